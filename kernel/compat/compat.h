@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The only place that knows how kernels differ. Everybody else writes for the
+ * newest; here an older one is made to look like it. What a kernel has is
+ * found out by compiling probes.c against it, because version numbers lie:
+ * distributions backport. The version at each shim is only where the change
+ * came first.
+ */
+#ifndef SROCE_COMPAT_COMPAT_H
+#define SROCE_COMPAT_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <net/flow.h>
+#include <net/inet_dscp.h>
+#include <net/ipv6.h>
+#include <net/udp_tunnel.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "compat/probe.h"
+
+/*
+ * Operations of struct ib_device_ops whose signature has changed. Each macro
+ * stands before the table and defines static compat_<op>() for it, which calls
+ * @fn with the arguments said here.
+ */
+
+/*
+ * 6.12: struct uverbs_attr_bundle instead of struct ib_udata.
+ * int fn(struct ib_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
+ * @udata is NULL for the CQ of a kernel consumer.
+ */
+#ifdef SROCE_HAVE_CREATE_CQ_ATTRS
+#define SROCE_COMPAT_CREATE_CQ(fn)						\
+static int compat_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,	\
+			    struct uverbs_attr_bundle *attrs)			\
+{										\
+	return fn(cq, attr, attrs ? &attrs->driver_udata : NULL);		\
+}
+#else
+#define SROCE_COMPAT_CREATE_CQ(fn)						\
+static int compat_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,	\
+			    struct ib_udata *udata)				\
+{										\
+	return fn(cq, attr, udata);						\
+}
+#endif
+
+/*
+ * 7.1: resize_cq() became resize_user_cq() and counts unsigned.
+ * int fn(struct ib_cq *cq, unsigned int cqe, struct ib_udata *udata);
+ */
+#ifdef SROCE_HAVE_RESIZE_USER_CQ
+#define SROCE_COMPAT_RESIZE_USER_CQ(fn)						\
+static int compat_resize_user_cq(struct ib_cq *cq, unsigned int cqe,		\
+				 struct ib_udata *udata)			\
+{										\
+	return fn(cq, cqe, udata);						\
+}
+#else
+#define resize_user_cq resize_cq
+#define SROCE_COMPAT_RESIZE_USER_CQ(fn)						\
+static int compat_resize_user_cq(struct ib_cq *cq, int cqe, struct ib_udata *udata)	\
+{										\
+	return cqe < 0 ? -EINVAL : fn(cq, cqe, udata);				\
+}
+#endif
+
+/*
+ * 6.17: reg_user_mr() gets a DMA handle, NULL when the user named none.
+ * struct ib_mr *fn(struct ib_pd *pd, u64 start, u64 length, u64 va, int access,
+ *		    struct ib_dmah *dmah, struct ib_udata *udata);
+ */
+#ifdef SROCE_HAVE_REG_USER_MR_DMAH
+#define SROCE_COMPAT_REG_USER_MR(fn)						\
+static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 va,	\
+					int access, struct ib_dmah *dmah,	\
+					struct ib_udata *udata)			\
+{										\
+	return fn(pd, start, length, va, access, dmah, udata);			\
+}
+#else
+struct ib_dmah;
+#define SROCE_COMPAT_REG_USER_MR(fn)						\
+static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 va,	\
+					int access, struct ib_udata *udata)	\
+{										\
+	return fn(pd, start, length, va, access, NULL, udata);			\
+}
+#endif
+
+/* 7.2: ib_umem_get() became ib_umem_get_va(). */
+#ifndef SROCE_HAVE_UMEM_GET_VA
+#define ib_umem_get_va ib_umem_get
+#endif
+
+/* 6.17: a device is born in a network namespace; before, always in the first one. */
+#ifndef SROCE_HAVE_ALLOC_DEVICE_WITH_NET
+#define ib_alloc_device_with_net(drv_struct, member, net) ib_alloc_device(drv_struct, member)
+#endif
+
+/* 6.8: the name of a device is marked as the user's own, so that udev leaves it alone. */
+#ifndef SROCE_HAVE_MARK_NAME_ASSIGNED_BY_USER
+static inline void ib_mark_name_assigned_by_user(struct ib_device *ibdev)
+{
+}
+#endif
+
+/* 7.2: the UDP tunnel calls take the struct sock (a backport may have only one of them). */
+#ifndef SROCE_HAVE_UDP_TUNNEL_SOCK
+static inline void compat_setup_udp_tunnel_sock(struct net *net, struct sock *sk,
+						struct udp_tunnel_sock_cfg *cfg)
+{
+	setup_udp_tunnel_sock(net, sk->sk_socket, cfg);
+}
+
+#define setup_udp_tunnel_sock compat_setup_udp_tunnel_sock
+#endif
+
+#ifndef SROCE_HAVE_UDP_TUNNEL_RELEASE_SOCK
+static inline void compat_udp_tunnel_sock_release(struct sock *sk)
+{
+	udp_tunnel_sock_release(sk->sk_socket);
+}
+
+#define udp_tunnel_sock_release compat_udp_tunnel_sock_release
+#endif
+
+/* 7.1: IPv6 is built in or absent, and its functions are called directly. */
+#ifdef SROCE_HAVE_IPV6_STUB
+#include <net/ipv6_stubs.h>
+
+static inline struct dst_entry *compat_ip6_dst_lookup_flow(struct net *net, const struct sock *sk,
+							   struct flowi6 *fl6,
+							   const struct in6_addr *final_dst)
+{
+	return ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl6, final_dst);
+}
+
+#define ip6_dst_lookup_flow compat_ip6_dst_lookup_flow
+#endif
+
+/* 6.13: function and clock are set in one call. */
+#ifndef SROCE_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/* 6.18: the key of an IPv4 route lookup holds a DSCP instead of a TOS byte. */
+static inline void compat_flowi4_set_tos(struct flowi4 *fl4, u8 tos)
+{
+#ifdef SROCE_HAVE_FLOWI4_DSCP
+	fl4->flowi4_dscp = inet_dsfield_to_dscp(tos);
+#else
+	fl4->flowi4_tos = inet_dscp_to_dsfield(inet_dsfield_to_dscp(tos));
+#endif
+}
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Questions to a kernel tree: each section compiles if the answer is yes, and
+ * becomes SROCE_HAVE_<name> in the generated compat/probe.h. Never linked.
+ */
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <net/flow.h>
+#include <net/inet_dscp.h>
+#include <net/ipv6.h>
+#include <net/udp_tunnel.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/uverbs_ioctl.h>
+
+/* Every kernel that is supported says yes: else the flags are wrong. */
+#ifdef PROBE_BASELINE
+struct ib_device probe_device;
+struct rdma_link_ops probe_link;
+#endif
+
+/* create_cq() gets the attribute bundle, not the ib_udata inside of it. */
+#ifdef PROBE_CREATE_CQ_ATTRS
+int probe_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs);
+const struct ib_device_ops probe = { .create_cq = probe_create_cq };
+#endif
+
+#ifdef PROBE_RESIZE_USER_CQ
+int probe_resize(struct ib_cq *cq, unsigned int cqe, struct ib_udata *udata);
+const struct ib_device_ops probe = { .resize_user_cq = probe_resize };
+#endif
+
+/* reg_user_mr() gets a struct ib_dmah. */
+#ifdef PROBE_REG_USER_MR_DMAH
+struct ib_mr *probe_reg(struct ib_pd *pd, u64 start, u64 length, u64 va, int access,
+			struct ib_dmah *dmah, struct ib_udata *udata);
+const struct ib_device_ops probe = { .reg_user_mr = probe_reg };
+#endif
+
+#ifdef PROBE_UMEM_GET_VA
+struct ib_umem *probe(struct ib_device *dev)
+{
+	return ib_umem_get_va(dev, 0, 0, 0);
+}
+#endif
+
+/* An ib_device is born in a network namespace. */
+#ifdef PROBE_ALLOC_DEVICE_WITH_NET
+struct ib_device *probe(struct net *net)
+{
+	return _ib_alloc_device(sizeof(struct ib_device), net);
+}
+#endif
+
+#ifdef PROBE_MARK_NAME_ASSIGNED_BY_USER
+void probe(struct ib_device *dev)
+{
+	ib_mark_name_assigned_by_user(dev);
+}
+#endif
+
+/* The UDP tunnel calls take a struct sock, not a struct socket. */
+#ifdef PROBE_UDP_TUNNEL_SOCK
+void probe(struct net *net, struct sock *sk, struct udp_tunnel_sock_cfg *cfg)
+{
+	setup_udp_tunnel_sock(net, sk, cfg);
+}
+#endif
+
+#ifdef PROBE_UDP_TUNNEL_RELEASE_SOCK
+void probe(struct sock *sk)
+{
+	udp_tunnel_sock_release(sk);
+}
+#endif
+
+/* IPv6 may be a module, reached through a table of functions. */
+#ifdef PROBE_IPV6_STUB
+#include <net/ipv6_stubs.h>
+struct dst_entry *probe(struct net *net, struct flowi6 *fl6)
+{
+	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, fl6, NULL);
+}
+#endif
+
+#ifdef PROBE_HRTIMER_SETUP
+enum hrtimer_restart probe_expire(struct hrtimer *timer);
+void probe(struct hrtimer *timer)
+{
+	hrtimer_setup(timer, probe_expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+}
+#endif
+
+#ifdef PROBE_FLOWI4_DSCP
+void probe(struct flowi4 *fl4)
+{
+	fl4->flowi4_dscp = inet_dsfield_to_dscp(0);
+}
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A device from attaching to its end.
+ *
+ * Attaching: the endpoint first (socket, netdev), then ib_core; only then, with
+ * RTNL held and the netdev seen alive, does the device enter the list where
+ * netdev events find it. So it is either on the list when its netdev goes, or
+ * attaching fails.
+ *
+ * Ending: whoever wants a device gone has ib_core unregister it: `rdma link
+ * delete`, the end of its netdev, unloading of this module, and, for devices in
+ * rxe mode, unloading of rdma_rxe, which unregisters everything of its driver
+ * id. ib_core makes these meet: one of them does it, the others wait. It takes
+ * its clients away, waits for every ib_device_try_get(), and calls
+ * dealloc_device(); nobody waits for processes (disassociate_ucontext).
+ *
+ * Unloading must not call ib_unregister_driver(RDMA_DRIVER_RXE): that would take
+ * rdma_rxe's devices too. So ours get the private id first, and that id is
+ * unregistered, which also waits for a dealloc_device() under way elsewhere.
+ */
+#define pr_fmt(fmt) "sroce: " fmt
+
+#include <linux/etherdevice.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/rtnetlink.h>
+#include <net/addrconf.h>
+
+#include "compat/compat.h"
+#include "control/device.h"
+#include "control/netdev.h"
+#include "control/stats.h"
+#include "control/sysfs.h"
+#include "uapi/sroce_abi.h"
+#include "verbs/ops.h"
+
+/* Serialises attaching, so that a netdev gets one device. Outside of RTNL. */
+static DEFINE_MUTEX(attach_lock);
+/* Protects the list, sroce_device.detached, and ops.driver_id once registered. */
+static DEFINE_SPINLOCK(devices_lock);
+static LIST_HEAD(devices);
+
+static void dealloc_device(struct ib_device *ibdev)
+{
+	struct sroce_device *dev = to_sroce_device(ibdev);
+
+	spin_lock(&devices_lock);
+	dev->detached = true;
+	ibdev->ops.driver_id = SROCE_DRIVER_ID;
+	list_del_init(&dev->list);
+	spin_unlock(&devices_lock);
+
+	sroce_endpoint_fini(&dev->ep);
+	sroce_memory_fini(&dev->memory);
+	WARN_ON(!xa_empty(&dev->ahs));
+	xa_destroy(&dev->ahs);
+}
+
+static const struct ib_device_ops common_ops = {
+	.owner = THIS_MODULE,
+	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
+	.get_hw_stats = sroce_get_hw_stats,
+	.dealloc_driver = dealloc_device,
+	.device_group = &sroce_parent_group,
+};
+
+static const struct ib_device_ops mode_ops[] = {
+	[SROCE_MODE_RXE] = {
+		.driver_id = RDMA_DRIVER_RXE,
+		.uverbs_abi_ver = SROCE_ABI_VERSION_RXE,
+	},
+	[SROCE_MODE_NATIVE] = {
+		.driver_id = SROCE_DRIVER_ID,
+		.uverbs_abi_ver = SROCE_ABI_VERSION,
+	},
+};
+
+/*
+ * Below the netdev's own device, so that /sys/class/infiniband/DEV/device/net
+ * leads to the netdev; but not below a PCI function: udev would then rename the
+ * device after its slot.
+ */
+static struct device *parent_of(struct net_device *netdev)
+{
+	struct device *parent = netdev->dev.parent;
+
+	return parent && !dev_is_pci(parent) ? parent : NULL;
+}
+
+/**
+ * sroce_device_set_guid() - derive the node GUID from the netdev's address
+ * @dev: device
+ *
+ * An interface without a MAC address keeps a random one. Caller holds RTNL, or
+ * the device is not registered yet.
+ */
+void sroce_device_set_guid(struct sroce_device *dev)
+{
+	const struct net_device *netdev = dev->ep.netdev;
+	u8 mac[ETH_ALEN];
+
+	if (netdev->addr_len == ETH_ALEN && is_valid_ether_addr(netdev->dev_addr))
+		ether_addr_copy(mac, netdev->dev_addr);
+	else if (!dev->ibdev.node_guid)
+		eth_random_addr(mac);
+	else
+		return;
+	addrconf_addr_eui48((u8 *)&dev->ibdev.node_guid, mac);
+}
+
+static void prepare(struct sroce_device *dev, enum sroce_mode mode)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+
+	dev->mode = mode;
+	INIT_LIST_HEAD(&dev->list);
+	sroce_memory_init(&dev->memory);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_possible_cpus();
+	ibdev->dev.parent = parent_of(dev->ep.netdev);
+	strscpy(ibdev->node_desc, "sroce", sizeof(ibdev->node_desc));
+	sroce_device_set_guid(dev);
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+
+	ib_set_device_ops(ibdev, &common_ops);
+	ib_set_device_ops(ibdev, &mode_ops[mode]);
+	sroce_verbs_set_ops(ibdev);
+	/* 0 and 1 are ib_core's; this one it leaves to whoever has device counters. */
+	ibdev->groups[2] = &sroce_mode_group;
+	ib_mark_name_assigned_by_user(ibdev);
+}
+
+static bool is_attached(const struct net_device *netdev)
+{
+	const struct sroce_device *dev;
+	bool found = false;
+
+	spin_lock(&devices_lock);
+	list_for_each_entry(dev, &devices, list)
+		found |= dev->ep.netdev == netdev;
+	spin_unlock(&devices_lock);
+	return found;
+}
+
+/*
+ * The device is registered: let netdev events find it, unless the netdev has
+ * meanwhile gone, or gone to another namespace than the sockets.
+ */
+static int publish(struct sroce_device *dev, const struct net *net)
+{
+	const struct net_device *netdev = dev->ep.netdev;
+	int err = 0;
+
+	rtnl_lock();
+	if (netdev->reg_state != NETREG_REGISTERED || !net_eq(dev_net(netdev), net)) {
+		err = -ENODEV;
+		goto out;
+	}
+	spin_lock(&devices_lock);
+	if (!dev->detached)
+		list_add_tail(&dev->list, &devices);
+	spin_unlock(&devices_lock);
+	if (ib_device_try_get(&dev->ibdev)) {
+		sroce_netdev_report_port(dev);
+		ib_device_put(&dev->ibdev);
+	}
+out:
+	rtnl_unlock();
+	return err;
+}
+
+static int attach(const char *name, struct net_device *netdev, enum sroce_mode mode)
+{
+	struct net *net = dev_net(netdev);
+	struct sroce_device *dev;
+	int err;
+
+	if (is_attached(netdev))
+		return -EEXIST;
+	dev = ib_alloc_device_with_net(sroce_device, ibdev, net);
+	if (!dev)
+		return -ENOMEM;
+	err = sroce_endpoint_init(&dev->ep, netdev);
+	if (err)
+		goto err_dealloc;
+	prepare(dev, mode);
+
+	/* From here on dealloc_device() ends it all; and anybody may call it any time. */
+	get_device(&dev->ibdev.dev);
+	err = ib_register_device(&dev->ibdev, name, NULL);
+	if (err) {
+		put_device(&dev->ibdev.dev);
+		goto err_dealloc;
+	}
+	err = publish(dev, net);
+	if (err)
+		ib_unregister_device(&dev->ibdev);
+	put_device(&dev->ibdev.dev);
+	return err;
+
+err_dealloc:
+	ib_dealloc_device(&dev->ibdev);
+	return err;
+}
+
+/**
+ * sroce_device_attach() - attach a device to a netdev
+ * @name: name of the device
+ * @netdev: interface
+ * @mode: which provider shall drive it
+ *
+ * May sleep; takes RTNL. Return: 0, -EEXIST when the netdev has one, -ENFILE when
+ * the name is taken, -EADDRINUSE when the UDP port is, or another negative errno.
+ */
+int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_mode mode)
+{
+	int err;
+
+	mutex_lock(&attach_lock);
+	err = attach(name, netdev, mode);
+	mutex_unlock(&attach_lock);
+	return err;
+}
+
+/**
+ * sroce_device_get() - the device attached to a netdev
+ * @netdev: interface
+ *
+ * Process context. Return: a device that stays registered until sroce_device_put(),
+ * or NULL when there is none, or none any more.
+ */
+struct sroce_device *sroce_device_get(const struct net_device *netdev)
+{
+	struct sroce_device *dev, *found = NULL;
+
+	spin_lock(&devices_lock);
+	list_for_each_entry(dev, &devices, list)
+		if (dev->ep.netdev == netdev && ib_device_try_get(&dev->ibdev)) {
+			found = dev;
+			break;
+		}
+	spin_unlock(&devices_lock);
+	return found;
+}
+
+/**
+ * sroce_device_put() - let it go
+ * @dev: what sroce_device_get() returned
+ */
+void sroce_device_put(struct sroce_device *dev)
+{
+	ib_device_put(&dev->ibdev);
+}
+
+/**
+ * sroce_devices_fini() - end all devices, for unloading
+ *
+ * May sleep. Nothing attaches any more. When it returns, no code of this module
+ * runs on behalf of a device.
+ */
+void sroce_devices_fini(void)
+{
+	struct sroce_device *dev;
+
+	spin_lock(&devices_lock);
+	list_for_each_entry(dev, &devices, list)
+		dev->ibdev.ops.driver_id = SROCE_DRIVER_ID;
+	spin_unlock(&devices_lock);
+	ib_unregister_driver(SROCE_DRIVER_ID);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The devices of this module: attaching one to a netdev, finding it again,
+ * and getting rid of it. How a device ends is told in device.c.
+ */
+#ifndef SROCE_CONTROL_DEVICE_H
+#define SROCE_CONTROL_DEVICE_H
+
+#include "datapath/device.h"
+
+int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_mode mode);
+struct sroce_device *sroce_device_get(const struct net_device *netdev);
+void sroce_device_put(struct sroce_device *dev);
+void sroce_device_set_guid(struct sroce_device *dev);
+void sroce_devices_fini(void);
+
+#endif

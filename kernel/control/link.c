@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The link type "sroce" of `rdma link add`: may a device of this name be
+ * attached to this interface? Messages here answer an administrator, who sees
+ * nothing but an errno otherwise.
+ *
+ * `rdma link delete` needs nothing of us: ib_core unregisters the device, and
+ * what that means for us is in device.c.
+ */
+#define pr_fmt(fmt) "sroce: " fmt
+
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
+#include <linux/moduleparam.h>
+#include <rdma/rdma_netlink.h>
+
+#include "compat/compat.h"
+#include "control/device.h"
+#include "control/link.h"
+#include "control/sysfs.h"
+
+static int default_mode = SROCE_MODE_RXE;
+
+static int set_mode(const char *value, const struct kernel_param *param)
+{
+	int mode = sysfs_match_string(sroce_mode_names, value);
+
+	if (mode < 0)
+		return mode;
+	WRITE_ONCE(*(int *)param->arg, mode);
+	return 0;
+}
+
+static int get_mode(char *buf, const struct kernel_param *param)
+{
+	return sysfs_emit(buf, "%s\n", sroce_mode_names[READ_ONCE(*(int *)param->arg)]);
+}
+
+static const struct kernel_param_ops mode_ops = {
+	.set = set_mode,
+	.get = get_mode,
+};
+module_param_cb(mode, &mode_ops, &default_mode, 0644);
+MODULE_PARM_DESC(mode, "of devices attached from now on: rxe (librxe drives them) or native (libsroce)");
+
+static int check_interface(const struct net_device *netdev)
+{
+	if (is_vlan_dev(netdev)) {
+		pr_err_ratelimited("%s is a VLAN: attach to %s, which serves its VLANs too\n",
+				   netdev->name, vlan_dev_real_dev(netdev)->name);
+		return -EOPNOTSUPP;
+	}
+	switch (netdev->type) {
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
+	case ARPHRD_NONE:
+		return 0;
+	default:
+		pr_err_ratelimited("%s is neither Ethernet, loopback nor a tunnel\n", netdev->name);
+		return -EOPNOTSUPP;
+	}
+}
+
+static int check_name(const char *name, enum sroce_mode mode)
+{
+	/* libibverbs would offer it to librxe by its name, whatever its driver id. */
+	if (mode == SROCE_MODE_NATIVE && !strncmp(name, "rxe", 3)) {
+		pr_err_ratelimited("%s: a device in native mode cannot be named like rxe's\n",
+				   name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int create_link(const char *name, struct net_device *netdev)
+{
+	enum sroce_mode mode = READ_ONCE(default_mode);
+	int err;
+
+	err = check_interface(netdev);
+	if (!err)
+		err = check_name(name, mode);
+	if (err)
+		return err;
+
+	err = sroce_device_attach(name, netdev, mode);
+	switch (err) {
+	case -EEXIST:
+		pr_err_ratelimited("%s has a device already\n", netdev->name);
+		break;
+	case -ENFILE:
+		pr_err_ratelimited("there is an RDMA device called %s already\n", name);
+		err = -EEXIST;
+		break;
+	case -EADDRINUSE:
+		pr_err_ratelimited("%s: UDP port %u is taken in this network namespace, most likely by rdma_rxe\n",
+				   netdev->name, SROCE_UDP_PORT);
+		break;
+	}
+	return err;
+}
+
+static struct rdma_link_ops link_ops = {
+	.type = "sroce",
+	.newlink = create_link,
+};
+
+/**
+ * sroce_link_init() - offer the link type
+ *
+ * May sleep. Links may be added before it returns, so it comes last.
+ */
+void sroce_link_init(void)
+{
+	rdma_link_register(&link_ops);
+}
+
+/**
+ * sroce_link_fini() - withdraw the link type
+ *
+ * May sleep. Waits for a link that is just being added; none is added afterwards.
+ */
+void sroce_link_fini(void)
+{
+	rdma_link_unregister(&link_ops);
+}
+
+MODULE_ALIAS_RDMA_LINK("sroce");

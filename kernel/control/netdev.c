@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A netdev goes up, down, away: the device attached to it is told.
+ *
+ * Not here: names and MTUs are read from the netdev when somebody asks, and
+ * GIDs follow addresses, VLANs and bonds by ib_core's own notifiers. Port
+ * events are ours although ib_core dispatches them too from 6.14 on: it does
+ * so only for netdevs in its hash, which a device of ours never enters.
+ */
+#include <linux/netdevice.h>
+
+#include "compat/compat.h"
+#include "control/device.h"
+#include "control/netdev.h"
+
+/**
+ * sroce_netdev_report_port() - dispatch an event if the port came up or went down
+ * @dev: device; the caller makes sure that it stays registered
+ *
+ * Caller holds RTNL, which serialises all of these.
+ */
+void sroce_netdev_report_port(struct sroce_device *dev)
+{
+	struct net_device *netdev = dev->ep.netdev;
+	bool active = netif_running(netdev) && netif_carrier_ok(netdev);
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.element.port_num = 1,
+		.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ASSERT_RTNL();
+	if (active == dev->active)
+		return;
+	dev->active = active;
+	if (!active)
+		sroce_count(dev->ep.counters, SROCE_CTR_LINK_DOWNED);
+	ib_dispatch_event(&event);
+}
+
+static int handle_netdev_event(struct notifier_block *nb, unsigned long event, void *info)
+{
+	struct sroce_device *dev = sroce_device_get(netdev_notifier_info_to_dev(info));
+
+	if (!dev)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		sroce_netdev_report_port(dev);
+		break;
+	case NETDEV_CHANGEADDR:
+		sroce_device_set_guid(dev);
+		break;
+	case NETDEV_UNREGISTER:
+		/* Also sent when it moves to another network namespace. */
+		ib_unregister_device_queued(&dev->ibdev);
+		break;
+	}
+	sroce_device_put(dev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = handle_netdev_event,
+};
+
+/**
+ * sroce_netdev_init() - listen to what happens to netdevs
+ *
+ * May sleep. Return: 0 or a negative errno.
+ */
+int sroce_netdev_init(void)
+{
+	return register_netdevice_notifier(&netdev_notifier);
+}
+
+/**
+ * sroce_netdev_fini() - listen no more
+ *
+ * May sleep.
+ */
+void sroce_netdev_fini(void)
+{
+	unregister_netdevice_notifier(&netdev_notifier);
+}

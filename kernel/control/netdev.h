@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What happens to a netdev, told to the device that is attached to it. */
+#ifndef SROCE_CONTROL_NETDEV_H
+#define SROCE_CONTROL_NETDEV_H
+
+#include "datapath/device.h"
+
+int sroce_netdev_init(void);
+void sroce_netdev_fini(void);
+void sroce_netdev_report_port(struct sroce_device *dev);
+
+#endif

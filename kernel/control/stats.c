@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The per-CPU counters of net/counters.h, summed up for whoever asks. */
+#include "compat/compat.h"
+#include "control/stats.h"
+#include "datapath/device.h"
+
+static struct rdma_stat_desc descriptions[SROCE_CTR_COUNT];
+
+/**
+ * sroce_alloc_hw_port_stats() - describe the counters of a port
+ * @ibdev: device
+ * @port_num: port, always 1
+ *
+ * May sleep. Return: what ib_core keeps the values in, NULL for want of memory.
+ */
+struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num)
+{
+	unsigned int i;
+
+	/* The same values every time, so it does not matter who else does this now. */
+	for (i = 0; i < SROCE_CTR_COUNT; i++)
+		descriptions[i].name = sroce_counter_names[i];
+	return rdma_alloc_hw_stats_struct(descriptions, SROCE_CTR_COUNT,
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+/**
+ * sroce_get_hw_stats() - read the counters of a port
+ * @ibdev: device
+ * @stats: where to
+ * @port_num: port, always 1
+ * @index: of one counter, or their number for all; all are read anyway
+ *
+ * Return: number of counters read, or -EINVAL.
+ */
+int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port_num,
+		       int index)
+{
+	struct sroce_device *dev = to_sroce_device(ibdev);
+	unsigned int i;
+
+	if (port_num != 1)
+		return -EINVAL;
+	for (i = 0; i < SROCE_CTR_COUNT; i++)
+		stats->value[i] = sroce_counter_sum(dev->ep.counters, i);
+	return SROCE_CTR_COUNT;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: writing entries, and what kernel consumers do with them.
+ * User consumers read their mapping and never come here but to arm.
+ */
+#include <linux/build_bug.h>
+#include <rdma/ib_user_verbs.h>
+
+#include "datapath/cq.h"
+
+/* The engine's numbers are the verbs' own, so that nothing is translated. */
+static_assert((int)SROCE_WC_SUCCESS == IB_WC_SUCCESS);
+static_assert((int)SROCE_WC_LOC_LEN_ERR == IB_WC_LOC_LEN_ERR);
+static_assert((int)SROCE_WC_LOC_QP_OP_ERR == IB_WC_LOC_QP_OP_ERR);
+static_assert((int)SROCE_WC_LOC_PROT_ERR == IB_WC_LOC_PROT_ERR);
+static_assert((int)SROCE_WC_WR_FLUSH_ERR == IB_WC_WR_FLUSH_ERR);
+static_assert((int)SROCE_WC_BAD_RESP_ERR == IB_WC_BAD_RESP_ERR);
+static_assert((int)SROCE_WC_REM_INV_REQ_ERR == IB_WC_REM_INV_REQ_ERR);
+static_assert((int)SROCE_WC_REM_ACCESS_ERR == IB_WC_REM_ACCESS_ERR);
+static_assert((int)SROCE_WC_REM_OP_ERR == IB_WC_REM_OP_ERR);
+static_assert((int)SROCE_WC_RETRY_EXC_ERR == IB_WC_RETRY_EXC_ERR);
+static_assert((int)SROCE_WC_RNR_RETRY_EXC_ERR == IB_WC_RNR_RETRY_EXC_ERR);
+static_assert((int)SROCE_WC_GENERAL_ERR == IB_WC_GENERAL_ERR);
+static_assert((int)SROCE_WC_SEND == IB_WC_SEND);
+static_assert((int)SROCE_WC_WRITE == IB_WC_RDMA_WRITE);
+static_assert((int)SROCE_WC_READ == IB_WC_RDMA_READ);
+static_assert((int)SROCE_WC_COMPARE_SWAP == IB_WC_COMP_SWAP);
+static_assert((int)SROCE_WC_FETCH_ADD == IB_WC_FETCH_ADD);
+static_assert((int)SROCE_WC_LOCAL_INV == IB_WC_LOCAL_INV);
+static_assert((int)SROCE_WC_RECV == IB_WC_RECV);
+static_assert((int)SROCE_WC_RECV_WRITE_IMM == IB_WC_RECV_RDMA_WITH_IMM);
+static_assert((int)SROCE_WC_GRH == IB_WC_GRH);
+static_assert((int)SROCE_WC_WITH_IMM == IB_WC_WITH_IMM);
+static_assert((int)SROCE_WC_WITH_INVALIDATE == IB_WC_WITH_INVALIDATE);
+
+/* libibverbs' IBV_WC_WITH_INV, which differs from the kernel's flag and is in no uapi header. */
+#define USER_WC_WITH_INV	BIT(3)
+
+static u32 user_flags(u8 flags)
+{
+	return flags & SROCE_WC_WITH_INVALIDATE ?
+	       (flags & ~SROCE_WC_WITH_INVALIDATE) | USER_WC_WITH_INV : flags;
+}
+
+static void write_user(struct ib_uverbs_wc *entry, const struct sroce_completion *wc,
+		       const struct sroce_wc_extra *extra)
+{
+	*entry = (struct ib_uverbs_wc) {
+		.wr_id = wc->wr_id,
+		.status = wc->status,
+		.opcode = wc->opcode,
+		.byte_len = wc->byte_len,
+		.qp_num = extra->qp->qp_num,
+		.src_qp = wc->src_qpn,
+		.wc_flags = user_flags(wc->flags),
+		.port_num = 1,
+	};
+	if (wc->flags & SROCE_WC_WITH_INVALIDATE)
+		entry->ex.invalidate_rkey = wc->invalidate_rkey;
+	else
+		entry->ex.imm_data = wc->imm;
+}
+
+static void write_kernel(struct ib_wc *entry, const struct sroce_completion *wc,
+			 const struct sroce_wc_extra *extra)
+{
+	*entry = (struct ib_wc) {
+		.wr_id = wc->wr_id,
+		.status = wc->status,
+		.opcode = wc->opcode == SROCE_WC_REG_MR ? IB_WC_REG_MR : wc->opcode,
+		.byte_len = wc->byte_len,
+		.qp = extra->qp,
+		.src_qp = wc->src_qpn,
+		.wc_flags = wc->flags,
+		.port_num = 1,
+	};
+	if (wc->flags & SROCE_WC_WITH_INVALIDATE)
+		entry->ex.invalidate_rkey = wc->invalidate_rkey;
+	else
+		entry->ex.imm_data = wc->imm;
+	if (!(wc->flags & SROCE_WC_GRH))
+		return;
+	entry->wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE;
+	entry->network_hdr_type = extra->is_ipv4 ? RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+	if (extra->vlan_id != SROCE_NO_VLAN) {
+		entry->wc_flags |= IB_WC_WITH_VLAN;
+		entry->vlan_id = extra->vlan_id;
+	}
+}
+
+/* Does this completion wake the consumer? It does so once. */
+static bool disarm(struct sroce_cq *cq, const struct sroce_completion *wc)
+{
+	if (!cq->armed)
+		return false;
+	if (cq->armed == IB_CQ_SOLICITED && !wc->solicited && wc->status == SROCE_WC_SUCCESS)
+		return false;
+	cq->armed = 0;
+	return true;
+}
+
+/**
+ * sroce_cq_post() - write an entry
+ * @cq: the completion queue
+ * @wc: what the engine says
+ * @extra: what the datapath adds
+ *
+ * Any context, locks of QP halves may be held. Nobody is called back.
+ *
+ * Return: what the caller has to do once it holds no lock.
+ */
+enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_completion *wc,
+				    const struct sroce_wc_extra *extra)
+{
+	enum sroce_cq_outcome outcome = SROCE_CQ_POSTED;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->overflowed) {
+		outcome = SROCE_CQ_LOST;
+	} else if (sroce_ring_is_full(&cq->ring)) {
+		cq->overflowed = true;
+		outcome = SROCE_CQ_OVERFLOW;
+	} else {
+		if (cq->is_user)
+			write_user(sroce_ring_slot(&cq->ring), wc, extra);
+		else
+			write_kernel(sroce_ring_slot(&cq->ring), wc, extra);
+		sroce_ring_publish(&cq->ring);
+		if (disarm(cq, wc))
+			outcome = SROCE_CQ_WAKE;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return outcome;
+}
+
+/* Both indices of a kernel CQ are written here only, under its lock. */
+static void take_entry(struct sroce_ring *ring, struct ib_wc *wc)
+{
+	u32 index = ring->buf->consumer_index & ring->mask;
+
+	memcpy(wc, ring->buf->data + ((size_t)index << ring->element_shift), sizeof(*wc));
+	/* Pairs with sroce_ring_is_full(): the entry has been read. */
+	smp_store_release(&ring->buf->consumer_index, (index + 1) & ring->mask);
+}
+
+/**
+ * sroce_cq_poll() - poll_cq of kernel consumers
+ * @ibcq: the completion queue
+ * @num_entries: at most so many
+ * @wc: where to
+ *
+ * Any context.
+ *
+ * Return: how many were taken, or -EINVAL for a user CQ.
+ */
+int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
+{
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	unsigned long flags;
+	int taken = 0;
+
+	if (cq->is_user)
+		return -EINVAL;
+	spin_lock_irqsave(&cq->lock, flags);
+	while (taken < num_entries && sroce_ring_available(&cq->ring))
+		take_entry(&cq->ring, &wc[taken++]);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return taken;
+}
+
+/**
+ * sroce_cq_req_notify() - arm a completion queue
+ * @ibcq: the completion queue
+ * @flags: what to be woken for; whether to tell of entries already there
+ *
+ * Any context.
+ *
+ * Return: 1 when asked to and there are entries already, else 0.
+ */
+int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	unsigned long irq_flags;
+	u8 wanted = flags & IB_CQ_SOLICITED_MASK;
+	int missed = 0;
+
+	spin_lock_irqsave(&cq->lock, irq_flags);
+	/* Any completion wakes sooner than a solicited one: the stronger wish stays. */
+	if (cq->armed != IB_CQ_NEXT_COMP)
+		cq->armed = wanted;
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
+		missed = sroce_ring_available(&cq->ring) != 0;
+	spin_unlock_irqrestore(&cq->lock, irq_flags);
+	return missed;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Completion queues. Posting happens under a QP half's lock and only writes the
+ * entry; the consumer's callback is called after that lock has been dropped.
+ */
+#ifndef SROCE_DATAPATH_CQ_H
+#define SROCE_DATAPATH_CQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+#include "datapath/ring.h"
+#include "net/endpoint.h"
+#include "transport/wqe.h"
+
+/**
+ * struct sroce_cq - a completion queue
+ * @ibcq: first
+ * @lock: protects what follows; irq-safe, innermost
+ * @ring: entries: struct ib_uverbs_wc for users, struct ib_wc for the kernel
+ * @mmap: USER: the mapping handed out
+ * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed
+ * @is_user: which kind of entry
+ * @overflowed: an entry was lost: no more are written
+ */
+struct sroce_cq {
+	struct ib_cq ibcq;
+	spinlock_t lock;
+	struct sroce_ring ring;
+	struct sroce_mmap_entry *mmap;
+	u8	armed;
+	bool	is_user;
+	bool	overflowed;
+};
+
+/**
+ * struct sroce_wc_extra - what only the datapath knows of a completion
+ * @qp: the QP it belongs to
+ * @is_ipv4: received datagram: network header type for the kernel consumer
+ * @vlan_id: received datagram: its VLAN, or SROCE_NO_VLAN
+ */
+struct sroce_wc_extra {
+	struct ib_qp *qp;
+	bool	is_ipv4;
+	u16	vlan_id;
+};
+
+enum sroce_cq_outcome {
+	SROCE_CQ_POSTED,	/* written; nobody to wake */
+	SROCE_CQ_WAKE,		/* written; call ibcq.comp_handler once the locks are dropped */
+	SROCE_CQ_OVERFLOW,	/* lost: dispatch IB_EVENT_CQ_ERR, QP to error */
+	SROCE_CQ_LOST,		/* lost after an earlier overflow: QP to error */
+};
+
+static inline struct sroce_cq *to_sroce_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct sroce_cq, ibcq);
+}
+
+enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_completion *wc,
+				    const struct sroce_wc_extra *extra);
+int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
+int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A sroce device: an ib_device over an endpoint, with its key table. QP numbers
+ * are unique in the module (table in qp_table.c), so a packet finds its QP by
+ * number alone and its addresses are checked against the QP afterwards.
+ */
+#ifndef SROCE_DATAPATH_DEVICE_H
+#define SROCE_DATAPATH_DEVICE_H
+
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "memory/memory.h"
+#include "net/endpoint.h"
+
+enum sroce_mode {
+	SROCE_MODE_RXE,		/* RDMA_DRIVER_RXE, ABI 2: stock librxe binds */
+	SROCE_MODE_NATIVE,	/* SROCE_DRIVER_ID: our provider binds */
+};
+
+/**
+ * struct sroce_device - one attached interface
+ * @ibdev: first, allocated by ib_alloc_device()
+ * @ep: netdev, sockets, addresses, counters
+ * @memory: key table
+ * @gsi: QP 1, RCU: the one QP whose number is not unique in the module
+ * @ahs: user address handles by number (struct sroce_address), for WQEs that name one
+ * @next_ah: where the cyclic allocation in @ahs goes on
+ * @mode: enum sroce_mode
+ * @active: port state last reported: IB_PORT_ACTIVE or IB_PORT_DOWN
+ * @detached: ib_core has ended it (control/device.c)
+ * @list: in the list of devices (control/)
+ */
+struct sroce_device {
+	struct ib_device ibdev;
+	struct sroce_endpoint ep;
+	struct sroce_memory memory;
+	struct sroce_qp_ref __rcu *gsi;
+	struct xarray ahs;
+	u32	next_ah;
+	enum sroce_mode mode;
+	bool	active;
+	bool	detached;
+	struct list_head list;
+};
+
+static inline struct sroce_device *to_sroce_device(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct sroce_device, ibdev);
+}
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Running a half: one runner at a time, rounds of work under the lock with
+ * deliveries in between, and one timer for everything that happens later.
+ *
+ * Who runs: whoever brings work and finds nobody running. Who finds somebody
+ * sets `again` and leaves. The timer continues what a budget cut short, retries
+ * after a shortage, watches the engine's deadline, and is how those who may not
+ * take the lock (hard interrupts, skb destructors) get a half to run.
+ *
+ * The timer is never moved later or cancelled: one that fires too early finds
+ * nothing to do and is armed anew. So it costs nothing per packet.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+
+#include "compat/compat.h"
+#include "datapath/qp.h"
+
+/* After want of memory or of a route. */
+#define RETRY_NS	(1 * NSEC_PER_MSEC)
+/* After a spent budget: tasks get the processor too. */
+#define YIELD_NS	(20 * NSEC_PER_USEC)
+
+/**
+ * sroce_half_init() - set up a half, without its lock
+ * @half: zeroed
+ * @side: which one
+ */
+void sroce_half_init(struct sroce_half *half, enum sroce_side side)
+{
+	half->side = side;
+	half->armed_ns = SROCE_NEVER;
+	__skb_queue_head_init(&half->out);
+	hrtimer_setup(&half->timer,
+		      side == SROCE_SEND_SIDE ? sroce_send_timer : sroce_recv_timer,
+		      CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+}
+
+static void start_timer(struct sroce_half *half, u64 at_ns)
+{
+	hrtimer_start(&half->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+/*
+ * Now, never a time in the past: the softirq that calls timers goes on as long as
+ * there is one that expired before it began, so that a half which has always more
+ * to do would keep it, and all of receiving, for itself.
+ */
+static void start_timer_now(struct sroce_half *half)
+{
+	start_timer(half, ktime_get_ns());
+}
+
+/**
+ * sroce_half_kick() - get a half to run soon, from any context
+ * @half: of a QP that the caller holds a user of, or is a consumer of
+ *
+ * No lock is needed or taken but the timer's.
+ */
+void sroce_half_kick(struct sroce_half *half)
+{
+	/* Pairs with run_rounds(): who takes the kick back sees what it was for. */
+	smp_mb();
+	WRITE_ONCE(half->kicked, true);
+	/* Pairs with arm(): either it sees the kick, or our start comes last. */
+	smp_mb();
+	if (!READ_ONCE(half->dying))
+		start_timer_now(half);
+}
+
+static void arm(struct sroce_half *half, u64 deadline_ns)
+{
+	if (half->dying || deadline_ns >= half->armed_ns)
+		return;
+	half->armed_ns = deadline_ns;
+	start_timer(half, deadline_ns);
+	/* Pairs with sroce_half_kick(). */
+	smp_mb();
+	if (READ_ONCE(half->kicked))
+		start_timer_now(half);
+}
+
+static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work,
+		       u32 budget, bool may_call_back)
+{
+	u64 deadline_ns;
+	bool left_over;
+
+	do {
+		half->again = false;
+		half->retry = false;
+		WRITE_ONCE(half->kicked, false);
+		/* What a kicker published before it set the flag is seen by the work. */
+		smp_mb();
+		deadline_ns = work(qp, &budget);
+		left_over = sroce_half_deliver(qp, half, may_call_back);
+		/* A round costs something even when others leave us nothing but wakeups. */
+	} while (half->again && budget && --budget);
+
+	if (!budget)
+		deadline_ns = ktime_get_ns() + YIELD_NS;
+	else if (half->again || left_over)
+		deadline_ns = ktime_get_ns();
+	else if (half->retry)
+		deadline_ns = min(deadline_ns, ktime_get_ns() + RETRY_NS);
+	arm(half, deadline_ns);
+}
+
+/**
+ * sroce_half_run() - do what there is to do, unless somebody is at it
+ * @qp: the QP
+ * @half: the half
+ * @work: one round of it: takes from the budget, returns when it wants the next
+ * @budget: how much, about in packets, before the timer has to continue
+ * @may_call_back: consumers may be called back from here
+ *
+ * Entered with @half->lock held and BH off, left without. In between the lock
+ * is dropped for deliveries.
+ */
+void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work, u32 budget,
+		    bool may_call_back)
+	__releases(&half->lock)
+{
+	if (half->running) {
+		half->again = true;
+	} else if (!half->dying) {
+		half->running = true;
+		run_rounds(qp, half, work, budget, may_call_back);
+		half->running = false;
+	}
+	spin_unlock_bh(&half->lock);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A half of a queue pair as the datapath drives it, and the reference object
+ * that stands for the QP where it may no longer exist.
+ */
+#ifndef SROCE_DATAPATH_HALF_H
+#define SROCE_DATAPATH_HALF_H
+
+#include <linux/completion.h>
+#include <linux/hrtimer.h>
+#include <linux/refcount.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+
+#include "net/endpoint.h"
+#include "net/path.h"
+#include "transport/packet.h"
+#include "transport/wqe.h"
+
+struct sroce_qp;
+
+/* The two halves of a QP, and what stands for them in struct sroce_qp_ref. */
+enum sroce_side {
+	SROCE_SEND_SIDE,
+	SROCE_RECV_SIDE,
+	SROCE_SIDES,
+};
+
+/**
+ * struct sroce_half - what a shell needs beside an engine half
+ * @lock: protects the engine half, the path and everything here; taken with BH off
+ * @timer: softirq hrtimer: the engine's deadline, and "go on" after a budget
+ * @armed_ns: when @timer fires at the latest, SROCE_NEVER when it is not armed
+ * @kicked: somebody without @lock started @timer for now (see sroce_half_kick())
+ * @side: which half this is
+ * @running: somebody runs this half (see above)
+ * @again: work came up meanwhile; the runner makes another round
+ * @retry: the last round ran out of memory or routes: another one in a while
+ * @dying: the QP is being destroyed: the timer is not armed any more
+ * @wake: the consumer of the half's CQ is to be called back
+ * @events: events to dispatch, BIT(enum ib_event_type)
+ * @failed: the QP is to follow this half into error
+ * @sent: packets handed to the stack since creation
+ * @freed: how many of them it had freed when the ACK timer was last looked at
+ * @patience_ns: until then an ACK timeout is not believed: packets were still
+ *               leaving this host
+ * @out: packets built, to be handed to the stack
+ * @path: where packets go
+ * @dst: cached route, with
+ * @dst_cookie: its cookie
+ */
+struct sroce_half {
+	spinlock_t lock;
+	struct hrtimer timer;
+	u64	armed_ns;
+	bool	kicked;
+	u8	side;
+	bool	running;
+	bool	again;
+	bool	retry;
+	bool	dying;
+	bool	wake;
+	bool	failed;
+	u32	events;
+	u32	sent;
+	u32	freed;
+	u64	patience_ns;
+	struct sk_buff_head out;
+	struct sroce_path path;
+	struct dst_entry *dst;
+	u32	dst_cookie;
+};
+
+/**
+ * struct sroce_gate - back-pressure of a half
+ * @queued: packets handed to the stack and not yet freed by it
+ * @throttled: the half stopped because there were too many; the destructor of
+ *             one of them restarts it
+ */
+struct sroce_gate {
+	atomic_t queued;
+	bool	throttled;
+};
+
+/**
+ * struct sroce_qp_ref - what the table and everybody in flight hold
+ * @users: one for the table entry, one for each packet or destructor at work on
+ *         the QP: destroy waits for them
+ * @released: completed when the last user goes
+ * @holders: of this object's memory: the QP and each queued skb, which may
+ *           outlive the QP in a qdisc
+ * @qp: valid while a user counts
+ * @gates: back-pressure, by enum sroce_side
+ * @rcu: defers the free
+ */
+struct sroce_qp_ref {
+	refcount_t users;
+	struct completion released;
+	refcount_t holders;
+	struct sroce_qp *qp;
+	struct sroce_gate gates[SROCE_SIDES];
+	struct rcu_head rcu;
+};
+
+/* half.c */
+typedef u64 (*sroce_work_fn)(struct sroce_qp *qp, u32 *budget);
+void sroce_half_init(struct sroce_half *half, enum sroce_side side);
+void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work, u32 budget,
+		    bool may_call_back) __releases(&half->lock);
+void sroce_half_kick(struct sroce_half *half);
+
+/* deliver.c */
+void sroce_half_complete(struct sroce_qp *qp, struct sroce_half *half,
+			 const struct sroce_completion *wc, const struct sroce_rx *rx);
+bool sroce_half_deliver(struct sroce_qp *qp, struct sroce_half *half, bool may_call_back)
+	__must_hold(&half->lock);
+
+/* transmit.c */
+bool sroce_half_is_throttled(struct sroce_qp *qp, struct sroce_half *half);
+struct sk_buff *sroce_packet_alloc(struct sroce_qp *qp, struct sroce_half *half,
+				   const struct sroce_path *path, const struct sroce_packet *pkt,
+				   u8 **payload);
+void sroce_packet_queue(struct sroce_qp *qp, struct sroce_half *half, struct sk_buff *skb,
+			struct sk_buff_head *burst);
+
+#endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Posting work. A user's post_send is a doorbell: the work is in the ring, and
+ * is sent from here. A kernel consumer's work requests are written straight
+ * into the requester's slots, and are sent from here too when the context
+ * permits it; its completions never call it back from its own post_send.
+ */
+#include <linux/preempt.h>
+#include <linux/string.h>
+
+#include "datapath/mr.h"
+#include "datapath/qp.h"
+
+static void run_send_half(struct sroce_qp *qp)
+{
+	if (irqs_disabled() || in_hardirq()) {
+		sroce_half_kick(&qp->send);
+		return;
+	}
+	spin_lock_bh(&qp->send.lock);
+	sroce_send_run(qp, SROCE_RUN_BUDGET, qp->is_user);
+}
+
+/* In ERR new receives complete at once, and a process has no other way to say so. */
+static void flush_receives(struct sroce_qp *qp)
+{
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		sroce_half_kick(&qp->recv);
+}
+
+static void write_datagram(const struct sroce_qp *qp, const struct ib_ud_wr *wr,
+			   struct sroce_send_wqe *wqe)
+{
+	struct sroce_ah *ah = container_of(wr->ah, struct sroce_ah, ibah);
+
+	refcount_inc(&ah->address->refs);
+	wqe->ud.ah = ah->address;
+	wqe->ud.dest_qpn = wr->remote_qpn & SROCE_QPN_MASK;
+	wqe->ud.qkey = wr->remote_qkey;
+	if (wr->remote_qkey & BIT(31))
+		wqe->ud.qkey = qp->resp.attr.qkey;
+}
+
+/* Returns whether the opcode is one we know. */
+static bool write_operation(const struct ib_send_wr *wr, struct sroce_send_wqe *wqe)
+{
+	wqe->opcode = wr->opcode;
+	switch (wr->opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		wqe->imm = wr->ex.imm_data;
+		return true;
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		wqe->invalidate_rkey = wr->ex.invalidate_rkey;
+		return true;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+		wqe->imm = wr->ex.imm_data;
+		wqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
+		wqe->rdma.rkey = rdma_wr(wr)->rkey;
+		return true;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		wqe->atomic.remote_addr = atomic_wr(wr)->remote_addr;
+		wqe->atomic.rkey = atomic_wr(wr)->rkey;
+		wqe->atomic.compare_add = atomic_wr(wr)->compare_add;
+		wqe->atomic.swap = atomic_wr(wr)->swap;
+		return true;
+	case IB_WR_REG_MR:
+		wqe->opcode = SROCE_WR_REG_MR;
+		wqe->local.object = to_sroce_mr(reg_wr(wr)->mr)->region;
+		wqe->local.addr = reg_wr(wr)->mr->iova;
+		wqe->local.key = reg_wr(wr)->key;
+		wqe->local.access = reg_wr(wr)->access;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Returns whether the payload fits the QP; @wqe->length is its size. */
+static bool write_payload(const struct sroce_qp *qp, const struct ib_send_wr *wr,
+			  struct sroce_send_wqe *wqe)
+{
+	u64 length = 0;
+	int i;
+
+	if (wqe_is_local(wqe->opcode))
+		return true;
+	if (wr->num_sge < 0 || wr->num_sge > qp->init_attr.cap.max_send_sge)
+		return false;
+	for (i = 0; i < wr->num_sge; i++)
+		length += wr->sg_list[i].length;
+	if (length > SROCE_MAX_MESSAGE_BYTES)
+		return false;
+	wqe->length = length;
+	if (!(wqe->flags & SROCE_SEND_INLINE)) {
+		wqe->num_sge = wr->num_sge;
+		memcpy(wqe->sge, wr->sg_list, wr->num_sge * sizeof(struct sroce_sge));
+		return true;
+	}
+	if (length > qp->max_inline)
+		return false;
+	for (i = 0, length = 0; i < wr->num_sge; i++) {
+		memcpy(wqe->inline_data + length, (void *)(uintptr_t)wr->sg_list[i].addr,
+		       wr->sg_list[i].length);
+		length += wr->sg_list[i].length;
+	}
+	return true;
+}
+
+static int write_wqe(const struct sroce_qp *qp, const struct ib_send_wr *wr,
+		     struct sroce_send_wqe *wqe)
+{
+	struct sroce_wqe_limits limits = {
+		.service = qp->service,
+		.max_sge = qp->init_attr.cap.max_send_sge,
+		.max_inline_bytes = qp->max_inline,
+		.mtu_bytes = qp->req.attr.mtu_bytes,
+	};
+
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr_id = wr->wr_id;
+	wqe->flags = wr->send_flags & (SROCE_SEND_FENCE | SROCE_SEND_SIGNALED |
+				       SROCE_SEND_SOLICITED | SROCE_SEND_INLINE);
+	if (qp->sq_sig_all)
+		wqe->flags |= SROCE_SEND_SIGNALED;
+	if (!write_operation(wr, wqe) || !write_payload(qp, wr, wqe))
+		return -EINVAL;
+	if (sroce_wqe_check(wqe, &limits) != SROCE_WC_SUCCESS)
+		return -EINVAL;
+	if (qp->service == SROCE_SERVICE_UD)
+		write_datagram(qp, ud_wr(wr), wqe);
+	return 0;
+}
+
+static int post_one(struct sroce_qp *qp, const struct ib_send_wr *wr)
+{
+	struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, qp->sq_posted);
+	int err;
+
+	/* Pairs with the release in sroce_send_wqe_retire(). */
+	if (qp->sq_posted - smp_load_acquire(&qp->sq_retired) > qp->req.ring_mask)
+		return -ENOMEM;
+	err = write_wqe(qp, wr, wqe);
+	if (err)
+		return err;
+	/* Pairs with the acquire in has_more(): the slot is complete. */
+	smp_store_release(&qp->sq_posted, qp->sq_posted + 1);
+	return 0;
+}
+
+static int post_kernel_send(struct sroce_qp *qp, const struct ib_send_wr *wr,
+			    const struct ib_send_wr **bad_wr)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&qp->post_lock, flags);
+	if (READ_ONCE(qp->state) < IB_QPS_RTS)
+		err = -EINVAL;
+	for (; wr && !err; wr = wr->next) {
+		err = post_one(qp, wr);
+		if (err)
+			break;
+	}
+	spin_unlock_irqrestore(&qp->post_lock, flags);
+	if (err)
+		*bad_wr = wr;
+	return err;
+}
+
+/*
+ * A process rings before its QP can send. What it posted is taken out of the
+ * ring: it is told that the requests were refused, so they must not be sent later.
+ */
+static int refuse_user_sends(struct sroce_qp *qp)
+{
+	int err = 0;
+
+	spin_lock_bh(&qp->send.lock);
+	if (qp->state < IB_QPS_RTS) {
+		sroce_send_wqe_discard(qp);
+		err = -EINVAL;
+	}
+	spin_unlock_bh(&qp->send.lock);
+	return err;
+}
+
+/**
+ * sroce_post_send() - post_send of kernel consumers, and the doorbell of processes
+ * @ibqp: the QP
+ * @wr: list of work requests; of a process: ignored
+ * @bad_wr: set to the one refused
+ *
+ * Any context.
+ *
+ * Return: 0, -EINVAL for what the QP cannot do (in its state), -ENOMEM when the
+ * send queue is full.
+ */
+int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr)
+{
+	struct sroce_qp *qp = to_sroce_qp(ibqp);
+	int err = 0;
+
+	if (qp->is_user) {
+		flush_receives(qp);
+		*bad_wr = wr;
+		if (READ_ONCE(qp->state) < IB_QPS_RTS)
+			err = refuse_user_sends(qp);
+	} else {
+		err = post_kernel_send(qp, wr, bad_wr);
+	}
+	run_send_half(qp);
+	return err;
+}
+
+/* Both indices of a kernel RQ are the kernel's own; the producer's is written here only. */
+static int post_recv_one(struct sroce_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct sroce_ring *ring = &qp->rq_ring;
+	u32 index = ring->buf->producer_index & ring->mask;
+	struct rxe_recv_wqe *slot;
+
+	if (wr->num_sge < 0 || wr->num_sge > qp->init_attr.cap.max_recv_sge)
+		return -EINVAL;
+	if (sroce_ring_available(ring) == ring->mask)
+		return -ENOMEM;
+	slot = (void *)(ring->buf->data + ((size_t)index << ring->element_shift));
+	slot->wr_id = wr->wr_id;
+	slot->dma.num_sge = wr->num_sge;
+	memcpy(slot->dma.sge, wr->sg_list, wr->num_sge * sizeof(struct sroce_sge));
+	/* Pairs with sroce_ring_pending(): the element is complete. */
+	smp_store_release(&ring->buf->producer_index, (index + 1) & ring->mask);
+	return 0;
+}
+
+/**
+ * sroce_post_recv() - post_recv of kernel consumers
+ * @ibqp: the QP
+ * @wr: list of work requests
+ * @bad_wr: set to the one refused
+ *
+ * Any context. Processes write to their ring and never come here.
+ *
+ * Return: 0, -EINVAL for what the QP cannot do (in its state), -ENOMEM when the
+ * receive queue is full.
+ */
+int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	struct sroce_qp *qp = to_sroce_qp(ibqp);
+	unsigned long flags;
+	int err = 0;
+
+	*bad_wr = wr;
+	if (qp->is_user)
+		return -EINVAL;
+	spin_lock_irqsave(&qp->rq_lock, flags);
+	if (READ_ONCE(qp->state) == IB_QPS_RESET)
+		err = -EINVAL;
+	for (; wr && !err; wr = wr->next) {
+		*bad_wr = wr;
+		err = post_recv_one(qp, wr);
+	}
+	spin_unlock_irqrestore(&qp->rq_lock, flags);
+	flush_receives(qp);
+	return err;
+}

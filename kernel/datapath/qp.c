@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Life and states of a QP in the datapath.
+ *
+ *   sroce_qp_datapath_init -> sroce_qp_table_add     packets may come
+ *            sroce_qp_set_state, any number of times
+ *   sroce_qp_table_remove  -> sroce_qp_quiesce       nobody is left
+ *
+ * Who may be at work on a QP: packets and skb destructors, which hold a user of
+ * struct sroce_qp_ref; the two timers, which quiesce cancels; and its owner,
+ * who does not destroy it at the same time.
+ *
+ * State changes hold both halves' locks. They never call anybody: what they
+ * leave to do (flushing, resuming) is done by the halves' timers.
+ */
+#include <linux/slab.h>
+
+#include "compat/compat.h"
+#include "datapath/qp.h"
+#include "transport/ack.h"
+
+/* Enough for 10 Gbit/s at 100 us; more is what congestion control is for. */
+#define WINDOW_PACKETS	256
+/* Room for the longest headers in a netdev's MTU, as every RoCE device computes it. */
+#define HEADER_ROOM	80
+
+static_assert((int)SROCE_QPS_RESET == IB_QPS_RESET);
+static_assert((int)SROCE_QPS_RTS == IB_QPS_RTS);
+static_assert((int)SROCE_QPS_ERR == IB_QPS_ERR);
+static_assert(SROCE_QP_AV == IB_QP_AV);
+static_assert(SROCE_QP_DEST_QPN == IB_QP_DEST_QPN);
+static_assert(SROCE_QP_RATE_LIMIT == IB_QP_RATE_LIMIT);
+static_assert(SROCE_ACCESS_LOCAL_WRITE == IB_ACCESS_LOCAL_WRITE);
+static_assert(SROCE_ACCESS_REMOTE_WRITE == IB_ACCESS_REMOTE_WRITE);
+static_assert(SROCE_ACCESS_REMOTE_READ == IB_ACCESS_REMOTE_READ);
+static_assert(SROCE_ACCESS_REMOTE_ATOMIC == IB_ACCESS_REMOTE_ATOMIC);
+
+/**
+ * sroce_qp_datapath_init() - locks, timers and the reference object
+ * @qp: rings and engine halves are set up; state RESET
+ *
+ * May sleep.
+ *
+ * Return: 0 or -ENOMEM; then nothing needs undoing.
+ */
+int sroce_qp_datapath_init(struct sroce_qp *qp)
+{
+	qp->ref = sroce_qp_ref_create(qp);
+	if (!qp->ref)
+		return -ENOMEM;
+	/* Two places, two lock classes: the send lock is taken first. */
+	spin_lock_init(&qp->send.lock);
+	spin_lock_init(&qp->recv.lock);
+	spin_lock_init(&qp->post_lock);
+	spin_lock_init(&qp->rq_lock);
+	sroce_half_init(&qp->send, SROCE_SEND_SIDE);
+	sroce_half_init(&qp->recv, SROCE_RECV_SIDE);
+	return 0;
+}
+
+static void lock_halves(struct sroce_qp *qp)
+	__acquires(&qp->send.lock) __acquires(&qp->recv.lock)
+{
+	spin_lock_bh(&qp->send.lock);
+	spin_lock(&qp->recv.lock);
+}
+
+static void unlock_halves(struct sroce_qp *qp)
+	__releases(&qp->recv.lock) __releases(&qp->send.lock)
+{
+	spin_unlock(&qp->recv.lock);
+	spin_unlock_bh(&qp->send.lock);
+}
+
+static void kick_halves(struct sroce_qp *qp)
+{
+	sroce_half_kick(&qp->send);
+	sroce_half_kick(&qp->recv);
+}
+
+/* Addresses that datagrams not sent, or posted and not even fetched, hold. */
+static void release_wqes(struct sroce_qp *qp)
+{
+	u32 index, end = qp->is_user ? qp->req.posted : qp->sq_posted;
+
+	if (qp->service != SROCE_SERVICE_UD)
+		return;
+	for (index = qp->req.retired; index != end; index++) {
+		struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, index);
+
+		if (wqe->ud.ah)
+			sroce_address_put(wqe->ud.ah);
+	}
+}
+
+/*
+ * Completions that the consumer was not told of: it may share the CQ with other
+ * QPs, and the CQ is not armed any more.
+ */
+static void wake_consumer(struct sroce_half *half, struct sroce_cq *cq)
+{
+	if (half->wake && cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	half->wake = false;
+}
+
+/**
+ * sroce_qp_quiesce() - wait until nobody is at work on the QP
+ * @qp: removed from the table
+ *
+ * Packets of it that sit in the stack are not waited for. Afterwards rings and
+ * storage may be freed. May sleep.
+ */
+void sroce_qp_quiesce(struct sroce_qp *qp)
+{
+	lock_halves(qp);
+	qp->send.dying = true;
+	qp->recv.dying = true;
+	unlock_halves(qp);
+
+	sroce_qp_put(qp);
+	wait_for_completion(&qp->ref->released);
+	/* A timer may have started the other one before it could know. */
+	hrtimer_cancel(&qp->send.timer);
+	hrtimer_cancel(&qp->recv.timer);
+	hrtimer_cancel(&qp->send.timer);
+	hrtimer_cancel(&qp->recv.timer);
+
+	wake_consumer(&qp->send, qp->send_cq);
+	wake_consumer(&qp->recv, qp->recv_cq);
+	release_wqes(qp);
+	__skb_queue_purge(&qp->send.out);
+	__skb_queue_purge(&qp->recv.out);
+	dst_release(qp->send.dst);
+	dst_release(qp->recv.dst);
+	qp->send.dst = NULL;
+	qp->recv.dst = NULL;
+	sroce_qp_ref_put(qp->ref);
+	qp->ref = NULL;
+}
+
+/* Both locks are held. */
+static void enter_error(struct sroce_qp *qp)
+{
+	WRITE_ONCE(qp->state, IB_QPS_ERR);
+	sroce_requester_set_state(&qp->req, SROCE_SQ_ERROR);
+	sroce_responder_set_state(&qp->resp, SROCE_RQ_ERROR);
+}
+
+/**
+ * sroce_qp_follow_error() - a half has failed, and the QP goes with it
+ * @qp: the QP
+ * @side: the half
+ *
+ * It goes to ERR, and everything is flushed; but a datagram QP whose send queue failed goes to
+ * SQE, and goes on receiving (IBTA 10.3.1).
+ */
+void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_side side)
+{
+	bool overflowed = READ_ONCE(qp->send_cq->overflowed) || READ_ONCE(qp->recv_cq->overflowed);
+	bool to_sqe = qp->service == SROCE_SERVICE_UD && side == SROCE_SEND_SIDE && !overflowed;
+	bool enters = false;
+
+	lock_halves(qp);
+	if (qp->state == IB_QPS_RESET || qp->state == IB_QPS_ERR) {
+		/* Nothing to follow any more. */
+	} else if (to_sqe) {
+		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+			WRITE_ONCE(qp->state, IB_QPS_SQE);
+	} else if (overflowed || qp->req.state == SROCE_SQ_ERROR ||
+		   qp->resp.state == SROCE_RQ_FAILED) {
+		/* The cause is still there: the QP was not reset since the lock was dropped. */
+		enter_error(qp);
+		enters = true;
+	}
+	unlock_halves(qp);
+	if (enters)
+		kick_halves(qp);
+}
+
+/* A wakeup that is due stays due: the completions are still in the CQ. */
+static void reset_half(struct sroce_half *half)
+{
+	half->failed = false;
+	half->events = 0;
+}
+
+/* Both locks are held; posters are kept away by their own. */
+static void enter_reset(struct sroce_qp *qp)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->post_lock, flags);
+	release_wqes(qp);
+	sroce_requester_reset(&qp->req);
+	qp->sq_posted = 0;
+	qp->sq_retired = 0;
+	if (qp->sq_ring.memory)
+		sroce_ring_reset(&qp->sq_ring);
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	spin_unlock_irqrestore(&qp->post_lock, flags);
+
+	spin_lock_irqsave(&qp->rq_lock, flags);
+	sroce_responder_reset(&qp->resp);
+	sroce_ring_reset(&qp->rq_ring);
+	spin_unlock_irqrestore(&qp->rq_lock, flags);
+	qp->sq_draining_notify = false;
+	reset_half(&qp->send);
+	reset_half(&qp->recv);
+}
+
+/* A datagram is as long as the port allows. */
+static u32 datagram_mtu_bytes(const struct sroce_qp *qp)
+{
+	int room = READ_ONCE(qp->dev->ep.netdev->mtu) - HEADER_ROOM;
+
+	return ib_mtu_enum_to_int(ib_mtu_int_to_enum(max(room, 256)));
+}
+
+/* What stays the same whatever the attributes say; both locks are held. */
+static void apply_constants(struct sroce_qp *qp)
+{
+	struct sroce_requester_attr *req = &qp->req.attr;
+	struct sroce_responder_attr *resp = &qp->resp.attr;
+
+	req->qpn = qp->ibqp.qp_num;
+	req->pkey = SROCE_PKEY_DEFAULT;
+	req->window_packets = WINDOW_PACKETS;
+	resp->pkey = SROCE_PKEY_DEFAULT;
+	if (qp->service != SROCE_SERVICE_UD)
+		return;
+	/* Not under datagrams that were checked against it. */
+	if (qp->state < IB_QPS_RTS)
+		req->mtu_bytes = datagram_mtu_bytes(qp);
+	resp->mtu_bytes = ib_mtu_enum_to_int(IB_MTU_4096);
+	if (qp->ibqp.qp_type == IB_QPT_GSI)
+		resp->qkey = SROCE_GSI_QKEY;
+}
+
+static void apply_responder_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	struct sroce_responder_attr *resp = &qp->resp.attr;
+
+	if (mask & IB_QP_ACCESS_FLAGS)
+		resp->access = attr->qp_access_flags;
+	if ((mask & IB_QP_QKEY) && qp->ibqp.qp_type != IB_QPT_GSI)
+		resp->qkey = attr->qkey;
+	if (mask & IB_QP_PATH_MTU)
+		resp->mtu_bytes = ib_mtu_enum_to_int(attr->path_mtu);
+	if (mask & IB_QP_DEST_QPN)
+		resp->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		resp->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_RQ_PSN)
+		sroce_responder_start_psn(&qp->resp, attr->rq_psn);
+}
+
+static void apply_requester_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	struct sroce_requester_attr *req = &qp->req.attr;
+
+	if (mask & IB_QP_PATH_MTU)
+		req->mtu_bytes = ib_mtu_enum_to_int(attr->path_mtu);
+	if (mask & IB_QP_DEST_QPN)
+		req->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
+	if (mask & IB_QP_TIMEOUT)
+		req->ack_timeout_ns = sroce_ack_timeout_ns(attr->timeout);
+	if (mask & IB_QP_RETRY_CNT)
+		req->retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		req->rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		req->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_SQ_PSN)
+		sroce_requester_start_psn(&qp->req, attr->sq_psn);
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		qp->sq_draining_notify = attr->en_sqd_async_notify;
+}
+
+static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
+{
+	switch (to) {
+	case IB_QPS_RTR:
+		sroce_responder_set_state(&qp->resp, SROCE_RQ_READY);
+		break;
+	case IB_QPS_RTS:
+		/* RTS to RTS sets attributes; a retry under way stays one. */
+		if (qp->state != IB_QPS_RTS)
+			sroce_requester_set_state(&qp->req, SROCE_SQ_READY);
+		break;
+	case IB_QPS_SQD:
+		sroce_requester_set_state(&qp->req, SROCE_SQ_DRAINING);
+		break;
+	default:
+		break;
+	}
+	WRITE_ONCE(qp->state, to);
+}
+
+/*
+ * A send queue that has failed is flushed a part at a time, and the QP's state
+ * follows only when its lock has been dropped. Until then nothing may put the
+ * queue to work again: what is left in it has PSNs of the past.
+ */
+static bool is_failing(const struct sroce_qp *qp)
+{
+	return qp->req.state == SROCE_SQ_ERROR &&
+	       (qp->state != IB_QPS_SQE || qp->req.retired != qp->req.posted);
+}
+
+/**
+ * sroce_qp_set_state() - carry out a modify that has been found legal
+ * @qp: the QP
+ * @from: state in which it was found legal
+ * @to: state to go to, possibly the same
+ * @attr: attributes
+ * @mask: which of them to apply
+ *
+ * Path and responder resources have been installed by the caller. Process context.
+ *
+ * Return: 0; -EINVAL when the QP is no longer in @from; -EBUSY while a failed
+ * send queue is being flushed, for all but RESET and ERR.
+ */
+int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
+		       const struct ib_qp_attr *attr, int mask)
+{
+	int err = 0;
+
+	lock_halves(qp);
+	if (qp->state != from) {
+		err = -EINVAL;
+	} else if (to == IB_QPS_RESET) {
+		enter_reset(qp);
+	} else if (to == IB_QPS_ERR) {
+		enter_error(qp);
+	} else if (is_failing(qp)) {
+		err = -EBUSY;
+	} else {
+		apply_constants(qp);
+		apply_responder_attr(qp, attr, mask);
+		apply_requester_attr(qp, attr, mask);
+		enter_state(qp, to);
+	}
+	unlock_halves(qp);
+	if (!err)
+		kick_halves(qp);
+	return err;
+}

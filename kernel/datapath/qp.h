@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A queue pair as the datapath drives it: two engine halves, each with its own
+ * lock, timer, route and transmit bookkeeping.
+ *
+ * Lock order: modify_lock -> send.lock -> recv.lock -> (cq.lock | rq_lock). Only QP state
+ * changes take both halves' locks. No callback is made and no packet is handed
+ * to the stack while any of them is held: a runner collects packets and wakeups
+ * under the lock, drops it, then delivers. `running` makes one runner at a time
+ * responsible for a half, so packets of a half leave in order.
+ */
+#ifndef SROCE_DATAPATH_QP_H
+#define SROCE_DATAPATH_QP_H
+
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <rdma/ib_verbs.h>
+
+#include "datapath/cq.h"
+#include "datapath/device.h"
+#include "datapath/half.h"
+#include "datapath/ring.h"
+#include "transport/qp_state.h"
+#include "transport/requester.h"
+#include "transport/responder.h"
+
+/**
+ * struct sroce_qp - a queue pair
+ * @ibqp: first
+ * @dev: device
+ * @ref: see struct sroce_qp_ref
+ * @service: enum sroce_service
+ * @is_user: rings are mapped by a process
+ * @state: enum ib_qp_state; written with both locks held
+ * @modify_lock: one modify_qp at a time; outermost
+ * @sq_draining_notify: dispatch IB_EVENT_SQ_DRAINED when the drain is done
+ * @attr: attributes as last set, for query
+ * @init_attr: attributes at creation
+ * @send_cq: completions of @req
+ * @recv_cq: completions of @resp
+ * @sq_sig_all: every send is signaled
+ * @max_inline: bytes
+ * @send: shell of @req
+ * @req: requester
+ * @sq_storage: ring of send WQEs in kernel memory
+ * @sq_ring: USER: the process's send ring, copied from into @sq_storage
+ * @sq_mmap: USER: its mapping
+ * @post_lock: kernel posters; irq-safe; nests inside nothing of ours
+ * @sq_posted: KERNEL: slots filled by posters, taken over by the send runner
+ * @sq_retired: slots that posters may fill again: behind @req.retired, since the
+ *              runner looks at a WQE once more after it has retired
+ * @recv: shell of @resp
+ * @resp: responder
+ * @rq_ring: receive ring, mapped or not (struct rxe_recv_wqe elements)
+ * @rq_mmap: USER: its mapping
+ * @rq_lock: kernel posters of receives; irq-safe, innermost
+ * @resources: storage of responder resources
+ */
+struct sroce_qp {
+	struct ib_qp ibqp;
+	struct sroce_device *dev;
+	struct sroce_qp_ref *ref;
+	u8	service;
+	bool	is_user;
+	bool	sq_sig_all;
+	bool	sq_draining_notify;
+	enum ib_qp_state state;
+	struct mutex modify_lock;
+	u32	max_inline;
+	struct ib_qp_attr attr;
+	struct ib_qp_init_attr init_attr;
+	struct sroce_cq *send_cq;
+	struct sroce_cq *recv_cq;
+
+	struct sroce_half send;
+	struct sroce_requester req;
+	void	*sq_storage;
+	struct sroce_ring sq_ring;
+	struct sroce_mmap_entry *sq_mmap;
+	spinlock_t post_lock;
+	u32	sq_posted;
+	u32	sq_retired;
+
+	struct sroce_half recv;
+	struct sroce_responder resp;
+	struct sroce_ring rq_ring;
+	struct sroce_mmap_entry *rq_mmap;
+	spinlock_t rq_lock;
+	struct sroce_resource *resources;
+};
+
+static inline struct sroce_qp *to_sroce_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct sroce_qp, ibqp);
+}
+
+/**
+ * struct sroce_address - where datagrams go, outliving the handle
+ * @path: addresses (ip_id unused: the QP's is taken)
+ * @pd: protection domain of the handle, which a WQE's QP must be in
+ * @refs: the handle, the device's table, and each WQE under way
+ * @rcu: defers the free
+ *
+ * ib_core frees struct sroce_ah as soon as destroy_ah returns, while a WQE that
+ * names it may still be in a send queue: hence an object of its own.
+ */
+struct sroce_address {
+	struct sroce_path path;
+	const struct ib_pd *pd;
+	refcount_t refs;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct sroce_ah - an address handle
+ * @ibah: first
+ * @address: see above
+ * @number: user handle: key in sroce_device.ahs (of sroce_address); 0 for kernel handles
+ */
+struct sroce_ah {
+	struct ib_ah ibah;
+	struct sroce_address *address;
+	u32	number;
+};
+
+static inline struct sroce_ah *to_sroce_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct sroce_ah, ibah);
+}
+
+/* qp_table.c */
+int sroce_qp_table_add(struct sroce_qp *qp);		/* sets ibqp.qp_num */
+void sroce_qp_table_remove(struct sroce_qp *qp);	/* unpublish; then sroce_qp_quiesce() */
+struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn);
+void sroce_qp_put(struct sroce_qp *qp);
+struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp);
+void sroce_qp_ref_put(struct sroce_qp_ref *ref);
+void sroce_qp_refs_wait(void);
+
+/* qp.c */
+int sroce_qp_datapath_init(struct sroce_qp *qp);
+void sroce_qp_quiesce(struct sroce_qp *qp);
+void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_side side);
+int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
+		       const struct ib_qp_attr *attr, int mask);
+
+/* send_wqe.c, recv_wqe.c */
+void sroce_send_wqe_discard(struct sroce_qp *qp);
+void sroce_send_wqe_fetch(struct sroce_qp *qp);
+void sroce_send_wqe_retire(struct sroce_qp *qp, u32 from);
+bool sroce_recv_wqe_fetch(struct sroce_qp *qp);
+
+/* address.c */
+void sroce_address_put(struct sroce_address *address);
+
+/* send.c */
+/* Packets of one run before the timer takes over: a window, so that an ACK may open all of it. */
+#define SROCE_RUN_BUDGET	256
+enum hrtimer_restart sroce_send_timer(struct hrtimer *timer);
+void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
+	__releases(&qp->send.lock);
+
+/* respond.c */
+enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer);
+void sroce_recv_run(struct sroce_qp *qp, u32 budget) __releases(&qp->recv.lock);
+
+/* post.c */
+int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr);
+
+int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr);
+
+/* receive.c */
+void sroce_receive(struct sroce_rx *rx);
+
+#endif

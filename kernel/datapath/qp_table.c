@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * From QP number to QP, and what keeps a QP alive meanwhile.
+ *
+ * Numbers are unique in the module and handed out in a circle from a random
+ * start, so that a number is not reused soon; the GSI QP of each device is
+ * number 1 and hangs off the device. The table holds struct sroce_qp_ref, which
+ * is freed by RCU: a lookup needs no lock, and a QP that is being destroyed is
+ * told by its `users` being zero.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "datapath/qp.h"
+
+/* 0 is never used, 1 is the GSI QP; a few more are kept free as elsewhere. */
+#define FIRST_QPN	16
+#define LAST_QPN	(SROCE_QPN_MULTICAST - 1)
+
+static DEFINE_XARRAY_ALLOC(qp_table);
+static u32 next_qpn;
+
+/* Objects not freed yet: their skbs' destructors are code of this module. */
+static atomic_t live_refs = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(no_live_refs);
+
+/**
+ * sroce_qp_ref_create() - a reference object for a QP
+ * @qp: the QP
+ *
+ * May sleep.
+ *
+ * Return: the object with one user and one holder, or NULL.
+ */
+struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
+{
+	struct sroce_qp_ref *ref = kzalloc(sizeof(*ref), GFP_KERNEL);
+
+	if (!ref)
+		return NULL;
+	refcount_set(&ref->users, 1);
+	refcount_set(&ref->holders, 1);
+	init_completion(&ref->released);
+	ref->qp = qp;
+	atomic_inc(&live_refs);
+	return ref;
+}
+
+static void free_ref(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct sroce_qp_ref, rcu));
+	if (atomic_dec_and_test(&live_refs))
+		wake_up(&no_live_refs);
+}
+
+/**
+ * sroce_qp_ref_put() - give up a share in the memory of the object
+ * @ref: the object; any context
+ */
+void sroce_qp_ref_put(struct sroce_qp_ref *ref)
+{
+	if (refcount_dec_and_test(&ref->holders))
+		call_rcu(&ref->rcu, free_ref);
+}
+
+/**
+ * sroce_qp_refs_wait() - wait until the stack has freed the last packet of ours
+ *
+ * For module unload: no QP is left, but packets may still sit in a qdisc. May
+ * sleep.
+ */
+void sroce_qp_refs_wait(void)
+{
+	wait_event(no_live_refs, !atomic_read(&live_refs));
+	rcu_barrier();
+}
+
+static int publish_gsi(struct sroce_qp *qp)
+{
+	struct sroce_qp_ref *none = NULL;
+
+	/* The device's pointer is empty or somebody else's GSI QP: no lock needed. */
+	if (!try_cmpxchg((struct sroce_qp_ref **)&qp->dev->gsi, &none, qp->ref))
+		return -EBUSY;
+	qp->ibqp.qp_num = SROCE_QPN_GSI;
+	return 0;
+}
+
+/**
+ * sroce_qp_table_add() - publish a QP: packets find it from here on
+ * @qp: completely set up, sroce_qp_datapath_init() included
+ *
+ * Sets @qp->ibqp.qp_num. May sleep.
+ *
+ * Return: 0, -EBUSY for a second GSI QP, or another errno.
+ */
+int sroce_qp_table_add(struct sroce_qp *qp)
+{
+	static const struct xa_limit limit = XA_LIMIT(FIRST_QPN, LAST_QPN);
+	int err;
+
+	if (qp->ibqp.qp_type == IB_QPT_GSI)
+		return publish_gsi(qp);
+	if (!next_qpn)
+		next_qpn = FIRST_QPN + (get_random_u32() & (SROCE_QPN_MASK >> 1));
+	/* A packet that guesses the number meets a QP in RESET, which drops it. */
+	err = xa_alloc_cyclic(&qp_table, &qp->ibqp.qp_num, qp->ref, limit, &next_qpn, GFP_KERNEL);
+	return err < 0 ? err : 0;
+}
+
+/**
+ * sroce_qp_table_remove() - unpublish a QP: no packet finds it any more
+ * @qp: the QP
+ *
+ * Packets that found it before may still be at work, see sroce_qp_quiesce().
+ */
+void sroce_qp_table_remove(struct sroce_qp *qp)
+{
+	if (qp->ibqp.qp_type == IB_QPT_GSI)
+		RCU_INIT_POINTER(qp->dev->gsi, NULL);
+	else
+		xa_erase(&qp_table, qp->ibqp.qp_num);
+}
+
+/**
+ * sroce_qp_get() - find a QP for a packet
+ * @ep: the endpoint the packet came in on
+ * @qpn: destination QP number
+ *
+ * Any context.
+ *
+ * Return: the QP, to be given back with sroce_qp_put(), or NULL.
+ */
+struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
+{
+	struct sroce_device *dev = container_of(ep, struct sroce_device, ep);
+	struct sroce_qp_ref *ref;
+	struct sroce_qp *qp = NULL;
+
+	rcu_read_lock();
+	ref = qpn == SROCE_QPN_GSI ? rcu_dereference(dev->gsi) : xa_load(&qp_table, qpn);
+	if (ref && refcount_inc_not_zero(&ref->users))
+		qp = ref->qp;
+	rcu_read_unlock();
+	if (qp && qp->dev != dev) {
+		sroce_qp_put(qp);
+		qp = NULL;
+	}
+	return qp;
+}
+
+/**
+ * sroce_qp_put() - done with a QP
+ * @qp: from sroce_qp_get(); may be gone afterwards
+ *
+ * Any context.
+ */
+void sroce_qp_put(struct sroce_qp *qp)
+{
+	struct sroce_qp_ref *ref = qp->ref;
+
+	if (refcount_dec_and_test(&ref->users))
+		complete(&ref->released);
+}

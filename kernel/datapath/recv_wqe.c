@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Receive work requests: from the ring (mapped or not) into the responder's
+ * storage, copied once.
+ */
+#include <linux/build_bug.h>
+#include <linux/string.h>
+
+#include "datapath/qp.h"
+
+/* Sum of a scatter list, at most what fits the field. */
+static u32 list_bytes(const struct sroce_recv_wqe *wqe)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < wqe->num_sge; i++)
+		sum += wqe->sge[i].length;
+	return min_t(u64, sum, U32_MAX);
+}
+
+/**
+ * sroce_recv_wqe_fetch() - take the next receive work request, if there is one
+ * @qp: the QP, its receive lock held
+ *
+ * It is copied to @qp->resp.recv and its slot given back at once. One that
+ * claims more elements than the QP may have becomes one without any, so that
+ * using it fails as a bad local address does.
+ *
+ * Return: whether there was one.
+ */
+bool sroce_recv_wqe_fetch(struct sroce_qp *qp)
+{
+	struct sroce_recv_wqe *wqe = qp->resp.recv;
+	const struct rxe_recv_wqe *slot;
+	u32 num_sge;
+
+	if (!sroce_ring_pending(&qp->rq_ring))
+		return false;
+	slot = sroce_ring_peek(&qp->rq_ring);
+	num_sge = READ_ONCE(slot->dma.num_sge);
+	wqe->wr_id = READ_ONCE(slot->wr_id);
+	if (num_sge <= qp->init_attr.cap.max_recv_sge) {
+		memcpy(wqe->sge, slot->dma.sge, num_sge * sizeof(struct sroce_sge));
+		wqe->num_sge = num_sge;
+		/* The sum is that of the copy. */
+		barrier();
+		wqe->length = list_bytes(wqe);
+	} else {
+		wqe->num_sge = 0;
+		wqe->length = U32_MAX;
+	}
+	sroce_ring_fetched(&qp->rq_ring);
+	sroce_ring_release(&qp->rq_ring, 1);
+	return true;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Running the receive half: responses out, receives flushed. Requests are
+ * executed where they come in (receive.c); what they call for is sent here.
+ */
+#include <linux/err.h>
+
+#include "datapath/qp.h"
+#include "trace.h"
+
+/* Packets planned and built at a time. */
+#define BURST_PACKETS	16
+
+/* Returns 0, also for a packet that is lost at once; -EFAULT for a bad region; -ENOMEM. */
+static int build_packet(struct sroce_qp *qp, const struct sroce_response_plan *plan, u32 i,
+			struct sk_buff_head *burst)
+{
+	u64 va = plan->va + (u64)i * qp->resp.attr.mtu_bytes;
+	struct sroce_packet pkt;
+	struct sk_buff *skb;
+	u8 *payload;
+
+	sroce_response_plan_packet(&qp->resp, plan, i, &pkt);
+	skb = sroce_packet_alloc(qp, &qp->recv, &qp->recv.path, &pkt, &payload);
+	if (IS_ERR(skb))
+		return PTR_ERR(skb) == -ENOMEM ? -ENOMEM : 0;
+	if (pkt.payload_bytes &&
+	    sroce_memory_fetch(&qp->dev->memory, qp->ibqp.pd, plan->rkey, va, payload,
+			       pkt.payload_bytes) != SROCE_MEM_OK) {
+		kfree_skb(skb);
+		return -EFAULT;
+	}
+	sroce_packet_queue(qp, &qp->recv, skb, burst);
+	return 0;
+}
+
+static void count_response(const struct sroce_qp *qp, const struct sroce_response_plan *plan)
+{
+	struct sroce_counters __percpu *counters = qp->dev->ep.counters;
+
+	if (plan->kind != SROCE_RESPONSE_ACK)
+		return;
+	if ((plan->syndrome & SROCE_AETH_KIND_MASK) == SROCE_AETH_RNR_NAK)
+		sroce_count(counters, SROCE_CTR_SEND_RNR_ERR);
+	else if (plan->syndrome == SROCE_NAK_REMOTE_ACCESS)
+		sroce_count(counters, SROCE_CTR_RESP_REMOTE_ACCESS_ERRORS);
+}
+
+/* Returns whether the response has been dealt with. */
+static bool respond(struct sroce_qp *qp, const struct sroce_response_plan *plan)
+{
+	struct sk_buff_head burst;
+	int err = 0;
+	u32 i;
+
+	__skb_queue_head_init(&burst);
+	for (i = 0; i < plan->packet_count && !err; i++)
+		err = build_packet(qp, plan, i, &burst);
+	if (err)
+		__skb_queue_purge(&burst);
+	if (err == -ENOMEM) {
+		qp->recv.retry = true;
+		return false;
+	}
+	count_response(qp, plan);
+	sroce_responder_response_sent(&qp->resp, plan, err ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
+	skb_queue_splice_tail(&burst, &qp->recv.out);
+	return true;
+}
+
+static void send_responses(struct sroce_qp *qp, u32 *budget)
+{
+	struct sroce_response_plan plan;
+
+	while (*budget) {
+		u32 burst = min_t(u32, *budget, BURST_PACKETS);
+
+		if (!sroce_responder_next_response(&qp->resp, burst, &plan))
+			return;
+		/* Acknowledgements are few and small, and the peer waits for them. */
+		if (plan.kind != SROCE_RESPONSE_ACK && sroce_half_is_throttled(qp, &qp->recv))
+			return;
+		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
+		*budget -= min(*budget, plan.packet_count);
+		if (!respond(qp, &plan))
+			return;
+	}
+}
+
+/* In ERR: what is left in the receive queue completes, in order. */
+static void flush_receives(struct sroce_qp *qp, u32 *budget)
+{
+	struct sroce_completion wc;
+
+	if (sroce_responder_next_completion(&qp->resp, &wc))
+		sroce_half_complete(qp, &qp->recv, &wc, NULL);
+	while (*budget && sroce_recv_wqe_fetch(qp)) {
+		wc = (struct sroce_completion) {
+			.wr_id = qp->resp.recv->wr_id,
+			.status = SROCE_WC_WR_FLUSH_ERR,
+			.opcode = SROCE_WC_RECV,
+		};
+		sroce_half_complete(qp, &qp->recv, &wc, NULL);
+		--*budget;
+	}
+}
+
+static void note_event(struct sroce_qp *qp)
+{
+	switch (sroce_responder_take_event(&qp->resp)) {
+	case SROCE_EVENT_NONE:
+		break;
+	case SROCE_EVENT_COMM_EST:
+		if (qp->state == IB_QPS_RTR)
+			qp->recv.events |= BIT(IB_EVENT_COMM_EST);
+		break;
+	case SROCE_EVENT_REQ_ERR:
+		qp->recv.events |= BIT(IB_EVENT_QP_REQ_ERR);
+		break;
+	case SROCE_EVENT_ACCESS_ERR:
+		qp->recv.events |= BIT(IB_EVENT_QP_ACCESS_ERR);
+		break;
+	case SROCE_EVENT_FATAL:
+		qp->recv.events |= BIT(IB_EVENT_QP_FATAL);
+		break;
+	}
+}
+
+static u64 work(struct sroce_qp *qp, u32 *budget)
+{
+	if (qp->state == IB_QPS_ERR)
+		flush_receives(qp, budget);
+	else
+		send_responses(qp, budget);
+	note_event(qp);
+	if (sroce_responder_is_dead(&qp->resp))
+		qp->recv.failed = true;
+	return SROCE_NEVER;
+}
+
+/**
+ * sroce_recv_run() - do what there is to do on the receive half
+ * @qp: the QP, its receive lock held with BH off; released
+ * @budget: packets before the timer has to continue
+ */
+void sroce_recv_run(struct sroce_qp *qp, u32 budget)
+	__releases(&qp->recv.lock)
+{
+	sroce_half_run(qp, &qp->recv, work, budget, true);
+}
+
+/**
+ * sroce_recv_timer() - the timer of the receive half
+ * @timer: the timer
+ *
+ * Return: HRTIMER_NORESTART; a run arms it again where needed.
+ */
+enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, recv.timer);
+
+	spin_lock_bh(&qp->recv.lock);
+	qp->recv.armed_ns = SROCE_NEVER;
+	sroce_recv_run(qp, SROCE_RUN_BUDGET);
+	return HRTIMER_NORESTART;
+}

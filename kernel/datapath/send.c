@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Running the send half: work requests in, packets and completions out.
+ *
+ *   fetch what was posted -> plan -> build the packets -> commit -> ... -> complete
+ *
+ * Building may fail for want of memory: then nothing has happened, and the
+ * timer tries again. A bad local buffer fails the request instead.
+ */
+#include <linux/err.h>
+#include <linux/ktime.h>
+
+#include "datapath/mr.h"
+#include "datapath/qp.h"
+#include "trace.h"
+
+/* Packets planned and built at a time. */
+#define BURST_PACKETS	16
+
+static enum sroce_mem_status copy_payload(struct sroce_qp *qp, const struct sroce_send_wqe *wqe,
+					  u32 offset, void *to, u32 bytes)
+{
+	if (wqe->flags & SROCE_SEND_INLINE) {
+		memcpy(to, wqe->inline_data + offset, bytes);
+		return SROCE_MEM_OK;
+	}
+	return sroce_memory_gather(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge, offset,
+				   to, bytes);
+}
+
+static const struct sroce_path *path_of(const struct sroce_qp *qp,
+					const struct sroce_send_wqe *wqe)
+{
+	const struct sroce_address *address = wqe->ud.ah;
+
+	return qp->service == SROCE_SERVICE_UD ? &address->path : &qp->send.path;
+}
+
+/* Returns 0, also for a packet that is lost at once; -EFAULT for a bad local buffer; -ENOMEM. */
+static int build_packet(struct sroce_qp *qp, const struct sroce_send_plan *plan, u32 i,
+			struct sk_buff_head *burst)
+{
+	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
+	u32 offset = plan->offset + i * qp->req.attr.mtu_bytes;
+	struct sroce_packet pkt;
+	struct sk_buff *skb;
+	u8 *payload;
+
+	sroce_send_plan_packet(&qp->req, plan, i, &pkt);
+	skb = sroce_packet_alloc(qp, &qp->send, path_of(qp, wqe), &pkt, &payload);
+	if (IS_ERR(skb))
+		return PTR_ERR(skb) == -ENOMEM ? -ENOMEM : 0;
+	if (pkt.payload_bytes &&
+	    copy_payload(qp, wqe, offset, payload, pkt.payload_bytes) != SROCE_MEM_OK) {
+		kfree_skb(skb);
+		return -EFAULT;
+	}
+	sroce_packet_queue(qp, &qp->send, skb, burst);
+	return 0;
+}
+
+/* All packets of the plan, or none. */
+static int build_burst(struct sroce_qp *qp, const struct sroce_send_plan *plan,
+		       struct sk_buff_head *burst)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < plan->packet_count && !err; i++)
+		err = build_packet(qp, plan, i, burst);
+	if (err)
+		__skb_queue_purge(burst);
+	return err;
+}
+
+/* Returns whether the plan has been carried out. */
+static bool send_burst(struct sroce_qp *qp, const struct sroce_send_plan *plan, u64 now_ns)
+{
+	enum sroce_wc_status status = SROCE_WC_SUCCESS;
+	struct sk_buff_head burst;
+	int err;
+
+	__skb_queue_head_init(&burst);
+	err = build_burst(qp, plan, &burst);
+	if (err == -ENOMEM) {
+		qp->send.retry = true;
+		return false;
+	}
+	if (err)
+		status = SROCE_WC_LOC_PROT_ERR;
+	if (plan->retransmit)
+		sroce_count_add(qp->dev->ep.counters, SROCE_CTR_COMPLETER_RETRY_ERR,
+				plan->packet_count);
+	sroce_requester_commit(&qp->req, plan, status, now_ns);
+	skb_queue_splice_tail(&burst, &qp->send.out);
+	return true;
+}
+
+static enum sroce_wc_status execute_local(struct sroce_qp *qp, const struct sroce_send_wqe *wqe)
+{
+	struct sroce_memory *mem = &qp->dev->memory;
+	enum sroce_mem_status status = SROCE_MEM_BAD_KEY;
+
+	if (wqe->opcode == SROCE_WR_REG_MR)
+		status = sroce_region_register(mem, qp->ibqp.pd, wqe->local.object, wqe->local.key,
+					       wqe->local.addr, wqe->local.access);
+	else if (wqe->opcode == SROCE_WR_LOCAL_INV)
+		status = sroce_memory_invalidate(mem, qp->ibqp.pd, wqe->invalidate_rkey, false);
+	return status == SROCE_MEM_OK ? SROCE_WC_SUCCESS : SROCE_WC_LOC_QP_OP_ERR;
+}
+
+/* Returns whether there was anything to do. */
+static bool step(struct sroce_qp *qp, u32 *budget)
+{
+	struct sroce_requester *req = &qp->req;
+	struct sroce_send_plan plan;
+	u64 now_ns = ktime_get_ns();
+
+	sroce_requester_plan(req, min_t(u32, *budget, BURST_PACKETS), &plan);
+	if (plan.action == SROCE_SEND_NOTHING)
+		return false;
+	/* After a timeout the few packets of a retry pass: else retries are never used up. */
+	if (plan.action == SROCE_SEND_PACKETS && !(plan.retransmit && req->timeout_shift) &&
+	    sroce_half_is_throttled(qp, &qp->send))
+		return false;
+	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
+	*budget -= min(*budget, max(plan.packet_count, 1u));
+
+	if (plan.action == SROCE_SEND_PACKETS)
+		return send_burst(qp, &plan, now_ns);
+	sroce_requester_commit(req, &plan, plan.action == SROCE_SEND_LOCAL ?
+			       execute_local(qp, sroce_requester_wqe(req, plan.index)) :
+			       SROCE_WC_SUCCESS, now_ns);
+	return true;
+}
+
+/*
+ * Are packets still on their way out of this host, say through a slow qdisc?
+ * Then it is too early to miss an answer. Packets that nobody frees (some
+ * drivers are lazy) do not count for longer than once.
+ */
+static bool stack_is_busy(struct sroce_qp *qp)
+{
+	u32 queued = atomic_read(&qp->ref->gates[SROCE_SEND_SIDE].queued);
+	u32 freed = qp->send.sent - queued;
+	bool moves = freed != qp->send.freed;
+
+	qp->send.freed = freed;
+	return queued && moves;
+}
+
+static void check_timeout(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->req;
+	u64 timeouts = req->timeouts, now_ns;
+
+	if (sroce_requester_deadline(req) == SROCE_NEVER)
+		return;
+	now_ns = ktime_get_ns();
+	if (now_ns < sroce_requester_deadline(req))
+		return;
+	if (!req->rnr_waiting) {
+		if (now_ns < qp->send.patience_ns)
+			return;
+		if (stack_is_busy(qp)) {
+			qp->send.patience_ns = now_ns + req->attr.ack_timeout_ns;
+			return;
+		}
+	}
+	sroce_requester_timeout(req, now_ns);
+	if (req->timeouts != timeouts)
+		sroce_count(qp->dev->ep.counters, SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR);
+}
+
+static u64 next_deadline(const struct sroce_qp *qp)
+{
+	u64 deadline_ns = sroce_requester_deadline(&qp->req);
+
+	return qp->req.rnr_waiting ? deadline_ns : max(deadline_ns, qp->send.patience_ns);
+}
+
+static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
+{
+	if (status == SROCE_WC_RETRY_EXC_ERR)
+		sroce_count(qp->dev->ep.counters, SROCE_CTR_RETRY_EXCEEDED_ERR);
+	else if (status == SROCE_WC_RNR_RETRY_EXC_ERR)
+		sroce_count(qp->dev->ep.counters, SROCE_CTR_RETRY_RNR_EXCEEDED_ERR);
+	else if (status == SROCE_WC_REM_ACCESS_ERR)
+		sroce_count(qp->dev->ep.counters, SROCE_CTR_REQ_REMOTE_ACCESS_ERRORS);
+}
+
+/* Returns whether slots have been freed. */
+static bool complete_requests(struct sroce_qp *qp, u32 *budget)
+{
+	u32 retired = qp->req.retired;
+	struct sroce_completion wc;
+
+	while (*budget && sroce_requester_next_completion(&qp->req, &wc)) {
+		count_error(qp, wc.status);
+		sroce_half_complete(qp, &qp->send, &wc, NULL);
+		if (qp->req.state == SROCE_SQ_ERROR)
+			--*budget;
+	}
+	sroce_send_wqe_retire(qp, retired);
+	return qp->req.retired != retired;
+}
+
+static void check_state(struct sroce_qp *qp)
+{
+	if (qp->req.state == SROCE_SQ_ERROR &&
+	    (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
+		qp->send.failed = true;
+	if (qp->sq_draining_notify && sroce_requester_is_drained(&qp->req)) {
+		qp->sq_draining_notify = false;
+		qp->send.events |= BIT(IB_EVENT_SQ_DRAINED);
+	}
+}
+
+static u64 work(struct sroce_qp *qp, u32 *budget)
+{
+	check_timeout(qp);
+	do {
+		sroce_send_wqe_fetch(qp);
+		while (*budget && step(qp, budget))
+			;
+	} while (complete_requests(qp, budget) && *budget);
+	check_state(qp);
+	return next_deadline(qp);
+}
+
+/**
+ * sroce_send_run() - do what there is to do on the send half
+ * @qp: the QP, its send lock held with BH off; released
+ * @budget: packets before the timer has to continue
+ * @may_call_back: consumers may be called back from here
+ */
+void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
+	__releases(&qp->send.lock)
+{
+	sroce_half_run(qp, &qp->send, work, budget, may_call_back);
+}
+
+/**
+ * sroce_send_timer() - the timer of the send half
+ * @timer: the timer
+ *
+ * Return: HRTIMER_NORESTART; a run arms it again where needed.
+ */
+enum hrtimer_restart sroce_send_timer(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, send.timer);
+
+	spin_lock_bh(&qp->send.lock);
+	qp->send.armed_ns = SROCE_NEVER;
+	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
+	return HRTIMER_NORESTART;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Loading and unloading: bring up from the bottom, tear down in reverse.
+ * After loading nothing is attached and no socket is open; `rdma link add`
+ * does both (control/link.c).
+ */
+#define pr_fmt(fmt) "sroce: " fmt
+
+#include <linux/module.h>
+
+#include "compat/compat.h"
+#include "control/device.h"
+#include "control/link.h"
+#include "control/netdev.h"
+#include "datapath/qp.h"
+#include "net/endpoint.h"
+
+static int __init sroce_init(void)
+{
+	int err;
+
+	err = sroce_net_init(sroce_receive);
+	if (err)
+		return err;
+	err = sroce_netdev_init();
+	if (err)
+		goto err_net;
+	sroce_link_init();
+	return 0;
+
+err_net:
+	sroce_net_fini();
+	return err;
+}
+
+static void __exit sroce_exit(void)
+{
+	sroce_link_fini();
+	sroce_netdev_fini();
+	sroce_devices_fini();
+	sroce_net_fini();
+	/* Packets still in a qdisc end in code of this module. */
+	sroce_qp_refs_wait();
+}
+
+module_init(sroce_init);
+module_exit(sroce_exit);
+
+MODULE_DESCRIPTION("Soft RoCEv2: RDMA over any network interface");
+MODULE_AUTHOR("The sroce authors");
+MODULE_LICENSE("Dual BSD/GPL");

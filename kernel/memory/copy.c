@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Moving bytes between packets and regions: find the region, check the range,
+ * copy piece by piece, let go of the region. Every check is made again for
+ * every packet, because keys may go between one and the next.
+ *
+ * Callers come from softirq or with a QP half locked; nothing here sleeps.
+ */
+#include <linux/atomic.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "memory/memory.h"
+#include "transport/responder.h"
+
+/**
+ * struct source - where bytes to be written into a region come from
+ * @skb: packet, or NULL
+ * @offset: next byte, from skb->data
+ * @buf: next byte when there is no packet
+ */
+struct source {
+	const struct sk_buff *skb;
+	u32	offset;
+	const u8 *buf;
+};
+
+/* The bytes at @va of a range already checked, as far as they lie in one piece. */
+static void *piece_at(const struct sroce_region *region, u64 va, u32 bytes, u32 *run)
+{
+	const struct sroce_page_list *pages = &region->pages;
+	u64 offset, within;
+
+	if (region->kind == SROCE_REGION_DMA) {
+		*run = min_t(u64, bytes, PAGE_SIZE - offset_in_page(va));
+		/* An address may come from a peer, where the consumer opened all memory. */
+		return virt_addr_valid((void *)(uintptr_t)va) ? (void *)(uintptr_t)va : NULL;
+	}
+	offset = va - region->range.iova + pages->first_offset;
+	within = offset & (BIT_ULL(pages->shift) - 1);
+	*run = min_t(u64, bytes, BIT_ULL(pages->shift) - within);
+	if (WARN_ON_ONCE(offset >> pages->shift >= pages->count))
+		return NULL;
+	return pages->pieces[offset >> pages->shift] + within;
+}
+
+static void take(void *to, struct source *from, u32 bytes)
+{
+	if (from->skb) {
+		/* The packet parser has checked that they are there. */
+		WARN_ON_ONCE(skb_copy_bits(from->skb, from->offset, to, bytes));
+		from->offset += bytes;
+	} else {
+		memcpy(to, from->buf, bytes);
+		from->buf += bytes;
+	}
+}
+
+static enum sroce_mem_status write_region(const struct sroce_region *region, u64 va,
+					  struct source *from, u32 bytes)
+{
+	u32 run;
+
+	for (; bytes; bytes -= run, va += run) {
+		void *to = piece_at(region, va, bytes, &run);
+
+		if (!to)
+			return SROCE_MEM_BAD_RANGE;
+		take(to, from, run);
+	}
+	return SROCE_MEM_OK;
+}
+
+static enum sroce_mem_status read_region(const struct sroce_region *region, u64 va, u8 *to,
+					 u32 bytes)
+{
+	u32 run;
+
+	for (; bytes; bytes -= run, va += run, to += run) {
+		const void *from = piece_at(region, va, bytes, &run);
+
+		if (!from)
+			return SROCE_MEM_BAD_RANGE;
+		memcpy(to, from, run);
+	}
+	return SROCE_MEM_OK;
+}
+
+/**
+ * sroce_memory_check() - may a peer touch this range?
+ * @mem: key table
+ * @pd: protection domain of the QP
+ * @rkey: key
+ * @va: first byte
+ * @bytes: how many; 0 is always permitted and the key is not looked at
+ * @access: SROCE_ACCESS_* needed
+ *
+ * Return: enum sroce_mem_status.
+ */
+enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *pd, u32 rkey,
+					 u64 va, u32 bytes, u32 access)
+{
+	struct sroce_region *region;
+	enum sroce_mem_status status;
+
+	if (!bytes)
+		return SROCE_MEM_OK;
+	region = sroce_region_open(mem, pd, rkey);
+	if (!region)
+		return SROCE_MEM_BAD_KEY;
+	status = sroce_access_check(&region->range, va, bytes, access);
+	sroce_region_close(region);
+	return status;
+}
+
+/**
+ * sroce_memory_place() - write the payload of a WRITE packet
+ * @mem: key table
+ * @pd: protection domain of the QP
+ * @rkey: key; needs SROCE_ACCESS_REMOTE_WRITE
+ * @va: where to
+ * @check_bytes: range from @va that must be writable as a whole (the message)
+ * @skb: packet
+ * @skb_offset: payload in it, from skb->data
+ * @bytes: payload to write, may be less than @check_bytes
+ *
+ * Return: enum sroce_mem_status; nothing was written unless SROCE_MEM_OK (but
+ * for a DMA region with a hole in it).
+ */
+enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *pd, u32 rkey,
+					 u64 va, u32 check_bytes, const struct sk_buff *skb,
+					 u32 skb_offset, u32 bytes)
+{
+	struct source from = { .skb = skb, .offset = skb_offset };
+	u32 whole = max(check_bytes, bytes);
+	struct sroce_region *region;
+	enum sroce_mem_status status;
+
+	if (!whole)
+		return SROCE_MEM_OK;
+	region = sroce_region_open(mem, pd, rkey);
+	if (!region)
+		return SROCE_MEM_BAD_KEY;
+	status = sroce_access_check(&region->range, va, whole, SROCE_ACCESS_REMOTE_WRITE);
+	if (status == SROCE_MEM_OK)
+		status = write_region(region, va, &from, bytes);
+	sroce_region_close(region);
+	return status;
+}
+
+/**
+ * sroce_memory_fetch() - read the payload of READ responses
+ * @mem: key table
+ * @pd: protection domain of the QP
+ * @rkey: key; needs SROCE_ACCESS_REMOTE_READ
+ * @va: where from
+ * @to: where to
+ * @bytes: how many
+ *
+ * Return: enum sroce_mem_status.
+ */
+enum sroce_mem_status sroce_memory_fetch(struct sroce_memory *mem, const void *pd, u32 rkey,
+					 u64 va, void *to, u32 bytes)
+{
+	struct sroce_region *region;
+	enum sroce_mem_status status;
+
+	if (!bytes)
+		return SROCE_MEM_OK;
+	region = sroce_region_open(mem, pd, rkey);
+	if (!region)
+		return SROCE_MEM_BAD_KEY;
+	status = sroce_access_check(&region->range, va, bytes, SROCE_ACCESS_REMOTE_READ);
+	if (status == SROCE_MEM_OK)
+		status = read_region(region, va, to, bytes);
+	sroce_region_close(region);
+	return status;
+}
+
+/*
+ * One operation of the CPU, so that it is atomic against the CPU atomics of
+ * whoever maps the memory, not only against other RDMA atomics.
+ */
+static u64 do_atomic(void *at, enum sroce_opcode op, u64 compare, u64 swap_add)
+{
+	if (op == SROCE_OP_COMPARE_SWAP)
+		return cmpxchg64((u64 *)at, compare, swap_add);
+	return atomic64_fetch_add(swap_add, (atomic64_t *)at);
+}
+
+/**
+ * sroce_memory_atomic() - carry out an atomic on 8 bytes
+ * @mem: key table
+ * @pd: protection domain of the QP
+ * @rkey: key; needs SROCE_ACCESS_REMOTE_ATOMIC
+ * @va: where; a multiple of 8
+ * @op: SROCE_OP_COMPARE_SWAP or SROCE_OP_FETCH_ADD
+ * @compare: value that is exchanged (COMPARE_SWAP)
+ * @swap_add: new value, or addend
+ * @original: set to the value before, in host order
+ *
+ * Return: enum sroce_mem_status.
+ */
+enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *pd, u32 rkey,
+					  u64 va, enum sroce_opcode op, u64 compare, u64 swap_add,
+					  u64 *original)
+{
+	struct sroce_region *region;
+	enum sroce_mem_status status;
+	void *at;
+	u32 run;
+
+	if (!IS_ALIGNED(va, sizeof(u64)))
+		return SROCE_MEM_MISALIGNED;
+	region = sroce_region_open(mem, pd, rkey);
+	if (!region)
+		return SROCE_MEM_BAD_KEY;
+	status = sroce_access_check(&region->range, va, sizeof(u64), SROCE_ACCESS_REMOTE_ATOMIC);
+	if (status == SROCE_MEM_OK) {
+		at = piece_at(region, va, sizeof(u64), &run);
+		if (!at)
+			status = SROCE_MEM_BAD_RANGE;
+		else if (!IS_ALIGNED((uintptr_t)at, sizeof(u64)))
+			status = SROCE_MEM_MISALIGNED;	/* an iova that is not where it seems */
+		else
+			*original = do_atomic(at, op, compare, swap_add);
+	}
+	sroce_region_close(region);
+	return status;
+}
+
+/* One element of a list: write @from to it, or read it to @to when there is no @from. */
+static enum sroce_mem_status copy_sge(struct sroce_memory *mem, const void *pd,
+				      const struct sroce_sge *sge, u32 offset, struct source *from,
+				      u8 *to, u32 bytes)
+{
+	struct sroce_region *region = sroce_region_open(mem, pd, sge->lkey);
+	u64 va = sge->addr + offset;
+	enum sroce_mem_status status;
+
+	if (!region)
+		return SROCE_MEM_BAD_LOCAL;
+	status = sroce_access_check(&region->range, va, bytes, from ? SROCE_ACCESS_LOCAL_WRITE : 0);
+	if (status == SROCE_MEM_OK)
+		status = from ? write_region(region, va, from, bytes) :
+				read_region(region, va, to, bytes);
+	sroce_region_close(region);
+	return status == SROCE_MEM_OK ? SROCE_MEM_OK : SROCE_MEM_BAD_LOCAL;
+}
+
+/* Only the elements that are touched are looked at; empty ones need no key. */
+static enum sroce_mem_status copy_sges(struct sroce_memory *mem, const void *pd,
+				       const struct sroce_sge *sge, u32 num_sge, u32 offset,
+				       struct source *from, u8 *to, u32 bytes)
+{
+	for (; bytes && num_sge; sge++, num_sge--) {
+		u32 run;
+
+		if (offset >= sge->length) {
+			offset -= sge->length;
+			continue;
+		}
+		run = min(bytes, sge->length - offset);
+		if (copy_sge(mem, pd, sge, offset, from, to, run) != SROCE_MEM_OK)
+			return SROCE_MEM_BAD_LOCAL;
+		offset = 0;
+		bytes -= run;
+		if (to)
+			to += run;
+	}
+	return bytes ? SROCE_MEM_BAD_LOCAL : SROCE_MEM_OK;
+}
+
+/**
+ * sroce_memory_scatter_skb() - write a packet's payload to a scatter list
+ * @mem: key table
+ * @pd: protection domain of the QP
+ * @sge: the list, in kernel memory
+ * @num_sge: elements in it
+ * @offset: bytes of the list to skip
+ * @skb: packet
+ * @skb_offset: payload in it, from skb->data
+ * @bytes: how many
+ *
+ * Return: SROCE_MEM_OK, or SROCE_MEM_BAD_LOCAL when the list is too short or
+ * names memory that may not be written.
+ */
+enum sroce_mem_status sroce_memory_scatter_skb(struct sroce_memory *mem, const void *pd,
+					       const struct sroce_sge *sge, u32 num_sge, u32 offset,
+					       const struct sk_buff *skb, u32 skb_offset, u32 bytes)
+{
+	struct source from = { .skb = skb, .offset = skb_offset };
+
+	return copy_sges(mem, pd, sge, num_sge, offset, &from, NULL, bytes);
+}
+
+/**
+ * sroce_memory_scatter() - write a buffer to a scatter list
+ * @mem: key table
+ * @pd: protection domain of the QP
+ * @sge: the list, in kernel memory
+ * @num_sge: elements in it
+ * @offset: bytes of the list to skip
+ * @buf: kernel buffer
+ * @bytes: how many
+ *
+ * Return: as sroce_memory_scatter_skb().
+ */
+enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
+					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
+					   const void *buf, u32 bytes)
+{
+	struct source from = { .buf = buf };
+
+	return copy_sges(mem, pd, sge, num_sge, offset, &from, NULL, bytes);
+}
+
+/**
+ * sroce_memory_gather() - read a gather list into a buffer
+ * @mem: key table
+ * @pd: protection domain of the QP
+ * @sge: the list, in kernel memory
+ * @num_sge: elements in it
+ * @offset: bytes of the list to skip
+ * @to: kernel buffer
+ * @bytes: how many
+ *
+ * Return: SROCE_MEM_OK or SROCE_MEM_BAD_LOCAL.
+ */
+enum sroce_mem_status sroce_memory_gather(struct sroce_memory *mem, const void *pd,
+					  const struct sroce_sge *sge, u32 num_sge, u32 offset,
+					  void *to, u32 bytes)
+{
+	return copy_sges(mem, pd, sge, num_sge, offset, NULL, to, bytes);
+}

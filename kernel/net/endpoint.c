@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Endpoints and the sockets they share.
+ *
+ * Who keeps what alive:
+ *
+ *   endpoint --counted--> struct sroce_sockets <--pointer-- struct net
+ *      |                        |
+ *      +--reference--> netdev   +--> UDP sockets (hold no reference to the net)
+ *
+ * The sockets go with the last endpoint, or with the namespace if that comes
+ * first: a netdev that was moved to another namespace keeps its endpoint until
+ * the device has been unregistered, asynchronously. The struct then stays,
+ * without sockets, for the endpoints that still point to it.
+ *
+ * Everything about sockets is written under sockets_mutex and read by RCU.
+ */
+#include <linux/if_vlan.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "compat/compat.h"
+#include "net/endpoint.h"
+#include "transport/wire.h"
+
+/**
+ * struct sroce_sockets - the sockets of a network namespace
+ * @net: the namespace; NULL once it has gone
+ * @v4: IPv4 socket
+ * @v6: IPv6 socket; NULL without IPv6
+ * @users: endpoints that share them
+ * @endpoints: these, RCU
+ * @rcu: defers the free
+ */
+struct sroce_sockets {
+	struct net *net;
+	struct socket *v4;
+	struct socket *v6;
+	unsigned int users;
+	struct list_head endpoints;
+	struct rcu_head rcu;
+};
+
+/* One address may be several GIDs: of different types, or of VLANs with one MAC. */
+struct address_entry {
+	struct in6_addr addr;
+	u32	users;
+};
+
+struct sroce_address_table {
+	struct rcu_head rcu;
+	u32	count;
+	struct address_entry entries[] __counted_by(count);
+};
+
+/* What a namespace points to its sockets with. */
+struct sroce_net {
+	struct sroce_sockets *sockets;
+};
+
+sroce_receive_fn sroce_net_receive __read_mostly;
+
+static unsigned int sroce_net_id __read_mostly;
+static DEFINE_MUTEX(sockets_mutex);
+
+static void close_socket(struct socket *sock)
+{
+	if (sock)
+		udp_tunnel_sock_release(sock->sk);
+}
+
+static void close_sockets(struct sroce_sockets *sockets)
+{
+	close_socket(sockets->v4);
+	close_socket(sockets->v6);
+	sockets->v4 = NULL;
+	sockets->v6 = NULL;
+}
+
+static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
+		       struct socket **sock)
+{
+	struct udp_tunnel_sock_cfg tunnel = {
+		.sk_user_data = sockets,
+		.encap_type = 1,
+		.encap_rcv = sroce_udp_receive,
+	};
+	int err;
+
+	/* No checksum flag is set: UDP checksum 0 is sent and accepted, in IPv6 too. */
+	port->local_udp_port = htons(SROCE_UDP_PORT);
+	err = udp_sock_create(sockets->net, port, sock);
+	if (!err)
+		setup_udp_tunnel_sock(sockets->net, (*sock)->sk, &tunnel);
+	return err;
+}
+
+static int open_sockets(struct sroce_sockets *sockets)
+{
+	struct udp_port_cfg v4 = { .family = AF_INET };
+	struct udp_port_cfg v6 = { .family = AF_INET6, .ipv6_v6only = true };
+	int err;
+
+	err = open_socket(sockets, &v4, &sockets->v4);
+	if (err)
+		return err;
+	err = open_socket(sockets, &v6, &sockets->v6);
+	/* IPv6 may be compiled out or switched off. */
+	if (!err || err == -EAFNOSUPPORT || err == -EPFNOSUPPORT)
+		return 0;
+	close_sockets(sockets);
+	return err;
+}
+
+static struct sroce_sockets *create_sockets(struct net *net)
+{
+	struct sroce_sockets *sockets = kzalloc(sizeof(*sockets), GFP_KERNEL);
+	int err;
+
+	if (!sockets)
+		return ERR_PTR(-ENOMEM);
+	sockets->net = net;
+	INIT_LIST_HEAD(&sockets->endpoints);
+	err = open_sockets(sockets);
+	if (err) {
+		kfree_rcu(sockets, rcu);
+		return ERR_PTR(err);
+	}
+	return sockets;
+}
+
+/* The sockets of @net, opened if this is the first endpoint there; adds @ep to them. */
+static int join_sockets(struct sroce_endpoint *ep, struct net *net)
+{
+	struct sroce_net *sn = net_generic(net, sroce_net_id);
+	struct sroce_sockets *sockets;
+	int err = 0;
+
+	mutex_lock(&sockets_mutex);
+	sockets = sn->sockets;
+	if (!sockets) {
+		sockets = create_sockets(net);
+		if (IS_ERR(sockets)) {
+			err = PTR_ERR(sockets);
+			goto unlock;
+		}
+		sn->sockets = sockets;
+	}
+	sockets->users++;
+	ep->sockets = sockets;
+	list_add_tail_rcu(&ep->list, &sockets->endpoints);
+unlock:
+	mutex_unlock(&sockets_mutex);
+	return err;
+}
+
+static void leave_sockets(struct sroce_endpoint *ep)
+{
+	struct sroce_sockets *sockets = ep->sockets;
+
+	mutex_lock(&sockets_mutex);
+	list_del_rcu(&ep->list);
+	if (!--sockets->users) {
+		if (sockets->net) {
+			struct sroce_net *sn = net_generic(sockets->net, sroce_net_id);
+
+			sn->sockets = NULL;
+			close_sockets(sockets);
+		}
+		kfree_rcu(sockets, rcu);
+	}
+	mutex_unlock(&sockets_mutex);
+}
+
+static void __net_exit exit_net(struct net *net)
+{
+	struct sroce_net *sn = net_generic(net, sroce_net_id);
+
+	mutex_lock(&sockets_mutex);
+	if (sn->sockets) {
+		close_sockets(sn->sockets);
+		sn->sockets->net = NULL;
+		sn->sockets = NULL;
+	}
+	mutex_unlock(&sockets_mutex);
+}
+
+static struct pernet_operations net_ops = {
+	.exit = exit_net,
+	.id = &sroce_net_id,
+	.size = sizeof(struct sroce_net),
+};
+
+/**
+ * sroce_net_init() - start the room; nothing is received yet
+ * @receive: where received packets go
+ *
+ * May sleep.
+ *
+ * Return: 0 or an errno.
+ */
+int sroce_net_init(sroce_receive_fn receive)
+{
+	sroce_net_receive = receive;
+	return register_pernet_subsys(&net_ops);
+}
+
+/**
+ * sroce_net_fini() - stop the room; no endpoint may be left
+ *
+ * May sleep. Afterwards no code of this module runs for a packet received.
+ */
+void sroce_net_fini(void)
+{
+	unregister_pernet_subsys(&net_ops);
+	/* A receiver that looked its socket up before it was closed. */
+	synchronize_net();
+	rcu_barrier();
+}
+
+/**
+ * sroce_endpoint_init() - make a netdev speak RoCEv2
+ * @ep: zeroed
+ * @netdev: a reference is taken
+ *
+ * May sleep. Packets may be received from here on.
+ *
+ * Return: 0, -EADDRINUSE when somebody else in the namespace has the UDP port,
+ * or another errno.
+ */
+int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev)
+{
+	int err;
+
+	mutex_init(&ep->address_lock);
+	ep->counters = alloc_percpu(struct sroce_counters);
+	if (!ep->counters)
+		return -ENOMEM;
+	ep->netdev = netdev;
+	netdev_hold(netdev, &ep->tracker, GFP_KERNEL);
+	err = join_sockets(ep, dev_net(netdev));
+	if (err) {
+		netdev_put(netdev, &ep->tracker);
+		free_percpu(ep->counters);
+		ep->counters = NULL;
+		ep->netdev = NULL;
+	}
+	return err;
+}
+
+/**
+ * sroce_endpoint_fini() - give up the netdev and the share in the sockets
+ * @ep: the endpoint; nobody sends on it any more
+ *
+ * May sleep. No packet is received for @ep afterwards.
+ */
+void sroce_endpoint_fini(struct sroce_endpoint *ep)
+{
+	struct sroce_address_table *table;
+
+	leave_sockets(ep);
+	synchronize_net();
+	table = rcu_replace_pointer(ep->addresses, NULL, true);
+	kfree(table);
+	netdev_put(ep->netdev, &ep->tracker);
+	free_percpu(ep->counters);
+	mutex_destroy(&ep->address_lock);
+}
+
+static struct address_entry *find_address(struct sroce_address_table *table,
+					  const struct in6_addr *addr)
+{
+	u32 i;
+
+	for (i = 0; table && i < table->count; i++)
+		if (ipv6_addr_equal(&table->entries[i].addr, addr))
+			return &table->entries[i];
+	return NULL;
+}
+
+/* A copy of @old (may be NULL) with room for @count entries, without @except. */
+static struct sroce_address_table *copy_table(const struct sroce_address_table *old, u32 count,
+					      const struct address_entry *except)
+{
+	struct sroce_address_table *table = kzalloc(struct_size(table, entries, count), GFP_KERNEL);
+	u32 i, filled = 0;
+
+	if (!table)
+		return NULL;
+	table->count = count;
+	for (i = 0; old && i < old->count; i++)
+		if (&old->entries[i] != except)
+			table->entries[filled++] = old->entries[i];
+	return table;
+}
+
+static void replace_table(struct sroce_endpoint *ep, struct sroce_address_table *table)
+{
+	struct sroce_address_table *old;
+
+	old = rcu_replace_pointer(ep->addresses, table, lockdep_is_held(&ep->address_lock));
+	if (old)
+		kfree_rcu(old, rcu);
+}
+
+/**
+ * sroce_endpoint_add_address() - an address has become ours
+ * @ep: the endpoint
+ * @addr: the address; one that is there already is counted
+ *
+ * May sleep.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
+{
+	struct sroce_address_table *old, *table;
+	struct address_entry *entry;
+	int err = 0;
+
+	mutex_lock(&ep->address_lock);
+	old = rcu_dereference_protected(ep->addresses, lockdep_is_held(&ep->address_lock));
+	entry = find_address(old, addr);
+	if (entry) {
+		entry->users++;
+		goto unlock;
+	}
+	table = copy_table(old, (old ? old->count : 0) + 1, NULL);
+	if (!table) {
+		err = -ENOMEM;
+		goto unlock;
+	}
+	entry = &table->entries[table->count - 1];
+	entry->addr = *addr;
+	entry->users = 1;
+	replace_table(ep, table);
+unlock:
+	mutex_unlock(&ep->address_lock);
+	return err;
+}
+
+/**
+ * sroce_endpoint_del_address() - an address is no longer ours
+ * @ep: the endpoint
+ * @addr: the address, as often added as deleted
+ *
+ * May sleep. Short of memory the address stays in the table, unused: a packet
+ * to it finds its QP and is refused there if the QP has another address.
+ */
+void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
+{
+	struct sroce_address_table *old, *table;
+	struct address_entry *entry;
+
+	mutex_lock(&ep->address_lock);
+	old = rcu_dereference_protected(ep->addresses, lockdep_is_held(&ep->address_lock));
+	entry = find_address(old, addr);
+	if (entry && (!entry->users || !--entry->users)) {
+		table = copy_table(old, old->count - 1, entry);
+		if (table)
+			replace_table(ep, table);
+	}
+	mutex_unlock(&ep->address_lock);
+}
+
+/**
+ * sroce_endpoint_has_address() - is this address one of ours?
+ * @ep: the endpoint
+ * @addr: the address
+ *
+ * Any context.
+ *
+ * Return: whether it is.
+ */
+bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = find_address(rcu_dereference(ep->addresses), addr);
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * sroce_sockets_find_endpoint() - whom is a packet for?
+ * @sockets: those it came in by
+ * @ingress: the netdev it came in by
+ * @daddr: its destination
+ *
+ * Called under rcu_read_lock(), which keeps the result alive.
+ *
+ * Return: of the endpoints that own @daddr the one on @ingress, else any; NULL
+ * if none does.
+ */
+struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
+						   const struct net_device *ingress,
+						   const struct in6_addr *daddr)
+{
+	const struct net_device *real = is_vlan_dev(ingress) ? vlan_dev_real_dev(ingress) : ingress;
+	struct sroce_endpoint *ep, *other = NULL;
+
+	list_for_each_entry_rcu(ep, &sockets->endpoints, list) {
+		if (!sroce_endpoint_has_address(ep, daddr))
+			continue;
+		if (ep->netdev == real || ep->netdev == ingress)
+			return ep;
+		other = ep;
+	}
+	return other;
+}

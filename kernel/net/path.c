@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Routes. A packet leaves by the netdev its GID belongs to, except to an
+ * address of this host, which the stack reaches over loopback.
+ */
+#include <linux/err.h>
+#include <linux/inetdevice.h>
+#include <net/addrconf.h>
+#include <net/ip6_route.h>
+#include <net/route.h>
+
+#include "compat/compat.h"
+#include "net/path.h"
+#include "transport/wire.h"
+
+static struct dst_entry *route_ipv4(struct net *net, const struct sroce_path *path)
+{
+	struct flowi4 fl4 = {
+		.saddr = path->saddr.s6_addr32[3],
+		.daddr = path->daddr.s6_addr32[3],
+		.flowi4_oif = path->oif,
+		.flowi4_proto = IPPROTO_UDP,
+		.fl4_sport = path->sport,
+		.fl4_dport = htons(SROCE_UDP_PORT),
+	};
+	struct rtable *rt;
+
+	compat_flowi4_set_tos(&fl4, path->tos);
+	/* With an interface given, another interface's address would not be local. */
+	if (inet_addr_type(net, fl4.daddr) == RTN_LOCAL)
+		fl4.flowi4_oif = 0;
+	rt = ip_route_output_flow(net, &fl4, NULL);
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct dst_entry *route_ipv6(struct net *net, const struct sroce_path *path)
+{
+	struct flowi6 fl6 = {
+		.saddr = path->saddr,
+		.daddr = path->daddr,
+		.flowi6_oif = path->oif,
+		.flowi6_proto = IPPROTO_UDP,
+		.fl6_sport = path->sport,
+		.fl6_dport = htons(SROCE_UDP_PORT),
+		.flowlabel = ip6_make_flowinfo(path->tos, htonl(path->flow_label)),
+	};
+
+	return ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
+}
+
+static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
+{
+	return is_ipv4 ? 0 : rt6_get_cookie(container_of(dst, struct rt6_info, dst));
+}
+#else
+static struct dst_entry *route_ipv6(struct net *net, const struct sroce_path *path)
+{
+	return ERR_PTR(-EAFNOSUPPORT);
+}
+
+static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
+{
+	return 0;
+}
+#endif
+
+/**
+ * sroce_path_route() - look up the route of a path
+ * @ep: the endpoint that sends
+ * @path: the path
+ *
+ * Softirq or process context.
+ *
+ * Return: the route with a reference, or an ERR_PTR.
+ */
+struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path)
+{
+	struct dst_entry *dst;
+	struct net *net;
+
+	rcu_read_lock();
+	net = dev_net(ep->netdev);
+	dst = path->is_ipv4 ? route_ipv4(net, path) : route_ipv6(net, path);
+	rcu_read_unlock();
+	if (!IS_ERR(dst) && dst->error) {
+		int err = dst->error;
+
+		dst_release(dst);
+		return ERR_PTR(err);
+	}
+	return dst;
+}
+
+/**
+ * sroce_path_route_cached() - the route of a path, looked up when it has changed
+ * @ep: the endpoint that sends
+ * @path: the path
+ * @cache: the route as last looked up, or NULL; holds the reference
+ * @cookie: its cookie
+ *
+ * The caller's lock protects @cache and @cookie.
+ *
+ * Return: *@cache, valid as long as it stays in the cache, or an ERR_PTR.
+ */
+struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
+					  const struct sroce_path *path,
+					  struct dst_entry **cache, u32 *cookie)
+{
+	struct dst_entry *dst = *cache;
+
+	if (dst && dst_check(dst, *cookie))
+		return dst;
+	dst_release(dst);
+	*cache = NULL;
+	dst = sroce_path_route(ep, path);
+	if (IS_ERR(dst))
+		return dst;
+	*cookie = dst_cookie_of(dst, path->is_ipv4);
+	*cache = dst;
+	return dst;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Received datagrams: from the UDP socket to a decoded packet.
+ *
+ * Nothing here trusts a byte of the packet, allocates, or writes to the skb's
+ * data, which may be shared. UDP has checked its own checksum and length.
+ */
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/inet_ecn.h>
+
+#include "compat/compat.h"
+#include "net/endpoint.h"
+#include "trace.h"
+
+static enum sroce_counter drop_counter(enum sroce_parse_status status)
+{
+	switch (status) {
+	case SROCE_PARSE_BAD_VERSION:
+		return SROCE_CTR_DROP_VERSION;
+	case SROCE_PARSE_BAD_OPCODE:
+		return SROCE_CTR_DROP_OPCODE;
+	case SROCE_PARSE_BAD_PAD:
+		return SROCE_CTR_DROP_PAD;
+	case SROCE_PARSE_BAD_PAYLOAD:
+		return SROCE_CTR_DROP_PAYLOAD;
+	default:
+		return SROCE_CTR_DROP_TRUNCATED;
+	}
+}
+
+static void read_addresses(const struct sk_buff *skb, struct sroce_rx *rx)
+{
+	if (ip_hdr(skb)->version == 4) {
+		const struct iphdr *iph = ip_hdr(skb);
+
+		rx->is_ipv4 = true;
+		rx->ecn_ce = INET_ECN_is_ce(iph->tos);
+		ipv6_addr_set_v4mapped(iph->saddr, &rx->saddr);
+		ipv6_addr_set_v4mapped(iph->daddr, &rx->daddr);
+	} else {
+		const struct ipv6hdr *ip6h = ipv6_hdr(skb);
+
+		rx->is_ipv4 = false;
+		rx->ecn_ce = INET_ECN_is_ce(ipv6_get_dsfield(ip6h));
+		rx->saddr = ip6h->saddr;
+		rx->daddr = ip6h->daddr;
+	}
+	rx->vlan_id = is_vlan_dev(skb->dev) ? vlan_dev_vlan_id(skb->dev) : SROCE_NO_VLAN;
+}
+
+/* The longest header there is, made linear; returns how much of it is there. */
+static u32 pull_header(struct sk_buff *skb)
+{
+	u32 want = min_t(u32, skb->len, sizeof(struct udphdr) + SROCE_MAX_HEADER_BYTES);
+
+	if (want < sizeof(struct udphdr) || !pskb_may_pull(skb, want))
+		return 0;
+	return want - sizeof(struct udphdr);
+}
+
+/* Returns whether the packet has been handed on. */
+static bool take(const struct sroce_sockets *sockets, struct sk_buff *skb)
+{
+	struct sroce_rx rx = { .skb = skb };
+	enum sroce_parse_status status;
+	u32 readable = pull_header(skb);
+
+	read_addresses(skb, &rx);
+	rx.ep = sroce_sockets_find_endpoint(sockets, skb->dev, &rx.daddr);
+	if (!rx.ep)
+		return false;
+	status = sroce_packet_parse(skb->data + sizeof(struct udphdr), readable,
+				    skb->len - sizeof(struct udphdr), &rx.pkt);
+	if (status != SROCE_PARSE_OK) {
+		enum sroce_counter why = drop_counter(status);
+
+		sroce_count(rx.ep->counters, why);
+		trace_sroce_drop(rx.ep->netdev->ifindex, 0, why);
+		return false;
+	}
+	sroce_count(rx.ep->counters, SROCE_CTR_RCVD_PKTS);
+	sroce_count_add(rx.ep->counters, SROCE_CTR_RCVD_BYTES, skb->len);
+	if (rx.ecn_ce)
+		sroce_count(rx.ep->counters, SROCE_CTR_NP_ECN_MARKED);
+	rx.payload_offset = sizeof(struct udphdr) + rx.pkt.header_bytes;
+	sroce_net_receive(&rx);
+	return true;
+}
+
+/**
+ * sroce_udp_receive() - encap_rcv of our sockets
+ * @sk: the socket
+ * @skb: skb->data is at the UDP header; consumed
+ *
+ * Runs in softirq under rcu_read_lock().
+ *
+ * Return: 0, the packet is ours.
+ */
+int sroce_udp_receive(struct sock *sk, struct sk_buff *skb)
+{
+	const struct sroce_sockets *sockets = rcu_dereference_sk_user_data(sk);
+
+	/* NULL: the socket is being closed. */
+	if (!sockets || !take(sockets, skb))
+		kfree_skb(skb);
+	return 0;
+}

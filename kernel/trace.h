@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Tracepoints: one for each kind of plan, and one for packets dropped.
+ * QP numbers are unique in the module, so they name the QP (but for QP 1).
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM sroce
+
+#if !defined(SROCE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define SROCE_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "net/counters.h"
+#include "transport/requester.h"
+#include "transport/responder.h"
+
+#define SROCE_TRACE_NAME_BYTES	32
+
+TRACE_EVENT(sroce_send_plan,
+	TP_PROTO(u32 qpn, const struct sroce_send_plan *plan),
+	TP_ARGS(qpn, plan),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, index)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u32, offset)
+		__field(u32, bytes)
+		__field(u8, action)
+		__field(bool, ack_req)
+		__field(bool, retransmit)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->index = plan->index;
+		__entry->psn = plan->first_psn;
+		__entry->packets = plan->packet_count;
+		__entry->offset = plan->offset;
+		__entry->bytes = plan->payload_bytes;
+		__entry->action = plan->action;
+		__entry->ack_req = plan->ack_req;
+		__entry->retransmit = plan->retransmit;
+	),
+	TP_printk("qpn=%u %s wqe=%u psn=%u packets=%u offset=%u bytes=%u%s%s", __entry->qpn,
+		  __print_symbolic(__entry->action,
+				   { SROCE_SEND_NOTHING, "nothing" },
+				   { SROCE_SEND_PACKETS, "packets" },
+				   { SROCE_SEND_LOCAL, "local" },
+				   { SROCE_SEND_FAIL, "fail" }),
+		  __entry->index, __entry->psn, __entry->packets, __entry->offset, __entry->bytes,
+		  __entry->ack_req ? " ack_req" : "", __entry->retransmit ? " retransmit" : "")
+);
+
+TRACE_EVENT(sroce_ack_plan,
+	TP_PROTO(u32 qpn, u32 psn, const struct sroce_ack_plan *plan),
+	TP_ARGS(qpn, psn, plan),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, unacked_psn)
+		__field(u32, index)
+		__field(u32, bytes)
+		__field(u64, rnr_wait_ns)
+		__field(u8, action)
+		__field(u8, reason)
+		__field(u8, status)
+		__field(bool, rewind)
+		__field(bool, rnr)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->psn = psn;
+		__entry->unacked_psn = plan->unacked_psn;
+		__entry->index = plan->index;
+		__entry->bytes = plan->place_bytes;
+		__entry->rnr_wait_ns = plan->rnr ? plan->rnr_wait_ns : 0;
+		__entry->action = plan->action;
+		__entry->reason = plan->reason;
+		__entry->status = plan->status;
+		__entry->rewind = plan->rewind;
+		__entry->rnr = plan->rnr;
+	),
+	TP_printk("qpn=%u psn=%u %s reason=%u status=%u unacked_psn=%u wqe=%u place=%u rnr_wait_ns=%llu%s%s",
+		  __entry->qpn, __entry->psn,
+		  __print_symbolic(__entry->action,
+				   { SROCE_ACK_DROP, "drop" },
+				   { SROCE_ACK_ACCEPT, "accept" },
+				   { SROCE_ACK_FAIL, "fail" }),
+		  __entry->reason, __entry->status, __entry->unacked_psn, __entry->index,
+		  __entry->bytes, __entry->rnr_wait_ns, __entry->rewind ? " rewind" : "",
+		  __entry->rnr ? " rnr" : "")
+);
+
+TRACE_EVENT(sroce_recv_plan,
+	TP_PROTO(u32 qpn, u32 psn, const struct sroce_recv_plan *plan),
+	TP_ARGS(qpn, psn, plan),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, rkey)
+		__field(u64, va)
+		__field(u32, bytes)
+		__field(u8, verdict)
+		__field(u8, target)
+		__field(u8, reason)
+		__field(u8, syndrome)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->psn = psn;
+		__entry->rkey = plan->rkey;
+		__entry->va = plan->va;
+		__entry->bytes = plan->place_bytes;
+		__entry->verdict = plan->verdict;
+		__entry->target = plan->target;
+		__entry->reason = plan->reason;
+		__entry->syndrome = plan->syndrome;
+	),
+	TP_printk("qpn=%u psn=%u %s target=%u reason=%u syndrome=%#x rkey=%#x va=%#llx place=%u",
+		  __entry->qpn, __entry->psn,
+		  __print_symbolic(__entry->verdict,
+				   { SROCE_RECV_DROP, "drop" },
+				   { SROCE_RECV_ACK_AGAIN, "ack_again" },
+				   { SROCE_RECV_NAK, "nak" },
+				   { SROCE_RECV_RNR, "rnr" },
+				   { SROCE_RECV_PLACE, "place" },
+				   { SROCE_RECV_READ, "read" },
+				   { SROCE_RECV_ATOMIC, "atomic" },
+				   { SROCE_RECV_REPLAY, "replay" }),
+		  __entry->target, __entry->reason, __entry->syndrome, __entry->rkey, __entry->va,
+		  __entry->bytes)
+);
+
+TRACE_EVENT(sroce_response_plan,
+	TP_PROTO(u32 qpn, const struct sroce_response_plan *plan),
+	TP_ARGS(qpn, plan),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u32, bytes)
+		__field(u8, kind)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->psn = plan->first_psn;
+		__entry->packets = plan->packet_count;
+		__entry->bytes = plan->payload_bytes;
+		__entry->kind = plan->kind;
+	),
+	TP_printk("qpn=%u kind=%u psn=%u packets=%u bytes=%u", __entry->qpn, __entry->kind,
+		  __entry->psn, __entry->packets, __entry->bytes)
+);
+
+/* The name is copied, so that perf and trace-cmd can print it too. */
+TRACE_EVENT(sroce_drop,
+	TP_PROTO(int ifindex, u32 dest_qpn, enum sroce_counter why),
+	TP_ARGS(ifindex, dest_qpn, why),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u32, dest_qpn)
+		__array(char, why, SROCE_TRACE_NAME_BYTES)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->dest_qpn = dest_qpn;
+		strscpy(__entry->why, sroce_counter_names[why], SROCE_TRACE_NAME_BYTES);
+	),
+	TP_printk("ifindex=%d dest_qpn=%u why=%s", __entry->ifindex, __entry->dest_qpn,
+		  __entry->why)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

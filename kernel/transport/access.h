@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * May this range of this region be touched in this way? The only place where
+ * addresses and lengths of a peer or a user are compared with a region.
+ */
+#ifndef SROCE_TRANSPORT_ACCESS_H
+#define SROCE_TRANSPORT_ACCESS_H
+
+#include <linux/types.h>
+
+#include "transport/wqe.h"
+
+/**
+ * struct sroce_access_range - what a region covers and permits
+ * @iova: address of its first byte as peers and users name it
+ * @length: bytes
+ * @access: SROCE_ACCESS_* it permits
+ */
+struct sroce_access_range {
+	u64	iova;
+	u64	length;
+	u32	access;
+};
+
+enum sroce_mem_status sroce_access_check(const struct sroce_access_range *range, u64 va,
+					 u64 bytes, u32 needed);
+
+#endif

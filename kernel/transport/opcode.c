@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The opcode table (IBTA table 38, annex A17 for CNP).
+ */
+#include "transport/opcode.h"
+#include "transport/wire.h"
+
+#define L_BTH	((u32)sizeof(struct sroce_bth))
+#define L_RETH	((u32)sizeof(struct sroce_reth))
+#define L_AETH	((u32)sizeof(struct sroce_aeth))
+#define L_DETH	((u32)sizeof(struct sroce_deth))
+
+#define F_REQUEST	SROCE_OPF_REQUEST
+#define F_RESPONSE	SROCE_OPF_RESPONSE
+#define F_FIRST		SROCE_OPF_FIRST
+#define F_LAST		SROCE_OPF_LAST
+#define F_ONLY		(F_FIRST | F_LAST)
+#define F_SEND		(F_REQUEST | SROCE_OPF_SEND | SROCE_OPF_PAYLOAD)
+#define F_WRITE		(F_REQUEST | SROCE_OPF_WRITE | SROCE_OPF_PAYLOAD)
+#define F_RDRESP	(F_RESPONSE | SROCE_OPF_READ | SROCE_OPF_PAYLOAD)
+#define F_ATOMIC	(F_REQUEST | SROCE_OPF_ATOMIC | F_ONLY | SROCE_OPF_ATOMIC_ETH)
+
+/* An opcode that is not listed has no flags: it is not understood. */
+static const struct sroce_opcode_info opcode_table[256] = {
+	[SROCE_OP_SEND_FIRST] = { F_SEND | F_FIRST, L_BTH },
+	[SROCE_OP_SEND_MIDDLE] = { F_SEND, L_BTH },
+	[SROCE_OP_SEND_LAST] = { F_SEND | F_LAST, L_BTH },
+	[SROCE_OP_SEND_LAST_IMM] = { F_SEND | F_LAST | SROCE_OPF_IMM, L_BTH + SROCE_IMM_BYTES },
+	[SROCE_OP_SEND_ONLY] = { F_SEND | F_ONLY, L_BTH },
+	[SROCE_OP_SEND_ONLY_IMM] = { F_SEND | F_ONLY | SROCE_OPF_IMM, L_BTH + SROCE_IMM_BYTES },
+	[SROCE_OP_SEND_LAST_INV] = { F_SEND | F_LAST | SROCE_OPF_IETH, L_BTH + SROCE_IETH_BYTES },
+	[SROCE_OP_SEND_ONLY_INV] = { F_SEND | F_ONLY | SROCE_OPF_IETH, L_BTH + SROCE_IETH_BYTES },
+
+	[SROCE_OP_WRITE_FIRST] = { F_WRITE | F_FIRST | SROCE_OPF_RETH, L_BTH + L_RETH },
+	[SROCE_OP_WRITE_MIDDLE] = { F_WRITE, L_BTH },
+	[SROCE_OP_WRITE_LAST] = { F_WRITE | F_LAST, L_BTH },
+	[SROCE_OP_WRITE_LAST_IMM] = { F_WRITE | F_LAST | SROCE_OPF_IMM, L_BTH + SROCE_IMM_BYTES },
+	[SROCE_OP_WRITE_ONLY] = { F_WRITE | F_ONLY | SROCE_OPF_RETH, L_BTH + L_RETH },
+	[SROCE_OP_WRITE_ONLY_IMM] = { F_WRITE | F_ONLY | SROCE_OPF_RETH | SROCE_OPF_IMM,
+				      L_BTH + L_RETH + SROCE_IMM_BYTES },
+
+	[SROCE_OP_READ_REQUEST] = { F_REQUEST | SROCE_OPF_READ | F_ONLY | SROCE_OPF_RETH,
+				   L_BTH + L_RETH },
+	[SROCE_OP_READ_RESPONSE_FIRST] = { F_RDRESP | F_FIRST | SROCE_OPF_AETH, L_BTH + L_AETH },
+	[SROCE_OP_READ_RESPONSE_MIDDLE] = { F_RDRESP, L_BTH },
+	[SROCE_OP_READ_RESPONSE_LAST] = { F_RDRESP | F_LAST | SROCE_OPF_AETH, L_BTH + L_AETH },
+	[SROCE_OP_READ_RESPONSE_ONLY] = { F_RDRESP | F_ONLY | SROCE_OPF_AETH, L_BTH + L_AETH },
+
+	[SROCE_OP_ACK] = { F_RESPONSE | SROCE_OPF_AETH, L_BTH + L_AETH },
+	[SROCE_OP_ATOMIC_ACK] = { F_RESPONSE | SROCE_OPF_ATOMIC | SROCE_OPF_AETH |
+				  SROCE_OPF_ATOMIC_ACK,
+				  L_BTH + L_AETH + (u32)sizeof(struct sroce_atomic_ack_eth) },
+	[SROCE_OP_COMPARE_SWAP] = { F_ATOMIC, L_BTH + (u32)sizeof(struct sroce_atomic_eth) },
+	[SROCE_OP_FETCH_ADD] = { F_ATOMIC, L_BTH + (u32)sizeof(struct sroce_atomic_eth) },
+
+	[SROCE_OP_UD_SEND_ONLY] = { F_SEND | F_ONLY | SROCE_OPF_DETH, L_BTH + L_DETH },
+	[SROCE_OP_UD_SEND_ONLY_IMM] = { F_SEND | F_ONLY | SROCE_OPF_DETH | SROCE_OPF_IMM,
+					L_BTH + L_DETH + SROCE_IMM_BYTES },
+
+	/* A CNP carries 16 reserved bytes, seen here as payload. */
+	[SROCE_OP_CNP] = { SROCE_OPF_CNP | SROCE_OPF_PAYLOAD, L_BTH },
+};
+
+/**
+ * sroce_opcode_lookup() - what an opcode means
+ * @opcode: from a BTH
+ *
+ * Return: its row, or NULL when the engine does not understand it.
+ */
+const struct sroce_opcode_info *sroce_opcode_lookup(u8 opcode)
+{
+	const struct sroce_opcode_info *info = &opcode_table[opcode];
+
+	return info->flags ? info : NULL;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bytes of the wire to struct sroce_packet and back.
+ *
+ * The parser is the first thing that touches a packet from an unknown sender:
+ * it reads no byte it has not checked to be there, and after it has returned
+ * SROCE_PARSE_OK header_bytes + payload_bytes + pad_bytes + ICRC is exactly
+ * the length of the datagram.
+ */
+#include <linux/string.h>
+#include <asm/byteorder.h>
+
+#include "transport/packet.h"
+
+static u32 get_be24(const u8 *p)
+{
+	return (u32)p[0] << 16 | (u32)p[1] << 8 | p[2];
+}
+
+static void put_be24(u8 *p, u32 value)
+{
+	p[0] = (u8)(value >> 16);
+	p[1] = (u8)(value >> 8);
+	p[2] = (u8)value;
+}
+
+static void read_bth(const u8 *header, struct sroce_packet *pkt)
+{
+	struct sroce_bth bth;
+
+	memcpy(&bth, header, sizeof(bth));
+	pkt->opcode = bth.opcode;
+	pkt->solicited = bth.flags & SROCE_BTH_SOLICITED;
+	pkt->migreq = bth.flags & SROCE_BTH_MIGREQ;
+	pkt->pad_bytes = (bth.flags & SROCE_BTH_PAD_MASK) >> SROCE_BTH_PAD_SHIFT;
+	pkt->pkey = be16_to_cpu(bth.pkey);
+	pkt->becn = bth.congestion & SROCE_BTH_BECN;
+	pkt->dest_qpn = get_be24(bth.dest_qpn);
+	pkt->ack_req = bth.ack_req & SROCE_BTH_ACK_REQ;
+	pkt->psn = get_be24(bth.psn);
+}
+
+/* Extended headers follow the BTH in this order (IBTA 5.2). */
+static void read_extended(const u8 *p, struct sroce_packet *pkt)
+{
+	u32 flags = pkt->info->flags;
+
+	if (flags & SROCE_OPF_DETH) {
+		struct sroce_deth deth;
+
+		memcpy(&deth, p, sizeof(deth));
+		pkt->qkey = be32_to_cpu(deth.qkey);
+		pkt->src_qpn = get_be24(deth.src_qpn);
+		p += sizeof(deth);
+	}
+	if (flags & SROCE_OPF_RETH) {
+		struct sroce_reth reth;
+
+		memcpy(&reth, p, sizeof(reth));
+		pkt->va = be64_to_cpu(reth.va);
+		pkt->rkey = be32_to_cpu(reth.rkey);
+		pkt->dma_length = be32_to_cpu(reth.dma_length);
+		p += sizeof(reth);
+	}
+	if (flags & SROCE_OPF_ATOMIC_ETH) {
+		struct sroce_atomic_eth atomic;
+
+		memcpy(&atomic, p, sizeof(atomic));
+		pkt->va = be64_to_cpu(atomic.va);
+		pkt->rkey = be32_to_cpu(atomic.rkey);
+		pkt->swap_add = be64_to_cpu(atomic.swap_add);
+		pkt->compare = be64_to_cpu(atomic.compare);
+		p += sizeof(atomic);
+	}
+	if (flags & SROCE_OPF_AETH) {
+		struct sroce_aeth aeth;
+
+		memcpy(&aeth, p, sizeof(aeth));
+		pkt->syndrome = aeth.syndrome;
+		pkt->msn = get_be24(aeth.msn);
+		p += sizeof(aeth);
+	}
+	if (flags & SROCE_OPF_ATOMIC_ACK) {
+		struct sroce_atomic_ack_eth ack;
+
+		memcpy(&ack, p, sizeof(ack));
+		pkt->atomic_original = be64_to_cpu(ack.original);
+		p += sizeof(ack);
+	}
+	if (flags & SROCE_OPF_IMM)
+		memcpy(&pkt->imm, p, sizeof(pkt->imm));
+	if (flags & SROCE_OPF_IETH) {
+		__be32 key;
+
+		memcpy(&key, p, sizeof(key));
+		pkt->inv_rkey = be32_to_cpu(key);
+	}
+}
+
+/**
+ * sroce_packet_parse() - decode the headers of a datagram
+ * @header: first byte of the BTH
+ * @readable_bytes: how many bytes of @header may be read; SROCE_MAX_HEADER_BYTES
+ *                  is always enough, fewer only for shorter packets
+ * @total_bytes: length of the datagram from the BTH to the ICRC, inclusive
+ * @pkt: filled in; meaningful only when SROCE_PARSE_OK is returned
+ *
+ * Return: SROCE_PARSE_OK, or why the packet must be dropped.
+ */
+enum sroce_parse_status sroce_packet_parse(const u8 *header, u32 readable_bytes, u32 total_bytes,
+					   struct sroce_packet *pkt)
+{
+	u32 body_bytes;
+
+	memset(pkt, 0, sizeof(*pkt));
+	if (total_bytes < sizeof(struct sroce_bth) + SROCE_ICRC_BYTES ||
+	    readable_bytes < sizeof(struct sroce_bth))
+		return SROCE_PARSE_TRUNCATED;
+	if (header[1] & SROCE_BTH_TVER_MASK)
+		return SROCE_PARSE_BAD_VERSION;
+
+	read_bth(header, pkt);
+	pkt->info = sroce_opcode_lookup(pkt->opcode);
+	if (!pkt->info)
+		return SROCE_PARSE_BAD_OPCODE;
+	pkt->header_bytes = pkt->info->header_bytes;
+	if (total_bytes < pkt->header_bytes + SROCE_ICRC_BYTES ||
+	    readable_bytes < pkt->header_bytes)
+		return SROCE_PARSE_TRUNCATED;
+
+	body_bytes = total_bytes - pkt->header_bytes - SROCE_ICRC_BYTES;
+	if (pkt->pad_bytes > body_bytes || body_bytes % 4)
+		return SROCE_PARSE_BAD_PAD;
+	pkt->payload_bytes = body_bytes - pkt->pad_bytes;
+	if (pkt->payload_bytes > 4096 ||
+	    (body_bytes && !(pkt->info->flags & SROCE_OPF_PAYLOAD)))
+		return SROCE_PARSE_BAD_PAYLOAD;
+
+	read_extended(header + sizeof(struct sroce_bth), pkt);
+	return SROCE_PARSE_OK;
+}
+
+static void write_bth(const struct sroce_packet *pkt, u8 *header)
+{
+	struct sroce_bth bth = {
+		.opcode = pkt->opcode,
+		.flags = (u8)((pkt->solicited ? SROCE_BTH_SOLICITED : 0) |
+			      (pkt->migreq ? SROCE_BTH_MIGREQ : 0) |
+			      pkt->pad_bytes << SROCE_BTH_PAD_SHIFT),
+		.pkey = cpu_to_be16(pkt->pkey),
+		.congestion = pkt->becn ? SROCE_BTH_BECN : 0,
+		.ack_req = pkt->ack_req ? SROCE_BTH_ACK_REQ : 0,
+	};
+
+	put_be24(bth.dest_qpn, pkt->dest_qpn);
+	put_be24(bth.psn, pkt->psn);
+	memcpy(header, &bth, sizeof(bth));
+}
+
+static void write_extended(const struct sroce_packet *pkt, u8 *p)
+{
+	u32 flags = pkt->info->flags;
+
+	if (flags & SROCE_OPF_DETH) {
+		struct sroce_deth deth = { .qkey = cpu_to_be32(pkt->qkey) };
+
+		put_be24(deth.src_qpn, pkt->src_qpn);
+		memcpy(p, &deth, sizeof(deth));
+		p += sizeof(deth);
+	}
+	if (flags & SROCE_OPF_RETH) {
+		struct sroce_reth reth = {
+			.va = cpu_to_be64(pkt->va),
+			.rkey = cpu_to_be32(pkt->rkey),
+			.dma_length = cpu_to_be32(pkt->dma_length),
+		};
+
+		memcpy(p, &reth, sizeof(reth));
+		p += sizeof(reth);
+	}
+	if (flags & SROCE_OPF_ATOMIC_ETH) {
+		struct sroce_atomic_eth atomic = {
+			.va = cpu_to_be64(pkt->va),
+			.rkey = cpu_to_be32(pkt->rkey),
+			.swap_add = cpu_to_be64(pkt->swap_add),
+			.compare = cpu_to_be64(pkt->compare),
+		};
+
+		memcpy(p, &atomic, sizeof(atomic));
+		p += sizeof(atomic);
+	}
+	if (flags & SROCE_OPF_AETH) {
+		struct sroce_aeth aeth = { .syndrome = pkt->syndrome };
+
+		put_be24(aeth.msn, pkt->msn);
+		memcpy(p, &aeth, sizeof(aeth));
+		p += sizeof(aeth);
+	}
+	if (flags & SROCE_OPF_ATOMIC_ACK) {
+		struct sroce_atomic_ack_eth ack = { .original = cpu_to_be64(pkt->atomic_original) };
+
+		memcpy(p, &ack, sizeof(ack));
+		p += sizeof(ack);
+	}
+	if (flags & SROCE_OPF_IMM)
+		memcpy(p, &pkt->imm, sizeof(pkt->imm));
+	if (flags & SROCE_OPF_IETH) {
+		__be32 key = cpu_to_be32(pkt->inv_rkey);
+
+		memcpy(p, &key, sizeof(key));
+	}
+}
+
+/**
+ * sroce_packet_write() - encode the headers of a packet
+ * @pkt: what to write; @pkt->info and @pkt->pad_bytes must be set
+ * @header: room for SROCE_MAX_HEADER_BYTES
+ *
+ * Return: bytes written, equal to @pkt->info->header_bytes.
+ */
+u32 sroce_packet_write(const struct sroce_packet *pkt, u8 *header)
+{
+	write_bth(pkt, header);
+	write_extended(pkt, header + sizeof(struct sroce_bth));
+	return pkt->info->header_bytes;
+}

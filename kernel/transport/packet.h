@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A decoded packet: headers in host order and the place of the payload.
+ *
+ * Received packets come from sroce_packet_parse(), which has checked every
+ * length before anybody else looks at a field; packets to be sent are filled
+ * by the plans (sroce_send_plan_packet(), sroce_response_plan_packet()) and
+ * written by sroce_packet_write().
+ */
+#ifndef SROCE_TRANSPORT_PACKET_H
+#define SROCE_TRANSPORT_PACKET_H
+
+#include <linux/types.h>
+
+#include "transport/opcode.h"
+#include "transport/wire.h"
+
+/**
+ * struct sroce_packet - one packet, decoded
+ * @info: row of the opcode table, never NULL after a successful parse
+ * @opcode: BTH opcode
+ * @solicited: the message asks for a solicited event
+ * @migreq: BTH.MigReq, always set in what we send
+ * @ack_req: the requester wants an acknowledgement
+ * @becn: set in CNPs
+ * @pkey: partition key
+ * @dest_qpn: destination QP number
+ * @psn: packet sequence number
+ * @va: RETH or AtomicETH address
+ * @rkey: RETH or AtomicETH key
+ * @dma_length: RETH length of the whole message
+ * @swap_add: AtomicETH swap or addend
+ * @compare: AtomicETH compare value
+ * @syndrome: AETH syndrome
+ * @msn: AETH message sequence number
+ * @atomic_original: value before the atomic operation
+ * @imm: immediate data, as on the wire
+ * @inv_rkey: key to invalidate (IETH)
+ * @qkey: DETH queue key
+ * @src_qpn: DETH source QP
+ * @header_bytes: BTH and extended headers
+ * @payload_bytes: payload without pad
+ * @pad_bytes: zero bytes that follow the payload, 0..3
+ */
+struct sroce_packet {
+	const struct sroce_opcode_info *info;
+	u8	opcode;
+	bool	solicited;
+	bool	migreq;
+	bool	ack_req;
+	bool	becn;
+	u16	pkey;
+	u32	dest_qpn;
+	u32	psn;
+	u64	va;
+	u32	rkey;
+	u32	dma_length;
+	u64	swap_add;
+	u64	compare;
+	u8	syndrome;
+	u32	msn;
+	u64	atomic_original;
+	__be32	imm;
+	u32	inv_rkey;
+	u32	qkey;
+	u32	src_qpn;
+	u32	header_bytes;
+	u32	payload_bytes;
+	u32	pad_bytes;
+};
+
+/* Why a packet could not be parsed; each has a counter. */
+enum sroce_parse_status {
+	SROCE_PARSE_OK,
+	SROCE_PARSE_TRUNCATED,		/* shorter than its headers, pad and ICRC */
+	SROCE_PARSE_BAD_VERSION,	/* BTH.TVer is not 0 */
+	SROCE_PARSE_BAD_OPCODE,		/* not in the opcode table */
+	SROCE_PARSE_BAD_PAD,		/* pad longer than payload, or length not a multiple of 4 */
+	SROCE_PARSE_BAD_PAYLOAD,	/* payload where there must be none, or over 4096 bytes */
+};
+
+enum sroce_parse_status sroce_packet_parse(const u8 *header, u32 readable_bytes, u32 total_bytes,
+					   struct sroce_packet *pkt);
+u32 sroce_packet_write(const struct sroce_packet *pkt, u8 *header);
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The ring of responder resources. Entries are in PSN order from the oldest to
+ * the newest, so "first" and "after" need no sorting.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "transport/psn.h"
+#include "transport/resources.h"
+
+/* Slot of the entry that is @age entries younger than the oldest. */
+static u32 slot_of(const struct sroce_resources *res, u32 age)
+{
+	return (res->next + res->capacity - res->count + age) % res->capacity;
+}
+
+static bool is_pending(const struct sroce_resource *entry)
+{
+	return entry->sent_count < entry->end_count;
+}
+
+/**
+ * sroce_resources_init() - set up an empty ring
+ * @res: the ring
+ * @entries: storage, owned by the shell
+ * @capacity: entries in it; 0 when the QP takes neither READs nor atomics
+ */
+void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *entries,
+			  u32 capacity)
+{
+	memset(res, 0, sizeof(*res));
+	res->entries = entries;
+	res->capacity = capacity;
+}
+
+/**
+ * sroce_resources_move() - take what is remembered to a ring of another size
+ * @to: empty ring
+ * @from: the ring in use so far
+ *
+ * A smaller ring keeps the youngest entries.
+ *
+ * Return: false when an entry whose response is still to be sent has no place;
+ * @to is then useless.
+ */
+bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resources *from)
+{
+	u32 keep = min(from->count, to->capacity);
+	u32 age;
+
+	for (age = from->count - keep; age < from->count; age++) {
+		const struct sroce_resource *entry = sroce_resources_at(from, slot_of(from, age));
+
+		to->entries[to->count++] = *entry;
+		to->pending += is_pending(entry);
+	}
+	to->next = to->capacity ? to->count % to->capacity : 0;
+	return to->pending == from->pending;
+}
+
+/**
+ * sroce_resources_have_room() - can another READ or atomic be taken?
+ * @res: the ring
+ *
+ * Return: false when the entry that would be overwritten has never been
+ * answered in full: the peer exceeded max_dest_rd_atomic.
+ */
+bool sroce_resources_have_room(const struct sroce_resources *res)
+{
+	if (res->count < res->capacity)
+		return true;
+	return res->capacity && sroce_resources_at(res, res->next)->answered;
+}
+
+/**
+ * sroce_resources_add() - take the next entry for a new READ or atomic
+ * @res: the ring; sroce_resources_have_room() must be true
+ *
+ * The caller sets end_count > sent_count: the entry counts as pending at once.
+ *
+ * Return: the entry, zeroed.
+ */
+struct sroce_resource *sroce_resources_add(struct sroce_resources *res)
+{
+	struct sroce_resource *entry = sroce_resources_at(res, res->next);
+
+	/* A replay under way that nobody waits for any more. */
+	if (res->count == res->capacity && is_pending(entry))
+		res->pending--;
+	memset(entry, 0, sizeof(*entry));
+	res->next = (res->next + 1) % res->capacity;
+	if (res->count < res->capacity)
+		res->count++;
+	res->pending++;
+	return entry;
+}
+
+/**
+ * sroce_resources_find() - the entry a PSN belongs to
+ * @res: the ring
+ * @psn: PSN of a duplicate request
+ * @index: set to the entry's slot
+ *
+ * Return: whether one is left.
+ */
+bool sroce_resources_find(const struct sroce_resources *res, u32 psn, u32 *index)
+{
+	u32 age;
+
+	/* Youngest first: an old entry's PSNs may have come round again. */
+	for (age = res->count; age--;) {
+		u32 slot = slot_of(res, age);
+		const struct sroce_resource *entry = sroce_resources_at(res, slot);
+
+		if (((psn - entry->first_psn) & SROCE_PSN_MASK) < entry->psn_count) {
+			*index = slot;
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * sroce_resources_first_pending() - the entry whose response is due next
+ * @res: the ring
+ * @index: set to its slot
+ *
+ * Return: whether there is one.
+ */
+bool sroce_resources_first_pending(const struct sroce_resources *res, u32 *index)
+{
+	u32 age;
+
+	for (age = 0; res->pending && age < res->count; age++) {
+		*index = slot_of(res, age);
+		if (is_pending(sroce_resources_at(res, *index)))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * sroce_resources_first_between() - the first READ or atomic between two PSNs
+ * @res: the ring
+ * @psn: a duplicate's PSN
+ * @epsn: expected PSN
+ * @first_psn: set to the request's PSN
+ *
+ * An acknowledgement that passes it would claim that its response was received.
+ *
+ * Return: whether there is one.
+ */
+bool sroce_resources_first_between(const struct sroce_resources *res, u32 psn, u32 epsn,
+				   u32 *first_psn)
+{
+	u32 age, span = (epsn - psn) & SROCE_PSN_MASK;
+
+	for (age = 0; age < res->count; age++) {
+		const struct sroce_resource *entry = sroce_resources_at(res, slot_of(res, age));
+
+		if (((entry->first_psn - psn) & SROCE_PSN_MASK) < span) {
+			*first_psn = entry->first_psn;
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * sroce_resources_replay() - answer an entry again
+ * @res: the ring
+ * @index: its slot
+ * @from: response that the peer wants first
+ * @to: response that it wants no more
+ *
+ * What is pending of younger entries stays so: if the peer went back it will
+ * ask for those again, and if the network repeated a packet it will not.
+ */
+void sroce_resources_replay(struct sroce_resources *res, u32 index, u32 from, u32 to)
+{
+	struct sroce_resource *entry = sroce_resources_at(res, index);
+
+	if (!is_pending(entry))
+		res->pending++;
+	entry->base_count = from;
+	entry->sent_count = from;
+	entry->end_count = to;
+}
+
+/**
+ * sroce_resources_sent() - responses of an entry have been sent
+ * @res: the ring
+ * @index: its slot
+ * @count: how many
+ */
+void sroce_resources_sent(struct sroce_resources *res, u32 index, u32 count)
+{
+	struct sroce_resource *entry = sroce_resources_at(res, index);
+
+	entry->sent_count += count;
+	if (entry->sent_count == entry->psn_count)
+		entry->answered = true;
+	if (!is_pending(entry))
+		res->pending--;
+}

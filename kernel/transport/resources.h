@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Responder resources (IBTA 9.4.1.2): what is remembered of the last READs and
+ * atomics, so that responses can be sent in order and a duplicate request can
+ * be answered again. A ring of max_dest_rd_atomic entries, oldest overwritten.
+ */
+#ifndef SROCE_TRANSPORT_RESOURCES_H
+#define SROCE_TRANSPORT_RESOURCES_H
+
+#include <linux/types.h>
+
+#include "transport/packet.h"
+
+#define SROCE_MAX_RESOURCES	128
+
+/**
+ * struct sroce_resource - one READ or atomic
+ * @first_psn: PSN of the request
+ * @psn_count: PSNs of its responses
+ * @base_count: response that a (repeated) request began with: the FIRST
+ * @sent_count: response to send next
+ * @end_count: response that the (repeated) request ends before; equal to
+ *             @sent_count when nothing is pending
+ * @end_bytes: READ: where in the range the (repeated) request ends
+ * @answered: all responses have been sent once: a later READ or atomic than the
+ *            peer may have outstanding proves that it has them
+ * @is_atomic: an atomic: @original is the answer
+ * @va: READ: address requested
+ * @rkey: READ: key requested
+ * @length: READ: bytes requested
+ * @original: atomic: value before the operation
+ */
+struct sroce_resource {
+	u32	first_psn;
+	u32	psn_count;
+	u32	base_count;
+	u32	sent_count;
+	u32	end_count;
+	u32	end_bytes;
+	bool	answered;
+	bool	is_atomic;
+	u64	va;
+	u32	rkey;
+	u32	length;
+	u64	original;
+};
+
+/**
+ * struct sroce_resources - the ring
+ * @entries: storage handed over by the shell
+ * @capacity: entries in it: max_dest_rd_atomic
+ * @count: entries in use, up to @capacity
+ * @next: slot of the next entry
+ * @pending: entries with responses still to be sent
+ */
+struct sroce_resources {
+	struct sroce_resource *entries;
+	u32	capacity;
+	u32	count;
+	u32	next;
+	u32	pending;
+};
+
+void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *entries,
+			  u32 capacity);
+bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resources *from);
+bool sroce_resources_have_room(const struct sroce_resources *res);
+struct sroce_resource *sroce_resources_add(struct sroce_resources *res);
+bool sroce_resources_find(const struct sroce_resources *res, u32 psn, u32 *index);
+bool sroce_resources_first_pending(const struct sroce_resources *res, u32 *index);
+bool sroce_resources_first_between(const struct sroce_resources *res, u32 psn, u32 epsn,
+				   u32 *first_psn);
+void sroce_resources_replay(struct sroce_resources *res, u32 index, u32 from, u32 to);
+void sroce_resources_sent(struct sroce_resources *res, u32 index, u32 count);
+
+/* The entry in slot @index. */
+static inline struct sroce_resource *sroce_resources_at(const struct sroce_resources *res,
+							u32 index)
+{
+	return &res->entries[index];
+}
+
+#endif

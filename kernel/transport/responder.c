@@ -1,0 +1,639 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The receiving half of an RC queue pair: is this request acceptable, what must
+ * be done with memory, and what became of it.
+ *
+ * Checks run in the order of IBTA chapter 9, which is the order rxe readers know:
+ *
+ *   check_psn -> check_opcode_sequence -> check_opcode_valid -> check_length
+ *   -> (the shell: access, execute) -> commit
+ *
+ * A request that fails one is answered with a NAK that ends the connection,
+ * except for a gap in the PSNs and for want of a receive WQE (RNR): those are
+ * reported once, and everything behind them is dropped in silence until the
+ * expected packet comes.
+ *
+ * What goes back to the peer is decided in response.c.
+ */
+#include <linux/string.h>
+
+#include "transport/psn.h"
+#include "transport/responder.h"
+
+/**
+ * sroce_responder_init() - set up a receive queue in RESET
+ * @resp: the responder
+ * @service: RC or UD
+ * @recv: storage of the current receive WQE, owned by the shell
+ */
+void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
+			  struct sroce_recv_wqe *recv)
+{
+	memset(resp, 0, sizeof(*resp));
+	resp->service = service;
+	resp->recv = recv;
+}
+
+/**
+ * sroce_responder_reset() - forget everything but the storage: QP to RESET
+ * @resp: the responder
+ */
+void sroce_responder_reset(struct sroce_responder *resp)
+{
+	struct sroce_resources resources = resp->resources;
+
+	sroce_responder_init(resp, resp->service, resp->recv);
+	sroce_resources_init(&resp->resources, resources.entries, resources.capacity);
+}
+
+/**
+ * sroce_responder_start_psn() - set the PSN expected first (rq_psn)
+ * @resp: the responder
+ * @psn: 24 bits
+ */
+void sroce_responder_start_psn(struct sroce_responder *resp, u32 psn)
+{
+	resp->epsn = psn & SROCE_PSN_MASK;
+}
+
+/**
+ * sroce_responder_set_state() - follow the QP's state
+ * @resp: the responder
+ * @state: new state; ERROR makes the WQE in hand complete as flushed
+ */
+void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state state)
+{
+	resp->state = state;
+	if (state != SROCE_RQ_ERROR)
+		return;
+	resp->ack_pending = false;
+	resp->nak_pending = false;
+	if (resp->recv_held && !resp->wc_pending) {
+		memset(&resp->wc, 0, sizeof(resp->wc));
+		resp->wc.wr_id = resp->recv->wr_id;
+		resp->wc.status = SROCE_WC_WR_FLUSH_ERR;
+		resp->wc.opcode = SROCE_WC_RECV;
+		resp->wc_pending = true;
+		resp->recv_held = false;
+	}
+}
+
+static bool is_for_us(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	return (pkt->info->flags & SROCE_OPF_REQUEST) &&
+	       (pkt->opcode & SROCE_SERVICE_MASK) == resp->service;
+}
+
+/* Does the opcode continue the message in progress, or start one when there is none? */
+static bool sequence_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	if (pkt->info->flags & SROCE_OPF_FIRST)
+		return !resp->message;
+	return resp->message && (pkt->info->flags & resp->message);
+}
+
+static bool consumes_wqe(const struct sroce_packet *pkt)
+{
+	u32 flags = pkt->info->flags;
+
+	if (flags & SROCE_OPF_SEND)
+		return flags & SROCE_OPF_FIRST;
+	return flags & SROCE_OPF_IMM;
+}
+
+/**
+ * sroce_responder_wants_wqe() - does this packet need a receive WQE not yet in hand?
+ * @resp: the responder
+ * @pkt: a parsed packet
+ *
+ * Return: true when the shell should fetch one into @resp->recv and call
+ * sroce_responder_hold_wqe(); if it has none, the plan will be an RNR NAK.
+ */
+bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	if (resp->state != SROCE_RQ_READY || resp->recv_held || !is_for_us(resp, pkt))
+		return false;
+	if (resp->service == SROCE_SERVICE_UD)
+		return pkt->qkey == resp->attr.qkey;
+	return pkt->psn == resp->epsn && consumes_wqe(pkt) && sequence_is_valid(resp, pkt);
+}
+
+/**
+ * sroce_responder_hold_wqe() - the shell has written a WQE to @resp->recv
+ * @resp: the responder
+ */
+void sroce_responder_hold_wqe(struct sroce_responder *resp)
+{
+	resp->recv_held = true;
+}
+
+static void plan_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
+{
+	plan->verdict = SROCE_RECV_DROP;
+	plan->reason = reason;
+}
+
+static void plan_nak(struct sroce_recv_plan *plan, enum sroce_nak_code syndrome,
+		     enum sroce_wc_status wc_status)
+{
+	plan->verdict = SROCE_RECV_NAK;
+	plan->syndrome = syndrome;
+	plan->wc_status = wc_status;
+}
+
+/* The peer broke a rule: a SEND in progress takes its receive WQE with it. */
+static void plan_invalid(const struct sroce_responder *resp, struct sroce_recv_plan *plan)
+{
+	plan_nak(plan, SROCE_NAK_INVALID_REQUEST,
+		 resp->message & SROCE_OPF_SEND ? SROCE_WC_REM_INV_REQ_ERR : SROCE_WC_SUCCESS);
+}
+
+/* A duplicate READ asks for part of a range that we remember, often all the rest. */
+static void plan_read_again(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			    struct sroce_recv_plan *plan)
+{
+	const struct sroce_resource *res = sroce_resources_at(&resp->resources, plan->resource);
+	u32 offset = ((pkt->psn - res->first_psn) & SROCE_PSN_MASK) * resp->attr.mtu_bytes;
+
+	if (res->is_atomic || pkt->rkey != res->rkey || pkt->va != res->va + offset ||
+	    pkt->dma_length > res->length - offset) {
+		plan_drop(plan, SROCE_DROP_REPLAY);
+		return;
+	}
+	plan->verdict = SROCE_RECV_REPLAY;
+	plan->va = pkt->va;
+	plan->rkey = pkt->rkey;
+	plan->check_bytes = pkt->dma_length;
+	plan->access = SROCE_ACCESS_REMOTE_READ;
+}
+
+static void plan_atomic_again(const struct sroce_responder *resp, struct sroce_recv_plan *plan)
+{
+	if (sroce_resources_at(&resp->resources, plan->resource)->is_atomic)
+		plan->verdict = SROCE_RECV_REPLAY;
+	else
+		plan_drop(plan, SROCE_DROP_REPLAY);
+}
+
+static void plan_duplicate(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			   struct sroce_recv_plan *plan)
+{
+	u32 flags = pkt->info->flags;
+
+	if (!(flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))) {
+		plan->verdict = SROCE_RECV_ACK_AGAIN;
+		return;
+	}
+	if (!sroce_resources_find(&resp->resources, pkt->psn, &plan->resource)) {
+		plan_drop(plan, SROCE_DROP_REPLAY);
+		return;
+	}
+	if (flags & SROCE_OPF_READ)
+		plan_read_again(resp, pkt, plan);
+	else
+		plan_atomic_again(resp, plan);
+}
+
+/* Returns whether the packet is the expected one; else the plan is complete. */
+static bool check_psn(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+		      struct sroce_recv_plan *plan)
+{
+	s32 distance = psn_distance(pkt->psn, resp->epsn);
+
+	if (!distance)
+		return true;
+	if (distance < 0)
+		plan_duplicate(resp, pkt, plan);
+	else if (resp->gap_reported)
+		plan_drop(plan, SROCE_DROP_SEQUENCE);
+	else
+		plan_nak(plan, SROCE_NAK_PSN_SEQUENCE, SROCE_WC_SUCCESS);
+	return false;
+}
+
+/* Has the QP been given the right to do this to us? */
+static bool opcode_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	u32 flags = pkt->info->flags;
+
+	if (flags & SROCE_OPF_WRITE)
+		return resp->attr.access & SROCE_ACCESS_REMOTE_WRITE;
+	if (flags & SROCE_OPF_READ)
+		return (resp->attr.access & SROCE_ACCESS_REMOTE_READ) &&
+		       sroce_resources_have_room(&resp->resources);
+	if (flags & SROCE_OPF_ATOMIC)
+		return (resp->attr.access & SROCE_ACCESS_REMOTE_ATOMIC) &&
+		       sroce_resources_have_room(&resp->resources);
+	return true;
+}
+
+/* FIRST and MIDDLE are full; LAST has at least a byte; ONLY may be empty. */
+static bool payload_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	u32 flags = pkt->info->flags;
+
+	if (!(flags & SROCE_OPF_LAST))
+		return pkt->payload_bytes == resp->attr.mtu_bytes;
+	if (!(flags & SROCE_OPF_FIRST) && !pkt->payload_bytes)
+		return false;
+	return pkt->payload_bytes <= resp->attr.mtu_bytes;
+}
+
+/* The RETH announces the length of a WRITE; packets must add up to it. */
+static bool write_length_is_valid(const struct sroce_responder *resp,
+				  const struct sroce_packet *pkt)
+{
+	u32 flags = pkt->info->flags;
+	u32 left = flags & SROCE_OPF_FIRST ? pkt->dma_length : resp->write_left;
+
+	if (left > SROCE_MAX_MESSAGE_BYTES)
+		return false;
+	return flags & SROCE_OPF_LAST ? pkt->payload_bytes == left : pkt->payload_bytes < left;
+}
+
+/* Returns whether the lengths are right; else the plan is complete. */
+static bool check_length(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			 struct sroce_recv_plan *plan)
+{
+	u32 flags = pkt->info->flags;
+
+	if (flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE) && !payload_is_valid(resp, pkt)) {
+		plan_invalid(resp, plan);
+		return false;
+	}
+	if (flags & SROCE_OPF_WRITE && !write_length_is_valid(resp, pkt)) {
+		plan_invalid(resp, plan);
+		return false;
+	}
+	if (flags & SROCE_OPF_READ && pkt->dma_length > SROCE_MAX_MESSAGE_BYTES) {
+		plan_invalid(resp, plan);
+		return false;
+	}
+	/* RNR comes first: without a WQE there is no length to compare with. */
+	if (consumes_wqe(pkt) && !resp->recv_held) {
+		plan->verdict = SROCE_RECV_RNR;
+		return false;
+	}
+	if (flags & SROCE_OPF_SEND &&
+	    (u64)resp->received_bytes + pkt->payload_bytes > resp->recv->length) {
+		plan_nak(plan, SROCE_NAK_INVALID_REQUEST, SROCE_WC_LOC_LEN_ERR);
+		return false;
+	}
+	return true;
+}
+
+static void plan_send(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+		      struct sroce_recv_plan *plan)
+{
+	plan->verdict = SROCE_RECV_PLACE;
+	plan->target = pkt->payload_bytes ? SROCE_TARGET_RECV : SROCE_TARGET_NONE;
+	plan->offset = resp->received_bytes;
+	plan->place_bytes = pkt->payload_bytes;
+	plan->invalidate = pkt->info->flags & SROCE_OPF_IETH;
+	plan->inv_rkey = pkt->inv_rkey;
+}
+
+static void plan_write(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+		       struct sroce_recv_plan *plan)
+{
+	bool first = pkt->info->flags & SROCE_OPF_FIRST;
+
+	plan->verdict = SROCE_RECV_PLACE;
+	plan->target = pkt->payload_bytes ? SROCE_TARGET_REGION : SROCE_TARGET_NONE;
+	plan->access = SROCE_ACCESS_REMOTE_WRITE;
+	plan->va = first ? pkt->va : resp->write_va;
+	plan->rkey = first ? pkt->rkey : resp->write_rkey;
+	plan->check_bytes = first ? pkt->dma_length : pkt->payload_bytes;
+	plan->place_bytes = pkt->payload_bytes;
+}
+
+static void plan_rd_atomic(const struct sroce_packet *pkt, struct sroce_recv_plan *plan)
+{
+	plan->va = pkt->va;
+	plan->rkey = pkt->rkey;
+	if (pkt->info->flags & SROCE_OPF_READ) {
+		plan->verdict = SROCE_RECV_READ;
+		plan->access = SROCE_ACCESS_REMOTE_READ;
+		plan->check_bytes = pkt->dma_length;
+		return;
+	}
+	plan->verdict = SROCE_RECV_ATOMIC;
+	plan->access = SROCE_ACCESS_REMOTE_ATOMIC;
+	plan->check_bytes = sizeof(u64);
+	plan->atomic_op = pkt->opcode;
+	plan->compare = pkt->compare;
+	plan->swap_add = pkt->swap_add;
+}
+
+/**
+ * sroce_responder_plan() - what does this request mean? Changes nothing
+ * @resp: the responder of an RC queue pair
+ * @pkt: a parsed packet
+ * @plan: filled in
+ */
+void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			  struct sroce_recv_plan *plan)
+{
+	memset(plan, 0, sizeof(*plan));
+	if (resp->state != SROCE_RQ_READY) {
+		plan_drop(plan, SROCE_DROP_STATE);
+		return;
+	}
+	if (!is_for_us(resp, pkt)) {
+		plan_drop(plan, SROCE_DROP_OPCODE);
+		return;
+	}
+	if (!check_psn(resp, pkt, plan))
+		return;
+	if (!sequence_is_valid(resp, pkt) || !opcode_is_valid(resp, pkt)) {
+		plan_invalid(resp, plan);
+		return;
+	}
+	if (!check_length(resp, pkt, plan))
+		return;
+	if (pkt->info->flags & SROCE_OPF_SEND)
+		plan_send(resp, pkt, plan);
+	else if (pkt->info->flags & SROCE_OPF_WRITE)
+		plan_write(resp, pkt, plan);
+	else
+		plan_rd_atomic(pkt, plan);
+}
+
+static void schedule_ack(struct sroce_responder *resp, u32 psn)
+{
+	resp->ack_pending = true;
+	resp->ack_psn = psn;
+}
+
+static void schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn)
+{
+	resp->nak_pending = true;
+	resp->nak_syndrome = syndrome;
+	resp->nak_psn = psn;
+	/* It acknowledges everything before @psn itself. */
+	resp->ack_pending = false;
+}
+
+/* A fatal NAK; the receive WQE in hand completes with @wc_status unless SUCCESS. */
+static void fail(struct sroce_responder *resp, enum sroce_nak_code syndrome, u32 psn,
+		 enum sroce_wc_status wc_status, enum sroce_rq_event event)
+{
+	schedule_nak(resp, syndrome, psn);
+	resp->state = SROCE_RQ_FAILED;
+	resp->event = event;
+	if (wc_status == SROCE_WC_SUCCESS || !resp->recv_held)
+		return;
+	memset(&resp->wc, 0, sizeof(resp->wc));
+	resp->wc.wr_id = resp->recv->wr_id;
+	resp->wc.status = wc_status;
+	resp->wc.opcode = SROCE_WC_RECV;
+	resp->wc_pending = true;
+	resp->recv_held = false;
+	/* The completion tells; an event is for errors that none goes with. */
+	resp->event = SROCE_EVENT_NONE;
+}
+
+static void commit_nak(struct sroce_responder *resp, const struct sroce_recv_plan *plan)
+{
+	if (plan->syndrome == SROCE_NAK_PSN_SEQUENCE) {
+		schedule_nak(resp, plan->syndrome, resp->epsn);
+		resp->gap_reported = true;
+		return;
+	}
+	fail(resp, plan->syndrome, resp->epsn, plan->wc_status, SROCE_EVENT_REQ_ERR);
+}
+
+/* Duplicate SEND or WRITE: acknowledge as much as can be without passing a response. */
+static void commit_ack_again(struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	u32 psn = resp->epsn, request_psn;
+
+	if (sroce_resources_first_between(&resp->resources, pkt->psn, psn, &request_psn))
+		psn = request_psn;
+	schedule_ack(resp, psn_add(psn, SROCE_PSN_MASK));
+}
+
+static void accept(struct sroce_responder *resp, u32 psn_count)
+{
+	resp->epsn = psn_add(resp->epsn, psn_count);
+	resp->gap_reported = false;
+	/* A NAK that did not get out yet is overtaken by events. */
+	resp->nak_pending = false;
+}
+
+static void complete_recv(struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	u32 flags = pkt->info->flags;
+	struct sroce_completion *wc = &resp->wc;
+
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = resp->recv->wr_id;
+	wc->status = SROCE_WC_SUCCESS;
+	wc->opcode = flags & SROCE_OPF_WRITE ? SROCE_WC_RECV_WRITE_IMM : SROCE_WC_RECV;
+	wc->byte_len = resp->received_bytes;
+	wc->solicited = pkt->solicited;
+	wc->src_qpn = resp->attr.dest_qpn;
+	if (flags & SROCE_OPF_IMM) {
+		wc->flags = SROCE_WC_WITH_IMM;
+		wc->imm = pkt->imm;
+	} else if (flags & SROCE_OPF_IETH) {
+		wc->flags = SROCE_WC_WITH_INVALIDATE;
+		wc->invalidate_rkey = pkt->inv_rkey;
+	}
+	resp->wc_pending = true;
+	resp->recv_held = false;
+}
+
+static void fail_memory(struct sroce_responder *resp, const struct sroce_recv_result *result)
+{
+	switch (result->status) {
+	case SROCE_MEM_BAD_LOCAL:
+		fail(resp, SROCE_NAK_REMOTE_OPERATION, resp->epsn, SROCE_WC_LOC_PROT_ERR,
+		     SROCE_EVENT_FATAL);
+		return;
+	case SROCE_MEM_MISALIGNED:
+		fail(resp, SROCE_NAK_INVALID_REQUEST, resp->epsn, SROCE_WC_SUCCESS,
+		     SROCE_EVENT_REQ_ERR);
+		return;
+	default:
+		fail(resp, SROCE_NAK_REMOTE_ACCESS, resp->epsn, SROCE_WC_SUCCESS,
+		     SROCE_EVENT_ACCESS_ERR);
+	}
+}
+
+static void commit_place(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			 const struct sroce_recv_plan *plan,
+			 const struct sroce_recv_result *result)
+{
+	u32 flags = pkt->info->flags;
+
+	if (result->status != SROCE_MEM_OK) {
+		fail_memory(resp, result);
+		return;
+	}
+	if (plan->invalidate && result->invalidated != SROCE_MEM_OK) {
+		fail(resp, SROCE_NAK_REMOTE_ACCESS, resp->epsn, SROCE_WC_REM_INV_REQ_ERR,
+		     SROCE_EVENT_ACCESS_ERR);
+		return;
+	}
+	if (flags & SROCE_OPF_WRITE) {
+		if (flags & SROCE_OPF_FIRST)
+			resp->write_left = pkt->dma_length;
+		resp->write_va = plan->va + pkt->payload_bytes;
+		resp->write_rkey = plan->rkey;
+		resp->write_left -= pkt->payload_bytes;
+	}
+	resp->received_bytes += pkt->payload_bytes;
+	resp->message = flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE);
+	accept(resp, 1);
+	if (flags & SROCE_OPF_LAST) {
+		resp->msn = psn_add(resp->msn, 1);
+		if (flags & (SROCE_OPF_SEND | SROCE_OPF_IMM))
+			complete_recv(resp, pkt);
+		resp->message = 0;
+		resp->received_bytes = 0;
+	}
+	if (pkt->ack_req)
+		schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
+}
+
+/* Packets that a READ of @bytes is answered with; one even when it is empty. */
+static u32 response_count(const struct sroce_responder *resp, u32 bytes)
+{
+	u32 mtu_bytes = resp->attr.mtu_bytes;
+
+	return bytes > mtu_bytes ? bytes / mtu_bytes + !!(bytes % mtu_bytes) : 1;
+}
+
+static void commit_read(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			const struct sroce_recv_result *result)
+{
+	struct sroce_resource *res;
+
+	if (result->status != SROCE_MEM_OK) {
+		fail_memory(resp, result);
+		return;
+	}
+	res = sroce_resources_add(&resp->resources);
+	res->first_psn = pkt->psn;
+	res->psn_count = response_count(resp, pkt->dma_length);
+	res->end_count = res->psn_count;
+	res->end_bytes = pkt->dma_length;
+	res->va = pkt->va;
+	res->rkey = pkt->rkey;
+	res->length = pkt->dma_length;
+	resp->msn = psn_add(resp->msn, 1);
+	accept(resp, res->psn_count);
+}
+
+static void commit_atomic(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			  const struct sroce_recv_result *result)
+{
+	struct sroce_resource *res;
+
+	if (result->status != SROCE_MEM_OK) {
+		fail_memory(resp, result);
+		return;
+	}
+	res = sroce_resources_add(&resp->resources);
+	res->first_psn = pkt->psn;
+	res->psn_count = 1;
+	res->end_count = 1;
+	res->is_atomic = true;
+	res->original = result->atomic_original;
+	resp->msn = psn_add(resp->msn, 1);
+	accept(resp, 1);
+}
+
+static void commit_replay(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			  const struct sroce_recv_plan *plan,
+			  const struct sroce_recv_result *result)
+{
+	struct sroce_resource *res = sroce_resources_at(&resp->resources, plan->resource);
+	u32 from = (pkt->psn - res->first_psn) & SROCE_PSN_MASK;
+	u32 to = res->is_atomic ? 1 : from + response_count(resp, pkt->dma_length);
+
+	if (result->status != SROCE_MEM_OK) {
+		/* The region went away: what follows cannot be answered either. */
+		fail(resp, SROCE_NAK_REMOTE_ACCESS, pkt->psn, SROCE_WC_SUCCESS,
+		     SROCE_EVENT_ACCESS_ERR);
+		return;
+	}
+	res->end_bytes = from * resp->attr.mtu_bytes + pkt->dma_length;
+	sroce_resources_replay(&resp->resources, plan->resource, from, to);
+}
+
+/**
+ * sroce_responder_commit() - act on a request
+ * @resp: the responder, unchanged since the plan was made
+ * @pkt: the packet
+ * @plan: the plan
+ * @result: what memory said; ignored by verdicts that ask nothing of it
+ */
+void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			    const struct sroce_recv_plan *plan,
+			    const struct sroce_recv_result *result)
+{
+	if (plan->verdict == SROCE_RECV_DROP)
+		return;
+	if (!resp->established) {
+		resp->established = true;
+		resp->event = SROCE_EVENT_COMM_EST;
+	}
+	switch (plan->verdict) {
+	case SROCE_RECV_ACK_AGAIN:
+		commit_ack_again(resp, pkt);
+		return;
+	case SROCE_RECV_NAK:
+		commit_nak(resp, plan);
+		return;
+	case SROCE_RECV_RNR:
+		schedule_nak(resp, SROCE_AETH_RNR_NAK | resp->attr.min_rnr_timer, resp->epsn);
+		resp->gap_reported = true;
+		return;
+	case SROCE_RECV_PLACE:
+		commit_place(resp, pkt, plan, result);
+		return;
+	case SROCE_RECV_READ:
+		commit_read(resp, pkt, result);
+		return;
+	case SROCE_RECV_ATOMIC:
+		commit_atomic(resp, pkt, result);
+		return;
+	case SROCE_RECV_REPLAY:
+		commit_replay(resp, pkt, plan, result);
+		return;
+	}
+}
+
+/**
+ * sroce_responder_next_completion() - pull the completion of the last commit
+ * @resp: the responder
+ * @wc: filled in when true is returned
+ *
+ * To be called after every commit: there is room for one.
+ *
+ * Return: whether there is a completion.
+ */
+bool sroce_responder_next_completion(struct sroce_responder *resp, struct sroce_completion *wc)
+{
+	if (!resp->wc_pending)
+		return false;
+	*wc = resp->wc;
+	resp->wc_pending = false;
+	return true;
+}
+
+/**
+ * sroce_responder_take_event() - what asynchronous event the last commit calls for
+ * @resp: the responder
+ *
+ * Return: enum sroce_rq_event; SROCE_EVENT_NONE when asked again.
+ */
+enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp)
+{
+	enum sroce_rq_event event = resp->event;
+
+	resp->event = SROCE_EVENT_NONE;
+	return event;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The responder: requests in, responses out, completions of the receive queue.
+ *
+ * All of it belongs to whoever holds the QP's receive lock. One packet is
+ * handled in three steps:
+ *
+ *   sroce_responder_wants_wqe()  would it consume a receive WQE? then the
+ *                                shell fetches one into @recv, if there is one
+ *   sroce_responder_plan()       what does it mean; changes nothing
+ *   (the shell does what the plan says with memory)
+ *   sroce_responder_commit()     with the outcome; cannot fail
+ *
+ * after which the shell pulls a completion and, in the order the peer must see
+ * them, responses: pending READ and atomic responses, then a NAK or an ACK.
+ */
+#ifndef SROCE_TRANSPORT_RESPONDER_H
+#define SROCE_TRANSPORT_RESPONDER_H
+
+#include <linux/types.h>
+
+#include "transport/packet.h"
+#include "transport/requester.h"
+#include "transport/resources.h"
+#include "transport/wqe.h"
+
+/* What a QP lets its peer do: enum ib_access_flags. */
+#define SROCE_ACCESS_LOCAL_WRITE	BIT(0)
+#define SROCE_ACCESS_REMOTE_WRITE	BIT(1)
+#define SROCE_ACCESS_REMOTE_READ	BIT(2)
+#define SROCE_ACCESS_REMOTE_ATOMIC	BIT(3)
+#define SROCE_ACCESS_MW_BIND		BIT(4)
+
+enum sroce_rq_state {
+	SROCE_RQ_IDLE,		/* RESET, INIT: packets are dropped */
+	SROCE_RQ_READY,		/* RTR and later */
+	SROCE_RQ_FAILED,	/* a fatal NAK is on its way out, then ERR */
+	SROCE_RQ_ERROR,		/* ERR: packets are dropped, receives flushed */
+};
+
+/* Asynchronous event that a packet calls for. */
+enum sroce_rq_event {
+	SROCE_EVENT_NONE,
+	SROCE_EVENT_COMM_EST,	/* first packet in RTR */
+	SROCE_EVENT_REQ_ERR,	/* IB_EVENT_QP_REQ_ERR */
+	SROCE_EVENT_ACCESS_ERR,	/* IB_EVENT_QP_ACCESS_ERR */
+	SROCE_EVENT_FATAL,	/* IB_EVENT_QP_FATAL */
+};
+
+/**
+ * struct sroce_responder_attr - what modify_qp sets
+ * @dest_qpn: the peer's QP number
+ * @pkey: partition key of every packet
+ * @mtu_bytes: path MTU
+ * @qkey: Q_Key datagrams must carry
+ * @access: SROCE_ACCESS_REMOTE_* that the QP permits
+ * @min_rnr_timer: code sent in RNR NAKs
+ */
+struct sroce_responder_attr {
+	u32	dest_qpn;
+	u16	pkey;
+	u32	mtu_bytes;
+	u32	qkey;
+	u8	access;
+	u8	min_rnr_timer;
+};
+
+/**
+ * struct sroce_responder - one receive queue and its conversation
+ * @service: enum sroce_service
+ * @state: enum sroce_rq_state
+ * @message: what the message in progress is: SROCE_OPF_SEND, SROCE_OPF_WRITE, 0 for none
+ * @gap_reported: a NAK (sequence or RNR) was sent for @epsn; later packets are
+ *                dropped in silence until @epsn arrives
+ * @ack_pending: an ACK up to @ack_psn is due
+ * @nak_pending: a NAK with @nak_syndrome for @nak_psn is due
+ * @established: a packet was accepted since RTR
+ * @event: enum sroce_rq_event, taken by the shell after a commit
+ * @recv_held: @recv holds a WQE
+ * @wc_pending: @wc holds a completion
+ * @nak_syndrome: AETH syndrome of the pending NAK
+ * @attr: see struct sroce_responder_attr
+ * @epsn: expected PSN
+ * @msn: messages completed, 24 bits
+ * @ack_psn: PSN of the pending ACK
+ * @nak_psn: PSN of the pending NAK
+ * @received_bytes: bytes of the message in progress
+ * @write_va: WRITE in progress: address of its next byte
+ * @write_rkey: its key
+ * @write_left: its bytes still to come
+ * @resources: READs and atomics, for replay
+ * @recv: storage of the current receive WQE
+ * @wc: the completion to be pulled
+ */
+struct sroce_responder {
+	u8	service;
+	u8	state;
+	u32	message;
+	bool	gap_reported;
+	bool	ack_pending;
+	bool	nak_pending;
+	bool	established;
+	bool	recv_held;
+	bool	wc_pending;
+	u8	event;
+	u8	nak_syndrome;
+	struct sroce_responder_attr attr;
+	u32	epsn;
+	u32	msn;
+	u32	ack_psn;
+	u32	nak_psn;
+	u32	received_bytes;
+	u64	write_va;
+	u32	write_rkey;
+	u32	write_left;
+	struct sroce_resources resources;
+	struct sroce_recv_wqe *recv;
+	struct sroce_completion wc;
+};
+
+/* What the shell must do between plan and commit. */
+enum sroce_verdict {
+	SROCE_RECV_DROP,	/* @reason; nothing to do */
+	SROCE_RECV_ACK_AGAIN,	/* duplicate SEND or WRITE: acknowledge, do not execute */
+	SROCE_RECV_NAK,		/* @syndrome; nothing to do */
+	SROCE_RECV_RNR,		/* no receive WQE; nothing to do */
+	SROCE_RECV_PLACE,	/* place the payload as @target says */
+	SROCE_RECV_READ,	/* check that @va, @check_bytes may be read */
+	SROCE_RECV_ATOMIC,	/* perform the atomic, hand its old value to commit */
+	SROCE_RECV_REPLAY,	/* duplicate READ (check as for READ) or atomic (nothing) */
+};
+
+enum sroce_target {
+	SROCE_TARGET_NONE,	/* no payload */
+	SROCE_TARGET_RECV,	/* the receive WQE's scatter list at @offset */
+	SROCE_TARGET_REGION,	/* remote-write at @va of the region @rkey */
+};
+
+/**
+ * struct sroce_recv_plan - what a request means
+ * @verdict: enum sroce_verdict
+ * @target: enum sroce_target of SROCE_RECV_PLACE
+ * @reason: enum sroce_drop_reason of SROCE_RECV_DROP
+ * @syndrome: AETH syndrome of SROCE_RECV_NAK
+ * @wc_status: status of the receive completion that goes with a NAK;
+ *             SROCE_WC_SUCCESS when no receive WQE is involved
+ * @invalidate: after placing, invalidate @inv_rkey (SEND with invalidate)
+ * @atomic_op: enum sroce_opcode of SROCE_RECV_ATOMIC
+ * @resource: slot to replay
+ * @access: SROCE_ACCESS_REMOTE_* needed
+ * @rkey: key of the region
+ * @inv_rkey: key to invalidate
+ * @offset: offset into the receive WQE
+ * @place_bytes: payload to place
+ * @check_bytes: range that must lie in the region as a whole (first packet of
+ *               a WRITE: the whole message, so that no byte of a bad one lands)
+ * @va: address in the region
+ * @compare: atomic compare value
+ * @swap_add: atomic swap or addend
+ */
+struct sroce_recv_plan {
+	u8	verdict;
+	u8	target;
+	u8	reason;
+	u8	syndrome;
+	u8	wc_status;
+	bool	invalidate;
+	u8	atomic_op;
+	u8	access;
+	u32	resource;
+	u32	rkey;
+	u32	inv_rkey;
+	u32	offset;
+	u32	place_bytes;
+	u32	check_bytes;
+	u64	va;
+	u64	compare;
+	u64	swap_add;
+};
+
+/**
+ * struct sroce_recv_result - what memory said to a plan
+ * @status: outcome of placing, checking or the atomic
+ * @invalidated: outcome of the invalidation, if the plan asked for one
+ * @atomic_original: value before the atomic
+ */
+struct sroce_recv_result {
+	enum sroce_mem_status status;
+	enum sroce_mem_status invalidated;
+	u64	atomic_original;
+};
+
+enum sroce_response_kind {
+	SROCE_RESPONSE_ACK,	/* ACK, NAK or RNR NAK: see @syndrome */
+	SROCE_RESPONSE_READ,	/* a burst of READ response packets */
+	SROCE_RESPONSE_ATOMIC,
+};
+
+/**
+ * struct sroce_response_plan - the next response to send
+ * @kind: enum sroce_response_kind
+ * @syndrome: AETH syndrome
+ * @resource: READ or atomic being answered
+ * @first_psn: PSN of the first packet
+ * @packet_count: packets of the burst
+ * @offset: READ: where in the requested range the burst's payload starts
+ * @payload_bytes: READ: payload of the burst
+ * @va: READ: address of the burst's first byte
+ * @rkey: READ: key of the region
+ */
+struct sroce_response_plan {
+	u8	kind;
+	u8	syndrome;
+	u32	resource;
+	u32	first_psn;
+	u32	packet_count;
+	u32	offset;
+	u32	payload_bytes;
+	u64	va;
+	u32	rkey;
+};
+
+/* A fatal NAK has been sent and nothing is left to say: the QP goes to ERR. */
+static inline bool sroce_responder_is_dead(const struct sroce_responder *resp)
+{
+	return resp->state == SROCE_RQ_FAILED && !resp->nak_pending && !resp->resources.pending;
+}
+
+void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
+			  struct sroce_recv_wqe *recv);
+void sroce_responder_reset(struct sroce_responder *resp);
+void sroce_responder_start_psn(struct sroce_responder *resp, u32 psn);
+void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state state);
+
+bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt);
+void sroce_responder_hold_wqe(struct sroce_responder *resp);
+void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			  struct sroce_recv_plan *plan);
+void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			    const struct sroce_recv_plan *plan,
+			    const struct sroce_recv_result *result);
+bool sroce_responder_next_completion(struct sroce_responder *resp, struct sroce_completion *wc);
+enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp);
+
+bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_packets,
+				   struct sroce_response_plan *plan);
+void sroce_response_plan_packet(const struct sroce_responder *resp,
+				const struct sroce_response_plan *plan, u32 i,
+				struct sroce_packet *pkt);
+void sroce_responder_response_sent(struct sroce_responder *resp,
+				   const struct sroce_response_plan *plan,
+				   enum sroce_mem_status fetched);
+
+/* datagram.c: the responder of UD queue pairs; completes through @resp->wc. */
+void sroce_datagram_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			 struct sroce_recv_plan *plan);
+void sroce_datagram_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			   const struct sroce_recv_plan *plan,
+			   const struct sroce_recv_result *result);
+
+#endif

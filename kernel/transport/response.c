@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the responder sends back, in the order the peer must see it: pending
+ * READ and atomic responses first, oldest first, then a NAK or an ACK. So an
+ * ACK never passes a response, and several ACKs that became due meanwhile are
+ * one.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "transport/psn.h"
+#include "transport/responder.h"
+
+static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max_packets,
+			  struct sroce_response_plan *plan)
+{
+	const struct sroce_resource *res = sroce_resources_at(&resp->resources, index);
+	u32 left = res->end_count - res->sent_count;
+	u32 mtu_bytes = resp->attr.mtu_bytes;
+
+	plan->resource = index;
+	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
+	plan->first_psn = psn_add(res->first_psn, res->sent_count);
+	if (res->is_atomic) {
+		plan->kind = SROCE_RESPONSE_ATOMIC;
+		plan->packet_count = 1;
+		return;
+	}
+	plan->kind = SROCE_RESPONSE_READ;
+	plan->packet_count = min(left, max_packets);
+	plan->offset = res->sent_count * mtu_bytes;
+	plan->payload_bytes = plan->packet_count == left ? res->end_bytes - plan->offset :
+							   plan->packet_count * mtu_bytes;
+	plan->va = res->va + plan->offset;
+	plan->rkey = res->rkey;
+}
+
+/**
+ * sroce_responder_next_response() - decide what to send back; changes nothing
+ * @resp: the responder
+ * @max_packets: the longest burst the shell can send now, not 0
+ * @plan: filled in when true is returned
+ *
+ * Return: whether there is anything to send.
+ */
+bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_packets,
+				   struct sroce_response_plan *plan)
+{
+	u32 index;
+
+	memset(plan, 0, sizeof(*plan));
+	if (resp->state != SROCE_RQ_READY && resp->state != SROCE_RQ_FAILED)
+		return false;
+	if (sroce_resources_first_pending(&resp->resources, &index)) {
+		plan_resource(resp, index, max_packets, plan);
+		return true;
+	}
+	plan->kind = SROCE_RESPONSE_ACK;
+	plan->packet_count = 1;
+	if (resp->nak_pending) {
+		plan->syndrome = resp->nak_syndrome;
+		plan->first_psn = resp->nak_psn;
+		return true;
+	}
+	if (resp->ack_pending) {
+		plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
+		plan->first_psn = resp->ack_psn;
+		return true;
+	}
+	return false;
+}
+
+static u8 read_response_opcode(const struct sroce_resource *res, u32 number)
+{
+	bool first = number == res->base_count, last = number == res->end_count - 1;
+
+	if (last)
+		return first ? SROCE_OP_READ_RESPONSE_ONLY : SROCE_OP_READ_RESPONSE_LAST;
+	return first ? SROCE_OP_READ_RESPONSE_FIRST : SROCE_OP_READ_RESPONSE_MIDDLE;
+}
+
+/**
+ * sroce_response_plan_packet() - the headers of one packet of a response
+ * @resp: the responder
+ * @plan: the plan
+ * @i: 0 .. @plan->packet_count - 1
+ * @pkt: filled in; the payload of a READ response starts @i * MTU bytes into
+ *       the burst's
+ */
+void sroce_response_plan_packet(const struct sroce_responder *resp,
+				const struct sroce_response_plan *plan, u32 i,
+				struct sroce_packet *pkt)
+{
+	memset(pkt, 0, sizeof(*pkt));
+	pkt->migreq = true;
+	pkt->pkey = resp->attr.pkey;
+	pkt->dest_qpn = resp->attr.dest_qpn;
+	pkt->psn = psn_add(plan->first_psn, i);
+	pkt->syndrome = plan->syndrome;
+	pkt->msn = resp->msn;
+	if (plan->kind == SROCE_RESPONSE_READ) {
+		const struct sroce_resource *res = sroce_resources_at(&resp->resources,
+								      plan->resource);
+
+		pkt->opcode = read_response_opcode(res, res->sent_count + i);
+		if (plan->payload_bytes)
+			pkt->payload_bytes = min(resp->attr.mtu_bytes,
+						 plan->payload_bytes - i * resp->attr.mtu_bytes);
+	} else if (plan->kind == SROCE_RESPONSE_ATOMIC) {
+		pkt->opcode = SROCE_OP_ATOMIC_ACK;
+		pkt->atomic_original = sroce_resources_at(&resp->resources,
+							  plan->resource)->original;
+	} else {
+		pkt->opcode = SROCE_OP_ACK;
+	}
+	pkt->info = sroce_opcode_lookup(pkt->opcode);
+	pkt->header_bytes = pkt->info->header_bytes;
+	pkt->pad_bytes = -pkt->payload_bytes & 3;
+}
+
+/* The region of a READ went away while it was being answered. */
+static void fail_read(struct sroce_responder *resp, u32 psn)
+{
+	u32 index;
+
+	while (sroce_resources_first_pending(&resp->resources, &index)) {
+		const struct sroce_resource *res = sroce_resources_at(&resp->resources, index);
+
+		sroce_resources_sent(&resp->resources, index, res->end_count - res->sent_count);
+	}
+	resp->state = SROCE_RQ_FAILED;
+	resp->event = SROCE_EVENT_ACCESS_ERR;
+	resp->ack_pending = false;
+	resp->nak_pending = true;
+	resp->nak_syndrome = SROCE_NAK_REMOTE_ACCESS;
+	resp->nak_psn = psn;
+}
+
+/**
+ * sroce_responder_response_sent() - the response has been sent
+ * @resp: the responder, unchanged since the plan was made
+ * @plan: the plan
+ * @fetched: READ: whether its payload could be read; others: SROCE_MEM_OK
+ */
+void sroce_responder_response_sent(struct sroce_responder *resp,
+				   const struct sroce_response_plan *plan,
+				   enum sroce_mem_status fetched)
+{
+	if (plan->kind != SROCE_RESPONSE_ACK) {
+		if (fetched != SROCE_MEM_OK)
+			fail_read(resp, plan->first_psn);
+		else
+			sroce_resources_sent(&resp->resources, plan->resource, plan->packet_count);
+	} else if (resp->nak_pending) {
+		resp->nak_pending = false;
+	} else {
+		resp->ack_pending = false;
+	}
+}

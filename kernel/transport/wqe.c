@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Is a send work request acceptable? Asked of the kernel's own copy, once.
+ */
+#include "transport/wqe.h"
+#include "transport/opcode.h"
+
+static bool opcode_is_known(u8 opcode)
+{
+	switch (opcode) {
+	case SROCE_WR_WRITE:
+	case SROCE_WR_WRITE_IMM:
+	case SROCE_WR_SEND:
+	case SROCE_WR_SEND_IMM:
+	case SROCE_WR_READ:
+	case SROCE_WR_COMPARE_SWAP:
+	case SROCE_WR_FETCH_ADD:
+	case SROCE_WR_SEND_INV:
+		return true;
+	default:
+		return wqe_is_local(opcode);
+	}
+}
+
+static bool service_allows(u8 service, u8 opcode)
+{
+	if (service == SROCE_SERVICE_UD)
+		return opcode == SROCE_WR_SEND || opcode == SROCE_WR_SEND_IMM;
+	return true;
+}
+
+/* The scatter/gather list must add up to the length of the message. */
+static bool sges_add_up(const struct sroce_send_wqe *wqe)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < wqe->num_sge; i++)
+		sum += wqe->sge[i].length;
+	return sum == wqe->length;
+}
+
+/**
+ * sroce_wqe_check() - check a send work request copied from its poster
+ * @wqe: the copy; @wqe->num_sge elements have been copied at most @limits->max_sge
+ * @limits: what the QP accepts
+ *
+ * Return: SROCE_WC_SUCCESS, or the status it must complete with:
+ * SROCE_WC_LOC_QP_OP_ERR for what the QP cannot do, SROCE_WC_LOC_LEN_ERR for a
+ * length out of bounds.
+ */
+enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
+				     const struct sroce_wqe_limits *limits)
+{
+	if (!opcode_is_known(wqe->opcode) || !service_allows(limits->service, wqe->opcode))
+		return SROCE_WC_LOC_QP_OP_ERR;
+	if (wqe_is_local(wqe->opcode))
+		return SROCE_WC_SUCCESS;
+	if (wqe->length > SROCE_MAX_MESSAGE_BYTES)
+		return SROCE_WC_LOC_LEN_ERR;
+	if (limits->service == SROCE_SERVICE_UD && wqe->length > limits->mtu_bytes)
+		return SROCE_WC_LOC_LEN_ERR;
+
+	if (wqe->flags & SROCE_SEND_INLINE) {
+		/* There is nowhere to put what a READ or an atomic brings back. */
+		if (wqe_is_rd_atomic(wqe->opcode))
+			return SROCE_WC_LOC_QP_OP_ERR;
+		return wqe->length <= limits->max_inline_bytes ? SROCE_WC_SUCCESS :
+								 SROCE_WC_LOC_LEN_ERR;
+	}
+	if (wqe->num_sge > limits->max_sge)
+		return SROCE_WC_LOC_QP_OP_ERR;
+	if (!sges_add_up(wqe))
+		return SROCE_WC_LOC_LEN_ERR;
+	if (wqe_is_atomic(wqe->opcode) && wqe->length != sizeof(u64))
+		return SROCE_WC_LOC_LEN_ERR;
+	return SROCE_WC_SUCCESS;
+}
+
+/**
+ * sroce_wqe_wc_opcode() - the completion opcode of a work request opcode
+ * @wr_opcode: enum sroce_wr_opcode
+ *
+ * Return: enum sroce_wc_opcode; SROCE_WC_SEND for what is unknown, since the
+ * opcode of a failed completion means nothing.
+ */
+enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
+{
+	switch (wr_opcode) {
+	case SROCE_WR_WRITE:
+	case SROCE_WR_WRITE_IMM:
+		return SROCE_WC_WRITE;
+	case SROCE_WR_READ:
+		return SROCE_WC_READ;
+	case SROCE_WR_COMPARE_SWAP:
+		return SROCE_WC_COMPARE_SWAP;
+	case SROCE_WR_FETCH_ADD:
+		return SROCE_WC_FETCH_ADD;
+	case SROCE_WR_LOCAL_INV:
+		return SROCE_WC_LOCAL_INV;
+	case SROCE_WR_BIND_MW:
+		return SROCE_WC_BIND_MW;
+	case SROCE_WR_REG_MR:
+		return SROCE_WC_REG_MR;
+	default:
+		return SROCE_WC_SEND;
+	}
+}

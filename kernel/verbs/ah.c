@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* From address vectors to paths, and the handles that datagrams are sent by. */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "datapath/qp.h"
+#include "verbs/verbs.h"
+
+/* A hop limit of 0 would not leave the host; this is what IP itself starts with. */
+#define DEFAULT_HOP_LIMIT	64
+
+static int interface_of(const struct ib_gid_attr *sgid, int *ifindex)
+{
+	const struct net_device *ndev;
+	int err = 0;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
+	if (IS_ERR(ndev))
+		err = PTR_ERR(ndev);
+	else
+		*ifindex = ndev->ifindex;
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * sroce_path_from_ah_attr() - the path that an address vector describes
+ * @ibdev: device
+ * @attr: address vector, its source GID resolved by ib_core
+ * @qpn: QP at this end, 0 for datagrams
+ * @dest_qpn: QP at the other end, 0 for datagrams
+ * @path: filled in
+ *
+ * Return: 0, -EINVAL, or -ENODEV when the source GID's netdev has gone.
+ */
+int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *attr, u32 qpn,
+			    u32 dest_qpn, struct sroce_path *path)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+
+	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !grh->sgid_attr) {
+		ibdev_dbg(ibdev, "address vector without a GRH\n");
+		return -EINVAL;
+	}
+	if (rdma_ah_get_port_num(attr) != SROCE_PORT) {
+		ibdev_dbg(ibdev, "address vector for port %u\n", rdma_ah_get_port_num(attr));
+		return -EINVAL;
+	}
+	memset(path, 0, sizeof(*path));
+	memcpy(&path->saddr, grh->sgid_attr->gid.raw, sizeof(path->saddr));
+	memcpy(&path->daddr, grh->dgid.raw, sizeof(path->daddr));
+	path->is_ipv4 = ipv6_addr_v4mapped(&path->saddr);
+	if (path->is_ipv4 != ipv6_addr_v4mapped(&path->daddr) || ipv6_addr_any(&path->daddr)) {
+		ibdev_dbg(ibdev, "no way from %pI6c to %pI6c\n", &path->saddr, &path->daddr);
+		return -EINVAL;
+	}
+	path->tos = grh->traffic_class;
+	path->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
+	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
+	path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));
+	path->ip_id = get_random_u32();
+	return interface_of(grh->sgid_attr, &path->oif);
+}
+
+/*
+ * A user's WQE names its handle by number. Providers from before that number
+ * existed write the address into the WQE itself, which is not looked at.
+ */
+static int publish_number(struct sroce_ah *ah, struct ib_udata *udata)
+{
+	struct sroce_device *dev = to_sroce_device(ah->ibah.device);
+	struct rxe_create_ah_resp resp = {};
+	int err;
+
+	if (udata->outlen < sizeof(resp)) {
+		ibdev_dbg(&dev->ibdev, "provider takes no address handle number\n");
+		return -EINVAL;
+	}
+	refcount_inc(&ah->address->refs);
+	err = xa_alloc_cyclic(&dev->ahs, &ah->number, ah->address, XA_LIMIT(1, SROCE_MAX_AH),
+			      &dev->next_ah, GFP_KERNEL);
+	if (err < 0) {
+		sroce_address_put(ah->address);
+		return err;
+	}
+	resp.ah_num = ah->number;
+	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (err) {
+		xa_erase(&dev->ahs, ah->number);
+		sroce_address_put(ah->address);
+	}
+	return err;
+}
+
+/**
+ * sroce_create_ah() - a new address handle
+ * @ibah: zeroed but for its device and PD
+ * @init_attr: address vector
+ * @udata: NULL for kernel consumers, who may call this where nothing may sleep
+ *
+ * Return: 0 or a negative errno.
+ */
+int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
+		    struct ib_udata *udata)
+{
+	bool may_sleep = init_attr->flags & RDMA_CREATE_AH_SLEEPABLE;
+	struct sroce_ah *ah = to_sroce_ah(ibah);
+	int err;
+
+	ah->address = kzalloc(sizeof(*ah->address), may_sleep ? GFP_KERNEL : GFP_ATOMIC);
+	if (!ah->address)
+		return -ENOMEM;
+	refcount_set(&ah->address->refs, 1);
+	ah->address->pd = ibah->pd;
+	err = sroce_path_from_ah_attr(ibah->device, init_attr->ah_attr, 0, 0, &ah->address->path);
+	if (!err && udata)
+		err = publish_number(ah, udata);
+	if (err)
+		sroce_address_put(ah->address);
+	return err;
+}
+
+/**
+ * sroce_destroy_ah() - end of an address handle
+ * @ibah: address handle
+ * @flags: whether this may sleep; it does not
+ *
+ * Requests under way have their own reference to the address.
+ *
+ * Return: 0.
+ */
+int sroce_destroy_ah(struct ib_ah *ibah, u32 flags)
+{
+	struct sroce_ah *ah = to_sroce_ah(ibah);
+
+	if (ah->number) {
+		xa_erase(&to_sroce_device(ibah->device)->ahs, ah->number);
+		sroce_address_put(ah->address);
+	}
+	sroce_address_put(ah->address);
+	return 0;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues as objects. Entries are written and polled in
+ * datapath/cq.c.
+ */
+#include <rdma/ib_user_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "datapath/cq.h"
+#include "verbs/verbs.h"
+
+static int check_cqe(const struct ib_cq *ibcq, unsigned int cqe)
+{
+	if (cqe >= 1 && cqe <= SROCE_MAX_CQE)
+		return 0;
+	ibdev_dbg(ibcq->device, "cq: %u entries, of at most %u\n", cqe, SROCE_MAX_CQE);
+	return -EINVAL;
+}
+
+static int init_ring(struct sroce_ring *ring, unsigned int cqe, bool is_user)
+{
+	return sroce_ring_init(ring, cqe,
+			       is_user ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc));
+}
+
+/* Make the ring mappable and say so to the process. */
+static struct sroce_mmap_entry *offer_ring(const struct sroce_ring *ring, struct ib_udata *udata)
+{
+	struct rxe_create_cq_resp resp = {};
+	struct sroce_mmap_entry *entry;
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct rxe_resize_cq_resp) != sizeof(resp));
+	if (udata->outlen < sizeof(resp))
+		return ERR_PTR(-EINVAL);
+	entry = sroce_mmap_insert(udata, ring, &resp.mi);
+	if (IS_ERR(entry))
+		return entry;
+	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (err) {
+		sroce_mmap_remove(entry);
+		return ERR_PTR(err);
+	}
+	return entry;
+}
+
+/**
+ * sroce_create_cq() - a new completion queue
+ * @ibcq: zeroed but for its device
+ * @attr: size wanted
+ * @udata: NULL for kernel consumers
+ *
+ * Return: 0 or a negative errno.
+ */
+int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct ib_udata *udata)
+{
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	int err;
+
+	if (attr->flags) {
+		ibdev_dbg(ibcq->device, "cq: flags %#x\n", attr->flags);
+		return -EOPNOTSUPP;
+	}
+	err = check_cqe(ibcq, attr->cqe);
+	if (err)
+		return err;
+
+	spin_lock_init(&cq->lock);
+	cq->is_user = udata;
+	err = init_ring(&cq->ring, attr->cqe, cq->is_user);
+	if (err)
+		return err;
+	if (udata) {
+		cq->mmap = offer_ring(&cq->ring, udata);
+		if (IS_ERR(cq->mmap)) {
+			sroce_ring_fini(&cq->ring);
+			return PTR_ERR(cq->mmap);
+		}
+	}
+	ibcq->cqe = cq->ring.mask;
+	return 0;
+}
+
+/*
+ * Entries not consumed yet move along, oldest first. On success @ring is the
+ * old one. The contents are the consumer's: copied, not looked at.
+ */
+static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroce_mmap_entry **mmap)
+{
+	struct sroce_ring *old = &cq->ring;
+	size_t bytes = (size_t)1 << old->element_shift;
+	unsigned long flags;
+	u32 consumer, count;
+	int err = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	/* Pairs with the consumer's release: what it has read is not carried over. */
+	consumer = smp_load_acquire(&old->buf->consumer_index) & old->mask;
+	count = (old->cursor - consumer) & old->mask;
+	if (count > ring->mask) {
+		err = -EINVAL;
+		goto out;
+	}
+	for (; count; count--) {
+		memcpy(sroce_ring_slot(ring),
+		       old->buf->data + ((size_t)consumer << old->element_shift), bytes);
+		sroce_ring_publish(ring);
+		consumer = (consumer + 1) & old->mask;
+	}
+	swap(*old, *ring);
+	swap(cq->mmap, *mmap);
+	cq->ibcq.cqe = old->mask;
+out:
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return err;
+}
+
+/**
+ * sroce_resize_cq() - change the size of a completion queue
+ * @ibcq: completion queue
+ * @cqe: entries wanted
+ * @udata: NULL for kernel consumers
+ *
+ * The process does not poll meanwhile, and maps the new ring before it does.
+ *
+ * Return: 0; -EINVAL when more entries are pending than would fit; another
+ * negative errno. Unless 0, nothing has changed.
+ */
+int sroce_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
+{
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	struct sroce_mmap_entry *mmap = NULL;
+	struct sroce_ring ring;
+	int err;
+
+	err = check_cqe(ibcq, cqe);
+	if (err)
+		return err;
+	err = init_ring(&ring, cqe, cq->is_user);
+	if (err)
+		return err;
+	if (udata) {
+		mmap = offer_ring(&ring, udata);
+		if (IS_ERR(mmap)) {
+			sroce_ring_fini(&ring);
+			return PTR_ERR(mmap);
+		}
+	}
+	err = switch_ring(cq, &ring, &mmap);
+	sroce_mmap_remove(mmap);
+	sroce_ring_fini(&ring);
+	return err;
+}
+
+/**
+ * sroce_destroy_cq() - end of a completion queue that no QP uses any more
+ * @ibcq: completion queue
+ * @udata: unused
+ *
+ * Return: 0.
+ */
+int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+
+	sroce_mmap_remove(cq->mmap);
+	sroce_ring_fini(&cq->ring);
+	return 0;
+}

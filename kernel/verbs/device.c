@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What a device and its one port are and can do; the addresses it answers to. */
+#include <linux/netdevice.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+
+#include "compat/compat.h"
+#include "datapath/device.h"
+#include "verbs/verbs.h"
+
+/* No OUI of our own: the number that stands for "none". */
+#define VENDOR_ID		0xffffff
+/* 4.096 us << 12 = 17 ms: responses are made in softirq, which may have to wait. */
+#define CA_ACK_DELAY		12
+/* IPv6, UDP, BTH, RETH, immediate data, ICRC: the most that comes with a full payload. */
+#define HEADER_ROOM_BYTES	(40 + 8 + 12 + 16 + 4 + 4)
+
+/**
+ * sroce_query_device() - what the device can do
+ * @ibdev: device
+ * @attr: zeroed; filled in
+ * @udata: may be NULL; no provider passes anything
+ *
+ * Return: 0 or -EINVAL.
+ */
+int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata)
+{
+	if (udata && (udata->inlen || udata->outlen))
+		return -EINVAL;
+
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->vendor_id = VENDOR_ID;
+	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_UD_AV_PORT_ENFORCE |
+				 IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->max_mr_size = U64_MAX;
+	attr->page_size_cap = ~(u64)(SROCE_MIN_FAST_REG_PAGE - 1);
+	attr->max_fast_reg_page_list_len = SROCE_MAX_FAST_REG_PAGES;
+	attr->max_qp = SROCE_MAX_QP;
+	attr->max_qp_wr = SROCE_MAX_QP_WR;
+	attr->max_send_sge = SROCE_MAX_SGE;
+	attr->max_recv_sge = SROCE_MAX_SGE;
+	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_cq = SROCE_MAX_CQ;
+	attr->max_cqe = SROCE_MAX_CQE;
+	attr->max_mr = SROCE_MAX_MR;
+	attr->max_pd = SROCE_MAX_PD;
+	attr->max_ah = SROCE_MAX_AH;
+	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SROCE_MAX_RD_ATOMIC * SROCE_MAX_QP;
+	/* They are operations of the CPU: atomic against everybody. */
+	attr->atomic_cap = IB_ATOMIC_GLOB;
+	attr->max_pkeys = SROCE_PKEY_TABLE_LEN;
+	attr->local_ca_ack_delay = CA_ACK_DELAY;
+	return 0;
+}
+
+/**
+ * sroce_modify_device() - change the node description
+ * @ibdev: device
+ * @mask: IB_DEVICE_MODIFY_*
+ * @modify: new values
+ *
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int sroce_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *modify)
+{
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
+		memcpy(ibdev->node_desc, modify->node_desc, sizeof(ibdev->node_desc));
+	return 0;
+}
+
+/**
+ * sroce_active_mtu() - the largest path MTU whose packets the netdev carries whole
+ * @netdev: interface
+ *
+ * Return: IB_MTU_256 for a netdev so small that nothing fits.
+ */
+enum ib_mtu sroce_active_mtu(const struct net_device *netdev)
+{
+	unsigned int mtu_bytes = READ_ONCE(netdev->mtu);
+	enum ib_mtu mtu = IB_MTU_4096;
+
+	while (mtu > IB_MTU_256 && ib_mtu_enum_to_int(mtu) + HEADER_ROOM_BYTES > mtu_bytes)
+		mtu--;
+	return mtu;
+}
+
+/**
+ * sroce_query_port() - state and limits of the port
+ * @ibdev: device
+ * @port_num: 1
+ * @attr: zeroed; filled in
+ *
+ * Takes RTNL for the speed.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int sroce_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr)
+{
+	const struct net_device *netdev = to_sroce_device(ibdev)->ep.netdev;
+
+	if (port_num != SROCE_PORT)
+		return -EINVAL;
+
+	if (netif_running(netdev) && netif_carrier_ok(netdev)) {
+		attr->state = IB_PORT_ACTIVE;
+		attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
+	} else {
+		attr->state = IB_PORT_DOWN;
+		attr->phys_state = netif_running(netdev) ? IB_PORT_PHYS_STATE_POLLING :
+							   IB_PORT_PHYS_STATE_DISABLED;
+	}
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = sroce_active_mtu(netdev);
+	attr->phys_mtu = READ_ONCE(netdev->mtu);
+	attr->gid_tbl_len = SROCE_GID_TABLE_LEN;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = SROCE_MAX_MESSAGE_BYTES;
+	attr->pkey_tbl_len = SROCE_PKEY_TABLE_LEN;
+	attr->max_vl_num = 1;
+	/* A netdev that does not say, or is on its way out: the slowest there is. */
+	if (ib_get_eth_speed(ibdev, port_num, &attr->active_speed, &attr->active_width)) {
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+	}
+	return 0;
+}
+
+/**
+ * sroce_get_port_immutable() - what never changes about the port
+ * @ibdev: device
+ * @port_num: 1
+ * @immutable: filled in
+ *
+ * Return: 0 or -EINVAL.
+ */
+int sroce_get_port_immutable(struct ib_device *ibdev, u32 port_num,
+			     struct ib_port_immutable *immutable)
+{
+	if (port_num != SROCE_PORT)
+		return -EINVAL;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->gid_tbl_len = SROCE_GID_TABLE_LEN;
+	immutable->pkey_tbl_len = SROCE_PKEY_TABLE_LEN;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	return 0;
+}
+
+/**
+ * sroce_get_link_layer() - link layer of the port
+ * @ibdev: device
+ * @port_num: 1
+ *
+ * Return: Ethernet, whatever the netdev is: what matters is that it is not InfiniBand.
+ */
+enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev, u32 port_num)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+/**
+ * sroce_get_netdev() - the netdev behind the port
+ * @ibdev: device
+ * @port_num: 1
+ *
+ * Return: the netdev with a reference for the caller, or NULL.
+ */
+struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port_num)
+{
+	struct net_device *netdev = to_sroce_device(ibdev)->ep.netdev;
+
+	if (port_num != SROCE_PORT)
+		return NULL;
+	dev_hold(netdev);
+	return netdev;
+}
+
+/**
+ * sroce_query_pkey() - partition key of the port
+ * @ibdev: device
+ * @port_num: 1
+ * @index: 0
+ * @pkey: set to the default key, full member
+ *
+ * Return: 0 or -EINVAL.
+ */
+int sroce_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey)
+{
+	if (port_num != SROCE_PORT || index >= SROCE_PKEY_TABLE_LEN)
+		return -EINVAL;
+	*pkey = IB_DEFAULT_PKEY_FULL;
+	return 0;
+}
+
+/**
+ * sroce_add_gid() - ib_core has put an address into the GID table
+ * @attr: the entry
+ * @context: unused
+ *
+ * One address may be there more than once: on a VLAN and below it.
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	return sroce_endpoint_add_address(&to_sroce_device(attr->device)->ep,
+					  (const struct in6_addr *)attr->gid.raw);
+}
+
+/**
+ * sroce_del_gid() - ib_core has taken an address out of the GID table
+ * @attr: the entry
+ * @context: unused
+ *
+ * Return: 0. May sleep.
+ */
+int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	sroce_endpoint_del_address(&to_sroce_device(attr->device)->ep,
+				   (const struct in6_addr *)attr->gid.raw);
+	return 0;
+}

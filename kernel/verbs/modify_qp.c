@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Modifying a queue pair: is the transition legal, are the values, and what
+ * must be prepared before packets may see it.
+ *
+ * One modify at a time (modify_lock). Everything that can fail comes first and
+ * changes nothing; then path and responder resources are put in place under the
+ * half locks, and sroce_qp_set_state() does the rest under both, if the QP has
+ * not meanwhile gone to ERR by itself.
+ */
+#include <linux/slab.h>
+#include <net/dst.h>
+
+#include "datapath/qp.h"
+#include "verbs/verbs.h"
+
+#define MAX_24_BITS		0xffffff
+#define MAX_5_BITS		31
+#define MAX_3_BITS		7
+
+#define QP_ACCESS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
+				 IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
+
+static_assert((int)IB_QPS_RESET == SROCE_QPS_RESET);
+static_assert((int)IB_QPS_INIT == SROCE_QPS_INIT);
+static_assert((int)IB_QPS_RTR == SROCE_QPS_RTR);
+static_assert((int)IB_QPS_RTS == SROCE_QPS_RTS);
+static_assert((int)IB_QPS_SQD == SROCE_QPS_SQD);
+static_assert((int)IB_QPS_SQE == SROCE_QPS_SQE);
+static_assert((int)IB_QPS_ERR == SROCE_QPS_ERR);
+static_assert(IB_QP_STATE == SROCE_QP_STATE);
+static_assert(IB_QP_CUR_STATE == SROCE_QP_CUR_STATE);
+static_assert(IB_QP_EN_SQD_ASYNC_NOTIFY == SROCE_QP_EN_SQD_ASYNC_NOTIFY);
+static_assert(IB_QP_ACCESS_FLAGS == SROCE_QP_ACCESS_FLAGS);
+static_assert(IB_QP_PKEY_INDEX == SROCE_QP_PKEY_INDEX);
+static_assert(IB_QP_PORT == SROCE_QP_PORT);
+static_assert(IB_QP_QKEY == SROCE_QP_QKEY);
+static_assert(IB_QP_AV == SROCE_QP_AV);
+static_assert(IB_QP_PATH_MTU == SROCE_QP_PATH_MTU);
+static_assert(IB_QP_TIMEOUT == SROCE_QP_TIMEOUT);
+static_assert(IB_QP_RETRY_CNT == SROCE_QP_RETRY_CNT);
+static_assert(IB_QP_RNR_RETRY == SROCE_QP_RNR_RETRY);
+static_assert(IB_QP_RQ_PSN == SROCE_QP_RQ_PSN);
+static_assert(IB_QP_MAX_QP_RD_ATOMIC == SROCE_QP_MAX_QP_RD_ATOMIC);
+static_assert(IB_QP_ALT_PATH == SROCE_QP_ALT_PATH);
+static_assert(IB_QP_MIN_RNR_TIMER == SROCE_QP_MIN_RNR_TIMER);
+static_assert(IB_QP_SQ_PSN == SROCE_QP_SQ_PSN);
+static_assert(IB_QP_MAX_DEST_RD_ATOMIC == SROCE_QP_MAX_DEST_RD_ATOMIC);
+static_assert(IB_QP_PATH_MIG_STATE == SROCE_QP_PATH_MIG_STATE);
+static_assert(IB_QP_CAP == SROCE_QP_CAP);
+static_assert(IB_QP_DEST_QPN == SROCE_QP_DEST_QPN);
+
+static int refuse(const struct sroce_qp *qp, const char *what, u64 value)
+{
+	ibdev_dbg(qp->ibqp.device, "qp %u: bad %s: %llu\n", qp->ibqp.qp_num, what, value);
+	return -EINVAL;
+}
+
+static int check_transition(const struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
+			    const struct ib_qp_attr *attr, int mask)
+{
+	static const char *const why[] = {
+		[SROCE_TRANSITION_ILLEGAL] = "transition to state",
+		[SROCE_TRANSITION_MISSING] = "attribute mask, something missing",
+		[SROCE_TRANSITION_EXTRA] = "attribute mask, something not allowed here",
+	};
+	enum sroce_qp_transition result;
+
+	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != from)
+		return refuse(qp, "current state", attr->cur_qp_state);
+	/* The port of QP 1 is what it was created for, and ib_mad does not say it again. */
+	if (qp->ibqp.qp_type == IB_QPT_GSI && to == IB_QPS_INIT)
+		mask |= IB_QP_PORT;
+	result = sroce_qp_state_check((enum sroce_qp_state)from, (enum sroce_qp_state)to,
+				      qp->service, mask);
+	if (result == SROCE_TRANSITION_OK)
+		return 0;
+	return refuse(qp, why[result], result == SROCE_TRANSITION_ILLEGAL ? to : mask);
+}
+
+/* Where from and where to: port, partition, path. */
+static int check_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	enum ib_mtu active_mtu = sroce_active_mtu(qp->dev->ep.netdev);
+
+	if (mask & IB_QP_PORT && attr->port_num != SROCE_PORT)
+		return refuse(qp, "port", attr->port_num);
+	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index >= SROCE_PKEY_TABLE_LEN)
+		return refuse(qp, "P_Key index", attr->pkey_index);
+	/* Larger packets than the netdev carries would be cut up by IP. */
+	if (mask & IB_QP_PATH_MTU &&
+	    (attr->path_mtu < IB_MTU_256 || attr->path_mtu > active_mtu))
+		return refuse(qp, "path MTU", attr->path_mtu);
+	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS)
+		return refuse(qp, "destination QP", attr->dest_qp_num);
+	/* There are no alternate paths to migrate to. */
+	if (mask & IB_QP_ALT_PATH)
+		return refuse(qp, "alternate path on port", attr->alt_port_num);
+	if (mask & IB_QP_PATH_MIG_STATE && attr->path_mig_state != IB_MIG_MIGRATED)
+		return refuse(qp, "migration state", attr->path_mig_state);
+	return 0;
+}
+
+/* How: access, timers, counts. */
+static int check_limits(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_ACCESS_FLAGS && attr->qp_access_flags & ~QP_ACCESS)
+		return refuse(qp, "access flags", attr->qp_access_flags);
+	if (mask & IB_QP_TIMEOUT && attr->timeout > MAX_5_BITS)
+		return refuse(qp, "timeout", attr->timeout);
+	if (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > MAX_5_BITS)
+		return refuse(qp, "RNR timer", attr->min_rnr_timer);
+	if (mask & IB_QP_RETRY_CNT && attr->retry_cnt > MAX_3_BITS)
+		return refuse(qp, "retry count", attr->retry_cnt);
+	if (mask & IB_QP_RNR_RETRY && attr->rnr_retry > MAX_3_BITS)
+		return refuse(qp, "RNR retry count", attr->rnr_retry);
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SROCE_MAX_RD_ATOMIC)
+		return refuse(qp, "max_rd_atomic", attr->max_rd_atomic);
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SROCE_MAX_RD_ATOMIC)
+		return refuse(qp, "max_dest_rd_atomic", attr->max_dest_rd_atomic);
+	return 0;
+}
+
+static void install_half_path(struct sroce_half *half, const struct sroce_path *path)
+{
+	struct dst_entry *dst;
+
+	spin_lock_bh(&half->lock);
+	half->path = *path;
+	dst = half->dst;
+	half->dst = NULL;
+	spin_unlock_bh(&half->lock);
+	dst_release(dst);
+}
+
+static int prepare_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+			struct sroce_path *path)
+{
+	u32 dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->attr.dest_qp_num;
+
+	return sroce_path_from_ah_attr(qp->ibqp.device, &attr->ah_attr, qp->ibqp.qp_num, dest_qpn,
+				       path);
+}
+
+/* Packets go on meanwhile: they find the old ring or the new one. */
+static int resize_resources(struct sroce_qp *qp, u32 capacity)
+{
+	struct sroce_resource *entries = NULL;
+	struct sroce_resources resources;
+	bool moved;
+
+	if (capacity == qp->resp.resources.capacity)
+		return 0;
+	if (capacity) {
+		entries = kcalloc(capacity, sizeof(*entries), GFP_KERNEL_ACCOUNT);
+		if (!entries)
+			return -ENOMEM;
+	}
+	sroce_resources_init(&resources, entries, capacity);
+	spin_lock_bh(&qp->recv.lock);
+	moved = sroce_resources_move(&resources, &qp->resp.resources);
+	if (moved) {
+		qp->resp.resources = resources;
+		swap(qp->resources, entries);
+	}
+	spin_unlock_bh(&qp->recv.lock);
+	kfree(entries);
+	return moved ? 0 : -EBUSY;
+}
+
+/* For query_qp; what the engine needs of it has been applied. */
+static void remember(struct ib_qp_attr *kept, enum ib_qp_state to, const struct ib_qp_attr *attr,
+		     int mask)
+{
+	if (to == IB_QPS_RESET)
+		memset(kept, 0, sizeof(*kept));
+	if (mask & IB_QP_ACCESS_FLAGS)
+		kept->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PKEY_INDEX)
+		kept->pkey_index = attr->pkey_index;
+	if (mask & IB_QP_PORT)
+		kept->port_num = attr->port_num;
+	if (mask & IB_QP_QKEY)
+		kept->qkey = attr->qkey;
+	if (mask & IB_QP_AV) {
+		kept->ah_attr = attr->ah_attr;
+		/* ib_core holds this reference, not we. */
+		kept->ah_attr.grh.sgid_attr = NULL;
+	}
+	if (mask & IB_QP_PATH_MTU)
+		kept->path_mtu = attr->path_mtu;
+	if (mask & IB_QP_PATH_MIG_STATE)
+		kept->path_mig_state = attr->path_mig_state;
+	if (mask & IB_QP_TIMEOUT)
+		kept->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		kept->retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		kept->rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		kept->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		kept->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		kept->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_DEST_QPN)
+		kept->dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		kept->en_sqd_async_notify = attr->en_sqd_async_notify;
+}
+
+static int modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	enum ib_qp_state from = READ_ONCE(qp->state);
+	enum ib_qp_state to = mask & IB_QP_STATE ? attr->qp_state : from;
+	struct sroce_path path;
+	int err;
+
+	err = check_transition(qp, from, to, attr, mask) ?: check_path(qp, attr, mask) ?:
+	      check_limits(qp, attr, mask);
+	if (!err && mask & IB_QP_AV)
+		err = prepare_path(qp, attr, mask, &path);
+	if (!err && mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		err = resize_resources(qp, attr->max_dest_rd_atomic);
+	if (err)
+		return err;
+
+	if (mask & IB_QP_AV) {
+		install_half_path(&qp->send, &path);
+		install_half_path(&qp->recv, &path);
+	}
+	err = sroce_qp_set_state(qp, from, to, attr, mask);
+	if (!err)
+		remember(&qp->attr, to, attr, mask);
+	return err;
+}
+
+/**
+ * sroce_modify_qp() - change the state or attributes of a queue pair
+ * @ibqp: queue pair
+ * @attr: new values; the source GID of an address vector resolved by ib_core
+ * @mask: which of them count
+ * @udata: unused
+ *
+ * May sleep.
+ *
+ * Return: 0 or a negative errno: -EINVAL for everything that the caller did
+ * wrong, with the reason in the debug log; then no state has changed, though
+ * a new path may be in place.
+ */
+int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct sroce_qp *qp = to_sroce_qp(ibqp);
+	int err;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	mutex_lock(&qp->modify_lock);
+	err = modify(qp, attr, mask);
+	mutex_unlock(&qp->modify_lock);
+	return err;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory regions as objects: access flags are checked and pages are found here;
+ * what a key opens is memory/'s business.
+ */
+#include <linux/log2.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <rdma/ib_umem.h>
+#include <rdma/iter.h>
+
+#include "compat/compat.h"
+#include "datapath/device.h"
+#include "datapath/mr.h"
+#include "transport/responder.h"
+#include "verbs/verbs.h"
+
+/* IB_ACCESS_OPTIONAL flags are hints (relaxed ordering): there is nothing to relax. */
+#define MANDATORY_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
+				 IB_ACCESS_MW_BIND)
+
+/* Pages and huge pages, the sizes in which memory may turn out to be contiguous. */
+#define PIECE_SIZES		GENMASK(30, PAGE_SHIFT)
+
+static_assert(IB_ACCESS_LOCAL_WRITE == SROCE_ACCESS_LOCAL_WRITE);
+static_assert(IB_ACCESS_REMOTE_WRITE == SROCE_ACCESS_REMOTE_WRITE);
+static_assert(IB_ACCESS_REMOTE_READ == SROCE_ACCESS_REMOTE_READ);
+static_assert(IB_ACCESS_REMOTE_ATOMIC == SROCE_ACCESS_REMOTE_ATOMIC);
+static_assert(IB_ACCESS_MW_BIND == SROCE_ACCESS_MW_BIND);
+
+static struct sroce_memory *memory_of(struct ib_pd *ibpd)
+{
+	return &to_sroce_device(ibpd->device)->memory;
+}
+
+static struct sroce_mr *alloc_region(struct ib_pd *ibpd, enum sroce_region_kind kind)
+{
+	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return NULL;
+	mr->region = sroce_region_create(kind, ibpd);
+	if (!mr->region) {
+		kfree(mr);
+		return NULL;
+	}
+	return mr;
+}
+
+static void free_region(struct ib_pd *ibpd, struct sroce_mr *mr)
+{
+	sroce_region_destroy(memory_of(ibpd), mr->region);
+	kfree(mr);
+}
+
+/* The last step: from here on the key works. Frees @mr if it fails. */
+static struct ib_mr *publish(struct ib_pd *ibpd, struct sroce_mr *mr, int err)
+{
+	if (!err)
+		err = sroce_region_publish(memory_of(ibpd), mr->region);
+	if (err) {
+		free_region(ibpd, mr);
+		return ERR_PTR(err);
+	}
+	mr->ibmr.lkey = mr->region->key;
+	mr->ibmr.rkey = mr->region->key;
+	return &mr->ibmr;
+}
+
+/**
+ * sroce_get_dma_mr() - a region of all of kernel memory
+ * @ibpd: protection domain
+ * @access: IB_ACCESS_*
+ *
+ * Return: the region or an ERR_PTR().
+ */
+struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access)
+{
+	struct sroce_mr *mr = alloc_region(ibpd, SROCE_REGION_DMA);
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->region->range.length = U64_MAX;
+	mr->region->range.access = access & MANDATORY_ACCESS;
+	return publish(ibpd, mr, 0);
+}
+
+/* The addresses of a pinned range, in the largest pieces it consists of. */
+static int list_pieces(struct sroce_page_list *pages, struct ib_umem *umem)
+{
+	unsigned long piece_bytes = ib_umem_find_best_pgsz(umem, PIECE_SIZES, umem->address);
+	struct ib_block_iter block;
+	int err;
+
+	if (WARN_ON_ONCE(!piece_bytes))
+		return -EINVAL;
+	err = sroce_page_list_alloc(pages, ib_umem_num_dma_blocks(umem, piece_bytes));
+	if (err)
+		return err;
+	/* A software device's DMA addresses are the kernel's own. */
+	rdma_umem_for_each_dma_block(umem, &block, piece_bytes) {
+		if (WARN_ON_ONCE(pages->count == pages->capacity))
+			return -EINVAL;
+		pages->pieces[pages->count++] =
+			(void *)(uintptr_t)rdma_block_iter_dma_address(&block);
+	}
+	pages->shift = ilog2(piece_bytes);
+	pages->first_offset = umem->address & (piece_bytes - 1);
+	return 0;
+}
+
+static int pin(struct sroce_region *region, struct ib_device *ibdev, u64 start, u64 length,
+	       int access)
+{
+	struct ib_umem *umem;
+
+	/* Nothing to pin, nothing to find: every access but one of no bytes is refused. */
+	if (!length)
+		return 0;
+	umem = ib_umem_get_va(ibdev, start, length, access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	region->umem = umem;
+	return list_pieces(&region->pages, umem);
+}
+
+/**
+ * sroce_reg_user_mr() - register memory of a process
+ * @ibpd: protection domain
+ * @start: first byte in the process
+ * @length: bytes, 0 allowed
+ * @va: address by which the first byte is named in requests
+ * @access: IB_ACCESS_*, consistency checked by ib_core
+ * @dmah: must be NULL
+ * @udata: unused
+ *
+ * Pins the pages until the region is deregistered.
+ *
+ * Return: the region or an ERR_PTR().
+ */
+struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 va, int access,
+				struct ib_dmah *dmah, struct ib_udata *udata)
+{
+	struct sroce_mr *mr;
+	u64 last;
+	int err;
+
+	if (dmah || access & ~(MANDATORY_ACCESS | IB_ACCESS_OPTIONAL)) {
+		ibdev_dbg(ibpd->device, "mr: access %#x\n", access);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	if (length && check_add_overflow(va, length - 1, &last)) {
+		ibdev_dbg(ibpd->device, "mr: %llu bytes from %#llx\n", length, va);
+		return ERR_PTR(-EINVAL);
+	}
+	mr = alloc_region(ibpd, SROCE_REGION_USER);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->region->range.iova = va;
+	mr->region->range.length = length;
+	mr->region->range.access = access & MANDATORY_ACCESS;
+	err = pin(mr->region, ibpd->device, start, length, access);
+	return publish(ibpd, mr, err);
+}
+
+/**
+ * sroce_alloc_mr() - a region to be registered by work requests
+ * @ibpd: protection domain
+ * @type: IB_MR_TYPE_MEM_REG
+ * @max_num_sg: pages it may have
+ *
+ * Return: the region or an ERR_PTR().
+ */
+struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg)
+{
+	struct sroce_mr *mr;
+	int err;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (max_num_sg > SROCE_MAX_FAST_REG_PAGES) {
+		ibdev_dbg(ibpd->device, "mr: %u pages\n", max_num_sg);
+		return ERR_PTR(-EINVAL);
+	}
+	mr = alloc_region(ibpd, SROCE_REGION_FAST);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	err = sroce_page_list_alloc(&mr->region->pages, max_num_sg) ?:
+	      sroce_page_list_alloc(&mr->region->staged, max_num_sg);
+	return publish(ibpd, mr, err);
+}
+
+static int stage_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct sroce_page_list *staged = &to_sroce_mr(ibmr)->region->staged;
+
+	if (staged->count == staged->capacity)
+		return -ENOMEM;
+	staged->pieces[staged->count++] = (void *)(uintptr_t)addr;
+	return 0;
+}
+
+/**
+ * sroce_map_mr_sg() - say which memory the next REG_MR is about
+ * @ibmr: FAST region
+ * @sg: DMA-mapped list
+ * @sg_nents: entries in it
+ * @sg_offset: where in the first entry to begin; may be NULL
+ *
+ * Written to a list of its own: consumers prepare the next registration while
+ * the present one is still in force, its invalidation queued before.
+ *
+ * Return: entries mapped, or a negative errno.
+ */
+int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		    unsigned int *sg_offset)
+{
+	struct sroce_region *region = to_sroce_mr(ibmr)->region;
+	struct sroce_page_list *staged = &region->staged;
+	int mapped;
+
+	if (!is_power_of_2(ibmr->page_size) || ibmr->page_size < SROCE_MIN_FAST_REG_PAGE)
+		return -EINVAL;
+	staged->count = 0;
+	mapped = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, stage_page);
+	staged->shift = ilog2(ibmr->page_size);
+	staged->first_offset = ibmr->iova & (ibmr->page_size - 1);
+	region->staged_length = mapped > 0 ? ibmr->length : 0;
+	return mapped;
+}
+
+/**
+ * sroce_dereg_mr() - end of a region
+ * @ibmr: region; freed
+ * @udata: unused
+ *
+ * Sleeps until the packets that are being copied to or from it right now are
+ * done; the next ones find the key gone.
+ *
+ * Return: 0.
+ */
+int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	free_region(ibmr->pd, to_sroce_mr(ibmr));
+	return 0;
+}

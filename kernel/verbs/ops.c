@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The table of verbs. */
+#include "compat/compat.h"
+#include "datapath/cq.h"
+#include "datapath/qp.h"
+#include "verbs/ops.h"
+#include "verbs/verbs.h"
+
+SROCE_COMPAT_CREATE_CQ(sroce_create_cq)
+SROCE_COMPAT_RESIZE_USER_CQ(sroce_resize_cq)
+SROCE_COMPAT_REG_USER_MR(sroce_reg_user_mr)
+
+static const struct ib_device_ops verbs_ops = {
+	.query_device = sroce_query_device,
+	.modify_device = sroce_modify_device,
+	.query_port = sroce_query_port,
+	.get_port_immutable = sroce_get_port_immutable,
+	.get_link_layer = sroce_get_link_layer,
+	.get_netdev = sroce_get_netdev,
+	.query_pkey = sroce_query_pkey,
+	.add_gid = sroce_add_gid,
+	.del_gid = sroce_del_gid,
+
+	.alloc_ucontext = sroce_alloc_ucontext,
+	.dealloc_ucontext = sroce_dealloc_ucontext,
+	.disassociate_ucontext = sroce_disassociate_ucontext,
+	.mmap = sroce_mmap,
+	.mmap_free = sroce_mmap_free,
+
+	.alloc_pd = sroce_alloc_pd,
+	.dealloc_pd = sroce_dealloc_pd,
+
+	.create_ah = sroce_create_ah,
+	.create_user_ah = sroce_create_ah,
+	.destroy_ah = sroce_destroy_ah,
+
+	.create_cq = compat_create_cq,
+	.resize_user_cq = compat_resize_user_cq,
+	.destroy_cq = sroce_destroy_cq,
+	.poll_cq = sroce_cq_poll,
+	.req_notify_cq = sroce_cq_req_notify,
+
+	.get_dma_mr = sroce_get_dma_mr,
+	.reg_user_mr = compat_reg_user_mr,
+	.alloc_mr = sroce_alloc_mr,
+	.map_mr_sg = sroce_map_mr_sg,
+	.dereg_mr = sroce_dereg_mr,
+
+	.create_qp = sroce_create_qp,
+	.modify_qp = sroce_modify_qp,
+	.query_qp = sroce_query_qp,
+	.destroy_qp = sroce_destroy_qp,
+	.post_send = sroce_post_send,
+	.post_recv = sroce_post_recv,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, sroce_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ibuc),
+};
+
+/**
+ * sroce_verbs_set_ops() - give a device its verbs
+ * @ibdev: embedded in a struct sroce_device, not registered yet
+ */
+void sroce_verbs_set_ops(struct ib_device *ibdev)
+{
+	ib_set_device_ops(ibdev, &verbs_ops);
+}

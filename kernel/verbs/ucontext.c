@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * User contexts and the mapping of rings into processes.
+ *
+ * A ring's pages have an owner (QP or CQ) and at most one mmap entry, through
+ * which a process may map them. Pages that are mapped outlive both: the VMA
+ * holds each page. Nothing the kernel does depends on what is in them, so a
+ * mapping may stay when the device goes.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "verbs/verbs.h"
+
+static struct sroce_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *rdma_entry)
+{
+	return container_of(rdma_entry, struct sroce_mmap_entry, rdma_entry);
+}
+
+/**
+ * sroce_alloc_ucontext() - a process opens the device
+ * @ibuc: zeroed
+ * @udata: unused
+ *
+ * Return: 0.
+ */
+int sroce_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+{
+	return 0;
+}
+
+/**
+ * sroce_dealloc_ucontext() - a process has closed the device
+ * @ibuc: user context
+ */
+void sroce_dealloc_ucontext(struct ib_ucontext *ibuc)
+{
+}
+
+/**
+ * sroce_disassociate_ucontext() - the device goes while a process has it open
+ * @ibuc: user context
+ *
+ * ib_core has destroyed the process's objects, and the rings that it may still
+ * have mapped are ordinary memory which nobody looks at any more. That this
+ * function exists is what lets a device go without waiting for processes.
+ */
+void sroce_disassociate_ucontext(struct ib_ucontext *ibuc)
+{
+}
+
+/**
+ * sroce_mmap() - map a ring
+ * @ibuc: user context
+ * @vma: at an offset handed out by sroce_mmap_insert(), of the whole ring
+ *
+ * Return: 0 or -EINVAL.
+ */
+int sroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *rdma_entry = rdma_user_mmap_entry_get(ibuc, vma);
+	int err;
+
+	if (!rdma_entry) {
+		ibdev_dbg(ibuc->device, "mmap: no ring of %lu bytes at offset %#lx\n",
+			  vma->vm_end - vma->vm_start, vma->vm_pgoff << PAGE_SHIFT);
+		return -EINVAL;
+	}
+	err = remap_vmalloc_range(vma, to_mmap_entry(rdma_entry)->memory->buf, 0);
+	rdma_user_mmap_entry_put(rdma_entry);
+	return err;
+}
+
+/**
+ * sroce_mmap_free() - nobody can map a ring through this entry any more
+ * @rdma_entry: embedded in a struct sroce_mmap_entry; freed
+ */
+void sroce_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
+{
+	struct sroce_mmap_entry *entry = to_mmap_entry(rdma_entry);
+
+	sroce_ring_memory_put(entry->memory);
+	kfree(entry);
+}
+
+/**
+ * sroce_mmap_insert() - make a ring mappable
+ * @udata: of the call that creates the ring
+ * @ring: the ring; the entry takes a reference to its pages
+ * @info: set to what the process must pass to mmap()
+ *
+ * May sleep.
+ *
+ * Return: the entry, for sroce_mmap_remove(), or an ERR_PTR().
+ */
+struct sroce_mmap_entry *sroce_mmap_insert(struct ib_udata *udata, const struct sroce_ring *ring,
+					   struct mminfo *info)
+{
+	struct sroce_ucontext *uc =
+		rdma_udata_to_drv_context(udata, struct sroce_ucontext, ibuc);
+	struct sroce_mmap_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	int err;
+
+	if (!entry)
+		return ERR_PTR(-ENOMEM);
+	/* The entry gives this reference back, however it ends. */
+	kref_get(&ring->memory->refs);
+	entry->memory = ring->memory;
+	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma_entry, ring->memory->bytes);
+	if (err) {
+		sroce_mmap_free(&entry->rdma_entry);
+		return ERR_PTR(err);
+	}
+	info->offset = rdma_user_mmap_get_offset(&entry->rdma_entry);
+	info->size = ring->memory->bytes;
+	info->pad = 0;
+	return entry;
+}
+
+/**
+ * sroce_mmap_remove() - a ring can no longer be mapped
+ * @entry: from sroce_mmap_insert(), or NULL
+ */
+void sroce_mmap_remove(struct sroce_mmap_entry *entry)
+{
+	if (entry)
+		rdma_user_mmap_entry_remove(&entry->rdma_entry);
+}
