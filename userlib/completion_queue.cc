@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "completion_queue.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+namespace sroce {
+
+namespace {
+
+ibv_wc completion_of(const ib_uverbs_wc& entry) {
+  ibv_wc wc{};
+  wc.wr_id = entry.wr_id;
+  wc.status = static_cast<ibv_wc_status>(entry.status);
+  wc.opcode = static_cast<ibv_wc_opcode>(entry.opcode);
+  wc.vendor_err = entry.vendor_err;
+  wc.byte_len = entry.byte_len;
+  // Immediate data or an invalidated key: the same 32 bits, as they are.
+  wc.imm_data = entry.ex.imm_data;
+  wc.qp_num = entry.qp_num;
+  wc.src_qp = entry.src_qp;
+  wc.wc_flags = entry.wc_flags;
+  wc.pkey_index = entry.pkey_index;
+  wc.slid = entry.slid;
+  wc.sl = entry.sl;
+  wc.dlid_path_bits = entry.dlid_path_bits;
+  return wc;
+}
+
+}  // namespace
+
+CompletionQueue::CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring)
+    : memory_(std::move(memory)), ring_(ring) {}
+
+std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& where) {
+  std::optional<Mapping> memory = Mapping::map(fd, where);
+  if (!memory) return nullptr;
+  const auto ring = ConsumerRing<ib_uverbs_wc>::open(memory->memory());
+  if (!ring) {
+    errno = EPROTO;
+    return nullptr;
+  }
+  std::unique_ptr<CompletionQueue> cq(new (std::nothrow)
+                                          CompletionQueue(std::move(*memory), *ring));
+  if (!cq) errno = ENOMEM;
+  return cq;
+}
+
+std::size_t CompletionQueue::poll(std::span<ibv_wc> completions) {
+  const std::lock_guard guard(lock_);
+  const auto count =
+      static_cast<std::uint32_t>(std::min<std::size_t>(ring_.pending(), completions.size()));
+  for (std::uint32_t i = 0; i < count; i++) completions[i] = completion_of(ring_.peek(i));
+  if (count) ring_.release(count);
+  return count;
+}
+
+int CompletionQueue::remap(int fd, const mminfo& where) {
+  std::optional<Mapping> memory = Mapping::map(fd, where);
+  if (!memory) return errno;
+  const auto ring = ConsumerRing<ib_uverbs_wc>::open(memory->memory());
+  if (!ring) return EPROTO;
+  memory_ = std::move(*memory);
+  ring_ = *ring;
+  return 0;
+}
+
+}  // namespace sroce

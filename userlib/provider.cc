@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// From the C of the shims to the classes, and nothing else.
+#include "provider.h"
+
+#include <cerrno>
+#include <type_traits>
+
+#include "completion_queue.h"
+#include "queue_pair.h"
+
+static_assert(std::is_standard_layout_v<sroce_ah>);
+static_assert(offsetof(sroce_ah, base) == 0);
+
+namespace {
+
+sroce::QueuePair* object(sroce_queue_pair* pair) {
+  return reinterpret_cast<sroce::QueuePair*>(pair);
+}
+
+sroce::CompletionQueue* object(sroce_completion_queue* cq) {
+  return reinterpret_cast<sroce::CompletionQueue*>(cq);
+}
+
+}  // namespace
+
+sroce_queue_pair* sroce_queue_pair_open(const sroce_queue_pair_setup* setup) {
+  const sroce::QueuePairSetup wanted = {
+      .fd = setup->fd,
+      .qp_handle = setup->qp_handle,
+      .service = setup->qp_type == IBV_QPT_UD ? sroce::Service::datagram : sroce::Service::reliable,
+      .where = setup->where,
+      .cap = setup->cap,
+  };
+  return reinterpret_cast<sroce_queue_pair*>(sroce::QueuePair::open(wanted).release());
+}
+
+void sroce_queue_pair_close(sroce_queue_pair* pair) { delete object(pair); }
+
+int sroce_post_send(sroce_queue_pair* pair, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
+  return object(pair)->send_queue().post(wr, bad_wr);
+}
+
+int sroce_post_recv(sroce_queue_pair* pair, ibv_qp_state state, ibv_recv_wr* wr,
+                    ibv_recv_wr** bad_wr) {
+  // The kernel is not asked, so what it would refuse is refused here.
+  if (state == IBV_QPS_RESET) {
+    *bad_wr = wr;
+    return EINVAL;
+  }
+  return object(pair)->receive_queue().post(wr, bad_wr);
+}
+
+sroce_completion_queue* sroce_completion_queue_open(int fd, const mminfo* where) {
+  return reinterpret_cast<sroce_completion_queue*>(
+      sroce::CompletionQueue::open(fd, *where).release());
+}
+
+void sroce_completion_queue_close(sroce_completion_queue* cq) { delete object(cq); }
+
+int sroce_poll_cq(sroce_completion_queue* cq, int num_entries, ibv_wc* wc) {
+  if (num_entries <= 0) return 0;
+  return static_cast<int>(object(cq)->poll({wc, static_cast<std::size_t>(num_entries)}));
+}
+
+int sroce_resize_cq(sroce_completion_queue* cq, int fd, int (*change)(void*, mminfo*),
+                    void* context) {
+  return object(cq)->replace(fd, [&](mminfo& where) { return change(context, &where); });
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Work requests as the kernel reads them. Refused here is only what a WQE cannot express; whether
+// a request makes sense is the kernel's to judge, and it answers by a completion.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rxe_abi.h"
+
+namespace sroce {
+
+static_assert(sizeof(rxe_sge) == 16);
+static_assert(sizeof(ibv_sge) == sizeof(rxe_sge));
+static_assert(offsetof(ibv_sge, addr) == offsetof(rxe_sge, addr));
+static_assert(offsetof(ibv_sge, length) == offsetof(rxe_sge, length));
+static_assert(offsetof(ibv_sge, lkey) == offsetof(rxe_sge, lkey));
+static_assert(sizeof(rxe_dma_info) == 24);
+static_assert(sizeof(rxe_send_wr) == 144);
+static_assert(offsetof(rxe_send_wr, wr) == 24);
+static_assert(offsetof(rxe_send_wr, wr.ud.ah_num) == 36);
+static_assert(offsetof(rxe_send_wqe, dma) == 184);
+static_assert(sizeof(rxe_send_wqe) == 208);
+
+enum class Service { reliable, datagram };
+
+/// What a queue was created for.
+struct SendLimits {
+  Service service;
+  std::uint32_t max_sge;
+  std::uint32_t max_inline_bytes;
+};
+
+/// Write @p wr into @p wqe and, behind it, @p payload, which has room for what @p limits allow.
+/// Returns 0, or EINVAL and the WQE is not to be used.
+int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, rxe_send_wqe& wqe,
+                   std::span<std::byte> payload);
+
+}  // namespace sroce
