@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "sroce/add.h"
+#include "sroce/del.h"
+#include "sroce/diagnosis.h"
+#include "sroce/failure.h"
+#include "sroce/kernel_module.h"
+#include "sroce/status.h"
+
+namespace sroce {
+namespace {
+
+constexpr char examples[] =
+    "Examples:\n"
+    "  sroce add eth0             attach to eth0 as sroce0, or the next free name\n"
+    "  sroce add eth0 storage     attach to eth0 under a name of your own\n"
+    "  sroce status               devices, GIDs and the counters that are not zero\n"
+    "  sroce status -j | jq '.[].gids[].address'\n"
+    "  sroce status --all         devices of the in-tree rdma_rxe as well\n"
+    "  sroce del sroce0           detach\n";
+
+constexpr char see_help[] = "see: sroce --help";
+
+std::string footer() {
+  std::string text = std::string(examples) + "\nExit status:\n";
+  for (const auto& [code, meaning] : exit_code_texts()) {
+    const std::string number = std::to_string(static_cast<int>(code));
+    text += std::string(4 - number.size(), ' ') + number + "  " + meaning + '\n';
+  }
+  return text;
+}
+
+struct CommandLine {
+  CLI::App app{"sroce: RDMA over Converged Ethernet (RoCEv2) on any network interface", "sroce"};
+  AddOptions add;
+  std::string del_name;
+  StatusOptions status;
+  bool json = false;
+
+  CommandLine() {
+    app.require_subcommand(0, 1);  // run() complains of none: CLI11 would hide a misspelt one
+    app.failure_message([](const CLI::App*, const CLI::Error& error) {
+      return failure_text(Failure(ExitCode::usage, error.what(), see_help));
+    });
+    app.set_version_flag("--version", "sroce " SROCE_VERSION);
+    app.footer(footer());
+
+    auto* add_command = app.add_subcommand("add", "Attach a new device to a network interface");
+    add_command->add_option("IF", add.netdev, "network interface")->required();
+    add_command->add_option("NAME", add.name, "device name (default: the next free sroceN)");
+
+    auto* del_command = app.add_subcommand("del", "Remove a device");
+    del_command->add_option("NAME", del_name, "device name")->required();
+
+    auto* status_command = app.add_subcommand("status", "Show devices, their GIDs and counters");
+    status_command->add_option("NAME", status.name, "only this device");
+    status_command->add_flag("-j,--json", json, "print JSON");
+    status_command->add_flag("-a,--all", status.all, "show devices of the in-tree rdma_rxe too");
+  }
+
+  void run(System& system, std::ostream& out) {
+    if (app.get_subcommands().empty()) throw Failure(ExitCode::usage, "no command", see_help);
+    if (app.got_subcommand("add")) run_add(system, add, out);
+    if (app.got_subcommand("del")) run_del(system, del_name, out);
+    if (app.got_subcommand("status")) {
+      status.format = json ? Format::json : Format::table;
+      run_status(system, status, out);
+    }
+  }
+};
+
+int report(const Failure& failure, std::ostream& err) {
+  err << failure_text(failure);
+  return static_cast<int>(failure.code());
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv, System& system, std::ostream& out,
+                     std::ostream& err) {
+  CommandLine command_line;
+  try {
+    command_line.app.parse(argc, argv);
+    command_line.run(system, out);
+    return static_cast<int>(ExitCode::success);
+  } catch (const CLI::ParseError& error) {  // --help and --version arrive here too
+    const int status = command_line.app.exit(error, out, err);
+    return static_cast<int>(status == 0 ? ExitCode::success : ExitCode::usage);
+  } catch (const Failure& failure) {
+    return report(failure, err);
+  } catch (const SubsystemAbsent&) {
+    return report(explain_subsystem_absent(module_state(system.sysfs, system.modules_alias),
+                                           system.kernel_release),
+                  err);
+  } catch (const std::exception& error) {
+    return report(Failure(ExitCode::other, error.what(), ""), err);
+  }
+}
+
+}  // namespace sroce

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <net/if.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "sroce/command_line.h"
+#include "sroce/kernel_module.h"
+#include "sroce/netlink_socket.h"
+#include "sroce/uverbs.h"
+
+namespace {
+
+std::vector<std::string> interface_names() {
+  const auto free_list = [](struct if_nameindex* list) { if_freenameindex(list); };
+  const std::unique_ptr<struct if_nameindex, decltype(free_list)> list(if_nameindex(), free_list);
+  std::vector<std::string> names;
+  for (const auto* entry = list.get(); entry && entry->if_index != 0; ++entry)
+    names.emplace_back(entry->if_name);
+  return names;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  sroce::NetlinkSocket socket;
+  const std::string release = sroce::kernel_release();
+  sroce::System system{
+      .channel = socket,
+      .sysfs = sroce::Sysfs("/sys"),
+      .modules_alias = "/lib/modules/" + release + "/modules.alias",
+      .kernel_release = release,
+      .is_root = geteuid() == 0,
+      .interfaces = interface_names,
+      .active_mtu_bytes = sroce::query_active_mtu_bytes,
+      .current_netns_name = sroce::current_netns_name,
+      .visit_other_netns = sroce::visit_other_netns,
+  };
+  return sroce::run_command_line(argc, argv, system, std::cout, std::cerr);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/netlink.h"
+
+#include <libmnl/libmnl.h>
+#include <linux/netlink.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+namespace sroce {
+namespace {
+
+// Every request here is a handful of short attributes; names are checked before they get here.
+constexpr size_t request_bytes_max = 1024;
+
+template <typename T>
+T read(ByteView bytes) {
+  if (bytes.size() < sizeof(T)) throw MalformedMessage("netlink: message cut short");
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
+/// Cuts the first bytes off the view, with the padding behind them where it is there.
+ByteView after(ByteView view, size_t length) {
+  if (length >= view.size()) return {};
+  // The mask of NLMSG_ALIGN has 32 bits, so only lengths known to be small may go through it.
+  return view.subspan(std::min<size_t>(view.size(), NLMSG_ALIGN(length)));
+}
+
+/// The extended-ack text behind an nlmsgerr. An uncapped error first echoes the whole request.
+std::string extended_ack(const nlmsghdr& header, ByteView payload) {
+  if (!(header.nlmsg_flags & NLM_F_ACK_TLVS)) return {};
+  const auto error = read<nlmsgerr>(payload);
+  size_t skip = sizeof(nlmsgerr);
+  if (error.error != 0 && !(header.nlmsg_flags & NLM_F_CAPPED)) {
+    if (error.msg.nlmsg_len < sizeof(nlmsghdr)) throw MalformedMessage("netlink: bad error echo");
+    skip += error.msg.nlmsg_len - sizeof(nlmsghdr);
+  }
+  for (const Attribute& attribute : parse_attributes(after(payload, skip))) {
+    if (attribute.type == NLMSGERR_ATTR_MSG) return attribute.text();
+  }
+  return {};
+}
+
+/// Throws if the message reports an error; a zero code is an acknowledgement.
+void check_error(const nlmsghdr& header, ByteView payload) {
+  // The end of a dump may come without a code.
+  if (header.nlmsg_type == NLMSG_DONE && payload.size() < sizeof(int)) return;
+  const int error = read<int>(payload);
+  if (error == 0 || (header.nlmsg_type == NLMSG_DONE && error > 0)) return;
+  const bool has_text = header.nlmsg_type == NLMSG_ERROR;
+  // Negating INT_MIN is undefined; no errno is anywhere near it.
+  if (error > 0 || error < -4095) throw MalformedMessage("netlink: error code out of range");
+  throw KernelError(-error, has_text ? extended_ack(header, payload) : std::string());
+}
+
+}  // namespace
+
+KernelError::KernelError(int error, std::string message)
+    : std::runtime_error(std::strerror(error) + (message.empty() ? "" : " (" + message + ")")),
+      error_(error),
+      message_(std::move(message)) {}
+
+Request::Request(uint16_t type, uint16_t flags) : buffer_(request_bytes_max) {
+  nlmsghdr* header = mnl_nlmsg_put_header(buffer_.data());
+  header->nlmsg_type = type;
+  header->nlmsg_flags = static_cast<uint16_t>(NLM_F_REQUEST | flags);
+}
+
+Request& Request::put(uint16_t attribute, uint32_t value) {
+  auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data());
+  if (!mnl_attr_put_u32_check(header, buffer_.size(), attribute, value))
+    throw std::length_error("netlink request too long");
+  return *this;
+}
+
+Request& Request::put(uint16_t attribute, const std::string& value) {
+  auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data());
+  if (!mnl_attr_put_strz_check(header, buffer_.size(), attribute, value.c_str()))
+    throw std::length_error("netlink request too long");
+  return *this;
+}
+
+ByteView Request::bytes() const {
+  return ByteView(buffer_).first(reinterpret_cast<const nlmsghdr*>(buffer_.data())->nlmsg_len);
+}
+
+void Request::set_sequence(uint32_t sequence) {
+  reinterpret_cast<nlmsghdr*>(buffer_.data())->nlmsg_seq = sequence;
+}
+
+uint8_t Attribute::u8() const { return read<uint8_t>(payload); }
+uint32_t Attribute::u32() const { return read<uint32_t>(payload); }
+uint64_t Attribute::u64() const { return read<uint64_t>(payload); }
+
+std::string Attribute::text() const {
+  const auto end = std::find(payload.begin(), payload.end(), std::byte{0});
+  if (end == payload.end()) throw MalformedMessage("netlink: string without an end");
+  return {reinterpret_cast<const char*>(payload.data()),
+          static_cast<size_t>(end - payload.begin())};
+}
+
+std::vector<Attribute> parse_attributes(ByteView payload) {
+  std::vector<Attribute> attributes;
+  while (!payload.empty()) {
+    const auto header = read<nlattr>(payload);
+    if (header.nla_len < sizeof(nlattr) || header.nla_len > payload.size())
+      throw MalformedMessage("netlink: attribute of impossible length");
+    attributes.push_back({static_cast<uint16_t>(header.nla_type & NLA_TYPE_MASK),
+                          payload.first(header.nla_len).subspan(sizeof(nlattr))});
+    payload = after(payload, header.nla_len);
+  }
+  return attributes;
+}
+
+Datagram decode_datagram(ByteView datagram, uint32_t sequence) {
+  Datagram result;
+  while (!datagram.empty() && !result.complete) {
+    const auto header = read<nlmsghdr>(datagram);
+    if (header.nlmsg_len < sizeof(nlmsghdr) || header.nlmsg_len > datagram.size())
+      throw MalformedMessage("netlink: message of impossible length");
+    const ByteView payload = datagram.first(header.nlmsg_len).subspan(sizeof(nlmsghdr));
+    datagram = after(datagram, header.nlmsg_len);
+    if (header.nlmsg_seq != sequence) continue;
+
+    switch (header.nlmsg_type) {
+      case NLMSG_NOOP:
+        break;
+      case NLMSG_OVERRUN:
+        throw KernelError(ENOBUFS, "");
+      case NLMSG_ERROR:
+      case NLMSG_DONE:
+        check_error(header, payload);
+        result.complete = true;
+        break;
+      default:
+        result.payloads.push_back(payload);
+    }
+  }
+  return result;
+}
+
+}  // namespace sroce

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// The RDMA_NL_NLDEV requests the tool makes and the replies it understands; pure encoding and
+// decoding. The same family serves the rdma command of iproute2.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sroce/netlink.h"
+
+namespace sroce::nldev {
+
+Request newlink_request(const std::string& name, const std::string& netdev);
+Request dellink_request(uint32_t device_index);
+Request devices_request();
+Request ports_request(uint32_t device_index);
+Request resources_request();
+Request uverbs_request(uint32_t device_index);
+Request counters_request(uint32_t device_index, uint32_t port);
+
+struct DeviceReply {
+  uint32_t index = 0;
+  std::string name;
+};
+
+struct PortReply {
+  uint32_t port = 0;
+  uint8_t state = 0;
+  std::optional<std::string> netdev;  // only if it is in the network namespace of the socket
+};
+
+struct ResourcesReply {
+  uint32_t device_index = 0;
+  std::optional<uint64_t> qps;
+};
+
+struct UverbsReply {
+  std::string chardev;  // "uverbs0"
+  uint32_t driver_id = 0;
+};
+
+using Counters = std::map<std::string, uint64_t>;
+
+/// Each throws MalformedMessage if an attribute it cannot do without is missing.
+DeviceReply decode_device(ByteView payload);
+PortReply decode_port(ByteView payload);
+ResourcesReply decode_resources(ByteView payload);
+UverbsReply decode_uverbs(ByteView payload);
+Counters decode_counters(ByteView payload);
+
+}  // namespace sroce::nldev
