@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Packages from this system's own suite, and from sid through a private apt configuration that leaves
+# the system's lists alone. The mirror is always the one this system already uses.
+
+# Run COMMAND against SUITE: "system" or "sid".
+apt_in()
+{
+	local suite=$1
+	shift
+	if [[ $suite == system ]]; then
+		"$@"
+	else
+		apt_private "$suite"
+		APT_CONFIG=$cache/apt-$suite/apt.conf "$@"
+	fi
+}
+
+# shellcheck disable=SC1091,SC2016
+mirror()
+{
+	(. /etc/os-release && apt-get indextargets --format '$(REPO_URI)' \
+		'Created-By: Packages' "Codename: $VERSION_CODENAME" | sed -n 1p)
+}
+
+apt_private()
+{
+	local suite=$1 dir=$cache/apt-$1
+	[[ -e $dir/ready ]] && return
+	say "reading the package lists of $suite"
+	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) $suite main" \
+		>"$dir/sources.list"
+	# A mirror frozen at some date serves as well as any: what counts is the signature.
+	cat >"$dir/apt.conf" <<-EOF
+		Dir::Etc::sourcelist "$dir/sources.list";
+		Dir::Etc::sourceparts "/dev/null";
+		Dir::State::lists "$dir/lists";
+		Dir::State::status "/dev/null";
+		Dir::Cache "$dir/cache";
+		APT::Sandbox::User "root";
+		Acquire::Check-Valid-Until "false";
+	EOF
+	APT_CONFIG=$dir/apt.conf apt-get update -qq
+	touch "$dir/ready"
+}
+
+# The lists of a fresh machine may be empty or old; once per setup run is enough.
+apt_refresh()
+{
+	[[ ${apt_refreshed:-} ]] && return
+	say "reading this system's package lists"
+	apt-get update -qq
+	apt_refreshed=yes
+}
+
+# The version of PACKAGE in SUITE. apt-cache takes half a second, so answers are remembered until the lists change.
+apt_version() # SUITE PACKAGE
+{
+	local lists=/var/lib/apt/lists memo=$cache/version-$1-$2
+	[[ $1 == system ]] || lists=$cache/apt-$1/ready
+	if [[ ! -s $memo || $lists -nt $memo ]]; then
+		mkdir -p "$cache"
+		if ! apt_candidate "$@" >"$memo.$$"; then
+			[[ $1 != system ]] || apt_refresh
+			apt_candidate "$@" >"$memo.$$" || die "no package $2 in the lists of $1"
+		fi
+		mv "$memo.$$" "$memo"
+	fi
+	cat "$memo"
+}
+
+apt_candidate() { apt_in "$1" apt-cache policy "$2" | sed -n 's/^  Candidate: //p' | grep -vxF '(none)'; }
+
+# The package that a metapackage stands for, as linux-image-amd64 does for linux-image-6.1.0-NN-amd64.
+apt_resolve() # SUITE METAPACKAGE
+{
+	apt_in "$1" apt-cache depends "$2" | awk '$1 == "Depends:" && !n++ { print $2 }'
+}
+
+# Unpack packages into a folder without installing them.
+apt_unpack() # SUITE DIR PACKAGE...
+{
+	local suite=$1 dir=$2 deb
+	shift 2
+	mkdir -p "$dir" "$dir.debs"
+	(cd "$dir.debs" && apt_in "$suite" apt-get -o APT::Sandbox::User=root download -q "$@")
+	for deb in "$dir.debs"/*.deb; do
+		dpkg-deb -x "$deb" "$dir"
+	done
+	rm -rf "$dir.debs"
+}

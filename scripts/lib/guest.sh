@@ -1,0 +1,117 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Booting guests: Debian's kernels in QEMU, User-mode Linux as a program.
+# guest_start ROLE uses $kernel (an item of scripts/setup), $image, $run (this run's folder) and $two.
+
+# Warnings reach the console; the first of them stops the guest.
+guest_words=(loglevel=5 panic_on_warn=1 panic=-1 oops=panic)
+
+guest_kind() # KERNEL_NAME
+{
+	case $1 in
+	newest | debug) echo um ;;
+	*) echo qemu ;;
+	esac
+}
+
+# The first root: busybox, our init, the kernel's modules. A folder for UML, the same as a cpio for QEMU.
+make_first_root() # FOLDER
+{
+	local applet
+	mkdir -p "$1"/{bin,proc,sys,dev,lower,upper,new}
+	ln -s bin "$1/sbin"   # where the kernel looks for modprobe
+	cp "$(command -v busybox)" "$1/bin/busybox"
+	for applet in sh cat cp mkdir modprobe mount sleep; do
+		ln -s busybox "$1/bin/$applet"
+	done
+	cp "$repo/tests/vm/guest/first-init" "$1/init"
+	cp -a "$kernel/modules/lib" "$1/lib"
+	(cd "$1" && find . | cpio -o -H newc --quiet) >"$1.cpio"
+}
+
+guest_start() # ROLE; sets guest_pid
+{
+	if [[ $kind == um ]]; then
+		take_processor
+		um_start "$1"
+	else
+		qemu_start "$1"
+	fi
+}
+
+qemu_start() # ROLE
+{
+	local role=$1 network cpus=2
+	if [[ $two ]]; then
+		cpus=1
+		network=(-netdev "dgram,id=net,local.type=unix,local.path=$sockets/$role,remote.type=unix,remote.path=$sockets/$([[ $role == a ]] && echo b || echo a)"
+			-device "virtio-net-pci,netdev=net,host_mtu=9000,mac=52:54:00:00:00:0$([[ $role == a ]] && echo 1 || echo 2)")
+	else
+		network=(-nic none)
+	fi
+	# shellcheck disable=SC2046
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $(qemu_accelerator) \
+		-smp "$cpus" -m "$memory" -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" \
+		-append "console=ttyS0 ${guest_words[*]} $(tsc_word) sroce.root=erofs sroce.share=9p sroce.role=$role" \
+		-drive "if=none,id=root,format=raw,readonly=on,file=$image/root.erofs" -device virtio-blk-pci,drive=root \
+		-fsdev "local,id=share,path=$run/share,security_model=none" \
+		-device virtio-9p-pci,fsdev=share,mount_tag=share \
+		-serial "file:$run/console-$role" -serial "file:$run/result-$role" \
+		"${network[@]}" </dev/null >"$run/qemu-$role" 2>&1 &
+	guest_pid=$!
+	disown   # bash need not say how it ended
+}
+
+# Pinned to one processor: UML's threads take turns, and moving them costs five times per system call.
+um_start() # ROLE
+{
+	local words=()
+	# Without it, allocations go through per-processor arrays of free objects, whose stale entries kmemleak
+	# takes for references: it would find nothing.
+	[[ $name != debug ]] || words=(slab_debug=F)
+	(
+		ulimit -c 0
+		export TMPDIR=/dev/shm
+		exec taskset -c "$processor" "$kernel/vmlinux" mem="$memory" root=/dev/root rootfstype=hostfs "rootflags=$run/first-root" ro init=/init \
+			con0=null,fd:1 con=null ssl=null "${guest_words[@]}" "${words[@]}" seccomp=on \
+			"sroce.root=hostfs:$image/root" "sroce.share=hostfs:$run/share" "sroce.role=$1"
+	) </dev/null >"$run/console-$1" 2>&1 &
+	guest_pid=$!
+	disown   # bash need not say how it ended
+}
+
+# Choose a processor that no other UML has, by a lock that lives as long as this script and its guest.
+take_processor() # sets processor
+{
+	local fd
+	for ((processor = 0; processor < $(nproc); processor++)); do
+		exec {fd}>>"$cache/processor-$processor.lock"
+		! flock -n "$fd" || return 0
+		exec {fd}>&-
+	done
+	processor=$((RANDOM % processor))
+}
+
+# Under load a guest may misjudge the speed of its TSC, which TCG takes from the host.
+tsc_word() { awk '/^cpu MHz/ { printf "tsc_early_khz=%d\n", $4 * 1000; exit }' /proc/cpuinfo; }
+
+# /dev/kvm may open and yet hang every ordinary kernel: believe a boot only, and remember its answer.
+qemu_accelerator()
+{
+	local answer
+	answer=$cache/accelerator-$({ uname -r; grep -m 1 'model name' /proc/cpuinfo; } | sha256sum | cut -c1-10)
+	[[ -s $answer ]] || { kvm_boots && echo "-accel kvm -cpu host" || echo "-accel tcg,thread=multi -cpu max"; } >"$answer"
+	cat "$answer"
+}
+
+kvm_boots()
+{
+	local probe
+	[[ -w /dev/kvm ]] || return 1
+	say "trying KVM"
+	probe=$(mktemp -d)
+	timeout 20 qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -accel kvm -cpu host \
+		-m 512 -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" -append "console=ttyS0 panic=-1 rdinit=/bin/busybox -- echo sroce-kvm-boots" \
+		-serial "file:$probe/console" </dev/null >/dev/null 2>&1 || true
+	grep -q '^sroce-kvm-boots' "$probe/console"
+}

@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# The guests' userland: this distribution's own, unmodified rdma-core and perftest. An item holds
+#   root         the tree, which User-mode Linux mounts through hostfs
+#   root.erofs   the same as one uncompressed image, which all QEMU guests share read-only
+guest_packages=(
+	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
+	iproute2 iputils-ping ethtool tcpdump procps kmod psmisc
+	libstdc++6 libnl-3-200 libnl-route-3-200 libmnl0
+)
+
+image_item()
+{
+	local version
+	version=$(apt_version system rdma-core)
+	echo "$cache/image-$version-$(recipe_hash "$repo/scripts/lib/image.sh")"
+}
+
+make_image() # DIR
+{
+	local dir=$1 packages
+	packages=$(IFS=,; echo "${guest_packages[*]}")
+	# mmdebstrap takes the sources on its standard input: the ones this system uses.
+	system_sources | mmdebstrap --variant=minbase --include="$packages" \
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$dir/root"
+	rm -rf "$dir/root/dev"/* "$dir/root/var/lib/apt/lists" "$dir/root/var/cache/apt"
+	mkdir -p "$dir/root"/{run,share,modules,lib/modules}
+	mkfs.erofs "$dir/root.erofs" "$dir/root"
+}
+
+# shellcheck disable=SC2016
+system_sources()
+{
+	apt-get indextargets --format 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(REPO_URI) $(CODENAME) $(COMPONENT)' \
+		'Created-By: Packages' | sort -u
+}

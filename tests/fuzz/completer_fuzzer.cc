@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// A requester with any work, and a peer that answers anything in any order.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "input.h"
+
+using namespace sroce_fuzz;
+
+namespace {
+
+constexpr u32 kStride = offsetof(sroce_send_wqe, sge) + sizeof(sroce_sge);
+constexpr u32 kSlots = 8;
+
+class Target {
+ public:
+  explicit Target(Input& in) : in_(in), ring_(kSlots * kStride / sizeof(u64)) {
+    sroce_requester_init(&req_, SROCE_SERVICE_RC, ring_.data(), kStride, kSlots);
+    req_.attr = {.qpn = 2,
+                 .dest_qpn = 1,
+                 .pkey = SROCE_PKEY_DEFAULT,
+                 .mtu_bytes = 256u << in.below(5),
+                 .window_packets = 1u + in.byte(),
+                 .max_rd_atomic = static_cast<u8>(in.below(5)),
+                 .retry_cnt = static_cast<u8>(in.below(8)),
+                 .rnr_retry = static_cast<u8>(in.below(8)),
+                 .ack_timeout_ns = in.flag() ? 1000u : 0u};
+    sroce_requester_start_psn(&req_, in.word());
+    sroce_requester_set_state(&req_, SROCE_SQ_READY);
+  }
+
+  void run() {
+    while (!in_.empty()) {
+      step();
+      check_order();
+      complete();
+    }
+    sroce_requester_set_state(&req_, SROCE_SQ_ERROR);
+    complete();
+    require(req_.retired == req_.posted, "a queue in error gives everything back");
+  }
+
+ private:
+  void step() {
+    switch (in_.below(8)) {
+      case 0:
+      case 1:
+        post();
+        return;
+      case 2:
+      case 3:
+        send(1 + in_.byte());
+        return;
+      case 4:
+        now_ += in_.byte() * 16;
+        sroce_requester_timeout(&req_, now_);
+        return;
+      case 5:
+        if (req_.state != SROCE_SQ_ERROR)
+          sroce_requester_set_state(&req_, in_.flag() ? SROCE_SQ_DRAINING : SROCE_SQ_READY);
+        return;
+      default:
+        receive(response());
+    }
+  }
+
+  void post() {
+    static constexpr u8 kOpcodes[] = {SROCE_WR_WRITE,     SROCE_WR_WRITE_IMM, SROCE_WR_SEND,
+                                      SROCE_WR_SEND_IMM,  SROCE_WR_READ,      SROCE_WR_COMPARE_SWAP,
+                                      SROCE_WR_FETCH_ADD, SROCE_WR_LOCAL_INV, SROCE_WR_SEND_INV};
+    if (!sroce_requester_room(&req_)) return;
+    sroce_send_wqe* wqe = sroce_requester_wqe(&req_, req_.posted);
+    memset(static_cast<void*>(wqe), 0, kStride);
+    wqe->wr_id = req_.posted;
+    wqe->opcode = kOpcodes[in_.below(sizeof(kOpcodes))];
+    wqe->flags = in_.byte() & (SROCE_SEND_FENCE | SROCE_SEND_SIGNALED | SROCE_SEND_SOLICITED);
+    wqe->length = std::min(in_.length(req_.attr.mtu_bytes), SROCE_MAX_MESSAGE_BYTES);
+    if (wqe_is_atomic(wqe->opcode)) wqe->length = 8;
+    wqe->status = in_.byte() == 255 ? SROCE_WC_LOC_LEN_ERR : SROCE_WC_SUCCESS;
+    sroce_requester_post(&req_);
+  }
+
+  void send(u32 max_packets) {
+    sroce_send_plan plan;
+    sroce_requester_plan(&req_, max_packets, &plan);
+    if (plan.action == SROCE_SEND_PACKETS) {
+      const sroce_send_wqe* wqe = sroce_requester_wqe(&req_, plan.index);
+      require(plan.packet_count > 0 && plan.packet_count <= max_packets, "a burst has its limits");
+      require(u64{plan.offset} + plan.payload_bytes <= wqe->length, "no byte beyond the message");
+      for (u32 i : {0u, plan.packet_count - 1}) {
+        sroce_packet pkt;
+        sroce_send_plan_packet(&req_, &plan, i, &pkt);
+        require(pkt.payload_bytes <= req_.attr.mtu_bytes, "no packet over the MTU");
+      }
+    }
+    sroce_requester_commit(&req_, &plan,
+                           in_.byte() == 255 ? SROCE_WC_LOC_PROT_ERR : SROCE_WC_SUCCESS, now_);
+  }
+
+  sroce_packet response() {
+    static constexpr u8 kSyndromes[] = {0x1f, 0x00, 0x20, 0x21, 0x60, 0x60, 0x1f, 0x1f};
+    sroce_packet pkt = {};
+    pkt.opcode = static_cast<u8>(SROCE_OP_READ_RESPONSE_FIRST + in_.below(6));
+    pkt.info = sroce_opcode_lookup(pkt.opcode);
+    pkt.header_bytes = pkt.info->header_bytes;
+    const u8 bits = in_.byte();
+    pkt.syndrome = bits & 8 ? in_.byte() : kSyndromes[bits & 7];
+    pkt.psn = bits & 16 ? in_.psn_near(req_.unacked_psn) : req_.unacked_psn;
+    if (pkt.info->flags & SROCE_OPF_PAYLOAD)
+      pkt.payload_bytes = std::min(in_.length(req_.attr.mtu_bytes), 4096u);
+    return pkt;
+  }
+
+  void receive(const sroce_packet& pkt) {
+    sroce_ack_plan plan;
+    sroce_completer_plan(&req_, &pkt, &plan);
+    if (plan.place_bytes) {
+      const sroce_send_wqe* wqe = sroce_requester_wqe(&req_, plan.index);
+      require(wqe_is_rd_atomic(wqe->opcode), "only READs and atomics bring data");
+      require(u64{plan.place_offset} + plan.place_bytes <= wqe->length, "placed in the request");
+    }
+    const bool bad = plan.place_bytes && in_.byte() == 255;
+    sroce_completer_commit(&req_, &plan, bad ? SROCE_MEM_BAD_LOCAL : SROCE_MEM_OK, now_);
+  }
+
+  void check_order() const {
+    const u32 next = (req_.next_psn - req_.unacked_psn) & SROCE_PSN_MASK;
+    const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
+    require(next <= sent && sent <= SROCE_PSN_SPAN, "unacked <= next <= sent, half a circle");
+    require(req_.posted - req_.retired <= kSlots, "the ring holds what it holds");
+    require(req_.data_inflight <= req_.attr.window_packets, "the window is kept");
+    require(req_.rd_inflight <= req_.attr.max_rd_atomic, "max_rd_atomic is kept");
+  }
+
+  void complete() {
+    sroce_completion wc;
+    while (sroce_requester_next_completion(&req_, &wc)) {
+      require(wc.wr_id >= completed_, "requests complete once and in order");
+      completed_ = wc.wr_id + 1;
+    }
+  }
+
+  Input& in_;
+  sroce_requester req_;
+  std::vector<u64> ring_;
+  u64 now_ = 1, completed_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const u8* data, size_t bytes) {
+  Input in(data, bytes);
+  Target(in).run();
+  return 0;
+}

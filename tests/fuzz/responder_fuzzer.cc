@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// A responder and a peer that sends any packets in any order, with memory that may refuse.
+#include <algorithm>
+#include <vector>
+
+#include "input.h"
+
+using namespace sroce_fuzz;
+
+namespace {
+
+class Target {
+ public:
+  explicit Target(Input& in) : in_(in), resources_(1 + in.below(8)), recv_(4) {
+    sroce_responder_init(&resp_, SROCE_SERVICE_RC, reinterpret_cast<sroce_recv_wqe*>(recv_.data()));
+    sroce_resources_init(&resp_.resources, resources_.data(), static_cast<u32>(resources_.size()));
+    resp_.attr = {.dest_qpn = 1,
+                  .pkey = SROCE_PKEY_DEFAULT,
+                  .mtu_bytes = 256u << in.below(5),
+                  .qkey = 0,
+                  .access = in.byte(),
+                  .min_rnr_timer = static_cast<u8>(in.below(32))};
+    sroce_responder_start_psn(&resp_, in.word());
+    sroce_responder_set_state(&resp_, SROCE_RQ_READY);
+  }
+
+  void run() {
+    while (!in_.empty()) {
+      receive(packet());
+      respond();
+    }
+    sroce_responder_set_state(&resp_, SROCE_RQ_ERROR);
+    complete();
+    require(fetched_ == completed_, "every receive that was fetched completes once");
+  }
+
+ private:
+  sroce_packet packet() {
+    sroce_packet pkt = {};
+    do {
+      pkt.opcode = in_.byte() % (SROCE_OP_SEND_ONLY_INV + 1);
+      pkt.info = sroce_opcode_lookup(pkt.opcode);
+    } while (!pkt.info);
+    pkt.header_bytes = pkt.info->header_bytes;
+    const u8 bits = in_.byte();
+    pkt.ack_req = bits & 1;
+    pkt.solicited = bits & 2;
+    pkt.psn = bits & 4 ? in_.psn_near(resp_.epsn) : resp_.epsn;
+    if (pkt.info->flags & SROCE_OPF_PAYLOAD)
+      pkt.payload_bytes = std::min(in_.length(resp_.attr.mtu_bytes), 4096u);
+    pkt.dma_length = bits & 8 ? in_.length(resp_.attr.mtu_bytes) : pkt.payload_bytes;
+    pkt.va = bits & 16 ? ~u64{in_.byte()} : 0x10000;
+    pkt.rkey = bits & 32 ? in_.byte() : 7;
+    return pkt;
+  }
+
+  void receive(const sroce_packet& pkt) {
+    if (sroce_responder_wants_wqe(&resp_, &pkt) && in_.flag()) {
+      resp_.recv->wr_id = fetched_++;
+      resp_.recv->length = in_.length(resp_.attr.mtu_bytes);
+      sroce_responder_hold_wqe(&resp_);
+    }
+    sroce_recv_plan plan;
+    sroce_responder_plan(&resp_, &pkt, &plan);
+    if (plan.verdict == SROCE_RECV_PLACE) check_place(pkt, plan);
+    sroce_recv_result result = {SROCE_MEM_OK, SROCE_MEM_OK, 42};
+    if (const u8 memory = in_.byte(); memory >= 240) {
+      result.status = static_cast<sroce_mem_status>(memory % (SROCE_MEM_BAD_LOCAL + 1));
+      result.invalidated = memory & 8 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK;
+    }
+    sroce_responder_commit(&resp_, &pkt, &plan, &result);
+    sroce_responder_take_event(&resp_);
+    complete();
+  }
+
+  void check_place(const sroce_packet& pkt, const sroce_recv_plan& plan) {
+    require(plan.place_bytes == pkt.payload_bytes, "what is placed is the payload");
+    if (plan.target == SROCE_TARGET_RECV)
+      require(u64{plan.offset} + plan.place_bytes <= resp_.recv->length, "placed in the receive");
+    if (plan.target == SROCE_TARGET_REGION)
+      require(plan.place_bytes <= plan.check_bytes, "placed in what was checked");
+  }
+
+  void complete() {
+    sroce_completion wc;
+    while (sroce_responder_next_completion(&resp_, &wc)) {
+      require(wc.wr_id == completed_, "receives complete in order");
+      completed_++;
+    }
+  }
+
+  // Sends some of what is due: the peer may be faster than our link.
+  void respond() {
+    for (u32 budget = in_.below(8); budget; budget--) {
+      sroce_response_plan plan;
+      if (!sroce_responder_next_response(&resp_, 1 + in_.below(64), &plan)) return;
+      require(plan.packet_count > 0, "a response has a packet");
+      for (u32 i : {0u, plan.packet_count - 1}) {
+        sroce_packet pkt;
+        sroce_response_plan_packet(&resp_, &plan, i, &pkt);
+        require(pkt.payload_bytes <= resp_.attr.mtu_bytes, "no response over the MTU");
+        require(pkt.opcode != SROCE_OP_ACK || pkt.syndrome & SROCE_AETH_KIND_MASK ||
+                    psn_before(pkt.psn, resp_.epsn),
+                "only what was executed is acknowledged");
+      }
+      if (plan.kind == SROCE_RESPONSE_READ)
+        require(u64{plan.offset} + plan.payload_bytes <=
+                    sroce_resources_at(&resp_.resources, plan.resource)->length,
+                "no response beyond the range that was checked");
+      sroce_responder_response_sent(&resp_, &plan,
+                                    in_.byte() == 255 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
+    }
+  }
+
+  Input& in_;
+  sroce_responder resp_;
+  std::vector<sroce_resource> resources_;
+  std::vector<u64> recv_;
+  u64 fetched_ = 0, completed_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const u8* data, size_t bytes) {
+  Input in(data, bytes);
+  Target(in).run();
+  return 0;
+}

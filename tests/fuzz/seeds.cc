@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Write first inputs for the fuzzers: seeds FOLDER makes FOLDER/packet, FOLDER/responder, …
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "port/engine.h"
+
+namespace {
+
+using Bytes = std::vector<u8>;
+namespace fs = std::filesystem;
+
+void write(const fs::path& folder, const std::string& name, const Bytes& bytes) {
+  fs::create_directories(folder);
+  std::ofstream(folder / name, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+// One well-formed packet of every opcode, with 5 bytes of payload where there may be some.
+void packets(const fs::path& folder) {
+  for (int opcode = 0; opcode < 256; opcode++) {
+    sroce_packet pkt = {};
+    pkt.opcode = static_cast<u8>(opcode);
+    pkt.info = sroce_opcode_lookup(pkt.opcode);
+    if (!pkt.info) continue;
+    pkt.psn = 0x010203;
+    pkt.dest_qpn = 17;
+    pkt.dma_length = 5;
+    const bool carries = pkt.info->flags & SROCE_OPF_PAYLOAD;
+    pkt.pad_bytes = carries ? 3 : 0;
+    Bytes bytes(1 + SROCE_MAX_HEADER_BYTES);
+    bytes[0] = 0xff;
+    bytes.resize(1 + sroce_packet_write(&pkt, bytes.data() + 1));
+    bytes.resize(bytes.size() + (carries ? 8 : 0) + SROCE_ICRC_BYTES);
+    write(folder, "opcode" + std::to_string(opcode), bytes);
+  }
+}
+
+// The responder's set-up: 4 resources, MTU 1024, every right, PSN 0xfffffe. Then, for each packet:
+// opcode, bits, [psn], [payload kind], [range kind], wants a receive?, memory, responses to send.
+Bytes responder_stream(std::initializer_list<Bytes> packets) {
+  Bytes stream = {3, 2, 0xff, 12, 0x00, 0xff, 0xff, 0xfe};
+  for (const Bytes& pkt : packets) stream.insert(stream.end(), pkt.begin(), pkt.end());
+  return stream;
+}
+
+void conversations_in(const fs::path& folder) {
+  const Bytes send_first = {SROCE_OP_SEND_FIRST, 0, 2, 1, 4 + 8 * 8, 0, 0};
+  const Bytes send_last = {SROCE_OP_SEND_LAST, 1, 1, 0, 1, 63, 0};
+  const Bytes write_only = {SROCE_OP_WRITE_ONLY, 1, 2, 0, 1, 63, 0};
+  const Bytes read = {SROCE_OP_READ_REQUEST, 8, 5 + 8 * 3, 0, 2, 1, 0, 1, 0};
+  const Bytes read_again = {SROCE_OP_READ_REQUEST, 12, 29, 5 + 8 * 3, 0, 2, 63, 0, 63, 0};
+  const Bytes fetch_add = {SROCE_OP_FETCH_ADD, 0, 0, 1, 63, 0};
+  write(folder, "send", responder_stream({send_first, send_last}));
+  write(folder, "write", responder_stream({write_only, write_only}));
+  write(folder, "read", responder_stream({read, read_again}));
+  write(folder, "mixed", responder_stream({send_first, send_last, write_only, read, fetch_add}));
+}
+
+// The requester's set-up: MTU 1024, window 64, 4 READs, retries 7, timeout, PSN 0xfffffe.
+void conversations_out(const fs::path& folder) {
+  const Bytes start = {2, 63, 4, 7, 7, 1, 0x00, 0xff, 0xff, 0xfe};
+  const Bytes post_send = {0, 2, 2, 4 + 8 * 2, 0}, post_read = {0, 4, 2, 5 + 8 * 3, 0};
+  const Bytes post_atomic = {0, 6, 2, 0, 0}, send = {2, 63, 0};
+  const Bytes ack = {6, 4, 0}, nak = {6, 4, 4}, rnr = {6, 4, 3};
+  const Bytes read_first = {6, 0, 0, 2, 0}, read_last = {6, 2, 0, 2, 0}, atomic = {6, 5, 0, 0};
+  const Bytes wait = {4, 255};
+  const auto join = [&](std::initializer_list<Bytes> steps) {
+    Bytes all = start;
+    for (const Bytes& step : steps) all.insert(all.end(), step.begin(), step.end());
+    return all;
+  };
+  write(folder, "send", join({post_send, send, ack, ack, ack, ack}));
+  write(folder, "loss", join({post_send, send, nak, send, wait, send, ack, ack, rnr, wait, send}));
+  write(folder, "read", join({post_read, send, read_first, wait, send, read_first, read_last}));
+  write(folder, "atomic", join({post_atomic, post_send, send, send, atomic, ack}));
+}
+
+void work_requests(const fs::path& folder) {
+  for (u8 opcode = 0; opcode <= SROCE_WR_SEND_INV; opcode++) {
+    Bytes bytes = {0, 2, 0, 0, 0, 1, opcode, SROCE_SEND_SIGNALED, 1, 2, 2};
+    bytes.resize(19);
+    for (u8 length : {4 + 8, 3, 0, 0}) bytes.push_back(length);
+    bytes.push_back(1);
+    write(folder, "opcode" + std::to_string(opcode), bytes);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const fs::path folder = argv[1];
+  packets(folder / "packet");
+  work_requests(folder / "wqe");
+  conversations_in(folder / "responder");
+  conversations_out(folder / "completer");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The engine for C++: what tests, the simulator and the fuzzers include. */
+#ifndef TESTS_PORT_ENGINE_H
+#define TESTS_PORT_ENGINE_H
+
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/types.h>
+
+extern "C" {
+#include "transport/access.h"
+#include "transport/ack.h"
+#include "transport/opcode.h"
+#include "transport/packet.h"
+#include "transport/psn.h"
+#include "transport/qp_state.h"
+#include "transport/requester.h"
+#include "transport/resources.h"
+#include "transport/responder.h"
+#include "transport/wire.h"
+#include "transport/wqe.h"
+}
+
+#endif

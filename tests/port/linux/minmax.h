@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef PORT_LINUX_MINMAX_H
+#define PORT_LINUX_MINMAX_H
+
+/* In C++ these names belong to the standard library. */
+#ifndef __cplusplus
+
+/* As in the kernel, both sides must be of one type; unique names let these nest. */
+#define port_compare(x, op, y, ux, uy) ({	\
+	__auto_type ux = (x);			\
+	__auto_type uy = (y);			\
+	(void)(&ux == &uy);			\
+	ux op uy ? ux : uy;			\
+})
+#define port_paste_(a, b)	a##b
+#define port_paste(a, b)	port_paste_(a, b)
+#define min(x, y)	port_compare(x, <, y, port_paste(x_, __COUNTER__), port_paste(y_, __COUNTER__))
+#define max(x, y)	port_compare(x, >, y, port_paste(x_, __COUNTER__), port_paste(y_, __COUNTER__))
+#define min_t(type, x, y)	min((type)(x), (type)(y))
+#define max_t(type, x, y)	max((type)(x), (type)(y))
+#define min3(x, y, z)		min(min(x, y), z)
+#define clamp(value, lo, hi)	min(max(value, lo), hi)
+#define swap(a, b)		do { __auto_type swap_a = (a); (a) = (b); (b) = swap_a; } while (0)
+
+#endif
+
+#endif

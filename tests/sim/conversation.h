@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// The oracle of one direction: what one host asks of the other, and the rules of it.
+//
+// It knows the list of work requests beforehand, follows every packet, placement and completion of
+// both ends, and throws Violation at the first one that is not the only right one. In a hostile
+// scenario data may legally be wrong; then only the rules that protect a host from its peer hold.
+#ifndef TESTS_SIM_CONVERSATION_H
+#define TESTS_SIM_CONVERSATION_H
+
+#include <span>
+#include <vector>
+
+#include "sim/log.h"
+#include "sim/memory.h"
+#include "sim/scenario.h"
+#include "sim/work.h"
+
+namespace sim {
+
+struct Totals {
+  u64 packets = 0;
+  u64 drops = 0;
+  u64 retransmits = 0;
+  u64 naks = 0;
+  u64 completions = 0;
+  u64 progress = 0;  // packets accepted, of requests and of answers
+};
+
+class Conversation {
+ public:
+  Conversation(const Scenario& scenario, int requester, Memory& local, Memory& remote,
+               Totals& totals)
+      : side_(scenario.side[requester]),
+        mtu_(scenario.mtu_bytes),
+        strict_(!scenario.hostile),
+        no_repeats_(scenario.clean && !side_.sqd),
+        local_(local),
+        remote_(remote),
+        totals_(totals) {}
+
+  // The plan, made by the workload.
+  std::vector<SendWork> sends;
+  std::vector<RecvWork> recvs;
+
+  void start(u32 first_psn, u32 dest_qpn);
+  bool strict() const { return strict_; }
+
+  // What the requester's host reports.
+  u32 posted_count() const { return posted_; }
+  void posted(u8 wqe_status);
+  void request_sent(const sroce_send_plan& plan, const sroce_packet& pkt,
+                    std::span<const u8> payload, bool draining, u64 now_ns);
+  void local_executed(u32 index);
+  void response_placed(const sroce_ack_plan& plan, std::span<const u8> data);
+  void progressed();
+  void retried();
+  u32 retries() const { return retries_; }
+  void rnr_waited(u64 until_ns);
+  void send_completed(const sroce_completion& wc);
+  void sends_must_be_complete() const;
+  // From now on the queue may be flushed: its QP was moved to ERR, its peer may be gone.
+  void requester_stopped() { stopped_ = true; }
+  bool failed() const { return failed_; }
+
+  // What the responder's host reports.
+  void payload_placed(const sroce_recv_plan& plan, std::span<const u8> data);
+  void atomic_executed(const sroce_recv_plan& plan, u64 original, u64 result);
+  void request_accepted(const sroce_packet& pkt);
+  void response_sent(const sroce_packet& pkt, std::span<const u8> payload);
+  void receive_fetched();
+  void receive_completed(const sroce_completion& wc);
+  void responder_stopped() { responder_stopped_ = true; }
+  u32 expected_psn() const { return exec_psn_; }
+  u32 executed_messages() const { return executed_; }
+  bool all_executed() const;
+  u32 fetched_receives() const { return fetched_; }
+  u32 completed_receives() const { return received_; }
+
+ private:
+  SendWork* work_at(u32 psn);
+  SendWork* current();
+  u32 payload_of(const SendWork& work, u32 number) const;
+  u8 request_opcode(const SendWork& work, u32 number) const;
+  void check_request_headers(const SendWork& work, u32 number, const sroce_packet& pkt) const;
+  void check_may_begin(const SendWork& work, u32 index, bool draining) const;
+  void check_succeeded(const SendWork& work) const;
+  void check_failure(const SendWork& work, u8 status);
+  void check_acknowledge(const sroce_packet& pkt);
+  void check_refusal(u8 syndrome) const;
+  void check_read_response(SendWork& work, const sroce_packet& pkt, std::span<const u8> payload);
+  void check_answers_before(const SendWork& work) const;
+  void finish_current(SendWork& work);
+
+  const Side& side_;
+  const u32 mtu_;
+  const bool strict_;
+  const bool no_repeats_;
+  Memory& local_;
+  Memory& remote_;
+  Totals& totals_;
+
+  // Requester.
+  u32 dest_qpn_ = 0;
+  u32 posted_ = 0;
+  u32 post_psn_ = 0;
+  u32 sent_psn_ = 0;     // one past the newest sent
+  u32 completed_ = 0;    // sends whose completion was seen or skipped
+  bool failed_ = false;  // a completion with an error was seen
+  bool stopped_ = false;
+  u32 retries_ = 0;  // since the last progress
+  u32 rnr_retries_ = 0;
+  u64 rnr_until_ns_ = 0;
+  u32 rd_oldest_ = 0;  // index before which every READ and atomic is complete
+
+  // Responder.
+  u32 exec_psn_ = 0;      // next PSN to execute
+  u32 exec_index_ = 0;    // its message
+  u32 executed_ = 0;      // messages: the MSN
+  u32 answer_index_ = 0;  // before it every READ and atomic has been answered in full
+  u32 fetched_ = 0;
+  u32 received_ = 0;
+  bool responder_stopped_ = false;
+  bool gap_reported_ = false;
+  u32 gap_psn_ = 0;
+};
+
+}  // namespace sim
+
+#endif

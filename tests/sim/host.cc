@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sim/host.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace sim {
+namespace {
+
+constexpr u32 kMaxReceiveSge = 8;
+
+u64 words(size_t bytes) { return (bytes + 7) / 8; }
+
+}  // namespace
+
+Host::Host(int number, Rng& rng, const Scenario& scenario, Network& network, Log& log,
+           Totals& totals)
+    : number_(number),
+      rng_(rng),
+      scenario_(scenario),
+      side_(scenario.side[number]),
+      network_(network),
+      log_(log),
+      totals_(totals) {
+  // One element more than allowed: a WQE with too many is copied, then refused.
+  const size_t list_bytes =
+      std::max<size_t>((side_.max_sge + 1) * sizeof(sroce_sge), side_.max_inline);
+  stride_ = static_cast<u32>(words(sizeof(sroce_send_wqe) + list_bytes) * 8);
+  ring_ = std::make_unique<u64[]>(words(size_t{stride_} * side_.slots));
+  recv_wqe_ =
+      std::make_unique<u64[]>(words(sizeof(sroce_recv_wqe) + kMaxReceiveSge * sizeof(sroce_sge)));
+  resources_.resize(side_.max_dest_rd_atomic);
+  sroce_requester_init(&requester_, SROCE_SERVICE_RC, ring_.get(), stride_, side_.slots);
+  sroce_responder_init(&responder_, SROCE_SERVICE_RC,
+                       reinterpret_cast<sroce_recv_wqe*>(recv_wqe_.get()));
+}
+
+void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Memory& memory,
+                   Conversation& out, Conversation& in) {
+  memory_ = &memory;
+  out_ = &out;
+  in_ = &in;
+  qpn_ = qpn;
+  posted_receives_ = 0;
+  connected_ = true;
+  error_ = false;
+  resume_ns_ = SROCE_NEVER;
+  gap_known_ = false;
+  message_kind_ = 0;
+  retried_gap_psn_ = ~0u;
+
+  requester_.attr = {};
+  requester_.attr.qpn = qpn;
+  requester_.attr.dest_qpn = peer_qpn;
+  requester_.attr.pkey = SROCE_PKEY_DEFAULT;
+  requester_.attr.mtu_bytes = scenario_.mtu_bytes;
+  requester_.attr.window_packets = side_.window_packets;
+  requester_.attr.max_rd_atomic = side_.max_rd_atomic;
+  requester_.attr.retry_cnt = side_.retry_cnt;
+  requester_.attr.rnr_retry = side_.rnr_retry;
+  requester_.attr.ack_timeout_ns = sroce_ack_timeout_ns(side_.timeout_exponent);
+  sroce_requester_start_psn(&requester_, first_psn);
+  sroce_requester_set_state(&requester_, SROCE_SQ_READY);
+
+  responder_.attr = {};
+  responder_.attr.dest_qpn = peer_qpn;
+  responder_.attr.pkey = SROCE_PKEY_DEFAULT;
+  responder_.attr.mtu_bytes = scenario_.mtu_bytes;
+  responder_.attr.access = SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE |
+                           SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
+  responder_.attr.min_rnr_timer = side_.min_rnr_timer;
+  sroce_resources_init(&responder_.resources, resources_.data(), side_.max_dest_rd_atomic);
+  sroce_responder_start_psn(&responder_, peer_first_psn);
+  sroce_responder_set_state(&responder_, SROCE_RQ_READY);
+}
+
+void Host::disconnect() {
+  connected_ = false;
+  error_ = false;
+  sroce_requester_reset(&requester_);
+  sroce_responder_reset(&responder_);
+}
+
+void Host::move_to_error() {
+  if (!connected_ || error_) return;
+  error_ = true;
+  if (log_.on()) log_.line(format("%c: QP to ERR", 'A' + number_));
+  out_->requester_stopped();
+  in_->responder_stopped();
+  sroce_requester_set_state(&requester_, SROCE_SQ_ERROR);
+  sroce_responder_set_state(&responder_, SROCE_RQ_ERROR);
+  pull_send_completions();
+  pull_receive_completions();
+  flush_receives();
+}
+
+void Host::drain() {
+  if (log_.on()) log_.line(format("%c: QP to SQD", 'A' + number_));
+  sroce_requester_set_state(&requester_, SROCE_SQ_DRAINING);
+}
+
+void Host::resume() {
+  if (log_.on()) log_.line(format("%c: QP back to RTS", 'A' + number_));
+  sroce_requester_set_state(&requester_, SROCE_SQ_READY);
+}
+
+bool Host::post_send() {
+  if (!sroce_requester_room(&requester_)) return false;
+  const SendWork& work = out_->sends[out_->posted_count()];
+  sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, requester_.posted);
+  std::memset(static_cast<void*>(wqe), 0xa5, stride_);
+  wqe->wr_id = work.wr_id;
+  wqe->opcode = work.opcode;
+  wqe->flags = work.flags;
+  wqe->length = work.length;
+  wqe->imm = work.imm;
+  if (work.opcode == SROCE_WR_SEND_INV) wqe->invalidate_rkey = work.inv_rkey;
+  if (work.is_atomic())
+    wqe->atomic = {work.remote_addr, work.rkey, work.compare_add, work.swap};
+  else
+    wqe->rdma = {work.remote_addr, work.rkey};
+  wqe->num_sge = static_cast<u32>(work.sge.size());
+  if (work.flags & SROCE_SEND_INLINE)
+    std::copy(work.inline_data.begin(), work.inline_data.end(), wqe->inline_data);
+  else
+    std::copy(work.sge.begin(), work.sge.end(), wqe->sge);
+  const sroce_wqe_limits limits = {SROCE_SERVICE_RC, side_.max_sge, side_.max_inline,
+                                   scenario_.mtu_bytes};
+  wqe->status = sroce_wqe_check(wqe, &limits);
+  if (log_.on())
+    log_.line(format("%c: posts wr %llx opcode=%u len=%u flags=%x psn=%06x status=%u",
+                     'A' + number_, (unsigned long long)work.wr_id, work.opcode, work.length,
+                     work.flags, requester_.post_psn, wqe->status));
+  const u8 status = wqe->status;
+  sroce_requester_post(&requester_);
+  out_->posted(status);
+  return true;
+}
+
+void Host::post_receive() {
+  if (posted_receives_ < in_->recvs.size()) posted_receives_++;
+  if (error_) flush_receives();
+}
+
+u64 Host::wake_ns() const {
+  if (!connected_) return SROCE_NEVER;
+  const u64 deadline_ns = sroce_requester_deadline(&requester_);
+  const u64 timer_ns = deadline_ns == SROCE_NEVER ? SROCE_NEVER : deadline_ns + slack_ns_;
+  return std::min(timer_ns, resume_ns_);
+}
+
+void Host::run(u64 now_ns) {
+  if (!connected_) return;
+  now_ns_ = now_ns;
+  if (resume_ns_ <= now_ns) resume_ns_ = SROCE_NEVER;
+  handle_deadline();
+  run_send();
+  run_recv();
+  check_requester();
+  check_responder();
+}
+
+void Host::receive(const Datagram& datagram, u64 now_ns) {
+  now_ns_ = now_ns;
+  // The engine may look at the headers only: an exact copy lets ASan see if it does not.
+  const auto total = static_cast<u32>(datagram.bytes.size());
+  const u32 readable = std::min<u32>(total, SROCE_MAX_HEADER_BYTES);
+  const Bytes header(datagram.bytes.begin(), datagram.bytes.begin() + readable);
+  sroce_packet pkt;
+  if (datagram.corrupt) return;  // the ICRC is wrong
+  if (sroce_packet_parse(header.data(), readable, total, &pkt) != SROCE_PARSE_OK) {
+    require(!out_ || scenario_.hostile, "good packet refused by the parser", "%u bytes", total);
+    return;
+  }
+  if (!connected_ || pkt.dest_qpn != qpn_ || pkt.pkey != SROCE_PKEY_DEFAULT) return;
+  require(pkt.header_bytes + pkt.payload_bytes + pkt.pad_bytes + SROCE_ICRC_BYTES == total,
+          "parser lengths do not add up", "%u bytes", total);
+  const auto payload = std::span(datagram.bytes).subspan(pkt.header_bytes, pkt.payload_bytes);
+  if (pkt.info->flags & SROCE_OPF_RESPONSE)
+    handle_response(pkt, payload);
+  else if (pkt.info->flags & SROCE_OPF_REQUEST)
+    handle_request(pkt, payload);
+  run(now_ns);
+}
+
+// May another packet be handed to the transmit queue now?
+bool Host::may_transmit() {
+  const u64 ready_ns = network_.ready_at(number_, side_.tx_queue_bytes);
+  if (side_.tx_queue_bytes == ~0ull || ready_ns <= now_ns_) return true;
+  resume_ns_ = std::min(resume_ns_, ready_ns);
+  return false;
+}
+
+// A shortage: what was planned is not done; it is asked for again later.
+bool Host::drops_plan() {
+  if (!in_shortage(side_.drop_plan)) return false;
+  resume_ns_ = std::min(resume_ns_, now_ns_ + rng_.between(1000, 50000));
+  return true;
+}
+
+u32 Host::random_burst(u32 budget) {
+  return static_cast<u32>(std::min<u64>(rng_.between(1, side_.burst_packets), budget));
+}
+
+void Host::transmit(const sroce_packet& pkt, std::span<const u8> payload) {
+  require(pkt.info && pkt.payload_bytes == payload.size() && pkt.pad_bytes == (-payload.size() & 3),
+          "packet lengths do not add up", "psn=%06x", pkt.psn);
+  Bytes bytes(pkt.info->header_bytes + payload.size() + pkt.pad_bytes + SROCE_ICRC_BYTES);
+  const u32 header_bytes = sroce_packet_write(&pkt, bytes.data());
+  require(header_bytes == pkt.header_bytes && header_bytes == pkt.info->header_bytes,
+          "packet lengths do not add up", "psn=%06x", pkt.psn);
+  std::copy(payload.begin(), payload.end(), bytes.begin() + header_bytes);
+  network_.send(number_, std::move(bytes), now_ns_);
+}
+
+void Host::log_completion(const char* what, const sroce_completion& wc) const {
+  if (!log_.on()) return;
+  log_.line(format("%c: completes %s wr %llx status=%u opcode=%u bytes=%u", 'A' + number_, what,
+                   (unsigned long long)wc.wr_id, wc.status, wc.opcode, wc.byte_len));
+}
+
+}  // namespace sim

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// What must hold of the engine's own state after every step.
+#include "sim/host.h"
+#include "transport/psn.h"
+
+namespace sim {
+namespace {
+
+u32 distance(u32 from, u32 to) { return (to - from) & SROCE_PSN_MASK; }
+
+}  // namespace
+
+// Counted from the WQEs, packets between unacked_psn and next_psn.
+void Host::count_in_flight(u32& data, u32& rd_atomic) const {
+  const sroce_requester& req = requester_;
+  const u32 in_flight = distance(req.unacked_psn, req.next_psn);
+  u32 start = 0;
+  data = rd_atomic = 0;
+  for (u32 index = req.acked; index != req.posted && start < in_flight; index++) {
+    const sroce_send_wqe* wqe = sroce_requester_wqe(&req, index);
+    if (!wqe->psn_count) continue;
+    u32 end = start + wqe->psn_count;
+    if (index == req.acked) end = wqe->psn_count - distance(wqe->first_psn, req.unacked_psn);
+    if (wqe_is_rd_atomic(wqe->opcode))
+      rd_atomic++;
+    else
+      data += std::min(end, in_flight) - start;
+    start = end;
+  }
+}
+
+void Host::check_requester() const {
+  const sroce_requester& req = requester_;
+  const char* rule = "requester positions are out of order";
+  require(req.posted == out_->posted_count(), rule, "posted %u", req.posted);
+  require(req.posted - req.retired <= req.ring_mask + 1, rule, "retired %u posted %u", req.retired,
+          req.posted);
+  require(req.acked - req.retired <= req.posted - req.retired &&
+              req.send - req.acked <= req.posted - req.acked,
+          rule, "retired %u acked %u send %u posted %u", req.retired, req.acked, req.send,
+          req.posted);
+  if (req.state == SROCE_SQ_ERROR) {
+    require(req.retired == req.posted, "flush is incomplete", "retired %u posted %u", req.retired,
+            req.posted);
+    require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer on without need", "%c",
+            'A' + number_);
+    return;
+  }
+  const u32 next = distance(req.unacked_psn, req.next_psn);
+  const u32 sent = distance(req.unacked_psn, req.sent_psn);
+  const u32 post = distance(req.unacked_psn, req.post_psn);
+  require(next <= sent && sent <= post && sent <= SROCE_PSN_SPAN, "requester PSNs are out of order",
+          "unacked=%06x next=%06x sent=%06x post=%06x", req.unacked_psn, req.next_psn, req.sent_psn,
+          req.post_psn);
+  u32 data, rd_atomic;
+  count_in_flight(data, rd_atomic);
+  require(data == req.data_inflight && rd_atomic == req.rd_inflight,
+          "packets in flight are miscounted",
+          "data %u, counted %u; READs and atomics %u, counted %u", req.data_inflight, data,
+          req.rd_inflight, rd_atomic);
+  require(data <= side_.window_packets, "window exceeded", "%u of %u", data, side_.window_packets);
+  require(rd_atomic <= side_.max_rd_atomic, "max_rd_atomic exceeded", "%u of %u", rd_atomic,
+          side_.max_rd_atomic);
+  const bool needs_timer = next && req.attr.ack_timeout_ns;
+  require(!needs_timer || req.rnr_waiting || req.ack_deadline_ns != SROCE_NEVER, "timer not armed",
+          "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
+  require(needs_timer || req.ack_deadline_ns == SROCE_NEVER, "timer on without need",
+          "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
+  // Doubled with each expiry in a row, up to four times the timeout.
+  const u64 latest_ns = now_ns_ + req.attr.ack_timeout_ns * (out_->retries() ? 4 : 1);
+  require(!needs_timer || req.ack_deadline_ns <= latest_ns || req.ack_deadline_ns == SROCE_NEVER,
+          "timer too late", "in %lluns", (unsigned long long)(req.ack_deadline_ns - now_ns_));
+}
+
+// A gap is reported once, and what follows it is dropped until the expected packet comes.
+void Host::check_gap_handling(const sroce_packet& pkt, const sroce_recv_plan& plan) {
+  const bool reports = plan.verdict == SROCE_RECV_NAK && plan.syndrome == SROCE_NAK_PSN_SEQUENCE;
+  const bool ours = (pkt.opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_RC;
+  const bool beyond = ours && psn_distance(pkt.psn, responder_.epsn) > 0;
+  if (responder_.state == SROCE_RQ_READY && beyond) {
+    require(reports || gap_known_, "gap not reported", "psn=%06x, expected %06x", pkt.psn,
+            responder_.epsn);
+    require(!reports || !gap_known_, "gap reported twice", "psn=%06x, expected %06x", pkt.psn,
+            responder_.epsn);
+  }
+  if (reports || plan.verdict == SROCE_RECV_RNR) gap_known_ = true;
+}
+
+// Whatever the peer sends: a message begins once, is full until its end, and a WRITE is as long as
+// it announced.
+void Host::check_message_stream(const sroce_packet& pkt) {
+  const u32 flags = pkt.info->flags;
+  const u32 kind = flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE);
+  const bool first = flags & SROCE_OPF_FIRST, last = flags & SROCE_OPF_LAST;
+  require(first ? !message_kind_ : message_kind_ == kind, "message out of sequence accepted",
+          "psn=%06x %s", pkt.psn, opcode_name(pkt.opcode).c_str());
+  message_kind_ = last ? 0 : kind;
+  if (!kind) return;
+  require(pkt.payload_bytes <= scenario_.mtu_bytes &&
+              (last || pkt.payload_bytes == scenario_.mtu_bytes),
+          "payload of wrong length accepted", "psn=%06x: %u bytes", pkt.psn, pkt.payload_bytes);
+  if (kind != SROCE_OPF_WRITE) return;
+  if (first) message_left_ = pkt.dma_length;
+  require(pkt.payload_bytes <= message_left_ && (!last || pkt.payload_bytes == message_left_),
+          "WRITE is not as long as announced", "psn=%06x: %llu bytes left, %u came", pkt.psn,
+          (unsigned long long)message_left_, pkt.payload_bytes);
+  message_left_ -= pkt.payload_bytes;
+}
+
+// A response beyond a missing one means that the missing one was lost: ask again, once.
+void Host::check_gap_is_retried(const sroce_packet& pkt, const sroce_ack_plan& plan) {
+  const sroce_requester& req = requester_;
+  if (!out_->strict() || req.state == SROCE_SQ_ERROR || plan.action != SROCE_ACK_DROP ||
+      req.acked == req.posted)
+    return;
+  u32 index = req.acked;
+  while (index != req.posted && !sroce_requester_wqe(&req, index)->psn_count) index++;
+  if (index == req.posted || !wqe_is_rd_atomic(sroce_requester_wqe(&req, index)->opcode)) return;
+  const u32 ahead = distance(req.unacked_psn, pkt.psn);
+  const bool beyond = ahead > 0 && ahead < distance(req.unacked_psn, req.sent_psn);
+  const bool gone_back = req.next_psn == req.unacked_psn;
+  require(!beyond || gone_back || retried_gap_psn_ == req.unacked_psn, "gap not retried",
+          "psn=%06x, missing %06x", pkt.psn, req.unacked_psn);
+}
+
+void Host::check_responder() const {
+  const sroce_responder& resp = responder_;
+  require(!resp.wc_pending, "receive completion left behind", "%c", 'A' + number_);
+  require(in_->fetched_receives() == in_->completed_receives() + resp.recv_held,
+          "receive lost or held twice", "%u fetched, %u completed", in_->fetched_receives(),
+          in_->completed_receives());
+  require(resp.resources.pending <= resp.resources.capacity, "responder resources overflow", "%u",
+          resp.resources.pending);
+  if (!in_->strict() || error_ || resp.state == SROCE_RQ_FAILED) return;
+  require(resp.epsn == in_->expected_psn(), "expected PSN is wrong", "%06x, should be %06x",
+          resp.epsn, in_->expected_psn());
+  require(resp.msn == (in_->executed_messages() & SROCE_PSN_MASK), "MSN is wrong",
+          "%u, should be %u", resp.msn, in_->executed_messages());
+}
+
+bool Host::idle() const {
+  sroce_response_plan response;
+  sroce_send_plan plan;
+  if (!connected_ || error_) return true;
+  if (wake_ns() != SROCE_NEVER) return false;
+  if (sroce_responder_next_response(&responder_, 1, &response)) return false;
+  sroce_requester_plan(&requester_, 1, &plan);
+  return plan.action == SROCE_SEND_NOTHING && requester_.retired == requester_.posted;
+}
+
+// After the drain: nothing left over of what there was.
+void Host::check_idle() const {
+  if (!connected_ || error_) return;
+  const sroce_requester& req = requester_;
+  require(req.unacked_psn == req.post_psn && req.next_psn == req.post_psn && !req.data_inflight &&
+              !req.rd_inflight && req.acked == req.posted,
+          "something pending after the drain", "%s", describe_state().c_str());
+  require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer on without need", "%s",
+          describe_state().c_str());
+  if (!in_->strict()) return;  // a lie of the peer may leave a message half way
+  require(!responder_.resources.pending && !responder_.message && !responder_.recv_held,
+          "something pending after the drain", "%s", describe_state().c_str());
+}
+
+std::string Host::describe_state() const {
+  const sroce_requester& req = requester_;
+  return format(
+      "%c: state=%u/%u retired=%u acked=%u send=%u posted=%u unacked=%06x next=%06x sent=%06x "
+      "post=%06x"
+      " data=%u rd=%u rnr=%d deadline=%lld epsn=%06x gap=%d held=%d pending=%u",
+      'A' + number_, req.state, responder_.state, req.retired, req.acked, req.send, req.posted,
+      req.unacked_psn, req.next_psn, req.sent_psn, req.post_psn, req.data_inflight, req.rd_inflight,
+      req.rnr_waiting, (long long)sroce_requester_deadline(&req), responder_.epsn,
+      responder_.gap_reported, responder_.recv_held, responder_.resources.pending);
+}
+
+}  // namespace sim

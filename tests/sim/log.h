@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// The time-sequence log, and what a broken rule looks like.
+#ifndef TESTS_SIM_LOG_H
+#define TESTS_SIM_LOG_H
+
+#include <cstdint>
+#include <deque>
+#include <stdexcept>
+#include <string>
+
+#include "port/engine.h"
+
+namespace sim {
+
+// A rule of the oracle was broken. Thrown by checks only, never through engine frames.
+class Violation : public std::runtime_error {
+ public:
+  Violation(std::string rule, const std::string& detail)
+      : std::runtime_error(rule + ": " + detail), rule_(std::move(rule)) {}
+  const std::string& rule() const { return rule_; }
+
+ private:
+  std::string rule_;
+};
+
+std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+
+// Throws Violation(@rule) unless @holds; the text is only made when needed.
+template <typename... Args>
+void require(bool holds, const char* rule, const char* pattern, Args... args) {
+  if (!holds) [[unlikely]]
+    throw Violation(rule, format(pattern, args...));
+}
+
+std::string opcode_name(u8 opcode);
+std::string syndrome_name(u8 syndrome);
+std::string describe(const sroce_packet& pkt);
+
+// Costs nothing while it is off; a failing seed is run again with it on.
+class Log {
+ public:
+  enum class Mode { off, keep_last, print };
+
+  explicit Log(Mode mode) : mode_(mode) {}
+  bool on() const { return mode_ != Mode::off; }
+  void set_time(uint64_t now_ns) { now_ns_ = now_ns; }
+  void line(const std::string& text);
+  const std::deque<std::string>& lines() const { return lines_; }
+
+ private:
+  static constexpr size_t kKept = 120;
+  Mode mode_;
+  uint64_t now_ns_ = 0;
+  std::deque<std::string> lines_;
+};
+
+}  // namespace sim
+
+#endif

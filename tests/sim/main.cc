@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// sim: run seeds, or replay one with its whole log.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "sim/simulation.h"
+
+extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
+
+namespace {
+
+struct Options {
+  u64 first = 1;
+  u64 count = 1;
+  bool log = false;
+  bool stop_at_first = false;
+  sim::Style style = sim::Style::any;
+};
+
+struct Sums {
+  sim::Totals totals;
+  double slowest_recovery = 0;
+  u64 failed = 0;
+};
+
+constexpr char kUsage[] =
+    "usage: sim [--seed S [--log]] [--seeds N [--first S]] [--hostile | --honest] [--stop]\n"
+    "  --seed S    run one seed; --log prints its whole time-sequence log\n"
+    "  --seeds N   run N seeds, from --first (1)\n"
+    "  --hostile   only peers that keep no rule; --honest: only peers that do\n"
+    "  --stop      stop at the first failure\n";
+
+// What is known when the process dies: which seed it was.
+char seed_line[64];
+
+void print_seed() { (void)!write(STDOUT_FILENO, seed_line, std::strlen(seed_line)); }
+
+void on_signal(int number) {
+  print_seed();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+void remember_seed(u64 seed) {
+  std::snprintf(seed_line, sizeof(seed_line), "died in seed=%llu\n", (unsigned long long)seed);
+}
+
+void install_handlers() {
+  std::signal(SIGABRT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  std::signal(SIGXCPU, on_signal);
+  if (__sanitizer_set_death_callback)
+    __sanitizer_set_death_callback(print_seed);
+  else
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE}) std::signal(number, on_signal);
+}
+
+// The same seed again, this time with the log on.
+void explain(u64 seed, sim::Style style) {
+  sim::Simulation simulation(seed, style, sim::Log::Mode::keep_last);
+  try {
+    simulation.run();
+  } catch (const sim::Violation&) {
+  }
+  for (const std::string& line : simulation.log().lines()) std::puts(line.c_str());
+}
+
+void run_seed(u64 seed, const Options& options, Sums& sums) {
+  const auto mode = options.log ? sim::Log::Mode::print : sim::Log::Mode::off;
+  sim::Simulation simulation(seed, options.style, mode);
+  if (options.log) std::printf("%s\n", simulation.scenario().describe().c_str());
+  try {
+    simulation.run();
+  } catch (const sim::Violation& violation) {
+    sums.failed++;
+    if (!options.log) {
+      std::printf("seed=%llu %s\n", (unsigned long long)seed,
+                  simulation.scenario().describe().c_str());
+      explain(seed, options.style);
+    }
+    std::printf("%s\nFAILED seed=%llu rule: %s\nreplay: sim --seed %llu --log%s\n",
+                violation.what(), (unsigned long long)seed, violation.rule().c_str(),
+                (unsigned long long)seed,
+                options.style == sim::Style::hostile  ? " --hostile"
+                : options.style == sim::Style::honest ? " --honest"
+                                                      : "");
+  }
+  sums.totals.packets += simulation.totals().packets;
+  sums.totals.drops += simulation.totals().drops;
+  sums.totals.retransmits += simulation.totals().retransmits;
+  sums.totals.naks += simulation.totals().naks;
+  sums.totals.completions += simulation.totals().completions;
+  sums.slowest_recovery = std::max(sums.slowest_recovery, simulation.slowest_recovery());
+}
+
+[[noreturn]] void usage() {
+  std::fputs(kUsage, stderr);
+  std::exit(2);
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; i++) {
+    const std::string option = argv[i];
+    const auto number = [&] {
+      char* end = nullptr;
+      const u64 value = ++i < argc ? std::strtoull(argv[i], &end, 0) : 0;
+      if (!end || *end) usage();
+      return value;
+    };
+    if (option == "--seed" || option == "--first")
+      options.first = number();
+    else if (option == "--seeds")
+      options.count = number();
+    else if (option == "--log")
+      options.log = true;
+    else if (option == "--stop")
+      options.stop_at_first = true;
+    else if (option == "--hostile")
+      options.style = sim::Style::hostile;
+    else if (option == "--honest")
+      options.style = sim::Style::honest;
+    else
+      usage();
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  std::printf("seed=%llu count=%llu\n", (unsigned long long)options.first,
+              (unsigned long long)options.count);
+  std::fflush(stdout);
+  install_handlers();
+  Sums sums;
+  u64 done = 0;
+  while (done < options.count && !(sums.failed && options.stop_at_first)) {
+    remember_seed(options.first + done);
+    run_seed(options.first + done++, options, sums);
+  }
+  const sim::Totals& totals = sums.totals;
+  std::printf(
+      "%llu packets, %llu drops, %llu retransmits, %llu naks, %llu completions, slowest recovery "
+      "%.0f%% of its bound\n%llu passed, %llu failed\n",
+      (unsigned long long)totals.packets, (unsigned long long)totals.drops,
+      (unsigned long long)totals.retransmits, (unsigned long long)totals.naks,
+      (unsigned long long)totals.completions, 100 * sums.slowest_recovery,
+      (unsigned long long)(done - sums.failed), (unsigned long long)sums.failed);
+  return sums.failed ? 1 : 0;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// The memory of one host: regions found by key, what each must hold (the shadow), guard bytes.
+//
+// Every target is carved from a region with a gap before it, so a byte beside a target is as
+// noticeable as a byte outside of the region.
+#ifndef TESTS_SIM_MEMORY_H
+#define TESTS_SIM_MEMORY_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "port/engine.h"
+#include "sim/rng.h"
+
+namespace sim {
+
+struct Region {
+  static constexpr size_t kGuardBytes = 64;
+
+  std::string name;
+  u64 iova = 0;
+  u64 length = 0;
+  u32 key = 0;
+  u32 access = 0;
+  bool valid = true;
+  std::vector<u8> bytes;   // guard, length, guard
+  std::vector<u8> shadow;  // what @bytes must be
+
+  u8* at(u64 va) { return bytes.data() + kGuardBytes + (va - iova); }
+  u8* shadow_at(u64 va) { return shadow.data() + kGuardBytes + (va - iova); }
+  bool covers(u64 va, u64 count) const {
+    return count <= length && va >= iova && va - iova <= length - count;
+  }
+};
+
+class Memory {
+ public:
+  Region& add(Rng& rng, const char* name, u32 access);
+  // Space for a target of @length bytes; before seal() only.
+  u64 carve(Rng& rng, Region& region, u64 length, u32 alignment = 1);
+  // Every region gets its storage and random content.
+  void seal(Rng& rng);
+
+  Region* find(u32 key);
+  bool key_in_use(u32 key) const { return by_key_.contains(key); }
+
+  // What the shell's memory room says, by the engine's own range check.
+  sroce_mem_status check(u32 key, u64 va, u64 count, u32 needed);
+  // Copies that have been checked; the oracle checks them once more on its own.
+  void write(u32 key, u64 va, std::span<const u8> data, u32 needed);
+  void read(u32 key, u64 va, std::span<u8> data, u32 needed);
+  // The scatter/gather list of a work request.
+  sroce_mem_status gather(const sroce_sge* sge, u32 count, u32 offset, std::span<u8> data);
+  sroce_mem_status scatter(const sroce_sge* sge, u32 count, u32 offset, std::span<const u8> data);
+
+  // The oracle's side: bytes that are right to be there from now on.
+  void expect(u32 key, u64 va, std::span<const u8> data);
+  void expect_scattered(const sroce_sge* sge, u32 count, u32 offset, std::span<const u8> data);
+  void verify() const;
+
+ private:
+  using Visit = std::function<sroce_mem_status(const sroce_sge&, u64 va, u32 done, u32 count)>;
+  static sroce_mem_status walk(const sroce_sge* sge, u32 count, u32 offset, u32 length,
+                               const Visit& visit);
+  Region& permitted(u32 key, u64 va, u64 count, u32 needed, const char* what);
+
+  std::vector<std::unique_ptr<Region>> regions_;
+  std::unordered_map<u32, Region*> by_key_;
+};
+
+}  // namespace sim
+
+#endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Rules for the half that executes requests, answers them and completes receives.
+#include <algorithm>
+
+#include "sim/conversation.h"
+#include "transport/psn.h"
+
+namespace sim {
+namespace {
+
+u8 refusal_status(u8 syndrome) {
+  switch (syndrome) {
+    case SROCE_NAK_INVALID_REQUEST:
+      return SROCE_WC_REM_INV_REQ_ERR;
+    case SROCE_NAK_REMOTE_ACCESS:
+      return SROCE_WC_REM_ACCESS_ERR;
+    case SROCE_NAK_REMOTE_OPERATION:
+      return SROCE_WC_REM_OP_ERR;
+    default:
+      return SROCE_WC_GENERAL_ERR;
+  }
+}
+
+}  // namespace
+
+// The message that the next request packet must belong to.
+SendWork* Conversation::current() {
+  while (exec_index_ < posted_ && (sends[exec_index_].executed || !sends[exec_index_].psn_count))
+    exec_index_++;
+  return exec_index_ < posted_ ? &sends[exec_index_] : nullptr;
+}
+
+void Conversation::payload_placed(const sroce_recv_plan& plan, std::span<const u8> data) {
+  const bool to_receive = plan.target == SROCE_TARGET_RECV;
+  if (strict_) {
+    const SendWork* work = current();
+    require(work && (to_receive ? work->is_send() : work->is_write()),
+            "placed for a request that was not due", "%zu bytes", data.size());
+    const u32 offset = work->remote_bytes;
+    require(work->expected != SROCE_WC_REM_ACCESS_ERR || to_receive, "byte of a bad message placed",
+            "wr %llx", (unsigned long long)work->wr_id);
+    require(offset + data.size() <= work->length, "placed outside of the message",
+            "offset %u + %zu of %u bytes", offset, data.size(), work->length);
+    if (to_receive)
+      require(plan.offset == offset, "placed at the wrong offset", "%u, expected %u", plan.offset,
+              offset);
+    else
+      require(plan.rkey == work->rkey && plan.va == work->remote_addr + offset,
+              "placed at the wrong address", "wr %llx: offset %lld, expected %u",
+              (unsigned long long)work->wr_id, (long long)(plan.va - work->remote_addr), offset);
+    require(std::equal(data.begin(), data.end(), work->data.begin() + offset),
+            "payload placed is wrong", "wr %llx offset %u", (unsigned long long)work->wr_id,
+            offset);
+  }
+  if (SendWork* work = current()) work->remote_bytes += static_cast<u32>(data.size());
+  if (!to_receive) {
+    remote_.expect(plan.rkey, plan.va, data);
+    return;
+  }
+  require(fetched_ > 0, "placed without a receive", "%zu bytes", data.size());
+  RecvWork& recv = recvs[fetched_ - 1];
+  require(fetched_ == received_ + 1, "placed into a completed receive", "wr %llx",
+          (unsigned long long)recv.wr_id);
+  require(u64{plan.offset} + data.size() <= recv.length, "placed outside of the receive",
+          "offset %u + %zu of %u", plan.offset, data.size(), recv.length);
+  remote_.expect_scattered(recv.sge.data(), static_cast<u32>(recv.sge.size()), plan.offset, data);
+}
+
+void Conversation::atomic_executed(const sroce_recv_plan& plan, u64 original, u64 result) {
+  if (strict_) {
+    const SendWork* work = current();
+    require(work && work->is_atomic(), "atomic executed out of order or twice", "rkey %x",
+            plan.rkey);
+    u64 expected;
+    std::memcpy(&expected, work->data.data(), sizeof(expected));
+    require(plan.va == work->remote_addr && original == expected && result == work->atomic_result,
+            "atomic executed wrongly", "wr %llx: %llx -> %llx", (unsigned long long)work->wr_id,
+            (unsigned long long)original, (unsigned long long)result);
+  }
+  remote_.expect(plan.rkey, plan.va, {reinterpret_cast<const u8*>(&result), sizeof(result)});
+}
+
+void Conversation::finish_current(SendWork& work) {
+  const u32 placed = work.is_rd_atomic() ? work.length : work.remote_bytes;
+  require(work.expected == kSuccess || work.fails_locally, "bad request executed", "wr %llx",
+          (unsigned long long)work.wr_id);
+  require(placed == work.length, "message executed with bytes missing", "wr %llx: %u of %u",
+          (unsigned long long)work.wr_id, placed, work.length);
+  work.executed = true;
+  executed_++;
+}
+
+void Conversation::request_accepted(const sroce_packet& pkt) {
+  gap_reported_ = false;
+  totals_.progress++;
+  if (!strict_) return;
+  SendWork* work = current();
+  require(work, "request executed that was never posted", "psn=%06x", pkt.psn);
+  require(pkt.psn == exec_psn_, "request executed out of order or twice", "psn=%06x, expected %06x",
+          pkt.psn, exec_psn_);
+  const u32 count = work->is_rd_atomic() ? work->psn_count : 1;
+  exec_psn_ = psn_add(exec_psn_, count);
+  if (exec_psn_ == psn_add(work->first_psn, work->psn_count)) finish_current(*work);
+}
+
+// First answers come in order, and nothing passes the answer of a READ or an atomic.
+void Conversation::check_answers_before(const SendWork& work) const {
+  for (u32 i = answer_index_; i < posted_ && &sends[i] < &work; i++)
+    require(!sends[i].is_rd_atomic() || sends[i].answered == sends[i].psn_count,
+            "response order violated", "psn=%06x is answered before psn=%06x", work.first_psn,
+            psn_add(sends[i].first_psn, sends[i].answered));
+}
+
+void Conversation::check_refusal(u8 syndrome) const {
+  const Conversation& self = *this;
+  const SendWork* work = const_cast<Conversation&>(self).current();
+  require(work && !work->fails_locally && work->expected == refusal_status(syndrome),
+          "NAK without cause", "%s for wr %llx", syndrome_name(syndrome).c_str(),
+          (unsigned long long)(work ? work->wr_id : 0));
+}
+
+void Conversation::check_acknowledge(const sroce_packet& pkt) {
+  const u8 kind = pkt.syndrome & SROCE_AETH_KIND_MASK;
+  if (kind == SROCE_AETH_ACK) {
+    require(psn_before(pkt.psn, exec_psn_), "acknowledged what was not executed", "psn=%06x",
+            pkt.psn);
+    SendWork* work = work_at(pkt.psn);
+    if (!work || psn_before(pkt.psn, sends[0].first_psn)) return;  // before the first request
+    check_answers_before(*work);
+    require(!work->is_rd_atomic() || work->answered == work->psn_count, "response order violated",
+            "psn=%06x is acknowledged before it is answered", pkt.psn);
+    return;
+  }
+  totals_.naks++;
+  require(pkt.psn == exec_psn_, "NAK for the wrong PSN", "psn=%06x, expected %06x", pkt.psn,
+          exec_psn_);
+  if (SendWork* work = current()) check_answers_before(*work);
+  require(!no_repeats_, "NAK on a clean path", "%s", syndrome_name(pkt.syndrome).c_str());
+  if (kind == SROCE_AETH_RNR_NAK) return;  // whether there was a receive, the host has checked
+  if (pkt.syndrome != SROCE_NAK_PSN_SEQUENCE) {
+    check_refusal(pkt.syndrome);
+    return;
+  }
+  require(!gap_reported_ || gap_psn_ != pkt.psn, "gap reported twice", "psn=%06x", pkt.psn);
+  gap_reported_ = true;
+  gap_psn_ = pkt.psn;
+}
+
+void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
+                                       std::span<const u8> payload) {
+  const u32 number = (pkt.psn - work.first_psn) & SROCE_PSN_MASK;
+  const bool last = number + 1 == work.psn_count;
+  const u32 flags = pkt.info->flags;
+  require(work.is_read() && work.executed, "READ response nobody asked for", "psn=%06x", pkt.psn);
+  require(number <= work.answered, "hole in READ responses", "psn=%06x, expected %06x", pkt.psn,
+          psn_add(work.first_psn, work.answered));
+  require(last == !!(flags & SROCE_OPF_LAST), "READ response opcode is wrong", "psn=%06x %s",
+          pkt.psn, opcode_name(pkt.opcode).c_str());
+  require(number || (flags & SROCE_OPF_FIRST), "READ response opcode is wrong", "psn=%06x %s",
+          pkt.psn, opcode_name(pkt.opcode).c_str());
+  require(payload.size() == payload_of(work, number) &&
+              std::equal(payload.begin(), payload.end(), work.data.begin() + number * mtu_),
+          "READ response data is wrong", "psn=%06x", pkt.psn);
+  check_answers_before(work);
+  work.answered = std::max(work.answered, number + 1);
+}
+
+void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> payload) {
+  if (!strict_) return;
+  const u32 flags = pkt.info->flags;
+  if (flags & SROCE_OPF_AETH)
+    require(pkt.msn == (executed_ & SROCE_PSN_MASK), "MSN is wrong", "%u, expected %u", pkt.msn,
+            executed_);
+  if (!(flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))) {
+    check_acknowledge(pkt);
+    return;
+  }
+  SendWork* work = work_at(pkt.psn);
+  require(work && psn_before(pkt.psn, exec_psn_), "response to what was not executed", "psn=%06x",
+          pkt.psn);
+  if (flags & SROCE_OPF_READ) {
+    check_read_response(*work, pkt, payload);
+  } else {
+    u64 expected = 0;
+    require(work->is_atomic() && work->executed, "atomic response nobody asked for", "psn=%06x",
+            pkt.psn);
+    std::memcpy(&expected, work->data.data(), sizeof(expected));
+    require(pkt.atomic_original == expected, "atomic response is wrong", "psn=%06x", pkt.psn);
+    check_answers_before(*work);
+    work->answered = 1;
+  }
+  while (answer_index_ < posted_ &&
+         (!sends[answer_index_].is_rd_atomic() ||
+          sends[answer_index_].answered == sends[answer_index_].psn_count))
+    answer_index_++;
+}
+
+void Conversation::receive_fetched() {
+  require(fetched_ == received_, "receive fetched while one is in hand", "%u", fetched_);
+  recvs[fetched_++].fetched = true;
+}
+
+void Conversation::receive_completed(const sroce_completion& wc) {
+  totals_.completions++;
+  require(received_ < recvs.size(), "completion nobody waits for", "wr_id %llx",
+          (unsigned long long)wc.wr_id);
+  const RecvWork& recv = recvs[received_++];
+  require(wc.wr_id == recv.wr_id, "receive completion out of order", "wr_id %llx, expected %llx",
+          (unsigned long long)wc.wr_id, (unsigned long long)recv.wr_id);
+  if (wc.status == SROCE_WC_WR_FLUSH_ERR) {
+    require(responder_stopped_, "receive flushed without cause", "wr_id %llx",
+            (unsigned long long)wc.wr_id);
+    return;
+  }
+  if (wc.status == kSuccess)
+    require(wc.byte_len <= recv.length || wc.opcode == SROCE_WC_RECV_WRITE_IMM,
+            "receive completion byte_len is wrong", "%u of %u", wc.byte_len, recv.length);
+  if (!strict_) return;
+  require(wc.status == recv.expected, "receive completion status is wrong",
+          "wr_id %llx: %u, expected %u", (unsigned long long)wc.wr_id, wc.status, recv.expected);
+  if (wc.status != kSuccess) return;
+  require(recv.send_index >= 0, "receive completed without a message", "wr_id %llx",
+          (unsigned long long)wc.wr_id);
+  const SendWork& work = sends[recv.send_index];
+  const char* rule = "receive completion is wrong";
+  require(work.executed, rule, "wr_id %llx: before its message", (unsigned long long)wc.wr_id);
+  require(wc.byte_len == work.length, rule, "byte_len %u, expected %u", wc.byte_len, work.length);
+  require(wc.opcode == (work.is_send() ? SROCE_WC_RECV : SROCE_WC_RECV_WRITE_IMM), rule,
+          "opcode %u", wc.opcode);
+  const bool has_imm = work.opcode == SROCE_WR_SEND_IMM || work.opcode == SROCE_WR_WRITE_IMM;
+  const bool has_inv = work.opcode == SROCE_WR_SEND_INV;
+  require(wc.flags == (has_imm   ? SROCE_WC_WITH_IMM
+                       : has_inv ? SROCE_WC_WITH_INVALIDATE
+                                 : 0),
+          rule, "flags %x", wc.flags);
+  if (has_imm) require(wc.imm == work.imm, rule, "immediate %x", wc.imm);
+  if (has_inv) require(wc.invalidate_rkey == work.inv_rkey, rule, "key %x", wc.invalidate_rkey);
+  require(wc.solicited == !!(work.flags & SROCE_SEND_SOLICITED), rule, "solicited %d",
+          wc.solicited);
+}
+
+bool Conversation::all_executed() const {
+  return std::all_of(sends.begin(), sends.end(),
+                     [](const SendWork& work) { return work.executed; });
+}
+
+}  // namespace sim

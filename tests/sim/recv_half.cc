@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// The receive half of the shell: requests in, responses out.
+#include <algorithm>
+#include <cstring>
+
+#include "sim/host.h"
+#include "sim/plan_compare.h"
+
+namespace sim {
+
+void Host::pull_receive_completions() {
+  sroce_completion wc;
+  while (sroce_responder_next_completion(&responder_, &wc)) {
+    log_completion("receive", wc);
+    in_->receive_completed(wc);
+  }
+}
+
+// Receives that the engine never saw are the shell's to flush.
+void Host::flush_receives() {
+  while (in_->completed_receives() < posted_receives_) {
+    if (in_->fetched_receives() == in_->completed_receives()) in_->receive_fetched();
+    sroce_completion wc{};
+    wc.wr_id = in_->recvs[in_->completed_receives()].wr_id;
+    wc.status = SROCE_WC_WR_FLUSH_ERR;
+    in_->receive_completed(wc);
+  }
+}
+
+void Host::fetch_receive() {
+  if (in_->fetched_receives() == posted_receives_) return;
+  require(!responder_.recv_held, "receive fetched while one is in hand", "%u", posted_receives_);
+  const RecvWork& recv = in_->recvs[in_->fetched_receives()];
+  responder_.recv->wr_id = recv.wr_id;
+  responder_.recv->length = recv.length;
+  responder_.recv->num_sge = static_cast<u32>(recv.sge.size());
+  std::copy(recv.sge.begin(), recv.sge.end(), responder_.recv->sge);
+  in_->receive_fetched();
+  sroce_responder_hold_wqe(&responder_);
+}
+
+void Host::place_payload(const sroce_recv_plan& plan, std::span<const u8> payload,
+                         sroce_recv_result& result) {
+  require(plan.target == SROCE_TARGET_NONE || plan.place_bytes == payload.size(),
+          "placed length is wrong", "%u of %zu bytes", plan.place_bytes, payload.size());
+  switch (plan.target) {
+    case SROCE_TARGET_NONE:
+      require(payload.empty(), "payload without a target", "%zu bytes", payload.size());
+      break;
+    case SROCE_TARGET_RECV: {
+      const sroce_recv_wqe* recv = responder_.recv;
+      require(responder_.recv_held && u64{plan.offset} + payload.size() <= recv->length,
+              "placed outside of the receive", "offset %u + %zu", plan.offset, payload.size());
+      result.status = memory_->scatter(recv->sge, recv->num_sge, plan.offset, payload);
+      break;
+    }
+    case SROCE_TARGET_REGION:
+      // The range of the whole message first, so that no byte of a bad one lands.
+      result.status = memory_->check(plan.rkey, plan.va, plan.check_bytes, plan.access);
+      if (result.status == SROCE_MEM_OK)
+        memory_->write(plan.rkey, plan.va, payload, SROCE_ACCESS_REMOTE_WRITE);
+      break;
+  }
+  if (result.status == SROCE_MEM_OK && plan.target != SROCE_TARGET_NONE)
+    in_->payload_placed(plan, payload);
+  if (result.status != SROCE_MEM_OK || !plan.invalidate) return;
+  Region* region = memory_->find(plan.inv_rkey);
+  result.invalidated = region ? SROCE_MEM_OK : SROCE_MEM_BAD_KEY;
+  // A hostile peer may name any key; the model is told by the region itself.
+  if (region && region->name == "revocable") region->valid = false;
+}
+
+void Host::execute_atomic(const sroce_recv_plan& plan, sroce_recv_result& result) {
+  result.status = plan.va % 8 ? SROCE_MEM_MISALIGNED
+                              : memory_->check(plan.rkey, plan.va, sizeof(u64), plan.access);
+  if (result.status != SROCE_MEM_OK) return;
+  u64 value;
+  const std::span<u8> bytes(reinterpret_cast<u8*>(&value), sizeof(value));
+  memory_->read(plan.rkey, plan.va, bytes, SROCE_ACCESS_REMOTE_ATOMIC);
+  result.atomic_original = value;
+  if (plan.atomic_op == SROCE_OP_FETCH_ADD)
+    value += plan.swap_add;
+  else if (value == plan.compare)
+    value = plan.swap_add;
+  memory_->write(plan.rkey, plan.va, bytes, SROCE_ACCESS_REMOTE_ATOMIC);
+  in_->atomic_executed(plan, result.atomic_original, value);
+}
+
+sroce_recv_result Host::execute(const sroce_packet& pkt, const sroce_recv_plan& plan,
+                                std::span<const u8> payload) {
+  sroce_recv_result result{};
+  switch (plan.verdict) {
+    case SROCE_RECV_PLACE:
+      place_payload(plan, payload, result);
+      break;
+    case SROCE_RECV_ATOMIC:
+      execute_atomic(plan, result);
+      break;
+    case SROCE_RECV_REPLAY:
+    case SROCE_RECV_READ:
+      result.status = memory_->check(plan.rkey, plan.va, plan.check_bytes, plan.access);
+      break;
+    default:
+      return result;
+  }
+  const bool done = result.status == SROCE_MEM_OK && result.invalidated == SROCE_MEM_OK;
+  if (done && plan.verdict != SROCE_RECV_REPLAY) {
+    check_message_stream(pkt);
+    gap_known_ = false;
+    in_->request_accepted(pkt);
+  }
+  return result;
+}
+
+void Host::handle_request(const sroce_packet& pkt, std::span<const u8> payload) {
+  if (in_shortage(side_.drop_received)) return;  // before anything was decided: a lost packet
+  if (sroce_responder_wants_wqe(&responder_, &pkt)) fetch_receive();
+  const sroce_responder before = responder_;
+  sroce_recv_plan plan, again;
+  sroce_responder_plan(&responder_, &pkt, &plan);
+  sroce_responder_plan(&responder_, &pkt, &again);
+  require(same_plan(plan, again) && !std::memcmp(&before, &responder_, sizeof(before)),
+          "a dropped plan has an effect", "request psn=%06x", pkt.psn);
+  if (in_shortage(side_.drop_received)) return;  // after the decision
+  if (log_.on() && plan.verdict == SROCE_RECV_DROP)
+    log_.line(
+        format("%c: request psn=%06x dropped, reason %u", 'A' + number_, pkt.psn, plan.reason));
+  require(plan.verdict != SROCE_RECV_RNR ||
+              (in_->fetched_receives() == posted_receives_ && !responder_.recv_held),
+          "RNR although there are receives", "psn=%06x", pkt.psn);
+  check_gap_handling(pkt, plan);
+  const sroce_recv_result result = execute(pkt, plan, payload);
+  sroce_responder_commit(&responder_, &pkt, &plan, &result);
+  const bool refused = plan.verdict == SROCE_RECV_NAK && plan.syndrome != SROCE_NAK_PSN_SEQUENCE;
+  require(!refused || responder_.state == SROCE_RQ_FAILED, "QP survives a fatal NAK", "psn=%06x",
+          pkt.psn);
+  pull_receive_completions();
+  sroce_responder_take_event(&responder_);
+  require(sroce_responder_take_event(&responder_) == SROCE_EVENT_NONE, "event reported twice",
+          "psn=%06x", pkt.psn);
+}
+
+void Host::run_recv() {
+  u32 budget = side_.round_packets;
+  while (respond_once(budget)) {
+  }
+  if (responder_.state != SROCE_RQ_FAILED || error_) return;
+  // The fatal NAK has to go out before the QP follows.
+  sroce_response_plan plan;
+  if (!sroce_responder_next_response(&responder_, 1, &plan)) move_to_error();
+}
+
+bool Host::respond_once(u32& budget) {
+  if (!budget) {
+    resume_ns_ = std::min(resume_ns_, now_ns_ + 1000);
+    return false;
+  }
+  if (!may_transmit()) return false;
+  const u32 max_packets = random_burst(budget);
+  const sroce_responder before = responder_;
+  sroce_response_plan plan, again;
+  const bool found = sroce_responder_next_response(&responder_, max_packets, &plan);
+  const bool found_again = sroce_responder_next_response(&responder_, max_packets, &again);
+  require(found == found_again && (!found || same_plan(plan, again)) &&
+              !std::memcmp(&before, &responder_, sizeof(before)),
+          "a dropped plan has an effect", "response psn=%06x", plan.first_psn);
+  if (!found || drops_plan()) return false;
+  require(plan.packet_count && plan.packet_count <= max_packets, "burst over its limit",
+          "%u packets, limit %u", plan.packet_count, max_packets);
+
+  sroce_mem_status fetched = SROCE_MEM_OK;
+  payload_.resize(plan.kind == SROCE_RESPONSE_READ ? plan.payload_bytes : 0);
+  if (!payload_.empty()) {
+    fetched = memory_->check(plan.rkey, plan.va, payload_.size(), SROCE_ACCESS_REMOTE_READ);
+    if (fetched == SROCE_MEM_OK)
+      memory_->read(plan.rkey, plan.va, payload_, SROCE_ACCESS_REMOTE_READ);
+  }
+  u32 offset = 0;
+  for (u32 i = 0; i < plan.packet_count && fetched == SROCE_MEM_OK; i++) {
+    sroce_packet pkt;
+    sroce_response_plan_packet(&responder_, &plan, i, &pkt);
+    require(offset + pkt.payload_bytes <= payload_.size(), "payload outside of the burst",
+            "psn=%06x", pkt.psn);
+    const auto payload = std::span<const u8>(payload_).subspan(offset, pkt.payload_bytes);
+    offset += pkt.payload_bytes;
+    in_->response_sent(pkt, payload);
+    transmit(pkt, payload);
+  }
+  require(offset == payload_.size() || fetched != SROCE_MEM_OK, "burst leaves payload behind",
+          "psn=%06x", plan.first_psn);
+  budget -= plan.packet_count;
+  sroce_responder_response_sent(&responder_, &plan, fetched);
+  return true;
+}
+
+}  // namespace sim

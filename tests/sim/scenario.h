@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// What one seed is about: which faults are on (swarm testing), how big everything is.
+#ifndef TESTS_SIM_SCENARIO_H
+#define TESTS_SIM_SCENARIO_H
+
+#include <cstdint>
+#include <string>
+
+#include "port/engine.h"
+#include "sim/rng.h"
+
+namespace sim {
+
+// Faults of one direction of the path. Probabilities are per packet.
+struct PathFaults {
+  double loss = 0;
+  double duplicate = 0;
+  double reorder = 0;
+  double corrupt = 0;  // found by the ICRC: a loss with another name
+  double fuzz = 0;     // header fields changed under a valid ICRC: a hostile peer
+  double forge = 0;    // a packet made up from nothing, beside each real one
+  u64 jitter_ns = 0;
+  u64 reorder_ns = 0;
+};
+
+// One host: limits of its QP, habits of its shell and of its application.
+struct Side {
+  u32 slots = 16;
+  u32 window_packets = 128;
+  u8 max_rd_atomic = 4;
+  u8 max_dest_rd_atomic = 4;
+  u8 retry_cnt = 7;
+  u8 rnr_retry = 7;
+  u8 timeout_exponent = 14;
+  u8 min_rnr_timer = 1;
+  u32 start_psn = 0;
+  u32 max_sge = 4;
+  u32 max_inline = 64;
+  u32 burst_packets = 64;      // of one plan
+  u32 round_packets = 256;     // of one run of a half, then the softirq budget is spent
+  u64 tx_queue_bytes = ~0ull;  // back-pressure limit
+  double drop_plan = 0;        // shortage in sending: a plan is thrown away
+  double drop_received = 0;    // shortage in receiving: a packet is lost
+  u64 timer_slack_ns = 0;      // timers fire late
+  double late_receives = 0;    // receives are posted after the sender is ready
+  u64 post_gap_ns = 0;         // mean time between posts
+  u32 post_batch = 8;
+  double sqd = 0;  // per post: stop, drain, resume
+};
+
+struct Scenario {
+  bool hostile = false;
+  bool clean = false;  // no fault at all: nothing may be sent twice
+  u32 epochs = 1;
+  u32 mtu_bytes = 1024;
+  u32 messages = 60;  // per direction and epoch
+  u32 max_message_bytes = 65536;
+  u64 volume_bytes = 1 << 20;  // per direction and epoch
+  double flaw = 0;             // chance of a request that must fail, per direction and epoch
+  double restart = 0;          // chance that a host forgets its QP in mid-epoch
+  double kill = 0;             // chance that a QP is moved to ERR in mid-epoch
+  u64 latency_ns = 5000;
+  double ns_per_byte = 0.1;
+  u64 fault_ns = 0;    // how long the faults last
+  PathFaults path[2];  // from host 0, from host 1
+  Side side[2];
+
+  std::string describe() const;
+};
+
+enum class Style { any, honest, hostile };
+
+Scenario make_scenario(Rng& rng, Style style);
+
+}  // namespace sim
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Work requests as the simulator plans them: what is posted, what must come of it.
+#ifndef TESTS_SIM_WORK_H
+#define TESTS_SIM_WORK_H
+
+#include <vector>
+
+#include "port/engine.h"
+
+namespace sim {
+
+inline constexpr u8 kSuccess = SROCE_WC_SUCCESS;
+
+struct SendWork {
+  // What the user posts.
+  u64 wr_id = 0;
+  u8 opcode = 0;
+  u8 flags = 0;
+  u32 length = 0;
+  std::vector<sroce_sge> sge;
+  std::vector<u8> inline_data;
+  u64 remote_addr = 0;
+  u32 rkey = 0;
+  u64 compare_add = 0;
+  u64 swap = 0;
+  u32 imm = 0;
+  u32 inv_rkey = 0;
+
+  // What must come of it.
+  std::vector<u8> data;        // payload sent, read, or the atomic's original value
+  u64 atomic_result = 0;       // value in memory afterwards
+  u8 expected = kSuccess;      // completion status when nothing else goes wrong
+  bool fails_locally = false;  // the failure is found before a packet is sent
+  u8 local_status = kSuccess;  // what the shell says of a local operation
+  int recv_index = -1;         // receive it consumes
+  int fence_after = -1;        // last READ or atomic before it, when fenced
+
+  // What has come of it so far.
+  u32 first_psn = 0;
+  u32 psn_count = 0;
+  u32 sent_packets = 0;   // packets sent at least once
+  u32 remote_bytes = 0;   // placed by the responder
+  u32 answered = 0;       // READ and atomic: responses sent at least once
+  u32 local_bytes = 0;    // placed by the requester
+  bool executed = false;  // wholly, at the responder (or locally)
+  bool begun = false;
+
+  bool is_read() const { return opcode == SROCE_WR_READ; }
+  bool is_atomic() const { return wqe_is_atomic(opcode); }
+  bool is_rd_atomic() const { return wqe_is_rd_atomic(opcode); }
+  bool is_local() const { return wqe_is_local(opcode); }
+  bool is_write() const { return opcode == SROCE_WR_WRITE || opcode == SROCE_WR_WRITE_IMM; }
+  bool is_send() const {
+    return opcode == SROCE_WR_SEND || opcode == SROCE_WR_SEND_IMM || opcode == SROCE_WR_SEND_INV;
+  }
+  bool consumes_receive() const { return is_send() || opcode == SROCE_WR_WRITE_IMM; }
+};
+
+struct RecvWork {
+  u64 wr_id = 0;
+  u32 length = 0;
+  std::vector<sroce_sge> sge;
+  int send_index = -1;  // message meant for it
+  u8 expected = kSuccess;
+  u32 placed_bytes = 0;
+  bool fetched = false;
+};
+
+}  // namespace sim
+
+#endif

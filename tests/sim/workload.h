@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// What the applications do in one epoch: work requests of both directions, their memory, and what
+// must come of them if nobody interferes.
+#ifndef TESTS_SIM_WORKLOAD_H
+#define TESTS_SIM_WORKLOAD_H
+
+#include <vector>
+
+#include "sim/conversation.h"
+#include "sim/memory.h"
+#include "sim/rng.h"
+#include "sim/scenario.h"
+
+namespace sim {
+
+// The regions of one host.
+struct Regions {
+  Region* source;                  // local data to send
+  Region* sink;                    // local data to receive: LOCAL_WRITE
+  Region* window;                  // the peer may write and read
+  Region* readable;                // the peer may read
+  Region* counters;                // the peer may do atomics
+  Region* hidden;                  // nobody but us
+  std::vector<Region*> revocable;  // keys to be invalidated
+};
+
+Regions make_regions(Rng& rng, Memory& memory);
+
+class Workload {
+ public:
+  Workload(Rng& rng, const Scenario& scenario, int requester, Memory& local, Memory& remote,
+           Regions& ours, Regions& theirs)
+      : rng_(rng),
+        scenario_(scenario),
+        side_(scenario.side[requester]),
+        local_(local),
+        remote_(remote),
+        ours_(ours),
+        theirs_(theirs) {}
+
+  // First the shapes, while regions still grow; then, with both memories sealed, the contents.
+  void plan(Conversation& conversation);
+  void settle(Conversation& conversation);
+
+ private:
+  enum class Flaw;
+
+  SendWork make_work();
+  u32 random_length();
+  u8 random_flags(const SendWork& work);
+  void make_local_buffer(SendWork& work);
+  void make_write(SendWork& work);
+  void make_read(SendWork& work);
+  void make_atomic(SendWork& work);
+  void make_local_operation(SendWork& work);
+  void choose_inverse(SendWork& work);
+  void add_flaw(SendWork& work);
+  void add_receive_flaw(SendWork& work);
+  bool try_flaw(SendWork& work, Flaw flaw);
+  void add_receive(SendWork& work, int send_index);
+  std::vector<sroce_sge> split(Memory& memory, Region& region, u32 length, u32 max_sge);
+  void settle_one(Conversation& conversation, SendWork& work);
+  void settle_read(Conversation& conversation, SendWork& work);
+  u32 bad_key(const Memory& memory);
+
+  Rng& rng_;
+  const Scenario& scenario_;
+  const Side& side_;
+  Memory& local_;
+  Memory& remote_;
+  Regions& ours_;
+  Regions& theirs_;
+  std::vector<SendWork> sends_;
+  std::vector<RecvWork> recvs_;
+  std::vector<u64> counters_;
+  bool receive_too_small_ = false;
+  bool receive_bad_key_ = false;
+};
+
+}  // namespace sim
+
+#endif

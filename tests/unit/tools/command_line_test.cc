@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/command_line.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+#include <vector>
+
+#include "fake_kernel.h"
+#include "sroce/failure.h"
+
+namespace sroce {
+namespace {
+
+using test::FakeMachine;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Outcome run(FakeMachine& machine, std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "sroce");
+  std::ostringstream out, err;
+  const int status = run_command_line(static_cast<int>(arguments.size()), arguments.data(),
+                                      machine.system, out, err);
+  return {status, out.str(), err.str()};
+}
+
+TEST(CommandLine, AddStatusAndDelWorkTogether) {
+  FakeMachine machine;
+  EXPECT_EQ(run(machine, {"add", "eth0"}).out, "sroce0 on eth0\n");
+  machine.sysfs.write("class/infiniband/sroce0/sroce/mode", "rxe\n");  // as the module would
+  EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("sroce0  sroce   rxe   eth0"));
+  EXPECT_THAT(run(machine, {"status", "-j"}).out, StartsWith("[\n"));
+  EXPECT_EQ(run(machine, {"del", "sroce0"}).out, "sroce0 removed\n");
+  EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("no sroce devices"));
+}
+
+TEST(CommandLine, HelpShowsExamplesAndEveryExitStatus) {
+  FakeMachine machine;
+  const Outcome help = run(machine, {"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, HasSubstr("sroce add eth0 "));
+  for (const auto& [code, text] : exit_code_texts()) EXPECT_THAT(help.out, HasSubstr(text));
+}
+
+TEST(CommandLine, VersionIsPrinted) {
+  FakeMachine machine;
+  const Outcome version = run(machine, {"--version"});
+  EXPECT_EQ(version.status, 0);
+  EXPECT_THAT(version.out, StartsWith("sroce 0."));
+}
+
+TEST(CommandLine, MisuseIsStatusTwoAndSaysWhat) {
+  FakeMachine machine;
+  const std::vector<std::vector<const char*>> misuses = {
+      {}, {"bogus"}, {"add"}, {"del"}, {"add", "a", "b", "c"}, {"status", "--what"}};
+  for (const auto& arguments : misuses) {
+    const Outcome outcome = run(machine, arguments);
+    EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::usage));
+    EXPECT_THAT(outcome.err, HasSubstr("--help"));
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(CommandLine, FailuresGoToStandardErrorWithTheirStatus) {
+  FakeMachine machine;
+  const Outcome outcome = run(machine, {"add", "eth7"});
+  EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::no_such_interface));
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, StartsWith("sroce: no network interface 'eth7'"));
+}
+
+TEST(CommandLine, AKernelWithoutRdmaIsTheModuleBeingAbsent) {
+  FakeMachine machine;
+  machine.kernel.has_rdma = false;
+  for (const auto& arguments :
+       std::vector<std::vector<const char*>>{{"status"}, {"add", "eth0"}, {"del", "sroce0"}})
+    EXPECT_EQ(run(machine, arguments).status, static_cast<int>(ExitCode::module_absent));
+}
+
+}  // namespace
+}  // namespace sroce

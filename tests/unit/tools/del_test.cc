@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/del.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <sstream>
+
+#include "fake_kernel.h"
+#include "sroce/failure.h"
+
+namespace sroce {
+namespace {
+
+using test::FakeMachine;
+
+ExitCode failure_of(FakeMachine& machine, const std::string& name) {
+  std::ostringstream out;
+  try {
+    run_del(machine.system, name, out);
+  } catch (const Failure& failure) {
+    return failure.code();
+  }
+  return ExitCode::success;
+}
+
+TEST(Del, RemovesTheDeviceOfThatNameOnly) {
+  FakeMachine machine;
+  machine.add_device({.index = 3, .name = "sroce0"}, "rxe");
+  machine.add_device({.index = 7, .name = "sroce1"}, "rxe");
+  std::ostringstream out;
+  run_del(machine.system, "sroce1", out);
+  EXPECT_EQ(out.str(), "sroce1 removed\n");
+  ASSERT_EQ(machine.kernel.devices.size(), 1u);
+  EXPECT_EQ(machine.kernel.devices[0].name, "sroce0");
+}
+
+TEST(Del, LeavesDevicesOfOtherDriversAlone) {
+  FakeMachine machine;
+  machine.add_device({.index = 0, .name = "rxe0"});
+  EXPECT_EQ(failure_of(machine, "rxe0"), ExitCode::not_sroce);
+  EXPECT_EQ(machine.kernel.devices.size(), 1u);
+}
+
+TEST(Del, ReportsAnUnknownName) {
+  FakeMachine machine;
+  EXPECT_EQ(failure_of(machine, "sroce0"), ExitCode::no_such_device);
+}
+
+TEST(Del, ReportsMissingPermission) {
+  FakeMachine machine;
+  machine.add_device({.name = "sroce0"}, "rxe");
+  machine.kernel.dellink_error = EPERM;
+  EXPECT_EQ(failure_of(machine, "sroce0"), ExitCode::no_permission);
+}
+
+}  // namespace
+}  // namespace sroce

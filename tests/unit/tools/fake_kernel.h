@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// A kernel of our own: answers the RDMA_NL_NLDEV requests the way nldev.c does, from a list of
+// devices, and a machine around it.
+#pragma once
+
+#include <cerrno>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sroce/system.h"
+#include "temporary_tree.h"
+
+namespace sroce::test {
+
+struct FakeDevice {
+  uint32_t index = 0;
+  std::string name{};
+  uint32_t driver_id = 14;  // RDMA_DRIVER_RXE
+  uint8_t state = 4;        // active
+  std::string netdev{};
+  std::string netns{};  // where the netdev is; "" is the initial namespace
+  uint64_t qps = 1;
+  std::map<std::string, uint64_t> counters{};
+  bool visible = true;  // false: it is in another namespace of the exclusive mode
+};
+
+struct FakeKernel {
+  std::vector<FakeDevice> devices;
+  int newlink_error = 0;
+  int name_clash_error = EEXIST;  // what the module says; ib_core itself says ENFILE
+  int dellink_error = 0;
+  int counters_error = 0;
+  std::string extended_ack;
+  bool has_rdma = true;
+  std::vector<std::string> attached;  // netdevs of the newlink requests that succeeded
+};
+
+/// A socket in one network namespace of the fake kernel.
+class FakeChannel : public Channel {
+ public:
+  explicit FakeChannel(FakeKernel& kernel, std::string netns = "")
+      : kernel_(kernel), netns_(std::move(netns)) {}
+
+  std::vector<Bytes> exchange(Request request) override;
+
+ private:
+  std::vector<Bytes> get_devices() const;
+  std::vector<Bytes> get_ports(uint32_t index) const;
+  std::vector<Bytes> get_resources() const;
+  std::vector<Bytes> get_uverbs(uint32_t index) const;
+  std::vector<Bytes> get_counters(uint32_t index) const;
+  void new_link(const std::string& name, const std::string& type, const std::string& netdev);
+  void delete_link(uint32_t index);
+  const FakeDevice& find(uint32_t index) const;
+
+  FakeKernel& kernel_;
+  std::string netns_;
+};
+
+/// The machine the subcommands run on in tests: the fake kernel, a sysfs tree, and interfaces.
+class FakeMachine {
+ public:
+  FakeMachine();
+
+  /// Adds a device, with sroce/mode in sysfs if mode is given.
+  FakeDevice& add_device(FakeDevice device, const std::optional<std::string>& mode = {});
+
+  /// Adds an entry to the GID table of a device.
+  void add_gid(const std::string& device, int index, const std::string& gid,
+               const std::string& netdev);
+
+  FakeKernel kernel;
+  TemporaryTree sysfs;
+  std::vector<std::string> interfaces{"lo", "eth0", "eth1"};
+  std::vector<std::string> other_netns;
+  FakeChannel channel{kernel};
+  System system;
+};
+
+}  // namespace sroce::test

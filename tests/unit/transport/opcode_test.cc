@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+
+#include "port/engine.h"
+
+namespace {
+
+struct Row {
+  int opcode;
+  const char* name;
+  u32 header_bytes;
+  u32 headers;  // extended headers
+};
+
+// The standard's own table: RC, the two datagrams, the congestion notification.
+const std::array kRows = {
+    Row{0x00, "SEND First", 12, 0},
+    Row{0x01, "SEND Middle", 12, 0},
+    Row{0x02, "SEND Last", 12, 0},
+    Row{0x03, "SEND Last with Immediate", 16, SROCE_OPF_IMM},
+    Row{0x04, "SEND Only", 12, 0},
+    Row{0x05, "SEND Only with Immediate", 16, SROCE_OPF_IMM},
+    Row{0x06, "WRITE First", 28, SROCE_OPF_RETH},
+    Row{0x07, "WRITE Middle", 12, 0},
+    Row{0x08, "WRITE Last", 12, 0},
+    Row{0x09, "WRITE Last with Immediate", 16, SROCE_OPF_IMM},
+    Row{0x0a, "WRITE Only", 28, SROCE_OPF_RETH},
+    Row{0x0b, "WRITE Only with Immediate", 32, SROCE_OPF_RETH | SROCE_OPF_IMM},
+    Row{0x0c, "READ Request", 28, SROCE_OPF_RETH},
+    Row{0x0d, "READ Response First", 16, SROCE_OPF_AETH},
+    Row{0x0e, "READ Response Middle", 12, 0},
+    Row{0x0f, "READ Response Last", 16, SROCE_OPF_AETH},
+    Row{0x10, "READ Response Only", 16, SROCE_OPF_AETH},
+    Row{0x11, "Acknowledge", 16, SROCE_OPF_AETH},
+    Row{0x12, "ATOMIC Acknowledge", 24, SROCE_OPF_AETH | SROCE_OPF_ATOMIC_ACK},
+    Row{0x13, "CmpSwap", 40, SROCE_OPF_ATOMIC_ETH},
+    Row{0x14, "FetchAdd", 40, SROCE_OPF_ATOMIC_ETH},
+    Row{0x16, "SEND Last with Invalidate", 16, SROCE_OPF_IETH},
+    Row{0x17, "SEND Only with Invalidate", 16, SROCE_OPF_IETH},
+    Row{0x64, "UD SEND Only", 20, SROCE_OPF_DETH},
+    Row{0x65, "UD SEND Only with Immediate", 24, SROCE_OPF_DETH | SROCE_OPF_IMM},
+    Row{0x81, "CNP", 12, 0},
+};
+
+constexpr u32 kHeaderFlags = SROCE_OPF_RETH | SROCE_OPF_AETH | SROCE_OPF_ATOMIC_ETH |
+                             SROCE_OPF_ATOMIC_ACK | SROCE_OPF_IMM | SROCE_OPF_IETH | SROCE_OPF_DETH;
+
+u32 flags(int opcode) { return sroce_opcode_lookup(static_cast<u8>(opcode))->flags; }
+
+TEST(OpcodeLookup, KnownOpcodesHaveTheHeadersOfTheStandard) {
+  for (const Row& row : kRows) {
+    const sroce_opcode_info* info = sroce_opcode_lookup(static_cast<u8>(row.opcode));
+    ASSERT_NE(info, nullptr) << row.name;
+    EXPECT_EQ(info->header_bytes, row.header_bytes) << row.name;
+    EXPECT_EQ(info->flags & kHeaderFlags, row.headers) << row.name;
+  }
+}
+
+TEST(OpcodeLookup, EveryOtherOpcodeIsUnknown) {
+  std::set<int> known;
+  for (const Row& row : kRows) known.insert(row.opcode);
+  for (int opcode = 0; opcode < 256; opcode++) {
+    if (known.contains(opcode)) continue;
+    EXPECT_EQ(sroce_opcode_lookup(static_cast<u8>(opcode)), nullptr) << opcode;
+  }
+}
+
+TEST(OpcodeLookup, NoHeaderIsLongerThanTheMaximum) {
+  for (const Row& row : kRows) EXPECT_LE(row.header_bytes, u32{SROCE_MAX_HEADER_BYTES});
+}
+
+TEST(OpcodeLookup, APacketIsARequestOrAResponseOrACnp) {
+  for (const Row& row : kRows) {
+    const u32 f = flags(row.opcode);
+    const int kinds =
+        !!(f & SROCE_OPF_REQUEST) + !!(f & SROCE_OPF_RESPONSE) + !!(f & SROCE_OPF_CNP);
+    EXPECT_EQ(kinds, 1) << row.name;
+  }
+}
+
+TEST(OpcodeLookup, ResponsesAreTheSixOfTheStandard) {
+  for (const Row& row : kRows)
+    EXPECT_EQ(!!(flags(row.opcode) & SROCE_OPF_RESPONSE), row.opcode >= 0x0d && row.opcode <= 0x12)
+        << row.name;
+}
+
+TEST(OpcodeLookup, FirstAndLastFollowTheName) {
+  for (const Row& row : kRows) {
+    const std::string name = row.name;
+    if (name.find("SEND") == std::string::npos && name.find("WRITE") == std::string::npos) continue;
+    const bool only = name.find("Only") != std::string::npos;
+    const u32 f = flags(row.opcode);
+    EXPECT_EQ(!!(f & SROCE_OPF_FIRST), only || name.find("First") != std::string::npos) << name;
+    EXPECT_EQ(!!(f & SROCE_OPF_LAST), only || name.find("Last") != std::string::npos) << name;
+  }
+}
+
+TEST(OpcodeLookup, ReadRequestsAtomicsAndAcksCarryNoPayload) {
+  for (int opcode : {0x0c, 0x11, 0x12, 0x13, 0x14})
+    EXPECT_FALSE(flags(opcode) & SROCE_OPF_PAYLOAD) << opcode;
+}
+
+TEST(OpcodeLookup, SendsWritesAndReadResponsesCarryPayload) {
+  for (int opcode : {0x00, 0x04, 0x06, 0x0a, 0x0d, 0x0e, 0x0f, 0x10, 0x17, 0x64})
+    EXPECT_TRUE(flags(opcode) & SROCE_OPF_PAYLOAD) << opcode;
+}
+
+}  // namespace

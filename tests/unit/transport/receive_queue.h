@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// A responder in domain words: give it receive buffers and requests, see what it wants and answers.
+#ifndef TESTS_UNIT_TRANSPORT_RECEIVE_QUEUE_H
+#define TESTS_UNIT_TRANSPORT_RECEIVE_QUEUE_H
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "port/engine.h"
+
+namespace sroce_test {
+
+struct ReceiveQueueOptions {
+  sroce_service service = SROCE_SERVICE_RC;
+  u32 psn = 2000;
+  u32 mtu_bytes = 1024;
+  u32 max_dest_rd_atomic = 4;
+  u8 access = SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
+  u8 min_rnr_timer = 12;
+  u32 qkey = 0x1234;
+};
+
+class ReceiveQueue {
+ public:
+  explicit ReceiveQueue(const ReceiveQueueOptions& options = {})
+      : resources_(options.max_dest_rd_atomic), recv_(8) {
+    sroce_responder_init(&resp, options.service, reinterpret_cast<sroce_recv_wqe*>(recv_.data()));
+    sroce_resources_init(&resp.resources, resources_.data(), options.max_dest_rd_atomic);
+    resp.attr = {.dest_qpn = 0x445566,
+                 .pkey = SROCE_PKEY_DEFAULT,
+                 .mtu_bytes = options.mtu_bytes,
+                 .qkey = options.qkey,
+                 .access = options.access,
+                 .min_rnr_timer = options.min_rnr_timer};
+    sroce_responder_start_psn(&resp, options.psn);
+    sroce_responder_set_state(&resp, SROCE_RQ_READY);
+  }
+  ReceiveQueue(const ReceiveQueue&) = delete;
+
+  // wr_id counts from 0.
+  void post(u32 bytes) { buffers_.push_back(bytes); }
+  size_t buffers_left() const { return buffers_.size(); }
+
+  sroce_recv_plan plan(const sroce_packet& pkt) const {
+    const Snapshot before(*this);
+    sroce_recv_plan first, second;
+    for (sroce_recv_plan* made : {&first, &second}) {
+      if (resp.service == SROCE_SERVICE_UD)
+        sroce_datagram_plan(&resp, &pkt, made);
+      else
+        sroce_responder_plan(&resp, &pkt, made);
+    }
+    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
+    EXPECT_TRUE(before.same_as(*this)) << "planning changed the responder";
+    return first;
+  }
+
+  // One packet as the shell handles it; memory says @result.
+  sroce_recv_plan receive(const sroce_packet& pkt, const sroce_recv_result& result = {}) {
+    if (sroce_responder_wants_wqe(&resp, &pkt) && !buffers_.empty()) fetch_buffer();
+    const sroce_recv_plan made = plan(pkt);
+    const Snapshot before(*this);
+    if (resp.service == SROCE_SERVICE_UD)
+      sroce_datagram_commit(&resp, &pkt, &made, &result);
+    else
+      sroce_responder_commit(&resp, &pkt, &made, &result);
+    EXPECT_TRUE(made.verdict != SROCE_RECV_DROP || before.same_as(*this))
+        << "a dropped request changed the responder";
+    sroce_completion wc;
+    while (sroce_responder_next_completion(&resp, &wc)) completions.push_back(wc);
+    return made;
+  }
+
+  std::optional<sroce_response_plan> next_response(u32 max_packets = 1u << 24) const {
+    const Snapshot before(*this);
+    sroce_response_plan first, second;
+    const bool any = sroce_responder_next_response(&resp, max_packets, &first);
+    EXPECT_EQ(sroce_responder_next_response(&resp, max_packets, &second), any);
+    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
+    EXPECT_TRUE(before.same_as(*this)) << "planning changed the responder";
+    return any ? std::optional(first) : std::nullopt;
+  }
+  sroce_packet packet(const sroce_response_plan& plan, u32 i) const {
+    sroce_packet pkt;
+    sroce_response_plan_packet(&resp, &plan, i, &pkt);
+    return pkt;
+  }
+  void sent(const sroce_response_plan& plan, sroce_mem_status fetched = SROCE_MEM_OK) {
+    sroce_responder_response_sent(&resp, &plan, fetched);
+  }
+  // Everything that is due, sent.
+  std::vector<sroce_packet> respond(u32 max_packets = 1u << 24) {
+    std::vector<sroce_packet> packets;
+    while (auto made = next_response(max_packets)) {
+      for (u32 i = 0; i < made->packet_count; i++) packets.push_back(packet(*made, i));
+      sent(*made);
+    }
+    return packets;
+  }
+  sroce_rq_event event() { return sroce_responder_take_event(&resp); }
+
+  sroce_responder resp;
+  std::vector<sroce_completion> completions;
+
+ private:
+  struct Snapshot {
+    explicit Snapshot(const ReceiveQueue& queue) : resources(queue.resources_), recv(queue.recv_) {
+      memcpy(&resp, &queue.resp, sizeof(resp));
+    }
+    bool same_as(const ReceiveQueue& queue) const {
+      return !memcmp(&resp, &queue.resp, sizeof(resp)) && recv == queue.recv_ &&
+             (resources.empty() || !memcmp(resources.data(), queue.resources_.data(),
+                                           resources.size() * sizeof(resources[0])));
+    }
+    sroce_responder resp;
+    std::vector<sroce_resource> resources;
+    std::vector<u64> recv;
+  };
+
+  void fetch_buffer() {
+    resp.recv->wr_id = next_wr_id_++;
+    resp.recv->length = buffers_.front();
+    resp.recv->num_sge = 1;
+    buffers_.pop_front();
+    sroce_responder_hold_wqe(&resp);
+  }
+
+  std::vector<sroce_resource> resources_;
+  std::vector<u64> recv_;
+  std::deque<u32> buffers_;
+  u64 next_wr_id_ = 0;
+};
+
+// Requests, as a peer would send them.
+inline sroce_packet request(u8 opcode, u32 psn, u32 payload_bytes = 0) {
+  sroce_packet pkt = {};
+  pkt.opcode = opcode;
+  pkt.info = sroce_opcode_lookup(opcode);
+  pkt.header_bytes = pkt.info->header_bytes;
+  pkt.migreq = true;
+  pkt.psn = psn & SROCE_PSN_MASK;
+  pkt.payload_bytes = payload_bytes;
+  pkt.pad_bytes = -payload_bytes & 3;
+  return pkt;
+}
+inline sroce_packet asking(sroce_packet pkt) {
+  pkt.ack_req = true;
+  return pkt;
+}
+inline sroce_packet with_reth(sroce_packet pkt, u64 va, u32 length, u32 rkey = 0xbeef) {
+  pkt.va = va;
+  pkt.rkey = rkey;
+  pkt.dma_length = length;
+  return pkt;
+}
+inline sroce_packet send_only(u32 psn, u32 bytes) {
+  return asking(request(SROCE_OP_SEND_ONLY, psn, bytes));
+}
+inline sroce_packet write_only(u32 psn, u64 va, u32 bytes) {
+  return asking(with_reth(request(SROCE_OP_WRITE_ONLY, psn, bytes), va, bytes));
+}
+inline sroce_packet write_first(u32 psn, u64 va, u32 message_bytes, u32 payload_bytes = 1024) {
+  return with_reth(request(SROCE_OP_WRITE_FIRST, psn, payload_bytes), va, message_bytes);
+}
+inline sroce_packet read_request(u32 psn, u64 va, u32 bytes) {
+  return with_reth(request(SROCE_OP_READ_REQUEST, psn), va, bytes);
+}
+inline sroce_packet fetch_add_request(u32 psn, u64 addend) {
+  sroce_packet pkt = request(SROCE_OP_FETCH_ADD, psn);
+  pkt.va = 0x20000;
+  pkt.rkey = 0xbeef;
+  pkt.swap_add = addend;
+  return pkt;
+}
+inline sroce_packet compare_swap_request(u32 psn, u64 compare, u64 swap) {
+  sroce_packet pkt = fetch_add_request(psn, swap);
+  pkt.opcode = SROCE_OP_COMPARE_SWAP;
+  pkt.info = sroce_opcode_lookup(pkt.opcode);
+  pkt.compare = compare;
+  return pkt;
+}
+
+// What memory says.
+constexpr sroce_recv_result outcome(sroce_mem_status status) { return {status, SROCE_MEM_OK, 0}; }
+constexpr sroce_recv_result original(u64 value) { return {SROCE_MEM_OK, SROCE_MEM_OK, value}; }
+constexpr sroce_recv_result kBadKey = outcome(SROCE_MEM_BAD_KEY);
+constexpr sroce_recv_result kBadRange = outcome(SROCE_MEM_BAD_RANGE);
+
+constexpr u8 kAckSyndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
+
+inline void expect_dropped(ReceiveQueue& rq, const sroce_packet& pkt, sroce_drop_reason reason) {
+  const sroce_recv_plan plan = rq.receive(pkt);
+  EXPECT_EQ(plan.verdict, SROCE_RECV_DROP);
+  EXPECT_EQ(plan.reason, reason);
+}
+
+// The peer gets exactly this NAK.
+inline void expect_nak(ReceiveQueue& rq, u8 syndrome, u32 psn) {
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].opcode, SROCE_OP_ACK);
+  EXPECT_EQ(answers[0].syndrome, syndrome);
+  EXPECT_EQ(answers[0].psn, psn);
+}
+
+inline void expect_fatal_nak(ReceiveQueue& rq, const sroce_packet& pkt, u8 syndrome,
+                             const sroce_recv_result& result = {}) {
+  rq.receive(pkt, result);
+  expect_nak(rq, syndrome, pkt.psn);
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
+}
+
+// A SEND of 3 KiB whose FIRST (PSN 2000) has arrived.
+struct ResponderMidSend : ReceiveQueue {
+  explicit ResponderMidSend(u32 buffer_bytes = 8192, const ReceiveQueueOptions& options = {})
+      : ReceiveQueue(options) {
+    post(buffer_bytes);
+    receive(request(SROCE_OP_SEND_FIRST, 2000, 1024));
+  }
+};
+
+// A WRITE of @message_bytes to 0x10000 whose FIRST (PSN 2000) has arrived.
+struct ResponderMidWrite : ReceiveQueue {
+  explicit ResponderMidWrite(u32 message_bytes = 3000) {
+    receive(write_first(2000, 0x10000, message_bytes));
+  }
+};
+
+}  // namespace sroce_test
+
+#endif

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "send_queue.h"
+
+namespace {
+
+using namespace sroce_test;
+
+// ---------------------------------------------------------------- segmentation
+
+struct Message {
+  u32 mtu_bytes;
+  u32 length;
+};
+
+class RequesterSegmentation : public ::testing::TestWithParam<Message> {
+ protected:
+  u32 expected_packets() const {
+    const auto [mtu, length] = GetParam();
+    return length ? length / mtu + (length % mtu ? 1 : 0) : 1;
+  }
+};
+
+std::vector<Message> all_messages() {
+  std::vector<Message> all;
+  for (u32 mtu : {256u, 512u, 1024u, 2048u, 4096u})
+    for (u32 length : {0u, 1u, mtu - 1, mtu, mtu + 1, 2 * mtu, 10 * mtu + 3, 1u << 31})
+      all.push_back({mtu, length});
+  return all;
+}
+
+std::string message_name(const ::testing::TestParamInfo<Message>& info) {
+  return "Mtu" + std::to_string(info.param.mtu_bytes) + "Length" +
+         std::to_string(info.param.length);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryMtu, RequesterSegmentation, ::testing::ValuesIn(all_messages()),
+                         message_name);
+
+TEST_P(RequesterSegmentation, AMessageConsumesOnePsnForEachPacket) {
+  SendQueue sq({.mtu_bytes = GetParam().mtu_bytes});
+  for (const Work& work :
+       {send_of(GetParam().length), write_of(GetParam().length), read_of(GetParam().length)})
+    EXPECT_EQ(sroce_requester_wqe(&sq.req, sq.post(work))->psn_count, expected_packets());
+}
+
+TEST_P(RequesterSegmentation, BurstsCoverTheMessageOnceAndInOrder) {
+  const auto [mtu, length] = GetParam();
+  SendQueue sq({.psn = 0xfffff0, .mtu_bytes = mtu, .window_packets = SROCE_PSN_SPAN});
+  sq.post(write_of(length));
+  u32 packets = 0;
+  u64 bytes = 0;
+  while (packets < expected_packets()) {
+    const sroce_send_plan burst = sq.send(1 << 20);
+    ASSERT_EQ(burst.action, SROCE_SEND_PACKETS);
+    EXPECT_EQ(burst.first_psn, psn_add(0xfffff0, packets));
+    EXPECT_EQ(burst.offset, bytes);
+    packets += burst.packet_count;
+    bytes += burst.payload_bytes;
+  }
+  EXPECT_EQ(packets, expected_packets());
+  EXPECT_EQ(bytes, length);
+  EXPECT_EQ(sq.plan().action, SROCE_SEND_NOTHING);
+}
+
+TEST_P(RequesterSegmentation, EveryPacketButTheLastIsFull) {
+  const auto [mtu, length] = GetParam();
+  SendQueue sq({.mtu_bytes = mtu, .window_packets = SROCE_PSN_SPAN});
+  sq.post(send_of(length));
+  const sroce_send_plan burst = sq.plan();
+  ASSERT_EQ(burst.packet_count, expected_packets());
+  const u32 step = std::max(1u, burst.packet_count / 64);
+  for (u32 i = (burst.packet_count - 1) % step; i < burst.packet_count; i += step) {
+    const sroce_packet pkt = sq.packet(burst, i);
+    const bool last = i == burst.packet_count - 1;
+    EXPECT_EQ(pkt.payload_bytes, last ? length - i * mtu : mtu);
+    EXPECT_EQ((pkt.payload_bytes + pkt.pad_bytes) % 4, 0u);
+    EXPECT_LT(pkt.pad_bytes, 4u);
+    EXPECT_EQ(pkt.psn, psn_add(1000, i));
+  }
+}
+
+TEST_P(RequesterSegmentation, FirstAndLastPacketHaveTheOpcodesOfTheStandard) {
+  const auto [mtu, length] = GetParam();
+  SendQueue sq({.mtu_bytes = mtu, .window_packets = SROCE_PSN_SPAN});
+  sq.post(write_of(length));
+  const sroce_send_plan burst = sq.plan();
+  const u32 count = expected_packets();
+  ASSERT_EQ(burst.packet_count, count);
+  if (count == 1) {
+    EXPECT_EQ(sq.packet(burst, 0).opcode, SROCE_OP_WRITE_ONLY);
+    return;
+  }
+  EXPECT_EQ(sq.packet(burst, 0).opcode, SROCE_OP_WRITE_FIRST);
+  EXPECT_EQ(sq.packet(burst, count - 1).opcode, SROCE_OP_WRITE_LAST);
+  if (count > 2) {
+    EXPECT_EQ(sq.packet(burst, 1).opcode, SROCE_OP_WRITE_MIDDLE);
+    EXPECT_EQ(sq.packet(burst, count - 2).opcode, SROCE_OP_WRITE_MIDDLE);
+  }
+}
+
+TEST_P(RequesterSegmentation, AReadIsOneRequestForTheWholeRange) {
+  SendQueue sq({.mtu_bytes = GetParam().mtu_bytes});
+  sq.post(read_of(GetParam().length));
+  const sroce_send_plan burst = sq.send();
+  ASSERT_EQ(burst.packet_count, 1u);
+  EXPECT_EQ(burst.payload_bytes, 0u);
+  const sroce_packet pkt = sq.packet(burst, 0);
+  EXPECT_EQ(pkt.opcode, SROCE_OP_READ_REQUEST);
+  EXPECT_EQ(pkt.dma_length, GetParam().length);
+  EXPECT_EQ(sq.req.next_psn, psn_add(1000, expected_packets()));
+}
+
+// ---------------------------------------------------------------- packets
+
+struct OpcodeRow {
+  u8 wr_opcode;
+  u8 only, first, middle, last;
+};
+
+class RequesterOpcodes : public ::testing::TestWithParam<OpcodeRow> {};
+
+INSTANTIATE_TEST_SUITE_P(EveryMessage, RequesterOpcodes,
+                         ::testing::Values(OpcodeRow{SROCE_WR_SEND, 0x04, 0x00, 0x01, 0x02},
+                                           OpcodeRow{SROCE_WR_SEND_IMM, 0x05, 0x00, 0x01, 0x03},
+                                           OpcodeRow{SROCE_WR_SEND_INV, 0x17, 0x00, 0x01, 0x16},
+                                           OpcodeRow{SROCE_WR_WRITE, 0x0a, 0x06, 0x07, 0x08},
+                                           OpcodeRow{SROCE_WR_WRITE_IMM, 0x0b, 0x06, 0x07, 0x09}));
+
+TEST_P(RequesterOpcodes, FollowThePositionInTheMessage) {
+  const OpcodeRow row = GetParam();
+  SendQueue sq;
+  sq.post(send_of(3000).as(row.wr_opcode));
+  sq.post(send_of(10).as(row.wr_opcode));
+  const auto packets = sq.send_all();
+  ASSERT_EQ(packets.size(), 4u);
+  EXPECT_EQ(packets[0].opcode, row.first);
+  EXPECT_EQ(packets[1].opcode, row.middle);
+  EXPECT_EQ(packets[2].opcode, row.last);
+  EXPECT_EQ(packets[3].opcode, row.only);
+}
+
+TEST(RequesterPacket, EveryPacketIsAddressedToThePeer) {
+  SendQueue sq;
+  sq.post(send_of(3000));
+  sq.post(read_of(3000));
+  sq.post(fetch_add(1));
+  for (const sroce_packet& pkt : sq.send_all()) {
+    EXPECT_EQ(pkt.dest_qpn, 0x112233u);
+    EXPECT_EQ(pkt.pkey, SROCE_PKEY_DEFAULT);
+    EXPECT_TRUE(pkt.migreq);
+    EXPECT_EQ(pkt.info, sroce_opcode_lookup(pkt.opcode));
+    EXPECT_EQ(pkt.header_bytes, pkt.info->header_bytes);
+  }
+}
+
+TEST(RequesterPacket, AWriteNamesTheWholeRangeInItsFirstPacket) {
+  SendQueue sq;
+  sq.post(write_of(3000));
+  const sroce_packet pkt = sq.packet(sq.plan(), 0);
+  EXPECT_EQ(pkt.va, 0x10000u);
+  EXPECT_EQ(pkt.rkey, 0xabcdu);
+  EXPECT_EQ(pkt.dma_length, 3000u);
+}
+
+TEST(RequesterPacket, CompareSwapCarriesBothOperands) {
+  SendQueue sq;
+  sq.post(compare_swap(0x11, 0x22));
+  const sroce_packet pkt = sq.packet(sq.plan(), 0);
+  EXPECT_EQ(pkt.opcode, SROCE_OP_COMPARE_SWAP);
+  EXPECT_EQ(pkt.compare, 0x11u);
+  EXPECT_EQ(pkt.swap_add, 0x22u);
+  EXPECT_EQ(pkt.va, 0x10000u);
+  EXPECT_EQ(pkt.rkey, 0xabcdu);
+  EXPECT_EQ(pkt.payload_bytes, 0u);
+}
+
+TEST(RequesterPacket, FetchAddCarriesTheAddend) {
+  SendQueue sq;
+  sq.post(fetch_add(0x33));
+  const sroce_packet pkt = sq.packet(sq.plan(), 0);
+  EXPECT_EQ(pkt.opcode, SROCE_OP_FETCH_ADD);
+  EXPECT_EQ(pkt.swap_add, 0x33u);
+}
+
+TEST(RequesterPacket, ImmediateAndInvalidateRideOnTheLastPacket) {
+  SendQueue sq;
+  Work with_imm = send_of(10).as(SROCE_WR_WRITE_IMM);
+  with_imm.imm = 0x78563412;
+  Work with_inv = send_of(10).as(SROCE_WR_SEND_INV);
+  with_inv.invalidate_rkey = 0x55aa;
+  sq.post(with_imm);
+  sq.post(with_inv);
+  const auto packets = sq.send_all();
+  EXPECT_EQ(packets[0].imm, with_imm.imm);
+  EXPECT_EQ(packets[1].inv_rkey, 0x55aau);
+}
+
+TEST(RequesterSolicited, OnlyTheLastPacketOfAMessageAsks) {
+  SendQueue sq;
+  sq.post(send_of(3000).solicited());
+  const auto packets = sq.send_all();
+  EXPECT_FALSE(packets[0].solicited);
+  EXPECT_FALSE(packets[1].solicited);
+  EXPECT_TRUE(packets[2].solicited);
+}
+
+TEST(RequesterSolicited, AnUnsolicitedMessageDoesNotAsk) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  EXPECT_FALSE(sq.send_all()[0].solicited);
+}
+
+TEST(RequesterSolicited, WhatConsumesNoReceiveCannotAsk) {
+  SendQueue sq;
+  sq.post(write_of(10).solicited());
+  sq.post(read_of(10).solicited());
+  sq.post(fetch_add(1).solicited());
+  for (const sroce_packet& pkt : sq.send_all()) EXPECT_FALSE(pkt.solicited);
+}
+
+TEST(RequesterSolicited, AWriteWithImmediateMayAsk) {
+  SendQueue sq;
+  sq.post(write_of(10).as(SROCE_WR_WRITE_IMM).solicited());
+  EXPECT_TRUE(sq.send_all()[0].solicited);
+}
+
+// ---------------------------------------------------------------- plan and commit
+
+TEST(RequesterPlan, AnEmptyQueueSendsNothing) {
+  EXPECT_EQ(SendQueue().plan().action, SROCE_SEND_NOTHING);
+}
+
+TEST(RequesterPlan, NothingIsSentWithoutABudget) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  EXPECT_EQ(sq.plan(0).action, SROCE_SEND_NOTHING);
+}
+
+TEST(RequesterPlan, ABurstIsAsLongAsTheShellAllows) {
+  SendQueue sq;
+  sq.post(send_of(10 * 1024));
+  EXPECT_EQ(sq.send(4).packet_count, 4u);
+  EXPECT_EQ(sq.send(4).packet_count, 4u);
+  EXPECT_EQ(sq.send(4).packet_count, 2u);
+}
+
+TEST(RequesterPlan, ABurstBelongsToOneRequest) {
+  SendQueue sq;
+  sq.post(send_of(2048));
+  sq.post(send_of(2048));
+  EXPECT_EQ(sq.send().packet_count, 2u);
+  EXPECT_EQ(sq.plan().index, 1u);
+}
+
+TEST(RequesterPlan, ADroppedPlanLeavesNoTrace) {
+  SendQueue sq;
+  sq.post(send_of(10 * 1024));
+  const sroce_send_plan dropped = sq.plan(3);
+  const sroce_send_plan again = sq.plan(3);
+  EXPECT_EQ(memcmp(&dropped, &again, sizeof(again)), 0);
+  EXPECT_FALSE(sq.timer_runs());
+}
+
+TEST(RequesterPlan, OnlyAReadyQueueSends) {
+  for (sroce_sq_state state : {SROCE_SQ_IDLE, SROCE_SQ_ERROR}) {
+    SendQueue sq;
+    sq.post(send_of(10));
+    sroce_requester_set_state(&sq.req, state);
+    EXPECT_EQ(sq.plan().action, SROCE_SEND_NOTHING);
+  }
+}
+
+TEST(RequesterWindow, LimitsWhatIsUnacknowledged) {
+  SendQueue sq({.window_packets = 8});
+  sq.post(send_of(20 * 1024));
+  EXPECT_EQ(sq.send_all(3).size(), 8u);
+  sq.receive(ack(1004));
+  EXPECT_EQ(sq.send_all(3).size(), 5u);
+}
+
+TEST(RequesterWindow, NeverExceedsHalfOfThePsnCircle) {
+  SendQueue sq({.mtu_bytes = 256, .window_packets = SROCE_PSN_SPAN + 1});
+  sq.post(write_of(1u << 31));
+  sq.post(write_of(256));
+  const sroce_send_plan burst = sq.send();
+  EXPECT_EQ(burst.packet_count, SROCE_PSN_SPAN);
+  EXPECT_TRUE(burst.ack_req);
+  EXPECT_EQ(sq.plan().action, SROCE_SEND_NOTHING);
+  sq.receive(ack(1000));
+  EXPECT_EQ(sq.plan().packet_count, 1u);
+}
+
+TEST(RequesterWindow, ReadsDoNotOverrunHalfOfThePsnCircle) {
+  SendQueue sq({.mtu_bytes = 256});
+  sq.post(read_of(1u << 31));
+  sq.post(read_of(256));
+  sq.post(send_of(1));
+  EXPECT_EQ(sq.send_all().size(), 1u);
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, 256));
+  EXPECT_EQ(sq.send_all().size(), 1u);
+}
+
+// ---------------------------------------------------------------- AckReq
+
+// A sender that has stopped must have an AckReq (or a READ or atomic) as its newest packet.
+void expect_stalled_sender_has_asked(SendQueue& sq, u32 max_packets) {
+  const auto packets = sq.send_all(max_packets);
+  ASSERT_FALSE(packets.empty());
+  const sroce_packet& newest = packets.back();
+  EXPECT_TRUE(newest.ack_req || newest.info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC));
+}
+
+TEST(RequesterAckReq, ASignaledMessageAsksInItsLastPacketOnly) {
+  SendQueue sq;
+  sq.post(send_of(4 * 1024));
+  sq.post(send_of(10));
+  const auto packets = sq.send_all();
+  EXPECT_FALSE(packets[0].ack_req);
+  EXPECT_FALSE(packets[2].ack_req);
+  EXPECT_TRUE(packets[3].ack_req);
+}
+
+TEST(RequesterAckReq, UnsignaledMessagesShareOneRequest) {
+  SendQueue sq;
+  for (int i = 0; i < 5; i++) sq.post(send_of(10).unsignaled());
+  const auto packets = sq.send_all();
+  EXPECT_EQ(std::count_if(packets.begin(), packets.end(),
+                          [](const sroce_packet& pkt) { return pkt.ack_req; }),
+            1);
+  EXPECT_TRUE(packets.back().ack_req);
+}
+
+TEST(RequesterAckReq, AFullWindowAsks) {
+  for (u32 burst : {1u, 3u, 100u}) {
+    SendQueue sq({.window_packets = 10});
+    sq.post(send_of(40 * 1024).unsignaled());
+    expect_stalled_sender_has_asked(sq, burst);
+  }
+}
+
+TEST(RequesterAckReq, TheLastOfUnsignaledMessagesAsks) {
+  SendQueue sq;
+  sq.post(write_of(10).unsignaled());
+  sq.post(write_of(3000).unsignaled());
+  expect_stalled_sender_has_asked(sq, 100);
+}
+
+TEST(RequesterAckReq, AFencedFollowerMakesItsPredecessorAsk) {
+  SendQueue sq;
+  sq.post(read_of(10));
+  sq.post(send_of(10).unsignaled());
+  sq.post(send_of(10).unsignaled().fenced());
+  expect_stalled_sender_has_asked(sq, 100);
+}
+
+TEST(RequesterAckReq, ARefusedFollowerMakesItsPredecessorAsk) {
+  SendQueue sq;
+  sq.post(send_of(10).unsignaled());
+  sq.post(send_of(10).refused(SROCE_WC_LOC_LEN_ERR));
+  expect_stalled_sender_has_asked(sq, 100);
+}
+
+TEST(RequesterAckReq, AReadBeyondItsLimitMakesItsPredecessorAsk) {
+  SendQueue sq({.max_rd_atomic = 1});
+  sq.post(read_of(10).unsignaled());
+  sq.post(send_of(10).unsignaled());
+  sq.post(read_of(10).unsignaled());
+  expect_stalled_sender_has_asked(sq, 100);
+}
+
+TEST(RequesterAckReq, ALocalFailureBehindUnaskedPacketsAsksAgain) {
+  SendQueue sq;
+  sq.post(send_of(10).unsignaled());
+  sq.post(send_of(10).unsignaled());
+  const sroce_send_plan first = sq.send();
+  EXPECT_EQ(first.index, 0u);
+  sq.commit(sq.plan(), SROCE_WC_LOC_PROT_ERR);
+  if (!first.ack_req) expect_stalled_sender_has_asked(sq, 100);
+  sq.receive(ack(1000));
+  sq.send();
+  EXPECT_TRUE(sq.failed());
+}
+
+TEST(RequesterAckReq, LongMessagesAskOnTheWayToKeepTheAckClockRunning) {
+  SendQueue sq({.window_packets = 16});
+  sq.post(send_of(16 * 1024));
+  const auto packets = sq.send_all(1);
+  EXPECT_GE(std::count_if(packets.begin(), packets.end(),
+                          [](const sroce_packet& pkt) { return pkt.ack_req; }),
+            2);
+}
+
+TEST(RequesterAckReq, ARetransmissionAsksToo) {
+  SendQueue sq;
+  sq.post(send_of(3000).unsignaled());
+  sq.send_all();
+  sq.expire();
+  expect_stalled_sender_has_asked(sq, 100);
+}
+
+TEST(RequesterAckReq, OnlyTheLastPacketOfABurstCarriesIt) {
+  SendQueue sq;
+  sq.post(send_of(5 * 1024));
+  const sroce_send_plan burst = sq.plan();
+  EXPECT_TRUE(burst.ack_req);
+  for (u32 i = 0; i < burst.packet_count; i++)
+    EXPECT_EQ(sq.packet(burst, i).ack_req, i == burst.packet_count - 1);
+}
+
+}  // namespace

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include "receive_queue.h"
+
+namespace {
+
+using namespace sroce_test;
+
+// ---------------------------------------------------------------- PSN
+
+TEST(ResponderPsn, AGapIsReportedOnce) {
+  ReceiveQueue rq;
+  rq.post(100);
+  EXPECT_EQ(rq.receive(send_only(2001, 10)).verdict, SROCE_RECV_NAK);
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+  expect_dropped(rq, send_only(2002, 10), SROCE_DROP_SEQUENCE);
+  EXPECT_TRUE(rq.respond().empty());
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
+}
+
+TEST(ResponderPsn, TheMissingPacketEndsTheSilence) {
+  ReceiveQueue rq;
+  for (int i = 0; i < 3; i++) rq.post(100);
+  rq.receive(send_only(2001, 10));
+  rq.respond();
+  rq.receive(send_only(2000, 10));
+  expect_nak(rq, kAckSyndrome, 2000);
+  rq.receive(send_only(2002, 10));
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2001);
+}
+
+TEST(ResponderPsn, AGapExecutesNothing) {
+  ReceiveQueue rq;
+  rq.post(100);
+  const sroce_recv_plan plan = rq.receive(send_only(2005, 10));
+  EXPECT_EQ(plan.place_bytes, 0u);
+  EXPECT_TRUE(rq.completions.empty());
+  EXPECT_EQ(rq.resp.epsn, 2000u);
+}
+
+TEST(ResponderPsn, HalfACircleAheadIsAGapAndBeyondIsADuplicate) {
+  ReceiveQueue rq;
+  EXPECT_EQ(rq.plan(send_only(psn_add(2000, SROCE_PSN_SPAN - 1), 4)).verdict, SROCE_RECV_NAK);
+  EXPECT_EQ(rq.plan(send_only(psn_add(2000, SROCE_PSN_SPAN + 1), 4)).verdict, SROCE_RECV_ACK_AGAIN);
+}
+
+TEST(ResponderPsn, ExpectationCrossesTheWrap) {
+  ReceiveQueue rq({.psn = 0xffffff});
+  rq.post(100);
+  rq.post(100);
+  rq.receive(send_only(0xffffff, 10));
+  EXPECT_EQ(rq.resp.epsn, 0u);
+  rq.receive(send_only(0, 10));
+  EXPECT_EQ(rq.completions.size(), 2u);
+}
+
+TEST(ResponderPsn, AReadConsumesOnePsnForEachResponse) {
+  for (u32 mtu : {256u, 512u, 1024u, 2048u, 4096u}) {
+    for (u32 length : {0u, 1u, mtu - 1, mtu, mtu + 1, 5 * mtu, 1u << 31}) {
+      ReceiveQueue rq({.mtu_bytes = mtu});
+      rq.receive(read_request(2000, 0x10000, length));
+      const u32 expected = length ? length / mtu + (length % mtu ? 1 : 0) : 1;
+      EXPECT_EQ(rq.resp.epsn, psn_add(2000, expected)) << mtu << " " << length;
+    }
+  }
+}
+
+// ---------------------------------------------------------------- duplicates
+
+TEST(ResponderDuplicate, ASendIsAcknowledgedAgainAndNotExecuted) {
+  ReceiveQueue rq;
+  rq.post(100);
+  rq.post(100);
+  rq.receive(send_only(2000, 10));
+  rq.respond();
+  EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_ACK_AGAIN);
+  EXPECT_EQ(rq.completions.size(), 1u);
+  EXPECT_EQ(rq.buffers_left(), 1u);
+  expect_nak(rq, kAckSyndrome, 2000);
+}
+
+TEST(ResponderDuplicate, IsAcknowledgedWithTheNewestPsn) {
+  ReceiveQueue rq;
+  for (u32 i = 0; i < 3; i++) rq.receive(write_only(2000 + i, 0x10000, 4));
+  rq.respond();
+  rq.receive(write_only(2000, 0x10000, 4));
+  expect_nak(rq, kAckSyndrome, 2002);
+}
+
+TEST(ResponderDuplicate, InTheMiddleOfAMessageDoesNotDisturbIt) {
+  ResponderMidWrite rq;
+  EXPECT_EQ(rq.receive(write_first(2000, 0x10000, 3000)).verdict, SROCE_RECV_ACK_AGAIN);
+  EXPECT_EQ(rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024)).va, 0x10000u + 1024);
+}
+
+TEST(ResponderDuplicate, DoesNotAcknowledgePastAReadThatMayBeUnanswered) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  rq.receive(read_request(2001, 0x10000, 4));
+  rq.receive(write_only(2002, 0x10000, 4));
+  rq.respond();
+  rq.receive(write_only(2000, 0x10000, 4));
+  const auto answers = rq.respond();
+  ASSERT_FALSE(answers.empty());
+  EXPECT_EQ(answers.back().opcode, SROCE_OP_ACK);
+  EXPECT_EQ(answers.back().psn, 2000u);
+}
+
+TEST(ResponderDuplicateRead, IsExecutedAgain) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 3000));
+  EXPECT_EQ(rq.respond().size(), 3u);
+  const sroce_recv_plan plan = rq.receive(read_request(2000, 0x10000, 3000));
+  EXPECT_EQ(plan.verdict, SROCE_RECV_REPLAY);
+  EXPECT_EQ(plan.check_bytes, 3000u);
+  EXPECT_EQ(rq.respond().size(), 3u);
+  EXPECT_EQ(rq.resp.epsn, 2003u);
+}
+
+TEST(ResponderDuplicateRead, FromTheMiddleIsAnsweredFromThere) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 3000));
+  rq.respond();
+  rq.receive(read_request(2001, 0x10000 + 1024, 3000 - 1024));
+  const auto made = rq.next_response();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->va, 0x10000u + 1024);
+  EXPECT_EQ(made->payload_bytes, 3000u - 1024);
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].psn, 2001u);
+  EXPECT_EQ(answers[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
+  EXPECT_EQ(answers[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
+}
+
+TEST(ResponderDuplicateRead, AShorterRangeIsAnsweredForThatRange) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.respond();
+  EXPECT_EQ(rq.receive(read_request(2001, 0x10000 + 1024, 2048)).verdict, SROCE_RECV_REPLAY);
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].psn, 2001u);
+  EXPECT_EQ(answers[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
+  EXPECT_EQ(answers[1].psn, 2002u);
+  EXPECT_EQ(answers[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
+  EXPECT_EQ(rq.resp.epsn, 2004u);
+}
+
+TEST(ResponderDuplicateRead, BeyondTheOriginalRangeIsDropped) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 3000));
+  rq.respond();
+  expect_dropped(rq, read_request(2000, 0x10000, 3001), SROCE_DROP_REPLAY);
+  expect_dropped(rq, read_request(2001, 0x10000 + 1024, 3000), SROCE_DROP_REPLAY);
+  expect_dropped(rq, read_request(2000, 0x0f000, 3000), SROCE_DROP_REPLAY);
+}
+
+TEST(ResponderDuplicateRead, WithAnotherKeyIsDropped) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 10));
+  rq.respond();
+  expect_dropped(rq, with_reth(request(SROCE_OP_READ_REQUEST, 2000), 0x10000, 10, 0xdead),
+                 SROCE_DROP_REPLAY);
+}
+
+TEST(ResponderDuplicateRead, WhoseRegionIsGoneIsARemoteAccessError) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 10));
+  rq.respond();
+  expect_fatal_nak(rq, read_request(2000, 0x10000, 10), SROCE_NAK_REMOTE_ACCESS, kBadKey);
+}
+
+TEST(ResponderDuplicateRead, WhileStillBeingAnsweredStartsOver) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.sent(*rq.next_response(3));
+  rq.receive(read_request(2000, 0x10000, 4096));
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 4u);
+  EXPECT_EQ(answers[0].psn, 2000u);
+}
+
+TEST(ResponderDuplicateRead, LeavesWhatYoungerRequestsHavePendingInOrder) {
+  ReceiveQueue rq;
+  rq.receive(fetch_add_request(2000, 1), original(42));
+  rq.respond();
+  rq.receive(read_request(2001, 0x10000, 2048));
+  rq.receive(write_only(2003, 0x10000, 4));
+  rq.receive(fetch_add_request(2000, 1));
+  const auto answers = rq.respond(1);
+  ASSERT_EQ(answers.size(), 4u);
+  for (u32 i = 0; i < 4; i++) EXPECT_EQ(answers[i].psn, 2000 + i);
+  EXPECT_EQ(answers[3].opcode, SROCE_OP_ACK) << "and the ACK passes none of them";
+}
+
+TEST(ResponderDuplicateRead, UnderWayDoesNotCountAgainstTheLimit) {
+  ReceiveQueue rq({.max_dest_rd_atomic = 1});
+  rq.receive(read_request(2000, 0x10000, 10));
+  rq.respond();
+  rq.receive(read_request(2000, 0x10000, 10));
+  EXPECT_EQ(rq.receive(read_request(2001, 0x10000, 10)).verdict, SROCE_RECV_READ)
+      << "the peer asks for the next: it has the answer to the first";
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].psn, 2001u);
+}
+
+TEST(ResponderDuplicateAtomic, IsAnsweredFromTheSavedResultAndNotExecuted) {
+  ReceiveQueue rq;
+  EXPECT_EQ(rq.receive(fetch_add_request(2000, 1), original(42)).verdict, SROCE_RECV_ATOMIC);
+  rq.respond();
+  EXPECT_EQ(rq.receive(fetch_add_request(2000, 1), original(43)).verdict, SROCE_RECV_REPLAY);
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].opcode, SROCE_OP_ATOMIC_ACK);
+  EXPECT_EQ(answers[0].psn, 2000u);
+  EXPECT_EQ(answers[0].atomic_original, 42u);
+}
+
+TEST(ResponderDuplicateAtomic, ThatWasForgottenIsDropped) {
+  ReceiveQueue rq({.max_dest_rd_atomic = 2});
+  for (u32 i = 0; i < 3; i++) {
+    rq.receive(fetch_add_request(2000 + i, 1), original(i));
+    rq.respond();
+  }
+  expect_dropped(rq, fetch_add_request(2000, 1), SROCE_DROP_REPLAY);
+  EXPECT_TRUE(rq.respond().empty());
+  EXPECT_EQ(rq.receive(fetch_add_request(2001, 1)).verdict, SROCE_RECV_REPLAY);
+}
+
+TEST(ResponderDuplicate, AReadWhereAnAtomicWasIsDropped) {
+  ReceiveQueue rq;
+  rq.receive(fetch_add_request(2000, 1));
+  rq.receive(read_request(2001, 0x10000, 8));
+  rq.respond();
+  expect_dropped(rq, read_request(2000, 0x20000, 8), SROCE_DROP_REPLAY);
+  expect_dropped(rq, fetch_add_request(2001, 1), SROCE_DROP_REPLAY);
+}
+
+TEST(ResponderDuplicate, AfterALongSilenceIsStillAcknowledgedInFull) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 8));
+  rq.respond();
+  // A READ of the longest length moves half of the circle in one packet.
+  for (int i = 0; i < 3; i++) {
+    rq.receive(read_request(rq.resp.epsn, 0x10000, 1u << 31));
+    while (auto made = rq.next_response()) rq.sent(*made);
+  }
+  const u32 psn = rq.resp.epsn;
+  rq.receive(write_only(psn, 0x10000, 4));
+  rq.respond();
+  rq.receive(write_only(psn, 0x10000, 4));
+  expect_nak(rq, kAckSyndrome, psn);
+}
+
+// ---------------------------------------------------------------- MSN
+
+TEST(ResponderMsn, CountsMessagesNotPackets) {
+  ResponderMidSend rq;
+  EXPECT_EQ(rq.resp.msn, 0u);
+  rq.receive(asking(request(SROCE_OP_SEND_LAST, 2001, 4)));
+  EXPECT_EQ(rq.respond().back().msn, 1u);
+  rq.receive(write_only(2002, 0x10000, 4));
+  EXPECT_EQ(rq.respond().back().msn, 2u);
+  rq.receive(read_request(2003, 0x10000, 4));
+  EXPECT_EQ(rq.respond().back().msn, 3u);
+  rq.receive(fetch_add_request(2004, 1));
+  EXPECT_EQ(rq.respond().back().msn, 4u);
+}
+
+TEST(ResponderMsn, DuplicatesDoNotCount) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  rq.receive(write_only(2000, 0x10000, 4));
+  EXPECT_EQ(rq.respond().back().msn, 1u);
+}
+
+TEST(ResponderMsn, HasTwentyFourBits) {
+  ReceiveQueue rq;
+  rq.resp.msn = 0xffffff;
+  rq.receive(write_only(2000, 0x10000, 4));
+  EXPECT_EQ(rq.respond().back().msn, 0u);
+}
+
+}  // namespace

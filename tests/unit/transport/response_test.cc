@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "receive_queue.h"
+
+namespace {
+
+using namespace sroce_test;
+
+TEST(ResponseAck, IsSentWhenTheRequesterAsks) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].opcode, SROCE_OP_ACK);
+  EXPECT_EQ(answers[0].psn, 2000u);
+  EXPECT_EQ(answers[0].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_ACK);
+  EXPECT_EQ(answers[0].syndrome & SROCE_AETH_VALUE_MASK, SROCE_AETH_CREDITS_INVALID);
+}
+
+TEST(ResponseAck, IsSentInTheMiddleOfAMessageToo) {
+  ReceiveQueue rq;
+  rq.receive(asking(write_first(2000, 0x10000, 3000)));
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].psn, 2000u);
+  EXPECT_EQ(answers[0].msn, 0u);
+}
+
+TEST(ResponseAck, IsNotSentUnasked) {
+  ReceiveQueue rq;
+  rq.receive(write_first(2000, 0x10000, 3000));
+  EXPECT_TRUE(rq.respond().empty());
+}
+
+TEST(ResponseAck, IsSentOnce) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  rq.respond();
+  EXPECT_TRUE(rq.respond().empty());
+}
+
+TEST(ResponseAck, SeveralThatAreDueAreOne) {
+  ReceiveQueue rq;
+  for (u32 i = 0; i < 5; i++) rq.receive(write_only(2000 + i, 0x10000, 4));
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].psn, 2004u);
+}
+
+TEST(ResponseAck, IsStillDueWhenItCouldNotBeSent) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  EXPECT_TRUE(rq.next_response());
+  EXPECT_TRUE(rq.next_response());
+}
+
+TEST(ResponseAck, IsAddressedToThePeer) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  const sroce_packet pkt = rq.respond()[0];
+  EXPECT_EQ(pkt.dest_qpn, 0x445566u);
+  EXPECT_EQ(pkt.pkey, SROCE_PKEY_DEFAULT);
+  EXPECT_TRUE(pkt.migreq);
+  EXPECT_EQ(pkt.info, sroce_opcode_lookup(SROCE_OP_ACK));
+}
+
+TEST(ResponseNak, ReplacesAnAckThatWasDue) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  rq.receive(write_only(2002, 0x10000, 4));
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].syndrome, SROCE_NAK_PSN_SEQUENCE);
+  EXPECT_EQ(answers[0].psn, 2001u);
+}
+
+TEST(ResponseNak, ThatDidNotGetOutIsWithdrawnWhenTheMissingPacketComes) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2001, 0x10000, 4));
+  rq.receive(write_only(2000, 0x10000, 4));
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_ACK);
+}
+
+TEST(ResponseNak, AFatalOneIsSentOnce) {
+  ReceiveQueue rq;
+  rq.receive(request(SROCE_OP_WRITE_LAST, 2000, 4));
+  EXPECT_EQ(rq.respond().size(), 1u);
+  EXPECT_TRUE(rq.respond().empty());
+}
+
+TEST(ResponseOrder, AnAckNeverPassesAReadResponse) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 2048));
+  rq.receive(write_only(2002, 0x10000, 4));
+  const auto answers = rq.respond(1);
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0].psn, 2000u);
+  EXPECT_EQ(answers[1].psn, 2001u);
+  EXPECT_EQ(answers[2].psn, 2002u);
+  EXPECT_EQ(answers[2].opcode, SROCE_OP_ACK);
+}
+
+TEST(ResponseOrder, ReadsAndAtomicsAreAnsweredInTheOrderTheyCame) {
+  ReceiveQueue rq;
+  rq.receive(fetch_add_request(2000, 1), original(7));
+  rq.receive(read_request(2001, 0x10000, 10));
+  rq.receive(fetch_add_request(2002, 1), original(8));
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0].atomic_original, 7u);
+  EXPECT_EQ(answers[1].opcode, SROCE_OP_READ_RESPONSE_ONLY);
+  EXPECT_EQ(answers[2].atomic_original, 8u);
+}
+
+TEST(ResponseOrder, AFatalNakWaitsForEarlierReadResponses) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 2048));
+  rq.receive(write_only(2002, 0x10000, 4), kBadKey);
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[2].syndrome, SROCE_NAK_REMOTE_ACCESS);
+  EXPECT_EQ(answers[2].psn, 2002u);
+}
+
+struct ReadShape {
+  u32 mtu_bytes;
+  u32 length;
+};
+
+class ResponseRead : public ::testing::TestWithParam<ReadShape> {
+ protected:
+  u32 expected_packets() const {
+    const auto [mtu, length] = GetParam();
+    return length ? length / mtu + (length % mtu ? 1 : 0) : 1;
+  }
+};
+
+std::vector<ReadShape> read_shapes() {
+  std::vector<ReadShape> all;
+  for (u32 mtu : {256u, 512u, 1024u, 2048u, 4096u})
+    for (u32 length : {0u, 1u, mtu - 1, mtu, mtu + 1, 2 * mtu, 10 * mtu + 3})
+      all.push_back({mtu, length});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryMtu, ResponseRead, ::testing::ValuesIn(read_shapes()),
+                         [](const auto& info) {
+                           return "Mtu" + std::to_string(info.param.mtu_bytes) + "Length" +
+                                  std::to_string(info.param.length);
+                         });
+
+TEST_P(ResponseRead, PacketsCoverTheRangeInOrderWhateverTheBurst) {
+  const auto [mtu, length] = GetParam();
+  for (u32 burst : {1u, 3u, 1u << 20}) {
+    ReceiveQueue rq({.psn = 0xfffffe, .mtu_bytes = mtu});
+    rq.receive(read_request(0xfffffe, 0x10000, length));
+    u32 bytes = 0, packets = 0;
+    while (auto made = rq.next_response(burst)) {
+      EXPECT_EQ(made->kind, SROCE_RESPONSE_READ);
+      EXPECT_EQ(made->offset, bytes);
+      EXPECT_EQ(made->va, 0x10000u + bytes);
+      EXPECT_EQ(made->rkey, 0xbeefu);
+      EXPECT_LE(made->packet_count, burst);
+      u32 burst_bytes = 0;
+      for (u32 i = 0; i < made->packet_count; i++, packets++) {
+        const sroce_packet pkt = rq.packet(*made, i);
+        EXPECT_EQ(pkt.psn, psn_add(0xfffffe, packets));
+        EXPECT_EQ((pkt.payload_bytes + pkt.pad_bytes) % 4, 0u);
+        burst_bytes += pkt.payload_bytes;
+      }
+      EXPECT_EQ(burst_bytes, made->payload_bytes);
+      bytes += burst_bytes;
+      rq.sent(*made);
+    }
+    EXPECT_EQ(packets, expected_packets());
+    EXPECT_EQ(bytes, length);
+  }
+}
+
+TEST_P(ResponseRead, OpcodesFollowThePositionInTheResponse) {
+  const auto [mtu, length] = GetParam();
+  ReceiveQueue rq({.mtu_bytes = mtu});
+  rq.receive(read_request(2000, 0x10000, length));
+  const auto answers = rq.respond(4);
+  ASSERT_EQ(answers.size(), expected_packets());
+  for (size_t i = 0; i < answers.size(); i++) {
+    const bool first = i == 0, last = i == answers.size() - 1;
+    const u8 expected = first && last ? SROCE_OP_READ_RESPONSE_ONLY
+                        : first       ? SROCE_OP_READ_RESPONSE_FIRST
+                        : last        ? SROCE_OP_READ_RESPONSE_LAST
+                                      : SROCE_OP_READ_RESPONSE_MIDDLE;
+    EXPECT_EQ(answers[i].opcode, expected) << i;
+  }
+}
+
+TEST(ResponseLongRead, TwoToThe31BytesAreAnsweredInOneSweep) {
+  ReceiveQueue rq({.mtu_bytes = 256});
+  rq.receive(read_request(2000, 0x10000, 1u << 31));
+  u64 bytes = 0;
+  u32 packets = 0;
+  while (auto made = rq.next_response(1 << 20)) {
+    bytes += made->payload_bytes;
+    packets += made->packet_count;
+    rq.sent(*made);
+  }
+  EXPECT_EQ(bytes, 1ull << 31);
+  EXPECT_EQ(packets, SROCE_PSN_SPAN);
+}
+
+TEST(ResponseVanishedRead, BecomesARemoteAccessError) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.sent(*rq.next_response(2));
+  rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].syndrome, SROCE_NAK_REMOTE_ACCESS);
+  EXPECT_EQ(answers[0].psn, 2002u);
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
+  EXPECT_EQ(rq.event(), SROCE_EVENT_ACCESS_ERR);
+}
+
+TEST(ResponsePlan, ADroppedPlanLeavesNoTrace) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4096));
+  const auto dropped = rq.next_response(2);
+  const auto again = rq.next_response(2);
+  EXPECT_EQ(memcmp(&*dropped, &*again, sizeof(*again)), 0);
+}
+
+}  // namespace

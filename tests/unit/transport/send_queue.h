@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// A requester in domain words: post work, send what it plans, hand it the peer's answers.
+#ifndef TESTS_UNIT_TRANSPORT_SEND_QUEUE_H
+#define TESTS_UNIT_TRANSPORT_SEND_QUEUE_H
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "port/engine.h"
+
+namespace sroce_test {
+
+constexpr u32 kSgeSlots = 2;
+constexpr u32 kStride = offsetof(sroce_send_wqe, sge) + kSgeSlots * sizeof(sroce_sge);
+constexpr u64 kMillisecond = 1'000'000;
+
+// A send work request, with the fields a poster sets.
+struct Work {
+  u8 opcode = SROCE_WR_SEND;
+  u32 length = 0;
+  u8 flags = SROCE_SEND_SIGNALED;
+  u8 status = SROCE_WC_SUCCESS;
+  u64 remote_addr = 0x10000;
+  u32 rkey = 0xabcd;
+  u64 compare = 0;
+  u64 swap_add = 0;
+  __be32 imm = 0;
+  u32 invalidate_rkey = 0;
+
+  Work with(u8 more_flags) const {
+    Work work = *this;
+    work.flags |= more_flags;
+    return work;
+  }
+  Work unsignaled() const {
+    Work work = *this;
+    work.flags &= static_cast<u8>(~SROCE_SEND_SIGNALED);
+    return work;
+  }
+  Work fenced() const { return with(SROCE_SEND_FENCE); }
+  Work solicited() const { return with(SROCE_SEND_SOLICITED); }
+  Work refused(sroce_wc_status why) const {
+    Work work = *this;
+    work.status = why;
+    return work;
+  }
+  Work as(u8 other) const {
+    Work work = *this;
+    work.opcode = other;
+    return work;
+  }
+};
+
+inline Work send_of(u32 length) { return {.opcode = SROCE_WR_SEND, .length = length}; }
+inline Work write_of(u32 length) { return {.opcode = SROCE_WR_WRITE, .length = length}; }
+inline Work read_of(u32 length) { return {.opcode = SROCE_WR_READ, .length = length}; }
+inline Work fetch_add(u64 addend) {
+  return {.opcode = SROCE_WR_FETCH_ADD, .length = 8, .swap_add = addend};
+}
+inline Work compare_swap(u64 compare, u64 swap) {
+  return {.opcode = SROCE_WR_COMPARE_SWAP, .length = 8, .compare = compare, .swap_add = swap};
+}
+inline Work local_invalidate() { return {.opcode = SROCE_WR_LOCAL_INV}; }
+
+struct SendQueueOptions {
+  sroce_service service = SROCE_SERVICE_RC;
+  u32 slots = 16;
+  u32 psn = 1000;
+  u32 mtu_bytes = 1024;
+  u32 window_packets = 64;
+  u8 max_rd_atomic = 4;
+  u8 retry_cnt = 7;
+  u8 rnr_retry = 6;
+  u64 ack_timeout_ns = 100 * kMillisecond;
+};
+
+class SendQueue {
+ public:
+  explicit SendQueue(const SendQueueOptions& options = {})
+      : ring_(options.slots * kStride / sizeof(u64)) {
+    sroce_requester_init(&req, options.service, ring_.data(), kStride, options.slots);
+    req.attr = {.qpn = 17,
+                .dest_qpn = 0x112233,
+                .pkey = SROCE_PKEY_DEFAULT,
+                .mtu_bytes = options.mtu_bytes,
+                .window_packets = options.window_packets,
+                .max_rd_atomic = options.max_rd_atomic,
+                .retry_cnt = options.retry_cnt,
+                .rnr_retry = options.rnr_retry,
+                .ack_timeout_ns = options.ack_timeout_ns};
+    sroce_requester_start_psn(&req, options.psn);
+    sroce_requester_set_state(&req, SROCE_SQ_READY);
+  }
+  SendQueue(const SendQueue&) = delete;
+
+  // wr_id is the position, so that completions name their request.
+  u32 post(const Work& work) {
+    EXPECT_GT(sroce_requester_room(&req), 0u);
+    const u32 index = req.posted;
+    sroce_send_wqe* wqe = sroce_requester_wqe(&req, index);
+    memset(static_cast<void*>(wqe), 0, kStride);
+    wqe->wr_id = index;
+    wqe->opcode = work.opcode;
+    wqe->flags = work.flags;
+    wqe->status = work.status;
+    wqe->length = work.length;
+    if (wqe_is_atomic(work.opcode)) {
+      const bool swaps = work.opcode == SROCE_WR_COMPARE_SWAP;
+      wqe->atomic = {.remote_addr = work.remote_addr,
+                     .rkey = work.rkey,
+                     .compare_add = swaps ? work.compare : work.swap_add,
+                     .swap = swaps ? work.swap_add : 0};
+    } else if (req.service == SROCE_SERVICE_UD) {
+      wqe->ud = {.ah = nullptr, .dest_qpn = 0x99, .qkey = 0x1234};
+    } else if (!wqe_is_local(work.opcode)) {
+      wqe->rdma = {.remote_addr = work.remote_addr, .rkey = work.rkey};
+    }
+    if (work.opcode == SROCE_WR_SEND_INV || work.opcode == SROCE_WR_LOCAL_INV)
+      wqe->invalidate_rkey = work.invalidate_rkey;
+    else
+      wqe->imm = work.imm;
+    sroce_requester_post(&req);
+    return index;
+  }
+
+  // Every plan is made twice: it must be the same again, and change nothing.
+  sroce_send_plan plan(u32 max_packets = 1u << 24) const {
+    const Snapshot before(*this);
+    sroce_send_plan first, second;
+    sroce_requester_plan(&req, max_packets, &first);
+    sroce_requester_plan(&req, max_packets, &second);
+    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
+    EXPECT_TRUE(before.same_as(*this)) << "planning changed the requester";
+    return first;
+  }
+  void commit(const sroce_send_plan& plan, sroce_wc_status status = SROCE_WC_SUCCESS) {
+    sroce_requester_commit(&req, &plan, status, now);
+  }
+  sroce_send_plan send(u32 max_packets = 1u << 24) {
+    const sroce_send_plan made = plan(max_packets);
+    commit(made);
+    return made;
+  }
+  sroce_packet packet(const sroce_send_plan& plan, u32 i) const {
+    sroce_packet pkt;
+    sroce_send_plan_packet(&req, &plan, i, &pkt);
+    return pkt;
+  }
+  // Send until nothing more may be sent; every packet, in order. Local operations succeed.
+  std::vector<sroce_packet> send_all(u32 max_packets = 1u << 24) {
+    std::vector<sroce_packet> sent;
+    for (;;) {
+      const sroce_send_plan made = plan(max_packets);
+      if (made.action == SROCE_SEND_NOTHING) return sent;
+      for (u32 i = 0; i < made.packet_count; i++) sent.push_back(packet(made, i));
+      commit(made);
+    }
+  }
+
+  sroce_ack_plan plan_response(const sroce_packet& pkt) const {
+    const Snapshot before(*this);
+    sroce_ack_plan first, second;
+    sroce_completer_plan(&req, &pkt, &first);
+    sroce_completer_plan(&req, &pkt, &second);
+    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
+    EXPECT_TRUE(before.same_as(*this)) << "planning changed the requester";
+    return first;
+  }
+  sroce_ack_plan receive(const sroce_packet& pkt, sroce_mem_status placed = SROCE_MEM_OK) {
+    const sroce_ack_plan made = plan_response(pkt);
+    const Snapshot before(*this);
+    sroce_completer_commit(&req, &made, placed, now);
+    EXPECT_TRUE(made.action != SROCE_ACK_DROP || before.same_as(*this))
+        << "a dropped response changed the requester";
+    return made;
+  }
+
+  std::optional<sroce_completion> completion() {
+    sroce_completion wc;
+    if (!sroce_requester_next_completion(&req, &wc)) return std::nullopt;
+    return wc;
+  }
+  std::vector<sroce_completion> completions() {
+    std::vector<sroce_completion> all;
+    while (auto wc = completion()) all.push_back(*wc);
+    return all;
+  }
+
+  bool timer_runs() const { return sroce_requester_deadline(&req) != SROCE_NEVER; }
+  // Let the time of the timer come.
+  void expire() {
+    ASSERT_TRUE(timer_runs());
+    now = sroce_requester_deadline(&req);
+    sroce_requester_timeout(&req, now);
+  }
+  bool failed() const { return req.state == SROCE_SQ_ERROR; }
+
+  sroce_requester req;
+  u64 now = 5 * kMillisecond;
+
+ private:
+  struct Snapshot {
+    explicit Snapshot(const SendQueue& queue) : ring(queue.ring_) {
+      memcpy(&req, &queue.req, sizeof(req));
+    }
+    bool same_as(const SendQueue& queue) const {
+      return !memcmp(&req, &queue.req, sizeof(req)) && ring == queue.ring_;
+    }
+    sroce_requester req;
+    std::vector<u64> ring;
+  };
+
+  std::vector<u64> ring_;
+};
+
+// Responses, as a peer would send them.
+inline sroce_packet response(u8 opcode, u32 psn) {
+  sroce_packet pkt = {};
+  pkt.opcode = opcode;
+  pkt.info = sroce_opcode_lookup(opcode);
+  pkt.header_bytes = pkt.info->header_bytes;
+  pkt.psn = psn & SROCE_PSN_MASK;
+  pkt.syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
+  return pkt;
+}
+inline sroce_packet ack(u32 psn) { return response(SROCE_OP_ACK, psn); }
+inline sroce_packet nak(u8 syndrome, u32 psn) {
+  sroce_packet pkt = ack(psn);
+  pkt.syndrome = syndrome;
+  return pkt;
+}
+inline sroce_packet rnr_nak(u32 psn, u8 timer = 1) {
+  return nak(static_cast<u8>(SROCE_AETH_RNR_NAK | timer), psn);
+}
+inline sroce_packet atomic_ack(u32 psn, u64 original) {
+  sroce_packet pkt = response(SROCE_OP_ATOMIC_ACK, psn);
+  pkt.atomic_original = original;
+  return pkt;
+}
+inline sroce_packet read_response(u8 opcode, u32 psn, u32 payload_bytes) {
+  sroce_packet pkt = response(opcode, psn);
+  pkt.payload_bytes = payload_bytes;
+  return pkt;
+}
+
+}  // namespace sroce_test
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <vector>
+
+#include "port/engine.h"
+
+namespace {
+
+constexpr sroce_wqe_limits kRc = {
+    .service = SROCE_SERVICE_RC, .max_sge = 4, .max_inline_bytes = 64, .mtu_bytes = 1024};
+constexpr sroce_wqe_limits kUd = {
+    .service = SROCE_SERVICE_UD, .max_sge = 4, .max_inline_bytes = 64, .mtu_bytes = 1024};
+
+constexpr u8 kPayloadOpcodes[] = {SROCE_WR_WRITE, SROCE_WR_WRITE_IMM, SROCE_WR_SEND,
+                                  SROCE_WR_SEND_IMM, SROCE_WR_SEND_INV};
+
+// A work request in storage of its own, no longer than its scatter/gather list.
+class Wqe {
+ public:
+  Wqe(u8 opcode, std::initializer_list<u32> sge_lengths)
+      : storage_((offsetof(sroce_send_wqe, sge) + sge_lengths.size() * sizeof(sroce_sge) + 7) / 8) {
+    get()->opcode = opcode;
+    for (u32 length : sge_lengths) {
+      get()->sge[get()->num_sge++].length = length;
+      get()->length += length;
+    }
+  }
+
+  Wqe& inline_payload(u32 bytes) {
+    get()->flags |= SROCE_SEND_INLINE;
+    get()->num_sge = 0;
+    get()->length = bytes;
+    return *this;
+  }
+  Wqe& length(u32 bytes) {
+    get()->length = bytes;
+    return *this;
+  }
+  Wqe& claim_sges(u32 count) {
+    get()->num_sge = count;
+    return *this;
+  }
+
+  sroce_wc_status check(const sroce_wqe_limits& limits = kRc) {
+    return sroce_wqe_check(get(), &limits);
+  }
+
+ private:
+  sroce_send_wqe* get() { return reinterpret_cast<sroce_send_wqe*>(storage_.data()); }
+  std::vector<u64> storage_;
+};
+
+TEST(WqeCheck, EveryReliableOperationIsAccepted) {
+  for (u8 opcode : kPayloadOpcodes) EXPECT_EQ(Wqe(opcode, {100, 23}).check(), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_READ, {4096}).check(), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_COMPARE_SWAP, {8}).check(), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_FETCH_ADD, {8}).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, LocalOperationsAreAccepted) {
+  for (u8 opcode : {SROCE_WR_LOCAL_INV, SROCE_WR_BIND_MW, SROCE_WR_REG_MR})
+    EXPECT_EQ(Wqe(opcode, {}).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, AnUnknownOpcodeCompletesWithAnError) {
+  for (int opcode : {10, 11, 14, 31, 33, 64, 255})
+    EXPECT_EQ(Wqe(static_cast<u8>(opcode), {}).check(), SROCE_WC_LOC_QP_OP_ERR) << opcode;
+}
+
+TEST(WqeCheck, AnEmptyMessageIsAccepted) {
+  for (u8 opcode : kPayloadOpcodes) EXPECT_EQ(Wqe(opcode, {}).check(), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_READ, {}).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, AMessageHasAtMostTwoToThe31Bytes) {
+  EXPECT_EQ(Wqe(SROCE_WR_WRITE, {1u << 31}).check(), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_WRITE, {1u << 31, 1}).check(), SROCE_WC_LOC_LEN_ERR);
+}
+
+TEST(WqeCheck, ALengthThatIsNotTheSumOfItsElementsIsRefused) {
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {10, 20}).length(31).check(), SROCE_WC_LOC_LEN_ERR);
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {10, 20}).length(29).check(), SROCE_WC_LOC_LEN_ERR);
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {}).length(1).check(), SROCE_WC_LOC_LEN_ERR);
+}
+
+TEST(WqeCheck, ASumThatWraps32BitsIsRefused) {
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {0x80000000, 0x80000000}).length(0).check(), SROCE_WC_LOC_LEN_ERR);
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {0xffffffff, 2}).length(1).check(), SROCE_WC_LOC_LEN_ERR);
+}
+
+TEST(WqeCheck, MoreElementsThanTheQueueHoldsAreRefusedUnread) {
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {1, 1, 1, 1}).check(), SROCE_WC_SUCCESS);
+  EXPECT_NE(Wqe(SROCE_WR_SEND, {1, 1, 1, 1}).claim_sges(5).check(), SROCE_WC_SUCCESS);
+  EXPECT_NE(Wqe(SROCE_WR_SEND, {}).claim_sges(0xffffffff).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, InlinePayloadUpToTheLimitIsAccepted) {
+  for (u8 opcode : kPayloadOpcodes) {
+    EXPECT_EQ(Wqe(opcode, {}).inline_payload(0).check(), SROCE_WC_SUCCESS);
+    EXPECT_EQ(Wqe(opcode, {}).inline_payload(64).check(), SROCE_WC_SUCCESS);
+    EXPECT_EQ(Wqe(opcode, {}).inline_payload(65).check(), SROCE_WC_LOC_LEN_ERR);
+  }
+}
+
+TEST(WqeCheck, WhatBringsDataBackCannotBeInline) {
+  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD})
+    EXPECT_NE(Wqe(opcode, {}).inline_payload(8).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, AnAtomicBringsBackExactlyEightBytes) {
+  for (u8 opcode : {SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD}) {
+    EXPECT_EQ(Wqe(opcode, {4, 4}).check(), SROCE_WC_SUCCESS);
+    EXPECT_EQ(Wqe(opcode, {7}).check(), SROCE_WC_LOC_LEN_ERR);
+    EXPECT_EQ(Wqe(opcode, {9}).check(), SROCE_WC_LOC_LEN_ERR);
+    EXPECT_EQ(Wqe(opcode, {}).check(), SROCE_WC_LOC_LEN_ERR);
+  }
+}
+
+TEST(WqeCheck, DatagramsCanOnlyBeSent) {
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {64}).check(kUd), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_SEND_IMM, {64}).check(kUd), SROCE_WC_SUCCESS);
+  for (u8 opcode : {SROCE_WR_WRITE, SROCE_WR_WRITE_IMM, SROCE_WR_READ, SROCE_WR_COMPARE_SWAP,
+                    SROCE_WR_FETCH_ADD, SROCE_WR_SEND_INV, SROCE_WR_LOCAL_INV, SROCE_WR_BIND_MW})
+    EXPECT_EQ(Wqe(opcode, {8}).check(kUd), SROCE_WC_LOC_QP_OP_ERR) << int{opcode};
+}
+
+TEST(WqeCheck, ADatagramFitsThePathMtu) {
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {1024}).check(kUd), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_SEND, {1025}).check(kUd), SROCE_WC_LOC_LEN_ERR);
+}
+
+TEST(WqeCheck, ALocalOperationDoesNotLookAtPayload) {
+  EXPECT_EQ(Wqe(SROCE_WR_LOCAL_INV, {}).claim_sges(1000).length(5).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeWcOpcode, CompletionsNameTheOperation) {
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_SEND), SROCE_WC_SEND);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_SEND_IMM), SROCE_WC_SEND);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_SEND_INV), SROCE_WC_SEND);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_WRITE), SROCE_WC_WRITE);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_WRITE_IMM), SROCE_WC_WRITE);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_READ), SROCE_WC_READ);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_COMPARE_SWAP), SROCE_WC_COMPARE_SWAP);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_FETCH_ADD), SROCE_WC_FETCH_ADD);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_BIND_MW), SROCE_WC_BIND_MW);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_LOCAL_INV), SROCE_WC_LOCAL_INV);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_REG_MR), SROCE_WC_REG_MR);
+}
+
+TEST(WqeKind, ReadsAndAtomicsAreAnsweredWithData) {
+  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD})
+    EXPECT_TRUE(wqe_is_rd_atomic(opcode));
+  for (u8 opcode : kPayloadOpcodes) EXPECT_FALSE(wqe_is_rd_atomic(opcode));
+}
+
+}  // namespace

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "completion_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+
+#include "kernel_memory.h"
+
+namespace {
+
+using sroce::CompletionQueue;
+
+constexpr std::uint32_t kShift = 6;
+
+ib_uverbs_wc entry(std::uint64_t wr_id) {
+  ib_uverbs_wc wc{};
+  wc.wr_id = wr_id;
+  return wc;
+}
+
+TEST(CompletionQueue, EveryFieldArrives) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where);
+  ASSERT_TRUE(cq);
+  ib_uverbs_wc wc = entry(0x1122334455667788);
+  wc.status = IBV_WC_REM_ACCESS_ERR;
+  wc.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+  wc.vendor_err = 1;
+  wc.byte_len = 2;
+  wc.ex.imm_data = 0xdeadbeef;
+  wc.qp_num = 3;
+  wc.src_qp = 4;
+  wc.wc_flags = IBV_WC_WITH_IMM | IBV_WC_GRH;
+  wc.pkey_index = 5;
+  wc.slid = 6;
+  wc.sl = 7;
+  wc.dlid_path_bits = 8;
+  kernel.ring(where).produce(wc);
+
+  std::array<ibv_wc, 2> polled;
+  ASSERT_EQ(cq->poll(polled), 1u);
+  EXPECT_EQ(polled[0].wr_id, 0x1122334455667788u);
+  EXPECT_EQ(polled[0].status, IBV_WC_REM_ACCESS_ERR);
+  EXPECT_EQ(polled[0].opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+  EXPECT_EQ(polled[0].vendor_err, 1u);
+  EXPECT_EQ(polled[0].byte_len, 2u);
+  EXPECT_EQ(polled[0].imm_data, 0xdeadbeefu);
+  EXPECT_EQ(polled[0].qp_num, 3u);
+  EXPECT_EQ(polled[0].src_qp, 4u);
+  EXPECT_EQ(polled[0].wc_flags, unsigned{IBV_WC_WITH_IMM | IBV_WC_GRH});
+  EXPECT_EQ(polled[0].pkey_index, 5u);
+  EXPECT_EQ(polled[0].slid, 6u);
+  EXPECT_EQ(polled[0].sl, 7u);
+  EXPECT_EQ(polled[0].dlid_path_bits, 8u);
+}
+
+TEST(CompletionQueue, PollTakesNoMoreThanAskedAndKeepsTheOrder) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where);
+  ASSERT_TRUE(cq);
+  KernelRing ring = kernel.ring(where);
+  std::array<ibv_wc, 2> polled;
+  EXPECT_EQ(cq->poll(polled), 0u);
+  for (std::uint64_t id = 0; id < 3; id++) ring.produce(entry(id));
+  ASSERT_EQ(cq->poll(polled), 2u);
+  EXPECT_EQ(polled[1].wr_id, 1u);
+  EXPECT_EQ(ring.header().consumer_index, 2u);
+  for (std::uint64_t id = 3; id < 5; id++) ring.produce(entry(id));
+  ASSERT_EQ(cq->poll(polled), 2u);
+  EXPECT_EQ(polled[0].wr_id, 2u);
+  EXPECT_EQ(polled[1].wr_id, 3u);
+  EXPECT_EQ(ring.header().consumer_index, 0u) << "wrapped";
+}
+
+TEST(CompletionQueue, ReplacedRingIsTheOnePolled) {
+  KernelMemory kernel;
+  const mminfo old_ring = kernel.add_ring(4, kShift);
+  const mminfo new_ring = kernel.add_ring(16, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), old_ring);
+  ASSERT_TRUE(cq);
+  kernel.ring(old_ring).produce(entry(1));
+  kernel.ring(new_ring).produce(entry(2));
+  ASSERT_EQ(cq->replace(kernel.fd(), [&](mminfo& where) { return where = new_ring, 0; }), 0);
+  std::array<ibv_wc, 4> polled;
+  ASSERT_EQ(cq->poll(polled), 1u);
+  EXPECT_EQ(polled[0].wr_id, 2u);
+}
+
+TEST(CompletionQueue, RefusedReplacementChangesNothing) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where);
+  ASSERT_TRUE(cq);
+  EXPECT_EQ(cq->replace(kernel.fd(), [](mminfo&) { return ENOMEM; }), ENOMEM);
+  kernel.ring(where).produce(entry(1));
+  std::array<ibv_wc, 1> polled;
+  EXPECT_EQ(cq->poll(polled), 1u);
+}
+
+TEST(CompletionQueue, RingThatCannotBeMappedIsAnError) {
+  errno = 0;
+  EXPECT_FALSE(CompletionQueue::open(-1, {.offset = 0, .size = 4096, .pad = 0}));
+  EXPECT_EQ(errno, EBADF);
+}
+
+TEST(CompletionQueue, RingOfAnotherKindIsAnError) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, 5);  // 32 bytes: an entry has 48
+  errno = 0;
+  EXPECT_FALSE(CompletionQueue::open(kernel.fd(), where));
+  EXPECT_EQ(errno, EPROTO);
+}
+
+}  // namespace

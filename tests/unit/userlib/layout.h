@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Where a C compiler, as the kernel's is one, puts the fields of the rings' elements. */
+#ifndef SROCE_TESTS_USERLIB_LAYOUT_H
+#define SROCE_TESTS_USERLIB_LAYOUT_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct c_layout {
+  size_t send_wqe_bytes;
+  size_t send_wqe_dma;
+  size_t send_wqe_sge;
+  size_t send_wqe_inline_data;
+  size_t recv_wqe_bytes;
+  size_t recv_wqe_dma;
+  size_t recv_wqe_sge;
+  size_t queue_buf_data;
+};
+
+extern const struct c_layout c_layout;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

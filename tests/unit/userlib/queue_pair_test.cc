@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "queue_pair.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <rdma/ib_user_verbs.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "kernel_ring.h"
+
+namespace {
+
+using sroce::Doorbell;
+using sroce::ReceiveQueue;
+using sroce::SendQueue;
+using sroce::Service;
+
+constexpr std::uint32_t kHandle = 42;
+constexpr std::uint32_t kSendShift = 9;  // 208 + 4 * 16 bytes
+constexpr std::uint32_t kRecvShift = 7;  // 40 + 4 * 16 bytes
+
+/// A doorbell whose rings can be counted.
+class Bell {
+ public:
+  Bell() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends_.data()), 0); }
+  ~Bell() {
+    for (const int fd : ends_) close(fd);
+  }
+  Bell(const Bell&) = delete;
+
+  Doorbell doorbell() const { return Doorbell(ends_[0], kHandle); }
+
+  /// The next command, or nothing.
+  std::vector<std::byte> heard() {
+    std::vector<std::byte> command(256);
+    const ssize_t bytes = recv(ends_[1], command.data(), command.size(), MSG_DONTWAIT);
+    command.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+    return command;
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+/// So many linked requests, numbered from 0.
+template <typename Wr, std::size_t count>
+struct Chain : std::array<Wr, count> {
+  Chain() : std::array<Wr, count>{} {
+    for (std::size_t i = 0; i < count; i++) {
+      Wr& wr = (*this)[i];
+      wr.wr_id = i;
+      wr.next = i + 1 < count ? &(*this)[i + 1] : nullptr;
+      if constexpr (requires { wr.opcode; }) wr.opcode = IBV_WR_SEND;
+    }
+  }
+  Chain(const Chain&) = delete;
+};
+
+class SendQueueTest : public testing::Test {
+ protected:
+  SharedRing shared{4, kSendShift};
+  Bell bell;
+  SendQueue queue{*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208 + 4 * 16),
+                  {Service::reliable, 4, 64},
+                  bell.doorbell()};
+  ibv_send_wr* bad_wr = nullptr;
+};
+
+TEST_F(SendQueueTest, ChainIsPostedWithOneDoorbell) {
+  Chain<ibv_send_wr, 3> wrs;
+  ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  EXPECT_EQ(shared.header().producer_index, 3u);
+  for (std::uint32_t i = 0; i < 3; i++) EXPECT_EQ(shared.copy<rxe_send_wqe>(i).wr.wr_id, i);
+  EXPECT_FALSE(bell.heard().empty());
+  EXPECT_TRUE(bell.heard().empty());
+}
+
+TEST_F(SendQueueTest, DoorbellIsAPostSendOfNothing) {
+  Chain<ibv_send_wr, 1> wrs;
+  ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  const std::vector<std::byte> command = bell.heard();
+  ASSERT_EQ(command.size(), 32u);
+  ib_uverbs_cmd_hdr header;
+  std::memcpy(&header, command.data(), sizeof(header));
+  EXPECT_EQ(header.command, std::uint32_t{IB_USER_VERBS_CMD_POST_SEND});
+  EXPECT_EQ(header.in_words * 4u, command.size());
+  EXPECT_EQ(header.out_words, 1u);
+  std::array<std::uint32_t, 4> body;  // handle, requests, elements, bytes of a request
+  std::memcpy(body.data(), command.data() + 16, sizeof(body));
+  EXPECT_EQ(body, (std::array<std::uint32_t, 4>{kHandle, 0, 0, sizeof(ib_uverbs_send_wr)}));
+}
+
+TEST_F(SendQueueTest, FullQueueTakesTheChainAsFarAsItGoes) {
+  Chain<ibv_send_wr, 5> wrs;
+  EXPECT_EQ(queue.post(wrs.data(), &bad_wr), ENOMEM);
+  EXPECT_EQ(bad_wr, &wrs[3]);
+  EXPECT_EQ(shared.header().producer_index, 3u);
+  EXPECT_FALSE(bell.heard().empty()) << "what was posted is to be sent";
+  shared.consume(2);
+  EXPECT_EQ(queue.post(bad_wr, &bad_wr), 0);
+  EXPECT_EQ(shared.header().producer_index, 1u) << "wrapped";
+  EXPECT_EQ(shared.copy<rxe_send_wqe>(0).wr.wr_id, 4u);
+}
+
+TEST_F(SendQueueTest, BadRequestStopsTheChainBeforeIt) {
+  Chain<ibv_send_wr, 3> wrs;
+  wrs[1].opcode = IBV_WR_TSO;
+  EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EINVAL);
+  EXPECT_EQ(bad_wr, &wrs[1]);
+  EXPECT_EQ(shared.header().producer_index, 1u);
+}
+
+TEST_F(SendQueueTest, NothingPostedRingsNoDoorbell) {
+  Chain<ibv_send_wr, 1> wrs;
+  wrs[0].opcode = IBV_WR_TSO;
+  EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EINVAL);
+  EXPECT_EQ(queue.post(nullptr, &bad_wr), 0);
+  EXPECT_TRUE(bell.heard().empty());
+}
+
+TEST(SendQueue, KernelsRefusalIsTheAnswerForTheWholeChain) {
+  SharedRing shared(4, kSendShift);
+  SendQueue queue(*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208),
+                  {Service::reliable, 0, 0}, Doorbell(-1, kHandle));
+  Chain<ibv_send_wr, 2> wrs;
+  ibv_send_wr* bad_wr = nullptr;
+  EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EBADF);
+  EXPECT_EQ(bad_wr, wrs.data());
+}
+
+/// Two threads post at once; how many of their requests are in the queue?
+std::ptrdiff_t race(std::uint64_t each) {
+  constexpr std::size_t length = 100;
+  SharedRing shared(8192, kSendShift);
+  const int null = open("/dev/null", O_WRONLY);
+  SendQueue queue(*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208),
+                  {Service::reliable, 0, 0}, Doorbell(null, kHandle));
+  std::latch start(2);
+  const auto post = [&](std::uint64_t first) {
+    start.arrive_and_wait();
+    for (std::uint64_t posted = 0; posted < each; posted += length) {
+      Chain<ibv_send_wr, length> wrs;
+      for (ibv_send_wr& wr : wrs) wr.wr_id += first + posted;
+      ibv_send_wr* bad_wr;
+      EXPECT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+    }
+  };
+  std::thread other(post, each);
+  post(0);
+  other.join();
+  close(null);
+  std::vector<bool> seen(2 * each);
+  for (std::uint32_t i = 0; i < 2 * each; i++) seen[shared.copy<rxe_send_wqe>(i).wr.wr_id] = true;
+  return std::count(seen.begin(), seen.end(), true);
+}
+
+// Many short races, because a single one may happen to be run one thread after the other.
+TEST(SendQueue, ThreadsDoNotLoseEachOthersRequests) {
+  for (int round = 0; round < 20; round++) ASSERT_EQ(race(4000), 8000);
+}
+
+class ReceiveQueueTest : public testing::Test {
+ protected:
+  SharedRing shared{4, kRecvShift};
+  ReceiveQueue queue{*sroce::ProducerRing<rxe_recv_wqe>::open(shared.memory(), 40 + 4 * 16), 4};
+  ibv_recv_wr* bad_wr = nullptr;
+};
+
+TEST_F(ReceiveQueueTest, WqeHasTheListAndItsSum) {
+  std::array<ibv_sge, 2> list = {{{0x1000, 100, 7}, {0x2000, 23, 8}}};
+  Chain<ibv_recv_wr, 1> wrs;
+  wrs[0].wr_id = 0x1122334455667788;
+  wrs[0].sg_list = list.data();
+  wrs[0].num_sge = 2;
+  ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  const auto wqe = shared.copy<rxe_recv_wqe>(0);
+  EXPECT_EQ(wqe.wr_id, 0x1122334455667788u);
+  EXPECT_EQ(wqe.dma.length, 123u);
+  EXPECT_EQ(wqe.dma.resid, 123u);
+  EXPECT_EQ(wqe.dma.cur_sge, 0u);
+  EXPECT_EQ(wqe.dma.num_sge, 2u);
+  EXPECT_EQ(shared.sge<rxe_recv_wqe>(0, 1).addr, 0x2000u);
+  EXPECT_EQ(shared.sge<rxe_recv_wqe>(0, 1).length, 23u);
+  EXPECT_EQ(shared.sge<rxe_recv_wqe>(0, 1).lkey, 8u);
+}
+
+TEST_F(ReceiveQueueTest, FullQueueTakesTheChainAsFarAsItGoes) {
+  Chain<ibv_recv_wr, 4> wrs;
+  EXPECT_EQ(queue.post(wrs.data(), &bad_wr), ENOMEM);
+  EXPECT_EQ(bad_wr, &wrs[3]);
+  shared.consume(1);
+  EXPECT_EQ(queue.post(bad_wr, &bad_wr), 0);
+  EXPECT_EQ(shared.header().producer_index, 0u) << "wrapped";
+}
+
+TEST_F(ReceiveQueueTest, TooManyElementsAreRefused) {
+  std::array<ibv_sge, 5> list{};
+  Chain<ibv_recv_wr, 1> wrs;
+  wrs[0].sg_list = list.data();
+  for (const int num_sge : {5, -1}) {
+    wrs[0].num_sge = num_sge;
+    bad_wr = nullptr;
+    EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EINVAL);
+    EXPECT_EQ(bad_wr, wrs.data());
+  }
+  EXPECT_EQ(shared.header().producer_index, 0u);
+}
+
+}  // namespace

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "send_wqe.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "provider.h"
+
+namespace {
+
+using sroce::Service;
+
+constexpr sroce::SendLimits kRc = {Service::reliable, 4, 64};
+constexpr sroce::SendLimits kUd = {Service::datagram, 4, 64};
+
+/// A slot that is full of old bytes, with room for exactly what the limits allow.
+struct Slot {
+  Slot() : payload(64, std::byte{0xa5}) { std::memset(&wqe, 0xa5, sizeof(wqe)); }
+
+  int write(const ibv_send_wr& wr, const sroce::SendLimits& limits = kRc) {
+    return sroce::write_send_wqe(wr, limits, wqe, payload);
+  }
+
+  rxe_send_wqe wqe;
+  std::vector<std::byte> payload;
+};
+
+ibv_send_wr request(ibv_wr_opcode opcode, std::span<ibv_sge> list = {}) {
+  ibv_send_wr wr{};
+  wr.wr_id = 0x1122334455667788;
+  wr.opcode = opcode;
+  wr.send_flags = IBV_SEND_SIGNALED;
+  wr.sg_list = list.data();
+  wr.num_sge = static_cast<int>(list.size());
+  return wr;
+}
+
+template <typename Value>
+Value at(const Slot& slot, std::size_t offset) {
+  Value value;
+  std::memcpy(&value, reinterpret_cast<const std::byte*>(&slot.wqe) + offset, sizeof(value));
+  return value;
+}
+
+TEST(SendWqe, EveryByteOfAWriteIsWhereTheKernelReadsIt) {
+  Slot slot;
+  std::array<ibv_sge, 2> list = {{{0x1000, 100, 7}, {0x2000, 23, 8}}};
+  ibv_send_wr wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, list);
+  wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
+  wr.imm_data = 0xdeadbeef;
+  wr.wr.rdma.remote_addr = 0x123456789abcdef0;
+  wr.wr.rdma.rkey = 0x4321;
+  ASSERT_EQ(slot.write(wr), 0);
+
+  std::array<std::uint8_t, sizeof(rxe_send_wqe)> expected{};
+  const auto put = [&](std::size_t offset, auto value) {
+    std::memcpy(expected.data() + offset, &value, sizeof(value));
+  };
+  put(0, std::uint64_t{0x1122334455667788});
+  put(12, std::uint32_t{IBV_WR_RDMA_WRITE_WITH_IMM});
+  put(16, std::uint32_t{IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED});
+  put(20, std::uint32_t{0xdeadbeef});
+  put(24, std::uint64_t{0x123456789abcdef0});
+  put(32, std::uint32_t{0x4321});
+  put(184, std::uint32_t{123});  // length
+  put(188, std::uint32_t{123});  // resid
+  put(196, std::uint32_t{2});    // num_sge
+  EXPECT_EQ(std::memcmp(&slot.wqe, expected.data(), sizeof(slot.wqe)), 0);
+  EXPECT_EQ(std::memcmp(slot.payload.data(), list.data(), sizeof(list)), 0);
+}
+
+TEST(SendWqe, AtomicCarriesBothOperands) {
+  Slot slot;
+  std::array<ibv_sge, 1> list = {{{0x1000, 8, 7}}};
+  for (const ibv_wr_opcode opcode : {IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD}) {
+    ibv_send_wr wr = request(opcode, list);
+    wr.wr.atomic.remote_addr = 0x1111;
+    wr.wr.atomic.compare_add = 0x2222;
+    wr.wr.atomic.swap = 0x3333;
+    wr.wr.atomic.rkey = 0x4444;
+    ASSERT_EQ(slot.write(wr), 0);
+    EXPECT_EQ(at<std::uint64_t>(slot, 24), 0x1111u);
+    EXPECT_EQ(at<std::uint64_t>(slot, 32), 0x2222u);
+    EXPECT_EQ(at<std::uint64_t>(slot, 40), 0x3333u);
+    EXPECT_EQ(at<std::uint32_t>(slot, 48), 0x4444u);
+  }
+}
+
+TEST(SendWqe, SendWithInvalidateCarriesTheKey) {
+  Slot slot;
+  ibv_send_wr wr = request(IBV_WR_SEND_WITH_INV);
+  wr.invalidate_rkey = 0x99;
+  ASSERT_EQ(slot.write(wr), 0);
+  EXPECT_EQ(slot.wqe.wr.ex.invalidate_rkey, 0x99u);
+}
+
+TEST(SendWqe, DatagramNamesItsHandleByNumber) {
+  Slot slot;
+  sroce_ah ah{};
+  ah.number = 77;
+  ibv_send_wr wr = request(IBV_WR_SEND);
+  wr.wr.ud.ah = &ah.base;
+  wr.wr.ud.remote_qpn = 5;
+  wr.wr.ud.remote_qkey = 0x11111111;
+  ASSERT_EQ(slot.write(wr, kUd), 0);
+  EXPECT_EQ(at<std::uint32_t>(slot, 24), 5u);
+  EXPECT_EQ(at<std::uint32_t>(slot, 28), 0x11111111u);
+  EXPECT_EQ(at<std::uint32_t>(slot, 36), 77u);
+}
+
+TEST(SendWqe, InlineDataIsGatheredInOrder) {
+  Slot slot;
+  std::string first = "hello, ", second = "world";
+  std::array<ibv_sge, 3> list = {{{reinterpret_cast<std::uintptr_t>(first.data()), 7, 0},
+                                  {0, 0, 0},
+                                  {reinterpret_cast<std::uintptr_t>(second.data()), 5, 0}}};
+  ibv_send_wr wr = request(IBV_WR_SEND, list);
+  wr.send_flags = IBV_SEND_INLINE;
+  ASSERT_EQ(slot.write(wr), 0);
+  EXPECT_EQ(slot.wqe.dma.length, 12u);
+  EXPECT_EQ(slot.wqe.dma.num_sge, 0u);
+  EXPECT_EQ(std::memcmp(slot.payload.data(), "hello, world", 12), 0);
+  EXPECT_EQ(slot.payload[12], std::byte{0xa5}) << "and nothing behind it";
+}
+
+TEST(SendWqe, InlineDataUpToTheLimitAndNotOneMore) {
+  Slot slot;
+  std::vector<std::byte> data(65, std::byte{1});
+  std::array<ibv_sge, 1> list = {{{reinterpret_cast<std::uintptr_t>(data.data()), 64, 0}}};
+  ibv_send_wr wr = request(IBV_WR_SEND, list);
+  wr.send_flags = IBV_SEND_INLINE;
+  EXPECT_EQ(slot.write(wr), 0);
+  list[0].length = 65;
+  EXPECT_EQ(slot.write(wr), EINVAL);
+}
+
+TEST(SendWqe, AsManyElementsAsTheLimitAndNotOneMore) {
+  Slot slot;
+  std::array<ibv_sge, 5> list{};
+  EXPECT_EQ(slot.write(request(IBV_WR_SEND, std::span(list).first(4))), 0);
+  EXPECT_EQ(slot.write(request(IBV_WR_SEND, list)), EINVAL);
+  ibv_send_wr wr = request(IBV_WR_SEND);
+  wr.num_sge = -1;
+  EXPECT_EQ(slot.write(wr), EINVAL);
+}
+
+TEST(SendWqe, LengthBeyond32BitsIsRefused) {
+  Slot slot;
+  std::array<ibv_sge, 2> list = {{{0, 0xffffffff, 0}, {0, 1, 0}}};
+  EXPECT_EQ(slot.write(request(IBV_WR_SEND, list)), EINVAL);
+  list[1].length = 0;
+  EXPECT_EQ(slot.write(request(IBV_WR_SEND, list)), 0);
+  EXPECT_EQ(slot.wqe.dma.length, 0xffffffffu);
+}
+
+TEST(SendWqe, WhatTheKernelDoesNotOfferIsRefused) {
+  Slot slot;
+  for (const ibv_wr_opcode opcode : {IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_TSO, IBV_WR_DRIVER1})
+    EXPECT_EQ(slot.write(request(opcode)), EINVAL) << opcode;
+}
+
+TEST(SendWqe, DatagramsAreSendsOnly) {
+  Slot slot;
+  for (const ibv_wr_opcode opcode :
+       {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_INV})
+    EXPECT_EQ(slot.write(request(opcode), kUd), EINVAL) << opcode;
+}
+
+}  // namespace

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Remote atomics and the target's own CPU count in the same word at the same time; no count is lost.
+# guests: any
+# seconds: 60
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+duration=5
+[[ ! $QUICK ]] || duration=8
+duet "$(nproc) processors" atomic_race --seconds $duration --qps 3

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What user processes may get wrong: attributes, keys, addresses, states, lengths. Each row is refused or ends in the error
+# completion the standard asks for; other QPs, and the kernel, are unharmed.
+# guests: one
+# links: sroce
+# seconds: 90
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+# One process has both devices: RDMA devices are shared by all namespaces.
+log_lines() { dmesg | wc -l; }
+before=$(log_lines)
+output=$(on_a "$programs"/bad_input --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" 2>&1) ||
+	echo "# bad_input ends with status $?"
+relay "bad_input" <<<"$output"
+check "there were at least 100 rows" test "$(grep -c '^ok' <<<"$output")" -ge 100
+check "nothing was printed" test "$(log_lines)" -eq "$before"
+tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# tcpdump on the wire while everything that makes packets runs. The capture is judged on the host: see capture.host.
+# guests: any
+# seconds: 90
+set -euo pipefail
+. /share/vm/lib.sh
+MTU=4500 topology
+
+mkdir -p "$keep"
+printf '%s %s\n' "$A_IP" "$A_TYPE" "$A_IP6" "$A_TYPE" "$B_IP" "$B_TYPE" "$B_IP6" "$B_TYPE" >"$keep/senders"
+on_a tcpdump -q -i "$A_IF" -s 0 -B 32768 -Z root -U -w /tmp/capture.pcap udp port 4791 >/tmp/tcpdump.log 2>&1 &
+sniffer=$!
+wait_until 10 test -s /tmp/capture.pcap
+
+# Sizes that need every pad count, at the smallest and the largest path MTU.
+for mtu in 256 4096; do
+	for size in 1 4098 9999; do
+		tool "ibv_rc_pingpong MTU $mtu, $size bytes" ibv_rc_pingpong -g GID -m $mtu -n 10 -s $size -c
+	done
+done
+tool "ibv_ud_pingpong" ibv_ud_pingpong -g GID -n 20 -s 1001
+tool "ib_write_bw" ib_write_bw -x GID -F -s 65536 -n 8 -t 4
+tool "ib_read_bw" ib_read_bw -x GID -F -s 65536 -n 8 -t 4
+tool "ib_send_bw" ib_send_bw -x GID -F -s 65536 -n 8 -t 4
+tool "ib_atomic_bw FETCH_AND_ADD" ib_atomic_bw -x GID -F -n 20 -A FETCH_AND_ADD -t 4
+tool "ib_atomic_bw CMP_AND_SWAP" ib_atomic_bw -x GID -F -n 20 -A CMP_AND_SWAP -t 4
+for address in "$A_IP" "$A_IP6"; do
+	pair "rping to $address" rping -s -a "$address" -v -V -C 5 -S 3001 -- rping -c -a "$address" -v -V -C 5 -S 3001
+done
+rxe_lacks=()
+[[ $A_TYPE$B_TYPE != *rxe* ]] || rxe_lacks=(--skip "SQD,SEND_WITH_INV")
+DUET_GID_A=$A_GID DUET_GID_B=$B_GID duet "IPv4" rc_verify --quick --max-size 10000 "${rxe_lacks[@]}"
+DUET_GID_A=$A_GID6 DUET_GID_B=$B_GID6 duet "IPv6" rc_verify --quick --max-size 10000 "${rxe_lacks[@]}"
+
+pkill -INT -x tcpdump
+wait $sniffer || true
+sed 's/^/# /' /tmp/tcpdump.log
+check "the capture is there" cp /tmp/capture.pcap "$keep/$A_TYPE-$B_TYPE.pcap"

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A thousand times: resolve, connect with private data, SEND, WRITE, verify, disconnect, destroy; now and then rejected.
+# Then nothing is left of it.
+# guests: any
+# seconds: 90
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+export LIMIT=80
+
+cycles=900 over_ipv6=100
+[[ ! $QUICK ]] || cycles=150 over_ipv6=50
+
+objects() { rdma resource show; }
+objects_at() { "on_$1" objects | sed "s/^[0-9]*: //" | sort; }
+export -f objects
+
+before=$(objects_at a; objects_at b)
+talk "$programs"/cm_cycle --server -- "$programs"/cm_cycle --client "$A_IP" --cycles $cycles || echo "# ends with an error"
+relay "$cycles cycles" <<<"$pair_report"
+talk "$programs"/cm_cycle --server --family 6 -- "$programs"/cm_cycle --client "$A_IP6" --cycles $over_ipv6 || echo "# ends with an error"
+relay "$over_ipv6 cycles over IPv6" <<<"$pair_report"
+as_before() { [[ $(objects_at a; objects_at b) == "$before" ]]; }
+check "nothing is left of the connections" wait_until 10 as_before

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# After known traffic the counters say what it was.
+# guests: any
+# links: sroce
+# seconds: 60
+set -euo pipefail
+. /share/vm/lib.sh
+MTU=4500 topology
+
+names="sent_pkts rcvd_pkts sent_bytes rcvd_bytes rdma_sends rdma_recvs rx_write_requests rx_read_requests rx_atomic_requests
+	duplicate_request out_of_seq_request rcvd_seq_err retry_exceeded_err send_rnr_err rcvd_rnr_err local_ack_timeout_err
+	packet_seq_err out_of_sequence rx_icrc_encapsulated link_downed"
+declare -A before
+remember() { local end name; for end in a b; do for name in $names; do before[$end$name]=$(counter_at $end "$name"); done; done; }
+
+# rose a|b NAME FROM [TO]: by how much it may have risen since remember
+rose()
+{
+	local by=$(($(counter_at "$1" "$2") - ${before[$1$2]})) to=${4:-$3}
+	check "$1: $2 rose by $by ($3 to $to)" test "$by" -ge "$3" -a "$by" -le "$to"
+}
+no_faults()
+{
+	local end name
+	for end in a b; do
+		for name in duplicate_request out_of_seq_request rcvd_seq_err retry_exceeded_err send_rnr_err rcvd_rnr_err \
+			local_ack_timeout_err packet_seq_err out_of_sequence rx_icrc_encapsulated link_downed; do
+			rose $end $name 0
+		done
+	done
+}
+
+for name in $names; do
+	expect_counter a "$name" -ge 0
+done
+
+remember
+tool "100 messages of 64 KiB written at MTU 1024" ib_write_bw -x GID -F -m 1024 -s 65536 -n 100
+rose a rx_write_requests 100
+rose b rx_write_requests 0
+rose a rcvd_pkts 6400 6500
+rose b sent_pkts 6400 6500
+rose a rcvd_bytes $((100 * 65536)) $((6500 * 1100))
+rose b sent_bytes $((100 * 65536)) $((6500 * 1100))
+rose a sent_pkts 1 6500
+no_faults
+
+remember
+tool "100 messages of 64 KiB read at MTU 4096" ib_read_bw -x GID -F -m 4096 -s 65536 -n 100
+rose a rx_read_requests 100
+rose a sent_pkts 1600
+rose b rcvd_pkts 1600
+no_faults
+
+remember
+tool "100 atomics" ib_atomic_bw -x GID -F -n 100
+rose a rx_atomic_requests 100
+no_faults
+
+# perftest's and the pingpong's receivers are ready before anything is sent.
+remember
+tool "50 messages each way" ibv_rc_pingpong -g GID -m 1024 -n 50 -s 10000
+for end in a b; do
+	rose $end rdma_sends 50
+	rose $end rdma_recvs 50
+	rose $end sent_pkts 500 1100
+done
+no_faults
+
+remember
+netem loss 3%
+tool "under loss" ib_write_bw -x GID -F -s 65536 -n 200
+netem
+rose a out_of_seq_request 1 100000
+rose b packet_seq_err 1 100000

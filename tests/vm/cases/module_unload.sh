@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# The module is unloaded: idle, with devices attached, with processes using them, while links are being added.
+# guests: one
+# links: sroce
+# seconds: 90
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+no_devices() { [[ ! $(rdma_devices) ]]; }
+module_is_gone() { [[ ! -d /sys/module/sroce ]]; }
+traffic_flows() { (($(counter "$A_DEV" rcvd_pkts) > 100)); }
+processes_end() { ! kill -0 "$server" 2>/dev/null && ! kill -0 "$client" 2>/dev/null; }
+load_and_unload() { for _ in {1..10}; do rmmod sroce && load_module sroce && on_a link_add sroce_a sroce eth_a || return; done; }
+add_for_ever() { while [[ -e /tmp/go ]]; do rdma link add sroce_r type sroce netdev "$1"; rdma link delete sroce_r; done; }
+race() { for _ in {1..20}; do rmmod sroce && insmod /share/module/sroce.ko || return; done; }
+export -f add_for_ever
+attach_both()
+{
+	on_a link_add "$A_DEV" sroce eth_a
+	on_b link_add "$B_DEV" sroce eth_b
+	A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
+	B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
+}
+
+check "unloads with devices attached" rmmod sroce
+check "they are gone" no_devices
+check "loads again" load_module sroce
+attach_both
+tool "data flows" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+
+# --- under traffic -----------------------------------------------------------------------------------------
+
+on_a ib_write_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -D 60 >/tmp/server 2>&1 &
+server=$!
+wait_until 10 on_a listens ib_write_bw
+on_b ib_write_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -D 60 "$A_IP" >/tmp/client 2>&1 &
+client=$!
+check "there is traffic" wait_until 15 traffic_flows
+check "unloads under it" timeout $((20 * TIME_FACTOR)) rmmod sroce
+check "the devices are gone" no_devices
+check "loads again beside the old processes" load_module sroce
+attach_both
+on_a pkill ib_write_bw || true
+on_b pkill ib_write_bw || true
+check "which end when told to" wait_until 10 processes_end
+wait $server $client || true
+tool "data flows again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+
+# --- many times, and against links being added -----------------------------------------------------------------
+
+check "ten times unloaded with a device and loaded" load_and_unload
+
+# Deleting and adding fail while the module is away: only the kernel's health counts.
+touch /tmp/go
+on_a add_for_ever eth_a >/dev/null 2>&1 &
+adder=$!
+check "twenty times unloaded while links are added and deleted" race
+rm /tmp/go
+wait $adder || true
+check "unloads at the end" rmmod sroce
+check "nothing is left" module_is_gone

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Devices in native mode: stock libibverbs leaves them alone, and drives them once it knows our provider.
+# guests: any
+# links: sroce
+# seconds: 150
+set -euo pipefail
+. /share/vm/lib.sh
+MTU=4500 topology none
+export LIMIT=120
+
+configuration=/etc/libibverbs.d/sroce.driver
+export configuration
+
+load_native()
+{
+	[[ $(</sys/module/sroce/parameters/mode) == native ]] || { rmmod sroce && insmod /share/module/sroce.ko mode=native; }
+}
+# libibverbs appends "-rdmav34.so", or whatever its private ABI is.
+install_provider() { echo "driver $programs/libsroce" >"$configuration"; }
+remove_provider() { rm -f "$configuration"; }
+is_native() { [[ $(<"/sys/class/infiniband/$1/sroce/mode") == native ]]; }
+is_listed() { ibv_devices | grep -qw "$1"; }
+# Not only missing: librxe must not have looked at it and declined, either.
+is_nobodys() { ! ibv_devices 2>&1 | grep -w "$1"; }
+is_active() { ibv_devinfo -v -d "$1" | grep -q 'state:.*PORT_ACTIVE'; }
+maps_provider() # DEVICE: a process that has it open has our code loaded (and, as always, everybody else's)
+{
+	local server status=0
+	ibv_rc_pingpong -d "$1" -g 0 -p 18600 >/dev/null 2>&1 &
+	server=$!
+	wait_until 10 grep -q libsroce-rdmav /proc/$server/maps || status=1
+	kill $server
+	return $status
+}
+export -f load_native install_provider remove_provider is_native is_listed is_nobodys is_active maps_provider
+
+for end in on_a on_b; do
+	$end load_native
+done
+on_a link_add "$A_DEV" sroce "$A_IF"
+on_b link_add "$B_DEV" sroce "$B_IF"
+check "the device is in native mode" on_a is_native "$A_DEV"
+check_fails "a name that librxe would match is refused" "Invalid argument" on_a link_add rxe_x sroce "$A_IF"
+check "librxe does not claim it" on_a is_nobodys "$A_DEV"
+check_fails "and nobody opens it" "wasn't found|No IB devices found" on_a ibv_devinfo -d "$A_DEV"
+
+check "the provider is built (make userlib)" ls "$programs"/libsroce-rdmav*.so
+on_a install_provider
+on_b install_provider
+A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
+B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
+on_b wait_until 10 ping -c 1 -W 1 "$A_IP"
+check "ibv_devices lists it" on_a is_listed "$A_DEV"
+check "ibv_devinfo shows an active port" on_a is_active "$A_DEV"
+check "programs load our provider" on_a maps_provider "$A_DEV"
+tool "ibv_rc_pingpong, data checked" ibv_rc_pingpong -g GID -n 200 -s 10000 -c
+tool "ibv_rc_pingpong with events" ibv_rc_pingpong -g GID -n 50 -e
+tool "ibv_ud_pingpong, data checked" ibv_ud_pingpong -g GID -n 200 -s 1000 -c
+tool "ibv_ud_pingpong with events" ibv_ud_pingpong -g GID -n 50 -e
+duet "rc_verify" rc_verify --quick
+
+on_b remove_provider
+on_a remove_provider
+check "without the provider it is nobody's again" on_a is_nobodys "$A_DEV"

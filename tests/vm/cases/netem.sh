@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# tc netem on what either end sends: loss, duplicates, reordering, corruption. Slower, but every byte right, and never hung.
+# guests: any
+# links: sroce
+# seconds: 240
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+export LIMIT=100
+
+soak=3 messages=256
+[[ ! $QUICK ]] || messages=64
+
+# Spoilt neighbour discovery would be another test.
+fix_neighbour() { ip neighbour replace "$2" lladdr "$3" dev "$1" nud permanent; } # INTERFACE ADDRESS MAC
+mac() { cat "/sys/class/net/$1/address"; }
+export -f fix_neighbour mac
+a_mac=$(on_a mac "$A_IF") b_mac=$(on_b mac "$B_IF")
+for address in "$B_IP" "$B_IP6"; do on_a fix_neighbour "$A_IF" "$address" "$b_mac"; done
+for address in "$A_IP" "$A_IP6"; do on_b fix_neighbour "$B_IF" "$address" "$a_mac"; done
+
+both_ends() # COUNTER...: their sum over both devices
+{
+	local name sum=0
+	for name; do
+		sum=$((sum + $(counter_at a "$name") + $(counter_at b "$name")))
+	done
+	echo $sum
+}
+
+# spoilt NAME COUNTERS NETEM_OPTION...: all kinds of traffic; the counters must have noticed
+spoilt()
+{
+	local name=$1 counters before after
+	read -ra counters <<<"$2"
+	shift 2
+	before=$(both_ends "${counters[@]}")
+	netem "$@"
+	duet "$name" rc_verify --duration $soak
+	tool "$name: ib_write_bw" ib_write_bw -x GID -F -s 65536 -n $messages
+	tool "$name: ib_read_bw" ib_read_bw -x GID -F -s 65536 -n $messages
+	tool "$name: ib_send_bw" ib_send_bw -x GID -F -s 65536 -n $messages
+	tool "$name: ib_atomic_bw" ib_atomic_bw -x GID -F -n 200
+	pair "$name: rping" rping -s -a "$A_IP" -v -V -C 20 -S 4000 -- rping -c -a "$A_IP" -v -V -C 20 -S 4000
+	netem
+	after=$(both_ends "${counters[@]}")
+	check "$name: ${counters[*]} rose from $before to $after" test "$after" -gt "$before"
+}
+
+spoilt "loss 1 %" "packet_seq_err implied_nak_seq_err local_ack_timeout_err" loss 1%
+spoilt "every 20th packet twice" "duplicate_request" duplicate 5%
+spoilt "reordering" "out_of_seq_request out_of_sequence" delay 1ms reorder 75% 50%
+spoilt "corruption 1 %" "rx_icrc_encapsulated" corrupt 1%
+messages=32
+spoilt "all at once" "rx_icrc_encapsulated" loss 0.5% duplicate 1% corrupt 0.5% delay 200us 150us
+
+tool "data flows on a clean link again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

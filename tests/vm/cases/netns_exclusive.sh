@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# `rdma system set netns exclusive`: a device is seen in one namespace only, its interface's, and works there.
+# guests: one
+# links: sroce
+# seconds: 60
+set -euo pipefail
+. /share/vm/lib.sh
+
+finish()
+{
+	leave_topology
+	rdma system set netns shared
+}
+
+has_device() { rdma dev show "$1" >/dev/null 2>&1; }
+has_no_device() { ! has_device "$1"; }
+no_device_left() { ! ls -d /sys/class/infiniband/sroce_b >/dev/null 2>&1 && [[ ! $(rdma_devices) ]]; }
+export -f has_device has_no_device
+
+# Before 6.17 a device is born in the first namespace and has to be moved.
+move_if_needed() { on_"$2" has_device "$1" || rdma dev set "$1" netns "$2"; }
+
+echo "# $CASE on $KERNEL: namespace a: sroce_a on eth_a ---veth--- eth_b on sroce_b: namespace b; exclusive"
+load_module sroce
+wait_until 10 rdma system set netns exclusive   # busy while namespaces of the case before are going
+trap finish EXIT
+make_veth
+on_a address_add eth_a "$A_IP" "$A_IP6"
+on_b address_add eth_b "$B_IP" "$B_IP6"
+check "a link in namespace a" on_a link_add sroce_a sroce eth_a
+check "a link in namespace b" on_b link_add sroce_b sroce eth_b
+check "sroce_a comes to its interface" move_if_needed sroce_a a
+check "sroce_b comes to its interface" move_if_needed sroce_b b
+check "a sees its device" on_a has_device sroce_a
+check "and not b's" on_a has_no_device sroce_b
+check "nor does the first namespace" has_no_device sroce_a
+A_GID=$(on_a wait_for_gid sroce_a "$A_IP")
+# shellcheck disable=SC2034
+B_GID=$(on_b wait_for_gid sroce_b "$B_IP")
+tool "data flows" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+check "counters are where the device is" test "$(on_a counter sroce_a rcvd_pkts)" -gt 0
+on_a rdma link delete sroce_a
+check "it can be deleted there" on_a has_no_device sroce_a
+ip netns delete b
+check "and ends with its namespace" wait_until 10 no_device_left

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# More than 10,000 malformed packets over IPv4 and over IPv6: every one is dropped and counted by its reason, nothing is printed,
+# and traffic that runs meanwhile is right.
+# guests: any
+# links: sroce
+# seconds: 150
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+hw_counters=/sys/class/infiniband/$A_DEV/ports/1/hw_counters
+each=400
+[[ ! $QUICK ]] || each=200
+
+# ib_mad, not we, says so of nonsense that reaches it.
+log_lines() { dmesg | grep -vc 'MAD received with unsupported base version' || true; }
+export -f log_lines
+read_counters() { grep . "$1"/*; } # DIRECTORY: lines FILE:VALUE
+udp_errors() { awk '/^Udp: [0-9]/ { print $4 } /^Udp6InErrors/ { print $2 }' /proc/net/snmp /proc/net/snmp6; }
+export -f read_counters udp_errors
+snapshot()
+{
+	if [[ $GUESTS == 2 ]]; then on_a read_counters "$hw_counters"; else read_counters "$hw_counters"; fi |
+		sed 's,.*/\([^/:]*\):,\1 ,'
+	on_a udp_errors | awk '{ sum += $1 } END { print "udp_errors", sum }'
+}
+rise() { awk -v names=" $3 " 'NR == FNR { old[$1] = $2; next } index(names, " " $1 " ") { sum += $2 - old[$1] } END { print sum + 0 }' "$1" "$2"; } # OLD NEW NAMES
+all_rises() { awk 'NR == FNR { old[$1] = $2; next } $2 > old[$1] { printf "%s %d, ", $1, $2 - old[$1] }' "$1" "$2"; } # OLD NEW
+
+# Every counter that says what became of a packet which is not for a live QP.
+reasons="$(basename -a "$hw_counters"/drop_* 2>/dev/null | tr '\n' ' ') rx_icrc_encapsulated rp_cnp_ignored rdma_recvs udp_errors"
+[[ $GUESTS == 1 ]] || reasons="$(on_a ls "$hw_counters" | grep ^drop_ | tr '\n' ' ') rx_icrc_encapsulated rp_cnp_ignored rdma_recvs udp_errors"
+
+flood() { on_b "$programs"/raw_flood "$@"; }
+qp_of_server() { sed -n 's/.*role=in .* qpn=\([0-9]*\) .* rq_psn=\([0-9]*\).*/\1 \2/p' /tmp/server | head -n 1; }
+sent() { sed -n 's/.*"total":\([0-9]*\).*/\1/p' <<<"$1"; }
+
+# --- nobody is there: each packet has one reason --------------------------------------------------------------
+
+kinds=$(flood --dst "$A_IP" --count 200 --seed 7 | sed -n 's/.*"kinds":{\(.*\)}}.*/\1/p' | tr -d '"' | tr ',' '\n' | cut -d: -f1)
+silent=$(on_a log_lines)
+for address in "$A_IP" "$A_IP6"; do
+	total=0
+	snapshot >/tmp/before
+	for kind in $kinds; do
+		output=$(flood --dst "$address" --count $each --only "$kind" --seed $RANDOM)
+		count=$(sent "$output")
+		total=$((total + count))
+		snapshot >/tmp/after
+		check "$kind to $address: $(all_rises /tmp/before /tmp/after)$count sent" \
+			test "$(rise /tmp/before /tmp/after "$reasons")" -eq "$count"
+		mv /tmp/after /tmp/before
+	done
+	check "$total malformed packets went to $address" test "$total" -ge 5000
+done
+
+# --- at a live QP: it goes on, and each kind is found out by the right check -----------------------------------------
+
+export LIMIT=100   # the traffic lasts until it is told to end
+on_a "$programs"/rc_verify --server --dev "$A_DEV" --gid "$A_GID" >/tmp/server 2>&1 &
+server=$!
+wait_until 15 on_a listens rc_verify
+on_b "$programs"/rc_verify --client "$A_IP" --dev "$B_DEV" --gid "$B_GID" --duration 100 >/tmp/client 2>&1 &
+client=$!
+check "verified traffic runs" wait_until 15 grep -q 'role=in' /tmp/server
+read -r qpn psn <<<"$(qp_of_server)"
+echo "# it has QP $qpn of $A_DEV, which first expected PSN $psn"
+
+# About half of the packets aim at the QP.
+snapshot >/tmp/before
+while read -r kind names; do
+	flood --dst "$A_IP" --count 400 --only "$kind" --qpn "$qpn" --psn "$psn" --seed $RANDOM >/tmp/flood
+	snapshot >/tmp/after
+	check "$kind at a live QP shows in $names" test "$(rise /tmp/before /tmp/after "$names")" -ge 60
+	mv /tmp/after /tmp/before
+done <<-'END'
+	wrong_icrc rx_icrc_encapsulated
+	from_a_stranger drop_address
+	wrong_pkey drop_pkey
+	wrong_version drop_version
+	pad_beyond_payload drop_pad
+	ack_of_the_future drop_unsent drop_duplicate
+	send_of_the_past duplicate_request
+END
+check "all harmless kinds, 4000 packets" flood --dst "$A_IP" --count 4000 --qpn "$qpn" --psn "$psn"
+on_b pkill -TERM -x rc_verify
+wait $client || true
+wait $server || true
+relay "the traffic meanwhile" </tmp/client
+check "it ended well at A, too" grep -q ' 0 failed' /tmp/server
+
+# --- kinds that may rightly kill their QP: the rest is unharmed -----------------------------------------------------
+
+on_a "$programs"/rc_verify --server --dev "$A_DEV" --gid "$A_GID" --port 18600 >/tmp/server 2>&1 &
+server=$!
+wait_until 15 on_a listens rc_verify
+on_b "$programs"/rc_verify --client "$A_IP" --port 18600 --dev "$B_DEV" --gid "$B_GID" --duration 3 --patience 3 >/tmp/client 2>&1 &
+client=$!
+wait_until 15 grep -q 'role=in' /tmp/server
+read -r qpn psn <<<"$(qp_of_server)"
+check "hostile kinds, 4000 packets" flood --dst "$A_IP" --count 4000 --qpn "$qpn" --psn "$psn" --hostile
+tool "another QP works meanwhile" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+wait $client || true
+wait $server || true
+check "nothing was printed" test "$(on_a log_lines)" -eq "$silent"
+tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

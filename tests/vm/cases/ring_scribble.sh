@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A process scribbles on the SQ, RQ and CQ rings it shares with the kernel, while another's traffic over the same devices is
+# verified. Nothing but the scribbler may suffer.
+# guests: one
+# links: sroce
+# seconds: 90
+set -euo pipefail
+. /share/vm/lib.sh
+MTU=4500 topology
+
+log_lines() { dmesg | wc -l; }
+duration=10
+[[ ! $QUICK ]] || duration=5
+
+before=$(log_lines)
+for seed in 1 $RANDOM; do
+	echo "# seed $seed"
+	output=$(on_a "$programs"/ring_scribble --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" \
+		--seconds $duration --seed "$seed" 2>&1) || echo "# ring_scribble ends with status $?"
+	relay "seed $seed" <<<"$output"
+	check "it ran to its end" grep -q '^1\.\.' <<<"$output"
+done
+check "nothing was printed" test "$(log_lines)" -eq "$before"
+tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# rdma_rxe and sroce in one kernel: loaded in either order, on the same and on other interfaces, unloaded in either order.
+# A device in rxe mode has rdma_rxe's driver id, so the two meet inside ib_core.
+# guests: one
+# links: sroce
+# seconds: 90
+set -euo pipefail
+. /share/vm/lib.sh
+topology none
+
+infiniband=/sys/class/infiniband
+exists() { [[ -e $infiniband/$1 ]]; }
+device_is_gone() { [[ ! -e $infiniband/$1 ]]; }
+dmesg_says() { dmesg | grep -qE "sroce: $1"; }
+# shellcheck disable=SC2034
+attach_both()
+{
+	on_a link_add "$A_DEV" sroce eth_a
+	on_b link_add "$B_DEV" sroce eth_b
+	A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
+	B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
+}
+data_flows() { tool "$1" ibv_rc_pingpong -g GID -n 50 -s 10000 -c; }
+make_veth_again()
+{
+	ip link add eth_a type veth peer name eth_b
+	ip link set eth_a netns a
+	ip link set eth_b netns b
+	on_a address_add eth_a "$A_IP" "$A_IP6"
+	on_b address_add eth_b "$B_IP" "$B_IP6"
+}
+in_first_namespace() { rdma link add "$1" type "$2" netdev "$3"; }
+# Where lockdep is, rxe's sockets hold rxe: then its device must go first.
+unload_rxe() { [[ $(</sys/module/rdma_rxe/refcnt) == 0 ]] || rdma link delete rxe_0; rmmod rdma_rxe; }
+rxe_takes_the_port() { modprobe rdma_rxe && in_first_namespace rxe_1 rxe wire1; }
+
+ip link add wire0 type veth peer name wire1
+address_add wire0 10.5.0.1 fd05::1
+address_add wire1 10.5.0.2 fd05::2
+rmmod sroce
+
+# --- rxe first -------------------------------------------------------------------------------------------------
+
+check "rxe loads" modprobe rdma_rxe
+check "rxe attaches" in_first_namespace rxe_0 rxe wire0
+check "sroce loads beside it" load_module sroce
+check_fails "on rxe's interface, sroce is refused" "Address already in use" in_first_namespace sroce_0 sroce wire0
+check "dmesg says why" dmesg_says "wire0: UDP port 4791 is taken in this network namespace, most likely by rdma_rxe"
+check_fails "on another interface of the namespace too" "Address already in use" in_first_namespace sroce_1 sroce wire1
+check "a refused device leaves nothing" device_is_gone sroce_0
+attach_both
+data_flows "in other namespaces sroce works"
+check "events of rxe's interface do no harm" ip link set wire0 mtu 1400
+check "nor those of sroce's" on_a ip link set eth_a mtu 1400
+on_a ip link set eth_a mtu 1500
+check "deleting sroce's interface leaves rxe's device" ip -n a link delete eth_a
+check "sroce's device goes" wait_until 10 device_is_gone "$A_DEV"
+check "rxe's stays" exists rxe_0
+make_veth_again
+attach_both
+
+# --- unloading rxe first: it unregisters every device of its driver id ---------------------------------------------
+
+on_a rdma link delete "$A_DEV"
+echo native >/sys/module/sroce/parameters/mode
+on_a link_add "$A_DEV" sroce eth_a
+echo rxe >/sys/module/sroce/parameters/mode
+check "rxe unloads" unload_rxe
+check "and takes sroce's device in rxe mode along" device_is_gone "$B_DEV"
+check "but not the one in native mode" exists "$A_DEV"
+on_a rdma link delete "$A_DEV"
+attach_both
+data_flows "sroce is as good as new"
+check "the port is free for sroce" in_first_namespace sroce_0 sroce wire0
+
+# --- sroce first -----------------------------------------------------------------------------------------------
+
+rdma link delete sroce_0
+check "rxe loads when sroce is there" modprobe rdma_rxe
+check "sroce's devices stay" exists "$A_DEV"
+check "rxe attaches in its namespace" in_first_namespace rxe_0 rxe wire0
+data_flows "sroce works in its own"
+check "sroce unloads" rmmod sroce
+check "with its devices" device_is_gone "$A_DEV"
+check "and leaves rxe's" exists rxe_0
+check "rxe's still opens" ibv_devinfo -d rxe_0
+check "rxe unloads" unload_rxe
+
+# --- sroce holds the port where rxe wants it -------------------------------------------------------------------------
+
+check "sroce loads again" load_module sroce
+check "sroce attaches in the first namespace" in_first_namespace sroce_0 sroce wire0
+check_fails "rxe is refused there" "in use|not permitted" rxe_takes_the_port
+rmmod rdma_rxe 2>/dev/null || true
+check "the refusal did no harm" load_module sroce

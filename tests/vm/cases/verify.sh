@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# rc_verify: every opcode at every size and path MTU with random SGE splits, chains, fences, RNR, errors, flush, SQD:
+# every byte, guard byte and completion field is checked, in both directions.
+# guests: any
+# seconds: 150
+set -euo pipefail
+. /share/vm/lib.sh
+MTU=4500 topology
+export LIMIT=120
+
+# rdma_rxe never leaves SQD, and reports SEND_WITH_INV with wrong flags.
+rxe_lacks=()
+[[ $A_TYPE$B_TYPE != *rxe* ]] || rxe_lacks=(--skip "SQD,SEND_WITH_INV")
+if [[ $QUICK ]]; then
+	duet "quick" rc_verify --quick "${rxe_lacks[@]}"
+else
+	duet "all" rc_verify --rounds 1 "${rxe_lacks[@]}"
+fi

@@ -1,0 +1,414 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What cases are written with. A case is a bash script that sources this file, calls topology, and checks.
+#
+# There are two ends, A and B, with an RDMA device each:
+#
+#   one guest     namespace a [ eth_a ]---veth---[ eth_b ] namespace b
+#   two guests    guest a     [ eth0  ]---QEMU---[ eth0  ] guest b
+#
+# on_a and on_b run a command (or a function of this file) at one end, so that one text serves both forms.
+# The types of the devices are $A_TYPE and $B_TYPE: sroce or rxe.
+
+A_IP=10.0.0.1 B_IP=10.0.0.2
+A_IP6=fd00::1 B_IP6=fd00::2
+A_DEV=${A_TYPE:-none}_a B_DEV=${B_TYPE:-none}_b
+programs=/share/programs
+: "${TIME_FACTOR:=1}"   # how much slower than a real machine this guest is; limits are multiplied by it
+
+if [[ ${GUESTS:-1} == 2 ]]; then
+	A_IF=eth0 B_IF=eth0
+else
+	A_IF=eth_a B_IF=eth_b
+fi
+export A_IP B_IP A_IP6 B_IP6 A_DEV B_DEV A_IF B_IF programs
+
+# --- TAP -----------------------------------------------------------------------------------------------
+
+tests_run=0 last_check=$EPOCHREALTIME
+
+ok()
+{
+	echo "ok $((++tests_run)) - $* ($(lap) s)"
+	last_check=$EPOCHREALTIME
+}
+
+# Seconds since the check before.
+lap()
+{
+	awk -v from="$last_check" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'
+}
+
+not_ok() # NAME [OUTPUT]
+{
+	echo "not ok $((++tests_run)) - $1"
+	[[ ! ${2:-} ]] || printf '#   %s\n' "${2//$'\n'/$'\n'#   }"
+}
+
+skip() { echo "ok $((++tests_run)) - $1 # SKIP $2"; }
+
+# check NAME COMMAND...: the command must succeed
+check()
+{
+	local name=$1 output status=0
+	shift
+	output=$("$@" 2>&1) || status=$?
+	if ((status)); then
+		not_ok "$name" "$output
+status $status of: $*"
+	else
+		ok "$name"
+	fi
+}
+
+# check_fails NAME PATTERN COMMAND...: the command must fail and say PATTERN
+check_fails()
+{
+	local name=$1 pattern=$2 output status=0
+	shift 2
+	output=$("$@" 2>&1) || status=$?
+	if ((status == 0)); then
+		not_ok "$name" "did not fail: $*"
+	elif ! grep -qE -- "$pattern" <<<"$output"; then
+		not_ok "$name" "does not say '$pattern': $output"
+	else
+		ok "$name"
+	fi
+}
+
+# wait_until SECONDS COMMAND...: until the command succeeds
+wait_until()
+{
+	local deadline=$((SECONDS + $1 * TIME_FACTOR))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS <= deadline)) || return 1
+		sleep 0.05
+	done
+}
+
+# --- ends ----------------------------------------------------------------------------------------------
+
+# rxe lives in the first namespace only, until a kernel later than 6.12.
+rxe_knows_namespaces() { [[ ${KIND:-} == um ]]; }
+
+namespace_of() # a|b
+{
+	local type=$A_TYPE
+	[[ $1 == a ]] || type=$B_TYPE
+	[[ $type == rxe ]] && ! rxe_knows_namespaces || echo "$1"
+}
+
+on_a()
+{
+	if [[ $GUESTS == 2 ]]; then
+		timeout "$((${LIMIT:-60} * TIME_FACTOR))" /share/vm/guest/call "$@"
+	else
+		in_namespace "$(namespace_of a)" "$@"
+	fi
+}
+
+on_b()
+{
+	if [[ $GUESTS == 2 ]]; then
+		on_other_guest "$@"
+	else
+		in_namespace "$(namespace_of b)" "$@"
+	fi
+}
+
+in_namespace() # NAMESPACE|"" COMMAND...
+{
+	local enter=()
+	[[ ! $1 ]] || enter=(ip netns exec "$1")
+	shift
+	timeout "$((${LIMIT:-60} * TIME_FACTOR))" "${enter[@]}" /share/vm/guest/call "$@"
+}
+
+on_other_guest()
+{
+	local file
+	file=/share/rpc/$BASHPID.$RANDOM$RANDOM
+	# With the functions that the case has exported.
+	{ declare -fx; printf '%q ' timeout "$((${LIMIT:-60} * TIME_FACTOR))" /share/vm/guest/call "$@"; } >"$file.new"
+	mv "$file.new" "$file.cmd"
+	until [[ -e $file.status ]]; do
+		sleep 0.02
+	done
+	cat "$file.out"
+	return "$(<"$file.status")"
+}
+
+# --- topology ------------------------------------------------------------------------------------------
+
+# topology [none]: both ends with addresses and, unless "none", with their RDMA devices
+topology()
+{
+	set -E
+	trap 'stopped_at="$BASH_COMMAND, ${BASH_SOURCE[0]##*/} line $LINENO"' ERR
+	trap leave_topology EXIT
+	echo "# $CASE on $KERNEL"
+	if [[ $GUESTS == 2 ]]; then
+		echo "# guest a: $A_DEV on $A_IF $A_IP ---QEMU network--- $B_IP $B_IF on $B_DEV: guest b"
+		wait_until 20 test -e /share/rpc/ready
+	else
+		echo "# namespace '$(namespace_of a)': $A_DEV on $A_IF $A_IP ---veth--- $B_IP $B_IF on $B_DEV: namespace '$(namespace_of b)'"
+		make_veth
+	fi
+	on_a load_module "$A_TYPE"
+	on_b load_module "$B_TYPE"
+	on_a address_add "$A_IF" "$A_IP" "$A_IP6" "${MTU:-1500}"
+	on_b address_add "$B_IF" "$B_IP" "$B_IP6" "${MTU:-1500}"
+	[[ ${1:-} != none ]] || return 0
+	on_a link_add "$A_DEV" "$A_TYPE" "$A_IF"
+	on_b link_add "$B_DEV" "$B_TYPE" "$B_IF"
+	A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
+	B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
+	A_GID6=$(on_a wait_for_gid "$A_DEV" "$A_IP6")
+	B_GID6=$(on_b wait_for_gid "$B_DEV" "$B_IP6")
+	on_b wait_until 10 ping -c 1 -W 1 "$A_IP"
+	on_b wait_until 10 ping -c 1 -W 1 "$A_IP6"
+	echo "# ready after $(lap) s"
+	last_check=$EPOCHREALTIME
+}
+
+make_veth()
+{
+	local end namespace
+	ip link add eth_a type veth peer name eth_b
+	for end in a b; do
+		namespace=$(namespace_of $end)
+		[[ $namespace ]] || continue
+		ip netns add "$namespace"
+		ip -n "$namespace" link set lo up
+		ip link set "eth_$end" netns "$namespace"
+	done
+}
+
+leave_topology()
+{
+	local status=$?
+	trap - EXIT ERR
+	LIMIT=30
+	((status == 0)) || not_ok "$CASE ran to its end" "status $status of: ${stopped_at:-exit}"
+	if [[ $GUESTS == 2 ]]; then
+		check "B cleans up" on_b remove_all
+	fi
+	check "cleans up, modules unload" remove_all
+	echo "1..$tests_run"
+}
+
+remove_all() # devices, interfaces, namespaces, modules; what a case starts from is what it leaves
+{
+	local name module status=0
+	for name in $(rdma_devices); do
+		rdma link delete "$name"
+	done
+	for name in $(ip netns list | cut -d' ' -f1); do
+		ip netns pids "$name" | xargs -r kill -9
+		ip netns delete "$name"
+	done
+	if [[ $GUESTS == 2 ]]; then
+		tc qdisc del dev eth0 root 2>/dev/null
+		ip address flush dev eth0
+		ip link set eth0 down mtu 1500
+	fi
+	# The kernel's own (lo, sit0) and QEMU's cannot be deleted, which is as it should be.
+	for name in /sys/class/net/*; do
+		ip link delete "${name##*/}" 2>/dev/null
+	done
+	for module in sroce rdma_rxe; do
+		[[ ! -d /sys/module/$module ]] || wait_until 10 rmmod "$module" || {
+			echo "module $module does not unload: $(rmmod "$module" 2>&1), references $(</sys/module/$module/refcnt)"
+			status=1
+		}
+	done
+	return $status
+}
+
+rdma_devices() { rdma link show | sed -n 's,^link \([^/]*\)/.*,\1,p' | grep -E '^(sroce|rxe)'; }
+
+load_module() # sroce|rxe
+{
+	case $1 in
+	sroce)
+		# What modprobe would load; the module is not in the kernel's own tree.
+		modprobe -a ib_uverbs udp_tunnel ip6_udp_tunnel
+		[[ -d /sys/module/sroce ]] || insmod /share/module/sroce.ko
+		;;
+	rxe) modprobe rdma_rxe ;;
+	esac
+}
+
+address_add() # INTERFACE IPV4 IPV6 [MTU]
+{
+	ip link set "$1" up mtu "${4:-1500}"
+	ip address replace "$2/24" dev "$1"
+	ip address replace "$3/64" dev "$1" nodad
+}
+
+link_add() { rdma link add "$1" type "$2" netdev "$3"; } # DEVICE TYPE INTERFACE
+
+# The index of an address among the GIDs of a device, once it is there.
+wait_for_gid() # DEVICE ADDRESS
+{
+	wait_until 10 gid_index "$@" || { echo "no GID $2 on $1" >&2; return 1; }
+	gid_index "$@"
+}
+
+gid_index() # DEVICE ADDRESS
+{
+	local file gid
+	gid=$(gid_of "$2")
+	for file in "/sys/class/infiniband/$1/ports/1/gids"/*; do
+		[[ $(<"$file") == "$gid" ]] || continue
+		basename "$file"
+		return
+	done
+	return 1
+}
+
+gid_of() # ADDRESS: as sysfs prints it; only the two forms used here
+{
+	local a b c d
+	if [[ $1 == *.* ]]; then
+		IFS=. read -r a b c d <<<"$1"
+		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' "$a" "$b" "$c" "$d"
+	else
+		printf '%04x:0000:0000:0000:0000:0000:0000:%04x\n' "0x${1%%::*}" "0x${1##*::}"
+	fi
+}
+
+# --- traffic -------------------------------------------------------------------------------------------
+
+# tool NAME TOOL OPTION...: the same tool at both ends, the server at A. The word GID among the
+# options becomes the end's GID index; the client also gets A's address as its last argument.
+tool()
+{
+	local name=$1 program=$2
+	shift 2
+	pair "$name" "$program" -d "$A_DEV" "${@/#GID/$A_GID}" -- "$program" -d "$B_DEV" "${@/#GID/$B_GID}" "$A_IP"
+}
+
+# pair NAME SERVER... -- CLIENT...: start the server at A, the client at B when it listens; both must succeed
+pair()
+{
+	local name=$1
+	shift
+	if talk "$@"; then
+		ok "$name"
+	else
+		not_ok "$name" "$pair_report"
+	fi
+}
+
+# talk SERVER... -- CLIENT...: the same without a verdict; $pair_output is what the client said
+talk()
+{
+	local server=() work status=0 server_status=0 job
+	while [[ $1 != -- ]]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	work=$(mktemp -d)
+	# Tools that poll get the processor only when nobody else wants it: else the peer waits for a time slice.
+	on_a chrt -i 0 "${server[@]}" >"$work/server" 2>&1 &
+	job=$!
+	if ! wait_until 15 on_a listens "${server[0]##*/}"; then
+		echo "the server does not listen" >"$work/client"
+		status=1
+	else
+		on_b chrt -i 0 "$@" >"$work/client" 2>&1 || status=$?
+	fi
+	((status == 0)) || on_a pkill -f "^${server[0]}" || true
+	wait "$job" || server_status=$?
+	pair_output=$(cat "$work/client")
+	pair_report=$(printf 'client: status %s of: %s\n%s\nserver: status %s of: %s\n%s\n' \
+		"$status" "$*" "$pair_output" "$server_status" "${server[*]}" "$(cat "$work/server")")
+	rm -r "$work"
+	((status == 0 && server_status == 0))
+}
+
+# A process of that name waits for a TCP or for an rdma_cm connection.
+listens() # PROGRAM
+{
+	# Not grep -q: it may leave the writer with a broken pipe.
+	ss -Hltnp | grep -F "(\"${1:0:15}\"," ||
+		rdma resource show cm_id | grep -E 'state LISTEN' | grep -F "comm ${1:0:15}"
+}
+
+# duet NAME PROGRAM OPTION...: a program of ours at both ends, which takes --server or --client and prints TAP;
+# each of its checks becomes one of this case
+duet()
+{
+	local name=$1 program=$programs/$2 failed=''
+	shift 2
+	talk "$program" --server --dev "$A_DEV" --gid "${DUET_GID_A:-$A_GID}" -- \
+		"$program" --client "$A_IP" --dev "$B_DEV" --gid "${DUET_GID_B:-$B_GID}" "$@" || failed=yes
+	relay "$name" <<<"$pair_output"
+	# A client that could not say what failed: it died, or it never met the server.
+	if [[ $failed ]] && ! grep -q '^not ok' <<<"$pair_output"; then
+		not_ok "$name: both ends finish" "$(tail -n 20 <<<"$pair_report")"
+	fi
+}
+
+# relay NAME: the checks of a program's TAP on stdin become checks of this case
+relay()
+{
+	local line
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) echo "ok $((++tests_run)) - $1: ${line#ok * - }" ;;
+		"not ok "*) echo "not ok $((++tests_run)) - $1: ${line#not ok * - }" ;;
+		"Bail out!"*) not_ok "$1: $line" ;;
+		1..*) ;;
+		*) echo "#   ${line#\# }" ;;
+		esac
+	done
+}
+
+# netem OPTION...: spoil what either end sends; without options: stop that
+netem()
+{
+	local end interface
+	for end in a b; do
+		interface=$A_IF
+		[[ $end == a ]] || interface=$B_IF
+		if (($#)); then
+			"on_$end" tc qdisc replace dev "$interface" root netem "$@"
+		else
+			"on_$end" tc qdisc delete dev "$interface" root
+		fi
+	done
+}
+
+# --- counters ------------------------------------------------------------------------------------------
+
+counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; } # DEVICE NAME
+
+# counter_at a|b NAME. ib_core shows counters in the first namespace only.
+counter_at()
+{
+	local device=$A_DEV
+	[[ $1 == a ]] || device=$B_DEV
+	if [[ $GUESTS == 2 ]]; then
+		"on_$1" counter "$device" "$2"
+	else
+		counter "$device" "$2"
+	fi
+}
+
+# expect_counter a|b NAME TEST VALUE: as in "expect_counter b rcvd_seq_err -gt 0"
+expect_counter()
+{
+	local value device=$A_DEV
+	[[ $1 == a ]] || device=$B_DEV
+	value=$(counter_at "$1" "$2")
+	# shellcheck disable=SC1073,SC1072,SC1009
+	if test "$value" "$3" "$4"; then
+		ok "$device: $2 is $value ($3 $4)"
+	else
+		not_ok "$device: $2 is $value, not $3 $4"
+	fi
+}

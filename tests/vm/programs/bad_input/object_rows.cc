@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Objects that cannot be made, or not be destroyed yet.
+#include <sys/mman.h>
+
+#include <set>
+
+#include "bad_input/bench.h"
+#include "harness/failure.h"
+
+namespace bad_input {
+namespace {
+
+using harness::expect;
+using harness::text;
+
+struct Tools {
+  explicit Tools(const verbs::Context& at) : context(at), pd(verbs::make_pd(at)), cq(at, 16) {}
+
+  const verbs::Context& context;
+  verbs::Pd pd;
+  verbs::Cq cq;
+};
+
+// The call's errno, 0 if it made an object (which is closed at once).
+template <auto CloseFunction, class T>
+int outcome(T* object) {
+  const int error = errno;
+  if (!object) return error ? error : EIO;
+  CloseFunction(object);
+  return 0;
+}
+
+int try_cq(Tools& tools, int depth, int vector) {
+  return outcome<ibv_destroy_cq>(
+      ibv_create_cq(tools.context.get(), depth, nullptr, nullptr, vector));
+}
+
+int try_qp(Tools& tools, ibv_qp_type type, ibv_qp_cap cap) {
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = tools.cq.get();
+  init.qp_type = type;
+  init.cap = cap;
+  return outcome<ibv_destroy_qp>(ibv_create_qp(tools.pd.get(), &init));
+}
+
+int try_mr(Tools& tools, void* address, std::size_t length, int access) {
+  return outcome<ibv_dereg_mr>(ibv_reg_mr(tools.pd.get(), address, length, access));
+}
+
+int try_ah(Tools& tools, std::uint8_t port, int gid_index) {
+  ibv_ah_attr attr{};
+  attr.is_global = 1;
+  attr.port_num = port;
+  attr.grh.sgid_index = static_cast<std::uint8_t>(gid_index);
+  attr.grh.dgid = tools.context.gid(0);
+  return outcome<ibv_destroy_ah>(ibv_create_ah(tools.pd.get(), &attr));
+}
+
+int try_srq(Tools& tools, std::uint32_t wrs, std::uint32_t sges) {
+  if (tools.context.device().max_srq == 0) throw harness::Skip("no SRQ");
+  ibv_srq_init_attr init{};
+  init.attr = {wrs, sges, 0};
+  return outcome<ibv_destroy_srq>(ibv_create_srq(tools.pd.get(), &init));
+}
+
+int mr_of_unmapped_memory(Tools& tools) {
+  void* hole = ::mmap(nullptr, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ::munmap(hole, 8192);
+  return try_mr(tools, hole, 8192, IBV_ACCESS_LOCAL_WRITE);
+}
+
+int mr_of_read_only_memory(Tools& tools) {
+  void* page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int error = try_mr(tools, page, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  ::munmap(page, 4096);
+  return error;
+}
+
+int mr_that_ends_in_a_hole(Tools& tools) {
+  const verbs::Pages pages(4096);  // followed by an inaccessible page
+  return try_mr(tools, pages.data(), 4097, IBV_ACCESS_LOCAL_WRITE);
+}
+
+int busy_cq(Tools& tools) {
+  const verbs::Qp qp(tools.pd, tools.cq, tools.cq, {});
+  return ibv_destroy_cq(tools.cq.get());
+}
+
+struct Row {
+  Refuser refuser;
+  const char* name;
+  std::set<int> errors;
+  int (*call)(Tools& tools);
+};
+
+ibv_qp_cap cap(std::uint32_t send_wr, std::uint32_t recv_wr, std::uint32_t send_sge,
+               std::uint32_t recv_sge, std::uint32_t inline_bytes) {
+  return {send_wr, recv_wr, send_sge, recv_sge, inline_bytes};
+}
+
+const ibv_device_attr& device(const Tools& tools) { return tools.context.device(); }
+
+std::uint32_t one_more(int limit) { return static_cast<std::uint32_t>(limit) + 1; }
+
+const Row rows[] = {
+    {Refuser::driver, "a CQ of depth 0", {EINVAL}, [](Tools& t) { return try_cq(t, 0, 0); }},
+    {Refuser::driver,
+     "a CQ deeper than max_cqe",
+     {EINVAL},
+     [](Tools& t) { return try_cq(t, device(t).max_cqe + 1, 0); }},
+    {Refuser::core,
+     "a CQ with a completion vector that does not exist",
+     {EINVAL},
+     [](Tools& t) { return try_cq(t, 16, t.context.get()->num_comp_vectors); }},
+    {Refuser::driver,
+     "a QP with more send requests than max_qp_wr",
+     {EINVAL, ENOMEM},
+     [](Tools& t) {
+       return try_qp(t, IBV_QPT_RC, cap(one_more(device(t).max_qp_wr), 1, 1, 1, 0));
+     }},
+    {Refuser::driver,
+     "a QP with more receives than max_qp_wr",
+     {EINVAL, ENOMEM},
+     [](Tools& t) {
+       return try_qp(t, IBV_QPT_RC, cap(1, one_more(device(t).max_qp_wr), 1, 1, 0));
+     }},
+    {Refuser::driver,
+     "a QP with more send SGEs than max_sge",
+     {EINVAL},
+     [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(1, 1, one_more(device(t).max_sge), 1, 0)); }},
+    {Refuser::driver,
+     "a QP with more receive SGEs than max_sge",
+     {EINVAL},
+     [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(1, 1, 1, one_more(device(t).max_sge), 0)); }},
+    {Refuser::driver,
+     "a QP with 1 MiB of inline data",
+     {EINVAL},
+     [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(1, 1, 1, 1, 1 << 20)); }},
+    {Refuser::driver,
+     "a QP with sizes that overflow 32 bits",
+     {EINVAL, ENOMEM},
+     [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(~0U, ~0U, ~0U, ~0U, ~0U)); }},
+    {Refuser::core,
+     "a QP of a type that does not exist",
+     {EINVAL, EOPNOTSUPP},
+     [](Tools& t) { return try_qp(t, static_cast<ibv_qp_type>(0x77), cap(1, 1, 1, 1, 0)); }},
+    {Refuser::driver,
+     "a raw packet QP",
+     {EINVAL, EOPNOTSUPP},
+     [](Tools& t) { return try_qp(t, IBV_QPT_RAW_PACKET, cap(1, 1, 1, 1, 0)); }},
+    {Refuser::core,
+     "an MR with remote but no local write",
+     {EINVAL},
+     [](Tools& t) {
+       const verbs::Pages p(4096);
+       return try_mr(t, p.data(), 4096, IBV_ACCESS_REMOTE_WRITE);
+     }},
+    {Refuser::core,
+     "an MR with remote atomic but no local write",
+     {EINVAL},
+     [](Tools& t) {
+       const verbs::Pages p(4096);
+       return try_mr(t, p.data(), 4096, IBV_ACCESS_REMOTE_ATOMIC);
+     }},
+    {Refuser::core,
+     "an MR with an access flag that does not exist",
+     {EINVAL, EOPNOTSUPP},
+     [](Tools& t) {
+       const verbs::Pages p(4096);
+       return try_mr(t, p.data(), 4096, 1 << 18);
+     }},
+    {Refuser::core,
+     "an MR whose end overflows",
+     {EINVAL, EFAULT, ENOMEM},
+     [](Tools& t) { return try_mr(t, reinterpret_cast<void*>(4096), ~std::size_t{0} - 8192, 0); }},
+    {Refuser::core, "an MR of unmapped memory", {EFAULT}, mr_of_unmapped_memory},
+    {Refuser::core, "an MR that ends one byte inside a hole", {EFAULT}, mr_that_ends_in_a_hole},
+    {Refuser::core, "a writable MR of read-only memory", {EFAULT}, mr_of_read_only_memory},
+    {Refuser::core, "an AH on port 2", {EINVAL}, [](Tools& t) { return try_ah(t, 2, 0); }},
+    {Refuser::core,
+     "an AH with an empty GID index",
+     {EINVAL, ENOENT, ENODATA},
+     [](Tools& t) { return try_ah(t, 1, std::min(t.context.port().gid_tbl_len - 1, 255)); }},
+    {Refuser::driver,
+     "an SRQ deeper than max_srq_wr",
+     {EINVAL, ENOMEM},
+     [](Tools& t) { return try_srq(t, one_more(device(t).max_srq_wr), 1); }},
+    {Refuser::driver,
+     "an SRQ with more SGEs than max_srq_sge",
+     {EINVAL},
+     [](Tools& t) { return try_srq(t, 16, one_more(device(t).max_srq_sge)); }},
+    {Refuser::core, "destroying a CQ in use", {EBUSY}, busy_cq},
+    {Refuser::core,
+     "deallocating a PD in use",
+     {EBUSY},
+     [](Tools& t) {
+       const verbs::Qp qp(t.pd, t.cq, t.cq, {});
+       return ibv_dealloc_pd(t.pd.get());
+     }},
+};
+
+}  // namespace
+
+void run_object_rows(Bench& bench, harness::Tap& tap) {
+  for (const Row& row : rows) {
+    bench.run(tap, row.refuser, row.name, [&] {
+      Tools tools(bench.near());
+      errno = 0;
+      const int error = row.call(tools);
+      expect(row.errors.contains(error), "the call gave ",
+             error ? std::strerror(error) : "success");
+    });
+  }
+}
+
+}  // namespace bad_input

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Requests that libibverbs accepts and that end in a completion with an error, or, at length 0, in
+// none.
+#include <functional>
+#include <optional>
+
+#include "bad_input/pair.h"
+#include "harness/failure.h"
+
+namespace bad_input {
+namespace {
+
+using harness::expect;
+
+constexpr auto write_op = IBV_WR_RDMA_WRITE;
+constexpr auto read_op = IBV_WR_RDMA_READ;
+constexpr auto send_op = IBV_WR_SEND;
+constexpr auto add_op = IBV_WR_ATOMIC_FETCH_AND_ADD;
+constexpr auto swap_op = IBV_WR_ATOMIC_CMP_AND_SWP;
+
+constexpr int local = IBV_ACCESS_LOCAL_WRITE;
+constexpr int all_access =
+    local | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+struct Row {
+  std::string name;
+  ibv_wr_opcode opcode;
+  Statuses near;
+  std::function<void(Pair&, ibv_send_wr&)> spoil;
+  Pair::Options options{};
+  Statuses far{};                        // of the receive, if one is posted
+  std::optional<std::size_t> receive{};  // its length
+  std::uint32_t receive_lkey_flip = 0;
+  bool may_write = false;  // some packets are placed before the wrong one comes
+};
+
+void nothing(Pair&, ibv_send_wr&) {}
+
+Pair::Options far_memory(int access) {
+  Pair::Options options;
+  options.far_access = access;
+  return options;
+}
+
+Pair::Options far_qp(int access) {
+  Pair::Options options;
+  options.far_qp_access = static_cast<unsigned>(access);
+  return options;
+}
+
+std::function<void(Pair&, ibv_send_wr&)> flip_rkey(std::uint32_t bits) {
+  return [=](Pair&, ibv_send_wr& wr) { wr.wr.rdma.rkey ^= bits; };
+}
+
+// The request touches `length` bytes at this distance from the start (or, negative, the end) of the
+// MR.
+std::function<void(Pair&, ibv_send_wr&)> remote_range(std::uint64_t offset, std::uint32_t length) {
+  return [=](Pair& pair, ibv_send_wr& wr) {
+    pair.sge() = pair.near().sge(0, length);
+    wr.wr.rdma.remote_addr = pair.near().peer().address + offset;
+  };
+}
+
+void wrapping_range(Pair&, ibv_send_wr& wr) { wr.wr.rdma.remote_addr = ~std::uint64_t{0} - 31; }
+
+void zero_length_anywhere(Pair&, ibv_send_wr& wr) {
+  wr.num_sge = 0;
+  wr.wr.rdma.remote_addr = 0;
+  wr.wr.rdma.rkey = 0xdeadbeef;
+}
+
+std::function<void(Pair&, ibv_send_wr&)> local_key(std::uint32_t bits) {
+  return [=](Pair& pair, ibv_send_wr&) { pair.sge().lkey ^= bits; };
+}
+
+std::function<void(Pair&, ibv_send_wr&)> local_range(std::uint64_t offset, std::uint32_t length) {
+  return [=](Pair& pair, ibv_send_wr&) {
+    pair.sge() = pair.near().sge(offset, 8);
+    pair.sge().length = length;
+  };
+}
+
+std::vector<Row> remote_access_rows() {
+  const Statuses refused{IBV_WC_REM_ACCESS_ERR};
+  std::vector<Row> rows;
+  for (const auto& [name, opcode] : {std::pair{"WRITE", write_op}, std::pair{"READ", read_op}}) {
+    const std::string op = name;
+    rows.push_back({op + " with another variant of the key", opcode, refused, flip_rkey(0x01)});
+    rows.push_back(
+        {op + " with a key that was never given", opcode, refused, flip_rkey(0x7fff0000)});
+    rows.push_back(
+        {op + " with key 0", opcode, refused, [](Pair&, ibv_send_wr& wr) { wr.wr.rdma.rkey = 0; }});
+    rows.push_back(
+        {op + " one byte before the start", opcode, refused, remote_range(~std::uint64_t{0}, 8)});
+    rows.push_back(
+        {op + " one byte past the end", opcode, refused, remote_range(pair_arena - 7, 8)});
+    rows.push_back({op + " behind the end", opcode, refused, remote_range(pair_arena, 1)});
+    rows.push_back({op + " whose end overflows 64 bits", opcode, refused, wrapping_range});
+    rows.push_back({op + " of many packets that ends past the end", opcode, refused,
+                    remote_range(pair_arena - 20000, 20001)});
+    rows.push_back(
+        {op + " of the last byte", opcode, {IBV_WC_SUCCESS}, remote_range(pair_arena - 1, 1)});
+    rows.push_back({op + " of length 0 with a wild key and address",
+                    opcode,
+                    {IBV_WC_SUCCESS},
+                    zero_length_anywhere});
+  }
+  rows.push_back({"WRITE to memory without remote write", write_op, refused, nothing,
+                  far_memory(local | IBV_ACCESS_REMOTE_READ)});
+  rows.push_back({"WRITE to read-only memory", write_op, refused, nothing,
+                  far_memory(IBV_ACCESS_REMOTE_READ)});
+  rows.push_back({"READ of memory without remote read", read_op, refused, nothing,
+                  far_memory(local | IBV_ACCESS_REMOTE_WRITE)});
+  for (const auto& [name, opcode] :
+       {std::pair{"FETCH_ADD", add_op}, std::pair{"CMP_SWAP", swap_op}}) {
+    const std::string op = name;
+    rows.push_back({op + " on memory without remote atomic", opcode, refused, nothing,
+                    far_memory(local | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)});
+    rows.push_back({op + " with another variant of the key", opcode, refused,
+                    [](Pair&, ibv_send_wr& wr) { wr.wr.atomic.rkey ^= 1; }});
+    rows.push_back({op + " behind the end", opcode, refused, [](Pair& pair, ibv_send_wr& wr) {
+                      wr.wr.atomic.remote_addr = pair.near().peer().address + pair_arena;
+                    }});
+  }
+  return rows;
+}
+
+// The standard lets a responder call a service that is off on its QP an invalid request or an
+// access error.
+std::vector<Row> qp_access_rows() {
+  const Statuses refused{IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR};
+  return {{"WRITE to a QP without remote write", write_op, refused, nothing,
+           far_qp(all_access & ~IBV_ACCESS_REMOTE_WRITE)},
+          {"READ from a QP without remote read", read_op, refused, nothing,
+           far_qp(all_access & ~IBV_ACCESS_REMOTE_READ)},
+          {"FETCH_ADD to a QP without remote atomic", add_op, refused, nothing,
+           far_qp(all_access & ~IBV_ACCESS_REMOTE_ATOMIC)}};
+}
+
+std::vector<Row> local_rows() {
+  const Statuses refused{IBV_WC_LOC_PROT_ERR};
+  std::vector<Row> rows;
+  for (const auto& [name, opcode] :
+       {std::pair{"SEND", send_op}, std::pair{"WRITE", write_op}, std::pair{"READ", read_op}}) {
+    const std::string op = name;
+    rows.push_back(
+        {op + " with another variant of the local key", opcode, refused, local_key(0x01)});
+    rows.push_back(
+        {op + " with a local key that was never given", opcode, refused, local_key(0x7fff0000)});
+    rows.push_back(
+        {op + " with a local range past the end", opcode, refused, local_range(pair_arena - 7, 8)});
+    rows.push_back({op + " with a local range before the start", opcode, refused,
+                    local_range(~std::uint64_t{0}, 8)});
+    Statuses too_long{IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR};
+    if (opcode == read_op)  // the responder may see it first
+      too_long.merge(Statuses{IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR});
+    rows.push_back({op + " with a local length of 4 GiB - 1", opcode, too_long,
+                    local_range(0, ~std::uint32_t{0})});
+  }
+  for (Row& row : rows)
+    if (row.opcode == send_op) row.receive = 128, row.far = {IBV_WC_WR_FLUSH_ERR};
+  return rows;
+}
+
+std::vector<Row> receive_rows() {
+  std::vector<Row> rows;
+  Row row{"SEND longer than the receive", send_op, {IBV_WC_REM_INV_REQ_ERR}, nothing};
+  row.receive = 63;
+  row.far = {IBV_WC_LOC_LEN_ERR};
+  row.may_write = true;
+  rows.push_back(row);
+
+  row.name = "SEND of many packets longer than the receive";
+  row.spoil = [](Pair& pair, ibv_send_wr&) { pair.sge() = pair.near().sge(0, 20001); };
+  row.receive = 20000;
+  rows.push_back(row);
+
+  row = {"SEND to a receive with a wrong local key", send_op, {IBV_WC_REM_OP_ERR}, nothing};
+  row.receive = 128;
+  row.receive_lkey_flip = 1;
+  row.far = {IBV_WC_LOC_PROT_ERR};
+  rows.push_back(row);
+
+  row = {"WRITE_WITH_IMM with another variant of the key",
+         IBV_WR_RDMA_WRITE_WITH_IMM,
+         {IBV_WC_REM_ACCESS_ERR},
+         flip_rkey(0x01)};
+  row.receive = 0;
+  row.far = {IBV_WC_WR_FLUSH_ERR};
+  rows.push_back(row);
+  return rows;
+}
+
+std::vector<Row> opcode_rows() {
+  const Statuses refused{IBV_WC_LOC_QP_OP_ERR};
+  const auto unknown = [](Pair&, ibv_send_wr& wr) {
+    const unsigned opcode = 99;
+    std::memcpy(&wr.opcode, &opcode, sizeof wr.opcode);
+  };
+  return {{"an opcode that does not exist", write_op, refused, unknown},
+          {"a TSO request on an RC QP", IBV_WR_TSO, refused, nothing},
+          {"a driver's private opcode", IBV_WR_DRIVER1, refused, nothing},
+          {"LOCAL_INV of a key that does not exist",
+           IBV_WR_LOCAL_INV,
+           {IBV_WC_LOC_QP_OP_ERR, IBV_WC_MW_BIND_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_ACCESS_ERR},
+           [](Pair&, ibv_send_wr& wr) {
+             wr.num_sge = 0;
+             wr.invalidate_rkey = 0xdead00;
+           }}};
+}
+
+void run_row(Bench& bench, const Row& row) {
+  Pair pair(bench, row.options);
+  ibv_send_wr wr = pair.right_wr(row.opcode);
+  row.spoil(pair, wr);
+  if (row.receive) pair.post_far_receive(*row.receive, row.receive_lkey_flip);
+  pair.post(wr);
+  const ibv_wc wc = pair.expect_near(row.near);
+  expect(wc.wr_id == wr.wr_id, "the completion's wr_id is ", wc.wr_id);
+  expect(wc.qp_num == pair.near().qp().number(), "the completion's qp_num is ", wc.qp_num);
+  const bool failed = wc.status != IBV_WC_SUCCESS;
+  const ibv_qp_state state = pair.near().qp().query(IBV_QP_STATE).qp_state;
+  expect(state == (failed ? IBV_QPS_ERR : IBV_QPS_RTS), "the requester's QP is in state ", state);
+  // A receive that the failure did not concern is flushed by its owner.
+  if (row.far.contains(IBV_WC_WR_FLUSH_ERR))
+    pair.far().qp().modify(verbs::to_state(IBV_QPS_ERR), "ERR");
+  if (row.receive) pair.expect_far(row.far);
+  if (failed && !row.may_write) pair.expect_far_untouched();
+}
+
+void other_pd(Bench& bench) {
+  Pair pair(bench, {});
+  const verbs::Pd pd = verbs::make_pd(bench.far());
+  const verbs::Mr mr =
+      verbs::make_mr(pd, pair.far().arena().data(), pair.far().arena().size(), all_access);
+  ibv_send_wr wr = pair.right_wr(write_op);
+  wr.wr.rdma.rkey = mr->rkey;
+  pair.post(wr);
+  pair.expect_near({IBV_WC_REM_ACCESS_ERR});
+  pair.expect_far_untouched();
+}
+
+void other_pd_locally(Bench& bench) {
+  Pair pair(bench, {});
+  const verbs::Pd pd = verbs::make_pd(bench.near());
+  const verbs::Mr mr =
+      verbs::make_mr(pd, pair.near().arena().data(), pair.near().arena().size(), all_access);
+  ibv_send_wr wr = pair.right_wr(write_op);
+  pair.sge().lkey = mr->lkey;
+  pair.post(wr);
+  pair.expect_near({IBV_WC_LOC_PROT_ERR});
+  pair.expect_far_untouched();
+}
+
+void deregistered(Bench& bench) {
+  Pair pair(bench, {});
+  const verbs::Pages pages(4096);
+  verbs::Mr mr = verbs::make_mr(pair.far().pd(), pages.data(), pages.size(), all_access);
+  ibv_send_wr wr = pair.right_wr(write_op);
+  wr.wr.rdma.rkey = mr->rkey;
+  wr.wr.rdma.remote_addr = reinterpret_cast<std::uint64_t>(pages.data());
+  pair.post(wr);
+  pair.expect_near({IBV_WC_SUCCESS});
+  mr.reset();
+  pair.post(wr);
+  pair.expect_near({IBV_WC_REM_ACCESS_ERR});
+}
+
+// A key that is given again must differ, or old keys would come back to life.
+void reregistered(Bench& bench) {
+  Pair pair(bench, {});
+  const verbs::Pages pages(4096);
+  std::uint32_t old_key = 0;
+  for (int turn = 0; turn < 64; ++turn) {
+    const verbs::Mr mr = verbs::make_mr(pair.far().pd(), pages.data(), pages.size(), all_access);
+    expect(mr->rkey != old_key, "the key of a deregistered MR was given again at once");
+    old_key = mr->rkey;
+  }
+  const verbs::Mr mr = verbs::make_mr(pair.far().pd(), pages.data(), pages.size(), all_access);
+  ibv_send_wr wr = pair.right_wr(write_op);
+  wr.wr.rdma.rkey = old_key;
+  wr.wr.rdma.remote_addr = reinterpret_cast<std::uint64_t>(pages.data());
+  pair.post(wr);
+  pair.expect_near({IBV_WC_REM_ACCESS_ERR});
+}
+
+void read_into_read_only(Bench& bench) {
+  Pair pair(bench, {});
+  const verbs::Mr mr = verbs::make_mr(pair.near().pd(), pair.near().arena().data(),
+                                      pair.near().arena().size(), IBV_ACCESS_REMOTE_READ);
+  ibv_send_wr wr = pair.right_wr(read_op);
+  pair.sge().lkey = mr->lkey;
+  pair.post(wr);
+  pair.expect_near({IBV_WC_LOC_PROT_ERR});
+}
+
+void smaller_path_mtu(Bench& bench) {
+  Pair::Options options;
+  options.far_mtu = IBV_MTU_256;
+  Pair pair(bench, options);
+  ibv_send_wr wr = pair.right_wr(write_op);
+  pair.sge() = pair.near().sge(0, 3000);
+  pair.post(wr);
+  pair.expect_near({IBV_WC_REM_INV_REQ_ERR});
+}
+
+}  // namespace
+
+void run_wire_rows(Bench& bench, harness::Tap& tap) {
+  for (const auto& rows :
+       {remote_access_rows(), qp_access_rows(), local_rows(), receive_rows(), opcode_rows()})
+    for (const Row& row : rows)
+      bench.run(tap, Refuser::wire, row.name, [&] { run_row(bench, row); });
+  const auto run = [&](const char* name, void (*body)(Bench&)) {
+    bench.run(tap, Refuser::wire, name, [&] { body(bench); });
+  };
+  run("WRITE with a key of another PD", other_pd);
+  run("WRITE with a local key of another PD", other_pd_locally);
+  run("WRITE with the key of a deregistered MR", deregistered);
+  run("keys are not given again at once", reregistered);
+  run("READ into memory without local write", read_into_read_only);
+  run("WRITE in packets larger than the responder's path MTU", smaller_path_mtu);
+}
+
+}  // namespace bad_input

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// raw_flood: malformed RoCEv2 packets from a raw socket. Whoever runs it looks at the victim's
+// counters and log.
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "harness/args.h"
+#include "harness/deadline.h"
+#include "harness/failure.h"
+#include "harness/tap.h"
+#include "raw_flood/kinds.h"
+
+namespace {
+
+using harness::expect;
+using harness::fail;
+using harness::fail_errno;
+using raw_flood::Aim;
+using raw_flood::Kind;
+
+constexpr const char* usage =
+    "raw_flood --dst ADDRESS [--src ADDRESS] [--count N] [--seed N] [--only KIND] [--not KIND]\n"
+    "          [--qpn N --psn N] [--hostile]\n"
+    "Sends N (default 10000) malformed packets to UDP port 4791 of an IPv4 or IPv6 address, every "
+    "kind in turn,\n"
+    "and prints what it sent as one line of JSON. With --qpn and --psn (of a live QP of the victim "
+    "and the first\n"
+    "PSN it expected) half of the packets aim at that QP; kinds that may rightly kill it do so "
+    "only with --hostile.";
+
+union Address {
+  sockaddr any;
+  sockaddr_in v4;
+  sockaddr_in6 v6;
+};
+
+Address parse_address(const std::string& text) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(text.c_str(), nullptr, &hints, &found))
+    fail("'", text, "' is not an IP address");
+  Address address{};
+  std::memcpy(&address, found->ai_addr, found->ai_addrlen);
+  ::freeaddrinfo(found);
+  return address;
+}
+
+socklen_t length_of(const Address& address) {
+  return address.any.sa_family == AF_INET6 ? sizeof address.v6 : sizeof address.v4;
+}
+
+// The source address the kernel would choose.
+Address source_towards(const Address& destination) {
+  Address target = destination;
+  (target.any.sa_family == AF_INET6 ? target.v6.sin6_port : target.v4.sin_port) =
+      htons(wire::roce_port);
+  const int fd = ::socket(target.any.sa_family, SOCK_DGRAM, 0);
+  Address source{};
+  socklen_t length = sizeof source;
+  const bool failed =
+      ::connect(fd, &target.any, length_of(target)) || ::getsockname(fd, &source.any, &length);
+  const int error = errno;
+  ::close(fd);
+  if (failed) fail_errno(error, "no route to the destination");
+  return source;
+}
+
+in6_addr raw_bytes(const Address& address) {
+  in6_addr bytes{};
+  if (address.any.sa_family == AF_INET6)
+    bytes = address.v6.sin6_addr;
+  else
+    std::memcpy(&bytes, &address.v4.sin_addr, sizeof address.v4.sin_addr);
+  return bytes;
+}
+
+class RawSocket {
+ public:
+  explicit RawSocket(const Address& destination)
+      : destination_(destination), fd_(::socket(destination.any.sa_family, SOCK_RAW, IPPROTO_RAW)) {
+    if (fd_ < 0) fail_errno(errno, "raw socket");
+    if (destination_.any.sa_family == AF_INET6) destination_.v6.sin6_port = 0;
+  }
+  RawSocket(const RawSocket&) = delete;
+  RawSocket& operator=(const RawSocket&) = delete;
+  ~RawSocket() { ::close(fd_); }
+
+  bool send(const wire::Bytes& packet) {
+    harness::Backoff backoff;
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+      if (::sendto(fd_, packet.data(), packet.size(), 0, &destination_.any,
+                   length_of(destination_)) >= 0)
+        return true;
+      last_error_ = errno;
+      if (errno != ENOBUFS && errno != EAGAIN) return false;
+      backoff.pause();
+    }
+    return false;
+  }
+
+  int last_error() const { return last_error_; }
+
+ private:
+  Address destination_;
+  int fd_;
+  int last_error_ = 0;
+};
+
+struct Plan {
+  Aim aim;
+  std::uint64_t count;
+  std::uint64_t seed;
+  std::string only;
+  std::string unwanted;
+  bool is_hostile;
+};
+
+Aim make_aim(const Address& source, const Address& destination) {
+  Aim aim;
+  aim.flow.is_ipv6 = destination.any.sa_family == AF_INET6;
+  aim.flow.source = raw_bytes(source);
+  aim.flow.destination = raw_bytes(destination);
+  aim.stranger = aim.flow;
+  aim.stranger.source.s6_addr[aim.flow.is_ipv6 ? 15 : 3] ^= 0x2a;
+  return aim;
+}
+
+struct Sent {
+  std::map<std::string, std::uint64_t> by_kind;
+  std::uint64_t total = 0;
+  std::uint64_t refused = 0;
+};
+
+std::vector<const Kind*> chosen_kinds(const Plan& plan) {
+  std::vector<const Kind*> chosen;
+  for (const Kind& kind : raw_flood::kinds())
+    if ((plan.only.empty() || plan.only == kind.name) && plan.unwanted != kind.name)
+      chosen.push_back(&kind);
+  expect(!chosen.empty(), "no kind '", plan.only, "'");
+  return chosen;
+}
+
+Sent flood(RawSocket& socket, const Plan& plan) {
+  constexpr std::uint64_t breath = 64;  // the victim may share our only CPU
+  const std::vector<const Kind*> chosen = chosen_kinds(plan);
+  harness::Random random(plan.seed);
+  Sent sent;
+  for (std::uint64_t i = 0; i < plan.count; ++i) {
+    const Kind& kind = *chosen[i % chosen.size()];
+    Aim aim = plan.aim;
+    aim.has_qp = aim.has_qp && (kind.is_harmless || plan.is_hostile);
+    aim.flow.identification = static_cast<std::uint16_t>(random.between(1, 0xffff));
+    aim.flow.source_port = static_cast<std::uint16_t>(random.between(0xc000, 0xffff));
+    if (socket.send(kind.make(random, aim)))
+      ++sent.by_kind[kind.name];
+    else
+      ++sent.refused;
+    if (i % breath == 0) ::sched_yield();
+  }
+  for (const auto& [name, count] : sent.by_kind) sent.total += count;
+  return sent;
+}
+
+void print_json(const Plan& plan, const Sent& sent) {
+  std::printf("{\"seed\":%llu,\"total\":%llu,\"refused_by_kernel\":%llu,\"kinds\":{",
+              static_cast<unsigned long long>(plan.seed),
+              static_cast<unsigned long long>(sent.total),
+              static_cast<unsigned long long>(sent.refused));
+  const char* separator = "";
+  for (const auto& [name, count] : sent.by_kind) {
+    std::printf("%s\"%s\":%llu", separator, name.c_str(), static_cast<unsigned long long>(count));
+    separator = ",";
+  }
+  std::printf("}}\n");
+}
+
+void run(harness::Args& args, harness::Tap& tap) {
+  const Address destination = parse_address(args.required("--dst"));
+  const std::string source_text = args.text("--src", "");
+  const Address source =
+      source_text.empty() ? source_towards(destination) : parse_address(source_text);
+  expect(source.any.sa_family == destination.any.sa_family,
+         "--src and --dst are of different families");
+  Plan plan{make_aim(source, destination), args.number("--count", 10000), args.number("--seed", 1),
+            args.text("--only", ""),       args.text("--not", ""),        args.flag("--hostile")};
+  const std::uint64_t unset = ~0ULL;
+  const std::uint64_t qpn = args.number("--qpn", unset);
+  plan.aim.has_qp = qpn != unset;
+  plan.aim.qpn = static_cast<std::uint32_t>(qpn & 0xffffff);
+  plan.aim.psn = static_cast<std::uint32_t>(args.number("--psn", 0) & 0xffffff);
+  args.finish();
+
+  harness::note(harness::text("seed ", plan.seed));
+  RawSocket socket(destination);
+  const Sent sent = flood(socket, plan);
+  print_json(plan, sent);
+  // The kernel of the sender refuses the few that do not fit its MTU; anything more is a broken
+  // setup.
+  tap.run(harness::text(sent.total, " malformed packets left"), [&] {
+    expect(sent.total > 0 && sent.refused * 20 <= plan.count, sent.refused, " of ", plan.count,
+           " were refused, last: ", std::strerror(socket.last_error()));
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  harness::Tap tap;
+  harness::Args args(argc, argv, usage);
+  try {
+    run(args, tap);
+  } catch (const std::exception& error) {
+    std::printf("Bail out! %s\n", error.what());
+    return 1;
+  }
+  return tap.finish();
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// rc_verify: two processes, two devices, every RC opcode, every byte, every completion field.
+#include <cstdio>
+
+#include "rc_verify/cases.h"
+
+namespace {
+
+constexpr const char* usage =
+    "rc_verify --server --dev D [--gid G] [--port P]\n"
+    "rc_verify --client HOST --dev D [--gid G] [--port P] [--seed N] [--mtu "
+    "all|256|512|1024|2048|4096]\n"
+    "          [--max-size BYTES] [--rounds N] [--quick] [--direction both|client|server]\n"
+    "          [--duration SECONDS] [--timeout 0..31] [--retry 0..7] [--patience SECONDS]\n"
+    "          [--skip TEXT[,TEXT]...] [--no-atomics]\n"
+    "The client decides; the server follows. --quick: small sizes, the active MTU only, one "
+    "round.\n"
+    "--duration: nothing but verified traffic, in both directions at once, for so long (for "
+    "netem).";
+
+struct Parameters {
+  rc_verify::Bounds bounds;
+  bool is_quick;
+};
+
+Parameters parse(harness::Args& args) {
+  Parameters parameters{};
+  rc_verify::Bounds& bounds = parameters.bounds;
+  parameters.is_quick = args.flag("--quick");
+  if (parameters.is_quick) {
+    bounds.max_size = 64 << 10;
+    bounds.rounds = 1;
+  }
+  const std::string mtu = args.text("--mtu", "all");
+  bounds.mtu = mtu == "all" ? 0 : std::stoul(mtu);
+  bounds.max_size = args.number("--max-size", bounds.max_size);
+  bounds.rounds = args.number("--rounds", bounds.rounds);
+  bounds.duration_s = args.number("--duration", 0);
+  const std::string direction = args.text("--direction", "both");
+  bounds.client_initiates = direction != "server";
+  bounds.server_initiates = direction != "client";
+  return parameters;
+}
+
+void run_cases(verbs::Session& session, const Parameters& parameters) {
+  rc_verify::Bounds bounds = parameters.bounds;
+  if (parameters.is_quick && bounds.mtu == 0)
+    bounds.mtu = verbs::mtu_bytes(session.common().active_mtu);
+  if (bounds.duration_s) {
+    rc_verify::run_soak(session, bounds);
+    return;
+  }
+  for (const bool client_initiates : {true, false}) {
+    if (!(client_initiates ? bounds.client_initiates : bounds.server_initiates)) continue;
+    session.set_initiator(client_initiates);
+    rc_verify::run_data_cases(session, bounds);
+    rc_verify::run_queue_cases(session, bounds);
+    rc_verify::run_state_cases(session);
+    rc_verify::run_event_cases(session);
+    rc_verify::run_optional_cases(session);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  harness::Tap tap;
+  harness::Args args(argc, argv, usage);
+  try {
+    const Parameters mine = parse(args);
+    verbs::Session session(args, tap);
+    args.finish();
+    const Parameters theirs = session.duet().exchange(mine);
+    run_cases(session, session.is_client() ? mine : theirs);
+  } catch (const std::exception& error) {
+    std::printf("Bail out! %s\n", error.what());
+    return 1;
+  }
+  tap.run("every verbs object could be closed", [] {
+    harness::expect(verbs::close_failures() == 0, verbs::close_failures(), " could not");
+  });
+  return tap.finish();
+}

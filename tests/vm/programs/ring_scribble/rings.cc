@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "ring_scribble/rings.h"
+
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_rxe.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "harness/failure.h"
+
+namespace ring_scribble {
+namespace {
+
+using harness::expect;
+
+rxe_queue_buf* header(const Ring& ring) {
+  return reinterpret_cast<rxe_queue_buf*>(ring.memory.data());
+}
+
+template <class T>
+T load(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_RELAXED);
+}
+
+template <class T>
+void store(T& field, T value) {
+  __atomic_store_n(&field, value, __ATOMIC_RELAXED);
+}
+
+std::vector<std::span<std::byte>> added(const std::vector<std::span<std::byte>>& before) {
+  std::vector<std::span<std::byte>> fresh;
+  for (const auto mapping : uverbs_mappings()) {
+    const auto same = [&](const auto& other) { return other.data() == mapping.data(); };
+    if (std::none_of(before.begin(), before.end(), same)) fresh.push_back(mapping);
+  }
+  return fresh;
+}
+
+std::shared_ptr<verbs::Cq> exposed_cq(const verbs::Context& context, std::vector<Ring>& rings) {
+  const auto before = uverbs_mappings();
+  auto cq = std::make_shared<verbs::Cq>(context, 64);
+  const auto fresh = added(before);
+  expect(fresh.size() == 1, "a new CQ mapped ", fresh.size(), " rings, not 1");
+  rings.push_back({RingKind::completion, fresh[0]});
+  return cq;
+}
+
+// The rings of a QP are told apart by posting a receive, which libibverbs does without the kernel.
+void find_qp_rings(verbs::Endpoint& end, const std::vector<std::span<std::byte>>& fresh,
+                   std::vector<Ring>& rings) {
+  expect(fresh.size() == 2, "a new QP mapped ", fresh.size(), " rings, not 2");
+  Ring first{RingKind::send, fresh[0]};
+  Ring second{RingKind::send, fresh[1]};
+  const std::uint32_t first_producer = first.producer();
+  ibv_recv_wr wr{};
+  end.qp().post_recv(&wr);
+  (first.producer() != first_producer ? first : second).kind = RingKind::receive;
+  rings.push_back(first);
+  rings.push_back(second);
+}
+
+}  // namespace
+
+std::uint32_t Ring::log2_slot_bytes() const { return load(header(*this)->log2_elem_size); }
+
+std::uint32_t Ring::slots() const { return load(header(*this)->index_mask) + 1; }
+
+std::uint32_t Ring::producer() const { return load(header(*this)->producer_index); }
+
+void Ring::set_producer(std::uint32_t index) { store(header(*this)->producer_index, index); }
+
+void Ring::advance_producer() { set_producer((producer() + 1) & (slots() - 1)); }
+
+void Ring::set_consumer(std::uint32_t index) { store(header(*this)->consumer_index, index); }
+
+void Ring::set_geometry(std::uint32_t log2_bytes, std::uint32_t index_mask) {
+  store(header(*this)->log2_elem_size, log2_bytes);
+  store(header(*this)->index_mask, index_mask);
+}
+
+std::span<std::byte> Ring::slot(std::uint32_t index) {
+  const std::size_t head = offsetof(rxe_queue_buf, data);
+  const std::size_t bytes = std::size_t{1} << std::min(log2_slot_bytes(), 16U);
+  const std::size_t room = (memory.size() - head) / bytes;
+  if (room == 0)  // the geometry itself has been scribbled over
+    return memory.subspan(head);
+  return memory.subspan(head + index % room * bytes, bytes);
+}
+
+std::vector<std::span<std::byte>> uverbs_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::vector<std::span<std::byte>> found;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0;
+    unsigned long end = 0;
+    if (line.find("uverbs") == std::string::npos ||
+        std::sscanf(line.c_str(), "%lx-%lx rw", &begin, &end) != 2)
+      continue;
+    found.emplace_back(reinterpret_cast<std::byte*>(begin), end - begin);
+  }
+  return found;
+}
+
+ExposedEndpoint::ExposedEndpoint(const verbs::Context& context, int gid_index, std::uint64_t seed) {
+  verbs::EndpointOptions options;
+  options.qp.inline_bytes = 64;
+  options.send_cq = exposed_cq(context, rings_);
+  options.recv_cq = exposed_cq(context, rings_);
+  const auto before = uverbs_mappings();
+  end_ = std::make_unique<verbs::Endpoint>(context, gid_index, options, seed);
+  const auto fresh = added(before);
+  end_->qp().modify(verbs::rc_to_init(verbs::LinkOptions{}), "INIT");
+  find_qp_rings(*end_, fresh, rings_);
+  end_->qp().modify(verbs::to_state(IBV_QPS_RESET), "RESET");
+}
+
+Ring& ExposedEndpoint::ring(RingKind kind) {
+  const auto found = std::find_if(rings_.begin(), rings_.end(),
+                                  [&](const Ring& ring) { return ring.kind == kind; });
+  expect(found != rings_.end(), "a ring is missing");
+  return *found;
+}
+
+void ExposedEndpoint::ring_doorbell() {
+  struct {
+    ib_uverbs_cmd_hdr header;
+    ib_uverbs_post_send body;
+  } command{};
+  ib_uverbs_post_send_resp response{};
+  command.header.command = IB_USER_VERBS_CMD_POST_SEND;
+  command.header.in_words = sizeof command / 4;
+  command.header.out_words = sizeof response / 4;
+  command.body.response = reinterpret_cast<std::uint64_t>(&response);
+  command.body.qp_handle = end_->qp().get()->handle;
+  command.body.wqe_size = sizeof(ib_uverbs_send_wr);
+  // The kernel may refuse (the QP may be in ERR); what it must not do is crash.
+  if (::write(end_->context().get()->cmd_fd, &command, sizeof command) < 0) return;
+}
+
+}  // namespace ring_scribble

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Ways to spoil a ring: noise, wrong indices, wrong geometry, and work requests that look right but
+// are not.
+#pragma once
+
+#include "ring_scribble/rings.h"
+
+namespace ring_scribble {
+
+// Keys and addresses that make a forged request go a long way before something is found wrong with
+// it.
+struct Bait {
+  std::uint32_t lkey;
+  std::uint32_t rkey;
+  std::uint64_t local;
+  std::uint64_t remote;
+  std::uint64_t length;
+};
+
+void scribble_noise(Ring& ring, harness::Random& random);
+void scribble_indices(Ring& ring, harness::Random& random);
+void scribble_geometry(Ring& ring, harness::Random& random);
+void forge_send(Ring& ring, harness::Random& random, const Bait& bait);
+void forge_receive(Ring& ring, harness::Random& random, const Bait& bait);
+
+}  // namespace ring_scribble

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// One side of an RC connection with everything it needs: protection domain, queues, registered
+// memory.
+#pragma once
+
+#include <memory>
+
+#include "harness/random.h"
+#include "verbs/memory.h"
+#include "verbs/qp.h"
+
+namespace verbs {
+
+// What the other side has to know; sent over TCP or handed over in the same process.
+struct EndpointInfo {
+  QpAddress qp;
+  std::uint64_t address;  // of the arena
+  std::uint64_t length;
+  std::uint32_t rkey;
+  std::uint32_t rd_atomic;  // what this device answers at most
+};
+
+struct EndpointOptions {
+  QpOptions qp;
+  std::size_t arena_bytes = 1 << 20;
+  int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+               IBV_ACCESS_REMOTE_ATOMIC;
+  // Queues to share with another endpoint; made here if null.
+  std::shared_ptr<Pd> pd;
+  std::shared_ptr<Cq> send_cq;
+  std::shared_ptr<Cq> recv_cq;
+};
+
+class Endpoint {
+ public:
+  Endpoint(const Context& context, int gid_index, const EndpointOptions& options,
+           std::uint64_t seed);
+
+  EndpointInfo info() const;
+  // RESET to RTS. `link` is the same on both sides, apart from the GID index, which is this
+  // endpoint's own.
+  void connect(const EndpointInfo& peer, LinkOptions link);
+
+  const Context& context() const { return context_; }
+  Qp& qp() { return *qp_; }
+  const Pd& pd() const { return *pd_; }
+  Cq& send_cq() { return *send_cq_; }
+  Cq& recv_cq() { return *recv_cq_; }
+  std::span<std::byte> arena() const { return arena_.span(); }
+  const EndpointInfo& peer() const { return peer_; }
+
+  // The arena is registered twice; neighbouring segments of a message use different keys.
+  ibv_sge sge(std::size_t offset, std::size_t length, unsigned registration = 0) const;
+
+  const LinkOptions& link() const { return link_; }
+  std::uint32_t psn() const { return psn_; }
+
+ private:
+  const Context& context_;
+  int gid_index_;
+  std::uint32_t psn_;
+  std::shared_ptr<Pd> pd_;
+  std::shared_ptr<Cq> send_cq_;
+  std::shared_ptr<Cq> recv_cq_;
+  Pages arena_;
+  Mr mr_[2];
+  std::unique_ptr<Qp> qp_;
+  EndpointInfo peer_{};
+  LinkOptions link_;
+};
+
+// Both ends in one process.
+void connect_both(Endpoint& a, Endpoint& b, const LinkOptions& link);
+
+// Limits that both devices can hold, so that `link` never asks for too much.
+std::uint8_t usable_rd_atomic(const Context& context, const EndpointInfo& peer);
+
+}  // namespace verbs

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "verbs/handle.h"
+
+#include <atomic>
+#include <cerrno>
+
+#include "harness/failure.h"
+#include "harness/tap.h"
+
+namespace verbs {
+namespace {
+
+std::atomic<int> failures;
+
+}  // namespace
+
+void report_close(int result, const char* what) {
+  if (result == 0) return;
+  ++failures;
+  harness::note(
+      harness::text("close failed: ", std::strerror(result > 0 ? result : errno), " in ", what));
+}
+
+int close_failures() { return failures; }
+
+}  // namespace verbs

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Anonymous memory with an address that is not page-aligned, as user buffers seldom are.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace verbs {
+
+class Pages {
+ public:
+  // `skew` bytes of the first page are left out; an inaccessible page follows the last one.
+  explicit Pages(std::size_t size, std::size_t skew = 0);
+  Pages(Pages&& other) noexcept;
+  Pages& operator=(Pages&& other) noexcept;
+  ~Pages();
+
+  std::byte* data() const { return base_ + skew_; }
+  std::size_t size() const { return size_; }
+  std::span<std::byte> span() const { return {data(), size_}; }
+
+ private:
+  std::byte* base_ = nullptr;
+  std::size_t mapped_ = 0;
+  std::size_t skew_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace verbs
