@@ -10,6 +10,7 @@
 #define SROCE_COMPAT_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
 #include <net/inet_dscp.h>
@@ -140,6 +141,14 @@ static inline struct dst_entry *compat_ip6_dst_lookup_flow(struct net *net, cons
 }
 
 #define ip6_dst_lookup_flow compat_ip6_dst_lookup_flow
+#endif
+
+/* 6.3: the flags of a VMA are changed by calls. */
+#ifndef SROCE_HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
 #endif
 
 /* 6.13: function and clock are set in one call. */

@@ -4,6 +4,7 @@
  * becomes SROCE_HAVE_<name> in the generated compat/probe.h. Never linked.
  */
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
 #include <net/inet_dscp.h>
@@ -82,6 +83,13 @@ void probe(struct sock *sk)
 struct dst_entry *probe(struct net *net, struct flowi6 *fl6)
 {
 	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, fl6, NULL);
+}
+#endif
+
+#ifdef PROBE_VM_FLAGS_SET
+void probe(struct vm_area_struct *vma)
+{
+	vm_flags_set(vma, VM_DONTEXPAND);
 }
 #endif
 

@@ -174,9 +174,10 @@ out:
 	return err;
 }
 
-static int attach(const char *name, struct net_device *netdev, enum sroce_mode mode)
+/* Sockets in @net; publish() makes sure that the netdev is still there. */
+static int attach(const char *name, struct net_device *netdev, struct net *net,
+		  enum sroce_mode mode)
 {
-	struct net *net = dev_net(netdev);
 	struct sroce_device *dev;
 	int err;
 
@@ -185,7 +186,7 @@ static int attach(const char *name, struct net_device *netdev, enum sroce_mode m
 	dev = ib_alloc_device_with_net(sroce_device, ibdev, net);
 	if (!dev)
 		return -ENOMEM;
-	err = sroce_endpoint_init(&dev->ep, netdev);
+	err = sroce_endpoint_init(&dev->ep, netdev, net);
 	if (err)
 		goto err_dealloc;
 	prepare(dev, mode);
@@ -208,6 +209,17 @@ err_dealloc:
 	return err;
 }
 
+/* Kept, because the netdev may move away from it, and it may end, at any time. */
+static struct net *get_net_of(const struct net_device *netdev)
+{
+	struct net *net;
+
+	rcu_read_lock();
+	net = maybe_get_net(dev_net(netdev));
+	rcu_read_unlock();
+	return net;
+}
+
 /**
  * sroce_device_attach() - attach a device to a netdev
  * @name: name of the device
@@ -215,15 +227,20 @@ err_dealloc:
  * @mode: which provider shall drive it
  *
  * May sleep; takes RTNL. Return: 0, -EEXIST when the netdev has one, -ENFILE when
- * the name is taken, -EADDRINUSE when the UDP port is, or another negative errno.
+ * the name is taken, -EADDRINUSE when the UDP port is, -ENODEV when the netdev goes or
+ * moves to another namespace meanwhile, or another negative errno.
  */
 int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_mode mode)
 {
+	struct net *net = get_net_of(netdev);
 	int err;
 
+	if (!net)
+		return -ENODEV;
 	mutex_lock(&attach_lock);
-	err = attach(name, netdev, mode);
+	err = attach(name, netdev, net, mode);
 	mutex_unlock(&attach_lock);
+	put_net(net);
 	return err;
 }
 

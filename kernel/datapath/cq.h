@@ -6,6 +6,7 @@
 #ifndef SROCE_DATAPATH_CQ_H
 #define SROCE_DATAPATH_CQ_H
 
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
@@ -16,6 +17,7 @@
 /**
  * struct sroce_cq - a completion queue
  * @ibcq: first
+ * @resize_lock: one resize at a time; outside of @lock
  * @lock: protects what follows; irq-safe, innermost
  * @ring: entries: struct ib_uverbs_wc for users, struct ib_wc for the kernel
  * @mmap: USER: the mapping handed out
@@ -25,6 +27,7 @@
  */
 struct sroce_cq {
 	struct ib_cq ibcq;
+	struct mutex resize_lock;
 	spinlock_t lock;
 	struct sroce_ring ring;
 	struct sroce_mmap_entry *mmap;

@@ -44,6 +44,23 @@ struct sroce_device {
 	struct list_head list;
 };
 
+/* IPv6, UDP, BTH, RETH, immediate data, ICRC: the most that comes with a full payload. */
+#define SROCE_HEADER_ROOM_BYTES	(40 + 8 + 12 + 16 + 4 + 4)
+
+/*
+ * The largest path MTU whose packets the netdev carries whole, and the port's
+ * for connections and datagrams alike; IB_MTU_256 where nothing fits.
+ */
+static inline enum ib_mtu sroce_active_mtu(const struct net_device *netdev)
+{
+	unsigned int mtu_bytes = READ_ONCE(netdev->mtu);
+	enum ib_mtu mtu = IB_MTU_4096;
+
+	while (mtu > IB_MTU_256 && ib_mtu_enum_to_int(mtu) + SROCE_HEADER_ROOM_BYTES > mtu_bytes)
+		mtu--;
+	return mtu;
+}
+
 static inline struct sroce_device *to_sroce_device(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct sroce_device, ibdev);

@@ -21,8 +21,6 @@
 
 /* Enough for 10 Gbit/s at 100 us; more is what congestion control is for. */
 #define WINDOW_PACKETS	256
-/* Room for the longest headers in a netdev's MTU, as every RoCE device computes it. */
-#define HEADER_ROOM	80
 
 static_assert((int)SROCE_QPS_RESET == IB_QPS_RESET);
 static_assert((int)SROCE_QPS_RTS == IB_QPS_RTS);
@@ -209,14 +207,6 @@ static void enter_reset(struct sroce_qp *qp)
 	reset_half(&qp->recv);
 }
 
-/* A datagram is as long as the port allows. */
-static u32 datagram_mtu_bytes(const struct sroce_qp *qp)
-{
-	int room = READ_ONCE(qp->dev->ep.netdev->mtu) - HEADER_ROOM;
-
-	return ib_mtu_enum_to_int(ib_mtu_int_to_enum(max(room, 256)));
-}
-
 /* What stays the same whatever the attributes say; both locks are held. */
 static void apply_constants(struct sroce_qp *qp)
 {
@@ -229,9 +219,9 @@ static void apply_constants(struct sroce_qp *qp)
 	resp->pkey = SROCE_PKEY_DEFAULT;
 	if (qp->service != SROCE_SERVICE_UD)
 		return;
-	/* Not under datagrams that were checked against it. */
+	/* A datagram is as long as the port allows; not changed under those that were checked. */
 	if (qp->state < IB_QPS_RTS)
-		req->mtu_bytes = datagram_mtu_bytes(qp);
+		req->mtu_bytes = ib_mtu_enum_to_int(sroce_active_mtu(qp->dev->ep.netdev));
 	resp->mtu_bytes = ib_mtu_enum_to_int(IB_MTU_4096);
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
 		resp->qkey = SROCE_GSI_QKEY;

@@ -24,8 +24,7 @@ static u32 list_bytes(const struct sroce_recv_wqe *wqe)
  * @qp: the QP, its receive lock held
  *
  * It is copied to @qp->resp.recv and its slot given back at once. One that
- * claims more elements than the QP may have becomes one without any, so that
- * using it fails as a bad local address does.
+ * claims more elements than the QP may have is refused: it fails in its turn.
  *
  * Return: whether there was one.
  */
@@ -40,16 +39,16 @@ bool sroce_recv_wqe_fetch(struct sroce_qp *qp)
 	slot = sroce_ring_peek(&qp->rq_ring);
 	num_sge = READ_ONCE(slot->dma.num_sge);
 	wqe->wr_id = READ_ONCE(slot->wr_id);
-	if (num_sge <= qp->init_attr.cap.max_recv_sge) {
-		memcpy(wqe->sge, slot->dma.sge, num_sge * sizeof(struct sroce_sge));
-		wqe->num_sge = num_sge;
-		/* The sum is that of the copy. */
-		barrier();
-		wqe->length = list_bytes(wqe);
-	} else {
-		wqe->num_sge = 0;
-		wqe->length = U32_MAX;
+	wqe->status = SROCE_WC_SUCCESS;
+	if (num_sge > qp->init_attr.cap.max_recv_sge) {
+		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
+		num_sge = 0;
 	}
+	memcpy(wqe->sge, slot->dma.sge, num_sge * sizeof(struct sroce_sge));
+	wqe->num_sge = num_sge;
+	/* The sum is that of the copy. */
+	barrier();
+	wqe->length = list_bytes(wqe);
 	sroce_ring_fetched(&qp->rq_ring);
 	sroce_ring_release(&qp->rq_ring, 1);
 	return true;

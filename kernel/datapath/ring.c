@@ -29,13 +29,14 @@ static void *element(const struct sroce_ring *ring, u32 index)
 
 static struct sroce_ring_memory *alloc_memory(size_t bytes)
 {
-	struct sroce_ring_memory *memory = kzalloc(sizeof(*memory), GFP_KERNEL);
+	struct sroce_ring_memory *memory = kzalloc(sizeof(*memory), GFP_KERNEL_ACCOUNT);
 
 	if (!memory)
 		return NULL;
 	kref_init(&memory->refs);
 	memory->bytes = bytes;
-	memory->buf = vmalloc_user(bytes);
+	/* Not vmalloc_user(), which cannot charge the process's memory cgroup. */
+	memory->buf = __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!memory->buf) {
 		kfree(memory);
 		return NULL;

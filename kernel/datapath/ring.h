@@ -19,7 +19,7 @@
 /**
  * struct sroce_ring_memory - the pages of a ring
  * @refs: the object that owns the ring, and the mmap entry if there is one
- * @buf: vmalloc_user() memory
+ * @buf: vmalloc() memory, in single pages
  * @bytes: its size, whole pages
  */
 struct sroce_ring_memory {

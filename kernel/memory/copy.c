@@ -86,6 +86,27 @@ static enum sroce_mem_status read_region(const struct sroce_region *region, u64 
 	return SROCE_MEM_OK;
 }
 
+/*
+ * Write @from to @va, or read it to @to when there is no @from, if all of @whole
+ * bytes may be used so.
+ */
+static enum sroce_mem_status copy_range(struct sroce_memory *mem, const void *pd, u32 key, u64 va,
+					u32 whole, u32 access, struct source *from, u8 *to,
+					u32 bytes)
+{
+	struct sroce_region *region = sroce_region_open(mem, pd, key);
+	enum sroce_mem_status status;
+
+	if (!region)
+		return SROCE_MEM_BAD_KEY;
+	status = sroce_access_check(&region->range, va, whole, access);
+	if (status == SROCE_MEM_OK)
+		status = from ? write_region(region, va, from, bytes) :
+				read_region(region, va, to, bytes);
+	sroce_region_close(region);
+	return status;
+}
+
 /**
  * sroce_memory_check() - may a peer touch this range?
  * @mem: key table
@@ -100,17 +121,9 @@ static enum sroce_mem_status read_region(const struct sroce_region *region, u64 
 enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *pd, u32 rkey,
 					 u64 va, u32 bytes, u32 access)
 {
-	struct sroce_region *region;
-	enum sroce_mem_status status;
-
 	if (!bytes)
 		return SROCE_MEM_OK;
-	region = sroce_region_open(mem, pd, rkey);
-	if (!region)
-		return SROCE_MEM_BAD_KEY;
-	status = sroce_access_check(&region->range, va, bytes, access);
-	sroce_region_close(region);
-	return status;
+	return copy_range(mem, pd, rkey, va, bytes, access, NULL, NULL, 0);
 }
 
 /**
@@ -133,19 +146,10 @@ enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *p
 {
 	struct source from = { .skb = skb, .offset = skb_offset };
 	u32 whole = max(check_bytes, bytes);
-	struct sroce_region *region;
-	enum sroce_mem_status status;
 
 	if (!whole)
 		return SROCE_MEM_OK;
-	region = sroce_region_open(mem, pd, rkey);
-	if (!region)
-		return SROCE_MEM_BAD_KEY;
-	status = sroce_access_check(&region->range, va, whole, SROCE_ACCESS_REMOTE_WRITE);
-	if (status == SROCE_MEM_OK)
-		status = write_region(region, va, &from, bytes);
-	sroce_region_close(region);
-	return status;
+	return copy_range(mem, pd, rkey, va, whole, SROCE_ACCESS_REMOTE_WRITE, &from, NULL, bytes);
 }
 
 /**
@@ -162,19 +166,9 @@ enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *p
 enum sroce_mem_status sroce_memory_fetch(struct sroce_memory *mem, const void *pd, u32 rkey,
 					 u64 va, void *to, u32 bytes)
 {
-	struct sroce_region *region;
-	enum sroce_mem_status status;
-
 	if (!bytes)
 		return SROCE_MEM_OK;
-	region = sroce_region_open(mem, pd, rkey);
-	if (!region)
-		return SROCE_MEM_BAD_KEY;
-	status = sroce_access_check(&region->range, va, bytes, SROCE_ACCESS_REMOTE_READ);
-	if (status == SROCE_MEM_OK)
-		status = read_region(region, va, to, bytes);
-	sroce_region_close(region);
-	return status;
+	return copy_range(mem, pd, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ, NULL, to, bytes);
 }
 
 /*
@@ -229,30 +223,13 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 	return status;
 }
 
-/* One element of a list: write @from to it, or read it to @to when there is no @from. */
-static enum sroce_mem_status copy_sge(struct sroce_memory *mem, const void *pd,
-				      const struct sroce_sge *sge, u32 offset, struct source *from,
-				      u8 *to, u32 bytes)
-{
-	struct sroce_region *region = sroce_region_open(mem, pd, sge->lkey);
-	u64 va = sge->addr + offset;
-	enum sroce_mem_status status;
-
-	if (!region)
-		return SROCE_MEM_BAD_LOCAL;
-	status = sroce_access_check(&region->range, va, bytes, from ? SROCE_ACCESS_LOCAL_WRITE : 0);
-	if (status == SROCE_MEM_OK)
-		status = from ? write_region(region, va, from, bytes) :
-				read_region(region, va, to, bytes);
-	sroce_region_close(region);
-	return status == SROCE_MEM_OK ? SROCE_MEM_OK : SROCE_MEM_BAD_LOCAL;
-}
-
 /* Only the elements that are touched are looked at; empty ones need no key. */
 static enum sroce_mem_status copy_sges(struct sroce_memory *mem, const void *pd,
 				       const struct sroce_sge *sge, u32 num_sge, u32 offset,
 				       struct source *from, u8 *to, u32 bytes)
 {
+	u32 access = from ? SROCE_ACCESS_LOCAL_WRITE : 0;
+
 	for (; bytes && num_sge; sge++, num_sge--) {
 		u32 run;
 
@@ -261,7 +238,8 @@ static enum sroce_mem_status copy_sges(struct sroce_memory *mem, const void *pd,
 			continue;
 		}
 		run = min(bytes, sge->length - offset);
-		if (copy_sge(mem, pd, sge, offset, from, to, run) != SROCE_MEM_OK)
+		if (copy_range(mem, pd, sge->lkey, sge->addr + offset, run, access, from, to,
+			       run) != SROCE_MEM_OK)
 			return SROCE_MEM_BAD_LOCAL;
 		offset = 0;
 		bytes -= run;

@@ -224,13 +224,15 @@ void sroce_net_fini(void)
  * sroce_endpoint_init() - make a netdev speak RoCEv2
  * @ep: zeroed
  * @netdev: a reference is taken
+ * @net: namespace it was found in, kept by the caller; it may have moved since,
+ *       which is the caller's to find out
  *
  * May sleep. Packets may be received from here on.
  *
  * Return: 0, -EADDRINUSE when somebody else in the namespace has the UDP port,
  * or another errno.
  */
-int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev)
+int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, struct net *net)
 {
 	int err;
 
@@ -240,7 +242,7 @@ int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev)
 		return -ENOMEM;
 	ep->netdev = netdev;
 	netdev_hold(netdev, &ep->tracker, GFP_KERNEL);
-	err = join_sockets(ep, dev_net(netdev));
+	err = join_sockets(ep, net);
 	if (err) {
 		netdev_put(netdev, &ep->tracker);
 		free_percpu(ep->counters);

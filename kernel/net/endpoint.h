@@ -78,7 +78,7 @@ typedef void (*sroce_receive_fn)(struct sroce_rx *rx);
 int sroce_net_init(sroce_receive_fn receive);
 void sroce_net_fini(void);
 
-int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev);
+int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, struct net *net);
 void sroce_endpoint_fini(struct sroce_endpoint *ep);
 int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr);

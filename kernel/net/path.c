@@ -66,6 +66,27 @@ static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
 #endif
 
 /**
+ * sroce_path_is_unicast() - does a path lead to one host?
+ * @ep: the endpoint that sends
+ * @path: the path
+ *
+ * Any context but hard interrupts.
+ *
+ * Return: false for multicast and broadcast addresses, those of subnets included.
+ */
+bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_path *path)
+{
+	unsigned int type;
+
+	if (!path->is_ipv4)
+		return !ipv6_addr_is_multicast(&path->daddr);
+	rcu_read_lock();
+	type = inet_addr_type(dev_net(ep->netdev), path->daddr.s6_addr32[3]);
+	rcu_read_unlock();
+	return type != RTN_BROADCAST && type != RTN_MULTICAST;
+}
+
+/**
  * sroce_path_route() - look up the route of a path
  * @ep: the endpoint that sends
  * @path: the path

@@ -37,6 +37,7 @@ struct sroce_path {
 	u16	ip_id;
 };
 
+bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_path *path);
 struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path);
 struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
 					  const struct sroce_path *path,

@@ -13,6 +13,14 @@ static void plan_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reaso
 	plan->reason = reason;
 }
 
+/* The receive cannot be used, which its completion says. */
+static void plan_failure(struct sroce_recv_plan *plan)
+{
+	plan->verdict = SROCE_RECV_PLACE;
+	plan->target = SROCE_TARGET_NONE;
+	plan->place_bytes = 0;
+}
+
 /**
  * sroce_datagram_plan() - what to do with a datagram; changes nothing
  * @resp: the responder of a UD queue pair
@@ -24,6 +32,9 @@ void sroce_datagram_plan(const struct sroce_responder *resp, const struct sroce_
 			 struct sroce_recv_plan *plan)
 {
 	memset(plan, 0, sizeof(*plan));
+	plan->target = SROCE_TARGET_RECV;
+	plan->offset = SROCE_GRH_BYTES;
+	plan->place_bytes = pkt->payload_bytes;
 	if (resp->state != SROCE_RQ_READY)
 		plan_drop(plan, SROCE_DROP_STATE);
 	else if (!(pkt->info->flags & SROCE_OPF_DETH))
@@ -32,14 +43,13 @@ void sroce_datagram_plan(const struct sroce_responder *resp, const struct sroce_
 		plan_drop(plan, SROCE_DROP_QKEY);
 	else if (!resp->recv_held)
 		plan_drop(plan, SROCE_DROP_NO_WQE);
+	else if (resp->recv->status != SROCE_WC_SUCCESS)
+		plan_failure(plan);
 	else if (pkt->payload_bytes > resp->attr.mtu_bytes ||
 		 SROCE_GRH_BYTES + pkt->payload_bytes > resp->recv->length)
 		plan_drop(plan, SROCE_DROP_LENGTH);
 	else
 		plan->verdict = SROCE_RECV_PLACE;
-	plan->target = SROCE_TARGET_RECV;
-	plan->offset = SROCE_GRH_BYTES;
-	plan->place_bytes = pkt->payload_bytes;
 }
 
 /**
@@ -68,10 +78,9 @@ void sroce_datagram_commit(struct sroce_responder *resp, const struct sroce_pack
 		wc->flags |= SROCE_WC_WITH_IMM;
 		wc->imm = pkt->imm;
 	}
-	if (result->status != SROCE_MEM_OK) {
-		wc->status = SROCE_WC_LOC_PROT_ERR;
+	wc->status = result->status == SROCE_MEM_OK ? resp->recv->status : SROCE_WC_LOC_PROT_ERR;
+	if (wc->status != SROCE_WC_SUCCESS)
 		resp->state = SROCE_RQ_FAILED;
-	}
 	resp->wc_pending = true;
 	resp->recv_held = false;
 }

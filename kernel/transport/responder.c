@@ -274,6 +274,10 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 		plan->verdict = SROCE_RECV_RNR;
 		return false;
 	}
+	if (consumes_wqe(pkt) && resp->recv->status != SROCE_WC_SUCCESS) {
+		plan_nak(plan, SROCE_NAK_REMOTE_OPERATION, resp->recv->status);
+		return false;
+	}
 	if (flags & SROCE_OPF_SEND &&
 	    (u64)resp->received_bytes + pkt->payload_bytes > resp->recv->length) {
 		plan_nak(plan, SROCE_NAK_INVALID_REQUEST, SROCE_WC_LOC_LEN_ERR);

@@ -147,12 +147,15 @@ struct sroce_send_wqe {
 /**
  * struct sroce_recv_wqe - a receive work request in kernel memory
  * @wr_id: handed back in the completion
+ * @status: enum sroce_wc_status; not SUCCESS when the request was refused on
+ *          arrival, so that it fails when its turn comes
  * @length: bytes the scatter list holds
  * @num_sge: elements in @sge
  * @sge: scatter list
  */
 struct sroce_recv_wqe {
 	u64	wr_id;
+	u8	status;
 	u32	length;
 	u32	num_sge;
 	struct sroce_sge sge[];

@@ -58,6 +58,10 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 		ibdev_dbg(ibdev, "no way from %pI6c to %pI6c\n", &path->saddr, &path->daddr);
 		return -EINVAL;
 	}
+	if (!sroce_path_is_unicast(&to_sroce_device(ibdev)->ep, path)) {
+		ibdev_dbg(ibdev, "multicast to %pI6c is not offered\n", &path->daddr);
+		return -EINVAL;
+	}
 	path->tos = grh->traffic_class;
 	path->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
 	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;

@@ -3,11 +3,15 @@
  * Completion queues as objects. Entries are written and polled in
  * datapath/cq.c.
  */
+#include <linux/sched.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "datapath/cq.h"
 #include "verbs/verbs.h"
+
+/* Entries that a resize moves at a time, with interrupts off: 16 KiB. */
+#define BATCH_ENTRIES	256
 
 static int check_cqe(const struct ib_cq *ibcq, unsigned int cqe)
 {
@@ -67,6 +71,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize_lock);
 	cq->is_user = udata;
 	err = init_ring(&cq->ring, attr->cqe, cq->is_user);
 	if (err)
@@ -83,44 +88,62 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 }
 
 /*
- * Entries not consumed yet move along, oldest first. On success @ring is the
- * old one. The contents are the consumer's: copied, not looked at.
+ * Entries from @next on move to @ring, which began empty, oldest first. The
+ * contents are the consumer's: copied, not looked at. Returns how many are left
+ * for later, or -EINVAL when they do not fit.
+ */
+static int move_batch(const struct sroce_ring *old, struct sroce_ring *ring, u32 *next)
+{
+	size_t bytes = (size_t)1 << old->element_shift;
+	u32 left = (old->cursor - *next) & old->mask;
+	u32 i, count = min_t(u32, left, BATCH_ENTRIES);
+
+	if (left > ring->mask - ring->cursor)
+		return -EINVAL;
+	for (i = 0; i < count; i++) {
+		memcpy(sroce_ring_slot(ring),
+		       old->buf->data + ((size_t)*next << old->element_shift), bytes);
+		sroce_ring_publish(ring);
+		*next = (*next + 1) & old->mask;
+	}
+	return left - count;
+}
+
+/*
+ * Entries not consumed yet move along, a batch at a time: completions go on
+ * meanwhile, into the old ring, until with the last batch the new one takes its
+ * place. On success @ring is the old one.
  */
 static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroce_mmap_entry **mmap)
 {
 	struct sroce_ring *old = &cq->ring;
-	size_t bytes = (size_t)1 << old->element_shift;
 	unsigned long flags;
-	u32 consumer, count;
-	int err = 0;
+	u32 next;
+	int left;
 
-	spin_lock_irqsave(&cq->lock, flags);
+	mutex_lock(&cq->resize_lock);
 	/* Pairs with the consumer's release: what it has read is not carried over. */
-	consumer = smp_load_acquire(&old->buf->consumer_index) & old->mask;
-	count = (old->cursor - consumer) & old->mask;
-	if (count > ring->mask) {
-		err = -EINVAL;
-		goto out;
-	}
-	for (; count; count--) {
-		memcpy(sroce_ring_slot(ring),
-		       old->buf->data + ((size_t)consumer << old->element_shift), bytes);
-		sroce_ring_publish(ring);
-		consumer = (consumer + 1) & old->mask;
-	}
-	swap(*old, *ring);
-	swap(cq->mmap, *mmap);
-	cq->ibcq.cqe = old->mask;
-out:
-	spin_unlock_irqrestore(&cq->lock, flags);
-	return err;
+	next = smp_load_acquire(&old->buf->consumer_index) & old->mask;
+	do {
+		spin_lock_irqsave(&cq->lock, flags);
+		left = move_batch(old, ring, &next);
+		if (!left) {
+			swap(*old, *ring);
+			swap(cq->mmap, *mmap);
+			cq->ibcq.cqe = old->mask;
+		}
+		spin_unlock_irqrestore(&cq->lock, flags);
+		cond_resched();
+	} while (left > 0);
+	mutex_unlock(&cq->resize_lock);
+	return left;
 }
 
 /**
  * sroce_resize_cq() - change the size of a completion queue
  * @ibcq: completion queue
  * @cqe: entries wanted
- * @udata: NULL for kernel consumers
+ * @udata: of the process; NULL for kernel consumers, who cannot do this
  *
  * The process does not poll meanwhile, and maps the new ring before it does.
  *
@@ -130,22 +153,23 @@ out:
 int sroce_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 {
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
-	struct sroce_mmap_entry *mmap = NULL;
+	struct sroce_mmap_entry *mmap;
 	struct sroce_ring ring;
 	int err;
 
+	/* They may poll at any time, from a ring that is being left. */
+	if (!udata)
+		return -EOPNOTSUPP;
 	err = check_cqe(ibcq, cqe);
 	if (err)
 		return err;
-	err = init_ring(&ring, cqe, cq->is_user);
+	err = init_ring(&ring, cqe, true);
 	if (err)
 		return err;
-	if (udata) {
-		mmap = offer_ring(&ring, udata);
-		if (IS_ERR(mmap)) {
-			sroce_ring_fini(&ring);
-			return PTR_ERR(mmap);
-		}
+	mmap = offer_ring(&ring, udata);
+	if (IS_ERR(mmap)) {
+		sroce_ring_fini(&ring);
+		return PTR_ERR(mmap);
 	}
 	err = switch_ring(cq, &ring, &mmap);
 	sroce_mmap_remove(mmap);
@@ -166,5 +190,6 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	sroce_mmap_remove(cq->mmap);
 	sroce_ring_fini(&cq->ring);
+	mutex_destroy(&cq->resize_lock);
 	return 0;
 }

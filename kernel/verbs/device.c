@@ -12,8 +12,6 @@
 #define VENDOR_ID		0xffffff
 /* 4.096 us << 12 = 17 ms: responses are made in softirq, which may have to wait. */
 #define CA_ACK_DELAY		12
-/* IPv6, UDP, BTH, RETH, immediate data, ICRC: the most that comes with a full payload. */
-#define HEADER_ROOM_BYTES	(40 + 8 + 12 + 16 + 4 + 4)
 
 /**
  * sroce_query_device() - what the device can do
@@ -73,22 +71,6 @@ int sroce_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modi
 	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
 		memcpy(ibdev->node_desc, modify->node_desc, sizeof(ibdev->node_desc));
 	return 0;
-}
-
-/**
- * sroce_active_mtu() - the largest path MTU whose packets the netdev carries whole
- * @netdev: interface
- *
- * Return: IB_MTU_256 for a netdev so small that nothing fits.
- */
-enum ib_mtu sroce_active_mtu(const struct net_device *netdev)
-{
-	unsigned int mtu_bytes = READ_ONCE(netdev->mtu);
-	enum ib_mtu mtu = IB_MTU_4096;
-
-	while (mtu > IB_MTU_256 && ib_mtu_enum_to_int(mtu) + HEADER_ROOM_BYTES > mtu_bytes)
-		mtu--;
-	return mtu;
 }
 
 /**

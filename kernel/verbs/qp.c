@@ -69,7 +69,8 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	BUILD_BUG_ON(sizeof(struct sroce_sge) != sizeof(struct rxe_sge));
 	cap->max_send_sge = list_bytes / sizeof(struct sroce_sge);
 	cap->max_inline_data = list_bytes;
-	cap->max_send_wr = slots;
+	/* A slot more than is advertised, at most. */
+	cap->max_send_wr = min_t(u32, slots, SROCE_MAX_QP_WR);
 	if (qp->is_user) {
 		err = sroce_ring_init(&qp->sq_ring, cap->max_send_wr,
 				      sizeof(struct rxe_send_wqe) + list_bytes);

@@ -12,6 +12,7 @@
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "compat/compat.h"
 #include "verbs/verbs.h"
 
 static struct sroce_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *rdma_entry)
@@ -51,12 +52,25 @@ void sroce_disassociate_ucontext(struct ib_ucontext *ibuc)
 {
 }
 
+/* remap_vmalloc_range(), for memory that is not of vmalloc_user(). */
+static int map_pages(struct vm_area_struct *vma, const struct sroce_ring_memory *memory)
+{
+	size_t offset;
+	int err = 0;
+
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	for (offset = 0; offset < memory->bytes && !err; offset += PAGE_SIZE)
+		err = vm_insert_page(vma, vma->vm_start + offset,
+				     vmalloc_to_page((void *)memory->buf + offset));
+	return err;
+}
+
 /**
  * sroce_mmap() - map a ring
  * @ibuc: user context
  * @vma: at an offset handed out by sroce_mmap_insert(), of the whole ring
  *
- * Return: 0 or -EINVAL.
+ * Return: 0, -EINVAL or -ENOMEM.
  */
 int sroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 {
@@ -68,7 +82,7 @@ int sroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 			  vma->vm_end - vma->vm_start, vma->vm_pgoff << PAGE_SHIFT);
 		return -EINVAL;
 	}
-	err = remap_vmalloc_range(vma, to_mmap_entry(rdma_entry)->memory->buf, 0);
+	err = map_pages(vma, to_mmap_entry(rdma_entry)->memory);
 	rdma_user_mmap_entry_put(rdma_entry);
 	return err;
 }
@@ -100,7 +114,7 @@ struct sroce_mmap_entry *sroce_mmap_insert(struct ib_udata *udata, const struct 
 {
 	struct sroce_ucontext *uc =
 		rdma_udata_to_drv_context(udata, struct sroce_ucontext, ibuc);
-	struct sroce_mmap_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	struct sroce_mmap_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!entry)

@@ -22,9 +22,8 @@
 #define SROCE_MAX_PD		(1 << 20)
 #define SROCE_MAX_AH		(1 << 20)
 #define SROCE_MAX_MR		((1 << 24) - 1)	/* 24 bits of a key are index; 0 is none */
-/* Rings are rounded up to powers of two, and keep a slot empty. */
+/* Rings are rounded up to powers of two, and keep a slot empty: these are what is given, too. */
 #define SROCE_MAX_QP_WR		((1 << 16) - 1)
-/* resize_cq copies what is pending with interrupts off: 16 MiB at most. */
 #define SROCE_MAX_CQE		((1 << 18) - 1)
 #define SROCE_MAX_SGE		32
 #define SROCE_MAX_INLINE_BYTES	(SROCE_MAX_SGE * sizeof(struct rxe_sge))
@@ -54,7 +53,6 @@ struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port_num);
 int sroce_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey);
 int sroce_add_gid(const struct ib_gid_attr *attr, void **context);
 int sroce_del_gid(const struct ib_gid_attr *attr, void **context);
-enum ib_mtu sroce_active_mtu(const struct net_device *netdev);
 
 /* ucontext.c */
 int sroce_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);

@@ -132,6 +132,19 @@ TEST(DatagramReceive, ABadBufferIsALocalProtectionError) {
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_LOC_PROT_ERR);
 }
 
+TEST(DatagramReceive, ARefusedReceiveFailsUntouched) {
+  for (u32 bytes : {0u, 100u}) {
+    DatagramQueue rq;
+    rq.post_refused(SROCE_WC_LOC_QP_OP_ERR);
+    const sroce_recv_plan plan = rq.receive(datagram(bytes));
+    EXPECT_EQ(plan.verdict, SROCE_RECV_PLACE);
+    EXPECT_EQ(plan.target, SROCE_TARGET_NONE);
+    ASSERT_EQ(rq.completions.size(), 1u);
+    EXPECT_EQ(rq.completions[0].status, SROCE_WC_LOC_QP_OP_ERR);
+    EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
+  }
+}
+
 TEST(DatagramReceive, SolicitedReachesTheCompletion) {
   DatagramQueue rq;
   rq.post(1000);

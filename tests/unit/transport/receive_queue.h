@@ -42,7 +42,9 @@ class ReceiveQueue {
   ReceiveQueue(const ReceiveQueue&) = delete;
 
   // wr_id counts from 0.
-  void post(u32 bytes) { buffers_.push_back(bytes); }
+  void post(u32 bytes) { buffers_.push_back({bytes, SROCE_WC_SUCCESS}); }
+  // The shell finds something wrong with it when it is fetched.
+  void post_refused(sroce_wc_status status) { buffers_.push_back({0, status}); }
   size_t buffers_left() const { return buffers_.size(); }
 
   sroce_recv_plan plan(const sroce_packet& pkt) const {
@@ -107,6 +109,10 @@ class ReceiveQueue {
   std::vector<sroce_completion> completions;
 
  private:
+  struct Buffer {
+    u32 bytes;
+    sroce_wc_status status;
+  };
   struct Snapshot {
     explicit Snapshot(const ReceiveQueue& queue) : resources(queue.resources_), recv(queue.recv_) {
       memcpy(&resp, &queue.resp, sizeof(resp));
@@ -123,7 +129,8 @@ class ReceiveQueue {
 
   void fetch_buffer() {
     resp.recv->wr_id = next_wr_id_++;
-    resp.recv->length = buffers_.front();
+    resp.recv->status = static_cast<u8>(buffers_.front().status);
+    resp.recv->length = buffers_.front().bytes;
     resp.recv->num_sge = 1;
     buffers_.pop_front();
     sroce_responder_hold_wqe(&resp);
@@ -131,7 +138,7 @@ class ReceiveQueue {
 
   std::vector<sroce_resource> resources_;
   std::vector<u64> recv_;
-  std::deque<u32> buffers_;
+  std::deque<Buffer> buffers_;
   u64 next_wr_id_ = 0;
 };
 

@@ -138,6 +138,35 @@ TEST(ResponderSend, ABadReceiveBufferIsARemoteOperationError) {
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_LOC_PROT_ERR);
 }
 
+TEST(ResponderSend, ARefusedReceiveFailsEvenAnEmptyMessage) {
+  for (u32 bytes : {0u, 10u}) {
+    ReceiveQueue rq;
+    rq.post_refused(SROCE_WC_LOC_QP_OP_ERR);
+    EXPECT_EQ(rq.receive(send_only(2000, bytes)).verdict, SROCE_RECV_NAK);
+    expect_nak(rq, SROCE_NAK_REMOTE_OPERATION, 2000);
+    EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
+    ASSERT_EQ(rq.completions.size(), 1u);
+    EXPECT_EQ(rq.completions[0].status, SROCE_WC_LOC_QP_OP_ERR);
+    EXPECT_EQ(rq.event(), SROCE_EVENT_NONE);
+  }
+}
+
+TEST(ResponderWriteImmediate, ARefusedReceiveFailsIt) {
+  ReceiveQueue rq;
+  rq.post_refused(SROCE_WC_LOC_QP_OP_ERR);
+  rq.receive(with_reth(request(SROCE_OP_WRITE_ONLY_IMM, 2000), 0x10000, 0));
+  expect_nak(rq, SROCE_NAK_REMOTE_OPERATION, 2000);
+  ASSERT_EQ(rq.completions.size(), 1u);
+  EXPECT_EQ(rq.completions[0].status, SROCE_WC_LOC_QP_OP_ERR);
+}
+
+TEST(ResponderWrite, LeavesARefusedReceiveAlone) {
+  ReceiveQueue rq;
+  rq.post_refused(SROCE_WC_LOC_QP_OP_ERR);
+  EXPECT_EQ(rq.receive(write_only(2000, 0x10000, 10)).verdict, SROCE_RECV_PLACE);
+  EXPECT_EQ(rq.completions.size(), 0u);
+}
+
 // ---------------------------------------------------------------- RNR
 
 TEST(ResponderRnr, ASendWithoutAReceiveIsTurnedAway) {

@@ -16,4 +16,24 @@ output=$(on_a "$programs"/bad_input --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B
 relay "bad_input" <<<"$output"
 check "there were at least 100 rows" test "$(grep -c '^ok' <<<"$output")" -ge 100
 check "nothing was printed" test "$(log_lines)" -eq "$before"
+
+# The rings of a process count against its memory cgroup.
+in_group() # COMMAND...
+{
+	echo $BASHPID >/sys/fs/cgroup/rings/cgroup.procs
+	exec "$@"
+}
+charged() { (($(awk '$1 == "vmalloc" { print $2 }' /sys/fs/cgroup/rings/memory.stat) >= 1 << 20)); }
+if mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && grep -qw memory /sys/fs/cgroup/cgroup.controllers; then
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir /sys/fs/cgroup/rings
+	in_group ip netns exec a ibv_rc_pingpong -d "$A_DEV" -g "$A_GID" -r 10000 >/dev/null 2>&1 &
+	check "rings are charged to the process's memory cgroup" wait_until 10 charged
+	kill $!
+	wait $! || true
+	wait_until 5 rmdir /sys/fs/cgroup/rings
+else
+	skip "rings are charged to the process's memory cgroup" "no memory cgroups"
+fi
+umount /sys/fs/cgroup || true
 tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

@@ -77,6 +77,32 @@ on_a address_add eth_a "$A_IP" "$A_IP6"
 on_a link_add sroce_a sroce eth_a
 A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
 
+# It may also move while a device is being attached to it: that is refused, or the device goes again.
+restless() # MOVES: between the namespaces a and elsewhere, back in the end
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		ip -n a link set eth_m netns elsewhere && ip -n elsewhere link set eth_m netns a || return
+	done
+}
+attach_all_the_time()
+{
+	local here
+	while kill -0 "$restless" 2>/dev/null; do
+		for here in a elsewhere; do
+			ip netns exec $here rdma link add sroce_m type sroce netdev eth_m || true
+		done
+	done >/dev/null 2>&1
+}
+ip -n a link add eth_m type veth peer name eth_n
+restless 100 &
+restless=$! moved=0
+attach_all_the_time
+wait $restless || moved=$?
+check "an interface moves between namespaces while devices are attached to it" test $moved -eq 0
+ip -n a link delete eth_m
+check "none is left" wait_until 10 device_is_gone sroce_m
+
 # --- the end under traffic ---------------------------------------------------------------------------------
 
 on_a ib_write_bw -d sroce_a -x "$A_GID" -F -s 65536 -D 60 >/tmp/server 2>&1 &

@@ -26,6 +26,7 @@ class Bench {
   const verbs::Context& near() const { return near_; }
   const verbs::Context& far() const { return far_; }
   int near_gid() const { return near_gid_; }
+  int far_gid() const { return far_gid_; }
   verbs::LinkOptions link() const;
 
   std::unique_ptr<verbs::Endpoint> make_near(const verbs::EndpointOptions& options);
@@ -58,6 +59,8 @@ void run_modify_rows(Bench& bench, harness::Tap& tap);
 void run_object_rows(Bench& bench, harness::Tap& tap);
 void run_post_rows(Bench& bench, harness::Tap& tap);
 void run_wire_rows(Bench& bench, harness::Tap& tap);
+void run_ring_rows(Bench& bench, harness::Tap& tap);
+void run_flush_rows(Bench& bench, harness::Tap& tap);
 void run_overflow_rows(Bench& bench, harness::Tap& tap);
 
 }  // namespace bad_input

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* usage =
     "bad_input --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--seed N] [--skip TEXT]\n"
-    "          [--only modify|objects|post|wire|overflow]\n"
+    "          [--only modify|objects|post|wire|rings|flush|overflow]\n"
     "Both devices must be visible to this process; without --peer-dev the device talks to itself.\n"
     "Each row says in brackets who is to refuse: the provider library, the RDMA core, the driver, "
     "or the wire.";
@@ -20,11 +20,11 @@ struct Table {
   void (*run)(bad_input::Bench&, harness::Tap&);
 };
 
-constexpr Table tables[] = {{"modify", bad_input::run_modify_rows},
-                            {"objects", bad_input::run_object_rows},
-                            {"post", bad_input::run_post_rows},
-                            {"wire", bad_input::run_wire_rows},
-                            {"overflow", bad_input::run_overflow_rows}};
+constexpr Table tables[] = {
+    {"modify", bad_input::run_modify_rows},    {"objects", bad_input::run_object_rows},
+    {"post", bad_input::run_post_rows},        {"wire", bad_input::run_wire_rows},
+    {"rings", bad_input::run_ring_rows},       {"flush", bad_input::run_flush_rows},
+    {"overflow", bad_input::run_overflow_rows}};
 
 void run(harness::Args& args, harness::Tap& tap) {
   const std::string near_name = args.required("--dev");

@@ -2,6 +2,7 @@
 // Objects that cannot be made, or not be destroyed yet.
 #include <sys/mman.h>
 
+#include <functional>
 #include <set>
 
 #include "bad_input/bench.h"
@@ -47,13 +48,44 @@ int try_mr(Tools& tools, void* address, std::size_t length, int access) {
   return outcome<ibv_dereg_mr>(ibv_reg_mr(tools.pd.get(), address, length, access));
 }
 
-int try_ah(Tools& tools, std::uint8_t port, int gid_index) {
+int try_ah(Tools& tools, std::uint8_t port, int gid_index, const ibv_gid& destination) {
   ibv_ah_attr attr{};
   attr.is_global = 1;
   attr.port_num = port;
   attr.grh.sgid_index = static_cast<std::uint8_t>(gid_index);
-  attr.grh.dgid = tools.context.gid(0);
+  attr.grh.dgid = destination;
   return outcome<ibv_destroy_ah>(ibv_create_ah(tools.pd.get(), &attr));
+}
+
+bool is_ipv4(const ibv_gid& gid) {
+  constexpr std::uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::memcmp(gid.raw, mapped, sizeof mapped) == 0;
+}
+
+// From our first address of that family, to that address with some bytes changed.
+int try_ah_to(Tools& tools, bool ipv4, const std::function<void(std::uint8_t (&raw)[16])>& change) {
+  int index = 0;
+  while (is_ipv4(tools.context.gid(index)) != ipv4) ++index;
+  ibv_gid destination = tools.context.gid(index);
+  change(destination.raw);
+  return try_ah(tools, 1, index, destination);
+}
+
+int largest_cq(Tools& tools) {
+  const verbs::Cq cq(tools.context, tools.context.device().max_cqe);
+  expect(cq.get()->cqe <= tools.context.device().max_cqe, "it has ", cq.get()->cqe, " entries");
+  return 0;
+}
+
+int largest_qp(Tools& tools) {
+  const auto limit = static_cast<std::uint32_t>(tools.context.device().max_qp_wr);
+  verbs::QpOptions options;
+  options.send_depth = options.recv_depth = limit;
+  options.send_sge = options.recv_sge = 1;
+  const verbs::Qp qp(tools.pd, tools.cq, tools.cq, options);
+  expect(qp.cap().max_send_wr <= limit && qp.cap().max_recv_wr <= limit, "it holds ",
+         qp.cap().max_send_wr, " sends and ", qp.cap().max_recv_wr, " receives");
+  return 0;
 }
 
 int try_srq(Tools& tools, std::uint32_t wrs, std::uint32_t sges) {
@@ -176,11 +208,38 @@ const Row rows[] = {
     {Refuser::core, "an MR of unmapped memory", {EFAULT}, mr_of_unmapped_memory},
     {Refuser::core, "an MR that ends one byte inside a hole", {EFAULT}, mr_that_ends_in_a_hole},
     {Refuser::core, "a writable MR of read-only memory", {EFAULT}, mr_of_read_only_memory},
-    {Refuser::core, "an AH on port 2", {EINVAL}, [](Tools& t) { return try_ah(t, 2, 0); }},
+    {Refuser::core,
+     "an AH on port 2",
+     {EINVAL},
+     [](Tools& t) { return try_ah(t, 2, 0, t.context.gid(0)); }},
     {Refuser::core,
      "an AH with an empty GID index",
      {EINVAL, ENOENT, ENODATA},
-     [](Tools& t) { return try_ah(t, 1, std::min(t.context.port().gid_tbl_len - 1, 255)); }},
+     [](Tools& t) {
+       return try_ah(t, 1, std::min(t.context.port().gid_tbl_len - 1, 255), t.context.gid(0));
+     }},
+    {Refuser::driver,
+     "an AH of an IPv4 neighbour",
+     {0},
+     [](Tools& t) { return try_ah_to(t, true, [](auto&) {}); }},
+    {Refuser::driver,
+     "an AH of an IPv4 multicast group",
+     {EINVAL},
+     [](Tools& t) { return try_ah_to(t, true, [](auto& raw) { raw[12] = 224; }); }},
+    {Refuser::driver,
+     "an AH of an IPv6 multicast group",
+     {EINVAL},
+     [](Tools& t) { return try_ah_to(t, false, [](auto& raw) { raw[0] = 0xff, raw[1] = 0x02; }); }},
+    {Refuser::driver,
+     "an AH of the broadcast address",
+     {EINVAL},
+     [](Tools& t) { return try_ah_to(t, true, [](auto& raw) { std::fill_n(raw + 12, 4, 255); }); }},
+    {Refuser::driver,
+     "an AH of the broadcast address of a /24",
+     {EINVAL},
+     [](Tools& t) { return try_ah_to(t, true, [](auto& raw) { raw[15] = 255; }); }},
+    {Refuser::driver, "a CQ of max_cqe entries has no more", {0}, largest_cq},
+    {Refuser::driver, "a QP of max_qp_wr requests has no more", {0}, largest_qp},
     {Refuser::driver,
      "an SRQ deeper than max_srq_wr",
      {EINVAL, ENOMEM},

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Queues behind the provider's back, and under it: a forged receive, a CQ that changes its size.
+#include <rdma/rdma_user_rxe.h>
+
+#include <thread>
+
+#include "bad_input/bench.h"
+#include "harness/failure.h"
+#include "ring_scribble/rings.h"
+
+namespace bad_input {
+namespace {
+
+using harness::Deadline;
+using harness::expect;
+using harness::text;
+
+// A receive with more elements than the QP has fails with the message that takes it, even when
+// there is nothing to place.
+void forged_receive(Bench& bench, std::size_t bytes) {
+  const auto near = bench.make_near({});
+  ring_scribble::ExposedEndpoint far(bench.far(), bench.far_gid(), bench.next_seed());
+  connect_both(*near, far.end(), bench.link());
+  ring_scribble::Ring& ring = far.ring(ring_scribble::RingKind::receive);
+  auto* wqe = reinterpret_cast<rxe_recv_wqe*>(ring.slot(ring.producer()).data());
+  wqe->wr_id = 77;
+  wqe->dma.num_sge = far.end().qp().cap().max_recv_sge + 1;
+  ring.advance_producer();
+
+  ibv_sge sge = near->sge(0, bytes);
+  ibv_send_wr wr{};
+  wr.wr_id = 5;
+  wr.sg_list = &sge;
+  wr.num_sge = bytes ? 1 : 0;
+  wr.opcode = IBV_WR_SEND;
+  wr.send_flags = IBV_SEND_SIGNALED;
+  near->qp().post_send(&wr);
+  const auto deadline = Deadline::after(patience);
+  verbs::expect_wc(near->send_cq().next(deadline, "the SEND"), 5, IBV_WC_REM_OP_ERR, "the SEND");
+  verbs::expect_wc(far.end().recv_cq().next(deadline, "the receive"), 77, IBV_WC_LOC_QP_OP_ERR,
+                   "the receive");
+}
+
+int try_resize(verbs::Cq& cq, int depth) {
+  const int result = ibv_resize_cq(cq.get(), depth);
+  return result < 0 ? errno : result;
+}
+
+// Posts empty WRITEs that complete into a CQ which nobody polls.
+class Filler {
+ public:
+  Filler(Bench& bench, int depth) {
+    verbs::EndpointOptions options;
+    options.send_cq = std::make_shared<verbs::Cq>(bench.near(), depth);
+    near_ = bench.make_near(options);
+    far_ = bench.make_far({});
+    connect_both(*near_, *far_, bench.link());
+  }
+
+  verbs::Cq& cq() { return near_->send_cq(); }
+
+  void fill(std::uint32_t upto) {
+    const auto deadline = Deadline::after(patience);
+    harness::Backoff backoff;
+    while (posted_ < upto) {
+      ibv_send_wr wr{};
+      wr.wr_id = posted_;
+      wr.opcode = IBV_WR_RDMA_WRITE;
+      wr.send_flags = IBV_SEND_SIGNALED;
+      const int error = near_->qp().try_post_send(&wr);
+      if (error == 0) {
+        ++posted_;
+        backoff = {};
+        continue;
+      }
+      expect(error == ENOMEM && !deadline.expired(), "ibv_post_send: ", std::strerror(error));
+      backoff.pause();
+    }
+  }
+
+  void expect_all_in_order() {
+    for (std::uint32_t i = 0; i < posted_; ++i)
+      verbs::expect_wc(cq().next(Deadline::after(patience), "a WRITE"), i, IBV_WC_SUCCESS,
+                       text("WRITE ", i));
+    cq().expect_none(std::chrono::milliseconds(50), "after the last WRITE");
+  }
+
+ private:
+  std::unique_ptr<verbs::Endpoint> near_;
+  std::unique_ptr<verbs::Endpoint> far_;
+  std::uint32_t posted_ = 0;
+};
+
+void resize_below_its_contents(Bench& bench) {
+  Filler filler(bench, 2000);
+  filler.fill(1100);  // at least 1000 have completed: the send queue is not deeper
+  const int error = try_resize(filler.cq(), 500);
+  expect(error == EINVAL, "ibv_resize_cq gave ", error ? std::strerror(error) : "success");
+  filler.expect_all_in_order();
+}
+
+// More is pending than one batch moves, and more comes in while it moves.
+void resize_while_filling(Bench& bench) {
+  constexpr std::uint32_t first = 3000;
+  constexpr std::uint32_t all = 9000;
+  Filler filler(bench, 12000);
+  filler.fill(first);
+  std::string complaint;
+  std::thread poster([&] {
+    try {
+      filler.fill(all);
+    } catch (const harness::Failure& failure) {
+      complaint = failure.what();
+    }
+  });
+  int worst = 0;
+  for (int turn = 0; turn < 40; ++turn) {
+    worst = std::max(worst, try_resize(filler.cq(), turn % 2 ? 12000 : 30000));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  poster.join();
+  expect(complaint.empty(), complaint);
+  expect(worst == 0, "ibv_resize_cq: ", std::strerror(worst));
+  filler.expect_all_in_order();
+}
+
+}  // namespace
+
+void run_ring_rows(Bench& bench, harness::Tap& tap) {
+  for (const std::size_t bytes : {0, 8})
+    bench.run(tap, Refuser::wire,
+              text("SEND of ", bytes, " bytes to a receive with more SGEs than the QP has"),
+              [&] { forged_receive(bench, bytes); });
+  bench.run(tap, Refuser::driver, "resizing a CQ below what it holds",
+            [&] { resize_below_its_contents(bench); });
+  bench.run(tap, Refuser::driver, "resizing a CQ while completions come in",
+            [&] { resize_while_filling(bench); });
+}
+
+}  // namespace bad_input
