@@ -241,7 +241,7 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (qp->service == SROCE_SERVICE_UD)
 		sroce_datagram_commit(&qp->resp, &rx->pkt, plan, &result);
 	else
-		sroce_responder_commit(&qp->resp, &rx->pkt, plan, &result);
+		sroce_responder_commit(&qp->resp, &rx->pkt, plan, &result, ktime_get_ns());
 	if (sroce_responder_next_completion(&qp->resp, &wc)) {
 		sroce_count(rx->ep->counters, SROCE_CTR_RDMA_RECV);
 		sroce_half_complete(qp, &qp->recv, &wc, rx);

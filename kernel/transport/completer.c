@@ -30,22 +30,17 @@ struct place {
 	bool	blocked;
 };
 
-static u32 forward(const struct sroce_requester *req, u32 psn)
-{
-	return (psn - req->unacked_psn) & SROCE_PSN_MASK;
-}
-
 /* @psn is known to lie between unacked_psn and sent_psn, so some WQE holds it. */
 static void find_place(const struct sroce_requester *req, u32 psn, struct place *place)
 {
-	u32 target = forward(req, psn), end = 0, index;
+	u32 target = sroce_requester_forward(req, psn), end = 0, index;
 
 	for (index = req->acked; index != req->posted; index++) {
 		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
 
 		if (!wqe->psn_count)
 			continue;
-		end = index == req->acked ? forward(req, psn_add(wqe->first_psn, wqe->psn_count)) :
+		end = index == req->acked ? sroce_requester_forward(req, psn_add(wqe->first_psn, wqe->psn_count)) :
 					    end + wqe->psn_count;
 		place->blocked = target >= end;
 		if (place->blocked && !wqe_is_rd_atomic(wqe->opcode))
@@ -89,12 +84,6 @@ static void plan_implied_nak(const struct sroce_requester *req, struct sroce_ack
 	plan->implied = true;
 }
 
-static bool aeth_is_ack(const struct sroce_packet *pkt)
-{
-	return !(pkt->info->flags & SROCE_OPF_AETH) ||
-	       (pkt->syndrome & SROCE_AETH_KIND_MASK) == SROCE_AETH_ACK;
-}
-
 static void plan_read_response(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			       const struct place *place, struct sroce_ack_plan *plan)
 {
@@ -103,7 +92,7 @@ static void plan_read_response(const struct sroce_requester *req, const struct s
 	u32 offset = number * req->attr.mtu_bytes;
 	bool last = number == wqe->psn_count - 1;
 
-	if (wqe->opcode != SROCE_WR_READ || !aeth_is_ack(pkt) ||
+	if (wqe->opcode != SROCE_WR_READ || !sroce_aeth_is_ack(pkt) ||
 	    last != !!(pkt->info->flags & SROCE_OPF_LAST)) {
 		plan_failure(plan, place->index, place->expected_psn, SROCE_WC_BAD_RESP_ERR);
 		return;
@@ -126,7 +115,7 @@ static void plan_read_response(const struct sroce_requester *req, const struct s
 static void plan_atomic_ack(const struct sroce_packet *pkt, const struct place *place,
 			    struct sroce_ack_plan *plan)
 {
-	if (!wqe_is_atomic(place->wqe->opcode) || !aeth_is_ack(pkt)) {
+	if (!wqe_is_atomic(place->wqe->opcode) || !sroce_aeth_is_ack(pkt)) {
 		plan_failure(plan, place->index, place->expected_psn, SROCE_WC_BAD_RESP_ERR);
 		return;
 	}
@@ -241,7 +230,17 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 		plan_drop(plan, SROCE_DROP_OPCODE);
 		return;
 	}
-	if (forward(req, pkt->psn) >= forward(req, req->sent_psn)) {
+	plan->decide = req->sel.mode == SROCE_SELECTIVE_OFFERED;
+	if (sroce_requester_is_selective(req) ||
+	    (plan->decide && req->attr.selective && pkt->selective)) {
+		sroce_selective_plan(req, pkt, plan);
+		return;
+	}
+	if (pkt->info->flags & SROCE_OPF_SACK) {
+		plan_drop(plan, SROCE_DROP_OPCODE);
+		return;
+	}
+	if (sroce_requester_forward(req, pkt->psn) >= sroce_requester_forward(req, req->sent_psn)) {
 		plan_drop(plan, psn_before(pkt->psn, req->unacked_psn) ? SROCE_DROP_DUPLICATE :
 									 SROCE_DROP_UNSENT);
 		return;
@@ -260,11 +259,22 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 		plan_ack(req, pkt, &place, plan);
 }
 
-static void commit_rewind(struct sroce_requester *req, const struct sroce_ack_plan *plan,
-			  u64 now_ns)
+/* The peer's first answer tells what it is. */
+static void decide(struct sroce_requester *req, bool selective)
+{
+	req->sel.mode = selective ? SROCE_SELECTIVE_ON : SROCE_SELECTIVE_OFF;
+	if (!selective)
+		return;
+	sroce_requester_move_cursor(req, req->sent_psn);
+	sroce_selective_restart(req, req->unacked_psn);
+}
+
+/* Something was refused, or lost: begin again with it. */
+static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *plan, u32 psn,
+		    u64 now_ns)
 {
 	if (plan->implied) {
-		req->implied_nak_psn = plan->unacked_psn;
+		req->implied_nak_psn = psn;
 		req->implied_nak_valid = true;
 	} else if (plan->rnr) {
 		req->rnr_waiting = true;
@@ -273,8 +283,23 @@ static void commit_rewind(struct sroce_requester *req, const struct sroce_ack_pl
 			req->rnr_retry_left--;
 	} else {
 		req->retry_left--;
+		sroce_cc_lost(&req->cc, false, now_ns);
 	}
-	sroce_requester_rewind(req);
+	sroce_requester_rewind(req, psn);
+}
+
+static void commit_in_order(struct sroce_requester *req, const struct sroce_ack_plan *plan,
+			    bool placed, u64 now_ns)
+{
+	u32 unacked_psn = plan->unacked_psn;
+
+	/* Our own buffer is at fault: the response before this one was the last good one. */
+	if (!placed)
+		unacked_psn = psn_add(unacked_psn, SROCE_PSN_MASK);
+	if (unacked_psn != req->unacked_psn)
+		sroce_requester_advance(req, unacked_psn, now_ns);
+	if (sroce_requester_probe_answered(req, now_ns) && !plan->rewind)
+		sroce_requester_rewind(req, req->unacked_psn);
 }
 
 /**
@@ -287,19 +312,19 @@ static void commit_rewind(struct sroce_requester *req, const struct sroce_ack_pl
 void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
 			    enum sroce_mem_status placed, u64 now_ns)
 {
-	u32 unacked_psn = plan->unacked_psn;
-
 	if (plan->action == SROCE_ACK_DROP)
 		return;
-	/* Our own buffer is at fault: the response before this one was the last good one. */
-	if (placed != SROCE_MEM_OK)
-		unacked_psn = psn_add(unacked_psn, SROCE_PSN_MASK);
-	if (unacked_psn != req->unacked_psn)
-		sroce_requester_advance(req, unacked_psn, now_ns);
+	if (plan->decide)
+		decide(req, plan->selective);
+	if (plan->selective)
+		sroce_selective_commit(req, plan, placed == SROCE_MEM_OK, now_ns);
+	else
+		commit_in_order(req, plan, placed == SROCE_MEM_OK, now_ns);
 	if (placed != SROCE_MEM_OK)
 		sroce_requester_fail(req, plan->index, SROCE_WC_LOC_PROT_ERR);
 	else if (plan->action == SROCE_ACK_FAIL)
 		sroce_requester_fail(req, plan->index, plan->status);
 	else if (plan->rewind)
-		commit_rewind(req, plan, now_ns);
+		go_back(req, plan, plan->selective ? plan->executed_psn : plan->unacked_psn,
+			now_ns);
 }

@@ -57,6 +57,9 @@ static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_UD_SEND_ONLY_IMM] = { F_SEND | F_ONLY | SROCE_OPF_DETH | SROCE_OPF_IMM,
 					L_BTH + L_DETH + SROCE_IMM_BYTES },
 
+	[SROCE_OP_SACK] = { F_RESPONSE | SROCE_OPF_AETH | SROCE_OPF_SACK | SROCE_OPF_PAYLOAD,
+			    L_BTH + L_AETH },
+
 	/* A CNP carries 16 reserved bytes, seen here as payload. */
 	[SROCE_OP_CNP] = { SROCE_OPF_CNP | SROCE_OPF_PAYLOAD, L_BTH },
 };

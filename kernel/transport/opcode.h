@@ -45,6 +45,8 @@ enum sroce_opcode {
 	SROCE_OP_UD_SEND_ONLY		= 0x64,
 	SROCE_OP_UD_SEND_ONLY_IMM	= 0x65,
 	SROCE_OP_CNP			= 0x81,
+	/* Of the manufacturers' space: an ACK with a bitmap, between our own only. */
+	SROCE_OP_SACK			= 0xd1,
 };
 
 /* What a packet is. */
@@ -66,6 +68,7 @@ enum sroce_opcode {
 #define SROCE_OPF_IETH		BIT(14)
 #define SROCE_OPF_DETH		BIT(15)
 #define SROCE_OPF_CNP		BIT(16)
+#define SROCE_OPF_SACK		BIT(17)	/* selective ACK: the payload is a bitmap */
 
 /**
  * struct sroce_opcode_info - what an opcode means
@@ -78,5 +81,12 @@ struct sroce_opcode_info {
 };
 
 const struct sroce_opcode_info *sroce_opcode_lookup(u8 opcode);
+
+/* The service whose queue pairs a packet is for. */
+static inline enum sroce_service sroce_opcode_service(u8 opcode)
+{
+	return opcode == SROCE_OP_SACK ? SROCE_SERVICE_RC :
+					 (enum sroce_service)(opcode & SROCE_SERVICE_MASK);
+}
 
 #endif

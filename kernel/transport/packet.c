@@ -37,6 +37,7 @@ static void read_bth(const u8 *header, struct sroce_packet *pkt)
 	pkt->becn = bth.congestion & SROCE_BTH_BECN;
 	pkt->dest_qpn = get_be24(bth.dest_qpn);
 	pkt->ack_req = bth.ack_req & SROCE_BTH_ACK_REQ;
+	pkt->selective = bth.ack_req & SROCE_BTH_SELECTIVE;
 	pkt->psn = get_be24(bth.psn);
 }
 
@@ -133,7 +134,8 @@ enum sroce_parse_status sroce_packet_parse(const u8 *header, u32 readable_bytes,
 		return SROCE_PARSE_BAD_PAD;
 	pkt->payload_bytes = body_bytes - pkt->pad_bytes;
 	if (pkt->payload_bytes > 4096 ||
-	    (body_bytes && !(pkt->info->flags & SROCE_OPF_PAYLOAD)))
+	    (body_bytes && !(pkt->info->flags & SROCE_OPF_PAYLOAD)) ||
+	    (pkt->info->flags & SROCE_OPF_SACK && pkt->payload_bytes > SROCE_SACK_MAX_BYTES))
 		return SROCE_PARSE_BAD_PAYLOAD;
 
 	read_extended(header + sizeof(struct sroce_bth), pkt);
@@ -149,7 +151,8 @@ static void write_bth(const struct sroce_packet *pkt, u8 *header)
 			      pkt->pad_bytes << SROCE_BTH_PAD_SHIFT),
 		.pkey = cpu_to_be16(pkt->pkey),
 		.congestion = pkt->becn ? SROCE_BTH_BECN : 0,
-		.ack_req = pkt->ack_req ? SROCE_BTH_ACK_REQ : 0,
+		.ack_req = (u8)((pkt->ack_req ? SROCE_BTH_ACK_REQ : 0) |
+				(pkt->selective ? SROCE_BTH_SELECTIVE : 0)),
 	};
 
 	put_be24(bth.dest_qpn, pkt->dest_qpn);

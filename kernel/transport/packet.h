@@ -23,6 +23,8 @@
  * @migreq: BTH.MigReq, always set in what we send
  * @ack_req: the requester wants an acknowledgement
  * @becn: set in CNPs
+ * @selective: request: the sender would like selective acknowledgements;
+ *             response: it keeps what comes out of order
  * @pkey: partition key
  * @dest_qpn: destination QP number
  * @psn: packet sequence number
@@ -41,6 +43,7 @@
  * @header_bytes: BTH and extended headers
  * @payload_bytes: payload without pad
  * @pad_bytes: zero bytes that follow the payload, 0..3
+ * @sack: received selective ACK: its payload in one piece, set by the shell
  */
 struct sroce_packet {
 	const struct sroce_opcode_info *info;
@@ -49,6 +52,7 @@ struct sroce_packet {
 	bool	migreq;
 	bool	ack_req;
 	bool	becn;
+	bool	selective;
 	u16	pkey;
 	u32	dest_qpn;
 	u32	psn;
@@ -67,7 +71,15 @@ struct sroce_packet {
 	u32	header_bytes;
 	u32	payload_bytes;
 	u32	pad_bytes;
+	const u8 *sack;
 };
+
+/* Is it an acknowledgement, not a NAK? What has no AETH of its own is part of one. */
+static inline bool sroce_aeth_is_ack(const struct sroce_packet *pkt)
+{
+	return !(pkt->info->flags & SROCE_OPF_AETH) ||
+	       (pkt->syndrome & SROCE_AETH_KIND_MASK) == SROCE_AETH_ACK;
+}
 
 /* Why a packet could not be parsed; each has a counter. */
 enum sroce_parse_status {

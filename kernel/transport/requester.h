@@ -20,7 +20,10 @@
 
 #include <linux/types.h>
 
+#include "transport/congestion.h"
 #include "transport/packet.h"
+#include "transport/psn_map.h"
+#include "transport/rtt.h"
 #include "transport/wqe.h"
 
 /* A deadline that never comes. */
@@ -46,6 +49,9 @@ enum sroce_sq_state {
  * @retry_cnt: transport retries
  * @rnr_retry: RNR retries, 7 for ever
  * @ack_timeout_ns: local ACK timeout, 0 for none
+ * @adaptive: go by what is measured: ask again when an answer is late, long
+ *            before the ACK timeout; send no more than the path can hold
+ * @selective: offer the peer selective repeat (see selective.c)
  */
 struct sroce_requester_attr {
 	u32	qpn;
@@ -57,6 +63,79 @@ struct sroce_requester_attr {
 	u8	retry_cnt;
 	u8	rnr_retry;
 	u64	ack_timeout_ns;
+	bool	adaptive;
+	bool	selective;
+};
+
+/* Does the peer speak selective repeat? Its first answer tells. */
+enum sroce_selective_mode {
+	SROCE_SELECTIVE_OFFERED,
+	SROCE_SELECTIVE_ON,
+	SROCE_SELECTIVE_OFF,
+};
+
+/**
+ * struct sroce_repairs - PSNs sent again whose answer is awaited
+ * @map: which
+ * @any: whether there are any
+ * @until_ns: when they are taken for lost again
+ */
+struct sroce_repairs {
+	struct sroce_psn_map map;
+	bool	any;
+	u64	until_ns;
+};
+
+/**
+ * struct sroce_selective - what a selective peer has told (see selective.c)
+ * @mode: enum sroce_selective_mode
+ * @young: which of @repairs new ones go to
+ * @executed_psn: the peer has executed everything before it
+ * @top_psn: one past the newest PSN that the peer has executed or holds
+ * @lost_psn: requests from @executed_psn on to here that are not done are lost
+ * @answer_psn: one past the newest PSN whose answer has come
+ * @lost_answer_psn: what is not done before it, and executed, has lost its answer
+ * @late_packets: by how many others a packet was overtaken that came all the same,
+ *                about the most of late
+ * @done_data: SEND and WRITE packets in @done
+ * @done: PSNs that need nothing more: held or executed by the peer, or READ
+ *        responses that have come
+ * @repairs: two generations, so that a repair that is lost too is noticed
+ */
+struct sroce_selective {
+	u8	mode;
+	u8	young;
+	u32	executed_psn;
+	u32	top_psn;
+	u32	lost_psn;
+	u32	answer_psn;
+	u32	lost_answer_psn;
+	u32	late_packets;
+	u32	done_data;
+	struct sroce_psn_map done;
+	struct sroce_repairs repairs[2];
+};
+
+/**
+ * struct sroce_probe - asking after answers that are late
+ * @deadline_ns: when the next answer is late, SROCE_NEVER when none is awaited
+ * @shift: the patience is doubled for each probe in a row
+ * @asked: how often an answer was asked for since the last one that told anything
+ * @due: a packet is to be sent again to ask
+ * @sent: one was; what its answer does not cover was lost
+ * @psn: its PSN
+ * @end_psn: one past the newest PSN sent before it
+ * @at_ns: when it was sent
+ */
+struct sroce_probe {
+	u64	deadline_ns;
+	u8	shift;
+	u32	asked;
+	bool	due;
+	bool	sent;
+	u32	psn;
+	u32	end_psn;
+	u64	at_ns;
 };
 
 /**
@@ -96,8 +175,14 @@ struct sroce_requester_attr {
  * @since_ack_req: packets sent since the last one with AckReq
  * @ack_deadline_ns: when the ACK timer expires, SROCE_NEVER when it is off
  * @rnr_until_ns: end of the RNR wait
+ * @gone_back: nothing has been acknowledged since the last rewind
  * @retransmits: packets sent again
  * @timeouts: ACK timer expiries
+ * @probes_sent: probes
+ * @rtt: round-trip time
+ * @cc: congestion control; the shell starts it, and keeps its pace
+ * @probe: see struct sroce_probe
+ * @sel: see struct sroce_selective
  */
 struct sroce_requester {
 	void	*ring;
@@ -129,8 +214,14 @@ struct sroce_requester {
 	u32	since_ack_req;
 	u64	ack_deadline_ns;
 	u64	rnr_until_ns;
+	bool	gone_back;
 	u64	retransmits;
 	u64	timeouts;
+	u64	probes_sent;
+	struct sroce_rtt rtt;
+	struct sroce_cc cc;
+	struct sroce_probe probe;
+	struct sroce_selective sel;
 };
 
 enum sroce_send_action {
@@ -148,18 +239,22 @@ enum sroce_send_action {
  * @packet_count: packets in the burst
  * @offset: where in the message the burst's payload starts
  * @payload_bytes: payload of the burst (0 for READ and atomics)
+ * @payload_end: READ: where in the message the part asked for ends
  * @ack_req: the last packet of the burst asks for an ACK
  * @retransmit: these PSNs were sent before
+ * @repair: they are sent out of their turn, by themselves
  */
 struct sroce_send_plan {
 	u8	action;
 	bool	ack_req;
 	bool	retransmit;
+	bool	repair;
 	u32	index;
 	u32	first_psn;
 	u32	packet_count;
 	u32	offset;
 	u32	payload_bytes;
+	u32	payload_end;
 };
 
 enum sroce_ack_action {
@@ -193,11 +288,18 @@ enum sroce_drop_reason {
  * @implied: the rewind follows from a gap among the responses
  * @rnr: wait @rnr_wait_ns before sending again
  * @place_atomic: place the packet's atomic_original, in host order, at offset 0
+ * @selective: the packet is read by the rules of selective.c
+ * @decide: it is the peer's first answer, which tells whether it is selective
+ * @answered: @answered_psn has its response
  * @unacked_psn: the oldest PSN not acknowledged from now on
  * @index: WQE whose data is placed, or which failed
  * @place_offset: where in the message the payload goes
  * @place_bytes: payload to place, 0 for none
  * @rnr_wait_ns: how long to wait after an RNR NAK
+ * @executed_psn: selective: the peer has executed everything before it
+ * @answered_psn: see @answered
+ * @sack: bitmap of a selective acknowledgement, the packet's
+ * @sack_bytes: its length, 0 when there is none
  */
 struct sroce_ack_plan {
 	u8	action;
@@ -207,11 +309,18 @@ struct sroce_ack_plan {
 	bool	implied;
 	bool	rnr;
 	bool	place_atomic;
+	bool	selective;
+	bool	decide;
+	bool	answered;
 	u32	unacked_psn;
 	u32	index;
 	u32	place_offset;
 	u32	place_bytes;
 	u64	rnr_wait_ns;
+	u32	executed_psn;
+	u32	answered_psn;
+	const u8 *sack;
+	u32	sack_bytes;
 };
 
 /* The WQE at position @index. */
@@ -254,8 +363,49 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
 			    enum sroce_mem_status placed, u64 now_ns);
 
-/* Shared by requester.c and completer.c. */
+/*
+ * What the files of the requester share: requester.c, send_plan.c, completer.c,
+ * selective.c.
+ */
+
+/* How far @psn lies beyond the oldest that is not acknowledged. */
+static inline u32 sroce_requester_forward(const struct sroce_requester *req, u32 psn)
+{
+	return (psn - req->unacked_psn) & SROCE_PSN_MASK;
+}
+
+/* SEND, WRITE: what takes room in the window. */
+static inline bool wqe_is_data(const struct sroce_send_wqe *wqe)
+{
+	return wqe->psn_count && !wqe_is_rd_atomic(wqe->opcode);
+}
+
+static inline bool sroce_requester_is_selective(const struct sroce_requester *req)
+{
+	return req->sel.mode == SROCE_SELECTIVE_ON;
+}
+
+void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns);
 void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 now_ns);
-void sroce_requester_rewind(struct sroce_requester *req);
+void sroce_requester_rewind(struct sroce_requester *req, u32 psn);
+void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn);
+void sroce_requester_start_timer(struct sroce_requester *req, u64 now_ns);
+void sroce_requester_expect(struct sroce_requester *req, u64 now_ns);
+void sroce_requester_heard(struct sroce_requester *req, u64 now_ns);
+void sroce_requester_ask_again(struct sroce_requester *req, u32 end_psn);
+bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns);
+bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *index);
+
+/* selective.c */
+void sroce_selective_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			  struct sroce_ack_plan *plan);
+void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
+			    bool placed, u64 now_ns);
+bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count);
+u32 sroce_selective_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+			    u32 psn);
+void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns);
+void sroce_selective_doubt(struct sroce_requester *req, bool all);
+void sroce_selective_restart(struct sroce_requester *req, u32 psn);
 
 #endif

@@ -73,6 +73,52 @@ bool sroce_resources_have_room(const struct sroce_resources *res)
 	return res->capacity && sroce_resources_at(res, res->next)->answered;
 }
 
+/* Close the gap that the replay at @at leaves. */
+static void remove_replay(struct sroce_resources *res, u32 at)
+{
+	res->replay_count--;
+	memmove(&res->replays[at], &res->replays[at + 1],
+		(res->replay_count - at) * sizeof(res->replays[0]));
+}
+
+static void drop_replays(struct sroce_resources *res, u32 slot)
+{
+	u32 at = 0;
+
+	while (at < res->replay_count)
+		if (res->replays[at].slot == slot)
+			remove_replay(res, at);
+		else
+			at++;
+}
+
+/**
+ * sroce_resources_fill_hole() - part of a READ is wanted again
+ * @res: the ring
+ * @replay: the part; what is pending of the READ stays so
+ *
+ * Return: false when too many wait already.
+ */
+bool sroce_resources_fill_hole(struct sroce_resources *res, const struct sroce_replay *replay)
+{
+	if (res->replay_count == SROCE_MAX_REPLAYS)
+		return false;
+	res->replays[res->replay_count++] = *replay;
+	return true;
+}
+
+/**
+ * sroce_resources_replay_sent() - responses of the first replay have been sent
+ * @res: the ring
+ * @count: how many
+ */
+void sroce_resources_replay_sent(struct sroce_resources *res, u32 count)
+{
+	res->replays[0].sent += count;
+	if (res->replays[0].sent >= res->replays[0].end)
+		remove_replay(res, 0);
+}
+
 /**
  * sroce_resources_add() - take the next entry for a new READ or atomic
  * @res: the ring; sroce_resources_have_room() must be true
@@ -85,6 +131,7 @@ struct sroce_resource *sroce_resources_add(struct sroce_resources *res)
 {
 	struct sroce_resource *entry = sroce_resources_at(res, res->next);
 
+	drop_replays(res, res->next);
 	/* A replay under way that nobody waits for any more. */
 	if (res->count == res->capacity && is_pending(entry))
 		res->pending--;

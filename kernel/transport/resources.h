@@ -45,6 +45,25 @@ struct sroce_resource {
 	u64	original;
 };
 
+/* Holes that wait to be answered again; a peer that has more asks once more. */
+#define SROCE_MAX_REPLAYS	16
+
+/**
+ * struct sroce_replay - part of a READ to be answered again
+ * @slot: its entry
+ * @base: response that the request began with: the FIRST
+ * @sent: response to send next
+ * @end: response that it ends before
+ * @end_bytes: where in the range it ends
+ */
+struct sroce_replay {
+	u32	slot;
+	u32	base;
+	u32	sent;
+	u32	end;
+	u32	end_bytes;
+};
+
 /**
  * struct sroce_resources - the ring
  * @entries: storage handed over by the shell
@@ -52,6 +71,8 @@ struct sroce_resource {
  * @count: entries in use, up to @capacity
  * @next: slot of the next entry
  * @pending: entries with responses still to be sent
+ * @replay_count: holes to be filled, from the first of @replays on
+ * @replays: they go before everything else: their peer waits for them
  */
 struct sroce_resources {
 	struct sroce_resource *entries;
@@ -59,6 +80,8 @@ struct sroce_resources {
 	u32	count;
 	u32	next;
 	u32	pending;
+	u32	replay_count;
+	struct sroce_replay replays[SROCE_MAX_REPLAYS];
 };
 
 void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *entries,
@@ -71,6 +94,8 @@ bool sroce_resources_first_pending(const struct sroce_resources *res, u32 *index
 bool sroce_resources_first_between(const struct sroce_resources *res, u32 psn, u32 epsn,
 				   u32 *first_psn);
 void sroce_resources_replay(struct sroce_resources *res, u32 index, u32 from, u32 to);
+bool sroce_resources_fill_hole(struct sroce_resources *res, const struct sroce_replay *replay);
+void sroce_resources_replay_sent(struct sroce_resources *res, u32 count);
 void sroce_resources_sent(struct sroce_resources *res, u32 index, u32 count);
 
 /* The entry in slot @index. */

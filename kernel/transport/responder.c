@@ -32,6 +32,7 @@ void sroce_responder_init(struct sroce_responder *resp, enum sroce_service servi
 	memset(resp, 0, sizeof(*resp));
 	resp->service = service;
 	resp->recv = recv;
+	resp->reorder.nak_at_ns = SROCE_NEVER;
 }
 
 /**
@@ -68,6 +69,7 @@ void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state
 		return;
 	resp->ack_pending = false;
 	resp->nak_pending = false;
+	sroce_reorder_drop(resp);
 	if (resp->recv_held && !resp->wc_pending) {
 		memset(&resp->wc, 0, sizeof(resp->wc));
 		resp->wc.wr_id = resp->recv->wr_id;
@@ -204,6 +206,8 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 		return true;
 	if (distance < 0)
 		plan_duplicate(resp, pkt, plan);
+	else if (sroce_reorder_plan(resp, pkt, plan))
+		plan->verdict = SROCE_RECV_HOLD;
 	else if (resp->gap_reported)
 		plan_drop(plan, SROCE_DROP_SEQUENCE);
 	else
@@ -363,13 +367,24 @@ void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce
 		plan_rd_atomic(pkt, plan);
 }
 
-static void schedule_ack(struct sroce_responder *resp, u32 psn)
+/**
+ * sroce_responder_schedule_ack() - an acknowledgement is due
+ * @resp: the responder
+ * @psn: the newest PSN that it covers
+ */
+void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn)
 {
 	resp->ack_pending = true;
 	resp->ack_psn = psn;
 }
 
-static void schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn)
+/**
+ * sroce_responder_schedule_nak() - a refusal is due
+ * @resp: the responder
+ * @syndrome: of the AETH
+ * @psn: what is refused; everything before it is acknowledged
+ */
+void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn)
 {
 	resp->nak_pending = true;
 	resp->nak_syndrome = syndrome;
@@ -382,9 +397,10 @@ static void schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn)
 static void fail(struct sroce_responder *resp, enum sroce_nak_code syndrome, u32 psn,
 		 enum sroce_wc_status wc_status, enum sroce_rq_event event)
 {
-	schedule_nak(resp, syndrome, psn);
+	sroce_responder_schedule_nak(resp, syndrome, psn);
 	resp->state = SROCE_RQ_FAILED;
 	resp->event = event;
+	sroce_reorder_drop(resp);
 	if (wc_status == SROCE_WC_SUCCESS || !resp->recv_held)
 		return;
 	memset(&resp->wc, 0, sizeof(resp->wc));
@@ -400,8 +416,9 @@ static void fail(struct sroce_responder *resp, enum sroce_nak_code syndrome, u32
 static void commit_nak(struct sroce_responder *resp, const struct sroce_recv_plan *plan)
 {
 	if (plan->syndrome == SROCE_NAK_PSN_SEQUENCE) {
-		schedule_nak(resp, plan->syndrome, resp->epsn);
+		sroce_responder_schedule_nak(resp, plan->syndrome, resp->epsn);
 		resp->gap_reported = true;
+		sroce_reorder_reported(resp);
 		return;
 	}
 	fail(resp, plan->syndrome, resp->epsn, plan->wc_status, SROCE_EVENT_REQ_ERR);
@@ -414,13 +431,12 @@ static void commit_ack_again(struct sroce_responder *resp, const struct sroce_pa
 
 	if (sroce_resources_first_between(&resp->resources, pkt->psn, psn, &request_psn))
 		psn = request_psn;
-	schedule_ack(resp, psn_add(psn, SROCE_PSN_MASK));
+	sroce_responder_schedule_ack(resp, psn_add(psn, SROCE_PSN_MASK));
 }
 
 static void accept(struct sroce_responder *resp, u32 psn_count)
 {
 	resp->epsn = psn_add(resp->epsn, psn_count);
-	resp->gap_reported = false;
 	/* A NAK that did not get out yet is overtaken by events. */
 	resp->nak_pending = false;
 }
@@ -498,7 +514,7 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 		resp->received_bytes = 0;
 	}
 	if (pkt->ack_req)
-		schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
+		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 
 /* Packets that a READ of @bytes is answered with; one even when it is empty. */
@@ -563,8 +579,31 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
 		     SROCE_EVENT_ACCESS_ERR);
 		return;
 	}
+	/* A hole is filled beside what goes on; what reaches to the end begins again there. */
+	if (to < res->psn_count) {
+		struct sroce_replay replay = {
+			.slot = plan->resource,
+			.base = from,
+			.sent = from,
+			.end = to,
+			.end_bytes = from * resp->attr.mtu_bytes + pkt->dma_length,
+		};
+
+		sroce_resources_fill_hole(&resp->resources, &replay);
+		return;
+	}
 	res->end_bytes = from * resp->attr.mtu_bytes + pkt->dma_length;
 	sroce_resources_replay(&resp->resources, plan->resource, from, to);
+}
+
+static void commit_rnr(struct sroce_responder *resp)
+{
+	sroce_responder_schedule_nak(resp, SROCE_AETH_RNR_NAK | resp->attr.min_rnr_timer,
+				     resp->epsn);
+	resp->gap_reported = true;
+	/* The peer sends everything from here on again, when it is time. */
+	sroce_reorder_drop(resp);
+	resp->reorder.refused = true;
 }
 
 /**
@@ -573,17 +612,21 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
  * @pkt: the packet
  * @plan: the plan
  * @result: what memory said; ignored by verdicts that ask nothing of it
+ * @now_ns: monotonic time
  */
 void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			    const struct sroce_recv_plan *plan,
-			    const struct sroce_recv_result *result)
+			    const struct sroce_recv_result *result, u64 now_ns)
 {
+	u32 epsn = resp->epsn;
+
 	if (plan->verdict == SROCE_RECV_DROP)
 		return;
 	if (!resp->established) {
 		resp->established = true;
 		resp->event = SROCE_EVENT_COMM_EST;
 	}
+	resp->reorder.peer_selective = resp->attr.selective && pkt->selective;
 	switch (plan->verdict) {
 	case SROCE_RECV_ACK_AGAIN:
 		commit_ack_again(resp, pkt);
@@ -592,22 +635,26 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 		commit_nak(resp, plan);
 		return;
 	case SROCE_RECV_RNR:
-		schedule_nak(resp, SROCE_AETH_RNR_NAK | resp->attr.min_rnr_timer, resp->epsn);
-		resp->gap_reported = true;
+		commit_rnr(resp);
+		return;
+	case SROCE_RECV_HOLD:
+		sroce_reorder_hold(resp, pkt, plan, result->status == SROCE_MEM_OK, now_ns);
 		return;
 	case SROCE_RECV_PLACE:
 		commit_place(resp, pkt, plan, result);
-		return;
+		break;
 	case SROCE_RECV_READ:
 		commit_read(resp, pkt, result);
-		return;
+		break;
 	case SROCE_RECV_ATOMIC:
 		commit_atomic(resp, pkt, result);
-		return;
+		break;
 	case SROCE_RECV_REPLAY:
 		commit_replay(resp, pkt, plan, result);
 		return;
 	}
+	if (resp->epsn != epsn)
+		sroce_reorder_passed(resp, epsn, now_ns);
 }
 
 /**

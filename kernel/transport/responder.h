@@ -55,6 +55,9 @@ enum sroce_rq_event {
  * @qkey: Q_Key datagrams must carry
  * @access: SROCE_ACCESS_REMOTE_* that the QP permits
  * @min_rnr_timer: code sent in RNR NAKs
+ * @hold_packets: packets that may be kept out of order, at most a PSN map's
+ *                span; 0 for none, as a standard responder
+ * @selective: tell a selective peer what is kept
  */
 struct sroce_responder_attr {
 	u32	dest_qpn;
@@ -63,6 +66,34 @@ struct sroce_responder_attr {
 	u32	qkey;
 	u8	access;
 	u8	min_rnr_timer;
+	u32	hold_packets;
+	bool	selective;
+};
+
+/**
+ * struct sroce_reorder - packets that came before their turn (see reorder.c)
+ * @held: their PSNs
+ * @count: how many
+ * @end_psn: one past the newest of them
+ * @refused: @count at the last RNR NAK: until the expected packet comes, nothing is kept
+ * @peer_selective: the peer would like selective ACKs
+ * @unreported: how many were kept since the last selective ACK
+ * @open: packets are missing before one that came
+ * @open_since_ns: since when
+ * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER for not
+ * @patience_ns: how long a packet may be late without being lost
+ */
+struct sroce_reorder {
+	struct sroce_psn_map held;
+	u32	count;
+	u32	end_psn;
+	bool	refused;
+	bool	peer_selective;
+	u32	unreported;
+	bool	open;
+	u64	open_since_ns;
+	u64	nak_at_ns;
+	u64	patience_ns;
 };
 
 /**
@@ -88,6 +119,8 @@ struct sroce_responder_attr {
  * @write_va: WRITE in progress: address of its next byte
  * @write_rkey: its key
  * @write_left: its bytes still to come
+ * @reorder: see struct sroce_reorder
+ * @cc: congestion control of READ responses; the shell starts it, and keeps its pace
  * @resources: READs and atomics, for replay
  * @recv: storage of the current receive WQE
  * @wc: the completion to be pulled
@@ -113,6 +146,8 @@ struct sroce_responder {
 	u64	write_va;
 	u32	write_rkey;
 	u32	write_left;
+	struct sroce_reorder reorder;
+	struct sroce_cc cc;
 	struct sroce_resources resources;
 	struct sroce_recv_wqe *recv;
 	struct sroce_completion wc;
@@ -124,6 +159,7 @@ enum sroce_verdict {
 	SROCE_RECV_ACK_AGAIN,	/* duplicate SEND or WRITE: acknowledge, do not execute */
 	SROCE_RECV_NAK,		/* @syndrome; nothing to do */
 	SROCE_RECV_RNR,		/* no receive WQE; nothing to do */
+	SROCE_RECV_HOLD,	/* before its turn: keep it, unless @kept already */
 	SROCE_RECV_PLACE,	/* place the payload as @target says */
 	SROCE_RECV_READ,	/* check that @va, @check_bytes may be read */
 	SROCE_RECV_ATOMIC,	/* perform the atomic, hand its old value to commit */
@@ -144,6 +180,7 @@ enum sroce_target {
  * @syndrome: AETH syndrome of SROCE_RECV_NAK
  * @wc_status: status of the receive completion that goes with a NAK;
  *             SROCE_WC_SUCCESS when no receive WQE is involved
+ * @kept: SROCE_RECV_HOLD: the packet is held already
  * @invalidate: after placing, invalidate @inv_rkey (SEND with invalidate)
  * @atomic_op: enum sroce_opcode of SROCE_RECV_ATOMIC
  * @resource: slot to replay
@@ -164,6 +201,7 @@ struct sroce_recv_plan {
 	u8	reason;
 	u8	syndrome;
 	u8	wc_status;
+	bool	kept;
 	bool	invalidate;
 	u8	atomic_op;
 	u8	access;
@@ -180,7 +218,7 @@ struct sroce_recv_plan {
 
 /**
  * struct sroce_recv_result - what memory said to a plan
- * @status: outcome of placing, checking or the atomic
+ * @status: outcome of placing, checking, the atomic, or keeping the packet
  * @invalidated: outcome of the invalidation, if the plan asked for one
  * @atomic_original: value before the atomic
  */
@@ -194,6 +232,7 @@ enum sroce_response_kind {
 	SROCE_RESPONSE_ACK,	/* ACK, NAK or RNR NAK: see @syndrome */
 	SROCE_RESPONSE_READ,	/* a burst of READ response packets */
 	SROCE_RESPONSE_ATOMIC,
+	SROCE_RESPONSE_SACK,	/* an ACK with sroce_responder_write_sack()'s bitmap */
 };
 
 /**
@@ -204,7 +243,11 @@ enum sroce_response_kind {
  * @first_psn: PSN of the first packet
  * @packet_count: packets of the burst
  * @offset: READ: where in the requested range the burst's payload starts
- * @payload_bytes: READ: payload of the burst
+ * @payload_bytes: READ: payload of the burst; SACK: length of the bitmap
+ * @replay: a hole is being filled
+ * @number: READ: response that the burst starts with
+ * @base: READ: response that the request began with
+ * @end: READ: response that it ends before
  * @va: READ: address of the burst's first byte
  * @rkey: READ: key of the region
  */
@@ -216,6 +259,10 @@ struct sroce_response_plan {
 	u32	packet_count;
 	u32	offset;
 	u32	payload_bytes;
+	bool	replay;
+	u32	number;
+	u32	base;
+	u32	end;
 	u64	va;
 	u32	rkey;
 };
@@ -238,7 +285,7 @@ void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce
 			  struct sroce_recv_plan *plan);
 void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			    const struct sroce_recv_plan *plan,
-			    const struct sroce_recv_result *result);
+			    const struct sroce_recv_result *result, u64 now_ns);
 bool sroce_responder_next_completion(struct sroce_responder *resp, struct sroce_completion *wc);
 enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp);
 
@@ -250,6 +297,24 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 void sroce_responder_response_sent(struct sroce_responder *resp,
 				   const struct sroce_response_plan *plan,
 				   enum sroce_mem_status fetched);
+
+/* reorder.c */
+bool sroce_reorder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			struct sroce_recv_plan *plan);
+void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			const struct sroce_recv_plan *plan, bool kept, u64 now_ns);
+void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
+void sroce_reorder_reported(struct sroce_responder *resp);
+void sroce_reorder_drop(struct sroce_responder *resp);
+bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn);
+u64 sroce_responder_deadline(const struct sroce_responder *resp);
+void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns);
+u32 sroce_responder_sack_bytes(const struct sroce_responder *resp);
+void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes);
+
+/* Shared by responder.c and reorder.c. */
+void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
+void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
 
 /* datagram.c: the responder of UD queue pairs; completes through @resp->wc. */
 void sroce_datagram_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,

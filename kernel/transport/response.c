@@ -3,7 +3,7 @@
  * What the responder sends back, in the order the peer must see it: pending
  * READ and atomic responses first, oldest first, then a NAK or an ACK. So an
  * ACK never passes a response, and several ACKs that became due meanwhile are
- * one.
+ * one. Only holes of a READ that its peer asks for again go before everything.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -11,12 +11,41 @@
 #include "transport/psn.h"
 #include "transport/responder.h"
 
+/* Responses from @plan->number on, to @plan->end at most. */
+static void plan_read(const struct sroce_responder *resp, const struct sroce_resource *res,
+		      u32 end_bytes, u32 max_packets, struct sroce_response_plan *plan)
+{
+	u32 left = plan->end - plan->number, mtu_bytes = resp->attr.mtu_bytes;
+
+	plan->kind = SROCE_RESPONSE_READ;
+	plan->packet_count = min(left, max_packets);
+	plan->offset = plan->number * mtu_bytes;
+	plan->payload_bytes = plan->packet_count == left ? end_bytes - plan->offset :
+							   plan->packet_count * mtu_bytes;
+	plan->va = res->va + plan->offset;
+	plan->rkey = res->rkey;
+}
+
+static void plan_replay(const struct sroce_responder *resp, u32 max_packets,
+			struct sroce_response_plan *plan)
+{
+	const struct sroce_replay *replay = &resp->resources.replays[0];
+	const struct sroce_resource *res = sroce_resources_at(&resp->resources, replay->slot);
+
+	plan->resource = replay->slot;
+	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
+	plan->first_psn = psn_add(res->first_psn, replay->sent);
+	plan->replay = true;
+	plan->number = replay->sent;
+	plan->base = replay->base;
+	plan->end = replay->end;
+	plan_read(resp, res, replay->end_bytes, max_packets, plan);
+}
+
 static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max_packets,
 			  struct sroce_response_plan *plan)
 {
 	const struct sroce_resource *res = sroce_resources_at(&resp->resources, index);
-	u32 left = res->end_count - res->sent_count;
-	u32 mtu_bytes = resp->attr.mtu_bytes;
 
 	plan->resource = index;
 	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
@@ -26,13 +55,21 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 		plan->packet_count = 1;
 		return;
 	}
-	plan->kind = SROCE_RESPONSE_READ;
-	plan->packet_count = min(left, max_packets);
-	plan->offset = res->sent_count * mtu_bytes;
-	plan->payload_bytes = plan->packet_count == left ? res->end_bytes - plan->offset :
-							   plan->packet_count * mtu_bytes;
-	plan->va = res->va + plan->offset;
-	plan->rkey = res->rkey;
+	plan->number = res->sent_count;
+	plan->base = res->base_count;
+	plan->end = res->end_count;
+	plan_read(resp, res, res->end_bytes, max_packets, plan);
+}
+
+static void plan_ack(const struct sroce_responder *resp, struct sroce_response_plan *plan)
+{
+	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
+	plan->first_psn = resp->ack_psn;
+	if (!resp->reorder.peer_selective || !resp->reorder.count)
+		return;
+	plan->kind = SROCE_RESPONSE_SACK;
+	plan->first_psn = psn_add(resp->epsn, SROCE_PSN_MASK);
+	plan->payload_bytes = sroce_responder_sack_bytes(resp);
 }
 
 /**
@@ -51,6 +88,10 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 	memset(plan, 0, sizeof(*plan));
 	if (resp->state != SROCE_RQ_READY && resp->state != SROCE_RQ_FAILED)
 		return false;
+	if (resp->resources.replay_count) {
+		plan_replay(resp, max_packets, plan);
+		return true;
+	}
 	if (sroce_resources_first_pending(&resp->resources, &index)) {
 		plan_resource(resp, index, max_packets, plan);
 		return true;
@@ -63,16 +104,15 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 		return true;
 	}
 	if (resp->ack_pending) {
-		plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
-		plan->first_psn = resp->ack_psn;
+		plan_ack(resp, plan);
 		return true;
 	}
 	return false;
 }
 
-static u8 read_response_opcode(const struct sroce_resource *res, u32 number)
+static u8 read_response_opcode(const struct sroce_response_plan *plan, u32 i)
 {
-	bool first = number == res->base_count, last = number == res->end_count - 1;
+	bool first = plan->number + i == plan->base, last = plan->number + i == plan->end - 1;
 
 	if (last)
 		return first ? SROCE_OP_READ_RESPONSE_ONLY : SROCE_OP_READ_RESPONSE_LAST;
@@ -98,11 +138,9 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 	pkt->psn = psn_add(plan->first_psn, i);
 	pkt->syndrome = plan->syndrome;
 	pkt->msn = resp->msn;
+	pkt->selective = resp->reorder.peer_selective;
 	if (plan->kind == SROCE_RESPONSE_READ) {
-		const struct sroce_resource *res = sroce_resources_at(&resp->resources,
-								      plan->resource);
-
-		pkt->opcode = read_response_opcode(res, res->sent_count + i);
+		pkt->opcode = read_response_opcode(plan, i);
 		if (plan->payload_bytes)
 			pkt->payload_bytes = min(resp->attr.mtu_bytes,
 						 plan->payload_bytes - i * resp->attr.mtu_bytes);
@@ -110,6 +148,9 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 		pkt->opcode = SROCE_OP_ATOMIC_ACK;
 		pkt->atomic_original = sroce_resources_at(&resp->resources,
 							  plan->resource)->original;
+	} else if (plan->kind == SROCE_RESPONSE_SACK) {
+		pkt->opcode = SROCE_OP_SACK;
+		pkt->payload_bytes = plan->payload_bytes;
 	} else {
 		pkt->opcode = SROCE_OP_ACK;
 	}
@@ -128,6 +169,8 @@ static void fail_read(struct sroce_responder *resp, u32 psn)
 
 		sroce_resources_sent(&resp->resources, index, res->end_count - res->sent_count);
 	}
+	resp->resources.replay_count = 0;
+	sroce_reorder_drop(resp);
 	resp->state = SROCE_RQ_FAILED;
 	resp->event = SROCE_EVENT_ACCESS_ERR;
 	resp->ack_pending = false;
@@ -146,14 +189,17 @@ void sroce_responder_response_sent(struct sroce_responder *resp,
 				   const struct sroce_response_plan *plan,
 				   enum sroce_mem_status fetched)
 {
-	if (plan->kind != SROCE_RESPONSE_ACK) {
+	if (plan->kind == SROCE_RESPONSE_READ || plan->kind == SROCE_RESPONSE_ATOMIC) {
 		if (fetched != SROCE_MEM_OK)
 			fail_read(resp, plan->first_psn);
+		else if (plan->replay)
+			sroce_resources_replay_sent(&resp->resources, plan->packet_count);
 		else
 			sroce_resources_sent(&resp->resources, plan->resource, plan->packet_count);
 	} else if (resp->nak_pending) {
 		resp->nak_pending = false;
 	} else {
 		resp->ack_pending = false;
+		resp->reorder.unreported = 0;
 	}
 }

@@ -30,8 +30,9 @@
 /* BTH byte 4: congestion bits, outside the ICRC. */
 #define SROCE_BTH_FECN		0x80
 #define SROCE_BTH_BECN		0x40
-/* BTH byte 8. */
+/* BTH byte 8; the bit of ours is one of the seven reserved ones, see selective.c. */
 #define SROCE_BTH_ACK_REQ	0x80
+#define SROCE_BTH_SELECTIVE	0x01
 
 struct sroce_bth {
 	u8	opcode;
@@ -80,6 +81,9 @@ static_assert(sizeof(struct sroce_atomic_ack_eth) == 8);
 /* Immediate data and the R_Key of SEND with invalidate are one __be32 each. */
 #define SROCE_IMM_BYTES		4
 #define SROCE_IETH_BYTES	4
+
+/* A selective ACK: a bitmap of as many PSNs as a responder may keep; see reorder.c. */
+#define SROCE_SACK_MAX_BYTES	256
 
 /* BTH + AtomicETH is the longest header there is. */
 #define SROCE_MAX_HEADER_BYTES	40

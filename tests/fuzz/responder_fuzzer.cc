@@ -68,7 +68,7 @@ class Target {
       result.status = static_cast<sroce_mem_status>(memory % (SROCE_MEM_BAD_LOCAL + 1));
       result.invalidated = memory & 8 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK;
     }
-    sroce_responder_commit(&resp_, &pkt, &plan, &result);
+    sroce_responder_commit(&resp_, &pkt, &plan, &result, 0);
     sroce_responder_take_event(&resp_);
     complete();
   }

@@ -33,7 +33,8 @@ class Conversation {
       : side_(scenario.side[requester]),
         mtu_(scenario.mtu_bytes),
         strict_(!scenario.hostile),
-        no_repeats_(scenario.clean && !side_.sqd),
+        holds_(scenario.side[1 - requester].hold_packets),
+        no_repeats_(scenario.clean && !side_.sqd && !side_.adaptive),
         local_(local),
         remote_(remote),
         totals_(totals) {}
@@ -81,6 +82,7 @@ class Conversation {
   SendWork* current();
   u32 payload_of(const SendWork& work, u32 number) const;
   u8 request_opcode(const SendWork& work, u32 number) const;
+  bool fills_hole(const SendWork& work, u32 number, const sroce_packet& pkt) const;
   void check_request_headers(const SendWork& work, u32 number, const sroce_packet& pkt) const;
   void check_may_begin(const SendWork& work, u32 index, bool draining) const;
   void check_succeeded(const SendWork& work) const;
@@ -94,6 +96,7 @@ class Conversation {
   const Side& side_;
   const u32 mtu_;
   const bool strict_;
+  const bool holds_;  // the responder keeps what comes out of order
   const bool no_repeats_;
   Memory& local_;
   Memory& remote_;

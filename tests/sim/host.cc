@@ -60,6 +60,8 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   requester_.attr.retry_cnt = side_.retry_cnt;
   requester_.attr.rnr_retry = side_.rnr_retry;
   requester_.attr.ack_timeout_ns = sroce_ack_timeout_ns(side_.timeout_exponent);
+  requester_.attr.adaptive = side_.adaptive;
+  requester_.attr.selective = side_.selective;
   sroce_requester_start_psn(&requester_, first_psn);
   sroce_requester_set_state(&requester_, SROCE_SQ_READY);
 
@@ -70,6 +72,8 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   responder_.attr.access = SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE |
                            SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
   responder_.attr.min_rnr_timer = side_.min_rnr_timer;
+  responder_.attr.hold_packets = side_.hold_packets;
+  responder_.attr.selective = side_.selective;
   sroce_resources_init(&responder_.resources, resources_.data(), side_.max_dest_rd_atomic);
   sroce_responder_start_psn(&responder_, peer_first_psn);
   sroce_responder_set_state(&responder_, SROCE_RQ_READY);
@@ -80,6 +84,7 @@ void Host::disconnect() {
   error_ = false;
   sroce_requester_reset(&requester_);
   sroce_responder_reset(&responder_);
+  kept_.clear();
 }
 
 void Host::move_to_error() {
@@ -145,7 +150,8 @@ void Host::post_receive() {
 
 u64 Host::wake_ns() const {
   if (!connected_) return SROCE_NEVER;
-  const u64 deadline_ns = sroce_requester_deadline(&requester_);
+  const u64 deadline_ns =
+      std::min(sroce_requester_deadline(&requester_), sroce_responder_deadline(&responder_));
   const u64 timer_ns = deadline_ns == SROCE_NEVER ? SROCE_NEVER : deadline_ns + slack_ns_;
   return std::min(timer_ns, resume_ns_);
 }
@@ -155,6 +161,7 @@ void Host::run(u64 now_ns) {
   now_ns_ = now_ns;
   if (resume_ns_ <= now_ns) resume_ns_ = SROCE_NEVER;
   handle_deadline();
+  sroce_responder_timeout(&responder_, now_ns);
   run_send();
   run_recv();
   check_requester();
@@ -177,6 +184,7 @@ void Host::receive(const Datagram& datagram, u64 now_ns) {
   require(pkt.header_bytes + pkt.payload_bytes + pkt.pad_bytes + SROCE_ICRC_BYTES == total,
           "parser lengths do not add up", "%u bytes", total);
   const auto payload = std::span(datagram.bytes).subspan(pkt.header_bytes, pkt.payload_bytes);
+  if (pkt.info->flags & SROCE_OPF_SACK) pkt.sack = payload.data();
   if (pkt.info->flags & SROCE_OPF_RESPONSE)
     handle_response(pkt, payload);
   else if (pkt.info->flags & SROCE_OPF_REQUEST)

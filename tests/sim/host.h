@@ -4,6 +4,7 @@
 #ifndef TESTS_SIM_HOST_H
 #define TESTS_SIM_HOST_H
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -58,6 +59,10 @@ class Host {
   void run_recv();
   bool respond_once(u32& budget);
   void handle_request(const sroce_packet& pkt, std::span<const u8> payload);
+  void take_request(const sroce_packet& pkt, std::span<const u8> payload, bool held);
+  bool keep(const sroce_packet& pkt, std::span<const u8> payload);
+  void drop_kept();
+  void write_sack(const sroce_response_plan& plan);
   void fetch_receive();
   sroce_recv_result execute(const sroce_packet& pkt, const sroce_recv_plan& plan,
                             std::span<const u8> payload);
@@ -68,6 +73,7 @@ class Host {
   void flush_receives();
   // invariants.cc
   void check_requester() const;
+  void check_window(const sroce_send_plan& plan) const;
   void check_responder() const;
   void check_gap_handling(const sroce_packet& pkt, const sroce_recv_plan& plan);
   void check_message_stream(const sroce_packet& pkt);
@@ -107,6 +113,12 @@ class Host {
   u64 now_ns_ = 0;
   u64 resume_ns_ = SROCE_NEVER;  // a shortage, a full transmit queue, or a spent budget
   u64 slack_ns_ = 0;
+
+  struct Kept {
+    sroce_packet pkt;
+    Bytes payload;
+  };
+  std::map<u32, Kept> kept_;  // requests that came before their turn
 
   // invariants.cc: an independent reading of what passes by.
   bool gap_known_ = false;     // the responder has reported a gap (or a want of receives)

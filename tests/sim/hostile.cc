@@ -18,6 +18,7 @@ u32 near_psn(Rng& rng, u32 psn) {
 
 u8 random_opcode(Rng& rng) {
   if (rng.chance(0.05)) return static_cast<u8>(rng.next());
+  if (rng.chance(0.1)) return SROCE_OP_SACK;
   return static_cast<u8>(rng.below(0x18));
 }
 
@@ -33,7 +34,10 @@ u8 random_syndrome(Rng& rng) {
 }
 
 void change_field(Rng& rng, sroce_packet& pkt) {
-  switch (rng.below(13)) {
+  switch (rng.below(14)) {
+    case 13:
+      pkt.selective = !pkt.selective;
+      break;
     case 0:
       pkt.psn = near_psn(rng, pkt.psn);
       break;
@@ -121,6 +125,7 @@ Bytes forge_datagram(Rng& rng, const Bytes& real, u32 mtu_bytes) {
   pkt.payload_bytes = 0;
   if (pkt.info->flags & SROCE_OPF_PAYLOAD)
     pkt.payload_bytes = rng.chance(0.5) ? mtu_bytes : static_cast<u32>(rng.below(4097));
+  if (pkt.info->flags & SROCE_OPF_SACK) pkt.payload_bytes %= 2 * SROCE_SACK_MAX_BYTES;
   pkt.pad_bytes = -pkt.payload_bytes & 3;
   if ((pkt.info->flags & SROCE_OPF_RETH) && rng.chance(0.5))
     pkt.dma_length = rng.chance(0.5) ? pkt.payload_bytes : odd_length(rng, pkt.payload_bytes);

@@ -29,6 +29,15 @@ void Host::count_in_flight(u32& data, u32& rd_atomic) const {
   }
 }
 
+// What goes out in its turn keeps the window; a repair stands for what was lost.
+void Host::check_window(const sroce_send_plan& plan) const {
+  const sroce_requester& req = requester_;
+  if (plan.repair || !plan.payload_bytes) return;
+  const u32 flight = req.data_inflight - req.sel.done_data + plan.packet_count;
+  require(flight <= side_.window_packets, "window exceeded", "%u of %u", flight,
+          side_.window_packets);
+}
+
 void Host::check_requester() const {
   const sroce_requester& req = requester_;
   const char* rule = "requester positions are out of order";
@@ -58,7 +67,6 @@ void Host::check_requester() const {
           "packets in flight are miscounted",
           "data %u, counted %u; READs and atomics %u, counted %u", req.data_inflight, data,
           req.rd_inflight, rd_atomic);
-  require(data <= side_.window_packets, "window exceeded", "%u of %u", data, side_.window_packets);
   require(rd_atomic <= side_.max_rd_atomic, "max_rd_atomic exceeded", "%u of %u", rd_atomic,
           side_.max_rd_atomic);
   const bool needs_timer = next && req.attr.ack_timeout_ns;
@@ -75,6 +83,9 @@ void Host::check_requester() const {
 // A gap is reported once, and what follows it is dropped until the expected packet comes.
 void Host::check_gap_handling(const sroce_packet& pkt, const sroce_recv_plan& plan) {
   const bool reports = plan.verdict == SROCE_RECV_NAK && plan.syndrome == SROCE_NAK_PSN_SEQUENCE;
+  require(!reports || !responder_.attr.hold_packets || pkt.psn != responder_.epsn,
+          "the expected packet is refused", "psn=%06x", pkt.psn);
+  if (responder_.attr.hold_packets) return;
   const bool ours = (pkt.opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_RC;
   const bool beyond = ours && psn_distance(pkt.psn, responder_.epsn) > 0;
   if (responder_.state == SROCE_RQ_READY && beyond) {
@@ -110,6 +121,7 @@ void Host::check_message_stream(const sroce_packet& pkt) {
 // A response beyond a missing one means that the missing one was lost: ask again, once.
 void Host::check_gap_is_retried(const sroce_packet& pkt, const sroce_ack_plan& plan) {
   const sroce_requester& req = requester_;
+  if (plan.selective) return;
   if (!out_->strict() || req.state == SROCE_SQ_ERROR || plan.action != SROCE_ACK_DROP ||
       req.acked == req.posted)
     return;
@@ -153,7 +165,8 @@ void Host::check_idle() const {
   if (!connected_ || error_) return;
   const sroce_requester& req = requester_;
   require(req.unacked_psn == req.post_psn && req.next_psn == req.post_psn && !req.data_inflight &&
-              !req.rd_inflight && req.acked == req.posted,
+              !req.rd_inflight && req.acked == req.posted && !req.sel.done_data &&
+              (kept_.empty() || !in_->strict()),
           "something pending after the drain", "%s", describe_state().c_str());
   require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer on without need", "%s",
           describe_state().c_str());

@@ -17,6 +17,8 @@ std::string format(const char* pattern, ...) {
 
 std::string opcode_name(u8 opcode) {
   switch (opcode) {
+    case SROCE_OP_SACK:
+      return "SACK";
     case SROCE_OP_SEND_FIRST:
       return "SEND_FIRST";
     case SROCE_OP_SEND_MIDDLE:
@@ -106,6 +108,7 @@ std::string describe(const sroce_packet& pkt) {
     text += format(" %s msn=%u", syndrome_name(pkt.syndrome).c_str(), pkt.msn);
   if (pkt.ack_req) text += " ack_req";
   if (pkt.solicited) text += " solicited";
+  if (pkt.selective) text += " selective";
   return text;
 }
 

@@ -98,6 +98,12 @@ u8 Conversation::request_opcode(const SendWork& work, u32 number) const {
   }
 }
 
+// Part of a READ may be asked for again: what is missing, whole packets, once it has been executed.
+bool Conversation::fills_hole(const SendWork& work, u32 number, const sroce_packet& pkt) const {
+  return side_.selective && work.is_read() && (work.executed || !strict_) && pkt.dma_length &&
+         pkt.dma_length % mtu_ == 0 && number * mtu_ + pkt.dma_length < work.length;
+}
+
 void Conversation::check_request_headers(const SendWork& work, u32 number,
                                          const sroce_packet& pkt) const {
   const char* rule = "request headers are wrong";
@@ -111,7 +117,7 @@ void Conversation::check_request_headers(const SendWork& work, u32 number,
           "psn=%06x dest_qpn, pkey or migreq", pkt.psn);
   if (flags & SROCE_OPF_RETH)
     require(pkt.va == work.remote_addr + skipped && pkt.rkey == work.rkey &&
-                pkt.dma_length == work.length - skipped,
+                (pkt.dma_length == work.length - skipped || fills_hole(work, number, pkt)),
             rule, "psn=%06x RETH", pkt.psn);
   if (flags & SROCE_OPF_ATOMIC_ETH) {
     const bool swaps = work.opcode == SROCE_WR_COMPARE_SWAP;
@@ -193,14 +199,17 @@ void Conversation::response_placed(const sroce_ack_plan& plan, std::span<const u
   local_.expect_scattered(work.sge.data(), static_cast<u32>(work.sge.size()), plan.place_offset,
                           data);
   if (strict_) {
-    require(plan.place_offset == work.local_bytes, "response placed out of order or twice",
+    require(plan.selective || plan.place_offset == work.local_bytes, "response placed out of order",
             "offset %u, expected %u of wr %llx", plan.place_offset, work.local_bytes,
             (unsigned long long)work.wr_id);
+    require(work.placed.insert(plan.place_offset).second, "response placed twice",
+            "offset %u of wr %llx", plan.place_offset, (unsigned long long)work.wr_id);
     require(std::equal(data.begin(), data.end(), work.data.begin() + plan.place_offset),
             "response data is wrong", "offset %u of wr %llx", plan.place_offset,
             (unsigned long long)work.wr_id);
   }
-  work.local_bytes = plan.place_offset + static_cast<u32>(data.size());
+  work.local_bytes = strict_ ? work.local_bytes + static_cast<u32>(data.size())
+                             : plan.place_offset + static_cast<u32>(data.size());
   while (rd_oldest_ < posted_ && (!sends[rd_oldest_].is_rd_atomic() ||
                                   sends[rd_oldest_].local_bytes == sends[rd_oldest_].length))
     rd_oldest_++;

@@ -141,7 +141,8 @@ void Conversation::check_acknowledge(const sroce_packet& pkt) {
     check_refusal(pkt.syndrome);
     return;
   }
-  require(!gap_reported_ || gap_psn_ != pkt.psn, "gap reported twice", "psn=%06x", pkt.psn);
+  require(!gap_reported_ || gap_psn_ != pkt.psn || holds_, "gap reported twice", "psn=%06x",
+          pkt.psn);
   gap_reported_ = true;
   gap_psn_ = pkt.psn;
 }
@@ -154,8 +155,10 @@ void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
   require(work.is_read() && work.executed, "READ response nobody asked for", "psn=%06x", pkt.psn);
   require(number <= work.answered, "hole in READ responses", "psn=%06x, expected %06x", pkt.psn,
           psn_add(work.first_psn, work.answered));
-  require(last == !!(flags & SROCE_OPF_LAST), "READ response opcode is wrong", "psn=%06x %s",
-          pkt.psn, opcode_name(pkt.opcode).c_str());
+  // What fills a hole begins and ends where the hole does.
+  const bool again = number < work.answered;
+  require(again || last == !!(flags & SROCE_OPF_LAST), "READ response opcode is wrong",
+          "psn=%06x %s", pkt.psn, opcode_name(pkt.opcode).c_str());
   require(number || (flags & SROCE_OPF_FIRST), "READ response opcode is wrong", "psn=%06x %s",
           pkt.psn, opcode_name(pkt.opcode).c_str());
   require(payload.size() == payload_of(work, number) &&

@@ -5,6 +5,7 @@
 
 #include "sim/host.h"
 #include "sim/plan_compare.h"
+#include "transport/psn.h"
 
 namespace sim {
 
@@ -112,8 +113,41 @@ sroce_recv_result Host::execute(const sroce_packet& pkt, const sroce_recv_plan& 
   return result;
 }
 
+// Memory may be short for packets that are not due; a hostile peer cannot have more than the limit.
+bool Host::keep(const sroce_packet& pkt, std::span<const u8> payload) {
+  if (in_shortage(side_.drop_received)) return false;
+  require(kept_.size() < side_.hold_packets, "more kept than allowed", "%zu", kept_.size());
+  require(kept_.try_emplace(pkt.psn, Kept{pkt, Bytes(payload.begin(), payload.end())}).second,
+          "kept twice", "psn=%06x", pkt.psn);
+  return true;
+}
+
+// What the engine does not count as kept any more.
+void Host::drop_kept() {
+  if (!responder_.reorder.count) kept_.clear();
+  std::erase_if(kept_, [this](const auto& item) {
+    return psn_distance(item.first, responder_.epsn) < 0;
+  });
+  require(kept_.size() == responder_.reorder.count, "packets kept are miscounted", "%zu, %u",
+          kept_.size(), responder_.reorder.count);
+}
+
 void Host::handle_request(const sroce_packet& pkt, std::span<const u8> payload) {
-  if (in_shortage(side_.drop_received)) return;  // before anything was decided: a lost packet
+  take_request(pkt, payload, false);
+  drop_kept();
+  u32 psn;
+  while (sroce_responder_next_held(&responder_, &psn)) {
+    auto node = kept_.extract(psn);
+    require(!node.empty(), "a packet never kept", "psn=%06x", psn);
+    if (log_.on()) log_.line(format("%c: takes up psn=%06x", 'A' + number_, psn));
+    take_request(node.mapped().pkt, node.mapped().payload, true);
+    drop_kept();
+  }
+}
+
+void Host::take_request(const sroce_packet& pkt, std::span<const u8> payload, bool held) {
+  if (!held && in_shortage(side_.drop_received))
+    return;  // before anything was decided: a lost packet
   if (sroce_responder_wants_wqe(&responder_, &pkt)) fetch_receive();
   const sroce_responder before = responder_;
   sroce_recv_plan plan, again;
@@ -121,7 +155,7 @@ void Host::handle_request(const sroce_packet& pkt, std::span<const u8> payload) 
   sroce_responder_plan(&responder_, &pkt, &again);
   require(same_plan(plan, again) && !std::memcmp(&before, &responder_, sizeof(before)),
           "a dropped plan has an effect", "request psn=%06x", pkt.psn);
-  if (in_shortage(side_.drop_received)) return;  // after the decision
+  if (!held && in_shortage(side_.drop_received)) return;  // after the decision
   if (log_.on() && plan.verdict == SROCE_RECV_DROP)
     log_.line(
         format("%c: request psn=%06x dropped, reason %u", 'A' + number_, pkt.psn, plan.reason));
@@ -129,8 +163,10 @@ void Host::handle_request(const sroce_packet& pkt, std::span<const u8> payload) 
               (in_->fetched_receives() == posted_receives_ && !responder_.recv_held),
           "RNR although there are receives", "psn=%06x", pkt.psn);
   check_gap_handling(pkt, plan);
-  const sroce_recv_result result = execute(pkt, plan, payload);
-  sroce_responder_commit(&responder_, &pkt, &plan, &result);
+  sroce_recv_result result = execute(pkt, plan, payload);
+  if (plan.verdict == SROCE_RECV_HOLD && !plan.kept && !keep(pkt, payload))
+    result.status = SROCE_MEM_BAD_KEY;
+  sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns_);
   const bool refused = plan.verdict == SROCE_RECV_NAK && plan.syndrome != SROCE_NAK_PSN_SEQUENCE;
   require(!refused || responder_.state == SROCE_RQ_FAILED, "QP survives a fatal NAK", "psn=%06x",
           pkt.psn);
@@ -148,6 +184,19 @@ void Host::run_recv() {
   // The fatal NAK has to go out before the QP follows.
   sroce_response_plan plan;
   if (!sroce_responder_next_response(&responder_, 1, &plan)) move_to_error();
+}
+
+// The bitmap says exactly what is kept.
+void Host::write_sack(const sroce_response_plan& plan) {
+  sroce_responder_write_sack(&responder_, payload_.data(), plan.payload_bytes);
+  u32 told = 0;
+  for (u32 bit = 0; bit < 8 * plan.payload_bytes; bit++) {
+    if (!(payload_[bit / 8] >> bit % 8 & 1)) continue;
+    told++;
+    require(kept_.contains(psn_add(responder_.epsn, bit)), "bitmap tells of what is not kept",
+            "psn=%06x", psn_add(responder_.epsn, bit));
+  }
+  require(told == kept_.size(), "bitmap leaves out what is kept", "%u of %zu", told, kept_.size());
 }
 
 bool Host::respond_once(u32& budget) {
@@ -169,8 +218,10 @@ bool Host::respond_once(u32& budget) {
           "%u packets, limit %u", plan.packet_count, max_packets);
 
   sroce_mem_status fetched = SROCE_MEM_OK;
-  payload_.resize(plan.kind == SROCE_RESPONSE_READ ? plan.payload_bytes : 0);
-  if (!payload_.empty()) {
+  payload_.resize(plan.payload_bytes);
+  if (plan.kind == SROCE_RESPONSE_SACK) {
+    write_sack(plan);
+  } else if (!payload_.empty()) {
     fetched = memory_->check(plan.rkey, plan.va, payload_.size(), SROCE_ACCESS_REMOTE_READ);
     if (fetched == SROCE_MEM_OK)
       memory_->read(plan.rkey, plan.va, payload_, SROCE_ACCESS_REMOTE_READ);

@@ -61,6 +61,10 @@ Side make_side(Rng& rng) {
   side.post_gap_ns = rng.chance(0.4) ? 0 : rng.between(100, 40000);
   side.post_batch = static_cast<u32>(rng.between(1, 16));
   if (rng.chance(0.2)) side.sqd = 0.05;
+  static constexpr u32 kHold[] = {0, 3, 16, 64, 500, 2048};
+  side.adaptive = rng.chance(0.6);
+  side.hold_packets = rng.pick(kHold);
+  side.selective = side.hold_packets && rng.chance(0.8);
   return side;
 }
 
@@ -153,10 +157,11 @@ std::string Scenario::describe() const {
     const PathFaults& faults = path[i];
     text += format(
         "\n  %c: psn=%06x slots=%u window=%u rd=%u/%u retry=%u rnr=%u timeout=%u rnr_timer=%u"
-        " burst=%u drop_plan=%g late_receives=%g sqd=%g",
+        " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d hold=%u",
         'A' + i, side.start_psn, side.slots, side.window_packets, side.max_rd_atomic,
         side.max_dest_rd_atomic, side.retry_cnt, side.rnr_retry, side.timeout_exponent,
-        side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd);
+        side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd, side.adaptive,
+        side.selective, side.hold_packets);
     text += format(
         "\n  %c->%c: loss=%g duplicate=%g reorder=%g corrupt=%g fuzz=%g forge=%g jitter=%lluns",
         'A' + i, 'B' - i, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,

@@ -22,14 +22,16 @@ void Host::handle_deadline() {
   if (deadline_ns == SROCE_NEVER || now_ns_ < deadline_ns) return;
   const u64 timeouts = requester_.timeouts;
   const bool rnr_waiting = requester_.rnr_waiting;
+  const bool expired = !rnr_waiting && now_ns_ >= requester_.ack_deadline_ns;
   if (log_.on())
-    log_.line(format("%c: %s", 'A' + number_, rnr_waiting ? "RNR wait ends" : "ACK timeout"));
-  if (!rnr_waiting) {
-    out_->retried();
-    retried_gap_psn_ = ~0u;
-  }
+    log_.line(format("%c: %s", 'A' + number_,
+                     rnr_waiting ? "RNR wait ends"
+                     : expired   ? "ACK timeout"
+                                 : "asks again"));
+  if (expired) out_->retried();
+  if (!rnr_waiting) retried_gap_psn_ = ~0u;
   sroce_requester_timeout(&requester_, now_ns_);
-  require(requester_.timeouts == timeouts + !rnr_waiting, "timeouts are miscounted", "%llu",
+  require(requester_.timeouts == timeouts + expired, "timeouts are miscounted", "%llu",
           (unsigned long long)requester_.timeouts);
   slack_ns_ = rng_.below(side_.timer_slack_ns + 1);
   pull_send_completions();
@@ -66,6 +68,7 @@ bool Host::send_once(u32& budget) {
       require(plan.packet_count && plan.packet_count <= max_packets, "burst over its limit",
               "%u packets, limit %u", plan.packet_count, max_packets);
       if (drops_plan()) return false;
+      check_window(plan);
       send_burst(plan, budget);
       break;
     case SROCE_SEND_LOCAL: {
@@ -133,7 +136,8 @@ sroce_mem_status Host::place_response(const sroce_ack_plan& plan, const sroce_pa
 void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) {
   const u32 unacked_psn = requester_.unacked_psn;
   const bool retry = plan.rewind && !plan.implied && !plan.rnr;
-  if (plan.action != SROCE_ACK_DROP && plan.unacked_psn != unacked_psn) {
+  sroce_completer_commit(&requester_, &plan, placed, now_ns_);
+  if (requester_.unacked_psn != unacked_psn) {
     out_->progressed();
     retried_gap_psn_ = ~0u;
   }
@@ -147,7 +151,6 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
   if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RETRY_EXC_ERR) out_->retried();
   if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RNR_RETRY_EXC_ERR)
     out_->rnr_waited(0);
-  sroce_completer_commit(&requester_, &plan, placed, now_ns_);
   if (plan.action == SROCE_ACK_DROP)
     require(requester_.unacked_psn == unacked_psn, "a dropped packet has an effect", "psn=%06x",
             unacked_psn);
@@ -166,7 +169,7 @@ void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload)
                      plan.action == SROCE_ACK_DROP ? plan.reason : plan.status));
   sroce_mem_status placed = SROCE_MEM_OK;
   const bool answers = pkt.info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC);
-  if (plan.action == SROCE_ACK_ACCEPT && answers && !plan.rewind)
+  if (plan.action == SROCE_ACK_ACCEPT && answers && (plan.selective ? plan.answered : !plan.rewind))
     placed = place_response(plan, pkt, payload);
   else
     require(!plan.place_bytes, "placed without cause", "psn=%06x", pkt.psn);

@@ -3,6 +3,7 @@
 #ifndef TESTS_SIM_WORK_H
 #define TESTS_SIM_WORK_H
 
+#include <set>
 #include <vector>
 
 #include "port/engine.h"
@@ -42,6 +43,7 @@ struct SendWork {
   u32 remote_bytes = 0;   // placed by the responder
   u32 answered = 0;       // READ and atomic: responses sent at least once
   u32 local_bytes = 0;    // placed by the requester
+  std::set<u32> placed;   // at which offsets
   bool executed = false;  // wholly, at the responder (or locally)
   bool begun = false;
 

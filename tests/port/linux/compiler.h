@@ -4,4 +4,7 @@
 
 #include <linux/compiler_types.h>
 
+#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, value)	(*(volatile __typeof__(x) *)&(x) = (value))
+
 #endif

@@ -43,6 +43,7 @@ const std::array kRows = {
     Row{0x64, "UD SEND Only", 20, SROCE_OPF_DETH},
     Row{0x65, "UD SEND Only with Immediate", 24, SROCE_OPF_DETH | SROCE_OPF_IMM},
     Row{0x81, "CNP", 12, 0},
+    Row{0xd1, "selective ACK", 16, SROCE_OPF_AETH},
 };
 
 constexpr u32 kHeaderFlags = SROCE_OPF_RETH | SROCE_OPF_AETH | SROCE_OPF_ATOMIC_ETH |
@@ -81,9 +82,10 @@ TEST(OpcodeLookup, APacketIsARequestOrAResponseOrACnp) {
   }
 }
 
-TEST(OpcodeLookup, ResponsesAreTheSixOfTheStandard) {
+TEST(OpcodeLookup, ResponsesAreThoseOfTheStandardAndOurs) {
   for (const Row& row : kRows)
-    EXPECT_EQ(!!(flags(row.opcode) & SROCE_OPF_RESPONSE), row.opcode >= 0x0d && row.opcode <= 0x12)
+    EXPECT_EQ(!!(flags(row.opcode) & SROCE_OPF_RESPONSE),
+              (row.opcode >= 0x0d && row.opcode <= 0x12) || row.opcode == SROCE_OP_SACK)
         << row.name;
 }
 

@@ -69,7 +69,7 @@ class ReceiveQueue {
     if (resp.service == SROCE_SERVICE_UD)
       sroce_datagram_commit(&resp, &pkt, &made, &result);
     else
-      sroce_responder_commit(&resp, &pkt, &made, &result);
+      sroce_responder_commit(&resp, &pkt, &made, &result, now);
     EXPECT_TRUE(made.verdict != SROCE_RECV_DROP || before.same_as(*this))
         << "a dropped request changed the responder";
     sroce_completion wc;
@@ -106,6 +106,7 @@ class ReceiveQueue {
   sroce_rq_event event() { return sroce_responder_take_event(&resp); }
 
   sroce_responder resp;
+  u64 now = 1000;
   std::vector<sroce_completion> completions;
 
  private:

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Packets that come before their turn.
+ *
+ * A request beyond the expected PSN is kept (by the shell; its PSN here) until
+ * the ones before it have come, then executed in its turn: nothing is ever
+ * executed out of order. What the sender is told depends on what it is:
+ *
+ *   selective   at once, and now and then: an ACK with a bitmap. It fills the
+ *               holes; when one is lost is for it to tell.
+ *   standard    nothing for a while, since reordering is no loss; then a NAK,
+ *               and it goes back. If it sends again what is held and still not
+ *               what is missing, its repair was lost: another NAK.
+ *
+ * How long a while? As long as packets were late of late.
+ *
+ * The bitmap: bit i of octet n, from the least significant, is PSN
+ * ACK + 1 + 8n + i. So the first bit, the expected PSN, is never set.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "transport/psn.h"
+#include "transport/responder.h"
+
+/* How long a packet may be late. */
+#define PATIENCE_MIN_NS		50000ull
+#define PATIENCE_MAX_NS		2000000ull
+/* A selective peer hears of every so many packets kept. */
+#define SACK_INTERVAL		8u
+
+/**
+ * sroce_reorder_plan() - can a packet beyond the expected PSN be kept?
+ * @resp: the responder
+ * @pkt: the packet
+ * @plan: @plan->kept is set when it is held already
+ *
+ * Return: whether it can, or is.
+ */
+bool sroce_reorder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			struct sroce_recv_plan *plan)
+{
+	u32 ahead = (pkt->psn - resp->epsn) & SROCE_PSN_MASK;
+
+	if (ahead >= min(resp->attr.hold_packets, SROCE_PSN_MAP_SPAN) || resp->reorder.refused)
+		return false;
+	plan->kept = psn_map_has(&resp->reorder.held, pkt->psn);
+	return true;
+}
+
+static u64 patience_ns(const struct sroce_responder *resp)
+{
+	return clamp(resp->reorder.patience_ns, PATIENCE_MIN_NS, PATIENCE_MAX_NS);
+}
+
+/* A standard peer is told in a while, unless it has been. */
+static void expect_the_rest(struct sroce_responder *resp, u64 now_ns)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+
+	if (!reorder->peer_selective && reorder->nak_at_ns == SROCE_NEVER)
+		reorder->nak_at_ns = now_ns + patience_ns(resp);
+}
+
+/* Is this packet worth a word to a selective peer at once? */
+static bool is_news(const struct sroce_reorder *reorder, const struct sroce_packet *pkt,
+		    bool opens)
+{
+	return opens || pkt->ack_req || pkt->psn != reorder->end_psn ||
+	       reorder->unreported >= SACK_INTERVAL;
+}
+
+/**
+ * sroce_reorder_hold() - a packet came before its turn
+ * @resp: the responder
+ * @pkt: the packet
+ * @plan: SROCE_RECV_HOLD
+ * @kept: the shell keeps it; for want of memory it may not, then it is lost
+ * @now_ns: monotonic time
+ */
+void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			const struct sroce_recv_plan *plan, bool kept, u64 now_ns)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+	bool opens = !reorder->open, news = plan->kept;
+
+	if (opens) {
+		reorder->open = true;
+		reorder->open_since_ns = now_ns;
+		reorder->end_psn = resp->epsn;
+	}
+	if (kept && !plan->kept) {
+		psn_map_add(&reorder->held, pkt->psn);
+		reorder->count++;
+		reorder->unreported++;
+		news = is_news(reorder, pkt, opens);
+		if (psn_before(reorder->end_psn, psn_add(pkt->psn, 1)))
+			reorder->end_psn = psn_add(pkt->psn, 1);
+	}
+	if (reorder->peer_selective && news)
+		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
+	if (!resp->gap_reported || plan->kept)
+		expect_the_rest(resp, now_ns);
+}
+
+/**
+ * sroce_reorder_passed() - the expected PSN has moved on
+ * @resp: the responder
+ * @from_psn: where it was
+ * @now_ns: monotonic time
+ */
+void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+	u32 count = (resp->epsn - from_psn) & SROCE_PSN_MASK;
+
+	reorder->refused = false;
+	if (!reorder->open) {
+		resp->gap_reported = false;
+		return;
+	}
+	/* It came by itself: it was late, not lost. */
+	if (!resp->gap_reported)
+		reorder->patience_ns = max(reorder->patience_ns,
+					   2 * (now_ns - reorder->open_since_ns));
+	else if (resp->gap_reported)
+		reorder->patience_ns -= reorder->patience_ns / 16;
+	resp->gap_reported = false;
+	reorder->nak_at_ns = SROCE_NEVER;
+	reorder->open_since_ns = now_ns;
+	/* A READ leaves behind what a peer that keeps no rule sent within it. */
+	reorder->count -= sroce_psn_map_count(&reorder->held, from_psn, count);
+	sroce_psn_map_remove_range(&reorder->held, from_psn, count);
+	if (reorder->peer_selective)
+		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
+	reorder->open = reorder->count;
+	if (reorder->open && !psn_map_has(&reorder->held, resp->epsn))
+		expect_the_rest(resp, now_ns);
+}
+
+/**
+ * sroce_reorder_reported() - the gap has been reported
+ * @resp: the responder
+ */
+void sroce_reorder_reported(struct sroce_responder *resp)
+{
+	resp->reorder.nak_at_ns = SROCE_NEVER;
+}
+
+/**
+ * sroce_reorder_drop() - nothing is kept any more
+ * @resp: the responder; the shell drops the packets when @resp->reorder.count is 0
+ */
+void sroce_reorder_drop(struct sroce_responder *resp)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+
+	if (reorder->count)
+		psn_map_clear(&reorder->held);
+	reorder->count = 0;
+	reorder->open = false;
+	reorder->nak_at_ns = SROCE_NEVER;
+}
+
+/**
+ * sroce_responder_next_held() - has the turn of a kept packet come?
+ * @resp: the responder
+ * @psn: set to its PSN: the shell takes it out and handles it as if it came now
+ *
+ * Return: whether it has. The packet is not counted as kept any more.
+ */
+bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+
+	if (!reorder->count || !psn_map_has(&reorder->held, resp->epsn))
+		return false;
+	*psn = resp->epsn;
+	psn_map_remove(&reorder->held, resp->epsn);
+	reorder->count--;
+	return true;
+}
+
+/**
+ * sroce_responder_deadline() - when sroce_responder_timeout() wants to be called
+ * @resp: the responder
+ *
+ * Return: monotonic nanoseconds, or SROCE_NEVER.
+ */
+u64 sroce_responder_deadline(const struct sroce_responder *resp)
+{
+	return resp->reorder.nak_at_ns;
+}
+
+/**
+ * sroce_responder_timeout() - the deadline may have come
+ * @resp: the responder
+ * @now_ns: monotonic time; early calls do nothing
+ */
+void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns)
+{
+	if (now_ns < resp->reorder.nak_at_ns)
+		return;
+	resp->reorder.nak_at_ns = SROCE_NEVER;
+	if (resp->state != SROCE_RQ_READY)
+		return;
+	sroce_responder_schedule_nak(resp, SROCE_NAK_PSN_SEQUENCE, resp->epsn);
+	resp->gap_reported = true;
+}
+
+/**
+ * sroce_responder_sack_bytes() - length of the bitmap of a selective ACK
+ * @resp: the responder, which holds packets
+ *
+ * Return: bytes, a multiple of eight, at most SROCE_SACK_MAX_BYTES.
+ */
+u32 sroce_responder_sack_bytes(const struct sroce_responder *resp)
+{
+	u32 bits = (resp->reorder.end_psn - resp->epsn) & SROCE_PSN_MASK;
+
+	return min((bits + 63) / 64 * 8, (u32)SROCE_SACK_MAX_BYTES);
+}
+
+/**
+ * sroce_responder_write_sack() - the bitmap of a selective ACK
+ * @resp: the responder
+ * @bitmap: written to
+ * @bytes: from sroce_responder_sack_bytes()
+ */
+void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes)
+{
+	const struct sroce_psn_map *held = &resp->reorder.held;
+	u32 i, shift = resp->epsn % 64;
+
+	for (i = 0; i < bytes / 8; i++) {
+		u32 psn = resp->epsn + 64 * i;
+		u64 word = psn_map_word(held, psn) >> shift;
+		u32 k;
+
+		if (shift)
+			word |= psn_map_word(held, psn + 64) << (64 - shift);
+		for (k = 0; k < 8; k++)
+			bitmap[8 * i + k] = (u8)(word >> 8 * k);
+	}
+}

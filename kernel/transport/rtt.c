@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The round-trip time of a requester.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "transport/psn.h"
+#include "transport/rtt.h"
+
+/* Longer samples say nothing about the path any more. */
+#define MAX_SAMPLE_NS	2000000000ull
+/* The minimum follows a path that became longer within this time. */
+#define MIN_PERIOD_NS	10000000000ull
+/* Before anything is known. */
+#define FIRST_PROBE_NS	2000000u
+/* An answer may have to wait for its turn on the peer's processor. */
+#define PROBE_FLOOR_NS	50000u
+
+static void take_minimum(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
+{
+	if (now_ns >= rtt->period_end_ns) {
+		rtt->min_ns = rtt->period_end_ns ? rtt->next_min_ns : sample_ns;
+		rtt->next_min_ns = sample_ns;
+		rtt->period_end_ns = now_ns + MIN_PERIOD_NS;
+	}
+	rtt->next_min_ns = min(rtt->next_min_ns, sample_ns);
+	rtt->min_ns = min(rtt->min_ns, sample_ns);
+}
+
+/**
+ * sroce_rtt_sample() - one measured round trip
+ * @rtt: the estimate
+ * @sample_ns: nanoseconds from sending to the answer
+ * @now_ns: monotonic time
+ */
+void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
+{
+	u32 sample = (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);
+	u32 deviation;
+
+	if (!rtt->srtt_ns) {
+		rtt->srtt_ns = sample;
+		rtt->var_ns = sample / 2;
+	} else {
+		deviation = sample > rtt->srtt_ns ? sample - rtt->srtt_ns : rtt->srtt_ns - sample;
+		rtt->var_ns = rtt->var_ns - rtt->var_ns / 4 + deviation / 4;
+		rtt->srtt_ns = max(rtt->srtt_ns - rtt->srtt_ns / 8 + sample / 8, 1u);
+	}
+	take_minimum(rtt, sample, now_ns);
+}
+
+/**
+ * sroce_rtt_sent() - a packet that will be answered has been sent for the first time
+ * @rtt: the estimate
+ * @psn: the PSN whose answer ends the measurement
+ * @now_ns: monotonic time
+ */
+void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
+{
+	if (rtt->timing)
+		return;
+	rtt->timing = true;
+	rtt->timed_psn = psn;
+	rtt->timed_at_ns = now_ns;
+}
+
+/**
+ * sroce_rtt_sent_again() - packets have been sent again
+ * @rtt: the estimate
+ * @psn: the first of them
+ * @count: how many
+ */
+void sroce_rtt_sent_again(struct sroce_rtt *rtt, u32 psn, u32 count)
+{
+	/* The first measurement may be too long rather than missing. */
+	if (rtt->srtt_ns && ((rtt->timed_psn - psn) & SROCE_PSN_MASK) < count)
+		rtt->timing = false;
+}
+
+/**
+ * sroce_rtt_answered() - everything up to a PSN has been answered
+ * @rtt: the estimate
+ * @psn: the newest of it
+ * @now_ns: monotonic time
+ *
+ * Return: the sample that this gives, 0 for none.
+ */
+u32 sroce_rtt_answered(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
+{
+	u64 sample_ns;
+
+	if (!rtt->timing || psn_before(psn, rtt->timed_psn))
+		return 0;
+	rtt->timing = false;
+	sample_ns = now_ns - rtt->timed_at_ns;
+	sroce_rtt_sample(rtt, sample_ns, now_ns);
+	return (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);
+}
+
+/**
+ * sroce_rtt_count() - packets have been answered
+ * @rtt: the estimate
+ * @packets: how many
+ * @now_ns: monotonic time
+ */
+void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
+{
+	rtt->round_packets += min(packets, SROCE_PSN_SPAN);
+	if (now_ns < rtt->round_end_ns || !rtt->srtt_ns)
+		return;
+	/* A round that began with a pause says little. */
+	if (rtt->round_end_ns && now_ns - rtt->round_end_ns < rtt->srtt_ns)
+		rtt->packets = max(rtt->round_packets, rtt->packets - rtt->packets / 8);
+	rtt->round_packets = 0;
+	rtt->round_end_ns = now_ns + rtt->srtt_ns;
+}
+
+/**
+ * sroce_rtt_probe_ns() - how long an answer may take until it is missed
+ * @rtt: the estimate
+ *
+ * Return: nanoseconds; a guess before the first sample.
+ */
+u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
+{
+	if (!rtt->srtt_ns)
+		return FIRST_PROBE_NS;
+	return (u64)rtt->srtt_ns + max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 2) +
+	       PROBE_FLOOR_NS;
+}
+
+/**
+ * sroce_rtt_repair_ns() - how long a packet sent again may go unanswered while others are not
+ * @rtt: the estimate
+ *
+ * Answers keep coming, so the peer is awake: no need for patience with it.
+ *
+ * Return: nanoseconds.
+ */
+u64 sroce_rtt_repair_ns(const struct sroce_rtt *rtt)
+{
+	if (!rtt->srtt_ns)
+		return FIRST_PROBE_NS;
+	return (u64)rtt->srtt_ns + max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 4);
+}
+
+/**
+ * sroce_rtt_bdp_packets() - what the path holds
+ * @rtt: the estimate
+ *
+ * Return: packets answered in the shortest round-trip time: the bandwidth-delay
+ * product without the queues; 0 while nothing is known.
+ */
+u32 sroce_rtt_bdp_packets(const struct sroce_rtt *rtt)
+{
+	if (!rtt->srtt_ns)
+		return 0;
+	return (u32)div_u64((u64)rtt->packets * rtt->min_ns, rtt->srtt_ns);
+}

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Selective repeat: a peer that keeps what comes out of order says what it has,
+ * and only the holes are sent again.
+ *
+ * Who speaks it? A requester that would like to sets a reserved bit of the BTH
+ * in its requests; a responder that can sets it in its answers. The first
+ * answer decides. A standard peer ignores the bit on receipt and sends it as 0
+ * (IBTA 9.2), so it never sees anything else that is not standard.
+ *
+ * What is known of the PSNs from unacked_psn on:
+ *
+ *     executed_psn   everything before it has been executed by the peer: a SEND
+ *                    or WRITE there needs nothing more; a READ, its responses
+ *     done           bit by bit: held by the peer, or response received
+ *     lost_psn       a request that is not done before it was overtaken by so
+ *                    many others that it must be lost (reordering is not loss)
+ *     lost_answer_psn  the same for the answers to READs and atomics
+ *     repairs        sent again; not to be sent a third time too soon
+ *
+ * A hole is what is lost, not done and not under repair. Nothing here
+ * completes a SEND or WRITE but executed_psn, which is the ordinary cumulative
+ * acknowledgement: a peer that lies about what it holds delays itself only.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "transport/ack.h"
+#include "transport/psn.h"
+#include "transport/requester.h"
+
+/* How many packets may overtake another before it is taken for lost. */
+#define REORDER_MIN_PACKETS	3u
+#define REORDER_MAX_PACKETS	512u
+
+static u32 wqe_end_psn(const struct sroce_send_wqe *wqe)
+{
+	return psn_add(wqe->first_psn, wqe->psn_count);
+}
+
+static void forget_repairs(struct sroce_repairs *repairs)
+{
+	if (repairs->any)
+		psn_map_clear(&repairs->map);
+	repairs->any = false;
+}
+
+/* Nothing from @psn on is done: what the peer said it holds, it may not. */
+static void forget_held(struct sroce_requester *req, u32 psn)
+{
+	struct sroce_selective *sel = &req->sel;
+	u32 beyond = SROCE_PSN_MAP_SPAN - min(sroce_requester_forward(req, psn),
+					      SROCE_PSN_MAP_SPAN);
+
+	sel->done_data -= sroce_psn_map_count(&sel->done, psn, beyond);
+	sroce_psn_map_remove_range(&sel->done, psn, beyond);
+}
+
+/**
+ * sroce_selective_restart() - forget what the peer holds from a PSN on
+ * @req: the requester
+ * @psn: where sending starts or starts again; everything before it is executed
+ */
+void sroce_selective_restart(struct sroce_requester *req, u32 psn)
+{
+	struct sroce_selective *sel = &req->sel;
+
+	forget_held(req, psn);
+	forget_repairs(&sel->repairs[0]);
+	forget_repairs(&sel->repairs[1]);
+	sel->lost_psn = psn;
+	sel->executed_psn = psn;
+	sel->top_psn = psn;
+	if (psn != req->unacked_psn && psn_before(sel->answer_psn, psn))
+		return;
+	sel->answer_psn = psn;
+	sel->lost_answer_psn = req->unacked_psn;
+}
+
+/* Repairs that had no effect in a round trip were lost as well. */
+static void expire_repairs(struct sroce_requester *req, u64 now_ns)
+{
+	struct sroce_selective *sel = &req->sel;
+	struct sroce_repairs *old = &sel->repairs[!sel->young];
+
+	if (old->any && now_ns >= old->until_ns)
+		forget_repairs(old);
+	if (!old->any && sel->repairs[sel->young].any)
+		sel->young = !sel->young;
+}
+
+/**
+ * sroce_selective_repaired() - PSNs have been sent again out of their turn
+ * @req: the requester
+ * @psn: the first
+ * @count: how many
+ * @now_ns: monotonic time
+ */
+void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
+{
+	struct sroce_repairs *young;
+
+	if (!sroce_requester_is_selective(req))
+		return;
+	expire_repairs(req, now_ns);
+	young = &req->sel.repairs[req->sel.young];
+	sroce_psn_map_add_range(&young->map, psn, count);
+	young->any = true;
+	young->until_ns = now_ns + sroce_rtt_repair_ns(&req->rtt);
+}
+
+/**
+ * sroce_selective_doubt() - the peer is silent: send the oldest packet again
+ * @req: the requester
+ * @all: do not believe either that the peer holds anything
+ */
+void sroce_selective_doubt(struct sroce_requester *req, bool all)
+{
+	struct sroce_selective *sel = &req->sel;
+
+	forget_repairs(&sel->repairs[0]);
+	forget_repairs(&sel->repairs[1]);
+	if (all)
+		forget_held(req, sel->executed_psn);
+}
+
+/**
+ * sroce_selective_missing() - how much of a READ is missing in one piece
+ * @req: the requester
+ * @wqe: the READ (or atomic)
+ * @psn: a PSN of it without a response
+ *
+ * Return: PSNs from @psn on, to the next one with a response or to the end.
+ */
+u32 sroce_selective_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+			    u32 psn)
+{
+	u32 left = (wqe_end_psn(wqe) - psn) & SROCE_PSN_MASK;
+	u32 span = SROCE_PSN_MAP_SPAN - min(sroce_requester_forward(req, psn),
+					    SROCE_PSN_MAP_SPAN - 1);
+	u32 run = sroce_psn_map_run(&req->sel.done, psn, min(left, span), false);
+
+	/* Nothing is known of what lies beyond the map. */
+	return run == span ? left : run;
+}
+
+/* The first hole from @from to @to. */
+static bool find_hole(const struct sroce_requester *req, u32 from, u32 to, u32 *psn, u32 *count)
+{
+	const struct sroce_selective *sel = &req->sel;
+	u32 at = sroce_requester_forward(req, from);
+	u32 end = min3(sroce_requester_forward(req, to), SROCE_PSN_MAP_SPAN,
+		       sroce_requester_forward(req, req->next_psn));
+	u64 bits, hole;
+
+	while (at < end) {
+		*psn = psn_add(req->unacked_psn, at);
+		at += psn_map_piece(*psn, end - at, &bits);
+		hole = bits & ~(psn_map_word(&sel->done, *psn) |
+				psn_map_word(&sel->repairs[0].map, *psn) |
+				psn_map_word(&sel->repairs[1].map, *psn));
+		if (hole) {
+			u32 shift = (u32)__builtin_ctzll(hole);
+
+			*psn = psn_add(*psn, shift - *psn % 64);
+			hole = ~(hole >> shift);
+			*count = hole ? (u32)__builtin_ctzll(hole) : 64;
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * sroce_selective_find_hole() - the oldest hole that is to be filled
+ * @req: the requester
+ * @psn: set to its first PSN
+ * @count: set to how many PSNs it has, of possibly several requests
+ *
+ * Return: whether there is one.
+ */
+bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count)
+{
+	const struct sroce_selective *sel = &req->sel;
+
+	return sroce_requester_is_selective(req) &&
+	       (find_hole(req, req->unacked_psn, sel->lost_answer_psn, psn, count) ||
+		find_hole(req, sel->executed_psn, sel->lost_psn, psn, count));
+}
+
+static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)
+{
+	plan->action = SROCE_ACK_DROP;
+	plan->reason = reason;
+}
+
+/*
+ * A request fails in its turn, when no earlier READ or atomic waits for its
+ * answer. Until then the packet only says that what went before is executed.
+ */
+static void plan_failure(const struct sroce_requester *req, struct sroce_ack_plan *plan,
+			 u32 executed_psn, enum sroce_wc_status status)
+{
+	u32 index;
+
+	plan->action = SROCE_ACK_FAIL;
+	plan->status = status;
+	plan->executed_psn = executed_psn;
+	for (index = req->acked; index != plan->index; index++)
+		if (wqe_is_rd_atomic(sroce_requester_wqe(req, index)->opcode))
+			plan->action = SROCE_ACK_ACCEPT;
+}
+
+/* A READ response or an atomic's: placed wherever it belongs, once. */
+static void plan_answer(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			struct sroce_ack_plan *plan)
+{
+	const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
+	u32 number = (pkt->psn - wqe->first_psn) & SROCE_PSN_MASK;
+	u32 offset = number * req->attr.mtu_bytes;
+	bool is_read = pkt->info->flags & SROCE_OPF_READ;
+	bool ends = !is_read || (pkt->info->flags & SROCE_OPF_LAST);
+
+	if (is_read != (wqe->opcode == SROCE_WR_READ) || !wqe_is_rd_atomic(wqe->opcode) ||
+	    !sroce_aeth_is_ack(pkt) || (number == wqe->psn_count - 1 && !ends)) {
+		plan_failure(req, plan, wqe->first_psn, SROCE_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (is_read && pkt->payload_bytes != min(wqe->length - offset, req->attr.mtu_bytes)) {
+		plan_failure(req, plan, wqe->first_psn, SROCE_WC_LOC_LEN_ERR);
+		return;
+	}
+	if (sroce_requester_forward(req, pkt->psn) >= SROCE_PSN_MAP_SPAN) {
+		plan_drop(plan, SROCE_DROP_GAP);
+		return;
+	}
+	if (psn_map_has(&req->sel.done, pkt->psn)) {
+		plan_drop(plan, SROCE_DROP_DUPLICATE);
+		return;
+	}
+	plan->action = SROCE_ACK_ACCEPT;
+	plan->answered = true;
+	plan->answered_psn = pkt->psn;
+	plan->executed_psn = wqe_end_psn(wqe);
+	plan->place_atomic = !is_read;
+	plan->place_offset = is_read ? offset : 0;
+	plan->place_bytes = is_read ? pkt->payload_bytes : sizeof(u64);
+}
+
+/* Retries are those of the packet that is refused. */
+static void plan_rewind(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			struct sroce_ack_plan *plan, bool rnr)
+{
+	bool fresh = psn_before(req->sel.executed_psn, pkt->psn);
+	u32 retries = rnr ? (fresh ? req->attr.rnr_retry : req->rnr_retry_left) :
+			    (fresh ? req->attr.retry_cnt : req->retry_left);
+
+	plan->executed_psn = pkt->psn;
+	if (rnr && req->rnr_waiting) {
+		plan_drop(plan, SROCE_DROP_DUPLICATE);
+	} else if (psn_before(pkt->psn, req->sel.executed_psn)) {
+		plan_drop(plan, SROCE_DROP_DUPLICATE);
+	} else if (!retries) {
+		plan_failure(req, plan, pkt->psn, rnr ? SROCE_WC_RNR_RETRY_EXC_ERR :
+							SROCE_WC_RETRY_EXC_ERR);
+	} else {
+		plan->action = SROCE_ACK_ACCEPT;
+		plan->rewind = true;
+		plan->rnr = rnr;
+		plan->rnr_wait_ns = rnr ? sroce_rnr_wait_ns(pkt->syndrome) : 0;
+	}
+}
+
+/* One past the newest PSN of a bitmap that begins with @base_psn. */
+static u32 sack_end_psn(u32 base_psn, const u8 *sack, u32 bytes)
+{
+	while (bytes && !sack[bytes - 1])
+		bytes--;
+	return bytes ? psn_add(base_psn, 8 * bytes - (u32)(__builtin_clz(sack[bytes - 1]) - 24)) :
+		       base_psn;
+}
+
+/* ACK, selective ACK, NAK. */
+static void plan_acknowledge(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			     struct sroce_ack_plan *plan)
+{
+	u8 kind = pkt->syndrome & SROCE_AETH_KIND_MASK;
+	enum sroce_wc_status status;
+
+	if (kind == SROCE_AETH_ACK) {
+		plan->action = SROCE_ACK_ACCEPT;
+		plan->executed_psn = psn_add(pkt->psn, 1);
+		if (!(pkt->info->flags & SROCE_OPF_SACK))
+			return;
+		plan->sack = pkt->sack;
+		plan->sack_bytes = pkt->payload_bytes;
+		if (sroce_requester_forward(req, sack_end_psn(plan->executed_psn, pkt->sack,
+							      pkt->payload_bytes)) >
+		    sroce_requester_forward(req, req->sent_psn))
+			plan_drop(plan, SROCE_DROP_UNSENT);
+		return;
+	}
+	if (pkt->info->flags & SROCE_OPF_SACK) {
+		plan_drop(plan, SROCE_DROP_SYNDROME);
+		return;
+	}
+	if (kind == SROCE_AETH_RNR_NAK || pkt->syndrome == SROCE_NAK_PSN_SEQUENCE) {
+		plan_rewind(req, pkt, plan, kind == SROCE_AETH_RNR_NAK);
+		return;
+	}
+	status = kind == SROCE_AETH_NAK ? sroce_nak_wc_status(pkt->syndrome) : SROCE_WC_SUCCESS;
+	if (status == SROCE_WC_SUCCESS) {
+		plan_drop(plan, SROCE_DROP_SYNDROME);
+		return;
+	}
+	plan_failure(req, plan, pkt->psn, status);
+}
+
+/**
+ * sroce_selective_plan() - what does this answer of a selective peer mean?
+ * @req: the requester, in a state that takes answers
+ * @pkt: a parsed response; @pkt->sack points to the payload of a selective ACK
+ * @plan: zeroed; filled in
+ */
+void sroce_selective_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			  struct sroce_ack_plan *plan)
+{
+	/* A selective ACK that acknowledges nothing new may still tell of something. */
+	u32 psn = pkt->info->flags & SROCE_OPF_SACK ? psn_add(pkt->psn, 1) : pkt->psn;
+	u32 sent = sroce_requester_forward(req, req->sent_psn);
+
+	plan->selective = true;
+	plan->executed_psn = req->sel.executed_psn;
+	if (sroce_requester_forward(req, psn) >= sent + (psn != pkt->psn)) {
+		plan_drop(plan, psn_before(psn, req->unacked_psn) ? SROCE_DROP_DUPLICATE :
+								    SROCE_DROP_UNSENT);
+		return;
+	}
+	if (psn == pkt->psn && !sroce_requester_locate(req, psn, &plan->index))
+		plan_drop(plan, SROCE_DROP_UNSENT);
+	else if (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))
+		plan_answer(req, pkt, plan);
+	else
+		plan_acknowledge(req, pkt, plan);
+}
+
+static void mark_data(struct sroce_requester *req, u32 psn, u32 count)
+{
+	req->sel.done_data += count - sroce_psn_map_count(&req->sel.done, psn, count);
+	sroce_psn_map_add_range(&req->sel.done, psn, count);
+}
+
+/*
+ * A PSN below the top is done only now. If it was not sent again, or so lately
+ * that this cannot be the answer to that, it was late: reordering is that large.
+ * Else it had been lost, and reordering may be less than it was thought to be.
+ */
+static void note_late(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now_ns)
+{
+	struct sroce_selective *sel = &req->sel;
+	u32 by = sroce_requester_forward(req, top_psn) - sroce_requester_forward(req, psn);
+	u64 lately_ns = now_ns + sroce_rtt_repair_ns(&req->rtt) - req->rtt.min_ns;
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		if (sel->repairs[i].any && psn_map_has(&sel->repairs[i].map, psn) &&
+		    sel->repairs[i].until_ns <= lately_ns) {
+			sel->late_packets -= (sel->late_packets + 15) / 16;
+			return;
+		}
+	/* What is late by more than a round trip was sent again, and that forgotten. */
+	if (by > sel->late_packets && by <= sroce_rtt_bdp_packets(&req->rtt) + REORDER_MIN_PACKETS)
+		sel->late_packets = min(by, REORDER_MAX_PACKETS);
+}
+
+/*
+ * What the peer holds. Of a READ or an atomic it holds the request: the answer
+ * will come in its turn, there is no use in asking again.
+ */
+static void take_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack, u32 bytes,
+		      u64 now_ns)
+{
+	/* After a rewind the rest is sent again in any case. */
+	u32 end = min(sroce_requester_forward(req, req->next_psn), SROCE_PSN_MAP_SPAN);
+	u32 i, index = req->acked;
+
+	for (i = 0; i < 8 * bytes; i++) {
+		u32 psn = psn_add(base_psn, i);
+		const struct sroce_send_wqe *wqe;
+
+		if (!(i % 8) && !sack[i / 8]) {
+			i += 7;
+			continue;
+		}
+		if (!(sack[i / 8] >> i % 8 & 1) || psn_map_has(&req->sel.done, psn))
+			continue;
+		if (sroce_requester_forward(req, psn) >= end)
+			return;
+		while (index != req->posted) {
+			wqe = sroce_requester_wqe(req, index);
+			if (((psn - wqe->first_psn) & SROCE_PSN_MASK) < wqe->psn_count)
+				break;
+			index++;
+		}
+		if (index == req->posted)
+			return;
+		if (wqe_is_data(wqe)) {
+			if (psn_before(psn, req->sel.top_psn))
+				note_late(req, psn, req->sel.top_psn, now_ns);
+			mark_data(req, psn, 1);
+		} else {
+			sroce_selective_repaired(req, psn, sroce_selective_missing(req, wqe, psn),
+						 now_ns);
+		}
+	}
+}
+
+/* How far everything is done; what has been executed behind a READ that is not, is marked. */
+static u32 settled_psn(struct sroce_requester *req)
+{
+	struct sroce_selective *sel = &req->sel;
+	u32 executed = sroce_requester_forward(req, sel->executed_psn);
+	u32 at = 0, settled = 0, index;
+	bool blocked = false;
+
+	for (index = req->acked; index != req->posted && at < executed; index++) {
+		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
+		u32 end = sroce_requester_forward(req, wqe_end_psn(wqe));
+
+		if (!wqe->psn_count)
+			continue;
+		if (wqe_is_data(wqe)) {
+			end = min(end, executed);
+			if (blocked && at < SROCE_PSN_MAP_SPAN)
+				mark_data(req, psn_add(req->unacked_psn, at),
+					  min(end, SROCE_PSN_MAP_SPAN) - at);
+		} else if (!blocked) {
+			settled = at + sroce_psn_map_run(&sel->done, psn_add(req->unacked_psn, at),
+						   end - at, true);
+			blocked = settled < end;
+		}
+		at = end;
+		if (!blocked)
+			settled = at;
+	}
+	return psn_add(req->unacked_psn, settled);
+}
+
+/* PSNs before @psn are about to be left behind: they leave the maps. */
+static void leave_behind(struct sroce_requester *req, u32 psn)
+{
+	struct sroce_selective *sel = &req->sel;
+	u32 count = sroce_requester_forward(req, psn), at = 0, index;
+
+	for (index = req->acked; sel->done_data && at < min(count, SROCE_PSN_MAP_SPAN); index++) {
+		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
+		u32 end = min(sroce_requester_forward(req, wqe_end_psn(wqe)), count);
+
+		if (!wqe->psn_count)
+			continue;
+		if (wqe_is_data(wqe))
+			sel->done_data -= sroce_psn_map_count(&sel->done,
+							psn_add(req->unacked_psn, at), end - at);
+		at = end;
+	}
+	sroce_psn_map_remove_range(&sel->done, req->unacked_psn, count);
+	sroce_psn_map_remove_range(&sel->repairs[0].map, req->unacked_psn, count);
+	sroce_psn_map_remove_range(&sel->repairs[1].map, req->unacked_psn, count);
+}
+
+static void catch_up(u32 *psn, u32 to)
+{
+	if (psn_before(*psn, to))
+		*psn = to;
+}
+
+static void raise(const struct sroce_requester *req, u32 *psn, u32 to)
+{
+	if (sroce_requester_forward(req, *psn) < sroce_requester_forward(req, to))
+		*psn = to;
+}
+
+static void overtake(const struct sroce_requester *req, u32 top_psn, u32 tolerance, u32 *lost_psn)
+{
+	u32 top = sroce_requester_forward(req, top_psn);
+
+	if (top > tolerance)
+		raise(req, lost_psn, psn_add(req->unacked_psn, top - tolerance));
+}
+
+/* What so many others have overtaken is lost. Nothing can overtake the end any more. */
+static void find_lost(struct sroce_requester *req)
+{
+	struct sroce_selective *sel = &req->sel;
+	u32 tolerance = clamp(max(sroce_rtt_bdp_packets(&req->rtt) / 4,
+				  sel->late_packets + sel->late_packets / 4),
+			      REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
+	u32 at_end = sel->late_packets ? tolerance : 1;
+
+	overtake(req, sel->top_psn, sel->top_psn == req->sent_psn ? at_end : tolerance,
+		 &sel->lost_psn);
+	overtake(req, sel->answer_psn, sel->answer_psn == req->sent_psn ? at_end : tolerance,
+		 &sel->lost_answer_psn);
+}
+
+/* Returns whether the answer told anything that was not known. */
+static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *plan, bool placed,
+		    u64 now_ns)
+{
+	struct sroce_selective *sel = &req->sel;
+	u32 held = sel->done_data, news = 0, i;
+
+	if (psn_before(sel->executed_psn, plan->executed_psn)) {
+		news = (plan->executed_psn - sel->executed_psn) & SROCE_PSN_MASK;
+		news -= sroce_psn_map_count(&sel->done, sel->executed_psn, news);
+		if (psn_before(sel->executed_psn, sel->top_psn))
+			note_late(req, sel->executed_psn, sel->top_psn, now_ns);
+		sel->executed_psn = plan->executed_psn;
+	}
+	if (plan->sack_bytes) {
+		take_sack(req, plan->executed_psn, plan->sack, plan->sack_bytes, now_ns);
+		raise(req, &sel->top_psn, sack_end_psn(plan->executed_psn, plan->sack,
+						       plan->sack_bytes));
+	}
+	raise(req, &sel->top_psn, plan->executed_psn);
+	if (!plan->answered) {
+		/* Answers to what was executed before were sent before. */
+		raise(req, &sel->answer_psn, plan->executed_psn);
+		sroce_requester_acked(req, news + sel->done_data - held, 0, now_ns);
+		return sel->done_data != held;
+	}
+	if (!placed)
+		return false;
+	sroce_requester_acked(req, 1, 0, now_ns);
+	if (psn_before(plan->answered_psn, sel->answer_psn))
+		note_late(req, plan->answered_psn, sel->answer_psn, now_ns);
+	psn_map_add(&sel->done, plan->answered_psn);
+	raise(req, &sel->answer_psn, psn_add(plan->answered_psn, 1));
+	for (i = 0; i < 2; i++)
+		/* The rest of a READ asked for again follows. */
+		if (sel->repairs[i].any && psn_map_has(&sel->repairs[i].map, plan->answered_psn))
+			sel->repairs[i].until_ns = now_ns + sroce_rtt_repair_ns(&req->rtt);
+	return true;
+}
+
+/**
+ * sroce_selective_commit() - act on an answer of a selective peer
+ * @req: the requester, unchanged since the plan was made
+ * @plan: the plan, not a drop
+ * @placed: the payload, if any, has been placed
+ * @now_ns: monotonic time
+ */
+void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
+			    bool placed, u64 now_ns)
+{
+	struct sroce_selective *sel = &req->sel;
+	bool news = take_in(req, plan, placed, now_ns);
+	u32 psn = settled_psn(req);
+
+	if (psn != req->unacked_psn) {
+		leave_behind(req, psn);
+		catch_up(&sel->lost_psn, psn);
+		catch_up(&sel->top_psn, psn);
+		catch_up(&sel->answer_psn, psn);
+		catch_up(&sel->lost_answer_psn, psn);
+		sroce_requester_advance(req, psn, now_ns);
+	} else if (news) {
+		sroce_requester_heard(req, now_ns);
+	}
+	if (req->rtt.timing && psn_map_has(&sel->done, req->rtt.timed_psn))
+		sroce_requester_acked(req, 0, sroce_rtt_answered(&req->rtt, req->rtt.timed_psn,
+								 now_ns), now_ns);
+	if (sroce_requester_probe_answered(req, now_ns))
+		raise(req, &sel->lost_psn, req->probe.end_psn);
+	find_lost(req);
+	expire_repairs(req, now_ns);
+}

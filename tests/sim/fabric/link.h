@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// A link and the queue in front of it: serialisation, tail drop, RED/ECN marks, loss, extra delay.
+//
+// A FIFO link needs no events of its own: when a packet leaves is known when it comes. Time is kept
+// in picoseconds here, because a packet at 100 Gb/s is not a whole number of nanoseconds.
+#ifndef TESTS_SIM_FABRIC_LINK_H
+#define TESTS_SIM_FABRIC_LINK_H
+
+#include "sim/fabric/packet.h"
+#include "sim/rng.h"
+
+namespace fabric {
+
+inline constexpr u64 kPsPerNs = 1000;
+inline constexpr u64 kMillion = 1'000'000;  // rates of faults and marks are parts of it
+
+struct Faults {
+  u32 loss_ppm = 0;
+  u32 delayed_ppm = 0;       // packets that take extra time
+  Ns extra_ns = 0;           // up to so much
+  u32 paths = 0;             // as many equal steps; 0: any time up to it
+  bool keeps_order = false;  // extra delay, but nobody is overtaken
+};
+
+struct Marking {
+  u64 kmin_bytes = 0;  // RED: nothing is marked below
+  u64 kmax_bytes = 0;  // everything above; 0: no marks at all
+  u32 pmax_ppm = 0;    // chance just below kmax
+};
+
+struct LinkSettings {
+  u64 ps_per_byte = 0;
+  Ns delay_ns = 0;
+  u64 limit_bytes = ~0ull;
+  Marking marking;
+  Faults faults;
+};
+
+struct LinkStats {
+  u64 max_bytes = 0;
+  unsigned __int128 area = 0;  // picoseconds of backlog x picoseconds
+  u64 dropped = 0;             // the queue was full
+  u64 lost = 0;                // a fault
+  u64 marked = 0;
+};
+
+class Link {
+ public:
+  Link(const LinkSettings& settings, sim::Rng& rng) : settings_(settings), rng_(&rng) {}
+
+  // When the packet arrives at the other end; kNever when it does not.
+  Ns send(Packet& packet, Ns now_ns);
+  u64 backlog_ps(Ns now_ns) const;
+  // When no more than @backlog_ps are left.
+  Ns drained_at(u64 backlog_ps) const;
+  u64 ps_per_byte() const { return settings_.ps_per_byte; }
+
+  // Maximum and mean depth are counted anew.
+  void restart_depth(Ns now_ns);
+  const LinkStats& stats() const { return stats_; }
+  u64 mean_bytes(Ns now_ns);
+
+ private:
+  void account(Ns now_ns);
+  bool is_marked(u64 queued_bytes);
+  Ns extra_delay();
+
+  LinkSettings settings_;
+  sim::Rng* rng_;
+  LinkStats stats_;
+  u64 busy_until_ps_ = 0;
+  u64 accounted_ps_ = 0;
+  u64 depth_from_ps_ = 0;
+  Ns last_arrival_ns_ = 0;
+};
+
+}  // namespace fabric
+
+#endif
