@@ -114,6 +114,9 @@ static void prepare(struct sroce_device *dev, enum sroce_mode mode)
 	struct ib_device *ibdev = &dev->ibdev;
 
 	dev->mode = mode;
+	sroce_cc_params_init(&dev->cc);
+	dev->ecn = true;
+	dev->selective = true;
 	INIT_LIST_HEAD(&dev->list);
 	sroce_memory_init(&dev->memory);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);

@@ -12,6 +12,7 @@
 
 #include "memory/memory.h"
 #include "net/endpoint.h"
+#include "transport/congestion.h"
 
 enum sroce_mode {
 	SROCE_MODE_RXE,		/* RDMA_DRIVER_RXE, ABI 2: stock librxe binds */
@@ -26,6 +27,11 @@ enum sroce_mode {
  * @gsi: QP 1, RCU: the one QP whose number is not unique in the module
  * @ahs: user address handles by number (struct sroce_address), for WQEs that name one
  * @next_ah: where the cyclic allocation in @ahs goes on
+ * @cc: parameters of congestion control; each may change at any time
+ * @line_rate: of the interface, bytes/s, 0 when it does not say
+ * @ecn: what is sent is marked as ECN capable
+ * @selective: offer peers selective repeat
+ * @held_bytes: memory of packets that are kept out of order
  * @mode: enum sroce_mode
  * @active: port state last reported: IB_PORT_ACTIVE or IB_PORT_DOWN
  * @detached: ib_core has ended it (control/device.c)
@@ -38,6 +44,11 @@ struct sroce_device {
 	struct sroce_qp_ref __rcu *gsi;
 	struct xarray ahs;
 	u32	next_ah;
+	struct sroce_cc_params cc;
+	u64	line_rate;
+	bool	ecn;
+	bool	selective;
+	atomic_t held_bytes;
 	enum sroce_mode mode;
 	bool	active;
 	bool	detached;

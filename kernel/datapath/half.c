@@ -98,6 +98,7 @@ static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_
 		/* A round costs something even when others leave us nothing but wakeups. */
 	} while (half->again && budget && --budget);
 
+	half->yielding = !budget;
 	if (!budget)
 		deadline_ns = ktime_get_ns() + YIELD_NS;
 	else if (half->again || left_over)
@@ -124,7 +125,7 @@ void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn 
 {
 	if (half->running) {
 		half->again = true;
-	} else if (!half->dying) {
+	} else if (!half->dying && !half->yielding) {
 		half->running = true;
 		run_rounds(qp, half, work, budget, may_call_back);
 		half->running = false;

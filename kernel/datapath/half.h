@@ -35,6 +35,8 @@ enum sroce_side {
  * @side: which half this is
  * @running: somebody runs this half (see above)
  * @again: work came up meanwhile; the runner makes another round
+ * @yielding: the budget was spent: only the timer goes on
+ * @pace_ns: congestion control lets nothing more out before, 0 for no wait
  * @retry: the last round ran out of memory or routes: another one in a while
  * @dying: the QP is being destroyed: the timer is not armed any more
  * @wake: the consumer of the half's CQ is to be called back
@@ -57,6 +59,7 @@ struct sroce_half {
 	u8	side;
 	bool	running;
 	bool	again;
+	bool	yielding;
 	bool	retry;
 	bool	dying;
 	bool	wake;
@@ -65,6 +68,7 @@ struct sroce_half {
 	u32	sent;
 	u32	freed;
 	u64	patience_ns;
+	u64	pace_ns;
 	struct sk_buff_head out;
 	struct sroce_path path;
 	struct dst_entry *dst;

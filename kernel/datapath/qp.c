@@ -19,8 +19,8 @@
 #include "datapath/qp.h"
 #include "transport/ack.h"
 
-/* Enough for 10 Gbit/s at 100 us; more is what congestion control is for. */
-#define WINDOW_PACKETS	256
+/* What may be in flight at most; how much of it is what the path holds (see send_plan.c). */
+#define WINDOW_PACKETS	8192
 
 static_assert((int)SROCE_QPS_RESET == IB_QPS_RESET);
 static_assert((int)SROCE_QPS_RTS == IB_QPS_RTS);
@@ -129,6 +129,8 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	release_wqes(qp);
 	__skb_queue_purge(&qp->send.out);
 	__skb_queue_purge(&qp->recv.out);
+	sroce_reorder_drop(&qp->resp);
+	sroce_hold_trim(qp);
 	dst_release(qp->send.dst);
 	dst_release(qp->recv.dst);
 	qp->send.dst = NULL;
@@ -143,6 +145,7 @@ static void enter_error(struct sroce_qp *qp)
 	WRITE_ONCE(qp->state, IB_QPS_ERR);
 	sroce_requester_set_state(&qp->req, SROCE_SQ_ERROR);
 	sroce_responder_set_state(&qp->resp, SROCE_RQ_ERROR);
+	sroce_hold_trim(qp);
 }
 
 /**
@@ -200,6 +203,7 @@ static void enter_reset(struct sroce_qp *qp)
 
 	spin_lock_irqsave(&qp->rq_lock, flags);
 	sroce_responder_reset(&qp->resp);
+	sroce_hold_trim(qp);
 	sroce_ring_reset(&qp->rq_ring);
 	spin_unlock_irqrestore(&qp->rq_lock, flags);
 	qp->sq_draining_notify = false;
@@ -216,7 +220,11 @@ static void apply_constants(struct sroce_qp *qp)
 	req->qpn = qp->ibqp.qp_num;
 	req->pkey = SROCE_PKEY_DEFAULT;
 	req->window_packets = WINDOW_PACKETS;
+	req->adaptive = true;
+	req->selective = READ_ONCE(qp->dev->selective);
 	resp->pkey = SROCE_PKEY_DEFAULT;
+	resp->hold_packets = SROCE_PSN_MAP_SPAN;
+	resp->selective = req->selective;
 	if (qp->service != SROCE_SERVICE_UD)
 		return;
 	/* A datagram is as long as the port allows; not changed under those that were checked. */
@@ -271,10 +279,15 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
 {
 	switch (to) {
 	case IB_QPS_RTR:
+		sroce_cc_start(&qp->resp.cc, &qp->dev->cc, READ_ONCE(qp->dev->line_rate),
+			       qp->resp.attr.mtu_bytes, ktime_get_ns());
 		sroce_responder_set_state(&qp->resp, SROCE_RQ_READY);
 		break;
 	case IB_QPS_RTS:
 		/* RTS to RTS sets attributes; a retry under way stays one. */
+		if (qp->state == IB_QPS_RTR)
+			sroce_cc_start(&qp->req.cc, &qp->dev->cc, READ_ONCE(qp->dev->line_rate),
+				       qp->req.attr.mtu_bytes, ktime_get_ns());
 		if (qp->state != IB_QPS_RTS)
 			sroce_requester_set_state(&qp->req, SROCE_SQ_READY);
 		break;

@@ -55,6 +55,9 @@
  * @rq_mmap: USER: its mapping
  * @rq_lock: kernel posters of receives; irq-safe, innermost
  * @resources: storage of responder resources
+ * @held: requests that came before their turn, by PSN (hold.c)
+ * @held_bytes: their memory
+ * @np: notification point; with @recv.lock
  */
 struct sroce_qp {
 	struct ib_qp ibqp;
@@ -87,6 +90,9 @@ struct sroce_qp {
 	struct sroce_mmap_entry *rq_mmap;
 	spinlock_t rq_lock;
 	struct sroce_resource *resources;
+	struct rb_root held;
+	u32	held_bytes;
+	struct sroce_np np;
 };
 
 static inline struct sroce_qp *to_sroce_qp(struct ib_qp *ibqp)
@@ -173,5 +179,15 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 /* receive.c */
 void sroce_receive(struct sroce_rx *rx);
+void sroce_receive_held(struct sroce_qp *qp, u32 *budget);
+
+/* hold.c */
+bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx);
+bool sroce_hold_take(struct sroce_qp *qp, u32 psn, struct sroce_rx *rx);
+void sroce_hold_trim(struct sroce_qp *qp);
+
+/* notify.c */
+void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx);
+void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 #endif

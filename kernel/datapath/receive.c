@@ -95,9 +95,16 @@ static void count_response(const struct sroce_rx *rx, const struct sroce_ack_pla
 	}
 }
 
-static void receive_response(struct sroce_qp *qp, const struct sroce_rx *rx)
+static void receive_response(struct sroce_qp *qp, struct sroce_rx *rx)
 {
+	u8 sack[SROCE_SACK_MAX_BYTES];
 	struct sroce_ack_plan plan;
+
+	if (rx->pkt.info->flags & SROCE_OPF_SACK) {
+		if (skb_copy_bits(rx->skb, rx->payload_offset, sack, rx->pkt.payload_bytes))
+			return;
+		rx->pkt.sack = sack;
+	}
 
 	spin_lock_bh(&qp->send.lock);
 	if (!address_matches(qp, &qp->send, rx)) {
@@ -204,6 +211,10 @@ static void count_request(const struct sroce_rx *rx, const struct sroce_recv_pla
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQ_REQUEST);
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQUENCE);
 		break;
+	case SROCE_RECV_HOLD:
+		sroce_count(counters, SROCE_CTR_OUT_OF_SEQ_REQUEST);
+		sroce_count(counters, SROCE_CTR_OUT_OF_SEQUENCE);
+		break;
 	case SROCE_RECV_READ:
 		sroce_count(counters, SROCE_CTR_RX_READ_REQUESTS);
 		break;
@@ -231,13 +242,29 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 }
 
-static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+/* Returns whether the packet is kept for later. */
+static bool keep(struct sroce_qp *qp, const struct sroce_rx *rx,
+		 const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
+{
+	if (plan->verdict != SROCE_RECV_HOLD || plan->kept)
+		return false;
+	if (sroce_hold_keep(qp, rx))
+		return true;
+	drop(rx, SROCE_CTR_DROP_NOT_HELD);
+	result->status = SROCE_MEM_BAD_LOCAL;
+	return false;
+}
+
+/* Returns whether the packet is kept for later. */
+static bool commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			   const struct sroce_recv_plan *plan)
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
 	struct sroce_completion wc;
+	bool kept;
 
 	execute(qp, rx, plan, &result);
+	kept = keep(qp, rx, plan, &result);
 	if (qp->service == SROCE_SERVICE_UD)
 		sroce_datagram_commit(&qp->resp, &rx->pkt, plan, &result);
 	else
@@ -246,30 +273,63 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		sroce_count(rx->ep->counters, SROCE_CTR_RDMA_RECV);
 		sroce_half_complete(qp, &qp->recv, &wc, rx);
 	}
+	sroce_hold_trim(qp);
+	return kept;
 }
 
-static void receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
+/* Returns whether the packet is kept for later. The receive lock is held. */
+static bool take_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sroce_recv_plan plan;
+
+	plan_request(qp, rx, &plan);
+	if (plan.verdict == SROCE_RECV_DROP)
+		drop(rx, drop_counter(plan.reason));
+	count_request(rx, &plan);
+	return commit_request(qp, rx, &plan);
+}
+
+/* Returns whether the packet is kept for later. */
+static bool receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	bool kept;
 
 	spin_lock_bh(&qp->recv.lock);
 	if (!address_matches(qp, &qp->recv, rx)) {
 		drop(rx, SROCE_CTR_DROP_ADDRESS);
 		spin_unlock_bh(&qp->recv.lock);
-		return;
+		return false;
 	}
-	plan_request(qp, rx, &plan);
-	if (plan.verdict == SROCE_RECV_DROP)
-		drop(rx, drop_counter(plan.reason));
-	count_request(rx, &plan);
-	commit_request(qp, rx, &plan);
+	kept = take_request(qp, rx);
 	sroce_recv_run(qp, SROCE_RUN_BUDGET);
+	return kept;
+}
+
+/**
+ * sroce_receive_held() - packets whose turn has come after all
+ * @qp: the QP, its receive lock held
+ * @budget: how many; taken from
+ */
+void sroce_receive_held(struct sroce_qp *qp, u32 *budget)
+{
+	struct sroce_rx rx;
+	u32 psn;
+
+	while (*budget && sroce_responder_next_held(&qp->resp, &psn)) {
+		if (!sroce_hold_take(qp, psn, &rx))
+			return;
+		take_request(qp, &rx);
+		consume_skb(rx.skb);
+		--*budget;
+	}
 }
 
 /* Returns whether the packet may be for this QP, as far as can be told without its locks. */
 static bool is_acceptable(const struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	if ((rx->pkt.opcode & SROCE_SERVICE_MASK) != qp->service)
+	bool is_cnp = rx->pkt.info->flags & SROCE_OPF_CNP;
+
+	if (sroce_opcode_service(rx->pkt.opcode) != qp->service && !is_cnp)
 		drop(rx, SROCE_CTR_DROP_SERVICE);
 	else if (!pkeys_match(rx->pkt.pkey, SROCE_PKEY_DEFAULT))
 		drop(rx, SROCE_CTR_DROP_PKEY);
@@ -277,6 +337,23 @@ static bool is_acceptable(const struct sroce_qp *qp, const struct sroce_rx *rx)
 		drop(rx, SROCE_CTR_RX_ICRC_ENCAPSULATED);
 	else
 		return true;
+	return false;
+}
+
+/* Returns whether the packet is kept for later. */
+static bool receive(struct sroce_qp *qp, struct sroce_rx *rx)
+{
+	u32 flags = rx->pkt.info->flags;
+
+	if (flags & SROCE_OPF_CNP) {
+		sroce_notify_cnp(qp, rx);
+		return false;
+	}
+	if (rx->ecn_ce)
+		sroce_notify_marked(qp, rx);
+	if (!(flags & SROCE_OPF_RESPONSE))
+		return receive_request(qp, rx);
+	receive_response(qp, rx);
 	return false;
 }
 
@@ -289,24 +366,17 @@ static bool is_acceptable(const struct sroce_qp *qp, const struct sroce_rx *rx)
  */
 void sroce_receive(struct sroce_rx *rx)
 {
-	struct sroce_qp *qp = NULL;
+	struct sroce_qp *qp = sroce_qp_get(rx->ep, rx->pkt.dest_qpn);
+	bool kept = false;
 
-	if (rx->pkt.info->flags & SROCE_OPF_CNP)
-		sroce_count(rx->ep->counters, SROCE_CTR_RP_CNP_IGNORED);
-	else
-		qp = sroce_qp_get(rx->ep, rx->pkt.dest_qpn);
 	if (!qp) {
-		if (!(rx->pkt.info->flags & SROCE_OPF_CNP))
-			drop(rx, SROCE_CTR_DROP_NO_QP);
+		drop(rx, SROCE_CTR_DROP_NO_QP);
 		kfree_skb(rx->skb);
 		return;
 	}
-	if (is_acceptable(qp, rx)) {
-		if (rx->pkt.info->flags & SROCE_OPF_RESPONSE)
-			receive_response(qp, rx);
-		else
-			receive_request(qp, rx);
-	}
+	if (is_acceptable(qp, rx))
+		kept = receive(qp, rx);
 	sroce_qp_put(qp);
-	consume_skb(rx->skb);
+	if (!kept)
+		consume_skb(rx->skb);
 }

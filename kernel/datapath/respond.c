@@ -24,7 +24,9 @@ static int build_packet(struct sroce_qp *qp, const struct sroce_response_plan *p
 	skb = sroce_packet_alloc(qp, &qp->recv, &qp->recv.path, &pkt, &payload);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb) == -ENOMEM ? -ENOMEM : 0;
-	if (pkt.payload_bytes &&
+	if (plan->kind == SROCE_RESPONSE_SACK)
+		sroce_responder_write_sack(&qp->resp, payload, pkt.payload_bytes);
+	else if (pkt.payload_bytes &&
 	    sroce_memory_fetch(&qp->dev->memory, qp->ibqp.pd, plan->rkey, va, payload,
 			       pkt.payload_bytes) != SROCE_MEM_OK) {
 		kfree_skb(skb);
@@ -63,6 +65,9 @@ static bool respond(struct sroce_qp *qp, const struct sroce_response_plan *plan)
 		return false;
 	}
 	count_response(qp, plan);
+	if (plan->kind == SROCE_RESPONSE_READ)
+		sroce_cc_sent(&qp->resp.cc, plan->payload_bytes +
+			      plan->packet_count * SROCE_CC_HEADER_BYTES, ktime_get_ns());
 	sroce_responder_response_sent(&qp->resp, plan, err ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
 	skb_queue_splice_tail(&burst, &qp->recv.out);
 	return true;
@@ -73,12 +78,17 @@ static void send_responses(struct sroce_qp *qp, u32 *budget)
 	struct sroce_response_plan plan;
 
 	while (*budget) {
-		u32 burst = min_t(u32, *budget, BURST_PACKETS);
+		u32 packets = sroce_cc_sendable_packets(&qp->resp.cc, ktime_get_ns());
+		u32 burst = clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS));
 
 		if (!sroce_responder_next_response(&qp->resp, burst, &plan))
 			return;
+		if (plan.kind == SROCE_RESPONSE_READ && !packets) {
+			qp->recv.pace_ns = sroce_cc_next_send_ns(&qp->resp.cc);
+			return;
+		}
 		/* Acknowledgements are few and small, and the peer waits for them. */
-		if (plan.kind != SROCE_RESPONSE_ACK && sroce_half_is_throttled(qp, &qp->recv))
+		if (plan.kind == SROCE_RESPONSE_READ && sroce_half_is_throttled(qp, &qp->recv))
 			return;
 		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
 		*budget -= min(*budget, plan.packet_count);
@@ -126,8 +136,20 @@ static void note_event(struct sroce_qp *qp)
 	}
 }
 
+/* When the engine or the pacer wants the next round. */
+static u64 next_deadline(const struct sroce_qp *qp)
+{
+	u64 deadline_ns = sroce_responder_deadline(&qp->resp);
+
+	return qp->recv.pace_ns ? min(deadline_ns, qp->recv.pace_ns) : deadline_ns;
+}
+
 static u64 work(struct sroce_qp *qp, u32 *budget)
 {
+	qp->recv.pace_ns = 0;
+	if (sroce_responder_deadline(&qp->resp) != SROCE_NEVER)
+		sroce_responder_timeout(&qp->resp, ktime_get_ns());
+	sroce_receive_held(qp, budget);
 	if (qp->state == IB_QPS_ERR)
 		flush_receives(qp, budget);
 	else
@@ -135,7 +157,7 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 	note_event(qp);
 	if (sroce_responder_is_dead(&qp->resp))
 		qp->recv.failed = true;
-	return SROCE_NEVER;
+	return next_deadline(qp);
 }
 
 /**
@@ -161,6 +183,7 @@ enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer)
 
 	spin_lock_bh(&qp->recv.lock);
 	qp->recv.armed_ns = SROCE_NEVER;
+	qp->recv.yielding = false;
 	sroce_recv_run(qp, SROCE_RUN_BUDGET);
 	return HRTIMER_NORESTART;
 }

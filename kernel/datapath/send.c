@@ -89,8 +89,8 @@ static bool send_burst(struct sroce_qp *qp, const struct sroce_send_plan *plan, 
 	if (err)
 		status = SROCE_WC_LOC_PROT_ERR;
 	if (plan->retransmit)
-		sroce_count_add(qp->dev->ep.counters, SROCE_CTR_COMPLETER_RETRY_ERR,
-				plan->packet_count);
+		sroce_count_add(qp->dev->ep.counters, plan->repair ? SROCE_CTR_ROCE_ADP_RETRANS :
+				SROCE_CTR_COMPLETER_RETRY_ERR, plan->packet_count);
 	sroce_requester_commit(&qp->req, plan, status, now_ns);
 	skb_queue_splice_tail(&burst, &qp->send.out);
 	return true;
@@ -115,10 +115,16 @@ static bool step(struct sroce_qp *qp, u32 *budget)
 	struct sroce_requester *req = &qp->req;
 	struct sroce_send_plan plan;
 	u64 now_ns = ktime_get_ns();
+	u32 packets;
 
-	sroce_requester_plan(req, min_t(u32, *budget, BURST_PACKETS), &plan);
+	packets = sroce_cc_sendable_packets(&req->cc, now_ns);
+	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);
 	if (plan.action == SROCE_SEND_NOTHING)
 		return false;
+	if (plan.action == SROCE_SEND_PACKETS && !packets) {
+		qp->send.pace_ns = sroce_cc_next_send_ns(&req->cc);
+		return false;
+	}
 	/* After a timeout the few packets of a retry pass: else retries are never used up. */
 	if (plan.action == SROCE_SEND_PACKETS && !(plan.retransmit && req->timeout_shift) &&
 	    sroce_half_is_throttled(qp, &qp->send))
@@ -152,7 +158,7 @@ static bool stack_is_busy(struct sroce_qp *qp)
 static void check_timeout(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->req;
-	u64 timeouts = req->timeouts, now_ns;
+	u64 timeouts = req->timeouts, probes = req->probe.asks, now_ns;
 
 	if (sroce_requester_deadline(req) == SROCE_NEVER)
 		return;
@@ -163,20 +169,24 @@ static void check_timeout(struct sroce_qp *qp)
 		if (now_ns < qp->send.patience_ns)
 			return;
 		if (stack_is_busy(qp)) {
-			qp->send.patience_ns = now_ns + req->attr.ack_timeout_ns;
+			qp->send.patience_ns = now_ns + sroce_rtt_probe_ns(&req->rtt);
 			return;
 		}
 	}
 	sroce_requester_timeout(req, now_ns);
 	if (req->timeouts != timeouts)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR);
+	if (req->probe.asks != probes)
+		sroce_count(qp->dev->ep.counters, SROCE_CTR_ROCE_ADP_RETRANS_TO);
 }
 
 static u64 next_deadline(const struct sroce_qp *qp)
 {
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
 
-	return qp->req.rnr_waiting ? deadline_ns : max(deadline_ns, qp->send.patience_ns);
+	if (!qp->req.rnr_waiting)
+		deadline_ns = max(deadline_ns, qp->send.patience_ns);
+	return qp->send.pace_ns ? min(deadline_ns, qp->send.pace_ns) : deadline_ns;
 }
 
 static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
@@ -218,6 +228,7 @@ static void check_state(struct sroce_qp *qp)
 
 static u64 work(struct sroce_qp *qp, u32 *budget)
 {
+	qp->send.pace_ns = 0;
 	check_timeout(qp);
 	do {
 		sroce_send_wqe_fetch(qp);
@@ -252,6 +263,7 @@ enum hrtimer_restart sroce_send_timer(struct hrtimer *timer)
 
 	spin_lock_bh(&qp->send.lock);
 	qp->send.armed_ns = SROCE_NEVER;
+	qp->send.yielding = false;
 	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
 	return HRTIMER_NORESTART;
 }

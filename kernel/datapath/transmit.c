@@ -7,6 +7,7 @@
  * only struct sroce_qp_ref, not the QP: destroying a QP never waits for a qdisc.
  */
 #include <linux/err.h>
+#include <net/inet_ecn.h>
 
 #include "datapath/qp.h"
 #include "trace.h"
@@ -135,6 +136,8 @@ struct sk_buff *sroce_packet_alloc(struct sroce_qp *qp, struct sroce_half *half,
 
 	if (IS_ERR(skb))
 		return skb;
+	if (READ_ONCE(qp->dev->ecn) && !(path->tos & INET_ECN_MASK))
+		sroce_skb_set_tos(skb, path->tos | INET_ECN_ECT_0);
 	transport = skb_transport_header(skb) + sizeof(struct udphdr);
 	sroce_packet_write(pkt, transport);
 	*payload = transport + pkt->header_bytes;

@@ -12,6 +12,7 @@
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/dsfield.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -106,6 +107,20 @@ struct sk_buff *sroce_skb_alloc(const struct sroce_path *path, struct dst_entry 
 	/* What VLANs map to their priority. */
 	skb->priority = rt_tos2priority(path->tos);
 	return skb;
+}
+
+/**
+ * sroce_skb_set_tos() - another TOS or traffic class than the path's
+ * @skb: from sroce_skb_alloc()
+ * @tos: DSCP and ECN; neither is covered by the ICRC
+ */
+void sroce_skb_set_tos(struct sk_buff *skb, u8 tos)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		ip_hdr(skb)->tos = tos;
+	else
+		ipv6_change_dsfield(ipv6_hdr(skb), 0, tos);
+	skb->priority = rt_tos2priority(tos);
 }
 
 /**

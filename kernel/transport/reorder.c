@@ -26,8 +26,11 @@
 /* How long a packet may be late. */
 #define PATIENCE_MIN_NS		50000ull
 #define PATIENCE_MAX_NS		2000000ull
-/* A selective peer hears of every so many packets kept. */
-#define SACK_INTERVAL		8u
+/*
+ * A selective peer hears at once when a gap opens and when all are closed, and
+ * when it asks; else of so many packets together.
+ */
+#define SACK_INTERVAL		16u
 
 /**
  * sroce_reorder_plan() - can a packet beyond the expected PSN be kept?
@@ -62,14 +65,6 @@ static void expect_the_rest(struct sroce_responder *resp, u64 now_ns)
 		reorder->nak_at_ns = now_ns + patience_ns(resp);
 }
 
-/* Is this packet worth a word to a selective peer at once? */
-static bool is_news(const struct sroce_reorder *reorder, const struct sroce_packet *pkt,
-		    bool opens)
-{
-	return opens || pkt->ack_req || pkt->psn != reorder->end_psn ||
-	       reorder->unreported >= SACK_INTERVAL;
-}
-
 /**
  * sroce_reorder_hold() - a packet came before its turn
  * @resp: the responder
@@ -82,9 +77,9 @@ void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet 
 			const struct sroce_recv_plan *plan, bool kept, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
-	bool opens = !reorder->open, news = plan->kept;
+	bool news = pkt->ack_req || !reorder->open;
 
-	if (opens) {
+	if (!reorder->open) {
 		reorder->open = true;
 		reorder->open_since_ns = now_ns;
 		reorder->end_psn = resp->epsn;
@@ -93,11 +88,10 @@ void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet 
 		psn_map_add(&reorder->held, pkt->psn);
 		reorder->count++;
 		reorder->unreported++;
-		news = is_news(reorder, pkt, opens);
 		if (psn_before(reorder->end_psn, psn_add(pkt->psn, 1)))
 			reorder->end_psn = psn_add(pkt->psn, 1);
 	}
-	if (reorder->peer_selective && news)
+	if (reorder->peer_selective && (news || reorder->unreported >= SACK_INTERVAL))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	if (!resp->gap_reported || plan->kept)
 		expect_the_rest(resp, now_ns);
@@ -131,7 +125,8 @@ void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns
 	/* A READ leaves behind what a peer that keeps no rule sent within it. */
 	reorder->count -= sroce_psn_map_count(&reorder->held, from_psn, count);
 	sroce_psn_map_remove_range(&reorder->held, from_psn, count);
-	if (reorder->peer_selective)
+	reorder->unreported++;
+	if (reorder->peer_selective && (!reorder->count || reorder->unreported >= SACK_INTERVAL))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	reorder->open = reorder->count;
 	if (reorder->open && !psn_map_has(&reorder->held, resp->epsn))

@@ -177,9 +177,15 @@ void sroce_requester_rewind(struct sroce_requester *req, u32 psn)
  */
 void sroce_requester_ask_again(struct sroce_requester *req, u32 end_psn)
 {
+	u32 last_psn = psn_add(end_psn, SROCE_PSN_MASK), index;
+
 	if (!req->since_ack_req || !psn_before(req->unacked_psn, end_psn))
 		return;
-	sroce_requester_move_cursor(req, psn_add(end_psn, SROCE_PSN_MASK));
+	/* The responses of a READ acknowledge what went before it. */
+	if (!sroce_requester_locate(req, last_psn, &index) ||
+	    !wqe_is_data(sroce_requester_wqe(req, index)))
+		return;
+	sroce_requester_move_cursor(req, last_psn);
 	req->since_ack_req = 0;
 	/* The timer runs from the first packet in flight. */
 	if (req->next_psn == req->unacked_psn) {
@@ -453,6 +459,7 @@ static void ask(struct sroce_requester *req, u64 now_ns)
 {
 	u8 shift = req->probe.shift;
 
+	req->probe.asks++;
 	req->probe.shift = min(shift + 1, MAX_PROBE_SHIFT);
 	req->implied_nak_valid = false;
 	if (sroce_requester_is_selective(req)) {
@@ -460,7 +467,6 @@ static void ask(struct sroce_requester *req, u64 now_ns)
 	} else if (req->gone_back || req->next_psn != req->sent_psn ||
 		   req->probe.asked >= MANY_ASKED) {
 		sroce_requester_rewind(req, req->unacked_psn);
-		req->probes_sent++;
 		return;
 	}
 	req->probe.due = true;

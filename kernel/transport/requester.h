@@ -120,6 +120,7 @@ struct sroce_selective {
  * struct sroce_probe - asking after answers that are late
  * @deadline_ns: when the next answer is late, SROCE_NEVER when none is awaited
  * @shift: the patience is doubled for each probe in a row
+ * @asks: probes altogether
  * @asked: how often an answer was asked for since the last one that told anything
  * @due: a packet is to be sent again to ask
  * @sent: one was; what its answer does not cover was lost
@@ -130,6 +131,7 @@ struct sroce_selective {
 struct sroce_probe {
 	u64	deadline_ns;
 	u8	shift;
+	u64	asks;
 	u32	asked;
 	bool	due;
 	bool	sent;
@@ -178,7 +180,6 @@ struct sroce_probe {
  * @gone_back: nothing has been acknowledged since the last rewind
  * @retransmits: packets sent again
  * @timeouts: ACK timer expiries
- * @probes_sent: probes
  * @rtt: round-trip time
  * @cc: congestion control; the shell starts it, and keeps its pace
  * @probe: see struct sroce_probe
@@ -217,7 +218,6 @@ struct sroce_requester {
 	bool	gone_back;
 	u64	retransmits;
 	u64	timeouts;
-	u64	probes_sent;
 	struct sroce_rtt rtt;
 	struct sroce_cc cc;
 	struct sroce_probe probe;

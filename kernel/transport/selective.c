@@ -32,6 +32,8 @@
 /* How many packets may overtake another before it is taken for lost. */
 #define REORDER_MIN_PACKETS	3u
 #define REORDER_MAX_PACKETS	512u
+/* Surely less than a round trip of any path that is worth the care. */
+#define REORDER_ROUND_PACKETS	64u
 
 static u32 wqe_end_psn(const struct sroce_send_wqe *wqe)
 {
@@ -369,7 +371,7 @@ static void note_late(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now
 			return;
 		}
 	/* What is late by more than a round trip was sent again, and that forgotten. */
-	if (by > sel->late_packets && by <= sroce_rtt_bdp_packets(&req->rtt) + REORDER_MIN_PACKETS)
+	if (by > sel->late_packets && by <= max(req->rtt.packets, REORDER_ROUND_PACKETS))
 		sel->late_packets = min(by, REORDER_MAX_PACKETS);
 }
 

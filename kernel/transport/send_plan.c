@@ -116,7 +116,8 @@ static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce
 {
 	u32 done = (req->next_psn - wqe->first_psn) & SROCE_PSN_MASK;
 
-	if (req->rd_inflight >= min_t(u32, req->attr.max_rd_atomic, req->rd_limit))
+	/* What was posted while the limit was higher goes out all the same, one at a time. */
+	if (req->rd_inflight >= max(min_t(u32, req->attr.max_rd_atomic, req->rd_limit), 1u))
 		return;
 	/* A READ longer than the span goes out alone. */
 	if (wqe->psn_count - done > span_left(req) && req->next_psn != req->unacked_psn)
@@ -346,7 +347,6 @@ static void commit_repair(struct sroce_requester *req, const struct sroce_send_p
 		req->probe.psn = plan->first_psn;
 		req->probe.end_psn = req->next_psn;
 		req->probe.at_ns = now_ns;
-		req->probes_sent++;
 	}
 	req->retransmits += plan->packet_count;
 	count_sent(req, plan, now_ns);

@@ -75,7 +75,7 @@ class EngineRequester : public Requester {
   bool failed() const override { return requester_.state == SROCE_SQ_ERROR; }
   u64 acked_packets() const override { return acked_packets_; }
   u64 timeouts() const override { return requester_.timeouts; }
-  u64 probes() const override { return requester_.probes_sent; }
+  u64 probes() const override { return requester_.probe.asks; }
 
  private:
   static constexpr u32 kStride = (sizeof(sroce_send_wqe) + 7) / 8 * 8;

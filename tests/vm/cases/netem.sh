@@ -47,7 +47,7 @@ spoilt()
 	check "$name: ${counters[*]} rose from $before to $after" test "$after" -gt "$before"
 }
 
-spoilt "loss 1 %" "packet_seq_err implied_nak_seq_err local_ack_timeout_err" loss 1%
+spoilt "loss 1 %" "roce_adp_retrans" loss 1%
 spoilt "every 20th packet twice" "duplicate_request" duplicate 5%
 spoilt "reordering" "out_of_seq_request out_of_sequence" delay 1ms reorder 75% 50%
 spoilt "corruption 1 %" "rx_icrc_encapsulated" corrupt 1%

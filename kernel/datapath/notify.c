@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Congestion notification (IBTA annex A17): a packet that a switch has marked
+ * is answered with a CNP, now and then; a CNP slows its QP down.
+ */
+#include <linux/err.h>
+#include <linux/ktime.h>
+
+#include "datapath/qp.h"
+
+/* Behind the BTH of a CNP: zeros, reserved. */
+#define CNP_RESERVED_BYTES	16
+
+/* Its DSCP sets it apart in the switches; it is not ECN capable itself. */
+static u8 cnp_tos(const struct sroce_qp *qp)
+{
+	return (u8)(READ_ONCE(qp->dev->cc.np_cnp_dscp) << 2);
+}
+
+/* The receive lock is held. */
+static void queue_cnp(struct sroce_qp *qp)
+{
+	struct sroce_packet pkt = {
+		.opcode = SROCE_OP_CNP,
+		.info = sroce_opcode_lookup(SROCE_OP_CNP),
+		.becn = true,
+		.pkey = qp->resp.attr.pkey,
+		.dest_qpn = qp->resp.attr.dest_qpn,
+		.payload_bytes = CNP_RESERVED_BYTES,
+	};
+	struct sk_buff *skb;
+	u8 *payload;
+
+	pkt.header_bytes = pkt.info->header_bytes;
+	skb = sroce_packet_alloc(qp, &qp->recv, &qp->recv.path, &pkt, &payload);
+	/* The next marked packet calls for another. */
+	if (IS_ERR(skb))
+		return;
+	memset(payload, 0, CNP_RESERVED_BYTES);
+	sroce_skb_set_tos(skb, cnp_tos(qp));
+	sroce_packet_queue(qp, &qp->recv, skb, &qp->recv.out);
+	sroce_count(qp->dev->ep.counters, SROCE_CTR_NP_CNP_SENT);
+}
+
+/**
+ * sroce_notify_marked() - a packet came in that says "congestion experienced"
+ * @qp: the QP it is for; of a connected service, datagrams have no one path back
+ * @rx: the packet, which is one of the QP's peer
+ */
+void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	if (qp->service != SROCE_SERVICE_RC)
+		return;
+	spin_lock_bh(&qp->recv.lock);
+	if (qp->resp.state == SROCE_RQ_READY &&
+	    ipv6_addr_equal(&qp->recv.path.daddr, &rx->saddr) &&
+	    sroce_np_marked(&qp->np, &qp->dev->cc, ktime_get_ns()))
+		queue_cnp(qp);
+	sroce_recv_run(qp, SROCE_RUN_BUDGET);
+}
+
+/**
+ * sroce_notify_cnp() - a CNP came in: both halves send less for a while
+ * @qp: the QP it names
+ * @rx: the packet
+ */
+void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	u64 now_ns = ktime_get_ns();
+	bool handled = false, known;
+
+	spin_lock_bh(&qp->send.lock);
+	known = qp->service != SROCE_SERVICE_RC ||
+		ipv6_addr_equal(&qp->send.path.daddr, &rx->saddr);
+	if (known) {
+		sroce_cc_cnp(&qp->req.cc, now_ns);
+		handled = qp->req.cc.cnp_handled;
+	}
+	spin_unlock_bh(&qp->send.lock);
+	if (known) {
+		spin_lock_bh(&qp->recv.lock);
+		sroce_cc_cnp(&qp->resp.cc, now_ns);
+		spin_unlock_bh(&qp->recv.lock);
+	}
+	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :
+						    SROCE_CTR_RP_CNP_IGNORED);
+}

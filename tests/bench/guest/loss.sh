@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Bandwidth and latency of perftest on networks that lose, delay and reorder. Prints "figure WHAT CONDITION VALUE" lines.
+# guests: any
+# seconds: 1200
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+export LIMIT=${FIGURE_SECONDS:-12}
+
+# Single packets must be lost, not a whole burst that travels as one.
+on_a ethtool -K "$A_IF" tso off gso off gro off >/dev/null
+on_b ethtool -K "$B_IF" tso off gso off gro off >/dev/null
+
+# The line of results, or nothing when the tools did not end in time or ended with an error. Now and then perftest
+# misreads the clock, and says 0.00 or inf: once more.
+measure() # PROGRAM OPTION...
+{
+	local program=$1 line try
+	shift
+	for try in 1 2 3; do
+		talk "$program" -d "$A_DEV" "${@/#GID/$A_GID}" -- "$program" -d "$B_DEV" "${@/#GID/$B_GID}" "$A_IP" || break
+		line=$(grep -E '^ *[0-9]+ +[0-9]+ ' <<<"$pair_output" | tail -n 1)
+		[[ ! $line =~ inf|\ 0\.00 ]] || continue
+		echo "$line"
+		return
+	done
+	on_a pkill -x "$program" || true
+}
+
+figure() # WHAT CONDITION VALUE
+{
+	echo "figure $1 $2 ${3:-fails}"
+}
+
+# MB/s.
+bandwidths() # CONDITION
+{
+	local program line
+	for program in write read send; do
+		read -r -a line < <(measure "ib_${program}_bw" -x GID -F -m 1024 -s 65536 -D 2; echo)
+		figure "${program}_bw" "$1" "${line[3]:-}"
+	done
+}
+
+# Microseconds. With events: two pollers on one processor would measure time slices.
+latencies() # CONDITION
+{
+	local line
+	read -r -a line < <(measure ib_send_lat -x GID -F -e -m 1024 -s 64 -n 5000 -I 0; echo)
+	figure send_lat_typical "$1" "${line[4]:-}"
+	figure send_lat_99 "$1" "${line[7]:-}"
+	figure send_lat_99.9 "$1" "${line[8]:-}"
+}
+
+under() # CONDITION NETEM_OPTION...
+{
+	local condition=$1
+	shift
+	(($# == 0)) || netem limit 100000 "$@"
+	bandwidths "$condition"
+	(($# == 0)) || netem
+}
+
+under clean
+latencies clean
+under loss_0.1% loss 0.1%
+under loss_1% loss 1%
+netem limit 100000 loss 1%
+latencies loss_1%
+netem
+under loss_5% loss 5%
+under loss_20% loss 20%
+under delay_1ms delay 1ms
+under jitter_200us_100us delay 200us 100us
+ok "measured"
