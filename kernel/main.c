@@ -12,6 +12,7 @@
 #include "control/device.h"
 #include "control/link.h"
 #include "control/netdev.h"
+#include "control/netlink.h"
 #include "datapath/qp.h"
 #include "net/endpoint.h"
 
@@ -25,9 +26,14 @@ static int __init sroce_init(void)
 	err = sroce_netdev_init();
 	if (err)
 		goto err_net;
+	err = sroce_netlink_init();
+	if (err)
+		goto err_netdev;
 	sroce_link_init();
 	return 0;
 
+err_netdev:
+	sroce_netdev_fini();
 err_net:
 	sroce_net_fini();
 	return err;
@@ -36,6 +42,7 @@ err_net:
 static void __exit sroce_exit(void)
 {
 	sroce_link_fini();
+	sroce_netlink_fini();
 	sroce_netdev_fini();
 	sroce_devices_fini();
 	sroce_net_fini();

@@ -9,10 +9,12 @@
 #ifndef SROCE_COMPAT_COMPAT_H
 #define SROCE_COMPAT_COMPAT_H
 
+#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
+#include <net/genetlink.h>
 #include <net/inet_dscp.h>
 #include <net/ipv6.h>
 #include <net/udp_tunnel.h>
@@ -171,5 +173,36 @@ static inline void compat_flowi4_set_tos(struct flowi4 *fl4, u8 tos)
 	fl4->flowi4_tos = inet_dscp_to_dsfield(inet_dsfield_to_dscp(tos));
 #endif
 }
+
+/* 7.2: the caller holds the netdev's instance lock, where it has one, as notifiers do. */
+#ifndef SROCE_HAVE_NETIF_GET_LINK_KSETTINGS
+static inline int netif_get_link_ksettings(struct net_device *netdev,
+					   struct ethtool_link_ksettings *settings)
+{
+	return __ethtool_get_link_ksettings(netdev, settings);
+}
+#endif
+
+/* 6.6: a dump has a struct genl_info; before, something else with attrs. */
+#ifndef SROCE_HAVE_GENL_INFO_DUMP
+#define genl_info_dump(cb) genl_dumpit_info(cb)
+#endif
+
+/*
+ * 6.2: the text of an extended ack is formatted. Before, it must stay until the
+ * ack is sent, so @name alone is said: it is in the request, or a constant.
+ */
+#ifdef SROCE_HAVE_EXTACK_FMT
+#define compat_extack_about(extack, name, fmt, args...)	\
+	NL_SET_ERR_MSG_FMT(extack, "%s" fmt, (const char *)(name), ##args)
+#else
+static inline void compat_extack_set(struct netlink_ext_ack *extack, const char *name)
+{
+	if (extack)
+		extack->_msg = name;
+}
+
+#define compat_extack_about(extack, name, fmt, args...) compat_extack_set(extack, name)
+#endif
 
 #endif

@@ -3,10 +3,12 @@
  * Questions to a kernel tree: each section compiles if the answer is yes, and
  * becomes SROCE_HAVE_<name> in the generated compat/probe.h. Never linked.
  */
+#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
+#include <net/genetlink.h>
 #include <net/inet_dscp.h>
 #include <net/ipv6.h>
 #include <net/udp_tunnel.h>
@@ -105,5 +107,29 @@ void probe(struct hrtimer *timer)
 void probe(struct flowi4 *fl4)
 {
 	fl4->flowi4_dscp = inet_dsfield_to_dscp(0);
+}
+#endif
+
+/* For callers that hold the netdev's instance lock. */
+#ifdef PROBE_NETIF_GET_LINK_KSETTINGS
+int probe(struct net_device *netdev, struct ethtool_link_ksettings *settings)
+{
+	return netif_get_link_ksettings(netdev, settings);
+}
+#endif
+
+/* A dump has a struct genl_info. */
+#ifdef PROBE_GENL_INFO_DUMP
+const struct genl_info *probe(struct netlink_callback *cb)
+{
+	return genl_info_dump(cb);
+}
+#endif
+
+/* The text of an extended ack is formatted. */
+#ifdef PROBE_EXTACK_FMT
+void probe(struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG_FMT(extack, "%d", 0);
 }
 #endif

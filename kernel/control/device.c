@@ -5,7 +5,8 @@
  * Attaching: the endpoint first (socket, netdev), then ib_core; only then, with
  * RTNL held and the netdev seen alive, does the device enter the list where
  * netdev events find it. So it is either on the list when its netdev goes, or
- * attaching fails.
+ * attaching fails. While `rdma dev set DEV netns` has ib_core disable a device, it
+ * cannot be told of events; enable_device() catches up on them.
  *
  * Ending: whoever wants a device gone has ib_core unregister it: `rdma link
  * delete`, the end of its netdev, unloading of this module, and, for devices in
@@ -57,10 +58,41 @@ static void dealloc_device(struct ib_device *ibdev)
 	xa_destroy(&dev->ahs);
 }
 
+static void catch_up(struct sroce_device *dev)
+{
+	if (!sroce_endpoint_is_in_place(&dev->ep)) {
+		ib_unregister_device_queued(&dev->ibdev);
+		return;
+	}
+	sroce_device_set_guid(dev);
+	sroce_netdev_read_speed(dev, false);
+	sroce_netdev_report_port(dev);
+}
+
+/*
+ * ib_core has registered the device, which publish() is to deal with, or enabled
+ * it again: what became of its netdev meanwhile? Whatever comes now finds it.
+ */
+static int enable_device(struct ib_device *ibdev)
+{
+	struct sroce_device *dev = to_sroce_device(ibdev);
+	bool published;
+
+	rtnl_lock();
+	spin_lock(&devices_lock);
+	published = !list_empty(&dev->list);
+	spin_unlock(&devices_lock);
+	if (published)
+		catch_up(dev);
+	rtnl_unlock();
+	return 0;
+}
+
 static const struct ib_device_ops common_ops = {
 	.owner = THIS_MODULE,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.get_hw_stats = sroce_get_hw_stats,
+	.enable_driver = enable_device,
 	.dealloc_driver = dealloc_device,
 	.device_group = &sroce_parent_group,
 };
@@ -154,13 +186,12 @@ static bool is_attached(const struct net_device *netdev)
  * The device is registered: let netdev events find it, unless the netdev has
  * meanwhile gone, or gone to another namespace than the sockets.
  */
-static int publish(struct sroce_device *dev, const struct net *net)
+static int publish(struct sroce_device *dev)
 {
-	const struct net_device *netdev = dev->ep.netdev;
 	int err = 0;
 
 	rtnl_lock();
-	if (netdev->reg_state != NETREG_REGISTERED || !net_eq(dev_net(netdev), net)) {
+	if (!sroce_endpoint_is_in_place(&dev->ep)) {
 		err = -ENODEV;
 		goto out;
 	}
@@ -169,6 +200,7 @@ static int publish(struct sroce_device *dev, const struct net *net)
 		list_add_tail(&dev->list, &devices);
 	spin_unlock(&devices_lock);
 	if (ib_device_try_get(&dev->ibdev)) {
+		sroce_netdev_read_speed(dev, false);
 		sroce_netdev_report_port(dev);
 		ib_device_put(&dev->ibdev);
 	}
@@ -201,7 +233,7 @@ static int attach(const char *name, struct net_device *netdev, struct net *net,
 		put_device(&dev->ibdev.dev);
 		goto err_dealloc;
 	}
-	err = publish(dev, net);
+	err = publish(dev);
 	if (err)
 		ib_unregister_device(&dev->ibdev);
 	put_device(&dev->ibdev.dev);
@@ -252,7 +284,7 @@ int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_
  * @netdev: interface
  *
  * Process context. Return: a device that stays registered until sroce_device_put(),
- * or NULL when there is none, or none any more.
+ * or NULL when there is none, none any more, or while it is disabled.
  */
 struct sroce_device *sroce_device_get(const struct net_device *netdev)
 {
@@ -269,8 +301,34 @@ struct sroce_device *sroce_device_get(const struct net_device *netdev)
 }
 
 /**
+ * sroce_device_get_next() - go through the devices that a namespace sees
+ * @net: the namespace, by the rules of `rdma system set netns`
+ * @index: the smallest ib_device.index from here on is looked for
+ *
+ * Process context. Return: a device that stays registered until sroce_device_put(),
+ * or NULL when there is none left.
+ */
+struct sroce_device *sroce_device_get_next(const struct net *net, u32 index)
+{
+	struct sroce_device *dev, *next = NULL;
+
+	spin_lock(&devices_lock);
+	list_for_each_entry(dev, &devices, list) {
+		if (dev->ibdev.index < index || !rdma_dev_access_netns(&dev->ibdev, net) ||
+		    (next && next->ibdev.index < dev->ibdev.index) ||
+		    !ib_device_try_get(&dev->ibdev))
+			continue;
+		if (next)
+			ib_device_put(&next->ibdev);
+		next = dev;
+	}
+	spin_unlock(&devices_lock);
+	return next;
+}
+
+/**
  * sroce_device_put() - let it go
- * @dev: what sroce_device_get() returned
+ * @dev: what sroce_device_get() or sroce_device_get_next() returned
  */
 void sroce_device_put(struct sroce_device *dev)
 {

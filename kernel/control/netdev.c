@@ -7,6 +7,7 @@
  * events are ours although ib_core dispatches them too from 6.14 on: it does
  * so only for netdevs in its hash, which a device of ours never enters.
  */
+#include <linux/ethtool.h>
 #include <linux/netdevice.h>
 
 #include "compat/compat.h"
@@ -38,16 +39,42 @@ void sroce_netdev_report_port(struct sroce_device *dev)
 	ib_dispatch_event(&event);
 }
 
+/**
+ * sroce_netdev_read_speed() - note how fast the interface says it is
+ * @dev: device
+ * @is_locked: the netdev's instance lock is held, if it has one
+ *
+ * Caller holds RTNL.
+ */
+void sroce_netdev_read_speed(struct sroce_device *dev, bool is_locked)
+{
+	struct net_device *netdev = dev->ep.netdev;
+	struct ethtool_link_ksettings settings;
+	u64 line_rate = 0;
+	int err;
+
+	ASSERT_RTNL();
+	err = is_locked ? netif_get_link_ksettings(netdev, &settings) :
+			  __ethtool_get_link_ksettings(netdev, &settings);
+	/* A tap says 10, and means nothing by it. */
+	if (!err && settings.base.speed != (u32)SPEED_UNKNOWN && settings.base.speed > SPEED_10)
+		line_rate = (u64)settings.base.speed * SROCE_CC_MBPS;
+	WRITE_ONCE(dev->line_rate, line_rate);
+}
+
 static int handle_netdev_event(struct notifier_block *nb, unsigned long event, void *info)
 {
 	struct sroce_device *dev = sroce_device_get(netdev_notifier_info_to_dev(info));
 
+	/* None, or one that ib_core has disabled for a while: it will catch up (device.c). */
 	if (!dev)
 		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_UP:
-	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
+		sroce_netdev_read_speed(dev, true);
+		fallthrough;
+	case NETDEV_DOWN:
 		sroce_netdev_report_port(dev);
 		break;
 	case NETDEV_CHANGEADDR:

@@ -7,6 +7,7 @@
 
 int sroce_netdev_init(void);
 void sroce_netdev_fini(void);
+void sroce_netdev_read_speed(struct sroce_device *dev, bool is_locked);
 void sroce_netdev_report_port(struct sroce_device *dev);
 
 #endif

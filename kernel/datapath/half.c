@@ -8,8 +8,8 @@
  * after a shortage, watches the engine's deadline, and is how those who may not
  * take the lock (hard interrupts, skb destructors) get a half to run.
  *
- * The timer is never moved later or cancelled: one that fires too early finds
- * nothing to do and is armed anew. So it costs nothing per packet.
+ * The timer is not cancelled, nor moved for each packet: one that fires too early
+ * finds nothing to do and is armed anew. So it costs nothing per packet.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>

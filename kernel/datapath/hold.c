@@ -18,11 +18,11 @@
 #define HELD_BYTES_OF_DEVICE	(128 * 1024 * 1024)
 
 /**
- * struct held - in the control block of a held skb
- * @rx: where its parts are, and whence it came
+ * struct held - in the control block of a held skb: struct sroce_rx is too large for it
  * @psn: its PSN
- *
- * struct sroce_rx is too large for a control block; what is not here is read anew.
+ * @payload_offset: as in struct sroce_rx
+ * @is_ipv4: as in struct sroce_rx
+ * @vlan_id: as in struct sroce_rx
  */
 struct held {
 	u32	psn;

@@ -24,6 +24,8 @@ static void run_send_half(struct sroce_qp *qp)
 /* In ERR new receives complete at once, and a process has no other way to say so. */
 static void flush_receives(struct sroce_qp *qp)
 {
+	/* Pairs with sroce_half_kick() after the change to ERR: it sees the receive, or we ERR. */
+	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		sroce_half_kick(&qp->recv);
 }

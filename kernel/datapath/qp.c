@@ -27,7 +27,6 @@ static_assert((int)SROCE_QPS_RTS == IB_QPS_RTS);
 static_assert((int)SROCE_QPS_ERR == IB_QPS_ERR);
 static_assert(SROCE_QP_AV == IB_QP_AV);
 static_assert(SROCE_QP_DEST_QPN == IB_QP_DEST_QPN);
-static_assert(SROCE_QP_RATE_LIMIT == IB_QP_RATE_LIMIT);
 static_assert(SROCE_ACCESS_LOCAL_WRITE == IB_ACCESS_LOCAL_WRITE);
 static_assert(SROCE_ACCESS_REMOTE_WRITE == IB_ACCESS_REMOTE_WRITE);
 static_assert(SROCE_ACCESS_REMOTE_READ == IB_ACCESS_REMOTE_READ);
@@ -154,7 +153,8 @@ static void enter_error(struct sroce_qp *qp)
  * @side: the half
  *
  * It goes to ERR, and everything is flushed; but a datagram QP whose send queue failed goes to
- * SQE, and goes on receiving (IBTA 10.3.1).
+ * SQE, and goes on receiving (IBTA 10.3.1). If the cause is not there any more, the QP has been
+ * reset since the half's lock was dropped, and stays as it is.
  */
 void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_side side)
 {
@@ -166,11 +166,11 @@ void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_side side)
 	if (qp->state == IB_QPS_RESET || qp->state == IB_QPS_ERR) {
 		/* Nothing to follow any more. */
 	} else if (to_sqe) {
-		if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+		if (qp->req.state == SROCE_SQ_ERROR &&
+		    (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
 			WRITE_ONCE(qp->state, IB_QPS_SQE);
 	} else if (overflowed || qp->req.state == SROCE_SQ_ERROR ||
 		   qp->resp.state == SROCE_RQ_FAILED) {
-		/* The cause is still there: the QP was not reset since the lock was dropped. */
 		enter_error(qp);
 		enters = true;
 	}
@@ -271,8 +271,17 @@ static void apply_requester_attr(struct sroce_qp *qp, const struct ib_qp_attr *a
 		req->max_rd_atomic = attr->max_rd_atomic;
 	if (mask & IB_QP_SQ_PSN)
 		sroce_requester_start_psn(&qp->req, attr->sq_psn);
-	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
-		qp->sq_draining_notify = attr->en_sqd_async_notify;
+}
+
+/* An event is due at the end of the drain that it was asked of with, and of no other. */
+static void apply_drain_notify(struct sroce_qp *qp, enum ib_qp_state to,
+			       const struct ib_qp_attr *attr, int mask)
+{
+	if (to != IB_QPS_SQD)
+		qp->sq_draining_notify = false;
+	else if (qp->state != IB_QPS_SQD)
+		qp->sq_draining_notify = (mask & IB_QP_EN_SQD_ASYNC_NOTIFY) &&
+					 attr->en_sqd_async_notify;
 }
 
 static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
@@ -342,6 +351,7 @@ int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_st
 		apply_constants(qp);
 		apply_responder_attr(qp, attr, mask);
 		apply_requester_attr(qp, attr, mask);
+		apply_drain_notify(qp, to, attr, mask);
 		enter_state(qp, to);
 	}
 	unlock_halves(qp);

@@ -138,6 +138,7 @@ static inline struct sroce_ah *to_sroce_ah(struct ib_ah *ibah)
 int sroce_qp_table_add(struct sroce_qp *qp);		/* sets ibqp.qp_num */
 void sroce_qp_table_remove(struct sroce_qp *qp);	/* unpublish; then sroce_qp_quiesce() */
 struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn);
+struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn);
 void sroce_qp_put(struct sroce_qp *qp);
 struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp);
 void sroce_qp_ref_put(struct sroce_qp_ref *ref);

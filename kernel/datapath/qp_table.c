@@ -152,6 +152,31 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 }
 
 /**
+ * sroce_qp_get_next() - go through the QPs of an endpoint
+ * @ep: the endpoint
+ * @qpn: the smallest number from here on is looked for; set to the one found
+ *
+ * Any context. QPs that come or go meanwhile may be seen or not.
+ *
+ * Return: the QP, to be given back with sroce_qp_put(), or NULL when there is
+ * none left.
+ */
+struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn)
+{
+	unsigned long number = max_t(u32, *qpn, SROCE_QPN_GSI);
+	struct sroce_qp *qp;
+
+	do {
+		qp = sroce_qp_get(ep, number);
+		if (qp) {
+			*qpn = number;
+			break;
+		}
+	} while (xa_find_after(&qp_table, &number, LAST_QPN, XA_PRESENT));
+	return qp;
+}
+
+/**
  * sroce_qp_put() - done with a QP
  * @qp: from sroce_qp_get(); may be gone afterwards
  *

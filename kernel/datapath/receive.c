@@ -362,7 +362,7 @@ static bool receive(struct sroce_qp *qp, struct sroce_rx *rx)
  * @rx: parsed, attributed to an endpoint; its skb is consumed
  *
  * Softirq, under rcu_read_lock(). Until the ICRC has been checked, the work is
- * bounded, and nothing is allocated or printed.
+ * bounded, and nothing is printed; nor allocated, unless the headers lie in pieces.
  */
 void sroce_receive(struct sroce_rx *rx)
 {

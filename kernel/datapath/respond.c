@@ -26,7 +26,7 @@ static int build_packet(struct sroce_qp *qp, const struct sroce_response_plan *p
 		return PTR_ERR(skb) == -ENOMEM ? -ENOMEM : 0;
 	if (plan->kind == SROCE_RESPONSE_SACK)
 		sroce_responder_write_sack(&qp->resp, payload, pkt.payload_bytes);
-	else if (pkt.payload_bytes &&
+	if (plan->kind == SROCE_RESPONSE_READ && pkt.payload_bytes &&
 	    sroce_memory_fetch(&qp->dev->memory, qp->ibqp.pd, plan->rkey, va, payload,
 			       pkt.payload_bytes) != SROCE_MEM_OK) {
 		kfree_skb(skb);

@@ -17,6 +17,7 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/rculist.h>
+#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -181,7 +182,7 @@ static void __net_exit exit_net(struct net *net)
 	mutex_lock(&sockets_mutex);
 	if (sn->sockets) {
 		close_sockets(sn->sockets);
-		sn->sockets->net = NULL;
+		WRITE_ONCE(sn->sockets->net, NULL);
 		sn->sockets = NULL;
 	}
 	mutex_unlock(&sockets_mutex);
@@ -269,6 +270,22 @@ void sroce_endpoint_fini(struct sroce_endpoint *ep)
 	netdev_put(ep->netdev, &ep->tracker);
 	free_percpu(ep->counters);
 	mutex_destroy(&ep->address_lock);
+}
+
+/**
+ * sroce_endpoint_is_in_place() - is the netdev still there, where its sockets are?
+ * @ep: the endpoint
+ *
+ * Caller holds RTNL.
+ *
+ * Return: false when the netdev has been unregistered, or moved to another namespace.
+ */
+bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep)
+{
+	ASSERT_RTNL();
+	/* Compared only: a namespace that ends takes the netdev out of it first. */
+	return ep->netdev->reg_state == NETREG_REGISTERED &&
+	       dev_net(ep->netdev) == READ_ONCE(ep->sockets->net);
 }
 
 static struct address_entry *find_address(struct sroce_address_table *table,

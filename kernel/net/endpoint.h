@@ -56,7 +56,7 @@ struct sroce_endpoint {
  * @daddr: destination
  * @is_ipv4: carried by IPv4
  * @ecn_ce: the IP header says congestion experienced
- * @vlan_id: VLAN it came in on, or SROCE_NO_VLAN
+ * @vlan_id: VLAN it came in on, or whose address it was sent to on this host; or SROCE_NO_VLAN
  */
 struct sroce_rx {
 	struct sk_buff *skb;
@@ -80,6 +80,7 @@ void sroce_net_fini(void);
 
 int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, struct net *net);
 void sroce_endpoint_fini(struct sroce_endpoint *ep);
+bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep);
 int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr *addr);

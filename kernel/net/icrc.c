@@ -18,7 +18,7 @@
 
 /* The CRC register after eight bytes of ones. */
 #define ICRC_SEED	0xdebb20e3u
-/* An IPv4 header with all options; IPv6 with extension headers is refused. */
+/* An IPv4 header with all options. */
 #define MAX_IP_BYTES	60
 #define MAX_MASKED_BYTES (MAX_IP_BYTES + sizeof(struct udphdr) + sizeof(struct sroce_bth))
 
@@ -98,6 +98,9 @@ __le32 sroce_icrc_of_skb(struct sk_buff *skb, u32 icrc_offset)
  * sroce_icrc_ok() - is the ICRC of a received packet right?
  * @rx: the packet
  *
+ * No sender of RoCE puts extension headers between IPv6 and UDP, and how an ICRC would cover
+ * them is not said anywhere: it is wrong, then.
+ *
  * Return: whether it is.
  */
 bool sroce_icrc_ok(const struct sroce_rx *rx)
@@ -105,7 +108,7 @@ bool sroce_icrc_ok(const struct sroce_rx *rx)
 	u32 icrc_offset = rx->payload_offset + rx->pkt.payload_bytes + rx->pkt.pad_bytes;
 	__le32 icrc;
 
-	if (skb_network_header_len(rx->skb) > MAX_IP_BYTES)
+	if (skb_network_header_len(rx->skb) > (rx->is_ipv4 ? MAX_IP_BYTES : sizeof(struct ipv6hdr)))
 		return false;
 	if (skb_copy_bits(rx->skb, icrc_offset, &icrc, sizeof(icrc)))
 		return false;

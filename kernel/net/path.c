@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Routes. A packet leaves by the netdev its GID belongs to, except to an
- * address of this host, which the stack reaches over loopback.
+ * address of this host, which the stack reaches over loopback; and to one host
+ * only. Where the routing tables want it otherwise, there is no route.
  */
 #include <linux/err.h>
 #include <linux/inetdevice.h>
@@ -65,11 +66,31 @@ static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
 }
 #endif
 
+/* IPv6 takes the interface for a wish; and an address may have become that of a broadcast. */
+static bool is_as_wanted(const struct dst_entry *dst, const struct sroce_path *path)
+{
+	const struct rt6_info *rt6;
+
+	if (path->is_ipv4)
+		return !(container_of(dst, struct rtable, dst)->rt_flags &
+			 (RTCF_BROADCAST | RTCF_MULTICAST));
+	rt6 = container_of(dst, struct rt6_info, dst);
+	return dst->dev->ifindex == path->oif || (rt6->rt6i_flags & RTF_LOCAL);
+}
+
+static int error_of(const struct dst_entry *dst, const struct sroce_path *path)
+{
+	if (dst->error)
+		return dst->error;
+	return is_as_wanted(dst, path) ? 0 : -ENETUNREACH;
+}
+
 /**
  * sroce_path_is_unicast() - does a path lead to one host?
  * @ep: the endpoint that sends
  * @path: the path
  *
+ * For a timely errno: what is a broadcast address may change, and is asked again of every route.
  * Any context but hard interrupts.
  *
  * Return: false for multicast and broadcast addresses, those of subnets included.
@@ -93,24 +114,25 @@ bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_p
  *
  * Softirq or process context.
  *
- * Return: the route with a reference, or an ERR_PTR.
+ * Return: the route with a reference, or an ERR_PTR: also when there is one, but by another
+ * interface, or to more than one host.
  */
 struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path)
 {
 	struct dst_entry *dst;
 	struct net *net;
+	int err = 0;
 
 	rcu_read_lock();
 	net = dev_net(ep->netdev);
 	dst = path->is_ipv4 ? route_ipv4(net, path) : route_ipv6(net, path);
+	if (!IS_ERR(dst))
+		err = error_of(dst, path);
 	rcu_read_unlock();
-	if (!IS_ERR(dst) && dst->error) {
-		int err = dst->error;
-
-		dst_release(dst);
-		return ERR_PTR(err);
-	}
-	return dst;
+	if (!err)
+		return dst;
+	dst_release(dst);
+	return ERR_PTR(err);
 }
 
 /**

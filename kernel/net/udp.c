@@ -2,10 +2,12 @@
 /*
  * Received datagrams: from the UDP socket to a decoded packet.
  *
- * Nothing here trusts a byte of the packet, allocates, or writes to the skb's
- * data, which may be shared. UDP has checked its own checksum and length.
+ * Nothing here trusts a byte of the packet, or writes to the skb's data, which
+ * may be shared. Memory is asked for only where a header does not lie in one
+ * piece. UDP has checked its own checksum and length.
  */
 #include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
@@ -31,6 +33,23 @@ static enum sroce_counter drop_counter(enum sroce_parse_status status)
 	}
 }
 
+/*
+ * The interface it came in by, as its sender and the GID table see it: a packet
+ * to an address of this host comes by loopback, whosever the address is.
+ */
+static const struct net_device *ingress_of(const struct sk_buff *skb)
+{
+	const struct net_device *owner;
+
+	if (!(skb->dev->flags & IFF_LOOPBACK))
+		return skb->dev;
+	if (ip_hdr(skb)->version == 4)
+		owner = __ip_dev_find(dev_net(skb->dev), ip_hdr(skb)->daddr, false);
+	else
+		owner = dev_get_by_index_rcu(dev_net(skb->dev), inet6_iif(skb));
+	return owner ?: skb->dev;
+}
+
 static void read_addresses(const struct sk_buff *skb, struct sroce_rx *rx)
 {
 	if (ip_hdr(skb)->version == 4) {
@@ -48,7 +67,6 @@ static void read_addresses(const struct sk_buff *skb, struct sroce_rx *rx)
 		rx->saddr = ip6h->saddr;
 		rx->daddr = ip6h->daddr;
 	}
-	rx->vlan_id = is_vlan_dev(skb->dev) ? vlan_dev_vlan_id(skb->dev) : SROCE_NO_VLAN;
 }
 
 /* The longest header there is, made linear; returns how much of it is there. */
@@ -64,12 +82,14 @@ static u32 pull_header(struct sk_buff *skb)
 /* Returns whether the packet has been handed on. */
 static bool take(const struct sroce_sockets *sockets, struct sk_buff *skb)
 {
+	const struct net_device *ingress = ingress_of(skb);
 	struct sroce_rx rx = { .skb = skb };
 	enum sroce_parse_status status;
 	u32 readable = pull_header(skb);
 
 	read_addresses(skb, &rx);
-	rx.ep = sroce_sockets_find_endpoint(sockets, skb->dev, &rx.daddr);
+	rx.vlan_id = is_vlan_dev(ingress) ? vlan_dev_vlan_id(ingress) : SROCE_NO_VLAN;
+	rx.ep = sroce_sockets_find_endpoint(sockets, ingress, &rx.daddr);
 	if (!rx.ep)
 		return false;
 	status = sroce_packet_parse(skb->data + sizeof(struct udphdr), readable,

@@ -10,6 +10,13 @@
 
 #include "transport/wqe.h"
 
+/* What a QP lets its peer do: enum ib_access_flags. */
+#define SROCE_ACCESS_LOCAL_WRITE	BIT(0)
+#define SROCE_ACCESS_REMOTE_WRITE	BIT(1)
+#define SROCE_ACCESS_REMOTE_READ	BIT(2)
+#define SROCE_ACCESS_REMOTE_ATOMIC	BIT(3)
+#define SROCE_ACCESS_MW_BIND		BIT(4)
+
 /**
  * struct sroce_access_range - what a region covers and permits
  * @iova: address of its first byte as peers and users name it

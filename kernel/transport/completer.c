@@ -40,8 +40,9 @@ static void find_place(const struct sroce_requester *req, u32 psn, struct place 
 
 		if (!wqe->psn_count)
 			continue;
-		end = index == req->acked ? sroce_requester_forward(req, psn_add(wqe->first_psn, wqe->psn_count)) :
-					    end + wqe->psn_count;
+		end += wqe->psn_count;
+		if (index == req->acked)
+			end = sroce_requester_forward(req, psn_add(wqe->first_psn, wqe->psn_count));
 		place->blocked = target >= end;
 		if (place->blocked && !wqe_is_rd_atomic(wqe->opcode))
 			continue;

@@ -20,6 +20,9 @@
 #define F_RDRESP	(F_RESPONSE | SROCE_OPF_READ | SROCE_OPF_PAYLOAD)
 #define F_ATOMIC	(F_REQUEST | SROCE_OPF_ATOMIC | F_ONLY | SROCE_OPF_ATOMIC_ETH)
 
+/* Its headers are not known; what follows the BTH is seen as payload. */
+#define F_UNSUPPORTED	(F_REQUEST | SROCE_OPF_PAYLOAD | SROCE_OPF_UNSUPPORTED)
+
 /* An opcode that is not listed has no flags: it is not understood. */
 static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_SEND_FIRST] = { F_SEND | F_FIRST, L_BTH },
@@ -52,6 +55,10 @@ static const struct sroce_opcode_info opcode_table[256] = {
 				  L_BTH + L_AETH + (u32)sizeof(struct sroce_atomic_ack_eth) },
 	[SROCE_OP_COMPARE_SWAP] = { F_ATOMIC, L_BTH + (u32)sizeof(struct sroce_atomic_eth) },
 	[SROCE_OP_FETCH_ADD] = { F_ATOMIC, L_BTH + (u32)sizeof(struct sroce_atomic_eth) },
+
+	/* What is left of RC: reserved, or of later releases (FLUSH, ATOMIC WRITE). */
+	[0x15] = { F_UNSUPPORTED, L_BTH },
+	[0x18 ... 0x1f] = { F_UNSUPPORTED, L_BTH },
 
 	[SROCE_OP_UD_SEND_ONLY] = { F_SEND | F_ONLY | SROCE_OPF_DETH, L_BTH + L_DETH },
 	[SROCE_OP_UD_SEND_ONLY_IMM] = { F_SEND | F_ONLY | SROCE_OPF_DETH | SROCE_OPF_IMM,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Every BTH opcode the engine understands and what follows it: which service
- * it belongs to, what it does to a message, which extended headers it carries.
+ * it belongs to, what it does to a message, which extended headers it carries;
+ * and those that it has to refuse, because the requester waits for an answer.
  * One table; everybody who asks "does this opcode …" asks it.
  */
 #ifndef SROCE_TRANSPORT_OPCODE_H
@@ -69,6 +70,7 @@ enum sroce_opcode {
 #define SROCE_OPF_DETH		BIT(15)
 #define SROCE_OPF_CNP		BIT(16)
 #define SROCE_OPF_SACK		BIT(17)	/* selective ACK: the payload is a bitmap */
+#define SROCE_OPF_UNSUPPORTED	BIT(18)	/* a request that we refuse, whatever follows the BTH */
 
 /**
  * struct sroce_opcode_info - what an opcode means

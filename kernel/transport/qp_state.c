@@ -44,11 +44,10 @@ static struct transition rc_transition(enum sroce_qp_state from, enum sroce_qp_s
 		return (struct transition){ true,
 			SROCE_QP_TIMEOUT | SROCE_QP_RETRY_CNT | SROCE_QP_RNR_RETRY |
 			SROCE_QP_SQ_PSN | SROCE_QP_MAX_QP_RD_ATOMIC,
-			path | SROCE_QP_ACCESS_FLAGS | SROCE_QP_MIN_RNR_TIMER |
-			SROCE_QP_RATE_LIMIT };
+			path | SROCE_QP_ACCESS_FLAGS | SROCE_QP_MIN_RNR_TIMER };
 	if (from == SROCE_QPS_RTS && to == SROCE_QPS_RTS)
 		return (struct transition){ true, 0, path | SROCE_QP_ACCESS_FLAGS |
-					    SROCE_QP_MIN_RNR_TIMER | SROCE_QP_RATE_LIMIT };
+					    SROCE_QP_MIN_RNR_TIMER };
 	if (from == SROCE_QPS_RTS && to == SROCE_QPS_SQD)
 		return (struct transition){ true, 0, SROCE_QP_EN_SQD_ASYNC_NOTIFY };
 	if (from == SROCE_QPS_SQD && to == SROCE_QPS_RTS)
@@ -74,10 +73,9 @@ static struct transition ud_transition(enum sroce_qp_state from, enum sroce_qp_s
 	if (from == SROCE_QPS_INIT && to == SROCE_QPS_RTR)
 		return (struct transition){ true, 0, keys };
 	if (from == SROCE_QPS_RTR && to == SROCE_QPS_RTS)
-		return (struct transition){ true, SROCE_QP_SQ_PSN, SROCE_QP_QKEY |
-					    SROCE_QP_RATE_LIMIT };
+		return (struct transition){ true, SROCE_QP_SQ_PSN, SROCE_QP_QKEY };
 	if (from == SROCE_QPS_RTS && to == SROCE_QPS_RTS)
-		return (struct transition){ true, 0, SROCE_QP_QKEY | SROCE_QP_RATE_LIMIT };
+		return (struct transition){ true, 0, SROCE_QP_QKEY };
 	if (from == SROCE_QPS_RTS && to == SROCE_QPS_SQD)
 		return (struct transition){ true, 0, SROCE_QP_EN_SQD_ASYNC_NOTIFY };
 	if (from == SROCE_QPS_SQD && to == SROCE_QPS_RTS)

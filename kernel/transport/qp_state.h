@@ -44,7 +44,6 @@ enum sroce_qp_state {
 #define SROCE_QP_PATH_MIG_STATE		BIT(18)
 #define SROCE_QP_CAP			BIT(19)
 #define SROCE_QP_DEST_QPN		BIT(20)
-#define SROCE_QP_RATE_LIMIT		BIT(25)
 
 enum sroce_qp_transition {
 	SROCE_TRANSITION_OK,

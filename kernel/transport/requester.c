@@ -160,10 +160,11 @@ void sroce_requester_rewind(struct sroce_requester *req, u32 psn)
 	req->rtt.timing = false;
 	req->probe.sent = false;
 	req->probe.due = false;
-	req->probe.deadline_ns = SROCE_NEVER;
+	/* An earlier READ or atomic is still to be answered. */
 	if (psn != req->unacked_psn)
 		return;
 	req->ack_deadline_ns = SROCE_NEVER;
+	req->probe.deadline_ns = SROCE_NEVER;
 }
 
 /**
@@ -466,7 +467,11 @@ static void ask(struct sroce_requester *req, u64 now_ns)
 		sroce_selective_doubt(req, shift >= DOUBT_PROBES);
 	} else if (req->gone_back || req->next_psn != req->sent_psn ||
 		   req->probe.asked >= MANY_ASKED) {
+		/* The ACK timer runs on: a dead peer is to be noticed. */
+		u64 ack_deadline_ns = req->ack_deadline_ns;
+
 		sroce_requester_rewind(req, req->unacked_psn);
+		req->ack_deadline_ns = ack_deadline_ns;
 		return;
 	}
 	req->probe.due = true;

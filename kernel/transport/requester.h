@@ -20,10 +20,11 @@
 
 #include <linux/types.h>
 
+#include "transport/ack_plan.h"
 #include "transport/congestion.h"
 #include "transport/packet.h"
-#include "transport/psn_map.h"
 #include "transport/rtt.h"
+#include "transport/selective.h"
 #include "transport/wqe.h"
 
 /* A deadline that never comes. */
@@ -65,79 +66,6 @@ struct sroce_requester_attr {
 	u64	ack_timeout_ns;
 	bool	adaptive;
 	bool	selective;
-};
-
-/* Does the peer speak selective repeat? Its first answer tells. */
-enum sroce_selective_mode {
-	SROCE_SELECTIVE_OFFERED,
-	SROCE_SELECTIVE_ON,
-	SROCE_SELECTIVE_OFF,
-};
-
-/**
- * struct sroce_repairs - PSNs sent again whose answer is awaited
- * @map: which
- * @any: whether there are any
- * @until_ns: when they are taken for lost again
- */
-struct sroce_repairs {
-	struct sroce_psn_map map;
-	bool	any;
-	u64	until_ns;
-};
-
-/**
- * struct sroce_selective - what a selective peer has told (see selective.c)
- * @mode: enum sroce_selective_mode
- * @young: which of @repairs new ones go to
- * @executed_psn: the peer has executed everything before it
- * @top_psn: one past the newest PSN that the peer has executed or holds
- * @lost_psn: requests from @executed_psn on to here that are not done are lost
- * @answer_psn: one past the newest PSN whose answer has come
- * @lost_answer_psn: what is not done before it, and executed, has lost its answer
- * @late_packets: by how many others a packet was overtaken that came all the same,
- *                about the most of late
- * @done_data: SEND and WRITE packets in @done
- * @done: PSNs that need nothing more: held or executed by the peer, or READ
- *        responses that have come
- * @repairs: two generations, so that a repair that is lost too is noticed
- */
-struct sroce_selective {
-	u8	mode;
-	u8	young;
-	u32	executed_psn;
-	u32	top_psn;
-	u32	lost_psn;
-	u32	answer_psn;
-	u32	lost_answer_psn;
-	u32	late_packets;
-	u32	done_data;
-	struct sroce_psn_map done;
-	struct sroce_repairs repairs[2];
-};
-
-/**
- * struct sroce_probe - asking after answers that are late
- * @deadline_ns: when the next answer is late, SROCE_NEVER when none is awaited
- * @shift: the patience is doubled for each probe in a row
- * @asks: probes altogether
- * @asked: how often an answer was asked for since the last one that told anything
- * @due: a packet is to be sent again to ask
- * @sent: one was; what its answer does not cover was lost
- * @psn: its PSN
- * @end_psn: one past the newest PSN sent before it
- * @at_ns: when it was sent
- */
-struct sroce_probe {
-	u64	deadline_ns;
-	u8	shift;
-	u64	asks;
-	u32	asked;
-	bool	due;
-	bool	sent;
-	u32	psn;
-	u32	end_psn;
-	u64	at_ns;
 };
 
 /**
@@ -257,72 +185,6 @@ struct sroce_send_plan {
 	u32	payload_end;
 };
 
-enum sroce_ack_action {
-	SROCE_ACK_DROP,		/* @reason says why; commit changes nothing */
-	SROCE_ACK_ACCEPT,	/* acknowledges, places data, or retries */
-	SROCE_ACK_FAIL,		/* the queue goes to error with @status */
-};
-
-/* Why a packet was not acted upon; each has a counter. */
-enum sroce_drop_reason {
-	SROCE_DROP_NONE,
-	SROCE_DROP_STATE,	/* the QP does not receive */
-	SROCE_DROP_OPCODE,	/* not for this kind of QP */
-	SROCE_DROP_DUPLICATE,	/* already acknowledged or answered */
-	SROCE_DROP_UNSENT,	/* acknowledges what was never sent */
-	SROCE_DROP_SEQUENCE,	/* a gap that was already reported */
-	SROCE_DROP_GAP,		/* a gap among responses: retried instead */
-	SROCE_DROP_SYNDROME,	/* reserved AETH syndrome */
-	SROCE_DROP_LENGTH,	/* datagram longer than the buffer or the MTU */
-	SROCE_DROP_QKEY,	/* Q_Key violation */
-	SROCE_DROP_NO_WQE,	/* datagram and no receive WQE */
-	SROCE_DROP_REPLAY,	/* duplicate READ or atomic with no saved resource */
-};
-
-/**
- * struct sroce_ack_plan - what a response means
- * @action: enum sroce_ack_action
- * @reason: enum sroce_drop_reason of SROCE_ACK_DROP
- * @status: enum sroce_wc_status of SROCE_ACK_FAIL
- * @rewind: send again from @unacked_psn
- * @implied: the rewind follows from a gap among the responses
- * @rnr: wait @rnr_wait_ns before sending again
- * @place_atomic: place the packet's atomic_original, in host order, at offset 0
- * @selective: the packet is read by the rules of selective.c
- * @decide: it is the peer's first answer, which tells whether it is selective
- * @answered: @answered_psn has its response
- * @unacked_psn: the oldest PSN not acknowledged from now on
- * @index: WQE whose data is placed, or which failed
- * @place_offset: where in the message the payload goes
- * @place_bytes: payload to place, 0 for none
- * @rnr_wait_ns: how long to wait after an RNR NAK
- * @executed_psn: selective: the peer has executed everything before it
- * @answered_psn: see @answered
- * @sack: bitmap of a selective acknowledgement, the packet's
- * @sack_bytes: its length, 0 when there is none
- */
-struct sroce_ack_plan {
-	u8	action;
-	u8	reason;
-	u8	status;
-	bool	rewind;
-	bool	implied;
-	bool	rnr;
-	bool	place_atomic;
-	bool	selective;
-	bool	decide;
-	bool	answered;
-	u32	unacked_psn;
-	u32	index;
-	u32	place_offset;
-	u32	place_bytes;
-	u64	rnr_wait_ns;
-	u32	executed_psn;
-	u32	answered_psn;
-	const u8 *sack;
-	u32	sack_bytes;
-};
-
 /* The WQE at position @index. */
 static inline struct sroce_send_wqe *sroce_requester_wqe(const struct sroce_requester *req,
 							 u32 index)
@@ -395,17 +257,5 @@ void sroce_requester_heard(struct sroce_requester *req, u64 now_ns);
 void sroce_requester_ask_again(struct sroce_requester *req, u32 end_psn);
 bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns);
 bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *index);
-
-/* selective.c */
-void sroce_selective_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			  struct sroce_ack_plan *plan);
-void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
-			    bool placed, u64 now_ns);
-bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count);
-u32 sroce_selective_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
-			    u32 psn);
-void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns);
-void sroce_selective_doubt(struct sroce_requester *req, bool all);
-void sroce_selective_restart(struct sroce_requester *req, u32 psn);
 
 #endif

@@ -143,6 +143,36 @@ struct sroce_resource *sroce_resources_add(struct sroce_resources *res)
 	return entry;
 }
 
+static void remove_oldest(struct sroce_resources *res)
+{
+	u32 slot = slot_of(res, 0);
+
+	drop_replays(res, slot);
+	if (is_pending(sroce_resources_at(res, slot)))
+		res->pending--;
+	res->count--;
+}
+
+/**
+ * sroce_resources_forget() - forget what no duplicate can ask for any more
+ * @res: the ring
+ * @epsn: expected PSN, moved by at most half of the circle since the last call
+ *
+ * No requester has more than half of the circle outstanding. What lies behind
+ * that would be taken for something new when its PSNs come round again.
+ */
+void sroce_resources_forget(struct sroce_resources *res, u32 epsn)
+{
+	while (res->count) {
+		const struct sroce_resource *oldest = sroce_resources_at(res, slot_of(res, 0));
+		u32 end_psn = psn_add(oldest->first_psn, oldest->psn_count);
+
+		if (((epsn - end_psn) & SROCE_PSN_MASK) < SROCE_PSN_SPAN)
+			return;
+		remove_oldest(res);
+	}
+}
+
 /**
  * sroce_resources_find() - the entry a PSN belongs to
  * @res: the ring
@@ -155,7 +185,7 @@ bool sroce_resources_find(const struct sroce_resources *res, u32 psn, u32 *index
 {
 	u32 age;
 
-	/* Youngest first: an old entry's PSNs may have come round again. */
+	/* Youngest first: that is what is lost most often. */
 	for (age = res->count; age--;) {
 		u32 slot = slot_of(res, age);
 		const struct sroce_resource *entry = sroce_resources_at(res, slot);

@@ -2,7 +2,8 @@
 /*
  * Responder resources (IBTA 9.4.1.2): what is remembered of the last READs and
  * atomics, so that responses can be sent in order and a duplicate request can
- * be answered again. A ring of max_dest_rd_atomic entries, oldest overwritten.
+ * be answered again. A ring of max_dest_rd_atomic entries, oldest overwritten,
+ * or forgotten before its PSNs come round again.
  */
 #ifndef SROCE_TRANSPORT_RESOURCES_H
 #define SROCE_TRANSPORT_RESOURCES_H
@@ -89,6 +90,7 @@ void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *en
 bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resources *from);
 bool sroce_resources_have_room(const struct sroce_resources *res);
 struct sroce_resource *sroce_resources_add(struct sroce_resources *res);
+void sroce_resources_forget(struct sroce_resources *res, u32 epsn);
 bool sroce_resources_find(const struct sroce_resources *res, u32 psn, u32 *index);
 bool sroce_resources_first_pending(const struct sroce_resources *res, u32 *index);
 bool sroce_resources_first_between(const struct sroce_resources *res, u32 psn, u32 epsn,

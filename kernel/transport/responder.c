@@ -182,6 +182,11 @@ static void plan_duplicate(const struct sroce_responder *resp, const struct sroc
 {
 	u32 flags = pkt->info->flags;
 
+	/* Not one that was ever carried out. */
+	if (flags & SROCE_OPF_UNSUPPORTED) {
+		plan_drop(plan, SROCE_DROP_DUPLICATE);
+		return;
+	}
 	if (!(flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))) {
 		plan->verdict = SROCE_RECV_ACK_AGAIN;
 		return;
@@ -208,18 +213,20 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 		plan_duplicate(resp, pkt, plan);
 	else if (sroce_reorder_plan(resp, pkt, plan))
 		plan->verdict = SROCE_RECV_HOLD;
-	else if (resp->gap_reported)
+	else if (resp->gap_reported || resp->reorder.peer_selective)
 		plan_drop(plan, SROCE_DROP_SEQUENCE);
 	else
 		plan_nak(plan, SROCE_NAK_PSN_SEQUENCE, SROCE_WC_SUCCESS);
 	return false;
 }
 
-/* Has the QP been given the right to do this to us? */
+/* Is it an operation that we do, and that the QP has been given the right to do to us? */
 static bool opcode_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
 	u32 flags = pkt->info->flags;
 
+	if (flags & SROCE_OPF_UNSUPPORTED)
+		return false;
 	if (flags & SROCE_OPF_WRITE)
 		return resp->attr.access & SROCE_ACCESS_REMOTE_WRITE;
 	if (flags & SROCE_OPF_READ)
@@ -431,12 +438,17 @@ static void commit_ack_again(struct sroce_responder *resp, const struct sroce_pa
 
 	if (sroce_resources_first_between(&resp->resources, pkt->psn, psn, &request_psn))
 		psn = request_psn;
-	sroce_responder_schedule_ack(resp, psn_add(psn, SROCE_PSN_MASK));
+	psn = psn_add(psn, SROCE_PSN_MASK);
+	/* One that is due already covers more: what came twice must not take that back. */
+	if (resp->ack_pending && psn_before(psn, resp->ack_psn))
+		return;
+	sroce_responder_schedule_ack(resp, psn);
 }
 
 static void accept(struct sroce_responder *resp, u32 psn_count)
 {
 	resp->epsn = psn_add(resp->epsn, psn_count);
+	sroce_resources_forget(&resp->resources, resp->epsn);
 	/* A NAK that did not get out yet is overtaken by events. */
 	resp->nak_pending = false;
 }

@@ -19,17 +19,12 @@
 
 #include <linux/types.h>
 
+#include "transport/access.h"
 #include "transport/packet.h"
+#include "transport/reorder.h"
 #include "transport/requester.h"
 #include "transport/resources.h"
 #include "transport/wqe.h"
-
-/* What a QP lets its peer do: enum ib_access_flags. */
-#define SROCE_ACCESS_LOCAL_WRITE	BIT(0)
-#define SROCE_ACCESS_REMOTE_WRITE	BIT(1)
-#define SROCE_ACCESS_REMOTE_READ	BIT(2)
-#define SROCE_ACCESS_REMOTE_ATOMIC	BIT(3)
-#define SROCE_ACCESS_MW_BIND		BIT(4)
 
 enum sroce_rq_state {
 	SROCE_RQ_IDLE,		/* RESET, INIT: packets are dropped */
@@ -68,32 +63,6 @@ struct sroce_responder_attr {
 	u8	min_rnr_timer;
 	u32	hold_packets;
 	bool	selective;
-};
-
-/**
- * struct sroce_reorder - packets that came before their turn (see reorder.c)
- * @held: their PSNs
- * @count: how many
- * @end_psn: one past the newest of them
- * @refused: @count at the last RNR NAK: until the expected packet comes, nothing is kept
- * @peer_selective: the peer would like selective ACKs
- * @unreported: how many were kept since the last selective ACK
- * @open: packets are missing before one that came
- * @open_since_ns: since when
- * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER for not
- * @patience_ns: how long a packet may be late without being lost
- */
-struct sroce_reorder {
-	struct sroce_psn_map held;
-	u32	count;
-	u32	end_psn;
-	bool	refused;
-	bool	peer_selective;
-	u32	unreported;
-	bool	open;
-	u64	open_since_ns;
-	u64	nak_at_ns;
-	u64	patience_ns;
 };
 
 /**
@@ -297,24 +266,6 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 void sroce_responder_response_sent(struct sroce_responder *resp,
 				   const struct sroce_response_plan *plan,
 				   enum sroce_mem_status fetched);
-
-/* reorder.c */
-bool sroce_reorder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-			struct sroce_recv_plan *plan);
-void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			const struct sroce_recv_plan *plan, bool kept, u64 now_ns);
-void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
-void sroce_reorder_reported(struct sroce_responder *resp);
-void sroce_reorder_drop(struct sroce_responder *resp);
-bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn);
-u64 sroce_responder_deadline(const struct sroce_responder *resp);
-void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns);
-u32 sroce_responder_sack_bytes(const struct sroce_responder *resp);
-void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes);
-
-/* Shared by responder.c and reorder.c. */
-void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
-void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
 
 /* datagram.c: the responder of UD queue pairs; completes through @resp->wc. */
 void sroce_datagram_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,

@@ -222,9 +222,9 @@ static void plan_answer(const struct sroce_requester *req, const struct sroce_pa
 	u32 offset = number * req->attr.mtu_bytes;
 	bool is_read = pkt->info->flags & SROCE_OPF_READ;
 	bool ends = !is_read || (pkt->info->flags & SROCE_OPF_LAST);
+	bool fits = is_read ? wqe->opcode == SROCE_WR_READ : wqe_is_atomic(wqe->opcode);
 
-	if (is_read != (wqe->opcode == SROCE_WR_READ) || !wqe_is_rd_atomic(wqe->opcode) ||
-	    !sroce_aeth_is_ack(pkt) || (number == wqe->psn_count - 1 && !ends)) {
+	if (!fits || !sroce_aeth_is_ack(pkt) || (number == wqe->psn_count - 1 && !ends)) {
 		plan_failure(req, plan, wqe->first_psn, SROCE_WC_BAD_RESP_ERR);
 		return;
 	}
@@ -333,7 +333,9 @@ void sroce_selective_plan(const struct sroce_requester *req, const struct sroce_
 
 	plan->selective = true;
 	plan->executed_psn = req->sel.executed_psn;
-	if (sroce_requester_forward(req, psn) >= sent + (psn != pkt->psn)) {
+	if (psn != pkt->psn)
+		sent++;
+	if (sroce_requester_forward(req, psn) >= sent) {
 		plan_drop(plan, psn_before(psn, req->unacked_psn) ? SROCE_DROP_DUPLICATE :
 								    SROCE_DROP_UNSENT);
 		return;
@@ -559,6 +561,10 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 	bool news = take_in(req, plan, placed, now_ns);
 	u32 psn = settled_psn(req);
 
+	/* Executed after we had gone back to send it again. */
+	if (sroce_requester_forward(req, sel->executed_psn) >
+	    sroce_requester_forward(req, req->next_psn))
+		sroce_requester_move_cursor(req, sel->executed_psn);
 	if (psn != req->unacked_psn) {
 		leave_behind(req, psn);
 		catch_up(&sel->lost_psn, psn);

@@ -142,6 +142,9 @@ static void plan_repair(const struct sroce_requester *req, u32 psn, u32 count, u
 	if (!sroce_requester_locate(req, psn, &plan->index))
 		return;
 	wqe = sroce_requester_wqe(req, plan->index);
+	/* What could not be sent again fails when the cursor is on it, in its turn. */
+	if (wqe->status != SROCE_WC_SUCCESS)
+		return;
 	done = (psn - wqe->first_psn) & SROCE_PSN_MASK;
 	plan->action = SROCE_SEND_PACKETS;
 	plan->first_psn = psn;
@@ -270,8 +273,9 @@ static void fill_operation(const struct sroce_send_wqe *wqe, const struct sroce_
 	if (flags & SROCE_OPF_RETH) {
 		pkt->va = wqe->rdma.remote_addr + plan->offset;
 		pkt->rkey = wqe->rdma.rkey;
-		pkt->dma_length = (wqe_is_rd_atomic(wqe->opcode) ? plan->payload_end : wqe->length) -
-				  plan->offset;
+		pkt->dma_length = wqe->length - plan->offset;
+		if (wqe_is_rd_atomic(wqe->opcode))
+			pkt->dma_length = plan->payload_end - plan->offset;
 	}
 	if (flags & SROCE_OPF_ATOMIC_ETH) {
 		bool swaps = wqe->opcode == SROCE_WR_COMPARE_SWAP;
@@ -378,11 +382,14 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 		req->since_ack_req = 0;
 	}
 	count_sent(req, plan, now_ns);
-	if (plan->retransmit)
+	if (plan->retransmit) {
 		req->retransmits += plan->packet_count;
-	else if (times)
+		sroce_rtt_sent_again(&req->rtt, plan->first_psn, plan->packet_count);
+	} else if (times) {
 		sroce_rtt_sent(&req->rtt, last_psn, now_ns);
-	if (sroce_requester_forward(req, req->next_psn) > sroce_requester_forward(req, req->sent_psn))
+	}
+	if (sroce_requester_forward(req, req->next_psn) >
+	    sroce_requester_forward(req, req->sent_psn))
 		req->sent_psn = req->next_psn;
 	req->send = req->next_psn == end_psn ? plan->index + 1 : plan->index;
 
@@ -416,7 +423,10 @@ void sroce_requester_commit(struct sroce_requester *req, const struct sroce_send
 	}
 	if (status != SROCE_WC_SUCCESS) {
 		wqe->status = status;
-		sroce_requester_ask_again(req, wqe->first_psn);
+		if (plan->repair)
+			sroce_requester_move_cursor(req, plan->first_psn);
+		else
+			sroce_requester_ask_again(req, wqe->first_psn);
 		return;
 	}
 	if (plan->action == SROCE_SEND_LOCAL) {

@@ -98,8 +98,6 @@ enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
 		return SROCE_WC_FETCH_ADD;
 	case SROCE_WR_LOCAL_INV:
 		return SROCE_WC_LOCAL_INV;
-	case SROCE_WR_BIND_MW:
-		return SROCE_WC_BIND_MW;
 	case SROCE_WR_REG_MR:
 		return SROCE_WC_REG_MR;
 	default:

@@ -25,7 +25,6 @@ enum sroce_wr_opcode {
 	SROCE_WR_COMPARE_SWAP	= 5,
 	SROCE_WR_FETCH_ADD	= 6,
 	SROCE_WR_LOCAL_INV	= 7,
-	SROCE_WR_BIND_MW	= 8,
 	SROCE_WR_SEND_INV	= 9,
 	SROCE_WR_REG_MR		= 0x20,
 };
@@ -36,9 +35,7 @@ enum sroce_wc_status {
 	SROCE_WC_LOC_QP_OP_ERR		= 2,
 	SROCE_WC_LOC_PROT_ERR		= 4,
 	SROCE_WC_WR_FLUSH_ERR		= 5,
-	SROCE_WC_MW_BIND_ERR		= 6,
 	SROCE_WC_BAD_RESP_ERR		= 7,
-	SROCE_WC_LOC_ACCESS_ERR		= 8,
 	SROCE_WC_REM_INV_REQ_ERR	= 9,
 	SROCE_WC_REM_ACCESS_ERR		= 10,
 	SROCE_WC_REM_OP_ERR		= 11,
@@ -53,7 +50,6 @@ enum sroce_wc_opcode {
 	SROCE_WC_READ			= 2,
 	SROCE_WC_COMPARE_SWAP		= 3,
 	SROCE_WC_FETCH_ADD		= 4,
-	SROCE_WC_BIND_MW		= 5,
 	SROCE_WC_LOCAL_INV		= 6,
 	SROCE_WC_REG_MR			= 0x40,	/* the only number of our own */
 	SROCE_WC_RECV			= 128,
@@ -95,7 +91,7 @@ struct sroce_sge {
  * @rdma: WRITE and READ
  * @atomic: COMPARE_SWAP and FETCH_ADD
  * @ud: datagrams; @ud.ah is the shell's, the engine never looks at it
- * @local: REG_MR and BIND_MW; the shell's
+ * @local: REG_MR; the shell's
  * @sge: gather list, or
  * @inline_data: payload itself when SROCE_SEND_INLINE is set
  */
@@ -132,9 +128,7 @@ struct sroce_send_wqe {
 		struct {
 			void	*object;
 			u64	addr;
-			u64	length;
 			u32	key;
-			u32	parent_key;
 			u32	access;
 		} local;
 	};
@@ -217,8 +211,7 @@ enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode);
 
 static inline bool wqe_is_local(u8 opcode)
 {
-	return opcode == SROCE_WR_LOCAL_INV || opcode == SROCE_WR_BIND_MW ||
-	       opcode == SROCE_WR_REG_MR;
+	return opcode == SROCE_WR_LOCAL_INV || opcode == SROCE_WR_REG_MR;
 }
 
 static inline bool wqe_is_atomic(u8 opcode)

@@ -12,7 +12,13 @@
 /* A hop limit of 0 would not leave the host; this is what IP itself starts with. */
 #define DEFAULT_HOP_LIMIT	64
 
-static int interface_of(const struct ib_gid_attr *sgid, int *ifindex)
+/*
+ * ib_core makes GIDs of the addresses of every VLAN and macvlan above our netdev, in whatever
+ * namespace it lives. What is sent to one elsewhere never comes to our sockets, its number means
+ * another interface here, and what it sends is not for our routes and filters to let out.
+ */
+static int interface_of(const struct sroce_device *dev, const struct ib_gid_attr *sgid,
+			int *ifindex)
 {
 	const struct net_device *ndev;
 	int err = 0;
@@ -21,9 +27,13 @@ static int interface_of(const struct ib_gid_attr *sgid, int *ifindex)
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
 	if (IS_ERR(ndev))
 		err = PTR_ERR(ndev);
+	else if (!net_eq(dev_net(ndev), dev_net(dev->ep.netdev)))
+		err = -EINVAL;
 	else
 		*ifindex = ndev->ifindex;
 	rcu_read_unlock();
+	if (err)
+		ibdev_dbg(&dev->ibdev, "no interface of our namespace has %pI6c\n", sgid->gid.raw);
 	return err;
 }
 
@@ -35,7 +45,8 @@ static int interface_of(const struct ib_gid_attr *sgid, int *ifindex)
  * @dest_qpn: QP at the other end, 0 for datagrams
  * @path: filled in
  *
- * Return: 0, -EINVAL, or -ENODEV when the source GID's netdev has gone.
+ * Return: 0, -EINVAL, also when the source GID's netdev is in another network namespace than
+ * the device's, or -ENODEV when it has gone.
  */
 int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *attr, u32 qpn,
 			    u32 dest_qpn, struct sroce_path *path)
@@ -67,7 +78,7 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
 	path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));
 	path->ip_id = get_random_u32();
-	return interface_of(grh->sgid_attr, &path->oif);
+	return interface_of(to_sroce_device(ibdev), grh->sgid_attr, &path->oif);
 }
 
 /*

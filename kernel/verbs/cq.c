@@ -13,6 +13,13 @@
 /* Entries that a resize moves at a time, with interrupts off: 16 KiB. */
 #define BATCH_ENTRIES	256
 
+/*
+ * A page's worth, whatever was asked for: with one entry, a consumer that does
+ * not look for each send (perftest with events) overflows the CQ as soon as an
+ * acknowledgement is late.
+ */
+#define MIN_CQE	63u
+
 static int check_cqe(const struct ib_cq *ibcq, unsigned int cqe)
 {
 	if (cqe >= 1 && cqe <= SROCE_MAX_CQE)
@@ -23,7 +30,7 @@ static int check_cqe(const struct ib_cq *ibcq, unsigned int cqe)
 
 static int init_ring(struct sroce_ring *ring, unsigned int cqe, bool is_user)
 {
-	return sroce_ring_init(ring, cqe,
+	return sroce_ring_init(ring, max(cqe, MIN_CQE),
 			       is_user ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc));
 }
 

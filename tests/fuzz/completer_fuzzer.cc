@@ -26,6 +26,10 @@ class Target {
                  .retry_cnt = static_cast<u8>(in.below(8)),
                  .rnr_retry = static_cast<u8>(in.below(8)),
                  .ack_timeout_ns = in.flag() ? 1000u : 0u};
+    const u8 kind = in.byte();
+    req_.attr.adaptive = kind & 1;
+    req_.attr.selective = kind & 2;
+    if (kind & 4) req_.attr.window_packets *= 16;
     sroce_requester_start_psn(&req_, in.word());
     sroce_requester_set_state(&req_, SROCE_SQ_READY);
   }
@@ -34,6 +38,7 @@ class Target {
     while (!in_.empty()) {
       step();
       check_order();
+      check_selective();
       complete();
     }
     sroce_requester_set_state(&req_, SROCE_SQ_ERROR);
@@ -53,7 +58,7 @@ class Target {
         send(1 + in_.byte());
         return;
       case 4:
-        now_ += in_.byte() * 16;
+        now_ += pause();
         sroce_requester_timeout(&req_, now_);
         return;
       case 5:
@@ -63,6 +68,12 @@ class Target {
       default:
         receive(response());
     }
+  }
+
+  // Up to 4 ms: short of an ACK timeout, a round trip, or beyond the longest patience.
+  u64 pause() {
+    const u64 length = in_.byte();
+    return length * length * 64;
   }
 
   void post() {
@@ -101,15 +112,30 @@ class Target {
   sroce_packet response() {
     static constexpr u8 kSyndromes[] = {0x1f, 0x00, 0x20, 0x21, 0x60, 0x60, 0x1f, 0x1f};
     sroce_packet pkt = {};
-    pkt.opcode = static_cast<u8>(SROCE_OP_READ_RESPONSE_FIRST + in_.below(6));
+    const u32 kind = in_.below(8);
+    pkt.opcode = kind < 6 ? static_cast<u8>(SROCE_OP_READ_RESPONSE_FIRST + kind) : SROCE_OP_SACK;
     pkt.info = sroce_opcode_lookup(pkt.opcode);
     pkt.header_bytes = pkt.info->header_bytes;
     const u8 bits = in_.byte();
     pkt.syndrome = bits & 8 ? in_.byte() : kSyndromes[bits & 7];
     pkt.psn = bits & 16 ? in_.psn_near(req_.unacked_psn) : req_.unacked_psn;
-    if (pkt.info->flags & SROCE_OPF_PAYLOAD)
+    pkt.selective = req_.attr.selective != !!(bits & 32);
+    if (pkt.info->flags & SROCE_OPF_SACK)
+      make_bitmap(pkt);
+    else if (pkt.info->flags & SROCE_OPF_PAYLOAD)
       pkt.payload_bytes = std::min(in_.length(req_.attr.mtu_bytes), 4096u);
     return pkt;
+  }
+
+  // A few bytes of any content, then all the same; as long as a packet may be, or a little shorter.
+  void make_bitmap(sroce_packet& pkt) {
+    const u32 bytes = in_.byte(), chosen = in_.below(8);
+    pkt.payload_bytes = bytes == 255 ? SROCE_SACK_MAX_BYTES : bytes;
+    const u8 rest = in_.byte();
+    std::fill(std::begin(bitmap_), std::end(bitmap_), rest);
+    for (u32 i = 0; i < chosen; i++) bitmap_[i] = in_.byte();
+    exact_.assign(bitmap_, bitmap_ + pkt.payload_bytes);  // for ASan
+    pkt.sack = exact_.data();
   }
 
   void receive(const sroce_packet& pkt) {
@@ -129,8 +155,32 @@ class Target {
     const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
     require(next <= sent && sent <= SROCE_PSN_SPAN, "unacked <= next <= sent, half a circle");
     require(req_.posted - req_.retired <= kSlots, "the ring holds what it holds");
-    require(req_.data_inflight <= req_.attr.window_packets, "the window is kept");
+    require(req_.sel.mode == SROCE_SELECTIVE_ON || req_.data_inflight <= req_.attr.window_packets,
+            "the window is kept");
     require(req_.rd_inflight <= req_.attr.max_rd_atomic, "max_rd_atomic is kept");
+  }
+
+  // What is remembered of the PSNs lies among those that were sent.
+  void check_selective() const {
+    const sroce_selective& sel = req_.sel;
+    const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
+    if (sel.mode != SROCE_SELECTIVE_ON || req_.state == SROCE_SQ_ERROR) return;
+    require(req_.attr.selective, "selective repeat is for those who want it");
+    for (u32 psn :
+         {sel.executed_psn, sel.top_psn, sel.lost_psn, sel.answer_psn, sel.lost_answer_psn})
+      require(((psn - req_.unacked_psn) & SROCE_PSN_MASK) <= sent, "the peer knows what was sent");
+    u32 data = 0, start = 0;
+    for (u32 index = req_.acked; index != req_.posted && start < SROCE_PSN_MAP_SPAN; index++) {
+      const sroce_send_wqe* wqe = sroce_requester_wqe(&req_, index);
+      u32 count = wqe->psn_count;
+      if (!count) continue;
+      if (!start) count -= (req_.unacked_psn - wqe->first_psn) & SROCE_PSN_MASK;
+      count = std::min(count, SROCE_PSN_MAP_SPAN - start);
+      if (wqe_is_data(wqe))
+        data += sroce_psn_map_count(&sel.done, psn_add(req_.unacked_psn, start), count);
+      start += count;
+    }
+    require(data == sel.done_data, "what is held is counted");
   }
 
   void complete() {
@@ -145,6 +195,8 @@ class Target {
   sroce_requester req_;
   std::vector<u64> ring_;
   u64 now_ = 1, completed_ = 0;
+  u8 bitmap_[SROCE_SACK_MAX_BYTES];
+  std::vector<u8> exact_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // A responder and a peer that sends any packets in any order, with memory that may refuse.
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "input.h"
@@ -20,14 +21,21 @@ class Target {
                   .qkey = 0,
                   .access = in.byte(),
                   .min_rnr_timer = static_cast<u8>(in.below(32))};
+    static constexpr u32 kHold[] = {0, 3, 64, SROCE_PSN_MAP_SPAN, 1u << 20, 200, 0, 1};
+    const u8 kind = in.byte();
+    resp_.attr.hold_packets = kHold[kind & 7];
+    resp_.attr.selective = kind & 8;
     sroce_responder_start_psn(&resp_, in.word());
     sroce_responder_set_state(&resp_, SROCE_RQ_READY);
   }
 
   void run() {
     while (!in_.empty()) {
-      receive(packet());
+      handle(packet());
       respond();
+      drop_kept();
+      pass_time();
+      check_held();
     }
     sroce_responder_set_state(&resp_, SROCE_RQ_ERROR);
     complete();
@@ -51,7 +59,41 @@ class Target {
     pkt.dma_length = bits & 8 ? in_.length(resp_.attr.mtu_bytes) : pkt.payload_bytes;
     pkt.va = bits & 16 ? ~u64{in_.byte()} : 0x10000;
     pkt.rkey = bits & 32 ? in_.byte() : 7;
+    pkt.selective = bits & 64;
     return pkt;
+  }
+
+  // As a shell does: what came before its turn is kept, and taken up in its turn.
+  void handle(const sroce_packet& pkt) {
+    receive(pkt);
+    drop_kept();
+    u32 psn;
+    while (sroce_responder_next_held(&resp_, &psn)) {
+      const auto node = kept_.extract(psn);
+      require(!node.empty(), "what is taken up was kept");
+      receive(node.mapped());
+      drop_kept();
+    }
+  }
+
+  void drop_kept() {
+    std::erase_if(kept_, [this](const auto& one) {
+      return !resp_.reorder.count || psn_before(one.first, resp_.epsn);
+    });
+    require(kept_.size() == resp_.reorder.count, "what is kept is counted");
+  }
+
+  void check_held() const {
+    require(sroce_psn_map_count(&resp_.reorder.held, 0, SROCE_PSN_MAP_SPAN) == kept_.size(),
+            "the map holds what is kept");
+    require(kept_.size() <= std::min(resp_.attr.hold_packets, SROCE_PSN_MAP_SPAN),
+            "no more is kept than allowed");
+  }
+
+  void pass_time() {
+    if (const u64 pause = in_.byte(); pause >= 128) now_ += (pause - 128) * (pause - 128) * 200;
+    sroce_responder_timeout(&resp_, now_);
+    require(sroce_responder_deadline(&resp_) > now_, "a deadline lies ahead");
   }
 
   void receive(const sroce_packet& pkt) {
@@ -68,7 +110,9 @@ class Target {
       result.status = static_cast<sroce_mem_status>(memory % (SROCE_MEM_BAD_LOCAL + 1));
       result.invalidated = memory & 8 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK;
     }
-    sroce_responder_commit(&resp_, &pkt, &plan, &result, 0);
+    if (plan.verdict == SROCE_RECV_HOLD && !plan.kept && result.status == SROCE_MEM_OK)
+      require(kept_.try_emplace(pkt.psn, pkt).second, "nothing is kept twice");
+    sroce_responder_commit(&resp_, &pkt, &plan, &result, now_);
     sroce_responder_take_event(&resp_);
     complete();
   }
@@ -103,6 +147,7 @@ class Target {
                     psn_before(pkt.psn, resp_.epsn),
                 "only what was executed is acknowledged");
       }
+      if (plan.kind == SROCE_RESPONSE_SACK) check_bitmap(plan);
       if (plan.kind == SROCE_RESPONSE_READ)
         require(u64{plan.offset} + plan.payload_bytes <=
                     sroce_resources_at(&resp_.resources, plan.resource)->length,
@@ -112,11 +157,26 @@ class Target {
     }
   }
 
+  void check_bitmap(const sroce_response_plan& plan) {
+    require(resp_.attr.selective && plan.payload_bytes <= SROCE_SACK_MAX_BYTES,
+            "a bitmap has its limits");
+    std::vector<u8> bitmap(plan.payload_bytes);
+    sroce_responder_write_sack(&resp_, bitmap.data(), plan.payload_bytes);
+    size_t told = 0;
+    for (u32 bit = 0; bit < 8 * plan.payload_bytes; bit++) {
+      if (!(bitmap[bit / 8] >> bit % 8 & 1)) continue;
+      require(kept_.contains(psn_add(resp_.epsn, bit)), "a bitmap tells of what is kept");
+      told++;
+    }
+    require(told == kept_.size(), "a bitmap tells of all that is kept");
+  }
+
   Input& in_;
   sroce_responder resp_;
   std::vector<sroce_resource> resources_;
   std::vector<u64> recv_;
-  u64 fetched_ = 0, completed_ = 0;
+  u64 fetched_ = 0, completed_ = 0, now_ = 1;
+  std::map<u32, sroce_packet> kept_;
 };
 
 }  // namespace

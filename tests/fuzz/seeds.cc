@@ -40,44 +40,70 @@ void packets(const fs::path& folder) {
   }
 }
 
-// The responder's set-up: 4 resources, MTU 1024, every right, PSN 0xfffffe. Then, for each packet:
-// opcode, bits, [psn], [payload kind], [range kind], wants a receive?, memory, responses to send.
-Bytes responder_stream(std::initializer_list<Bytes> packets) {
-  Bytes stream = {3, 2, 0xff, 12, 0x00, 0xff, 0xff, 0xfe};
+// The responder's set-up: 4 resources, MTU 1024, every right, @kind of reordering, PSN 0xfffffe.
+// Then, for each packet: opcode, bits, [psn], [payload kind], [range kind], wants a receive?,
+// memory, responses to send and for each its burst and fate, pause.
+Bytes responder_stream(std::initializer_list<Bytes> packets, u8 kind = 0) {
+  Bytes stream = {3, 2, 0xff, 12, kind, 0x00, 0xff, 0xff, 0xfe};
   for (const Bytes& pkt : packets) stream.insert(stream.end(), pkt.begin(), pkt.end());
   return stream;
 }
 
 void conversations_in(const fs::path& folder) {
-  const Bytes send_first = {SROCE_OP_SEND_FIRST, 0, 2, 1, 4 + 8 * 8, 0, 0};
-  const Bytes send_last = {SROCE_OP_SEND_LAST, 1, 1, 0, 1, 63, 0};
-  const Bytes write_only = {SROCE_OP_WRITE_ONLY, 1, 2, 0, 1, 63, 0};
-  const Bytes read = {SROCE_OP_READ_REQUEST, 8, 5 + 8 * 3, 0, 2, 1, 0, 1, 0};
-  const Bytes read_again = {SROCE_OP_READ_REQUEST, 12, 29, 5 + 8 * 3, 0, 2, 63, 0, 63, 0};
-  const Bytes fetch_add = {SROCE_OP_FETCH_ADD, 0, 0, 1, 63, 0};
+  const Bytes send_first = {SROCE_OP_SEND_FIRST, 0, 2, 1, 4 + 8 * 8, 0, 0, 0};
+  const Bytes send_last = {SROCE_OP_SEND_LAST, 1, 1, 0, 1, 63, 0, 0};
+  const Bytes write_only = {SROCE_OP_WRITE_ONLY, 1, 2, 0, 1, 63, 0, 0};
+  const Bytes read = {SROCE_OP_READ_REQUEST, 8, 5 + 8 * 3, 0, 2, 1, 0, 1, 0, 0};
+  const Bytes read_again = {SROCE_OP_READ_REQUEST, 12, 29, 5 + 8 * 3, 0, 2, 63, 0, 63, 0, 0};
+  const Bytes fetch_add = {SROCE_OP_FETCH_ADD, 0, 0, 1, 63, 0, 0};
+  // Out of order: bit 2 of the bits says that a PSN follows, 32 + distance; bit 6 is the offer.
+  const auto early = [](u8 distance) {
+    return Bytes{
+        SROCE_OP_WRITE_ONLY, 64 | 4 | 1, static_cast<u8>(32 + distance), 2, 0, 1, 63, 0, 0};
+  };
+  const Bytes offered = {SROCE_OP_WRITE_ONLY, 64 | 1, 2, 0, 1, 63, 0, 200};
+  const Bytes hole = {SROCE_OP_READ_REQUEST, 12, 31, 2, 0, 2, 63, 0, 63, 0, 0};
   write(folder, "send", responder_stream({send_first, send_last}));
   write(folder, "write", responder_stream({write_only, write_only}));
   write(folder, "read", responder_stream({read, read_again}));
+  write(folder, "selective",
+        responder_stream(
+            {early(1), early(3), early(3), offered, early(1), offered, early(0), offered}, 8 | 2));
+  write(folder, "held", responder_stream({early(2), early(1), offered, early(200), offered}, 2));
+  write(folder, "hole", responder_stream({read, hole, hole}, 8 | 3));
   write(folder, "mixed", responder_stream({send_first, send_last, write_only, read, fetch_add}));
 }
 
-// The requester's set-up: MTU 1024, window 64, 4 READs, retries 7, timeout, PSN 0xfffffe.
+// The requester's set-up: MTU 1024, window 64, 4 READs, retries 7, timeout, kind, PSN 0xfffffe.
 void conversations_out(const fs::path& folder) {
-  const Bytes start = {2, 63, 4, 7, 7, 1, 0x00, 0xff, 0xff, 0xfe};
+  const Bytes start = {2, 63, 4, 7, 7, 1, 0, 0x00, 0xff, 0xff, 0xfe};
+  const Bytes selective = {2, 63, 4, 7, 7, 1, 3, 0x00, 0xff, 0xff, 0xfe};
   const Bytes post_send = {0, 2, 2, 4 + 8 * 2, 0}, post_read = {0, 4, 2, 5 + 8 * 3, 0};
   const Bytes post_atomic = {0, 6, 2, 0, 0}, send = {2, 63, 0};
   const Bytes ack = {6, 4, 0}, nak = {6, 4, 4}, rnr = {6, 4, 3};
   const Bytes read_first = {6, 0, 0, 2, 0}, read_last = {6, 2, 0, 2, 0}, atomic = {6, 5, 0, 0};
   const Bytes wait = {4, 255};
-  const auto join = [&](std::initializer_list<Bytes> steps) {
-    Bytes all = start;
+  // Opcode, bits, [PSN 32 + distance], length, chosen bytes, the rest of the bitmap, chosen.
+  const Bytes sack = {6, 6, 16, 31, 8, 1, 0, 0x3a},
+              far_sack = {6, 6, 16, 33, 255, 2, 0xff, 0x3a, 0xf0};
+  const Bytes late_read = {6, 1, 16, 33, 2, 0};
+  const auto join = [](const Bytes& first, std::initializer_list<Bytes> steps) {
+    Bytes all = first;
     for (const Bytes& step : steps) all.insert(all.end(), step.begin(), step.end());
     return all;
   };
-  write(folder, "send", join({post_send, send, ack, ack, ack, ack}));
-  write(folder, "loss", join({post_send, send, nak, send, wait, send, ack, ack, rnr, wait, send}));
-  write(folder, "read", join({post_read, send, read_first, wait, send, read_first, read_last}));
-  write(folder, "atomic", join({post_atomic, post_send, send, send, atomic, ack}));
+  write(folder, "send", join(start, {post_send, send, ack, ack, ack, ack}));
+  write(folder, "loss",
+        join(start, {post_send, send, nak, send, wait, send, ack, ack, rnr, wait, send}));
+  write(folder, "read",
+        join(start, {post_read, send, read_first, wait, send, read_first, read_last}));
+  write(folder, "selective",
+        join(selective, {post_send, post_send, post_send, send, send, send, sack, send, wait,
+                         far_sack, send, nak, send, sack, rnr, wait, send, ack}));
+  write(folder, "late_read",
+        join(selective, {post_send, send, ack, ack, ack, post_read, post_send, send, send,
+                         late_read, sack, send, read_first, wait, send, read_last}));
+  write(folder, "atomic", join(start, {post_atomic, post_send, send, send, atomic, ack}));
 }
 
 void work_requests(const fs::path& folder) {

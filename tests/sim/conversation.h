@@ -67,6 +67,7 @@ class Conversation {
   void payload_placed(const sroce_recv_plan& plan, std::span<const u8> data);
   void atomic_executed(const sroce_recv_plan& plan, u64 original, u64 result);
   void request_accepted(const sroce_packet& pkt);
+  void answers_asked(const sroce_packet& pkt);
   void response_sent(const sroce_packet& pkt, std::span<const u8> payload);
   void receive_fetched();
   void receive_completed(const sroce_completion& wc);

@@ -48,7 +48,9 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   resume_ns_ = SROCE_NEVER;
   gap_known_ = false;
   message_kind_ = 0;
-  retried_gap_psn_ = ~0u;
+  retried_gap_psn_ = gap_before_psn_ = ~0u;
+  told_held_.clear();
+  repeated_.clear();
 
   requester_.attr = {};
   requester_.attr.qpn = qpn;
@@ -96,6 +98,8 @@ void Host::move_to_error() {
   sroce_requester_set_state(&requester_, SROCE_SQ_ERROR);
   sroce_responder_set_state(&responder_, SROCE_RQ_ERROR);
   pull_send_completions();
+  require(!responder_.reorder.count, "packets kept in ERR", "%u", responder_.reorder.count);
+  kept_.clear();
   pull_receive_completions();
   flush_receives();
 }

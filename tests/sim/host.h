@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "sim/conversation.h"
@@ -79,6 +80,20 @@ class Host {
   void check_message_stream(const sroce_packet& pkt);
   void check_gap_is_retried(const sroce_packet& pkt, const sroce_ack_plan& plan);
   void count_in_flight(u32& data, u32& rd_atomic) const;
+  // recovery.cc
+  bool both_selective() const;
+  void check_repair(const sroce_send_plan& plan) const;
+  void note_sent(const sroce_send_plan& plan);
+  void check_waiting() const;
+  void forget_doubted();
+  void note_told(const sroce_packet& pkt, const sroce_ack_plan& plan);
+  void check_done_map() const;
+  void check_lost(const sroce_requester& before) const;
+  void check_selective(const sroce_requester& before) const;
+  void check_recovery(const sroce_requester& before, const sroce_ack_plan& plan);
+  void check_held() const;
+  void check_taken(const sroce_packet& pkt, const sroce_recv_plan& plan);
+  void check_answer(const sroce_response_plan& plan) const;
   // host.cc
   bool may_transmit();
   bool in_shortage(double rate) { return faulty_ && rng_.chance(rate); }
@@ -125,6 +140,9 @@ class Host {
   u32 message_kind_ = 0;       // SROCE_OPF_SEND or _WRITE while a message is in progress
   u64 message_left_ = 0;       // WRITE: bytes announced and not yet come
   u32 retried_gap_psn_ = ~0u;  // PSN whose response was asked for again because of a gap
+  std::set<u32> told_held_;    // PSNs that the peer says it holds
+  std::set<u32> repeated_;     // PSNs sent more than once
+  u32 gap_before_psn_ = ~0u;   // expected PSN when one beyond it came
   Bytes payload_;              // scratch
 };
 

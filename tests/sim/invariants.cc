@@ -33,7 +33,8 @@ void Host::count_in_flight(u32& data, u32& rd_atomic) const {
 void Host::check_window(const sroce_send_plan& plan) const {
   const sroce_requester& req = requester_;
   if (plan.repair || !plan.payload_bytes) return;
-  const u32 flight = req.data_inflight - req.sel.done_data + plan.packet_count;
+  const u32 held = std::min(req.sel.done_data, req.data_inflight);
+  const u32 flight = req.data_inflight - held + plan.packet_count;
   require(flight <= side_.window_packets, "window exceeded", "%u of %u", flight,
           side_.window_packets);
 }
@@ -72,7 +73,7 @@ void Host::check_requester() const {
   const bool needs_timer = next && req.attr.ack_timeout_ns;
   require(!needs_timer || req.rnr_waiting || req.ack_deadline_ns != SROCE_NEVER, "timer not armed",
           "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
-  require(needs_timer || req.ack_deadline_ns == SROCE_NEVER, "timer on without need",
+  require(sent || req.ack_deadline_ns == SROCE_NEVER, "timer on without need",
           "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
   // Doubled with each expiry in a row, up to four times the timeout.
   const u64 latest_ns = now_ns_ + req.attr.ack_timeout_ns * (out_->retries() ? 4 : 1);
@@ -143,6 +144,7 @@ void Host::check_responder() const {
           in_->completed_receives());
   require(resp.resources.pending <= resp.resources.capacity, "responder resources overflow", "%u",
           resp.resources.pending);
+  check_held();
   if (!in_->strict() || error_ || resp.state == SROCE_RQ_FAILED) return;
   require(resp.epsn == in_->expected_psn(), "expected PSN is wrong", "%06x, should be %06x",
           resp.epsn, in_->expected_psn());

@@ -23,8 +23,6 @@ u8 completion_opcode(const SendWork& work) {
       return SROCE_WC_LOCAL_INV;
     case SROCE_WR_REG_MR:
       return SROCE_WC_REG_MR;
-    case SROCE_WR_BIND_MW:
-      return SROCE_WC_BIND_MW;
     default:
       return SROCE_WC_SEND;
   }
@@ -168,6 +166,10 @@ void Conversation::request_sent(const sroce_send_plan& plan, const sroce_packet&
   }
   if (pkt.psn != sent_psn_) {
     totals_.retransmits++;
+    for (u32 at = number * mtu_; strict_ && plan.repair && at < number * mtu_ + pkt.dma_length;
+         at += mtu_)
+      require(!work.is_read() || !work.placed.contains(at),
+              "a response that came is asked for again", "psn=%06x offset %u", pkt.psn, at);
     require(psn_before(pkt.psn, sent_psn_), "PSN skipped", "psn=%06x sent, %06x never was", pkt.psn,
             sent_psn_);
     require(!no_repeats_, "retransmission on a clean path", "psn=%06x", pkt.psn);

@@ -103,6 +103,13 @@ void Conversation::request_accepted(const sroce_packet& pkt) {
   if (exec_psn_ == psn_add(work->first_psn, work->psn_count)) finish_current(*work);
 }
 
+// A READ that will be answered, the whole of it or a part again.
+void Conversation::answers_asked(const sroce_packet& pkt) {
+  SendWork* work = strict_ ? work_at(pkt.psn) : nullptr;
+  if (work && work->is_read())
+    work->answers_due += std::max(1u, (pkt.dma_length + mtu_ - 1) / mtu_);
+}
+
 // First answers come in order, and nothing passes the answer of a READ or an atomic.
 void Conversation::check_answers_before(const SendWork& work) const {
   for (u32 i = answer_index_; i < posted_ && &sends[i] < &work; i++)
@@ -165,6 +172,10 @@ void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
               std::equal(payload.begin(), payload.end(), work.data.begin() + number * mtu_),
           "READ response data is wrong", "psn=%06x", pkt.psn);
   check_answers_before(work);
+  work.answers_sent++;
+  require(work.answers_sent <= work.answers_due, "more answered than was asked for",
+          "psn=%06x: %llu of %llu", pkt.psn, (unsigned long long)work.answers_sent,
+          (unsigned long long)work.answers_due);
   work.answered = std::max(work.answered, number + 1);
 }
 

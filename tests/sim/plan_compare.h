@@ -22,8 +22,8 @@ inline auto fields(const sroce_ack_plan& p) {
 
 inline auto fields(const sroce_recv_plan& p) {
   return std::tie(p.verdict, p.target, p.reason, p.syndrome, p.wc_status, p.invalidate, p.atomic_op,
-                  p.access, p.kept, p.resource, p.rkey, p.inv_rkey, p.offset, p.place_bytes, p.check_bytes,
-                  p.va, p.compare, p.swap_add);
+                  p.access, p.kept, p.resource, p.rkey, p.inv_rkey, p.offset, p.place_bytes,
+                  p.check_bytes, p.va, p.compare, p.swap_add);
 }
 
 inline auto fields(const sroce_response_plan& p) {

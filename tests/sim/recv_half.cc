@@ -116,7 +116,9 @@ sroce_recv_result Host::execute(const sroce_packet& pkt, const sroce_recv_plan& 
 // Memory may be short for packets that are not due; a hostile peer cannot have more than the limit.
 bool Host::keep(const sroce_packet& pkt, std::span<const u8> payload) {
   if (in_shortage(side_.drop_received)) return false;
-  require(kept_.size() < side_.hold_packets, "more kept than allowed", "%zu", kept_.size());
+  require(kept_.size() < side_.hold_packets &&
+              psn_distance(pkt.psn, responder_.epsn) < static_cast<s32>(side_.hold_packets),
+          "more kept than allowed", "%zu, psn=%06x", kept_.size(), pkt.psn);
   require(kept_.try_emplace(pkt.psn, Kept{pkt, Bytes(payload.begin(), payload.end())}).second,
           "kept twice", "psn=%06x", pkt.psn);
   return true;
@@ -125,9 +127,8 @@ bool Host::keep(const sroce_packet& pkt, std::span<const u8> payload) {
 // What the engine does not count as kept any more.
 void Host::drop_kept() {
   if (!responder_.reorder.count) kept_.clear();
-  std::erase_if(kept_, [this](const auto& item) {
-    return psn_distance(item.first, responder_.epsn) < 0;
-  });
+  std::erase_if(kept_,
+                [this](const auto& item) { return psn_distance(item.first, responder_.epsn) < 0; });
   require(kept_.size() == responder_.reorder.count, "packets kept are miscounted", "%zu, %u",
           kept_.size(), responder_.reorder.count);
 }
@@ -167,6 +168,10 @@ void Host::take_request(const sroce_packet& pkt, std::span<const u8> payload, bo
   if (plan.verdict == SROCE_RECV_HOLD && !plan.kept && !keep(pkt, payload))
     result.status = SROCE_MEM_BAD_KEY;
   sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns_);
+  check_taken(pkt, plan);
+  if ((plan.verdict == SROCE_RECV_READ || plan.verdict == SROCE_RECV_REPLAY) &&
+      result.status == SROCE_MEM_OK)
+    in_->answers_asked(pkt);
   const bool refused = plan.verdict == SROCE_RECV_NAK && plan.syndrome != SROCE_NAK_PSN_SEQUENCE;
   require(!refused || responder_.state == SROCE_RQ_FAILED, "QP survives a fatal NAK", "psn=%06x",
           pkt.psn);
@@ -218,6 +223,7 @@ bool Host::respond_once(u32& budget) {
           "%u packets, limit %u", plan.packet_count, max_packets);
 
   sroce_mem_status fetched = SROCE_MEM_OK;
+  check_answer(plan);
   payload_.resize(plan.payload_bytes);
   if (plan.kind == SROCE_RESPONSE_SACK) {
     write_sack(plan);

@@ -160,8 +160,8 @@ std::string Scenario::describe() const {
         " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d hold=%u",
         'A' + i, side.start_psn, side.slots, side.window_packets, side.max_rd_atomic,
         side.max_dest_rd_atomic, side.retry_cnt, side.rnr_retry, side.timeout_exponent,
-        side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd, side.adaptive,
-        side.selective, side.hold_packets);
+        side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd,
+        side.adaptive, side.selective, side.hold_packets);
     text += format(
         "\n  %c->%c: loss=%g duplicate=%g reorder=%g corrupt=%g fuzz=%g forge=%g jitter=%lluns",
         'A' + i, 'B' - i, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,

@@ -45,7 +45,7 @@ struct Side {
   double late_receives = 0;    // receives are posted after the sender is ready
   u64 post_gap_ns = 0;         // mean time between posts
   u32 post_batch = 8;
-  double sqd = 0;  // per post: stop, drain, resume
+  double sqd = 0;          // per post: stop, drain, resume
   bool adaptive = false;   // probes and window from what is measured
   bool selective = false;  // speaks selective repeat, both ways
   u32 hold_packets = 0;    // kept out of order

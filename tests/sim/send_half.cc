@@ -31,6 +31,7 @@ void Host::handle_deadline() {
   if (expired) out_->retried();
   if (!rnr_waiting) retried_gap_psn_ = ~0u;
   sroce_requester_timeout(&requester_, now_ns_);
+  forget_doubted();
   require(requester_.timeouts == timeouts + expired, "timeouts are miscounted", "%llu",
           (unsigned long long)requester_.timeouts);
   slack_ns_ = rng_.below(side_.timer_slack_ns + 1);
@@ -63,12 +64,14 @@ bool Host::send_once(u32& budget) {
 
   switch (plan.action) {
     case SROCE_SEND_NOTHING:
+      check_waiting();
       return false;
     case SROCE_SEND_PACKETS:
       require(plan.packet_count && plan.packet_count <= max_packets, "burst over its limit",
               "%u packets, limit %u", plan.packet_count, max_packets);
       if (drops_plan()) return false;
       check_window(plan);
+      check_repair(plan);
       send_burst(plan, budget);
       break;
     case SROCE_SEND_LOCAL: {
@@ -107,10 +110,12 @@ void Host::send_burst(const sroce_send_plan& plan, u32& budget) {
             "psn=%06x", pkt.psn);
     const auto payload = std::span<const u8>(payload_).subspan(offset, pkt.payload_bytes);
     offset += pkt.payload_bytes;
+    require(!pkt.selective || side_.selective, "selective without consent", "psn=%06x", pkt.psn);
     out_->request_sent(plan, pkt, payload, draining(), now_ns_);
     transmit(pkt, payload);
   }
   require(offset == payload_.size(), "burst leaves payload behind", "psn=%06x", plan.first_psn);
+  note_sent(plan);
   budget -= plan.packet_count;
   sroce_requester_commit(&requester_, &plan, SROCE_WC_SUCCESS, now_ns_);
 }
@@ -174,7 +179,9 @@ void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload)
   else
     require(!plan.place_bytes, "placed without cause", "psn=%06x", pkt.psn);
   check_gap_is_retried(pkt, plan);
+  note_told(pkt, plan);
   commit_response(plan, placed);
+  check_recovery(before, plan);
   pull_send_completions();
 }
 

@@ -42,6 +42,8 @@ struct SendWork {
   u32 sent_packets = 0;   // packets sent at least once
   u32 remote_bytes = 0;   // placed by the responder
   u32 answered = 0;       // READ and atomic: responses sent at least once
+  u64 answers_due = 0;    // READ: responses asked for, and again
+  u64 answers_sent = 0;   // and sent
   u32 local_bytes = 0;    // placed by the requester
   std::set<u32> placed;   // at which offsets
   bool executed = false;  // wholly, at the responder (or locally)

@@ -158,7 +158,7 @@ void Workload::make_atomic(SendWork& work) {
 }
 
 void Workload::make_local_operation(SendWork& work) {
-  static constexpr u8 kOperations[] = {SROCE_WR_LOCAL_INV, SROCE_WR_REG_MR, SROCE_WR_BIND_MW};
+  static constexpr u8 kOperations[] = {SROCE_WR_LOCAL_INV, SROCE_WR_REG_MR};
   work.opcode = rng_.pick(kOperations);
   work.length = 0;
 }

@@ -41,6 +41,9 @@ class EngineRequester : public Requester {
     requester_.attr.ack_timeout_ns = sroce_ack_timeout_ns(scenario.timeout_exponent);
     requester_.attr.adaptive = true;
     requester_.attr.selective = true;
+    sroce_cc_params_init(&params_);
+    params_.algorithm = static_cast<u32>(scenario.congestion);
+    sroce_cc_start(&requester_.cc, &params_, scenario.rate_mbps * 125'000, scenario.mtu_bytes, 0);
     sroce_requester_start_psn(&requester_, 0);
     sroce_requester_set_state(&requester_, SROCE_SQ_READY);
   }
@@ -51,14 +54,24 @@ class EngineRequester : public Requester {
 
   void send(Ns now_ns, u32 max_packets, std::vector<sroce_packet>& out) override {
     sroce_send_plan plan;
-    sroce_requester_plan(&requester_, max_packets, &plan);
+    const u32 packets = sroce_cc_sendable_packets(&requester_.cc, now_ns);
+    pace_ns_ = kNever;
+    sroce_requester_plan(&requester_, std::clamp(packets, 1u, max_packets), &plan);
     if (plan.action != SROCE_SEND_PACKETS) return;
+    if (!packets) {
+      pace_ns_ = sroce_cc_next_send_ns(&requester_.cc);
+      return;
+    }
     for (u32 i = 0; i < plan.packet_count; i++)
       sroce_send_plan_packet(&requester_, &plan, i, &out.emplace_back());
     sroce_requester_commit(&requester_, &plan, SROCE_WC_SUCCESS, now_ns);
   }
 
   void receive(const Packet& packet, Ns now_ns) override {
+    if (packet.header.info->flags & SROCE_OPF_CNP) {
+      sroce_cc_cnp(&requester_.cc, now_ns);
+      return;
+    }
     sroce_ack_plan plan;
     sroce_completer_plan(&requester_, &packet.header, &plan);
     sroce_completer_commit(&requester_, &plan, SROCE_MEM_OK, now_ns);
@@ -67,7 +80,9 @@ class EngineRequester : public Requester {
     pull_completions(now_ns);
   }
 
-  Ns deadline() const override { return sroce_requester_deadline(&requester_); }
+  Ns deadline() const override {
+    return std::min<Ns>(sroce_requester_deadline(&requester_), pace_ns_);
+  }
   void timeout(Ns now_ns) override {
     sroce_requester_timeout(&requester_, now_ns);
     pull_completions(now_ns);
@@ -101,7 +116,9 @@ class EngineRequester : public Requester {
   }
 
   const Scenario& scenario_;
+  sroce_cc_params params_{};
   sroce_requester requester_{};
+  Ns pace_ns_ = kNever;  // nothing goes out before
   std::vector<u64> ring_;
   u32 unacked_psn_ = 0;
   u64 acked_packets_ = 0;
@@ -119,6 +136,7 @@ class EngineResponder : public Endpoint {
     sroce_resources_init(&responder_.resources, resources_.data(), kMaxRdAtomic);
     sroce_responder_start_psn(&responder_, 0);
     sroce_responder_set_state(&responder_, SROCE_RQ_READY);
+    sroce_cc_params_init(&params_);
     // A standard responder reports a gap once and drops the rest.
     if (standard) return;
     responder_.attr.hold_packets = SROCE_PSN_MAP_SPAN;
@@ -128,6 +146,11 @@ class EngineResponder : public Endpoint {
 
   void send(Ns, u32 max_packets, std::vector<sroce_packet>& out) override {
     sroce_response_plan plan;
+    if (notify_) {
+      notify_ = false;
+      out.push_back(make_cnp());
+      return;
+    }
     if (!sroce_responder_next_response(&responder_, max_packets, &plan)) return;
     for (u32 i = 0; i < plan.packet_count; i++) {
       sroce_packet& pkt = out.emplace_back();
@@ -138,6 +161,9 @@ class EngineResponder : public Endpoint {
   }
 
   void receive(const Packet& packet, Ns now_ns) override {
+    if (packet.marked && scenario_.congestion == Congestion::dcqcn &&
+        sroce_np_marked(&np_, &params_, now_ns))
+      notify_ = true;
     take(packet.header, now_ns);
     u32 psn;
     while (sroce_responder_next_held(&responder_, &psn)) {
@@ -170,6 +196,14 @@ class EngineResponder : public Endpoint {
     sroce_responder_take_event(&responder_);
   }
 
+  static sroce_packet make_cnp() {
+    sroce_packet cnp{};
+    cnp.opcode = SROCE_OP_CNP;
+    cnp.info = sroce_opcode_lookup(cnp.opcode);
+    cnp.header_bytes = cnp.info->header_bytes;
+    return cnp;
+  }
+
   const u8* write_bitmap(u32 bytes) {
     auto& bitmap = bitmaps_[next_bitmap_++ % kBitmaps];
     sroce_responder_write_sack(&responder_, bitmap.data(), bytes);
@@ -178,6 +212,9 @@ class EngineResponder : public Endpoint {
 
   const Scenario& scenario_;
   sroce_responder responder_{};
+  sroce_cc_params params_{};
+  sroce_np np_{};
+  bool notify_ = false;  // a CNP is due
   std::map<u32, sroce_packet> held_;
   std::vector<std::array<u8, SROCE_SACK_MAX_BYTES>> bitmaps_;
   size_t next_bitmap_ = 0;

@@ -46,6 +46,9 @@ const std::array kRows = {
     Row{0xd1, "selective ACK", 16, SROCE_OPF_AETH},
 };
 
+// RC's others: nobody of ours knows what follows their BTH, but their requester wants an answer.
+constexpr int kUnsupported[] = {0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f};
+
 constexpr u32 kHeaderFlags = SROCE_OPF_RETH | SROCE_OPF_AETH | SROCE_OPF_ATOMIC_ETH |
                              SROCE_OPF_ATOMIC_ACK | SROCE_OPF_IMM | SROCE_OPF_IETH | SROCE_OPF_DETH;
 
@@ -63,10 +66,21 @@ TEST(OpcodeLookup, KnownOpcodesHaveTheHeadersOfTheStandard) {
 TEST(OpcodeLookup, EveryOtherOpcodeIsUnknown) {
   std::set<int> known;
   for (const Row& row : kRows) known.insert(row.opcode);
+  known.insert(std::begin(kUnsupported), std::end(kUnsupported));
   for (int opcode = 0; opcode < 256; opcode++) {
     if (known.contains(opcode)) continue;
     EXPECT_EQ(sroce_opcode_lookup(static_cast<u8>(opcode)), nullptr) << opcode;
   }
+}
+
+TEST(OpcodeLookup, WhatRcReservesIsARequestToBeRefused) {
+  for (int opcode : kUnsupported) {
+    const sroce_opcode_info* info = sroce_opcode_lookup(static_cast<u8>(opcode));
+    ASSERT_NE(info, nullptr) << opcode;
+    EXPECT_EQ(info->flags, SROCE_OPF_REQUEST | SROCE_OPF_PAYLOAD | SROCE_OPF_UNSUPPORTED) << opcode;
+    EXPECT_EQ(info->header_bytes, 12u) << opcode;
+  }
+  for (const Row& row : kRows) EXPECT_FALSE(flags(row.opcode) & SROCE_OPF_UNSUPPORTED) << row.name;
 }
 
 TEST(OpcodeLookup, NoHeaderIsLongerThanTheMaximum) {

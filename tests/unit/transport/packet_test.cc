@@ -187,8 +187,16 @@ TEST(PacketParse, OnlyHeaderVersionZeroIsUnderstood) {
 }
 
 TEST(PacketParse, AnUnknownOpcodeIsRejected) {
-  for (u8 opcode : {0x15, 0x18, 0x1f, 0x20, 0x2a, 0x40, 0x60, 0x80, 0xa4, 0xff})
+  for (u8 opcode : {0x20, 0x2a, 0x3c, 0x40, 0x60, 0x80, 0xa4, 0xff})
     EXPECT_EQ(parse(Wire(static_cast<u8>(opcode), 12, 64)), SROCE_PARSE_BAD_OPCODE) << int{opcode};
+}
+
+TEST(PacketParse, WhatFollowsAReservedRcOpcodeIsPayload) {
+  for (u8 opcode : {0x15, 0x1c, 0x1f}) {
+    const sroce_packet pkt = parsed(Wire(static_cast<u8>(opcode), 20));
+    EXPECT_EQ(pkt.header_bytes, 12u) << int{opcode};
+    EXPECT_EQ(pkt.payload_bytes, 20u) << int{opcode};
+  }
 }
 
 TEST(PacketParse, PadLongerThanTheBodyIsRejected) {

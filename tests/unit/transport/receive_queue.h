@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct ReceiveQueueOptions {
   u8 access = SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
   u8 min_rnr_timer = 12;
   u32 qkey = 0x1234;
+  u32 hold_packets = 0;
+  bool selective = false;
 };
 
 class ReceiveQueue {
@@ -35,7 +38,9 @@ class ReceiveQueue {
                  .mtu_bytes = options.mtu_bytes,
                  .qkey = options.qkey,
                  .access = options.access,
-                 .min_rnr_timer = options.min_rnr_timer};
+                 .min_rnr_timer = options.min_rnr_timer,
+                 .hold_packets = options.hold_packets,
+                 .selective = options.selective};
     sroce_responder_start_psn(&resp, options.psn);
     sroce_responder_set_state(&resp, SROCE_RQ_READY);
   }
@@ -61,20 +66,33 @@ class ReceiveQueue {
     return first;
   }
 
-  // One packet as the shell handles it; memory says @result.
+  // One packet as the shell handles it, and those that were held until it came; memory says
+  // @result.
   sroce_recv_plan receive(const sroce_packet& pkt, const sroce_recv_result& result = {}) {
-    if (sroce_responder_wants_wqe(&resp, &pkt) && !buffers_.empty()) fetch_buffer();
-    const sroce_recv_plan made = plan(pkt);
-    const Snapshot before(*this);
-    if (resp.service == SROCE_SERVICE_UD)
-      sroce_datagram_commit(&resp, &pkt, &made, &result);
-    else
-      sroce_responder_commit(&resp, &pkt, &made, &result, now);
-    EXPECT_TRUE(made.verdict != SROCE_RECV_DROP || before.same_as(*this))
-        << "a dropped request changed the responder";
-    sroce_completion wc;
-    while (sroce_responder_next_completion(&resp, &wc)) completions.push_back(wc);
+    const sroce_recv_plan made = receive_one(pkt, result);
+    if (made.verdict == SROCE_RECV_HOLD && !made.kept && result.status == SROCE_MEM_OK) {
+      EXPECT_TRUE(kept_.try_emplace(pkt.psn, pkt).second);
+    }
+    u32 psn;
+    while (sroce_responder_next_held(&resp, &psn)) {
+      const auto node = kept_.extract(psn);
+      EXPECT_FALSE(node.empty()) << "a packet never kept: " << psn;
+      if (node.empty()) break;
+      taken_up.push_back(psn);
+      receive_one(node.mapped(), {});
+    }
+    // As every shell does: what the engine has passed or given up is dropped.
+    std::erase_if(kept_, [this](const auto& one) {
+      return !resp.reorder.count || psn_before(one.first, resp.epsn);
+    });
+    EXPECT_EQ(kept_.size(), resp.reorder.count);
     return made;
+  }
+  bool timer_runs() const { return sroce_responder_deadline(&resp) != SROCE_NEVER; }
+  void expire() {
+    ASSERT_TRUE(timer_runs());
+    now = sroce_responder_deadline(&resp);
+    sroce_responder_timeout(&resp, now);
   }
 
   std::optional<sroce_response_plan> next_response(u32 max_packets = 1u << 24) const {
@@ -108,6 +126,7 @@ class ReceiveQueue {
   sroce_responder resp;
   u64 now = 1000;
   std::vector<sroce_completion> completions;
+  std::vector<u32> taken_up;  // packets that were held
 
  private:
   struct Buffer {
@@ -128,6 +147,21 @@ class ReceiveQueue {
     std::vector<u64> recv;
   };
 
+  sroce_recv_plan receive_one(const sroce_packet& pkt, const sroce_recv_result& result) {
+    if (sroce_responder_wants_wqe(&resp, &pkt) && !buffers_.empty()) fetch_buffer();
+    const sroce_recv_plan made = plan(pkt);
+    const Snapshot before(*this);
+    if (resp.service == SROCE_SERVICE_UD)
+      sroce_datagram_commit(&resp, &pkt, &made, &result);
+    else
+      sroce_responder_commit(&resp, &pkt, &made, &result, now);
+    EXPECT_TRUE(made.verdict != SROCE_RECV_DROP || before.same_as(*this))
+        << "a dropped request changed the responder";
+    sroce_completion wc;
+    while (sroce_responder_next_completion(&resp, &wc)) completions.push_back(wc);
+    return made;
+  }
+
   void fetch_buffer() {
     resp.recv->wr_id = next_wr_id_++;
     resp.recv->status = static_cast<u8>(buffers_.front().status);
@@ -141,6 +175,7 @@ class ReceiveQueue {
   std::vector<u64> recv_;
   std::deque<Buffer> buffers_;
   u64 next_wr_id_ = 0;
+  std::map<u32, sroce_packet> kept_;
 };
 
 // Requests, as a peer would send them.

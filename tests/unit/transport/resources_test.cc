@@ -197,6 +197,54 @@ TEST_F(ResourcesBetween, RequestsOfLongAgoAreNoObstacle) {
   EXPECT_FALSE(sroce_resources_first_between(&ring_, later, later + 50, &first_psn));
 }
 
+using ResourcesForget = ResourceRing;
+
+TEST_F(ResourcesForget, WhatADuplicateMayAskForIsKept) {
+  add_answered(10, 4);
+  sroce_resources_forget(&ring_, 14);
+  EXPECT_NE(find(10), nullptr);
+  sroce_resources_forget(&ring_, 14 + SROCE_PSN_SPAN - 1);
+  EXPECT_NE(find(10), nullptr);
+}
+
+TEST_F(ResourcesForget, WhatLiesHalfACircleBackIsNot) {
+  add_answered(10, 4);
+  add_answered(20, 1);
+  sroce_resources_forget(&ring_, 14 + SROCE_PSN_SPAN);
+  EXPECT_EQ(find(13), nullptr);
+  EXPECT_NE(find(20), nullptr);
+  EXPECT_EQ(ring_.count, 1u);
+}
+
+TEST_F(ResourcesForget, TheLongestReadSurvivesItsOwnAcceptance) {
+  add(10, SROCE_PSN_SPAN);
+  sroce_resources_forget(&ring_, psn_add(10, SROCE_PSN_SPAN));
+  EXPECT_NE(find(10), nullptr);
+  EXPECT_NE(first_pending(), nullptr);
+}
+
+TEST_F(ResourcesForget, WhatWasNeverAnsweredIsNotDueAnyMore) {
+  add(10, 4);
+  u32 slot;
+  ASSERT_TRUE(sroce_resources_find(&ring_, 10, &slot));
+  const sroce_replay hole = {.slot = slot, .base = 0, .sent = 0, .end = 1, .end_bytes = 4};
+  ASSERT_TRUE(sroce_resources_fill_hole(&ring_, &hole));
+  sroce_resources_forget(&ring_, 14 + SROCE_PSN_SPAN);
+  EXPECT_EQ(ring_.pending, 0u);
+  EXPECT_EQ(ring_.replay_count, 0u);
+  EXPECT_EQ(first_pending(), nullptr);
+}
+
+TEST_F(ResourcesForget, TheRingGoesOnWhereItWas) {
+  for (u32 i = 0; i < 4; i++) add_answered(i, 1);
+  sroce_resources_forget(&ring_, 2 + SROCE_PSN_SPAN);
+  EXPECT_EQ(ring_.count, 2u);
+  for (u32 i = 0; i < 3; i++) add_answered(SROCE_PSN_SPAN + i, 1);
+  EXPECT_EQ(find(2), nullptr);
+  EXPECT_NE(find(3), nullptr);
+  EXPECT_NE(find(SROCE_PSN_SPAN + 2), nullptr);
+}
+
 using ResourcesMove = ResourceRing;
 
 TEST_F(ResourcesMove, ALargerRingRemembersEverything) {

@@ -107,6 +107,24 @@ TEST(ResponderDuplicate, DoesNotAcknowledgePastAReadThatMayBeUnanswered) {
   EXPECT_EQ(answers.back().psn, 2000u);
 }
 
+TEST(ResponderDuplicate, TakesNothingBackOfAnAckThatIsDue) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  rq.receive(read_request(2001, 0x10000, 4));
+  rq.respond();
+  rq.receive(write_only(2002, 0x10000, 4));
+  rq.receive(write_only(2000, 0x10000, 4));
+  expect_nak(rq, kAckSyndrome, 2002);
+}
+
+TEST(ResponderDuplicate, OfAnOperationThatIsNotDoneIsDropped) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  rq.respond();
+  expect_dropped(rq, request(0x1c, 2000, 20), SROCE_DROP_DUPLICATE);
+  EXPECT_TRUE(rq.respond().empty());
+}
+
 TEST(ResponderDuplicateRead, IsExecutedAgain) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 3000));
@@ -253,6 +271,24 @@ TEST(ResponderDuplicate, AfterALongSilenceIsStillAcknowledgedInFull) {
   rq.respond();
   rq.receive(write_only(psn, 0x10000, 4));
   expect_nak(rq, kAckSyndrome, psn);
+}
+
+// All PSNs up to and including @last, in WRITEs that ask for no ACK.
+void write_up_to(ReceiveQueue& rq, u32 last) {
+  while (rq.resp.epsn != psn_add(last, 1))
+    rq.receive(with_reth(request(SROCE_OP_WRITE_ONLY, rq.resp.epsn, 4), 0x10000, 4));
+}
+
+TEST(ResponderDuplicate, IsNotHeldUpByAReadOfARoundAgo) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 8));
+  rq.respond();
+  rq.resp.epsn = psn_add(2000, SROCE_PSN_SPAN - 10);
+  write_up_to(rq, psn_add(2000, SROCE_PSN_SPAN + 10));
+  rq.resp.epsn = 1990;
+  write_up_to(rq, 2000);
+  rq.receive(write_only(2000, 0x10000, 4));
+  expect_nak(rq, kAckSyndrome, 2000);
 }
 
 // ---------------------------------------------------------------- MSN

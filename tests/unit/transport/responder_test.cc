@@ -347,6 +347,30 @@ TEST(ResponderLength, TheLastPacketOfSeveralIsNotEmpty) {
 
 // ---------------------------------------------------------------- opcode sequence
 
+TEST(ResponderOpcode, AnOperationThatIsNotDoneIsRefused) {
+  for (u8 opcode : {0x15, 0x18, 0x1c, 0x1d, 0x1f}) {
+    ReceiveQueue rq;
+    rq.post(100);
+    expect_fatal_nak(rq, request(opcode, 2000, 20), SROCE_NAK_INVALID_REQUEST);
+    EXPECT_EQ(rq.event(), SROCE_EVENT_REQ_ERR);
+    EXPECT_EQ(rq.buffers_left(), 1u);
+  }
+}
+
+TEST(ResponderOpcode, AnOperationThatIsNotDoneEndsASendInProgress) {
+  ResponderMidSend rq;
+  expect_fatal_nak(rq, request(0x1d, 2001, 24), SROCE_NAK_INVALID_REQUEST);
+  ASSERT_EQ(rq.completions.size(), 1u);
+  EXPECT_EQ(rq.completions[0].status, SROCE_WC_REM_INV_REQ_ERR);
+}
+
+TEST(ResponderOpcode, AnOperationThatIsNotDoneWaitsForItsTurn) {
+  ReceiveQueue rq;
+  rq.receive(request(0x1c, 2001, 20));
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
+}
+
 TEST(ResponderSequence, AMessageBeginsWithFirstOrOnly) {
   for (u8 opcode :
        {SROCE_OP_SEND_MIDDLE, SROCE_OP_SEND_LAST, SROCE_OP_SEND_LAST_IMM, SROCE_OP_SEND_LAST_INV,

@@ -75,6 +75,8 @@ struct SendQueueOptions {
   u8 retry_cnt = 7;
   u8 rnr_retry = 6;
   u64 ack_timeout_ns = 100 * kMillisecond;
+  bool adaptive = false;
+  bool selective = false;
 };
 
 class SendQueue {
@@ -90,7 +92,9 @@ class SendQueue {
                 .max_rd_atomic = options.max_rd_atomic,
                 .retry_cnt = options.retry_cnt,
                 .rnr_retry = options.rnr_retry,
-                .ack_timeout_ns = options.ack_timeout_ns};
+                .ack_timeout_ns = options.ack_timeout_ns,
+                .adaptive = options.adaptive,
+                .selective = options.selective};
     sroce_requester_start_psn(&req, options.psn);
     sroce_requester_set_state(&req, SROCE_SQ_READY);
   }
@@ -178,6 +182,9 @@ class SendQueue {
     return made;
   }
 
+  // A selective ACK: everything up to @psn is executed, @held is kept.
+  sroce_ack_plan receive_sack(u32 psn, const std::vector<u32>& held, u32 bytes = 8);
+
   std::optional<sroce_completion> completion() {
     sroce_completion wc;
     if (!sroce_requester_next_completion(&req, &wc)) return std::nullopt;
@@ -244,6 +251,24 @@ inline sroce_packet read_response(u8 opcode, u32 psn, u32 payload_bytes) {
   sroce_packet pkt = response(opcode, psn);
   pkt.payload_bytes = payload_bytes;
   return pkt;
+}
+
+// From a peer that speaks selective repeat.
+inline sroce_packet selective(sroce_packet pkt) {
+  pkt.selective = true;
+  return pkt;
+}
+
+inline sroce_ack_plan SendQueue::receive_sack(u32 psn, const std::vector<u32>& held, u32 bytes) {
+  std::vector<u8> bitmap(bytes);
+  for (u32 one : held) {
+    const u32 bit = (one - psn - 1) & SROCE_PSN_MASK;
+    bitmap.at(bit / 8) |= static_cast<u8>(1u << bit % 8);
+  }
+  sroce_packet pkt = selective(response(SROCE_OP_SACK, psn));
+  pkt.payload_bytes = bytes;
+  pkt.sack = bitmap.data();
+  return receive(pkt);
 }
 
 }  // namespace sroce_test

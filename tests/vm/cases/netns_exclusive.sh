@@ -43,3 +43,20 @@ on_a rdma link delete sroce_a
 check "it can be deleted there" on_a has_no_device sroce_a
 ip netns delete b
 check "and ends with its namespace" wait_until 10 no_device_left
+
+# A device is moved, and its interface goes elsewhere meanwhile: it ends, whenever it hears of that.
+gone_everywhere() { ! ip netns exec a rdma dev show sroce_m && ! rdma dev show sroce_m; } >/dev/null 2>&1
+left=0
+for ((i = 0; i < 10; i++)); do
+	ip link add eth_m type veth peer name eth_n
+	ip link set eth_m up
+	rdma link add sroce_m type sroce netdev eth_m
+	rdma dev set sroce_m netns a &
+	sleep "0.00$((i % 10))"
+	ip link set eth_m netns a
+	wait $! || true
+	wait_until 2 gone_everywhere || left=$((left + 1))
+	ip -n a link delete eth_m
+	wait_until 10 gone_everywhere
+done
+check "no device stays behind when its interface moves while it is being moved" test $left -eq 0

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a queue pair is doing, for SROCE_CMD_QP_GET. Each half is copied under
+ * its lock, one after the other, and the message is written from the copy: a
+ * reader costs the datapath no more than a copy.
+ */
+#include "compat/compat.h"
+#include "control/netlink.h"
+#include "datapath/qp.h"
+#include "transport/psn.h"
+
+static_assert((int)SROCE_NL_SELECTIVE_OFFERED == SROCE_SELECTIVE_OFFERED);
+static_assert((int)SROCE_NL_SELECTIVE_ON == SROCE_SELECTIVE_ON);
+static_assert((int)SROCE_NL_SELECTIVE_OFF == SROCE_SELECTIVE_OFF);
+
+/**
+ * struct pace - congestion control of one half
+ * @info: for display
+ * @started: it has an algorithm
+ * @cnp_handled: CNPs
+ * @cuts: decreases
+ */
+struct pace {
+	struct sroce_cc_info info;
+	bool	started;
+	u64	cnp_handled;
+	u64	cuts;
+};
+
+/**
+ * struct snapshot - copy of a queue pair
+ * @qpn: its number
+ * @type: enum ib_qp_type
+ * @state: enum ib_qp_state
+ * @connected: RC, and knows its peer
+ * @peer_qpn: the peer's number
+ * @selective: enum sroce_selective_mode
+ * @saddr: our address
+ * @daddr: the peer's
+ * @send: of the requester
+ * @rtt: round-trip time
+ * @inflight: packets sent and not acknowledged
+ * @retransmits: packets
+ * @timeouts: expiries of the ACK timer
+ * @probes: questions after late answers
+ * @recv: of the responder
+ * @held_packets: kept out of order
+ * @held_bytes: their memory
+ * @np: notification point
+ */
+struct snapshot {
+	u32	qpn;
+	u8	type;
+	u8	state;
+	bool	connected;
+	u32	peer_qpn;
+	u8	selective;
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+
+	struct pace send;
+	struct sroce_rtt rtt;
+	u32	inflight;
+	u64	retransmits;
+	u64	timeouts;
+	u64	probes;
+
+	struct pace recv;
+	u32	held_packets;
+	u32	held_bytes;
+	struct sroce_np np;
+};
+
+static void copy_pace(struct pace *pace, const struct sroce_cc *cc)
+{
+	sroce_cc_get_info(cc, ktime_get_ns(), &pace->info);
+	pace->started = cc->ops;
+	pace->cnp_handled = cc->cnp_handled;
+	pace->cuts = cc->cuts;
+}
+
+static void copy_send_half(struct snapshot *copy, struct sroce_qp *qp)
+{
+	const struct sroce_requester *req = &qp->req;
+
+	spin_lock_bh(&qp->send.lock);
+	copy->state = qp->state;
+	copy->connected = qp->service == SROCE_SERVICE_RC &&
+			  (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD ||
+			   qp->state == IB_QPS_RTR);
+	copy->peer_qpn = req->attr.dest_qpn;
+	copy->selective = req->sel.mode;
+	copy->saddr = qp->send.path.saddr;
+	copy->daddr = qp->send.path.daddr;
+	copy_pace(&copy->send, &req->cc);
+	copy->rtt = req->rtt;
+	copy->inflight = (req->next_psn - req->unacked_psn) & SROCE_PSN_MASK;
+	copy->retransmits = req->retransmits;
+	copy->timeouts = req->timeouts;
+	copy->probes = req->probe.asks;
+	spin_unlock_bh(&qp->send.lock);
+}
+
+static void copy_recv_half(struct snapshot *copy, struct sroce_qp *qp)
+{
+	spin_lock_bh(&qp->recv.lock);
+	copy_pace(&copy->recv, &qp->resp.cc);
+	copy->held_packets = qp->resp.reorder.count;
+	copy->held_bytes = qp->held_bytes;
+	copy->np = qp->np;
+	spin_unlock_bh(&qp->recv.lock);
+}
+
+static int put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put_u64_64bit(skb, type, value, SROCE_A_HALF_PAD);
+}
+
+static int put_known_u32(struct sk_buff *skb, int type, u32 value)
+{
+	return value ? nla_put_u32(skb, type, value) : 0;
+}
+
+static int put_pace(struct sk_buff *skb, const struct pace *pace)
+{
+	const struct sroce_cc_info *info = &pace->info;
+
+	if (!pace->started)
+		return 0;
+	if (nla_put_string(skb, SROCE_A_HALF_CC, info->algorithm) ||
+	    nla_put_string(skb, SROCE_A_HALF_CC_STATE, info->state))
+		return -EMSGSIZE;
+	if (info->rate != SROCE_CC_UNLIMITED && put_u64(skb, SROCE_A_HALF_RATE, info->rate))
+		return -EMSGSIZE;
+	if (info->target_rate && put_u64(skb, SROCE_A_HALF_TARGET_RATE, info->target_rate))
+		return -EMSGSIZE;
+	if (info->cwnd != SROCE_CC_NO_WINDOW && nla_put_u32(skb, SROCE_A_HALF_CWND, info->cwnd))
+		return -EMSGSIZE;
+	if (put_known_u32(skb, SROCE_A_HALF_ALPHA, info->alpha) ||
+	    put_u64(skb, SROCE_A_HALF_CNP_HANDLED, pace->cnp_handled) ||
+	    put_u64(skb, SROCE_A_HALF_CUTS, pace->cuts))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_send_half(struct sk_buff *skb, const struct snapshot *copy)
+{
+	struct nlattr *nest = nla_nest_start(skb, SROCE_A_SEND);
+
+	if (!nest || put_pace(skb, &copy->send) ||
+	    put_known_u32(skb, SROCE_A_HALF_SRTT_NS, copy->rtt.srtt_ns) ||
+	    put_known_u32(skb, SROCE_A_HALF_RTTVAR_NS, copy->rtt.var_ns) ||
+	    put_known_u32(skb, SROCE_A_HALF_MIN_RTT_NS, copy->rtt.min_ns) ||
+	    nla_put_u32(skb, SROCE_A_HALF_INFLIGHT, copy->inflight) ||
+	    put_u64(skb, SROCE_A_HALF_RETRANSMITS, copy->retransmits) ||
+	    put_u64(skb, SROCE_A_HALF_TIMEOUTS, copy->timeouts) ||
+	    put_u64(skb, SROCE_A_HALF_PROBES, copy->probes))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_recv_half(struct sk_buff *skb, const struct snapshot *copy)
+{
+	struct nlattr *nest = nla_nest_start(skb, SROCE_A_RECV);
+
+	if (!nest || put_pace(skb, &copy->recv) ||
+	    nla_put_u32(skb, SROCE_A_HALF_HELD_PACKETS, copy->held_packets) ||
+	    nla_put_u32(skb, SROCE_A_HALF_HELD_BYTES, copy->held_bytes) ||
+	    put_u64(skb, SROCE_A_HALF_ECN_MARKED, copy->np.ecn_marked) ||
+	    put_u64(skb, SROCE_A_HALF_CNP_SENT, copy->np.cnps))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_peer(struct sk_buff *skb, const struct snapshot *copy)
+{
+	if (!copy->connected)
+		return 0;
+	if (nla_put_u32(skb, SROCE_A_PEER_QPN, copy->peer_qpn) ||
+	    nla_put_in6_addr(skb, SROCE_A_LOCAL_ADDRESS, &copy->saddr) ||
+	    nla_put_in6_addr(skb, SROCE_A_PEER_ADDRESS, &copy->daddr) ||
+	    nla_put_u8(skb, SROCE_A_SELECTIVE, copy->selective))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * sroce_netlink_put_qp() - write a queue pair into a message
+ * @skb: the message
+ * @dev: device
+ * @qpn: the QP of the smallest number from here on is taken; set to its number
+ *
+ * Return: 0, -ENOENT when there is none, -EMSGSIZE; then the message is to be
+ * cancelled.
+ */
+int sroce_netlink_put_qp(struct sk_buff *skb, struct sroce_device *dev, u32 *qpn)
+{
+	struct sroce_qp *qp = sroce_qp_get_next(&dev->ep, qpn);
+	struct snapshot copy = {};
+
+	if (!qp)
+		return -ENOENT;
+	copy.qpn = *qpn;
+	copy.type = qp->ibqp.qp_type;
+	copy_send_half(&copy, qp);
+	copy_recv_half(&copy, qp);
+	sroce_qp_put(qp);
+
+	if (sroce_netlink_put_device(skb, dev) ||
+	    nla_put_u32(skb, SROCE_A_QPN, copy.qpn) ||
+	    nla_put_u8(skb, SROCE_A_QP_TYPE, copy.type) ||
+	    nla_put_u8(skb, SROCE_A_QP_STATE, copy.state) ||
+	    put_peer(skb, &copy) || put_send_half(skb, &copy) || put_recv_half(skb, &copy))
+		return -EMSGSIZE;
+	return 0;
+}

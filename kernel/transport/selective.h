@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a requester knows of a peer that keeps what comes out of order, and of
+ * answers that are late. See selective.c.
+ */
+#ifndef SROCE_TRANSPORT_SELECTIVE_H
+#define SROCE_TRANSPORT_SELECTIVE_H
+
+#include <linux/types.h>
+
+#include "transport/packet.h"
+#include "transport/psn_map.h"
+#include "transport/wqe.h"
+
+struct sroce_ack_plan;
+struct sroce_requester;
+
+/* Does the peer speak selective repeat? Its first answer tells. */
+enum sroce_selective_mode {
+	SROCE_SELECTIVE_OFFERED,
+	SROCE_SELECTIVE_ON,
+	SROCE_SELECTIVE_OFF,
+};
+
+/**
+ * struct sroce_repairs - PSNs sent again whose answer is awaited
+ * @map: which
+ * @any: whether there are any
+ * @until_ns: when they are taken for lost again
+ */
+struct sroce_repairs {
+	struct sroce_psn_map map;
+	bool	any;
+	u64	until_ns;
+};
+
+/**
+ * struct sroce_selective - what a selective peer has told (see selective.c)
+ * @mode: enum sroce_selective_mode
+ * @young: which of @repairs new ones go to
+ * @executed_psn: the peer has executed everything before it
+ * @top_psn: one past the newest PSN that the peer has executed or holds
+ * @lost_psn: requests from @executed_psn on to here that are not done are lost
+ * @answer_psn: one past the newest PSN whose answer has come
+ * @lost_answer_psn: what is not done before it, and executed, has lost its answer
+ * @late_packets: by how many others a packet was overtaken that came all the same,
+ *                about the most of late
+ * @done_data: SEND and WRITE packets in @done
+ * @done: PSNs that need nothing more: held or executed by the peer, or READ
+ *        responses that have come
+ * @repairs: two generations, so that a repair that is lost too is noticed
+ */
+struct sroce_selective {
+	u8	mode;
+	u8	young;
+	u32	executed_psn;
+	u32	top_psn;
+	u32	lost_psn;
+	u32	answer_psn;
+	u32	lost_answer_psn;
+	u32	late_packets;
+	u32	done_data;
+	struct sroce_psn_map done;
+	struct sroce_repairs repairs[2];
+};
+
+/**
+ * struct sroce_probe - asking after answers that are late
+ * @deadline_ns: when the next answer is late, SROCE_NEVER when none is awaited
+ * @shift: the patience is doubled for each probe in a row
+ * @asks: probes altogether
+ * @asked: how often an answer was asked for since the last one that told anything
+ * @due: a packet is to be sent again to ask
+ * @sent: one was; what its answer does not cover was lost
+ * @psn: its PSN
+ * @end_psn: one past the newest PSN sent before it
+ * @at_ns: when it was sent
+ */
+struct sroce_probe {
+	u64	deadline_ns;
+	u8	shift;
+	u64	asks;
+	u32	asked;
+	bool	due;
+	bool	sent;
+	u32	psn;
+	u32	end_psn;
+	u64	at_ns;
+};
+
+void sroce_selective_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			  struct sroce_ack_plan *plan);
+void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
+			    bool placed, u64 now_ns);
+bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count);
+u32 sroce_selective_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+			    u32 psn);
+void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns);
+void sroce_selective_doubt(struct sroce_requester *req, bool all);
+void sroce_selective_restart(struct sroce_requester *req, u32 psn);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
+/*
+ * The generic netlink family "sroce": parameters of devices, and what their
+ * queue pairs are doing. Described for programs in Documentation/netlink/sroce.yaml.
+ *
+ * A caller sees the devices that it sees with `rdma dev`. Numbers are in host
+ * order; an attribute that is absent is a limit that is not there, or something
+ * that is not known.
+ */
+#ifndef SROCE_UAPI_SROCE_NETLINK_H
+#define SROCE_UAPI_SROCE_NETLINK_H
+
+#define SROCE_GENL_NAME		"sroce"
+#define SROCE_GENL_VERSION	1
+
+enum {
+	SROCE_CMD_UNSPEC,
+	SROCE_CMD_DEV_GET,	/* do: DEV_NAME; dump: all, or DEV_NAME */
+	SROCE_CMD_DEV_SET,	/* do: DEV_NAME, PARAM...; all of them or none; CAP_NET_ADMIN */
+	SROCE_CMD_QP_GET,	/* dump: all, or those of DEV_NAME */
+	__SROCE_CMD_MAX
+};
+
+#define SROCE_CMD_MAX	(__SROCE_CMD_MAX - 1)
+
+enum {
+	SROCE_A_UNSPEC,
+	SROCE_A_PAD,
+	SROCE_A_DEV_INDEX,	/* u32, as of RDMA_NLDEV_ATTR_DEV_INDEX */
+	SROCE_A_DEV_NAME,	/* string */
+	SROCE_A_LINE_RATE,	/* u64, bytes/s; absent: the interface does not say */
+	SROCE_A_PARAM,		/* nest of SROCE_A_PARAM_*, repeated */
+	SROCE_A_QPN,		/* u32 */
+	SROCE_A_QP_TYPE,	/* u8, enum ib_qp_type: 1 GSI, 2 RC, 4 UD */
+	SROCE_A_QP_STATE,	/* u8, enum ib_qp_state: 0 RESET ... 6 ERR */
+	SROCE_A_PEER_QPN,	/* u32; absent: not connected, as the two below */
+	SROCE_A_LOCAL_ADDRESS,	/* 16 bytes: IPv6, or IPv4 as ::ffff:a.b.c.d */
+	SROCE_A_PEER_ADDRESS,	/* 16 bytes */
+	SROCE_A_SELECTIVE,	/* u8, enum sroce_nl_selective */
+	SROCE_A_SEND,		/* nest of SROCE_A_HALF_*: requests out */
+	SROCE_A_RECV,		/* nest of SROCE_A_HALF_*: requests in, READ responses out */
+	__SROCE_A_MAX
+};
+
+#define SROCE_A_MAX	(__SROCE_A_MAX - 1)
+
+enum {
+	SROCE_A_PARAM_UNSPEC,
+	SROCE_A_PARAM_NAME,	/* string */
+	SROCE_A_PARAM_VALUE,	/* u32 */
+	SROCE_A_PARAM_TEXT,	/* string: DEV_SET, one of the choices instead of a value */
+	SROCE_A_PARAM_MIN,	/* u32 */
+	SROCE_A_PARAM_MAX,	/* u32 */
+	SROCE_A_PARAM_DEFAULT,	/* u32 */
+	SROCE_A_PARAM_UNIT,	/* string; absent: a plain number */
+	SROCE_A_PARAM_CHOICE,	/* string, repeated: names of the values from 0 on */
+	__SROCE_A_PARAM_MAX
+};
+
+#define SROCE_A_PARAM_MAX_ATTR	(__SROCE_A_PARAM_MAX - 1)
+
+enum {
+	SROCE_A_HALF_UNSPEC,
+	SROCE_A_HALF_PAD,
+	SROCE_A_HALF_CC,		/* string: algorithm; absent: not started */
+	SROCE_A_HALF_CC_STATE,		/* string */
+	SROCE_A_HALF_RATE,		/* u64, bytes/s; absent: no limit */
+	SROCE_A_HALF_TARGET_RATE,	/* u64, bytes/s: dcqcn, while limited */
+	SROCE_A_HALF_CWND,		/* u32, 1/256 packet; absent: no limit */
+	SROCE_A_HALF_ALPHA,		/* u32, 1/1024: dcqcn, while limited */
+	SROCE_A_HALF_CNP_HANDLED,	/* u64: CNPs that came and were heeded */
+	SROCE_A_HALF_CUTS,		/* u64: decreases of rate or window */
+	SROCE_A_HALF_SRTT_NS,		/* u32; from here on of SEND; absent: not known */
+	SROCE_A_HALF_RTTVAR_NS,		/* u32 */
+	SROCE_A_HALF_MIN_RTT_NS,	/* u32 */
+	SROCE_A_HALF_INFLIGHT,		/* u32: packets sent and not acknowledged */
+	SROCE_A_HALF_RETRANSMITS,	/* u64: packets */
+	SROCE_A_HALF_TIMEOUTS,		/* u64: expiries of the ACK timer */
+	SROCE_A_HALF_PROBES,		/* u64: questions after late answers */
+	SROCE_A_HALF_HELD_PACKETS,	/* u32; from here on of RECV: kept out of order */
+	SROCE_A_HALF_HELD_BYTES,	/* u32: their memory */
+	SROCE_A_HALF_ECN_MARKED,	/* u64: packets that came with CE */
+	SROCE_A_HALF_CNP_SENT,		/* u64 */
+	__SROCE_A_HALF_MAX
+};
+
+#define SROCE_A_HALF_MAX	(__SROCE_A_HALF_MAX - 1)
+
+/* Of the send half of a connected QP: does the peer speak selective repeat? */
+enum sroce_nl_selective {
+	SROCE_NL_SELECTIVE_OFFERED,	/* its first answer will tell */
+	SROCE_NL_SELECTIVE_ON,
+	SROCE_NL_SELECTIVE_OFF,
+};
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// What must hold of the recovery from losses: selective repeat, probes, packets that are held.
+#include <algorithm>
+#include <bit>
+
+#include "sim/host.h"
+#include "transport/psn.h"
+
+namespace sim {
+namespace {
+
+u32 distance(u32 from, u32 to) { return (to - from) & SROCE_PSN_MASK; }
+
+u32 size_of(const sroce_psn_map& map) {
+  u32 size = 0;
+  for (u64 word : map.words) size += static_cast<u32>(std::popcount(word));
+  return size;
+}
+
+}  // namespace
+
+// Both ends must want it; then nobody goes without.
+bool Host::both_selective() const {
+  return side_.selective && scenario_.side[1 - number_].selective;
+}
+
+// What has come, is held, or may just be late is not sent again.
+void Host::check_repair(const sroce_send_plan& plan) const {
+  if (!plan.repair || !out_->strict()) return;
+  require(both_selective() || requester_.probe.due, "repair for a standard peer", "psn=%06x",
+          plan.first_psn);
+  if (requester_.probe.due || !plan.payload_bytes) return;
+  for (u32 i = 0; i < plan.packet_count; i++)
+    require(!told_held_.contains(psn_add(plan.first_psn, i)), "what the peer holds is sent again",
+            "psn=%06x", psn_add(plan.first_psn, i));
+}
+
+void Host::note_sent(const sroce_send_plan& plan) {
+  require(!out_->strict() || !plan.retransmit || !requester_.rnr_waiting, "sent during an RNR wait",
+          "psn=%06x", plan.first_psn);
+  for (u32 i = 0; plan.retransmit && i < plan.packet_count; i++)
+    repeated_.insert(psn_add(plan.first_psn, i));
+}
+
+// The engine has nothing to send: is there really nothing?
+void Host::check_waiting() const {
+  const sroce_requester& req = requester_;
+  if (!out_->strict() || error_ || req.rnr_waiting) return;
+  require(!req.probe.due, "a probe is due and not sent", "psn=%06x", req.unacked_psn);
+  require(
+      !side_.adaptive || req.next_psn == req.unacked_psn || req.probe.deadline_ns != SROCE_NEVER,
+      "nobody misses a late answer", "%s", describe_state().c_str());
+  u32 index = req.send;
+  while (index != req.posted && sroce_requester_wqe(&req, index)->executed) index++;
+  if (index == req.posted || req.state != SROCE_SQ_READY) return;
+  const sroce_send_wqe* wqe = sroce_requester_wqe(&req, index);
+  if (!wqe_is_data(wqe) || wqe->status != SROCE_WC_SUCCESS || (wqe->flags & SROCE_SEND_FENCE))
+    return;
+  const u32 flight = req.data_inflight - std::min(req.data_inflight, req.sel.done_data);
+  require(flight >= std::min(side_.window_packets, req.data_limit) ||
+              distance(req.unacked_psn, req.next_psn) >= SROCE_PSN_SPAN,
+          "idle although it may send", "%u in flight of %u", flight, side_.window_packets);
+}
+
+// After a long silence the engine may doubt that the peer still holds what it told of.
+void Host::forget_doubted() {
+  std::erase_if(told_held_, [this](u32 psn) { return !psn_map_has(&requester_.sel.done, psn); });
+}
+
+// What a selective ACK says, read independently.
+void Host::note_told(const sroce_packet& pkt, const sroce_ack_plan& plan) {
+  if (plan.action != SROCE_ACK_ACCEPT || !(pkt.info->flags & SROCE_OPF_SACK)) return;
+  // After going back the rest is sent again anyway, unless this turns selective repeat on.
+  const u32 next_psn = plan.decide ? requester_.sent_psn : requester_.next_psn;
+  const u32 end = std::min(distance(requester_.unacked_psn, next_psn), SROCE_PSN_MAP_SPAN);
+  for (u32 bit = 0; bit < 8 * pkt.payload_bytes; bit++) {
+    const u32 psn = psn_add(pkt.psn, 1 + bit);
+    if ((pkt.sack[bit / 8] >> bit % 8 & 1) && distance(requester_.unacked_psn, psn) < end)
+      told_held_.insert(psn);
+  }
+}
+
+// The map holds PSNs in flight, of SENDs and WRITEs only what the peer has told.
+void Host::check_done_map() const {
+  const sroce_requester& req = requester_;
+  const u32 sent = std::min(distance(req.unacked_psn, req.sent_psn), SROCE_PSN_MAP_SPAN);
+  u32 all = 0, data = 0, index = req.acked;
+  for (u32 at = 0; at < sent; at++) {
+    const u32 psn = psn_add(req.unacked_psn, at);
+    if (!psn_map_has(&req.sel.done, psn)) continue;
+    all++;
+    while (index != req.posted && distance(sroce_requester_wqe(&req, index)->first_psn, psn) >=
+                                      sroce_requester_wqe(&req, index)->psn_count)
+      index++;
+    require(index != req.posted, "done without a request", "psn=%06x", psn);
+    if (!wqe_is_data(sroce_requester_wqe(&req, index))) continue;
+    data++;
+    require(!out_->strict() || psn_before(psn, req.sel.executed_psn) || told_held_.contains(psn),
+            "held, says who?", "psn=%06x", psn);
+  }
+  require(all == size_of(req.sel.done), "the map holds what was left behind", "%u of %u", all,
+          size_of(req.sel.done));
+  require(data == req.sel.done_data, "what is held is miscounted", "%u, counted %u",
+          req.sel.done_data, data);
+}
+
+// Reordering is not loss: three others must overtake a packet, unless it is the last.
+void Host::check_lost(const sroce_requester& before) const {
+  const sroce_selective& sel = requester_.sel;
+  const u32 unacked = requester_.unacked_psn;
+  const auto ahead = [unacked](u32 psn) { return distance(unacked, psn); };
+  const u32 top = ahead(sel.top_psn), lost = ahead(sel.lost_psn), sent = ahead(requester_.sent_psn);
+  const bool probed = before.probe.sent && !requester_.probe.sent;
+  require(!lost || sel.lost_psn == before.sel.lost_psn || lost + 3 <= top ||
+              (top == sent && lost < top) || (probed && lost <= ahead(before.probe.end_psn)),
+          "late is not lost", "%06x lost, %06x is the newest told of", sel.lost_psn, sel.top_psn);
+  const u32 late = std::max(
+      {3u, sroce_rtt_bdp_packets(&requester_.rtt) / 4, sel.late_packets + sel.late_packets / 4});
+  require(lost + late >= top, "lost and not noticed", "%06x lost, %06x is the newest told of",
+          sel.lost_psn, sel.top_psn);
+  require(ahead(sel.lost_answer_psn) + late >= ahead(sel.answer_psn), "lost and not noticed",
+          "%06x lost, %06x is the newest answer", sel.lost_answer_psn, sel.answer_psn);
+}
+
+void Host::check_selective(const sroce_requester& before) const {
+  const sroce_selective& sel = requester_.sel;
+  require(!out_->strict() || both_selective(), "selective without consent", "%c", 'A' + number_);
+  const u32 sent = distance(requester_.unacked_psn, requester_.sent_psn);
+  for (u32 psn : {sel.executed_psn, sel.top_psn, sel.lost_psn, sel.answer_psn, sel.lost_answer_psn})
+    require(distance(requester_.unacked_psn, psn) <= sent, "told of what was never sent",
+            "psn=%06x sent=%06x", psn, requester_.sent_psn);
+  const sroce_repairs &was_old = before.sel.repairs[!before.sel.young],
+                      &old = sel.repairs[!sel.young];
+  require(!was_old.any || now_ns_ < was_old.until_ns || &sel.repairs[!before.sel.young] != &old ||
+              !old.any || now_ns_ < old.until_ns,
+          "a repair that was lost is not missed", "%lluns",
+          (unsigned long long)(now_ns_ - was_old.until_ns));
+  require(old.any || !sel.repairs[sel.young].any, "repairs never grow old", "%c", 'A' + number_);
+  check_done_map();
+}
+
+// An answer has been acted upon.
+void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& plan) {
+  const sroce_requester& req = requester_;
+  if (plan.action == SROCE_ACK_DROP || req.state == SROCE_SQ_ERROR) return;
+  std::erase_if(repeated_, [&req](u32 psn) { return psn_before(psn, req.unacked_psn); });
+  std::erase_if(told_held_, [&req](u32 psn) { return psn_before(psn, req.unacked_psn); });
+  if (plan.rewind) told_held_.clear();
+  require(!out_->strict() || !req.rtt.timing || !req.rtt.srtt_ns ||
+              !repeated_.contains(req.rtt.timed_psn),
+          "a packet sent twice is timed", "psn=%06x", req.rtt.timed_psn);
+  if (req.sel.mode == SROCE_SELECTIVE_ON) check_selective(before);
+  if (plan.rewind) return;
+  if (plan.selective && !plan.decide && out_->strict()) check_lost(before);
+
+  const bool answered = before.probe.sent && psn_before(before.probe.psn, req.unacked_psn);
+  if (!answered || !psn_before(req.unacked_psn, before.probe.end_psn)) return;
+  const bool its_own = now_ns_ - before.probe.at_ns >= req.rtt.min_ns;
+  const bool selective = req.sel.mode == SROCE_SELECTIVE_ON;
+  const bool missed = selective ? !psn_before(req.sel.lost_psn, before.probe.end_psn)
+                                : req.next_psn == req.unacked_psn;
+  require(!its_own || missed, "a probe's answer says nothing", "psn=%06x", req.unacked_psn);
+  require(its_own || selective || !missed || before.next_psn == before.unacked_psn,
+          "an answer too early for the probe", "psn=%06x", req.unacked_psn);
+}
+
+// What came before its turn, and what the peer hears of it.
+void Host::check_held() const {
+  const sroce_reorder& reorder = responder_.reorder;
+  require(size_of(reorder.held) == reorder.count, "packets kept are miscounted", "%u in the map",
+          size_of(reorder.held));
+  if (!in_->strict() || responder_.state != SROCE_RQ_READY) return;
+  require(!reorder.peer_selective || both_selective(), "selective without consent", "%c",
+          'A' + number_);
+  require(!reorder.peer_selective || reorder.nak_at_ns == SROCE_NEVER,
+          "a selective peer is to get a NAK", "epsn=%06x", responder_.epsn);
+  require(!reorder.count || reorder.peer_selective || reorder.nak_at_ns != SROCE_NEVER ||
+              responder_.gap_reported,
+          "a gap will never be reported", "epsn=%06x", responder_.epsn);
+}
+
+// A request has been acted upon.
+void Host::check_taken(const sroce_packet& pkt, const sroce_recv_plan& plan) {
+  if (psn_before(responder_.epsn, pkt.psn)) gap_before_psn_ = responder_.epsn;
+  require(plan.verdict != SROCE_RECV_RNR || !responder_.reorder.count, "packets kept after RNR",
+          "%u", responder_.reorder.count);
+  require(plan.verdict != SROCE_RECV_HOLD || !plan.kept || responder_.reorder.peer_selective ||
+              responder_.nak_pending || responder_.reorder.nak_at_ns != SROCE_NEVER,
+          "the peer repeats what is held, and nobody tells it", "psn=%06x", pkt.psn);
+}
+
+void Host::check_answer(const sroce_response_plan& plan) const {
+  if (!in_->strict()) return;
+  require(plan.kind != SROCE_RESPONSE_SACK || both_selective(), "selective ACK for a standard peer",
+          "psn=%06x", plan.first_psn);
+  require(plan.kind != SROCE_RESPONSE_ACK || plan.syndrome != SROCE_NAK_PSN_SEQUENCE ||
+              !kept_.empty() || gap_before_psn_ == plan.first_psn,
+          "NAK without a gap", "psn=%06x", plan.first_psn);
+}
+
+}  // namespace sim

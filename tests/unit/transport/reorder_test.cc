@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include "receive_queue.h"
+
+namespace {
+
+using namespace sroce_test;
+
+using Psns = std::vector<u32>;
+constexpr u32 kSpan = SROCE_PSN_MAP_SPAN;
+constexpr u64 kMicrosecond = 1000;
+
+sroce_packet selective(sroce_packet pkt) {
+  pkt.selective = true;
+  return pkt;
+}
+
+// One packet of a WRITE of its own that asks for nothing.
+sroce_packet quiet_write(u32 psn) {
+  sroce_packet pkt = write_only(psn & SROCE_PSN_MASK, 0x10000, 16);
+  pkt.ack_req = false;
+  return pkt;
+}
+
+struct HoldingQueue : ReceiveQueue {
+  explicit HoldingQueue(ReceiveQueueOptions options = {.hold_packets = 64})
+      : ReceiveQueue(options) {}
+  void write(const Psns& psns) {
+    for (u32 psn : psns) receive(quiet_write(psn));
+  }
+};
+
+// The peer is selective as well.
+struct SelectivePair : ReceiveQueue {
+  explicit SelectivePair(u32 psn = 2000, u32 hold_packets = 64)
+      : ReceiveQueue({.psn = psn, .hold_packets = hold_packets, .selective = true}) {}
+  void write(const Psns& psns) {
+    for (u32 psn : psns) receive(selective(quiet_write(psn)));
+  }
+};
+
+// The bitmap of a selective ACK, as PSNs.
+Psns told(const ReceiveQueue& rq, const sroce_response_plan& plan) {
+  std::vector<u8> bitmap(plan.payload_bytes);
+  sroce_responder_write_sack(&rq.resp, bitmap.data(), plan.payload_bytes);
+  Psns psns;
+  for (u32 bit = 0; bit < 8 * bitmap.size(); bit++)
+    if (bitmap[bit / 8] >> bit % 8 & 1) psns.push_back(psn_add(plan.first_psn, 1 + bit));
+  return psns;
+}
+
+sroce_response_plan only_answer(ReceiveQueue& rq) {
+  const auto plan = rq.next_response();
+  EXPECT_TRUE(plan);
+  if (!plan) return {};
+  rq.sent(*plan);
+  EXPECT_FALSE(rq.next_response());
+  return *plan;
+}
+
+// ---------------------------------------------------------------- what is held
+
+TEST(ReorderHold, WhatComesBeforeItsTurnWaitsForIt) {
+  HoldingQueue rq;
+  EXPECT_EQ(rq.receive(quiet_write(2002)).verdict, SROCE_RECV_HOLD);
+  EXPECT_EQ(rq.receive(quiet_write(2001)).verdict, SROCE_RECV_HOLD);
+  EXPECT_EQ(rq.resp.epsn, 2000u);
+  EXPECT_EQ(rq.resp.msn, 0u);
+  EXPECT_EQ(rq.receive(quiet_write(2000)).verdict, SROCE_RECV_PLACE);
+  EXPECT_EQ(rq.taken_up, (Psns{2001, 2002}));
+  EXPECT_EQ(rq.resp.epsn, 2003u);
+  EXPECT_EQ(rq.resp.msn, 3u);
+}
+
+TEST(ReorderHold, IsTakenUpAsFarAsTheNextGap) {
+  HoldingQueue rq;
+  rq.write({2001, 2003, 2000});
+  EXPECT_EQ(rq.resp.epsn, 2002u);
+  EXPECT_EQ(rq.resp.reorder.count, 1u);
+  rq.write({2002});
+  EXPECT_EQ(rq.resp.epsn, 2004u);
+  EXPECT_EQ(rq.taken_up, (Psns{2001, 2003}));
+}
+
+TEST(ReorderHold, ADuplicateIsKnownAsKept) {
+  HoldingQueue rq;
+  EXPECT_FALSE(rq.receive(quiet_write(2001)).kept);
+  EXPECT_TRUE(rq.receive(quiet_write(2001)).kept);
+  EXPECT_EQ(rq.resp.reorder.count, 1u);
+}
+
+TEST(ReorderHold, CrossesTheWrapOfThePsns) {
+  HoldingQueue rq({.psn = 0xfffffe, .hold_packets = 8});
+  rq.write({0xffffff, 0, 1, 0xfffffe});
+  EXPECT_EQ(rq.resp.epsn, 2u);
+  EXPECT_EQ(rq.taken_up, (Psns{0xffffff, 0, 1}));
+}
+
+TEST(ReorderHold, AMessageMayComeBackToFront) {
+  HoldingQueue rq;
+  rq.post(4096);
+  rq.receive(asking(request(SROCE_OP_SEND_LAST, 2002, 100)));
+  rq.receive(request(SROCE_OP_SEND_MIDDLE, 2001, 1024));
+  EXPECT_EQ(rq.buffers_left(), 1u) << "what is held takes no receive";
+  rq.receive(request(SROCE_OP_SEND_FIRST, 2000, 1024));
+  ASSERT_EQ(rq.completions.size(), 1u);
+  EXPECT_EQ(rq.completions[0].byte_len, 2148u);
+  EXPECT_EQ(only_answer(rq).first_psn, 2002u);
+}
+
+TEST(ReorderHold, AReadIsAnsweredInItsTurn) {
+  HoldingQueue rq;
+  rq.receive(read_request(2001, 0x10000, 3000));
+  EXPECT_FALSE(rq.next_response());
+  rq.write({2000});
+  EXPECT_EQ(rq.resp.epsn, 2004u);
+  EXPECT_EQ(rq.respond().size(), 3u);
+}
+
+TEST(ReorderHold, WhatLiesWithinAReadIsForgotten) {
+  HoldingQueue rq;
+  rq.write({2001, 2002, 2004});
+  rq.receive(read_request(2000, 0x10000, 3000));
+  EXPECT_EQ(rq.resp.epsn, 2003u);
+  EXPECT_EQ(rq.resp.reorder.count, 1u);
+  rq.write({2003});
+  EXPECT_EQ(rq.taken_up, Psns{2004});
+}
+
+TEST(ReorderHold, WithoutMemoryItIsLost) {
+  HoldingQueue rq;
+  rq.receive(quiet_write(2001), kBadKey);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  rq.write({2000});
+  EXPECT_EQ(rq.resp.epsn, 2001u);
+  EXPECT_TRUE(rq.taken_up.empty());
+}
+
+TEST(ReorderHold, AFaultInWhatWasHeldIsFatalInItsTurn) {
+  HoldingQueue rq;
+  rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024));
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
+  rq.write({2000});
+  expect_nak(rq, SROCE_NAK_INVALID_REQUEST, 2001);
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
+}
+
+// ---------------------------------------------------------------- the budget
+
+TEST(ReorderBudget, OfNoneIsAStandardResponder) {
+  ReceiveQueue rq;
+  EXPECT_EQ(rq.receive(quiet_write(2001)).verdict, SROCE_RECV_NAK);
+  EXPECT_FALSE(rq.timer_runs());
+}
+
+TEST(ReorderBudget, IsADistanceFromTheExpectedPacket) {
+  HoldingQueue rq({.hold_packets = 4});
+  EXPECT_EQ(rq.receive(quiet_write(2003)).verdict, SROCE_RECV_HOLD);
+  EXPECT_EQ(rq.receive(quiet_write(2004)).verdict, SROCE_RECV_NAK);
+}
+
+TEST(ReorderBudget, IsASpanAtMost) {
+  HoldingQueue rq({.psn = 0xffff00, .hold_packets = 1u << 20});
+  EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan - 1)).verdict, SROCE_RECV_HOLD);
+  EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan)).verdict, SROCE_RECV_NAK);
+}
+
+TEST(ReorderBudget, HoldsAWholeSpan) {
+  SelectivePair rq(0xffff00, kSpan);
+  for (u32 i = 1; i < kSpan; i++) rq.write({psn_add(0xffff00, i)});
+  EXPECT_EQ(rq.resp.reorder.count, kSpan - 1);
+  const sroce_response_plan plan = only_answer(rq);
+  EXPECT_EQ(plan.payload_bytes, u32{SROCE_SACK_MAX_BYTES});
+  EXPECT_EQ(told(rq, plan).size(), kSpan - 1);
+  rq.write({0xffff00});
+  EXPECT_EQ(rq.taken_up.size(), kSpan - 1);
+  EXPECT_EQ(rq.resp.epsn, psn_add(0xffff00, kSpan));
+  EXPECT_EQ(sroce_psn_map_count(&rq.resp.reorder.held, 0, kSpan), 0u);
+}
+
+// ---------------------------------------------------------------- what is given up
+
+TEST(ReorderPurge, WantOfAReceiveDropsWhatIsHeld) {
+  HoldingQueue rq;
+  rq.write({2001, 2002});
+  EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_RNR);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  EXPECT_FALSE(rq.timer_runs());
+}
+
+TEST(ReorderPurge, AfterRnrNothingIsHeldUntilTheRefusedPacketComes) {
+  HoldingQueue rq;
+  rq.receive(send_only(2000, 10));
+  expect_dropped(rq, quiet_write(2001), SROCE_DROP_SEQUENCE);
+  rq.post(100);
+  rq.receive(send_only(2000, 10));
+  EXPECT_EQ(rq.receive(quiet_write(2002)).verdict, SROCE_RECV_HOLD);
+}
+
+TEST(ReorderPurge, WantOfAReceiveForWhatWasHeldDropsTheRest) {
+  HoldingQueue rq;
+  rq.receive(send_only(2001, 10));
+  rq.write({2002, 2003, 2000});
+  EXPECT_EQ(rq.resp.epsn, 2001u);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2001);
+}
+
+TEST(ReorderPurge, ErrDropsWhatIsHeld) {
+  HoldingQueue rq;
+  rq.write({2001, 2002});
+  sroce_responder_set_state(&rq.resp, SROCE_RQ_ERROR);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  EXPECT_FALSE(rq.timer_runs());
+}
+
+TEST(ReorderPurge, AFatalNakDropsWhatIsHeld) {
+  HoldingQueue rq;
+  rq.write({2001, 2002});
+  expect_fatal_nak(rq, write_only(2000, 0x10000, 16), SROCE_NAK_REMOTE_ACCESS, kBadKey);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  EXPECT_TRUE(rq.taken_up.empty());
+}
+
+TEST(ReorderPurge, ResetForgetsEverything) {
+  HoldingQueue rq;
+  rq.write({2001, 2002});
+  sroce_responder_reset(&rq.resp);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  EXPECT_EQ(sroce_psn_map_count(&rq.resp.reorder.held, 0, kSpan), 0u);
+  EXPECT_FALSE(rq.timer_runs());
+}
+
+// ---------------------------------------------------------------- what a standard peer hears
+
+TEST(ReorderNak, WaitsForAWhileBecauseLateIsNotLost) {
+  HoldingQueue rq;
+  rq.write({2001});
+  EXPECT_FALSE(rq.next_response());
+  EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 50 * kMicrosecond);
+}
+
+TEST(ReorderNak, NamesWhatIsMissing) {
+  HoldingQueue rq;
+  rq.write({2001, 2002});
+  rq.expire();
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+  EXPECT_FALSE(rq.timer_runs());
+}
+
+TEST(ReorderNak, IsNotSentWhenThePacketCameAfterAll) {
+  HoldingQueue rq;
+  rq.write({2001, 2000});
+  EXPECT_FALSE(rq.timer_runs());
+  EXPECT_FALSE(rq.next_response());
+}
+
+TEST(ReorderNak, AnEarlyCallDoesNothing) {
+  HoldingQueue rq;
+  rq.write({2001});
+  sroce_responder_timeout(&rq.resp, sroce_responder_deadline(&rq.resp) - 1);
+  EXPECT_FALSE(rq.next_response());
+  EXPECT_TRUE(rq.timer_runs());
+}
+
+TEST(ReorderNak, IsSentOnceForAGap) {
+  HoldingQueue rq;
+  rq.write({2001});
+  rq.expire();
+  rq.respond();
+  rq.write({2002, 2003});
+  EXPECT_FALSE(rq.timer_runs());
+  EXPECT_FALSE(rq.next_response());
+}
+
+TEST(ReorderNak, IsSentAgainWhenTheRepetitionLacksThePacketToo) {
+  HoldingQueue rq;
+  rq.write({2001});
+  rq.expire();
+  rq.respond();
+  rq.write({2001});
+  rq.expire();
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+}
+
+TEST(ReorderNak, IsDueForTheNextGapAsWell) {
+  HoldingQueue rq;
+  rq.write({2001, 2003});
+  rq.expire();
+  rq.respond();
+  rq.write({2000});
+  rq.expire();
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2002);
+}
+
+TEST(ReorderNak, ComesAtOnceForWhatCannotBeHeld) {
+  HoldingQueue rq({.hold_packets = 4});
+  rq.receive(quiet_write(2010));
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+  expect_dropped(rq, quiet_write(2011), SROCE_DROP_SEQUENCE);
+}
+
+TEST(ReorderNak, LearnsHowLatePacketsAre) {
+  HoldingQueue rq;
+  rq.write({2001});
+  rq.now += 40 * kMicrosecond;
+  rq.write({2000, 2003});
+  EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 80 * kMicrosecond);
+}
+
+TEST(ReorderNak, IsNeverLaterThanTwoMilliseconds) {
+  HoldingQueue rq;
+  rq.write({2001});
+  rq.now += 500'000 * kMicrosecond;
+  rq.write({2000, 2003});
+  EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 2000 * kMicrosecond);
+}
+
+// ---------------------------------------------------------------- what a selective peer hears
+
+TEST(ReorderSack, AnswersCarryTheBitOnlyToWhoAsks) {
+  SelectivePair both;
+  both.receive(selective(write_only(2000, 0x10000, 16)));
+  EXPECT_TRUE(both.respond()[0].selective);
+  SelectivePair standard_peer;
+  standard_peer.receive(write_only(2000, 0x10000, 16));
+  EXPECT_FALSE(standard_peer.respond()[0].selective);
+  HoldingQueue unwilling;
+  unwilling.receive(selective(write_only(2000, 0x10000, 16)));
+  EXPECT_FALSE(unwilling.respond()[0].selective);
+}
+
+TEST(ReorderSack, TellsOfTheFirstPacketHeldAtOnceAndNeedsNoTimer) {
+  SelectivePair rq;
+  rq.write({2001});
+  const sroce_response_plan plan = only_answer(rq);
+  EXPECT_EQ(plan.kind, SROCE_RESPONSE_SACK);
+  EXPECT_EQ(plan.first_psn, 1999u);
+  EXPECT_EQ(told(rq, plan), Psns{2001});
+  EXPECT_FALSE(rq.timer_runs());
+}
+
+TEST(ReorderSack, IsPaddedToWordsAndHasItsOwnOpcode) {
+  SelectivePair rq;
+  rq.write({2001});
+  const auto packets = rq.respond();
+  ASSERT_EQ(packets.size(), 1u);
+  EXPECT_EQ(packets[0].opcode, SROCE_OP_SACK);
+  EXPECT_EQ(packets[0].payload_bytes, 8u);
+  EXPECT_TRUE(packets[0].selective);
+}
+
+TEST(ReorderSack, TellsOfManyPacketsTogether) {
+  SelectivePair rq;
+  rq.write({2001});
+  rq.respond();
+  for (u32 psn = 2002; psn < 2017; psn++) {
+    rq.write({psn});
+    EXPECT_FALSE(rq.next_response()) << psn;
+  }
+  rq.write({2017});
+  EXPECT_EQ(told(rq, only_answer(rq)).size(), 17u);
+}
+
+TEST(ReorderSack, TellsOfEveryHole) {
+  SelectivePair rq;
+  rq.write({2001});
+  rq.respond();
+  rq.write({2003});
+  rq.receive(selective(write_only(2006, 0x10000, 16)));
+  EXPECT_EQ(told(rq, only_answer(rq)), (Psns{2001, 2003, 2006}));
+}
+
+TEST(ReorderSack, ADuplicateThatAsksIsAnswered) {
+  SelectivePair rq;
+  rq.write({2001});
+  rq.respond();
+  rq.receive(selective(write_only(2001, 0x10000, 16)));
+  EXPECT_EQ(told(rq, only_answer(rq)), Psns{2001});
+}
+
+TEST(ReorderSack, WhoAsksIsToldAtOnce) {
+  SelectivePair rq;
+  rq.write({2001});
+  rq.respond();
+  rq.receive(selective(write_only(2002, 0x10000, 16)));
+  EXPECT_EQ(told(rq, only_answer(rq)), (Psns{2001, 2002}));
+}
+
+TEST(ReorderSack, IsAnAckOnceNothingIsHeld) {
+  SelectivePair rq;
+  rq.write({2001, 2000});
+  const sroce_response_plan plan = only_answer(rq);
+  EXPECT_EQ(plan.kind, SROCE_RESPONSE_ACK);
+  EXPECT_EQ(plan.first_psn, 2001u);
+}
+
+TEST(ReorderSack, BeginsWithTheExpectedPsnWhereverThatLies) {
+  for (u32 psn : {0u, 1u, 63u, 64u, 65u, 0xffffffu, 0xffffc1u, 0x7fffffu}) {
+    SelectivePair rq(psn, 1000);
+    const Psns held = {psn_add(psn, 1), psn_add(psn, 2), psn_add(psn, 64), psn_add(psn, 200)};
+    rq.write(held);
+    EXPECT_EQ(told(rq, only_answer(rq)), held) << psn;
+  }
+}
+
+TEST(ReorderSack, ComesAfterTheAnswersToReads) {
+  SelectivePair rq;
+  rq.receive(selective(read_request(2000, 0x10000, 1000)));
+  rq.write({2002});
+  const auto packets = rq.respond();
+  ASSERT_EQ(packets.size(), 2u);
+  EXPECT_EQ(packets[0].opcode, SROCE_OP_READ_RESPONSE_ONLY);
+  EXPECT_EQ(packets[1].opcode, SROCE_OP_SACK);
+  EXPECT_EQ(packets[1].psn, 2000u);
+}
+
+// ---------------------------------------------------------------- holes of READs
+
+// A READ of ten responses, from PSN 2000, answered.
+struct AnsweredRead : ReceiveQueue {
+  explicit AnsweredRead(u32 responses = 10) {
+    receive(read_request(2000, 0x10000, responses * 1024));
+    respond();
+  }
+  void ask(u32 number, u32 count) {
+    receive(read_request(2000 + number, 0x10000 + u64{number} * 1024, count * 1024));
+  }
+  Psns answers() {
+    Psns psns;
+    for (const sroce_packet& pkt : respond()) psns.push_back(pkt.psn);
+    return psns;
+  }
+};
+
+TEST(ReadHole, IsFilledAndNoMore) {
+  AnsweredRead rq;
+  rq.ask(3, 2);
+  const auto packets = rq.respond();
+  ASSERT_EQ(packets.size(), 2u);
+  EXPECT_EQ(packets[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
+  EXPECT_EQ(packets[0].psn, 2003u);
+  EXPECT_EQ(packets[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
+  EXPECT_EQ(packets[1].payload_bytes, 1024u);
+}
+
+TEST(ReadHole, IsFilledBesideWhatGoesOn) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 10 * 1024));
+  rq.sent(*rq.next_response(6));
+  rq.receive(read_request(2001, 0x10000 + 1024, 1024));
+  Psns psns;
+  for (const sroce_packet& pkt : rq.respond()) psns.push_back(pkt.psn);
+  EXPECT_EQ(psns, (Psns{2001, 2006, 2007, 2008, 2009}));
+}
+
+TEST(ReadHole, SeveralAreFilledInTheOrderAskedFor) {
+  AnsweredRead rq;
+  rq.ask(5, 1);
+  rq.ask(1, 2);
+  EXPECT_EQ(rq.answers(), (Psns{2005, 2001, 2002}));
+}
+
+TEST(ReadHole, ThatReachesToTheEndBeginsAgainThere) {
+  AnsweredRead rq;
+  rq.ask(8, 2);
+  EXPECT_EQ(rq.answers(), (Psns{2008, 2009}));
+}
+
+TEST(ReadHole, TooManyAreForgotten) {
+  AnsweredRead rq(100);
+  for (u32 i = 0; i < 30; i++) rq.ask(2 * i, 1);
+  EXPECT_EQ(rq.answers().size(), u32{SROCE_MAX_REPLAYS});
+}
+
+TEST(ReadHole, OfAReadThatIsOverwrittenIsForgotten) {
+  ReceiveQueue rq({.max_dest_rd_atomic = 1});
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.respond();
+  rq.receive(read_request(2001, 0x10000 + 1024, 1024));
+  rq.receive(read_request(2004, 0x20000, 100));
+  const auto packets = rq.respond();
+  ASSERT_EQ(packets.size(), 1u);
+  EXPECT_EQ(packets[0].psn, 2004u);
+}
+
+TEST(ReadHole, InARegionThatIsGoneIsFatal) {
+  AnsweredRead rq;
+  rq.ask(3, 2);
+  rq.sent(*rq.next_response(), SROCE_MEM_BAD_KEY);
+  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2003);
+  EXPECT_TRUE(sroce_responder_is_dead(&rq.resp));
+}
+
+}  // namespace

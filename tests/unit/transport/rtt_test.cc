@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include "port/engine.h"
+
+namespace {
+
+constexpr u64 kMicrosecond = 1000;
+constexpr u64 kSecond = 1'000'000'000;
+
+sroce_rtt after(std::initializer_list<u64> samples_ns) {
+  sroce_rtt rtt = {};
+  u64 now_ns = 1;
+  for (u64 sample_ns : samples_ns) sroce_rtt_sample(&rtt, sample_ns, now_ns++);
+  return rtt;
+}
+
+TEST(RttSample, TheFirstIsTheEstimateAndHalfOfItTheDeviation) {
+  const sroce_rtt rtt = after({8000});
+  EXPECT_EQ(rtt.srtt_ns, 8000u);
+  EXPECT_EQ(rtt.var_ns, 4000u);
+  EXPECT_EQ(rtt.min_ns, 8000u);
+}
+
+TEST(RttSample, LaterOnesMoveTheEstimateByAnEighth) {
+  const sroce_rtt rtt = after({8000, 16000});
+  EXPECT_EQ(rtt.srtt_ns, 9000u);
+  EXPECT_EQ(rtt.var_ns, 3000u + 2000u);
+}
+
+TEST(RttSample, ShorterOnesMoveItDown) {
+  const sroce_rtt rtt = after({16000, 8000});
+  EXPECT_EQ(rtt.srtt_ns, 15000u);
+  EXPECT_EQ(rtt.min_ns, 8000u);
+}
+
+TEST(RttSample, OfNothingCountsAsOneNanosecond) {
+  EXPECT_EQ(after({0}).srtt_ns, 1u);
+  EXPECT_GE(after({1, 0, 0, 0}).srtt_ns, 1u);
+}
+
+TEST(RttSample, LongerThanTwoSecondsCountsAsTwoSeconds) {
+  EXPECT_EQ(after({100 * kSecond}).srtt_ns, 2'000'000'000u);
+}
+
+TEST(RttMinimum, IsForgottenAfterTwoPeriods) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sample(&rtt, 1000, 1);
+  sroce_rtt_sample(&rtt, 5000, 1 + 10 * kSecond);
+  EXPECT_EQ(rtt.min_ns, 1000u);
+  sroce_rtt_sample(&rtt, 5000, 1 + 20 * kSecond);
+  EXPECT_EQ(rtt.min_ns, 5000u);
+}
+
+TEST(RttTiming, EndsWithTheAnswerToItsPacket) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 100, 1000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
+  EXPECT_EQ(rtt.srtt_ns, 7000u);
+  EXPECT_FALSE(rtt.timing);
+}
+
+TEST(RttTiming, DoesNotEndWithAnAnswerToOneBefore) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 0, 1000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 0xffffff, 8000), 0u);
+  EXPECT_TRUE(rtt.timing);
+}
+
+TEST(RttTiming, EndsWithAnAnswerToOneBehind) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 0xffffff, 1000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 3, 8000), 7000u);
+}
+
+TEST(RttTiming, IsOfOnePacketAtATime) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 100, 1000);
+  sroce_rtt_sent(&rtt, 101, 2000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 8000), 7000u);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 9000), 0u);
+}
+
+TEST(RttTiming, EndsWhenThePacketIsSentAgain) {
+  sroce_rtt rtt = after({5000});
+  sroce_rtt_sent(&rtt, 2, 1000);
+  sroce_rtt_sent_again(&rtt, 0xfffffe, 5);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 2, 8000), 0u);
+  EXPECT_EQ(rtt.srtt_ns, 5000u);
+}
+
+TEST(RttTiming, GoesOnWhenOtherPacketsAreSentAgain) {
+  sroce_rtt rtt = after({5000});
+  sroce_rtt_sent(&rtt, 100, 1000);
+  sroce_rtt_sent_again(&rtt, 90, 10);
+  sroce_rtt_sent_again(&rtt, 101, 10);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
+}
+
+TEST(RttTiming, TheFirstEverMayBeTooLongRatherThanMissing) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 100, 1000);
+  sroce_rtt_sent_again(&rtt, 100, 1);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
+}
+
+TEST(RttProbe, IsAGuessBeforeAnythingIsKnown) {
+  const sroce_rtt rtt = {};
+  EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 2000 * kMicrosecond);
+  EXPECT_EQ(sroce_rtt_repair_ns(&rtt), 2000 * kMicrosecond);
+}
+
+TEST(RttProbe, AllowsForTheDeviation) {
+  const sroce_rtt rtt = after({8000});
+  EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 8000u + 4 * 4000u + 50000u);
+  EXPECT_EQ(sroce_rtt_repair_ns(&rtt), 8000u + 4 * 4000u);
+}
+
+TEST(RttProbe, IsLaterThanTheRoundTripEvenWhenThatNeverChanges) {
+  sroce_rtt rtt = {};
+  for (u64 i = 0; i < 100; i++) sroce_rtt_sample(&rtt, 80000, 1 + i);
+  EXPECT_EQ(rtt.srtt_ns, 80000u);
+  EXPECT_GE(sroce_rtt_probe_ns(&rtt), 80000u + 40000u + 50000u);
+  EXPECT_GE(sroce_rtt_repair_ns(&rtt), 80000u + 20000u);
+}
+
+TEST(RttPath, HoldsNothingBeforeAnythingIsKnown) {
+  sroce_rtt rtt = {};
+  sroce_rtt_count(&rtt, 1000, 1000);
+  EXPECT_EQ(sroce_rtt_bdp_packets(&rtt), 0u);
+}
+
+TEST(RttPath, HoldsWhatIsAnsweredInARoundTrip) {
+  sroce_rtt rtt = after({10000});
+  for (u64 now_ns = 10000; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
+  EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 30, 4);
+}
+
+TEST(RttPath, DoesNotHoldWhatStandsInQueues) {
+  sroce_rtt rtt = after({10000});
+  for (u64 i = 0; i < 100; i++) sroce_rtt_sample(&rtt, 40000, 2 + i);
+  for (u64 now_ns = 10000; now_ns < 2000000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
+  EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 30, 6);
+}
+
+TEST(RttPath, IsNotSmallAfterAPause) {
+  sroce_rtt rtt = after({10000});
+  for (u64 now_ns = 10000; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
+  const u32 packets = rtt.packets;
+  sroce_rtt_count(&rtt, 1, 5000000);
+  EXPECT_EQ(rtt.packets, packets);
+}
+
+}  // namespace
