@@ -9,6 +9,9 @@
 #include "sroce/diagnosis.h"
 #include "sroce/failure.h"
 #include "sroce/kernel_module.h"
+#include "sroce/qp.h"
+#include "sroce/set.h"
+#include "sroce/show.h"
 #include "sroce/status.h"
 
 namespace sroce {
@@ -21,6 +24,9 @@ constexpr char examples[] =
     "  sroce status               devices, GIDs and the counters that are not zero\n"
     "  sroce status -j | jq '.[].gids[].address'\n"
     "  sroce status --all         devices of the in-tree rdma_rxe as well\n"
+    "  sroce show sroce0          parameters: congestion control, ECN, selective repeat\n"
+    "  sroce set sroce0 cc delay delay_target 50\n"
+    "  sroce qp                   queue pairs, and how fast they may send\n"
     "  sroce del sroce0           detach\n";
 
 constexpr char see_help[] = "see: sroce --help";
@@ -39,6 +45,9 @@ struct CommandLine {
   AddOptions add;
   std::string del_name;
   StatusOptions status;
+  SetOptions set;
+  ShowOptions show;
+  QpOptions qp;
   bool json = false;
 
   CommandLine() {
@@ -60,15 +69,40 @@ struct CommandLine {
     status_command->add_option("NAME", status.name, "only this device");
     status_command->add_flag("-j,--json", json, "print JSON");
     status_command->add_flag("-a,--all", status.all, "show devices of the in-tree rdma_rxe too");
+    add_module_commands();
+  }
+
+  void add_module_commands() {
+    auto* show_command = app.add_subcommand("show", "Show the parameters of a device");
+    show_command->add_option("DEV", show.device, "device name")->required();
+    show_command->add_flag("-j,--json", json, "print JSON");
+
+    auto* set_command = app.add_subcommand("set", "Set parameters of a device");
+    set_command->add_option("DEV", set.device, "device name")->required();
+    set_command->add_option("NAME-VALUE", set.pairs, "NAME VALUE, any number of times")->required();
+
+    auto* qp_command = app.add_subcommand("qp", "Show queue pairs and what they are doing");
+    qp_command->add_option("DEV", qp.device, "only those of this device");
+    qp_command->add_flag("-j,--json", json, "print JSON");
   }
 
   void run(System& system, std::ostream& out) {
     if (app.get_subcommands().empty()) throw Failure(ExitCode::usage, "no command", see_help);
     if (app.got_subcommand("add")) run_add(system, add, out);
     if (app.got_subcommand("del")) run_del(system, del_name, out);
+    if (app.got_subcommand("set")) run_set(system, set, out);
+    const Format format = json ? Format::json : Format::table;
     if (app.got_subcommand("status")) {
-      status.format = json ? Format::json : Format::table;
+      status.format = format;
       run_status(system, status, out);
+    }
+    if (app.got_subcommand("show")) {
+      show.format = format;
+      run_show(system, show, out);
+    }
+    if (app.got_subcommand("qp")) {
+      qp.format = format;
+      run_qp(system, qp, out);
     }
   }
 };

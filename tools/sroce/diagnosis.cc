@@ -129,6 +129,34 @@ Failure explain_del(const KernelError& error, const std::string& name, bool is_r
   }
 }
 
+Failure explain_refusal(const KernelError& error, const std::string& verb, const std::string& name,
+                        bool is_root) {
+  const std::string cannot = "cannot " + verb + " " + quoted(name) + ": ";
+  switch (error.error()) {
+    case EPERM:
+    case EACCES:
+      return make_failure(ExitCode::no_permission, cannot + "no permission",
+                          permission_cure(is_root), error);
+    case EINVAL:
+      return make_failure(ExitCode::bad_parameter, cannot + "the kernel takes no such parameter",
+                          "see the parameters: sroce show " + name, error);
+    case ERANGE:
+      return make_failure(ExitCode::bad_parameter, cannot + "the value is out of range",
+                          "see the ranges: sroce show " + name, error);
+    default:
+      return {ExitCode::other, cannot + error.what(), "the kernel log may say more: dmesg | tail"};
+  }
+}
+
+Failure explain_family_absent(ModuleState module, const std::string& kernel_release) {
+  if (module == ModuleState::loaded)
+    return {ExitCode::module_absent, "the kernel module sroce that is loaded does not know this",
+            "it is older than this tool: modprobe -r sroce && modprobe sroce"};
+  return {ExitCode::module_absent, "the kernel module sroce is not loaded",
+          module == ModuleState::installed ? "load it: modprobe sroce"
+                                           : module_cure(module, kernel_release)};
+}
+
 Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release) {
   if (module == ModuleState::installed)
     return {ExitCode::module_absent, "RDMA is not loaded in the kernel", "load it: modprobe sroce"};

@@ -29,6 +29,12 @@ struct AddAttempt {
 
 Failure explain_add(const KernelError& error, const AddAttempt& attempt);
 Failure explain_del(const KernelError& error, const std::string& name, bool is_root);
+/// A request to the module's own family was refused; verb is "show" or "set".
+Failure explain_refusal(const KernelError& error, const std::string& verb, const std::string& name,
+                        bool is_root);
+
+/// The kernel does not know the module's own netlink family.
+Failure explain_family_absent(ModuleState module, const std::string& kernel_release);
 
 /// The kernel has no RDMA netlink.
 Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release);

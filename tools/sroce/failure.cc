@@ -22,6 +22,7 @@ std::span<const ExitCodeText> exit_code_texts() {
       ExitCodeText{ExitCode::interface_unsupported, "the interface cannot carry RoCE"},
       ExitCodeText{ExitCode::bad_name, "the device name is not allowed"},
       ExitCodeText{ExitCode::not_sroce, "the device belongs to another driver"},
+      ExitCodeText{ExitCode::bad_parameter, "no such parameter, or not its value"},
   };
   return texts;
 }

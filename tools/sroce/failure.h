@@ -25,6 +25,7 @@ enum class ExitCode : int {
   interface_unsupported = 10,
   bad_name = 11,
   not_sroce = 12,
+  bad_parameter = 13,
 };
 
 struct ExitCodeText {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/netlink.h>
 #include <net/if.h>
 #include <unistd.h>
 
@@ -24,10 +25,12 @@ std::vector<std::string> interface_names() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sroce::NetlinkSocket socket;
+  sroce::NetlinkSocket socket(NETLINK_RDMA);
+  sroce::NetlinkSocket generic(NETLINK_GENERIC);
   const std::string release = sroce::kernel_release();
   sroce::System system{
       .channel = socket,
+      .generic = generic,
       .sysfs = sroce::Sysfs("/sys"),
       .modules_alias = "/lib/modules/" + release + "/modules.alias",
       .kernel_release = release,

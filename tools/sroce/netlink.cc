@@ -12,8 +12,8 @@
 namespace sroce {
 namespace {
 
-// Every request here is a handful of short attributes; names are checked before they get here.
-constexpr size_t request_bytes_max = 1024;
+// The longest sets every parameter of a device.
+constexpr size_t request_bytes_max = 4096;
 
 template <typename T>
 T read(ByteView bytes) {
@@ -70,6 +70,12 @@ Request::Request(uint16_t type, uint16_t flags) : buffer_(request_bytes_max) {
   header->nlmsg_flags = static_cast<uint16_t>(NLM_F_REQUEST | flags);
 }
 
+Request::Request(uint16_t type, uint16_t flags, ByteView family_header) : Request(type, flags) {
+  auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data());
+  void* place = mnl_nlmsg_put_extra_header(header, family_header.size());
+  std::memcpy(place, family_header.data(), family_header.size());
+}
+
 Request& Request::put(uint16_t attribute, uint32_t value) {
   auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data());
   if (!mnl_attr_put_u32_check(header, buffer_.size(), attribute, value))
@@ -84,6 +90,15 @@ Request& Request::put(uint16_t attribute, const std::string& value) {
   return *this;
 }
 
+Request& Request::put_nest(uint16_t attribute, const std::function<void(Request&)>& fill) {
+  auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data());
+  nlattr* nest = mnl_attr_nest_start_check(header, buffer_.size(), attribute);
+  if (!nest) throw std::length_error("netlink request too long");
+  fill(*this);
+  mnl_attr_nest_end(header, nest);
+  return *this;
+}
+
 ByteView Request::bytes() const {
   return ByteView(buffer_).first(reinterpret_cast<const nlmsghdr*>(buffer_.data())->nlmsg_len);
 }
@@ -93,6 +108,7 @@ void Request::set_sequence(uint32_t sequence) {
 }
 
 uint8_t Attribute::u8() const { return read<uint8_t>(payload); }
+uint16_t Attribute::u16() const { return read<uint16_t>(payload); }
 uint32_t Attribute::u32() const { return read<uint32_t>(payload); }
 uint64_t Attribute::u64() const { return read<uint64_t>(payload); }
 

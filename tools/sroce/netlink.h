@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -41,9 +42,13 @@ class MalformedMessage : public std::runtime_error {
 class Request {
  public:
   Request(uint16_t type, uint16_t flags);
+  /// With a header of the family behind that of netlink.
+  Request(uint16_t type, uint16_t flags, ByteView family_header);
 
   Request& put(uint16_t attribute, uint32_t value);
   Request& put(uint16_t attribute, const std::string& value);
+  /// An attribute that holds what fill puts.
+  Request& put_nest(uint16_t attribute, const std::function<void(Request&)>& fill);
 
   ByteView bytes() const;
   void set_sequence(uint32_t sequence);
@@ -58,6 +63,7 @@ struct Attribute {
   ByteView payload;
 
   uint8_t u8() const;
+  uint16_t u16() const;
   uint32_t u32() const;
   uint64_t u64() const;
   std::string text() const;  // a string that must be NUL-terminated

@@ -18,7 +18,7 @@ constexpr size_t datagram_bytes_max = 32768;
 void NetlinkSocket::Closer::operator()(mnl_socket* socket) const { mnl_socket_close(socket); }
 
 void NetlinkSocket::open() {
-  socket_.reset(mnl_socket_open2(NETLINK_RDMA, SOCK_CLOEXEC));
+  socket_.reset(mnl_socket_open2(protocol_, SOCK_CLOEXEC));
   if (!socket_) {
     if (errno == EPROTONOSUPPORT || errno == EAFNOSUPPORT)
       throw SubsystemAbsent(std::strerror(errno));

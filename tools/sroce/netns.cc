@@ -2,6 +2,7 @@
 #include "sroce/netns.h"
 
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,7 +88,7 @@ void visit_other_netns(const NetnsVisitor& visitor) {
     if (is_own(path)) continue;
     const NetnsStay stay(path);
     if (!stay.entered()) continue;
-    NetlinkSocket socket;
+    NetlinkSocket socket(NETLINK_RDMA);
     if (!visitor(path.filename(), socket)) return;
   }
 }

@@ -4,6 +4,8 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
+#include "sroce/attribute_map.h"
+
 namespace sroce::nldev {
 namespace {
 
@@ -17,29 +19,6 @@ Request request(uint32_t command, int flags) {
 /// A request answered by one message; the acknowledgement behind it marks the end.
 Request one(uint32_t command) { return request(command, NLM_F_ACK); }
 Request dump(uint32_t command) { return request(command, NLM_F_DUMP); }
-
-/// The attributes of one nesting level; the last one wins where the kernel repeats a type.
-class Attributes {
- public:
-  explicit Attributes(ByteView payload) {
-    for (const Attribute& attribute : parse_attributes(payload))
-      by_type_.insert_or_assign(attribute.type, attribute);
-  }
-
-  const Attribute* find(uint16_t type) const {
-    const auto found = by_type_.find(type);
-    return found == by_type_.end() ? nullptr : &found->second;
-  }
-
-  const Attribute& get(uint16_t type) const {
-    const Attribute* attribute = find(type);
-    if (!attribute) throw MalformedMessage("netlink: attribute missing in the kernel's reply");
-    return *attribute;
-  }
-
- private:
-  std::map<uint16_t, Attribute> by_type_;
-};
 
 }  // namespace
 
@@ -75,13 +54,13 @@ Request counters_request(uint32_t device_index, uint32_t port) {
 }
 
 DeviceReply decode_device(ByteView payload) {
-  const Attributes attributes(payload);
+  const AttributeMap attributes(payload);
   return {attributes.get(RDMA_NLDEV_ATTR_DEV_INDEX).u32(),
           attributes.get(RDMA_NLDEV_ATTR_DEV_NAME).text()};
 }
 
 PortReply decode_port(ByteView payload) {
-  const Attributes attributes(payload);
+  const AttributeMap attributes(payload);
   PortReply reply{attributes.get(RDMA_NLDEV_ATTR_PORT_INDEX).u32(),
                   attributes.get(RDMA_NLDEV_ATTR_PORT_STATE).u8(),
                   {}};
@@ -91,12 +70,12 @@ PortReply decode_port(ByteView payload) {
 }
 
 ResourcesReply decode_resources(ByteView payload) {
-  const Attributes attributes(payload);
+  const AttributeMap attributes(payload);
   ResourcesReply reply{attributes.get(RDMA_NLDEV_ATTR_DEV_INDEX).u32(), {}};
   const Attribute& summary = attributes.get(RDMA_NLDEV_ATTR_RES_SUMMARY);
   for (const Attribute& entry : parse_attributes(summary.payload)) {
     if (entry.type != RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY) continue;
-    const Attributes fields(entry.payload);
+    const AttributeMap fields(entry.payload);
     if (fields.get(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME).text() == "qp")
       reply.qps = fields.get(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR).u64();
   }
@@ -104,18 +83,18 @@ ResourcesReply decode_resources(ByteView payload) {
 }
 
 UverbsReply decode_uverbs(ByteView payload) {
-  const Attributes attributes(payload);
+  const AttributeMap attributes(payload);
   return {attributes.get(RDMA_NLDEV_ATTR_CHARDEV_NAME).text(),
           attributes.get(RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID).u32()};
 }
 
 Counters decode_counters(ByteView payload) {
-  const Attributes attributes(payload);
+  const AttributeMap attributes(payload);
   Counters counters;
   const Attribute& table = attributes.get(RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
   for (const Attribute& entry : parse_attributes(table.payload)) {
     if (entry.type != RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY) continue;
-    const Attributes fields(entry.payload);
+    const AttributeMap fields(entry.payload);
     counters[fields.get(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME).text()] =
         fields.get(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE).u64();
   }

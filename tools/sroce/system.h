@@ -17,7 +17,8 @@
 namespace sroce {
 
 struct System {
-  Channel& channel;
+  Channel& channel;  // RDMA netlink
+  Channel& generic;  // generic netlink
   Sysfs sysfs;
   std::filesystem::path modules_alias;
   std::string kernel_release;

@@ -1,43 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/table.h"
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "sroce/columns.h"
+
 namespace sroce {
 namespace {
 
-using Row = std::vector<std::string>;
-
-constexpr size_t gap = 2;
-
-/// Interface names may hold terminal control characters.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (std::iscntrl(static_cast<unsigned char>(c))) c = '?';
-  }
-  return text;
-}
-
-/// Left-aligned columns as wide as their widest cell; nothing at all if only the heading is there.
-std::string align(std::vector<Row> rows) {
-  if (rows.size() < 2) return {};
-  std::vector<size_t> widths(rows.front().size());
-  for (Row& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      row[i] = printable(std::move(row[i]));
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
+std::string text_of(std::vector<Row> rows) {
   std::string text;
-  for (const Row& row : rows) {
-    for (size_t i = 0; i + 1 < row.size(); ++i)
-      text += row[i] + std::string(widths[i] - row[i].size() + gap, ' ');
-    text += row.back() + '\n';
-  }
+  for (const std::string& line : align(std::move(rows))) text += line + '\n';
   return text;
 }
 
@@ -60,7 +35,7 @@ std::string device_table(std::span<const Device> devices) {
                     netns_text(device), or_dash(device.state), number_or_dash(device.mtu_bytes),
                     number_or_dash(device.qps)});
   }
-  return align(std::move(rows));
+  return text_of(std::move(rows));
 }
 
 std::string gid_table(std::span<const Device> devices) {
@@ -70,7 +45,7 @@ std::string gid_table(std::span<const Device> devices) {
       rows.push_back(
           {device.name, std::to_string(gid.index), gid.type, or_dash(gid.netdev), gid.address});
   }
-  return align(std::move(rows));
+  return text_of(std::move(rows));
 }
 
 std::string counter_table(std::span<const Device> devices) {
@@ -79,7 +54,7 @@ std::string counter_table(std::span<const Device> devices) {
     for (const auto& [name, value] : device.counters)
       rows.push_back({device.name, name, std::to_string(value)});
   }
-  return align(std::move(rows));
+  return text_of(std::move(rows));
 }
 
 }  // namespace

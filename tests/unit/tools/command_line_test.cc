@@ -58,7 +58,8 @@ TEST(CommandLine, VersionIsPrinted) {
 TEST(CommandLine, MisuseIsStatusTwoAndSaysWhat) {
   FakeMachine machine;
   const std::vector<std::vector<const char*>> misuses = {
-      {}, {"bogus"}, {"add"}, {"del"}, {"add", "a", "b", "c"}, {"status", "--what"}};
+      {},       {"bogus"},        {"add"}, {"del"}, {"add", "a", "b", "c"}, {"status", "--what"},
+      {"show"}, {"set", "sroce0"}};
   for (const auto& arguments : misuses) {
     const Outcome outcome = run(machine, arguments);
     EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::usage));

@@ -12,7 +12,7 @@ TEST(ExitCodes, AreAllDocumentedInOrder) {
     EXPECT_EQ(static_cast<int>(code), expected++);
     EXPECT_STRNE(text, "");
   }
-  EXPECT_EQ(expected, static_cast<int>(ExitCode::not_sroce) + 1);
+  EXPECT_EQ(expected, static_cast<int>(ExitCode::bad_parameter) + 1);
 }
 
 TEST(FailureText, PutsEachLineOfTheCureBelowTheCause) {

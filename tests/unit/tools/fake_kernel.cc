@@ -147,6 +147,7 @@ std::vector<Bytes> FakeChannel::exchange(Request request) {
 
 FakeMachine::FakeMachine()
     : system{.channel = channel,
+             .generic = module,
              .sysfs = Sysfs(sysfs.root()),
              .modules_alias = sysfs.root() / "modules.alias",
              .kernel_release = "6.1.0-test",

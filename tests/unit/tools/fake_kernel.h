@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fake_module.h"
 #include "sroce/system.h"
 #include "temporary_tree.h"
 
@@ -78,6 +79,7 @@ class FakeMachine {
   std::vector<std::string> interfaces{"lo", "eth0", "eth1"};
   std::vector<std::string> other_netns;
   FakeChannel channel{kernel};
+  FakeModule module;
   System system;
 };
 

@@ -2,6 +2,7 @@
 #include "sroce/netlink_socket.h"
 
 #include <gtest/gtest.h>
+#include <linux/netlink.h>
 
 #include "sroce/nldev.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 // Runs against the kernel of the machine: with RDMA it lists devices, without it says so.
 TEST(NetlinkSocket, ListsDevicesOrReportsThatThereIsNoRdma) {
-  NetlinkSocket socket;
+  NetlinkSocket socket(NETLINK_RDMA);
   try {
     for (int round = 0; round < 2; ++round) {
       for (const Bytes& payload : socket.exchange(nldev::devices_request()))

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/qp.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "fake_kernel.h"
+#include "sroce_netlink.h"
+
+namespace sroce {
+namespace {
+
+using genl::QueuePair;
+using test::Attributes;
+using test::FakeMachine;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+QueuePair connected() {
+  QueuePair qp{"sroce0", 4, 17, "RC", "RTS", genl::Peer{18, "10.0.0.1", "10.0.0.2", "on"}, {}, {}};
+  qp.send = {"dcqcn",
+             "fast recovery",
+             {{SROCE_A_HALF_RATE, 625000000},
+              {SROCE_A_HALF_TARGET_RATE, 1250000000},
+              {SROCE_A_HALF_ALPHA, 512},
+              {SROCE_A_HALF_CNP_HANDLED, 2},
+              {SROCE_A_HALF_CUTS, 1},
+              {SROCE_A_HALF_SRTT_NS, 113000},
+              {SROCE_A_HALF_RTTVAR_NS, 12500},
+              {SROCE_A_HALF_MIN_RTT_NS, 90000},
+              {SROCE_A_HALF_INFLIGHT, 64},
+              {SROCE_A_HALF_RETRANSMITS, 5}}};
+  qp.recv = {"dcqcn",
+             "idle",
+             {{SROCE_A_HALF_HELD_PACKETS, 3},
+              {SROCE_A_HALF_HELD_BYTES, 6912},
+              {SROCE_A_HALF_ECN_MARKED, 9},
+              {SROCE_A_HALF_CNP_SENT, 4}}};
+  return qp;
+}
+
+QueuePair of_the_kernel() { return {"sroce0", 4, 1, "GSI", "RTS", {}, {}, {}}; }
+
+TEST(Qp, TwoLinesEach) {
+  const std::vector<QueuePair> qps{of_the_kernel(), connected()};
+  EXPECT_EQ(qp_text(qps),
+            "STATE  TYPE  DEVICE  LOCAL:QPN    PEER:QPN\n"
+            "RTS    GSI   sroce0  *:1          *\n"
+            "\t inflight:0 retrans:0 timeouts:0 probes:0 cnp:0 cuts:0 held:0/0 ce:0 cnp_sent:0\n"
+            "RTS    RC    sroce0  10.0.0.1:17  10.0.0.2:18\n"
+            "\t cc:dcqcn/fast recovery rate:5Gbps target:10Gbps alpha:0.5 rtt:0.113/0.013 "
+            "minrtt:0.09 inflight:64 retrans:5 timeouts:0 probes:0 cnp:2 cuts:1 selective:on "
+            "held:3/6912 ce:9 cnp_sent:4\n");
+}
+
+TEST(Qp, AWindowIsInPackets) {
+  QueuePair qp = connected();
+  qp.send = {"delay", "slow start", {{SROCE_A_HALF_CWND, 16 * 256 + 128}}};
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("cc:delay/slow start cwnd:16.5 inflight"));
+}
+
+TEST(Qp, ThePaceOfResponsesIsShownWhileThereIsOne) {
+  QueuePair qp = connected();
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), Not(HasSubstr("resp_")));
+  qp.recv.numbers[SROCE_A_HALF_RATE] = 125000;
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("resp_cc:dcqcn/idle resp_rate:1Mbps held"));
+}
+
+TEST(Qp, AnIPv6AddressIsInBrackets) {
+  QueuePair qp = connected();
+  qp.peer->address = "fd00::2";
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("  [fd00::2]:18\n"));
+}
+
+TEST(Qp, NoneIsNothing) {
+  EXPECT_EQ(qp_text({}), "");
+  EXPECT_EQ(qp_json({}), "[]\n");
+}
+
+TEST(Qp, JsonSaysNullForWhatIsNotThere) {
+  QueuePair qp = of_the_kernel();
+  qp.recv.numbers[SROCE_A_HALF_HELD_PACKETS] = 0;
+  EXPECT_EQ(qp_json(std::span(&qp, 1)), R"([
+  {
+    "device": "sroce0",
+    "index": 4,
+    "qpn": 1,
+    "type": "GSI",
+    "state": "RTS",
+    "peer": null,
+    "send": {
+      "cc": null,
+      "cc_state": null,
+      "rate": null,
+      "target_rate": null,
+      "cwnd_256ths": null,
+      "alpha_1024ths": null,
+      "cnp_handled": null,
+      "cuts": null,
+      "srtt_ns": null,
+      "rttvar_ns": null,
+      "min_rtt_ns": null,
+      "inflight": null,
+      "retransmits": null,
+      "timeouts": null,
+      "probes": null
+    },
+    "recv": {
+      "cc": null,
+      "cc_state": null,
+      "rate": null,
+      "target_rate": null,
+      "cwnd_256ths": null,
+      "alpha_1024ths": null,
+      "cnp_handled": null,
+      "cuts": null,
+      "held_packets": 0,
+      "held_bytes": null,
+      "ecn_marked": null,
+      "cnp_sent": null
+    }
+  }
+]
+)");
+}
+
+TEST(Qp, JsonHasThePeer) {
+  const QueuePair qp = connected();
+  EXPECT_THAT(qp_json(std::span(&qp, 1)), HasSubstr(R"(    "peer": {
+      "qpn": 18,
+      "address": "10.0.0.2",
+      "local_address": "10.0.0.1",
+      "selective": "on"
+    },
+)"));
+}
+
+TEST(Qp, AsksForAllOrForThoseOfADevice) {
+  FakeMachine machine;
+  std::ostringstream out;
+  run_qp(machine.system, {}, out);
+  run_qp(machine.system, {.device = "sroce0"}, out);
+  EXPECT_EQ(out.str(), "");
+  const auto wanted = [](const Attributes& attributes) {
+    return test::family_request(test::fake_family, SROCE_CMD_QP_GET, NLM_F_DUMP, attributes);
+  };
+  EXPECT_EQ(
+      machine.module.requests,
+      (std::vector<Bytes>{wanted({}), wanted(Attributes().text(SROCE_A_DEV_NAME, "sroce0"))}));
+}
+
+}  // namespace
+}  // namespace sroce

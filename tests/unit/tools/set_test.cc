@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/set.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "fake_kernel.h"
+#include "sroce/failure.h"
+#include "sroce/genl.h"
+
+namespace sroce {
+namespace {
+
+using test::FakeMachine;
+using ::testing::HasSubstr;
+
+std::string set(FakeMachine& machine, const std::vector<std::string>& pairs) {
+  std::ostringstream out;
+  run_set(machine.system, {"sroce0", pairs}, out);
+  return out.str();
+}
+
+Failure failure_of(FakeMachine& machine, const std::vector<std::string>& pairs) {
+  try {
+    set(machine, pairs);
+  } catch (const Failure& failure) {
+    return failure;
+  }
+  return {ExitCode::success, "", ""};
+}
+
+TEST(Set, SendsNumbersAndTextsInOneRequest) {
+  FakeMachine machine;
+  EXPECT_EQ(set(machine, {"cc", "dcqcn", "rp_ai_rate", "5"}), "sroce0: cc dcqcn, rp_ai_rate 5\n");
+  const std::vector<genl::Setting> settings{{"cc", "dcqcn"}, {"rp_ai_rate", 5u}};
+  const Request expected = genl::set_request(test::fake_family, "sroce0", settings);
+  ASSERT_EQ(machine.module.requests.size(), 1u);
+  EXPECT_EQ(machine.module.requests[0], Bytes(expected.bytes().begin(), expected.bytes().end()));
+}
+
+TEST(Set, WantsAValueForEachName) {
+  FakeMachine machine;
+  const Failure failure = failure_of(machine, {"ecn", "1", "cc"});
+  EXPECT_EQ(failure.code(), ExitCode::usage);
+  EXPECT_STREQ(failure.what(), "'cc' has no value");
+  EXPECT_TRUE(machine.module.requests.empty());
+}
+
+TEST(Set, RefusesNumbersThatAreTooLarge) {
+  FakeMachine machine;
+  EXPECT_EQ(failure_of(machine, {"ecn", "4294967296"}).code(), ExitCode::bad_parameter);
+  EXPECT_TRUE(machine.module.requests.empty());
+}
+
+TEST(Set, SaysWhatTheKernelSays) {
+  FakeMachine machine;
+  machine.module.error = ERANGE;
+  machine.module.extended_ack = "rp_gd: 12 is not in 10 to 11";
+  const Failure failure = failure_of(machine, {"rp_gd", "12"});
+  EXPECT_EQ(failure.code(), ExitCode::bad_parameter);
+  EXPECT_STREQ(failure.what(),
+               "cannot set 'sroce0': the value is out of range "
+               "(kernel: rp_gd: 12 is not in 10 to 11)");
+  EXPECT_EQ(failure.cure(), "see the ranges: sroce show sroce0");
+}
+
+TEST(Set, TellsTheCauses) {
+  FakeMachine machine;
+  machine.add_device({.index = 0, .name = "rxe0"});
+  const std::vector<std::pair<int, ExitCode>> causes{{EPERM, ExitCode::no_permission},
+                                                     {EINVAL, ExitCode::bad_parameter},
+                                                     {ENODEV, ExitCode::no_such_device},
+                                                     {EIO, ExitCode::other}};
+  for (const auto& [error, code] : causes) {
+    machine.module.error = error;
+    EXPECT_EQ(failure_of(machine, {"ecn", "1"}).code(), code) << error;
+  }
+}
+
+TEST(Set, KnowsADeviceOfAnotherDriver) {
+  FakeMachine machine;
+  machine.add_device({.index = 0, .name = "sroce0"});
+  machine.module.error = ENODEV;
+  EXPECT_EQ(failure_of(machine, {"ecn", "1"}).code(), ExitCode::not_sroce);
+}
+
+TEST(Set, ReportsAModuleThatIsNotThere) {
+  FakeMachine machine;
+  machine.module.loaded = false;
+  const Failure failure = failure_of(machine, {"ecn", "1"});
+  EXPECT_EQ(failure.code(), ExitCode::module_absent);
+  EXPECT_THAT(failure.what(), HasSubstr("module"));
+}
+
+}  // namespace
+}  // namespace sroce

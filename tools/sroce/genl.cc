@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/genl.h"
+
+#include <arpa/inet.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include <array>
+#include <cstring>
+
+#include "sroce/attribute_map.h"
+#include "sroce_netlink.h"
+
+namespace sroce::genl {
+namespace {
+
+Request request(uint16_t family, uint8_t command, uint8_t version, int flags) {
+  const genlmsghdr header{.cmd = command, .version = version, .reserved = 0};
+  return Request(family, static_cast<uint16_t>(flags), std::as_bytes(std::span(&header, 1)));
+}
+
+/// What is behind the header of generic netlink.
+ByteView attributes_of(ByteView payload) {
+  if (payload.size() < GENL_HDRLEN) throw MalformedMessage("netlink: message cut short");
+  return payload.subspan(GENL_HDRLEN);
+}
+
+/// The kernel widens and narrows numbers as it likes; only these two sizes are sent.
+uint64_t number_of(const Attribute& attribute) {
+  return attribute.payload.size() < sizeof(uint64_t) ? attribute.u32() : attribute.u64();
+}
+
+std::string address_of(const Attribute& attribute) {
+  in6_addr address{};
+  if (attribute.payload.size() != sizeof(address))
+    throw MalformedMessage("netlink: address of impossible length");
+  std::memcpy(&address, attribute.payload.data(), sizeof(address));
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (IN6_IS_ADDR_V4MAPPED(&address))
+    inet_ntop(AF_INET, &address.s6_addr[12], text.data(), text.size());
+  else
+    inet_ntop(AF_INET6, &address, text.data(), text.size());
+  return text.data();
+}
+
+std::string name_of(uint8_t number, std::span<const char* const> names) {
+  if (number < names.size()) return names[number];
+  return "UNKNOWN(" + std::to_string(number) + ")";
+}
+
+std::string type_name(uint8_t type) {
+  static constexpr std::array names{"SMI", "GSI", "RC", "UC", "UD"};
+  return name_of(type, names);
+}
+
+std::string state_name(uint8_t state) {
+  static constexpr std::array names{"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
+  return name_of(state, names);
+}
+
+std::string selective_name(uint8_t mode) {
+  static constexpr std::array names{"offered", "on", "off"};
+  return name_of(mode, names);
+}
+
+Parameter decode_parameter(ByteView payload) {
+  const AttributeMap attributes(payload);
+  Parameter parameter{attributes.get(SROCE_A_PARAM_NAME).text(),
+                      attributes.get(SROCE_A_PARAM_VALUE).u32(),
+                      attributes.get(SROCE_A_PARAM_MIN).u32(),
+                      attributes.get(SROCE_A_PARAM_MAX).u32(),
+                      attributes.get(SROCE_A_PARAM_DEFAULT).u32(),
+                      {},
+                      {}};
+  if (const Attribute* unit = attributes.find(SROCE_A_PARAM_UNIT)) parameter.unit = unit->text();
+  for (const Attribute& attribute : parse_attributes(payload)) {
+    if (attribute.type == SROCE_A_PARAM_CHOICE) parameter.choices.push_back(attribute.text());
+  }
+  return parameter;
+}
+
+Half decode_half(ByteView payload) {
+  Half half;
+  for (const Attribute& attribute : parse_attributes(payload)) {
+    switch (attribute.type) {
+      case SROCE_A_HALF_PAD:
+        break;
+      case SROCE_A_HALF_CC:
+        half.cc = attribute.text();
+        break;
+      case SROCE_A_HALF_CC_STATE:
+        half.cc_state = attribute.text();
+        break;
+      default:
+        if (attribute.type <= SROCE_A_HALF_MAX) half.numbers[attribute.type] = number_of(attribute);
+    }
+  }
+  return half;
+}
+
+std::optional<Peer> decode_peer(const AttributeMap& attributes) {
+  const Attribute* qpn = attributes.find(SROCE_A_PEER_QPN);
+  if (!qpn) return std::nullopt;
+  return Peer{qpn->u32(), address_of(attributes.get(SROCE_A_LOCAL_ADDRESS)),
+              address_of(attributes.get(SROCE_A_PEER_ADDRESS)),
+              selective_name(attributes.get(SROCE_A_SELECTIVE).u8())};
+}
+
+}  // namespace
+
+std::optional<uint64_t> Half::find(uint16_t attribute) const {
+  const auto found = numbers.find(attribute);
+  return found == numbers.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::span<const HalfField> pace_fields() {
+  static constexpr std::array fields{
+      HalfField{SROCE_A_HALF_RATE, "rate"},
+      HalfField{SROCE_A_HALF_TARGET_RATE, "target_rate"},
+      HalfField{SROCE_A_HALF_CWND, "cwnd_256ths"},
+      HalfField{SROCE_A_HALF_ALPHA, "alpha_1024ths"},
+      HalfField{SROCE_A_HALF_CNP_HANDLED, "cnp_handled"},
+      HalfField{SROCE_A_HALF_CUTS, "cuts"},
+  };
+  return fields;
+}
+
+std::span<const HalfField> send_fields() {
+  static constexpr std::array fields{
+      HalfField{SROCE_A_HALF_SRTT_NS, "srtt_ns"},
+      HalfField{SROCE_A_HALF_RTTVAR_NS, "rttvar_ns"},
+      HalfField{SROCE_A_HALF_MIN_RTT_NS, "min_rtt_ns"},
+      HalfField{SROCE_A_HALF_INFLIGHT, "inflight"},
+      HalfField{SROCE_A_HALF_RETRANSMITS, "retransmits"},
+      HalfField{SROCE_A_HALF_TIMEOUTS, "timeouts"},
+      HalfField{SROCE_A_HALF_PROBES, "probes"},
+  };
+  return fields;
+}
+
+std::span<const HalfField> recv_fields() {
+  static constexpr std::array fields{
+      HalfField{SROCE_A_HALF_HELD_PACKETS, "held_packets"},
+      HalfField{SROCE_A_HALF_HELD_BYTES, "held_bytes"},
+      HalfField{SROCE_A_HALF_ECN_MARKED, "ecn_marked"},
+      HalfField{SROCE_A_HALF_CNP_SENT, "cnp_sent"},
+  };
+  return fields;
+}
+
+Request family_request() {
+  return request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, NLM_F_ACK)
+      .put(CTRL_ATTR_FAMILY_NAME, std::string(SROCE_GENL_NAME));
+}
+
+Request device_request(uint16_t family, const std::string& device) {
+  return request(family, SROCE_CMD_DEV_GET, SROCE_GENL_VERSION, NLM_F_ACK)
+      .put(SROCE_A_DEV_NAME, device);
+}
+
+Request set_request(uint16_t family, const std::string& device, std::span<const Setting> settings) {
+  Request message = request(family, SROCE_CMD_DEV_SET, SROCE_GENL_VERSION, NLM_F_ACK);
+  message.put(SROCE_A_DEV_NAME, device);
+  for (const Setting& setting : settings) {
+    message.put_nest(SROCE_A_PARAM, [&](Request& nest) {
+      nest.put(SROCE_A_PARAM_NAME, setting.name);
+      if (const auto* number = std::get_if<uint32_t>(&setting.value))
+        nest.put(SROCE_A_PARAM_VALUE, *number);
+      else
+        nest.put(SROCE_A_PARAM_TEXT, std::get<std::string>(setting.value));
+    });
+  }
+  return message;
+}
+
+Request qps_request(uint16_t family, const std::optional<std::string>& device) {
+  Request message = request(family, SROCE_CMD_QP_GET, SROCE_GENL_VERSION, NLM_F_DUMP);
+  if (device) message.put(SROCE_A_DEV_NAME, *device);
+  return message;
+}
+
+uint16_t decode_family(ByteView payload) {
+  return AttributeMap(attributes_of(payload)).get(CTRL_ATTR_FAMILY_ID).u16();
+}
+
+DeviceReply decode_device(ByteView payload) {
+  const ByteView inside = attributes_of(payload);
+  const AttributeMap attributes(inside);
+  DeviceReply reply{
+      attributes.get(SROCE_A_DEV_INDEX).u32(), attributes.get(SROCE_A_DEV_NAME).text(), {}, {}};
+  if (const Attribute* rate = attributes.find(SROCE_A_LINE_RATE)) reply.line_rate = rate->u64();
+  for (const Attribute& attribute : parse_attributes(inside)) {
+    if (attribute.type == SROCE_A_PARAM)
+      reply.parameters.push_back(decode_parameter(attribute.payload));
+  }
+  return reply;
+}
+
+QueuePair decode_qp(ByteView payload) {
+  const AttributeMap attributes(attributes_of(payload));
+  return {attributes.get(SROCE_A_DEV_NAME).text(),
+          attributes.get(SROCE_A_DEV_INDEX).u32(),
+          attributes.get(SROCE_A_QPN).u32(),
+          type_name(attributes.get(SROCE_A_QP_TYPE).u8()),
+          state_name(attributes.get(SROCE_A_QP_STATE).u8()),
+          decode_peer(attributes),
+          decode_half(attributes.get(SROCE_A_SEND).payload),
+          decode_half(attributes.get(SROCE_A_RECV).payload)};
+}
+
+}  // namespace sroce::genl
