@@ -16,7 +16,7 @@ KBUILD   = $(MAKE) -C $(KDIR) M=$(MODULE) $(if $(ARCH),ARCH=$(ARCH)) $(if $(W),W
 CMAKE    = cmake -G Ninja -Wno-dev
 
 .PHONY: help module module-links userlib tools install demo check test-unit test-sim test-fuzz test-vm \
-	style format clean
+	bench style format clean
 
 help:
 	@echo 'make module [KDIR=…] [ARCH=um]   build sroce.ko in build/module/RELEASE/; W=1 and C=2 as in the kernel'
@@ -30,6 +30,7 @@ help:
 	@echo 'make test-sim                    whole conversations in virtual time'
 	@echo 'make test-fuzz                   replay the fuzzers'\'' corpora and a fixed number of new inputs'
 	@echo 'make test-vm                     the cases that need a kernel'
+	@echo 'make bench                       measure beside rdma_rxe, on good and bad networks (scripts/bench)'
 	@echo 'make style                       layers, purity, headers, comments, formatting'
 	@echo 'make format                      format C++ in place'
 	@echo 'make clean                       remove build/'
@@ -58,7 +59,7 @@ install: module tools
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/tools
 	$(if $(wildcard $(BUILD)/userlib),DESTDIR=$(DESTDIR) cmake --install $(BUILD)/userlib)
 
-demo check:
+demo check bench:
 	scripts/$@
 
 test-unit:

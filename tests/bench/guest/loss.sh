@@ -19,8 +19,8 @@ measure() # PROGRAM OPTION...
 	shift
 	for try in 1 2 3; do
 		talk "$program" -d "$A_DEV" "${@/#GID/$A_GID}" -- "$program" -d "$B_DEV" "${@/#GID/$B_GID}" "$A_IP" || break
-		line=$(grep -E '^ *[0-9]+ +[0-9]+ ' <<<"$pair_output" | tail -n 1)
-		[[ ! $line =~ inf|\ 0\.00 ]] || continue
+		line=$(grep -E '^ *[0-9]+ +[0-9]+ ' <<<"$pair_output" | tail -n 1) || continue
+		awk '/inf/ || $4 == "0.00" { exit 1 }' <<<"$line" || continue
 		echo "$line"
 		return
 	done
@@ -37,7 +37,7 @@ bandwidths() # CONDITION
 {
 	local program line
 	for program in write read send; do
-		read -r -a line < <(measure "ib_${program}_bw" -x GID -F -m 1024 -s 65536 -D 2; echo)
+		read -r -a line <<<"$(measure "ib_${program}_bw" -x GID -F -m 1024 -s 65536 -D 2)"
 		figure "${program}_bw" "$1" "${line[3]:-}"
 	done
 }
@@ -46,7 +46,7 @@ bandwidths() # CONDITION
 latencies() # CONDITION
 {
 	local line
-	read -r -a line < <(measure ib_send_lat -x GID -F -e -m 1024 -s 64 -n 5000 -I 0; echo)
+	read -r -a line <<<"$(measure ib_send_lat -x GID -F -e -m 1024 -s 64 -n 5000 -I 0)"
 	figure send_lat_typical "$1" "${line[4]:-}"
 	figure send_lat_99 "$1" "${line[7]:-}"
 	figure send_lat_99.9 "$1" "${line[8]:-}"
