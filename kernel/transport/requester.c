@@ -486,15 +486,21 @@ static void ask(struct sroce_requester *req, u64 now_ns)
  * Return: true when what was sent before the probe and is still not
  * acknowledged was lost: it would have been answered before the probe. An
  * answer sooner than a round trip is one to the first transmission, and says
- * nothing.
+ * nothing; unless it comes again.
  */
 bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns)
 {
 	if (!req->probe.sent || !psn_before(req->probe.psn, req->unacked_psn))
 		return false;
 	req->probe.sent = false;
-	return now_ns - req->probe.at_ns >= req->rtt.min_ns &&
-	       psn_before(req->unacked_psn, req->probe.end_psn);
+	if (!psn_before(req->unacked_psn, req->probe.end_psn))
+		return false;
+	if (now_ns - req->probe.at_ns >= req->rtt.min_ns)
+		return true;
+	/* It covers the probe and no more: was the round trip thought too long? */
+	if (req->unacked_psn == psn_add(req->probe.psn, 1))
+		req->rtt.min_ns = (u32)(now_ns - req->probe.at_ns);
+	return false;
 }
 
 /**

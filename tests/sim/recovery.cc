@@ -159,7 +159,10 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   const bool selective = req.sel.mode == SROCE_SELECTIVE_ON;
   const bool missed = selective ? !psn_before(req.sel.lost_psn, before.probe.end_psn)
                                 : req.next_psn == req.unacked_psn;
-  require(!its_own || missed, "a probe's answer says nothing", "psn=%06x", req.unacked_psn);
+  // An answer as early as that lowers what is thought of the path, and says nothing itself.
+  const bool lowers = now_ns_ - before.probe.at_ns == req.rtt.min_ns;
+  require(!its_own || missed || lowers, "a probe's answer says nothing", "psn=%06x",
+          req.unacked_psn);
   require(its_own || selective || !missed || before.next_psn == before.unacked_psn,
           "an answer too early for the probe", "psn=%06x", req.unacked_psn);
 }
