@@ -67,21 +67,26 @@ void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	u64 now_ns = ktime_get_ns();
-	bool handled = false, known;
+	u64 ignored = 0;
+	bool known;
 
 	spin_lock_bh(&qp->send.lock);
 	known = qp->service != SROCE_SERVICE_RC ||
 		ipv6_addr_equal(&qp->send.path.daddr, &rx->saddr);
 	if (known) {
+		ignored -= qp->req.cc.cnp_ignored;
 		sroce_cc_cnp(&qp->req.cc, now_ns);
-		handled = qp->req.cc.cnp_handled;
+		ignored += qp->req.cc.cnp_ignored;
 	}
 	spin_unlock_bh(&qp->send.lock);
 	if (known) {
 		spin_lock_bh(&qp->recv.lock);
+		ignored -= qp->resp.cc.cnp_ignored;
 		sroce_cc_cnp(&qp->resp.cc, now_ns);
+		ignored += qp->resp.cc.cnp_ignored;
 		spin_unlock_bh(&qp->recv.lock);
 	}
-	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :
-						    SROCE_CTR_RP_CNP_IGNORED);
+	/* A half that does not send yet has no use for it. */
+	sroce_count(qp->dev->ep.counters, known && ignored < SROCE_SIDES ?
+		    SROCE_CTR_RP_CNP_HANDLED : SROCE_CTR_RP_CNP_IGNORED);
 }

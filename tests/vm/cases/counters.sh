@@ -9,7 +9,7 @@ MTU=4500 topology
 
 names="sent_pkts rcvd_pkts sent_bytes rcvd_bytes rdma_sends rdma_recvs rx_write_requests rx_read_requests rx_atomic_requests
 	duplicate_request out_of_seq_request rcvd_seq_err retry_exceeded_err send_rnr_err rcvd_rnr_err local_ack_timeout_err
-	packet_seq_err out_of_sequence rx_icrc_encapsulated link_downed"
+	packet_seq_err roce_adp_retrans out_of_sequence rx_icrc_encapsulated link_downed"
 declare -A before
 remember() { local end name; for end in a b; do for name in $names; do before[$end$name]=$(counter_at $end "$name"); done; done; }
 
@@ -72,4 +72,4 @@ netem loss 3%
 tool "under loss" ib_write_bw -x GID -F -s 65536 -n 200
 netem
 rose a out_of_seq_request 1 100000
-rose b packet_seq_err 1 100000
+rose b roce_adp_retrans 1 100000

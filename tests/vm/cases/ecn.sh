@@ -20,7 +20,6 @@ expect_counter b rp_cnp_handled -eq 0
 
 # What netem would lose it marks, if that is possible.
 netem loss 2% ecn
-retries=$(counter_at b roce_adp_retrans)
 tool "every 50th is marked: ib_write_bw" ib_write_bw -x GID -F -s 65536 -n 256
 rose a np_ecn_marked_roce_packets 0
 rose a np_cnp_sent 0
@@ -30,8 +29,4 @@ tool "responses are marked as well: ib_read_bw" ib_read_bw -x GID -F -s 65536 -n
 rose b np_cnp_sent "$sent"
 rose a rp_cnp_handled "$handled"
 netem
-
-# A CNP that comes back from a marked path is itself not ECN capable, so it is never marked: netem may drop it.
-again=$(counter_at b roce_adp_retrans)
-check "hardly anything was lost: $((again - retries)) packets sent again" test $((again - retries)) -lt 200
 tool "and on a clean path again" ib_write_bw -x GID -F -s 65536 -n 64

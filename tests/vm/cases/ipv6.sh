@@ -6,7 +6,8 @@ set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
 
-link_local() { ip -6 -o address show dev "$1" scope link | sed -n 's/.* inet6 \([^/]*\).*/\1/p' | head -n 1; }
+# Not while it is tentative: nobody can be asked for its MAC then.
+link_local() { ip -6 -o address show dev "$1" scope link -tentative | sed -n 's/.* inet6 \([^/]*\).*/\1/p' | head -n 1; }
 has_link_local() { [[ $(link_local "$1") ]]; }
 has_gid_0() { grep -q '^fe80:' "/sys/class/infiniband/$1/ports/1/gids/0"; }
 export -f link_local has_link_local has_gid_0

@@ -41,7 +41,9 @@ spoilt()
 	tool "$name: ib_read_bw" ib_read_bw -x GID -F -s 65536 -n $messages
 	tool "$name: ib_send_bw" ib_send_bw -x GID -F -s 65536 -n $messages
 	tool "$name: ib_atomic_bw" ib_atomic_bw -x GID -F -n 200
-	pair "$name: rping" rping -s -a "$A_IP" -v -V -C 20 -S 4000 -- rping -c -a "$A_IP" -v -V -C 20 -S 4000
+	# Its server waits for ever when the client's DREQ is lost: the client is gone by then, and does not repeat it.
+	LIMIT=40 talk rping -s -a "$A_IP" -v -V -C 20 -S 4000 -- rping -c -a "$A_IP" -v -V -C 20 -S 4000 || true
+	check "$name: rping" test "$(grep -c '^ping data' <<<"$pair_output")" -eq 20
 	netem
 	after=$(both_ends "${counters[@]}")
 	check "$name: ${counters[*]} rose from $before to $after" test "$after" -gt "$before"
