@@ -31,7 +31,7 @@ enum sroce_side {
  * @lock: protects the engine half, the path and everything here; taken with BH off
  * @timer: softirq hrtimer: the engine's deadline, and "go on" after a budget
  * @armed_ns: when @timer fires at the latest, SROCE_NEVER when it is not armed
- * @kicked: somebody without @lock started @timer for now (see sroce_half_kick())
+ * @kicked: somebody without @lock started @timer, to fire at once (see sroce_half_kick())
  * @side: which half this is
  * @running: somebody runs this half (see above)
  * @again: work came up meanwhile; the runner makes another round

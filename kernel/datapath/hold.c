@@ -91,17 +91,14 @@ bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx)
 	return true;
 }
 
-static struct sk_buff *unlink_first(struct sroce_qp *qp)
+static void unlink(struct sroce_qp *qp, struct sk_buff *skb)
 {
-	struct sk_buff *skb = skb_rb_first(&qp->held);
-
 	rb_erase(&skb->rbnode, &qp->held);
 	/* The tree's node lies where the device was. */
 	skb->dev = NULL;
 	skb->next = NULL;
 	skb->prev = NULL;
 	drop_share(qp, skb);
-	return skb;
 }
 
 /**
@@ -119,7 +116,7 @@ bool sroce_hold_take(struct sroce_qp *qp, u32 psn, struct sroce_rx *rx)
 
 	if (WARN_ON_ONCE(!skb || held_of(skb)->psn != psn))
 		return false;
-	skb = unlink_first(qp);
+	unlink(qp, skb);
 	held = held_of(skb);
 	*rx = (struct sroce_rx) {
 		.skb = skb,
@@ -149,6 +146,7 @@ void sroce_hold_trim(struct sroce_qp *qp)
 	while ((skb = skb_rb_first(&qp->held))) {
 		if (qp->resp.reorder.count && !psn_before(held_of(skb)->psn, qp->resp.epsn))
 			return;
-		kfree_skb(unlink_first(qp));
+		unlink(qp, skb);
+		kfree_skb(skb);
 	}
 }

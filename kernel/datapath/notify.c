@@ -8,9 +8,6 @@
 
 #include "datapath/qp.h"
 
-/* Behind the BTH of a CNP: zeros, reserved. */
-#define CNP_RESERVED_BYTES	16
-
 /* Its DSCP sets it apart in the switches; it is not ECN capable itself. */
 static u8 cnp_tos(const struct sroce_qp *qp)
 {
@@ -20,23 +17,16 @@ static u8 cnp_tos(const struct sroce_qp *qp)
 /* The receive lock is held. */
 static void queue_cnp(struct sroce_qp *qp)
 {
-	struct sroce_packet pkt = {
-		.opcode = SROCE_OP_CNP,
-		.info = sroce_opcode_lookup(SROCE_OP_CNP),
-		.becn = true,
-		.pkey = qp->resp.attr.pkey,
-		.dest_qpn = qp->resp.attr.dest_qpn,
-		.payload_bytes = CNP_RESERVED_BYTES,
-	};
+	struct sroce_packet pkt;
 	struct sk_buff *skb;
 	u8 *payload;
 
-	pkt.header_bytes = pkt.info->header_bytes;
+	sroce_responder_cnp_packet(&qp->resp, &pkt);
 	skb = sroce_packet_alloc(qp, &qp->recv, &qp->recv.path, &pkt, &payload);
 	/* The next marked packet calls for another. */
 	if (IS_ERR(skb))
 		return;
-	memset(payload, 0, CNP_RESERVED_BYTES);
+	memset(payload, 0, pkt.payload_bytes);
 	sroce_skb_set_tos(skb, cnp_tos(qp));
 	sroce_packet_queue(qp, &qp->recv, skb, &qp->recv.out);
 	sroce_count(qp->dev->ep.counters, SROCE_CTR_NP_CNP_SENT);
@@ -53,7 +43,7 @@ void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 		return;
 	spin_lock_bh(&qp->recv.lock);
 	if (qp->resp.state == SROCE_RQ_READY &&
-	    ipv6_addr_equal(&qp->recv.path.daddr, &rx->saddr) &&
+	    sroce_half_hears(qp, &qp->recv, rx) &&
 	    sroce_np_marked(&qp->np, &qp->dev->cc, ktime_get_ns()))
 		queue_cnp(qp);
 	sroce_recv_run(qp, SROCE_RUN_BUDGET);
@@ -67,26 +57,17 @@ void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	u64 now_ns = ktime_get_ns();
-	u64 ignored = 0;
-	bool known;
+	bool handled = false;
 
 	spin_lock_bh(&qp->send.lock);
-	known = qp->service != SROCE_SERVICE_RC ||
-		ipv6_addr_equal(&qp->send.path.daddr, &rx->saddr);
-	if (known) {
-		ignored -= qp->req.cc.cnp_ignored;
-		sroce_cc_cnp(&qp->req.cc, now_ns);
-		ignored += qp->req.cc.cnp_ignored;
-	}
+	if (sroce_half_hears(qp, &qp->send, rx))
+		handled |= sroce_cc_cnp(&qp->req.cc, now_ns);
 	spin_unlock_bh(&qp->send.lock);
-	if (known) {
-		spin_lock_bh(&qp->recv.lock);
-		ignored -= qp->resp.cc.cnp_ignored;
-		sroce_cc_cnp(&qp->resp.cc, now_ns);
-		ignored += qp->resp.cc.cnp_ignored;
-		spin_unlock_bh(&qp->recv.lock);
-	}
+	spin_lock_bh(&qp->recv.lock);
+	if (sroce_half_hears(qp, &qp->recv, rx))
+		handled |= sroce_cc_cnp(&qp->resp.cc, now_ns);
+	spin_unlock_bh(&qp->recv.lock);
 	/* A half that does not send yet has no use for it. */
-	sroce_count(qp->dev->ep.counters, known && ignored < SROCE_SIDES ?
-		    SROCE_CTR_RP_CNP_HANDLED : SROCE_CTR_RP_CNP_IGNORED);
+	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :
+						    SROCE_CTR_RP_CNP_IGNORED);
 }

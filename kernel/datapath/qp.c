@@ -203,9 +203,9 @@ static void enter_reset(struct sroce_qp *qp)
 
 	spin_lock_irqsave(&qp->rq_lock, flags);
 	sroce_responder_reset(&qp->resp);
-	sroce_hold_trim(qp);
 	sroce_ring_reset(&qp->rq_ring);
 	spin_unlock_irqrestore(&qp->rq_lock, flags);
+	sroce_hold_trim(qp);
 	qp->sq_draining_notify = false;
 	reset_half(&qp->send);
 	reset_half(&qp->recv);
@@ -221,10 +221,13 @@ static void apply_constants(struct sroce_qp *qp)
 	req->pkey = SROCE_PKEY_DEFAULT;
 	req->window_packets = WINDOW_PACKETS;
 	req->adaptive = true;
-	req->selective = READ_ONCE(qp->dev->selective);
 	resp->pkey = SROCE_PKEY_DEFAULT;
 	resp->hold_packets = SROCE_PSN_MAP_SPAN;
-	resp->selective = req->selective;
+	/* Both ends agree on it when they begin to talk. */
+	if (qp->state < IB_QPS_RTR) {
+		req->selective = READ_ONCE(qp->dev->selective);
+		resp->selective = req->selective;
+	}
 	if (qp->service != SROCE_SERVICE_UD)
 		return;
 	/* A datagram is as long as the port allows; not changed under those that were checked. */

@@ -53,9 +53,16 @@ static bool pkeys_match(u16 a, u16 b)
 	return (a & PKEY_BASE) == (b & PKEY_BASE) && ((a | b) & PKEY_FULL);
 }
 
-/* A connected QP hears its peer only; any address of ours will do for datagrams. */
-static bool address_matches(const struct sroce_qp *qp, const struct sroce_half *half,
-			    const struct sroce_rx *rx)
+/**
+ * sroce_half_hears() - does a packet come from where the half expects packets?
+ * @qp: the QP
+ * @half: the half, its lock held
+ * @rx: the packet
+ *
+ * Return: whether it does: from its peer; any address of ours will do for datagrams.
+ */
+bool sroce_half_hears(const struct sroce_qp *qp, const struct sroce_half *half,
+		      const struct sroce_rx *rx)
 {
 	if (qp->service == SROCE_SERVICE_UD)
 		return true;
@@ -107,7 +114,7 @@ static void receive_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	}
 
 	spin_lock_bh(&qp->send.lock);
-	if (!address_matches(qp, &qp->send, rx)) {
+	if (!sroce_half_hears(qp, &qp->send, rx)) {
 		drop(rx, SROCE_CTR_DROP_ADDRESS);
 		spin_unlock_bh(&qp->send.lock);
 		return;
@@ -295,7 +302,7 @@ static bool receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	bool kept;
 
 	spin_lock_bh(&qp->recv.lock);
-	if (!address_matches(qp, &qp->recv, rx)) {
+	if (!sroce_half_hears(qp, &qp->recv, rx)) {
 		drop(rx, SROCE_CTR_DROP_ADDRESS);
 		spin_unlock_bh(&qp->recv.lock);
 		return false;

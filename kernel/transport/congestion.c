@@ -181,15 +181,18 @@ void sroce_cc_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack)
  * sroce_cc_cnp() - a CNP came
  * @cc: congestion control
  * @now_ns: the time
+ *
+ * Return: whether the algorithm takes note of it.
  */
-void sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns)
+bool sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns)
 {
 	if (!cc->ops || !cc->ops->cnp) {
 		cc->cnp_ignored++;
-		return;
+		return false;
 	}
 	cc->cnp_handled++;
 	cc->ops->cnp(cc, now_ns);
+	return true;
 }
 
 /**

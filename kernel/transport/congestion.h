@@ -249,7 +249,7 @@ const char *sroce_cc_algorithm_name(u32 algorithm);
 void sroce_cc_start(struct sroce_cc *cc, const struct sroce_cc_params *params, u64 line_rate,
 		    u32 mtu_bytes, u64 now_ns);
 void sroce_cc_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack);
-void sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns);
+bool sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns);
 void sroce_cc_lost(struct sroce_cc *cc, bool timeout, u64 now_ns);
 void sroce_cc_sent(struct sroce_cc *cc, u32 bytes, u64 now_ns);
 u32 sroce_cc_sendable_bytes(const struct sroce_cc *cc, u64 now_ns);

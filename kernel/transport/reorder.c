@@ -117,7 +117,7 @@ void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns
 	if (!resp->gap_reported)
 		reorder->patience_ns = max(reorder->patience_ns,
 					   2 * (now_ns - reorder->open_since_ns));
-	else if (resp->gap_reported)
+	else
 		reorder->patience_ns -= reorder->patience_ns / 16;
 	resp->gap_reported = false;
 	reorder->nak_at_ns = SROCE_NEVER;

@@ -263,6 +263,7 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 void sroce_response_plan_packet(const struct sroce_responder *resp,
 				const struct sroce_response_plan *plan, u32 i,
 				struct sroce_packet *pkt);
+void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt);
 void sroce_responder_response_sent(struct sroce_responder *resp,
 				   const struct sroce_response_plan *plan,
 				   enum sroce_mem_status fetched);

@@ -159,6 +159,25 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 	pkt->pad_bytes = -pkt->payload_bytes & 3;
 }
 
+/**
+ * sroce_responder_cnp_packet() - the headers of a CNP to the peer
+ * @resp: the responder of a connected queue pair
+ * @pkt: filled in; the payload is zero
+ *
+ * As hardware sends it (IBTA annex A17): no PSN, MigReq 0.
+ */
+void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt)
+{
+	memset(pkt, 0, sizeof(*pkt));
+	pkt->opcode = SROCE_OP_CNP;
+	pkt->info = sroce_opcode_lookup(pkt->opcode);
+	pkt->header_bytes = pkt->info->header_bytes;
+	pkt->becn = true;
+	pkt->pkey = resp->attr.pkey;
+	pkt->dest_qpn = resp->attr.dest_qpn;
+	pkt->payload_bytes = SROCE_CNP_RESERVED_BYTES;
+}
+
 /* The region of a READ went away while it was being answered. */
 static void fail_read(struct sroce_responder *resp, u32 psn)
 {

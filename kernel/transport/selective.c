@@ -112,9 +112,9 @@ void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u
 }
 
 /**
- * sroce_selective_doubt() - the peer is silent: send the oldest packet again
+ * sroce_selective_doubt() - the peer is silent: believe less of what it said
  * @req: the requester
- * @all: do not believe either that the peer holds anything
+ * @all: not even that it holds anything; else only that repairs are on their way
  */
 void sroce_selective_doubt(struct sroce_requester *req, bool all)
 {

@@ -82,6 +82,8 @@ static_assert(sizeof(struct sroce_atomic_ack_eth) == 8);
 #define SROCE_IMM_BYTES		4
 #define SROCE_IETH_BYTES	4
 
+/* Behind the BTH of a CNP. */
+#define SROCE_CNP_RESERVED_BYTES	16
 /* A selective ACK: a bitmap of as many PSNs as a responder may keep; see reorder.c. */
 #define SROCE_SACK_MAX_BYTES	256
 

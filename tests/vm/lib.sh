@@ -76,6 +76,22 @@ check_fails()
 	fi
 }
 
+# says NAME STATUS PATTERN COMMAND...: exits with that status, and what it says matches
+says()
+{
+	local name=$1 wanted=$2 pattern=$3 output status=0
+	shift 3
+	output=$("$@" 2>&1) || status=$?
+	if ((status != wanted)); then
+		not_ok "$name" "status $status instead of $wanted of: $*
+$output"
+	elif ! grep -qE -- "$pattern" <<<"$output"; then
+		not_ok "$name" "does not say '$pattern': $output"
+	else
+		ok "$name"
+	fi
+}
+
 # wait_until SECONDS COMMAND...: until the command succeeds
 wait_until()
 {
@@ -227,6 +243,8 @@ remove_all() # devices, interfaces, namespaces, modules; what a case starts from
 }
 
 rdma_devices() { rdma link show | sed -n 's,^link \([^/]*\)/.*,\1,p' | grep -E '^(sroce|rxe)'; }
+
+as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 
 load_module() # sroce|rxe
 {

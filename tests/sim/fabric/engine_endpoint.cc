@@ -148,7 +148,7 @@ class EngineResponder : public Endpoint {
     sroce_response_plan plan;
     if (notify_) {
       notify_ = false;
-      out.push_back(make_cnp());
+      sroce_responder_cnp_packet(&responder_, &out.emplace_back());
       return;
     }
     if (!sroce_responder_next_response(&responder_, max_packets, &plan)) return;
@@ -194,14 +194,6 @@ class EngineResponder : public Endpoint {
     sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns);
     sroce_responder_next_completion(&responder_, &wc);
     sroce_responder_take_event(&responder_);
-  }
-
-  static sroce_packet make_cnp() {
-    sroce_packet cnp{};
-    cnp.opcode = SROCE_OP_CNP;
-    cnp.info = sroce_opcode_lookup(cnp.opcode);
-    cnp.header_bytes = cnp.info->header_bytes;
-    return cnp;
   }
 
   const u8* write_bitmap(u32 bytes) {

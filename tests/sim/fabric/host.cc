@@ -23,7 +23,8 @@ u32 PacketPool::add(const Packet& packet) {
 
 void Host::transmit(const Slot& slot, const sroce_packet& header, Ns now_ns) {
   Packet packet{header, slot.flow, slot.is_requester, false};
-  stats_.data_packets += header.payload_bytes && !(header.info->flags & SROCE_OPF_SACK);
+  stats_.data_packets +=
+      header.payload_bytes && !(header.info->flags & (SROCE_OPF_SACK | SROCE_OPF_CNP));
   stats_.cnps += (header.info->flags & SROCE_OPF_CNP) != 0;
   const Ns arrival_ns = uplink_.send(packet, now_ns);
   if (arrival_ns != kNever) events_.push(arrival_ns, EventKind::at_switch, pool_.add(packet));

@@ -225,6 +225,17 @@ TEST(ResponseVanishedRead, BecomesARemoteAccessError) {
   EXPECT_EQ(rq.event(), SROCE_EVENT_ACCESS_ERR);
 }
 
+TEST(ResponseCnp, IsTheOneThatHardwareSends) {
+  ReceiveQueue rq;
+  sroce_packet pkt;
+  sroce_responder_cnp_packet(&rq.resp, &pkt);
+  u8 header[SROCE_MAX_HEADER_BYTES] = {};
+  ASSERT_EQ(sroce_packet_write(&pkt, header), 12u);
+  const u8 expected[12] = {0x81, 0x00, 0xff, 0xff, 0x40, 0x44, 0x55, 0x66, 0, 0, 0, 0};
+  EXPECT_EQ(memcmp(header, expected, sizeof(expected)), 0);
+  EXPECT_EQ(pkt.payload_bytes, 16u);
+}
+
 TEST(ResponsePlan, ADroppedPlanLeavesNoTrace) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));

@@ -10,22 +10,6 @@ topology
 sroce=$programs/sroce
 export sroce
 
-# says NAME STATUS PATTERN COMMAND...: exits with that status, and what it says matches
-says()
-{
-	local name=$1 wanted=$2 pattern=$3 output status=0
-	shift 3
-	output=$("$@" 2>&1) || status=$?
-	if ((status != wanted)); then
-		not_ok "$name" "status $status instead of $wanted of: $*
-$output"
-	elif ! grep -qE -- "$pattern" <<<"$output"; then
-		not_ok "$name" "does not say '$pattern': $output"
-	else
-		ok "$name"
-	fi
-}
-as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 # A connected QP that has had answers, and no other.
 qp_has_rtt() { "$sroce" qp "$A_DEV" | grep -A1 '^RTS *RC ' | grep -E 'cc:dcqcn/.* rtt:[0-9.]+/[0-9.]+ minrtt:'; }
 export -f as_nobody qp_has_rtt

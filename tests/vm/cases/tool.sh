@@ -10,22 +10,6 @@ topology none
 sroce=$programs/sroce
 mkdir -p "$keep"
 
-# says NAME STATUS PATTERN COMMAND...: exits with that status, and what it says matches
-says()
-{
-	local name=$1 wanted=$2 pattern=$3 output status=0
-	shift 3
-	output=$("$@" 2>&1) || status=$?
-	if ((status != wanted)); then
-		not_ok "$name" "status $status instead of $wanted of: $*
-$output"
-	elif ! grep -qE -- "$pattern" <<<"$output"; then
-		not_ok "$name" "does not say '$pattern': $output"
-	else
-		ok "$name"
-	fi
-}
-as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 json() { "$sroce" status -j "$@" >"$keep/status.json" && cat "$keep/status.json"; }
 unused() { [[ ! -e /sys/class/infiniband/$1 ]]; }
 link_rxe() { modprobe rdma_rxe && link_add rxe_0 rxe wire0; }
