@@ -111,6 +111,7 @@ bool sroce_half_deliver(struct sroce_qp *qp, struct sroce_half *half, bool may_c
 	struct sk_buff_head out;
 
 	if (!skb_queue_empty(&half->out) || wake || events || failed) {
+		sroce_half_charge(qp, half);
 		__skb_queue_head_init(&out);
 		skb_queue_splice_init(&half->out, &out);
 		half->failed = false;

@@ -14,6 +14,7 @@
 
 #include "net/endpoint.h"
 #include "net/path.h"
+#include "net/run.h"
 #include "transport/packet.h"
 #include "transport/wqe.h"
 
@@ -106,6 +107,26 @@ struct sroce_qp_ref {
 	struct rcu_head rcu;
 };
 
+/* More than the packets of an skb, which is noted beside the pointer. */
+#define SROCE_QP_REF_ALIGNMENT	128ul
+
+/* DSCP and ECN are the path's. */
+#define SROCE_PATH_DSCP		0xff
+
+/**
+ * struct sroce_burst - packets of a half being put together
+ * @qp: the QP
+ * @half: the half
+ * @dscp: of them all; SROCE_PATH_DSCP for that of their paths
+ * @run: see there
+ */
+struct sroce_burst {
+	struct sroce_qp *qp;
+	struct sroce_half *half;
+	u8	dscp;
+	struct sroce_run run;
+};
+
 /* half.c */
 typedef u64 (*sroce_work_fn)(struct sroce_qp *qp, u32 *budget);
 void sroce_half_init(struct sroce_half *half, enum sroce_side side);
@@ -120,11 +141,11 @@ bool sroce_half_deliver(struct sroce_qp *qp, struct sroce_half *half, bool may_c
 	__must_hold(&half->lock);
 
 /* transmit.c */
-bool sroce_half_is_throttled(struct sroce_qp *qp, struct sroce_half *half);
-struct sk_buff *sroce_packet_alloc(struct sroce_qp *qp, struct sroce_half *half,
-				   const struct sroce_path *path, const struct sroce_packet *pkt,
-				   u8 **payload);
-void sroce_packet_queue(struct sroce_qp *qp, struct sroce_half *half, struct sk_buff *skb,
-			struct sk_buff_head *burst);
+bool sroce_half_is_throttled(struct sroce_qp *qp, struct sroce_half *half, u32 pending);
+void sroce_half_charge(struct sroce_qp *qp, struct sroce_half *half);
+void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sroce_half *half);
+int sroce_burst_begin(struct sroce_burst *burst, const struct sroce_path *path,
+		      const struct sroce_packet *pkt, u32 expected, u8 **payload);
+void sroce_burst_end(struct sroce_burst *burst);
 
 #endif

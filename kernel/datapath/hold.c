@@ -20,13 +20,13 @@
 /**
  * struct held - in the control block of a held skb: struct sroce_rx is too large for it
  * @psn: its PSN
- * @payload_offset: as in struct sroce_rx
+ * @offset: of its BTH from skb->data
  * @is_ipv4: as in struct sroce_rx
  * @vlan_id: as in struct sroce_rx
  */
 struct held {
 	u32	psn;
-	u32	payload_offset;
+	u32	offset;
 	bool	is_ipv4;
 	u16	vlan_id;
 };
@@ -57,37 +57,69 @@ static bool take_share(struct sroce_qp *qp, const struct sk_buff *skb)
 	return true;
 }
 
+/* The packet as an skb of its own: one that is left of many would keep the memory of all. */
+static struct sk_buff *skb_of(const struct sroce_rx *rx, u32 *offset)
+{
+	struct sk_buff *skb;
+
+	if (rx->packet_bytes >= rx->skb->len - rx->offset && !rx->number) {
+		*offset = rx->offset;
+		return skb_get(rx->skb);
+	}
+	skb = alloc_skb(rx->bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	if (skb_copy_bits(rx->skb, rx->offset, skb_put(skb, rx->bytes), rx->bytes)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	*offset = 0;
+	return skb;
+}
+
+static void insert(struct sroce_qp *qp, struct sk_buff *skb)
+{
+	struct rb_node **link = &qp->held.rb_node, *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		link = psn_before(held_of(skb)->psn, held_of(rb_to_skb(parent))->psn) ?
+		       &parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, link);
+	rb_insert_color(&skb->rbnode, &qp->held);
+}
+
 /**
  * sroce_hold_keep() - keep a packet
  * @qp: the QP, its receive lock held
- * @rx: the packet; its skb belongs to the QP from now on when true is returned
+ * @rx: the packet; nothing of its skb may be used afterwards but its reference
  *
  * Return: whether there is room for it.
  */
 bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	struct rb_node **link = &qp->held.rb_node, *parent = NULL;
-	struct sk_buff *skb = rx->skb;
+	struct sk_buff *skb;
+	u32 offset;
 
-	if (!take_share(qp, skb))
+	skb = skb_of(rx, &offset);
+	if (!skb)
 		return false;
+	if (!take_share(qp, skb)) {
+		kfree_skb(skb);
+		return false;
+	}
 	/* Its sender may be on this host, and waits for it to leave. */
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
 	*held_of(skb) = (struct held) {
 		.psn = rx->pkt.psn,
-		.payload_offset = rx->payload_offset,
+		.offset = offset,
 		.is_ipv4 = rx->is_ipv4,
 		.vlan_id = rx->vlan_id,
 	};
-	while (*link) {
-		parent = *link;
-		link = psn_before(rx->pkt.psn, held_of(rb_to_skb(parent))->psn) ?
-		       &parent->rb_left : &parent->rb_right;
-	}
-	rb_link_node(&skb->rbnode, parent, link);
-	rb_insert_color(&skb->rbnode, &qp->held);
+	insert(qp, skb);
 	return true;
 }
 
@@ -105,11 +137,12 @@ static void unlink(struct sroce_qp *qp, struct sk_buff *skb)
  * sroce_hold_take() - the turn of a packet has come
  * @qp: the QP, its receive lock held
  * @psn: which
+ * @now_ns: monotonic time
  * @rx: filled in; the caller owns the skb when true is returned
  *
  * Return: whether it is there, which the engine says it is.
  */
-bool sroce_hold_take(struct sroce_qp *qp, u32 psn, struct sroce_rx *rx)
+bool sroce_hold_take(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx)
 {
 	struct sk_buff *skb = skb_rb_first(&qp->held);
 	struct held *held;
@@ -121,13 +154,14 @@ bool sroce_hold_take(struct sroce_qp *qp, u32 psn, struct sroce_rx *rx)
 	*rx = (struct sroce_rx) {
 		.skb = skb,
 		.ep = &qp->dev->ep,
-		.payload_offset = held->payload_offset,
+		.packet_bytes = skb->len,
+		.offset = held->offset,
+		.frag_offset = skb_headlen(skb),
 		.is_ipv4 = held->is_ipv4,
 		.vlan_id = held->vlan_id,
+		.now_ns = now_ns,
 	};
-	if (sroce_packet_parse(skb->data + sizeof(struct udphdr), skb_headlen(skb) -
-			       sizeof(struct udphdr), skb->len - sizeof(struct udphdr),
-			       &rx->pkt) == SROCE_PARSE_OK)
+	if (sroce_rx_next(rx))
 		return true;
 	/* It was parsed before. */
 	WARN_ON_ONCE(1);

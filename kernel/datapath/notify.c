@@ -8,27 +8,24 @@
 
 #include "datapath/qp.h"
 
-/* Its DSCP sets it apart in the switches; it is not ECN capable itself. */
-static u8 cnp_tos(const struct sroce_qp *qp)
-{
-	return (u8)(READ_ONCE(qp->dev->cc.np_cnp_dscp) << 2);
-}
-
-/* The receive lock is held. */
+/*
+ * The receive lock is held. A CNP's DSCP sets it apart in the switches; it is not ECN capable
+ * itself.
+ */
 static void queue_cnp(struct sroce_qp *qp)
 {
+	struct sroce_burst burst;
 	struct sroce_packet pkt;
-	struct sk_buff *skb;
 	u8 *payload;
 
+	sroce_burst_init(&burst, qp, &qp->recv);
+	burst.dscp = READ_ONCE(qp->dev->cc.np_cnp_dscp);
 	sroce_responder_cnp_packet(&qp->resp, &pkt);
-	skb = sroce_packet_alloc(qp, &qp->recv, &qp->recv.path, &pkt, &payload);
 	/* The next marked packet calls for another. */
-	if (IS_ERR(skb))
+	if (sroce_burst_begin(&burst, &qp->recv.path, &pkt, 1, &payload))
 		return;
 	memset(payload, 0, pkt.payload_bytes);
-	sroce_skb_set_tos(skb, cnp_tos(qp));
-	sroce_packet_queue(qp, &qp->recv, skb, &qp->recv.out);
+	sroce_burst_end(&burst);
 	sroce_count(qp->dev->ep.counters, SROCE_CTR_NP_CNP_SENT);
 }
 

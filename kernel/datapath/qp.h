@@ -186,7 +186,7 @@ void sroce_receive_held(struct sroce_qp *qp, u32 *budget);
 
 /* hold.c */
 bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx);
-bool sroce_hold_take(struct sroce_qp *qp, u32 psn, struct sroce_rx *rx);
+bool sroce_hold_take(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx);
 void sroce_hold_trim(struct sroce_qp *qp);
 
 /* notify.c */

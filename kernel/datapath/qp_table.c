@@ -36,8 +36,10 @@ static DECLARE_WAIT_QUEUE_HEAD(no_live_refs);
  */
 struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
 {
-	struct sroce_qp_ref *ref = kzalloc(sizeof(*ref), GFP_KERNEL);
+	struct sroce_qp_ref *ref;
 
+	/* Memory of a power of two bytes is aligned to them. */
+	ref = kzalloc(max(roundup_pow_of_two(sizeof(*ref)), SROCE_QP_REF_ALIGNMENT), GFP_KERNEL);
 	if (!ref)
 		return NULL;
 	refcount_set(&ref->users, 1);

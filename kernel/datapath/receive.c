@@ -70,21 +70,29 @@ bool sroce_half_hears(const struct sroce_qp *qp, const struct sroce_half *half,
 	       ipv6_addr_equal(&half->path.saddr, &rx->daddr);
 }
 
+static struct sroce_source payload_of(const struct sroce_rx *rx)
+{
+	return (struct sroce_source) {
+		.at = rx->at ? rx->at + rx->pkt.header_bytes : NULL,
+		.skb = rx->skb,
+		.offset = rx->offset + rx->pkt.header_bytes,
+	};
+}
+
 /* Payload or atomic result of a response, into the buffer of its request. */
 static enum sroce_mem_status place_response(struct sroce_qp *qp, const struct sroce_rx *rx,
 					    const struct sroce_ack_plan *plan)
 {
+	struct sroce_source from = payload_of(rx);
 	const struct sroce_send_wqe *wqe;
 
 	if (plan->action != SROCE_ACK_ACCEPT || !plan->place_bytes)
 		return SROCE_MEM_OK;
 	wqe = sroce_requester_wqe(&qp->req, plan->index);
 	if (plan->place_atomic)
-		return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
-					    0, &rx->pkt.atomic_original, sizeof(u64));
-	return sroce_memory_scatter_skb(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
-					plan->place_offset, rx->skb, rx->payload_offset,
-					plan->place_bytes);
+		from.at = (const u8 *)&rx->pkt.atomic_original;
+	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
+				    plan->place_offset, from, plan->place_bytes);
 }
 
 static void count_response(const struct sroce_rx *rx, const struct sroce_ack_plan *plan)
@@ -102,33 +110,26 @@ static void count_response(const struct sroce_rx *rx, const struct sroce_ack_pla
 	}
 }
 
-static void receive_response(struct sroce_qp *qp, struct sroce_rx *rx)
+/* The send lock is held. */
+static void take_response(struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	u8 sack[SROCE_SACK_MAX_BYTES];
 	struct sroce_ack_plan plan;
 
 	if (rx->pkt.info->flags & SROCE_OPF_SACK) {
-		if (skb_copy_bits(rx->skb, rx->payload_offset, sack, rx->pkt.payload_bytes))
+		if (skb_copy_bits(rx->skb, rx->offset + rx->pkt.header_bytes, sack,
+				  rx->pkt.payload_bytes))
 			return;
 		rx->pkt.sack = sack;
-	}
-
-	spin_lock_bh(&qp->send.lock);
-	if (!sroce_half_hears(qp, &qp->send, rx)) {
-		drop(rx, SROCE_CTR_DROP_ADDRESS);
-		spin_unlock_bh(&qp->send.lock);
-		return;
 	}
 	sroce_completer_plan(&qp->req, &rx->pkt, &plan);
 	trace_sroce_ack_plan(qp->ibqp.qp_num, rx->pkt.psn, &plan);
 	if (plan.action == SROCE_ACK_DROP) {
 		drop(rx, drop_counter(plan.reason));
-		spin_unlock_bh(&qp->send.lock);
 		return;
 	}
 	count_response(rx, &plan);
-	sroce_completer_commit(&qp->req, &plan, place_response(qp, rx, &plan), ktime_get_ns());
-	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
+	sroce_completer_commit(&qp->req, &plan, place_response(qp, rx, &plan), rx->now_ns);
 }
 
 /* The 40 bytes in front of a datagram: its IPv6 header, or its IPv4 header in the last 20. */
@@ -140,7 +141,7 @@ static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_r
 
 	memcpy(grh + SROCE_GRH_BYTES - bytes, skb_network_header(rx->skb), bytes);
 	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
-				    grh, sizeof(grh));
+				    (struct sroce_source) { .at = grh }, sizeof(grh));
 }
 
 static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
@@ -154,9 +155,8 @@ static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sro
 		if (status != SROCE_MEM_OK || !plan->place_bytes)
 			return status;
 	}
-	return sroce_memory_scatter_skb(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
-					plan->offset, rx->skb, rx->payload_offset,
-					plan->place_bytes);
+	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
+				    plan->offset, payload_of(rx), plan->place_bytes);
 }
 
 static enum sroce_mem_status place_request(struct sroce_qp *qp, const struct sroce_rx *rx,
@@ -167,8 +167,7 @@ static enum sroce_mem_status place_request(struct sroce_qp *qp, const struct sro
 		return place_in_recv(qp, rx, plan);
 	case SROCE_TARGET_REGION:
 		return sroce_memory_place(&qp->dev->memory, qp->ibqp.pd, plan->rkey, plan->va,
-					  plan->check_bytes, rx->skb, rx->payload_offset,
-					  plan->place_bytes);
+					  plan->check_bytes, payload_of(rx), plan->place_bytes);
 	default:
 		return SROCE_MEM_OK;
 	}
@@ -249,43 +248,36 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 }
 
-/* Returns whether the packet is kept for later. */
-static bool keep(struct sroce_qp *qp, const struct sroce_rx *rx,
+static void keep(struct sroce_qp *qp, const struct sroce_rx *rx,
 		 const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
 {
-	if (plan->verdict != SROCE_RECV_HOLD || plan->kept)
-		return false;
-	if (sroce_hold_keep(qp, rx))
-		return true;
+	if (plan->verdict != SROCE_RECV_HOLD || plan->kept || sroce_hold_keep(qp, rx))
+		return;
 	drop(rx, SROCE_CTR_DROP_NOT_HELD);
 	result->status = SROCE_MEM_BAD_LOCAL;
-	return false;
 }
 
-/* Returns whether the packet is kept for later. */
-static bool commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			   const struct sroce_recv_plan *plan)
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
 	struct sroce_completion wc;
-	bool kept;
 
 	execute(qp, rx, plan, &result);
-	kept = keep(qp, rx, plan, &result);
+	keep(qp, rx, plan, &result);
 	if (qp->service == SROCE_SERVICE_UD)
 		sroce_datagram_commit(&qp->resp, &rx->pkt, plan, &result);
 	else
-		sroce_responder_commit(&qp->resp, &rx->pkt, plan, &result, ktime_get_ns());
+		sroce_responder_commit(&qp->resp, &rx->pkt, plan, &result, rx->now_ns);
 	if (sroce_responder_next_completion(&qp->resp, &wc)) {
 		sroce_count(rx->ep->counters, SROCE_CTR_RDMA_RECV);
 		sroce_half_complete(qp, &qp->recv, &wc, rx);
 	}
 	sroce_hold_trim(qp);
-	return kept;
 }
 
-/* Returns whether the packet is kept for later. The receive lock is held. */
-static bool take_request(struct sroce_qp *qp, const struct sroce_rx *rx)
+/* The receive lock is held. */
+static void take_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sroce_recv_plan plan;
 
@@ -293,23 +285,7 @@ static bool take_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (plan.verdict == SROCE_RECV_DROP)
 		drop(rx, drop_counter(plan.reason));
 	count_request(rx, &plan);
-	return commit_request(qp, rx, &plan);
-}
-
-/* Returns whether the packet is kept for later. */
-static bool receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
-{
-	bool kept;
-
-	spin_lock_bh(&qp->recv.lock);
-	if (!sroce_half_hears(qp, &qp->recv, rx)) {
-		drop(rx, SROCE_CTR_DROP_ADDRESS);
-		spin_unlock_bh(&qp->recv.lock);
-		return false;
-	}
-	kept = take_request(qp, rx);
-	sroce_recv_run(qp, SROCE_RUN_BUDGET);
-	return kept;
+	commit_request(qp, rx, &plan);
 }
 
 /**
@@ -319,11 +295,12 @@ static bool receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
  */
 void sroce_receive_held(struct sroce_qp *qp, u32 *budget)
 {
+	u64 now_ns = ktime_get_ns();
 	struct sroce_rx rx;
 	u32 psn;
 
 	while (*budget && sroce_responder_next_held(&qp->resp, &psn)) {
-		if (!sroce_hold_take(qp, psn, &rx))
+		if (!sroce_hold_take(qp, psn, now_ns, &rx))
 			return;
 		take_request(qp, &rx);
 		consume_skb(rx.skb);
@@ -332,7 +309,7 @@ void sroce_receive_held(struct sroce_qp *qp, u32 *budget)
 }
 
 /* Returns whether the packet may be for this QP, as far as can be told without its locks. */
-static bool is_acceptable(const struct sroce_qp *qp, const struct sroce_rx *rx)
+static bool is_acceptable(const struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	bool is_cnp = rx->pkt.info->flags & SROCE_OPF_CNP;
 
@@ -347,43 +324,110 @@ static bool is_acceptable(const struct sroce_qp *qp, const struct sroce_rx *rx)
 	return false;
 }
 
-/* Returns whether the packet is kept for later. */
-static bool receive(struct sroce_qp *qp, struct sroce_rx *rx)
+/**
+ * struct receiver - whom the packets of an skb are for
+ * @qp: the QP of the last packet, held; or NULL
+ * @half: the half of it that is locked, and will be run; or NULL
+ * @marked: @qp has been told that the skb says "congestion experienced"
+ */
+struct receiver {
+	struct sroce_qp *qp;
+	struct sroce_half *half;
+	bool	marked;
+};
+
+/* The half has been given its packets: what follows from them. */
+static void run_half(struct receiver *to)
+{
+	if (!to->half)
+		return;
+	/* lock_half() has locked it, which sparse cannot follow. */
+	__acquire(&to->half->lock);
+	if (to->half->side == SROCE_SEND_SIDE)
+		sroce_send_run(to->qp, SROCE_RUN_BUDGET, true);
+	else
+		sroce_recv_run(to->qp, SROCE_RUN_BUDGET);
+	to->half = NULL;
+}
+
+static void lock_half(struct receiver *to, struct sroce_half *half)
+{
+	if (to->half == half)
+		return;
+	run_half(to);
+	spin_lock_bh(&half->lock);
+	__release(&half->lock);
+	to->half = half;
+}
+
+static void let_go(struct receiver *to)
+{
+	run_half(to);
+	if (to->qp)
+		sroce_qp_put(to->qp);
+	to->qp = NULL;
+}
+
+/* Returns whether there is a QP of that number. */
+static bool find_qp(struct receiver *to, struct sroce_rx *rx)
+{
+	if (to->qp && to->qp->ibqp.qp_num == rx->pkt.dest_qpn)
+		return true;
+	let_go(to);
+	to->qp = sroce_qp_get(rx->ep, rx->pkt.dest_qpn);
+	to->marked = false;
+	return to->qp;
+}
+
+/* Congestion is told of once for an skb, and by no packet that a half does not hear. */
+static void notify(struct receiver *to, struct sroce_rx *rx)
+{
+	if (!rx->ecn_ce || to->marked)
+		return;
+	run_half(to);
+	sroce_notify_marked(to->qp, rx);
+	to->marked = true;
+}
+
+static void receive(struct receiver *to, struct sroce_rx *rx)
 {
 	u32 flags = rx->pkt.info->flags;
+	struct sroce_qp *qp = to->qp;
+	bool responds = flags & SROCE_OPF_RESPONSE;
 
 	if (flags & SROCE_OPF_CNP) {
+		run_half(to);
 		sroce_notify_cnp(qp, rx);
-		return false;
+		return;
 	}
-	if (rx->ecn_ce)
-		sroce_notify_marked(qp, rx);
-	if (!(flags & SROCE_OPF_RESPONSE))
-		return receive_request(qp, rx);
-	receive_response(qp, rx);
-	return false;
+	notify(to, rx);
+	lock_half(to, responds ? &qp->send : &qp->recv);
+	if (!sroce_half_hears(qp, to->half, rx))
+		drop(rx, SROCE_CTR_DROP_ADDRESS);
+	else if (responds)
+		take_response(qp, rx);
+	else
+		take_request(qp, rx);
 }
 
 /**
- * sroce_receive() - a packet has come in
- * @rx: parsed, attributed to an endpoint; its skb is consumed
+ * sroce_receive() - an skb with packets has come in
+ * @rx: attributed to an endpoint; its skb is consumed
  *
- * Softirq, under rcu_read_lock(). Until the ICRC has been checked, the work is
- * bounded, and nothing is printed; nor allocated, unless the headers lie in pieces.
+ * Packets for the same half of a QP that follow each other are taken under one lock, and what
+ * follows from them is done once. Softirq, under rcu_read_lock(). Until the ICRC has been checked,
+ * the work is bounded, and nothing is printed, or allocated.
  */
 void sroce_receive(struct sroce_rx *rx)
 {
-	struct sroce_qp *qp = sroce_qp_get(rx->ep, rx->pkt.dest_qpn);
-	bool kept = false;
+	struct receiver to = { };
 
-	if (!qp) {
-		drop(rx, SROCE_CTR_DROP_NO_QP);
-		kfree_skb(rx->skb);
-		return;
+	while (sroce_rx_next(rx)) {
+		if (!find_qp(&to, rx))
+			drop(rx, SROCE_CTR_DROP_NO_QP);
+		else if (is_acceptable(to.qp, rx))
+			receive(&to, rx);
 	}
-	if (is_acceptable(qp, rx))
-		kept = receive(qp, rx);
-	sroce_qp_put(qp);
-	if (!kept)
-		consume_skb(rx->skb);
+	let_go(&to);
+	consume_skb(rx->skb);
 }

@@ -9,31 +9,48 @@
 #include "trace.h"
 
 /* Packets planned and built at a time. */
-#define BURST_PACKETS	16
+#define BURST_PACKETS	64
 
 /* Returns 0, also for a packet that is lost at once; -EFAULT for a bad region; -ENOMEM. */
-static int build_packet(struct sroce_qp *qp, const struct sroce_response_plan *plan, u32 i,
-			struct sk_buff_head *burst)
+static int build_packet(struct sroce_burst *burst, const struct sroce_response_plan *plan, u32 i)
 {
+	struct sroce_qp *qp = burst->qp;
 	u64 va = plan->va + (u64)i * qp->resp.attr.mtu_bytes;
 	struct sroce_packet pkt;
-	struct sk_buff *skb;
+	u32 expected = 1;
 	u8 *payload;
+	int err;
 
 	sroce_response_plan_packet(&qp->resp, plan, i, &pkt);
-	skb = sroce_packet_alloc(qp, &qp->recv, &qp->recv.path, &pkt, &payload);
-	if (IS_ERR(skb))
-		return PTR_ERR(skb) == -ENOMEM ? -ENOMEM : 0;
+	/* What is sent again travels alone: what lost it, lost all that it travelled with. */
+	if (!plan->replay && !(pkt.info->flags & SROCE_OPF_AETH))
+		expected = plan->packet_count - i;
+	err = sroce_burst_begin(burst, &qp->recv.path, &pkt, expected, &payload);
+	if (err)
+		return err == -ENOMEM ? -ENOMEM : 0;
 	if (plan->kind == SROCE_RESPONSE_SACK)
 		sroce_responder_write_sack(&qp->resp, payload, pkt.payload_bytes);
 	if (plan->kind == SROCE_RESPONSE_READ && pkt.payload_bytes &&
 	    sroce_memory_fetch(&qp->dev->memory, qp->ibqp.pd, plan->rkey, va, payload,
-			       pkt.payload_bytes) != SROCE_MEM_OK) {
-		kfree_skb(skb);
+			       pkt.payload_bytes) != SROCE_MEM_OK)
 		return -EFAULT;
-	}
-	sroce_packet_queue(qp, &qp->recv, skb, burst);
+	sroce_burst_end(burst);
 	return 0;
+}
+
+/* All packets of the plan, or none. */
+static int build_burst(struct sroce_burst *burst, const struct sroce_response_plan *plan)
+{
+	struct sroce_run_mark mark;
+	int err = 0;
+	u32 i;
+
+	sroce_run_mark(&burst->run, &mark);
+	for (i = 0; i < plan->packet_count && !err; i++)
+		err = build_packet(burst, plan, i);
+	if (err)
+		sroce_run_rewind(&burst->run, &mark);
+	return err;
 }
 
 static void count_response(const struct sroce_qp *qp, const struct sroce_response_plan *plan)
@@ -49,17 +66,11 @@ static void count_response(const struct sroce_qp *qp, const struct sroce_respons
 }
 
 /* Returns whether the response has been dealt with. */
-static bool respond(struct sroce_qp *qp, const struct sroce_response_plan *plan)
+static bool respond(struct sroce_burst *burst, const struct sroce_response_plan *plan)
 {
-	struct sk_buff_head burst;
-	int err = 0;
-	u32 i;
+	struct sroce_qp *qp = burst->qp;
+	int err = build_burst(burst, plan);
 
-	__skb_queue_head_init(&burst);
-	for (i = 0; i < plan->packet_count && !err; i++)
-		err = build_packet(qp, plan, i, &burst);
-	if (err)
-		__skb_queue_purge(&burst);
 	if (err == -ENOMEM) {
 		qp->recv.retry = true;
 		return false;
@@ -69,30 +80,32 @@ static bool respond(struct sroce_qp *qp, const struct sroce_response_plan *plan)
 		sroce_cc_sent(&qp->resp.cc, plan->payload_bytes +
 			      plan->packet_count * SROCE_CC_HEADER_BYTES, ktime_get_ns());
 	sroce_responder_response_sent(&qp->resp, plan, err ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
-	skb_queue_splice_tail(&burst, &qp->recv.out);
 	return true;
 }
 
 static void send_responses(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_response_plan plan;
+	struct sroce_burst burst;
 
+	sroce_burst_init(&burst, qp, &qp->recv);
 	while (*budget) {
 		u32 packets = sroce_cc_sendable_packets(&qp->resp.cc, ktime_get_ns());
-		u32 burst = clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS));
+		u32 most = clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS));
 
-		if (!sroce_responder_next_response(&qp->resp, burst, &plan))
+		if (!sroce_responder_next_response(&qp->resp, most, &plan))
 			return;
 		if (plan.kind == SROCE_RESPONSE_READ && !packets) {
 			qp->recv.pace_ns = sroce_cc_next_send_ns(&qp->resp.cc);
 			return;
 		}
 		/* Acknowledgements are few and small, and the peer waits for them. */
-		if (plan.kind == SROCE_RESPONSE_READ && sroce_half_is_throttled(qp, &qp->recv))
+		if (plan.kind == SROCE_RESPONSE_READ &&
+		    sroce_half_is_throttled(qp, &qp->recv, burst.run.packets))
 			return;
 		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
 		*budget -= min(*budget, plan.packet_count);
-		if (!respond(qp, &plan))
+		if (!respond(&burst, &plan))
 			return;
 	}
 }

@@ -4,6 +4,9 @@
  *
  *   fetch what was posted -> plan -> build the packets -> commit -> ... -> complete
  *
+ * Packets of one size that follow each other, of one request or of many, travel as
+ * one skb.
+ *
  * Building may fail for want of memory: then nothing has happened, and the
  * timer tries again. A bad local buffer fails the request instead.
  */
@@ -15,7 +18,7 @@
 #include "trace.h"
 
 /* Packets planned and built at a time. */
-#define BURST_PACKETS	16
+#define BURST_PACKETS	64
 
 static enum sroce_mem_status copy_payload(struct sroce_qp *qp, const struct sroce_send_wqe *wqe,
 					  u32 offset, void *to, u32 bytes)
@@ -36,52 +39,64 @@ static const struct sroce_path *path_of(const struct sroce_qp *qp,
 	return qp->service == SROCE_SERVICE_UD ? &address->path : &qp->send.path;
 }
 
-/* Returns 0, also for a packet that is lost at once; -EFAULT for a bad local buffer; -ENOMEM. */
-static int build_packet(struct sroce_qp *qp, const struct sroce_send_plan *plan, u32 i,
-			struct sk_buff_head *burst)
+/* How many packets as large as the one numbered @i follow it at once, about, with it. */
+static u32 expected_packets(const struct sroce_qp *qp, const struct sroce_send_plan *plan, u32 i,
+			    const struct sroce_packet *pkt)
 {
+	/* What is sent again travels alone: what lost it, lost all that it travelled with. */
+	if (plan->retransmit)
+		return 1;
+	/* Requests of one packet are often all alike. */
+	if (pkt->info->flags & SROCE_OPF_LAST)
+		return qp->req.posted - plan->index;
+	/* The first has more headers than the rest. */
+	return pkt->info->flags & SROCE_OPF_RETH ? 1 : plan->packet_count - i;
+}
+
+/* Returns 0, also for a packet that is lost at once; -EFAULT for a bad local buffer; -ENOMEM. */
+static int build_packet(struct sroce_burst *burst, const struct sroce_send_plan *plan, u32 i)
+{
+	struct sroce_qp *qp = burst->qp;
 	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
 	u32 offset = plan->offset + i * qp->req.attr.mtu_bytes;
 	struct sroce_packet pkt;
-	struct sk_buff *skb;
 	u8 *payload;
+	int err;
 
 	sroce_send_plan_packet(&qp->req, plan, i, &pkt);
-	skb = sroce_packet_alloc(qp, &qp->send, path_of(qp, wqe), &pkt, &payload);
-	if (IS_ERR(skb))
-		return PTR_ERR(skb) == -ENOMEM ? -ENOMEM : 0;
+	err = sroce_burst_begin(burst, path_of(qp, wqe), &pkt,
+				expected_packets(qp, plan, i, &pkt), &payload);
+	if (err)
+		return err == -ENOMEM ? -ENOMEM : 0;
 	if (pkt.payload_bytes &&
-	    copy_payload(qp, wqe, offset, payload, pkt.payload_bytes) != SROCE_MEM_OK) {
-		kfree_skb(skb);
+	    copy_payload(qp, wqe, offset, payload, pkt.payload_bytes) != SROCE_MEM_OK)
 		return -EFAULT;
-	}
-	sroce_packet_queue(qp, &qp->send, skb, burst);
+	sroce_burst_end(burst);
 	return 0;
 }
 
 /* All packets of the plan, or none. */
-static int build_burst(struct sroce_qp *qp, const struct sroce_send_plan *plan,
-		       struct sk_buff_head *burst)
+static int build_burst(struct sroce_burst *burst, const struct sroce_send_plan *plan)
 {
+	struct sroce_run_mark mark;
 	int err = 0;
 	u32 i;
 
+	sroce_run_mark(&burst->run, &mark);
 	for (i = 0; i < plan->packet_count && !err; i++)
-		err = build_packet(qp, plan, i, burst);
+		err = build_packet(burst, plan, i);
 	if (err)
-		__skb_queue_purge(burst);
+		sroce_run_rewind(&burst->run, &mark);
 	return err;
 }
 
 /* Returns whether the plan has been carried out. */
-static bool send_burst(struct sroce_qp *qp, const struct sroce_send_plan *plan, u64 now_ns)
+static bool send_burst(struct sroce_burst *burst, const struct sroce_send_plan *plan, u64 now_ns)
 {
 	enum sroce_wc_status status = SROCE_WC_SUCCESS;
-	struct sk_buff_head burst;
-	int err;
+	struct sroce_qp *qp = burst->qp;
+	int err = build_burst(burst, plan);
 
-	__skb_queue_head_init(&burst);
-	err = build_burst(qp, plan, &burst);
 	if (err == -ENOMEM) {
 		qp->send.retry = true;
 		return false;
@@ -92,7 +107,6 @@ static bool send_burst(struct sroce_qp *qp, const struct sroce_send_plan *plan, 
 		sroce_count_add(qp->dev->ep.counters, plan->repair ? SROCE_CTR_ROCE_ADP_RETRANS :
 				SROCE_CTR_COMPLETER_RETRY_ERR, plan->packet_count);
 	sroce_requester_commit(&qp->req, plan, status, now_ns);
-	skb_queue_splice_tail(&burst, &qp->send.out);
 	return true;
 }
 
@@ -110,8 +124,9 @@ static enum sroce_wc_status execute_local(struct sroce_qp *qp, const struct sroc
 }
 
 /* Returns whether there was anything to do. */
-static bool step(struct sroce_qp *qp, u32 *budget)
+static bool step(struct sroce_burst *burst, u32 *budget)
 {
+	struct sroce_qp *qp = burst->qp;
 	struct sroce_requester *req = &qp->req;
 	struct sroce_send_plan plan;
 	u64 now_ns = ktime_get_ns();
@@ -127,13 +142,13 @@ static bool step(struct sroce_qp *qp, u32 *budget)
 	}
 	/* After a timeout the few packets of a retry pass: else retries are never used up. */
 	if (plan.action == SROCE_SEND_PACKETS && !(plan.retransmit && req->timeout_shift) &&
-	    sroce_half_is_throttled(qp, &qp->send))
+	    sroce_half_is_throttled(qp, &qp->send, burst->run.packets))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 	*budget -= min(*budget, max(plan.packet_count, 1u));
 
 	if (plan.action == SROCE_SEND_PACKETS)
-		return send_burst(qp, &plan, now_ns);
+		return send_burst(burst, &plan, now_ns);
 	sroce_requester_commit(req, &plan, plan.action == SROCE_SEND_LOCAL ?
 			       execute_local(qp, sroce_requester_wqe(req, plan.index)) :
 			       SROCE_WC_SUCCESS, now_ns);
@@ -228,11 +243,14 @@ static void check_state(struct sroce_qp *qp)
 
 static u64 work(struct sroce_qp *qp, u32 *budget)
 {
+	struct sroce_burst burst;
+
+	sroce_burst_init(&burst, qp, &qp->send);
 	qp->send.pace_ns = 0;
 	check_timeout(qp);
 	do {
 		sroce_send_wqe_fetch(qp);
-		while (*budget && step(qp, budget))
+		while (*budget && step(&burst, budget))
 			;
 	} while (complete_requests(qp, budget) && *budget);
 	check_state(qp);

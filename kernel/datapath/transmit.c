@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * From a planned packet to an skb, and back-pressure.
+ * From planned packets to skbs, and back-pressure.
  *
  * A half stops when too many of its packets sit in the stack (a slow link, a
  * qdisc) and is restarted by the destructor of one of them. A queued skb keeps
@@ -41,125 +41,186 @@ static void restart(struct sroce_qp_ref *ref, enum sroce_side side)
 	sroce_qp_put(qp);
 }
 
-static void packet_freed(struct sk_buff *skb, enum sroce_side side)
+/* What an skb holds of @ref, and how many packets it has, in the one word there is for it. */
+static void *share_of(struct sroce_qp_ref *ref, u32 packets)
 {
-	struct sroce_qp_ref *ref = skb_shinfo(skb)->destructor_arg;
+	return (void *)((uintptr_t)ref | packets);
+}
+
+static void packets_freed(struct sk_buff *skb, enum sroce_side side)
+{
+	uintptr_t share = (uintptr_t)skb_shinfo(skb)->destructor_arg;
+	struct sroce_qp_ref *ref = (void *)round_down(share, SROCE_QP_REF_ALIGNMENT);
 	struct sroce_gate *gate = &ref->gates[side];
 	int queued;
 
 	/* Covers this function until its last share in @ref has been given up. */
 	rcu_read_lock();
-	queued = atomic_dec_return(&gate->queued);
+	queued = atomic_sub_return(share % SROCE_QP_REF_ALIGNMENT, &gate->queued);
 	if (READ_ONCE(gate->throttled) && queued <= QUEUED_PACKETS_LOW)
 		restart(ref, side);
 	sroce_qp_ref_put(ref);
 	rcu_read_unlock();
 }
 
-static void send_packet_freed(struct sk_buff *skb)
+static void send_packets_freed(struct sk_buff *skb)
 {
-	packet_freed(skb, SROCE_SEND_SIDE);
+	packets_freed(skb, SROCE_SEND_SIDE);
 }
 
-static void recv_packet_freed(struct sk_buff *skb)
+static void recv_packets_freed(struct sk_buff *skb)
 {
-	packet_freed(skb, SROCE_RECV_SIDE);
+	packets_freed(skb, SROCE_RECV_SIDE);
 }
 
 /**
  * sroce_half_is_throttled() - must the half wait for the stack?
  * @qp: the QP
  * @half: the half, its lock held
+ * @pending: packets in @half->out
  *
  * Return: whether it must; then it is kicked when it may go on.
  */
-bool sroce_half_is_throttled(struct sroce_qp *qp, struct sroce_half *half)
+bool sroce_half_is_throttled(struct sroce_qp *qp, struct sroce_half *half, u32 pending)
 {
 	struct sroce_gate *gate = &qp->ref->gates[half->side];
 
-	if (atomic_read(&gate->queued) < queue_limit(qp, half))
+	if (atomic_read(&gate->queued) + pending < queue_limit(qp, half))
 		return false;
+	if (pending) {
+		/* Once they are in the stack, it will be seen. */
+		half->again = true;
+		return true;
+	}
 	WRITE_ONCE(gate->throttled, true);
 	/* Pairs with atomic_dec_return(): the last of them sees the flag, or we see it gone. */
 	smp_mb();
 	return atomic_read(&gate->queued) > QUEUED_PACKETS_LOW;
 }
 
-static struct sk_buff *count_loss(struct sroce_qp *qp, enum sroce_counter why, int err)
+/**
+ * sroce_burst_init() - begin to put packets together
+ * @burst: filled in
+ * @qp: the QP
+ * @half: the half that sends them, its lock held until they are in @half->out
+ */
+void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sroce_half *half)
+{
+	burst->qp = qp;
+	burst->half = half;
+	burst->dscp = SROCE_PATH_DSCP;
+	sroce_run_init(&burst->run, &half->out);
+}
+
+static int count_loss(struct sroce_qp *qp, enum sroce_counter why, int err)
 {
 	sroce_count(qp->dev->ep.counters, why);
-	return ERR_PTR(err);
+	return err;
+}
+
+static u8 tos_of(const struct sroce_burst *burst, const struct sroce_path *path)
+{
+	if (burst->dscp != SROCE_PATH_DSCP)
+		return (u8)(burst->dscp << 2);
+	if (READ_ONCE(burst->qp->dev->ecn) && !(path->tos & INET_ECN_MASK))
+		return path->tos | INET_ECN_ECT_0;
+	return path->tos;
 }
 
 /* Connected halves cache the route of their own path. */
-static struct sk_buff *alloc_routed(struct sroce_qp *qp, struct sroce_half *half,
-				    const struct sroce_path *path, u32 bytes)
+static int open_skb(struct sroce_burst *burst, const struct sroce_path *path, u32 bytes,
+		    u32 expected)
 {
+	struct sroce_half *half = burst->half;
+	struct sroce_qp *qp = burst->qp;
 	const struct sroce_endpoint *ep = &qp->dev->ep;
 	bool cached = path == &half->path;
 	struct dst_entry *dst;
-	struct sk_buff *skb;
+	int err;
 
 	dst = cached ? sroce_path_route_cached(ep, path, &half->dst, &half->dst_cookie) :
 		       sroce_path_route(ep, path);
 	if (IS_ERR(dst))
 		return count_loss(qp, SROCE_CTR_DROP_NO_ROUTE, PTR_ERR(dst));
-	skb = sroce_skb_alloc(path, dst, bytes);
+	err = sroce_run_open(&burst->run, path, dst, tos_of(burst, path), bytes, expected);
 	if (!cached)
 		dst_release(dst);
-	if (IS_ERR(skb))
-		return count_loss(qp, SROCE_CTR_SEND_ERR, PTR_ERR(skb));
-	if (!skb)
-		return count_loss(qp, SROCE_CTR_DROP_NO_MEMORY, -ENOMEM);
-	return skb;
+	return err && err != -ENOMEM ? count_loss(qp, SROCE_CTR_SEND_ERR, err) : err;
+}
+
+/* Memory for a whole run may be short where that for a packet is not. */
+static u8 *room_for(struct sroce_burst *burst, const struct sroce_path *path, u32 bytes,
+		    u32 expected)
+{
+	int err = 0;
+	u8 *at;
+
+	if (!sroce_run_continues(&burst->run, path, bytes))
+		err = open_skb(burst, path, bytes, expected);
+	if (err)
+		return ERR_PTR(err);
+	at = sroce_run_begin(&burst->run, bytes, expected);
+	if (at)
+		return at;
+	err = open_skb(burst, path, bytes, 1);
+	return err ? ERR_PTR(err) : sroce_run_begin(&burst->run, bytes, 1);
 }
 
 /**
- * sroce_packet_alloc() - an skb with all headers of a packet
- * @qp: the QP
- * @half: the half that sends it, its lock held
- * @path: where to: @half->path, or a datagram's
+ * sroce_burst_begin() - room for a packet, and its headers
+ * @burst: the burst
+ * @path: where to: the half's own, or a datagram's
  * @pkt: headers and sizes
+ * @expected: how many packets of this size follow, with this one; a hint. 1: it travels alone
  * @payload: set to where the payload goes
  *
- * Return: the skb, which lacks the payload and the ICRC; ERR_PTR(-ENOMEM) when
- * it should be tried again; another ERR_PTR when this packet cannot go out (no
- * route, larger than its MTU), which is counted and then a lost packet.
+ * Return: 0: the payload is to be written, then sroce_burst_end(); -ENOMEM when it should be
+ * tried again; another errno when this packet cannot go out (no route, larger than its MTU),
+ * which is counted and then a lost packet.
  */
-struct sk_buff *sroce_packet_alloc(struct sroce_qp *qp, struct sroce_half *half,
-				   const struct sroce_path *path, const struct sroce_packet *pkt,
-				   u8 **payload)
+int sroce_burst_begin(struct sroce_burst *burst, const struct sroce_path *path,
+		      const struct sroce_packet *pkt, u32 expected, u8 **payload)
 {
-	u32 bytes = pkt->header_bytes + pkt->payload_bytes + pkt->pad_bytes;
-	struct sk_buff *skb = alloc_routed(qp, half, path, bytes);
-	u8 *transport;
+	u32 bytes = pkt->header_bytes + pkt->payload_bytes + pkt->pad_bytes + SROCE_ICRC_BYTES;
+	u8 *at = room_for(burst, path, bytes, expected);
 
-	if (IS_ERR(skb))
-		return skb;
-	if (READ_ONCE(qp->dev->ecn) && !(path->tos & INET_ECN_MASK))
-		sroce_skb_set_tos(skb, path->tos | INET_ECN_ECT_0);
-	transport = skb_transport_header(skb) + sizeof(struct udphdr);
-	sroce_packet_write(pkt, transport);
-	*payload = transport + pkt->header_bytes;
+	if (IS_ERR(at)) {
+		if (PTR_ERR(at) == -ENOMEM)
+			count_loss(burst->qp, SROCE_CTR_DROP_NO_MEMORY, 0);
+		return PTR_ERR(at);
+	}
+	sroce_packet_write(pkt, at);
+	*payload = at + pkt->header_bytes;
 	memset(*payload + pkt->payload_bytes, 0, pkt->pad_bytes);
-	return skb;
+	return 0;
 }
 
 /**
- * sroce_packet_queue() - a packet is complete but for its ICRC
- * @qp: the QP
- * @half: the half that sends it, its lock held
- * @skb: from sroce_packet_alloc(), payload written
- * @burst: where it goes, at the end
+ * sroce_burst_end() - the packet begun is complete but for its ICRC
+ * @burst: the burst
  */
-void sroce_packet_queue(struct sroce_qp *qp, struct sroce_half *half, struct sk_buff *skb,
-			struct sk_buff_head *burst)
+void sroce_burst_end(struct sroce_burst *burst)
 {
-	sroce_skb_finish(skb, &half->path.ip_id);
-	refcount_inc(&qp->ref->holders);
-	atomic_inc(&qp->ref->gates[half->side].queued);
-	half->sent++;
-	skb_shinfo(skb)->destructor_arg = qp->ref;
-	skb->destructor = half->side == SROCE_SEND_SIDE ? send_packet_freed : recv_packet_freed;
-	__skb_queue_tail(burst, skb);
+	sroce_run_end(&burst->run, &burst->half->path.ip_id);
+}
+
+/**
+ * sroce_half_charge() - the half answers for its packets until the stack frees them
+ * @qp: the QP
+ * @half: the half, its lock held: what is in @half->out is about to be handed over
+ */
+void sroce_half_charge(struct sroce_qp *qp, struct sroce_half *half)
+{
+	struct sk_buff *skb;
+
+	skb_queue_walk(&half->out, skb) {
+		u32 packets = sroce_run_packets(skb);
+
+		refcount_inc(&qp->ref->holders);
+		atomic_add(packets, &qp->ref->gates[half->side].queued);
+		half->sent += packets;
+		skb_shinfo(skb)->destructor_arg = share_of(qp->ref, packets);
+		skb->destructor = half->side == SROCE_SEND_SIDE ? send_packets_freed :
+								  recv_packets_freed;
+	}
 }

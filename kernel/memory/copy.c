@@ -13,18 +13,6 @@
 #include "memory/memory.h"
 #include "transport/responder.h"
 
-/**
- * struct source - where bytes to be written into a region come from
- * @skb: packet, or NULL
- * @offset: next byte, from skb->data
- * @buf: next byte when there is no packet
- */
-struct source {
-	const struct sk_buff *skb;
-	u32	offset;
-	const u8 *buf;
-};
-
 /* The bytes at @va of a range already checked, as far as they lie in one piece. */
 static void *piece_at(const struct sroce_region *region, u64 va, u32 bytes, u32 *run)
 {
@@ -44,20 +32,20 @@ static void *piece_at(const struct sroce_region *region, u64 va, u32 bytes, u32 
 	return pages->pieces[offset >> pages->shift] + within;
 }
 
-static void take(void *to, struct source *from, u32 bytes)
+static void take(void *to, struct sroce_source *from, u32 bytes)
 {
-	if (from->skb) {
+	if (from->at) {
+		memcpy(to, from->at, bytes);
+		from->at += bytes;
+	} else {
 		/* The packet parser has checked that they are there. */
 		WARN_ON_ONCE(skb_copy_bits(from->skb, from->offset, to, bytes));
 		from->offset += bytes;
-	} else {
-		memcpy(to, from->buf, bytes);
-		from->buf += bytes;
 	}
 }
 
 static enum sroce_mem_status write_region(const struct sroce_region *region, u64 va,
-					  struct source *from, u32 bytes)
+					  struct sroce_source *from, u32 bytes)
 {
 	u32 run;
 
@@ -91,7 +79,7 @@ static enum sroce_mem_status read_region(const struct sroce_region *region, u64 
  * bytes may be used so.
  */
 static enum sroce_mem_status copy_range(struct sroce_memory *mem, const void *pd, u32 key, u64 va,
-					u32 whole, u32 access, struct source *from, u8 *to,
+					u32 whole, u32 access, struct sroce_source *from, u8 *to,
 					u32 bytes)
 {
 	struct sroce_region *region = sroce_region_open(mem, pd, key);
@@ -133,18 +121,16 @@ enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *p
  * @rkey: key; needs SROCE_ACCESS_REMOTE_WRITE
  * @va: where to
  * @check_bytes: range from @va that must be writable as a whole (the message)
- * @skb: packet
- * @skb_offset: payload in it, from skb->data
+ * @from: the payload
  * @bytes: payload to write, may be less than @check_bytes
  *
  * Return: enum sroce_mem_status; nothing was written unless SROCE_MEM_OK (but
  * for a DMA region with a hole in it).
  */
 enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, u32 check_bytes, const struct sk_buff *skb,
-					 u32 skb_offset, u32 bytes)
+					 u64 va, u32 check_bytes, struct sroce_source from,
+					 u32 bytes)
 {
-	struct source from = { .skb = skb, .offset = skb_offset };
 	u32 whole = max(check_bytes, bytes);
 
 	if (!whole)
@@ -226,7 +212,7 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 /* Only the elements that are touched are looked at; empty ones need no key. */
 static enum sroce_mem_status copy_sges(struct sroce_memory *mem, const void *pd,
 				       const struct sroce_sge *sge, u32 num_sge, u32 offset,
-				       struct source *from, u8 *to, u32 bytes)
+				       struct sroce_source *from, u8 *to, u32 bytes)
 {
 	u32 access = from ? SROCE_ACCESS_LOCAL_WRITE : 0;
 
@@ -250,46 +236,22 @@ static enum sroce_mem_status copy_sges(struct sroce_memory *mem, const void *pd,
 }
 
 /**
- * sroce_memory_scatter_skb() - write a packet's payload to a scatter list
+ * sroce_memory_scatter() - write bytes to a scatter list
  * @mem: key table
  * @pd: protection domain of the QP
  * @sge: the list, in kernel memory
  * @num_sge: elements in it
  * @offset: bytes of the list to skip
- * @skb: packet
- * @skb_offset: payload in it, from skb->data
+ * @from: what to write
  * @bytes: how many
  *
  * Return: SROCE_MEM_OK, or SROCE_MEM_BAD_LOCAL when the list is too short or
  * names memory that may not be written.
  */
-enum sroce_mem_status sroce_memory_scatter_skb(struct sroce_memory *mem, const void *pd,
-					       const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					       const struct sk_buff *skb, u32 skb_offset, u32 bytes)
-{
-	struct source from = { .skb = skb, .offset = skb_offset };
-
-	return copy_sges(mem, pd, sge, num_sge, offset, &from, NULL, bytes);
-}
-
-/**
- * sroce_memory_scatter() - write a buffer to a scatter list
- * @mem: key table
- * @pd: protection domain of the QP
- * @sge: the list, in kernel memory
- * @num_sge: elements in it
- * @offset: bytes of the list to skip
- * @buf: kernel buffer
- * @bytes: how many
- *
- * Return: as sroce_memory_scatter_skb().
- */
 enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
 					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					   const void *buf, u32 bytes)
+					   struct sroce_source from, u32 bytes)
 {
-	struct source from = { .buf = buf };
-
 	return copy_sges(mem, pd, sge, num_sge, offset, &from, NULL, bytes);
 }
 

@@ -96,6 +96,18 @@ struct sroce_memory {
 	atomic_t variant;
 };
 
+/**
+ * struct sroce_source - bytes to be written into a region
+ * @at: where they are, if they lie in one piece; else
+ * @skb: the packet they are in
+ * @offset: from skb->data
+ */
+struct sroce_source {
+	const u8 *at;
+	const struct sk_buff *skb;
+	u32	offset;
+};
+
 void sroce_memory_init(struct sroce_memory *mem);
 void sroce_memory_fini(struct sroce_memory *mem);
 
@@ -116,8 +128,8 @@ enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const vo
 enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *pd, u32 rkey,
 					 u64 va, u32 bytes, u32 access);
 enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, u32 check_bytes, const struct sk_buff *skb,
-					 u32 skb_offset, u32 bytes);
+					 u64 va, u32 check_bytes, struct sroce_source from,
+					 u32 bytes);
 enum sroce_mem_status sroce_memory_fetch(struct sroce_memory *mem, const void *pd, u32 rkey,
 					 u64 va, void *to, u32 bytes);
 enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *pd, u32 rkey,
@@ -125,13 +137,9 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 					  u64 *original);
 
 /* copy.c: a local scatter/gather list, @offset bytes into it */
-enum sroce_mem_status sroce_memory_scatter_skb(struct sroce_memory *mem, const void *pd,
-					       const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					       const struct sk_buff *skb, u32 skb_offset,
-					       u32 bytes);
 enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
 					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					   const void *buf, u32 bytes);
+					   struct sroce_source from, u32 bytes);
 enum sroce_mem_status sroce_memory_gather(struct sroce_memory *mem, const void *pd,
 					  const struct sroce_sge *sge, u32 num_sge, u32 offset,
 					  void *to, u32 bytes);

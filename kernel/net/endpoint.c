@@ -78,6 +78,7 @@ static void close_sockets(struct sroce_sockets *sockets)
 	close_socket(sockets->v6);
 	sockets->v4 = NULL;
 	sockets->v6 = NULL;
+	sroce_accept_stop(sockets->net);
 }
 
 static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
@@ -93,9 +94,16 @@ static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
 	/* No checksum flag is set: UDP checksum 0 is sent and accepted, in IPv6 too. */
 	port->local_udp_port = htons(SROCE_UDP_PORT);
 	err = udp_sock_create(sockets->net, port, sock);
-	if (!err)
-		setup_udp_tunnel_sock(sockets->net, (*sock)->sk, &tunnel);
-	return err;
+	if (err)
+		return err;
+	err = sroce_accept_runs(*sock);
+	if (err) {
+		sock_release(*sock);
+		*sock = NULL;
+		return err;
+	}
+	setup_udp_tunnel_sock(sockets->net, (*sock)->sk, &tunnel);
+	return 0;
 }
 
 static int open_sockets(struct sroce_sockets *sockets)
@@ -104,14 +112,17 @@ static int open_sockets(struct sroce_sockets *sockets)
 	struct udp_port_cfg v6 = { .family = AF_INET6, .ipv6_v6only = true };
 	int err;
 
-	err = open_socket(sockets, &v4, &sockets->v4);
+	err = sroce_accept_start(sockets->net);
 	if (err)
 		return err;
-	err = open_socket(sockets, &v6, &sockets->v6);
+	err = open_socket(sockets, &v4, &sockets->v4);
+	if (!err)
+		err = open_socket(sockets, &v6, &sockets->v6);
 	/* IPv6 may be compiled out or switched off. */
-	if (!err || err == -EAFNOSUPPORT || err == -EPFNOSUPPORT)
-		return 0;
-	close_sockets(sockets);
+	if (sockets->v4 && (err == -EAFNOSUPPORT || err == -EPFNOSUPPORT))
+		err = 0;
+	if (err)
+		close_sockets(sockets);
 	return err;
 }
 

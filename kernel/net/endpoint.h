@@ -20,11 +20,13 @@
 #include <linux/skbuff.h>
 
 #include "net/counters.h"
+#include "net/icrc.h"
 #include "transport/packet.h"
 
 /* Addresses are kept as IPv6; IPv4 as ::ffff:a.b.c.d, just as GIDs are. */
 struct sroce_address_table;
 struct sroce_sockets;
+struct socket;
 
 /**
  * struct sroce_endpoint - a netdev that speaks RoCEv2
@@ -47,32 +49,56 @@ struct sroce_endpoint {
 };
 
 /**
- * struct sroce_rx - a received packet on its way up
- * @skb: owned by the callee of the upcall
+ * struct sroce_rx - a received skb on its way up, and the packet of it that is looked at
+ * @skb: one packet, or many of one size from one sender to one address (GSO, GRO)
  * @ep: endpoint it came in on
- * @pkt: decoded headers, lengths checked; the ICRC is NOT checked yet
- * @payload_offset: of the payload from skb->data
  * @saddr: source
  * @daddr: destination
  * @is_ipv4: carried by IPv4
  * @ecn_ce: the IP header says congestion experienced
  * @vlan_id: VLAN it came in on, or whose address it was sent to on this host; or SROCE_NO_VLAN
+ * @now_ns: when it came
+ * @packet_bytes: what each packet has from the BTH to the ICRC; the last may have less
+ * @packets: how many have been taken
+ * @wire_bytes: and their bytes, with UDP headers
+ * @pkt: the packet: decoded headers, lengths checked; the ICRC is NOT checked yet
+ * @number: which one it is, from 0
+ * @offset: of its BTH from skb->data
+ * @bytes: from there to its ICRC, inclusive
+ * @at: its BTH, where all of it lies in one piece; else NULL
+ * @frag: fragment of the skb to look at first for the next one, which begins at
+ * @frag_offset: from skb->data
+ * @icrc: see there
+ * @ip_id_counts: each packet had its own IPv4 identification, counted up from the first's
+ * @ip_id_stays: all have the same one
  */
 struct sroce_rx {
 	struct sk_buff *skb;
 	struct sroce_endpoint *ep;
-	struct sroce_packet pkt;
-	u32	payload_offset;
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 	bool	is_ipv4;
 	bool	ecn_ce;
 	u16	vlan_id;
+	u64	now_ns;
+	u32	packet_bytes;
+	u32	packets;
+	u32	wire_bytes;
+	struct sroce_packet pkt;
+	u32	number;
+	u32	offset;
+	u32	bytes;
+	const u8 *at;
+	u32	frag;
+	u32	frag_offset;
+	struct sroce_icrc icrc;
+	bool	ip_id_counts;
+	bool	ip_id_stays;
 };
 
 #define SROCE_NO_VLAN	0xffff
 
-/* Runs in softirq under rcu_read_lock(); consumes rx->skb. */
+/* In softirq, under rcu_read_lock(). Takes packets with sroce_rx_next(); consumes rx->skb. */
 typedef void (*sroce_receive_fn)(struct sroce_rx *rx);
 
 int sroce_net_init(sroce_receive_fn receive);
@@ -85,9 +111,9 @@ int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr 
 void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 
-/* icrc.c */
-__le32 sroce_icrc_of_skb(struct sk_buff *skb, u32 icrc_offset);
-bool sroce_icrc_ok(const struct sroce_rx *rx);
+/* udp.c, icrc.c */
+bool sroce_rx_next(struct sroce_rx *rx);
+bool sroce_icrc_ok(struct sroce_rx *rx);
 
 /* Between the files of this room. */
 extern sroce_receive_fn sroce_net_receive;
@@ -95,5 +121,8 @@ struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *s
 						   const struct net_device *ingress,
 						   const struct in6_addr *daddr);
 int sroce_udp_receive(struct sock *sk, struct sk_buff *skb);
+int sroce_accept_start(struct net *net);
+void sroce_accept_stop(struct net *net);
+int sroce_accept_runs(struct socket *sock);
 
 #endif

@@ -43,10 +43,8 @@ struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
 					  const struct sroce_path *path,
 					  struct dst_entry **cache, u32 *cookie);
 
-struct sk_buff *sroce_skb_alloc(const struct sroce_path *path, struct dst_entry *dst,
-				u32 transport_bytes);
-void sroce_skb_set_tos(struct sk_buff *skb, u8 tos);
-void sroce_skb_finish(struct sk_buff *skb, u16 *ip_id);
-int sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb);
+struct sk_buff *sroce_skb_alloc(const struct sroce_path *path, struct dst_entry *dst, u8 tos,
+				u32 packet_bytes, u32 linear_bytes);
+void sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb);
 
 #endif

@@ -3,13 +3,16 @@
  * Received datagrams: from the UDP socket to a decoded packet.
  *
  * Nothing here trusts a byte of the packet, or writes to the skb's data, which
- * may be shared. Memory is asked for only where a header does not lie in one
- * piece. UDP has checked its own checksum and length.
+ * may be shared. UDP has checked its own checksum and length.
+ *
+ * Packets that were sent as one skb (GSO, on a veth or the loopback), or that the
+ * stack has put together (GRO), come as one and are taken one after the other.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/ktime.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 
@@ -69,44 +72,109 @@ static void read_addresses(const struct sk_buff *skb, struct sroce_rx *rx)
 	}
 }
 
-/* The longest header there is, made linear; returns how much of it is there. */
-static u32 pull_header(struct sk_buff *skb)
+/* Where @bytes from @offset on lie, if in one piece; asked for ascending offsets. */
+static const u8 *piece_at(struct sroce_rx *rx, u32 offset, u32 bytes)
 {
-	u32 want = min_t(u32, skb->len, sizeof(struct udphdr) + SROCE_MAX_HEADER_BYTES);
+	const struct skb_shared_info *shinfo = skb_shinfo(rx->skb);
 
-	if (want < sizeof(struct udphdr) || !pskb_may_pull(skb, want))
-		return 0;
-	return want - sizeof(struct udphdr);
+	if (offset + bytes <= skb_headlen(rx->skb))
+		return rx->skb->data + offset;
+	for (; rx->frag < shinfo->nr_frags; rx->frag++) {
+		const skb_frag_t *frag = &shinfo->frags[rx->frag];
+		u32 within = offset - rx->frag_offset, size = skb_frag_size(frag);
+		struct page *page = skb_frag_page(frag);
+
+		if (offset < rx->frag_offset)
+			return NULL;
+		if (within < size) {
+			/* A device's own memory has no page. */
+			if (within + bytes > size || !page || PageHighMem(page))
+				return NULL;
+			return (u8 *)page_address(page) + skb_frag_off(frag) + within;
+		}
+		rx->frag_offset += size;
+	}
+	return NULL;
 }
 
-/* Returns whether the packet has been handed on. */
+static enum sroce_parse_status parse(struct sroce_rx *rx)
+{
+	u32 readable = min_t(u32, rx->bytes, SROCE_MAX_HEADER_BYTES);
+	u8 copy[SROCE_MAX_HEADER_BYTES];
+	const u8 *header = rx->at;
+
+	if (!header)
+		header = skb_header_pointer(rx->skb, rx->offset, readable, copy);
+	if (!header)
+		return SROCE_PARSE_TRUNCATED;
+	return sroce_packet_parse(header, readable, rx->bytes, &rx->pkt);
+}
+
+/**
+ * sroce_rx_next() - the next packet of a received skb
+ * @rx: @rx->pkt and what belongs to it are set when true is returned
+ *
+ * Packets that are none are counted and passed over. Memory is not asked for.
+ *
+ * Return: whether there is one.
+ */
+bool sroce_rx_next(struct sroce_rx *rx)
+{
+	u32 end = rx->skb->len;
+
+	while (rx->offset + rx->bytes < end) {
+		enum sroce_parse_status status;
+
+		/* There is none before the first. */
+		rx->number += !!rx->bytes;
+		rx->offset += rx->bytes;
+		rx->bytes = min(rx->packet_bytes, end - rx->offset);
+		rx->at = piece_at(rx, rx->offset, rx->bytes);
+		status = parse(rx);
+		if (status == SROCE_PARSE_OK) {
+			rx->packets++;
+			rx->wire_bytes += sizeof(struct udphdr) + rx->bytes;
+			return true;
+		}
+		sroce_count(rx->ep->counters, drop_counter(status));
+		trace_sroce_drop(rx->ep->netdev->ifindex, 0, drop_counter(status));
+	}
+	return false;
+}
+
+static void count_received(const struct sroce_rx *rx)
+{
+	sroce_count_add(rx->ep->counters, SROCE_CTR_RCVD_PKTS, rx->packets);
+	sroce_count_add(rx->ep->counters, SROCE_CTR_RCVD_BYTES, rx->wire_bytes);
+	if (rx->ecn_ce)
+		sroce_count_add(rx->ep->counters, SROCE_CTR_NP_ECN_MARKED, rx->packets);
+}
+
+/* Returns whether the skb has been handed on. */
 static bool take(const struct sroce_sockets *sockets, struct sk_buff *skb)
 {
 	const struct net_device *ingress = ingress_of(skb);
-	struct sroce_rx rx = { .skb = skb };
-	enum sroce_parse_status status;
-	u32 readable = pull_header(skb);
+	struct sroce_rx rx = {
+		.skb = skb,
+		.packet_bytes = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
+						  skb->len - sizeof(struct udphdr),
+		.offset = sizeof(struct udphdr),
+		.frag_offset = skb_headlen(skb),
+	};
 
 	read_addresses(skb, &rx);
 	rx.vlan_id = is_vlan_dev(ingress) ? vlan_dev_vlan_id(ingress) : SROCE_NO_VLAN;
 	rx.ep = sroce_sockets_find_endpoint(sockets, ingress, &rx.daddr);
 	if (!rx.ep)
 		return false;
-	status = sroce_packet_parse(skb->data + sizeof(struct udphdr), readable,
-				    skb->len - sizeof(struct udphdr), &rx.pkt);
-	if (status != SROCE_PARSE_OK) {
-		enum sroce_counter why = drop_counter(status);
-
-		sroce_count(rx.ep->counters, why);
-		trace_sroce_drop(rx.ep->netdev->ifindex, 0, why);
+	if (!rx.packet_bytes) {
+		sroce_count(rx.ep->counters, SROCE_CTR_DROP_TRUNCATED);
+		trace_sroce_drop(rx.ep->netdev->ifindex, 0, SROCE_CTR_DROP_TRUNCATED);
 		return false;
 	}
-	sroce_count(rx.ep->counters, SROCE_CTR_RCVD_PKTS);
-	sroce_count_add(rx.ep->counters, SROCE_CTR_RCVD_BYTES, skb->len);
-	if (rx.ecn_ce)
-		sroce_count(rx.ep->counters, SROCE_CTR_NP_ECN_MARKED);
-	rx.payload_offset = sizeof(struct udphdr) + rx.pkt.header_bytes;
+	rx.now_ns = ktime_get_ns();
 	sroce_net_receive(&rx);
+	count_received(&rx);
 	return true;
 }
 

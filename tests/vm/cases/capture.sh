@@ -6,6 +6,10 @@ set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
 
+# A packet at a time on the wire; what was to travel as one is taken apart in software, and numbered then.
+on_a ethtool -K "$A_IF" tx-udp-segmentation off gro off >/dev/null
+on_b ethtool -K "$B_IF" tx-udp-segmentation off gro off >/dev/null
+
 mkdir -p "$keep"
 printf '%s %s\n' "$A_IP" "$A_TYPE" "$A_IP6" "$A_TYPE" "$B_IP" "$B_TYPE" "$B_IP6" "$B_TYPE" >"$keep/senders"
 on_a tcpdump -q -i "$A_IF" -s 0 -B 32768 -Z root -U -w /tmp/capture.pcap udp port 4791 >/tmp/tcpdump.log 2>&1 &
