@@ -3,7 +3,7 @@
 # perftest on rxe, siw and sroce (rxe and native mode) and iperf3 over TCP, one after the other on one veth pair, and that several
 # times over. Prints lines "figure ROUND TYPE MTU KIND ROW VALUE"; KIND says the unit: bw MiB/s, rate 1000 messages/s, lat µs.
 # guests: one
-# kernels: newest
+# kernels: newest debug
 # seconds: 3000
 #
 # Told by the settings ROUNDS, TYPES, ONLY (a pattern of rows) and SUBSET (all or quick).
@@ -54,10 +54,17 @@ q send_64_l32          rate  ib_send_bw -s 64 -l 32 -e -n 32000
 - send_lat_2           lat   ib_send_lat -s 2 -e -n 2000
 q send_lat_64          lat   ib_send_lat -s 64 -e -n 2000
 - ud_send_lat_64       lat   ib_send_lat -c UD -s 64 -e -n 2000
-- send_lat_2_poll      lat   ib_send_lat -s 2 -n 200
-- send_lat_64_poll     lat   ib_send_lat -s 64 -n 200
-- write_lat_2_poll     lat   ib_write_lat -s 2 -n 200
-- write_lat_64_poll    lat   ib_write_lat -s 64 -n 200
+- send_lat_2_poll      lat   ib_send_lat -s 2 -n 60
+- send_lat_64_poll     lat   ib_send_lat -s 64 -n 60
+- write_lat_2_poll     lat   ib_write_lat -s 2 -n 60
+- write_lat_64_poll    lat   ib_write_lat -s 64 -n 60
+@ 1024
+q ulp_send_lat_64      lat   ulp send_lat 64 1 20000
+q ulp_send_64_l1       rate  ulp send 64 1 64000
+q ulp_send_64_l32      rate  ulp send 64 32 128000
+- ulp_write_64_l1      rate  ulp write 64 1 64000
+q ulp_write_64_l32     rate  ulp write 64 32 128000
+- ulp_write_64K_1024   bw    ulp write 65536 1 8000
 '
 
 # What a veth needs to carry that IB MTU: rxe asks for 80 bytes of headers. The standard size for the small one.
@@ -121,14 +128,24 @@ tcp_bandwidth()
 	awk '/receiver/ { for (i = 2; i <= NF; i++) if ($i == "Kbits/sec") printf "%.2f\n", $(i - 1) * 1000 / 8 / 1048576 }' <<<"$pair_output"
 }
 
+# A consumer inside the kernel, without system calls: tests/bench/ulp.
+ulp() # bw|rate|lat KIND BYTES CHAIN COUNT
+{
+	echo "$2 $A_DEV $B_DEV $3 $4 $5" >/sys/module/ulp_bench/parameters/run || return 0
+	awk -v kind="$1" -v bytes="$3" '
+		kind == "lat" { printf "%.3f\n", $1 / 1000 }
+		kind == "rate" { printf "%.3f\n", 1000000 / $1 }
+		kind == "bw" { printf "%.2f\n", bytes * 1000000000 / $1 / 1048576 }' /sys/module/ulp_bench/parameters/ns
+}
+
 value_of() # TYPE MTU KIND PROGRAM OPTION...
 {
 	local type=$1 mtu=$2 kind=$3 program=$4 options
 	shift 4
-	if [[ $type == tcp ]]; then
-		tcp_bandwidth
-		return
-	fi
+	case $program in
+	tcp) tcp_bandwidth; return ;;
+	ulp) ulp "$kind" "$@"; return ;;
+	esac
 	# siw has the one way to connect, and its packets are TCP's.
 	options=(-F "$@" -x GID -m "$mtu")
 	[[ $type != siw ]] || options=(-F "$@" -R)
@@ -141,12 +158,13 @@ value_of() # TYPE MTU KIND PROGRAM OPTION...
 	esac
 }
 
-# Rows that a type cannot have: TCP has its own, siw knows no UD.
+# Rows that a type cannot have: TCP has its own, siw knows no UD; inside the kernel the mode makes no difference.
 suits() # TYPE PROGRAM OPTION...
 {
 	case $1,$2 in
 	tcp,tcp) ;;
 	tcp,* | *,tcp) return 1 ;;
+	siw,ulp | native,ulp) return 1 ;;
 	siw,*) [[ " $* " != *" UD "* ]] ;;
 	esac
 }
@@ -203,8 +221,9 @@ one_round() # ROUND
 
 topology none
 modprobe -a rdma_rxe siw
+insmod "$programs/ulp_bench.ko"
 for ((round = 1; round <= ROUNDS; round++)); do
 	one_round "$round"
 done
-rmmod siw
+rmmod ulp_bench siw
 ok "measured"
