@@ -84,7 +84,7 @@ style:
 	tests/style/run
 
 format:
-	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.cc' 'tools/*.h' 'tests/*.h' ':!tests/port/linux' ':!tests/port/asm')
+	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.cc' 'tools/*.h' 'tests/*.h' ':!tests/port/linux' ':!tests/port/asm' ':!tests/bench/ulp')
 
 clean:
 	rm -rf $(BUILD)

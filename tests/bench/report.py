@@ -82,6 +82,16 @@ def table(rows, types, out):
               file=out)
 
 
+def growth(pairs, rows, types, out):
+    """For "MORE/FEWER": how a figure grows with the number of objects, for each type."""
+    medians = {row.name: row for row in rows}
+    for pair in pairs:
+        more, fewer = pair.split("/")
+        if more in medians and fewer in medians:
+            ratios = ((t, ratio(medians[more].median(t), medians[fewer].median(t))) for t in types)
+            print(f"{pair}: " + ", ".join(f"{t} {r:.2f}" for t, r in ratios if r), file=out)
+
+
 def bars(row, types):
     """What is drawn for a row: how many times better than rxe each type is."""
     base = row.median("rxe")
@@ -129,6 +139,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--what", default="", help="machine, kernel, commit, date")
     parser.add_argument("--types", default="rxe siw sroce native tcp")
+    parser.add_argument("--growth", default="")
     parser.add_argument("prefix")
     args = parser.parse_args()
     types = args.types.split()
@@ -143,6 +154,7 @@ def main():
         for place in (out, sys.stdout):
             print(f"# {args.what}\n# median (least..greatest); ! a round that failed", file=place)
             table(rows, types, place)
+            growth(args.growth.split(), rows, types, place)
 
 
 main()

@@ -9,6 +9,7 @@
 # Told by the settings ROUNDS, TYPES, ONLY (a pattern of rows) and SUBSET (all or quick).
 set -euo pipefail
 . /share/vm/lib.sh
+. /share/vm/cases/lib/types.sh
 : "${ROUNDS:=3}" "${TYPES:=rxe siw sroce native tcp}" "${ONLY:=*}" "${SUBSET:=all}"
 export LIMIT=15
 
@@ -66,43 +67,6 @@ q ulp_send_64_l32      rate  ulp send 64 32 128000
 q ulp_write_64_l32     rate  ulp write 64 32 128000
 - ulp_write_64K_1024   bw    ulp write 65536 1 8000
 '
-
-# What a veth needs to carry that IB MTU: rxe asks for 80 bytes of headers. The standard size for the small one.
-declare -A netdev_mtu=([1024]=1500 [4096]=4200)
-configuration=/etc/libibverbs.d/sroce.driver
-
-# --- types ---------------------------------------------------------------------------------------------
-
-attach() # TYPE MTU
-{
-	local kind=$1
-	on_a address_add "$A_IF" "$A_IP" "$A_IP6" "${netdev_mtu[$2]}"
-	on_b address_add "$B_IF" "$B_IP" "$B_IP6" "${netdev_mtu[$2]}"
-	case $1 in
-	tcp) return ;;
-	sroce) echo rxe >/sys/module/sroce/parameters/mode ;;
-	native)
-		kind=sroce
-		echo native >/sys/module/sroce/parameters/mode
-		echo "driver $programs/libsroce" >$configuration
-		;;
-	esac
-	A_DEV=${kind}_a B_DEV=${kind}_b
-	on_a link_add "$A_DEV" "$kind" "$A_IF"
-	on_b link_add "$B_DEV" "$kind" "$B_IF"
-	[[ $kind != siw ]] || return 0
-	A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
-	B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
-}
-
-detach() # TYPE
-{
-	local device
-	for device in $(rdma_devices); do
-		rdma link delete "$device"
-	done
-	rm -f $configuration
-}
 
 # --- rows ----------------------------------------------------------------------------------------------
 
@@ -186,7 +150,7 @@ run_group() # ROUND TYPE MTU ROW_LINE...
 		value=$(value_of "$type" "$mtu" "$kind" $program)
 		echo "figure $round $type $mtu $kind $name ${value:-fails}"
 	done
-	[[ ! $is_attached ]] || detach "$type"
+	[[ ! $is_attached ]] || detach
 }
 
 run_types() # ROUND ORDER MTU ROW_LINE...
@@ -207,7 +171,7 @@ one_round() # ROUND
 	for ((i = 1; i < $1; i++)); do
 		order=("${order[@]:1}" "${order[0]}")
 	done
-	while IFS= read -r line; do
+	while IFS= read -r line <&3; do
 		case $line in
 		@*)
 			run_types "$1" "${order[*]}" "${group[@]}"
@@ -215,7 +179,7 @@ one_round() # ROUND
 			;;
 		?*) group+=("$line") ;;
 		esac
-	done <<<"$rows"
+	done 3<<<"$rows"
 	run_types "$1" "${order[*]}" "${group[@]}"
 }
 

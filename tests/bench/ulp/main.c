@@ -43,8 +43,12 @@ static int parse(const char *text, struct ulp_run *run, char *kind, char *first,
 	if (!run->bytes || run->bytes > ULP_BYTES_MAX || !run->chain ||
 	    run->chain > ULP_CHAIN_MAX || !run->total || run->total % run->chain)
 		return -EINVAL;
-	run->opcode = strcmp(kind, "write") ? IB_WR_SEND : IB_WR_RDMA_WRITE;
-	return strcmp(kind, "write") && strcmp(kind, "send") && strcmp(kind, "send_lat") ? -EINVAL : 0;
+	run->opcode = IB_WR_SEND;
+	if (!strcmp(kind, "write"))
+		run->opcode = IB_WR_RDMA_WRITE;
+	else if (strcmp(kind, "send") && strcmp(kind, "send_lat"))
+		return -EINVAL;
+	return 0;
 }
 
 static int measure(struct ulp_run *run, const char *text)
