@@ -30,7 +30,7 @@ help:
 	@echo 'make test-sim                    whole conversations in virtual time'
 	@echo 'make test-fuzz                   replay the fuzzers'\'' corpora and a fixed number of new inputs'
 	@echo 'make test-vm                     the cases that need a kernel'
-	@echo 'make bench                       measure beside rdma_rxe, on good and bad networks (scripts/bench)'
+	@echo 'make bench                       measure beside rdma_rxe, siw and TCP (scripts/bench --help: more)'
 	@echo 'make style                       layers, purity, headers, comments, formatting'
 	@echo 'make format                      format C++ in place'
 	@echo 'make clean                       remove build/'
@@ -84,7 +84,7 @@ style:
 	tests/style/run
 
 format:
-	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.cc' 'tools/*.h' 'tests/*.h' ':!tests/port/linux' ':!tests/port/asm')
+	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.cc' 'tools/*.h' 'tests/*.h' ':!tests/port/linux' ':!tests/port/asm' ':!tests/bench/ulp')
 
 clean:
 	rm -rf $(BUILD)

@@ -6,7 +6,7 @@ packages=(
 	build-essential bc bison flex libelf-dev libssl-dev kmod cpio rsync xz-utils zstd patch
 	# the tool, the provider, unit tests, fuzzers
 	cmake ninja-build pkg-config libgtest-dev libgmock-dev clang libclang-rt-14-dev
-	libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev libmnl-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
+	libibverbs-dev librdmacm-dev libbenchmark-dev valgrind libnl-3-dev libnl-route-3-dev libmnl-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
 	# guests
 	qemu-system-x86 busybox-static erofs-utils mmdebstrap iproute2 procps
 	# checks

@@ -233,7 +233,7 @@ remove_all() # devices, interfaces, namespaces, modules; what a case starts from
 	for name in /sys/class/net/*; do
 		ip link delete "${name##*/}" 2>/dev/null
 	done
-	for module in sroce rdma_rxe; do
+	for module in sroce rdma_rxe siw; do
 		[[ ! -d /sys/module/$module ]] || wait_until 10 rmmod "$module" || {
 			echo "module $module does not unload: $(rmmod "$module" 2>&1), references $(</sys/module/$module/refcnt)"
 			status=1
@@ -242,7 +242,7 @@ remove_all() # devices, interfaces, namespaces, modules; what a case starts from
 	return $status
 }
 
-rdma_devices() { rdma link show | sed -n 's,^link \([^/]*\)/.*,\1,p' | grep -E '^(sroce|rxe)'; }
+rdma_devices() { rdma link show | sed -n 's,^link \([^/]*\)/.*,\1,p' | grep -E '^(sroce|rxe|siw)'; }
 
 as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 

@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What is compared: rxe; siw; sroce, in rxe mode; native, which is sroce in native mode; tcp, which has no device. One at a time
+# on the one veth pair: attach sets $A_DEV, $B_DEV, $A_GID and $B_GID.
+
+# What a veth needs to carry that IB MTU: rxe asks for 80 bytes of headers. The standard size for the small one.
+declare -A netdev_mtu=([1024]=1500 [4096]=4200)
+configuration=/etc/libibverbs.d/sroce.driver
+
+attach() # TYPE MTU
+{
+	local kind=$1
+	on_a address_add "$A_IF" "$A_IP" "$A_IP6" "${netdev_mtu[$2]}"
+	on_b address_add "$B_IF" "$B_IP" "$B_IP6" "${netdev_mtu[$2]}"
+	case $1 in
+	tcp) return ;;
+	sroce) echo rxe >/sys/module/sroce/parameters/mode ;;
+	native)
+		kind=sroce
+		echo native >/sys/module/sroce/parameters/mode
+		echo "driver $programs/libsroce" >$configuration
+		;;
+	esac
+	A_DEV=${kind}_a B_DEV=${kind}_b
+	on_a link_add "$A_DEV" "$kind" "$A_IF"
+	on_b link_add "$B_DEV" "$kind" "$B_IF"
+	[[ $kind != siw ]] || return 0
+	A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
+	B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
+}
+
+detach()
+{
+	local device
+	for device in $(rdma_devices); do
+		rdma link delete "$device"
+	done
+	rm -f $configuration
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Lines "figure ROUND TYPE MTU KIND ROW VALUE" on stdin become a table of medians and ratios on stdout,
+PREFIX.json with every single figure, and PREFIX.svg: bars of sroce and TCP relative to rxe."""
+import argparse
+import json
+import math
+import statistics
+import sys
+from dataclasses import dataclass, field
+
+UNITS = {"bw": "MiB/s", "rate": "k msg/s", "lat": "us", "memory": "KiB", "time": "ms", "cost": "ns"}
+LOWER_IS_BETTER = {"lat", "memory", "time", "cost"}
+COLOURS = {"sroce": "#2a6f97", "native": "#014f86", "siw": "#a9a9a9", "tcp": "#e09f3e"}
+
+
+@dataclass
+class Row:
+    name: str
+    kind: str
+    mtu: str
+    values: dict = field(default_factory=dict)  # of each type: a figure per round, None where it failed
+
+    def median(self, kind_of_device):
+        good = [v for v in self.values.get(kind_of_device, []) if v is not None]
+        return statistics.median(good) if good else None
+
+    def cell(self, kind_of_device):
+        """Median, and in brackets the least and the greatest; "!" for each round that failed."""
+        got = self.values.get(kind_of_device)
+        if not got:
+            return "-"
+        good = [v for v in got if v is not None]
+        failed = "!" * (len(got) - len(good))
+        if not good:
+            return "fails"
+        text = short(statistics.median(good))
+        return (f"{text} ({short(min(good))}..{short(max(good))})" if len(good) > 1 else text) + failed
+
+
+def short(value):
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def ratio(a, b):
+    return a / b if a and b else None
+
+
+def read(lines):
+    rows = {}
+    for line in lines:
+        _, _, kind_of_device, mtu, kind, name, value = line.split()
+        row = rows.setdefault(name, Row(name, kind, mtu))
+        row.values.setdefault(kind_of_device, []).append(None if value == "fails" else float(value))
+    return list(rows.values())
+
+
+def tcp_of(rows, row):
+    """TCP's median at the same MTU, for rows that are bandwidth."""
+    if row.kind != "bw":
+        return None
+    peers = [r for r in rows if r.mtu == row.mtu and "tcp" in r.values]
+    return peers[0].median("tcp") if peers else None
+
+
+def table(rows, types, out):
+    columns = [t for t in types if t != "tcp"]
+    shown = [r for r in rows if set(r.values) & set(columns)]
+    ours = [t for t in ("sroce", "native") if t in columns]
+    head = ["row", "unit"] + columns + [f"{t}/rxe" for t in ours] + [f"{t}/TCP" for t in ours]
+    lines = [head]
+    for row in shown:
+        ratios = [ratio(row.median(t), row.median("rxe")) for t in ours]
+        ratios += [ratio(row.median(t), tcp_of(rows, row)) for t in ours]
+        lines.append([row.name, UNITS[row.kind]] + [row.cell(t) for t in columns] +
+                     ["-" if r is None else f"{r:.2f}" for r in ratios])
+    lines += [[row.name, UNITS[row.kind], row.cell("tcp")] + [""] * (len(head) - 3)
+              for row in rows if "tcp" in row.values]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for line in lines:
+        print("  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))).rstrip(),
+              file=out)
+
+
+def growth(pairs, rows, types, out):
+    """For "MORE/FEWER": how a figure grows with the number of objects, for each type."""
+    medians = {row.name: row for row in rows}
+    for pair in pairs:
+        more, fewer = pair.split("/")
+        if more in medians and fewer in medians:
+            ratios = ((t, ratio(medians[more].median(t), medians[fewer].median(t))) for t in types)
+            print(f"{pair}: " + ", ".join(f"{t} {r:.2f}" for t, r in ratios if r), file=out)
+
+
+def bars(row, types):
+    """What is drawn for a row: how many times better than rxe each type is."""
+    base = row.median("rxe")
+    for kind_of_device in types:
+        times = ratio(row.median(kind_of_device), base)
+        if times and kind_of_device != "rxe":
+            yield kind_of_device, 1 / times if row.kind in LOWER_IS_BETTER else times
+
+
+def chart(rows, types, title):
+    """Horizontal bars on a logarithmic scale; rxe is the line at 1."""
+    shown = [(row, list(bars(row, types))) for row in rows]
+    shown = [(row, drawn) for row, drawn in shown if drawn]
+    if not shown:
+        return ""
+    most = max(t for _, drawn in shown for _, t in drawn)
+    least = min(t for _, drawn in shown for _, t in drawn)
+    low, high = math.floor(min(-1, math.log2(least))), math.ceil(max(1, math.log2(most)))
+    left, width, bar = 190, 560, 11
+
+    def x(times):
+        return left + width * (math.log2(times) - low) / (high - low)
+
+    body, y = [], 50
+    for row, drawn in shown:
+        body.append(f'<text x="{left - 8}" y="{y + bar * len(drawn) / 2 + 4:.0f}" text-anchor="end">{row.name}</text>')
+        for kind_of_device, times in drawn:
+            a, b = sorted((x(1), x(times)))
+            body.append(f'<rect x="{a:.1f}" y="{y}" width="{max(b - a, 1):.1f}" height="{bar - 2}" '
+                        f'fill="{COLOURS.get(kind_of_device, "#888")}"/>'
+                        f'<text x="{b + 4:.1f}" y="{y + bar - 3}" font-size="9">{times:.2f}</text>')
+            y += bar
+        y += 6
+    grid = "".join(f'<line x1="{x(2.0**e):.1f}" y1="40" x2="{x(2.0**e):.1f}" y2="{y}" stroke="{"#000" if e == 0 else "#ddd"}"/>'
+                   f'<text x="{x(2.0**e):.1f}" y="36" text-anchor="middle" font-size="10">{2.0**e:g}</text>'
+                   for e in range(low, high + 1))
+    names = "".join(f'<tspan fill="{COLOURS[t]}" dx="8">&#9632; {t}</tspan>' for t in types if t in COLOURS and t != "tcp")
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 60}" height="{y + 10}" '
+            f'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="#fff"/>'
+            f'<text x="8" y="16">times better than rdma_rxe{names}<tspan dx="8" fill="#666">{title}</tspan></text>'
+            f'{grid}{"".join(body)}</svg>\n')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--what", default="", help="machine, kernel, commit, date")
+    parser.add_argument("--types", default="rxe siw sroce native tcp")
+    parser.add_argument("--growth", default="")
+    parser.add_argument("prefix")
+    args = parser.parse_args()
+    types = args.types.split()
+    rows = read(line for line in sys.stdin if line.startswith("figure "))
+    with open(args.prefix + ".json", "w", encoding="utf-8") as out:
+        json.dump({"what": args.what, "figures": [
+            {"row": r.name, "unit": UNITS[r.kind], "mtu": r.mtu, "rounds": r.values,
+             "median": {t: r.median(t) for t in r.values}} for r in rows]}, out, indent=1)
+    with open(args.prefix + ".svg", "w", encoding="utf-8") as out:
+        out.write(chart(rows, types, args.what))
+    with open(args.prefix + ".txt", "w", encoding="utf-8") as out:
+        for place in (out, sys.stdout):
+            print(f"# {args.what}\n# median (least..greatest); ! a round that failed", file=place)
+            table(rows, types, place)
+            growth(args.growth.split(), rows, types, place)
+
+
+main()

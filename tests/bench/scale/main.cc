@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// What grows with the number of objects: memory of queue pairs, the cost of a message beside many
+// queue pairs or many memory regions, the time of a registration. Prints one number per line: see
+// `usage`.
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include "harness/args.h"
+#include "harness/failure.h"
+#include "harness/random.h"
+#include "scale/pairs.h"
+#include "verbs/memory.h"
+
+namespace {
+
+using scale::Pairs;
+
+constexpr const char* usage =
+    "scale --what memory --count N: KiB of kernel memory per connected queue pair, N pairs of "
+    "them\n"
+    "scale --what message --count N [--idle]: ns per 64 B WRITE, in turn over N pairs, or with all "
+    "but one idle\n"
+    "scale --what regions --count N: ns per 64 B WRITE to one of N regions\n"
+    "scale --what register --mib N: ms of registering that much, and of deregistering it\n"
+    "always: --dev-a D --gid-a G --dev-b D --gid-b G";
+
+constexpr std::size_t message_bytes = 64;
+constexpr unsigned chain_length = 32;
+constexpr unsigned chains_in_flight = 4;
+constexpr unsigned chains_total = 6000;
+
+using Clock = std::chrono::steady_clock;
+
+double ns_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+// What the kernel keeps for itself, in KiB.
+double kernel_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::map<std::string, double> fields;
+  for (std::string name, unit; file >> name;) {
+    file >> fields[name];
+    std::getline(file, unit);
+  }
+  return fields["Slab:"] + fields["VmallocUsed:"] + fields["Percpu:"];
+}
+
+void memory(Pairs& pairs, std::size_t count) {
+  pairs.connect(1);  // what comes with the first, and never again
+  const double before = kernel_memory();
+  pairs.connect(count + 1);
+  std::printf("%.2f\n", (kernel_memory() - before) / static_cast<double>(2 * count));
+}
+
+struct Target {
+  std::uint64_t address;
+  std::uint32_t rkey;
+};
+
+// Chains of WRITEs, only the last of each signaled; `pick_pair` and `pick_target` are asked for
+// every chain.
+double message_ns(Pairs& pairs, const verbs::Mr& source,
+                  const std::function<std::size_t()>& pick_pair,
+                  const std::function<Target()>& pick_target) {
+  ibv_sge sge = {reinterpret_cast<std::uint64_t>(source->addr), message_bytes, source->lkey};
+  ibv_send_wr chain[chain_length] = {};
+  for (unsigned i = 0; i < chain_length; i++) {
+    chain[i].next = i + 1 < chain_length ? &chain[i + 1] : nullptr;
+    chain[i].sg_list = &sge;
+    chain[i].num_sge = 1;
+    chain[i].opcode = IBV_WR_RDMA_WRITE;
+    chain[i].send_flags = i + 1 < chain_length ? 0 : IBV_SEND_SIGNALED;
+  }
+  const auto start = Clock::now();
+  for (unsigned posted = 0; posted < chains_total + chains_in_flight; posted++) {
+    if (posted >= chains_in_flight) pairs.wait();
+    if (posted >= chains_total) continue;
+    for (auto& wr : chain) {
+      const Target target = pick_target();
+      wr.wr.rdma.remote_addr = target.address;
+      wr.wr.rdma.rkey = target.rkey;
+    }
+    pairs.post(pick_pair(), chain);
+  }
+  return ns_since(start) / (chains_total * chain_length);
+}
+
+constexpr int remote = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
+void message(Pairs& pairs, std::size_t count, bool others_idle) {
+  verbs::Pages buffer(4096);
+  const verbs::Mr source = verbs::make_mr(pairs.first_pd(), buffer.data(), buffer.size(), 0);
+  const verbs::Mr target = verbs::make_mr(pairs.second_pd(), buffer.data(), buffer.size(), remote);
+  pairs.connect(count);
+  std::size_t turn = 0;
+  std::printf("%.1f\n",
+              message_ns(
+                  pairs, source, [&] { return others_idle ? 0 : turn++ % count; },
+                  [&] {
+                    return Target{reinterpret_cast<std::uint64_t>(target->addr), target->rkey};
+                  }));
+}
+
+void regions(Pairs& pairs, std::size_t count) {
+  verbs::Pages buffer(4096);
+  const verbs::Mr source = verbs::make_mr(pairs.first_pd(), buffer.data(), buffer.size(), 0);
+  std::vector<verbs::Mr> targets;
+  for (std::size_t i = 0; i < count; i++)
+    targets.push_back(verbs::make_mr(pairs.second_pd(), buffer.data(), buffer.size(), remote));
+  pairs.connect(1);
+  harness::Random random(1);
+  std::printf("%.1f\n", message_ns(
+                            pairs, source, [] { return std::size_t{0}; },
+                            [&] {
+                              const auto& mr = targets[random.below(count)];
+                              return Target{reinterpret_cast<std::uint64_t>(mr->addr), mr->rkey};
+                            }));
+}
+
+// The memory is there already: what is measured is the registration.
+void registration(Pairs& pairs, std::size_t mib) {
+  const std::size_t bytes = mib << 20;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  harness::expect(memory != MAP_FAILED, "no memory");
+  auto start = Clock::now();
+  verbs::Mr mr = verbs::make_mr(pairs.first_pd(), memory, bytes, remote);
+  std::printf("%.2f\n", ns_since(start) / 1e6);
+  start = Clock::now();
+  mr.reset();
+  std::printf("%.2f\n", ns_since(start) / 1e6);
+  munmap(memory, bytes);
+}
+
+int run(int argc, char** argv) {
+  harness::Args args(argc, argv, usage);
+  const std::string what = args.required("--what");
+  const auto count = args.number("--count", 1);
+  const auto mib = args.number("--mib", 1024);
+  const bool others_idle = args.flag("--idle");
+  const scale::DeviceName a = {args.required("--dev-a"),
+                               static_cast<int>(args.number("--gid-a", 0))};
+  const scale::DeviceName b = {args.required("--dev-b"),
+                               static_cast<int>(args.number("--gid-b", 0))};
+  args.finish();
+  Pairs pairs(a, b);
+  if (what == "memory")
+    memory(pairs, count);
+  else if (what == "message")
+    message(pairs, count, others_idle);
+  else if (what == "regions")
+    regions(pairs, count);
+  else if (what == "register")
+    registration(pairs, mib);
+  else
+    harness::fail("no --what ", what);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * echo "send_lat|send|write FIRST SECOND BYTES CHAIN COUNT" >/sys/module/ulp_bench/parameters/run
+ * cat /sys/module/ulp_bench/parameters/ns		one message, in nanoseconds
+ *
+ * Latency is half a round trip, as perftest has it.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "ulp_bench.h"
+
+MODULE_DESCRIPTION("measures RDMA devices from inside the kernel");
+MODULE_LICENSE("Dual BSD/GPL");
+
+struct known_device {
+	struct list_head list;
+	struct ib_device *device;
+};
+
+/* One run at a time; and while it goes on, no device leaves. */
+static DEFINE_MUTEX(one_run);
+static LIST_HEAD(devices);
+static struct ib_client client;
+static u64 last_ns;	/* in 1/100 ns */
+
+static struct ib_device *find_device(const char *name)
+{
+	struct known_device *known;
+
+	list_for_each_entry(known, &devices, list) {
+		if (!strcmp(dev_name(&known->device->dev), name))
+			return known->device;
+	}
+	return NULL;
+}
+
+static int parse(const char *text, struct ulp_run *run, char *kind, char *first, char *second)
+{
+	if (sscanf(text, "%15s %63s %63s %u %u %u", kind, first, second, &run->bytes, &run->chain,
+		   &run->total) != 6)
+		return -EINVAL;
+	if (!run->bytes || run->bytes > ULP_BYTES_MAX || !run->chain ||
+	    run->chain > ULP_CHAIN_MAX || !run->total || run->total % run->chain)
+		return -EINVAL;
+	run->opcode = IB_WR_SEND;
+	if (!strcmp(kind, "write"))
+		run->opcode = IB_WR_RDMA_WRITE;
+	else if (strcmp(kind, "send") && strcmp(kind, "send_lat"))
+		return -EINVAL;
+	return 0;
+}
+
+static int measure(struct ulp_run *run, const char *text)
+{
+	char kind[16], first[64], second[64];
+	bool latency;
+	u64 ns = 0;
+	int ret;
+
+	ret = parse(text, run, kind, first, second);
+	if (ret)
+		return ret;
+	latency = !strcmp(kind, "send_lat");
+	spin_lock_init(&run->lock);
+	init_completion(&run->over);
+	run->end[0].device = find_device(first);
+	run->end[1].device = find_device(second);
+	if (!run->end[0].device || !run->end[1].device)
+		return -ENODEV;
+	ret = ulp_pair_open(run);
+	if (!ret)
+		ret = latency ? ulp_ping_pong(run, &ns) : ulp_stream(run, &ns);
+	ulp_pair_close(run);
+	if (!ret)
+		last_ns = div_u64(ns * 100, run->total * (latency ? 2 : 1));
+	return ret;
+}
+
+static int set_run(const char *text, const struct kernel_param *param)
+{
+	struct ulp_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
+	int ret;
+
+	if (!run)
+		return -ENOMEM;
+	mutex_lock(&one_run);
+	last_ns = 0;
+	ret = measure(run, text);
+	mutex_unlock(&one_run);
+	kfree(run);
+	return ret;
+}
+
+static int get_ns(char *buffer, const struct kernel_param *param)
+{
+	u32 hundredths;
+	u64 whole = div_u64_rem(last_ns, 100, &hundredths);
+
+	return sysfs_emit(buffer, "%llu.%02u\n", whole, hundredths);
+}
+
+static const struct kernel_param_ops run_ops = { .set = set_run };
+static const struct kernel_param_ops ns_ops = { .get = get_ns };
+
+module_param_cb(run, &run_ops, NULL, 0200);
+module_param_cb(ns, &ns_ops, NULL, 0400);
+
+static int device_comes(struct ib_device *device)
+{
+	struct known_device *known = kzalloc(sizeof(*known), GFP_KERNEL);
+
+	if (!known)
+		return -ENOMEM;
+	known->device = device;
+	mutex_lock(&one_run);
+	list_add(&known->list, &devices);
+	mutex_unlock(&one_run);
+	ib_set_client_data(device, &client, known);
+	return 0;
+}
+
+static void device_goes(struct ib_device *device, void *data)
+{
+	struct known_device *known = data;
+
+	mutex_lock(&one_run);
+	list_del(&known->list);
+	mutex_unlock(&one_run);
+	kfree(known);
+}
+
+static struct ib_client client = {
+	.name = "ulp_bench",
+	.add = device_comes,
+	.remove = device_goes,
+};
+
+static int __init ulp_bench_init(void)
+{
+	return ib_register_client(&client);
+}
+
+static void __exit ulp_bench_exit(void)
+{
+	ib_unregister_client(&client);
+}
+
+module_init(ulp_bench_init);
+module_exit(ulp_bench_exit);

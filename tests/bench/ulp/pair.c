@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Two queue pairs connected with each other, each on a device of its own.
+ */
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+
+#include "ulp_bench.h"
+
+/* The address that both ends are certain to have: IPv4, RoCE v2. */
+static int find_gid(struct ulp_end *end)
+{
+	const struct ib_gid_attr *attr;
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		attr = rdma_get_gid_attr(end->device, 1, i);
+		if (IS_ERR(attr))
+			continue;
+		if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
+		    ipv6_addr_v4mapped((const struct in6_addr *)&attr->gid)) {
+			end->gid = attr->gid;
+			end->gid_index = i;
+			rdma_read_gid_l2_fields(attr, NULL, end->mac);
+			rdma_put_gid_attr(attr);
+			return 0;
+		}
+		rdma_put_gid_attr(attr);
+	}
+	return -EADDRNOTAVAIL;
+}
+
+static int make_qp(struct ulp_run *run, struct ulp_end *end)
+{
+	struct ib_qp_init_attr init = {
+		.qp_context = run,
+		.qp_type = IB_QPT_RC,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.cap = {
+			.max_send_wr = ULP_DEPTH + 4,
+			.max_recv_wr = ULP_RECV_DEPTH + 4,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+	};
+
+	end->cq = ib_alloc_cq(end->device, end, 2 * ULP_RECV_DEPTH, 0, IB_POLL_SOFTIRQ);
+	if (IS_ERR(end->cq))
+		return PTR_ERR(end->cq);
+	init.send_cq = end->cq;
+	init.recv_cq = end->cq;
+	end->qp = ib_create_qp(end->pd, &init);
+	return PTR_ERR_OR_ZERO(end->qp);
+}
+
+static int make_memory(struct ulp_end *end, u32 bytes)
+{
+	struct scatterlist sg;
+
+	end->buffer = kzalloc(PAGE_ALIGN(bytes), GFP_KERNEL);
+	if (!end->buffer)
+		return -ENOMEM;
+	end->dma = ib_dma_map_single(end->device, end->buffer, bytes, DMA_BIDIRECTIONAL);
+	if (ib_dma_mapping_error(end->device, end->dma))
+		return -EIO;
+	end->mr = ib_alloc_mr(end->pd, IB_MR_TYPE_MEM_REG, PAGE_ALIGN(bytes) >> PAGE_SHIFT);
+	if (IS_ERR(end->mr))
+		return PTR_ERR(end->mr);
+	sg_init_one(&sg, end->buffer, bytes);
+	if (ib_dma_map_sg(end->device, &sg, 1, DMA_BIDIRECTIONAL) != 1)
+		return -EIO;
+	return ib_map_mr_sg(end->mr, &sg, 1, NULL, PAGE_SIZE) == 1 ? 0 : -EINVAL;
+}
+
+static int open_end(struct ulp_run *run, struct ulp_end *end)
+{
+	int ret;
+
+	end->receive.done = ulp_received;
+	end->sent.done = ulp_sent;
+	ret = find_gid(end);
+	if (ret)
+		return ret;
+	end->pd = ib_alloc_pd(end->device, 0);
+	if (IS_ERR(end->pd))
+		return PTR_ERR(end->pd);
+	ret = make_qp(run, end);
+	return ret ?: make_memory(end, run->bytes);
+}
+
+static int connect(struct ulp_end *end, const struct ulp_end *peer)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+		.path_mtu = IB_MTU_1024,
+		.dest_qp_num = peer->qp->qp_num,
+		.rq_psn = 1000,
+		.sq_psn = 1000,
+		.min_rnr_timer = 8,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_rd_atomic = 1,
+		.max_dest_rd_atomic = 1,
+	};
+	int ret;
+
+	ret = ib_modify_qp(end->qp, &attr,
+			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTR;
+	attr.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_port_num(&attr.ah_attr, 1);
+	rdma_ah_set_grh(&attr.ah_attr, NULL, 0, end->gid_index, 64, 0);
+	rdma_ah_set_dgid_raw(&attr.ah_attr, (void *)peer->gid.raw);
+	memcpy(attr.ah_attr.roce.dmac, peer->mac, ETH_ALEN);
+	ret = ib_modify_qp(end->qp, &attr,
+			   IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTS;
+	return ib_modify_qp(end->qp, &attr,
+			    IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			    IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+struct registration {
+	struct ib_cqe cqe;
+	struct completion done;
+	enum ib_wc_status status;
+};
+
+static void registered(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct registration *reg = container_of(wc->wr_cqe, struct registration, cqe);
+
+	reg->status = wc->status;
+	complete(&reg->done);
+}
+
+/* A region becomes one by a work request, so only once the queue pair is up. */
+static int register_memory(struct ulp_end *end)
+{
+	struct registration reg = { .cqe.done = registered };
+	struct ib_reg_wr wr = {
+		.wr = {
+			.wr_cqe = &reg.cqe,
+			.opcode = IB_WR_REG_MR,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+		.mr = end->mr,
+		.key = end->mr->rkey,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
+	int ret;
+
+	init_completion(&reg.done);
+	ret = ib_post_send(end->qp, &wr.wr, NULL);
+	if (ret)
+		return ret;
+	wait_for_completion(&reg.done);
+	return reg.status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+/**
+ * ulp_pair_open() - two devices, two queue pairs, connected, receives posted
+ * @run: bytes, opcode and devices are set; to be closed also when this fails
+ *
+ * Return: 0 or an error
+ */
+int ulp_pair_open(struct ulp_run *run)
+{
+	int ret, i, n;
+
+	ret = open_end(run, &run->end[0]);
+	if (!ret)
+		ret = open_end(run, &run->end[1]);
+	for (i = 0; i < 2 && !ret; i++) {
+		ret = connect(&run->end[i], &run->end[!i]);
+		for (n = 0; n < ULP_RECV_DEPTH && !ret; n++)
+			ret = ulp_post_receive(&run->end[i], run->bytes);
+	}
+	for (i = 0; i < 2 && !ret; i++)
+		ret = register_memory(&run->end[i]);
+	return ret;
+}
+
+static void close_end(struct ulp_run *run, struct ulp_end *end)
+{
+	if (!IS_ERR_OR_NULL(end->qp)) {
+		ib_drain_qp(end->qp);
+		ib_destroy_qp(end->qp);
+	}
+	if (!IS_ERR_OR_NULL(end->mr))
+		ib_dereg_mr(end->mr);
+	if (end->dma)
+		ib_dma_unmap_single(end->device, end->dma, run->bytes, DMA_BIDIRECTIONAL);
+	kfree(end->buffer);
+	if (!IS_ERR_OR_NULL(end->cq))
+		ib_free_cq(end->cq);
+	if (!IS_ERR_OR_NULL(end->pd))
+		ib_dealloc_pd(end->pd);
+}
+
+/**
+ * ulp_pair_close() - undo what ulp_pair_open() did, as far as it came
+ * @run: zero where nothing was made
+ */
+void ulp_pair_close(struct ulp_run *run)
+{
+	close_end(run, &run->end[0]);
+	close_end(run, &run->end[1]);
+}
