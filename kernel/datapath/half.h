@@ -118,12 +118,14 @@ struct sroce_qp_ref {
  * @qp: the QP
  * @half: the half
  * @dscp: of them all; SROCE_PATH_DSCP for that of their paths
+ * @now_ns: when it began: the time is asked for once
  * @run: see there
  */
 struct sroce_burst {
 	struct sroce_qp *qp;
 	struct sroce_half *half;
 	u8	dscp;
+	u64	now_ns;
 	struct sroce_run run;
 };
 

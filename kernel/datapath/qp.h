@@ -182,7 +182,7 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 void sroce_receive(struct sroce_rx *rx);
 bool sroce_half_hears(const struct sroce_qp *qp, const struct sroce_half *half,
 		      const struct sroce_rx *rx);
-void sroce_receive_held(struct sroce_qp *qp, u32 *budget);
+void sroce_receive_held(struct sroce_qp *qp, u64 now_ns, u32 *budget);
 
 /* hold.c */
 bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx);

@@ -6,7 +6,6 @@
  * under the lock of the half it concerns, then that half is run, which sends
  * what follows from it. Every drop has a reason that is counted and traced.
  */
-#include <linux/ktime.h>
 #include <net/ipv6.h>
 
 #include "datapath/qp.h"
@@ -291,11 +290,11 @@ static void take_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 /**
  * sroce_receive_held() - packets whose turn has come after all
  * @qp: the QP, its receive lock held
+ * @now_ns: monotonic time
  * @budget: how many; taken from
  */
-void sroce_receive_held(struct sroce_qp *qp, u32 *budget)
+void sroce_receive_held(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
-	u64 now_ns = ktime_get_ns();
 	struct sroce_rx rx;
 	u32 psn;
 

@@ -78,19 +78,18 @@ static bool respond(struct sroce_burst *burst, const struct sroce_response_plan 
 	count_response(qp, plan);
 	if (plan->kind == SROCE_RESPONSE_READ)
 		sroce_cc_sent(&qp->resp.cc, plan->payload_bytes +
-			      plan->packet_count * SROCE_CC_HEADER_BYTES, ktime_get_ns());
+			      plan->packet_count * SROCE_CC_HEADER_BYTES, burst->now_ns);
 	sroce_responder_response_sent(&qp->resp, plan, err ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
 	return true;
 }
 
-static void send_responses(struct sroce_qp *qp, u32 *budget)
+static void send_responses(struct sroce_burst *burst, u32 *budget)
 {
+	struct sroce_qp *qp = burst->qp;
 	struct sroce_response_plan plan;
-	struct sroce_burst burst;
 
-	sroce_burst_init(&burst, qp, &qp->recv);
 	while (*budget) {
-		u32 packets = sroce_cc_sendable_packets(&qp->resp.cc, ktime_get_ns());
+		u32 packets = sroce_cc_sendable_packets(&qp->resp.cc, burst->now_ns);
 		u32 most = clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS));
 
 		if (!sroce_responder_next_response(&qp->resp, most, &plan))
@@ -101,11 +100,11 @@ static void send_responses(struct sroce_qp *qp, u32 *budget)
 		}
 		/* Acknowledgements are few and small, and the peer waits for them. */
 		if (plan.kind == SROCE_RESPONSE_READ &&
-		    sroce_half_is_throttled(qp, &qp->recv, burst.run.packets))
+		    sroce_half_is_throttled(qp, &qp->recv, burst->run.packets))
 			return;
 		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
 		*budget -= min(*budget, plan.packet_count);
-		if (!respond(&burst, &plan))
+		if (!respond(burst, &plan))
 			return;
 	}
 }
@@ -159,14 +158,17 @@ static u64 next_deadline(const struct sroce_qp *qp)
 
 static u64 work(struct sroce_qp *qp, u32 *budget)
 {
+	struct sroce_burst burst;
+
+	sroce_burst_init(&burst, qp, &qp->recv);
 	qp->recv.pace_ns = 0;
 	if (sroce_responder_deadline(&qp->resp) != SROCE_NEVER)
-		sroce_responder_timeout(&qp->resp, ktime_get_ns());
-	sroce_receive_held(qp, budget);
+		sroce_responder_timeout(&qp->resp, burst.now_ns);
+	sroce_receive_held(qp, burst.now_ns, budget);
 	if (qp->state == IB_QPS_ERR)
 		flush_receives(qp, budget);
 	else
-		send_responses(qp, budget);
+		send_responses(&burst, budget);
 	note_event(qp);
 	if (sroce_responder_is_dead(&qp->resp))
 		qp->recv.failed = true;

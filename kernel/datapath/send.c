@@ -11,7 +11,6 @@
  * timer tries again. A bad local buffer fails the request instead.
  */
 #include <linux/err.h>
-#include <linux/ktime.h>
 
 #include "datapath/mr.h"
 #include "datapath/qp.h"
@@ -19,6 +18,8 @@
 
 /* Packets planned and built at a time. */
 #define BURST_PACKETS	64
+/* On a short path answers would be missed, and the timer fire, all the time: not earlier than this. */
+#define PATIENCE_NS	(250 * NSEC_PER_USEC)
 
 static enum sroce_mem_status copy_payload(struct sroce_qp *qp, const struct sroce_send_wqe *wqe,
 					  u32 offset, void *to, u32 bytes)
@@ -91,7 +92,7 @@ static int build_burst(struct sroce_burst *burst, const struct sroce_send_plan *
 }
 
 /* Returns whether the plan has been carried out. */
-static bool send_burst(struct sroce_burst *burst, const struct sroce_send_plan *plan, u64 now_ns)
+static bool send_burst(struct sroce_burst *burst, const struct sroce_send_plan *plan)
 {
 	enum sroce_wc_status status = SROCE_WC_SUCCESS;
 	struct sroce_qp *qp = burst->qp;
@@ -106,7 +107,7 @@ static bool send_burst(struct sroce_burst *burst, const struct sroce_send_plan *
 	if (plan->retransmit)
 		sroce_count_add(qp->dev->ep.counters, plan->repair ? SROCE_CTR_ROCE_ADP_RETRANS :
 				SROCE_CTR_COMPLETER_RETRY_ERR, plan->packet_count);
-	sroce_requester_commit(&qp->req, plan, status, now_ns);
+	sroce_requester_commit(&qp->req, plan, status, burst->now_ns);
 	return true;
 }
 
@@ -129,10 +130,9 @@ static bool step(struct sroce_burst *burst, u32 *budget)
 	struct sroce_qp *qp = burst->qp;
 	struct sroce_requester *req = &qp->req;
 	struct sroce_send_plan plan;
-	u64 now_ns = ktime_get_ns();
 	u32 packets;
 
-	packets = sroce_cc_sendable_packets(&req->cc, now_ns);
+	packets = sroce_cc_sendable_packets(&req->cc, burst->now_ns);
 	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);
 	if (plan.action == SROCE_SEND_NOTHING)
 		return false;
@@ -148,10 +148,10 @@ static bool step(struct sroce_burst *burst, u32 *budget)
 	*budget -= min(*budget, max(plan.packet_count, 1u));
 
 	if (plan.action == SROCE_SEND_PACKETS)
-		return send_burst(burst, &plan, now_ns);
+		return send_burst(burst, &plan);
 	sroce_requester_commit(req, &plan, plan.action == SROCE_SEND_LOCAL ?
 			       execute_local(qp, sroce_requester_wqe(req, plan.index)) :
-			       SROCE_WC_SUCCESS, now_ns);
+			       SROCE_WC_SUCCESS, burst->now_ns);
 	return true;
 }
 
@@ -170,14 +170,11 @@ static bool stack_is_busy(struct sroce_qp *qp)
 	return queued && moves;
 }
 
-static void check_timeout(struct sroce_qp *qp)
+static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_requester *req = &qp->req;
-	u64 timeouts = req->timeouts, probes = req->probe.asks, now_ns;
+	u64 timeouts = req->timeouts, probes = req->probe.asks;
 
-	if (sroce_requester_deadline(req) == SROCE_NEVER)
-		return;
-	now_ns = ktime_get_ns();
 	if (now_ns < sroce_requester_deadline(req))
 		return;
 	if (!req->rnr_waiting) {
@@ -195,12 +192,12 @@ static void check_timeout(struct sroce_qp *qp)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_ROCE_ADP_RETRANS_TO);
 }
 
-static u64 next_deadline(const struct sroce_qp *qp)
+static u64 next_deadline(const struct sroce_qp *qp, u64 now_ns)
 {
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
 
-	if (!qp->req.rnr_waiting)
-		deadline_ns = max(deadline_ns, qp->send.patience_ns);
+	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting)
+		deadline_ns = max3(deadline_ns, qp->send.patience_ns, now_ns + PATIENCE_NS);
 	return qp->send.pace_ns ? min(deadline_ns, qp->send.pace_ns) : deadline_ns;
 }
 
@@ -247,14 +244,14 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 
 	sroce_burst_init(&burst, qp, &qp->send);
 	qp->send.pace_ns = 0;
-	check_timeout(qp);
+	check_timeout(qp, burst.now_ns);
 	do {
 		sroce_send_wqe_fetch(qp);
 		while (*budget && step(&burst, budget))
 			;
 	} while (complete_requests(qp, budget) && *budget);
 	check_state(qp);
-	return next_deadline(qp);
+	return next_deadline(qp, burst.now_ns);
 }
 
 /**

@@ -7,6 +7,7 @@
  * only struct sroce_qp_ref, not the QP: destroying a QP never waits for a qdisc.
  */
 #include <linux/err.h>
+#include <linux/ktime.h>
 #include <net/inet_ecn.h>
 
 #include "datapath/qp.h"
@@ -109,6 +110,7 @@ void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sro
 	burst->qp = qp;
 	burst->half = half;
 	burst->dscp = SROCE_PATH_DSCP;
+	burst->now_ns = ktime_get_ns();
 	sroce_run_init(&burst->run, &half->out);
 }
 
