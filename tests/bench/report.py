@@ -9,8 +9,8 @@ import statistics
 import sys
 from dataclasses import dataclass, field
 
-UNITS = {"bw": "MiB/s", "rate": "k msg/s", "lat": "us", "memory": "KiB", "time": "ms", "cost": "ns"}
-LOWER_IS_BETTER = {"lat", "memory", "time", "cost"}
+UNITS = {"bw": "MiB/s", "rate": "k msg/s", "lat": "us", "memory": "KiB", "time": "ms", "cost": "ns", "count": "armed"}
+LOWER_IS_BETTER = {"lat", "memory", "time", "cost", "count"}
 COLOURS = {"sroce": "#2a6f97", "native": "#014f86", "siw": "#a9a9a9", "tcp": "#e09f3e"}
 
 
@@ -92,30 +92,31 @@ def growth(pairs, rows, types, out):
             print(f"{pair}: " + ", ".join(f"{t} {r:.2f}" for t, r in ratios if r), file=out)
 
 
-def bars(row, types):
+def bars(rows, row, types):
     """What is drawn for a row: how many times better than rxe each type is."""
     base = row.median("rxe")
     for kind_of_device in types:
-        times = ratio(row.median(kind_of_device), base)
+        value = tcp_of(rows, row) if kind_of_device == "tcp" else row.median(kind_of_device)
+        times = ratio(value, base)
         if times and kind_of_device != "rxe":
             yield kind_of_device, 1 / times if row.kind in LOWER_IS_BETTER else times
 
 
 def chart(rows, types, title):
-    """Horizontal bars on a logarithmic scale; rxe is the line at 1."""
-    shown = [(row, list(bars(row, types))) for row in rows]
+    """Horizontal bars on a logarithmic scale; rxe is the line at 1. Polling rows are about time slices, and left out."""
+    shown = [(row, list(bars(rows, row, types))) for row in rows if not row.name.endswith("_poll")]
     shown = [(row, drawn) for row, drawn in shown if drawn]
     if not shown:
         return ""
     most = max(t for _, drawn in shown for _, t in drawn)
     least = min(t for _, drawn in shown for _, t in drawn)
-    low, high = math.floor(min(-1, math.log2(least))), math.ceil(max(1, math.log2(most)))
+    low, high = max(-3, math.floor(min(-1, math.log2(least)))), math.ceil(max(1, math.log2(most)))
     left, width, bar = 190, 560, 11
 
     def x(times):
-        return left + width * (math.log2(times) - low) / (high - low)
+        return left + width * (max(math.log2(times), low) - low) / (high - low)
 
-    body, y = [], 50
+    body, y = [], 66
     for row, drawn in shown:
         body.append(f'<text x="{left - 8}" y="{y + bar * len(drawn) / 2 + 4:.0f}" text-anchor="end">{row.name}</text>')
         for kind_of_device, times in drawn:
@@ -125,13 +126,13 @@ def chart(rows, types, title):
                         f'<text x="{b + 4:.1f}" y="{y + bar - 3}" font-size="9">{times:.2f}</text>')
             y += bar
         y += 6
-    grid = "".join(f'<line x1="{x(2.0**e):.1f}" y1="40" x2="{x(2.0**e):.1f}" y2="{y}" stroke="{"#000" if e == 0 else "#ddd"}"/>'
-                   f'<text x="{x(2.0**e):.1f}" y="36" text-anchor="middle" font-size="10">{2.0**e:g}</text>'
+    grid = "".join(f'<line x1="{x(2.0**e):.1f}" y1="56" x2="{x(2.0**e):.1f}" y2="{y}" stroke="{"#000" if e == 0 else "#ddd"}"/>'
+                   f'<text x="{x(2.0**e):.1f}" y="52" text-anchor="middle" font-size="10">{2.0**e:g}</text>'
                    for e in range(low, high + 1))
-    names = "".join(f'<tspan fill="{COLOURS[t]}" dx="8">&#9632; {t}</tspan>' for t in types if t in COLOURS and t != "tcp")
+    names = "".join(f'<tspan fill="{COLOURS[t]}" dx="8">&#9632; {t}</tspan>' for t in types if t in COLOURS)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 60}" height="{y + 10}" '
             f'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="#fff"/>'
-            f'<text x="8" y="16">times better than rdma_rxe{names}<tspan dx="8" fill="#666">{title}</tspan></text>'
+            f'<text x="8" y="16">times better than rdma_rxe{names}</text><text x="8" y="32" fill="#666">{title}</text>'
             f'{grid}{"".join(body)}</svg>\n')
 
 

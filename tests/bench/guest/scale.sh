@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # What grows with the number of queue pairs and memory regions. Prints "figure ROUND TYPE MTU KIND ROW VALUE" as speed.sh does:
-# memory in KiB, cost in ns, time in ms. Told by the settings ROUNDS, TYPES and ONLY.
+# memory in KiB, cost in ns, time in ms, count. Told by the settings ROUNDS, TYPES and ONLY.
 # guests: one
 # kernels: newest
 # seconds: 3000
@@ -17,6 +17,7 @@ qp_memory          memory  --what memory --count 200
 message_1_qp       cost    --what message --count 1
 message_1000_idle  cost    --what message --count 1000 --idle
 message_1000_qps   cost    --what message --count 1000
+timers_1000_idle   count   --what timers --count 1000
 message_1_mr       cost    --what regions --count 1
 message_10000_mrs  cost    --what regions --count 10000
 register_1G,deregister_1G time --what register --mib 1024
@@ -40,6 +41,7 @@ for ((round = 1; round <= ROUNDS; round++)); do
 		# shellcheck disable=SC2053
 		[[ $row && $row == $ONLY ]] || continue
 		for type in $TYPES; do
+			[[ $type != rxe || $kind != count ]] || continue   # its timers are of the kind that nothing lists
 			attach "$type" 1024
 			# shellcheck disable=SC2086
 			scale "$row" "$kind" $options

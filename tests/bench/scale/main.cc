@@ -26,6 +26,7 @@ constexpr const char* usage =
     "scale --what message --count N [--idle]: ns per 64 B WRITE, in turn over N pairs, or with all "
     "but one idle\n"
     "scale --what regions --count N: ns per 64 B WRITE to one of N regions\n"
+    "scale --what timers --count N: high-resolution timers of sroce that N idle pairs have armed\n"
     "scale --what register --mib N: ms of registering that much, and of deregistering it\n"
     "always: --dev-a D --gid-a G --dev-b D --gid-b G";
 
@@ -33,6 +34,8 @@ constexpr std::size_t message_bytes = 64;
 constexpr unsigned chain_length = 32;
 constexpr unsigned chains_in_flight = 4;
 constexpr unsigned chains_total = 6000;
+
+constexpr int remote = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
 using Clock = std::chrono::steady_clock;
 
@@ -56,6 +59,32 @@ void memory(Pairs& pairs, std::size_t count) {
   const double before = kernel_memory();
   pairs.connect(count + 1);
   std::printf("%.2f\n", (kernel_memory() - before) / static_cast<double>(2 * count));
+}
+
+// After one message each, and long enough for whatever watched over it to be called off.
+void timers(Pairs& pairs, std::size_t count) {
+  pairs.connect(count);
+  verbs::Pages buffer(4096);
+  const verbs::Mr source = verbs::make_mr(pairs.first_pd(), buffer.data(), buffer.size(), 0);
+  const verbs::Mr target = verbs::make_mr(pairs.second_pd(), buffer.data(), buffer.size(), remote);
+  ibv_sge sge = {reinterpret_cast<std::uint64_t>(source->addr), message_bytes, source->lkey};
+  ibv_send_wr wr{};
+  wr.sg_list = &sge;
+  wr.num_sge = 1;
+  wr.opcode = IBV_WR_RDMA_WRITE;
+  wr.send_flags = IBV_SEND_SIGNALED;
+  wr.wr.rdma.remote_addr = reinterpret_cast<std::uint64_t>(target->addr);
+  wr.wr.rdma.rkey = target->rkey;
+  for (std::size_t i = 0; i < count; i++) {
+    pairs.post(i, &wr);
+    pairs.wait();
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::ifstream file("/proc/timer_list");
+  unsigned armed = 0;
+  for (std::string line; std::getline(file, line);)
+    armed += line.starts_with(" #") && line.find("sroce") != std::string::npos;
+  std::printf("%u\n", armed);
 }
 
 struct Target {
@@ -90,8 +119,6 @@ double message_ns(Pairs& pairs, const verbs::Mr& source,
   }
   return ns_since(start) / (chains_total * chain_length);
 }
-
-constexpr int remote = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
 void message(Pairs& pairs, std::size_t count, bool others_idle) {
   verbs::Pages buffer(4096);
@@ -156,6 +183,8 @@ int run(int argc, char** argv) {
     message(pairs, count, others_idle);
   else if (what == "regions")
     regions(pairs, count);
+  else if (what == "timers")
+    timers(pairs, count);
   else if (what == "register")
     registration(pairs, mib);
   else
