@@ -69,13 +69,23 @@ bool sroce_half_hears(const struct sroce_qp *qp, const struct sroce_half *half,
 	       ipv6_addr_equal(&half->path.saddr, &rx->daddr);
 }
 
+static struct sroce_source bytes_at(const void *at, u32 bytes)
+{
+	return (struct sroce_source) { .at = at, .piece_bytes = bytes, .left_bytes = bytes };
+}
+
 static struct sroce_source payload_of(const struct sroce_rx *rx)
 {
-	return (struct sroce_source) {
-		.at = rx->at ? rx->at + rx->pkt.header_bytes : NULL,
+	struct sroce_source from = {
 		.skb = rx->skb,
 		.offset = rx->offset + rx->pkt.header_bytes,
 	};
+
+	if (!rx->at)
+		return from;
+	from = bytes_at(rx->at + rx->pkt.header_bytes, rx->pkt.payload_bytes / rx->pkt.count);
+	from.skip_bytes = rx->bytes - from.piece_bytes;
+	return from;
 }
 
 /* Payload or atomic result of a response, into the buffer of its request. */
@@ -89,7 +99,7 @@ static enum sroce_mem_status place_response(struct sroce_qp *qp, const struct sr
 		return SROCE_MEM_OK;
 	wqe = sroce_requester_wqe(&qp->req, plan->index);
 	if (plan->place_atomic)
-		from.at = (const u8 *)&rx->pkt.atomic_original;
+		from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
 	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
 				    plan->place_offset, from, plan->place_bytes);
 }
@@ -140,7 +150,7 @@ static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_r
 
 	memcpy(grh + SROCE_GRH_BYTES - bytes, skb_network_header(rx->skb), bytes);
 	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
-				    (struct sroce_source) { .at = grh }, sizeof(grh));
+				    bytes_at(grh, sizeof(grh)), sizeof(grh));
 }
 
 static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
@@ -327,11 +337,13 @@ static bool is_acceptable(const struct sroce_qp *qp, struct sroce_rx *rx)
  * struct receiver - whom the packets of an skb are for
  * @qp: the QP of the last packet, held; or NULL
  * @half: the half of it that is locked, and will be run; or NULL
+ * @hears: whether it hears the skb's sender
  * @marked: @qp has been told that the skb says "congestion experienced"
  */
 struct receiver {
 	struct sroce_qp *qp;
 	struct sroce_half *half;
+	bool	hears;
 	bool	marked;
 };
 
@@ -349,7 +361,7 @@ static void run_half(struct receiver *to)
 	to->half = NULL;
 }
 
-static void lock_half(struct receiver *to, struct sroce_half *half)
+static void lock_half(struct receiver *to, struct sroce_half *half, const struct sroce_rx *rx)
 {
 	if (to->half == half)
 		return;
@@ -357,6 +369,7 @@ static void lock_half(struct receiver *to, struct sroce_half *half)
 	spin_lock_bh(&half->lock);
 	__release(&half->lock);
 	to->half = half;
+	to->hears = sroce_half_hears(to->qp, half, rx);
 }
 
 static void let_go(struct receiver *to)
@@ -400,13 +413,16 @@ static void receive(struct receiver *to, struct sroce_rx *rx)
 		return;
 	}
 	notify(to, rx);
-	lock_half(to, responds ? &qp->send : &qp->recv);
-	if (!sroce_half_hears(qp, to->half, rx))
+	lock_half(to, responds ? &qp->send : &qp->recv, rx);
+	if (!to->hears) {
 		drop(rx, SROCE_CTR_DROP_ADDRESS);
-	else if (responds)
+	} else if (responds) {
 		take_response(qp, rx);
-	else
+	} else {
+		if (sroce_responder_merges(&qp->resp, &rx->pkt))
+			sroce_rx_merge(rx);
 		take_request(qp, rx);
+	}
 }
 
 /**

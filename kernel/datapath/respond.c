@@ -7,32 +7,36 @@
 
 #include "datapath/qp.h"
 #include "trace.h"
+#include "transport/psn.h"
 
 /* Packets planned and built at a time. */
 #define BURST_PACKETS	64
 
 /* Returns 0, also for a packet that is lost at once; -EFAULT for a bad region; -ENOMEM. */
-static int build_packet(struct sroce_burst *burst, const struct sroce_response_plan *plan, u32 i)
+static int build_packet(struct sroce_burst *burst, const struct sroce_response_plan *plan, u32 i,
+			struct sroce_packet *pkt)
 {
 	struct sroce_qp *qp = burst->qp;
 	u64 va = plan->va + (u64)i * qp->resp.attr.mtu_bytes;
-	struct sroce_packet pkt;
 	u32 expected = 1;
 	u8 *payload;
 	int err;
 
-	sroce_response_plan_packet(&qp->resp, plan, i, &pkt);
+	if (sroce_packet_repeats(i, plan->packet_count))
+		pkt->psn = psn_add(plan->first_psn, i);
+	else
+		sroce_response_plan_packet(&qp->resp, plan, i, pkt);
 	/* What is sent again travels alone: what lost it, lost all that it travelled with. */
-	if (!plan->replay && !(pkt.info->flags & SROCE_OPF_AETH))
+	if (!plan->replay && !(pkt->info->flags & SROCE_OPF_AETH))
 		expected = plan->packet_count - i;
-	err = sroce_burst_begin(burst, &qp->recv.path, &pkt, expected, &payload);
+	err = sroce_burst_begin(burst, &qp->recv.path, pkt, expected, &payload);
 	if (err)
 		return err == -ENOMEM ? -ENOMEM : 0;
 	if (plan->kind == SROCE_RESPONSE_SACK)
-		sroce_responder_write_sack(&qp->resp, payload, pkt.payload_bytes);
-	if (plan->kind == SROCE_RESPONSE_READ && pkt.payload_bytes &&
+		sroce_responder_write_sack(&qp->resp, payload, pkt->payload_bytes);
+	if (plan->kind == SROCE_RESPONSE_READ && pkt->payload_bytes &&
 	    sroce_memory_fetch(&qp->dev->memory, qp->ibqp.pd, plan->rkey, va, payload,
-			       pkt.payload_bytes) != SROCE_MEM_OK)
+			       pkt->payload_bytes) != SROCE_MEM_OK)
 		return -EFAULT;
 	sroce_burst_end(burst);
 	return 0;
@@ -42,12 +46,13 @@ static int build_packet(struct sroce_burst *burst, const struct sroce_response_p
 static int build_burst(struct sroce_burst *burst, const struct sroce_response_plan *plan)
 {
 	struct sroce_run_mark mark;
+	struct sroce_packet pkt;
 	int err = 0;
 	u32 i;
 
 	sroce_run_mark(&burst->run, &mark);
 	for (i = 0; i < plan->packet_count && !err; i++)
-		err = build_packet(burst, plan, i);
+		err = build_packet(burst, plan, i, &pkt);
 	if (err)
 		sroce_run_rewind(&burst->run, &mark);
 	return err;

@@ -15,6 +15,7 @@
 #include "datapath/mr.h"
 #include "datapath/qp.h"
 #include "trace.h"
+#include "transport/psn.h"
 
 /* Packets planned and built at a time. */
 #define BURST_PACKETS	64
@@ -55,22 +56,25 @@ static u32 expected_packets(const struct sroce_qp *qp, const struct sroce_send_p
 }
 
 /* Returns 0, also for a packet that is lost at once; -EFAULT for a bad local buffer; -ENOMEM. */
-static int build_packet(struct sroce_burst *burst, const struct sroce_send_plan *plan, u32 i)
+static int build_packet(struct sroce_burst *burst, const struct sroce_send_plan *plan, u32 i,
+			struct sroce_packet *pkt)
 {
 	struct sroce_qp *qp = burst->qp;
 	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
 	u32 offset = plan->offset + i * qp->req.attr.mtu_bytes;
-	struct sroce_packet pkt;
 	u8 *payload;
 	int err;
 
-	sroce_send_plan_packet(&qp->req, plan, i, &pkt);
-	err = sroce_burst_begin(burst, path_of(qp, wqe), &pkt,
-				expected_packets(qp, plan, i, &pkt), &payload);
+	if (sroce_packet_repeats(i, plan->packet_count))
+		pkt->psn = psn_add(plan->first_psn, i);
+	else
+		sroce_send_plan_packet(&qp->req, plan, i, pkt);
+	err = sroce_burst_begin(burst, path_of(qp, wqe), pkt,
+				expected_packets(qp, plan, i, pkt), &payload);
 	if (err)
 		return err == -ENOMEM ? -ENOMEM : 0;
-	if (pkt.payload_bytes &&
-	    copy_payload(qp, wqe, offset, payload, pkt.payload_bytes) != SROCE_MEM_OK)
+	if (pkt->payload_bytes &&
+	    copy_payload(qp, wqe, offset, payload, pkt->payload_bytes) != SROCE_MEM_OK)
 		return -EFAULT;
 	sroce_burst_end(burst);
 	return 0;
@@ -80,12 +84,13 @@ static int build_packet(struct sroce_burst *burst, const struct sroce_send_plan 
 static int build_burst(struct sroce_burst *burst, const struct sroce_send_plan *plan)
 {
 	struct sroce_run_mark mark;
+	struct sroce_packet pkt;
 	int err = 0;
 	u32 i;
 
 	sroce_run_mark(&burst->run, &mark);
 	for (i = 0; i < plan->packet_count && !err; i++)
-		err = build_packet(burst, plan, i);
+		err = build_packet(burst, plan, i, &pkt);
 	if (err)
 		sroce_run_rewind(&burst->run, &mark);
 	return err;

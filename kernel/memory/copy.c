@@ -34,13 +34,24 @@ static void *piece_at(const struct sroce_region *region, u64 va, u32 bytes, u32 
 
 static void take(void *to, struct sroce_source *from, u32 bytes)
 {
-	if (from->at) {
-		memcpy(to, from->at, bytes);
-		from->at += bytes;
-	} else {
+	if (!from->at) {
 		/* The packet parser has checked that they are there. */
 		WARN_ON_ONCE(skb_copy_bits(from->skb, from->offset, to, bytes));
 		from->offset += bytes;
+		return;
+	}
+	while (bytes) {
+		u32 run = min(bytes, from->left_bytes);
+
+		memcpy(to, from->at, run);
+		to += run;
+		bytes -= run;
+		from->at += run;
+		from->left_bytes -= run;
+		if (!from->left_bytes) {
+			from->at += from->skip_bytes;
+			from->left_bytes = from->piece_bytes;
+		}
 	}
 }
 

@@ -98,12 +98,18 @@ struct sroce_memory {
 
 /**
  * struct sroce_source - bytes to be written into a region
- * @at: where they are, if they lie in one piece; else
- * @skb: the packet they are in
+ * @at: where they are; NULL: they are in a packet,
+ * @skb: this one, at
  * @offset: from skb->data
+ * @piece_bytes: @at: so many at a time, then there are
+ * @skip_bytes: others in between
+ * @left_bytes: of this piece
  */
 struct sroce_source {
 	const u8 *at;
+	u32	piece_bytes;
+	u32	skip_bytes;
+	u32	left_bytes;
 	const struct sk_buff *skb;
 	u32	offset;
 };

@@ -64,7 +64,7 @@ struct sroce_endpoint {
  * @pkt: the packet: decoded headers, lengths checked; the ICRC is NOT checked yet
  * @number: which one it is, from 0
  * @offset: of its BTH from skb->data
- * @bytes: from there to its ICRC, inclusive
+ * @bytes: from there to its ICRC, inclusive; with @pkt.count over 1, of each
  * @at: its BTH, where all of it lies in one piece; else NULL
  * @frag: fragment of the skb to look at first for the next one, which begins at
  * @frag_offset: from skb->data
@@ -113,7 +113,9 @@ bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr
 
 /* udp.c, icrc.c */
 bool sroce_rx_next(struct sroce_rx *rx);
+void sroce_rx_merge(struct sroce_rx *rx);
 bool sroce_icrc_ok(struct sroce_rx *rx);
+bool sroce_icrc_follows(struct sroce_rx *rx, u32 i);
 
 /* Between the files of this room. */
 extern sroce_receive_fn sroce_net_receive;

@@ -141,6 +141,25 @@ static bool matches(struct sroce_rx *rx, u16 ip_id)
 }
 
 /**
+ * sroce_icrc_follows() - is the ICRC of a later packet right, too?
+ * @rx: a packet that lies in one piece, as do those behind it; its ICRC is right
+ * @i: how many packets further on
+ *
+ * Return: whether it is.
+ */
+bool sroce_icrc_follows(struct sroce_rx *rx, u32 i)
+{
+	const u8 *at = rx->at + i * rx->bytes;
+	u16 ip_id = rx->is_ipv4 ? ntohs(ip_hdr(rx->skb)->id) : 0;
+	__le32 icrc;
+
+	if (!rx->ip_id_stays)
+		ip_id += rx->number + i;
+	memcpy(&icrc, at + rx->bytes - SROCE_ICRC_BYTES, sizeof(icrc));
+	return icrc == sroce_icrc_of(&rx->icrc, ip_id, at, rx->bytes);
+}
+
+/**
  * sroce_icrc_ok() - is the ICRC of a received packet right?
  * @rx: the packet
  *

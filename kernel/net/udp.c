@@ -19,6 +19,7 @@
 #include "compat/compat.h"
 #include "net/endpoint.h"
 #include "trace.h"
+#include "transport/psn.h"
 
 static enum sroce_counter drop_counter(enum sroce_parse_status status)
 {
@@ -122,12 +123,11 @@ bool sroce_rx_next(struct sroce_rx *rx)
 {
 	u32 end = rx->skb->len;
 
-	while (rx->offset + rx->bytes < end) {
+	while (rx->offset + rx->pkt.count * rx->bytes < end) {
 		enum sroce_parse_status status;
 
-		/* There is none before the first. */
-		rx->number += !!rx->bytes;
-		rx->offset += rx->bytes;
+		rx->number += rx->pkt.count;
+		rx->offset += rx->pkt.count * rx->bytes;
 		rx->bytes = min(rx->packet_bytes, end - rx->offset);
 		rx->at = piece_at(rx, rx->offset, rx->bytes);
 		status = parse(rx);
@@ -140,6 +140,46 @@ bool sroce_rx_next(struct sroce_rx *rx)
 		trace_sroce_drop(rx->ep->netdev->ifindex, 0, drop_counter(status));
 	}
 	return false;
+}
+
+/* Is the BTH at @next that of the packet after the one at @bth, and else the same? */
+static bool continues(const u8 *bth, const u8 *next, u32 psn)
+{
+	struct sroce_bth bth_copy;
+
+	memcpy(&bth_copy, bth, sizeof(bth_copy));
+	bth_copy.psn[0] = psn >> 16;
+	bth_copy.psn[1] = psn >> 8;
+	bth_copy.psn[2] = psn;
+	return !memcmp(&bth_copy, next, sizeof(bth_copy));
+}
+
+/**
+ * sroce_rx_merge() - take the packets that continue the current one together with it
+ * @rx: a packet without extended headers, whose ICRC is right
+ *
+ * @rx->pkt.count and its payload grow; no packet is passed over.
+ */
+void sroce_rx_merge(struct sroce_rx *rx)
+{
+	u32 end = rx->skb->len, count = 1;
+
+	if (!rx->at || rx->pkt.header_bytes != sizeof(struct sroce_bth))
+		return;
+	while (rx->offset + (count + 1) * rx->bytes <= end) {
+		u32 offset = rx->offset + count * rx->bytes;
+		const u8 *at = piece_at(rx, offset, rx->bytes);
+
+		if (at != rx->at + count * rx->bytes ||
+		    !continues(rx->at, at, psn_add(rx->pkt.psn, count)) ||
+		    !sroce_icrc_follows(rx, count))
+			break;
+		count++;
+	}
+	rx->pkt.count = count;
+	rx->pkt.payload_bytes *= count;
+	rx->packets += count - 1;
+	rx->wire_bytes += (count - 1) * (sizeof(struct udphdr) + rx->bytes);
 }
 
 static void count_received(const struct sroce_rx *rx)

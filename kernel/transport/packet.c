@@ -114,6 +114,7 @@ enum sroce_parse_status sroce_packet_parse(const u8 *header, u32 readable_bytes,
 	u32 body_bytes;
 
 	memset(pkt, 0, sizeof(*pkt));
+	pkt->count = 1;
 	if (total_bytes < sizeof(struct sroce_bth) + SROCE_ICRC_BYTES ||
 	    readable_bytes < sizeof(struct sroce_bth))
 		return SROCE_PARSE_TRUNCATED;

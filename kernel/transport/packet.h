@@ -40,8 +40,10 @@
  * @inv_rkey: key to invalidate (IETH)
  * @qkey: DETH queue key
  * @src_qpn: DETH source QP
+ * @count: packets that are looked at as one: 1, or middle packets of a message that followed each
+ *         other, the first of which this is (see sroce_responder_merges())
  * @header_bytes: BTH and extended headers
- * @payload_bytes: payload without pad
+ * @payload_bytes: payload without pad, of all of them
  * @pad_bytes: zero bytes that follow the payload, 0..3
  * @sack: received selective ACK: its payload in one piece, set by the shell
  */
@@ -68,6 +70,7 @@ struct sroce_packet {
 	u32	inv_rkey;
 	u32	qkey;
 	u32	src_qpn;
+	u32	count;
 	u32	header_bytes;
 	u32	payload_bytes;
 	u32	pad_bytes;
@@ -79,6 +82,15 @@ static inline bool sroce_aeth_is_ack(const struct sroce_packet *pkt)
 {
 	return !(pkt->info->flags & SROCE_OPF_AETH) ||
 	       (pkt->syndrome & SROCE_AETH_KIND_MASK) == SROCE_AETH_ACK;
+}
+
+/*
+ * Does packet @i of a planned burst of @count have the headers of the one before, but for the PSN,
+ * and as much payload? Between its ends all are in the middle of one message.
+ */
+static inline bool sroce_packet_repeats(u32 i, u32 count)
+{
+	return i > 1 && i + 1 < count;
 }
 
 /* Why a packet could not be parsed; each has a counter. */

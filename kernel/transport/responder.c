@@ -104,6 +104,23 @@ static bool consumes_wqe(const struct sroce_packet *pkt)
 }
 
 /**
+ * sroce_responder_merges() - may packets that continue this one be looked at as one with it?
+ * @resp: the responder
+ * @pkt: a parsed packet
+ *
+ * Those with the same header but for the PSN, which is the next one each time, and with as much
+ * payload: then @pkt->count is to say how many there are, @pkt->payload_bytes what they all have.
+ *
+ * Return: whether this is the expected packet, in the middle of a message.
+ */
+bool sroce_responder_merges(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	return resp->service == SROCE_SERVICE_RC && pkt->psn == resp->epsn &&
+	       !(pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST)) &&
+	       is_for_us(resp, pkt) && !resp->reorder.count;
+}
+
+/**
  * sroce_responder_wants_wqe() - does this packet need a receive WQE not yet in hand?
  * @resp: the responder
  * @pkt: a parsed packet
@@ -244,7 +261,7 @@ static bool payload_is_valid(const struct sroce_responder *resp, const struct sr
 	u32 flags = pkt->info->flags;
 
 	if (!(flags & SROCE_OPF_LAST))
-		return pkt->payload_bytes == resp->attr.mtu_bytes;
+		return pkt->payload_bytes == pkt->count * resp->attr.mtu_bytes;
 	if (!(flags & SROCE_OPF_FIRST) && !pkt->payload_bytes)
 		return false;
 	return pkt->payload_bytes <= resp->attr.mtu_bytes;
@@ -517,7 +534,7 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 	}
 	resp->received_bytes += pkt->payload_bytes;
 	resp->message = flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE);
-	accept(resp, 1);
+	accept(resp, pkt->count);
 	if (flags & SROCE_OPF_LAST) {
 		resp->msn = psn_add(resp->msn, 1);
 		if (flags & (SROCE_OPF_SEND | SROCE_OPF_IMM))

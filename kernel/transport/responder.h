@@ -248,6 +248,7 @@ void sroce_responder_reset(struct sroce_responder *resp);
 void sroce_responder_start_psn(struct sroce_responder *resp, u32 psn);
 void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state state);
 
+bool sroce_responder_merges(const struct sroce_responder *resp, const struct sroce_packet *pkt);
 bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt);
 void sroce_responder_hold_wqe(struct sroce_responder *resp);
 void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,

@@ -105,8 +105,12 @@ class ReceiveQueue {
     return any ? std::optional(first) : std::nullopt;
   }
   sroce_packet packet(const sroce_response_plan& plan, u32 i) const {
-    sroce_packet pkt;
+    sroce_packet pkt, before;
     sroce_response_plan_packet(&resp, &plan, i, &pkt);
+    if (!sroce_packet_repeats(i, plan.packet_count)) return pkt;
+    sroce_response_plan_packet(&resp, &plan, i - 1, &before);
+    before.psn = psn_add(plan.first_psn, i);
+    EXPECT_EQ(memcmp(&before, &pkt, sizeof(pkt)), 0) << "packet " << i << " is not a repetition";
     return pkt;
   }
   void sent(const sroce_response_plan& plan, sroce_mem_status fetched = SROCE_MEM_OK) {
@@ -181,6 +185,7 @@ class ReceiveQueue {
 // Requests, as a peer would send them.
 inline sroce_packet request(u8 opcode, u32 psn, u32 payload_bytes = 0) {
   sroce_packet pkt = {};
+  pkt.count = 1;
   pkt.opcode = opcode;
   pkt.info = sroce_opcode_lookup(opcode);
   pkt.header_bytes = pkt.info->header_bytes;

@@ -589,4 +589,85 @@ TEST(ResponderHostile, NoRequestEverPlacesBeyondItsBufferOrItsAnnouncement) {
   }
 }
 
+// ---------------------------------------------------------------- packets looked at as one
+
+// @count packets that begin with @pkt.
+sroce_packet merged(sroce_packet pkt, u32 count) {
+  pkt.count = count;
+  pkt.payload_bytes *= count;
+  return pkt;
+}
+
+TEST(ResponderMerge, MiddlePacketsOfAWriteLandAsIfOneByOne) {
+  ReceiveQueue together, alone;
+  for (ReceiveQueue* rq : {&together, &alone})
+    rq->receive(write_first(2000, 0x10000, 8 * 1024));
+  for (u32 i = 1; i < 7; i++) alone.receive(request(SROCE_OP_WRITE_MIDDLE, 2000 + i, 1024));
+
+  const sroce_packet middle = request(SROCE_OP_WRITE_MIDDLE, 2001, 1024);
+  ASSERT_TRUE(sroce_responder_merges(&together.resp, &middle));
+  const sroce_recv_plan plan = together.receive(merged(middle, 6));
+  EXPECT_EQ(plan.va, 0x10000u + 1024);
+  EXPECT_EQ(plan.place_bytes, 6u * 1024);
+  EXPECT_EQ(plan.check_bytes, 6u * 1024);
+  EXPECT_EQ(together.resp.epsn, alone.resp.epsn);
+  EXPECT_EQ(together.resp.write_va, alone.resp.write_va);
+  EXPECT_EQ(together.resp.write_left, alone.resp.write_left);
+  EXPECT_EQ(together.receive(request(SROCE_OP_WRITE_LAST, 2007, 1024)).verdict, SROCE_RECV_PLACE);
+}
+
+TEST(ResponderMerge, MiddlePacketsOfASendLandAsIfOneByOne) {
+  ResponderMidSend rq(8 * 1024);
+  const sroce_recv_plan plan = rq.receive(merged(request(SROCE_OP_SEND_MIDDLE, 2001, 1024), 3));
+  EXPECT_EQ(plan.offset, 1024u);
+  EXPECT_EQ(plan.place_bytes, 3u * 1024);
+  rq.receive(request(SROCE_OP_SEND_LAST, 2004, 100));
+  ASSERT_EQ(rq.completions.size(), 1u);
+  EXPECT_EQ(rq.completions[0].byte_len, 4u * 1024 + 100);
+}
+
+TEST(ResponderMerge, WhatIsLongerThanTheReceiveIsRefused) {
+  ResponderMidSend rq(3 * 1024);
+  const sroce_recv_plan plan = rq.receive(merged(request(SROCE_OP_SEND_MIDDLE, 2001, 1024), 3));
+  EXPECT_EQ(plan.verdict, SROCE_RECV_NAK);
+  EXPECT_EQ(plan.wc_status, SROCE_WC_LOC_LEN_ERR);
+}
+
+TEST(ResponderMerge, WhatIsLongerThanTheWriteIsRefused) {
+  ReceiveQueue rq;
+  rq.receive(write_first(2000, 0x10000, 4 * 1024));
+  EXPECT_EQ(rq.receive(merged(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024), 3)).verdict,
+            SROCE_RECV_NAK);
+}
+
+TEST(ResponderMerge, PacketsThatAreNotFullAreRefused) {
+  ReceiveQueue rq;
+  rq.receive(write_first(2000, 0x10000, 64 * 1024));
+  EXPECT_EQ(rq.receive(merged(request(SROCE_OP_WRITE_MIDDLE, 2001, 512), 2)).verdict,
+            SROCE_RECV_NAK);
+}
+
+TEST(ResponderMerge, OnlyTheExpectedMiddlePacketIsFollowedByMore) {
+  ReceiveQueue rq;
+  const auto merges = [&rq](const sroce_packet& pkt) {
+    return sroce_responder_merges(&rq.resp, &pkt);
+  };
+  EXPECT_FALSE(merges(write_first(2000, 0x10000, 64 * 1024)));
+  rq.receive(write_first(2000, 0x10000, 64 * 1024));
+  EXPECT_TRUE(merges(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024)));
+  EXPECT_FALSE(merges(request(SROCE_OP_WRITE_MIDDLE, 2000, 1024)));
+  EXPECT_FALSE(merges(request(SROCE_OP_WRITE_MIDDLE, 2002, 1024)));
+  EXPECT_FALSE(merges(request(SROCE_OP_WRITE_LAST, 2001, 1024)));
+  EXPECT_FALSE(merges(request(SROCE_OP_READ_RESPONSE_MIDDLE, 2001, 1024)));
+}
+
+TEST(ResponderMerge, NothingIsLookedAtAsOneWhilePacketsAreHeld) {
+  ReceiveQueue rq({.hold_packets = 64});
+  rq.receive(write_first(2000, 0x10000, 64 * 1024));
+  rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2003, 1024));
+  ASSERT_EQ(rq.resp.reorder.count, 1u);
+  const sroce_packet pkt = request(SROCE_OP_WRITE_MIDDLE, 2001, 1024);
+  EXPECT_FALSE(sroce_responder_merges(&rq.resp, &pkt));
+}
+
 }  // namespace

@@ -149,8 +149,12 @@ class SendQueue {
     return made;
   }
   sroce_packet packet(const sroce_send_plan& plan, u32 i) const {
-    sroce_packet pkt;
+    sroce_packet pkt, before;
     sroce_send_plan_packet(&req, &plan, i, &pkt);
+    if (!sroce_packet_repeats(i, plan.packet_count)) return pkt;
+    sroce_send_plan_packet(&req, &plan, i - 1, &before);
+    before.psn = psn_add(plan.first_psn, i);
+    EXPECT_EQ(memcmp(&before, &pkt, sizeof(pkt)), 0) << "packet " << i << " is not a repetition";
     return pkt;
   }
   // Send until nothing more may be sent; every packet, in order. Local operations succeed.
