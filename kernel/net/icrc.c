@@ -7,12 +7,12 @@
  * Only the headers up to the BTH have such fields: they are copied to the
  * stack and masked there; the rest is read where it lies.
  */
-#include <linux/crc32.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/string.h>
 #include <linux/udp.h>
 
+#include "net/crc.h"
 #include "net/endpoint.h"
 #include "transport/wire.h"
 
@@ -53,7 +53,7 @@ static u32 crc_of_headers(const struct sk_buff *skb, u32 ip_bytes)
 	uh->check = CSUM_MANGLED_0;
 	bth = (struct sroce_bth *)(uh + 1);
 	bth->congestion = 0xff;
-	return crc32_le(ICRC_SEED, copy, bytes);
+	return sroce_crc32(ICRC_SEED, copy, bytes);
 }
 
 /* Continue @crc over skb bytes @from .. @to. */
@@ -64,12 +64,12 @@ static u32 crc_of_rest(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 	u32 done = 0, bytes;
 
 	if (to <= skb_headlen(skb))
-		return crc32_le(crc, skb->data + from, to - from);
+		return sroce_crc32(crc, skb->data + from, to - from);
 	skb_prepare_seq_read(skb, from, to, &state);
 	while ((bytes = skb_seq_read(done, &data, &state))) {
 		/* A block is given whole, past @to. */
 		bytes = min(bytes, to - from - done);
-		crc = crc32_le(crc, data, bytes);
+		crc = sroce_crc32(crc, data, bytes);
 		done += bytes;
 	}
 	return crc;
@@ -88,9 +88,11 @@ static u32 crc_of_rest(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 __le32 sroce_icrc_of_skb(struct sk_buff *skb, u32 icrc_offset)
 {
 	u32 bth_end = skb_transport_offset(skb) + sizeof(struct udphdr) + sizeof(struct sroce_bth);
+	bool begun = sroce_crc_begin(icrc_offset);
 	u32 crc = crc_of_headers(skb, skb_network_header_len(skb));
 
 	crc = crc_of_rest(skb, crc, bth_end, icrc_offset);
+	sroce_crc_end(begun);
 	return cpu_to_le32(~crc);
 }
 
