@@ -15,6 +15,7 @@
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -56,7 +57,7 @@ static const struct sroce_crc_method table = {
 
 static const struct sroce_crc_method *chosen __ro_after_init = &table;
 
-/* The vector registers are ours. Whoever finds it set is in the section: nobody else runs here. */
+/* The vector registers are taken. Whoever finds it set is in the section, or has interrupted it. */
 static DEFINE_PER_CPU(bool, in_section);
 
 /**
@@ -100,7 +101,7 @@ static const struct sroce_crc_method *method_for(size_t bytes, bool *begun)
 	if (!method->vector)
 		return method;
 	if (this_cpu_read(in_section))
-		return bytes < VECTOR_MIN_BYTES ? &table : method;
+		return bytes < VECTOR_MIN_BYTES || in_hardirq() ? &table : method;
 	*begun = sroce_crc_begin(bytes);
 	return *begun ? method : &table;
 }
@@ -131,7 +132,7 @@ static u32 sum_copy(const struct sroce_crc_method *method, u32 crc, u8 *to, cons
  * @data: what to sum
  * @bytes: how many
  *
- * Any context but NMI and hard interrupts.
+ * Any context but NMI; where interrupts are disabled, by the table.
  *
  * Return: the register afterwards, as crc32_le() has it.
  */
