@@ -23,7 +23,8 @@
  * Where the exponents are: the extra x of each product takes one off, and a
  * 32-bit remainder that is used as a half without being moved counts x^32.
  */
-#ifdef CONFIG_X86_64
+/* Sparse knows no vectors. */
+#if defined(CONFIG_X86_64) && !defined(__CHECKER__)
 
 #include <linux/cache.h>
 #include <linux/compiler.h>
