@@ -14,12 +14,14 @@
 #include "control/netdev.h"
 #include "control/netlink.h"
 #include "datapath/qp.h"
+#include "net/crc.h"
 #include "net/endpoint.h"
 
 static int __init sroce_init(void)
 {
 	int err;
 
+	sroce_crc_init();
 	err = sroce_net_init(sroce_receive);
 	if (err)
 		return err;

@@ -9,12 +9,12 @@
  * identification and the BTH are put in. The rest is read where it lies.
  */
 #include <linux/build_bug.h>
-#include <linux/crc32.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/string.h>
 #include <linux/udp.h>
 
+#include "net/crc.h"
 #include "net/endpoint.h"
 #include "net/icrc.h"
 #include "transport/wire.h"
@@ -78,8 +78,8 @@ static u32 crc_of_headers(struct sroce_icrc *icrc, u16 ip_id, u32 bytes, const u
 	uh->len = htons(bytes);
 	memcpy(masked, bth, sizeof(struct sroce_bth));
 	((struct sroce_bth *)masked)->congestion = 0xff;
-	return crc32_le(ICRC_SEED, icrc->headers,
-			icrc->ip_bytes + sizeof(*uh) + sizeof(struct sroce_bth));
+	return sroce_crc32(ICRC_SEED, icrc->headers,
+			   icrc->ip_bytes + sizeof(*uh) + sizeof(struct sroce_bth));
 }
 
 /**
@@ -95,10 +95,12 @@ static u32 crc_of_headers(struct sroce_icrc *icrc, u16 ip_id, u32 bytes, const u
  */
 __le32 sroce_icrc_of(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 bytes)
 {
+	bool begun = sroce_crc_begin(bytes);
 	u32 crc = crc_of_headers(icrc, ip_id, bytes, packet);
 
-	crc = crc32_le(crc, packet + sizeof(struct sroce_bth),
-		       bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES);
+	crc = sroce_crc32(crc, packet + sizeof(struct sroce_bth),
+			  bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES);
+	sroce_crc_end(begun);
 	return cpu_to_le32(~crc);
 }
 
@@ -110,19 +112,22 @@ static __le32 icrc_of_pieces(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff 
 	u8 bth[sizeof(struct sroce_bth)];
 	struct skb_seq_state state;
 	const u8 *data;
+	bool begun;
 	u32 crc;
 
 	if (skb_copy_bits(skb, from, bth, sizeof(bth)))
 		return 0;
+	begun = sroce_crc_begin(bytes);
 	crc = crc_of_headers(icrc, ip_id, bytes, bth);
 	from += sizeof(bth);
 	skb_prepare_seq_read(skb, from, end, &state);
 	while ((piece = skb_seq_read(done, &data, &state))) {
 		/* A piece is given whole, past the end. */
 		piece = min(piece, end - from - done);
-		crc = crc32_le(crc, data, piece);
+		crc = sroce_crc32(crc, data, piece);
 		done += piece;
 	}
+	sroce_crc_end(begun);
 	return cpu_to_le32(~crc);
 }
 

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * CRC-32 by carry-less multiplication: the method, and three widths of it.
+ *
+ * The CRC of a message M is M * x^32 mod P. Bytes come with their least
+ * significant bit first, so bit i of a 128-bit lane is the coefficient of
+ * x^(127 - i), of a 64-bit half of x^(63 - i), of a CRC of x^(31 - i); and the
+ * product of two halves a, b is a lane a * b * x. The CRC so far is added to
+ * the first four bytes.
+ *
+ * Folding: a lane holds h1 * x^64 + h0. Moved on by n bits it is
+ * h1 * x^(n + 64) + h0 * x^n; the powers are reduced to 32 bits beforehand, so
+ * the sum fits into a lane again, to which the data n bits further on is added.
+ * Four vectors are moved over each other's data in this way, because a product takes
+ * several cycles.
+ *
+ * The end: every lane is moved on to the last bit of the message and by 32 + 32
+ * more, straight from wherever it stands, and their sum S = s1 * x^64 + s0 is
+ * (M * x^32) * x^32 with a remainder in s1 and 32 bits of s0. Barrett: the quotient
+ * q = floor(S / x^32 / P) is floor(s1 * floor(x^95 / P) / x^63), exactly; S plus
+ * q * P * x^32 is the CRC times x^32, in the third word of the lane.
+ *
+ * Where the exponents are: the extra x of each product takes one off, and a
+ * 32-bit remainder that is used as a half without being moved counts x^32.
+ */
+/* Sparse knows no vectors. */
+#if defined(CONFIG_X86_64) && !defined(__CHECKER__)
+
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include "net/crc_fold.h"
+
+#define POLYNOMIAL	0xedb88320u
+/* Vectors under way at the same time. */
+#define STREAMS		4
+/* Lanes that may stand before the end: so many vectors of four, and three behind them. */
+#define LAST_KEYS	(STREAMS * 4 + 3)
+/* Behind them for vectors that reach beyond the end, with lanes that are zero. */
+#define ALL_KEYS	(LAST_KEYS + 3)
+
+typedef u64 v128 __attribute__((vector_size(16), may_alias)) __aligned(1);
+typedef u64 v256 __attribute__((vector_size(32), may_alias)) __aligned(1);
+typedef u64 v512 __attribute__((vector_size(64), may_alias)) __aligned(1);
+
+/**
+ * struct fold_keys - factors, written once
+ * @stride: move a lane on by STREAMS vectors of 1, 2, 4 lanes; the same for all lanes
+ * @last: move a lane to the end; [LAST_KEYS - 1] is for the last one
+ * @quotient: floor(x^95 / P)
+ * @polynomial: P * x^31
+ */
+struct fold_keys {
+	u64 stride[3][8] __aligned(64);
+	u64 last[ALL_KEYS][2];
+	u64 quotient[2] __aligned(16);
+	u64 polynomial[2] __aligned(16);
+};
+
+static struct fold_keys keys __ro_after_init;
+
+static u32 times_x(u32 a)
+{
+	return a >> 1 ^ (a & 1 ? POLYNOMIAL : 0);
+}
+
+/* x^@n mod P, times x^32 when it is used as a half. */
+static u64 power(u32 n)
+{
+	u32 a = 0x80000000;
+
+	while (n--)
+		a = times_x(a);
+	return a;
+}
+
+/**
+ * sroce_fold_init() - compute the constants; before anything else here
+ */
+void sroce_fold_init(void)
+{
+	u32 i, width, bits, remainder = 1;
+
+	for (width = 0; width < 3; width++) {
+		bits = STREAMS * 128 << width;
+		for (i = 0; i < 8; i += 2) {
+			keys.stride[width][i] = power(bits + 64 - 1 - 32);
+			keys.stride[width][i + 1] = power(bits - 1 - 32);
+		}
+	}
+	for (i = 0; i < LAST_KEYS; i++) {
+		bits = (LAST_KEYS - 1 - i) * 128;
+		keys.last[i][0] = power(bits + 64 - 1 + 32);
+		keys.last[i][1] = power(bits - 1 + 32);
+	}
+	/* Long division of x^31 * x^64, which begins with a remainder of x^31. */
+	for (i = 0; i < 64; i++) {
+		keys.quotient[0] |= (u64)(remainder & 1) << i;
+		remainder = times_x(remainder);
+	}
+	keys.polynomial[0] = (u64)POLYNOMIAL << 1;
+}
+
+/* Without AVX: two operands. */
+#define TARGET_PCLMUL __attribute__((target("sse4.1,pclmul")))
+
+static __always_inline TARGET_PCLMUL v128 pclmul_low(v128 a, v128 b)
+{
+	asm("pclmulqdq $0x00, %1, %0" : "+x" (a) : "x" (b));
+	return a;
+}
+
+static __always_inline TARGET_PCLMUL v128 pclmul_high(v128 a, v128 b)
+{
+	asm("pclmulqdq $0x11, %1, %0" : "+x" (a) : "x" (b));
+	return a;
+}
+
+#define FOLD(name)	pclmul_##name
+#define FOLD_TARGET	TARGET_PCLMUL
+#define VEC		v128
+#define LANES		1
+#define STRIDE		keys.stride[0]
+#define MUL_LOW		pclmul_low
+#define MUL_HIGH	pclmul_high
+#define TO_LANE(v)	(v)
+#define LANE_MUL_LOW	pclmul_low
+#include "net/crc_fold_vector.h"
+
+static __always_inline TARGET_PCLMUL u32 pclmul_all(bool copy, u32 crc, u8 *to, const u8 *from,
+						    size_t bytes)
+{
+	v128 first = pclmul_add(pclmul_take(copy, &to, &from), crc);
+
+	return pclmul_run(copy, first, to, from, bytes / sizeof(first) - 1, first, 0);
+}
+
+/**
+ * sroce_fold_pclmul() - continue a CRC with PCLMULQDQ and SSE 4.1
+ * @crc: CRC register
+ * @from: data
+ * @bytes: how many, a multiple of SROCE_FOLD_PCLMUL_BYTES
+ *
+ * Return: the register afterwards.
+ */
+TARGET_PCLMUL u32 sroce_fold_pclmul(u32 crc, const void *from, size_t bytes)
+{
+	return pclmul_all(false, crc, NULL, from, bytes);
+}
+
+/**
+ * sroce_fold_pclmul_copy() - copy, and continue a CRC over what is copied
+ * @crc: CRC register
+ * @to: where to
+ * @from: where from
+ * @bytes: how many, a multiple of SROCE_FOLD_PCLMUL_BYTES
+ *
+ * Return: the register afterwards.
+ */
+TARGET_PCLMUL u32 sroce_fold_pclmul_copy(u32 crc, void *to, const void *from, size_t bytes)
+{
+	return pclmul_all(true, crc, to, from, bytes);
+}
+
+#define TARGET_AVX2 __attribute__((target("avx2,pclmul,vpclmulqdq")))
+
+static __always_inline TARGET_AVX2 v128 vex_mul_low(v128 a, v128 b)
+{
+	v128 r;
+
+	asm("vpclmulqdq $0x00, %2, %1, %0" : "=x" (r) : "x" (a), "x" (b));
+	return r;
+}
+
+static __always_inline TARGET_AVX2 v256 avx2_low(v256 a, v256 b)
+{
+	v256 r;
+
+	asm("vpclmulqdq $0x00, %2, %1, %0" : "=x" (r) : "x" (a), "x" (b));
+	return r;
+}
+
+static __always_inline TARGET_AVX2 v256 avx2_high(v256 a, v256 b)
+{
+	v256 r;
+
+	asm("vpclmulqdq $0x11, %2, %1, %0" : "=x" (r) : "x" (a), "x" (b));
+	return r;
+}
+
+static __always_inline TARGET_AVX2 v128 avx2_to_lane(v256 v)
+{
+	v128 r;
+
+	asm("vextracti128 $1, %1, %0\n\t"
+	    "vpxor %x1, %0, %0" : "=&x" (r) : "x" (v));
+	return r;
+}
+
+#define FOLD(name)	avx2_##name
+#define FOLD_TARGET	TARGET_AVX2
+#define VEC		v256
+#define LANES		2
+#define STRIDE		keys.stride[1]
+#define MUL_LOW		avx2_low
+#define MUL_HIGH	avx2_high
+#define TO_LANE		avx2_to_lane
+#define LANE_MUL_LOW	vex_mul_low
+#include "net/crc_fold_vector.h"
+
+static __always_inline TARGET_AVX2 u32 avx2_all(bool copy, u32 crc, u8 *to, const u8 *from,
+						size_t bytes)
+{
+	v256 first = avx2_add(avx2_take(copy, &to, &from), crc);
+
+	return avx2_run(copy, first, to, from, bytes / sizeof(first) - 1, first, 0);
+}
+
+/**
+ * sroce_fold_avx2() - continue a CRC with VPCLMULQDQ and AVX2
+ * @crc: CRC register
+ * @from: data
+ * @bytes: how many, a multiple of SROCE_FOLD_AVX2_BYTES
+ *
+ * Return: the register afterwards.
+ */
+TARGET_AVX2 u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes)
+{
+	return avx2_all(false, crc, NULL, from, bytes);
+}
+
+/**
+ * sroce_fold_avx2_copy() - copy, and continue a CRC over what is copied
+ * @crc: CRC register
+ * @to: where to
+ * @from: where from
+ * @bytes: how many, a multiple of SROCE_FOLD_AVX2_BYTES
+ *
+ * Return: the register afterwards.
+ */
+TARGET_AVX2 u32 sroce_fold_avx2_copy(u32 crc, void *to, const void *from, size_t bytes)
+{
+	return avx2_all(true, crc, to, from, bytes);
+}
+
+#define TARGET_AVX512 \
+	__attribute__((target("avx2,pclmul,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi2")))
+
+static __always_inline TARGET_AVX512 v128 evex_mul_low(v128 a, v128 b)
+{
+	v128 r;
+
+	asm("vpclmulqdq $0x00, %2, %1, %0" : "=v" (r) : "v" (a), "v" (b));
+	return r;
+}
+
+static __always_inline TARGET_AVX512 v512 avx512_low(v512 a, v512 b)
+{
+	v512 r;
+
+	asm("vpclmulqdq $0x00, %2, %1, %0" : "=v" (r) : "v" (a), "v" (b));
+	return r;
+}
+
+static __always_inline TARGET_AVX512 v512 avx512_high(v512 a, v512 b)
+{
+	v512 r;
+
+	asm("vpclmulqdq $0x11, %2, %1, %0" : "=v" (r) : "v" (a), "v" (b));
+	return r;
+}
+
+static __always_inline TARGET_AVX512 v128 avx512_to_lane(v512 v)
+{
+	v256 half;
+	v128 r;
+
+	asm("vextracti64x4 $1, %1, %0\n\t"
+	    "vpxorq %t1, %0, %0" : "=&v" (half) : "v" (v));
+	asm("vextracti64x2 $1, %1, %0\n\t"
+	    "vpxorq %x1, %0, %0" : "=&v" (r) : "v" (half));
+	return r;
+}
+
+#define FOLD(name)	avx512_##name
+#define FOLD_TARGET	TARGET_AVX512
+#define VEC		v512
+#define LANES		4
+#define STRIDE		keys.stride[2]
+#define MUL_LOW		avx512_low
+#define MUL_HIGH	avx512_high
+#define TO_LANE		avx512_to_lane
+#define LANE_MUL_LOW	evex_mul_low
+#include "net/crc_fold_vector.h"
+
+/* A vector @offset further on, whose bytes outside of @mask are zero and not looked at. */
+static __always_inline TARGET_AVX512 v512 take_masked(bool copy, u8 *to, const u8 *from,
+						      long offset, u64 mask)
+{
+	v512 v;
+
+	asm volatile("kmovq %2, %%k1\n\t"
+		     "vmovdqu8 (%1), %0%{%%k1%}%{z%}"
+		     : "=v" (v) : "r" (from + offset), "r" (mask) : "k1", "memory");
+	if (copy)
+		asm volatile("kmovq %2, %%k1\n\t"
+			     "vmovdqu8 %0, (%1)%{%%k1%}"
+			     : : "v" (v), "r" (to + offset), "r" (mask) : "k1", "memory");
+	return v;
+}
+
+/* The bytes of @crc where @mask says. */
+static __always_inline TARGET_AVX512 v512 spread_crc(u32 crc, u64 mask)
+{
+	v512 v = { crc };
+
+	asm("kmovq %1, %%k1\n\t"
+	    "vpexpandb %0, %0%{%%k1%}%{z%}" : "+v" (v) : "r" (mask) : "k1");
+	return v;
+}
+
+/*
+ * How many bytes go before the whole vectors. The end of the data ends a vector, so that only
+ * the first one is partial; but where a long copy can be written in whole cache lines,
+ * the last one may have whole lanes only.
+ */
+static __always_inline u32 head_bytes(bool copy, const u8 *to, size_t bytes)
+{
+	u32 head = -(unsigned long)to % 64;
+
+	if (copy && bytes >= 512 && (bytes - head) % 16 == 0)
+		return head;
+	return bytes % 64;
+}
+
+static __always_inline TARGET_AVX512 u32 avx512_all(bool copy, u32 crc, u8 *to, const u8 *from,
+						    size_t bytes)
+{
+	u32 head = head_bytes(copy, to, bytes), lanes = (bytes - head) % 64 / 16;
+	v512 first, last = {};
+	size_t whole;
+
+	if (head) {
+		first = take_masked(copy, to, from, (long)head - 64, ~0ull << (64 - head)) ^
+			spread_crc(crc, 15ull << (64 - head));
+		if (copy)
+			to += head;
+		from += head;
+		bytes -= head;
+		whole = bytes / 64;
+	} else {
+		first = avx512_add(avx512_take(copy, &to, &from), crc);
+		whole = bytes / 64 - 1;
+	}
+	if (lanes)
+		last = take_masked(copy, to, from, whole * 64, ~0ull >> (64 - lanes * 16));
+	return avx512_run(copy, first, to, from, whole, last, lanes);
+}
+
+/**
+ * sroce_fold_avx512() - continue a CRC with VPCLMULQDQ and AVX-512
+ * @crc: CRC register
+ * @from: data
+ * @bytes: how many, a multiple of SROCE_FOLD_AVX512_BYTES
+ *
+ * Return: the register afterwards.
+ */
+TARGET_AVX512 u32 sroce_fold_avx512(u32 crc, const void *from, size_t bytes)
+{
+	return avx512_all(false, crc, NULL, from, bytes);
+}
+
+/**
+ * sroce_fold_avx512_copy() - copy, and continue a CRC over what is copied
+ * @crc: CRC register
+ * @to: where to
+ * @from: where from
+ * @bytes: how many, a multiple of SROCE_FOLD_AVX512_BYTES
+ *
+ * Return: the register afterwards.
+ */
+TARGET_AVX512 u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, size_t bytes)
+{
+	return avx512_all(true, crc, to, from, bytes);
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * CRC-32 by carry-less multiplication on x86-64. All but sroce_fold_init() use
+ * vector registers: the caller owns them.
+ */
+#ifndef SROCE_NET_CRC_FOLD_H
+#define SROCE_NET_CRC_FOLD_H
+
+#include <linux/types.h>
+
+/* What @bytes must be a multiple of; it is never 0. */
+#define SROCE_FOLD_PCLMUL_BYTES	16
+#define SROCE_FOLD_AVX2_BYTES	32
+#define SROCE_FOLD_AVX512_BYTES	4
+
+void sroce_fold_init(void);
+u32 sroce_fold_pclmul(u32 crc, const void *from, size_t bytes);
+u32 sroce_fold_pclmul_copy(u32 crc, void *to, const void *from, size_t bytes);
+u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes);
+u32 sroce_fold_avx2_copy(u32 crc, void *to, const void *from, size_t bytes);
+u32 sroce_fold_avx512(u32 crc, const void *from, size_t bytes);
+u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, size_t bytes);
+
+#endif

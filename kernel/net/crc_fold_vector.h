@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Folding for one width of vector. Included by crc_fold.c once for each width, which has defined
+ *
+ *   FOLD(name)		the name of a function here
+ *   FOLD_TARGET	the instructions that may be used
+ *   VEC, LANES		a vector, and how many 128-bit lanes it has
+ *   STRIDE		the constants for STREAMS vectors
+ *   MUL_LOW, MUL_HIGH	carry-less products of the lower and upper halves of all lanes
+ *   TO_LANE		the sum of all lanes
+ *
+ * No include guard, therefore.
+ */
+
+static __always_inline FOLD_TARGET VEC FOLD(load)(const void *from)
+{
+	return *(const VEC *)from;
+}
+
+/* The next vector. What is copied is what is summed, even if somebody writes to it meanwhile. */
+static __always_inline FOLD_TARGET VEC FOLD(take)(bool copy, u8 **to, const u8 **from)
+{
+	VEC v = FOLD(load)(*from);
+
+	*from += sizeof(v);
+	if (copy) {
+		asm("" : "+v" (v));
+		*(VEC *)*to = v;
+		*to += sizeof(v);
+	}
+	return v;
+}
+
+/* The CRC so far belongs to the first bytes. */
+static __always_inline FOLD_TARGET VEC FOLD(add)(VEC v, u32 crc)
+{
+	VEC first = { crc };
+
+	return v ^ first;
+}
+
+static __always_inline FOLD_TARGET VEC FOLD(mul)(VEC v, VEC key)
+{
+	return MUL_LOW(v, key) ^ MUL_HIGH(v, key);
+}
+
+/* @v, @after vectors and @lanes lanes before the end, moved to the end. */
+static __always_inline FOLD_TARGET VEC FOLD(mul_last)(VEC v, size_t after, u32 lanes)
+{
+	return FOLD(mul)(v, FOLD(load)(keys.last[LAST_KEYS - (after + 1) * LANES - lanes]));
+}
+
+/* What is left of all lanes: the remainder of a polynomial of degree 95 by Barrett's method. */
+static __always_inline FOLD_TARGET u32 FOLD(reduce)(VEC sum)
+{
+	v128 all = TO_LANE(sum), quotient;
+
+	quotient = LANE_MUL_LOW(all, *(const v128 *)keys.quotient);
+	all ^= LANE_MUL_LOW(quotient, *(const v128 *)keys.polynomial);
+	return all[1];
+}
+
+/* @first, @more vectors at @from, and @lanes lanes in @last; @copy is a constant. */
+static __always_inline FOLD_TARGET u32 FOLD(run)(bool copy, VEC first, u8 *to, const u8 *from,
+						 size_t more, VEC last, u32 lanes)
+{
+	VEC a, b, c, d, sum, stride = FOLD(load)(STRIDE);
+
+	if (more < STREAMS - 1) {
+		sum = FOLD(mul_last)(first, more, lanes);
+		while (more--)
+			sum ^= FOLD(mul_last)(FOLD(take)(copy, &to, &from), more, lanes);
+	} else {
+		a = first;
+		b = FOLD(take)(copy, &to, &from);
+		c = FOLD(take)(copy, &to, &from);
+		d = FOLD(take)(copy, &to, &from);
+		for (more -= STREAMS - 1; more >= STREAMS; more -= STREAMS) {
+			a = FOLD(mul)(a, stride) ^ FOLD(take)(copy, &to, &from);
+			b = FOLD(mul)(b, stride) ^ FOLD(take)(copy, &to, &from);
+			c = FOLD(mul)(c, stride) ^ FOLD(take)(copy, &to, &from);
+			d = FOLD(mul)(d, stride) ^ FOLD(take)(copy, &to, &from);
+		}
+		if (more > 0)
+			a = FOLD(mul)(a, stride) ^ FOLD(take)(copy, &to, &from);
+		if (more > 1)
+			b = FOLD(mul)(b, stride) ^ FOLD(take)(copy, &to, &from);
+		if (more > 2)
+			c = FOLD(mul)(c, stride) ^ FOLD(take)(copy, &to, &from);
+		/* The first @more of them have become the last ones. */
+		sum = FOLD(mul_last)(a, (more + 3) % STREAMS, lanes);
+		sum ^= FOLD(mul_last)(b, (more + 2) % STREAMS, lanes);
+		sum ^= FOLD(mul_last)(c, (more + 1) % STREAMS, lanes);
+		sum ^= FOLD(mul_last)(d, more, lanes);
+	}
+	if (lanes)
+		sum ^= FOLD(mul)(last, FOLD(load)(keys.last[LAST_KEYS - lanes]));
+	return FOLD(reduce)(sum);
+}
+
+#undef FOLD
+#undef FOLD_TARGET
+#undef VEC
+#undef LANES
+#undef STRIDE
+#undef MUL_LOW
+#undef MUL_HIGH
+#undef TO_LANE
+#undef LANE_MUL_LOW

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What an architecture offers to crc.c. One that is not named here offers nothing.
+ */
+#ifndef SROCE_NET_CRC_METHOD_H
+#define SROCE_NET_CRC_METHOD_H
+
+#include <linux/types.h>
+
+/**
+ * struct sroce_crc_method - a way of computing a CRC-32
+ * @name: for the log and the module parameter
+ * @unit: power of two; @fold and @fold_copy take multiples of so many bytes, but not 0
+ * @vector: they use vector registers, which the caller owns then
+ * @fold: continue a CRC
+ * @fold_copy: copy, and continue the CRC over what was copied; each byte is read once
+ */
+struct sroce_crc_method {
+	const char	*name;
+	u32	unit;
+	bool	vector;
+	u32	(*fold)(u32 crc, const void *data, size_t bytes);
+	u32	(*fold_copy)(u32 crc, void *to, const void *from, size_t bytes);
+};
+
+#if defined(CONFIG_X86_64) || (defined(CONFIG_ARM64) && !defined(CONFIG_CPU_BIG_ENDIAN))
+const struct sroce_crc_method *sroce_crc_arch_method(u32 index);
+#else
+static inline const struct sroce_crc_method *sroce_crc_arch_method(u32 index)
+{
+	return NULL;
+}
+#endif
+
+#ifdef CONFIG_X86_64
+bool sroce_crc_arch_begin(void);
+void sroce_crc_arch_end(void);
+#else
+static inline bool sroce_crc_arch_begin(void)
+{
+	return false;
+}
+
+static inline void sroce_crc_arch_end(void)
+{
+}
+#endif
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What this x86 processor can fold with, and owning its vector registers.
+ *
+ * User-mode Linux is a process of its host: the host keeps vector registers
+ * apart as for any process and any signal handler, and kernel_fpu_begin() does nothing.
+ */
+#ifdef CONFIG_X86_64
+
+#include <linux/bottom_half.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/types.h>
+
+#include <asm/cpufeature.h>
+#include <asm/fpu/api.h>
+#ifndef CONFIG_UML
+#include <asm/fpu/types.h>
+#endif
+
+#include "net/crc_fold.h"
+#include "net/crc_method.h"
+
+static bool has_pclmul(void)
+{
+	return boot_cpu_has(X86_FEATURE_PCLMULQDQ) && boot_cpu_has(X86_FEATURE_XMM4_1);
+}
+
+static bool has_avx2(void)
+{
+#ifndef CONFIG_UML
+	if (!cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL))
+		return false;
+#endif
+	return has_pclmul() && boot_cpu_has(X86_FEATURE_AVX2) &&
+	       boot_cpu_has(X86_FEATURE_VPCLMULQDQ);
+}
+
+static bool has_avx512(void)
+{
+#ifndef CONFIG_UML
+	if (!cpu_has_xfeatures(XFEATURE_MASK_AVX512, NULL))
+		return false;
+#endif
+	/* Processors that slow down for long vectors. */
+#ifdef X86_FEATURE_PREFER_YMM
+	if (boot_cpu_has(X86_FEATURE_PREFER_YMM))
+		return false;
+#endif
+	return has_avx2() && boot_cpu_has(X86_FEATURE_AVX512BW) &&
+	       boot_cpu_has(X86_FEATURE_AVX512VL) && boot_cpu_has(X86_FEATURE_AVX512_VBMI2);
+}
+
+static const struct sroce_crc_method methods[] = {
+	{
+		.name = "avx512", .unit = SROCE_FOLD_AVX512_BYTES, .vector = true,
+		.fold = sroce_fold_avx512, .fold_copy = sroce_fold_avx512_copy,
+	}, {
+		.name = "avx2", .unit = SROCE_FOLD_AVX2_BYTES, .vector = true,
+		.fold = sroce_fold_avx2, .fold_copy = sroce_fold_avx2_copy,
+	}, {
+		.name = "pclmul", .unit = SROCE_FOLD_PCLMUL_BYTES, .vector = true,
+		.fold = sroce_fold_pclmul, .fold_copy = sroce_fold_pclmul_copy,
+	},
+};
+
+/**
+ * sroce_crc_arch_method() - what this processor can do, best first
+ * @index: 0 for the best
+ *
+ * Return: a method, or NULL when there are no more.
+ */
+const struct sroce_crc_method *sroce_crc_arch_method(u32 index)
+{
+	const u32 first = has_avx512() ? 0 : has_avx2() ? 1 : has_pclmul() ? 2 : 3;
+
+	if (!index)
+		sroce_fold_init();
+	return first + index < ARRAY_SIZE(methods) ? &methods[first + index] : NULL;
+}
+
+/**
+ * sroce_crc_arch_begin() - own the vector registers of this CPU
+ *
+ * Preemption and softirqs are off afterwards: before 6.16 a softirq may come into
+ * kernel_fpu_begin() .. kernel_fpu_end(), and would take its owner for itself.
+ * Not where interrupts are disabled, because softirqs cannot be enabled again there.
+ *
+ * Return: whether they could be had; sroce_crc_arch_end() ends it.
+ */
+bool sroce_crc_arch_begin(void)
+{
+	if (irqs_disabled())
+		return false;
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		local_bh_disable();
+	if (irq_fpu_usable()) {
+		kernel_fpu_begin();
+		return true;
+	}
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		local_bh_enable();
+	return false;
+}
+
+/**
+ * sroce_crc_arch_end() - give the vector registers back
+ */
+void sroce_crc_arch_end(void)
+{
+	kernel_fpu_end();
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		local_bh_enable();
+}
+
+#endif

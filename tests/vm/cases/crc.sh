@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# The module is loaded with each way of computing CRCs that this processor has: the self-test passes, and data flows.
+# guests: one
+# seconds: 60
+set -euo pipefail
+. /share/vm/lib.sh
+MTU=4500 topology
+
+chosen() { dmesg | sed -n 's/.*sroce: CRC-32 by \([a-z0-9]*\)$/\1/p' | tail -n 1; }
+nothing_wrong() { ! dmesg | grep 'CRC-32.*wrong'; }
+chooses() { [[ $(chosen) == "$1" ]]; }
+attach() # END TYPE DEVICE INTERFACE
+{
+	[[ $2 != sroce ]] || "on_$1" link_add "$3" sroce "$4"
+}
+load_with() # METHOD
+{
+	rmmod sroce
+	insmod /share/module/sroce.ko crc="$1"
+	attach a "$A_TYPE" "$A_DEV" "$A_IF"
+	attach b "$B_TYPE" "$B_DEV" "$B_IF"
+	A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
+	B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
+}
+
+echo "# by itself it chooses $(chosen)"
+for method in table pclmul avx2 avx512; do
+	load_with "$method"
+	if [[ $method == "$(chosen)" ]]; then
+		for mtu in 256 1024 4096; do
+			tool "$method, MTU $mtu" ibv_rc_pingpong -g GID -m $mtu -n 20 -s 10001 -c
+		done
+	else
+		skip "$method" "not on this processor"
+		check "the table is what is left" chooses table
+	fi
+done
+load_with nonsense
+check "an unknown name means the table" chooses table
+tool "data flows" ibv_rc_pingpong -g GID -n 20 -s 10000 -c
+check "no self-test has failed" nothing_wrong
