@@ -236,7 +236,7 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 			;
 	} while (complete_requests(qp, budget) && *budget);
 	check_state(qp);
-	return next_deadline(qp);
+	return sroce_watch_ring(qp, next_deadline(qp));
 }
 
 /**
