@@ -35,6 +35,16 @@ struct SendLimits {
   std::uint32_t max_inline_bytes;
 };
 
+/// Whether requests of that kind exist for a service.
+bool is_offered(ibv_wr_opcode opcode, Service service);
+
+/// Give a WQE its payload: @p list is written behind it, or the bytes that it names. Returns 0, or
+/// EINVAL when it is more than the limits allow.
+int write_list(std::span<const ibv_sge> list, const SendLimits& limits, rxe_send_wqe& wqe,
+               std::span<std::byte> payload);
+int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, rxe_send_wqe& wqe,
+                 std::span<std::byte> payload);
+
 /// Write @p wr into @p wqe and, behind it, @p payload, which has room for what @p limits allow.
 /// Returns 0, or EINVAL and the WQE is not to be used.
 int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, rxe_send_wqe& wqe,
