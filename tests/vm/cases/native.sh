@@ -58,6 +58,23 @@ tool "ibv_rc_pingpong with events" ibv_rc_pingpong -g GID -n 50 -e
 tool "ibv_ud_pingpong, data checked" ibv_ud_pingpong -g GID -n 200 -s 1000 -c
 tool "ibv_ud_pingpong with events" ibv_ud_pingpong -g GID -n 50 -e
 duet "rc_verify" rc_verify --quick
+output=$(on_a "$programs"/native_verbs --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" 2>&1) ||
+	echo "# native_verbs ends with status $?"
+relay "native_verbs" <<<"$output"
+check "it ran to its end" grep -q '^1\.\.' <<<"$output"
+export SROCE_SINGLE_THREADED=1
+tool "ibv_rc_pingpong without locks" ibv_rc_pingpong -g GID -n 200 -s 10000 -c
+unset SROCE_SINGLE_THREADED
+for posting in "" --use_old_post_send; do
+	for program in ib_write_bw ib_read_bw ib_send_bw; do
+		tool "$program $posting" $program -x GID -F -s 4096 -n 500 $posting
+	done
+	tool "ib_write_bw, 32 posts a doorbell $posting" ib_write_bw -x GID -F -s 64 -n 3200 -l 32 $posting
+	tool "ib_write_bw, four QPs, both directions $posting" ib_write_bw -x GID -F -s 1024 -n 200 -q 4 -b $posting
+	tool "ib_write_lat $posting" ib_write_lat -x GID -F -s 64 -n 100 $posting
+	tool "ib_send_bw with events $posting" ib_send_bw -x GID -F -s 4096 -n 64 -e $posting
+	tool "ib_send_bw, datagrams $posting" ib_send_bw -x GID -F -s 1024 -n 100 -c UD $posting
+done
 
 on_b remove_provider
 on_a remove_provider
