@@ -54,6 +54,15 @@ void write_operation(const ibv_send_wr& wr, Service service, rxe_send_wr& out) {
   }
 }
 
+/// What IBTA 11.4.1.1 has the post refuse: the peer's eight bytes are aligned, and there is room
+/// here.
+bool is_bad_atomic(const ibv_send_wr& wr, const rxe_send_wqe& wqe) {
+  const bool is_atomic =
+      wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+  constexpr std::uint32_t bytes = sizeof(std::uint64_t);
+  return is_atomic && (wr.wr.atomic.remote_addr % bytes || wqe.dma.length < bytes);
+}
+
 const void* start_of(const ibv_sge& sge) { return reinterpret_cast<const void*>(sge.addr); }
 const void* start_of(const ibv_data_buf& buffer) { return buffer.addr; }
 
@@ -123,8 +132,9 @@ int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, rxe_send_wqe
   else
     wqe.wr.ex.imm_data = wr.imm_data;
   write_operation(wr, limits.service, wqe.wr);
-  return wr.send_flags & IBV_SEND_INLINE ? gather(list, limits, wqe, payload)
-                                         : write_list(list, limits, wqe, payload);
+  const int err = wr.send_flags & IBV_SEND_INLINE ? gather(list, limits, wqe, payload)
+                                                  : write_list(list, limits, wqe, payload);
+  return !err && is_bad_atomic(wr, wqe) ? EINVAL : err;
 }
 
 }  // namespace sroce

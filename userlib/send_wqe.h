@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Work requests as the kernel reads them. Refused here is only what a WQE cannot express; whether
-// a request makes sense is the kernel's to judge, and it answers by a completion.
+// Work requests as the kernel reads them. Refused here is what a WQE cannot express and what librxe
+// refuses; whether a request makes sense is the kernel's to judge, and it answers by a completion.
 #pragma once
 
 #include <infiniband/verbs.h>
