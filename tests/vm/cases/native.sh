@@ -5,7 +5,7 @@
 # seconds: 150
 set -euo pipefail
 . /share/vm/lib.sh
-MTU=4500 topology none
+MTU=4500 MODE=rxe topology none
 export LIMIT=120
 
 configuration=/etc/libibverbs.d/sroce.driver
@@ -15,8 +15,6 @@ load_native()
 {
 	[[ $(</sys/module/sroce/parameters/mode) == native ]] || { rmmod sroce && insmod /share/module/sroce.ko mode=native; }
 }
-# libibverbs appends "-rdmav34.so", or whatever its private ABI is.
-install_provider() { echo "driver $programs/libsroce" >"$configuration"; }
 remove_provider() { rm -f "$configuration"; }
 is_native() { [[ $(<"/sys/class/infiniband/$1/sroce/mode") == native ]]; }
 is_listed() { ibv_devices | grep -qw "$1"; }
@@ -32,7 +30,7 @@ maps_provider() # DEVICE: a process that has it open has our code loaded (and, a
 	kill $server
 	return $status
 }
-export -f load_native install_provider remove_provider is_native is_listed is_nobodys is_active maps_provider
+export -f load_native remove_provider is_native is_listed is_nobodys is_active maps_provider
 
 for end in on_a on_b; do
 	$end load_native
@@ -45,6 +43,7 @@ check "librxe does not claim it" on_a is_nobodys "$A_DEV"
 check_fails "and nobody opens it" "wasn't found|No IB devices found" on_a ibv_devinfo -d "$A_DEV"
 
 check "the provider is built (make userlib)" ls "$programs"/libsroce-rdmav*.so
+export MODE=native
 on_a install_provider
 on_b install_provider
 A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
