@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -31,10 +32,12 @@ ibv_wc completion_of(const ib_uverbs_wc& entry) {
 
 }  // namespace
 
-CompletionQueue::CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring)
-    : memory_(std::move(memory)), ring_(ring) {}
+CompletionQueue::CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring,
+                                 bool single_threaded)
+    : memory_(std::move(memory)), ring_(ring), lock_(single_threaded) {}
 
-std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& where) {
+std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& where,
+                                                       bool single_threaded) {
   std::optional<Mapping> memory = Mapping::map(fd, where);
   if (!memory) return nullptr;
   const auto ring = ConsumerRing<ib_uverbs_wc>::open(memory->memory());
@@ -42,13 +45,47 @@ std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& whe
     errno = EPROTO;
     return nullptr;
   }
-  std::unique_ptr<CompletionQueue> cq(new (std::nothrow)
-                                          CompletionQueue(std::move(*memory), *ring));
+  std::unique_ptr<CompletionQueue> cq(
+      new (std::nothrow) CompletionQueue(std::move(*memory), *ring, single_threaded));
   if (!cq) errno = ENOMEM;
   return cq;
 }
 
 std::size_t CompletionQueue::poll(std::span<ibv_wc> completions) {
+  const std::size_t count = take(completions);
+  if (count || doorbells_.is_empty()) return count;
+  doorbells_.ring_where_idle();
+  return take(completions);
+}
+
+const ib_uverbs_wc* CompletionQueue::oldest() {
+  current_ = ring_.pending() ? &ring_.peek(0) : nullptr;
+  return current_;
+}
+
+const ib_uverbs_wc* CompletionQueue::start_poll() {
+  lock_.lock();
+  if (oldest()) return current_;
+  lock_.unlock();
+  if (doorbells_.is_empty()) return nullptr;
+  doorbells_.ring_where_idle();
+  lock_.lock();
+  const ib_uverbs_wc* found = oldest();
+  if (!found) lock_.unlock();
+  return found;
+}
+
+const ib_uverbs_wc* CompletionQueue::next_poll() {
+  if (current_) ring_.release(1);
+  return oldest();
+}
+
+void CompletionQueue::end_poll() {
+  if (current_) ring_.release(1);
+  lock_.unlock();
+}
+
+std::size_t CompletionQueue::take(std::span<ibv_wc> completions) {
   const std::lock_guard guard(lock_);
   const auto count =
       static_cast<std::uint32_t>(std::min<std::size_t>(ring_.pending(), completions.size()));

@@ -9,7 +9,9 @@
 #include <mutex>
 #include <span>
 
+#include "lazy_doorbell.h"
 #include "mapping.h"
+#include "optional_mutex.h"
 #include "ring.h"
 
 namespace sroce {
@@ -20,14 +22,27 @@ static_assert(offsetof(ib_uverbs_wc, wc_flags) == 36);
 static_assert(sizeof(rxe_create_cq_resp) == sizeof(mminfo));
 static_assert(sizeof(rxe_resize_cq_resp) == sizeof(mminfo));
 
-/// A completion queue. Polling is safe from many threads.
+/// A completion queue. Polling is safe from many threads unless one was promised. Who finds nothing
+/// rings the doorbells that posting has left out, and looks again.
 class CompletionQueue {
  public:
   /// Nothing, and errno set, when the ring cannot be mapped or is not what it should be.
-  static std::unique_ptr<CompletionQueue> open(int fd, const mminfo& where);
+  static std::unique_ptr<CompletionQueue> open(int fd, const mminfo& where, bool single_threaded);
 
   /// Take up to @p completions.size() entries, oldest first; returns how many there were.
   std::size_t poll(std::span<ibv_wc> completions);
+
+  /// ibv_start_poll(): the oldest entry, in place, and the queue is the caller's until end_poll();
+  /// or nullptr, and it is not.
+  const ib_uverbs_wc* start_poll();
+  /// ibv_next_poll(): the next one, or nullptr; the one before is given back to the kernel.
+  const ib_uverbs_wc* next_poll();
+  void end_poll();
+
+  /// What next_poll() or start_poll() returned last.
+  const ib_uverbs_wc& current() const { return *current_; }
+
+  DoorbellList& doorbells() { return doorbells_; }
 
   /// Exchange the ring for another one. @p change asks the kernel for it, which carries over what
   /// has not been polled: so nobody polls meanwhile. Returns 0 or an errno.
@@ -40,12 +55,16 @@ class CompletionQueue {
   }
 
  private:
-  CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring);
+  CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring, bool single_threaded);
+  std::size_t take(std::span<ibv_wc> completions);
+  const ib_uverbs_wc* oldest();
   int remap(int fd, const mminfo& where);
 
   Mapping memory_;
   ConsumerRing<ib_uverbs_wc> ring_;
-  std::mutex lock_;
+  DoorbellList doorbells_;
+  OptionalMutex lock_;
+  const ib_uverbs_wc* current_ = nullptr;
 };
 
 }  // namespace sroce

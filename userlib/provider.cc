@@ -31,11 +31,18 @@ sroce_queue_pair* sroce_queue_pair_open(const sroce_queue_pair_setup* setup) {
       .service = setup->qp_type == IBV_QPT_UD ? sroce::Service::datagram : sroce::Service::reliable,
       .where = setup->where,
       .cap = setup->cap,
+      .send_doorbells = object(setup->send_cq)->doorbells(),
+      .receive_doorbells = object(setup->recv_cq)->doorbells(),
+      .single_threaded = setup->single_threaded != 0,
   };
   return reinterpret_cast<sroce_queue_pair*>(sroce::QueuePair::open(wanted).release());
 }
 
 void sroce_queue_pair_close(sroce_queue_pair* pair) { delete object(pair); }
+
+void sroce_queue_pair_settle(sroce_queue_pair* pair) {
+  object(pair)->send_queue().doorbell().ring_if_due();
+}
 
 int sroce_post_send(sroce_queue_pair* pair, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   return object(pair)->send_queue().post(wr, bad_wr);
@@ -51,9 +58,22 @@ int sroce_post_recv(sroce_queue_pair* pair, ibv_qp_state state, ibv_recv_wr* wr,
   return object(pair)->receive_queue().post(wr, bad_wr);
 }
 
-sroce_completion_queue* sroce_completion_queue_open(int fd, const mminfo* where) {
+sroce_completion_queue* sroce_completion_queue_open(int fd, const mminfo* where,
+                                                    int single_threaded) {
   return reinterpret_cast<sroce_completion_queue*>(
-      sroce::CompletionQueue::open(fd, *where).release());
+      sroce::CompletionQueue::open(fd, *where, single_threaded != 0).release());
+}
+
+void sroce_completion_queue_arm(sroce_completion_queue* cq) {
+  object(cq)->doorbells().set_armed(true);
+}
+
+void sroce_completion_queue_armed(sroce_completion_queue* cq) {
+  object(cq)->doorbells().ring_all();
+}
+
+void sroce_completion_queue_disarm(sroce_completion_queue* cq) {
+  object(cq)->doorbells().set_armed(false);
 }
 
 void sroce_completion_queue_close(sroce_completion_queue* cq) { delete object(cq); }

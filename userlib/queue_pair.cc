@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <span>
 #include <utility>
@@ -23,57 +24,105 @@ std::size_t recv_element_bytes(const ibv_qp_cap& cap) {
 
 }  // namespace
 
-int SendQueue::write(const ibv_send_wr& wr) {
-  if (ring_.is_full()) return ENOMEM;
-  if (const int err = write_send_wqe(wr, limits_, ring_.slot(), ring_.slot_payload())) return err;
-  ring_.publish();
-  return 0;
-}
-
 int SendQueue::post(ibv_send_wr* chain, ibv_send_wr** bad_wr) {
   ibv_send_wr* wr = chain;
+  std::uint32_t filled = 0;
   int err = 0;
   {
     const std::lock_guard guard(lock_);
-    for (; wr; wr = wr->next) {
-      err = write(*wr);
+    for (; wr; wr = wr->next, filled++) {
+      err = ring_.is_full(filled)
+                ? ENOMEM
+                : write_send_wqe(*wr, limits_, ring_.slot(filled), ring_.slot_payload(filled));
       if (err) break;
     }
+    if (filled) ring_.publish(filled);
   }
-  if (wr != chain) {
-    if (const int refused = doorbell_.ring()) {
+  if (filled) {
+    if (const int refused = doorbell_.tell()) {
       *bad_wr = chain;
       return refused;
     }
   }
+  // It may come back without having polled.
+  if (err == ENOMEM) doorbell_.ring_if_due();
   if (err) *bad_wr = wr;
   return err;
 }
 
-int ReceiveQueue::write(const ibv_recv_wr& wr) {
+void SendQueue::start() {
+  lock_.lock();
+  filled_ = 0;
+  err_ = 0;
+  current_ = &spoilt_;
+}
+
+rxe_send_wqe& SendQueue::spoil(int err) {
+  if (!err_) err_ = err;
+  current_ = &spoilt_;
+  return spoilt_;
+}
+
+rxe_send_wqe& SendQueue::add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsigned flags) {
+  if (err_ || ring_.is_full(filled_)) return spoil(ENOMEM);
+  current_ = &ring_.slot(filled_++);
+  *current_ = {};
+  current_->wr.wr_id = wr_id;
+  current_->wr.opcode = opcode;
+  current_->wr.send_flags = flags & ~unsigned{IBV_SEND_INLINE};
+  return *current_;
+}
+
+void SendQueue::set_list(std::span<const ibv_sge> list) {
+  if (err_) return;
+  if (const int err = write_list(list, limits_, *current_, ring_.slot_payload(filled_ - 1)))
+    spoil(err);
+}
+
+void SendQueue::set_inline(std::span<const ibv_data_buf> list) {
+  if (err_) return;
+  if (const int err = write_inline(list, limits_, *current_, ring_.slot_payload(filled_ - 1)))
+    spoil(err);
+}
+
+int SendQueue::finish() {
+  const int err = err_;
+  const bool filled = !err && filled_;
+  if (filled) ring_.publish(filled_);
+  lock_.unlock();
+  if (err == ENOMEM) doorbell_.ring_if_due();
+  return filled ? doorbell_.tell() : err;
+}
+
+void SendQueue::abort() { lock_.unlock(); }
+
+int ReceiveQueue::write(const ibv_recv_wr& wr, std::uint32_t filled) {
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > max_sge_) return EINVAL;
-  if (ring_.is_full()) return ENOMEM;
+  if (ring_.is_full(filled)) return ENOMEM;
   const std::span<const ibv_sge> list(wr.sg_list, static_cast<std::size_t>(wr.num_sge));
-  rxe_recv_wqe& wqe = ring_.slot();
+  rxe_recv_wqe& wqe = ring_.slot(filled);
   wqe = {};
   wqe.wr_id = wr.wr_id;
   wqe.dma.num_sge = static_cast<std::uint32_t>(list.size());
   for (const ibv_sge& sge : list) wqe.dma.length += sge.length;
   wqe.dma.resid = wqe.dma.length;
-  if (!list.empty()) std::memcpy(ring_.slot_payload().data(), list.data(), list.size_bytes());
-  ring_.publish();
+  if (!list.empty()) std::memcpy(ring_.slot_payload(filled).data(), list.data(), list.size_bytes());
   return 0;
 }
 
 int ReceiveQueue::post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr) {
   const std::lock_guard guard(lock_);
-  for (ibv_recv_wr* wr = chain; wr; wr = wr->next) {
-    if (const int err = write(*wr)) {
+  std::uint32_t filled = 0;
+  int err = 0;
+  for (ibv_recv_wr* wr = chain; wr && !err; wr = wr->next) {
+    err = write(*wr, filled);
+    if (err)
       *bad_wr = wr;
-      return err;
-    }
+    else
+      filled++;
   }
-  return 0;
+  if (filled) ring_.publish(filled);
+  return err;
 }
 
 QueuePair::QueuePair(const QueuePairSetup& setup, Mapping send_memory, Mapping receive_memory,
@@ -84,8 +133,9 @@ QueuePair::QueuePair(const QueuePairSetup& setup, Mapping send_memory, Mapping r
                   {.service = setup.service,
                    .max_sge = setup.cap.max_send_sge,
                    .max_inline_bytes = setup.cap.max_inline_data},
-                  Doorbell(setup.fd, setup.qp_handle)),
-      receive_queue_(receive_ring, setup.cap.max_recv_sge) {}
+                  Doorbell(setup.fd, setup.qp_handle), setup.send_doorbells,
+                  setup.receive_doorbells, setup.single_threaded),
+      receive_queue_(receive_ring, setup.cap.max_recv_sge, setup.single_threaded) {}
 
 std::unique_ptr<QueuePair> QueuePair::open(const QueuePairSetup& setup) {
   std::optional<Mapping> send_memory = Mapping::map(setup.fd, setup.where.sq_mi);

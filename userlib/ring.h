@@ -16,6 +16,7 @@
 #include <span>
 
 #include "rxe_abi.h"
+#include "sroce_abi.h"
 
 namespace sroce {
 
@@ -23,6 +24,7 @@ static_assert(offsetof(rxe_queue_buf, log2_elem_size) == 0);
 static_assert(offsetof(rxe_queue_buf, index_mask) == 4);
 static_assert(offsetof(rxe_queue_buf, producer_index) == 128);
 static_assert(offsetof(rxe_queue_buf, consumer_index) == 256);
+static_assert(offsetof(rxe_queue_buf, pad_3) == 260);
 static_assert(offsetof(rxe_queue_buf, data) == 384);
 
 /// What producer and consumer have in common.
@@ -79,30 +81,54 @@ class ProducerRing : public Ring<Element> {
     return ProducerRing(memory);
   }
 
-  bool is_full() const {
-    const std::uint32_t next = this->producer(std::memory_order_relaxed) + 1;
+  /// Whether there is no slot left behind @p filled ones that are not published yet.
+  bool is_full(std::uint32_t filled = 0) const {
+    const std::uint32_t next = this->producer(std::memory_order_relaxed) + filled + 1;
     // Acquire: the kernel has read what we overwrite.
     return ((next - this->consumer(std::memory_order_acquire)) & this->mask_) == 0;
   }
 
-  /// The element to fill next; the ring is not full.
-  Element& slot() const { return *reinterpret_cast<Element*>(slot_bytes()); }
-
-  /// What follows the fixed part of slot().
-  std::span<std::byte> slot_payload() const {
-    return {slot_bytes() + sizeof(Element), this->element_bytes() - sizeof(Element)};
+  /// The element to fill next, after @p filled ones; the ring is not full.
+  Element& slot(std::uint32_t filled = 0) const {
+    return *reinterpret_cast<Element*>(slot_bytes(filled));
   }
 
-  /// Hand the filled slot to the kernel.
-  void publish() {
-    const std::uint32_t next = (this->producer(std::memory_order_relaxed) + 1) & this->mask_;
-    // Release: the element is written before it can be seen.
-    std::atomic_ref(this->header_->producer_index).store(next, std::memory_order_release);
+  /// What follows the fixed part of slot().
+  std::span<std::byte> slot_payload(std::uint32_t filled = 0) const {
+    return {slot_bytes(filled) + sizeof(Element), this->element_bytes() - sizeof(Element)};
+  }
+
+  /// Hand the filled slots to the kernel. What is asked of the kernel's words afterwards is asked
+  /// after this (sequentially consistent), and the elements are written before they can be seen.
+  void publish(std::uint32_t filled = 1) {
+    const std::uint32_t next = (this->producer(std::memory_order_relaxed) + filled) & this->mask_;
+    std::atomic_ref(this->header_->producer_index).store(next, std::memory_order_seq_cst);
+  }
+
+  /// Whether the kernel has promised to look at the ring again without a doorbell. Send queues.
+  bool is_watched(std::memory_order order) const { return word(SROCE_RING_WATCHED, order) != 0; }
+
+  /// How many elements are published that the kernel has not fetched. Send queues.
+  std::uint32_t unfetched() const {
+    return (this->producer(std::memory_order_relaxed) - fetched()) & this->mask_;
+  }
+
+  /// How many elements the kernel has fetched and is still at work on. Send queues.
+  std::uint32_t unfinished() const {
+    // In this order: a request is fetched first.
+    const std::uint32_t finished = this->consumer(std::memory_order_acquire);
+    return (fetched() - finished) & this->mask_;
   }
 
  private:
   using Ring<Element>::Ring;
-  std::byte* slot_bytes() const { return this->at(this->producer(std::memory_order_relaxed)); }
+  std::byte* slot_bytes(std::uint32_t filled) const {
+    return this->at(this->producer(std::memory_order_relaxed) + filled);
+  }
+  std::uint32_t word(unsigned which, std::memory_order order) const {
+    return std::atomic_ref(this->header_->pad_3[which]).load(order);
+  }
+  std::uint32_t fetched() const { return word(SROCE_RING_FETCHED, std::memory_order_acquire); }
 };
 
 /// A ring that the kernel produces: completion queue.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Work requests as the kernel reads them. Refused here is only what a WQE cannot express; whether
-// a request makes sense is the kernel's to judge, and it answers by a completion.
+// Work requests as the kernel reads them. Refused here is what a WQE cannot express and what librxe
+// refuses; whether a request makes sense is the kernel's to judge, and it answers by a completion.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -34,6 +34,16 @@ struct SendLimits {
   std::uint32_t max_sge;
   std::uint32_t max_inline_bytes;
 };
+
+/// Whether requests of that kind exist for a service.
+bool is_offered(ibv_wr_opcode opcode, Service service);
+
+/// Give a WQE its payload: @p list is written behind it, or the bytes that it names. Returns 0, or
+/// EINVAL when it is more than the limits allow.
+int write_list(std::span<const ibv_sge> list, const SendLimits& limits, rxe_send_wqe& wqe,
+               std::span<std::byte> payload);
+int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, rxe_send_wqe& wqe,
+                 std::span<std::byte> payload);
 
 /// Write @p wr into @p wqe and, behind it, @p payload, which has room for what @p limits allow.
 /// Returns 0, or EINVAL and the WQE is not to be used.

@@ -114,11 +114,15 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 {
 	enum sroce_cq_outcome outcome = SROCE_CQ_POSTED;
 	unsigned long flags;
+	u32 unread;
 
 	spin_lock_irqsave(&cq->lock, flags);
+	unread = sroce_ring_unread(&cq->ring);
+	/* One may be waiting when each is waited for: a send's, when the answer comes. */
+	WRITE_ONCE(cq->behind, unread > 1);
 	if (cq->overflowed) {
 		outcome = SROCE_CQ_LOST;
-	} else if (sroce_ring_is_full(&cq->ring)) {
+	} else if (unread == cq->ring.mask) {
 		cq->overflowed = true;
 		outcome = SROCE_CQ_OVERFLOW;
 	} else {
@@ -140,7 +144,7 @@ static void take_entry(struct sroce_ring *ring, struct ib_wc *wc)
 	u32 index = ring->buf->consumer_index & ring->mask;
 
 	memcpy(wc, ring->buf->data + ((size_t)index << ring->element_shift), sizeof(*wc));
-	/* Pairs with sroce_ring_is_full(): the entry has been read. */
+	/* Pairs with sroce_ring_unread(): the entry has been read. */
 	smp_store_release(&ring->buf->consumer_index, (index + 1) & ring->mask);
 }
 

@@ -24,6 +24,7 @@
  * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed
  * @is_user: which kind of entry
  * @overflowed: an entry was lost: no more are written
+ * @behind: the consumer polls later than entries come; a hint, read without the lock
  */
 struct sroce_cq {
 	struct ib_cq ibcq;
@@ -34,6 +35,7 @@ struct sroce_cq {
 	u8	armed;
 	bool	is_user;
 	bool	overflowed;
+	bool	behind;
 };
 
 /**

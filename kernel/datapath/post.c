@@ -18,6 +18,7 @@ static void run_send_half(struct sroce_qp *qp)
 		return;
 	}
 	spin_lock_bh(&qp->send.lock);
+	qp->watch.rung = true;
 	sroce_send_run(qp, SROCE_RUN_BUDGET, qp->is_user);
 }
 

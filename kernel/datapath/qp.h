@@ -25,6 +25,32 @@
 #include "transport/responder.h"
 
 /**
+ * struct sroce_watch - the promise to look at a process's send ring without a doorbell
+ * @offered: there may be one: the QP is a process's on a device in native mode
+ * @on: it holds: the send half runs by @until_ns at the latest
+ * @rung: there was a doorbell since the last look
+ * @signaled: one of them asks for a completion
+ * @found: work requests fetched since the last look
+ * @late: how often in a row they have waited for the timer
+ * @epsn: of the responder at the last look: has the peer sent something since?
+ * @until_ns: when it may be withdrawn
+ * @pause_ns: none is given before: the process would sleep on it
+ *
+ * All of it with the send lock held.
+ */
+struct sroce_watch {
+	bool	offered;
+	bool	on;
+	bool	rung;
+	bool	signaled;
+	u32	found;
+	u32	late;
+	u32	epsn;
+	u64	until_ns;
+	u64	pause_ns;
+};
+
+/**
  * struct sroce_qp - a queue pair
  * @ibqp: first
  * @dev: device
@@ -45,6 +71,7 @@
  * @sq_storage: ring of send WQEs in kernel memory
  * @sq_ring: USER: the process's send ring, copied from into @sq_storage
  * @sq_mmap: USER: its mapping
+ * @watch: USER: see above
  * @post_lock: kernel posters; irq-safe; nests inside nothing of ours
  * @sq_posted: KERNEL: slots filled by posters, taken over by the send runner
  * @sq_retired: slots that posters may fill again: behind @req.retired, since the
@@ -80,6 +107,7 @@ struct sroce_qp {
 	void	*sq_storage;
 	struct sroce_ring sq_ring;
 	struct sroce_mmap_entry *sq_mmap;
+	struct sroce_watch watch;
 	spinlock_t post_lock;
 	u32	sq_posted;
 	u32	sq_retired;
@@ -156,6 +184,9 @@ void sroce_send_wqe_discard(struct sroce_qp *qp);
 void sroce_send_wqe_fetch(struct sroce_qp *qp);
 void sroce_send_wqe_retire(struct sroce_qp *qp, u32 from);
 bool sroce_recv_wqe_fetch(struct sroce_qp *qp);
+
+/* watch.c */
+u64 sroce_watch_ring(struct sroce_qp *qp, u64 deadline_ns);
 
 /* address.c */
 void sroce_address_put(struct sroce_address *address);

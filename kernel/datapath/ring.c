@@ -18,6 +18,7 @@
 #include <linux/vmalloc.h>
 
 #include "datapath/ring.h"
+#include "uapi/sroce_abi.h"
 
 /* A cache line, and librxe's own lower bound for an element. */
 #define MIN_ELEMENT_SHIFT	6
@@ -125,6 +126,8 @@ void sroce_ring_reset(struct sroce_ring *ring)
 	ring->released = 0;
 	WRITE_ONCE(ring->buf->producer_index, 0);
 	WRITE_ONCE(ring->buf->consumer_index, 0);
+	sroce_ring_show_fetched(ring);
+	sroce_ring_show_watched(ring, false);
 }
 
 /**
@@ -180,17 +183,36 @@ void sroce_ring_release(struct sroce_ring *ring, u32 count)
 }
 
 /**
- * sroce_ring_is_full() - is there no slot to produce into?
+ * sroce_ring_show_fetched() - tell the process how far the ring has been fetched
+ * @ring: SQ
+ */
+void sroce_ring_show_fetched(struct sroce_ring *ring)
+{
+	WRITE_ONCE(ring->buf->pad_3[SROCE_RING_FETCHED], ring->cursor);
+}
+
+/**
+ * sroce_ring_show_watched() - tell the process whether it may do without the doorbell
+ * @ring: SQ
+ * @watched: whether the kernel will look at the ring again without one
+ */
+void sroce_ring_show_watched(struct sroce_ring *ring, bool watched)
+{
+	WRITE_ONCE(ring->buf->pad_3[SROCE_RING_WATCHED], watched);
+}
+
+/**
+ * sroce_ring_unread() - how many entries the consumer has not taken, as it says
  * @ring: CQ
  *
- * Return: whether the next entry would run into the consumer.
+ * Return: at most @ring->mask; then there is no slot to produce into.
  */
-bool sroce_ring_is_full(const struct sroce_ring *ring)
+u32 sroce_ring_unread(const struct sroce_ring *ring)
 {
 	/* Pairs with the consumer's release: it has read what we overwrite. */
 	u32 consumer = smp_load_acquire(&ring->buf->consumer_index);
 
-	return ((ring->cursor + 1 - consumer) & ring->mask) == 0;
+	return (ring->cursor - consumer) & ring->mask;
 }
 
 /**

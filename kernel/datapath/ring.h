@@ -63,9 +63,11 @@ u32 sroce_ring_pending(const struct sroce_ring *ring);
 const void *sroce_ring_peek(const struct sroce_ring *ring);
 void sroce_ring_fetched(struct sroce_ring *ring);	/* cursor moves, slot not yet free */
 void sroce_ring_release(struct sroce_ring *ring, u32 count);
+void sroce_ring_show_fetched(struct sroce_ring *ring);	/* native mode, as is */
+void sroce_ring_show_watched(struct sroce_ring *ring, bool watched);
 
 /* A ring the kernel produces (CQ): the peer is the consumer. */
-bool sroce_ring_is_full(const struct sroce_ring *ring);
+u32 sroce_ring_unread(const struct sroce_ring *ring);
 void *sroce_ring_slot(const struct sroce_ring *ring);
 void sroce_ring_publish(struct sroce_ring *ring);
 

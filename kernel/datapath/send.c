@@ -19,7 +19,7 @@
 
 /* Packets planned and built at a time. */
 #define BURST_PACKETS	64
-/* On a short path answers would be missed, and the timer fire, all the time: not earlier than this. */
+/* On a short path answers would be missed, and the timer fire, all the time: not earlier. */
 #define PATIENCE_NS	(250 * NSEC_PER_USEC)
 
 static enum sroce_mem_status copy_payload(struct sroce_qp *qp, const struct sroce_send_wqe *wqe,
@@ -256,7 +256,7 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 			;
 	} while (complete_requests(qp, budget) && *budget);
 	check_state(qp);
-	return next_deadline(qp, burst.now_ns);
+	return sroce_watch_ring(qp, next_deadline(qp, burst.now_ns));
 }
 
 /**

@@ -115,6 +115,8 @@ static void fetch_user_wqe(struct sroce_qp *qp)
 		wqe->invalidate_rkey = copy.wr.ex.invalidate_rkey;
 	copy_operation(qp, &copy.wr, wqe);
 	copy_payload(qp, slot, wqe);
+	qp->watch.found++;
+	qp->watch.signaled |= !!(wqe->flags & SROCE_SEND_SIGNALED);
 
 	wqe->status = check(qp, wqe);
 	/* Memory windows and fast registration are the kernel's. */
@@ -150,6 +152,8 @@ void sroce_send_wqe_fetch(struct sroce_qp *qp)
 		}
 		sroce_requester_post(&qp->req);
 	}
+	if (qp->watch.offered)
+		sroce_ring_show_fetched(&qp->sq_ring);
 }
 
 /**
@@ -163,6 +167,8 @@ void sroce_send_wqe_discard(struct sroce_qp *qp)
 	for (i = 0; i < count; i++)
 		sroce_ring_fetched(&qp->sq_ring);
 	sroce_ring_release(&qp->sq_ring, count);
+	if (qp->watch.offered)
+		sroce_ring_show_fetched(&qp->sq_ring);
 }
 
 static bool is_send(u8 opcode)

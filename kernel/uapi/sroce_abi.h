@@ -16,4 +16,17 @@
 /* At least 100: librxe, should a device's name mislead it, declines anything over 2. */
 #define SROCE_ABI_VERSION	100
 
+/*
+ * In native mode the kernel writes two words into the header of a send ring, in
+ * rxe_queue_buf.pad_3, beside its consumer_index. Documentation/abi.md has the protocol.
+ *
+ * Not 0 while the kernel will look at the ring again soon, without a doorbell:
+ */
+#define SROCE_RING_WATCHED	0
+/* Up to where the kernel has taken requests out of the ring, an index as the others are: */
+#define SROCE_RING_FETCHED	1
+
+/* Inline data of a send request, in native mode. */
+#define SROCE_MAX_INLINE_NATIVE	1024
+
 #endif

@@ -16,13 +16,20 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "datapath/qp.h"
+#include "uapi/sroce_abi.h"
 #include "verbs/verbs.h"
+
+static u32 max_inline_bytes(struct ib_device *ibdev)
+{
+	return to_sroce_device(ibdev)->mode == SROCE_MODE_NATIVE ? SROCE_MAX_INLINE_NATIVE :
+								   SROCE_MAX_INLINE_BYTES;
+}
 
 static int check_cap(struct ib_device *ibdev, const struct ib_qp_cap *cap)
 {
 	if (cap->max_send_wr <= SROCE_MAX_QP_WR && cap->max_recv_wr <= SROCE_MAX_QP_WR &&
 	    cap->max_send_sge <= SROCE_MAX_SGE && cap->max_recv_sge <= SROCE_MAX_SGE &&
-	    cap->max_inline_data <= SROCE_MAX_INLINE_BYTES)
+	    cap->max_inline_data <= max_inline_bytes(ibdev))
 		return 0;
 	ibdev_dbg(ibdev, "qp: %u+%u requests of %u+%u elements, %u bytes inline\n",
 		  cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge, cap->max_recv_sge,
@@ -67,7 +74,7 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	int err;
 
 	BUILD_BUG_ON(sizeof(struct sroce_sge) != sizeof(struct rxe_sge));
-	cap->max_send_sge = list_bytes / sizeof(struct sroce_sge);
+	cap->max_send_sge = min_t(u32, list_bytes / sizeof(struct sroce_sge), SROCE_MAX_SGE);
 	cap->max_inline_data = list_bytes;
 	/* A slot more than is advertised, at most. */
 	cap->max_send_wr = min_t(u32, slots, SROCE_MAX_QP_WR);
@@ -149,6 +156,7 @@ static void fill_in(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr
 	qp->dev = to_sroce_device(qp->ibqp.device);
 	qp->service = init_attr->qp_type == IB_QPT_RC ? SROCE_SERVICE_RC : SROCE_SERVICE_UD;
 	qp->is_user = is_user;
+	qp->watch.offered = is_user && qp->dev->mode == SROCE_MODE_NATIVE;
 	qp->sq_sig_all = init_attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
 	qp->send_cq = to_sroce_cq(init_attr->send_cq);
@@ -244,6 +252,9 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	sroce_qp_table_remove(qp);
 	sroce_qp_quiesce(qp);
+	/* A process whose device has gone is told so by its doorbell. */
+	if (qp->watch.offered)
+		sroce_ring_show_watched(&qp->sq_ring, false);
 	free_queues(qp);
 	return 0;
 }

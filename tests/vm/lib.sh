@@ -173,6 +173,8 @@ topology()
 	fi
 	on_a load_module "$A_TYPE"
 	on_b load_module "$B_TYPE"
+	on_a install_provider
+	on_b install_provider
 	on_a address_add "$A_IF" "$A_IP" "$A_IP6" "${MTU:-1500}"
 	on_b address_add "$B_IF" "$B_IP" "$B_IP6" "${MTU:-1500}"
 	[[ ${1:-} != none ]] || return 0
@@ -252,10 +254,20 @@ load_module() # sroce|rxe
 	sroce)
 		# What modprobe would load; the module is not in the kernel's own tree.
 		modprobe -a ib_uverbs udp_tunnel ip6_udp_tunnel
-		[[ -d /sys/module/sroce ]] || insmod /share/module/sroce.ko
+		[[ -d /sys/module/sroce ]] || insmod /share/module/sroce.ko mode="${MODE:-rxe}"
 		;;
 	rxe) modprobe rdma_rxe ;;
 	esac
+}
+
+# libibverbs appends "-rdmav34.so", or whatever its private ABI is.
+install_provider()
+{
+	if [[ ${MODE:-rxe} == native ]]; then
+		echo "driver $programs/libsroce" >/etc/libibverbs.d/sroce.driver
+	else
+		rm -f /etc/libibverbs.d/sroce.driver
+	fi
 }
 
 address_add() # INTERFACE IPV4 IPV6 [MTU]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The verbs of the objects that have rings: cq.c and qp.c. */
+/* The verbs of cq.c, domain.c and qp.c. */
 #ifndef SROCE_USERLIB_ABI34_OBJECTS_H
 #define SROCE_USERLIB_ABI34_OBJECTS_H
 
@@ -7,11 +7,28 @@
 
 struct ibv_cq* sroce_abi34_create_cq(struct ibv_context* context, int cqe,
                                      struct ibv_comp_channel* channel, int comp_vector);
+struct ibv_cq_ex* sroce_abi34_create_cq_ex(struct ibv_context* context,
+                                           struct ibv_cq_init_attr_ex* attr);
 int sroce_abi34_resize_cq(struct ibv_cq* cq, int cqe);
 int sroce_abi34_destroy_cq(struct ibv_cq* cq);
 int sroce_abi34_poll_cq(struct ibv_cq* cq, int num_entries, struct ibv_wc* wc);
+int sroce_abi34_req_notify_cq(struct ibv_cq* cq, int solicited_only);
+void sroce_abi34_cq_event(struct ibv_cq* cq);
+struct sroce_completion_queue* sroce_abi34_queue_of(struct ibv_cq* cq);
+
+struct ibv_pd* sroce_abi34_alloc_pd(struct ibv_context* context);
+int sroce_abi34_dealloc_pd(struct ibv_pd* pd);
+struct ibv_td* sroce_abi34_alloc_td(struct ibv_context* context, struct ibv_td_init_attr* attr);
+int sroce_abi34_dealloc_td(struct ibv_td* td);
+struct ibv_pd* sroce_abi34_alloc_parent_domain(struct ibv_context* context,
+                                               struct ibv_parent_domain_init_attr* attr);
+int sroce_abi34_is_parent_domain(struct ibv_pd* pd);
+/* Has the application promised not to use what is created with @pd, or NULL, from two threads? */
+int sroce_abi34_is_single_threaded(struct ibv_pd* pd);
 
 struct ibv_qp* sroce_abi34_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* attr);
+struct ibv_qp* sroce_abi34_create_qp_ex(struct ibv_context* context,
+                                        struct ibv_qp_init_attr_ex* attr);
 int sroce_abi34_query_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_mask,
                          struct ibv_qp_init_attr* init_attr);
 int sroce_abi34_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_mask);

@@ -26,27 +26,6 @@ static int query_port(struct ibv_context* context, uint8_t port_num, struct ibv_
   return ibv_cmd_query_port(context, port_num, attr, &cmd, sizeof(cmd));
 }
 
-static struct ibv_pd* alloc_pd(struct ibv_context* context) {
-  struct ib_uverbs_alloc_pd_resp resp = {};
-  struct ibv_alloc_pd cmd;
-  struct ibv_pd* pd = calloc(1, sizeof(*pd));
-  int err;
-
-  if (!pd) return NULL;
-  err = ibv_cmd_alloc_pd(context, pd, &cmd, sizeof(cmd), &resp, sizeof(resp));
-  if (!err) return pd;
-  free(pd);
-  errno = err;
-  return NULL;
-}
-
-static int dealloc_pd(struct ibv_pd* pd) {
-  int err = ibv_cmd_dealloc_pd(pd);
-
-  if (!err) free(pd);
-  return err;
-}
-
 static struct ibv_mr* reg_mr(struct ibv_pd* pd, void* addr, size_t length, uint64_t hca_va,
                              int access) {
   struct ib_uverbs_reg_mr_resp resp = {};
@@ -107,18 +86,24 @@ static void free_context(struct ibv_context* ibv_context) {
 static const struct verbs_context_ops verbs = {
     .query_device_ex = query_device,
     .query_port = query_port,
-    .alloc_pd = alloc_pd,
-    .dealloc_pd = dealloc_pd,
+    .alloc_pd = sroce_abi34_alloc_pd,
+    .dealloc_pd = sroce_abi34_dealloc_pd,
+    .alloc_td = sroce_abi34_alloc_td,
+    .dealloc_td = sroce_abi34_dealloc_td,
+    .alloc_parent_domain = sroce_abi34_alloc_parent_domain,
     .reg_mr = reg_mr,
     .dereg_mr = dereg_mr,
     .create_ah = create_ah,
     .destroy_ah = destroy_ah,
     .create_cq = sroce_abi34_create_cq,
+    .create_cq_ex = sroce_abi34_create_cq_ex,
     .resize_cq = sroce_abi34_resize_cq,
     .destroy_cq = sroce_abi34_destroy_cq,
     .poll_cq = sroce_abi34_poll_cq,
-    .req_notify_cq = ibv_cmd_req_notify_cq,
+    .req_notify_cq = sroce_abi34_req_notify_cq,
+    .cq_event = sroce_abi34_cq_event,
     .create_qp = sroce_abi34_create_qp,
+    .create_qp_ex = sroce_abi34_create_qp_ex,
     .query_qp = sroce_abi34_query_qp,
     .modify_qp = sroce_abi34_modify_qp,
     .destroy_qp = sroce_abi34_destroy_qp,

@@ -8,41 +8,32 @@
 #include "abi34/objects.h"
 
 struct qp {
-  struct verbs_qp base;
   struct sroce_queue_pair* queues;
+  struct verbs_qp base;
 };
+static_assert(offsetof(struct qp, queues) == offsetof(struct sroce_qp_object, queues), "see there");
+static_assert(offsetof(struct qp, base.qp_ex) == offsetof(struct sroce_qp_object, base),
+              "see there");
 
 static struct qp* to_qp(struct ibv_qp* ibv_qp) { return container_of(ibv_qp, struct qp, base.qp); }
 
-/* ibv_cmd_create_qp() has written into @attr what the kernel gave. */
-static struct sroce_queue_pair* open_queues(const struct qp* qp, const struct ibv_pd* pd,
-                                            const struct ibv_qp_init_attr* attr,
-                                            const struct rxe_create_qp_resp* where) {
+/* The kernel has the QP, and has written what it is into @attr and @where; or it has refused. */
+static struct ibv_qp* open_queues(struct qp* qp, int err, struct ibv_pd* pd,
+                                  const struct ibv_qp_init_attr* attr,
+                                  const struct rxe_create_qp_resp* where) {
   struct sroce_queue_pair_setup setup = {
       .fd = pd->context->cmd_fd,
       .qp_handle = qp->base.qp.handle,
       .qp_type = attr->qp_type,
       .where = *where,
       .cap = attr->cap,
+      .single_threaded = sroce_abi34_is_single_threaded(pd),
   };
 
-  return sroce_queue_pair_open(&setup);
-}
-
-struct ibv_qp* sroce_abi34_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* attr) {
-  struct {
-    struct ib_uverbs_create_qp_resp core;
-    struct rxe_create_qp_resp ours;
-  } resp = {};
-  struct ibv_create_qp cmd;
-  struct qp* qp = calloc(1, sizeof(*qp));
-  int err;
-
-  static_assert(offsetof(typeof(resp), ours) == sizeof(resp.core), "padding");
-  if (!qp) return NULL;
-  err = ibv_cmd_create_qp(pd, &qp->base.qp, attr, &cmd, sizeof(cmd), &resp.core, sizeof(resp));
   if (err) goto err_free;
-  qp->queues = open_queues(qp, pd, attr, &resp.ours);
+  setup.send_cq = sroce_abi34_queue_of(attr->send_cq);
+  setup.recv_cq = sroce_abi34_queue_of(attr->recv_cq);
+  qp->queues = sroce_queue_pair_open(&setup);
   if (qp->queues) return &qp->base.qp;
   err = errno;
   ibv_cmd_destroy_qp(&qp->base.qp);
@@ -50,6 +41,57 @@ err_free:
   free(qp);
   errno = err;
   return NULL;
+}
+
+struct response {
+  struct ib_uverbs_create_qp_resp core;
+  struct rxe_create_qp_resp ours;
+};
+static_assert(offsetof(struct response, ours) == sizeof(struct ib_uverbs_create_qp_resp),
+              "padding");
+
+struct ibv_qp* sroce_abi34_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* attr) {
+  struct response resp = {};
+  struct ibv_create_qp cmd;
+  struct qp* qp = calloc(1, sizeof(*qp));
+  int err;
+
+  if (!qp) return NULL;
+  err = ibv_cmd_create_qp(pd, &qp->base.qp, attr, &cmd, sizeof(cmd), &resp.core, sizeof(resp));
+  return open_queues(qp, err, pd, attr, &resp.ours);
+}
+
+static int offer_work_requests(struct qp* qp, const struct ibv_qp_init_attr_ex* attr) {
+  if (attr->comp_mask & ~(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) return EOPNOTSUPP;
+  if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) return EINVAL;
+  if (!(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) return 0;
+  return sroce_offer_work_requests((struct sroce_qp_object*)qp, attr->qp_type,
+                                   attr->send_ops_flags);
+}
+
+struct ibv_qp* sroce_abi34_create_qp_ex(struct ibv_context* context,
+                                        struct ibv_qp_init_attr_ex* attr) {
+  struct response resp = {};
+  struct ibv_create_qp cmd;
+  struct qp* qp = calloc(1, sizeof(*qp));
+  int err;
+
+  if (!qp) return NULL;
+  err = offer_work_requests(qp, attr);
+  if (err) {
+    free(qp);
+    errno = err;
+    return NULL;
+  }
+  err = ibv_cmd_create_qp_ex(context, &qp->base, attr, &cmd, sizeof(cmd), &resp.core, sizeof(resp));
+  if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) qp->base.comp_mask |= VERBS_QP_EX;
+  const struct ibv_qp_init_attr given = {
+      .qp_type = attr->qp_type,
+      .cap = attr->cap,
+      .send_cq = attr->send_cq,
+      .recv_cq = attr->recv_cq,
+  };
+  return open_queues(qp, err, attr->pd, &given, &resp.ours);
 }
 
 int sroce_abi34_query_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_mask,
@@ -62,13 +104,16 @@ int sroce_abi34_query_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_m
 int sroce_abi34_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_mask) {
   struct ibv_modify_qp cmd = {};
 
+  sroce_queue_pair_settle(to_qp(qp)->queues);
   return ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
 }
 
 int sroce_abi34_destroy_qp(struct ibv_qp* ibv_qp) {
   struct qp* qp = to_qp(ibv_qp);
-  int err = ibv_cmd_destroy_qp(ibv_qp);
+  int err;
 
+  sroce_queue_pair_settle(qp->queues);
+  err = ibv_cmd_destroy_qp(ibv_qp);
   if (err) return err;
   sroce_queue_pair_close(qp->queues);
   free(qp);

@@ -23,7 +23,7 @@ ib_uverbs_wc entry(std::uint64_t wr_id) {
 TEST(CompletionQueue, EveryFieldArrives) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
-  auto cq = CompletionQueue::open(kernel.fd(), where);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
   ASSERT_TRUE(cq);
   ib_uverbs_wc wc = entry(0x1122334455667788);
   wc.status = IBV_WC_REM_ACCESS_ERR;
@@ -60,7 +60,7 @@ TEST(CompletionQueue, EveryFieldArrives) {
 TEST(CompletionQueue, PollTakesNoMoreThanAskedAndKeepsTheOrder) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
-  auto cq = CompletionQueue::open(kernel.fd(), where);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
   ASSERT_TRUE(cq);
   KernelRing ring = kernel.ring(where);
   std::array<ibv_wc, 2> polled;
@@ -76,11 +76,48 @@ TEST(CompletionQueue, PollTakesNoMoreThanAskedAndKeepsTheOrder) {
   EXPECT_EQ(ring.header().consumer_index, 0u) << "wrapped";
 }
 
+TEST(CompletionQueue, EntriesAreReadInPlaceAndGivenBackOneByOne) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
+  KernelRing ring = kernel.ring(where);
+  EXPECT_EQ(cq->start_poll(), nullptr);
+  for (std::uint64_t id = 0; id < 2; id++) ring.produce(entry(id));
+  const ib_uverbs_wc* first = cq->start_poll();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->wr_id, 0u);
+  EXPECT_EQ(ring.header().consumer_index, 0u) << "it is being read";
+  ASSERT_TRUE(cq->next_poll());
+  EXPECT_EQ(cq->current().wr_id, 1u);
+  EXPECT_EQ(ring.header().consumer_index, 1u);
+  ring.produce(entry(2));
+  ASSERT_TRUE(cq->next_poll()) << "one that came meanwhile";
+  EXPECT_EQ(cq->next_poll(), nullptr);
+  cq->end_poll();
+  EXPECT_EQ(ring.header().consumer_index, 3u);
+  std::array<ibv_wc, 1> polled;
+  EXPECT_EQ(cq->poll(polled), 0u) << "the lock has been given back";
+}
+
+TEST(CompletionQueue, EndOfAPollGivesBackWhatWasRead) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where, true);
+  KernelRing ring = kernel.ring(where);
+  for (std::uint64_t id = 0; id < 2; id++) ring.produce(entry(id));
+  ASSERT_TRUE(cq->start_poll());
+  cq->end_poll();
+  EXPECT_EQ(ring.header().consumer_index, 1u);
+  ASSERT_TRUE(cq->start_poll());
+  EXPECT_EQ(cq->current().wr_id, 1u);
+  cq->end_poll();
+}
+
 TEST(CompletionQueue, ReplacedRingIsTheOnePolled) {
   KernelMemory kernel;
   const mminfo old_ring = kernel.add_ring(4, kShift);
   const mminfo new_ring = kernel.add_ring(16, kShift);
-  auto cq = CompletionQueue::open(kernel.fd(), old_ring);
+  auto cq = CompletionQueue::open(kernel.fd(), old_ring, false);
   ASSERT_TRUE(cq);
   kernel.ring(old_ring).produce(entry(1));
   kernel.ring(new_ring).produce(entry(2));
@@ -93,7 +130,7 @@ TEST(CompletionQueue, ReplacedRingIsTheOnePolled) {
 TEST(CompletionQueue, RefusedReplacementChangesNothing) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
-  auto cq = CompletionQueue::open(kernel.fd(), where);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
   ASSERT_TRUE(cq);
   EXPECT_EQ(cq->replace(kernel.fd(), [](mminfo&) { return ENOMEM; }), ENOMEM);
   kernel.ring(where).produce(entry(1));
@@ -103,7 +140,7 @@ TEST(CompletionQueue, RefusedReplacementChangesNothing) {
 
 TEST(CompletionQueue, RingThatCannotBeMappedIsAnError) {
   errno = 0;
-  EXPECT_FALSE(CompletionQueue::open(-1, {.offset = 0, .size = 4096, .pad = 0}));
+  EXPECT_FALSE(CompletionQueue::open(-1, {.offset = 0, .size = 4096, .pad = 0}, false));
   EXPECT_EQ(errno, EBADF);
 }
 
@@ -111,7 +148,7 @@ TEST(CompletionQueue, RingOfAnotherKindIsAnError) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, 5);  // 32 bytes: an entry has 48
   errno = 0;
-  EXPECT_FALSE(CompletionQueue::open(kernel.fd(), where));
+  EXPECT_FALSE(CompletionQueue::open(kernel.fd(), where, false));
   EXPECT_EQ(errno, EPROTO);
 }
 

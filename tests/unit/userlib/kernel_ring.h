@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rxe_abi.h"
+#include "sroce_abi.h"
 
 /// A ring in memory that somebody else owns.
 class KernelRing {
@@ -54,6 +55,13 @@ class KernelRing {
 
   void consume(std::uint32_t count) {
     header_->consumer_index = (header_->consumer_index + count) & header_->index_mask;
+  }
+
+  /// The promise to look again, and how far the kernel has fetched.
+  void watch(bool watched) { header_->pad_3[SROCE_RING_WATCHED] = watched; }
+  void fetch(std::uint32_t count) {
+    std::uint32_t& fetched = header_->pad_3[SROCE_RING_FETCHED];
+    fetched = (fetched + count) & header_->index_mask;
   }
 
   /// Produce an element that starts with @p value.

@@ -29,11 +29,17 @@ class ProviderQueuePair : public testing::Test {
     setup.where.rq_mi = kernel.add_ring(4, 7);
     setup.where.sq_mi = kernel.add_ring(4, 9);
     setup.cap = kCap;
+    const mminfo completions = kernel.add_ring(4, 6);
+    cq = sroce_completion_queue_open(kernel.fd(), &completions, 0);
+    setup.send_cq = setup.recv_cq = cq;
     // The doorbell is written to the same file: behind the rings.
     lseek(kernel.fd(), 0, SEEK_END);
   }
 
+  ~ProviderQueuePair() override { sroce_completion_queue_close(cq); }
+
   KernelMemory kernel;
+  sroce_completion_queue* cq = nullptr;
   sroce_queue_pair_setup setup{};
 };
 
@@ -83,10 +89,119 @@ TEST_F(ProviderQueuePair, ElementsWithoutRoomForTheCapabilitiesAreAnError) {
   EXPECT_EQ(errno, EPROTO);
 }
 
+/// A QP with the ibv_wr_*() functions.
+class ProviderWorkRequests : public ProviderQueuePair {
+ protected:
+  void open(ibv_qp_type type, std::uint64_t ops) {
+    setup.qp_type = type;
+    ASSERT_EQ(sroce_offer_work_requests(&qp, type, ops), 0);
+    qp.queues = sroce_queue_pair_open(&setup);
+    ASSERT_TRUE(qp.queues);
+  }
+  ~ProviderWorkRequests() override { sroce_queue_pair_close(qp.queues); }
+
+  rxe_send_wqe posted(std::uint32_t index) {
+    return kernel.ring(setup.where.sq_mi).copy<rxe_send_wqe>(index);
+  }
+
+  sroce_qp_object qp{};
+};
+
+constexpr std::uint64_t kAllOps =
+    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_SEND_WITH_INV |
+    IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
+    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+
+TEST_F(ProviderWorkRequests, OneSidedRequestsNameTheirTarget) {
+  open(IBV_QPT_RC, kAllOps);
+  ibv_wr_start(&qp.base);
+  qp.base.wr_id = 1;
+  qp.base.wr_flags = IBV_SEND_SIGNALED;
+  ibv_wr_rdma_write_imm(&qp.base, 5, 0x1000, 77);
+  ibv_wr_set_sge(&qp.base, 9, 0x2000, 30);
+  qp.base.wr_id = 2;
+  ibv_wr_rdma_read(&qp.base, 6, 0x3000);
+  qp.base.wr_id = 3;
+  ibv_wr_atomic_cmp_swp(&qp.base, 7, 0x4000, 11, 12);
+  ASSERT_EQ(ibv_wr_complete(&qp.base), 0);
+  EXPECT_EQ(posted(0).wr.wr_id, 1u);
+  EXPECT_EQ(posted(0).wr.send_flags, unsigned{IBV_SEND_SIGNALED});
+  EXPECT_EQ(posted(0).wr.ex.imm_data, 77u);
+  EXPECT_EQ(posted(0).wr.wr.rdma.rkey, 5u);
+  EXPECT_EQ(posted(0).wr.wr.rdma.remote_addr, 0x1000u);
+  EXPECT_EQ(posted(0).dma.length, 30u);
+  EXPECT_EQ(posted(1).wr.opcode, unsigned{IBV_WR_RDMA_READ});
+  EXPECT_EQ(posted(1).wr.wr.rdma.rkey, 6u);
+  EXPECT_EQ(posted(2).wr.wr.atomic.compare_add, 11u);
+  EXPECT_EQ(posted(2).wr.wr.atomic.swap, 12u);
+  EXPECT_EQ(posted(2).wr.wr.atomic.rkey, 7u);
+}
+
+TEST_F(ProviderWorkRequests, DatagramNamesItsHandle) {
+  open(IBV_QPT_UD, IBV_QP_EX_WITH_SEND_WITH_IMM);
+  sroce_ah ah{};
+  ah.number = 77;
+  ibv_wr_start(&qp.base);
+  ibv_wr_send_imm(&qp.base, 3);
+  ibv_wr_set_ud_addr(&qp.base, &ah.base, 5, 0x11111111);
+  ASSERT_EQ(ibv_wr_complete(&qp.base), 0);
+  EXPECT_EQ(posted(0).wr.wr.ud.ah_num, 77u);
+  EXPECT_EQ(posted(0).wr.wr.ud.remote_qpn, 5u);
+  EXPECT_EQ(posted(0).wr.wr.ud.remote_qkey, 0x11111111u);
+}
+
+TEST(ProviderWorkRequestOps, WhatTheServiceDoesNotHaveIsRefused) {
+  sroce_qp_object qp{};
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_TSO), EOPNOTSUPP);
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_READ), EOPNOTSUPP);
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_SEND), 0);
+  EXPECT_FALSE(qp.base.wr_rdma_read) << "only what was asked for";
+}
+
+TEST(ProviderPolling, ExtendedPollReadsTheEntry) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, 6);
+  sroce_cq_object cq{};
+  ASSERT_EQ(sroce_offer_polling(&cq, IBV_WC_STANDARD_FLAGS), 0);
+  cq.queue = sroce_completion_queue_open(kernel.fd(), &where, 1);
+  ASSERT_TRUE(cq.queue);
+  ibv_poll_cq_attr attr{};
+  EXPECT_EQ(ibv_start_poll(&cq.base, &attr), ENOENT);
+  ib_uverbs_wc entry{};
+  entry.wr_id = 7;
+  entry.status = IBV_WC_RETRY_EXC_ERR;
+  entry.opcode = IBV_WC_RECV;
+  entry.byte_len = 30;
+  entry.ex.imm_data = 5;
+  entry.qp_num = 17;
+  entry.src_qp = 18;
+  entry.wc_flags = IBV_WC_WITH_IMM;
+  kernel.ring(where).produce(entry);
+  ASSERT_EQ(ibv_start_poll(&cq.base, &attr), 0);
+  EXPECT_EQ(cq.base.wr_id, 7u);
+  EXPECT_EQ(cq.base.status, IBV_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(ibv_wc_read_opcode(&cq.base), IBV_WC_RECV);
+  EXPECT_EQ(ibv_wc_read_byte_len(&cq.base), 30u);
+  EXPECT_EQ(ibv_wc_read_imm_data(&cq.base), 5u);
+  EXPECT_EQ(ibv_wc_read_qp_num(&cq.base), 17u);
+  EXPECT_EQ(ibv_wc_read_src_qp(&cq.base), 18u);
+  EXPECT_EQ(ibv_wc_read_wc_flags(&cq.base), unsigned{IBV_WC_WITH_IMM});
+  EXPECT_EQ(ibv_next_poll(&cq.base), ENOENT);
+  ibv_end_poll(&cq.base);
+  attr.comp_mask = 1;
+  EXPECT_EQ(ibv_start_poll(&cq.base, &attr), EINVAL);
+  sroce_completion_queue_close(cq.queue);
+}
+
+TEST(ProviderPolling, TimestampsAreNotOffered) {
+  sroce_cq_object cq{};
+  EXPECT_EQ(sroce_offer_polling(&cq, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP), EOPNOTSUPP);
+}
+
 TEST(ProviderCompletionQueue, ResizeGivesTheCallersContextToTheChange) {
   KernelMemory kernel;
   const mminfo small = kernel.add_ring(4, 6), large = kernel.add_ring(16, 6);
-  sroce_completion_queue* cq = sroce_completion_queue_open(kernel.fd(), &small);
+  sroce_completion_queue* cq = sroce_completion_queue_open(kernel.fd(), &small, 0);
   ASSERT_TRUE(cq);
   const auto change = [](void* context, mminfo* where) {
     *where = *static_cast<const mminfo*>(context);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <rdma/ib_user_verbs.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "bell.h"
 #include "kernel_ring.h"
 
 namespace {
@@ -24,32 +24,8 @@ using sroce::ReceiveQueue;
 using sroce::SendQueue;
 using sroce::Service;
 
-constexpr std::uint32_t kHandle = 42;
 constexpr std::uint32_t kSendShift = 9;  // 208 + 4 * 16 bytes
 constexpr std::uint32_t kRecvShift = 7;  // 40 + 4 * 16 bytes
-
-/// A doorbell whose rings can be counted.
-class Bell {
- public:
-  Bell() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends_.data()), 0); }
-  ~Bell() {
-    for (const int fd : ends_) close(fd);
-  }
-  Bell(const Bell&) = delete;
-
-  Doorbell doorbell() const { return Doorbell(ends_[0], kHandle); }
-
-  /// The next command, or nothing.
-  std::vector<std::byte> heard() {
-    std::vector<std::byte> command(256);
-    const ssize_t bytes = recv(ends_[1], command.data(), command.size(), MSG_DONTWAIT);
-    command.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
-    return command;
-  }
-
- private:
-  std::array<int, 2> ends_{};
-};
 
 /// So many linked requests, numbered from 0.
 template <typename Wr, std::size_t count>
@@ -69,9 +45,13 @@ class SendQueueTest : public testing::Test {
  protected:
   SharedRing shared{4, kSendShift};
   Bell bell;
+  sroce::DoorbellList pollers;
   SendQueue queue{*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208 + 4 * 16),
                   {Service::reliable, 4, 64},
-                  bell.doorbell()};
+                  bell.doorbell(),
+                  pollers,
+                  pollers,
+                  false};
   ibv_send_wr* bad_wr = nullptr;
 };
 
@@ -129,8 +109,9 @@ TEST_F(SendQueueTest, NothingPostedRingsNoDoorbell) {
 
 TEST(SendQueue, KernelsRefusalIsTheAnswerForTheWholeChain) {
   SharedRing shared(4, kSendShift);
+  sroce::DoorbellList pollers;
   SendQueue queue(*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208),
-                  {Service::reliable, 0, 0}, Doorbell(-1, kHandle));
+                  {Service::reliable, 0, 0}, Doorbell(-1, kHandle), pollers, pollers, false);
   Chain<ibv_send_wr, 2> wrs;
   ibv_send_wr* bad_wr = nullptr;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EBADF);
@@ -142,8 +123,9 @@ std::ptrdiff_t race(std::uint64_t each) {
   constexpr std::size_t length = 100;
   SharedRing shared(8192, kSendShift);
   const int null = open("/dev/null", O_WRONLY);
+  sroce::DoorbellList pollers;
   SendQueue queue(*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208),
-                  {Service::reliable, 0, 0}, Doorbell(null, kHandle));
+                  {Service::reliable, 0, 0}, Doorbell(null, kHandle), pollers, pollers, false);
   std::latch start(2);
   const auto post = [&](std::uint64_t first) {
     start.arrive_and_wait();
@@ -168,10 +150,99 @@ TEST(SendQueue, ThreadsDoNotLoseEachOthersRequests) {
   for (int round = 0; round < 20; round++) ASSERT_EQ(race(4000), 8000);
 }
 
+TEST_F(SendQueueTest, WatchedQueueIsPostedToWithoutADoorbell) {
+  shared.watch(true);
+  Chain<ibv_send_wr, 2> wrs;
+  ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  EXPECT_EQ(shared.header().producer_index, 2u);
+  EXPECT_EQ(bell.rings(), 0);
+}
+
+TEST_F(SendQueueTest, PosterWhoFindsItFullRingsWhatHeLeftOut) {
+  shared.watch(true);
+  Chain<ibv_send_wr, 3> wrs;
+  ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  EXPECT_EQ(bell.rings(), 0);
+  EXPECT_EQ(queue.post(&wrs[2], &bad_wr), ENOMEM);
+  EXPECT_EQ(bell.rings(), 1);
+}
+
+TEST_F(SendQueueTest, BatchIsPublishedAtItsEnd) {
+  const ibv_sge sge = {0x1000, 100, 7};
+  queue.start();
+  queue.add(IBV_WR_RDMA_WRITE, 1, IBV_SEND_FENCE).wr.wr.rdma.rkey = 5;
+  queue.set_list({&sge, 1});
+  queue.add(IBV_WR_SEND, 2, IBV_SEND_SIGNALED);
+  EXPECT_EQ(shared.header().producer_index, 0u);
+  EXPECT_EQ(queue.finish(), 0);
+  EXPECT_EQ(shared.header().producer_index, 2u);
+  EXPECT_EQ(bell.rings(), 1);
+  const auto first = shared.copy<rxe_send_wqe>(0), second = shared.copy<rxe_send_wqe>(1);
+  EXPECT_EQ(first.wr.opcode, unsigned{IBV_WR_RDMA_WRITE});
+  EXPECT_EQ(first.wr.send_flags, unsigned{IBV_SEND_FENCE});
+  EXPECT_EQ(first.wr.wr.rdma.rkey, 5u);
+  EXPECT_EQ(first.dma.length, 100u);
+  EXPECT_EQ(shared.sge<rxe_send_wqe>(0, 0).addr, 0x1000u);
+  EXPECT_EQ(second.wr.wr_id, 2u);
+  EXPECT_EQ(second.dma.length, 0u) << "nothing left of who had the slot before";
+}
+
+TEST_F(SendQueueTest, BatchThatDoesNotFitIsNotPostedAtAll) {
+  queue.start();
+  for (std::uint64_t id = 0; id < 4; id++) queue.add(IBV_WR_SEND, id, 0);
+  EXPECT_EQ(queue.finish(), ENOMEM);
+  EXPECT_EQ(shared.header().producer_index, 0u);
+  EXPECT_EQ(bell.rings(), 0);
+}
+
+TEST_F(SendQueueTest, OneWrongRequestSpoilsTheBatch) {
+  const std::array<ibv_sge, 5> list{};
+  queue.start();
+  queue.add(IBV_WR_SEND, 1, 0);
+  queue.set_list(list);
+  queue.add(IBV_WR_SEND, 2, 0);
+  queue.set_list(std::span(list).first(1));
+  EXPECT_EQ(queue.finish(), EINVAL);
+  EXPECT_EQ(shared.header().producer_index, 0u);
+  queue.start();
+  queue.add(IBV_WR_SEND, 3, 0);
+  EXPECT_EQ(queue.finish(), 0) << "and only that one";
+  EXPECT_EQ(shared.copy<rxe_send_wqe>(0).wr.wr_id, 3u);
+}
+
+TEST_F(SendQueueTest, AbortedBatchLeavesNothing) {
+  queue.start();
+  queue.add(IBV_WR_SEND, 1, 0);
+  queue.abort();
+  queue.start();
+  EXPECT_EQ(queue.finish(), 0);
+  EXPECT_EQ(shared.header().producer_index, 0u);
+  EXPECT_EQ(bell.rings(), 0);
+}
+
+TEST_F(SendQueueTest, InlineDataOfABatchIsCopiedInOrderUpToTheLimit) {
+  std::vector<char> data(65, 'x');
+  const std::array<ibv_data_buf, 2> list = {{{data.data(), 60}, {data.data(), 4}}};
+  queue.start();
+  queue.add(IBV_WR_SEND, 1, 0);
+  queue.set_inline(list);
+  EXPECT_EQ(queue.finish(), 0);
+  const auto wqe = shared.copy<rxe_send_wqe>(0);
+  EXPECT_EQ(wqe.wr.send_flags, unsigned{IBV_SEND_INLINE});
+  EXPECT_EQ(wqe.dma.length, 64u);
+  EXPECT_EQ(shared.element(0)[208 + 63], std::byte{'x'});
+  const ibv_data_buf more = {data.data(), 65};
+  queue.start();
+  queue.add(IBV_WR_SEND, 1, 0);
+  queue.set_inline({&more, 1});
+  EXPECT_EQ(queue.finish(), EINVAL);
+}
+
 class ReceiveQueueTest : public testing::Test {
  protected:
   SharedRing shared{4, kRecvShift};
-  ReceiveQueue queue{*sroce::ProducerRing<rxe_recv_wqe>::open(shared.memory(), 40 + 4 * 16), 4};
+  ReceiveQueue queue{*sroce::ProducerRing<rxe_recv_wqe>::open(shared.memory(), 40 + 4 * 16), 4,
+                     false};
   ibv_recv_wr* bad_wr = nullptr;
 };
 

@@ -79,16 +79,27 @@ TEST(SendWqe, AtomicCarriesBothOperands) {
   std::array<ibv_sge, 1> list = {{{0x1000, 8, 7}}};
   for (const ibv_wr_opcode opcode : {IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD}) {
     ibv_send_wr wr = request(opcode, list);
-    wr.wr.atomic.remote_addr = 0x1111;
+    wr.wr.atomic.remote_addr = 0x1118;
     wr.wr.atomic.compare_add = 0x2222;
     wr.wr.atomic.swap = 0x3333;
     wr.wr.atomic.rkey = 0x4444;
     ASSERT_EQ(slot.write(wr), 0);
-    EXPECT_EQ(at<std::uint64_t>(slot, 24), 0x1111u);
+    EXPECT_EQ(at<std::uint64_t>(slot, 24), 0x1118u);
     EXPECT_EQ(at<std::uint64_t>(slot, 32), 0x2222u);
     EXPECT_EQ(at<std::uint64_t>(slot, 40), 0x3333u);
     EXPECT_EQ(at<std::uint32_t>(slot, 48), 0x4444u);
   }
+}
+
+TEST(SendWqe, AtomicThatIsMisalignedOrHasNoRoomForItsResultIsRefused) {
+  Slot slot;
+  std::array<ibv_sge, 1> list = {{{0x1000, 8, 7}}};
+  ibv_send_wr wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, list);
+  wr.wr.atomic.remote_addr = 0x1114;
+  EXPECT_EQ(slot.write(wr), EINVAL);
+  wr.wr.atomic.remote_addr = 0x1118;
+  list[0].length = 7;
+  EXPECT_EQ(slot.write(wr), EINVAL);
 }
 
 TEST(SendWqe, SendWithInvalidateCarriesTheKey) {

@@ -5,7 +5,7 @@
 # seconds: 150
 set -euo pipefail
 . /share/vm/lib.sh
-MTU=4500 topology none
+MTU=4500 MODE=rxe topology none
 export LIMIT=120
 
 configuration=/etc/libibverbs.d/sroce.driver
@@ -15,8 +15,6 @@ load_native()
 {
 	[[ $(</sys/module/sroce/parameters/mode) == native ]] || { rmmod sroce && insmod /share/module/sroce.ko mode=native; }
 }
-# libibverbs appends "-rdmav34.so", or whatever its private ABI is.
-install_provider() { echo "driver $programs/libsroce" >"$configuration"; }
 remove_provider() { rm -f "$configuration"; }
 is_native() { [[ $(<"/sys/class/infiniband/$1/sroce/mode") == native ]]; }
 is_listed() { ibv_devices | grep -qw "$1"; }
@@ -32,7 +30,7 @@ maps_provider() # DEVICE: a process that has it open has our code loaded (and, a
 	kill $server
 	return $status
 }
-export -f load_native install_provider remove_provider is_native is_listed is_nobodys is_active maps_provider
+export -f load_native remove_provider is_native is_listed is_nobodys is_active maps_provider
 
 for end in on_a on_b; do
 	$end load_native
@@ -45,6 +43,7 @@ check "librxe does not claim it" on_a is_nobodys "$A_DEV"
 check_fails "and nobody opens it" "wasn't found|No IB devices found" on_a ibv_devinfo -d "$A_DEV"
 
 check "the provider is built (make userlib)" ls "$programs"/libsroce-rdmav*.so
+export MODE=native
 on_a install_provider
 on_b install_provider
 A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
@@ -58,6 +57,23 @@ tool "ibv_rc_pingpong with events" ibv_rc_pingpong -g GID -n 50 -e
 tool "ibv_ud_pingpong, data checked" ibv_ud_pingpong -g GID -n 200 -s 1000 -c
 tool "ibv_ud_pingpong with events" ibv_ud_pingpong -g GID -n 50 -e
 duet "rc_verify" rc_verify --quick
+output=$(on_a "$programs"/native_verbs --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" 2>&1) ||
+	echo "# native_verbs ends with status $?"
+relay "native_verbs" <<<"$output"
+check "it ran to its end" grep -q '^1\.\.' <<<"$output"
+export SROCE_SINGLE_THREADED=1
+tool "ibv_rc_pingpong without locks" ibv_rc_pingpong -g GID -n 200 -s 10000 -c
+unset SROCE_SINGLE_THREADED
+for posting in "" --use_old_post_send; do
+	for program in ib_write_bw ib_read_bw ib_send_bw; do
+		tool "$program $posting" $program -x GID -F -s 4096 -n 500 $posting
+	done
+	tool "ib_write_bw, 32 posts a doorbell $posting" ib_write_bw -x GID -F -s 64 -n 3200 -l 32 $posting
+	tool "ib_write_bw, four QPs, both directions $posting" ib_write_bw -x GID -F -s 1024 -n 200 -q 4 -b $posting
+	tool "ib_write_lat $posting" ib_write_lat -x GID -F -s 64 -n 100 $posting
+	tool "ib_send_bw with events $posting" ib_send_bw -x GID -F -s 4096 -n 64 -e $posting
+	tool "ib_send_bw, datagrams $posting" ib_send_bw -x GID -F -s 1024 -n 100 -c UD $posting
+done
 
 on_b remove_provider
 on_a remove_provider

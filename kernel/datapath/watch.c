@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Doing without doorbells: the promise, given in a word of the send ring, that
+ * the kernel will look at the ring again without being called.
+ *
+ *   process                              kernel
+ *     write the request, publish           withdraw the promise
+ *     full barrier                         full barrier
+ *     promised? then no doorbell           look at the ring once more
+ *
+ * One of the two sees the other. A promise costs a timer every GRACE_NS, so it is
+ * given to those who post several requests for each time they poll: they come
+ * with a doorbell when they run out of completions, and the timer finds nothing
+ * that has waited. A process that again and again lets requests wait for the timer
+ * has to ring for a while. Nothing here is believed: the words are written, never read.
+ */
+#include <linux/ktime.h>
+
+#include "datapath/qp.h"
+
+/* How long the kernel goes on looking; nothing posted waits longer. */
+#define GRACE_NS	(50 * NSEC_PER_USEC)
+/* After so many have waited that long in a row: for doing so now and then only. */
+#define LATE_MAX	4
+#define PAUSE_NS	(10 * NSEC_PER_MSEC)
+
+static void withdraw(struct sroce_qp *qp)
+{
+	qp->watch.on = false;
+	sroce_ring_show_watched(&qp->sq_ring, false);
+	/* Pairs with the poster's barrier: it sees the word, or we its request. */
+	smp_mb();
+	if (sroce_ring_pending(&qp->sq_ring))
+		qp->send.again = true;
+}
+
+static void promise(struct sroce_qp *qp, u64 now_ns)
+{
+	qp->watch.on = true;
+	qp->watch.until_ns = now_ns + GRACE_NS;
+	sroce_ring_show_watched(&qp->sq_ring, true);
+}
+
+/*
+ * Does the process post ahead of its polling? Yes if it brings several requests,
+ * or leaves completions lying, or wants none and has heard nothing from the peer
+ * since the request before, so that it cannot have waited for anything.
+ */
+static bool is_ahead(const struct sroce_qp *qp)
+{
+	return qp->watch.found > 1 || READ_ONCE(qp->send_cq->behind) ||
+	       (!qp->watch.signaled && qp->watch.epsn == READ_ONCE(qp->resp.epsn));
+}
+
+static void judge(struct sroce_qp *qp, u64 now_ns)
+{
+	struct sroce_watch *watch = &qp->watch;
+	bool expired = watch->on && now_ns >= watch->until_ns;
+
+	if (watch->found && watch->rung) {
+		watch->late = 0;
+	} else if (watch->found && expired && ++watch->late == LATE_MAX) {
+		watch->late = 0;
+		watch->pause_ns = now_ns + PAUSE_NS;
+	}
+	if (watch->found && now_ns >= watch->pause_ns && is_ahead(qp))
+		promise(qp, now_ns);
+	else if (expired)
+		withdraw(qp);
+	watch->found = 0;
+	watch->rung = false;
+	watch->signaled = false;
+	watch->epsn = READ_ONCE(qp->resp.epsn);
+}
+
+/**
+ * sroce_watch_ring() - keep, give or withdraw the promise
+ * @qp: the QP, its send lock held, at the end of a round of its send half
+ * @deadline_ns: when the half wants its next round
+ *
+ * Return: the same, or when the promise makes it look at the ring again.
+ */
+u64 sroce_watch_ring(struct sroce_qp *qp, u64 deadline_ns)
+{
+	struct sroce_watch *watch = &qp->watch;
+
+	if (!watch->offered || !(watch->on || watch->found))
+		return deadline_ns;
+	judge(qp, ktime_get_ns());
+	return watch->on ? min(deadline_ns, watch->until_ns) : deadline_ns;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// ibv_wr_*(), ibv_start_poll(), thread domains, and a kilobyte inline.
+#include <endian.h>
+
+#include <vector>
+
+#include "native_verbs/pair.h"
+
+namespace native_verbs {
+namespace {
+
+using harness::Backoff;
+using harness::Deadline;
+using harness::expect;
+using harness::fail;
+using harness::fail_errno;
+
+void inline_kilobyte(const Devices& devices) {
+  verbs::EndpointOptions options;
+  options.qp.inline_bytes = 1024;
+  Pair pair(devices, options);
+  expect(pair.near.qp().cap().max_inline_data >= 1024, "only ",
+         pair.near.qp().cap().max_inline_data, " bytes");
+  std::vector<std::byte> data(1024);
+  for (std::size_t i = 0; i < data.size(); i++) data[i] = static_cast<std::byte>(i * 7 + i / 256);
+  ibv_sge sge = {reinterpret_cast<std::uintptr_t>(data.data()), 1024, 0};
+  ibv_send_wr wr{};
+  wr.sg_list = &sge;
+  wr.num_sge = 1;
+  wr.opcode = IBV_WR_RDMA_WRITE;
+  wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+  wr.wr.rdma.remote_addr = pair.near.peer().address;
+  wr.wr.rdma.rkey = pair.near.peer().rkey;
+  pair.near.qp().post_send(&wr);
+  const std::vector<std::byte> sent = data;
+  std::fill(data.begin(), data.end(), std::byte{0});
+  verbs::expect_wc(pair.near.send_cq().next(Deadline::after(patience), "inline"), 0, IBV_WC_SUCCESS,
+                   "inline");
+  expect(std::memcmp(pair.far.arena().data(), sent.data(), sent.size()) == 0, "other bytes came");
+  options.qp.inline_bytes = 1025;
+  try {
+    Pair more(devices, options);
+  } catch (const harness::Failure&) {
+    return;
+  }
+  fail("a QP with 1025 bytes inline");
+}
+
+int free_td(ibv_td* td) { return ibv_dealloc_td(td); }
+using Td = verbs::Handle<ibv_td, free_td>;
+using QpHandle = verbs::Handle<ibv_qp, ibv_destroy_qp>;
+
+// A near end that one thread uses, with the extended calls only.
+class Single {
+ public:
+  explicit Single(const Devices& devices) : far(devices.far, devices.far_gid, {}, 2) {
+    pd = verbs::make_pd(devices.near);
+    ibv_td_init_attr td_attr{};
+    td.reset(ibv_alloc_td(devices.near.get(), &td_attr));
+    expect(td != nullptr, "ibv_alloc_td");
+    ibv_parent_domain_init_attr parent_attr{};
+    parent_attr.pd = pd.get();
+    parent_attr.td = td.get();
+    parent.reset(ibv_alloc_parent_domain(devices.near.get(), &parent_attr));
+    if (!parent) fail_errno(errno, "ibv_alloc_parent_domain");
+    expect(ibv_dealloc_td(td.get()) == EBUSY, "the thread domain of a parent can be freed");
+    make_cq(devices);
+    make_qp(devices);
+    mr = verbs::make_mr(parent, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
+    connect(devices);
+  }
+  ~Single() {
+    qp.reset();
+    if (cq) verbs::report_close(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
+  }
+
+  verbs::Pd pd;
+  Td td;
+  verbs::Pd parent;
+  ibv_cq_ex* cq = nullptr;
+  QpHandle qp;
+  std::byte memory[4096] = {};
+  verbs::Mr mr;
+  verbs::Endpoint far;
+
+ private:
+  void make_cq(const Devices& devices) {
+    ibv_cq_init_attr_ex attr{};
+    attr.cqe = depth;
+    attr.wc_flags = IBV_WC_STANDARD_FLAGS;
+    attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+    attr.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
+    attr.parent_domain = parent.get();
+    cq = ibv_create_cq_ex(devices.near.get(), &attr);
+    if (!cq) fail_errno(errno, "ibv_create_cq_ex");
+  }
+
+  void make_qp(const Devices& devices) {
+    ibv_qp_init_attr_ex attr{};
+    attr.qp_type = IBV_QPT_RC;
+    attr.send_cq = attr.recv_cq = ibv_cq_ex_to_cq(cq);
+    attr.cap = {depth, depth, 4, 4, 1024};
+    attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    attr.pd = parent.get();
+    attr.send_ops_flags = IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_WRITE |
+                          IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+    qp.reset(ibv_create_qp_ex(devices.near.get(), &attr));
+    if (!qp) fail_errno(errno, "ibv_create_qp_ex");
+  }
+
+  void connect(const Devices& devices) {
+    verbs::LinkOptions link;
+    link.gid_index = devices.near_gid;
+    for (verbs::Change change :
+         {rc_to_init(link), rc_to_rtr(link, far.info().qp), rc_to_rts(link, 0)})
+      if (const int error = ibv_modify_qp(qp.get(), &change.attr, change.mask))
+        fail_errno(error, "ibv_modify_qp");
+    verbs::EndpointInfo near{};
+    near.qp = {qp->qp_num, 0, devices.near.gid(devices.near_gid)};
+    far.connect(near, link);
+  }
+};
+
+// The oldest completion, which must be there in time: 0 from ibv_start_poll().
+void await_completion(ibv_cq_ex* cq) {
+  const Deadline deadline = Deadline::after(patience);
+  ibv_poll_cq_attr attr{};
+  for (Backoff backoff;; backoff.pause()) {
+    const int result = ibv_start_poll(cq, &attr);
+    if (!result) return;
+    expect(result == ENOENT, "ibv_start_poll says ", result);
+    expect(!deadline.expired(), "no completion");
+  }
+}
+
+void requests_in_place(const Devices& devices) {
+  Single single(devices);
+  ibv_qp_ex* qp = ibv_qp_to_qp_ex(single.qp.get());
+  expect(qp != nullptr, "no ibv_qp_ex");
+  const verbs::EndpointInfo far = single.far.info();
+  const auto local = reinterpret_cast<std::uintptr_t>(single.memory);
+  std::vector<std::byte> text(1000, std::byte{0x5a});
+
+  ibv_recv_wr receive{};
+  single.far.qp().post_recv(&receive);
+  ibv_wr_start(qp);
+  qp->wr_id = 1;
+  qp->wr_flags = 0;
+  ibv_wr_rdma_write(qp, far.rkey, far.address);
+  ibv_wr_set_inline_data(qp, text.data(), text.size());
+  qp->wr_id = 2;
+  qp->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+  ibv_wr_rdma_read(qp, far.rkey, far.address);
+  ibv_wr_set_sge(qp, single.mr->lkey, local, 1000);
+  qp->wr_id = 3;
+  ibv_wr_send_imm(qp, htobe32(17));
+  if (const int error = ibv_wr_complete(qp)) fail_errno(error, "ibv_wr_complete");
+
+  await_completion(single.cq);
+  expect(single.cq->wr_id == 2 && single.cq->status == IBV_WC_SUCCESS, "first ", single.cq->wr_id,
+         " status ", single.cq->status);
+  expect(ibv_wc_read_opcode(single.cq) == IBV_WC_RDMA_READ, "not a READ");
+  expect(ibv_wc_read_qp_num(single.cq) == single.qp->qp_num, "of another QP");
+  ibv_end_poll(single.cq);
+  expect(std::memcmp(single.memory, text.data(), text.size()) == 0, "other bytes came back");
+  await_completion(single.cq);
+  expect(single.cq->wr_id == 3 && single.cq->status == IBV_WC_SUCCESS, "then ", single.cq->wr_id);
+  expect(ibv_next_poll(single.cq) == ENOENT, "a third completion");
+  ibv_end_poll(single.cq);
+  const ibv_wc wc = single.far.recv_cq().next(Deadline::after(patience), "the SEND");
+  expect(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == htobe32(17), "other immediate data");
+}
+
+void streamed_batches(const Devices& devices) {
+  constexpr std::uint64_t batches = 500, length = 8;
+  Single single(devices);
+  ibv_qp_ex* qp = ibv_qp_to_qp_ex(single.qp.get());
+  expect(qp != nullptr, "no ibv_qp_ex");
+  const verbs::EndpointInfo far = single.far.info();
+  std::uint64_t polled = 0;
+  for (std::uint64_t batch = 0; batch < batches; batch++) {
+    ibv_wr_start(qp);
+    for (std::uint64_t i = 0; i < length; i++) {
+      qp->wr_id = batch;
+      qp->wr_flags = i + 1 < length ? 0 : IBV_SEND_SIGNALED;
+      ibv_wr_atomic_fetch_add(qp, far.rkey, far.address, 1);
+      ibv_wr_set_sge(qp, single.mr->lkey, reinterpret_cast<std::uintptr_t>(single.memory), 8);
+    }
+    if (const int error = ibv_wr_complete(qp)) fail_errno(error, "batch ", batch);
+    if (batch - polled < 4) continue;
+    await_completion(single.cq);
+    do {
+      expect(single.cq->wr_id == polled++ && !single.cq->status, "batch ", polled, " status ",
+             single.cq->status);
+    } while (!ibv_next_poll(single.cq));
+    ibv_end_poll(single.cq);
+  }
+  for (; polled < batches; polled++) {
+    await_completion(single.cq);
+    ibv_end_poll(single.cq);
+  }
+  std::uint64_t sum;
+  std::memcpy(&sum, single.far.arena().data(), sizeof(sum));
+  expect(sum == batches * length, "the sum is ", sum);
+}
+
+}  // namespace
+
+void run_extended_cases(harness::Tap& tap, const Devices& devices) {
+  tap.run("1 KiB of inline data, and not a byte more", [&] { inline_kilobyte(devices); });
+  tap.run("requests and completions in place", [&] { requests_in_place(devices); });
+  tap.run("a stream of batches", [&] { streamed_batches(devices); });
+}
+
+}  // namespace native_verbs

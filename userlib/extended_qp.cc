@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// ibv_wr_start() and what goes with it: requests are written where the kernel reads them.
+#include <cerrno>
+#include <cstddef>
+#include <type_traits>
+
+#include "provider.h"
+#include "queue_pair.h"
+
+static_assert(std::is_standard_layout_v<sroce_qp_object>);
+
+namespace {
+
+sroce::SendQueue& queue_of(ibv_qp_ex* qp) {
+  auto* bytes = reinterpret_cast<std::byte*>(qp) - offsetof(sroce_qp_object, base);
+  return reinterpret_cast<sroce::QueuePair*>(reinterpret_cast<sroce_qp_object*>(bytes)->queues)
+      ->send_queue();
+}
+
+rxe_send_wr& add(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
+  return queue_of(qp).add(opcode, qp->wr_id, qp->wr_flags).wr;
+}
+
+void send(ibv_qp_ex* qp) { add(qp, IBV_WR_SEND); }
+
+void send_imm(ibv_qp_ex* qp, __be32 imm_data) {
+  add(qp, IBV_WR_SEND_WITH_IMM).ex.imm_data = imm_data;
+}
+
+void send_inv(ibv_qp_ex* qp, std::uint32_t rkey) {
+  add(qp, IBV_WR_SEND_WITH_INV).ex.invalidate_rkey = rkey;
+}
+
+rxe_send_wr& add_remote(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t rkey,
+                        std::uint64_t address) {
+  rxe_send_wr& wr = add(qp, opcode);
+  wr.wr.rdma.remote_addr = address;
+  wr.wr.rdma.rkey = rkey;
+  return wr;
+}
+
+void write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
+  add_remote(qp, IBV_WR_RDMA_WRITE, rkey, address);
+}
+
+void write_imm(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, __be32 imm_data) {
+  add_remote(qp, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, address).ex.imm_data = imm_data;
+}
+
+void read(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
+  add_remote(qp, IBV_WR_RDMA_READ, rkey, address);
+}
+
+void add_atomic(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t rkey, std::uint64_t address,
+                std::uint64_t compare_add, std::uint64_t swap) {
+  rxe_send_wr& wr = add(qp, opcode);
+  wr.wr.atomic.remote_addr = address;
+  wr.wr.atomic.rkey = rkey;
+  wr.wr.atomic.compare_add = compare_add;
+  wr.wr.atomic.swap = swap;
+}
+
+void compare_swap(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::uint64_t compare,
+                  std::uint64_t swap) {
+  add_atomic(qp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, address, compare, swap);
+}
+
+void fetch_add(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::uint64_t sum) {
+  add_atomic(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, address, sum, 0);
+}
+
+void set_ud_addr(ibv_qp_ex* qp, ibv_ah* ah, std::uint32_t remote_qpn, std::uint32_t remote_qkey) {
+  rxe_send_wr& wr = queue_of(qp).current().wr;
+  wr.wr.ud.remote_qpn = remote_qpn;
+  wr.wr.ud.remote_qkey = remote_qkey;
+  wr.wr.ud.ah_num = reinterpret_cast<const sroce_ah*>(ah)->number;
+}
+
+void set_sge(ibv_qp_ex* qp, std::uint32_t lkey, std::uint64_t addr, std::uint32_t length) {
+  const ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
+  queue_of(qp).set_list({&sge, 1});
+}
+
+void set_sge_list(ibv_qp_ex* qp, std::size_t num_sge, const ibv_sge* list) {
+  queue_of(qp).set_list({list, num_sge});
+}
+
+void set_inline_data(ibv_qp_ex* qp, void* addr, std::size_t length) {
+  const ibv_data_buf buffer = {.addr = addr, .length = length};
+  queue_of(qp).set_inline({&buffer, 1});
+}
+
+void set_inline_data_list(ibv_qp_ex* qp, std::size_t num_buf, const ibv_data_buf* list) {
+  queue_of(qp).set_inline({list, num_buf});
+}
+
+void start(ibv_qp_ex* qp) { queue_of(qp).start(); }
+int complete(ibv_qp_ex* qp) { return queue_of(qp).finish(); }
+void abort(ibv_qp_ex* qp) { queue_of(qp).abort(); }
+
+constexpr std::uint64_t kDatagramOps = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+constexpr std::uint64_t kReliableOps =
+    kDatagramOps | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_WRITE |
+    IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
+    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+
+}  // namespace
+
+int sroce_offer_work_requests(sroce_qp_object* object, ibv_qp_type type, std::uint64_t ops) {
+  const bool is_datagram = type == IBV_QPT_UD;
+  if (ops & ~(is_datagram ? kDatagramOps : kReliableOps)) return EOPNOTSUPP;
+  ibv_qp_ex& qp = object->base;
+  qp.wr_start = start;
+  qp.wr_complete = complete;
+  qp.wr_abort = abort;
+  qp.wr_set_sge = set_sge;
+  qp.wr_set_sge_list = set_sge_list;
+  qp.wr_set_inline_data = set_inline_data;
+  qp.wr_set_inline_data_list = set_inline_data_list;
+  if (is_datagram) qp.wr_set_ud_addr = set_ud_addr;
+  if (ops & IBV_QP_EX_WITH_SEND) qp.wr_send = send;
+  if (ops & IBV_QP_EX_WITH_SEND_WITH_IMM) qp.wr_send_imm = send_imm;
+  if (ops & IBV_QP_EX_WITH_SEND_WITH_INV) qp.wr_send_inv = send_inv;
+  if (ops & IBV_QP_EX_WITH_RDMA_WRITE) qp.wr_rdma_write = write;
+  if (ops & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM) qp.wr_rdma_write_imm = write_imm;
+  if (ops & IBV_QP_EX_WITH_RDMA_READ) qp.wr_rdma_read = read;
+  if (ops & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP) qp.wr_atomic_cmp_swp = compare_swap;
+  if (ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD) qp.wr_atomic_fetch_add = fetch_add;
+  return 0;
+}

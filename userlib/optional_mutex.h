@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#pragma once
+
+#include <mutex>
+
+namespace sroce {
+
+/// A mutex that is none where the application has promised to need none.
+class OptionalMutex {
+ public:
+  explicit OptionalMutex(bool single_threaded) : single_threaded_(single_threaded) {}
+
+  void lock() {
+    if (!single_threaded_) mutex_.lock();
+  }
+  void unlock() {
+    if (!single_threaded_) mutex_.unlock();
+  }
+
+ private:
+  const bool single_threaded_;
+  std::mutex mutex_;
+};
+
+}  // namespace sroce
