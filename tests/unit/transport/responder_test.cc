@@ -600,8 +600,7 @@ sroce_packet merged(sroce_packet pkt, u32 count) {
 
 TEST(ResponderMerge, MiddlePacketsOfAWriteLandAsIfOneByOne) {
   ReceiveQueue together, alone;
-  for (ReceiveQueue* rq : {&together, &alone})
-    rq->receive(write_first(2000, 0x10000, 8 * 1024));
+  for (ReceiveQueue* rq : {&together, &alone}) rq->receive(write_first(2000, 0x10000, 8 * 1024));
   for (u32 i = 1; i < 7; i++) alone.receive(request(SROCE_OP_WRITE_MIDDLE, 2000 + i, 1024));
 
   const sroce_packet middle = request(SROCE_OP_WRITE_MIDDLE, 2001, 1024);
