@@ -30,6 +30,15 @@ static inline u64 psn_map_word(const struct sroce_psn_map *map, u32 psn)
 	return map->words[psn / 64 % SROCE_PSN_MAP_WORDS];
 }
 
+/* The 64 PSNs from @psn on, @psn the lowest bit. */
+static inline u64 psn_map_from(const struct sroce_psn_map *map, u32 psn)
+{
+	u32 shift = psn % 64;
+	u64 bits = psn_map_word(map, psn) >> shift;
+
+	return shift ? bits | psn_map_word(map, psn + 64) << (64 - shift) : bits;
+}
+
 static inline bool psn_map_has(const struct sroce_psn_map *map, u32 psn)
 {
 	return psn_map_word(map, psn) >> psn % 64 & 1;

@@ -27,10 +27,13 @@
 #define PATIENCE_MIN_NS		50000ull
 #define PATIENCE_MAX_NS		2000000ull
 /*
- * A selective peer hears at once when a gap opens and when all are closed, and
- * when it asks; else of so many packets together.
+ * A selective peer hears of a gap that so many packets have passed, soon again, and
+ * then of so many together: it asks that often itself. It hears whenever it asks,
+ * and that all gaps are closed, if it was told of any.
  */
-#define SACK_INTERVAL		16u
+#define REPORT_FIRST		4u
+#define REPORT_SOON		16u
+#define REPORT_LATER		64u
 
 /**
  * sroce_reorder_plan() - can a packet beyond the expected PSN be kept?
@@ -65,6 +68,23 @@ static void expect_the_rest(struct sroce_responder *resp, u64 now_ns)
 		reorder->nak_at_ns = now_ns + patience_ns(resp);
 }
 
+/* Returns whether a selective peer is to hear of one more packet that is kept. */
+static bool report_is_due(struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+	/* Each READ stands for many packets. */
+	bool asked = pkt->ack_req || (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC));
+
+	if (asked)
+		reorder->report_at = max(reorder->report_at, REPORT_SOON);
+	if (resp->ack_pending)
+		return false;
+	if (reorder->unreported < reorder->report_at)
+		return asked;
+	reorder->report_at = clamp(2 * reorder->report_at, REPORT_SOON, REPORT_LATER);
+	return true;
+}
+
 /**
  * sroce_reorder_hold() - a packet came before its turn
  * @resp: the responder
@@ -77,12 +97,13 @@ void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet 
 			const struct sroce_recv_plan *plan, bool kept, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
-	bool news = pkt->ack_req || !reorder->open;
 
 	if (!reorder->open) {
 		reorder->open = true;
 		reorder->open_since_ns = now_ns;
 		reorder->end_psn = resp->epsn;
+		reorder->unreported = 0;
+		reorder->report_at = REPORT_FIRST;
 	}
 	if (kept && !plan->kept) {
 		psn_map_add(&reorder->held, pkt->psn);
@@ -91,7 +112,7 @@ void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet 
 		if (psn_before(reorder->end_psn, psn_add(pkt->psn, 1)))
 			reorder->end_psn = psn_add(pkt->psn, 1);
 	}
-	if (reorder->peer_selective && (news || reorder->unreported >= SACK_INTERVAL))
+	if (reorder->peer_selective && report_is_due(resp, pkt))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	if (!resp->gap_reported || plan->kept)
 		expect_the_rest(resp, now_ns);
@@ -125,8 +146,7 @@ void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns
 	/* A READ leaves behind what a peer that keeps no rule sent within it. */
 	reorder->count -= sroce_psn_map_count(&reorder->held, from_psn, count);
 	sroce_psn_map_remove_range(&reorder->held, from_psn, count);
-	reorder->unreported++;
-	if (reorder->peer_selective && (!reorder->count || reorder->unreported >= SACK_INTERVAL))
+	if (reorder->peer_selective && !reorder->count && reorder->report_at > REPORT_FIRST)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	reorder->open = reorder->count;
 	if (reorder->open && !psn_map_has(&reorder->held, resp->epsn))
@@ -224,16 +244,11 @@ u32 sroce_responder_sack_bytes(const struct sroce_responder *resp)
  */
 void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes)
 {
-	const struct sroce_psn_map *held = &resp->reorder.held;
-	u32 i, shift = resp->epsn % 64;
+	u32 i, k;
 
 	for (i = 0; i < bytes / 8; i++) {
-		u32 psn = resp->epsn + 64 * i;
-		u64 word = psn_map_word(held, psn) >> shift;
-		u32 k;
+		u64 word = psn_map_from(&resp->reorder.held, resp->epsn + 64 * i);
 
-		if (shift)
-			word |= psn_map_word(held, psn + 64) << (64 - shift);
 		for (k = 0; k < 8; k++)
 			bitmap[8 * i + k] = (u8)(word >> 8 * k);
 	}

@@ -21,6 +21,7 @@ struct sroce_responder;
  * @refused: @count at the last RNR NAK: until the expected packet comes, nothing is kept
  * @peer_selective: the peer would like selective ACKs
  * @unreported: how many were kept since the last selective ACK
+ * @report_at: and how many call for the next one
  * @open: packets are missing before one that came
  * @open_since_ns: since when
  * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER for not
@@ -33,6 +34,7 @@ struct sroce_reorder {
 	bool	refused;
 	bool	peer_selective;
 	u32	unreported;
+	u32	report_at;
 	bool	open;
 	u64	open_since_ns;
 	u64	nak_at_ns;

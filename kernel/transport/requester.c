@@ -27,6 +27,8 @@
 /* Probes in a row that double the patience, and the longest it gets. */
 #define MAX_PROBE_SHIFT		10
 #define MAX_PROBE_NS		1000000000ull
+/* The longest that is added to it for answers that were late and not lost. */
+#define MAX_SLACK_NS		100000000ull
 /* So many questions without an answer are not one lost packet. */
 #define MANY_ASKED		3
 /* Probes in a row after which nothing that the peer said it holds is believed. */
@@ -159,6 +161,8 @@ void sroce_requester_rewind(struct sroce_requester *req, u32 psn)
 	req->gone_back = true;
 	req->rtt.timing = false;
 	req->probe.sent = false;
+	req->probe.fresh = false;
+	req->probe.unsure = false;
 	req->probe.due = false;
 	/* An earlier READ or atomic is still to be answered. */
 	if (psn != req->unacked_psn)
@@ -384,7 +388,7 @@ static u64 patience_ns(const struct sroce_requester *req)
 	u64 wait_ns = req->gone_back ? sroce_rtt_repair_ns(&req->rtt) :
 				       sroce_rtt_probe_ns(&req->rtt);
 
-	return min(wait_ns << req->probe.shift, MAX_PROBE_NS);
+	return min((wait_ns + req->probe.slack_ns) << req->probe.shift, MAX_PROBE_NS);
 }
 
 /**
@@ -400,6 +404,27 @@ void sroce_requester_expect(struct sroce_requester *req, u64 now_ns)
 		req->probe.deadline_ns = now_ns + patience_ns(req);
 }
 
+/*
+ * An answer that comes sooner after a probe than a round trip was on its way: the
+ * probe was not needed, and more patience would have spared it. One that was needed
+ * takes some of that back.
+ */
+static void learn_patience(struct sroce_requester *req, u64 now_ns)
+{
+	struct sroce_probe *probe = &req->probe;
+	u64 since_ns = now_ns - probe->at_ns;
+
+	if (!probe->fresh) {
+		probe->early = 0;
+		return;
+	}
+	probe->fresh = false;
+	if (since_ns < req->rtt.min_ns)
+		probe->slack_ns = min(probe->slack_ns + 2 * since_ns, MAX_SLACK_NS);
+	else
+		probe->slack_ns -= probe->slack_ns / 4;
+}
+
 /**
  * sroce_requester_heard() - an answer told something
  * @req: the requester
@@ -407,6 +432,7 @@ void sroce_requester_expect(struct sroce_requester *req, u64 now_ns)
  */
 void sroce_requester_heard(struct sroce_requester *req, u64 now_ns)
 {
+	learn_patience(req, now_ns);
 	req->probe.shift = 0;
 	req->probe.asked = 0;
 	req->probe.deadline_ns = SROCE_NEVER;
@@ -447,7 +473,7 @@ static void ack_timeout(struct sroce_requester *req, u64 now_ns)
 	req->ack_deadline_ns = SROCE_NEVER;
 	req->probe.due = true;
 	req->probe.deadline_ns = SROCE_NEVER;
-	sroce_selective_doubt(req, true);
+	sroce_selective_ask(req, true);
 	sroce_requester_expect(req, now_ns);
 }
 
@@ -464,7 +490,7 @@ static void ask(struct sroce_requester *req, u64 now_ns)
 	req->probe.shift = min(shift + 1, MAX_PROBE_SHIFT);
 	req->implied_nak_valid = false;
 	if (sroce_requester_is_selective(req)) {
-		sroce_selective_doubt(req, shift >= DOUBT_PROBES);
+		sroce_selective_ask(req, shift >= DOUBT_PROBES);
 	} else if (req->gone_back || req->next_psn != req->sent_psn ||
 		   req->probe.asked >= MANY_ASKED) {
 		/* The ACK timer runs on: a dead peer is to be noticed. */
@@ -497,8 +523,8 @@ bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns)
 		return false;
 	if (now_ns - req->probe.at_ns >= req->rtt.min_ns)
 		return true;
-	/* It covers the probe and no more: was the round trip thought too long? */
-	if (req->unacked_psn == psn_add(req->probe.psn, 1))
+	/* It covers the probe and no more, again: was the round trip thought too long? */
+	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.early++)
 		req->rtt.min_ns = (u32)(now_ns - req->probe.at_ns);
 	return false;
 }

@@ -3,7 +3,10 @@
  * What the responder sends back, in the order the peer must see it: pending
  * READ and atomic responses first, oldest first, then a NAK or an ACK. So an
  * ACK never passes a response, and several ACKs that became due meanwhile are
- * one. Only holes of a READ that its peer asks for again go before everything.
+ * one. Two things do not wait for responses that are due: holes of a READ that
+ * its peer asks for again, and a selective ACK, which says what has come and
+ * nothing of what was sent: a lost READ would be missed only when all others
+ * have been answered.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -61,13 +64,16 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 	plan_read(resp, res, res->end_bytes, max_packets, plan);
 }
 
-static void plan_ack(const struct sroce_responder *resp, struct sroce_response_plan *plan)
+static bool sack_is_due(const struct sroce_responder *resp)
 {
-	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
-	plan->first_psn = resp->ack_psn;
-	if (!resp->reorder.peer_selective || !resp->reorder.count)
-		return;
+	return resp->ack_pending && resp->reorder.peer_selective && resp->reorder.count;
+}
+
+static void plan_sack(const struct sroce_responder *resp, struct sroce_response_plan *plan)
+{
 	plan->kind = SROCE_RESPONSE_SACK;
+	plan->packet_count = 1;
+	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
 	plan->first_psn = psn_add(resp->epsn, SROCE_PSN_MASK);
 	plan->payload_bytes = sroce_responder_sack_bytes(resp);
 }
@@ -92,6 +98,10 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 		plan_replay(resp, max_packets, plan);
 		return true;
 	}
+	if (sack_is_due(resp)) {
+		plan_sack(resp, plan);
+		return true;
+	}
 	if (sroce_resources_first_pending(&resp->resources, &index)) {
 		plan_resource(resp, index, max_packets, plan);
 		return true;
@@ -103,11 +113,9 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 		plan->first_psn = resp->nak_psn;
 		return true;
 	}
-	if (resp->ack_pending) {
-		plan_ack(resp, plan);
-		return true;
-	}
-	return false;
+	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
+	plan->first_psn = resp->ack_psn;
+	return resp->ack_pending;
 }
 
 static u8 read_response_opcode(const struct sroce_response_plan *plan, u32 i)
@@ -215,7 +223,7 @@ void sroce_responder_response_sent(struct sroce_responder *resp,
 			sroce_resources_replay_sent(&resp->resources, plan->packet_count);
 		else
 			sroce_resources_sent(&resp->resources, plan->resource, plan->packet_count);
-	} else if (resp->nak_pending) {
+	} else if (plan->kind == SROCE_RESPONSE_ACK && resp->nak_pending) {
 		resp->nak_pending = false;
 	} else {
 		resp->ack_pending = false;

@@ -98,6 +98,19 @@ u32 sroce_rtt_answered(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 	return (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);
 }
 
+/*
+ * A round trip of counting is over. A round in which the host or the peer stood still says
+ * nothing of the path, so the best of late count, not the mean.
+ */
+static void take_round(struct sroce_rtt *rtt, u64 now_ns)
+{
+	u64 round_ns = max(now_ns - rtt->round_start_ns, 1ull);
+	u32 path = (u32)div64_u64((u64)rtt->round_packets * rtt->min_ns, round_ns);
+
+	rtt->packets = max(rtt->round_packets, rtt->packets - rtt->packets / 8);
+	rtt->path_packets = max(path, rtt->path_packets - (rtt->path_packets + 15) / 16);
+}
+
 /**
  * sroce_rtt_count() - packets have been answered
  * @rtt: the estimate
@@ -111,8 +124,9 @@ void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
 		return;
 	/* A round that began with a pause says little. */
 	if (rtt->round_end_ns && now_ns - rtt->round_end_ns < rtt->srtt_ns)
-		rtt->packets = max(rtt->round_packets, rtt->packets - rtt->packets / 8);
+		take_round(rtt, now_ns);
 	rtt->round_packets = 0;
+	rtt->round_start_ns = now_ns;
 	rtt->round_end_ns = now_ns + rtt->srtt_ns;
 }
 
@@ -154,7 +168,5 @@ u64 sroce_rtt_repair_ns(const struct sroce_rtt *rtt)
  */
 u32 sroce_rtt_bdp_packets(const struct sroce_rtt *rtt)
 {
-	if (!rtt->srtt_ns)
-		return 0;
-	return (u32)div_u64((u64)rtt->packets * rtt->min_ns, rtt->srtt_ns);
+	return rtt->path_packets;
 }

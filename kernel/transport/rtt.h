@@ -22,9 +22,12 @@
  * @timing: a packet is being timed
  * @timed_psn: its PSN
  * @timed_at_ns: when it was sent
- * @round_end_ns: when the present round-trip time of counting ends
+ * @round_start_ns: when the present round-trip time of counting began
+ * @round_end_ns: when it ends
  * @round_packets: packets answered in it so far
  * @packets: packets answered in a round-trip time, about the most of late
+ * @path_packets: packets answered in the shortest round-trip time at the rate of a round,
+ *                about the most of late
  */
 struct sroce_rtt {
 	u32	srtt_ns;
@@ -35,9 +38,11 @@ struct sroce_rtt {
 	bool	timing;
 	u32	timed_psn;
 	u64	timed_at_ns;
+	u64	round_start_ns;
 	u64	round_end_ns;
 	u32	round_packets;
 	u32	packets;
+	u32	path_packets;
 };
 
 void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns);

@@ -16,6 +16,7 @@
  *     lost_psn       a request that is not done before it was overtaken by so
  *                    many others that it must be lost (reordering is not loss)
  *     lost_answer_psn  the same for the answers to READs and atomics
+ *     waiting        bit by bit: the peer holds the request of a READ or atomic
  *     repairs        sent again; not to be sent a third time too soon
  *
  * A hole is what is lost, not done and not under repair. Nothing here
@@ -56,6 +57,7 @@ static void forget_held(struct sroce_requester *req, u32 psn)
 
 	sel->done_data -= sroce_psn_map_count(&sel->done, psn, beyond);
 	sroce_psn_map_remove_range(&sel->done, psn, beyond);
+	sroce_psn_map_remove_range(&sel->waiting, psn, beyond);
 }
 
 /**
@@ -112,25 +114,13 @@ void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u
 }
 
 /**
- * sroce_selective_doubt() - the peer is silent: believe less of what it said
- * @req: the requester
- * @all: not even that it holds anything; else only that repairs are on their way
- */
-void sroce_selective_doubt(struct sroce_requester *req, bool all)
-{
-	struct sroce_selective *sel = &req->sel;
-
-	forget_repairs(&sel->repairs[0]);
-	forget_repairs(&sel->repairs[1]);
-	if (all)
-		forget_held(req, sel->executed_psn);
-}
-
-/**
  * sroce_selective_missing() - how much of a READ is missing in one piece
  * @req: the requester
  * @wqe: the READ (or atomic)
  * @psn: a PSN of it without a response
+ *
+ * What others have not overtaken may be on its way: it is missing only when its request is,
+ * or when a probe asks for it.
  *
  * Return: PSNs from @psn on, to the next one with a response or to the end.
  */
@@ -140,14 +130,20 @@ u32 sroce_selective_missing(const struct sroce_requester *req, const struct sroc
 	u32 left = (wqe_end_psn(wqe) - psn) & SROCE_PSN_MASK;
 	u32 span = SROCE_PSN_MAP_SPAN - min(sroce_requester_forward(req, psn),
 					    SROCE_PSN_MAP_SPAN - 1);
-	u32 run = sroce_psn_map_run(&req->sel.done, psn, min(left, span), false);
+	u32 lost = sroce_requester_forward(req, req->sel.lost_answer_psn);
+	u32 run;
+
+	if (!req->probe.due && sroce_requester_forward(req, psn) < lost)
+		left = min(left, lost - sroce_requester_forward(req, psn));
+	run = sroce_psn_map_run(&req->sel.done, psn, min(left, span), false);
 
 	/* Nothing is known of what lies beyond the map. */
 	return run == span ? left : run;
 }
 
-/* The first hole from @from to @to. */
-static bool find_hole(const struct sroce_requester *req, u32 from, u32 to, u32 *psn, u32 *count)
+/* The first hole from @from to @to, among requests or answers. */
+static bool find_hole(const struct sroce_requester *req, u32 from, u32 to, bool requests,
+		      u32 *psn, u32 *count)
 {
 	const struct sroce_selective *sel = &req->sel;
 	u32 at = sroce_requester_forward(req, from);
@@ -161,6 +157,8 @@ static bool find_hole(const struct sroce_requester *req, u32 from, u32 to, u32 *
 		hole = bits & ~(psn_map_word(&sel->done, *psn) |
 				psn_map_word(&sel->repairs[0].map, *psn) |
 				psn_map_word(&sel->repairs[1].map, *psn));
+		if (requests)
+			hole &= ~psn_map_word(&sel->waiting, *psn);
 		if (hole) {
 			u32 shift = (u32)__builtin_ctzll(hole);
 
@@ -186,8 +184,8 @@ bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 
 	const struct sroce_selective *sel = &req->sel;
 
 	return sroce_requester_is_selective(req) &&
-	       (find_hole(req, req->unacked_psn, sel->lost_answer_psn, psn, count) ||
-		find_hole(req, sel->executed_psn, sel->lost_psn, psn, count));
+	       (find_hole(req, req->unacked_psn, sel->lost_answer_psn, false, psn, count) ||
+		find_hole(req, sel->executed_psn, sel->lost_psn, true, psn, count));
 }
 
 static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)
@@ -377,9 +375,44 @@ static void note_late(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now
 		sel->late_packets = min(by, REORDER_MAX_PACKETS);
 }
 
+/* The peer holds the request of @psn; *@index is not behind it. Returns whether it is ours. */
+static bool take_held(struct sroce_requester *req, u32 psn, u32 *index, u64 now_ns)
+{
+	const struct sroce_send_wqe *wqe;
+
+	for (;; ++*index) {
+		if (*index == req->posted)
+			return false;
+		wqe = sroce_requester_wqe(req, *index);
+		if (((psn - wqe->first_psn) & SROCE_PSN_MASK) < wqe->psn_count)
+			break;
+	}
+	if (!wqe_is_data(wqe)) {
+		sroce_psn_map_add_range(&req->sel.waiting, psn,
+					sroce_selective_missing(req, wqe, psn));
+		return true;
+	}
+	if (psn_before(psn, req->sel.top_psn))
+		note_late(req, psn, req->sel.top_psn, now_ns);
+	mark_data(req, psn, 1);
+	return true;
+}
+
+/* Eight octets of a bitmap, fewer at its end. */
+static u64 sack_word(const u8 *sack, u32 bytes)
+{
+	u64 word = 0;
+	u32 i;
+
+	for (i = 0; i < min(bytes, 8u); i++)
+		word |= (u64)sack[i] << 8 * i;
+	return word;
+}
+
 /*
  * What the peer holds. Of a READ or an atomic it holds the request: the answer
- * will come in its turn, there is no use in asking again.
+ * will come in its turn, there is no use in asking again. Most of a bitmap is
+ * known from the one before.
  */
 static void take_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack, u32 bytes,
 		      u64 now_ns)
@@ -388,33 +421,17 @@ static void take_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack,
 	u32 end = min(sroce_requester_forward(req, req->next_psn), SROCE_PSN_MAP_SPAN);
 	u32 i, index = req->acked;
 
-	for (i = 0; i < 8 * bytes; i++) {
-		u32 psn = psn_add(base_psn, i);
-		const struct sroce_send_wqe *wqe;
+	for (i = 0; i < bytes; i += 8) {
+		u32 psn = psn_add(base_psn, 8 * i);
+		u64 news = sack_word(sack + i, bytes - i) & ~psn_map_from(&req->sel.done, psn) &
+			   ~psn_map_from(&req->sel.waiting, psn);
 
-		if (!(i % 8) && !sack[i / 8]) {
-			i += 7;
-			continue;
-		}
-		if (!(sack[i / 8] >> i % 8 & 1) || psn_map_has(&req->sel.done, psn))
-			continue;
-		if (sroce_requester_forward(req, psn) >= end)
-			return;
-		while (index != req->posted) {
-			wqe = sroce_requester_wqe(req, index);
-			if (((psn - wqe->first_psn) & SROCE_PSN_MASK) < wqe->psn_count)
-				break;
-			index++;
-		}
-		if (index == req->posted)
-			return;
-		if (wqe_is_data(wqe)) {
-			if (psn_before(psn, req->sel.top_psn))
-				note_late(req, psn, req->sel.top_psn, now_ns);
-			mark_data(req, psn, 1);
-		} else {
-			sroce_selective_repaired(req, psn, sroce_selective_missing(req, wqe, psn),
-						 now_ns);
+		for (; news; news &= news - 1) {
+			u32 held = psn_add(psn, (u32)__builtin_ctzll(news));
+
+			if (sroce_requester_forward(req, held) >= end ||
+			    !take_held(req, held, &index, now_ns))
+				return;
 		}
 	}
 }
@@ -468,6 +485,7 @@ static void leave_behind(struct sroce_requester *req, u32 psn)
 		at = end;
 	}
 	sroce_psn_map_remove_range(&sel->done, req->unacked_psn, count);
+	sroce_psn_map_remove_range(&sel->waiting, req->unacked_psn, count);
 	sroce_psn_map_remove_range(&sel->repairs[0].map, req->unacked_psn, count);
 	sroce_psn_map_remove_range(&sel->repairs[1].map, req->unacked_psn, count);
 }
@@ -492,13 +510,22 @@ static void overtake(const struct sroce_requester *req, u32 top_psn, u32 toleran
 		raise(req, lost_psn, psn_add(req->unacked_psn, top - tolerance));
 }
 
+/* A path that was never seen to reorder is believed to keep the order. */
+static u32 tolerance_packets(const struct sroce_requester *req)
+{
+	u32 late = req->sel.late_packets;
+
+	if (!late)
+		return REORDER_MIN_PACKETS;
+	return clamp(max(sroce_rtt_bdp_packets(&req->rtt) / 4, late + late / 4),
+		     REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
+}
+
 /* What so many others have overtaken is lost. Nothing can overtake the end any more. */
 static void find_lost(struct sroce_requester *req)
 {
 	struct sroce_selective *sel = &req->sel;
-	u32 tolerance = clamp(max(sroce_rtt_bdp_packets(&req->rtt) / 4,
-				  sel->late_packets + sel->late_packets / 4),
-			      REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
+	u32 tolerance = tolerance_packets(req);
 	u32 at_end = sel->late_packets ? tolerance : 1;
 
 	overtake(req, sel->top_psn, sel->top_psn == req->sent_psn ? at_end : tolerance,
@@ -528,8 +555,9 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	}
 	raise(req, &sel->top_psn, plan->executed_psn);
 	if (!plan->answered) {
-		/* Answers to what was executed before were sent before. */
-		raise(req, &sel->answer_psn, plan->executed_psn);
+		/* But for a selective ACK, answers to what was executed before were sent before. */
+		if (!plan->sack)
+			raise(req, &sel->answer_psn, plan->executed_psn);
 		sroce_requester_acked(req, news + sel->done_data - held, 0, now_ns);
 		return sel->done_data != held;
 	}
@@ -545,6 +573,37 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		if (sel->repairs[i].any && psn_map_has(&sel->repairs[i].map, plan->answered_psn))
 			sel->repairs[i].until_ns = now_ns + sroce_rtt_repair_ns(&req->rtt);
 	return true;
+}
+
+/*
+ * What was sent before the probe and is not covered by its answer was lost; or the
+ * probe has overtaken it, where packets do that.
+ */
+static void take_probe_answer(struct sroce_requester *req)
+{
+	req->probe.unsure = req->sel.late_packets;
+	if (!req->probe.unsure)
+		raise(req, &req->sel.lost_psn, req->probe.end_psn);
+}
+
+/**
+ * sroce_selective_ask() - an answer is late: believe less of what the peer said
+ * @req: the requester
+ * @all: not even that it holds anything; else only that repairs are on their way
+ *
+ * What the answer to the last probe did not cover, and is missing still, was lost.
+ */
+void sroce_selective_ask(struct sroce_requester *req, bool all)
+{
+	struct sroce_selective *sel = &req->sel;
+
+	forget_repairs(&sel->repairs[0]);
+	forget_repairs(&sel->repairs[1]);
+	if (all)
+		forget_held(req, sel->executed_psn);
+	if (req->probe.unsure && psn_before(req->unacked_psn, req->probe.end_psn))
+		raise(req, &sel->lost_psn, req->probe.end_psn);
+	req->probe.unsure = false;
 }
 
 /**
@@ -579,7 +638,7 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 		sroce_requester_acked(req, 0, sroce_rtt_answered(&req->rtt, req->rtt.timed_psn,
 								 now_ns), now_ns);
 	if (sroce_requester_probe_answered(req, now_ns))
-		raise(req, &sel->lost_psn, req->probe.end_psn);
+		take_probe_answer(req);
 	find_lost(req);
 	expire_repairs(req, now_ns);
 }

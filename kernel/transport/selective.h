@@ -48,6 +48,7 @@ struct sroce_repairs {
  * @done_data: SEND and WRITE packets in @done
  * @done: PSNs that need nothing more: held or executed by the peer, or READ
  *        responses that have come
+ * @waiting: PSNs of READs and atomics whose requests the peer holds; their answers will come
  * @repairs: two generations, so that a repair that is lost too is noticed
  */
 struct sroce_selective {
@@ -61,6 +62,7 @@ struct sroce_selective {
 	u32	late_packets;
 	u32	done_data;
 	struct sroce_psn_map done;
+	struct sroce_psn_map waiting;
 	struct sroce_repairs repairs[2];
 };
 
@@ -72,6 +74,12 @@ struct sroce_selective {
  * @asked: how often an answer was asked for since the last one that told anything
  * @due: a packet is to be sent again to ask
  * @sent: one was; what its answer does not cover was lost
+ * @fresh: and nothing has been heard since
+ * @early: how many in a row had an answer, and of themselves alone, sooner than a round trip
+ * @unsure: what the answer did not cover may be late instead, where packets are: the next
+ *          question decides
+ * @slack_ns: patience beyond what the round trip calls for: answers took that long of late,
+ *            and were not lost
  * @psn: its PSN
  * @end_psn: one past the newest PSN sent before it
  * @at_ns: when it was sent
@@ -83,6 +91,10 @@ struct sroce_probe {
 	u32	asked;
 	bool	due;
 	bool	sent;
+	bool	fresh;
+	bool	unsure;
+	u8	early;
+	u64	slack_ns;
 	u32	psn;
 	u32	end_psn;
 	u64	at_ns;
@@ -96,7 +108,7 @@ bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 
 u32 sroce_selective_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 			    u32 psn);
 void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns);
-void sroce_selective_doubt(struct sroce_requester *req, bool all);
+void sroce_selective_ask(struct sroce_requester *req, bool all);
 void sroce_selective_restart(struct sroce_requester *req, u32 psn);
 
 #endif

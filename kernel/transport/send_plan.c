@@ -343,11 +343,13 @@ static void commit_repair(struct sroce_requester *req, const struct sroce_send_p
 	u32 count = plan->packet_count;
 	bool probes = req->probe.due;
 
+	/* As was planned: what is missing depends on whether a probe asks. */
 	if (!wqe_is_data(wqe))
 		count = sroce_selective_missing(req, wqe, plan->first_psn);
 	if (probes) {
 		req->probe.due = false;
 		req->probe.sent = true;
+		req->probe.fresh = true;
 		req->probe.psn = plan->first_psn;
 		req->probe.end_psn = req->next_psn;
 		req->probe.at_ns = now_ns;

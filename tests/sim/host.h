@@ -90,6 +90,7 @@ class Host {
   void check_done_map() const;
   void check_lost(const sroce_requester& before) const;
   void check_selective(const sroce_requester& before) const;
+  void check_asked(const sroce_requester& before) const;
   void check_recovery(const sroce_requester& before, const sroce_ack_plan& plan);
   void check_held() const;
   void check_taken(const sroce_packet& pkt, const sroce_recv_plan& plan);

@@ -131,6 +131,8 @@ void Conversation::check_acknowledge(const sroce_packet& pkt) {
   if (kind == SROCE_AETH_ACK) {
     require(psn_before(pkt.psn, exec_psn_), "acknowledged what was not executed", "psn=%06x",
             pkt.psn);
+    // A selective ACK says what has come; it says nothing of answers.
+    if (pkt.info->flags & SROCE_OPF_SACK) return;
     SendWork* work = work_at(pkt.psn);
     if (!work || psn_before(pkt.psn, sends[0].first_psn)) return;  // before the first request
     check_answers_before(*work);

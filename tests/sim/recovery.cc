@@ -29,7 +29,18 @@ void Host::check_repair(const sroce_send_plan& plan) const {
   if (!plan.repair || !out_->strict()) return;
   require(both_selective() || requester_.probe.due, "repair for a standard peer", "psn=%06x",
           plan.first_psn);
-  if (requester_.probe.due || !plan.payload_bytes) return;
+  if (requester_.probe.due) return;
+  if (sroce_requester_wqe(&requester_, plan.index)->opcode == SROCE_WR_READ)
+    require(psn_before(plan.first_psn, requester_.sel.executed_psn) ||
+                !told_held_.contains(plan.first_psn),
+            "a READ that the peer holds is asked for again", "psn=%06x", plan.first_psn);
+  const u32 unacked = requester_.unacked_psn, mtu = scenario_.mtu_bytes;
+  const u32 lost = distance(unacked, requester_.sel.lost_answer_psn);
+  const u32 asked = plan.payload_end > plan.offset ? (plan.payload_end - plan.offset - 1) / mtu : 0;
+  require(
+      distance(unacked, plan.first_psn) >= lost || distance(unacked, plan.first_psn) + asked < lost,
+      "an answer that may be on its way is asked for again", "psn=%06x", plan.first_psn);
+  if (!plan.payload_bytes) return;
   for (u32 i = 0; i < plan.packet_count; i++)
     require(!told_held_.contains(psn_add(plan.first_psn, i)), "what the peer holds is sent again",
             "psn=%06x", psn_add(plan.first_psn, i));
@@ -64,7 +75,10 @@ void Host::check_waiting() const {
 
 // After a long silence the engine may doubt that the peer still holds what it told of.
 void Host::forget_doubted() {
-  std::erase_if(told_held_, [this](u32 psn) { return !psn_map_has(&requester_.sel.done, psn); });
+  const sroce_selective& sel = requester_.sel;
+  std::erase_if(told_held_, [&sel](u32 psn) {
+    return !psn_map_has(&sel.done, psn) && !psn_map_has(&sel.waiting, psn);
+  });
 }
 
 // What a selective ACK says, read independently.
@@ -104,18 +118,23 @@ void Host::check_done_map() const {
           req.sel.done_data, data);
 }
 
-// Reordering is not loss: three others must overtake a packet, unless it is the last.
+// Reordering is not loss: three others must overtake a packet, or as many as did of late, unless it
+// is the last.
 void Host::check_lost(const sroce_requester& before) const {
   const sroce_selective& sel = requester_.sel;
   const u32 unacked = requester_.unacked_psn;
   const auto ahead = [unacked](u32 psn) { return distance(unacked, psn); };
   const u32 top = ahead(sel.top_psn), lost = ahead(sel.lost_psn), sent = ahead(requester_.sent_psn);
   const bool probed = before.probe.sent && !requester_.probe.sent;
-  require(!lost || sel.lost_psn == before.sel.lost_psn || lost + 3 <= top ||
-              (top == sent && lost < top) || (probed && lost <= ahead(before.probe.end_psn)),
+  u32 late = 3;
+  if (sel.late_packets)
+    late = std::max({late, sroce_rtt_bdp_packets(&requester_.rtt) / 4,
+                     sel.late_packets + sel.late_packets / 4});
+  late = std::min(late, 512u);
+  require(!lost || sel.lost_psn == before.sel.lost_psn || lost + late <= top ||
+              (top == sent && lost < top && !sel.late_packets) ||
+              (probed && lost <= ahead(before.probe.end_psn)),
           "late is not lost", "%06x lost, %06x is the newest told of", sel.lost_psn, sel.top_psn);
-  const u32 late = std::max(
-      {3u, sroce_rtt_bdp_packets(&requester_.rtt) / 4, sel.late_packets + sel.late_packets / 4});
   require(lost + late >= top, "lost and not noticed", "%06x lost, %06x is the newest told of",
           sel.lost_psn, sel.top_psn);
   require(ahead(sel.lost_answer_psn) + late >= ahead(sel.answer_psn), "lost and not noticed",
@@ -157,14 +176,27 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   if (!answered || !psn_before(req.unacked_psn, before.probe.end_psn)) return;
   const bool its_own = now_ns_ - before.probe.at_ns >= req.rtt.min_ns;
   const bool selective = req.sel.mode == SROCE_SELECTIVE_ON;
-  const bool missed = selective ? !psn_before(req.sel.lost_psn, before.probe.end_psn)
-                                : req.next_psn == req.unacked_psn;
+  // Where packets come late the next question decides.
+  const bool missed = selective
+                          ? !psn_before(req.sel.lost_psn, before.probe.end_psn) || req.probe.unsure
+                          : req.next_psn == req.unacked_psn;
   // An answer as early as that lowers what is thought of the path, and says nothing itself.
   const bool lowers = now_ns_ - before.probe.at_ns == req.rtt.min_ns;
   require(!its_own || missed || lowers, "a probe's answer says nothing", "psn=%06x",
           req.unacked_psn);
   require(its_own || selective || !missed || before.next_psn == before.unacked_psn,
           "an answer too early for the probe", "psn=%06x", req.unacked_psn);
+}
+
+// An answer is late: what a probe's answer did not cover and is missing still was lost.
+void Host::check_asked(const sroce_requester& before) const {
+  const sroce_requester& req = requester_;
+  if (!before.probe.unsure || req.state == SROCE_SQ_ERROR) return;
+  if (req.probe.asks == before.probe.asks && req.timeouts == before.timeouts) return;
+  require(!psn_before(req.unacked_psn, before.probe.end_psn) ||
+              !psn_before(req.sel.lost_psn, before.probe.end_psn),
+          "missing twice and not lost", "%06x lost, %06x asked for", req.sel.lost_psn,
+          before.probe.end_psn);
 }
 
 // What came before its turn, and what the peer hears of it.
@@ -180,6 +212,9 @@ void Host::check_held() const {
   require(!reorder.count || reorder.peer_selective || reorder.nak_at_ns != SROCE_NEVER ||
               responder_.gap_reported,
           "a gap will never be reported", "epsn=%06x", responder_.epsn);
+  require(!reorder.peer_selective || reorder.unreported < 64 || responder_.ack_pending,
+          "nobody is told what is held", "epsn=%06x, %u since the last time", responder_.epsn,
+          reorder.unreported);
 }
 
 // A request has been acted upon.

@@ -30,7 +30,9 @@ void Host::handle_deadline() {
                                  : "asks again"));
   if (expired) out_->retried();
   if (!rnr_waiting) retried_gap_psn_ = ~0u;
+  const sroce_requester before = requester_;
   sroce_requester_timeout(&requester_, now_ns_);
+  check_asked(before);
   forget_doubted();
   require(requester_.timeouts == timeouts + expired, "timeouts are miscounted", "%llu",
           (unsigned long long)requester_.timeouts);

@@ -199,6 +199,73 @@ TEST(Probe, OfASelectivePeerTellsWhatWasLost) {
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
 }
 
+TEST(Probe, WhereThePathReordersTheNextQuestionTellsWhatWasLost) {
+  AdaptiveSends sq(4, {.selective = true});
+  sq.req.sel.late_packets = 2;
+  sq.expire();
+  sq.send_all();
+  sq.now += 20 * kMicrosecond;
+  sq.receive(selective(ack(1000)));
+  EXPECT_TRUE(sq.send_all().empty()) << "the probe may have overtaken them";
+  sq.expire();
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
+}
+
+TEST(Probe, WhatHasComeMeanwhileIsNotLost) {
+  AdaptiveSends sq(2, {.selective = true});
+  sq.req.sel.late_packets = 2;
+  sq.expire();
+  sq.send_all();
+  sq.now += 20 * kMicrosecond;
+  sq.receive(selective(ack(1000)));
+  sq.receive(selective(ack(1001)));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.expire();
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
+}
+
+// How long the sender waits for an answer to one SEND more.
+u64 patience(AdaptiveSends& sq) {
+  sq.post(send_of(10));
+  sq.send_all();
+  return sroce_requester_deadline(&sq.req) - sq.now;
+}
+
+TEST(Probe, ThatWasNotNeededTeachesPatience) {
+  AdaptiveSends sq(1, {.selective = true});
+  const u64 before_ns = sroce_requester_deadline(&sq.req) - sq.now;
+  sq.expire();
+  sq.send_all();
+  sq.now += 5 * kMicrosecond;
+  sq.receive(selective(ack(1000)));
+  EXPECT_EQ(patience(sq), before_ns + 10 * kMicrosecond);
+}
+
+TEST(Probe, ThatWasNeededTakesSomeOfItBack) {
+  AdaptiveSends sq(1, {.selective = true});
+  const u64 before_ns = sroce_requester_deadline(&sq.req) - sq.now;
+  sq.req.probe.slack_ns = 8 * kMicrosecond;
+  sq.expire();
+  sq.send_all();
+  sq.now += 20 * kMicrosecond;
+  sq.receive(selective(ack(1000)));
+  EXPECT_EQ(patience(sq), before_ns + 6 * kMicrosecond);
+}
+
+TEST(Probe, OneEarlyAnswerDoesNotShortenTheRoundTripTwoInARowDo) {
+  AdaptiveSends sq(4, {.selective = true});
+  const u32 min_ns = sq.req.rtt.min_ns;
+  for (u32 psn = 1000; psn < 1002; psn++) {
+    EXPECT_EQ(sq.req.rtt.min_ns, min_ns) << psn;
+    sq.expire();
+    sq.send_all();
+    sq.now += 5 * kMicrosecond;
+    sq.receive(selective(ack(psn)));
+  }
+  EXPECT_EQ(sq.req.rtt.min_ns, 5 * kMicrosecond);
+}
+
 TEST(Probe, AThirdInVainMakesTheSenderDoubtASelectivePeer) {
   AdaptiveSends sq(6, {.ack_timeout_ns = 0, .selective = true});
   sq.receive_sack(999, {1001, 1002});

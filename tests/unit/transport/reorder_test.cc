@@ -38,6 +38,7 @@ struct SelectivePair : ReceiveQueue {
   void write(const Psns& psns) {
     for (u32 psn : psns) receive(selective(quiet_write(psn)));
   }
+  void ask(u32 psn) { receive(selective(write_only(psn & SROCE_PSN_MASK, 0x10000, 16))); }
 };
 
 // The bitmap of a selective ACK, as PSNs.
@@ -331,19 +332,21 @@ TEST(ReorderSack, AnswersCarryTheBitOnlyToWhoAsks) {
   EXPECT_FALSE(unwilling.respond()[0].selective);
 }
 
-TEST(ReorderSack, TellsOfTheFirstPacketHeldAtOnceAndNeedsNoTimer) {
+TEST(ReorderSack, TellsOfAGapThatFourHavePassedAndNeedsNoTimer) {
   SelectivePair rq;
-  rq.write({2001});
+  rq.write({2001, 2002, 2003});
+  EXPECT_FALSE(rq.next_response());
+  rq.write({2004});
   const sroce_response_plan plan = only_answer(rq);
   EXPECT_EQ(plan.kind, SROCE_RESPONSE_SACK);
   EXPECT_EQ(plan.first_psn, 1999u);
-  EXPECT_EQ(told(rq, plan), Psns{2001});
+  EXPECT_EQ(told(rq, plan), (Psns{2001, 2002, 2003, 2004}));
   EXPECT_FALSE(rq.timer_runs());
 }
 
 TEST(ReorderSack, IsPaddedToWordsAndHasItsOwnOpcode) {
   SelectivePair rq;
-  rq.write({2001});
+  rq.ask(2001);
   const auto packets = rq.respond();
   ASSERT_EQ(packets.size(), 1u);
   EXPECT_EQ(packets[0].opcode, SROCE_OP_SACK);
@@ -351,46 +354,74 @@ TEST(ReorderSack, IsPaddedToWordsAndHasItsOwnOpcode) {
   EXPECT_TRUE(packets[0].selective);
 }
 
-TEST(ReorderSack, TellsOfManyPacketsTogether) {
-  SelectivePair rq;
-  rq.write({2001});
-  rq.respond();
-  for (u32 psn = 2002; psn < 2017; psn++) {
+TEST(ReorderSack, TellsSoonAgainAndThenOfManyPacketsTogether) {
+  SelectivePair rq(2000, 1000);
+  Psns reports;
+  for (u32 psn = 2001; psn < 2200; psn++) {
     rq.write({psn});
-    EXPECT_FALSE(rq.next_response()) << psn;
+    if (rq.next_response()) {
+      reports.push_back(psn);
+      EXPECT_EQ(told(rq, only_answer(rq)).size(), psn - 2000);
+    }
   }
-  rq.write({2017});
-  EXPECT_EQ(told(rq, only_answer(rq)).size(), 17u);
+  EXPECT_EQ(reports, (Psns{2004, 2020, 2052, 2116, 2180}));
+}
+
+TEST(ReorderSack, ANewGapIsToldOfSoonAgain) {
+  SelectivePair rq(2000, 1000);
+  for (u32 psn = 2001; psn < 2100; psn++) rq.write({psn});
+  rq.respond();
+  rq.write({2000});
+  rq.respond();
+  EXPECT_EQ(rq.resp.epsn, 2100u);
+  rq.write({2101, 2102, 2103});
+  EXPECT_FALSE(rq.next_response());
+  rq.write({2104});
+  EXPECT_EQ(told(rq, only_answer(rq)), (Psns{2101, 2102, 2103, 2104}));
+}
+
+TEST(ReorderSack, AReadThatIsHeldIsToldOfAtOnce) {
+  SelectivePair rq;
+  rq.receive(selective(read_request(2010, 0x10000, 4096)));
+  EXPECT_EQ(told(rq, only_answer(rq)), Psns{2010});
 }
 
 TEST(ReorderSack, TellsOfEveryHole) {
   SelectivePair rq;
-  rq.write({2001});
-  rq.respond();
-  rq.write({2003});
-  rq.receive(selective(write_only(2006, 0x10000, 16)));
+  rq.write({2001, 2003});
+  rq.ask(2006);
   EXPECT_EQ(told(rq, only_answer(rq)), (Psns{2001, 2003, 2006}));
 }
 
 TEST(ReorderSack, ADuplicateThatAsksIsAnswered) {
   SelectivePair rq;
   rq.write({2001});
-  rq.respond();
-  rq.receive(selective(write_only(2001, 0x10000, 16)));
+  rq.ask(2001);
   EXPECT_EQ(told(rq, only_answer(rq)), Psns{2001});
 }
 
 TEST(ReorderSack, WhoAsksIsToldAtOnce) {
   SelectivePair rq;
   rq.write({2001});
-  rq.respond();
-  rq.receive(selective(write_only(2002, 0x10000, 16)));
+  rq.ask(2002);
   EXPECT_EQ(told(rq, only_answer(rq)), (Psns{2001, 2002}));
+}
+
+TEST(ReorderSack, ThatAGapHasClosedIsToldIfItWasToldOf) {
+  SelectivePair unheard;
+  unheard.write({2001, 2002, 2000});
+  EXPECT_FALSE(unheard.next_response());
+  SelectivePair rq;
+  rq.ask(2001);
+  rq.respond();
+  rq.write({2000});
+  EXPECT_EQ(only_answer(rq).kind, SROCE_RESPONSE_ACK);
 }
 
 TEST(ReorderSack, IsAnAckOnceNothingIsHeld) {
   SelectivePair rq;
-  rq.write({2001, 2000});
+  rq.ask(2001);
+  rq.write({2000});
   const sroce_response_plan plan = only_answer(rq);
   EXPECT_EQ(plan.kind, SROCE_RESPONSE_ACK);
   EXPECT_EQ(plan.first_psn, 2001u);
@@ -400,20 +431,31 @@ TEST(ReorderSack, BeginsWithTheExpectedPsnWhereverThatLies) {
   for (u32 psn : {0u, 1u, 63u, 64u, 65u, 0xffffffu, 0xffffc1u, 0x7fffffu}) {
     SelectivePair rq(psn, 1000);
     const Psns held = {psn_add(psn, 1), psn_add(psn, 2), psn_add(psn, 64), psn_add(psn, 200)};
-    rq.write(held);
+    rq.write({held.begin(), held.end() - 1});
+    rq.ask(held.back());
     EXPECT_EQ(told(rq, only_answer(rq)), held) << psn;
   }
 }
 
-TEST(ReorderSack, ComesAfterTheAnswersToReads) {
+TEST(ReorderSack, DoesNotWaitForTheAnswersToReads) {
   SelectivePair rq;
   rq.receive(selective(read_request(2000, 0x10000, 1000)));
-  rq.write({2002});
+  rq.ask(2002);
+  const auto packets = rq.respond();
+  ASSERT_EQ(packets.size(), 2u);
+  EXPECT_EQ(packets[0].opcode, SROCE_OP_SACK);
+  EXPECT_EQ(packets[0].psn, 2000u);
+  EXPECT_EQ(packets[1].opcode, SROCE_OP_READ_RESPONSE_ONLY);
+}
+
+TEST(ReorderSack, AnOrdinaryAckWaitsForTheAnswersToReads) {
+  SelectivePair rq;
+  rq.receive(selective(read_request(2000, 0x10000, 1000)));
+  rq.ask(2001);
   const auto packets = rq.respond();
   ASSERT_EQ(packets.size(), 2u);
   EXPECT_EQ(packets[0].opcode, SROCE_OP_READ_RESPONSE_ONLY);
-  EXPECT_EQ(packets[1].opcode, SROCE_OP_SACK);
-  EXPECT_EQ(packets[1].psn, 2000u);
+  EXPECT_EQ(packets[1].opcode, SROCE_OP_ACK);
 }
 
 // ---------------------------------------------------------------- holes of READs

@@ -143,6 +143,23 @@ TEST(RttPath, DoesNotHoldWhatStandsInQueues) {
   EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 30, 6);
 }
 
+TEST(RttPath, HoldsNoLessBecauseSomebodyStoodStillForAWhile) {
+  sroce_rtt rtt = after({10000});
+  u64 now_ns = 10000;
+  for (; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
+  // A third of the speed, for three rounds.
+  for (; now_ns < 230000; now_ns += 1000) sroce_rtt_count(&rtt, 1, now_ns);
+  EXPECT_GE(sroce_rtt_bdp_packets(&rtt), 22u);
+}
+
+TEST(RttPath, ThatBecameSlowerHoldsLessInTheEnd) {
+  sroce_rtt rtt = after({10000});
+  u64 now_ns = 10000;
+  for (; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 6, now_ns);
+  for (; now_ns < 1000000; now_ns += 1000) sroce_rtt_count(&rtt, 1, now_ns);
+  EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 10, 2);
+}
+
 TEST(RttPath, IsNotSmallAfterAPause) {
   sroce_rtt rtt = after({10000});
   for (u64 now_ns = 10000; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);

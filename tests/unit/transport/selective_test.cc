@@ -286,6 +286,20 @@ TEST(SelectiveHole, IsOneOnlyWhenThreeOthersHaveOvertakenIt) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
 }
 
+TEST(SelectiveHole, OnlyWhereThePathReordersItsLengthCounts) {
+  SelectiveSends sq(12);
+  sq.req.rtt.path_packets = 24;
+  sq.receive_sack(999, {1001, 1002, 1003});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  SelectiveSends reordering(12);
+  reordering.req.rtt.path_packets = 24;
+  reordering.req.sel.late_packets = 1;
+  reordering.receive_sack(999, {1001, 1002, 1003, 1004, 1005});
+  EXPECT_TRUE(reordering.send_all().empty());
+  reordering.receive_sack(999, {1001, 1002, 1003, 1004, 1005, 1006});
+  EXPECT_EQ(psns_of(reordering.send_all()), Psns{1000});
+}
+
 TEST(SelectiveHole, NothingMoreCanOvertakeTheEnd) {
   SelectiveSends sq(3);
   sq.receive_sack(999, {1002});
@@ -451,6 +465,19 @@ TEST(SelectiveRead, AskedForAgainIsWhatIsMissing) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
+TEST(SelectiveRead, WhatWasNotOvertakenIsNotAskedForAgain) {
+  SelectiveQueue sq;
+  sq.post(read_of(8 * 1024));
+  sq.post(read_of(1024));
+  sq.send_all();
+  sq.req.sel.late_packets = 4;
+  sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1008, 1024)));
+  const sroce_send_plan plan = sq.send();
+  EXPECT_EQ(plan.first_psn, 1000u);
+  EXPECT_EQ(sq.packet(plan, 0).dma_length, 4u * 1024) << "five others may have been overtaken";
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
 TEST(SelectiveRead, ThatWasNeverAnsweredIsAskedForWhole) {
   SelectiveQueue sq({.slots = 32});
   sq.post(read_of(100 * 1024));
@@ -473,6 +500,29 @@ TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgain) {
   sq.receive_sack(999, {1001, 1005, 1006, 1007, 1008, 1009}, 16);
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
   EXPECT_FALSE(sq.completion());
+}
+
+TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgainHoweverLongThatTakes) {
+  SelectiveSends sq(1);
+  sq.post(read_of(4096));
+  for (int i = 0; i < 6; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(999, {1001, 1005, 1006, 1007});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  sq.now += 10 * sroce_rtt_repair_ns(&sq.req.rtt);
+  sq.receive_sack(999, {1001, 1005, 1006, 1007, 1008});
+  sq.now += 10 * sroce_rtt_repair_ns(&sq.req.rtt);
+  sq.receive_sack(999, {1001, 1005, 1006, 1007, 1008, 1009});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000}) << "lost again";
+}
+
+TEST(SelectiveRead, ASelectiveAckSaysNothingOfItsAnswers) {
+  SelectiveQueue sq;
+  sq.post(read_of(4096));
+  for (int i = 0; i < 6; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(1003, {1005, 1006, 1007, 1008});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1004});
 }
 
 TEST(SelectiveRead, AnAckPassesItWithoutCompletingIt) {
