@@ -417,6 +417,8 @@ static void receive(struct receiver *to, struct sroce_rx *rx)
 	if (!to->hears) {
 		drop(rx, SROCE_CTR_DROP_ADDRESS);
 	} else if (responds) {
+		if (sroce_completer_merges(&qp->req, &rx->pkt))
+			sroce_rx_merge(rx);
 		take_response(qp, rx);
 	} else {
 		if (sroce_responder_merges(&qp->resp, &rx->pkt))

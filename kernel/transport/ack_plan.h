@@ -41,11 +41,12 @@ enum sroce_drop_reason {
  * @place_atomic: place the packet's atomic_original, in host order, at offset 0
  * @selective: the packet is read by the rules of selective.c
  * @decide: it is the peer's first answer, which tells whether it is selective
- * @answered: @answered_psn has its response
+ * @answered: @answered_psn and so many packets as @count says have their response
  * @unacked_psn: the oldest PSN not acknowledged from now on
  * @index: WQE whose data is placed, or which failed
  * @place_offset: where in the message the payload goes
  * @place_bytes: payload to place, 0 for none
+ * @count: packets that the response is made of, see sroce_completer_merges()
  * @rnr_wait_ns: how long to wait after an RNR NAK
  * @executed_psn: selective: the peer has executed everything before it
  * @answered_psn: see @answered
@@ -67,6 +68,7 @@ struct sroce_ack_plan {
 	u32	index;
 	u32	place_offset;
 	u32	place_bytes;
+	u32	count;
 	u64	rnr_wait_ns;
 	u32	executed_psn;
 	u32	answered_psn;

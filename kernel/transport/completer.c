@@ -91,7 +91,7 @@ static void plan_read_response(const struct sroce_requester *req, const struct s
 	const struct sroce_send_wqe *wqe = place->wqe;
 	u32 number = (pkt->psn - wqe->first_psn) & SROCE_PSN_MASK;
 	u32 offset = number * req->attr.mtu_bytes;
-	bool last = number == wqe->psn_count - 1;
+	bool last = number + pkt->count == wqe->psn_count;
 
 	if (wqe->opcode != SROCE_WR_READ || !sroce_aeth_is_ack(pkt) ||
 	    last != !!(pkt->info->flags & SROCE_OPF_LAST)) {
@@ -102,7 +102,7 @@ static void plan_read_response(const struct sroce_requester *req, const struct s
 		plan_implied_nak(req, plan, place->expected_psn);
 		return;
 	}
-	if (pkt->payload_bytes != min(wqe->length - offset, req->attr.mtu_bytes)) {
+	if (pkt->payload_bytes != min(wqe->length - offset, pkt->count * req->attr.mtu_bytes)) {
 		plan_failure(plan, place->index, place->expected_psn, SROCE_WC_LOC_LEN_ERR);
 		return;
 	}
@@ -110,7 +110,7 @@ static void plan_read_response(const struct sroce_requester *req, const struct s
 	plan->index = place->index;
 	plan->place_offset = offset;
 	plan->place_bytes = pkt->payload_bytes;
-	plan->unacked_psn = psn_add(pkt->psn, 1);
+	plan->unacked_psn = psn_add(pkt->psn, pkt->count);
 }
 
 static void plan_atomic_ack(const struct sroce_packet *pkt, const struct place *place,
@@ -211,6 +211,22 @@ static void plan_ack(const struct sroce_requester *req, const struct sroce_packe
 }
 
 /**
+ * sroce_completer_merges() - may responses that continue this one be looked at as one with it?
+ * @req: the requester
+ * @pkt: a parsed packet
+ *
+ * As with sroce_responder_merges().
+ *
+ * Return: whether this is the expected response, in the middle of a READ's, of a peer that has
+ * answered before.
+ */
+bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt)
+{
+	return pkt->opcode == SROCE_OP_READ_RESPONSE_MIDDLE && pkt->psn == req->unacked_psn &&
+	       req->sel.mode != SROCE_SELECTIVE_OFFERED;
+}
+
+/**
  * sroce_completer_plan() - what does this response mean? Changes nothing
  * @req: the requester
  * @pkt: a parsed packet
@@ -223,6 +239,7 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 
 	memset(plan, 0, sizeof(*plan));
 	plan->unacked_psn = req->unacked_psn;
+	plan->count = pkt->count;
 	if (req->state != SROCE_SQ_READY && req->state != SROCE_SQ_DRAINING) {
 		plan_drop(plan, SROCE_DROP_STATE);
 		return;
@@ -296,7 +313,7 @@ static void commit_in_order(struct sroce_requester *req, const struct sroce_ack_
 
 	/* Our own buffer is at fault: the response before this one was the last good one. */
 	if (!placed)
-		unacked_psn = psn_add(unacked_psn, SROCE_PSN_MASK);
+		unacked_psn = psn_add(unacked_psn, -plan->count & SROCE_PSN_MASK);
 	if (unacked_psn != req->unacked_psn)
 		sroce_requester_advance(req, unacked_psn, now_ns);
 	if (sroce_requester_probe_answered(req, now_ns) && !plan->rewind)

@@ -220,6 +220,7 @@ void sroce_requester_fail(struct sroce_requester *req, u32 index, enum sroce_wc_
 bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_completion *wc);
 
 /* completer.c */
+bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt);
 void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			  struct sroce_ack_plan *plan);
 void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,

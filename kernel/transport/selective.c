@@ -222,11 +222,12 @@ static void plan_answer(const struct sroce_requester *req, const struct sroce_pa
 	bool ends = !is_read || (pkt->info->flags & SROCE_OPF_LAST);
 	bool fits = is_read ? wqe->opcode == SROCE_WR_READ : wqe_is_atomic(wqe->opcode);
 
-	if (!fits || !sroce_aeth_is_ack(pkt) || (number == wqe->psn_count - 1 && !ends)) {
+	if (!fits || !sroce_aeth_is_ack(pkt) || (number + pkt->count >= wqe->psn_count && !ends)) {
 		plan_failure(req, plan, wqe->first_psn, SROCE_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (is_read && pkt->payload_bytes != min(wqe->length - offset, req->attr.mtu_bytes)) {
+	if (is_read && pkt->payload_bytes != min(wqe->length - offset,
+						     pkt->count * req->attr.mtu_bytes)) {
 		plan_failure(req, plan, wqe->first_psn, SROCE_WC_LOC_LEN_ERR);
 		return;
 	}
@@ -563,11 +564,11 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	}
 	if (!placed)
 		return false;
-	sroce_requester_acked(req, 1, 0, now_ns);
+	sroce_requester_acked(req, plan->count, 0, now_ns);
 	if (psn_before(plan->answered_psn, sel->answer_psn))
 		note_late(req, plan->answered_psn, sel->answer_psn, now_ns);
-	psn_map_add(&sel->done, plan->answered_psn);
-	raise(req, &sel->answer_psn, psn_add(plan->answered_psn, 1));
+	sroce_psn_map_add_range(&sel->done, plan->answered_psn, plan->count);
+	raise(req, &sel->answer_psn, psn_add(plan->answered_psn, plan->count));
 	for (i = 0; i < 2; i++)
 		/* The rest of a READ asked for again follows. */
 		if (sel->repairs[i].any && psn_map_has(&sel->repairs[i].map, plan->answered_psn))

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "port/engine.h"
+#include "repetition.h"
 
 namespace sroce_test {
 
@@ -105,13 +106,9 @@ class ReceiveQueue {
     return any ? std::optional(first) : std::nullopt;
   }
   sroce_packet packet(const sroce_response_plan& plan, u32 i) const {
-    sroce_packet pkt, before;
-    sroce_response_plan_packet(&resp, &plan, i, &pkt);
-    if (!sroce_packet_repeats(i, plan.packet_count)) return pkt;
-    sroce_response_plan_packet(&resp, &plan, i - 1, &before);
-    before.psn = psn_add(plan.first_psn, i);
-    EXPECT_EQ(memcmp(&before, &pkt, sizeof(pkt)), 0) << "packet " << i << " is not a repetition";
-    return pkt;
+    return packet_of_burst(i, plan.packet_count, [&](u32 number, sroce_packet* pkt) {
+      sroce_response_plan_packet(&resp, &plan, number, pkt);
+    });
   }
   void sent(const sroce_response_plan& plan, sroce_mem_status fetched = SROCE_MEM_OK) {
     sroce_responder_response_sent(&resp, &plan, fetched);

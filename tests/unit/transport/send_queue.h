@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "port/engine.h"
+#include "repetition.h"
 
 namespace sroce_test {
 
@@ -149,13 +150,9 @@ class SendQueue {
     return made;
   }
   sroce_packet packet(const sroce_send_plan& plan, u32 i) const {
-    sroce_packet pkt, before;
-    sroce_send_plan_packet(&req, &plan, i, &pkt);
-    if (!sroce_packet_repeats(i, plan.packet_count)) return pkt;
-    sroce_send_plan_packet(&req, &plan, i - 1, &before);
-    before.psn = psn_add(plan.first_psn, i);
-    EXPECT_EQ(memcmp(&before, &pkt, sizeof(pkt)), 0) << "packet " << i << " is not a repetition";
-    return pkt;
+    return packet_of_burst(i, plan.packet_count, [&](u32 number, sroce_packet* pkt) {
+      sroce_send_plan_packet(&req, &plan, number, pkt);
+    });
   }
   // Send until nothing more may be sent; every packet, in order. Local operations succeed.
   std::vector<sroce_packet> send_all(u32 max_packets = 1u << 24) {
@@ -230,6 +227,7 @@ class SendQueue {
 // Responses, as a peer would send them.
 inline sroce_packet response(u8 opcode, u32 psn) {
   sroce_packet pkt = {};
+  pkt.count = 1;
   pkt.opcode = opcode;
   pkt.info = sroce_opcode_lookup(opcode);
   pkt.header_bytes = pkt.info->header_bytes;

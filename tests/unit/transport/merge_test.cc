@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Middle packets of a message that follow each other, looked at as one.
+#include <gtest/gtest.h>
+
+#include "receive_queue.h"
+#include "send_queue.h"
+
+namespace {
+
+using namespace sroce_test;
+
+// @count packets that begin with @pkt.
+sroce_packet merged(sroce_packet pkt, u32 count) {
+  pkt.count = count;
+  pkt.payload_bytes *= count;
+  return pkt;
+}
+
+TEST(ResponderMerge, MiddlePacketsOfAWriteLandAsIfOneByOne) {
+  ReceiveQueue together, alone;
+  for (ReceiveQueue* rq : {&together, &alone}) rq->receive(write_first(2000, 0x10000, 8 * 1024));
+  for (u32 i = 1; i < 7; i++) alone.receive(request(SROCE_OP_WRITE_MIDDLE, 2000 + i, 1024));
+
+  const sroce_packet middle = request(SROCE_OP_WRITE_MIDDLE, 2001, 1024);
+  ASSERT_TRUE(sroce_responder_merges(&together.resp, &middle));
+  const sroce_recv_plan plan = together.receive(merged(middle, 6));
+  EXPECT_EQ(plan.va, 0x10000u + 1024);
+  EXPECT_EQ(plan.place_bytes, 6u * 1024);
+  EXPECT_EQ(plan.check_bytes, 6u * 1024);
+  EXPECT_EQ(together.resp.epsn, alone.resp.epsn);
+  EXPECT_EQ(together.resp.write_va, alone.resp.write_va);
+  EXPECT_EQ(together.resp.write_left, alone.resp.write_left);
+  EXPECT_EQ(together.receive(request(SROCE_OP_WRITE_LAST, 2007, 1024)).verdict, SROCE_RECV_PLACE);
+}
+
+TEST(ResponderMerge, MiddlePacketsOfASendLandAsIfOneByOne) {
+  ResponderMidSend rq(8 * 1024);
+  const sroce_recv_plan plan = rq.receive(merged(request(SROCE_OP_SEND_MIDDLE, 2001, 1024), 3));
+  EXPECT_EQ(plan.offset, 1024u);
+  EXPECT_EQ(plan.place_bytes, 3u * 1024);
+  rq.receive(request(SROCE_OP_SEND_LAST, 2004, 100));
+  ASSERT_EQ(rq.completions.size(), 1u);
+  EXPECT_EQ(rq.completions[0].byte_len, 4u * 1024 + 100);
+}
+
+TEST(ResponderMerge, WhatIsLongerThanTheReceiveIsRefused) {
+  ResponderMidSend rq(3 * 1024);
+  const sroce_recv_plan plan = rq.receive(merged(request(SROCE_OP_SEND_MIDDLE, 2001, 1024), 3));
+  EXPECT_EQ(plan.verdict, SROCE_RECV_NAK);
+  EXPECT_EQ(plan.wc_status, SROCE_WC_LOC_LEN_ERR);
+}
+
+TEST(ResponderMerge, WhatIsLongerThanTheWriteIsRefused) {
+  ReceiveQueue rq;
+  rq.receive(write_first(2000, 0x10000, 4 * 1024));
+  EXPECT_EQ(rq.receive(merged(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024), 3)).verdict,
+            SROCE_RECV_NAK);
+}
+
+TEST(ResponderMerge, PacketsThatAreNotFullAreRefused) {
+  ReceiveQueue rq;
+  rq.receive(write_first(2000, 0x10000, 64 * 1024));
+  EXPECT_EQ(rq.receive(merged(request(SROCE_OP_WRITE_MIDDLE, 2001, 512), 2)).verdict,
+            SROCE_RECV_NAK);
+}
+
+TEST(ResponderMerge, OnlyTheExpectedMiddlePacketIsFollowedByMore) {
+  ReceiveQueue rq;
+  const auto merges = [&rq](const sroce_packet& pkt) {
+    return sroce_responder_merges(&rq.resp, &pkt);
+  };
+  EXPECT_FALSE(merges(write_first(2000, 0x10000, 64 * 1024)));
+  rq.receive(write_first(2000, 0x10000, 64 * 1024));
+  EXPECT_TRUE(merges(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024)));
+  EXPECT_FALSE(merges(request(SROCE_OP_WRITE_MIDDLE, 2000, 1024)));
+  EXPECT_FALSE(merges(request(SROCE_OP_WRITE_MIDDLE, 2002, 1024)));
+  EXPECT_FALSE(merges(request(SROCE_OP_WRITE_LAST, 2001, 1024)));
+  EXPECT_FALSE(merges(request(SROCE_OP_READ_RESPONSE_MIDDLE, 2001, 1024)));
+}
+
+TEST(ResponderMerge, NothingIsLookedAtAsOneWhilePacketsAreHeld) {
+  ReceiveQueue rq({.hold_packets = 64});
+  rq.receive(write_first(2000, 0x10000, 64 * 1024));
+  rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2003, 1024));
+  ASSERT_EQ(rq.resp.reorder.count, 1u);
+  const sroce_packet pkt = request(SROCE_OP_WRITE_MIDDLE, 2001, 1024);
+  EXPECT_FALSE(sroce_responder_merges(&rq.resp, &pkt));
+}
+
+// A READ of ten responses from PSN 1000, the first of which has come; the peer is selective or not.
+struct CompleterMerge : ::testing::TestWithParam<bool> {
+  CompleterMerge() : sq({.selective = GetParam()}) {
+    sq.post(read_of(10 * 1024));
+    sq.send_all();
+    sq.receive(response_of(SROCE_OP_READ_RESPONSE_FIRST, 0));
+  }
+  sroce_packet response_of(u8 opcode, u32 number) const {
+    sroce_packet pkt = read_response(opcode, 1000 + number, 1024);
+    pkt.selective = GetParam();
+    return pkt;
+  }
+  sroce_packet middle(u32 number) const {
+    return response_of(SROCE_OP_READ_RESPONSE_MIDDLE, number);
+  }
+  bool merges(const sroce_packet& pkt) const { return sroce_completer_merges(&sq.req, &pkt); }
+
+  SendQueue sq;
+};
+INSTANTIATE_TEST_SUITE_P(EitherPeer, CompleterMerge, ::testing::Bool());
+
+TEST_P(CompleterMerge, ResponsesLandAsIfOneByOne) {
+  ASSERT_TRUE(merges(middle(1)));
+  const sroce_ack_plan plan = sq.receive(merged(middle(1), 8));
+  EXPECT_EQ(plan.action, SROCE_ACK_ACCEPT);
+  EXPECT_EQ(plan.place_offset, 1024u);
+  EXPECT_EQ(plan.place_bytes, 8u * 1024);
+  EXPECT_EQ(sq.req.unacked_psn, 1009u);
+  EXPECT_FALSE(sq.completion());
+  sq.receive(response_of(SROCE_OP_READ_RESPONSE_LAST, 9));
+  const auto wc = sq.completion();
+  ASSERT_TRUE(wc);
+  EXPECT_EQ(wc->status, SROCE_WC_SUCCESS);
+}
+
+TEST_P(CompleterMerge, MoreThanTheReadHasIsRefused) {
+  EXPECT_EQ(sq.receive(merged(middle(1), 9)).action, SROCE_ACK_FAIL);
+}
+
+TEST_P(CompleterMerge, WhatIsNotFullIsRefused) {
+  sroce_packet pkt = merged(middle(1), 4);
+  pkt.payload_bytes -= 4;
+  EXPECT_EQ(sq.receive(pkt).action, SROCE_ACK_FAIL);
+}
+
+TEST_P(CompleterMerge, NothingIsAnsweredThatCouldNotBePlaced) {
+  sq.receive(merged(middle(1), 4), SROCE_MEM_BAD_LOCAL);
+  EXPECT_EQ(sq.req.unacked_psn, 1001u);
+  EXPECT_TRUE(sq.failed());
+}
+
+TEST_P(CompleterMerge, OnlyTheExpectedMiddleResponseIsFollowedByMore) {
+  EXPECT_FALSE(merges(middle(0)));
+  EXPECT_FALSE(merges(middle(2)));
+  EXPECT_FALSE(merges(response_of(SROCE_OP_READ_RESPONSE_LAST, 1)));
+  EXPECT_FALSE(merges(ack(1001)));
+}
+
+TEST(CompleterMergeBefore, ThePeerHasAnsweredNothingIsLookedAtAsOne) {
+  SendQueue sq({.selective = true});
+  sq.post(read_of(10 * 1024));
+  sq.send_all();
+  const sroce_packet pkt = read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1000, 1024);
+  EXPECT_FALSE(sroce_completer_merges(&sq.req, &pkt));
+}
+
+}  // namespace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "port/engine.h"
+
+namespace sroce_test {
+
+/// Packet @i of a burst of @count, as @fill writes it: where it is said to repeat the one before,
+/// it does.
+template <typename Fill>
+sroce_packet packet_of_burst(u32 i, u32 count, const Fill& fill) {
+  sroce_packet pkt, before;
+  fill(i, &pkt);
+  if (sroce_packet_repeats(i, count)) {
+    fill(i - 1, &before);
+    before.psn = pkt.psn;
+    EXPECT_EQ(std::memcmp(&before, &pkt, sizeof(pkt)), 0) << "packet " << i << " is no repetition";
+  }
+  return pkt;
+}
+
+}  // namespace sroce_test
