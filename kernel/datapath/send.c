@@ -45,8 +45,8 @@ static const struct sroce_path *path_of(const struct sroce_qp *qp,
 static u32 expected_packets(const struct sroce_qp *qp, const struct sroce_send_plan *plan, u32 i,
 			    const struct sroce_packet *pkt)
 {
-	/* What is sent again travels alone: what lost it, lost all that it travelled with. */
-	if (plan->retransmit)
+	/* What was lost travels alone: what lost it, lost all that it travelled with. */
+	if (plan->repair || (plan->retransmit && qp->req.timeout_shift))
 		return 1;
 	/* Requests of one packet are often all alike. */
 	if (pkt->info->flags & SROCE_OPF_LAST)

@@ -218,6 +218,7 @@ static void plan_answer(const struct sroce_requester *req, const struct sroce_pa
 	const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
 	u32 number = (pkt->psn - wqe->first_psn) & SROCE_PSN_MASK;
 	u32 offset = number * req->attr.mtu_bytes;
+	u32 bytes = pkt->count * req->attr.mtu_bytes;
 	bool is_read = pkt->info->flags & SROCE_OPF_READ;
 	bool ends = !is_read || (pkt->info->flags & SROCE_OPF_LAST);
 	bool fits = is_read ? wqe->opcode == SROCE_WR_READ : wqe_is_atomic(wqe->opcode);
@@ -226,8 +227,7 @@ static void plan_answer(const struct sroce_requester *req, const struct sroce_pa
 		plan_failure(req, plan, wqe->first_psn, SROCE_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (is_read && pkt->payload_bytes != min(wqe->length - offset,
-						     pkt->count * req->attr.mtu_bytes)) {
+	if (is_read && pkt->payload_bytes != min(wqe->length - offset, bytes)) {
 		plan_failure(req, plan, wqe->first_psn, SROCE_WC_LOC_LEN_ERR);
 		return;
 	}
