@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tracepoints: one for each kind of plan, and one for packets dropped.
+ * Tracepoints: one for each kind of plan, one for packets dropped, one for congestion control.
  * QP numbers are unique in the module, so they name the QP (but for QP 1).
  */
 #undef TRACE_SYSTEM
@@ -151,6 +151,33 @@ TRACE_EVENT(sroce_response_plan,
 	),
 	TP_printk("qpn=%u kind=%u psn=%u packets=%u bytes=%u", __entry->qpn, __entry->kind,
 		  __entry->psn, __entry->packets, __entry->bytes)
+);
+
+/* Something that congestion control decides upon, and its rate and window then. */
+TRACE_EVENT(sroce_congestion,
+	TP_PROTO(u32 qpn, u8 side, const char *what, const struct sroce_cc *cc, bool cut),
+	TP_ARGS(qpn, side, what, cc, cut),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, cwnd)
+		__field(u64, rate)
+		__field(u8, side)
+		__field(bool, cut)
+		__array(char, what, SROCE_TRACE_NAME_BYTES)
+		__array(char, state, SROCE_TRACE_NAME_BYTES)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->cwnd = cc->cwnd;
+		__entry->rate = cc->rate;
+		__entry->side = side;
+		__entry->cut = cut;
+		strscpy(__entry->what, what, SROCE_TRACE_NAME_BYTES);
+		strscpy(__entry->state, sroce_cc_state_name(cc), SROCE_TRACE_NAME_BYTES);
+	),
+	TP_printk("qpn=%u %s %s: %s rate=%lld bytes/s cwnd=%d/256%s", __entry->qpn,
+		  __entry->side ? "recv" : "send", __entry->what, __entry->state,
+		  (long long)__entry->rate, (int)__entry->cwnd, __entry->cut ? " cut" : "")
 );
 
 /* The name is copied, so that perf and trace-cmd can print it too. */

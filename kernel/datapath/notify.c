@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 
 #include "datapath/qp.h"
+#include "trace.h"
 
 /*
  * The receive lock is held. A CNP's DSCP sets it apart in the switches; it is not ECN capable
@@ -26,6 +27,9 @@ static void queue_cnp(struct sroce_qp *qp)
 		return;
 	memset(payload, 0, pkt.payload_bytes);
 	sroce_burst_end(&burst);
+	/* A VLAN's egress map makes it the 802.1p priority. */
+	if (!READ_ONCE(qp->dev->cc.np_cnp_prio_mode))
+		skb_peek_tail(&qp->recv.out)->priority = READ_ONCE(qp->dev->cc.np_cnp_prio);
 	sroce_count(qp->dev->ep.counters, SROCE_CTR_NP_CNP_SENT);
 }
 
@@ -46,6 +50,17 @@ void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 	sroce_recv_run(qp, SROCE_RUN_BUDGET);
 }
 
+/* The half's lock is held. Returns whether its algorithm has a use for CNPs. */
+static bool slow_down(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_side side,
+		      u64 now_ns)
+{
+	u64 cuts = cc->cuts;
+	bool handled = sroce_cc_cnp(cc, now_ns);
+
+	trace_sroce_congestion(qp->ibqp.qp_num, side, "cnp", cc, cc->cuts != cuts);
+	return handled;
+}
+
 /**
  * sroce_notify_cnp() - a CNP came in: both halves send less for a while
  * @qp: the QP it names
@@ -58,11 +73,11 @@ void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 	spin_lock_bh(&qp->send.lock);
 	if (sroce_half_hears(qp, &qp->send, rx))
-		handled |= sroce_cc_cnp(&qp->req.cc, now_ns);
+		handled |= slow_down(qp, &qp->req.cc, SROCE_SEND_SIDE, now_ns);
 	spin_unlock_bh(&qp->send.lock);
 	spin_lock_bh(&qp->recv.lock);
 	if (sroce_half_hears(qp, &qp->recv, rx))
-		handled |= sroce_cc_cnp(&qp->resp.cc, now_ns);
+		handled |= slow_down(qp, &qp->resp.cc, SROCE_RECV_SIDE, now_ns);
 	spin_unlock_bh(&qp->recv.lock);
 	/* A half that does not send yet has no use for it. */
 	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :

@@ -178,7 +178,7 @@ static bool stack_is_busy(struct sroce_qp *qp)
 static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_requester *req = &qp->req;
-	u64 timeouts = req->timeouts, probes = req->probe.asks;
+	u64 timeouts = req->timeouts, probes = req->probe.asks, cuts = req->cc.cuts;
 
 	if (now_ns < sroce_requester_deadline(req))
 		return;
@@ -191,8 +191,11 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 		}
 	}
 	sroce_requester_timeout(req, now_ns);
-	if (req->timeouts != timeouts)
+	if (req->timeouts != timeouts) {
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR);
+		trace_sroce_congestion(qp->ibqp.qp_num, SROCE_SEND_SIDE, "timeout", &req->cc,
+				       req->cc.cuts != cuts);
+	}
 	if (req->probe.asks != probes)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_ROCE_ADP_RETRANS_TO);
 }

@@ -109,6 +109,8 @@ void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u
 	expire_repairs(req, now_ns);
 	young = &req->sel.repairs[req->sel.young];
 	sroce_psn_map_add_range(&young->map, psn, count);
+	if (!young->any)
+		young->since_ns = now_ns;
 	young->any = true;
 	young->until_ns = now_ns + sroce_rtt_repair_ns(&req->rtt);
 }
@@ -356,7 +358,8 @@ static void mark_data(struct sroce_requester *req, u32 psn, u32 count)
 /*
  * A PSN below the top is done only now. If it was not sent again, or so lately
  * that this cannot be the answer to that, it was late: reordering is that large.
- * Else it had been lost, and reordering may be less than it was thought to be.
+ * If it was sent again long enough ago it had been lost, and reordering may be less
+ * than it was thought to be. In between nothing can be told.
  */
 static void note_late(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now_ns)
 {
@@ -365,12 +368,16 @@ static void note_late(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now
 	u64 lately_ns = now_ns + sroce_rtt_repair_ns(&req->rtt) - req->rtt.min_ns;
 	u32 i;
 
-	for (i = 0; i < 2; i++)
-		if (sel->repairs[i].any && psn_map_has(&sel->repairs[i].map, psn) &&
-		    sel->repairs[i].until_ns <= lately_ns) {
+	for (i = 0; i < 2; i++) {
+		const struct sroce_repairs *repairs = &sel->repairs[i];
+
+		if (!repairs->any || !psn_map_has(&repairs->map, psn))
+			continue;
+		if (repairs->until_ns <= lately_ns)
 			sel->late_packets -= (sel->late_packets + 15) / 16;
+		if (now_ns - repairs->since_ns >= req->rtt.min_ns)
 			return;
-		}
+	}
 	/* What is late by more than a round trip was sent again, and that forgotten. */
 	if (by > sel->late_packets && by <= max(req->rtt.packets, REORDER_ROUND_PACKETS))
 		sel->late_packets = min(by, REORDER_MAX_PACKETS);
@@ -522,17 +529,54 @@ static u32 tolerance_packets(const struct sroce_requester *req)
 		     REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
 }
 
+/*
+ * The requests of READs from @psn to lost_psn: where packets come late these may, and each
+ * stands for many packets: they have a round trip more.
+ */
+static void spare_reads(struct sroce_requester *req, u32 psn, u64 now_ns)
+{
+	u32 end = sroce_requester_forward(req, req->sel.lost_psn), index;
+
+	while (sroce_requester_forward(req, psn) < end &&
+	       sroce_requester_locate(req, psn, &index)) {
+		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
+
+		if (!wqe_is_data(wqe))
+			sroce_selective_repaired(req, psn, sroce_selective_missing(req, wqe, psn),
+						 now_ns);
+		psn = wqe_end_psn(wqe);
+	}
+}
+
 /* What so many others have overtaken is lost. Nothing can overtake the end any more. */
-static void find_lost(struct sroce_requester *req)
+static void find_lost(struct sroce_requester *req, u64 now_ns)
 {
 	struct sroce_selective *sel = &req->sel;
-	u32 tolerance = tolerance_packets(req);
+	u32 tolerance = tolerance_packets(req), lost_psn = sel->lost_psn;
 	u32 at_end = sel->late_packets ? tolerance : 1;
 
 	overtake(req, sel->top_psn, sel->top_psn == req->sent_psn ? at_end : tolerance,
 		 &sel->lost_psn);
+	raise(req, &lost_psn, sel->executed_psn);
+	if (sel->late_packets)
+		spare_reads(req, lost_psn, now_ns);
 	overtake(req, sel->answer_psn, sel->answer_psn == req->sent_psn ? at_end : tolerance,
 		 &sel->lost_answer_psn);
+}
+
+/*
+ * What was missing has come. When the request of a READ came is not known: its
+ * answers may have waited for those of others.
+ */
+static void note_gap_closed(struct sroce_requester *req, u64 now_ns)
+{
+	struct sroce_selective *sel = &req->sel;
+	u32 index;
+
+	if (psn_before(sel->executed_psn, sel->top_psn) &&
+	    sroce_requester_locate(req, sel->executed_psn, &index) &&
+	    wqe_is_data(sroce_requester_wqe(req, index)))
+		note_late(req, sel->executed_psn, sel->top_psn, now_ns);
 }
 
 /* Returns whether the answer told anything that was not known. */
@@ -545,8 +589,7 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	if (psn_before(sel->executed_psn, plan->executed_psn)) {
 		news = (plan->executed_psn - sel->executed_psn) & SROCE_PSN_MASK;
 		news -= sroce_psn_map_count(&sel->done, sel->executed_psn, news);
-		if (psn_before(sel->executed_psn, sel->top_psn))
-			note_late(req, sel->executed_psn, sel->top_psn, now_ns);
+		note_gap_closed(req, now_ns);
 		sel->executed_psn = plan->executed_psn;
 	}
 	if (plan->sack_bytes) {
@@ -640,6 +683,6 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 								 now_ns), now_ns);
 	if (sroce_requester_probe_answered(req, now_ns))
 		take_probe_answer(req);
-	find_lost(req);
+	find_lost(req, now_ns);
 	expire_repairs(req, now_ns);
 }

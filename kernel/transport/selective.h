@@ -26,11 +26,13 @@ enum sroce_selective_mode {
  * struct sroce_repairs - PSNs sent again whose answer is awaited
  * @map: which
  * @any: whether there are any
+ * @since_ns: when the first of them was sent
  * @until_ns: when they are taken for lost again
  */
 struct sroce_repairs {
 	struct sroce_psn_map map;
 	bool	any;
+	u64	since_ns;
 	u64	until_ns;
 };
 

@@ -353,6 +353,20 @@ TEST(SelectiveHole, APacketThatWasOnlyLateTeachesPatience) {
   EXPECT_EQ(sq.req.sel.late_packets, 3u) << "as many as were known to have overtaken it";
 }
 
+TEST(SelectiveHole, WhetherALateRepairOrALatePacketCameIsNotGuessed) {
+  SelectiveSends sq(12);
+  sq.req.rtt.min_ns = 20 * kMicrosecond;
+  sq.receive_sack(999, {1001, 1002, 1003});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  // Another repair, long after that, belongs to the same generation.
+  sq.now += 25 * kMicrosecond;
+  sq.receive_sack(999, {1001, 1002, 1003, 1005, 1006, 1007});
+  sq.send_all();
+  sq.now += kMicrosecond;
+  sq.receive(selective(ack(1003)));
+  EXPECT_EQ(sq.req.sel.late_packets, 0u);
+}
+
 TEST(SelectiveHole, AtTheCursorIsNone) {
   SelectiveSends sq(8, {.window_packets = 4});
   sq.receive_sack(999, {1001, 1002, 1003});
@@ -514,6 +528,21 @@ TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgainHoweverLongThatTakes) {
   sq.now += 10 * sroce_rtt_repair_ns(&sq.req.rtt);
   sq.receive_sack(999, {1001, 1005, 1006, 1007, 1008, 1009});
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000}) << "lost again";
+}
+
+TEST(SelectiveRead, WhoseRequestIsOvertakenIsAskedForARoundTripLaterWherePacketsComeLate) {
+  SelectiveQueue sq;
+  for (int i = 0; i < 3; i++) sq.post(read_of(10 * 1024));
+  for (int i = 0; i < 3; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.req.sel.late_packets = 4;
+  sq.receive_sack(999, {1010, 1020});
+  EXPECT_TRUE(sq.send_all().empty()) << "it may be late as well";
+  for (u32 more = 1; more < 3; more++) {
+    sq.now += 2 * sroce_rtt_repair_ns(&sq.req.rtt);
+    sq.receive_sack(999, range(1030, more), 16);
+  }
+  EXPECT_EQ(sq.send().first_psn, 1000u);
 }
 
 TEST(SelectiveRead, ASelectiveAckSaysNothingOfItsAnswers) {
