@@ -31,7 +31,8 @@
  * @rung: there was a doorbell since the last look
  * @signaled: one of them asks for a completion
  * @found: work requests fetched since the last look
- * @late: how often in a row they have waited for the timer
+ * @retired: of the requester at the last look: have requests completed since?
+ * @late: how much they have waited for the timer lately (see watch.c)
  * @epsn: of the responder at the last look: has the peer sent something since?
  * @until_ns: when it may be withdrawn
  * @pause_ns: none is given before: the process would sleep on it
@@ -44,6 +45,7 @@ struct sroce_watch {
 	bool	rung;
 	bool	signaled;
 	u32	found;
+	u32	retired;
 	u32	late;
 	u32	epsn;
 	u64	until_ns;

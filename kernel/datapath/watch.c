@@ -20,9 +20,10 @@
 
 /* How long the kernel goes on looking; nothing posted waits longer. */
 #define GRACE_NS	(50 * NSEC_PER_USEC)
-/* After so many have waited that long in a row: for doing so now and then only. */
-#define LATE_MAX	4
-#define PAUSE_NS	(10 * NSEC_PER_MSEC)
+/* Waiting once is worth it for so many requests; who does it for fewer has to ring for a while. */
+#define LATE_REQUESTS	64
+#define LATE_MAX	(4 * LATE_REQUESTS)
+#define PAUSE_NS	(4 * NSEC_PER_MSEC)
 
 static void withdraw(struct sroce_qp *qp)
 {
@@ -52,21 +53,32 @@ static bool is_ahead(const struct sroce_qp *qp)
 	       (!qp->watch.signaled && qp->watch.epsn == READ_ONCE(qp->resp.epsn));
 }
 
+/* Requests found pay for those that had to wait for the timer. */
+static void count_late(struct sroce_watch *watch, bool late, u64 now_ns)
+{
+	watch->late -= min(watch->late, watch->found);
+	if (!late)
+		return;
+	watch->late += LATE_REQUESTS;
+	if (watch->late < LATE_MAX)
+		return;
+	watch->late = 0;
+	watch->pause_ns = now_ns + PAUSE_NS;
+}
+
 static void judge(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_watch *watch = &qp->watch;
 	bool expired = watch->on && now_ns >= watch->until_ns;
+	bool moves = watch->retired != qp->req.retired;
 
-	if (watch->found && watch->rung) {
-		watch->late = 0;
-	} else if (watch->found && expired && ++watch->late == LATE_MAX) {
-		watch->late = 0;
-		watch->pause_ns = now_ns + PAUSE_NS;
-	}
-	if (watch->found && now_ns >= watch->pause_ns && is_ahead(qp))
+	count_late(watch, expired && watch->found && !watch->rung, now_ns);
+	/* A long queue takes longer to send than the grace: the process has not had its turn. */
+	if (now_ns >= watch->pause_ns && ((watch->found && is_ahead(qp)) || (expired && moves)))
 		promise(qp, now_ns);
 	else if (expired)
 		withdraw(qp);
+	watch->retired = qp->req.retired;
 	watch->found = 0;
 	watch->rung = false;
 	watch->signaled = false;
