@@ -79,8 +79,13 @@ static struct sk_buff *skb_of(const struct sroce_rx *rx, u32 *offset)
 
 static void insert(struct sroce_qp *qp, struct sk_buff *skb)
 {
-	struct rb_node **link = &qp->held.rb_node, *parent = NULL;
+	struct rb_node **link = &qp->held.rb_node, *parent = rb_last(&qp->held);
 
+	/* Behind a hole most come in order. */
+	if (parent && psn_before(held_of(rb_to_skb(parent))->psn, held_of(skb)->psn))
+		link = &parent->rb_right;
+	else
+		parent = NULL;
 	while (*link) {
 		parent = *link;
 		link = psn_before(held_of(skb)->psn, held_of(rb_to_skb(parent))->psn) ?

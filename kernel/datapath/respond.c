@@ -169,7 +169,8 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 	qp->recv.pace_ns = 0;
 	if (sroce_responder_deadline(&qp->resp) != SROCE_NEVER)
 		sroce_responder_timeout(&qp->resp, burst.now_ns);
-	sroce_receive_held(qp, burst.now_ns, budget);
+	if (qp->resp.reorder.count)
+		sroce_receive_held(qp, burst.now_ns, budget);
 	if (qp->state == IB_QPS_ERR)
 		flush_receives(qp, budget);
 	else
