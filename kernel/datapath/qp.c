@@ -198,6 +198,8 @@ static void enter_reset(struct sroce_qp *qp)
 	qp->sq_retired = 0;
 	if (qp->sq_ring.memory)
 		sroce_ring_reset(&qp->sq_ring);
+	/* The ring's words are cleared with it: no promise is under way any more. */
+	qp->watch = (struct sroce_watch) { .offered = qp->watch.offered };
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 

@@ -48,9 +48,13 @@ static u32 expected_packets(const struct sroce_qp *qp, const struct sroce_send_p
 	/* What was lost travels alone: what lost it, lost all that it travelled with. */
 	if (plan->repair || (plan->retransmit && qp->req.timeout_shift))
 		return 1;
-	/* Requests of one packet are often all alike. */
-	if (pkt->info->flags & SROCE_OPF_LAST)
-		return qp->req.posted - plan->index;
+	/* Requests of one packet are often all alike: if the next one is, so may the others be. */
+	if (pkt->info->flags & SROCE_OPF_LAST) {
+		u32 left = qp->req.posted - plan->index;
+
+		return left > 1 && sroce_requester_wqe(&qp->req, plan->index + 1)->length ==
+				   sroce_requester_wqe(&qp->req, plan->index)->length ? left : 1;
+	}
 	/* The first has more headers than the rest. */
 	return pkt->info->flags & SROCE_OPF_RETH ? 1 : plan->packet_count - i;
 }

@@ -3,8 +3,9 @@
  * From planned packets to skbs, and back-pressure.
  *
  * A half stops when too many of its packets sit in the stack (a slow link, a
- * qdisc) and is restarted by the destructor of one of them. A queued skb keeps
- * only struct sroce_qp_ref, not the QP: destroying a QP never waits for a qdisc.
+ * qdisc) and is restarted by the destructor of one of them; that of a run is called
+ * when it is sent, or segmented. A queued skb keeps only struct sroce_qp_ref, not
+ * the QP: destroying a QP never waits for a qdisc.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -13,7 +14,7 @@
 #include "datapath/qp.h"
 #include "trace.h"
 
-/* About 256 KiB in the stack stop a half, a few packets left restart it. */
+/* About 256 KiB in the stack stop a half, few packets left, or none, restart it. */
 #define QUEUED_BYTES_HIGH	(256 * 1024)
 #define QUEUED_PACKETS_MIN	64
 #define QUEUED_PACKETS_MAX	256
@@ -94,7 +95,7 @@ bool sroce_half_is_throttled(struct sroce_qp *qp, struct sroce_half *half, u32 p
 		return true;
 	}
 	WRITE_ONCE(gate->throttled, true);
-	/* Pairs with atomic_dec_return(): the last of them sees the flag, or we see it gone. */
+	/* Pairs with atomic_sub_return(): the last of them sees the flag, or we see it gone. */
 	smp_mb();
 	return atomic_read(&gate->queued) > QUEUED_PACKETS_LOW;
 }
@@ -173,7 +174,7 @@ static u8 *room_for(struct sroce_burst *burst, const struct sroce_path *path, u3
  * @burst: the burst
  * @path: where to: the half's own, or a datagram's
  * @pkt: headers and sizes
- * @expected: how many packets of this size follow, with this one; a hint. 1: it travels alone
+ * @expected: how many packets of this size follow, with this one; a hint. 1: it begins no run
  * @payload: set to where the payload goes
  *
  * Return: 0: the payload is to be written, then sroce_burst_end(); -ENOMEM when it should be

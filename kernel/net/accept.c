@@ -33,9 +33,11 @@ static bool is_ours(const struct sk_buff *skb, u32 header_bytes)
 	return uh && uh->dest == htons(SROCE_UDP_PORT);
 }
 
+/* What it is said to be is shared with its clones, which may be on their way elsewhere. */
 static void declare(struct sk_buff *skb)
 {
-	skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL_CSUM;
+	if (!skb_unclone(skb, GFP_ATOMIC))
+		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL_CSUM;
 }
 
 static unsigned int see_ipv4(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)

@@ -30,15 +30,17 @@
  * struct run_info - in the control block of an skb until it is sent
  * @packets: how many it has
  * @packet_bytes: of each, from the BTH to the ICRC
+ * @summed: it has a UDP checksum
  */
 struct run_info {
 	u32	packets;
 	u32	packet_bytes;
+	bool	summed;
 };
 
 /*
- * Software devices whose runs are never segmented by hardware on this host: it may not count
- * the IPv4 identification up, which the ICRC covers.
+ * Devices that hand a run on as it is. Hardware that segments it may not count the IPv4
+ * identification up, which the ICRC covers; what lies behind a bridge is not seen.
  */
 static bool is_software(const struct net_device *dev)
 {
@@ -87,6 +89,17 @@ u32 sroce_run_packets(const struct sk_buff *skb)
 u32 sroce_run_packet_bytes(const struct sk_buff *skb)
 {
 	return info_of(skb)->packet_bytes;
+}
+
+/**
+ * sroce_run_is_summed() - does an skb get a UDP checksum?
+ * @skb: from a run, not sent yet
+ *
+ * Return: whether it does, as all that go where runs may go.
+ */
+bool sroce_run_is_summed(const struct sk_buff *skb)
+{
+	return info_of(skb)->summed;
 }
 
 /**
@@ -150,11 +163,12 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 		   u8 tos, u32 bytes, u32 expected)
 {
 	struct sk_buff *skb;
-	bool alone;
+	bool runs, alone;
 
 	rcu_read_lock();
-	alone = expected < 2 || !takes_runs(dst->dev);
+	runs = takes_runs(dst->dev);
 	rcu_read_unlock();
+	alone = expected < 2 || !runs;
 	skb = sroce_skb_alloc(path, dst, tos, bytes, alone ? bytes : 0);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
@@ -165,6 +179,8 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 	run->room_bytes = 0;
 	info_of(skb)->packet_bytes = bytes;
 	info_of(skb)->packets = 0;
+	/* A packet alone without one would overtake, in GRO, the run in front of it. */
+	info_of(skb)->summed = runs;
 	if (alone) {
 		run->next = skb_tail_pointer(skb);
 		run->room_bytes = bytes;

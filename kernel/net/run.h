@@ -70,5 +70,6 @@ void sroce_run_mark(const struct sroce_run *run, struct sroce_run_mark *mark);
 void sroce_run_rewind(struct sroce_run *run, const struct sroce_run_mark *mark);
 u32 sroce_run_packets(const struct sk_buff *skb);
 u32 sroce_run_packet_bytes(const struct sk_buff *skb);
+bool sroce_run_is_summed(const struct sk_buff *skb);
 
 #endif

@@ -108,15 +108,11 @@ struct sk_buff *sroce_skb_alloc(const struct sroce_path *path, struct dst_entry 
 	return skb;
 }
 
-/* Each packet will get the checksum of its own: from here on there is only the pseudo header's. */
-static void finish_run(struct sk_buff *skb, u32 packets, u32 packet_bytes, u32 udp_bytes)
+/* The pseudo header's checksum; whoever segments, or sends, makes each packet's of it. */
+static void start_checksum(struct sk_buff *skb, u32 udp_bytes)
 {
-	struct skb_shared_info *shinfo = skb_shinfo(skb);
 	struct udphdr *uh = udp_hdr(skb);
 
-	shinfo->gso_size = packet_bytes;
-	shinfo->gso_segs = packets;
-	shinfo->gso_type = SKB_GSO_UDP_L4;
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
@@ -128,15 +124,21 @@ static void finish_run(struct sk_buff *skb, u32 packets, u32 packet_bytes, u32 u
 					     udp_bytes, IPPROTO_UDP, 0);
 }
 
-static void finish(struct sk_buff *skb, u32 packets, u32 packet_bytes)
+static void finish(struct sk_buff *skb)
 {
 	u32 udp_bytes = skb->len - skb_transport_offset(skb);
+	struct skb_shared_info *shinfo = skb_shinfo(skb);
 
 	udp_hdr(skb)->len = htons(udp_bytes);
 	if (skb->protocol == htons(ETH_P_IPV6))
 		ipv6_hdr(skb)->payload_len = htons(udp_bytes);
-	if (packets > 1)
-		finish_run(skb, packets, packet_bytes, udp_bytes);
+	if (sroce_run_is_summed(skb))
+		start_checksum(skb, udp_bytes);
+	if (sroce_run_packets(skb) > 1) {
+		shinfo->gso_size = sroce_run_packet_bytes(skb);
+		shinfo->gso_segs = sroce_run_packets(skb);
+		shinfo->gso_type = SKB_GSO_UDP_L4;
+	}
 	/* The stack's from here on. */
 	memset(skb->cb, 0, sizeof(skb->cb));
 }
@@ -167,7 +169,7 @@ void sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
 	u32 bytes = skb->len - skb_transport_offset(skb) + (packets - 1) * sizeof(struct udphdr);
 	int err;
 
-	finish(skb, packets, sroce_run_packet_bytes(skb));
+	finish(skb);
 	rcu_read_lock();
 	err = output(dev_net(skb_dst(skb)->dev), skb);
 	rcu_read_unlock();

@@ -140,6 +140,7 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 				struct sroce_packet *pkt)
 {
 	memset(pkt, 0, sizeof(*pkt));
+	pkt->count = 1;
 	pkt->migreq = true;
 	pkt->pkey = resp->attr.pkey;
 	pkt->dest_qpn = resp->attr.dest_qpn;
@@ -177,6 +178,7 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt)
 {
 	memset(pkt, 0, sizeof(*pkt));
+	pkt->count = 1;
 	pkt->opcode = SROCE_OP_CNP;
 	pkt->info = sroce_opcode_lookup(pkt->opcode);
 	pkt->header_bytes = pkt->info->header_bytes;

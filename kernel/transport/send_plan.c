@@ -306,6 +306,7 @@ void sroce_send_plan_packet(const struct sroce_requester *req, const struct sroc
 	bool first = number == 0, last = number == wqe->psn_count - 1;
 
 	memset(pkt, 0, sizeof(*pkt));
+	pkt->count = 1;
 	pkt->opcode = packet_opcode(req, wqe, first, last);
 	pkt->info = sroce_opcode_lookup(pkt->opcode);
 	pkt->header_bytes = pkt->info->header_bytes;

@@ -112,6 +112,7 @@ class Target {
   sroce_packet response() {
     static constexpr u8 kSyndromes[] = {0x1f, 0x00, 0x20, 0x21, 0x60, 0x60, 0x1f, 0x1f};
     sroce_packet pkt = {};
+    pkt.count = 1;
     const u32 kind = in_.below(8);
     pkt.opcode = kind < 6 ? static_cast<u8>(SROCE_OP_READ_RESPONSE_FIRST + kind) : SROCE_OP_SACK;
     pkt.info = sroce_opcode_lookup(pkt.opcode);
@@ -124,6 +125,8 @@ class Target {
       make_bitmap(pkt);
     else if (pkt.info->flags & SROCE_OPF_PAYLOAD)
       pkt.payload_bytes = std::min(in_.length(req_.attr.mtu_bytes), 4096u);
+    if (sroce_completer_merges(&req_, &pkt)) pkt.count += in_.below(8);
+    pkt.payload_bytes *= pkt.count;
     return pkt;
   }
 

@@ -45,6 +45,7 @@ class Target {
  private:
   sroce_packet packet() {
     sroce_packet pkt = {};
+    pkt.count = 1;
     do {
       pkt.opcode = in_.byte() % (SROCE_OP_SEND_ONLY_INV + 1);
       pkt.info = sroce_opcode_lookup(pkt.opcode);
@@ -60,6 +61,8 @@ class Target {
     pkt.va = bits & 16 ? ~u64{in_.byte()} : 0x10000;
     pkt.rkey = bits & 32 ? in_.byte() : 7;
     pkt.selective = bits & 64;
+    if (sroce_responder_merges(&resp_, &pkt)) pkt.count += in_.below(8);
+    pkt.payload_bytes *= pkt.count;
     return pkt;
   }
 

@@ -45,6 +45,7 @@ void GoBackN::fill_packet(sroce_packet& pkt) {
   const u32 offset = number * scenario_.mtu_bytes;
   const u32 left = scenario_.message_bytes - offset;
   pkt = {};
+  pkt.count = 1;
   pkt.opcode = opcode(number);
   pkt.info = sroce_opcode_lookup(pkt.opcode);
   pkt.header_bytes = pkt.info->header_bytes;

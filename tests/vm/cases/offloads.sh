@@ -15,6 +15,8 @@ set_offloads() # OPTION VALUE...
 datagrams() { on_a cat /proc/net/snmp | sed -n 's/^Udp: \([0-9]*\) .*/\1/p'; }
 packets() { on_a rdma statistic show link "$A_DEV/1" | grep -o 'rcvd_pkts [0-9]*' | cut -d ' ' -f 2; }
 
+early() { on_a rdma statistic show link "$A_DEV/1" | grep -o 'out_of_sequence [0-9]*' | cut -d ' ' -f 2; }
+
 # 64 KiB WRITEs at 1024 are 64 packets each; 3 skbs where they travel together.
 packets_per_skb()
 {
@@ -51,8 +53,10 @@ fi
 set_offloads gro on tso off
 verify "put together by GRO"
 if both_sroce; then
+	before=$(($(early)))
 	packets_per_skb "put together by GRO"
 	check "packets come together" test $ratio -ge 4
+	check "none overtakes another" test $(($(early))) -eq $before
 fi
 set_offloads tx-udp-segmentation on tso on tx off
 verify "without checksum offload"
