@@ -19,13 +19,26 @@ a_mac=$(on_a mac "$A_IF") b_mac=$(on_b mac "$B_IF")
 for address in "$B_IP" "$B_IP6"; do on_a fix_neighbour "$A_IF" "$address" "$b_mac"; done
 for address in "$A_IP" "$A_IP6"; do on_b fix_neighbour "$B_IF" "$address" "$a_mac"; done
 
-both_ends() # COUNTER...: their sum over both devices
+# Packets whose UDP checksum was wrong: those never reach a device, so they are the namespace's.
+udp_csum_errors() { "on_$1" nstat -asz UdpInCsumErrors Udp6InCsumErrors | awk '/InCsumErrors/ { sum += $2 } END { print sum + 0 }'; }
+
+both_ends() # COUNTER...: their sum over both ends
 {
 	local name sum=0
 	for name; do
-		sum=$((sum + $(counter_at a "$name") + $(counter_at b "$name")))
+		if [[ $name == udp_csum_errors ]]; then
+			sum=$((sum + $(udp_csum_errors a) + $(udp_csum_errors b)))
+		else
+			sum=$((sum + $(counter_at a "$name") + $(counter_at b "$name")))
+		fi
 	done
 	echo $sum
+}
+
+gso() # on|off: packets that may travel together carry a UDP checksum, others the ICRC alone
+{
+	on_a ethtool -K "$A_IF" gso "$1" >/dev/null
+	on_b ethtool -K "$B_IF" gso "$1" >/dev/null
 }
 
 # spoilt NAME COUNTERS NETEM_OPTION...: all kinds of traffic; the counters must have noticed
@@ -52,8 +65,11 @@ spoilt()
 spoilt "loss 1 %" "roce_adp_retrans" loss 1%
 spoilt "every 20th packet twice" "duplicate_request" duplicate 5%
 spoilt "reordering" "out_of_seq_request out_of_sequence" delay 1ms reorder 75% 50%
-spoilt "corruption 1 %" "rx_icrc_encapsulated" corrupt 1%
+spoilt "corruption 1 %" "udp_csum_errors" corrupt 1%
 messages=32
-spoilt "all at once" "rx_icrc_encapsulated" loss 0.5% duplicate 1% corrupt 0.5% delay 200us 150us
+spoilt "all at once" "udp_csum_errors" loss 0.5% duplicate 1% corrupt 0.5% delay 200us 150us
+gso off
+spoilt "corruption 1 %, without a UDP checksum" "rx_icrc_encapsulated" corrupt 1%
+gso on
 
 tool "data flows on a clean link again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
