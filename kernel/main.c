@@ -14,7 +14,7 @@
 #include "control/netdev.h"
 #include "control/netlink.h"
 #include "datapath/qp.h"
-#include "net/crc.h"
+#include "crc/crc.h"
 #include "net/endpoint.h"
 
 static int __init sroce_init(void)

@@ -14,7 +14,7 @@
 #include <linux/string.h>
 #include <linux/udp.h>
 
-#include "net/crc.h"
+#include "crc/crc.h"
 #include "net/endpoint.h"
 #include "net/icrc.h"
 #include "transport/wire.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 extern "C" {
-#include "net/crc_fold.h"
+#include "crc/crc_fold.h"
 }
 
 namespace {

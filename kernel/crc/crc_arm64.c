@@ -9,7 +9,7 @@
 #include <linux/crc32.h>
 #include <linux/types.h>
 
-#include "net/crc_method.h"
+#include "crc/crc_method.h"
 
 static u32 arm64_fold(u32 crc, const void *data, size_t bytes)
 {

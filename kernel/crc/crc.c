@@ -19,8 +19,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "net/crc.h"
-#include "net/crc_method.h"
+#include "crc/crc.h"
+#include "crc/crc_method.h"
 
 /* Within a section, fewer bytes than this are left to the table. */
 #define VECTOR_MIN_BYTES	16

@@ -3,8 +3,8 @@
  * CRC-32 by carry-less multiplication on x86-64. All but sroce_fold_init() use
  * vector registers: the caller owns them.
  */
-#ifndef SROCE_NET_CRC_FOLD_H
-#define SROCE_NET_CRC_FOLD_H
+#ifndef SROCE_CRC_FOLD_H
+#define SROCE_CRC_FOLD_H
 
 #include <linux/types.h>
 

@@ -2,8 +2,8 @@
 /*
  * What an architecture offers to crc.c. One that is not named here offers nothing.
  */
-#ifndef SROCE_NET_CRC_METHOD_H
-#define SROCE_NET_CRC_METHOD_H
+#ifndef SROCE_CRC_METHOD_H
+#define SROCE_CRC_METHOD_H
 
 #include <linux/types.h>
 

@@ -18,8 +18,8 @@
 #include <asm/fpu/types.h>
 #endif
 
-#include "net/crc_fold.h"
-#include "net/crc_method.h"
+#include "crc/crc_fold.h"
+#include "crc/crc_method.h"
 
 static bool has_pclmul(void)
 {

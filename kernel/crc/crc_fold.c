@@ -30,7 +30,7 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-#include "net/crc_fold.h"
+#include "crc/crc_fold.h"
 
 #define POLYNOMIAL	0xedb88320u
 /* Vectors under way at the same time. */
@@ -126,7 +126,7 @@ static __always_inline TARGET_PCLMUL v128 pclmul_high(v128 a, v128 b)
 #define MUL_HIGH	pclmul_high
 #define TO_LANE(v)	(v)
 #define LANE_MUL_LOW	pclmul_low
-#include "net/crc_fold_vector.h"
+#include "crc/crc_fold_vector.h"
 
 static __always_inline TARGET_PCLMUL u32 pclmul_all(bool copy, u32 crc, u8 *to, const u8 *from,
 						    size_t bytes)
@@ -207,7 +207,7 @@ static __always_inline TARGET_AVX2 v128 avx2_to_lane(v256 v)
 #define MUL_HIGH	avx2_high
 #define TO_LANE		avx2_to_lane
 #define LANE_MUL_LOW	vex_mul_low
-#include "net/crc_fold_vector.h"
+#include "crc/crc_fold_vector.h"
 
 static __always_inline TARGET_AVX2 u32 avx2_all(bool copy, u32 crc, u8 *to, const u8 *from,
 						size_t bytes)
@@ -292,7 +292,7 @@ static __always_inline TARGET_AVX512 v128 avx512_to_lane(v512 v)
 #define MUL_HIGH	avx512_high
 #define TO_LANE		avx512_to_lane
 #define LANE_MUL_LOW	evex_mul_low
-#include "net/crc_fold_vector.h"
+#include "crc/crc_fold_vector.h"
 
 /* A vector @offset further on, whose bytes outside of @mask are zero and not looked at. */
 static __always_inline TARGET_AVX512 v512 take_masked(bool copy, u8 *to, const u8 *from,

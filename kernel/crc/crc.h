@@ -4,8 +4,8 @@
  * first, nothing inverted; the register goes in and comes out, as with
  * crc32_le(). Chosen at load among what this processor can do.
  */
-#ifndef SROCE_NET_CRC_H
-#define SROCE_NET_CRC_H
+#ifndef SROCE_CRC_H
+#define SROCE_CRC_H
 
 #include <linux/types.h>
 
