@@ -385,4 +385,51 @@ TARGET_AVX512 u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, si
 	return avx512_all(true, crc, to, from, bytes);
 }
 
+/*
+ * The head is the first vector, so that there is one end for both, not two. What differs is added
+ * in registers: what was just written in small pieces is slow to be read as a vector.
+ */
+static __always_inline TARGET_AVX512 u32 avx512_headed(bool copy, const struct sroce_crc_head *head,
+						       u8 *to, const u8 *from, size_t bytes)
+{
+	v512 differs = { 0, 0, 0, (u64)head->at_28 << 32, 0, 0, head->at_52 << 32,
+			 head->at_52 >> 32 | (u64)head->at_60 << 32 };
+	u32 lanes = bytes % 64 / 16;
+	v512 last = {};
+
+	if (lanes)
+		last = take_masked(copy, to, from, bytes - lanes * 16, ~0ull >> (64 - lanes * 16));
+	return avx512_run(copy, avx512_load(head->block) ^ differs, to, from, bytes / 64, last,
+			  lanes);
+}
+
+/**
+ * sroce_fold_avx512_headed() - the CRC of a head and of what comes after it
+ * @head: the head
+ * @from: what comes after it
+ * @bytes: how many, a multiple of SROCE_FOLD_AVX512_HEADED_BYTES; may be 0
+ *
+ * Return: the register afterwards, which was 0.
+ */
+TARGET_AVX512 u32 sroce_fold_avx512_headed(const struct sroce_crc_head *head, const void *from,
+					   size_t bytes)
+{
+	return avx512_headed(false, head, NULL, from, bytes);
+}
+
+/**
+ * sroce_fold_avx512_headed_copy() - the same, and what comes after the head is copied
+ * @head: the head
+ * @to: where to
+ * @from: what comes after the head
+ * @bytes: how many, a multiple of SROCE_FOLD_AVX512_HEADED_BYTES; may be 0
+ *
+ * Return: the register afterwards, which was 0.
+ */
+TARGET_AVX512 u32 sroce_fold_avx512_headed_copy(const struct sroce_crc_head *head, void *to,
+						const void *from, size_t bytes)
+{
+	return avx512_headed(true, head, to, from, bytes);
+}
+
 #endif

@@ -8,10 +8,15 @@
 
 #include <linux/types.h>
 
+#include "crc/crc.h"
+
 /* What @bytes must be a multiple of; it is never 0. */
 #define SROCE_FOLD_PCLMUL_BYTES	16
 #define SROCE_FOLD_AVX2_BYTES	32
 #define SROCE_FOLD_AVX512_BYTES	4
+
+/* The same for what comes after a block, where it may be 0. */
+#define SROCE_FOLD_AVX512_HEADED_BYTES	16
 
 void sroce_fold_init(void);
 u32 sroce_fold_pclmul(u32 crc, const void *from, size_t bytes);
@@ -20,5 +25,8 @@ u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes);
 u32 sroce_fold_avx2_copy(u32 crc, void *to, const void *from, size_t bytes);
 u32 sroce_fold_avx512(u32 crc, const void *from, size_t bytes);
 u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, size_t bytes);
+u32 sroce_fold_avx512_headed(const struct sroce_crc_head *head, const void *from, size_t bytes);
+u32 sroce_fold_avx512_headed_copy(const struct sroce_crc_head *head, void *to, const void *from,
+				  size_t bytes);
 
 #endif

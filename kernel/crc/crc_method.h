@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#include "crc/crc.h"
+
 /**
  * struct sroce_crc_method - a way of computing a CRC-32
  * @name: for the log and the module parameter
@@ -14,6 +16,10 @@
  * @vector: they use vector registers, which the caller owns then
  * @fold: continue a CRC
  * @fold_copy: copy, and continue the CRC over what was copied; each byte is read once
+ * @headed_unit: power of two; @headed and @headed_copy take multiples of so many bytes, or 0;
+ *	there may be none of them
+ * @headed: the CRC of a head and what comes after it
+ * @headed_copy: the same, and copy that
  */
 struct sroce_crc_method {
 	const char	*name;
@@ -21,7 +27,15 @@ struct sroce_crc_method {
 	bool	vector;
 	u32	(*fold)(u32 crc, const void *data, size_t bytes);
 	u32	(*fold_copy)(u32 crc, void *to, const void *from, size_t bytes);
+	u32	headed_unit;
+	u32	(*headed)(const struct sroce_crc_head *head, const void *data, size_t bytes);
+	u32	(*headed_copy)(const struct sroce_crc_head *head, void *to, const void *from,
+			       size_t bytes);
 };
+
+/* The kernel's own, and the one to take. */
+extern const struct sroce_crc_method sroce_crc_table;
+extern const struct sroce_crc_method *sroce_crc_chosen;
 
 #if defined(CONFIG_X86_64) || (defined(CONFIG_ARM64) && !defined(CONFIG_CPU_BIG_ENDIAN))
 const struct sroce_crc_method *sroce_crc_arch_method(u32 index);

@@ -55,6 +55,8 @@ static const struct sroce_crc_method methods[] = {
 	{
 		.name = "avx512", .unit = SROCE_FOLD_AVX512_BYTES, .vector = true,
 		.fold = sroce_fold_avx512, .fold_copy = sroce_fold_avx512_copy,
+		.headed_unit = SROCE_FOLD_AVX512_HEADED_BYTES,
+		.headed = sroce_fold_avx512_headed, .headed_copy = sroce_fold_avx512_headed_copy,
 	}, {
 		.name = "avx2", .unit = SROCE_FOLD_AVX2_BYTES, .vector = true,
 		.fold = sroce_fold_avx2, .fold_copy = sroce_fold_avx2_copy,

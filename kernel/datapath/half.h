@@ -12,6 +12,7 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 
+#include "memory/memory.h"
 #include "net/endpoint.h"
 #include "net/path.h"
 #include "net/run.h"
@@ -120,6 +121,8 @@ struct sroce_qp_ref {
  * @dscp: of them all; SROCE_PATH_DSCP for that of their paths
  * @now_ns: when it began: the time is asked for once
  * @run: see there
+ * @pad_bytes: of the packet begun
+ * @lease: on the memory that payloads come from
  */
 struct sroce_burst {
 	struct sroce_qp *qp;
@@ -127,6 +130,8 @@ struct sroce_burst {
 	u8	dscp;
 	u64	now_ns;
 	struct sroce_run run;
+	u32	pad_bytes;
+	struct sroce_lease lease;
 };
 
 /* half.c */
@@ -147,7 +152,11 @@ bool sroce_half_is_throttled(struct sroce_qp *qp, struct sroce_half *half, u32 p
 void sroce_half_charge(struct sroce_qp *qp, struct sroce_half *half);
 void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sroce_half *half);
 int sroce_burst_begin(struct sroce_burst *burst, const struct sroce_path *path,
-		      const struct sroce_packet *pkt, u32 expected, u8 **payload);
+		      const struct sroce_packet *pkt, u32 expected,
+		      struct sroce_crc_sink **sink);
 void sroce_burst_end(struct sroce_burst *burst);
+u32 sroce_burst_repeat(struct sroce_burst *burst, u32 count, u32 psn,
+		       struct sroce_crc_sink **sink);
+void sroce_burst_repeated(struct sroce_burst *burst);
 
 #endif

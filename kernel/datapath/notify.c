@@ -17,15 +17,16 @@ static void queue_cnp(struct sroce_qp *qp)
 {
 	struct sroce_burst burst;
 	struct sroce_packet pkt;
-	u8 *payload;
+	struct sroce_crc_sink *sink;
 
 	sroce_burst_init(&burst, qp, &qp->recv);
 	burst.dscp = READ_ONCE(qp->dev->cc.np_cnp_dscp);
 	sroce_responder_cnp_packet(&qp->resp, &pkt);
 	/* The next marked packet calls for another. */
-	if (sroce_burst_begin(&burst, &qp->recv.path, &pkt, 1, &payload))
+	if (sroce_burst_begin(&burst, &qp->recv.path, &pkt, 1, &sink))
 		return;
-	memset(payload, 0, pkt.payload_bytes);
+	memset(sink->to, 0, pkt.payload_bytes);
+	sroce_sink_pass(sink, pkt.payload_bytes);
 	sroce_burst_end(&burst);
 	/* A VLAN's egress map makes it the 802.1p priority. */
 	if (!READ_ONCE(qp->dev->cc.np_cnp_prio_mode))

@@ -211,6 +211,12 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr);
 
+/* place.c */
+enum sroce_mem_status sroce_place_request(struct sroce_qp *qp, struct sroce_rx *rx,
+					  const struct sroce_recv_plan *plan);
+enum sroce_mem_status sroce_place_response(struct sroce_qp *qp, struct sroce_rx *rx,
+					   const struct sroce_ack_plan *plan);
+
 /* receive.c */
 void sroce_receive(struct sroce_rx *rx);
 bool sroce_half_hears(const struct sroce_qp *qp, const struct sroce_half *half,

@@ -69,41 +69,6 @@ bool sroce_half_hears(const struct sroce_qp *qp, const struct sroce_half *half,
 	       ipv6_addr_equal(&half->path.saddr, &rx->daddr);
 }
 
-static struct sroce_source bytes_at(const void *at, u32 bytes)
-{
-	return (struct sroce_source) { .at = at, .piece_bytes = bytes, .left_bytes = bytes };
-}
-
-static struct sroce_source payload_of(const struct sroce_rx *rx)
-{
-	struct sroce_source from = {
-		.skb = rx->skb,
-		.offset = rx->offset + rx->pkt.header_bytes,
-	};
-
-	if (!rx->at)
-		return from;
-	from = bytes_at(rx->at + rx->pkt.header_bytes, rx->pkt.payload_bytes / rx->pkt.count);
-	from.skip_bytes = rx->bytes - from.piece_bytes;
-	return from;
-}
-
-/* Payload or atomic result of a response, into the buffer of its request. */
-static enum sroce_mem_status place_response(struct sroce_qp *qp, const struct sroce_rx *rx,
-					    const struct sroce_ack_plan *plan)
-{
-	struct sroce_source from = payload_of(rx);
-	const struct sroce_send_wqe *wqe;
-
-	if (plan->action != SROCE_ACK_ACCEPT || !plan->place_bytes)
-		return SROCE_MEM_OK;
-	wqe = sroce_requester_wqe(&qp->req, plan->index);
-	if (plan->place_atomic)
-		from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
-	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
-				    plan->place_offset, from, plan->place_bytes);
-}
-
 static void count_response(const struct sroce_rx *rx, const struct sroce_ack_plan *plan)
 {
 	struct sroce_counters __percpu *counters = rx->ep->counters;
@@ -119,10 +84,30 @@ static void count_response(const struct sroce_rx *rx, const struct sroce_ack_pla
 	}
 }
 
-/* The send lock is held. */
+static void plan_response(const struct sroce_qp *qp, const struct sroce_rx *rx,
+			  struct sroce_ack_plan *plan)
+{
+	sroce_completer_plan(&qp->req, &rx->pkt, plan);
+	trace_sroce_ack_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
+}
+
+static bool places_response(const struct sroce_ack_plan *plan)
+{
+	return plan->action == SROCE_ACK_ACCEPT && plan->place_bytes;
+}
+
+/* Merged packets that will not be copied are checked here; returns whether all are still there. */
+static bool are_right(struct sroce_rx *rx, u32 copied_bytes)
+{
+	return rx->pkt.count == 1 || copied_bytes == rx->pkt.payload_bytes || sroce_rx_verify(rx);
+}
+
+/* The send lock is held. Plans are made again when packets turn out to be wrong. */
 static void take_response(struct sroce_qp *qp, struct sroce_rx *rx)
 {
+	enum sroce_mem_status status = SROCE_MEM_OK;
 	u8 sack[SROCE_SACK_MAX_BYTES];
+	u32 count = rx->pkt.count;
 	struct sroce_ack_plan plan;
 
 	if (rx->pkt.info->flags & SROCE_OPF_SACK) {
@@ -131,58 +116,23 @@ static void take_response(struct sroce_qp *qp, struct sroce_rx *rx)
 			return;
 		rx->pkt.sack = sack;
 	}
-	sroce_completer_plan(&qp->req, &rx->pkt, &plan);
-	trace_sroce_ack_plan(qp->ibqp.qp_num, rx->pkt.psn, &plan);
+	plan_response(qp, rx, &plan);
+	if (!are_right(rx, places_response(&plan) ? plan.place_bytes : 0))
+		plan_response(qp, rx, &plan);
 	if (plan.action == SROCE_ACK_DROP) {
 		drop(rx, drop_counter(plan.reason));
 		return;
 	}
+	if (places_response(&plan)) {
+		status = sroce_place_response(qp, rx, &plan);
+		if (rx->pkt.count != count)
+			plan_response(qp, rx, &plan);
+	}
 	count_response(rx, &plan);
-	sroce_completer_commit(&qp->req, &plan, place_response(qp, rx, &plan), rx->now_ns);
+	sroce_completer_commit(&qp->req, &plan, status, rx->now_ns);
 }
 
-/* The 40 bytes in front of a datagram: its IPv6 header, or its IPv4 header in the last 20. */
-static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_rx *rx)
-{
-	u32 bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
-	const struct sroce_recv_wqe *wqe = qp->resp.recv;
-	u8 grh[SROCE_GRH_BYTES] = { 0 };
-
-	memcpy(grh + SROCE_GRH_BYTES - bytes, skb_network_header(rx->skb), bytes);
-	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
-				    bytes_at(grh, sizeof(grh)), sizeof(grh));
-}
-
-static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
-					   const struct sroce_recv_plan *plan)
-{
-	const struct sroce_recv_wqe *wqe = qp->resp.recv;
-
-	if (qp->service == SROCE_SERVICE_UD) {
-		enum sroce_mem_status status = place_grh(qp, rx);
-
-		if (status != SROCE_MEM_OK || !plan->place_bytes)
-			return status;
-	}
-	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
-				    plan->offset, payload_of(rx), plan->place_bytes);
-}
-
-static enum sroce_mem_status place_request(struct sroce_qp *qp, const struct sroce_rx *rx,
-					   const struct sroce_recv_plan *plan)
-{
-	switch (plan->target) {
-	case SROCE_TARGET_RECV:
-		return place_in_recv(qp, rx, plan);
-	case SROCE_TARGET_REGION:
-		return sroce_memory_place(&qp->dev->memory, qp->ibqp.pd, plan->rkey, plan->va,
-					  plan->check_bytes, payload_of(rx), plan->place_bytes);
-	default:
-		return SROCE_MEM_OK;
-	}
-}
-
-static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
+static void execute(struct sroce_qp *qp, struct sroce_rx *rx,
 		    const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
 {
 	struct sroce_memory *mem = &qp->dev->memory;
@@ -190,7 +140,7 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 
 	switch (plan->verdict) {
 	case SROCE_RECV_PLACE:
-		result->status = place_request(qp, rx, plan);
+		result->status = sroce_place_request(qp, rx, plan);
 		if (plan->invalidate && result->status == SROCE_MEM_OK)
 			result->invalidated = sroce_memory_invalidate(mem, pd, plan->inv_rkey,
 								      true);
@@ -266,13 +216,16 @@ static void keep(struct sroce_qp *qp, const struct sroce_rx *rx,
 	result->status = SROCE_MEM_BAD_LOCAL;
 }
 
-static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
-			   const struct sroce_recv_plan *plan)
+static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
+			   struct sroce_recv_plan *plan)
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
+	u32 count = rx->pkt.count;
 	struct sroce_completion wc;
 
 	execute(qp, rx, plan, &result);
+	if (rx->pkt.count != count)
+		plan_request(qp, rx, plan);
 	keep(qp, rx, plan, &result);
 	if (qp->service == SROCE_SERVICE_UD)
 		sroce_datagram_commit(&qp->resp, &rx->pkt, plan, &result);
@@ -285,12 +238,14 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	sroce_hold_trim(qp);
 }
 
-/* The receive lock is held. */
-static void take_request(struct sroce_qp *qp, const struct sroce_rx *rx)
+/* The receive lock is held. Plans are made again when packets turn out to be wrong. */
+static void take_request(struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	struct sroce_recv_plan plan;
 
 	plan_request(qp, rx, &plan);
+	if (!are_right(rx, plan.verdict == SROCE_RECV_PLACE ? plan.place_bytes : 0))
+		plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
 		drop(rx, drop_counter(plan.reason));
 	count_request(rx, &plan);

@@ -12,6 +12,12 @@
 /* Packets planned and built at a time. */
 #define BURST_PACKETS	64
 
+static void put_sack(const struct sroce_qp *qp, struct sroce_crc_sink *sink, u32 bytes)
+{
+	sroce_responder_write_sack(&qp->resp, sink->to, bytes);
+	sroce_sink_pass(sink, bytes);
+}
+
 /* Returns 0, also for a packet that is lost at once; -EFAULT for a bad region; -ENOMEM. */
 static int build_packet(struct sroce_burst *burst, const struct sroce_response_plan *plan, u32 i,
 			struct sroce_packet *pkt)
@@ -19,7 +25,7 @@ static int build_packet(struct sroce_burst *burst, const struct sroce_response_p
 	struct sroce_qp *qp = burst->qp;
 	u64 va = plan->va + (u64)i * qp->resp.attr.mtu_bytes;
 	u32 expected = 1;
-	u8 *payload;
+	struct sroce_crc_sink *sink;
 	int err;
 
 	if (sroce_packet_repeats(i, plan->packet_count))
@@ -29,17 +35,37 @@ static int build_packet(struct sroce_burst *burst, const struct sroce_response_p
 	/* What is sent again travels alone: what lost it, lost all that it travelled with. */
 	if (!plan->replay && !(pkt->info->flags & SROCE_OPF_AETH))
 		expected = plan->packet_count - i;
-	err = sroce_burst_begin(burst, &qp->recv.path, pkt, expected, &payload);
+	err = sroce_burst_begin(burst, &qp->recv.path, pkt, expected, &sink);
 	if (err)
 		return err == -ENOMEM ? -ENOMEM : 0;
 	if (plan->kind == SROCE_RESPONSE_SACK)
-		sroce_responder_write_sack(&qp->resp, payload, pkt->payload_bytes);
-	if (plan->kind == SROCE_RESPONSE_READ && pkt->payload_bytes &&
-	    sroce_memory_fetch(&qp->dev->memory, qp->ibqp.pd, plan->rkey, va, payload,
+		put_sack(qp, sink, pkt->payload_bytes);
+	if (plan->kind == SROCE_RESPONSE_READ &&
+	    sroce_memory_fetch(&burst->lease, plan->rkey, va, sink,
 			       pkt->payload_bytes) != SROCE_MEM_OK)
 		return -EFAULT;
 	sroce_burst_end(burst);
 	return 0;
+}
+
+/* Packets behind the one numbered @i that are like it: so many are built; or -EFAULT. */
+static int build_repetitions(struct sroce_burst *burst, const struct sroce_response_plan *plan,
+			     u32 i)
+{
+	u32 count = sroce_packet_repetitions(i, plan->packet_count);
+	u32 mtu_bytes = burst->qp->resp.attr.mtu_bytes;
+	struct sroce_crc_sink *sink;
+
+	if (!count || plan->kind != SROCE_RESPONSE_READ)
+		return 0;
+	count = sroce_burst_repeat(burst, count, psn_add(plan->first_psn, i + 1), &sink);
+	if (!count)
+		return 0;
+	if (sroce_memory_fetch(&burst->lease, plan->rkey, plan->va + (u64)(i + 1) * mtu_bytes, sink,
+			       count * mtu_bytes) != SROCE_MEM_OK)
+		return -EFAULT;
+	sroce_burst_repeated(burst);
+	return count;
 }
 
 /* All packets of the plan, or none. */
@@ -47,15 +73,22 @@ static int build_burst(struct sroce_burst *burst, const struct sroce_response_pl
 {
 	struct sroce_run_mark mark;
 	struct sroce_packet pkt;
+	bool section;
 	int err = 0;
 	u32 i;
 
 	sroce_run_mark(&burst->run, &mark);
-	for (i = 0; i < plan->packet_count && !err; i++)
+	section = sroce_crc_begin(plan->payload_bytes);
+	for (i = 0; i < plan->packet_count && err >= 0; i += 1 + err) {
 		err = build_packet(burst, plan, i, &pkt);
-	if (err)
+		if (!err)
+			err = build_repetitions(burst, plan, i);
+	}
+	sroce_crc_end(section);
+	sroce_lease_end(&burst->lease);
+	if (err < 0)
 		sroce_run_rewind(&burst->run, &mark);
-	return err;
+	return min(err, 0);
 }
 
 static void count_response(const struct sroce_qp *qp, const struct sroce_response_plan *plan)

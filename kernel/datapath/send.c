@@ -22,15 +22,15 @@
 /* On a short path answers would be missed, and the timer fire, all the time: not earlier. */
 #define PATIENCE_NS	(250 * NSEC_PER_USEC)
 
-static enum sroce_mem_status copy_payload(struct sroce_qp *qp, const struct sroce_send_wqe *wqe,
-					  u32 offset, void *to, u32 bytes)
+static enum sroce_mem_status copy_payload(struct sroce_burst *burst,
+					  const struct sroce_send_wqe *wqe, u32 offset,
+					  struct sroce_crc_sink *sink, u32 bytes)
 {
 	if (wqe->flags & SROCE_SEND_INLINE) {
-		memcpy(to, wqe->inline_data + offset, bytes);
+		sroce_sink_put(sink, wqe->inline_data + offset, bytes);
 		return SROCE_MEM_OK;
 	}
-	return sroce_memory_gather(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge, offset,
-				   to, bytes);
+	return sroce_memory_gather(&burst->lease, wqe->sge, wqe->num_sge, offset, sink, bytes);
 }
 
 static const struct sroce_path *path_of(const struct sroce_qp *qp,
@@ -66,7 +66,7 @@ static int build_packet(struct sroce_burst *burst, const struct sroce_send_plan 
 	struct sroce_qp *qp = burst->qp;
 	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
 	u32 offset = plan->offset + i * qp->req.attr.mtu_bytes;
-	u8 *payload;
+	struct sroce_crc_sink *sink;
 	int err;
 
 	if (sroce_packet_repeats(i, plan->packet_count))
@@ -74,14 +74,35 @@ static int build_packet(struct sroce_burst *burst, const struct sroce_send_plan 
 	else
 		sroce_send_plan_packet(&qp->req, plan, i, pkt);
 	err = sroce_burst_begin(burst, path_of(qp, wqe), pkt,
-				expected_packets(qp, plan, i, pkt), &payload);
+				expected_packets(qp, plan, i, pkt), &sink);
 	if (err)
 		return err == -ENOMEM ? -ENOMEM : 0;
 	if (pkt->payload_bytes &&
-	    copy_payload(qp, wqe, offset, payload, pkt->payload_bytes) != SROCE_MEM_OK)
+	    copy_payload(burst, wqe, offset, sink, pkt->payload_bytes) != SROCE_MEM_OK)
 		return -EFAULT;
 	sroce_burst_end(burst);
 	return 0;
+}
+
+/* Packets behind the one numbered @i that are like it: so many are built; or -EFAULT. */
+static int build_repetitions(struct sroce_burst *burst, const struct sroce_send_plan *plan, u32 i)
+{
+	struct sroce_qp *qp = burst->qp;
+	u32 count = sroce_packet_repetitions(i, plan->packet_count);
+	u32 mtu_bytes = qp->req.attr.mtu_bytes;
+	struct sroce_crc_sink *sink;
+
+	if (!count)
+		return 0;
+	count = sroce_burst_repeat(burst, count, psn_add(plan->first_psn, i + 1), &sink);
+	if (!count)
+		return 0;
+	if (copy_payload(burst, sroce_requester_wqe(&qp->req, plan->index),
+			 plan->offset + (i + 1) * mtu_bytes, sink,
+			 count * mtu_bytes) != SROCE_MEM_OK)
+		return -EFAULT;
+	sroce_burst_repeated(burst);
+	return count;
 }
 
 /* All packets of the plan, or none. */
@@ -89,15 +110,22 @@ static int build_burst(struct sroce_burst *burst, const struct sroce_send_plan *
 {
 	struct sroce_run_mark mark;
 	struct sroce_packet pkt;
+	bool section;
 	int err = 0;
 	u32 i;
 
 	sroce_run_mark(&burst->run, &mark);
-	for (i = 0; i < plan->packet_count && !err; i++)
+	section = sroce_crc_begin(plan->payload_bytes);
+	for (i = 0; i < plan->packet_count && err >= 0; i += 1 + err) {
 		err = build_packet(burst, plan, i, &pkt);
-	if (err)
+		if (!err)
+			err = build_repetitions(burst, plan, i);
+	}
+	sroce_crc_end(section);
+	sroce_lease_end(&burst->lease);
+	if (err < 0)
 		sroce_run_rewind(&burst->run, &mark);
-	return err;
+	return min(err, 0);
 }
 
 /* Returns whether the plan has been carried out. */

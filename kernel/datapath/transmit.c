@@ -113,6 +113,7 @@ void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sro
 	burst->dscp = SROCE_PATH_DSCP;
 	burst->now_ns = ktime_get_ns();
 	sroce_run_init(&burst->run, &half->out);
+	sroce_lease_init(&burst->lease, &qp->dev->memory, qp->ibqp.pd);
 }
 
 static int count_loss(struct sroce_qp *qp, enum sroce_counter why, int err)
@@ -175,36 +176,68 @@ static u8 *room_for(struct sroce_burst *burst, const struct sroce_path *path, u3
  * @path: where to: the half's own, or a datagram's
  * @pkt: headers and sizes
  * @expected: how many packets of this size follow, with this one; a hint. 1: it begins no run
- * @payload: set to where the payload goes
+ * @sink: set to where the payload goes
  *
- * Return: 0: the payload is to be written, then sroce_burst_end(); -ENOMEM when it should be
+ * Return: 0: the payload is to be put there, then sroce_burst_end(); -ENOMEM when it should be
  * tried again; another errno when this packet cannot go out (no route, larger than its MTU),
  * which is counted and then a lost packet.
  */
 int sroce_burst_begin(struct sroce_burst *burst, const struct sroce_path *path,
-		      const struct sroce_packet *pkt, u32 expected, u8 **payload)
+		      const struct sroce_packet *pkt, u32 expected,
+		      struct sroce_crc_sink **sink)
 {
 	u32 bytes = pkt->header_bytes + pkt->payload_bytes + pkt->pad_bytes + SROCE_ICRC_BYTES;
 	u8 *at = room_for(burst, path, bytes, expected);
 
 	if (IS_ERR(at)) {
+		/* What comes next does not follow what is in there. */
+		sroce_run_close(&burst->run);
 		if (PTR_ERR(at) == -ENOMEM)
 			count_loss(burst->qp, SROCE_CTR_DROP_NO_MEMORY, 0);
 		return PTR_ERR(at);
 	}
 	sroce_packet_write(pkt, at);
-	*payload = at + pkt->header_bytes;
-	memset(*payload + pkt->payload_bytes, 0, pkt->pad_bytes);
+	burst->pad_bytes = pkt->pad_bytes;
+	*sink = sroce_run_headed(&burst->run, burst->half->path.ip_id, pkt->header_bytes);
 	return 0;
 }
 
 /**
- * sroce_burst_end() - the packet begun is complete but for its ICRC
+ * sroce_burst_end() - the packet begun is complete but for pad and ICRC
  * @burst: the burst
  */
 void sroce_burst_end(struct sroce_burst *burst)
 {
+	static const u8 zeros[3];
+
+	if (burst->pad_bytes)
+		sroce_sink_put(&burst->run.sink, zeros, burst->pad_bytes);
 	sroce_run_end(&burst->run, &burst->half->path.ip_id);
+}
+
+/**
+ * sroce_burst_repeat() - room for packets that are as the last one, but for PSN and payload
+ * @burst: the burst
+ * @count: how many are wanted
+ * @psn: of the first
+ * @sink: set to where their payload goes
+ *
+ * Return: how many there is room for; when their payload has been put there,
+ * sroce_burst_repeated(). Maybe none: not all packets have others like them in one skb.
+ */
+u32 sroce_burst_repeat(struct sroce_burst *burst, u32 count, u32 psn, struct sroce_crc_sink **sink)
+{
+	*sink = &burst->run.sink;
+	return sroce_run_repeat(&burst->run, count, psn, burst->half->path.ip_id);
+}
+
+/**
+ * sroce_burst_repeated() - the packets of sroce_burst_repeat() are complete
+ * @burst: the burst
+ */
+void sroce_burst_repeated(struct sroce_burst *burst)
+{
+	sroce_run_repeated(&burst->run, &burst->half->path.ip_id);
 }
 
 /**

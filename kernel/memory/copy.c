@@ -32,27 +32,43 @@ static void *piece_at(const struct sroce_region *region, u64 va, u32 bytes, u32 
 	return pages->pieces[offset >> pages->shift] + within;
 }
 
-static void take(void *to, struct sroce_source *from, u32 bytes)
+/* Returns whether the piece that has been written was right. */
+static bool next_piece(struct sroce_source *from)
+{
+	from->at += from->skip_bytes;
+	from->left_bytes = from->piece_bytes;
+	if (from->piece_written && !from->piece_written(from))
+		return false;
+	from->pieces++;
+	return true;
+}
+
+/* Returns whether all that was written is right, as far as can be told. */
+static bool take(void *to, struct sroce_source *from, u32 bytes)
 {
 	if (!from->at) {
 		/* The packet parser has checked that they are there. */
 		WARN_ON_ONCE(skb_copy_bits(from->skb, from->offset, to, bytes));
 		from->offset += bytes;
-		return;
+		return true;
 	}
 	while (bytes) {
 		u32 run = min(bytes, from->left_bytes);
 
-		memcpy(to, from->at, run);
+		if (from->pieces) {
+			from->sink.to = to;
+			sroce_sink_put(&from->sink, from->at, run);
+		} else {
+			memcpy(to, from->at, run);
+		}
 		to += run;
 		bytes -= run;
 		from->at += run;
 		from->left_bytes -= run;
-		if (!from->left_bytes) {
-			from->at += from->skip_bytes;
-			from->left_bytes = from->piece_bytes;
-		}
+		if (!from->left_bytes && !next_piece(from))
+			return false;
 	}
+	return true;
 }
 
 static enum sroce_mem_status write_region(const struct sroce_region *region, u64 va,
@@ -65,45 +81,62 @@ static enum sroce_mem_status write_region(const struct sroce_region *region, u64
 
 		if (!to)
 			return SROCE_MEM_BAD_RANGE;
-		take(to, from, run);
+		if (!take(to, from, run))
+			return SROCE_MEM_BAD_SOURCE;
 	}
 	return SROCE_MEM_OK;
 }
 
-static enum sroce_mem_status read_region(const struct sroce_region *region, u64 va, u8 *to,
-					 u32 bytes)
+static enum sroce_mem_status read_region(const struct sroce_region *region, u64 va,
+					 struct sroce_crc_sink *sink, u32 bytes)
 {
 	u32 run;
 
-	for (; bytes; bytes -= run, va += run, to += run) {
+	for (; bytes; bytes -= run, va += run) {
 		const void *from = piece_at(region, va, bytes, &run);
 
 		if (!from)
 			return SROCE_MEM_BAD_RANGE;
-		memcpy(to, from, run);
+		sroce_sink_put(sink, from, run);
 	}
 	return SROCE_MEM_OK;
 }
 
-/*
- * Write @from to @va, or read it to @to when there is no @from, if all of @whole
- * bytes may be used so.
+/**
+ * sroce_lease_init() - nothing is held yet
+ * @lease: filled in
+ * @mem: key table
+ * @pd: protection domain of the QP
  */
-static enum sroce_mem_status copy_range(struct sroce_memory *mem, const void *pd, u32 key, u64 va,
-					u32 whole, u32 access, struct sroce_source *from, u8 *to,
-					u32 bytes)
+void sroce_lease_init(struct sroce_lease *lease, struct sroce_memory *mem, const void *pd)
 {
-	struct sroce_region *region = sroce_region_open(mem, pd, key);
-	enum sroce_mem_status status;
+	lease->mem = mem;
+	lease->pd = pd;
+	lease->region = NULL;
+}
 
-	if (!region)
-		return SROCE_MEM_BAD_KEY;
-	status = sroce_access_check(&region->range, va, whole, access);
-	if (status == SROCE_MEM_OK)
-		status = from ? write_region(region, va, from, bytes) :
-				read_region(region, va, to, bytes);
-	sroce_region_close(region);
-	return status;
+/**
+ * sroce_lease_end() - let go of the region held
+ * @lease: the lease
+ */
+void sroce_lease_end(struct sroce_lease *lease)
+{
+	if (lease->region)
+		sroce_region_close(lease->region);
+	lease->region = NULL;
+}
+
+/* Hold the region with this key, which does not change while it is held, and check the range. */
+static enum sroce_mem_status hold_range(struct sroce_lease *lease, u32 key, u64 va, u32 bytes,
+					u32 access)
+{
+	if (!lease->region || lease->region->key != key) {
+		sroce_lease_end(lease);
+		lease->region = sroce_region_open(lease->mem, lease->pd, key);
+		if (!lease->region)
+			return SROCE_MEM_BAD_KEY;
+	}
+	return sroce_access_check(&lease->region->range, va, bytes, access);
 }
 
 /**
@@ -120,9 +153,15 @@ static enum sroce_mem_status copy_range(struct sroce_memory *mem, const void *pd
 enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *pd, u32 rkey,
 					 u64 va, u32 bytes, u32 access)
 {
+	enum sroce_mem_status status;
+	struct sroce_lease lease;
+
 	if (!bytes)
 		return SROCE_MEM_OK;
-	return copy_range(mem, pd, rkey, va, bytes, access, NULL, NULL, 0);
+	sroce_lease_init(&lease, mem, pd);
+	status = hold_range(&lease, rkey, va, bytes, access);
+	sroce_lease_end(&lease);
+	return status;
 }
 
 /**
@@ -136,36 +175,45 @@ enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *p
  * @bytes: payload to write, may be less than @check_bytes
  *
  * Return: enum sroce_mem_status; nothing was written unless SROCE_MEM_OK (but
- * for a DMA region with a hole in it).
+ * for a DMA region with a hole in it), or SROCE_MEM_BAD_SOURCE: @from->pieces of it were right.
  */
 enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, u32 check_bytes, struct sroce_source from,
+					 u64 va, u32 check_bytes, struct sroce_source *from,
 					 u32 bytes)
 {
 	u32 whole = max(check_bytes, bytes);
+	enum sroce_mem_status status;
+	struct sroce_lease lease;
 
 	if (!whole)
 		return SROCE_MEM_OK;
-	return copy_range(mem, pd, rkey, va, whole, SROCE_ACCESS_REMOTE_WRITE, &from, NULL, bytes);
+	sroce_lease_init(&lease, mem, pd);
+	status = hold_range(&lease, rkey, va, whole, SROCE_ACCESS_REMOTE_WRITE);
+	if (status == SROCE_MEM_OK)
+		status = write_region(lease.region, va, from, bytes);
+	sroce_lease_end(&lease);
+	return status;
 }
 
 /**
  * sroce_memory_fetch() - read the payload of READ responses
- * @mem: key table
- * @pd: protection domain of the QP
+ * @lease: what is held from one packet to the next
  * @rkey: key; needs SROCE_ACCESS_REMOTE_READ
  * @va: where from
- * @to: where to
+ * @sink: where to
  * @bytes: how many
  *
  * Return: enum sroce_mem_status.
  */
-enum sroce_mem_status sroce_memory_fetch(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, void *to, u32 bytes)
+enum sroce_mem_status sroce_memory_fetch(struct sroce_lease *lease, u32 rkey, u64 va,
+					 struct sroce_crc_sink *sink, u32 bytes)
 {
+	enum sroce_mem_status status;
+
 	if (!bytes)
 		return SROCE_MEM_OK;
-	return copy_range(mem, pd, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ, NULL, to, bytes);
+	status = hold_range(lease, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ);
+	return status == SROCE_MEM_OK ? read_region(lease->region, va, sink, bytes) : status;
 }
 
 /*
@@ -221,13 +269,15 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 }
 
 /* Only the elements that are touched are looked at; empty ones need no key. */
-static enum sroce_mem_status copy_sges(struct sroce_memory *mem, const void *pd,
-				       const struct sroce_sge *sge, u32 num_sge, u32 offset,
-				       struct sroce_source *from, u8 *to, u32 bytes)
+static enum sroce_mem_status copy_sges(struct sroce_lease *lease, const struct sroce_sge *sge,
+				       u32 num_sge, u32 offset, struct sroce_source *from,
+				       struct sroce_crc_sink *sink, u32 bytes)
 {
 	u32 access = from ? SROCE_ACCESS_LOCAL_WRITE : 0;
+	enum sroce_mem_status status;
 
 	for (; bytes && num_sge; sge++, num_sge--) {
+		u64 va = sge->addr + offset;
 		u32 run;
 
 		if (offset >= sge->length) {
@@ -235,13 +285,14 @@ static enum sroce_mem_status copy_sges(struct sroce_memory *mem, const void *pd,
 			continue;
 		}
 		run = min(bytes, sge->length - offset);
-		if (copy_range(mem, pd, sge->lkey, sge->addr + offset, run, access, from, to,
-			       run) != SROCE_MEM_OK)
-			return SROCE_MEM_BAD_LOCAL;
+		status = hold_range(lease, sge->lkey, va, run, access);
+		if (status == SROCE_MEM_OK)
+			status = from ? write_region(lease->region, va, from, run) :
+					read_region(lease->region, va, sink, run);
+		if (status != SROCE_MEM_OK)
+			return status == SROCE_MEM_BAD_SOURCE ? status : SROCE_MEM_BAD_LOCAL;
 		offset = 0;
 		bytes -= run;
-		if (to)
-			to += run;
 	}
 	return bytes ? SROCE_MEM_BAD_LOCAL : SROCE_MEM_OK;
 }
@@ -256,31 +307,36 @@ static enum sroce_mem_status copy_sges(struct sroce_memory *mem, const void *pd,
  * @from: what to write
  * @bytes: how many
  *
- * Return: SROCE_MEM_OK, or SROCE_MEM_BAD_LOCAL when the list is too short or
- * names memory that may not be written.
+ * Return: SROCE_MEM_OK; SROCE_MEM_BAD_LOCAL when the list is too short or names memory that
+ * may not be written; or SROCE_MEM_BAD_SOURCE: @from->pieces of it were right.
  */
 enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
 					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					   struct sroce_source from, u32 bytes)
+					   struct sroce_source *from, u32 bytes)
 {
-	return copy_sges(mem, pd, sge, num_sge, offset, &from, NULL, bytes);
+	enum sroce_mem_status status;
+	struct sroce_lease lease;
+
+	sroce_lease_init(&lease, mem, pd);
+	status = copy_sges(&lease, sge, num_sge, offset, from, NULL, bytes);
+	sroce_lease_end(&lease);
+	return status;
 }
 
 /**
- * sroce_memory_gather() - read a gather list into a buffer
- * @mem: key table
- * @pd: protection domain of the QP
+ * sroce_memory_gather() - read a gather list
+ * @lease: what is held from one packet to the next
  * @sge: the list, in kernel memory
  * @num_sge: elements in it
  * @offset: bytes of the list to skip
- * @to: kernel buffer
+ * @sink: where to
  * @bytes: how many
  *
  * Return: SROCE_MEM_OK or SROCE_MEM_BAD_LOCAL.
  */
-enum sroce_mem_status sroce_memory_gather(struct sroce_memory *mem, const void *pd,
-					  const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					  void *to, u32 bytes)
+enum sroce_mem_status sroce_memory_gather(struct sroce_lease *lease, const struct sroce_sge *sge,
+					  u32 num_sge, u32 offset, struct sroce_crc_sink *sink,
+					  u32 bytes)
 {
-	return copy_sges(mem, pd, sge, num_sge, offset, NULL, to, bytes);
+	return copy_sges(lease, sge, num_sge, offset, NULL, sink, bytes);
 }

@@ -21,6 +21,7 @@
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
 
+#include "crc/crc.h"
 #include "transport/access.h"
 #include "transport/opcode.h"
 #include "transport/wqe.h"
@@ -104,6 +105,10 @@ struct sroce_memory {
  * @piece_bytes: @at: so many at a time, then there are
  * @skip_bytes: others in between
  * @left_bytes: of this piece
+ * @sink: sums all pieces but the first one
+ * @piece_written: NULL, or called after each piece; returns whether it was right, and prepares
+ *		   @sink for the next one
+ * @pieces: how many were right
  */
 struct sroce_source {
 	const u8 *at;
@@ -112,6 +117,23 @@ struct sroce_source {
 	u32	left_bytes;
 	const struct sk_buff *skb;
 	u32	offset;
+	struct sroce_crc_sink sink;
+	bool	(*piece_written)(struct sroce_source *from);
+	u32	pieces;
+};
+
+/**
+ * struct sroce_lease - the region last read from, open until another is, or the lease ends
+ * @mem: key table
+ * @pd: protection domain of the QP
+ * @region: the region, or NULL
+ *
+ * Held for some packets at most, without sleeping: deregistration and invalidation wait for it.
+ */
+struct sroce_lease {
+	struct sroce_memory *mem;
+	const void *pd;
+	struct sroce_region *region;
 };
 
 void sroce_memory_init(struct sroce_memory *mem);
@@ -130,14 +152,18 @@ enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void
 enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const void *pd, u32 key,
 					      bool remote);
 
+/* copy.c */
+void sroce_lease_init(struct sroce_lease *lease, struct sroce_memory *mem, const void *pd);
+void sroce_lease_end(struct sroce_lease *lease);
+
 /* copy.c: a remote range, named by key and address */
 enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *pd, u32 rkey,
 					 u64 va, u32 bytes, u32 access);
 enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, u32 check_bytes, struct sroce_source from,
+					 u64 va, u32 check_bytes, struct sroce_source *from,
 					 u32 bytes);
-enum sroce_mem_status sroce_memory_fetch(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, void *to, u32 bytes);
+enum sroce_mem_status sroce_memory_fetch(struct sroce_lease *lease, u32 rkey, u64 va,
+					 struct sroce_crc_sink *sink, u32 bytes);
 enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *pd, u32 rkey,
 					  u64 va, enum sroce_opcode op, u64 compare, u64 swap_add,
 					  u64 *original);
@@ -145,9 +171,9 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 /* copy.c: a local scatter/gather list, @offset bytes into it */
 enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
 					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					   struct sroce_source from, u32 bytes);
-enum sroce_mem_status sroce_memory_gather(struct sroce_memory *mem, const void *pd,
-					  const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					  void *to, u32 bytes);
+					   struct sroce_source *from, u32 bytes);
+enum sroce_mem_status sroce_memory_gather(struct sroce_lease *lease, const struct sroce_sge *sge,
+					  u32 num_sge, u32 offset, struct sroce_crc_sink *sink,
+					  u32 bytes);
 
 #endif

@@ -66,6 +66,7 @@ struct sroce_endpoint {
  * @offset: of its BTH from skb->data
  * @bytes: from there to its ICRC, inclusive; with @pkt.count over 1, of each
  * @at: its BTH, where all of it lies in one piece; else NULL
+ * @piece_bytes: so many lie in one piece from @at on
  * @frag: fragment of the skb to look at first for the next one, which begins at
  * @frag_offset: from skb->data
  * @icrc: see there
@@ -89,6 +90,7 @@ struct sroce_rx {
 	u32	offset;
 	u32	bytes;
 	const u8 *at;
+	u32	piece_bytes;
 	u32	frag;
 	u32	frag_offset;
 	struct sroce_icrc icrc;
@@ -115,7 +117,10 @@ bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr
 bool sroce_rx_next(struct sroce_rx *rx);
 void sroce_rx_merge(struct sroce_rx *rx);
 bool sroce_icrc_ok(struct sroce_rx *rx);
-bool sroce_icrc_follows(struct sroce_rx *rx, u32 i);
+void sroce_rx_shorten(struct sroce_rx *rx, u32 count);
+bool sroce_rx_verify(struct sroce_rx *rx);
+void sroce_icrc_head_of(struct sroce_rx *rx, u32 i, struct sroce_crc_head *head);
+bool sroce_icrc_is(const struct sroce_rx *rx, u32 i, u32 crc);
 
 /* Between the files of this room. */
 extern sroce_receive_fn sroce_net_receive;

@@ -5,8 +5,8 @@
  * ones in front (where InfiniBand has its local route header).
  *
  * Only the headers up to the BTH have such fields. What is the same for all
- * packets of an skb is masked once; per packet the lengths, the IPv4
- * identification and the BTH are put in. The rest is read where it lies.
+ * packets of an skb is masked once, and the lengths for all of one size; the IPv4
+ * identification and the BTH are added per packet. The rest is read where it lies.
  */
 #include <linux/build_bug.h>
 #include <linux/ip.h>
@@ -14,22 +14,26 @@
 #include <linux/string.h>
 #include <linux/udp.h>
 
-#include "crc/crc.h"
 #include "net/endpoint.h"
 #include "net/icrc.h"
 #include "transport/wire.h"
 
-/* The CRC register after eight bytes of ones. */
-#define ICRC_SEED	0xdebb20e3u
+/* A register of ones makes four bytes of ones nothing; the other four are left. */
+#define ONES_BYTES	4
+#define BTH_OFFSET	(SROCE_CRC_BLOCK_BYTES - sizeof(struct sroce_bth))
+#define UDP_OFFSET	(BTH_OFFSET - sizeof(struct udphdr))
 
-static_assert(SROCE_ICRC_MASKED_BYTES ==
-	      SROCE_MAX_IP_BYTES + sizeof(struct udphdr) + sizeof(struct sroce_bth));
+/* What struct sroce_crc_head has been made for. */
+static_assert(BTH_OFFSET == 52);
+static_assert(UDP_OFFSET - sizeof(struct iphdr) + offsetof(struct iphdr, id) == 28);
+static_assert(UDP_OFFSET - sizeof(struct ipv6hdr) == ONES_BYTES);
 
 static void mask_ipv4(struct iphdr *iph)
 {
 	iph->tos = 0xff;
 	iph->ttl = 0xff;
 	iph->check = CSUM_MANGLED_0;
+	iph->id = 0;
 }
 
 static void mask_ipv6(struct ipv6hdr *ip6h)
@@ -42,66 +46,84 @@ static void mask_ipv6(struct ipv6hdr *ip6h)
 /**
  * sroce_icrc_init() - take over what all packets of an skb have in common
  * @icrc: filled in
- * @ip: IP header
- * @ip_bytes: its length, at most SROCE_MAX_IP_BYTES
+ * @ip: IP header, without options
  * @uh: UDP header
  *
  * Lengths and identification are of no account.
  */
-void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, u32 ip_bytes,
-		     const struct udphdr *uh)
+void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphdr *uh)
 {
-	icrc->ip_bytes = ip_bytes;
-	memcpy(icrc->headers, ip, ip_bytes);
-	if (((const struct iphdr *)ip)->version == 4)
-		mask_ipv4((struct iphdr *)icrc->headers);
+	bool is_ipv4 = ((const struct iphdr *)ip)->version == 4;
+	struct sroce_bth *bth = (struct sroce_bth *)(icrc->block + BTH_OFFSET);
+	struct udphdr *masked = (struct udphdr *)(icrc->block + UDP_OFFSET);
+	u8 *at;
+
+	icrc->ip_bytes = is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	icrc->bytes = 0;
+	at = icrc->block + UDP_OFFSET - icrc->ip_bytes;
+	memset(icrc->block, 0, at - ONES_BYTES - icrc->block);
+	memset(at - ONES_BYTES, 0xff, ONES_BYTES);
+	memcpy(at, ip, icrc->ip_bytes);
+	if (is_ipv4)
+		mask_ipv4((struct iphdr *)at);
 	else
-		mask_ipv6((struct ipv6hdr *)icrc->headers);
-	memcpy(icrc->headers + ip_bytes, uh, sizeof(*uh));
-	((struct udphdr *)(icrc->headers + ip_bytes))->check = CSUM_MANGLED_0;
+		mask_ipv6((struct ipv6hdr *)at);
+	*masked = *uh;
+	masked->check = CSUM_MANGLED_0;
+	memset(bth, 0, sizeof(*bth));
+	bth->congestion = 0xff;
 }
 
-/* The CRC register behind the BTH; @bytes are from the BTH to the ICRC inclusive. */
-static u32 crc_of_headers(struct sroce_icrc *icrc, u16 ip_id, u32 bytes, const u8 *bth)
+static void set_lengths(struct sroce_icrc *icrc, u32 bytes)
 {
-	struct udphdr *uh = (struct udphdr *)(icrc->headers + icrc->ip_bytes);
-	struct iphdr *iph = (struct iphdr *)icrc->headers;
-	u8 *masked = (u8 *)(uh + 1);
+	struct udphdr *uh = (struct udphdr *)(icrc->block + UDP_OFFSET);
 
+	icrc->bytes = bytes;
 	bytes += sizeof(*uh);
-	if (iph->version == 4) {
-		iph->tot_len = htons(icrc->ip_bytes + bytes);
-		iph->id = htons(ip_id);
-	} else {
-		((struct ipv6hdr *)iph)->payload_len = htons(bytes);
-	}
 	uh->len = htons(bytes);
-	memcpy(masked, bth, sizeof(struct sroce_bth));
-	((struct sroce_bth *)masked)->congestion = 0xff;
-	return sroce_crc32(ICRC_SEED, icrc->headers,
-			   icrc->ip_bytes + sizeof(*uh) + sizeof(struct sroce_bth));
+	if (icrc->ip_bytes == sizeof(struct iphdr))
+		((struct iphdr *)uh - 1)->tot_len = htons(icrc->ip_bytes + bytes);
+	else
+		((struct ipv6hdr *)uh - 1)->payload_len = htons(bytes);
 }
 
 /**
- * sroce_icrc_of() - the ICRC of a packet that lies in one piece
- * @icrc: of its skb
+ * sroce_icrc_head() - what the ICRC of a packet covers up to its BTH
+ * @icrc: of its skb; @head refers to it
  * @ip_id: its IPv4 identification
- * @packet: its BTH
- * @bytes: from there to the ICRC, inclusive
- *
- * Any context.
- *
- * Return: the ICRC as it stands in the packet.
+ * @bth: its BTH
+ * @bytes: of it, from the BTH to the ICRC inclusive
+ * @head: filled in
  */
-__le32 sroce_icrc_of(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 bytes)
+void sroce_icrc_head(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 bytes,
+		     struct sroce_crc_head *head)
 {
-	bool begun = sroce_crc_begin(bytes);
-	u32 crc = crc_of_headers(icrc, ip_id, bytes, packet);
+	static const u8 unmasked[sizeof(head->at_52)] = { 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff,
+							  0xff };
+	__be16 id = htons(ip_id);
+	u64 mask;
 
-	crc = sroce_crc32(crc, packet + sizeof(struct sroce_bth),
-			  bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES);
-	sroce_crc_end(begun);
-	return cpu_to_le32(~crc);
+	if (icrc->bytes != bytes)
+		set_lengths(icrc, bytes);
+	head->block = icrc->block;
+	head->at_28 = 0;
+	if (icrc->ip_bytes == sizeof(struct iphdr))
+		memcpy(&head->at_28, &id, sizeof(id));
+	/* In the pieces that it was written in, or this would wait for them. */
+	memcpy(&head->at_52, bth, sizeof(head->at_52));
+	memcpy(&head->at_60, bth + sizeof(head->at_52), sizeof(head->at_60));
+	memcpy(&mask, unmasked, sizeof(mask));
+	head->at_52 &= mask;
+}
+
+/* The ICRC, as it stands in the packet, of one that lies in one piece. */
+static __le32 icrc_of(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 bytes)
+{
+	struct sroce_crc_head head;
+
+	sroce_icrc_head(icrc, ip_id, packet, bytes, &head);
+	return cpu_to_le32(~sroce_crc32_headed(&head, packet + sizeof(struct sroce_bth), bytes -
+					       sizeof(struct sroce_bth) - SROCE_ICRC_BYTES));
 }
 
 /* The same for a packet at skb->data + @from, wherever its bytes lie. */
@@ -110,6 +132,7 @@ static __le32 icrc_of_pieces(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff 
 {
 	u32 end = from + bytes - SROCE_ICRC_BYTES, done = 0, piece;
 	u8 bth[sizeof(struct sroce_bth)];
+	struct sroce_crc_head head;
 	struct skb_seq_state state;
 	const u8 *data;
 	bool begun;
@@ -118,7 +141,8 @@ static __le32 icrc_of_pieces(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff 
 	if (skb_copy_bits(skb, from, bth, sizeof(bth)))
 		return 0;
 	begun = sroce_crc_begin(bytes);
-	crc = crc_of_headers(icrc, ip_id, bytes, bth);
+	sroce_icrc_head(icrc, ip_id, bth, bytes, &head);
+	crc = sroce_crc32_headed(&head, NULL, 0);
 	from += sizeof(bth);
 	skb_prepare_seq_read(skb, from, end, &state);
 	while ((piece = skb_seq_read(done, &data, &state))) {
@@ -138,7 +162,7 @@ static bool matches(struct sroce_rx *rx, u16 ip_id)
 
 	if (rx->at) {
 		memcpy(&icrc, rx->at + icrc_offset, sizeof(icrc));
-		return icrc == sroce_icrc_of(&rx->icrc, ip_id, rx->at, rx->bytes);
+		return icrc == icrc_of(&rx->icrc, ip_id, rx->at, rx->bytes);
 	}
 	if (skb_copy_bits(rx->skb, rx->offset + icrc_offset, &icrc, sizeof(icrc)))
 		return false;
@@ -146,22 +170,34 @@ static bool matches(struct sroce_rx *rx, u16 ip_id)
 }
 
 /**
- * sroce_icrc_follows() - is the ICRC of a later packet right, too?
+ * sroce_icrc_head_of() - what the ICRC of a later packet begins with
  * @rx: a packet that lies in one piece, as do those behind it; its ICRC is right
  * @i: how many packets further on
- *
- * Return: whether it is.
+ * @head: filled in; refers to @rx
  */
-bool sroce_icrc_follows(struct sroce_rx *rx, u32 i)
+void sroce_icrc_head_of(struct sroce_rx *rx, u32 i, struct sroce_crc_head *head)
 {
-	const u8 *at = rx->at + i * rx->bytes;
 	u16 ip_id = rx->is_ipv4 ? ntohs(ip_hdr(rx->skb)->id) : 0;
-	__le32 icrc;
 
 	if (!rx->ip_id_stays)
 		ip_id += rx->number + i;
-	memcpy(&icrc, at + rx->bytes - SROCE_ICRC_BYTES, sizeof(icrc));
-	return icrc == sroce_icrc_of(&rx->icrc, ip_id, at, rx->bytes);
+	sroce_icrc_head(&rx->icrc, ip_id, rx->at + i * rx->bytes, rx->bytes, head);
+}
+
+/**
+ * sroce_icrc_is() - is this the ICRC of a later packet?
+ * @rx: as for sroce_icrc_head_of()
+ * @i: how many packets further on
+ * @crc: the CRC register behind its pad
+ *
+ * Return: whether it is.
+ */
+bool sroce_icrc_is(const struct sroce_rx *rx, u32 i, u32 crc)
+{
+	__le32 icrc;
+
+	memcpy(&icrc, rx->at + (i + 1) * rx->bytes - SROCE_ICRC_BYTES, sizeof(icrc));
+	return icrc == cpu_to_le32(~crc);
 }
 
 /**
@@ -171,20 +207,20 @@ bool sroce_icrc_follows(struct sroce_rx *rx, u32 i)
  * Packets that travel as one skb have one identification left, the first one's: they were
  * either counted up from there or all the same, which the first of them that differs tells.
  *
- * No sender of RoCE puts extension headers between IPv6 and UDP, and how an ICRC would cover
- * them is not said anywhere: it is wrong, then.
+ * No sender of RoCE puts options into IPv4, or extension headers between IPv6 and UDP, and how
+ * an ICRC would cover them is not said anywhere: it is wrong, then.
  *
  * Return: whether it is.
  */
 bool sroce_icrc_ok(struct sroce_rx *rx)
 {
-	u32 ip_bytes = skb_network_header_len(rx->skb);
+	u32 ip_bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 	u16 ip_id = rx->is_ipv4 ? ntohs(ip_hdr(rx->skb)->id) : 0;
 
-	if (ip_bytes > (rx->is_ipv4 ? SROCE_MAX_IP_BYTES : sizeof(struct ipv6hdr)))
+	if (skb_network_header_len(rx->skb) != ip_bytes)
 		return false;
 	if (!rx->icrc.ip_bytes)
-		sroce_icrc_init(&rx->icrc, skb_network_header(rx->skb), ip_bytes, udp_hdr(rx->skb));
+		sroce_icrc_init(&rx->icrc, skb_network_header(rx->skb), udp_hdr(rx->skb));
 	if (rx->ip_id_stays)
 		return matches(rx, ip_id);
 	if (matches(rx, ip_id + rx->number)) {

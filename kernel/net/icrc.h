@@ -5,25 +5,25 @@
 
 #include <linux/types.h>
 
-struct udphdr;
+#include "crc/crc.h"
 
-/* An IPv4 header with all options. */
-#define SROCE_MAX_IP_BYTES	60
-/* With UDP header and BTH behind it. */
-#define SROCE_ICRC_MASKED_BYTES	80
+struct udphdr;
 
 /**
  * struct sroce_icrc - the headers of an skb's packets as the ICRC sees them
- * @headers: IP, UDP and base transport header, masked
- * @ip_bytes: length of the IP header
+ * @block: ones, IP, UDP and base transport header, at its end; masked, and zeros in place of
+ *	   what differs from packet to packet
+ * @bytes: of the packet that the lengths are for, from the BTH to the ICRC
+ * @ip_bytes: length of the IP header; 0: nothing has been taken over
  */
 struct sroce_icrc {
-	u8	headers[SROCE_ICRC_MASKED_BYTES] __aligned(8);
+	u8	block[SROCE_CRC_BLOCK_BYTES] __aligned(8);
+	u32	bytes;
 	u32	ip_bytes;
 };
 
-void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, u32 ip_bytes,
-		     const struct udphdr *uh);
-__le32 sroce_icrc_of(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 bytes);
+void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphdr *uh);
+void sroce_icrc_head(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 bytes,
+		     struct sroce_crc_head *head);
 
 #endif

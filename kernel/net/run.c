@@ -16,6 +16,7 @@
 
 #include "net/path.h"
 #include "net/run.h"
+#include "transport/psn.h"
 #include "transport/wire.h"
 
 /* An skb is shorter than 64 KiB, with link, IP and UDP header. */
@@ -115,8 +116,11 @@ void sroce_run_init(struct sroce_run *run, struct sk_buff_head *out)
 	run->packets = 0;
 }
 
-/* No packet joins the open skb any more. */
-static void close(struct sroce_run *run)
+/**
+ * sroce_run_close() - no packet joins the open skb any more
+ * @run: the run
+ */
+void sroce_run_close(struct sroce_run *run)
 {
 	if (run->fragment)
 		skb_free_frag(run->fragment);
@@ -172,7 +176,7 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 	skb = sroce_skb_alloc(path, dst, tos, bytes, alone ? bytes : 0);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
-	close(run);
+	sroce_run_close(run);
 	run->skb = skb;
 	run->path = path;
 	run->packet_bytes = bytes;
@@ -185,8 +189,7 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 		run->next = skb_tail_pointer(skb);
 		run->room_bytes = bytes;
 	}
-	sroce_icrc_init(&run->icrc, skb_network_header(skb), skb_network_header_len(skb),
-			udp_hdr(skb));
+	sroce_icrc_init(&run->icrc, skb_network_header(skb), udp_hdr(skb));
 	__skb_queue_tail(run->out, skb);
 	return 0;
 }
@@ -235,7 +238,7 @@ u8 *sroce_run_begin(struct sroce_run *run, u32 bytes, u32 expected)
 	if (bytes > run->room_bytes && !add_fragment(run, bytes, expected)) {
 		if (!info_of(run->skb)->packets)
 			kfree_skb(__skb_dequeue_tail(run->out));
-		close(run);
+		sroce_run_close(run);
 		return NULL;
 	}
 	run->bytes = bytes;
@@ -263,20 +266,47 @@ static void take_in(struct sroce_run *run, u32 bytes)
 }
 
 /**
+ * sroce_run_headed() - the headers of the packet begun are written
+ * @run: the run
+ * @ip_id: the IPv4 identification it will have
+ * @header_bytes: all from the BTH on
+ *
+ * Return: where all that comes behind them but the ICRC is put.
+ */
+struct sroce_crc_sink *sroce_run_headed(struct sroce_run *run, u16 ip_id, u32 header_bytes)
+{
+	struct sroce_crc_sink *sink = &run->sink;
+
+	sroce_icrc_head(&run->icrc, ip_id, run->next, run->bytes, &run->head);
+	sink->to = run->next + sizeof(struct sroce_bth);
+	sink->head = &run->head;
+	sink->full = NULL;
+	if (header_bytes > sizeof(struct sroce_bth))
+		sroce_sink_pass(sink, header_bytes - sizeof(struct sroce_bth));
+	return sink;
+}
+
+static void put_icrc(struct sroce_run *run)
+{
+	__le32 icrc = cpu_to_le32(~sroce_sink_end(&run->sink));
+
+	memcpy(run->next + run->bytes - SROCE_ICRC_BYTES, &icrc, sizeof(icrc));
+}
+
+/**
  * sroce_run_end() - the packet begun is complete but for its ICRC
  * @run: the run
- * @ip_id: the IPv4 identification to use, counted up; IPv6 has none
+ * @ip_id: the IPv4 identification it has, see sroce_run_headed(); counted up. IPv6 has none
  */
 void sroce_run_end(struct sroce_run *run, u16 *ip_id)
 {
 	struct run_info *info = info_of(run->skb);
-	__le32 icrc;
 
 	/* Segmentation will count up from the first one. */
 	if (!info->packets && run->path->is_ipv4)
 		ip_hdr(run->skb)->id = htons(*ip_id);
-	icrc = sroce_icrc_of(&run->icrc, (*ip_id)++, run->next, run->bytes);
-	memcpy(run->next + run->bytes - SROCE_ICRC_BYTES, &icrc, sizeof(icrc));
+	(*ip_id)++;
+	put_icrc(run);
 	take_in(run, run->bytes);
 	info->packets++;
 	run->packets++;
@@ -284,7 +314,85 @@ void sroce_run_end(struct sroce_run *run, u16 *ip_id)
 	run->room_bytes -= run->bytes;
 	/* A linear skb is full; only the last packet of a run may be shorter. */
 	if (!skb_is_nonlinear(run->skb) || run->bytes != run->packet_bytes)
-		close(run);
+		sroce_run_close(run);
+}
+
+/* The header of the packet before, with the next PSN. */
+static void begin_repetition(struct sroce_run *run)
+{
+	const u8 *before = run->next - run->bytes;
+	__be32 end;
+
+	memcpy(&end, before + sizeof(u64), sizeof(end));
+	end = (end & ~htonl(SROCE_PSN_MASK)) | htonl(run->psn);
+	memcpy(run->next, before, sizeof(u64));
+	memcpy(run->next + sizeof(u64), &end, sizeof(end));
+	sroce_icrc_head(&run->icrc, run->ip_id, run->next, run->bytes, &run->head);
+	run->sink.to = run->next + sizeof(struct sroce_bth);
+	run->sink.head = &run->head;
+	run->sink.left = run->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
+}
+
+static void end_repetition(struct sroce_crc_sink *sink)
+{
+	struct sroce_run *run = container_of(sink, struct sroce_run, sink);
+
+	put_icrc(run);
+	run->next += run->bytes;
+	run->psn = psn_add(run->psn, 1);
+	run->ip_id++;
+	if (++run->repeated < run->repeats)
+		begin_repetition(run);
+}
+
+/**
+ * sroce_run_repeat() - room for packets that are as the last one, but for PSN and payload
+ * @run: the run; the last packet has a BTH and no other header, and no pad
+ * @count: how many are wanted
+ * @psn: of the first
+ * @ip_id: the IPv4 identification of the first
+ *
+ * Their payload, and no byte more, is to be put into @run->sink; then sroce_run_repeated().
+ *
+ * Return: how many there is room for; maybe none.
+ */
+u32 sroce_run_repeat(struct sroce_run *run, u32 count, u32 psn, u16 ip_id)
+{
+	u32 fit;
+
+	/* The first packet of a fragment has none in front. */
+	if (!run->skb || run->fragment || !run->room_bytes)
+		return 0;
+	fit = min(run->room_bytes, RUN_BYTES_MAX - run->skb->len) / run->packet_bytes;
+	run->repeats = min3(count, fit, RUN_PACKETS_MAX - info_of(run->skb)->packets);
+	if (!run->repeats)
+		return 0;
+	run->repeated = 0;
+	run->psn = psn;
+	run->ip_id = ip_id;
+	run->sink.full = end_repetition;
+	begin_repetition(run);
+	return run->repeats;
+}
+
+/**
+ * sroce_run_repeated() - the packets of sroce_run_repeat() have their payload
+ * @run: the run
+ * @ip_id: counted up, as by sroce_run_end() for each
+ */
+void sroce_run_repeated(struct sroce_run *run, u16 *ip_id)
+{
+	u32 bytes = run->repeated * run->packet_bytes;
+	struct sk_buff *skb = run->skb;
+
+	WARN_ON_ONCE(run->repeated != run->repeats);
+	skb_frag_size_add(&skb_shinfo(skb)->frags[skb_shinfo(skb)->nr_frags - 1], bytes);
+	skb->len += bytes;
+	skb->data_len += bytes;
+	info_of(skb)->packets += run->repeated;
+	run->packets += run->repeated;
+	run->room_bytes -= bytes;
+	*ip_id = run->ip_id;
 }
 
 /**
@@ -310,7 +418,7 @@ void sroce_run_rewind(struct sroce_run *run, const struct sroce_run_mark *mark)
 {
 	while (skb_queue_len(run->out) > mark->skbs)
 		kfree_skb(__skb_dequeue_tail(run->out));
-	close(run);
+	sroce_run_close(run);
 	run->packets = mark->packets;
 	if (!mark->skb)
 		return;

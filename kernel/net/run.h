@@ -5,8 +5,12 @@
  * driver, in software before it, or, between two ends on this host, never. The
  * last packet of a run may be shorter.
  *
- *     sroce_run_begin() for each packet: room for it -> header and payload are
- *     written -> sroce_run_end(): ICRC; the packet is part of the run
+ *     sroce_run_begin() for each packet: room for it -> its headers are written
+ *     -> sroce_run_headed(): they are summed -> its payload is put into the sink
+ *     -> sroce_run_end(): ICRC; the packet is part of the run
+ *
+ *     sroce_run_repeat() behind it: room for more like it -> all their payload is put into
+ *     the sink -> sroce_run_repeated(): they are part of the run
  *
  * sroce_run_rewind() takes packets out again, back to a mark.
  */
@@ -30,6 +34,12 @@
  * @packet_bytes: of each packet of @skb, from the BTH to the ICRC
  * @bytes: of the packet begun, the same way
  * @icrc: of the open skb
+ * @head: what the ICRC of the packet begun begins with
+ * @sink: where its next byte goes, behind the headers
+ * @repeats: how many packets like the one before are to be filled,
+ * @repeated: how many of them are,
+ * @psn: the PSN of the next one,
+ * @ip_id: and its IPv4 identification
  */
 struct sroce_run {
 	struct sk_buff_head *out;
@@ -42,6 +52,12 @@ struct sroce_run {
 	u32	packet_bytes;
 	u32	bytes;
 	struct sroce_icrc icrc;
+	struct sroce_crc_head head;
+	struct sroce_crc_sink sink;
+	u32	repeats;
+	u32	repeated;
+	u32	psn;
+	u16	ip_id;
 };
 
 /**
@@ -65,7 +81,11 @@ bool sroce_run_continues(const struct sroce_run *run, const struct sroce_path *p
 int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct dst_entry *dst,
 		   u8 tos, u32 bytes, u32 expected);
 u8 *sroce_run_begin(struct sroce_run *run, u32 bytes, u32 expected);
+struct sroce_crc_sink *sroce_run_headed(struct sroce_run *run, u16 ip_id, u32 header_bytes);
+void sroce_run_close(struct sroce_run *run);
 void sroce_run_end(struct sroce_run *run, u16 *ip_id);
+u32 sroce_run_repeat(struct sroce_run *run, u32 count, u32 psn, u16 ip_id);
+void sroce_run_repeated(struct sroce_run *run, u16 *ip_id);
 void sroce_run_mark(const struct sroce_run *run, struct sroce_run_mark *mark);
 void sroce_run_rewind(struct sroce_run *run, const struct sroce_run_mark *mark);
 u32 sroce_run_packets(const struct sk_buff *skb);

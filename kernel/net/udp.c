@@ -73,11 +73,15 @@ static void read_addresses(const struct sk_buff *skb, struct sroce_rx *rx)
 	}
 }
 
-/* Where @bytes from @offset on lie, if in one piece; asked for ascending offsets. */
-static const u8 *piece_at(struct sroce_rx *rx, u32 offset, u32 bytes)
+/*
+ * Where @bytes from @offset on lie, if in one piece, and how many there are in it in all; asked for
+ * ascending offsets.
+ */
+static const u8 *piece_at(struct sroce_rx *rx, u32 offset, u32 bytes, u32 *piece_bytes)
 {
 	const struct skb_shared_info *shinfo = skb_shinfo(rx->skb);
 
+	*piece_bytes = skb_headlen(rx->skb) - offset;
 	if (offset + bytes <= skb_headlen(rx->skb))
 		return rx->skb->data + offset;
 	for (; rx->frag < shinfo->nr_frags; rx->frag++) {
@@ -91,6 +95,7 @@ static const u8 *piece_at(struct sroce_rx *rx, u32 offset, u32 bytes)
 			/* A device's own memory has no page. */
 			if (within + bytes > size || !page || PageHighMem(page))
 				return NULL;
+			*piece_bytes = size - within;
 			return (u8 *)page_address(page) + skb_frag_off(frag) + within;
 		}
 		rx->frag_offset += size;
@@ -129,7 +134,7 @@ bool sroce_rx_next(struct sroce_rx *rx)
 		rx->number += rx->pkt.count;
 		rx->offset += rx->pkt.count * rx->bytes;
 		rx->bytes = min(rx->packet_bytes, end - rx->offset);
-		rx->at = piece_at(rx, rx->offset, rx->bytes);
+		rx->at = piece_at(rx, rx->offset, rx->bytes, &rx->piece_bytes);
 		status = parse(rx);
 		if (status == SROCE_PARSE_OK) {
 			rx->packets++;
@@ -142,44 +147,84 @@ bool sroce_rx_next(struct sroce_rx *rx)
 	return false;
 }
 
-/* Is the BTH at @next that of the packet after the one at @bth, and else the same? */
+/* Is the BTH at @next that of the packet with @psn, and else the same as the one at @bth? */
 static bool continues(const u8 *bth, const u8 *next, u32 psn)
 {
-	struct sroce_bth bth_copy;
+	u64 a, b;
+	__be32 end, next_end;
 
-	memcpy(&bth_copy, bth, sizeof(bth_copy));
-	bth_copy.psn[0] = psn >> 16;
-	bth_copy.psn[1] = psn >> 8;
-	bth_copy.psn[2] = psn;
-	return !memcmp(&bth_copy, next, sizeof(bth_copy));
+	memcpy(&a, bth, sizeof(a));
+	memcpy(&b, next, sizeof(b));
+	memcpy(&end, bth + sizeof(a), sizeof(end));
+	memcpy(&next_end, next + sizeof(b), sizeof(next_end));
+	return a == b && ((end & ~htonl(SROCE_PSN_MASK)) | htonl(psn)) == next_end;
+}
+
+static void take_packets(struct sroce_rx *rx, u32 count)
+{
+	u32 more = count - rx->pkt.count;
+
+	rx->pkt.payload_bytes = rx->pkt.payload_bytes / rx->pkt.count * count;
+	rx->pkt.count = count;
+	rx->packets += more;
+	rx->wire_bytes += more * (sizeof(struct udphdr) + rx->bytes);
 }
 
 /**
  * sroce_rx_merge() - take the packets that continue the current one together with it
  * @rx: a packet without extended headers, whose ICRC is right
  *
- * @rx->pkt.count and its payload grow; no packet is passed over.
+ * @rx->pkt.count and its payload grow; no packet is passed over. The ICRCs of those that come in
+ * are NOT checked yet: by sroce_rx_verify(), or while they are copied, see place.c.
  */
 void sroce_rx_merge(struct sroce_rx *rx)
 {
-	u32 end = rx->skb->len, count = 1;
+	u32 count = 1, left;
 
-	if (!rx->at || rx->pkt.header_bytes != sizeof(struct sroce_bth))
+	if (!rx->at || rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes)
 		return;
-	while (rx->offset + (count + 1) * rx->bytes <= end) {
-		u32 offset = rx->offset + count * rx->bytes;
-		const u8 *at = piece_at(rx, offset, rx->bytes);
-
-		if (at != rx->at + count * rx->bytes ||
-		    !continues(rx->at, at, psn_add(rx->pkt.psn, count)) ||
-		    !sroce_icrc_follows(rx, count))
-			break;
+	left = min(rx->piece_bytes, rx->skb->len - rx->offset);
+	while ((count + 1) * rx->bytes <= left &&
+	       continues(rx->at, rx->at + count * rx->bytes, psn_add(rx->pkt.psn, count)))
 		count++;
+	take_packets(rx, count);
+}
+
+/**
+ * sroce_rx_shorten() - leave the later packets of those that were merged for sroce_rx_next()
+ * @rx: merged packets
+ * @count: how many stay, at least 1
+ */
+void sroce_rx_shorten(struct sroce_rx *rx, u32 count)
+{
+	take_packets(rx, count);
+}
+
+/**
+ * sroce_rx_verify() - check the ICRCs of packets that were merged
+ * @rx: merged packets; those from the first wrong one on are left out
+ *
+ * Return: whether all were right.
+ */
+bool sroce_rx_verify(struct sroce_rx *rx)
+{
+	const u32 payload_bytes = rx->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
+	bool section = sroce_crc_begin(rx->pkt.payload_bytes);
+	struct sroce_crc_head head;
+	u32 i;
+
+	for (i = 1; i < rx->pkt.count; i++) {
+		const u8 *payload = rx->at + i * rx->bytes + sizeof(struct sroce_bth);
+
+		sroce_icrc_head_of(rx, i, &head);
+		if (!sroce_icrc_is(rx, i, sroce_crc32_headed(&head, payload, payload_bytes)))
+			break;
 	}
-	rx->pkt.count = count;
-	rx->pkt.payload_bytes *= count;
-	rx->packets += count - 1;
-	rx->wire_bytes += (count - 1) * (sizeof(struct udphdr) + rx->bytes);
+	sroce_crc_end(section);
+	if (i == rx->pkt.count)
+		return true;
+	sroce_rx_shorten(rx, i);
+	return false;
 }
 
 static void count_received(const struct sroce_rx *rx)

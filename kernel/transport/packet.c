@@ -145,20 +145,20 @@ enum sroce_parse_status sroce_packet_parse(const u8 *header, u32 readable_bytes,
 
 static void write_bth(const struct sroce_packet *pkt, u8 *header)
 {
-	struct sroce_bth bth = {
-		.opcode = pkt->opcode,
-		.flags = (u8)((pkt->solicited ? SROCE_BTH_SOLICITED : 0) |
-			      (pkt->migreq ? SROCE_BTH_MIGREQ : 0) |
-			      pkt->pad_bytes << SROCE_BTH_PAD_SHIFT),
-		.pkey = cpu_to_be16(pkt->pkey),
-		.congestion = pkt->becn ? SROCE_BTH_BECN : 0,
-		.ack_req = (u8)((pkt->ack_req ? SROCE_BTH_ACK_REQ : 0) |
-				(pkt->selective ? SROCE_BTH_SELECTIVE : 0)),
-	};
+	u8 flags = (u8)((pkt->solicited ? SROCE_BTH_SOLICITED : 0) |
+			(pkt->migreq ? SROCE_BTH_MIGREQ : 0) |
+			pkt->pad_bytes << SROCE_BTH_PAD_SHIFT);
+	u8 ack_req = (u8)((pkt->ack_req ? SROCE_BTH_ACK_REQ : 0) |
+			  (pkt->selective ? SROCE_BTH_SELECTIVE : 0));
+	u64 congestion = pkt->becn ? SROCE_BTH_BECN : 0;
+	/* In two words, not byte by byte: the ICRC reads them at once. */
+	__be64 begin = cpu_to_be64((u64)pkt->opcode << 56 | (u64)flags << 48 |
+				   (u64)(u16)pkt->pkey << 32 | congestion << 24 |
+				   (pkt->dest_qpn & 0xffffff));
+	__be32 end = cpu_to_be32((u32)ack_req << 24 | (pkt->psn & 0xffffff));
 
-	put_be24(bth.dest_qpn, pkt->dest_qpn);
-	put_be24(bth.psn, pkt->psn);
-	memcpy(header, &bth, sizeof(bth));
+	memcpy(header, &begin, sizeof(begin));
+	memcpy(header + sizeof(begin), &end, sizeof(end));
 }
 
 static void write_extended(const struct sroce_packet *pkt, u8 *p)

@@ -93,6 +93,12 @@ static inline bool sroce_packet_repeats(u32 i, u32 count)
 	return i > 1 && i + 1 < count;
 }
 
+/* And how many of them follow packet @i? */
+static inline u32 sroce_packet_repetitions(u32 i, u32 count)
+{
+	return i && i + 2 < count ? count - 2 - i : 0;
+}
+
 /* Why a packet could not be parsed; each has a counter. */
 enum sroce_parse_status {
 	SROCE_PARSE_OK,

@@ -51,6 +51,24 @@ u32 table_crc(u32 crc, const u8* from, size_t bytes) {
 
 using Work = u32 (*)(u8* to, const u8* from, size_t bytes);
 
+// The masked headers of a packet before its payload.
+alignas(64) u8 block[64];
+
+void write_headers(const u8* bth) {
+  static u16 id;
+  id++;
+  std::memcpy(block + 28, &id, sizeof(id));
+  std::memcpy(block + 52, bth, 12);
+}
+
+sroce_crc_head head_of(const u8* bth) {
+  static u16 id;
+  sroce_crc_head head = {block, ++id, 0, 0};
+  std::memcpy(&head.at_52, bth, sizeof(head.at_52));
+  std::memcpy(&head.at_60, bth + 8, sizeof(head.at_60));
+  return head;
+}
+
 void run(benchmark::State& state, Work work, size_t bytes, size_t pieces) {
   static std::vector<u8> from(kPieces * kStride + 128, 0x5a), to(kPieces * kStride + 128);
   const auto aligned = [](std::vector<u8>& bytes) {
@@ -116,6 +134,21 @@ std::vector<Kind> kinds() {
       {"copy_crc/avx512", SROCE_FOLD_AVX512_BYTES, avx512,
        [](u8* to, const u8* from, size_t bytes) {
          return sroce_fold_avx512_copy(1, to, from, bytes);
+       }},
+      {"headers,copy_crc/avx512", SROCE_FOLD_AVX512_BYTES, avx512,
+       [](u8* to, const u8* from, size_t bytes) {
+         write_headers(to - 12);
+         return sroce_fold_avx512_copy(sroce_fold_avx512(1, block + 24, 40), to, from, bytes);
+       }},
+      {"headed_copy_crc/avx512", SROCE_FOLD_AVX512_HEADED_BYTES, avx512,
+       [](u8* to, const u8* from, size_t bytes) {
+         const sroce_crc_head head = head_of(to - 12);
+         return sroce_fold_avx512_headed_copy(&head, to, from, bytes);
+       }},
+      {"headed_crc/avx512", SROCE_FOLD_AVX512_HEADED_BYTES, avx512,
+       [](u8*, const u8* from, size_t bytes) {
+         const sroce_crc_head head = head_of(from - 12);
+         return sroce_fold_avx512_headed(&head, from, bytes);
        }},
   };
 }

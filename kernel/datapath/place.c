@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Where payload goes: into regions and receives, and the buffers of READs and atomics.
+ *
+ * Of packets that were merged only the first one's ICRC has been checked. The others have its very
+ * header but for the PSN, so where their payload goes is known, and it is summed while it is
+ * copied. Of one that turns out to be wrong the bytes are there, in the middle of a message
+ * that is not complete, until its sender repeats it; it and what comes behind it are left.
+ */
+#include "datapath/qp.h"
+
+/**
+ * struct placement - payload on its way
+ * @from: the payload
+ * @rx: the packets
+ * @head: what the ICRC of the one being copied begins with
+ */
+struct placement {
+	struct sroce_source from;
+	struct sroce_rx *rx;
+	struct sroce_crc_head head;
+};
+
+static struct sroce_source bytes_at(const void *at, u32 bytes)
+{
+	return (struct sroce_source) { .at = at, .piece_bytes = bytes, .left_bytes = bytes };
+}
+
+static bool piece_written(struct sroce_source *from)
+{
+	struct placement *placement = container_of(from, struct placement, from);
+	struct sroce_rx *rx = placement->rx;
+
+	if (from->pieces && !sroce_icrc_is(rx, from->pieces, sroce_sink_end(&from->sink)))
+		return false;
+	if (from->pieces + 1 < rx->pkt.count) {
+		sroce_icrc_head_of(rx, from->pieces + 1, &placement->head);
+		from->sink.head = &placement->head;
+	}
+	return true;
+}
+
+static void placement_init(struct placement *placement, struct sroce_rx *rx)
+{
+	struct sroce_source *from = &placement->from;
+
+	placement->rx = rx;
+	if (!rx->at) {
+		*from = (struct sroce_source) {
+			.skb = rx->skb,
+			.offset = rx->offset + rx->pkt.header_bytes,
+		};
+		return;
+	}
+	*from = bytes_at(rx->at + rx->pkt.header_bytes, rx->pkt.payload_bytes / rx->pkt.count);
+	from->skip_bytes = rx->bytes - from->piece_bytes;
+	if (rx->pkt.count > 1)
+		from->piece_written = piece_written;
+}
+
+/* After the copy: packets that are wrong are left out of @rx, which is no error of the others. */
+static enum sroce_mem_status placement_end(struct placement *placement,
+					   enum sroce_mem_status status)
+{
+	if (status != SROCE_MEM_BAD_SOURCE)
+		return status;
+	sroce_rx_shorten(placement->rx, placement->from.pieces);
+	return SROCE_MEM_OK;
+}
+
+/* The 40 bytes in front of a datagram: its IPv6 header, or its IPv4 header in the last 20. */
+static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	u32 bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	const struct sroce_recv_wqe *wqe = qp->resp.recv;
+	u8 grh[SROCE_GRH_BYTES] = { 0 };
+	struct sroce_source from = bytes_at(grh, sizeof(grh));
+
+	memcpy(grh + SROCE_GRH_BYTES - bytes, skb_network_header(rx->skb), bytes);
+	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
+				    &from, sizeof(grh));
+}
+
+static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
+					   const struct sroce_recv_plan *plan,
+					   struct sroce_source *from)
+{
+	const struct sroce_recv_wqe *wqe = qp->resp.recv;
+
+	if (qp->service == SROCE_SERVICE_UD) {
+		enum sroce_mem_status status = place_grh(qp, rx);
+
+		if (status != SROCE_MEM_OK || !plan->place_bytes)
+			return status;
+	}
+	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
+				    plan->offset, from, plan->place_bytes);
+}
+
+/**
+ * sroce_place_request() - the payload of requests, where their plan says
+ * @qp: the QP, its receive lock held
+ * @rx: the packets; shortened by those whose ICRC is wrong
+ * @plan: the plan for all of them, with SROCE_RECV_PLACE
+ *
+ * Return: enum sroce_mem_status of what is left.
+ */
+enum sroce_mem_status sroce_place_request(struct sroce_qp *qp, struct sroce_rx *rx,
+					  const struct sroce_recv_plan *plan)
+{
+	enum sroce_mem_status status = SROCE_MEM_OK;
+	struct placement placement;
+	bool section;
+
+	placement_init(&placement, rx);
+	section = rx->pkt.count > 1 && sroce_crc_begin(plan->place_bytes);
+	if (plan->target == SROCE_TARGET_RECV)
+		status = place_in_recv(qp, rx, plan, &placement.from);
+	else if (plan->target == SROCE_TARGET_REGION)
+		status = sroce_memory_place(&qp->dev->memory, qp->ibqp.pd, plan->rkey, plan->va,
+					    plan->check_bytes, &placement.from, plan->place_bytes);
+	sroce_crc_end(section);
+	return placement_end(&placement, status);
+}
+
+/**
+ * sroce_place_response() - payload or atomic result of responses, into the buffer of their request
+ * @qp: the QP, its send lock held
+ * @rx: the packets; shortened by those whose ICRC is wrong
+ * @plan: the plan for all of them, which accepts them and places bytes
+ *
+ * Return: enum sroce_mem_status of what is left.
+ */
+enum sroce_mem_status sroce_place_response(struct sroce_qp *qp, struct sroce_rx *rx,
+					   const struct sroce_ack_plan *plan)
+{
+	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
+	enum sroce_mem_status status;
+	struct placement placement;
+	bool section;
+
+	placement_init(&placement, rx);
+	if (plan->place_atomic)
+		placement.from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
+	section = rx->pkt.count > 1 && sroce_crc_begin(plan->place_bytes);
+	status = sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
+				      plan->place_offset, &placement.from, plan->place_bytes);
+	sroce_crc_end(section);
+	return placement_end(&placement, status);
+}
