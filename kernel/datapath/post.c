@@ -214,6 +214,7 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad_wr = wr;
 		if (READ_ONCE(qp->state) < IB_QPS_RTS)
 			err = refuse_user_sends(qp);
+		sroce_send_storage_grow(qp);
 	} else {
 		err = post_kernel_send(qp, wr, bad_wr);
 	}

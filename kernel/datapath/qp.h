@@ -70,7 +70,7 @@ struct sroce_watch {
  * @max_inline: bytes
  * @send: shell of @req
  * @req: requester
- * @sq_storage: ring of send WQEs in kernel memory
+ * @sq_storage: ring of send WQEs in kernel memory; USER: of as many as are needed (send_storage.c)
  * @sq_ring: USER: the process's send ring, copied from into @sq_storage
  * @sq_mmap: USER: its mapping
  * @watch: USER: see above
@@ -186,6 +186,11 @@ void sroce_send_wqe_discard(struct sroce_qp *qp);
 void sroce_send_wqe_fetch(struct sroce_qp *qp);
 void sroce_send_wqe_retire(struct sroce_qp *qp, u32 from);
 bool sroce_recv_wqe_fetch(struct sroce_qp *qp);
+
+/* send_storage.c */
+/* Slots that the requests of a process have at first. */
+#define SROCE_FIRST_SLOTS	8u
+void sroce_send_storage_grow(struct sroce_qp *qp);
 
 /* watch.c */
 u64 sroce_watch_ring(struct sroce_qp *qp, u64 deadline_ns);

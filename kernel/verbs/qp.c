@@ -84,7 +84,8 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 		if (err)
 			return err;
 		cap->max_send_wr = qp->sq_ring.mask;
-		slots = qp->sq_ring.mask + 1;
+		/* More when they are needed. */
+		slots = min(qp->sq_ring.mask + 1, SROCE_FIRST_SLOTS);
 	}
 	qp->max_inline = list_bytes;
 	qp->sq_storage = kvcalloc(slots, stride, GFP_KERNEL_ACCOUNT);
