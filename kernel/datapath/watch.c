@@ -13,7 +13,8 @@
  * with a doorbell when they run out of completions, and the timer finds nothing
  * that has waited. A process that again and again lets requests wait for the timer
  * has to ring for a while, and so has one that posts more than there is kernel memory
- * for: its doorbell gets more (send_storage.c). Nothing here is believed: the words are written, never read.
+ * for: its doorbell gets more (send_storage.c). Nothing here is believed: the words are
+ * written, never read.
  */
 #include <linux/ktime.h>
 

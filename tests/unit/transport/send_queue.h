@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -130,14 +129,6 @@ class SendQueue {
       wqe->imm = work.imm;
     sroce_requester_post(&req);
     return index;
-  }
-
-  // Exchange the storage; the old one is spoilt.
-  void move(u32 slots) {
-    std::vector<u64> other(slots * kStride / sizeof(u64));
-    sroce_requester_move(&req, other.data(), slots);
-    std::fill(ring_.begin(), ring_.end(), ~u64{0});
-    ring_.swap(other);
   }
 
   // Every plan is made twice: it must be the same again, and change nothing.
