@@ -18,7 +18,7 @@ static u32 wanted_slots(const struct sroce_qp *qp)
 	u32 under_way = READ_ONCE(qp->req.posted) - READ_ONCE(qp->req.retired);
 	u32 wanted = under_way + sroce_ring_pending(&qp->sq_ring);
 
-	return min(roundup_pow_of_two(max(wanted, 1u)), qp->sq_ring.mask + 1);
+	return min_t(u32, roundup_pow_of_two(max(wanted, 1u)), qp->sq_ring.mask + 1);
 }
 
 /**
