@@ -18,25 +18,23 @@ sroce::SendQueue& queue_of(ibv_qp_ex* qp) {
       ->send_queue();
 }
 
-rxe_send_wr& add(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
-  return queue_of(qp).add(opcode, qp->wr_id, qp->wr_flags).wr;
+sroce_send_slot& add(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
+  return queue_of(qp).add(opcode, qp->wr_id, qp->wr_flags);
 }
 
 void send(ibv_qp_ex* qp) { add(qp, IBV_WR_SEND); }
 
-void send_imm(ibv_qp_ex* qp, __be32 imm_data) {
-  add(qp, IBV_WR_SEND_WITH_IMM).ex.imm_data = imm_data;
-}
+void send_imm(ibv_qp_ex* qp, __be32 imm_data) { add(qp, IBV_WR_SEND_WITH_IMM).imm_data = imm_data; }
 
 void send_inv(ibv_qp_ex* qp, std::uint32_t rkey) {
-  add(qp, IBV_WR_SEND_WITH_INV).ex.invalidate_rkey = rkey;
+  add(qp, IBV_WR_SEND_WITH_INV).invalidate_rkey = rkey;
 }
 
-rxe_send_wr& add_remote(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t rkey,
-                        std::uint64_t address) {
-  rxe_send_wr& wr = add(qp, opcode);
-  wr.wr.rdma.remote_addr = address;
-  wr.wr.rdma.rkey = rkey;
+sroce_send_slot& add_remote(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t rkey,
+                            std::uint64_t address) {
+  sroce_send_slot& wr = add(qp, opcode);
+  wr.remote_addr = address;
+  wr.rkey = rkey;
   return wr;
 }
 
@@ -45,7 +43,7 @@ void write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
 }
 
 void write_imm(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, __be32 imm_data) {
-  add_remote(qp, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, address).ex.imm_data = imm_data;
+  add_remote(qp, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, address).imm_data = imm_data;
 }
 
 void read(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
@@ -54,11 +52,11 @@ void read(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
 
 void add_atomic(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t rkey, std::uint64_t address,
                 std::uint64_t compare_add, std::uint64_t swap) {
-  rxe_send_wr& wr = add(qp, opcode);
-  wr.wr.atomic.remote_addr = address;
-  wr.wr.atomic.rkey = rkey;
-  wr.wr.atomic.compare_add = compare_add;
-  wr.wr.atomic.swap = swap;
+  sroce_send_slot& wr = add(qp, opcode);
+  wr.remote_addr = address;
+  wr.rkey = rkey;
+  wr.compare_add = compare_add;
+  wr.swap = swap;
 }
 
 void compare_swap(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::uint64_t compare,
@@ -71,10 +69,10 @@ void fetch_add(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::ui
 }
 
 void set_ud_addr(ibv_qp_ex* qp, ibv_ah* ah, std::uint32_t remote_qpn, std::uint32_t remote_qkey) {
-  rxe_send_wr& wr = queue_of(qp).current().wr;
-  wr.wr.ud.remote_qpn = remote_qpn;
-  wr.wr.ud.remote_qkey = remote_qkey;
-  wr.wr.ud.ah_num = reinterpret_cast<const sroce_ah*>(ah)->number;
+  sroce_send_slot& wr = queue_of(qp).current();
+  wr.qkey = remote_qkey;
+  wr.ud.dest_qpn = remote_qpn;
+  wr.ud.ah = reinterpret_cast<const sroce_ah*>(ah)->number;
 }
 
 void set_sge(ibv_qp_ex* qp, std::uint32_t lkey, std::uint64_t addr, std::uint32_t length) {

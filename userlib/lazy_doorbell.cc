@@ -56,8 +56,8 @@ void DoorbellList::ring_all() {
   }
 }
 
-LazyDoorbell::LazyDoorbell(Doorbell doorbell, ProducerRing<rxe_send_wqe> ring, DoorbellList& send,
-                           DoorbellList& receive)
+LazyDoorbell::LazyDoorbell(Doorbell doorbell, ProducerRing<sroce_send_slot> ring,
+                           DoorbellList& send, DoorbellList& receive)
     : doorbell_(doorbell), ring_(ring), entries_(storage_.data(), &send == &receive ? 1 : 2) {
   storage_[0].list = &send;
   storage_[1].list = &receive;

@@ -60,7 +60,7 @@ class DoorbellList {
 class LazyDoorbell {
  public:
   /// @p send and @p receive belong to the completion queues of the QP, and may be the same.
-  LazyDoorbell(Doorbell doorbell, ProducerRing<rxe_send_wqe> ring, DoorbellList& send,
+  LazyDoorbell(Doorbell doorbell, ProducerRing<sroce_send_slot> ring, DoorbellList& send,
                DoorbellList& receive);
 
   /// Something has been published: ring now, or later, or never. Returns 0 or an errno.
@@ -83,7 +83,7 @@ class LazyDoorbell {
   bool may_defer(std::memory_order order) const;
 
   Doorbell doorbell_;
-  ProducerRing<rxe_send_wqe> ring_;
+  ProducerRing<sroce_send_slot> ring_;
   std::atomic<bool> due_ = false;
   std::array<DoorbellList::Entry, 2> storage_;
   /// One entry, or two where the completion queues differ.

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "rxe_abi.h"
+#include "sroce_abi.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,7 +43,7 @@ struct sroce_queue_pair_setup {
   int fd;
   uint32_t qp_handle;
   enum ibv_qp_type qp_type;
-  struct rxe_create_qp_resp where;
+  struct sroce_create_qp_resp where;
   struct ibv_qp_cap cap; /* as the kernel gave it */
   /* They live longer. */
   struct sroce_completion_queue* send_cq;

@@ -14,12 +14,12 @@ namespace sroce {
 namespace {
 
 std::size_t send_element_bytes(const ibv_qp_cap& cap) {
-  return sizeof(rxe_send_wqe) +
+  return sizeof(sroce_send_slot) +
          std::max<std::size_t>(cap.max_send_sge * sizeof(rxe_sge), cap.max_inline_data);
 }
 
 std::size_t recv_element_bytes(const ibv_qp_cap& cap) {
-  return sizeof(rxe_recv_wqe) + cap.max_recv_sge * sizeof(rxe_sge);
+  return sizeof(sroce_recv_slot) + cap.max_recv_sge * sizeof(rxe_sge);
 }
 
 }  // namespace
@@ -57,19 +57,19 @@ void SendQueue::start() {
   current_ = &spoilt_;
 }
 
-rxe_send_wqe& SendQueue::spoil(int err) {
+sroce_send_slot& SendQueue::spoil(int err) {
   if (!err_) err_ = err;
   current_ = &spoilt_;
   return spoilt_;
 }
 
-rxe_send_wqe& SendQueue::add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsigned flags) {
+sroce_send_slot& SendQueue::add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsigned flags) {
   if (err_ || ring_.is_full(filled_)) return spoil(ENOMEM);
   current_ = &ring_.slot(filled_++);
   *current_ = {};
-  current_->wr.wr_id = wr_id;
-  current_->wr.opcode = opcode;
-  current_->wr.send_flags = flags & ~unsigned{IBV_SEND_INLINE};
+  current_->wr_id = wr_id;
+  current_->opcode = static_cast<std::uint8_t>(opcode);
+  current_->flags = static_cast<std::uint8_t>(flags & ~unsigned{IBV_SEND_INLINE});
   return *current_;
 }
 
@@ -100,13 +100,16 @@ int ReceiveQueue::write(const ibv_recv_wr& wr, std::uint32_t filled) {
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > max_sge_) return EINVAL;
   if (ring_.is_full(filled)) return ENOMEM;
   const std::span<const ibv_sge> list(wr.sg_list, static_cast<std::size_t>(wr.num_sge));
-  rxe_recv_wqe& wqe = ring_.slot(filled);
-  wqe = {};
-  wqe.wr_id = wr.wr_id;
-  wqe.dma.num_sge = static_cast<std::uint32_t>(list.size());
-  for (const ibv_sge& sge : list) wqe.dma.length += sge.length;
-  wqe.dma.resid = wqe.dma.length;
-  if (!list.empty()) std::memcpy(ring_.slot_payload(filled).data(), list.data(), list.size_bytes());
+  ring_.slot(filled).wr_id = wr.wr_id;
+  std::byte* to = ring_.slot_payload(filled).data();
+  std::uint32_t written = 0;
+  const auto append = [&](const ibv_sge& sge) {
+    std::memcpy(to + written++ * sizeof(sge), &sge, sizeof(sge));
+  };
+  // One without length would end the list, and receives nothing.
+  for (const ibv_sge& sge : list)
+    if (sge.length) append(sge);
+  if (written < max_sge_) append({});
   return 0;
 }
 
@@ -125,10 +128,10 @@ int ReceiveQueue::post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr) {
   return err;
 }
 
-QueuePair::QueuePair(const QueuePairSetup& setup, Mapping send_memory, Mapping receive_memory,
-                     ProducerRing<rxe_send_wqe> send_ring, ProducerRing<rxe_recv_wqe> receive_ring)
-    : send_memory_(std::move(send_memory)),
-      receive_memory_(std::move(receive_memory)),
+QueuePair::QueuePair(const QueuePairSetup& setup, Mapping memory,
+                     ProducerRing<sroce_send_slot> send_ring,
+                     ProducerRing<sroce_recv_slot> receive_ring)
+    : memory_(std::move(memory)),
       send_queue_(send_ring,
                   {.service = setup.service,
                    .max_sge = setup.cap.max_send_sge,
@@ -138,20 +141,22 @@ QueuePair::QueuePair(const QueuePairSetup& setup, Mapping send_memory, Mapping r
       receive_queue_(receive_ring, setup.cap.max_recv_sge, setup.single_threaded) {}
 
 std::unique_ptr<QueuePair> QueuePair::open(const QueuePairSetup& setup) {
-  std::optional<Mapping> send_memory = Mapping::map(setup.fd, setup.where.sq_mi);
-  if (!send_memory) return nullptr;
-  std::optional<Mapping> receive_memory = Mapping::map(setup.fd, setup.where.rq_mi);
-  if (!receive_memory) return nullptr;
-  const auto send_ring =
-      ProducerRing<rxe_send_wqe>::open(send_memory->memory(), send_element_bytes(setup.cap));
-  const auto receive_ring =
-      ProducerRing<rxe_recv_wqe>::open(receive_memory->memory(), recv_element_bytes(setup.cap));
+  const sroce_create_qp_resp& where = setup.where;
+  std::optional<Mapping> memory =
+      Mapping::map(setup.fd, {.offset = where.offset, .size = where.size, .pad = 0});
+  if (!memory) return nullptr;
+  const auto send_ring = ProducerRing<sroce_send_slot>::open(
+      memory->memory(), {where.send_head, where.send_slots, where.send_count, where.send_stride},
+      send_element_bytes(setup.cap));
+  const auto receive_ring = ProducerRing<sroce_recv_slot>::open(
+      memory->memory(), {where.recv_head, where.recv_slots, where.recv_count, where.recv_stride},
+      recv_element_bytes(setup.cap));
   if (!send_ring || !receive_ring) {
     errno = EPROTO;
     return nullptr;
   }
-  std::unique_ptr<QueuePair> pair(new (std::nothrow) QueuePair(
-      setup, std::move(*send_memory), std::move(*receive_memory), *send_ring, *receive_ring));
+  std::unique_ptr<QueuePair> pair(
+      new (std::nothrow) QueuePair(setup, std::move(*memory), *send_ring, *receive_ring));
   if (!pair) errno = ENOMEM;
   return pair;
 }

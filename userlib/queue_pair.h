@@ -16,17 +16,16 @@
 
 namespace sroce {
 
-static_assert(sizeof(rxe_recv_wqe) == 40);
-static_assert(offsetof(rxe_recv_wqe, dma) == 16);
-static_assert(sizeof(rxe_create_qp_resp) == 32);
-static_assert(offsetof(rxe_create_qp_resp, rq_mi) == 0);
-static_assert(offsetof(rxe_create_qp_resp, sq_mi) == 16);
+static_assert(sizeof(sroce_recv_slot) == 8);
+static_assert(sizeof(sroce_create_qp_resp) == 48);
+static_assert(offsetof(sroce_create_qp_resp, send_head) == 12);
+static_assert(offsetof(sroce_create_qp_resp, recv_stride) == 40);
 
 /// A send queue. Posting is safe from many threads unless one was promised.
 class SendQueue {
  public:
   /// Who polls @p send or @p receive rings where posting did not.
-  SendQueue(ProducerRing<rxe_send_wqe> ring, const SendLimits& limits, Doorbell doorbell,
+  SendQueue(ProducerRing<sroce_send_slot> ring, const SendLimits& limits, Doorbell doorbell,
             DoorbellList& send, DoorbellList& receive, bool single_threaded)
       : ring_(ring),
         limits_(limits),
@@ -40,10 +39,10 @@ class SendQueue {
   void start();
 
   /// The next request, with what all have; the first one that is wrong spoils the whole batch.
-  rxe_send_wqe& add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsigned flags);
+  sroce_send_slot& add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsigned flags);
 
   /// The request added last.
-  rxe_send_wqe& current() { return *current_; }
+  sroce_send_slot& current() { return *current_; }
   void set_list(std::span<const ibv_sge> list);
   void set_inline(std::span<const ibv_data_buf> list);
 
@@ -55,23 +54,23 @@ class SendQueue {
   LazyDoorbell& doorbell() { return doorbell_; }
 
  private:
-  rxe_send_wqe& spoil(int err);
+  sroce_send_slot& spoil(int err);
 
-  ProducerRing<rxe_send_wqe> ring_;
+  ProducerRing<sroce_send_slot> ring_;
   SendLimits limits_;
   LazyDoorbell doorbell_;
   OptionalMutex lock_;
   /// Between start() and its end: requests filled, the last of them, what was wrong.
   std::uint32_t filled_ = 0;
-  rxe_send_wqe* current_ = nullptr;
+  sroce_send_slot* current_ = nullptr;
   int err_ = 0;
-  rxe_send_wqe spoilt_{};
+  sroce_send_slot spoilt_{};
 };
 
 /// A receive queue. Posting is safe from many threads unless one was promised, and no system call.
 class ReceiveQueue {
  public:
-  ReceiveQueue(ProducerRing<rxe_recv_wqe> ring, std::uint32_t max_sge, bool single_threaded)
+  ReceiveQueue(ProducerRing<sroce_recv_slot> ring, std::uint32_t max_sge, bool single_threaded)
       : ring_(ring), max_sge_(max_sge), lock_(single_threaded) {}
 
   /// ibv_post_recv(): the chain up to the first bad request is posted.
@@ -80,7 +79,7 @@ class ReceiveQueue {
  private:
   int write(const ibv_recv_wr& wr, std::uint32_t filled);
 
-  ProducerRing<rxe_recv_wqe> ring_;
+  ProducerRing<sroce_recv_slot> ring_;
   std::uint32_t max_sge_;
   OptionalMutex lock_;
 };
@@ -90,7 +89,7 @@ struct QueuePairSetup {
   int fd;
   std::uint32_t qp_handle;
   Service service;
-  rxe_create_qp_resp where;
+  sroce_create_qp_resp where;
   ibv_qp_cap cap;
   DoorbellList& send_doorbells;
   DoorbellList& receive_doorbells;
@@ -108,11 +107,10 @@ class QueuePair {
   ReceiveQueue& receive_queue() { return receive_queue_; }
 
  private:
-  QueuePair(const QueuePairSetup& setup, Mapping send_memory, Mapping receive_memory,
-            ProducerRing<rxe_send_wqe> send_ring, ProducerRing<rxe_recv_wqe> receive_ring);
+  QueuePair(const QueuePairSetup& setup, Mapping memory, ProducerRing<sroce_send_slot> send_ring,
+            ProducerRing<sroce_recv_slot> receive_ring);
 
-  Mapping send_memory_;
-  Mapping receive_memory_;
+  Mapping memory_;
   SendQueue send_queue_;
   ReceiveQueue receive_queue_;
 };

@@ -28,26 +28,26 @@ bool is_offered(ibv_wr_opcode opcode, Service service) {
 
 namespace {
 
-void write_operation(const ibv_send_wr& wr, Service service, rxe_send_wr& out) {
+void write_operation(const ibv_send_wr& wr, Service service, sroce_send_slot& out) {
   if (service == Service::datagram) {
-    out.wr.ud.remote_qpn = wr.wr.ud.remote_qpn;
-    out.wr.ud.remote_qkey = wr.wr.ud.remote_qkey;
-    out.wr.ud.ah_num = reinterpret_cast<const sroce_ah*>(wr.wr.ud.ah)->number;
+    out.qkey = wr.wr.ud.remote_qkey;
+    out.ud.dest_qpn = wr.wr.ud.remote_qpn;
+    out.ud.ah = reinterpret_cast<const sroce_ah*>(wr.wr.ud.ah)->number;
     return;
   }
   switch (wr.opcode) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_RDMA_READ:
-      out.wr.rdma.remote_addr = wr.wr.rdma.remote_addr;
-      out.wr.rdma.rkey = wr.wr.rdma.rkey;
+      out.remote_addr = wr.wr.rdma.remote_addr;
+      out.rkey = wr.wr.rdma.rkey;
       break;
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      out.wr.atomic.remote_addr = wr.wr.atomic.remote_addr;
-      out.wr.atomic.compare_add = wr.wr.atomic.compare_add;
-      out.wr.atomic.swap = wr.wr.atomic.swap;
-      out.wr.atomic.rkey = wr.wr.atomic.rkey;
+      out.remote_addr = wr.wr.atomic.remote_addr;
+      out.compare_add = wr.wr.atomic.compare_add;
+      out.swap = wr.wr.atomic.swap;
+      out.rkey = wr.wr.atomic.rkey;
       break;
     default:
       break;
@@ -56,11 +56,11 @@ void write_operation(const ibv_send_wr& wr, Service service, rxe_send_wr& out) {
 
 /// What IBTA 11.4.1.1 has the post refuse: the peer's eight bytes are aligned, and there is room
 /// here.
-bool is_bad_atomic(const ibv_send_wr& wr, const rxe_send_wqe& wqe) {
+bool is_bad_atomic(const ibv_send_wr& wr, const sroce_send_slot& wqe) {
   const bool is_atomic =
       wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
   constexpr std::uint32_t bytes = sizeof(std::uint64_t);
-  return is_atomic && (wr.wr.atomic.remote_addr % bytes || wqe.dma.length < bytes);
+  return is_atomic && (wr.wr.atomic.remote_addr % bytes || wqe.length < bytes);
 }
 
 const void* start_of(const ibv_sge& sge) { return reinterpret_cast<const void*>(sge.addr); }
@@ -77,19 +77,18 @@ std::uint64_t total_bytes(std::span<const Piece> list, std::uint64_t most) {
   return sum;
 }
 
-void set_length(rxe_send_wqe& wqe, std::uint64_t length) {
-  wqe.dma.length = static_cast<std::uint32_t>(length);
-  wqe.dma.resid = wqe.dma.length;
+void set_length(sroce_send_slot& wqe, std::uint64_t length) {
+  wqe.length = static_cast<std::uint32_t>(length);
 }
 
 template <typename Piece>
-int gather(std::span<const Piece> list, const SendLimits& limits, rxe_send_wqe& wqe,
+int gather(std::span<const Piece> list, const SendLimits& limits, sroce_send_slot& wqe,
            std::span<std::byte> payload) {
   const std::uint64_t length = total_bytes(list, limits.max_inline_bytes);
   if (length > limits.max_inline_bytes) return EINVAL;
   set_length(wqe, length);
-  wqe.wr.send_flags |= IBV_SEND_INLINE;
-  wqe.dma.num_sge = 0;
+  wqe.flags |= std::uint8_t{IBV_SEND_INLINE};
+  wqe.num_sge = 0;
   std::byte* to = payload.data();
   for (const Piece& piece : list) {
     if (piece.length == 0) continue;
@@ -101,37 +100,37 @@ int gather(std::span<const Piece> list, const SendLimits& limits, rxe_send_wqe& 
 
 }  // namespace
 
-int write_list(std::span<const ibv_sge> list, const SendLimits& limits, rxe_send_wqe& wqe,
+int write_list(std::span<const ibv_sge> list, const SendLimits& limits, sroce_send_slot& wqe,
                std::span<std::byte> payload) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t length = total_bytes(list, most);
   if (list.size() > limits.max_sge || length > most) return EINVAL;
   set_length(wqe, length);
-  wqe.dma.num_sge = static_cast<std::uint32_t>(list.size());
+  wqe.num_sge = static_cast<std::uint16_t>(list.size());
   if (!list.empty()) std::memcpy(payload.data(), list.data(), list.size_bytes());
   return 0;
 }
 
-int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, rxe_send_wqe& wqe,
+int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, sroce_send_slot& wqe,
                  std::span<std::byte> payload) {
   return gather(list, limits, wqe, payload);
 }
 
-int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, rxe_send_wqe& wqe,
+int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, sroce_send_slot& wqe,
                    std::span<std::byte> payload) {
   if (!is_offered(wr.opcode, limits.service)) return EINVAL;
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > limits.max_sge) return EINVAL;
   const std::span<const ibv_sge> list(wr.sg_list, static_cast<std::size_t>(wr.num_sge));
 
   wqe = {};
-  wqe.wr.wr_id = wr.wr_id;
-  wqe.wr.opcode = wr.opcode;
-  wqe.wr.send_flags = wr.send_flags;
+  wqe.wr_id = wr.wr_id;
+  wqe.opcode = static_cast<std::uint8_t>(wr.opcode);
+  wqe.flags = static_cast<std::uint8_t>(wr.send_flags);
   if (wr.opcode == IBV_WR_SEND_WITH_INV)
-    wqe.wr.ex.invalidate_rkey = wr.invalidate_rkey;
+    wqe.invalidate_rkey = wr.invalidate_rkey;
   else
-    wqe.wr.ex.imm_data = wr.imm_data;
-  write_operation(wr, limits.service, wqe.wr);
+    wqe.imm_data = wr.imm_data;
+  write_operation(wr, limits.service, wqe);
   const int err = wr.send_flags & IBV_SEND_INLINE ? gather(list, limits, wqe, payload)
                                                   : write_list(list, limits, wqe, payload);
   return !err && is_bad_atomic(wr, wqe) ? EINVAL : err;

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "rxe_abi.h"
+#include "sroce_abi.h"
 
 namespace sroce {
 
@@ -19,12 +20,13 @@ static_assert(sizeof(ibv_sge) == sizeof(rxe_sge));
 static_assert(offsetof(ibv_sge, addr) == offsetof(rxe_sge, addr));
 static_assert(offsetof(ibv_sge, length) == offsetof(rxe_sge, length));
 static_assert(offsetof(ibv_sge, lkey) == offsetof(rxe_sge, lkey));
-static_assert(sizeof(rxe_dma_info) == 24);
-static_assert(sizeof(rxe_send_wr) == 144);
-static_assert(offsetof(rxe_send_wr, wr) == 24);
-static_assert(offsetof(rxe_send_wr, wr.ud.ah_num) == 36);
-static_assert(offsetof(rxe_send_wqe, dma) == 184);
-static_assert(sizeof(rxe_send_wqe) == 208);
+static_assert(sizeof(sroce_send_slot) == 48);
+static_assert(offsetof(sroce_send_slot, length) == 12);
+static_assert(offsetof(sroce_send_slot, imm_data) == 16);
+static_assert(offsetof(sroce_send_slot, rkey) == 20);
+static_assert(offsetof(sroce_send_slot, remote_addr) == 24);
+static_assert(offsetof(sroce_send_slot, ud.ah) == 28);
+static_assert(offsetof(sroce_send_slot, compare_add) == 32);
 
 enum class Service { reliable, datagram };
 
@@ -40,14 +42,14 @@ bool is_offered(ibv_wr_opcode opcode, Service service);
 
 /// Give a WQE its payload: @p list is written behind it, or the bytes that it names. Returns 0, or
 /// EINVAL when it is more than the limits allow.
-int write_list(std::span<const ibv_sge> list, const SendLimits& limits, rxe_send_wqe& wqe,
+int write_list(std::span<const ibv_sge> list, const SendLimits& limits, sroce_send_slot& wqe,
                std::span<std::byte> payload);
-int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, rxe_send_wqe& wqe,
+int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, sroce_send_slot& wqe,
                  std::span<std::byte> payload);
 
 /// Write @p wr into @p wqe and, behind it, @p payload, which has room for what @p limits allow.
 /// Returns 0, or EINVAL and the WQE is not to be used.
-int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, rxe_send_wqe& wqe,
+int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, sroce_send_slot& wqe,
                    std::span<std::byte> payload);
 
 }  // namespace sroce

@@ -141,11 +141,11 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 /* Both indices of a kernel CQ are written here only, under its lock. */
 static void take_entry(struct sroce_ring *ring, struct ib_wc *wc)
 {
-	u32 index = ring->buf->consumer_index & ring->mask;
+	u32 index = *ring->consumer & ring->mask;
 
-	memcpy(wc, ring->buf->data + ((size_t)index << ring->element_shift), sizeof(*wc));
+	memcpy(wc, sroce_ring_at(ring, index), sizeof(*wc));
 	/* Pairs with sroce_ring_unread(): the entry has been read. */
-	smp_store_release(&ring->buf->consumer_index, (index + 1) & ring->mask);
+	smp_store_release(ring->consumer, (index + 1) & ring->mask);
 }
 
 /**

@@ -214,6 +214,7 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad_wr = wr;
 		if (READ_ONCE(qp->state) < IB_QPS_RTS)
 			err = refuse_user_sends(qp);
+		sroce_send_storage_grow(qp);
 	} else {
 		err = post_kernel_send(qp, wr, bad_wr);
 	}
@@ -225,19 +226,19 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 static int post_recv_one(struct sroce_qp *qp, const struct ib_recv_wr *wr)
 {
 	struct sroce_ring *ring = &qp->rq_ring;
-	u32 index = ring->buf->producer_index & ring->mask;
+	u32 index = *ring->producer & ring->mask;
 	struct rxe_recv_wqe *slot;
 
 	if (wr->num_sge < 0 || wr->num_sge > qp->init_attr.cap.max_recv_sge)
 		return -EINVAL;
 	if (sroce_ring_available(ring) == ring->mask)
 		return -ENOMEM;
-	slot = (void *)(ring->buf->data + ((size_t)index << ring->element_shift));
+	slot = sroce_ring_at(ring, index);
 	slot->wr_id = wr->wr_id;
 	slot->dma.num_sge = wr->num_sge;
 	memcpy(slot->dma.sge, wr->sg_list, wr->num_sge * sizeof(struct sroce_sge));
 	/* Pairs with sroce_ring_pending(): the element is complete. */
-	smp_store_release(&ring->buf->producer_index, (index + 1) & ring->mask);
+	smp_store_release(ring->producer, (index + 1) & ring->mask);
 	return 0;
 }
 

@@ -70,9 +70,9 @@ struct sroce_watch {
  * @max_inline: bytes
  * @send: shell of @req
  * @req: requester
- * @sq_storage: ring of send WQEs in kernel memory
+ * @sq_storage: ring of send WQEs in kernel memory; USER: of as many as are needed (send_storage.c)
  * @sq_ring: USER: the process's send ring, copied from into @sq_storage
- * @sq_mmap: USER: its mapping
+ * @sq_mmap: USER: its mapping; in native mode that of @rq_ring, too
  * @watch: USER: see above
  * @post_lock: kernel posters; irq-safe; nests inside nothing of ours
  * @sq_posted: KERNEL: slots filled by posters, taken over by the send runner
@@ -80,8 +80,8 @@ struct sroce_watch {
  *              runner looks at a WQE once more after it has retired
  * @recv: shell of @resp
  * @resp: responder
- * @rq_ring: receive ring, mapped or not (struct rxe_recv_wqe elements)
- * @rq_mmap: USER: its mapping
+ * @rq_ring: receive ring, mapped or not
+ * @rq_mmap: USER, in rxe mode: its mapping
  * @rq_lock: kernel posters of receives; irq-safe, innermost
  * @resources: storage of responder resources
  * @held: requests that came before their turn, by PSN (hold.c)
@@ -186,6 +186,11 @@ void sroce_send_wqe_discard(struct sroce_qp *qp);
 void sroce_send_wqe_fetch(struct sroce_qp *qp);
 void sroce_send_wqe_retire(struct sroce_qp *qp, u32 from);
 bool sroce_recv_wqe_fetch(struct sroce_qp *qp);
+
+/* send_storage.c */
+/* Slots that the requests of a process have at first. */
+#define SROCE_FIRST_SLOTS	8u
+void sroce_send_storage_grow(struct sroce_qp *qp);
 
 /* watch.c */
 u64 sroce_watch_ring(struct sroce_qp *qp, u64 deadline_ns);

@@ -7,6 +7,7 @@
 #include <linux/string.h>
 
 #include "datapath/qp.h"
+#include "uapi/sroce_abi.h"
 
 /* Sum of a scatter list, at most what fits the field. */
 static u32 list_bytes(const struct sroce_recv_wqe *wqe)
@@ -17,6 +18,38 @@ static u32 list_bytes(const struct sroce_recv_wqe *wqe)
 	for (i = 0; i < wqe->num_sge; i++)
 		sum += wqe->sge[i].length;
 	return min_t(u64, sum, U32_MAX);
+}
+
+static void copy_rxe(const struct sroce_qp *qp, struct sroce_recv_wqe *wqe)
+{
+	const struct rxe_recv_wqe *slot = sroce_ring_peek(&qp->rq_ring);
+	u32 num_sge = READ_ONCE(slot->dma.num_sge);
+
+	wqe->wr_id = READ_ONCE(slot->wr_id);
+	if (num_sge > qp->init_attr.cap.max_recv_sge) {
+		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
+		num_sge = 0;
+	}
+	memcpy(wqe->sge, slot->dma.sge, num_sge * sizeof(struct sroce_sge));
+	wqe->num_sge = num_sge;
+}
+
+/* The list ends with an element without length, or where the slot does. */
+static void copy_native(const struct sroce_qp *qp, struct sroce_recv_wqe *wqe)
+{
+	const struct sroce_recv_slot *slot = sroce_ring_peek(&qp->rq_ring);
+	const struct rxe_sge *from = (const void *)(slot + 1);
+	u32 i;
+
+	wqe->wr_id = READ_ONCE(slot->wr_id);
+	for (i = 0; i < qp->init_attr.cap.max_recv_sge; i++) {
+		memcpy(&wqe->sge[i], &from[i], sizeof(struct sroce_sge));
+		/* The copy counts. */
+		barrier();
+		if (!wqe->sge[i].length)
+			break;
+	}
+	wqe->num_sge = i;
 }
 
 /**
@@ -31,21 +64,14 @@ static u32 list_bytes(const struct sroce_recv_wqe *wqe)
 bool sroce_recv_wqe_fetch(struct sroce_qp *qp)
 {
 	struct sroce_recv_wqe *wqe = qp->resp.recv;
-	const struct rxe_recv_wqe *slot;
-	u32 num_sge;
 
 	if (!sroce_ring_pending(&qp->rq_ring))
 		return false;
-	slot = sroce_ring_peek(&qp->rq_ring);
-	num_sge = READ_ONCE(slot->dma.num_sge);
-	wqe->wr_id = READ_ONCE(slot->wr_id);
 	wqe->status = SROCE_WC_SUCCESS;
-	if (num_sge > qp->init_attr.cap.max_recv_sge) {
-		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
-		num_sge = 0;
-	}
-	memcpy(wqe->sge, slot->dma.sge, num_sge * sizeof(struct sroce_sge));
-	wqe->num_sge = num_sge;
+	if (qp->rq_ring.head)
+		copy_native(qp, wqe);
+	else
+		copy_rxe(qp, wqe);
 	/* The sum is that of the copy. */
 	barrier();
 	wqe->length = list_bytes(wqe);

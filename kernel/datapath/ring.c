@@ -2,14 +2,15 @@
 /*
  * Rings shared with a process, or between kernel consumer and datapath.
  *
- *            cursor               Every index lives in [0, mask]. The shared
- *              v                  page holds two of them, and which is ours
- *   +---+---+---+---+---+---+     depends on the ring: the kernel consumes SQ
- *   |   | x | x | x | . |   |     and RQ, and produces into the CQ. Ours is
- *   +---+---+---+---+---+---+     only ever written here, from the private
- *         ^           ^           copy; theirs is only ever read, once, and
- *     consumer     producer       masked: a wild value makes a wrong count of
- *                                 at most mask elements, all of them inside.
+ *            cursor               The shared pages hold two indices, and which
+ *              v                  is ours depends on the ring: the kernel
+ *   +---+---+---+---+---+---+     consumes SQ and RQ, and produces into the
+ *   |   | x | x | x | . |   |     CQ. Ours is only ever written here, from the
+ *   +---+---+---+---+---+---+     private copy; theirs is only ever read, once.
+ *         ^           ^           A wild value makes a wrong count of at most
+ *     consumer     producer       all elements, each of them inside; where
+ *                                 indices count on it counts as none, or it
+ *                                 would make work without end.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -23,9 +24,22 @@
 /* A cache line, and librxe's own lower bound for an element. */
 #define MIN_ELEMENT_SHIFT	6
 
-static void *element(const struct sroce_ring *ring, u32 index)
+/* How many elements there can be: in the layout of rxe one less than slots. */
+static u32 capacity(const struct sroce_ring *ring)
 {
-	return ring->buf->data + ((size_t)index << ring->element_shift);
+	return ring->wrap == ring->mask ? ring->mask : ring->mask + 1;
+}
+
+static u32 distance(const struct sroce_ring *ring, u32 from, u32 to)
+{
+	u32 count = (to - from) & ring->wrap;
+
+	return count <= capacity(ring) ? count : 0;
+}
+
+static u32 advanced(const struct sroce_ring *ring, u32 index, u32 count)
+{
+	return (index + count) & ring->wrap;
 }
 
 static struct sroce_ring_memory *alloc_memory(size_t bytes)
@@ -67,6 +81,7 @@ static void free_memory(struct kref *refs)
 int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes)
 {
 	u32 shift = max_t(u32, MIN_ELEMENT_SHIFT, order_base_2(element_bytes));
+	struct rxe_queue_buf *buf;
 	u32 slots;
 	size_t bytes;
 
@@ -81,11 +96,61 @@ int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes)
 	ring->memory = alloc_memory(PAGE_ALIGN(bytes));
 	if (!ring->memory)
 		return -ENOMEM;
-	ring->buf = ring->memory->buf;
-	ring->element_shift = shift;
+	buf = ring->memory->buf;
+	ring->producer = &buf->producer_index;
+	ring->consumer = &buf->consumer_index;
+	ring->elements = buf->data;
+	ring->stride = 1u << shift;
 	ring->mask = slots - 1;
-	ring->buf->log2_elem_size = shift;
-	ring->buf->index_mask = ring->mask;
+	ring->wrap = ring->mask;
+	buf->log2_elem_size = shift;
+	buf->index_mask = ring->mask;
+	return 0;
+}
+
+static void place(struct sroce_ring *ring, struct sroce_ring_memory *memory, u32 head_at,
+		  size_t elements_at, u32 slots, u32 stride)
+{
+	*ring = (struct sroce_ring) {
+		.memory = memory,
+		.head = memory->buf + head_at,
+		.elements = memory->buf + elements_at,
+		.stride = stride,
+		.mask = slots - 1,
+		.wrap = U32_MAX,
+	};
+	ring->producer = &ring->head->producer;
+	ring->consumer = &ring->head->consumer;
+}
+
+/**
+ * sroce_ring_init_native() - allocate the queues of a QP in native mode
+ * @sq: send queue
+ * @sq_slots: a power of two, at most 2^16
+ * @sq_stride: bytes of a slot, whole cache lines, at most a page
+ * @rq: receive queue
+ * @rq_slots: a power of two, at most 2^16
+ * @rq_stride: bytes of a slot, at most a page
+ *
+ * The words of both come first, then the slots of the receive queue. May sleep.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
+			   struct sroce_ring *rq, u32 rq_slots, u32 rq_stride)
+{
+	size_t rq_at = 2 * sizeof(struct sroce_queue_head);
+	size_t sq_at = ALIGN(rq_at + (size_t)rq_slots * rq_stride, SROCE_QUEUE_LINE);
+	struct sroce_ring_memory *memory;
+
+	BUILD_BUG_ON(offsetof(struct sroce_queue_head, consumer) != SROCE_QUEUE_LINE);
+	BUILD_BUG_ON(sizeof(struct sroce_queue_head) != 2 * SROCE_QUEUE_LINE);
+	memory = alloc_memory(PAGE_ALIGN(sq_at + (size_t)sq_slots * sq_stride));
+	if (!memory)
+		return -ENOMEM;
+	kref_get(&memory->refs);
+	place(sq, memory, 0, sq_at, sq_slots, sq_stride);
+	place(rq, memory, sizeof(struct sroce_queue_head), rq_at, rq_slots, rq_stride);
 	return 0;
 }
 
@@ -101,7 +166,6 @@ void sroce_ring_fini(struct sroce_ring *ring)
 	if (ring->memory)
 		sroce_ring_memory_put(ring->memory);
 	ring->memory = NULL;
-	ring->buf = NULL;
 }
 
 /**
@@ -124,8 +188,10 @@ void sroce_ring_reset(struct sroce_ring *ring)
 {
 	ring->cursor = 0;
 	ring->released = 0;
-	WRITE_ONCE(ring->buf->producer_index, 0);
-	WRITE_ONCE(ring->buf->consumer_index, 0);
+	WRITE_ONCE(*ring->producer, 0);
+	WRITE_ONCE(*ring->consumer, 0);
+	if (!ring->head)
+		return;
 	sroce_ring_show_fetched(ring);
 	sroce_ring_show_watched(ring, false);
 }
@@ -136,14 +202,14 @@ void sroce_ring_reset(struct sroce_ring *ring)
  *
  * The elements' contents may be read after this (acquire).
  *
- * Return: at most @ring->mask.
+ * Return: at most what the ring can hold.
  */
 u32 sroce_ring_pending(const struct sroce_ring *ring)
 {
 	/* Pairs with the producer's release: the elements are there. */
-	u32 producer = smp_load_acquire(&ring->buf->producer_index);
+	u32 producer = smp_load_acquire(ring->producer);
 
-	return (producer - ring->cursor) & ring->mask;
+	return distance(ring, ring->cursor, producer);
 }
 
 /**
@@ -156,7 +222,7 @@ u32 sroce_ring_pending(const struct sroce_ring *ring)
  */
 const void *sroce_ring_peek(const struct sroce_ring *ring)
 {
-	return element(ring, ring->cursor);
+	return sroce_ring_at(ring, ring->cursor);
 }
 
 /**
@@ -167,7 +233,7 @@ const void *sroce_ring_peek(const struct sroce_ring *ring)
  */
 void sroce_ring_fetched(struct sroce_ring *ring)
 {
-	ring->cursor = (ring->cursor + 1) & ring->mask;
+	ring->cursor = advanced(ring, ring->cursor, 1);
 }
 
 /**
@@ -177,42 +243,42 @@ void sroce_ring_fetched(struct sroce_ring *ring)
  */
 void sroce_ring_release(struct sroce_ring *ring, u32 count)
 {
-	ring->released = (ring->released + count) & ring->mask;
+	ring->released = advanced(ring, ring->released, count);
 	/* Our reads of the elements come before the producer's reuse. */
-	smp_store_release(&ring->buf->consumer_index, ring->released);
+	smp_store_release(ring->consumer, ring->released);
 }
 
 /**
  * sroce_ring_show_fetched() - tell the process how far the ring has been fetched
- * @ring: SQ
+ * @ring: SQ, native
  */
 void sroce_ring_show_fetched(struct sroce_ring *ring)
 {
-	WRITE_ONCE(ring->buf->pad_3[SROCE_RING_FETCHED], ring->cursor);
+	WRITE_ONCE(ring->head->fetched, ring->cursor);
 }
 
 /**
  * sroce_ring_show_watched() - tell the process whether it may do without the doorbell
- * @ring: SQ
+ * @ring: SQ, native
  * @watched: whether the kernel will look at the ring again without one
  */
 void sroce_ring_show_watched(struct sroce_ring *ring, bool watched)
 {
-	WRITE_ONCE(ring->buf->pad_3[SROCE_RING_WATCHED], watched);
+	WRITE_ONCE(ring->head->watched, watched);
 }
 
 /**
  * sroce_ring_unread() - how many entries the consumer has not taken, as it says
  * @ring: CQ
  *
- * Return: at most @ring->mask; then there is no slot to produce into.
+ * Return: at most what the ring can hold; then there is no slot to produce into.
  */
 u32 sroce_ring_unread(const struct sroce_ring *ring)
 {
 	/* Pairs with the consumer's release: it has read what we overwrite. */
-	u32 consumer = smp_load_acquire(&ring->buf->consumer_index);
+	u32 consumer = smp_load_acquire(ring->consumer);
 
-	return (ring->cursor - consumer) & ring->mask;
+	return distance(ring, consumer, ring->cursor);
 }
 
 /**
@@ -223,7 +289,7 @@ u32 sroce_ring_unread(const struct sroce_ring *ring)
  */
 void *sroce_ring_slot(const struct sroce_ring *ring)
 {
-	return element(ring, ring->cursor);
+	return sroce_ring_at(ring, ring->cursor);
 }
 
 /**
@@ -232,9 +298,9 @@ void *sroce_ring_slot(const struct sroce_ring *ring)
  */
 void sroce_ring_publish(struct sroce_ring *ring)
 {
-	ring->cursor = (ring->cursor + 1) & ring->mask;
+	ring->cursor = advanced(ring, ring->cursor, 1);
 	/* The entry is written before it can be seen. */
-	smp_store_release(&ring->buf->producer_index, ring->cursor);
+	smp_store_release(ring->producer, ring->cursor);
 }
 
 /**
@@ -242,14 +308,14 @@ void sroce_ring_publish(struct sroce_ring *ring)
  * @ring: a ring with a kernel consumer on the other side; both indices are
  *        then the kernel's own
  *
- * Return: at most @ring->mask.
+ * Return: at most what the ring can hold.
  */
 u32 sroce_ring_available(const struct sroce_ring *ring)
 {
 	/* Pairs with the release of whoever produces, */
-	u32 producer = smp_load_acquire(&ring->buf->producer_index);
+	u32 producer = smp_load_acquire(ring->producer);
 	/* and of whoever consumes. */
-	u32 consumer = smp_load_acquire(&ring->buf->consumer_index);
+	u32 consumer = smp_load_acquire(ring->consumer);
 
-	return (producer - consumer) & ring->mask;
+	return distance(ring, consumer, producer);
 }

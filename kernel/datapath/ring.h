@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A ring of fixed-size elements in the layout of <rdma/rdma_user_rxe.h>,
- * possibly mapped into a process that may write anything at any time.
+ * A ring of fixed-size elements, possibly mapped into a process that may write
+ * anything at any time. Two layouts: that of <rdma/rdma_user_rxe.h>, and that of
+ * the queues of a QP in native mode, which share their pages.
  *
  * So: the kernel's own position is private (@cursor), sizes are private, the
  * other side's index is read once, masked and used for nothing but "how many";
- * an element is copied out before it is looked at. Indices in the shared page
- * are kept masked, and one slot stays empty, as librxe expects.
+ * an element is copied out before it is looked at. In the layout of rxe indices
+ * are kept masked, and one slot stays empty, as librxe expects; in the native one
+ * they count on, and none does.
  */
 #ifndef SROCE_DATAPATH_RING_H
 #define SROCE_DATAPATH_RING_H
@@ -16,33 +18,43 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 
+struct sroce_queue_head;
+
 /**
- * struct sroce_ring_memory - the pages of a ring
- * @refs: the object that owns the ring, and the mmap entry if there is one
+ * struct sroce_ring_memory - the pages of a ring, or of two
+ * @refs: the rings, and the mmap entry if there is one
  * @buf: vmalloc() memory, in single pages
  * @bytes: its size, whole pages
  */
 struct sroce_ring_memory {
 	struct kref refs;
-	struct rxe_queue_buf *buf;
+	void	*buf;
 	size_t	bytes;
 };
 
 /**
  * struct sroce_ring - the kernel's view of a ring
  * @memory: the pages
- * @buf: shortcut to @memory->buf
- * @element_shift: log2 of the bytes of an element
+ * @producer: in there: index of who fills elements
+ * @consumer: in there: index of who takes them
+ * @head: in there: the words of a native queue; NULL in the layout of rxe
+ * @elements: in there
+ * @stride: bytes from one element to the next
  * @mask: slots - 1
- * @cursor: SQ and RQ: next element to fetch; CQ: next element to fill; masked
+ * @wrap: of indices: @mask, or all bits when they count on
+ * @cursor: SQ and RQ: next element to fetch; CQ: next element to fill
  * @released: SQ: consumer index as published (an element is released when its
  *            request retires, later than it is fetched)
  */
 struct sroce_ring {
 	struct sroce_ring_memory *memory;
-	struct rxe_queue_buf *buf;
-	u32	element_shift;
+	u32	*producer;
+	u32	*consumer;
+	struct sroce_queue_head *head;
+	u8	*elements;
+	u32	stride;
 	u32	mask;
+	u32	wrap;
 	u32	cursor;
 	u32	released;
 };
@@ -53,7 +65,15 @@ struct sroce_mmap_entry {
 	struct sroce_ring_memory *memory;
 };
 
+/* The element at an index, whoever may have said which. */
+static inline void *sroce_ring_at(const struct sroce_ring *ring, u32 index)
+{
+	return ring->elements + (size_t)(index & ring->mask) * ring->stride;
+}
+
 int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes);
+int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
+			   struct sroce_ring *rq, u32 rq_slots, u32 rq_stride);
 void sroce_ring_fini(struct sroce_ring *ring);
 void sroce_ring_memory_put(struct sroce_ring_memory *memory);
 void sroce_ring_reset(struct sroce_ring *ring);

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "datapath/qp.h"
+#include "uapi/sroce_abi.h"
 
 static_assert((int)SROCE_WR_WRITE == IB_WR_RDMA_WRITE);
 static_assert((int)SROCE_WR_WRITE_IMM == IB_WR_RDMA_WRITE_WITH_IMM);
@@ -25,6 +26,11 @@ static_assert(SROCE_SEND_SIGNALED == IB_SEND_SIGNALED);
 static_assert(SROCE_SEND_SOLICITED == IB_SEND_SOLICITED);
 static_assert(SROCE_SEND_INLINE == IB_SEND_INLINE);
 static_assert(sizeof(struct sroce_sge) == sizeof(struct rxe_sge));
+static_assert(sizeof(struct sroce_send_slot) == 48);
+static_assert(offsetof(struct sroce_send_wqe, rdma.remote_addr) ==
+	      offsetof(struct sroce_send_wqe, atomic.remote_addr));
+static_assert(offsetof(struct sroce_send_wqe, rdma.rkey) ==
+	      offsetof(struct sroce_send_wqe, atomic.rkey));
 
 #define SEND_FLAGS (SROCE_SEND_FENCE | SROCE_SEND_SIGNALED | SROCE_SEND_SOLICITED | \
 		    SROCE_SEND_INLINE)
@@ -43,16 +49,21 @@ static struct sroce_address *find_address(const struct sroce_qp *qp, u32 number)
 	return address;
 }
 
+static void name_datagram(const struct sroce_qp *qp, struct sroce_send_wqe *wqe, u32 ah,
+			  u32 dest_qpn, u32 qkey)
+{
+	wqe->ud.ah = find_address(qp, ah);
+	wqe->ud.dest_qpn = dest_qpn & SROCE_QPN_MASK;
+	wqe->ud.qkey = qkey & QKEY_CONTROLLED ? qp->resp.attr.qkey : qkey;
+}
+
 /* The operation's own fields; the caller has zeroed the union. */
 static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *wr,
 			   struct sroce_send_wqe *wqe)
 {
 	if (qp->service == SROCE_SERVICE_UD) {
-		u32 qkey = wr->wr.ud.remote_qkey;
-
-		wqe->ud.ah = find_address(qp, wr->wr.ud.ah_num);
-		wqe->ud.dest_qpn = wr->wr.ud.remote_qpn & SROCE_QPN_MASK;
-		wqe->ud.qkey = qkey & QKEY_CONTROLLED ? qp->resp.attr.qkey : qkey;
+		name_datagram(qp, wqe, wr->wr.ud.ah_num, wr->wr.ud.remote_qpn,
+			      wr->wr.ud.remote_qkey);
 	} else if (wqe_is_atomic(wqe->opcode)) {
 		wqe->atomic.remote_addr = wr->wr.atomic.remote_addr;
 		wqe->atomic.rkey = wr->wr.atomic.rkey;
@@ -68,15 +79,14 @@ static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *
  * SGEs or inline data follow the fixed part in the ring. The sizes come from the
  * copy; too large ones are left for sroce_wqe_check() to refuse.
  */
-static void copy_payload(const struct sroce_qp *qp, const struct rxe_send_wqe *slot,
-			 struct sroce_send_wqe *wqe)
+static void copy_payload(const struct sroce_qp *qp, const void *from, struct sroce_send_wqe *wqe)
 {
 	if (wqe->flags & SROCE_SEND_INLINE) {
 		wqe->num_sge = 0;
 		if (wqe->length <= qp->max_inline)
-			memcpy(wqe->inline_data, slot->dma.inline_data, wqe->length);
+			memcpy(wqe->inline_data, from, wqe->length);
 	} else if (wqe->num_sge <= qp->init_attr.cap.max_send_sge) {
-		memcpy(wqe->sge, slot->dma.sge, wqe->num_sge * sizeof(struct sroce_sge));
+		memcpy(wqe->sge, from, wqe->num_sge * sizeof(struct sroce_sge));
 	}
 }
 
@@ -92,29 +102,66 @@ static enum sroce_wc_status check(const struct sroce_qp *qp, const struct sroce_
 	return sroce_wqe_check(wqe, &limits);
 }
 
-static void fetch_user_wqe(struct sroce_qp *qp)
+/* Returns where its payload is. */
+static const void *copy_rxe(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
 {
-	struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, qp->req.posted);
 	const struct rxe_send_wqe *slot = sroce_ring_peek(&qp->sq_ring);
 	struct rxe_send_wqe copy;
 
 	memcpy(&copy, slot, sizeof(copy));
 	/* From here on the copy only: the process may be writing to the slot. */
 	barrier();
-	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = copy.wr.wr_id;
 	/* An opcode beyond eight bits must not be cut to a valid one. */
 	wqe->opcode = min_t(u32, copy.wr.opcode, U8_MAX);
 	wqe->flags = copy.wr.send_flags & SEND_FLAGS;
-	if (qp->sq_sig_all)
-		wqe->flags |= SROCE_SEND_SIGNALED;
 	wqe->length = copy.dma.length;
 	wqe->num_sge = copy.dma.num_sge;
 	wqe->imm = copy.wr.ex.imm_data;
 	if (wqe->opcode == SROCE_WR_SEND_INV)
 		wqe->invalidate_rkey = copy.wr.ex.invalidate_rkey;
 	copy_operation(qp, &copy.wr, wqe);
-	copy_payload(qp, slot, wqe);
+	return slot->dma.sge;
+}
+
+static const void *copy_native(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
+{
+	const struct sroce_send_slot *slot = sroce_ring_peek(&qp->sq_ring);
+	struct sroce_send_slot copy;
+
+	memcpy(&copy, slot, sizeof(copy));
+	/* As above. */
+	barrier();
+	wqe->wr_id = copy.wr_id;
+	wqe->opcode = copy.opcode;
+	wqe->flags = copy.flags & SEND_FLAGS;
+	wqe->length = copy.length;
+	wqe->num_sge = copy.num_sge;
+	wqe->imm = copy.imm_data;
+	if (wqe->opcode == SROCE_WR_SEND_INV)
+		wqe->invalidate_rkey = copy.invalidate_rkey;
+	if (qp->service == SROCE_SERVICE_UD) {
+		name_datagram(qp, wqe, copy.ud.ah, copy.ud.dest_qpn, copy.qkey);
+	} else {
+		/* Whether it is an atomic or not, the first two lie in the same place. */
+		wqe->atomic.remote_addr = copy.remote_addr;
+		wqe->atomic.rkey = copy.rkey;
+		wqe->atomic.compare_add = copy.compare_add;
+		wqe->atomic.swap = copy.swap;
+	}
+	return slot + 1;
+}
+
+static void fetch_user_wqe(struct sroce_qp *qp)
+{
+	struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, qp->req.posted);
+	const void *payload;
+
+	memset(wqe, 0, sizeof(*wqe));
+	payload = qp->sq_ring.head ? copy_native(qp, wqe) : copy_rxe(qp, wqe);
+	copy_payload(qp, payload, wqe);
+	if (qp->sq_sig_all)
+		wqe->flags |= SROCE_SEND_SIGNALED;
 	qp->watch.found++;
 	qp->watch.signaled |= !!(wqe->flags & SROCE_SEND_SIGNALED);
 

@@ -12,7 +12,9 @@
  * given to those who post several requests for each time they poll: they come
  * with a doorbell when they run out of completions, and the timer finds nothing
  * that has waited. A process that again and again lets requests wait for the timer
- * has to ring for a while. Nothing here is believed: the words are written, never read.
+ * has to ring for a while, and so has one that posts more than there is kernel memory
+ * for: its doorbell gets more (send_storage.c). Nothing here is believed: the words are
+ * written, never read.
  */
 #include <linux/ktime.h>
 
@@ -31,7 +33,8 @@ static void withdraw(struct sroce_qp *qp)
 	sroce_ring_show_watched(&qp->sq_ring, false);
 	/* Pairs with the poster's barrier: it sees the word, or we its request. */
 	smp_mb();
-	if (sroce_ring_pending(&qp->sq_ring))
+	/* Without room there are requests under way, and their answers make us look. */
+	if (sroce_ring_pending(&qp->sq_ring) && sroce_requester_room(&qp->req))
 		qp->send.again = true;
 }
 
@@ -66,6 +69,13 @@ static void count_late(struct sroce_watch *watch, bool late, u64 now_ns)
 	watch->pause_ns = now_ns + PAUSE_NS;
 }
 
+/* Is something left in the ring that a doorbell would get more memory for? */
+static bool is_cramped(const struct sroce_qp *qp)
+{
+	return qp->req.ring_mask < qp->sq_ring.mask && !sroce_requester_room(&qp->req) &&
+	       sroce_ring_pending(&qp->sq_ring);
+}
+
 static void judge(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_watch *watch = &qp->watch;
@@ -74,7 +84,10 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 
 	count_late(watch, expired && watch->found && !watch->rung, now_ns);
 	/* A long queue takes longer to send than the grace: the process has not had its turn. */
-	if (now_ns >= watch->pause_ns && ((watch->found && is_ahead(qp)) || (expired && moves)))
+	if (watch->on && is_cramped(qp))
+		withdraw(qp);
+	else if (now_ns >= watch->pause_ns && !is_cramped(qp) &&
+		 ((watch->found && is_ahead(qp)) || (expired && moves)))
 		promise(qp, now_ns);
 	else if (expired)
 		withdraw(qp);

@@ -219,6 +219,9 @@ void sroce_requester_timeout(struct sroce_requester *req, u64 now_ns);
 void sroce_requester_fail(struct sroce_requester *req, u32 index, enum sroce_wc_status status);
 bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_completion *wc);
 
+/* send_ring.c */
+void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots);
+
 /* completer.c */
 bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt);
 void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,

@@ -101,15 +101,13 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
  */
 static int move_batch(const struct sroce_ring *old, struct sroce_ring *ring, u32 *next)
 {
-	size_t bytes = (size_t)1 << old->element_shift;
 	u32 left = (old->cursor - *next) & old->mask;
 	u32 i, count = min_t(u32, left, BATCH_ENTRIES);
 
 	if (left > ring->mask - ring->cursor)
 		return -EINVAL;
 	for (i = 0; i < count; i++) {
-		memcpy(sroce_ring_slot(ring),
-		       old->buf->data + ((size_t)*next << old->element_shift), bytes);
+		memcpy(sroce_ring_slot(ring), sroce_ring_at(old, *next), old->stride);
 		sroce_ring_publish(ring);
 		*next = (*next + 1) & old->mask;
 	}
@@ -130,7 +128,7 @@ static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroc
 
 	mutex_lock(&cq->resize_lock);
 	/* Pairs with the consumer's release: what it has read is not carried over. */
-	next = smp_load_acquire(&old->buf->consumer_index) & old->mask;
+	next = smp_load_acquire(old->consumer) & old->mask;
 	do {
 		spin_lock_irqsave(&cq->lock, flags);
 		left = move_batch(old, ring, &next);

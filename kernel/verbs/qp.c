@@ -7,8 +7,9 @@
  *              rq_ring (mapped) --copied, one at a time---> resp.recv
  *   kernel QP: posters write sq_storage and rq_ring themselves
  *
- * The mapped rings have the element sizes that librxe computes from the
- * capabilities it is told, rounded up to a power of two.
+ * In rxe mode the mapped rings have the element sizes that librxe computes from
+ * the capabilities it is told, rounded up to a power of two. In native mode they
+ * lie in one mapping and are as large as what was asked for.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -61,32 +62,77 @@ static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr
 	return check_cap(ibdev, &init_attr->cap);
 }
 
+static bool is_native(const struct sroce_qp *qp)
+{
+	return qp->is_user && qp->dev->mode == SROCE_MODE_NATIVE;
+}
+
 /*
  * Gather list and inline data share the end of a WQE, so there may as well be
  * as many elements as fit where the inline data goes, and the other way round.
  */
-static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
+static void grant_list(struct ib_qp_cap *cap)
 {
 	u32 list_bytes = max_t(u32, cap->max_send_sge * sizeof(struct sroce_sge),
 			       cap->max_inline_data);
-	u32 stride = ALIGN(sizeof(struct sroce_send_wqe) + list_bytes, sizeof(u64));
-	u32 slots = roundup_pow_of_two(max(cap->max_send_wr, 1u));
-	int err;
 
 	BUILD_BUG_ON(sizeof(struct sroce_sge) != sizeof(struct rxe_sge));
 	cap->max_send_sge = min_t(u32, list_bytes / sizeof(struct sroce_sge), SROCE_MAX_SGE);
 	cap->max_inline_data = list_bytes;
-	/* A slot more than is advertised, at most. */
-	cap->max_send_wr = min_t(u32, slots, SROCE_MAX_QP_WR);
-	if (qp->is_user) {
-		err = sroce_ring_init(&qp->sq_ring, cap->max_send_wr,
-				      sizeof(struct rxe_send_wqe) + list_bytes);
-		if (err)
-			return err;
+}
+
+static u32 recv_list_bytes(const struct ib_qp_cap *cap)
+{
+	return cap->max_recv_sge * sizeof(struct sroce_sge);
+}
+
+static int init_rxe_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
+{
+	int err = sroce_ring_init(&qp->rq_ring, cap->max_recv_wr,
+				  sizeof(struct rxe_recv_wqe) + recv_list_bytes(cap));
+
+	if (err)
+		return err;
+	cap->max_recv_wr = qp->rq_ring.mask;
+	if (!qp->is_user)
+		return 0;
+	err = sroce_ring_init(&qp->sq_ring, cap->max_send_wr,
+			      sizeof(struct rxe_send_wqe) + cap->max_inline_data);
+	if (!err)
 		cap->max_send_wr = qp->sq_ring.mask;
-		slots = qp->sq_ring.mask + 1;
-	}
-	qp->max_inline = list_bytes;
+	return err;
+}
+
+/* A slot more than is advertised, at most: see SROCE_MAX_QP_WR. */
+static u32 slots_for(u32 *max_wr)
+{
+	u32 slots = roundup_pow_of_two(max(*max_wr, 1u));
+
+	*max_wr = min_t(u32, slots, SROCE_MAX_QP_WR);
+	return slots;
+}
+
+static int init_native_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
+{
+	u32 send_stride = ALIGN(sizeof(struct sroce_send_slot) + cap->max_inline_data,
+				SROCE_QUEUE_LINE);
+	u32 recv_stride = sizeof(struct sroce_recv_slot) + recv_list_bytes(cap);
+	u32 send_slots = slots_for(&cap->max_send_wr);
+	u32 recv_slots = slots_for(&cap->max_recv_wr);
+
+	return sroce_ring_init_native(&qp->sq_ring, send_slots, send_stride,
+				      &qp->rq_ring, recv_slots, recv_stride);
+}
+
+static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
+{
+	u32 stride = ALIGN(sizeof(struct sroce_send_wqe) + cap->max_inline_data, sizeof(u64));
+	u32 slots;
+
+	/* Of a process: more when they are needed. */
+	slots = qp->is_user ? min(qp->sq_ring.mask + 1, SROCE_FIRST_SLOTS) :
+			      slots_for(&cap->max_send_wr);
+	qp->max_inline = cap->max_inline_data;
 	qp->sq_storage = kvcalloc(slots, stride, GFP_KERNEL_ACCOUNT);
 	if (!qp->sq_storage)
 		return -ENOMEM;
@@ -94,23 +140,23 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	return 0;
 }
 
-static int init_recv_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
+static int init_recv_queue(struct sroce_qp *qp, const struct ib_qp_cap *cap)
 {
-	size_t list_bytes = cap->max_recv_sge * sizeof(struct sroce_sge);
-	struct sroce_recv_wqe *recv;
-	int err;
+	struct sroce_recv_wqe *recv = kzalloc(sizeof(*recv) + recv_list_bytes(cap),
+					      GFP_KERNEL_ACCOUNT);
 
-	err = sroce_ring_init(&qp->rq_ring, cap->max_recv_wr,
-			      sizeof(struct rxe_recv_wqe) + list_bytes);
-	if (err)
-		return err;
-	cap->max_recv_wr = qp->rq_ring.mask;
-	recv = kzalloc(sizeof(*recv) + list_bytes, GFP_KERNEL_ACCOUNT);
 	if (!recv)
 		return -ENOMEM;
 	sroce_responder_init(&qp->resp, qp->service, recv);
 	sroce_resources_init(&qp->resp.resources, NULL, 0);
 	return 0;
+}
+
+static int init_queues(struct sroce_qp *qp, struct ib_qp_cap *cap)
+{
+	grant_list(cap);
+	return (is_native(qp) ? init_native_rings(qp, cap) : init_rxe_rings(qp, cap)) ?:
+	       init_send_queue(qp, cap) ?: init_recv_queue(qp, cap);
 }
 
 /* Right at any stage of creation: what is not there yet is NULL. */
@@ -137,7 +183,7 @@ static int offer_ring(struct ib_udata *udata, const struct sroce_ring *ring,
 	return 0;
 }
 
-static int offer_rings(struct sroce_qp *qp, struct ib_udata *udata)
+static int offer_rxe_rings(struct sroce_qp *qp, struct ib_udata *udata)
 {
 	struct rxe_create_qp_resp resp = {};
 	int err;
@@ -151,12 +197,43 @@ static int offer_rings(struct sroce_qp *qp, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
+static u32 offset_in(const struct sroce_ring *ring, const void *at)
+{
+	return at - ring->memory->buf;
+}
+
+static int offer_native_rings(struct sroce_qp *qp, struct ib_udata *udata)
+{
+	const struct sroce_ring *sq = &qp->sq_ring, *rq = &qp->rq_ring;
+	struct sroce_create_qp_resp resp = {
+		.send_head = offset_in(sq, sq->head),
+		.send_slots = offset_in(sq, sq->elements),
+		.send_count = sq->mask + 1,
+		.send_stride = sq->stride,
+		.recv_head = offset_in(rq, rq->head),
+		.recv_slots = offset_in(rq, rq->elements),
+		.recv_count = rq->mask + 1,
+		.recv_stride = rq->stride,
+	};
+	struct mminfo where;
+	int err;
+
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	err = offer_ring(udata, sq, &qp->sq_mmap, &where);
+	if (err)
+		return err;
+	resp.offset = where.offset;
+	resp.size = where.size;
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
 static void fill_in(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr, bool is_user)
 {
 	qp->dev = to_sroce_device(qp->ibqp.device);
 	qp->service = init_attr->qp_type == IB_QPT_RC ? SROCE_SERVICE_RC : SROCE_SERVICE_UD;
 	qp->is_user = is_user;
-	qp->watch.offered = is_user && qp->dev->mode == SROCE_MODE_NATIVE;
+	qp->watch.offered = is_native(qp);
 	qp->sq_sig_all = init_attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
 	qp->send_cq = to_sroce_cq(init_attr->send_cq);
@@ -182,9 +259,9 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 	if (err)
 		return err;
 	fill_in(qp, init_attr, udata);
-	err = init_send_queue(qp, &init_attr->cap) ?: init_recv_queue(qp, &init_attr->cap);
+	err = init_queues(qp, &init_attr->cap);
 	if (!err && udata)
-		err = offer_rings(qp, udata);
+		err = is_native(qp) ? offer_native_rings(qp, udata) : offer_rxe_rings(qp, udata);
 	if (err)
 		goto err_queues;
 	qp->init_attr = *init_attr;

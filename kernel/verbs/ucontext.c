@@ -61,7 +61,7 @@ static int map_pages(struct vm_area_struct *vma, const struct sroce_ring_memory 
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 	for (offset = 0; offset < memory->bytes && !err; offset += PAGE_SIZE)
 		err = vm_insert_page(vma, vma->vm_start + offset,
-				     vmalloc_to_page((void *)memory->buf + offset));
+				     vmalloc_to_page(memory->buf + offset));
 	return err;
 }
 

@@ -20,7 +20,7 @@ static struct qp* to_qp(struct ibv_qp* ibv_qp) { return container_of(ibv_qp, str
 /* The kernel has the QP, and has written what it is into @attr and @where; or it has refused. */
 static struct ibv_qp* open_queues(struct qp* qp, int err, struct ibv_pd* pd,
                                   const struct ibv_qp_init_attr* attr,
-                                  const struct rxe_create_qp_resp* where) {
+                                  const struct sroce_create_qp_resp* where) {
   struct sroce_queue_pair_setup setup = {
       .fd = pd->context->cmd_fd,
       .qp_handle = qp->base.qp.handle,
@@ -45,7 +45,7 @@ err_free:
 
 struct response {
   struct ib_uverbs_create_qp_resp core;
-  struct rxe_create_qp_resp ours;
+  struct sroce_create_qp_resp ours;
 };
 static_assert(offsetof(struct response, ours) == sizeof(struct ib_uverbs_create_qp_resp),
               "padding");

@@ -13,8 +13,10 @@ export LIMIT=60
 
 # The row's name (or two, where two numbers are printed), its kind, arguments of the program scale.
 rows='
-qp_memory          memory  --what memory --count 200
+qp_memory          memory  --what memory --count 1000
+qp_memory_used     memory  --what memory --count 1000 --used
 message_1_qp       cost    --what message --count 1
+message_8_qps      cost    --what message --count 8
 message_1000_idle  cost    --what message --count 1000 --idle
 message_1000_qps   cost    --what message --count 1000
 timers_1000_idle   count   --what timers --count 1000

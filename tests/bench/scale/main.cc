@@ -21,8 +21,8 @@ namespace {
 using scale::Pairs;
 
 constexpr const char* usage =
-    "scale --what memory --count N: KiB of kernel memory per connected queue pair, N pairs of "
-    "them\n"
+    "scale --what memory --count N [--used]: KiB of kernel memory per connected queue pair, N "
+    "pairs of them; or after all their queues have been gone through\n"
     "scale --what message --count N [--idle]: ns per 64 B WRITE, in turn over N pairs, or with all "
     "but one idle\n"
     "scale --what regions --count N: ns per 64 B WRITE to one of N regions\n"
@@ -33,7 +33,9 @@ constexpr const char* usage =
 constexpr std::size_t message_bytes = 64;
 constexpr unsigned chain_length = 32;
 constexpr unsigned chains_in_flight = 4;
-constexpr unsigned chains_total = 6000;
+constexpr unsigned chains_total = 16000;
+// So many on each pair beforehand: the slots of the largest ring.
+constexpr unsigned warm_up_chains = 8;
 
 constexpr int remote = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
@@ -41,6 +43,28 @@ using Clock = std::chrono::steady_clock;
 
 double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+// Every slot of the first end's send queue is filled, and the second end's receive queue.
+void go_through(Pairs& pairs, std::size_t which, const verbs::Mr& source, const verbs::Mr& target) {
+  ibv_sge sge = {reinterpret_cast<std::uint64_t>(source->addr), message_bytes, source->lkey};
+  ibv_send_wr chain[scale::depth] = {};
+  for (unsigned i = 0; i < scale::depth; i++) {
+    chain[i].next = i + 1 < scale::depth ? &chain[i + 1] : nullptr;
+    chain[i].sg_list = &sge;
+    chain[i].num_sge = 1;
+    chain[i].opcode = IBV_WR_RDMA_WRITE;
+    chain[i].send_flags = i + 1 < scale::depth ? 0 : IBV_SEND_SIGNALED;
+    chain[i].wr.rdma.remote_addr = reinterpret_cast<std::uint64_t>(target->addr);
+    chain[i].wr.rdma.rkey = target->rkey;
+  }
+  // Twice, since some rings have more slots than was asked for.
+  for (int turn = 0; turn < 2; turn++) {
+    pairs.post(which, chain);
+    pairs.wait();
+  }
+  ibv_recv_wr receive{};
+  for (unsigned i = 0; i < scale::depth; i++) pairs.post_recv(which, &receive);
 }
 
 // What the kernel keeps for itself, in KiB.
@@ -54,10 +78,18 @@ double kernel_memory() {
   return fields["Slab:"] + fields["VmallocUsed:"] + fields["Percpu:"];
 }
 
-void memory(Pairs& pairs, std::size_t count) {
+void memory(Pairs& pairs, std::size_t count, bool used) {
+  verbs::Pages buffer(4096);
+  const verbs::Mr source = verbs::make_mr(pairs.first_pd(), buffer.data(), buffer.size(), 0);
+  const verbs::Mr target = verbs::make_mr(pairs.second_pd(), buffer.data(), buffer.size(), remote);
+  const auto use = [&](std::size_t which) {
+    if (used) go_through(pairs, which, source, target);
+  };
   pairs.connect(1);  // what comes with the first, and never again
+  use(0);
   const double before = kernel_memory();
   pairs.connect(count + 1);
+  for (std::size_t i = 1; i <= count; i++) use(i);
   std::printf("%.2f\n", (kernel_memory() - before) / static_cast<double>(2 * count));
 }
 
@@ -94,7 +126,7 @@ struct Target {
 
 // Chains of WRITEs, only the last of each signaled; `pick_pair` and `pick_target` are asked for
 // every chain.
-double message_ns(Pairs& pairs, const verbs::Mr& source,
+double message_ns(Pairs& pairs, const verbs::Mr& source, unsigned chains,
                   const std::function<std::size_t()>& pick_pair,
                   const std::function<Target()>& pick_target) {
   ibv_sge sge = {reinterpret_cast<std::uint64_t>(source->addr), message_bytes, source->lkey};
@@ -107,9 +139,9 @@ double message_ns(Pairs& pairs, const verbs::Mr& source,
     chain[i].send_flags = i + 1 < chain_length ? 0 : IBV_SEND_SIGNALED;
   }
   const auto start = Clock::now();
-  for (unsigned posted = 0; posted < chains_total + chains_in_flight; posted++) {
+  for (unsigned posted = 0; posted < chains + chains_in_flight; posted++) {
     if (posted >= chains_in_flight) pairs.wait();
-    if (posted >= chains_total) continue;
+    if (posted >= chains) continue;
     for (auto& wr : chain) {
       const Target target = pick_target();
       wr.wr.rdma.remote_addr = target.address;
@@ -117,21 +149,24 @@ double message_ns(Pairs& pairs, const verbs::Mr& source,
     }
     pairs.post(pick_pair(), chain);
   }
-  return ns_since(start) / (chains_total * chain_length);
+  return ns_since(start) / (chains * chain_length);
 }
 
+// Every slot of every ring has been used before it is measured: what is first touched costs once.
 void message(Pairs& pairs, std::size_t count, bool others_idle) {
   verbs::Pages buffer(4096);
   const verbs::Mr source = verbs::make_mr(pairs.first_pd(), buffer.data(), buffer.size(), 0);
   const verbs::Mr target = verbs::make_mr(pairs.second_pd(), buffer.data(), buffer.size(), remote);
   pairs.connect(count);
   std::size_t turn = 0;
-  std::printf("%.1f\n",
-              message_ns(
-                  pairs, source, [&] { return others_idle ? 0 : turn++ % count; },
-                  [&] {
-                    return Target{reinterpret_cast<std::uint64_t>(target->addr), target->rkey};
-                  }));
+  const auto all_in_turn = [&] { return turn++ % count; };
+  const auto the_target = [&] {
+    return Target{reinterpret_cast<std::uint64_t>(target->addr), target->rkey};
+  };
+  message_ns(pairs, source, warm_up_chains * static_cast<unsigned>(count), all_in_turn, the_target);
+  std::printf("%.1f\n", message_ns(
+                            pairs, source, chains_total,
+                            [&] { return others_idle ? 0 : all_in_turn(); }, the_target));
 }
 
 void regions(Pairs& pairs, std::size_t count) {
@@ -143,7 +178,7 @@ void regions(Pairs& pairs, std::size_t count) {
   pairs.connect(1);
   harness::Random random(1);
   std::printf("%.1f\n", message_ns(
-                            pairs, source, [] { return std::size_t{0}; },
+                            pairs, source, chains_total, [] { return std::size_t{0}; },
                             [&] {
                               const auto& mr = targets[random.below(count)];
                               return Target{reinterpret_cast<std::uint64_t>(mr->addr), mr->rkey};
@@ -171,6 +206,7 @@ int run(int argc, char** argv) {
   const auto count = args.number("--count", 1);
   const auto mib = args.number("--mib", 1024);
   const bool others_idle = args.flag("--idle");
+  const bool used = args.flag("--used");
   const scale::DeviceName a = {args.required("--dev-a"),
                                static_cast<int>(args.number("--gid-a", 0))};
   const scale::DeviceName b = {args.required("--dev-b"),
@@ -178,7 +214,7 @@ int run(int argc, char** argv) {
   args.finish();
   Pairs pairs(a, b);
   if (what == "memory")
-    memory(pairs, count);
+    memory(pairs, count, used);
   else if (what == "message")
     message(pairs, count, others_idle);
   else if (what == "regions")

@@ -29,6 +29,8 @@ class Pairs {
 
   // Posts to the first end of pair `which`.
   void post(std::size_t which, ibv_send_wr* chain) { first_.qps[which].post_send(chain); }
+  // And to its second end's receive queue.
+  void post_recv(std::size_t which, ibv_recv_wr* chain) { second_.qps[which].post_recv(chain); }
   // Waits for one completion at the first end.
   void wait();
 

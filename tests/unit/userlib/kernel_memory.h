@@ -38,6 +38,36 @@ class KernelMemory {
     return where;
   }
 
+  /// The queues of another QP.
+  sroce_create_qp_resp add_queue_pair(std::uint32_t count, std::uint32_t send_stride,
+                                      std::uint32_t recv_stride) {
+    constexpr std::uint32_t heads = 2 * sizeof(sroce_queue_head);
+    sroce_create_qp_resp where{};
+    where.offset = used_;
+    where.send_head = 0;
+    where.recv_head = sizeof(sroce_queue_head);
+    where.recv_slots = heads;
+    where.send_slots = heads + 4096;
+    where.send_count = where.recv_count = count;
+    where.send_stride = send_stride;
+    where.recv_stride = recv_stride;
+    where.size = where.send_slots + 4096;
+    EXPECT_LE(count * send_stride, 4096u);
+    EXPECT_LE(count * recv_stride, 4096u);
+    used_ += (where.size + kPage - 1) / kPage * kPage;
+    EXPECT_LE(used_, kBytes);
+    return where;
+  }
+
+  KernelQueue send_queue(const sroce_create_qp_resp& where) const {
+    return {{start_ + where.offset, where.size},
+            {where.send_head, where.send_slots, where.send_count, where.send_stride}};
+  }
+  KernelQueue receive_queue(const sroce_create_qp_resp& where) const {
+    return {{start_ + where.offset, where.size},
+            {where.recv_head, where.recv_slots, where.recv_count, where.recv_stride}};
+  }
+
   KernelRing ring(const mminfo& where) const {
     return KernelRing({start_ + where.offset, where.size});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // The kernel's end of a ring: memory laid out as the kernel does it, and its side of the indices.
+// KernelRing is a completion queue, KernelQueue a send or receive queue.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "ring.h"
 #include "rxe_abi.h"
 #include "sroce_abi.h"
 
@@ -36,32 +38,8 @@ class KernelRing {
     return memory_.subspan(sizeof(rxe_queue_buf) + index * bytes, bytes);
   }
 
-  /// The fixed part of slot @p index, copied out as the kernel does.
-  template <typename Element>
-  Element copy(std::uint32_t index) const {
-    Element copy;
-    std::memcpy(&copy, element(index).data(), sizeof(copy));
-    return copy;
-  }
-
-  /// Item @p number of the list that follows the fixed part of slot @p index.
-  template <typename Element>
-  rxe_sge sge(std::uint32_t index, std::size_t number) const {
-    rxe_sge copy;
-    std::memcpy(&copy, element(index).data() + sizeof(Element) + number * sizeof(copy),
-                sizeof(copy));
-    return copy;
-  }
-
   void consume(std::uint32_t count) {
     header_->consumer_index = (header_->consumer_index + count) & header_->index_mask;
-  }
-
-  /// The promise to look again, and how far the kernel has fetched.
-  void watch(bool watched) { header_->pad_3[SROCE_RING_WATCHED] = watched; }
-  void fetch(std::uint32_t count) {
-    std::uint32_t& fetched = header_->pad_3[SROCE_RING_FETCHED];
-    fetched = (fetched + count) & header_->index_mask;
   }
 
   /// Produce an element that starts with @p value.
@@ -83,4 +61,64 @@ class SharedRing : private std::vector<std::byte>, public KernelRing {
       : std::vector<std::byte>(bytes(slots, element_shift)), KernelRing({data(), size()}) {
     lay_out(slots, element_shift);
   }
+};
+
+/// A send or receive queue in memory that somebody else owns.
+class KernelQueue {
+ public:
+  KernelQueue(std::span<std::byte> memory, const sroce::QueuePlace& place)
+      : memory_(memory), place_(place) {}
+
+  template <typename Element>
+  auto open(std::size_t element_bytes = sizeof(Element)) const {
+    return sroce::ProducerRing<Element>::open(memory_, place_, element_bytes);
+  }
+
+  sroce_queue_head& head() const {
+    return *reinterpret_cast<sroce_queue_head*>(memory_.data() + place_.head);
+  }
+
+  /// The bytes of the slot of request @p index.
+  std::span<std::byte> element(std::uint32_t index) const {
+    return memory_.subspan(place_.slots + index % place_.count * std::size_t{place_.stride},
+                           place_.stride);
+  }
+
+  /// The fixed part of the slot of request @p index, copied out as the kernel does.
+  template <typename Element>
+  Element copy(std::uint32_t index) const {
+    Element copy;
+    std::memcpy(&copy, element(index).data(), sizeof(copy));
+    return copy;
+  }
+
+  /// Item @p number of the list that follows the fixed part of the slot of request @p index.
+  template <typename Element>
+  rxe_sge sge(std::uint32_t index, std::size_t number) const {
+    rxe_sge copy;
+    std::memcpy(&copy, element(index).data() + sizeof(Element) + number * sizeof(copy),
+                sizeof(copy));
+    return copy;
+  }
+
+  void consume(std::uint32_t count) const { head().consumer += count; }
+
+  /// The promise to look again, and how far the kernel has fetched.
+  void watch(bool watched) const { head().watched = watched; }
+  void fetch(std::uint32_t count) const { head().fetched += count; }
+
+ protected:
+  std::span<std::byte> memory_;
+  sroce::QueuePlace place_;
+};
+
+/// An empty send or receive queue and its memory.
+class SharedQueue : private std::vector<std::byte>, public KernelQueue {
+ public:
+  SharedQueue(std::uint32_t count, std::uint32_t stride)
+      : std::vector<std::byte>(sizeof(sroce_queue_head) + std::size_t{count} * stride),
+        KernelQueue({data(), size()}, {0, sizeof(sroce_queue_head), count, stride}) {}
+
+  std::span<std::byte> memory() const { return memory_; }
+  sroce::QueuePlace& place() { return place_; }
 };

@@ -3,13 +3,13 @@
 
 #include <rdma/rdma_user_rxe.h>
 
+#include "sroce_abi.h"
+
 const struct c_layout c_layout = {
-    .send_wqe_bytes = sizeof(struct rxe_send_wqe),
-    .send_wqe_dma = offsetof(struct rxe_send_wqe, dma),
-    .send_wqe_sge = offsetof(struct rxe_send_wqe, dma.sge),
-    .send_wqe_inline_data = offsetof(struct rxe_send_wqe, dma.inline_data),
-    .recv_wqe_bytes = sizeof(struct rxe_recv_wqe),
-    .recv_wqe_dma = offsetof(struct rxe_recv_wqe, dma),
-    .recv_wqe_sge = offsetof(struct rxe_recv_wqe, dma.sge),
     .queue_buf_data = offsetof(struct rxe_queue_buf, data),
+    .queue_head_bytes = sizeof(struct sroce_queue_head),
+    .send_slot_bytes = sizeof(struct sroce_send_slot),
+    .send_slot_swap = offsetof(struct sroce_send_slot, swap),
+    .recv_slot_bytes = sizeof(struct sroce_recv_slot),
+    .create_qp_resp_bytes = sizeof(struct sroce_create_qp_resp),
 };

@@ -10,14 +10,12 @@ extern "C" {
 #endif
 
 struct c_layout {
-  size_t send_wqe_bytes;
-  size_t send_wqe_dma;
-  size_t send_wqe_sge;
-  size_t send_wqe_inline_data;
-  size_t recv_wqe_bytes;
-  size_t recv_wqe_dma;
-  size_t recv_wqe_sge;
   size_t queue_buf_data;
+  size_t queue_head_bytes;
+  size_t send_slot_bytes;
+  size_t send_slot_swap;
+  size_t recv_slot_bytes;
+  size_t create_qp_resp_bytes;
 };
 
 extern const struct c_layout c_layout;

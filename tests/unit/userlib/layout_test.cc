@@ -4,27 +4,20 @@
 #include <gtest/gtest.h>
 
 #include "rxe_abi.h"
+#include "sroce_abi.h"
 
 namespace {
 
-TEST(Layout, SendWqeIsThatOfC) {
-  EXPECT_EQ(sizeof(rxe_send_wqe), c_layout.send_wqe_bytes);
-  EXPECT_EQ(offsetof(rxe_send_wqe, dma), c_layout.send_wqe_dma);
-}
-
-TEST(Layout, PayloadOfASendFollowsItsFixedPart) {
-  EXPECT_EQ(sizeof(rxe_send_wqe), c_layout.send_wqe_sge);
-  EXPECT_EQ(sizeof(rxe_send_wqe), c_layout.send_wqe_inline_data);
-}
-
-TEST(Layout, RecvWqeIsThatOfC) {
-  EXPECT_EQ(sizeof(rxe_recv_wqe), c_layout.recv_wqe_bytes);
-  EXPECT_EQ(offsetof(rxe_recv_wqe, dma), c_layout.recv_wqe_dma);
-  EXPECT_EQ(sizeof(rxe_recv_wqe), c_layout.recv_wqe_sge);
-}
-
 TEST(Layout, RingHeaderIsThatOfC) {
   EXPECT_EQ(offsetof(rxe_queue_buf, data), c_layout.queue_buf_data);
+}
+
+TEST(Layout, QueuesAreThoseOfC) {
+  EXPECT_EQ(sizeof(sroce_queue_head), c_layout.queue_head_bytes);
+  EXPECT_EQ(sizeof(sroce_send_slot), c_layout.send_slot_bytes);
+  EXPECT_EQ(offsetof(sroce_send_slot, swap), c_layout.send_slot_swap);
+  EXPECT_EQ(sizeof(sroce_recv_slot), c_layout.recv_slot_bytes);
+  EXPECT_EQ(sizeof(sroce_create_qp_resp), c_layout.create_qp_resp_bytes);
 }
 
 }  // namespace

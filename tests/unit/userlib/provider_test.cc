@@ -26,8 +26,7 @@ class ProviderQueuePair : public testing::Test {
     setup.fd = kernel.fd();
     setup.qp_handle = 42;
     setup.qp_type = IBV_QPT_RC;
-    setup.where.rq_mi = kernel.add_ring(4, 7);
-    setup.where.sq_mi = kernel.add_ring(4, 9);
+    setup.where = kernel.add_queue_pair(4, 128, 8 + 4 * 16);
     setup.cap = kCap;
     const mminfo completions = kernel.add_ring(4, 6);
     cq = sroce_completion_queue_open(kernel.fd(), &completions, 0);
@@ -49,11 +48,11 @@ TEST_F(ProviderQueuePair, RequestsGoToTheirOwnRings) {
   ibv_send_wr send{}, *bad_send;
   send.opcode = IBV_WR_SEND;
   EXPECT_EQ(sroce_post_send(pair, &send, &bad_send), 0);
-  EXPECT_EQ(kernel.ring(setup.where.sq_mi).header().producer_index, 1u);
-  EXPECT_EQ(kernel.ring(setup.where.rq_mi).header().producer_index, 0u);
+  EXPECT_EQ(kernel.send_queue(setup.where).head().producer, 1u);
+  EXPECT_EQ(kernel.receive_queue(setup.where).head().producer, 0u);
   ibv_recv_wr recv{}, *bad_recv;
   EXPECT_EQ(sroce_post_recv(pair, IBV_QPS_INIT, &recv, &bad_recv), 0);
-  EXPECT_EQ(kernel.ring(setup.where.rq_mi).header().producer_index, 1u);
+  EXPECT_EQ(kernel.receive_queue(setup.where).head().producer, 1u);
   sroce_queue_pair_close(pair);
 }
 
@@ -63,7 +62,7 @@ TEST_F(ProviderQueuePair, ReceivePostedInResetIsRefused) {
   ibv_recv_wr recv{}, *bad_recv = nullptr;
   EXPECT_EQ(sroce_post_recv(pair, IBV_QPS_RESET, &recv, &bad_recv), EINVAL);
   EXPECT_EQ(bad_recv, &recv);
-  EXPECT_EQ(kernel.ring(setup.where.rq_mi).header().producer_index, 0u);
+  EXPECT_EQ(kernel.receive_queue(setup.where).head().producer, 0u);
   sroce_queue_pair_close(pair);
 }
 
@@ -77,13 +76,13 @@ TEST_F(ProviderQueuePair, DatagramQueueSendsOnly) {
   sroce_queue_pair_close(pair);
 }
 
-TEST_F(ProviderQueuePair, ElementsWithoutRoomForTheCapabilitiesAreAnError) {
+TEST_F(ProviderQueuePair, SlotsWithoutRoomForTheCapabilitiesAreAnError) {
   setup.cap.max_inline_data = 512;
   errno = 0;
   EXPECT_FALSE(sroce_queue_pair_open(&setup));
   EXPECT_EQ(errno, EPROTO);
   setup.cap = kCap;
-  setup.cap.max_recv_sge = 6;
+  setup.cap.max_recv_sge = 5;
   errno = 0;
   EXPECT_FALSE(sroce_queue_pair_open(&setup));
   EXPECT_EQ(errno, EPROTO);
@@ -100,8 +99,8 @@ class ProviderWorkRequests : public ProviderQueuePair {
   }
   ~ProviderWorkRequests() override { sroce_queue_pair_close(qp.queues); }
 
-  rxe_send_wqe posted(std::uint32_t index) {
-    return kernel.ring(setup.where.sq_mi).copy<rxe_send_wqe>(index);
+  sroce_send_slot posted(std::uint32_t index) {
+    return kernel.send_queue(setup.where).copy<sroce_send_slot>(index);
   }
 
   sroce_qp_object qp{};
@@ -124,17 +123,17 @@ TEST_F(ProviderWorkRequests, OneSidedRequestsNameTheirTarget) {
   qp.base.wr_id = 3;
   ibv_wr_atomic_cmp_swp(&qp.base, 7, 0x4000, 11, 12);
   ASSERT_EQ(ibv_wr_complete(&qp.base), 0);
-  EXPECT_EQ(posted(0).wr.wr_id, 1u);
-  EXPECT_EQ(posted(0).wr.send_flags, unsigned{IBV_SEND_SIGNALED});
-  EXPECT_EQ(posted(0).wr.ex.imm_data, 77u);
-  EXPECT_EQ(posted(0).wr.wr.rdma.rkey, 5u);
-  EXPECT_EQ(posted(0).wr.wr.rdma.remote_addr, 0x1000u);
-  EXPECT_EQ(posted(0).dma.length, 30u);
-  EXPECT_EQ(posted(1).wr.opcode, unsigned{IBV_WR_RDMA_READ});
-  EXPECT_EQ(posted(1).wr.wr.rdma.rkey, 6u);
-  EXPECT_EQ(posted(2).wr.wr.atomic.compare_add, 11u);
-  EXPECT_EQ(posted(2).wr.wr.atomic.swap, 12u);
-  EXPECT_EQ(posted(2).wr.wr.atomic.rkey, 7u);
+  EXPECT_EQ(posted(0).wr_id, 1u);
+  EXPECT_EQ(posted(0).flags, unsigned{IBV_SEND_SIGNALED});
+  EXPECT_EQ(posted(0).imm_data, 77u);
+  EXPECT_EQ(posted(0).rkey, 5u);
+  EXPECT_EQ(posted(0).remote_addr, 0x1000u);
+  EXPECT_EQ(posted(0).length, 30u);
+  EXPECT_EQ(posted(1).opcode, unsigned{IBV_WR_RDMA_READ});
+  EXPECT_EQ(posted(1).rkey, 6u);
+  EXPECT_EQ(posted(2).compare_add, 11u);
+  EXPECT_EQ(posted(2).swap, 12u);
+  EXPECT_EQ(posted(2).rkey, 7u);
 }
 
 TEST_F(ProviderWorkRequests, DatagramNamesItsHandle) {
@@ -145,9 +144,9 @@ TEST_F(ProviderWorkRequests, DatagramNamesItsHandle) {
   ibv_wr_send_imm(&qp.base, 3);
   ibv_wr_set_ud_addr(&qp.base, &ah.base, 5, 0x11111111);
   ASSERT_EQ(ibv_wr_complete(&qp.base), 0);
-  EXPECT_EQ(posted(0).wr.wr.ud.ah_num, 77u);
-  EXPECT_EQ(posted(0).wr.wr.ud.remote_qpn, 5u);
-  EXPECT_EQ(posted(0).wr.wr.ud.remote_qkey, 0x11111111u);
+  EXPECT_EQ(posted(0).ud.ah, 77u);
+  EXPECT_EQ(posted(0).ud.dest_qpn, 5u);
+  EXPECT_EQ(posted(0).qkey, 0x11111111u);
 }
 
 TEST(ProviderWorkRequestOps, WhatTheServiceDoesNotHaveIsRefused) {

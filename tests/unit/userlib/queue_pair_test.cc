@@ -24,8 +24,8 @@ using sroce::ReceiveQueue;
 using sroce::SendQueue;
 using sroce::Service;
 
-constexpr std::uint32_t kSendShift = 9;  // 208 + 4 * 16 bytes
-constexpr std::uint32_t kRecvShift = 7;  // 40 + 4 * 16 bytes
+constexpr std::uint32_t kSendStride = 128;  // 48 + 4 * 16 bytes, whole cache lines
+constexpr std::uint32_t kRecvStride = 8 + 4 * 16;
 
 /// So many linked requests, numbered from 0.
 template <typename Wr, std::size_t count>
@@ -43,10 +43,10 @@ struct Chain : std::array<Wr, count> {
 
 class SendQueueTest : public testing::Test {
  protected:
-  SharedRing shared{4, kSendShift};
+  SharedQueue shared{4, kSendStride};
   Bell bell;
   sroce::DoorbellList pollers;
-  SendQueue queue{*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208 + 4 * 16),
+  SendQueue queue{*shared.open<sroce_send_slot>(48 + 4 * 16),
                   {Service::reliable, 4, 64},
                   bell.doorbell(),
                   pollers,
@@ -58,8 +58,8 @@ class SendQueueTest : public testing::Test {
 TEST_F(SendQueueTest, ChainIsPostedWithOneDoorbell) {
   Chain<ibv_send_wr, 3> wrs;
   ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
-  EXPECT_EQ(shared.header().producer_index, 3u);
-  for (std::uint32_t i = 0; i < 3; i++) EXPECT_EQ(shared.copy<rxe_send_wqe>(i).wr.wr_id, i);
+  EXPECT_EQ(shared.head().producer, 3u);
+  for (std::uint32_t i = 0; i < 3; i++) EXPECT_EQ(shared.copy<sroce_send_slot>(i).wr_id, i);
   EXPECT_FALSE(bell.heard().empty());
   EXPECT_TRUE(bell.heard().empty());
 }
@@ -82,13 +82,13 @@ TEST_F(SendQueueTest, DoorbellIsAPostSendOfNothing) {
 TEST_F(SendQueueTest, FullQueueTakesTheChainAsFarAsItGoes) {
   Chain<ibv_send_wr, 5> wrs;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), ENOMEM);
-  EXPECT_EQ(bad_wr, &wrs[3]);
-  EXPECT_EQ(shared.header().producer_index, 3u);
+  EXPECT_EQ(bad_wr, &wrs[4]);
+  EXPECT_EQ(shared.head().producer, 4u);
   EXPECT_FALSE(bell.heard().empty()) << "what was posted is to be sent";
   shared.consume(2);
   EXPECT_EQ(queue.post(bad_wr, &bad_wr), 0);
-  EXPECT_EQ(shared.header().producer_index, 1u) << "wrapped";
-  EXPECT_EQ(shared.copy<rxe_send_wqe>(0).wr.wr_id, 4u);
+  EXPECT_EQ(shared.head().producer, 5u);
+  EXPECT_EQ(shared.copy<sroce_send_slot>(4).wr_id, 4u);
 }
 
 TEST_F(SendQueueTest, BadRequestStopsTheChainBeforeIt) {
@@ -96,7 +96,7 @@ TEST_F(SendQueueTest, BadRequestStopsTheChainBeforeIt) {
   wrs[1].opcode = IBV_WR_TSO;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EINVAL);
   EXPECT_EQ(bad_wr, &wrs[1]);
-  EXPECT_EQ(shared.header().producer_index, 1u);
+  EXPECT_EQ(shared.head().producer, 1u);
 }
 
 TEST_F(SendQueueTest, NothingPostedRingsNoDoorbell) {
@@ -108,10 +108,10 @@ TEST_F(SendQueueTest, NothingPostedRingsNoDoorbell) {
 }
 
 TEST(SendQueue, KernelsRefusalIsTheAnswerForTheWholeChain) {
-  SharedRing shared(4, kSendShift);
+  SharedQueue shared(4, kSendStride);
   sroce::DoorbellList pollers;
-  SendQueue queue(*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208),
-                  {Service::reliable, 0, 0}, Doorbell(-1, kHandle), pollers, pollers, false);
+  SendQueue queue(*shared.open<sroce_send_slot>(), {Service::reliable, 0, 0}, Doorbell(-1, kHandle),
+                  pollers, pollers, false);
   Chain<ibv_send_wr, 2> wrs;
   ibv_send_wr* bad_wr = nullptr;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EBADF);
@@ -121,11 +121,11 @@ TEST(SendQueue, KernelsRefusalIsTheAnswerForTheWholeChain) {
 /// Two threads post at once; how many of their requests are in the queue?
 std::ptrdiff_t race(std::uint64_t each) {
   constexpr std::size_t length = 100;
-  SharedRing shared(8192, kSendShift);
+  SharedQueue shared(8192, kSendStride);
   const int null = open("/dev/null", O_WRONLY);
   sroce::DoorbellList pollers;
-  SendQueue queue(*sroce::ProducerRing<rxe_send_wqe>::open(shared.memory(), 208),
-                  {Service::reliable, 0, 0}, Doorbell(null, kHandle), pollers, pollers, false);
+  SendQueue queue(*shared.open<sroce_send_slot>(), {Service::reliable, 0, 0},
+                  Doorbell(null, kHandle), pollers, pollers, false);
   std::latch start(2);
   const auto post = [&](std::uint64_t first) {
     start.arrive_and_wait();
@@ -141,7 +141,7 @@ std::ptrdiff_t race(std::uint64_t each) {
   other.join();
   close(null);
   std::vector<bool> seen(2 * each);
-  for (std::uint32_t i = 0; i < 2 * each; i++) seen[shared.copy<rxe_send_wqe>(i).wr.wr_id] = true;
+  for (std::uint32_t i = 0; i < 2 * each; i++) seen[shared.copy<sroce_send_slot>(i).wr_id] = true;
   return std::count(seen.begin(), seen.end(), true);
 }
 
@@ -154,44 +154,44 @@ TEST_F(SendQueueTest, WatchedQueueIsPostedToWithoutADoorbell) {
   shared.watch(true);
   Chain<ibv_send_wr, 2> wrs;
   ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
-  EXPECT_EQ(shared.header().producer_index, 2u);
+  EXPECT_EQ(shared.head().producer, 2u);
   EXPECT_EQ(bell.rings(), 0);
 }
 
 TEST_F(SendQueueTest, PosterWhoFindsItFullRingsWhatHeLeftOut) {
   shared.watch(true);
-  Chain<ibv_send_wr, 3> wrs;
+  Chain<ibv_send_wr, 4> wrs;
   ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
   EXPECT_EQ(bell.rings(), 0);
-  EXPECT_EQ(queue.post(&wrs[2], &bad_wr), ENOMEM);
+  EXPECT_EQ(queue.post(&wrs[3], &bad_wr), ENOMEM);
   EXPECT_EQ(bell.rings(), 1);
 }
 
 TEST_F(SendQueueTest, BatchIsPublishedAtItsEnd) {
   const ibv_sge sge = {0x1000, 100, 7};
   queue.start();
-  queue.add(IBV_WR_RDMA_WRITE, 1, IBV_SEND_FENCE).wr.wr.rdma.rkey = 5;
+  queue.add(IBV_WR_RDMA_WRITE, 1, IBV_SEND_FENCE).rkey = 5;
   queue.set_list({&sge, 1});
   queue.add(IBV_WR_SEND, 2, IBV_SEND_SIGNALED);
-  EXPECT_EQ(shared.header().producer_index, 0u);
+  EXPECT_EQ(shared.head().producer, 0u);
   EXPECT_EQ(queue.finish(), 0);
-  EXPECT_EQ(shared.header().producer_index, 2u);
+  EXPECT_EQ(shared.head().producer, 2u);
   EXPECT_EQ(bell.rings(), 1);
-  const auto first = shared.copy<rxe_send_wqe>(0), second = shared.copy<rxe_send_wqe>(1);
-  EXPECT_EQ(first.wr.opcode, unsigned{IBV_WR_RDMA_WRITE});
-  EXPECT_EQ(first.wr.send_flags, unsigned{IBV_SEND_FENCE});
-  EXPECT_EQ(first.wr.wr.rdma.rkey, 5u);
-  EXPECT_EQ(first.dma.length, 100u);
-  EXPECT_EQ(shared.sge<rxe_send_wqe>(0, 0).addr, 0x1000u);
-  EXPECT_EQ(second.wr.wr_id, 2u);
-  EXPECT_EQ(second.dma.length, 0u) << "nothing left of who had the slot before";
+  const auto first = shared.copy<sroce_send_slot>(0), second = shared.copy<sroce_send_slot>(1);
+  EXPECT_EQ(first.opcode, unsigned{IBV_WR_RDMA_WRITE});
+  EXPECT_EQ(first.flags, unsigned{IBV_SEND_FENCE});
+  EXPECT_EQ(first.rkey, 5u);
+  EXPECT_EQ(first.length, 100u);
+  EXPECT_EQ(shared.sge<sroce_send_slot>(0, 0).addr, 0x1000u);
+  EXPECT_EQ(second.wr_id, 2u);
+  EXPECT_EQ(second.length, 0u) << "nothing left of who had the slot before";
 }
 
 TEST_F(SendQueueTest, BatchThatDoesNotFitIsNotPostedAtAll) {
   queue.start();
-  for (std::uint64_t id = 0; id < 4; id++) queue.add(IBV_WR_SEND, id, 0);
+  for (std::uint64_t id = 0; id < 5; id++) queue.add(IBV_WR_SEND, id, 0);
   EXPECT_EQ(queue.finish(), ENOMEM);
-  EXPECT_EQ(shared.header().producer_index, 0u);
+  EXPECT_EQ(shared.head().producer, 0u);
   EXPECT_EQ(bell.rings(), 0);
 }
 
@@ -203,11 +203,11 @@ TEST_F(SendQueueTest, OneWrongRequestSpoilsTheBatch) {
   queue.add(IBV_WR_SEND, 2, 0);
   queue.set_list(std::span(list).first(1));
   EXPECT_EQ(queue.finish(), EINVAL);
-  EXPECT_EQ(shared.header().producer_index, 0u);
+  EXPECT_EQ(shared.head().producer, 0u);
   queue.start();
   queue.add(IBV_WR_SEND, 3, 0);
   EXPECT_EQ(queue.finish(), 0) << "and only that one";
-  EXPECT_EQ(shared.copy<rxe_send_wqe>(0).wr.wr_id, 3u);
+  EXPECT_EQ(shared.copy<sroce_send_slot>(0).wr_id, 3u);
 }
 
 TEST_F(SendQueueTest, AbortedBatchLeavesNothing) {
@@ -216,7 +216,7 @@ TEST_F(SendQueueTest, AbortedBatchLeavesNothing) {
   queue.abort();
   queue.start();
   EXPECT_EQ(queue.finish(), 0);
-  EXPECT_EQ(shared.header().producer_index, 0u);
+  EXPECT_EQ(shared.head().producer, 0u);
   EXPECT_EQ(bell.rings(), 0);
 }
 
@@ -227,10 +227,10 @@ TEST_F(SendQueueTest, InlineDataOfABatchIsCopiedInOrderUpToTheLimit) {
   queue.add(IBV_WR_SEND, 1, 0);
   queue.set_inline(list);
   EXPECT_EQ(queue.finish(), 0);
-  const auto wqe = shared.copy<rxe_send_wqe>(0);
-  EXPECT_EQ(wqe.wr.send_flags, unsigned{IBV_SEND_INLINE});
-  EXPECT_EQ(wqe.dma.length, 64u);
-  EXPECT_EQ(shared.element(0)[208 + 63], std::byte{'x'});
+  const auto wqe = shared.copy<sroce_send_slot>(0);
+  EXPECT_EQ(wqe.flags, unsigned{IBV_SEND_INLINE});
+  EXPECT_EQ(wqe.length, 64u);
+  EXPECT_EQ(shared.element(0)[48 + 63], std::byte{'x'});
   const ibv_data_buf more = {data.data(), 65};
   queue.start();
   queue.add(IBV_WR_SEND, 1, 0);
@@ -240,37 +240,58 @@ TEST_F(SendQueueTest, InlineDataOfABatchIsCopiedInOrderUpToTheLimit) {
 
 class ReceiveQueueTest : public testing::Test {
  protected:
-  SharedRing shared{4, kRecvShift};
-  ReceiveQueue queue{*sroce::ProducerRing<rxe_recv_wqe>::open(shared.memory(), 40 + 4 * 16), 4,
-                     false};
+  SharedQueue shared{4, kRecvStride};
+  ReceiveQueue queue{*shared.open<sroce_recv_slot>(8 + 4 * 16), 4, false};
   ibv_recv_wr* bad_wr = nullptr;
 };
 
-TEST_F(ReceiveQueueTest, WqeHasTheListAndItsSum) {
+TEST_F(ReceiveQueueTest, SlotHasTheListAndItsEnd) {
   std::array<ibv_sge, 2> list = {{{0x1000, 100, 7}, {0x2000, 23, 8}}};
   Chain<ibv_recv_wr, 1> wrs;
   wrs[0].wr_id = 0x1122334455667788;
   wrs[0].sg_list = list.data();
   wrs[0].num_sge = 2;
   ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
-  const auto wqe = shared.copy<rxe_recv_wqe>(0);
-  EXPECT_EQ(wqe.wr_id, 0x1122334455667788u);
-  EXPECT_EQ(wqe.dma.length, 123u);
-  EXPECT_EQ(wqe.dma.resid, 123u);
-  EXPECT_EQ(wqe.dma.cur_sge, 0u);
-  EXPECT_EQ(wqe.dma.num_sge, 2u);
-  EXPECT_EQ(shared.sge<rxe_recv_wqe>(0, 1).addr, 0x2000u);
-  EXPECT_EQ(shared.sge<rxe_recv_wqe>(0, 1).length, 23u);
-  EXPECT_EQ(shared.sge<rxe_recv_wqe>(0, 1).lkey, 8u);
+  EXPECT_EQ(shared.copy<sroce_recv_slot>(0).wr_id, 0x1122334455667788u);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 0).addr, 0x1000u);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 1).addr, 0x2000u);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 1).length, 23u);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 1).lkey, 8u);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 2).length, 0u);
+}
+
+TEST_F(ReceiveQueueTest, ElementWithoutLengthDoesNotEndTheList) {
+  std::memset(shared.element(0).data(), 0xa5, kRecvStride);
+  std::array<ibv_sge, 4> list = {
+      {{0x1000, 0, 7}, {0x2000, 23, 8}, {0x3000, 0, 9}, {0x4000, 5, 10}}};
+  Chain<ibv_recv_wr, 1> wrs;
+  wrs[0].sg_list = list.data();
+  wrs[0].num_sge = 4;
+  ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 0).addr, 0x2000u);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 1).addr, 0x4000u);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 2).length, 0u);
+}
+
+TEST_F(ReceiveQueueTest, FullListFillsTheSlotAndNotOneByteMore) {
+  std::memset(shared.element(0).data(), 0xa5, 2 * kRecvStride);
+  std::array<ibv_sge, 4> list;
+  list.fill({0x1000, 100, 7});
+  Chain<ibv_recv_wr, 1> wrs;
+  wrs[0].sg_list = list.data();
+  wrs[0].num_sge = 4;
+  ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 3).length, 100u);
+  EXPECT_EQ(shared.element(1)[0], std::byte{0xa5});
 }
 
 TEST_F(ReceiveQueueTest, FullQueueTakesTheChainAsFarAsItGoes) {
-  Chain<ibv_recv_wr, 4> wrs;
+  Chain<ibv_recv_wr, 5> wrs;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), ENOMEM);
-  EXPECT_EQ(bad_wr, &wrs[3]);
+  EXPECT_EQ(bad_wr, &wrs[4]);
   shared.consume(1);
   EXPECT_EQ(queue.post(bad_wr, &bad_wr), 0);
-  EXPECT_EQ(shared.header().producer_index, 0u) << "wrapped";
+  EXPECT_EQ(shared.head().producer, 5u);
 }
 
 TEST_F(ReceiveQueueTest, TooManyElementsAreRefused) {
@@ -283,7 +304,7 @@ TEST_F(ReceiveQueueTest, TooManyElementsAreRefused) {
     EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EINVAL);
     EXPECT_EQ(bad_wr, wrs.data());
   }
-  EXPECT_EQ(shared.header().producer_index, 0u);
+  EXPECT_EQ(shared.head().producer, 0u);
 }
 
 }  // namespace

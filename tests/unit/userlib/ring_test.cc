@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstring>
 #include <thread>
 
 #include "kernel_ring.h"
@@ -13,20 +15,20 @@ using Producer = sroce::ProducerRing<std::uint64_t>;
 using Consumer = sroce::ConsumerRing<std::uint64_t>;
 
 constexpr std::uint32_t kShift = 6;
+constexpr std::uint32_t kStride = 64;
 
 void produce(Producer& ring, std::uint64_t value) {
   ring.slot() = value;
   ring.publish();
 }
 
-TEST(RingOpen, MoreThanTheMappingHoldsIsRefused) {
+TEST(ConsumerRingOpen, MoreThanTheMappingHoldsIsRefused) {
   SharedRing shared(4, kShift);
   shared.header().index_mask = 7;
-  EXPECT_FALSE(Producer::open(shared.memory(), 8));
   EXPECT_FALSE(Consumer::open(shared.memory()));
 }
 
-TEST(RingOpen, MaskThatIsNoMaskIsRefused) {
+TEST(ConsumerRingOpen, MaskThatIsNoMaskIsRefused) {
   SharedRing shared(8, kShift);
   for (const std::uint32_t mask : {0u, 2u, 6u, 0xffffffffu}) {
     shared.header().index_mask = mask;
@@ -34,30 +36,67 @@ TEST(RingOpen, MaskThatIsNoMaskIsRefused) {
   }
 }
 
-TEST(RingOpen, ElementsTooSmallAreRefused) {
+TEST(ConsumerRingOpen, ElementSizeBeyondReasonIsRefused) {
   SharedRing shared(4, kShift);
-  EXPECT_TRUE(Producer::open(shared.memory(), 64));
-  EXPECT_FALSE(Producer::open(shared.memory(), 65));
-  EXPECT_FALSE(Producer::open(shared.memory(), 7)) << "less than the fixed part";
+  for (const std::uint32_t shift : {2u, 200u}) {
+    shared.header().log2_elem_size = shift;
+    EXPECT_FALSE(Consumer::open(shared.memory())) << shift;
+  }
 }
 
-TEST(RingOpen, ElementSizeBeyondReasonIsRefused) {
-  SharedRing shared(4, kShift);
-  shared.header().log2_elem_size = 200;
-  EXPECT_FALSE(Consumer::open(shared.memory()));
-}
-
-TEST(RingOpen, MappingWithoutAHeaderIsRefused) {
+TEST(ConsumerRingOpen, MappingWithoutAHeaderIsRefused) {
   SharedRing shared(4, kShift);
   EXPECT_FALSE(Consumer::open(shared.memory().first(100)));
   EXPECT_FALSE(Consumer::open({}));
 }
 
-TEST(ProducerRing, OneSlotStaysEmpty) {
-  SharedRing shared(4, kShift);
-  Producer ring = *Producer::open(shared.memory(), 8);
-  EXPECT_EQ(ring.capacity(), 3u);
-  for (std::uint64_t value = 0; value < 3; value++) {
+TEST(ProducerRingOpen, WhatIsNotAllInTheMappingIsRefused) {
+  SharedQueue shared(4, kStride);
+  const sroce::QueuePlace good = shared.place();
+  EXPECT_TRUE(shared.open<std::uint64_t>());
+  shared.place().count = 8;
+  EXPECT_FALSE(shared.open<std::uint64_t>());
+  shared.place() = good;
+  for (std::uint32_t sroce::QueuePlace::*where :
+       {&sroce::QueuePlace::head, &sroce::QueuePlace::slots, &sroce::QueuePlace::stride}) {
+    shared.place().*where = 0xfffffff8;
+    EXPECT_FALSE(shared.open<std::uint64_t>());
+    shared.place() = good;
+  }
+  EXPECT_FALSE(Producer::open({}, good, 8));
+}
+
+TEST(ProducerRingOpen, CountThatIsNoPowerOfTwoIsRefused) {
+  SharedQueue shared(4, kStride);
+  for (const std::uint32_t count : {0u, 3u}) {
+    shared.place().count = count;
+    EXPECT_FALSE(shared.open<std::uint64_t>()) << count;
+  }
+}
+
+TEST(ProducerRingOpen, SlotsTooSmallAreRefused) {
+  SharedQueue shared(4, kStride);
+  EXPECT_TRUE(shared.open<std::uint64_t>(kStride));
+  EXPECT_FALSE(shared.open<std::uint64_t>(kStride + 1));
+  EXPECT_FALSE(shared.open<std::uint64_t>(7)) << "less than the fixed part";
+}
+
+TEST(ProducerRingOpen, WordsAndSlotsOutOfLineAreRefused) {
+  SharedQueue shared(4, kStride);
+  const sroce::QueuePlace good = shared.place();
+  shared.place().count = 2;
+  shared.place().slots += 4;
+  EXPECT_FALSE(shared.open<std::uint64_t>());
+  shared.place() = good;
+  shared.place().stride -= 4;
+  EXPECT_FALSE(shared.open<std::uint64_t>());
+}
+
+TEST(ProducerRing, EverySlotCanBeFilled) {
+  SharedQueue shared(4, kStride);
+  Producer ring = *shared.open<std::uint64_t>();
+  EXPECT_EQ(ring.capacity(), 4u);
+  for (std::uint64_t value = 0; value < 4; value++) {
     ASSERT_FALSE(ring.is_full());
     produce(ring, value);
   }
@@ -66,34 +105,34 @@ TEST(ProducerRing, OneSlotStaysEmpty) {
   EXPECT_FALSE(ring.is_full());
 }
 
-TEST(ProducerRing, IndexWrapsMasked) {
-  SharedRing shared(4, kShift);
-  Producer ring = *Producer::open(shared.memory(), 8);
-  for (std::uint64_t value = 0; value < 11; value++) {
-    produce(ring, value);
-    EXPECT_EQ(shared.copy<std::uint64_t>(static_cast<std::uint32_t>(value % 4)), value);
-    shared.consume(1);
-  }
-  EXPECT_EQ(shared.header().producer_index, 3u);
+TEST(ProducerRing, IndicesCountOnBeyondTheEndOfTheNumbers) {
+  SharedQueue shared(4, kStride);
+  shared.head().producer = shared.head().consumer = 0xfffffffe;
+  Producer ring = *shared.open<std::uint64_t>();
+  for (std::uint64_t value = 0; value < 4; value++) produce(ring, value);
+  EXPECT_TRUE(ring.is_full());
+  for (std::uint32_t value = 0; value < 4; value++)
+    EXPECT_EQ(shared.copy<std::uint64_t>(0xfffffffe + value), value);
+  EXPECT_EQ(shared.head().producer, 2u);
 }
 
 TEST(ProducerRing, FollowsWhenTheKernelEmptiesIt) {
-  SharedRing shared(4, kShift);
-  Producer ring = *Producer::open(shared.memory(), 8);
+  SharedQueue shared(4, kStride);
+  Producer ring = *shared.open<std::uint64_t>();
   produce(ring, 1);
   produce(ring, 2);
-  shared.header().producer_index = 0;
-  shared.header().consumer_index = 0;
+  shared.head().producer = 0;
+  shared.head().consumer = 0;
   produce(ring, 3);
   EXPECT_EQ(shared.copy<std::uint64_t>(0), 3u);
-  EXPECT_EQ(shared.header().producer_index, 1u);
+  EXPECT_EQ(shared.head().producer, 1u);
 }
 
 TEST(ProducerRing, PayloadIsTheRestOfTheSlot) {
-  SharedRing shared(4, kShift);
-  Producer ring = *Producer::open(shared.memory(), 8);
+  SharedQueue shared(4, kStride);
+  Producer ring = *shared.open<std::uint64_t>();
   produce(ring, 1);
-  EXPECT_EQ(ring.slot_payload().size(), 56u);
+  EXPECT_EQ(ring.slot_payload().size(), kStride - 8);
   EXPECT_EQ(ring.slot_payload().data(), shared.element(1).data() + 8);
 }
 
@@ -116,13 +155,12 @@ TEST(ConsumerRing, TakesAFullRingOldestFirstAcrossTheWrap) {
   EXPECT_EQ(shared.header().consumer_index, 1u) << "kept masked";
 }
 
-// One memory, both ends, two threads: every value arrives once, in order and whole.
-TEST(Ring, HandsOverBetweenThreads) {
+// Every value arrives once, in order and whole.
+TEST(ProducerRing, HandsOverBetweenThreads) {
   constexpr std::uint64_t count = 20000;
-  SharedRing shared(8, kShift);
-  Producer producer = *Producer::open(shared.memory(), 8);
-  Consumer consumer = *Consumer::open(shared.memory());
-  std::thread kernel([&] {
+  SharedQueue shared(8, kStride);
+  Producer producer = *shared.open<std::uint64_t>();
+  std::thread poster([&] {
     for (std::uint64_t value = 0; value < count;) {
       if (producer.is_full())
         std::this_thread::yield();
@@ -130,11 +168,39 @@ TEST(Ring, HandsOverBetweenThreads) {
         produce(producer, value++);
     }
   });
+  std::atomic_ref published(shared.head().producer), taken(shared.head().consumer);
+  for (std::uint32_t expected = 0; expected < count;) {
+    const std::uint32_t end = published.load(std::memory_order_acquire);
+    if (end == expected) std::this_thread::yield();
+    for (; expected != end; expected++) ASSERT_EQ(shared.copy<std::uint64_t>(expected), expected);
+    taken.store(end, std::memory_order_release);
+  }
+  poster.join();
+}
+
+TEST(ConsumerRing, TakesOverFromAnotherThread) {
+  constexpr std::uint64_t count = 20000;
+  SharedRing shared(8, kShift);
+  Consumer ring = *Consumer::open(shared.memory());
+  std::thread kernel([&] {
+    std::atomic_ref produced(shared.header().producer_index);
+    std::atomic_ref consumed(shared.header().consumer_index);
+    for (std::uint64_t value = 0; value < count;) {
+      const std::uint32_t at = static_cast<std::uint32_t>(value % 8), next = (at + 1) % 8;
+      if (next == consumed.load(std::memory_order_acquire)) {
+        std::this_thread::yield();
+        continue;
+      }
+      std::memcpy(shared.element(at).data(), &value, sizeof(value));
+      value++;
+      produced.store(next, std::memory_order_release);
+    }
+  });
   for (std::uint64_t expected = 0; expected < count;) {
-    const std::uint32_t pending = consumer.pending();
+    const std::uint32_t pending = ring.pending();
     if (!pending) std::this_thread::yield();
-    for (std::uint32_t i = 0; i < pending; i++) ASSERT_EQ(consumer.peek(i), expected++);
-    consumer.release(pending);
+    for (std::uint32_t i = 0; i < pending; i++) ASSERT_EQ(ring.peek(i), expected++);
+    ring.release(pending);
   }
   kernel.join();
 }

@@ -38,19 +38,18 @@ bool readable(int fd) {
 }
 
 /// A send queue's kernel side.
-class KernelQueue {
+class FakeKernel {
  public:
-  KernelQueue() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends_.data()), 0); }
-  ~KernelQueue() {
+  FakeKernel() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends_.data()), 0); }
+  ~FakeKernel() {
     for (const int fd : ends_) close(fd);
   }
-  KernelQueue(const KernelQueue&) = delete;
+  FakeKernel(const FakeKernel&) = delete;
 
   std::unique_ptr<SendQueue> open(DoorbellList& send, DoorbellList& receive) {
-    return std::make_unique<SendQueue>(
-        *sroce::ProducerRing<rxe_send_wqe>::open(shared_.memory(), 208),
-        sroce::SendLimits{sroce::Service::reliable, 0, 0}, sroce::Doorbell(ends_[0], 1), send,
-        receive, false);
+    return std::make_unique<SendQueue>(*shared_.open<sroce_send_slot>(),
+                                       sroce::SendLimits{sroce::Service::reliable, 0, 0},
+                                       sroce::Doorbell(ends_[0], 1), send, receive, false);
   }
 
   bool hear() {
@@ -66,24 +65,23 @@ class KernelQueue {
   /// Take what is there, and finish it at once: @p found is called with each wr_id.
   template <typename Found>
   bool look(Found found) {
-    const std::uint32_t end = index(shared_.header().producer_index).load();
+    const std::uint32_t end = index(shared_.head().producer).load();
     const bool any = cursor_ != end;
-    for (; cursor_ != end; cursor_ = (cursor_ + 1) & (kSlots - 1))
-      found(shared_.copy<rxe_send_wqe>(cursor_).wr.wr_id);
-    index(shared_.header().pad_3[SROCE_RING_FETCHED]).store(cursor_);
-    index(shared_.header().consumer_index).store(cursor_, std::memory_order_release);
+    for (; cursor_ != end; cursor_++) found(shared_.copy<sroce_send_slot>(cursor_).wr_id);
+    index(shared_.head().fetched).store(cursor_);
+    index(shared_.head().consumer).store(cursor_, std::memory_order_release);
     return any;
   }
 
   void watch(bool watched) {
     // Sequentially consistent, as the kernel's barrier makes it, with the look that follows.
-    index(shared_.header().pad_3[SROCE_RING_WATCHED]).store(watched);
+    index(shared_.head().watched).store(watched);
   }
 
  private:
   static std::atomic_ref<std::uint32_t> index(std::uint32_t& word) { return std::atomic_ref(word); }
 
-  SharedRing shared_{kSlots, 8};
+  SharedQueue shared_{kSlots, 64};
   std::array<int, 2> ends_{};
   std::uint32_t cursor_ = 0;
 };
@@ -114,7 +112,7 @@ class Meeting {
 // word and looks.
 TEST(Stress, PosterSeesTheWordWithdrawnOrTheKernelTheRequest) {
   constexpr int kRounds = 20000;
-  KernelQueue kernel;
+  FakeKernel kernel;
   DoorbellList pollers;
   const auto queue = kernel.open(pollers, pollers);
   Meeting start, end;
@@ -144,7 +142,7 @@ TEST(Stress, PosterSeesTheWordWithdrawnOrTheKernelTheRequest) {
 TEST(Stress, KernelMissesNoRequestWhenItWithdrawsItsWord) {
   constexpr std::uint64_t kEach = 20000;
   constexpr unsigned kPosters = 2;
-  KernelQueue kernel;
+  FakeKernel kernel;
   DoorbellList pollers;
   const auto queue = kernel.open(pollers, pollers);
   std::array<std::uint64_t, kPosters> next{};
@@ -232,7 +230,7 @@ class UnfaithfulKernel {
 
   KernelMemory memory_;
   mminfo where_;
-  std::array<KernelQueue, 2> kernel_;
+  std::array<FakeKernel, 2> kernel_;
   const int stop_ = eventfd(0, 0);
   std::atomic<bool> armed_ = false;
   std::thread thread_;
@@ -312,7 +310,7 @@ TEST(Stress, QueueIsDestroyedWhileOthersRing) {
     }
   });
   for (int round = 0; round < 2000; round++) {
-    KernelQueue passing;
+    FakeKernel passing;
     passing.watch(true);
     const auto queue = passing.open(kernel.cq->doorbells(), kernel.other_cq->doorbells());
     post(*queue, 0);

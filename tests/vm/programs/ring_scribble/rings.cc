@@ -3,6 +3,7 @@
 
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_rxe.h>
+#include <sroce_abi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,10 @@ using harness::expect;
 
 rxe_queue_buf* header(const Ring& ring) {
   return reinterpret_cast<rxe_queue_buf*>(ring.memory.data());
+}
+
+sroce_queue_head* native_head(const Ring& ring) {
+  return reinterpret_cast<sroce_queue_head*>(ring.memory.data() + ring.native->head);
 }
 
 template <class T>
@@ -50,9 +55,8 @@ std::shared_ptr<verbs::Cq> exposed_cq(const verbs::Context& context, std::vector
 }
 
 // The rings of a QP are told apart by posting a receive, which libibverbs does without the kernel.
-void find_qp_rings(verbs::Endpoint& end, const std::vector<std::span<std::byte>>& fresh,
-                   std::vector<Ring>& rings) {
-  expect(fresh.size() == 2, "a new QP mapped ", fresh.size(), " rings, not 2");
+void find_rxe_rings(verbs::Endpoint& end, const std::vector<std::span<std::byte>>& fresh,
+                    std::vector<Ring>& rings) {
   Ring first{RingKind::send, fresh[0]};
   Ring second{RingKind::send, fresh[1]};
   const std::uint32_t first_producer = first.producer();
@@ -63,28 +67,68 @@ void find_qp_rings(verbs::Endpoint& end, const std::vector<std::span<std::byte>>
   rings.push_back(second);
 }
 
+// As the kernel lays them out for these capabilities.
+void find_native_queues(verbs::Endpoint& end, std::span<std::byte> memory,
+                        std::vector<Ring>& rings) {
+  const ibv_qp_cap& cap = end.qp().cap();
+  constexpr std::size_t line = SROCE_QUEUE_LINE;
+  const auto whole_lines = [](std::size_t bytes) { return (bytes + line - 1) / line * line; };
+  const std::size_t list_bytes =
+      std::max<std::size_t>(cap.max_send_sge * sizeof(rxe_sge), cap.max_inline_data);
+  NativePlace receive{sizeof(sroce_queue_head), 2 * sizeof(sroce_queue_head), cap.max_recv_wr,
+                      sizeof(sroce_recv_slot) + cap.max_recv_sge * sizeof(rxe_sge)};
+  NativePlace send{0, whole_lines(receive.slots + receive.count * receive.stride), cap.max_send_wr,
+                   whole_lines(sizeof(sroce_send_slot) + list_bytes)};
+  expect(send.slots + send.count * send.stride <= memory.size(), "the queues are elsewhere");
+  rings.push_back({RingKind::send, memory, send});
+  rings.push_back({RingKind::receive, memory, receive});
+}
+
+void find_qp_rings(verbs::Endpoint& end, const std::vector<std::span<std::byte>>& fresh,
+                   std::vector<Ring>& rings) {
+  expect(fresh.size() == 1 || fresh.size() == 2, "a new QP mapped ", fresh.size(), " rings");
+  if (fresh.size() == 1)
+    find_native_queues(end, fresh[0], rings);
+  else
+    find_rxe_rings(end, fresh, rings);
+}
+
+std::uint32_t log2_slot_bytes(const Ring& ring) { return load(header(ring)->log2_elem_size); }
+
 }  // namespace
 
-std::uint32_t Ring::log2_slot_bytes() const { return load(header(*this)->log2_elem_size); }
+std::uint32_t Ring::slots() const {
+  return native ? native->count : load(header(*this)->index_mask) + 1;
+}
 
-std::uint32_t Ring::slots() const { return load(header(*this)->index_mask) + 1; }
+std::uint32_t Ring::producer() const {
+  return native ? load(native_head(*this)->producer) : load(header(*this)->producer_index);
+}
 
-std::uint32_t Ring::producer() const { return load(header(*this)->producer_index); }
+void Ring::set_producer(std::uint32_t index) {
+  store(native ? native_head(*this)->producer : header(*this)->producer_index, index);
+}
 
-void Ring::set_producer(std::uint32_t index) { store(header(*this)->producer_index, index); }
+void Ring::advance_producer() {
+  const std::uint32_t next = producer() + 1;
+  set_producer(native ? next : next & (slots() - 1));
+}
 
-void Ring::advance_producer() { set_producer((producer() + 1) & (slots() - 1)); }
-
-void Ring::set_consumer(std::uint32_t index) { store(header(*this)->consumer_index, index); }
+void Ring::set_consumer(std::uint32_t index) {
+  store(native ? native_head(*this)->consumer : header(*this)->consumer_index, index);
+}
 
 void Ring::set_geometry(std::uint32_t log2_bytes, std::uint32_t index_mask) {
+  if (native) return;
   store(header(*this)->log2_elem_size, log2_bytes);
   store(header(*this)->index_mask, index_mask);
 }
 
 std::span<std::byte> Ring::slot(std::uint32_t index) {
+  if (native)
+    return memory.subspan(native->slots + index % native->count * native->stride, native->stride);
   const std::size_t head = offsetof(rxe_queue_buf, data);
-  const std::size_t bytes = std::size_t{1} << std::min(log2_slot_bytes(), 16U);
+  const std::size_t bytes = std::size_t{1} << std::min(log2_slot_bytes(*this), 16U);
   const std::size_t room = (memory.size() - head) / bytes;
   if (room == 0)  // the geometry itself has been scribbled over
     return memory.subspan(head);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The queues that a device of rxe's user ABI shares with a process, found behind libibverbs' back.
+// The queues that a device shares with a process, in rxe's user ABI or in that of native mode,
+// found behind libibverbs' back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,16 +16,25 @@ namespace ring_scribble {
 
 enum class RingKind { send, receive, completion };
 
+// Where a queue lies that shares its memory with another one: in native mode.
+struct NativePlace {
+  std::size_t head;
+  std::size_t slots;
+  std::uint32_t count;
+  std::size_t stride;
+};
+
 struct Ring {
   RingKind kind;
   std::span<std::byte> memory;
+  std::optional<NativePlace> native = std::nullopt;
 
-  std::uint32_t log2_slot_bytes() const;
   std::uint32_t slots() const;  // 0 if the geometry has been scribbled over so
   std::uint32_t producer() const;
   void set_producer(std::uint32_t index);
   void advance_producer();
   void set_consumer(std::uint32_t index);
+  // Native queues have none in their memory.
   void set_geometry(std::uint32_t log2_slot_bytes, std::uint32_t index_mask);
   std::span<std::byte> slot(std::uint32_t index);
 };

@@ -2,8 +2,10 @@
 #include "ring_scribble/scribbles.h"
 
 #include <rdma/rdma_user_rxe.h>
+#include <sroce_abi.h>
 
 #include <cstring>
+#include <span>
 
 namespace ring_scribble {
 namespace {
@@ -47,17 +49,27 @@ rxe_sge make_sge(Random& random, const Bait& bait) {
   return sge;
 }
 
+struct List {
+  std::uint32_t count;
+  std::uint32_t length;
+};
+
+// Fills a list, at most as far as there is room.
+List forge_list(std::span<std::byte> room, Random& random, const Bait& bait) {
+  List list{static_cast<std::uint32_t>(random.below(room.size() / sizeof(rxe_sge) + 1)), 0};
+  for (std::uint32_t i = 0; i < list.count; ++i) {
+    const rxe_sge sge = make_sge(random, bait);
+    std::memcpy(room.data() + i * sizeof sge, &sge, sizeof sge);
+    list.length += sge.length;
+  }
+  return list;
+}
+
 // Fills the scatter list as far as the slot reaches and says what it is meant to be.
 void forge_dma(rxe_dma_info& dma, std::size_t room, Random& random, const Bait& bait) {
-  const std::size_t fits = (room - offsetof(rxe_dma_info, sge)) / sizeof(rxe_sge);
-  const auto count = static_cast<std::uint32_t>(random.below(fits + 1));
-  std::uint32_t length = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const rxe_sge sge = make_sge(random, bait);
-    std::memcpy(reinterpret_cast<std::byte*>(&dma) + offsetof(rxe_dma_info, sge) + i * sizeof sge,
-                &sge, sizeof sge);
-    length += sge.length;
-  }
+  const std::size_t at = offsetof(rxe_dma_info, sge);
+  const auto [count, length] =
+      forge_list({reinterpret_cast<std::byte*>(&dma) + at, room - at}, random, bait);
   dma.num_sge = random.one_in(4) ? odd_count(random) : count;
   dma.cur_sge = random.one_in(4) ? odd_count(random) : 0;
   dma.length = random.one_in(4) ? odd_length(random) : length;
@@ -114,7 +126,39 @@ void scribble_geometry(Ring& ring, Random& random) {
   ring.set_geometry(pick(random, shifts), pick(random, masks));
 }
 
+namespace {
+
+void forge_native_send(Ring& ring, Random& random, const Bait& bait) {
+  const std::span<std::byte> bytes = ring.slot(ring.producer());
+  sroce_send_slot slot{};
+  slot.wr_id = random.next();
+  slot.opcode = static_cast<std::uint8_t>(odd_opcode(random));
+  slot.flags = static_cast<std::uint8_t>(random.one_in(4) ? random.next32() : random.below(32));
+  slot.imm_data = random.next32();
+  slot.rkey = random.one_in(6) ? random.next32() : bait.rkey;
+  slot.remote_addr =
+      random.one_in(6) ? random.next() : bait.remote + 8 * random.below(bait.length / 16);
+  slot.compare_add = random.next();
+  slot.swap = random.next();
+  const List list = forge_list(bytes.subspan(sizeof slot), random, bait);
+  slot.num_sge = static_cast<std::uint16_t>(random.one_in(4) ? odd_count(random) : list.count);
+  slot.length = random.one_in(4) ? odd_length(random) : list.length;
+  std::memcpy(bytes.data(), &slot, sizeof slot);
+  ring.advance_producer();
+}
+
+void forge_native_receive(Ring& ring, Random& random, const Bait& bait) {
+  const std::span<std::byte> bytes = ring.slot(ring.producer());
+  const sroce_recv_slot slot{.wr_id = random.next()};
+  std::memcpy(bytes.data(), &slot, sizeof slot);
+  forge_list(bytes.subspan(sizeof slot), random, bait);
+  ring.advance_producer();
+}
+
+}  // namespace
+
 void forge_send(Ring& ring, Random& random, const Bait& bait) {
+  if (ring.native) return forge_native_send(ring, random, bait);
   const std::span<std::byte> slot = ring.slot(ring.producer());
   if (slot.size() < sizeof(rxe_send_wqe)) return scribble_noise(ring, random);
   rxe_send_wqe wqe{};
@@ -142,6 +186,7 @@ void forge_send(Ring& ring, Random& random, const Bait& bait) {
 }
 
 void forge_receive(Ring& ring, Random& random, const Bait& bait) {
+  if (ring.native) return forge_native_receive(ring, random, bait);
   const std::span<std::byte> slot = ring.slot(ring.producer());
   if (slot.size() < sizeof(rxe_recv_wqe)) return scribble_noise(ring, random);
   auto* wqe = reinterpret_cast<rxe_recv_wqe*>(slot.data());
