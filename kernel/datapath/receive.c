@@ -8,11 +8,13 @@
  */
 #include <net/ipv6.h>
 
+#include "compat/compat.h"
 #include "datapath/qp.h"
 #include "trace.h"
 
 #define PKEY_FULL	0x8000
 #define PKEY_BASE	0x7fff
+#define FEW_PACKETS	4
 
 static void drop(const struct sroce_rx *rx, enum sroce_counter why)
 {
@@ -122,8 +124,8 @@ static void count_response(const struct sroce_rx *rx, const struct sroce_ack_pla
 /* The send lock is held. */
 static void take_response(struct sroce_qp *qp, struct sroce_rx *rx)
 {
-	u8 sack[SROCE_SACK_MAX_BYTES];
-	struct sroce_ack_plan plan;
+	struct sroce_ack_plan plan SROCE_FILLED_IN;
+	u8 sack[SROCE_SACK_MAX_BYTES] SROCE_FILLED_IN;
 
 	if (rx->pkt.info->flags & SROCE_OPF_SACK) {
 		if (skb_copy_bits(rx->skb, rx->offset + rx->pkt.header_bytes, sack,
@@ -210,7 +212,8 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 }
 
-static void count_request(const struct sroce_rx *rx, const struct sroce_recv_plan *plan)
+static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+			  const struct sroce_recv_plan *plan)
 {
 	struct sroce_counters __percpu *counters = rx->ep->counters;
 	u32 flags = rx->pkt.info->flags;
@@ -218,6 +221,7 @@ static void count_request(const struct sroce_rx *rx, const struct sroce_recv_pla
 	switch (plan->verdict) {
 	case SROCE_RECV_ACK_AGAIN:
 	case SROCE_RECV_REPLAY:
+		sroce_ride_missed(qp);
 		sroce_count(counters, SROCE_CTR_DUPLICATE_REQUEST);
 		break;
 	case SROCE_RECV_NAK:
@@ -270,7 +274,7 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			   const struct sroce_recv_plan *plan)
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
-	struct sroce_completion wc;
+	struct sroce_completion wc SROCE_FILLED_IN;
 
 	execute(qp, rx, plan, &result);
 	keep(qp, rx, plan, &result);
@@ -288,12 +292,12 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 /* The receive lock is held. */
 static void take_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	struct sroce_recv_plan plan;
+	struct sroce_recv_plan plan SROCE_FILLED_IN;
 
 	plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
 		drop(rx, drop_counter(plan.reason));
-	count_request(rx, &plan);
+	count_request(qp, rx, &plan);
 	commit_request(qp, rx, &plan);
 }
 
@@ -348,16 +352,19 @@ struct receiver {
 };
 
 /* The half has been given its packets: what follows from them. */
-static void run_half(struct receiver *to)
+static void run_half(struct receiver *to, const struct sroce_rx *rx)
 {
 	if (!to->half)
 		return;
 	/* lock_half() has locked it, which sparse cannot follow. */
 	__acquire(&to->half->lock);
+	/* Of a long skb, the first packets have come some time ago. */
+	if (rx->packets <= FEW_PACKETS)
+		to->half->now_ns = rx->now_ns;
 	if (to->half->side == SROCE_SEND_SIDE)
 		sroce_send_run(to->qp, SROCE_RUN_BUDGET, true);
 	else
-		sroce_recv_run(to->qp, SROCE_RUN_BUDGET);
+		sroce_recv_run(to->qp, SROCE_RUN_BUDGET, true);
 	to->half = NULL;
 }
 
@@ -365,16 +372,16 @@ static void lock_half(struct receiver *to, struct sroce_half *half, const struct
 {
 	if (to->half == half)
 		return;
-	run_half(to);
+	run_half(to, rx);
 	spin_lock_bh(&half->lock);
 	__release(&half->lock);
 	to->half = half;
 	to->hears = sroce_half_hears(to->qp, half, rx);
 }
 
-static void let_go(struct receiver *to)
+static void let_go(struct receiver *to, const struct sroce_rx *rx)
 {
-	run_half(to);
+	run_half(to, rx);
 	if (to->qp)
 		sroce_qp_put(to->qp);
 	to->qp = NULL;
@@ -385,7 +392,7 @@ static bool find_qp(struct receiver *to, struct sroce_rx *rx)
 {
 	if (to->qp && to->qp->ibqp.qp_num == rx->pkt.dest_qpn)
 		return true;
-	let_go(to);
+	let_go(to, rx);
 	to->qp = sroce_qp_get(rx->ep, rx->pkt.dest_qpn);
 	to->marked = false;
 	return to->qp;
@@ -396,7 +403,7 @@ static void notify(struct receiver *to, struct sroce_rx *rx)
 {
 	if (!rx->ecn_ce || to->marked)
 		return;
-	run_half(to);
+	run_half(to, rx);
 	sroce_notify_marked(to->qp, rx);
 	to->marked = true;
 }
@@ -408,7 +415,7 @@ static void receive(struct receiver *to, struct sroce_rx *rx)
 	bool responds = flags & SROCE_OPF_RESPONSE;
 
 	if (flags & SROCE_OPF_CNP) {
-		run_half(to);
+		run_half(to, rx);
 		sroce_notify_cnp(qp, rx);
 		return;
 	}
@@ -445,6 +452,6 @@ void sroce_receive(struct sroce_rx *rx)
 		else if (is_acceptable(to.qp, rx))
 			receive(&to, rx);
 	}
-	let_go(&to);
+	let_go(&to, rx);
 	consume_skb(rx->skb);
 }
