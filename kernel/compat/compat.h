@@ -25,6 +25,16 @@
 #include "compat/probe.h"
 
 /*
+ * A large local variable that is filled in by who it is handed to: kernels that zero all
+ * locals (CONFIG_INIT_STACK_ALL_ZERO) need not zero this one, for each packet.
+ */
+#if __has_attribute(__uninitialized__)
+#define SROCE_FILLED_IN	__attribute__((__uninitialized__))
+#else
+#define SROCE_FILLED_IN
+#endif
+
+/*
  * Operations of struct ib_device_ops whose signature has changed. Each macro
  * stands before the table and defines static compat_<op>() for it, which calls
  * @fn with the arguments said here.

@@ -34,8 +34,11 @@ void sroce_netdev_report_port(struct sroce_device *dev)
 	if (active == dev->active)
 		return;
 	dev->active = active;
-	if (!active)
+	if (!active) {
+		local_bh_disable();
 		sroce_count(dev->ep.counters, SROCE_CTR_LINK_DOWNED);
+		local_bh_enable();
+	}
 	ib_dispatch_event(&event);
 }
 

@@ -196,5 +196,7 @@ int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
 		missed = sroce_ring_available(&cq->ring) != 0;
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
+	/* The consumer has done what it does with completions. */
+	sroce_ride_release(cq);
 	return missed;
 }

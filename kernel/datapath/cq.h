@@ -14,6 +14,8 @@
 #include "net/endpoint.h"
 #include "transport/wqe.h"
 
+struct sroce_qp_ref;
+
 /**
  * struct sroce_cq - a completion queue
  * @ibcq: first
@@ -24,6 +26,7 @@
  * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed
  * @is_user: which kind of entry
  * @overflowed: an entry was lost: no more are written
+ * @waiting: KERNEL: a QP whose ACK waits for what the consumer does next, or NULL (see ride.c)
  * @behind: the consumer polls later than entries come; a hint, read without the lock
  */
 struct sroce_cq {
@@ -36,6 +39,7 @@ struct sroce_cq {
 	bool	is_user;
 	bool	overflowed;
 	bool	behind;
+	struct sroce_qp_ref *waiting;
 };
 
 /**
@@ -66,5 +70,8 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 				    const struct sroce_wc_extra *extra);
 int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+/* ride.c */
+void sroce_ride_release(struct sroce_cq *cq);
 
 #endif

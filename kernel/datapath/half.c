@@ -130,5 +130,6 @@ void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn 
 		run_rounds(qp, half, work, budget, may_call_back);
 		half->running = false;
 	}
+	half->now_ns = 0;
 	spin_unlock_bh(&half->lock);
 }

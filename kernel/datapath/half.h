@@ -48,6 +48,7 @@ enum sroce_side {
  * @freed: how many of them it had freed when the ACK timer was last looked at
  * @patience_ns: until then an ACK timeout is not believed: packets were still
  *               leaving this host
+ * @now_ns: what the time is, for who runs next; 0 if that has to be asked for
  * @out: packets built, to be handed to the stack
  * @path: where packets go
  * @dst: cached route, with
@@ -71,6 +72,7 @@ struct sroce_half {
 	u32	freed;
 	u64	patience_ns;
 	u64	pace_ns;
+	u64	now_ns;
 	struct sk_buff_head out;
 	struct sroce_path path;
 	struct dst_entry *dst;

@@ -48,7 +48,7 @@ void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 	    sroce_half_hears(qp, &qp->recv, rx) &&
 	    sroce_np_marked(&qp->np, &qp->dev->cc, ktime_get_ns()))
 		queue_cnp(qp);
-	sroce_recv_run(qp, SROCE_RUN_BUDGET);
+	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
 }
 
 /* The half's lock is held. Returns whether its algorithm has a use for CNPs. */

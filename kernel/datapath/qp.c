@@ -126,6 +126,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	wake_consumer(&qp->send, qp->send_cq);
 	wake_consumer(&qp->recv, qp->recv_cq);
 	release_wqes(qp);
+	sroce_ride_stop(qp);
 	__skb_queue_purge(&qp->send.out);
 	__skb_queue_purge(&qp->recv.out);
 	sroce_reorder_drop(&qp->resp);

@@ -53,6 +53,18 @@ struct sroce_watch {
 };
 
 /**
+ * struct sroce_ride - ACKs that travel with requests (ride.c)
+ * @waits: one that is due has not been sent yet; set with @recv.lock
+ * @answers: something was sent since one last waited; a hint, read without lock
+ * @pause: so many that could wait do not
+ */
+struct sroce_ride {
+	bool	waits;
+	bool	answers;
+	u8	pause;
+};
+
+/**
  * struct sroce_qp - a queue pair
  * @ibqp: first
  * @dev: device
@@ -84,6 +96,7 @@ struct sroce_watch {
  * @rq_mmap: USER, in rxe mode: its mapping
  * @rq_lock: kernel posters of receives; irq-safe, innermost
  * @resources: storage of responder resources
+ * @ride: ACKs that wait for a packet of the send half to travel with
  * @held: requests that came before their turn, by PSN (hold.c)
  * @held_bytes: their memory
  * @np: notification point; with @recv.lock
@@ -120,6 +133,7 @@ struct sroce_qp {
 	struct sroce_mmap_entry *rq_mmap;
 	spinlock_t rq_lock;
 	struct sroce_resource *resources;
+	struct sroce_ride ride;
 	struct rb_root held;
 	u32	held_bytes;
 	struct sroce_np np;
@@ -195,6 +209,13 @@ void sroce_send_storage_grow(struct sroce_qp *qp);
 /* watch.c */
 u64 sroce_watch_ring(struct sroce_qp *qp, u64 deadline_ns);
 
+/* ride.c */
+void sroce_ride_expect(struct sroce_burst *burst);
+void sroce_ride_join(struct sroce_burst *burst);
+void sroce_ride_stop(struct sroce_qp *qp);
+void sroce_ride_missed(struct sroce_qp *qp);
+bool sroce_ride_begin(struct sroce_qp *qp, const struct sroce_response_plan *plan);
+
 /* address.c */
 void sroce_address_put(struct sroce_address *address);
 
@@ -207,7 +228,8 @@ void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
 
 /* respond.c */
 enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer);
-void sroce_recv_run(struct sroce_qp *qp, u32 budget) __releases(&qp->recv.lock);
+void sroce_recv_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
+	__releases(&qp->recv.lock);
 
 /* post.c */
 int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,

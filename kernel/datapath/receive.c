@@ -8,11 +8,13 @@
  */
 #include <net/ipv6.h>
 
+#include "compat/compat.h"
 #include "datapath/qp.h"
 #include "trace.h"
 
 #define PKEY_FULL	0x8000
 #define PKEY_BASE	0x7fff
+#define FEW_PACKETS	4
 
 static void drop(const struct sroce_rx *rx, enum sroce_counter why)
 {
@@ -105,10 +107,10 @@ static bool are_right(struct sroce_rx *rx, u32 copied_bytes)
 /* The send lock is held. Plans are made again when packets turn out to be wrong. */
 static void take_response(struct sroce_qp *qp, struct sroce_rx *rx)
 {
+	struct sroce_ack_plan plan SROCE_FILLED_IN;
+	u8 sack[SROCE_SACK_MAX_BYTES] SROCE_FILLED_IN;
 	enum sroce_mem_status status = SROCE_MEM_OK;
-	u8 sack[SROCE_SACK_MAX_BYTES];
 	u32 count = rx->pkt.count;
-	struct sroce_ack_plan plan;
 
 	if (rx->pkt.info->flags & SROCE_OPF_SACK) {
 		if (skb_copy_bits(rx->skb, rx->offset + rx->pkt.header_bytes, sack,
@@ -160,7 +162,8 @@ static void execute(struct sroce_qp *qp, struct sroce_rx *rx,
 	}
 }
 
-static void count_request(const struct sroce_rx *rx, const struct sroce_recv_plan *plan)
+static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+			  const struct sroce_recv_plan *plan)
 {
 	struct sroce_counters __percpu *counters = rx->ep->counters;
 	u32 flags = rx->pkt.info->flags;
@@ -168,6 +171,7 @@ static void count_request(const struct sroce_rx *rx, const struct sroce_recv_pla
 	switch (plan->verdict) {
 	case SROCE_RECV_ACK_AGAIN:
 	case SROCE_RECV_REPLAY:
+		sroce_ride_missed(qp);
 		sroce_count(counters, SROCE_CTR_DUPLICATE_REQUEST);
 		break;
 	case SROCE_RECV_NAK:
@@ -220,8 +224,8 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 			   struct sroce_recv_plan *plan)
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
+	struct sroce_completion wc SROCE_FILLED_IN;
 	u32 count = rx->pkt.count;
-	struct sroce_completion wc;
 
 	execute(qp, rx, plan, &result);
 	if (rx->pkt.count != count)
@@ -241,14 +245,14 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 /* The receive lock is held. Plans are made again when packets turn out to be wrong. */
 static void take_request(struct sroce_qp *qp, struct sroce_rx *rx)
 {
-	struct sroce_recv_plan plan;
+	struct sroce_recv_plan plan SROCE_FILLED_IN;
 
 	plan_request(qp, rx, &plan);
 	if (!are_right(rx, plan.verdict == SROCE_RECV_PLACE ? plan.place_bytes : 0))
 		plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
 		drop(rx, drop_counter(plan.reason));
-	count_request(rx, &plan);
+	count_request(qp, rx, &plan);
 	commit_request(qp, rx, &plan);
 }
 
@@ -303,16 +307,19 @@ struct receiver {
 };
 
 /* The half has been given its packets: what follows from them. */
-static void run_half(struct receiver *to)
+static void run_half(struct receiver *to, const struct sroce_rx *rx)
 {
 	if (!to->half)
 		return;
 	/* lock_half() has locked it, which sparse cannot follow. */
 	__acquire(&to->half->lock);
+	/* Of a long skb, the first packets have come some time ago. */
+	if (rx->packets <= FEW_PACKETS)
+		to->half->now_ns = rx->now_ns;
 	if (to->half->side == SROCE_SEND_SIDE)
 		sroce_send_run(to->qp, SROCE_RUN_BUDGET, true);
 	else
-		sroce_recv_run(to->qp, SROCE_RUN_BUDGET);
+		sroce_recv_run(to->qp, SROCE_RUN_BUDGET, true);
 	to->half = NULL;
 }
 
@@ -320,16 +327,16 @@ static void lock_half(struct receiver *to, struct sroce_half *half, const struct
 {
 	if (to->half == half)
 		return;
-	run_half(to);
+	run_half(to, rx);
 	spin_lock_bh(&half->lock);
 	__release(&half->lock);
 	to->half = half;
 	to->hears = sroce_half_hears(to->qp, half, rx);
 }
 
-static void let_go(struct receiver *to)
+static void let_go(struct receiver *to, const struct sroce_rx *rx)
 {
-	run_half(to);
+	run_half(to, rx);
 	if (to->qp)
 		sroce_qp_put(to->qp);
 	to->qp = NULL;
@@ -340,7 +347,7 @@ static bool find_qp(struct receiver *to, struct sroce_rx *rx)
 {
 	if (to->qp && to->qp->ibqp.qp_num == rx->pkt.dest_qpn)
 		return true;
-	let_go(to);
+	let_go(to, rx);
 	to->qp = sroce_qp_get(rx->ep, rx->pkt.dest_qpn);
 	to->marked = false;
 	return to->qp;
@@ -351,7 +358,7 @@ static void notify(struct receiver *to, struct sroce_rx *rx)
 {
 	if (!rx->ecn_ce || to->marked)
 		return;
-	run_half(to);
+	run_half(to, rx);
 	sroce_notify_marked(to->qp, rx);
 	to->marked = true;
 }
@@ -363,7 +370,7 @@ static void receive(struct receiver *to, struct sroce_rx *rx)
 	bool responds = flags & SROCE_OPF_RESPONSE;
 
 	if (flags & SROCE_OPF_CNP) {
-		run_half(to);
+		run_half(to, rx);
 		sroce_notify_cnp(qp, rx);
 		return;
 	}
@@ -400,6 +407,6 @@ void sroce_receive(struct sroce_rx *rx)
 		else if (is_acceptable(to.qp, rx))
 			receive(&to, rx);
 	}
-	let_go(&to);
+	let_go(&to, rx);
 	consume_skb(rx->skb);
 }

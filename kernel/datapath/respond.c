@@ -5,12 +5,15 @@
  */
 #include <linux/err.h>
 
+#include "compat/compat.h"
 #include "datapath/qp.h"
 #include "trace.h"
 #include "transport/psn.h"
 
 /* Packets planned and built at a time. */
 #define BURST_PACKETS	64
+/* An ACK waits for its consumer; for one that does not come, no longer than this. */
+#define ACK_WAIT_NS	(250 * NSEC_PER_USEC)
 
 static void put_sack(const struct sroce_qp *qp, struct sroce_crc_sink *sink, u32 bytes)
 {
@@ -71,8 +74,8 @@ static int build_repetitions(struct sroce_burst *burst, const struct sroce_respo
 /* All packets of the plan, or none. */
 static int build_burst(struct sroce_burst *burst, const struct sroce_response_plan *plan)
 {
+	struct sroce_packet pkt SROCE_FILLED_IN;
 	struct sroce_run_mark mark;
-	struct sroce_packet pkt;
 	bool section;
 	int err = 0;
 	u32 i;
@@ -124,7 +127,7 @@ static bool respond(struct sroce_burst *burst, const struct sroce_response_plan 
 static void send_responses(struct sroce_burst *burst, u32 *budget)
 {
 	struct sroce_qp *qp = burst->qp;
-	struct sroce_response_plan plan;
+	struct sroce_response_plan plan SROCE_FILLED_IN;
 
 	while (*budget) {
 		u32 packets = sroce_cc_sendable_packets(&qp->resp.cc, burst->now_ns);
@@ -139,6 +142,8 @@ static void send_responses(struct sroce_burst *burst, u32 *budget)
 		/* Acknowledgements are few and small, and the peer waits for them. */
 		if (plan.kind == SROCE_RESPONSE_READ &&
 		    sroce_half_is_throttled(qp, &qp->recv, burst->run.packets))
+			return;
+		if (!burst->run.packets && sroce_ride_begin(qp, &plan))
 			return;
 		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
 		*budget -= min(*budget, plan.packet_count);
@@ -186,20 +191,23 @@ static void note_event(struct sroce_qp *qp)
 	}
 }
 
-/* When the engine or the pacer wants the next round. */
-static u64 next_deadline(const struct sroce_qp *qp)
+/* When the engine or the pacer wants the next round, or an ACK has waited long enough. */
+static u64 next_deadline(const struct sroce_qp *qp, u64 now_ns)
 {
 	u64 deadline_ns = sroce_responder_deadline(&qp->resp);
 
+	if (qp->ride.waits)
+		deadline_ns = min(deadline_ns, now_ns + ACK_WAIT_NS);
 	return qp->recv.pace_ns ? min(deadline_ns, qp->recv.pace_ns) : deadline_ns;
 }
 
 static u64 work(struct sroce_qp *qp, u32 *budget)
 {
-	struct sroce_burst burst;
+	struct sroce_burst burst SROCE_FILLED_IN;
 
 	sroce_burst_init(&burst, qp, &qp->recv);
 	qp->recv.pace_ns = 0;
+	sroce_ride_stop(qp);
 	if (sroce_responder_deadline(&qp->resp) != SROCE_NEVER)
 		sroce_responder_timeout(&qp->resp, burst.now_ns);
 	if (qp->resp.reorder.count)
@@ -211,18 +219,19 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 	note_event(qp);
 	if (sroce_responder_is_dead(&qp->resp))
 		qp->recv.failed = true;
-	return next_deadline(qp);
+	return next_deadline(qp, burst.now_ns);
 }
 
 /**
  * sroce_recv_run() - do what there is to do on the receive half
  * @qp: the QP, its receive lock held with BH off; released
  * @budget: packets before the timer has to continue
+ * @may_call_back: consumers may be called back from here
  */
-void sroce_recv_run(struct sroce_qp *qp, u32 budget)
+void sroce_recv_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
 	__releases(&qp->recv.lock)
 {
-	sroce_half_run(qp, &qp->recv, work, budget, true);
+	sroce_half_run(qp, &qp->recv, work, budget, may_call_back);
 }
 
 /**
@@ -238,6 +247,6 @@ enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer)
 	spin_lock_bh(&qp->recv.lock);
 	qp->recv.armed_ns = SROCE_NEVER;
 	qp->recv.yielding = false;
-	sroce_recv_run(qp, SROCE_RUN_BUDGET);
+	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
 	return HRTIMER_NORESTART;
 }

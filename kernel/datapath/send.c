@@ -12,6 +12,7 @@
  */
 #include <linux/err.h>
 
+#include "compat/compat.h"
 #include "datapath/mr.h"
 #include "datapath/qp.h"
 #include "trace.h"
@@ -108,8 +109,8 @@ static int build_repetitions(struct sroce_burst *burst, const struct sroce_send_
 /* All packets of the plan, or none. */
 static int build_burst(struct sroce_burst *burst, const struct sroce_send_plan *plan)
 {
+	struct sroce_packet pkt SROCE_FILLED_IN;
 	struct sroce_run_mark mark;
-	struct sroce_packet pkt;
 	bool section;
 	int err = 0;
 	u32 i;
@@ -166,7 +167,7 @@ static bool step(struct sroce_burst *burst, u32 *budget)
 {
 	struct sroce_qp *qp = burst->qp;
 	struct sroce_requester *req = &qp->req;
-	struct sroce_send_plan plan;
+	struct sroce_send_plan plan SROCE_FILLED_IN;
 	u32 packets;
 
 	packets = sroce_cc_sendable_packets(&req->cc, burst->now_ns);
@@ -254,8 +255,8 @@ static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
 /* Returns whether slots have been freed. */
 static bool complete_requests(struct sroce_qp *qp, u32 *budget)
 {
+	struct sroce_completion wc SROCE_FILLED_IN;
 	u32 retired = qp->req.retired;
-	struct sroce_completion wc;
 
 	while (*budget && sroce_requester_next_completion(&qp->req, &wc)) {
 		count_error(qp, wc.status);
@@ -280,16 +281,18 @@ static void check_state(struct sroce_qp *qp)
 
 static u64 work(struct sroce_qp *qp, u32 *budget)
 {
-	struct sroce_burst burst;
+	struct sroce_burst burst SROCE_FILLED_IN;
 
 	sroce_burst_init(&burst, qp, &qp->send);
 	qp->send.pace_ns = 0;
 	check_timeout(qp, burst.now_ns);
+	sroce_ride_expect(&burst);
 	do {
 		sroce_send_wqe_fetch(qp);
 		while (*budget && step(&burst, budget))
 			;
 	} while (complete_requests(qp, budget) && *budget);
+	sroce_ride_join(&burst);
 	check_state(qp);
 	return sroce_watch_ring(qp, next_deadline(qp, burst.now_ns));
 }

@@ -111,7 +111,8 @@ void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sro
 	burst->qp = qp;
 	burst->half = half;
 	burst->dscp = SROCE_PATH_DSCP;
-	burst->now_ns = ktime_get_ns();
+	burst->now_ns = half->now_ns ?: ktime_get_ns();
+	half->now_ns = 0;
 	sroce_run_init(&burst->run, &half->out);
 	sroce_lease_init(&burst->lease, &qp->dev->memory, qp->ibqp.pd);
 }

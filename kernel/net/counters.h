@@ -80,16 +80,16 @@ struct sroce_counters {
 
 extern const char *const sroce_counter_names[SROCE_CTR_COUNT];
 
-/* Add to a counter; any context. */
+/* Add to a counter; BH off, and not from a hard interrupt: no other adds meanwhile. */
 static inline void sroce_count_add(struct sroce_counters __percpu *counters,
 				   enum sroce_counter which, u64 n)
 {
-	this_cpu_add(counters->value[which], n);
+	__this_cpu_add(counters->value[which], n);
 }
 
 static inline void sroce_count(struct sroce_counters __percpu *counters, enum sroce_counter which)
 {
-	this_cpu_inc(counters->value[which]);
+	__this_cpu_inc(counters->value[which]);
 }
 
 u64 sroce_counter_sum(struct sroce_counters __percpu *counters, enum sroce_counter which);

@@ -114,6 +114,7 @@ void sroce_run_init(struct sroce_run *run, struct sk_buff_head *out)
 	run->skb = NULL;
 	run->fragment = NULL;
 	run->packets = 0;
+	run->rider_bytes = 0;
 }
 
 /**
@@ -142,6 +143,9 @@ bool sroce_run_continues(const struct sroce_run *run, const struct sroce_path *p
 
 	if (!skb || run->path != path || bytes > run->packet_bytes)
 		return false;
+	/* Behind one that is alone, what there is room for. */
+	if (info_of(skb)->packets && !skb_is_nonlinear(skb))
+		return bytes <= run->room_bytes;
 	/* A shorter one ends a run; it does not hinder one of its own size. */
 	if (bytes < run->packet_bytes && info_of(skb)->packets < 2)
 		return false;
@@ -167,13 +171,16 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 		   u8 tos, u32 bytes, u32 expected)
 {
 	struct sk_buff *skb;
+	u32 linear_bytes = 0;
 	bool runs, alone;
 
 	rcu_read_lock();
 	runs = takes_runs(dst->dev);
 	rcu_read_unlock();
 	alone = expected < 2 || !runs;
-	skb = sroce_skb_alloc(path, dst, tos, bytes, alone ? bytes : 0);
+	if (alone)
+		linear_bytes = bytes + (runs && run->rider_bytes <= bytes ? run->rider_bytes : 0);
+	skb = sroce_skb_alloc(path, dst, tos, bytes, linear_bytes);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
 	sroce_run_close(run);
@@ -187,7 +194,7 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 	info_of(skb)->summed = runs;
 	if (alone) {
 		run->next = skb_tail_pointer(skb);
-		run->room_bytes = bytes;
+		run->room_bytes = linear_bytes;
 	}
 	sroce_icrc_init(&run->icrc, skb_network_header(skb), udp_hdr(skb));
 	__skb_queue_tail(run->out, skb);
@@ -313,7 +320,7 @@ void sroce_run_end(struct sroce_run *run, u16 *ip_id)
 	run->next += run->bytes;
 	run->room_bytes -= run->bytes;
 	/* A linear skb is full; only the last packet of a run may be shorter. */
-	if (!skb_is_nonlinear(run->skb) || run->bytes != run->packet_bytes)
+	if (run->bytes != run->packet_bytes || (!skb_is_nonlinear(run->skb) && !run->room_bytes))
 		sroce_run_close(run);
 }
 
@@ -361,7 +368,7 @@ u32 sroce_run_repeat(struct sroce_run *run, u32 count, u32 psn, u16 ip_id)
 	u32 fit;
 
 	/* The first packet of a fragment has none in front. */
-	if (!run->skb || run->fragment || !run->room_bytes)
+	if (!run->skb || run->fragment || !skb_is_nonlinear(run->skb))
 		return 0;
 	fit = min(run->room_bytes, RUN_BYTES_MAX - run->skb->len) / run->packet_bytes;
 	run->repeats = min3(count, fit, RUN_PACKETS_MAX - info_of(run->skb)->packets);

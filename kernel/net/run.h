@@ -33,6 +33,7 @@
  * @room_bytes: how much room there is
  * @packet_bytes: of each packet of @skb, from the BTH to the ICRC
  * @bytes: of the packet begun, the same way
+ * @rider_bytes: of a packet that may come behind one that is alone, 0 for none; set by the caller
  * @icrc: of the open skb
  * @head: what the ICRC of the packet begun begins with
  * @sink: where its next byte goes, behind the headers
@@ -51,6 +52,7 @@ struct sroce_run {
 	u32	room_bytes;
 	u32	packet_bytes;
 	u32	bytes;
+	u32	rider_bytes;
 	struct sroce_icrc icrc;
 	struct sroce_crc_head head;
 	struct sroce_crc_sink sink;

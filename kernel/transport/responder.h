@@ -261,6 +261,8 @@ enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp);
 
 bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_packets,
 				   struct sroce_response_plan *plan);
+bool sroce_response_may_wait(const struct sroce_responder *resp,
+			     const struct sroce_response_plan *plan);
 void sroce_response_plan_packet(const struct sroce_responder *resp,
 				const struct sroce_response_plan *plan, u32 i,
 				struct sroce_packet *pkt);

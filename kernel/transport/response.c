@@ -118,6 +118,23 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 	return resp->ack_pending;
 }
 
+/**
+ * sroce_response_may_wait() - may a response wait a little for a request to travel with?
+ * @resp: the responder
+ * @plan: what is to be sent next
+ *
+ * Nobody needs an ACK to make progress but for room in a window. A refusal is urgent, and what
+ * answers a READ, or says what is missing, too.
+ *
+ * Return: whether it is an ACK.
+ */
+bool sroce_response_may_wait(const struct sroce_responder *resp,
+			     const struct sroce_response_plan *plan)
+{
+	return plan->kind == SROCE_RESPONSE_ACK && resp->state == SROCE_RQ_READY &&
+	       !resp->nak_pending;
+}
+
 static u8 read_response_opcode(const struct sroce_response_plan *plan, u32 i)
 {
 	bool first = plan->number + i == plan->base, last = plan->number + i == plan->end - 1;

@@ -185,9 +185,13 @@ bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 
 {
 	const struct sroce_selective *sel = &req->sel;
 
-	return sroce_requester_is_selective(req) &&
-	       (find_hole(req, req->unacked_psn, sel->lost_answer_psn, false, psn, count) ||
-		find_hole(req, sel->executed_psn, sel->lost_psn, true, psn, count));
+	if (!sroce_requester_is_selective(req))
+		return false;
+	/* Mostly nothing is lost. */
+	if (sel->lost_answer_psn == req->unacked_psn && sel->lost_psn == sel->executed_psn)
+		return false;
+	return find_hole(req, req->unacked_psn, sel->lost_answer_psn, false, psn, count) ||
+	       find_hole(req, sel->executed_psn, sel->lost_psn, true, psn, count);
 }
 
 static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)

@@ -198,6 +198,48 @@ TEST_P(ResponseRead, OpcodesFollowThePositionInTheResponse) {
   }
 }
 
+// Whether what is sent next may wait for a request to travel with.
+bool next_may_wait(const ReceiveQueue& rq) {
+  const auto plan = rq.next_response();
+  return plan && sroce_response_may_wait(&rq.resp, &*plan);
+}
+
+TEST(ResponseWait, AnAckMay) {
+  ReceiveQueue rq;
+  rq.receive(write_only(2000, 0x10000, 4));
+  EXPECT_TRUE(next_may_wait(rq));
+}
+
+TEST(ResponseWait, ARefusalMayNot) {
+  ReceiveQueue gap, no_receive, forbidden({.access = 0});
+  gap.receive(write_only(2001, 0x10000, 4));
+  no_receive.receive(send_only(2000, 4));
+  forbidden.receive(write_only(2000, 0x10000, 4));
+  EXPECT_FALSE(next_may_wait(gap));
+  EXPECT_FALSE(next_may_wait(no_receive));
+  EXPECT_FALSE(next_may_wait(forbidden));
+}
+
+TEST(ResponseWait, WhatAnswersAReadMayNotNorAnAckBehindIt) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4));
+  rq.receive(write_only(2001, 0x10000, 4));
+  EXPECT_FALSE(next_may_wait(rq));
+  rq.sent(*rq.next_response());
+  EXPECT_TRUE(next_may_wait(rq));
+}
+
+TEST(ResponseWait, NewsOfWhatIsHeldMayNot) {
+  ReceiveQueue rq({.hold_packets = 64, .selective = true});
+  for (u32 psn : {2000, 2002}) {
+    sroce_packet pkt = write_only(psn, 0x10000, 4);
+    pkt.selective = true;
+    rq.receive(pkt);
+  }
+  ASSERT_EQ(rq.next_response()->kind, SROCE_RESPONSE_SACK);
+  EXPECT_FALSE(next_may_wait(rq));
+}
+
 TEST(ResponseLongRead, TwoToThe31BytesAreAnsweredInOneSweep) {
   ReceiveQueue rq({.mtu_bytes = 256});
   rq.receive(read_request(2000, 0x10000, 1u << 31));
