@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Running a half: one runner at a time, rounds of work under the lock with
- * deliveries in between, and one timer for everything that happens later.
+ * deliveries in between, a timer for what happens later, and a tasklet for what cannot happen here.
  *
  * Who runs: whoever brings work and finds nobody running. Who finds somebody
  * sets `again` and leaves. The timer continues what a budget cut short, retries
- * after a shortage, watches the engine's deadline, and is how those who may not
- * take the lock (hard interrupts, skb destructors) get a half to run.
+ * after a shortage, and watches the engine's deadline. The tasklet is how those who may not
+ * take the lock (hard interrupts, skb destructors) get a half to run: a timer that is to fire
+ * at once would do it too, but programming the clock costs ten times as much.
  *
  * The timer is not cancelled, nor moved for each packet: one that fires too early
  * finds nothing to do and is armed anew. So it costs nothing per packet.
  */
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/ktime.h>
 
 #include "compat/compat.h"
@@ -35,38 +37,21 @@ void sroce_half_init(struct sroce_half *half, enum sroce_side side)
 	hrtimer_setup(&half->timer,
 		      side == SROCE_SEND_SIDE ? sroce_send_timer : sroce_recv_timer,
 		      CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-}
-
-static void start_timer(struct sroce_half *half, u64 at_ns)
-{
-	hrtimer_start(&half->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
-}
-
-/*
- * Now, never a time in the past: the softirq that calls timers goes on as long as
- * there is one that expired before it began, so that a half which has always more
- * to do would keep it, and all of receiving, for itself.
- */
-static void start_timer_now(struct sroce_half *half)
-{
-	start_timer(half, ktime_get_ns());
+	tasklet_setup(&half->tasklet,
+		      side == SROCE_SEND_SIDE ? sroce_send_tasklet : sroce_recv_tasklet);
 }
 
 /**
  * sroce_half_kick() - get a half to run soon, from any context
  * @half: of a QP that the caller holds a user of, or is a consumer of
  *
- * No lock is needed or taken but the timer's.
+ * No lock is needed or taken. What was written before is seen by the run: to schedule a tasklet,
+ * and to take that back before it runs, are full barriers.
  */
 void sroce_half_kick(struct sroce_half *half)
 {
-	/* Pairs with run_rounds(): who takes the kick back sees what it was for. */
-	smp_mb();
-	WRITE_ONCE(half->kicked, true);
-	/* Pairs with arm(): either it sees the kick, or our start comes last. */
-	smp_mb();
 	if (!READ_ONCE(half->dying))
-		start_timer_now(half);
+		tasklet_schedule(&half->tasklet);
 }
 
 static void arm(struct sroce_half *half, u64 deadline_ns)
@@ -74,11 +59,7 @@ static void arm(struct sroce_half *half, u64 deadline_ns)
 	if (half->dying || deadline_ns >= half->armed_ns)
 		return;
 	half->armed_ns = deadline_ns;
-	start_timer(half, deadline_ns);
-	/* Pairs with sroce_half_kick(). */
-	smp_mb();
-	if (READ_ONCE(half->kicked))
-		start_timer_now(half);
+	hrtimer_start(&half->timer, ns_to_ktime(deadline_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
 static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work,
@@ -90,9 +71,6 @@ static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_
 	do {
 		half->again = false;
 		half->retry = false;
-		WRITE_ONCE(half->kicked, false);
-		/* What a kicker published before it set the flag is seen by the work. */
-		smp_mb();
 		deadline_ns = work(qp, &budget);
 		left_over = sroce_half_deliver(qp, half, may_call_back);
 		/* A round costs something even when others leave us nothing but wakeups. */
@@ -102,7 +80,7 @@ static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_
 	if (!budget)
 		deadline_ns = ktime_get_ns() + YIELD_NS;
 	else if (half->again || left_over)
-		deadline_ns = ktime_get_ns();
+		sroce_half_kick(half);
 	else if (half->retry)
 		deadline_ns = min(deadline_ns, ktime_get_ns() + RETRY_NS);
 	arm(half, deadline_ns);

@@ -8,6 +8,7 @@
 
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
@@ -32,15 +33,15 @@ enum sroce_side {
  * struct sroce_half - what a shell needs beside an engine half
  * @lock: protects the engine half, the path and everything here; taken with BH off
  * @timer: softirq hrtimer: the engine's deadline, and "go on" after a budget
+ * @tasklet: runs the half in softirq, soon (see sroce_half_kick())
  * @armed_ns: when @timer fires at the latest, SROCE_NEVER when it is not armed
- * @kicked: somebody without @lock started @timer, to fire at once (see sroce_half_kick())
  * @side: which half this is
  * @running: somebody runs this half (see above)
  * @again: work came up meanwhile; the runner makes another round
  * @yielding: the budget was spent: only the timer goes on
  * @pace_ns: congestion control lets nothing more out before, 0 for no wait
  * @retry: the last round ran out of memory or routes: another one in a while
- * @dying: the QP is being destroyed: the timer is not armed any more
+ * @dying: the QP is being destroyed: neither timer nor tasklet is started any more
  * @wake: the consumer of the half's CQ is to be called back
  * @events: events to dispatch, BIT(enum ib_event_type)
  * @failed: the QP is to follow this half into error
@@ -57,8 +58,8 @@ enum sroce_side {
 struct sroce_half {
 	spinlock_t lock;
 	struct hrtimer timer;
+	struct tasklet_struct tasklet;
 	u64	armed_ns;
-	bool	kicked;
 	u8	side;
 	bool	running;
 	bool	again;

@@ -101,6 +101,14 @@ static void wake_consumer(struct sroce_half *half, struct sroce_cq *cq)
 	half->wake = false;
 }
 
+static void stop_halves(struct sroce_qp *qp)
+{
+	hrtimer_cancel(&qp->send.timer);
+	hrtimer_cancel(&qp->recv.timer);
+	tasklet_kill(&qp->send.tasklet);
+	tasklet_kill(&qp->recv.tasklet);
+}
+
 /**
  * sroce_qp_quiesce() - wait until nobody is at work on the QP
  * @qp: removed from the table
@@ -117,11 +125,9 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->ref->released);
-	/* A timer may have started the other one before it could know. */
-	hrtimer_cancel(&qp->send.timer);
-	hrtimer_cancel(&qp->recv.timer);
-	hrtimer_cancel(&qp->send.timer);
-	hrtimer_cancel(&qp->recv.timer);
+	/* One may have started another before it could know. */
+	stop_halves(qp);
+	stop_halves(qp);
 
 	wake_consumer(&qp->send, qp->send_cq);
 	wake_consumer(&qp->recv, qp->recv_cq);

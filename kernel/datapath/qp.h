@@ -223,11 +223,13 @@ void sroce_address_put(struct sroce_address *address);
 /* Packets of one run before the timer takes over: a window, so that an ACK may open all of it. */
 #define SROCE_RUN_BUDGET	256
 enum hrtimer_restart sroce_send_timer(struct hrtimer *timer);
+void sroce_send_tasklet(struct tasklet_struct *tasklet);
 void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
 	__releases(&qp->send.lock);
 
 /* respond.c */
 enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer);
+void sroce_recv_tasklet(struct tasklet_struct *tasklet);
 void sroce_recv_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
 	__releases(&qp->recv.lock);
 

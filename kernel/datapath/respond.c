@@ -21,13 +21,25 @@ static void put_sack(const struct sroce_qp *qp, struct sroce_crc_sink *sink, u32
 	sroce_sink_pass(sink, bytes);
 }
 
+/* How many packets as large as the one numbered @i follow it at once, about, with it. */
+static u32 expected_packets(const struct sroce_qp *qp, const struct sroce_response_plan *plan,
+			    u32 i, const struct sroce_packet *pkt)
+{
+	/* What is sent again travels alone: what lost it, lost all that it travelled with. */
+	if (plan->replay || plan->kind != SROCE_RESPONSE_READ)
+		return 1;
+	if (!(pkt->info->flags & SROCE_OPF_AETH))
+		return plan->packet_count - i;
+	/* The first and the last have an AETH, the rest none: the next one's first is as the last. */
+	return pkt->info->flags & SROCE_OPF_LAST ? max(qp->resp.resources.pending, 1u) : 1;
+}
+
 /* Returns 0, also for a packet that is lost at once; -EFAULT for a bad region; -ENOMEM. */
 static int build_packet(struct sroce_burst *burst, const struct sroce_response_plan *plan, u32 i,
 			struct sroce_packet *pkt)
 {
 	struct sroce_qp *qp = burst->qp;
 	u64 va = plan->va + (u64)i * qp->resp.attr.mtu_bytes;
-	u32 expected = 1;
 	struct sroce_crc_sink *sink;
 	int err;
 
@@ -35,10 +47,8 @@ static int build_packet(struct sroce_burst *burst, const struct sroce_response_p
 		pkt->psn = psn_add(plan->first_psn, i);
 	else
 		sroce_response_plan_packet(&qp->resp, plan, i, pkt);
-	/* What is sent again travels alone: what lost it, lost all that it travelled with. */
-	if (!plan->replay && !(pkt->info->flags & SROCE_OPF_AETH))
-		expected = plan->packet_count - i;
-	err = sroce_burst_begin(burst, &qp->recv.path, pkt, expected, &sink);
+	err = sroce_burst_begin(burst, &qp->recv.path, pkt, expected_packets(qp, plan, i, pkt),
+				&sink);
 	if (err)
 		return err == -ENOMEM ? -ENOMEM : 0;
 	if (plan->kind == SROCE_RESPONSE_SACK)
@@ -249,4 +259,16 @@ enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer)
 	qp->recv.yielding = false;
 	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
 	return HRTIMER_NORESTART;
+}
+
+/**
+ * sroce_recv_tasklet() - the receive half was kicked
+ * @tasklet: the tasklet
+ */
+void sroce_recv_tasklet(struct tasklet_struct *tasklet)
+{
+	struct sroce_qp *qp = container_of(tasklet, struct sroce_qp, recv.tasklet);
+
+	spin_lock_bh(&qp->recv.lock);
+	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
 }

@@ -325,3 +325,15 @@ enum hrtimer_restart sroce_send_timer(struct hrtimer *timer)
 	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
 	return HRTIMER_NORESTART;
 }
+
+/**
+ * sroce_send_tasklet() - the send half was kicked
+ * @tasklet: the tasklet
+ */
+void sroce_send_tasklet(struct tasklet_struct *tasklet)
+{
+	struct sroce_qp *qp = container_of(tasklet, struct sroce_qp, send.tasklet);
+
+	spin_lock_bh(&qp->send.lock);
+	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
+}

@@ -18,7 +18,7 @@
 #define QUEUED_BYTES_HIGH	(256 * 1024)
 #define QUEUED_PACKETS_MIN	64
 #define QUEUED_PACKETS_MAX	256
-#define QUEUED_PACKETS_LOW	32
+#define QUEUED_PACKETS_LOW	16
 
 static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_half *half)
 {
