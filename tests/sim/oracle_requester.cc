@@ -232,6 +232,7 @@ void Conversation::retried() {
 
 void Conversation::rnr_waited(u64 until_ns) {
   rnr_retries_++;
+  retries_ = 0;
   rnr_until_ns_ = until_ns;
   require(side_.rnr_retry == SROCE_RNR_RETRY_INFINITE || rnr_retries_ <= side_.rnr_retry + 1u,
           "rnr_retry exceeded", "%u RNR NAKs without progress", rnr_retries_);
