@@ -25,7 +25,7 @@ help:
 	@echo 'make tools                       build the command sroce in build/tools/'
 	@echo 'make install [KDIR=…]            install module, provider and tool; DESTDIR= for a package'
 	@echo 'make demo                        the main job: two guests and stock RDMA tools'
-	@echo 'make check                       the tests that CI runs (scripts/check --full: every case on every kernel)'
+	@echo 'make check                       the tests that CI runs (scripts/check --full: what takes long, too)'
 	@echo 'make test-unit                   unit tests with the sanitizers'
 	@echo 'make test-sim                    whole conversations in virtual time'
 	@echo 'make test-fuzz                   replay the fuzzers'\'' corpora and a fixed number of new inputs'

@@ -43,6 +43,6 @@ cache_build()
 			die "$what: failed, the log is $dir.log"
 		fi
 		mv -T "$dir.partial" "$dir"
-		say "made $what in $((SECONDS - start)) s"
+		say "made ${what%% (*} in $((SECONDS - start)) s"
 	) 9>"$dir.lock"
 }

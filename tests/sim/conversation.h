@@ -56,7 +56,7 @@ class Conversation {
   void progressed();
   void retried();
   u32 retries() const { return retries_; }
-  void rnr_waited(u64 until_ns);
+  void rnr_waited(u64 until_ns, bool selective);
   void send_completed(const sroce_completion& wc);
   void sends_must_be_complete() const;
   // From now on the queue may be flushed: its QP was moved to ERR, its peer may be gone.

@@ -230,8 +230,9 @@ void Conversation::retried() {
   require(!no_repeats_, "timeout or NAK on a clean path", "retry %u", retries_);
 }
 
-void Conversation::rnr_waited(u64 until_ns) {
+void Conversation::rnr_waited(u64 until_ns, bool selective) {
   rnr_retries_++;
+  if (!selective) retries_ = 0;
   rnr_until_ns_ = until_ns;
   require(side_.rnr_retry == SROCE_RNR_RETRY_INFINITE || rnr_retries_ <= side_.rnr_retry + 1u,
           "rnr_retry exceeded", "%u RNR NAKs without progress", rnr_retries_);

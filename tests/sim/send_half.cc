@@ -153,11 +153,12 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
             plan.unacked_psn);
     retried_gap_psn_ = plan.unacked_psn;
   }
-  if (plan.action == SROCE_ACK_ACCEPT && plan.rnr) out_->rnr_waited(now_ns_ + plan.rnr_wait_ns);
+  if (plan.action == SROCE_ACK_ACCEPT && plan.rnr)
+    out_->rnr_waited(now_ns_ + plan.rnr_wait_ns, plan.selective);
   if (plan.action == SROCE_ACK_ACCEPT && retry) out_->retried();
   if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RETRY_EXC_ERR) out_->retried();
   if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RNR_RETRY_EXC_ERR)
-    out_->rnr_waited(0);
+    out_->rnr_waited(0, plan.selective);
   if (plan.action == SROCE_ACK_DROP)
     require(requester_.unacked_psn == unacked_psn, "a dropped packet has an effect", "psn=%06x",
             unacked_psn);

@@ -668,6 +668,19 @@ TEST(CompleterRnr, TheAckTimerRestsDuringTheWait) {
   EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + 655'360'000);
 }
 
+// In-tree rxe complains of the packets behind the one it refused, and may be heard after the wait.
+TEST(CompleterRnr, RestoresTheRetryCount) {
+  SendsInFlight sq(2, {.retry_cnt = 1, .rnr_retry = 7});
+  for (int i = 0; i < 100; i++) {
+    sq.receive(rnr_nak(1000));
+    sq.expire();
+    ASSERT_EQ(sq.send_all().size(), 2u);
+    sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1000));
+    ASSERT_FALSE(sq.failed()) << i;
+    sq.send_all();
+  }
+}
+
 TEST(CompleterRnr, AnAckDuringTheWaitEndsIt) {
   SendsInFlight sq(2);
   sq.receive(rnr_nak(1000, 0));
