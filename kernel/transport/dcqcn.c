@@ -20,8 +20,10 @@
  * interface does not tell, as Linux's own virtual devices do.
  *
  * Two decreases are at least rp_rate_reduce_monitor_period apart, and a round trip
- * (of up to 1 ms): what comes sooner is news of before the decrease, and in
- * software a round trip is longer than the 50 us between CNPs. Every CNP puts off
+ * (of up to 10 ms): what comes sooner is news of before the decrease, and in
+ * software a round trip is longer than the 50 us between CNPs. Nor are the periods of
+ * alpha and of the increase timer shorter: behind a slow link a flow may send a
+ * packet in 300 us, and would rise twice for each CNP that lowers it. Every CNP puts off
  * increases, so that they do not win while a long queue drains. And a target that
  * is more than ten times the rate is from another time: the first increase after
  * a decrease divides it by eight, as QCN does, or each end of an incast would
@@ -46,7 +48,7 @@
 #include "transport/congestion_ops.h"
 
 #define ASSUMED_LINE_RATE	(10000ull * SROCE_CC_MBPS)
-#define MAX_RTT_NS		SROCE_CC_MSEC
+#define MAX_RTT_NS		(10 * SROCE_CC_MSEC)
 /* The rate has reached the limit when less than limit >> RELEASE_SHIFT is missing. */
 #define RELEASE_SHIFT		7
 #define STAGE_MAX		0xffffu
@@ -95,10 +97,19 @@ static u32 power(u32 base, u64 exponent)
 	return result;
 }
 
+/*
+ * It is the round trip, and not what a flow sends, because all who share a queue have about
+ * the same one: who sends little must not rise more slowly.
+ */
+static u64 at_least_round_trip(const struct sroce_cc *cc, u32 period_us)
+{
+	return max((u64)period_us * SROCE_CC_USEC, min_t(u64, cc->srtt_ns, MAX_RTT_NS));
+}
+
 static void update_alpha(struct sroce_cc *cc, u64 now_ns)
 {
 	struct sroce_dcqcn *dc = &cc->dcqcn;
-	u32 period_ns = max(READ_ONCE(cc->params->rp_dce_tcp_rtt), 1u) * SROCE_CC_USEC;
+	u32 period_ns = at_least_round_trip(cc, max(READ_ONCE(cc->params->rp_dce_tcp_rtt), 1u));
 	u32 keep = READ_ONCE(cc->params->rp_dce_tcp_g) << ALPHA_PARAM_SHIFT;
 	u64 periods = div_u64(cc_elapsed_ns(now_ns, dc->alpha_ns), period_ns);
 
@@ -163,7 +174,7 @@ static void increase(struct sroce_cc *cc, u64 limit, u32 *stage, u32 other, u64 
 static void update_rate(struct sroce_cc *cc, u64 now_ns)
 {
 	struct sroce_dcqcn *dc = &cc->dcqcn;
-	u32 period_ns = max(READ_ONCE(cc->params->rp_time_reset), 1u) * SROCE_CC_USEC;
+	u32 period_ns = at_least_round_trip(cc, max(READ_ONCE(cc->params->rp_time_reset), 1u));
 	u32 period_bytes = READ_ONCE(cc->params->rp_byte_reset);
 	u64 times = div_u64(cc_elapsed_ns(now_ns, dc->timer_ns), period_ns);
 	u64 counts = period_bytes ? div_u64(dc->bytes, period_bytes) : 0;
@@ -209,10 +220,8 @@ static void begin_limit(struct sroce_cc *cc, u64 now_ns)
 static bool may_cut(const struct sroce_cc *cc, u64 now_ns)
 {
 	u32 period_us = READ_ONCE(cc->params->rp_rate_reduce_monitor_period);
-	u64 wait_ns = min_t(u64, cc->srtt_ns, MAX_RTT_NS);
 
-	wait_ns = max(wait_ns, (u64)period_us * SROCE_CC_USEC);
-	return cc_elapsed_ns(now_ns, cc->dcqcn.cut_ns) >= wait_ns;
+	return cc_elapsed_ns(now_ns, cc->dcqcn.cut_ns) >= at_least_round_trip(cc, period_us);
 }
 
 /* What alpha leaves of the rate. */

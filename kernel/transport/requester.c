@@ -31,6 +31,8 @@
 #define MAX_SLACK_NS		100000000ull
 /* So many questions without an answer are not one lost packet. */
 #define MANY_ASKED		3
+/* Probes, each twice as patient, before the first answer of all is given up: 30 ms. */
+#define FIRST_ASKS		4
 /* Probes in a row after which nothing that the peer said it holds is believed. */
 #define DOUBT_PROBES		3
 
@@ -436,8 +438,11 @@ void sroce_requester_heard(struct sroce_requester *req, u64 now_ns)
 	req->probe.shift = 0;
 	req->probe.asked = 0;
 	req->probe.deadline_ns = SROCE_NEVER;
-	if (req->next_psn != req->unacked_psn)
+	/* Who is paced may be long about asking: no answer is due before. */
+	if (sroce_requester_forward(req, req->next_psn) > req->since_ack_req)
 		sroce_requester_expect(req, now_ns);
+	else if (req->next_psn != req->unacked_psn)
+		sroce_requester_start_timer(req, now_ns);
 }
 
 /**
@@ -477,6 +482,12 @@ static void ack_timeout(struct sroce_requester *req, u64 now_ns)
 	sroce_requester_expect(req, now_ns);
 }
 
+/* Several packets have asked. Where nothing was ever answered, the way may simply be long. */
+static bool is_silent(const struct sroce_requester *req, u8 asks)
+{
+	return req->probe.asked >= MANY_ASKED && (req->rtt.srtt_ns || asks >= FIRST_ASKS);
+}
+
 /*
  * An answer is late. A standard peer that misses what it expects is silent, so
  * who has gone back already, or asked several times, goes back. Else one packet
@@ -492,7 +503,7 @@ static void ask(struct sroce_requester *req, u64 now_ns)
 	if (sroce_requester_is_selective(req)) {
 		sroce_selective_ask(req, shift >= DOUBT_PROBES);
 	} else if (req->gone_back || req->next_psn != req->sent_psn ||
-		   req->probe.asked >= MANY_ASKED) {
+		   is_silent(req, shift)) {
 		/* The ACK timer runs on: a dead peer is to be noticed. */
 		u64 ack_deadline_ns = req->ack_deadline_ns;
 
@@ -521,7 +532,8 @@ bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns)
 	req->probe.sent = false;
 	if (!psn_before(req->unacked_psn, req->probe.end_psn))
 		return false;
-	if (now_ns - req->probe.at_ns >= req->rtt.min_ns)
+	/* Before the first round trip is known, nothing is. */
+	if (req->rtt.min_ns && now_ns - req->probe.at_ns >= req->rtt.min_ns)
 		return true;
 	/* It covers the probe and no more, again: was the round trip thought too long? */
 	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.early++)

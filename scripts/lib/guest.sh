@@ -39,6 +39,7 @@ guest_start() # ROLE; sets guest_pid
 	fi
 }
 
+# no_timer_check: on a busy machine the timer may seem not to work for the tenth of a second that the kernel looks at it.
 qemu_start() # ROLE
 {
 	local role=$1 network cpus=2

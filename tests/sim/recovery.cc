@@ -174,7 +174,7 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
 
   const bool answered = before.probe.sent && psn_before(before.probe.psn, req.unacked_psn);
   if (!answered || !psn_before(req.unacked_psn, before.probe.end_psn)) return;
-  const bool its_own = now_ns_ - before.probe.at_ns >= req.rtt.min_ns;
+  const bool its_own = req.rtt.min_ns && now_ns_ - before.probe.at_ns >= req.rtt.min_ns;
   const bool selective = req.sel.mode == SROCE_SELECTIVE_ON;
   // Where packets come late the next question decides.
   const bool missed = selective

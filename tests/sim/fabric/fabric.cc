@@ -14,9 +14,11 @@ constexpr u64 kFair = 950;
 
 Fabric::Fabric(const Scenario& scenario) : scenario_(scenario), rng_(scenario.seed()) {
   const Link uplink(link_settings(false), rng_), downlink(link_settings(true), rng_);
+  LinkSettings port = link_settings(true);
+  port.ps_per_byte = scenario.port_ps_per_byte();
   for (u32 i = 0; i <= receiver(); i++) {
     hosts_.emplace_back(i, uplink, scenario.full_bytes(), events_, pool_);
-    downlinks_.push_back(downlink);
+    downlinks_.push_back(i < receiver() ? downlink : Link(port, rng_));
   }
   flows_.resize(scenario.senders);
   for (u32 i = 0; i < scenario.senders; i++) {
@@ -188,7 +190,7 @@ Result Fabric::figures() {
   Result result;
   const u64 elapsed_ns = now_ns_ - scenario_.warm_ns;
   // A packet is smaller than 2^13 bytes, a byte takes less than 2^14 ps: 2^27 packets fit.
-  result.goodput = acked_ * scenario_.full_bytes() * scenario_.ps_per_byte() / elapsed_ns;
+  result.goodput = acked_ * scenario_.full_bytes() * scenario_.port_ps_per_byte() / elapsed_ns;
   result.sent_per_acked = acked_ ? 1000 * (data_sent() - data_sent_at_warm_) / acked_ : 0;
   percentiles(result);
   result.jain = fairness(&Flow::acked_at_warm);

@@ -36,6 +36,7 @@ struct Scenario {
   // The network.
   u32 senders = 1;
   u64 rate_mbps = 10'000;
+  u64 port_mbps = 0;   // of the switch's port towards the receiver; 0: the same
   Ns rtt_ns = 55'000;  // of a full packet and its ACK, nobody else there
   u64 queue_bytes = ~0ull;
   Marking marking;
@@ -62,6 +63,8 @@ struct Scenario {
   bool pending = false;  // the engine cannot do this yet: not run
 
   u64 ps_per_byte() const { return 8'000'000 / rate_mbps; }
+  // At the bottleneck.
+  u64 port_ps_per_byte() const { return 8'000'000 / (port_mbps ? port_mbps : rate_mbps); }
   u32 full_bytes() const { return full_wire_bytes(std::min(message_bytes, mtu_bytes)); }
   u32 message_packets() const;
   u32 window() const;

@@ -122,10 +122,10 @@ TEST_F(DcqcnCut, ThereIsOneCutInARoundTrip) {
   EXPECT_EQ(cc_.cuts, 2u);
 }
 
-TEST_F(DcqcnCut, ARoundTripOfMoreThanAMillisecondIsNotWaitedFor) {
+TEST_F(DcqcnCut, ARoundTripOfMoreThanTenMillisecondsIsNotWaitedFor) {
   cnp();
   round_trip(kSecond);
-  for (int i = 0; i < 20; i++) cnp_after(50 * kMicrosecond);
+  for (int i = 0; i < 200; i++) cnp_after(50 * kMicrosecond);
   EXPECT_EQ(cc_.cuts, 2u);
 }
 
@@ -260,6 +260,16 @@ TEST_F(DcqcnAlpha, GrowsWhileCnpsCome) {
   EXPECT_NEAR(alpha / kAlphaOne, 1 - std::pow(1020 / 1024., 199), 2e-3);
 }
 
+TEST_F(DcqcnAlpha, APeriodIsNotShorterThanARoundTrip) {
+  params_.rp_initial_alpha_value = 1;
+  cnp();
+  round_trip(2 * kMillisecond);
+  for (int i = 0; i < 19; i++) cnp_after(100 * kMicrosecond);
+  const u32 alpha = cc_.dcqcn.alpha;
+  cnp_after(100 * kMicrosecond);
+  EXPECT_NEAR((cc_.dcqcn.alpha - alpha) / kAlphaOne, 4 / 1024., 1e-4);
+}
+
 TEST_F(DcqcnAlpha, StartsAnewWhenTheLimitEnded) {
   cnp();
   look_after(kSecond);
@@ -278,6 +288,24 @@ TEST_F(DcqcnIncrease, FastRecoveryHalvesTheGap) {
     EXPECT_EQ(cc_.dcqcn.target_rate, kLine);
     EXPECT_STREQ(sroce_cc_state_name(&cc_), "fast recovery");
   }
+}
+
+TEST_F(DcqcnIncrease, TheTimersPeriodIsNotShorterThanARoundTrip) {
+  cnp();
+  round_trip(2 * kMillisecond);
+  const u64 rate = cc_.rate;
+  for (int i = 0; i < 19; i++) look_after(100 * kMicrosecond);
+  EXPECT_EQ(cc_.rate, rate);
+  look_after(100 * kMicrosecond);
+  EXPECT_NEAR(static_cast<double>(kLine - cc_.rate), (kLine - rate) / 2., 8);
+}
+
+TEST_F(DcqcnIncrease, ALongRoundTripPutsOffNothingForMoreThanTenMilliseconds) {
+  cnp();
+  round_trip(kSecond);
+  const u64 rate = cc_.rate;
+  look_after(10 * kMillisecond);
+  EXPECT_GT(cc_.rate, rate);
 }
 
 // A rate far below the line, with the target at the rate of before the last cut.

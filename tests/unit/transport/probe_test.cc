@@ -128,6 +128,49 @@ TEST(Probe, AnAnswerSoonerThanARoundTripIsToTheFirstTransmission) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
+// A sender that is paced sends a packet now and then, and asks with every 64th.
+TEST(Probe, IsNotDueBeforeSomethingAsked) {
+  SendQueue sq(AdaptiveSends::adapt({.window_packets = 1024}));
+  sq.post(send_of(200 * 1024));
+  std::vector<sroce_packet> sent = {sq.packet(sq.send(1), 0)};
+  while (!sent.back().ack_req) sent.push_back(sq.packet(sq.send(1), 0));
+  const u32 asked = sent.back().psn;
+  sq.send(1);
+  sq.now += 20 * kMicrosecond;
+  sq.receive(ack(asked));
+  EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + 100 * kMillisecond)
+      << "the ACK timer runs, no probe";
+  do sent.push_back(sq.packet(sq.send(1), 0));
+  while (!sent.back().ack_req);
+  EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + sroce_rtt_probe_ns(&sq.req.rtt));
+}
+
+// A queue of 2 MiB at 1 Gb/s is longer than the first guess at a round trip.
+TEST(Probe, OfAPathThatHasNotAnsweredYetDoesNotGoBack) {
+  SendQueue sq(AdaptiveSends::adapt({.ack_timeout_ns = 0}));
+  for (int i = 0; i < 8; i++) sq.post(send_of(10));
+  sq.send_all();
+  ASSERT_GE(sq.req.probe.asked, 4u);
+  for (int i = 0; i < 4; i++) {
+    sq.expire();
+    EXPECT_EQ(psns_of(sq.send_all()), Psns{999}) << i;
+  }
+  sq.expire();
+  EXPECT_EQ(sq.send_all().size(), 8u);
+}
+
+TEST(Probe, SaysNothingOfLossBeforeARoundTripIsKnown) {
+  SendQueue sq(AdaptiveSends::adapt({.ack_timeout_ns = 0}));
+  for (int i = 0; i < 3; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.req.rtt.timing = false;
+  sq.expire();
+  sq.send_all();
+  sq.now += kMillisecond;
+  sq.receive(ack(999));
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
 TEST(Probe, WhoseAnswerCoversEverythingStopsTheTimer) {
   AdaptiveSends sq(2);
   sq.expire();

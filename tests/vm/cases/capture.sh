@@ -31,6 +31,12 @@ tool "ib_atomic_bw CMP_AND_SWAP" ib_atomic_bw -x GID -F -n 20 -A CMP_AND_SWAP -t
 for address in "$A_IP" "$A_IP6"; do
 	pair "rping to $address" rping -s -a "$address" -v -V -C 5 -S 3001 -- rping -c -a "$address" -v -V -C 5 -S 3001
 done
+# Selective acknowledgements, which only sroce's own peers send each other.
+if [[ $A_TYPE$B_TYPE == srocesroce ]]; then
+	netem delay 2ms reorder 50% 50%
+	tool "ib_write_bw, out of order" ib_write_bw -x GID -F -s 65536 -n 16 -t 4
+	netem
+fi
 rxe_lacks=()
 [[ $A_TYPE$B_TYPE != *rxe* ]] || rxe_lacks=(--skip "SQD,SEND_WITH_INV")
 DUET_GID_A=$A_GID DUET_GID_B=$B_GID duet "IPv4" rc_verify --quick --max-size 10000 "${rxe_lacks[@]}"

@@ -2,7 +2,7 @@
 # The module's netlink family through the tool: parameters set and read back, and what a queue pair is doing.
 # guests: one
 # links: sroce
-# seconds: 60
+# seconds: 120
 set -euo pipefail
 . /share/vm/lib.sh
 topology
@@ -53,4 +53,21 @@ says "only those of the device" 0 "^RTS +GSI +$B_DEV" on_b "$sroce" qp "$B_DEV"
 says "no QPs of no device" 6 "sroce_x" on_a "$sroce" qp sroce_x
 on_a pkill ibv_rc_pingpong
 on_b pkill ibv_rc_pingpong || true
+wait $client $server || true
+
+# --- more of them than fit into a message ----------------------------------------------------------------
+
+many=300
+list_qpns() { "$sroce" qp "$A_DEV" -j | grep -o '"qpn": *[0-9]*' | sort -u | wc -l; }
+lists_all() { (($(list_qpns) == many + 1)); }
+export -f list_qpns lists_all
+export many
+on_b ib_write_bw -d "$B_DEV" -x "$B_GID" -F -q $many -t 1 -s 64 -D 50 >/dev/null 2>&1 &
+server=$!
+on_b wait_until 20 listens ib_write_bw
+on_a chrt -i 0 ib_write_bw -d "$A_DEV" -x "$A_GID" -F -q $many -t 1 -s 64 -D 50 "$B_IP" >/dev/null 2>&1 &
+client=$!
+check "$many QPs, each once, and that of the kernel" on_a wait_until 20 lists_all
+on_a pkill ib_write_bw
+on_b pkill ib_write_bw || true
 wait $client $server || true

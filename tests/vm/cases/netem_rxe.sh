@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A standard peer, in-tree rxe, on a path that loses, repeats and reorders. rxe gives up by itself now and then, so a tool that
+# fails is no failure here; what arrives must be right, nobody may hang, and afterwards all works.
+# guests: one
+# links: sroce-rxe rxe-sroce
+# seconds: 240
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+export LIMIT=25
+
+on_a ethtool -K "$A_IF" tso off gso off gro off >/dev/null
+on_b ethtool -K "$B_IF" tso off gso off gro off >/dev/null
+
+sroce_end=a
+[[ $A_TYPE == sroce ]] || sroce_end=b
+
+# Data that is compared: rc_pingpong -c, rping -V.
+impaired() # NAME NETEM_OPTION...
+{
+	local name=$1 wrong=0 done=0 _
+	shift
+	netem "$@"
+	for _ in 1 2 3; do
+		if talk ibv_rc_pingpong -d "$A_DEV" -g "$A_GID" -s 10000 -n 100 -c -- ibv_rc_pingpong -d "$B_DEV" -g "$B_GID" -s 10000 -n 100 -c "$A_IP"; then
+			done=$((done + 1))
+		fi
+		! grep -q 'invalid data' <<<"$pair_report" || wrong=$((wrong + 1))
+		if talk ib_write_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -n 64 -- ib_write_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -n 64 "$A_IP"; then
+			done=$((done + 1))
+		fi
+	done
+	netem
+	echo "# $name: $done of 6 ended well"
+	check "$name: no byte is wrong" test "$wrong" -eq 0
+	tool "$name: and after it a clean path" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+}
+
+impaired "loss 0.5 %" loss 0.5%
+impaired "every 20th packet twice" duplicate 5%
+impaired "reordering" delay 500us reorder 75% 50%
+# What loss does not bring about.
+for counter in rx_icrc_encapsulated req_remote_access_errors resp_remote_access_errors drop_length drop_pad; do
+	expect_counter $sroce_end $counter -eq 0
+done

@@ -1,0 +1,138 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Many senders, one receiver, and in between a switch whose port towards the receiver is slow. Sourced after lib.sh.
+#
+#   namespaces h1 ... hN [ eth0 ]---veth---[ bridge in "switch", to_d shaped and marking ]---veth---[ eth0 ] namespace d
+#
+# ib_core shows counters in the first namespace only, which is where cases run.
+
+SENDERS=8
+D_IP=10.1.0.100
+# A second. All of this, eight senders and the receiver's tools, may run on half a processor.
+BOTTLENECK_BYTES=$((12500000 / TIME_FACTOR))
+export D_IP
+
+in_switch() { in_namespace switch "$@"; }
+each_sender() { seq "$SENDERS"; }
+address_of() { [[ $1 == d ]] && echo "$D_IP" || echo "10.1.0.${1#h}"; } # NAMESPACE
+
+add_host() # NAMESPACE
+{
+	ip netns add "$1"
+	ip -n "$1" link set lo up
+	ip link add eth0 netns "$1" type veth peer name "to_$1" netns switch
+	ip -n switch link set "to_$1" up master bridge
+	# A packet at a time, as from wires.
+	in_namespace "$1" ethtool -K eth0 tso off gso off gro off >/dev/null
+	ip -n "$1" link set eth0 up
+	ip -n "$1" address add "$(address_of "$1")/24" dev eth0
+	in_namespace "$1" rdma link add "sroce_$1" type sroce netdev eth0
+}
+
+incast_topology()
+{
+	local i
+	set -E
+	trap 'stopped_at="$BASH_COMMAND, ${BASH_SOURCE[0]##*/} line $LINENO"' ERR
+	trap leave_topology EXIT
+	echo "# $CASE on $KERNEL: $SENDERS senders"
+	load_module sroce
+	install_provider
+	ip netns add switch
+	ip -n switch link add bridge up type bridge
+	add_host d
+	D_GID=$(in_namespace d wait_for_gid sroce_d "$D_IP")
+	for i in $(each_sender); do
+		add_host "h$i"
+		in_namespace "h$i" wait_until 10 ping -c 1 -W 1 "$D_IP"
+	done
+	echo "# ready after $(lap) s"
+}
+
+# bottleneck QDISC OPTION...: below a rate, so that what waits waits there. The tools' own TCP passes by: it is not ECN
+# capable, and would be dropped where RoCE is marked.
+bottleneck()
+{
+	in_switch tc qdisc delete dev to_d root 2>/dev/null || true
+	in_switch tc qdisc replace dev to_d root handle 1: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+	in_switch tc filter add dev to_d parent 1: protocol ip u32 match ip protocol 17 0xff match ip dport 4791 0xffff flowid 1:2
+	in_switch tc qdisc replace dev to_d parent 1:2 handle 2: tbf rate "${BOTTLENECK_BYTES}bps" burst 16kb limit 100mb
+	in_switch tc qdisc replace dev to_d parent 2:1 handle 3: "$@"
+}
+
+# What tc says of the inner qdisc: sent (bytes), dropped, backlog (bytes), marked (packets)
+port_statistics()
+{
+	in_switch tc -s qdisc show dev to_d | awk '
+		/^qdisc/ { inner = $3 == "3:" }
+		!inner { next }
+		/Sent/ { sent = $2; match($0, /dropped [0-9]+/); dropped = substr($0, RSTART + 8, RLENGTH - 8) }
+		/backlog/ {
+			backlog = $2 + 0
+			if ($2 ~ /Kb/) backlog *= 1024
+			if ($2 ~ /Mb/) backlog *= 1048576
+		}
+		{ for (i = 1; i < NF; i++) if ($i ~ /^(marked|ce_mark)$/) marked = $(i + 1) }
+		END { print sent + 0, dropped + 0, backlog + 0, marked + 0 }'
+}
+
+sum_of() # COUNTER DEVICE...
+{
+	local name=$1 sum=0 device
+	shift
+	for device; do
+		sum=$((sum + $(counter "$device" "$name")))
+	done
+	echo $sum
+}
+
+senders_sum() # COUNTER
+{
+	# shellcheck disable=SC2046
+	sum_of "$1" $(each_sender | sed s/^/sroce_h/)
+}
+
+set_all() # PARAMETER VALUE...
+{
+	local device
+	for device in d $(each_sender | sed s/^/h/); do
+		"$programs/sroce" set "sroce_$device" "$@" >/dev/null
+	done
+}
+
+# A server at d for each of the others, and clients that send until stop_flows. With events: pollers would take turns at the one
+# processor there may be.
+start_flows()
+{
+	local i port gid flow=(ib_send_bw -F -e -m 1024 -s 65536 -u 18 -n 100000)
+	flows=$(mktemp -d)
+	for i in $(each_sender); do
+		in_namespace d "${flow[@]}" -d sroce_d -x "$D_GID" -p $((18000 + i)) >"$flows/server$i" 2>&1 &
+	done
+	for i in $(each_sender); do
+		port=$((18000 + i))
+		gid=$(in_namespace "h$i" wait_for_gid "sroce_h$i" "$(address_of "h$i")")
+		in_namespace d wait_until 10 port_listens $port
+		in_namespace "h$i" "${flow[@]}" -d "sroce_h$i" -x "$gid" -p $port "$D_IP" >"$flows/client$i" 2>&1 &
+	done
+}
+
+stop_flows()
+{
+	pkill -x ib_send_bw
+	wait || true
+}
+
+port_listens() { ss -Hltn "sport = :$1" | grep .; } # PORT
+export -f port_listens
+
+# Bytes a sender has put on its wire.
+bytes_sent() { in_namespace "h$1" cat /sys/class/net/eth0/statistics/tx_bytes; } # SENDER
+
+all_sent() # bytes of each sender, in a line
+{
+	local i
+	for i in $(each_sender); do
+		bytes_sent "$i"
+	done | xargs
+}
