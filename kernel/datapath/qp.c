@@ -21,6 +21,8 @@
 
 /* What may be in flight at most; how much of it is what the path holds (see send_plan.c). */
 #define WINDOW_PACKETS	8192
+/* A SEND waits for a receive as long as its peer would have to; its ACK timeout is longer. */
+#define STARVE_NS	(1 * NSEC_PER_MSEC)
 
 static_assert((int)SROCE_QPS_RESET == IB_QPS_RESET);
 static_assert((int)SROCE_QPS_RTS == IB_QPS_RTS);
@@ -259,8 +261,10 @@ static void apply_responder_attr(struct sroce_qp *qp, const struct ib_qp_attr *a
 		resp->mtu_bytes = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_DEST_QPN)
 		resp->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
-	if (mask & IB_QP_MIN_RNR_TIMER)
+	if (mask & IB_QP_MIN_RNR_TIMER) {
 		resp->min_rnr_timer = attr->min_rnr_timer;
+		resp->starve_ns = min(sroce_rnr_wait_ns(attr->min_rnr_timer), STARVE_NS);
+	}
 	if (mask & IB_QP_RQ_PSN)
 		sroce_responder_start_psn(&qp->resp, attr->rq_psn);
 }

@@ -181,6 +181,8 @@ static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQUENCE);
 		break;
 	case SROCE_RECV_HOLD:
+		if (plan->starves)
+			break;
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQ_REQUEST);
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQUENCE);
 		break;

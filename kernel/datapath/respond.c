@@ -218,6 +218,8 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 	sroce_burst_init(&burst, qp, &qp->recv);
 	qp->recv.pace_ns = 0;
 	sroce_ride_stop(qp);
+	if (qp->resp.reorder.starving && sroce_ring_pending(&qp->rq_ring))
+		sroce_responder_fed(&qp->resp, burst.now_ns);
 	if (sroce_responder_deadline(&qp->resp) != SROCE_NEVER)
 		sroce_responder_timeout(&qp->resp, burst.now_ns);
 	if (qp->resp.reorder.count)

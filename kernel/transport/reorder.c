@@ -14,6 +14,10 @@
  *
  * How long a while? As long as packets were late of late.
  *
+ * A request that finds no receive WQE is kept, too, and what comes behind it: its
+ * consumer may only be waiting for the processor, and is looked after now and then. Only
+ * when that has taken as long as the peer would have to wait in any case is it refused.
+ *
  * The bitmap: bit i of octet n, from the least significant, is PSN
  * ACK + 1 + 8n + i. So the first bit, the expected PSN, is never set.
  */
@@ -26,6 +30,8 @@
 /* How long a packet may be late. */
 #define PATIENCE_MIN_NS		50000ull
 #define PATIENCE_MAX_NS		2000000ull
+/* When to look first whether there is a receive WQE. */
+#define LOOK_NS			20000u
 /*
  * A selective peer hears of a gap that so many packets have passed, soon again, and
  * then of so many together: it asks that often itself. It hears whenever it asks,
@@ -86,6 +92,57 @@ static bool report_is_due(struct sroce_responder *resp, const struct sroce_packe
 }
 
 /**
+ * sroce_reorder_starves() - is a request kept that finds no receive WQE?
+ * @resp: the responder
+ * @pkt: the expected packet
+ * @plan: @plan->starves and @plan->kept are set
+ *
+ * Return: whether it is; else it is refused.
+ */
+bool sroce_reorder_starves(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			   struct sroce_recv_plan *plan)
+{
+	plan->starves = resp->attr.starve_ns && sroce_reorder_plan(resp, pkt, plan);
+	return plan->starves;
+}
+
+static void keep(struct sroce_reorder *reorder, u32 psn)
+{
+	psn_map_add(&reorder->held, psn);
+	reorder->count++;
+	if (psn_before(reorder->end_psn, psn_add(psn, 1)))
+		reorder->end_psn = psn_add(psn, 1);
+}
+
+/* The expected packet is here: nothing is missing, and nobody is told. */
+static void starve(struct sroce_responder *resp, u64 now_ns)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+
+	reorder->nak_at_ns = SROCE_NEVER;
+	if (reorder->starving)
+		return;
+	reorder->starving = true;
+	reorder->starved_at_ns = now_ns + resp->attr.starve_ns;
+	reorder->look_ns = LOOK_NS;
+	reorder->look_at_ns = min(now_ns + LOOK_NS, reorder->starved_at_ns);
+}
+
+/**
+ * sroce_responder_fed() - there is a receive WQE again
+ * @resp: the responder
+ * @now_ns: monotonic time
+ *
+ * What was kept is to be taken up, see sroce_responder_next_held().
+ */
+void sroce_responder_fed(struct sroce_responder *resp, u64 now_ns)
+{
+	resp->reorder.starving = false;
+	/* It has waited here, not on its way. */
+	resp->reorder.open_since_ns = now_ns;
+}
+
+/**
  * sroce_reorder_hold() - a packet came before its turn
  * @resp: the responder
  * @pkt: the packet
@@ -106,12 +163,15 @@ void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet 
 		reorder->report_at = REPORT_FIRST;
 	}
 	if (kept && !plan->kept) {
-		psn_map_add(&reorder->held, pkt->psn);
-		reorder->count++;
+		keep(reorder, pkt->psn);
 		reorder->unreported++;
-		if (psn_before(reorder->end_psn, psn_add(pkt->psn, 1)))
-			reorder->end_psn = psn_add(pkt->psn, 1);
 	}
+	if (plan->starves && !kept)
+		sroce_responder_refuse(resp);
+	else if (plan->starves)
+		starve(resp, now_ns);
+	if (plan->starves || reorder->starving)
+		return;
 	if (reorder->peer_selective && report_is_due(resp, pkt))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	if (!resp->gap_reported || plan->kept)
@@ -130,6 +190,8 @@ void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns
 	u32 count = (resp->epsn - from_psn) & SROCE_PSN_MASK;
 
 	reorder->refused = false;
+	if (reorder->starving)
+		sroce_responder_fed(resp, now_ns);
 	if (!reorder->open) {
 		resp->gap_reported = false;
 		return;
@@ -149,8 +211,12 @@ void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns
 	if (reorder->peer_selective && !reorder->count && reorder->report_at > REPORT_FIRST)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	reorder->open = reorder->count;
-	if (reorder->open && !psn_map_has(&reorder->held, resp->epsn))
-		expect_the_rest(resp, now_ns);
+	if (!reorder->open || psn_map_has(&reorder->held, resp->epsn))
+		return;
+	expect_the_rest(resp, now_ns);
+	/* What came behind one that starved, nobody was told of. */
+	if (reorder->peer_selective && reorder->unreported >= reorder->report_at)
+		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 
 /**
@@ -174,6 +240,7 @@ void sroce_reorder_drop(struct sroce_responder *resp)
 		psn_map_clear(&reorder->held);
 	reorder->count = 0;
 	reorder->open = false;
+	reorder->starving = false;
 	reorder->nak_at_ns = SROCE_NEVER;
 }
 
@@ -188,7 +255,7 @@ bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
-	if (!reorder->count || !psn_map_has(&reorder->held, resp->epsn))
+	if (!reorder->count || reorder->starving || !psn_map_has(&reorder->held, resp->epsn))
 		return false;
 	*psn = resp->epsn;
 	psn_map_remove(&reorder->held, resp->epsn);
@@ -204,7 +271,22 @@ bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn)
  */
 u64 sroce_responder_deadline(const struct sroce_responder *resp)
 {
-	return resp->reorder.nak_at_ns;
+	const struct sroce_reorder *reorder = &resp->reorder;
+
+	return reorder->starving ? min(reorder->nak_at_ns, reorder->look_at_ns) :
+				   reorder->nak_at_ns;
+}
+
+static void look_again(struct sroce_responder *resp, u64 now_ns)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+
+	if (now_ns >= reorder->starved_at_ns) {
+		sroce_responder_refuse(resp);
+		return;
+	}
+	reorder->look_ns *= 2;
+	reorder->look_at_ns = min(now_ns + reorder->look_ns, reorder->starved_at_ns);
 }
 
 /**
@@ -214,6 +296,8 @@ u64 sroce_responder_deadline(const struct sroce_responder *resp)
  */
 void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns)
 {
+	if (resp->reorder.starving && now_ns >= resp->reorder.look_at_ns)
+		look_again(resp, now_ns);
 	if (now_ns < resp->reorder.nak_at_ns)
 		return;
 	resp->reorder.nak_at_ns = SROCE_NEVER;

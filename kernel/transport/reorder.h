@@ -26,6 +26,10 @@ struct sroce_responder;
  * @open_since_ns: since when
  * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER for not
  * @patience_ns: how long a packet may be late without being lost
+ * @starving: the expected packet is kept, too: it waits for a receive WQE
+ * @starved_at_ns: when it is refused
+ * @look_at_ns: when to look again whether there is one
+ * @look_ns: and how long after that
  */
 struct sroce_reorder {
 	struct sroce_psn_map held;
@@ -39,12 +43,19 @@ struct sroce_reorder {
 	u64	open_since_ns;
 	u64	nak_at_ns;
 	u64	patience_ns;
+	bool	starving;
+	u64	starved_at_ns;
+	u64	look_at_ns;
+	u32	look_ns;
 };
 
 bool sroce_reorder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			struct sroce_recv_plan *plan);
 void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			const struct sroce_recv_plan *plan, bool kept, u64 now_ns);
+bool sroce_reorder_starves(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			   struct sroce_recv_plan *plan);
+void sroce_responder_fed(struct sroce_responder *resp, u64 now_ns);
 void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
 void sroce_reorder_reported(struct sroce_responder *resp);
 void sroce_reorder_drop(struct sroce_responder *resp);
@@ -57,5 +68,6 @@ void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, 
 /* Shared by responder.c and reorder.c. */
 void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
 void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
+void sroce_responder_refuse(struct sroce_responder *resp);
 
 #endif

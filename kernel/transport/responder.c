@@ -299,7 +299,8 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 	}
 	/* RNR comes first: without a WQE there is no length to compare with. */
 	if (consumes_wqe(pkt) && !resp->recv_held) {
-		plan->verdict = SROCE_RECV_RNR;
+		plan->verdict = sroce_reorder_starves(resp, pkt, plan) ? SROCE_RECV_HOLD :
+									 SROCE_RECV_RNR;
 		return false;
 	}
 	if (consumes_wqe(pkt) && resp->recv->status != SROCE_WC_SUCCESS) {
@@ -625,7 +626,11 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
 	sroce_resources_replay(&resp->resources, plan->resource, from, to);
 }
 
-static void commit_rnr(struct sroce_responder *resp)
+/**
+ * sroce_responder_refuse() - there is no receive WQE: the peer has to wait
+ * @resp: the responder
+ */
+void sroce_responder_refuse(struct sroce_responder *resp)
 {
 	sroce_responder_schedule_nak(resp, SROCE_AETH_RNR_NAK | resp->attr.min_rnr_timer,
 				     resp->epsn);
@@ -664,7 +669,7 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 		commit_nak(resp, plan);
 		return;
 	case SROCE_RECV_RNR:
-		commit_rnr(resp);
+		sroce_responder_refuse(resp);
 		return;
 	case SROCE_RECV_HOLD:
 		sroce_reorder_hold(resp, pkt, plan, result->status == SROCE_MEM_OK, now_ns);

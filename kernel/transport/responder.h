@@ -50,6 +50,7 @@ enum sroce_rq_event {
  * @qkey: Q_Key datagrams must carry
  * @access: SROCE_ACCESS_REMOTE_* that the QP permits
  * @min_rnr_timer: code sent in RNR NAKs
+ * @starve_ns: how long what finds no receive WQE is kept before it is refused, 0: not at all
  * @hold_packets: packets that may be kept out of order, at most a PSN map's
  *                span; 0 for none, as a standard responder
  * @selective: tell a selective peer what is kept
@@ -61,6 +62,7 @@ struct sroce_responder_attr {
 	u32	qkey;
 	u8	access;
 	u8	min_rnr_timer;
+	u64	starve_ns;
 	u32	hold_packets;
 	bool	selective;
 };
@@ -128,7 +130,7 @@ enum sroce_verdict {
 	SROCE_RECV_ACK_AGAIN,	/* duplicate SEND or WRITE: acknowledge, do not execute */
 	SROCE_RECV_NAK,		/* @syndrome; nothing to do */
 	SROCE_RECV_RNR,		/* no receive WQE; nothing to do */
-	SROCE_RECV_HOLD,	/* before its turn: keep it, unless @kept already */
+	SROCE_RECV_HOLD,	/* its turn will come: keep it, unless @kept already */
 	SROCE_RECV_PLACE,	/* place the payload as @target says */
 	SROCE_RECV_READ,	/* check that @va, @check_bytes may be read */
 	SROCE_RECV_ATOMIC,	/* perform the atomic, hand its old value to commit */
@@ -150,6 +152,7 @@ enum sroce_target {
  * @wc_status: status of the receive completion that goes with a NAK;
  *             SROCE_WC_SUCCESS when no receive WQE is involved
  * @kept: SROCE_RECV_HOLD: the packet is held already
+ * @starves: SROCE_RECV_HOLD: it is the expected one, and waits for a receive WQE
  * @invalidate: after placing, invalidate @inv_rkey (SEND with invalidate)
  * @atomic_op: enum sroce_opcode of SROCE_RECV_ATOMIC
  * @resource: slot to replay
@@ -171,6 +174,7 @@ struct sroce_recv_plan {
 	u8	syndrome;
 	u8	wc_status;
 	bool	kept;
+	bool	starves;
 	bool	invalidate;
 	u8	atomic_op;
 	u8	access;
@@ -236,12 +240,6 @@ struct sroce_response_plan {
 	u32	rkey;
 };
 
-/* A fatal NAK has been sent and nothing is left to say: the QP goes to ERR. */
-static inline bool sroce_responder_is_dead(const struct sroce_responder *resp)
-{
-	return resp->state == SROCE_RQ_FAILED && !resp->nak_pending && !resp->resources.pending;
-}
-
 void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
 			  struct sroce_recv_wqe *recv);
 void sroce_responder_reset(struct sroce_responder *resp);
@@ -266,6 +264,7 @@ bool sroce_response_may_wait(const struct sroce_responder *resp,
 void sroce_response_plan_packet(const struct sroce_responder *resp,
 				const struct sroce_response_plan *plan, u32 i,
 				struct sroce_packet *pkt);
+bool sroce_responder_is_dead(const struct sroce_responder *resp);
 void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt);
 void sroce_responder_response_sent(struct sroce_responder *resp,
 				   const struct sroce_response_plan *plan,

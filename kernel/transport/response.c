@@ -66,7 +66,9 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 
 static bool sack_is_due(const struct sroce_responder *resp)
 {
-	return resp->ack_pending && resp->reorder.peer_selective && resp->reorder.count;
+	/* The bitmap has no place for the expected packet. */
+	return resp->ack_pending && resp->reorder.peer_selective && resp->reorder.count &&
+	       !resp->reorder.starving;
 }
 
 static void plan_sack(const struct sroce_responder *resp, struct sroce_response_plan *plan)
@@ -116,6 +118,17 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
 	plan->first_psn = resp->ack_psn;
 	return resp->ack_pending;
+}
+
+/**
+ * sroce_responder_is_dead() - a fatal NAK has been sent and nothing is left to say
+ * @resp: the responder
+ *
+ * Return: whether that is so; then the QP goes to ERR.
+ */
+bool sroce_responder_is_dead(const struct sroce_responder *resp)
+{
+	return resp->state == SROCE_RQ_FAILED && !resp->nak_pending && !resp->resources.pending;
 }
 
 /**

@@ -75,6 +75,8 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
                            SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
   responder_.attr.min_rnr_timer = side_.min_rnr_timer;
   responder_.attr.hold_packets = side_.hold_packets;
+  if (side_.starves)
+    responder_.attr.starve_ns = std::min<u64>(sroce_rnr_wait_ns(side_.min_rnr_timer), 1000000);
   responder_.attr.selective = side_.selective;
   sroce_resources_init(&responder_.resources, resources_.data(), side_.max_dest_rd_atomic);
   sroce_responder_start_psn(&responder_, peer_first_psn);
@@ -165,7 +167,9 @@ void Host::run(u64 now_ns) {
   now_ns_ = now_ns;
   if (resume_ns_ <= now_ns) resume_ns_ = SROCE_NEVER;
   handle_deadline();
+  feed();
   sroce_responder_timeout(&responder_, now_ns);
+  drop_kept();
   run_send();
   run_recv();
   check_requester();

@@ -63,6 +63,8 @@ class Host {
   void take_request(const sroce_packet& pkt, std::span<const u8> payload, bool held);
   bool keep(const sroce_packet& pkt, std::span<const u8> payload);
   void drop_kept();
+  void feed();
+  void take_up_kept();
   void write_sack(const sroce_response_plan& plan);
   void fetch_receive();
   sroce_recv_result execute(const sroce_packet& pkt, const sroce_recv_plan& plan,

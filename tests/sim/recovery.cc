@@ -209,6 +209,15 @@ void Host::check_held() const {
           'A' + number_);
   require(!reorder.peer_selective || reorder.nak_at_ns == SROCE_NEVER,
           "a selective peer is to get a NAK", "epsn=%06x", responder_.epsn);
+  if (reorder.starving) {
+    // Nothing is missing but a receive: soon it is looked for, and in the end the peer refused.
+    require(reorder.nak_at_ns == SROCE_NEVER, "a gap is reported where there is none", "epsn=%06x",
+            responder_.epsn);
+    require(kept_.contains(responder_.epsn) && reorder.look_at_ns <= reorder.starved_at_ns &&
+                reorder.starved_at_ns <= now_ns_ + responder_.attr.starve_ns,
+            "starves for ever", "epsn=%06x", responder_.epsn);
+    return;
+  }
   require(!reorder.count || reorder.peer_selective || reorder.nak_at_ns != SROCE_NEVER ||
               responder_.gap_reported,
           "a gap will never be reported", "epsn=%06x", responder_.epsn);
@@ -223,7 +232,8 @@ void Host::check_taken(const sroce_packet& pkt, const sroce_recv_plan& plan) {
   require(plan.verdict != SROCE_RECV_RNR || !responder_.reorder.count, "packets kept after RNR",
           "%u", responder_.reorder.count);
   require(plan.verdict != SROCE_RECV_HOLD || !plan.kept || responder_.reorder.peer_selective ||
-              responder_.nak_pending || responder_.reorder.nak_at_ns != SROCE_NEVER,
+              responder_.reorder.starving || responder_.nak_pending ||
+              responder_.reorder.nak_at_ns != SROCE_NEVER,
           "the peer repeats what is held, and nobody tells it", "psn=%06x", pkt.psn);
 }
 

@@ -133,9 +133,20 @@ void Host::drop_kept() {
           kept_.size(), responder_.reorder.count);
 }
 
+// What waited for a receive is taken up when there is one.
+void Host::feed() {
+  if (!responder_.reorder.starving || in_->fetched_receives() == posted_receives_) return;
+  sroce_responder_fed(&responder_, now_ns_);
+  take_up_kept();
+}
+
 void Host::handle_request(const sroce_packet& pkt, std::span<const u8> payload) {
   take_request(pkt, payload, false);
   drop_kept();
+  take_up_kept();
+}
+
+void Host::take_up_kept() {
   u32 psn;
   while (sroce_responder_next_held(&responder_, &psn)) {
     auto node = kept_.extract(psn);

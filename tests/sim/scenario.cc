@@ -65,6 +65,7 @@ Side make_side(Rng& rng) {
   side.adaptive = rng.chance(0.6);
   side.hold_packets = rng.pick(kHold);
   side.selective = side.hold_packets && rng.chance(0.8);
+  side.starves = side.hold_packets && side.start_psn % 2;
   return side;
 }
 
@@ -157,11 +158,12 @@ std::string Scenario::describe() const {
     const PathFaults& faults = path[i];
     text += format(
         "\n  %c: psn=%06x slots=%u window=%u rd=%u/%u retry=%u rnr=%u timeout=%u rnr_timer=%u"
-        " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d hold=%u",
+        " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d hold=%u"
+        " starves=%d",
         'A' + i, side.start_psn, side.slots, side.window_packets, side.max_rd_atomic,
         side.max_dest_rd_atomic, side.retry_cnt, side.rnr_retry, side.timeout_exponent,
         side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd,
-        side.adaptive, side.selective, side.hold_packets);
+        side.adaptive, side.selective, side.hold_packets, side.starves);
     text += format(
         "\n  %c->%c: loss=%g duplicate=%g reorder=%g corrupt=%g fuzz=%g forge=%g jitter=%lluns",
         'A' + i, 'B' - i, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,

@@ -49,6 +49,7 @@ struct Side {
   bool adaptive = false;   // probes and window from what is measured
   bool selective = false;  // speaks selective repeat, both ways
   u32 hold_packets = 0;    // kept out of order
+  bool starves = false;    // so is, for a while, what finds no receive
 };
 
 struct Scenario {

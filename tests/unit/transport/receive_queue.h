@@ -13,6 +13,7 @@
 
 #include "port/engine.h"
 #include "repetition.h"
+#include "requests.h"
 
 namespace sroce_test {
 
@@ -26,6 +27,7 @@ struct ReceiveQueueOptions {
   u32 qkey = 0x1234;
   u32 hold_packets = 0;
   bool selective = false;
+  u64 starve_ns = 0;
 };
 
 class ReceiveQueue {
@@ -40,6 +42,7 @@ class ReceiveQueue {
                  .qkey = options.qkey,
                  .access = options.access,
                  .min_rnr_timer = options.min_rnr_timer,
+                 .starve_ns = options.starve_ns,
                  .hold_packets = options.hold_packets,
                  .selective = options.selective};
     sroce_responder_start_psn(&resp, options.psn);
@@ -71,29 +74,21 @@ class ReceiveQueue {
   // @result.
   sroce_recv_plan receive(const sroce_packet& pkt, const sroce_recv_result& result = {}) {
     const sroce_recv_plan made = receive_one(pkt, result);
-    if (made.verdict == SROCE_RECV_HOLD && !made.kept && result.status == SROCE_MEM_OK) {
-      EXPECT_TRUE(kept_.try_emplace(pkt.psn, pkt).second);
-    }
-    u32 psn;
-    while (sroce_responder_next_held(&resp, &psn)) {
-      const auto node = kept_.extract(psn);
-      EXPECT_FALSE(node.empty()) << "a packet never kept: " << psn;
-      if (node.empty()) break;
-      taken_up.push_back(psn);
-      receive_one(node.mapped(), {});
-    }
-    // As every shell does: what the engine has passed or given up is dropped.
-    std::erase_if(kept_, [this](const auto& one) {
-      return !resp.reorder.count || psn_before(one.first, resp.epsn);
-    });
-    EXPECT_EQ(kept_.size(), resp.reorder.count);
+    keep(made, pkt, result);
+    take_up();
     return made;
+  }
+  // The shell finds a receive that what is kept waits for.
+  void feed() {
+    sroce_responder_fed(&resp, now);
+    take_up();
   }
   bool timer_runs() const { return sroce_responder_deadline(&resp) != SROCE_NEVER; }
   void expire() {
     ASSERT_TRUE(timer_runs());
     now = sroce_responder_deadline(&resp);
     sroce_responder_timeout(&resp, now);
+    drop_kept();
   }
 
   std::optional<sroce_response_plan> next_response(u32 max_packets = 1u << 24) const {
@@ -148,6 +143,29 @@ class ReceiveQueue {
     std::vector<u64> recv;
   };
 
+  void keep(const sroce_recv_plan& made, const sroce_packet& pkt, const sroce_recv_result& result) {
+    if (made.verdict != SROCE_RECV_HOLD || made.kept || result.status != SROCE_MEM_OK) return;
+    EXPECT_TRUE(kept_.try_emplace(pkt.psn, pkt).second);
+  }
+  void take_up() {
+    u32 psn;
+    while (sroce_responder_next_held(&resp, &psn)) {
+      const auto node = kept_.extract(psn);
+      EXPECT_FALSE(node.empty()) << "a packet never kept: " << psn;
+      if (node.empty()) break;
+      taken_up.push_back(psn);
+      keep(receive_one(node.mapped(), {}), node.mapped(), {});
+    }
+    drop_kept();
+  }
+  // As every shell does: what the engine has passed or given up is dropped.
+  void drop_kept() {
+    std::erase_if(kept_, [this](const auto& one) {
+      return !resp.reorder.count || psn_before(one.first, resp.epsn);
+    });
+    EXPECT_EQ(kept_.size(), resp.reorder.count);
+  }
+
   sroce_recv_plan receive_one(const sroce_packet& pkt, const sroce_recv_result& result) {
     if (sroce_responder_wants_wqe(&resp, &pkt) && !buffers_.empty()) fetch_buffer();
     const sroce_recv_plan made = plan(pkt);
@@ -178,56 +196,6 @@ class ReceiveQueue {
   u64 next_wr_id_ = 0;
   std::map<u32, sroce_packet> kept_;
 };
-
-// Requests, as a peer would send them.
-inline sroce_packet request(u8 opcode, u32 psn, u32 payload_bytes = 0) {
-  sroce_packet pkt = {};
-  pkt.count = 1;
-  pkt.opcode = opcode;
-  pkt.info = sroce_opcode_lookup(opcode);
-  pkt.header_bytes = pkt.info->header_bytes;
-  pkt.migreq = true;
-  pkt.psn = psn & SROCE_PSN_MASK;
-  pkt.payload_bytes = payload_bytes;
-  pkt.pad_bytes = -payload_bytes & 3;
-  return pkt;
-}
-inline sroce_packet asking(sroce_packet pkt) {
-  pkt.ack_req = true;
-  return pkt;
-}
-inline sroce_packet with_reth(sroce_packet pkt, u64 va, u32 length, u32 rkey = 0xbeef) {
-  pkt.va = va;
-  pkt.rkey = rkey;
-  pkt.dma_length = length;
-  return pkt;
-}
-inline sroce_packet send_only(u32 psn, u32 bytes) {
-  return asking(request(SROCE_OP_SEND_ONLY, psn, bytes));
-}
-inline sroce_packet write_only(u32 psn, u64 va, u32 bytes) {
-  return asking(with_reth(request(SROCE_OP_WRITE_ONLY, psn, bytes), va, bytes));
-}
-inline sroce_packet write_first(u32 psn, u64 va, u32 message_bytes, u32 payload_bytes = 1024) {
-  return with_reth(request(SROCE_OP_WRITE_FIRST, psn, payload_bytes), va, message_bytes);
-}
-inline sroce_packet read_request(u32 psn, u64 va, u32 bytes) {
-  return with_reth(request(SROCE_OP_READ_REQUEST, psn), va, bytes);
-}
-inline sroce_packet fetch_add_request(u32 psn, u64 addend) {
-  sroce_packet pkt = request(SROCE_OP_FETCH_ADD, psn);
-  pkt.va = 0x20000;
-  pkt.rkey = 0xbeef;
-  pkt.swap_add = addend;
-  return pkt;
-}
-inline sroce_packet compare_swap_request(u32 psn, u64 compare, u64 swap) {
-  sroce_packet pkt = fetch_add_request(psn, swap);
-  pkt.opcode = SROCE_OP_COMPARE_SWAP;
-  pkt.info = sroce_opcode_lookup(pkt.opcode);
-  pkt.compare = compare;
-  return pkt;
-}
 
 // What memory says.
 constexpr sroce_recv_result outcome(sroce_mem_status status) { return {status, SROCE_MEM_OK, 0}; }

@@ -180,6 +180,114 @@ TEST(ReorderBudget, HoldsAWholeSpan) {
   EXPECT_EQ(sroce_psn_map_count(&rq.resp.reorder.held, 0, kSpan), 0u);
 }
 
+// ---------------------------------------------------------------- what waits for a receive
+
+// Keeps what finds no receive for a while.
+struct PatientQueue : HoldingQueue {
+  explicit PatientQueue(bool selective_peer = false)
+      : HoldingQueue({.hold_packets = 64, .selective = selective_peer, .starve_ns = kStarveNs}) {}
+  void send(const Psns& psns) {
+    for (u32 psn : psns)
+      receive(resp.attr.selective ? selective(send_only(psn, 10)) : send_only(psn, 10));
+  }
+  static constexpr u64 kStarveNs = 200000;
+};
+
+TEST(ReorderStarve, ASendWithoutAReceiveIsKept) {
+  PatientQueue rq;
+  const sroce_recv_plan plan = rq.receive(send_only(2000, 10));
+  EXPECT_EQ(plan.verdict, SROCE_RECV_HOLD);
+  EXPECT_TRUE(plan.starves);
+  EXPECT_TRUE(rq.respond().empty());
+}
+
+TEST(ReorderStarve, WhatIsKeptIsTakenUpWhenThereIsAReceive) {
+  PatientQueue rq;
+  rq.send({2000, 2001, 2002});
+  rq.post(100);
+  rq.post(100);
+  rq.feed();
+  EXPECT_EQ(rq.completions.size(), 2u);
+  EXPECT_EQ(rq.resp.epsn, 2002u);
+  EXPECT_EQ(rq.resp.reorder.count, 1u);
+  rq.post(100);
+  rq.feed();
+  EXPECT_EQ(rq.completions.size(), 3u);
+  EXPECT_FALSE(rq.timer_runs());
+  expect_nak(rq, kAckSyndrome, 2002);
+}
+
+TEST(ReorderStarve, ItIsRefusedAfterAWhileAndWhatIsBehindItDropped) {
+  PatientQueue rq;
+  rq.send({2000, 2001});
+  const u64 start = rq.now;
+  for (int looks = 0; rq.resp.reorder.starving && looks < 100; looks++) {
+    EXPECT_TRUE(rq.respond().empty());
+    rq.expire();
+  }
+  EXPECT_EQ(rq.now - start, PatientQueue::kStarveNs);
+  expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  EXPECT_FALSE(rq.timer_runs());
+}
+
+TEST(ReorderStarve, OnceRefusedItIsRefusedAtOnce) {
+  PatientQueue rq;
+  rq.send({2000});
+  while (rq.resp.reorder.starving) rq.expire();
+  rq.respond();
+  EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_RNR);
+}
+
+TEST(ReorderStarve, WhatIsBehindItIsNoGap) {
+  PatientQueue standard, selective_peer(true);
+  for (PatientQueue* rq : {&standard, &selective_peer}) {
+    for (u32 psn = 2000; psn < 2040; psn++) rq->send({psn});
+    EXPECT_TRUE(rq->respond().empty());
+    EXPECT_EQ(rq->resp.reorder.nak_at_ns, SROCE_NEVER);
+    EXPECT_EQ(rq->resp.reorder.patience_ns, 0u);
+    rq->post(100);
+    rq->now += 100000;
+    rq->feed();
+    EXPECT_EQ(rq->resp.reorder.patience_ns, 0u);
+  }
+}
+
+TEST(ReorderStarve, AGapBehindItIsReportedAfterwards) {
+  PatientQueue rq;
+  rq.send({2000, 2002});
+  rq.post(100);
+  rq.feed();
+  EXPECT_EQ(rq.resp.epsn, 2001u);
+  rq.respond();
+  rq.expire();
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2001);
+}
+
+TEST(ReorderStarve, TheSamePacketAgainIsKnownAsKeptOrTaken) {
+  PatientQueue rq;
+  rq.send({2000});
+  EXPECT_TRUE(rq.receive(send_only(2000, 10)).kept);
+  rq.post(100);
+  EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_PLACE);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  EXPECT_FALSE(rq.resp.reorder.starving);
+}
+
+TEST(ReorderStarve, WithoutMemoryItIsRefused) {
+  PatientQueue rq;
+  rq.receive(send_only(2000, 10), {.status = SROCE_MEM_BAD_LOCAL});
+  expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
+}
+
+TEST(ReorderStarve, ErrDropsIt) {
+  PatientQueue rq;
+  rq.send({2000, 2001});
+  sroce_responder_set_state(&rq.resp, SROCE_RQ_ERROR);
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  EXPECT_FALSE(rq.timer_runs());
+}
+
 // ---------------------------------------------------------------- what is given up
 
 TEST(ReorderPurge, WantOfAReceiveDropsWhatIsHeld) {
