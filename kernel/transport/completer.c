@@ -299,7 +299,7 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		req->rnr_until_ns = now_ns + plan->rnr_wait_ns;
 		if (req->attr.rnr_retry != SROCE_RNR_RETRY_INFINITE)
 			req->rnr_retry_left--;
-		/* It is there, and has all that went before; late NAKs of what follows do no harm. */
+		/* It is there, and has all that went before; late NAKs do no harm. */
 		if (!plan->selective) {
 			req->retry_left = req->attr.retry_cnt;
 			req->timeout_shift = 0;
