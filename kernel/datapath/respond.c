@@ -30,7 +30,7 @@ static u32 expected_packets(const struct sroce_qp *qp, const struct sroce_respon
 		return 1;
 	if (!(pkt->info->flags & SROCE_OPF_AETH))
 		return plan->packet_count - i;
-	/* The first and the last have an AETH, the rest none: the next one's first is as the last. */
+	/* The first and the last have an AETH: the next one's first is as large as this last. */
 	return pkt->info->flags & SROCE_OPF_LAST ? max(qp->resp.resources.pending, 1u) : 1;
 }
 
