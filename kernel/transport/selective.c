@@ -672,12 +672,14 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 	if (sroce_requester_forward(req, sel->executed_psn) >
 	    sroce_requester_forward(req, req->next_psn))
 		sroce_requester_move_cursor(req, sel->executed_psn);
-	if (psn != req->unacked_psn) {
+	if (psn != req->unacked_psn)
 		leave_behind(req, psn);
-		catch_up(&sel->lost_psn, psn);
-		catch_up(&sel->top_psn, psn);
-		catch_up(&sel->answer_psn, psn);
-		catch_up(&sel->lost_answer_psn, psn);
+	/* Not only then: what is behind, counted forward, would be far ahead. */
+	catch_up(&sel->lost_psn, psn);
+	catch_up(&sel->top_psn, psn);
+	catch_up(&sel->answer_psn, psn);
+	catch_up(&sel->lost_answer_psn, psn);
+	if (psn != req->unacked_psn) {
 		sroce_requester_advance(req, psn, now_ns);
 	} else if (news) {
 		sroce_requester_heard(req, now_ns);
