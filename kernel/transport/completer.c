@@ -94,6 +94,7 @@ static void plan_read_response(const struct sroce_requester *req, const struct s
 	bool last = number + pkt->count == wqe->psn_count;
 
 	if (wqe->opcode != SROCE_WR_READ || !sroce_aeth_is_ack(pkt) ||
+	    number + pkt->count > wqe->psn_count ||
 	    last != !!(pkt->info->flags & SROCE_OPF_LAST)) {
 		plan_failure(plan, place->index, place->expected_psn, SROCE_WC_BAD_RESP_ERR);
 		return;

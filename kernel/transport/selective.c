@@ -508,8 +508,11 @@ static void catch_up(u32 *psn, u32 to)
 		*psn = to;
 }
 
+/* Never to what is behind: counted forward it would be far ahead. */
 static void raise(const struct sroce_requester *req, u32 *psn, u32 to)
 {
+	if (psn_before(to, req->unacked_psn))
+		return;
 	if (sroce_requester_forward(req, *psn) < sroce_requester_forward(req, to))
 		*psn = to;
 }
@@ -672,14 +675,12 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 	if (sroce_requester_forward(req, sel->executed_psn) >
 	    sroce_requester_forward(req, req->next_psn))
 		sroce_requester_move_cursor(req, sel->executed_psn);
-	if (psn != req->unacked_psn)
-		leave_behind(req, psn);
-	/* Not only then: what is behind, counted forward, would be far ahead. */
-	catch_up(&sel->lost_psn, psn);
-	catch_up(&sel->top_psn, psn);
-	catch_up(&sel->answer_psn, psn);
-	catch_up(&sel->lost_answer_psn, psn);
 	if (psn != req->unacked_psn) {
+		leave_behind(req, psn);
+		catch_up(&sel->lost_psn, psn);
+		catch_up(&sel->top_psn, psn);
+		catch_up(&sel->answer_psn, psn);
+		catch_up(&sel->lost_answer_psn, psn);
 		sroce_requester_advance(req, psn, now_ns);
 	} else if (news) {
 		sroce_requester_heard(req, now_ns);

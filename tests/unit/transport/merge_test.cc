@@ -126,6 +126,17 @@ TEST_P(CompleterMerge, MoreThanTheReadHasIsRefused) {
   EXPECT_EQ(sq.receive(merged(middle(1), 9)).action, SROCE_ACK_FAIL);
 }
 
+TEST_P(CompleterMerge, MoreThanAReadOfNothingHasIsRefused) {
+  sq.receive(merged(middle(1), 8));
+  sq.receive(response_of(SROCE_OP_READ_RESPONSE_LAST, 9));
+  sq.post(read_of(0));
+  sq.send_all();
+  sroce_packet pkt = middle(10);
+  pkt.payload_bytes = 0;
+  EXPECT_EQ(sq.receive(merged(pkt, 8)).action, SROCE_ACK_FAIL);
+  EXPECT_EQ(sq.req.unacked_psn, 1010u);
+}
+
 TEST_P(CompleterMerge, WhatIsNotFullIsRefused) {
   sroce_packet pkt = merged(middle(1), 4);
   pkt.payload_bytes -= 4;
