@@ -32,8 +32,8 @@ static bool enter(size_t bytes)
  *
  * Never needed: a call outside of a section makes one for itself when it is worth it.
  * In a section that is saved, and short data is fast too. Sections may be nested; nothing
- * in one may sleep, use vector registers otherwise, or call what is not known. There are none
- * where spinlocks sleep.
+ * in one may sleep, or call consumers, who may use vector registers without asking. There are
+ * none where spinlocks sleep.
  *
  * Return: what sroce_crc_end() must be told.
  */

@@ -58,14 +58,22 @@ static void placement_init(struct placement *placement, struct sroce_rx *rx)
 		from->piece_written = piece_written;
 }
 
-/* After the copy: packets that are wrong are left out of @rx, which is no error of the others. */
-static enum sroce_mem_status placement_end(struct placement *placement,
-					   enum sroce_mem_status status)
+/*
+ * After the copy: packets that are wrong are left out of @rx, which is no error of the others. Nor
+ * is an error believed of packets that were not checked: they come again, one by one.
+ *
+ * Returns whether what is left is to be copied again, since nothing of it was.
+ */
+static bool placement_end(struct placement *placement, enum sroce_mem_status *status)
 {
-	if (status != SROCE_MEM_BAD_SOURCE)
-		return status;
-	sroce_rx_shorten(placement->rx, placement->from.pieces);
-	return SROCE_MEM_OK;
+	u32 right = placement->from.pieces;
+
+	if (*status == SROCE_MEM_OK || placement->rx->pkt.count == 1)
+		return false;
+	sroce_rx_shorten(placement->rx, max(right, 1u));
+	if (right)
+		*status = SROCE_MEM_OK;
+	return !right;
 }
 
 /* The 40 bytes in front of a datagram: its IPv6 header, or its IPv4 header in the last 20. */
@@ -83,7 +91,7 @@ static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_r
 
 static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
 					   const struct sroce_recv_plan *plan,
-					   struct sroce_source *from)
+					   struct sroce_source *from, u32 bytes)
 {
 	const struct sroce_recv_wqe *wqe = qp->resp.recv;
 
@@ -94,7 +102,21 @@ static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sro
 			return status;
 	}
 	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
-				    plan->offset, from, plan->place_bytes);
+				    plan->offset, from, bytes);
+}
+
+/* The first @bytes of what is planned. */
+static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *rx,
+					  const struct sroce_recv_plan *plan,
+					  struct sroce_source *from, u32 bytes)
+{
+	if (plan->target == SROCE_TARGET_RECV)
+		return place_in_recv(qp, rx, plan, from, bytes);
+	if (plan->target == SROCE_TARGET_REGION)
+		return sroce_memory_place(&qp->dev->memory, qp->ibqp.pd, plan->rkey, plan->va,
+					  plan->check_bytes - (plan->place_bytes - bytes), from,
+					  bytes);
+	return SROCE_MEM_OK;
 }
 
 /**
@@ -108,19 +130,20 @@ static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sro
 enum sroce_mem_status sroce_place_request(struct sroce_qp *qp, struct sroce_rx *rx,
 					  const struct sroce_recv_plan *plan)
 {
-	enum sroce_mem_status status = SROCE_MEM_OK;
+	enum sroce_mem_status status;
+	u32 bytes = plan->place_bytes;
 	struct placement placement;
 	bool section;
 
-	placement_init(&placement, rx);
-	section = rx->pkt.count > 1 && sroce_crc_begin(plan->place_bytes);
-	if (plan->target == SROCE_TARGET_RECV)
-		status = place_in_recv(qp, rx, plan, &placement.from);
-	else if (plan->target == SROCE_TARGET_REGION)
-		status = sroce_memory_place(&qp->dev->memory, qp->ibqp.pd, plan->rkey, plan->va,
-					    plan->check_bytes, &placement.from, plan->place_bytes);
-	sroce_crc_end(section);
-	return placement_end(&placement, status);
+	do {
+		placement_init(&placement, rx);
+		section = rx->pkt.count > 1 && sroce_crc_begin(bytes);
+		status = copy_request(qp, rx, plan, &placement.from, bytes);
+		sroce_crc_end(section);
+		/* Of merged packets all that is planned is payload. */
+		bytes = rx->pkt.payload_bytes / rx->pkt.count;
+	} while (placement_end(&placement, &status));
+	return status;
 }
 
 /**
@@ -136,15 +159,20 @@ enum sroce_mem_status sroce_place_response(struct sroce_qp *qp, struct sroce_rx 
 {
 	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
 	enum sroce_mem_status status;
+	u32 bytes = plan->place_bytes;
 	struct placement placement;
 	bool section;
 
-	placement_init(&placement, rx);
-	if (plan->place_atomic)
-		placement.from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
-	section = rx->pkt.count > 1 && sroce_crc_begin(plan->place_bytes);
-	status = sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
-				      plan->place_offset, &placement.from, plan->place_bytes);
-	sroce_crc_end(section);
-	return placement_end(&placement, status);
+	do {
+		placement_init(&placement, rx);
+		if (plan->place_atomic)
+			placement.from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
+		section = rx->pkt.count > 1 && sroce_crc_begin(bytes);
+		status = sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge,
+					      wqe->num_sge, plan->place_offset, &placement.from,
+					      bytes);
+		sroce_crc_end(section);
+		bytes = rx->pkt.payload_bytes / rx->pkt.count;
+	} while (placement_end(&placement, &status));
+	return status;
 }

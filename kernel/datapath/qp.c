@@ -7,11 +7,11 @@
  *   sroce_qp_table_remove  -> sroce_qp_quiesce       nobody is left
  *
  * Who may be at work on a QP: packets and skb destructors, which hold a user of
- * struct sroce_qp_ref; the two timers, which quiesce cancels; and its owner,
+ * struct sroce_qp_ref; the halves' timers and tasklets, which quiesce stops; and its owner,
  * who does not destroy it at the same time.
  *
  * State changes hold both halves' locks. They never call anybody: what they
- * leave to do (flushing, resuming) is done by the halves' timers.
+ * leave to do (flushing, resuming) is done by the halves' tasklets.
  */
 #include <linux/slab.h>
 

@@ -228,6 +228,8 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 		flush_receives(qp, budget);
 	else
 		send_responses(&burst, budget);
+	/* What waited for a receive, or was read over, is not waited for any more. */
+	sroce_hold_trim(qp);
 	note_event(qp);
 	if (sroce_responder_is_dead(&qp->resp))
 		qp->recv.failed = true;

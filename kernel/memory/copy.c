@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Moving bytes between packets and regions: find the region, check the range,
- * copy piece by piece, let go of the region. Every check is made again for
- * every packet, because keys may go between one and the next.
+ * copy piece by piece, let go of the region. A region may be held for the packets
+ * of one skb (struct sroce_lease); key and region are looked up again for the next,
+ * because keys may go in between. The range is checked each time.
  *
  * Callers come from softirq or with a QP half locked; nothing here sleeps.
  */

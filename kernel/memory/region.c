@@ -10,7 +10,7 @@
  * reference is all that a reader needs. A FAST region changes under the feet of
  * remote peers, and its consumer may reuse the memory the moment an
  * invalidation completes. Invalidation runs where nothing may sleep, so it
- * cannot wait for RCU: readers hold @busy for the copy of one packet at most,
+ * cannot wait for RCU: readers hold @busy for the packets of one skb at most,
  * and the writer waits for that.
  */
 #include <linux/mm.h>

@@ -260,8 +260,11 @@ static void take_in(struct sroce_run *run, u32 bytes)
 	if (run->fragment) {
 		struct page *page = virt_to_head_page(run->fragment);
 
+		/* Pages of its own are all accounted for. */
 		skb_add_rx_frag(skb, shinfo->nr_frags, page,
-				run->next - (u8 *)page_address(page), bytes, run->room_bytes);
+				run->next - (u8 *)page_address(page), bytes,
+				run->room_bytes + BTH_OFFSET <= PAGE_SIZE ? run->room_bytes :
+				page_size(page));
 		run->fragment = NULL;
 	} else if (shinfo->nr_frags) {
 		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], bytes);

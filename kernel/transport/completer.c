@@ -219,12 +219,17 @@ static void plan_ack(const struct sroce_requester *req, const struct sroce_packe
  * As with sroce_responder_merges().
  *
  * Return: whether this is the expected response, in the middle of a READ's, of a peer that has
- * answered before.
+ * answered before; and none that may follow has been placed already.
  */
 bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt)
 {
-	return pkt->opcode == SROCE_OP_READ_RESPONSE_MIDDLE && pkt->psn == req->unacked_psn &&
-	       req->sel.mode != SROCE_SELECTIVE_OFFERED;
+	if (pkt->opcode != SROCE_OP_READ_RESPONSE_MIDDLE || pkt->psn != req->unacked_psn ||
+	    req->sel.mode == SROCE_SELECTIVE_OFFERED)
+		return false;
+	/* What is right already must not be written again by what may be wrong. */
+	return !sroce_requester_is_selective(req) ||
+	       sroce_psn_map_run(&req->sel.done, pkt->psn, SROCE_PSN_MAP_SPAN, false) ==
+	       SROCE_PSN_MAP_SPAN;
 }
 
 /**

@@ -196,11 +196,11 @@ void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns
 		resp->gap_reported = false;
 		return;
 	}
-	/* It came by itself: it was late, not lost. */
-	if (!resp->gap_reported)
+	/* It came by itself: it was late, not lost. Who read the clock before may come later. */
+	if (!resp->gap_reported && now_ns > reorder->open_since_ns)
 		reorder->patience_ns = max(reorder->patience_ns,
 					   2 * (now_ns - reorder->open_since_ns));
-	else
+	else if (resp->gap_reported)
 		reorder->patience_ns -= reorder->patience_ns / 16;
 	resp->gap_reported = false;
 	reorder->nak_at_ns = SROCE_NEVER;

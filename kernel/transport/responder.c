@@ -10,8 +10,8 @@
  *
  * A request that fails one is answered with a NAK that ends the connection,
  * except for a gap in the PSNs and for want of a receive WQE (RNR): those are
- * reported once, and everything behind them is dropped in silence until the
- * expected packet comes.
+ * reported once, and everything behind them is held (reorder.c), or dropped in
+ * silence, until the expected packet comes.
  *
  * What goes back to the peer is decided in response.c.
  */
@@ -126,7 +126,8 @@ bool sroce_responder_merges(const struct sroce_responder *resp, const struct sro
  * @pkt: a parsed packet
  *
  * Return: true when the shell should fetch one into @resp->recv and call
- * sroce_responder_hold_wqe(); if it has none, the plan will be an RNR NAK.
+ * sroce_responder_hold_wqe(); if it has none, the plan will be to hold the
+ * packet for a while, or an RNR NAK.
  */
 bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt)
 {

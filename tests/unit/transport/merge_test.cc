@@ -156,6 +156,12 @@ TEST_P(CompleterMerge, OnlyTheExpectedMiddleResponseIsFollowedByMore) {
   EXPECT_FALSE(merges(ack(1001)));
 }
 
+// Of a second copy of them only the first is checked before it is placed.
+TEST_P(CompleterMerge, ResponsesThatWerePlacedAlreadyAreNotFollowedInto) {
+  sq.receive(middle(3));
+  EXPECT_EQ(merges(middle(1)), !GetParam());
+}
+
 TEST(CompleterMergeBefore, ThePeerHasAnsweredNothingIsLookedAtAsOne) {
   SendQueue sq({.selective = true});
   sq.post(read_of(10 * 1024));
