@@ -7,7 +7,7 @@
  * sets `again` and leaves. The timer continues what a budget cut short, retries
  * after a shortage, and watches the engine's deadline. The tasklet is how those who may not
  * take the lock (hard interrupts, skb destructors) get a half to run: a timer that is to fire
- * at once would do it too, but programming the clock costs ten times as much.
+ * at once would do it too, but programming the clock was a tenth of a READ's time.
  *
  * The timer is not cancelled, nor moved for each packet: one that fires too early
  * finds nothing to do and is armed anew. So it costs nothing per packet.
