@@ -58,8 +58,9 @@ wait $client $server || true
 # --- more of them than fit into a message ----------------------------------------------------------------
 
 many=300
-list_qpns() { "$sroce" qp "$A_DEV" -j | grep -o '"qpn": *[0-9]*' | sort -u | wc -l; }
-lists_all() { (($(list_qpns) == many + 1)); }
+# A line begins with state, type, device and the own address and number; its peer's come behind them.
+list_qpns() { "$sroce" qp "$A_DEV" | grep -oE "^[A-Z]+ +(RC|GSI) +$A_DEV +[^ ]+" | sort -u; }
+lists_all() { (($(list_qpns | wc -l) == many + 1)) && (($(list_qpns | grep -c '^RTS') == many + 1)); }
 export -f list_qpns lists_all
 export many
 on_b ib_write_bw -d "$B_DEV" -x "$B_GID" -F -q $many -t 1 -s 64 -D 50 >/dev/null 2>&1 &
