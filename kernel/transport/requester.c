@@ -33,6 +33,8 @@
 #define MANY_ASKED		3
 /* Probes, each twice as patient, before the first answer of all is given up: 30 ms. */
 #define FIRST_ASKS		4
+/* Probes in a row that were answered sooner than a round trip, and the next says how long one is. */
+#define HASTY_PROBES	3
 /* Probes in a row after which nothing that the peer said it holds is believed. */
 #define DOUBT_PROBES		3
 
@@ -409,7 +411,8 @@ void sroce_requester_expect(struct sroce_requester *req, u64 now_ns)
 /*
  * An answer that comes sooner after a probe than a round trip was on its way: the
  * probe was not needed, and more patience would have spared it. One that was needed
- * takes some of that back.
+ * takes some of that back. When it happens again and again the round trip is not what it was
+ * thought to be.
  */
 static void learn_patience(struct sroce_requester *req, u64 now_ns)
 {
@@ -421,10 +424,17 @@ static void learn_patience(struct sroce_requester *req, u64 now_ns)
 		return;
 	}
 	probe->fresh = false;
-	if (since_ns < req->rtt.min_ns)
-		probe->slack_ns = min(probe->slack_ns + 2 * since_ns, MAX_SLACK_NS);
-	else
+	if (since_ns >= req->rtt.min_ns) {
+		probe->hasty = 0;
 		probe->slack_ns -= probe->slack_ns / 4;
+	} else if (probe->hasty < HASTY_PROBES) {
+		probe->hasty++;
+		probe->slack_ns = min(probe->slack_ns + 2 * since_ns, MAX_SLACK_NS);
+	} else {
+		/* So often it is no chance: READs behind others are not timed, and the first was slow. */
+		probe->slack_ns = 0;
+		sroce_rtt_sample(&req->rtt, since_ns, now_ns);
+	}
 }
 
 /**

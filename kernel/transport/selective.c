@@ -72,6 +72,7 @@ void sroce_selective_restart(struct sroce_requester *req, u32 psn)
 	forget_held(req, psn);
 	forget_repairs(&sel->repairs[0]);
 	forget_repairs(&sel->repairs[1]);
+	sel->answer_rtt.timing = false;
 	sel->lost_psn = psn;
 	sel->executed_psn = psn;
 	sel->top_psn = psn;
@@ -93,14 +94,24 @@ static void expire_repairs(struct sroce_requester *req, u64 now_ns)
 		sel->young = !sel->young;
 }
 
+/* How long an answer to what was asked for again may take. */
+static u64 answer_wait_ns(const struct sroce_requester *req)
+{
+	u64 own_ns = req->sel.answer_rtt.srtt_ns;
+
+	return max(sroce_rtt_repair_ns(&req->rtt), own_ns + own_ns / 4);
+}
+
 /**
  * sroce_selective_repaired() - PSNs have been sent again out of their turn
  * @req: the requester
  * @psn: the first
  * @count: how many
  * @now_ns: monotonic time
+ * @is_data: they are of a SEND or WRITE, else requests
  */
-void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
+void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns,
+			      bool is_data)
 {
 	struct sroce_repairs *young;
 
@@ -112,7 +123,10 @@ void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u
 	if (!young->any)
 		young->since_ns = now_ns;
 	young->any = true;
-	young->until_ns = now_ns + sroce_rtt_repair_ns(&req->rtt);
+	young->until_ns = now_ns + (is_data ? sroce_rtt_repair_ns(&req->rtt) : answer_wait_ns(req));
+	/* Not Karn's rule: one that is sent once more because of this would never be timed. */
+	if (!is_data)
+		sroce_rtt_sent(&req->sel.answer_rtt, psn, now_ns);
 }
 
 /**
@@ -550,7 +564,7 @@ static void spare_reads(struct sroce_requester *req, u32 psn, u64 now_ns)
 
 		if (!wqe_is_data(wqe))
 			sroce_selective_repaired(req, psn, sroce_selective_missing(req, wqe, psn),
-						 now_ns);
+						 now_ns, false);
 		psn = wqe_end_psn(wqe);
 	}
 }
@@ -622,7 +636,9 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	for (i = 0; i < 2; i++)
 		/* The rest of a READ asked for again follows. */
 		if (sel->repairs[i].any && psn_map_has(&sel->repairs[i].map, plan->answered_psn))
-			sel->repairs[i].until_ns = now_ns + sroce_rtt_repair_ns(&req->rtt);
+			sel->repairs[i].until_ns = now_ns + answer_wait_ns(req);
+	if (sel->answer_rtt.timing && psn_map_has(&sel->done, sel->answer_rtt.timed_psn))
+		sroce_rtt_answered(&sel->answer_rtt, sel->answer_rtt.timed_psn, now_ns);
 	return true;
 }
 

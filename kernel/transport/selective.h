@@ -10,6 +10,7 @@
 
 #include "transport/packet.h"
 #include "transport/psn_map.h"
+#include "transport/rtt.h"
 #include "transport/wqe.h"
 
 struct sroce_ack_plan;
@@ -52,6 +53,8 @@ struct sroce_repairs {
  *        responses that have come
  * @waiting: PSNs of READs and atomics whose requests the peer holds; their answers will come
  * @repairs: two generations, so that a repair that is lost too is noticed
+ * @answer_rtt: how long the answer to a READ asked for again takes: it may stand in a queue
+ *              that the first answers of idle times, and ACKs, do not meet
  */
 struct sroce_selective {
 	u8	mode;
@@ -66,6 +69,7 @@ struct sroce_selective {
 	struct sroce_psn_map done;
 	struct sroce_psn_map waiting;
 	struct sroce_repairs repairs[2];
+	struct sroce_rtt answer_rtt;
 };
 
 /**
@@ -78,6 +82,7 @@ struct sroce_selective {
  * @sent: one was; what its answer does not cover was lost
  * @fresh: and nothing has been heard since
  * @early: how many in a row had an answer, and of themselves alone, sooner than a round trip
+ * @hasty: how many in a row were answered sooner than a round trip
  * @unsure: what the answer did not cover may be late instead, where packets are: the next
  *          question decides
  * @slack_ns: patience beyond what the round trip calls for: answers took that long of late,
@@ -96,6 +101,7 @@ struct sroce_probe {
 	bool	fresh;
 	bool	unsure;
 	u8	early;
+	u8	hasty;
 	u64	slack_ns;
 	u32	psn;
 	u32	end_psn;
@@ -109,7 +115,8 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count);
 u32 sroce_selective_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 			    u32 psn);
-void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns);
+void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns,
+			      bool is_data);
 void sroce_selective_ask(struct sroce_requester *req, bool all);
 void sroce_selective_restart(struct sroce_requester *req, u32 psn);
 

@@ -360,7 +360,7 @@ static void commit_repair(struct sroce_requester *req, const struct sroce_send_p
 	if (sroce_requester_is_selective(req) && !probes)
 		sroce_cc_lost(&req->cc, false, now_ns);
 	sroce_rtt_sent_again(&req->rtt, plan->first_psn, count);
-	sroce_selective_repaired(req, plan->first_psn, count, now_ns);
+	sroce_selective_repaired(req, plan->first_psn, count, now_ns, wqe_is_data(wqe));
 	sroce_requester_expect(req, now_ns);
 }
 

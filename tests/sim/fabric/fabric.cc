@@ -18,7 +18,7 @@ Fabric::Fabric(const Scenario& scenario) : scenario_(scenario), rng_(scenario.se
   port.ps_per_byte = scenario.port_ps_per_byte();
   for (u32 i = 0; i <= receiver(); i++) {
     hosts_.emplace_back(i, uplink, scenario.full_bytes(), events_, pool_);
-    downlinks_.push_back(i < receiver() ? downlink : Link(port, rng_));
+    downlinks_.push_back(i == bottleneck_host() ? Link(port, rng_) : downlink);
   }
   flows_.resize(scenario.senders);
   for (u32 i = 0; i < scenario.senders; i++) {

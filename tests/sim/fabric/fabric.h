@@ -51,7 +51,9 @@ class Fabric {
   LinkSettings link_settings(bool downlink) const;
   u32 receiver() const { return scenario_.senders; }
   // Where data comes together: with READs they flow the other way.
-  Link& bottleneck() { return downlinks_[scenario_.operation == Operation::read ? 0 : receiver()]; }
+  // Where the data goes.
+  u32 bottleneck_host() const { return scenario_.operation == Operation::read ? 0 : receiver(); }
+  Link& bottleneck() { return downlinks_[bottleneck_host()]; }
   void handle(const Event& event);
   void at_switch(u32 index);
   void at_host(u32 index);

@@ -94,6 +94,15 @@ void add_loss(std::vector<Scenario>& table) {
         row.limits = loss_limits(operation, loss_ppm, peers);
         table.push_back(row);
       }
+  // What is asked for again stands in a queue behind all answers before it.
+  Scenario queued;
+  queued.name = "loss/read-queued/3.0%/sroce-sroce";
+  queued.operation = Operation::read;
+  queued.faults.loss_ppm = 30'000;
+  queued.port_mbps = 2'500;
+  queued.packets = 2 * kShort;
+  queued.limits = {at_least(Metric::goodput, 850)};
+  table.push_back(queued);
 }
 
 // A standard responder drops what comes early, so each overtaken packet costs a round trip, 62

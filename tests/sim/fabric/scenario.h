@@ -36,7 +36,7 @@ struct Scenario {
   // The network.
   u32 senders = 1;
   u64 rate_mbps = 10'000;
-  u64 port_mbps = 0;   // of the switch's port towards the receiver; 0: the same
+  u64 port_mbps = 0;   // of the switch's port towards who receives; 0: the same
   Ns rtt_ns = 55'000;  // of a full packet and its ACK, nobody else there
   u64 queue_bytes = ~0ull;
   Marking marking;

@@ -285,6 +285,24 @@ TEST(Probe, ThatWasNotNeededTeachesPatience) {
   EXPECT_EQ(patience(sq), before_ns + 10 * kMicrosecond);
 }
 
+TEST(Probe, AnsweredTooSoonFourTimesInARowItIsTheRoundTripThatIsShorter) {
+  AdaptiveSends sq(5, {.selective = true});
+  const u32 min_ns = sq.req.rtt.min_ns;
+  for (u32 i = 0; i < 4; i++) {
+    EXPECT_EQ(sq.req.probe.slack_ns, i * 10 * kMicrosecond);
+    EXPECT_EQ(sq.req.rtt.min_ns, min_ns);
+    sq.expire();
+    sq.send_all();
+    sq.now += 5 * kMicrosecond;
+    // The answer covers more than the probe, so nothing else is learnt from it.
+    sq.post(send_of(10));
+    sq.send_all();
+    sq.receive(selective(ack(1000 + 2 * i + 1)));
+  }
+  EXPECT_EQ(sq.req.probe.slack_ns, 0u);
+  EXPECT_EQ(sq.req.rtt.min_ns, 5 * kMicrosecond);
+}
+
 TEST(Probe, ThatWasNeededTakesSomeOfItBack) {
   AdaptiveSends sq(1, {.selective = true});
   const u64 before_ns = sroce_requester_deadline(&sq.req) - sq.now;

@@ -592,6 +592,23 @@ TEST(SelectiveRead, IntoABadBufferFailsIt) {
   EXPECT_EQ(all[0].status, SROCE_WC_LOC_PROT_ERR);
 }
 
+TEST(SelectiveRead, HowLongAnswersToRepairsTakeIsLearnt) {
+  SelectiveRead sq(60);
+  const u64 wait_ns = sroce_rtt_repair_ns(&sq.req.rtt), slow_ns = 4 * wait_ns;
+  sq.answer_all({0, 1, 3, 4, 5});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
+  sq.now += slow_ns;
+  sq.answer_all({2, 6, 8, 9, 10});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1007});
+  // Looked at with each answer; the second makes it one of the old generation.
+  sq.now += slow_ns;
+  sq.answer_all({11, 12});
+  EXPECT_TRUE(sq.send_all().empty()) << "four times as long as a round trip, as the one before";
+  sq.now += slow_ns / 4;
+  sq.answer_all({13});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1007});
+}
+
 TEST(SelectiveRead, LongerThanTheSpanGoesOutAlone) {
   SelectiveQueue sq;
   sq.post(send_of(10));
