@@ -16,14 +16,13 @@ sysctl -q -w net.core.netdev_max_backlog=100000
 on_a ethtool -K "$A_IF" tso off gso off gro off >/dev/null
 on_b ethtool -K "$B_IF" tso off gso off gro off >/dev/null
 
-# The line of results, or nothing when the tools did not end in time or ended with an error. Now and then perftest
-# misreads the clock, and says 0.00 or inf: once more.
+# The line of results, or nothing when the tools did not end in time or ended with an error.
 measure() # PROGRAM OPTION...
 {
 	local program=$1 line try
 	shift
 	for try in 1 2 3; do
-		talk "$program" -d "$A_DEV" "${@/#GID/$A_GID}" -- "$program" -d "$B_DEV" "${@/#GID/$B_GID}" "$A_IP" || break
+		LD_PRELOAD=$programs/tsc_clock.so talk "$program" -d "$A_DEV" "${@/#GID/$A_GID}" -- "$program" -d "$B_DEV" "${@/#GID/$B_GID}" "$A_IP" || break
 		line=$(grep -E '^ *[0-9]+ +[0-9]+ ' <<<"$pair_output" | tail -n 1) || continue
 		awk '/inf/ || $4 == "0.00" { exit 1 }' <<<"$line" || continue
 		echo "$line"
