@@ -33,11 +33,12 @@ ibv_wc completion_of(const ib_uverbs_wc& entry) {
 }  // namespace
 
 CompletionQueue::CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring,
-                                 bool single_threaded)
-    : memory_(std::move(memory)), ring_(ring), lock_(single_threaded) {}
+                                 bool single_threaded, const Courtesy::Processor* processor)
+    : memory_(std::move(memory)), ring_(ring), courtesy_(processor), lock_(single_threaded) {}
 
 std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& where,
-                                                       bool single_threaded) {
+                                                       bool single_threaded,
+                                                       const Courtesy::Processor* processor) {
   std::optional<Mapping> memory = Mapping::map(fd, where);
   if (!memory) return nullptr;
   const auto ring = ConsumerRing<ib_uverbs_wc>::open(memory->memory());
@@ -46,16 +47,30 @@ std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& whe
     return nullptr;
   }
   std::unique_ptr<CompletionQueue> cq(
-      new (std::nothrow) CompletionQueue(std::move(*memory), *ring, single_threaded));
+      new (std::nothrow) CompletionQueue(std::move(*memory), *ring, single_threaded, processor));
   if (!cq) errno = ENOMEM;
   return cq;
 }
 
+/// The first look has found nothing; @p look returns what is not nothing.
+template <typename Look>
+auto CompletionQueue::look_again(Look look) -> decltype(look()) {
+  if (!doorbells_.is_empty()) {
+    doorbells_.ring_where_idle();
+    if (const auto found = look()) return found;
+  }
+  if (!courtesy_.is_due()) return {};
+  const std::uint64_t away = courtesy_.yield();
+  const auto found = look();
+  courtesy_.judge(away, static_cast<bool>(found));
+  return found;
+}
+
 std::size_t CompletionQueue::poll(std::span<ibv_wc> completions) {
-  const std::size_t count = take(completions);
-  if (count || doorbells_.is_empty()) return count;
-  doorbells_.ring_where_idle();
-  return take(completions);
+  std::size_t count = take(completions);
+  if (!count) count = look_again([&] { return take(completions); });
+  if (count) courtesy_.found();
+  return count;
 }
 
 const ib_uverbs_wc* CompletionQueue::oldest() {
@@ -63,15 +78,18 @@ const ib_uverbs_wc* CompletionQueue::oldest() {
   return current_;
 }
 
-const ib_uverbs_wc* CompletionQueue::start_poll() {
-  lock_.lock();
-  if (oldest()) return current_;
-  lock_.unlock();
-  if (doorbells_.is_empty()) return nullptr;
-  doorbells_.ring_where_idle();
+/// The lock is held on return, unless there is nothing.
+const ib_uverbs_wc* CompletionQueue::hold_oldest() {
   lock_.lock();
   const ib_uverbs_wc* found = oldest();
   if (!found) lock_.unlock();
+  return found;
+}
+
+const ib_uverbs_wc* CompletionQueue::start_poll() {
+  const ib_uverbs_wc* found = hold_oldest();
+  if (!found) found = look_again([this] { return hold_oldest(); });
+  if (found) courtesy_.found();
   return found;
 }
 

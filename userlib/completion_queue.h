@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 
+#include "courtesy.h"
 #include "lazy_doorbell.h"
 #include "mapping.h"
 #include "optional_mutex.h"
@@ -23,11 +24,14 @@ static_assert(sizeof(rxe_create_cq_resp) == sizeof(mminfo));
 static_assert(sizeof(rxe_resize_cq_resp) == sizeof(mminfo));
 
 /// A completion queue. Polling is safe from many threads unless one was promised. Who finds nothing
-/// rings the doorbells that posting has left out, and looks again.
+/// rings the doorbells that posting has left out, and looks again; who finds nothing for long lets
+/// others have the processor, and looks again.
 class CompletionQueue {
  public:
-  /// Nothing, and errno set, when the ring cannot be mapped or is not what it should be.
-  static std::unique_ptr<CompletionQueue> open(int fd, const mminfo& where, bool single_threaded);
+  /// Nothing, and errno set, when the ring cannot be mapped or is not what it should be. Pollers
+  /// give @p processor away; with nullptr they never do.
+  static std::unique_ptr<CompletionQueue> open(int fd, const mminfo& where, bool single_threaded,
+                                               const Courtesy::Processor* processor = nullptr);
 
   /// Take up to @p completions.size() entries, oldest first; returns how many there were.
   std::size_t poll(std::span<ibv_wc> completions);
@@ -55,14 +59,19 @@ class CompletionQueue {
   }
 
  private:
-  CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring, bool single_threaded);
+  CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring, bool single_threaded,
+                  const Courtesy::Processor* processor);
+  template <typename Look>
+  auto look_again(Look look) -> decltype(look());
   std::size_t take(std::span<ibv_wc> completions);
   const ib_uverbs_wc* oldest();
+  const ib_uverbs_wc* hold_oldest();
   int remap(int fd, const mminfo& where);
 
   Mapping memory_;
   ConsumerRing<ib_uverbs_wc> ring_;
   DoorbellList doorbells_;
+  Courtesy courtesy_;
   OptionalMutex lock_;
   const ib_uverbs_wc* current_ = nullptr;
 };

@@ -4,6 +4,7 @@
 #include "provider.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <type_traits>
 
 #include "completion_queue.h"
@@ -20,6 +21,12 @@ sroce::QueuePair* object(sroce_queue_pair* pair) {
 
 sroce::CompletionQueue* object(sroce_completion_queue* cq) {
   return reinterpret_cast<sroce::CompletionQueue*>(cq);
+}
+
+/// What pollers may give away, or nullptr.
+const sroce::Courtesy::Processor* shared_processor() {
+  const char* wanted = std::getenv("SROCE_POLL_YIELD");
+  return wanted && !std::atoi(wanted) ? nullptr : &sroce::Courtesy::processor();
 }
 
 }  // namespace
@@ -61,7 +68,7 @@ int sroce_post_recv(sroce_queue_pair* pair, ibv_qp_state state, ibv_recv_wr* wr,
 sroce_completion_queue* sroce_completion_queue_open(int fd, const mminfo* where,
                                                     int single_threaded) {
   return reinterpret_cast<sroce_completion_queue*>(
-      sroce::CompletionQueue::open(fd, *where, single_threaded != 0).release());
+      sroce::CompletionQueue::open(fd, *where, single_threaded != 0, shared_processor()).release());
 }
 
 void sroce_completion_queue_arm(sroce_completion_queue* cq) {

@@ -5,8 +5,12 @@
 
 #include <array>
 #include <cerrno>
+#include <memory>
 
+#include "bell.h"
+#include "fake_processor.h"
 #include "kernel_memory.h"
+#include "lazy_doorbell.h"
 
 namespace {
 
@@ -111,6 +115,72 @@ TEST(CompletionQueue, EndOfAPollGivesBackWhatWasRead) {
   ASSERT_TRUE(cq->start_poll());
   EXPECT_EQ(cq->current().wr_id, 1u);
   cq->end_poll();
+}
+
+/// A completion queue whose pollers give a processor away.
+class CompletionQueueShared : public testing::Test {
+ protected:
+  CompletionQueueShared() : where(kernel.add_ring(4, kShift)) {
+    cq = CompletionQueue::open(kernel.fd(), where, false, &fake.processor);
+    fake.meanwhile = [this] { kernel.ring(where).produce(entry(7)); };
+  }
+
+  KernelMemory kernel;
+  mminfo where;
+  FakeProcessor fake;
+  std::unique_ptr<CompletionQueue> cq;
+  std::array<ibv_wc, 2> polled;
+};
+
+TEST_F(CompletionQueueShared, PollLetsOthersWorkAndLooksAgain) {
+  for (std::uint32_t i = 1; i < sroce::Courtesy::kFirstPolls; i++) ASSERT_EQ(cq->poll(polled), 0u);
+  EXPECT_EQ(fake.yields, 0u);
+  EXPECT_EQ(cq->poll(polled), 1u);
+  EXPECT_EQ(polled[0].wr_id, 7u);
+  EXPECT_EQ(fake.yields, 1u);
+}
+
+TEST_F(CompletionQueueShared, PollInPlaceLetsOthersWorkAndLooksAgain) {
+  // Without the lock: others poll meanwhile.
+  fake.meanwhile = [this] {
+    EXPECT_EQ(cq->poll(polled), 0u);
+    kernel.ring(where).produce(entry(7));
+  };
+  for (std::uint32_t i = 1; i < sroce::Courtesy::kFirstPolls; i++)
+    ASSERT_EQ(cq->start_poll(), nullptr);
+  ASSERT_TRUE(cq->start_poll());
+  EXPECT_EQ(cq->current().wr_id, 7u);
+  cq->end_poll();
+  EXPECT_EQ(fake.yields, 1u);
+  fake.meanwhile = [] {};
+  for (int i = 0; i < 100; i++) EXPECT_EQ(cq->start_poll(), nullptr);
+  EXPECT_EQ(cq->poll(polled), 0u) << "and the lock is free";
+}
+
+TEST_F(CompletionQueueShared, PollThatFindsSomethingStartsTheCountAnew) {
+  fake.meanwhile = [] {};
+  for (int round = 0; round < 10; round++) {
+    for (std::uint32_t i = 1; i < sroce::Courtesy::kFirstPolls; i++)
+      ASSERT_EQ(cq->poll(polled), 0u);
+    kernel.ring(where).produce(entry(1));
+    ASSERT_EQ(cq->poll(polled), 1u);
+  }
+  EXPECT_EQ(fake.yields, 0u);
+}
+
+TEST_F(CompletionQueueShared, DoorbellsAreRungFirst) {
+  SharedQueue queue(4, 64);
+  Bell bell;
+  auto ring = *queue.open<sroce_send_slot>();
+  sroce::LazyDoorbell doorbell(bell.doorbell(), ring, cq->doorbells(), cq->doorbells());
+  fake.meanwhile = [&] { EXPECT_EQ(bell.rings(), 1); };
+  for (std::uint32_t i = 1; i < sroce::Courtesy::kFirstPolls; i++) ASSERT_EQ(cq->poll(polled), 0u);
+  queue.watch(true);
+  ring.publish();
+  EXPECT_EQ(doorbell.tell(), 0);
+  EXPECT_EQ(cq->poll(polled), 0u);
+  EXPECT_EQ(fake.yields, 1u);
+  doorbell.leave_lists();
 }
 
 TEST(CompletionQueue, ReplacedRingIsTheOnePolled) {

@@ -179,7 +179,7 @@ TEST(Stress, KernelMissesNoRequestWhenItWithdrawsItsWord) {
 class UnfaithfulKernel {
  public:
   UnfaithfulKernel() : where_(memory_.add_ring(512, 6)) {
-    cq = CompletionQueue::open(memory_.fd(), where_, false);
+    cq = CompletionQueue::open(memory_.fd(), where_, false, &sroce::Courtesy::processor());
     other_cq = CompletionQueue::open(memory_.fd(), memory_.add_ring(4, 6), false);
     for (std::size_t i = 0; i < queues.size(); i++) {
       kernel_[i].watch(true);
