@@ -34,7 +34,11 @@ ibv_wc completion_of(const ib_uverbs_wc& entry) {
 
 CompletionQueue::CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring,
                                  bool single_threaded, const Courtesy::Processor* processor)
-    : memory_(std::move(memory)), ring_(ring), courtesy_(processor), lock_(single_threaded) {}
+    : memory_(std::move(memory)),
+      ring_(ring),
+      courtesy_(processor),
+      lock_(single_threaded),
+      arming_(single_threaded) {}
 
 std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& where,
                                                        bool single_threaded,
@@ -101,6 +105,16 @@ const ib_uverbs_wc* CompletionQueue::next_poll() {
 void CompletionQueue::end_poll() {
   if (current_) ring_.release(1);
   lock_.unlock();
+}
+
+void CompletionQueue::arm(bool solicited_only) {
+  // From here on posts ring at once; what was posted before is rung for below.
+  doorbells_.set_armed(true);
+  {
+    const std::lock_guard guard(arming_);
+    ring_.wish(solicited_only);
+  }
+  doorbells_.ring_all();
 }
 
 std::size_t CompletionQueue::take(std::span<ibv_wc> completions) {

@@ -46,13 +46,19 @@ class CompletionQueue {
   /// What next_poll() or start_poll() returned last.
   const ib_uverbs_wc& current() const { return *current_; }
 
+  /// ibv_req_notify_cq(): who polls after this and finds nothing may sleep until the event.
+  void arm(bool solicited_only);
+  /// The event has come.
+  void disarm() { doorbells_.set_armed(false); }
+
   DoorbellList& doorbells() { return doorbells_; }
 
   /// Exchange the ring for another one. @p change asks the kernel for it, which carries over what
-  /// has not been polled: so nobody polls meanwhile. Returns 0 or an errno.
+  /// has not been polled, and what was wished for: so nobody polls or arms meanwhile. Returns 0 or
+  /// an errno.
   template <typename Change>
   int replace(int fd, Change change) {
-    const std::lock_guard guard(lock_);
+    const std::scoped_lock guard(lock_, arming_);
     mminfo where{};
     if (const int err = change(where)) return err;
     return remap(fd, where);
@@ -73,6 +79,8 @@ class CompletionQueue {
   DoorbellList doorbells_;
   Courtesy courtesy_;
   OptionalMutex lock_;
+  /// Another one, since to arm is allowed between start_poll() and end_poll().
+  OptionalMutex arming_;
   const ib_uverbs_wc* current_ = nullptr;
 };
 

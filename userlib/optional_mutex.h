@@ -13,6 +13,7 @@ class OptionalMutex {
   void lock() {
     if (!single_threaded_) mutex_.lock();
   }
+  bool try_lock() { return single_threaded_ || mutex_.try_lock(); }
   void unlock() {
     if (!single_threaded_) mutex_.unlock();
   }

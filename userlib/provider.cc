@@ -71,17 +71,11 @@ sroce_completion_queue* sroce_completion_queue_open(int fd, const mminfo* where,
       sroce::CompletionQueue::open(fd, *where, single_threaded != 0, shared_processor()).release());
 }
 
-void sroce_completion_queue_arm(sroce_completion_queue* cq) {
-  object(cq)->doorbells().set_armed(true);
+void sroce_completion_queue_arm(sroce_completion_queue* cq, int solicited_only) {
+  object(cq)->arm(solicited_only != 0);
 }
 
-void sroce_completion_queue_armed(sroce_completion_queue* cq) {
-  object(cq)->doorbells().ring_all();
-}
-
-void sroce_completion_queue_disarm(sroce_completion_queue* cq) {
-  object(cq)->doorbells().set_armed(false);
-}
+void sroce_completion_queue_disarm(sroce_completion_queue* cq) { object(cq)->disarm(); }
 
 void sroce_completion_queue_close(sroce_completion_queue* cq) { delete object(cq); }
 

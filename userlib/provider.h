@@ -75,12 +75,8 @@ struct sroce_completion_queue* sroce_completion_queue_open(int fd, const struct 
                                                            int single_threaded);
 void sroce_completion_queue_close(struct sroce_completion_queue* cq);
 
-/*
- * Around ibv_req_notify_cq(): between the two the kernel is asked; and when the event has come, or
- * the kernel has refused.
- */
-void sroce_completion_queue_arm(struct sroce_completion_queue* cq);
-void sroce_completion_queue_armed(struct sroce_completion_queue* cq);
+/* ibv_req_notify_cq(); and when the event has come. */
+void sroce_completion_queue_arm(struct sroce_completion_queue* cq, int solicited_only);
 void sroce_completion_queue_disarm(struct sroce_completion_queue* cq);
 
 /*

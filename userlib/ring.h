@@ -33,6 +33,8 @@ static_assert(offsetof(rxe_queue_buf, index_mask) == 4);
 static_assert(offsetof(rxe_queue_buf, producer_index) == 128);
 static_assert(offsetof(rxe_queue_buf, consumer_index) == 256);
 static_assert(offsetof(rxe_queue_buf, data) == 384);
+static_assert(sizeof(sroce_cq_line) == 64);
+static_assert(offsetof(sroce_cq_line, wishes) == 4);
 
 /// Where a send or receive queue lies in its mapping, in bytes from the start.
 struct QueuePlace {
@@ -145,9 +147,10 @@ class ConsumerRing {
 
   /// How many elements wait; they may be read after this.
   std::uint32_t pending() const {
-    // Acquire: the elements are written.
+    // Acquire: the elements are written. Sequentially consistent: who has just wished to be told
+    // of the next one sees those that the kernel wrote before it could know.
     const std::uint32_t producer =
-        std::atomic_ref(header_->producer_index).load(std::memory_order_acquire);
+        std::atomic_ref(header_->producer_index).load(std::memory_order_seq_cst);
     return (producer - consumer()) & mask_;
   }
 
@@ -163,6 +166,14 @@ class ConsumerRing {
     // Release: we have read what the kernel overwrites.
     std::atomic_ref(header_->consumer_index)
         .store((consumer() + count) & mask_, std::memory_order_release);
+  }
+
+  /// Wish to be told of the next element, or of the next solicited one. What came before is found
+  /// by whoever asks for pending() after this.
+  void wish(bool solicited_only) {
+    sroce_cq_wishes& wishes = reinterpret_cast<sroce_cq_line*>(&header_->consumer_index)->wishes;
+    std::atomic_ref(solicited_only ? wishes.solicited : wishes.any)
+        .fetch_add(1, std::memory_order_seq_cst);
   }
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Completion queues: writing entries, and what kernel consumers do with them.
- * User consumers read their mapping and never come here but to arm.
+ * User consumers read their mapping and never come here but to arm; in native mode
+ * they do that by words in the mapping, too.
  */
 #include <linux/build_bug.h>
 #include <rdma/ib_user_verbs.h>
@@ -88,15 +89,56 @@ static void write_kernel(struct ib_wc *entry, const struct sroce_completion *wc,
 	}
 }
 
-/* Does this completion wake the consumer? It does so once. */
-static bool disarm(struct sroce_cq *cq, const struct sroce_completion *wc)
+static void arm(struct sroce_cq *cq, u8 wanted)
 {
-	if (!cq->armed)
-		return false;
-	if (cq->armed == IB_CQ_SOLICITED && !wc->solicited && wc->status == SROCE_WC_SUCCESS)
-		return false;
-	cq->armed = 0;
-	return true;
+	/* Any completion wakes sooner than a solicited one: the stronger wish stays. */
+	if (cq->armed != IB_CQ_NEXT_COMP)
+		cq->armed = wanted;
+}
+
+/*
+ * The lock is held. What the process has written since the last look arms the queue
+ * as if it had called. Only differences count, and they concern nobody else.
+ */
+static void hear_wishes(struct sroce_cq *cq)
+{
+	const struct sroce_cq_line *line =
+		container_of(cq->ring.consumer, struct sroce_cq_line, consumer);
+	u32 any = READ_ONCE(line->wishes.any);
+	u32 solicited = READ_ONCE(line->wishes.solicited);
+
+	if (solicited != cq->heard.solicited)
+		arm(cq, IB_CQ_SOLICITED);
+	if (any != cq->heard.any)
+		arm(cq, IB_CQ_NEXT_COMP);
+	cq->heard = (struct sroce_cq_wishes){ .any = any, .solicited = solicited };
+}
+
+/* Is the consumer to be woken for this completion? */
+static bool wakes(const struct sroce_cq *cq, const struct sroce_completion *wc)
+{
+	return cq->armed == IB_CQ_NEXT_COMP ||
+	       (cq->armed && (wc->solicited || wc->status != SROCE_WC_SUCCESS));
+}
+
+/* The slot is filled. Returns whether to wake the consumer, which is done once. */
+static bool publish(struct sroce_cq *cq, const struct sroce_completion *wc)
+{
+	bool wake;
+
+	if (cq->has_wishes)
+		hear_wishes(cq);
+	wake = wakes(cq, wc);
+	if (wake)
+		cq->armed = 0;
+	sroce_ring_publish(&cq->ring);
+	if (!cq->has_wishes)
+		return wake;
+	/* Pairs with CompletionQueue::arm(): the process sees the entry, or we its wish. */
+	smp_mb();
+	hear_wishes(cq);
+	/* Such a wish stays: the entry may have been polled before it was made. */
+	return wake || wakes(cq, wc);
 }
 
 /**
@@ -130,8 +172,7 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 			write_user(sroce_ring_slot(&cq->ring), wc, extra);
 		else
 			write_kernel(sroce_ring_slot(&cq->ring), wc, extra);
-		sroce_ring_publish(&cq->ring);
-		if (disarm(cq, wc))
+		if (publish(cq, wc))
 			outcome = SROCE_CQ_WAKE;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -186,17 +227,53 @@ int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
 	unsigned long irq_flags;
-	u8 wanted = flags & IB_CQ_SOLICITED_MASK;
 	int missed = 0;
 
 	spin_lock_irqsave(&cq->lock, irq_flags);
-	/* Any completion wakes sooner than a solicited one: the stronger wish stays. */
-	if (cq->armed != IB_CQ_NEXT_COMP)
-		cq->armed = wanted;
+	arm(cq, flags & IB_CQ_SOLICITED_MASK);
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
 		missed = sroce_ring_available(&cq->ring) != 0;
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	/* The consumer has done what it does with completions. */
 	sroce_ride_release(cq);
 	return missed;
+}
+
+/**
+ * sroce_cq_is_armed() - does the consumer want to be told of the next completion?
+ * @cq: the completion queue
+ *
+ * Any context, locks of QP halves may be held.
+ *
+ * Return: whether it does, or of the next solicited one; either may have changed since.
+ */
+bool sroce_cq_is_armed(struct sroce_cq *cq)
+{
+	unsigned long flags;
+	bool armed;
+
+	if (!cq->has_wishes)
+		return READ_ONCE(cq->armed);
+	/* A resize takes the words away. */
+	spin_lock_irqsave(&cq->lock, flags);
+	hear_wishes(cq);
+	armed = cq->armed;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return armed;
+}
+
+/**
+ * sroce_cq_swap_ring() - another ring takes the place of a completion queue's
+ * @cq: the completion queue, its lock held
+ * @ring: the new one, in which the process has wished for nothing; set to the old one
+ *
+ * The process neither polls nor arms meanwhile. What it has wished for in the old ring
+ * is still owed to it.
+ */
+void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring)
+{
+	if (cq->has_wishes)
+		hear_wishes(cq);
+	swap(cq->ring, *ring);
+	cq->heard = (struct sroce_cq_wishes){};
 }

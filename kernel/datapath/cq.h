@@ -13,6 +13,7 @@
 #include "datapath/ring.h"
 #include "net/endpoint.h"
 #include "transport/wqe.h"
+#include "uapi/sroce_abi.h"
 
 struct sroce_qp_ref;
 
@@ -25,6 +26,8 @@ struct sroce_qp_ref;
  * @mmap: USER: the mapping handed out
  * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed
  * @is_user: which kind of entry
+ * @has_wishes: NATIVE, with a completion channel: it asks by words in the ring
+ * @heard: those words when they were last looked at
  * @overflowed: an entry was lost: no more are written
  * @waiting: KERNEL: a QP whose ACK waits for what the consumer does next, or NULL (see ride.c)
  * @behind: the consumer polls later than entries come; a hint, read without the lock
@@ -37,8 +40,10 @@ struct sroce_cq {
 	struct sroce_mmap_entry *mmap;
 	u8	armed;
 	bool	is_user;
+	bool	has_wishes;
 	bool	overflowed;
 	bool	behind;
+	struct sroce_cq_wishes heard;
 	struct sroce_qp_ref *waiting;
 };
 
@@ -70,6 +75,8 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 				    const struct sroce_wc_extra *extra);
 int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+bool sroce_cq_is_armed(struct sroce_cq *cq);
+void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring);
 
 /* ride.c */
 void sroce_ride_release(struct sroce_cq *cq);

@@ -59,7 +59,8 @@ static bool is_ahead(const struct sroce_qp *qp)
 /* Who is going to sleep until the next completion rings always (the provider sees to it). */
 static bool is_armed(const struct sroce_qp *qp)
 {
-	return READ_ONCE(qp->send_cq->armed) || READ_ONCE(qp->recv_cq->armed);
+	return sroce_cq_is_armed(qp->send_cq) ||
+	       (qp->recv_cq != qp->send_cq && sroce_cq_is_armed(qp->recv_cq));
 }
 
 /* Requests found pay for those that had to wait for the timer. */
@@ -87,14 +88,13 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 	struct sroce_watch *watch = &qp->watch;
 	bool expired = watch->on && now_ns >= watch->until_ns;
 	bool moves = watch->retired != qp->req.retired;
-	bool may = now_ns >= watch->pause_ns && !is_armed(qp);
+	bool may = now_ns >= watch->pause_ns && !is_cramped(qp);
 
 	count_late(watch, expired && watch->found && !watch->rung, now_ns);
 	/* A long queue takes longer to send than the grace: the process has not had its turn. */
 	if (watch->on && is_cramped(qp))
 		withdraw(qp);
-	else if (may && !is_cramped(qp) &&
-		 ((watch->found && is_ahead(qp)) || (expired && moves)))
+	else if (may && ((watch->found && is_ahead(qp)) || (expired && moves)) && !is_armed(qp))
 		promise(qp, now_ns);
 	else if (expired)
 		withdraw(qp);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
 /*
- * What sroce adds to the user ABI. Commands, completion queues and, in rxe mode,
- * everything else are those of <rdma/rdma_user_rxe.h>. A device in native mode
- * differs by the two numbers below, so that our own provider binds instead of
- * librxe, and by the send and receive queues: see Documentation/abi.md.
+ * What sroce adds to the user ABI. Commands, the entries of completion queues and,
+ * in rxe mode, everything else are those of <rdma/rdma_user_rxe.h>. A device in
+ * native mode differs by the two numbers below, so that our own provider binds
+ * instead of librxe, by the send and receive queues, and by how a process says that
+ * it wants to be woken: see Documentation/abi.md.
  */
 #ifndef SROCE_UAPI_SROCE_ABI_H
 #define SROCE_UAPI_SROCE_ABI_H
@@ -17,7 +18,7 @@
 #define SROCE_ABI_VERSION_RXE	2
 
 /* At least 100: librxe, should a device's name mislead it, declines anything over 2. */
-#define SROCE_ABI_VERSION	101
+#define SROCE_ABI_VERSION	102
 
 /* Bytes that only one side writes, so that it does not disturb the other. */
 #define SROCE_QUEUE_LINE	64
@@ -39,6 +40,25 @@ struct sroce_queue_head {
 	__u32	watched;
 	__u32	fetched;
 	__u32	reserved_kernel[SROCE_QUEUE_LINE / 4 - 3];
+};
+
+/*
+ * How often a process has wished to be told of the next completion: of any, and of
+ * solicited ones (and errors) only. A wish is answered once, with all before it.
+ */
+struct sroce_cq_wishes {
+	__u32	any;
+	__u32	solicited;
+};
+
+/*
+ * What the process writes of a completion queue in native mode: consumer_index of
+ * struct rxe_queue_buf, and behind it, in what is padding there, its wishes.
+ */
+struct sroce_cq_line {
+	__u32	consumer;
+	struct sroce_cq_wishes wishes;
+	__u32	reserved[SROCE_QUEUE_LINE / 4 - 3];
 };
 
 /*

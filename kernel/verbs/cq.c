@@ -8,6 +8,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "datapath/cq.h"
+#include "datapath/device.h"
 #include "verbs/verbs.h"
 
 /* Entries that a resize moves at a time, with interrupts off: 16 KiB. */
@@ -69,6 +70,8 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
 	int err;
 
+	BUILD_BUG_ON(offsetof(struct rxe_queue_buf, consumer_index) + sizeof(struct sroce_cq_line) >
+		     sizeof(struct rxe_queue_buf));
 	if (attr->flags) {
 		ibdev_dbg(ibcq->device, "cq: flags %#x\n", attr->flags);
 		return -EOPNOTSUPP;
@@ -80,6 +83,8 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize_lock);
 	cq->is_user = udata;
+	cq->has_wishes = udata && ibcq->cq_context &&
+			 to_sroce_device(ibcq->device)->mode == SROCE_MODE_NATIVE;
 	err = init_ring(&cq->ring, attr->cqe, cq->is_user);
 	if (err)
 		return err;
@@ -133,7 +138,7 @@ static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroc
 		spin_lock_irqsave(&cq->lock, flags);
 		left = move_batch(old, ring, &next);
 		if (!left) {
-			swap(*old, *ring);
+			sroce_cq_swap_ring(cq, ring);
 			swap(cq->mmap, *mmap);
 			cq->ibcq.cqe = old->mask;
 		}

@@ -128,13 +128,8 @@ int sroce_abi34_poll_cq(struct ibv_cq* cq, int num_entries, struct ibv_wc* wc) {
 }
 
 int sroce_abi34_req_notify_cq(struct ibv_cq* cq, int solicited_only) {
-  struct sroce_completion_queue* queue = to_cq(cq)->queue;
-  int err;
-
-  sroce_completion_queue_arm(queue);
-  err = ibv_cmd_req_notify_cq(cq, solicited_only);
-  sroce_completion_queue_armed(queue);
-  return err;
+  sroce_completion_queue_arm(to_cq(cq)->queue, solicited_only);
+  return 0;
 }
 
 void sroce_abi34_cq_event(struct ibv_cq* cq) { sroce_completion_queue_disarm(to_cq(cq)->queue); }

@@ -197,6 +197,41 @@ TEST(CompletionQueue, ReplacedRingIsTheOnePolled) {
   EXPECT_EQ(polled[0].wr_id, 2u);
 }
 
+TEST(CompletionQueue, ArmingIsAWishThatTheKernelCanRead) {
+  KernelMemory kernel;
+  const mminfo old_ring = kernel.add_ring(4, kShift);
+  const mminfo new_ring = kernel.add_ring(16, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), old_ring, false);
+  ASSERT_TRUE(cq);
+  cq->arm(false);
+  cq->arm(true);
+  cq->arm(true);
+  EXPECT_TRUE(cq->doorbells().is_armed(std::memory_order_seq_cst));
+  EXPECT_EQ(kernel.ring(old_ring).wishes().any, 1u);
+  EXPECT_EQ(kernel.ring(old_ring).wishes().solicited, 2u);
+  EXPECT_EQ(kernel.ring(old_ring).header().consumer_index, 0u);
+  cq->disarm();
+  EXPECT_FALSE(cq->doorbells().is_armed(std::memory_order_seq_cst));
+  ASSERT_EQ(cq->replace(kernel.fd(), [&](mminfo& where) { return where = new_ring, 0; }), 0);
+  cq->arm(false);
+  EXPECT_EQ(kernel.ring(old_ring).wishes().any, 1u);
+  EXPECT_EQ(kernel.ring(new_ring).wishes().any, 1u);
+  EXPECT_EQ(kernel.ring(new_ring).wishes().solicited, 0u);
+}
+
+TEST(CompletionQueue, CanBeArmedWhileItIsRead) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
+  kernel.ring(where).produce(entry(1));
+  ASSERT_TRUE(cq->start_poll());
+  cq->arm(false);
+  EXPECT_EQ(cq->next_poll(), nullptr);
+  cq->end_poll();
+  EXPECT_EQ(kernel.ring(where).wishes().any, 1u);
+  EXPECT_EQ(kernel.ring(where).header().consumer_index, 1u);
+}
+
 TEST(CompletionQueue, RefusedReplacementChangesNothing) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);

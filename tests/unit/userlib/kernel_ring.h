@@ -31,6 +31,9 @@ class KernelRing {
 
   std::span<std::byte> memory() { return memory_; }
   rxe_queue_buf& header() { return *header_; }
+  sroce_cq_wishes& wishes() {
+    return reinterpret_cast<sroce_cq_line*>(&header_->consumer_index)->wishes;
+  }
 
   /// The bytes of slot @p index.
   std::span<std::byte> element(std::uint32_t index) const {

@@ -8,6 +8,8 @@
 const struct c_layout c_layout = {
     .queue_buf_data = offsetof(struct rxe_queue_buf, data),
     .queue_head_bytes = sizeof(struct sroce_queue_head),
+    .cq_line_bytes = sizeof(struct sroce_cq_line),
+    .cq_line_solicited = offsetof(struct sroce_cq_line, wishes.solicited),
     .send_slot_bytes = sizeof(struct sroce_send_slot),
     .send_slot_swap = offsetof(struct sroce_send_slot, swap),
     .recv_slot_bytes = sizeof(struct sroce_recv_slot),

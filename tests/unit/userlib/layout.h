@@ -12,6 +12,8 @@ extern "C" {
 struct c_layout {
   size_t queue_buf_data;
   size_t queue_head_bytes;
+  size_t cq_line_bytes;
+  size_t cq_line_solicited;
   size_t send_slot_bytes;
   size_t send_slot_swap;
   size_t recv_slot_bytes;

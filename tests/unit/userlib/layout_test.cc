@@ -12,6 +12,12 @@ TEST(Layout, RingHeaderIsThatOfC) {
   EXPECT_EQ(offsetof(rxe_queue_buf, data), c_layout.queue_buf_data);
 }
 
+TEST(Layout, WishesAreThoseOfC) {
+  EXPECT_EQ(sizeof(sroce_cq_line), c_layout.cq_line_bytes);
+  EXPECT_EQ(offsetof(sroce_cq_line, wishes) + offsetof(sroce_cq_wishes, solicited),
+            c_layout.cq_line_solicited);
+}
+
 TEST(Layout, QueuesAreThoseOfC) {
   EXPECT_EQ(sizeof(sroce_queue_head), c_layout.queue_head_bytes);
   EXPECT_EQ(sizeof(sroce_send_slot), c_layout.send_slot_bytes);

@@ -87,7 +87,7 @@ check_fails "native: not by rxe's name" "Invalid" on_a link_add rxe7 sroce eth_a
 check "a link in native mode" on_a link_add sroce_n sroce eth_a
 set_mode rxe
 check "sysfs says native" file_says $infiniband/sroce_n/sroce/mode native
-check "ABI 101" test "$(abi_of sroce_n)" = 101
+check "ABI 102" test "$(abi_of sroce_n)" = 102
 on_a rdma link delete sroce_n
 
 # --- a namespace ends ------------------------------------------------------------------------------------

@@ -30,6 +30,14 @@ maps_provider() # DEVICE: a process that has it open has our code loaded (and, a
 	kill $server
 	return $status
 }
+both_ends() # PROGRAM: one that is both ends
+{
+	local output
+	output=$(on_a "$programs/$1" --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" 2>&1) ||
+		echo "# $1 ends with status $?"
+	relay "$1" <<<"$output"
+	check "$1 ran to its end" grep -q '^1\.\.' <<<"$output"
+}
 export -f load_native remove_provider is_native is_listed is_nobodys is_active maps_provider
 
 for end in on_a on_b; do
@@ -43,12 +51,17 @@ check "librxe does not claim it" on_a is_nobodys "$A_DEV"
 check_fails "and nobody opens it" "wasn't found|No IB devices found" on_a ibv_devinfo -d "$A_DEV"
 
 check "the provider is built (make userlib)" ls "$programs"/libsroce-rdmav*.so
-export MODE=native
-on_a install_provider
-on_b install_provider
 A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
 B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
 on_b wait_until 10 ping -c 1 -W 1 "$A_IP"
+if [[ -x $programs/native_verbs_static ]]; then
+	both_ends native_verbs_static
+else
+	skip "native_verbs_static" "there is no libibverbs.a"
+fi
+export MODE=native
+on_a install_provider
+on_b install_provider
 check "ibv_devices lists it" on_a is_listed "$A_DEV"
 check "ibv_devinfo shows an active port" on_a is_active "$A_DEV"
 check "programs load our provider" on_a maps_provider "$A_DEV"
@@ -57,10 +70,7 @@ tool "ibv_rc_pingpong with events" ibv_rc_pingpong -g GID -n 50 -e
 tool "ibv_ud_pingpong, data checked" ibv_ud_pingpong -g GID -n 200 -s 1000 -c
 tool "ibv_ud_pingpong with events" ibv_ud_pingpong -g GID -n 50 -e
 duet "rc_verify" rc_verify --quick
-output=$(on_a "$programs"/native_verbs --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" 2>&1) ||
-	echo "# native_verbs ends with status $?"
-relay "native_verbs" <<<"$output"
-check "it ran to its end" grep -q '^1\.\.' <<<"$output"
+both_ends native_verbs
 export SROCE_SINGLE_THREADED=1
 tool "ibv_rc_pingpong without locks" ibv_rc_pingpong -g GID -n 200 -s 10000 -c
 unset SROCE_SINGLE_THREADED

@@ -12,23 +12,26 @@
 
 namespace {
 
-std::atomic<std::uint64_t> doorbells = 0;
+std::atomic<std::uint64_t> doorbells = 0, armings = 0;
 
 }  // namespace
 
-// In place of the C library's for all that is loaded into this process: the provider's doorbells
-// are counted.
+// In place of the C library's for all that is loaded into this process: the provider's calls are
+// counted.
 extern "C" __attribute__((visibility("default"))) ssize_t write(int fd, const void* data,
                                                                 size_t bytes) {
   if (bytes >= sizeof(ib_uverbs_cmd_hdr)) {
     ib_uverbs_cmd_hdr header;
     std::memcpy(&header, data, sizeof(header));
     if (header.command == IB_USER_VERBS_CMD_POST_SEND && header.in_words * 4u == bytes) doorbells++;
+    if (header.command == IB_USER_VERBS_CMD_REQ_NOTIFY_CQ) armings++;
   }
   return syscall(SYS_write, fd, data, bytes);
 }
 
 namespace native_verbs {
+
+std::uint64_t arming_calls() { return armings; }
 
 using harness::Backoff;
 using harness::Deadline;

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
                                          far_gid};
   harness::Tap tap;
   native_verbs::run_doorbell_cases(tap, devices);
+  native_verbs::run_event_cases(tap, devices);
   native_verbs::run_extended_cases(tap, devices);
   return tap.finish();
 }

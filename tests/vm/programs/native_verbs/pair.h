@@ -15,6 +15,9 @@ namespace native_verbs {
 inline constexpr auto patience = std::chrono::seconds(30);
 inline constexpr std::uint32_t depth = 64;
 
+// How often this process has called the kernel to arm a completion queue (doorbells.cc).
+std::uint64_t arming_calls();
+
 struct Devices {
   verbs::Context near, far;
   int near_gid, far_gid;
@@ -35,8 +38,9 @@ struct Pair {
   verbs::Endpoint near, far;
 };
 
-// doorbells.cc, extended.cc
+// doorbells.cc, events.cc, extended.cc
 void run_doorbell_cases(harness::Tap& tap, const Devices& devices);
+void run_event_cases(harness::Tap& tap, const Devices& devices);
 void run_extended_cases(harness::Tap& tap, const Devices& devices);
 
 }  // namespace native_verbs

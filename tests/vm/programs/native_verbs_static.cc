@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// native_verbs_static: libibverbs and our provider in one static program, which finds its devices
+// with nothing installed. Both ends are in this process.
+#include "harness/args.h"
+#include "native_verbs/pair.h"
+
+namespace {
+
+using harness::Deadline;
+using native_verbs::patience;
+
+constexpr std::size_t size = 64;
+
+void pass(verbs::Endpoint& from, verbs::Endpoint& to, std::uint64_t turn) {
+  ibv_sge target = to.sge(0, size), source = from.sge(0, size);
+  ibv_recv_wr receive{};
+  receive.wr_id = turn;
+  receive.sg_list = &target;
+  receive.num_sge = 1;
+  to.qp().post_recv(&receive);
+  std::memset(from.arena().data(), static_cast<int>(turn % 251), size);
+  ibv_send_wr send{};
+  send.wr_id = turn;
+  send.sg_list = &source;
+  send.num_sge = 1;
+  send.opcode = IBV_WR_SEND;
+  send.send_flags = IBV_SEND_SIGNALED;
+  from.qp().post_send(&send);
+  verbs::expect_wc(to.recv_cq().next(Deadline::after(patience), "receive"), turn, IBV_WC_SUCCESS,
+                   "receive");
+  verbs::expect_wc(from.send_cq().next(Deadline::after(patience), "send"), turn, IBV_WC_SUCCESS,
+                   "send");
+  harness::expect(std::memcmp(from.arena().data(), to.arena().data(), size) == 0,
+                  "other bytes came, turn ", turn);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  harness::Args args(argc, argv,
+                     "native_verbs_static --dev A [--gid a] [--peer-dev B] [--peer-gid b]");
+  const std::string near = args.required("--dev"), far = args.text("--peer-dev", near);
+  const int near_gid = static_cast<int>(args.number("--gid", 0));
+  const int far_gid = static_cast<int>(args.number("--peer-gid", static_cast<unsigned>(near_gid)));
+  args.finish();
+  harness::Tap tap;
+  tap.run("ping-pong in a static program", [&] {
+    const native_verbs::Devices devices = {verbs::Context(near), verbs::Context(far), near_gid,
+                                           far_gid};
+    native_verbs::Pair pair(devices);
+    for (std::uint64_t turn = 0; turn < 1000; turn++)
+      turn % 2 ? pass(pair.far, pair.near, turn) : pass(pair.near, pair.far, turn);
+  });
+  return tap.finish();
+}
