@@ -33,7 +33,7 @@
 #define MANY_ASKED		3
 /* Probes, each twice as patient, before the first answer of all is given up: 30 ms. */
 #define FIRST_ASKS		4
-/* Probes in a row that were answered sooner than a round trip, and the next says how long one is. */
+/* Probes in a row answered sooner than a round trip: the next says how long one is. */
 #define HASTY_PROBES	3
 /* Probes in a row after which nothing that the peer said it holds is believed. */
 #define DOUBT_PROBES		3
@@ -431,7 +431,7 @@ static void learn_patience(struct sroce_requester *req, u64 now_ns)
 		probe->hasty++;
 		probe->slack_ns = min(probe->slack_ns + 2 * since_ns, MAX_SLACK_NS);
 	} else {
-		/* So often it is no chance: READs behind others are not timed, and the first was slow. */
+		/* No chance any more: READs behind others are not timed, the first was slow. */
 		probe->slack_ns = 0;
 		sroce_rtt_sample(&req->rtt, since_ns, now_ns);
 	}
