@@ -58,7 +58,7 @@ TRACE_EVENT(sroce_ack_plan,
 	TP_STRUCT__entry(
 		__field(u32, qpn)
 		__field(u32, psn)
-		__field(u32, unacked_psn)
+		__field(u32, executed_psn)
 		__field(u32, index)
 		__field(u32, bytes)
 		__field(u64, rnr_wait_ns)
@@ -71,7 +71,7 @@ TRACE_EVENT(sroce_ack_plan,
 	TP_fast_assign(
 		__entry->qpn = qpn;
 		__entry->psn = psn;
-		__entry->unacked_psn = plan->unacked_psn;
+		__entry->executed_psn = plan->executed_psn;
 		__entry->index = plan->index;
 		__entry->bytes = plan->place_bytes;
 		__entry->rnr_wait_ns = plan->rnr ? plan->rnr_wait_ns : 0;
@@ -81,13 +81,13 @@ TRACE_EVENT(sroce_ack_plan,
 		__entry->rewind = plan->rewind;
 		__entry->rnr = plan->rnr;
 	),
-	TP_printk("qpn=%u psn=%u %s reason=%u status=%u unacked_psn=%u wqe=%u place=%u rnr_wait_ns=%llu%s%s",
+	TP_printk("qpn=%u psn=%u %s reason=%u status=%u executed_psn=%u wqe=%u place=%u rnr_wait_ns=%llu%s%s",
 		  __entry->qpn, __entry->psn,
 		  __print_symbolic(__entry->action,
 				   { SROCE_ACK_DROP, "drop" },
 				   { SROCE_ACK_ACCEPT, "accept" },
 				   { SROCE_ACK_FAIL, "fail" }),
-		  __entry->reason, __entry->status, __entry->unacked_psn, __entry->index,
+		  __entry->reason, __entry->status, __entry->executed_psn, __entry->index,
 		  __entry->bytes, __entry->rnr_wait_ns, __entry->rewind ? " rewind" : "",
 		  __entry->rnr ? " rnr" : "")
 );

@@ -78,8 +78,6 @@ static void count_response(const struct sroce_rx *rx, const struct sroce_ack_pla
 	if (plan->rnr) {
 		sroce_count(counters, SROCE_CTR_RCVD_RNR_ERR);
 		sroce_count(counters, SROCE_CTR_RNR_NAK_RETRY_ERR);
-	} else if (plan->implied) {
-		sroce_count(counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
 	} else if (plan->rewind) {
 		sroce_count(counters, SROCE_CTR_RCVD_SEQ_ERR);
 		sroce_count(counters, SROCE_CTR_PACKET_SEQ_ERR);

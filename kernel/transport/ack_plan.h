@@ -35,20 +35,18 @@ enum sroce_drop_reason {
  * @action: enum sroce_ack_action
  * @reason: enum sroce_drop_reason of SROCE_ACK_DROP
  * @status: enum sroce_wc_status of SROCE_ACK_FAIL
- * @rewind: send again from @unacked_psn
- * @implied: the rewind follows from a gap among the responses
+ * @rewind: send again from @executed_psn
  * @rnr: wait @rnr_wait_ns before sending again
  * @place_atomic: place the packet's atomic_original, in host order, at offset 0
- * @selective: the packet is read by the rules of selective.c
+ * @selective: the peer is, see selective.c
  * @decide: it is the peer's first answer, which tells whether it is selective
  * @answered: @answered_psn and so many packets as @count says have their response
- * @unacked_psn: the oldest PSN not acknowledged from now on
  * @index: WQE whose data is placed, or which failed
  * @place_offset: where in the message the payload goes
  * @place_bytes: payload to place, 0 for none
  * @count: packets that the response is made of, see sroce_completer_merges()
  * @rnr_wait_ns: how long to wait after an RNR NAK
- * @executed_psn: selective: the peer has executed everything before it
+ * @executed_psn: the peer has executed everything before it
  * @answered_psn: see @answered
  * @sack: bitmap of a selective acknowledgement, the packet's
  * @sack_bytes: its length, 0 when there is none
@@ -58,13 +56,11 @@ struct sroce_ack_plan {
 	u8	reason;
 	u8	status;
 	bool	rewind;
-	bool	implied;
 	bool	rnr;
 	bool	place_atomic;
 	bool	selective;
 	bool	decide;
 	bool	answered;
-	u32	unacked_psn;
 	u32	index;
 	u32	place_offset;
 	u32	place_bytes;

@@ -2,13 +2,12 @@
 /*
  * What answers mean for the requester.
  *
- * An acknowledgement is cumulative, with one exception: it cannot stand in for
- * the response of a READ or an atomic. One that passes such a request says that
- * the response was lost, which is treated as a NAK for it ("implied NAK"); so
- * is a hole among READ responses. One hole is retried once: that retry's own
- * loss is left to the timer, else every response behind the hole would retry.
+ * An acknowledgement is cumulative: everything before it has been executed.
+ * That completes SENDs and WRITEs; a READ or an atomic completes with its
+ * answer, which an ACK cannot stand in for. Answers are placed wherever they
+ * belong, in whatever order they come; what becomes of those that do not come
+ * is in selective.c. A request that was refused fails in its turn.
  */
-#include <linux/bug.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
@@ -16,41 +15,9 @@
 #include "transport/psn.h"
 #include "transport/requester.h"
 
-/**
- * struct place - where in the send queue a PSN lies
- * @index: position of its WQE
- * @wqe: the WQE
- * @expected_psn: the oldest PSN of that WQE without an answer
- * @blocked: the WQE is an earlier READ or atomic that the PSN passes
- */
-struct place {
-	u32	index;
-	const struct sroce_send_wqe *wqe;
-	u32	expected_psn;
-	bool	blocked;
-};
-
-/* @psn is known to lie between unacked_psn and sent_psn, so some WQE holds it. */
-static void find_place(const struct sroce_requester *req, u32 psn, struct place *place)
+static u32 wqe_end_psn(const struct sroce_send_wqe *wqe)
 {
-	u32 target = sroce_requester_forward(req, psn), end = 0, index;
-
-	for (index = req->acked; index != req->posted; index++) {
-		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
-
-		if (!wqe->psn_count)
-			continue;
-		end += wqe->psn_count;
-		if (index == req->acked)
-			end = sroce_requester_forward(req, psn_add(wqe->first_psn, wqe->psn_count));
-		place->blocked = target >= end;
-		if (place->blocked && !wqe_is_rd_atomic(wqe->opcode))
-			continue;
-		place->index = index;
-		place->wqe = wqe;
-		place->expected_psn = index == req->acked ? req->unacked_psn : wqe->first_psn;
-		return;
-	}
+	return psn_add(wqe->first_psn, wqe->psn_count);
 }
 
 static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)
@@ -59,156 +26,146 @@ static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason
 	plan->reason = reason;
 }
 
-/* @index fails; what precedes it is acknowledged up to @unacked_psn. */
-static void plan_failure(struct sroce_ack_plan *plan, u32 index, u32 unacked_psn,
-			 enum sroce_wc_status status)
+/*
+ * A request fails in its turn, when no earlier READ or atomic waits for its
+ * answer. Until then the packet only says that what went before is executed.
+ */
+static void plan_failure(const struct sroce_requester *req, struct sroce_ack_plan *plan,
+			 u32 executed_psn, enum sroce_wc_status status)
 {
+	u32 index;
+
 	plan->action = SROCE_ACK_FAIL;
-	plan->index = index;
-	plan->unacked_psn = unacked_psn;
 	plan->status = status;
+	plan->executed_psn = executed_psn;
+	for (index = req->acked; index != plan->index; index++)
+		if (wqe_is_rd_atomic(sroce_requester_wqe(req, index)->opcode))
+			plan->action = SROCE_ACK_ACCEPT;
 }
 
-static void plan_implied_nak(const struct sroce_requester *req, struct sroce_ack_plan *plan,
-			     u32 psn)
+/*
+ * May @count answers from the one with that number on be a READ's or an atomic's? Only a
+ * selective peer is asked for a part that ends before the READ does.
+ */
+static bool fits(const struct sroce_packet *pkt, const struct sroce_ack_plan *plan,
+		 const struct sroce_send_wqe *wqe, u32 number)
 {
-	bool retried = req->implied_nak_valid && req->implied_nak_psn == psn;
+	bool last = number + pkt->count >= wqe->psn_count;
 
-	/* Already retried, or already gone back and not sent since. */
-	if (psn == req->unacked_psn && (retried || req->next_psn == psn)) {
+	if (!sroce_aeth_is_ack(pkt))
+		return false;
+	if (!(pkt->info->flags & SROCE_OPF_READ))
+		return wqe_is_atomic(wqe->opcode);
+	if (wqe->opcode != SROCE_WR_READ || number + pkt->count > wqe->psn_count)
+		return false;
+	if (pkt->info->flags & SROCE_OPF_LAST)
+		return last || plan->selective;
+	return !last;
+}
+
+/* A READ response or an atomic's: placed wherever it belongs, once. */
+static void plan_answer(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			struct sroce_ack_plan *plan)
+{
+	const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
+	u32 number = (pkt->psn - wqe->first_psn) & SROCE_PSN_MASK;
+	u32 offset = number * req->attr.mtu_bytes;
+	u32 bytes = pkt->count * req->attr.mtu_bytes;
+	bool is_read = pkt->info->flags & SROCE_OPF_READ;
+
+	if (!fits(pkt, plan, wqe, number)) {
+		plan_failure(req, plan, wqe->first_psn, SROCE_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (is_read && pkt->payload_bytes != min(wqe->length - offset, bytes)) {
+		plan_failure(req, plan, wqe->first_psn, SROCE_WC_LOC_LEN_ERR);
+		return;
+	}
+	if (sroce_requester_forward(req, pkt->psn) >= SROCE_PSN_MAP_SPAN) {
 		plan_drop(plan, SROCE_DROP_GAP);
 		return;
 	}
-	plan->action = SROCE_ACK_ACCEPT;
-	plan->unacked_psn = psn;
-	plan->rewind = true;
-	plan->implied = true;
-}
-
-static void plan_read_response(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			       const struct place *place, struct sroce_ack_plan *plan)
-{
-	const struct sroce_send_wqe *wqe = place->wqe;
-	u32 number = (pkt->psn - wqe->first_psn) & SROCE_PSN_MASK;
-	u32 offset = number * req->attr.mtu_bytes;
-	bool last = number + pkt->count == wqe->psn_count;
-
-	if (wqe->opcode != SROCE_WR_READ || !sroce_aeth_is_ack(pkt) ||
-	    number + pkt->count > wqe->psn_count ||
-	    last != !!(pkt->info->flags & SROCE_OPF_LAST)) {
-		plan_failure(plan, place->index, place->expected_psn, SROCE_WC_BAD_RESP_ERR);
-		return;
-	}
-	if (pkt->psn != place->expected_psn) {
-		plan_implied_nak(req, plan, place->expected_psn);
-		return;
-	}
-	if (pkt->payload_bytes != min(wqe->length - offset, pkt->count * req->attr.mtu_bytes)) {
-		plan_failure(plan, place->index, place->expected_psn, SROCE_WC_LOC_LEN_ERR);
-		return;
-	}
-	plan->action = SROCE_ACK_ACCEPT;
-	plan->index = place->index;
-	plan->place_offset = offset;
-	plan->place_bytes = pkt->payload_bytes;
-	plan->unacked_psn = psn_add(pkt->psn, pkt->count);
-}
-
-static void plan_atomic_ack(const struct sroce_packet *pkt, const struct place *place,
-			    struct sroce_ack_plan *plan)
-{
-	if (!wqe_is_atomic(place->wqe->opcode) || !sroce_aeth_is_ack(pkt)) {
-		plan_failure(plan, place->index, place->expected_psn, SROCE_WC_BAD_RESP_ERR);
-		return;
-	}
-	plan->action = SROCE_ACK_ACCEPT;
-	plan->index = place->index;
-	plan->place_atomic = true;
-	plan->place_bytes = sizeof(u64);
-	plan->unacked_psn = psn_add(pkt->psn, 1);
-}
-
-/* What a NAK for @psn leaves unacknowledged: nothing of a READ is skipped. */
-static u32 nak_unacked_psn(const struct sroce_packet *pkt, const struct place *place)
-{
-	return wqe_is_rd_atomic(place->wqe->opcode) ? place->expected_psn : pkt->psn;
-}
-
-static void plan_rnr_nak(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			 const struct place *place, struct sroce_ack_plan *plan)
-{
-	u32 unacked_psn = nak_unacked_psn(pkt, place);
-	u32 retries = unacked_psn == req->unacked_psn ? req->rnr_retry_left : req->attr.rnr_retry;
-
-	if (req->rnr_waiting) {
+	if (psn_map_has(&req->sel.done, pkt->psn)) {
 		plan_drop(plan, SROCE_DROP_DUPLICATE);
 		return;
 	}
-	if (!retries) {
-		plan_failure(plan, place->index, unacked_psn, SROCE_WC_RNR_RETRY_EXC_ERR);
-		return;
-	}
 	plan->action = SROCE_ACK_ACCEPT;
-	plan->unacked_psn = unacked_psn;
-	plan->rewind = true;
-	plan->rnr = true;
-	plan->rnr_wait_ns = sroce_rnr_wait_ns(pkt->syndrome);
+	plan->answered = true;
+	plan->answered_psn = pkt->psn;
+	plan->executed_psn = wqe_end_psn(wqe);
+	plan->place_atomic = !is_read;
+	plan->place_offset = is_read ? offset : 0;
+	plan->place_bytes = is_read ? pkt->payload_bytes : sizeof(u64);
 }
 
-static void plan_sequence_nak(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			      const struct place *place, struct sroce_ack_plan *plan)
+/* Retries are those of the packet that is refused. */
+static void plan_rewind(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			struct sroce_ack_plan *plan, bool rnr)
 {
-	u32 unacked_psn = nak_unacked_psn(pkt, place);
-	u32 retries = unacked_psn == req->unacked_psn ? req->retry_left : req->attr.retry_cnt;
+	u32 at = sroce_requester_forward(req, pkt->psn);
+	u32 executed = sroce_requester_forward(req, req->sel.executed_psn);
+	bool fresh = executed < at;
+	u32 retries = rnr ? (fresh ? req->attr.rnr_retry : req->rnr_retry_left) :
+			    (fresh ? req->attr.retry_cnt : req->retry_left);
+	/* We have gone back already, and wait to send. */
+	bool gone_back = !fresh && req->next_psn == pkt->psn;
 
-	/* Nothing is in flight: we have gone back already and wait to send. */
-	if (unacked_psn == req->unacked_psn && req->next_psn == unacked_psn) {
+	plan->executed_psn = pkt->psn;
+	if (rnr ? req->rnr_waiting : gone_back) {
 		plan_drop(plan, SROCE_DROP_DUPLICATE);
-		return;
+	} else if (at < executed) {
+		plan_drop(plan, SROCE_DROP_DUPLICATE);
+	} else if (!retries) {
+		plan_failure(req, plan, pkt->psn, rnr ? SROCE_WC_RNR_RETRY_EXC_ERR :
+							SROCE_WC_RETRY_EXC_ERR);
+	} else {
+		plan->action = SROCE_ACK_ACCEPT;
+		plan->rewind = true;
+		plan->rnr = rnr;
+		plan->rnr_wait_ns = rnr ? sroce_rnr_wait_ns(pkt->syndrome) : 0;
 	}
-	if (!retries) {
-		plan_failure(plan, place->index, unacked_psn, SROCE_WC_RETRY_EXC_ERR);
-		return;
-	}
-	plan->action = SROCE_ACK_ACCEPT;
-	plan->unacked_psn = unacked_psn;
-	plan->rewind = true;
-}
-
-static void plan_nak(const struct sroce_requester *req, const struct sroce_packet *pkt,
-		     const struct place *place, struct sroce_ack_plan *plan)
-{
-	enum sroce_wc_status status = sroce_nak_wc_status(pkt->syndrome);
-
-	if (pkt->syndrome == SROCE_NAK_PSN_SEQUENCE)
-		plan_sequence_nak(req, pkt, place, plan);
-	else if (status != SROCE_WC_SUCCESS)
-		plan_failure(plan, place->index, nak_unacked_psn(pkt, place), status);
-	else
-		plan_drop(plan, SROCE_DROP_SYNDROME);
 }
 
 static void plan_ack(const struct sroce_requester *req, const struct sroce_packet *pkt,
-		     const struct place *place, struct sroce_ack_plan *plan)
+		     struct sroce_ack_plan *plan)
 {
-	switch (pkt->syndrome & SROCE_AETH_KIND_MASK) {
-	case SROCE_AETH_ACK:
-		if (wqe_is_rd_atomic(place->wqe->opcode)) {
-			plan_implied_nak(req, plan, place->expected_psn);
-			return;
-		}
-		plan->action = SROCE_ACK_ACCEPT;
-		plan->unacked_psn = psn_add(pkt->psn, 1);
+	plan->action = SROCE_ACK_ACCEPT;
+	plan->executed_psn = psn_add(pkt->psn, 1);
+	if (!(pkt->info->flags & SROCE_OPF_SACK))
 		return;
-	case SROCE_AETH_RNR_NAK:
-		plan_rnr_nak(req, pkt, place, plan);
+	plan->sack = pkt->sack;
+	plan->sack_bytes = pkt->payload_bytes;
+	if (sroce_requester_forward(req, sroce_sack_end_psn(plan->executed_psn, pkt->sack,
+							    pkt->payload_bytes)) >
+	    sroce_requester_forward(req, req->sent_psn))
+		plan_drop(plan, SROCE_DROP_UNSENT);
+}
+
+/* ACK, selective ACK, NAK. */
+static void plan_acknowledge(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			     struct sroce_ack_plan *plan)
+{
+	u8 kind = pkt->syndrome & SROCE_AETH_KIND_MASK;
+	enum sroce_wc_status status;
+
+	if (kind == SROCE_AETH_ACK) {
+		plan_ack(req, pkt, plan);
 		return;
-	case SROCE_AETH_NAK:
-		plan_nak(req, pkt, place, plan);
-		return;
-	default:
-		plan_drop(plan, SROCE_DROP_SYNDROME);
 	}
+	if (pkt->info->flags & SROCE_OPF_SACK) {
+		plan_drop(plan, SROCE_DROP_SYNDROME);
+		return;
+	}
+	if (kind == SROCE_AETH_RNR_NAK || pkt->syndrome == SROCE_NAK_PSN_SEQUENCE) {
+		plan_rewind(req, pkt, plan, kind == SROCE_AETH_RNR_NAK);
+		return;
+	}
+	status = kind == SROCE_AETH_NAK ? sroce_nak_wc_status(pkt->syndrome) : SROCE_WC_SUCCESS;
+	if (status == SROCE_WC_SUCCESS) {
+		plan_drop(plan, SROCE_DROP_SYNDROME);
+		return;
+	}
+	plan_failure(req, plan, pkt->psn, status);
 }
 
 /**
@@ -227,60 +184,63 @@ bool sroce_completer_merges(const struct sroce_requester *req, const struct sroc
 	    req->sel.mode == SROCE_SELECTIVE_OFFERED)
 		return false;
 	/* What is right already must not be written again by what may be wrong. */
-	return !sroce_requester_is_selective(req) ||
-	       sroce_psn_map_run(&req->sel.done, pkt->psn, SROCE_PSN_MAP_SPAN, false) ==
+	return sroce_psn_map_run(&req->sel.done, pkt->psn, SROCE_PSN_MAP_SPAN, false) ==
 	       SROCE_PSN_MAP_SPAN;
+}
+
+/* What is not for this queue in its state; of @plan, what follows from its mode. */
+static bool is_heard(const struct sroce_requester *req, const struct sroce_packet *pkt,
+		     struct sroce_ack_plan *plan)
+{
+	if (req->state != SROCE_SQ_READY && req->state != SROCE_SQ_DRAINING) {
+		plan_drop(plan, SROCE_DROP_STATE);
+		return false;
+	}
+	if (!(pkt->info->flags & SROCE_OPF_RESPONSE) || req->service != SROCE_SERVICE_RC) {
+		plan_drop(plan, SROCE_DROP_OPCODE);
+		return false;
+	}
+	plan->decide = req->sel.mode == SROCE_SELECTIVE_OFFERED;
+	plan->selective = plan->decide ? req->attr.selective && pkt->selective :
+					 sroce_requester_is_selective(req);
+	if ((pkt->info->flags & SROCE_OPF_SACK) && !plan->selective) {
+		plan_drop(plan, SROCE_DROP_OPCODE);
+		return false;
+	}
+	return true;
 }
 
 /**
  * sroce_completer_plan() - what does this response mean? Changes nothing
  * @req: the requester
- * @pkt: a parsed packet
+ * @pkt: a parsed packet; @pkt->sack points to the payload of a selective ACK
  * @plan: filled in
  */
 void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			  struct sroce_ack_plan *plan)
 {
-	struct place place = { 0 };
+	/* A selective ACK that acknowledges nothing new may still tell of something. */
+	u32 psn = pkt->info->flags & SROCE_OPF_SACK ? psn_add(pkt->psn, 1) : pkt->psn;
+	u32 sent = sroce_requester_forward(req, req->sent_psn);
 
 	memset(plan, 0, sizeof(*plan));
-	plan->unacked_psn = req->unacked_psn;
+	plan->executed_psn = req->sel.executed_psn;
 	plan->count = pkt->count;
-	if (req->state != SROCE_SQ_READY && req->state != SROCE_SQ_DRAINING) {
-		plan_drop(plan, SROCE_DROP_STATE);
+	if (!is_heard(req, pkt, plan))
+		return;
+	if (psn != pkt->psn)
+		sent++;
+	if (sroce_requester_forward(req, psn) >= sent) {
+		plan_drop(plan, psn_before(psn, req->unacked_psn) ? SROCE_DROP_DUPLICATE :
+								    SROCE_DROP_UNSENT);
 		return;
 	}
-	if (!(pkt->info->flags & SROCE_OPF_RESPONSE) || req->service != SROCE_SERVICE_RC) {
-		plan_drop(plan, SROCE_DROP_OPCODE);
-		return;
-	}
-	plan->decide = req->sel.mode == SROCE_SELECTIVE_OFFERED;
-	if (sroce_requester_is_selective(req) ||
-	    (plan->decide && req->attr.selective && pkt->selective)) {
-		sroce_selective_plan(req, pkt, plan);
-		return;
-	}
-	if (pkt->info->flags & SROCE_OPF_SACK) {
-		plan_drop(plan, SROCE_DROP_OPCODE);
-		return;
-	}
-	if (sroce_requester_forward(req, pkt->psn) >= sroce_requester_forward(req, req->sent_psn)) {
-		plan_drop(plan, psn_before(pkt->psn, req->unacked_psn) ? SROCE_DROP_DUPLICATE :
-									 SROCE_DROP_UNSENT);
-		return;
-	}
-
-	find_place(req, pkt->psn, &place);
-	if (WARN_ON_ONCE(!place.wqe))
+	if (psn == pkt->psn && !sroce_requester_locate(req, psn, &plan->index))
 		plan_drop(plan, SROCE_DROP_UNSENT);
-	else if (place.blocked)
-		plan_implied_nak(req, plan, place.expected_psn);
-	else if (pkt->info->flags & SROCE_OPF_READ)
-		plan_read_response(req, pkt, &place, plan);
-	else if (pkt->info->flags & SROCE_OPF_ATOMIC)
-		plan_atomic_ack(pkt, &place, plan);
+	else if (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))
+		plan_answer(req, pkt, plan);
 	else
-		plan_ack(req, pkt, &place, plan);
+		plan_acknowledge(req, pkt, plan);
 }
 
 /* The peer's first answer tells what it is. */
@@ -294,13 +254,9 @@ static void decide(struct sroce_requester *req, bool selective)
 }
 
 /* Something was refused, or lost: begin again with it. */
-static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *plan, u32 psn,
-		    u64 now_ns)
+static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
 {
-	if (plan->implied) {
-		req->implied_nak_psn = psn;
-		req->implied_nak_valid = true;
-	} else if (plan->rnr) {
+	if (plan->rnr) {
 		req->rnr_waiting = true;
 		req->rnr_until_ns = now_ns + plan->rnr_wait_ns;
 		if (req->attr.rnr_retry != SROCE_RNR_RETRY_INFINITE)
@@ -314,21 +270,7 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		req->retry_left--;
 		sroce_cc_lost(&req->cc, false, now_ns);
 	}
-	sroce_requester_rewind(req, psn);
-}
-
-static void commit_in_order(struct sroce_requester *req, const struct sroce_ack_plan *plan,
-			    bool placed, u64 now_ns)
-{
-	u32 unacked_psn = plan->unacked_psn;
-
-	/* Our own buffer is at fault: the response before this one was the last good one. */
-	if (!placed)
-		unacked_psn = psn_add(unacked_psn, -plan->count & SROCE_PSN_MASK);
-	if (unacked_psn != req->unacked_psn)
-		sroce_requester_advance(req, unacked_psn, now_ns);
-	if (sroce_requester_probe_answered(req, now_ns) && !plan->rewind)
-		sroce_requester_rewind(req, req->unacked_psn);
+	sroce_requester_rewind(req, plan->executed_psn);
 }
 
 /**
@@ -345,15 +287,11 @@ void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_
 		return;
 	if (plan->decide)
 		decide(req, plan->selective);
-	if (plan->selective)
-		sroce_selective_commit(req, plan, placed == SROCE_MEM_OK, now_ns);
-	else
-		commit_in_order(req, plan, placed == SROCE_MEM_OK, now_ns);
+	sroce_selective_commit(req, plan, placed == SROCE_MEM_OK, now_ns);
 	if (placed != SROCE_MEM_OK)
 		sroce_requester_fail(req, plan->index, SROCE_WC_LOC_PROT_ERR);
 	else if (plan->action == SROCE_ACK_FAIL)
 		sroce_requester_fail(req, plan->index, plan->status);
 	else if (plan->rewind)
-		go_back(req, plan, plan->selective ? plan->executed_psn : plan->unacked_psn,
-			now_ns);
+		go_back(req, plan, now_ns);
 }

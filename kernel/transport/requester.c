@@ -48,7 +48,6 @@ static void reset_retries(struct sroce_requester *req)
 {
 	req->retry_left = req->attr.retry_cnt;
 	req->rnr_retry_left = req->attr.rnr_retry;
-	req->implied_nak_valid = false;
 	req->timeout_shift = 0;
 }
 
@@ -366,8 +365,8 @@ void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 n
 	req->gone_back = false;
 	req->probe.due = false;
 	rtt_ns = sroce_rtt_answered(&req->rtt, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);
-	/* From a selective peer they were counted as they came. */
-	sroce_requester_acked(req, sroce_requester_is_selective(req) ? 0 : count, rtt_ns, now_ns);
+	/* Answers were counted as they came; datagrams have none. */
+	sroce_requester_acked(req, req->service == SROCE_SERVICE_UD ? count : 0, rtt_ns, now_ns);
 	req->ack_deadline_ns = SROCE_NEVER;
 	sroce_requester_heard(req, now_ns);
 }
@@ -467,11 +466,24 @@ u64 sroce_requester_deadline(const struct sroce_requester *req)
 				  min(req->ack_deadline_ns, req->probe.deadline_ns);
 }
 
+/*
+ * A standard peer has fallen silent: it may miss a request, so those that it has not executed
+ * are sent again. Returns whether that asks; when it has executed one and still owes its
+ * answer, that is to be asked for.
+ */
+static bool go_back_to_ask(struct sroce_requester *req)
+{
+	u32 executed_psn = req->sel.executed_psn;
+
+	if (executed_psn != req->sent_psn)
+		sroce_requester_rewind(req, executed_psn);
+	return executed_psn == req->unacked_psn;
+}
+
 /* An ACK timeout as the verbs know it: it uses up a retry. */
 static void ack_timeout(struct sroce_requester *req, u64 now_ns)
 {
 	req->timeouts++;
-	req->implied_nak_valid = false;
 	if (!req->retry_left) {
 		sroce_requester_fail(req, req->acked, SROCE_WC_RETRY_EXC_ERR);
 		return;
@@ -481,14 +493,12 @@ static void ack_timeout(struct sroce_requester *req, u64 now_ns)
 		req->timeout_shift++;
 	req->data_limit = RETRY_PACKETS;
 	sroce_cc_lost(&req->cc, true, now_ns);
-	if (!sroce_requester_is_selective(req)) {
-		sroce_requester_rewind(req, req->unacked_psn);
+	sroce_selective_ask(req, true);
+	if (!sroce_requester_is_selective(req) && go_back_to_ask(req))
 		return;
-	}
 	req->ack_deadline_ns = SROCE_NEVER;
 	req->probe.due = true;
 	req->probe.deadline_ns = SROCE_NEVER;
-	sroce_selective_ask(req, true);
 	sroce_requester_expect(req, now_ns);
 }
 
@@ -505,19 +515,17 @@ static bool is_silent(const struct sroce_requester *req, u8 asks)
  */
 static void ask(struct sroce_requester *req, u64 now_ns)
 {
+	u64 ack_deadline_ns = req->ack_deadline_ns;
 	u8 shift = req->probe.shift;
+	bool goes_back;
 
 	req->probe.asks++;
 	req->probe.shift = min(shift + 1, MAX_PROBE_SHIFT);
-	req->implied_nak_valid = false;
-	if (sroce_requester_is_selective(req)) {
-		sroce_selective_ask(req, shift >= DOUBT_PROBES);
-	} else if (req->gone_back || req->next_psn != req->sent_psn ||
-		   is_silent(req, shift)) {
+	goes_back = !sroce_requester_is_selective(req) &&
+		    (req->gone_back || req->next_psn != req->sent_psn || is_silent(req, shift));
+	sroce_selective_ask(req, shift >= DOUBT_PROBES);
+	if (goes_back && go_back_to_ask(req)) {
 		/* The ACK timer runs on: a dead peer is to be noticed. */
-		u64 ack_deadline_ns = req->ack_deadline_ns;
-
-		sroce_requester_rewind(req, req->unacked_psn);
 		req->ack_deadline_ns = ack_deadline_ns;
 		return;
 	}

@@ -91,9 +91,6 @@ struct sroce_requester_attr {
  * @next_psn: PSN of the next packet to send
  * @sent_psn: one past the highest PSN ever sent
  * @unacked_psn: oldest PSN not acknowledged
- * @implied_nak_psn: @unacked_psn at the last implied NAK, so that one gap in
- *                   the responses causes one retry, not one per packet
- * @implied_nak_valid: @implied_nak_psn holds a value
  * @data_inflight: SEND and WRITE packets between unacked_psn and next_psn
  * @data_limit: how many may be, up to window_packets: less after a retry, one more
  *              for each that is acknowledged; else a peer slower than the ACK
@@ -124,7 +121,6 @@ struct sroce_requester {
 	u8	rnr_retry_left;
 	u8	timeout_shift;
 	bool	rnr_waiting;
-	bool	implied_nak_valid;
 	struct sroce_requester_attr attr;
 	u32	posted;
 	u32	send;
@@ -135,7 +131,6 @@ struct sroce_requester {
 	u32	next_psn;
 	u32	sent_psn;
 	u32	unacked_psn;
-	u32	implied_nak_psn;
 	u32	data_inflight;
 	u32	data_limit;
 	u32	rd_inflight;

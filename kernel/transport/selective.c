@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
+ * What is known to have arrived, on either side, and what is sent again.
+ *
  * Selective repeat: a peer that keeps what comes out of order says what it has,
- * and only the holes are sent again.
+ * and only the holes are sent again. A standard peer takes requests in their
+ * order only: from the first that was lost all are sent again. But the answers to
+ * READs, atomics' as well, are ours to put in order, whoever the peer is.
  *
  * Who speaks it? A requester that would like to sets a reserved bit of the BTH
  * in its requests; a responder that can sets it in its answers. The first
@@ -18,6 +22,11 @@
  *     lost_answer_psn  the same for the answers to READs and atomics
  *     waiting        bit by bit: the peer holds the request of a READ or atomic
  *     repairs        sent again; not to be sent a third time too soon
+ *
+ * A standard peer tells neither what it holds nor when it will answer. It is asked
+ * for a READ from the first missing answer to the end, as the standard has it, and
+ * answers in order: what it was asked again is lost when something that was sent
+ * later has been answered.
  *
  * A hole is what is lost, not done and not under repair. Nothing here
  * completes a SEND or WRITE but executed_psn, which is the ordinary cumulative
@@ -79,7 +88,30 @@ void sroce_selective_restart(struct sroce_requester *req, u32 psn)
 	if (psn != req->unacked_psn && psn_before(sel->answer_psn, psn))
 		return;
 	sel->answer_psn = psn;
-	sel->lost_answer_psn = req->unacked_psn;
+	if (sroce_requester_forward(req, sel->lost_answer_psn) > sroce_requester_forward(req, psn))
+		sel->lost_answer_psn = psn;
+}
+
+/* A path that was never seen to reorder is believed to keep the order. */
+static u32 tolerance_packets(const struct sroce_requester *req)
+{
+	u32 late = req->sel.late_packets;
+
+	if (!late)
+		return REORDER_MIN_PACKETS;
+	return clamp(max(sroce_rtt_bdp_packets(&req->rtt) / 4, late + late / 4),
+		     REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
+}
+
+/* A selective peer repairs at once; before a standard one's answer are all that are due. */
+static bool are_lost(const struct sroce_requester *req, const struct sroce_repairs *repairs,
+		     u64 now_ns)
+{
+	if (sroce_requester_is_selective(req))
+		return now_ns >= repairs->until_ns;
+	return psn_before(repairs->end_psn, req->unacked_psn) ||
+	       sroce_requester_forward(req, req->sel.answer_psn) >=
+	       sroce_requester_forward(req, repairs->end_psn) + tolerance_packets(req);
 }
 
 /* Repairs that had no effect in a round trip were lost as well. */
@@ -88,7 +120,7 @@ static void expire_repairs(struct sroce_requester *req, u64 now_ns)
 	struct sroce_selective *sel = &req->sel;
 	struct sroce_repairs *old = &sel->repairs[!sel->young];
 
-	if (old->any && now_ns >= old->until_ns)
+	if (old->any && are_lost(req, old, now_ns))
 		forget_repairs(old);
 	if (!old->any && sel->repairs[sel->young].any)
 		sel->young = !sel->young;
@@ -115,7 +147,7 @@ void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u
 {
 	struct sroce_repairs *young;
 
-	if (!sroce_requester_is_selective(req))
+	if (req->sel.mode == SROCE_SELECTIVE_OFFERED)
 		return;
 	expire_repairs(req, now_ns);
 	young = &req->sel.repairs[req->sel.young];
@@ -124,6 +156,8 @@ void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u
 		young->since_ns = now_ns;
 	young->any = true;
 	young->until_ns = now_ns + (is_data ? sroce_rtt_repair_ns(&req->rtt) : answer_wait_ns(req));
+	young->last_psn = psn_add(psn, count - 1);
+	young->end_psn = req->next_psn;
 	/* Not Karn's rule: one that is sent once more because of this would never be timed. */
 	if (!is_data)
 		sroce_rtt_sent(&req->sel.answer_rtt, psn, now_ns);
@@ -136,7 +170,7 @@ void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u
  * @psn: a PSN of it without a response
  *
  * What others have not overtaken may be on its way: it is missing only when its request is,
- * or when a probe asks for it.
+ * or when a probe asks for it. To a standard peer a part has no end of its own.
  *
  * Return: PSNs from @psn on, to the next one with a response or to the end.
  */
@@ -149,6 +183,8 @@ u32 sroce_selective_missing(const struct sroce_requester *req, const struct sroc
 	u32 lost = sroce_requester_forward(req, req->sel.lost_answer_psn);
 	u32 run;
 
+	if (!sroce_requester_is_selective(req))
+		return left;
 	if (!req->probe.due && sroce_requester_forward(req, psn) < lost)
 		left = min(left, lost - sroce_requester_forward(req, psn));
 	run = sroce_psn_map_run(&req->sel.done, psn, min(left, span), false);
@@ -199,172 +235,29 @@ bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 
 {
 	const struct sroce_selective *sel = &req->sel;
 
-	if (!sroce_requester_is_selective(req))
-		return false;
 	/* Mostly nothing is lost. */
 	if (sel->lost_answer_psn == req->unacked_psn && sel->lost_psn == sel->executed_psn)
 		return false;
-	return find_hole(req, req->unacked_psn, sel->lost_answer_psn, false, psn, count) ||
+	if (find_hole(req, req->unacked_psn, sel->lost_answer_psn, false, psn, count))
+		return true;
+	return sroce_requester_is_selective(req) &&
 	       find_hole(req, sel->executed_psn, sel->lost_psn, true, psn, count);
 }
 
-static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)
-{
-	plan->action = SROCE_ACK_DROP;
-	plan->reason = reason;
-}
-
-/*
- * A request fails in its turn, when no earlier READ or atomic waits for its
- * answer. Until then the packet only says that what went before is executed.
+/**
+ * sroce_sack_end_psn() - where a bitmap ends
+ * @base_psn: the PSN of its first bit
+ * @sack: the bitmap
+ * @bytes: its length
+ *
+ * Return: one past the newest PSN that is set, @base_psn when none is.
  */
-static void plan_failure(const struct sroce_requester *req, struct sroce_ack_plan *plan,
-			 u32 executed_psn, enum sroce_wc_status status)
-{
-	u32 index;
-
-	plan->action = SROCE_ACK_FAIL;
-	plan->status = status;
-	plan->executed_psn = executed_psn;
-	for (index = req->acked; index != plan->index; index++)
-		if (wqe_is_rd_atomic(sroce_requester_wqe(req, index)->opcode))
-			plan->action = SROCE_ACK_ACCEPT;
-}
-
-/* A READ response or an atomic's: placed wherever it belongs, once. */
-static void plan_answer(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			struct sroce_ack_plan *plan)
-{
-	const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
-	u32 number = (pkt->psn - wqe->first_psn) & SROCE_PSN_MASK;
-	u32 offset = number * req->attr.mtu_bytes;
-	u32 bytes = pkt->count * req->attr.mtu_bytes;
-	bool is_read = pkt->info->flags & SROCE_OPF_READ;
-	bool ends = !is_read || (pkt->info->flags & SROCE_OPF_LAST);
-	bool fits = is_read ? wqe->opcode == SROCE_WR_READ : wqe_is_atomic(wqe->opcode);
-
-	if (!fits || !sroce_aeth_is_ack(pkt) || (number + pkt->count >= wqe->psn_count && !ends)) {
-		plan_failure(req, plan, wqe->first_psn, SROCE_WC_BAD_RESP_ERR);
-		return;
-	}
-	if (is_read && pkt->payload_bytes != min(wqe->length - offset, bytes)) {
-		plan_failure(req, plan, wqe->first_psn, SROCE_WC_LOC_LEN_ERR);
-		return;
-	}
-	if (sroce_requester_forward(req, pkt->psn) >= SROCE_PSN_MAP_SPAN) {
-		plan_drop(plan, SROCE_DROP_GAP);
-		return;
-	}
-	if (psn_map_has(&req->sel.done, pkt->psn)) {
-		plan_drop(plan, SROCE_DROP_DUPLICATE);
-		return;
-	}
-	plan->action = SROCE_ACK_ACCEPT;
-	plan->answered = true;
-	plan->answered_psn = pkt->psn;
-	plan->executed_psn = wqe_end_psn(wqe);
-	plan->place_atomic = !is_read;
-	plan->place_offset = is_read ? offset : 0;
-	plan->place_bytes = is_read ? pkt->payload_bytes : sizeof(u64);
-}
-
-/* Retries are those of the packet that is refused. */
-static void plan_rewind(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			struct sroce_ack_plan *plan, bool rnr)
-{
-	bool fresh = psn_before(req->sel.executed_psn, pkt->psn);
-	u32 retries = rnr ? (fresh ? req->attr.rnr_retry : req->rnr_retry_left) :
-			    (fresh ? req->attr.retry_cnt : req->retry_left);
-
-	plan->executed_psn = pkt->psn;
-	if (rnr && req->rnr_waiting) {
-		plan_drop(plan, SROCE_DROP_DUPLICATE);
-	} else if (psn_before(pkt->psn, req->sel.executed_psn)) {
-		plan_drop(plan, SROCE_DROP_DUPLICATE);
-	} else if (!retries) {
-		plan_failure(req, plan, pkt->psn, rnr ? SROCE_WC_RNR_RETRY_EXC_ERR :
-							SROCE_WC_RETRY_EXC_ERR);
-	} else {
-		plan->action = SROCE_ACK_ACCEPT;
-		plan->rewind = true;
-		plan->rnr = rnr;
-		plan->rnr_wait_ns = rnr ? sroce_rnr_wait_ns(pkt->syndrome) : 0;
-	}
-}
-
-/* One past the newest PSN of a bitmap that begins with @base_psn. */
-static u32 sack_end_psn(u32 base_psn, const u8 *sack, u32 bytes)
+u32 sroce_sack_end_psn(u32 base_psn, const u8 *sack, u32 bytes)
 {
 	while (bytes && !sack[bytes - 1])
 		bytes--;
 	return bytes ? psn_add(base_psn, 8 * bytes - (u32)(__builtin_clz(sack[bytes - 1]) - 24)) :
 		       base_psn;
-}
-
-/* ACK, selective ACK, NAK. */
-static void plan_acknowledge(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			     struct sroce_ack_plan *plan)
-{
-	u8 kind = pkt->syndrome & SROCE_AETH_KIND_MASK;
-	enum sroce_wc_status status;
-
-	if (kind == SROCE_AETH_ACK) {
-		plan->action = SROCE_ACK_ACCEPT;
-		plan->executed_psn = psn_add(pkt->psn, 1);
-		if (!(pkt->info->flags & SROCE_OPF_SACK))
-			return;
-		plan->sack = pkt->sack;
-		plan->sack_bytes = pkt->payload_bytes;
-		if (sroce_requester_forward(req, sack_end_psn(plan->executed_psn, pkt->sack,
-							      pkt->payload_bytes)) >
-		    sroce_requester_forward(req, req->sent_psn))
-			plan_drop(plan, SROCE_DROP_UNSENT);
-		return;
-	}
-	if (pkt->info->flags & SROCE_OPF_SACK) {
-		plan_drop(plan, SROCE_DROP_SYNDROME);
-		return;
-	}
-	if (kind == SROCE_AETH_RNR_NAK || pkt->syndrome == SROCE_NAK_PSN_SEQUENCE) {
-		plan_rewind(req, pkt, plan, kind == SROCE_AETH_RNR_NAK);
-		return;
-	}
-	status = kind == SROCE_AETH_NAK ? sroce_nak_wc_status(pkt->syndrome) : SROCE_WC_SUCCESS;
-	if (status == SROCE_WC_SUCCESS) {
-		plan_drop(plan, SROCE_DROP_SYNDROME);
-		return;
-	}
-	plan_failure(req, plan, pkt->psn, status);
-}
-
-/**
- * sroce_selective_plan() - what does this answer of a selective peer mean?
- * @req: the requester, in a state that takes answers
- * @pkt: a parsed response; @pkt->sack points to the payload of a selective ACK
- * @plan: zeroed; filled in
- */
-void sroce_selective_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			  struct sroce_ack_plan *plan)
-{
-	/* A selective ACK that acknowledges nothing new may still tell of something. */
-	u32 psn = pkt->info->flags & SROCE_OPF_SACK ? psn_add(pkt->psn, 1) : pkt->psn;
-	u32 sent = sroce_requester_forward(req, req->sent_psn);
-
-	plan->selective = true;
-	plan->executed_psn = req->sel.executed_psn;
-	if (psn != pkt->psn)
-		sent++;
-	if (sroce_requester_forward(req, psn) >= sent) {
-		plan_drop(plan, psn_before(psn, req->unacked_psn) ? SROCE_DROP_DUPLICATE :
-								    SROCE_DROP_UNSENT);
-		return;
-	}
-	if (psn == pkt->psn && !sroce_requester_locate(req, psn, &plan->index))
-		plan_drop(plan, SROCE_DROP_UNSENT);
-	else if (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))
-		plan_answer(req, pkt, plan);
-	else
-		plan_acknowledge(req, pkt, plan);
 }
 
 static void mark_data(struct sroce_requester *req, u32 psn, u32 count)
@@ -493,6 +386,19 @@ static u32 settled_psn(struct sroce_requester *req)
 	return psn_add(req->unacked_psn, settled);
 }
 
+/* A READ asked for again may be longer than the map, which now reaches further. */
+static void move_repairs(const struct sroce_requester *req, struct sroce_repairs *repairs,
+			 u32 count)
+{
+	u32 last = sroce_requester_forward(req, repairs->last_psn);
+
+	sroce_psn_map_remove_range(&repairs->map, req->unacked_psn, count);
+	if (!repairs->any || last < SROCE_PSN_MAP_SPAN || last >= SROCE_PSN_SPAN)
+		return;
+	sroce_psn_map_add_range(&repairs->map, psn_add(req->unacked_psn, SROCE_PSN_MAP_SPAN),
+				min(last + 1 - SROCE_PSN_MAP_SPAN, count));
+}
+
 /* PSNs before @psn are about to be left behind: they leave the maps. */
 static void leave_behind(struct sroce_requester *req, u32 psn)
 {
@@ -512,8 +418,8 @@ static void leave_behind(struct sroce_requester *req, u32 psn)
 	}
 	sroce_psn_map_remove_range(&sel->done, req->unacked_psn, count);
 	sroce_psn_map_remove_range(&sel->waiting, req->unacked_psn, count);
-	sroce_psn_map_remove_range(&sel->repairs[0].map, req->unacked_psn, count);
-	sroce_psn_map_remove_range(&sel->repairs[1].map, req->unacked_psn, count);
+	move_repairs(req, &sel->repairs[0], count);
+	move_repairs(req, &sel->repairs[1], count);
 }
 
 static void catch_up(u32 *psn, u32 to)
@@ -522,12 +428,21 @@ static void catch_up(u32 *psn, u32 to)
 		*psn = to;
 }
 
-/* Never to what is behind: counted forward it would be far ahead. */
+/*
+ * Does @psn lie beyond @of, which was sent? What is behind, counted forward, would be far ahead.
+ * With half a circle outstanding psn_before() could not tell.
+ */
+static bool is_beyond(const struct sroce_requester *req, u32 psn, u32 of)
+{
+	u32 at = sroce_requester_forward(req, psn);
+
+	return at > sroce_requester_forward(req, of) &&
+	       at <= sroce_requester_forward(req, req->sent_psn);
+}
+
 static void raise(const struct sroce_requester *req, u32 *psn, u32 to)
 {
-	if (psn_before(to, req->unacked_psn))
-		return;
-	if (sroce_requester_forward(req, *psn) < sroce_requester_forward(req, to))
+	if (is_beyond(req, to, *psn))
 		*psn = to;
 }
 
@@ -537,17 +452,6 @@ static void overtake(const struct sroce_requester *req, u32 top_psn, u32 toleran
 
 	if (top > tolerance)
 		raise(req, lost_psn, psn_add(req->unacked_psn, top - tolerance));
-}
-
-/* A path that was never seen to reorder is believed to keep the order. */
-static u32 tolerance_packets(const struct sroce_requester *req)
-{
-	u32 late = req->sel.late_packets;
-
-	if (!late)
-		return REORDER_MIN_PACKETS;
-	return clamp(max(sroce_rtt_bdp_packets(&req->rtt) / 4, late + late / 4),
-		     REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
 }
 
 /*
@@ -579,7 +483,7 @@ static void find_lost(struct sroce_requester *req, u64 now_ns)
 	overtake(req, sel->top_psn, sel->top_psn == req->sent_psn ? at_end : tolerance,
 		 &sel->lost_psn);
 	raise(req, &lost_psn, sel->executed_psn);
-	if (sel->late_packets)
+	if (sel->late_packets && sroce_requester_is_selective(req))
 		spare_reads(req, lost_psn, now_ns);
 	overtake(req, sel->answer_psn, sel->answer_psn == req->sent_psn ? at_end : tolerance,
 		 &sel->lost_answer_psn);
@@ -607,16 +511,19 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	struct sroce_selective *sel = &req->sel;
 	u32 held = sel->done_data, news = 0, i;
 
-	if (psn_before(sel->executed_psn, plan->executed_psn)) {
+	if (is_beyond(req, plan->executed_psn, sel->executed_psn)) {
 		news = (plan->executed_psn - sel->executed_psn) & SROCE_PSN_MASK;
 		news -= sroce_psn_map_count(&sel->done, sel->executed_psn, news);
 		note_gap_closed(req, now_ns);
 		sel->executed_psn = plan->executed_psn;
+		/* Progress, although a READ may still wait for its answer. */
+		req->retry_left = req->attr.retry_cnt;
+		req->rnr_retry_left = req->attr.rnr_retry;
 	}
 	if (plan->sack_bytes) {
 		take_sack(req, plan->executed_psn, plan->sack, plan->sack_bytes, now_ns);
-		raise(req, &sel->top_psn, sack_end_psn(plan->executed_psn, plan->sack,
-						       plan->sack_bytes));
+		raise(req, &sel->top_psn, sroce_sack_end_psn(plan->executed_psn, plan->sack,
+							     plan->sack_bytes));
 	}
 	raise(req, &sel->top_psn, plan->executed_psn);
 	if (!plan->answered) {
@@ -628,6 +535,7 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	}
 	if (!placed)
 		return false;
+	sel->answers += plan->count;
 	sroce_requester_acked(req, plan->count, 0, now_ns);
 	if (psn_before(plan->answered_psn, sel->answer_psn))
 		note_late(req, plan->answered_psn, sel->answer_psn, now_ns);
@@ -642,6 +550,22 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	return true;
 }
 
+/* What is not done before @psn is lost. */
+static void lose(struct sroce_requester *req, u32 psn)
+{
+	struct sroce_selective *sel = &req->sel;
+
+	if (sroce_requester_is_selective(req)) {
+		raise(req, &sel->lost_psn, psn);
+		return;
+	}
+	if (is_beyond(req, psn, sel->executed_psn)) {
+		sroce_requester_rewind(req, sel->executed_psn);
+		psn = sel->executed_psn;
+	}
+	raise(req, &sel->lost_answer_psn, psn);
+}
+
 /*
  * What was sent before the probe and is not covered by its answer was lost; or the
  * probe has overtaken it, where packets do that.
@@ -650,7 +574,7 @@ static void take_probe_answer(struct sroce_requester *req)
 {
 	req->probe.unsure = req->sel.late_packets;
 	if (!req->probe.unsure)
-		raise(req, &req->sel.lost_psn, req->probe.end_psn);
+		lose(req, req->probe.end_psn);
 }
 
 /**
@@ -669,12 +593,12 @@ void sroce_selective_ask(struct sroce_requester *req, bool all)
 	if (all)
 		forget_held(req, sel->executed_psn);
 	if (req->probe.unsure && psn_before(req->unacked_psn, req->probe.end_psn))
-		raise(req, &sel->lost_psn, req->probe.end_psn);
+		lose(req, req->probe.end_psn);
 	req->probe.unsure = false;
 }
 
 /**
- * sroce_selective_commit() - act on an answer of a selective peer
+ * sroce_selective_commit() - act on an answer
  * @req: the requester, unchanged since the plan was made
  * @plan: the plan, not a drop
  * @placed: the payload, if any, has been placed
@@ -704,7 +628,7 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 	if (req->rtt.timing && psn_map_has(&sel->done, req->rtt.timed_psn))
 		sroce_requester_acked(req, 0, sroce_rtt_answered(&req->rtt, req->rtt.timed_psn,
 								 now_ns), now_ns);
-	if (sroce_requester_probe_answered(req, now_ns))
+	if (sroce_requester_probe_answered(req, now_ns) && !plan->rewind)
 		take_probe_answer(req);
 	find_lost(req, now_ns);
 	expire_repairs(req, now_ns);

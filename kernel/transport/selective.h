@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a requester knows of a peer that keeps what comes out of order, and of
- * answers that are late. See selective.c.
+ * What a requester knows of what came out of order, here or at a peer that keeps
+ * it, and of answers that are late. See selective.c.
  */
 #ifndef SROCE_TRANSPORT_SELECTIVE_H
 #define SROCE_TRANSPORT_SELECTIVE_H
@@ -27,18 +27,22 @@ enum sroce_selective_mode {
  * struct sroce_repairs - PSNs sent again whose answer is awaited
  * @map: which
  * @any: whether there are any
+ * @last_psn: the newest of those sent again last
  * @since_ns: when the first of them was sent
- * @until_ns: when they are taken for lost again
+ * @until_ns: when they are taken for lost again, if the peer is selective
+ * @end_psn: what was sent later begins here: see are_lost()
  */
 struct sroce_repairs {
 	struct sroce_psn_map map;
 	bool	any;
+	u32	last_psn;
 	u64	since_ns;
 	u64	until_ns;
+	u32	end_psn;
 };
 
 /**
- * struct sroce_selective - what a selective peer has told (see selective.c)
+ * struct sroce_selective - what has arrived (see selective.c)
  * @mode: enum sroce_selective_mode
  * @young: which of @repairs new ones go to
  * @executed_psn: the peer has executed everything before it
@@ -48,6 +52,7 @@ struct sroce_repairs {
  * @lost_answer_psn: what is not done before it, and executed, has lost its answer
  * @late_packets: by how many others a packet was overtaken that came all the same,
  *                about the most of late
+ * @answers: READ responses and atomics' that came since the last READ was asked for
  * @done_data: SEND and WRITE packets in @done
  * @done: PSNs that need nothing more: held or executed by the peer, or READ
  *        responses that have come
@@ -65,6 +70,7 @@ struct sroce_selective {
 	u32	answer_psn;
 	u32	lost_answer_psn;
 	u32	late_packets;
+	u32	answers;
 	u32	done_data;
 	struct sroce_psn_map done;
 	struct sroce_psn_map waiting;
@@ -108,8 +114,7 @@ struct sroce_probe {
 	u64	at_ns;
 };
 
-void sroce_selective_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			  struct sroce_ack_plan *plan);
+u32 sroce_sack_end_psn(u32 base_psn, const u8 *sack, u32 bytes);
 void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
 			    bool placed, u64 now_ns);
 bool sroce_selective_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count);

@@ -111,6 +111,17 @@ static void plan_data(const struct sroce_requester *req, const struct sroce_send
 		plan->ack_req = wants_ack(req, wqe, plan, count == left);
 }
 
+/*
+ * A standard peer refuses a READ that overtakes another. Where packets come late the answers
+ * to those before keep it behind them: half as many as it asks for, so that the stream of
+ * answers is as wide as ever.
+ */
+static bool keeps_distance(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
+{
+	return sroce_requester_is_selective(req) || !req->rd_inflight ||
+	       req->sel.answers >= min(req->sel.late_packets, wqe->psn_count / 2);
+}
+
 static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 			   struct sroce_send_plan *plan)
 {
@@ -118,6 +129,8 @@ static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce
 
 	/* What was posted while the limit was higher goes out all the same, one at a time. */
 	if (req->rd_inflight >= max(min_t(u32, req->attr.max_rd_atomic, req->rd_limit), 1u))
+		return;
+	if (!keeps_distance(req, wqe))
 		return;
 	/* A READ longer than the span goes out alone. */
 	if (wqe->psn_count - done > span_left(req) && req->next_psn != req->unacked_psn)
@@ -357,7 +370,7 @@ static void commit_repair(struct sroce_requester *req, const struct sroce_send_p
 	}
 	req->retransmits += plan->packet_count;
 	count_sent(req, plan, now_ns);
-	if (sroce_requester_is_selective(req) && !probes)
+	if (!probes)
 		sroce_cc_lost(&req->cc, false, now_ns);
 	sroce_rtt_sent_again(&req->rtt, plan->first_psn, count);
 	sroce_selective_repaired(req, plan->first_psn, count, now_ns, wqe_is_data(wqe));
@@ -382,6 +395,7 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 		/* The responses acknowledge all that went before. */
 		req->next_psn = end_psn;
 		req->rd_inflight++;
+		req->sel.answers = 0;
 		req->since_ack_req = 0;
 	}
 	count_sent(req, plan, now_ns);

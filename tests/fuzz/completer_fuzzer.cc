@@ -158,7 +158,8 @@ class Target {
     const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
     require(next <= sent && sent <= SROCE_PSN_SPAN, "unacked <= next <= sent, half a circle");
     require(req_.posted - req_.retired <= kSlots, "the ring holds what it holds");
-    require(req_.sel.mode == SROCE_SELECTIVE_ON || req_.data_inflight <= req_.attr.window_packets,
+    const u32 flight = req_.data_inflight - std::min(req_.data_inflight, req_.sel.done_data);
+    require(req_.sel.mode == SROCE_SELECTIVE_ON || flight <= req_.attr.window_packets,
             "the window is kept");
     require(req_.rd_inflight <= req_.attr.max_rd_atomic, "max_rd_atomic is kept");
   }
@@ -167,8 +168,9 @@ class Target {
   void check_selective() const {
     const sroce_selective& sel = req_.sel;
     const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
-    if (sel.mode != SROCE_SELECTIVE_ON || req_.state == SROCE_SQ_ERROR) return;
-    require(req_.attr.selective, "selective repeat is for those who want it");
+    if (sel.mode == SROCE_SELECTIVE_OFFERED || req_.state == SROCE_SQ_ERROR) return;
+    require(req_.attr.selective || sel.mode == SROCE_SELECTIVE_OFF,
+            "selective repeat is for those who want it");
     for (u32 psn :
          {sel.executed_psn, sel.top_psn, sel.lost_psn, sel.answer_psn, sel.lost_answer_psn})
       require(((psn - req_.unacked_psn) & SROCE_PSN_MASK) <= sent, "the peer knows what was sent");

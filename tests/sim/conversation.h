@@ -33,6 +33,7 @@ class Conversation {
       : side_(scenario.side[requester]),
         mtu_(scenario.mtu_bytes),
         strict_(!scenario.hostile),
+        both_selective_(side_.selective && scenario.side[1 - requester].selective),
         holds_(scenario.side[1 - requester].hold_packets),
         no_repeats_(scenario.clean && !side_.sqd && !side_.adaptive),
         local_(local),
@@ -97,6 +98,7 @@ class Conversation {
   const Side& side_;
   const u32 mtu_;
   const bool strict_;
+  const bool both_selective_;
   const bool holds_;  // the responder keeps what comes out of order
   const bool no_repeats_;
   Memory& local_;

@@ -48,8 +48,9 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   resume_ns_ = SROCE_NEVER;
   gap_known_ = false;
   message_kind_ = 0;
-  retried_gap_psn_ = gap_before_psn_ = ~0u;
+  gap_before_psn_ = ~0u;
   told_held_.clear();
+  asked_.clear();
   repeated_.clear();
 
   requester_.attr = {};

@@ -80,18 +80,21 @@ class Host {
   void check_responder() const;
   void check_gap_handling(const sroce_packet& pkt, const sroce_recv_plan& plan);
   void check_message_stream(const sroce_packet& pkt);
-  void check_gap_is_retried(const sroce_packet& pkt, const sroce_ack_plan& plan);
   void count_in_flight(u32& data, u32& rd_atomic) const;
   // recovery.cc
   bool both_selective() const;
   void check_repair(const sroce_send_plan& plan) const;
   void note_sent(const sroce_send_plan& plan);
   void check_waiting() const;
+  void check_answers_asked() const;
+  void check_asked_too_soon(const sroce_send_plan& plan) const;
+  void check_repairs_missed(const sroce_requester& before) const;
+  u32 tolerance() const;
   void forget_doubted();
   void note_told(const sroce_packet& pkt, const sroce_ack_plan& plan);
   void check_done_map() const;
   void check_lost(const sroce_requester& before) const;
-  void check_selective(const sroce_requester& before) const;
+  void check_selective() const;
   void check_asked(const sroce_requester& before) const;
   void check_recovery(const sroce_requester& before, const sroce_ack_plan& plan);
   void check_held() const;
@@ -139,14 +142,14 @@ class Host {
   std::map<u32, Kept> kept_;  // requests that came before their turn
 
   // invariants.cc: an independent reading of what passes by.
-  bool gap_known_ = false;     // the responder has reported a gap (or a want of receives)
-  u32 message_kind_ = 0;       // SROCE_OPF_SEND or _WRITE while a message is in progress
-  u64 message_left_ = 0;       // WRITE: bytes announced and not yet come
-  u32 retried_gap_psn_ = ~0u;  // PSN whose response was asked for again because of a gap
-  std::set<u32> told_held_;    // PSNs that the peer says it holds
-  std::set<u32> repeated_;     // PSNs sent more than once
-  u32 gap_before_psn_ = ~0u;   // expected PSN when one beyond it came
-  Bytes payload_;              // scratch
+  bool gap_known_ = false;    // the responder has reported a gap (or a want of receives)
+  u32 message_kind_ = 0;      // SROCE_OPF_SEND or _WRITE while a message is in progress
+  u64 message_left_ = 0;      // WRITE: bytes announced and not yet come
+  std::set<u32> told_held_;   // PSNs that the peer says it holds
+  std::set<u32> repeated_;    // PSNs sent more than once, or their answers asked for
+  std::map<u32, u32> asked_;  // of a standard peer's answers, and what was sent after that
+  u32 gap_before_psn_ = ~0u;  // expected PSN when one beyond it came
+  Bytes payload_;             // scratch
 };
 
 }  // namespace sim

@@ -75,8 +75,9 @@ void Host::check_requester() const {
           "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
   require(sent || req.ack_deadline_ns == SROCE_NEVER, "timer on without need",
           "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
-  // Doubled with each expiry in a row, up to four times the timeout.
-  const u64 latest_ns = now_ns_ + req.attr.ack_timeout_ns * (out_->retries() ? 4 : 1);
+  // Doubled with each expiry in a row, up to four times the timeout, until the oldest is answered.
+  const bool doubled = out_->retries() || req.timeout_shift;
+  const u64 latest_ns = now_ns_ + req.attr.ack_timeout_ns * (doubled ? 4 : 1);
   require(!needs_timer || req.ack_deadline_ns <= latest_ns || req.ack_deadline_ns == SROCE_NEVER,
           "timer too late", "in %lluns", (unsigned long long)(req.ack_deadline_ns - now_ns_));
 }
@@ -117,23 +118,6 @@ void Host::check_message_stream(const sroce_packet& pkt) {
           "WRITE is not as long as announced", "psn=%06x: %llu bytes left, %u came", pkt.psn,
           (unsigned long long)message_left_, pkt.payload_bytes);
   message_left_ -= pkt.payload_bytes;
-}
-
-// A response beyond a missing one means that the missing one was lost: ask again, once.
-void Host::check_gap_is_retried(const sroce_packet& pkt, const sroce_ack_plan& plan) {
-  const sroce_requester& req = requester_;
-  if (plan.selective) return;
-  if (!out_->strict() || req.state == SROCE_SQ_ERROR || plan.action != SROCE_ACK_DROP ||
-      req.acked == req.posted)
-    return;
-  u32 index = req.acked;
-  while (index != req.posted && !sroce_requester_wqe(&req, index)->psn_count) index++;
-  if (index == req.posted || !wqe_is_rd_atomic(sroce_requester_wqe(&req, index)->opcode)) return;
-  const u32 ahead = distance(req.unacked_psn, pkt.psn);
-  const bool beyond = ahead > 0 && ahead < distance(req.unacked_psn, req.sent_psn);
-  const bool gone_back = req.next_psn == req.unacked_psn;
-  require(!beyond || gone_back || retried_gap_psn_ == req.unacked_psn, "gap not retried",
-          "psn=%06x, missing %06x", pkt.psn, req.unacked_psn);
 }
 
 void Host::check_responder() const {

@@ -98,8 +98,9 @@ u8 Conversation::request_opcode(const SendWork& work, u32 number) const {
 
 // Part of a READ may be asked for again: what is missing, whole packets, once it has been executed.
 bool Conversation::fills_hole(const SendWork& work, u32 number, const sroce_packet& pkt) const {
-  return side_.selective && work.is_read() && (work.executed || !strict_) && pkt.dma_length &&
-         pkt.dma_length % mtu_ == 0 && number * mtu_ + pkt.dma_length < work.length;
+  return (both_selective_ || (side_.selective && !strict_)) && work.is_read() &&
+         (work.executed || !strict_) && pkt.dma_length && pkt.dma_length % mtu_ == 0 &&
+         number * mtu_ + pkt.dma_length < work.length;
 }
 
 void Conversation::check_request_headers(const SendWork& work, u32 number,
@@ -166,8 +167,10 @@ void Conversation::request_sent(const sroce_send_plan& plan, const sroce_packet&
   }
   if (pkt.psn != sent_psn_) {
     totals_.retransmits++;
-    for (u32 at = number * mtu_; strict_ && plan.repair && at < number * mtu_ + pkt.dma_length;
-         at += mtu_)
+    // A standard peer is asked for all that follows what is missing.
+    const u32 end =
+        number * mtu_ + (both_selective_ ? pkt.dma_length : std::min(pkt.dma_length, 1u));
+    for (u32 at = number * mtu_; strict_ && plan.repair && at < end; at += mtu_)
       require(!work.is_read() || !work.placed.contains(at),
               "a response that came is asked for again", "psn=%06x offset %u", pkt.psn, at);
     require(psn_before(pkt.psn, sent_psn_), "PSN skipped", "psn=%06x sent, %06x never was", pkt.psn,
@@ -200,18 +203,15 @@ void Conversation::response_placed(const sroce_ack_plan& plan, std::span<const u
           data.size(), (unsigned long long)work.wr_id);
   local_.expect_scattered(work.sge.data(), static_cast<u32>(work.sge.size()), plan.place_offset,
                           data);
+  const bool again = !work.placed.insert(plan.place_offset).second;
   if (strict_) {
-    require(plan.selective || plan.place_offset == work.local_bytes, "response placed out of order",
-            "offset %u, expected %u of wr %llx", plan.place_offset, work.local_bytes,
+    require(!again, "response placed twice", "offset %u of wr %llx", plan.place_offset,
             (unsigned long long)work.wr_id);
-    require(work.placed.insert(plan.place_offset).second, "response placed twice",
-            "offset %u of wr %llx", plan.place_offset, (unsigned long long)work.wr_id);
     require(std::equal(data.begin(), data.end(), work.data.begin() + plan.place_offset),
             "response data is wrong", "offset %u of wr %llx", plan.place_offset,
             (unsigned long long)work.wr_id);
   }
-  work.local_bytes = strict_ ? work.local_bytes + static_cast<u32>(data.size())
-                             : plan.place_offset + static_cast<u32>(data.size());
+  if (!again) work.local_bytes += static_cast<u32>(data.size());
   while (rd_oldest_ < posted_ && (!sends[rd_oldest_].is_rd_atomic() ||
                                   sends[rd_oldest_].local_bytes == sends[rd_oldest_].length))
     rd_oldest_++;

@@ -27,10 +27,15 @@ bool Host::both_selective() const {
 // What has come, is held, or may just be late is not sent again.
 void Host::check_repair(const sroce_send_plan& plan) const {
   if (!plan.repair || !out_->strict()) return;
-  require(both_selective() || requester_.probe.due, "repair for a standard peer", "psn=%06x",
-          plan.first_psn);
+  const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
+  require(both_selective() || wqe->opcode != SROCE_WR_READ || plan.payload_end == wqe->length,
+          "part of a READ for a standard peer", "psn=%06x", plan.first_psn);
   if (requester_.probe.due) return;
-  if (sroce_requester_wqe(&requester_, plan.index)->opcode == SROCE_WR_READ)
+  if (!both_selective()) {
+    check_asked_too_soon(plan);
+    return;
+  }
+  if (wqe->opcode == SROCE_WR_READ)
     require(psn_before(plan.first_psn, requester_.sel.executed_psn) ||
                 !told_held_.contains(plan.first_psn),
             "a READ that the peer holds is asked for again", "psn=%06x", plan.first_psn);
@@ -46,11 +51,46 @@ void Host::check_repair(const sroce_send_plan& plan) const {
             "psn=%06x", psn_add(plan.first_psn, i));
 }
 
+// A standard peer is asked again for answers that others have overtaken, and for these once more
+// only when it has answered what was sent later.
+void Host::check_asked_too_soon(const sroce_send_plan& plan) const {
+  const u32 unacked = requester_.unacked_psn;
+  const auto ahead = [unacked](u32 psn) { return distance(unacked, psn); };
+  require(!plan.payload_bytes && psn_before(plan.first_psn, requester_.sel.executed_psn),
+          "repair for a standard peer", "psn=%06x", plan.first_psn);
+  require(ahead(plan.first_psn) < ahead(requester_.sel.lost_answer_psn),
+          "an answer that may be on its way is asked for again", "psn=%06x", plan.first_psn);
+  const auto asked = asked_.find(plan.first_psn);
+  require(asked == asked_.end() || psn_before(asked->second, unacked) ||
+              ahead(asked->second) + tolerance() <= ahead(requester_.sel.answer_psn),
+          "asked for twice", "psn=%06x", plan.first_psn);
+}
+
 void Host::note_sent(const sroce_send_plan& plan) {
   require(!out_->strict() || !plan.retransmit || !requester_.rnr_waiting, "sent during an RNR wait",
           "psn=%06x", plan.first_psn);
-  for (u32 i = 0; plan.retransmit && i < plan.packet_count; i++)
+  const bool answers = plan.retransmit && !plan.payload_bytes && plan.payload_end;
+  const u32 asks = answers ? (plan.payload_end - plan.offset - 1) / scenario_.mtu_bytes + 1 : 0;
+  for (u32 i = 0; plan.retransmit && i < std::max(plan.packet_count, asks); i++)
     repeated_.insert(psn_add(plan.first_psn, i));
+  for (u32 i = 0; plan.repair && !requester_.probe.due && i < asks; i++)
+    asked_[psn_add(plan.first_psn, i)] = requester_.next_psn;
+}
+
+// An answer that others have overtaken has been asked for again.
+void Host::check_answers_asked() const {
+  const sroce_requester& req = requester_;
+  if (req.sel.mode != SROCE_SELECTIVE_OFF) return;
+  u32 index = req.acked;
+  for (u32 psn = req.unacked_psn; psn != req.sel.lost_answer_psn; psn = psn_add(psn, 1)) {
+    while (index != req.posted && distance(sroce_requester_wqe(&req, index)->first_psn, psn) >=
+                                      sroce_requester_wqe(&req, index)->psn_count)
+      index++;
+    const sroce_send_wqe* wqe = sroce_requester_wqe(&req, index);
+    require(wqe_is_data(wqe) || psn_map_has(&req.sel.done, psn) || repeated_.contains(psn) ||
+                wqe->status != SROCE_WC_SUCCESS,
+            "a lost answer is not asked for", "psn=%06x", psn);
+  }
 }
 
 // The engine has nothing to send: is there really nothing?
@@ -58,6 +98,7 @@ void Host::check_waiting() const {
   const sroce_requester& req = requester_;
   if (!out_->strict() || error_ || req.rnr_waiting) return;
   require(!req.probe.due, "a probe is due and not sent", "psn=%06x", req.unacked_psn);
+  check_answers_asked();
   require(
       !side_.adaptive || req.next_psn == req.unacked_psn || req.probe.deadline_ns != SROCE_NEVER,
       "nobody misses a late answer", "%s", describe_state().c_str());
@@ -118,6 +159,13 @@ void Host::check_done_map() const {
           req.sel.done_data, data);
 }
 
+u32 Host::tolerance() const {
+  const u32 late = requester_.sel.late_packets;
+  if (!late) return 3;
+  return std::clamp(std::max(sroce_rtt_bdp_packets(&requester_.rtt) / 4, late + late / 4), 3u,
+                    512u);
+}
+
 // Reordering is not loss: three others must overtake a packet, or as many as did of late, unless it
 // is the last.
 void Host::check_lost(const sroce_requester& before) const {
@@ -126,36 +174,44 @@ void Host::check_lost(const sroce_requester& before) const {
   const auto ahead = [unacked](u32 psn) { return distance(unacked, psn); };
   const u32 top = ahead(sel.top_psn), lost = ahead(sel.lost_psn), sent = ahead(requester_.sent_psn);
   const bool probed = before.probe.sent && !requester_.probe.sent;
-  u32 late = 3;
-  if (sel.late_packets)
-    late = std::max({late, sroce_rtt_bdp_packets(&requester_.rtt) / 4,
-                     sel.late_packets + sel.late_packets / 4});
-  late = std::min(late, 512u);
+  const u32 late = tolerance();
+  require(ahead(sel.lost_answer_psn) + late >= ahead(sel.answer_psn), "lost and not noticed",
+          "%06x lost, %06x is the newest answer", sel.lost_answer_psn, sel.answer_psn);
+  if (sel.mode != SROCE_SELECTIVE_ON) return;
   require(!lost || sel.lost_psn == before.sel.lost_psn || lost + late <= top ||
               (top == sent && lost < top && !sel.late_packets) ||
               (probed && lost <= ahead(before.probe.end_psn)),
           "late is not lost", "%06x lost, %06x is the newest told of", sel.lost_psn, sel.top_psn);
   require(lost + late >= top, "lost and not noticed", "%06x lost, %06x is the newest told of",
           sel.lost_psn, sel.top_psn);
-  require(ahead(sel.lost_answer_psn) + late >= ahead(sel.answer_psn), "lost and not noticed",
-          "%06x lost, %06x is the newest answer", sel.lost_answer_psn, sel.answer_psn);
 }
 
-void Host::check_selective(const sroce_requester& before) const {
+void Host::check_selective() const {
   const sroce_selective& sel = requester_.sel;
   require(!out_->strict() || both_selective(), "selective without consent", "%c", 'A' + number_);
   const u32 sent = distance(requester_.unacked_psn, requester_.sent_psn);
   for (u32 psn : {sel.executed_psn, sel.top_psn, sel.lost_psn, sel.answer_psn, sel.lost_answer_psn})
     require(distance(requester_.unacked_psn, psn) <= sent, "told of what was never sent",
             "psn=%06x sent=%06x", psn, requester_.sent_psn);
+  check_done_map();
+}
+
+// A selective peer's repair has a round trip; a standard peer answers it before what was sent
+// later.
+void Host::check_repairs_missed(const sroce_requester& before) const {
+  const sroce_selective& sel = requester_.sel;
+  const auto lost = [this, &sel](const sroce_repairs& repairs) {
+    const u32 unacked = requester_.unacked_psn;
+    if (!repairs.any) return false;
+    if (sel.mode == SROCE_SELECTIVE_ON) return now_ns_ >= repairs.until_ns;
+    return psn_before(repairs.end_psn, unacked) ||
+           distance(unacked, repairs.end_psn) + tolerance() <= distance(unacked, sel.answer_psn);
+  };
   const sroce_repairs &was_old = before.sel.repairs[!before.sel.young],
                       &old = sel.repairs[!sel.young];
-  require(!was_old.any || now_ns_ < was_old.until_ns || &sel.repairs[!before.sel.young] != &old ||
-              !old.any || now_ns_ < old.until_ns,
-          "a repair that was lost is not missed", "%lluns",
-          (unsigned long long)(now_ns_ - was_old.until_ns));
+  require(!lost(was_old) || &sel.repairs[!before.sel.young] != &old || !lost(old),
+          "a repair that was lost is not missed", "psn=%06x", requester_.unacked_psn);
   require(old.any || !sel.repairs[sel.young].any, "repairs never grow old", "%c", 'A' + number_);
-  check_done_map();
 }
 
 // An answer has been acted upon.
@@ -165,26 +221,36 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   std::erase_if(repeated_, [&req](u32 psn) { return psn_before(psn, req.unacked_psn); });
   std::erase_if(told_held_, [&req](u32 psn) { return psn_before(psn, req.unacked_psn); });
   if (plan.rewind) told_held_.clear();
+  if (plan.rewind) asked_.clear();
+  std::erase_if(asked_,
+                [&req](const auto& asked) { return psn_before(asked.first, req.unacked_psn); });
   require(!out_->strict() || !req.rtt.timing || !req.rtt.srtt_ns ||
               !repeated_.contains(req.rtt.timed_psn),
           "a packet sent twice is timed", "psn=%06x", req.rtt.timed_psn);
-  if (req.sel.mode == SROCE_SELECTIVE_ON) check_selective(before);
+  if (req.sel.mode == SROCE_SELECTIVE_ON) check_selective();
+  check_repairs_missed(before);
   if (plan.rewind) return;
-  if (plan.selective && !plan.decide && out_->strict()) check_lost(before);
+  if (!plan.decide && out_->strict()) check_lost(before);
 
   const bool answered = before.probe.sent && psn_before(before.probe.psn, req.unacked_psn);
   if (!answered || !psn_before(req.unacked_psn, before.probe.end_psn)) return;
   const bool its_own = req.rtt.min_ns && now_ns_ - before.probe.at_ns >= req.rtt.min_ns;
   const bool selective = req.sel.mode == SROCE_SELECTIVE_ON;
   // Where packets come late the next question decides.
-  const bool missed = selective
-                          ? !psn_before(req.sel.lost_psn, before.probe.end_psn) || req.probe.unsure
-                          : req.next_psn == req.unacked_psn;
+  const u32 end_psn = before.probe.end_psn;
+  const bool refused = !selective && psn_before(req.sel.executed_psn, end_psn);
+  const bool missed =
+      req.probe.unsure || (selective ? !psn_before(req.sel.lost_psn, end_psn)
+                           : refused ? req.next_psn == req.sel.executed_psn
+                                     : !psn_before(req.sel.lost_answer_psn, end_psn));
+  if (!selective && missed) asked_.clear();
   // An answer as early as that lowers what is thought of the path, and says nothing itself.
-  const bool lowers = now_ns_ - before.probe.at_ns == req.rtt.min_ns;
+  const bool lowers =
+      now_ns_ - before.probe.at_ns == req.rtt.min_ns &&
+      (req.rtt.min_ns != before.rtt.min_ns || req.rtt.period_end_ns != before.rtt.period_end_ns);
   require(!its_own || missed || lowers, "a probe's answer says nothing", "psn=%06x",
           req.unacked_psn);
-  require(its_own || selective || !missed || before.next_psn == before.unacked_psn,
+  require(its_own || !refused || !missed || req.next_psn == before.next_psn,
           "an answer too early for the probe", "psn=%06x", req.unacked_psn);
 }
 
@@ -193,10 +259,13 @@ void Host::check_asked(const sroce_requester& before) const {
   const sroce_requester& req = requester_;
   if (!before.probe.unsure || req.state == SROCE_SQ_ERROR) return;
   if (req.probe.asks == before.probe.asks && req.timeouts == before.timeouts) return;
+  const bool refused =
+      req.sel.mode == SROCE_SELECTIVE_OFF && psn_before(req.sel.executed_psn, before.probe.end_psn);
+  const u32 lost = req.sel.mode == SROCE_SELECTIVE_OFF ? req.sel.lost_answer_psn : req.sel.lost_psn;
   require(!psn_before(req.unacked_psn, before.probe.end_psn) ||
-              !psn_before(req.sel.lost_psn, before.probe.end_psn),
-          "missing twice and not lost", "%06x lost, %06x asked for", req.sel.lost_psn,
-          before.probe.end_psn);
+              (refused ? req.next_psn == req.sel.executed_psn
+                       : !psn_before(lost, before.probe.end_psn)),
+          "missing twice and not lost", "%06x lost, %06x asked for", lost, before.probe.end_psn);
 }
 
 // What came before its turn, and what the peer hears of it.

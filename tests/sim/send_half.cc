@@ -29,7 +29,7 @@ void Host::handle_deadline() {
                      : expired   ? "ACK timeout"
                                  : "asks again"));
   if (expired) out_->retried();
-  if (!rnr_waiting) retried_gap_psn_ = ~0u;
+  if (!rnr_waiting) asked_.clear();
   const sroce_requester before = requester_;
   sroce_requester_timeout(&requester_, now_ns_);
   check_asked(before);
@@ -141,18 +141,11 @@ sroce_mem_status Host::place_response(const sroce_ack_plan& plan, const sroce_pa
 }
 
 void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) {
-  const u32 unacked_psn = requester_.unacked_psn;
-  const bool retry = plan.rewind && !plan.implied && !plan.rnr;
+  const u32 unacked_psn = requester_.unacked_psn, executed_psn = requester_.sel.executed_psn;
+  const bool retry = plan.rewind && !plan.rnr;
   sroce_completer_commit(&requester_, &plan, placed, now_ns_);
-  if (requester_.unacked_psn != unacked_psn) {
+  if (requester_.unacked_psn != unacked_psn || requester_.sel.executed_psn != executed_psn)
     out_->progressed();
-    retried_gap_psn_ = ~0u;
-  }
-  if (plan.action == SROCE_ACK_ACCEPT && plan.implied) {
-    require(retried_gap_psn_ != plan.unacked_psn, "gap retried twice", "psn=%06x",
-            plan.unacked_psn);
-    retried_gap_psn_ = plan.unacked_psn;
-  }
   if (plan.action == SROCE_ACK_ACCEPT && plan.rnr)
     out_->rnr_waited(now_ns_ + plan.rnr_wait_ns, plan.selective);
   if (plan.action == SROCE_ACK_ACCEPT && retry) out_->retried();
@@ -177,11 +170,10 @@ void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload)
                      plan.action == SROCE_ACK_DROP ? plan.reason : plan.status));
   sroce_mem_status placed = SROCE_MEM_OK;
   const bool answers = pkt.info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC);
-  if (plan.action == SROCE_ACK_ACCEPT && answers && (plan.selective ? plan.answered : !plan.rewind))
+  if (plan.action == SROCE_ACK_ACCEPT && answers && plan.answered)
     placed = place_response(plan, pkt, payload);
   else
     require(!plan.place_bytes, "placed without cause", "psn=%06x", pkt.psn);
-  check_gap_is_retried(pkt, plan);
   note_told(pkt, plan);
   commit_response(plan, placed);
   check_recovery(before, plan);

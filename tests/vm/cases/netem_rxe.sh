@@ -3,7 +3,7 @@
 # fails is no failure here; what arrives must be right, nobody may hang, and afterwards all works.
 # guests: one
 # links: sroce-rxe rxe-sroce
-# seconds: 240
+# seconds: 360
 set -euo pipefail
 . /share/vm/lib.sh
 topology
@@ -29,9 +29,13 @@ impaired() # NAME NETEM_OPTION...
 		if talk ib_write_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -n 64 -- ib_write_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -n 64 "$A_IP"; then
 			done=$((done + 1))
 		fi
+		# READs, whose responses are put in order by who asked for them.
+		if talk ib_read_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -n 64 -- ib_read_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -n 64 "$A_IP"; then
+			done=$((done + 1))
+		fi
 	done
 	netem
-	echo "# $name: $done of 6 ended well"
+	echo "# $name: $done of 9 ended well, $(counter_at $sroce_end implied_nak_seq_err) READs asked for again so far"
 	check "$name: no byte is wrong" test "$wrong" -eq 0
 	tool "$name: and after it a clean path" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 }
