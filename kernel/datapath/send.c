@@ -145,8 +145,9 @@ static bool send_burst(struct sroce_burst *burst, const struct sroce_send_plan *
 	if (plan->retransmit)
 		sroce_count_add(qp->dev->ep.counters, plan->repair ? SROCE_CTR_ROCE_ADP_RETRANS :
 				SROCE_CTR_COMPLETER_RETRY_ERR, plan->packet_count);
-	/* Later answers have shown that one was lost. */
-	if (plan->repair && plan->payload_end && !qp->req.probe.due)
+	/* Its request was executed, and later answers have shown that one was lost. */
+	if (plan->repair && plan->payload_end && !qp->req.probe.due &&
+	    psn_before(plan->first_psn, qp->req.sel.executed_psn))
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
 	sroce_requester_commit(&qp->req, plan, status, burst->now_ns);
 	return true;

@@ -22,7 +22,7 @@ enum sroce_drop_reason {
 	SROCE_DROP_DUPLICATE,	/* already acknowledged or answered */
 	SROCE_DROP_UNSENT,	/* acknowledges what was never sent */
 	SROCE_DROP_SEQUENCE,	/* a gap that was already reported */
-	SROCE_DROP_GAP,		/* a gap among responses: retried instead */
+	SROCE_DROP_GAP,		/* an answer far ahead of what is missing */
 	SROCE_DROP_SYNDROME,	/* reserved AETH syndrome */
 	SROCE_DROP_LENGTH,	/* datagram longer than the buffer or the MTU */
 	SROCE_DROP_QKEY,	/* Q_Key violation */

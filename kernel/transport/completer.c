@@ -15,32 +15,30 @@
 #include "transport/psn.h"
 #include "transport/requester.h"
 
-static u32 wqe_end_psn(const struct sroce_send_wqe *wqe)
-{
-	return psn_add(wqe->first_psn, wqe->psn_count);
-}
-
 static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)
 {
 	plan->action = SROCE_ACK_DROP;
 	plan->reason = reason;
 }
 
-/*
- * A request fails in its turn, when no earlier READ or atomic waits for its
- * answer. Until then the packet only says that what went before is executed.
- */
+/* Is it @index's turn, or does an earlier READ or atomic wait for its answer? */
+static bool is_its_turn(const struct sroce_requester *req, u32 index)
+{
+	u32 before;
+
+	for (before = req->acked; before != index; before++)
+		if (wqe_is_rd_atomic(sroce_requester_wqe(req, before)->opcode))
+			return false;
+	return true;
+}
+
+/* A request fails in its turn; until then this only says that what went before is executed. */
 static void plan_failure(const struct sroce_requester *req, struct sroce_ack_plan *plan,
 			 u32 executed_psn, enum sroce_wc_status status)
 {
-	u32 index;
-
-	plan->action = SROCE_ACK_FAIL;
+	plan->action = is_its_turn(req, plan->index) ? SROCE_ACK_FAIL : SROCE_ACK_ACCEPT;
 	plan->status = status;
 	plan->executed_psn = executed_psn;
-	for (index = req->acked; index != plan->index; index++)
-		if (wqe_is_rd_atomic(sroce_requester_wqe(req, index)->opcode))
-			plan->action = SROCE_ACK_ACCEPT;
 }
 
 /*
@@ -264,7 +262,9 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		/* It is there, and has all that went before; late NAKs do no harm. */
 		if (!plan->selective) {
 			req->retry_left = req->attr.retry_cnt;
-			req->timeout_shift = 0;
+			/* The timer runs on for an earlier READ. */
+			if (plan->executed_psn == req->unacked_psn)
+				req->timeout_shift = 0;
 		}
 	} else {
 		req->retry_left--;
@@ -288,7 +288,8 @@ void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_
 	if (plan->decide)
 		decide(req, plan->selective);
 	sroce_selective_commit(req, plan, placed == SROCE_MEM_OK, now_ns);
-	if (placed != SROCE_MEM_OK)
+	/* Before its turn an answer without a place has not come: it will be asked for again. */
+	if (placed != SROCE_MEM_OK && is_its_turn(req, plan->index))
 		sroce_requester_fail(req, plan->index, SROCE_WC_LOC_PROT_ERR);
 	else if (plan->action == SROCE_ACK_FAIL)
 		sroce_requester_fail(req, plan->index, plan->status);

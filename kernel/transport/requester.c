@@ -4,15 +4,15 @@
  *
  * The state of the conversation is little more than three PSNs: unacked_psn
  * (the oldest one not acknowledged), next_psn (the next one to send) and
- * sent_psn (one past the newest ever sent). Retransmission is go-back-N: it
- * moves next_psn back to unacked_psn and lets the ordinary path send again.
- * A READ whose responses stopped half-way is requested again from there.
+ * sent_psn (one past the newest ever sent). Requests that a standard peer has
+ * not executed are sent again by going back: next_psn moves to the first of them, and
+ * the ordinary path sends again.
  *
  * Distances are counted forward from unacked_psn, so that they stay right for
  * a READ of 2^23 responses, the longest there is.
  *
- * Which packets come next is in send_plan.c, what answers mean in completer.c,
- * and in selective.c for a peer that takes packets out of order.
+ * Which packets come next is in send_plan.c, what answers mean in completer.c, what
+ * has arrived and what is to be repaired in selective.c.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -331,6 +331,9 @@ void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns,
 
 	if (!packets && !rtt_ns)
 		return;
+	/* What the round trip is thought to be is not from hearsay. */
+	if (rtt_ns)
+		req->probe.hasty = 0;
 	sroce_rtt_count(&req->rtt, packets, now_ns);
 	sroce_cc_acked(&req->cc, &ack);
 }
@@ -361,7 +364,6 @@ void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 n
 	if (!count)
 		return;
 	reset_retries(req);
-	req->rnr_waiting = false;
 	req->gone_back = false;
 	req->probe.due = false;
 	rtt_ns = sroce_rtt_answered(&req->rtt, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);

@@ -235,6 +235,11 @@ static inline u32 sroce_requester_forward(const struct sroce_requester *req, u32
 	return (psn - req->unacked_psn) & SROCE_PSN_MASK;
 }
 
+static inline u32 wqe_end_psn(const struct sroce_send_wqe *wqe)
+{
+	return psn_add(wqe->first_psn, wqe->psn_count);
+}
+
 /* SEND, WRITE: what takes room in the window. */
 static inline bool wqe_is_data(const struct sroce_send_wqe *wqe)
 {

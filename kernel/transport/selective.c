@@ -45,11 +45,6 @@
 /* Surely less than a round trip of any path that is worth the care. */
 #define REORDER_ROUND_PACKETS	64u
 
-static u32 wqe_end_psn(const struct sroce_send_wqe *wqe)
-{
-	return psn_add(wqe->first_psn, wqe->psn_count);
-}
-
 static void forget_repairs(struct sroce_repairs *repairs)
 {
 	if (repairs->any)
@@ -107,11 +102,14 @@ static u32 tolerance_packets(const struct sroce_requester *req)
 static bool are_lost(const struct sroce_requester *req, const struct sroce_repairs *repairs,
 		     u64 now_ns)
 {
+	u32 end;
+
 	if (sroce_requester_is_selective(req))
 		return now_ns >= repairs->until_ns;
-	return psn_before(repairs->end_psn, req->unacked_psn) ||
-	       sroce_requester_forward(req, req->sel.answer_psn) >=
-	       sroce_requester_forward(req, repairs->end_psn) + tolerance_packets(req);
+	end = sroce_requester_forward(req, repairs->end_psn);
+	/* Behind us when it is further ahead than anything that was sent. */
+	return end > sroce_requester_forward(req, req->sent_psn) ||
+	       sroce_requester_forward(req, req->sel.answer_psn) >= end + tolerance_packets(req);
 }
 
 /* Repairs that had no effect in a round trip were lost as well. */
@@ -355,7 +353,10 @@ static void take_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack,
 	}
 }
 
-/* How far everything is done; what has been executed behind a READ that is not, is marked. */
+/*
+ * How far everything is done; what has been executed behind a READ that is not, is marked, as far
+ * as a map reaches.
+ */
 static u32 settled_psn(struct sroce_requester *req)
 {
 	struct sroce_selective *sel = &req->sel;
@@ -363,7 +364,8 @@ static u32 settled_psn(struct sroce_requester *req)
 	u32 at = 0, settled = 0, index;
 	bool blocked = false;
 
-	for (index = req->acked; index != req->posted && at < executed; index++) {
+	for (index = req->acked; index != req->posted && at < executed &&
+	     (!blocked || at < SROCE_PSN_MAP_SPAN); index++) {
 		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
 		u32 end = sroce_requester_forward(req, wqe_end_psn(wqe));
 
@@ -371,7 +373,7 @@ static u32 settled_psn(struct sroce_requester *req)
 			continue;
 		if (wqe_is_data(wqe)) {
 			end = min(end, executed);
-			if (blocked && at < SROCE_PSN_MAP_SPAN)
+			if (blocked)
 				mark_data(req, psn_add(req->unacked_psn, at),
 					  min(end, SROCE_PSN_MAP_SPAN) - at);
 		} else if (!blocked) {
@@ -407,7 +409,8 @@ static void leave_behind(struct sroce_requester *req, u32 psn)
 
 	for (index = req->acked; sel->done_data && at < min(count, SROCE_PSN_MAP_SPAN); index++) {
 		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
-		u32 end = min(sroce_requester_forward(req, wqe_end_psn(wqe)), count);
+		u32 end = min3(sroce_requester_forward(req, wqe_end_psn(wqe)), count,
+			       SROCE_PSN_MAP_SPAN);
 
 		if (!wqe->psn_count)
 			continue;
@@ -510,13 +513,15 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 {
 	struct sroce_selective *sel = &req->sel;
 	u32 held = sel->done_data, news = 0, i;
+	bool progress = is_beyond(req, plan->executed_psn, sel->executed_psn);
 
-	if (is_beyond(req, plan->executed_psn, sel->executed_psn)) {
+	if (progress) {
 		news = (plan->executed_psn - sel->executed_psn) & SROCE_PSN_MASK;
 		news -= sroce_psn_map_count(&sel->done, sel->executed_psn, news);
 		note_gap_closed(req, now_ns);
 		sel->executed_psn = plan->executed_psn;
-		/* Progress, although a READ may still wait for its answer. */
+		/* Progress, although a READ may still wait for its answer; what was refused too. */
+		req->rnr_waiting = false;
 		req->retry_left = req->attr.retry_cnt;
 		req->rnr_retry_left = req->attr.rnr_retry;
 	}
@@ -531,10 +536,10 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		if (!plan->sack)
 			raise(req, &sel->answer_psn, plan->executed_psn);
 		sroce_requester_acked(req, news + sel->done_data - held, 0, now_ns);
-		return sel->done_data != held;
+		return progress || sel->done_data != held;
 	}
 	if (!placed)
-		return false;
+		return progress;
 	sel->answers += plan->count;
 	sroce_requester_acked(req, plan->count, 0, now_ns);
 	if (psn_before(plan->answered_psn, sel->answer_psn))
@@ -609,7 +614,7 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 {
 	struct sroce_selective *sel = &req->sel;
 	bool news = take_in(req, plan, placed, now_ns);
-	u32 psn = settled_psn(req);
+	u32 psn = news ? settled_psn(req) : req->unacked_psn;
 
 	/* Executed after we had gone back to send it again. */
 	if (sroce_requester_forward(req, sel->executed_psn) >

@@ -61,10 +61,8 @@ static u32 flight_packets(const struct sroce_requester *req)
 static u32 span_left(const struct sroce_requester *req)
 {
 	u32 outstanding = sroce_requester_forward(req, req->next_psn);
-	u32 span = req->attr.selective && req->sel.mode != SROCE_SELECTIVE_OFF ?
-		   SROCE_PSN_MAP_SPAN : SROCE_PSN_SPAN;
 
-	return outstanding < span ? span - outstanding : 0;
+	return outstanding < SROCE_PSN_MAP_SPAN ? SROCE_PSN_MAP_SPAN - outstanding : 0;
 }
 
 /*

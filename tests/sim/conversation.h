@@ -54,7 +54,7 @@ class Conversation {
                     std::span<const u8> payload, bool draining, u64 now_ns);
   void local_executed(u32 index);
   void response_placed(const sroce_ack_plan& plan, std::span<const u8> data);
-  void progressed();
+  void progressed(bool executed);
   void retried();
   u32 retries() const { return retries_; }
   void rnr_waited(u64 until_ns, bool selective);

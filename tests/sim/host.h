@@ -94,7 +94,7 @@ class Host {
   void note_told(const sroce_packet& pkt, const sroce_ack_plan& plan);
   void check_done_map() const;
   void check_lost(const sroce_requester& before) const;
-  void check_selective() const;
+  void check_known() const;
   void check_asked(const sroce_requester& before) const;
   void check_recovery(const sroce_requester& before, const sroce_ack_plan& plan);
   void check_held() const;

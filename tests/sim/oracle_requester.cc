@@ -217,10 +217,11 @@ void Conversation::response_placed(const sroce_ack_plan& plan, std::span<const u
     rd_oldest_++;
 }
 
-void Conversation::progressed() {
+void Conversation::progressed(bool executed) {
   totals_.progress++;
   retries_ = rnr_retries_ = 0;
-  rnr_until_ns_ = 0;
+  // An answer to what went before says nothing of what was refused.
+  if (executed) rnr_until_ns_ = 0;
 }
 
 void Conversation::retried() {

@@ -61,7 +61,7 @@ void Host::check_asked_too_soon(const sroce_send_plan& plan) const {
   require(ahead(plan.first_psn) < ahead(requester_.sel.lost_answer_psn),
           "an answer that may be on its way is asked for again", "psn=%06x", plan.first_psn);
   const auto asked = asked_.find(plan.first_psn);
-  require(asked == asked_.end() || psn_before(asked->second, unacked) ||
+  require(asked == asked_.end() || ahead(asked->second) > ahead(requester_.sent_psn) ||
               ahead(asked->second) + tolerance() <= ahead(requester_.sel.answer_psn),
           "asked for twice", "psn=%06x", plan.first_psn);
 }
@@ -186,9 +186,10 @@ void Host::check_lost(const sroce_requester& before) const {
           sel.lost_psn, sel.top_psn);
 }
 
-void Host::check_selective() const {
+void Host::check_known() const {
   const sroce_selective& sel = requester_.sel;
-  require(!out_->strict() || both_selective(), "selective without consent", "%c", 'A' + number_);
+  require(!out_->strict() || sel.mode != SROCE_SELECTIVE_ON || both_selective(),
+          "selective without consent", "%c", 'A' + number_);
   const u32 sent = distance(requester_.unacked_psn, requester_.sent_psn);
   for (u32 psn : {sel.executed_psn, sel.top_psn, sel.lost_psn, sel.answer_psn, sel.lost_answer_psn})
     require(distance(requester_.unacked_psn, psn) <= sent, "told of what was never sent",
@@ -204,8 +205,9 @@ void Host::check_repairs_missed(const sroce_requester& before) const {
     const u32 unacked = requester_.unacked_psn;
     if (!repairs.any) return false;
     if (sel.mode == SROCE_SELECTIVE_ON) return now_ns_ >= repairs.until_ns;
-    return psn_before(repairs.end_psn, unacked) ||
-           distance(unacked, repairs.end_psn) + tolerance() <= distance(unacked, sel.answer_psn);
+    const u32 end = distance(unacked, repairs.end_psn);
+    return end > distance(unacked, requester_.sent_psn) ||
+           end + tolerance() <= distance(unacked, sel.answer_psn);
   };
   const sroce_repairs &was_old = before.sel.repairs[!before.sel.young],
                       &old = sel.repairs[!sel.young];
@@ -227,7 +229,7 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   require(!out_->strict() || !req.rtt.timing || !req.rtt.srtt_ns ||
               !repeated_.contains(req.rtt.timed_psn),
           "a packet sent twice is timed", "psn=%06x", req.rtt.timed_psn);
-  if (req.sel.mode == SROCE_SELECTIVE_ON) check_selective();
+  check_known();
   check_repairs_missed(before);
   if (plan.rewind) return;
   if (!plan.decide && out_->strict()) check_lost(before);

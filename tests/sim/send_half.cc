@@ -145,7 +145,7 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
   const bool retry = plan.rewind && !plan.rnr;
   sroce_completer_commit(&requester_, &plan, placed, now_ns_);
   if (requester_.unacked_psn != unacked_psn || requester_.sel.executed_psn != executed_psn)
-    out_->progressed();
+    out_->progressed(requester_.sel.executed_psn != executed_psn);
   if (plan.action == SROCE_ACK_ACCEPT && plan.rnr)
     out_->rnr_waited(now_ns_ + plan.rnr_wait_ns, plan.selective);
   if (plan.action == SROCE_ACK_ACCEPT && retry) out_->retried();

@@ -394,7 +394,8 @@ void Workload::settle(Conversation& conversation) {
     // A fenced request may send what the READ before it brings (even if a bad lkey stops it
     // half-way).
     if (previous && previous->is_rd_atomic() && !work.sge.empty() && !previous->sge.empty() &&
-        !work.is_rd_atomic() && work.sge[0].addr == previous->sge[0].addr)
+        !work.is_rd_atomic() && work.sge[0].lkey == previous->sge[0].lkey &&
+        work.sge[0].addr == previous->sge[0].addr)
       work.data = previous->data;
     previous = &work;
   }

@@ -104,6 +104,19 @@ void add_loss(std::vector<Scenario>& table) {
   queued.packets = 2 * kShort;
   queued.limits = {at_least(Metric::goodput, 850)};
   table.push_back(queued);
+  // More is asked for than a map reaches.
+  for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard}) {
+    Scenario large;
+    large.name = "loss/read-1M/0.1%/" + peers_name(peers);
+    large.operation = Operation::read;
+    large.peers = peers;
+    large.message_bytes = 1 << 20;
+    large.depth = 16;
+    large.faults.loss_ppm = 1'000;
+    large.packets = kLong;
+    large.limits = {at_least(Metric::goodput, peers == Peers::sroce_sroce ? 950 : 700)};
+    table.push_back(large);
+  }
 }
 
 // A standard responder drops what comes early, so each overtaken packet costs a round trip, 62

@@ -111,6 +111,19 @@ TEST(CompleterRnr, AnAckDuringTheWaitEndsIt) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
+TEST(CompleterRnr, AnAnswerToWhatWentBeforeDoesNotEndTheWait) {
+  SendQueue sq;
+  sq.post(read_of(10));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(rnr_nak(1001, 0));
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 10));
+  EXPECT_EQ(sq.completions().size(), 1u);
+  EXPECT_TRUE(sq.send_all().empty());
+  sq.expire();
+  EXPECT_EQ(sq.send_all().size(), 1u);
+}
+
 TEST(CompleterRnr, WorkPostedDuringTheWaitWaitsToo) {
   SendsInFlight sq(1);
   sq.receive(rnr_nak(1000, 0));

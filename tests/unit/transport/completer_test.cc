@@ -443,6 +443,61 @@ TEST(CompleterRead, InTheLongestReadNothingThatIsBehindIsTakenForProgress) {
   EXPECT_EQ(sq.req.sel.executed_psn, sq.req.sent_psn);
 }
 
+TEST(CompleterRead, TheLongestReadIsAskedForAgainOnce) {
+  SendQueue sq({.mtu_bytes = 256});
+  sq.post(read_of(1u << 31));
+  sq.send_all();
+  size_t asked = 0;
+  for (u32 i = 1; i < 100; i++) {
+    sq.receive(read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1000 + i, 256));
+    asked += sq.send_all().size();
+  }
+  EXPECT_EQ(asked, 1u);
+}
+
+// Longer than a map reaches: what is taken off it is not counted twice.
+TEST(CompleterRead, WhatWasExecutedBehindItIsCountedWhateverItsLength) {
+  for (bool both : {false, true}) {
+    ReadInFlight sq(100, {.window_packets = 8192, .selective = both});
+    sq.post(write_of(5000 * 1024));
+    sq.send_all();
+    const auto heard = [both](sroce_packet pkt) { return pkt.selective = both, pkt; };
+    for (u32 i = 1; i < 100; i++) sq.receive(heard(sq.answer(i)));
+    sq.receive(heard(ack(1000 + 100 + 5000 - 1)));
+    EXPECT_EQ(sq.req.sel.done_data, SROCE_PSN_MAP_SPAN - 100);
+    sq.receive(heard(sq.answer(0)));
+    EXPECT_EQ(sq.completions().size(), 2u);
+    EXPECT_EQ(sq.req.sel.done_data, 0u);
+  }
+}
+
+TEST(CompleterRead, ABadLocalBufferFailsInItsTurn) {
+  SendQueue sq;
+  sq.post(read_of(10));
+  sq.post(read_of(10));
+  sq.send_all();
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1001, 10), SROCE_MEM_BAD_LOCAL);
+  EXPECT_FALSE(sq.failed());
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 10));
+  EXPECT_EQ(sq.completions().size(), 1u);
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1001, 10), SROCE_MEM_BAD_LOCAL);
+  const auto all = sq.completions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].status, SROCE_WC_LOC_PROT_ERR);
+}
+
+// Whoever goes on acknowledging what comes after it has not fallen silent.
+TEST(CompleterRead, ProgressBehindItIsHeard) {
+  SendQueue sq({.adaptive = true});
+  sq.post(read_of(10));
+  for (int i = 0; i < 3; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(ack(1001));
+  sq.req.probe.asked = 2;
+  sq.receive(ack(1002));
+  EXPECT_LE(sq.req.probe.asked, 1);
+}
+
 TEST(CompleterRead, AnEmptyReadIsAnsweredWithNothing) {
   SendQueue sq;
   sq.post(read_of(0));

@@ -285,22 +285,45 @@ TEST(Probe, ThatWasNotNeededTeachesPatience) {
   EXPECT_EQ(patience(sq), before_ns + 10 * kMicrosecond);
 }
 
+// A probe answered 5 us later. The answer covers more than the probe, and is to nothing that is
+// timed: as with READs behind others, nothing else is learnt from it.
+void answer_too_soon(AdaptiveSends& sq, u32 i) {
+  sq.expire();
+  sq.send_all();
+  sq.now += 5 * kMicrosecond;
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.req.rtt.timing = false;
+  sq.receive(selective(ack(1000 + 2 * i + 1)));
+}
+
 TEST(Probe, AnsweredTooSoonFourTimesInARowItIsTheRoundTripThatIsShorter) {
   AdaptiveSends sq(5, {.selective = true});
   const u32 min_ns = sq.req.rtt.min_ns;
   for (u32 i = 0; i < 4; i++) {
     EXPECT_EQ(sq.req.probe.slack_ns, i * 10 * kMicrosecond);
     EXPECT_EQ(sq.req.rtt.min_ns, min_ns);
-    sq.expire();
-    sq.send_all();
-    sq.now += 5 * kMicrosecond;
-    // The answer covers more than the probe, so nothing else is learnt from it.
-    sq.post(send_of(10));
-    sq.send_all();
-    sq.receive(selective(ack(1000 + 2 * i + 1)));
+    answer_too_soon(sq, i);
   }
   EXPECT_EQ(sq.req.probe.slack_ns, 0u);
   EXPECT_EQ(sq.req.rtt.min_ns, 5 * kMicrosecond);
+}
+
+// A host that pauses now and then says nothing of a path that is measured all the time.
+TEST(Probe, AnsweredTooSoonBetweenMeasuredRoundTripsTeachesPatienceOnly) {
+  AdaptiveSends sq(5, {.selective = true});
+  for (u32 i = 0; i < 8; i++) {
+    answer_too_soon(sq, i);
+    sq.req.rtt.timing = true;
+    sq.req.rtt.timed_psn = 1000 + 2 * i + 2;
+    sq.req.rtt.timed_at_ns = sq.now;
+    sq.now += 20 * kMicrosecond;
+    sq.receive(selective(ack(1000 + 2 * i + 2)));
+    sq.completions();
+    sq.post(send_of(10));
+    sq.send_all();
+  }
+  EXPECT_EQ(sq.req.rtt.min_ns, 20 * kMicrosecond);
 }
 
 TEST(Probe, ThatWasNeededTakesSomeOfItBack) {
