@@ -71,15 +71,16 @@ static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_
 	do {
 		half->again = false;
 		half->retry = false;
+		half->more = false;
 		deadline_ns = work(qp, &budget);
 		left_over = sroce_half_deliver(qp, half, may_call_back);
 		/* A round costs something even when others leave us nothing but wakeups. */
-	} while (half->again && budget && --budget);
+	} while (half->again && !half->more && budget && --budget);
 
 	half->yielding = !budget;
 	if (!budget)
 		deadline_ns = ktime_get_ns() + YIELD_NS;
-	else if (half->again || left_over)
+	else if (half->again || left_over || half->more)
 		sroce_half_kick(half);
 	else if (half->retry)
 		deadline_ns = min(deadline_ns, ktime_get_ns() + RETRY_NS);

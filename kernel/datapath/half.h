@@ -41,6 +41,7 @@ enum sroce_side {
  * @yielding: the budget was spent: only the timer goes on
  * @pace_ns: congestion control lets nothing more out before, 0 for no wait
  * @retry: the last round ran out of memory or routes: another one in a while
+ * @more: the last round has built enough: the tasklet goes on
  * @dying: the QP is being destroyed: neither timer nor tasklet is started any more
  * @wake: the consumer of the half's CQ is to be called back
  * @events: events to dispatch, BIT(enum ib_event_type)
@@ -65,6 +66,7 @@ struct sroce_half {
 	bool	again;
 	bool	yielding;
 	bool	retry;
+	bool	more;
 	bool	dying;
 	bool	wake;
 	bool	failed;
@@ -125,6 +127,7 @@ struct sroce_qp_ref {
  * @now_ns: when it began: the time is asked for once
  * @run: see there
  * @pad_bytes: of the packet begun
+ * @bytes: payload built
  * @lease: on the memory that payloads come from
  */
 struct sroce_burst {
@@ -134,6 +137,7 @@ struct sroce_burst {
 	u64	now_ns;
 	struct sroce_run run;
 	u32	pad_bytes;
+	u32	bytes;
 	struct sroce_lease lease;
 };
 

@@ -222,6 +222,11 @@ void sroce_address_put(struct sroce_address *address);
 /* send.c */
 /* Packets of one run before the timer takes over: a window, so that an ACK may open all of it. */
 #define SROCE_RUN_BUDGET	256
+/*
+ * Payload that a half builds before it lets others in the softirq have their turn: what it has
+ * sent is then received while it is in the cache, and answered before more is sent.
+ */
+#define SROCE_ROUND_BYTES	(128 * 1024)
 enum hrtimer_restart sroce_send_timer(struct hrtimer *timer);
 void sroce_send_tasklet(struct tasklet_struct *tasklet);
 void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)

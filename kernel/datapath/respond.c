@@ -131,6 +131,7 @@ static bool respond(struct sroce_burst *burst, const struct sroce_response_plan 
 		sroce_cc_sent(&qp->resp.cc, plan->payload_bytes +
 			      plan->packet_count * SROCE_CC_HEADER_BYTES, burst->now_ns);
 	sroce_responder_response_sent(&qp->resp, plan, err ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
+	burst->bytes += plan->payload_bytes;
 	return true;
 }
 
@@ -145,6 +146,10 @@ static void send_responses(struct sroce_burst *burst, u32 *budget)
 
 		if (!sroce_responder_next_response(&qp->resp, most, &plan))
 			return;
+		if (burst->bytes >= SROCE_ROUND_BYTES) {
+			qp->recv.more = true;
+			return;
+		}
 		if (plan.kind == SROCE_RESPONSE_READ && !packets) {
 			qp->recv.pace_ns = sroce_cc_next_send_ns(&qp->resp.cc);
 			return;

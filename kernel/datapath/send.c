@@ -150,6 +150,7 @@ static bool send_burst(struct sroce_burst *burst, const struct sroce_send_plan *
 	    psn_before(plan->first_psn, qp->req.sel.executed_psn))
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
 	sroce_requester_commit(&qp->req, plan, status, burst->now_ns);
+	burst->bytes += plan->payload_bytes;
 	return true;
 }
 
@@ -293,9 +294,10 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 	sroce_ride_expect(&burst);
 	do {
 		sroce_send_wqe_fetch(qp);
-		while (*budget && step(&burst, budget))
+		while (*budget && burst.bytes < SROCE_ROUND_BYTES && step(&burst, budget))
 			;
-	} while (complete_requests(qp, budget) && *budget);
+	} while (complete_requests(qp, budget) && *budget && burst.bytes < SROCE_ROUND_BYTES);
+	qp->send.more = burst.bytes >= SROCE_ROUND_BYTES;
 	sroce_ride_join(&burst);
 	check_state(qp);
 	return sroce_watch_ring(qp, next_deadline(qp, burst.now_ns));

@@ -113,6 +113,7 @@ void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sro
 	burst->dscp = SROCE_PATH_DSCP;
 	burst->now_ns = half->now_ns ?: ktime_get_ns();
 	half->now_ns = 0;
+	burst->bytes = 0;
 	sroce_run_init(&burst->run, &half->out);
 	sroce_lease_init(&burst->lease, &qp->dev->memory, qp->ibqp.pd);
 }
