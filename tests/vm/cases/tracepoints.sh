@@ -53,6 +53,8 @@ for end in a b; do
 	[[ $end == a ]] || device=$B_DEV
 	check "$device: delay" "on_$end" "$programs/sroce" set "$device" cc delay
 done
+# Not by changing what is there: it would go on marking.
+netem
 netem loss 5%
 congestion 1
 tool "delay: data flows, some of it is lost" ib_write_bw -x GID -F -s 65536 -n 64
