@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tracepoints: one for each kind of plan, one for packets dropped, one for congestion control.
+ * Tracepoints: one for each kind of plan, one for packets dropped, two for congestion control.
  * QP numbers are unique in the module, so they name the QP (but for QP 1).
  */
 #undef TRACE_SYSTEM
@@ -153,31 +153,83 @@ TRACE_EVENT(sroce_response_plan,
 		  __entry->psn, __entry->packets, __entry->bytes)
 );
 
-/* Something that congestion control decides upon, and its rate and window then. */
+/*
+ * What the reaction point of a half has decided, and its rate, window and the rest then. Time is
+ * made up for in a lump: the last four say how many periods and increases there were.
+ */
 TRACE_EVENT(sroce_congestion,
-	TP_PROTO(u32 qpn, u8 side, const char *what, const struct sroce_cc *cc, bool cut),
-	TP_ARGS(qpn, side, what, cc, cut),
+	TP_PROTO(u32 qpn, u8 side, const struct sroce_cc_decisions *did,
+		 const struct sroce_cc_info *info),
+	TP_ARGS(qpn, side, did, info),
 	TP_STRUCT__entry(
 		__field(u32, qpn)
-		__field(u32, cwnd)
+		__field(u32, what)
 		__field(u64, rate)
+		__field(u64, target_rate)
+		__field(u64, target_ns)
+		__field(u32, alpha)
+		__field(u32, cwnd)
+		__field(u32, alpha_periods)
+		__field(u32, fast)
+		__field(u32, additive)
+		__field(u32, hyper)
 		__field(u8, side)
-		__field(bool, cut)
-		__array(char, what, SROCE_TRACE_NAME_BYTES)
 		__array(char, state, SROCE_TRACE_NAME_BYTES)
 	),
 	TP_fast_assign(
 		__entry->qpn = qpn;
-		__entry->cwnd = cc->cwnd;
-		__entry->rate = cc->rate;
+		__entry->what = did->what;
+		__entry->rate = info->rate;
+		__entry->target_rate = info->target_rate;
+		__entry->target_ns = info->target_ns;
+		__entry->alpha = info->alpha;
+		__entry->cwnd = info->cwnd;
+		__entry->alpha_periods = did->alpha_periods;
+		__entry->fast = did->fast;
+		__entry->additive = did->additive;
+		__entry->hyper = did->hyper;
 		__entry->side = side;
-		__entry->cut = cut;
-		strscpy(__entry->what, what, SROCE_TRACE_NAME_BYTES);
-		strscpy(__entry->state, sroce_cc_state_name(cc), SROCE_TRACE_NAME_BYTES);
+		strscpy(__entry->state, info->state, SROCE_TRACE_NAME_BYTES);
 	),
-	TP_printk("qpn=%u %s %s: %s rate=%lld bytes/s cwnd=%d/256%s", __entry->qpn,
-		  __entry->side ? "recv" : "send", __entry->what, __entry->state,
-		  (long long)__entry->rate, (int)__entry->cwnd, __entry->cut ? " cut" : "")
+	/* No limit is -1. */
+	TP_printk("qpn=%u %s did=%s state=\"%s\" rate=%lld target_rate=%llu alpha=%u/1024 cwnd=%d/256 target_ns=%llu alpha_periods=%u fast=%u additive=%u hyper=%u",
+		  __entry->qpn, __entry->side ? "recv" : "send",
+		  __print_flags(__entry->what, "|",
+				{ SROCE_CC_BY_CNP, "cnp" },
+				{ SROCE_CC_BY_DELAY, "delay" },
+				{ SROCE_CC_BY_LOSS, "loss" },
+				{ SROCE_CC_BY_TIMEOUT, "timeout" },
+				{ SROCE_CC_CUT, "cut" },
+				{ SROCE_CC_KEPT, "kept" },
+				{ SROCE_CC_LIMIT_BEGAN, "limit_began" },
+				{ SROCE_CC_LIMIT_ENDED, "limit_ended" },
+				{ SROCE_CC_ALPHA, "alpha" },
+				{ SROCE_CC_RAISED, "raised" },
+				{ SROCE_CC_TARGET_CUT, "target_cut" },
+				{ SROCE_CC_GREW, "grew" },
+				{ SROCE_CC_SLOW_START_ENDED, "slow_start_ended" },
+				{ SROCE_CC_ADAPTED, "adapted" }),
+		  __entry->state, (long long)__entry->rate, __entry->target_rate, __entry->alpha,
+		  (int)__entry->cwnd, __entry->target_ns, __entry->alpha_periods, __entry->fast,
+		  __entry->additive, __entry->hyper)
+);
+
+/* The notification point: a marked packet came; whether its sender is sent a CNP. */
+TRACE_EVENT(sroce_marked,
+	TP_PROTO(u32 qpn, u32 sender_qpn, bool cnp),
+	TP_ARGS(qpn, sender_qpn, cnp),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, sender_qpn)
+		__field(bool, cnp)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->sender_qpn = sender_qpn;
+		__entry->cnp = cnp;
+	),
+	TP_printk("qpn=%u sender_qpn=%u %s", __entry->qpn, __entry->sender_qpn,
+		  __entry->cnp ? "cnp" : "too_soon")
 );
 
 /* The name is copied, so that perf and trace-cmd can print it too. */

@@ -147,6 +147,8 @@ static void prepare(struct sroce_device *dev, enum sroce_mode mode)
 
 	dev->mode = mode;
 	sroce_cc_params_init(&dev->cc);
+	spin_lock_init(&dev->np_lock);
+	dev->np_sources.seed = get_random_u32();
 	dev->ecn = true;
 	dev->selective = true;
 	INIT_LIST_HEAD(&dev->list);

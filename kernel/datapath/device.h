@@ -12,7 +12,7 @@
 
 #include "memory/memory.h"
 #include "net/endpoint.h"
-#include "transport/congestion.h"
+#include "transport/notification.h"
 
 enum sroce_mode {
 	SROCE_MODE_RXE,		/* RDMA_DRIVER_RXE, ABI 2: stock librxe binds */
@@ -28,6 +28,8 @@ enum sroce_mode {
  * @ahs: user address handles by number (struct sroce_address), for WQEs that name one
  * @next_ah: where the cyclic allocation in @ahs goes on
  * @cc: parameters of congestion control; each may change at any time
+ * @np_lock: protects
+ * @np_sources: who has been sent CNPs for datagrams; innermost lock
  * @line_rate: of the interface, bytes/s, 0 when it does not say
  * @ecn: what is sent is marked as ECN capable
  * @selective: offer peers selective repeat
@@ -45,6 +47,8 @@ struct sroce_device {
 	struct xarray ahs;
 	u32	next_ah;
 	struct sroce_cc_params cc;
+	spinlock_t np_lock;
+	struct sroce_np_sources np_sources;
 	u64	line_rate;
 	bool	ecn;
 	bool	selective;

@@ -1,19 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Congestion notification (IBTA annex A17): a packet that a switch has marked
- * is answered with a CNP, now and then; a CNP slows its QP down.
+ * Congestion notification (IBTA annex A17): a packet that a switch has marked is answered with a
+ * CNP, now and then, to the QP that sent it; a CNP slows its QP down. A forged one can do no more.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
+#include <rdma/ib_verbs.h>
 
 #include "datapath/qp.h"
 #include "trace.h"
+
+#define CNP_HOP_LIMIT	64
+
+/* Back to who sent a datagram, by the interface it came in on; over loopback any will do. */
+static void path_back(struct sroce_path *path, const struct sroce_qp *qp,
+		      const struct sroce_rx *rx)
+{
+	const struct net_device *ingress = rx->skb->dev;
+
+	if (ingress->flags & IFF_LOOPBACK)
+		ingress = rx->ep->netdev;
+	*path = (struct sroce_path) {
+		.saddr = rx->daddr,
+		.daddr = rx->saddr,
+		.is_ipv4 = rx->is_ipv4,
+		.hop_limit = CNP_HOP_LIMIT,
+		.sport = htons(rdma_get_udp_sport(0, qp->ibqp.qp_num, rx->pkt.src_qpn)),
+		.oif = ingress->ifindex,
+	};
+}
 
 /*
  * The receive lock is held. A CNP's DSCP sets it apart in the switches; it is not ECN capable
  * itself.
  */
-static void queue_cnp(struct sroce_qp *qp)
+static void queue_cnp(struct sroce_qp *qp, const struct sroce_path *path, u32 dest_qpn)
 {
 	struct sroce_burst burst;
 	struct sroce_packet pkt;
@@ -22,8 +43,9 @@ static void queue_cnp(struct sroce_qp *qp)
 	sroce_burst_init(&burst, qp, &qp->recv);
 	burst.dscp = READ_ONCE(qp->dev->cc.np_cnp_dscp);
 	sroce_responder_cnp_packet(&qp->resp, &pkt);
+	pkt.dest_qpn = dest_qpn;
 	/* The next marked packet calls for another. */
-	if (sroce_burst_begin(&burst, &qp->recv.path, &pkt, 1, &sink))
+	if (sroce_burst_begin(&burst, path, &pkt, 1, &sink))
 		return;
 	memset(sink->to, 0, pkt.payload_bytes);
 	sroce_sink_pass(sink, pkt.payload_bytes);
@@ -34,37 +56,106 @@ static void queue_cnp(struct sroce_qp *qp)
 	sroce_count(qp->dev->ep.counters, SROCE_CTR_NP_CNP_SENT);
 }
 
+static void answer_peer(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	u32 peer_qpn = qp->resp.attr.dest_qpn;
+	bool cnp;
+
+	if (!sroce_half_hears(qp, &qp->recv, rx))
+		return;
+	cnp = sroce_np_marked(&qp->np, &qp->dev->cc, ktime_get_ns());
+	trace_sroce_marked(qp->ibqp.qp_num, peer_qpn, cnp);
+	if (cnp)
+		queue_cnp(qp, &qp->recv.path, peer_qpn);
+}
+
+/*
+ * Who may not send to the QP is told nothing; nor is who sends MADs, which are few, and are not
+ * paced by much.
+ */
+static void answer_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_device *dev = qp->dev;
+	u32 source_qpn = rx->pkt.src_qpn;
+	struct sroce_path path;
+	bool cnp;
+
+	if (qp->ibqp.qp_type == IB_QPT_GSI || rx->pkt.qkey != qp->resp.attr.qkey)
+		return;
+	spin_lock(&dev->np_lock);
+	cnp = sroce_np_marked_datagram(&qp->np, &dev->np_sources, &dev->cc,
+				       (__force const u32 *)rx->saddr.s6_addr32, source_qpn,
+				       ktime_get_ns());
+	spin_unlock(&dev->np_lock);
+	trace_sroce_marked(qp->ibqp.qp_num, source_qpn, cnp);
+	if (!cnp)
+		return;
+	path_back(&path, qp, rx);
+	queue_cnp(qp, &path, source_qpn);
+}
+
 /**
  * sroce_notify_marked() - a packet came in that says "congestion experienced"
- * @qp: the QP it is for; of a connected service, datagrams have no one path back
- * @rx: the packet, which is one of the QP's peer
+ * @qp: the QP it is for
+ * @rx: the packet
  */
 void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	if (qp->service != SROCE_SERVICE_RC)
-		return;
 	spin_lock_bh(&qp->recv.lock);
-	if (qp->resp.state == SROCE_RQ_READY &&
-	    sroce_half_hears(qp, &qp->recv, rx) &&
-	    sroce_np_marked(&qp->np, &qp->dev->cc, ktime_get_ns()))
-		queue_cnp(qp);
+	if (qp->resp.state == SROCE_RQ_READY) {
+		if (qp->service == SROCE_SERVICE_UD)
+			answer_datagram(qp, rx);
+		else
+			answer_peer(qp, rx);
+	}
 	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
+}
+
+/**
+ * sroce_notify_decided() - congestion control of a half has decided something
+ * @qp: the QP
+ * @cc: of the half, its lock held
+ * @side: the half
+ */
+void sroce_notify_decided(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_side side)
+{
+	struct sroce_cc_decisions did;
+	struct sroce_cc_info info;
+
+	sroce_cc_take_decisions(cc, &did);
+	if (!trace_sroce_congestion_enabled())
+		return;
+	sroce_cc_get_info(cc, 0, &info);
+	trace_sroce_congestion(qp->ibqp.qp_num, side, &did, &info);
 }
 
 /* The half's lock is held. Returns whether its algorithm has a use for CNPs. */
 static bool slow_down(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_side side,
 		      u64 now_ns)
 {
-	u64 cuts = cc->cuts;
 	bool handled = sroce_cc_cnp(cc, now_ns);
 
-	trace_sroce_congestion(qp->ibqp.qp_num, side, "cnp", cc, cc->cuts != cuts);
+	sroce_trace_decisions(qp, cc, side);
+	return handled;
+}
+
+/* Responses: of a connected service, that is. */
+static bool slow_responses(struct sroce_qp *qp, const struct sroce_rx *rx, u64 now_ns)
+{
+	bool handled = false;
+
+	if (qp->service == SROCE_SERVICE_UD)
+		return false;
+	spin_lock_bh(&qp->recv.lock);
+	if (sroce_half_hears(qp, &qp->recv, rx))
+		handled = slow_down(qp, &qp->resp.cc, SROCE_RECV_SIDE, now_ns);
+	spin_unlock_bh(&qp->recv.lock);
 	return handled;
 }
 
 /**
  * sroce_notify_cnp() - a CNP came in: both halves send less for a while
- * @qp: the QP it names
+ * @qp: the QP it names; one for datagrams slows down whomever it sends to
  * @rx: the packet
  */
 void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -74,12 +165,9 @@ void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 	spin_lock_bh(&qp->send.lock);
 	if (sroce_half_hears(qp, &qp->send, rx))
-		handled |= slow_down(qp, &qp->req.cc, SROCE_SEND_SIDE, now_ns);
+		handled = slow_down(qp, &qp->req.cc, SROCE_SEND_SIDE, now_ns);
 	spin_unlock_bh(&qp->send.lock);
-	spin_lock_bh(&qp->recv.lock);
-	if (sroce_half_hears(qp, &qp->recv, rx))
-		handled |= slow_down(qp, &qp->resp.cc, SROCE_RECV_SIDE, now_ns);
-	spin_unlock_bh(&qp->recv.lock);
+	handled |= slow_responses(qp, rx, now_ns);
 	/* A half that does not send yet has no use for it. */
 	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :
 						    SROCE_CTR_RP_CNP_IGNORED);

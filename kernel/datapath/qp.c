@@ -300,6 +300,18 @@ static void apply_drain_notify(struct sroce_qp *qp, enum ib_qp_state to,
 					 attr->en_sqd_async_notify;
 }
 
+static void start_pacing(struct sroce_qp *qp)
+{
+	u64 line_rate = READ_ONCE(qp->dev->line_rate);
+
+	if (qp->service == SROCE_SERVICE_UD)
+		sroce_cc_start_datagrams(&qp->req.cc, &qp->dev->cc, line_rate,
+					 qp->req.attr.mtu_bytes, ktime_get_ns());
+	else
+		sroce_cc_start(&qp->req.cc, &qp->dev->cc, line_rate, qp->req.attr.mtu_bytes,
+			       ktime_get_ns());
+}
+
 static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
 {
 	switch (to) {
@@ -311,8 +323,7 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
 	case IB_QPS_RTS:
 		/* RTS to RTS sets attributes; a retry under way stays one. */
 		if (qp->state == IB_QPS_RTR)
-			sroce_cc_start(&qp->req.cc, &qp->dev->cc, READ_ONCE(qp->dev->line_rate),
-				       qp->req.attr.mtu_bytes, ktime_get_ns());
+			start_pacing(qp);
 		if (qp->state != IB_QPS_RTS)
 			sroce_requester_set_state(&qp->req, SROCE_SQ_READY);
 		break;

@@ -265,5 +265,14 @@ void sroce_hold_trim(struct sroce_qp *qp);
 /* notify.c */
 void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx);
 void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx);
+void sroce_notify_decided(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_side side);
+
+/* Congestion control of a half has been told something: trace what it has made of that. */
+static inline void sroce_trace_decisions(const struct sroce_qp *qp, struct sroce_cc *cc,
+					 enum sroce_side side)
+{
+	if (unlikely(cc->did.what))
+		sroce_notify_decided(qp, cc, side);
+}
 
 #endif

@@ -130,6 +130,7 @@ static void take_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	}
 	count_response(rx, &plan);
 	sroce_completer_commit(&qp->req, &plan, status, rx->now_ns);
+	sroce_trace_decisions(qp, &qp->req.cc, SROCE_SEND_SIDE);
 }
 
 static void execute(struct sroce_qp *qp, struct sroce_rx *rx,

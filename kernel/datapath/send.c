@@ -150,6 +150,7 @@ static bool send_burst(struct sroce_burst *burst, const struct sroce_send_plan *
 	    psn_before(plan->first_psn, qp->req.sel.executed_psn))
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
 	sroce_requester_commit(&qp->req, plan, status, burst->now_ns);
+	sroce_trace_decisions(qp, &qp->req.cc, SROCE_SEND_SIDE);
 	burst->bytes += plan->payload_bytes;
 	return true;
 }
@@ -216,7 +217,7 @@ static bool stack_is_busy(struct sroce_qp *qp)
 static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_requester *req = &qp->req;
-	u64 timeouts = req->timeouts, probes = req->probe.asks, cuts = req->cc.cuts;
+	u64 timeouts = req->timeouts, probes = req->probe.asks;
 
 	if (now_ns < sroce_requester_deadline(req))
 		return;
@@ -229,13 +230,11 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 		}
 	}
 	sroce_requester_timeout(req, now_ns);
-	if (req->timeouts != timeouts) {
+	if (req->timeouts != timeouts)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR);
-		trace_sroce_congestion(qp->ibqp.qp_num, SROCE_SEND_SIDE, "timeout", &req->cc,
-				       req->cc.cuts != cuts);
-	}
 	if (req->probe.asks != probes)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_ROCE_ADP_RETRANS_TO);
+	sroce_trace_decisions(qp, &req->cc, SROCE_SEND_SIDE);
 }
 
 static u64 next_deadline(const struct sroce_qp *qp, u64 now_ns)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Congestion control: parameters, the choice of an algorithm, the pacer, and
- * the notification point. The algorithms are in dcqcn.c and delay.c.
+ * Congestion control: parameters, the choice of an algorithm, and the pacer.
+ * The algorithms are in dcqcn.c and delay.c.
  *
  * The pacer is a bucket of one quantum: what the rate yields in 50 us, or two
  * packets. It fills with time and is emptied by what is sent. A sender waits
@@ -136,6 +136,29 @@ const char *sroce_cc_algorithm_name(u32 algorithm)
 	return algorithm < ARRAY_SIZE(algorithms) ? algorithms[algorithm]->name : NULL;
 }
 
+static const struct sroce_cc_ops *chosen_ops(const struct sroce_cc_params *params)
+{
+	u32 algorithm = READ_ONCE(params->algorithm);
+
+	BUILD_BUG_ON(ARRAY_SIZE(algorithms) != SROCE_CC_ALGORITHM_COUNT);
+	return algorithm < ARRAY_SIZE(algorithms) ? algorithms[algorithm] : &none_ops;
+}
+
+static void start(struct sroce_cc *cc, const struct sroce_cc_ops *ops,
+		  const struct sroce_cc_params *params, u64 line_rate, u32 mtu_bytes, u64 now_ns)
+{
+	memset(cc, 0, sizeof(*cc));
+	cc->ops = ops;
+	cc->params = params;
+	cc->rate = SROCE_CC_UNLIMITED;
+	cc->cwnd = SROCE_CC_NO_WINDOW;
+	cc->mtu_bytes = mtu_bytes;
+	cc->line_rate = min(line_rate, SROCE_CC_MAX_RATE);
+	cc->credit_ns = now_ns;
+	if (cc->ops->start)
+		cc->ops->start(cc, now_ns);
+}
+
 /**
  * sroce_cc_start() - begin anew, with no limit known
  * @cc: congestion control of one half of a QP; counters are reset, too
@@ -147,19 +170,27 @@ const char *sroce_cc_algorithm_name(u32 algorithm)
 void sroce_cc_start(struct sroce_cc *cc, const struct sroce_cc_params *params, u64 line_rate,
 		    u32 mtu_bytes, u64 now_ns)
 {
-	u32 algorithm = READ_ONCE(params->algorithm);
+	start(cc, chosen_ops(params), params, line_rate, mtu_bytes, now_ns);
+}
 
-	BUILD_BUG_ON(ARRAY_SIZE(algorithms) != SROCE_CC_ALGORITHM_COUNT);
-	memset(cc, 0, sizeof(*cc));
-	cc->ops = algorithm < ARRAY_SIZE(algorithms) ? algorithms[algorithm] : &none_ops;
-	cc->params = params;
-	cc->rate = SROCE_CC_UNLIMITED;
-	cc->cwnd = SROCE_CC_NO_WINDOW;
-	cc->mtu_bytes = mtu_bytes;
-	cc->line_rate = min(line_rate, SROCE_CC_MAX_RATE);
-	cc->credit_ns = now_ns;
-	if (cc->ops->start)
-		cc->ops->start(cc, now_ns);
+/**
+ * sroce_cc_start_datagrams() - the same for who sends what is not acknowledged
+ * @cc: as in sroce_cc_start(), as are the others
+ * @params: of the device
+ * @line_rate: bytes/s of the interface
+ * @mtu_bytes: of the longest datagram
+ * @now_ns: the time
+ *
+ * An algorithm that needs ACKs is replaced by dcqcn, as in RNICs: it only needs CNPs.
+ */
+void sroce_cc_start_datagrams(struct sroce_cc *cc, const struct sroce_cc_params *params,
+			      u64 line_rate, u32 mtu_bytes, u64 now_ns)
+{
+	const struct sroce_cc_ops *ops = chosen_ops(params);
+
+	if (ops->needs_acks)
+		ops = &sroce_dcqcn_ops;
+	start(cc, ops, params, line_rate, mtu_bytes, now_ns);
 }
 
 /**
@@ -324,6 +355,17 @@ u32 sroce_cc_window_packets(const struct sroce_cc *cc)
 }
 
 /**
+ * sroce_cc_take_decisions() - what has been decided since this was asked last
+ * @cc: congestion control; to be asked when @cc->did.what is not 0
+ * @did: filled in
+ */
+void sroce_cc_take_decisions(struct sroce_cc *cc, struct sroce_cc_decisions *did)
+{
+	*did = cc->did;
+	memset(&cc->did, 0, sizeof(cc->did));
+}
+
+/**
  * sroce_cc_state_name() - the state in words
  * @cc: congestion control
  *
@@ -337,7 +379,7 @@ const char *sroce_cc_state_name(const struct sroce_cc *cc)
 /**
  * sroce_cc_get_info() - rates and the rest for display, as they are now
  * @cc: congestion control; not changed
- * @now_ns: the time
+ * @now_ns: the time; 0: as they were when something last happened
  * @info: filled in
  */
 void sroce_cc_get_info(const struct sroce_cc *cc, u64 now_ns, struct sroce_cc_info *info)
@@ -352,24 +394,4 @@ void sroce_cc_get_info(const struct sroce_cc *cc, u64 now_ns, struct sroce_cc_in
 	info->state = sroce_cc_state_name(&copy);
 	info->rate = cc->ops ? copy.rate : SROCE_CC_UNLIMITED;
 	info->cwnd = cc->ops ? copy.cwnd : SROCE_CC_NO_WINDOW;
-}
-
-/**
- * sroce_np_marked() - a CE-marked packet came
- * @np: notification point of the QP
- * @params: of the device
- * @now_ns: the time
- *
- * Return: whether to send a CNP. Not to be asked for CNPs and multicast.
- */
-bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, u64 now_ns)
-{
-	u64 wait_ns = (u64)READ_ONCE(params->np_min_time_between_cnps) * SROCE_CC_USEC;
-
-	np->ecn_marked++;
-	if (np->cnps && cc_elapsed_ns(now_ns, np->last_cnp_ns) < wait_ns)
-		return false;
-	np->last_cnp_ns = now_ns;
-	np->cnps++;
-	return true;
 }

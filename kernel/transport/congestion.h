@@ -4,7 +4,7 @@
  * tells its peer to slow down.
  *
  *     sender: reaction point (struct sroce_cc)      receiver: notification point
- *       sroce_cc_window_packets(),                     (struct sroce_np)
+ *       sroce_cc_window_packets(),                     (notification.h)
  *       sroce_cc_sendable_packets()
  *       sroce_cc_sent()            --- packets -->  CE-marked: sroce_np_marked()
  *       sroce_cc_cnp()             <---- CNP -----    says whether to send one
@@ -25,6 +25,8 @@
 #define SROCE_TRANSPORT_CONGESTION_H
 
 #include <linux/types.h>
+
+#include "transport/decisions.h"
 
 /* Ethernet, IPv4, UDP, BTH and ICRC are 58; 60 is near enough for all opcodes. */
 #define SROCE_CC_HEADER_BYTES	60
@@ -176,6 +178,7 @@ struct sroce_delay {
  * @rate: bytes/s, SROCE_CC_UNLIMITED for no pacing
  * @cwnd: packets that may be unacknowledged, in 1/256; SROCE_CC_NO_WINDOW
  * @mtu_bytes: path MTU
+ * @did: decisions, see sroce_cc_take_decisions()
  * @line_rate: of the interface, bytes/s
  * @srtt_ns: as of the last ACK, 0 when not known
  * @min_rtt_ns: as of the last ACK, 0 when not known
@@ -193,6 +196,7 @@ struct sroce_cc {
 	u64	rate;
 	u32	cwnd;
 	u32	mtu_bytes;
+	struct sroce_cc_decisions did;
 	u64	line_rate;
 	u64	srtt_ns;
 	u64	min_rtt_ns;
@@ -229,18 +233,6 @@ struct sroce_cc_info {
 	u32	cwnd;
 };
 
-/**
- * struct sroce_np - notification point: one per QP, belongs to the receive half
- * @last_cnp_ns: when the last CNP was asked for
- * @ecn_marked: CE-marked packets
- * @cnps: CNPs asked for
- */
-struct sroce_np {
-	u64	last_cnp_ns;
-	u64	ecn_marked;
-	u64	cnps;
-};
-
 void sroce_cc_params_init(struct sroce_cc_params *params);
 bool sroce_cc_param_set(struct sroce_cc_params *params, u32 index, u32 value);
 u32 sroce_cc_param_get(const struct sroce_cc_params *params, u32 index);
@@ -248,6 +240,8 @@ const char *sroce_cc_algorithm_name(u32 algorithm);
 
 void sroce_cc_start(struct sroce_cc *cc, const struct sroce_cc_params *params, u64 line_rate,
 		    u32 mtu_bytes, u64 now_ns);
+void sroce_cc_start_datagrams(struct sroce_cc *cc, const struct sroce_cc_params *params,
+			      u64 line_rate, u32 mtu_bytes, u64 now_ns);
 void sroce_cc_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack);
 bool sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns);
 void sroce_cc_lost(struct sroce_cc *cc, bool timeout, u64 now_ns);
@@ -256,9 +250,8 @@ u32 sroce_cc_sendable_bytes(const struct sroce_cc *cc, u64 now_ns);
 u32 sroce_cc_sendable_packets(const struct sroce_cc *cc, u64 now_ns);
 u64 sroce_cc_next_send_ns(const struct sroce_cc *cc);
 u32 sroce_cc_window_packets(const struct sroce_cc *cc);
+void sroce_cc_take_decisions(struct sroce_cc *cc, struct sroce_cc_decisions *did);
 const char *sroce_cc_state_name(const struct sroce_cc *cc);
 void sroce_cc_get_info(const struct sroce_cc *cc, u64 now_ns, struct sroce_cc_info *info);
-
-bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, u64 now_ns);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef SROCE_TRANSPORT_CONGESTION_OPS_H
 #define SROCE_TRANSPORT_CONGESTION_OPS_H
 
+#include <linux/limits.h>
 #include <linux/types.h>
 
 #include "transport/congestion.h"
@@ -18,6 +19,7 @@
 /**
  * struct sroce_cc_ops - an algorithm
  * @name: what it is called
+ * @needs_acks: it is of no use where nothing is acknowledged
  * @start: set up; @rate and @cwnd are unlimited when it is called
  * @acked: an ACK came
  * @cnp: a CNP came
@@ -29,6 +31,7 @@
  */
 struct sroce_cc_ops {
 	const char *name;
+	bool	needs_acks;
 	void (*start)(struct sroce_cc *cc, u64 now_ns);
 	void (*acked)(struct sroce_cc *cc, const struct sroce_cc_ack *ack);
 	void (*cnp)(struct sroce_cc *cc, u64 now_ns);
@@ -45,6 +48,17 @@ extern const struct sroce_cc_ops sroce_delay_ops;
 static inline u64 cc_elapsed_ns(u64 now_ns, u64 since_ns)
 {
 	return now_ns > since_ns ? now_ns - since_ns : 0;
+}
+
+static inline void cc_decided(struct sroce_cc *cc, u32 what)
+{
+	cc->did.what |= what;
+}
+
+/* Decisions made up for in a lump may be many. */
+static inline u32 cc_add_count(u32 count, u64 more)
+{
+	return more < U32_MAX - count ? count + (u32)more : U32_MAX;
 }
 
 /* What a packet of full length takes on the wire. */

@@ -115,6 +115,8 @@ static void update_alpha(struct sroce_cc *cc, u64 now_ns)
 
 	if (!periods)
 		return;
+	cc_decided(cc, SROCE_CC_ALPHA);
+	cc->did.alpha_periods = cc_add_count(cc->did.alpha_periods, periods);
 	dc->alpha_ns += periods * period_ns;
 	if (dc->cnp_in_period) {
 		dc->cnp_in_period = false;
@@ -147,6 +149,16 @@ static void raise_rate(struct sroce_cc *cc, u64 limit, u64 step, u64 count)
 	cc->rate = dc->target_rate - gap;
 }
 
+static void note_increases(struct sroce_cc *cc, u64 fast, u64 additive, u64 hyper)
+{
+	struct sroce_cc_decisions *did = &cc->did;
+
+	cc_decided(cc, SROCE_CC_RAISED);
+	did->fast = cc_add_count(did->fast, fast);
+	did->additive = cc_add_count(did->additive, additive);
+	did->hyper = cc_add_count(did->hyper, hyper);
+}
+
 /* @count events of the timer or the byte counter, with that one's stage and the other's. */
 static void increase(struct sroce_cc *cc, u64 limit, u32 *stage, u32 other, u64 count)
 {
@@ -169,6 +181,23 @@ static void increase(struct sroce_cc *cc, u64 limit, u32 *stage, u32 other, u64 
 		raise_rate(cc, limit, min(step, limit), hyper);
 	}
 	*stage = min_t(u64, after, STAGE_MAX);
+	note_increases(cc, fast, count - fast - hyper, hyper);
+}
+
+/* The parameters may have changed since the rates were set. */
+static void adapt_rates(struct sroce_cc *cc, u64 limit)
+{
+	struct sroce_dcqcn *dc = &cc->dcqcn;
+	u64 rate = min(max(cc->rate, lowest_rate(cc, limit)), limit);
+
+	if (rate != cc->rate || dc->target_rate > limit)
+		cc_decided(cc, SROCE_CC_ADAPTED);
+	cc->rate = rate;
+	if (!dc->timer_stage && !dc->byte_stage && dc->target_rate / FAR_TARGET > rate) {
+		dc->target_rate /= FAR_DIVISOR;
+		cc_decided(cc, SROCE_CC_TARGET_CUT);
+	}
+	dc->target_rate = min(max(dc->target_rate, rate), limit);
 }
 
 static void update_rate(struct sroce_cc *cc, u64 now_ns)
@@ -184,18 +213,16 @@ static void update_rate(struct sroce_cc *cc, u64 now_ns)
 		return;
 	dc->timer_ns += times * period_ns;
 	dc->bytes -= counts * period_bytes;
-	/* The parameters may have changed since. */
 	limit = limit_rate(cc);
-	cc->rate = min(max(cc->rate, lowest_rate(cc, limit)), limit);
-	if (!dc->timer_stage && !dc->byte_stage && dc->target_rate / FAR_TARGET > cc->rate)
-		dc->target_rate /= FAR_DIVISOR;
-	dc->target_rate = min(max(dc->target_rate, cc->rate), limit);
+	adapt_rates(cc, limit);
 	if (times)
 		increase(cc, limit, &dc->timer_stage, dc->byte_stage, times);
 	if (counts)
 		increase(cc, limit, &dc->byte_stage, dc->timer_stage, counts);
-	if (limit - cc->rate <= limit >> RELEASE_SHIFT)
+	if (limit - cc->rate <= limit >> RELEASE_SHIFT) {
 		cc->rate = SROCE_CC_UNLIMITED;
+		cc_decided(cc, SROCE_CC_LIMIT_ENDED);
+	}
 }
 
 static void update(struct sroce_cc *cc, u64 now_ns)
@@ -215,6 +242,7 @@ static void begin_limit(struct sroce_cc *cc, u64 now_ns)
 	dc->target_rate = cc->rate;
 	dc->alpha = READ_ONCE(cc->params->rp_initial_alpha_value) << ALPHA_PARAM_SHIFT;
 	dc->alpha_ns = now_ns;
+	cc_decided(cc, SROCE_CC_LIMIT_BEGAN);
 }
 
 static bool may_cut(const struct sroce_cc *cc, u64 now_ns)
@@ -247,6 +275,7 @@ static void cut_rate(struct sroce_cc *cc, u64 rate, u64 now_ns)
 	dc->timer_stage = 0;
 	dc->byte_stage = 0;
 	cc->cuts++;
+	cc_decided(cc, SROCE_CC_CUT);
 }
 
 static void dcqcn_cnp(struct sroce_cc *cc, u64 now_ns)
@@ -255,6 +284,7 @@ static void dcqcn_cnp(struct sroce_cc *cc, u64 now_ns)
 	struct sroce_dcqcn *dc = &cc->dcqcn;
 
 	update(cc, now_ns);
+	cc_decided(cc, SROCE_CC_BY_CNP);
 	if (!is_limited(cc)) {
 		u32 first = READ_ONCE(params->rp_rate_to_set_on_first_cnp);
 
@@ -268,6 +298,7 @@ static void dcqcn_cnp(struct sroce_cc *cc, u64 now_ns)
 	} else {
 		dc->timer_ns = now_ns;
 		dc->bytes = 0;
+		cc_decided(cc, SROCE_CC_KEPT);
 	}
 	dc->cnp_in_period = true;
 }
@@ -277,10 +308,13 @@ static void dcqcn_lost(struct sroce_cc *cc, bool timeout, u64 now_ns)
 	if (!timeout)
 		return;
 	update(cc, now_ns);
-	if (!is_limited(cc))
+	cc_decided(cc, SROCE_CC_BY_TIMEOUT);
+	if (!is_limited(cc)) {
 		begin_limit(cc, now_ns);
-	else if (!may_cut(cc, now_ns))
+	} else if (!may_cut(cc, now_ns)) {
+		cc_decided(cc, SROCE_CC_KEPT);
 		return;
+	}
 	cc->dcqcn.target_rate = cc->rate;
 	cut_rate(cc, cc->rate - cc->rate / 4, now_ns);
 }

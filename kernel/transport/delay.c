@@ -73,6 +73,23 @@ static void delay_start(struct sroce_cc *cc, u64 now_ns)
 	set_window(cc, (u64)READ_ONCE(cc->params->delay_initial_cwnd) * SROCE_CC_PACKET);
 }
 
+/* The window was @before. */
+static void note_growth(struct sroce_cc *cc, u32 before)
+{
+	if (cc->cwnd > before)
+		cc_decided(cc, SROCE_CC_GREW);
+	else if (cc->cwnd < before)
+		cc_decided(cc, SROCE_CC_ADAPTED);
+}
+
+static void leave_slow_start(struct sroce_cc *cc)
+{
+	if (!cc->delay.slow_start)
+		return;
+	cc->delay.slow_start = false;
+	cc_decided(cc, SROCE_CC_SLOW_START_ENDED);
+}
+
 /* Was the window what kept us from sending more? */
 static bool is_used(const struct sroce_cc *cc, const struct sroce_cc_ack *ack, u32 packets)
 {
@@ -83,6 +100,7 @@ static void grow(struct sroce_cc *cc, u32 packets)
 {
 	struct sroce_delay *delay = &cc->delay;
 	u64 amount = (u64)packets * READ_ONCE(cc->params->delay_ai);
+	u32 before = cc->cwnd;
 	u64 more;
 
 	if (delay->slow_start) {
@@ -95,16 +113,21 @@ static void grow(struct sroce_cc *cc, u32 packets)
 		delay->remainder = amount - more * cc->cwnd;
 		set_window(cc, cc->cwnd + more);
 	}
+	note_growth(cc, before);
 }
 
-static void shrink(struct sroce_cc *cc, u64 cut, u64 rtt_ns, u64 now_ns)
+/* @by: what calls for it, SROCE_CC_BY_... */
+static void shrink(struct sroce_cc *cc, u32 by, u64 cut, u64 rtt_ns, u64 now_ns)
 {
 	struct sroce_delay *delay = &cc->delay;
 	u64 most = (u64)READ_ONCE(cc->params->delay_max_dec_fac) * PERCENT;
 
-	delay->slow_start = false;
-	if (cc_elapsed_ns(now_ns, delay->cut_ns) < rtt_ns)
+	leave_slow_start(cc);
+	if (cc_elapsed_ns(now_ns, delay->cut_ns) < rtt_ns) {
+		cc_decided(cc, by | SROCE_CC_KEPT);
 		return;
+	}
+	cc_decided(cc, by | SROCE_CC_CUT);
 	delay->cut_ns = now_ns;
 	delay->remainder = 0;
 	cc->cuts++;
@@ -156,25 +179,32 @@ static void delay_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack)
 	delay->above = rtt_ns >= delay->target_ns;
 	if (delay->above) {
 		cut = (rtt_ns - delay->target_ns) * READ_ONCE(cc->params->delay_beta) * PERCENT;
-		shrink(cc, div64_u64(cut, rtt_ns), rtt_ns, ack->now_ns);
+		shrink(cc, SROCE_CC_BY_DELAY, div64_u64(cut, rtt_ns), rtt_ns, ack->now_ns);
 	} else if (is_used(cc, ack, packets)) {
 		grow(cc, packets);
 	} else {
-		set_window(cc, cc->cwnd);
+		u32 before = cc->cwnd;
+
+		set_window(cc, before);
+		/* Unless a parameter has changed, it is what it was. */
+		if (cc->cwnd != before)
+			cc_decided(cc, SROCE_CC_ADAPTED);
 	}
 }
 
 static void delay_lost(struct sroce_cc *cc, bool timeout, u64 now_ns)
 {
+	u32 by = timeout ? SROCE_CC_BY_TIMEOUT : SROCE_CC_BY_LOSS;
 	struct sroce_delay *delay = &cc->delay;
 
 	if (timeout && ++delay->timeouts >= TIMEOUTS_TO_MIN_CWND) {
 		delay->timeouts = TIMEOUTS_TO_MIN_CWND;
-		delay->slow_start = false;
+		leave_slow_start(cc);
+		cc_decided(cc, by | SROCE_CC_CUT);
 		set_window(cc, 0);
 		return;
 	}
-	shrink(cc, 100 * PERCENT, round_trip_ns(cc), now_ns);
+	shrink(cc, by, 100 * PERCENT, round_trip_ns(cc), now_ns);
 }
 
 static const char *delay_state_name(const struct sroce_cc *cc)
@@ -193,6 +223,7 @@ static void delay_get_info(struct sroce_cc *copy, u64 now_ns, struct sroce_cc_in
 
 const struct sroce_cc_ops sroce_delay_ops = {
 	.name		= "delay",
+	.needs_acks	= true,
 	.start		= delay_start,
 	.acked		= delay_acked,
 	.lost		= delay_lost,

@@ -11,6 +11,7 @@ extern "C" {
 #include "transport/access.h"
 #include "transport/ack.h"
 #include "transport/congestion.h"
+#include "transport/notification.h"
 #include "transport/opcode.h"
 #include "transport/packet.h"
 #include "transport/psn.h"

@@ -253,6 +253,24 @@ TEST(CongestionControl, NoneTakesNoteOfNothing) {
   }
 }
 
+// There is no round trip, and nothing that a window could be of.
+TEST(CongestionControl, DatagramsAreNotLeftToAnAlgorithmThatNeedsAcks) {
+  sroce_cc_params params;
+  sroce_cc_params_init(&params);
+  const char* const names[] = {"none", "dcqcn", "dcqcn"};
+  for (u32 i = 0; i < SROCE_CC_ALGORITHM_COUNT; i++) {
+    params.algorithm = i;
+    sroce_cc cc;
+    sroce_cc_start_datagrams(&cc, &params, kGigabit, kMtu, 0);
+    struct sroce_cc_info info;
+    sroce_cc_get_info(&cc, 0, &info);
+    EXPECT_STREQ(info.algorithm, names[i]);
+    EXPECT_EQ(cc.rate, SROCE_CC_UNLIMITED);
+    EXPECT_EQ(sroce_cc_window_packets(&cc), SROCE_CC_NO_WINDOW);
+    EXPECT_EQ(sroce_cc_cnp(&cc, kSecond), i != SROCE_CC_NONE);
+  }
+}
+
 class NotificationPoint : public ::testing::Test {
  protected:
   NotificationPoint() { sroce_cc_params_init(&params_); }
@@ -285,6 +303,52 @@ TEST_F(NotificationPoint, AClockThatJumpsDoesNoHarm) {
   EXPECT_TRUE(marked(kSecond));
   EXPECT_FALSE(marked(kSecond - 5));
   EXPECT_TRUE(marked(U64_MAX));
+}
+
+class DatagramNotificationPoint : public NotificationPoint {
+ protected:
+  bool marked_from(u32 host, u32 qpn, u64 now = kSecond) {
+    const u32 address[4] = {0, 0, 0xffff, host};
+    return sroce_np_marked_datagram(&np_, &sources_, &params_, address, qpn, now);
+  }
+
+  sroce_np_sources sources_{};
+};
+
+TEST_F(DatagramNotificationPoint, EachSourceIsSentACnpInAnInterval) {
+  EXPECT_TRUE(marked_from(1, 17));
+  EXPECT_FALSE(marked_from(1, 17));
+  // Another QP of that host, and another host: unless they share a slot, which these do not.
+  EXPECT_TRUE(marked_from(1, 18));
+  EXPECT_TRUE(marked_from(2, 17));
+  EXPECT_FALSE(marked_from(1, 17, kSecond + 49 * kMicrosecond));
+  EXPECT_TRUE(marked_from(1, 17, kSecond + 50 * kMicrosecond));
+  EXPECT_EQ(np_.ecn_marked, 6u);
+  EXPECT_EQ(np_.cnps, 4u);
+}
+
+TEST_F(DatagramNotificationPoint, TheSourcesSeenInAnIntervalAreBounded) {
+  u32 answered = 0;
+  for (u32 i = 0; i < 10000; i++) answered += marked_from(i / 100, i % 100);
+  EXPECT_EQ(answered, SROCE_NP_SOURCES);
+}
+
+TEST_F(DatagramNotificationPoint, SourcesAreSpreadAnewBySeed) {
+  std::set<std::string> patterns;
+  for (sources_.seed = 0; sources_.seed < 10; sources_.seed++) {
+    std::fill(std::begin(sources_.last_cnp_ns), std::end(sources_.last_cnp_ns), 0);
+    std::string answered;
+    for (u32 i = 0; i < 40; i++) answered += marked_from(i, 17) ? 'x' : '.';
+    patterns.insert(answered);
+    // Few of them share a slot.
+    EXPECT_GE(std::count(answered.begin(), answered.end(), 'x'), 20);
+  }
+  EXPECT_GE(patterns.size(), 9u);
+}
+
+TEST_F(DatagramNotificationPoint, AnIntervalOfZeroAnswersEveryMark) {
+  params_.np_min_time_between_cnps = 0;
+  for (int i = 0; i < 5; i++) EXPECT_TRUE(marked_from(1, 17));
 }
 
 // Whatever the parameters, the clock and the events are: there is a rate, a window, and a next

@@ -46,6 +46,12 @@ class Dcqcn : public ::testing::Test {
     return info;
   }
 
+  sroce_cc_decisions decisions() {
+    sroce_cc_decisions did;
+    sroce_cc_take_decisions(&cc_, &did);
+    return did;
+  }
+
   sroce_cc_params params_;
   sroce_cc cc_;
   u64 now_ = kSecond;
@@ -56,6 +62,7 @@ using DcqcnTarget = Dcqcn;
 using DcqcnAlpha = Dcqcn;
 using DcqcnIncrease = Dcqcn;
 using DcqcnLoss = Dcqcn;
+using DcqcnDecisions = Dcqcn;
 
 TEST_F(DcqcnCut, WithoutACnpThereIsNoLimit) {
   for (int i = 0; i < 1000; i++) {
@@ -432,6 +439,107 @@ TEST_F(DcqcnLoss, ATimeoutIsForgottenInTenPeriods) {
   sroce_cc_lost(&cc_, true, now_);
   for (int i = 0; i < 10; i++) look_after(kTimer);
   EXPECT_FALSE(limited());
+}
+
+TEST_F(DcqcnDecisions, NoneAreMadeWithoutACnp) {
+  for (int i = 0; i < 100; i++) {
+    look_after(kMicrosecond, 1 << 20);
+    round_trip(kMillisecond);
+    sroce_cc_lost(&cc_, false, now_);
+  }
+  EXPECT_EQ(cc_.did.what, 0u);
+}
+
+TEST_F(DcqcnDecisions, ACnpCutsOrIsTooSoon) {
+  cnp();
+  EXPECT_EQ(decisions().what, u32{SROCE_CC_BY_CNP | SROCE_CC_LIMIT_BEGAN | SROCE_CC_CUT});
+  EXPECT_EQ(cc_.did.what, 0u);
+  cnp_after(49 * kMicrosecond);
+  EXPECT_EQ(decisions().what, u32{SROCE_CC_BY_CNP | SROCE_CC_KEPT});
+  cnp_after(kMicrosecond);
+  EXPECT_EQ(decisions().what, u32{SROCE_CC_BY_CNP | SROCE_CC_CUT});
+}
+
+TEST_F(DcqcnDecisions, PeriodsAreCountedWhenTheyAreMadeUpFor) {
+  cnp();
+  decisions();
+  look_after(54 * kMicrosecond);
+  EXPECT_EQ(cc_.did.what, 0u);
+  look_after(56 * kMicrosecond);
+  EXPECT_EQ(cc_.did.what, u32{SROCE_CC_ALPHA});
+  // Nobody took note yet: it adds up.
+  look_after(55 * kMicrosecond);
+  const sroce_cc_decisions did = decisions();
+  EXPECT_EQ(did.what, u32{SROCE_CC_ALPHA | SROCE_CC_RAISED});
+  EXPECT_EQ(did.alpha_periods, 3u);
+  EXPECT_EQ(did.fast, 1u);
+  EXPECT_EQ(did.additive + did.hyper, 0u);
+  EXPECT_EQ(decisions().alpha_periods, 0u);
+}
+
+TEST_F(DcqcnDecisions, TheLimitEnds) {
+  cnp();
+  decisions();
+  look_after(kSecond);
+  const sroce_cc_decisions did = decisions();
+  EXPECT_EQ(did.what, u32{SROCE_CC_ALPHA | SROCE_CC_RAISED | SROCE_CC_LIMIT_ENDED});
+  EXPECT_EQ(did.fast, 4u);
+  EXPECT_EQ(did.additive, kSecond / kTimer - 4);
+}
+
+TEST_F(DcqcnDecisions, MoreThanCanBeCountedAreAsManyAsCan) {
+  params_.rp_time_reset = 1;
+  params_.rp_ai_rate = 1;
+  for (int i = 0; i < 2; i++) {
+    cnp();
+    look_after(u64{1} << 44);
+  }
+  EXPECT_EQ(decisions().additive, U32_MAX);
+}
+
+TEST_F(DcqcnDecisions, ATimeoutCutsOrIsTooSoon) {
+  sroce_cc_lost(&cc_, true, now_);
+  EXPECT_EQ(decisions().what, u32{SROCE_CC_BY_TIMEOUT | SROCE_CC_LIMIT_BEGAN | SROCE_CC_CUT});
+  sroce_cc_lost(&cc_, true, now_);
+  EXPECT_EQ(decisions().what, u32{SROCE_CC_BY_TIMEOUT | SROCE_CC_KEPT});
+}
+
+TEST_F(DcqcnDecisions, AParameterMovesTheRate) {
+  cnp();
+  params_.rp_max_rate = 2000;
+  decisions();
+  look_after(kTimer);
+  EXPECT_TRUE(decisions().what & SROCE_CC_ADAPTED);
+}
+
+TEST_F(DcqcnDecisions, AFarTargetIsGivenUpOnce) {
+  for (int i = 0; i < 4; i++) cnp_after(50 * kMicrosecond);
+  decisions();
+  look_after(kTimer);
+  EXPECT_EQ(decisions().what, u32{SROCE_CC_ALPHA | SROCE_CC_RAISED | SROCE_CC_TARGET_CUT});
+  look_after(kTimer);
+  EXPECT_EQ(decisions().what, u32{SROCE_CC_ALPHA | SROCE_CC_RAISED});
+}
+
+TEST_F(DcqcnLowRate, TheStageOfAnIncreaseIsTold) {
+  for (int i = 0; i < 6; i++) look_after(kTimer, params_.rp_byte_reset);
+  decisions();
+  look_after(0, params_.rp_byte_reset);
+  EXPECT_EQ(decisions().hyper, 1u);
+}
+
+TEST_F(DcqcnDecisions, WhoLooksTakesNoNote) {
+  cnp();
+  const u64 rate = cc_.rate;
+  const sroce_cc_decisions before = cc_.did;
+  now_ += kSecond;
+  info();
+  EXPECT_EQ(cc_.did.what, before.what);
+  // And may ask for what was, not for what is.
+  struct sroce_cc_info then;
+  sroce_cc_get_info(&cc_, 0, &then);
+  EXPECT_EQ(then.rate, rate);
+  EXPECT_EQ(then.alpha, 1023u);
 }
 
 TEST(DcqcnNetwork, ALateFlowGetsItsShareInAHundredTimerPeriods) {

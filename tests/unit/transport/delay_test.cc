@@ -36,6 +36,11 @@ class Delay : public ::testing::Test {
     cc_.cwnd = packets * SROCE_CC_PACKET;
     now_ += kSecond;
   }
+  u32 decisions() {
+    sroce_cc_decisions did;
+    sroce_cc_take_decisions(&cc_, &did);
+    return did.what;
+  }
   u32 window() const { return sroce_cc_window_packets(&cc_); }
   // A round trip that is above the target, and by how much of it.
   u64 above_target(u32 percent) const { return (kBase + kAllowed) * 100 / (100 - percent); }
@@ -51,6 +56,7 @@ using DelayGrowth = Delay;
 using DelayDecrease = Delay;
 using DelaySmallWindow = Delay;
 using DelayLoss = Delay;
+using DelayDecisions = Delay;
 
 TEST_F(DelayGrowth, BeginsWithTheInitialWindowAndNoPacing) {
   EXPECT_EQ(window(), 16u);
@@ -228,6 +234,48 @@ TEST_F(DelayLoss, CnpsAreIgnored) {
   sroce_cc_cnp(&cc_, now_);
   EXPECT_EQ(window(), 16u);
   EXPECT_EQ(cc_.cnp_ignored, 1u);
+}
+
+TEST_F(DelayDecisions, TheWindowGrowsAndIsCut) {
+  EXPECT_EQ(decisions(), 0u);
+  ack_after(kGood, 16, kGood);
+  EXPECT_EQ(decisions(), u32{SROCE_CC_GREW});
+  ack(1, 0);
+  ack(1, kGood, 0);
+  EXPECT_EQ(decisions(), 0u);
+  ack_after(kSecond, 1, above_target(20));
+  EXPECT_EQ(decisions(), u32{SROCE_CC_BY_DELAY | SROCE_CC_CUT | SROCE_CC_SLOW_START_ENDED});
+  ack_after(kMicrosecond, 1, above_target(20));
+  EXPECT_EQ(decisions(), u32{SROCE_CC_BY_DELAY | SROCE_CC_KEPT});
+}
+
+TEST_F(DelayDecisions, AFullWindowDoesNotGrow) {
+  settle(params_.delay_max_cwnd);
+  ack(1, kGood);
+  EXPECT_EQ(decisions(), 0u);
+}
+
+TEST_F(DelayDecisions, LossesAndTimeoutsAreTold) {
+  settle(4096);
+  sroce_cc_lost(&cc_, false, now_);
+  EXPECT_EQ(decisions(), u32{SROCE_CC_BY_LOSS | SROCE_CC_CUT});
+  sroce_cc_lost(&cc_, false, now_);
+  EXPECT_EQ(decisions(), u32{SROCE_CC_BY_LOSS | SROCE_CC_KEPT});
+  for (int i = 0; i < 5; i++) {
+    sroce_cc_lost(&cc_, true, now_ += kSecond);
+    EXPECT_EQ(decisions(), u32{SROCE_CC_BY_TIMEOUT | SROCE_CC_CUT});
+  }
+  EXPECT_EQ(cc_.cwnd, params_.delay_min_cwnd);
+}
+
+TEST_F(DelayDecisions, AParameterMovesTheWindow) {
+  settle(100);
+  params_.delay_max_cwnd = 50;
+  ack(1, kGood, 0);
+  EXPECT_EQ(decisions(), u32{SROCE_CC_ADAPTED});
+  settle(100);
+  ack(1, kGood);
+  EXPECT_EQ(decisions(), u32{SROCE_CC_ADAPTED});
 }
 
 class DelayNetwork : public ::testing::Test {
