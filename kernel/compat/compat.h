@@ -13,6 +13,7 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
+#include <linux/skbuff.h>
 #include <net/flow.h>
 #include <net/genetlink.h>
 #include <net/inet_dscp.h>
@@ -172,6 +173,11 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
+#endif
+
+/* 6.10: the clock of a delivery time is named; before, it is or is not CLOCK_MONOTONIC. */
+#ifndef SROCE_HAVE_SKB_CLOCK
+#define SKB_CLOCK_MONOTONIC true
 #endif
 
 /* 6.18: the key of an IPv4 route lookup holds a DSCP instead of a TOS byte. */

@@ -7,6 +7,7 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
+#include <linux/skbuff.h>
 #include <net/flow.h>
 #include <net/genetlink.h>
 #include <net/inet_dscp.h>
@@ -100,6 +101,14 @@ enum hrtimer_restart probe_expire(struct hrtimer *timer);
 void probe(struct hrtimer *timer)
 {
 	hrtimer_setup(timer, probe_expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+}
+#endif
+
+/* The clock of a delivery time is named. */
+#ifdef PROBE_SKB_CLOCK
+void probe(struct sk_buff *skb)
+{
+	skb_set_delivery_time(skb, 0, SKB_CLOCK_MONOTONIC);
 }
 #endif
 

@@ -48,6 +48,7 @@ enum sroce_side {
  * @failed: the QP is to follow this half into error
  * @sent: packets handed to the stack since creation
  * @freed: how many of them it had freed when the ACK timer was last looked at
+ * @leaving: packets that bear a time have been handed over since then
  * @patience_ns: until then an ACK timeout is not believed: packets were still
  *               leaving this host
  * @now_ns: what the time is, for who runs next; 0 if that has to be asked for
@@ -70,6 +71,7 @@ struct sroce_half {
 	bool	dying;
 	bool	wake;
 	bool	failed;
+	bool	leaving;
 	u32	events;
 	u32	sent;
 	u32	freed;
@@ -125,6 +127,7 @@ struct sroce_qp_ref {
  * @half: the half
  * @dscp: of them all; SROCE_PATH_DSCP for that of their paths
  * @now_ns: when it began: the time is asked for once
+ * @depart_ns: when the next packets leave: @now_ns, or later where the qdisc sees to it
  * @run: see there
  * @pad_bytes: of the packet begun
  * @bytes: payload built
@@ -135,6 +138,7 @@ struct sroce_burst {
 	struct sroce_half *half;
 	u8	dscp;
 	u64	now_ns;
+	u64	depart_ns;
 	struct sroce_run run;
 	u32	pad_bytes;
 	u32	bytes;
@@ -158,6 +162,9 @@ bool sroce_half_deliver(struct sroce_qp *qp, struct sroce_half *half, bool may_c
 bool sroce_half_is_throttled(struct sroce_qp *qp, struct sroce_half *half, u32 pending);
 void sroce_half_charge(struct sroce_qp *qp, struct sroce_half *half);
 void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sroce_half *half);
+u32 sroce_burst_schedule(const struct sroce_burst *burst, const struct sroce_cc *cc,
+			 u64 *depart_ns);
+void sroce_burst_leave(struct sroce_burst *burst, struct sroce_cc *cc, u64 depart_ns);
 int sroce_burst_begin(struct sroce_burst *burst, const struct sroce_path *path,
 		      const struct sroce_packet *pkt, u32 expected,
 		      struct sroce_crc_sink **sink);

@@ -143,7 +143,8 @@ static void send_responses(struct sroce_burst *burst, u32 *budget)
 	struct sroce_response_plan plan SROCE_FILLED_IN;
 
 	while (*budget) {
-		u32 packets = sroce_cc_sendable_packets(&qp->resp.cc, burst->now_ns);
+		u64 depart_ns;
+		u32 packets = sroce_burst_schedule(burst, &qp->resp.cc, &depart_ns);
 		u32 most = clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS));
 
 		if (!sroce_responder_next_response(&qp->resp, most, &plan))
@@ -153,7 +154,7 @@ static void send_responses(struct sroce_burst *burst, u32 *budget)
 			return;
 		}
 		if (plan.kind == SROCE_RESPONSE_READ && !packets) {
-			qp->recv.pace_ns = sroce_cc_next_send_ns(&qp->resp.cc);
+			qp->recv.pace_ns = depart_ns;
 			return;
 		}
 		/* Acknowledgements are few and small, and the peer waits for them. */
@@ -163,6 +164,9 @@ static void send_responses(struct sroce_burst *burst, u32 *budget)
 		if (!burst->run.packets && sroce_ride_begin(qp, &plan))
 			return;
 		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
+		/* What is not paced keeps its place behind READ responses. */
+		sroce_burst_leave(burst, &qp->resp.cc, plan.kind == SROCE_RESPONSE_READ ?
+				  depart_ns : qp->resp.cc.depart_ns);
 		*budget -= min(*budget, plan.packet_count);
 		if (!respond(burst, &plan))
 			return;
@@ -268,6 +272,8 @@ enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer)
 	spin_lock_bh(&qp->recv.lock);
 	qp->recv.armed_ns = SROCE_NEVER;
 	qp->recv.yielding = false;
+	if (qp->recv.pace_ns)
+		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
 	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
 	return HRTIMER_NORESTART;
 }

@@ -99,6 +99,8 @@ static void join(struct sroce_burst *burst)
 	    !sroce_response_may_wait(&qp->resp, &plan))
 		return;
 	sroce_response_plan_packet(&qp->resp, &plan, 0, &pkt);
+	/* Not as late as requests, not before READ responses. */
+	sroce_burst_leave(burst, &qp->resp.cc, qp->resp.cc.depart_ns);
 	if (sroce_burst_begin(burst, &qp->send.path, &pkt, 1, &sink))
 		return;
 	sroce_burst_end(burst);

@@ -174,14 +174,17 @@ static bool step(struct sroce_burst *burst, u32 *budget)
 	struct sroce_qp *qp = burst->qp;
 	struct sroce_requester *req = &qp->req;
 	struct sroce_send_plan plan SROCE_FILLED_IN;
+	u64 depart_ns;
 	u32 packets;
 
-	packets = sroce_cc_sendable_packets(&req->cc, burst->now_ns);
+	packets = sroce_burst_schedule(burst, &req->cc, &depart_ns);
 	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);
 	if (plan.action == SROCE_SEND_NOTHING)
 		return false;
-	if (plan.action == SROCE_SEND_PACKETS && !packets) {
-		qp->send.pace_ns = sroce_cc_next_send_ns(&req->cc);
+	/* What is sent again is not handed over ahead: an answer before it left is not to it. */
+	if (plan.action == SROCE_SEND_PACKETS &&
+	    (!packets || (plan.retransmit && depart_ns > burst->now_ns))) {
+		qp->send.pace_ns = depart_ns;
 		return false;
 	}
 	/* After a timeout the few packets of a retry pass: else retries are never used up. */
@@ -191,8 +194,10 @@ static bool step(struct sroce_burst *burst, u32 *budget)
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 	*budget -= min(*budget, max(plan.packet_count, 1u));
 
-	if (plan.action == SROCE_SEND_PACKETS)
+	if (plan.action == SROCE_SEND_PACKETS) {
+		sroce_burst_leave(burst, &req->cc, depart_ns);
 		return send_burst(burst, &plan);
+	}
 	sroce_requester_commit(req, &plan, plan.action == SROCE_SEND_LOCAL ?
 			       execute_local(qp, sroce_requester_wqe(req, plan.index)) :
 			       SROCE_WC_SUCCESS, burst->now_ns);
@@ -202,16 +207,18 @@ static bool step(struct sroce_burst *burst, u32 *budget)
 /*
  * Are packets still on their way out of this host, say through a slow qdisc?
  * Then it is too early to miss an answer. Packets that nobody frees (some
- * drivers are lazy) do not count for longer than once.
+ * drivers are lazy) do not count for longer than once. fq says that it has freed what it
+ * still holds.
  */
 static bool stack_is_busy(struct sroce_qp *qp)
 {
 	u32 queued = atomic_read(&qp->ref->gates[SROCE_SEND_SIDE].queued);
 	u32 freed = qp->send.sent - queued;
-	bool moves = freed != qp->send.freed;
+	bool moves = freed != qp->send.freed, leaving = qp->send.leaving;
 
 	qp->send.freed = freed;
-	return queued && moves;
+	qp->send.leaving = false;
+	return (queued && moves) || leaving;
 }
 
 static void check_timeout(struct sroce_qp *qp, u64 now_ns)
@@ -327,6 +334,8 @@ enum hrtimer_restart sroce_send_timer(struct hrtimer *timer)
 	spin_lock_bh(&qp->send.lock);
 	qp->send.armed_ns = SROCE_NEVER;
 	qp->send.yielding = false;
+	if (qp->send.pace_ns)
+		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
 	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
 	return HRTIMER_NORESTART;
 }

@@ -11,6 +11,7 @@
 #include <linux/ktime.h>
 #include <net/inet_ecn.h>
 
+#include "compat/compat.h"
 #include "datapath/qp.h"
 #include "trace.h"
 
@@ -112,10 +113,47 @@ void sroce_burst_init(struct sroce_burst *burst, struct sroce_qp *qp, struct sro
 	burst->half = half;
 	burst->dscp = SROCE_PATH_DSCP;
 	burst->now_ns = half->now_ns ?: ktime_get_ns();
+	burst->depart_ns = burst->now_ns;
 	half->now_ns = 0;
 	burst->bytes = 0;
 	sroce_run_init(&burst->run, &half->out);
 	sroce_lease_init(&burst->lease, &qp->dev->memory, qp->ibqp.pd);
+}
+
+/**
+ * sroce_burst_schedule() - how many packets may be sent next, and when do they leave?
+ * @burst: the burst
+ * @cc: what paces them
+ * @depart_ns: set to when they leave, see sroce_burst_leave()
+ *
+ * Return: packets of the path MTU; 0: none before @depart_ns.
+ */
+u32 sroce_burst_schedule(const struct sroce_burst *burst, const struct sroce_cc *cc,
+			 u64 *depart_ns)
+{
+	u32 packets = sroce_cc_schedule(cc, burst->now_ns, true, depart_ns);
+
+	/* The qdisc is looked at only by who is paced. */
+	if (*depart_ns <= burst->now_ns || sroce_path_keeps_times(burst->half->dst))
+		return packets;
+	return sroce_cc_schedule(cc, burst->now_ns, false, depart_ns);
+}
+
+/**
+ * sroce_burst_leave() - when the next packets leave
+ * @burst: the burst
+ * @cc: what paces them
+ * @depart_ns: when; at once if nobody sees to that. No skb has packets of two times.
+ */
+void sroce_burst_leave(struct sroce_burst *burst, struct sroce_cc *cc, u64 depart_ns)
+{
+	if (depart_ns > burst->now_ns && sroce_path_keeps_times(burst->half->dst))
+		sroce_cc_leave(cc, depart_ns);
+	else
+		depart_ns = burst->now_ns;
+	if (depart_ns != burst->depart_ns)
+		sroce_run_close(&burst->run);
+	burst->depart_ns = depart_ns;
 }
 
 static int count_loss(struct sroce_qp *qp, enum sroce_counter why, int err)
@@ -151,6 +189,11 @@ static int open_skb(struct sroce_burst *burst, const struct sroce_path *path, u3
 	err = sroce_run_open(&burst->run, path, dst, tos_of(burst, path), bytes, expected);
 	if (!cached)
 		dst_release(dst);
+	if (!err && burst->depart_ns > burst->now_ns) {
+		skb_set_delivery_time(burst->run.skb, ns_to_ktime(burst->depart_ns),
+				      SKB_CLOCK_MONOTONIC);
+		half->leaving = true;
+	}
 	return err && err != -ENOMEM ? count_loss(qp, SROCE_CTR_SEND_ERR, err) : err;
 }
 

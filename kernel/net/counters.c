@@ -45,6 +45,8 @@ const char *const sroce_counter_names[SROCE_CTR_COUNT] = {
 	[SROCE_CTR_REQ_REMOTE_ACCESS_ERRORS]	= "req_remote_access_errors",
 	[SROCE_CTR_RESP_REMOTE_ACCESS_ERRORS]	= "resp_remote_access_errors",
 
+	[SROCE_CTR_PACING_WAKEUPS]		= "pacing_wakeups",
+
 	[SROCE_CTR_DROP_TRUNCATED]		= "drop_truncated",
 	[SROCE_CTR_DROP_VERSION]		= "drop_version",
 	[SROCE_CTR_DROP_OPCODE]			= "drop_opcode",

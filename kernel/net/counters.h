@@ -2,7 +2,7 @@
 /*
  * Counters of a device: one per-CPU array, so that counting a packet touches
  * no shared cache line. The names users see are in counters.c, in this order:
- * first rxe's, then the mlx5 names that apply, then one per drop reason.
+ * first rxe's, then the mlx5 names that apply, then ours, one per drop reason.
  */
 #ifndef SROCE_NET_COUNTERS_H
 #define SROCE_NET_COUNTERS_H
@@ -49,6 +49,8 @@ enum sroce_counter {
 	SROCE_CTR_RESP_CQE_ERROR,
 	SROCE_CTR_REQ_REMOTE_ACCESS_ERRORS,
 	SROCE_CTR_RESP_REMOTE_ACCESS_ERRORS,
+	/* ours: timers that paced halves needed */
+	SROCE_CTR_PACING_WAKEUPS,
 	/* why packets were dropped */
 	SROCE_CTR_DROP_TRUNCATED,
 	SROCE_CTR_DROP_VERSION,

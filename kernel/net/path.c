@@ -9,6 +9,7 @@
 #include <net/addrconf.h>
 #include <net/ip6_route.h>
 #include <net/route.h>
+#include <net/sch_generic.h>
 
 #include "compat/compat.h"
 #include "net/path.h"
@@ -162,4 +163,25 @@ struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
 	*cookie = dst_cookie_of(dst, path->is_ipv4);
 	*cache = dst;
 	return dst;
+}
+
+/**
+ * sroce_path_keeps_times() - do packets leave at the time that they bear?
+ * @dst: the route, or NULL
+ *
+ * fq sees to that, on the device itself, as its root or below mq: then all queues have it, as
+ * far as the first tells. To be asked each time: a qdisc may be replaced. Any context.
+ *
+ * Return: whether they do.
+ */
+bool sroce_path_keeps_times(const struct dst_entry *dst)
+{
+	bool keeps;
+
+	if (!dst)
+		return false;
+	rcu_read_lock();
+	keeps = !strcmp(rcu_dereference(netdev_get_tx_queue(dst->dev, 0)->qdisc)->ops->id, "fq");
+	rcu_read_unlock();
+	return keeps;
 }

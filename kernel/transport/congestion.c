@@ -8,6 +8,11 @@
  * until it is half full and may then send all of it: bursts are long enough for
  * segmentation offload, and a timer that is late by up to half a quantum costs
  * no throughput. Idle time fills the bucket, no more.
+ *
+ * Where something below lets packets go at the time that they bear (fq), they are handed
+ * over a little ahead, with the times at which a punctual timer would have sent them, and
+ * the timer is needed once for several bursts. What has been handed over leaves at the
+ * rate it was stamped for, so it must not be much.
  */
 #include <linux/array_size.h>
 #include <linux/build_bug.h>
@@ -23,6 +28,10 @@
 
 /* A quantum is 1 / 20000 s = 50 us of the rate. */
 #define QUANTA_PER_SEC		20000
+/* The most that is handed over ahead of its time: quanta, but not for long, nor much. */
+#define AHEAD_QUANTA		2
+#define AHEAD_NS_MAX		200000u
+#define AHEAD_BYTES_MAX		(256u * 1024)
 
 #define PARAM(field, min, max, initial, unit, doc) \
 	{ #field, offsetof(struct sroce_cc_params, field), min, max, initial, unit, doc }
@@ -267,7 +276,7 @@ static u64 add_saturated(u64 a, u64 b)
  * sroce_cc_sent() - packets were sent
  * @cc: congestion control
  * @bytes: of all packets, on the wire
- * @now_ns: the time
+ * @now_ns: the time, even if they leave later
  */
 void sroce_cc_sent(struct sroce_cc *cc, u32 bytes, u64 now_ns)
 {
@@ -337,6 +346,50 @@ u64 sroce_cc_next_send_ns(const struct sroce_cc *cc)
 	if (!is_paced(cc))
 		return 0;
 	return add_saturated(cc->credit_ns, send_time_ns(cc, (quantum_bytes(cc) + 1) / 2));
+}
+
+static u64 horizon_ns(const struct sroce_cc *cc)
+{
+	u64 bytes = min_t(u64, AHEAD_QUANTA * quantum_bytes(cc), AHEAD_BYTES_MAX);
+
+	return min_t(u64, send_time_ns(cc, bytes), AHEAD_NS_MAX);
+}
+
+/**
+ * sroce_cc_schedule() - how many packets the pacer lets go next, and when they leave
+ * @cc: congestion control
+ * @now_ns: the time
+ * @ahead: packets handed over now may leave later; else sroce_cc_sendable_packets() and
+ *         sroce_cc_next_send_ns() in one
+ * @depart_ns: set to when they leave: @now_ns, or if @ahead a little later, which is to be told
+ *             by sroce_cc_leave(); never before what leaves later already
+ *
+ * Return: packets of the path MTU, U32_MAX for any number; 0: none before @depart_ns.
+ */
+u32 sroce_cc_schedule(const struct sroce_cc *cc, u64 now_ns, bool ahead, u64 *depart_ns)
+{
+	u64 next_ns;
+	u32 packets;
+
+	*depart_ns = ahead ? max(now_ns, cc->depart_ns) : now_ns;
+	packets = sroce_cc_sendable_packets(cc, *depart_ns);
+	if (packets)
+		return packets;
+	next_ns = sroce_cc_next_send_ns(cc);
+	*depart_ns = next_ns;
+	if (!ahead || next_ns > add_saturated(now_ns, horizon_ns(cc)))
+		return 0;
+	return sroce_cc_sendable_packets(cc, next_ns);
+}
+
+/**
+ * sroce_cc_leave() - what is sent next leaves later than now
+ * @cc: congestion control
+ * @depart_ns: when, from sroce_cc_schedule()
+ */
+void sroce_cc_leave(struct sroce_cc *cc, u64 depart_ns)
+{
+	cc->depart_ns = max(cc->depart_ns, depart_ns);
 }
 
 /**

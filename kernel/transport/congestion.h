@@ -5,7 +5,7 @@
  *
  *     sender: reaction point (struct sroce_cc)      receiver: notification point
  *       sroce_cc_window_packets(),                     (notification.h)
- *       sroce_cc_sendable_packets()
+ *       sroce_cc_schedule()
  *       sroce_cc_sent()            --- packets -->  CE-marked: sroce_np_marked()
  *       sroce_cc_cnp()             <---- CNP -----    says whether to send one
  *       sroce_cc_acked(), _lost()  <---- ACK -----
@@ -183,6 +183,7 @@ struct sroce_delay {
  * @srtt_ns: as of the last ACK, 0 when not known
  * @min_rtt_ns: as of the last ACK, 0 when not known
  * @credit_ns: pacer: when the bytes sent so far were paid for
+ * @depart_ns: pacer: when the last of what was handed over ahead leaves
  * @dcqcn: of dcqcn
  * @delay: of delay
  * @cnp_handled: CNPs that the algorithm took note of
@@ -201,6 +202,7 @@ struct sroce_cc {
 	u64	srtt_ns;
 	u64	min_rtt_ns;
 	u64	credit_ns;
+	u64	depart_ns;
 	union {
 		struct sroce_dcqcn dcqcn;
 		struct sroce_delay delay;
@@ -249,6 +251,8 @@ void sroce_cc_sent(struct sroce_cc *cc, u32 bytes, u64 now_ns);
 u32 sroce_cc_sendable_bytes(const struct sroce_cc *cc, u64 now_ns);
 u32 sroce_cc_sendable_packets(const struct sroce_cc *cc, u64 now_ns);
 u64 sroce_cc_next_send_ns(const struct sroce_cc *cc);
+u32 sroce_cc_schedule(const struct sroce_cc *cc, u64 now_ns, bool ahead, u64 *depart_ns);
+void sroce_cc_leave(struct sroce_cc *cc, u64 depart_ns);
 u32 sroce_cc_window_packets(const struct sroce_cc *cc);
 void sroce_cc_take_decisions(struct sroce_cc *cc, struct sroce_cc_decisions *did);
 const char *sroce_cc_state_name(const struct sroce_cc *cc);

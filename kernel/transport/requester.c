@@ -449,6 +449,8 @@ void sroce_requester_heard(struct sroce_requester *req, u64 now_ns)
 	req->probe.shift = 0;
 	req->probe.asked = 0;
 	req->probe.deadline_ns = SROCE_NEVER;
+	/* What has not left yet cannot be answered. */
+	now_ns = max(now_ns, req->cc.depart_ns);
 	/* Who is paced may be long about asking: no answer is due before. */
 	if (sroce_requester_forward(req, req->next_psn) > req->since_ack_req)
 		sroce_requester_expect(req, now_ns);

@@ -54,7 +54,7 @@ void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
  * sroce_rtt_sent() - a packet that will be answered has been sent for the first time
  * @rtt: the estimate
  * @psn: the PSN whose answer ends the measurement
- * @now_ns: monotonic time
+ * @now_ns: monotonic time; or when it leaves, if that is later
  */
 void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 {
@@ -93,6 +93,9 @@ u32 sroce_rtt_answered(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 	if (!rtt->timing || psn_before(psn, rtt->timed_psn))
 		return 0;
 	rtt->timing = false;
+	/* It was to leave later, but somebody did not keep to that. */
+	if (now_ns < rtt->timed_at_ns)
+		return 0;
 	sample_ns = now_ns - rtt->timed_at_ns;
 	sroce_rtt_sample(rtt, sample_ns, now_ns);
 	return (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);

@@ -381,6 +381,7 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 	struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
 	u32 end_psn = psn_add(wqe->first_psn, wqe->psn_count);
 	u32 last_psn = psn_add(plan->first_psn, plan->packet_count - 1);
+	u64 depart_ns = max(now_ns, req->cc.depart_ns);
 	bool asks = plan->ack_req || !wqe_is_data(wqe);
 	/* Behind other READs an answer waits for theirs: that says nothing of the path. */
 	bool times = asks && !req->rd_inflight;
@@ -401,7 +402,7 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 		req->retransmits += plan->packet_count;
 		sroce_rtt_sent_again(&req->rtt, plan->first_psn, plan->packet_count);
 	} else if (times) {
-		sroce_rtt_sent(&req->rtt, last_psn, now_ns);
+		sroce_rtt_sent(&req->rtt, last_psn, depart_ns);
 	}
 	if (sroce_requester_forward(req, req->next_psn) >
 	    sroce_requester_forward(req, req->sent_psn))
@@ -411,9 +412,9 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 	if (req->service == SROCE_SERVICE_UD)
 		sroce_requester_advance(req, req->next_psn, now_ns);
 	else if (asks)
-		sroce_requester_expect(req, now_ns);
+		sroce_requester_expect(req, depart_ns);
 	else
-		sroce_requester_start_timer(req, now_ns);
+		sroce_requester_start_timer(req, depart_ns);
 }
 
 /**

@@ -20,7 +20,7 @@ add_host() # NAMESPACE
 {
 	ip netns add "$1"
 	ip -n "$1" link set lo up
-	ip link add eth0 netns "$1" type veth peer name "to_$1" netns switch
+	ip link add eth0 netns "$1" numtxqueues "${QUEUES:-1}" type veth peer name "to_$1" netns switch
 	ip -n switch link set "to_$1" up master bridge
 	# A packet at a time, as from wires.
 	in_namespace "$1" ethtool -K eth0 tso off gso off gro off >/dev/null

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "port/engine.h"
 
@@ -214,6 +215,139 @@ TEST_F(Pacer, AnyMtuAndAnyRateLetAPacketGo) {
       now_ = sroce_cc_next_send_ns(&cc_);
       EXPECT_GE(u64{sendable()}, std::min<u64>(mtu + u64{60}, U32_MAX)) << mtu << " " << rate;
     }
+  }
+}
+
+// Packets that are handed over ahead of their time, and bear it.
+class PacerAhead : public Pacer {
+ protected:
+  struct Burst {
+    u64 depart_ns;
+    u32 packets;
+    bool operator==(const Burst&) const = default;
+  };
+
+  void send(u32 packets, u64 depart_ns) {
+    if (depart_ns > now_) sroce_cc_leave(&cc_, depart_ns);
+    sroce_cc_sent(&cc_, packets * (cc_.mtu_bytes + SROCE_CC_HEADER_BYTES), now_);
+  }
+  // All that is let go at once; then it is the time of the next wake-up.
+  std::vector<Burst> wake(bool ahead = true) {
+    std::vector<Burst> bursts;
+    u64 depart_ns;
+    while (const u32 packets = sroce_cc_schedule(&cc_, now_, ahead, &depart_ns)) {
+      EXPECT_GE(depart_ns, now_);
+      bursts.push_back({depart_ns, packets});
+      send(packets, depart_ns);
+    }
+    EXPECT_GT(depart_ns, now_);
+    now_ = depart_ns;
+    return bursts;
+  }
+};
+
+TEST_F(PacerAhead, WithoutAnybodyToKeepTimesNothingIsDifferent) {
+  for (u64 mbps : {1ull, 37ull, 1000ull, 10000ull, 400000ull}) {
+    start(mbps * SROCE_CC_MBPS);
+    u64 depart_ns;
+    for (int i = 0; i < 1000; i++, now_ += 7777) {
+      const u32 packets = sroce_cc_sendable_packets(&cc_, now_);
+      ASSERT_EQ(sroce_cc_schedule(&cc_, now_, false, &depart_ns), packets);
+      ASSERT_EQ(depart_ns, packets ? now_ : sroce_cc_next_send_ns(&cc_));
+      drain();
+    }
+  }
+}
+
+TEST_F(PacerAhead, AnUnlimitedRateLeavesAtOnce) {
+  start(SROCE_CC_UNLIMITED);
+  u64 depart_ns;
+  sroce_cc_sent(&cc_, 1 << 30, now_);
+  EXPECT_EQ(sroce_cc_schedule(&cc_, now_, true, &depart_ns), U32_MAX);
+  EXPECT_EQ(depart_ns, now_);
+}
+
+TEST_F(PacerAhead, BurstsLeaveWhenAPunctualTimerWouldSendThem) {
+  for (u64 mbps : {1ull, 100ull, 1000ull, 10000ull, 100000ull}) {
+    std::vector<Burst> with, without;
+    for (bool ahead : {true, false}) {
+      now_ = kSecond;
+      start(mbps * SROCE_CC_MBPS);
+      auto& bursts = ahead ? with : without;
+      while (bursts.size() < 500)
+        for (const Burst& burst : wake(ahead)) bursts.push_back(burst);
+      bursts.resize(500);
+    }
+    EXPECT_EQ(with, without) << mbps;
+  }
+}
+
+TEST_F(PacerAhead, AWakeUpIsForSeveralBursts) {
+  start(10 * kGigabit);
+  wake();
+  for (int i = 0; i < 100; i++) EXPECT_EQ(wake().size(), 5u);
+}
+
+TEST_F(PacerAhead, WhatIsHandedOverAheadIsLittle) {
+  for (u64 mbps : {1ull, 10ull, 100ull, 1000ull, 10000ull, 100000ull, 800000ull}) {
+    for (u32 mtu : {256u, 1024u, 4096u}) {
+      start(mbps * SROCE_CC_MBPS, mtu);
+      const u64 half = std::max<u64>(mtu + 60, cc_.rate / 40000) + 1;
+      for (int i = 0; i < 50; i++) {
+        const u64 from = now_;
+        u64 bytes = 0;
+        for (const Burst& burst : wake()) {
+          EXPECT_LE(burst.depart_ns, from + 200 * kMicrosecond) << mbps;
+          if (burst.depart_ns > from) bytes += u64{burst.packets} * (mtu + 60);
+        }
+        EXPECT_LE(bytes, std::max<u64>(256 * 1024, half)) << mbps;
+      }
+    }
+  }
+}
+
+TEST_F(PacerAhead, OverTimeTheRateIsKept) {
+  start(10 * kGigabit);
+  const u64 from = now_;
+  u64 packets = 0;
+  for (int i = 0; i < 2000; i++) {
+    for (const Burst& burst : wake()) packets += burst.packets;
+    now_ += (i % 3) * 10 * kMicrosecond;
+  }
+  const double expected = static_cast<double>(now_ - from) * 1.25 / kPacket;
+  EXPECT_NEAR(static_cast<double>(packets), expected, expected * .01);
+}
+
+TEST_F(PacerAhead, ALowerRateBitesBehindWhatHasBeenHandedOver) {
+  start(10 * kGigabit);
+  wake();
+  now_ -= 100 * kMicrosecond;
+  const u64 last = cc_.depart_ns;
+  EXPECT_LE(last, now_ + 100 * kMicrosecond);
+  cc_.rate /= 10;
+  u64 depart_ns;
+  ASSERT_GT(sroce_cc_schedule(&cc_, last, true, &depart_ns), 0u);
+  // Half a quantum at the new rate, which is as long as before.
+  EXPECT_NEAR(static_cast<double>(depart_ns - last), 25. * kMicrosecond, kMicrosecond);
+}
+
+TEST_F(PacerAhead, NothingOvertakesWhateverBecomesOfTheRate) {
+  std::mt19937_64 random(7);
+  start(kGigabit);
+  u64 last = 0, depart_ns;
+  for (int i = 0; i < 20000; i++) {
+    now_ += random() % (50 * kMicrosecond);
+    const u64 rates[] = {SROCE_CC_UNLIMITED, kGigabit / 10, kGigabit, 40 * kGigabit};
+    if (random() % 8 == 0) cc_.rate = rates[random() % std::size(rates)];
+    const u32 packets = sroce_cc_schedule(&cc_, now_, true, &depart_ns);
+    if (!packets) {
+      ASSERT_GT(depart_ns, now_);
+      continue;
+    }
+    ASSERT_GE(depart_ns, last);
+    ASSERT_LE(depart_ns, now_ + 200 * kMicrosecond);
+    last = depart_ns;
+    send(std::min(packets, 40u), depart_ns);
   }
 }
 

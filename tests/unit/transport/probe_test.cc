@@ -50,6 +50,14 @@ TEST(Probe, IsDueLongBeforeTheAckTimeout) {
   EXPECT_LT(deadline_ns, sq.now + kMillisecond);
 }
 
+TEST(Probe, IsNotDueForWhatHasNotLeft) {
+  AdaptiveSends sq(3);
+  sq.req.cc.depart_ns = sq.now + kMillisecond;
+  sq.receive(ack(1000));
+  EXPECT_GE(sroce_requester_deadline(&sq.req),
+            sq.now + kMillisecond + sroce_rtt_probe_ns(&sq.req.rtt));
+}
+
 TEST(Probe, IsTheOldestPacketOnceMoreAndAsks) {
   AdaptiveSends sq(2);
   sq.expire();

@@ -52,6 +52,14 @@ TEST(RttMinimum, IsForgottenAfterTwoPeriods) {
   EXPECT_EQ(rtt.min_ns, 5000u);
 }
 
+TEST(RttTiming, AnAnswerBeforeThePacketWasToLeaveIsNoSample) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 100, 9000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 0u);
+  EXPECT_EQ(rtt.srtt_ns, 0u);
+  EXPECT_FALSE(rtt.timing);
+}
+
 TEST(RttTiming, EndsWithTheAnswerToItsPacket) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, 1000);

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Paced packets under fq bear the time at which they leave: the pacer's own timer is needed less often, and the rate is the same.
+# That fq comes or goes is noticed while data flows.
+# guests: one
+# links: sroce-sroce
+# seconds: 90
+# kernels: newest debug
+set -euo pipefail
+. /share/vm/lib.sh
+. /share/vm/incast.sh
+SENDERS=1 QUEUES=2
+incast_topology
+
+# All that passes the switch is marked, so that both ends stay at their lowest rate, also when a slow machine makes them pause.
+mbps=100
+mark_all() # PORT
+{
+	in_switch tc qdisc replace dev "$1" root handle 1: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+	in_switch tc filter add dev "$1" parent 1: protocol ip u32 match ip protocol 17 0xff match ip tos 0x2 0x3 flowid 1:2
+	in_switch tc qdisc replace dev "$1" parent 1:2 handle 2: netem limit 10000 loss 100% ecn
+}
+mark_all to_d
+mark_all to_h1
+set_all rp_min_rate $mbps rp_max_rate $((2 * mbps)) rp_time_reset 131071 rp_byte_reset 0
+H1_GID=$(in_namespace h1 wait_for_gid sroce_h1 "$(address_of h1)")
+
+# Between h1 and d, until stop. Who polls gets the processor only when nobody else wants it.
+start() # TOOL
+{
+	local flow=(chrt -i 0 "$1" -F -m 1024 -s 65536 -u 18 -n 100000)
+	in_namespace d "${flow[@]}" -d sroce_d -x "$D_GID" >/dev/null 2>&1 &
+	in_namespace d wait_until 10 listens "$1"
+	in_namespace h1 "${flow[@]}" -d sroce_h1 -x "$H1_GID" "$D_IP" >/dev/null 2>&1 &
+}
+
+stop() # TOOL
+{
+	pkill -x "$1"
+	wait || true
+}
+
+is_paced() { (($(counter "sroce_$1" pacing_wakeups) > 0)); } # NAMESPACE
+export -f is_paced
+
+qdisc() # none|fq|mq|...
+{
+	case $1 in
+	none) in_namespace "$sender" tc qdisc delete dev eth0 root ;;
+	mq)
+		in_namespace "$sender" tc qdisc replace dev eth0 root handle 8: mq
+		in_namespace "$sender" tc qdisc replace dev eth0 parent 8:1 fq
+		in_namespace "$sender" tc qdisc replace dev eth0 parent 8:2 fq
+		;;
+	*) in_namespace "$sender" tc qdisc replace dev eth0 root "$1" ;;
+	esac
+}
+
+# What fq says: how often it had to wait for a packet's time.
+throttled()
+{
+	in_namespace "$sender" tc -s qdisc show dev eth0 |
+		awk '/highprio/ { for (i = 1; i < NF; i++) if ($i == "throttled") sum += $(i + 1) } END { print sum + 0 }'
+}
+
+# Sets woken, the pacer's timers for each thousand packets, and rate, in Mb/s.
+observe()
+{
+	local device=sroce_$sender from=${EPOCHREALTIME/./} wakeups packets bytes
+	wakeups=$(counter "$device" pacing_wakeups) packets=$(counter "$device" sent_pkts) bytes=$(counter "$device" sent_bytes)
+	sleep $((1 * TIME_FACTOR))
+	woken=$((($(counter "$device" pacing_wakeups) - wakeups) * 1000 / ($(counter "$device" sent_pkts) - packets + 1)))
+	rate=$((($(counter "$device" sent_bytes) - bytes) * 8 / (${EPOCHREALTIME/./} - from)))
+}
+
+# flow TOOL NAMESPACE: what the tool has sent from there, under one qdisc after the other
+flow()
+{
+	local name plain_woken plain_rate kind sender=$2
+	start "$1"
+	check "$1: data flows, and is paced" wait_until 10 is_paced "$sender"
+	for kind in pfifo fq pfifo mq none; do
+		qdisc $kind
+		# What was in the old one is lost.
+		sleep $((1 * TIME_FACTOR))
+		observe
+		name="$1, $kind"
+		echo "# $name: $woken timers for 1000 packets, $rate Mb/s"
+		check "$name: paced" test "$rate" -lt $((mbps * 2))
+		if [[ $kind == ?q ]]; then
+			check "$name: fq has held packets back" test "$(throttled)" -gt 0
+			check "$name: fewer timers" test $((woken * 3)) -lt $((plain_woken * 2))
+			check "$name: about the rate of before" test $((rate * 2)) -gt "$plain_rate"
+		elif [[ ${plain_woken:-} ]]; then
+			check "$name: as many timers as before" test $((woken * 3)) -gt $((plain_woken * 2))
+		else
+			plain_woken=$woken plain_rate=$rate
+		fi
+	done
+	stop "$1"
+}
+
+flow ib_write_bw h1
+flow ib_read_bw d
