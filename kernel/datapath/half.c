@@ -4,7 +4,8 @@
  * deliveries in between, a timer for what happens later, and a tasklet for what cannot happen here.
  *
  * Who runs: whoever brings work and finds nobody running. Who finds somebody
- * sets `again` and leaves. The timer continues what a budget cut short, retries
+ * sets `again` and leaves. Who has built much sets `more`, and the tasklet goes on when others have
+ * had their turn. The timer continues what a budget of packets cut short, retries
  * after a shortage, and watches the engine's deadline. The tasklet is how those who may not
  * take the lock (hard interrupts, skb destructors) get a half to run: a timer that is to fire
  * at once would do it too, but programming the clock was a tenth of a READ's time.

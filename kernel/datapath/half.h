@@ -48,6 +48,7 @@ enum sroce_side {
  * @failed: the QP is to follow this half into error
  * @sent: packets handed to the stack since creation
  * @freed: how many of them it had freed when the ACK timer was last looked at
+ * @ahead: skbs that bear a time, since the last one's was over
  * @leaving: packets that bear a time have been handed over since then
  * @patience_ns: until then an ACK timeout is not believed: packets were still
  *               leaving this host
@@ -73,6 +74,7 @@ struct sroce_half {
 	bool	failed;
 	bool	leaving;
 	u32	events;
+	u32	ahead;
 	u32	sent;
 	u32	freed;
 	u64	patience_ns;

@@ -139,13 +139,21 @@ static bool slow_down(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce
 	return handled;
 }
 
-/* Responses: of a connected service, that is. */
+static bool slow_requests(struct sroce_qp *qp, const struct sroce_rx *rx, u64 now_ns)
+{
+	bool handled = false;
+
+	spin_lock_bh(&qp->send.lock);
+	if (sroce_half_hears(qp, &qp->send, rx))
+		handled = slow_down(qp, &qp->req.cc, SROCE_SEND_SIDE, now_ns);
+	spin_unlock_bh(&qp->send.lock);
+	return handled;
+}
+
 static bool slow_responses(struct sroce_qp *qp, const struct sroce_rx *rx, u64 now_ns)
 {
 	bool handled = false;
 
-	if (qp->service == SROCE_SERVICE_UD)
-		return false;
 	spin_lock_bh(&qp->recv.lock);
 	if (sroce_half_hears(qp, &qp->recv, rx))
 		handled = slow_down(qp, &qp->resp.cc, SROCE_RECV_SIDE, now_ns);
@@ -160,14 +168,13 @@ static bool slow_responses(struct sroce_qp *qp, const struct sroce_rx *rx, u64 n
  */
 void sroce_notify_cnp(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	u64 now_ns = ktime_get_ns();
 	bool handled = false;
 
-	spin_lock_bh(&qp->send.lock);
-	if (sroce_half_hears(qp, &qp->send, rx))
-		handled = slow_down(qp, &qp->req.cc, SROCE_SEND_SIDE, now_ns);
-	spin_unlock_bh(&qp->send.lock);
-	handled |= slow_responses(qp, rx, now_ns);
+	/* MADs are answered with none, and nobody is to slow connections' making down. */
+	if (qp->ibqp.qp_type != IB_QPT_GSI)
+		handled = slow_requests(qp, rx, ktime_get_ns());
+	if (qp->service != SROCE_SERVICE_UD)
+		handled |= slow_responses(qp, rx, ktime_get_ns());
 	/* A half that does not send yet has no use for it. */
 	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :
 						    SROCE_CTR_RP_CNP_IGNORED);

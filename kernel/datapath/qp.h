@@ -220,7 +220,7 @@ bool sroce_ride_begin(struct sroce_qp *qp, const struct sroce_response_plan *pla
 void sroce_address_put(struct sroce_address *address);
 
 /* send.c */
-/* Packets of one run before the timer takes over: a window, so that an ACK may open all of it. */
+/* Packets, however small, of one run before the timer takes over. */
 #define SROCE_RUN_BUDGET	256
 /*
  * Payload that a half builds before it lets others in the softirq have their turn: what it has

@@ -20,6 +20,8 @@
 #define QUEUED_PACKETS_MIN	64
 #define QUEUED_PACKETS_MAX	256
 #define QUEUED_PACKETS_LOW	16
+/* fq drops what a flow, both halves and perhaps others, has in it beyond 100 skbs; a plan is 64. */
+#define AHEAD_SKBS		24
 
 static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_half *half)
 {
@@ -133,8 +135,12 @@ u32 sroce_burst_schedule(const struct sroce_burst *burst, const struct sroce_cc 
 {
 	u32 packets = sroce_cc_schedule(cc, burst->now_ns, true, depart_ns);
 
+	if (*depart_ns <= burst->now_ns)
+		return packets;
+	if (cc->depart_ns <= burst->now_ns)
+		burst->half->ahead = 0;
 	/* The qdisc is looked at only by who is paced. */
-	if (*depart_ns <= burst->now_ns || sroce_path_keeps_times(burst->half->dst))
+	if (burst->half->ahead < AHEAD_SKBS && sroce_path_keeps_times(burst->half->dst))
 		return packets;
 	return sroce_cc_schedule(cc, burst->now_ns, false, depart_ns);
 }
@@ -193,6 +199,7 @@ static int open_skb(struct sroce_burst *burst, const struct sroce_path *path, u3
 		skb_set_delivery_time(burst->run.skb, ns_to_ktime(burst->depart_ns),
 				      SKB_CLOCK_MONOTONIC);
 		half->leaving = true;
+		half->ahead++;
 	}
 	return err && err != -ENOMEM ? count_loss(qp, SROCE_CTR_SEND_ERR, err) : err;
 }

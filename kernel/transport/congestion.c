@@ -289,7 +289,7 @@ void sroce_cc_sent(struct sroce_cc *cc, u32 bytes, u64 now_ns)
 	if (!is_paced(cc))
 		return;
 	full_ns = send_time_ns(cc, quantum_bytes(cc));
-	cc->credit_ns = max(cc->credit_ns, cc_elapsed_ns(now_ns, full_ns));
+	cc->credit_ns = max(cc->credit_ns, sroce_elapsed_ns(now_ns, full_ns));
 	cc->credit_ns = add_saturated(cc->credit_ns, send_time_ns(cc, bytes));
 }
 
@@ -308,7 +308,7 @@ u32 sroce_cc_sendable_bytes(const struct sroce_cc *cc, u64 now_ns)
 	if (!is_paced(cc))
 		return U32_MAX;
 	quantum = quantum_bytes(cc);
-	filling_ns = cc_elapsed_ns(now_ns, cc->credit_ns);
+	filling_ns = sroce_elapsed_ns(now_ns, cc->credit_ns);
 	if (filling_ns >= send_time_ns(cc, quantum))
 		credit = quantum;
 	else
@@ -355,6 +355,18 @@ static u64 horizon_ns(const struct sroce_cc *cc)
 	return min_t(u64, send_time_ns(cc, bytes), AHEAD_NS_MAX);
 }
 
+/* Short messages leave together, as they would if a timer had let them go. */
+static u32 left_at_departure(const struct sroce_cc *cc)
+{
+	u64 left_ns;
+
+	if (!is_paced(cc))
+		return 0;
+	left_ns = min(sroce_elapsed_ns(cc->depart_ns, cc->credit_ns),
+		      send_time_ns(cc, quantum_bytes(cc)));
+	return div64_u64(div_u64(left_ns * cc->rate, SROCE_CC_SEC), cc_packet_bytes(cc));
+}
+
 /**
  * sroce_cc_schedule() - how many packets the pacer lets go next, and when they leave
  * @cc: congestion control
@@ -372,8 +384,10 @@ u32 sroce_cc_schedule(const struct sroce_cc *cc, u64 now_ns, bool ahead, u64 *de
 	u32 packets;
 
 	*depart_ns = ahead ? max(now_ns, cc->depart_ns) : now_ns;
-	packets = sroce_cc_sendable_packets(cc, *depart_ns);
-	if (packets)
+	packets = *depart_ns > now_ns ? left_at_departure(cc) :
+					sroce_cc_sendable_packets(cc, *depart_ns);
+	/* Without a limit nothing would bound what waits behind the last departure. */
+	if (packets || !is_paced(cc))
 		return packets;
 	next_ns = sroce_cc_next_send_ns(cc);
 	*depart_ns = next_ns;

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "transport/congestion.h"
+#include "transport/rtt.h"
 
 #define SROCE_CC_USEC		1000u
 #define SROCE_CC_MSEC		1000000u
@@ -43,12 +44,6 @@ struct sroce_cc_ops {
 
 extern const struct sroce_cc_ops sroce_dcqcn_ops;
 extern const struct sroce_cc_ops sroce_delay_ops;
-
-/* Clocks of two processors may differ a little: nothing has passed then. */
-static inline u64 cc_elapsed_ns(u64 now_ns, u64 since_ns)
-{
-	return now_ns > since_ns ? now_ns - since_ns : 0;
-}
 
 static inline void cc_decided(struct sroce_cc *cc, u32 what)
 {

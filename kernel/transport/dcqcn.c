@@ -111,7 +111,7 @@ static void update_alpha(struct sroce_cc *cc, u64 now_ns)
 	struct sroce_dcqcn *dc = &cc->dcqcn;
 	u32 period_ns = at_least_round_trip(cc, max(READ_ONCE(cc->params->rp_dce_tcp_rtt), 1u));
 	u32 keep = READ_ONCE(cc->params->rp_dce_tcp_g) << ALPHA_PARAM_SHIFT;
-	u64 periods = div_u64(cc_elapsed_ns(now_ns, dc->alpha_ns), period_ns);
+	u64 periods = div_u64(sroce_elapsed_ns(now_ns, dc->alpha_ns), period_ns);
 
 	if (!periods)
 		return;
@@ -205,7 +205,7 @@ static void update_rate(struct sroce_cc *cc, u64 now_ns)
 	struct sroce_dcqcn *dc = &cc->dcqcn;
 	u32 period_ns = at_least_round_trip(cc, max(READ_ONCE(cc->params->rp_time_reset), 1u));
 	u32 period_bytes = READ_ONCE(cc->params->rp_byte_reset);
-	u64 times = div_u64(cc_elapsed_ns(now_ns, dc->timer_ns), period_ns);
+	u64 times = div_u64(sroce_elapsed_ns(now_ns, dc->timer_ns), period_ns);
 	u64 counts = period_bytes ? div_u64(dc->bytes, period_bytes) : 0;
 	u64 limit;
 
@@ -249,7 +249,7 @@ static bool may_cut(const struct sroce_cc *cc, u64 now_ns)
 {
 	u32 period_us = READ_ONCE(cc->params->rp_rate_reduce_monitor_period);
 
-	return cc_elapsed_ns(now_ns, cc->dcqcn.cut_ns) >= at_least_round_trip(cc, period_us);
+	return sroce_elapsed_ns(now_ns, cc->dcqcn.cut_ns) >= at_least_round_trip(cc, period_us);
 }
 
 /* What alpha leaves of the rate. */

@@ -123,7 +123,7 @@ static void shrink(struct sroce_cc *cc, u32 by, u64 cut, u64 rtt_ns, u64 now_ns)
 	u64 most = (u64)READ_ONCE(cc->params->delay_max_dec_fac) * PERCENT;
 
 	leave_slow_start(cc);
-	if (cc_elapsed_ns(now_ns, delay->cut_ns) < rtt_ns) {
+	if (sroce_elapsed_ns(now_ns, delay->cut_ns) < rtt_ns) {
 		cc_decided(cc, by | SROCE_CC_KEPT);
 		return;
 	}

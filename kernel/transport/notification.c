@@ -21,7 +21,7 @@ bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, 
 	u64 wait_ns = (u64)READ_ONCE(params->np_min_time_between_cnps) * SROCE_CC_USEC;
 
 	np->ecn_marked++;
-	if (np->cnps && cc_elapsed_ns(now_ns, np->last_cnp_ns) < wait_ns)
+	if (np->cnps && sroce_elapsed_ns(now_ns, np->last_cnp_ns) < wait_ns)
 		return false;
 	np->last_cnp_ns = now_ns;
 	np->cnps++;
@@ -66,7 +66,7 @@ bool sroce_np_marked_datagram(struct sroce_np *np, struct sroce_np_sources *sour
 	u64 *last_ns = slot_of(sources, address, qpn);
 
 	np->ecn_marked++;
-	if (*last_ns && cc_elapsed_ns(now_ns, *last_ns) < wait_ns)
+	if (*last_ns && sroce_elapsed_ns(now_ns, *last_ns) < wait_ns)
 		return false;
 	*last_ns = now_ns;
 	np->last_cnp_ns = now_ns;

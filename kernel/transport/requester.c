@@ -418,7 +418,7 @@ void sroce_requester_expect(struct sroce_requester *req, u64 now_ns)
 static void learn_patience(struct sroce_requester *req, u64 now_ns)
 {
 	struct sroce_probe *probe = &req->probe;
-	u64 since_ns = now_ns - probe->at_ns;
+	u64 since_ns = sroce_elapsed_ns(now_ns, probe->at_ns);
 
 	if (!probe->fresh) {
 		probe->early = 0;
@@ -555,11 +555,11 @@ bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns)
 	if (!psn_before(req->unacked_psn, req->probe.end_psn))
 		return false;
 	/* Before the first round trip is known, nothing is. */
-	if (req->rtt.min_ns && now_ns - req->probe.at_ns >= req->rtt.min_ns)
+	if (req->rtt.min_ns && sroce_elapsed_ns(now_ns, req->probe.at_ns) >= req->rtt.min_ns)
 		return true;
 	/* It covers the probe and no more, again: was the round trip thought too long? */
 	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.early++)
-		req->rtt.min_ns = (u32)(now_ns - req->probe.at_ns);
+		req->rtt.min_ns = (u32)max(sroce_elapsed_ns(now_ns, req->probe.at_ns), 1ull);
 	return false;
 }
 

@@ -45,6 +45,15 @@ struct sroce_rtt {
 	u32	path_packets;
 };
 
+/*
+ * Clocks of two processors may differ a little, and what an answer is for may have been sent after
+ * its skb came in: nothing has passed then.
+ */
+static inline u64 sroce_elapsed_ns(u64 now_ns, u64 since_ns)
+{
+	return now_ns > since_ns ? now_ns - since_ns : 0;
+}
+
 void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns);
 void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, u64 now_ns);
 void sroce_rtt_sent_again(struct sroce_rtt *rtt, u32 psn, u32 count);

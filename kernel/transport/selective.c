@@ -284,7 +284,7 @@ static void note_late(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now
 			continue;
 		if (repairs->until_ns <= lately_ns)
 			sel->late_packets -= (sel->late_packets + 15) / 16;
-		if (now_ns - repairs->since_ns >= req->rtt.min_ns)
+		if (sroce_elapsed_ns(now_ns, repairs->since_ns) >= req->rtt.min_ns)
 			return;
 	}
 	/* What is late by more than a round trip was sent again, and that forgotten. */

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -265,6 +266,33 @@ TEST_F(PacerAhead, AnUnlimitedRateLeavesAtOnce) {
   sroce_cc_sent(&cc_, 1 << 30, now_);
   EXPECT_EQ(sroce_cc_schedule(&cc_, now_, true, &depart_ns), U32_MAX);
   EXPECT_EQ(depart_ns, now_);
+}
+
+TEST_F(PacerAhead, WhenTheLimitEndsWhatFollowsWaitsForTheLastDeparture) {
+  start(10 * kGigabit);
+  u64 depart_ns, last;
+  wake();
+  now_ -= 50 * kMicrosecond;
+  last = cc_.depart_ns;
+  ASSERT_GT(last, now_);
+  cc_.rate = SROCE_CC_UNLIMITED;
+  EXPECT_EQ(sroce_cc_schedule(&cc_, now_, true, &depart_ns), 0u);
+  EXPECT_EQ(depart_ns, last);
+  EXPECT_EQ(sroce_cc_schedule(&cc_, last, true, &depart_ns), U32_MAX);
+}
+
+TEST_F(PacerAhead, ShortMessagesLeaveTogether) {
+  start(10 * kGigabit);
+  std::map<u64, u32> messages;
+  u64 depart_ns;
+  wake();
+  for (int i = 0; i < 1000; i++) {
+    while (!sroce_cc_schedule(&cc_, now_, true, &depart_ns)) now_ = depart_ns;
+    if (depart_ns > now_) sroce_cc_leave(&cc_, depart_ns);
+    sroce_cc_sent(&cc_, 124, now_);
+    messages[depart_ns]++;
+  }
+  EXPECT_LT(messages.size(), 1000u / 20);
 }
 
 TEST_F(PacerAhead, BurstsLeaveWhenAPunctualTimerWouldSendThem) {
