@@ -70,6 +70,7 @@ messages=32
 spoilt "all at once" "udp_csum_errors" loss 0.5% duplicate 1% corrupt 0.5% delay 200us 150us
 gso off
 spoilt "corruption 1 %, without a UDP checksum" "rx_icrc_encapsulated" corrupt 1%
-gso on
+# An interface that cannot sum never had it.
+gso on || true
 
 tool "data flows on a clean link again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
