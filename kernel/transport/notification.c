@@ -8,6 +8,21 @@
 #include "transport/congestion_ops.h"
 #include "transport/notification.h"
 
+/* The least time between CNPs is counted from *@last_ns, 0 before the first. */
+static bool is_answered(struct sroce_np *np, const struct sroce_cc_params *params, u64 *last_ns,
+			u64 now_ns)
+{
+	u64 wait_ns = (u64)READ_ONCE(params->np_min_time_between_cnps) * SROCE_CC_USEC;
+
+	np->ecn_marked++;
+	if (*last_ns && sroce_elapsed_ns(now_ns, *last_ns) < wait_ns)
+		return false;
+	*last_ns = now_ns;
+	np->last_cnp_ns = now_ns;
+	np->cnps++;
+	return true;
+}
+
 /**
  * sroce_np_marked() - a CE-marked packet came
  * @np: notification point of the QP
@@ -18,14 +33,7 @@
  */
 bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, u64 now_ns)
 {
-	u64 wait_ns = (u64)READ_ONCE(params->np_min_time_between_cnps) * SROCE_CC_USEC;
-
-	np->ecn_marked++;
-	if (np->cnps && sroce_elapsed_ns(now_ns, np->last_cnp_ns) < wait_ns)
-		return false;
-	np->last_cnp_ns = now_ns;
-	np->cnps++;
-	return true;
+	return is_answered(np, params, &np->last_cnp_ns, now_ns);
 }
 
 static u32 mix(u32 hash, u32 word)
@@ -62,14 +70,5 @@ bool sroce_np_marked_datagram(struct sroce_np *np, struct sroce_np_sources *sour
 			      const struct sroce_cc_params *params, const u32 address[4],
 			      u32 qpn, u64 now_ns)
 {
-	u64 wait_ns = (u64)READ_ONCE(params->np_min_time_between_cnps) * SROCE_CC_USEC;
-	u64 *last_ns = slot_of(sources, address, qpn);
-
-	np->ecn_marked++;
-	if (*last_ns && sroce_elapsed_ns(now_ns, *last_ns) < wait_ns)
-		return false;
-	*last_ns = now_ns;
-	np->last_cnp_ns = now_ns;
-	np->cnps++;
-	return true;
+	return is_answered(np, params, slot_of(sources, address, qpn), now_ns);
 }

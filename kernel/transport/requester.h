@@ -23,6 +23,7 @@
 #include "transport/ack_plan.h"
 #include "transport/congestion.h"
 #include "transport/packet.h"
+#include "transport/psn.h"
 #include "transport/rtt.h"
 #include "transport/selective.h"
 #include "transport/wqe.h"
