@@ -137,12 +137,16 @@ u32 sroce_burst_schedule(const struct sroce_burst *burst, const struct sroce_cc 
 
 	if (*depart_ns <= burst->now_ns)
 		return packets;
+	/* The qdisc is looked at only by who is paced. */
+	if (!sroce_path_keeps_times(burst->half->dst))
+		return sroce_cc_schedule(cc, burst->now_ns, false, depart_ns);
 	if (cc->depart_ns <= burst->now_ns)
 		burst->half->ahead = 0;
-	/* The qdisc is looked at only by who is paced. */
-	if (burst->half->ahead < AHEAD_SKBS && sroce_path_keeps_times(burst->half->dst))
+	if (burst->half->ahead < AHEAD_SKBS)
 		return packets;
-	return sroce_cc_schedule(cc, burst->now_ns, false, depart_ns);
+	/* What bears no time would overtake what is ahead. */
+	*depart_ns = cc->depart_ns;
+	return 0;
 }
 
 /**
