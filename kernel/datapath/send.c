@@ -187,8 +187,9 @@ static bool step(struct sroce_burst *burst, u32 *budget)
 		qp->send.pace_ns = depart_ns;
 		return false;
 	}
-	/* After a timeout the few packets of a retry pass: else retries are never used up. */
-	if (plan.action == SROCE_SEND_PACKETS && !(plan.retransmit && req->timeout_shift) &&
+	/* After a timeout a probe, or the few packets of a retry, pass: else none is used up. */
+	if (plan.action == SROCE_SEND_PACKETS &&
+	    !(req->timeout_shift && (req->probe.due || (plan.retransmit && !plan.repair))) &&
 	    sroce_half_is_throttled(qp, &qp->send, burst->run.packets))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);

@@ -24,8 +24,8 @@
 #define RETRY_PACKETS	16u
 /* Expiries in a row that double the ACK timeout. */
 #define MAX_TIMEOUT_SHIFT	2
-/* Probes in a row that double the patience, and the longest it gets. */
-#define MAX_PROBE_SHIFT		10
+/* How many probes in a row are counted, and the longest that patience gets. */
+#define MAX_UNHEARD		20
 #define MAX_PROBE_NS		1000000000ull
 /* The longest that is added to it for answers that were late and not lost. */
 #define MAX_SLACK_NS		100000000ull
@@ -392,8 +392,15 @@ static u64 patience_ns(const struct sroce_requester *req)
 {
 	u64 wait_ns = req->gone_back ? sroce_rtt_repair_ns(&req->rtt) :
 				       sroce_rtt_probe_ns(&req->rtt);
+	u8 shift;
 
-	return min((wait_ns + req->probe.slack_ns) << req->probe.shift, MAX_PROBE_NS);
+	/*
+	 * Every other probe doubles it: where a fifth is lost each way one of three has no
+	 * answer, and eight in a row would often last for an ACK timeout. But a path may be
+	 * longer than the first guess.
+	 */
+	shift = req->rtt.srtt_ns ? req->probe.unheard / 2 : req->probe.unheard;
+	return min((wait_ns + req->probe.slack_ns) << shift, MAX_PROBE_NS);
 }
 
 /**
@@ -446,7 +453,7 @@ static void learn_patience(struct sroce_requester *req, u64 now_ns)
 void sroce_requester_heard(struct sroce_requester *req, u64 now_ns)
 {
 	learn_patience(req, now_ns);
-	req->probe.shift = 0;
+	req->probe.unheard = 0;
 	req->probe.asked = 0;
 	req->probe.deadline_ns = SROCE_NEVER;
 	/* What has not left yet cannot be answered. */
@@ -520,14 +527,14 @@ static bool is_silent(const struct sroce_requester *req, u8 asks)
 static void ask(struct sroce_requester *req, u64 now_ns)
 {
 	u64 ack_deadline_ns = req->ack_deadline_ns;
-	u8 shift = req->probe.shift;
+	u8 unheard = req->probe.unheard;
 	bool goes_back;
 
 	req->probe.asks++;
-	req->probe.shift = min(shift + 1, MAX_PROBE_SHIFT);
+	req->probe.unheard = min(unheard + 1, MAX_UNHEARD);
 	goes_back = !sroce_requester_is_selective(req) &&
-		    (req->gone_back || req->next_psn != req->sent_psn || is_silent(req, shift));
-	sroce_selective_ask(req, shift >= DOUBT_PROBES);
+		    (req->gone_back || req->next_psn != req->sent_psn || is_silent(req, unheard));
+	sroce_selective_ask(req, unheard >= DOUBT_PROBES);
 	if (goes_back && go_back_to_ask(req)) {
 		/* The ACK timer runs on: a dead peer is to be noticed. */
 		req->ack_deadline_ns = ack_deadline_ns;

@@ -13,7 +13,7 @@
 /* The minimum follows a path that became longer within this time. */
 #define MIN_PERIOD_NS	10000000000ull
 /* Before anything is known. */
-#define FIRST_PROBE_NS	2000000u
+#define FIRST_PROBE_NS	2000000ull
 /* An answer may have to wait for its turn on the peer's processor. */
 #define PROBE_FLOOR_NS	50000u
 
@@ -54,13 +54,16 @@ void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
  * sroce_rtt_sent() - a packet that will be answered has been sent for the first time
  * @rtt: the estimate
  * @psn: the PSN whose answer ends the measurement
+ * @waits: that answer waits for others, so it says only what the round trip is less than
  * @now_ns: monotonic time; or when it leaves, if that is later
  */
-void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
+void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns)
 {
 	if (rtt->timing)
 		return;
 	rtt->timing = true;
+	rtt->waits = waits;
+	rtt->again = false;
 	rtt->timed_psn = psn;
 	rtt->timed_at_ns = now_ns;
 }
@@ -73,9 +76,26 @@ void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
  */
 void sroce_rtt_sent_again(struct sroce_rtt *rtt, u32 psn, u32 count)
 {
+	if (((rtt->timed_psn - psn) & SROCE_PSN_MASK) >= count)
+		return;
+	rtt->again = true;
 	/* The first measurement may be too long rather than missing. */
-	if (rtt->srtt_ns && ((rtt->timed_psn - psn) & SROCE_PSN_MASK) < count)
+	if (rtt->srtt_ns)
 		rtt->timing = false;
+}
+
+/*
+ * No less than a round trip was measured. A shorter one than was thought is believed; where it is
+ * much shorter, the first measurement was of a packet that was lost, or the path is another.
+ */
+static void take_bound(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
+{
+	if (sample_ns >= rtt->srtt_ns)
+		return;
+	if (sample_ns < rtt->srtt_ns / 2)
+		rtt->srtt_ns = 0;
+	rtt->rough = false;
+	sroce_rtt_sample(rtt, sample_ns, now_ns);
 }
 
 /**
@@ -97,6 +117,13 @@ u32 sroce_rtt_answered(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 	if (now_ns < rtt->timed_at_ns)
 		return 0;
 	sample_ns = now_ns - rtt->timed_at_ns;
+	if (rtt->waits && rtt->srtt_ns) {
+		take_bound(rtt, sample_ns, now_ns);
+		return 0;
+	}
+	if (rtt->rough)
+		rtt->srtt_ns = 0;
+	rtt->rough = rtt->again;
 	sroce_rtt_sample(rtt, sample_ns, now_ns);
 	return (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);
 }
@@ -133,6 +160,14 @@ void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
 	rtt->round_end_ns = now_ns + rtt->srtt_ns;
 }
 
+/* Of what is known from a packet that was sent again only no more is believed than before. */
+static u64 believable_ns(const struct sroce_rtt *rtt, u64 wait_ns)
+{
+	if (!rtt->srtt_ns)
+		return FIRST_PROBE_NS;
+	return rtt->rough ? min(wait_ns, FIRST_PROBE_NS) : wait_ns;
+}
+
 /**
  * sroce_rtt_probe_ns() - how long an answer may take until it is missed
  * @rtt: the estimate
@@ -141,10 +176,8 @@ void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
  */
 u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
 {
-	if (!rtt->srtt_ns)
-		return FIRST_PROBE_NS;
-	return (u64)rtt->srtt_ns + max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 2) +
-	       PROBE_FLOOR_NS;
+	return believable_ns(rtt, rtt->srtt_ns + PROBE_FLOOR_NS +
+				  max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 2));
 }
 
 /**
@@ -157,9 +190,8 @@ u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
  */
 u64 sroce_rtt_repair_ns(const struct sroce_rtt *rtt)
 {
-	if (!rtt->srtt_ns)
-		return FIRST_PROBE_NS;
-	return (u64)rtt->srtt_ns + max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 4);
+	return believable_ns(rtt, rtt->srtt_ns +
+				  max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 4));
 }
 
 /**

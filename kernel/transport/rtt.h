@@ -22,6 +22,9 @@
  * @timing: a packet is being timed
  * @timed_psn: its PSN
  * @timed_at_ns: when it was sent
+ * @waits: its answer waits for others: the round trip is no longer than what is measured
+ * @again: it has been sent again since
+ * @rough: all that is known is one measurement of a packet that was sent again
  * @round_start_ns: when the present round-trip time of counting began
  * @round_end_ns: when it ends
  * @round_packets: packets answered in it so far
@@ -36,6 +39,9 @@ struct sroce_rtt {
 	u32	next_min_ns;
 	u64	period_end_ns;
 	bool	timing;
+	bool	waits;
+	bool	again;
+	bool	rough;
 	u32	timed_psn;
 	u64	timed_at_ns;
 	u64	round_start_ns;
@@ -55,7 +61,7 @@ static inline u64 sroce_elapsed_ns(u64 now_ns, u64 since_ns)
 }
 
 void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns);
-void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, u64 now_ns);
+void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns);
 void sroce_rtt_sent_again(struct sroce_rtt *rtt, u32 psn, u32 count);
 u32 sroce_rtt_answered(struct sroce_rtt *rtt, u32 psn, u64 now_ns);
 void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns);

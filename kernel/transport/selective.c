@@ -76,7 +76,7 @@ void sroce_selective_restart(struct sroce_requester *req, u32 psn)
 	forget_held(req, psn);
 	forget_repairs(&sel->repairs[0]);
 	forget_repairs(&sel->repairs[1]);
-	sel->answer_rtt.timing = false;
+	sel->answer_time.timing = false;
 	sel->lost_psn = psn;
 	sel->executed_psn = psn;
 	sel->top_psn = psn;
@@ -127,9 +127,44 @@ static void expire_repairs(struct sroce_requester *req, u64 now_ns)
 /* How long an answer to what was asked for again may take. */
 static u64 answer_wait_ns(const struct sroce_requester *req)
 {
-	u64 own_ns = req->sel.answer_rtt.srtt_ns;
+	u64 own_ns = req->sel.answer_time.smoothed_ns;
 
 	return max(sroce_rtt_repair_ns(&req->rtt), own_ns + own_ns / 4);
+}
+
+static void time_answer(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
+{
+	struct sroce_answer_time *time = &req->sel.answer_time;
+
+	if (time->timing) {
+		time->again |= ((time->psn - psn) & SROCE_PSN_MASK) < count;
+		return;
+	}
+	time->timing = true;
+	time->again = false;
+	time->psn = psn;
+	time->at_ns = now_ns;
+}
+
+/*
+ * Not Karn's rule: where an answer is not waited for long enough it is asked for once more each
+ * time, and would never be timed. So it counts from the first time on. But where it was lost, that
+ * counts the wait as well, and with every fifth packet lost waits would grow without end: one such
+ * makes them somewhat longer only.
+ */
+static void take_answer_time(struct sroce_requester *req, u64 now_ns)
+{
+	struct sroce_answer_time *time = &req->sel.answer_time;
+	u64 sample_ns = sroce_elapsed_ns(now_ns, time->at_ns), most_ns = answer_wait_ns(req);
+
+	if (!time->timing || !psn_map_has(&req->sel.done, time->psn))
+		return;
+	time->timing = false;
+	if (time->again)
+		sample_ns = min(sample_ns, most_ns + most_ns / 2);
+	if (time->smoothed_ns)
+		sample_ns = time->smoothed_ns - time->smoothed_ns / 8 + sample_ns / 8;
+	time->smoothed_ns = sample_ns;
 }
 
 /**
@@ -156,9 +191,8 @@ void sroce_selective_repaired(struct sroce_requester *req, u32 psn, u32 count, u
 	young->until_ns = now_ns + (is_data ? sroce_rtt_repair_ns(&req->rtt) : answer_wait_ns(req));
 	young->last_psn = psn_add(psn, count - 1);
 	young->end_psn = req->next_psn;
-	/* Not Karn's rule: one that is sent once more because of this would never be timed. */
 	if (!is_data)
-		sroce_rtt_sent(&req->sel.answer_rtt, psn, now_ns);
+		time_answer(req, psn, count, now_ns);
 }
 
 /**
@@ -550,8 +584,7 @@ static bool take_in(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		/* The rest of a READ asked for again follows. */
 		if (sel->repairs[i].any && psn_map_has(&sel->repairs[i].map, plan->answered_psn))
 			sel->repairs[i].until_ns = now_ns + answer_wait_ns(req);
-	if (sel->answer_rtt.timing && psn_map_has(&sel->done, sel->answer_rtt.timed_psn))
-		sroce_rtt_answered(&sel->answer_rtt, sel->answer_rtt.timed_psn, now_ns);
+	take_answer_time(req, now_ns);
 	return true;
 }
 

@@ -42,6 +42,24 @@ struct sroce_repairs {
 };
 
 /**
+ * struct sroce_answer_time - how long the answer to a READ asked for again takes
+ * @smoothed_ns: about so long; 0: not known
+ * @timing: one is being timed
+ * @again: it has been asked for once more meanwhile
+ * @psn: which one
+ * @at_ns: since when
+ *
+ * It may stand in a queue that the first answers of idle times, and ACKs, do not meet.
+ */
+struct sroce_answer_time {
+	u64	smoothed_ns;
+	bool	timing;
+	bool	again;
+	u32	psn;
+	u64	at_ns;
+};
+
+/**
  * struct sroce_selective - what has arrived (see selective.c)
  * @mode: enum sroce_selective_mode
  * @young: which of @repairs new ones go to
@@ -58,8 +76,7 @@ struct sroce_repairs {
  *        responses that have come
  * @waiting: PSNs of READs and atomics whose requests the peer holds; their answers will come
  * @repairs: two generations, so that a repair that is lost too is noticed
- * @answer_rtt: how long the answer to a READ asked for again takes: it may stand in a queue
- *              that the first answers of idle times, and ACKs, do not meet
+ * @answer_time: how long answers to what was asked for again take
  */
 struct sroce_selective {
 	u8	mode;
@@ -75,13 +92,13 @@ struct sroce_selective {
 	struct sroce_psn_map done;
 	struct sroce_psn_map waiting;
 	struct sroce_repairs repairs[2];
-	struct sroce_rtt answer_rtt;
+	struct sroce_answer_time answer_time;
 };
 
 /**
  * struct sroce_probe - asking after answers that are late
  * @deadline_ns: when the next answer is late, SROCE_NEVER when none is awaited
- * @shift: the patience is doubled for each probe in a row
+ * @unheard: probes in a row after which nothing was heard
  * @asks: probes altogether
  * @asked: how often an answer was asked for since the last one that told anything
  * @due: a packet is to be sent again to ask
@@ -99,7 +116,7 @@ struct sroce_selective {
  */
 struct sroce_probe {
 	u64	deadline_ns;
-	u8	shift;
+	u8	unheard;
 	u64	asks;
 	u32	asked;
 	bool	due;

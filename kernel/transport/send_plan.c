@@ -383,8 +383,8 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 	u32 last_psn = psn_add(plan->first_psn, plan->packet_count - 1);
 	u64 depart_ns = max(now_ns, req->cc.depart_ns);
 	bool asks = plan->ack_req || !wqe_is_data(wqe);
-	/* Behind other READs an answer waits for theirs: that says nothing of the path. */
-	bool times = asks && !req->rd_inflight;
+	/* Behind other READs an answer waits for theirs. */
+	bool waits = req->rd_inflight;
 
 	if (wqe_is_data(wqe)) {
 		req->next_psn = psn_add(req->next_psn, plan->packet_count);
@@ -401,8 +401,8 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 	if (plan->retransmit) {
 		req->retransmits += plan->packet_count;
 		sroce_rtt_sent_again(&req->rtt, plan->first_psn, plan->packet_count);
-	} else if (times) {
-		sroce_rtt_sent(&req->rtt, last_psn, depart_ns);
+	} else if (asks) {
+		sroce_rtt_sent(&req->rtt, last_psn, waits, depart_ns);
 	}
 	if (sroce_requester_forward(req, req->next_psn) >
 	    sroce_requester_forward(req, req->sent_psn))

@@ -96,14 +96,27 @@ void add_loss(std::vector<Scenario>& table) {
         table.push_back(row);
       }
   // What is asked for again stands in a queue behind all answers before it.
-  Scenario queued;
-  queued.name = "loss/read-queued/3.0%/sroce-sroce";
-  queued.operation = Operation::read;
-  queued.faults.loss_ppm = 30'000;
-  queued.port_mbps = 2'500;
-  queued.packets = 2 * kShort;
-  queued.limits = {at_least(Metric::goodput, 850)};
-  table.push_back(queued);
+  for (const u32 loss_ppm : {30'000u, 200'000u}) {
+    Scenario queued;
+    queued.name = "loss/read-queued/" + percent(loss_ppm) + "/sroce-sroce";
+    queued.operation = Operation::read;
+    queued.faults.loss_ppm = loss_ppm;
+    queued.port_mbps = 2'500;
+    queued.packets = 2 * kShort;
+    queued.limits = {at_least(Metric::goodput, loss_ppm <= 30'000 ? 850 : 500)};
+    table.push_back(queued);
+  }
+  // A READ is whole when the last of its answers has been asked for often enough, and 16 are under
+  // way.
+  for (const Operation operation : {Operation::write, Operation::read}) {
+    Scenario heavy;
+    heavy.name = "loss/" + operation_name(operation) + "/20.0%/sroce-sroce";
+    heavy.operation = operation;
+    heavy.faults.loss_ppm = 200'000;
+    heavy.packets = kLong;
+    heavy.limits = {at_least(Metric::goodput, operation == Operation::read ? 300 : 750)};
+    table.push_back(heavy);
+  }
   // More is asked for than a map reaches.
   for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard}) {
     Scenario large;

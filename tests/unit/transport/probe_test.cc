@@ -94,6 +94,30 @@ TEST(Probe, LosesPatienceMoreAndMoreSlowly) {
   }
 }
 
+TEST(Probe, EveryOtherOneIsTwiceAsPatient) {
+  AdaptiveSends sq(1, {.ack_timeout_ns = 0, .selective = true});
+  const u64 first_ns = sroce_requester_deadline(&sq.req) - sq.now;
+  for (const u64 times : {1u, 1u, 2u, 2u, 4u, 4u, 8u}) {
+    const u64 before_ns = sq.now;
+    sq.expire();
+    sq.send_all();
+    EXPECT_EQ(sq.now - before_ns, times * first_ns);
+  }
+}
+
+// A path may be longer than the first guess.
+TEST(Probe, EachOneIsTwiceAsPatientBeforeAnythingIsKnown) {
+  SendQueue sq({.ack_timeout_ns = 0, .adaptive = true, .selective = true});
+  sq.post(send_of(10));
+  sq.send_all();
+  for (const u64 milliseconds : {2u, 4u, 8u, 16u}) {
+    const u64 before_ns = sq.now;
+    sq.expire();
+    sq.send_all();
+    EXPECT_EQ(sq.now - before_ns, milliseconds * kMillisecond);
+  }
+}
+
 // Lets everything expire until the first ACK timeout, and returns how long that took.
 u64 time_to_ack_timeout(AdaptiveSends& sq) {
   const u64 sent_ns = sq.now;

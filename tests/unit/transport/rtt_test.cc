@@ -54,7 +54,7 @@ TEST(RttMinimum, IsForgottenAfterTwoPeriods) {
 
 TEST(RttTiming, AnAnswerBeforeThePacketWasToLeaveIsNoSample) {
   sroce_rtt rtt = {};
-  sroce_rtt_sent(&rtt, 100, 9000);
+  sroce_rtt_sent(&rtt, 100, false, 9000);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 0u);
   EXPECT_EQ(rtt.srtt_ns, 0u);
   EXPECT_FALSE(rtt.timing);
@@ -62,7 +62,7 @@ TEST(RttTiming, AnAnswerBeforeThePacketWasToLeaveIsNoSample) {
 
 TEST(RttTiming, EndsWithTheAnswerToItsPacket) {
   sroce_rtt rtt = {};
-  sroce_rtt_sent(&rtt, 100, 1000);
+  sroce_rtt_sent(&rtt, 100, false, 1000);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
   EXPECT_EQ(rtt.srtt_ns, 7000u);
   EXPECT_FALSE(rtt.timing);
@@ -70,28 +70,28 @@ TEST(RttTiming, EndsWithTheAnswerToItsPacket) {
 
 TEST(RttTiming, DoesNotEndWithAnAnswerToOneBefore) {
   sroce_rtt rtt = {};
-  sroce_rtt_sent(&rtt, 0, 1000);
+  sroce_rtt_sent(&rtt, 0, false, 1000);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 0xffffff, 8000), 0u);
   EXPECT_TRUE(rtt.timing);
 }
 
 TEST(RttTiming, EndsWithAnAnswerToOneBehind) {
   sroce_rtt rtt = {};
-  sroce_rtt_sent(&rtt, 0xffffff, 1000);
+  sroce_rtt_sent(&rtt, 0xffffff, false, 1000);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 3, 8000), 7000u);
 }
 
 TEST(RttTiming, IsOfOnePacketAtATime) {
   sroce_rtt rtt = {};
-  sroce_rtt_sent(&rtt, 100, 1000);
-  sroce_rtt_sent(&rtt, 101, 2000);
+  sroce_rtt_sent(&rtt, 100, false, 1000);
+  sroce_rtt_sent(&rtt, 101, false, 2000);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 8000), 7000u);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 9000), 0u);
 }
 
 TEST(RttTiming, EndsWhenThePacketIsSentAgain) {
   sroce_rtt rtt = after({5000});
-  sroce_rtt_sent(&rtt, 2, 1000);
+  sroce_rtt_sent(&rtt, 2, false, 1000);
   sroce_rtt_sent_again(&rtt, 0xfffffe, 5);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 2, 8000), 0u);
   EXPECT_EQ(rtt.srtt_ns, 5000u);
@@ -99,7 +99,7 @@ TEST(RttTiming, EndsWhenThePacketIsSentAgain) {
 
 TEST(RttTiming, GoesOnWhenOtherPacketsAreSentAgain) {
   sroce_rtt rtt = after({5000});
-  sroce_rtt_sent(&rtt, 100, 1000);
+  sroce_rtt_sent(&rtt, 100, false, 1000);
   sroce_rtt_sent_again(&rtt, 90, 10);
   sroce_rtt_sent_again(&rtt, 101, 10);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
@@ -107,9 +107,60 @@ TEST(RttTiming, GoesOnWhenOtherPacketsAreSentAgain) {
 
 TEST(RttTiming, TheFirstEverMayBeTooLongRatherThanMissing) {
   sroce_rtt rtt = {};
-  sroce_rtt_sent(&rtt, 100, 1000);
+  sroce_rtt_sent(&rtt, 100, false, 1000);
   sroce_rtt_sent_again(&rtt, 100, 1);
   EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
+}
+
+TEST(RttTiming, AfterATooLongFirstOneTheNextIsTheFirst) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 100, false, 1000);
+  sroce_rtt_sent_again(&rtt, 100, 1);
+  sroce_rtt_answered(&rtt, 100, 3'000'000);
+  sroce_rtt_sent(&rtt, 101, false, 3'000'000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 3'050'000), 50'000u);
+  EXPECT_EQ(rtt.srtt_ns, 50'000u);
+  sroce_rtt_sent(&rtt, 102, false, 3'050'000);
+  sroce_rtt_answered(&rtt, 102, 3'150'000);
+  EXPECT_EQ(rtt.srtt_ns, 50'000u - 6'250u + 12'500u);
+}
+
+TEST(RttTiming, AnAnswerThatWaitedForOthersMakesItNoLonger) {
+  sroce_rtt rtt = after({8000});
+  sroce_rtt_sent(&rtt, 100, true, 1000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 1000 + 8000), 0u);
+  EXPECT_EQ(rtt.srtt_ns, 8000u);
+}
+
+TEST(RttTiming, AnAnswerThatWaitedForOthersMayMakeItShorter) {
+  sroce_rtt rtt = after({8000});
+  sroce_rtt_sent(&rtt, 100, true, 1000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 1000 + 7200), 0u);
+  EXPECT_EQ(rtt.srtt_ns, 7900u);
+}
+
+TEST(RttTiming, AnAnswerThatWaitedForOthersIsBelievedWhenMuchShorter) {
+  sroce_rtt rtt = after({2'000'000});
+  sroce_rtt_sent(&rtt, 100, true, 1000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 1000 + 60'000), 0u);
+  EXPECT_EQ(rtt.srtt_ns, 60'000u);
+  EXPECT_EQ(rtt.var_ns, 30'000u);
+}
+
+TEST(RttTiming, AnAnswerThatWaitedForOthersIsBetterThanNothing) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 100, true, 1000);
+  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
+  EXPECT_EQ(rtt.srtt_ns, 7000u);
+}
+
+TEST(RttProbe, OfATooLongFirstOneNoMoreIsBelievedThanWasGuessed) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 100, false, 1000);
+  sroce_rtt_sent_again(&rtt, 100, 1);
+  sroce_rtt_answered(&rtt, 100, 9'000'000);
+  EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 2000 * kMicrosecond);
+  EXPECT_EQ(sroce_rtt_repair_ns(&rtt), 2000 * kMicrosecond);
 }
 
 TEST(RttProbe, IsAGuessBeforeAnythingIsKnown) {

@@ -609,6 +609,21 @@ TEST(SelectiveRead, HowLongAnswersToRepairsTakeIsLearnt) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1007});
 }
 
+// Else waits would grow without end where much is lost: each counts the one before.
+TEST(SelectiveRead, ARepairThatWasLostMakesTheWaitLittleLonger) {
+  SelectiveRead sq(60);
+  const u64 wait_ns = sroce_rtt_repair_ns(&sq.req.rtt);
+  sq.answer_all({0, 1, 3, 4, 5});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
+  sq.now += 50 * wait_ns;
+  sq.answer_all({6, 7});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
+  sq.now += 50 * wait_ns;
+  sq.answer_all({2});
+  EXPECT_GT(sq.req.sel.answer_time.smoothed_ns, wait_ns);
+  EXPECT_LT(sq.req.sel.answer_time.smoothed_ns, 2 * wait_ns);
+}
+
 TEST(SelectiveRead, LongerThanTheSpanGoesOutAlone) {
   SelectiveQueue sq;
   sq.post(send_of(10));
