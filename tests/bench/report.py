@@ -63,17 +63,33 @@ def tcp_of(rows, row):
     return peers[0].median("tcp") if peers else None
 
 
+def undisturbed(rows, row):
+    """Of a row "CONDITION/FIGURE": the same figure where nothing impairs."""
+    name = "clean/" + row.name.partition("/")[2]
+    return next((r for r in rows if r.name == name), None)
+
+
+def ratio_columns(rows, types):
+    """What a table has beside the medians: names, and how each is made of a row."""
+    ours = [t for t in ("sroce", "native") if t in types]
+    yield from ((f"{t}/rxe", lambda row, t=t: ratio(row.median(t), row.median("rxe"))) for t in ours)
+    if "tcp" in types:
+        yield from ((f"{t}/TCP", lambda row, t=t: ratio(row.median(t), tcp_of(rows, row))) for t in ours)
+    if any(row.name.startswith("clean/") for row in rows):
+        yield from ((f"{t}/clean", lambda row, t=t: ratio(row.median(t), undisturbed(rows, row).median(t)))
+                    for t in types)
+
+
 def table(rows, types, out):
     columns = [t for t in types if t != "tcp"]
     shown = [r for r in rows if set(r.values) & set(columns)]
-    ours = [t for t in ("sroce", "native") if t in columns]
-    head = ["row", "unit"] + columns + [f"{t}/rxe" for t in ours] + [f"{t}/TCP" for t in ours]
+    ratios = list(ratio_columns(rows, types))
+    head = ["row", "unit"] + columns + [name for name, _ in ratios]
     lines = [head]
     for row in shown:
-        ratios = [ratio(row.median(t), row.median("rxe")) for t in ours]
-        ratios += [ratio(row.median(t), tcp_of(rows, row)) for t in ours]
+        values = [make(row) for _, make in ratios]
         lines.append([row.name, UNITS[row.kind]] + [row.cell(t) for t in columns] +
-                     ["-" if r is None else f"{r:.2f}" for r in ratios])
+                     ["-" if v is None else f"{v:.2f}" for v in values])
     lines += [[row.name, UNITS[row.kind], row.cell("tcp")] + [""] * (len(head) - 3)
               for row in rows if "tcp" in row.values]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
