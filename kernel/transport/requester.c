@@ -36,7 +36,7 @@
 /* Probes in a row answered sooner than a round trip: the next says how long one is. */
 #define HASTY_PROBES	3
 /* Probes in a row after which nothing that the peer said it holds is believed. */
-#define DOUBT_PROBES		3
+#define DOUBT_PROBES		5
 
 static u64 deadline_after(const struct sroce_requester *req, u64 now_ns)
 {
@@ -392,14 +392,15 @@ static u64 patience_ns(const struct sroce_requester *req)
 {
 	u64 wait_ns = req->gone_back ? sroce_rtt_repair_ns(&req->rtt) :
 				       sroce_rtt_probe_ns(&req->rtt);
-	u8 shift;
+	u8 shift = req->probe.unheard;
 
 	/*
-	 * Every other probe doubles it: where a fifth is lost each way one of three has no
-	 * answer, and eight in a row would often last for an ACK timeout. But a path may be
-	 * longer than the first guess.
+	 * To a selective peer, which is sent one packet, every other probe doubles it: where a
+	 * fifth is lost each way one of three has no answer, and in a thousand questions it would
+	 * soon last for an ACK timeout. But a path may be longer than the first guess.
 	 */
-	shift = req->rtt.srtt_ns ? req->probe.unheard / 2 : req->probe.unheard;
+	if (req->rtt.srtt_ns && sroce_requester_is_selective(req))
+		shift /= 2;
 	return min((wait_ns + req->probe.slack_ns) << shift, MAX_PROBE_NS);
 }
 
@@ -432,6 +433,9 @@ static void learn_patience(struct sroce_requester *req, u64 now_ns)
 		return;
 	}
 	probe->fresh = false;
+	/* The last question is longer ago than the first guess: the path is long. */
+	if (req->rtt.rough && since_ns >= sroce_rtt_probe_ns(&req->rtt))
+		req->rtt.rough = false;
 	if (since_ns >= req->rtt.min_ns) {
 		probe->hasty = 0;
 		probe->slack_ns -= probe->slack_ns / 4;
@@ -439,7 +443,7 @@ static void learn_patience(struct sroce_requester *req, u64 now_ns)
 		probe->hasty++;
 		probe->slack_ns = min(probe->slack_ns + 2 * since_ns, MAX_SLACK_NS);
 	} else {
-		/* No chance any more: READs behind others are not timed, the first was slow. */
+		/* No chance any more: of READs behind others no longer time is believed. */
 		probe->slack_ns = 0;
 		sroce_rtt_sample(&req->rtt, since_ns, now_ns);
 	}

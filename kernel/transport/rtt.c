@@ -59,7 +59,8 @@ void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
  */
 void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns)
 {
-	if (rtt->timing)
+	/* One that tells more takes the place of one that waits. */
+	if (rtt->timing && (waits || !rtt->waits))
 		return;
 	rtt->timing = true;
 	rtt->waits = waits;
@@ -86,16 +87,21 @@ void sroce_rtt_sent_again(struct sroce_rtt *rtt, u32 psn, u32 count)
 
 /*
  * No less than a round trip was measured. A shorter one than was thought is believed; where it is
- * much shorter, the first measurement was of a packet that was lost, or the path is another.
+ * much shorter, the first measurement was of a packet that was lost, or the path is another. How
+ * much round trips differ such bounds do not say.
  */
-static void take_bound(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
+static void take_bound(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
 {
 	if (sample_ns >= rtt->srtt_ns)
 		return;
-	if (sample_ns < rtt->srtt_ns / 2)
-		rtt->srtt_ns = 0;
 	rtt->rough = false;
-	sroce_rtt_sample(rtt, sample_ns, now_ns);
+	if (sample_ns < rtt->srtt_ns / 2) {
+		rtt->srtt_ns = 0;
+		sroce_rtt_sample(rtt, sample_ns, now_ns);
+		return;
+	}
+	rtt->srtt_ns = max(rtt->srtt_ns - (rtt->srtt_ns - sample_ns) / 8, 1u);
+	take_minimum(rtt, sample_ns, now_ns);
 }
 
 /**
@@ -116,16 +122,16 @@ u32 sroce_rtt_answered(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 	/* It was to leave later, but somebody did not keep to that. */
 	if (now_ns < rtt->timed_at_ns)
 		return 0;
-	sample_ns = now_ns - rtt->timed_at_ns;
+	sample_ns = clamp(now_ns - rtt->timed_at_ns, 1ull, MAX_SAMPLE_NS);
 	if (rtt->waits && rtt->srtt_ns) {
-		take_bound(rtt, sample_ns, now_ns);
+		take_bound(rtt, (u32)sample_ns, now_ns);
 		return 0;
 	}
 	if (rtt->rough)
 		rtt->srtt_ns = 0;
-	rtt->rough = rtt->again;
+	rtt->rough = rtt->again || rtt->waits;
 	sroce_rtt_sample(rtt, sample_ns, now_ns);
-	return (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);
+	return rtt->waits ? 0 : (u32)sample_ns;
 }
 
 /*
@@ -160,24 +166,19 @@ void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
 	rtt->round_end_ns = now_ns + rtt->srtt_ns;
 }
 
-/* Of what is known from a packet that was sent again only no more is believed than before. */
-static u64 believable_ns(const struct sroce_rtt *rtt, u64 wait_ns)
-{
-	if (!rtt->srtt_ns)
-		return FIRST_PROBE_NS;
-	return rtt->rough ? min(wait_ns, FIRST_PROBE_NS) : wait_ns;
-}
-
 /**
  * sroce_rtt_probe_ns() - how long an answer may take until it is missed
  * @rtt: the estimate
  *
- * Return: nanoseconds; a guess before the first sample.
+ * Return: nanoseconds; a guess before the first sample, and no more than that while there is only
+ * a rough one.
  */
 u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
 {
-	return believable_ns(rtt, rtt->srtt_ns + PROBE_FLOOR_NS +
-				  max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 2));
+	u64 wait_ns = (u64)rtt->srtt_ns + max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 2) +
+		      PROBE_FLOOR_NS;
+
+	return !rtt->srtt_ns ? FIRST_PROBE_NS : rtt->rough ? min(wait_ns, FIRST_PROBE_NS) : wait_ns;
 }
 
 /**
@@ -190,8 +191,9 @@ u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
  */
 u64 sroce_rtt_repair_ns(const struct sroce_rtt *rtt)
 {
-	return believable_ns(rtt, rtt->srtt_ns +
-				  max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 4));
+	if (!rtt->srtt_ns)
+		return FIRST_PROBE_NS;
+	return (u64)rtt->srtt_ns + max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 4);
 }
 
 /**

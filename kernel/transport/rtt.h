@@ -24,7 +24,7 @@
  * @timed_at_ns: when it was sent
  * @waits: its answer waits for others: the round trip is no longer than what is measured
  * @again: it has been sent again since
- * @rough: all that is known is one measurement of a packet that was sent again
+ * @rough: @srtt_ns is of a packet that was sent again, or whose answer waited: it may be too long
  * @round_start_ns: when the present round-trip time of counting began
  * @round_end_ns: when it ends
  * @round_packets: packets answered in it so far

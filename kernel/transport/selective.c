@@ -136,12 +136,13 @@ static void time_answer(struct sroce_requester *req, u32 psn, u32 count, u64 now
 {
 	struct sroce_answer_time *time = &req->sel.answer_time;
 
-	if (time->timing) {
-		time->again |= ((time->psn - psn) & SROCE_PSN_MASK) < count;
+	if (time->timing && ((time->psn - psn) & SROCE_PSN_MASK) >= count)
 		return;
-	}
+	time->again = time->timing;
+	time->last_ns = now_ns;
+	if (time->timing)
+		return;
 	time->timing = true;
-	time->again = false;
 	time->psn = psn;
 	time->at_ns = now_ns;
 }
@@ -150,17 +151,19 @@ static void time_answer(struct sroce_requester *req, u32 psn, u32 count, u64 now
  * Not Karn's rule: where an answer is not waited for long enough it is asked for once more each
  * time, and would never be timed. So it counts from the first time on. But where it was lost, that
  * counts the wait as well, and with every fifth packet lost waits would grow without end: one such
- * makes them somewhat longer only.
+ * makes them somewhat longer only. Sooner than a round trip it answers an earlier question.
  */
 static void take_answer_time(struct sroce_requester *req, u64 now_ns)
 {
 	struct sroce_answer_time *time = &req->sel.answer_time;
-	u64 sample_ns = sroce_elapsed_ns(now_ns, time->at_ns), most_ns = answer_wait_ns(req);
+	u64 sample_ns, most_ns;
 
 	if (!time->timing || !psn_map_has(&req->sel.done, time->psn))
 		return;
 	time->timing = false;
-	if (time->again)
+	sample_ns = sroce_elapsed_ns(now_ns, time->at_ns);
+	most_ns = answer_wait_ns(req);
+	if (time->again && sroce_elapsed_ns(now_ns, time->last_ns) >= req->rtt.min_ns)
 		sample_ns = min(sample_ns, most_ns + most_ns / 2);
 	if (time->smoothed_ns)
 		sample_ns = time->smoothed_ns - time->smoothed_ns / 8 + sample_ns / 8;
@@ -663,7 +666,9 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 	} else if (news) {
 		sroce_requester_heard(req, now_ns);
 	}
-	if (req->rtt.timing && psn_map_has(&sel->done, req->rtt.timed_psn))
+	if (req->rtt.timing &&
+	    sroce_requester_forward(req, req->rtt.timed_psn) < SROCE_PSN_MAP_SPAN &&
+	    psn_map_has(&sel->done, req->rtt.timed_psn))
 		sroce_requester_acked(req, 0, sroce_rtt_answered(&req->rtt, req->rtt.timed_psn,
 								 now_ns), now_ns);
 	if (sroce_requester_probe_answered(req, now_ns) && !plan->rewind)

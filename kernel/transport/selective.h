@@ -48,6 +48,7 @@ struct sroce_repairs {
  * @again: it has been asked for once more meanwhile
  * @psn: which one
  * @at_ns: since when
+ * @last_ns: when it was asked for last
  *
  * It may stand in a queue that the first answers of idle times, and ACKs, do not meet.
  */
@@ -57,6 +58,7 @@ struct sroce_answer_time {
 	bool	again;
 	u32	psn;
 	u64	at_ns;
+	u64	last_ns;
 };
 
 /**

@@ -117,6 +117,17 @@ void add_loss(std::vector<Scenario>& table) {
     heavy.limits = {at_least(Metric::goodput, operation == Operation::read ? 300 : 750)};
     table.push_back(heavy);
   }
+  // The first probes come long before the first answer.
+  Scenario distant;
+  distant.name = "loss/read-10ms/1.0%/sroce-sroce";
+  distant.operation = Operation::read;
+  distant.rate_mbps = 1'000;
+  distant.rtt_ns = 10 * kMilli;
+  distant.depth = 16;
+  distant.faults.loss_ppm = 10'000;
+  distant.packets = kLong;
+  distant.limits = {at_least(Metric::goodput, 250)};
+  table.push_back(distant);
   // More is asked for than a map reaches.
   for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard}) {
     Scenario large;

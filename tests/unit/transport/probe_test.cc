@@ -105,6 +105,26 @@ TEST(Probe, EveryOtherOneIsTwiceAsPatient) {
   }
 }
 
+// One message at a time: each would be probed, so that no round trip is ever measured.
+TEST(Probe, OnALongPathTheFirstRoundTripIsBelievedThoughItsPacketWasSentAgain) {
+  SendQueue sq({.ack_timeout_ns = 0, .adaptive = true, .selective = true});
+  constexpr u64 kRoundTripNs = 25 * kMillisecond;
+  const u64 sent_ns = sq.now;
+  sq.post(send_of(10));
+  sq.send_all();
+  while (sroce_requester_deadline(&sq.req) < sent_ns + kRoundTripNs) {
+    sq.expire();
+    sq.send_all();
+  }
+  sq.now = sent_ns + kRoundTripNs;
+  sq.receive(selective(ack(1000)));
+  sq.completions();
+  EXPECT_EQ(sq.req.rtt.min_ns, kRoundTripNs) << sq.req.probe.asks;
+  sq.post(send_of(10));
+  sq.send_all();
+  EXPECT_GE(sroce_requester_deadline(&sq.req), sq.now + kRoundTripNs);
+}
+
 // A path may be longer than the first guess.
 TEST(Probe, EachOneIsTwiceAsPatientBeforeAnythingIsKnown) {
   SendQueue sq({.ack_timeout_ns = 0, .adaptive = true, .selective = true});
@@ -382,11 +402,11 @@ TEST(Probe, OneEarlyAnswerDoesNotShortenTheRoundTripTwoInARowDo) {
   EXPECT_EQ(sq.req.rtt.min_ns, 5 * kMicrosecond);
 }
 
-TEST(Probe, AThirdInVainMakesTheSenderDoubtASelectivePeer) {
+TEST(Probe, AFifthInVainMakesTheSenderDoubtASelectivePeer) {
   AdaptiveSends sq(6, {.ack_timeout_ns = 0, .selective = true});
   sq.receive_sack(999, {1001, 1002});
   EXPECT_EQ(sq.req.sel.done_data, 2u);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 5; i++) {
     sq.expire();
     sq.send_all();
     EXPECT_EQ(sq.req.sel.done_data, 2u) << i;

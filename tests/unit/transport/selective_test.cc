@@ -609,6 +609,20 @@ TEST(SelectiveRead, HowLongAnswersToRepairsTakeIsLearnt) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1007});
 }
 
+// Its PSN, taken modulo the map's span, is that of a response.
+TEST(SelectiveRead, WhatIsTimedFarBehindItIsNotAnsweredByItsResponses) {
+  SelectiveRead sq(5000);
+  sq.req.rtt.timing = false;
+  sq.post(send_of(10));
+  sq.send_all();
+  ASSERT_TRUE(sq.req.rtt.timing);
+  ASSERT_EQ(sq.req.rtt.timed_psn, 6000u);
+  sq.now += kMicrosecond;
+  sq.answer_all({0, 5000 % SROCE_PSN_MAP_SPAN});
+  EXPECT_TRUE(sq.req.rtt.timing);
+  EXPECT_EQ(sq.req.rtt.min_ns, 20 * kMicrosecond);
+}
+
 // Else waits would grow without end where much is lost: each counts the one before.
 TEST(SelectiveRead, ARepairThatWasLostMakesTheWaitLittleLonger) {
   SelectiveRead sq(60);
