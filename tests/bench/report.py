@@ -63,10 +63,10 @@ def tcp_of(rows, row):
     return peers[0].median("tcp") if peers else None
 
 
-def undisturbed(rows, row):
-    """Of a row "CONDITION/FIGURE": the same figure where nothing impairs."""
+def undisturbed(rows, row, kind_of_device):
+    """Of a row "CONDITION/FIGURE": the median of that figure where nothing impairs."""
     name = "clean/" + row.name.partition("/")[2]
-    return next((r for r in rows if r.name == name), None)
+    return next((r.median(kind_of_device) for r in rows if r.name == name), None)
 
 
 def ratio_columns(rows, types):
@@ -76,8 +76,7 @@ def ratio_columns(rows, types):
     if "tcp" in types:
         yield from ((f"{t}/TCP", lambda row, t=t: ratio(row.median(t), tcp_of(rows, row))) for t in ours)
     if any(row.name.startswith("clean/") for row in rows):
-        yield from ((f"{t}/clean", lambda row, t=t: ratio(row.median(t), undisturbed(rows, row).median(t)))
-                    for t in types)
+        yield from ((f"{t}/clean", lambda row, t=t: ratio(row.median(t), undisturbed(rows, row, t))) for t in types)
 
 
 def table(rows, types, out):
