@@ -90,6 +90,8 @@ native()
 {
 	under clean
 	latencies clean
+	# netem in between, doing nothing, is not free either.
+	under netem delay 0
 	under loss_0.1% loss 0.1%
 	under loss_1% loss 1%
 	netem limit 100000 loss 1%
