@@ -189,7 +189,7 @@ static bool step(struct sroce_burst *burst, u32 *budget)
 	}
 	/* After a timeout a probe, or the few packets of a retry, pass: else none is used up. */
 	if (plan.action == SROCE_SEND_PACKETS &&
-	    !(req->timeout_shift && (req->probe.due || (plan.retransmit && !plan.repair))) &&
+	    !(req->timeout_shift && plan.retransmit && (!plan.repair || req->probe.due)) &&
 	    sroce_half_is_throttled(qp, &qp->send, burst->run.packets))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);

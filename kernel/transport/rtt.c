@@ -178,7 +178,9 @@ u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
 	u64 wait_ns = (u64)rtt->srtt_ns + max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 2) +
 		      PROBE_FLOOR_NS;
 
-	return !rtt->srtt_ns ? FIRST_PROBE_NS : rtt->rough ? min(wait_ns, FIRST_PROBE_NS) : wait_ns;
+	if (!rtt->srtt_ns)
+		return FIRST_PROBE_NS;
+	return rtt->rough ? min(wait_ns, FIRST_PROBE_NS) : wait_ns;
 }
 
 /**

@@ -138,7 +138,6 @@ static void time_answer(struct sroce_requester *req, u32 psn, u32 count, u64 now
 
 	if (time->timing && ((time->psn - psn) & SROCE_PSN_MASK) >= count)
 		return;
-	time->again = time->timing;
 	time->last_ns = now_ns;
 	if (time->timing)
 		return;
@@ -163,7 +162,8 @@ static void take_answer_time(struct sroce_requester *req, u64 now_ns)
 	time->timing = false;
 	sample_ns = sroce_elapsed_ns(now_ns, time->at_ns);
 	most_ns = answer_wait_ns(req);
-	if (time->again && sroce_elapsed_ns(now_ns, time->last_ns) >= req->rtt.min_ns)
+	if (time->last_ns != time->at_ns &&
+	    sroce_elapsed_ns(now_ns, time->last_ns) >= req->rtt.min_ns)
 		sample_ns = min(sample_ns, most_ns + most_ns / 2);
 	if (time->smoothed_ns)
 		sample_ns = time->smoothed_ns - time->smoothed_ns / 8 + sample_ns / 8;

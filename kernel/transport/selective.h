@@ -45,17 +45,16 @@ struct sroce_repairs {
  * struct sroce_answer_time - how long the answer to a READ asked for again takes
  * @smoothed_ns: about so long; 0: not known
  * @timing: one is being timed
- * @again: it has been asked for once more meanwhile
  * @psn: which one
  * @at_ns: since when
- * @last_ns: when it was asked for last
+ * @last_ns: when it was asked for last, @at_ns if that was once
  *
- * It may stand in a queue that the first answers of idle times, and ACKs, do not meet.
+ * It may stand in a queue that the first answers of idle times, and ACKs, do not meet. A READ whose
+ * request may be late, and is spared a repair for a round trip, counts as asked for.
  */
 struct sroce_answer_time {
 	u64	smoothed_ns;
 	bool	timing;
-	bool	again;
 	u32	psn;
 	u64	at_ns;
 	u64	last_ns;
