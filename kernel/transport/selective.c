@@ -329,14 +329,17 @@ static void note_late(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now
 		sel->late_packets = min(by, REORDER_MAX_PACKETS);
 }
 
-/* The peer holds the request of @psn; *@index is not behind it. Returns whether it is ours. */
-static bool take_held(struct sroce_requester *req, u32 psn, u32 *index, u64 now_ns)
+/*
+ * The peer holds @count PSNs from @psn on; *@index is not behind it. Returns how many of them have
+ * been taken note of; 0: they are not ours.
+ */
+static u32 take_held(struct sroce_requester *req, u32 psn, u32 count, u32 *index, u64 now_ns)
 {
 	const struct sroce_send_wqe *wqe;
 
 	for (;; ++*index) {
 		if (*index == req->posted)
-			return false;
+			return 0;
 		wqe = sroce_requester_wqe(req, *index);
 		if (((psn - wqe->first_psn) & SROCE_PSN_MASK) < wqe->psn_count)
 			break;
@@ -344,12 +347,15 @@ static bool take_held(struct sroce_requester *req, u32 psn, u32 *index, u64 now_
 	if (!wqe_is_data(wqe)) {
 		sroce_psn_map_add_range(&req->sel.waiting, psn,
 					sroce_selective_missing(req, wqe, psn));
-		return true;
+		return 1;
 	}
-	if (psn_before(psn, req->sel.top_psn))
+	if (psn_before(psn, req->sel.top_psn)) {
 		note_late(req, psn, req->sel.top_psn, now_ns);
-	mark_data(req, psn, 1);
-	return true;
+		count = 1;
+	}
+	count = min(count, (wqe_end_psn(wqe) - psn) & SROCE_PSN_MASK);
+	mark_data(req, psn, count);
+	return count;
 }
 
 /* Eight octets of a bitmap, fewer at its end. */
@@ -380,12 +386,16 @@ static void take_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack,
 		u64 news = sack_word(sack + i, bytes - i) & ~psn_map_from(&req->sel.done, psn) &
 			   ~psn_map_from(&req->sel.waiting, psn);
 
-		for (; news; news &= news - 1) {
-			u32 held = psn_add(psn, (u32)__builtin_ctzll(news));
+		while (news) {
+			u32 first = (u32)__builtin_ctzll(news), held = psn_add(psn, first);
+			u32 at = sroce_requester_forward(req, held), count;
+			u64 behind = ~(news >> first);
 
-			if (sroce_requester_forward(req, held) >= end ||
-			    !take_held(req, held, &index, now_ns))
+			count = min(behind ? (u32)__builtin_ctzll(behind) : 64, end - min(at, end));
+			count = count ? take_held(req, held, count, &index, now_ns) : 0;
+			if (!count)
 				return;
+			news &= ~(~0ull >> (64 - count) << first);
 		}
 	}
 }

@@ -212,6 +212,24 @@ TEST(SelectiveAck, OfAnythingButAnAcknowledgementIsForged) {
   EXPECT_EQ(sq.receive(pkt).reason, SROCE_DROP_SYNDROME);
 }
 
+// Bits that follow each other are taken together, and each request's part is its own.
+TEST(SelectiveAck, ARowOfWhatIsHeldMayCoverRequestsOfSeveralKinds) {
+  SelectiveQueue sq({.window_packets = 200});
+  sq.post(send_of(10));         // 1000
+  sq.post(send_of(3 * 1024));   // 1001 to 1003
+  sq.post(read_of(2 * 1024));   // 1004 and 1005
+  sq.post(send_of(70 * 1024));  // 1006 to 1075
+  sq.send_all();
+  Psns held = range(1001, 4);
+  for (u32 psn : range(1006, 70)) held.push_back(psn);
+  sq.receive_sack(999, held, 16);
+  EXPECT_EQ(sq.req.sel.done_data, 73u);
+  EXPECT_EQ(sroce_psn_map_count(&sq.req.sel.done, 1001, 75), 73u);
+  EXPECT_EQ(sroce_psn_map_count(&sq.req.sel.waiting, 1000, 76), 2u) << "all of the READ";
+  EXPECT_TRUE(psn_map_has(&sq.req.sel.waiting, 1005));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+}
+
 TEST(SelectiveAck, AnEmptyBitmapIsAnAck) {
   SelectiveSends sq(4);
   EXPECT_EQ(sq.receive_sack(1001, {}, 0).action, SROCE_ACK_ACCEPT);
