@@ -106,7 +106,7 @@ static void copy_recv_half(struct snapshot *copy, struct sroce_qp *qp)
 	spin_lock_bh(&qp->recv.lock);
 	copy_pace(&copy->recv, &qp->resp.cc);
 	copy->held_packets = qp->resp.reorder.count;
-	copy->held_bytes = qp->held_bytes;
+	copy->held_bytes = qp->hold ? qp->hold->bytes : 0;
 	copy->np = qp->np;
 	spin_unlock_bh(&qp->recv.lock);
 }

@@ -2,13 +2,16 @@
 /*
  * Packets that came before their turn, kept until it comes.
  *
- * The engine knows their PSNs and when the turn of each comes; here they lie,
- * in a tree by PSN, with their receive lock. Whatever the engine does not count
- * any more is trimmed. A QP, and a device, keep so much memory and no more:
- * what does not fit is a lost packet, and its sender will send it again.
+ * The engine knows their PSNs and when the turn of each comes; here they lie, as
+ * its set of PSNs does: a place for each PSN of a span, in shelves of 64 that are there
+ * while something lies on them. A tree would cost more than all else that keeping does, where
+ * one packet in a hundred is lost and nearly all others come before their turn. Whatever the
+ * engine does not count any more is trimmed. A QP, and a device, keep so much memory and no
+ * more: what does not fit is a lost packet, and its sender will send it again.
  */
-#include <linux/rbtree.h>
+#include <linux/prefetch.h>
 #include <linux/skbuff.h>
+#include <linux/slab.h>
 
 #include "datapath/qp.h"
 #include "transport/psn.h"
@@ -17,15 +20,16 @@
 #define HELD_BYTES_OF_QP	(16 * 1024 * 1024)
 #define HELD_BYTES_OF_DEVICE	(128 * 1024 * 1024)
 
+/* A shelf is a word of the engine's set. */
+static_assert(SROCE_SHELF_PLACES == 64);
+
 /**
  * struct held - in the control block of a held skb: struct sroce_rx is too large for it
- * @psn: its PSN
  * @offset: of its BTH from skb->data
  * @is_ipv4: as in struct sroce_rx
  * @vlan_id: as in struct sroce_rx
  */
 struct held {
-	u32	psn;
 	u32	offset;
 	bool	is_ipv4;
 	u16	vlan_id;
@@ -39,7 +43,7 @@ static struct held *held_of(struct sk_buff *skb)
 
 static void drop_share(struct sroce_qp *qp, const struct sk_buff *skb)
 {
-	qp->held_bytes -= skb->truesize;
+	qp->hold->bytes -= skb->truesize;
 	atomic_sub(skb->truesize, &qp->dev->held_bytes);
 }
 
@@ -47,13 +51,13 @@ static bool take_share(struct sroce_qp *qp, const struct sk_buff *skb)
 {
 	u32 bytes = skb->truesize;
 
-	if (qp->held_bytes + bytes > HELD_BYTES_OF_QP)
+	if (qp->hold->bytes + bytes > HELD_BYTES_OF_QP)
 		return false;
 	if (atomic_add_return(bytes, &qp->dev->held_bytes) > HELD_BYTES_OF_DEVICE) {
 		atomic_sub(bytes, &qp->dev->held_bytes);
 		return false;
 	}
-	qp->held_bytes += bytes;
+	qp->hold->bytes += bytes;
 	return true;
 }
 
@@ -77,22 +81,52 @@ static struct sk_buff *skb_of(const struct sroce_rx *rx, u32 *offset)
 	return skb;
 }
 
-static void insert(struct sroce_qp *qp, struct sk_buff *skb)
+static u32 shelf_of(u32 psn)
 {
-	struct rb_node **link = &qp->held.rb_node, *parent = rb_last(&qp->held);
+	return psn / SROCE_SHELF_PLACES % SROCE_SHELVES;
+}
 
-	/* Behind a hole most come in order. */
-	if (parent && psn_before(held_of(rb_to_skb(parent))->psn, held_of(skb)->psn))
-		link = &parent->rb_right;
-	else
-		parent = NULL;
-	while (*link) {
-		parent = *link;
-		link = psn_before(held_of(skb)->psn, held_of(rb_to_skb(parent))->psn) ?
-		       &parent->rb_left : &parent->rb_right;
-	}
-	rb_link_node(&skb->rbnode, parent, link);
-	rb_insert_color(&skb->rbnode, &qp->held);
+/* The place of a PSN, on a shelf that is there; else NULL. */
+static struct sk_buff **place_of(const struct sroce_hold *hold, u32 psn)
+{
+	struct sk_buff **shelf = hold->shelves[shelf_of(psn)];
+
+	return shelf ? &shelf[psn % SROCE_SHELF_PLACES] : NULL;
+}
+
+static struct sk_buff **make_place(struct sroce_qp *qp, u32 psn)
+{
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+	struct sk_buff ***shelf;
+
+	if (!qp->hold)
+		qp->hold = kzalloc(sizeof(*qp->hold), gfp);
+	if (!qp->hold)
+		return NULL;
+	shelf = &qp->hold->shelves[shelf_of(psn)];
+	if (!*shelf)
+		*shelf = kcalloc(SROCE_SHELF_PLACES, sizeof(**shelf), gfp);
+	return place_of(qp->hold, psn);
+}
+
+static void clear_away(struct sroce_hold *hold, u32 index)
+{
+	if (hold->counts[index])
+		return;
+	kfree(hold->shelves[index]);
+	hold->shelves[index] = NULL;
+}
+
+static struct sk_buff *take_out(struct sroce_qp *qp, u32 index, struct sk_buff **place)
+{
+	struct sk_buff *skb = *place;
+
+	*place = NULL;
+	qp->hold->counts[index]--;
+	qp->hold->count--;
+	drop_share(qp, skb);
+	clear_away(qp->hold, index);
+	return skb;
 }
 
 /**
@@ -104,38 +138,43 @@ static void insert(struct sroce_qp *qp, struct sk_buff *skb)
  */
 bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	struct sk_buff *skb;
+	struct sk_buff **place = make_place(qp, rx->pkt.psn), *skb;
 	u32 offset;
 
-	skb = skb_of(rx, &offset);
-	if (!skb)
+	if (!place || WARN_ON_ONCE(*place))
 		return false;
-	if (!take_share(qp, skb)) {
+	skb = skb_of(rx, &offset);
+	if (!skb || !take_share(qp, skb)) {
 		kfree_skb(skb);
+		clear_away(qp->hold, shelf_of(rx->pkt.psn));
 		return false;
 	}
 	/* Its sender may be on this host, and waits for it to leave. */
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
+	skb->dev = NULL;
 	*held_of(skb) = (struct held) {
-		.psn = rx->pkt.psn,
 		.offset = offset,
 		.is_ipv4 = rx->is_ipv4,
 		.vlan_id = rx->vlan_id,
 	};
-	insert(qp, skb);
+	*place = skb;
+	qp->hold->counts[shelf_of(rx->pkt.psn)]++;
+	qp->hold->count++;
 	return true;
 }
 
-static void unlink(struct sroce_qp *qp, struct sk_buff *skb)
+/* The next ones have lain for long: they are out of the caches. */
+static void fetch_ahead(const struct sroce_hold *hold, u32 psn)
 {
-	rb_erase(&skb->rbnode, &qp->held);
-	/* The tree's node lies where the device was. */
-	skb->dev = NULL;
-	skb->next = NULL;
-	skb->prev = NULL;
-	drop_share(qp, skb);
+	struct sk_buff **place = place_of(hold, psn + 1);
+
+	if (place && *place)
+		prefetch((*place)->data);
+	place = place_of(hold, psn + 2);
+	if (place && *place)
+		prefetch(&(*place)->len);
 }
 
 /**
@@ -149,12 +188,13 @@ static void unlink(struct sroce_qp *qp, struct sk_buff *skb)
  */
 bool sroce_hold_take(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx)
 {
-	struct sk_buff *skb = skb_rb_first(&qp->held);
+	struct sk_buff **place = qp->hold ? place_of(qp->hold, psn) : NULL, *skb;
 	struct held *held;
 
-	if (WARN_ON_ONCE(!skb || held_of(skb)->psn != psn))
+	if (WARN_ON_ONCE(!place || !*place))
 		return false;
-	unlink(qp, skb);
+	fetch_ahead(qp->hold, psn);
+	skb = take_out(qp, shelf_of(psn), place);
 	held = held_of(skb);
 	*rx = (struct sroce_rx) {
 		.skb = skb,
@@ -174,18 +214,31 @@ bool sroce_hold_take(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *
 	return false;
 }
 
+static void trim_shelf(struct sroce_qp *qp, u32 index)
+{
+	const struct sroce_reorder *reorder = &qp->resp.reorder;
+	u64 counted = reorder->count ? reorder->held.words[index] : 0;
+	struct sk_buff **shelf = qp->hold->shelves[index];
+	u32 i;
+
+	/* The shelf goes with the last that lies there. */
+	for (i = 0; i < SROCE_SHELF_PLACES && qp->hold->shelves[index]; i++)
+		if (shelf[i] && !(counted >> i & 1))
+			kfree_skb(take_out(qp, index, &shelf[i]));
+}
+
 /**
  * sroce_hold_trim() - drop what the engine does not count as held any more
  * @qp: the QP, its receive lock held
+ *
+ * It counts nothing that is not here: as many are the same.
  */
 void sroce_hold_trim(struct sroce_qp *qp)
 {
-	struct sk_buff *skb;
+	u32 i;
 
-	while ((skb = skb_rb_first(&qp->held))) {
-		if (qp->resp.reorder.count && !psn_before(held_of(skb)->psn, qp->resp.epsn))
-			return;
-		unlink(qp, skb);
-		kfree_skb(skb);
-	}
+	if (!qp->hold || qp->hold->count == qp->resp.reorder.count)
+		return;
+	for (i = 0; i < SROCE_SHELVES; i++)
+		trim_shelf(qp, i);
 }

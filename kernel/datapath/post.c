@@ -92,7 +92,7 @@ static bool write_payload(const struct sroce_qp *qp, const struct ib_send_wr *wr
 
 	if (wqe_is_local(wqe->opcode))
 		return true;
-	if (wr->num_sge < 0 || wr->num_sge > qp->init_attr.cap.max_send_sge)
+	if (wr->num_sge < 0 || wr->num_sge > qp->attr.cap.max_send_sge)
 		return false;
 	for (i = 0; i < wr->num_sge; i++)
 		length += wr->sg_list[i].length;
@@ -119,7 +119,7 @@ static int write_wqe(const struct sroce_qp *qp, const struct ib_send_wr *wr,
 {
 	struct sroce_wqe_limits limits = {
 		.service = qp->service,
-		.max_sge = qp->init_attr.cap.max_send_sge,
+		.max_sge = qp->attr.cap.max_send_sge,
 		.max_inline_bytes = qp->max_inline,
 		.mtu_bytes = qp->req.attr.mtu_bytes,
 	};
@@ -229,7 +229,7 @@ static int post_recv_one(struct sroce_qp *qp, const struct ib_recv_wr *wr)
 	u32 index = *ring->producer & ring->mask;
 	struct rxe_recv_wqe *slot;
 
-	if (wr->num_sge < 0 || wr->num_sge > qp->init_attr.cap.max_recv_sge)
+	if (wr->num_sge < 0 || wr->num_sge > qp->attr.cap.max_recv_sge)
 		return -EINVAL;
 	if (sroce_ring_available(ring) == ring->mask)
 		return -ENOMEM;

@@ -139,6 +139,8 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	__skb_queue_purge(&qp->recv.out);
 	sroce_reorder_drop(&qp->resp);
 	sroce_hold_trim(qp);
+	kfree(qp->hold);
+	qp->hold = NULL;
 	dst_release(qp->send.dst);
 	dst_release(qp->recv.dst);
 	qp->send.dst = NULL;

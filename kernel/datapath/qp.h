@@ -64,6 +64,23 @@ struct sroce_ride {
 	u8	pause;
 };
 
+#define SROCE_SHELF_PLACES	64
+#define SROCE_SHELVES		(SROCE_PSN_MAP_SPAN / SROCE_SHELF_PLACES)
+
+/**
+ * struct sroce_hold - requests that came before their turn, see hold.c
+ * @count: how many
+ * @bytes: their memory
+ * @counts: how many lie on each shelf
+ * @shelves: each of places for 64 PSNs, or NULL
+ */
+struct sroce_hold {
+	u32	count;
+	u32	bytes;
+	u8	counts[SROCE_SHELVES];
+	struct sk_buff **shelves[SROCE_SHELVES];
+};
+
 /**
  * struct sroce_qp - a queue pair
  * @ibqp: first
@@ -74,8 +91,7 @@ struct sroce_ride {
  * @state: enum ib_qp_state; written with both locks held
  * @modify_lock: one modify_qp at a time; outermost
  * @sq_draining_notify: dispatch IB_EVENT_SQ_DRAINED when the drain is done
- * @attr: attributes as last set, for query
- * @init_attr: attributes at creation
+ * @attr: attributes as last set, for query; those of the queues from the beginning
  * @send_cq: completions of @req
  * @recv_cq: completions of @resp
  * @sq_sig_all: every send is signaled
@@ -97,8 +113,7 @@ struct sroce_ride {
  * @rq_lock: kernel posters of receives; irq-safe, innermost
  * @resources: storage of responder resources
  * @ride: ACKs that wait for a packet of the send half to travel with
- * @held: requests that came before their turn, by PSN (hold.c)
- * @held_bytes: their memory
+ * @hold: requests that came before their turn; NULL as long as none has
  * @np: notification point; with @recv.lock
  */
 struct sroce_qp {
@@ -113,7 +128,6 @@ struct sroce_qp {
 	struct mutex modify_lock;
 	u32	max_inline;
 	struct ib_qp_attr attr;
-	struct ib_qp_init_attr init_attr;
 	struct sroce_cq *send_cq;
 	struct sroce_cq *recv_cq;
 
@@ -134,8 +148,7 @@ struct sroce_qp {
 	spinlock_t rq_lock;
 	struct sroce_resource *resources;
 	struct sroce_ride ride;
-	struct rb_root held;
-	u32	held_bytes;
+	struct sroce_hold *hold;
 	struct sroce_np np;
 };
 

@@ -26,7 +26,7 @@ static void copy_rxe(const struct sroce_qp *qp, struct sroce_recv_wqe *wqe)
 	u32 num_sge = READ_ONCE(slot->dma.num_sge);
 
 	wqe->wr_id = READ_ONCE(slot->wr_id);
-	if (num_sge > qp->init_attr.cap.max_recv_sge) {
+	if (num_sge > qp->attr.cap.max_recv_sge) {
 		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
 		num_sge = 0;
 	}
@@ -42,7 +42,7 @@ static void copy_native(const struct sroce_qp *qp, struct sroce_recv_wqe *wqe)
 	u32 i;
 
 	wqe->wr_id = READ_ONCE(slot->wr_id);
-	for (i = 0; i < qp->init_attr.cap.max_recv_sge; i++) {
+	for (i = 0; i < qp->attr.cap.max_recv_sge; i++) {
 		memcpy(&wqe->sge[i], &from[i], sizeof(struct sroce_sge));
 		/* The copy counts. */
 		barrier();

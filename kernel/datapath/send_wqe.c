@@ -85,7 +85,7 @@ static void copy_payload(const struct sroce_qp *qp, const void *from, struct sro
 		wqe->num_sge = 0;
 		if (wqe->length <= qp->max_inline)
 			memcpy(wqe->inline_data, from, wqe->length);
-	} else if (wqe->num_sge <= qp->init_attr.cap.max_send_sge) {
+	} else if (wqe->num_sge <= qp->attr.cap.max_send_sge) {
 		memcpy(wqe->sge, from, wqe->num_sge * sizeof(struct sroce_sge));
 	}
 }
@@ -94,7 +94,7 @@ static enum sroce_wc_status check(const struct sroce_qp *qp, const struct sroce_
 {
 	struct sroce_wqe_limits limits = {
 		.service = qp->service,
-		.max_sge = qp->init_attr.cap.max_send_sge,
+		.max_sge = qp->attr.cap.max_send_sge,
 		.max_inline_bytes = qp->max_inline,
 		.mtu_bytes = qp->req.attr.mtu_bytes,
 	};

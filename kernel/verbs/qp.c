@@ -264,7 +264,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 		err = is_native(qp) ? offer_native_rings(qp, udata) : offer_rxe_rings(qp, udata);
 	if (err)
 		goto err_queues;
-	qp->init_attr = *init_attr;
+	qp->attr.cap = init_attr->cap;
 
 	err = sroce_qp_datapath_init(qp);
 	if (err)
@@ -309,8 +309,16 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	spin_unlock_bh(&qp->recv.lock);
 
 	attr->cur_qp_state = attr->qp_state;
-	attr->cap = qp->init_attr.cap;
-	*init_attr = qp->init_attr;
+	*init_attr = (struct ib_qp_init_attr) {
+		.event_handler = ibqp->event_handler,
+		.qp_context = ibqp->qp_context,
+		.send_cq = &qp->send_cq->ibcq,
+		.recv_cq = &qp->recv_cq->ibcq,
+		.cap = attr->cap,
+		.sq_sig_type = qp->sq_sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR,
+		.qp_type = ibqp->qp_type,
+		.port_num = ibqp->qp_type == IB_QPT_GSI ? SROCE_PORT : 0,
+	};
 	return 0;
 }
 
