@@ -15,8 +15,8 @@
 #include "datapath/qp.h"
 #include "trace.h"
 
-/* About 256 KiB in the stack stop a half, few packets left, or none, restart it. */
-#define QUEUED_BYTES_HIGH	(256 * 1024)
+/* About 128 KiB in the stack stop a half, few packets left, or none, restart it. */
+#define QUEUED_BYTES_HIGH	(128 * 1024)
 #define QUEUED_PACKETS_MIN	64
 #define QUEUED_PACKETS_MAX	256
 #define QUEUED_PACKETS_LOW	16
