@@ -10,6 +10,7 @@
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/cases/lib/types.sh
+. /share/vm/cases/lib/ulp.sh
 : "${ROUNDS:=3}" "${TYPES:=rxe siw sroce native tcp}" "${ONLY:=*}" "${SUBSET:=all}"
 export LIMIT=15
 
@@ -90,16 +91,6 @@ tcp_bandwidth()
 {
 	talk iperf3 -s -1 -- iperf3 -c "$A_IP" -t 1 -f k || return 0
 	awk '/receiver/ { for (i = 2; i <= NF; i++) if ($i == "Kbits/sec") printf "%.2f\n", $(i - 1) * 1000 / 8 / 1048576 }' <<<"$pair_output"
-}
-
-# A consumer inside the kernel, without system calls: tests/bench/ulp.
-ulp() # bw|rate|lat KIND BYTES CHAIN COUNT
-{
-	echo "$2 $A_DEV $B_DEV $3 $4 $5" >/sys/module/ulp_bench/parameters/run || return 0
-	awk -v kind="$1" -v bytes="$3" '
-		kind == "lat" { printf "%.3f\n", $1 / 1000 }
-		kind == "rate" { printf "%.3f\n", 1000000 / $1 }
-		kind == "bw" { printf "%.2f\n", bytes * 1000000000 / $1 / 1048576 }' /sys/module/ulp_bench/parameters/ns
 }
 
 value_of() # TYPE MTU KIND PROGRAM OPTION...
