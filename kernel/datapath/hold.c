@@ -9,6 +9,7 @@
  * engine does not count any more is trimmed. A QP, and a device, keep so much memory and no
  * more: what does not fit is a lost packet, and its sender will send it again.
  */
+#include <linux/bitops.h>
 #include <linux/prefetch.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
@@ -94,19 +95,20 @@ static struct sk_buff **place_of(const struct sroce_hold *hold, u32 psn)
 	return shelf ? &shelf[psn % SROCE_SHELF_PLACES] : NULL;
 }
 
-static struct sk_buff **make_place(struct sroce_qp *qp, u32 psn)
+static bool be_ready(struct sroce_qp *qp)
 {
-	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
-	struct sk_buff ***shelf;
+	if (!qp->hold)
+		qp->hold = kzalloc(sizeof(*qp->hold), GFP_ATOMIC | __GFP_NOWARN);
+	return qp->hold;
+}
 
-	if (!qp->hold)
-		qp->hold = kzalloc(sizeof(*qp->hold), gfp);
-	if (!qp->hold)
-		return NULL;
-	shelf = &qp->hold->shelves[shelf_of(psn)];
+static struct sk_buff **make_place(struct sroce_hold *hold, u32 psn)
+{
+	struct sk_buff ***shelf = &hold->shelves[shelf_of(psn)];
+
 	if (!*shelf)
-		*shelf = kcalloc(SROCE_SHELF_PLACES, sizeof(**shelf), gfp);
-	return place_of(qp->hold, psn);
+		*shelf = kcalloc(SROCE_SHELF_PLACES, sizeof(**shelf), GFP_ATOMIC | __GFP_NOWARN);
+	return place_of(hold, psn);
 }
 
 static void clear_away(struct sroce_hold *hold, u32 index)
@@ -138,15 +140,20 @@ static struct sk_buff *take_out(struct sroce_qp *qp, u32 index, struct sk_buff *
  */
 bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	struct sk_buff **place = make_place(qp, rx->pkt.psn), *skb;
+	struct sk_buff **place, *skb;
 	u32 offset;
 
-	if (!place || WARN_ON_ONCE(*place))
+	if (!be_ready(qp))
 		return false;
 	skb = skb_of(rx, &offset);
 	if (!skb || !take_share(qp, skb)) {
 		kfree_skb(skb);
-		clear_away(qp->hold, shelf_of(rx->pkt.psn));
+		return false;
+	}
+	place = make_place(qp->hold, rx->pkt.psn);
+	if (!place || WARN_ON_ONCE(*place)) {
+		drop_share(qp, skb);
+		kfree_skb(skb);
 		return false;
 	}
 	/* Its sender may be on this host, and waits for it to leave. */
@@ -174,7 +181,7 @@ static void fetch_ahead(const struct sroce_hold *hold, u32 psn)
 		prefetch((*place)->data);
 	place = place_of(hold, psn + 2);
 	if (place && *place)
-		prefetch(&(*place)->len);
+		prefetch(&(*place)->data);
 }
 
 /**
@@ -221,6 +228,8 @@ static void trim_shelf(struct sroce_qp *qp, u32 index)
 	struct sk_buff **shelf = qp->hold->shelves[index];
 	u32 i;
 
+	if (hweight64(counted) == qp->hold->counts[index])
+		return;
 	/* The shelf goes with the last that lies there. */
 	for (i = 0; i < SROCE_SHELF_PLACES && qp->hold->shelves[index]; i++)
 		if (shelf[i] && !(counted >> i & 1))
@@ -231,7 +240,7 @@ static void trim_shelf(struct sroce_qp *qp, u32 index)
  * sroce_hold_trim() - drop what the engine does not count as held any more
  * @qp: the QP, its receive lock held
  *
- * It counts nothing that is not here: as many are the same.
+ * It counts nothing that is not here: as many are the same ones, of all or of a shelf.
  */
 void sroce_hold_trim(struct sroce_qp *qp)
 {

@@ -68,7 +68,7 @@ struct sroce_ride {
 #define SROCE_SHELVES		(SROCE_PSN_MAP_SPAN / SROCE_SHELF_PLACES)
 
 /**
- * struct sroce_hold - requests that came before their turn, see hold.c
+ * struct sroce_hold - requests that came before their turn, see hold.c; all of it with the receive lock
  * @count: how many
  * @bytes: their memory
  * @counts: how many lie on each shelf
@@ -113,7 +113,7 @@ struct sroce_hold {
  * @rq_lock: kernel posters of receives; irq-safe, innermost
  * @resources: storage of responder resources
  * @ride: ACKs that wait for a packet of the send half to travel with
- * @hold: requests that came before their turn; NULL as long as none has
+ * @hold: requests that came before their turn; NULL until the first one; with @recv.lock
  * @np: notification point; with @recv.lock
  */
 struct sroce_qp {

@@ -345,9 +345,10 @@ static u32 take_held(struct sroce_requester *req, u32 psn, u32 count, u32 *index
 			break;
 	}
 	if (!wqe_is_data(wqe)) {
-		sroce_psn_map_add_range(&req->sel.waiting, psn,
-					sroce_selective_missing(req, wqe, psn));
-		return 1;
+		u32 missing = sroce_selective_missing(req, wqe, psn);
+
+		sroce_psn_map_add_range(&req->sel.waiting, psn, missing);
+		return min(count, missing);
 	}
 	if (psn_before(psn, req->sel.top_psn)) {
 		note_late(req, psn, req->sel.top_psn, now_ns);

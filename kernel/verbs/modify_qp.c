@@ -173,8 +173,9 @@ static int resize_resources(struct sroce_qp *qp, u32 capacity)
 static void remember(struct ib_qp_attr *kept, enum ib_qp_state to, const struct ib_qp_attr *attr,
 		     int mask)
 {
+	/* The queues stay as large as they are, and are looked at without a lock. */
 	if (to == IB_QPS_RESET)
-		memset(kept, 0, sizeof(*kept));
+		*kept = (struct ib_qp_attr) { .cap = kept->cap };
 	if (mask & IB_QP_ACCESS_FLAGS)
 		kept->qp_access_flags = attr->qp_access_flags;
 	if (mask & IB_QP_PKEY_INDEX)

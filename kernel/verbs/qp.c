@@ -310,14 +310,13 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	attr->cur_qp_state = attr->qp_state;
 	*init_attr = (struct ib_qp_init_attr) {
-		.event_handler = ibqp->event_handler,
 		.qp_context = ibqp->qp_context,
 		.send_cq = &qp->send_cq->ibcq,
 		.recv_cq = &qp->recv_cq->ibcq,
 		.cap = attr->cap,
 		.sq_sig_type = qp->sq_sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR,
 		.qp_type = ibqp->qp_type,
-		.port_num = ibqp->qp_type == IB_QPT_GSI ? SROCE_PORT : 0,
+		.port_num = ibqp->port,
 	};
 	return 0;
 }

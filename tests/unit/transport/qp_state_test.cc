@@ -132,8 +132,8 @@ TEST(QpStateUd, ReliableAttributesAreRefused) {
             SROCE_TRANSITION_EXTRA);
 }
 
-// With these a struct sroce_qp just fits into the 4 KiB that the allocator has; one byte more makes
-// 8 of it.
+// With these a struct sroce_qp just fits, as Debian configures its kernels, into the 4 KiB that the
+// allocator has; a byte more makes 8 of it.
 TEST(QpState, TheEngineOfAQueuePairLeavesRoomInAPage) {
   EXPECT_LE(sizeof(sroce_requester) + sizeof(sroce_responder), 2640u);
 }
