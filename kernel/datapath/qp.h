@@ -19,6 +19,7 @@
 #include "datapath/cq.h"
 #include "datapath/device.h"
 #include "datapath/half.h"
+#include "datapath/hold.h"
 #include "datapath/ring.h"
 #include "transport/qp_state.h"
 #include "transport/requester.h"
@@ -62,23 +63,6 @@ struct sroce_ride {
 	bool	waits;
 	bool	answers;
 	u8	pause;
-};
-
-#define SROCE_SHELF_PLACES	64
-#define SROCE_SHELVES		(SROCE_PSN_MAP_SPAN / SROCE_SHELF_PLACES)
-
-/**
- * struct sroce_hold - requests that came before their turn, see hold.c; all of it with the receive lock
- * @count: how many
- * @bytes: their memory
- * @counts: how many lie on each shelf
- * @shelves: each of places for 64 PSNs, or NULL
- */
-struct sroce_hold {
-	u32	count;
-	u32	bytes;
-	u8	counts[SROCE_SHELVES];
-	struct sk_buff **shelves[SROCE_SHELVES];
 };
 
 /**
@@ -269,11 +253,6 @@ void sroce_receive(struct sroce_rx *rx);
 bool sroce_half_hears(const struct sroce_qp *qp, const struct sroce_half *half,
 		      const struct sroce_rx *rx);
 void sroce_receive_held(struct sroce_qp *qp, u64 now_ns, u32 *budget);
-
-/* hold.c */
-bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx);
-bool sroce_hold_take(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx);
-void sroce_hold_trim(struct sroce_qp *qp);
 
 /* notify.c */
 void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx);

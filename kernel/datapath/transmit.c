@@ -15,7 +15,7 @@
 #include "datapath/qp.h"
 #include "trace.h"
 
-/* 128 KiB in the stack stop a half, or 64 packets if they have more; few left, or none, restart it. */
+/* 128 KiB in the stack stop a half, or 64 packets that have more; few left restart it. */
 #define QUEUED_BYTES_HIGH	(128 * 1024)
 #define QUEUED_PACKETS_MIN	64
 #define QUEUED_PACKETS_MAX	256

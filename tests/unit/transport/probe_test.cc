@@ -105,6 +105,18 @@ TEST(Probe, EveryOtherOneIsTwiceAsPatient) {
   }
 }
 
+// What it may be sent again for a probe is all that is under way.
+TEST(Probe, OfAStandardPeerEachOneIsTwiceAsPatient) {
+  AdaptiveSends sq(1, {.ack_timeout_ns = 0});
+  const u64 first_ns = sroce_requester_deadline(&sq.req) - sq.now;
+  for (const u64 times : {1u, 2u, 4u}) {
+    const u64 before_ns = sq.now;
+    sq.expire();
+    sq.send_all();
+    EXPECT_EQ(sq.now - before_ns, times * first_ns);
+  }
+}
+
 // One message at a time: each would be probed, so that no round trip is ever measured.
 TEST(Probe, OnALongPathTheFirstRoundTripIsBelievedThoughItsPacketWasSentAgain) {
   SendQueue sq({.ack_timeout_ns = 0, .adaptive = true, .selective = true});
