@@ -9,7 +9,7 @@ DESTDIR ?=
 # The module: KDIR is a kernel's build folder, ARCH=um goes along for User-mode Linux. Each kernel has
 # its own folder of links to the sources, because old kbuild puts objects beside them.
 KDIR    ?= /lib/modules/$(shell uname -r)/build
-RELEASE  = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
+RELEASE  = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 NAME    ?= $(RELEASE)
 MODULE   = $(BUILD)/module/$(NAME)
 KBUILD   = $(MAKE) -C $(KDIR) M=$(MODULE) $(if $(ARCH),ARCH=$(ARCH)) $(if $(W),W=$(W)) $(if $(C),C=$(C))
@@ -40,7 +40,7 @@ module: module-links
 	@echo 'built $(MODULE)/sroce.ko'
 
 module-links:
-	@test -n '$(NAME)' || { echo 'no kernel build folder at KDIR=$(KDIR)' >&2; exit 1; }
+	@test -n '$(NAME)' || { echo 'no kernel build folder at KDIR=$(KDIR): linux-headers of this kernel, or make module $$(scripts/kdir 6.12)' >&2; exit 1; }
 	@mkdir -p $(MODULE)
 	@cp -rsfT $(CURDIR)/kernel $(MODULE)/kernel
 	@ln -sf $(CURDIR)/Kbuild $(MODULE)/Kbuild

@@ -31,6 +31,26 @@ constexpr char examples[] =
 
 constexpr char see_help[] = "see: sroce --help";
 
+constexpr char more_in_help[] = "Examples and exit status: sroce --help\n";
+
+constexpr char set_footer[] =
+    "All parameters of a call are set, or none. sroce show DEV lists them with ranges, defaults "
+    "and\n"
+    "units. cc (none, dcqcn or delay) and selective (0 or 1) are for queue pairs that connect\n"
+    "afterwards, all others work at once.\n\n"
+    "  sroce set sroce0 cc dcqcn rp_ai_rate 5\n";
+
+constexpr char qp_footer[] =
+    "Two lines for each queue pair; of the second:\n"
+    "  cc         algorithm of congestion control / what it is doing\n"
+    "  rate, target, cwnd, alpha   while they limit; resp_... the same for its READ responses\n"
+    "  rtt        smoothed / deviation, and minrtt: milliseconds\n"
+    "  inflight   packets; retrans, timeouts, probes: sent again, why\n"
+    "  cnp, cuts  congestion notifications taken, and what they led to\n"
+    "  selective  offered (no answer yet), on, or off (a standard peer: go-back-N)\n"
+    "  held       packets / bytes that came before their turn\n"
+    "  ce, cnp_sent   packets marked on their way here, and notifications sent for them\n";
+
 std::string footer() {
   std::string text = std::string(examples) + "\nExit status:\n";
   for (const auto& [code, meaning] : exit_code_texts()) {
@@ -56,7 +76,7 @@ struct CommandLine {
       return failure_text(Failure(ExitCode::usage, error.what(), see_help));
     });
     app.set_version_flag("--version", "sroce " SROCE_VERSION);
-    app.footer(footer());
+    app.footer(more_in_help);  // subcommands inherit it
 
     auto* add_command = app.add_subcommand("add", "Attach a new device to a network interface");
     add_command->add_option("IF", add.netdev, "network interface")->required();
@@ -70,6 +90,7 @@ struct CommandLine {
     status_command->add_flag("-j,--json", json, "print JSON");
     status_command->add_flag("-a,--all", status.all, "show devices of the in-tree rdma_rxe too");
     add_module_commands();
+    app.footer(footer());
   }
 
   void add_module_commands() {
@@ -80,10 +101,12 @@ struct CommandLine {
     auto* set_command = app.add_subcommand("set", "Set parameters of a device");
     set_command->add_option("DEV", set.device, "device name")->required();
     set_command->add_option("NAME-VALUE", set.pairs, "NAME VALUE, any number of times")->required();
+    set_command->footer(set_footer);
 
     auto* qp_command = app.add_subcommand("qp", "Show queue pairs and what they are doing");
     qp_command->add_option("DEV", qp.device, "only those of this device");
     qp_command->add_flag("-j,--json", json, "print JSON");
+    qp_command->footer(qp_footer);
   }
 
   void run(System& system, std::ostream& out) {

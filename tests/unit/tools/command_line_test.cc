@@ -14,6 +14,7 @@ namespace {
 
 using test::FakeMachine;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 struct Outcome {
@@ -46,6 +47,16 @@ TEST(CommandLine, HelpShowsExamplesAndEveryExitStatus) {
   EXPECT_EQ(help.status, 0);
   EXPECT_THAT(help.out, HasSubstr("sroce add eth0 "));
   for (const auto& [code, text] : exit_code_texts()) EXPECT_THAT(help.out, HasSubstr(text));
+}
+
+TEST(CommandLine, HelpOfACommandIsItsOwn) {
+  FakeMachine machine;
+  const Outcome set = run(machine, {"set", "--help"});
+  EXPECT_EQ(set.status, 0);
+  EXPECT_THAT(set.out, HasSubstr("none, dcqcn or delay"));
+  EXPECT_THAT(set.out, Not(HasSubstr("sroce add eth0")));
+  EXPECT_THAT(run(machine, {"qp", "--help"}).out, HasSubstr("selective"));
+  EXPECT_THAT(run(machine, {"add", "--help"}).out, HasSubstr("sroce --help"));
 }
 
 TEST(CommandLine, VersionIsPrinted) {

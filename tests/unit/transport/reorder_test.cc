@@ -276,7 +276,9 @@ TEST(ReorderStarve, TheSamePacketAgainIsKnownAsKeptOrTaken) {
 
 TEST(ReorderStarve, WithoutMemoryItIsRefused) {
   PatientQueue rq;
-  rq.receive(send_only(2000, 10), {.status = SROCE_MEM_BAD_LOCAL});
+  sroce_recv_result result{};
+  result.status = SROCE_MEM_BAD_LOCAL;
+  rq.receive(send_only(2000, 10), result);
   expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
 }
 
