@@ -38,8 +38,8 @@ std::string module_cure(ModuleState module, const std::string& kernel_release) {
            "(a kernel under Secure Boot refuses modules that are not signed)";
   return "install it for kernel " + kernel_release +
          " with: make install && modprobe sroce\n"
-         "or try it without installing: make module && modprobe -a ib_uverbs udp_tunnel "
-         "ip6_udp_tunnel && insmod build/module/" +
+         "or try it without installing: make module && modprobe -a ib_uverbs rdma_ucm "
+         "udp_tunnel ip6_udp_tunnel && insmod build/module/" +
          kernel_release + "/sroce.ko";
 }
 
