@@ -15,7 +15,6 @@
 #include <linux/slab.h>
 
 #include "datapath/qp.h"
-#include "transport/psn.h"
 
 /* A map's span of the packets of a veth with MTU 4096 have about 16 MiB. */
 #define HELD_BYTES_OF_QP	(16 * 1024 * 1024)
