@@ -105,7 +105,7 @@ TEST(Probe, EveryOtherOneIsTwiceAsPatient) {
   }
 }
 
-// What it may be sent again for a probe is all that is under way.
+// To it all that is under way may be sent again for a probe.
 TEST(Probe, OfAStandardPeerEachOneIsTwiceAsPatient) {
   AdaptiveSends sq(1, {.ack_timeout_ns = 0});
   const u64 first_ns = sroce_requester_deadline(&sq.req) - sq.now;
