@@ -27,9 +27,12 @@ static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_half *half)
 {
 	u32 mtu_bytes = half->side == SROCE_SEND_SIDE ? qp->req.attr.mtu_bytes :
 							qp->resp.attr.mtu_bytes;
+	u32 packets = clamp_t(u32, QUEUED_BYTES_HIGH / max(mtu_bytes, 256u), QUEUED_PACKETS_MIN,
+			      QUEUED_PACKETS_MAX);
 
-	return clamp_t(u32, QUEUED_BYTES_HIGH / max(mtu_bytes, 256u), QUEUED_PACKETS_MIN,
-		       QUEUED_PACKETS_MAX);
+	/* What is sent again stands behind them, and the peer holds all that comes meanwhile. */
+	return half->side == SROCE_SEND_SIDE ? packets >> sroce_requester_repairing(&qp->req) :
+					       packets;
 }
 
 /* The last packets before the low mark restart the half, once. */

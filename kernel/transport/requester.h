@@ -252,6 +252,12 @@ static inline bool sroce_requester_is_selective(const struct sroce_requester *re
 	return req->sel.mode == SROCE_SELECTIVE_ON;
 }
 
+/* For how many round trips in a row, up to two, has something been sent again out of its turn? */
+static inline u32 sroce_requester_repairing(const struct sroce_requester *req)
+{
+	return req->sel.repairs[0].any + req->sel.repairs[1].any;
+}
+
 void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns);
 void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 now_ns);
 void sroce_requester_rewind(struct sroce_requester *req, u32 psn);

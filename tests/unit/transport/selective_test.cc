@@ -285,6 +285,24 @@ TEST(SelectiveHole, WhoseRepairWasLostIsFilledAgain) {
   }
 }
 
+// The shell has the less in front of repairs the longer there are any.
+TEST(SelectiveHole, IsUnderRepairUntilARoundTripHasNoNewOne) {
+  SelectiveSends sq(14);
+  EXPECT_EQ(sroce_requester_repairing(&sq.req), 0u);
+  const u64 wait_ns = sroce_rtt_repair_ns(&sq.req.rtt);
+  sq.receive_sack(999, {1001, 1002, 1003});
+  sq.send_all();
+  EXPECT_EQ(sroce_requester_repairing(&sq.req), 1u);
+  sq.now += wait_ns / 2;
+  sq.receive_sack(999, {1001, 1002, 1003, 1005, 1006, 1007});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1004});
+  EXPECT_EQ(sroce_requester_repairing(&sq.req), 2u);
+  sq.now += wait_ns;
+  sq.receive(selective(ack(1007)));
+  sq.receive(selective(ack(1008)));
+  EXPECT_EQ(sroce_requester_repairing(&sq.req), 0u);
+}
+
 TEST(SelectiveHole, APacketThatWasOnlyLateTeachesPatience) {
   SelectiveQueue sq({.slots = 64});
   // So many that the path is known to hold some.
