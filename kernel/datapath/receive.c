@@ -368,7 +368,7 @@ static void receive(struct receiver *to, struct sroce_rx *rx)
 {
 	u32 flags = rx->pkt.info->flags;
 	struct sroce_qp *qp = to->qp;
-	bool responds = flags & SROCE_OPF_RESPONSE;
+	bool responds = flags & SROCE_OPF_RESPONSE, goes_on = sroce_rx_goes_on(rx);
 
 	if (flags & SROCE_OPF_CNP) {
 		run_half(to, rx);
@@ -380,11 +380,11 @@ static void receive(struct receiver *to, struct sroce_rx *rx)
 	if (!to->hears) {
 		drop(rx, SROCE_CTR_DROP_ADDRESS);
 	} else if (responds) {
-		if (sroce_completer_merges(&qp->req, &rx->pkt))
+		if (goes_on && sroce_completer_merges(&qp->req, &rx->pkt))
 			sroce_rx_merge(rx);
 		take_response(qp, rx);
 	} else {
-		if (sroce_responder_merges(&qp->resp, &rx->pkt))
+		if (goes_on && sroce_responder_merges(&qp->resp, &rx->pkt))
 			sroce_rx_merge(rx);
 		take_request(qp, rx);
 	}

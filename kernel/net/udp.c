@@ -172,7 +172,7 @@ static void take_packets(struct sroce_rx *rx, u32 count)
 
 /**
  * sroce_rx_merge() - take the packets that continue the current one together with it
- * @rx: a packet without extended headers, whose ICRC is right
+ * @rx: a packet without extended headers, whose ICRC is right; sroce_rx_goes_on()
  *
  * @rx->pkt.count and its payload grow; no packet is passed over. The ICRCs of those that come in
  * are NOT checked yet: by sroce_rx_verify(), or while they are copied, see place.c.
@@ -181,7 +181,7 @@ void sroce_rx_merge(struct sroce_rx *rx)
 {
 	u32 count = 1, left;
 
-	if (!rx->at || rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes)
+	if (rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes)
 		return;
 	left = min(rx->piece_bytes, rx->skb->len - rx->offset);
 	while ((count + 1) * rx->bytes <= left &&

@@ -442,8 +442,10 @@ static void move_repairs(const struct sroce_requester *req, struct sroce_repairs
 {
 	u32 last = sroce_requester_forward(req, repairs->last_psn);
 
+	if (!repairs->any)
+		return;
 	sroce_psn_map_remove_range(&repairs->map, req->unacked_psn, count);
-	if (!repairs->any || last < SROCE_PSN_MAP_SPAN || last >= SROCE_PSN_SPAN)
+	if (last < SROCE_PSN_MAP_SPAN || last >= SROCE_PSN_SPAN)
 		return;
 	sroce_psn_map_add_range(&repairs->map, psn_add(req->unacked_psn, SROCE_PSN_MAP_SPAN),
 				min(last + 1 - SROCE_PSN_MAP_SPAN, count));
