@@ -368,7 +368,8 @@ static void receive(struct receiver *to, struct sroce_rx *rx)
 {
 	u32 flags = rx->pkt.info->flags;
 	struct sroce_qp *qp = to->qp;
-	bool responds = flags & SROCE_OPF_RESPONSE, goes_on = sroce_rx_goes_on(rx);
+	bool responds = flags & SROCE_OPF_RESPONSE;
+	u32 alike = sroce_rx_alike(rx);
 
 	if (flags & SROCE_OPF_CNP) {
 		run_half(to, rx);
@@ -380,11 +381,11 @@ static void receive(struct receiver *to, struct sroce_rx *rx)
 	if (!to->hears) {
 		drop(rx, SROCE_CTR_DROP_ADDRESS);
 	} else if (responds) {
-		if (goes_on && sroce_completer_merges(&qp->req, &rx->pkt))
+		if (alike > 1 && sroce_completer_merges(&qp->req, &rx->pkt, alike))
 			sroce_rx_merge(rx);
 		take_response(qp, rx);
 	} else {
-		if (goes_on && sroce_responder_merges(&qp->resp, &rx->pkt))
+		if (alike > 1 && sroce_responder_merges(&qp->resp, &rx->pkt))
 			sroce_rx_merge(rx);
 		take_request(qp, rx);
 	}

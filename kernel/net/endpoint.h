@@ -100,10 +100,12 @@ struct sroce_rx {
 
 #define SROCE_NO_VLAN	0xffff
 
-/* Does another packet as long as this one follow, in one piece with it? */
-static inline bool sroce_rx_goes_on(const struct sroce_rx *rx)
+/* How many packets as long as this one lie in one piece, with it? */
+static inline u32 sroce_rx_alike(const struct sroce_rx *rx)
 {
-	return rx->at && 2 * rx->bytes <= min(rx->piece_bytes, rx->skb->len - rx->offset);
+	u32 left = min(rx->piece_bytes, rx->skb->len - rx->offset);
+
+	return rx->at && 2 * rx->bytes <= left ? left / rx->bytes : 1;
 }
 
 /* In softirq, under rcu_read_lock(). Takes packets with sroce_rx_next(); consumes rx->skb. */

@@ -170,20 +170,22 @@ static void plan_acknowledge(const struct sroce_requester *req, const struct sro
  * sroce_completer_merges() - may responses that continue this one be looked at as one with it?
  * @req: the requester
  * @pkt: a parsed packet
+ * @count: how many it would be, with this one
  *
  * As with sroce_responder_merges().
  *
  * Return: whether this is the expected response, in the middle of a READ's, of a peer that has
  * answered before; and none that may follow has been placed already.
  */
-bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt)
+bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			    u32 count)
 {
 	if (pkt->opcode != SROCE_OP_READ_RESPONSE_MIDDLE || pkt->psn != req->unacked_psn ||
 	    req->sel.mode == SROCE_SELECTIVE_OFFERED)
 		return false;
 	/* What is right already must not be written again by what may be wrong. */
-	return sroce_psn_map_run(&req->sel.done, pkt->psn, SROCE_PSN_MAP_SPAN, false) ==
-	       SROCE_PSN_MAP_SPAN;
+	count = min(count, SROCE_PSN_MAP_SPAN);
+	return sroce_psn_map_run(&req->sel.done, pkt->psn, count, false) == count;
 }
 
 /* What is not for this queue in its state; of @plan, what follows from its mode. */

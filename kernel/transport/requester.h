@@ -219,7 +219,8 @@ bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_c
 void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots);
 
 /* completer.c */
-bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt);
+bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			    u32 count);
 void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			  struct sroce_ack_plan *plan);
 void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,

@@ -125,7 +125,7 @@ class Target {
       make_bitmap(pkt);
     else if (pkt.info->flags & SROCE_OPF_PAYLOAD)
       pkt.payload_bytes = std::min(in_.length(req_.attr.mtu_bytes), 4096u);
-    if (sroce_completer_merges(&req_, &pkt)) pkt.count += in_.below(8);
+    if (sroce_completer_merges(&req_, &pkt, 8)) pkt.count += in_.below(8);
     pkt.payload_bytes *= pkt.count;
     return pkt;
   }

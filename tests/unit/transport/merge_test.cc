@@ -102,7 +102,9 @@ struct CompleterMerge : ::testing::TestWithParam<bool> {
   sroce_packet middle(u32 number) const {
     return response_of(SROCE_OP_READ_RESPONSE_MIDDLE, number);
   }
-  bool merges(const sroce_packet& pkt) const { return sroce_completer_merges(&sq.req, &pkt); }
+  bool merges(const sroce_packet& pkt, u32 count = 8) const {
+    return sroce_completer_merges(&sq.req, &pkt, count);
+  }
 
   SendQueue sq;
 };
@@ -160,6 +162,8 @@ TEST_P(CompleterMerge, OnlyTheExpectedMiddleResponseIsFollowedByMore) {
 TEST_P(CompleterMerge, ResponsesThatWerePlacedAlreadyAreNotFollowedInto) {
   sq.receive(middle(3));
   EXPECT_FALSE(merges(middle(1)));
+  EXPECT_FALSE(merges(middle(1), 3));
+  EXPECT_TRUE(merges(middle(1), 2)) << "the two before it";
 }
 
 TEST(CompleterMergeBefore, ThePeerHasAnsweredNothingIsLookedAtAsOne) {
@@ -167,7 +171,7 @@ TEST(CompleterMergeBefore, ThePeerHasAnsweredNothingIsLookedAtAsOne) {
   sq.post(read_of(10 * 1024));
   sq.send_all();
   const sroce_packet pkt = read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1000, 1024);
-  EXPECT_FALSE(sroce_completer_merges(&sq.req, &pkt));
+  EXPECT_FALSE(sroce_completer_merges(&sq.req, &pkt, 2));
 }
 
 }  // namespace
