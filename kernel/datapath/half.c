@@ -11,7 +11,8 @@
  * at once would do it too, but programming the clock was a tenth of a READ's time.
  *
  * The timer is not cancelled, nor moved for each packet: one that fires too early
- * finds nothing to do and is armed anew. So it costs nothing per packet.
+ * finds nothing to do and is armed anew. So it costs nothing per packet. But it is an interrupt, and
+ * the clock to be programmed, for each half: where it was of no use time and again it comes later.
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
@@ -24,6 +25,8 @@
 #define RETRY_NS	(1 * NSEC_PER_MSEC)
 /* After a spent budget: tasks get the processor too. */
 #define YIELD_NS	(20 * NSEC_PER_USEC)
+/* What waits for the timer, and mostly is there before, is not waited for longer. */
+#define CALM_NS_MAX	(2 * NSEC_PER_MSEC)
 
 /**
  * sroce_half_init() - set up a half, without its lock
@@ -53,6 +56,17 @@ void sroce_half_kick(struct sroce_half *half)
 {
 	if (!READ_ONCE(half->dying))
 		tasklet_schedule(&half->tasklet);
+}
+
+/**
+ * sroce_half_note_calm() - the timer has fired, and what it looks after was in order
+ * @half: the half, its lock held; @half->calm_ns is how long it waits, and grows by a little.
+ *        Who finds that something is late sets it to 0
+ * @least_ns: what it is at least
+ */
+void sroce_half_note_calm(struct sroce_half *half, u64 least_ns)
+{
+	half->calm_ns = clamp(half->calm_ns + half->calm_ns / 16, least_ns, CALM_NS_MAX);
 }
 
 static void arm(struct sroce_half *half, u64 deadline_ns)

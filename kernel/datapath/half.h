@@ -50,6 +50,8 @@ enum sroce_side {
  * @freed: how many of them it had freed when the ACK timer was last looked at
  * @ahead: skbs that bear a time, since the last one's was over
  * @leaving: packets that bear a time have been handed over since then
+ * @calm_ns: for how long the answers to packets, or the receive half's ACKs, are not missed, see
+ *           sroce_half_note_calm()
  * @patience_ns: until then an ACK timeout is not believed: packets were still
  *               leaving this host
  * @now_ns: what the time is, for who runs next; 0 if that has to be asked for
@@ -77,6 +79,7 @@ struct sroce_half {
 	u32	ahead;
 	u32	sent;
 	u32	freed;
+	u64	calm_ns;
 	u64	patience_ns;
 	u64	pace_ns;
 	u64	now_ns;
@@ -153,6 +156,7 @@ void sroce_half_init(struct sroce_half *half, enum sroce_side side);
 void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work, u32 budget,
 		    bool may_call_back) __releases(&half->lock);
 void sroce_half_kick(struct sroce_half *half);
+void sroce_half_note_calm(struct sroce_half *half, u64 least_ns);
 
 /* deliver.c */
 void sroce_half_complete(struct sroce_qp *qp, struct sroce_half *half,

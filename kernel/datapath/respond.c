@@ -218,7 +218,7 @@ static u64 next_deadline(const struct sroce_qp *qp, u64 now_ns)
 	u64 deadline_ns = sroce_responder_deadline(&qp->resp);
 
 	if (qp->ride.waits)
-		deadline_ns = min(deadline_ns, now_ns + ACK_WAIT_NS);
+		deadline_ns = min(deadline_ns, now_ns + max(qp->recv.calm_ns, ACK_WAIT_NS));
 	return qp->recv.pace_ns ? min(deadline_ns, qp->recv.pace_ns) : deadline_ns;
 }
 
@@ -259,6 +259,15 @@ void sroce_recv_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
 	sroce_half_run(qp, &qp->recv, work, budget, may_call_back);
 }
 
+/* Did an ACK wait for the timer, or had it left? */
+static void note_calm(struct sroce_qp *qp)
+{
+	if (qp->ride.waits)
+		qp->recv.calm_ns = 0;
+	else if (!qp->recv.pace_ns && sroce_responder_deadline(&qp->resp) == SROCE_NEVER)
+		sroce_half_note_calm(&qp->recv, ACK_WAIT_NS);
+}
+
 /**
  * sroce_recv_timer() - the timer of the receive half
  * @timer: the timer
@@ -272,6 +281,7 @@ enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer)
 	spin_lock_bh(&qp->recv.lock);
 	qp->recv.armed_ns = SROCE_NEVER;
 	qp->recv.yielding = false;
+	note_calm(qp);
 	if (qp->recv.pace_ns)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
 	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);

@@ -236,6 +236,7 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 			qp->send.patience_ns = now_ns + sroce_rtt_probe_ns(&req->rtt);
 			return;
 		}
+		qp->send.calm_ns = 0;
 	}
 	sroce_requester_timeout(req, now_ns);
 	if (req->timeouts != timeouts)
@@ -250,7 +251,8 @@ static u64 next_deadline(const struct sroce_qp *qp, u64 now_ns)
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
 
 	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting)
-		deadline_ns = max3(deadline_ns, qp->send.patience_ns, now_ns + PATIENCE_NS);
+		deadline_ns = max3(deadline_ns, qp->send.patience_ns,
+				   now_ns + max(qp->send.calm_ns, PATIENCE_NS));
 	return qp->send.pace_ns ? min(deadline_ns, qp->send.pace_ns) : deadline_ns;
 }
 
@@ -322,6 +324,18 @@ void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
 	sroce_half_run(qp, &qp->send, work, budget, may_call_back);
 }
 
+/* Did the timer look after answers, and was none late? */
+static void note_calm(struct sroce_qp *qp)
+{
+	struct sroce_half *half = &qp->send;
+
+	if (half->pace_ns || qp->watch.on)
+		return;
+	half->now_ns = ktime_get_ns();
+	if (half->now_ns < sroce_requester_deadline(&qp->req))
+		sroce_half_note_calm(half, PATIENCE_NS);
+}
+
 /**
  * sroce_send_timer() - the timer of the send half
  * @timer: the timer
@@ -335,6 +349,7 @@ enum hrtimer_restart sroce_send_timer(struct hrtimer *timer)
 	spin_lock_bh(&qp->send.lock);
 	qp->send.armed_ns = SROCE_NEVER;
 	qp->send.yielding = false;
+	note_calm(qp);
 	if (qp->send.pace_ns)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
 	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
