@@ -32,10 +32,11 @@
  * @rung: there was a doorbell since the last look
  * @signaled: one of them asks for a completion
  * @found: work requests fetched since the last look
- * @retired: of the requester at the last look: have requests completed since?
+ * @unacked_psn: of the requester at the last look: have answers come since?
  * @late: how much they have waited for the timer lately (see watch.c)
  * @epsn: of the responder at the last look: has the peer sent something since?
- * @until_ns: when it may be withdrawn
+ * @grace_ns: for how long it is given
+ * @until_ns: when it may be withdrawn; SROCE_NEVER while other events make us look
  * @pause_ns: none is given before: the process would sleep on it
  *
  * All of it with the send lock held.
@@ -46,9 +47,10 @@ struct sroce_watch {
 	bool	rung;
 	bool	signaled;
 	u32	found;
-	u32	retired;
+	u32	unacked_psn;
 	u32	late;
 	u32	epsn;
+	u64	grace_ns;
 	u64	until_ns;
 	u64	pause_ns;
 };

@@ -15,17 +15,33 @@
  * has to ring for a while, and so has one that posts more than there is kernel memory
  * for: its doorbell gets more (send_storage.c). Nothing here is believed: the words are
  * written, never read.
+ *
+ * No timer is needed while requests taken over earlier are still to be sent, or there is no room
+ * for more: none behind them could be sent sooner, and whatever lets them go makes us look.
  */
 #include <linux/ktime.h>
 
 #include "datapath/qp.h"
 
-/* How long the kernel goes on looking; nothing posted waits longer. */
+/*
+ * How long the kernel goes on looking; nothing posted waits longer. More, by a little each time,
+ * while the timer finds nothing: answers that come make us look as well.
+ */
 #define GRACE_NS	(50 * NSEC_PER_USEC)
+#define GRACE_NS_MAX	(1 * NSEC_PER_MSEC)
 /* Waiting once is worth it for so many requests; who does it for fewer has to ring for a while. */
 #define LATE_REQUESTS	64
 #define LATE_MAX	(4 * LATE_REQUESTS)
 #define PAUSE_NS	(4 * NSEC_PER_MSEC)
+
+/* Other states send nothing: there the timer has to look. */
+static bool is_busy(const struct sroce_qp *qp)
+{
+	const struct sroce_requester *req = &qp->req;
+
+	return req->state == SROCE_SQ_READY &&
+	       (req->send != req->posted || !sroce_requester_room(req));
+}
 
 static void withdraw(struct sroce_qp *qp)
 {
@@ -41,7 +57,7 @@ static void withdraw(struct sroce_qp *qp)
 static void promise(struct sroce_qp *qp, u64 now_ns)
 {
 	qp->watch.on = true;
-	qp->watch.until_ns = now_ns + GRACE_NS;
+	qp->watch.until_ns = now_ns + qp->watch.grace_ns;
 	sroce_ring_show_watched(&qp->sq_ring, true);
 }
 
@@ -87,10 +103,15 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_watch *watch = &qp->watch;
 	bool expired = watch->on && now_ns >= watch->until_ns;
-	bool moves = watch->retired != qp->req.retired;
+	bool moves = watch->unacked_psn != qp->req.unacked_psn;
 	bool may = now_ns >= watch->pause_ns && !is_cramped(qp);
+	bool late = expired && watch->found && !watch->rung;
 
-	count_late(watch, expired && watch->found && !watch->rung, now_ns);
+	if (late)
+		watch->grace_ns = 0;
+	watch->grace_ns = clamp(watch->grace_ns + (expired ? watch->grace_ns / 8 : 0), GRACE_NS,
+				GRACE_NS_MAX);
+	count_late(watch, late, now_ns);
 	/* A long queue takes longer to send than the grace: the process has not had its turn. */
 	if (watch->on && is_cramped(qp))
 		withdraw(qp);
@@ -98,7 +119,7 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 		promise(qp, now_ns);
 	else if (expired)
 		withdraw(qp);
-	watch->retired = qp->req.retired;
+	watch->unacked_psn = qp->req.unacked_psn;
 	watch->found = 0;
 	watch->rung = false;
 	watch->signaled = false;
@@ -115,9 +136,17 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 u64 sroce_watch_ring(struct sroce_qp *qp, u64 deadline_ns)
 {
 	struct sroce_watch *watch = &qp->watch;
+	u64 now_ns;
 
 	if (!watch->offered || !(watch->on || watch->found))
 		return deadline_ns;
-	judge(qp, ktime_get_ns());
-	return watch->on ? min(deadline_ns, watch->until_ns) : deadline_ns;
+	now_ns = ktime_get_ns();
+	judge(qp, now_ns);
+	if (!watch->on)
+		return deadline_ns;
+	if (is_busy(qp))
+		watch->until_ns = SROCE_NEVER;
+	else if (watch->until_ns == SROCE_NEVER)
+		watch->until_ns = now_ns + watch->grace_ns;
+	return min(deadline_ns, watch->until_ns);
 }
