@@ -11,8 +11,8 @@
  * at once would do it too, but programming the clock was a tenth of a READ's time.
  *
  * The timer is not cancelled, nor moved for each packet: one that fires too early
- * finds nothing to do and is armed anew. So it costs nothing per packet. But it is an interrupt, and
- * the clock to be programmed, for each half: where it was of no use time and again it comes later.
+ * finds nothing to do and is armed anew. So it costs nothing per packet. But it is an interrupt,
+ * and the clock to be programmed: where it was of no use time and again it comes later.
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>

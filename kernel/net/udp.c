@@ -172,7 +172,8 @@ static void take_packets(struct sroce_rx *rx, u32 count)
 
 /**
  * sroce_rx_merge() - take the packets that continue the current one together with it
- * @rx: a packet without extended headers, whose ICRC is right; sroce_rx_alike() of it is more than 1
+ * @rx: a packet without extended headers, whose ICRC is right; it is one of several alike, see
+ *      sroce_rx_alike()
  *
  * @rx->pkt.count and its payload grow; no packet is passed over. The ICRCs of those that come in
  * are NOT checked yet: by sroce_rx_verify(), or while they are copied, see place.c.
