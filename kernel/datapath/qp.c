@@ -195,6 +195,8 @@ static void reset_half(struct sroce_half *half)
 {
 	half->failed = false;
 	half->events = 0;
+	half->calm_ns = 0;
+	half->patience_ns = 0;
 }
 
 /* Both locks are held; posters are kept away by their own. */

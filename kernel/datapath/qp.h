@@ -28,14 +28,14 @@
 /**
  * struct sroce_watch - the promise to look at a process's send ring without a doorbell
  * @offered: there may be one: the QP is a process's on a device in native mode
- * @on: it holds: the send half runs by @until_ns at the latest
+ * @on: it holds: the send half will run, by @until_ns or for other reasons
  * @rung: there was a doorbell since the last look
  * @signaled: one of them asks for a completion
  * @found: work requests fetched since the last look
- * @unacked_psn: of the requester at the last look: have answers come since?
+ * @unacked_psn: of the requester when it was given: have answers come since?
  * @late: how much they have waited for the timer lately (see watch.c)
  * @epsn: of the responder at the last look: has the peer sent something since?
- * @grace_ns: for how long it is given
+ * @grace_ns: for how long it is given, at most, while answers are due
  * @until_ns: when it may be withdrawn; SROCE_NEVER while other events make us look
  * @pause_ns: none is given before: the process would sleep on it
  *

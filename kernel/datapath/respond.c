@@ -12,7 +12,7 @@
 
 /* Packets planned and built at a time. */
 #define BURST_PACKETS	64
-/* An ACK waits for its consumer; for one that does not come, no longer than this. */
+/* An ACK waits for its consumer; for one that does not come so long, or as half.c has it. */
 #define ACK_WAIT_NS	(250 * NSEC_PER_USEC)
 
 static void put_sack(const struct sroce_qp *qp, struct sroce_crc_sink *sink, u32 bytes)
@@ -262,10 +262,13 @@ void sroce_recv_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
 /* Did an ACK wait for the timer, or had it left? */
 static void note_calm(struct sroce_qp *qp)
 {
+	struct sroce_half *half = &qp->recv;
+
 	if (qp->ride.waits)
-		qp->recv.calm_ns = 0;
-	else if (!qp->recv.pace_ns && sroce_responder_deadline(&qp->resp) == SROCE_NEVER)
-		sroce_half_note_calm(&qp->recv, ACK_WAIT_NS);
+		half->calm_ns = 0;
+	else if (!half->yielding && !half->retry && !half->pace_ns &&
+		 sroce_responder_deadline(&qp->resp) == SROCE_NEVER)
+		sroce_half_note_calm(half, ACK_WAIT_NS);
 }
 
 /**
@@ -280,8 +283,8 @@ enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer)
 
 	spin_lock_bh(&qp->recv.lock);
 	qp->recv.armed_ns = SROCE_NEVER;
-	qp->recv.yielding = false;
 	note_calm(qp);
+	qp->recv.yielding = false;
 	if (qp->recv.pace_ns)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
 	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);

@@ -44,6 +44,7 @@ void sroce_ride_stop(struct sroce_qp *qp)
 void sroce_ride_missed(struct sroce_qp *qp)
 {
 	qp->ride.pause = PAUSE_ACKS;
+	qp->recv.calm_ns = 0;
 }
 
 /**

@@ -246,13 +246,21 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 	sroce_trace_decisions(qp, &req->cc, SROCE_SEND_SIDE);
 }
 
+/* No longer than the verbs' timeout, of which 0 is none. */
+static u64 answers_wait_ns(const struct sroce_qp *qp)
+{
+	u64 timeout_ns = qp->req.attr.ack_timeout_ns ?: SROCE_NEVER;
+
+	return max(min(qp->send.calm_ns, timeout_ns), PATIENCE_NS);
+}
+
 static u64 next_deadline(const struct sroce_qp *qp, u64 now_ns)
 {
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
 
 	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting)
 		deadline_ns = max3(deadline_ns, qp->send.patience_ns,
-				   now_ns + max(qp->send.calm_ns, PATIENCE_NS));
+				   now_ns + answers_wait_ns(qp));
 	return qp->send.pace_ns ? min(deadline_ns, qp->send.pace_ns) : deadline_ns;
 }
 
@@ -324,12 +332,12 @@ void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
 	sroce_half_run(qp, &qp->send, work, budget, may_call_back);
 }
 
-/* Did the timer look after answers, and was none late? */
+/* Did the timer look after answers, and nothing else, and was none late? */
 static void note_calm(struct sroce_qp *qp)
 {
 	struct sroce_half *half = &qp->send;
 
-	if (half->pace_ns || qp->watch.on)
+	if (half->yielding || half->retry || half->pace_ns || qp->watch.on)
 		return;
 	half->now_ns = ktime_get_ns();
 	if (half->now_ns < sroce_requester_deadline(&qp->req))
@@ -348,8 +356,8 @@ enum hrtimer_restart sroce_send_timer(struct hrtimer *timer)
 
 	spin_lock_bh(&qp->send.lock);
 	qp->send.armed_ns = SROCE_NEVER;
-	qp->send.yielding = false;
 	note_calm(qp);
+	qp->send.yielding = false;
 	if (qp->send.pace_ns)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
 	sroce_send_run(qp, SROCE_RUN_BUDGET, true);

@@ -15,7 +15,10 @@
 #include "datapath/qp.h"
 #include "trace.h"
 
-/* 128 KiB in the stack stop a half, or 64 packets that have more; few left restart it. */
+/*
+ * 128 KiB in the stack stop a half, or 64 packets that have more, during repairs less; few left
+ * restart it.
+ */
 #define QUEUED_BYTES_HIGH	(128 * 1024)
 #define QUEUED_PACKETS_MIN	64
 #define QUEUED_PACKETS_MAX	256
@@ -31,8 +34,9 @@ static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_half *half)
 			      QUEUED_PACKETS_MAX);
 
 	/* What is sent again stands behind them, and the peer holds all that comes meanwhile. */
-	return half->side == SROCE_SEND_SIDE ? packets >> sroce_requester_repairing(&qp->req) :
-					       packets;
+	if (half->side == SROCE_SEND_SIDE)
+		packets >>= sroce_requester_repairing(&qp->req);
+	return max(packets, 2u * QUEUED_PACKETS_LOW);
 }
 
 /* The last packets before the low mark restart the half, once. */

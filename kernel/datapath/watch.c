@@ -8,7 +8,7 @@
  *     full barrier                         full barrier
  *     promised? then no doorbell           look at the ring once more
  *
- * One of the two sees the other. A promise costs a timer every GRACE_NS, so it is
+ * One of the two sees the other. A promise costs timers, so it is
  * given to those who post several requests for each time they poll: they come
  * with a doorbell when they run out of completions, and the timer finds nothing
  * that has waited. A process that again and again lets requests wait for the timer
@@ -16,31 +16,40 @@
  * for: its doorbell gets more (send_storage.c). Nothing here is believed: the words are
  * written, never read.
  *
- * No timer is needed while requests taken over earlier are still to be sent, or there is no room
- * for more: none behind them could be sent sooner, and whatever lets them go makes us look.
+ * No timer is needed while requests taken over earlier are still to be sent, or have all the room
+ * that there can be: none behind them could be sent sooner, and what lets them go makes us look.
  */
 #include <linux/ktime.h>
 
 #include "datapath/qp.h"
 
 /*
- * How long the kernel goes on looking; nothing posted waits longer. More, by a little each time,
- * while the timer finds nothing: answers that come make us look as well.
+ * How long the kernel goes on looking, and a request may wait. Longer by a little each time that
+ * the timer finds nothing; most where answers are due, which make us look as well.
  */
 #define GRACE_NS	(50 * NSEC_PER_USEC)
 #define GRACE_NS_MAX	(1 * NSEC_PER_MSEC)
+#define IDLE_NS_MAX	(250 * NSEC_PER_USEC)
 /* Waiting once is worth it for so many requests; who does it for fewer has to ring for a while. */
 #define LATE_REQUESTS	64
 #define LATE_MAX	(4 * LATE_REQUESTS)
 #define PAUSE_NS	(4 * NSEC_PER_MSEC)
 
-/* Other states send nothing: there the timer has to look. */
+/* Other states send nothing: there the timer has to look. A doorbell may get more room. */
 static bool is_busy(const struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->req;
 
 	return req->state == SROCE_SQ_READY &&
-	       (req->send != req->posted || !sroce_requester_room(req));
+	       (req->send != req->posted ||
+		(!sroce_requester_room(req) && req->ring_mask >= qp->sq_ring.mask));
+}
+
+static u64 grace_ns(const struct sroce_qp *qp)
+{
+	bool idle = qp->req.unacked_psn == qp->req.sent_psn;
+
+	return idle ? min(qp->watch.grace_ns, IDLE_NS_MAX) : qp->watch.grace_ns;
 }
 
 static void withdraw(struct sroce_qp *qp)
@@ -57,7 +66,8 @@ static void withdraw(struct sroce_qp *qp)
 static void promise(struct sroce_qp *qp, u64 now_ns)
 {
 	qp->watch.on = true;
-	qp->watch.until_ns = now_ns + qp->watch.grace_ns;
+	qp->watch.until_ns = now_ns + grace_ns(qp);
+	qp->watch.unacked_psn = qp->req.unacked_psn;
 	sroce_ring_show_watched(&qp->sq_ring, true);
 }
 
@@ -119,7 +129,6 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 		promise(qp, now_ns);
 	else if (expired)
 		withdraw(qp);
-	watch->unacked_psn = qp->req.unacked_psn;
 	watch->found = 0;
 	watch->rung = false;
 	watch->signaled = false;
@@ -146,7 +155,7 @@ u64 sroce_watch_ring(struct sroce_qp *qp, u64 deadline_ns)
 		return deadline_ns;
 	if (is_busy(qp))
 		watch->until_ns = SROCE_NEVER;
-	else if (watch->until_ns == SROCE_NEVER)
-		watch->until_ns = now_ns + watch->grace_ns;
+	else
+		watch->until_ns = min(watch->until_ns, now_ns + grace_ns(qp));
 	return min(deadline_ns, watch->until_ns);
 }

@@ -170,7 +170,7 @@ static void plan_acknowledge(const struct sroce_requester *req, const struct sro
  * sroce_completer_merges() - may responses that continue this one be looked at as one with it?
  * @req: the requester
  * @pkt: a parsed packet
- * @count: how many it would be, with this one
+ * @count: how many it would be at most, with this one
  *
  * As with sroce_responder_merges().
  *

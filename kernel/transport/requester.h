@@ -253,9 +253,14 @@ static inline bool sroce_requester_is_selective(const struct sroce_requester *re
 	return req->sel.mode == SROCE_SELECTIVE_ON;
 }
 
-/* For how many round trips in a row, up to two, has something been sent again out of its turn? */
+/*
+ * For how many round trips in a row, about, up to two, has something been sent again out of its
+ * turn? A READ that is spared that (struct sroce_answer_time) counts, too.
+ */
 static inline u32 sroce_requester_repairing(const struct sroce_requester *req)
 {
+	if (req->unacked_psn == req->sent_psn)
+		return 0;
 	return req->sel.repairs[0].any + req->sel.repairs[1].any;
 }
 
