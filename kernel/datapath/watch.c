@@ -45,11 +45,14 @@ static bool is_busy(const struct sroce_qp *qp)
 		(!sroce_requester_room(req) && req->ring_mask >= qp->sq_ring.mask));
 }
 
+static bool answers_are_due(const struct sroce_qp *qp)
+{
+	return qp->req.unacked_psn != qp->req.sent_psn;
+}
+
 static u64 grace_ns(const struct sroce_qp *qp)
 {
-	bool idle = qp->req.unacked_psn == qp->req.sent_psn;
-
-	return idle ? min(qp->watch.grace_ns, IDLE_NS_MAX) : qp->watch.grace_ns;
+	return answers_are_due(qp) ? qp->watch.grace_ns : min(qp->watch.grace_ns, IDLE_NS_MAX);
 }
 
 static void withdraw(struct sroce_qp *qp)
@@ -113,7 +116,7 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_watch *watch = &qp->watch;
 	bool expired = watch->on && now_ns >= watch->until_ns;
-	bool moves = watch->unacked_psn != qp->req.unacked_psn;
+	bool moves = watch->unacked_psn != qp->req.unacked_psn && answers_are_due(qp);
 	bool may = now_ns >= watch->pause_ns && !is_cramped(qp);
 	bool late = expired && watch->found && !watch->rung;
 
