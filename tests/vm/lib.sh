@@ -413,6 +413,18 @@ netem()
 	done
 }
 
+# --- the kernel's log ----------------------------------------------------------------------------------
+
+# What RDMA code, ours or the kernel's, has said at A. Who else speaks meanwhile does not matter (on a slow machine timers
+# complain), nor does ib_mad's line about nonsense that reaches it.
+rdma_log()
+{
+	on_a dmesg | grep -Ei 'sroce|infiniband|rdma|uverbs|ib_' | grep -v 'MAD received with unsupported base version' || true
+}
+
+# says_nothing_since LOG: what rdma_log says now is what it said then; shows what is new
+says_nothing_since() { diff <(echo "$1") <(rdma_log); }
+
 # --- counters ------------------------------------------------------------------------------------------
 
 counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; } # DEVICE NAME

@@ -8,11 +8,10 @@ set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
 
-log_lines() { dmesg | wc -l; }
 duration=10
 [[ ! $QUICK ]] || duration=5
 
-before=$(log_lines)
+before=$(rdma_log)
 for seed in 1 $RANDOM; do
 	echo "# seed $seed"
 	output=$(on_a "$programs"/ring_scribble --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" \
@@ -20,5 +19,5 @@ for seed in 1 $RANDOM; do
 	relay "seed $seed" <<<"$output"
 	check "it ran to its end" grep -q '^1\.\.' <<<"$output"
 done
-check "nothing was printed" test "$(log_lines)" -eq "$before"
+check "nothing was printed" says_nothing_since "$before"
 tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
