@@ -27,6 +27,9 @@
 #define YIELD_NS	(20 * NSEC_PER_USEC)
 /* What waits for the timer, and mostly is there before, is not waited for longer. */
 #define CALM_NS_MAX	(2 * NSEC_PER_MSEC)
+/* How late timers may be, and those that may not be late at all: pace, for one. */
+#define SLACK_NS_MAX	((s64)NSEC_PER_MSEC)
+#define SLACK_FROM_NS	(200 * (s64)NSEC_PER_USEC)
 
 /**
  * sroce_half_init() - set up a half, without its lock
@@ -69,12 +72,24 @@ void sroce_half_note_calm(struct sroce_half *half, u64 least_ns)
 	half->calm_ns = clamp(half->calm_ns + half->calm_ns / 16, least_ns, CALM_NS_MAX);
 }
 
+/*
+ * Who waits for long may wait for a little longer, so that the timers of many QPs share an
+ * interrupt: each would be one of its own, with the clock programmed anew.
+ */
+static u64 slack_ns(u64 deadline_ns)
+{
+	s64 wait_ns = deadline_ns - ktime_get_ns();
+
+	return wait_ns < SLACK_FROM_NS ? 0 : min(wait_ns / 4, SLACK_NS_MAX);
+}
+
 static void arm(struct sroce_half *half, u64 deadline_ns)
 {
 	if (half->dying || deadline_ns >= half->armed_ns)
 		return;
 	half->armed_ns = deadline_ns;
-	hrtimer_start(&half->timer, ns_to_ktime(deadline_ns), HRTIMER_MODE_ABS_SOFT);
+	hrtimer_start_range_ns(&half->timer, ns_to_ktime(deadline_ns), slack_ns(deadline_ns),
+			       HRTIMER_MODE_ABS_SOFT);
 }
 
 static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work,

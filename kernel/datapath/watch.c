@@ -112,6 +112,22 @@ static bool is_cramped(const struct sroce_qp *qp)
 	       sroce_ring_pending(&qp->sq_ring);
 }
 
+/*
+ * Who made no use of the last one rings again within its time before there is another: one that
+ * nobody uses is a timer for nothing, and of many QPs in turn each rings once in a while.
+ */
+static void consider(struct sroce_qp *qp, u64 now_ns)
+{
+	struct sroce_watch *watch = &qp->watch;
+
+	if (watch->doubted && now_ns >= watch->until_ns) {
+		watch->until_ns = now_ns + grace_ns(qp);
+		return;
+	}
+	watch->doubted = true;
+	promise(qp, now_ns);
+}
+
 static void judge(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_watch *watch = &qp->watch;
@@ -120,6 +136,8 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 	bool may = now_ns >= watch->pause_ns && !is_cramped(qp);
 	bool late = expired && watch->found && !watch->rung;
 
+	if (watch->on && watch->found && !watch->rung)
+		watch->doubted = false;
 	if (late)
 		watch->grace_ns = 0;
 	watch->grace_ns = clamp(watch->grace_ns + (expired ? watch->grace_ns / 8 : 0), GRACE_NS,
@@ -129,7 +147,7 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 	if (watch->on && is_cramped(qp))
 		withdraw(qp);
 	else if (may && ((watch->found && is_ahead(qp)) || (expired && moves)) && !is_armed(qp))
-		promise(qp, now_ns);
+		watch->on ? promise(qp, now_ns) : consider(qp, now_ns);
 	else if (expired)
 		withdraw(qp);
 	watch->found = 0;
