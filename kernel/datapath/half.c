@@ -27,9 +27,6 @@
 #define YIELD_NS	(20 * NSEC_PER_USEC)
 /* What waits for the timer, and mostly is there before, is not waited for longer. */
 #define CALM_NS_MAX	(2 * NSEC_PER_MSEC)
-/* How late timers may be, and those that may not be late at all: pace, for one. */
-#define SLACK_NS_MAX	((s64)NSEC_PER_MSEC)
-#define SLACK_FROM_NS	(200 * (s64)NSEC_PER_USEC)
 
 /**
  * sroce_half_init() - set up a half, without its lock
@@ -72,23 +69,15 @@ void sroce_half_note_calm(struct sroce_half *half, u64 least_ns)
 	half->calm_ns = clamp(half->calm_ns + half->calm_ns / 16, least_ns, CALM_NS_MAX);
 }
 
-/*
- * Who waits for long may wait for a little longer, so that the timers of many QPs share an
- * interrupt: each would be one of its own, with the clock programmed anew.
- */
-static u64 slack_ns(u64 deadline_ns)
-{
-	s64 wait_ns = deadline_ns - ktime_get_ns();
-
-	return wait_ns < SLACK_FROM_NS ? 0 : min(wait_ns / 4, SLACK_NS_MAX);
-}
-
+/* What fires too early finds nothing to do; what is to come earlier than it may moves it. */
 static void arm(struct sroce_half *half, u64 deadline_ns)
 {
-	if (half->dying || deadline_ns >= half->armed_ns)
+	u64 latest_ns = deadline_ns + half->slack_ns;
+
+	if (half->dying || latest_ns >= half->armed_ns)
 		return;
-	half->armed_ns = deadline_ns;
-	hrtimer_start_range_ns(&half->timer, ns_to_ktime(deadline_ns), slack_ns(deadline_ns),
+	half->armed_ns = latest_ns;
+	hrtimer_start_range_ns(&half->timer, ns_to_ktime(deadline_ns), half->slack_ns,
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -109,11 +98,11 @@ static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_
 
 	half->yielding = !budget;
 	if (!budget)
-		deadline_ns = ktime_get_ns() + YIELD_NS;
+		deadline_ns = sroce_half_exactly(half, SROCE_NEVER, ktime_get_ns() + YIELD_NS);
 	else if (half->again || left_over || half->more)
 		sroce_half_kick(half);
 	else if (half->retry)
-		deadline_ns = min(deadline_ns, ktime_get_ns() + RETRY_NS);
+		deadline_ns = sroce_half_exactly(half, deadline_ns, ktime_get_ns() + RETRY_NS);
 	arm(half, deadline_ns);
 }
 

@@ -52,6 +52,8 @@ enum sroce_side {
  * @leaving: packets that bear a time have been handed over since then
  * @calm_ns: for how long the answers to packets, or the receive half's ACKs, are not missed, see
  *           sroce_half_note_calm()
+ * @slack_ns: how much later than the round that a half wants next it may be: so the timers of
+ *            many QPs share an interrupt. Only what waits calmly has any
  * @patience_ns: until then an ACK timeout is not believed: packets were still
  *               leaving this host
  * @now_ns: what the time is, for who runs next; 0 if that has to be asked for
@@ -80,6 +82,7 @@ struct sroce_half {
 	u32	sent;
 	u32	freed;
 	u64	calm_ns;
+	u64	slack_ns;
 	u64	patience_ns;
 	u64	pace_ns;
 	u64	now_ns;
@@ -88,6 +91,21 @@ struct sroce_half {
 	struct dst_entry *dst;
 	u32	dst_cookie;
 };
+
+/* A wait that is as long as it is because nothing ever was late need not be exact. */
+static inline void sroce_half_be_calm(struct sroce_half *half)
+{
+	half->slack_ns = half->calm_ns / 4;
+}
+
+/* The earlier of two deadlines, of which @exact_ns has no slack; SROCE_NEVER for none. */
+static inline u64 sroce_half_exactly(struct sroce_half *half, u64 deadline_ns, u64 exact_ns)
+{
+	if (exact_ns >= deadline_ns)
+		return deadline_ns;
+	half->slack_ns = 0;
+	return exact_ns;
+}
 
 /**
  * struct sroce_gate - back-pressure of a half

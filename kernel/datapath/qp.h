@@ -29,7 +29,7 @@
  * struct sroce_watch - the promise to look at a process's send ring without a doorbell
  * @offered: there may be one: the QP is a process's on a device in native mode
  * @on: it holds: the send half will run, by @until_ns or for other reasons
- * @doubted: no request has come without a doorbell since the last one was given
+ * @doubted: no request has come without a doorbell since there was none before it
  * @rung: there was a doorbell since the last look
  * @signaled: one of them asks for a completion
  * @found: work requests fetched since the last look
@@ -37,8 +37,8 @@
  * @late: how much they have waited for the timer lately (see watch.c)
  * @epsn: of the responder at the last look: has the peer sent something since?
  * @grace_ns: for how long it is given, at most, while answers are due
- * @until_ns: when it may be withdrawn; SROCE_NEVER while other events make us look. Of one that
- *            was not given for doubt: until when it would have been of use
+ * @until_ns: when it may be withdrawn; SROCE_NEVER while other events make us look. While there
+ *            is none, for doubt: until when it would have been of use, else 0
  * @pause_ns: none is given before: the process would sleep on it
  *
  * All of it with the send lock held.

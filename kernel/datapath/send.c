@@ -254,14 +254,17 @@ static u64 answers_wait_ns(const struct sroce_qp *qp)
 	return max(min(qp->send.calm_ns, timeout_ns), PATIENCE_NS);
 }
 
-static u64 next_deadline(const struct sroce_qp *qp, u64 now_ns)
+static u64 next_deadline(struct sroce_qp *qp, u64 now_ns)
 {
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
 
-	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting)
+	qp->send.slack_ns = 0;
+	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting) {
 		deadline_ns = max3(deadline_ns, qp->send.patience_ns,
 				   now_ns + answers_wait_ns(qp));
-	return qp->send.pace_ns ? min(deadline_ns, qp->send.pace_ns) : deadline_ns;
+		sroce_half_be_calm(&qp->send);
+	}
+	return sroce_half_exactly(&qp->send, deadline_ns, qp->send.pace_ns ?: SROCE_NEVER);
 }
 
 static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)

@@ -58,6 +58,7 @@ static u64 grace_ns(const struct sroce_qp *qp)
 static void withdraw(struct sroce_qp *qp)
 {
 	qp->watch.on = false;
+	qp->watch.until_ns = 0;
 	sroce_ring_show_watched(&qp->sq_ring, false);
 	/* Pairs with the poster's barrier: it sees the word, or we its request. */
 	smp_mb();
@@ -113,18 +114,19 @@ static bool is_cramped(const struct sroce_qp *qp)
 }
 
 /*
- * Who made no use of the last one rings again within its time before there is another: one that
- * nobody uses is a timer for nothing, and of many QPs in turn each rings once in a while.
+ * Anew, or for longer. Who made no use of the last one rings again within the time it would
+ * have had before there is another: one that nobody uses is a timer for nothing, and of many QPs
+ * in turn each rings once in a while. While there is much to send it needs no timer.
  */
-static void consider(struct sroce_qp *qp, u64 now_ns)
+static void promise_if_of_use(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_watch *watch = &qp->watch;
 
-	if (watch->doubted && now_ns >= watch->until_ns) {
+	if (!watch->on && watch->doubted && now_ns >= watch->until_ns && !is_busy(qp)) {
 		watch->until_ns = now_ns + grace_ns(qp);
 		return;
 	}
-	watch->doubted = true;
+	watch->doubted |= !watch->on;
 	promise(qp, now_ns);
 }
 
@@ -147,7 +149,7 @@ static void judge(struct sroce_qp *qp, u64 now_ns)
 	if (watch->on && is_cramped(qp))
 		withdraw(qp);
 	else if (may && ((watch->found && is_ahead(qp)) || (expired && moves)) && !is_armed(qp))
-		watch->on ? promise(qp, now_ns) : consider(qp, now_ns);
+		promise_if_of_use(qp, now_ns);
 	else if (expired)
 		withdraw(qp);
 	watch->found = 0;
@@ -178,5 +180,5 @@ u64 sroce_watch_ring(struct sroce_qp *qp, u64 deadline_ns)
 		watch->until_ns = SROCE_NEVER;
 	else
 		watch->until_ns = min(watch->until_ns, now_ns + grace_ns(qp));
-	return min(deadline_ns, watch->until_ns);
+	return sroce_half_exactly(&qp->send, deadline_ns, watch->until_ns);
 }

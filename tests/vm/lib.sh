@@ -415,15 +415,23 @@ netem()
 
 # --- the kernel's log ----------------------------------------------------------------------------------
 
-# What RDMA code, ours or the kernel's, has said at A. Who else speaks meanwhile does not matter (on a slow machine timers
-# complain), nor does ib_mad's line about nonsense that reaches it.
+# What RDMA code has said at A, ours or the kernel's, or others for what it did. Who else speaks meanwhile does not matter (on a
+# slow machine timers complain), nor does ib_mad's line about nonsense that reaches it.
 rdma_log()
 {
-	on_a dmesg | grep -Ei 'sroce|infiniband|rdma|uverbs|ib_' | grep -v 'MAD received with unsupported base version' || true
+	on_a dmesg | grep -v 'MAD received with unsupported base version' | grep -Ei \
+		'sroce|infiniband|rdma|uverbs|user_mad|iwpm|ib_|eth_|unregister_netdevice|gso|csum|segfault|out of memory|alloc' || true
 }
 
 # says_nothing_since LOG: what rdma_log says now is what it said then; shows what is new
-says_nothing_since() { diff <(echo "$1") <(rdma_log); }
+says_nothing_since()
+{
+	local now
+	now=$(rdma_log)
+	[[ $now != "$1" ]] || return 0
+	echo "${now#"$1"}"
+	return 1
+}
 
 # --- counters ------------------------------------------------------------------------------------------
 

@@ -110,6 +110,7 @@ void promise_is_kept(const Devices& devices) {
       ;
   }
   harness::note(harness::text(silent, " of 2000 requests without a doorbell"));
+  if (!silent) throw harness::Skip("too slow to be given the kernel's word");
 }
 
 void sleepers_are_woken(const Devices& devices) {
