@@ -138,8 +138,9 @@ Failure explain_refusal(const KernelError& error, const std::string& verb, const
       return make_failure(ExitCode::no_permission, cannot + "no permission",
                           permission_cure(is_root), error);
     case EINVAL:
-      return make_failure(ExitCode::bad_parameter, cannot + "the kernel takes no such parameter",
-                          "see the parameters: sroce show " + name, error);
+      return make_failure(ExitCode::bad_parameter,
+                          cannot + "the kernel takes no such parameter or value",
+                          "see what there is: sroce show " + name, error);
     case ERANGE:
       return make_failure(ExitCode::bad_parameter, cannot + "the value is out of range",
                           "see the ranges: sroce show " + name, error);
