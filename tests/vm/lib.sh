@@ -420,7 +420,7 @@ netem()
 rdma_log()
 {
 	on_a dmesg | grep -v 'MAD received with unsupported base version' | grep -Ei \
-		'sroce|infiniband|rdma|uverbs|user_mad|iwpm|ib_|eth_|unregister_netdevice|gso|csum|segfault|out of memory|alloc' || true
+		'sroce|infiniband|rdma|uverbs|user_mad|iwpm|ib_|unregister_netdevice|gso|csum|segfault|out of memory|alloc' || true
 }
 
 # says_nothing_since LOG: what rdma_log says now is what it said then; shows what is new

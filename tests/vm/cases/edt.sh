@@ -79,7 +79,7 @@ observe_patiently() # RATE
 	for tries in 1 2 3; do
 		observe
 		((rate * 2 <= $1)) || break
-		echo "# $rate Mb/s: once more"
+		echo "# $rate Mb/s in look $tries"
 	done
 }
 
