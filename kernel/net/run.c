@@ -13,6 +13,7 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 #include <net/rtnetlink.h>
+#include <net/sch_generic.h>
 
 #include "net/path.h"
 #include "net/run.h"
@@ -62,6 +63,17 @@ static bool takes_runs(const struct net_device *dev)
 	netdev_features_t features = dev->features;
 
 	return (features & NETIF_F_GSO) && (!(features & NETIF_F_GSO_UDP_L4) || is_software(dev));
+}
+
+/*
+ * Once the stack has segmented a run, its packets are in nobody's account any more (see
+ * transmit.c). A queue holds runs back until the device has room; without one, as on a
+ * veth, packets are dropped where the device ends.
+ */
+static bool may_overrun(const struct net_device *dev)
+{
+	return !(dev->features & NETIF_F_GSO_UDP_L4) &&
+	       !rcu_dereference(netdev_get_tx_queue(dev, 0)->qdisc)->enqueue;
 }
 
 static struct run_info *info_of(const struct sk_buff *skb)
@@ -176,8 +188,8 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 
 	rcu_read_lock();
 	runs = takes_runs(dst->dev);
+	alone = expected < 2 || !runs || may_overrun(dst->dev);
 	rcu_read_unlock();
-	alone = expected < 2 || !runs;
 	if (alone)
 		linear_bytes = bytes + (runs && run->rider_bytes <= bytes ? run->rider_bytes : 0);
 	skb = sroce_skb_alloc(path, dst, tos, bytes, linear_bytes);
