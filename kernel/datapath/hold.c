@@ -15,6 +15,8 @@
 #include <linux/slab.h>
 
 #include "datapath/qp.h"
+#include "transport/psn.h"
+#include "transport/wire.h"
 
 /* A map's span of the packets of a veth with MTU 4096 have about 16 MiB. */
 #define HELD_BYTES_OF_QP	(16 * 1024 * 1024)
@@ -35,7 +37,7 @@ struct held {
 	u16	vlan_id;
 };
 
-static struct held *held_of(struct sk_buff *skb)
+static struct held *held_of(const struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct held) > sizeof(skb->cb));
 	return (struct held *)skb->cb;
@@ -211,6 +213,7 @@ bool sroce_hold_take(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *
 		.is_ipv4 = held->is_ipv4,
 		.vlan_id = held->vlan_id,
 		.now_ns = now_ns,
+		.was_held = true,
 	};
 	if (sroce_rx_next(rx))
 		return true;
@@ -218,6 +221,67 @@ bool sroce_hold_take(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *
 	WARN_ON_ONCE(1);
 	kfree_skb(skb);
 	return false;
+}
+
+/**
+ * sroce_hold_bth() - the BTH of a packet that is held
+ * @hold: what is held, with it
+ * @psn: which
+ *
+ * Return: where it is; all of a packet that sroce_hold_merge() takes in lies there in one piece.
+ */
+const u8 *sroce_hold_bth(const struct sroce_hold *hold, u32 psn)
+{
+	const struct sk_buff *skb = *place_of(hold, psn);
+
+	return skb->data + held_of(skb)->offset;
+}
+
+/* Is a packet in one piece, as long as that of @rx and one of several alike? */
+static bool is_alike(const struct sroce_hold *hold, const struct sroce_rx *rx, u32 psn)
+{
+	struct sk_buff **place = place_of(hold, psn);
+
+	return place && *place && !skb_is_nonlinear(*place) &&
+	       (*place)->len - held_of(*place)->offset == rx->bytes &&
+	       sroce_bth_continues(rx->at, sroce_hold_bth(hold, psn), psn);
+}
+
+/**
+ * sroce_hold_merge() - take what is held behind a packet, and is alike, together with it
+ * @hold: what is held
+ * @rx: from sroce_hold_take(); @rx->pkt.count and its payload grow
+ * @most: how many it may be; the engine counts all of them but the first as held
+ *
+ * They stay here, until sroce_hold_executed(). What is done for a packet, but for copying it, is
+ * then done once for them all.
+ */
+void sroce_hold_merge(const struct sroce_hold *hold, struct sroce_rx *rx, u32 most)
+{
+	u32 count = 1;
+
+	if (rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes || !rx->at)
+		return;
+	while (count < most && is_alike(hold, rx, psn_add(rx->pkt.psn, count))) {
+		fetch_ahead(hold, psn_add(rx->pkt.psn, count));
+		count++;
+	}
+	rx->pkt.payload_bytes *= count;
+	rx->pkt.count = count;
+}
+
+/**
+ * sroce_hold_executed() - packets that were merged with another are not needed any more
+ * @qp: the QP, its receive lock held
+ * @psn: the first of them
+ * @count: how many; those that the engine still counts as held stay
+ */
+void sroce_hold_executed(struct sroce_qp *qp, u32 psn, u32 count)
+{
+	for (; count && !psn_map_has(&qp->resp.reorder.held, psn); count--) {
+		napi_consume_skb(take_out(qp, shelf_of(psn), place_of(qp->hold, psn)), 1);
+		psn = psn_add(psn, 1);
+	}
 }
 
 static void trim_shelf(struct sroce_qp *qp, u32 index)

@@ -30,6 +30,9 @@ struct sroce_hold {
 
 bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx);
 bool sroce_hold_take(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx);
+void sroce_hold_merge(const struct sroce_hold *hold, struct sroce_rx *rx, u32 most);
+const u8 *sroce_hold_bth(const struct sroce_hold *hold, u32 psn);
+void sroce_hold_executed(struct sroce_qp *qp, u32 psn, u32 count);
 void sroce_hold_trim(struct sroce_qp *qp);
 
 #endif

@@ -8,17 +8,21 @@
  * that is not complete, until its sender repeats it; it and what comes behind it are left.
  */
 #include "datapath/qp.h"
+#include "transport/psn.h"
+#include "transport/wire.h"
 
 /**
  * struct placement - payload on its way
  * @from: the payload
  * @rx: the packets
  * @head: what the ICRC of the one being copied begins with
+ * @hold: where those are that were held
  */
 struct placement {
 	struct sroce_source from;
 	struct sroce_rx *rx;
 	struct sroce_crc_head head;
+	const struct sroce_hold *hold;
 };
 
 static struct sroce_source bytes_at(const void *at, u32 bytes)
@@ -40,6 +44,18 @@ static bool piece_written(struct sroce_source *from)
 	return true;
 }
 
+/* The next one has an skb of its own, and was checked before it was held. */
+static bool held_piece_written(struct sroce_source *from)
+{
+	struct placement *placement = container_of(from, struct placement, from);
+	struct sroce_rx *rx = placement->rx;
+
+	if (from->pieces + 1 < rx->pkt.count)
+		from->at = sroce_hold_bth(placement->hold, psn_add(rx->pkt.psn, from->pieces + 1)) +
+			   sizeof(struct sroce_bth);
+	return true;
+}
+
 static void placement_init(struct placement *placement, struct sroce_rx *rx)
 {
 	struct sroce_source *from = &placement->from;
@@ -55,7 +71,8 @@ static void placement_init(struct placement *placement, struct sroce_rx *rx)
 	*from = bytes_at(rx->at + rx->pkt.header_bytes, rx->pkt.payload_bytes / rx->pkt.count);
 	from->skip_bytes = rx->bytes - from->piece_bytes;
 	if (rx->pkt.count > 1)
-		from->piece_written = piece_written;
+		from->piece_written = rx->was_held ? held_piece_written : piece_written;
+	from->checked = rx->was_held;
 }
 
 /*
@@ -137,7 +154,8 @@ enum sroce_mem_status sroce_place_request(struct sroce_qp *qp, struct sroce_rx *
 
 	do {
 		placement_init(&placement, rx);
-		section = rx->pkt.count > 1 && sroce_crc_begin(bytes);
+		placement.hold = qp->hold;
+		section = rx->pkt.count > 1 && !rx->was_held && sroce_crc_begin(bytes);
 		status = copy_request(qp, rx, plan, &placement.from, bytes);
 		sroce_crc_end(section);
 		/* Of merged packets all that is planned is payload. */

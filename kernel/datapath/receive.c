@@ -11,6 +11,7 @@
 #include "compat/compat.h"
 #include "datapath/qp.h"
 #include "trace.h"
+#include "transport/psn.h"
 
 #define PKEY_FULL	0x8000
 #define PKEY_BASE	0x7fff
@@ -99,7 +100,8 @@ static bool places_response(const struct sroce_ack_plan *plan)
 /* Merged packets that will not be copied are checked here; returns whether all are still there. */
 static bool are_right(struct sroce_rx *rx, u32 copied_bytes)
 {
-	return rx->pkt.count == 1 || copied_bytes == rx->pkt.payload_bytes || sroce_rx_verify(rx);
+	return rx->pkt.count == 1 || rx->was_held || copied_bytes == rx->pkt.payload_bytes ||
+	       sroce_rx_verify(rx);
 }
 
 /* The send lock is held. Plans are made again when packets turn out to be wrong. */
@@ -240,6 +242,8 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 		sroce_count(rx->ep->counters, SROCE_CTR_RDMA_RECV);
 		sroce_half_complete(qp, &qp->recv, &wc, rx);
 	}
+	if (rx->was_held)
+		sroce_hold_executed(qp, psn_add(rx->pkt.psn, 1), rx->pkt.count - 1);
 	sroce_hold_trim(qp);
 }
 
@@ -266,14 +270,16 @@ static void take_request(struct sroce_qp *qp, struct sroce_rx *rx)
 void sroce_receive_held(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
 	struct sroce_rx rx;
-	u32 psn;
+	u32 psn, behind;
 
 	while (*budget && sroce_responder_next_held(&qp->resp, &psn)) {
 		if (!sroce_hold_take(qp, psn, now_ns, &rx))
 			return;
+		behind = sroce_responder_held_behind(&qp->resp, &rx.pkt);
+		sroce_hold_merge(qp->hold, &rx, min(1 + behind, *budget));
 		take_request(qp, &rx);
 		consume_skb(rx.skb);
-		--*budget;
+		*budget -= min(*budget, rx.pkt.count);
 	}
 }
 

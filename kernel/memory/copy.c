@@ -56,7 +56,7 @@ static bool take(void *to, struct sroce_source *from, u32 bytes)
 	while (bytes) {
 		u32 run = min(bytes, from->left_bytes);
 
-		if (from->pieces) {
+		if (from->pieces && !from->checked) {
 			from->sink.to = to;
 			sroce_sink_put(&from->sink, from->at, run);
 		} else {

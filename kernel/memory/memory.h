@@ -105,7 +105,8 @@ struct sroce_memory {
  * @piece_bytes: @at: so many at a time, then there are
  * @skip_bytes: others in between
  * @left_bytes: of this piece
- * @sink: sums all pieces but the first one
+ * @sink: sums all pieces but the first one, unless
+ * @checked: they were checked before
  * @piece_written: NULL, or called after each piece; returns whether it was right, and prepares
  *		   @sink for the next one
  * @pieces: how many were right
@@ -117,6 +118,7 @@ struct sroce_source {
 	u32	left_bytes;
 	const struct sk_buff *skb;
 	u32	offset;
+	bool	checked;
 	struct sroce_crc_sink sink;
 	bool	(*piece_written)(struct sroce_source *from);
 	u32	pieces;

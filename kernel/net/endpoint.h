@@ -72,6 +72,8 @@ struct sroce_endpoint {
  * @icrc: see there
  * @ip_id_counts: each packet had its own IPv4 identification, counted up from the first's
  * @ip_id_stays: all have the same one
+ * @was_held: the packet waited for its turn, and so did those merged with it, each in an skb of its
+ *            own: all have been checked
  */
 struct sroce_rx {
 	struct sk_buff *skb;
@@ -96,6 +98,7 @@ struct sroce_rx {
 	struct sroce_icrc icrc;
 	bool	ip_id_counts;
 	bool	ip_id_stays;
+	bool	was_held;
 };
 
 #define SROCE_NO_VLAN	0xffff
@@ -123,6 +126,7 @@ bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr
 
 /* udp.c, icrc.c */
 bool sroce_rx_next(struct sroce_rx *rx);
+bool sroce_bth_continues(const u8 *bth, const u8 *next, u32 psn);
 void sroce_rx_merge(struct sroce_rx *rx);
 bool sroce_icrc_ok(struct sroce_rx *rx);
 void sroce_rx_shorten(struct sroce_rx *rx, u32 count);

@@ -147,8 +147,15 @@ bool sroce_rx_next(struct sroce_rx *rx)
 	return false;
 }
 
-/* Is the BTH at @next that of the packet with @psn, and else the same as the one at @bth? */
-static bool continues(const u8 *bth, const u8 *next, u32 psn)
+/**
+ * sroce_bth_continues() - is a packet one of several alike?
+ * @bth: the BTH of the one before
+ * @next: its BTH
+ * @psn: the PSN that it is to have
+ *
+ * Return: whether all but the PSN is as in @bth.
+ */
+bool sroce_bth_continues(const u8 *bth, const u8 *next, u32 psn)
 {
 	u64 a, b;
 	__be32 end, next_end;
@@ -186,7 +193,7 @@ void sroce_rx_merge(struct sroce_rx *rx)
 		return;
 	left = min(rx->piece_bytes, rx->skb->len - rx->offset);
 	while ((count + 1) * rx->bytes <= left &&
-	       continues(rx->at, rx->at + count * rx->bytes, psn_add(rx->pkt.psn, count)))
+	       sroce_bth_continues(rx->at, rx->at + count * rx->bytes, psn_add(rx->pkt.psn, count)))
 		count++;
 	take_packets(rx, count);
 }

@@ -264,6 +264,25 @@ bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn)
 }
 
 /**
+ * sroce_responder_held_behind() - how many kept packets may be looked at as one with this one?
+ * @resp: the responder
+ * @pkt: from sroce_responder_next_held(), with a BTH and no other header
+ *
+ * Those of them, in a row, that are alike, as for sroce_responder_merges(). Once they have been
+ * executed with it they do not count as kept any more.
+ *
+ * Return: how many follow it without a gap, less than a span.
+ */
+u32 sroce_responder_held_behind(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	if (!resp->reorder.count || pkt->psn != resp->epsn ||
+	    pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST))
+		return 0;
+	return sroce_psn_map_run(&resp->reorder.held, psn_add(pkt->psn, 1),
+				 SROCE_PSN_MAP_SPAN - 1, true);
+}
+
+/**
  * sroce_responder_deadline() - when sroce_responder_timeout() wants to be called
  * @resp: the responder
  *

@@ -60,6 +60,7 @@ void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns
 void sroce_reorder_reported(struct sroce_responder *resp);
 void sroce_reorder_drop(struct sroce_responder *resp);
 bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn);
+u32 sroce_responder_held_behind(const struct sroce_responder *resp, const struct sroce_packet *pkt);
 u64 sroce_responder_deadline(const struct sroce_responder *resp);
 void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns);
 u32 sroce_responder_sack_bytes(const struct sroce_responder *resp);

@@ -74,9 +74,23 @@ class Target {
     while (sroce_responder_next_held(&resp_, &psn)) {
       const auto node = kept_.extract(psn);
       require(!node.empty(), "what is taken up was kept");
-      receive(node.mapped());
+      receive(merged(node.mapped()));
       drop_kept();
     }
+  }
+
+  // With what is kept behind it and alike.
+  sroce_packet merged(sroce_packet pkt) const {
+    if (pkt.header_bytes != sizeof(sroce_bth)) return pkt;
+    const u32 behind = sroce_responder_held_behind(&resp_, &pkt);
+    const u32 bytes = pkt.payload_bytes;
+    for (; pkt.count <= behind; pkt.count++) {
+      const auto next = kept_.find(psn_add(pkt.psn, pkt.count));
+      require(next != kept_.end(), "what is counted is kept");
+      if (next->second.opcode != pkt.opcode || next->second.payload_bytes != bytes) break;
+      pkt.payload_bytes += bytes;
+    }
+    return pkt;
   }
 
   void drop_kept() {

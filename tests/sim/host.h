@@ -64,11 +64,17 @@ class Host {
   bool keep(const sroce_packet& pkt, std::span<const u8> payload);
   void drop_kept();
   void feed();
+  struct Kept {
+    sroce_packet pkt;
+    Bytes payload;
+  };
   void take_up_kept();
+  void merge_kept(Kept& first) const;
   void write_sack(const sroce_response_plan& plan);
   void fetch_receive();
   sroce_recv_result execute(const sroce_packet& pkt, const sroce_recv_plan& plan,
                             std::span<const u8> payload);
+  void accepted(const sroce_packet& pkt);
   void place_payload(const sroce_recv_plan& plan, std::span<const u8> payload,
                      sroce_recv_result& result);
   void execute_atomic(const sroce_recv_plan& plan, sroce_recv_result& result);
@@ -135,10 +141,6 @@ class Host {
   u64 resume_ns_ = SROCE_NEVER;  // a shortage, a full transmit queue, or a spent budget
   u64 slack_ns_ = 0;
 
-  struct Kept {
-    sroce_packet pkt;
-    Bytes payload;
-  };
   std::map<u32, Kept> kept_;  // requests that came before their turn
 
   // invariants.cc: an independent reading of what passes by.

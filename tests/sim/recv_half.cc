@@ -106,11 +106,19 @@ sroce_recv_result Host::execute(const sroce_packet& pkt, const sroce_recv_plan& 
   }
   const bool done = result.status == SROCE_MEM_OK && result.invalidated == SROCE_MEM_OK;
   if (done && plan.verdict != SROCE_RECV_REPLAY) {
-    check_message_stream(pkt);
     gap_known_ = false;
-    in_->request_accepted(pkt);
+    accepted(pkt);
   }
   return result;
+}
+
+void Host::accepted(const sroce_packet& pkt) {
+  sroce_packet one = pkt;
+  one.payload_bytes /= pkt.count;
+  for (one.count = 1; one.psn != psn_add(pkt.psn, pkt.count); one.psn = psn_add(one.psn, 1)) {
+    check_message_stream(one);
+    in_->request_accepted(one);
+  }
 }
 
 // Memory may be short for packets that are not due; a hostile peer cannot have more than the limit.
@@ -146,13 +154,38 @@ void Host::handle_request(const sroce_packet& pkt, std::span<const u8> payload) 
   take_up_kept();
 }
 
+// What is alike comes together with the first; where a run is cut off is the shell's affair.
+void Host::merge_kept(Kept& first) const {
+  const sroce_packet& pkt = first.pkt;
+  if (pkt.header_bytes != sizeof(sroce_bth) || pkt.pad_bytes) return;
+  const u32 behind = sroce_responder_held_behind(&responder_, &pkt);
+  const u32 most = pkt.psn % 3 ? behind : std::min(behind, pkt.psn % 5);
+  const u32 bytes = pkt.payload_bytes;
+  for (u32 i = 1; i <= most; i++) {
+    const auto next = kept_.find(psn_add(pkt.psn, i));
+    require(next != kept_.end(), "a packet never kept", "psn=%06x", psn_add(pkt.psn, i));
+    const sroce_packet& other = next->second.pkt;
+    if (other.opcode != pkt.opcode || other.payload_bytes != bytes || other.pad_bytes ||
+        other.ack_req != pkt.ack_req || other.solicited != pkt.solicited ||
+        other.selective != pkt.selective)
+      return;
+    const Bytes& more = next->second.payload;
+    first.payload.insert(first.payload.end(), more.begin(), more.end());
+    first.pkt.payload_bytes += bytes;
+    first.pkt.count++;
+  }
+}
+
 void Host::take_up_kept() {
   u32 psn;
   while (sroce_responder_next_held(&responder_, &psn)) {
     auto node = kept_.extract(psn);
     require(!node.empty(), "a packet never kept", "psn=%06x", psn);
-    if (log_.on()) log_.line(format("%c: takes up psn=%06x", 'A' + number_, psn));
-    take_request(node.mapped().pkt, node.mapped().payload, true);
+    Kept& kept = node.mapped();
+    merge_kept(kept);
+    if (log_.on())
+      log_.line(format("%c: takes up psn=%06x, %u of them", 'A' + number_, psn, kept.pkt.count));
+    take_request(kept.pkt, kept.payload, true);
     drop_kept();
   }
 }

@@ -87,6 +87,58 @@ TEST(ResponderMerge, NothingIsLookedAtAsOneWhilePacketsAreHeld) {
   EXPECT_FALSE(sroce_responder_merges(&rq.resp, &pkt));
 }
 
+// Packets 2003 to 2007 of a WRITE of ten, held; 2002 is expected.
+struct HeldMerge : ::testing::Test {
+  HeldMerge() {
+    rq.receive(write_first(2000, 0x10000, 10 * 1024));
+    rq.receive(middle(2001));
+    for (u32 psn = 2003; psn < 2008; psn++) rq.receive(middle(psn));
+    EXPECT_EQ(rq.resp.reorder.count, 5u);
+  }
+  static sroce_packet middle(u32 psn) { return request(SROCE_OP_WRITE_MIDDLE, psn, 1024); }
+  u32 behind(const sroce_packet& pkt) { return sroce_responder_held_behind(&rq.resp, &pkt); }
+  // By hand, without what ReceiveQueue does with what is held.
+  void commit(const sroce_packet& pkt) {
+    const sroce_recv_plan plan = rq.plan(pkt);
+    const sroce_recv_result result{};
+    sroce_responder_commit(&rq.resp, &pkt, &plan, &result, rq.now);
+  }
+
+  ReceiveQueue rq{{.hold_packets = 64}};
+};
+
+TEST_F(HeldMerge, WhatIsHeldInARowMayComeWithTheFirst) {
+  commit(middle(2002));
+  u32 psn;
+  ASSERT_TRUE(sroce_responder_next_held(&rq.resp, &psn));
+  EXPECT_EQ(psn, 2003u);
+  EXPECT_EQ(behind(middle(2003)), 4u);
+  EXPECT_EQ(behind(middle(2004)), 0u);
+  EXPECT_EQ(behind(request(SROCE_OP_WRITE_LAST, 2003, 1024)), 0u);
+}
+
+TEST_F(HeldMerge, WhatWasExecutedWithTheFirstIsNotHeldAnyMore) {
+  commit(middle(2002));
+  u32 psn;
+  ASSERT_TRUE(sroce_responder_next_held(&rq.resp, &psn));
+  commit(merged(middle(2003), 4));
+  EXPECT_EQ(rq.resp.epsn, 2007u);
+  EXPECT_EQ(rq.resp.write_va, 0x10000u + 7 * 1024);
+  EXPECT_EQ(rq.resp.write_left, 3u * 1024);
+  EXPECT_EQ(rq.resp.reorder.count, 1u);
+  ASSERT_TRUE(sroce_responder_next_held(&rq.resp, &psn));
+  EXPECT_EQ(psn, 2007u);
+  EXPECT_EQ(behind(middle(2007)), 0u);
+}
+
+TEST_F(HeldMerge, AGapEndsTheRow) {
+  rq.receive(request(SROCE_OP_WRITE_LAST, 2009, 1024));
+  commit(middle(2002));
+  u32 psn;
+  ASSERT_TRUE(sroce_responder_next_held(&rq.resp, &psn));
+  EXPECT_EQ(behind(middle(2003)), 4u);
+}
+
 // A READ of ten responses from PSN 1000, the first of which has come; the peer is selective or not.
 struct CompleterMerge : ::testing::TestWithParam<bool> {
   CompleterMerge() : sq({.selective = GetParam()}) {
