@@ -278,7 +278,7 @@ void sroce_receive_held(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 		behind = sroce_responder_held_behind(&qp->resp, &rx.pkt);
 		sroce_hold_merge(qp->hold, &rx, min(1 + behind, *budget));
 		take_request(qp, &rx);
-		consume_skb(rx.skb);
+		napi_consume_skb(rx.skb, 1);
 		*budget -= min(*budget, rx.pkt.count);
 	}
 }
@@ -416,5 +416,5 @@ void sroce_receive(struct sroce_rx *rx)
 			receive(&to, rx);
 	}
 	let_go(&to, rx);
-	consume_skb(rx->skb);
+	napi_consume_skb(rx->skb, 1);
 }
