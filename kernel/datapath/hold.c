@@ -21,6 +21,10 @@
 /* A map's span of the packets of a veth with MTU 4096 have about 16 MiB. */
 #define HELD_BYTES_OF_QP	(16 * 1024 * 1024)
 #define HELD_BYTES_OF_DEVICE	(128 * 1024 * 1024)
+#define SHARE_BYTES		(16u * 1024)
+
+/* As long as an skb, or a packet. */
+#define ROW_BYTES_MAX		65536u
 
 /* A shelf is a word of the engine's set. */
 static_assert(SROCE_SHELF_PLACES == 64);
@@ -43,34 +47,48 @@ static struct held *held_of(const struct sk_buff *skb)
 	return (struct held *)skb->cb;
 }
 
+/* What is left over goes back with the last packet. */
 static void drop_share(struct sroce_qp *qp, const struct sk_buff *skb)
 {
-	qp->hold->bytes -= skb->truesize;
-	atomic_sub(skb->truesize, &qp->dev->held_bytes);
+	struct sroce_hold *hold = qp->hold;
+
+	hold->bytes -= skb->truesize;
+	if (hold->bytes)
+		return;
+	atomic_sub(hold->share_bytes, &qp->dev->held_bytes);
+	hold->share_bytes = 0;
 }
 
+/* The device's bytes are shared out in larger pieces. */
 static bool take_share(struct sroce_qp *qp, const struct sk_buff *skb)
 {
-	u32 bytes = skb->truesize;
+	struct sroce_hold *hold = qp->hold;
+	u32 bytes = hold->bytes + skb->truesize, more;
 
-	if (qp->hold->bytes + bytes > HELD_BYTES_OF_QP)
+	if (bytes > HELD_BYTES_OF_QP)
 		return false;
-	if (atomic_add_return(bytes, &qp->dev->held_bytes) > HELD_BYTES_OF_DEVICE) {
-		atomic_sub(bytes, &qp->dev->held_bytes);
-		return false;
+	if (bytes > hold->share_bytes) {
+		more = max(SHARE_BYTES, skb->truesize);
+		if (atomic_add_return(more, &qp->dev->held_bytes) > HELD_BYTES_OF_DEVICE) {
+			atomic_sub(more, &qp->dev->held_bytes);
+			return false;
+		}
+		hold->share_bytes += more;
 	}
-	qp->hold->bytes += bytes;
+	hold->bytes = bytes;
 	return true;
 }
 
 /* The packet as an skb of its own: one that is left of many would keep the memory of all. */
-static struct sk_buff *skb_of(const struct sroce_rx *rx, u32 *offset)
+static struct sk_buff *skb_of(struct sroce_rx *rx, u32 *offset)
 {
 	struct sk_buff *skb;
 
 	if (rx->packet_bytes >= rx->skb->len - rx->offset && !rx->number) {
 		*offset = rx->offset;
-		return skb_get(rx->skb);
+		skb = rx->skb;
+		rx->skb = NULL;
+		return skb;
 	}
 	skb = alloc_skb(rx->bytes, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
@@ -135,11 +153,11 @@ static struct sk_buff *take_out(struct sroce_qp *qp, u32 index, struct sk_buff *
 /**
  * sroce_hold_keep() - keep a packet
  * @qp: the QP, its receive lock held
- * @rx: the packet; nothing of its skb may be used afterwards but its reference
+ * @rx: the packet; if it has the skb for itself, that is taken from it
  *
  * Return: whether there is room for it.
  */
-bool sroce_hold_keep(struct sroce_qp *qp, const struct sroce_rx *rx)
+bool sroce_hold_keep(struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	struct sk_buff **place, *skb;
 	u32 offset;
@@ -251,17 +269,18 @@ static bool is_alike(const struct sroce_hold *hold, const struct sroce_rx *rx, u
  * sroce_hold_merge() - take what is held behind a packet, and is alike, together with it
  * @hold: what is held
  * @rx: from sroce_hold_take(); @rx->pkt.count and its payload grow
- * @most: how many it may be; the engine counts all of them but the first as held
+ * @behind: how many may be, all of which the engine counts as held
  *
- * They stay here, until sroce_hold_executed(). What is done for a packet, but for copying it, is
- * then done once for them all.
+ * They stay here, until sroce_hold_shed(). What is done for a packet, but for copying it, is then
+ * done once for them all. No more than an skb can have: so long a region is held.
  */
-void sroce_hold_merge(const struct sroce_hold *hold, struct sroce_rx *rx, u32 most)
+void sroce_hold_merge(const struct sroce_hold *hold, struct sroce_rx *rx, u32 behind)
 {
-	u32 count = 1;
+	u32 count = 1, most;
 
 	if (rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes || !rx->at)
 		return;
+	most = min(1 + behind, ROW_BYTES_MAX / rx->bytes);
 	while (count < most && is_alike(hold, rx, psn_add(rx->pkt.psn, count))) {
 		fetch_ahead(hold, psn_add(rx->pkt.psn, count));
 		count++;
@@ -271,15 +290,21 @@ void sroce_hold_merge(const struct sroce_hold *hold, struct sroce_rx *rx, u32 mo
 }
 
 /**
- * sroce_hold_executed() - packets that were merged with another are not needed any more
+ * sroce_hold_shed() - let go of packets that were merged with another
  * @qp: the QP, its receive lock held
  * @psn: the first of them
  * @count: how many; those that the engine still counts as held stay
+ *
+ * What sroce_hold_trim() would do by looking at all.
  */
-void sroce_hold_executed(struct sroce_qp *qp, u32 psn, u32 count)
+void sroce_hold_shed(struct sroce_qp *qp, u32 psn, u32 count)
 {
 	for (; count && !psn_map_has(&qp->resp.reorder.held, psn); count--) {
-		napi_consume_skb(take_out(qp, shelf_of(psn), place_of(qp->hold, psn)), 1);
+		struct sk_buff **place = place_of(qp->hold, psn);
+
+		if (WARN_ON_ONCE(!place || !*place))
+			return;
+		napi_consume_skb(take_out(qp, shelf_of(psn), place), 1);
 		psn = psn_add(psn, 1);
 	}
 }

@@ -6,6 +6,7 @@
  * header but for the PSN, so where their payload goes is known, and it is summed while it is
  * copied. Of one that turns out to be wrong the bytes are there, in the middle of a message
  * that is not complete, until its sender repeats it; it and what comes behind it are left.
+ * Those that were held have been checked, all of them.
  */
 #include "datapath/qp.h"
 #include "transport/psn.h"
@@ -56,11 +57,13 @@ static bool held_piece_written(struct sroce_source *from)
 	return true;
 }
 
-static void placement_init(struct placement *placement, struct sroce_rx *rx)
+static void placement_init(struct placement *placement, const struct sroce_qp *qp,
+			   struct sroce_rx *rx)
 {
 	struct sroce_source *from = &placement->from;
 
 	placement->rx = rx;
+	placement->hold = qp->hold;
 	if (!rx->at) {
 		*from = (struct sroce_source) {
 			.skb = rx->skb,
@@ -139,7 +142,7 @@ static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *
 /**
  * sroce_place_request() - the payload of requests, where their plan says
  * @qp: the QP, its receive lock held
- * @rx: the packets; shortened by those whose ICRC is wrong
+ * @rx: the packets; shortened by those whose ICRC is wrong, or that memory was not there for
  * @plan: the plan for all of them, with SROCE_RECV_PLACE
  *
  * Return: enum sroce_mem_status of what is left.
@@ -153,8 +156,7 @@ enum sroce_mem_status sroce_place_request(struct sroce_qp *qp, struct sroce_rx *
 	bool section;
 
 	do {
-		placement_init(&placement, rx);
-		placement.hold = qp->hold;
+		placement_init(&placement, qp, rx);
 		section = rx->pkt.count > 1 && !rx->was_held && sroce_crc_begin(bytes);
 		status = copy_request(qp, rx, plan, &placement.from, bytes);
 		sroce_crc_end(section);
@@ -182,7 +184,7 @@ enum sroce_mem_status sroce_place_response(struct sroce_qp *qp, struct sroce_rx 
 	bool section;
 
 	do {
-		placement_init(&placement, rx);
+		placement_init(&placement, qp, rx);
 		if (plan->place_atomic)
 			placement.from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
 		section = rx->pkt.count > 1 && sroce_crc_begin(bytes);

@@ -214,7 +214,7 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 }
 
-static void keep(struct sroce_qp *qp, const struct sroce_rx *rx,
+static void keep(struct sroce_qp *qp, struct sroce_rx *rx,
 		 const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
 {
 	if (plan->verdict != SROCE_RECV_HOLD || plan->kept || sroce_hold_keep(qp, rx))
@@ -243,7 +243,7 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 		sroce_half_complete(qp, &qp->recv, &wc, rx);
 	}
 	if (rx->was_held)
-		sroce_hold_executed(qp, psn_add(rx->pkt.psn, 1), rx->pkt.count - 1);
+		sroce_hold_shed(qp, psn_add(rx->pkt.psn, 1), rx->pkt.count - 1);
 	sroce_hold_trim(qp);
 }
 
@@ -261,6 +261,13 @@ static void take_request(struct sroce_qp *qp, struct sroce_rx *rx)
 	commit_request(qp, rx, &plan);
 }
 
+/* Unless its skb is kept. BH are off. */
+static void release(struct sroce_rx *rx)
+{
+	if (rx->skb)
+		napi_consume_skb(rx->skb, 1);
+}
+
 /**
  * sroce_receive_held() - packets whose turn has come after all
  * @qp: the QP, its receive lock held
@@ -276,10 +283,10 @@ void sroce_receive_held(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 		if (!sroce_hold_take(qp, psn, now_ns, &rx))
 			return;
 		behind = sroce_responder_held_behind(&qp->resp, &rx.pkt);
-		sroce_hold_merge(qp->hold, &rx, min(1 + behind, *budget));
+		sroce_hold_merge(qp->hold, &rx, min(behind, *budget - 1));
 		take_request(qp, &rx);
-		napi_consume_skb(rx.skb, 1);
-		*budget -= min(*budget, rx.pkt.count);
+		release(&rx);
+		*budget -= rx.pkt.count;
 	}
 }
 
@@ -409,12 +416,12 @@ void sroce_receive(struct sroce_rx *rx)
 {
 	struct receiver to = { };
 
-	while (sroce_rx_next(rx)) {
+	while (rx->skb && sroce_rx_next(rx)) {
 		if (!find_qp(&to, rx))
 			drop(rx, SROCE_CTR_DROP_NO_QP);
 		else if (is_acceptable(to.qp, rx))
 			receive(&to, rx);
 	}
 	let_go(&to, rx);
-	napi_consume_skb(rx->skb, 1);
+	release(rx);
 }

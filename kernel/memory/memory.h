@@ -103,12 +103,12 @@ struct sroce_memory {
  * @skb: this one, at
  * @offset: from skb->data
  * @piece_bytes: @at: so many at a time, then there are
- * @skip_bytes: others in between
+ * @skip_bytes: others in between, or wherever @piece_written says
  * @left_bytes: of this piece
  * @sink: sums all pieces but the first one, unless
  * @checked: they were checked before
  * @piece_written: NULL, or called after each piece; returns whether it was right, and prepares
- *		   @sink for the next one
+ *		   @sink for the next one, or moves @at there
  * @pieces: how many were right
  */
 struct sroce_source {

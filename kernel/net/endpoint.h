@@ -50,7 +50,8 @@ struct sroce_endpoint {
 
 /**
  * struct sroce_rx - a received skb on its way up, and the packet of it that is looked at
- * @skb: one packet, or many of one size from one sender to one address (GSO, GRO)
+ * @skb: one packet, or many of one size from one sender to one address (GSO, GRO); NULL when it is
+ *       kept
  * @ep: endpoint it came in on
  * @saddr: source
  * @daddr: destination

@@ -67,8 +67,8 @@ static bool takes_runs(const struct net_device *dev)
 
 /*
  * Once the stack has segmented a run, its packets are in nobody's account any more (see
- * transmit.c). A queue holds runs back until the device has room; without one, as on a
- * veth, packets are dropped where the device ends.
+ * transmit.c). Where there is a queue, it holds runs back while the device has no room, if
+ * that says so: hardware does. Where there is none, packets are dropped.
  */
 static bool may_overrun(const struct net_device *dev)
 {
@@ -184,12 +184,13 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 {
 	struct sk_buff *skb;
 	u32 linear_bytes = 0;
-	bool runs, alone;
+	bool summed, runs, alone;
 
 	rcu_read_lock();
-	runs = takes_runs(dst->dev);
-	alone = expected < 2 || !runs || may_overrun(dst->dev);
+	summed = takes_runs(dst->dev);
+	runs = summed && !may_overrun(dst->dev);
 	rcu_read_unlock();
+	alone = expected < 2 || !runs;
 	if (alone)
 		linear_bytes = bytes + (runs && run->rider_bytes <= bytes ? run->rider_bytes : 0);
 	skb = sroce_skb_alloc(path, dst, tos, bytes, linear_bytes);
@@ -202,8 +203,8 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 	run->room_bytes = 0;
 	info_of(skb)->packet_bytes = bytes;
 	info_of(skb)->packets = 0;
-	/* A packet alone without one would overtake, in GRO, the run in front of it. */
-	info_of(skb)->summed = runs;
+	/* A packet alone without one would overtake, in GRO, those in front of it. */
+	info_of(skb)->summed = summed;
 	if (alone) {
 		run->next = skb_tail_pointer(skb);
 		run->room_bytes = linear_bytes;

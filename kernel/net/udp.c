@@ -173,6 +173,9 @@ static void take_packets(struct sroce_rx *rx, u32 count)
 
 	rx->pkt.payload_bytes = rx->pkt.payload_bytes / rx->pkt.count * count;
 	rx->pkt.count = count;
+	/* Held ones were counted when they came. */
+	if (rx->was_held)
+		return;
 	rx->packets += more;
 	rx->wire_bytes += more * (sizeof(struct udphdr) + rx->bytes);
 }
@@ -199,7 +202,8 @@ void sroce_rx_merge(struct sroce_rx *rx)
 }
 
 /**
- * sroce_rx_shorten() - leave the later packets of those that were merged for sroce_rx_next()
+ * sroce_rx_shorten() - leave the later packets of those that were merged for sroce_rx_next(), or
+ *			held
  * @rx: merged packets
  * @count: how many stay, at least 1
  */

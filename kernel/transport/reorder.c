@@ -266,10 +266,11 @@ bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn)
 /**
  * sroce_responder_held_behind() - how many kept packets may be looked at as one with this one?
  * @resp: the responder
- * @pkt: from sroce_responder_next_held(), with a BTH and no other header
+ * @pkt: from sroce_responder_next_held()
  *
- * Those of them, in a row, that are alike, as for sroce_responder_merges(). Once they have been
- * executed with it they do not count as kept any more.
+ * Those of them, in a row, that are alike, as for sroce_responder_merges(), if @pkt has a BTH and
+ * no other header. Once they have been executed with it they do not count as kept any more. What is
+ * refused is refused with its first PSN, as there.
  *
  * Return: how many follow it without a gap, less than a span.
  */

@@ -87,7 +87,11 @@ class Target {
     for (; pkt.count <= behind; pkt.count++) {
       const auto next = kept_.find(psn_add(pkt.psn, pkt.count));
       require(next != kept_.end(), "what is counted is kept");
-      if (next->second.opcode != pkt.opcode || next->second.payload_bytes != bytes) break;
+      const sroce_packet& other = next->second;
+      if (other.opcode != pkt.opcode || other.payload_bytes != bytes ||
+          other.ack_req != pkt.ack_req || other.solicited != pkt.solicited ||
+          other.selective != pkt.selective)
+        break;
       pkt.payload_bytes += bytes;
     }
     return pkt;

@@ -78,7 +78,7 @@ TEST(ResponderMerge, OnlyTheExpectedMiddlePacketIsFollowedByMore) {
   EXPECT_FALSE(merges(request(SROCE_OP_READ_RESPONSE_MIDDLE, 2001, 1024)));
 }
 
-TEST(ResponderMerge, NothingIsLookedAtAsOneWhilePacketsAreHeld) {
+TEST(ResponderMerge, NothingThatArrivesIsLookedAtAsOneWhilePacketsAreHeld) {
   ReceiveQueue rq({.hold_packets = 64});
   rq.receive(write_first(2000, 0x10000, 64 * 1024));
   rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2003, 1024));
@@ -129,6 +129,58 @@ TEST_F(HeldMerge, WhatWasExecutedWithTheFirstIsNotHeldAnyMore) {
   ASSERT_TRUE(sroce_responder_next_held(&rq.resp, &psn));
   EXPECT_EQ(psn, 2007u);
   EXPECT_EQ(behind(middle(2007)), 0u);
+}
+
+// Thirty packets of a WRITE from just before the end of the PSNs, the first of which comes last.
+struct HeldRows : ::testing::Test {
+  static constexpr u32 kFirst = 0xfffff0;
+  static u32 psn_at(u32 i) { return psn_add(kFirst, i); }
+  static sroce_packet middle(u32 i) { return request(SROCE_OP_WRITE_MIDDLE, psn_at(i), 1024); }
+  static sroce_packet last() {
+    sroce_packet pkt = request(SROCE_OP_WRITE_LAST, psn_at(29), 1024);
+    pkt.ack_req = true;
+    return pkt;
+  }
+  static void hold_all(ReceiveQueue& rq) {
+    sroce_responder_start_psn(&rq.resp, kFirst);
+    rq.receive(write_first(kFirst, 0x10000, 30 * 1024));
+    for (u32 i = 2; i < 29; i++) rq.receive(middle(i));
+    rq.receive(last());
+  }
+};
+
+TEST_F(HeldRows, LandAsIfOneByOne) {
+  ReceiveQueue alone({.hold_packets = 64}), rows({.hold_packets = 64});
+  hold_all(alone);
+  hold_all(rows);
+  alone.receive(middle(1));  // takes up the others, one by one
+
+  const auto commit = [&rows](const sroce_packet& pkt) {
+    const sroce_recv_plan plan = rows.plan(pkt);
+    const sroce_recv_result result{};
+    sroce_responder_commit(&rows.resp, &pkt, &plan, &result, rows.now);
+    return plan;
+  };
+  commit(middle(1));
+  u32 psn;
+  for (u32 i = 2; i < 29; i += 9) {
+    ASSERT_TRUE(sroce_responder_next_held(&rows.resp, &psn));
+    ASSERT_EQ(psn, psn_at(i));
+    const sroce_packet first = middle(i);
+    EXPECT_EQ(sroce_responder_held_behind(&rows.resp, &first), 29 - i);
+    const sroce_recv_plan plan = commit(merged(middle(i), 9));
+    EXPECT_EQ(plan.va, 0x10000u + i * 1024);
+    EXPECT_EQ(plan.place_bytes, 9u * 1024);
+  }
+  ASSERT_TRUE(sroce_responder_next_held(&rows.resp, &psn));
+  commit(last());
+  EXPECT_EQ(rows.resp.epsn, alone.resp.epsn);
+  EXPECT_EQ(rows.resp.msn, alone.resp.msn);
+  EXPECT_EQ(rows.resp.write_left, alone.resp.write_left);
+  EXPECT_EQ(rows.resp.reorder.count, 0u);
+  EXPECT_EQ(rows.resp.ack_pending, alone.resp.ack_pending);
+  EXPECT_EQ(rows.resp.ack_psn, alone.resp.ack_psn);
+  EXPECT_EQ(rows.resp.reorder.patience_ns, alone.resp.reorder.patience_ns);
 }
 
 TEST_F(HeldMerge, AGapEndsTheRow) {

@@ -43,8 +43,10 @@ both_sroce() { [[ $A_TYPE$B_TYPE == srocesroce ]]; }
 
 verify "as they are"
 if both_sroce; then
+	before=$(handed_over)
 	packets_per_skb "as they are"
 	check "packets travel together" test $ratio -ge 4
+	check "they were handed over together" test $(($(handed_over) - before)) -lt 16000
 fi
 set_offloads tx-udp-segmentation off gro off
 # Runs are segmented below a queue only: what a veth has no room for, it drops.
@@ -60,6 +62,11 @@ fi
 on_a tc qdisc del dev "$A_IF" root
 on_b tc qdisc del dev "$B_IF" root
 verify "one by one where there is no queue"
+if both_sroce; then
+	before=$(handed_over)
+	packets_per_skb "one by one where there is no queue"
+	check "they were handed over one by one" test $(($(handed_over) - before)) -ge 64000
+fi
 # A veth puts together only what its peer's sender could not have.
 set_offloads gro on tso off
 verify "put together by GRO"

@@ -25,6 +25,20 @@ check "READ requests" traced 'sroce_recv_plan: qpn=[0-9]+ psn=[0-9]+ read '
 check "responses" traced 'sroce_response_plan: qpn=[0-9]+ kind=1 psn=[0-9]+ packets=[1-9]'
 check "a drop, with its reason" traced 'sroce_drop: ifindex=[0-9]+ dest_qpn=[0-9]+ why=[a-z_]*truncated'
 
+# --- held packets that are alike are looked at as one: no skb has more than one here ------------------------------
+
+for end in a b; do
+	interface=$A_IF
+	[[ $end == a ]] || interface=$B_IF
+	"on_$end" ethtool -K "$interface" tso off gso off gro off >/dev/null
+done
+netem loss 5%
+echo 1 >$tracing/events/sroce/sroce_recv_plan/enable
+tool "data flows, some of it is lost" ib_write_bw -x GID -F -s 65536 -n 64
+echo 0 >$tracing/events/sroce/sroce_recv_plan/enable
+netem
+check "ten packets and more at a time" traced 'sroce_recv_plan: .* place .* place=[1-9][0-9]{4}$'
+
 # --- congestion control: nothing but what it decides -----------------------------------------------------------
 
 congestion() # 0|1
