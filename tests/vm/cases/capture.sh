@@ -42,7 +42,9 @@ rxe_lacks=()
 DUET_GID_A=$A_GID DUET_GID_B=$B_GID duet "IPv4" rc_verify --quick --max-size 10000 "${rxe_lacks[@]}"
 DUET_GID_A=$A_GID6 DUET_GID_B=$B_GID6 duet "IPv6" rc_verify --quick --max-size 10000 "${rxe_lacks[@]}"
 
-pkill -INT -x tcpdump
-wait $sniffer || true
+stopped=0
+pkill -INT -x tcpdump || stopped=$?
+wait $sniffer || echo "# tcpdump ended with status $?"
 sed 's/^/# /' /tmp/tcpdump.log
+check "tcpdump was there until now" test $stopped -eq 0
 check "the capture is there" cp /tmp/capture.pcap "$keep/$A_TYPE-$B_TYPE.pcap"
