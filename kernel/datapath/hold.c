@@ -304,7 +304,7 @@ void sroce_hold_shed(struct sroce_qp *qp, u32 psn, u32 count)
 
 		if (WARN_ON_ONCE(!place || !*place))
 			return;
-		consume_skb(take_out(qp, shelf_of(psn), place));
+		napi_consume_skb(take_out(qp, shelf_of(psn), place), 1);
 		psn = psn_add(psn, 1);
 	}
 }

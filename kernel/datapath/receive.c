@@ -261,11 +261,11 @@ static void take_request(struct sroce_qp *qp, struct sroce_rx *rx)
 	commit_request(qp, rx, &plan);
 }
 
-/* Unless its skb is kept. */
+/* Unless its skb is kept. BH are off. */
 static void release(struct sroce_rx *rx)
 {
 	if (rx->skb)
-		consume_skb(rx->skb);
+		napi_consume_skb(rx->skb, 1);
 }
 
 /**
