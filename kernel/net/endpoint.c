@@ -23,6 +23,7 @@
 #include <net/netns/generic.h>
 
 #include "compat/compat.h"
+#include "net/block.h"
 #include "net/endpoint.h"
 #include "transport/wire.h"
 
@@ -230,6 +231,7 @@ void sroce_net_fini(void)
 	/* A receiver that looked its socket up before it was closed. */
 	synchronize_net();
 	rcu_barrier();
+	sroce_blocks_fini();
 }
 
 /**

@@ -3,7 +3,7 @@
  * Putting packets together, see run.h.
  *
  * One packet alone is a linear skb. A run has its headers in the linear part and
- * its packets in page fragments, each of which holds whole packets, so that both
+ * its packets in page fragments, mostly in one, and whole in each, so that both
  * ends find every packet in one piece. The BTH lies at 4 mod 16: then the payload
  * behind a BTH alone is aligned, and stays so from packet to packet.
  */
@@ -15,6 +15,7 @@
 #include <net/rtnetlink.h>
 #include <net/sch_generic.h>
 
+#include "net/block.h"
 #include "net/path.h"
 #include "net/run.h"
 #include "transport/psn.h"
@@ -24,9 +25,18 @@
 #define RUN_BYTES_MAX		(65535 - 128)
 /* More would not fit into the byte that counts them elsewhere; hardly more are gained. */
 #define RUN_PACKETS_MAX		64
+/* Fewer are not worth a block. */
+#define BLOCK_BYTES_MIN		16384
+/* What is asked of the allocator at most. */
 #define FRAGMENT_BYTES		32768
 #define BTH_ALIGNMENT		16
 #define BTH_OFFSET		4
+/*
+ * Payload mostly comes from where a page begins, and a processor that reads takes what it has
+ * just written to the same offset of another page for the same: 16 bytes further on that is
+ * all the time.
+ */
+#define BTH_OFFSET_BLOCK	(BTH_OFFSET + 240)
 
 /**
  * struct run_info - in the control block of an skb until it is sent
@@ -227,21 +237,31 @@ static void *alloc_fragment(u32 bytes)
 	return pages ? page_address(pages) : NULL;
 }
 
-/* Room for as many packets as are expected and fit. */
-static bool add_fragment(struct sroce_run *run, u32 bytes, u32 expected)
+/* How much room for so many packets there is in @most bytes; for one in any case. */
+static u32 room_in(const struct sroce_run *run, u32 most, u32 packets)
 {
-	struct sk_buff *skb = run->skb;
-	u32 fit = (FRAGMENT_BYTES - BTH_OFFSET) / run->packet_bytes;
-	u32 left = (RUN_BYTES_MAX - skb->len) / run->packet_bytes;
-	u32 want = max(bytes, run->packet_bytes * min3(max(expected, 1u), fit, left));
-	u8 *at = alloc_fragment(want + BTH_OFFSET);
+	return run->packet_bytes * clamp(most / run->packet_bytes, 1u, packets);
+}
 
-	if (!at)
-		return false;
+/* Room for as many packets as are expected and fit. */
+static bool add_fragment(struct sroce_run *run, u32 expected)
+{
+	u32 left = (RUN_BYTES_MAX - run->skb->len) / run->packet_bytes;
+	u32 packets = clamp(expected, 1u, max(left, 1u));
+	u8 *at = NULL;
+
+	run->room_bytes = room_in(run, SROCE_BLOCK_BYTES - BTH_OFFSET_BLOCK, packets);
+	if (run->room_bytes >= BLOCK_BYTES_MIN)
+		at = sroce_block_get();
+	if (at) {
+		run->next = at + BTH_OFFSET_BLOCK;
+	} else {
+		run->room_bytes = room_in(run, FRAGMENT_BYTES - BTH_OFFSET, packets);
+		at = alloc_fragment(run->room_bytes + BTH_OFFSET);
+		run->next = at + BTH_OFFSET;
+	}
 	run->fragment = at;
-	run->next = at + BTH_OFFSET;
-	run->room_bytes = want;
-	return true;
+	return at;
 }
 
 /**
@@ -255,7 +275,7 @@ static bool add_fragment(struct sroce_run *run, u32 bytes, u32 expected)
  */
 u8 *sroce_run_begin(struct sroce_run *run, u32 bytes, u32 expected)
 {
-	if (bytes > run->room_bytes && !add_fragment(run, bytes, expected)) {
+	if (bytes > run->room_bytes && !add_fragment(run, expected)) {
 		if (!info_of(run->skb)->packets)
 			kfree_skb(__skb_dequeue_tail(run->out));
 		sroce_run_close(run);
