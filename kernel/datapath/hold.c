@@ -79,12 +79,13 @@ static bool take_share(struct sroce_qp *qp, const struct sk_buff *skb)
 	return true;
 }
 
-/* The packet as an skb of its own: one that is left of many would keep the memory of all. */
+/* The packet as an skb of its own: one that is left of a run would keep the memory of all. */
 static struct sk_buff *skb_of(struct sroce_rx *rx, u32 *offset)
 {
 	struct sk_buff *skb;
 
-	if (rx->packet_bytes >= rx->skb->len - rx->offset && !rx->number) {
+	if (rx->packet_bytes >= rx->skb->len - rx->offset && !rx->number &&
+	    !skb_is_nonlinear(rx->skb)) {
 		*offset = rx->offset;
 		skb = rx->skb;
 		rx->skb = NULL;

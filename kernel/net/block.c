@@ -5,54 +5,83 @@
  * A run in one block is written, and read by a receiver on this host, without a seam; but
  * the allocator gives that much in one piece slowly, if at all. So each processor keeps some
  * that it has had. A block is free again as soon as nobody else refers to it. The first free
- * one is taken: what has been used last is still in the cache.
+ * one is taken: the fewer go round, the more of them stays in the cache.
  */
 #include <linux/gfp.h>
+#include <linux/jiffies.h>
 #include <linux/local_lock.h>
 #include <linux/mm.h>
 #include <linux/page_ref.h>
 #include <linux/percpu.h>
+#include <linux/topology.h>
 
 #include "net/block.h"
 
-/* Both halves of a QP have that much under way, see transmit.c. */
+/* A busy QP has four runs of 64 KiB under way. Who finds none is a little slower. */
 #define BLOCKS	8
+
+/* How long memory that was short, and blocks that all were in use, are left in peace. */
+#define PATIENCE	(HZ / 10)
 
 /**
  * struct blocks - those of a processor
  * @lock: whoever takes one is not interrupted by others who do
  * @pages: each holds one reference; filled from the first on
+ * @oldest: which is replaced next, if all are in use
+ * @impatient_at: in jiffies, when the allocator may be asked again
  */
 struct blocks {
 	local_lock_t lock;
 	struct page *pages[BLOCKS];
+	u32 oldest;
+	unsigned long impatient_at;
 };
 
 static DEFINE_PER_CPU(struct blocks, all_blocks) = {
 	.lock = INIT_LOCAL_LOCK(lock),
+	.impatient_at = INITIAL_JIFFIES,
 };
 
+/* No memory is reclaimed for what can be done without. */
 static struct page *alloc_block(void)
 {
-	return alloc_pages(GFP_NOWAIT | __GFP_COMP | __GFP_NOWARN | __GFP_NOMEMALLOC,
-			   get_order(SROCE_BLOCK_BYTES));
+	return alloc_pages_node(numa_mem_id(),
+				__GFP_THISNODE | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY |
+				__GFP_NOMEMALLOC, get_order(SROCE_BLOCK_BYTES));
 }
 
-/* One that nobody has, with a reference for the caller; or NULL. */
-static struct page *take(struct page **pages)
+/* Fills an empty place, or takes that of one that may be in use for ever; or returns NULL. */
+static struct page *renew(struct blocks *blocks, struct page **place)
+{
+	struct page *page;
+
+	if (time_before(jiffies, blocks->impatient_at))
+		return NULL;
+	page = alloc_block();
+	if (!page || *place)
+		blocks->impatient_at = jiffies + PATIENCE;
+	if (!page)
+		return NULL;
+	if (*place) {
+		put_page(*place);
+		blocks->oldest = (blocks->oldest + 1) % BLOCKS;
+	}
+	*place = page;
+	return page;
+}
+
+/* One that nobody has, or NULL. */
+static struct page *find(struct blocks *blocks)
 {
 	u32 i;
 
 	for (i = 0; i < BLOCKS; i++) {
-		if (!pages[i])
-			pages[i] = alloc_block();
-		else if (page_ref_count(pages[i]) > 1)
-			continue;
-		if (pages[i])
-			get_page(pages[i]);
-		return pages[i];
+		if (!blocks->pages[i])
+			return renew(blocks, &blocks->pages[i]);
+		if (page_ref_count(blocks->pages[i]) == 1)
+			return blocks->pages[i];
 	}
-	return NULL;
+	return renew(blocks, &blocks->pages[blocks->oldest]);
 }
 
 /**
@@ -68,7 +97,9 @@ void *sroce_block_get(void)
 	struct page *page;
 
 	local_lock(&all_blocks.lock);
-	page = take(this_cpu_ptr(all_blocks.pages));
+	page = find(this_cpu_ptr(&all_blocks));
+	if (page)
+		get_page(page);
 	local_unlock(&all_blocks.lock);
 	return page ? page_address(page) : NULL;
 }

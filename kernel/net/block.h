@@ -3,7 +3,7 @@
 #ifndef SROCE_NET_BLOCK_H
 #define SROCE_NET_BLOCK_H
 
-/* Holds the longest run. */
+/* Nearly the longest run. */
 #define SROCE_BLOCK_BYTES	65536
 
 void *sroce_block_get(void);

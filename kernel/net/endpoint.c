@@ -223,7 +223,8 @@ int sroce_net_init(sroce_receive_fn receive)
 /**
  * sroce_net_fini() - stop the room; no endpoint may be left
  *
- * May sleep. Afterwards no code of this module runs for a packet received.
+ * May sleep. Afterwards no code of this module runs for a packet received, and none is put
+ * together: the blocks kept for runs are given up.
  */
 void sroce_net_fini(void)
 {

@@ -27,14 +27,13 @@
 #define RUN_PACKETS_MAX		64
 /* Fewer are not worth a block. */
 #define BLOCK_BYTES_MIN		16384
-/* What is asked of the allocator at most. */
+/* The largest one that is no block. */
 #define FRAGMENT_BYTES		32768
 #define BTH_ALIGNMENT		16
 #define BTH_OFFSET		4
 /*
- * Payload mostly comes from where a page begins, and a processor that reads takes what it has
- * just written to the same offset of another page for the same: 16 bytes further on that is
- * all the time.
+ * Payload begins 12 bytes behind: at 256. It mostly comes from where a page begins, and goes
+ * there; a processor that loads waits for a store to the same offset of another page.
  */
 #define BTH_OFFSET_BLOCK	(BTH_OFFSET + 240)
 
@@ -225,13 +224,15 @@ int sroce_run_open(struct sroce_run *run, const struct sroce_path *path, struct 
 }
 
 /* Freed by skb_free_frag(), or with the skb that it becomes part of. */
-static void *alloc_fragment(u32 bytes)
+static void *alloc_fragment(u32 bytes, u32 *truesize)
 {
 	struct page *pages;
 
+	*truesize = bytes;
 	/* Whatever has room in a page shares it with others. */
 	if (bytes <= PAGE_SIZE)
 		return netdev_alloc_frag_align(bytes, BTH_ALIGNMENT);
+	*truesize = PAGE_SIZE << get_order(bytes);
 	pages = alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOWARN | __GFP_NOMEMALLOC,
 			    get_order(bytes));
 	return pages ? page_address(pages) : NULL;
@@ -246,28 +247,30 @@ static u32 room_in(const struct sroce_run *run, u32 most, u32 packets)
 /* Room for as many packets as are expected and fit. */
 static bool add_fragment(struct sroce_run *run, u32 expected)
 {
-	u32 left = (RUN_BYTES_MAX - run->skb->len) / run->packet_bytes;
+	u32 left = min((RUN_BYTES_MAX - run->skb->len) / run->packet_bytes,
+		       RUN_PACKETS_MAX - info_of(run->skb)->packets);
 	u32 packets = clamp(expected, 1u, max(left, 1u));
-	u8 *at = NULL;
+	u32 offset = BTH_OFFSET_BLOCK;
 
-	run->room_bytes = room_in(run, SROCE_BLOCK_BYTES - BTH_OFFSET_BLOCK, packets);
+	run->room_bytes = room_in(run, SROCE_BLOCK_BYTES - offset, packets);
+	run->truesize = SROCE_BLOCK_BYTES;
 	if (run->room_bytes >= BLOCK_BYTES_MIN)
-		at = sroce_block_get();
-	if (at) {
-		run->next = at + BTH_OFFSET_BLOCK;
-	} else {
-		run->room_bytes = room_in(run, FRAGMENT_BYTES - BTH_OFFSET, packets);
-		at = alloc_fragment(run->room_bytes + BTH_OFFSET);
-		run->next = at + BTH_OFFSET;
+		run->fragment = sroce_block_get();
+	if (!run->fragment) {
+		offset = BTH_OFFSET;
+		run->room_bytes = room_in(run, FRAGMENT_BYTES - offset, packets);
+		run->fragment = alloc_fragment(run->room_bytes + offset, &run->truesize);
 	}
-	run->fragment = at;
-	return at;
+	if (!run->fragment)
+		return false;
+	run->next = run->fragment + offset;
+	return true;
 }
 
 /**
  * sroce_run_begin() - room for a packet in the open skb
  * @run: the run, which has an open skb, see sroce_run_open() and sroce_run_continues()
- * @bytes: of the packet, from the BTH to the ICRC
+ * @bytes: of the packet, from the BTH to the ICRC; no more than the first one of the skb has
  * @expected: how many packets of this size will follow, this one included; a hint
  *
  * Return: where its BTH goes; it is not part of the run before sroce_run_end(). NULL for want
@@ -293,11 +296,8 @@ static void take_in(struct sroce_run *run, u32 bytes)
 	if (run->fragment) {
 		struct page *page = virt_to_head_page(run->fragment);
 
-		/* Pages of its own are all accounted for. */
 		skb_add_rx_frag(skb, shinfo->nr_frags, page,
-				run->next - (u8 *)page_address(page), bytes,
-				run->room_bytes + BTH_OFFSET <= PAGE_SIZE ? run->room_bytes :
-				page_size(page));
+				run->next - (u8 *)page_address(page), bytes, run->truesize);
 		run->fragment = NULL;
 	} else if (shinfo->nr_frags) {
 		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], bytes);

@@ -29,6 +29,7 @@
  * @path: where the packets of the open skb go
  * @skb: the open one; NULL: the next packet begins another
  * @fragment: memory for its next packets that is not part of it yet, or NULL
+ * @truesize: what @fragment costs, all its room with it
  * @next: where the next packet goes
  * @room_bytes: how much room there is
  * @packet_bytes: of each packet of @skb, from the BTH to the ICRC
@@ -48,6 +49,7 @@ struct sroce_run {
 	const struct sroce_path *path;
 	struct sk_buff *skb;
 	u8	*fragment;
+	u32	truesize;
 	u8	*next;
 	u32	room_bytes;
 	u32	packet_bytes;

@@ -91,6 +91,22 @@ if both_sroce; then
 	on_b() { in_namespace b "$@"; }
 fi
 
+# --- the memory of runs is used again, once they are gone ------------------------------------------------------
+
+if both_sroce; then
+	wrong() { echo $(($(counter_at a rx_icrc_encapsulated) + $(counter_at b rx_icrc_encapsulated))); }
+	before=$(wrong)
+	netem delay 10ms limit 100000
+	for test in ib_write_bw ib_read_bw; do
+		pair "$test, more on its way than a processor has memory kept for" \
+			$test -d "$A_DEV" -x "$A_GID" -F -m 4096 -s 65536 -n 500 -- \
+			$test -d "$B_DEV" -x "$B_GID" -F -m 4096 -s 65536 -n 500 "$A_IP"
+	done
+	verify "held up on its way"
+	netem
+	check "no packet was written to on its way" test "$(wrong)" -eq "$before"
+fi
+
 # --- the MTU changes while packets are on their way ------------------------------------------------------------
 
 start=$SECONDS
