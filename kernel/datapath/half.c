@@ -27,6 +27,8 @@
 #define YIELD_NS	(20 * NSEC_PER_USEC)
 /* What waits for the timer, and mostly is there before, is not waited for longer. */
 #define CALM_NS_MAX	(2 * NSEC_PER_MSEC)
+/* How much later one timer may be for each QP that there is: interrupts do not grow with QPs. */
+#define SLACK_NS_QP	(1 * NSEC_PER_USEC)
 
 /**
  * sroce_half_init() - set up a half, without its lock
@@ -67,6 +69,16 @@ void sroce_half_kick(struct sroce_half *half)
 void sroce_half_note_calm(struct sroce_half *half, u64 least_ns)
 {
 	half->calm_ns = clamp(half->calm_ns + half->calm_ns / 16, least_ns, CALM_NS_MAX);
+}
+
+/**
+ * sroce_half_be_calm() - what the half waits for next need not be exact
+ * @half: the half, its lock held; it waits as long as it does because nothing was late so far.
+ *        @half->slack_ns is set
+ */
+void sroce_half_be_calm(struct sroce_half *half)
+{
+	half->slack_ns = clamp(sroce_qps() * SLACK_NS_QP, half->calm_ns / 4, half->calm_ns * 2);
 }
 
 /* What fires too early finds nothing to do; what is to come earlier than it may moves it. */

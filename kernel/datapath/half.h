@@ -92,12 +92,6 @@ struct sroce_half {
 	u32	dst_cookie;
 };
 
-/* A wait that is as long as it is because nothing ever was late need not be exact. */
-static inline void sroce_half_be_calm(struct sroce_half *half)
-{
-	half->slack_ns = half->calm_ns / 4;
-}
-
 /* The earlier of two deadlines, of which @exact_ns has no slack; SROCE_NEVER for none. */
 static inline u64 sroce_half_exactly(struct sroce_half *half, u64 deadline_ns, u64 exact_ns)
 {
@@ -175,6 +169,7 @@ void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn 
 		    bool may_call_back) __releases(&half->lock);
 void sroce_half_kick(struct sroce_half *half);
 void sroce_half_note_calm(struct sroce_half *half, u64 least_ns);
+void sroce_half_be_calm(struct sroce_half *half);
 
 /* deliver.c */
 void sroce_half_complete(struct sroce_qp *qp, struct sroce_half *half,

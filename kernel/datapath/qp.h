@@ -188,6 +188,7 @@ struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn);
 void sroce_qp_put(struct sroce_qp *qp);
 struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp);
 void sroce_qp_ref_put(struct sroce_qp_ref *ref);
+u64 sroce_qps(void);
 void sroce_qp_refs_wait(void);
 
 /* qp.c */

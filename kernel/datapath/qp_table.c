@@ -50,6 +50,18 @@ struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
 	return ref;
 }
 
+/**
+ * sroce_qps() - how many queue pairs are there?
+ *
+ * Any context.
+ *
+ * Return: those of all devices, with those that the stack still has packets of.
+ */
+u64 sroce_qps(void)
+{
+	return atomic_read(&live_refs);
+}
+
 static void free_ref(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct sroce_qp_ref, rcu));
