@@ -76,11 +76,13 @@ latencies() # CONDITION
 # Three short runs: there is no process that is in the way, and little else. rxe needs long for little when something is lost.
 ulp_bandwidths() # CONDITION
 {
-	local count=2400 i
+	local count=2400 i kind
 	[[ $A_TYPE != rxe || $1 == clean || $1 == netem ]] || count=160
 	for i in 1 2 3; do
-		! is_known_to_fail "$1/ulp_write" || return 0
-		figure bw "$1/ulp_write" "$(ulp bw write 65536 16 "$count")"
+		for kind in "${programs_measured[@]}"; do
+			! is_known_to_fail "$1/ulp_$kind" || continue
+			figure bw "$1/ulp_$kind" "$(ulp bw "$kind" 65536 16 "$count")"
+		done
 	done
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * echo "send_lat|send|write FIRST SECOND BYTES CHAIN COUNT" >/sys/module/ulp_bench/parameters/run
+ * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >/sys/module/ulp_bench/parameters/run
  * cat /sys/module/ulp_bench/parameters/ns		one message, in nanoseconds
  *
  * Latency is half a round trip, as perftest has it.
@@ -43,10 +43,13 @@ static int parse(const char *text, struct ulp_run *run, char *kind, char *first,
 	if (!run->bytes || run->bytes > ULP_BYTES_MAX || !run->chain ||
 	    run->chain > ULP_CHAIN_MAX || !run->total || run->total % run->chain)
 		return -EINVAL;
-	run->opcode = IB_WR_SEND;
 	if (!strcmp(kind, "write"))
 		run->opcode = IB_WR_RDMA_WRITE;
-	else if (strcmp(kind, "send") && strcmp(kind, "send_lat"))
+	else if (!strcmp(kind, "read"))
+		run->opcode = IB_WR_RDMA_READ;
+	else if (!strcmp(kind, "send") || !strcmp(kind, "send_lat"))
+		run->opcode = IB_WR_SEND;
+	else
 		return -EINVAL;
 	return 0;
 }

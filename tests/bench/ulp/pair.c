@@ -91,10 +91,12 @@ static int open_end(struct ulp_run *run, struct ulp_end *end)
 
 static int connect(struct ulp_end *end, const struct ulp_end *peer)
 {
+	u8 reads = min3(end->device->attrs.max_qp_rd_atom, peer->device->attrs.max_qp_rd_atom,
+			ULP_DEPTH);
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
 		.port_num = 1,
-		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+		.qp_access_flags = ULP_ACCESS,
 		.path_mtu = IB_MTU_1024,
 		.dest_qp_num = peer->qp->qp_num,
 		.rq_psn = 1000,
@@ -103,8 +105,8 @@ static int connect(struct ulp_end *end, const struct ulp_end *peer)
 		.timeout = 14,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
-		.max_rd_atomic = 1,
-		.max_dest_rd_atomic = 1,
+		.max_rd_atomic = reads,
+		.max_dest_rd_atomic = reads,
 	};
 	int ret;
 
@@ -155,7 +157,7 @@ static int register_memory(struct ulp_end *end)
 		},
 		.mr = end->mr,
 		.key = end->mr->rkey,
-		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+		.access = ULP_ACCESS,
 	};
 	int ret;
 

@@ -15,6 +15,7 @@
 #define ULP_CHAIN_MAX	32	/* messages per call of ib_post_send() */
 #define ULP_BYTES_MAX	(1 << 20)
 #define ULP_SECONDS	20	/* that a run may take */
+#define ULP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ)
 
 /**
  * struct ulp_end - one device's half
@@ -22,7 +23,7 @@
  * @pd: protection domain
  * @cq: of both queues
  * @qp: RC
- * @mr: @buffer, for the peer to write to
+ * @mr: @buffer, for the peer to write and read
  * @buffer: @bytes long, sent from and received to
  * @dma: its address for the device
  * @gid: the device's RoCE v2 address of IPv4 form
