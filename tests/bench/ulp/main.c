@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >/sys/module/ulp_bench/parameters/run
- * cat /sys/module/ulp_bench/parameters/ns		one message, in nanoseconds
+ * cd /sys/module/ulp_bench/parameters
+ * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >run
+ * cat ns		one message, in nanoseconds
  *
  * Latency is half a round trip, as perftest has it.
  */
