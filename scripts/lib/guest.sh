@@ -45,7 +45,7 @@ qemu_start() # ROLE
 	local role=$1 network cpus=2
 	if [[ $two ]]; then
 		cpus=1
-		network=(-netdev "dgram,id=net,local.type=unix,local.path=$sockets/$role,remote.type=unix,remote.path=$sockets/$([[ $role == a ]] && echo b || echo a)"
+		network=(-netdev "dgram,id=net,local.type=unix,local.path=$scratch/$role,remote.type=unix,remote.path=$scratch/$([[ $role == a ]] && echo b || echo a)"
 			-device "virtio-net-pci,netdev=net,host_mtu=9000,mac=52:54:00:00:00:0$([[ $role == a ]] && echo 1 || echo 2)")
 	else
 		network=(-nic none)
