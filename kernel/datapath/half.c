@@ -27,7 +27,7 @@
 #define YIELD_NS	(20 * NSEC_PER_USEC)
 /* What waits for the timer, and mostly is there before, is not waited for longer. */
 #define CALM_NS_MAX	(2 * NSEC_PER_MSEC)
-/* How much later one timer may be for each QP that there is: interrupts do not grow with QPs. */
+/* How much later one timer may be for each QP that there is, so that they share interrupts. */
 #define SLACK_NS_QP	(1 * NSEC_PER_USEC)
 
 /**
@@ -72,13 +72,15 @@ void sroce_half_note_calm(struct sroce_half *half, u64 least_ns)
 }
 
 /**
- * sroce_half_be_calm() - what the half waits for next need not be exact
- * @half: the half, its lock held; it waits as long as it does because nothing was late so far.
- *        @half->slack_ns is set
+ * sroce_half_be_calm() - what the half waits for next need not be exact if nothing was late so far
+ * @half: the half, its lock held; @half->slack_ns is set
+ * @wait_ns: how long it will wait
  */
-void sroce_half_be_calm(struct sroce_half *half)
+void sroce_half_be_calm(struct sroce_half *half, u64 wait_ns)
 {
-	half->slack_ns = clamp(sroce_qps() * SLACK_NS_QP, half->calm_ns / 4, half->calm_ns * 2);
+	half->slack_ns = 0;
+	if (half->calm_ns)
+		half->slack_ns = clamp(sroce_qps() * SLACK_NS_QP, wait_ns / 4, wait_ns * 2);
 }
 
 /* What fires too early finds nothing to do; what is to come earlier than it may moves it. */

@@ -92,11 +92,13 @@ struct sroce_half {
 	u32	dst_cookie;
 };
 
-/* The earlier of two deadlines, of which @exact_ns has no slack; SROCE_NEVER for none. */
+/* The earlier of two; the slack of @deadline_ns ends at @exact_ns. SROCE_NEVER for none. */
 static inline u64 sroce_half_exactly(struct sroce_half *half, u64 deadline_ns, u64 exact_ns)
 {
-	if (exact_ns >= deadline_ns)
+	if (exact_ns >= deadline_ns) {
+		half->slack_ns = min(half->slack_ns, exact_ns - deadline_ns);
 		return deadline_ns;
+	}
 	half->slack_ns = 0;
 	return exact_ns;
 }
@@ -169,7 +171,7 @@ void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn 
 		    bool may_call_back) __releases(&half->lock);
 void sroce_half_kick(struct sroce_half *half);
 void sroce_half_note_calm(struct sroce_half *half, u64 least_ns);
-void sroce_half_be_calm(struct sroce_half *half);
+void sroce_half_be_calm(struct sroce_half *half, u64 wait_ns);
 
 /* deliver.c */
 void sroce_half_complete(struct sroce_qp *qp, struct sroce_half *half,

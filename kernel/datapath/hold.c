@@ -18,7 +18,7 @@
 #include "transport/psn.h"
 #include "transport/wire.h"
 
-/* A map's span of the packets of a veth with MTU 4096 have about 16 MiB. */
+/* 2,000 packets of MTU 4096 have about as much; a map's span are 2,048. */
 #define HELD_BYTES_OF_QP	(16 * 1024 * 1024)
 #define HELD_BYTES_OF_DEVICE	(128 * 1024 * 1024)
 #define SHARE_BYTES		(16u * 1024)
@@ -154,7 +154,7 @@ static struct sk_buff *take_out(struct sroce_qp *qp, u32 index, struct sk_buff *
 /**
  * sroce_hold_keep() - keep a packet
  * @qp: the QP, its receive lock held
- * @rx: the packet; if it has the skb for itself, that is taken from it
+ * @rx: the packet; if it has a linear skb for itself, that is taken from it
  *
  * Return: whether there is room for it.
  */
@@ -261,8 +261,7 @@ static bool is_alike(const struct sroce_hold *hold, const struct sroce_rx *rx, u
 {
 	struct sk_buff **place = place_of(hold, psn);
 
-	return place && *place && !skb_is_nonlinear(*place) &&
-	       (*place)->len - held_of(*place)->offset == rx->bytes &&
+	return place && *place && (*place)->len - held_of(*place)->offset == rx->bytes &&
 	       sroce_bth_continues(rx->at, sroce_hold_bth(hold, psn), psn);
 }
 

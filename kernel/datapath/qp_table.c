@@ -55,7 +55,7 @@ struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
  *
  * Any context.
  *
- * Return: those of all devices, with those that the stack still has packets of.
+ * Return: those of all devices, QP 1 and those that the stack still has packets of included.
  */
 u64 sroce_qps(void)
 {

@@ -215,12 +215,13 @@ static void note_event(struct sroce_qp *qp)
 /* When the engine or the pacer wants the next round, or an ACK has waited long enough. */
 static u64 next_deadline(struct sroce_qp *qp, u64 now_ns)
 {
+	u64 wait_ns = max(qp->recv.calm_ns, ACK_WAIT_NS);
 	u64 deadline_ns = SROCE_NEVER;
 
 	qp->recv.slack_ns = 0;
 	if (qp->ride.waits) {
-		deadline_ns = now_ns + max(qp->recv.calm_ns, ACK_WAIT_NS);
-		sroce_half_be_calm(&qp->recv);
+		deadline_ns = now_ns + wait_ns;
+		sroce_half_be_calm(&qp->recv, wait_ns);
 	}
 	deadline_ns = sroce_half_exactly(&qp->recv, deadline_ns,
 					 sroce_responder_deadline(&qp->resp));

@@ -257,12 +257,12 @@ static u64 answers_wait_ns(const struct sroce_qp *qp)
 static u64 next_deadline(struct sroce_qp *qp, u64 now_ns)
 {
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
+	u64 wait_ns = answers_wait_ns(qp);
 
 	qp->send.slack_ns = 0;
 	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting) {
-		deadline_ns = max3(deadline_ns, qp->send.patience_ns,
-				   now_ns + answers_wait_ns(qp));
-		sroce_half_be_calm(&qp->send);
+		deadline_ns = max3(deadline_ns, qp->send.patience_ns, now_ns + wait_ns);
+		sroce_half_be_calm(&qp->send, wait_ns);
 	}
 	return sroce_half_exactly(&qp->send, deadline_ns, qp->send.pace_ns ?: SROCE_NEVER);
 }

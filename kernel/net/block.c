@@ -13,41 +13,39 @@
 #include <linux/mm.h>
 #include <linux/page_ref.h>
 #include <linux/percpu.h>
-#include <linux/topology.h>
 
 #include "net/block.h"
 
 /* A busy QP has four runs of 64 KiB under way. Who finds none is a little slower. */
 #define BLOCKS	8
 
-/* How long memory that was short, and blocks that all were in use, are left in peace. */
-#define PATIENCE	(HZ / 10)
+/* For how long memory that was short, or blocks that all were in use, are left in peace. */
+#define PEACE	(HZ / 10)
 
 /**
  * struct blocks - those of a processor
  * @lock: whoever takes one is not interrupted by others who do
  * @pages: each holds one reference; filled from the first on
  * @oldest: which is replaced next, if all are in use
- * @impatient_at: in jiffies, when the allocator may be asked again
+ * @peace_since: in jiffies, when the allocator was last asked in vain or for a replacement
  */
 struct blocks {
 	local_lock_t lock;
 	struct page *pages[BLOCKS];
 	u32 oldest;
-	unsigned long impatient_at;
+	unsigned long peace_since;
 };
 
 static DEFINE_PER_CPU(struct blocks, all_blocks) = {
 	.lock = INIT_LOCAL_LOCK(lock),
-	.impatient_at = INITIAL_JIFFIES,
+	.peace_since = INITIAL_JIFFIES - PEACE,
 };
 
 /* No memory is reclaimed for what can be done without. */
 static struct page *alloc_block(void)
 {
-	return alloc_pages_node(numa_mem_id(),
-				__GFP_THISNODE | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY |
-				__GFP_NOMEMALLOC, get_order(SROCE_BLOCK_BYTES));
+	return alloc_pages(__GFP_COMP | __GFP_NOWARN | __GFP_NOMEMALLOC,
+			   get_order(SROCE_BLOCK_BYTES));
 }
 
 /* Fills an empty place, or takes that of one that may be in use for ever; or returns NULL. */
@@ -55,11 +53,11 @@ static struct page *renew(struct blocks *blocks, struct page **place)
 {
 	struct page *page;
 
-	if (time_before(jiffies, blocks->impatient_at))
+	if (jiffies - blocks->peace_since < PEACE)
 		return NULL;
 	page = alloc_block();
 	if (!page || *place)
-		blocks->impatient_at = jiffies + PATIENCE;
+		blocks->peace_since = jiffies;
 	if (!page)
 		return NULL;
 	if (*place) {

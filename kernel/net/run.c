@@ -252,11 +252,13 @@ static bool add_fragment(struct sroce_run *run, u32 expected)
 	u32 packets = clamp(expected, 1u, max(left, 1u));
 	u32 offset = BTH_OFFSET_BLOCK;
 
-	run->room_bytes = room_in(run, SROCE_BLOCK_BYTES - offset, packets);
-	run->truesize = SROCE_BLOCK_BYTES;
-	if (run->room_bytes >= BLOCK_BYTES_MIN)
+	if (run->packet_bytes * packets >= BLOCK_BYTES_MIN)
 		run->fragment = sroce_block_get();
-	if (!run->fragment) {
+	if (run->fragment) {
+		/* All of it is the run's; those that follow may be more than expected. */
+		run->room_bytes = room_in(run, SROCE_BLOCK_BYTES - offset, max(left, 1u));
+		run->truesize = SROCE_BLOCK_BYTES;
+	} else {
 		offset = BTH_OFFSET;
 		run->room_bytes = room_in(run, FRAGMENT_BYTES - offset, packets);
 		run->fragment = alloc_fragment(run->room_bytes + offset, &run->truesize);

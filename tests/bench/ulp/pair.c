@@ -91,7 +91,7 @@ static int open_end(struct ulp_run *run, struct ulp_end *end)
 
 static int connect(struct ulp_end *end, const struct ulp_end *peer)
 {
-	u8 reads = min3(end->device->attrs.max_qp_rd_atom, peer->device->attrs.max_qp_rd_atom,
+	u8 reads = min3(end->device->attrs.max_qp_init_rd_atom, peer->device->attrs.max_qp_rd_atom,
 			ULP_DEPTH);
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,

@@ -52,7 +52,7 @@ struct ulp_end {
 /**
  * struct ulp_run - one measurement
  * @end: the two halves; [0] begins
- * @opcode: IB_WR_SEND or IB_WR_RDMA_WRITE
+ * @opcode: IB_WR_SEND, IB_WR_RDMA_WRITE or IB_WR_RDMA_READ
  * @bytes: of a message
  * @chain: messages per call of ib_post_send()
  * @total: messages in all

@@ -96,6 +96,7 @@ fi
 if both_sroce; then
 	wrong() { echo $(($(counter_at a rx_icrc_encapsulated) + $(counter_at b rx_icrc_encapsulated))); }
 	before=$(wrong)
+	# What netem holds is not its sender's any more. The IPv4 identification tells a packet from one that was written over it.
 	netem delay 10ms limit 100000
 	for test in ib_write_bw ib_read_bw; do
 		pair "$test, more on its way than a processor has memory kept for" \
