@@ -30,22 +30,10 @@
 /* How much later one timer may be for each QP that there is, so that they share interrupts. */
 #define SLACK_NS_QP	(1 * NSEC_PER_USEC)
 
-/**
- * sroce_half_init() - set up a half, without its lock
- * @half: zeroed
- * @side: which one
- */
-void sroce_half_init(struct sroce_half *half, enum sroce_side side)
-{
-	half->side = side;
-	half->armed_ns = SROCE_NEVER;
-	__skb_queue_head_init(&half->out);
-	hrtimer_setup(&half->timer,
-		      side == SROCE_SEND_SIDE ? sroce_send_timer : sroce_recv_timer,
-		      CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	tasklet_setup(&half->tasklet,
-		      side == SROCE_SEND_SIDE ? sroce_send_tasklet : sroce_recv_tasklet);
-}
+static const struct sroce_half_ops *const ops[SROCE_SIDES] = {
+	[SROCE_SEND_SIDE] = &sroce_send_ops,
+	[SROCE_RECV_SIDE] = &sroce_recv_ops,
+};
 
 /**
  * sroce_half_kick() - get a half to run soon, from any context
@@ -95,9 +83,9 @@ static void arm(struct sroce_half *half, u64 deadline_ns)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
-static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work,
-		       u32 budget, bool may_call_back)
+static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, bool may_call_back)
 {
+	u32 budget = SROCE_RUN_BUDGET;
 	u64 deadline_ns;
 	bool left_over;
 
@@ -105,7 +93,7 @@ static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_
 		half->again = false;
 		half->retry = false;
 		half->more = false;
-		deadline_ns = work(qp, &budget);
+		deadline_ns = ops[half->side]->work(qp, &budget);
 		left_over = sroce_half_deliver(qp, half, may_call_back);
 		/* A round costs something even when others leave us nothing but wakeups. */
 	} while (half->again && !half->more && budget && --budget);
@@ -124,24 +112,65 @@ static void run_rounds(struct sroce_qp *qp, struct sroce_half *half, sroce_work_
  * sroce_half_run() - do what there is to do, unless somebody is at it
  * @qp: the QP
  * @half: the half
- * @work: one round of it: takes from the budget, returns when it wants the next
- * @budget: how much, about in packets, before the timer has to continue
  * @may_call_back: consumers may be called back from here
  *
  * Entered with @half->lock held and BH off, left without. In between the lock
- * is dropped for deliveries.
+ * is dropped for deliveries. Where SROCE_RUN_BUDGET is spent, the timer goes on.
  */
-void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work, u32 budget,
-		    bool may_call_back)
+void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, bool may_call_back)
 	__releases(&half->lock)
 {
 	if (half->running) {
 		half->again = true;
 	} else if (!half->dying && !half->yielding) {
 		half->running = true;
-		run_rounds(qp, half, work, budget, may_call_back);
+		run_rounds(qp, half, may_call_back);
 		half->running = false;
 	}
 	half->now_ns = 0;
 	spin_unlock_bh(&half->lock);
+}
+
+static struct sroce_qp *qp_of(struct sroce_half *half)
+{
+	return half->side == SROCE_SEND_SIDE ? container_of(half, struct sroce_qp, send) :
+					       container_of(half, struct sroce_qp, recv);
+}
+
+static enum hrtimer_restart run_by_timer(struct hrtimer *timer)
+{
+	struct sroce_half *half = container_of(timer, struct sroce_half, timer);
+	struct sroce_qp *qp = qp_of(half);
+
+	spin_lock_bh(&half->lock);
+	half->armed_ns = SROCE_NEVER;
+	ops[half->side]->note_calm(qp);
+	half->yielding = false;
+	if (half->pace_ns)
+		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
+	/* It arms the timer again where needed. */
+	sroce_half_run(qp, half, true);
+	return HRTIMER_NORESTART;
+}
+
+static void run_by_tasklet(struct tasklet_struct *tasklet)
+{
+	struct sroce_half *half = container_of(tasklet, struct sroce_half, tasklet);
+
+	spin_lock_bh(&half->lock);
+	sroce_half_run(qp_of(half), half, true);
+}
+
+/**
+ * sroce_half_init() - set up a half, without its lock
+ * @half: zeroed
+ * @side: which one
+ */
+void sroce_half_init(struct sroce_half *half, enum sroce_side side)
+{
+	half->side = side;
+	half->armed_ns = SROCE_NEVER;
+	__skb_queue_head_init(&half->out);
+	hrtimer_setup(&half->timer, run_by_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	tasklet_setup(&half->tasklet, run_by_tasklet);
 }

@@ -164,11 +164,24 @@ struct sroce_burst {
 	struct sroce_lease lease;
 };
 
+/**
+ * struct sroce_half_ops - what a half does, its lock held
+ * @work: one round: takes from the budget, about in packets, and returns when it wants the next
+ * @note_calm: the timer has fired: was what it looks after in order? See sroce_half_note_calm()
+ */
+struct sroce_half_ops {
+	u64 (*work)(struct sroce_qp *qp, u32 *budget);
+	void (*note_calm)(struct sroce_qp *qp);
+};
+
+/* send.c, respond.c */
+extern const struct sroce_half_ops sroce_send_ops;
+extern const struct sroce_half_ops sroce_recv_ops;
+
 /* half.c */
-typedef u64 (*sroce_work_fn)(struct sroce_qp *qp, u32 *budget);
 void sroce_half_init(struct sroce_half *half, enum sroce_side side);
-void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, sroce_work_fn work, u32 budget,
-		    bool may_call_back) __releases(&half->lock);
+void sroce_half_run(struct sroce_qp *qp, struct sroce_half *half, bool may_call_back)
+	__releases(&half->lock);
 void sroce_half_kick(struct sroce_half *half);
 void sroce_half_note_calm(struct sroce_half *half, u64 least_ns);
 void sroce_half_be_calm(struct sroce_half *half, u64 wait_ns);

@@ -108,7 +108,7 @@ void sroce_notify_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 		else
 			answer_peer(qp, rx);
 	}
-	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
+	sroce_half_run(qp, &qp->recv, true);
 }
 
 /**

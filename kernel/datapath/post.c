@@ -19,7 +19,7 @@ static void run_send_half(struct sroce_qp *qp)
 	}
 	spin_lock_bh(&qp->send.lock);
 	qp->watch.rung = true;
-	sroce_send_run(qp, SROCE_RUN_BUDGET, qp->is_user);
+	sroce_half_run(qp, &qp->send, qp->is_user);
 }
 
 /* In ERR new receives complete at once, and a process has no other way to say so. */

@@ -222,7 +222,6 @@ bool sroce_ride_begin(struct sroce_qp *qp, const struct sroce_response_plan *pla
 /* address.c */
 void sroce_address_put(struct sroce_address *address);
 
-/* send.c */
 /* Packets, however small, of one run before the timer takes over. */
 #define SROCE_RUN_BUDGET	256
 /*
@@ -230,16 +229,6 @@ void sroce_address_put(struct sroce_address *address);
  * sent is then received while it is in the cache, and answered before more is sent.
  */
 #define SROCE_ROUND_BYTES	(128 * 1024)
-enum hrtimer_restart sroce_send_timer(struct hrtimer *timer);
-void sroce_send_tasklet(struct tasklet_struct *tasklet);
-void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
-	__releases(&qp->send.lock);
-
-/* respond.c */
-enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer);
-void sroce_recv_tasklet(struct tasklet_struct *tasklet);
-void sroce_recv_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
-	__releases(&qp->recv.lock);
 
 /* post.c */
 int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,

@@ -330,10 +330,7 @@ static void run_half(struct receiver *to, const struct sroce_rx *rx)
 	/* Of a long skb, the first packets have come some time ago. */
 	if (rx->packets <= FEW_PACKETS)
 		to->half->now_ns = rx->now_ns;
-	if (to->half->side == SROCE_SEND_SIDE)
-		sroce_send_run(to->qp, SROCE_RUN_BUDGET, true);
-	else
-		sroce_recv_run(to->qp, SROCE_RUN_BUDGET, true);
+	sroce_half_run(to->qp, to->half, true);
 	to->half = NULL;
 }
 

@@ -253,18 +253,6 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 	return next_deadline(qp, burst.now_ns);
 }
 
-/**
- * sroce_recv_run() - do what there is to do on the receive half
- * @qp: the QP, its receive lock held with BH off; released
- * @budget: packets before the timer has to continue
- * @may_call_back: consumers may be called back from here
- */
-void sroce_recv_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
-	__releases(&qp->recv.lock)
-{
-	sroce_half_run(qp, &qp->recv, work, budget, may_call_back);
-}
-
 /* Did an ACK wait for the timer, or had it left? */
 static void note_calm(struct sroce_qp *qp)
 {
@@ -277,34 +265,7 @@ static void note_calm(struct sroce_qp *qp)
 		sroce_half_note_calm(half, ACK_WAIT_NS);
 }
 
-/**
- * sroce_recv_timer() - the timer of the receive half
- * @timer: the timer
- *
- * Return: HRTIMER_NORESTART; a run arms it again where needed.
- */
-enum hrtimer_restart sroce_recv_timer(struct hrtimer *timer)
-{
-	struct sroce_qp *qp = container_of(timer, struct sroce_qp, recv.timer);
-
-	spin_lock_bh(&qp->recv.lock);
-	qp->recv.armed_ns = SROCE_NEVER;
-	note_calm(qp);
-	qp->recv.yielding = false;
-	if (qp->recv.pace_ns)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
-	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
-	return HRTIMER_NORESTART;
-}
-
-/**
- * sroce_recv_tasklet() - the receive half was kicked
- * @tasklet: the tasklet
- */
-void sroce_recv_tasklet(struct tasklet_struct *tasklet)
-{
-	struct sroce_qp *qp = container_of(tasklet, struct sroce_qp, recv.tasklet);
-
-	spin_lock_bh(&qp->recv.lock);
-	sroce_recv_run(qp, SROCE_RUN_BUDGET, true);
-}
+const struct sroce_half_ops sroce_recv_ops = {
+	.work = work,
+	.note_calm = note_calm,
+};

@@ -136,7 +136,7 @@ static void send_ack(struct sroce_qp *qp)
 		return;
 	}
 	spin_lock_bh(&qp->recv.lock);
-	sroce_recv_run(qp, SROCE_RUN_BUDGET, false);
+	sroce_half_run(qp, &qp->recv, false);
 }
 
 /**

@@ -323,18 +323,6 @@ static u64 work(struct sroce_qp *qp, u32 *budget)
 	return sroce_watch_ring(qp, next_deadline(qp, burst.now_ns));
 }
 
-/**
- * sroce_send_run() - do what there is to do on the send half
- * @qp: the QP, its send lock held with BH off; released
- * @budget: packets before the timer has to continue
- * @may_call_back: consumers may be called back from here
- */
-void sroce_send_run(struct sroce_qp *qp, u32 budget, bool may_call_back)
-	__releases(&qp->send.lock)
-{
-	sroce_half_run(qp, &qp->send, work, budget, may_call_back);
-}
-
 /* Did the timer look after answers, and nothing else, and was none late? */
 static void note_calm(struct sroce_qp *qp)
 {
@@ -347,34 +335,7 @@ static void note_calm(struct sroce_qp *qp)
 		sroce_half_note_calm(half, PATIENCE_NS);
 }
 
-/**
- * sroce_send_timer() - the timer of the send half
- * @timer: the timer
- *
- * Return: HRTIMER_NORESTART; a run arms it again where needed.
- */
-enum hrtimer_restart sroce_send_timer(struct hrtimer *timer)
-{
-	struct sroce_qp *qp = container_of(timer, struct sroce_qp, send.timer);
-
-	spin_lock_bh(&qp->send.lock);
-	qp->send.armed_ns = SROCE_NEVER;
-	note_calm(qp);
-	qp->send.yielding = false;
-	if (qp->send.pace_ns)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
-	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
-	return HRTIMER_NORESTART;
-}
-
-/**
- * sroce_send_tasklet() - the send half was kicked
- * @tasklet: the tasklet
- */
-void sroce_send_tasklet(struct tasklet_struct *tasklet)
-{
-	struct sroce_qp *qp = container_of(tasklet, struct sroce_qp, send.tasklet);
-
-	spin_lock_bh(&qp->send.lock);
-	sroce_send_run(qp, SROCE_RUN_BUDGET, true);
-}
+const struct sroce_half_ops sroce_send_ops = {
+	.work = work,
+	.note_calm = note_calm,
+};
