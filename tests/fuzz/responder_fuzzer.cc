@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "input.h"
+#include "sim/alike.h"
 
 using namespace sroce_fuzz;
 
@@ -87,11 +88,7 @@ class Target {
     for (; pkt.count <= behind; pkt.count++) {
       const auto next = kept_.find(psn_add(pkt.psn, pkt.count));
       require(next != kept_.end(), "what is counted is kept");
-      const sroce_packet& other = next->second;
-      if (other.opcode != pkt.opcode || other.payload_bytes != bytes ||
-          other.ack_req != pkt.ack_req || other.solicited != pkt.solicited ||
-          other.selective != pkt.selective)
-        break;
+      if (!sim::is_alike(pkt, next->second)) break;
       pkt.payload_bytes += bytes;
     }
     return pkt;

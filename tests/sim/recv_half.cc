@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sim/alike.h"
 #include "sim/host.h"
 #include "sim/plan_compare.h"
 #include "transport/psn.h"
@@ -164,11 +165,7 @@ void Host::merge_kept(Kept& first) const {
   for (u32 i = 1; i <= most; i++) {
     const auto next = kept_.find(psn_add(pkt.psn, i));
     require(next != kept_.end(), "a packet never kept", "psn=%06x", psn_add(pkt.psn, i));
-    const sroce_packet& other = next->second.pkt;
-    if (other.opcode != pkt.opcode || other.payload_bytes != bytes || other.pad_bytes ||
-        other.ack_req != pkt.ack_req || other.solicited != pkt.solicited ||
-        other.selective != pkt.selective)
-      return;
+    if (!is_alike(pkt, next->second.pkt)) return;
     const Bytes& more = next->second.payload;
     first.payload.insert(first.payload.end(), more.begin(), more.end());
     first.pkt.payload_bytes += bytes;
