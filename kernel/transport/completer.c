@@ -6,7 +6,7 @@
  * That completes SENDs and WRITEs; a READ or an atomic completes with its
  * answer, which an ACK cannot stand in for. Answers are placed wherever they
  * belong, in whatever order they come; what becomes of those that do not come
- * is in selective.c. A request that was refused fails in its turn.
+ * is in selective.c. A request that was refused fails in its turn, which may come later.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -164,6 +164,7 @@ static void plan_acknowledge(const struct sroce_requester *req, const struct sro
 		return;
 	}
 	plan_failure(req, plan, pkt->psn, status);
+	plan->refused = plan->action == SROCE_ACK_ACCEPT;
 }
 
 /**
@@ -275,6 +276,30 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	sroce_requester_rewind(req, plan->executed_psn);
 }
 
+/*
+ * Who refuses for good says so once. Where that has overtaken the answers of earlier requests,
+ * its turn comes with the last of those. Of two, the one that is further on has the last word.
+ */
+static void refuse_in_turn(struct sroce_requester *req, const struct sroce_ack_plan *plan)
+{
+	bool waits = req->error_status != SROCE_WC_SUCCESS;
+
+	if (req->state == SROCE_SQ_ERROR || (!waits && !plan->refused))
+		return;
+	/* A peer that keeps no rule may have acknowledged it after all. */
+	if (req->error_index - req->acked >= req->posted - req->acked)
+		waits = false;
+	if (plan->refused &&
+	    (!waits || plan->index - req->acked > req->error_index - req->acked)) {
+		req->error_index = plan->index;
+		req->error_status = plan->status;
+	} else if (!waits) {
+		req->error_status = SROCE_WC_SUCCESS;
+	} else if (is_its_turn(req, req->error_index)) {
+		sroce_requester_fail(req, req->error_index, req->error_status);
+	}
+}
+
 /**
  * sroce_completer_commit() - act on a response
  * @req: the requester, unchanged since the plan was made
@@ -297,4 +322,5 @@ void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_
 		sroce_requester_fail(req, plan->index, plan->status);
 	else if (plan->rewind)
 		go_back(req, plan, now_ns);
+	refuse_in_turn(req, plan);
 }

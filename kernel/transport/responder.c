@@ -605,9 +605,7 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
 	u32 to = res->is_atomic ? 1 : from + response_count(resp, pkt->dma_length);
 
 	if (result->status != SROCE_MEM_OK) {
-		/* The region went away: what follows cannot be answered either. */
-		fail(resp, SROCE_NAK_REMOTE_ACCESS, pkt->psn, SROCE_WC_SUCCESS,
-		     SROCE_EVENT_ACCESS_ERR);
+		sroce_responder_refuse_again(resp, pkt->psn);
 		return;
 	}
 	/* A hole is filled beside what goes on; what reaches to the end begins again there. */

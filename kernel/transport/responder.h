@@ -72,8 +72,7 @@ struct sroce_responder_attr {
  * @service: enum sroce_service
  * @state: enum sroce_rq_state
  * @message: what the message in progress is: SROCE_OPF_SEND, SROCE_OPF_WRITE, 0 for none
- * @gap_reported: a NAK (sequence or RNR) was sent for @epsn; later packets are
- *                dropped in silence until @epsn arrives
+ * @gap_reported: a NAK (sequence, RNR) was sent for @epsn; what follows is dropped until it comes
  * @ack_pending: an ACK up to @ack_psn is due
  * @nak_pending: a NAK with @nak_syndrome for @nak_psn is due
  * @established: a packet was accepted since RTR
@@ -266,6 +265,7 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 				struct sroce_packet *pkt);
 bool sroce_responder_is_dead(const struct sroce_responder *resp);
 void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt);
+void sroce_responder_refuse_again(struct sroce_responder *resp, u32 psn);
 void sroce_responder_response_sent(struct sroce_responder *resp,
 				   const struct sroce_response_plan *plan,
 				   enum sroce_mem_status fetched);

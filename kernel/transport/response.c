@@ -218,7 +218,34 @@ void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce
 	pkt->payload_bytes = SROCE_CNP_RESERVED_BYTES;
 }
 
-/* The region of a READ went away while it was being answered. */
+/**
+ * sroce_responder_refuse_again() - what is to be answered again is not there any more
+ * @resp: the responder
+ * @psn: PSN of the answer
+ *
+ * Once its peer has the answer, the region of a READ may go; that is when a question that is late
+ * may still come. So this ends no connection here: a peer that does need it will end it, any
+ * other does not listen. What is more urgent goes first; then it is to be asked for once more.
+ */
+void sroce_responder_refuse_again(struct sroce_responder *resp, u32 psn)
+{
+	if (resp->nak_pending)
+		return;
+	resp->nak_pending = true;
+	resp->nak_syndrome = SROCE_NAK_REMOTE_ACCESS;
+	resp->nak_psn = psn;
+}
+
+static void refuse_rest(struct sroce_responder *resp, const struct sroce_response_plan *plan)
+{
+	if (plan->replay)
+		sroce_resources_replay_sent(&resp->resources, plan->end - plan->number);
+	else
+		sroce_resources_sent(&resp->resources, plan->resource, plan->end - plan->number);
+	sroce_responder_refuse_again(resp, plan->first_psn);
+}
+
+/* The region of a READ went away while it was being answered for the first time. */
 static void fail_read(struct sroce_responder *resp, u32 psn)
 {
 	u32 index;
@@ -249,7 +276,12 @@ void sroce_responder_response_sent(struct sroce_responder *resp,
 				   enum sroce_mem_status fetched)
 {
 	if (plan->kind == SROCE_RESPONSE_READ || plan->kind == SROCE_RESPONSE_ATOMIC) {
-		if (fetched != SROCE_MEM_OK)
+		bool again = plan->replay ||
+			     sroce_resources_at(&resp->resources, plan->resource)->answered;
+
+		if (fetched != SROCE_MEM_OK && again)
+			refuse_rest(resp, plan);
+		else if (fetched != SROCE_MEM_OK)
 			fail_read(resp, plan->first_psn);
 		else if (plan->replay)
 			sroce_resources_replay_sent(&resp->resources, plan->packet_count);

@@ -58,6 +58,7 @@ class Conversation {
   void retried();
   u32 retries() const { return retries_; }
   void rnr_waited(u64 until_ns, bool selective);
+  void refused(u32 psn);
   void send_completed(const sroce_completion& wc);
   void sends_must_be_complete() const;
   // From now on the queue may be flushed: its QP was moved to ERR, its peer may be gone.

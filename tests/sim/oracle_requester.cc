@@ -239,6 +239,10 @@ void Conversation::rnr_waited(u64 until_ns, bool selective) {
           "rnr_retry exceeded", "%u RNR NAKs without progress", rnr_retries_);
 }
 
+void Conversation::refused(u32 psn) {
+  if (SendWork* work = work_at(psn)) work->refused = true;
+}
+
 void Conversation::check_succeeded(const SendWork& work) const {
   if (!strict_) return;
   require(work.expected == kSuccess, "bad request succeeded", "wr %llx",
@@ -264,6 +268,7 @@ void Conversation::check_failure(const SendWork& work, u8 status) {
       require(stopped_, "flushed without cause", "wr %llx", (unsigned long long)work.wr_id);
       return;
     case SROCE_WC_RETRY_EXC_ERR:
+      require(!work.refused, "a refusal is forgotten", "wr %llx", (unsigned long long)work.wr_id);
       require(retries_ == side_.retry_cnt + 1u, "gave up at the wrong time",
               "after %u of %u retries", retries_, side_.retry_cnt);
       return;

@@ -15,7 +15,7 @@ inline auto fields(const sroce_send_plan& p) {
 }
 
 inline auto fields(const sroce_ack_plan& p) {
-  return std::tie(p.action, p.reason, p.status, p.rewind, p.rnr, p.place_atomic, p.index,
+  return std::tie(p.action, p.reason, p.status, p.refused, p.rewind, p.rnr, p.place_atomic, p.index,
                   p.place_offset, p.place_bytes, p.rnr_wait_ns, p.selective, p.decide, p.answered,
                   p.executed_psn, p.answered_psn, p.sack_bytes);
 }

@@ -292,7 +292,8 @@ void Host::check_held() const {
   require(!reorder.count || reorder.peer_selective || reorder.nak_at_ns != SROCE_NEVER ||
               responder_.gap_reported,
           "a gap will never be reported", "epsn=%06x", responder_.epsn);
-  require(!reorder.peer_selective || reorder.unreported < 64 || responder_.ack_pending,
+  require(!reorder.peer_selective || !reorder.count || reorder.unreported < 64 ||
+              responder_.ack_pending,
           "nobody is told what is held", "epsn=%06x, %u since the last time", responder_.epsn,
           reorder.unreported);
 }

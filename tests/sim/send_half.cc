@@ -175,6 +175,7 @@ void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload)
   else
     require(!plan.place_bytes, "placed without cause", "psn=%06x", pkt.psn);
   note_told(pkt, plan);
+  if (plan.refused) out_->refused(pkt.psn);
   commit_response(plan, placed);
   check_recovery(before, plan);
   pull_send_completions();

@@ -48,6 +48,7 @@ struct SendWork {
   std::set<u32> placed;   // at which offsets
   bool executed = false;  // wholly, at the responder (or locally)
   bool begun = false;
+  bool refused = false;  // for good, as the requester has heard
 
   bool is_read() const { return opcode == SROCE_WR_READ; }
   bool is_atomic() const { return wqe_is_atomic(opcode); }

@@ -616,6 +616,63 @@ TEST_P(CompleterFatalNak, BehindALostReadResponseIsNotTakenForTheRead) {
   EXPECT_FALSE(sq.completion()) << "the READ has neither succeeded nor failed";
 }
 
+// It is said once: where packets are late, before the answers that were sent before it.
+TEST_P(CompleterFatalNak, ThatOvertakesAReadResponseIsRemembered) {
+  SendQueue sq;
+  sq.post(read_of(2048));
+  sq.post(send_of(10));
+  sq.post(read_of(10));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(nak(GetParam().syndrome, 1003));
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_LAST, 1001, 1024));
+  EXPECT_FALSE(sq.failed());
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, 1024));
+  const auto all = sq.completions();
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].status, SROCE_WC_SUCCESS);
+  EXPECT_EQ(all[1].status, SROCE_WC_SUCCESS) << "a NAK acknowledges what went before";
+  EXPECT_EQ(all[2].status, GetParam().status);
+  EXPECT_EQ(all[3].status, SROCE_WC_WR_FLUSH_ERR);
+}
+
+// A peer that refuses to answer once more goes on, and may refuse something else for good.
+TEST_P(CompleterFatalNak, OfTwoTheOneThatIsFurtherOnCounts) {
+  for (const bool in_order : {true, false}) {
+    SendQueue sq;
+    sq.post(read_of(10));
+    sq.post(read_of(10));
+    sq.post(send_of(10));
+    sq.post(send_of(10));
+    sq.send_all();
+    if (in_order) sq.receive(nak(SROCE_NAK_INVALID_REQUEST, 1001));
+    sq.receive(nak(GetParam().syndrome, 1002));
+    if (!in_order) sq.receive(nak(SROCE_NAK_INVALID_REQUEST, 1001));
+    sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1001, 10));
+    EXPECT_FALSE(sq.failed());
+    sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 10));
+    const auto all = sq.completions();
+    ASSERT_EQ(all.size(), 4u);
+    EXPECT_EQ(all[1].status, SROCE_WC_SUCCESS);
+    EXPECT_EQ(all[2].status, GetParam().status);
+    EXPECT_EQ(all[3].status, SROCE_WC_WR_FLUSH_ERR);
+  }
+}
+
+TEST_P(CompleterFatalNak, OfWhatIsAnsweredAfterAllIsForgotten) {
+  SendQueue sq;
+  for (int i = 0; i < 3; i++) sq.post(read_of(10));
+  sq.send_all();
+  sq.receive(nak(GetParam().syndrome, 1001));
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1001, 10));
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 10));
+  EXPECT_FALSE(sq.failed());
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1002, 10));
+  EXPECT_FALSE(sq.failed());
+  EXPECT_EQ(sq.completions().size(), 3u);
+  EXPECT_EQ(sq.req.error_status, SROCE_WC_SUCCESS);
+}
+
 TEST(CompleterSequenceNak, GoesBackToTheMissingPacket) {
   SendsInFlight sq(5);
   sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1002));

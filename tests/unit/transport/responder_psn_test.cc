@@ -183,11 +183,48 @@ TEST(ResponderDuplicateRead, WithAnotherKeyIsDropped) {
                  SROCE_DROP_REPLAY);
 }
 
-TEST(ResponderDuplicateRead, WhoseRegionIsGoneIsARemoteAccessError) {
+// A peer that has its answer may have said so, and the region may have gone for that.
+TEST(ResponderDuplicateRead, WhoseRegionIsGoneIsRefused) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 10));
   rq.respond();
-  expect_fatal_nak(rq, read_request(2000, 0x10000, 10), SROCE_NAK_REMOTE_ACCESS, kBadKey);
+  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
+  EXPECT_EQ(rq.event(), SROCE_EVENT_COMM_EST);
+}
+
+TEST(ResponderDuplicateRead, ThatIsRefusedTakesNoAckBack) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 10));
+  rq.respond();
+  rq.receive(write_only(2001, 0x10000, 16));
+  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].syndrome, SROCE_NAK_REMOTE_ACCESS);
+  EXPECT_EQ(answers[1].psn, 2001u);
+}
+
+TEST(ResponderDuplicateRead, WhoseRegionGoesBeforeItIsAnsweredAgainIsRefused) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.respond();
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.sent(*rq.next_response(1));
+  rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
+  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2001);
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
+}
+
+TEST(ResponderDuplicateRead, WhileStillBeingAnsweredForTheFirstTimeFailsWithItsRegion) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.sent(*rq.next_response(3));
+  rq.receive(read_request(2000, 0x10000, 4096), kBadKey);
+  rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
+  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2003);
+  EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
 }
 
 TEST(ResponderDuplicateRead, WhileStillBeingAnsweredStartsOver) {
