@@ -127,13 +127,14 @@ static bool respond(struct sroce_burst *burst, const struct sroce_response_plan 
 		return false;
 	}
 	count_response(qp, plan);
-	if (plan->kind == SROCE_RESPONSE_READ) {
+	if (plan->kind == SROCE_RESPONSE_READ && !err) {
 		sroce_cc_sent(&qp->resp.cc, plan->payload_bytes +
 			      plan->packet_count * SROCE_CC_HEADER_BYTES, burst->now_ns);
 		sroce_trace_decisions(qp, &qp->resp.cc, SROCE_RECV_SIDE);
 	}
 	sroce_responder_response_sent(&qp->resp, plan, err ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
-	burst->bytes += plan->payload_bytes;
+	if (!err)
+		burst->bytes += plan->payload_bytes;
 	return true;
 }
 

@@ -35,7 +35,7 @@ enum sroce_drop_reason {
  * @action: enum sroce_ack_action
  * @reason: enum sroce_drop_reason of SROCE_ACK_DROP
  * @status: enum sroce_wc_status of SROCE_ACK_FAIL
- * @refused: the peer has refused @index for good with @status, whose turn has not come
+ * @refused: the peer has refused @index with @status, and its turn has not come
  * @rewind: send again from @executed_psn
  * @rnr: wait @rnr_wait_ns before sending again
  * @place_atomic: place the packet's atomic_original, in host order, at offset 0

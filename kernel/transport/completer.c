@@ -276,28 +276,16 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	sroce_requester_rewind(req, plan->executed_psn);
 }
 
-/*
- * Who refuses for good says so once. Where that has overtaken the answers of earlier requests,
- * its turn comes with the last of those. Of two, the one that is further on has the last word.
- */
-static void refuse_in_turn(struct sroce_requester *req, const struct sroce_ack_plan *plan)
+/* What was refused before its turn fails when that has come, unless it is answered after all. */
+static void fail_in_turn(struct sroce_requester *req, const struct sroce_ack_plan *plan)
 {
-	bool waits = req->error_status != SROCE_WC_SUCCESS;
+	struct sroce_send_wqe *wqe;
 
-	if (req->state == SROCE_SQ_ERROR || (!waits && !plan->refused))
-		return;
-	/* A peer that keeps no rule may have acknowledged it after all. */
-	if (req->error_index - req->acked >= req->posted - req->acked)
-		waits = false;
-	if (plan->refused &&
-	    (!waits || plan->index - req->acked > req->error_index - req->acked)) {
-		req->error_index = plan->index;
-		req->error_status = plan->status;
-	} else if (!waits) {
-		req->error_status = SROCE_WC_SUCCESS;
-	} else if (is_its_turn(req, req->error_index)) {
-		sroce_requester_fail(req, req->error_index, req->error_status);
-	}
+	if (plan->refused)
+		sroce_requester_wqe(req, plan->index)->status = plan->status;
+	wqe = sroce_requester_wqe(req, req->acked);
+	if (req->acked != req->posted && wqe->psn_count && wqe->status != SROCE_WC_SUCCESS)
+		sroce_requester_fail(req, req->acked, wqe->status);
 }
 
 /**
@@ -322,5 +310,5 @@ void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_
 		sroce_requester_fail(req, plan->index, plan->status);
 	else if (plan->rewind)
 		go_back(req, plan, now_ns);
-	refuse_in_turn(req, plan);
+	fail_in_turn(req, plan);
 }

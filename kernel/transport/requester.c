@@ -219,10 +219,8 @@ void sroce_requester_set_state(struct sroce_requester *req, enum sroce_sq_state 
 		req->rd_limit = req->attr.max_rd_atomic;
 	}
 	/* SQE to RTS: the PSNs of what was flushed are skipped. */
-	if (state == SROCE_SQ_READY && req->state == SROCE_SQ_ERROR) {
+	if (state == SROCE_SQ_READY && req->state == SROCE_SQ_ERROR)
 		sroce_requester_start_psn(req, req->post_psn);
-		req->error_status = SROCE_WC_SUCCESS;
-	}
 	req->state = state;
 	if (state == SROCE_SQ_DRAINING)
 		sroce_requester_ask_again(req, req->next_psn);

@@ -76,8 +76,7 @@ struct sroce_requester_attr {
  * @ring_mask: slots - 1
  * @service: enum sroce_service
  * @state: enum sroce_sq_state
- * @error_status: why the queue is in error: status of WQE @error_index; before, what the peer has
- *                said of that one, whose turn has not come, or SUCCESS
+ * @error_status: why the queue is in error; status of WQE @error_index
  * @retry_left: transport retries left
  * @rnr_retry_left: RNR retries left
  * @timeout_shift: the ACK timeout is doubled for each expiry in a row, up to
@@ -88,7 +87,7 @@ struct sroce_requester_attr {
  * @send: position
  * @acked: position
  * @retired: position
- * @error_index: position of the WQE that failed, or will
+ * @error_index: position of the WQE that failed
  * @post_psn: PSN of the next WQE posted
  * @next_psn: PSN of the next packet to send
  * @sent_psn: one past the highest PSN ever sent

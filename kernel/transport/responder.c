@@ -11,7 +11,7 @@
  * A request that fails one is answered with a NAK that ends the connection,
  * except for a gap in the PSNs and for want of a receive WQE (RNR): those are
  * reported once, and everything behind them is held (reorder.c), or dropped in
- * silence, until the expected packet comes.
+ * silence, until the expected packet comes. What is refused of a duplicate ends nothing either.
  *
  * What goes back to the peer is decided in response.c.
  */
@@ -468,8 +468,9 @@ static void accept(struct sroce_responder *resp, u32 psn_count)
 {
 	resp->epsn = psn_add(resp->epsn, psn_count);
 	sroce_resources_forget(&resp->resources, resp->epsn);
-	/* A NAK that did not get out yet is overtaken by events. */
-	resp->nak_pending = false;
+	/* One that did not get out yet is overtaken by events, unless it is of a duplicate. */
+	if (resp->nak_syndrome != SROCE_NAK_REMOTE_ACCESS)
+		resp->nak_pending = false;
 }
 
 static void complete_recv(struct sroce_responder *resp, const struct sroce_packet *pkt)

@@ -225,7 +225,7 @@ void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce
  *
  * Once its peer has the answer, the region of a READ may go; that is when a question that is late
  * may still come. So this ends no connection here: a peer that does need it will end it, any
- * other does not listen. What is more urgent goes first; then it is to be asked for once more.
+ * other does not listen. Where another NAK waits it is to be asked for once more.
  */
 void sroce_responder_refuse_again(struct sroce_responder *resp, u32 psn)
 {
@@ -245,7 +245,7 @@ static void refuse_rest(struct sroce_responder *resp, const struct sroce_respons
 	sroce_responder_refuse_again(resp, plan->first_psn);
 }
 
-/* The region of a READ went away while it was being answered for the first time. */
+/* It went away before the first answer, or something later was refused for good: the last word. */
 static void fail_read(struct sroce_responder *resp, u32 psn)
 {
 	u32 index;
@@ -276,8 +276,9 @@ void sroce_responder_response_sent(struct sroce_responder *resp,
 				   enum sroce_mem_status fetched)
 {
 	if (plan->kind == SROCE_RESPONSE_READ || plan->kind == SROCE_RESPONSE_ATOMIC) {
-		bool again = plan->replay ||
-			     sroce_resources_at(&resp->resources, plan->resource)->answered;
+		bool again = resp->state == SROCE_RQ_READY &&
+			     (plan->replay ||
+			      sroce_resources_at(&resp->resources, plan->resource)->answered);
 
 		if (fetched != SROCE_MEM_OK && again)
 			refuse_rest(resp, plan);

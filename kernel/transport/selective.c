@@ -665,10 +665,12 @@ void sroce_selective_commit(struct sroce_requester *req, const struct sroce_ack_
 	bool news = take_in(req, plan, placed, now_ns);
 	u32 psn = news ? settled_psn(req) : req->unacked_psn;
 
-	/* Executed after we had gone back to send it again. */
+	/* Executed after we had gone back to send it again: no ACK is to be asked for any more. */
 	if (sroce_requester_forward(req, sel->executed_psn) >
-	    sroce_requester_forward(req, req->next_psn))
+	    sroce_requester_forward(req, req->next_psn)) {
 		sroce_requester_move_cursor(req, sel->executed_psn);
+		req->since_ack_req = 0;
+	}
 	if (psn != req->unacked_psn) {
 		leave_behind(req, psn);
 		catch_up(&sel->lost_psn, psn);

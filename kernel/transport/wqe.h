@@ -80,7 +80,7 @@ struct sroce_sge {
  * @opcode: enum sroce_wr_opcode
  * @flags: SROCE_SEND_*
  * @status: enum sroce_wc_status; not SUCCESS when the request was refused on
- *          arrival, so that it fails in its turn instead of out of order
+ *          arrival, or by the peer, so that it fails in its turn instead of out of order
  * @executed: a local operation has been carried out
  * @num_sge: elements in @sge; 0 when the payload is inline
  * @length: bytes of the whole message

@@ -61,6 +61,7 @@ class Conversation {
   void refused(u32 psn);
   void send_completed(const sroce_completion& wc);
   void sends_must_be_complete() const;
+  bool is_over(u32 psn);
   // From now on the queue may be flushed: its QP was moved to ERR, its peer may be gone.
   void requester_stopped() { stopped_ = true; }
   bool failed() const { return failed_; }

@@ -21,7 +21,7 @@ void Host::count_in_flight(u32& data, u32& rd_atomic) const {
     if (!wqe->psn_count) continue;
     u32 end = start + wqe->psn_count;
     if (index == req.acked) end = wqe->psn_count - distance(wqe->first_psn, req.unacked_psn);
-    // A hostile peer may have refused the middle of a READ: that is to be asked for from there.
+    // A peer may have refused the middle of a READ: that is to be asked for from there.
     if (wqe_is_rd_atomic(wqe->opcode))
       rd_atomic += end <= in_flight;
     else

@@ -141,6 +141,9 @@ void Conversation::check_acknowledge(const sroce_packet& pkt) {
     return;
   }
   totals_.naks++;
+  // What is asked for again although its requester has it. It ends nothing.
+  if (pkt.syndrome == SROCE_NAK_REMOTE_ACCESS && psn_before(pkt.psn, exec_psn_) && is_over(pkt.psn))
+    return;
   require(pkt.psn == exec_psn_, "NAK for the wrong PSN", "psn=%06x, expected %06x", pkt.psn,
           exec_psn_);
   if (SendWork* work = current()) check_answers_before(*work);

@@ -101,6 +101,9 @@ sroce_recv_result Host::execute(const sroce_packet& pkt, const sroce_recv_plan& 
     case SROCE_RECV_REPLAY:
     case SROCE_RECV_READ:
       result.status = memory_->check(plan.rkey, plan.va, plan.check_bytes, plan.access);
+      // Who has the answer to a READ may have told, and the region be gone for that.
+      if (plan.verdict == SROCE_RECV_REPLAY && plan.check_bytes && in_->is_over(pkt.psn))
+        result.status = SROCE_MEM_BAD_KEY;
       break;
     default:
       return result;
@@ -209,6 +212,8 @@ void Host::take_request(const sroce_packet& pkt, std::span<const u8> payload, bo
   if (plan.verdict == SROCE_RECV_HOLD && !plan.kept && !keep(pkt, payload))
     result.status = SROCE_MEM_BAD_KEY;
   sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns_);
+  require(plan.verdict != SROCE_RECV_REPLAY || responder_.state == SROCE_RQ_READY,
+          "a late question ends the connection", "psn=%06x", pkt.psn);
   check_taken(pkt, plan);
   if ((plan.verdict == SROCE_RECV_READ || plan.verdict == SROCE_RECV_REPLAY) &&
       result.status == SROCE_MEM_OK)

@@ -206,6 +206,41 @@ TEST(ResponderDuplicateRead, ThatIsRefusedTakesNoAckBack) {
   EXPECT_EQ(answers[1].psn, 2001u);
 }
 
+TEST(ResponderDuplicateRead, ThatIsRefusedIsNotOvertakenByARequest) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 10));
+  rq.respond();
+  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  auto unasked = write_only(2001, 0x10000, 16);
+  unasked.ack_req = false;
+  rq.receive(unasked);
+  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
+}
+
+TEST(ResponderDuplicateRead, ThatIsRefusedDoesNotTakeAnotherNakBack) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 10));
+  rq.respond();
+  rq.receive(request(SROCE_OP_SEND_ONLY, 2001, 10));
+  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].psn, 2001u);
+  EXPECT_EQ(answers[0].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_RNR_NAK);
+}
+
+// The peer must not be told of what comes later alone: nothing follows that.
+TEST(ResponderDuplicateRead, WhoseRegionGoesWhenALaterRequestHasFailedFailsBeforeIt) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.respond();
+  rq.receive(read_request(2000, 0x10000, 4096));
+  rq.receive(write_only(2004, 0x10000, 16), kBadKey);
+  rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
+  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
+  EXPECT_TRUE(sroce_responder_is_dead(&rq.resp));
+}
+
 TEST(ResponderDuplicateRead, WhoseRegionGoesBeforeItIsAnsweredAgainIsRefused) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));
