@@ -15,15 +15,17 @@ MODULE   = $(BUILD)/module/$(NAME)
 KBUILD   = $(MAKE) -C $(KDIR) M=$(MODULE) $(if $(ARCH),ARCH=$(ARCH)) $(if $(W),W=$(W)) $(if $(C),C=$(C))
 CMAKE    = cmake -G Ninja -Wno-dev
 
-.PHONY: help module module-links userlib tools install demo check test-unit test-sim test-fuzz test-vm \
+.PHONY: help module module-links userlib tools install install-module install-userlib install-tools uninstall demo check test-unit test-sim test-fuzz test-vm \
 	bench style format clean
 
 help:
 	@echo 'make module [KDIR=…] [ARCH=um]   build sroce.ko in build/module/RELEASE/; W=1 and C=2 as in the kernel'
-	@echo '                                 make module $$(scripts/kdir 6.12) for a kernel from scripts/setup'
+	@echo '                                 make module $$(scripts/kdir 6.12): in build/module/6.12/, for a kernel from scripts/setup'
 	@echo 'make userlib                     build the rdma-core provider in build/userlib/'
 	@echo 'make tools                       build the command sroce in build/tools/'
-	@echo 'make install [KDIR=…]            install module, provider and tool; DESTDIR= for a package'
+	@echo 'make install [KDIR=…]            install module, tool and, if it is built, the provider; DESTDIR= for a package'
+	@echo 'make install-userlib             the provider alone, as in a container; also: install-module, install-tools'
+	@echo 'make uninstall [KDIR=…]          remove what was installed from this folder'
 	@echo 'make demo                        the main job: two guests and stock RDMA tools'
 	@echo 'make check                       the tests that CI runs (scripts/check --full: what takes long, too)'
 	@echo 'make test-unit                   unit tests with the sanitizers'
@@ -54,10 +56,17 @@ tools:
 	$(CMAKE) -S tools -B $(BUILD)/tools
 	cmake --build $(BUILD)/tools -j $(JOBS)
 
-install: module tools
+install: install-module install-tools $(if $(wildcard $(BUILD)/userlib),install-userlib)
+
+install-module: module
 	$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
-	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/tools
-	$(if $(wildcard $(BUILD)/userlib),DESTDIR=$(DESTDIR) cmake --install $(BUILD)/userlib)
+
+install-tools install-userlib: install-%: %
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/$*
+
+uninstall:
+	rm -f $(DESTDIR)/lib/modules/$(RELEASE)/updates/sroce.ko*
+	sed 's|^|$(DESTDIR)|' /dev/null $(wildcard $(BUILD)/*/install_manifest.txt) | xargs -r -d '\n' rm -fv
 
 demo check bench:
 	scripts/$@

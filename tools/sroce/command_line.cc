@@ -72,8 +72,10 @@ struct CommandLine {
 
   CommandLine() {
     app.require_subcommand(0, 1);  // run() complains of none: CLI11 would hide a misspelt one
-    app.failure_message([](const CLI::App*, const CLI::Error& error) {
-      return failure_text(Failure(ExitCode::usage, error.what(), see_help));
+    app.failure_message([](const CLI::App* parsed, const CLI::Error& error) {
+      std::string command = "sroce";
+      for (const CLI::App* sub : parsed->get_subcommands()) command += " " + sub->get_name();
+      return failure_text(Failure(ExitCode::usage, error.what(), "see: " + command + " --help"));
     });
     app.set_version_flag("--version", "sroce " SROCE_VERSION);
     app.footer(more_in_help);  // subcommands inherit it

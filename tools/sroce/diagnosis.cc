@@ -26,6 +26,14 @@ Failure make_failure(ExitCode code, std::string cause, const std::string& cure,
   return {code, cause, cure};
 }
 
+/// A parameter that was refused. Kernels before 6.2 name it; later ones say what is wrong with it.
+Failure refused_parameter(const std::string& cannot, const std::string& otherwise,
+                          const std::string& cure, const KernelError& error) {
+  if (error.message().find(": ") != std::string::npos)
+    return {ExitCode::bad_parameter, cannot + error.message(), cure};
+  return make_failure(ExitCode::bad_parameter, cannot + otherwise, cure, error);
+}
+
 std::string permission_cure(bool is_root) {
   return is_root ? "root inside a container's user namespace is not enough; run it outside, with "
                    "CAP_NET_ADMIN"
@@ -138,12 +146,11 @@ Failure explain_refusal(const KernelError& error, const std::string& verb, const
       return make_failure(ExitCode::no_permission, cannot + "no permission",
                           permission_cure(is_root), error);
     case EINVAL:
-      return make_failure(ExitCode::bad_parameter,
-                          cannot + "the kernel takes no such parameter or value",
-                          "see what there is: sroce show " + name, error);
+      return refused_parameter(cannot, "the kernel takes no such parameter or value",
+                               "see what there is: sroce show " + name, error);
     case ERANGE:
-      return make_failure(ExitCode::bad_parameter, cannot + "the value is out of range",
-                          "see the ranges: sroce show " + name, error);
+      return refused_parameter(cannot, "the value is out of range",
+                               "see the ranges: sroce show " + name, error);
     default:
       return {ExitCode::other, cannot + error.what(), "the kernel log may say more: dmesg | tail"};
   }

@@ -59,10 +59,16 @@ TEST(Set, SaysWhatTheKernelSays) {
   machine.module.extended_ack = "rp_gd: 12 is not in 10 to 11";
   const Failure failure = failure_of(machine, {"rp_gd", "12"});
   EXPECT_EQ(failure.code(), ExitCode::bad_parameter);
-  EXPECT_STREQ(failure.what(),
-               "cannot set 'sroce0': the value is out of range "
-               "(kernel: rp_gd: 12 is not in 10 to 11)");
+  EXPECT_STREQ(failure.what(), "cannot set 'sroce0': rp_gd: 12 is not in 10 to 11");
   EXPECT_EQ(failure.cure(), "see the ranges: sroce show sroce0");
+}
+
+TEST(Set, ExplainsWhatAnOlderKernelOnlyNames) {
+  FakeMachine machine;
+  machine.module.error = EINVAL;
+  machine.module.extended_ack = "rp_xyz";
+  EXPECT_STREQ(failure_of(machine, {"rp_xyz", "12"}).what(),
+               "cannot set 'sroce0': the kernel takes no such parameter or value (kernel: rp_xyz)");
 }
 
 TEST(Set, TellsTheCauses) {

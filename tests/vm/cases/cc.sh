@@ -26,9 +26,9 @@ says "read back a number" 0 "^rp_ai_rate +5 +0 +0\.\.800000 +Mb/s" on_a "$sroce"
 says "read back a switch" 0 "^ecn +0 +1 +0\.\.1" on_a "$sroce" show "$A_DEV"
 says "the other device is left alone" 0 "^cc +dcqcn" on_b "$sroce" show "$B_DEV"
 says "any namespace sees a shared device" 0 "^cc +dcqcn" on_a "$sroce" show "$B_DEV"
-says "out of range, and which" 13 "out of range.*rp_gd" on_a "$sroce" set "$A_DEV" ecn 1 rp_gd 12
+says "out of range, and which" 13 "rp_gd: 12 is not in|out of range.*rp_gd" on_a "$sroce" set "$A_DEV" ecn 1 rp_gd 12
 says "of which nothing was set" 0 "^ecn +0" on_a "$sroce" show "$A_DEV"
-says "no such parameter, and which" 13 "no such parameter.*rp_xyz" on_a "$sroce" set "$A_DEV" ecn 1 rp_xyz 1
+says "no such parameter, and which" 13 "rp_xyz: no such parameter|no such parameter.*rp_xyz" on_a "$sroce" set "$A_DEV" ecn 1 rp_xyz 1
 says "no such algorithm, and which" 13 "cubic" on_a "$sroce" set "$A_DEV" cc cubic
 says "a text where a number belongs" 13 "rp_gd" on_a "$sroce" set "$A_DEV" rp_gd many
 says "a value is missing" 2 "'ecn' has no value" on_a "$sroce" set "$A_DEV" cc none ecn
