@@ -69,6 +69,7 @@ void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state
 		return;
 	resp->ack_pending = false;
 	resp->nak_pending = false;
+	resp->refuses_again = false;
 	sroce_reorder_drop(resp);
 	if (resp->recv_held && !resp->wc_pending) {
 		memset(&resp->wc, 0, sizeof(resp->wc));
@@ -468,9 +469,11 @@ static void accept(struct sroce_responder *resp, u32 psn_count)
 {
 	resp->epsn = psn_add(resp->epsn, psn_count);
 	sroce_resources_forget(&resp->resources, resp->epsn);
-	/* One that did not get out yet is overtaken by events, unless it is of a duplicate. */
-	if (resp->nak_syndrome != SROCE_NAK_REMOTE_ACCESS)
-		resp->nak_pending = false;
+	/* A NAK that did not get out yet is overtaken by events. */
+	resp->nak_pending = false;
+	/* So is one of a duplicate, when its PSN comes round again. */
+	if (((resp->epsn - resp->again_psn) & SROCE_PSN_MASK) >= SROCE_PSN_SPAN)
+		resp->refuses_again = false;
 }
 
 static void complete_recv(struct sroce_responder *resp, const struct sroce_packet *pkt)

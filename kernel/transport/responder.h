@@ -2,17 +2,15 @@
 /*
  * The responder: requests in, responses out, completions of the receive queue.
  *
- * All of it belongs to whoever holds the QP's receive lock. One packet is
- * handled in three steps:
+ * All of it belongs to whoever holds the QP's receive lock. One packet is handled in three steps:
  *
- *   sroce_responder_wants_wqe()  would it consume a receive WQE? then the
- *                                shell fetches one into @recv, if there is one
+ *   sroce_responder_wants_wqe()  would it consume a receive WQE? then the shell fetches one
+ *                                into @recv, if there is one
  *   sroce_responder_plan()       what does it mean; changes nothing
  *   (the shell does what the plan says with memory)
  *   sroce_responder_commit()     with the outcome; cannot fail
  *
- * after which the shell pulls a completion and, in the order the peer must see
- * them, responses: pending READ and atomic responses, then a NAK or an ACK.
+ * after which the shell pulls a completion and, in the order the peer must see them, responses.
  */
 #ifndef SROCE_TRANSPORT_RESPONDER_H
 #define SROCE_TRANSPORT_RESPONDER_H
@@ -51,8 +49,7 @@ enum sroce_rq_event {
  * @access: SROCE_ACCESS_REMOTE_* that the QP permits
  * @min_rnr_timer: code sent in RNR NAKs
  * @starve_ns: how long what finds no receive WQE is kept before it is refused, 0: not at all
- * @hold_packets: packets that may be kept out of order, at most a PSN map's
- *                span; 0 for none, as a standard responder
+ * @hold_packets: packets that may be kept out of order, at most a PSN map's span; 0: none
  * @selective: tell a selective peer what is kept
  */
 struct sroce_responder_attr {
@@ -75,6 +72,7 @@ struct sroce_responder_attr {
  * @gap_reported: a NAK (sequence, RNR) was sent for @epsn; what follows is dropped until it comes
  * @ack_pending: an ACK up to @ack_psn is due
  * @nak_pending: a NAK with @nak_syndrome for @nak_psn is due
+ * @refuses_again: an answer that is asked for again, @again_psn, is not there any more
  * @established: a packet was accepted since RTR
  * @event: enum sroce_rq_event, taken by the shell after a commit
  * @recv_held: @recv holds a WQE
@@ -85,6 +83,7 @@ struct sroce_responder_attr {
  * @msn: messages completed, 24 bits
  * @ack_psn: PSN of the pending ACK
  * @nak_psn: PSN of the pending NAK
+ * @again_psn: see @refuses_again
  * @received_bytes: bytes of the message in progress
  * @write_va: WRITE in progress: address of its next byte
  * @write_rkey: its key
@@ -98,6 +97,7 @@ struct sroce_responder_attr {
 struct sroce_responder {
 	u8	service;
 	u8	state;
+	bool	refuses_again;
 	u32	message;
 	bool	gap_reported;
 	bool	ack_pending;
@@ -112,6 +112,7 @@ struct sroce_responder {
 	u32	msn;
 	u32	ack_psn;
 	u32	nak_psn;
+	u32	again_psn;
 	u32	received_bytes;
 	u64	write_va;
 	u32	write_rkey;
@@ -148,8 +149,7 @@ enum sroce_target {
  * @target: enum sroce_target of SROCE_RECV_PLACE
  * @reason: enum sroce_drop_reason of SROCE_RECV_DROP
  * @syndrome: AETH syndrome of SROCE_RECV_NAK
- * @wc_status: status of the receive completion that goes with a NAK;
- *             SROCE_WC_SUCCESS when no receive WQE is involved
+ * @wc_status: of the receive completion that goes with a NAK; SUCCESS when there is no receive WQE
  * @kept: SROCE_RECV_HOLD: the packet is held already
  * @starves: SROCE_RECV_HOLD: it is the expected one, and waits for a receive WQE
  * @invalidate: after placing, invalidate @inv_rkey (SEND with invalidate)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What the responder sends back, in the order the peer must see it: pending
- * READ and atomic responses first, oldest first, then a NAK or an ACK. So an
+ * READ and atomic responses first, oldest first, then NAKs or an ACK. So an
  * ACK never passes a response, and several ACKs that became due meanwhile are
  * one. Two things do not wait for responses that are due: holes of a READ that
  * its peer asks for again, and a selective ACK, which says what has come and
@@ -110,6 +110,11 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 	}
 	plan->kind = SROCE_RESPONSE_ACK;
 	plan->packet_count = 1;
+	if (resp->refuses_again) {
+		plan->syndrome = SROCE_NAK_REMOTE_ACCESS;
+		plan->first_psn = resp->again_psn;
+		return true;
+	}
 	if (resp->nak_pending) {
 		plan->syndrome = resp->nak_syndrome;
 		plan->first_psn = resp->nak_psn;
@@ -145,7 +150,7 @@ bool sroce_response_may_wait(const struct sroce_responder *resp,
 			     const struct sroce_response_plan *plan)
 {
 	return plan->kind == SROCE_RESPONSE_ACK && resp->state == SROCE_RQ_READY &&
-	       !resp->nak_pending;
+	       !resp->nak_pending && !resp->refuses_again;
 }
 
 static u8 read_response_opcode(const struct sroce_response_plan *plan, u32 i)
@@ -225,15 +230,14 @@ void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce
  *
  * Once its peer has the answer, the region of a READ may go; that is when a question that is late
  * may still come. So this ends no connection here: a peer that does need it will end it, any
- * other does not listen. Where another NAK waits it is to be asked for once more.
+ * other does not listen. Of several the first is said; others are to be asked for once more.
  */
 void sroce_responder_refuse_again(struct sroce_responder *resp, u32 psn)
 {
-	if (resp->nak_pending)
+	if (resp->refuses_again)
 		return;
-	resp->nak_pending = true;
-	resp->nak_syndrome = SROCE_NAK_REMOTE_ACCESS;
-	resp->nak_psn = psn;
+	resp->refuses_again = true;
+	resp->again_psn = psn;
 }
 
 static void refuse_rest(struct sroce_responder *resp, const struct sroce_response_plan *plan)
@@ -245,7 +249,7 @@ static void refuse_rest(struct sroce_responder *resp, const struct sroce_respons
 	sroce_responder_refuse_again(resp, plan->first_psn);
 }
 
-/* It went away before the first answer, or something later was refused for good: the last word. */
+/* The region of a READ went away while it was being answered for the first time. */
 static void fail_read(struct sroce_responder *resp, u32 psn)
 {
 	u32 index;
@@ -276,9 +280,8 @@ void sroce_responder_response_sent(struct sroce_responder *resp,
 				   enum sroce_mem_status fetched)
 {
 	if (plan->kind == SROCE_RESPONSE_READ || plan->kind == SROCE_RESPONSE_ATOMIC) {
-		bool again = resp->state == SROCE_RQ_READY &&
-			     (plan->replay ||
-			      sroce_resources_at(&resp->resources, plan->resource)->answered);
+		bool again = plan->replay ||
+			     sroce_resources_at(&resp->resources, plan->resource)->answered;
 
 		if (fetched != SROCE_MEM_OK && again)
 			refuse_rest(resp, plan);
@@ -288,6 +291,8 @@ void sroce_responder_response_sent(struct sroce_responder *resp,
 			sroce_resources_replay_sent(&resp->resources, plan->packet_count);
 		else
 			sroce_resources_sent(&resp->resources, plan->resource, plan->packet_count);
+	} else if (plan->kind == SROCE_RESPONSE_ACK && resp->refuses_again) {
+		resp->refuses_again = false;
 	} else if (plan->kind == SROCE_RESPONSE_ACK && resp->nak_pending) {
 		resp->nak_pending = false;
 	} else {

@@ -61,7 +61,6 @@ class Conversation {
   void refused(u32 psn);
   void send_completed(const sroce_completion& wc);
   void sends_must_be_complete() const;
-  bool is_over(u32 psn);
   // From now on the queue may be flushed: its QP was moved to ERR, its peer may be gone.
   void requester_stopped() { stopped_ = true; }
   bool failed() const { return failed_; }
@@ -74,6 +73,8 @@ class Conversation {
   void response_sent(const sroce_packet& pkt, std::span<const u8> payload);
   void receive_fetched();
   void receive_completed(const sroce_completion& wc);
+  bool refuses_again(u32 psn);
+  bool has_refused_again(u32 psn) const { return refused_again_.contains(psn); }
   void responder_stopped() { responder_stopped_ = true; }
   u32 expected_psn() const { return exec_psn_; }
   u32 executed_messages() const { return executed_; }
@@ -128,6 +129,7 @@ class Conversation {
   u32 fetched_ = 0;
   u32 received_ = 0;
   bool responder_stopped_ = false;
+  std::set<u32> refused_again_;  // PSNs of READs that are over, and were asked for again
   bool gap_reported_ = false;
   u32 gap_psn_ = 0;
 };

@@ -243,12 +243,6 @@ void Conversation::refused(u32 psn) {
   if (SendWork* work = work_at(psn)) work->refused = true;
 }
 
-// Its requester has seen the completion.
-bool Conversation::is_over(u32 psn) {
-  const SendWork* work = work_at(psn);
-  return strict_ && work && work < sends.data() + completed_;
-}
-
 void Conversation::check_succeeded(const SendWork& work) const {
   if (!strict_) return;
   require(work.expected == kSuccess, "bad request succeeded", "wr %llx",

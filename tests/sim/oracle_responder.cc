@@ -126,6 +126,15 @@ void Conversation::check_refusal(u8 syndrome) const {
           (unsigned long long)(work ? work->wr_id : 0));
 }
 
+// Who has the answer to a READ may have told, and the region be gone for that: is it for this one?
+bool Conversation::refuses_again(u32 psn) {
+  const SendWork* work = work_at(psn);
+  if (!strict_ || failed_ || !work || !work->is_read() || work >= sends.data() + completed_)
+    return false;
+  refused_again_.insert(psn);
+  return true;
+}
+
 void Conversation::check_acknowledge(const sroce_packet& pkt) {
   const u8 kind = pkt.syndrome & SROCE_AETH_KIND_MASK;
   if (kind == SROCE_AETH_ACK) {
@@ -141,13 +150,11 @@ void Conversation::check_acknowledge(const sroce_packet& pkt) {
     return;
   }
   totals_.naks++;
-  // What is asked for again although its requester has it. It ends nothing.
-  if (pkt.syndrome == SROCE_NAK_REMOTE_ACCESS && psn_before(pkt.psn, exec_psn_) && is_over(pkt.psn))
-    return;
+  require(!no_repeats_, "NAK on a clean path", "%s", syndrome_name(pkt.syndrome).c_str());
+  if (pkt.syndrome == SROCE_NAK_REMOTE_ACCESS && refused_again_.erase(pkt.psn)) return;
   require(pkt.psn == exec_psn_, "NAK for the wrong PSN", "psn=%06x, expected %06x", pkt.psn,
           exec_psn_);
   if (SendWork* work = current()) check_answers_before(*work);
-  require(!no_repeats_, "NAK on a clean path", "%s", syndrome_name(pkt.syndrome).c_str());
   if (kind == SROCE_AETH_RNR_NAK) return;  // whether there was a receive, the host has checked
   if (pkt.syndrome != SROCE_NAK_PSN_SEQUENCE) {
     check_refusal(pkt.syndrome);

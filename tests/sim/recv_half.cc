@@ -101,8 +101,7 @@ sroce_recv_result Host::execute(const sroce_packet& pkt, const sroce_recv_plan& 
     case SROCE_RECV_REPLAY:
     case SROCE_RECV_READ:
       result.status = memory_->check(plan.rkey, plan.va, plan.check_bytes, plan.access);
-      // Who has the answer to a READ may have told, and the region be gone for that.
-      if (plan.verdict == SROCE_RECV_REPLAY && plan.check_bytes && in_->is_over(pkt.psn))
+      if (plan.verdict == SROCE_RECV_REPLAY && pkt.psn % 4 == 0 && in_->refuses_again(pkt.psn))
         result.status = SROCE_MEM_BAD_KEY;
       break;
     default:
@@ -275,6 +274,7 @@ bool Host::respond_once(u32& budget) {
     write_sack(plan);
   } else if (!payload_.empty()) {
     fetched = memory_->check(plan.rkey, plan.va, payload_.size(), SROCE_ACCESS_REMOTE_READ);
+    if (plan.first_psn % 4 == 1 && in_->refuses_again(plan.first_psn)) fetched = SROCE_MEM_BAD_KEY;
     if (fetched == SROCE_MEM_OK)
       memory_->read(plan.rkey, plan.va, payload_, SROCE_ACCESS_REMOTE_READ);
   }
@@ -292,7 +292,10 @@ bool Host::respond_once(u32& budget) {
   require(offset == payload_.size() || fetched != SROCE_MEM_OK, "burst leaves payload behind",
           "psn=%06x", plan.first_psn);
   budget -= plan.packet_count;
+  const u8 state = responder_.state;
   sroce_responder_response_sent(&responder_, &plan, fetched);
+  require(responder_.state == state || !in_->has_refused_again(plan.first_psn),
+          "a late question ends the connection", "psn=%06x", plan.first_psn);
   return true;
 }
 

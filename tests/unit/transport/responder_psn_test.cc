@@ -217,6 +217,15 @@ TEST(ResponderDuplicateRead, ThatIsRefusedIsNotOvertakenByARequest) {
   expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
 }
 
+TEST(ResponderDuplicateRead, ThatIsRefusedIsForgottenWhenItsPsnComesRoundAgain) {
+  ReceiveQueue rq({.mtu_bytes = 256});
+  rq.receive(read_request(2000, 0x10000, 10));
+  rq.respond();
+  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  rq.receive(read_request(2001, 0x10000, 1u << 31));
+  EXPECT_FALSE(rq.resp.refuses_again);
+}
+
 TEST(ResponderDuplicateRead, ThatIsRefusedDoesNotTakeAnotherNakBack) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 10));
@@ -224,20 +233,25 @@ TEST(ResponderDuplicateRead, ThatIsRefusedDoesNotTakeAnotherNakBack) {
   rq.receive(request(SROCE_OP_SEND_ONLY, 2001, 10));
   rq.receive(read_request(2000, 0x10000, 10), kBadKey);
   const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].psn, 2001u);
-  EXPECT_EQ(answers[0].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_RNR_NAK);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].psn, 2000u);
+  EXPECT_EQ(answers[1].psn, 2001u);
+  EXPECT_EQ(answers[1].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_RNR_NAK);
 }
 
-// The peer must not be told of what comes later alone: nothing follows that.
-TEST(ResponderDuplicateRead, WhoseRegionGoesWhenALaterRequestHasFailedFailsBeforeIt) {
+// The peer may need the one, and not know of the other; nothing follows that.
+TEST(ResponderDuplicateRead, WhoseRegionGoesWhenALaterRequestHasFailedIsRefusedBeforeIt) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));
   rq.respond();
   rq.receive(read_request(2000, 0x10000, 4096));
   rq.receive(write_only(2004, 0x10000, 16), kBadKey);
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
-  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
+  EXPECT_FALSE(sroce_responder_is_dead(&rq.resp));
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].psn, 2000u);
+  EXPECT_EQ(answers[1].psn, 2004u);
   EXPECT_TRUE(sroce_responder_is_dead(&rq.resp));
 }
 
@@ -258,7 +272,11 @@ TEST(ResponderDuplicateRead, WhileStillBeingAnsweredForTheFirstTimeFailsWithItsR
   rq.sent(*rq.next_response(3));
   rq.receive(read_request(2000, 0x10000, 4096), kBadKey);
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
-  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2003);
+  const auto answers = rq.respond();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].psn, 2000u);
+  EXPECT_EQ(answers[1].psn, 2003u);
+  EXPECT_EQ(answers[1].syndrome, SROCE_NAK_REMOTE_ACCESS);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
 }
 
