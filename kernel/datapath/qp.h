@@ -222,6 +222,7 @@ bool sroce_ride_begin(struct sroce_qp *qp, const struct sroce_response_plan *pla
 /* address.c */
 void sroce_address_put(struct sroce_address *address);
 
+/* half.c, send.c, respond.c */
 /* Packets, however small, of one run before the timer takes over. */
 #define SROCE_RUN_BUDGET	256
 /*

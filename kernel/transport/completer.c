@@ -284,6 +284,7 @@ static void fail_in_turn(struct sroce_requester *req, const struct sroce_ack_pla
 	if (plan->refused)
 		sroce_requester_wqe(req, plan->index)->status = plan->status;
 	wqe = sroce_requester_wqe(req, req->acked);
+	/* What has no PSNs was refused on arrival, and is for send_plan.c to fail. */
 	if (req->acked != req->posted && wqe->psn_count && wqe->status != SROCE_WC_SUCCESS)
 		sroce_requester_fail(req, req->acked, wqe->status);
 }

@@ -153,7 +153,7 @@ static void plan_repair(const struct sroce_requester *req, u32 psn, u32 count, u
 	if (!sroce_requester_locate(req, psn, &plan->index))
 		return;
 	wqe = sroce_requester_wqe(req, plan->index);
-	/* What could not be sent again fails when the cursor is on it, in its turn. */
+	/* What could not be sent again, or was refused, fails in its turn. */
 	if (wqe->status != SROCE_WC_SUCCESS)
 		return;
 	done = (psn - wqe->first_psn) & SROCE_PSN_MASK;

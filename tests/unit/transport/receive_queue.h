@@ -227,6 +227,20 @@ inline void expect_fatal_nak(ReceiveQueue& rq, const sroce_packet& pkt, u8 syndr
   EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
 }
 
+// A READ of full responses, from PSN 2000, answered; any part of it can be asked for again.
+struct AnsweredRead : ReceiveQueue {
+  explicit AnsweredRead(u32 responses = 10, const ReceiveQueueOptions& options = {})
+      : ReceiveQueue(options) {
+    ask(0, responses);
+    respond();
+  }
+  void ask(u32 number, u32 count, const sroce_recv_result& result = {}) {
+    const u32 mtu_bytes = resp.attr.mtu_bytes;
+    receive(read_request(2000 + number, 0x10000 + u64{number} * mtu_bytes, count * mtu_bytes),
+            result);
+  }
+};
+
 // A SEND of 3 KiB whose FIRST (PSN 2000) has arrived.
 struct ResponderMidSend : ReceiveQueue {
   explicit ResponderMidSend(u32 buffer_bytes = 8192, const ReceiveQueueOptions& options = {})

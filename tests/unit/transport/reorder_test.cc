@@ -570,15 +570,8 @@ TEST(ReorderSack, AnOrdinaryAckWaitsForTheAnswersToReads) {
 
 // ---------------------------------------------------------------- holes of READs
 
-// A READ of ten responses, from PSN 2000, answered.
-struct AnsweredRead : ReceiveQueue {
-  explicit AnsweredRead(u32 responses = 10) {
-    receive(read_request(2000, 0x10000, responses * 1024));
-    respond();
-  }
-  void ask(u32 number, u32 count) {
-    receive(read_request(2000 + number, 0x10000 + u64{number} * 1024, count * 1024));
-  }
+struct AnsweredHoles : AnsweredRead {
+  using AnsweredRead::AnsweredRead;
   Psns answers() {
     Psns psns;
     for (const sroce_packet& pkt : respond()) psns.push_back(pkt.psn);
@@ -587,7 +580,7 @@ struct AnsweredRead : ReceiveQueue {
 };
 
 TEST(ReadHole, IsFilledAndNoMore) {
-  AnsweredRead rq;
+  AnsweredHoles rq;
   rq.ask(3, 2);
   const auto packets = rq.respond();
   ASSERT_EQ(packets.size(), 2u);
@@ -608,20 +601,20 @@ TEST(ReadHole, IsFilledBesideWhatGoesOn) {
 }
 
 TEST(ReadHole, SeveralAreFilledInTheOrderAskedFor) {
-  AnsweredRead rq;
+  AnsweredHoles rq;
   rq.ask(5, 1);
   rq.ask(1, 2);
   EXPECT_EQ(rq.answers(), (Psns{2005, 2001, 2002}));
 }
 
 TEST(ReadHole, ThatReachesToTheEndBeginsAgainThere) {
-  AnsweredRead rq;
+  AnsweredHoles rq;
   rq.ask(8, 2);
   EXPECT_EQ(rq.answers(), (Psns{2008, 2009}));
 }
 
 TEST(ReadHole, TooManyAreForgotten) {
-  AnsweredRead rq(100);
+  AnsweredHoles rq(100);
   for (u32 i = 0; i < 30; i++) rq.ask(2 * i, 1);
   EXPECT_EQ(rq.answers().size(), u32{SROCE_MAX_REPLAYS});
 }
@@ -639,7 +632,7 @@ TEST(ReadHole, OfAReadThatIsOverwrittenIsForgotten) {
 
 // The question may be late, and its peer have the answer: only the peer can tell.
 TEST(ReadHole, InARegionThatIsGoneIsRefused) {
-  AnsweredRead rq;
+  AnsweredHoles rq;
   rq.ask(3, 2);
   rq.ask(5, 1);
   rq.sent(*rq.next_response(), SROCE_MEM_BAD_KEY);

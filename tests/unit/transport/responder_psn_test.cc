@@ -185,21 +185,17 @@ TEST(ResponderDuplicateRead, WithAnotherKeyIsDropped) {
 
 // A peer that has its answer may have said so, and the region may have gone for that.
 TEST(ResponderDuplicateRead, WhoseRegionIsGoneIsRefused) {
-  ReceiveQueue rq;
-  rq.receive(read_request(2000, 0x10000, 10));
-  rq.respond();
-  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  AnsweredRead rq(1);
+  rq.ask(0, 1, kBadKey);
   expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
   EXPECT_EQ(rq.event(), SROCE_EVENT_COMM_EST);
 }
 
 TEST(ResponderDuplicateRead, ThatIsRefusedTakesNoAckBack) {
-  ReceiveQueue rq;
-  rq.receive(read_request(2000, 0x10000, 10));
-  rq.respond();
+  AnsweredRead rq(1);
   rq.receive(write_only(2001, 0x10000, 16));
-  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  rq.ask(0, 1, kBadKey);
   const auto answers = rq.respond();
   ASSERT_EQ(answers.size(), 2u);
   EXPECT_EQ(answers[0].syndrome, SROCE_NAK_REMOTE_ACCESS);
@@ -207,10 +203,8 @@ TEST(ResponderDuplicateRead, ThatIsRefusedTakesNoAckBack) {
 }
 
 TEST(ResponderDuplicateRead, ThatIsRefusedIsNotOvertakenByARequest) {
-  ReceiveQueue rq;
-  rq.receive(read_request(2000, 0x10000, 10));
-  rq.respond();
-  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  AnsweredRead rq(1);
+  rq.ask(0, 1, kBadKey);
   auto unasked = write_only(2001, 0x10000, 16);
   unasked.ack_req = false;
   rq.receive(unasked);
@@ -218,20 +212,16 @@ TEST(ResponderDuplicateRead, ThatIsRefusedIsNotOvertakenByARequest) {
 }
 
 TEST(ResponderDuplicateRead, ThatIsRefusedIsForgottenWhenItsPsnComesRoundAgain) {
-  ReceiveQueue rq({.mtu_bytes = 256});
-  rq.receive(read_request(2000, 0x10000, 10));
-  rq.respond();
-  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  AnsweredRead rq(1, {.mtu_bytes = 256});
+  rq.ask(0, 1, kBadKey);
   rq.receive(read_request(2001, 0x10000, 1u << 31));
   EXPECT_FALSE(rq.resp.refuses_again);
 }
 
 TEST(ResponderDuplicateRead, ThatIsRefusedDoesNotTakeAnotherNakBack) {
-  ReceiveQueue rq;
-  rq.receive(read_request(2000, 0x10000, 10));
-  rq.respond();
+  AnsweredRead rq(1);
   rq.receive(request(SROCE_OP_SEND_ONLY, 2001, 10));
-  rq.receive(read_request(2000, 0x10000, 10), kBadKey);
+  rq.ask(0, 1, kBadKey);
   const auto answers = rq.respond();
   ASSERT_EQ(answers.size(), 2u);
   EXPECT_EQ(answers[0].psn, 2000u);
@@ -241,10 +231,8 @@ TEST(ResponderDuplicateRead, ThatIsRefusedDoesNotTakeAnotherNakBack) {
 
 // The peer may need the one, and not know of the other; nothing follows that.
 TEST(ResponderDuplicateRead, WhoseRegionGoesWhenALaterRequestHasFailedIsRefusedBeforeIt) {
-  ReceiveQueue rq;
-  rq.receive(read_request(2000, 0x10000, 4096));
-  rq.respond();
-  rq.receive(read_request(2000, 0x10000, 4096));
+  AnsweredRead rq(4);
+  rq.ask(0, 4);
   rq.receive(write_only(2004, 0x10000, 16), kBadKey);
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
   EXPECT_FALSE(sroce_responder_is_dead(&rq.resp));
@@ -256,10 +244,8 @@ TEST(ResponderDuplicateRead, WhoseRegionGoesWhenALaterRequestHasFailedIsRefusedB
 }
 
 TEST(ResponderDuplicateRead, WhoseRegionGoesBeforeItIsAnsweredAgainIsRefused) {
-  ReceiveQueue rq;
-  rq.receive(read_request(2000, 0x10000, 4096));
-  rq.respond();
-  rq.receive(read_request(2000, 0x10000, 4096));
+  AnsweredRead rq(4);
+  rq.ask(0, 4);
   rq.sent(*rq.next_response(1));
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
   expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2001);
