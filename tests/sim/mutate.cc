@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// mutate MUTATION ENGINE_DIR OUT_FILE: apply one mutation to a copy of an engine file and print the
-// file's name. White space does not matter in finding the old text; it must be there exactly once.
+// mutate FILE.mut: print SOURCE:NAME for each mutation of the file, which is named after the engine
+// source that it changes.
+// mutate FILE.mut NAME ENGINE_DIR OUT_FILE: write that source with one mutation applied, and print
+// the mutation's fabric rows. White space does not matter in finding the old text; it must be there
+// exactly once.
+#include <algorithm>
 #include <cctype>
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,7 +23,9 @@ struct Replacement {
 };
 
 struct Mutation {
-  std::string file;
+  std::string name;
+  std::string title;
+  std::string fabric_rows;
   std::vector<Replacement> replacements;
 };
 
@@ -31,25 +38,62 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, end - begin);
 }
 
-// file: NAME, then blocks of <<<< old ==== new >>>>; everything else is prose.
-Mutation read_mutation(std::istream& in) {
-  Mutation mutation;
-  std::string line, *part = nullptr;
+// The text behind @word, if @line begins with it.
+std::optional<std::string> field(const std::string& line, const std::string& word) {
+  if (!line.starts_with(word)) return std::nullopt;
+  return trimmed(line.substr(word.size()));
+}
+
+void check_complete(const std::vector<Mutation>& mutations) {
+  for (const Mutation& mutation : mutations) {
+    if (mutation.title.empty() || mutation.replacements.empty())
+      throw std::runtime_error(mutation.name + " needs a title and a replacement");
+    const auto same_name = [&](const Mutation& other) { return other.name == mutation.name; };
+    if (std::ranges::count_if(mutations, same_name) != 1)
+      throw std::runtime_error("two mutations are named " + mutation.name);
+  }
+  if (mutations.empty()) throw std::runtime_error("no mutation");
+}
+
+// Reads the lines outside of replacements.
+void read_heading(const std::string& line, std::vector<Mutation>& mutations) {
+  if (const auto name = field(line, "mutation: ")) {
+    mutations.emplace_back().name = *name;
+  } else if (trimmed(line).empty() || line.starts_with("#")) {
+    return;
+  } else if (mutations.empty() || !mutations.back().replacements.empty()) {
+    throw std::runtime_error("outside of a mutation: " + line);
+  } else if (const auto rows = field(line, "fabric: ")) {
+    mutations.back().fabric_rows = *rows;
+  } else {
+    mutations.back().title += line;
+  }
+}
+
+// "mutation: NAME" begins a mutation. A title follows, perhaps "fabric: ROW...", then blocks of
+// <<<< old text ==== new text >>>>. Lines outside of blocks that begin with # are comments.
+std::vector<Mutation> read_mutations(std::istream& in) {
+  enum { HEADING, BEFORE, AFTER } part = HEADING;
+  std::vector<Mutation> mutations;
+  std::string line;
   while (std::getline(in, line)) {
-    if (line == "<<<<") {
-      mutation.replacements.emplace_back();
-      part = &mutation.replacements.back().before;
-    } else if (line == "====" && part) {
-      part = &mutation.replacements.back().after;
-    } else if (line == ">>>>") {
-      part = nullptr;
-    } else if (part) {
-      *part += line + "\n";
-    } else if (line.starts_with("file: ")) {
-      mutation.file = trimmed(line.substr(6));
+    if (part == HEADING && line == "<<<<" && !mutations.empty()) {
+      mutations.back().replacements.emplace_back();
+      part = BEFORE;
+    } else if (part == BEFORE && line == "====") {
+      part = AFTER;
+    } else if (part == AFTER && line == ">>>>") {
+      part = HEADING;
+    } else if (part == HEADING) {
+      read_heading(line, mutations);
+    } else {
+      Replacement& replacement = mutations.back().replacements.back();
+      (part == BEFORE ? replacement.before : replacement.after) += line + "\n";
     }
   }
-  return mutation;
+  if (part != HEADING) throw std::runtime_error(mutations.back().name + " does not end");
+  check_complete(mutations);
+  return mutations;
 }
 
 // Where @pattern ends when it starts at @at in @text, any white space matching any other.
@@ -86,30 +130,48 @@ int replace(std::string& text, const Replacement& replacement) {
   return found;
 }
 
+std::string mutated(const Mutation& mutation, const std::string& source) {
+  std::ifstream in(source);
+  std::stringstream content;
+  content << in.rdbuf();
+  std::string text = content.str();
+  if (text.empty()) throw std::runtime_error("there is no " + source);
+  for (const Replacement& replacement : mutation.replacements) {
+    const int found = replace(text, replacement);
+    if (found != 1)
+      throw std::runtime_error("old text found " + std::to_string(found) + " times in " + source);
+  }
+  return text;
+}
+
+void run(int argc, char** argv) {
+  const std::filesystem::path file = argv[1];
+  std::ifstream in(file);
+  const std::vector<Mutation> mutations = read_mutations(in);
+  const std::string source = file.stem();
+  if (argc == 2) {
+    for (const Mutation& mutation : mutations) std::cout << source << ":" << mutation.name << "\n";
+    return;
+  }
+  const auto named = [&](const Mutation& mutation) { return mutation.name == argv[2]; };
+  const auto mutation = std::ranges::find_if(mutations, named);
+  if (mutation == mutations.end()) throw std::runtime_error(std::string("no mutation ") + argv[2]);
+  std::ofstream(argv[4]) << mutated(*mutation, std::string(argv[3]) + "/" + source);
+  std::cout << mutation->fabric_rows << "\n";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: mutate MUTATION ENGINE_DIR OUT_FILE\n";
+  if (argc != 2 && argc != 5) {
+    std::cerr << "usage: mutate FILE.mut [NAME ENGINE_DIR OUT_FILE]\n";
     return 2;
   }
-  std::ifstream in(argv[1]);
-  const Mutation mutation = read_mutation(in);
-  std::ifstream source(std::string(argv[2]) + "/" + mutation.file);
-  std::stringstream content;
-  content << source.rdbuf();
-  std::string text = content.str();
-  if (mutation.replacements.empty() || text.empty()) {
-    std::cerr << argv[1] << ": no file or no replacement\n";
+  try {
+    run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << argv[1] << ": " << error.what() << "\n";
     return 1;
   }
-  for (const Replacement& replacement : mutation.replacements) {
-    const int found = replace(text, replacement);
-    if (found == 1) continue;
-    std::cerr << argv[1] << ": old text found " << found << " times in " << mutation.file << "\n";
-    return 1;
-  }
-  std::ofstream(argv[3]) << text;
-  std::cout << mutation.file << "\n";
   return 0;
 }
