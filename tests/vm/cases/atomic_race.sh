@@ -2,6 +2,7 @@
 # Remote atomics and the target's own CPU count in the same word at the same time; no count is lost.
 # guests: any
 # seconds: 60
+# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12
 set -euo pipefail
 . /share/vm/lib.sh
 topology

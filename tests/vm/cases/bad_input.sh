@@ -4,6 +4,8 @@
 # guests: one
 # links: sroce
 # seconds: 90
+# stages: vm-newest vm-newest-native vm-debug vm-6.12 vm-6.1
+# full: vm-debug-native
 set -euo pipefail
 . /share/vm/lib.sh
 topology

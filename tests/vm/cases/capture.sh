@@ -2,6 +2,8 @@
 # tcpdump on the wire while everything that makes packets runs. The capture is judged on the host: see capture.host.
 # guests: any
 # seconds: 90
+# stages: vm-newest vm-newest-rxe
+# full: vm-newest-native vm-debug vm-6.12 vm-6.1 vm-6.12-two vm-6.12-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology

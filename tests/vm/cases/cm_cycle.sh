@@ -3,6 +3,7 @@
 # Then nothing is left of it.
 # guests: any
 # seconds: 90
+# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.12-sizes
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -3,6 +3,7 @@
 # guests: any
 # kernels: newest debug 6.12
 # seconds: 240
+# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -3,6 +3,8 @@
 # guests: one
 # links: sroce
 # seconds: 120
+# stages: vm-newest vm-6.12
+# full: vm-newest-native vm-debug
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -2,6 +2,7 @@
 # The module is loaded with each way of computing CRCs that this processor has: the self-test passes, and data flows.
 # guests: one
 # seconds: 60
+# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology

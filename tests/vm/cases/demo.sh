@@ -3,6 +3,7 @@
 # goes to $keep/table, for scripts/demo.
 # guests: two
 # seconds: 90
+# full: vm-newest-native vm-debug vm-6.12 vm-6.12-two vm-6.1-two
 # shellcheck disable=SC2016  # awk programs
 set -euo pipefail
 . /share/vm/lib.sh

@@ -2,6 +2,8 @@
 # RoCE over IPv6, between global and between link-local addresses.
 # guests: any
 # seconds: 60
+# stages: vm-newest vm-newest-rxe
+# full: vm-newest-native vm-debug vm-6.12 vm-6.1 vm-6.12-two vm-6.12-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology

@@ -3,6 +3,8 @@
 # guests: one
 # links: sroce
 # seconds: 60
+# stages: vm-newest vm-6.12 vm-6.1
+# full: vm-debug
 set -euo pipefail
 . /share/vm/lib.sh
 topology none

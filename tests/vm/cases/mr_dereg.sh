@@ -2,6 +2,7 @@
 # Memory is deregistered while packets for it are in flight, at either end, under WRITE and READ.
 # guests: any
 # seconds: 60
+# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology

@@ -3,6 +3,7 @@
 # guests: any
 # links: sroce
 # seconds: 240
+# full: vm-newest-native vm-debug vm-6.12 vm-6.12-two
 set -euo pipefail
 . /share/vm/lib.sh
 topology

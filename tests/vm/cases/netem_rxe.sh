@@ -4,6 +4,7 @@
 # guests: one
 # links: sroce-rxe rxe-sroce
 # seconds: 360
+# stages: vm-newest vm-newest-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # `rdma system set netns exclusive`: a device is seen in one namespace only, its interface's, and works there.
+# This needs a guest of its own: the mode cannot be set while another namespace lingers.
 # guests: one
 # links: sroce
 # seconds: 60
+# stages: vm-newest-netns
+# full: none
 set -euo pipefail
 . /share/vm/lib.sh
 

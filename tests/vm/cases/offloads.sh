@@ -2,6 +2,8 @@
 # Packets that travel as one skb, and as many, by what the interface can: every byte is right, and they come together where they can.
 # guests: one
 # seconds: 240
+# stages: vm-newest vm-newest-rxe
+# full: vm-newest-native vm-debug vm-6.12 vm-6.1 vm-debug-native
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=9000 topology

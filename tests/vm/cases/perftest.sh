@@ -2,6 +2,8 @@
 # perftest, unmodified: every operation it has, at MTU 1024 and 4096, over sockets and over rdma_cm.
 # guests: any
 # seconds: 90
+# stages: vm-newest vm-newest-rxe vm-newest-native
+# full: vm-debug vm-6.12 vm-6.1 vm-6.12-two vm-debug-native vm-debug-rxe vm-6.12-two-rxe vm-6.1-two-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology

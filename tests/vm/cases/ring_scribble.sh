@@ -4,6 +4,8 @@
 # guests: one
 # links: sroce
 # seconds: 90
+# stages: vm-newest vm-newest-native vm-debug vm-6.12
+# full: vm-debug-native
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology

@@ -4,6 +4,8 @@
 # guests: one
 # links: sroce
 # seconds: 90
+# stages: vm-newest vm-6.12 vm-6.1
+# full: vm-debug
 set -euo pipefail
 . /share/vm/lib.sh
 topology none

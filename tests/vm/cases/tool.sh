@@ -3,6 +3,7 @@
 # guests: one
 # links: sroce
 # seconds: 60
+# full: vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology none

@@ -2,6 +2,8 @@
 # Unreliable datagrams: ibv_ud_pingpong, perftest and librdmacm's udaddy. (rc_verify, too, has UD among its cases.)
 # guests: any
 # seconds: 60
+# stages: vm-newest vm-newest-rxe vm-newest-native
+# full: vm-debug vm-6.12 vm-6.1 vm-6.12-two vm-debug-native vm-debug-rxe vm-6.12-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 topology
