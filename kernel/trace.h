@@ -158,12 +158,12 @@ TRACE_EVENT(sroce_response_plan,
  * made up for in a lump: the last four say how many periods and increases there were.
  */
 TRACE_EVENT(sroce_congestion,
-	TP_PROTO(u32 qpn, u8 side, const struct sroce_cc_decisions *did,
+	TP_PROTO(u32 qpn, u8 wq_type, const struct sroce_cc_events *events,
 		 const struct sroce_cc_info *info),
-	TP_ARGS(qpn, side, did, info),
+	TP_ARGS(qpn, wq_type, events, info),
 	TP_STRUCT__entry(
 		__field(u32, qpn)
-		__field(u32, what)
+		__field(u32, mask)
 		__field(u64, rate)
 		__field(u64, target_rate)
 		__field(u64, target_ns)
@@ -173,42 +173,42 @@ TRACE_EVENT(sroce_congestion,
 		__field(u32, fast)
 		__field(u32, additive)
 		__field(u32, hyper)
-		__field(u8, side)
+		__field(u8, wq_type)
 		__array(char, state, SROCE_TRACE_NAME_BYTES)
 	),
 	TP_fast_assign(
 		__entry->qpn = qpn;
-		__entry->what = did->what;
+		__entry->mask = events->mask;
 		__entry->rate = info->rate;
 		__entry->target_rate = info->target_rate;
 		__entry->target_ns = info->target_ns;
 		__entry->alpha = info->alpha;
 		__entry->cwnd = info->cwnd;
-		__entry->alpha_periods = did->alpha_periods;
-		__entry->fast = did->fast;
-		__entry->additive = did->additive;
-		__entry->hyper = did->hyper;
-		__entry->side = side;
+		__entry->alpha_periods = events->alpha_periods;
+		__entry->fast = events->fast;
+		__entry->additive = events->additive;
+		__entry->hyper = events->hyper;
+		__entry->type = wq_type;
 		strscpy(__entry->state, info->state, SROCE_TRACE_NAME_BYTES);
 	),
 	/* No limit is -1. */
-	TP_printk("qpn=%u %s did=%s state=\"%s\" rate=%lld target_rate=%llu alpha=%u/1024 cwnd=%d/256 target_ns=%llu alpha_periods=%u fast=%u additive=%u hyper=%u",
-		  __entry->qpn, __entry->side ? "recv" : "send",
-		  __print_flags(__entry->what, "|",
-				{ SROCE_CC_BY_CNP, "cnp" },
-				{ SROCE_CC_BY_DELAY, "delay" },
-				{ SROCE_CC_BY_LOSS, "loss" },
-				{ SROCE_CC_BY_TIMEOUT, "timeout" },
-				{ SROCE_CC_CUT, "cut" },
-				{ SROCE_CC_KEPT, "kept" },
-				{ SROCE_CC_LIMIT_BEGAN, "limit_began" },
-				{ SROCE_CC_LIMIT_ENDED, "limit_ended" },
-				{ SROCE_CC_ALPHA, "alpha" },
-				{ SROCE_CC_RAISED, "raised" },
-				{ SROCE_CC_TARGET_CUT, "target_cut" },
-				{ SROCE_CC_GREW, "grew" },
-				{ SROCE_CC_SLOW_START_ENDED, "slow_start_ended" },
-				{ SROCE_CC_ADAPTED, "adapted" }),
+	TP_printk("qpn=%u %s events=%s state=\"%s\" rate=%lld target_rate=%llu alpha=%u/1024 cwnd=%d/256 target_ns=%llu alpha_periods=%u fast=%u additive=%u hyper=%u",
+		  __entry->qpn, __entry->type ? "recv" : "send",
+		  __print_flags(__entry->mask, "|",
+				{ SROCE_CC_EV_BY_CNP, "cnp" },
+				{ SROCE_CC_EV_BY_DELAY, "delay" },
+				{ SROCE_CC_EV_BY_LOSS, "loss" },
+				{ SROCE_CC_EV_BY_TIMEOUT, "timeout" },
+				{ SROCE_CC_EV_CUT, "cut" },
+				{ SROCE_CC_EV_CUT_SKIPPED, "kept" },
+				{ SROCE_CC_EV_LIMIT_BEGAN, "limit_began" },
+				{ SROCE_CC_EV_LIMIT_ENDED, "limit_ended" },
+				{ SROCE_CC_EV_ALPHA, "alpha" },
+				{ SROCE_CC_EV_RAISED, "raised" },
+				{ SROCE_CC_EV_TARGET_CUT, "target_cut" },
+				{ SROCE_CC_EV_WINDOW_RAISED, "grew" },
+				{ SROCE_CC_EV_SLOW_START_ENDED, "slow_start_ended" },
+				{ SROCE_CC_EV_ADAPTED, "adapted" }),
 		  __entry->state, (long long)__entry->rate, __entry->target_rate, __entry->alpha,
 		  (int)__entry->cwnd, __entry->target_ns, __entry->alpha_periods, __entry->fast,
 		  __entry->additive, __entry->hyper)

@@ -33,16 +33,16 @@ ibv_wc completion_of(const ib_uverbs_wc& entry) {
 }  // namespace
 
 CompletionQueue::CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring,
-                                 bool single_threaded, const Courtesy::Processor* processor)
+                                 bool single_threaded, const PollBackoff::Processor* processor)
     : memory_(std::move(memory)),
       ring_(ring),
-      courtesy_(processor),
+      poll_backoff_(processor),
       lock_(single_threaded),
       arming_(single_threaded) {}
 
 std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& where,
                                                        bool single_threaded,
-                                                       const Courtesy::Processor* processor) {
+                                                       const PollBackoff::Processor* processor) {
   std::optional<Mapping> memory = Mapping::map(fd, where);
   if (!memory) return nullptr;
   const auto ring = ConsumerRing<ib_uverbs_wc>::open(memory->memory());
@@ -58,22 +58,22 @@ std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& whe
 
 /// The first look has found nothing; @p look returns what is not nothing.
 template <typename Look>
-auto CompletionQueue::look_again(Look look) -> decltype(look()) {
+auto CompletionQueue::poll_rwqe(Look look) -> decltype(look()) {
   if (!doorbells_.is_empty()) {
     doorbells_.ring_where_idle();
     if (const auto found = look()) return found;
   }
-  if (!courtesy_.is_due()) return {};
-  const std::uint64_t away = courtesy_.yield();
+  if (!poll_backoff_.is_due()) return {};
+  const std::uint64_t away = poll_backoff_.yield();
   const auto found = look();
-  courtesy_.judge(away, static_cast<bool>(found));
+  poll_backoff_.judge(away, static_cast<bool>(found));
   return found;
 }
 
 std::size_t CompletionQueue::poll(std::span<ibv_wc> completions) {
   std::size_t count = take(completions);
-  if (!count) count = look_again([&] { return take(completions); });
-  if (count) courtesy_.found();
+  if (!count) count = poll_rwqe([&] { return take(completions); });
+  if (count) poll_backoff_.found();
   return count;
 }
 
@@ -92,8 +92,8 @@ const ib_uverbs_wc* CompletionQueue::hold_oldest() {
 
 const ib_uverbs_wc* CompletionQueue::start_poll() {
   const ib_uverbs_wc* found = hold_oldest();
-  if (!found) found = look_again([this] { return hold_oldest(); });
-  if (found) courtesy_.found();
+  if (!found) found = poll_rwqe([this] { return hold_oldest(); });
+  if (found) poll_backoff_.found();
   return found;
 }
 

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <span>
 
-#include "courtesy.h"
-#include "lazy_doorbell.h"
+#include "poll_backoff.h"
+#include "deferred_doorbell.h"
 #include "mapping.h"
 #include "optional_mutex.h"
 #include "ring.h"
@@ -31,7 +31,7 @@ class CompletionQueue {
   /// Nothing, and errno set, when the ring cannot be mapped or is not what it should be. Pollers
   /// give @p processor away; with nullptr they never do.
   static std::unique_ptr<CompletionQueue> open(int fd, const mminfo& where, bool single_threaded,
-                                               const Courtesy::Processor* processor = nullptr);
+                                               const PollBackoff::Processor* processor = nullptr);
 
   /// Take up to @p completions.size() entries, oldest first; returns how many there were.
   std::size_t poll(std::span<ibv_wc> completions);
@@ -66,9 +66,9 @@ class CompletionQueue {
 
  private:
   CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring, bool single_threaded,
-                  const Courtesy::Processor* processor);
+                  const PollBackoff::Processor* processor);
   template <typename Look>
-  auto look_again(Look look) -> decltype(look());
+  auto poll_rwqe(Look look) -> decltype(look());
   std::size_t take(std::span<ibv_wc> completions);
   const ib_uverbs_wc* oldest();
   const ib_uverbs_wc* hold_oldest();
@@ -77,7 +77,7 @@ class CompletionQueue {
   Mapping memory_;
   ConsumerRing<ib_uverbs_wc> ring_;
   DoorbellList doorbells_;
-  Courtesy courtesy_;
+  PollBackoff poll_backoff_;
   OptionalMutex lock_;
   /// Another one, since to arm is allowed between start_poll() and end_poll().
   OptionalMutex arming_;

@@ -24,9 +24,9 @@ sroce::CompletionQueue* object(sroce_completion_queue* cq) {
 }
 
 /// What pollers may give away, or nullptr.
-const sroce::Courtesy::Processor* shared_processor() {
+const sroce::PollBackoff::Processor* shared_processor() {
   const char* wanted = std::getenv("SROCE_POLL_YIELD");
-  return wanted && !std::atoi(wanted) ? nullptr : &sroce::Courtesy::processor();
+  return wanted && !std::atoi(wanted) ? nullptr : &sroce::PollBackoff::processor();
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "doorbell.h"
-#include "lazy_doorbell.h"
+#include "deferred_doorbell.h"
 #include "mapping.h"
 #include "optional_mutex.h"
 #include "ring.h"
@@ -51,14 +51,14 @@ class SendQueue {
   /// ibv_wr_abort()
   void abort();
 
-  LazyDoorbell& doorbell() { return doorbell_; }
+  DeferredDoorbell& doorbell() { return doorbell_; }
 
  private:
   sroce_send_slot& spoil(int err);
 
   ProducerRing<sroce_send_slot> ring_;
   SendLimits limits_;
-  LazyDoorbell doorbell_;
+  DeferredDoorbell doorbell_;
   OptionalMutex lock_;
   /// Between start() and its end: requests filled, the last of them, what was wrong.
   std::uint32_t filled_ = 0;

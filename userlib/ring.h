@@ -26,7 +26,7 @@ namespace sroce {
 static_assert(sizeof(sroce_queue_head) == 128);
 static_assert(offsetof(sroce_queue_head, producer) == 0);
 static_assert(offsetof(sroce_queue_head, consumer) == 64);
-static_assert(offsetof(sroce_queue_head, watched) == 68);
+static_assert(offsetof(sroce_queue_head, no_doorbell) == 68);
 static_assert(offsetof(sroce_queue_head, fetched) == 72);
 static_assert(offsetof(rxe_queue_buf, log2_elem_size) == 0);
 static_assert(offsetof(rxe_queue_buf, index_mask) == 4);
@@ -34,7 +34,7 @@ static_assert(offsetof(rxe_queue_buf, producer_index) == 128);
 static_assert(offsetof(rxe_queue_buf, consumer_index) == 256);
 static_assert(offsetof(rxe_queue_buf, data) == 384);
 static_assert(sizeof(sroce_cq_line) == 64);
-static_assert(offsetof(sroce_cq_line, wishes) == 4);
+static_assert(offsetof(sroce_cq_line, arm) == 4);
 
 /// Where a send or receive queue lies in its mapping, in bytes from the start.
 struct QueuePlace {
@@ -89,8 +89,8 @@ class ProducerRing {
   }
 
   /// Whether the kernel has promised to look at the ring again without a doorbell. Send queues.
-  bool is_watched(std::memory_order order) const {
-    return std::atomic_ref(head_->watched).load(order) != 0;
+  bool needs_no_doorbell(std::memory_order order) const {
+    return std::atomic_ref(head_->no_doorbell).load(order) != 0;
   }
 
   /// How many elements are published that the kernel has not fetched. Send queues.
@@ -171,8 +171,8 @@ class ConsumerRing {
   /// Wish to be told of the next element, or of the next solicited one. What came before is found
   /// by whoever asks for pending() after this.
   void wish(bool solicited_only) {
-    sroce_cq_wishes& wishes = reinterpret_cast<sroce_cq_line*>(&header_->consumer_index)->wishes;
-    std::atomic_ref(solicited_only ? wishes.solicited : wishes.any)
+    sroce_cq_arm& arm = reinterpret_cast<sroce_cq_line*>(&header_->consumer_index)->arm;
+    std::atomic_ref(solicited_only ? arm.solicited : arm.any)
         .fetch_add(1, std::memory_order_seq_cst);
   }
 

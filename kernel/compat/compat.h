@@ -30,9 +30,9 @@
  * locals (CONFIG_INIT_STACK_ALL_ZERO) need not zero this one, for each packet.
  */
 #if __has_attribute(__uninitialized__)
-#define SROCE_FILLED_IN	__attribute__((__uninitialized__))
+#define __sroce_uninit	__attribute__((__uninitialized__))
 #else
-#define SROCE_FILLED_IN
+#define __sroce_uninit
 #endif
 
 /*

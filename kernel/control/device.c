@@ -70,7 +70,7 @@ static void catch_up(struct sroce_device *dev)
 }
 
 /*
- * ib_core has registered the device, which publish() is to deal with, or enabled
+ * ib_core has registered the device, which publish_device() is to deal with, or enabled
  * it again: what became of its netdev meanwhile? Whatever comes now finds it.
  */
 static int enable_device(struct ib_device *ibdev)
@@ -141,7 +141,7 @@ void sroce_device_set_guid(struct sroce_device *dev)
 	addrconf_addr_eui48((u8 *)&dev->ibdev.node_guid, mac);
 }
 
-static void prepare(struct sroce_device *dev, enum sroce_mode mode)
+static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 
@@ -188,7 +188,7 @@ static bool is_attached(const struct net_device *netdev)
  * The device is registered: let netdev events find it, unless the netdev has
  * meanwhile gone, or gone to another namespace than the sockets.
  */
-static int publish(struct sroce_device *dev)
+static int publish_device(struct sroce_device *dev)
 {
 	int err = 0;
 
@@ -211,9 +211,9 @@ out:
 	return err;
 }
 
-/* Sockets in @net; publish() makes sure that the netdev is still there. */
-static int attach(const char *name, struct net_device *netdev, struct net *net,
-		  enum sroce_mode mode)
+/* Sockets in @net; publish_device() makes sure that the netdev is still there. */
+static int attach_device(const char *name, struct net_device *netdev, struct net *net,
+			 enum sroce_mode mode)
 {
 	struct sroce_device *dev;
 	int err;
@@ -226,7 +226,7 @@ static int attach(const char *name, struct net_device *netdev, struct net *net,
 	err = sroce_endpoint_init(&dev->ep, netdev, net);
 	if (err)
 		goto err_dealloc;
-	prepare(dev, mode);
+	prepare_device(dev, mode);
 
 	/* From here on dealloc_device() ends it all; and anybody may call it any time. */
 	get_device(&dev->ibdev.dev);
@@ -235,7 +235,7 @@ static int attach(const char *name, struct net_device *netdev, struct net *net,
 		put_device(&dev->ibdev.dev);
 		goto err_dealloc;
 	}
-	err = publish(dev);
+	err = publish_device(dev);
 	if (err)
 		ib_unregister_device(&dev->ibdev);
 	put_device(&dev->ibdev.dev);
@@ -275,7 +275,7 @@ int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_
 	if (!net)
 		return -ENODEV;
 	mutex_lock(&attach_lock);
-	err = attach(name, netdev, net, mode);
+	err = attach_device(name, netdev, net, mode);
 	mutex_unlock(&attach_lock);
 	put_net(net);
 	return err;

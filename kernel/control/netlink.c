@@ -34,7 +34,7 @@ static u32 cc_index(u32 param)
 	return param == PARAM_CC ? 0 : param - PARAM_OTHERS + 1;
 }
 
-static const struct sroce_cc_param *description(u32 param)
+static const struct sroce_cc_param *describe_param(u32 param)
 {
 	if (param == PARAM_ECN || param == PARAM_SELECTIVE)
 		return &switches[param];
@@ -43,7 +43,7 @@ static const struct sroce_cc_param *description(u32 param)
 
 static const char *name_of(u32 param)
 {
-	return param == PARAM_CC ? "cc" : description(param)->name;
+	return param == PARAM_CC ? "cc" : describe_param(param)->name;
 }
 
 static u32 value_of(const struct sroce_device *dev, u32 param)
@@ -86,7 +86,7 @@ static int put_choices(struct sk_buff *skb)
 
 static int put_param(struct sk_buff *skb, const struct sroce_device *dev, u32 param)
 {
-	const struct sroce_cc_param *desc = description(param);
+	const struct sroce_cc_param *desc = describe_param(param);
 	struct nlattr *nest = nla_nest_start(skb, SROCE_A_PARAM);
 
 	if (!nest ||
@@ -254,9 +254,9 @@ static int dump_qps(struct sk_buff *skb, struct netlink_callback *cb, struct sro
 	return err == -ENOENT ? 0 : err;
 }
 
-static int dump(struct sk_buff *skb, struct netlink_callback *cb,
-		int (*dump_one)(struct sk_buff *skb, struct netlink_callback *cb,
-				struct sroce_device *dev))
+static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb,
+			int (*dump_one)(struct sk_buff *skb, struct netlink_callback *cb,
+					struct sroce_device *dev))
 {
 	const struct nlattr *name = genl_info_dump(cb)->attrs[SROCE_A_DEV_NAME];
 	struct sroce_device *dev;
@@ -280,12 +280,12 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb,
 
 static int dev_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, dump_device);
+	return dump_devices(skb, cb, dump_device);
 }
 
 static int qp_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, dump_qps);
+	return dump_devices(skb, cb, dump_qps);
 }
 
 /* --- setting --------------------------------------------------------------------- */
@@ -328,7 +328,7 @@ static int find_algorithm(const struct nlattr *text, u32 *value, struct netlink_
 
 static int check_range(u32 param, u32 value, struct netlink_ext_ack *extack)
 {
-	const struct sroce_cc_param *desc = description(param);
+	const struct sroce_cc_param *desc = describe_param(param);
 
 	if (value >= desc->min && value <= desc->max)
 		return 0;

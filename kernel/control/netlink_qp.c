@@ -44,8 +44,8 @@ struct pace {
  * @timeouts: expiries of the ACK timer
  * @probes: questions after late answers
  * @recv: of the responder
- * @held_packets: kept out of order
- * @held_bytes: their memory
+ * @reorder_packets: kept out of order
+ * @reorder_bytes: their memory
  * @np: notification point
  */
 struct snapshot {
@@ -66,8 +66,8 @@ struct snapshot {
 	u64	probes;
 
 	struct pace recv;
-	u32	held_packets;
-	u32	held_bytes;
+	u32	reorder_packets;
+	u32	reorder_bytes;
 	struct sroce_np np;
 };
 
@@ -79,41 +79,41 @@ static void copy_pace(struct pace *pace, const struct sroce_cc *cc)
 	pace->cuts = cc->cuts;
 }
 
-static void copy_send_half(struct snapshot *copy, struct sroce_qp *qp)
+static void copy_sq(struct snapshot *copy, struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->req;
 
-	spin_lock_bh(&qp->send.lock);
+	spin_lock_bh(&qp->sq.lock);
 	copy->state = qp->state;
 	copy->connected = qp->service == SROCE_SERVICE_RC &&
 			  (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD ||
 			   qp->state == IB_QPS_RTR);
 	copy->peer_qpn = req->attr.dest_qpn;
-	copy->selective = req->sel.mode;
-	copy->saddr = qp->send.path.saddr;
-	copy->daddr = qp->send.path.daddr;
+	copy->selective = req->sb.mode;
+	copy->saddr = qp->sq.path.saddr;
+	copy->daddr = qp->sq.path.daddr;
 	copy_pace(&copy->send, &req->cc);
 	copy->rtt = req->rtt;
 	copy->inflight = (req->next_psn - req->unacked_psn) & SROCE_PSN_MASK;
 	copy->retransmits = req->retransmits;
 	copy->timeouts = req->timeouts;
-	copy->probes = req->probe.asks;
-	spin_unlock_bh(&qp->send.lock);
+	copy->probes = req->probe.sent_count;
+	spin_unlock_bh(&qp->sq.lock);
 }
 
-static void copy_recv_half(struct snapshot *copy, struct sroce_qp *qp)
+static void copy_rq(struct snapshot *copy, struct sroce_qp *qp)
 {
-	spin_lock_bh(&qp->recv.lock);
+	spin_lock_bh(&qp->rq.lock);
 	copy_pace(&copy->recv, &qp->resp.cc);
-	copy->held_packets = qp->resp.reorder.count;
-	copy->held_bytes = qp->hold ? qp->hold->bytes : 0;
+	copy->reorder_packets = qp->resp.reorder.count;
+	copy->reorder_bytes = qp->reorder_queue ? qp->reorder_queue->bytes : 0;
 	copy->np = qp->np;
-	spin_unlock_bh(&qp->recv.lock);
+	spin_unlock_bh(&qp->rq.lock);
 }
 
 static int put_u64(struct sk_buff *skb, int type, u64 value)
 {
-	return nla_put_u64_64bit(skb, type, value, SROCE_A_HALF_PAD);
+	return nla_put_u64_64bit(skb, type, value, SROCE_A_WQ_PAD);
 }
 
 static int put_known_u32(struct sk_buff *skb, int type, u32 value)
@@ -127,48 +127,48 @@ static int put_pace(struct sk_buff *skb, const struct pace *pace)
 
 	if (!pace->started)
 		return 0;
-	if (nla_put_string(skb, SROCE_A_HALF_CC, info->algorithm) ||
-	    nla_put_string(skb, SROCE_A_HALF_CC_STATE, info->state))
+	if (nla_put_string(skb, SROCE_A_WQ_CC, info->algorithm) ||
+	    nla_put_string(skb, SROCE_A_WQ_CC_STATE, info->state))
 		return -EMSGSIZE;
-	if (info->rate != SROCE_CC_UNLIMITED && put_u64(skb, SROCE_A_HALF_RATE, info->rate))
+	if (info->rate != SROCE_CC_UNLIMITED && put_u64(skb, SROCE_A_WQ_RATE, info->rate))
 		return -EMSGSIZE;
-	if (info->target_rate && put_u64(skb, SROCE_A_HALF_TARGET_RATE, info->target_rate))
+	if (info->target_rate && put_u64(skb, SROCE_A_WQ_TARGET_RATE, info->target_rate))
 		return -EMSGSIZE;
-	if (info->cwnd != SROCE_CC_NO_WINDOW && nla_put_u32(skb, SROCE_A_HALF_CWND, info->cwnd))
+	if (info->cwnd != SROCE_CC_NO_WINDOW && nla_put_u32(skb, SROCE_A_WQ_CWND, info->cwnd))
 		return -EMSGSIZE;
-	if (put_known_u32(skb, SROCE_A_HALF_ALPHA, info->alpha) ||
-	    put_u64(skb, SROCE_A_HALF_CNP_HANDLED, pace->cnp_handled) ||
-	    put_u64(skb, SROCE_A_HALF_CUTS, pace->cuts))
+	if (put_known_u32(skb, SROCE_A_WQ_ALPHA, info->alpha) ||
+	    put_u64(skb, SROCE_A_WQ_CNP_HANDLED, pace->cnp_handled) ||
+	    put_u64(skb, SROCE_A_WQ_CUTS, pace->cuts))
 		return -EMSGSIZE;
 	return 0;
 }
 
-static int put_send_half(struct sk_buff *skb, const struct snapshot *copy)
+static int put_sq(struct sk_buff *skb, const struct snapshot *copy)
 {
-	struct nlattr *nest = nla_nest_start(skb, SROCE_A_SEND);
+	struct nlattr *nest = nla_nest_start(skb, SROCE_A_SQ);
 
 	if (!nest || put_pace(skb, &copy->send) ||
-	    put_known_u32(skb, SROCE_A_HALF_SRTT_NS, copy->rtt.srtt_ns) ||
-	    put_known_u32(skb, SROCE_A_HALF_RTTVAR_NS, copy->rtt.var_ns) ||
-	    put_known_u32(skb, SROCE_A_HALF_MIN_RTT_NS, copy->rtt.min_ns) ||
-	    nla_put_u32(skb, SROCE_A_HALF_INFLIGHT, copy->inflight) ||
-	    put_u64(skb, SROCE_A_HALF_RETRANSMITS, copy->retransmits) ||
-	    put_u64(skb, SROCE_A_HALF_TIMEOUTS, copy->timeouts) ||
-	    put_u64(skb, SROCE_A_HALF_PROBES, copy->probes))
+	    put_known_u32(skb, SROCE_A_WQ_SRTT_NS, copy->rtt.srtt_ns) ||
+	    put_known_u32(skb, SROCE_A_WQ_RTTVAR_NS, copy->rtt.var_ns) ||
+	    put_known_u32(skb, SROCE_A_WQ_MIN_RTT_NS, copy->rtt.min_ns) ||
+	    nla_put_u32(skb, SROCE_A_WQ_INFLIGHT, copy->inflight) ||
+	    put_u64(skb, SROCE_A_WQ_RETRANSMITS, copy->retransmits) ||
+	    put_u64(skb, SROCE_A_WQ_TIMEOUTS, copy->timeouts) ||
+	    put_u64(skb, SROCE_A_WQ_PROBES, copy->probes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int put_recv_half(struct sk_buff *skb, const struct snapshot *copy)
+static int put_rq(struct sk_buff *skb, const struct snapshot *copy)
 {
-	struct nlattr *nest = nla_nest_start(skb, SROCE_A_RECV);
+	struct nlattr *nest = nla_nest_start(skb, SROCE_A_RQ);
 
 	if (!nest || put_pace(skb, &copy->recv) ||
-	    nla_put_u32(skb, SROCE_A_HALF_HELD_PACKETS, copy->held_packets) ||
-	    nla_put_u32(skb, SROCE_A_HALF_HELD_BYTES, copy->held_bytes) ||
-	    put_u64(skb, SROCE_A_HALF_ECN_MARKED, copy->np.ecn_marked) ||
-	    put_u64(skb, SROCE_A_HALF_CNP_SENT, copy->np.cnps))
+	    nla_put_u32(skb, SROCE_A_WQ_REORDER_PACKETS, copy->reorder_packets) ||
+	    nla_put_u32(skb, SROCE_A_WQ_REORDER_BYTES, copy->reorder_bytes) ||
+	    put_u64(skb, SROCE_A_WQ_ECN_MARKED, copy->np.ecn_marked) ||
+	    put_u64(skb, SROCE_A_WQ_CNP_SENT, copy->np.cnps))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -204,15 +204,15 @@ int sroce_netlink_put_qp(struct sk_buff *skb, struct sroce_device *dev, u32 *qpn
 		return -ENOENT;
 	copy.qpn = *qpn;
 	copy.type = qp->ibqp.qp_type;
-	copy_send_half(&copy, qp);
-	copy_recv_half(&copy, qp);
+	copy_sq(&copy, qp);
+	copy_rq(&copy, qp);
 	sroce_qp_put(qp);
 
 	if (sroce_netlink_put_device(skb, dev) ||
 	    nla_put_u32(skb, SROCE_A_QPN, copy.qpn) ||
 	    nla_put_u8(skb, SROCE_A_QP_TYPE, copy.type) ||
 	    nla_put_u8(skb, SROCE_A_QP_STATE, copy.state) ||
-	    put_peer(skb, &copy) || put_send_half(skb, &copy) || put_recv_half(skb, &copy))
+	    put_peer(skb, &copy) || put_sq(skb, &copy) || put_rq(skb, &copy))
 		return -EMSGSIZE;
 	return 0;
 }

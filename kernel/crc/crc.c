@@ -16,7 +16,7 @@
 /* The vector registers are taken. Whoever finds it set is in the section, or has interrupted it. */
 static DEFINE_PER_CPU(bool, in_section);
 
-static bool enter(size_t bytes)
+static bool enter_vector(size_t bytes)
 {
 	if (!sroce_crc_chosen->vector || bytes < SROCE_CRC_SECTION_BYTES ||
 	    this_cpu_read(in_section) || !sroce_crc_arch_begin())
@@ -26,7 +26,7 @@ static bool enter(size_t bytes)
 }
 
 /**
- * sroce_crc_begin() - begin a section of several CRCs
+ * sroce_crc_vector_begin() - begin a section of several CRCs
  * @bytes: how many they are to be over, roughly; some packets at most, as preemption and
  *	   softirqs are off meanwhile
  *
@@ -35,18 +35,18 @@ static bool enter(size_t bytes)
  * in one may sleep, or call consumers, who may use vector registers without asking. There are
  * none where spinlocks sleep.
  *
- * Return: what sroce_crc_end() must be told.
+ * Return: what sroce_crc_vector_end() must be told.
  */
-bool sroce_crc_begin(size_t bytes)
+bool sroce_crc_vector_begin(size_t bytes)
 {
-	return !IS_ENABLED(CONFIG_PREEMPT_RT) && enter(bytes);
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && enter_vector(bytes);
 }
 
 /**
- * sroce_crc_end() - end a section
- * @begun: what sroce_crc_begin() said
+ * sroce_crc_vector_end() - end a section
+ * @begun: what sroce_crc_vector_begin() said
  */
-void sroce_crc_end(bool begun)
+void sroce_crc_vector_end(bool begun)
 {
 	if (begun) {
 		this_cpu_write(in_section, false);
@@ -64,7 +64,7 @@ static const struct sroce_crc_method *method_for(size_t bytes, bool *begun)
 		return method;
 	if (this_cpu_read(in_section))
 		return bytes < VECTOR_MIN_BYTES || in_hardirq() ? &sroce_crc_table : method;
-	*begun = enter(bytes);
+	*begun = enter_vector(bytes);
 	return *begun ? method : &sroce_crc_table;
 }
 
@@ -83,13 +83,13 @@ u32 sroce_crc32(u32 crc, const void *data, size_t bytes)
 	bool begun;
 
 	crc = sroce_crc_sum(method_for(bytes, &begun), crc, data, bytes);
-	sroce_crc_end(begun);
+	sroce_crc_vector_end(begun);
 	return crc;
 }
 
 /**
- * sroce_crc32_headed() - the CRC-32 of a head and of data
- * @head: the head
+ * sroce_crc32_prefixed() - the CRC-32 of a head and of data
+ * @prefix: the head
  * @data: what comes after it
  * @bytes: how many; may be 0
  *
@@ -97,85 +97,86 @@ u32 sroce_crc32(u32 crc, const void *data, size_t bytes)
  *
  * Return: the register afterwards, which was 0.
  */
-u32 sroce_crc32_headed(const struct sroce_crc_head *head, const void *data, size_t bytes)
+u32 sroce_crc32_prefixed(const struct sroce_crc_prefix *prefix, const void *data, size_t bytes)
 {
 	const struct sroce_crc_method *method;
 	bool begun;
 	u32 crc;
 
 	method = method_for(SROCE_CRC_BLOCK_BYTES + bytes, &begun);
-	crc = sroce_crc_sum_headed(method, head, data, bytes);
-	sroce_crc_end(begun);
+	crc = sroce_crc_sum_prefixed(method, prefix, data, bytes);
+	sroce_crc_vector_end(begun);
 	return crc;
 }
 
-static void put(struct sroce_crc_sink *sink, const u8 *from, size_t bytes)
+static void put_bytes(struct sroce_crc_writer *writer, const u8 *from, size_t bytes)
 {
 	const struct sroce_crc_method *method;
 	bool begun;
 
-	method = method_for((sink->head ? SROCE_CRC_BLOCK_BYTES : 0) + bytes, &begun);
-	if (sink->head)
-		sink->crc = sroce_crc_sum_headed_copy(method, sink->head, sink->to, from, bytes);
+	method = method_for((writer->prefix ? SROCE_CRC_BLOCK_BYTES : 0) + bytes, &begun);
+	if (writer->prefix)
+		writer->crc = sroce_crc_sum_prefixed_copy(method, writer->prefix, writer->to, from,
+							  bytes);
 	else
-		sink->crc = sroce_crc_sum_copy(method, sink->crc, sink->to, from, bytes);
-	sroce_crc_end(begun);
-	sink->head = NULL;
-	sink->to += bytes;
+		writer->crc = sroce_crc_sum_copy(method, writer->crc, writer->to, from, bytes);
+	sroce_crc_vector_end(begun);
+	writer->prefix = NULL;
+	writer->to += bytes;
 }
 
 /**
- * sroce_sink_put() - copy the next bytes to a sink
- * @sink: the sink
+ * sroce_crc_write() - copy the next bytes to a sink
+ * @writer: the sink
  * @from: where from
  * @bytes: how many
  *
  * What is summed is what was copied. Context as for sroce_crc32().
  */
-void sroce_sink_put(struct sroce_crc_sink *sink, const void *from, size_t bytes)
+void sroce_crc_write(struct sroce_crc_writer *writer, const void *from, size_t bytes)
 {
-	if (!sink->full) {
-		put(sink, from, bytes);
+	if (!writer->next_segment) {
+		put_bytes(writer, from, bytes);
 		return;
 	}
 	while (bytes) {
-		size_t run = min_t(size_t, bytes, sink->left);
+		size_t run = min_t(size_t, bytes, writer->left);
 
-		put(sink, from, run);
+		put_bytes(writer, from, run);
 		from += run;
 		bytes -= run;
-		sink->left -= run;
-		if (!sink->left)
-			sink->full(sink);
+		writer->left -= run;
+		if (!writer->left)
+			writer->next_segment(writer);
 	}
 }
 
 /**
- * sroce_sink_pass() - the next bytes of a sink are there already
- * @sink: the sink
+ * sroce_crc_advance() - the next bytes of a sink are there already
+ * @writer: the sink
  * @bytes: how many
  *
  * Context as for sroce_crc32().
  */
-void sroce_sink_pass(struct sroce_crc_sink *sink, size_t bytes)
+void sroce_crc_advance(struct sroce_crc_writer *writer, size_t bytes)
 {
-	if (sink->head)
-		sink->crc = sroce_crc32_headed(sink->head, sink->to, bytes);
+	if (writer->prefix)
+		writer->crc = sroce_crc32_prefixed(writer->prefix, writer->to, bytes);
 	else
-		sink->crc = sroce_crc32(sink->crc, sink->to, bytes);
-	sink->head = NULL;
-	sink->to += bytes;
+		writer->crc = sroce_crc32(writer->crc, writer->to, bytes);
+	writer->prefix = NULL;
+	writer->to += bytes;
 }
 
 /**
- * sroce_sink_end() - no bytes come any more
- * @sink: the sink
+ * sroce_crc_finish() - no bytes come any more
+ * @writer: the sink
  *
  * Return: the CRC register.
  */
-u32 sroce_sink_end(struct sroce_crc_sink *sink)
+u32 sroce_crc_finish(struct sroce_crc_writer *writer)
 {
-	if (sink->head)
-		sroce_sink_pass(sink, 0);
-	return sink->crc;
+	if (writer->prefix)
+		sroce_crc_advance(writer, 0);
+	return writer->crc;
 }

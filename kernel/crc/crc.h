@@ -16,43 +16,44 @@
 #define SROCE_CRC_BLOCK_BYTES	64
 
 /**
- * struct sroce_crc_head - a block before the data: what many have in common, and what differs
+ * struct sroce_crc_prefix - a block before the data: what many have in common, and what differs
  * @block: SROCE_CRC_BLOCK_BYTES, the same for many; not written to just before, or reading it waits
- * @at_28: added (exclusive or) to these bytes of it, as they lie in memory: where a packet has
+ * @ip_id_word: added (exclusive or) to these bytes of it, as they lie in memory: where a packet has
  *	   its IPv4 identification,
- * @at_52: and its BTH,
- * @at_60: to the end
+ * @bth_words: and its BTH,
+ * @tail_word: to the end
  */
-struct sroce_crc_head {
+struct sroce_crc_prefix {
 	const void *block;
-	u32	at_28;
-	u32	at_60;
-	u64	at_52;
+	u32	ip_id_word;
+	u32	tail_word;
+	u64	bth_words;
 };
 
 /**
- * struct sroce_crc_sink - where data is put, and summed on the way
+ * struct sroce_crc_writer - where data is put, and summed on the way
  * @to: where the next byte goes
- * @head: comes before the first byte; NULL: it has been summed
- * @crc: the register, if @head is NULL
- * @full: NULL: there is no end; or called after every @left bytes: where to go on, and with what
+ * @prefix: comes before the first byte; NULL: it has been summed
+ * @crc: the register, if @prefix is NULL
+ * @next_segment: NULL: there is no end; or called after every @left bytes: where to go on, and with
+ * what
  * @left: bytes to be put before that
  */
-struct sroce_crc_sink {
+struct sroce_crc_writer {
 	u8	*to;
-	const struct sroce_crc_head *head;
+	const struct sroce_crc_prefix *prefix;
 	u32	crc;
 	u32	left;
-	void	(*full)(struct sroce_crc_sink *sink);
+	void	(*next_segment)(struct sroce_crc_writer *writer);
 };
 
 void sroce_crc_init(void);
 u32 sroce_crc32(u32 crc, const void *data, size_t bytes);
-u32 sroce_crc32_headed(const struct sroce_crc_head *head, const void *data, size_t bytes);
-void sroce_sink_put(struct sroce_crc_sink *sink, const void *from, size_t bytes);
-void sroce_sink_pass(struct sroce_crc_sink *sink, size_t bytes);
-u32 sroce_sink_end(struct sroce_crc_sink *sink);
-bool sroce_crc_begin(size_t bytes);
-void sroce_crc_end(bool begun);
+u32 sroce_crc32_prefixed(const struct sroce_crc_prefix *prefix, const void *data, size_t bytes);
+void sroce_crc_write(struct sroce_crc_writer *writer, const void *from, size_t bytes);
+void sroce_crc_advance(struct sroce_crc_writer *writer, size_t bytes);
+u32 sroce_crc_finish(struct sroce_crc_writer *writer);
+bool sroce_crc_vector_begin(size_t bytes);
+void sroce_crc_vector_end(bool begun);
 
 #endif

@@ -87,28 +87,30 @@ static bool test_length(const struct sroce_crc_method *method, u8 *to, const u8 
 	return crc == expected && copied == expected && copy_is_right(to, from, bytes);
 }
 
-static bool test_headed(const struct sroce_crc_method *method, const struct sroce_crc_head *head,
-			u8 *to, const u8 *from, size_t bytes, u32 expected)
+static bool test_prefixed(const struct sroce_crc_method *method,
+			  const struct sroce_crc_prefix *prefix, u8 *to, const u8 *from,
+			  size_t bytes, u32 expected)
 {
 	u32 crc, copied;
 
 	memset(to - GUARD_BYTES, GUARD, bytes + 2 * GUARD_BYTES);
 	if (method->vector && !sroce_crc_arch_begin())
 		return false;
-	crc = sroce_crc_sum_headed(method, head, from, bytes);
-	copied = sroce_crc_sum_headed_copy(method, head, to, from, bytes);
+	crc = sroce_crc_sum_prefixed(method, prefix, from, bytes);
+	copied = sroce_crc_sum_prefixed_copy(method, prefix, to, from, bytes);
 	if (method->vector)
 		sroce_crc_arch_end();
 	return crc == expected && copied == expected && copy_is_right(to, from, bytes);
 }
 
 /* The head is in @buf, and what differs of it is given beside. */
-static bool passes_headed_test(const struct sroce_crc_method *method, u8 *buf)
+static bool passes_prefixed_test(const struct sroce_crc_method *method, u8 *buf)
 {
 	const u8 *from = buf + SROCE_CRC_BLOCK_BYTES;
 	u8 *to = buf + TEST_MAX_BYTES + 4 * GUARD_BYTES;
-	struct sroce_crc_head head = { .block = buf };
-	u8 *const fields[] = { (u8 *)&head.at_28, (u8 *)&head.at_52, (u8 *)&head.at_60 };
+	struct sroce_crc_prefix prefix = { .block = buf };
+	u8 *const fields[] = { (u8 *)&prefix.ip_id_word, (u8 *)&prefix.bth_words,
+			       (u8 *)&prefix.tail_word };
 	size_t bytes, i;
 	u32 crc = 0;
 
@@ -125,7 +127,7 @@ static bool passes_headed_test(const struct sroce_crc_method *method, u8 *buf)
 	}
 	for (bytes = 0; bytes <= TEST_MAX_BYTES - SROCE_CRC_BLOCK_BYTES; bytes++) {
 		if ((bytes <= TEST_ALL_BYTES || !(bytes % TEST_STEP_HEADED)) &&
-		    !test_headed(method, &head, to, from, bytes, crc))
+		    !test_prefixed(method, &prefix, to, from, bytes, crc))
 			return false;
 		crc = crc_of_byte(crc, from[bytes]);
 	}
@@ -182,7 +184,7 @@ static bool worth_taking(const struct sroce_crc_method *method, u8 *buf)
 
 	if (!any && strcmp(wanted, method->name))
 		return false;
-	if (!passes_test(method, buf) || !passes_headed_test(method, buf)) {
+	if (!passes_test(method, buf) || !passes_prefixed_test(method, buf)) {
 		pr_warn("CRC-32 by %s gives wrong results, it is not used\n", method->name);
 		return false;
 	}

@@ -66,7 +66,7 @@ static u32 times_x(u32 a)
 }
 
 /* x^@n mod P, times x^32 when it is used as a half. */
-static u64 power(u32 n)
+static u64 power_of_x(u32 n)
 {
 	u32 a = 0x80000000;
 
@@ -85,14 +85,14 @@ void sroce_fold_init(void)
 	for (width = 0; width < 3; width++) {
 		bits = STREAMS * 128 << width;
 		for (i = 0; i < 8; i += 2) {
-			keys.stride[width][i] = power(bits + 64 - 1 - 32);
-			keys.stride[width][i + 1] = power(bits - 1 - 32);
+			keys.stride[width][i] = power_of_x(bits + 64 - 1 - 32);
+			keys.stride[width][i + 1] = power_of_x(bits - 1 - 32);
 		}
 	}
 	for (i = 0; i < LAST_KEYS; i++) {
 		bits = (LAST_KEYS - 1 - i) * 128;
-		keys.last[i][0] = power(bits + 64 - 1 + 32);
-		keys.last[i][1] = power(bits - 1 + 32);
+		keys.last[i][0] = power_of_x(bits + 64 - 1 + 32);
+		keys.last[i][1] = power_of_x(bits - 1 + 32);
 	}
 	/* Long division of x^31 * x^64, which begins with a remainder of x^31. */
 	for (i = 0; i < 64; i++) {
@@ -389,47 +389,48 @@ TARGET_AVX512 u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, si
  * The head is the first vector, so that there is one end for both, not two. What differs is added
  * in registers: what was just written in small pieces is slow to be read as a vector.
  */
-static __always_inline TARGET_AVX512 u32 avx512_headed(bool copy, const struct sroce_crc_head *head,
-						       u8 *to, const u8 *from, size_t bytes)
+static __always_inline TARGET_AVX512 u32 avx512_prefixed(bool copy,
+							 const struct sroce_crc_prefix *prefix,
+							 u8 *to, const u8 *from, size_t bytes)
 {
-	v512 differs = { 0, 0, 0, (u64)head->at_28 << 32, 0, 0, head->at_52 << 32,
-			 head->at_52 >> 32 | (u64)head->at_60 << 32 };
+	v512 differs = { 0, 0, 0, (u64)prefix->ip_id_word << 32, 0, 0, prefix->bth_words << 32,
+			 prefix->bth_words >> 32 | (u64)prefix->tail_word << 32 };
 	u32 lanes = bytes % 64 / 16;
 	v512 last = {};
 
 	if (lanes)
 		last = take_masked(copy, to, from, bytes - lanes * 16, ~0ull >> (64 - lanes * 16));
-	return avx512_run(copy, avx512_load(head->block) ^ differs, to, from, bytes / 64, last,
+	return avx512_run(copy, avx512_load(prefix->block) ^ differs, to, from, bytes / 64, last,
 			  lanes);
 }
 
 /**
- * sroce_fold_avx512_headed() - the CRC of a head and of what comes after it
- * @head: the head
+ * sroce_fold_avx512_prefixed() - the CRC of a head and of what comes after it
+ * @prefix: the head
  * @from: what comes after it
- * @bytes: how many, a multiple of SROCE_FOLD_AVX512_HEADED_BYTES; may be 0
+ * @bytes: how many, a multiple of SROCE_FOLD_AVX512_PREFIXED_BYTES; may be 0
  *
  * Return: the register afterwards, which was 0.
  */
-TARGET_AVX512 u32 sroce_fold_avx512_headed(const struct sroce_crc_head *head, const void *from,
-					   size_t bytes)
+TARGET_AVX512 u32 sroce_fold_avx512_prefixed(const struct sroce_crc_prefix *prefix,
+					     const void *from, size_t bytes)
 {
-	return avx512_headed(false, head, NULL, from, bytes);
+	return avx512_prefixed(false, prefix, NULL, from, bytes);
 }
 
 /**
- * sroce_fold_avx512_headed_copy() - the same, and what comes after the head is copied
- * @head: the head
+ * sroce_fold_avx512_prefixed_copy() - the same, and what comes after the head is copied
+ * @prefix: the head
  * @to: where to
  * @from: what comes after the head
- * @bytes: how many, a multiple of SROCE_FOLD_AVX512_HEADED_BYTES; may be 0
+ * @bytes: how many, a multiple of SROCE_FOLD_AVX512_PREFIXED_BYTES; may be 0
  *
  * Return: the register afterwards, which was 0.
  */
-TARGET_AVX512 u32 sroce_fold_avx512_headed_copy(const struct sroce_crc_head *head, void *to,
-						const void *from, size_t bytes)
+TARGET_AVX512 u32 sroce_fold_avx512_prefixed_copy(const struct sroce_crc_prefix *prefix, void *to,
+						  const void *from, size_t bytes)
 {
-	return avx512_headed(true, head, to, from, bytes);
+	return avx512_prefixed(true, prefix, to, from, bytes);
 }
 
 #endif

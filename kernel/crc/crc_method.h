@@ -16,10 +16,10 @@
  * @vector: they use vector registers, which the caller owns then
  * @fold: continue a CRC
  * @fold_copy: copy, and continue the CRC over what was copied; each byte is read once
- * @headed_unit: power of two; @headed and @headed_copy take multiples of so many bytes, or 0;
+ * @prefixed_unit: power of two; @prefixed and @prefixed_copy take multiples of so many bytes, or 0;
  *	there may be none of them
- * @headed: the CRC of a head and what comes after it
- * @headed_copy: the same, and copy that
+ * @prefixed: the CRC of a head and what comes after it
+ * @prefixed_copy: the same, and copy that
  */
 struct sroce_crc_method {
 	const char	*name;
@@ -27,10 +27,10 @@ struct sroce_crc_method {
 	bool	vector;
 	u32	(*fold)(u32 crc, const void *data, size_t bytes);
 	u32	(*fold_copy)(u32 crc, void *to, const void *from, size_t bytes);
-	u32	headed_unit;
-	u32	(*headed)(const struct sroce_crc_head *head, const void *data, size_t bytes);
-	u32	(*headed_copy)(const struct sroce_crc_head *head, void *to, const void *from,
-			       size_t bytes);
+	u32	prefixed_unit;
+	u32	(*prefixed)(const struct sroce_crc_prefix *prefix, const void *data, size_t bytes);
+	u32	(*prefixed_copy)(const struct sroce_crc_prefix *prefix, void *to, const void *from,
+				 size_t bytes);
 };
 
 /* The kernel's own, and the one to take. */

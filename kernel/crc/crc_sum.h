@@ -29,36 +29,36 @@ static inline u32 sroce_crc_sum_copy(const struct sroce_crc_method *method, u32 
 }
 
 /* The block as it is, in two steps then. */
-static inline u32 sroce_crc_sum_head(const struct sroce_crc_method *method,
-				     const struct sroce_crc_head *head)
+static inline u32 sroce_crc_sum_prefix(const struct sroce_crc_method *method,
+				       const struct sroce_crc_prefix *prefix)
 {
-	u32 block[SROCE_CRC_BLOCK_BYTES / sizeof(u32)], at_52[2];
+	u32 block[SROCE_CRC_BLOCK_BYTES / sizeof(u32)], bth_words[2];
 
-	memcpy(block, head->block, sizeof(block));
-	memcpy(at_52, &head->at_52, sizeof(at_52));
-	block[28 / sizeof(u32)] ^= head->at_28;
-	block[52 / sizeof(u32)] ^= at_52[0];
-	block[56 / sizeof(u32)] ^= at_52[1];
-	block[60 / sizeof(u32)] ^= head->at_60;
+	memcpy(block, prefix->block, sizeof(block));
+	memcpy(bth_words, &prefix->bth_words, sizeof(bth_words));
+	block[28 / sizeof(u32)] ^= prefix->ip_id_word;
+	block[52 / sizeof(u32)] ^= bth_words[0];
+	block[56 / sizeof(u32)] ^= bth_words[1];
+	block[60 / sizeof(u32)] ^= prefix->tail_word;
 	return sroce_crc_sum(method, 0, (const u8 *)block, sizeof(block));
 }
 
-static inline u32 sroce_crc_sum_headed(const struct sroce_crc_method *method,
-				       const struct sroce_crc_head *head, const u8 *data,
-				       size_t bytes)
+static inline u32 sroce_crc_sum_prefixed(const struct sroce_crc_method *method,
+					 const struct sroce_crc_prefix *prefix, const u8 *data,
+					 size_t bytes)
 {
-	if (method->headed && !(bytes & (method->headed_unit - 1)))
-		return method->headed(head, data, bytes);
-	return sroce_crc_sum(method, sroce_crc_sum_head(method, head), data, bytes);
+	if (method->prefixed && !(bytes & (method->prefixed_unit - 1)))
+		return method->prefixed(prefix, data, bytes);
+	return sroce_crc_sum(method, sroce_crc_sum_prefix(method, prefix), data, bytes);
 }
 
-static inline u32 sroce_crc_sum_headed_copy(const struct sroce_crc_method *method,
-					    const struct sroce_crc_head *head, u8 *to,
-					    const u8 *from, size_t bytes)
+static inline u32 sroce_crc_sum_prefixed_copy(const struct sroce_crc_method *method,
+					      const struct sroce_crc_prefix *prefix, u8 *to,
+					      const u8 *from, size_t bytes)
 {
-	if (method->headed && !(bytes & (method->headed_unit - 1)))
-		return method->headed_copy(head, to, from, bytes);
-	return sroce_crc_sum_copy(method, sroce_crc_sum_head(method, head), to, from, bytes);
+	if (method->prefixed && !(bytes & (method->prefixed_unit - 1)))
+		return method->prefixed_copy(prefix, to, from, bytes);
+	return sroce_crc_sum_copy(method, sroce_crc_sum_prefix(method, prefix), to, from, bytes);
 }
 
 #endif

@@ -53,16 +53,28 @@ static bool has_avx512(void)
 
 static const struct sroce_crc_method methods[] = {
 	{
-		.name = "avx512", .unit = SROCE_FOLD_AVX512_BYTES, .vector = true,
-		.fold = sroce_fold_avx512, .fold_copy = sroce_fold_avx512_copy,
-		.headed_unit = SROCE_FOLD_AVX512_HEADED_BYTES,
-		.headed = sroce_fold_avx512_headed, .headed_copy = sroce_fold_avx512_headed_copy,
-	}, {
-		.name = "avx2", .unit = SROCE_FOLD_AVX2_BYTES, .vector = true,
-		.fold = sroce_fold_avx2, .fold_copy = sroce_fold_avx2_copy,
-	}, {
-		.name = "pclmul", .unit = SROCE_FOLD_PCLMUL_BYTES, .vector = true,
-		.fold = sroce_fold_pclmul, .fold_copy = sroce_fold_pclmul_copy,
+		.name = "avx512",
+		.unit = SROCE_FOLD_AVX512_BYTES,
+		.vector = true,
+		.fold = sroce_fold_avx512,
+		.fold_copy = sroce_fold_avx512_copy,
+		.prefixed_unit = SROCE_FOLD_AVX512_PREFIXED_BYTES,
+		.prefixed = sroce_fold_avx512_prefixed,
+		.prefixed_copy = sroce_fold_avx512_prefixed_copy,
+	},
+	{
+		.name = "avx2",
+		.unit = SROCE_FOLD_AVX2_BYTES,
+		.vector = true,
+		.fold = sroce_fold_avx2,
+		.fold_copy = sroce_fold_avx2_copy,
+	},
+	{
+		.name = "pclmul",
+		.unit = SROCE_FOLD_PCLMUL_BYTES,
+		.vector = true,
+		.fold = sroce_fold_pclmul,
+		.fold_copy = sroce_fold_pclmul_copy,
 	},
 };
 

@@ -89,7 +89,7 @@ static void write_kernel(struct ib_wc *entry, const struct sroce_completion *wc,
 	}
 }
 
-static void arm(struct sroce_cq *cq, u8 wanted)
+static void arm_cq(struct sroce_cq *cq, u8 wanted)
 {
 	/* Any completion wakes sooner than a solicited one: the stronger wish stays. */
 	if (cq->armed != IB_CQ_NEXT_COMP)
@@ -100,45 +100,45 @@ static void arm(struct sroce_cq *cq, u8 wanted)
  * The lock is held. What the process has written since the last look arms the queue
  * as if it had called. Only differences count, and they concern nobody else.
  */
-static void hear_wishes(struct sroce_cq *cq)
+static void read_user_arm(struct sroce_cq *cq)
 {
 	const struct sroce_cq_line *line =
 		container_of(cq->ring.consumer, struct sroce_cq_line, consumer);
-	u32 any = READ_ONCE(line->wishes.any);
-	u32 solicited = READ_ONCE(line->wishes.solicited);
+	u32 any = READ_ONCE(line->arm.any);
+	u32 solicited = READ_ONCE(line->arm.solicited);
 
-	if (solicited != cq->heard.solicited)
-		arm(cq, IB_CQ_SOLICITED);
-	if (any != cq->heard.any)
-		arm(cq, IB_CQ_NEXT_COMP);
-	cq->heard = (struct sroce_cq_wishes){ .any = any, .solicited = solicited };
+	if (solicited != cq->arm_seen.solicited)
+		arm_cq(cq, IB_CQ_SOLICITED);
+	if (any != cq->arm_seen.any)
+		arm_cq(cq, IB_CQ_NEXT_COMP);
+	cq->arm_seen = (struct sroce_cq_arm){ .any = any, .solicited = solicited };
 }
 
 /* Is the consumer to be woken for this completion? */
-static bool wakes(const struct sroce_cq *cq, const struct sroce_completion *wc)
+static bool wakes_consumer(const struct sroce_cq *cq, const struct sroce_completion *wc)
 {
 	return cq->armed == IB_CQ_NEXT_COMP ||
 	       (cq->armed && (wc->solicited || wc->status != SROCE_WC_SUCCESS));
 }
 
 /* The slot is filled. Returns whether to wake the consumer, which is done once. */
-static bool publish(struct sroce_cq *cq, const struct sroce_completion *wc)
+static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc)
 {
 	bool wake;
 
-	if (cq->has_wishes)
-		hear_wishes(cq);
-	wake = wakes(cq, wc);
+	if (cq->user_arms)
+		read_user_arm(cq);
+	wake = wakes_consumer(cq, wc);
 	if (wake)
 		cq->armed = 0;
 	sroce_ring_publish(&cq->ring);
-	if (!cq->has_wishes)
+	if (!cq->user_arms)
 		return wake;
-	/* Pairs with CompletionQueue::arm(): the process sees the entry, or we its wish. */
+	/* Pairs with CompletionQueue::arm_cq(): the process sees the entry, or we its wish. */
 	smp_mb();
-	hear_wishes(cq);
+	read_user_arm(cq);
 	/* Such a wish stays: the entry may have been polled before it was made. */
-	return wake || wakes(cq, wc);
+	return wake || wakes_consumer(cq, wc);
 }
 
 /**
@@ -172,7 +172,7 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 			write_user(sroce_ring_slot(&cq->ring), wc, extra);
 		else
 			write_kernel(sroce_ring_slot(&cq->ring), wc, extra);
-		if (publish(cq, wc))
+		if (publish_entry(cq, wc))
 			outcome = SROCE_CQ_WAKE;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -230,12 +230,12 @@ int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	int missed = 0;
 
 	spin_lock_irqsave(&cq->lock, irq_flags);
-	arm(cq, flags & IB_CQ_SOLICITED_MASK);
+	arm_cq(cq, flags & IB_CQ_SOLICITED_MASK);
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
 		missed = sroce_ring_available(&cq->ring) != 0;
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	/* The consumer has done what it does with completions. */
-	sroce_ride_release(cq);
+	sroce_ack_delay_flush(cq);
 	return missed;
 }
 
@@ -252,11 +252,11 @@ bool sroce_cq_is_armed(struct sroce_cq *cq)
 	unsigned long flags;
 	bool armed;
 
-	if (!cq->has_wishes)
+	if (!cq->user_arms)
 		return READ_ONCE(cq->armed);
 	/* A resize takes the words away. */
 	spin_lock_irqsave(&cq->lock, flags);
-	hear_wishes(cq);
+	read_user_arm(cq);
 	armed = cq->armed;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return armed;
@@ -272,8 +272,8 @@ bool sroce_cq_is_armed(struct sroce_cq *cq)
  */
 void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring)
 {
-	if (cq->has_wishes)
-		hear_wishes(cq);
+	if (cq->user_arms)
+		read_user_arm(cq);
 	swap(cq->ring, *ring);
-	cq->heard = (struct sroce_cq_wishes){};
+	cq->arm_seen = (struct sroce_cq_arm){};
 }

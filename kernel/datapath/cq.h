@@ -26,10 +26,11 @@ struct sroce_qp_ref;
  * @mmap: USER: the mapping handed out
  * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed
  * @is_user: which kind of entry
- * @has_wishes: NATIVE, with a completion channel: it asks by words in the ring
- * @heard: those words when they were last looked at
+ * @user_arms: NATIVE, with a completion channel: it asks by words in the ring
+ * @arm_seen: those words when they were last looked at
  * @overflowed: an entry was lost: no more are written
- * @waiting: KERNEL: a QP whose ACK waits for what the consumer does next, or NULL (see ride.c)
+ * @delayed_ack_qp: KERNEL: a QP whose ACK waits for what the consumer does next, or NULL (see
+ * ack_delay.c)
  * @behind: the consumer polls later than entries come; a hint, read without the lock
  */
 struct sroce_cq {
@@ -40,11 +41,11 @@ struct sroce_cq {
 	struct sroce_mmap_entry *mmap;
 	u8	armed;
 	bool	is_user;
-	bool	has_wishes;
+	bool	user_arms;
 	bool	overflowed;
 	bool	behind;
-	struct sroce_cq_wishes heard;
-	struct sroce_qp_ref *waiting;
+	struct sroce_cq_arm arm_seen;
+	struct sroce_qp_ref *delayed_ack_qp;
 };
 
 /**
@@ -78,7 +79,7 @@ int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 bool sroce_cq_is_armed(struct sroce_cq *cq);
 void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring);
 
-/* ride.c */
-void sroce_ride_release(struct sroce_cq *cq);
+/* ack_delay.c */
+void sroce_ack_delay_flush(struct sroce_cq *cq);
 
 #endif

@@ -5,22 +5,22 @@
  */
 #include "datapath/qp.h"
 
-static struct sroce_cq *cq_of(struct sroce_qp *qp, const struct sroce_half *half)
+static struct sroce_cq *wq_cq(struct sroce_qp *qp, const struct sroce_wq *wq)
 {
-	return half->side == SROCE_SEND_SIDE ? qp->send_cq : qp->recv_cq;
+	return wq->type == SROCE_SQ ? qp->send_cq : qp->recv_cq;
 }
 
 /**
- * sroce_half_complete() - put a completion into the CQ of a half
+ * sroce_wq_complete() - put a completion into the CQ of a half
  * @qp: the QP
- * @half: the half, its lock held
+ * @wq: the wq, its lock held
  * @wc: the completion
  * @rx: the packet that brought it, or NULL
  *
- * What follows from it is left to sroce_half_deliver().
+ * What follows from it is left to sroce_wq_deliver().
  */
-void sroce_half_complete(struct sroce_qp *qp, struct sroce_half *half,
-			 const struct sroce_completion *wc, const struct sroce_rx *rx)
+void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
+		       const struct sroce_completion *wc, const struct sroce_rx *rx)
 {
 	struct sroce_wc_extra extra = {
 		.qp = &qp->ibqp,
@@ -29,20 +29,20 @@ void sroce_half_complete(struct sroce_qp *qp, struct sroce_half *half,
 	};
 
 	if (wc->status != SROCE_WC_SUCCESS)
-		sroce_count(qp->dev->ep.counters, half->side == SROCE_SEND_SIDE ?
+		sroce_count(qp->dev->ep.counters, wq->type == SROCE_SQ ?
 			    SROCE_CTR_REQ_CQE_ERROR : SROCE_CTR_RESP_CQE_ERROR);
-	switch (sroce_cq_post(cq_of(qp, half), wc, &extra)) {
+	switch (sroce_cq_post(wq_cq(qp, wq), wc, &extra)) {
 	case SROCE_CQ_POSTED:
 		break;
 	case SROCE_CQ_WAKE:
-		half->wake = true;
+		wq->wake = true;
 		break;
 	case SROCE_CQ_OVERFLOW:
-		half->events |= BIT(IB_EVENT_CQ_ERR);
-		half->failed = true;
+		wq->events |= BIT(IB_EVENT_CQ_ERR);
+		wq->failed = true;
 		break;
 	case SROCE_CQ_LOST:
-		half->failed = true;
+		wq->failed = true;
 		break;
 	}
 }
@@ -86,7 +86,7 @@ static void dispatch_events(struct sroce_qp *qp, struct sroce_cq *cq, u32 events
 			dispatch_qp_event(qp, types[i]);
 }
 
-static void xmit(struct sroce_qp *qp, struct sk_buff_head *out)
+static void xmit_skbs(struct sroce_qp *qp, struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
 
@@ -95,39 +95,39 @@ static void xmit(struct sroce_qp *qp, struct sk_buff_head *out)
 }
 
 /**
- * sroce_half_deliver() - hand over what has come up
+ * sroce_wq_deliver() - hand over what has come up
  * @qp: the QP
- * @half: the half, its lock held with BH off; dropped and taken again
+ * @wq: the wq, its lock held with BH off; dropped and taken again
  * @may_call_back: consumers may be called back from here
  *
  * Return: whether something is left because no one may be called back.
  */
-bool sroce_half_deliver(struct sroce_qp *qp, struct sroce_half *half, bool may_call_back)
-	__must_hold(&half->lock)
+bool sroce_wq_deliver(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
+	__must_hold(&wq->lock)
 {
-	struct sroce_cq *cq = cq_of(qp, half);
-	bool wake = may_call_back && half->wake, failed = half->failed;
-	u32 events = may_call_back ? half->events : 0;
+	struct sroce_cq *cq = wq_cq(qp, wq);
+	bool wake = may_call_back && wq->wake, failed = wq->failed;
+	u32 events = may_call_back ? wq->events : 0;
 	struct sk_buff_head out;
 
-	if (!skb_queue_empty(&half->out) || wake || events || failed) {
-		sroce_half_charge(qp, half);
+	if (!skb_queue_empty(&wq->out) || wake || events || failed) {
+		sroce_wq_charge(qp, wq);
 		__skb_queue_head_init(&out);
-		skb_queue_splice_init(&half->out, &out);
-		half->failed = false;
+		skb_queue_splice_init(&wq->out, &out);
+		wq->failed = false;
 		if (may_call_back) {
-			half->wake = false;
-			half->events = 0;
+			wq->wake = false;
+			wq->events = 0;
 		}
-		spin_unlock(&half->lock);
-		xmit(qp, &out);
+		spin_unlock(&wq->lock);
+		xmit_skbs(qp, &out);
 		if (failed)
-			sroce_qp_follow_error(qp, half->side);
+			sroce_qp_follow_error(qp, wq->type);
 		if (wake && cq->ibcq.comp_handler)
 			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 		if (events)
 			dispatch_events(qp, cq, events);
-		spin_lock(&half->lock);
+		spin_lock(&wq->lock);
 	}
-	return half->wake || half->events;
+	return wq->wake || wq->events;
 }

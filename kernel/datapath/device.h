@@ -12,7 +12,7 @@
 
 #include "memory/memory.h"
 #include "net/endpoint.h"
-#include "transport/notification.h"
+#include "transport/cnp.h"
 
 enum sroce_mode {
 	SROCE_MODE_RXE,		/* RDMA_DRIVER_RXE, ABI 2: stock librxe binds */
@@ -25,7 +25,7 @@ enum sroce_mode {
  * @ep: netdev, sockets, addresses, counters
  * @memory: key table
  * @gsi: QP 1, RCU: the one QP whose number is not unique in the module
- * @ahs: user address handles by number (struct sroce_address), for WQEs that name one
+ * @ahs: user address handles by number (struct sroce_av), for WQEs that name one
  * @next_ah: where the cyclic allocation in @ahs goes on
  * @cc: parameters of congestion control; each may change at any time
  * @np_lock: protects
@@ -33,7 +33,7 @@ enum sroce_mode {
  * @line_rate: of the interface, bytes/s, 0 when it does not say
  * @ecn: what is sent is marked as ECN capable
  * @selective: offer peers selective repeat
- * @held_bytes: memory of packets that are kept out of order
+ * @reorder_bytes: memory of packets that are kept out of order
  * @mode: enum sroce_mode
  * @active: port state last reported: IB_PORT_ACTIVE or IB_PORT_DOWN
  * @detached: ib_core has ended it (control/device.c)
@@ -52,7 +52,7 @@ struct sroce_device {
 	u64	line_rate;
 	bool	ecn;
 	bool	selective;
-	atomic_t held_bytes;
+	atomic_t reorder_bytes;
 	enum sroce_mode mode;
 	bool	active;
 	bool	detached;

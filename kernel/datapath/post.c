@@ -11,24 +11,24 @@
 #include "datapath/mr.h"
 #include "datapath/qp.h"
 
-static void run_send_half(struct sroce_qp *qp)
+static void run_sq(struct sroce_qp *qp)
 {
 	if (irqs_disabled() || in_hardirq()) {
-		sroce_half_kick(&qp->send);
+		sroce_wq_kick(&qp->sq);
 		return;
 	}
-	spin_lock_bh(&qp->send.lock);
-	qp->watch.rung = true;
-	sroce_half_run(qp, &qp->send, qp->is_user);
+	spin_lock_bh(&qp->sq.lock);
+	qp->db.doorbell_seen = true;
+	sroce_wq_run(qp, &qp->sq, qp->is_user);
 }
 
 /* In ERR new receives complete at once, and a process has no other way to say so. */
 static void flush_receives(struct sroce_qp *qp)
 {
-	/* Pairs with sroce_half_kick() after the change to ERR: it sees the receive, or we ERR. */
+	/* Pairs with sroce_wq_kick() after the change to ERR: it sees the receive, or we ERR. */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		sroce_half_kick(&qp->recv);
+		sroce_wq_kick(&qp->rq);
 }
 
 static void write_datagram(const struct sroce_qp *qp, const struct ib_ud_wr *wr,
@@ -144,7 +144,7 @@ static int post_one(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, qp->sq_posted);
 	int err;
 
-	/* Pairs with the release in sroce_send_wqe_retire(). */
+	/* Pairs with the release in sroce_send_queue_retire(). */
 	if (qp->sq_posted - smp_load_acquire(&qp->sq_retired) > qp->req.ring_mask)
 		return -ENOMEM;
 	err = write_wqe(qp, wr, wqe);
@@ -161,7 +161,7 @@ static int post_kernel_send(struct sroce_qp *qp, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int err = 0;
 
-	spin_lock_irqsave(&qp->post_lock, flags);
+	spin_lock_irqsave(&qp->sq_post_lock, flags);
 	if (READ_ONCE(qp->state) < IB_QPS_RTS)
 		err = -EINVAL;
 	for (; wr && !err; wr = wr->next) {
@@ -169,7 +169,7 @@ static int post_kernel_send(struct sroce_qp *qp, const struct ib_send_wr *wr,
 		if (err)
 			break;
 	}
-	spin_unlock_irqrestore(&qp->post_lock, flags);
+	spin_unlock_irqrestore(&qp->sq_post_lock, flags);
 	if (err)
 		*bad_wr = wr;
 	return err;
@@ -179,16 +179,16 @@ static int post_kernel_send(struct sroce_qp *qp, const struct ib_send_wr *wr,
  * A process rings before its QP can send. What it posted is taken out of the
  * ring: it is told that the requests were refused, so they must not be sent later.
  */
-static int refuse_user_sends(struct sroce_qp *qp)
+static int reject_user_sends(struct sroce_qp *qp)
 {
 	int err = 0;
 
-	spin_lock_bh(&qp->send.lock);
+	spin_lock_bh(&qp->sq.lock);
 	if (qp->state < IB_QPS_RTS) {
-		sroce_send_wqe_discard(qp);
+		sroce_send_queue_discard(qp);
 		err = -EINVAL;
 	}
-	spin_unlock_bh(&qp->send.lock);
+	spin_unlock_bh(&qp->sq.lock);
 	return err;
 }
 
@@ -213,12 +213,12 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		flush_receives(qp);
 		*bad_wr = wr;
 		if (READ_ONCE(qp->state) < IB_QPS_RTS)
-			err = refuse_user_sends(qp);
-		sroce_send_storage_grow(qp);
+			err = reject_user_sends(qp);
+		sroce_send_queue_grow(qp);
 	} else {
 		err = post_kernel_send(qp, wr, bad_wr);
 	}
-	run_send_half(qp);
+	run_sq(qp);
 	return err;
 }
 
@@ -263,14 +263,14 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	*bad_wr = wr;
 	if (qp->is_user)
 		return -EINVAL;
-	spin_lock_irqsave(&qp->rq_lock, flags);
+	spin_lock_irqsave(&qp->rq_post_lock, flags);
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		err = -EINVAL;
 	for (; wr && !err; wr = wr->next) {
 		*bad_wr = wr;
 		err = post_recv_one(qp, wr);
 	}
-	spin_unlock_irqrestore(&qp->rq_lock, flags);
+	spin_unlock_irqrestore(&qp->rq_post_lock, flags);
 	flush_receives(qp);
 	return err;
 }

@@ -17,12 +17,12 @@
 
 #include "compat/compat.h"
 #include "datapath/qp.h"
-#include "transport/ack.h"
+#include "transport/aeth.h"
 
-/* What may be in flight at most; how much of it is what the path holds (see send_plan.c). */
+/* What may be in flight at most; how much of it is what the path holds (see requester_plan.c). */
 #define WINDOW_PACKETS	8192
 /* A SEND waits for a receive as long as its peer would have to; its ACK timeout is longer. */
-#define STARVE_NS	(1 * NSEC_PER_MSEC)
+#define RNR_DELAY_NS	(1 * NSEC_PER_MSEC)
 
 static_assert((int)SROCE_QPS_RESET == IB_QPS_RESET);
 static_assert((int)SROCE_QPS_RTS == IB_QPS_RTS);
@@ -48,33 +48,33 @@ int sroce_qp_datapath_init(struct sroce_qp *qp)
 	if (!qp->ref)
 		return -ENOMEM;
 	/* Two places, two lock classes: the send lock is taken first. */
-	spin_lock_init(&qp->send.lock);
-	spin_lock_init(&qp->recv.lock);
-	spin_lock_init(&qp->post_lock);
-	spin_lock_init(&qp->rq_lock);
-	sroce_half_init(&qp->send, SROCE_SEND_SIDE);
-	sroce_half_init(&qp->recv, SROCE_RECV_SIDE);
+	spin_lock_init(&qp->sq.lock);
+	spin_lock_init(&qp->rq.lock);
+	spin_lock_init(&qp->sq_post_lock);
+	spin_lock_init(&qp->rq_post_lock);
+	sroce_wq_init(&qp->sq, SROCE_SQ);
+	sroce_wq_init(&qp->rq, SROCE_RQ);
 	return 0;
 }
 
-static void lock_halves(struct sroce_qp *qp)
-	__acquires(&qp->send.lock) __acquires(&qp->recv.lock)
+static void lock_wqs(struct sroce_qp *qp)
+	__acquires(&qp->sq.lock) __acquires(&qp->rq.lock)
 {
-	spin_lock_bh(&qp->send.lock);
-	spin_lock(&qp->recv.lock);
+	spin_lock_bh(&qp->sq.lock);
+	spin_lock(&qp->rq.lock);
 }
 
-static void unlock_halves(struct sroce_qp *qp)
-	__releases(&qp->recv.lock) __releases(&qp->send.lock)
+static void unlock_wqs(struct sroce_qp *qp)
+	__releases(&qp->rq.lock) __releases(&qp->sq.lock)
 {
-	spin_unlock(&qp->recv.lock);
-	spin_unlock_bh(&qp->send.lock);
+	spin_unlock(&qp->rq.lock);
+	spin_unlock_bh(&qp->sq.lock);
 }
 
-static void kick_halves(struct sroce_qp *qp)
+static void kick_wqs(struct sroce_qp *qp)
 {
-	sroce_half_kick(&qp->send);
-	sroce_half_kick(&qp->recv);
+	sroce_wq_kick(&qp->sq);
+	sroce_wq_kick(&qp->rq);
 }
 
 /* Addresses that datagrams not sent, or posted and not even fetched, hold. */
@@ -88,7 +88,7 @@ static void release_wqes(struct sroce_qp *qp)
 		struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, index);
 
 		if (wqe->ud.ah)
-			sroce_address_put(wqe->ud.ah);
+			sroce_av_put(wqe->ud.ah);
 	}
 }
 
@@ -96,19 +96,19 @@ static void release_wqes(struct sroce_qp *qp)
  * Completions that the consumer was not told of: it may share the CQ with other
  * QPs, and the CQ is not armed any more.
  */
-static void wake_consumer(struct sroce_half *half, struct sroce_cq *cq)
+static void wake_consumer(struct sroce_wq *wq, struct sroce_cq *cq)
 {
-	if (half->wake && cq->ibcq.comp_handler)
+	if (wq->wake && cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
-	half->wake = false;
+	wq->wake = false;
 }
 
-static void stop_halves(struct sroce_qp *qp)
+static void stop_wqs(struct sroce_qp *qp)
 {
-	hrtimer_cancel(&qp->send.timer);
-	hrtimer_cancel(&qp->recv.timer);
-	tasklet_kill(&qp->send.tasklet);
-	tasklet_kill(&qp->recv.tasklet);
+	hrtimer_cancel(&qp->sq.timer);
+	hrtimer_cancel(&qp->rq.timer);
+	tasklet_kill(&qp->sq.tasklet);
+	tasklet_kill(&qp->rq.tasklet);
 }
 
 /**
@@ -120,31 +120,31 @@ static void stop_halves(struct sroce_qp *qp)
  */
 void sroce_qp_quiesce(struct sroce_qp *qp)
 {
-	lock_halves(qp);
-	qp->send.dying = true;
-	qp->recv.dying = true;
-	unlock_halves(qp);
+	lock_wqs(qp);
+	qp->sq.dying = true;
+	qp->rq.dying = true;
+	unlock_wqs(qp);
 
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->ref->released);
 	/* One may have started another before it could know. */
-	stop_halves(qp);
-	stop_halves(qp);
+	stop_wqs(qp);
+	stop_wqs(qp);
 
-	wake_consumer(&qp->send, qp->send_cq);
-	wake_consumer(&qp->recv, qp->recv_cq);
+	wake_consumer(&qp->sq, qp->send_cq);
+	wake_consumer(&qp->rq, qp->recv_cq);
 	release_wqes(qp);
-	sroce_ride_stop(qp);
-	__skb_queue_purge(&qp->send.out);
-	__skb_queue_purge(&qp->recv.out);
-	sroce_reorder_drop(&qp->resp);
-	sroce_hold_trim(qp);
-	kfree(qp->hold);
-	qp->hold = NULL;
-	dst_release(qp->send.dst);
-	dst_release(qp->recv.dst);
-	qp->send.dst = NULL;
-	qp->recv.dst = NULL;
+	sroce_ack_delay_cancel(qp);
+	__skb_queue_purge(&qp->sq.out);
+	__skb_queue_purge(&qp->rq.out);
+	sroce_reorder_clear(&qp->resp);
+	sroce_reorder_queue_sync(qp);
+	kfree(qp->reorder_queue);
+	qp->reorder_queue = NULL;
+	dst_release(qp->sq.dst);
+	dst_release(qp->rq.dst);
+	qp->sq.dst = NULL;
+	qp->rq.dst = NULL;
 	sroce_qp_ref_put(qp->ref);
 	qp->ref = NULL;
 }
@@ -155,25 +155,25 @@ static void enter_error(struct sroce_qp *qp)
 	WRITE_ONCE(qp->state, IB_QPS_ERR);
 	sroce_requester_set_state(&qp->req, SROCE_SQ_ERROR);
 	sroce_responder_set_state(&qp->resp, SROCE_RQ_ERROR);
-	sroce_hold_trim(qp);
+	sroce_reorder_queue_sync(qp);
 }
 
 /**
  * sroce_qp_follow_error() - a half has failed, and the QP goes with it
  * @qp: the QP
- * @side: the half
+ * @type: the half
  *
  * It goes to ERR, and everything is flushed; but a datagram QP whose send queue failed goes to
  * SQE, and goes on receiving (IBTA 10.3.1). If the cause is not there any more, the QP has been
  * reset since the half's lock was dropped, and stays as it is.
  */
-void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_side side)
+void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
 {
 	bool overflowed = READ_ONCE(qp->send_cq->overflowed) || READ_ONCE(qp->recv_cq->overflowed);
-	bool to_sqe = qp->service == SROCE_SERVICE_UD && side == SROCE_SEND_SIDE && !overflowed;
+	bool to_sqe = qp->service == SROCE_SERVICE_UD && type == SROCE_SQ && !overflowed;
 	bool enters = false;
 
-	lock_halves(qp);
+	lock_wqs(qp);
 	if (qp->state == IB_QPS_RESET || qp->state == IB_QPS_ERR) {
 		/* Nothing to follow any more. */
 	} else if (to_sqe) {
@@ -185,18 +185,18 @@ void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_side side)
 		enter_error(qp);
 		enters = true;
 	}
-	unlock_halves(qp);
+	unlock_wqs(qp);
 	if (enters)
-		kick_halves(qp);
+		kick_wqs(qp);
 }
 
 /* A wakeup that is due stays due: the completions are still in the CQ. */
-static void reset_half(struct sroce_half *half)
+static void reset_wq(struct sroce_wq *wq)
 {
-	half->failed = false;
-	half->events = 0;
-	half->calm_ns = 0;
-	half->patience_ns = 0;
+	wq->failed = false;
+	wq->events = 0;
+	wq->timer_defer_ns = 0;
+	wq->rearm_after_ns = 0;
 }
 
 /* Both locks are held; posters are kept away by their own. */
@@ -204,7 +204,7 @@ static void enter_reset(struct sroce_qp *qp)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&qp->post_lock, flags);
+	spin_lock_irqsave(&qp->sq_post_lock, flags);
 	release_wqes(qp);
 	sroce_requester_reset(&qp->req);
 	qp->sq_posted = 0;
@@ -212,18 +212,18 @@ static void enter_reset(struct sroce_qp *qp)
 	if (qp->sq_ring.memory)
 		sroce_ring_reset(&qp->sq_ring);
 	/* The ring's words are cleared with it: no promise is under way any more. */
-	qp->watch = (struct sroce_watch) { .offered = qp->watch.offered };
+	qp->db = (struct sroce_db_suppress) { .supported = qp->db.supported };
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	spin_unlock_irqrestore(&qp->post_lock, flags);
+	spin_unlock_irqrestore(&qp->sq_post_lock, flags);
 
-	spin_lock_irqsave(&qp->rq_lock, flags);
+	spin_lock_irqsave(&qp->rq_post_lock, flags);
 	sroce_responder_reset(&qp->resp);
 	sroce_ring_reset(&qp->rq_ring);
-	spin_unlock_irqrestore(&qp->rq_lock, flags);
-	sroce_hold_trim(qp);
+	spin_unlock_irqrestore(&qp->rq_post_lock, flags);
+	sroce_reorder_queue_sync(qp);
 	qp->sq_draining_notify = false;
-	reset_half(&qp->send);
-	reset_half(&qp->recv);
+	reset_wq(&qp->sq);
+	reset_wq(&qp->rq);
 }
 
 /* What stays the same whatever the attributes say; both locks are held. */
@@ -237,7 +237,7 @@ static void apply_constants(struct sroce_qp *qp)
 	req->window_packets = WINDOW_PACKETS;
 	req->adaptive = true;
 	resp->pkey = SROCE_PKEY_DEFAULT;
-	resp->hold_packets = SROCE_PSN_MAP_SPAN;
+	resp->reorder_packets = SROCE_PSN_MAP_SPAN;
 	/* Both ends agree on it when they begin to talk. */
 	if (qp->state < IB_QPS_RTR) {
 		req->selective = READ_ONCE(qp->dev->selective);
@@ -267,7 +267,7 @@ static void apply_responder_attr(struct sroce_qp *qp, const struct ib_qp_attr *a
 		resp->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
 	if (mask & IB_QP_MIN_RNR_TIMER) {
 		resp->min_rnr_timer = attr->min_rnr_timer;
-		resp->starve_ns = min(sroce_rnr_wait_ns(attr->min_rnr_timer), STARVE_NS);
+		resp->rnr_delay_ns = min(sroce_rnr_wait_ns(attr->min_rnr_timer), RNR_DELAY_NS);
 	}
 	if (mask & IB_QP_RQ_PSN)
 		sroce_responder_start_psn(&qp->resp, attr->rq_psn);
@@ -369,7 +369,7 @@ int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_st
 {
 	int err = 0;
 
-	lock_halves(qp);
+	lock_wqs(qp);
 	if (qp->state != from) {
 		err = -EINVAL;
 	} else if (to == IB_QPS_RESET) {
@@ -385,8 +385,8 @@ int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_st
 		apply_drain_notify(qp, to, attr, mask);
 		enter_state(qp, to);
 	}
-	unlock_halves(qp);
+	unlock_wqs(qp);
 	if (!err)
-		kick_halves(qp);
+		kick_wqs(qp);
 	return err;
 }

@@ -17,13 +17,13 @@
 #define PKEY_BASE	0x7fff
 #define FEW_PACKETS	4
 
-static void drop(const struct sroce_rx *rx, enum sroce_counter why)
+static void count_drop(const struct sroce_rx *rx, enum sroce_counter why)
 {
 	sroce_count(rx->ep->counters, why);
 	trace_sroce_drop(rx->ep->netdev->ifindex, rx->pkt.dest_qpn, why);
 }
 
-static enum sroce_counter drop_counter(enum sroce_drop_reason reason)
+static enum sroce_counter plan_drop_counter(enum sroce_drop_reason reason)
 {
 	switch (reason) {
 	case SROCE_DROP_OPCODE:
@@ -56,23 +56,23 @@ static bool pkeys_match(u16 a, u16 b)
 }
 
 /**
- * sroce_half_hears() - does a packet come from where the half expects packets?
+ * sroce_wq_path_matches() - does a packet come from where the half expects packets?
  * @qp: the QP
- * @half: the half, its lock held
+ * @wq: the wq, its lock held
  * @rx: the packet
  *
  * Return: whether it does: from its peer; any address of ours will do for datagrams.
  */
-bool sroce_half_hears(const struct sroce_qp *qp, const struct sroce_half *half,
-		      const struct sroce_rx *rx)
+bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,
+			   const struct sroce_rx *rx)
 {
 	if (qp->service == SROCE_SERVICE_UD)
 		return true;
-	return ipv6_addr_equal(&half->path.daddr, &rx->saddr) &&
-	       ipv6_addr_equal(&half->path.saddr, &rx->daddr);
+	return ipv6_addr_equal(&wq->path.daddr, &rx->saddr) &&
+	       ipv6_addr_equal(&wq->path.saddr, &rx->daddr);
 }
 
-static void count_response(const struct sroce_rx *rx, const struct sroce_ack_plan *plan)
+static void count_ack_plan(const struct sroce_rx *rx, const struct sroce_ack_plan *plan)
 {
 	struct sroce_counters __percpu *counters = rx->ep->counters;
 
@@ -98,17 +98,17 @@ static bool places_response(const struct sroce_ack_plan *plan)
 }
 
 /* Merged packets that will not be copied are checked here; returns whether all are still there. */
-static bool are_right(struct sroce_rx *rx, u32 copied_bytes)
+static bool verify_coalesced(struct sroce_rx *rx, u32 copied_bytes)
 {
-	return rx->pkt.count == 1 || rx->was_held || copied_bytes == rx->pkt.payload_bytes ||
+	return rx->pkt.count == 1 || rx->was_queued || copied_bytes == rx->pkt.payload_bytes ||
 	       sroce_rx_verify(rx);
 }
 
 /* The send lock is held. Plans are made again when packets turn out to be wrong. */
-static void take_response(struct sroce_qp *qp, struct sroce_rx *rx)
+static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 {
-	struct sroce_ack_plan plan SROCE_FILLED_IN;
-	u8 sack[SROCE_SACK_MAX_BYTES] SROCE_FILLED_IN;
+	struct sroce_ack_plan plan __sroce_uninit;
+	u8 sack[SROCE_SACK_MAX_BYTES] __sroce_uninit;
 	enum sroce_mem_status status = SROCE_MEM_OK;
 	u32 count = rx->pkt.count;
 
@@ -119,31 +119,31 @@ static void take_response(struct sroce_qp *qp, struct sroce_rx *rx)
 		rx->pkt.sack = sack;
 	}
 	plan_response(qp, rx, &plan);
-	if (!are_right(rx, places_response(&plan) ? plan.place_bytes : 0))
+	if (!verify_coalesced(rx, places_response(&plan) ? plan.place_bytes : 0))
 		plan_response(qp, rx, &plan);
 	if (plan.action == SROCE_ACK_DROP) {
-		drop(rx, drop_counter(plan.reason));
+		count_drop(rx, plan_drop_counter(plan.reason));
 		return;
 	}
 	if (places_response(&plan)) {
-		status = sroce_place_response(qp, rx, &plan);
+		status = sroce_rx_copy_response(qp, rx, &plan);
 		if (rx->pkt.count != count)
 			plan_response(qp, rx, &plan);
 	}
-	count_response(rx, &plan);
+	count_ack_plan(rx, &plan);
 	sroce_completer_commit(&qp->req, &plan, status, rx->now_ns);
-	sroce_trace_decisions(qp, &qp->req.cc, SROCE_SEND_SIDE);
+	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
 }
 
-static void execute(struct sroce_qp *qp, struct sroce_rx *rx,
-		    const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
+static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
+			    const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
 {
 	struct sroce_memory *mem = &qp->dev->memory;
 	const struct ib_pd *pd = qp->ibqp.pd;
 
 	switch (plan->verdict) {
 	case SROCE_RECV_PLACE:
-		result->status = sroce_place_request(qp, rx, plan);
+		result->status = sroce_rx_copy_request(qp, rx, plan);
 		if (plan->invalidate && result->status == SROCE_MEM_OK)
 			result->invalidated = sroce_memory_invalidate(mem, pd, plan->inv_rkey,
 								      true);
@@ -172,7 +172,7 @@ static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	switch (plan->verdict) {
 	case SROCE_RECV_ACK_AGAIN:
 	case SROCE_RECV_REPLAY:
-		sroce_ride_missed(qp);
+		sroce_ack_delay_suspend(qp);
 		sroce_count(counters, SROCE_CTR_DUPLICATE_REQUEST);
 		break;
 	case SROCE_RECV_NAK:
@@ -181,8 +181,8 @@ static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQ_REQUEST);
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQUENCE);
 		break;
-	case SROCE_RECV_HOLD:
-		if (plan->starves)
+	case SROCE_RECV_QUEUE:
+		if (plan->waits_rwqe)
 			break;
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQ_REQUEST);
 		sroce_count(counters, SROCE_CTR_OUT_OF_SEQUENCE);
@@ -205,21 +205,21 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 {
 	struct sroce_responder *resp = &qp->resp;
 
-	if (sroce_responder_wants_wqe(resp, &rx->pkt) && sroce_recv_wqe_fetch(qp))
-		sroce_responder_hold_wqe(resp);
+	if (sroce_responder_wants_wqe(resp, &rx->pkt) && sroce_recv_queue_fetch(qp))
+		sroce_responder_take_wqe(resp);
 	if (qp->service == SROCE_SERVICE_UD)
-		sroce_datagram_plan(resp, &rx->pkt, plan);
+		sroce_ud_plan(resp, &rx->pkt, plan);
 	else
 		sroce_responder_plan(resp, &rx->pkt, plan);
 	trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 }
 
-static void keep(struct sroce_qp *qp, struct sroce_rx *rx,
-		 const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
+static void queue_out_of_order(struct sroce_qp *qp, struct sroce_rx *rx,
+			       const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
 {
-	if (plan->verdict != SROCE_RECV_HOLD || plan->kept || sroce_hold_keep(qp, rx))
+	if (plan->verdict != SROCE_RECV_QUEUE || plan->queued || sroce_reorder_queue_add(qp, rx))
 		return;
-	drop(rx, SROCE_CTR_DROP_NOT_HELD);
+	count_drop(rx, SROCE_CTR_DROP_REORDER_FULL);
 	result->status = SROCE_MEM_BAD_LOCAL;
 }
 
@@ -227,80 +227,80 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 			   struct sroce_recv_plan *plan)
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
-	struct sroce_completion wc SROCE_FILLED_IN;
+	struct sroce_completion wc __sroce_uninit;
 	u32 count = rx->pkt.count;
 
-	execute(qp, rx, plan, &result);
+	execute_request(qp, rx, plan, &result);
 	if (rx->pkt.count != count)
 		plan_request(qp, rx, plan);
-	keep(qp, rx, plan, &result);
+	queue_out_of_order(qp, rx, plan, &result);
 	if (qp->service == SROCE_SERVICE_UD)
-		sroce_datagram_commit(&qp->resp, &rx->pkt, plan, &result);
+		sroce_ud_commit(&qp->resp, &rx->pkt, plan, &result);
 	else
 		sroce_responder_commit(&qp->resp, &rx->pkt, plan, &result, rx->now_ns);
 	if (sroce_responder_next_completion(&qp->resp, &wc)) {
 		sroce_count(rx->ep->counters, SROCE_CTR_RDMA_RECV);
-		sroce_half_complete(qp, &qp->recv, &wc, rx);
+		sroce_wq_complete(qp, &qp->rq, &wc, rx);
 	}
-	if (rx->was_held)
-		sroce_hold_shed(qp, psn_add(rx->pkt.psn, 1), rx->pkt.count - 1);
-	sroce_hold_trim(qp);
+	if (rx->was_queued)
+		sroce_reorder_queue_drop_range(qp, psn_add(rx->pkt.psn, 1), rx->pkt.count - 1);
+	sroce_reorder_queue_sync(qp);
 }
 
 /* The receive lock is held. Plans are made again when packets turn out to be wrong. */
-static void take_request(struct sroce_qp *qp, struct sroce_rx *rx)
+static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 {
-	struct sroce_recv_plan plan SROCE_FILLED_IN;
+	struct sroce_recv_plan plan __sroce_uninit;
 
 	plan_request(qp, rx, &plan);
-	if (!are_right(rx, plan.verdict == SROCE_RECV_PLACE ? plan.place_bytes : 0))
+	if (!verify_coalesced(rx, plan.verdict == SROCE_RECV_PLACE ? plan.place_bytes : 0))
 		plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
-		drop(rx, drop_counter(plan.reason));
+		count_drop(rx, plan_drop_counter(plan.reason));
 	count_request(qp, rx, &plan);
 	commit_request(qp, rx, &plan);
 }
 
 /* Unless its skb is kept. BH are off. */
-static void release(struct sroce_rx *rx)
+static void free_rx_skb(struct sroce_rx *rx)
 {
 	if (rx->skb)
 		napi_consume_skb(rx->skb, 1);
 }
 
 /**
- * sroce_receive_held() - packets whose turn has come after all
+ * sroce_receive_queued() - packets whose turn has come after all
  * @qp: the QP, its receive lock held
  * @now_ns: monotonic time
  * @budget: how many; taken from
  */
-void sroce_receive_held(struct sroce_qp *qp, u64 now_ns, u32 *budget)
+void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
 	struct sroce_rx rx;
 	u32 psn, behind;
 
-	while (*budget && sroce_responder_next_held(&qp->resp, &psn)) {
-		if (!sroce_hold_take(qp, psn, now_ns, &rx))
+	while (*budget && sroce_responder_next_queued(&qp->resp, &psn)) {
+		if (!sroce_reorder_queue_pop(qp, psn, now_ns, &rx))
 			return;
-		behind = sroce_responder_held_behind(&qp->resp, &rx.pkt);
-		sroce_hold_merge(qp->hold, &rx, min(behind, *budget - 1));
-		take_request(qp, &rx);
-		release(&rx);
+		behind = sroce_responder_queued_behind(&qp->resp, &rx.pkt);
+		sroce_reorder_queue_coalesce(qp->reorder_queue, &rx, min(behind, *budget - 1));
+		handle_request(qp, &rx);
+		free_rx_skb(&rx);
 		*budget -= rx.pkt.count;
 	}
 }
 
 /* Returns whether the packet may be for this QP, as far as can be told without its locks. */
-static bool is_acceptable(const struct sroce_qp *qp, struct sroce_rx *rx)
+static bool check_packet(const struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	bool is_cnp = rx->pkt.info->flags & SROCE_OPF_CNP;
 
 	if (sroce_opcode_service(rx->pkt.opcode) != qp->service && !is_cnp)
-		drop(rx, SROCE_CTR_DROP_SERVICE);
+		count_drop(rx, SROCE_CTR_DROP_SERVICE);
 	else if (!pkeys_match(rx->pkt.pkey, SROCE_PKEY_DEFAULT))
-		drop(rx, SROCE_CTR_DROP_PKEY);
+		count_drop(rx, SROCE_CTR_DROP_PKEY);
 	else if (!sroce_icrc_ok(rx))
-		drop(rx, SROCE_CTR_RX_ICRC_ENCAPSULATED);
+		count_drop(rx, SROCE_CTR_RX_ICRC_ENCAPSULATED);
 	else
 		return true;
 	return false;
@@ -309,45 +309,45 @@ static bool is_acceptable(const struct sroce_qp *qp, struct sroce_rx *rx)
 /**
  * struct receiver - whom the packets of an skb are for
  * @qp: the QP of the last packet, held; or NULL
- * @half: the half of it that is locked, and will be run; or NULL
+ * @wq: the half of it that is locked, and will be run; or NULL
  * @hears: whether it hears the skb's sender
  * @marked: @qp has been told that the skb says "congestion experienced"
  */
 struct receiver {
 	struct sroce_qp *qp;
-	struct sroce_half *half;
+	struct sroce_wq *wq;
 	bool	hears;
 	bool	marked;
 };
 
 /* The half has been given its packets: what follows from them. */
-static void run_half(struct receiver *to, const struct sroce_rx *rx)
+static void run_locked_wq(struct receiver *to, const struct sroce_rx *rx)
 {
-	if (!to->half)
+	if (!to->wq)
 		return;
-	/* lock_half() has locked it, which sparse cannot follow. */
-	__acquire(&to->half->lock);
+	/* switch_wq() has locked it, which sparse cannot follow. */
+	__acquire(&to->wq->lock);
 	/* Of a long skb, the first packets have come some time ago. */
 	if (rx->packets <= FEW_PACKETS)
-		to->half->now_ns = rx->now_ns;
-	sroce_half_run(to->qp, to->half, true);
-	to->half = NULL;
+		to->wq->now_ns = rx->now_ns;
+	sroce_wq_run(to->qp, to->wq, true);
+	to->wq = NULL;
 }
 
-static void lock_half(struct receiver *to, struct sroce_half *half, const struct sroce_rx *rx)
+static void switch_wq(struct receiver *to, struct sroce_wq *wq, const struct sroce_rx *rx)
 {
-	if (to->half == half)
+	if (to->wq == wq)
 		return;
-	run_half(to, rx);
-	spin_lock_bh(&half->lock);
-	__release(&half->lock);
-	to->half = half;
-	to->hears = sroce_half_hears(to->qp, half, rx);
+	run_locked_wq(to, rx);
+	spin_lock_bh(&wq->lock);
+	__release(&wq->lock);
+	to->wq = wq;
+	to->hears = sroce_wq_path_matches(to->qp, wq, rx);
 }
 
-static void let_go(struct receiver *to, const struct sroce_rx *rx)
+static void release_qp(struct receiver *to, const struct sroce_rx *rx)
 {
-	run_half(to, rx);
+	run_locked_wq(to, rx);
 	if (to->qp)
 		sroce_qp_put(to->qp);
 	to->qp = NULL;
@@ -358,46 +358,46 @@ static bool find_qp(struct receiver *to, struct sroce_rx *rx)
 {
 	if (to->qp && to->qp->ibqp.qp_num == rx->pkt.dest_qpn)
 		return true;
-	let_go(to, rx);
+	release_qp(to, rx);
 	to->qp = sroce_qp_get(rx->ep, rx->pkt.dest_qpn);
 	to->marked = false;
 	return to->qp;
 }
 
 /* Congestion is told of once for an skb, and by no packet that a half does not hear. */
-static void notify(struct receiver *to, struct sroce_rx *rx)
+static void note_ecn(struct receiver *to, struct sroce_rx *rx)
 {
 	if (!rx->ecn_ce || to->marked)
 		return;
-	run_half(to, rx);
-	sroce_notify_marked(to->qp, rx);
+	run_locked_wq(to, rx);
+	sroce_cnp_marked(to->qp, rx);
 	to->marked = true;
 }
 
-static void receive(struct receiver *to, struct sroce_rx *rx)
+static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)
 {
 	u32 flags = rx->pkt.info->flags;
 	struct sroce_qp *qp = to->qp;
 	bool responds = flags & SROCE_OPF_RESPONSE;
-	u32 alike = sroce_rx_alike(rx);
+	u32 alike = sroce_rx_equal_sized(rx);
 
 	if (flags & SROCE_OPF_CNP) {
-		run_half(to, rx);
-		sroce_notify_cnp(qp, rx);
+		run_locked_wq(to, rx);
+		sroce_cnp_received(qp, rx);
 		return;
 	}
-	notify(to, rx);
-	lock_half(to, responds ? &qp->send : &qp->recv, rx);
+	note_ecn(to, rx);
+	switch_wq(to, responds ? &qp->sq : &qp->rq, rx);
 	if (!to->hears) {
-		drop(rx, SROCE_CTR_DROP_ADDRESS);
+		count_drop(rx, SROCE_CTR_DROP_ADDRESS);
 	} else if (responds) {
-		if (alike > 1 && sroce_completer_merges(&qp->req, &rx->pkt, alike))
-			sroce_rx_merge(rx);
-		take_response(qp, rx);
+		if (alike > 1 && sroce_completer_can_coalesce(&qp->req, &rx->pkt, alike))
+			sroce_rx_coalesce(rx);
+		handle_response(qp, rx);
 	} else {
-		if (alike > 1 && sroce_responder_merges(&qp->resp, &rx->pkt))
-			sroce_rx_merge(rx);
-		take_request(qp, rx);
+		if (alike > 1 && sroce_responder_can_coalesce(&qp->resp, &rx->pkt))
+			sroce_rx_coalesce(rx);
+		handle_request(qp, rx);
 	}
 }
 
@@ -415,10 +415,10 @@ void sroce_receive(struct sroce_rx *rx)
 
 	while (rx->skb && sroce_rx_next(rx)) {
 		if (!find_qp(&to, rx))
-			drop(rx, SROCE_CTR_DROP_NO_QP);
-		else if (is_acceptable(to.qp, rx))
-			receive(&to, rx);
+			count_drop(rx, SROCE_CTR_DROP_NO_QP);
+		else if (check_packet(to.qp, rx))
+			dispatch_packet(&to, rx);
 	}
-	let_go(&to, rx);
-	release(rx);
+	release_qp(&to, rx);
+	free_rx_skb(rx);
 }

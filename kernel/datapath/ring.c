@@ -25,19 +25,19 @@
 #define MIN_ELEMENT_SHIFT	6
 
 /* How many elements there can be: in the layout of rxe one less than slots. */
-static u32 capacity(const struct sroce_ring *ring)
+static u32 ring_capacity(const struct sroce_ring *ring)
 {
 	return ring->wrap == ring->mask ? ring->mask : ring->mask + 1;
 }
 
-static u32 distance(const struct sroce_ring *ring, u32 from, u32 to)
+static u32 ring_distance(const struct sroce_ring *ring, u32 from, u32 to)
 {
 	u32 count = (to - from) & ring->wrap;
 
-	return count <= capacity(ring) ? count : 0;
+	return count <= ring_capacity(ring) ? count : 0;
 }
 
-static u32 advanced(const struct sroce_ring *ring, u32 index, u32 count)
+static u32 ring_index_add(const struct sroce_ring *ring, u32 index, u32 count)
 {
 	return (index + count) & ring->wrap;
 }
@@ -108,8 +108,8 @@ int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes)
 	return 0;
 }
 
-static void place(struct sroce_ring *ring, struct sroce_ring_memory *memory, u32 head_at,
-		  size_t elements_at, u32 slots, u32 stride)
+static void place_ring(struct sroce_ring *ring, struct sroce_ring_memory *memory, u32 head_at,
+		       size_t elements_at, u32 slots, u32 stride)
 {
 	*ring = (struct sroce_ring) {
 		.memory = memory,
@@ -149,8 +149,8 @@ int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
 	if (!memory)
 		return -ENOMEM;
 	kref_get(&memory->refs);
-	place(sq, memory, 0, sq_at, sq_slots, sq_stride);
-	place(rq, memory, sizeof(struct sroce_queue_head), rq_at, rq_slots, rq_stride);
+	place_ring(sq, memory, 0, sq_at, sq_slots, sq_stride);
+	place_ring(rq, memory, sizeof(struct sroce_queue_head), rq_at, rq_slots, rq_stride);
 	return 0;
 }
 
@@ -192,8 +192,8 @@ void sroce_ring_reset(struct sroce_ring *ring)
 	WRITE_ONCE(*ring->consumer, 0);
 	if (!ring->head)
 		return;
-	sroce_ring_show_fetched(ring);
-	sroce_ring_show_watched(ring, false);
+	sroce_ring_publish_fetched(ring);
+	sroce_ring_set_no_doorbell(ring, false);
 }
 
 /**
@@ -209,7 +209,7 @@ u32 sroce_ring_pending(const struct sroce_ring *ring)
 	/* Pairs with the producer's release: the elements are there. */
 	u32 producer = smp_load_acquire(ring->producer);
 
-	return distance(ring, ring->cursor, producer);
+	return ring_distance(ring, ring->cursor, producer);
 }
 
 /**
@@ -233,7 +233,7 @@ const void *sroce_ring_peek(const struct sroce_ring *ring)
  */
 void sroce_ring_fetched(struct sroce_ring *ring)
 {
-	ring->cursor = advanced(ring, ring->cursor, 1);
+	ring->cursor = ring_index_add(ring, ring->cursor, 1);
 }
 
 /**
@@ -243,28 +243,28 @@ void sroce_ring_fetched(struct sroce_ring *ring)
  */
 void sroce_ring_release(struct sroce_ring *ring, u32 count)
 {
-	ring->released = advanced(ring, ring->released, count);
+	ring->released = ring_index_add(ring, ring->released, count);
 	/* Our reads of the elements come before the producer's reuse. */
 	smp_store_release(ring->consumer, ring->released);
 }
 
 /**
- * sroce_ring_show_fetched() - tell the process how far the ring has been fetched
+ * sroce_ring_publish_fetched() - tell the process how far the ring has been fetched
  * @ring: SQ, native
  */
-void sroce_ring_show_fetched(struct sroce_ring *ring)
+void sroce_ring_publish_fetched(struct sroce_ring *ring)
 {
 	WRITE_ONCE(ring->head->fetched, ring->cursor);
 }
 
 /**
- * sroce_ring_show_watched() - tell the process whether it may do without the doorbell
+ * sroce_ring_set_no_doorbell() - tell the process whether it may do without the doorbell
  * @ring: SQ, native
- * @watched: whether the kernel will look at the ring again without one
+ * @no_doorbell: whether the kernel will look at the ring again without one
  */
-void sroce_ring_show_watched(struct sroce_ring *ring, bool watched)
+void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell)
 {
-	WRITE_ONCE(ring->head->watched, watched);
+	WRITE_ONCE(ring->head->no_doorbell, no_doorbell);
 }
 
 /**
@@ -278,7 +278,7 @@ u32 sroce_ring_unread(const struct sroce_ring *ring)
 	/* Pairs with the consumer's release: it has read what we overwrite. */
 	u32 consumer = smp_load_acquire(ring->consumer);
 
-	return distance(ring, consumer, ring->cursor);
+	return ring_distance(ring, consumer, ring->cursor);
 }
 
 /**
@@ -298,7 +298,7 @@ void *sroce_ring_slot(const struct sroce_ring *ring)
  */
 void sroce_ring_publish(struct sroce_ring *ring)
 {
-	ring->cursor = advanced(ring, ring->cursor, 1);
+	ring->cursor = ring_index_add(ring, ring->cursor, 1);
 	/* The entry is written before it can be seen. */
 	smp_store_release(ring->producer, ring->cursor);
 }
@@ -317,5 +317,5 @@ u32 sroce_ring_available(const struct sroce_ring *ring)
 	/* and of whoever consumes. */
 	u32 consumer = smp_load_acquire(ring->consumer);
 
-	return distance(ring, consumer, producer);
+	return ring_distance(ring, consumer, producer);
 }

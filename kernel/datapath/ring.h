@@ -83,8 +83,8 @@ u32 sroce_ring_pending(const struct sroce_ring *ring);
 const void *sroce_ring_peek(const struct sroce_ring *ring);
 void sroce_ring_fetched(struct sroce_ring *ring);	/* cursor moves, slot not yet free */
 void sroce_ring_release(struct sroce_ring *ring, u32 count);
-void sroce_ring_show_fetched(struct sroce_ring *ring);	/* native mode, as is */
-void sroce_ring_show_watched(struct sroce_ring *ring, bool watched);
+void sroce_ring_publish_fetched(struct sroce_ring *ring);	/* native mode, as is */
+void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell);
 
 /* A ring the kernel produces (CQ): the peer is the consumer. */
 u32 sroce_ring_unread(const struct sroce_ring *ring);

@@ -21,33 +21,33 @@
 /* Packets planned and built at a time. */
 #define BURST_PACKETS	64
 /* On a short path answers would be missed, and the timer fire, all the time: not earlier. */
-#define PATIENCE_NS	(250 * NSEC_PER_USEC)
+#define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)
 
-static enum sroce_mem_status copy_payload(struct sroce_burst *burst,
-					  const struct sroce_send_wqe *wqe, u32 offset,
-					  struct sroce_crc_sink *sink, u32 bytes)
+static enum sroce_mem_status gather_payload(struct sroce_tx *tx,
+					    const struct sroce_send_wqe *wqe, u32 offset,
+					    struct sroce_crc_writer *writer, u32 bytes)
 {
 	if (wqe->flags & SROCE_SEND_INLINE) {
-		sroce_sink_put(sink, wqe->inline_data + offset, bytes);
+		sroce_crc_write(writer, wqe->inline_data + offset, bytes);
 		return SROCE_MEM_OK;
 	}
-	return sroce_memory_gather(&burst->lease, wqe->sge, wqe->num_sge, offset, sink, bytes);
+	return sroce_memory_gather(&tx->mr_ref, wqe->sge, wqe->num_sge, offset, writer, bytes);
 }
 
-static const struct sroce_path *path_of(const struct sroce_qp *qp,
-					const struct sroce_send_wqe *wqe)
+static const struct sroce_path *wqe_path(const struct sroce_qp *qp,
+					 const struct sroce_send_wqe *wqe)
 {
-	const struct sroce_address *address = wqe->ud.ah;
+	const struct sroce_av *address = wqe->ud.ah;
 
-	return qp->service == SROCE_SERVICE_UD ? &address->path : &qp->send.path;
+	return qp->service == SROCE_SERVICE_UD ? &address->path : &qp->sq.path;
 }
 
 /* How many packets as large as the one numbered @i follow it at once, about, with it. */
-static u32 expected_packets(const struct sroce_qp *qp, const struct sroce_send_plan *plan, u32 i,
-			    const struct sroce_packet *pkt)
+static u32 expected_requests(const struct sroce_qp *qp, const struct sroce_send_plan *plan, u32 i,
+			     const struct sroce_packet *pkt)
 {
 	/* What was lost travels alone: what lost it, lost all that it travelled with. */
-	if (plan->repair || (plan->retransmit && qp->req.timeout_shift))
+	if (plan->fills_hole || (plan->retransmit && qp->req.timeout_shift))
 		return 1;
 	/* Requests of one packet are often all alike: if the next one is, so may the others be. */
 	if (pkt->info->flags & SROCE_OPF_LAST) {
@@ -61,97 +61,99 @@ static u32 expected_packets(const struct sroce_qp *qp, const struct sroce_send_p
 }
 
 /* Returns 0, also for a packet that is lost at once; -EFAULT for a bad local buffer; -ENOMEM. */
-static int build_packet(struct sroce_burst *burst, const struct sroce_send_plan *plan, u32 i,
-			struct sroce_packet *pkt)
+static int build_request_packet(struct sroce_tx *tx, const struct sroce_send_plan *plan, u32 i,
+				struct sroce_packet *pkt)
 {
-	struct sroce_qp *qp = burst->qp;
+	struct sroce_qp *qp = tx->qp;
 	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
 	u32 offset = plan->offset + i * qp->req.attr.mtu_bytes;
-	struct sroce_crc_sink *sink;
+	struct sroce_crc_writer *writer;
 	int err;
 
 	if (sroce_packet_repeats(i, plan->packet_count))
 		pkt->psn = psn_add(plan->first_psn, i);
 	else
 		sroce_send_plan_packet(&qp->req, plan, i, pkt);
-	err = sroce_burst_begin(burst, path_of(qp, wqe), pkt,
-				expected_packets(qp, plan, i, pkt), &sink);
+	err = sroce_tx_begin(tx, wqe_path(qp, wqe), pkt,
+			     expected_requests(qp, plan, i, pkt), &writer);
 	if (err)
 		return err == -ENOMEM ? -ENOMEM : 0;
 	if (pkt->payload_bytes &&
-	    copy_payload(burst, wqe, offset, sink, pkt->payload_bytes) != SROCE_MEM_OK)
+	    gather_payload(tx, wqe, offset, writer, pkt->payload_bytes) != SROCE_MEM_OK)
 		return -EFAULT;
-	sroce_burst_end(burst);
+	sroce_tx_end(tx);
 	return 0;
 }
 
 /* Packets behind the one numbered @i that are like it: so many are built; or -EFAULT. */
-static int build_repetitions(struct sroce_burst *burst, const struct sroce_send_plan *plan, u32 i)
+static int build_equal_requests(struct sroce_tx *tx, const struct sroce_send_plan *plan, u32 i)
 {
-	struct sroce_qp *qp = burst->qp;
+	struct sroce_qp *qp = tx->qp;
 	u32 count = sroce_packet_repetitions(i, plan->packet_count);
 	u32 mtu_bytes = qp->req.attr.mtu_bytes;
-	struct sroce_crc_sink *sink;
+	struct sroce_crc_writer *writer;
 
 	if (!count)
 		return 0;
-	count = sroce_burst_repeat(burst, count, psn_add(plan->first_psn, i + 1), &sink);
+	count = sroce_tx_repeat_begin(tx, count, psn_add(plan->first_psn, i + 1), &writer);
 	if (!count)
 		return 0;
-	if (copy_payload(burst, sroce_requester_wqe(&qp->req, plan->index),
-			 plan->offset + (i + 1) * mtu_bytes, sink,
-			 count * mtu_bytes) != SROCE_MEM_OK)
+	if (gather_payload(tx, sroce_requester_wqe(&qp->req, plan->index),
+			   plan->offset + (i + 1) * mtu_bytes, writer,
+			   count * mtu_bytes) != SROCE_MEM_OK)
 		return -EFAULT;
-	sroce_burst_repeated(burst);
+	sroce_tx_repeat_end(tx);
 	return count;
 }
 
 /* All packets of the plan, or none. */
-static int build_burst(struct sroce_burst *burst, const struct sroce_send_plan *plan)
+static int build_requests(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 {
-	struct sroce_packet pkt SROCE_FILLED_IN;
-	struct sroce_run_mark mark;
+	struct sroce_packet pkt __sroce_uninit;
+	struct sroce_gso_mark mark;
 	bool section;
 	int err = 0;
 	u32 i;
 
-	sroce_run_mark(&burst->run, &mark);
-	section = sroce_crc_begin(plan->payload_bytes);
+	sroce_gso_mark(&tx->gso, &mark);
+	section = sroce_crc_vector_begin(plan->payload_bytes);
 	for (i = 0; i < plan->packet_count && err >= 0; i += 1 + err) {
-		err = build_packet(burst, plan, i, &pkt);
+		err = build_request_packet(tx, plan, i, &pkt);
 		if (!err)
-			err = build_repetitions(burst, plan, i);
+			err = build_equal_requests(tx, plan, i);
 	}
-	sroce_crc_end(section);
-	sroce_lease_end(&burst->lease);
+	sroce_crc_vector_end(section);
+	sroce_mr_ref_put(&tx->mr_ref);
 	if (err < 0)
-		sroce_run_rewind(&burst->run, &mark);
+		sroce_gso_rewind(&tx->gso, &mark);
 	return min(err, 0);
 }
 
 /* Returns whether the plan has been carried out. */
-static bool send_burst(struct sroce_burst *burst, const struct sroce_send_plan *plan)
+static bool send_burst(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 {
 	enum sroce_wc_status status = SROCE_WC_SUCCESS;
-	struct sroce_qp *qp = burst->qp;
-	int err = build_burst(burst, plan);
+	struct sroce_qp *qp = tx->qp;
+	int err = build_requests(tx, plan);
 
 	if (err == -ENOMEM) {
-		qp->send.retry = true;
+		qp->sq.retry = true;
 		return false;
 	}
 	if (err)
 		status = SROCE_WC_LOC_PROT_ERR;
 	if (plan->retransmit)
-		sroce_count_add(qp->dev->ep.counters, plan->repair ? SROCE_CTR_ROCE_ADP_RETRANS :
-				SROCE_CTR_COMPLETER_RETRY_ERR, plan->packet_count);
+		sroce_count_add(qp->dev->ep.counters,
+				plan->fills_hole ? SROCE_CTR_ROCE_ADP_RETRANS :
+						   SROCE_CTR_COMPLETER_RETRY_ERR,
+				plan->packet_count);
 	/* Its request was executed, and later answers have shown that one was lost. */
-	if (plan->repair && plan->payload_end && !qp->req.probe.due &&
-	    psn_before(plan->first_psn, qp->req.sel.executed_psn))
+	if (plan->fills_hole && plan->payload_end && !qp->req.probe.due &&
+	    psn_before(plan->first_psn, qp->req.sb.executed_psn))
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
-	sroce_requester_commit(&qp->req, plan, status, burst->now_ns);
-	sroce_trace_decisions(qp, &qp->req.cc, SROCE_SEND_SIDE);
-	burst->bytes += plan->payload_bytes;
+	sroce_requester_commit(&qp->req, plan, status, tx->now_ns);
+	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
+	tx->bytes += plan->payload_bytes;
 	return true;
 }
 
@@ -169,39 +171,39 @@ static enum sroce_wc_status execute_local(struct sroce_qp *qp, const struct sroc
 }
 
 /* Returns whether there was anything to do. */
-static bool step(struct sroce_burst *burst, u32 *budget)
+static bool send_next(struct sroce_tx *tx, u32 *budget)
 {
-	struct sroce_qp *qp = burst->qp;
+	struct sroce_qp *qp = tx->qp;
 	struct sroce_requester *req = &qp->req;
-	struct sroce_send_plan plan SROCE_FILLED_IN;
-	u64 depart_ns;
+	struct sroce_send_plan plan __sroce_uninit;
+	u64 edt_ns;
 	u32 packets;
 
-	packets = sroce_burst_schedule(burst, &req->cc, &depart_ns);
+	packets = sroce_tx_schedule(tx, &req->cc, &edt_ns);
 	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);
 	if (plan.action == SROCE_SEND_NOTHING)
 		return false;
 	/* What is sent again is not handed over ahead: an answer before it left is not to it. */
 	if (plan.action == SROCE_SEND_PACKETS &&
-	    (!packets || (plan.retransmit && depart_ns > burst->now_ns))) {
-		qp->send.pace_ns = depart_ns;
+	    (!packets || (plan.retransmit && edt_ns > tx->now_ns))) {
+		qp->sq.pace_ns = edt_ns;
 		return false;
 	}
 	/* After a timeout a probe, or the few packets of a retry, pass: else none is used up. */
 	if (plan.action == SROCE_SEND_PACKETS &&
-	    !(req->timeout_shift && plan.retransmit && (!plan.repair || req->probe.due)) &&
-	    sroce_half_is_throttled(qp, &qp->send, burst->run.packets))
+	    !(req->timeout_shift && plan.retransmit && (!plan.fills_hole || req->probe.due)) &&
+	    sroce_wq_is_throttled(qp, &qp->sq, tx->gso.packets))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 	*budget -= min(*budget, max(plan.packet_count, 1u));
 
 	if (plan.action == SROCE_SEND_PACKETS) {
-		sroce_burst_leave(burst, &req->cc, depart_ns);
-		return send_burst(burst, &plan);
+		sroce_tx_set_edt(tx, &req->cc, edt_ns);
+		return send_burst(tx, &plan);
 	}
 	sroce_requester_commit(req, &plan, plan.action == SROCE_SEND_LOCAL ?
 			       execute_local(qp, sroce_requester_wqe(req, plan.index)) :
-			       SROCE_WC_SUCCESS, burst->now_ns);
+			       SROCE_WC_SUCCESS, tx->now_ns);
 	return true;
 }
 
@@ -211,60 +213,60 @@ static bool step(struct sroce_burst *burst, u32 *budget)
  * drivers are lazy) do not count for longer than once. fq says that it has freed what it
  * still holds.
  */
-static bool stack_is_busy(struct sroce_qp *qp)
+static bool stack_is_draining(struct sroce_qp *qp)
 {
-	u32 queued = atomic_read(&qp->ref->gates[SROCE_SEND_SIDE].queued);
-	u32 freed = qp->send.sent - queued;
-	bool moves = freed != qp->send.freed, leaving = qp->send.leaving;
+	u32 queued = atomic_read(&qp->ref->tsq[SROCE_SQ].queued);
+	u32 freed = qp->sq.sent - queued;
+	bool moves = freed != qp->sq.freed, edt_pending = qp->sq.edt_pending;
 
-	qp->send.freed = freed;
-	qp->send.leaving = false;
-	return (queued && moves) || leaving;
+	qp->sq.freed = freed;
+	qp->sq.edt_pending = false;
+	return (queued && moves) || edt_pending;
 }
 
 static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_requester *req = &qp->req;
-	u64 timeouts = req->timeouts, probes = req->probe.asks;
+	u64 timeouts = req->timeouts, probes = req->probe.sent_count;
 
 	if (now_ns < sroce_requester_deadline(req))
 		return;
 	if (!req->rnr_waiting) {
-		if (now_ns < qp->send.patience_ns)
+		if (now_ns < qp->sq.rearm_after_ns)
 			return;
-		if (stack_is_busy(qp)) {
-			qp->send.patience_ns = now_ns + sroce_rtt_probe_ns(&req->rtt);
+		if (stack_is_draining(qp)) {
+			qp->sq.rearm_after_ns = now_ns + sroce_rtt_probe_ns(&req->rtt);
 			return;
 		}
-		qp->send.calm_ns = 0;
+		qp->sq.timer_defer_ns = 0;
 	}
 	sroce_requester_timeout(req, now_ns);
 	if (req->timeouts != timeouts)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR);
-	if (req->probe.asks != probes)
+	if (req->probe.sent_count != probes)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_ROCE_ADP_RETRANS_TO);
-	sroce_trace_decisions(qp, &req->cc, SROCE_SEND_SIDE);
+	sroce_trace_cc_events(qp, &req->cc, SROCE_SQ);
 }
 
 /* No longer than the verbs' timeout, of which 0 is none. */
-static u64 answers_wait_ns(const struct sroce_qp *qp)
+static u64 response_wait_ns(const struct sroce_qp *qp)
 {
 	u64 timeout_ns = qp->req.attr.ack_timeout_ns ?: SROCE_NEVER;
 
-	return max(min(qp->send.calm_ns, timeout_ns), PATIENCE_NS);
+	return max(min(qp->sq.timer_defer_ns, timeout_ns), RESPONSE_WAIT_NS);
 }
 
-static u64 next_deadline(struct sroce_qp *qp, u64 now_ns)
+static u64 sq_deadline(struct sroce_qp *qp, u64 now_ns)
 {
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
-	u64 wait_ns = answers_wait_ns(qp);
+	u64 wait_ns = response_wait_ns(qp);
 
-	qp->send.slack_ns = 0;
+	qp->sq.slack_ns = 0;
 	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting) {
-		deadline_ns = max3(deadline_ns, qp->send.patience_ns, now_ns + wait_ns);
-		sroce_half_be_calm(&qp->send, wait_ns);
+		deadline_ns = max3(deadline_ns, qp->sq.rearm_after_ns, now_ns + wait_ns);
+		sroce_wq_set_timer_slack(&qp->sq, wait_ns);
 	}
-	return sroce_half_exactly(&qp->send, deadline_ns, qp->send.pace_ns ?: SROCE_NEVER);
+	return sroce_wq_earliest(&qp->sq, deadline_ns, qp->sq.pace_ns ?: SROCE_NEVER);
 }
 
 static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
@@ -280,16 +282,16 @@ static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
 /* Returns whether slots have been freed. */
 static bool complete_requests(struct sroce_qp *qp, u32 *budget)
 {
-	struct sroce_completion wc SROCE_FILLED_IN;
+	struct sroce_completion wc __sroce_uninit;
 	u32 retired = qp->req.retired;
 
 	while (*budget && sroce_requester_next_completion(&qp->req, &wc)) {
 		count_error(qp, wc.status);
-		sroce_half_complete(qp, &qp->send, &wc, NULL);
+		sroce_wq_complete(qp, &qp->sq, &wc, NULL);
 		if (qp->req.state == SROCE_SQ_ERROR)
 			--*budget;
 	}
-	sroce_send_wqe_retire(qp, retired);
+	sroce_send_queue_retire(qp, retired);
 	return qp->req.retired != retired;
 }
 
@@ -297,45 +299,45 @@ static void check_state(struct sroce_qp *qp)
 {
 	if (qp->req.state == SROCE_SQ_ERROR &&
 	    (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
-		qp->send.failed = true;
+		qp->sq.failed = true;
 	if (qp->sq_draining_notify && sroce_requester_is_drained(&qp->req)) {
 		qp->sq_draining_notify = false;
-		qp->send.events |= BIT(IB_EVENT_SQ_DRAINED);
+		qp->sq.events |= BIT(IB_EVENT_SQ_DRAINED);
 	}
 }
 
-static u64 work(struct sroce_qp *qp, u32 *budget)
+static u64 sq_work(struct sroce_qp *qp, u32 *budget)
 {
-	struct sroce_burst burst SROCE_FILLED_IN;
+	struct sroce_tx tx __sroce_uninit;
 
-	sroce_burst_init(&burst, qp, &qp->send);
-	qp->send.pace_ns = 0;
-	check_timeout(qp, burst.now_ns);
-	sroce_ride_expect(&burst);
+	sroce_tx_init(&tx, qp, &qp->sq);
+	qp->sq.pace_ns = 0;
+	check_timeout(qp, tx.now_ns);
+	sroce_ack_piggyback_reserve(&tx);
 	do {
-		sroce_send_wqe_fetch(qp);
-		while (*budget && burst.bytes < SROCE_ROUND_BYTES && step(&burst, budget))
+		sroce_send_queue_fetch(qp);
+		while (*budget && tx.bytes < SROCE_ROUND_BYTES && send_next(&tx, budget))
 			;
-	} while (complete_requests(qp, budget) && *budget && burst.bytes < SROCE_ROUND_BYTES);
-	qp->send.more = burst.bytes >= SROCE_ROUND_BYTES;
-	sroce_ride_join(&burst);
+	} while (complete_requests(qp, budget) && *budget && tx.bytes < SROCE_ROUND_BYTES);
+	qp->sq.more = tx.bytes >= SROCE_ROUND_BYTES;
+	sroce_ack_piggyback(&tx);
 	check_state(qp);
-	return sroce_watch_ring(qp, next_deadline(qp, burst.now_ns));
+	return sroce_doorbell_update(qp, sq_deadline(qp, tx.now_ns));
 }
 
 /* Did the timer look after answers, and nothing else, and was none late? */
-static void note_calm(struct sroce_qp *qp)
+static void sq_timer_fired(struct sroce_qp *qp)
 {
-	struct sroce_half *half = &qp->send;
+	struct sroce_wq *wq = &qp->sq;
 
-	if (half->yielding || half->retry || half->pace_ns || qp->watch.on)
+	if (wq->yielding || wq->retry || wq->pace_ns || qp->db.active)
 		return;
-	half->now_ns = ktime_get_ns();
-	if (half->now_ns < sroce_requester_deadline(&qp->req))
-		sroce_half_note_calm(half, PATIENCE_NS);
+	wq->now_ns = ktime_get_ns();
+	if (wq->now_ns < sroce_requester_deadline(&qp->req))
+		sroce_wq_timer_idle(wq, RESPONSE_WAIT_NS);
 }
 
-const struct sroce_half_ops sroce_send_ops = {
-	.work = work,
-	.note_calm = note_calm,
+const struct sroce_wq_ops sroce_sq_ops = {
+	.work = sq_work,
+	.timer_fired = sq_timer_fired,
 };

@@ -22,10 +22,10 @@ static u32 wanted_slots(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_send_storage_grow() - make room for what a process has posted
+ * sroce_send_queue_grow() - make room for what a process has posted
  * @qp: of a process, which has rung the doorbell; may sleep
  */
-void sroce_send_storage_grow(struct sroce_qp *qp)
+void sroce_send_queue_grow(struct sroce_qp *qp)
 {
 	u32 slots = wanted_slots(qp);
 	void *storage;
@@ -35,12 +35,12 @@ void sroce_send_storage_grow(struct sroce_qp *qp)
 	storage = kvcalloc(slots, qp->req.stride, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!storage)
 		return;
-	spin_lock_bh(&qp->send.lock);
+	spin_lock_bh(&qp->sq.lock);
 	/* Another doorbell may have been faster. */
 	if (slots > qp->req.ring_mask + 1) {
 		sroce_requester_move(&qp->req, storage, slots);
 		swap(qp->sq_storage, storage);
 	}
-	spin_unlock_bh(&qp->send.lock);
+	spin_unlock_bh(&qp->sq.lock);
 	kvfree(storage);
 }

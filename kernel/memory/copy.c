@@ -2,7 +2,7 @@
 /*
  * Moving bytes between packets and regions: find the region, check the range,
  * copy piece by piece, let go of the region. A region may be held for the packets
- * of one skb (struct sroce_lease); key and region are looked up again for the next,
+ * of one skb (struct sroce_mr_ref); key and region are looked up again for the next,
  * because keys may go in between. The range is checked each time.
  *
  * Callers come from softirq or with a QP half locked; nothing here sleeps.
@@ -15,37 +15,37 @@
 #include "transport/responder.h"
 
 /* The bytes at @va of a range already checked, as far as they lie in one piece. */
-static void *piece_at(const struct sroce_region *region, u64 va, u32 bytes, u32 *run)
+static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 bytes, u32 *contiguous)
 {
 	const struct sroce_page_list *pages = &region->pages;
 	u64 offset, within;
 
 	if (region->kind == SROCE_REGION_DMA) {
-		*run = min_t(u64, bytes, PAGE_SIZE - offset_in_page(va));
+		*contiguous = min_t(u64, bytes, PAGE_SIZE - offset_in_page(va));
 		/* An address may come from a peer, where the consumer opened all memory. */
 		return virt_addr_valid((void *)(uintptr_t)va) ? (void *)(uintptr_t)va : NULL;
 	}
 	offset = va - region->range.iova + pages->first_offset;
 	within = offset & (BIT_ULL(pages->shift) - 1);
-	*run = min_t(u64, bytes, BIT_ULL(pages->shift) - within);
+	*contiguous = min_t(u64, bytes, BIT_ULL(pages->shift) - within);
 	if (WARN_ON_ONCE(offset >> pages->shift >= pages->count))
 		return NULL;
 	return pages->pieces[offset >> pages->shift] + within;
 }
 
 /* Returns whether the piece that has been written was right. */
-static bool next_piece(struct sroce_source *from)
+static bool next_segment(struct sroce_payload *from)
 {
 	from->at += from->skip_bytes;
 	from->left_bytes = from->piece_bytes;
-	if (from->piece_written && !from->piece_written(from))
+	if (from->segment_written && !from->segment_written(from))
 		return false;
 	from->pieces++;
 	return true;
 }
 
 /* Returns whether all that was written is right, as far as can be told. */
-static bool take(void *to, struct sroce_source *from, u32 bytes)
+static bool write_payload(void *to, struct sroce_payload *from, u32 bytes)
 {
 	if (!from->at) {
 		/* The packet parser has checked that they are there. */
@@ -54,90 +54,90 @@ static bool take(void *to, struct sroce_source *from, u32 bytes)
 		return true;
 	}
 	while (bytes) {
-		u32 run = min(bytes, from->left_bytes);
+		u32 contiguous = min(bytes, from->left_bytes);
 
 		if (from->pieces && !from->checked) {
-			from->sink.to = to;
-			sroce_sink_put(&from->sink, from->at, run);
+			from->writer.to = to;
+			sroce_crc_write(&from->writer, from->at, contiguous);
 		} else {
-			memcpy(to, from->at, run);
+			memcpy(to, from->at, contiguous);
 		}
-		to += run;
-		bytes -= run;
-		from->at += run;
-		from->left_bytes -= run;
-		if (!from->left_bytes && !next_piece(from))
+		to += contiguous;
+		bytes -= contiguous;
+		from->at += contiguous;
+		from->left_bytes -= contiguous;
+		if (!from->left_bytes && !next_segment(from))
 			return false;
 	}
 	return true;
 }
 
 static enum sroce_mem_status write_region(const struct sroce_region *region, u64 va,
-					  struct sroce_source *from, u32 bytes)
+					  struct sroce_payload *from, u32 bytes)
 {
-	u32 run;
+	u32 contiguous;
 
-	for (; bytes; bytes -= run, va += run) {
-		void *to = piece_at(region, va, bytes, &run);
+	for (; bytes; bytes -= contiguous, va += contiguous) {
+		void *to = region_bytes_at(region, va, bytes, &contiguous);
 
 		if (!to)
 			return SROCE_MEM_BAD_RANGE;
-		if (!take(to, from, run))
-			return SROCE_MEM_BAD_SOURCE;
+		if (!write_payload(to, from, contiguous))
+			return SROCE_MEM_BAD_PAYLOAD;
 	}
 	return SROCE_MEM_OK;
 }
 
 static enum sroce_mem_status read_region(const struct sroce_region *region, u64 va,
-					 struct sroce_crc_sink *sink, u32 bytes)
+					 struct sroce_crc_writer *writer, u32 bytes)
 {
-	u32 run;
+	u32 contiguous;
 
-	for (; bytes; bytes -= run, va += run) {
-		const void *from = piece_at(region, va, bytes, &run);
+	for (; bytes; bytes -= contiguous, va += contiguous) {
+		const void *from = region_bytes_at(region, va, bytes, &contiguous);
 
 		if (!from)
 			return SROCE_MEM_BAD_RANGE;
-		sroce_sink_put(sink, from, run);
+		sroce_crc_write(writer, from, contiguous);
 	}
 	return SROCE_MEM_OK;
 }
 
 /**
- * sroce_lease_init() - nothing is held yet
- * @lease: filled in
+ * sroce_mr_ref_init() - nothing is held yet
+ * @mr_ref: filled in
  * @mem: key table
  * @pd: protection domain of the QP
  */
-void sroce_lease_init(struct sroce_lease *lease, struct sroce_memory *mem, const void *pd)
+void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd)
 {
-	lease->mem = mem;
-	lease->pd = pd;
-	lease->region = NULL;
+	mr_ref->mem = mem;
+	mr_ref->pd = pd;
+	mr_ref->region = NULL;
 }
 
 /**
- * sroce_lease_end() - let go of the region held
- * @lease: the lease
+ * sroce_mr_ref_put() - let go of the region held
+ * @mr_ref: the mr_ref
  */
-void sroce_lease_end(struct sroce_lease *lease)
+void sroce_mr_ref_put(struct sroce_mr_ref *mr_ref)
 {
-	if (lease->region)
-		sroce_region_close(lease->region);
-	lease->region = NULL;
+	if (mr_ref->region)
+		sroce_region_close(mr_ref->region);
+	mr_ref->region = NULL;
 }
 
 /* Hold the region with this key, which does not change while it is held, and check the range. */
-static enum sroce_mem_status hold_range(struct sroce_lease *lease, u32 key, u64 va, u32 bytes,
-					u32 access)
+static enum sroce_mem_status get_range(struct sroce_mr_ref *mr_ref, u32 key, u64 va, u32 bytes,
+				       u32 access)
 {
-	if (!lease->region || lease->region->key != key) {
-		sroce_lease_end(lease);
-		lease->region = sroce_region_open(lease->mem, lease->pd, key);
-		if (!lease->region)
+	if (!mr_ref->region || mr_ref->region->key != key) {
+		sroce_mr_ref_put(mr_ref);
+		mr_ref->region = sroce_region_open(mr_ref->mem, mr_ref->pd, key);
+		if (!mr_ref->region)
 			return SROCE_MEM_BAD_KEY;
 	}
-	return sroce_access_check(&lease->region->range, va, bytes, access);
+	return sroce_access_check(&mr_ref->region->range, va, bytes, access);
 }
 
 /**
@@ -155,13 +155,13 @@ enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *p
 					 u64 va, u32 bytes, u32 access)
 {
 	enum sroce_mem_status status;
-	struct sroce_lease lease;
+	struct sroce_mr_ref mr_ref;
 
 	if (!bytes)
 		return SROCE_MEM_OK;
-	sroce_lease_init(&lease, mem, pd);
-	status = hold_range(&lease, rkey, va, bytes, access);
-	sroce_lease_end(&lease);
+	sroce_mr_ref_init(&mr_ref, mem, pd);
+	status = get_range(&mr_ref, rkey, va, bytes, access);
+	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
 
@@ -176,45 +176,45 @@ enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *p
  * @bytes: payload to write, may be less than @check_bytes
  *
  * Return: enum sroce_mem_status; nothing was written unless SROCE_MEM_OK (but
- * for a DMA region with a hole in it), or SROCE_MEM_BAD_SOURCE: @from->pieces of it were right.
+ * for a DMA region with a hole in it), or SROCE_MEM_BAD_PAYLOAD: @from->pieces of it were right.
  */
 enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, u32 check_bytes, struct sroce_source *from,
+					 u64 va, u32 check_bytes, struct sroce_payload *from,
 					 u32 bytes)
 {
 	u32 whole = max(check_bytes, bytes);
 	enum sroce_mem_status status;
-	struct sroce_lease lease;
+	struct sroce_mr_ref mr_ref;
 
 	if (!whole)
 		return SROCE_MEM_OK;
-	sroce_lease_init(&lease, mem, pd);
-	status = hold_range(&lease, rkey, va, whole, SROCE_ACCESS_REMOTE_WRITE);
+	sroce_mr_ref_init(&mr_ref, mem, pd);
+	status = get_range(&mr_ref, rkey, va, whole, SROCE_ACCESS_REMOTE_WRITE);
 	if (status == SROCE_MEM_OK)
-		status = write_region(lease.region, va, from, bytes);
-	sroce_lease_end(&lease);
+		status = write_region(mr_ref.region, va, from, bytes);
+	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
 
 /**
  * sroce_memory_fetch() - read the payload of READ responses
- * @lease: what is held from one packet to the next
+ * @mr_ref: what is held from one packet to the next
  * @rkey: key; needs SROCE_ACCESS_REMOTE_READ
  * @va: where from
- * @sink: where to
+ * @writer: where to
  * @bytes: how many
  *
  * Return: enum sroce_mem_status.
  */
-enum sroce_mem_status sroce_memory_fetch(struct sroce_lease *lease, u32 rkey, u64 va,
-					 struct sroce_crc_sink *sink, u32 bytes)
+enum sroce_mem_status sroce_memory_fetch(struct sroce_mr_ref *mr_ref, u32 rkey, u64 va,
+					 struct sroce_crc_writer *writer, u32 bytes)
 {
 	enum sroce_mem_status status;
 
 	if (!bytes)
 		return SROCE_MEM_OK;
-	status = hold_range(lease, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ);
-	return status == SROCE_MEM_OK ? read_region(lease->region, va, sink, bytes) : status;
+	status = get_range(mr_ref, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ);
+	return status == SROCE_MEM_OK ? read_region(mr_ref->region, va, writer, bytes) : status;
 }
 
 /*
@@ -248,7 +248,7 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 	struct sroce_region *region;
 	enum sroce_mem_status status;
 	void *at;
-	u32 run;
+	u32 contiguous;
 
 	if (!IS_ALIGNED(va, sizeof(u64)))
 		return SROCE_MEM_MISALIGNED;
@@ -257,7 +257,7 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 		return SROCE_MEM_BAD_KEY;
 	status = sroce_access_check(&region->range, va, sizeof(u64), SROCE_ACCESS_REMOTE_ATOMIC);
 	if (status == SROCE_MEM_OK) {
-		at = piece_at(region, va, sizeof(u64), &run);
+		at = region_bytes_at(region, va, sizeof(u64), &contiguous);
 		if (!at)
 			status = SROCE_MEM_BAD_RANGE;
 		else if (!IS_ALIGNED((uintptr_t)at, sizeof(u64)))
@@ -270,30 +270,30 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 }
 
 /* Only the elements that are touched are looked at; empty ones need no key. */
-static enum sroce_mem_status copy_sges(struct sroce_lease *lease, const struct sroce_sge *sge,
-				       u32 num_sge, u32 offset, struct sroce_source *from,
-				       struct sroce_crc_sink *sink, u32 bytes)
+static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
+				       u32 num_sge, u32 offset, struct sroce_payload *from,
+				       struct sroce_crc_writer *writer, u32 bytes)
 {
 	u32 access = from ? SROCE_ACCESS_LOCAL_WRITE : 0;
 	enum sroce_mem_status status;
 
 	for (; bytes && num_sge; sge++, num_sge--) {
 		u64 va = sge->addr + offset;
-		u32 run;
+		u32 contiguous;
 
 		if (offset >= sge->length) {
 			offset -= sge->length;
 			continue;
 		}
-		run = min(bytes, sge->length - offset);
-		status = hold_range(lease, sge->lkey, va, run, access);
+		contiguous = min(bytes, sge->length - offset);
+		status = get_range(mr_ref, sge->lkey, va, contiguous, access);
 		if (status == SROCE_MEM_OK)
-			status = from ? write_region(lease->region, va, from, run) :
-					read_region(lease->region, va, sink, run);
+			status = from ? write_region(mr_ref->region, va, from, contiguous) :
+					read_region(mr_ref->region, va, writer, contiguous);
 		if (status != SROCE_MEM_OK)
-			return status == SROCE_MEM_BAD_SOURCE ? status : SROCE_MEM_BAD_LOCAL;
+			return status == SROCE_MEM_BAD_PAYLOAD ? status : SROCE_MEM_BAD_LOCAL;
 		offset = 0;
-		bytes -= run;
+		bytes -= contiguous;
 	}
 	return bytes ? SROCE_MEM_BAD_LOCAL : SROCE_MEM_OK;
 }
@@ -309,35 +309,35 @@ static enum sroce_mem_status copy_sges(struct sroce_lease *lease, const struct s
  * @bytes: how many
  *
  * Return: SROCE_MEM_OK; SROCE_MEM_BAD_LOCAL when the list is too short or names memory that
- * may not be written; or SROCE_MEM_BAD_SOURCE: @from->pieces of it were right.
+ * may not be written; or SROCE_MEM_BAD_PAYLOAD: @from->pieces of it were right.
  */
 enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
 					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					   struct sroce_source *from, u32 bytes)
+					   struct sroce_payload *from, u32 bytes)
 {
 	enum sroce_mem_status status;
-	struct sroce_lease lease;
+	struct sroce_mr_ref mr_ref;
 
-	sroce_lease_init(&lease, mem, pd);
-	status = copy_sges(&lease, sge, num_sge, offset, from, NULL, bytes);
-	sroce_lease_end(&lease);
+	sroce_mr_ref_init(&mr_ref, mem, pd);
+	status = copy_sges(&mr_ref, sge, num_sge, offset, from, NULL, bytes);
+	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
 
 /**
  * sroce_memory_gather() - read a gather list
- * @lease: what is held from one packet to the next
+ * @mr_ref: what is held from one packet to the next
  * @sge: the list, in kernel memory
  * @num_sge: elements in it
  * @offset: bytes of the list to skip
- * @sink: where to
+ * @writer: where to
  * @bytes: how many
  *
  * Return: SROCE_MEM_OK or SROCE_MEM_BAD_LOCAL.
  */
-enum sroce_mem_status sroce_memory_gather(struct sroce_lease *lease, const struct sroce_sge *sge,
-					  u32 num_sge, u32 offset, struct sroce_crc_sink *sink,
+enum sroce_mem_status sroce_memory_gather(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
+					  u32 num_sge, u32 offset, struct sroce_crc_writer *writer,
 					  u32 bytes)
 {
-	return copy_sges(lease, sge, num_sge, offset, NULL, sink, bytes);
+	return copy_sges(mr_ref, sge, num_sge, offset, NULL, writer, bytes);
 }

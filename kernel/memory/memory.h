@@ -98,20 +98,20 @@ struct sroce_memory {
 };
 
 /**
- * struct sroce_source - bytes to be written into a region
+ * struct sroce_payload - bytes to be written into a region
  * @at: where they are; NULL: they are in a packet,
  * @skb: this one, at
  * @offset: from skb->data
  * @piece_bytes: @at: so many at a time, then there are
- * @skip_bytes: others in between, or wherever @piece_written says
+ * @skip_bytes: others in between, or wherever @segment_written says
  * @left_bytes: of this piece
- * @sink: sums all pieces but the first one, unless
+ * @writer: sums all pieces but the first one, unless
  * @checked: they were checked before
- * @piece_written: NULL, or called after each piece; returns whether it was right, and prepares
- *		   @sink for the next one, or moves @at there
+ * @segment_written: NULL, or called after each piece; returns whether it was right, and prepares
+ *		   @writer for the next one, or moves @at there
  * @pieces: how many were right
  */
-struct sroce_source {
+struct sroce_payload {
 	const u8 *at;
 	u32	piece_bytes;
 	u32	skip_bytes;
@@ -119,20 +119,20 @@ struct sroce_source {
 	const struct sk_buff *skb;
 	u32	offset;
 	bool	checked;
-	struct sroce_crc_sink sink;
-	bool	(*piece_written)(struct sroce_source *from);
+	struct sroce_crc_writer writer;
+	bool	(*segment_written)(struct sroce_payload *from);
 	u32	pieces;
 };
 
 /**
- * struct sroce_lease - the region last read from, open until another is, or the lease ends
+ * struct sroce_mr_ref - the region last read from, open until another is, or the mr_ref ends
  * @mem: key table
  * @pd: protection domain of the QP
  * @region: the region, or NULL
  *
  * Held for some packets at most, without sleeping: deregistration and invalidation wait for it.
  */
-struct sroce_lease {
+struct sroce_mr_ref {
 	struct sroce_memory *mem;
 	const void *pd;
 	struct sroce_region *region;
@@ -155,17 +155,17 @@ enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const vo
 					      bool remote);
 
 /* copy.c */
-void sroce_lease_init(struct sroce_lease *lease, struct sroce_memory *mem, const void *pd);
-void sroce_lease_end(struct sroce_lease *lease);
+void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd);
+void sroce_mr_ref_put(struct sroce_mr_ref *mr_ref);
 
 /* copy.c: a remote range, named by key and address */
 enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *pd, u32 rkey,
 					 u64 va, u32 bytes, u32 access);
 enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, u32 check_bytes, struct sroce_source *from,
+					 u64 va, u32 check_bytes, struct sroce_payload *from,
 					 u32 bytes);
-enum sroce_mem_status sroce_memory_fetch(struct sroce_lease *lease, u32 rkey, u64 va,
-					 struct sroce_crc_sink *sink, u32 bytes);
+enum sroce_mem_status sroce_memory_fetch(struct sroce_mr_ref *mr_ref, u32 rkey, u64 va,
+					 struct sroce_crc_writer *writer, u32 bytes);
 enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *pd, u32 rkey,
 					  u64 va, enum sroce_opcode op, u64 compare, u64 swap_add,
 					  u64 *original);
@@ -173,9 +173,9 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 /* copy.c: a local scatter/gather list, @offset bytes into it */
 enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
 					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					   struct sroce_source *from, u32 bytes);
-enum sroce_mem_status sroce_memory_gather(struct sroce_lease *lease, const struct sroce_sge *sge,
-					  u32 num_sge, u32 offset, struct sroce_crc_sink *sink,
+					   struct sroce_payload *from, u32 bytes);
+enum sroce_mem_status sroce_memory_gather(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
+					  u32 num_sge, u32 offset, struct sroce_crc_writer *writer,
 					  u32 bytes);
 
 #endif

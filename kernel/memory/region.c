@@ -162,7 +162,7 @@ static struct sroce_region *get_region(struct sroce_memory *mem, u32 key)
 }
 
 /* sparse cannot follow a lock that only some objects have: it is told that nothing happened. */
-static void hold_fast_region(struct sroce_region *region)
+static void lock_fast_region(struct sroce_region *region)
 {
 	if (region->kind == SROCE_REGION_FAST) {
 		read_lock_bh(&region->busy);
@@ -170,7 +170,7 @@ static void hold_fast_region(struct sroce_region *region)
 	}
 }
 
-static void release_fast_region(struct sroce_region *region)
+static void unlock_fast_region(struct sroce_region *region)
 {
 	if (region->kind == SROCE_REGION_FAST) {
 		__acquire(&region->busy);
@@ -196,7 +196,7 @@ struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd,
 
 	if (!region)
 		return NULL;
-	hold_fast_region(region);
+	lock_fast_region(region);
 	if (region->valid && region->key == key && region->pd == pd)
 		return region;
 	sroce_region_close(region);
@@ -209,7 +209,7 @@ struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd,
  */
 void sroce_region_close(struct sroce_region *region)
 {
-	release_fast_region(region);
+	unlock_fast_region(region);
 	put_region(region);
 }
 

@@ -65,7 +65,7 @@ const char *const sroce_counter_names[SROCE_CTR_COUNT] = {
 	[SROCE_CTR_DROP_LENGTH]			= "drop_length",
 	[SROCE_CTR_DROP_NO_WQE]			= "drop_no_wqe",
 	[SROCE_CTR_DROP_REPLAY]			= "drop_replay",
-	[SROCE_CTR_DROP_NOT_HELD]		= "drop_not_held",
+	[SROCE_CTR_DROP_REORDER_FULL]		= "drop_reorder_full",
 	[SROCE_CTR_DROP_NO_MEMORY]		= "drop_no_memory",
 	[SROCE_CTR_DROP_NO_ROUTE]		= "drop_no_route",
 };

@@ -23,7 +23,7 @@
 #include <net/netns/generic.h>
 
 #include "compat/compat.h"
-#include "net/block.h"
+#include "net/page_cache.h"
 #include "net/endpoint.h"
 #include "transport/wire.h"
 
@@ -79,7 +79,7 @@ static void close_sockets(struct sroce_sockets *sockets)
 	close_socket(sockets->v6);
 	sockets->v4 = NULL;
 	sockets->v6 = NULL;
-	sroce_accept_stop(sockets->net);
+	sroce_gro_stop(sockets->net);
 }
 
 static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
@@ -97,7 +97,7 @@ static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
 	err = udp_sock_create(sockets->net, port, sock);
 	if (err)
 		return err;
-	err = sroce_accept_runs(*sock);
+	err = sroce_gro_enable(*sock);
 	if (err) {
 		sock_release(*sock);
 		*sock = NULL;
@@ -113,7 +113,7 @@ static int open_sockets(struct sroce_sockets *sockets)
 	struct udp_port_cfg v6 = { .family = AF_INET6, .ipv6_v6only = true };
 	int err;
 
-	err = sroce_accept_start(sockets->net);
+	err = sroce_gro_start(sockets->net);
 	if (err)
 		return err;
 	err = open_socket(sockets, &v4, &sockets->v4);
@@ -232,7 +232,7 @@ void sroce_net_fini(void)
 	/* A receiver that looked its socket up before it was closed. */
 	synchronize_net();
 	rcu_barrier();
-	sroce_blocks_fini();
+	sroce_page_cache_fini();
 }
 
 /**
@@ -302,8 +302,8 @@ bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep)
 	       dev_net(ep->netdev) == READ_ONCE(ep->sockets->net);
 }
 
-static struct address_entry *find_address(struct sroce_address_table *table,
-					  const struct in6_addr *addr)
+static struct address_entry *find_address_entry(struct sroce_address_table *table,
+						const struct in6_addr *addr)
 {
 	u32 i;
 
@@ -355,7 +355,7 @@ int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr 
 
 	mutex_lock(&ep->address_lock);
 	old = rcu_dereference_protected(ep->addresses, lockdep_is_held(&ep->address_lock));
-	entry = find_address(old, addr);
+	entry = find_address_entry(old, addr);
 	if (entry) {
 		entry->users++;
 		goto unlock;
@@ -389,7 +389,7 @@ void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr
 
 	mutex_lock(&ep->address_lock);
 	old = rcu_dereference_protected(ep->addresses, lockdep_is_held(&ep->address_lock));
-	entry = find_address(old, addr);
+	entry = find_address_entry(old, addr);
 	if (entry && (!entry->users || !--entry->users)) {
 		table = copy_table(old, old->count - 1, entry);
 		if (table)
@@ -412,7 +412,7 @@ bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr
 	bool found;
 
 	rcu_read_lock();
-	found = find_address(rcu_dereference(ep->addresses), addr);
+	found = find_address_entry(rcu_dereference(ep->addresses), addr);
 	rcu_read_unlock();
 	return found;
 }

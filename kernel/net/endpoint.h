@@ -73,8 +73,8 @@ struct sroce_endpoint {
  * @icrc: see there
  * @ip_id_counts: each packet had its own IPv4 identification, counted up from the first's
  * @ip_id_stays: all have the same one
- * @was_held: the packet waited for its turn, and so did those merged with it, each in an skb of its
- *            own: all have been checked
+ * @was_queued: the packet waited for its turn, and so did those merged with it, each in an skb of
+ * its own: all have been checked
  */
 struct sroce_rx {
 	struct sk_buff *skb;
@@ -99,13 +99,13 @@ struct sroce_rx {
 	struct sroce_icrc icrc;
 	bool	ip_id_counts;
 	bool	ip_id_stays;
-	bool	was_held;
+	bool	was_queued;
 };
 
 #define SROCE_NO_VLAN	0xffff
 
 /* How many packets as long as this one lie in one piece, with it? */
-static inline u32 sroce_rx_alike(const struct sroce_rx *rx)
+static inline u32 sroce_rx_equal_sized(const struct sroce_rx *rx)
 {
 	u32 left = min(rx->piece_bytes, rx->skb->len - rx->offset);
 
@@ -127,12 +127,12 @@ bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr
 
 /* udp.c, icrc.c */
 bool sroce_rx_next(struct sroce_rx *rx);
-bool sroce_bth_continues(const u8 *bth, const u8 *next, u32 psn);
-void sroce_rx_merge(struct sroce_rx *rx);
+bool sroce_bth_follows(const u8 *bth, const u8 *next, u32 psn);
+void sroce_rx_coalesce(struct sroce_rx *rx);
 bool sroce_icrc_ok(struct sroce_rx *rx);
-void sroce_rx_shorten(struct sroce_rx *rx, u32 count);
+void sroce_rx_truncate(struct sroce_rx *rx, u32 count);
 bool sroce_rx_verify(struct sroce_rx *rx);
-void sroce_icrc_head_of(struct sroce_rx *rx, u32 i, struct sroce_crc_head *head);
+void sroce_icrc_rx_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *prefix);
 bool sroce_icrc_is(const struct sroce_rx *rx, u32 i, u32 crc);
 
 /* Between the files of this room. */
@@ -141,8 +141,8 @@ struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *s
 						   const struct net_device *ingress,
 						   const struct in6_addr *daddr);
 int sroce_udp_receive(struct sock *sk, struct sk_buff *skb);
-int sroce_accept_start(struct net *net);
-void sroce_accept_stop(struct net *net);
-int sroce_accept_runs(struct socket *sock);
+int sroce_gro_start(struct net *net);
+void sroce_gro_stop(struct net *net);
+int sroce_gro_enable(struct socket *sock);
 
 #endif

@@ -23,7 +23,7 @@
 #define BTH_OFFSET	(SROCE_CRC_BLOCK_BYTES - sizeof(struct sroce_bth))
 #define UDP_OFFSET	(BTH_OFFSET - sizeof(struct udphdr))
 
-/* What struct sroce_crc_head has been made for. */
+/* What struct sroce_crc_prefix has been made for. */
 static_assert(BTH_OFFSET == 52);
 static_assert(UDP_OFFSET - sizeof(struct iphdr) + offsetof(struct iphdr, id) == 28);
 static_assert(UDP_OFFSET - sizeof(struct ipv6hdr) == ONES_BYTES);
@@ -88,42 +88,42 @@ static void set_lengths(struct sroce_icrc *icrc, u32 bytes)
 }
 
 /**
- * sroce_icrc_head() - what the ICRC of a packet covers up to its BTH
- * @icrc: of its skb; @head refers to it
+ * sroce_icrc_prefix() - what the ICRC of a packet covers up to its BTH
+ * @icrc: of its skb; @prefix refers to it
  * @ip_id: its IPv4 identification
  * @bth: its BTH
  * @bytes: of it, from the BTH to the ICRC inclusive
- * @head: filled in
+ * @prefix: filled in
  */
-void sroce_icrc_head(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 bytes,
-		     struct sroce_crc_head *head)
+void sroce_icrc_prefix(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 bytes,
+		       struct sroce_crc_prefix *prefix)
 {
-	static const u8 unmasked[sizeof(head->at_52)] = { 0xff, 0xff, 0xff, 0xff, 0, 0xff, 0xff,
-							  0xff };
+	static const u8 unmasked[sizeof(prefix->bth_words)] = { 0xff, 0xff, 0xff, 0xff,
+								0,    0xff, 0xff, 0xff };
 	__be16 id = htons(ip_id);
 	u64 mask;
 
 	if (icrc->bytes != bytes)
 		set_lengths(icrc, bytes);
-	head->block = icrc->block;
-	head->at_28 = 0;
+	prefix->block = icrc->block;
+	prefix->ip_id_word = 0;
 	if (icrc->ip_bytes == sizeof(struct iphdr))
-		memcpy(&head->at_28, &id, sizeof(id));
+		memcpy(&prefix->ip_id_word, &id, sizeof(id));
 	/* In the pieces that it was written in, or this would wait for them. */
-	memcpy(&head->at_52, bth, sizeof(head->at_52));
-	memcpy(&head->at_60, bth + sizeof(head->at_52), sizeof(head->at_60));
+	memcpy(&prefix->bth_words, bth, sizeof(prefix->bth_words));
+	memcpy(&prefix->tail_word, bth + sizeof(prefix->bth_words), sizeof(prefix->tail_word));
 	memcpy(&mask, unmasked, sizeof(mask));
-	head->at_52 &= mask;
+	prefix->bth_words &= mask;
 }
 
 /* The ICRC, as it stands in the packet, of one that lies in one piece. */
 static __le32 icrc_of(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 bytes)
 {
-	struct sroce_crc_head head;
+	struct sroce_crc_prefix prefix;
 
-	sroce_icrc_head(icrc, ip_id, packet, bytes, &head);
-	return cpu_to_le32(~sroce_crc32_headed(&head, packet + sizeof(struct sroce_bth), bytes -
-					       sizeof(struct sroce_bth) - SROCE_ICRC_BYTES));
+	sroce_icrc_prefix(icrc, ip_id, packet, bytes, &prefix);
+	return cpu_to_le32(~sroce_crc32_prefixed(&prefix, packet + sizeof(struct sroce_bth), bytes -
+						 sizeof(struct sroce_bth) - SROCE_ICRC_BYTES));
 }
 
 /* The same for a packet at skb->data + @from, wherever its bytes lie. */
@@ -132,7 +132,7 @@ static __le32 icrc_of_pieces(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff 
 {
 	u32 end = from + bytes - SROCE_ICRC_BYTES, done = 0, piece;
 	u8 bth[sizeof(struct sroce_bth)];
-	struct sroce_crc_head head;
+	struct sroce_crc_prefix prefix;
 	struct skb_seq_state state;
 	const u8 *data;
 	bool begun;
@@ -140,9 +140,9 @@ static __le32 icrc_of_pieces(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff 
 
 	if (skb_copy_bits(skb, from, bth, sizeof(bth)))
 		return 0;
-	begun = sroce_crc_begin(bytes);
-	sroce_icrc_head(icrc, ip_id, bth, bytes, &head);
-	crc = sroce_crc32_headed(&head, NULL, 0);
+	begun = sroce_crc_vector_begin(bytes);
+	sroce_icrc_prefix(icrc, ip_id, bth, bytes, &prefix);
+	crc = sroce_crc32_prefixed(&prefix, NULL, 0);
 	from += sizeof(bth);
 	skb_prepare_seq_read(skb, from, end, &state);
 	while ((piece = skb_seq_read(done, &data, &state))) {
@@ -151,11 +151,11 @@ static __le32 icrc_of_pieces(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff 
 		crc = sroce_crc32(crc, data, piece);
 		done += piece;
 	}
-	sroce_crc_end(begun);
+	sroce_crc_vector_end(begun);
 	return cpu_to_le32(~crc);
 }
 
-static bool matches(struct sroce_rx *rx, u16 ip_id)
+static bool icrc_matches(struct sroce_rx *rx, u16 ip_id)
 {
 	u32 icrc_offset = rx->bytes - SROCE_ICRC_BYTES;
 	__le32 icrc;
@@ -170,23 +170,23 @@ static bool matches(struct sroce_rx *rx, u16 ip_id)
 }
 
 /**
- * sroce_icrc_head_of() - what the ICRC of a later packet begins with
+ * sroce_icrc_rx_prefix() - what the ICRC of a later packet begins with
  * @rx: a packet that lies in one piece, as do those behind it; its ICRC is right
  * @i: how many packets further on
- * @head: filled in; refers to @rx
+ * @prefix: filled in; refers to @rx
  */
-void sroce_icrc_head_of(struct sroce_rx *rx, u32 i, struct sroce_crc_head *head)
+void sroce_icrc_rx_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *prefix)
 {
 	u16 ip_id = rx->is_ipv4 ? ntohs(ip_hdr(rx->skb)->id) : 0;
 
 	if (!rx->ip_id_stays)
 		ip_id += rx->number + i;
-	sroce_icrc_head(&rx->icrc, ip_id, rx->at + i * rx->bytes, rx->bytes, head);
+	sroce_icrc_prefix(&rx->icrc, ip_id, rx->at + i * rx->bytes, rx->bytes, prefix);
 }
 
 /**
  * sroce_icrc_is() - is this the ICRC of a later packet?
- * @rx: as for sroce_icrc_head_of()
+ * @rx: as for sroce_icrc_rx_prefix()
  * @i: how many packets further on
  * @crc: the CRC register behind its pad
  *
@@ -222,13 +222,13 @@ bool sroce_icrc_ok(struct sroce_rx *rx)
 	if (!rx->icrc.ip_bytes)
 		sroce_icrc_init(&rx->icrc, skb_network_header(rx->skb), udp_hdr(rx->skb));
 	if (rx->ip_id_stays)
-		return matches(rx, ip_id);
-	if (matches(rx, ip_id + rx->number)) {
+		return icrc_matches(rx, ip_id);
+	if (icrc_matches(rx, ip_id + rx->number)) {
 		rx->ip_id_counts = rx->number;
 		return true;
 	}
 	if (!rx->is_ipv4 || !rx->number || rx->ip_id_counts)
 		return false;
-	rx->ip_id_stays = matches(rx, ip_id);
+	rx->ip_id_stays = icrc_matches(rx, ip_id);
 	return rx->ip_id_stays;
 }

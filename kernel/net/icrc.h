@@ -23,7 +23,7 @@ struct sroce_icrc {
 };
 
 void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphdr *uh);
-void sroce_icrc_head(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 bytes,
-		     struct sroce_crc_head *head);
+void sroce_icrc_prefix(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 bytes,
+		       struct sroce_crc_prefix *prefix);
 
 #endif

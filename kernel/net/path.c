@@ -68,7 +68,7 @@ static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
 #endif
 
 /* IPv6 takes the interface for a wish; and an address may have become that of a broadcast. */
-static bool is_as_wanted(const struct dst_entry *dst, const struct sroce_path *path)
+static bool route_is_usable(const struct dst_entry *dst, const struct sroce_path *path)
 {
 	const struct rt6_info *rt6;
 
@@ -83,7 +83,7 @@ static int error_of(const struct dst_entry *dst, const struct sroce_path *path)
 {
 	if (dst->error)
 		return dst->error;
-	return is_as_wanted(dst, path) ? 0 : -ENETUNREACH;
+	return route_is_usable(dst, path) ? 0 : -ENETUNREACH;
 }
 
 /**
@@ -166,7 +166,7 @@ struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
 }
 
 /**
- * sroce_path_keeps_times() - do packets leave at the time that they bear?
+ * sroce_path_supports_edt() - do packets leave at the time that they bear?
  * @dst: the route, or NULL
  *
  * fq sees to that, on the device itself, as its root or below mq: then all queues have it, as
@@ -174,7 +174,7 @@ struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
  *
  * Return: whether they do.
  */
-bool sroce_path_keeps_times(const struct dst_entry *dst)
+bool sroce_path_supports_edt(const struct dst_entry *dst)
 {
 	bool keeps;
 

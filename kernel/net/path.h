@@ -42,7 +42,7 @@ struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct
 struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
 					  const struct sroce_path *path,
 					  struct dst_entry **cache, u32 *cookie);
-bool sroce_path_keeps_times(const struct dst_entry *dst);
+bool sroce_path_supports_edt(const struct dst_entry *dst);
 
 struct sk_buff *sroce_skb_alloc(const struct sroce_path *path, struct dst_entry *dst, u8 tos,
 				u32 packet_bytes, u32 linear_bytes);

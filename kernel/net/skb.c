@@ -19,7 +19,7 @@
 
 #include "compat/compat.h"
 #include "net/path.h"
-#include "net/run.h"
+#include "net/udp_gso.h"
 #include "transport/wire.h"
 
 static void write_ipv4(struct sk_buff *skb, const struct sroce_path *path, u8 tos)
@@ -124,7 +124,7 @@ static void start_checksum(struct sk_buff *skb, u32 udp_bytes)
 					     udp_bytes, IPPROTO_UDP, 0);
 }
 
-static void finish(struct sk_buff *skb)
+static void finish_headers(struct sk_buff *skb)
 {
 	u32 udp_bytes = skb->len - skb_transport_offset(skb);
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
@@ -132,18 +132,18 @@ static void finish(struct sk_buff *skb)
 	udp_hdr(skb)->len = htons(udp_bytes);
 	if (skb->protocol == htons(ETH_P_IPV6))
 		ipv6_hdr(skb)->payload_len = htons(udp_bytes);
-	if (sroce_run_is_summed(skb))
+	if (sroce_gso_has_checksum(skb))
 		start_checksum(skb, udp_bytes);
-	if (sroce_run_packets(skb) > 1) {
-		shinfo->gso_size = sroce_run_packet_bytes(skb);
-		shinfo->gso_segs = sroce_run_packets(skb);
+	if (sroce_gso_packets(skb) > 1) {
+		shinfo->gso_size = sroce_gso_packet_bytes(skb);
+		shinfo->gso_segs = sroce_gso_packets(skb);
 		shinfo->gso_type = SKB_GSO_UDP_L4;
 	}
 	/* The stack's from here on. */
 	memset(skb->cb, 0, sizeof(skb->cb));
 }
 
-static int output(struct net *net, struct sk_buff *skb)
+static int output_skb(struct net *net, struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return ip_local_out(net, NULL, skb);
@@ -158,20 +158,20 @@ static int output(struct net *net, struct sk_buff *skb)
 /**
  * sroce_skb_xmit() - hand an skb to the stack
  * @ep: the endpoint that sends
- * @skb: from a run; consumed
+ * @skb: from a gso; consumed
  *
  * Softirq or process context, no lock of a QP half held. What the stack drops is counted, and
  * is otherwise no more than lost packets.
  */
 void sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
 {
-	u32 packets = sroce_run_packets(skb);
+	u32 packets = sroce_gso_packets(skb);
 	u32 bytes = skb->len - skb_transport_offset(skb) + (packets - 1) * sizeof(struct udphdr);
 	int err;
 
-	finish(skb);
+	finish_headers(skb);
 	rcu_read_lock();
-	err = output(dev_net(skb_dst(skb)->dev), skb);
+	err = output_skb(dev_net(skb_dst(skb)->dev), skb);
 	rcu_read_unlock();
 
 	if (net_xmit_eval(err)) {

@@ -21,7 +21,7 @@
 #include "trace.h"
 #include "transport/psn.h"
 
-static enum sroce_counter drop_counter(enum sroce_parse_status status)
+static enum sroce_counter parse_drop_counter(enum sroce_parse_status status)
 {
 	switch (status) {
 	case SROCE_PARSE_BAD_VERSION:
@@ -77,7 +77,7 @@ static void read_addresses(const struct sk_buff *skb, struct sroce_rx *rx)
  * Where @bytes from @offset on lie, if in one piece, and how many there are in it in all; asked for
  * ascending offsets.
  */
-static const u8 *piece_at(struct sroce_rx *rx, u32 offset, u32 bytes, u32 *piece_bytes)
+static const u8 *packet_bytes_at(struct sroce_rx *rx, u32 offset, u32 bytes, u32 *piece_bytes)
 {
 	const struct skb_shared_info *shinfo = skb_shinfo(rx->skb);
 
@@ -103,7 +103,7 @@ static const u8 *piece_at(struct sroce_rx *rx, u32 offset, u32 bytes, u32 *piece
 	return NULL;
 }
 
-static enum sroce_parse_status parse(struct sroce_rx *rx)
+static enum sroce_parse_status parse_packet(struct sroce_rx *rx)
 {
 	u32 readable = min_t(u32, rx->bytes, SROCE_MAX_HEADER_BYTES);
 	u8 copy[SROCE_MAX_HEADER_BYTES];
@@ -134,28 +134,28 @@ bool sroce_rx_next(struct sroce_rx *rx)
 		rx->number += rx->pkt.count;
 		rx->offset += rx->pkt.count * rx->bytes;
 		rx->bytes = min(rx->packet_bytes, end - rx->offset);
-		rx->at = piece_at(rx, rx->offset, rx->bytes, &rx->piece_bytes);
-		status = parse(rx);
+		rx->at = packet_bytes_at(rx, rx->offset, rx->bytes, &rx->piece_bytes);
+		status = parse_packet(rx);
 		if (status == SROCE_PARSE_OK) {
 			rx->packets++;
 			rx->wire_bytes += sizeof(struct udphdr) + rx->bytes;
 			return true;
 		}
-		sroce_count(rx->ep->counters, drop_counter(status));
-		trace_sroce_drop(rx->ep->netdev->ifindex, 0, drop_counter(status));
+		sroce_count(rx->ep->counters, parse_drop_counter(status));
+		trace_sroce_drop(rx->ep->netdev->ifindex, 0, parse_drop_counter(status));
 	}
 	return false;
 }
 
 /**
- * sroce_bth_continues() - is a packet one of several alike?
+ * sroce_bth_follows() - is a packet one of several alike?
  * @bth: the BTH of the one before
  * @next: its BTH
  * @psn: the PSN that it is to have
  *
  * Return: whether all but the PSN is as in @bth.
  */
-bool sroce_bth_continues(const u8 *bth, const u8 *next, u32 psn)
+bool sroce_bth_follows(const u8 *bth, const u8 *next, u32 psn)
 {
 	u64 a, b;
 	__be32 end, next_end;
@@ -167,28 +167,28 @@ bool sroce_bth_continues(const u8 *bth, const u8 *next, u32 psn)
 	return a == b && ((end & ~htonl(SROCE_PSN_MASK)) | htonl(psn)) == next_end;
 }
 
-static void take_packets(struct sroce_rx *rx, u32 count)
+static void set_coalesced(struct sroce_rx *rx, u32 count)
 {
 	u32 more = count - rx->pkt.count;
 
 	rx->pkt.payload_bytes = rx->pkt.payload_bytes / rx->pkt.count * count;
 	rx->pkt.count = count;
 	/* Held ones were counted when they came. */
-	if (rx->was_held)
+	if (rx->was_queued)
 		return;
 	rx->packets += more;
 	rx->wire_bytes += more * (sizeof(struct udphdr) + rx->bytes);
 }
 
 /**
- * sroce_rx_merge() - take the packets that continue the current one together with it
+ * sroce_rx_coalesce() - take the packets that continue the current one together with it
  * @rx: a packet without extended headers, whose ICRC is right; it is one of several alike, see
- *      sroce_rx_alike()
+ *      sroce_rx_equal_sized()
  *
  * @rx->pkt.count and its payload grow; no packet is passed over. The ICRCs of those that come in
- * are NOT checked yet: by sroce_rx_verify(), or while they are copied, see place.c.
+ * are NOT checked yet: by sroce_rx_verify(), or while they are copied, see rx_copy.c.
  */
-void sroce_rx_merge(struct sroce_rx *rx)
+void sroce_rx_coalesce(struct sroce_rx *rx)
 {
 	u32 count = 1, left;
 
@@ -196,20 +196,20 @@ void sroce_rx_merge(struct sroce_rx *rx)
 		return;
 	left = min(rx->piece_bytes, rx->skb->len - rx->offset);
 	while ((count + 1) * rx->bytes <= left &&
-	       sroce_bth_continues(rx->at, rx->at + count * rx->bytes, psn_add(rx->pkt.psn, count)))
+	       sroce_bth_follows(rx->at, rx->at + count * rx->bytes, psn_add(rx->pkt.psn, count)))
 		count++;
-	take_packets(rx, count);
+	set_coalesced(rx, count);
 }
 
 /**
- * sroce_rx_shorten() - leave the later packets of those that were merged for sroce_rx_next(), or
+ * sroce_rx_truncate() - leave the later packets of those that were merged for sroce_rx_next(), or
  *			held
  * @rx: merged packets
  * @count: how many stay, at least 1
  */
-void sroce_rx_shorten(struct sroce_rx *rx, u32 count)
+void sroce_rx_truncate(struct sroce_rx *rx, u32 count)
 {
-	take_packets(rx, count);
+	set_coalesced(rx, count);
 }
 
 /**
@@ -221,21 +221,21 @@ void sroce_rx_shorten(struct sroce_rx *rx, u32 count)
 bool sroce_rx_verify(struct sroce_rx *rx)
 {
 	const u32 payload_bytes = rx->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
-	bool section = sroce_crc_begin(rx->pkt.payload_bytes);
-	struct sroce_crc_head head;
+	bool section = sroce_crc_vector_begin(rx->pkt.payload_bytes);
+	struct sroce_crc_prefix prefix;
 	u32 i;
 
 	for (i = 1; i < rx->pkt.count; i++) {
 		const u8 *payload = rx->at + i * rx->bytes + sizeof(struct sroce_bth);
 
-		sroce_icrc_head_of(rx, i, &head);
-		if (!sroce_icrc_is(rx, i, sroce_crc32_headed(&head, payload, payload_bytes)))
+		sroce_icrc_rx_prefix(rx, i, &prefix);
+		if (!sroce_icrc_is(rx, i, sroce_crc32_prefixed(&prefix, payload, payload_bytes)))
 			break;
 	}
-	sroce_crc_end(section);
+	sroce_crc_vector_end(section);
 	if (i == rx->pkt.count)
 		return true;
-	sroce_rx_shorten(rx, i);
+	sroce_rx_truncate(rx, i);
 	return false;
 }
 
@@ -248,7 +248,7 @@ static void count_received(const struct sroce_rx *rx)
 }
 
 /* Returns whether the skb has been handed on. */
-static bool take(const struct sroce_sockets *sockets, struct sk_buff *skb)
+static bool take_skb(const struct sroce_sockets *sockets, struct sk_buff *skb)
 {
 	const struct net_device *ingress = ingress_of(skb);
 	struct sroce_rx rx = {
@@ -289,7 +289,7 @@ int sroce_udp_receive(struct sock *sk, struct sk_buff *skb)
 	const struct sroce_sockets *sockets = rcu_dereference_sk_user_data(sk);
 
 	/* NULL: the socket is being closed. */
-	if (!sockets || !take(sockets, skb))
+	if (!sockets || !take_skb(sockets, skb))
 		kfree_skb(skb);
 	return 0;
 }

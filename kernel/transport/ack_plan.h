@@ -35,20 +35,20 @@ enum sroce_drop_reason {
  * @action: enum sroce_ack_action
  * @reason: enum sroce_drop_reason of SROCE_ACK_DROP
  * @status: enum sroce_wc_status of SROCE_ACK_FAIL
- * @refused: the peer has refused @index with @status, and its turn has not come
+ * @early_nak: the peer has refused @index with @status, and its turn has not come
  * @rewind: send again from @executed_psn
  * @rnr: wait @rnr_wait_ns before sending again
  * @place_atomic: place the packet's atomic_original, in host order, at offset 0
- * @selective: the peer is, see selective.c
- * @decide: it is the peer's first answer, which tells whether it is selective
- * @answered: @answered_psn and so many packets as @count says have their response
+ * @selective: the peer is, see scoreboard.c
+ * @first_response: it is the peer's first answer, which tells whether it is selective
+ * @has_response: @response_psn and so many packets as @count says have their response
  * @index: WQE whose data is placed, or which failed
  * @place_offset: where in the message the payload goes
  * @place_bytes: payload to place, 0 for none
- * @count: packets that the response is made of, see sroce_completer_merges()
+ * @count: packets that the response is made of, see sroce_completer_can_coalesce()
  * @rnr_wait_ns: how long to wait after an RNR NAK
  * @executed_psn: the peer has executed everything before it
- * @answered_psn: see @answered
+ * @response_psn: see @has_response
  * @sack: bitmap of a selective acknowledgement, the packet's
  * @sack_bytes: its length, 0 when there is none
  */
@@ -56,20 +56,20 @@ struct sroce_ack_plan {
 	u8	action;
 	u8	reason;
 	u8	status;
-	bool	refused;
+	bool	early_nak;
 	bool	rewind;
 	bool	rnr;
 	bool	place_atomic;
 	bool	selective;
-	bool	decide;
-	bool	answered;
+	bool	first_response;
+	bool	has_response;
 	u32	index;
 	u32	place_offset;
 	u32	place_bytes;
 	u32	count;
 	u64	rnr_wait_ns;
 	u32	executed_psn;
-	u32	answered_psn;
+	u32	response_psn;
 	const u8 *sack;
 	u32	sack_bytes;
 };

@@ -6,12 +6,12 @@
  * That completes SENDs and WRITEs; a READ or an atomic completes with its
  * answer, which an ACK cannot stand in for. Answers are placed wherever they
  * belong, in whatever order they come; what becomes of those that do not come
- * is in selective.c. A request that was refused fails in its turn, which may come later.
+ * is in scoreboard.c. A request that was refused fails in its turn, which may come later.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "transport/ack.h"
+#include "transport/aeth.h"
 #include "transport/psn.h"
 #include "transport/requester.h"
 
@@ -45,8 +45,8 @@ static void plan_failure(const struct sroce_requester *req, struct sroce_ack_pla
  * May @count answers from the one with that number on be a READ's or an atomic's? Only a
  * selective peer is asked for a part that ends before the READ does.
  */
-static bool fits(const struct sroce_packet *pkt, const struct sroce_ack_plan *plan,
-		 const struct sroce_send_wqe *wqe, u32 number)
+static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan *plan,
+		     const struct sroce_send_wqe *wqe, u32 number)
 {
 	bool last = number + pkt->count >= wqe->psn_count;
 
@@ -62,8 +62,8 @@ static bool fits(const struct sroce_packet *pkt, const struct sroce_ack_plan *pl
 }
 
 /* A READ response or an atomic's: placed wherever it belongs, once. */
-static void plan_answer(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			struct sroce_ack_plan *plan)
+static void plan_data_response(const struct sroce_requester *req, const struct sroce_packet *pkt,
+			       struct sroce_ack_plan *plan)
 {
 	const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
 	u32 number = (pkt->psn - wqe->first_psn) & SROCE_PSN_MASK;
@@ -71,7 +71,7 @@ static void plan_answer(const struct sroce_requester *req, const struct sroce_pa
 	u32 bytes = pkt->count * req->attr.mtu_bytes;
 	bool is_read = pkt->info->flags & SROCE_OPF_READ;
 
-	if (!fits(pkt, plan, wqe, number)) {
+	if (!fits_wqe(pkt, plan, wqe, number)) {
 		plan_failure(req, plan, wqe->first_psn, SROCE_WC_BAD_RESP_ERR);
 		return;
 	}
@@ -83,13 +83,13 @@ static void plan_answer(const struct sroce_requester *req, const struct sroce_pa
 		plan_drop(plan, SROCE_DROP_GAP);
 		return;
 	}
-	if (psn_map_has(&req->sel.done, pkt->psn)) {
+	if (psn_map_has(&req->sb.done, pkt->psn)) {
 		plan_drop(plan, SROCE_DROP_DUPLICATE);
 		return;
 	}
 	plan->action = SROCE_ACK_ACCEPT;
-	plan->answered = true;
-	plan->answered_psn = pkt->psn;
+	plan->has_response = true;
+	plan->response_psn = pkt->psn;
 	plan->executed_psn = wqe_end_psn(wqe);
 	plan->place_atomic = !is_read;
 	plan->place_offset = is_read ? offset : 0;
@@ -101,7 +101,7 @@ static void plan_rewind(const struct sroce_requester *req, const struct sroce_pa
 			struct sroce_ack_plan *plan, bool rnr)
 {
 	u32 at = sroce_requester_forward(req, pkt->psn);
-	u32 executed = sroce_requester_forward(req, req->sel.executed_psn);
+	u32 executed = sroce_requester_forward(req, req->sb.executed_psn);
 	bool fresh = executed < at;
 	u32 retries = rnr ? (fresh ? req->attr.rnr_retry : req->rnr_retry_left) :
 			    (fresh ? req->attr.retry_cnt : req->retry_left);
@@ -164,34 +164,35 @@ static void plan_acknowledge(const struct sroce_requester *req, const struct sro
 		return;
 	}
 	plan_failure(req, plan, pkt->psn, status);
-	plan->refused = plan->action == SROCE_ACK_ACCEPT;
+	plan->early_nak = plan->action == SROCE_ACK_ACCEPT;
 }
 
 /**
- * sroce_completer_merges() - may responses that continue this one be looked at as one with it?
+ * sroce_completer_can_coalesce() - may responses that continue this one be looked at as one with
+ * it?
  * @req: the requester
  * @pkt: a parsed packet
  * @count: how many it would be at most, with this one
  *
- * As with sroce_responder_merges().
+ * As with sroce_responder_can_coalesce().
  *
  * Return: whether this is the expected response, in the middle of a READ's, of a peer that has
  * answered before; and none that may follow has been placed already.
  */
-bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			    u32 count)
+bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struct sroce_packet *pkt,
+				  u32 count)
 {
 	if (pkt->opcode != SROCE_OP_READ_RESPONSE_MIDDLE || pkt->psn != req->unacked_psn ||
-	    req->sel.mode == SROCE_SELECTIVE_OFFERED)
+	    req->sb.mode == SROCE_SELECTIVE_OFFERED)
 		return false;
 	/* What is right already must not be written again by what may be wrong. */
 	count = min(count, SROCE_PSN_MAP_SPAN);
-	return sroce_psn_map_run(&req->sel.done, pkt->psn, count, false) == count;
+	return sroce_psn_map_extent(&req->sb.done, pkt->psn, count, false) == count;
 }
 
 /* What is not for this queue in its state; of @plan, what follows from its mode. */
-static bool is_heard(const struct sroce_requester *req, const struct sroce_packet *pkt,
-		     struct sroce_ack_plan *plan)
+static bool is_expected_response(const struct sroce_requester *req, const struct sroce_packet *pkt,
+				 struct sroce_ack_plan *plan)
 {
 	if (req->state != SROCE_SQ_READY && req->state != SROCE_SQ_DRAINING) {
 		plan_drop(plan, SROCE_DROP_STATE);
@@ -201,8 +202,8 @@ static bool is_heard(const struct sroce_requester *req, const struct sroce_packe
 		plan_drop(plan, SROCE_DROP_OPCODE);
 		return false;
 	}
-	plan->decide = req->sel.mode == SROCE_SELECTIVE_OFFERED;
-	plan->selective = plan->decide ? req->attr.selective && pkt->selective :
+	plan->first_response = req->sb.mode == SROCE_SELECTIVE_OFFERED;
+	plan->selective = plan->first_response ? req->attr.selective && pkt->selective :
 					 sroce_requester_is_selective(req);
 	if ((pkt->info->flags & SROCE_OPF_SACK) && !plan->selective) {
 		plan_drop(plan, SROCE_DROP_OPCODE);
@@ -225,9 +226,9 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 	u32 sent = sroce_requester_forward(req, req->sent_psn);
 
 	memset(plan, 0, sizeof(*plan));
-	plan->executed_psn = req->sel.executed_psn;
+	plan->executed_psn = req->sb.executed_psn;
 	plan->count = pkt->count;
-	if (!is_heard(req, pkt, plan))
+	if (!is_expected_response(req, pkt, plan))
 		return;
 	if (psn != pkt->psn)
 		sent++;
@@ -239,19 +240,19 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 	if (psn == pkt->psn && !sroce_requester_locate(req, psn, &plan->index))
 		plan_drop(plan, SROCE_DROP_UNSENT);
 	else if (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))
-		plan_answer(req, pkt, plan);
+		plan_data_response(req, pkt, plan);
 	else
 		plan_acknowledge(req, pkt, plan);
 }
 
 /* The peer's first answer tells what it is. */
-static void decide(struct sroce_requester *req, bool selective)
+static void decide_selective(struct sroce_requester *req, bool selective)
 {
-	req->sel.mode = selective ? SROCE_SELECTIVE_ON : SROCE_SELECTIVE_OFF;
+	req->sb.mode = selective ? SROCE_SELECTIVE_ON : SROCE_SELECTIVE_OFF;
 	if (!selective)
 		return;
 	sroce_requester_move_cursor(req, req->sent_psn);
-	sroce_selective_restart(req, req->unacked_psn);
+	sroce_scoreboard_restart(req, req->unacked_psn);
 }
 
 /* Something was refused, or lost: begin again with it. */
@@ -281,10 +282,10 @@ static void fail_in_turn(struct sroce_requester *req, const struct sroce_ack_pla
 {
 	struct sroce_send_wqe *wqe;
 
-	if (plan->refused)
+	if (plan->early_nak)
 		sroce_requester_wqe(req, plan->index)->status = plan->status;
 	wqe = sroce_requester_wqe(req, req->acked);
-	/* What has no PSNs was refused on arrival, and is for send_plan.c to fail. */
+	/* What has no PSNs was refused on arrival, and is for requester_plan.c to fail. */
 	if (req->acked != req->posted && wqe->psn_count && wqe->status != SROCE_WC_SUCCESS)
 		sroce_requester_fail(req, req->acked, wqe->status);
 }
@@ -301,9 +302,9 @@ void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_
 {
 	if (plan->action == SROCE_ACK_DROP)
 		return;
-	if (plan->decide)
-		decide(req, plan->selective);
-	sroce_selective_commit(req, plan, placed == SROCE_MEM_OK, now_ns);
+	if (plan->first_response)
+		decide_selective(req, plan->selective);
+	sroce_scoreboard_ack(req, plan, placed == SROCE_MEM_OK, now_ns);
 	/* Before its turn an answer without a place has not come: it will be asked for again. */
 	if (placed != SROCE_MEM_OK && is_its_turn(req, plan->index))
 		sroce_requester_fail(req, plan->index, SROCE_WC_LOC_PROT_ERR);

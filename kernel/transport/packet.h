@@ -41,8 +41,8 @@
  * @qkey: DETH queue key
  * @src_qpn: DETH source QP
  * @count: packets that are looked at as one: 1, or middle packets of a message that followed each
- *         other, the first of which this is (see sroce_responder_merges(),
- *         sroce_responder_held_behind())
+ *         other, the first of which this is (see sroce_responder_can_coalesce(),
+ *         sroce_responder_queued_behind())
  * @header_bytes: BTH and extended headers
  * @payload_bytes: payload without pad, of all of them
  * @pad_bytes: zero bytes that follow the payload, 0..3

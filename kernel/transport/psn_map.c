@@ -62,7 +62,7 @@ u32 sroce_psn_map_count(const struct sroce_psn_map *map, u32 psn, u32 count)
 }
 
 /**
- * sroce_psn_map_run() - how many PSNs in a row are all in the set, or all not
+ * sroce_psn_map_extent() - how many PSNs in a row are all in the set, or all not
  * @map: the set
  * @psn: the first
  * @limit: where to stop, at most a span
@@ -70,7 +70,7 @@ u32 sroce_psn_map_count(const struct sroce_psn_map *map, u32 psn, u32 count)
  *
  * Return: how many, 0 when @psn is not as wanted.
  */
-u32 sroce_psn_map_run(const struct sroce_psn_map *map, u32 psn, u32 limit, bool in)
+u32 sroce_psn_map_extent(const struct sroce_psn_map *map, u32 psn, u32 limit, bool in)
 {
 	u32 run = 0, piece;
 	u64 bits;

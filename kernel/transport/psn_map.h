@@ -71,6 +71,6 @@ static inline u32 psn_map_piece(u32 psn, u32 count, u64 *bits)
 void sroce_psn_map_add_range(struct sroce_psn_map *map, u32 psn, u32 count);
 void sroce_psn_map_remove_range(struct sroce_psn_map *map, u32 psn, u32 count);
 u32 sroce_psn_map_count(const struct sroce_psn_map *map, u32 psn, u32 count);
-u32 sroce_psn_map_run(const struct sroce_psn_map *map, u32 psn, u32 limit, bool in);
+u32 sroce_psn_map_extent(const struct sroce_psn_map *map, u32 psn, u32 limit, bool in);
 
 #endif

@@ -87,8 +87,8 @@ static struct transition ud_transition(enum sroce_qp_state from, enum sroce_qp_s
 	return (struct transition){ false, 0, 0 };
 }
 
-static struct transition lookup(enum sroce_qp_state from, enum sroce_qp_state to,
-				enum sroce_service service)
+static struct transition find_transition(enum sroce_qp_state from, enum sroce_qp_state to,
+					 enum sroce_service service)
 {
 	if (to == SROCE_QPS_RESET || to == SROCE_QPS_ERR)
 		return (struct transition){ true, 0, 0 };
@@ -115,7 +115,7 @@ enum sroce_qp_transition sroce_qp_state_check(enum sroce_qp_state from, enum sro
 
 	if (from >= SROCE_QPS_COUNT || to >= SROCE_QPS_COUNT)
 		return SROCE_TRANSITION_ILLEGAL;
-	t = lookup(from, to, service);
+	t = find_transition(from, to, service);
 	if (!t.legal)
 		return SROCE_TRANSITION_ILLEGAL;
 	if ((mask & t.required) != t.required)

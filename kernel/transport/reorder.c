@@ -28,130 +28,131 @@
 #include "transport/responder.h"
 
 /* How long a packet may be late. */
-#define PATIENCE_MIN_NS		50000ull
-#define PATIENCE_MAX_NS		2000000ull
+#define REO_WND_MIN_NS		50000ull
+#define REO_WND_MAX_NS		2000000ull
 /* When to look first whether there is a receive WQE. */
-#define LOOK_NS			20000u
+#define RWQE_POLL_NS			20000u
 /*
  * A selective peer hears of a gap that so many packets have passed, soon again, and
  * then of so many together: it asks that often itself. It hears whenever it asks,
  * and that all gaps are closed, if it was told of any.
  */
-#define REPORT_FIRST		4u
-#define REPORT_SOON		16u
-#define REPORT_LATER		64u
+#define SACK_FIRST		4u
+#define SACK_SOON		16u
+#define SACK_LATER		64u
 
 /**
- * sroce_reorder_plan() - can a packet beyond the expected PSN be kept?
+ * sroce_reorder_accepts() - can a packet beyond the expected PSN be kept?
  * @resp: the responder
  * @pkt: the packet
- * @plan: @plan->kept is set when it is held already
+ * @plan: @plan->queued is set when it is held already
  *
  * Return: whether it can, or is.
  */
-bool sroce_reorder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-			struct sroce_recv_plan *plan)
+bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			   struct sroce_recv_plan *plan)
 {
 	u32 ahead = (pkt->psn - resp->epsn) & SROCE_PSN_MASK;
 
-	if (ahead >= min(resp->attr.hold_packets, SROCE_PSN_MAP_SPAN) || resp->reorder.refused)
+	if (ahead >= min(resp->attr.reorder_packets, SROCE_PSN_MAP_SPAN) ||
+	    resp->reorder.rnr_nak_sent)
 		return false;
-	plan->kept = psn_map_has(&resp->reorder.held, pkt->psn);
+	plan->queued = psn_map_has(&resp->reorder.queued, pkt->psn);
 	return true;
 }
 
-static u64 patience_ns(const struct sroce_responder *resp)
+static u64 reo_wnd_ns(const struct sroce_responder *resp)
 {
-	return clamp(resp->reorder.patience_ns, PATIENCE_MIN_NS, PATIENCE_MAX_NS);
+	return clamp(resp->reorder.reo_wnd_ns, REO_WND_MIN_NS, REO_WND_MAX_NS);
 }
 
 /* A standard peer is told in a while, unless it has been. */
-static void expect_the_rest(struct sroce_responder *resp, u64 now_ns)
+static void arm_gap_nak(struct sroce_responder *resp, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
 	if (!reorder->peer_selective && reorder->nak_at_ns == SROCE_NEVER)
-		reorder->nak_at_ns = now_ns + patience_ns(resp);
+		reorder->nak_at_ns = now_ns + reo_wnd_ns(resp);
 }
 
 /* Returns whether a selective peer is to hear of one more packet that is kept. */
-static bool report_is_due(struct sroce_responder *resp, const struct sroce_packet *pkt)
+static bool sack_is_due(struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 	/* Each READ stands for many packets. */
 	bool asked = pkt->ack_req || (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC));
 
 	if (asked)
-		reorder->report_at = max(reorder->report_at, REPORT_SOON);
+		reorder->sack_at = max(reorder->sack_at, SACK_SOON);
 	if (resp->ack_pending)
 		return false;
-	if (reorder->unreported < reorder->report_at)
+	if (reorder->unsacked < reorder->sack_at)
 		return asked;
-	reorder->report_at = clamp(2 * reorder->report_at, REPORT_SOON, REPORT_LATER);
+	reorder->sack_at = clamp(2 * reorder->sack_at, SACK_SOON, SACK_LATER);
 	return true;
 }
 
 /**
- * sroce_reorder_starves() - is a request kept that finds no receive WQE?
+ * sroce_reorder_delays_rnr() - is a request kept that finds no receive WQE?
  * @resp: the responder
  * @pkt: the expected packet
- * @plan: @plan->starves and @plan->kept are set
+ * @plan: @plan->waits_rwqe and @plan->queued are set
  *
  * Return: whether it is; else it is refused.
  */
-bool sroce_reorder_starves(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-			   struct sroce_recv_plan *plan)
+bool sroce_reorder_delays_rnr(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			      struct sroce_recv_plan *plan)
 {
-	plan->starves = resp->attr.starve_ns && sroce_reorder_plan(resp, pkt, plan);
-	return plan->starves;
+	plan->waits_rwqe = resp->attr.rnr_delay_ns && sroce_reorder_accepts(resp, pkt, plan);
+	return plan->waits_rwqe;
 }
 
-static void keep(struct sroce_reorder *reorder, u32 psn)
+static void add_queued(struct sroce_reorder *reorder, u32 psn)
 {
-	psn_map_add(&reorder->held, psn);
+	psn_map_add(&reorder->queued, psn);
 	reorder->count++;
 	if (psn_before(reorder->end_psn, psn_add(psn, 1)))
 		reorder->end_psn = psn_add(psn, 1);
 }
 
 /* The expected packet is here: nothing is missing, and nobody is told. */
-static void starve(struct sroce_responder *resp, u64 now_ns)
+static void wait_for_rwqe(struct sroce_responder *resp, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
 	reorder->nak_at_ns = SROCE_NEVER;
-	if (reorder->starving)
+	if (reorder->waiting_rwqe)
 		return;
-	reorder->starving = true;
-	reorder->starved_at_ns = now_ns + resp->attr.starve_ns;
-	reorder->look_ns = LOOK_NS;
-	reorder->look_at_ns = min(now_ns + LOOK_NS, reorder->starved_at_ns);
+	reorder->waiting_rwqe = true;
+	reorder->rnr_nak_at_ns = now_ns + resp->attr.rnr_delay_ns;
+	reorder->rwqe_poll_ns = RWQE_POLL_NS;
+	reorder->rwqe_poll_at_ns = min(now_ns + RWQE_POLL_NS, reorder->rnr_nak_at_ns);
 }
 
 /**
- * sroce_responder_fed() - there is a receive WQE again
+ * sroce_responder_rwqe_posted() - there is a receive WQE again
  * @resp: the responder
  * @now_ns: monotonic time
  *
- * What was kept is to be taken up, see sroce_responder_next_held().
+ * What was kept is to be taken up, see sroce_responder_next_queued().
  */
-void sroce_responder_fed(struct sroce_responder *resp, u64 now_ns)
+void sroce_responder_rwqe_posted(struct sroce_responder *resp, u64 now_ns)
 {
-	resp->reorder.starving = false;
+	resp->reorder.waiting_rwqe = false;
 	/* It has waited here, not on its way. */
 	resp->reorder.open_since_ns = now_ns;
 }
 
 /**
- * sroce_reorder_hold() - a packet came before its turn
+ * sroce_reorder_commit() - a packet came before its turn
  * @resp: the responder
  * @pkt: the packet
- * @plan: SROCE_RECV_HOLD
+ * @plan: SROCE_RECV_QUEUE
  * @kept: the shell keeps it; for want of memory it may not, then it is lost
  * @now_ns: monotonic time
  */
-void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			const struct sroce_recv_plan *plan, bool kept, u64 now_ns)
+void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			  const struct sroce_recv_plan *plan, bool kept, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
@@ -159,128 +160,129 @@ void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet 
 		reorder->open = true;
 		reorder->open_since_ns = now_ns;
 		reorder->end_psn = resp->epsn;
-		reorder->unreported = 0;
-		reorder->report_at = REPORT_FIRST;
+		reorder->unsacked = 0;
+		reorder->sack_at = SACK_FIRST;
 	}
-	if (kept && !plan->kept) {
-		keep(reorder, pkt->psn);
-		reorder->unreported++;
+	if (kept && !plan->queued) {
+		add_queued(reorder, pkt->psn);
+		reorder->unsacked++;
 	}
-	if (plan->starves && !kept)
-		sroce_responder_refuse(resp);
-	else if (plan->starves)
-		starve(resp, now_ns);
-	if (plan->starves || reorder->starving)
+	if (plan->waits_rwqe && !kept)
+		sroce_responder_send_rnr_nak(resp);
+	else if (plan->waits_rwqe)
+		wait_for_rwqe(resp, now_ns);
+	if (plan->waits_rwqe || reorder->waiting_rwqe)
 		return;
-	if (reorder->peer_selective && report_is_due(resp, pkt))
+	if (reorder->peer_selective && sack_is_due(resp, pkt))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
-	if (!resp->gap_reported || plan->kept)
-		expect_the_rest(resp, now_ns);
+	if (!resp->nak_sent || plan->queued)
+		arm_gap_nak(resp, now_ns);
 }
 
 /**
- * sroce_reorder_passed() - the expected PSN has moved on
+ * sroce_reorder_advance() - the expected PSN has moved on
  * @resp: the responder
  * @from_psn: where it was
  * @now_ns: monotonic time
  */
-void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns)
+void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 	u32 count = (resp->epsn - from_psn) & SROCE_PSN_MASK;
 
-	reorder->refused = false;
-	if (reorder->starving)
-		sroce_responder_fed(resp, now_ns);
+	reorder->rnr_nak_sent = false;
+	if (reorder->waiting_rwqe)
+		sroce_responder_rwqe_posted(resp, now_ns);
 	if (!reorder->open) {
-		resp->gap_reported = false;
+		resp->nak_sent = false;
 		return;
 	}
 	/* It came by itself: it was late, not lost. Who read the clock before may come later. */
-	if (!resp->gap_reported && now_ns > reorder->open_since_ns)
-		reorder->patience_ns = max(reorder->patience_ns,
-					   2 * (now_ns - reorder->open_since_ns));
-	else if (resp->gap_reported)
-		reorder->patience_ns -= reorder->patience_ns / 16;
-	resp->gap_reported = false;
+	if (!resp->nak_sent && now_ns > reorder->open_since_ns)
+		reorder->reo_wnd_ns = max(reorder->reo_wnd_ns,
+					  2 * (now_ns - reorder->open_since_ns));
+	else if (resp->nak_sent)
+		reorder->reo_wnd_ns -= reorder->reo_wnd_ns / 16;
+	resp->nak_sent = false;
 	reorder->nak_at_ns = SROCE_NEVER;
 	reorder->open_since_ns = now_ns;
 	/* A READ leaves behind what a peer that keeps no rule sent within it. */
-	reorder->count -= sroce_psn_map_count(&reorder->held, from_psn, count);
-	sroce_psn_map_remove_range(&reorder->held, from_psn, count);
-	if (reorder->peer_selective && !reorder->count && reorder->report_at > REPORT_FIRST)
+	reorder->count -= sroce_psn_map_count(&reorder->queued, from_psn, count);
+	sroce_psn_map_remove_range(&reorder->queued, from_psn, count);
+	if (reorder->peer_selective && !reorder->count && reorder->sack_at > SACK_FIRST)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	reorder->open = reorder->count;
-	if (!reorder->open || psn_map_has(&reorder->held, resp->epsn))
+	if (!reorder->open || psn_map_has(&reorder->queued, resp->epsn))
 		return;
-	expect_the_rest(resp, now_ns);
+	arm_gap_nak(resp, now_ns);
 	/* What came behind one that starved, nobody was told of. */
-	if (reorder->peer_selective && reorder->unreported >= reorder->report_at)
+	if (reorder->peer_selective && reorder->unsacked >= reorder->sack_at)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 
 /**
- * sroce_reorder_reported() - the gap has been reported
+ * sroce_reorder_nak_sent() - the gap has been reported
  * @resp: the responder
  */
-void sroce_reorder_reported(struct sroce_responder *resp)
+void sroce_reorder_nak_sent(struct sroce_responder *resp)
 {
 	resp->reorder.nak_at_ns = SROCE_NEVER;
 }
 
 /**
- * sroce_reorder_drop() - nothing is kept any more
+ * sroce_reorder_clear() - nothing is kept any more
  * @resp: the responder; the shell drops the packets when @resp->reorder.count is 0
  */
-void sroce_reorder_drop(struct sroce_responder *resp)
+void sroce_reorder_clear(struct sroce_responder *resp)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
 	if (reorder->count)
-		psn_map_clear(&reorder->held);
+		psn_map_clear(&reorder->queued);
 	reorder->count = 0;
 	reorder->open = false;
-	reorder->starving = false;
+	reorder->waiting_rwqe = false;
 	reorder->nak_at_ns = SROCE_NEVER;
 }
 
 /**
- * sroce_responder_next_held() - has the turn of a kept packet come?
+ * sroce_responder_next_queued() - has the turn of a kept packet come?
  * @resp: the responder
  * @psn: set to its PSN: the shell takes it out and handles it as if it came now
  *
  * Return: whether it has. The packet is not counted as kept any more.
  */
-bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn)
+bool sroce_responder_next_queued(struct sroce_responder *resp, u32 *psn)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
-	if (!reorder->count || reorder->starving || !psn_map_has(&reorder->held, resp->epsn))
+	if (!reorder->count || reorder->waiting_rwqe || !psn_map_has(&reorder->queued, resp->epsn))
 		return false;
 	*psn = resp->epsn;
-	psn_map_remove(&reorder->held, resp->epsn);
+	psn_map_remove(&reorder->queued, resp->epsn);
 	reorder->count--;
 	return true;
 }
 
 /**
- * sroce_responder_held_behind() - how many kept packets may be looked at as one with this one?
+ * sroce_responder_queued_behind() - how many kept packets may be looked at as one with this one?
  * @resp: the responder
- * @pkt: from sroce_responder_next_held()
+ * @pkt: from sroce_responder_next_queued()
  *
- * Those of them, in a row, that are alike, as for sroce_responder_merges(), if @pkt has a BTH and
- * no other header. Once they have been executed with it they do not count as kept any more. What is
- * refused is refused with its first PSN, as there.
+ * Those of them, in a row, that are alike, as for sroce_responder_can_coalesce(), if @pkt has a BTH
+ * and no other header. Once they have been executed with it they do not count as kept any more.
+ * What is refused is refused with its first PSN, as there.
  *
  * Return: how many follow it without a gap, less than a span.
  */
-u32 sroce_responder_held_behind(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+u32 sroce_responder_queued_behind(const struct sroce_responder *resp,
+				  const struct sroce_packet *pkt)
 {
 	if (!resp->reorder.count || pkt->psn != resp->epsn ||
 	    pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST))
 		return 0;
-	return sroce_psn_map_run(&resp->reorder.held, psn_add(pkt->psn, 1),
-				 SROCE_PSN_MAP_SPAN - 1, true);
+	return sroce_psn_map_extent(&resp->reorder.queued, psn_add(pkt->psn, 1),
+				    SROCE_PSN_MAP_SPAN - 1, true);
 }
 
 /**
@@ -293,20 +295,20 @@ u64 sroce_responder_deadline(const struct sroce_responder *resp)
 {
 	const struct sroce_reorder *reorder = &resp->reorder;
 
-	return reorder->starving ? min(reorder->nak_at_ns, reorder->look_at_ns) :
+	return reorder->waiting_rwqe ? min(reorder->nak_at_ns, reorder->rwqe_poll_at_ns) :
 				   reorder->nak_at_ns;
 }
 
-static void look_again(struct sroce_responder *resp, u64 now_ns)
+static void poll_rwqe(struct sroce_responder *resp, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
-	if (now_ns >= reorder->starved_at_ns) {
-		sroce_responder_refuse(resp);
+	if (now_ns >= reorder->rnr_nak_at_ns) {
+		sroce_responder_send_rnr_nak(resp);
 		return;
 	}
-	reorder->look_ns *= 2;
-	reorder->look_at_ns = min(now_ns + reorder->look_ns, reorder->starved_at_ns);
+	reorder->rwqe_poll_ns *= 2;
+	reorder->rwqe_poll_at_ns = min(now_ns + reorder->rwqe_poll_ns, reorder->rnr_nak_at_ns);
 }
 
 /**
@@ -316,15 +318,15 @@ static void look_again(struct sroce_responder *resp, u64 now_ns)
  */
 void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns)
 {
-	if (resp->reorder.starving && now_ns >= resp->reorder.look_at_ns)
-		look_again(resp, now_ns);
+	if (resp->reorder.waiting_rwqe && now_ns >= resp->reorder.rwqe_poll_at_ns)
+		poll_rwqe(resp, now_ns);
 	if (now_ns < resp->reorder.nak_at_ns)
 		return;
 	resp->reorder.nak_at_ns = SROCE_NEVER;
 	if (resp->state != SROCE_RQ_READY)
 		return;
 	sroce_responder_schedule_nak(resp, SROCE_NAK_PSN_SEQUENCE, resp->epsn);
-	resp->gap_reported = true;
+	resp->nak_sent = true;
 }
 
 /**
@@ -351,7 +353,7 @@ void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, 
 	u32 i, k;
 
 	for (i = 0; i < bytes / 8; i++) {
-		u64 word = psn_map_from(&resp->reorder.held, resp->epsn + 64 * i);
+		u64 word = psn_map_from(&resp->reorder.queued, resp->epsn + 64 * i);
 
 		for (k = 0; k < 8; k++)
 			bitmap[8 * i + k] = (u8)(word >> 8 * k);

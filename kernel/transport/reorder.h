@@ -15,52 +15,53 @@ struct sroce_responder;
 
 /**
  * struct sroce_reorder - packets that came before their turn (see reorder.c)
- * @held: their PSNs
+ * @queued: their PSNs
  * @count: how many
  * @end_psn: one past the newest of them
- * @refused: @count at the last RNR NAK: until the expected packet comes, nothing is kept
+ * @rnr_nak_sent: @count at the last RNR NAK: until the expected packet comes, nothing is kept
  * @peer_selective: the peer would like selective ACKs
- * @unreported: how many were kept since the last selective ACK
- * @report_at: and how many call for the next one
+ * @unsacked: how many were kept since the last selective ACK
+ * @sack_at: and how many call for the next one
  * @open: packets are missing before one that came
  * @open_since_ns: since when
  * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER for not
- * @patience_ns: how long a packet may be late without being lost
- * @starving: the expected packet is kept, too: it waits for a receive WQE
- * @starved_at_ns: when it is refused
- * @look_at_ns: when to look again whether there is one
- * @look_ns: and how long after that
+ * @reo_wnd_ns: how long a packet may be late without being lost
+ * @waiting_rwqe: the expected packet is kept, too: it waits for a receive WQE
+ * @rnr_nak_at_ns: when it is refused
+ * @rwqe_poll_at_ns: when to look again whether there is one
+ * @rwqe_poll_ns: and how long after that
  */
 struct sroce_reorder {
-	struct sroce_psn_map held;
+	struct sroce_psn_map queued;
 	u32	count;
 	u32	end_psn;
-	bool	refused;
+	bool	rnr_nak_sent;
 	bool	peer_selective;
-	u32	unreported;
-	u32	report_at;
+	u32	unsacked;
+	u32	sack_at;
 	bool	open;
 	u64	open_since_ns;
 	u64	nak_at_ns;
-	u64	patience_ns;
-	bool	starving;
-	u64	starved_at_ns;
-	u64	look_at_ns;
-	u32	look_ns;
+	u64	reo_wnd_ns;
+	bool	waiting_rwqe;
+	u64	rnr_nak_at_ns;
+	u64	rwqe_poll_at_ns;
+	u32	rwqe_poll_ns;
 };
 
-bool sroce_reorder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-			struct sroce_recv_plan *plan);
-void sroce_reorder_hold(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			const struct sroce_recv_plan *plan, bool kept, u64 now_ns);
-bool sroce_reorder_starves(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			   struct sroce_recv_plan *plan);
-void sroce_responder_fed(struct sroce_responder *resp, u64 now_ns);
-void sroce_reorder_passed(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
-void sroce_reorder_reported(struct sroce_responder *resp);
-void sroce_reorder_drop(struct sroce_responder *resp);
-bool sroce_responder_next_held(struct sroce_responder *resp, u32 *psn);
-u32 sroce_responder_held_behind(const struct sroce_responder *resp, const struct sroce_packet *pkt);
+void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			  const struct sroce_recv_plan *plan, bool kept, u64 now_ns);
+bool sroce_reorder_delays_rnr(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			      struct sroce_recv_plan *plan);
+void sroce_responder_rwqe_posted(struct sroce_responder *resp, u64 now_ns);
+void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
+void sroce_reorder_nak_sent(struct sroce_responder *resp);
+void sroce_reorder_clear(struct sroce_responder *resp);
+bool sroce_responder_next_queued(struct sroce_responder *resp, u32 *psn);
+u32 sroce_responder_queued_behind(const struct sroce_responder *resp,
+				  const struct sroce_packet *pkt);
 u64 sroce_responder_deadline(const struct sroce_responder *resp);
 void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns);
 u32 sroce_responder_sack_bytes(const struct sroce_responder *resp);
@@ -69,6 +70,6 @@ void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, 
 /* Shared by responder.c and reorder.c. */
 void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
 void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
-void sroce_responder_refuse(struct sroce_responder *resp);
+void sroce_responder_send_rnr_nak(struct sroce_responder *resp);
 
 #endif

@@ -11,8 +11,8 @@
  * Distances are counted forward from unacked_psn, so that they stay right for
  * a READ of 2^23 responses, the longest there is.
  *
- * Which packets come next is in send_plan.c, what answers mean in completer.c, what
- * has arrived and what is to be repaired in selective.c.
+ * Which packets come next is in requester_plan.c, what answers mean in completer.c, what
+ * has arrived and what is to be retransmitted in scoreboard.c.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -25,18 +25,18 @@
 /* Expiries in a row that double the ACK timeout. */
 #define MAX_TIMEOUT_SHIFT	2
 /* How many probes in a row are counted, and the longest that patience gets. */
-#define MAX_UNHEARD		20
-#define MAX_PROBE_NS		1000000000ull
+#define MAX_PTO_BACKOFF		20
+#define MAX_PTO_NS		1000000000ull
 /* The longest that is added to it for answers that were late and not lost. */
-#define MAX_SLACK_NS		100000000ull
+#define MAX_PTO_SLACK_NS		100000000ull
 /* So many questions without an answer are not one lost packet. */
-#define MANY_ASKED		3
+#define MANY_ACK_REQUESTS		3
 /* Probes, each twice as patient, before the first answer of all is given up: 30 ms. */
-#define FIRST_ASKS		4
+#define FIRST_PROBES		4
 /* Probes in a row answered sooner than a round trip: the next says how long one is. */
-#define HASTY_PROBES	3
+#define SPURIOUS_PROBES	3
 /* Probes in a row after which nothing that the peer said it holds is believed. */
-#define DOUBT_PROBES		5
+#define AMBIGUOUS_PROBES		5
 
 static u64 deadline_after(const struct sroce_requester *req, u64 now_ns)
 {
@@ -92,7 +92,7 @@ void sroce_requester_start_psn(struct sroce_requester *req, u32 psn)
 	req->next_psn = psn;
 	req->sent_psn = psn;
 	req->unacked_psn = psn;
-	sroce_selective_restart(req, psn);
+	sroce_scoreboard_restart(req, psn);
 }
 
 /**
@@ -158,14 +158,14 @@ void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn)
 void sroce_requester_rewind(struct sroce_requester *req, u32 psn)
 {
 	sroce_requester_move_cursor(req, psn);
-	sroce_selective_restart(req, psn);
+	sroce_scoreboard_restart(req, psn);
 	req->since_ack_req = 0;
 	req->rd_limit = 1;
 	req->gone_back = true;
 	req->rtt.timing = false;
 	req->probe.sent = false;
-	req->probe.fresh = false;
-	req->probe.unsure = false;
+	req->probe.unacked = false;
+	req->probe.ambiguous = false;
 	req->probe.due = false;
 	/* An earlier READ or atomic is still to be answered. */
 	if (psn != req->unacked_psn)
@@ -175,7 +175,7 @@ void sroce_requester_rewind(struct sroce_requester *req, u32 psn)
 }
 
 /**
- * sroce_requester_ask_again() - nothing follows what has been sent
+ * sroce_requester_request_ack() - nothing follows what has been sent
  * @req: the requester
  * @end_psn: one past the last PSN that matters
  *
@@ -183,7 +183,7 @@ void sroce_requester_rewind(struct sroce_requester *req, u32 psn)
  * were expected to follow at once; now they do not. Send the last one again,
  * to ask.
  */
-void sroce_requester_ask_again(struct sroce_requester *req, u32 end_psn)
+void sroce_requester_request_ack(struct sroce_requester *req, u32 end_psn)
 {
 	u32 last_psn = psn_add(end_psn, SROCE_PSN_MASK), index;
 
@@ -223,7 +223,7 @@ void sroce_requester_set_state(struct sroce_requester *req, enum sroce_sq_state 
 		sroce_requester_start_psn(req, req->post_psn);
 	req->state = state;
 	if (state == SROCE_SQ_DRAINING)
-		sroce_requester_ask_again(req, req->next_psn);
+		sroce_requester_request_ack(req, req->next_psn);
 }
 
 /**
@@ -323,7 +323,7 @@ void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns,
 		.bytes = packets * (req->attr.mtu_bytes + SROCE_CC_HEADER_BYTES),
 		.packets = packets,
 		.inflight_packets = req->data_inflight - min(req->data_inflight,
-							     req->sel.done_data),
+							     req->sb.done_data),
 		.rtt_ns = rtt_ns,
 		.min_rtt_ns = req->rtt.min_ns,
 		.srtt_ns = req->rtt.srtt_ns,
@@ -333,7 +333,7 @@ void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns,
 		return;
 	/* What the round trip is thought to be is not from hearsay. */
 	if (rtt_ns)
-		req->probe.hasty = 0;
+		req->probe.spurious = 0;
 	sroce_rtt_count(&req->rtt, packets, now_ns);
 	sroce_cc_acked(&req->cc, &ack);
 }
@@ -366,11 +366,11 @@ void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 n
 	reset_retries(req);
 	req->gone_back = false;
 	req->probe.due = false;
-	rtt_ns = sroce_rtt_answered(&req->rtt, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);
+	rtt_ns = sroce_rtt_acked(&req->rtt, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);
 	/* Answers were counted as they came; datagrams have none. */
 	sroce_requester_acked(req, req->service == SROCE_SERVICE_UD ? count : 0, rtt_ns, now_ns);
 	req->ack_deadline_ns = SROCE_NEVER;
-	sroce_requester_heard(req, now_ns);
+	sroce_requester_progress(req, now_ns);
 }
 
 /**
@@ -388,11 +388,11 @@ void sroce_requester_start_timer(struct sroce_requester *req, u64 now_ns)
  * Who has gone back because the peer said so knows that it is awake: only the
  * round trip counts.
  */
-static u64 patience_ns(const struct sroce_requester *req)
+static u64 pto_ns(const struct sroce_requester *req)
 {
-	u64 wait_ns = req->gone_back ? sroce_rtt_repair_ns(&req->rtt) :
+	u64 wait_ns = req->gone_back ? sroce_rtt_rtx_ns(&req->rtt) :
 				       sroce_rtt_probe_ns(&req->rtt);
-	u8 shift = req->probe.unheard;
+	u8 shift = req->probe.pto_backoff;
 
 	/*
 	 * To a selective peer, which is sent one packet, every other probe doubles it: where a
@@ -401,20 +401,20 @@ static u64 patience_ns(const struct sroce_requester *req)
 	 */
 	if (req->rtt.srtt_ns && sroce_requester_is_selective(req))
 		shift /= 2;
-	return min((wait_ns + req->probe.slack_ns) << shift, MAX_PROBE_NS);
+	return min((wait_ns + req->probe.pto_slack_ns) << shift, MAX_PTO_NS);
 }
 
 /**
- * sroce_requester_expect() - from now on an answer is due
+ * sroce_requester_arm_probe() - from now on an answer is due
  * @req: the requester
  * @now_ns: monotonic time
  */
-void sroce_requester_expect(struct sroce_requester *req, u64 now_ns)
+void sroce_requester_arm_probe(struct sroce_requester *req, u64 now_ns)
 {
 	sroce_requester_start_timer(req, now_ns);
-	req->probe.asked++;
+	req->probe.ack_requests++;
 	if (req->attr.adaptive && req->probe.deadline_ns == SROCE_NEVER)
-		req->probe.deadline_ns = now_ns + patience_ns(req);
+		req->probe.deadline_ns = now_ns + pto_ns(req);
 }
 
 /*
@@ -423,48 +423,48 @@ void sroce_requester_expect(struct sroce_requester *req, u64 now_ns)
  * takes some of that back. When it happens again and again the round trip is not what it was
  * thought to be.
  */
-static void learn_patience(struct sroce_requester *req, u64 now_ns)
+static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
 {
 	struct sroce_probe *probe = &req->probe;
 	u64 since_ns = sroce_elapsed_ns(now_ns, probe->at_ns);
 
-	if (!probe->fresh) {
-		probe->early = 0;
+	if (!probe->unacked) {
+		probe->spurious_alone = 0;
 		return;
 	}
-	probe->fresh = false;
+	probe->unacked = false;
 	/* The last question is longer ago than the first guess: the path is long. */
 	if (req->rtt.rough && since_ns >= sroce_rtt_probe_ns(&req->rtt))
 		req->rtt.rough = false;
 	if (since_ns >= req->rtt.min_ns) {
-		probe->hasty = 0;
-		probe->slack_ns -= probe->slack_ns / 4;
-	} else if (probe->hasty < HASTY_PROBES) {
-		probe->hasty++;
-		probe->slack_ns = min(probe->slack_ns + 2 * since_ns, MAX_SLACK_NS);
+		probe->spurious = 0;
+		probe->pto_slack_ns -= probe->pto_slack_ns / 4;
+	} else if (probe->spurious < SPURIOUS_PROBES) {
+		probe->spurious++;
+		probe->pto_slack_ns = min(probe->pto_slack_ns + 2 * since_ns, MAX_PTO_SLACK_NS);
 	} else {
 		/* No chance any more: of READs behind others no longer time is believed. */
-		probe->slack_ns = 0;
+		probe->pto_slack_ns = 0;
 		sroce_rtt_sample(&req->rtt, since_ns, now_ns);
 	}
 }
 
 /**
- * sroce_requester_heard() - an answer told something
+ * sroce_requester_progress() - an answer told something
  * @req: the requester
  * @now_ns: monotonic time
  */
-void sroce_requester_heard(struct sroce_requester *req, u64 now_ns)
+void sroce_requester_progress(struct sroce_requester *req, u64 now_ns)
 {
-	learn_patience(req, now_ns);
-	req->probe.unheard = 0;
-	req->probe.asked = 0;
+	learn_pto_slack(req, now_ns);
+	req->probe.pto_backoff = 0;
+	req->probe.ack_requests = 0;
 	req->probe.deadline_ns = SROCE_NEVER;
 	/* What has not left yet cannot be answered. */
-	now_ns = max(now_ns, req->cc.depart_ns);
+	now_ns = max(now_ns, req->cc.edt_ns);
 	/* Who is paced may be long about asking: no answer is due before. */
 	if (sroce_requester_forward(req, req->next_psn) > req->since_ack_req)
-		sroce_requester_expect(req, now_ns);
+		sroce_requester_arm_probe(req, now_ns);
 	else if (req->next_psn != req->unacked_psn)
 		sroce_requester_start_timer(req, now_ns);
 }
@@ -488,7 +488,7 @@ u64 sroce_requester_deadline(const struct sroce_requester *req)
  */
 static bool go_back_to_ask(struct sroce_requester *req)
 {
-	u32 executed_psn = req->sel.executed_psn;
+	u32 executed_psn = req->sb.executed_psn;
 
 	if (executed_psn != req->sent_psn)
 		sroce_requester_rewind(req, executed_psn);
@@ -508,19 +508,20 @@ static void ack_timeout(struct sroce_requester *req, u64 now_ns)
 		req->timeout_shift++;
 	req->data_limit = RETRY_PACKETS;
 	sroce_cc_lost(&req->cc, true, now_ns);
-	sroce_selective_ask(req, true);
+	sroce_scoreboard_distrust(req, true);
 	if (!sroce_requester_is_selective(req) && go_back_to_ask(req))
 		return;
 	req->ack_deadline_ns = SROCE_NEVER;
 	req->probe.due = true;
 	req->probe.deadline_ns = SROCE_NEVER;
-	sroce_requester_expect(req, now_ns);
+	sroce_requester_arm_probe(req, now_ns);
 }
 
 /* Several packets have asked. Where nothing was ever answered, the way may simply be long. */
-static bool is_silent(const struct sroce_requester *req, u8 asks)
+static bool peer_is_silent(const struct sroce_requester *req, u8 asks)
 {
-	return req->probe.asked >= MANY_ASKED && (req->rtt.srtt_ns || asks >= FIRST_ASKS);
+	return req->probe.ack_requests >= MANY_ACK_REQUESTS &&
+	       (req->rtt.srtt_ns || asks >= FIRST_PROBES);
 }
 
 /*
@@ -528,28 +529,29 @@ static bool is_silent(const struct sroce_requester *req, u8 asks)
  * who has gone back already, or asked several times, goes back. Else one packet
  * is enough to ask; what its answer does not cover was lost.
  */
-static void ask(struct sroce_requester *req, u64 now_ns)
+static void send_probe(struct sroce_requester *req, u64 now_ns)
 {
 	u64 ack_deadline_ns = req->ack_deadline_ns;
-	u8 unheard = req->probe.unheard;
+	u8 pto_backoff = req->probe.pto_backoff;
 	bool goes_back;
 
-	req->probe.asks++;
-	req->probe.unheard = min(unheard + 1, MAX_UNHEARD);
+	req->probe.sent_count++;
+	req->probe.pto_backoff = min(pto_backoff + 1, MAX_PTO_BACKOFF);
 	goes_back = !sroce_requester_is_selective(req) &&
-		    (req->gone_back || req->next_psn != req->sent_psn || is_silent(req, unheard));
-	sroce_selective_ask(req, unheard >= DOUBT_PROBES);
+		    (req->gone_back || req->next_psn != req->sent_psn ||
+		     peer_is_silent(req, pto_backoff));
+	sroce_scoreboard_distrust(req, pto_backoff >= AMBIGUOUS_PROBES);
 	if (goes_back && go_back_to_ask(req)) {
 		/* The ACK timer runs on: a dead peer is to be noticed. */
 		req->ack_deadline_ns = ack_deadline_ns;
 		return;
 	}
 	req->probe.due = true;
-	req->probe.deadline_ns = now_ns + patience_ns(req);
+	req->probe.deadline_ns = now_ns + pto_ns(req);
 }
 
 /**
- * sroce_requester_probe_answered() - what does the answer to a probe say?
+ * sroce_requester_probe_acked() - what does the answer to a probe say?
  * @req: the requester, which has just taken in an answer
  * @now_ns: monotonic time
  *
@@ -558,7 +560,7 @@ static void ask(struct sroce_requester *req, u64 now_ns)
  * answer sooner than a round trip is one to the first transmission, and says
  * nothing; unless it comes again.
  */
-bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns)
+bool sroce_requester_probe_acked(struct sroce_requester *req, u64 now_ns)
 {
 	if (!req->probe.sent || !psn_before(req->probe.psn, req->unacked_psn))
 		return false;
@@ -569,7 +571,7 @@ bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns)
 	if (req->rtt.min_ns && sroce_elapsed_ns(now_ns, req->probe.at_ns) >= req->rtt.min_ns)
 		return true;
 	/* It covers the probe and no more, again: was the round trip thought too long? */
-	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.early++)
+	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.spurious_alone++)
 		req->rtt.min_ns = (u32)max(sroce_elapsed_ns(now_ns, req->probe.at_ns), 1ull);
 	return false;
 }
@@ -588,7 +590,7 @@ void sroce_requester_timeout(struct sroce_requester *req, u64 now_ns)
 	else if (now_ns >= req->ack_deadline_ns)
 		ack_timeout(req, now_ns);
 	else
-		ask(req, now_ns);
+		send_probe(req, now_ns);
 }
 
 /**

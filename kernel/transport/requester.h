@@ -21,11 +21,11 @@
 #include <linux/types.h>
 
 #include "transport/ack_plan.h"
-#include "transport/congestion.h"
+#include "transport/cc.h"
 #include "transport/packet.h"
 #include "transport/psn.h"
 #include "transport/rtt.h"
-#include "transport/selective.h"
+#include "transport/scoreboard.h"
 #include "transport/wqe.h"
 
 /* A deadline that never comes. */
@@ -53,7 +53,7 @@ enum sroce_sq_state {
  * @ack_timeout_ns: local ACK timeout, 0 for none
  * @adaptive: go by what is measured: ask again when an answer is late, long
  *            before the ACK timeout; send no more than the path can hold
- * @selective: offer the peer selective repeat (see selective.c)
+ * @selective: offer the peer selective repeat (see scoreboard.c)
  */
 struct sroce_requester_attr {
 	u32	qpn;
@@ -109,7 +109,7 @@ struct sroce_requester_attr {
  * @rtt: round-trip time
  * @cc: congestion control; the shell starts it, and keeps its pace
  * @probe: see struct sroce_probe
- * @sel: see struct sroce_selective
+ * @sb: see struct sroce_scoreboard
  */
 struct sroce_requester {
 	void	*ring;
@@ -145,7 +145,7 @@ struct sroce_requester {
 	struct sroce_rtt rtt;
 	struct sroce_cc cc;
 	struct sroce_probe probe;
-	struct sroce_selective sel;
+	struct sroce_scoreboard sb;
 };
 
 enum sroce_send_action {
@@ -166,13 +166,13 @@ enum sroce_send_action {
  * @payload_end: READ: where in the message the part asked for ends
  * @ack_req: the last packet of the burst asks for an ACK
  * @retransmit: these PSNs were sent before
- * @repair: they are sent out of their turn, by themselves
+ * @fills_hole: they are sent out of their turn, by themselves
  */
 struct sroce_send_plan {
 	u8	action;
 	bool	ack_req;
 	bool	retransmit;
-	bool	repair;
+	bool	fills_hole;
 	u32	index;
 	u32	first_psn;
 	u32	packet_count;
@@ -219,16 +219,16 @@ bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_c
 void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots);
 
 /* completer.c */
-bool sroce_completer_merges(const struct sroce_requester *req, const struct sroce_packet *pkt,
-			    u32 count);
+bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struct sroce_packet *pkt,
+				  u32 count);
 void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			  struct sroce_ack_plan *plan);
 void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
 			    enum sroce_mem_status placed, u64 now_ns);
 
 /*
- * What the files of the requester share: requester.c, send_plan.c, completer.c,
- * selective.c.
+ * What the files of the requester share: requester.c, requester_plan.c, completer.c,
+ * scoreboard.c.
  */
 
 /* How far @psn lies beyond the oldest that is not acknowledged. */
@@ -250,18 +250,18 @@ static inline bool wqe_is_data(const struct sroce_send_wqe *wqe)
 
 static inline bool sroce_requester_is_selective(const struct sroce_requester *req)
 {
-	return req->sel.mode == SROCE_SELECTIVE_ON;
+	return req->sb.mode == SROCE_SELECTIVE_ON;
 }
 
 /*
  * For how many round trips in a row, about, up to two, has something been sent again out of its
- * turn? A READ that is spared that (struct sroce_answer_time) counts, too.
+ * turn? A READ that is spared that (struct sroce_response_time) counts, too.
  */
-static inline u32 sroce_requester_repairing(const struct sroce_requester *req)
+static inline u32 sroce_requester_recovery_rounds(const struct sroce_requester *req)
 {
 	if (req->unacked_psn == req->sent_psn)
 		return 0;
-	return req->sel.repairs[0].any + req->sel.repairs[1].any;
+	return req->sb.rtx[0].any + req->sb.rtx[1].any;
 }
 
 void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns);
@@ -269,10 +269,10 @@ void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 n
 void sroce_requester_rewind(struct sroce_requester *req, u32 psn);
 void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn);
 void sroce_requester_start_timer(struct sroce_requester *req, u64 now_ns);
-void sroce_requester_expect(struct sroce_requester *req, u64 now_ns);
-void sroce_requester_heard(struct sroce_requester *req, u64 now_ns);
-void sroce_requester_ask_again(struct sroce_requester *req, u32 end_psn);
-bool sroce_requester_probe_answered(struct sroce_requester *req, u64 now_ns);
+void sroce_requester_arm_probe(struct sroce_requester *req, u64 now_ns);
+void sroce_requester_progress(struct sroce_requester *req, u64 now_ns);
+void sroce_requester_request_ack(struct sroce_requester *req, u32 end_psn);
+bool sroce_requester_probe_acked(struct sroce_requester *req, u64 now_ns);
 bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *index);
 
 #endif

@@ -64,13 +64,13 @@ bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resourc
  * @res: the ring
  *
  * Return: false when the entry that would be overwritten has never been
- * answered in full: the peer exceeded max_dest_rd_atomic.
+ * responded in full: the peer exceeded max_dest_rd_atomic.
  */
 bool sroce_resources_have_room(const struct sroce_resources *res)
 {
 	if (res->count < res->capacity)
 		return true;
-	return res->capacity && sroce_resources_at(res, res->next)->answered;
+	return res->capacity && sroce_resources_at(res, res->next)->responded;
 }
 
 /* Close the gap that the replay at @at leaves. */
@@ -277,7 +277,7 @@ void sroce_resources_sent(struct sroce_resources *res, u32 index, u32 count)
 
 	entry->sent_count += count;
 	if (entry->sent_count == entry->psn_count)
-		entry->answered = true;
+		entry->responded = true;
 	if (!is_pending(entry))
 		res->pending--;
 }

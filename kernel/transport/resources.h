@@ -2,7 +2,7 @@
 /*
  * Responder resources (IBTA 9.4.1.2): what is remembered of the last READs and
  * atomics, so that responses can be sent in order and a duplicate request can
- * be answered again. A ring of max_dest_rd_atomic entries, oldest overwritten,
+ * be responded again. A ring of max_dest_rd_atomic entries, oldest overwritten,
  * or forgotten before its PSNs come round again.
  */
 #ifndef SROCE_TRANSPORT_RESOURCES_H
@@ -23,7 +23,7 @@
  * @end_count: response that the (repeated) request ends before; equal to
  *             @sent_count when nothing is pending
  * @end_bytes: READ: where in the range the (repeated) request ends
- * @answered: all responses have been sent once: a later READ or atomic than the
+ * @responded: all responses have been sent once: a later READ or atomic than the
  *            peer may have outstanding proves that it has them
  * @is_atomic: an atomic: @original is the answer
  * @va: READ: address requested
@@ -38,7 +38,7 @@ struct sroce_resource {
 	u32	sent_count;
 	u32	end_count;
 	u32	end_bytes;
-	bool	answered;
+	bool	responded;
 	bool	is_atomic;
 	u64	va;
 	u32	rkey;
@@ -46,11 +46,11 @@ struct sroce_resource {
 	u64	original;
 };
 
-/* Holes that wait to be answered again; a peer that has more asks once more. */
+/* Holes that wait to be responded again; a peer that has more asks once more. */
 #define SROCE_MAX_REPLAYS	16
 
 /**
- * struct sroce_replay - part of a READ to be answered again
+ * struct sroce_replay - part of a READ to be responded again
  * @slot: its entry
  * @base: response that the request began with: the FIRST
  * @sent: response to send next

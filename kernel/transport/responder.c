@@ -8,7 +8,7 @@
  *   check_psn -> check_opcode_sequence -> check_opcode_valid -> check_length
  *   -> (the shell: access, execute) -> commit
  *
- * A request that fails one is answered with a NAK that ends the connection,
+ * A request that fails one is responded with a NAK that ends the connection,
  * except for a gap in the PSNs and for want of a receive WQE (RNR): those are
  * reported once, and everything behind them is held (reorder.c), or dropped in
  * silence, until the expected packet comes. What is refused of a duplicate ends nothing either.
@@ -69,15 +69,15 @@ void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state
 		return;
 	resp->ack_pending = false;
 	resp->nak_pending = false;
-	resp->refuses_again = false;
-	sroce_reorder_drop(resp);
-	if (resp->recv_held && !resp->wc_pending) {
+	resp->dup_nak_pending = false;
+	sroce_reorder_clear(resp);
+	if (resp->has_recv_wqe && !resp->wc_pending) {
 		memset(&resp->wc, 0, sizeof(resp->wc));
 		resp->wc.wr_id = resp->recv->wr_id;
 		resp->wc.status = SROCE_WC_WR_FLUSH_ERR;
 		resp->wc.opcode = SROCE_WC_RECV;
 		resp->wc_pending = true;
-		resp->recv_held = false;
+		resp->has_recv_wqe = false;
 	}
 }
 
@@ -105,7 +105,7 @@ static bool consumes_wqe(const struct sroce_packet *pkt)
 }
 
 /**
- * sroce_responder_merges() - may packets that continue this one be looked at as one with it?
+ * sroce_responder_can_coalesce() - may packets that continue this one be looked at as one with it?
  * @resp: the responder
  * @pkt: a parsed packet
  *
@@ -114,7 +114,8 @@ static bool consumes_wqe(const struct sroce_packet *pkt)
  *
  * Return: whether this is the expected packet, in the middle of a message.
  */
-bool sroce_responder_merges(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
+				  const struct sroce_packet *pkt)
 {
 	return resp->service == SROCE_SERVICE_RC && pkt->psn == resp->epsn &&
 	       !(pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST)) &&
@@ -127,12 +128,12 @@ bool sroce_responder_merges(const struct sroce_responder *resp, const struct sro
  * @pkt: a parsed packet
  *
  * Return: true when the shell should fetch one into @resp->recv and call
- * sroce_responder_hold_wqe(); if it has none, the plan will be to hold the
+ * sroce_responder_take_wqe(); if it has none, the plan will be to hold the
  * packet for a while, or an RNR NAK.
  */
 bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
-	if (resp->state != SROCE_RQ_READY || resp->recv_held || !is_for_us(resp, pkt))
+	if (resp->state != SROCE_RQ_READY || resp->has_recv_wqe || !is_for_us(resp, pkt))
 		return false;
 	if (resp->service == SROCE_SERVICE_UD)
 		return pkt->qkey == resp->attr.qkey;
@@ -140,12 +141,12 @@ bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct 
 }
 
 /**
- * sroce_responder_hold_wqe() - the shell has written a WQE to @resp->recv
+ * sroce_responder_take_wqe() - the shell has written a WQE to @resp->recv
  * @resp: the responder
  */
-void sroce_responder_hold_wqe(struct sroce_responder *resp)
+void sroce_responder_take_wqe(struct sroce_responder *resp)
 {
-	resp->recv_held = true;
+	resp->has_recv_wqe = true;
 }
 
 static void plan_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
@@ -230,9 +231,9 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 		return true;
 	if (distance < 0)
 		plan_duplicate(resp, pkt, plan);
-	else if (sroce_reorder_plan(resp, pkt, plan))
-		plan->verdict = SROCE_RECV_HOLD;
-	else if (resp->gap_reported || resp->reorder.peer_selective)
+	else if (sroce_reorder_accepts(resp, pkt, plan))
+		plan->verdict = SROCE_RECV_QUEUE;
+	else if (resp->nak_sent || resp->reorder.peer_selective)
 		plan_drop(plan, SROCE_DROP_SEQUENCE);
 	else
 		plan_nak(plan, SROCE_NAK_PSN_SEQUENCE, SROCE_WC_SUCCESS);
@@ -300,8 +301,8 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 		return false;
 	}
 	/* RNR comes first: without a WQE there is no length to compare with. */
-	if (consumes_wqe(pkt) && !resp->recv_held) {
-		plan->verdict = sroce_reorder_starves(resp, pkt, plan) ? SROCE_RECV_HOLD :
+	if (consumes_wqe(pkt) && !resp->has_recv_wqe) {
+		plan->verdict = sroce_reorder_delays_rnr(resp, pkt, plan) ? SROCE_RECV_QUEUE :
 									 SROCE_RECV_RNR;
 		return false;
 	}
@@ -421,21 +422,21 @@ void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32
 }
 
 /* A fatal NAK; the receive WQE in hand completes with @wc_status unless SUCCESS. */
-static void fail(struct sroce_responder *resp, enum sroce_nak_code syndrome, u32 psn,
-		 enum sroce_wc_status wc_status, enum sroce_rq_event event)
+static void fail_request(struct sroce_responder *resp, enum sroce_nak_code syndrome, u32 psn,
+			 enum sroce_wc_status wc_status, enum sroce_rq_event event)
 {
 	sroce_responder_schedule_nak(resp, syndrome, psn);
 	resp->state = SROCE_RQ_FAILED;
 	resp->event = event;
-	sroce_reorder_drop(resp);
-	if (wc_status == SROCE_WC_SUCCESS || !resp->recv_held)
+	sroce_reorder_clear(resp);
+	if (wc_status == SROCE_WC_SUCCESS || !resp->has_recv_wqe)
 		return;
 	memset(&resp->wc, 0, sizeof(resp->wc));
 	resp->wc.wr_id = resp->recv->wr_id;
 	resp->wc.status = wc_status;
 	resp->wc.opcode = SROCE_WC_RECV;
 	resp->wc_pending = true;
-	resp->recv_held = false;
+	resp->has_recv_wqe = false;
 	/* The completion tells; an event is for errors that none goes with. */
 	resp->event = SROCE_EVENT_NONE;
 }
@@ -444,11 +445,11 @@ static void commit_nak(struct sroce_responder *resp, const struct sroce_recv_pla
 {
 	if (plan->syndrome == SROCE_NAK_PSN_SEQUENCE) {
 		sroce_responder_schedule_nak(resp, plan->syndrome, resp->epsn);
-		resp->gap_reported = true;
-		sroce_reorder_reported(resp);
+		resp->nak_sent = true;
+		sroce_reorder_nak_sent(resp);
 		return;
 	}
-	fail(resp, plan->syndrome, resp->epsn, plan->wc_status, SROCE_EVENT_REQ_ERR);
+	fail_request(resp, plan->syndrome, resp->epsn, plan->wc_status, SROCE_EVENT_REQ_ERR);
 }
 
 /* Duplicate SEND or WRITE: acknowledge as much as can be without passing a response. */
@@ -465,15 +466,15 @@ static void commit_ack_again(struct sroce_responder *resp, const struct sroce_pa
 	sroce_responder_schedule_ack(resp, psn);
 }
 
-static void accept(struct sroce_responder *resp, u32 psn_count)
+static void accept_packet(struct sroce_responder *resp, u32 psn_count)
 {
 	resp->epsn = psn_add(resp->epsn, psn_count);
 	sroce_resources_forget(&resp->resources, resp->epsn);
 	/* A NAK that did not get out yet is overtaken by events. */
 	resp->nak_pending = false;
 	/* So is one of a duplicate, when its PSN comes round again. */
-	if (((resp->epsn - resp->again_psn) & SROCE_PSN_MASK) >= SROCE_PSN_SPAN)
-		resp->refuses_again = false;
+	if (((resp->epsn - resp->dup_nak_psn) & SROCE_PSN_MASK) >= SROCE_PSN_SPAN)
+		resp->dup_nak_pending = false;
 }
 
 static void complete_recv(struct sroce_responder *resp, const struct sroce_packet *pkt)
@@ -496,23 +497,23 @@ static void complete_recv(struct sroce_responder *resp, const struct sroce_packe
 		wc->invalidate_rkey = pkt->inv_rkey;
 	}
 	resp->wc_pending = true;
-	resp->recv_held = false;
+	resp->has_recv_wqe = false;
 }
 
 static void fail_memory(struct sroce_responder *resp, const struct sroce_recv_result *result)
 {
 	switch (result->status) {
 	case SROCE_MEM_BAD_LOCAL:
-		fail(resp, SROCE_NAK_REMOTE_OPERATION, resp->epsn, SROCE_WC_LOC_PROT_ERR,
-		     SROCE_EVENT_FATAL);
+		fail_request(resp, SROCE_NAK_REMOTE_OPERATION, resp->epsn, SROCE_WC_LOC_PROT_ERR,
+			     SROCE_EVENT_FATAL);
 		return;
 	case SROCE_MEM_MISALIGNED:
-		fail(resp, SROCE_NAK_INVALID_REQUEST, resp->epsn, SROCE_WC_SUCCESS,
-		     SROCE_EVENT_REQ_ERR);
+		fail_request(resp, SROCE_NAK_INVALID_REQUEST, resp->epsn, SROCE_WC_SUCCESS,
+			     SROCE_EVENT_REQ_ERR);
 		return;
 	default:
-		fail(resp, SROCE_NAK_REMOTE_ACCESS, resp->epsn, SROCE_WC_SUCCESS,
-		     SROCE_EVENT_ACCESS_ERR);
+		fail_request(resp, SROCE_NAK_REMOTE_ACCESS, resp->epsn, SROCE_WC_SUCCESS,
+			     SROCE_EVENT_ACCESS_ERR);
 	}
 }
 
@@ -527,8 +528,8 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 		return;
 	}
 	if (plan->invalidate && result->invalidated != SROCE_MEM_OK) {
-		fail(resp, SROCE_NAK_REMOTE_ACCESS, resp->epsn, SROCE_WC_REM_INV_REQ_ERR,
-		     SROCE_EVENT_ACCESS_ERR);
+		fail_request(resp, SROCE_NAK_REMOTE_ACCESS, resp->epsn, SROCE_WC_REM_INV_REQ_ERR,
+			     SROCE_EVENT_ACCESS_ERR);
 		return;
 	}
 	if (flags & SROCE_OPF_WRITE) {
@@ -540,7 +541,7 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 	}
 	resp->received_bytes += pkt->payload_bytes;
 	resp->message = flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE);
-	accept(resp, pkt->count);
+	accept_packet(resp, pkt->count);
 	if (flags & SROCE_OPF_LAST) {
 		resp->msn = psn_add(resp->msn, 1);
 		if (flags & (SROCE_OPF_SEND | SROCE_OPF_IMM))
@@ -552,7 +553,7 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 
-/* Packets that a READ of @bytes is answered with; one even when it is empty. */
+/* Packets that a READ of @bytes is responded with; one even when it is empty. */
 static u32 response_count(const struct sroce_responder *resp, u32 bytes)
 {
 	u32 mtu_bytes = resp->attr.mtu_bytes;
@@ -578,7 +579,7 @@ static void commit_read(struct sroce_responder *resp, const struct sroce_packet 
 	res->rkey = pkt->rkey;
 	res->length = pkt->dma_length;
 	resp->msn = psn_add(resp->msn, 1);
-	accept(resp, res->psn_count);
+	accept_packet(resp, res->psn_count);
 }
 
 static void commit_atomic(struct sroce_responder *resp, const struct sroce_packet *pkt,
@@ -597,7 +598,7 @@ static void commit_atomic(struct sroce_responder *resp, const struct sroce_packe
 	res->is_atomic = true;
 	res->original = result->atomic_original;
 	resp->msn = psn_add(resp->msn, 1);
-	accept(resp, 1);
+	accept_packet(resp, 1);
 }
 
 static void commit_replay(struct sroce_responder *resp, const struct sroce_packet *pkt,
@@ -609,7 +610,7 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
 	u32 to = res->is_atomic ? 1 : from + response_count(resp, pkt->dma_length);
 
 	if (result->status != SROCE_MEM_OK) {
-		sroce_responder_refuse_again(resp, pkt->psn);
+		sroce_responder_nak_duplicate(resp, pkt->psn);
 		return;
 	}
 	/* A hole is filled beside what goes on; what reaches to the end begins again there. */
@@ -630,17 +631,17 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
 }
 
 /**
- * sroce_responder_refuse() - there is no receive WQE: the peer has to wait
+ * sroce_responder_send_rnr_nak() - there is no receive WQE: the peer has to wait
  * @resp: the responder
  */
-void sroce_responder_refuse(struct sroce_responder *resp)
+void sroce_responder_send_rnr_nak(struct sroce_responder *resp)
 {
 	sroce_responder_schedule_nak(resp, SROCE_AETH_RNR_NAK | resp->attr.min_rnr_timer,
 				     resp->epsn);
-	resp->gap_reported = true;
+	resp->nak_sent = true;
 	/* The peer sends everything from here on again, when it is time. */
-	sroce_reorder_drop(resp);
-	resp->reorder.refused = true;
+	sroce_reorder_clear(resp);
+	resp->reorder.rnr_nak_sent = true;
 }
 
 /**
@@ -672,10 +673,10 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 		commit_nak(resp, plan);
 		return;
 	case SROCE_RECV_RNR:
-		sroce_responder_refuse(resp);
+		sroce_responder_send_rnr_nak(resp);
 		return;
-	case SROCE_RECV_HOLD:
-		sroce_reorder_hold(resp, pkt, plan, result->status == SROCE_MEM_OK, now_ns);
+	case SROCE_RECV_QUEUE:
+		sroce_reorder_commit(resp, pkt, plan, result->status == SROCE_MEM_OK, now_ns);
 		return;
 	case SROCE_RECV_PLACE:
 		commit_place(resp, pkt, plan, result);
@@ -691,7 +692,7 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 		return;
 	}
 	if (resp->epsn != epsn)
-		sroce_reorder_passed(resp, epsn, now_ns);
+		sroce_reorder_advance(resp, epsn, now_ns);
 }
 
 /**

@@ -48,8 +48,8 @@ enum sroce_rq_event {
  * @qkey: Q_Key datagrams must carry
  * @access: SROCE_ACCESS_REMOTE_* that the QP permits
  * @min_rnr_timer: code sent in RNR NAKs
- * @starve_ns: how long what finds no receive WQE is kept before it is refused, 0: not at all
- * @hold_packets: packets that may be kept out of order, at most a PSN map's span; 0: none
+ * @rnr_delay_ns: how long what finds no receive WQE is kept before it is refused, 0: not at all
+ * @reorder_packets: packets that may be kept out of order, at most a PSN map's span; 0: none
  * @selective: tell a selective peer what is kept
  */
 struct sroce_responder_attr {
@@ -59,8 +59,8 @@ struct sroce_responder_attr {
 	u32	qkey;
 	u8	access;
 	u8	min_rnr_timer;
-	u64	starve_ns;
-	u32	hold_packets;
+	u64	rnr_delay_ns;
+	u32	reorder_packets;
 	bool	selective;
 };
 
@@ -69,13 +69,13 @@ struct sroce_responder_attr {
  * @service: enum sroce_service
  * @state: enum sroce_rq_state
  * @message: what the message in progress is: SROCE_OPF_SEND, SROCE_OPF_WRITE, 0 for none
- * @gap_reported: a NAK (sequence, RNR) was sent for @epsn; what follows is dropped until it comes
+ * @nak_sent: a NAK (sequence, RNR) was sent for @epsn; what follows is dropped until it comes
  * @ack_pending: an ACK up to @ack_psn is due
  * @nak_pending: a NAK with @nak_syndrome for @nak_psn is due
- * @refuses_again: an answer that is asked for again, @again_psn, is not there any more
+ * @dup_nak_pending: an answer that is asked for again, @dup_nak_psn, is not there any more
  * @established: a packet was accepted since RTR
  * @event: enum sroce_rq_event, taken by the shell after a commit
- * @recv_held: @recv holds a WQE
+ * @has_recv_wqe: @recv holds a WQE
  * @wc_pending: @wc holds a completion
  * @nak_syndrome: AETH syndrome of the pending NAK
  * @attr: see struct sroce_responder_attr
@@ -83,7 +83,7 @@ struct sroce_responder_attr {
  * @msn: messages completed, 24 bits
  * @ack_psn: PSN of the pending ACK
  * @nak_psn: PSN of the pending NAK
- * @again_psn: see @refuses_again
+ * @dup_nak_psn: see @dup_nak_pending
  * @received_bytes: bytes of the message in progress
  * @write_va: WRITE in progress: address of its next byte
  * @write_rkey: its key
@@ -97,13 +97,13 @@ struct sroce_responder_attr {
 struct sroce_responder {
 	u8	service;
 	u8	state;
-	bool	refuses_again;
+	bool	dup_nak_pending;
 	u32	message;
-	bool	gap_reported;
+	bool	nak_sent;
 	bool	ack_pending;
 	bool	nak_pending;
 	bool	established;
-	bool	recv_held;
+	bool	has_recv_wqe;
 	bool	wc_pending;
 	u8	event;
 	u8	nak_syndrome;
@@ -112,7 +112,7 @@ struct sroce_responder {
 	u32	msn;
 	u32	ack_psn;
 	u32	nak_psn;
-	u32	again_psn;
+	u32	dup_nak_psn;
 	u32	received_bytes;
 	u64	write_va;
 	u32	write_rkey;
@@ -130,7 +130,7 @@ enum sroce_verdict {
 	SROCE_RECV_ACK_AGAIN,	/* duplicate SEND or WRITE: acknowledge, do not execute */
 	SROCE_RECV_NAK,		/* @syndrome; nothing to do */
 	SROCE_RECV_RNR,		/* no receive WQE; nothing to do */
-	SROCE_RECV_HOLD,	/* its turn will come: keep it, unless @kept already */
+	SROCE_RECV_QUEUE,	/* its turn will come: keep it, unless @queued already */
 	SROCE_RECV_PLACE,	/* place the payload as @target says */
 	SROCE_RECV_READ,	/* check that @va, @check_bytes may be read */
 	SROCE_RECV_ATOMIC,	/* perform the atomic, hand its old value to commit */
@@ -150,8 +150,8 @@ enum sroce_target {
  * @reason: enum sroce_drop_reason of SROCE_RECV_DROP
  * @syndrome: AETH syndrome of SROCE_RECV_NAK
  * @wc_status: of the receive completion that goes with a NAK; SUCCESS when there is no receive WQE
- * @kept: SROCE_RECV_HOLD: the packet is held already
- * @starves: SROCE_RECV_HOLD: it is the expected one, and waits for a receive WQE
+ * @queued: SROCE_RECV_QUEUE: the packet is held already
+ * @waits_rwqe: SROCE_RECV_QUEUE: it is the expected one, and waits for a receive WQE
  * @invalidate: after placing, invalidate @inv_rkey (SEND with invalidate)
  * @atomic_op: enum sroce_opcode of SROCE_RECV_ATOMIC
  * @resource: slot to replay
@@ -172,8 +172,8 @@ struct sroce_recv_plan {
 	u8	reason;
 	u8	syndrome;
 	u8	wc_status;
-	bool	kept;
-	bool	starves;
+	bool	queued;
+	bool	waits_rwqe;
 	bool	invalidate;
 	u8	atomic_op;
 	u8	access;
@@ -211,7 +211,7 @@ enum sroce_response_kind {
  * struct sroce_response_plan - the next response to send
  * @kind: enum sroce_response_kind
  * @syndrome: AETH syndrome
- * @resource: READ or atomic being answered
+ * @resource: READ or atomic being responded
  * @first_psn: PSN of the first packet
  * @packet_count: packets of the burst
  * @offset: READ: where in the requested range the burst's payload starts
@@ -245,9 +245,10 @@ void sroce_responder_reset(struct sroce_responder *resp);
 void sroce_responder_start_psn(struct sroce_responder *resp, u32 psn);
 void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state state);
 
-bool sroce_responder_merges(const struct sroce_responder *resp, const struct sroce_packet *pkt);
+bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
+				  const struct sroce_packet *pkt);
 bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt);
-void sroce_responder_hold_wqe(struct sroce_responder *resp);
+void sroce_responder_take_wqe(struct sroce_responder *resp);
 void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			  struct sroce_recv_plan *plan);
 void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
@@ -256,25 +257,25 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 bool sroce_responder_next_completion(struct sroce_responder *resp, struct sroce_completion *wc);
 enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp);
 
-bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_packets,
-				   struct sroce_response_plan *plan);
-bool sroce_response_may_wait(const struct sroce_responder *resp,
-			     const struct sroce_response_plan *plan);
+bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packets,
+			      struct sroce_response_plan *plan);
+bool sroce_response_may_be_delayed(const struct sroce_responder *resp,
+				   const struct sroce_response_plan *plan);
 void sroce_response_plan_packet(const struct sroce_responder *resp,
 				const struct sroce_response_plan *plan, u32 i,
 				struct sroce_packet *pkt);
 bool sroce_responder_is_dead(const struct sroce_responder *resp);
 void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt);
-void sroce_responder_refuse_again(struct sroce_responder *resp, u32 psn);
-void sroce_responder_response_sent(struct sroce_responder *resp,
-				   const struct sroce_response_plan *plan,
-				   enum sroce_mem_status fetched);
+void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn);
+void sroce_response_commit(struct sroce_responder *resp,
+			   const struct sroce_response_plan *plan,
+			   enum sroce_mem_status fetched);
 
-/* datagram.c: the responder of UD queue pairs; completes through @resp->wc. */
-void sroce_datagram_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-			 struct sroce_recv_plan *plan);
-void sroce_datagram_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			   const struct sroce_recv_plan *plan,
-			   const struct sroce_recv_result *result);
+/* ud.c: the responder of UD queue pairs; completes through @resp->wc. */
+void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+		   struct sroce_recv_plan *plan);
+void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
+		     const struct sroce_recv_plan *plan,
+		     const struct sroce_recv_result *result);
 
 #endif

@@ -6,7 +6,7 @@
  * one. Two things do not wait for responses that are due: holes of a READ that
  * its peer asks for again, and a selective ACK, which says what has come and
  * nothing of what was sent: a lost READ would be missed only when all others
- * have been answered.
+ * have been responded.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -68,7 +68,7 @@ static bool sack_is_due(const struct sroce_responder *resp)
 {
 	/* The bitmap has no place for the expected packet. */
 	return resp->ack_pending && resp->reorder.peer_selective && resp->reorder.count &&
-	       !resp->reorder.starving;
+	       !resp->reorder.waiting_rwqe;
 }
 
 static void plan_sack(const struct sroce_responder *resp, struct sroce_response_plan *plan)
@@ -81,15 +81,15 @@ static void plan_sack(const struct sroce_responder *resp, struct sroce_response_
 }
 
 /**
- * sroce_responder_next_response() - decide what to send back; changes nothing
+ * sroce_response_plan_next() - decide what to send back; changes nothing
  * @resp: the responder
  * @max_packets: the longest burst the shell can send now, not 0
  * @plan: filled in when true is returned
  *
  * Return: whether there is anything to send.
  */
-bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_packets,
-				   struct sroce_response_plan *plan)
+bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packets,
+			      struct sroce_response_plan *plan)
 {
 	u32 index;
 
@@ -110,9 +110,9 @@ bool sroce_responder_next_response(const struct sroce_responder *resp, u32 max_p
 	}
 	plan->kind = SROCE_RESPONSE_ACK;
 	plan->packet_count = 1;
-	if (resp->refuses_again) {
+	if (resp->dup_nak_pending) {
 		plan->syndrome = SROCE_NAK_REMOTE_ACCESS;
-		plan->first_psn = resp->again_psn;
+		plan->first_psn = resp->dup_nak_psn;
 		return true;
 	}
 	if (resp->nak_pending) {
@@ -137,7 +137,7 @@ bool sroce_responder_is_dead(const struct sroce_responder *resp)
 }
 
 /**
- * sroce_response_may_wait() - may a response wait a little for a request to travel with?
+ * sroce_response_may_be_delayed() - may a response wait a little for a request to travel with?
  * @resp: the responder
  * @plan: what is to be sent next
  *
@@ -146,11 +146,11 @@ bool sroce_responder_is_dead(const struct sroce_responder *resp)
  *
  * Return: whether it is an ACK.
  */
-bool sroce_response_may_wait(const struct sroce_responder *resp,
-			     const struct sroce_response_plan *plan)
+bool sroce_response_may_be_delayed(const struct sroce_responder *resp,
+				   const struct sroce_response_plan *plan)
 {
 	return plan->kind == SROCE_RESPONSE_ACK && resp->state == SROCE_RQ_READY &&
-	       !resp->nak_pending && !resp->refuses_again;
+	       !resp->nak_pending && !resp->dup_nak_pending;
 }
 
 static u8 read_response_opcode(const struct sroce_response_plan *plan, u32 i)
@@ -224,7 +224,7 @@ void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce
 }
 
 /**
- * sroce_responder_refuse_again() - what is to be answered again is not there any more
+ * sroce_responder_nak_duplicate() - what is to be responded again is not there any more
  * @resp: the responder
  * @psn: PSN of the answer
  *
@@ -232,24 +232,24 @@ void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce
  * may still come. So this ends no connection here: a peer that does need it will end it, any
  * other does not listen. Of several the first is said; others are to be asked for once more.
  */
-void sroce_responder_refuse_again(struct sroce_responder *resp, u32 psn)
+void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn)
 {
-	if (resp->refuses_again)
+	if (resp->dup_nak_pending)
 		return;
-	resp->refuses_again = true;
-	resp->again_psn = psn;
+	resp->dup_nak_pending = true;
+	resp->dup_nak_psn = psn;
 }
 
-static void refuse_rest(struct sroce_responder *resp, const struct sroce_response_plan *plan)
+static void reject_rest(struct sroce_responder *resp, const struct sroce_response_plan *plan)
 {
 	if (plan->replay)
 		sroce_resources_replay_sent(&resp->resources, plan->end - plan->number);
 	else
 		sroce_resources_sent(&resp->resources, plan->resource, plan->end - plan->number);
-	sroce_responder_refuse_again(resp, plan->first_psn);
+	sroce_responder_nak_duplicate(resp, plan->first_psn);
 }
 
-/* The region of a READ went away while it was being answered for the first time. */
+/* The region of a READ went away while it was being responded for the first time. */
 static void fail_read(struct sroce_responder *resp, u32 psn)
 {
 	u32 index;
@@ -260,7 +260,7 @@ static void fail_read(struct sroce_responder *resp, u32 psn)
 		sroce_resources_sent(&resp->resources, index, res->end_count - res->sent_count);
 	}
 	resp->resources.replay_count = 0;
-	sroce_reorder_drop(resp);
+	sroce_reorder_clear(resp);
 	resp->state = SROCE_RQ_FAILED;
 	resp->event = SROCE_EVENT_ACCESS_ERR;
 	resp->ack_pending = false;
@@ -270,33 +270,33 @@ static void fail_read(struct sroce_responder *resp, u32 psn)
 }
 
 /**
- * sroce_responder_response_sent() - the response has been sent
+ * sroce_response_commit() - the response has been sent
  * @resp: the responder, unchanged since the plan was made
  * @plan: the plan
  * @fetched: READ: whether its payload could be read; others: SROCE_MEM_OK
  */
-void sroce_responder_response_sent(struct sroce_responder *resp,
-				   const struct sroce_response_plan *plan,
-				   enum sroce_mem_status fetched)
+void sroce_response_commit(struct sroce_responder *resp,
+			   const struct sroce_response_plan *plan,
+			   enum sroce_mem_status fetched)
 {
 	if (plan->kind == SROCE_RESPONSE_READ || plan->kind == SROCE_RESPONSE_ATOMIC) {
 		bool again = plan->replay ||
-			     sroce_resources_at(&resp->resources, plan->resource)->answered;
+			     sroce_resources_at(&resp->resources, plan->resource)->responded;
 
 		if (fetched != SROCE_MEM_OK && again)
-			refuse_rest(resp, plan);
+			reject_rest(resp, plan);
 		else if (fetched != SROCE_MEM_OK)
 			fail_read(resp, plan->first_psn);
 		else if (plan->replay)
 			sroce_resources_replay_sent(&resp->resources, plan->packet_count);
 		else
 			sroce_resources_sent(&resp->resources, plan->resource, plan->packet_count);
-	} else if (plan->kind == SROCE_RESPONSE_ACK && resp->refuses_again) {
-		resp->refuses_again = false;
+	} else if (plan->kind == SROCE_RESPONSE_ACK && resp->dup_nak_pending) {
+		resp->dup_nak_pending = false;
 	} else if (plan->kind == SROCE_RESPONSE_ACK && resp->nak_pending) {
 		resp->nak_pending = false;
 	} else {
 		resp->ack_pending = false;
-		resp->reorder.unreported = 0;
+		resp->reorder.unsacked = 0;
 	}
 }

@@ -70,12 +70,12 @@ void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns)
 }
 
 /**
- * sroce_rtt_sent_again() - packets have been sent again
+ * sroce_rtt_retransmitted() - packets have been sent again
  * @rtt: the estimate
  * @psn: the first of them
  * @count: how many
  */
-void sroce_rtt_sent_again(struct sroce_rtt *rtt, u32 psn, u32 count)
+void sroce_rtt_retransmitted(struct sroce_rtt *rtt, u32 psn, u32 count)
 {
 	if (((rtt->timed_psn - psn) & SROCE_PSN_MASK) >= count)
 		return;
@@ -105,14 +105,14 @@ static void take_bound(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
 }
 
 /**
- * sroce_rtt_answered() - everything up to a PSN has been answered
+ * sroce_rtt_acked() - everything up to a PSN has been answered
  * @rtt: the estimate
  * @psn: the newest of it
  * @now_ns: monotonic time
  *
  * Return: the sample that this gives, 0 for none.
  */
-u32 sroce_rtt_answered(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
+u32 sroce_rtt_acked(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 {
 	u64 sample_ns;
 
@@ -184,14 +184,14 @@ u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
 }
 
 /**
- * sroce_rtt_repair_ns() - how long a packet sent again may go unanswered while others are not
+ * sroce_rtt_rtx_ns() - how long a packet sent again may go unanswered while others are not
  * @rtt: the estimate
  *
  * Answers keep coming, so the peer is awake: no need for patience with it.
  *
  * Return: nanoseconds.
  */
-u64 sroce_rtt_repair_ns(const struct sroce_rtt *rtt)
+u64 sroce_rtt_rtx_ns(const struct sroce_rtt *rtt)
 {
 	if (!rtt->srtt_ns)
 		return FIRST_PROBE_NS;

@@ -30,7 +30,7 @@
 /* BTH byte 4: congestion bits, outside the ICRC. */
 #define SROCE_BTH_FECN		0x80
 #define SROCE_BTH_BECN		0x40
-/* BTH byte 8; the bit of ours is one of the seven reserved ones, see selective.c. */
+/* BTH byte 8; the bit of ours is one of the seven reserved ones, see scoreboard.c. */
 #define SROCE_BTH_ACK_REQ	0x80
 #define SROCE_BTH_SELECTIVE	0x01
 

@@ -203,7 +203,7 @@ enum sroce_mem_status {
 	SROCE_MEM_BAD_ACCESS,	/* permission missing */
 	SROCE_MEM_MISALIGNED,	/* atomic not on 8 bytes */
 	SROCE_MEM_BAD_LOCAL,	/* the local scatter/gather list is at fault */
-	SROCE_MEM_BAD_SOURCE,	/* what was written is not what was sent; ends no request */
+	SROCE_MEM_BAD_PAYLOAD,	/* what was written is not what was sent; ends no request */
 };
 
 enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,

@@ -29,7 +29,7 @@
  *
  * producer: requests posted
  * consumer: requests that the kernel is done with: their slots may be filled again
- * watched: send queue: not 0 while the kernel will look again soon, without a doorbell
+ * no_doorbell: send queue: not 0 while the kernel will look again soon, without a doorbell
  * fetched: send queue: requests that the kernel has taken out
  */
 struct sroce_queue_head {
@@ -37,7 +37,7 @@ struct sroce_queue_head {
 	__u32	reserved[SROCE_QUEUE_LINE / 4 - 1];
 	/* Written by the kernel, never read. */
 	__u32	consumer;
-	__u32	watched;
+	__u32	no_doorbell;
 	__u32	fetched;
 	__u32	reserved_kernel[SROCE_QUEUE_LINE / 4 - 3];
 };
@@ -46,18 +46,18 @@ struct sroce_queue_head {
  * How often a process has wished to be told of the next completion: of any, and of
  * solicited ones (and errors) only. A wish is answered once, with all before it.
  */
-struct sroce_cq_wishes {
+struct sroce_cq_arm {
 	__u32	any;
 	__u32	solicited;
 };
 
 /*
  * What the process writes of a completion queue in native mode: consumer_index of
- * struct rxe_queue_buf, and behind it, in what is padding there, its wishes.
+ * struct rxe_queue_buf, and behind it, in what is padding there, its arm.
  */
 struct sroce_cq_line {
 	__u32	consumer;
-	struct sroce_cq_wishes wishes;
+	struct sroce_cq_arm arm;
 	__u32	reserved[SROCE_QUEUE_LINE / 4 - 3];
 };
 

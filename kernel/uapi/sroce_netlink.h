@@ -37,8 +37,8 @@ enum {
 	SROCE_A_LOCAL_ADDRESS,	/* 16 bytes: IPv6, or IPv4 as ::ffff:a.b.c.d */
 	SROCE_A_PEER_ADDRESS,	/* 16 bytes */
 	SROCE_A_SELECTIVE,	/* u8, enum sroce_nl_selective */
-	SROCE_A_SEND,		/* nest of SROCE_A_HALF_*: requests out */
-	SROCE_A_RECV,		/* nest of SROCE_A_HALF_*: requests in, READ responses out */
+	SROCE_A_SQ,		/* nest of SROCE_A_WQ_*: requests out */
+	SROCE_A_RQ,		/* nest of SROCE_A_WQ_*: requests in, READ responses out */
 	__SROCE_A_MAX
 };
 
@@ -60,31 +60,31 @@ enum {
 #define SROCE_A_PARAM_MAX_ATTR	(__SROCE_A_PARAM_MAX - 1)
 
 enum {
-	SROCE_A_HALF_UNSPEC,
-	SROCE_A_HALF_PAD,
-	SROCE_A_HALF_CC,		/* string: algorithm; absent: not started */
-	SROCE_A_HALF_CC_STATE,		/* string */
-	SROCE_A_HALF_RATE,		/* u64, bytes/s; absent: no limit */
-	SROCE_A_HALF_TARGET_RATE,	/* u64, bytes/s: dcqcn, while limited */
-	SROCE_A_HALF_CWND,		/* u32, 1/256 packet; absent: no limit */
-	SROCE_A_HALF_ALPHA,		/* u32, 1/1024: dcqcn, while limited */
-	SROCE_A_HALF_CNP_HANDLED,	/* u64: CNPs that came and were heeded */
-	SROCE_A_HALF_CUTS,		/* u64: decreases of rate or window */
-	SROCE_A_HALF_SRTT_NS,		/* u32; from here on of SEND; absent: not known */
-	SROCE_A_HALF_RTTVAR_NS,		/* u32 */
-	SROCE_A_HALF_MIN_RTT_NS,	/* u32 */
-	SROCE_A_HALF_INFLIGHT,		/* u32: packets sent and not acknowledged */
-	SROCE_A_HALF_RETRANSMITS,	/* u64: packets */
-	SROCE_A_HALF_TIMEOUTS,		/* u64: expiries of the ACK timer */
-	SROCE_A_HALF_PROBES,		/* u64: questions after late answers */
-	SROCE_A_HALF_HELD_PACKETS,	/* u32; from here on of RECV: kept out of order */
-	SROCE_A_HALF_HELD_BYTES,	/* u32: their memory */
-	SROCE_A_HALF_ECN_MARKED,	/* u64: packets that came with CE */
-	SROCE_A_HALF_CNP_SENT,		/* u64 */
-	__SROCE_A_HALF_MAX
+	SROCE_A_WQ_UNSPEC,
+	SROCE_A_WQ_PAD,
+	SROCE_A_WQ_CC,		/* string: algorithm; absent: not started */
+	SROCE_A_WQ_CC_STATE,		/* string */
+	SROCE_A_WQ_RATE,		/* u64, bytes/s; absent: no limit */
+	SROCE_A_WQ_TARGET_RATE,	/* u64, bytes/s: dcqcn, while limited */
+	SROCE_A_WQ_CWND,		/* u32, 1/256 packet; absent: no limit */
+	SROCE_A_WQ_ALPHA,		/* u32, 1/1024: dcqcn, while limited */
+	SROCE_A_WQ_CNP_HANDLED,	/* u64: CNPs that came and were heeded */
+	SROCE_A_WQ_CUTS,		/* u64: decreases of rate or window */
+	SROCE_A_WQ_SRTT_NS,		/* u32; from here on of SEND; absent: not known */
+	SROCE_A_WQ_RTTVAR_NS,		/* u32 */
+	SROCE_A_WQ_MIN_RTT_NS,	/* u32 */
+	SROCE_A_WQ_INFLIGHT,		/* u32: packets sent and not acknowledged */
+	SROCE_A_WQ_RETRANSMITS,	/* u64: packets */
+	SROCE_A_WQ_TIMEOUTS,		/* u64: expiries of the ACK timer */
+	SROCE_A_WQ_PROBES,		/* u64: questions after late answers */
+	SROCE_A_WQ_REORDER_PACKETS,	/* u32; from here on of RECV: kept out of order */
+	SROCE_A_WQ_REORDER_BYTES,	/* u32: their memory */
+	SROCE_A_WQ_ECN_MARKED,	/* u64: packets that came with CE */
+	SROCE_A_WQ_CNP_SENT,		/* u64 */
+	__SROCE_A_WQ_MAX
 };
 
-#define SROCE_A_HALF_MAX	(__SROCE_A_HALF_MAX - 1)
+#define SROCE_A_WQ_MAX	(__SROCE_A_WQ_MAX - 1)
 
 /* Of the send half of a connected QP: does the peer speak selective repeat? */
 enum sroce_nl_selective {

@@ -99,14 +99,14 @@ static int publish_number(struct sroce_ah *ah, struct ib_udata *udata)
 	err = xa_alloc_cyclic(&dev->ahs, &ah->number, ah->address, XA_LIMIT(1, SROCE_MAX_AH),
 			      &dev->next_ah, GFP_KERNEL);
 	if (err < 0) {
-		sroce_address_put(ah->address);
+		sroce_av_put(ah->address);
 		return err;
 	}
 	resp.ah_num = ah->number;
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (err) {
 		xa_erase(&dev->ahs, ah->number);
-		sroce_address_put(ah->address);
+		sroce_av_put(ah->address);
 	}
 	return err;
 }
@@ -135,7 +135,7 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	if (!err && udata)
 		err = publish_number(ah, udata);
 	if (err)
-		sroce_address_put(ah->address);
+		sroce_av_put(ah->address);
 	return err;
 }
 
@@ -154,8 +154,8 @@ int sroce_destroy_ah(struct ib_ah *ibah, u32 flags)
 
 	if (ah->number) {
 		xa_erase(&to_sroce_device(ibah->device)->ahs, ah->number);
-		sroce_address_put(ah->address);
+		sroce_av_put(ah->address);
 	}
-	sroce_address_put(ah->address);
+	sroce_av_put(ah->address);
 	return 0;
 }

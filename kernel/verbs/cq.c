@@ -83,7 +83,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize_lock);
 	cq->is_user = udata;
-	cq->has_wishes = udata && ibcq->cq_context &&
+	cq->user_arms = udata && ibcq->cq_context &&
 			 to_sroce_device(ibcq->device)->mode == SROCE_MODE_NATIVE;
 	err = init_ring(&cq->ring, attr->cqe, cq->is_user);
 	if (err)

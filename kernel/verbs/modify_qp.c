@@ -51,7 +51,7 @@ static_assert(IB_QP_PATH_MIG_STATE == SROCE_QP_PATH_MIG_STATE);
 static_assert(IB_QP_CAP == SROCE_QP_CAP);
 static_assert(IB_QP_DEST_QPN == SROCE_QP_DEST_QPN);
 
-static int refuse(const struct sroce_qp *qp, const char *what, u64 value)
+static int reject_attr(const struct sroce_qp *qp, const char *what, u64 value)
 {
 	ibdev_dbg(qp->ibqp.device, "qp %u: bad %s: %llu\n", qp->ibqp.qp_num, what, value);
 	return -EINVAL;
@@ -68,7 +68,7 @@ static int check_transition(const struct sroce_qp *qp, enum ib_qp_state from, en
 	enum sroce_qp_transition result;
 
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != from)
-		return refuse(qp, "current state", attr->cur_qp_state);
+		return reject_attr(qp, "current state", attr->cur_qp_state);
 	/* The port of QP 1 is what it was created for, and ib_mad does not say it again. */
 	if (qp->ibqp.qp_type == IB_QPT_GSI && to == IB_QPS_INIT)
 		mask |= IB_QP_PORT;
@@ -76,7 +76,7 @@ static int check_transition(const struct sroce_qp *qp, enum ib_qp_state from, en
 				      qp->service, mask);
 	if (result == SROCE_TRANSITION_OK)
 		return 0;
-	return refuse(qp, why[result], result == SROCE_TRANSITION_ILLEGAL ? to : mask);
+	return reject_attr(qp, why[result], result == SROCE_TRANSITION_ILLEGAL ? to : mask);
 }
 
 /* Where from and where to: port, partition, path. */
@@ -85,20 +85,20 @@ static int check_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, 
 	enum ib_mtu active_mtu = sroce_active_mtu(qp->dev->ep.netdev);
 
 	if (mask & IB_QP_PORT && attr->port_num != SROCE_PORT)
-		return refuse(qp, "port", attr->port_num);
+		return reject_attr(qp, "port", attr->port_num);
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index >= SROCE_PKEY_TABLE_LEN)
-		return refuse(qp, "P_Key index", attr->pkey_index);
+		return reject_attr(qp, "P_Key index", attr->pkey_index);
 	/* Larger packets than the netdev carries would be cut up by IP. */
 	if (mask & IB_QP_PATH_MTU &&
 	    (attr->path_mtu < IB_MTU_256 || attr->path_mtu > active_mtu))
-		return refuse(qp, "path MTU", attr->path_mtu);
+		return reject_attr(qp, "path MTU", attr->path_mtu);
 	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS)
-		return refuse(qp, "destination QP", attr->dest_qp_num);
+		return reject_attr(qp, "destination QP", attr->dest_qp_num);
 	/* There are no alternate paths to migrate to. */
 	if (mask & IB_QP_ALT_PATH)
-		return refuse(qp, "alternate path on port", attr->alt_port_num);
+		return reject_attr(qp, "alternate path on port", attr->alt_port_num);
 	if (mask & IB_QP_PATH_MIG_STATE && attr->path_mig_state != IB_MIG_MIGRATED)
-		return refuse(qp, "migration state", attr->path_mig_state);
+		return reject_attr(qp, "migration state", attr->path_mig_state);
 	return 0;
 }
 
@@ -106,31 +106,31 @@ static int check_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, 
 static int check_limits(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	if (mask & IB_QP_ACCESS_FLAGS && attr->qp_access_flags & ~QP_ACCESS)
-		return refuse(qp, "access flags", attr->qp_access_flags);
+		return reject_attr(qp, "access flags", attr->qp_access_flags);
 	if (mask & IB_QP_TIMEOUT && attr->timeout > MAX_5_BITS)
-		return refuse(qp, "timeout", attr->timeout);
+		return reject_attr(qp, "timeout", attr->timeout);
 	if (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > MAX_5_BITS)
-		return refuse(qp, "RNR timer", attr->min_rnr_timer);
+		return reject_attr(qp, "RNR timer", attr->min_rnr_timer);
 	if (mask & IB_QP_RETRY_CNT && attr->retry_cnt > MAX_3_BITS)
-		return refuse(qp, "retry count", attr->retry_cnt);
+		return reject_attr(qp, "retry count", attr->retry_cnt);
 	if (mask & IB_QP_RNR_RETRY && attr->rnr_retry > MAX_3_BITS)
-		return refuse(qp, "RNR retry count", attr->rnr_retry);
+		return reject_attr(qp, "RNR retry count", attr->rnr_retry);
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SROCE_MAX_RD_ATOMIC)
-		return refuse(qp, "max_rd_atomic", attr->max_rd_atomic);
+		return reject_attr(qp, "max_rd_atomic", attr->max_rd_atomic);
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SROCE_MAX_RD_ATOMIC)
-		return refuse(qp, "max_dest_rd_atomic", attr->max_dest_rd_atomic);
+		return reject_attr(qp, "max_dest_rd_atomic", attr->max_dest_rd_atomic);
 	return 0;
 }
 
-static void install_half_path(struct sroce_half *half, const struct sroce_path *path)
+static void install_wq_path(struct sroce_wq *wq, const struct sroce_path *path)
 {
 	struct dst_entry *dst;
 
-	spin_lock_bh(&half->lock);
-	half->path = *path;
-	dst = half->dst;
-	half->dst = NULL;
-	spin_unlock_bh(&half->lock);
+	spin_lock_bh(&wq->lock);
+	wq->path = *path;
+	dst = wq->dst;
+	wq->dst = NULL;
+	spin_unlock_bh(&wq->lock);
 	dst_release(dst);
 }
 
@@ -158,20 +158,20 @@ static int resize_resources(struct sroce_qp *qp, u32 capacity)
 			return -ENOMEM;
 	}
 	sroce_resources_init(&resources, entries, capacity);
-	spin_lock_bh(&qp->recv.lock);
+	spin_lock_bh(&qp->rq.lock);
 	moved = sroce_resources_move(&resources, &qp->resp.resources);
 	if (moved) {
 		qp->resp.resources = resources;
 		swap(qp->resources, entries);
 	}
-	spin_unlock_bh(&qp->recv.lock);
+	spin_unlock_bh(&qp->rq.lock);
 	kfree(entries);
 	return moved ? 0 : -EBUSY;
 }
 
 /* For query_qp; what the engine needs of it has been applied. */
-static void remember(struct ib_qp_attr *kept, enum ib_qp_state to, const struct ib_qp_attr *attr,
-		     int mask)
+static void save_attr(struct ib_qp_attr *kept, enum ib_qp_state to, const struct ib_qp_attr *attr,
+		      int mask)
 {
 	/* The queues stay as large as they are, and are looked at without a lock. */
 	if (to == IB_QPS_RESET)
@@ -211,7 +211,7 @@ static void remember(struct ib_qp_attr *kept, enum ib_qp_state to, const struct 
 		kept->en_sqd_async_notify = attr->en_sqd_async_notify;
 }
 
-static int modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+static int apply_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	enum ib_qp_state from = READ_ONCE(qp->state);
 	enum ib_qp_state to = mask & IB_QP_STATE ? attr->qp_state : from;
@@ -228,12 +228,12 @@ static int modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 		return err;
 
 	if (mask & IB_QP_AV) {
-		install_half_path(&qp->send, &path);
-		install_half_path(&qp->recv, &path);
+		install_wq_path(&qp->sq, &path);
+		install_wq_path(&qp->rq, &path);
 	}
 	err = sroce_qp_set_state(qp, from, to, attr, mask);
 	if (!err)
-		remember(&qp->attr, to, attr, mask);
+		save_attr(&qp->attr, to, attr, mask);
 	return err;
 }
 
@@ -259,7 +259,7 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
 	mutex_lock(&qp->modify_lock);
-	err = modify(qp, attr, mask);
+	err = apply_modify(qp, attr, mask);
 	mutex_unlock(&qp->modify_lock);
 	return err;
 }

@@ -55,7 +55,7 @@ static void free_region(struct ib_pd *ibpd, struct sroce_mr *mr)
 }
 
 /* The last step: from here on the key works. Frees @mr if it fails. */
-static struct ib_mr *publish(struct ib_pd *ibpd, struct sroce_mr *mr, int err)
+static struct ib_mr *publish_region(struct ib_pd *ibpd, struct sroce_mr *mr, int err)
 {
 	if (!err)
 		err = sroce_region_publish(memory_of(ibpd), mr->region);
@@ -83,7 +83,7 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access)
 		return ERR_PTR(-ENOMEM);
 	mr->region->range.length = U64_MAX;
 	mr->region->range.access = access & MANDATORY_ACCESS;
-	return publish(ibpd, mr, 0);
+	return publish_region(ibpd, mr, 0);
 }
 
 /* The addresses of a pinned range, in the largest pieces it consists of. */
@@ -110,8 +110,8 @@ static int list_pieces(struct sroce_page_list *pages, struct ib_umem *umem)
 	return 0;
 }
 
-static int pin(struct sroce_region *region, struct ib_device *ibdev, u64 start, u64 length,
-	       int access)
+static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 start, u64 length,
+		     int access)
 {
 	struct ib_umem *umem;
 
@@ -160,8 +160,8 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 v
 	mr->region->range.iova = va;
 	mr->region->range.length = length;
 	mr->region->range.access = access & MANDATORY_ACCESS;
-	err = pin(mr->region, ibpd->device, start, length, access);
-	return publish(ibpd, mr, err);
+	err = pin_pages(mr->region, ibpd->device, start, length, access);
+	return publish_region(ibpd, mr, err);
 }
 
 /**
@@ -188,7 +188,7 @@ struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_n
 		return ERR_PTR(-ENOMEM);
 	err = sroce_page_list_alloc(&mr->region->pages, max_num_sg) ?:
 	      sroce_page_list_alloc(&mr->region->staged, max_num_sg);
-	return publish(ibpd, mr, err);
+	return publish_region(ibpd, mr, err);
 }
 
 static int stage_page(struct ib_mr *ibmr, u64 addr)

@@ -233,7 +233,7 @@ static void fill_in(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr
 	qp->dev = to_sroce_device(qp->ibqp.device);
 	qp->service = init_attr->qp_type == IB_QPT_RC ? SROCE_SERVICE_RC : SROCE_SERVICE_UD;
 	qp->is_user = is_user;
-	qp->watch.offered = is_native(qp);
+	qp->db.supported = is_native(qp);
 	qp->sq_sig_all = init_attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
 	qp->send_cq = to_sroce_cq(init_attr->send_cq);
@@ -297,16 +297,16 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	mutex_lock(&qp->modify_lock);
 	*attr = qp->attr;
-	spin_lock_bh(&qp->send.lock);
+	spin_lock_bh(&qp->sq.lock);
 	attr->qp_state = qp->state;
 	attr->sq_psn = qp->req.next_psn;
 	attr->sq_draining = qp->state == IB_QPS_SQD && !sroce_requester_is_drained(&qp->req);
-	spin_unlock_bh(&qp->send.lock);
+	spin_unlock_bh(&qp->sq.lock);
 	mutex_unlock(&qp->modify_lock);
 
-	spin_lock_bh(&qp->recv.lock);
+	spin_lock_bh(&qp->rq.lock);
 	attr->rq_psn = qp->resp.epsn;
-	spin_unlock_bh(&qp->recv.lock);
+	spin_unlock_bh(&qp->rq.lock);
 
 	attr->cur_qp_state = attr->qp_state;
 	*init_attr = (struct ib_qp_init_attr) {
@@ -337,8 +337,8 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	sroce_qp_table_remove(qp);
 	sroce_qp_quiesce(qp);
 	/* A process whose device has gone is told so by its doorbell. */
-	if (qp->watch.offered)
-		sroce_ring_show_watched(&qp->sq_ring, false);
+	if (qp->db.supported)
+		sroce_ring_set_no_doorbell(&qp->sq_ring, false);
 	free_queues(qp);
 	return 0;
 }

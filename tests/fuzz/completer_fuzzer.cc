@@ -125,7 +125,7 @@ class Target {
       make_bitmap(pkt);
     else if (pkt.info->flags & SROCE_OPF_PAYLOAD)
       pkt.payload_bytes = std::min(in_.length(req_.attr.mtu_bytes), 4096u);
-    if (sroce_completer_merges(&req_, &pkt, 8)) pkt.count += in_.below(8);
+    if (sroce_completer_can_coalesce(&req_, &pkt, 8)) pkt.count += in_.below(8);
     pkt.payload_bytes *= pkt.count;
     return pkt;
   }
@@ -158,21 +158,21 @@ class Target {
     const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
     require(next <= sent && sent <= SROCE_PSN_SPAN, "unacked <= next <= sent, half a circle");
     require(req_.posted - req_.retired <= kSlots, "the ring holds what it holds");
-    const u32 flight = req_.data_inflight - std::min(req_.data_inflight, req_.sel.done_data);
-    require(req_.sel.mode == SROCE_SELECTIVE_ON || flight <= req_.attr.window_packets,
+    const u32 flight = req_.data_inflight - std::min(req_.data_inflight, req_.sb.done_data);
+    require(req_.sb.mode == SROCE_SELECTIVE_ON || flight <= req_.attr.window_packets,
             "the window is kept");
     require(req_.rd_inflight <= req_.attr.max_rd_atomic, "max_rd_atomic is kept");
   }
 
   // What is remembered of the PSNs lies among those that were sent.
   void check_selective() const {
-    const sroce_selective& sel = req_.sel;
+    const sroce_scoreboard& sb = req_.sb;
     const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
-    if (sel.mode == SROCE_SELECTIVE_OFFERED || req_.state == SROCE_SQ_ERROR) return;
-    require(req_.attr.selective || sel.mode == SROCE_SELECTIVE_OFF,
+    if (sb.mode == SROCE_SELECTIVE_OFFERED || req_.state == SROCE_SQ_ERROR) return;
+    require(req_.attr.selective || sb.mode == SROCE_SELECTIVE_OFF,
             "selective repeat is for those who want it");
     for (u32 psn :
-         {sel.executed_psn, sel.top_psn, sel.lost_psn, sel.answer_psn, sel.lost_answer_psn})
+         {sb.executed_psn, sb.top_psn, sb.lost_psn, sb.response_high_psn, sb.lost_response_psn})
       require(((psn - req_.unacked_psn) & SROCE_PSN_MASK) <= sent, "the peer knows what was sent");
     u32 data = 0, start = 0;
     for (u32 index = req_.acked; index != req_.posted && start < SROCE_PSN_MAP_SPAN; index++) {
@@ -182,10 +182,10 @@ class Target {
       if (!start) count -= (req_.unacked_psn - wqe->first_psn) & SROCE_PSN_MASK;
       count = std::min(count, SROCE_PSN_MAP_SPAN - start);
       if (wqe_is_data(wqe))
-        data += sroce_psn_map_count(&sel.done, psn_add(req_.unacked_psn, start), count);
+        data += sroce_psn_map_count(&sb.done, psn_add(req_.unacked_psn, start), count);
       start += count;
     }
-    require(data == sel.done_data, "what is held is counted");
+    require(data == sb.done_data, "what is held is counted");
   }
 
   void complete() {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "input.h"
-#include "sim/alike.h"
+#include "sim/coalesce.h"
 
 using namespace sroce_fuzz;
 
@@ -24,7 +24,7 @@ class Target {
                   .min_rnr_timer = static_cast<u8>(in.below(32))};
     static constexpr u32 kHold[] = {0, 3, 64, SROCE_PSN_MAP_SPAN, 1u << 20, 200, 0, 1};
     const u8 kind = in.byte();
-    resp_.attr.hold_packets = kHold[kind & 7];
+    resp_.attr.reorder_packets = kHold[kind & 7];
     resp_.attr.selective = kind & 8;
     sroce_responder_start_psn(&resp_, in.word());
     sroce_responder_set_state(&resp_, SROCE_RQ_READY);
@@ -34,9 +34,9 @@ class Target {
     while (!in_.empty()) {
       handle(packet());
       respond();
-      drop_kept();
+      drop_queued();
       pass_time();
-      check_held();
+      check_queued();
     }
     sroce_responder_set_state(&resp_, SROCE_RQ_ERROR);
     complete();
@@ -62,7 +62,7 @@ class Target {
     pkt.va = bits & 16 ? ~u64{in_.byte()} : 0x10000;
     pkt.rkey = bits & 32 ? in_.byte() : 7;
     pkt.selective = bits & 64;
-    if (sroce_responder_merges(&resp_, &pkt)) pkt.count += in_.below(8);
+    if (sroce_responder_can_coalesce(&resp_, &pkt)) pkt.count += in_.below(8);
     pkt.payload_bytes *= pkt.count;
     return pkt;
   }
@@ -70,41 +70,41 @@ class Target {
   // As a shell does: what came before its turn is kept, and taken up in its turn.
   void handle(const sroce_packet& pkt) {
     receive(pkt);
-    drop_kept();
+    drop_queued();
     u32 psn;
-    while (sroce_responder_next_held(&resp_, &psn)) {
-      const auto node = kept_.extract(psn);
+    while (sroce_responder_next_queued(&resp_, &psn)) {
+      const auto node = queued_.extract(psn);
       require(!node.empty(), "what is taken up was kept");
       receive(merged(node.mapped()));
-      drop_kept();
+      drop_queued();
     }
   }
 
   // With what is kept behind it and alike.
   sroce_packet merged(sroce_packet pkt) const {
     if (pkt.header_bytes != sizeof(sroce_bth)) return pkt;
-    const u32 behind = sroce_responder_held_behind(&resp_, &pkt);
+    const u32 behind = sroce_responder_queued_behind(&resp_, &pkt);
     const u32 bytes = pkt.payload_bytes;
     for (; pkt.count <= behind; pkt.count++) {
-      const auto next = kept_.find(psn_add(pkt.psn, pkt.count));
-      require(next != kept_.end(), "what is counted is kept");
-      if (!sim::is_alike(pkt, next->second)) break;
+      const auto next = queued_.find(psn_add(pkt.psn, pkt.count));
+      require(next != queued_.end(), "what is counted is kept");
+      if (!sim::can_coalesce_next(pkt, next->second)) break;
       pkt.payload_bytes += bytes;
     }
     return pkt;
   }
 
-  void drop_kept() {
-    std::erase_if(kept_, [this](const auto& one) {
+  void drop_queued() {
+    std::erase_if(queued_, [this](const auto& one) {
       return !resp_.reorder.count || psn_before(one.first, resp_.epsn);
     });
-    require(kept_.size() == resp_.reorder.count, "what is kept is counted");
+    require(queued_.size() == resp_.reorder.count, "what is kept is counted");
   }
 
-  void check_held() const {
-    require(sroce_psn_map_count(&resp_.reorder.held, 0, SROCE_PSN_MAP_SPAN) == kept_.size(),
+  void check_queued() const {
+    require(sroce_psn_map_count(&resp_.reorder.queued, 0, SROCE_PSN_MAP_SPAN) == queued_.size(),
             "the map holds what is kept");
-    require(kept_.size() <= std::min(resp_.attr.hold_packets, SROCE_PSN_MAP_SPAN),
+    require(queued_.size() <= std::min(resp_.attr.reorder_packets, SROCE_PSN_MAP_SPAN),
             "no more is kept than allowed");
   }
 
@@ -118,7 +118,7 @@ class Target {
     if (sroce_responder_wants_wqe(&resp_, &pkt) && in_.flag()) {
       resp_.recv->wr_id = fetched_++;
       resp_.recv->length = in_.length(resp_.attr.mtu_bytes);
-      sroce_responder_hold_wqe(&resp_);
+      sroce_responder_take_wqe(&resp_);
     }
     sroce_recv_plan plan;
     sroce_responder_plan(&resp_, &pkt, &plan);
@@ -128,8 +128,8 @@ class Target {
       result.status = static_cast<sroce_mem_status>(memory % (SROCE_MEM_BAD_LOCAL + 1));
       result.invalidated = memory & 8 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK;
     }
-    if (plan.verdict == SROCE_RECV_HOLD && !plan.kept && result.status == SROCE_MEM_OK)
-      require(kept_.try_emplace(pkt.psn, pkt).second, "nothing is kept twice");
+    if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued && result.status == SROCE_MEM_OK)
+      require(queued_.try_emplace(pkt.psn, pkt).second, "nothing is kept twice");
     sroce_responder_commit(&resp_, &pkt, &plan, &result, now_);
     sroce_responder_take_event(&resp_);
     complete();
@@ -155,7 +155,7 @@ class Target {
   void respond() {
     for (u32 budget = in_.below(8); budget; budget--) {
       sroce_response_plan plan;
-      if (!sroce_responder_next_response(&resp_, 1 + in_.below(64), &plan)) return;
+      if (!sroce_response_plan_next(&resp_, 1 + in_.below(64), &plan)) return;
       require(plan.packet_count > 0, "a response has a packet");
       for (u32 i : {0u, plan.packet_count - 1}) {
         sroce_packet pkt;
@@ -170,8 +170,7 @@ class Target {
         require(u64{plan.offset} + plan.payload_bytes <=
                     sroce_resources_at(&resp_.resources, plan.resource)->length,
                 "no response beyond the range that was checked");
-      sroce_responder_response_sent(&resp_, &plan,
-                                    in_.byte() == 255 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
+      sroce_response_commit(&resp_, &plan, in_.byte() == 255 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
     }
   }
 
@@ -183,10 +182,10 @@ class Target {
     size_t told = 0;
     for (u32 bit = 0; bit < 8 * plan.payload_bytes; bit++) {
       if (!(bitmap[bit / 8] >> bit % 8 & 1)) continue;
-      require(kept_.contains(psn_add(resp_.epsn, bit)), "a bitmap tells of what is kept");
+      require(queued_.contains(psn_add(resp_.epsn, bit)), "a bitmap tells of what is kept");
       told++;
     }
-    require(told == kept_.size(), "a bitmap tells of all that is kept");
+    require(told == queued_.size(), "a bitmap tells of all that is kept");
   }
 
   Input& in_;
@@ -194,7 +193,7 @@ class Target {
   std::vector<sroce_resource> resources_;
   std::vector<u64> recv_;
   u64 fetched_ = 0, completed_ = 0, now_ = 1;
-  std::map<u32, sroce_packet> kept_;
+  std::map<u32, sroce_packet> queued_;
 };
 
 }  // namespace

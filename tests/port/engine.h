@@ -9,9 +9,9 @@
 
 extern "C" {
 #include "transport/access.h"
-#include "transport/ack.h"
-#include "transport/congestion.h"
-#include "transport/notification.h"
+#include "transport/aeth.h"
+#include "transport/cc.h"
+#include "transport/cnp.h"
 #include "transport/opcode.h"
 #include "transport/packet.h"
 #include "transport/psn.h"

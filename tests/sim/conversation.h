@@ -34,7 +34,7 @@ class Conversation {
         mtu_(scenario.mtu_bytes),
         strict_(!scenario.hostile),
         both_selective_(side_.selective && scenario.side[1 - requester].selective),
-        holds_(scenario.side[1 - requester].hold_packets),
+        holds_(scenario.side[1 - requester].reorder_packets),
         no_repeats_(scenario.clean && !side_.sqd && !side_.adaptive),
         local_(local),
         remote_(remote),
@@ -69,12 +69,12 @@ class Conversation {
   void payload_placed(const sroce_recv_plan& plan, std::span<const u8> data);
   void atomic_executed(const sroce_recv_plan& plan, u64 original, u64 result);
   void request_accepted(const sroce_packet& pkt);
-  void answers_asked(const sroce_packet& pkt);
+  void responses_requested(const sroce_packet& pkt);
   void response_sent(const sroce_packet& pkt, std::span<const u8> payload);
   void receive_fetched();
   void receive_completed(const sroce_completion& wc);
-  bool refuses_again(u32 psn);
-  bool has_refused_again(u32 psn) const { return refused_again_.contains(psn); }
+  bool dup_nak_pending(u32 psn);
+  bool has_dup_nak(u32 psn) const { return dup_naks_.contains(psn); }
   void responder_stopped() { responder_stopped_ = true; }
   u32 expected_psn() const { return exec_psn_; }
   u32 executed_messages() const { return executed_; }
@@ -93,9 +93,9 @@ class Conversation {
   void check_succeeded(const SendWork& work) const;
   void check_failure(const SendWork& work, u8 status);
   void check_acknowledge(const sroce_packet& pkt);
-  void check_refusal(u8 syndrome) const;
+  void check_nak(u8 syndrome) const;
   void check_read_response(SendWork& work, const sroce_packet& pkt, std::span<const u8> payload);
-  void check_answers_before(const SendWork& work) const;
+  void check_responses_before(const SendWork& work) const;
   void finish_current(SendWork& work);
 
   const Side& side_;
@@ -122,14 +122,14 @@ class Conversation {
   u32 rd_oldest_ = 0;  // index before which every READ and atomic is complete
 
   // Responder.
-  u32 exec_psn_ = 0;      // next PSN to execute
-  u32 exec_index_ = 0;    // its message
-  u32 executed_ = 0;      // messages: the MSN
-  u32 answer_index_ = 0;  // before it every READ and atomic has been answered in full
+  u32 exec_psn_ = 0;        // next PSN to execute
+  u32 exec_index_ = 0;      // its message
+  u32 executed_ = 0;        // messages: the MSN
+  u32 response_index_ = 0;  // before it every READ and atomic has been answered in full
   u32 fetched_ = 0;
   u32 received_ = 0;
   bool responder_stopped_ = false;
-  std::set<u32> refused_again_;  // PSNs of READs that are over, and were asked for again
+  std::set<u32> dup_naks_;  // PSNs of READs that are over, and were asked for again
   bool gap_reported_ = false;
   u32 gap_psn_ = 0;
 };

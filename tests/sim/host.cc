@@ -49,7 +49,7 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   gap_known_ = false;
   message_kind_ = 0;
   gap_before_psn_ = ~0u;
-  told_held_.clear();
+  told_sacked_.clear();
   asked_.clear();
   repeated_.clear();
 
@@ -75,9 +75,9 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   responder_.attr.access = SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE |
                            SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
   responder_.attr.min_rnr_timer = side_.min_rnr_timer;
-  responder_.attr.hold_packets = side_.hold_packets;
-  if (side_.starves)
-    responder_.attr.starve_ns = std::min<u64>(sroce_rnr_wait_ns(side_.min_rnr_timer), 1000000);
+  responder_.attr.reorder_packets = side_.reorder_packets;
+  if (side_.waits_rwqe)
+    responder_.attr.rnr_delay_ns = std::min<u64>(sroce_rnr_wait_ns(side_.min_rnr_timer), 1000000);
   responder_.attr.selective = side_.selective;
   sroce_resources_init(&responder_.resources, resources_.data(), side_.max_dest_rd_atomic);
   sroce_responder_start_psn(&responder_, peer_first_psn);
@@ -89,7 +89,7 @@ void Host::disconnect() {
   error_ = false;
   sroce_requester_reset(&requester_);
   sroce_responder_reset(&responder_);
-  kept_.clear();
+  queued_.clear();
 }
 
 void Host::move_to_error() {
@@ -102,7 +102,7 @@ void Host::move_to_error() {
   sroce_responder_set_state(&responder_, SROCE_RQ_ERROR);
   pull_send_completions();
   require(!responder_.reorder.count, "packets kept in ERR", "%u", responder_.reorder.count);
-  kept_.clear();
+  queued_.clear();
   pull_receive_completions();
   flush_receives();
 }
@@ -170,7 +170,7 @@ void Host::run(u64 now_ns) {
   handle_deadline();
   feed();
   sroce_responder_timeout(&responder_, now_ns);
-  drop_kept();
+  drop_queued();
   run_send();
   run_recv();
   check_requester();

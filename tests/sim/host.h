@@ -46,7 +46,7 @@ class Host {
   std::string describe_state() const;
 
  private:
-  // send_half.cc
+  // send_queue.cc
   void run_send();
   bool send_once(u32& budget);
   void send_burst(const sroce_send_plan& plan, u32& budget);
@@ -56,20 +56,20 @@ class Host {
                                   std::span<const u8> payload);
   void handle_deadline();
   void pull_send_completions();
-  // recv_half.cc
+  // recv_queue.cc
   void run_recv();
   bool respond_once(u32& budget);
   void handle_request(const sroce_packet& pkt, std::span<const u8> payload);
   void take_request(const sroce_packet& pkt, std::span<const u8> payload, bool held);
   bool keep(const sroce_packet& pkt, std::span<const u8> payload);
-  void drop_kept();
+  void drop_queued();
   void feed();
   struct Kept {
     sroce_packet pkt;
     Bytes payload;
   };
-  void take_up_kept();
-  void merge_kept(Kept& first) const;
+  void handle_queued();
+  void coalesce_queued(Kept& first) const;
   void write_sack(const sroce_response_plan& plan);
   void fetch_receive();
   sroce_recv_result execute(const sroce_packet& pkt, const sroce_recv_plan& plan,
@@ -89,23 +89,23 @@ class Host {
   void count_in_flight(u32& data, u32& rd_atomic) const;
   // recovery.cc
   bool both_selective() const;
-  void check_repair(const sroce_send_plan& plan) const;
+  void check_hole_filled(const sroce_send_plan& plan) const;
   void note_sent(const sroce_send_plan& plan);
   void check_waiting() const;
-  void check_answers_asked() const;
+  void check_responses_requested() const;
   void check_asked_too_soon(const sroce_send_plan& plan) const;
-  void check_repairs_missed(const sroce_requester& before) const;
+  void check_rtx_missed(const sroce_requester& before) const;
   u32 tolerance() const;
-  void forget_doubted();
+  void forget_distrusted();
   void note_told(const sroce_packet& pkt, const sroce_ack_plan& plan);
   void check_done_map() const;
   void check_lost(const sroce_requester& before) const;
   void check_known() const;
   void check_asked(const sroce_requester& before) const;
   void check_recovery(const sroce_requester& before, const sroce_ack_plan& plan);
-  void check_held() const;
+  void check_queued() const;
   void check_taken(const sroce_packet& pkt, const sroce_recv_plan& plan);
-  void check_answer(const sroce_response_plan& plan) const;
+  void check_response(const sroce_response_plan& plan) const;
   // host.cc
   bool may_transmit();
   bool in_shortage(double rate) { return faulty_ && rng_.chance(rate); }
@@ -141,17 +141,17 @@ class Host {
   u64 resume_ns_ = SROCE_NEVER;  // a shortage, a full transmit queue, or a spent budget
   u64 slack_ns_ = 0;
 
-  std::map<u32, Kept> kept_;  // requests that came before their turn
+  std::map<u32, Kept> queued_;  // requests that came before their turn
 
   // invariants.cc: an independent reading of what passes by.
-  bool gap_known_ = false;    // the responder has reported a gap (or a want of receives)
-  u32 message_kind_ = 0;      // SROCE_OPF_SEND or _WRITE while a message is in progress
-  u64 message_left_ = 0;      // WRITE: bytes announced and not yet come
-  std::set<u32> told_held_;   // PSNs that the peer says it holds
-  std::set<u32> repeated_;    // PSNs sent more than once, or their answers asked for
-  std::map<u32, u32> asked_;  // of a standard peer's answers, and what was sent after that
-  u32 gap_before_psn_ = ~0u;  // expected PSN when one beyond it came
-  Bytes payload_;             // scratch
+  bool gap_known_ = false;     // the responder has reported a gap (or a want of receives)
+  u32 message_kind_ = 0;       // SROCE_OPF_SEND or _WRITE while a message is in progress
+  u64 message_left_ = 0;       // WRITE: bytes announced and not yet come
+  std::set<u32> told_sacked_;  // PSNs that the peer says it holds
+  std::set<u32> repeated_;     // PSNs sent more than once, or their answers asked for
+  std::map<u32, u32> asked_;   // of a standard peer's answers, and what was sent after that
+  u32 gap_before_psn_ = ~0u;   // expected PSN when one beyond it came
+  Bytes payload_;              // scratch
 };
 
 }  // namespace sim

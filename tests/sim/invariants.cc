@@ -33,8 +33,8 @@ void Host::count_in_flight(u32& data, u32& rd_atomic) const {
 // What goes out in its turn keeps the window; a repair stands for what was lost.
 void Host::check_window(const sroce_send_plan& plan) const {
   const sroce_requester& req = requester_;
-  if (plan.repair || !plan.payload_bytes) return;
-  const u32 held = std::min(req.sel.done_data, req.data_inflight);
+  if (plan.fills_hole || !plan.payload_bytes) return;
+  const u32 held = std::min(req.sb.done_data, req.data_inflight);
   const u32 flight = req.data_inflight - held + plan.packet_count;
   require(flight <= side_.window_packets, "window exceeded", "%u of %u", flight,
           side_.window_packets);
@@ -86,9 +86,9 @@ void Host::check_requester() const {
 // A gap is reported once, and what follows it is dropped until the expected packet comes.
 void Host::check_gap_handling(const sroce_packet& pkt, const sroce_recv_plan& plan) {
   const bool reports = plan.verdict == SROCE_RECV_NAK && plan.syndrome == SROCE_NAK_PSN_SEQUENCE;
-  require(!reports || !responder_.attr.hold_packets || pkt.psn != responder_.epsn,
+  require(!reports || !responder_.attr.reorder_packets || pkt.psn != responder_.epsn,
           "the expected packet is refused", "psn=%06x", pkt.psn);
-  if (responder_.attr.hold_packets) return;
+  if (responder_.attr.reorder_packets) return;
   const bool ours = (pkt.opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_RC;
   const bool beyond = ours && psn_distance(pkt.psn, responder_.epsn) > 0;
   if (responder_.state == SROCE_RQ_READY && beyond) {
@@ -124,12 +124,12 @@ void Host::check_message_stream(const sroce_packet& pkt) {
 void Host::check_responder() const {
   const sroce_responder& resp = responder_;
   require(!resp.wc_pending, "receive completion left behind", "%c", 'A' + number_);
-  require(in_->fetched_receives() == in_->completed_receives() + resp.recv_held,
+  require(in_->fetched_receives() == in_->completed_receives() + resp.has_recv_wqe,
           "receive lost or held twice", "%u fetched, %u completed", in_->fetched_receives(),
           in_->completed_receives());
   require(resp.resources.pending <= resp.resources.capacity, "responder resources overflow", "%u",
           resp.resources.pending);
-  check_held();
+  check_queued();
   if (!in_->strict() || error_ || resp.state == SROCE_RQ_FAILED) return;
   require(resp.epsn == in_->expected_psn(), "expected PSN is wrong", "%06x, should be %06x",
           resp.epsn, in_->expected_psn());
@@ -142,7 +142,7 @@ bool Host::idle() const {
   sroce_send_plan plan;
   if (!connected_ || error_) return true;
   if (wake_ns() != SROCE_NEVER) return false;
-  if (sroce_responder_next_response(&responder_, 1, &response)) return false;
+  if (sroce_response_plan_next(&responder_, 1, &response)) return false;
   sroce_requester_plan(&requester_, 1, &plan);
   return plan.action == SROCE_SEND_NOTHING && requester_.retired == requester_.posted;
 }
@@ -152,13 +152,13 @@ void Host::check_idle() const {
   if (!connected_ || error_) return;
   const sroce_requester& req = requester_;
   require(req.unacked_psn == req.post_psn && req.next_psn == req.post_psn && !req.data_inflight &&
-              !req.rd_inflight && req.acked == req.posted && !req.sel.done_data &&
-              (kept_.empty() || !in_->strict()),
+              !req.rd_inflight && req.acked == req.posted && !req.sb.done_data &&
+              (queued_.empty() || !in_->strict()),
           "something pending after the drain", "%s", describe_state().c_str());
   require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer on without need", "%s",
           describe_state().c_str());
   if (!in_->strict()) return;  // a lie of the peer may leave a message half way
-  require(!responder_.resources.pending && !responder_.message && !responder_.recv_held,
+  require(!responder_.resources.pending && !responder_.message && !responder_.has_recv_wqe,
           "something pending after the drain", "%s", describe_state().c_str());
 }
 
@@ -171,7 +171,7 @@ std::string Host::describe_state() const {
       'A' + number_, req.state, responder_.state, req.retired, req.acked, req.send, req.posted,
       req.unacked_psn, req.next_psn, req.sent_psn, req.post_psn, req.data_inflight, req.rd_inflight,
       req.rnr_waiting, (long long)sroce_requester_deadline(&req), responder_.epsn,
-      responder_.gap_reported, responder_.recv_held, responder_.resources.pending);
+      responder_.nak_sent, responder_.has_recv_wqe, responder_.resources.pending);
 }
 
 }  // namespace sim

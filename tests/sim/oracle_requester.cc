@@ -170,7 +170,7 @@ void Conversation::request_sent(const sroce_send_plan& plan, const sroce_packet&
     // A standard peer is asked for all that follows what is missing.
     const u32 end =
         number * mtu_ + (both_selective_ ? pkt.dma_length : std::min(pkt.dma_length, 1u));
-    for (u32 at = number * mtu_; strict_ && plan.repair && at < end; at += mtu_)
+    for (u32 at = number * mtu_; strict_ && plan.fills_hole && at < end; at += mtu_)
       require(!work.is_read() || !work.placed.contains(at),
               "a response that came is asked for again", "psn=%06x offset %u", pkt.psn, at);
     require(psn_before(pkt.psn, sent_psn_), "PSN skipped", "psn=%06x sent, %06x never was", pkt.psn,

@@ -8,7 +8,7 @@
 namespace sim {
 namespace {
 
-u8 refusal_status(u8 syndrome) {
+u8 nak_status(u8 syndrome) {
   switch (syndrome) {
     case SROCE_NAK_INVALID_REQUEST:
       return SROCE_WC_REM_INV_REQ_ERR;
@@ -103,35 +103,35 @@ void Conversation::request_accepted(const sroce_packet& pkt) {
   if (exec_psn_ == psn_add(work->first_psn, work->psn_count)) finish_current(*work);
 }
 
-// A READ that will be answered, the whole of it or a part again.
-void Conversation::answers_asked(const sroce_packet& pkt) {
+// A READ that will be responded, the whole of it or a part again.
+void Conversation::responses_requested(const sroce_packet& pkt) {
   SendWork* work = strict_ ? work_at(pkt.psn) : nullptr;
   if (work && work->is_read())
-    work->answers_due += std::max(1u, (pkt.dma_length + mtu_ - 1) / mtu_);
+    work->responses_due += std::max(1u, (pkt.dma_length + mtu_ - 1) / mtu_);
 }
 
 // First answers come in order, and nothing passes the answer of a READ or an atomic.
-void Conversation::check_answers_before(const SendWork& work) const {
-  for (u32 i = answer_index_; i < posted_ && &sends[i] < &work; i++)
-    require(!sends[i].is_rd_atomic() || sends[i].answered == sends[i].psn_count,
-            "response order violated", "psn=%06x is answered before psn=%06x", work.first_psn,
-            psn_add(sends[i].first_psn, sends[i].answered));
+void Conversation::check_responses_before(const SendWork& work) const {
+  for (u32 i = response_index_; i < posted_ && &sends[i] < &work; i++)
+    require(!sends[i].is_rd_atomic() || sends[i].responded == sends[i].psn_count,
+            "response order violated", "psn=%06x is responded before psn=%06x", work.first_psn,
+            psn_add(sends[i].first_psn, sends[i].responded));
 }
 
-void Conversation::check_refusal(u8 syndrome) const {
+void Conversation::check_nak(u8 syndrome) const {
   const Conversation& self = *this;
   const SendWork* work = const_cast<Conversation&>(self).current();
-  require(work && !work->fails_locally && work->expected == refusal_status(syndrome),
+  require(work && !work->fails_locally && work->expected == nak_status(syndrome),
           "NAK without cause", "%s for wr %llx", syndrome_name(syndrome).c_str(),
           (unsigned long long)(work ? work->wr_id : 0));
 }
 
 // Who has the answer to a READ may have told, and the region be gone for that: is it for this one?
-bool Conversation::refuses_again(u32 psn) {
+bool Conversation::dup_nak_pending(u32 psn) {
   const SendWork* work = work_at(psn);
   if (!strict_ || failed_ || !work || !work->is_read() || work >= sends.data() + completed_)
     return false;
-  refused_again_.insert(psn);
+  dup_naks_.insert(psn);
   return true;
 }
 
@@ -144,20 +144,20 @@ void Conversation::check_acknowledge(const sroce_packet& pkt) {
     if (pkt.info->flags & SROCE_OPF_SACK) return;
     SendWork* work = work_at(pkt.psn);
     if (!work || psn_before(pkt.psn, sends[0].first_psn)) return;  // before the first request
-    check_answers_before(*work);
-    require(!work->is_rd_atomic() || work->answered == work->psn_count, "response order violated",
-            "psn=%06x is acknowledged before it is answered", pkt.psn);
+    check_responses_before(*work);
+    require(!work->is_rd_atomic() || work->responded == work->psn_count, "response order violated",
+            "psn=%06x is acknowledged before it is responded", pkt.psn);
     return;
   }
   totals_.naks++;
   require(!no_repeats_, "NAK on a clean path", "%s", syndrome_name(pkt.syndrome).c_str());
-  if (pkt.syndrome == SROCE_NAK_REMOTE_ACCESS && refused_again_.erase(pkt.psn)) return;
+  if (pkt.syndrome == SROCE_NAK_REMOTE_ACCESS && dup_naks_.erase(pkt.psn)) return;
   require(pkt.psn == exec_psn_, "NAK for the wrong PSN", "psn=%06x, expected %06x", pkt.psn,
           exec_psn_);
-  if (SendWork* work = current()) check_answers_before(*work);
+  if (SendWork* work = current()) check_responses_before(*work);
   if (kind == SROCE_AETH_RNR_NAK) return;  // whether there was a receive, the host has checked
   if (pkt.syndrome != SROCE_NAK_PSN_SEQUENCE) {
-    check_refusal(pkt.syndrome);
+    check_nak(pkt.syndrome);
     return;
   }
   require(!gap_reported_ || gap_psn_ != pkt.psn || holds_, "gap reported twice", "psn=%06x",
@@ -172,10 +172,10 @@ void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
   const bool last = number + 1 == work.psn_count;
   const u32 flags = pkt.info->flags;
   require(work.is_read() && work.executed, "READ response nobody asked for", "psn=%06x", pkt.psn);
-  require(number <= work.answered, "hole in READ responses", "psn=%06x, expected %06x", pkt.psn,
-          psn_add(work.first_psn, work.answered));
+  require(number <= work.responded, "hole in READ responses", "psn=%06x, expected %06x", pkt.psn,
+          psn_add(work.first_psn, work.responded));
   // What fills a hole begins and ends where the hole does.
-  const bool again = number < work.answered;
+  const bool again = number < work.responded;
   require(again || last == !!(flags & SROCE_OPF_LAST), "READ response opcode is wrong",
           "psn=%06x %s", pkt.psn, opcode_name(pkt.opcode).c_str());
   require(number || (flags & SROCE_OPF_FIRST), "READ response opcode is wrong", "psn=%06x %s",
@@ -183,12 +183,12 @@ void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
   require(payload.size() == payload_of(work, number) &&
               std::equal(payload.begin(), payload.end(), work.data.begin() + number * mtu_),
           "READ response data is wrong", "psn=%06x", pkt.psn);
-  check_answers_before(work);
-  work.answers_sent++;
-  require(work.answers_sent <= work.answers_due, "more answered than was asked for",
-          "psn=%06x: %llu of %llu", pkt.psn, (unsigned long long)work.answers_sent,
-          (unsigned long long)work.answers_due);
-  work.answered = std::max(work.answered, number + 1);
+  check_responses_before(work);
+  work.responses_sent++;
+  require(work.responses_sent <= work.responses_due, "more responded than was asked for",
+          "psn=%06x: %llu of %llu", pkt.psn, (unsigned long long)work.responses_sent,
+          (unsigned long long)work.responses_due);
+  work.responded = std::max(work.responded, number + 1);
 }
 
 void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> payload) {
@@ -212,13 +212,13 @@ void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> pa
             pkt.psn);
     std::memcpy(&expected, work->data.data(), sizeof(expected));
     require(pkt.atomic_original == expected, "atomic response is wrong", "psn=%06x", pkt.psn);
-    check_answers_before(*work);
-    work->answered = 1;
+    check_responses_before(*work);
+    work->responded = 1;
   }
-  while (answer_index_ < posted_ &&
-         (!sends[answer_index_].is_rd_atomic() ||
-          sends[answer_index_].answered == sends[answer_index_].psn_count))
-    answer_index_++;
+  while (response_index_ < posted_ &&
+         (!sends[response_index_].is_rd_atomic() ||
+          sends[response_index_].responded == sends[response_index_].psn_count))
+    response_index_++;
 }
 
 void Conversation::receive_fetched() {

@@ -11,18 +11,18 @@ namespace sim {
 
 inline auto fields(const sroce_send_plan& p) {
   return std::tie(p.action, p.ack_req, p.retransmit, p.index, p.first_psn, p.packet_count, p.offset,
-                  p.payload_bytes, p.repair, p.payload_end);
+                  p.payload_bytes, p.fills_hole, p.payload_end);
 }
 
 inline auto fields(const sroce_ack_plan& p) {
-  return std::tie(p.action, p.reason, p.status, p.refused, p.rewind, p.rnr, p.place_atomic, p.index,
-                  p.place_offset, p.place_bytes, p.rnr_wait_ns, p.selective, p.decide, p.answered,
-                  p.executed_psn, p.answered_psn, p.sack_bytes);
+  return std::tie(p.action, p.reason, p.status, p.early_nak, p.rewind, p.rnr, p.place_atomic,
+                  p.index, p.place_offset, p.place_bytes, p.rnr_wait_ns, p.selective,
+                  p.first_response, p.has_response, p.executed_psn, p.response_psn, p.sack_bytes);
 }
 
 inline auto fields(const sroce_recv_plan& p) {
   return std::tie(p.verdict, p.target, p.reason, p.syndrome, p.wc_status, p.invalidate, p.atomic_op,
-                  p.access, p.kept, p.resource, p.rkey, p.inv_rkey, p.offset, p.place_bytes,
+                  p.access, p.queued, p.resource, p.rkey, p.inv_rkey, p.offset, p.place_bytes,
                   p.check_bytes, p.va, p.compare, p.swap_add);
 }
 

@@ -63,9 +63,9 @@ Side make_side(Rng& rng) {
   if (rng.chance(0.2)) side.sqd = 0.05;
   static constexpr u32 kHold[] = {0, 3, 16, 64, 500, 2048};
   side.adaptive = rng.chance(0.6);
-  side.hold_packets = rng.pick(kHold);
-  side.selective = side.hold_packets && rng.chance(0.8);
-  side.starves = side.hold_packets && side.start_psn % 2;
+  side.reorder_packets = rng.pick(kHold);
+  side.selective = side.reorder_packets && rng.chance(0.8);
+  side.waits_rwqe = side.reorder_packets && side.start_psn % 2;
   return side;
 }
 
@@ -162,11 +162,11 @@ std::string Scenario::describe() const {
     text += format(
         "\n  %c: psn=%06x slots=%u window=%u rd=%u/%u retry=%u rnr=%u timeout=%u rnr_timer=%u"
         " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d hold=%u"
-        " starves=%d",
+        " waits_rwqe=%d",
         'A' + i, side.start_psn, side.slots, side.window_packets, side.max_rd_atomic,
         side.max_dest_rd_atomic, side.retry_cnt, side.rnr_retry, side.timeout_exponent,
         side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd,
-        side.adaptive, side.selective, side.hold_packets, side.starves);
+        side.adaptive, side.selective, side.reorder_packets, side.waits_rwqe);
     text += format(
         "\n  %c->%c: loss=%g duplicate=%g reorder=%g corrupt=%g fuzz=%g forge=%g jitter=%lluns",
         'A' + i, 'B' - i, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,

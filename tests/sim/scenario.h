@@ -45,11 +45,11 @@ struct Side {
   double late_receives = 0;    // receives are posted after the sender is ready
   u64 post_gap_ns = 0;         // mean time between posts
   u32 post_batch = 8;
-  double sqd = 0;          // per post: stop, drain, resume
-  bool adaptive = false;   // probes and window from what is measured
-  bool selective = false;  // speaks selective repeat, both ways
-  u32 hold_packets = 0;    // kept out of order
-  bool starves = false;    // so is, for a while, what finds no receive
+  double sqd = 0;           // per post: stop, drain, resume
+  bool adaptive = false;    // probes and window from what is measured
+  bool selective = false;   // speaks selective repeat, both ways
+  u32 reorder_packets = 0;  // kept out of order
+  bool waits_rwqe = false;  // so is, for a while, what finds no receive
 };
 
 struct Scenario {

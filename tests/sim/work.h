@@ -39,14 +39,14 @@ struct SendWork {
   // What has come of it so far.
   u32 first_psn = 0;
   u32 psn_count = 0;
-  u32 sent_packets = 0;   // packets sent at least once
-  u32 remote_bytes = 0;   // placed by the responder
-  u32 answered = 0;       // READ and atomic: responses sent at least once
-  u64 answers_due = 0;    // READ: responses asked for, and again
-  u64 answers_sent = 0;   // and sent
-  u32 local_bytes = 0;    // placed by the requester
-  std::set<u32> placed;   // at which offsets
-  bool executed = false;  // wholly, at the responder (or locally)
+  u32 sent_packets = 0;    // packets sent at least once
+  u32 remote_bytes = 0;    // placed by the responder
+  u32 responded = 0;       // READ and atomic: responses sent at least once
+  u64 responses_due = 0;   // READ: responses asked for, and again
+  u64 responses_sent = 0;  // and sent
+  u32 local_bytes = 0;     // placed by the requester
+  std::set<u32> placed;    // at which offsets
+  bool executed = false;   // wholly, at the responder (or locally)
   bool begun = false;
   bool refused = false;  // for good, as the requester has heard
 

@@ -415,7 +415,7 @@ netem()
 
 # --- the kernel's log ----------------------------------------------------------------------------------
 
-# What RDMA code has said at A, ours or the kernel's, or others for what it did. Who else speaks meanwhile does not matter (on a
+# What RDMA code has said at A, ours or the kernel's, or others for what it events. Who else speaks meanwhile does not matter (on a
 # slow machine timers complain), nor does ib_mad's line about nonsense that reaches it.
 rdma_log()
 {

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <set>
 
-#include "sroce/diagnosis.h"
-#include "sroce/inventory.h"
+#include "sroce/device.h"
+#include "sroce/explain.h"
 #include "sroce/name.h"
 
 namespace sroce {
 namespace {
 
-// Devices in other namespaces may hold names that are invisible from here.
+// Devices in other namespaces may have names that are hidden from this one.
 constexpr int hidden_names_max = 256;
 
 void check_arguments(System& system, const AddOptions& options) {
@@ -41,7 +41,7 @@ AddAttempt circumstances(System& system, const std::string& netdev, const std::s
   return attempt;
 }
 
-/// Makes the device; false if the name turned out to be in use.
+/// Creates the device. Returns false if the name is taken.
 bool attach(System& system, const std::string& netdev, const std::string& name) {
   try {
     system.channel.exchange(nldev::newlink_request(name, netdev));

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 
-#include "sroce/system.h"
+#include "sroce/device.h"
 
 namespace sroce {
 

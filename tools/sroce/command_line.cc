@@ -6,9 +6,7 @@
 
 #include "sroce/add.h"
 #include "sroce/del.h"
-#include "sroce/diagnosis.h"
-#include "sroce/failure.h"
-#include "sroce/kernel_module.h"
+#include "sroce/explain.h"
 #include "sroce/qp.h"
 #include "sroce/set.h"
 #include "sroce/show.h"
@@ -20,13 +18,13 @@ namespace {
 constexpr char examples[] =
     "Examples:\n"
     "  sroce add eth0             attach to eth0 as sroce0, or the next free name\n"
-    "  sroce add eth0 storage     attach to eth0 under a name of your own\n"
-    "  sroce status               devices, GIDs and the counters that are not zero\n"
+    "  sroce add eth0 storage     attach to eth0 under the name storage\n"
+    "  sroce status               devices, GIDs and nonzero counters\n"
     "  sroce status -j | jq '.[].gids[].address'\n"
-    "  sroce status --all         devices of the in-tree rdma_rxe as well\n"
+    "  sroce status --all         include devices of the in-tree rdma_rxe\n"
     "  sroce show sroce0          parameters: congestion control, ECN, selective repeat\n"
     "  sroce set sroce0 cc delay delay_target 50\n"
-    "  sroce qp                   queue pairs, and how fast they may send\n"
+    "  sroce qp                   queue pairs, their rates and round-trip times\n"
     "  sroce del sroce0           detach\n";
 
 constexpr char see_help[] = "see: sroce --help";
@@ -34,22 +32,24 @@ constexpr char see_help[] = "see: sroce --help";
 constexpr char more_in_help[] = "Examples and exit status: sroce --help\n";
 
 constexpr char set_footer[] =
-    "All parameters of a call are set, or none. sroce show DEV lists them with ranges, defaults "
-    "and\n"
-    "units. cc (none, dcqcn or delay) and selective (0 or 1) are for queue pairs that connect\n"
-    "afterwards, all others work at once.\n\n"
+    "Sets all of the parameters, or none of them if one is invalid. sroce show DEV lists them\n"
+    "with ranges, defaults and units. cc (none, dcqcn or delay) and selective (0 or 1) apply to\n"
+    "queue pairs that connect later. All others take effect at once.\n\n"
     "  sroce set sroce0 cc dcqcn rp_ai_rate 5\n";
 
 constexpr char qp_footer[] =
-    "Two lines for each queue pair; of the second:\n"
-    "  cc         algorithm of congestion control / what it is doing\n"
-    "  rate, target, cwnd, alpha   while they limit; resp_... the same for its READ responses\n"
-    "  rtt        smoothed / deviation, and minrtt: milliseconds\n"
-    "  inflight   packets; retrans, timeouts, probes: sent again, why\n"
-    "  cnp, cuts  congestion notifications taken, and what they led to\n"
-    "  selective  offered (no answer yet), on, or off (a standard peer: go-back-N)\n"
-    "  held       packets / bytes that came before their turn\n"
-    "  ce, cnp_sent   packets marked on their way here, and notifications sent for them\n";
+    "Prints two lines for each queue pair. Fields of the second line:\n"
+    "  cc             congestion control algorithm / its state\n"
+    "  rate, target, cwnd, alpha\n"
+    "                 shown only while they limit; resp_...: the same for READ responses\n"
+    "  rtt, minrtt    round-trip time: smoothed / deviation, and minimum; in milliseconds\n"
+    "  inflight       packets sent and not yet acknowledged\n"
+    "  retrans, timeouts, probes\n"
+    "                 packets retransmitted, ACK timeouts, and tail loss probes\n"
+    "  cnp, cuts      congestion notifications handled, and decreases of the rate or window\n"
+    "  selective      offered (no reply yet), on, or off (standard peer: go-back-N)\n"
+    "  reorder        packets / bytes queued out of order\n"
+    "  ce, cnp_sent   packets received with a congestion mark, and notifications sent\n";
 
 std::string footer() {
   std::string text = std::string(examples) + "\nExit status:\n";
@@ -71,14 +71,14 @@ struct CommandLine {
   bool json = false;
 
   CommandLine() {
-    app.require_subcommand(0, 1);  // run() complains of none: CLI11 would hide a misspelt one
+    app.require_subcommand(0, 1);  // run() reports a missing one: CLI11 would hide a misspelled one
     app.failure_message([](const CLI::App* parsed, const CLI::Error& error) {
       std::string command = "sroce";
       for (const CLI::App* sub : parsed->get_subcommands()) command += " " + sub->get_name();
       return failure_text(Failure(ExitCode::usage, error.what(), "see: " + command + " --help"));
     });
     app.set_version_flag("--version", "sroce " SROCE_VERSION);
-    app.footer(more_in_help);  // subcommands inherit it
+    app.footer(more_in_help);  // inherited by subcommands
 
     auto* add_command = app.add_subcommand("add", "Attach a new device to a network interface");
     add_command->add_option("IF", add.netdev, "network interface")->required();
@@ -90,7 +90,7 @@ struct CommandLine {
     auto* status_command = app.add_subcommand("status", "Show devices, their GIDs and counters");
     status_command->add_option("NAME", status.name, "only this device");
     status_command->add_flag("-j,--json", json, "print JSON");
-    status_command->add_flag("-a,--all", status.all, "show devices of the in-tree rdma_rxe too");
+    status_command->add_flag("-a,--all", status.all, "show devices of the in-tree rdma_rxe, too");
     add_module_commands();
     app.footer(footer());
   }
@@ -102,11 +102,11 @@ struct CommandLine {
 
     auto* set_command = app.add_subcommand("set", "Set parameters of a device");
     set_command->add_option("DEV", set.device, "device name")->required();
-    set_command->add_option("NAME-VALUE", set.pairs, "NAME VALUE, any number of times")->required();
+    set_command->add_option("NAME-VALUE", set.pairs, "NAME VALUE, one or more times")->required();
     set_command->footer(set_footer);
 
-    auto* qp_command = app.add_subcommand("qp", "Show queue pairs and what they are doing");
-    qp_command->add_option("DEV", qp.device, "only those of this device");
+    auto* qp_command = app.add_subcommand("qp", "Show queue pairs and their state");
+    qp_command->add_option("DEV", qp.device, "only queue pairs of this device");
     qp_command->add_flag("-j,--json", json, "print JSON");
     qp_command->footer(qp_footer);
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The command line: its grammar, its help, and the way from a failure to an exit status.
+// The command line: its grammar, its help texts, and the exit status of a failure.
 #pragma once
 
 #include <ostream>
 
-#include "sroce/system.h"
+#include "sroce/device.h"
 
 namespace sroce {
 

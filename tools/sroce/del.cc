@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "sroce/diagnosis.h"
-#include "sroce/inventory.h"
+#include "sroce/device.h"
+#include "sroce/explain.h"
 
 namespace sroce {
 
@@ -15,7 +15,7 @@ void run_del(System& system, const std::string& name, std::ostream& out) {
   if (device == devices.end()) throw no_such_device(name, names_of(devices));
   if (!device->mode)
     throw Failure(ExitCode::not_sroce, "'" + name + "' is not an sroce device",
-                  "to remove it all the same: rdma link delete " + name);
+                  "to remove it anyway: rdma link delete " + name);
   try {
     system.channel.exchange(nldev::dellink_request(device->index));
   } catch (const KernelError& error) {

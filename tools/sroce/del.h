@@ -4,11 +4,11 @@
 #include <ostream>
 #include <string>
 
-#include "sroce/system.h"
+#include "sroce/device.h"
 
 namespace sroce {
 
-/// Removes an sroce device. Throws Failure, also for a device of another driver.
+/// Removes an sroce device. Throws Failure, for example if the device belongs to another driver.
 void run_del(System& system, const std::string& name, std::ostream& out);
 
 }  // namespace sroce

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// What sroce status knows about one RDMA device. An empty optional means that the kernel did not
-// say; it is shown as "-" or null and never guessed.
+// The RDMA devices of the machine: the sources that describe them (netlink, sysfs, uverbs and the
+// network namespaces), and the description that the tool builds from these sources.
+//
+// An empty optional means that the kernel did not report the value. The tool shows it as "-" or
+// null and never guesses.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "sroce/netlink.h"
+#include "sroce/nldev.h"
+
+struct in6_addr;
 
 namespace sroce {
 
@@ -16,7 +27,7 @@ struct Gid {
   uint32_t index = 0;
   std::string type;     // as the kernel spells it: "RoCE v2"
   std::string gid;      // as in sysfs: eight groups of four digits
-  std::string address;  // for people: "10.0.0.1", "fe80::1"
+  std::string address;  // as people write it: "10.0.0.1", "fe80::1"
   std::optional<std::string> netdev;
 };
 
@@ -26,13 +37,97 @@ struct Device {
   std::string driver;               // "sroce" or "rdma_rxe"
   std::optional<std::string> mode;  // "rxe" or "native"; only sroce devices have one
   std::optional<std::string> netdev;
-  std::optional<std::string> netns;  // name of the namespace the netdev is in
+  std::optional<std::string> netns;  // name of the network namespace that the netdev is in
   bool in_current_netns = false;
   std::optional<std::string> state;
   std::optional<uint32_t> mtu_bytes;  // active path MTU of the port
   std::optional<uint64_t> qps;
   std::vector<Gid> gids;
-  std::map<std::string, uint64_t> counters;  // only those that are not zero
+  std::map<std::string, uint64_t> counters;  // only the nonzero ones
 };
+
+/// The usual notation of an address: dotted for an IPv4-mapped one, compressed IPv6 otherwise.
+std::string address_text(const in6_addr& address);
+
+/// The same for a GID as sysfs prints it. Text that is not an IPv6 address is returned unchanged.
+std::string gid_address(const std::string& gid);
+
+/// The contents of /sys/class/infiniband that netlink does not carry: the mode of an sroce device,
+/// its GID table, and its counters if they do not fit into a netlink message.
+class Sysfs {
+ public:
+  /// The root is /sys; tests use a temporary directory.
+  explicit Sysfs(std::filesystem::path root) : root_(std::move(root)) {}
+
+  /// The text of the attribute sroce/mode, which only devices of the sroce module have.
+  std::optional<std::string> sroce_mode(const std::string& device) const;
+
+  /// The GID table entries that are in use, by index.
+  std::vector<Gid> gids(const std::string& device, uint32_t port) const;
+
+  std::map<std::string, uint64_t> counters(const std::string& device, uint32_t port) const;
+
+  bool module_loaded(const std::string& module) const;
+
+ private:
+  std::filesystem::path port_path(const std::string& device, uint32_t port) const;
+
+  std::filesystem::path root_;
+};
+
+/// The size of an enum ib_mtu value in bytes; empty if the standard does not define the value.
+std::optional<uint32_t> mtu_bytes(uint8_t ib_mtu);
+
+/// The active path MTU of a port, which neither netlink nor sysfs reports. Like ibv_devinfo, this
+/// queries the port through the uverbs character device, but without libibverbs. Empty if the
+/// device cannot be opened or rejects the query.
+std::optional<uint32_t> query_active_mtu_bytes(const nldev::UverbsReply& uverbs, uint32_t port);
+
+/// Called with a namespace's name and a channel opened in it; returns whether to continue.
+using NetnsVisitor = std::function<bool(const std::string& name, Channel& channel)>;
+
+/// The name that "ip netns" has for the caller's network namespace, if it has one.
+std::optional<std::string> current_netns_name();
+
+/// Visits every named network namespace except the caller's. RDMA netlink reports a device's
+/// netdev only to a socket in the netdev's own namespace, so the tool must ask from inside each.
+/// Namespaces that cannot be entered (this needs CAP_SYS_ADMIN) are skipped. The thread is back in
+/// its own namespace when this function returns.
+void visit_other_netns(const NetnsVisitor& visitor);
+
+/// Everything that a subcommand needs from the machine, so that tests can replace it.
+struct System {
+  Channel& channel;  // RDMA netlink
+  Channel& generic;  // generic netlink
+  Sysfs sysfs;
+  std::filesystem::path modules_alias;
+  std::string kernel_release;
+  bool is_root = false;
+  /// Names of the network interfaces in the caller's namespace.
+  std::function<std::vector<std::string>()> interfaces;
+  std::function<std::optional<uint32_t>(const nldev::UverbsReply&, uint32_t port)> active_mtu_bytes;
+  std::function<std::optional<std::string>()> current_netns_name;
+  std::function<void(const NetnsVisitor&)> visit_other_netns;
+};
+
+/// The identity of a device: enough to tell which driver it belongs to.
+struct DeviceIdentity {
+  uint32_t index = 0;
+  std::string name;
+  std::optional<nldev::UverbsReply> uverbs;
+  std::optional<std::string> mode;  // set if and only if it is an sroce device
+  bool is_rxe = false;              // a device of the in-tree rdma_rxe driver
+};
+
+/// Every RDMA device that the caller can see, in the kernel's order.
+std::vector<DeviceIdentity> list_devices(System& system);
+
+/// The full state of the given devices, in the same order.
+std::vector<Device> describe_devices(System& system, const std::vector<DeviceIdentity>& identities);
+
+/// The netdev of a device's first port, if it is in the channel's network namespace.
+std::optional<std::string> netdev_of(Channel& channel, uint32_t device_index);
+
+std::vector<std::string> names_of(const std::vector<DeviceIdentity>& devices);
 
 }  // namespace sroce

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/genl.h"
 
-#include <arpa/inet.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
-#include "sroce/attribute_map.h"
+#include "sroce/explain.h"
 #include "sroce_netlink.h"
 
 namespace sroce::genl {
@@ -19,13 +21,13 @@ Request request(uint16_t family, uint8_t command, uint8_t version, int flags) {
   return Request(family, static_cast<uint16_t>(flags), std::as_bytes(std::span(&header, 1)));
 }
 
-/// What is behind the header of generic netlink.
+/// The attributes after the generic netlink header.
 ByteView attributes_of(ByteView payload) {
-  if (payload.size() < GENL_HDRLEN) throw MalformedMessage("netlink: message cut short");
+  if (payload.size() < GENL_HDRLEN) throw MalformedMessage("netlink: truncated message");
   return payload.subspan(GENL_HDRLEN);
 }
 
-/// The kernel widens and narrows numbers as it likes; only these two sizes are sent.
+/// Reads a u32 or a u64, because the width of an attribute may differ between module versions.
 uint64_t number_of(const Attribute& attribute) {
   return attribute.payload.size() < sizeof(uint64_t) ? attribute.u32() : attribute.u64();
 }
@@ -33,14 +35,9 @@ uint64_t number_of(const Attribute& attribute) {
 std::string address_of(const Attribute& attribute) {
   in6_addr address{};
   if (attribute.payload.size() != sizeof(address))
-    throw MalformedMessage("netlink: address of impossible length");
+    throw MalformedMessage("netlink: invalid address length");
   std::memcpy(&address, attribute.payload.data(), sizeof(address));
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (IN6_IS_ADDR_V4MAPPED(&address))
-    inet_ntop(AF_INET, &address.s6_addr[12], text.data(), text.size());
-  else
-    inet_ntop(AF_INET6, &address, text.data(), text.size());
-  return text.data();
+  return address_text(address);
 }
 
 std::string name_of(uint8_t number, std::span<const char* const> names) {
@@ -79,23 +76,23 @@ Parameter decode_parameter(ByteView payload) {
   return parameter;
 }
 
-Half decode_half(ByteView payload) {
-  Half half;
+WorkQueue decode_work_queue(ByteView payload) {
+  WorkQueue wq;
   for (const Attribute& attribute : parse_attributes(payload)) {
     switch (attribute.type) {
-      case SROCE_A_HALF_PAD:
+      case SROCE_A_WQ_PAD:
         break;
-      case SROCE_A_HALF_CC:
-        half.cc = attribute.text();
+      case SROCE_A_WQ_CC:
+        wq.cc = attribute.text();
         break;
-      case SROCE_A_HALF_CC_STATE:
-        half.cc_state = attribute.text();
+      case SROCE_A_WQ_CC_STATE:
+        wq.cc_state = attribute.text();
         break;
       default:
-        if (attribute.type <= SROCE_A_HALF_MAX) half.numbers[attribute.type] = number_of(attribute);
+        if (attribute.type <= SROCE_A_WQ_MAX) wq.numbers[attribute.type] = number_of(attribute);
     }
   }
-  return half;
+  return wq;
 }
 
 std::optional<Peer> decode_peer(const AttributeMap& attributes) {
@@ -106,44 +103,65 @@ std::optional<Peer> decode_peer(const AttributeMap& attributes) {
               selective_name(attributes.get(SROCE_A_SELECTIVE).u8())};
 }
 
+uint16_t family_number(System& system) {
+  try {
+    const auto replies = system.generic.exchange(family_request());
+    if (replies.empty()) throw MalformedMessage("netlink: no reply from the kernel");
+    return decode_family(replies.front());
+  } catch (const KernelError& error) {
+    if (error.error() != ENOENT) throw;
+    throw explain_family_absent(module_state(system.sysfs, system.modules_alias),
+                                system.kernel_release);
+  }
+}
+
+/// The kernel knows no sroce device of this name.
+Failure explain_missing_device(System& system, const std::string& name) {
+  const auto names = names_of(list_devices(system));
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    return no_such_device(name, names);
+  return {ExitCode::not_sroce, "'" + name + "' is not an sroce device",
+          "to see it: rdma link show " + name};
+}
+
 }  // namespace
 
-std::optional<uint64_t> Half::find(uint16_t attribute) const {
+std::optional<uint64_t> WorkQueue::find(uint16_t attribute) const {
   const auto found = numbers.find(attribute);
   return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::span<const HalfField> pace_fields() {
+std::span<const WorkQueueField> common_fields() {
   static constexpr std::array fields{
-      HalfField{SROCE_A_HALF_RATE, "rate"},
-      HalfField{SROCE_A_HALF_TARGET_RATE, "target_rate"},
-      HalfField{SROCE_A_HALF_CWND, "cwnd_256ths"},
-      HalfField{SROCE_A_HALF_ALPHA, "alpha_1024ths"},
-      HalfField{SROCE_A_HALF_CNP_HANDLED, "cnp_handled"},
-      HalfField{SROCE_A_HALF_CUTS, "cuts"},
+      WorkQueueField{SROCE_A_WQ_RATE, "rate"},
+      WorkQueueField{SROCE_A_WQ_TARGET_RATE, "target_rate"},
+      WorkQueueField{SROCE_A_WQ_CWND, "cwnd_256ths"},
+      WorkQueueField{SROCE_A_WQ_ALPHA, "alpha_1024ths"},
+      WorkQueueField{SROCE_A_WQ_CNP_HANDLED, "cnp_handled"},
+      WorkQueueField{SROCE_A_WQ_CUTS, "cuts"},
   };
   return fields;
 }
 
-std::span<const HalfField> send_fields() {
+std::span<const WorkQueueField> sq_fields() {
   static constexpr std::array fields{
-      HalfField{SROCE_A_HALF_SRTT_NS, "srtt_ns"},
-      HalfField{SROCE_A_HALF_RTTVAR_NS, "rttvar_ns"},
-      HalfField{SROCE_A_HALF_MIN_RTT_NS, "min_rtt_ns"},
-      HalfField{SROCE_A_HALF_INFLIGHT, "inflight"},
-      HalfField{SROCE_A_HALF_RETRANSMITS, "retransmits"},
-      HalfField{SROCE_A_HALF_TIMEOUTS, "timeouts"},
-      HalfField{SROCE_A_HALF_PROBES, "probes"},
+      WorkQueueField{SROCE_A_WQ_SRTT_NS, "srtt_ns"},
+      WorkQueueField{SROCE_A_WQ_RTTVAR_NS, "rttvar_ns"},
+      WorkQueueField{SROCE_A_WQ_MIN_RTT_NS, "min_rtt_ns"},
+      WorkQueueField{SROCE_A_WQ_INFLIGHT, "inflight"},
+      WorkQueueField{SROCE_A_WQ_RETRANSMITS, "retransmits"},
+      WorkQueueField{SROCE_A_WQ_TIMEOUTS, "timeouts"},
+      WorkQueueField{SROCE_A_WQ_PROBES, "probes"},
   };
   return fields;
 }
 
-std::span<const HalfField> recv_fields() {
+std::span<const WorkQueueField> rq_fields() {
   static constexpr std::array fields{
-      HalfField{SROCE_A_HALF_HELD_PACKETS, "held_packets"},
-      HalfField{SROCE_A_HALF_HELD_BYTES, "held_bytes"},
-      HalfField{SROCE_A_HALF_ECN_MARKED, "ecn_marked"},
-      HalfField{SROCE_A_HALF_CNP_SENT, "cnp_sent"},
+      WorkQueueField{SROCE_A_WQ_REORDER_PACKETS, "reorder_packets"},
+      WorkQueueField{SROCE_A_WQ_REORDER_BYTES, "reorder_bytes"},
+      WorkQueueField{SROCE_A_WQ_ECN_MARKED, "ecn_marked"},
+      WorkQueueField{SROCE_A_WQ_CNP_SENT, "cnp_sent"},
   };
   return fields;
 }
@@ -204,8 +222,21 @@ QueuePair decode_qp(ByteView payload) {
           type_name(attributes.get(SROCE_A_QP_TYPE).u8()),
           state_name(attributes.get(SROCE_A_QP_STATE).u8()),
           decode_peer(attributes),
-          decode_half(attributes.get(SROCE_A_SEND).payload),
-          decode_half(attributes.get(SROCE_A_RECV).payload)};
+          decode_work_queue(attributes.get(SROCE_A_SQ).payload),
+          decode_work_queue(attributes.get(SROCE_A_RQ).payload)};
+}
+
+std::vector<Bytes> ask_module(System& system, const Command& command,
+                              const std::function<Request(uint16_t family)>& make) {
+  const uint16_t family = family_number(system);
+  try {
+    return system.generic.exchange(make(family));
+  } catch (const KernelError& error) {
+    if (error.error() == ENODEV && command.device)
+      throw explain_missing_device(system, *command.device);
+    throw explain_rejection(error, command.verb, command.device.value_or("queue pairs"),
+                            system.is_root);
+  }
 }
 
 }  // namespace sroce::genl

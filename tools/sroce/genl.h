@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The module's own generic netlink family (kernel/uapi/sroce_netlink.h): the requests the tool
-// makes and the replies it understands; pure encoding and decoding.
+// The module's own generic netlink family (kernel/uapi/sroce_netlink.h): encodes the requests that
+// the tool sends, decodes their replies, and exchanges them with the module.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -12,14 +13,15 @@
 #include <variant>
 #include <vector>
 
+#include "sroce/device.h"
 #include "sroce/netlink.h"
 
 namespace sroce::genl {
 
-/// Asks the kernel for the number of the family, which the others need.
+/// Asks the kernel for the family number, which the other requests need.
 Request family_request();
 
-/// A parameter to be set, by number or by the name of a choice.
+/// A parameter to set, by number or by the name of a choice.
 struct Setting {
   std::string name;
   std::variant<uint32_t, std::string> value;
@@ -36,7 +38,7 @@ struct Parameter {
   uint32_t max = 0;
   uint32_t default_value = 0;
   std::string unit;                  // empty: a plain number
-  std::vector<std::string> choices;  // names of the values from 0 on, if they have names
+  std::vector<std::string> choices;  // names of the values from 0, if the values have names
 };
 
 struct DeviceReply {
@@ -46,12 +48,12 @@ struct DeviceReply {
   std::vector<Parameter> parameters;
 };
 
-/// Half of a queue pair: what limits it, and what has happened to it. Fields that the kernel did
-/// not send (no such limit, not known) are not in the map.
-struct Half {
+/// A send queue or a receive queue: its congestion control state and its statistics. Fields that
+/// the kernel did not send (no such limit, or unknown) are not in the map.
+struct WorkQueue {
   std::optional<std::string> cc;
   std::optional<std::string> cc_state;
-  std::map<uint16_t, uint64_t> numbers;  // by SROCE_A_HALF_*
+  std::map<uint16_t, uint64_t> numbers;  // by SROCE_A_WQ_*
 
   std::optional<uint64_t> find(uint16_t attribute) const;
   uint64_t get(uint16_t attribute) const { return find(attribute).value_or(0); }
@@ -70,25 +72,35 @@ struct QueuePair {
   uint32_t qpn = 0;
   std::string type;
   std::string state;
-  std::optional<Peer> peer;  // of a connected one
-  Half send;
-  Half recv;
+  std::optional<Peer> peer;  // only of a connected queue pair
+  WorkQueue sq;
+  WorkQueue rq;
 };
 
-/// A number of a half, as JSON names it.
-struct HalfField {
+/// A number of a work queue and its name in JSON.
+struct WorkQueueField {
   uint16_t attribute;
   const char* name;
 };
 
-/// Those of both halves, those of the send half only, and of the receive half only.
-std::span<const HalfField> pace_fields();
-std::span<const HalfField> send_fields();
-std::span<const HalfField> recv_fields();
+/// The fields of both work queues, those of send queues only, and those of receive queues only.
+std::span<const WorkQueueField> common_fields();
+std::span<const WorkQueueField> sq_fields();
+std::span<const WorkQueueField> rq_fields();
 
-/// Each throws MalformedMessage if an attribute it cannot do without is missing.
+/// Each throws MalformedMessage if a required attribute is absent.
 uint16_t decode_family(ByteView payload);
 DeviceReply decode_device(ByteView payload);
 QueuePair decode_qp(ByteView payload);
+
+/// The subcommand that sends a request, for the message if the request fails.
+struct Command {
+  std::string verb;  // "show" or "set"
+  std::optional<std::string> device{};
+};
+
+/// Looks up the family number and sends the request that make builds with it. Throws Failure.
+std::vector<Bytes> ask_module(System& system, const Command& command,
+                              const std::function<Request(uint16_t family)>& make);
 
 }  // namespace sroce::genl

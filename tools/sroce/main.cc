@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "sroce/command_line.h"
-#include "sroce/kernel_module.h"
-#include "sroce/netlink_socket.h"
-#include "sroce/uverbs.h"
+#include "sroce/device.h"
+#include "sroce/explain.h"
+#include "sroce/netlink.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 namespace sroce {
 namespace {
 
-// IB_DEVICE_NAME_MAX is 64 and counts the terminating NUL. The kernel cuts longer names silently.
+// IB_DEVICE_NAME_MAX is 64, including the final NUL. The kernel silently truncates longer names.
 constexpr size_t name_length_max = 63;
 constexpr size_t suggestions_max = 3;
 
@@ -42,11 +42,11 @@ std::optional<std::string> name_objection(std::string_view name) {
     if (!std::isgraph(static_cast<unsigned char>(c)))
       return "it contains a space or an unprintable character";
   }
-  // libibverbs matches providers by these name prefixes before it looks at anything else.
+  // libibverbs matches providers by these name prefixes before anything else.
   for (const std::string_view prefix : {"rxe", "siw"}) {
     if (name.starts_with(prefix))
-      return "user space would take a device named " + std::string(prefix) +
-             "... for one of another driver";
+      return "user space assumes that a device named " + std::string(prefix) +
+             "... belongs to another driver";
   }
   return std::nullopt;
 }

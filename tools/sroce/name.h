@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Device and interface names: which are allowed, which is free, which was meant.
+// Device and interface names: checks whether a name is allowed, finds a free one, and suggests
+// similar ones.
 #pragma once
 
 #include <optional>
@@ -12,13 +13,13 @@
 
 namespace sroce {
 
-/// Why a device may not have this name, or nothing if it may.
+/// The reason why a device must not have this name, or nothing if the name is allowed.
 std::optional<std::string> name_objection(std::string_view name);
 
 /// The first of sroce0, sroce1, … that is not taken.
 std::string next_free_name(const std::set<std::string>& taken);
 
-/// The candidates that look like a misspelling of wanted, nearest first, at most three.
+/// The candidates that wanted may be a misspelling of, nearest first, at most three.
 std::vector<std::string> near_names(std::string_view wanted,
                                     std::span<const std::string> candidates);
 

@@ -4,8 +4,6 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
-#include "sroce/attribute_map.h"
-
 namespace sroce::nldev {
 namespace {
 
@@ -16,7 +14,7 @@ Request request(uint32_t command, int flags) {
                  static_cast<uint16_t>(flags));
 }
 
-/// A request answered by one message; the acknowledgement behind it marks the end.
+/// A request for at most one reply message. The acknowledgement that follows marks the end.
 Request one(uint32_t command) { return request(command, NLM_F_ACK); }
 Request dump(uint32_t command) { return request(command, NLM_F_DUMP); }
 

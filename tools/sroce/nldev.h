@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The RDMA_NL_NLDEV requests the tool makes and the replies it understands; pure encoding and
-// decoding. The same family serves the rdma command of iproute2.
+// Encodes the RDMA_NL_NLDEV requests that the tool sends, and decodes their replies. The rdma
+// command of iproute2 uses the same netlink family.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct DeviceReply {
 struct PortReply {
   uint32_t port = 0;
   uint8_t state = 0;
-  std::optional<std::string> netdev;  // only if it is in the network namespace of the socket
+  std::optional<std::string> netdev;  // only if it is in the socket's network namespace
 };
 
 struct ResourcesReply {
@@ -45,7 +45,7 @@ struct UverbsReply {
 
 using Counters = std::map<std::string, uint64_t>;
 
-/// Each throws MalformedMessage if an attribute it cannot do without is missing.
+/// Each throws MalformedMessage if a required attribute is absent.
 DeviceReply decode_device(ByteView payload);
 PortReply decode_port(ByteView payload);
 ResourcesReply decode_resources(ByteView payload);

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/qp.h"
 
-#include <nlohmann/json.hpp>
-
-#include "sroce/columns.h"
-#include "sroce/family.h"
-#include "sroce/rate.h"
+#include "sroce/genl.h"
 #include "sroce_netlink.h"
 
 namespace sroce {
 namespace {
 
-using genl::Half;
 using genl::QueuePair;
-using Json = nlohmann::ordered_json;
+using genl::WorkQueue;
 
 std::string end_text(const std::string& address, uint32_t qpn) {
   const bool is_ipv6 = address.find(':') != std::string::npos;
@@ -42,57 +37,52 @@ class Words {
   std::string text_;
 };
 
-/// What limits a half; nothing for what does not.
-void add_pace(Words& words, const Half& half, const std::string& prefix) {
-  if (half.cc) words.add(prefix + "cc", *half.cc + '/' + half.cc_state.value_or("-"));
-  if (const auto rate = half.find(SROCE_A_HALF_RATE)) words.add(prefix + "rate", rate_text(*rate));
-  if (const auto target = half.find(SROCE_A_HALF_TARGET_RATE))
+/// Adds the congestion control state of a work queue. Values that the kernel did not send are not
+/// limits at the moment and are left out.
+void add_cc(Words& words, const WorkQueue& wq, const std::string& prefix) {
+  if (wq.cc) words.add(prefix + "cc", *wq.cc + '/' + wq.cc_state.value_or("-"));
+  if (const auto rate = wq.find(SROCE_A_WQ_RATE)) words.add(prefix + "rate", rate_text(*rate));
+  if (const auto target = wq.find(SROCE_A_WQ_TARGET_RATE))
     words.add(prefix + "target", rate_text(*target));
-  if (const auto cwnd = half.find(SROCE_A_HALF_CWND))
+  if (const auto cwnd = wq.find(SROCE_A_WQ_CWND))
     words.add(prefix + "cwnd", decimal_text(static_cast<double>(*cwnd) / 256, 2));
-  if (const auto alpha = half.find(SROCE_A_HALF_ALPHA))
+  if (const auto alpha = wq.find(SROCE_A_WQ_ALPHA))
     words.add(prefix + "alpha", decimal_text(static_cast<double>(*alpha) / 1024, 3));
 }
 
 std::string details_of(const QueuePair& qp) {
-  const Half& send = qp.send;
+  const WorkQueue& sq = qp.sq;
   Words words;
-  add_pace(words, send, "");
-  if (const auto srtt = send.find(SROCE_A_HALF_SRTT_NS)) {
-    words.add("rtt", milliseconds(*srtt) + '/' + milliseconds(send.get(SROCE_A_HALF_RTTVAR_NS)));
-    words.add("minrtt", milliseconds(send.get(SROCE_A_HALF_MIN_RTT_NS)));
+  add_cc(words, sq, "");
+  if (const auto srtt = sq.find(SROCE_A_WQ_SRTT_NS)) {
+    words.add("rtt", milliseconds(*srtt) + '/' + milliseconds(sq.get(SROCE_A_WQ_RTTVAR_NS)));
+    words.add("minrtt", milliseconds(sq.get(SROCE_A_WQ_MIN_RTT_NS)));
   }
-  words.add("inflight", send.get(SROCE_A_HALF_INFLIGHT))
-      .add("retrans", send.get(SROCE_A_HALF_RETRANSMITS))
-      .add("timeouts", send.get(SROCE_A_HALF_TIMEOUTS))
-      .add("probes", send.get(SROCE_A_HALF_PROBES))
-      .add("cnp", send.get(SROCE_A_HALF_CNP_HANDLED))
-      .add("cuts", send.get(SROCE_A_HALF_CUTS));
+  words.add("inflight", sq.get(SROCE_A_WQ_INFLIGHT))
+      .add("retrans", sq.get(SROCE_A_WQ_RETRANSMITS))
+      .add("timeouts", sq.get(SROCE_A_WQ_TIMEOUTS))
+      .add("probes", sq.get(SROCE_A_WQ_PROBES))
+      .add("cnp", sq.get(SROCE_A_WQ_CNP_HANDLED))
+      .add("cuts", sq.get(SROCE_A_WQ_CUTS));
   if (qp.peer) words.add("selective", qp.peer->selective);
-  // The receive half sends READ responses at a pace of its own; shown while there is a limit.
-  if (qp.recv.find(SROCE_A_HALF_RATE) || qp.recv.find(SROCE_A_HALF_CWND))
-    add_pace(words, qp.recv, "resp_");
+  // READ responses have their own congestion control, shown only while it limits them.
+  if (qp.rq.find(SROCE_A_WQ_RATE) || qp.rq.find(SROCE_A_WQ_CWND)) add_cc(words, qp.rq, "resp_");
   words
-      .add("held", std::to_string(qp.recv.get(SROCE_A_HALF_HELD_PACKETS)) + '/' +
-                       std::to_string(qp.recv.get(SROCE_A_HALF_HELD_BYTES)))
-      .add("ce", qp.recv.get(SROCE_A_HALF_ECN_MARKED))
-      .add("cnp_sent", qp.recv.get(SROCE_A_HALF_CNP_SENT));
+      .add("reorder", std::to_string(qp.rq.get(SROCE_A_WQ_REORDER_PACKETS)) + '/' +
+                          std::to_string(qp.rq.get(SROCE_A_WQ_REORDER_BYTES)))
+      .add("ce", qp.rq.get(SROCE_A_WQ_ECN_MARKED))
+      .add("cnp_sent", qp.rq.get(SROCE_A_WQ_CNP_SENT));
   return '\t' + words.text();
 }
 
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+void add_fields(Json& object, const WorkQueue& wq, std::span<const genl::WorkQueueField> fields) {
+  for (const auto& [attribute, name] : fields) object[name] = or_null(wq.find(attribute));
 }
 
-void add_fields(Json& object, const Half& half, std::span<const genl::HalfField> fields) {
-  for (const auto& [attribute, name] : fields) object[name] = or_null(half.find(attribute));
-}
-
-Json to_json(const Half& half, std::span<const genl::HalfField> own_fields) {
-  Json object{{"cc", or_null(half.cc)}, {"cc_state", or_null(half.cc_state)}};
-  add_fields(object, half, genl::pace_fields());
-  add_fields(object, half, own_fields);
+Json to_json(const WorkQueue& wq, std::span<const genl::WorkQueueField> own_fields) {
+  Json object{{"cc", or_null(wq.cc)}, {"cc_state", or_null(wq.cc_state)}};
+  add_fields(object, wq, genl::common_fields());
+  add_fields(object, wq, own_fields);
   return object;
 }
 
@@ -111,8 +101,8 @@ Json to_json(const QueuePair& qp) {
           {"type", qp.type},
           {"state", qp.state},
           {"peer", to_json(qp.peer)},
-          {"send", to_json(qp.send, genl::send_fields())},
-          {"recv", to_json(qp.recv, genl::recv_fields())}};
+          {"sq", to_json(qp.sq, genl::sq_fields())},
+          {"rq", to_json(qp.rq, genl::rq_fields())}};
 }
 
 }  // namespace
@@ -132,14 +122,14 @@ std::string qp_text(std::span<const QueuePair> qps) {
 std::string qp_json(std::span<const QueuePair> qps) {
   Json array = Json::array();
   for (const QueuePair& qp : qps) array.push_back(to_json(qp));
-  return array.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_text(array);
 }
 
 void run_qp(System& system, const QpOptions& options, std::ostream& out) {
   std::vector<QueuePair> qps;
-  for (const Bytes& payload : ask_module(system, {"show", options.device}, [&](uint16_t family) {
-         return genl::qps_request(family, options.device);
-       }))
+  for (const Bytes& payload :
+       genl::ask_module(system, {"show", options.device},
+                        [&](uint16_t family) { return genl::qps_request(family, options.device); }))
     qps.push_back(genl::decode_qp(payload));
   out << (options.format == Format::json ? qp_json(qps) : qp_text(qps));
 }

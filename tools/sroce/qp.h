@@ -6,20 +6,21 @@
 #include <span>
 #include <string>
 
+#include "sroce/device.h"
 #include "sroce/genl.h"
-#include "sroce/status.h"
+#include "sroce/output.h"
 
 namespace sroce {
 
 struct QpOptions {
-  std::optional<std::string> device{};  // absent: those of every device
+  std::optional<std::string> device{};  // absent: queue pairs of every device
   Format format = Format::table;
 };
 
-/// Prints the queue pairs and what they are doing. Throws Failure.
+/// Prints the queue pairs and their state. Throws Failure.
 void run_qp(System& system, const QpOptions& options, std::ostream& out);
 
-/// Two lines for each queue pair, as "ss -ti" shows TCP.
+/// Two lines for each queue pair, similar to "ss -ti".
 std::string qp_text(std::span<const genl::QueuePair> qps);
 std::string qp_json(std::span<const genl::QueuePair> qps);
 

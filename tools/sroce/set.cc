@@ -5,8 +5,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "sroce/failure.h"
-#include "sroce/family.h"
+#include "sroce/explain.h"
 #include "sroce/genl.h"
 
 namespace sroce {
@@ -19,7 +18,7 @@ genl::Setting setting_of(const std::string& name, const std::string& value) {
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc{})
-    throw Failure(ExitCode::bad_parameter, name + ": " + value + " is too large a number", "");
+    throw Failure(ExitCode::bad_parameter, name + ": " + value + " is too large", "");
   return {name, number};
 }
 
@@ -36,8 +35,9 @@ void run_set(System& system, const SetOptions& options, std::ostream& out) {
     settings.push_back(setting_of(pairs[i], pairs[i + 1]));
     done += (done.empty() ? "" : ", ") + pairs[i] + ' ' + pairs[i + 1];
   }
-  ask_module(system, {"set", options.device},
-             [&](uint16_t family) { return genl::set_request(family, options.device, settings); });
+  genl::ask_module(system, {"set", options.device}, [&](uint16_t family) {
+    return genl::set_request(family, options.device, settings);
+  });
   out << options.device << ": " << done << '\n';
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sroce/system.h"
+#include "sroce/device.h"
 
 namespace sroce {
 
@@ -14,7 +14,7 @@ struct SetOptions {
   std::vector<std::string> pairs;  // NAME VALUE NAME VALUE ...
 };
 
-/// Sets parameters of a device, all of them or none. Throws Failure.
+/// Sets all of the parameters, or none of them if one is invalid. Throws Failure.
 void run_set(System& system, const SetOptions& options, std::ostream& out);
 
 }  // namespace sroce

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/show.h"
 
-#include <nlohmann/json.hpp>
-
-#include "sroce/columns.h"
-#include "sroce/family.h"
-#include "sroce/rate.h"
+#include "sroce/genl.h"
 
 namespace sroce {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using genl::Parameter;
 
 std::string value_text(const Parameter& parameter, uint32_t value) {
@@ -46,28 +41,26 @@ std::string parameter_table(const genl::DeviceReply& device) {
                     value_text(parameter, parameter.default_value), range_text(parameter),
                     parameter.unit.empty() ? "-" : parameter.unit});
   }
-  std::string text = device.name + ": line rate " +
-                     (device.line_rate ? rate_text(*device.line_rate) : "unknown") + "\n\n";
-  for (const std::string& line : align(std::move(rows))) text += line + '\n';
-  return text;
+  return device.name + ": line rate " +
+         (device.line_rate ? rate_text(*device.line_rate) : "unknown") + "\n\n" +
+         align_text(std::move(rows));
 }
 
 std::string parameter_json(const genl::DeviceReply& device) {
   Json parameters = Json::object();
   for (const Parameter& parameter : device.parameters)
     parameters[parameter.name] = to_json(parameter);
-  const Json object{{"device", device.name},
+  return json_text({{"device", device.name},
                     {"index", device.index},
-                    {"line_rate", device.line_rate ? Json(*device.line_rate) : Json(nullptr)},
-                    {"parameters", std::move(parameters)}};
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+                    {"line_rate", or_null(device.line_rate)},
+                    {"parameters", std::move(parameters)}});
 }
 
 void run_show(System& system, const ShowOptions& options, std::ostream& out) {
-  const auto replies = ask_module(system, {"show", options.device}, [&](uint16_t family) {
+  const auto replies = genl::ask_module(system, {"show", options.device}, [&](uint16_t family) {
     return genl::device_request(family, options.device);
   });
-  if (replies.empty()) throw MalformedMessage("netlink: no answer from the kernel");
+  if (replies.empty()) throw MalformedMessage("netlink: no reply from the kernel");
   const genl::DeviceReply device = genl::decode_device(replies.front());
   out << (options.format == Format::json ? parameter_json(device) : parameter_table(device));
 }

@@ -4,8 +4,9 @@
 #include <ostream>
 #include <string>
 
+#include "sroce/device.h"
 #include "sroce/genl.h"
-#include "sroce/status.h"
+#include "sroce/output.h"
 
 namespace sroce {
 
@@ -14,7 +15,7 @@ struct ShowOptions {
   Format format = Format::table;
 };
 
-/// Prints the parameters of a device with their ranges. Throws Failure.
+/// Prints the parameters of a device with their values and ranges. Throws Failure.
 void run_show(System& system, const ShowOptions& options, std::ostream& out);
 
 std::string parameter_table(const genl::DeviceReply& device);

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "sroce/diagnosis.h"
-#include "sroce/inventory.h"
-#include "sroce/json.h"
-#include "sroce/table.h"
+#include "sroce/device.h"
+#include "sroce/explain.h"
 
 namespace sroce {
 namespace {
@@ -16,7 +14,7 @@ bool is_shown(const DeviceIdentity& device, const StatusOptions& options) {
   return device.mode || (options.all && device.is_rxe);
 }
 
-/// Why a device asked for by name is not among those shown.
+/// The reason why the device that was asked for is not shown.
 Failure explain_missing(const std::string& name, const std::vector<DeviceIdentity>& devices) {
   const auto names = names_of(devices);
   const auto found = std::find(names.begin(), names.end(), name);
@@ -41,7 +39,7 @@ void run_status(System& system, const StatusOptions& options, std::ostream& out)
     out << render_json(described);
   else if (described.empty())
     out << (options.all ? "no software RoCE devices" : "no sroce devices")
-        << "; make one with: sroce add IF\n";
+        << "; to add one: sroce add IF\n";
   else
     out << render_table(described);
 }

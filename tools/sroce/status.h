@@ -5,15 +5,14 @@
 #include <ostream>
 #include <string>
 
-#include "sroce/system.h"
+#include "sroce/device.h"
+#include "sroce/output.h"
 
 namespace sroce {
 
-enum class Format { table, json };
-
 struct StatusOptions {
   std::optional<std::string> name{};  // absent: every device
-  bool all = false;                   // devices of rdma_rxe too
+  bool all = false;                   // devices of rdma_rxe, too
   Format format = Format::table;
 };
 

@@ -79,7 +79,7 @@ class Conversation {
   void respond_to(const sroce_packet& pkt) {
     if (sroce_responder_wants_wqe(&resp_, &pkt)) {
       resp_.recv->length = 1 << 20;
-      sroce_responder_hold_wqe(&resp_);
+      sroce_responder_take_wqe(&resp_);
     }
     sroce_recv_plan plan;
     sroce_responder_plan(&resp_, &pkt, &plan);
@@ -91,7 +91,7 @@ class Conversation {
 
   void answer() {
     sroce_response_plan plan;
-    while (sroce_responder_next_response(&resp_, 64, &plan)) {
+    while (sroce_response_plan_next(&resp_, 64, &plan)) {
       for (u32 i = 0; i < plan.packet_count; i++) {
         sroce_packet pkt;
         sroce_response_plan_packet(&resp_, &plan, i, &pkt);
@@ -99,7 +99,7 @@ class Conversation {
         sroce_completer_plan(&req_, &pkt, &ack);
         sroce_completer_commit(&req_, &ack, SROCE_MEM_OK, ++now_);
       }
-      sroce_responder_response_sent(&resp_, &plan, SROCE_MEM_OK);
+      sroce_response_commit(&resp_, &plan, SROCE_MEM_OK);
     }
   }
 

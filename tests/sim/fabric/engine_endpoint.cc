@@ -90,7 +90,7 @@ class EngineRequester : public Requester {
   bool failed() const override { return requester_.state == SROCE_SQ_ERROR; }
   u64 acked_packets() const override { return acked_packets_; }
   u64 timeouts() const override { return requester_.timeouts; }
-  u64 probes() const override { return requester_.probe.asks; }
+  u64 probes() const override { return requester_.probe.sent_count; }
 
  private:
   static constexpr u32 kStride = (sizeof(sroce_send_wqe) + 7) / 8 * 8;
@@ -139,7 +139,7 @@ class EngineResponder : public Endpoint {
     sroce_cc_params_init(&params_);
     // A standard responder reports a gap once and drops the rest.
     if (standard) return;
-    responder_.attr.hold_packets = SROCE_PSN_MAP_SPAN;
+    responder_.attr.reorder_packets = SROCE_PSN_MAP_SPAN;
     responder_.attr.selective = true;
     bitmaps_.resize(kBitmaps);
   }
@@ -151,13 +151,13 @@ class EngineResponder : public Endpoint {
       sroce_responder_cnp_packet(&responder_, &out.emplace_back());
       return;
     }
-    if (!sroce_responder_next_response(&responder_, max_packets, &plan)) return;
+    if (!sroce_response_plan_next(&responder_, max_packets, &plan)) return;
     for (u32 i = 0; i < plan.packet_count; i++) {
       sroce_packet& pkt = out.emplace_back();
       sroce_response_plan_packet(&responder_, &plan, i, &pkt);
       if (plan.kind == SROCE_RESPONSE_SACK) pkt.sack = write_bitmap(plan.payload_bytes);
     }
-    sroce_responder_response_sent(&responder_, &plan, SROCE_MEM_OK);
+    sroce_response_commit(&responder_, &plan, SROCE_MEM_OK);
   }
 
   void receive(const Packet& packet, Ns now_ns) override {
@@ -166,11 +166,11 @@ class EngineResponder : public Endpoint {
       notify_ = true;
     take(packet.header, now_ns);
     u32 psn;
-    while (sroce_responder_next_held(&responder_, &psn)) {
-      const auto node = held_.extract(psn);
+    while (sroce_responder_next_queued(&responder_, &psn)) {
+      const auto node = queued_.extract(psn);
       take(node.mapped(), now_ns);
     }
-    if (!responder_.reorder.count) held_.clear();
+    if (!responder_.reorder.count) queued_.clear();
   }
 
   Ns deadline() const override { return sroce_responder_deadline(&responder_); }
@@ -184,13 +184,13 @@ class EngineResponder : public Endpoint {
   void take(const sroce_packet& pkt, Ns now_ns) {
     if (sroce_responder_wants_wqe(&responder_, &pkt)) {
       responder_.recv->length = scenario_.message_bytes;
-      sroce_responder_hold_wqe(&responder_);
+      sroce_responder_take_wqe(&responder_);
     }
     const sroce_recv_result result{};
     sroce_recv_plan plan;
     sroce_completion wc;
     sroce_responder_plan(&responder_, &pkt, &plan);
-    if (plan.verdict == SROCE_RECV_HOLD && !plan.kept) held_.emplace(pkt.psn, pkt);
+    if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued) queued_.emplace(pkt.psn, pkt);
     sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns);
     sroce_responder_next_completion(&responder_, &wc);
     sroce_responder_take_event(&responder_);
@@ -207,7 +207,7 @@ class EngineResponder : public Endpoint {
   sroce_cc_params params_{};
   sroce_np np_{};
   bool notify_ = false;  // a CNP is due
-  std::map<u32, sroce_packet> held_;
+  std::map<u32, sroce_packet> queued_;
   std::vector<std::array<u8, SROCE_SACK_MAX_BYTES>> bitmaps_;
   size_t next_bitmap_ = 0;
   alignas(sroce_recv_wqe) u8 recv_wqe_[sizeof(sroce_recv_wqe)] = {};

@@ -192,17 +192,17 @@ class CrcHead : public testing::Test {
   void SetUp() override {
     if (!kWidths[2].present()) GTEST_SKIP() << "this processor has no " << kWidths[2].name;
     sroce_fold_init();
-    head.block = block.data();
-    head.at_28 = 0x2b1a;
-    head.at_52 = 0x1122334455667788;
-    head.at_60 = 0xa1b2c3d4;
+    prefix.block = block.data();
+    prefix.ip_id_word = 0x2b1a;
+    prefix.bth_words = 0x1122334455667788;
+    prefix.tail_word = 0xa1b2c3d4;
   }
 
   u32 expected(std::span<const u8> data) const {
     std::vector<u8> whole(block);
-    add(whole, 28, &head.at_28, sizeof(head.at_28));
-    add(whole, 52, &head.at_52, sizeof(head.at_52));
-    add(whole, 60, &head.at_60, sizeof(head.at_60));
+    add(whole, 28, &prefix.ip_id_word, sizeof(prefix.ip_id_word));
+    add(whole, 52, &prefix.bth_words, sizeof(prefix.bth_words));
+    add(whole, 60, &prefix.tail_word, sizeof(prefix.tail_word));
     whole.insert(whole.end(), data.begin(), data.end());
     return crc_of(0, whole);
   }
@@ -212,17 +212,18 @@ class CrcHead : public testing::Test {
   }
 
   const std::vector<u8> block = random_bytes(SROCE_CRC_BLOCK_BYTES, 6);
-  sroce_crc_head head{};
+  sroce_crc_prefix prefix{};
 };
 
 TEST_F(CrcHead, AndWhatComesAfterItAreSummedAsOne) {
   const auto data = random_bytes(4300, 7);
-  for (size_t bytes = 0; bytes <= 4224; bytes += SROCE_FOLD_AVX512_HEADED_BYTES) {
+  for (size_t bytes = 0; bytes <= 4224; bytes += SROCE_FOLD_AVX512_PREFIXED_BYTES) {
     const std::span<const u8> from(data.data() + bytes / 16 % 64, bytes);
     std::vector<u8> target(bytes + 128, 0xa5);
     const u32 crc = expected(from);
-    ASSERT_EQ(sroce_fold_avx512_headed(&head, from.data(), bytes), crc) << bytes;
-    ASSERT_EQ(sroce_fold_avx512_headed_copy(&head, &target[64], from.data(), bytes), crc) << bytes;
+    ASSERT_EQ(sroce_fold_avx512_prefixed(&prefix, from.data(), bytes), crc) << bytes;
+    ASSERT_EQ(sroce_fold_avx512_prefixed_copy(&prefix, &target[64], from.data(), bytes), crc)
+        << bytes;
     ASSERT_TRUE(std::equal(from.begin(), from.end(), target.begin() + 64));
     std::fill_n(target.begin() + 64, bytes, 0xa5);
     ASSERT_EQ(std::count(target.begin(), target.end(), 0xa5), std::ssize(target));

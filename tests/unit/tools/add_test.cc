@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "fake_kernel.h"
-#include "sroce/failure.h"
+#include "sroce/explain.h"
 
 namespace sroce {
 namespace {
@@ -32,20 +32,20 @@ ExitCode failure_of(FakeMachine& machine, const AddOptions& options) {
   return ExitCode::success;
 }
 
-TEST(Add, TakesTheNextFreeName) {
+TEST(Add, PicksTheNextFreeName) {
   FakeMachine machine;
   machine.add_device({.index = 0, .name = "sroce0"}, "rxe");
   EXPECT_EQ(add(machine, {"eth1", {}}), "sroce1 on eth1\n");
   EXPECT_THAT(machine.kernel.attached, ElementsAre("eth1"));
 }
 
-TEST(Add, TakesTheNameGiven) {
+TEST(Add, UsesTheGivenName) {
   FakeMachine machine;
   EXPECT_EQ(add(machine, {"eth0", "storage"}), "storage on eth0\n");
   EXPECT_EQ(machine.kernel.devices.at(0).name, "storage");
 }
 
-TEST(Add, PassesOverNamesHiddenInOtherNamespaces) {
+TEST(Add, SkipsNamesHiddenInOtherNamespaces) {
   for (const int error : {EEXIST, ENFILE}) {
     FakeMachine machine;
     machine.kernel.name_clash_error = error;
@@ -55,7 +55,7 @@ TEST(Add, PassesOverNamesHiddenInOtherNamespaces) {
   }
 }
 
-TEST(Add, AHiddenNameGivenExplicitlyIsTaken) {
+TEST(Add, RejectsAnExplicitNameHiddenInAnotherNamespace) {
   FakeMachine machine;
   machine.add_device({.index = 0, .name = "storage", .visible = false});
   EXPECT_EQ(failure_of(machine, {"eth0", "storage"}), ExitCode::name_taken);
@@ -69,21 +69,21 @@ TEST(Add, ChecksArgumentsBeforeAskingTheKernel) {
   EXPECT_THROW(add(machine, {"eth0", {}}), SubsystemAbsent);
 }
 
-TEST(Add, RefusesATakenNameWithoutTrying) {
+TEST(Add, RejectsATakenNameWithoutAskingTheKernel) {
   FakeMachine machine;
   machine.add_device({.name = "storage"});
   EXPECT_EQ(failure_of(machine, {"eth0", "storage"}), ExitCode::name_taken);
   EXPECT_THAT(machine.kernel.attached, IsEmpty());
 }
 
-TEST(Add, DiagnosesAMissingModule) {
+TEST(Add, ReportsAMissingModule) {
   FakeMachine machine;
   std::filesystem::remove_all(machine.sysfs.root() / "module/sroce");
   machine.kernel.newlink_error = EINVAL;
   EXPECT_EQ(failure_of(machine, {"eth0", {}}), ExitCode::module_absent);
 }
 
-TEST(Add, DiagnosesAnOccupiedInterface) {
+TEST(Add, ReportsAnInterfaceInUse) {
   FakeMachine machine;
   machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
   machine.kernel.newlink_error = EEXIST;
@@ -96,7 +96,7 @@ TEST(Add, DiagnosesAnOccupiedInterface) {
   }
 }
 
-TEST(Add, DiagnosesATakenPortNamingTheRxeDevice) {
+TEST(Add, NamesTheRxeDeviceIfThePortIsTaken) {
   FakeMachine machine;
   machine.add_device({.name = "rxe_wan", .netdev = "eth1"});
   machine.kernel.newlink_error = EADDRINUSE;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fake_kernel.h"
-#include "sroce/failure.h"
+#include "sroce/explain.h"
 
 namespace sroce {
 namespace {
@@ -34,7 +34,7 @@ Outcome run(FakeMachine& machine, std::vector<const char*> arguments) {
 TEST(CommandLine, AddStatusAndDelWorkTogether) {
   FakeMachine machine;
   EXPECT_EQ(run(machine, {"add", "eth0"}).out, "sroce0 on eth0\n");
-  machine.sysfs.write("class/infiniband/sroce0/sroce/mode", "rxe\n");  // as the module would
+  machine.sysfs.write("class/infiniband/sroce0/sroce/mode", "rxe\n");  // as the module does
   EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("sroce0  sroce   rxe   eth0"));
   EXPECT_THAT(run(machine, {"status", "-j"}).out, StartsWith("[\n"));
   EXPECT_EQ(run(machine, {"del", "sroce0"}).out, "sroce0 removed\n");
@@ -49,7 +49,7 @@ TEST(CommandLine, HelpShowsExamplesAndEveryExitStatus) {
   for (const auto& [code, text] : exit_code_texts()) EXPECT_THAT(help.out, HasSubstr(text));
 }
 
-TEST(CommandLine, HelpOfACommandIsItsOwn) {
+TEST(CommandLine, EachSubcommandHasItsOwnHelp) {
   FakeMachine machine;
   const Outcome set = run(machine, {"set", "--help"});
   EXPECT_EQ(set.status, 0);
@@ -59,14 +59,14 @@ TEST(CommandLine, HelpOfACommandIsItsOwn) {
   EXPECT_THAT(run(machine, {"add", "--help"}).out, HasSubstr("sroce --help"));
 }
 
-TEST(CommandLine, VersionIsPrinted) {
+TEST(CommandLine, PrintsTheVersion) {
   FakeMachine machine;
   const Outcome version = run(machine, {"--version"});
   EXPECT_EQ(version.status, 0);
   EXPECT_THAT(version.out, StartsWith("sroce 0."));
 }
 
-TEST(CommandLine, MisuseIsStatusTwoAndSaysWhat) {
+TEST(CommandLine, ExitsWithUsageStatusAndAHintOnMisuse) {
   FakeMachine machine;
   const std::vector<std::vector<const char*>> misuses = {
       {},       {"bogus"},        {"add"}, {"del"}, {"add", "a", "b", "c"}, {"status", "--what"},
@@ -79,7 +79,7 @@ TEST(CommandLine, MisuseIsStatusTwoAndSaysWhat) {
   }
 }
 
-TEST(CommandLine, FailuresGoToStandardErrorWithTheirStatus) {
+TEST(CommandLine, PrintsFailuresOnStandardErrorAndReturnsTheirStatus) {
   FakeMachine machine;
   const Outcome outcome = run(machine, {"add", "eth7"});
   EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::no_such_interface));
@@ -87,7 +87,7 @@ TEST(CommandLine, FailuresGoToStandardErrorWithTheirStatus) {
   EXPECT_THAT(outcome.err, StartsWith("sroce: no network interface 'eth7'"));
 }
 
-TEST(CommandLine, AKernelWithoutRdmaIsTheModuleBeingAbsent) {
+TEST(CommandLine, ReportsAnAbsentModuleIfTheKernelHasNoRdma) {
   FakeMachine machine;
   machine.kernel.has_rdma = false;
   for (const auto& arguments :

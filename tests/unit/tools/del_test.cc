@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "fake_kernel.h"
-#include "sroce/failure.h"
+#include "sroce/explain.h"
 
 namespace sroce {
 namespace {
@@ -24,7 +24,7 @@ ExitCode failure_of(FakeMachine& machine, const std::string& name) {
   return ExitCode::success;
 }
 
-TEST(Del, RemovesTheDeviceOfThatNameOnly) {
+TEST(Del, RemovesOnlyTheNamedDevice) {
   FakeMachine machine;
   machine.add_device({.index = 3, .name = "sroce0"}, "rxe");
   machine.add_device({.index = 7, .name = "sroce1"}, "rxe");
@@ -35,7 +35,7 @@ TEST(Del, RemovesTheDeviceOfThatNameOnly) {
   EXPECT_EQ(machine.kernel.devices[0].name, "sroce0");
 }
 
-TEST(Del, LeavesDevicesOfOtherDriversAlone) {
+TEST(Del, RejectsDevicesOfOtherDrivers) {
   FakeMachine machine;
   machine.add_device({.index = 0, .name = "rxe0"});
   EXPECT_EQ(failure_of(machine, "rxe0"), ExitCode::not_sroce);

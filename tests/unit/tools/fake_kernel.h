@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// A kernel of our own: answers the RDMA_NL_NLDEV requests the way nldev.c does, from a list of
-// devices, and a machine around it.
+// A fake kernel that answers RDMA_NL_NLDEV requests as nldev.c does, from a list of devices, and a
+// fake machine around it.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fake_module.h"
-#include "sroce/system.h"
+#include "sroce/device.h"
 #include "temporary_tree.h"
 
 namespace sroce::test {
@@ -23,16 +23,16 @@ struct FakeDevice {
   uint32_t driver_id = 14;  // RDMA_DRIVER_RXE
   uint8_t state = 4;        // active
   std::string netdev{};
-  std::string netns{};  // where the netdev is; "" is the initial namespace
+  std::string netns{};  // the netdev's namespace; "" is the initial one
   uint64_t qps = 1;
   std::map<std::string, uint64_t> counters{};
-  bool visible = true;  // false: it is in another namespace of the exclusive mode
+  bool visible = true;  // false: in another namespace, in exclusive mode
 };
 
 struct FakeKernel {
   std::vector<FakeDevice> devices;
   int newlink_error = 0;
-  int name_clash_error = EEXIST;  // what the module says; ib_core itself says ENFILE
+  int name_clash_error = EEXIST;  // from the module; ib_core itself returns ENFILE
   int dellink_error = 0;
   int counters_error = 0;
   std::string extended_ack;
@@ -62,12 +62,12 @@ class FakeChannel : public Channel {
   std::string netns_;
 };
 
-/// The machine the subcommands run on in tests: the fake kernel, a sysfs tree, and interfaces.
+/// The machine that tests run subcommands on: a fake kernel, a sysfs tree, and interfaces.
 class FakeMachine {
  public:
   FakeMachine();
 
-  /// Adds a device, with sroce/mode in sysfs if mode is given.
+  /// Adds a device, and its sroce/mode in sysfs if a mode is given.
   FakeDevice& add_device(FakeDevice device, const std::optional<std::string>& mode = {});
 
   /// Adds an entry to the GID table of a device.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The module behind generic netlink: keeps the requests, and gives the answers it was told to.
+// A fake module behind generic netlink: it records requests and returns preset replies.
 #pragma once
 
 #include <cerrno>
@@ -16,7 +16,7 @@ constexpr uint16_t fake_family = 0x1b;
 /// A reply of the family: its header, then attributes.
 Bytes family_payload(const Attributes& attributes);
 
-/// A whole request to the family, as the tool should have sent it.
+/// A complete request to the family, as the tool should send it.
 Bytes family_request(uint16_t family, uint8_t command, uint16_t flags,
                      const Attributes& attributes);
 
@@ -28,7 +28,7 @@ class FakeModule : public Channel {
   int error = 0;
   std::string extended_ack;
   std::vector<Bytes> replies;
-  std::vector<Bytes> requests;  // but for those that look for the family
+  std::vector<Bytes> requests;  // except those that look up the family
 };
 
 }  // namespace sroce::test

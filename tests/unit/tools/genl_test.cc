@@ -22,19 +22,19 @@ Bytes bytes_of(const Request& request) {
   return Bytes(request.bytes().begin(), request.bytes().end());
 }
 
-TEST(GenlRequests, LookForTheFamily) {
+TEST(GenlRequests, LookUpTheFamily) {
   EXPECT_EQ(bytes_of(genl::family_request()),
             family_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_ACK,
                            Attributes().text(CTRL_ATTR_FAMILY_NAME, "sroce")));
 }
 
-TEST(GenlRequests, ADevice) {
+TEST(GenlRequests, AskForADevice) {
   EXPECT_EQ(bytes_of(device_request(family, "sroce0")),
             family_request(family, SROCE_CMD_DEV_GET, NLM_F_ACK,
                            Attributes().text(SROCE_A_DEV_NAME, "sroce0")));
 }
 
-TEST(GenlRequests, SetNestsEachParameter) {
+TEST(GenlRequests, NestEachParameterToSet) {
   const std::vector<Setting> settings{{"cc", "delay"}, {"rp_ai_rate", 5u}};
   const Attributes algorithm =
       Attributes().text(SROCE_A_PARAM_NAME, "cc").text(SROCE_A_PARAM_TEXT, "delay");
@@ -48,17 +48,17 @@ TEST(GenlRequests, SetNestsEachParameter) {
                                .nest(SROCE_A_PARAM | NLA_F_NESTED, rate)));
 }
 
-TEST(GenlRequests, SetHasRoomForEveryParameter) {
+TEST(GenlRequests, CanSetEveryParameterAtOnce) {
   const std::vector<Setting> settings(40, {"rp_rate_reduce_monitor_period", 131071u});
   EXPECT_GT(set_request(family, "sroce0", settings).bytes().size(), 40u * 40u);
 }
 
-TEST(GenlRequests, SetThatIsTooLongThrows) {
+TEST(GenlRequests, ThrowIfTheyAreTooLong) {
   const std::vector<Setting> settings{{std::string(5000, 'x'), 1u}};
   EXPECT_THROW(set_request(family, "sroce0", settings), std::length_error);
 }
 
-TEST(GenlRequests, QueuePairsOfAllAndOfOne) {
+TEST(GenlRequests, AskForQueuePairsOfAllDevicesOrOfOne) {
   EXPECT_EQ(bytes_of(qps_request(family, std::nullopt)),
             family_request(family, SROCE_CMD_QP_GET, NLM_F_DUMP, {}));
   EXPECT_EQ(bytes_of(qps_request(family, "sroce0")),
@@ -121,22 +121,22 @@ Bytes qp_reply(const Attributes& peer) {
                                 .u32(SROCE_A_QPN, 17)
                                 .u8(SROCE_A_QP_TYPE, 2)
                                 .u8(SROCE_A_QP_STATE, 3);
-  const Attributes send = Attributes()
-                              .text(SROCE_A_HALF_CC, "dcqcn")
-                              .text(SROCE_A_HALF_CC_STATE, "fast recovery")
-                              .raw(SROCE_A_HALF_PAD, "", 0)
-                              .u64(SROCE_A_HALF_RATE, 625000000)
-                              .u32(SROCE_A_HALF_SRTT_NS, 113000);
-  const Attributes halves =
+  const Attributes sq = Attributes()
+                            .text(SROCE_A_WQ_CC, "dcqcn")
+                            .text(SROCE_A_WQ_CC_STATE, "fast recovery")
+                            .raw(SROCE_A_WQ_PAD, "", 0)
+                            .u64(SROCE_A_WQ_RATE, 625000000)
+                            .u32(SROCE_A_WQ_SRTT_NS, 113000);
+  const Attributes queues =
       Attributes()
-          .nest(SROCE_A_SEND | NLA_F_NESTED, send)
-          .nest(SROCE_A_RECV | NLA_F_NESTED, Attributes().u32(SROCE_A_HALF_HELD_PACKETS, 3));
-  return test::operator+(test::operator+(family_payload(handle), peer.bytes()), halves.bytes());
+          .nest(SROCE_A_SQ | NLA_F_NESTED, sq)
+          .nest(SROCE_A_RQ | NLA_F_NESTED, Attributes().u32(SROCE_A_WQ_REORDER_PACKETS, 3));
+  return test::operator+(test::operator+(family_payload(handle), peer.bytes()), queues.bytes());
 }
 
-TEST(GenlDecode, TheNumberOfTheFamily) { EXPECT_EQ(decode_family(family_reply()), 0x23); }
+TEST(GenlDecode, ReadsTheFamilyNumber) { EXPECT_EQ(decode_family(family_reply()), 0x23); }
 
-TEST(GenlDecode, ADeviceWithItsParameters) {
+TEST(GenlDecode, ReadsADeviceWithItsParameters) {
   const DeviceReply device = decode_device(device_reply());
   EXPECT_EQ(device.name, "sroce0");
   EXPECT_EQ(device.index, 4u);
@@ -149,7 +149,7 @@ TEST(GenlDecode, ADeviceWithItsParameters) {
   EXPECT_EQ(device.parameters[1].unit, "Mb/s");
 }
 
-TEST(GenlDecode, AConnectedQueuePair) {
+TEST(GenlDecode, ReadsAConnectedQueuePair) {
   const QueuePair qp = decode_qp(qp_reply(connected()));
   EXPECT_EQ(qp.qpn, 17u);
   EXPECT_EQ(qp.type, "RC");
@@ -159,15 +159,15 @@ TEST(GenlDecode, AConnectedQueuePair) {
   EXPECT_EQ(qp.peer->local_address, "10.0.0.1");
   EXPECT_EQ(qp.peer->address, "fd00::2");
   EXPECT_EQ(qp.peer->selective, "on");
-  EXPECT_EQ(qp.send.cc_state, "fast recovery");
-  EXPECT_EQ(qp.send.find(SROCE_A_HALF_RATE), 625000000u);
-  EXPECT_EQ(qp.send.find(SROCE_A_HALF_SRTT_NS), 113000u);
-  EXPECT_EQ(qp.send.find(SROCE_A_HALF_CWND), std::nullopt);
-  EXPECT_EQ(qp.recv.cc, std::nullopt);
-  EXPECT_EQ(qp.recv.find(SROCE_A_HALF_HELD_PACKETS), 3u);
+  EXPECT_EQ(qp.sq.cc_state, "fast recovery");
+  EXPECT_EQ(qp.sq.find(SROCE_A_WQ_RATE), 625000000u);
+  EXPECT_EQ(qp.sq.find(SROCE_A_WQ_SRTT_NS), 113000u);
+  EXPECT_EQ(qp.sq.find(SROCE_A_WQ_CWND), std::nullopt);
+  EXPECT_EQ(qp.rq.cc, std::nullopt);
+  EXPECT_EQ(qp.rq.find(SROCE_A_WQ_REORDER_PACKETS), 3u);
 }
 
-TEST(GenlDecode, AQueuePairWithoutPeer) { EXPECT_FALSE(decode_qp(qp_reply({})).peer); }
+TEST(GenlDecode, ReadsAQueuePairWithoutAPeer) { EXPECT_FALSE(decode_qp(qp_reply({})).peer); }
 
 using Decode = std::function<void(ByteView)>;
 
@@ -178,14 +178,14 @@ const std::vector<std::pair<Decode, Bytes>>& decoders() {
   return all;
 }
 
-TEST(GenlDecode, ThrowsIfWhatIsNeededIsMissing) {
+TEST(GenlDecode, ThrowsIfARequiredAttributeIsAbsent) {
   for (const auto& [decode, whole] : decoders()) {
     EXPECT_THROW(decode({}), MalformedMessage);
     EXPECT_THROW(decode(family_payload({})), MalformedMessage);
   }
 }
 
-TEST(GenlDecode, SurvivesEveryCutAndEveryByteReplaced) {
+TEST(GenlDecode, SurvivesEveryTruncationAndEveryReplacedByte) {
   for (const auto& [decode, whole] : decoders()) {
     for (size_t i = 0; i < whole.size(); ++i) {
       const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i));

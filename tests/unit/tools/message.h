@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Builds kernel replies byte by byte, independently of the code under test.
+// Builds netlink messages byte by byte, independently of the code under test.
 #pragma once
 
 #include <linux/netlink.h>
@@ -12,7 +12,7 @@
 
 namespace sroce::test {
 
-/// A run of attributes: Attributes().u32(1, 7).text(2, "x").nest(3, Attributes()...)
+/// A sequence of attributes: Attributes().u32(1, 7).text(2, "x").nest(3, Attributes()...)
 class Attributes {
  public:
   Attributes& raw(uint16_t type, const void* data, size_t length) {
@@ -43,7 +43,7 @@ class Attributes {
   Bytes bytes_;
 };
 
-/// A whole message with its header.
+/// A complete message with its header.
 inline Bytes message(uint16_t type, uint16_t flags, uint32_t sequence, const Bytes& payload) {
   nlmsghdr header{};
   header.nlmsg_len = static_cast<uint32_t>(sizeof(header) + payload.size());

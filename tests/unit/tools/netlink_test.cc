@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "message.h"
+#include "sroce/nldev.h"
 
 namespace sroce {
 namespace {
@@ -20,7 +21,7 @@ using test::operator+;
 constexpr uint16_t data_type = NLMSG_MIN_TYPE + 4;
 constexpr uint32_t sequence = 77;
 
-/// The payload of an NLMSG_ERROR: the code and the header of the request it is about.
+/// The payload of an NLMSG_ERROR: the error code and the header of the failed request.
 Bytes error_payload(int error, uint32_t request_length) {
   nlmsgerr payload{};
   payload.error = error;
@@ -28,7 +29,7 @@ Bytes error_payload(int error, uint32_t request_length) {
   return bytes_of(payload);
 }
 
-TEST(Request, HasHeaderAndPaddedAttributes) {
+TEST(Request, HasAHeaderAndPaddedAttributes) {
   Request request(0x1405, NLM_F_ACK);
   request.put(2, std::string("abc")).put(1, uint32_t{0x01020304});
   request.set_sequence(9);
@@ -43,12 +44,12 @@ TEST(Request, HasHeaderAndPaddedAttributes) {
   EXPECT_EQ(Bytes(actual.begin(), actual.end()), expected);
 }
 
-TEST(Request, RefusesToGrowBeyondItsBuffer) {
+TEST(Request, ThrowsWhenItsBufferIsFull) {
   Request request(data_type, 0);
   EXPECT_THROW(request.put(1, std::string(5000, 'x')), std::length_error);
 }
 
-TEST(ParseAttributes, ReadsEveryKind) {
+TEST(ParseAttributes, ReadsEveryType) {
   const Bytes payload =
       Attributes().u8(1, 200).u32(2, 70000).u64(3, 1ull << 40).text(4, "eth0").bytes();
   const auto attributes = parse_attributes(payload);
@@ -64,36 +65,49 @@ TEST(ParseAttributes, IgnoresTheNestedFlagInTheType) {
   EXPECT_EQ(parse_attributes(payload).at(0).type, 5);
 }
 
-TEST(ParseAttributes, AcceptsALastAttributeWithoutPadding) {
+TEST(ParseAttributes, AcceptsAnUnpaddedLastAttribute) {
   Bytes payload = Attributes().u8(1, 7).bytes();
   payload.resize(sizeof(nlattr) + 1);
   EXPECT_EQ(parse_attributes(payload).at(0).u8(), 7);
 }
 
-TEST(ParseAttributes, ThrowsOnLengthsThatCannotBe) {
+TEST(ParseAttributes, ThrowsOnInvalidLengths) {
   for (const uint16_t length : std::initializer_list<uint16_t>{0, 1, 3, 9, 0xffff}) {
     Bytes payload = bytes_of(nlattr{length, 1}) + Bytes(4);
     EXPECT_THROW(parse_attributes(payload), MalformedMessage) << length;
   }
 }
 
-TEST(ParseAttributes, ThrowsOnAHeaderCutShort) {
+TEST(ParseAttributes, ThrowsOnATruncatedHeader) {
   for (size_t size = 1; size < sizeof(nlattr); ++size)
     EXPECT_THROW(parse_attributes(Bytes(size)), MalformedMessage) << size;
 }
 
-TEST(Attribute, ThrowsIfTooShortForItsType) {
+TEST(Attribute, ThrowsIfThePayloadIsTooShort) {
   const Bytes payload = Attributes().u8(1, 7).bytes();
   const Attribute attribute = parse_attributes(payload).at(0);
   EXPECT_THROW(attribute.u32(), MalformedMessage);
   EXPECT_THROW(attribute.u64(), MalformedMessage);
 }
 
-TEST(Attribute, TextMustEndInsideTheAttribute) {
+TEST(Attribute, ThrowsIfTextIsNotTerminated) {
   const Bytes payload = Attributes().raw(1, "abcd", 4).raw(2, "", 0).bytes();
   const auto attributes = parse_attributes(payload);
   EXPECT_THROW(attributes[0].text(), MalformedMessage);
   EXPECT_THROW(attributes[1].text(), MalformedMessage);
+}
+
+TEST(AttributeMap, KeepsTheLastAttributeOfAType) {
+  const Bytes payload = Attributes().u8(1, 7).u8(2, 8).u8(1, 9).bytes();
+  const AttributeMap attributes(payload);
+  EXPECT_EQ(attributes.get(1).u8(), 9);
+  EXPECT_EQ(attributes.get(2).u8(), 8);
+}
+
+TEST(AttributeMap, ThrowsOnlyFromGetIfAnAttributeIsAbsent) {
+  const AttributeMap attributes({});
+  EXPECT_EQ(attributes.find(1), nullptr);
+  EXPECT_THROW(attributes.get(1), MalformedMessage);
 }
 
 TEST(DecodeDatagram, ReturnsPayloadsUntilTheDumpIsDone) {
@@ -107,7 +121,7 @@ TEST(DecodeDatagram, ReturnsPayloadsUntilTheDumpIsDone) {
   EXPECT_TRUE(decoded.complete);
 }
 
-TEST(DecodeDatagram, IsIncompleteWithoutAnEndMark) {
+TEST(DecodeDatagram, IsIncompleteWithoutAnEndMarker) {
   EXPECT_FALSE(decode_datagram(message(data_type, 0, sequence, Bytes(8)), sequence).complete);
   EXPECT_FALSE(decode_datagram({}, sequence).complete);
 }
@@ -117,7 +131,7 @@ TEST(DecodeDatagram, AcceptsAnAcknowledgement) {
   EXPECT_TRUE(decode_datagram(ack, sequence).complete);
 }
 
-TEST(DecodeDatagram, SkipsAnswersToOtherRequests) {
+TEST(DecodeDatagram, SkipsRepliesToOtherRequests) {
   const Bytes stale = message(NLMSG_ERROR, 0, sequence - 1, error_payload(-EPERM, 16));
   const Datagram decoded =
       decode_datagram(stale + message(data_type, 0, sequence, Bytes(4)), sequence);
@@ -154,7 +168,7 @@ TEST(DecodeDatagram, FindsTheExtendedAckOfACappedError) {
             "No");
 }
 
-TEST(DecodeDatagram, FindsTheExtendedAckBehindTheEchoedRequest) {
+TEST(DecodeDatagram, FindsTheExtendedAckAfterTheEchoedRequest) {
   const Bytes echo = Attributes().u32(1, 0).text(2, "eth0").bytes();
   const auto request_length = static_cast<uint32_t>(sizeof(nlmsghdr) + echo.size());
   const Bytes tlvs = Attributes().text(NLMSGERR_ATTR_MSG, "Not this one").bytes();
@@ -163,7 +177,7 @@ TEST(DecodeDatagram, FindsTheExtendedAckBehindTheEchoedRequest) {
             "Not this one");
 }
 
-TEST(DecodeDatagram, SurvivesAnEchoLengthBeyondTheMessage) {
+TEST(DecodeDatagram, RejectsInvalidEchoLengths) {
   for (const uint32_t length : {0u, 15u})
     EXPECT_THROW(decode_datagram(
                      message(NLMSG_ERROR, NLM_F_ACK_TLVS, sequence, error_payload(-EINVAL, length)),
@@ -175,16 +189,16 @@ TEST(DecodeDatagram, SurvivesAnEchoLengthBeyondTheMessage) {
               "");
 }
 
-TEST(DecodeDatagram, ADumpMayEndInAnError) {
+TEST(DecodeDatagram, ThrowsIfADumpEndsWithAnError) {
   const Bytes datagram = message(NLMSG_DONE, NLM_F_MULTI, sequence, bytes_of(-EMSGSIZE));
   EXPECT_THROW(decode_datagram(datagram, sequence), KernelError);
 }
 
-TEST(DecodeDatagram, ADumpMayEndWithoutACode) {
+TEST(DecodeDatagram, AcceptsADumpEndWithoutAnErrorCode) {
   EXPECT_TRUE(decode_datagram(message(NLMSG_DONE, NLM_F_MULTI, sequence, {}), sequence).complete);
 }
 
-TEST(DecodeDatagram, ThrowsOnImpossibleErrorCodes) {
+TEST(DecodeDatagram, ThrowsOnInvalidErrorCodes) {
   for (const int code : {1, -4096, INT_MIN})
     EXPECT_THROW(
         decode_datagram(message(NLMSG_ERROR, 0, sequence, error_payload(code, 16)), sequence),
@@ -196,7 +210,7 @@ TEST(DecodeDatagram, ThrowsWhenMessagesWereLost) {
   EXPECT_THROW(decode_datagram(message(NLMSG_OVERRUN, 0, sequence, {}), sequence), KernelError);
 }
 
-TEST(DecodeDatagram, ThrowsOnMessageLengthsThatCannotBe) {
+TEST(DecodeDatagram, ThrowsOnInvalidMessageLengths) {
   for (const uint32_t length : {0u, 15u, 21u, 0xfffffff0u}) {
     Bytes datagram = message(data_type, 0, sequence, Bytes(4));
     std::memcpy(datagram.data(), &length, sizeof(length));
@@ -204,7 +218,7 @@ TEST(DecodeDatagram, ThrowsOnMessageLengthsThatCannotBe) {
   }
 }
 
-TEST(DecodeDatagram, EveryCutOfAValidDatagramIsRefusedOrIncomplete) {
+TEST(DecodeDatagram, NeverCompletesOnATruncatedDatagram) {
   const Bytes whole =
       message(data_type, NLM_F_MULTI, sequence, Attributes().u32(1, 2).bytes()) +
       message(NLMSG_ERROR, NLM_F_ACK_TLVS | NLM_F_CAPPED, sequence, error_payload(0, 16));
@@ -214,6 +228,19 @@ TEST(DecodeDatagram, EveryCutOfAValidDatagramIsRefusedOrIncomplete) {
       EXPECT_FALSE(decode_datagram(cut, sequence).complete) << size;
     } catch (const MalformedMessage&) {
     }
+  }
+}
+
+// Runs against the real kernel: it lists the devices, or reports that the kernel has no RDMA.
+TEST(NetlinkSocket, ListsDevicesOrReportsThatRdmaIsAbsent) {
+  NetlinkSocket socket(NETLINK_RDMA);
+  try {
+    for (int round = 0; round < 2; ++round) {
+      for (const Bytes& payload : socket.exchange(nldev::devices_request()))
+        EXPECT_NE(nldev::decode_device(payload).name, "");
+    }
+  } catch (const SubsystemAbsent& error) {
+    EXPECT_STRNE(error.what(), "");
   }
 }
 

@@ -24,7 +24,7 @@ Bytes bytes_of(const Request& request) {
   return Bytes(request.bytes().begin(), request.bytes().end());
 }
 
-TEST(Requests, AddAndDelete) {
+TEST(NldevRequests, AddAndDeleteADevice) {
   EXPECT_EQ(bytes_of(newlink_request("sroce0", "eth0")),
             expected(RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK,
                      Attributes()
@@ -35,14 +35,14 @@ TEST(Requests, AddAndDelete) {
                                                    Attributes().u32(RDMA_NLDEV_ATTR_DEV_INDEX, 5)));
 }
 
-TEST(Requests, Dumps) {
+TEST(NldevRequests, DumpDevicesPortsAndResources) {
   EXPECT_EQ(bytes_of(devices_request()), expected(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, {}));
   EXPECT_EQ(bytes_of(resources_request()), expected(RDMA_NLDEV_CMD_RES_GET, NLM_F_DUMP, {}));
   EXPECT_EQ(bytes_of(ports_request(3)), expected(RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP,
                                                  Attributes().u32(RDMA_NLDEV_ATTR_DEV_INDEX, 3)));
 }
 
-TEST(Requests, OneDevice) {
+TEST(NldevRequests, AskAboutOneDevice) {
   EXPECT_EQ(bytes_of(uverbs_request(3)),
             expected(RDMA_NLDEV_CMD_GET_CHARDEV, NLM_F_ACK,
                      Attributes()
@@ -113,24 +113,24 @@ TEST(DecodePort, ReadsStateAndNetdev) {
   EXPECT_EQ(reply.netdev, "eth0");
 }
 
-TEST(DecodePort, HasNoNetdevIfTheKernelHidesIt) {
+TEST(DecodePort, HasNoNetdevIfTheKernelOmitsIt) {
   const Attributes hidden =
       Attributes().u32(RDMA_NLDEV_ATTR_PORT_INDEX, 1).u8(RDMA_NLDEV_ATTR_PORT_STATE, 1);
   EXPECT_EQ(decode_port(hidden.bytes()).netdev, std::nullopt);
 }
 
-TEST(DecodeResources, FindsTheQpCountAmongTheOthers) {
+TEST(DecodeResources, FindsTheQpCountAmongOtherResources) {
   const ResourcesReply reply = decode_resources(resources().bytes());
   EXPECT_EQ(reply.device_index, 4u);
   EXPECT_EQ(reply.qps, 17u);
 }
 
-TEST(DecodeResources, KnowsNoCountIfNoneIsGiven) {
+TEST(DecodeResources, HasNoQpCountIfTheKernelOmitsIt) {
   const Attributes empty = handle().nest(RDMA_NLDEV_ATTR_RES_SUMMARY, {});
   EXPECT_EQ(decode_resources(empty.bytes()).qps, std::nullopt);
 }
 
-TEST(DecodeUverbs, ReadsFileAndDriver) {
+TEST(DecodeUverbs, ReadsTheCharacterDeviceAndTheDriver) {
   const UverbsReply reply = decode_uverbs(uverbs().bytes());
   EXPECT_EQ(reply.chardev, "uverbs2");
   EXPECT_EQ(reply.driver_id, 0x53524f43u);
@@ -151,11 +151,11 @@ const std::vector<std::pair<Decode, Bytes>>& decoders() {
   return all;
 }
 
-TEST(Decoders, ThrowIfWhatTheyNeedIsMissing) {
+TEST(NldevDecoders, ThrowIfARequiredAttributeIsAbsent) {
   for (const auto& [decode, whole] : decoders()) EXPECT_THROW(decode({}), MalformedMessage);
 }
 
-TEST(Decoders, SurviveEveryCut) {
+TEST(NldevDecoders, SurviveEveryTruncation) {
   for (const auto& [decode, whole] : decoders()) {
     for (size_t size = 0; size < whole.size(); ++size) {
       const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
@@ -167,7 +167,7 @@ TEST(Decoders, SurviveEveryCut) {
   }
 }
 
-TEST(Decoders, SurviveEveryByteReplaced) {
+TEST(NldevDecoders, SurviveEveryReplacedByte) {
   for (const auto& [decode, whole] : decoders()) {
     for (size_t i = 0; i < whole.size(); ++i) {
       for (int value = 0; value < 256; ++value) {

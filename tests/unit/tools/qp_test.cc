@@ -19,68 +19,68 @@ using ::testing::Not;
 
 QueuePair connected() {
   QueuePair qp{"sroce0", 4, 17, "RC", "RTS", genl::Peer{18, "10.0.0.1", "10.0.0.2", "on"}, {}, {}};
-  qp.send = {"dcqcn",
-             "fast recovery",
-             {{SROCE_A_HALF_RATE, 625000000},
-              {SROCE_A_HALF_TARGET_RATE, 1250000000},
-              {SROCE_A_HALF_ALPHA, 512},
-              {SROCE_A_HALF_CNP_HANDLED, 2},
-              {SROCE_A_HALF_CUTS, 1},
-              {SROCE_A_HALF_SRTT_NS, 113000},
-              {SROCE_A_HALF_RTTVAR_NS, 12500},
-              {SROCE_A_HALF_MIN_RTT_NS, 90000},
-              {SROCE_A_HALF_INFLIGHT, 64},
-              {SROCE_A_HALF_RETRANSMITS, 5}}};
-  qp.recv = {"dcqcn",
-             "idle",
-             {{SROCE_A_HALF_HELD_PACKETS, 3},
-              {SROCE_A_HALF_HELD_BYTES, 6912},
-              {SROCE_A_HALF_ECN_MARKED, 9},
-              {SROCE_A_HALF_CNP_SENT, 4}}};
+  qp.sq = {"dcqcn",
+           "fast recovery",
+           {{SROCE_A_WQ_RATE, 625000000},
+            {SROCE_A_WQ_TARGET_RATE, 1250000000},
+            {SROCE_A_WQ_ALPHA, 512},
+            {SROCE_A_WQ_CNP_HANDLED, 2},
+            {SROCE_A_WQ_CUTS, 1},
+            {SROCE_A_WQ_SRTT_NS, 113000},
+            {SROCE_A_WQ_RTTVAR_NS, 12500},
+            {SROCE_A_WQ_MIN_RTT_NS, 90000},
+            {SROCE_A_WQ_INFLIGHT, 64},
+            {SROCE_A_WQ_RETRANSMITS, 5}}};
+  qp.rq = {"dcqcn",
+           "idle",
+           {{SROCE_A_WQ_REORDER_PACKETS, 3},
+            {SROCE_A_WQ_REORDER_BYTES, 6912},
+            {SROCE_A_WQ_ECN_MARKED, 9},
+            {SROCE_A_WQ_CNP_SENT, 4}}};
   return qp;
 }
 
-QueuePair of_the_kernel() { return {"sroce0", 4, 1, "GSI", "RTS", {}, {}, {}}; }
+QueuePair gsi() { return {"sroce0", 4, 1, "GSI", "RTS", {}, {}, {}}; }
 
-TEST(Qp, TwoLinesEach) {
-  const std::vector<QueuePair> qps{of_the_kernel(), connected()};
+TEST(Qp, PrintsTwoLinesForEachQueuePair) {
+  const std::vector<QueuePair> qps{gsi(), connected()};
   EXPECT_EQ(qp_text(qps),
             "STATE  TYPE  DEVICE  LOCAL:QPN    PEER:QPN\n"
             "RTS    GSI   sroce0  *:1          *\n"
-            "\t inflight:0 retrans:0 timeouts:0 probes:0 cnp:0 cuts:0 held:0/0 ce:0 cnp_sent:0\n"
+            "\t inflight:0 retrans:0 timeouts:0 probes:0 cnp:0 cuts:0 reorder:0/0 ce:0 cnp_sent:0\n"
             "RTS    RC    sroce0  10.0.0.1:17  10.0.0.2:18\n"
             "\t cc:dcqcn/fast recovery rate:5Gbps target:10Gbps alpha:0.5 rtt:0.113/0.013 "
             "minrtt:0.09 inflight:64 retrans:5 timeouts:0 probes:0 cnp:2 cuts:1 selective:on "
-            "held:3/6912 ce:9 cnp_sent:4\n");
+            "reorder:3/6912 ce:9 cnp_sent:4\n");
 }
 
-TEST(Qp, AWindowIsInPackets) {
+TEST(Qp, PrintsTheWindowInPackets) {
   QueuePair qp = connected();
-  qp.send = {"delay", "slow start", {{SROCE_A_HALF_CWND, 16 * 256 + 128}}};
+  qp.sq = {"delay", "slow start", {{SROCE_A_WQ_CWND, 16 * 256 + 128}}};
   EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("cc:delay/slow start cwnd:16.5 inflight"));
 }
 
-TEST(Qp, ThePaceOfResponsesIsShownWhileThereIsOne) {
+TEST(Qp, PrintsTheLimitOfReadResponsesOnlyIfThereIsOne) {
   QueuePair qp = connected();
   EXPECT_THAT(qp_text(std::span(&qp, 1)), Not(HasSubstr("resp_")));
-  qp.recv.numbers[SROCE_A_HALF_RATE] = 125000;
-  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("resp_cc:dcqcn/idle resp_rate:1Mbps held"));
+  qp.rq.numbers[SROCE_A_WQ_RATE] = 125000;
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("resp_cc:dcqcn/idle resp_rate:1Mbps reorder"));
 }
 
-TEST(Qp, AnIPv6AddressIsInBrackets) {
+TEST(Qp, PutsIPv6AddressesInBrackets) {
   QueuePair qp = connected();
   qp.peer->address = "fd00::2";
   EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("  [fd00::2]:18\n"));
 }
 
-TEST(Qp, NoneIsNothing) {
+TEST(Qp, PrintsNothingWithoutQueuePairs) {
   EXPECT_EQ(qp_text({}), "");
   EXPECT_EQ(qp_json({}), "[]\n");
 }
 
-TEST(Qp, JsonSaysNullForWhatIsNotThere) {
-  QueuePair qp = of_the_kernel();
-  qp.recv.numbers[SROCE_A_HALF_HELD_PACKETS] = 0;
+TEST(Qp, JsonUsesNullForAbsentValues) {
+  QueuePair qp = gsi();
+  qp.rq.numbers[SROCE_A_WQ_REORDER_PACKETS] = 0;
   EXPECT_EQ(qp_json(std::span(&qp, 1)), R"([
   {
     "device": "sroce0",
@@ -89,7 +89,7 @@ TEST(Qp, JsonSaysNullForWhatIsNotThere) {
     "type": "GSI",
     "state": "RTS",
     "peer": null,
-    "send": {
+    "sq": {
       "cc": null,
       "cc_state": null,
       "rate": null,
@@ -106,7 +106,7 @@ TEST(Qp, JsonSaysNullForWhatIsNotThere) {
       "timeouts": null,
       "probes": null
     },
-    "recv": {
+    "rq": {
       "cc": null,
       "cc_state": null,
       "rate": null,
@@ -115,8 +115,8 @@ TEST(Qp, JsonSaysNullForWhatIsNotThere) {
       "alpha_1024ths": null,
       "cnp_handled": null,
       "cuts": null,
-      "held_packets": 0,
-      "held_bytes": null,
+      "reorder_packets": 0,
+      "reorder_bytes": null,
       "ecn_marked": null,
       "cnp_sent": null
     }
@@ -125,7 +125,7 @@ TEST(Qp, JsonSaysNullForWhatIsNotThere) {
 )");
 }
 
-TEST(Qp, JsonHasThePeer) {
+TEST(Qp, JsonContainsThePeer) {
   const QueuePair qp = connected();
   EXPECT_THAT(qp_json(std::span(&qp, 1)), HasSubstr(R"(    "peer": {
       "qpn": 18,
@@ -136,7 +136,7 @@ TEST(Qp, JsonHasThePeer) {
 )"));
 }
 
-TEST(Qp, AsksForAllOrForThoseOfADevice) {
+TEST(Qp, AsksForAllQueuePairsOrThoseOfADevice) {
   FakeMachine machine;
   std::ostringstream out;
   run_qp(machine.system, {}, out);

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "fake_kernel.h"
-#include "sroce/failure.h"
+#include "sroce/explain.h"
 #include "sroce/genl.h"
 
 namespace sroce {
@@ -30,7 +30,7 @@ Failure failure_of(FakeMachine& machine, const std::vector<std::string>& pairs) 
   return {ExitCode::success, "", ""};
 }
 
-TEST(Set, SendsNumbersAndTextsInOneRequest) {
+TEST(Set, SendsAllParametersInOneRequest) {
   FakeMachine machine;
   EXPECT_EQ(set(machine, {"cc", "dcqcn", "rp_ai_rate", "5"}), "sroce0: cc dcqcn, rp_ai_rate 5\n");
   const std::vector<genl::Setting> settings{{"cc", "dcqcn"}, {"rp_ai_rate", 5u}};
@@ -39,7 +39,7 @@ TEST(Set, SendsNumbersAndTextsInOneRequest) {
   EXPECT_EQ(machine.module.requests[0], Bytes(expected.bytes().begin(), expected.bytes().end()));
 }
 
-TEST(Set, WantsAValueForEachName) {
+TEST(Set, RequiresAValueForEachName) {
   FakeMachine machine;
   const Failure failure = failure_of(machine, {"ecn", "1", "cc"});
   EXPECT_EQ(failure.code(), ExitCode::usage);
@@ -47,13 +47,13 @@ TEST(Set, WantsAValueForEachName) {
   EXPECT_TRUE(machine.module.requests.empty());
 }
 
-TEST(Set, RefusesNumbersThatAreTooLarge) {
+TEST(Set, RejectsNumbersThatAreTooLarge) {
   FakeMachine machine;
   EXPECT_EQ(failure_of(machine, {"ecn", "4294967296"}).code(), ExitCode::bad_parameter);
   EXPECT_TRUE(machine.module.requests.empty());
 }
 
-TEST(Set, SaysWhatTheKernelSays) {
+TEST(Set, PrintsTheMessageOfTheKernel) {
   FakeMachine machine;
   machine.module.error = ERANGE;
   machine.module.extended_ack = "rp_gd: 12 is not in 10 to 11";
@@ -63,7 +63,7 @@ TEST(Set, SaysWhatTheKernelSays) {
   EXPECT_EQ(failure.cure(), "see the ranges: sroce show sroce0");
 }
 
-TEST(Set, ExplainsWhatAnOlderKernelOnlyNames) {
+TEST(Set, AddsAReasonIfAnOlderKernelOnlyNamesTheParameter) {
   FakeMachine machine;
   machine.module.error = EINVAL;
   machine.module.extended_ack = "rp_xyz";
@@ -71,7 +71,7 @@ TEST(Set, ExplainsWhatAnOlderKernelOnlyNames) {
                "cannot set 'sroce0': the kernel takes no such parameter or value (kernel: rp_xyz)");
 }
 
-TEST(Set, TellsTheCauses) {
+TEST(Set, MapsEveryErrnoToAnExitCode) {
   FakeMachine machine;
   machine.add_device({.index = 0, .name = "rxe0"});
   const std::vector<std::pair<int, ExitCode>> causes{{EPERM, ExitCode::no_permission},
@@ -84,14 +84,14 @@ TEST(Set, TellsTheCauses) {
   }
 }
 
-TEST(Set, KnowsADeviceOfAnotherDriver) {
+TEST(Set, ReportsADeviceOfAnotherDriver) {
   FakeMachine machine;
   machine.add_device({.index = 0, .name = "sroce0"});
   machine.module.error = ENODEV;
   EXPECT_EQ(failure_of(machine, {"ecn", "1"}).code(), ExitCode::not_sroce);
 }
 
-TEST(Set, ReportsAModuleThatIsNotThere) {
+TEST(Set, ReportsAnAbsentModule) {
   FakeMachine machine;
   machine.module.loaded = false;
   const Failure failure = failure_of(machine, {"ecn", "1"});

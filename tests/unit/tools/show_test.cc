@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "fake_kernel.h"
-#include "sroce/rate.h"
 #include "sroce_netlink.h"
 
 namespace sroce {
@@ -24,7 +23,7 @@ genl::DeviceReply device() {
            {"rp_ai_rate", 5, 0, 800000, 0, "Mb/s", {}}}};
 }
 
-TEST(Show, TableHasNamesValuesAndRanges) {
+TEST(Show, PrintsNamesValuesAndRanges) {
   EXPECT_EQ(parameter_table(device()),
             "sroce0: line rate 10Gbps\n"
             "\n"
@@ -34,13 +33,13 @@ TEST(Show, TableHasNamesValuesAndRanges) {
             "rp_ai_rate  5      0        0..800000         Mb/s\n");
 }
 
-TEST(Show, AnInterfaceMayNotSayHowFastItIs) {
+TEST(Show, PrintsUnknownIfTheInterfaceHasNoLineRate) {
   genl::DeviceReply silent = device();
   silent.line_rate.reset();
   EXPECT_EQ(parameter_table(silent).substr(0, 26), "sroce0: line rate unknown\n");
 }
 
-TEST(Show, JsonHasThemByName) {
+TEST(Show, JsonNamesTheParameters) {
   genl::DeviceReply silent = device();
   silent.line_rate.reset();
   silent.parameters.erase(silent.parameters.begin() + 1);
@@ -70,7 +69,7 @@ TEST(Show, JsonHasThemByName) {
 )");
 }
 
-TEST(Show, AsksForTheDevice) {
+TEST(Show, AsksTheModuleForTheDevice) {
   FakeMachine machine;
   machine.module.replies = {test::family_payload(
       Attributes().u32(SROCE_A_DEV_INDEX, 4).text(SROCE_A_DEV_NAME, "sroce0"))};
@@ -83,20 +82,10 @@ TEST(Show, AsksForTheDevice) {
                                  Attributes().text(SROCE_A_DEV_NAME, "sroce0")));
 }
 
-TEST(Show, NoAnswerIsNotAnEmptyOne) {
+TEST(Show, ThrowsIfTheKernelSendsNoReply) {
   FakeMachine machine;
   std::ostringstream out;
   EXPECT_THROW(run_show(machine.system, {.device = "sroce0"}, out), MalformedMessage);
-}
-
-TEST(Rate, IsWrittenInItsUnit) {
-  EXPECT_EQ(rate_text(0), "0bps");
-  EXPECT_EQ(rate_text(100), "800bps");
-  EXPECT_EQ(rate_text(1500), "12Kbps");
-  EXPECT_EQ(rate_text(1250000), "10Mbps");
-  EXPECT_EQ(rate_text(1176543210), "9.41Gbps");
-  EXPECT_EQ(decimal_text(100, 0), "100");
-  EXPECT_EQ(decimal_text(0.1, 3), "0.1");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "fake_kernel.h"
-#include "sroce/failure.h"
+#include "sroce/explain.h"
 
 namespace sroce {
 namespace {
@@ -32,26 +32,26 @@ class Status : public ::testing::Test {
   FakeMachine machine;
 };
 
-TEST_F(Status, ShowsSroceDevicesOnly) {
+TEST_F(Status, ShowsOnlySroceDevices) {
   EXPECT_EQ(status(machine, {}),
             "DEVICE  DRIVER  MODE  NETDEV  NETNS      STATE   MTU   QPS\n"
             "sroce0  sroce   rxe   eth0    (current)  ACTIVE  1024  1\n");
 }
 
-TEST_F(Status, AllAddsRxeButNotHardware) {
+TEST_F(Status, AllIncludesRxeButNotHardware) {
   const std::string text = status(machine, {.all = true});
   EXPECT_THAT(text, HasSubstr("sroce0"));
   EXPECT_THAT(text, HasSubstr("rxe_b   rdma_rxe"));
   EXPECT_THAT(text, Not(HasSubstr("mlx5_0")));
 }
 
-TEST_F(Status, ShowsOneDeviceByName) {
+TEST_F(Status, ShowsOnlyTheNamedDevice) {
   const std::string text = status(machine, {.name = "rxe_b", .all = true, .format = Format::json});
   EXPECT_THAT(text, HasSubstr("\"device\": \"rxe_b\""));
   EXPECT_THAT(text, Not(HasSubstr("sroce0")));
 }
 
-TEST_F(Status, SaysWhyANamedDeviceIsNotShown) {
+TEST_F(Status, ExplainsWhyTheNamedDeviceIsNotShown) {
   const std::pair<const char*, ExitCode> table[] = {{"rxe_b", ExitCode::not_sroce},
                                                     {"mlx5_0", ExitCode::not_sroce},
                                                     {"sroce1", ExitCode::no_such_device}};
@@ -65,7 +65,7 @@ TEST_F(Status, SaysWhyANamedDeviceIsNotShown) {
   }
 }
 
-TEST_F(Status, WithoutDevicesIsNoError) {
+TEST_F(Status, SucceedsWithoutDevices) {
   machine.kernel.devices.clear();
   EXPECT_THAT(status(machine, {}), HasSubstr("no sroce devices"));
   EXPECT_EQ(status(machine, {.format = Format::json}), "[]\n");

@@ -9,7 +9,7 @@
 
 namespace sroce::test {
 
-/// A directory that stands for /sys and vanishes with the object.
+/// A temporary directory in place of /sys, deleted with the object.
 class TemporaryTree {
  public:
   TemporaryTree() {

@@ -304,7 +304,7 @@ TEST(CompleterRead, TheTimerCoversALostRepetition) {
 TEST(CompleterRead, WherePacketsComeLateReadsKeepTheirDistance) {
   ReadInFlight sq(8);
   for (u32 number : {6u, 0u, 1u}) sq.receive(sq.answer(number));
-  EXPECT_EQ(sq.req.sel.late_packets, 7u);
+  EXPECT_EQ(sq.req.sb.reordering, 7u);
   sq.send_all();
   for (int i = 0; i < 2; i++) sq.post(read_of(8 * 1024));
   EXPECT_EQ(sq.send_all().size(), 0u);
@@ -435,12 +435,12 @@ TEST(CompleterRead, InTheLongestReadNothingThatIsBehindIsTakenForProgress) {
   sq.post(read_of(1u << 31));
   sq.send_all();
   sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, 256));
-  EXPECT_EQ(sq.req.sel.top_psn, sq.req.sent_psn) << "its request was executed";
+  EXPECT_EQ(sq.req.sb.top_psn, sq.req.sent_psn) << "its request was executed";
   expect_fails_with(sq, read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1001, 255),
                     SROCE_WC_LOC_LEN_ERR);
   EXPECT_EQ(sq.req.unacked_psn, 1001u);
   EXPECT_EQ(sq.req.next_psn, sq.req.sent_psn);
-  EXPECT_EQ(sq.req.sel.executed_psn, sq.req.sent_psn);
+  EXPECT_EQ(sq.req.sb.executed_psn, sq.req.sent_psn);
 }
 
 TEST(CompleterRead, TheLongestReadIsAskedForAgainOnce) {
@@ -464,10 +464,10 @@ TEST(CompleterRead, WhatWasExecutedBehindItIsCountedWhateverItsLength) {
     const auto heard = [both](sroce_packet pkt) { return pkt.selective = both, pkt; };
     for (u32 i = 1; i < 100; i++) sq.receive(heard(sq.answer(i)));
     sq.receive(heard(ack(1000 + 100 + 5000 - 1)));
-    EXPECT_EQ(sq.req.sel.done_data, SROCE_PSN_MAP_SPAN - 100);
+    EXPECT_EQ(sq.req.sb.done_data, SROCE_PSN_MAP_SPAN - 100);
     sq.receive(heard(sq.answer(0)));
     EXPECT_EQ(sq.completions().size(), 2u);
-    EXPECT_EQ(sq.req.sel.done_data, 0u);
+    EXPECT_EQ(sq.req.sb.done_data, 0u);
   }
 }
 
@@ -493,9 +493,9 @@ TEST(CompleterRead, ProgressBehindItIsHeard) {
   for (int i = 0; i < 3; i++) sq.post(send_of(10));
   sq.send_all();
   sq.receive(ack(1001));
-  sq.req.probe.asked = 2;
+  sq.req.probe.ack_requests = 2;
   sq.receive(ack(1002));
-  EXPECT_LE(sq.req.probe.asked, 1);
+  EXPECT_LE(sq.req.probe.ack_requests, 1);
 }
 
 // What had gone back before it, and had not asked yet, need not ask any more.

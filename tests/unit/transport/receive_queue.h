@@ -25,9 +25,9 @@ struct ReceiveQueueOptions {
   u8 access = SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
   u8 min_rnr_timer = 12;
   u32 qkey = 0x1234;
-  u32 hold_packets = 0;
+  u32 reorder_packets = 0;
   bool selective = false;
-  u64 starve_ns = 0;
+  u64 rnr_delay_ns = 0;
 };
 
 class ReceiveQueue {
@@ -42,8 +42,8 @@ class ReceiveQueue {
                  .qkey = options.qkey,
                  .access = options.access,
                  .min_rnr_timer = options.min_rnr_timer,
-                 .starve_ns = options.starve_ns,
-                 .hold_packets = options.hold_packets,
+                 .rnr_delay_ns = options.rnr_delay_ns,
+                 .reorder_packets = options.reorder_packets,
                  .selective = options.selective};
     sroce_responder_start_psn(&resp, options.psn);
     sroce_responder_set_state(&resp, SROCE_RQ_READY);
@@ -53,7 +53,7 @@ class ReceiveQueue {
   // wr_id counts from 0.
   void post(u32 bytes) { buffers_.push_back({bytes, SROCE_WC_SUCCESS}); }
   // The shell finds something wrong with it when it is fetched.
-  void post_refused(sroce_wc_status status) { buffers_.push_back({0, status}); }
+  void post_rejected(sroce_wc_status status) { buffers_.push_back({0, status}); }
   size_t buffers_left() const { return buffers_.size(); }
 
   sroce_recv_plan plan(const sroce_packet& pkt) const {
@@ -61,7 +61,7 @@ class ReceiveQueue {
     sroce_recv_plan first, second;
     for (sroce_recv_plan* made : {&first, &second}) {
       if (resp.service == SROCE_SERVICE_UD)
-        sroce_datagram_plan(&resp, &pkt, made);
+        sroce_ud_plan(&resp, &pkt, made);
       else
         sroce_responder_plan(&resp, &pkt, made);
     }
@@ -80,7 +80,7 @@ class ReceiveQueue {
   }
   // The shell finds a receive that what is kept waits for.
   void feed() {
-    sroce_responder_fed(&resp, now);
+    sroce_responder_rwqe_posted(&resp, now);
     take_up();
   }
   bool timer_runs() const { return sroce_responder_deadline(&resp) != SROCE_NEVER; }
@@ -88,14 +88,14 @@ class ReceiveQueue {
     ASSERT_TRUE(timer_runs());
     now = sroce_responder_deadline(&resp);
     sroce_responder_timeout(&resp, now);
-    drop_kept();
+    drop_queued();
   }
 
   std::optional<sroce_response_plan> next_response(u32 max_packets = 1u << 24) const {
     const Snapshot before(*this);
     sroce_response_plan first, second;
-    const bool any = sroce_responder_next_response(&resp, max_packets, &first);
-    EXPECT_EQ(sroce_responder_next_response(&resp, max_packets, &second), any);
+    const bool any = sroce_response_plan_next(&resp, max_packets, &first);
+    EXPECT_EQ(sroce_response_plan_next(&resp, max_packets, &second), any);
     EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
     EXPECT_TRUE(before.same_as(*this)) << "planning changed the responder";
     return any ? std::optional(first) : std::nullopt;
@@ -106,7 +106,7 @@ class ReceiveQueue {
     });
   }
   void sent(const sroce_response_plan& plan, sroce_mem_status fetched = SROCE_MEM_OK) {
-    sroce_responder_response_sent(&resp, &plan, fetched);
+    sroce_response_commit(&resp, &plan, fetched);
   }
   // Everything that is due, sent.
   std::vector<sroce_packet> respond(u32 max_packets = 1u << 24) {
@@ -144,26 +144,26 @@ class ReceiveQueue {
   };
 
   void keep(const sroce_recv_plan& made, const sroce_packet& pkt, const sroce_recv_result& result) {
-    if (made.verdict != SROCE_RECV_HOLD || made.kept || result.status != SROCE_MEM_OK) return;
-    EXPECT_TRUE(kept_.try_emplace(pkt.psn, pkt).second);
+    if (made.verdict != SROCE_RECV_QUEUE || made.queued || result.status != SROCE_MEM_OK) return;
+    EXPECT_TRUE(queued_.try_emplace(pkt.psn, pkt).second);
   }
   void take_up() {
     u32 psn;
-    while (sroce_responder_next_held(&resp, &psn)) {
-      const auto node = kept_.extract(psn);
+    while (sroce_responder_next_queued(&resp, &psn)) {
+      const auto node = queued_.extract(psn);
       EXPECT_FALSE(node.empty()) << "a packet never kept: " << psn;
       if (node.empty()) break;
       taken_up.push_back(psn);
       keep(receive_one(node.mapped(), {}), node.mapped(), {});
     }
-    drop_kept();
+    drop_queued();
   }
   // As every shell does: what the engine has passed or given up is dropped.
-  void drop_kept() {
-    std::erase_if(kept_, [this](const auto& one) {
+  void drop_queued() {
+    std::erase_if(queued_, [this](const auto& one) {
       return !resp.reorder.count || psn_before(one.first, resp.epsn);
     });
-    EXPECT_EQ(kept_.size(), resp.reorder.count);
+    EXPECT_EQ(queued_.size(), resp.reorder.count);
   }
 
   sroce_recv_plan receive_one(const sroce_packet& pkt, const sroce_recv_result& result) {
@@ -171,7 +171,7 @@ class ReceiveQueue {
     const sroce_recv_plan made = plan(pkt);
     const Snapshot before(*this);
     if (resp.service == SROCE_SERVICE_UD)
-      sroce_datagram_commit(&resp, &pkt, &made, &result);
+      sroce_ud_commit(&resp, &pkt, &made, &result);
     else
       sroce_responder_commit(&resp, &pkt, &made, &result, now);
     EXPECT_TRUE(made.verdict != SROCE_RECV_DROP || before.same_as(*this))
@@ -187,14 +187,14 @@ class ReceiveQueue {
     resp.recv->length = buffers_.front().bytes;
     resp.recv->num_sge = 1;
     buffers_.pop_front();
-    sroce_responder_hold_wqe(&resp);
+    sroce_responder_take_wqe(&resp);
   }
 
   std::vector<sroce_resource> resources_;
   std::vector<u64> recv_;
   std::deque<Buffer> buffers_;
   u64 next_wr_id_ = 0;
-  std::map<u32, sroce_packet> kept_;
+  std::map<u32, sroce_packet> queued_;
 };
 
 // What memory says.
@@ -228,8 +228,8 @@ inline void expect_fatal_nak(ReceiveQueue& rq, const sroce_packet& pkt, u8 syndr
 }
 
 // A READ of full responses, from PSN 2000, answered; any part of it can be asked for again.
-struct AnsweredRead : ReceiveQueue {
-  explicit AnsweredRead(u32 responses = 10, const ReceiveQueueOptions& options = {})
+struct RespondedRead : ReceiveQueue {
+  explicit RespondedRead(u32 responses = 10, const ReceiveQueueOptions& options = {})
       : ReceiveQueue(options) {
     ask(0, responses);
     respond();

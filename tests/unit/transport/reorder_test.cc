@@ -23,8 +23,8 @@ sroce_packet quiet_write(u32 psn) {
   return pkt;
 }
 
-struct HoldingQueue : ReceiveQueue {
-  explicit HoldingQueue(ReceiveQueueOptions options = {.hold_packets = 64})
+struct ReorderingQueue : ReceiveQueue {
+  explicit ReorderingQueue(ReceiveQueueOptions options = {.reorder_packets = 64})
       : ReceiveQueue(options) {}
   void write(const Psns& psns) {
     for (u32 psn : psns) receive(quiet_write(psn));
@@ -33,8 +33,8 @@ struct HoldingQueue : ReceiveQueue {
 
 // The peer is selective as well.
 struct SelectivePair : ReceiveQueue {
-  explicit SelectivePair(u32 psn = 2000, u32 hold_packets = 64)
-      : ReceiveQueue({.psn = psn, .hold_packets = hold_packets, .selective = true}) {}
+  explicit SelectivePair(u32 psn = 2000, u32 reorder_packets = 64)
+      : ReceiveQueue({.psn = psn, .reorder_packets = reorder_packets, .selective = true}) {}
   void write(const Psns& psns) {
     for (u32 psn : psns) receive(selective(quiet_write(psn)));
   }
@@ -51,7 +51,7 @@ Psns told(const ReceiveQueue& rq, const sroce_response_plan& plan) {
   return psns;
 }
 
-sroce_response_plan only_answer(ReceiveQueue& rq) {
+sroce_response_plan only_response(ReceiveQueue& rq) {
   const auto plan = rq.next_response();
   EXPECT_TRUE(plan);
   if (!plan) return {};
@@ -62,10 +62,10 @@ sroce_response_plan only_answer(ReceiveQueue& rq) {
 
 // ---------------------------------------------------------------- what is held
 
-TEST(ReorderHold, WhatComesBeforeItsTurnWaitsForIt) {
-  HoldingQueue rq;
-  EXPECT_EQ(rq.receive(quiet_write(2002)).verdict, SROCE_RECV_HOLD);
-  EXPECT_EQ(rq.receive(quiet_write(2001)).verdict, SROCE_RECV_HOLD);
+TEST(ReorderQueueing, WhatComesBeforeItsTurnWaitsForIt) {
+  ReorderingQueue rq;
+  EXPECT_EQ(rq.receive(quiet_write(2002)).verdict, SROCE_RECV_QUEUE);
+  EXPECT_EQ(rq.receive(quiet_write(2001)).verdict, SROCE_RECV_QUEUE);
   EXPECT_EQ(rq.resp.epsn, 2000u);
   EXPECT_EQ(rq.resp.msn, 0u);
   EXPECT_EQ(rq.receive(quiet_write(2000)).verdict, SROCE_RECV_PLACE);
@@ -74,8 +74,8 @@ TEST(ReorderHold, WhatComesBeforeItsTurnWaitsForIt) {
   EXPECT_EQ(rq.resp.msn, 3u);
 }
 
-TEST(ReorderHold, IsTakenUpAsFarAsTheNextGap) {
-  HoldingQueue rq;
+TEST(ReorderQueueing, IsTakenUpAsFarAsTheNextGap) {
+  ReorderingQueue rq;
   rq.write({2001, 2003, 2000});
   EXPECT_EQ(rq.resp.epsn, 2002u);
   EXPECT_EQ(rq.resp.reorder.count, 1u);
@@ -84,22 +84,22 @@ TEST(ReorderHold, IsTakenUpAsFarAsTheNextGap) {
   EXPECT_EQ(rq.taken_up, (Psns{2001, 2003}));
 }
 
-TEST(ReorderHold, ADuplicateIsKnownAsKept) {
-  HoldingQueue rq;
-  EXPECT_FALSE(rq.receive(quiet_write(2001)).kept);
-  EXPECT_TRUE(rq.receive(quiet_write(2001)).kept);
+TEST(ReorderQueueing, ADuplicateIsKnownAsKept) {
+  ReorderingQueue rq;
+  EXPECT_FALSE(rq.receive(quiet_write(2001)).queued);
+  EXPECT_TRUE(rq.receive(quiet_write(2001)).queued);
   EXPECT_EQ(rq.resp.reorder.count, 1u);
 }
 
-TEST(ReorderHold, CrossesTheWrapOfThePsns) {
-  HoldingQueue rq({.psn = 0xfffffe, .hold_packets = 8});
+TEST(ReorderQueueing, CrossesTheWrapOfThePsns) {
+  ReorderingQueue rq({.psn = 0xfffffe, .reorder_packets = 8});
   rq.write({0xffffff, 0, 1, 0xfffffe});
   EXPECT_EQ(rq.resp.epsn, 2u);
   EXPECT_EQ(rq.taken_up, (Psns{0xffffff, 0, 1}));
 }
 
-TEST(ReorderHold, AMessageMayComeBackToFront) {
-  HoldingQueue rq;
+TEST(ReorderQueueing, AMessageMayComeBackToFront) {
+  ReorderingQueue rq;
   rq.post(4096);
   rq.receive(asking(request(SROCE_OP_SEND_LAST, 2002, 100)));
   rq.receive(request(SROCE_OP_SEND_MIDDLE, 2001, 1024));
@@ -107,11 +107,11 @@ TEST(ReorderHold, AMessageMayComeBackToFront) {
   rq.receive(request(SROCE_OP_SEND_FIRST, 2000, 1024));
   ASSERT_EQ(rq.completions.size(), 1u);
   EXPECT_EQ(rq.completions[0].byte_len, 2148u);
-  EXPECT_EQ(only_answer(rq).first_psn, 2002u);
+  EXPECT_EQ(only_response(rq).first_psn, 2002u);
 }
 
-TEST(ReorderHold, AReadIsAnsweredInItsTurn) {
-  HoldingQueue rq;
+TEST(ReorderQueueing, AReadIsAnsweredInItsTurn) {
+  ReorderingQueue rq;
   rq.receive(read_request(2001, 0x10000, 3000));
   EXPECT_FALSE(rq.next_response());
   rq.write({2000});
@@ -119,8 +119,8 @@ TEST(ReorderHold, AReadIsAnsweredInItsTurn) {
   EXPECT_EQ(rq.respond().size(), 3u);
 }
 
-TEST(ReorderHold, WhatLiesWithinAReadIsForgotten) {
-  HoldingQueue rq;
+TEST(ReorderQueueing, WhatLiesWithinAReadIsForgotten) {
+  ReorderingQueue rq;
   rq.write({2001, 2002, 2004});
   rq.receive(read_request(2000, 0x10000, 3000));
   EXPECT_EQ(rq.resp.epsn, 2003u);
@@ -129,8 +129,8 @@ TEST(ReorderHold, WhatLiesWithinAReadIsForgotten) {
   EXPECT_EQ(rq.taken_up, Psns{2004});
 }
 
-TEST(ReorderHold, WithoutMemoryItIsLost) {
-  HoldingQueue rq;
+TEST(ReorderQueueing, WithoutMemoryItIsLost) {
+  ReorderingQueue rq;
   rq.receive(quiet_write(2001), kBadKey);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
   rq.write({2000});
@@ -138,8 +138,8 @@ TEST(ReorderHold, WithoutMemoryItIsLost) {
   EXPECT_TRUE(rq.taken_up.empty());
 }
 
-TEST(ReorderHold, AFaultInWhatWasHeldIsFatalInItsTurn) {
-  HoldingQueue rq;
+TEST(ReorderQueueing, AFaultInWhatWasHeldIsFatalInItsTurn) {
+  ReorderingQueue rq;
   rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024));
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
   rq.write({2000});
@@ -156,14 +156,14 @@ TEST(ReorderBudget, OfNoneIsAStandardResponder) {
 }
 
 TEST(ReorderBudget, IsADistanceFromTheExpectedPacket) {
-  HoldingQueue rq({.hold_packets = 4});
-  EXPECT_EQ(rq.receive(quiet_write(2003)).verdict, SROCE_RECV_HOLD);
+  ReorderingQueue rq({.reorder_packets = 4});
+  EXPECT_EQ(rq.receive(quiet_write(2003)).verdict, SROCE_RECV_QUEUE);
   EXPECT_EQ(rq.receive(quiet_write(2004)).verdict, SROCE_RECV_NAK);
 }
 
 TEST(ReorderBudget, IsASpanAtMost) {
-  HoldingQueue rq({.psn = 0xffff00, .hold_packets = 1u << 20});
-  EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan - 1)).verdict, SROCE_RECV_HOLD);
+  ReorderingQueue rq({.psn = 0xffff00, .reorder_packets = 1u << 20});
+  EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan - 1)).verdict, SROCE_RECV_QUEUE);
   EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan)).verdict, SROCE_RECV_NAK);
 }
 
@@ -171,21 +171,22 @@ TEST(ReorderBudget, HoldsAWholeSpan) {
   SelectivePair rq(0xffff00, kSpan);
   for (u32 i = 1; i < kSpan; i++) rq.write({psn_add(0xffff00, i)});
   EXPECT_EQ(rq.resp.reorder.count, kSpan - 1);
-  const sroce_response_plan plan = only_answer(rq);
+  const sroce_response_plan plan = only_response(rq);
   EXPECT_EQ(plan.payload_bytes, u32{SROCE_SACK_MAX_BYTES});
   EXPECT_EQ(told(rq, plan).size(), kSpan - 1);
   rq.write({0xffff00});
   EXPECT_EQ(rq.taken_up.size(), kSpan - 1);
   EXPECT_EQ(rq.resp.epsn, psn_add(0xffff00, kSpan));
-  EXPECT_EQ(sroce_psn_map_count(&rq.resp.reorder.held, 0, kSpan), 0u);
+  EXPECT_EQ(sroce_psn_map_count(&rq.resp.reorder.queued, 0, kSpan), 0u);
 }
 
 // ---------------------------------------------------------------- what waits for a receive
 
 // Keeps what finds no receive for a while.
-struct PatientQueue : HoldingQueue {
-  explicit PatientQueue(bool selective_peer = false)
-      : HoldingQueue({.hold_packets = 64, .selective = selective_peer, .starve_ns = kStarveNs}) {}
+struct DelayedRnrQueue : ReorderingQueue {
+  explicit DelayedRnrQueue(bool selective_peer = false)
+      : ReorderingQueue(
+            {.reorder_packets = 64, .selective = selective_peer, .rnr_delay_ns = kStarveNs}) {}
   void send(const Psns& psns) {
     for (u32 psn : psns)
       receive(resp.attr.selective ? selective(send_only(psn, 10)) : send_only(psn, 10));
@@ -193,16 +194,16 @@ struct PatientQueue : HoldingQueue {
   static constexpr u64 kStarveNs = 200000;
 };
 
-TEST(ReorderStarve, ASendWithoutAReceiveIsKept) {
-  PatientQueue rq;
+TEST(RnrDelay, ASendWithoutAReceiveIsKept) {
+  DelayedRnrQueue rq;
   const sroce_recv_plan plan = rq.receive(send_only(2000, 10));
-  EXPECT_EQ(plan.verdict, SROCE_RECV_HOLD);
-  EXPECT_TRUE(plan.starves);
+  EXPECT_EQ(plan.verdict, SROCE_RECV_QUEUE);
+  EXPECT_TRUE(plan.waits_rwqe);
   EXPECT_TRUE(rq.respond().empty());
 }
 
-TEST(ReorderStarve, WhatIsKeptIsTakenUpWhenThereIsAReceive) {
-  PatientQueue rq;
+TEST(RnrDelay, WhatIsKeptIsTakenUpWhenThereIsAReceive) {
+  DelayedRnrQueue rq;
   rq.send({2000, 2001, 2002});
   rq.post(100);
   rq.post(100);
@@ -217,44 +218,44 @@ TEST(ReorderStarve, WhatIsKeptIsTakenUpWhenThereIsAReceive) {
   expect_nak(rq, kAckSyndrome, 2002);
 }
 
-TEST(ReorderStarve, ItIsRefusedAfterAWhileAndWhatIsBehindItDropped) {
-  PatientQueue rq;
+TEST(RnrDelay, ItIsRefusedAfterAWhileAndWhatIsBehindItDropped) {
+  DelayedRnrQueue rq;
   rq.send({2000, 2001});
   const u64 start = rq.now;
-  for (int looks = 0; rq.resp.reorder.starving && looks < 100; looks++) {
+  for (int looks = 0; rq.resp.reorder.waiting_rwqe && looks < 100; looks++) {
     EXPECT_TRUE(rq.respond().empty());
     rq.expire();
   }
-  EXPECT_EQ(rq.now - start, PatientQueue::kStarveNs);
+  EXPECT_EQ(rq.now - start, DelayedRnrQueue::kStarveNs);
   expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
   EXPECT_FALSE(rq.timer_runs());
 }
 
-TEST(ReorderStarve, OnceRefusedItIsRefusedAtOnce) {
-  PatientQueue rq;
+TEST(RnrDelay, OnceRefusedItIsRefusedAtOnce) {
+  DelayedRnrQueue rq;
   rq.send({2000});
-  while (rq.resp.reorder.starving) rq.expire();
+  while (rq.resp.reorder.waiting_rwqe) rq.expire();
   rq.respond();
   EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_RNR);
 }
 
-TEST(ReorderStarve, WhatIsBehindItIsNoGap) {
-  PatientQueue standard, selective_peer(true);
-  for (PatientQueue* rq : {&standard, &selective_peer}) {
+TEST(RnrDelay, WhatIsBehindItIsNoGap) {
+  DelayedRnrQueue standard, selective_peer(true);
+  for (DelayedRnrQueue* rq : {&standard, &selective_peer}) {
     for (u32 psn = 2000; psn < 2040; psn++) rq->send({psn});
     EXPECT_TRUE(rq->respond().empty());
     EXPECT_EQ(rq->resp.reorder.nak_at_ns, SROCE_NEVER);
-    EXPECT_EQ(rq->resp.reorder.patience_ns, 0u);
+    EXPECT_EQ(rq->resp.reorder.reo_wnd_ns, 0u);
     rq->post(100);
     rq->now += 100000;
     rq->feed();
-    EXPECT_EQ(rq->resp.reorder.patience_ns, 0u);
+    EXPECT_EQ(rq->resp.reorder.reo_wnd_ns, 0u);
   }
 }
 
-TEST(ReorderStarve, AGapBehindItIsReportedAfterwards) {
-  PatientQueue rq;
+TEST(RnrDelay, AGapBehindItIsReportedAfterwards) {
+  DelayedRnrQueue rq;
   rq.send({2000, 2002});
   rq.post(100);
   rq.feed();
@@ -264,26 +265,26 @@ TEST(ReorderStarve, AGapBehindItIsReportedAfterwards) {
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2001);
 }
 
-TEST(ReorderStarve, TheSamePacketAgainIsKnownAsKeptOrTaken) {
-  PatientQueue rq;
+TEST(RnrDelay, TheSamePacketAgainIsKnownAsKeptOrTaken) {
+  DelayedRnrQueue rq;
   rq.send({2000});
-  EXPECT_TRUE(rq.receive(send_only(2000, 10)).kept);
+  EXPECT_TRUE(rq.receive(send_only(2000, 10)).queued);
   rq.post(100);
   EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_PLACE);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
-  EXPECT_FALSE(rq.resp.reorder.starving);
+  EXPECT_FALSE(rq.resp.reorder.waiting_rwqe);
 }
 
-TEST(ReorderStarve, WithoutMemoryItIsRefused) {
-  PatientQueue rq;
+TEST(RnrDelay, WithoutMemoryItIsRefused) {
+  DelayedRnrQueue rq;
   sroce_recv_result result{};
   result.status = SROCE_MEM_BAD_LOCAL;
   rq.receive(send_only(2000, 10), result);
   expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
 }
 
-TEST(ReorderStarve, ErrDropsIt) {
-  PatientQueue rq;
+TEST(RnrDelay, ErrDropsIt) {
+  DelayedRnrQueue rq;
   rq.send({2000, 2001});
   sroce_responder_set_state(&rq.resp, SROCE_RQ_ERROR);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
@@ -293,7 +294,7 @@ TEST(ReorderStarve, ErrDropsIt) {
 // ---------------------------------------------------------------- what is given up
 
 TEST(ReorderPurge, WantOfAReceiveDropsWhatIsHeld) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001, 2002});
   EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_RNR);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
@@ -301,16 +302,16 @@ TEST(ReorderPurge, WantOfAReceiveDropsWhatIsHeld) {
 }
 
 TEST(ReorderPurge, AfterRnrNothingIsHeldUntilTheRefusedPacketComes) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.receive(send_only(2000, 10));
   expect_dropped(rq, quiet_write(2001), SROCE_DROP_SEQUENCE);
   rq.post(100);
   rq.receive(send_only(2000, 10));
-  EXPECT_EQ(rq.receive(quiet_write(2002)).verdict, SROCE_RECV_HOLD);
+  EXPECT_EQ(rq.receive(quiet_write(2002)).verdict, SROCE_RECV_QUEUE);
 }
 
 TEST(ReorderPurge, WantOfAReceiveForWhatWasHeldDropsTheRest) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.receive(send_only(2001, 10));
   rq.write({2002, 2003, 2000});
   EXPECT_EQ(rq.resp.epsn, 2001u);
@@ -319,7 +320,7 @@ TEST(ReorderPurge, WantOfAReceiveForWhatWasHeldDropsTheRest) {
 }
 
 TEST(ReorderPurge, ErrDropsWhatIsHeld) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001, 2002});
   sroce_responder_set_state(&rq.resp, SROCE_RQ_ERROR);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
@@ -327,7 +328,7 @@ TEST(ReorderPurge, ErrDropsWhatIsHeld) {
 }
 
 TEST(ReorderPurge, AFatalNakDropsWhatIsHeld) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001, 2002});
   expect_fatal_nak(rq, write_only(2000, 0x10000, 16), SROCE_NAK_REMOTE_ACCESS, kBadKey);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
@@ -335,25 +336,25 @@ TEST(ReorderPurge, AFatalNakDropsWhatIsHeld) {
 }
 
 TEST(ReorderPurge, ResetForgetsEverything) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001, 2002});
   sroce_responder_reset(&rq.resp);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
-  EXPECT_EQ(sroce_psn_map_count(&rq.resp.reorder.held, 0, kSpan), 0u);
+  EXPECT_EQ(sroce_psn_map_count(&rq.resp.reorder.queued, 0, kSpan), 0u);
   EXPECT_FALSE(rq.timer_runs());
 }
 
 // ---------------------------------------------------------------- what a standard peer hears
 
 TEST(ReorderNak, WaitsForAWhileBecauseLateIsNotLost) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001});
   EXPECT_FALSE(rq.next_response());
   EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 50 * kMicrosecond);
 }
 
 TEST(ReorderNak, NamesWhatIsMissing) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001, 2002});
   rq.expire();
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
@@ -361,14 +362,14 @@ TEST(ReorderNak, NamesWhatIsMissing) {
 }
 
 TEST(ReorderNak, IsNotSentWhenThePacketCameAfterAll) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001, 2000});
   EXPECT_FALSE(rq.timer_runs());
   EXPECT_FALSE(rq.next_response());
 }
 
 TEST(ReorderNak, AnEarlyCallDoesNothing) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001});
   sroce_responder_timeout(&rq.resp, sroce_responder_deadline(&rq.resp) - 1);
   EXPECT_FALSE(rq.next_response());
@@ -376,7 +377,7 @@ TEST(ReorderNak, AnEarlyCallDoesNothing) {
 }
 
 TEST(ReorderNak, IsSentOnceForAGap) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001});
   rq.expire();
   rq.respond();
@@ -386,7 +387,7 @@ TEST(ReorderNak, IsSentOnceForAGap) {
 }
 
 TEST(ReorderNak, IsSentAgainWhenTheRepetitionLacksThePacketToo) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001});
   rq.expire();
   rq.respond();
@@ -396,7 +397,7 @@ TEST(ReorderNak, IsSentAgainWhenTheRepetitionLacksThePacketToo) {
 }
 
 TEST(ReorderNak, IsDueForTheNextGapAsWell) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001, 2003});
   rq.expire();
   rq.respond();
@@ -406,14 +407,14 @@ TEST(ReorderNak, IsDueForTheNextGapAsWell) {
 }
 
 TEST(ReorderNak, ComesAtOnceForWhatCannotBeHeld) {
-  HoldingQueue rq({.hold_packets = 4});
+  ReorderingQueue rq({.reorder_packets = 4});
   rq.receive(quiet_write(2010));
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
   expect_dropped(rq, quiet_write(2011), SROCE_DROP_SEQUENCE);
 }
 
 TEST(ReorderNak, LearnsHowLatePacketsAre) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001});
   rq.now += 40 * kMicrosecond;
   rq.write({2000, 2003});
@@ -421,7 +422,7 @@ TEST(ReorderNak, LearnsHowLatePacketsAre) {
 }
 
 TEST(ReorderNak, IsNeverLaterThanTwoMilliseconds) {
-  HoldingQueue rq;
+  ReorderingQueue rq;
   rq.write({2001});
   rq.now += 500'000 * kMicrosecond;
   rq.write({2000, 2003});
@@ -437,7 +438,7 @@ TEST(ReorderSack, AnswersCarryTheBitOnlyToWhoAsks) {
   SelectivePair standard_peer;
   standard_peer.receive(write_only(2000, 0x10000, 16));
   EXPECT_FALSE(standard_peer.respond()[0].selective);
-  HoldingQueue unwilling;
+  ReorderingQueue unwilling;
   unwilling.receive(selective(write_only(2000, 0x10000, 16)));
   EXPECT_FALSE(unwilling.respond()[0].selective);
 }
@@ -447,7 +448,7 @@ TEST(ReorderSack, TellsOfAGapThatFourHavePassedAndNeedsNoTimer) {
   rq.write({2001, 2002, 2003});
   EXPECT_FALSE(rq.next_response());
   rq.write({2004});
-  const sroce_response_plan plan = only_answer(rq);
+  const sroce_response_plan plan = only_response(rq);
   EXPECT_EQ(plan.kind, SROCE_RESPONSE_SACK);
   EXPECT_EQ(plan.first_psn, 1999u);
   EXPECT_EQ(told(rq, plan), (Psns{2001, 2002, 2003, 2004}));
@@ -471,7 +472,7 @@ TEST(ReorderSack, TellsSoonAgainAndThenOfManyPacketsTogether) {
     rq.write({psn});
     if (rq.next_response()) {
       reports.push_back(psn);
-      EXPECT_EQ(told(rq, only_answer(rq)).size(), psn - 2000);
+      EXPECT_EQ(told(rq, only_response(rq)).size(), psn - 2000);
     }
   }
   EXPECT_EQ(reports, (Psns{2004, 2020, 2052, 2116, 2180}));
@@ -487,52 +488,52 @@ TEST(ReorderSack, ANewGapIsToldOfSoonAgain) {
   rq.write({2101, 2102, 2103});
   EXPECT_FALSE(rq.next_response());
   rq.write({2104});
-  EXPECT_EQ(told(rq, only_answer(rq)), (Psns{2101, 2102, 2103, 2104}));
+  EXPECT_EQ(told(rq, only_response(rq)), (Psns{2101, 2102, 2103, 2104}));
 }
 
 TEST(ReorderSack, AReadThatIsHeldIsToldOfAtOnce) {
   SelectivePair rq;
   rq.receive(selective(read_request(2010, 0x10000, 4096)));
-  EXPECT_EQ(told(rq, only_answer(rq)), Psns{2010});
+  EXPECT_EQ(told(rq, only_response(rq)), Psns{2010});
 }
 
 TEST(ReorderSack, TellsOfEveryHole) {
   SelectivePair rq;
   rq.write({2001, 2003});
   rq.ask(2006);
-  EXPECT_EQ(told(rq, only_answer(rq)), (Psns{2001, 2003, 2006}));
+  EXPECT_EQ(told(rq, only_response(rq)), (Psns{2001, 2003, 2006}));
 }
 
 TEST(ReorderSack, ADuplicateThatAsksIsAnswered) {
   SelectivePair rq;
   rq.write({2001});
   rq.ask(2001);
-  EXPECT_EQ(told(rq, only_answer(rq)), Psns{2001});
+  EXPECT_EQ(told(rq, only_response(rq)), Psns{2001});
 }
 
 TEST(ReorderSack, WhoAsksIsToldAtOnce) {
   SelectivePair rq;
   rq.write({2001});
   rq.ask(2002);
-  EXPECT_EQ(told(rq, only_answer(rq)), (Psns{2001, 2002}));
+  EXPECT_EQ(told(rq, only_response(rq)), (Psns{2001, 2002}));
 }
 
 TEST(ReorderSack, ThatAGapHasClosedIsToldIfItWasToldOf) {
-  SelectivePair unheard;
-  unheard.write({2001, 2002, 2000});
-  EXPECT_FALSE(unheard.next_response());
+  SelectivePair pto_backoff;
+  pto_backoff.write({2001, 2002, 2000});
+  EXPECT_FALSE(pto_backoff.next_response());
   SelectivePair rq;
   rq.ask(2001);
   rq.respond();
   rq.write({2000});
-  EXPECT_EQ(only_answer(rq).kind, SROCE_RESPONSE_ACK);
+  EXPECT_EQ(only_response(rq).kind, SROCE_RESPONSE_ACK);
 }
 
 TEST(ReorderSack, IsAnAckOnceNothingIsHeld) {
   SelectivePair rq;
   rq.ask(2001);
   rq.write({2000});
-  const sroce_response_plan plan = only_answer(rq);
+  const sroce_response_plan plan = only_response(rq);
   EXPECT_EQ(plan.kind, SROCE_RESPONSE_ACK);
   EXPECT_EQ(plan.first_psn, 2001u);
 }
@@ -543,7 +544,7 @@ TEST(ReorderSack, BeginsWithTheExpectedPsnWhereverThatLies) {
     const Psns held = {psn_add(psn, 1), psn_add(psn, 2), psn_add(psn, 64), psn_add(psn, 200)};
     rq.write({held.begin(), held.end() - 1});
     rq.ask(held.back());
-    EXPECT_EQ(told(rq, only_answer(rq)), held) << psn;
+    EXPECT_EQ(told(rq, only_response(rq)), held) << psn;
   }
 }
 
@@ -570,8 +571,8 @@ TEST(ReorderSack, AnOrdinaryAckWaitsForTheAnswersToReads) {
 
 // ---------------------------------------------------------------- holes of READs
 
-struct AnsweredHoles : AnsweredRead {
-  using AnsweredRead::AnsweredRead;
+struct RespondedHoles : RespondedRead {
+  using RespondedRead::RespondedRead;
   Psns answers() {
     Psns psns;
     for (const sroce_packet& pkt : respond()) psns.push_back(pkt.psn);
@@ -580,7 +581,7 @@ struct AnsweredHoles : AnsweredRead {
 };
 
 TEST(ReadHole, IsFilledAndNoMore) {
-  AnsweredHoles rq;
+  RespondedHoles rq;
   rq.ask(3, 2);
   const auto packets = rq.respond();
   ASSERT_EQ(packets.size(), 2u);
@@ -601,20 +602,20 @@ TEST(ReadHole, IsFilledBesideWhatGoesOn) {
 }
 
 TEST(ReadHole, SeveralAreFilledInTheOrderAskedFor) {
-  AnsweredHoles rq;
+  RespondedHoles rq;
   rq.ask(5, 1);
   rq.ask(1, 2);
   EXPECT_EQ(rq.answers(), (Psns{2005, 2001, 2002}));
 }
 
 TEST(ReadHole, ThatReachesToTheEndBeginsAgainThere) {
-  AnsweredHoles rq;
+  RespondedHoles rq;
   rq.ask(8, 2);
   EXPECT_EQ(rq.answers(), (Psns{2008, 2009}));
 }
 
 TEST(ReadHole, TooManyAreForgotten) {
-  AnsweredHoles rq(100);
+  RespondedHoles rq(100);
   for (u32 i = 0; i < 30; i++) rq.ask(2 * i, 1);
   EXPECT_EQ(rq.answers().size(), u32{SROCE_MAX_REPLAYS});
 }
@@ -632,7 +633,7 @@ TEST(ReadHole, OfAReadThatIsOverwrittenIsForgotten) {
 
 // The question may be late, and its peer have the answer: only the peer can tell.
 TEST(ReadHole, InARegionThatIsGoneIsRefused) {
-  AnsweredHoles rq;
+  RespondedHoles rq;
   rq.ask(3, 2);
   rq.ask(5, 1);
   rq.sent(*rq.next_response(), SROCE_MEM_BAD_KEY);

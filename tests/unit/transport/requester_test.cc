@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Order, local work, completions, draining, the timer. What is in the packets:
-// requester_packets_test.cc.
+// requester_plan_test.cc.
 #include <gtest/gtest.h>
 
 #include "send_queue.h"
@@ -172,7 +172,7 @@ TEST(RequesterLocal, ThatFailsEndsTheQueueInItsTurn) {
   EXPECT_EQ(all[1].status, SROCE_WC_LOC_PROT_ERR);
 }
 
-TEST(RequesterRefused, FailsInItsTurn) {
+TEST(RequesterNaked, FailsInItsTurn) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.post(send_of(10).refused(SROCE_WC_LOC_LEN_ERR));
@@ -188,7 +188,7 @@ TEST(RequesterRefused, FailsInItsTurn) {
   EXPECT_EQ(all[2].status, SROCE_WC_WR_FLUSH_ERR);
 }
 
-TEST(RequesterRefused, SendsNothing) {
+TEST(RequesterNaked, SendsNothing) {
   SendQueue sq;
   sq.post(send_of(10).refused(SROCE_WC_LOC_QP_OP_ERR));
   const sroce_send_plan plan = sq.plan();

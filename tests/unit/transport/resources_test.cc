@@ -22,7 +22,7 @@ class ResourceRing : public ::testing::Test {
     entry->end_count = psn_count;
     return entry;
   }
-  sroce_resource* add_answered(u32 first_psn, u32 psn_count) {
+  sroce_resource* add_responded(u32 first_psn, u32 psn_count) {
     sroce_resource* entry = add(first_psn, psn_count);
     u32 index = 0;
     EXPECT_TRUE(sroce_resources_find(&ring_, first_psn, &index));
@@ -64,13 +64,13 @@ TEST_F(ResourcesAdd, AnAnsweredEntryMakesRoom) {
 }
 
 TEST_F(ResourcesAdd, TheOldestAnsweredEntryIsForgotten) {
-  for (u32 i = 0; i < 5; i++) add_answered(i, 1);
+  for (u32 i = 0; i < 5; i++) add_responded(i, 1);
   EXPECT_EQ(find(0), nullptr);
   for (u32 i = 1; i < 5; i++) EXPECT_NE(find(i), nullptr) << i;
 }
 
 TEST_F(ResourcesAdd, AnEntryIsHandedOutZeroed) {
-  for (u32 i = 0; i < 4; i++) add_answered(i, 1)->original = ~0ull;
+  for (u32 i = 0; i < 4; i++) add_responded(i, 1)->original = ~0ull;
   const sroce_resource* entry = sroce_resources_add(&ring_);
   EXPECT_EQ(entry->original, 0u);
   EXPECT_EQ(entry->psn_count, 0u);
@@ -114,7 +114,7 @@ TEST_F(ResourcesPending, ResponsesAreDueInTheOrderOfTheRequests) {
 }
 
 TEST_F(ResourcesReplay, AnAnsweredRequestIsDueAgainFromTheMiddle) {
-  add_answered(10, 4);
+  add_responded(10, 4);
   u32 index;
   ASSERT_TRUE(sroce_resources_find(&ring_, 12, &index));
   sroce_resources_replay(&ring_, index, 2, 4);
@@ -125,7 +125,7 @@ TEST_F(ResourcesReplay, AnAnsweredRequestIsDueAgainFromTheMiddle) {
 }
 
 TEST_F(ResourcesReplay, EndsWhereTheRepeatedRequestEnds) {
-  add_answered(10, 4);
+  add_responded(10, 4);
   u32 index;
   ASSERT_TRUE(sroce_resources_find(&ring_, 11, &index));
   sroce_resources_replay(&ring_, index, 1, 3);
@@ -134,7 +134,7 @@ TEST_F(ResourcesReplay, EndsWhereTheRepeatedRequestEnds) {
 }
 
 TEST_F(ResourcesReplay, WhatYoungerRequestsHavePendingFollows) {
-  add_answered(10, 1);
+  add_responded(10, 1);
   add(11, 1);
   u32 index;
   ASSERT_TRUE(sroce_resources_find(&ring_, 10, &index));
@@ -158,7 +158,7 @@ TEST_F(ResourcesReplay, ARequestThatIsStillPendingIsDueOnce) {
 }
 
 TEST_F(ResourcesReplay, LeavesRoomForNewRequests) {
-  for (u32 i = 0; i < 4; i++) add_answered(i, 1);
+  for (u32 i = 0; i < 4; i++) add_responded(i, 1);
   u32 index;
   ASSERT_TRUE(sroce_resources_find(&ring_, 2, &index));
   sroce_resources_replay(&ring_, index, 0, 1);
@@ -170,7 +170,7 @@ TEST_F(ResourcesReplay, LeavesRoomForNewRequests) {
 using ResourcesBetween = ResourceRing;
 
 TEST_F(ResourcesBetween, FindsTheOldestRequestFromThatPsnOn) {
-  add_answered(10, 4);
+  add_responded(10, 4);
   add(20, 1);
   u32 first_psn;
   ASSERT_TRUE(sroce_resources_first_between(&ring_, 5, 30, &first_psn));
@@ -191,7 +191,7 @@ TEST_F(ResourcesBetween, LooksAcrossThePsnWrap) {
 }
 
 TEST_F(ResourcesBetween, RequestsOfLongAgoAreNoObstacle) {
-  add_answered(10, 1);
+  add_responded(10, 1);
   u32 first_psn;
   const u32 later = SROCE_PSN_SPAN + 100;
   EXPECT_FALSE(sroce_resources_first_between(&ring_, later, later + 50, &first_psn));
@@ -200,7 +200,7 @@ TEST_F(ResourcesBetween, RequestsOfLongAgoAreNoObstacle) {
 using ResourcesForget = ResourceRing;
 
 TEST_F(ResourcesForget, WhatADuplicateMayAskForIsKept) {
-  add_answered(10, 4);
+  add_responded(10, 4);
   sroce_resources_forget(&ring_, 14);
   EXPECT_NE(find(10), nullptr);
   sroce_resources_forget(&ring_, 14 + SROCE_PSN_SPAN - 1);
@@ -208,8 +208,8 @@ TEST_F(ResourcesForget, WhatADuplicateMayAskForIsKept) {
 }
 
 TEST_F(ResourcesForget, WhatLiesHalfACircleBackIsNot) {
-  add_answered(10, 4);
-  add_answered(20, 1);
+  add_responded(10, 4);
+  add_responded(20, 1);
   sroce_resources_forget(&ring_, 14 + SROCE_PSN_SPAN);
   EXPECT_EQ(find(13), nullptr);
   EXPECT_NE(find(20), nullptr);
@@ -236,10 +236,10 @@ TEST_F(ResourcesForget, WhatWasNeverAnsweredIsNotDueAnyMore) {
 }
 
 TEST_F(ResourcesForget, TheRingGoesOnWhereItWas) {
-  for (u32 i = 0; i < 4; i++) add_answered(i, 1);
+  for (u32 i = 0; i < 4; i++) add_responded(i, 1);
   sroce_resources_forget(&ring_, 2 + SROCE_PSN_SPAN);
   EXPECT_EQ(ring_.count, 2u);
-  for (u32 i = 0; i < 3; i++) add_answered(SROCE_PSN_SPAN + i, 1);
+  for (u32 i = 0; i < 3; i++) add_responded(SROCE_PSN_SPAN + i, 1);
   EXPECT_EQ(find(2), nullptr);
   EXPECT_NE(find(3), nullptr);
   EXPECT_NE(find(SROCE_PSN_SPAN + 2), nullptr);
@@ -248,7 +248,7 @@ TEST_F(ResourcesForget, TheRingGoesOnWhereItWas) {
 using ResourcesMove = ResourceRing;
 
 TEST_F(ResourcesMove, ALargerRingRemembersEverything) {
-  for (u32 i = 0; i < 6; i++) add_answered(i, 1);
+  for (u32 i = 0; i < 6; i++) add_responded(i, 1);
   add(6, 1);
   std::vector<sroce_resource> storage(8);
   sroce_resources larger;
@@ -261,7 +261,7 @@ TEST_F(ResourcesMove, ALargerRingRemembersEverything) {
 }
 
 TEST_F(ResourcesMove, ASmallerRingKeepsTheYoungest) {
-  for (u32 i = 0; i < 4; i++) add_answered(i, 1);
+  for (u32 i = 0; i < 4; i++) add_responded(i, 1);
   std::vector<sroce_resource> storage(2);
   sroce_resources smaller;
   sroce_resources_init(&smaller, storage.data(), 2);

@@ -185,7 +185,7 @@ TEST(ResponderDuplicateRead, WithAnotherKeyIsDropped) {
 
 // A peer that has its answer may have said so, and the region may have gone for that.
 TEST(ResponderDuplicateRead, WhoseRegionIsGoneIsRefused) {
-  AnsweredRead rq(1);
+  RespondedRead rq(1);
   rq.ask(0, 1, kBadKey);
   expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
@@ -193,7 +193,7 @@ TEST(ResponderDuplicateRead, WhoseRegionIsGoneIsRefused) {
 }
 
 TEST(ResponderDuplicateRead, ThatIsRefusedTakesNoAckBack) {
-  AnsweredRead rq(1);
+  RespondedRead rq(1);
   rq.receive(write_only(2001, 0x10000, 16));
   rq.ask(0, 1, kBadKey);
   const auto answers = rq.respond();
@@ -203,7 +203,7 @@ TEST(ResponderDuplicateRead, ThatIsRefusedTakesNoAckBack) {
 }
 
 TEST(ResponderDuplicateRead, ThatIsRefusedIsNotOvertakenByARequest) {
-  AnsweredRead rq(1);
+  RespondedRead rq(1);
   rq.ask(0, 1, kBadKey);
   auto unasked = write_only(2001, 0x10000, 16);
   unasked.ack_req = false;
@@ -212,14 +212,14 @@ TEST(ResponderDuplicateRead, ThatIsRefusedIsNotOvertakenByARequest) {
 }
 
 TEST(ResponderDuplicateRead, ThatIsRefusedIsForgottenWhenItsPsnComesRoundAgain) {
-  AnsweredRead rq(1, {.mtu_bytes = 256});
+  RespondedRead rq(1, {.mtu_bytes = 256});
   rq.ask(0, 1, kBadKey);
   rq.receive(read_request(2001, 0x10000, 1u << 31));
-  EXPECT_FALSE(rq.resp.refuses_again);
+  EXPECT_FALSE(rq.resp.dup_nak_pending);
 }
 
 TEST(ResponderDuplicateRead, ThatIsRefusedDoesNotTakeAnotherNakBack) {
-  AnsweredRead rq(1);
+  RespondedRead rq(1);
   rq.receive(request(SROCE_OP_SEND_ONLY, 2001, 10));
   rq.ask(0, 1, kBadKey);
   const auto answers = rq.respond();
@@ -231,7 +231,7 @@ TEST(ResponderDuplicateRead, ThatIsRefusedDoesNotTakeAnotherNakBack) {
 
 // The peer may need the one, and not know of the other; nothing follows that.
 TEST(ResponderDuplicateRead, WhoseRegionGoesWhenALaterRequestHasFailedIsRefusedBeforeIt) {
-  AnsweredRead rq(4);
+  RespondedRead rq(4);
   rq.ask(0, 4);
   rq.receive(write_only(2004, 0x10000, 16), kBadKey);
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
@@ -244,7 +244,7 @@ TEST(ResponderDuplicateRead, WhoseRegionGoesWhenALaterRequestHasFailedIsRefusedB
 }
 
 TEST(ResponderDuplicateRead, WhoseRegionGoesBeforeItIsAnsweredAgainIsRefused) {
-  AnsweredRead rq(4);
+  RespondedRead rq(4);
   rq.ask(0, 4);
   rq.sent(*rq.next_response(1));
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);

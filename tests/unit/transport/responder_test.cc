@@ -141,7 +141,7 @@ TEST(ResponderSend, ABadReceiveBufferIsARemoteOperationError) {
 TEST(ResponderSend, ARefusedReceiveFailsEvenAnEmptyMessage) {
   for (u32 bytes : {0u, 10u}) {
     ReceiveQueue rq;
-    rq.post_refused(SROCE_WC_LOC_QP_OP_ERR);
+    rq.post_rejected(SROCE_WC_LOC_QP_OP_ERR);
     EXPECT_EQ(rq.receive(send_only(2000, bytes)).verdict, SROCE_RECV_NAK);
     expect_nak(rq, SROCE_NAK_REMOTE_OPERATION, 2000);
     EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
@@ -153,7 +153,7 @@ TEST(ResponderSend, ARefusedReceiveFailsEvenAnEmptyMessage) {
 
 TEST(ResponderWriteImmediate, ARefusedReceiveFailsIt) {
   ReceiveQueue rq;
-  rq.post_refused(SROCE_WC_LOC_QP_OP_ERR);
+  rq.post_rejected(SROCE_WC_LOC_QP_OP_ERR);
   rq.receive(with_reth(request(SROCE_OP_WRITE_ONLY_IMM, 2000), 0x10000, 0));
   expect_nak(rq, SROCE_NAK_REMOTE_OPERATION, 2000);
   ASSERT_EQ(rq.completions.size(), 1u);
@@ -162,7 +162,7 @@ TEST(ResponderWriteImmediate, ARefusedReceiveFailsIt) {
 
 TEST(ResponderWrite, LeavesARefusedReceiveAlone) {
   ReceiveQueue rq;
-  rq.post_refused(SROCE_WC_LOC_QP_OP_ERR);
+  rq.post_rejected(SROCE_WC_LOC_QP_OP_ERR);
   EXPECT_EQ(rq.receive(write_only(2000, 0x10000, 10)).verdict, SROCE_RECV_PLACE);
   EXPECT_EQ(rq.completions.size(), 0u);
 }

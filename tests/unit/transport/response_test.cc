@@ -201,7 +201,7 @@ TEST_P(ResponseRead, OpcodesFollowThePositionInTheResponse) {
 // Whether what is sent next may wait for a request to travel with.
 bool next_may_wait(const ReceiveQueue& rq) {
   const auto plan = rq.next_response();
-  return plan && sroce_response_may_wait(&rq.resp, &*plan);
+  return plan && sroce_response_may_be_delayed(&rq.resp, &*plan);
 }
 
 TEST(ResponseWait, AnAckMay) {
@@ -230,7 +230,7 @@ TEST(ResponseWait, WhatAnswersAReadMayNotNorAnAckBehindIt) {
 }
 
 TEST(ResponseWait, NewsOfWhatIsHeldMayNot) {
-  ReceiveQueue rq({.hold_packets = 64, .selective = true});
+  ReceiveQueue rq({.reorder_packets = 64, .selective = true});
   for (u32 psn : {2000, 2002}) {
     sroce_packet pkt = write_only(psn, 0x10000, 4);
     pkt.selective = true;

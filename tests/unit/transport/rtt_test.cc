@@ -55,7 +55,7 @@ TEST(RttMinimum, IsForgottenAfterTwoPeriods) {
 TEST(RttTiming, AnAnswerBeforeThePacketWasToLeaveIsNoSample) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 9000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 0u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 0u);
   EXPECT_EQ(rtt.srtt_ns, 0u);
   EXPECT_FALSE(rtt.timing);
 }
@@ -63,7 +63,7 @@ TEST(RttTiming, AnAnswerBeforeThePacketWasToLeaveIsNoSample) {
 TEST(RttTiming, EndsWithTheAnswerToItsPacket) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 7000u);
   EXPECT_EQ(rtt.srtt_ns, 7000u);
   EXPECT_FALSE(rtt.timing);
 }
@@ -71,64 +71,64 @@ TEST(RttTiming, EndsWithTheAnswerToItsPacket) {
 TEST(RttTiming, DoesNotEndWithAnAnswerToOneBefore) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 0, false, 1000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 0xffffff, 8000), 0u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 0xffffff, 8000), 0u);
   EXPECT_TRUE(rtt.timing);
 }
 
 TEST(RttTiming, EndsWithAnAnswerToOneBehind) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 0xffffff, false, 1000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 3, 8000), 7000u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 3, 8000), 7000u);
 }
 
 TEST(RttTiming, IsOfOnePacketAtATime) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
   sroce_rtt_sent(&rtt, 101, false, 2000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 8000), 7000u);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 9000), 0u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 101, 8000), 7000u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 101, 9000), 0u);
 }
 
 TEST(RttTiming, EndsWhenThePacketIsSentAgain) {
   sroce_rtt rtt = after({5000});
   sroce_rtt_sent(&rtt, 2, false, 1000);
-  sroce_rtt_sent_again(&rtt, 0xfffffe, 5);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 2, 8000), 0u);
+  sroce_rtt_retransmitted(&rtt, 0xfffffe, 5);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 2, 8000), 0u);
   EXPECT_EQ(rtt.srtt_ns, 5000u);
 }
 
 TEST(RttTiming, GoesOnWhenOtherPacketsAreSentAgain) {
   sroce_rtt rtt = after({5000});
   sroce_rtt_sent(&rtt, 100, false, 1000);
-  sroce_rtt_sent_again(&rtt, 90, 10);
-  sroce_rtt_sent_again(&rtt, 101, 10);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
+  sroce_rtt_retransmitted(&rtt, 90, 10);
+  sroce_rtt_retransmitted(&rtt, 101, 10);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 7000u);
 }
 
 TEST(RttTiming, TheFirstEverMayBeTooLongRatherThanMissing) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
-  sroce_rtt_sent_again(&rtt, 100, 1);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 7000u);
+  sroce_rtt_retransmitted(&rtt, 100, 1);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 7000u);
 }
 
 TEST(RttTiming, AfterATooLongFirstOneTheNextIsTheFirst) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
-  sroce_rtt_sent_again(&rtt, 100, 1);
-  sroce_rtt_answered(&rtt, 100, 3'000'000);
+  sroce_rtt_retransmitted(&rtt, 100, 1);
+  sroce_rtt_acked(&rtt, 100, 3'000'000);
   sroce_rtt_sent(&rtt, 101, false, 3'000'000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 3'050'000), 50'000u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 101, 3'050'000), 50'000u);
   EXPECT_EQ(rtt.srtt_ns, 50'000u);
   sroce_rtt_sent(&rtt, 102, false, 3'050'000);
-  sroce_rtt_answered(&rtt, 102, 3'150'000);
+  sroce_rtt_acked(&rtt, 102, 3'150'000);
   EXPECT_EQ(rtt.srtt_ns, 50'000u - 6'250u + 12'500u);
 }
 
 TEST(RttTiming, AnAnswerThatWaitedForOthersMakesItNoLonger) {
   sroce_rtt rtt = after({8000});
   sroce_rtt_sent(&rtt, 100, true, 1000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 1000 + 80000), 0u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 1000 + 80000), 0u);
   EXPECT_EQ(rtt.srtt_ns, 8000u);
   EXPECT_EQ(rtt.var_ns, 4000u);
 }
@@ -136,7 +136,7 @@ TEST(RttTiming, AnAnswerThatWaitedForOthersMakesItNoLonger) {
 TEST(RttTiming, AnAnswerThatWaitedForOthersMayMakeItShorter) {
   sroce_rtt rtt = after({8000});
   sroce_rtt_sent(&rtt, 100, true, 1000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 1000 + 7200), 0u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 1000 + 7200), 0u);
   EXPECT_EQ(rtt.srtt_ns, 7900u);
   EXPECT_EQ(rtt.var_ns, 4000u) << "it says nothing of that";
   EXPECT_EQ(rtt.min_ns, 7200u);
@@ -150,13 +150,13 @@ TEST(RttTiming, APacketThatWaitsForNobodyTakesThePlaceOfOneThatDoes) {
   sroce_rtt_sent(&rtt, 102, false, 3000);
   EXPECT_EQ(rtt.timed_psn, 102u);
   sroce_rtt_sent(&rtt, 103, true, 4000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 102, 3000 + 16000), 16000u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 102, 3000 + 16000), 16000u);
 }
 
 TEST(RttTiming, AnAnswerThatWaitedForOthersIsBelievedWhenMuchShorter) {
   sroce_rtt rtt = after({2'000'000});
   sroce_rtt_sent(&rtt, 100, true, 1000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 1000 + 60'000), 0u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 1000 + 60'000), 0u);
   EXPECT_EQ(rtt.srtt_ns, 60'000u);
   EXPECT_EQ(rtt.var_ns, 30'000u);
 }
@@ -164,33 +164,33 @@ TEST(RttTiming, AnAnswerThatWaitedForOthersIsBelievedWhenMuchShorter) {
 TEST(RttTiming, AnAnswerThatWaitedForOthersIsBetterThanNothing) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, true, 1000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 100, 8000), 0u) << "congestion control is not told";
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 0u) << "congestion control is not told";
   EXPECT_EQ(rtt.srtt_ns, 7000u);
   sroce_rtt_sent(&rtt, 101, false, 8000);
-  EXPECT_EQ(sroce_rtt_answered(&rtt, 101, 8000 + 6000), 6000u);
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 101, 8000 + 6000), 6000u);
   EXPECT_EQ(rtt.srtt_ns, 6000u) << "the first that waited for nobody";
 }
 
 TEST(RttProbe, OfATooLongFirstOneNoMoreIsBelievedThanWasGuessed) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
-  sroce_rtt_sent_again(&rtt, 100, 1);
-  sroce_rtt_answered(&rtt, 100, 9'000'000);
+  sroce_rtt_retransmitted(&rtt, 100, 1);
+  sroce_rtt_acked(&rtt, 100, 9'000'000);
   EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 2000 * kMicrosecond);
   // On a long path it is right: repairs would be repeated before their answers can come.
-  EXPECT_GE(sroce_rtt_repair_ns(&rtt), 8'999'000u);
+  EXPECT_GE(sroce_rtt_rtx_ns(&rtt), 8'999'000u);
 }
 
 TEST(RttProbe, IsAGuessBeforeAnythingIsKnown) {
   const sroce_rtt rtt = {};
   EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 2000 * kMicrosecond);
-  EXPECT_EQ(sroce_rtt_repair_ns(&rtt), 2000 * kMicrosecond);
+  EXPECT_EQ(sroce_rtt_rtx_ns(&rtt), 2000 * kMicrosecond);
 }
 
 TEST(RttProbe, AllowsForTheDeviation) {
   const sroce_rtt rtt = after({8000});
   EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 8000u + 4 * 4000u + 50000u);
-  EXPECT_EQ(sroce_rtt_repair_ns(&rtt), 8000u + 4 * 4000u);
+  EXPECT_EQ(sroce_rtt_rtx_ns(&rtt), 8000u + 4 * 4000u);
 }
 
 TEST(RttProbe, IsLaterThanTheRoundTripEvenWhenThatNeverChanges) {
@@ -198,7 +198,7 @@ TEST(RttProbe, IsLaterThanTheRoundTripEvenWhenThatNeverChanges) {
   for (u64 i = 0; i < 100; i++) sroce_rtt_sample(&rtt, 80000, 1 + i);
   EXPECT_EQ(rtt.srtt_ns, 80000u);
   EXPECT_GE(sroce_rtt_probe_ns(&rtt), 80000u + 40000u + 50000u);
-  EXPECT_GE(sroce_rtt_repair_ns(&rtt), 80000u + 20000u);
+  EXPECT_GE(sroce_rtt_rtx_ns(&rtt), 80000u + 20000u);
 }
 
 TEST(RttPath, HoldsNothingBeforeAnythingIsKnown) {

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "bell.h"
+#include "deferred_doorbell.h"
 #include "fake_processor.h"
 #include "kernel_memory.h"
-#include "lazy_doorbell.h"
 
 namespace {
 
@@ -133,7 +133,8 @@ class CompletionQueueShared : public testing::Test {
 };
 
 TEST_F(CompletionQueueShared, PollLetsOthersWorkAndLooksAgain) {
-  for (std::uint32_t i = 1; i < sroce::Courtesy::kFirstPolls; i++) ASSERT_EQ(cq->poll(polled), 0u);
+  for (std::uint32_t i = 1; i < sroce::PollBackoff::kFirstPolls; i++)
+    ASSERT_EQ(cq->poll(polled), 0u);
   EXPECT_EQ(fake.yields, 0u);
   EXPECT_EQ(cq->poll(polled), 1u);
   EXPECT_EQ(polled[0].wr_id, 7u);
@@ -146,7 +147,7 @@ TEST_F(CompletionQueueShared, PollInPlaceLetsOthersWorkAndLooksAgain) {
     EXPECT_EQ(cq->poll(polled), 0u);
     kernel.ring(where).produce(entry(7));
   };
-  for (std::uint32_t i = 1; i < sroce::Courtesy::kFirstPolls; i++)
+  for (std::uint32_t i = 1; i < sroce::PollBackoff::kFirstPolls; i++)
     ASSERT_EQ(cq->start_poll(), nullptr);
   ASSERT_TRUE(cq->start_poll());
   EXPECT_EQ(cq->current().wr_id, 7u);
@@ -160,7 +161,7 @@ TEST_F(CompletionQueueShared, PollInPlaceLetsOthersWorkAndLooksAgain) {
 TEST_F(CompletionQueueShared, PollThatFindsSomethingStartsTheCountAnew) {
   fake.meanwhile = [] {};
   for (int round = 0; round < 10; round++) {
-    for (std::uint32_t i = 1; i < sroce::Courtesy::kFirstPolls; i++)
+    for (std::uint32_t i = 1; i < sroce::PollBackoff::kFirstPolls; i++)
       ASSERT_EQ(cq->poll(polled), 0u);
     kernel.ring(where).produce(entry(1));
     ASSERT_EQ(cq->poll(polled), 1u);
@@ -172,9 +173,10 @@ TEST_F(CompletionQueueShared, DoorbellsAreRungFirst) {
   SharedQueue queue(4, 64);
   Bell bell;
   auto ring = *queue.open<sroce_send_slot>();
-  sroce::LazyDoorbell doorbell(bell.doorbell(), ring, cq->doorbells(), cq->doorbells());
+  sroce::DeferredDoorbell doorbell(bell.doorbell(), ring, cq->doorbells(), cq->doorbells());
   fake.meanwhile = [&] { EXPECT_EQ(bell.rings(), 1); };
-  for (std::uint32_t i = 1; i < sroce::Courtesy::kFirstPolls; i++) ASSERT_EQ(cq->poll(polled), 0u);
+  for (std::uint32_t i = 1; i < sroce::PollBackoff::kFirstPolls; i++)
+    ASSERT_EQ(cq->poll(polled), 0u);
   queue.watch(true);
   ring.publish();
   EXPECT_EQ(doorbell.tell(), 0);
@@ -207,16 +209,16 @@ TEST(CompletionQueue, ArmingIsAWishThatTheKernelCanRead) {
   cq->arm(true);
   cq->arm(true);
   EXPECT_TRUE(cq->doorbells().is_armed(std::memory_order_seq_cst));
-  EXPECT_EQ(kernel.ring(old_ring).wishes().any, 1u);
-  EXPECT_EQ(kernel.ring(old_ring).wishes().solicited, 2u);
+  EXPECT_EQ(kernel.ring(old_ring).arm().any, 1u);
+  EXPECT_EQ(kernel.ring(old_ring).arm().solicited, 2u);
   EXPECT_EQ(kernel.ring(old_ring).header().consumer_index, 0u);
   cq->disarm();
   EXPECT_FALSE(cq->doorbells().is_armed(std::memory_order_seq_cst));
   ASSERT_EQ(cq->replace(kernel.fd(), [&](mminfo& where) { return where = new_ring, 0; }), 0);
   cq->arm(false);
-  EXPECT_EQ(kernel.ring(old_ring).wishes().any, 1u);
-  EXPECT_EQ(kernel.ring(new_ring).wishes().any, 1u);
-  EXPECT_EQ(kernel.ring(new_ring).wishes().solicited, 0u);
+  EXPECT_EQ(kernel.ring(old_ring).arm().any, 1u);
+  EXPECT_EQ(kernel.ring(new_ring).arm().any, 1u);
+  EXPECT_EQ(kernel.ring(new_ring).arm().solicited, 0u);
 }
 
 TEST(CompletionQueue, CanBeArmedWhileItIsRead) {
@@ -228,7 +230,7 @@ TEST(CompletionQueue, CanBeArmedWhileItIsRead) {
   cq->arm(false);
   EXPECT_EQ(cq->next_poll(), nullptr);
   cq->end_poll();
-  EXPECT_EQ(kernel.ring(where).wishes().any, 1u);
+  EXPECT_EQ(kernel.ring(where).arm().any, 1u);
   EXPECT_EQ(kernel.ring(where).header().consumer_index, 1u);
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "courtesy.h"
+#include "poll_backoff.h"
 
 /// A processor whose clock stands still but for what the test says, and that tells when it is given
 /// away. One at a time.
@@ -16,7 +16,7 @@ class FakeProcessor {
   ~FakeProcessor() { current = nullptr; }
   FakeProcessor(const FakeProcessor&) = delete;
 
-  sroce::Courtesy::Processor processor{
+  sroce::PollBackoff::Processor processor{
       .now = [] { return current->time; },
       .yield = [] { current->give_away(); },
       .slice = kSlice,

@@ -31,9 +31,7 @@ class KernelRing {
 
   std::span<std::byte> memory() { return memory_; }
   rxe_queue_buf& header() { return *header_; }
-  sroce_cq_wishes& wishes() {
-    return reinterpret_cast<sroce_cq_line*>(&header_->consumer_index)->wishes;
-  }
+  sroce_cq_arm& arm() { return reinterpret_cast<sroce_cq_line*>(&header_->consumer_index)->arm; }
 
   /// The bytes of slot @p index.
   std::span<std::byte> element(std::uint32_t index) const {
@@ -107,7 +105,7 @@ class KernelQueue {
   void consume(std::uint32_t count) const { head().consumer += count; }
 
   /// The promise to look again, and how far the kernel has fetched.
-  void watch(bool watched) const { head().watched = watched; }
+  void watch(bool no_doorbell) const { head().no_doorbell = no_doorbell; }
   void fetch(std::uint32_t count) const { head().fetched += count; }
 
  protected:

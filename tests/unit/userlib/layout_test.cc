@@ -14,7 +14,7 @@ TEST(Layout, RingHeaderIsThatOfC) {
 
 TEST(Layout, WishesAreThoseOfC) {
   EXPECT_EQ(sizeof(sroce_cq_line), c_layout.cq_line_bytes);
-  EXPECT_EQ(offsetof(sroce_cq_line, wishes) + offsetof(sroce_cq_wishes, solicited),
+  EXPECT_EQ(offsetof(sroce_cq_line, arm) + offsetof(sroce_cq_arm, solicited),
             c_layout.cq_line_solicited);
 }
 

@@ -73,9 +73,9 @@ class FakeKernel {
     return any;
   }
 
-  void watch(bool watched) {
+  void watch(bool no_doorbell) {
     // Sequentially consistent, as the kernel's barrier makes it, with the look that follows.
-    index(shared_.head().watched).store(watched);
+    index(shared_.head().no_doorbell).store(no_doorbell);
   }
 
  private:
@@ -138,8 +138,8 @@ TEST(Stress, PosterSeesTheWordWithdrawnOrTheKernelTheRequest) {
   EXPECT_EQ(lost, 0);
 }
 
-// The same crossing at a completion queue: one wishes to be told of the next entry and looks at the
-// ring while the other writes an entry and looks at the wishes. On x86 any read-modify-write is a
+// The same crossing at a completion queue: one arm to be told of the next entry and looks at the
+// ring while the other writes an entry and looks at the arm. On x86 any read-modify-write is a
 // full barrier: too weak an order is found on others, and by ThreadSanitizer.
 TEST(Stress, SleeperSeesTheEntryOrTheKernelTheWish) {
   constexpr std::uint32_t kRounds = 20000, kMask = 3;
@@ -159,7 +159,7 @@ TEST(Stress, SleeperSeesTheEntryOrTheKernelTheWish) {
   });
   int lost = 0;
   for (std::uint32_t round = 0; round < kRounds; round++) {
-    std::uint32_t& word = round % 2 ? shared.wishes().solicited : shared.wishes().any;
+    std::uint32_t& word = round % 2 ? shared.arm().solicited : shared.arm().any;
     const std::uint32_t heard = std::atomic_ref(word).load();
     start.arrive();
     std::atomic_ref(shared.header().producer_index).store((round + 1) & kMask);
@@ -213,7 +213,7 @@ TEST(Stress, KernelMissesNoRequestWhenItWithdrawsItsWord) {
 class UnfaithfulKernel {
  public:
   UnfaithfulKernel() : where_(memory_.add_ring(512, 6)) {
-    cq = CompletionQueue::open(memory_.fd(), where_, false, &sroce::Courtesy::processor());
+    cq = CompletionQueue::open(memory_.fd(), where_, false, &sroce::PollBackoff::processor());
     other_cq = CompletionQueue::open(memory_.fd(), memory_.add_ring(4, 6), false);
     for (std::size_t i = 0; i < queues.size(); i++) {
       kernel_[i].watch(true);
@@ -256,9 +256,9 @@ class UnfaithfulKernel {
     std::memcpy(memory_.ring(where_).element(at).data(), &entry, sizeof(entry));
     // Sequentially consistent, as the kernel's barrier makes it, with the look that follows.
     std::atomic_ref(header.producer_index).store((at + 1) & 511);
-    const std::uint32_t wished = std::atomic_ref(memory_.ring(where_).wishes().any).load();
-    if (wished == heard_) return;
-    heard_ = wished;
+    const std::uint32_t wished = std::atomic_ref(memory_.ring(where_).arm().any).load();
+    if (wished == arm_seen_) return;
+    arm_seen_ = wished;
     EXPECT_GT(write(event, &kOne, sizeof(kOne)), 0);
   }
 
@@ -266,7 +266,7 @@ class UnfaithfulKernel {
   mminfo where_;
   std::array<FakeKernel, 2> kernel_;
   const int stop_ = eventfd(0, 0);
-  std::uint32_t heard_ = 0;
+  std::uint32_t arm_seen_ = 0;
   std::thread thread_;
 };
 

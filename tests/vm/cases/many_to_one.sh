@@ -61,7 +61,7 @@ controlled() # NAME QDISC OPTION...
 	check "$name: CNPs are heeded" test "$(senders_sum rp_cnp_handled)" -gt "$handled"
 	check "$name: the port drops nothing" test "$dropped" -eq 0
 	check "$name: the queue is below half of the windows, $queued of $windows" test "$queued" -lt $((windows / 2))
-	check "$name: nobody starves, the least has $share % of an equal share" test "$share" -ge 20
+	check "$name: nobody waits_rwqe, the least has $share % of an equal share" test "$share" -ge 20
 }
 
 uncontrolled() # NAME QDISC OPTION...

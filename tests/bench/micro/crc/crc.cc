@@ -61,12 +61,12 @@ void write_headers(const u8* bth) {
   std::memcpy(block + 52, bth, 12);
 }
 
-sroce_crc_head head_of(const u8* bth) {
+sroce_crc_prefix prefix_of(const u8* bth) {
   static u16 id;
-  sroce_crc_head head = {block, ++id, 0, 0};
-  std::memcpy(&head.at_52, bth, sizeof(head.at_52));
-  std::memcpy(&head.at_60, bth + 8, sizeof(head.at_60));
-  return head;
+  sroce_crc_prefix prefix = {block, ++id, 0, 0};
+  std::memcpy(&prefix.bth_words, bth, sizeof(prefix.bth_words));
+  std::memcpy(&prefix.tail_word, bth + 8, sizeof(prefix.tail_word));
+  return prefix;
 }
 
 void run(benchmark::State& state, Work work, size_t bytes, size_t pieces) {
@@ -140,15 +140,15 @@ std::vector<Kind> kinds() {
          write_headers(to - 12);
          return sroce_fold_avx512_copy(sroce_fold_avx512(1, block + 24, 40), to, from, bytes);
        }},
-      {"headed_copy_crc/avx512", SROCE_FOLD_AVX512_HEADED_BYTES, avx512,
+      {"prefixed_copy_crc/avx512", SROCE_FOLD_AVX512_PREFIXED_BYTES, avx512,
        [](u8* to, const u8* from, size_t bytes) {
-         const sroce_crc_head head = head_of(to - 12);
-         return sroce_fold_avx512_headed_copy(&head, to, from, bytes);
+         const sroce_crc_prefix prefix = prefix_of(to - 12);
+         return sroce_fold_avx512_prefixed_copy(&prefix, to, from, bytes);
        }},
-      {"headed_crc/avx512", SROCE_FOLD_AVX512_HEADED_BYTES, avx512,
+      {"prefixed_crc/avx512", SROCE_FOLD_AVX512_PREFIXED_BYTES, avx512,
        [](u8*, const u8* from, size_t bytes) {
-         const sroce_crc_head head = head_of(from - 12);
-         return sroce_fold_avx512_headed(&head, from, bytes);
+         const sroce_crc_prefix prefix = prefix_of(from - 12);
+         return sroce_fold_avx512_prefixed(&prefix, from, bytes);
        }},
   };
 }

@@ -9,15 +9,15 @@ namespace bad_input {
 
 using verbs::Op;
 
-const char* refuser_name(Refuser refuser) {
+const char* refuser_name(RejectingQueue refuser) {
   switch (refuser) {
-    case Refuser::provider:
+    case RejectingQueue::provider:
       return "provider";
-    case Refuser::core:
+    case RejectingQueue::core:
       return "core";
-    case Refuser::driver:
+    case RejectingQueue::driver:
       return "driver";
-    case Refuser::wire:
+    case RejectingQueue::wire:
       return "wire";
   }
   return "?";
@@ -70,7 +70,7 @@ void Bench::check_witness() {
   }
 }
 
-void Bench::run(harness::Tap& tap, Refuser refuser, const std::string& name,
+void Bench::run(harness::Tap& tap, RejectingQueue refuser, const std::string& name,
                 const std::function<void()>& row) {
   tap.run(harness::text("[", refuser_name(refuser), "] ", name), [&] {
     if (!skip_.empty() && name.find(skip_) != std::string::npos) throw harness::Skip("--skip");

@@ -14,9 +14,9 @@ namespace bad_input {
 
 // Who is to refuse: the provider library, the RDMA core, the driver, or the wire (a completion in
 // error).
-enum class Refuser { provider, core, driver, wire };
+enum class RejectingQueue { provider, core, driver, wire };
 
-const char* refuser_name(Refuser refuser);
+const char* refuser_name(RejectingQueue refuser);
 
 class Bench {
  public:
@@ -36,7 +36,7 @@ class Bench {
   void check_witness();
 
   // Runs a row as a case and the witness after it.
-  void run(harness::Tap& tap, Refuser refuser, const std::string& name,
+  void run(harness::Tap& tap, RejectingQueue refuser, const std::string& name,
            const std::function<void()>& row);
 
   std::uint64_t next_seed() { return harness::mix(seed_ + ++seeds_used_); }

@@ -280,7 +280,8 @@ void run_flush_rows(Bench& bench, harness::Tap& tap) {
       {"SQD while a failed send queue is flushed", to_drained},
       {"RESET while a failed send queue is flushed", to_reset},
       {"RTS while a failed send queue of datagrams is flushed", datagrams_revived}};
-  for (const Row& row : rows) bench.run(tap, Refuser::driver, row.name, [&] { row.body(bench); });
+  for (const Row& row : rows)
+    bench.run(tap, RejectingQueue::driver, row.name, [&] { row.body(bench); });
 }
 
 }  // namespace bad_input

@@ -52,7 +52,7 @@ class Subject {
   std::unique_ptr<verbs::Endpoint> far_;
 };
 
-void expect_refused(Subject& subject, const Change& change, ibv_qp_state before) {
+void expect_rejected(Subject& subject, const Change& change, ibv_qp_state before) {
   const int error = subject.qp().try_modify(change);
   // ENODATA is the core's word for an empty GID index.
   expect(error == EINVAL || error == ENODATA, "ibv_modify_qp gave ",
@@ -77,11 +77,11 @@ void run_transitions(Bench& bench, harness::Tap& tap) {
       {IBV_QPS_RTR, IBV_QPS_SQD},   {IBV_QPS_RTS, IBV_QPS_INIT},  {IBV_QPS_RTS, IBV_QPS_RTR},
       {IBV_QPS_ERR, IBV_QPS_RTS},   {IBV_QPS_ERR, IBV_QPS_INIT}};
   for (const Row& row : rows) {
-    bench.run(tap, Refuser::core, text("modify ", state_name(row.from), " to ", state_name(row.to)),
-              [&] {
+    bench.run(tap, RejectingQueue::core,
+              text("modify ", state_name(row.from), " to ", state_name(row.to)), [&] {
                 Subject subject(bench);
                 subject.walk_to(row.from);
-                expect_refused(subject, subject.right_change(row.to), row.from);
+                expect_rejected(subject, subject.right_change(row.to), row.from);
               });
   }
 }
@@ -119,13 +119,13 @@ void run_missing_bits(Bench& bench, harness::Tap& tap) {
                         {IBV_QP_MAX_QP_RD_ATOMIC, "MAX_QP_RD_ATOMIC"}}}};
   for (const Row& row : rows) {
     for (const Bit& bit : row.required) {
-      bench.run(tap, Refuser::core, text("modify to ", state_name(row.to), " without ", bit.name),
-                [&] {
+      bench.run(tap, RejectingQueue::core,
+                text("modify to ", state_name(row.to), " without ", bit.name), [&] {
                   Subject subject(bench);
                   subject.walk_to(row.from);
                   Change change = subject.right_change(row.to);
                   change.mask &= ~bit.bit;
-                  expect_refused(subject, change, row.from);
+                  expect_rejected(subject, change, row.from);
                 });
     }
   }
@@ -144,7 +144,7 @@ void run_superfluous_bits(Bench& bench, harness::Tap& tap) {
                       {IBV_QPS_RTR, IBV_QPS_RTS, {IBV_QP_AV, "AV"}},
                       {IBV_QPS_RTR, IBV_QPS_RTS, {IBV_QP_DEST_QPN, "DEST_QPN"}}};
   for (const Row& row : rows) {
-    bench.run(tap, Refuser::core,
+    bench.run(tap, RejectingQueue::core,
               text("modify to ", state_name(row.to), " with ", row.bit.name, " too many"), [&] {
                 Subject subject(bench);
                 subject.walk_to(row.from);
@@ -154,14 +154,14 @@ void run_superfluous_bits(Bench& bench, harness::Tap& tap) {
                 if (row.bit.bit == IBV_QP_AV) change.attr.ah_attr = filler.attr.ah_attr;
                 change.attr.dest_qp_num = filler.attr.dest_qp_num;
                 change.mask |= row.bit.bit;
-                expect_refused(subject, change, row.from);
+                expect_rejected(subject, change, row.from);
               });
   }
 }
 
 void run_values(Bench& bench, harness::Tap& tap) {
   struct Row {
-    Refuser refuser;
+    RejectingQueue refuser;
     ibv_qp_state from;
     ibv_qp_state to;
     std::string name;
@@ -177,41 +177,43 @@ void run_values(Bench& bench, harness::Tap& tap) {
   constexpr auto rtr = IBV_QPS_RTR;
   constexpr auto rts = IBV_QPS_RTS;
   std::vector<Row> rows{
-      {Refuser::core, reset, init, "port 0", [](auto& a) { a.port_num = 0; }},
-      {Refuser::core, reset, init, "port 2", [](auto& a) { a.port_num = 2; }},
-      {Refuser::driver, reset, init, "P_Key index behind the table",
+      {RejectingQueue::core, reset, init, "port 0", [](auto& a) { a.port_num = 0; }},
+      {RejectingQueue::core, reset, init, "port 2", [](auto& a) { a.port_num = 2; }},
+      {RejectingQueue::driver, reset, init, "P_Key index behind the table",
        [=](auto& a) { a.pkey_index = pkeys; }},
-      {Refuser::core, init, rtr, "port 2 in the address", [](auto& a) { a.ah_attr.port_num = 2; }},
-      {Refuser::core, init, rtr, "no GRH", [](auto& a) { a.ah_attr.is_global = 0; }},
-      {Refuser::core, init, rtr, "an empty GID index",
+      {RejectingQueue::core, init, rtr, "port 2 in the address",
+       [](auto& a) { a.ah_attr.port_num = 2; }},
+      {RejectingQueue::core, init, rtr, "no GRH", [](auto& a) { a.ah_attr.is_global = 0; }},
+      {RejectingQueue::core, init, rtr, "an empty GID index",
        [=](auto& a) { a.ah_attr.grh.sgid_index = gids; }},
-      {Refuser::driver, init, rtr, "path MTU 0",
+      {RejectingQueue::driver, init, rtr, "path MTU 0",
        [](auto& a) { a.path_mtu = static_cast<ibv_mtu>(0); }},
-      {Refuser::driver, init, rtr, "path MTU 7",
+      {RejectingQueue::driver, init, rtr, "path MTU 7",
        [](auto& a) { a.path_mtu = static_cast<ibv_mtu>(7); }},
-      {Refuser::driver, init, rtr, "min_rnr_timer 32", [](auto& a) { a.min_rnr_timer = 32; }},
-      {Refuser::driver, rtr, rts, "timeout 32", [](auto& a) { a.timeout = 32; }},
-      {Refuser::driver, rtr, rts, "retry_cnt 8", [](auto& a) { a.retry_cnt = 8; }},
-      {Refuser::driver, rtr, rts, "rnr_retry 8", [](auto& a) { a.rnr_retry = 8; }},
+      {RejectingQueue::driver, init, rtr, "min_rnr_timer 32",
+       [](auto& a) { a.min_rnr_timer = 32; }},
+      {RejectingQueue::driver, rtr, rts, "timeout 32", [](auto& a) { a.timeout = 32; }},
+      {RejectingQueue::driver, rtr, rts, "retry_cnt 8", [](auto& a) { a.retry_cnt = 8; }},
+      {RejectingQueue::driver, rtr, rts, "rnr_retry 8", [](auto& a) { a.rnr_retry = 8; }},
   };
   if (active < IBV_MTU_4096)
-    rows.push_back({Refuser::driver, init, rtr, "path MTU above the active one",
+    rows.push_back({RejectingQueue::driver, init, rtr, "path MTU above the active one",
                     [=](auto& a) { a.path_mtu = static_cast<ibv_mtu>(active + 1); }});
   if (rd_atomic < 255)
     rows.push_back(
-        {Refuser::driver, init, rtr, "max_dest_rd_atomic above the device's",
+        {RejectingQueue::driver, init, rtr, "max_dest_rd_atomic above the device's",
          [=](auto& a) { a.max_dest_rd_atomic = static_cast<std::uint8_t>(rd_atomic + 1); }});
   if (init_rd_atomic < 255)
-    rows.push_back({Refuser::driver, rtr, rts, "max_rd_atomic above the device's", [=](auto& a) {
-                      a.max_rd_atomic = static_cast<std::uint8_t>(init_rd_atomic + 1);
-                    }});
+    rows.push_back(
+        {RejectingQueue::driver, rtr, rts, "max_rd_atomic above the device's",
+         [=](auto& a) { a.max_rd_atomic = static_cast<std::uint8_t>(init_rd_atomic + 1); }});
   for (const Row& row : rows) {
     bench.run(tap, row.refuser, text("modify to ", state_name(row.to), " with ", row.name), [&] {
       Subject subject(bench);
       subject.walk_to(row.from);
       Change change = subject.right_change(row.to);
       row.spoil(change.attr);
-      expect_refused(subject, change, row.from);
+      expect_rejected(subject, change, row.from);
       // The refusal left nothing behind: the right call still works.
       subject.qp().modify(subject.right_change(row.to), "the same state with right values");
     });

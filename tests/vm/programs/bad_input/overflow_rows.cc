@@ -25,7 +25,7 @@ void overflow(Bench& bench) {
 }  // namespace
 
 void run_overflow_rows(Bench& bench, harness::Tap& tap) {
-  bench.run(tap, Refuser::wire, "a CQ that overflows", [&] { overflow(bench); });
+  bench.run(tap, RejectingQueue::wire, "a CQ that overflows", [&] { overflow(bench); });
 }
 
 }  // namespace bad_input

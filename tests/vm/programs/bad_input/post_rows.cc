@@ -90,20 +90,21 @@ void bad_in_the_middle_of_a_chain(Pair& pair) {
 }
 
 struct Row {
-  Refuser refuser;
+  RejectingQueue refuser;
   const char* name;
   void (*body)(Pair& pair);
 };
 
 const Row rows[] = {
-    {Refuser::provider, "post_send with too many SGEs", too_many_send_sges},
-    {Refuser::provider, "post_recv with too many SGEs", too_many_receive_sges},
-    {Refuser::provider, "post_send with too much inline data", too_much_inline},
-    {Refuser::provider, "post_send of a misaligned atomic", misaligned_atomic},
-    {Refuser::provider, "post_send of an atomic with a short result", short_atomic},
-    {Refuser::provider, "post_send to a full queue", full_send_queue},
-    {Refuser::provider, "post_recv to a full queue", full_receive_queue},
-    {Refuser::provider, "post_send of a chain with a bad request", bad_in_the_middle_of_a_chain},
+    {RejectingQueue::provider, "post_send with too many SGEs", too_many_send_sges},
+    {RejectingQueue::provider, "post_recv with too many SGEs", too_many_receive_sges},
+    {RejectingQueue::provider, "post_send with too much inline data", too_much_inline},
+    {RejectingQueue::provider, "post_send of a misaligned atomic", misaligned_atomic},
+    {RejectingQueue::provider, "post_send of an atomic with a short result", short_atomic},
+    {RejectingQueue::provider, "post_send to a full queue", full_send_queue},
+    {RejectingQueue::provider, "post_recv to a full queue", full_receive_queue},
+    {RejectingQueue::provider, "post_send of a chain with a bad request",
+     bad_in_the_middle_of_a_chain},
 };
 
 // A QP that is not connected yet refuses sends; what it is given must not be sent later either.
@@ -140,7 +141,8 @@ void run_post_rows(Bench& bench, harness::Tap& tap) {
   for (const Early& early :
        {Early{"post_send in RESET", IBV_QPS_RESET}, Early{"post_send in INIT", IBV_QPS_INIT},
         Early{"post_send in RTR", IBV_QPS_RTR}})
-    bench.run(tap, Refuser::driver, early.name, [&] { send_before_rts(bench, early.state); });
+    bench.run(tap, RejectingQueue::driver, early.name,
+              [&] { send_before_rts(bench, early.state); });
 }
 
 }  // namespace bad_input

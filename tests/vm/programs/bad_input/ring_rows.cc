@@ -129,12 +129,12 @@ void resize_while_filling(Bench& bench) {
 
 void run_ring_rows(Bench& bench, harness::Tap& tap) {
   for (const std::size_t bytes : {0, 8})
-    bench.run(tap, Refuser::wire,
+    bench.run(tap, RejectingQueue::wire,
               text("SEND of ", bytes, " bytes to a receive with more SGEs than the QP has"),
               [&] { forged_receive(bench, bytes); });
-  bench.run(tap, Refuser::driver, "resizing a CQ below what it holds",
+  bench.run(tap, RejectingQueue::driver, "resizing a CQ below what it holds",
             [&] { resize_below_its_contents(bench); });
-  bench.run(tap, Refuser::driver, "resizing a CQ while completions come in",
+  bench.run(tap, RejectingQueue::driver, "resizing a CQ while completions come in",
             [&] { resize_while_filling(bench); });
 }
 

@@ -31,8 +31,8 @@ struct Row {
   Statuses far{};                        // of the receive, if one is posted
   std::optional<std::size_t> receive{};  // its length
   std::uint32_t receive_lkey_flip = 0;
-  bool may_write = false;       // some packets are placed before the wrong one comes
-  bool may_be_refused = false;  // by a provider that looks at opcodes, with EINVAL
+  bool may_write = false;        // some packets are placed before the wrong one comes
+  bool may_be_rejected = false;  // by a provider that looks at opcodes, with EINVAL
 };
 
 void nothing(Pair&, ibv_send_wr&) {}
@@ -209,7 +209,7 @@ std::vector<Row> opcode_rows() {
          wr.num_sge = 0;
          wr.invalidate_rkey = 0xdead00;
        }}};
-  for (Row& row : rows) row.may_be_refused = true;
+  for (Row& row : rows) row.may_be_rejected = true;
   return rows;
 }
 
@@ -219,7 +219,7 @@ void run_row(Bench& bench, const Row& row) {
   row.spoil(pair, wr);
   if (row.receive) pair.post_far_receive(*row.receive, row.receive_lkey_flip);
   const int error = pair.near().qp().try_post_send(&wr);
-  if (error == EINVAL && row.may_be_refused) return pair.expect_far_untouched();
+  if (error == EINVAL && row.may_be_rejected) return pair.expect_far_untouched();
   expect(!error, "ibv_post_send gave ", error);
   const ibv_wc wc = pair.expect_near(row.near);
   expect(wc.wr_id == wr.wr_id, "the completion's wr_id is ", wc.wr_id);
@@ -316,9 +316,9 @@ void run_wire_rows(Bench& bench, harness::Tap& tap) {
   for (const auto& rows :
        {remote_access_rows(), qp_access_rows(), local_rows(), receive_rows(), opcode_rows()})
     for (const Row& row : rows)
-      bench.run(tap, Refuser::wire, row.name, [&] { run_row(bench, row); });
+      bench.run(tap, RejectingQueue::wire, row.name, [&] { run_row(bench, row); });
   const auto run = [&](const char* name, void (*body)(Bench&)) {
-    bench.run(tap, Refuser::wire, name, [&] { body(bench); });
+    bench.run(tap, RejectingQueue::wire, name, [&] { body(bench); });
   };
   run("WRITE with a key of another PD", other_pd);
   run("WRITE with a local key of another PD", other_pd_locally);

@@ -16,11 +16,11 @@ constexpr auto grace = std::chrono::seconds(15);
 }  // namespace
 
 Duet::Duet(Rendezvous peer, Tap& tap, std::chrono::seconds patience)
-    : peer_(std::move(peer)), tap_(tap), patience_(patience) {}
+    : peer_(std::move(peer)), tap_(tap), reo_wnd_(patience) {}
 
 Rendezvous::Message Duet::receive_data() {
   if (!peer_result_) {
-    Rendezvous::Message message = peer_.receive(Deadline::after(patience_ + grace));
+    Rendezvous::Message message = peer_.receive(Deadline::after(reo_wnd_ + grace));
     if (message.kind == data) return message;
     peer_result_ = std::move(message);
   }
@@ -42,7 +42,7 @@ std::string Duet::exchange_text(const std::string& mine) {
 
 Rendezvous::Message Duet::drain_to_result() {
   while (!peer_result_) {
-    Rendezvous::Message message = peer_.receive(Deadline::after(patience_ + grace));
+    Rendezvous::Message message = peer_.receive(Deadline::after(reo_wnd_ + grace));
     if (message.kind != data) peer_result_ = std::move(message);
   }
   return *std::exchange(peer_result_, std::nullopt);

@@ -37,8 +37,8 @@ class Duet {
 
   std::string exchange_text(const std::string& mine);
 
-  Deadline deadline() const { return Deadline::after(patience_); }
-  std::chrono::seconds patience() const { return patience_; }
+  Deadline deadline() const { return Deadline::after(reo_wnd_); }
+  std::chrono::seconds patience() const { return reo_wnd_; }
 
  private:
   enum Kind : std::uint32_t { data, passed, failed, skipped };
@@ -49,7 +49,7 @@ class Duet {
 
   Rendezvous peer_;
   Tap& tap_;
-  std::chrono::seconds patience_;
+  std::chrono::seconds reo_wnd_;
   std::optional<Rendezvous::Message> peer_result_;
 };
 

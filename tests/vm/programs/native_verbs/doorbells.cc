@@ -96,7 +96,7 @@ void pollers_ring(const Devices& devices) {
 }
 
 // Bursts whose end nobody polls for: the kernel keeps its word, or has not given it.
-void promise_is_kept(const Devices& devices) {
+void suppression_holds(const Devices& devices) {
   Pair pair(devices);
   stream_writes(pair, 1000);
   std::uint64_t silent = 0;
@@ -186,7 +186,7 @@ void threads_share_a_queue(const Devices& devices) {
 
 void run_doorbell_cases(harness::Tap& tap, const Devices& devices) {
   tap.run("who polls an empty queue rings for what was posted", [&] { pollers_ring(devices); });
-  tap.run("what is posted and not polled for is sent", [&] { promise_is_kept(devices); });
+  tap.run("what is posted and not polled for is sent", [&] { suppression_holds(devices); });
   tap.run("who sleeps on a completion channel is woken", [&] { sleepers_are_woken(devices); });
   tap.run("a QP is destroyed with requests left", [&] { destroyed_with_requests_left(devices); });
   tap.run("requests before an error are sent, after it flushed",

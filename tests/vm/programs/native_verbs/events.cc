@@ -98,7 +98,7 @@ void solicited_only(const Devices& devices) {
 }
 
 // What was wished for stays so until the event.
-void stronger_wish_stays(const Devices& devices) {
+void stronger_arm_stays(const Devices& devices) {
   Receiver receiver(devices);
   for (int round = 0; round < 10; round++) {
     receiver.cq().arm(round % 2);
@@ -186,7 +186,7 @@ void no_event_is_missed(const Devices& devices) {
 void run_event_cases(harness::Tap& tap, const Devices& devices) {
   tap.run("one event for each time it is armed", [&] { one_event_for_each_time(devices); });
   tap.run("armed for solicited messages only", [&] { solicited_only(devices); });
-  tap.run("the stronger of two wishes stays", [&] { stronger_wish_stays(devices); });
+  tap.run("the stronger of two arm stays", [&] { stronger_arm_stays(devices); });
   tap.run("an error counts as solicited", [&] { errors_count_as_solicited(devices); });
   tap.run("resized while armed", [&] { resized_while_armed(devices); });
   tap.run("no event is missed", [&] { no_event_is_missed(devices); });

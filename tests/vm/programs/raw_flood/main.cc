@@ -169,7 +169,7 @@ Sent flood(RawSocket& socket, const Plan& plan) {
 }
 
 void print_json(const Plan& plan, const Sent& sent) {
-  std::printf("{\"seed\":%llu,\"total\":%llu,\"refused_by_kernel\":%llu,\"kinds\":{",
+  std::printf("{\"seed\":%llu,\"total\":%llu,\"rejected_by_kernel\":%llu,\"kinds\":{",
               static_cast<unsigned long long>(plan.seed),
               static_cast<unsigned long long>(sent.total),
               static_cast<unsigned long long>(sent.refused));

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * ACKs that travel with requests.
+ *
+ * A consumer that answers what it receives does so in a moment: then the ACK goes
+ * with the answer, as the last packet of its skb, and the stack is crossed once
+ * instead of twice. So the ACK of a SEND waits while a consumer inside the kernel is
+ * called back, until
+ *
+ *   the send half has something to send, and takes it along;
+ *   the consumer asks for the next notification, so that it has had its turn;
+ *   the receive half runs again for whatever reason: another request, or its timer.
+ *
+ * It does so only if the consumer has sent something since one last waited. What the
+ * engine says of it is the same as if it had been sent at once, or lost.
+ */
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+
+#include "compat/compat.h"
+#include "datapath/qp.h"
+#include "trace.h"
+
+#define ACK_BYTES	(sizeof(struct sroce_bth) + sizeof(struct sroce_aeth) + SROCE_ICRC_BYTES)
+/* After a request that came twice: what becomes of ACKs behind other packets is not certain. */
+#define PAUSE_ACKS	255
+
+/**
+ * sroce_ack_delay_cancel() - no ACK waits any more
+ * @qp: the QP, its receive lock held, or going away
+ */
+void sroce_ack_delay_cancel(struct sroce_qp *qp)
+{
+	if (!qp->delayed_ack.pending)
+		return;
+	WRITE_ONCE(qp->delayed_ack.pending, false);
+	cmpxchg(&qp->recv_cq->delayed_ack_qp, qp->ref, NULL);
+}
+
+/**
+ * sroce_ack_delay_suspend() - a request came again: has its ACK been lost?
+ * @qp: the QP, its receive lock held
+ */
+void sroce_ack_delay_suspend(struct sroce_qp *qp)
+{
+	qp->delayed_ack.pause = PAUSE_ACKS;
+	qp->rq.timer_defer_ns = 0;
+}
+
+/**
+ * sroce_ack_delay_begin() - does a response wait?
+ * @qp: the QP, its receive lock held
+ * @plan: what is to be sent next
+ *
+ * One QP of a CQ at a time, and only if its consumer is about to be called back.
+ *
+ * Return: whether it does.
+ */
+bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan *plan)
+{
+	struct sroce_cq *cq = qp->recv_cq;
+
+	if (!qp->rq.wake || cq->is_user || !READ_ONCE(qp->delayed_ack.consumer_replies) ||
+	    !sroce_response_may_be_delayed(&qp->resp, plan))
+		return false;
+	if (qp->delayed_ack.pause) {
+		qp->delayed_ack.pause--;
+		return false;
+	}
+	WRITE_ONCE(qp->delayed_ack.consumer_replies, false);
+	if (cmpxchg(&cq->delayed_ack_qp, NULL, qp->ref))
+		return false;
+	WRITE_ONCE(qp->delayed_ack.pending, true);
+	return true;
+}
+
+/**
+ * sroce_ack_piggyback_reserve() - keep room for an ACK that waits
+ * @tx: of a send wq, its lock held, still empty
+ *
+ * What is sent again travels alone.
+ */
+void sroce_ack_piggyback_reserve(struct sroce_tx *tx)
+{
+	struct sroce_qp *qp = tx->qp;
+
+	if (READ_ONCE(qp->delayed_ack.pending) && qp->req.next_psn == qp->req.sent_psn)
+		tx->gso.piggyback_bytes = ACK_BYTES;
+}
+
+/* Both locks are held. What the receive half has sent before is in the stack. */
+static void piggyback_ack(struct sroce_tx *tx)
+{
+	struct sroce_qp *qp = tx->qp;
+	struct sroce_response_plan plan __sroce_uninit;
+	struct sroce_packet pkt __sroce_uninit;
+	struct sroce_crc_writer *writer;
+
+	if (!sroce_response_plan_next(&qp->resp, 1, &plan) ||
+	    !sroce_response_may_be_delayed(&qp->resp, &plan))
+		return;
+	sroce_response_plan_packet(&qp->resp, &plan, 0, &pkt);
+	/* Not as late as requests, not before READ responses. */
+	sroce_tx_set_edt(tx, &qp->resp.cc, qp->resp.cc.edt_ns);
+	if (sroce_tx_begin(tx, &qp->sq.path, &pkt, 1, &writer))
+		return;
+	sroce_tx_end(tx);
+	trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
+	sroce_response_commit(&qp->resp, &plan, SROCE_MEM_OK);
+	sroce_ack_delay_cancel(qp);
+}
+
+/**
+ * sroce_ack_piggyback() - take an ACK along that waits
+ * @tx: of a send wq, its lock held, with all that it will send
+ */
+void sroce_ack_piggyback(struct sroce_tx *tx)
+{
+	struct sroce_qp *qp = tx->qp;
+
+	if (!tx->gso.packets || qp->is_user)
+		return;
+	WRITE_ONCE(qp->delayed_ack.consumer_replies, true);
+	if (!READ_ONCE(qp->delayed_ack.pending))
+		return;
+	spin_lock(&qp->rq.lock);
+	if (qp->delayed_ack.pending && !qp->rq.running)
+		piggyback_ack(tx);
+	spin_unlock(&qp->rq.lock);
+}
+
+static void flush_ack(struct sroce_qp *qp)
+{
+	if (irqs_disabled() || in_hardirq()) {
+		sroce_wq_kick(&qp->rq);
+		return;
+	}
+	spin_lock_bh(&qp->rq.lock);
+	sroce_wq_run(qp, &qp->rq, false);
+}
+
+/**
+ * sroce_ack_delay_flush() - the consumer of a CQ has had its turn: an ACK that still waits is sent
+ * @cq: the CQ
+ *
+ * Any context, no lock of ours held. Nobody is called back.
+ */
+void sroce_ack_delay_flush(struct sroce_cq *cq)
+{
+	struct sroce_qp_ref *ref;
+
+	if (!READ_ONCE(cq->delayed_ack_qp))
+		return;
+	/* The reference object outlives its QP by a grace period. */
+	rcu_read_lock();
+	ref = xchg(&cq->delayed_ack_qp, NULL);
+	if (ref && refcount_inc_not_zero(&ref->users)) {
+		struct sroce_qp *qp = ref->qp;
+
+		flush_ack(qp);
+		sroce_qp_put(qp);
+	}
+	rcu_read_unlock();
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Congestion notification (IBTA annex A17): a packet that a switch has marked is answered with a
+ * CNP, now and then, to the QP that sent it; a CNP slows its QP down. A forged one can do no more.
+ */
+#include <linux/err.h>
+#include <linux/ktime.h>
+#include <rdma/ib_verbs.h>
+
+#include "datapath/qp.h"
+#include "trace.h"
+
+#define CNP_HOP_LIMIT	64
+
+/* Back to who sent a datagram, by the interface it came in on; over loopback any will do. */
+static void path_back(struct sroce_path *path, const struct sroce_qp *qp,
+		      const struct sroce_rx *rx)
+{
+	const struct net_device *ingress = rx->skb->dev;
+
+	if (ingress->flags & IFF_LOOPBACK)
+		ingress = rx->ep->netdev;
+	*path = (struct sroce_path) {
+		.saddr = rx->daddr,
+		.daddr = rx->saddr,
+		.is_ipv4 = rx->is_ipv4,
+		.hop_limit = CNP_HOP_LIMIT,
+		.sport = htons(rdma_get_udp_sport(0, qp->ibqp.qp_num, rx->pkt.src_qpn)),
+		.oif = ingress->ifindex,
+	};
+}
+
+/*
+ * The receive lock is held. A CNP's DSCP sets it apart in the switches; it is not ECN capable
+ * itself.
+ */
+static void queue_cnp(struct sroce_qp *qp, const struct sroce_path *path, u32 dest_qpn)
+{
+	struct sroce_tx tx;
+	struct sroce_packet pkt;
+	struct sroce_crc_writer *writer;
+
+	sroce_tx_init(&tx, qp, &qp->rq);
+	tx.dscp = READ_ONCE(qp->dev->cc.np_cnp_dscp);
+	sroce_responder_cnp_packet(&qp->resp, &pkt);
+	pkt.dest_qpn = dest_qpn;
+	/* The next marked packet calls for another. */
+	if (sroce_tx_begin(&tx, path, &pkt, 1, &writer))
+		return;
+	memset(writer->to, 0, pkt.payload_bytes);
+	sroce_crc_advance(writer, pkt.payload_bytes);
+	sroce_tx_end(&tx);
+	/* A VLAN's egress map makes it the 802.1p priority. */
+	if (!READ_ONCE(qp->dev->cc.np_cnp_prio_mode))
+		skb_peek_tail(&qp->rq.out)->priority = READ_ONCE(qp->dev->cc.np_cnp_prio);
+	sroce_count(qp->dev->ep.counters, SROCE_CTR_NP_CNP_SENT);
+}
+
+static void notify_peer(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	u32 peer_qpn = qp->resp.attr.dest_qpn;
+	bool cnp;
+
+	if (!sroce_wq_path_matches(qp, &qp->rq, rx))
+		return;
+	cnp = sroce_np_marked(&qp->np, &qp->dev->cc, ktime_get_ns());
+	trace_sroce_marked(qp->ibqp.qp_num, peer_qpn, cnp);
+	if (cnp)
+		queue_cnp(qp, &qp->rq.path, peer_qpn);
+}
+
+/*
+ * Who may not send to the QP is told nothing; nor is who sends MADs, which are few, and are not
+ * paced by much.
+ */
+static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_device *dev = qp->dev;
+	u32 source_qpn = rx->pkt.src_qpn;
+	struct sroce_path path;
+	bool cnp;
+
+	if (qp->ibqp.qp_type == IB_QPT_GSI || rx->pkt.qkey != qp->resp.attr.qkey)
+		return;
+	spin_lock(&dev->np_lock);
+	cnp = sroce_np_marked_datagram(&qp->np, &dev->np_sources, &dev->cc,
+				       (__force const u32 *)rx->saddr.s6_addr32, source_qpn,
+				       ktime_get_ns());
+	spin_unlock(&dev->np_lock);
+	trace_sroce_marked(qp->ibqp.qp_num, source_qpn, cnp);
+	if (!cnp)
+		return;
+	path_back(&path, qp, rx);
+	queue_cnp(qp, &path, source_qpn);
+}
+
+/**
+ * sroce_cnp_marked() - a packet came in that says "congestion experienced"
+ * @qp: the QP it is for
+ * @rx: the packet
+ */
+void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	spin_lock_bh(&qp->rq.lock);
+	if (qp->resp.state == SROCE_RQ_READY) {
+		if (qp->service == SROCE_SERVICE_UD)
+			notify_datagram_sender(qp, rx);
+		else
+			notify_peer(qp, rx);
+	}
+	sroce_wq_run(qp, &qp->rq, true);
+}
+
+/**
+ * sroce_cc_trace() - congestion control of a half has decided something
+ * @qp: the QP
+ * @cc: of the wq, its lock held
+ * @type: the half
+ */
+void sroce_cc_trace(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_wq_type type)
+{
+	struct sroce_cc_events events;
+	struct sroce_cc_info info;
+
+	sroce_cc_take_events(cc, &events);
+	if (!trace_sroce_congestion_enabled())
+		return;
+	sroce_cc_get_info(cc, 0, &info);
+	trace_sroce_congestion(qp->ibqp.qp_num, type, &events, &info);
+}
+
+/* The half's lock is held. Returns whether its algorithm has a use for CNPs. */
+static bool slow_down(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_wq_type type,
+		      u64 now_ns)
+{
+	bool handled = sroce_cc_cnp(cc, now_ns);
+
+	sroce_trace_cc_events(qp, cc, type);
+	return handled;
+}
+
+static bool slow_requests(struct sroce_qp *qp, const struct sroce_rx *rx, u64 now_ns)
+{
+	bool handled = false;
+
+	spin_lock_bh(&qp->sq.lock);
+	if (sroce_wq_path_matches(qp, &qp->sq, rx))
+		handled = slow_down(qp, &qp->req.cc, SROCE_SQ, now_ns);
+	spin_unlock_bh(&qp->sq.lock);
+	return handled;
+}
+
+static bool slow_responses(struct sroce_qp *qp, const struct sroce_rx *rx, u64 now_ns)
+{
+	bool handled = false;
+
+	spin_lock_bh(&qp->rq.lock);
+	if (sroce_wq_path_matches(qp, &qp->rq, rx))
+		handled = slow_down(qp, &qp->resp.cc, SROCE_RQ, now_ns);
+	spin_unlock_bh(&qp->rq.lock);
+	return handled;
+}
+
+/**
+ * sroce_cnp_received() - a CNP came in: both halves send less for a while
+ * @qp: the QP it names; one for datagrams slows down whomever it sends to
+ * @rx: the packet
+ */
+void sroce_cnp_received(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	bool handled = false;
+
+	/* MADs are answered with none, and nobody is to slow connections' making down. */
+	if (qp->ibqp.qp_type != IB_QPT_GSI)
+		handled = slow_requests(qp, rx, ktime_get_ns());
+	if (qp->service != SROCE_SERVICE_UD)
+		handled |= slow_responses(qp, rx, ktime_get_ns());
+	/* A half that does not send yet has no use for it. */
+	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :
+						    SROCE_CTR_RP_CNP_IGNORED);
+}

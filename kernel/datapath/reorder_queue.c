@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Packets that came before their turn, kept until it comes.
+ *
+ * The engine knows their PSNs and when the turn of each comes; here they lie, as
+ * its set of PSNs does: a place for each PSN of a span, in chunks of 64 that are there
+ * while something lies on them. A tree would cost more than all else that keeping does, where
+ * one packet in a hundred is lost and nearly all others come before their turn. Whatever the
+ * engine does not count any more is trimmed. A QP, and a device, keep so much memory and no
+ * more: what does not fit is a lost packet, and its sender will send it again.
+ */
+#include <linux/bitops.h>
+#include <linux/prefetch.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+
+#include "datapath/qp.h"
+#include "transport/psn.h"
+#include "transport/wire.h"
+
+/* 2,000 packets of MTU 4096 have about as much; a map's span are 2,048. */
+#define QUEUED_BYTES_OF_QP	(16 * 1024 * 1024)
+#define QUEUED_BYTES_OF_DEVICE	(128 * 1024 * 1024)
+#define SHARE_BYTES		(16u * 1024)
+
+/* As long as an skb, or a packet. */
+#define COALESCED_BYTES_MAX		65536u
+
+/* A shelf is a word of the engine's set. */
+static_assert(SROCE_REORDER_CHUNK_SLOTS == 64);
+
+/**
+ * struct queued_packet - in the control block of a held skb: struct sroce_rx is too large for it
+ * @offset: of its BTH from skb->data
+ * @is_ipv4: as in struct sroce_rx
+ * @vlan_id: as in struct sroce_rx
+ */
+struct queued_packet {
+	u32	offset;
+	bool	is_ipv4;
+	u16	vlan_id;
+};
+
+static struct queued_packet *queued_packet_of(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct queued_packet) > sizeof(skb->cb));
+	return (struct queued_packet *)skb->cb;
+}
+
+/* What is left over goes back with the last packet. */
+static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
+{
+	struct sroce_reorder_queue *queue = qp->reorder_queue;
+
+	queue->bytes -= skb->truesize;
+	if (queue->bytes)
+		return;
+	atomic_sub(queue->share_bytes, &qp->dev->reorder_bytes);
+	queue->share_bytes = 0;
+}
+
+/* The device's bytes are shared out in larger pieces. */
+static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
+{
+	struct sroce_reorder_queue *queue = qp->reorder_queue;
+	u32 bytes = queue->bytes + skb->truesize, more;
+
+	if (bytes > QUEUED_BYTES_OF_QP)
+		return false;
+	if (bytes > queue->share_bytes) {
+		more = max(SHARE_BYTES, skb->truesize);
+		if (atomic_add_return(more, &qp->dev->reorder_bytes) > QUEUED_BYTES_OF_DEVICE) {
+			atomic_sub(more, &qp->dev->reorder_bytes);
+			return false;
+		}
+		queue->share_bytes += more;
+	}
+	queue->bytes = bytes;
+	return true;
+}
+
+/* The packet as an skb of its own: one that is left of a run would keep the memory of all. */
+static struct sk_buff *take_packet_skb(struct sroce_rx *rx, u32 *offset)
+{
+	struct sk_buff *skb;
+
+	if (rx->packet_bytes >= rx->skb->len - rx->offset && !rx->number &&
+	    !skb_is_nonlinear(rx->skb)) {
+		*offset = rx->offset;
+		skb = rx->skb;
+		rx->skb = NULL;
+		return skb;
+	}
+	skb = alloc_skb(rx->bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	if (skb_copy_bits(rx->skb, rx->offset, skb_put(skb, rx->bytes), rx->bytes)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	*offset = 0;
+	return skb;
+}
+
+static u32 chunk_index(u32 psn)
+{
+	return psn / SROCE_REORDER_CHUNK_SLOTS % SROCE_REORDER_CHUNKS;
+}
+
+/* The place of a PSN, on a shelf that is there; else NULL. */
+static struct sk_buff **slot_of_psn(const struct sroce_reorder_queue *queue, u32 psn)
+{
+	struct sk_buff **chunk = queue->chunks[chunk_index(psn)];
+
+	return chunk ? &chunk[psn % SROCE_REORDER_CHUNK_SLOTS] : NULL;
+}
+
+static bool alloc_queue(struct sroce_qp *qp)
+{
+	if (!qp->reorder_queue)
+		qp->reorder_queue = kzalloc(sizeof(*qp->reorder_queue), GFP_ATOMIC | __GFP_NOWARN);
+	return qp->reorder_queue;
+}
+
+static struct sk_buff **make_slot(struct sroce_reorder_queue *queue, u32 psn)
+{
+	struct sk_buff ***chunk = &queue->chunks[chunk_index(psn)];
+
+	if (!*chunk)
+		*chunk = kcalloc(SROCE_REORDER_CHUNK_SLOTS, sizeof(**chunk),
+				 GFP_ATOMIC | __GFP_NOWARN);
+	return slot_of_psn(queue, psn);
+}
+
+static void free_empty_chunk(struct sroce_reorder_queue *queue, u32 index)
+{
+	if (queue->counts[index])
+		return;
+	kfree(queue->chunks[index]);
+	queue->chunks[index] = NULL;
+}
+
+static struct sk_buff *remove_slot(struct sroce_qp *qp, u32 index, struct sk_buff **slot)
+{
+	struct sk_buff *skb = *slot;
+
+	*slot = NULL;
+	qp->reorder_queue->counts[index]--;
+	qp->reorder_queue->count--;
+	uncharge_bytes(qp, skb);
+	free_empty_chunk(qp->reorder_queue, index);
+	return skb;
+}
+
+/**
+ * sroce_reorder_queue_add() - keep a packet
+ * @qp: the QP, its receive lock held
+ * @rx: the packet; if it has a linear skb for itself, that is taken from it
+ *
+ * Return: whether there is room for it.
+ */
+bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx)
+{
+	struct sk_buff **slot, *skb;
+	u32 offset;
+
+	if (!alloc_queue(qp))
+		return false;
+	skb = take_packet_skb(rx, &offset);
+	if (!skb || !charge_bytes(qp, skb)) {
+		kfree_skb(skb);
+		return false;
+	}
+	slot = make_slot(qp->reorder_queue, rx->pkt.psn);
+	if (!slot || WARN_ON_ONCE(*slot)) {
+		uncharge_bytes(qp, skb);
+		kfree_skb(skb);
+		return false;
+	}
+	/* Its sender may be on this host, and waits for it to leave. */
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb->dev = NULL;
+	*queued_packet_of(skb) = (struct queued_packet) {
+		.offset = offset,
+		.is_ipv4 = rx->is_ipv4,
+		.vlan_id = rx->vlan_id,
+	};
+	*slot = skb;
+	qp->reorder_queue->counts[chunk_index(rx->pkt.psn)]++;
+	qp->reorder_queue->count++;
+	return true;
+}
+
+/* The next ones have lain for long: they are out of the caches. */
+static void prefetch_next(const struct sroce_reorder_queue *queue, u32 psn)
+{
+	struct sk_buff **slot = slot_of_psn(queue, psn + 1);
+
+	if (slot && *slot)
+		prefetch((*slot)->data);
+	slot = slot_of_psn(queue, psn + 2);
+	if (slot && *slot)
+		prefetch(&(*slot)->data);
+}
+
+/**
+ * sroce_reorder_queue_pop() - the turn of a packet has come
+ * @qp: the QP, its receive lock held
+ * @psn: which
+ * @now_ns: monotonic time
+ * @rx: filled in; the caller owns the skb when true is returned
+ *
+ * Return: whether it is there, which the engine says it is.
+ */
+bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx)
+{
+	struct sk_buff **slot = qp->reorder_queue ? slot_of_psn(qp->reorder_queue, psn) : NULL,
+		       *skb;
+	struct queued_packet *queued;
+
+	if (WARN_ON_ONCE(!slot || !*slot))
+		return false;
+	prefetch_next(qp->reorder_queue, psn);
+	skb = remove_slot(qp, chunk_index(psn), slot);
+	queued = queued_packet_of(skb);
+	*rx = (struct sroce_rx) {
+		.skb = skb,
+		.ep = &qp->dev->ep,
+		.packet_bytes = skb->len,
+		.offset = queued->offset,
+		.frag_offset = skb_headlen(skb),
+		.is_ipv4 = queued->is_ipv4,
+		.vlan_id = queued->vlan_id,
+		.now_ns = now_ns,
+		.was_queued = true,
+	};
+	if (sroce_rx_next(rx))
+		return true;
+	/* It was parsed before. */
+	WARN_ON_ONCE(1);
+	kfree_skb(skb);
+	return false;
+}
+
+/**
+ * sroce_reorder_queue_bth() - the BTH of a packet that is held
+ * @queue: what is held, with it
+ * @psn: which
+ *
+ * Return: where it is; all of a packet that sroce_reorder_queue_coalesce() takes in lies there in
+ * one piece.
+ */
+const u8 *sroce_reorder_queue_bth(const struct sroce_reorder_queue *queue, u32 psn)
+{
+	const struct sk_buff *skb = *slot_of_psn(queue, psn);
+
+	return skb->data + queued_packet_of(skb)->offset;
+}
+
+/* Is a packet in one piece, as long as that of @rx and one of several alike? */
+static bool can_coalesce_next(const struct sroce_reorder_queue *queue, const struct sroce_rx *rx,
+			      u32 psn)
+{
+	struct sk_buff **slot = slot_of_psn(queue, psn);
+
+	return slot && *slot && (*slot)->len - queued_packet_of(*slot)->offset == rx->bytes &&
+	       sroce_bth_follows(rx->at, sroce_reorder_queue_bth(queue, psn), psn);
+}
+
+/**
+ * sroce_reorder_queue_coalesce() - take what is held behind a packet, and is alike, together with
+ * it
+ * @queue: what is held
+ * @rx: from sroce_reorder_queue_pop(); @rx->pkt.count and its payload grow
+ * @behind: how many may be, all of which the engine counts as held
+ *
+ * They stay here, until sroce_reorder_queue_drop_range(). What is done for a packet, but for
+ * copying it, is then done once for them all. No more than an skb can have: so long a region is
+ * held.
+ */
+void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struct sroce_rx *rx,
+				  u32 behind)
+{
+	u32 count = 1, most;
+
+	if (rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes || !rx->at)
+		return;
+	most = min(1 + behind, COALESCED_BYTES_MAX / rx->bytes);
+	while (count < most && can_coalesce_next(queue, rx, psn_add(rx->pkt.psn, count))) {
+		prefetch_next(queue, psn_add(rx->pkt.psn, count));
+		count++;
+	}
+	rx->pkt.payload_bytes *= count;
+	rx->pkt.count = count;
+}
+
+/**
+ * sroce_reorder_queue_drop_range() - let go of packets that were merged with another
+ * @qp: the QP, its receive lock held
+ * @psn: the first of them
+ * @count: how many; those that the engine still counts as held stay
+ *
+ * What sroce_reorder_queue_sync() would do by looking at all.
+ */
+void sroce_reorder_queue_drop_range(struct sroce_qp *qp, u32 psn, u32 count)
+{
+	for (; count && !psn_map_has(&qp->resp.reorder.queued, psn); count--) {
+		struct sk_buff **slot = slot_of_psn(qp->reorder_queue, psn);
+
+		if (WARN_ON_ONCE(!slot || !*slot))
+			return;
+		napi_consume_skb(remove_slot(qp, chunk_index(psn), slot), 1);
+		psn = psn_add(psn, 1);
+	}
+}
+
+static void sync_chunk(struct sroce_qp *qp, u32 index)
+{
+	const struct sroce_reorder *reorder = &qp->resp.reorder;
+	u64 counted = reorder->count ? reorder->queued.words[index] : 0;
+	struct sk_buff **chunk = qp->reorder_queue->chunks[index];
+	u32 i;
+
+	if (hweight64(counted) == qp->reorder_queue->counts[index])
+		return;
+	/* The shelf goes with the last that lies there. */
+	for (i = 0; i < SROCE_REORDER_CHUNK_SLOTS && qp->reorder_queue->chunks[index]; i++)
+		if (chunk[i] && !(counted >> i & 1))
+			kfree_skb(remove_slot(qp, index, &chunk[i]));
+}
+
+/**
+ * sroce_reorder_queue_sync() - drop what the engine does not count as held any more
+ * @qp: the QP, its receive lock held
+ *
+ * It counts nothing that is not here: as many are the same ones, of all or of a shelf.
+ */
+void sroce_reorder_queue_sync(struct sroce_qp *qp)
+{
+	u32 i;
+
+	if (!qp->reorder_queue || qp->reorder_queue->count == qp->resp.reorder.count)
+		return;
+	for (i = 0; i < SROCE_REORDER_CHUNKS; i++)
+		sync_chunk(qp, i);
+}

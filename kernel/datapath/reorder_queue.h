@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Packets that came before their turn, see reorder_queue.c. */
+#ifndef SROCE_DATAPATH_REORDER_QUEUE_H
+#define SROCE_DATAPATH_REORDER_QUEUE_H
+
+#include <linux/types.h>
+
+#include "transport/psn_map.h"
+
+struct sk_buff;
+struct sroce_qp;
+struct sroce_rx;
+
+#define SROCE_REORDER_CHUNK_SLOTS	64
+#define SROCE_REORDER_CHUNKS		(SROCE_PSN_MAP_SPAN / SROCE_REORDER_CHUNK_SLOTS)
+
+/**
+ * struct sroce_reorder_queue - requests that came before their turn; with the receive lock
+ * @count: how many
+ * @bytes: their memory, part of
+ * @share_bytes: what the device counts for it
+ * @counts: how many lie on each shelf
+ * @chunks: each of places for 64 PSNs, or NULL
+ */
+struct sroce_reorder_queue {
+	u32	count;
+	u32	bytes;
+	u32	share_bytes;
+	u8	counts[SROCE_REORDER_CHUNKS];
+	struct sk_buff **chunks[SROCE_REORDER_CHUNKS];
+};
+
+bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx);
+bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx);
+void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struct sroce_rx *rx,
+				  u32 behind);
+const u8 *sroce_reorder_queue_bth(const struct sroce_reorder_queue *queue, u32 psn);
+void sroce_reorder_queue_drop_range(struct sroce_qp *qp, u32 psn, u32 count);
+void sroce_reorder_queue_sync(struct sroce_qp *qp);
+
+#endif

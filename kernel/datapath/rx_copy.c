@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Where payload goes: into regions and receives, and the buffers of READs and atomics.
+ *
+ * Of packets that were merged only the first one's ICRC has been checked. The others have its very
+ * header but for the PSN, so where their payload goes is known, and it is summed while it is
+ * copied. Of one that turns out to be wrong the bytes are there, in the middle of a message
+ * that is not complete, until its sender repeats it; it and what comes behind it are left.
+ * Those that were held have been checked, all of them.
+ */
+#include "datapath/qp.h"
+#include "transport/psn.h"
+#include "transport/wire.h"
+
+/**
+ * struct placement - payload on its way
+ * @from: the payload
+ * @rx: the packets
+ * @prefix: what the ICRC of the one being copied begins with
+ * @queue: where those are that were held
+ */
+struct placement {
+	struct sroce_payload from;
+	struct sroce_rx *rx;
+	struct sroce_crc_prefix prefix;
+	const struct sroce_reorder_queue *queue;
+};
+
+static struct sroce_payload bytes_at(const void *at, u32 bytes)
+{
+	return (struct sroce_payload) { .at = at, .piece_bytes = bytes, .left_bytes = bytes };
+}
+
+static bool segment_written(struct sroce_payload *from)
+{
+	struct placement *placement = container_of(from, struct placement, from);
+	struct sroce_rx *rx = placement->rx;
+
+	if (from->pieces && !sroce_icrc_is(rx, from->pieces, sroce_crc_finish(&from->writer)))
+		return false;
+	if (from->pieces + 1 < rx->pkt.count) {
+		sroce_icrc_rx_prefix(rx, from->pieces + 1, &placement->prefix);
+		from->writer.prefix = &placement->prefix;
+	}
+	return true;
+}
+
+/* The next one has an skb of its own, and was checked before it was held. */
+static bool queued_segment_written(struct sroce_payload *from)
+{
+	struct placement *placement = container_of(from, struct placement, from);
+	struct sroce_rx *rx = placement->rx;
+
+	if (from->pieces + 1 < rx->pkt.count)
+		from->at = sroce_reorder_queue_bth(placement->queue,
+						   psn_add(rx->pkt.psn, from->pieces + 1)) +
+			   sizeof(struct sroce_bth);
+	return true;
+}
+
+static void placement_init(struct placement *placement, const struct sroce_qp *qp,
+			   struct sroce_rx *rx)
+{
+	struct sroce_payload *from = &placement->from;
+
+	placement->rx = rx;
+	placement->queue = qp->reorder_queue;
+	if (!rx->at) {
+		*from = (struct sroce_payload) {
+			.skb = rx->skb,
+			.offset = rx->offset + rx->pkt.header_bytes,
+		};
+		return;
+	}
+	*from = bytes_at(rx->at + rx->pkt.header_bytes, rx->pkt.payload_bytes / rx->pkt.count);
+	from->skip_bytes = rx->bytes - from->piece_bytes;
+	if (rx->pkt.count > 1)
+		from->segment_written = rx->was_queued ? queued_segment_written : segment_written;
+	from->checked = rx->was_queued;
+}
+
+/*
+ * After the copy: packets that are wrong are left out of @rx, which is no error of the others. Nor
+ * is an error believed of packets that were not checked: they come again, one by one.
+ *
+ * Returns whether what is left is to be copied again, since nothing of it was.
+ */
+static bool placement_end(struct placement *placement, enum sroce_mem_status *status)
+{
+	u32 right = placement->from.pieces;
+
+	if (*status == SROCE_MEM_OK || placement->rx->pkt.count == 1)
+		return false;
+	sroce_rx_truncate(placement->rx, max(right, 1u));
+	if (right)
+		*status = SROCE_MEM_OK;
+	return !right;
+}
+
+/* The 40 bytes in front of a datagram: its IPv6 header, or its IPv4 header in the last 20. */
+static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	u32 bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	const struct sroce_recv_wqe *wqe = qp->resp.recv;
+	u8 grh[SROCE_GRH_BYTES] = { 0 };
+	struct sroce_payload from = bytes_at(grh, sizeof(grh));
+
+	memcpy(grh + SROCE_GRH_BYTES - bytes, skb_network_header(rx->skb), bytes);
+	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
+				    &from, sizeof(grh));
+}
+
+static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
+					   const struct sroce_recv_plan *plan,
+					   struct sroce_payload *from, u32 bytes)
+{
+	const struct sroce_recv_wqe *wqe = qp->resp.recv;
+
+	if (qp->service == SROCE_SERVICE_UD) {
+		enum sroce_mem_status status = place_grh(qp, rx);
+
+		if (status != SROCE_MEM_OK || !plan->place_bytes)
+			return status;
+	}
+	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
+				    plan->offset, from, bytes);
+}
+
+/* The first @bytes of what is planned. */
+static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *rx,
+					  const struct sroce_recv_plan *plan,
+					  struct sroce_payload *from, u32 bytes)
+{
+	if (plan->target == SROCE_TARGET_RECV)
+		return place_in_recv(qp, rx, plan, from, bytes);
+	if (plan->target == SROCE_TARGET_REGION)
+		return sroce_memory_place(&qp->dev->memory, qp->ibqp.pd, plan->rkey, plan->va,
+					  plan->check_bytes - (plan->place_bytes - bytes), from,
+					  bytes);
+	return SROCE_MEM_OK;
+}
+
+/**
+ * sroce_rx_copy_request() - the payload of requests, where their plan says
+ * @qp: the QP, its receive lock held
+ * @rx: the packets; shortened by those whose ICRC is wrong, or that memory was not there for
+ * @plan: the plan for all of them, with SROCE_RECV_PLACE
+ *
+ * Return: enum sroce_mem_status of what is left.
+ */
+enum sroce_mem_status sroce_rx_copy_request(struct sroce_qp *qp, struct sroce_rx *rx,
+					    const struct sroce_recv_plan *plan)
+{
+	enum sroce_mem_status status;
+	u32 bytes = plan->place_bytes;
+	struct placement placement;
+	bool section;
+
+	do {
+		placement_init(&placement, qp, rx);
+		section = rx->pkt.count > 1 && !rx->was_queued && sroce_crc_vector_begin(bytes);
+		status = copy_request(qp, rx, plan, &placement.from, bytes);
+		sroce_crc_vector_end(section);
+		/* Of merged packets all that is planned is payload. */
+		bytes = rx->pkt.payload_bytes / rx->pkt.count;
+	} while (placement_end(&placement, &status));
+	return status;
+}
+
+/**
+ * sroce_rx_copy_response() - payload or atomic result of responses, into the buffer of their
+ * request
+ * @qp: the QP, its send lock held
+ * @rx: the packets; shortened by those whose ICRC is wrong
+ * @plan: the plan for all of them, which accepts them and places bytes
+ *
+ * Return: enum sroce_mem_status of what is left.
+ */
+enum sroce_mem_status sroce_rx_copy_response(struct sroce_qp *qp, struct sroce_rx *rx,
+					     const struct sroce_ack_plan *plan)
+{
+	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
+	enum sroce_mem_status status;
+	u32 bytes = plan->place_bytes;
+	struct placement placement;
+	bool section;
+
+	do {
+		placement_init(&placement, qp, rx);
+		if (plan->place_atomic)
+			placement.from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
+		section = rx->pkt.count > 1 && sroce_crc_vector_begin(bytes);
+		status = sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge,
+					      wqe->num_sge, plan->place_offset, &placement.from,
+					      bytes);
+		sroce_crc_vector_end(section);
+		bytes = rx->pkt.payload_bytes / rx->pkt.count;
+	} while (placement_end(&placement, &status));
+	return status;
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Send work requests on their way into the requester's ring: from a process's
+ * mapped ring, copied once and checked on the copy, or from the slots that
+ * kernel posters have filled; and what they held when they retire.
+ *
+ * A request that is refused keeps its status and fails in its turn.
+ */
+#include <linux/build_bug.h>
+#include <linux/string.h>
+
+#include "datapath/qp.h"
+#include "uapi/sroce_abi.h"
+
+static_assert((int)SROCE_WR_WRITE == IB_WR_RDMA_WRITE);
+static_assert((int)SROCE_WR_WRITE_IMM == IB_WR_RDMA_WRITE_WITH_IMM);
+static_assert((int)SROCE_WR_SEND == IB_WR_SEND);
+static_assert((int)SROCE_WR_SEND_IMM == IB_WR_SEND_WITH_IMM);
+static_assert((int)SROCE_WR_READ == IB_WR_RDMA_READ);
+static_assert((int)SROCE_WR_COMPARE_SWAP == IB_WR_ATOMIC_CMP_AND_SWP);
+static_assert((int)SROCE_WR_FETCH_ADD == IB_WR_ATOMIC_FETCH_AND_ADD);
+static_assert((int)SROCE_WR_LOCAL_INV == IB_WR_LOCAL_INV);
+static_assert((int)SROCE_WR_SEND_INV == IB_WR_SEND_WITH_INV);
+static_assert(SROCE_SEND_FENCE == IB_SEND_FENCE);
+static_assert(SROCE_SEND_SIGNALED == IB_SEND_SIGNALED);
+static_assert(SROCE_SEND_SOLICITED == IB_SEND_SOLICITED);
+static_assert(SROCE_SEND_INLINE == IB_SEND_INLINE);
+static_assert(sizeof(struct sroce_sge) == sizeof(struct rxe_sge));
+static_assert(sizeof(struct sroce_send_slot) == 48);
+static_assert(offsetof(struct sroce_send_wqe, rdma.remote_addr) ==
+	      offsetof(struct sroce_send_wqe, atomic.remote_addr));
+static_assert(offsetof(struct sroce_send_wqe, rdma.rkey) ==
+	      offsetof(struct sroce_send_wqe, atomic.rkey));
+
+#define SEND_FLAGS (SROCE_SEND_FENCE | SROCE_SEND_SIGNALED | SROCE_SEND_SOLICITED | \
+		    SROCE_SEND_INLINE)
+/* A Q_Key with this bit stands for the QP's own (IBTA 10.2.5). */
+#define QKEY_CONTROLLED	BIT(31)
+
+static struct sroce_av *find_av(const struct sroce_qp *qp, u32 number)
+{
+	struct sroce_av *address;
+
+	rcu_read_lock();
+	address = xa_load(&qp->dev->ahs, number);
+	if (address && (address->pd != qp->ibqp.pd || !refcount_inc_not_zero(&address->refs)))
+		address = NULL;
+	rcu_read_unlock();
+	return address;
+}
+
+static void name_datagram(const struct sroce_qp *qp, struct sroce_send_wqe *wqe, u32 ah,
+			  u32 dest_qpn, u32 qkey)
+{
+	wqe->ud.ah = find_av(qp, ah);
+	wqe->ud.dest_qpn = dest_qpn & SROCE_QPN_MASK;
+	wqe->ud.qkey = qkey & QKEY_CONTROLLED ? qp->resp.attr.qkey : qkey;
+}
+
+/* The operation's own fields; the caller has zeroed the union. */
+static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *wr,
+			   struct sroce_send_wqe *wqe)
+{
+	if (qp->service == SROCE_SERVICE_UD) {
+		name_datagram(qp, wqe, wr->wr.ud.ah_num, wr->wr.ud.remote_qpn,
+			      wr->wr.ud.remote_qkey);
+	} else if (wqe_is_atomic(wqe->opcode)) {
+		wqe->atomic.remote_addr = wr->wr.atomic.remote_addr;
+		wqe->atomic.rkey = wr->wr.atomic.rkey;
+		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
+		wqe->atomic.swap = wr->wr.atomic.swap;
+	} else {
+		wqe->rdma.remote_addr = wr->wr.rdma.remote_addr;
+		wqe->rdma.rkey = wr->wr.rdma.rkey;
+	}
+}
+
+/*
+ * SGEs or inline data follow the fixed part in the ring. The sizes come from the
+ * copy; too large ones are left for sroce_wqe_check() to refuse.
+ */
+static void copy_wqe_payload(const struct sroce_qp *qp, const void *from,
+			     struct sroce_send_wqe *wqe)
+{
+	if (wqe->flags & SROCE_SEND_INLINE) {
+		wqe->num_sge = 0;
+		if (wqe->length <= qp->max_inline)
+			memcpy(wqe->inline_data, from, wqe->length);
+	} else if (wqe->num_sge <= qp->attr.cap.max_send_sge) {
+		memcpy(wqe->sge, from, wqe->num_sge * sizeof(struct sroce_sge));
+	}
+}
+
+static enum sroce_wc_status check_wqe(const struct sroce_qp *qp, const struct sroce_send_wqe *wqe)
+{
+	struct sroce_wqe_limits limits = {
+		.service = qp->service,
+		.max_sge = qp->attr.cap.max_send_sge,
+		.max_inline_bytes = qp->max_inline,
+		.mtu_bytes = qp->req.attr.mtu_bytes,
+	};
+
+	return sroce_wqe_check(wqe, &limits);
+}
+
+/* Returns where its payload is. */
+static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
+{
+	const struct rxe_send_wqe *slot = sroce_ring_peek(&qp->sq_ring);
+	struct rxe_send_wqe copy;
+
+	memcpy(&copy, slot, sizeof(copy));
+	/* From here on the copy only: the process may be writing to the slot. */
+	barrier();
+	wqe->wr_id = copy.wr.wr_id;
+	/* An opcode beyond eight bits must not be cut to a valid one. */
+	wqe->opcode = min_t(u32, copy.wr.opcode, U8_MAX);
+	wqe->flags = copy.wr.send_flags & SEND_FLAGS;
+	wqe->length = copy.dma.length;
+	wqe->num_sge = copy.dma.num_sge;
+	wqe->imm = copy.wr.ex.imm_data;
+	if (wqe->opcode == SROCE_WR_SEND_INV)
+		wqe->invalidate_rkey = copy.wr.ex.invalidate_rkey;
+	copy_operation(qp, &copy.wr, wqe);
+	return slot->dma.sge;
+}
+
+static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
+{
+	const struct sroce_send_slot *slot = sroce_ring_peek(&qp->sq_ring);
+	struct sroce_send_slot copy;
+
+	memcpy(&copy, slot, sizeof(copy));
+	/* As above. */
+	barrier();
+	wqe->wr_id = copy.wr_id;
+	wqe->opcode = copy.opcode;
+	wqe->flags = copy.flags & SEND_FLAGS;
+	wqe->length = copy.length;
+	wqe->num_sge = copy.num_sge;
+	wqe->imm = copy.imm_data;
+	if (wqe->opcode == SROCE_WR_SEND_INV)
+		wqe->invalidate_rkey = copy.invalidate_rkey;
+	if (qp->service == SROCE_SERVICE_UD) {
+		name_datagram(qp, wqe, copy.ud.ah, copy.ud.dest_qpn, copy.qkey);
+	} else {
+		/* Whether it is an atomic or not, the first two lie in the same place. */
+		wqe->atomic.remote_addr = copy.remote_addr;
+		wqe->atomic.rkey = copy.rkey;
+		wqe->atomic.compare_add = copy.compare_add;
+		wqe->atomic.swap = copy.swap;
+	}
+	return slot + 1;
+}
+
+static void fetch_user_wqe(struct sroce_qp *qp)
+{
+	struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, qp->req.posted);
+	const void *payload;
+
+	memset(wqe, 0, sizeof(*wqe));
+	payload = qp->sq_ring.head ? copy_native_send(qp, wqe) : copy_rxe_send(qp, wqe);
+	copy_wqe_payload(qp, payload, wqe);
+	if (qp->sq_sig_all)
+		wqe->flags |= SROCE_SEND_SIGNALED;
+	qp->db.found++;
+	qp->db.signaled |= !!(wqe->flags & SROCE_SEND_SIGNALED);
+
+	wqe->status = check_wqe(qp, wqe);
+	/* Memory windows and fast registration are the kernel's. */
+	if (wqe_is_local(wqe->opcode) ||
+	    (qp->service == SROCE_SERVICE_UD && !wqe->ud.ah))
+		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
+}
+
+static bool has_posted(const struct sroce_qp *qp)
+{
+	if (qp->is_user)
+		return sroce_ring_pending(&qp->sq_ring);
+	/* Pairs with the release in the poster: the slot is complete. */
+	return smp_load_acquire(&qp->sq_posted) != qp->req.posted;
+}
+
+/**
+ * sroce_send_queue_fetch() - take over what has been posted, as far as there is room
+ * @qp: the QP, its send lock held
+ *
+ * No further ahead than can be sent in one run: a long ring would be copied in one
+ * go otherwise. Whatever lets the cursor advance comes here again.
+ */
+void sroce_send_queue_fetch(struct sroce_qp *qp)
+{
+	if (qp->state < IB_QPS_RTS)
+		return;
+	while (qp->req.posted - qp->req.send < SROCE_WQ_BUDGET &&
+	       sroce_requester_room(&qp->req) && has_posted(qp)) {
+		if (qp->is_user) {
+			fetch_user_wqe(qp);
+			sroce_ring_fetched(&qp->sq_ring);
+		}
+		sroce_requester_post(&qp->req);
+	}
+	if (qp->db.supported)
+		sroce_ring_publish_fetched(&qp->sq_ring);
+}
+
+/**
+ * sroce_send_queue_discard() - empty a process's send ring unseen
+ * @qp: the QP, its send lock held, in a state that sends nothing
+ */
+void sroce_send_queue_discard(struct sroce_qp *qp)
+{
+	u32 count = sroce_ring_pending(&qp->sq_ring), i;
+
+	for (i = 0; i < count; i++)
+		sroce_ring_fetched(&qp->sq_ring);
+	sroce_ring_release(&qp->sq_ring, count);
+	if (qp->db.supported)
+		sroce_ring_publish_fetched(&qp->sq_ring);
+}
+
+static bool is_send(u8 opcode)
+{
+	return opcode == SROCE_WR_SEND || opcode == SROCE_WR_SEND_IMM ||
+	       opcode == SROCE_WR_SEND_INV;
+}
+
+/**
+ * sroce_send_queue_retire() - give back what retired requests held
+ * @qp: the QP, its send lock held
+ * @from: @qp->req.retired as it was before completions were pulled
+ *
+ * Posters may fill the slots again afterwards.
+ */
+void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
+{
+	u32 count = qp->req.retired - from, index;
+
+	if (!count)
+		return;
+	for (index = from; index != qp->req.retired; index++) {
+		struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, index);
+
+		if (qp->service == SROCE_SERVICE_UD && wqe->ud.ah)
+			sroce_av_put(wqe->ud.ah);
+		if (is_send(wqe->opcode))
+			sroce_count(qp->dev->ep.counters, SROCE_CTR_RDMA_SEND);
+	}
+	if (qp->is_user)
+		sroce_ring_release(&qp->sq_ring, count);
+	/* Pairs with the acquire in the poster: we have looked at the slots. */
+	smp_store_release(&qp->sq_retired, qp->req.retired);
+}

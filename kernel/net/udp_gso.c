@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Putting packets together, see udp_gso.h.
+ *
+ * One packet alone is a linear skb. A run has its headers in the linear part and
+ * its packets in page fragments, mostly in one, and whole in each, so that both
+ * ends find every packet in one piece. The BTH lies at 4 mod 16: then the payload
+ * behind a BTH alone is aligned, and stays so from packet to packet.
+ */
+#include <linux/err.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/rtnetlink.h>
+#include <net/sch_generic.h>
+
+#include "net/page_cache.h"
+#include "net/path.h"
+#include "net/udp_gso.h"
+#include "transport/psn.h"
+#include "transport/wire.h"
+
+/* An skb is shorter than 64 KiB, with link, IP and UDP header. */
+#define GSO_BYTES_MAX		(65535 - 128)
+/* More would not fit into the byte that counts them elsewhere; hardly more are gained. */
+#define GSO_PACKETS_MAX		64
+/* Fewer are not worth a block. */
+#define CACHED_BYTES_MIN		16384
+/* The largest one that is no block. */
+#define FRAGMENT_BYTES		32768
+#define BTH_ALIGNMENT		16
+#define BTH_OFFSET		4
+/*
+ * Payload begins 12 bytes behind: at 256. It mostly comes from where a page begins, and goes
+ * there; a processor that loads waits for a store to the same offset of another page.
+ */
+#define BTH_OFFSET_CACHED	(BTH_OFFSET + 240)
+
+/**
+ * struct gso_info - in the control block of an skb until it is sent
+ * @packets: how many it has
+ * @packet_bytes: of each, from the BTH to the ICRC
+ * @summed: it has a UDP checksum
+ */
+struct gso_info {
+	u32	packets;
+	u32	packet_bytes;
+	bool	summed;
+};
+
+/*
+ * Devices that hand a run on as it is. Hardware that segments it may not count the IPv4
+ * identification up, which the ICRC covers; what lies behind a bridge is not seen.
+ */
+static bool passes_gso_through(const struct net_device *dev)
+{
+	static const char *const kinds[] = { "veth", "netkit", "dummy", "tun" };
+	u32 i;
+
+	if (dev->flags & IFF_LOOPBACK)
+		return true;
+	for (i = 0; dev->rtnl_link_ops && i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(dev->rtnl_link_ops->kind, kinds[i]))
+			return true;
+	return false;
+}
+
+/* Without UDP segmentation of its own, the stack segments for the device. */
+static bool accepts_gso(const struct net_device *dev)
+{
+	netdev_features_t features = dev->features;
+
+	return (features & NETIF_F_GSO) &&
+	       (!(features & NETIF_F_GSO_UDP_L4) || passes_gso_through(dev));
+}
+
+/*
+ * Once the stack has segmented a gso, its packets are in nobody's account any more (see
+ * tx.c). Where there is a queue, it holds runs back while the device has no room, if
+ * that says so: hardware does. Where there is none, packets are dropped.
+ */
+static bool may_drop_segments(const struct net_device *dev)
+{
+	return !(dev->features & NETIF_F_GSO_UDP_L4) &&
+	       !rcu_dereference(netdev_get_tx_queue(dev, 0)->qdisc)->enqueue;
+}
+
+static struct gso_info *gso_info_of(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct gso_info) > sizeof(skb->cb));
+	return (struct gso_info *)skb->cb;
+}
+
+/**
+ * sroce_gso_packets() - how many packets are in an skb?
+ * @skb: from a gso, not sent yet
+ *
+ * Return: their number.
+ */
+u32 sroce_gso_packets(const struct sk_buff *skb)
+{
+	return gso_info_of(skb)->packets;
+}
+
+/**
+ * sroce_gso_packet_bytes() - how large are the packets of an skb?
+ * @skb: from a gso, not sent yet
+ *
+ * Return: from the BTH to the ICRC; the last may have less.
+ */
+u32 sroce_gso_packet_bytes(const struct sk_buff *skb)
+{
+	return gso_info_of(skb)->packet_bytes;
+}
+
+/**
+ * sroce_gso_has_checksum() - does an skb get a UDP checksum?
+ * @skb: from a gso, not sent yet
+ *
+ * Return: whether it does, as all that go where runs may go.
+ */
+bool sroce_gso_has_checksum(const struct sk_buff *skb)
+{
+	return gso_info_of(skb)->summed;
+}
+
+/**
+ * sroce_gso_init() - begin
+ * @gso: the run
+ * @out: where skbs go
+ */
+void sroce_gso_init(struct sroce_gso *gso, struct sk_buff_head *out)
+{
+	gso->out = out;
+	gso->skb = NULL;
+	gso->fragment = NULL;
+	gso->packets = 0;
+	gso->piggyback_bytes = 0;
+}
+
+/**
+ * sroce_gso_close() - no packet joins the open skb any more
+ * @gso: the run
+ */
+void sroce_gso_close(struct sroce_gso *gso)
+{
+	if (gso->fragment)
+		skb_free_frag(gso->fragment);
+	gso->fragment = NULL;
+	gso->skb = NULL;
+}
+
+/**
+ * sroce_gso_can_append() - can a packet join the open skb?
+ * @gso: the run
+ * @path: where it goes
+ * @bytes: of it, from the BTH to the ICRC
+ *
+ * Return: whether it can; else sroce_gso_open() begins another skb.
+ */
+bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *path, u32 bytes)
+{
+	const struct sk_buff *skb = gso->skb;
+
+	if (!skb || gso->path != path || bytes > gso->packet_bytes)
+		return false;
+	/* Behind one that is alone, what there is room for. */
+	if (gso_info_of(skb)->packets && !skb_is_nonlinear(skb))
+		return bytes <= gso->room_bytes;
+	/* A shorter one ends a gso; it does not hinder one of its own size. */
+	if (bytes < gso->packet_bytes && gso_info_of(skb)->packets < 2)
+		return false;
+	return gso_info_of(skb)->packets < GSO_PACKETS_MAX && skb->len + bytes <= GSO_BYTES_MAX &&
+	       (bytes <= gso->room_bytes || skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS);
+}
+
+/**
+ * sroce_gso_open() - begin another skb
+ * @gso: the run
+ * @path: where it goes; stays as long as the run
+ * @dst: route; a reference is taken for the skb
+ * @tos: TOS or traffic class
+ * @bytes: of the first packet, from the BTH to the ICRC
+ * @expected: how many packets of this size will follow, at least 1 with the first; a hint.
+ *            With 1, none can.
+ *
+ * Any context but hard interrupts. The skb is open, and has to be given a packet or rewound.
+ *
+ * Return: 0, -ENOMEM, or -EMSGSIZE when the packet does not fit the route's MTU.
+ */
+int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct dst_entry *dst,
+		   u8 tos, u32 bytes, u32 expected)
+{
+	struct sk_buff *skb;
+	u32 linear_bytes = 0;
+	bool summed, runs, alone;
+
+	rcu_read_lock();
+	summed = accepts_gso(dst->dev);
+	runs = summed && !may_drop_segments(dst->dev);
+	rcu_read_unlock();
+	alone = expected < 2 || !runs;
+	if (alone)
+		linear_bytes =
+			bytes + (runs && gso->piggyback_bytes <= bytes ? gso->piggyback_bytes : 0);
+	skb = sroce_skb_alloc(path, dst, tos, bytes, linear_bytes);
+	if (IS_ERR(skb))
+		return PTR_ERR(skb);
+	sroce_gso_close(gso);
+	gso->skb = skb;
+	gso->path = path;
+	gso->packet_bytes = bytes;
+	gso->room_bytes = 0;
+	gso_info_of(skb)->packet_bytes = bytes;
+	gso_info_of(skb)->packets = 0;
+	/* A packet alone without one would overtake, in GRO, those in front of it. */
+	gso_info_of(skb)->summed = summed;
+	if (alone) {
+		gso->next = skb_tail_pointer(skb);
+		gso->room_bytes = linear_bytes;
+	}
+	sroce_icrc_init(&gso->icrc, skb_network_header(skb), udp_hdr(skb));
+	__skb_queue_tail(gso->out, skb);
+	return 0;
+}
+
+/* Freed by skb_free_frag(), or with the skb that it becomes part of. */
+static void *alloc_fragment(u32 bytes, u32 *truesize)
+{
+	struct page *pages;
+
+	*truesize = bytes;
+	/* Whatever has room in a page shares it with others. */
+	if (bytes <= PAGE_SIZE)
+		return netdev_alloc_frag_align(bytes, BTH_ALIGNMENT);
+	*truesize = PAGE_SIZE << get_order(bytes);
+	pages = alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOWARN | __GFP_NOMEMALLOC,
+			    get_order(bytes));
+	return pages ? page_address(pages) : NULL;
+}
+
+/* How much room for so many packets there is in @most bytes; for one in any case. */
+static u32 packets_room(const struct sroce_gso *gso, u32 most, u32 packets)
+{
+	return gso->packet_bytes * clamp(most / gso->packet_bytes, 1u, packets);
+}
+
+/* Room for as many packets as are expected and fit. */
+static bool add_fragment(struct sroce_gso *gso, u32 expected)
+{
+	u32 left = min((GSO_BYTES_MAX - gso->skb->len) / gso->packet_bytes,
+		       GSO_PACKETS_MAX - gso_info_of(gso->skb)->packets);
+	u32 packets = clamp(expected, 1u, max(left, 1u));
+	u32 offset = BTH_OFFSET_CACHED;
+
+	if (gso->packet_bytes * packets >= CACHED_BYTES_MIN)
+		gso->fragment = sroce_page_cache_get();
+	if (gso->fragment) {
+		/* All of it is the run's; those that follow may be more than expected. */
+		gso->room_bytes =
+			packets_room(gso, SROCE_CACHED_PAGE_BYTES - offset, max(left, 1u));
+		gso->truesize = SROCE_CACHED_PAGE_BYTES;
+	} else {
+		offset = BTH_OFFSET;
+		gso->room_bytes = packets_room(gso, FRAGMENT_BYTES - offset, packets);
+		gso->fragment = alloc_fragment(gso->room_bytes + offset, &gso->truesize);
+	}
+	if (!gso->fragment)
+		return false;
+	gso->next = gso->fragment + offset;
+	return true;
+}
+
+/**
+ * sroce_gso_begin() - room for a packet in the open skb
+ * @gso: the gso, which has an open skb, see sroce_gso_open() and sroce_gso_can_append()
+ * @bytes: of the packet, from the BTH to the ICRC; no more than the first one of the skb has
+ * @expected: how many packets of this size will follow, this one included; a hint
+ *
+ * Return: where its BTH goes; it is not part of the run before sroce_gso_end(). NULL for want
+ * of memory: then there is no open skb any more, and one for a packet alone may be had.
+ */
+u8 *sroce_gso_begin(struct sroce_gso *gso, u32 bytes, u32 expected)
+{
+	if (bytes > gso->room_bytes && !add_fragment(gso, expected)) {
+		if (!gso_info_of(gso->skb)->packets)
+			kfree_skb(__skb_dequeue_tail(gso->out));
+		sroce_gso_close(gso);
+		return NULL;
+	}
+	gso->bytes = bytes;
+	return gso->next;
+}
+
+static void append_packet(struct sroce_gso *gso, u32 bytes)
+{
+	struct sk_buff *skb = gso->skb;
+	struct skb_shared_info *shinfo = skb_shinfo(skb);
+
+	if (gso->fragment) {
+		struct page *page = virt_to_head_page(gso->fragment);
+
+		skb_add_rx_frag(skb, shinfo->nr_frags, page,
+				gso->next - (u8 *)page_address(page), bytes, gso->truesize);
+		gso->fragment = NULL;
+	} else if (shinfo->nr_frags) {
+		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], bytes);
+		skb->len += bytes;
+		skb->data_len += bytes;
+	} else {
+		skb_put(skb, bytes);
+	}
+}
+
+/**
+ * sroce_gso_start_crc() - the headers of the packet begun are written
+ * @gso: the run
+ * @ip_id: the IPv4 identification it will have
+ * @header_bytes: all from the BTH on
+ *
+ * Return: where all that comes behind them but the ICRC is put.
+ */
+struct sroce_crc_writer *sroce_gso_start_crc(struct sroce_gso *gso, u16 ip_id, u32 header_bytes)
+{
+	struct sroce_crc_writer *writer = &gso->writer;
+
+	sroce_icrc_prefix(&gso->icrc, ip_id, gso->next, gso->bytes, &gso->prefix);
+	writer->to = gso->next + sizeof(struct sroce_bth);
+	writer->prefix = &gso->prefix;
+	writer->next_segment = NULL;
+	if (header_bytes > sizeof(struct sroce_bth))
+		sroce_crc_advance(writer, header_bytes - sizeof(struct sroce_bth));
+	return writer;
+}
+
+static void put_icrc(struct sroce_gso *gso)
+{
+	__le32 icrc = cpu_to_le32(~sroce_crc_finish(&gso->writer));
+
+	memcpy(gso->next + gso->bytes - SROCE_ICRC_BYTES, &icrc, sizeof(icrc));
+}
+
+/**
+ * sroce_gso_end() - the packet begun is complete but for its ICRC
+ * @gso: the run
+ * @ip_id: the IPv4 identification it has, see sroce_gso_start_crc(); counted up. IPv6 has none
+ */
+void sroce_gso_end(struct sroce_gso *gso, u16 *ip_id)
+{
+	struct gso_info *info = gso_info_of(gso->skb);
+
+	/* Segmentation will count up from the first one. */
+	if (!info->packets && gso->path->is_ipv4)
+		ip_hdr(gso->skb)->id = htons(*ip_id);
+	(*ip_id)++;
+	put_icrc(gso);
+	append_packet(gso, gso->bytes);
+	info->packets++;
+	gso->packets++;
+	gso->next += gso->bytes;
+	gso->room_bytes -= gso->bytes;
+	/* A linear skb is full; only the last packet of a run may be shorter. */
+	if (gso->bytes != gso->packet_bytes || (!skb_is_nonlinear(gso->skb) && !gso->room_bytes))
+		sroce_gso_close(gso);
+}
+
+/* The header of the packet before, with the next PSN. */
+static void begin_repetition(struct sroce_gso *gso)
+{
+	const u8 *before = gso->next - gso->bytes;
+	__be32 end;
+
+	memcpy(&end, before + sizeof(u64), sizeof(end));
+	end = (end & ~htonl(SROCE_PSN_MASK)) | htonl(gso->psn);
+	memcpy(gso->next, before, sizeof(u64));
+	memcpy(gso->next + sizeof(u64), &end, sizeof(end));
+	sroce_icrc_prefix(&gso->icrc, gso->ip_id, gso->next, gso->bytes, &gso->prefix);
+	gso->writer.to = gso->next + sizeof(struct sroce_bth);
+	gso->writer.prefix = &gso->prefix;
+	gso->writer.left = gso->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
+}
+
+static void end_repetition(struct sroce_crc_writer *writer)
+{
+	struct sroce_gso *gso = container_of(writer, struct sroce_gso, writer);
+
+	put_icrc(gso);
+	gso->next += gso->bytes;
+	gso->psn = psn_add(gso->psn, 1);
+	gso->ip_id++;
+	if (++gso->repeated < gso->repeats)
+		begin_repetition(gso);
+}
+
+/**
+ * sroce_gso_repeat_begin() - room for packets that are as the last one, but for PSN and payload
+ * @gso: the gso; the last packet has a BTH and no other header, and no pad
+ * @count: how many are wanted
+ * @psn: of the first
+ * @ip_id: the IPv4 identification of the first
+ *
+ * Their payload, and no byte more, is to be put into @gso->writer; then sroce_gso_repeat_end().
+ *
+ * Return: how many there is room for; maybe none.
+ */
+u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id)
+{
+	u32 fit;
+
+	/* The first packet of a fragment has none in front. */
+	if (!gso->skb || gso->fragment || !skb_is_nonlinear(gso->skb))
+		return 0;
+	fit = min(gso->room_bytes, GSO_BYTES_MAX - gso->skb->len) / gso->packet_bytes;
+	gso->repeats = min3(count, fit, GSO_PACKETS_MAX - gso_info_of(gso->skb)->packets);
+	if (!gso->repeats)
+		return 0;
+	gso->repeated = 0;
+	gso->psn = psn;
+	gso->ip_id = ip_id;
+	gso->writer.next_segment = end_repetition;
+	begin_repetition(gso);
+	return gso->repeats;
+}
+
+/**
+ * sroce_gso_repeat_end() - the packets of sroce_gso_repeat_begin() have their payload
+ * @gso: the run
+ * @ip_id: counted up, as by sroce_gso_end() for each
+ */
+void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id)
+{
+	u32 bytes = gso->repeated * gso->packet_bytes;
+	struct sk_buff *skb = gso->skb;
+
+	WARN_ON_ONCE(gso->repeated != gso->repeats);
+	skb_frag_size_add(&skb_shinfo(skb)->frags[skb_shinfo(skb)->nr_frags - 1], bytes);
+	skb->len += bytes;
+	skb->data_len += bytes;
+	gso_info_of(skb)->packets += gso->repeated;
+	gso->packets += gso->repeated;
+	gso->room_bytes -= bytes;
+	*ip_id = gso->ip_id;
+}
+
+/**
+ * sroce_gso_mark() - remember what the run holds
+ * @gso: the run
+ * @mark: filled in
+ */
+void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark)
+{
+	mark->skbs = skb_queue_len(gso->out);
+	mark->skb = gso->skb;
+	mark->bytes = gso->skb ? gso->skb->len : 0;
+	mark->skb_packets = gso->skb ? gso_info_of(gso->skb)->packets : 0;
+	mark->packets = gso->packets;
+}
+
+/**
+ * sroce_gso_rewind() - take out what came after a mark
+ * @gso: the run
+ * @mark: the mark
+ */
+void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
+{
+	while (skb_queue_len(gso->out) > mark->skbs)
+		kfree_skb(__skb_dequeue_tail(gso->out));
+	sroce_gso_close(gso);
+	gso->packets = mark->packets;
+	if (!mark->skb)
+		return;
+	/* Nobody shares it, so that nothing need be allocated. */
+	WARN_ON_ONCE(pskb_trim(mark->skb, mark->bytes));
+	gso_info_of(mark->skb)->packets = mark->skb_packets;
+}

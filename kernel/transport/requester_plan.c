@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Which packets next: the plans of the requester, and what their headers say.
+ *
+ * Three things may be due, in this order: a packet sent again to ask (a
+ * probe), a hole to be filled (selective repeat), and whatever comes next at
+ * the cursor. The first two leave the cursor where it is.
+ *
+ * A sender that stops for an answer must have asked for one: see wants_ack().
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "transport/psn.h"
+#include "transport/requester.h"
+
+/* An ACK at least this often, for the clock that it is. */
+#define ACK_INTERVAL_PACKETS	64u
+/* What may be in flight whatever the path is thought to hold. */
+#define WINDOW_FLOOR_PACKETS	256u
+
+/* Position of the WQE the cursor is on: local operations done are behind it. */
+static u32 cursor_index(const struct sroce_requester *req)
+{
+	u32 index = req->send;
+
+	while (index != req->posted && sroce_requester_wqe(req, index)->executed)
+		index++;
+	return index;
+}
+
+/* Would the WQE after @index go out without waiting for anything? */
+static bool next_follows_at_once(const struct sroce_requester *req, u32 index)
+{
+	const struct sroce_send_wqe *next;
+
+	if (req->state != SROCE_SQ_READY || index + 1 == req->posted)
+		return false;
+	next = sroce_requester_wqe(req, index + 1);
+	return next->status == SROCE_WC_SUCCESS && wqe_is_data(next) &&
+	       !(next->flags & SROCE_SEND_FENCE);
+}
+
+/* What the path is thought to hold, twice, is enough: more only stands in queues. */
+static u32 window_packets(const struct sroce_requester *req)
+{
+	u32 window = min3(req->attr.window_packets, req->data_limit,
+			  sroce_cc_window_packets(&req->cc));
+	u32 path = 2 * sroce_rtt_bdp_packets(&req->rtt) + ACK_INTERVAL_PACKETS;
+
+	return req->attr.adaptive ? min(window, max(path, WINDOW_FLOOR_PACKETS)) : window;
+}
+
+/* SEND and WRITE packets on their way: what the peer holds is not. */
+static u32 flight_packets(const struct sroce_requester *req)
+{
+	return req->data_inflight - min(req->sb.done_data, req->data_inflight);
+}
+
+/* Responses out of order are remembered no further than a map reaches. */
+static u32 span_left(const struct sroce_requester *req)
+{
+	u32 outstanding = sroce_requester_forward(req, req->next_psn);
+
+	return outstanding < SROCE_PSN_MAP_SPAN ? SROCE_PSN_MAP_SPAN - outstanding : 0;
+}
+
+/*
+ * Must the last packet of the burst ask for an ACK? Yes when a completion waits
+ * for it, when nothing more can be sent before an answer comes, and every
+ * quarter of a window, so that ACKs clock the sender.
+ */
+static bool wants_ack(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+		      const struct sroce_send_plan *plan, bool ends_message)
+{
+	u32 window = window_packets(req);
+	u32 sent = plan->packet_count;
+
+	if (ends_message && ((wqe->flags & SROCE_SEND_SIGNALED) ||
+			     !next_follows_at_once(req, plan->index)))
+		return true;
+	return flight_packets(req) + sent >= window ||
+	       sroce_requester_forward(req, req->next_psn) + sent >= SROCE_PSN_SPAN ||
+	       req->since_ack_req + sent >= clamp(window / 4, 1u, ACK_INTERVAL_PACKETS);
+}
+
+static void plan_data(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+		      u32 max_packets, struct sroce_send_plan *plan)
+{
+	u32 done = (req->next_psn - wqe->first_psn) & SROCE_PSN_MASK;
+	u32 left = wqe->psn_count - done;
+	u32 flight = flight_packets(req), window = window_packets(req);
+	u32 outstanding = sroce_requester_forward(req, req->next_psn);
+	u32 count, mtu_bytes = req->attr.mtu_bytes;
+
+	if (flight >= window || outstanding >= SROCE_PSN_SPAN)
+		return;
+	count = min(left, window - flight);
+	count = min3(count, max_packets, SROCE_PSN_SPAN - outstanding);
+	/* A burst is either all new or all repeated. */
+	if (plan->retransmit)
+		count = min(count, (req->sent_psn - req->next_psn) & SROCE_PSN_MASK);
+
+	plan->action = SROCE_SEND_PACKETS;
+	plan->packet_count = count;
+	plan->offset = done * mtu_bytes;
+	plan->payload_bytes = count == left ? wqe->length - plan->offset : count * mtu_bytes;
+	if (req->service == SROCE_SERVICE_RC)
+		plan->ack_req = wants_ack(req, wqe, plan, count == left);
+}
+
+/*
+ * A standard peer refuses a READ that overtakes another. Where packets come late the answers
+ * to those before keep it behind them: half as many as it asks for, so that the stream of
+ * answers is as wide as ever.
+ */
+static bool keeps_distance(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
+{
+	return sroce_requester_is_selective(req) || !req->rd_inflight ||
+	       req->sb.responses >= min(req->sb.reordering, wqe->psn_count / 2);
+}
+
+static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+			   struct sroce_send_plan *plan)
+{
+	u32 done = (req->next_psn - wqe->first_psn) & SROCE_PSN_MASK;
+
+	/* What was posted while the limit was higher goes out all the same, one at a time. */
+	if (req->rd_inflight >= max(min_t(u32, req->attr.max_rd_atomic, req->rd_limit), 1u))
+		return;
+	if (!keeps_distance(req, wqe))
+		return;
+	/* A READ longer than the span goes out alone. */
+	if (wqe->psn_count - done > span_left(req) && req->next_psn != req->unacked_psn)
+		return;
+	plan->action = SROCE_SEND_PACKETS;
+	plan->packet_count = 1;
+	plan->offset = done * req->attr.mtu_bytes;
+	plan->payload_end = wqe->length;
+}
+
+/*
+ * PSNs from @psn on, again, out of their turn: packets, or a READ of what is
+ * missing. The peer knows a READ only by its first PSN and its length, until it
+ * has answered part of it; so a READ that was never answered is asked for whole.
+ */
+static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32 max_packets,
+		      struct sroce_send_plan *plan)
+{
+	const struct sroce_send_wqe *wqe;
+	u32 done, mtu_bytes = req->attr.mtu_bytes;
+
+	if (!sroce_requester_locate(req, psn, &plan->index))
+		return;
+	wqe = sroce_requester_wqe(req, plan->index);
+	/* What could not be sent again, or was refused, fails in its turn. */
+	if (wqe->status != SROCE_WC_SUCCESS)
+		return;
+	done = (psn - wqe->first_psn) & SROCE_PSN_MASK;
+	plan->action = SROCE_SEND_PACKETS;
+	plan->first_psn = psn;
+	plan->retransmit = true;
+	plan->fills_hole = true;
+	plan->ack_req = true;
+	plan->offset = done * mtu_bytes;
+	if (!wqe_is_data(wqe)) {
+		plan->packet_count = 1;
+		plan->payload_end = (u32)min_t(u64, wqe->length, plan->offset + (u64)mtu_bytes *
+					       sroce_scoreboard_missing(req, wqe, psn));
+		plan->ack_req = false;
+		return;
+	}
+	plan->packet_count = min3(count, wqe->psn_count - done, max_packets);
+	plan->payload_bytes = done + plan->packet_count == wqe->psn_count ?
+			      wqe->length - plan->offset : plan->packet_count * mtu_bytes;
+}
+
+/* SQD: what was begun goes on, nothing new is begun. */
+static bool may_begin(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
+{
+	return req->state == SROCE_SQ_READY || req->next_psn != wqe->first_psn ||
+	       req->next_psn != req->sent_psn;
+}
+
+/**
+ * sroce_requester_plan() - decide what to send next; changes nothing
+ * @req: the requester
+ * @max_packets: the longest burst the shell can send now
+ * @plan: filled in
+ */
+void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
+			  struct sroce_send_plan *plan)
+{
+	const struct sroce_send_wqe *wqe;
+	u32 psn, count;
+
+	memset(plan, 0, sizeof(*plan));
+	if (req->state != SROCE_SQ_READY && req->state != SROCE_SQ_DRAINING)
+		return;
+	if (req->rnr_waiting || !max_packets)
+		return;
+	if (req->probe.due)
+		plan_hole(req, req->unacked_psn, 1, 1, plan);
+	else if (sroce_scoreboard_find_hole(req, &psn, &count))
+		plan_hole(req, psn, count, max_packets, plan);
+	if (plan->action != SROCE_SEND_NOTHING)
+		return;
+	plan->index = cursor_index(req);
+	if (plan->index == req->posted)
+		return;
+
+	wqe = sroce_requester_wqe(req, plan->index);
+	plan->first_psn = req->next_psn;
+	plan->retransmit = req->next_psn != req->sent_psn;
+	if (wqe->status != SROCE_WC_SUCCESS) {
+		if (plan->index == req->acked)
+			plan->action = SROCE_SEND_FAIL;
+		return;
+	}
+	if (!may_begin(req, wqe))
+		return;
+	if ((wqe->flags & SROCE_SEND_FENCE) && req->rd_inflight &&
+	    req->next_psn == wqe->first_psn)
+		return;
+
+	if (wqe_is_local(wqe->opcode))
+		plan->action = SROCE_SEND_LOCAL;
+	else if (wqe_is_rd_atomic(wqe->opcode))
+		plan_rd_atomic(req, wqe, plan);
+	else
+		plan_data(req, wqe, max_packets, plan);
+}
+
+static u8 send_opcode(const struct sroce_send_wqe *wqe, bool first, bool last)
+{
+	if (!last)
+		return first ? SROCE_OP_SEND_FIRST : SROCE_OP_SEND_MIDDLE;
+	switch (wqe->opcode) {
+	case SROCE_WR_SEND_IMM:
+		return first ? SROCE_OP_SEND_ONLY_IMM : SROCE_OP_SEND_LAST_IMM;
+	case SROCE_WR_SEND_INV:
+		return first ? SROCE_OP_SEND_ONLY_INV : SROCE_OP_SEND_LAST_INV;
+	default:
+		return first ? SROCE_OP_SEND_ONLY : SROCE_OP_SEND_LAST;
+	}
+}
+
+static u8 write_opcode(const struct sroce_send_wqe *wqe, bool first, bool last)
+{
+	if (!last)
+		return first ? SROCE_OP_WRITE_FIRST : SROCE_OP_WRITE_MIDDLE;
+	if (wqe->opcode == SROCE_WR_WRITE_IMM)
+		return first ? SROCE_OP_WRITE_ONLY_IMM : SROCE_OP_WRITE_LAST_IMM;
+	return first ? SROCE_OP_WRITE_ONLY : SROCE_OP_WRITE_LAST;
+}
+
+static u8 packet_opcode(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+			bool first, bool last)
+{
+	if (req->service == SROCE_SERVICE_UD)
+		return wqe->opcode == SROCE_WR_SEND_IMM ? SROCE_OP_UD_SEND_ONLY_IMM :
+							  SROCE_OP_UD_SEND_ONLY;
+	switch (wqe->opcode) {
+	case SROCE_WR_WRITE:
+	case SROCE_WR_WRITE_IMM:
+		return write_opcode(wqe, first, last);
+	case SROCE_WR_READ:
+		return SROCE_OP_READ_REQUEST;
+	case SROCE_WR_COMPARE_SWAP:
+		return SROCE_OP_COMPARE_SWAP;
+	case SROCE_WR_FETCH_ADD:
+		return SROCE_OP_FETCH_ADD;
+	default:
+		return send_opcode(wqe, first, last);
+	}
+}
+
+/* Fields that only some operations have. */
+static void fill_operation(const struct sroce_send_wqe *wqe, const struct sroce_send_plan *plan,
+			   struct sroce_packet *pkt)
+{
+	u32 flags = pkt->info->flags;
+
+	if (flags & SROCE_OPF_RETH) {
+		pkt->va = wqe->rdma.remote_addr + plan->offset;
+		pkt->rkey = wqe->rdma.rkey;
+		pkt->dma_length = wqe->length - plan->offset;
+		if (wqe_is_rd_atomic(wqe->opcode))
+			pkt->dma_length = plan->payload_end - plan->offset;
+	}
+	if (flags & SROCE_OPF_ATOMIC_ETH) {
+		bool swaps = wqe->opcode == SROCE_WR_COMPARE_SWAP;
+
+		pkt->va = wqe->atomic.remote_addr;
+		pkt->rkey = wqe->atomic.rkey;
+		pkt->swap_add = swaps ? wqe->atomic.swap : wqe->atomic.compare_add;
+		pkt->compare = swaps ? wqe->atomic.compare_add : 0;
+	}
+	if (flags & SROCE_OPF_IMM)
+		pkt->imm = wqe->imm;
+	if (flags & SROCE_OPF_IETH)
+		pkt->inv_rkey = wqe->invalidate_rkey;
+}
+
+/**
+ * sroce_send_plan_packet() - the headers of one packet of a burst
+ * @req: the requester
+ * @plan: a plan with SROCE_SEND_PACKETS
+ * @i: 0 .. @plan->packet_count - 1
+ * @pkt: filled in; its payload starts @i * MTU bytes into the burst's
+ */
+void sroce_send_plan_packet(const struct sroce_requester *req, const struct sroce_send_plan *plan,
+			    u32 i, struct sroce_packet *pkt)
+{
+	const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
+	u32 number = ((plan->first_psn - wqe->first_psn) & SROCE_PSN_MASK) + i;
+	bool first = number == 0, last = number == wqe->psn_count - 1;
+
+	memset(pkt, 0, sizeof(*pkt));
+	pkt->count = 1;
+	pkt->opcode = packet_opcode(req, wqe, first, last);
+	pkt->info = sroce_opcode_lookup(pkt->opcode);
+	pkt->header_bytes = pkt->info->header_bytes;
+	pkt->migreq = true;
+	pkt->pkey = req->attr.pkey;
+	pkt->dest_qpn = req->attr.dest_qpn;
+	pkt->psn = psn_add(plan->first_psn, i);
+	pkt->ack_req = plan->ack_req && i == plan->packet_count - 1;
+	pkt->selective = req->attr.selective && req->sb.mode != SROCE_SELECTIVE_OFF;
+	pkt->solicited = last && (wqe->flags & SROCE_SEND_SOLICITED) &&
+			 wqe->opcode != SROCE_WR_WRITE && !wqe_is_rd_atomic(wqe->opcode);
+	if (req->service == SROCE_SERVICE_UD) {
+		pkt->dest_qpn = wqe->ud.dest_qpn;
+		pkt->qkey = wqe->ud.qkey;
+		pkt->src_qpn = req->attr.qpn;
+	}
+	fill_operation(wqe, plan, pkt);
+	if (plan->payload_bytes)
+		pkt->payload_bytes = min(req->attr.mtu_bytes,
+					 plan->payload_bytes - i * req->attr.mtu_bytes);
+	pkt->pad_bytes = -pkt->payload_bytes & 3;
+}
+
+static void count_sent(struct sroce_requester *req, const struct sroce_send_plan *plan, u64 now_ns)
+{
+	sroce_cc_sent(&req->cc, plan->payload_bytes + plan->packet_count * SROCE_CC_HEADER_BYTES,
+		      now_ns);
+}
+
+/* Out of its turn: the cursor stays where it is. */
+static void commit_hole(struct sroce_requester *req, const struct sroce_send_plan *plan,
+			u64 now_ns)
+{
+	const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
+	u32 count = plan->packet_count;
+	bool probes = req->probe.due;
+
+	/* As was planned: what is missing depends on whether a probe asks. */
+	if (!wqe_is_data(wqe))
+		count = sroce_scoreboard_missing(req, wqe, plan->first_psn);
+	if (probes) {
+		req->probe.due = false;
+		req->probe.sent = true;
+		req->probe.unacked = true;
+		req->probe.psn = plan->first_psn;
+		req->probe.end_psn = req->next_psn;
+		req->probe.at_ns = now_ns;
+	}
+	req->retransmits += plan->packet_count;
+	count_sent(req, plan, now_ns);
+	if (!probes)
+		sroce_cc_lost(&req->cc, false, now_ns);
+	sroce_rtt_retransmitted(&req->rtt, plan->first_psn, count);
+	sroce_scoreboard_retransmitted(req, plan->first_psn, count, now_ns, wqe_is_data(wqe));
+	sroce_requester_arm_probe(req, now_ns);
+}
+
+static void commit_packets(struct sroce_requester *req, const struct sroce_send_plan *plan,
+			   u64 now_ns)
+{
+	struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
+	u32 end_psn = psn_add(wqe->first_psn, wqe->psn_count);
+	u32 last_psn = psn_add(plan->first_psn, plan->packet_count - 1);
+	u64 edt_ns = max(now_ns, req->cc.edt_ns);
+	bool asks = plan->ack_req || !wqe_is_data(wqe);
+	/* Behind other READs an answer waits for theirs. */
+	bool waits = req->rd_inflight;
+
+	if (wqe_is_data(wqe)) {
+		req->next_psn = psn_add(req->next_psn, plan->packet_count);
+		req->data_inflight += plan->packet_count;
+		req->since_ack_req = plan->ack_req ? 0 : req->since_ack_req + plan->packet_count;
+	} else {
+		/* The responses acknowledge all that went before. */
+		req->next_psn = end_psn;
+		req->rd_inflight++;
+		req->sb.responses = 0;
+		req->since_ack_req = 0;
+	}
+	count_sent(req, plan, now_ns);
+	if (plan->retransmit) {
+		req->retransmits += plan->packet_count;
+		sroce_rtt_retransmitted(&req->rtt, plan->first_psn, plan->packet_count);
+	} else if (asks) {
+		sroce_rtt_sent(&req->rtt, last_psn, waits, edt_ns);
+	}
+	if (sroce_requester_forward(req, req->next_psn) >
+	    sroce_requester_forward(req, req->sent_psn))
+		req->sent_psn = req->next_psn;
+	req->send = req->next_psn == end_psn ? plan->index + 1 : plan->index;
+
+	if (req->service == SROCE_SERVICE_UD)
+		sroce_requester_advance(req, req->next_psn, now_ns);
+	else if (asks)
+		sroce_requester_arm_probe(req, edt_ns);
+	else
+		sroce_requester_start_timer(req, edt_ns);
+}
+
+/**
+ * sroce_requester_commit() - the plan has been carried out
+ * @req: the requester, unchanged since the plan was made
+ * @plan: the plan
+ * @status: SROCE_WC_SUCCESS; or why the WQE cannot be sent (a bad local key,
+ *          a failed local operation): it then fails in its turn
+ * @now_ns: monotonic time
+ */
+void sroce_requester_commit(struct sroce_requester *req, const struct sroce_send_plan *plan,
+			    enum sroce_wc_status status, u64 now_ns)
+{
+	struct sroce_send_wqe *wqe;
+
+	if (plan->action == SROCE_SEND_NOTHING)
+		return;
+	wqe = sroce_requester_wqe(req, plan->index);
+	if (plan->action == SROCE_SEND_FAIL) {
+		sroce_requester_fail(req, plan->index, wqe->status);
+		return;
+	}
+	if (status != SROCE_WC_SUCCESS) {
+		wqe->status = status;
+		if (plan->fills_hole)
+			sroce_requester_move_cursor(req, plan->first_psn);
+		else
+			sroce_requester_request_ack(req, wqe->first_psn);
+		return;
+	}
+	if (plan->action == SROCE_SEND_LOCAL) {
+		wqe->executed = true;
+		req->send = plan->index + 1;
+		sroce_requester_advance(req, req->unacked_psn, now_ns);
+		return;
+	}
+	if (plan->fills_hole)
+		commit_hole(req, plan, now_ns);
+	else
+		commit_packets(req, plan, now_ns);
+}
+

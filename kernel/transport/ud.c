@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The receiving half of a UD queue pair (GSI included). A datagram is one
+ * packet, never answered; the first 40 bytes of its buffer belong to the GRH.
+ */
+#include <linux/string.h>
+
+#include "transport/responder.h"
+
+static void plan_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
+{
+	plan->verdict = SROCE_RECV_DROP;
+	plan->reason = reason;
+}
+
+/* The receive cannot be used, which its completion says. */
+static void plan_failure(struct sroce_recv_plan *plan)
+{
+	plan->verdict = SROCE_RECV_PLACE;
+	plan->target = SROCE_TARGET_NONE;
+	plan->place_bytes = 0;
+}
+
+/**
+ * sroce_ud_plan() - what to do with a datagram; changes nothing
+ * @resp: the responder of a UD queue pair
+ * @pkt: a parsed packet
+ * @plan: filled in: SROCE_RECV_DROP, or SROCE_RECV_PLACE: the GRH goes to
+ *        offset 0 of the receive WQE and the payload to @plan->offset
+ */
+void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+		   struct sroce_recv_plan *plan)
+{
+	memset(plan, 0, sizeof(*plan));
+	plan->target = SROCE_TARGET_RECV;
+	plan->offset = SROCE_GRH_BYTES;
+	plan->place_bytes = pkt->payload_bytes;
+	if (resp->state != SROCE_RQ_READY)
+		plan_drop(plan, SROCE_DROP_STATE);
+	else if (!(pkt->info->flags & SROCE_OPF_DETH))
+		plan_drop(plan, SROCE_DROP_OPCODE);
+	else if (pkt->qkey != resp->attr.qkey)
+		plan_drop(plan, SROCE_DROP_QKEY);
+	else if (!resp->has_recv_wqe)
+		plan_drop(plan, SROCE_DROP_NO_WQE);
+	else if (resp->recv->status != SROCE_WC_SUCCESS)
+		plan_failure(plan);
+	else if (pkt->payload_bytes > resp->attr.mtu_bytes ||
+		 SROCE_GRH_BYTES + pkt->payload_bytes > resp->recv->length)
+		plan_drop(plan, SROCE_DROP_LENGTH);
+	else
+		plan->verdict = SROCE_RECV_PLACE;
+}
+
+/**
+ * sroce_ud_commit() - the datagram has been placed, or could not be
+ * @resp: the responder, unchanged since the plan was made
+ * @pkt: the packet
+ * @plan: the plan
+ * @result: @result->status is what the scatter list said
+ */
+void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
+		     const struct sroce_recv_plan *plan,
+		     const struct sroce_recv_result *result)
+{
+	struct sroce_completion *wc = &resp->wc;
+
+	if (plan->verdict == SROCE_RECV_DROP)
+		return;
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = resp->recv->wr_id;
+	wc->opcode = SROCE_WC_RECV;
+	wc->src_qpn = pkt->src_qpn;
+	wc->byte_len = SROCE_GRH_BYTES + pkt->payload_bytes;
+	wc->solicited = pkt->solicited;
+	wc->flags = SROCE_WC_GRH;
+	if (pkt->info->flags & SROCE_OPF_IMM) {
+		wc->flags |= SROCE_WC_WITH_IMM;
+		wc->imm = pkt->imm;
+	}
+	wc->status = result->status == SROCE_MEM_OK ? resp->recv->status : SROCE_WC_LOC_PROT_ERR;
+	if (wc->status != SROCE_WC_SUCCESS)
+		resp->state = SROCE_RQ_FAILED;
+	resp->wc_pending = true;
+	resp->has_recv_wqe = false;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// The send half of the shell: requests out, responses in.
+#include <algorithm>
+#include <cstring>
+
+#include "sim/host.h"
+#include "sim/plan_compare.h"
+
+namespace sim {
+
+void Host::pull_send_completions() {
+  sroce_completion wc;
+  while (sroce_requester_next_completion(&requester_, &wc)) {
+    log_completion("send", wc);
+    out_->send_completed(wc);
+  }
+  if (requester_.state == SROCE_SQ_ERROR && !error_) move_to_error();
+}
+
+void Host::handle_deadline() {
+  const u64 deadline_ns = sroce_requester_deadline(&requester_);
+  if (deadline_ns == SROCE_NEVER || now_ns_ < deadline_ns) return;
+  const u64 timeouts = requester_.timeouts;
+  const bool rnr_waiting = requester_.rnr_waiting;
+  const bool expired = !rnr_waiting && now_ns_ >= requester_.ack_deadline_ns;
+  if (log_.on())
+    log_.line(format("%c: %s", 'A' + number_,
+                     rnr_waiting ? "RNR wait ends"
+                     : expired   ? "ACK timeout"
+                                 : "asks again"));
+  if (expired) out_->retried();
+  if (!rnr_waiting) asked_.clear();
+  const sroce_requester before = requester_;
+  sroce_requester_timeout(&requester_, now_ns_);
+  check_asked(before);
+  forget_distrusted();
+  require(requester_.timeouts == timeouts + expired, "timeouts are miscounted", "%llu",
+          (unsigned long long)requester_.timeouts);
+  slack_ns_ = rng_.below(side_.timer_slack_ns + 1);
+  pull_send_completions();
+}
+
+void Host::run_send() {
+  u32 budget = side_.round_packets;
+  while (send_once(budget)) {
+  }
+  pull_send_completions();
+}
+
+// Returns whether it makes sense to ask again.
+bool Host::send_once(u32& budget) {
+  if (!budget) {
+    resume_ns_ = std::min(resume_ns_, now_ns_ + 1000);
+    return false;
+  }
+  if (!may_transmit()) return false;
+  const u32 max_packets = random_burst(budget);
+  const sroce_requester before = requester_;
+  sroce_send_plan plan, again;
+  sroce_requester_plan(&requester_, max_packets, &plan);
+  sroce_requester_plan(&requester_, max_packets, &again);
+  require(same_plan(plan, again) && !std::memcmp(&before, &requester_, sizeof(before)),
+          "a dropped plan has an effect", "send plan, psn=%06x", plan.first_psn);
+  require(plan.action == SROCE_SEND_NOTHING || !error_, "plan in error state", "action %u",
+          plan.action);
+
+  switch (plan.action) {
+    case SROCE_SEND_NOTHING:
+      check_waiting();
+      return false;
+    case SROCE_SEND_PACKETS:
+      require(plan.packet_count && plan.packet_count <= max_packets, "burst over its limit",
+              "%u packets, limit %u", plan.packet_count, max_packets);
+      if (drops_plan()) return false;
+      check_window(plan);
+      check_hole_filled(plan);
+      send_burst(plan, budget);
+      break;
+    case SROCE_SEND_LOCAL: {
+      require(plan.index < out_->posted_count(), "plan of a request never posted", "index %u",
+              plan.index);
+      const u8 status = out_->sends[plan.index].local_status;
+      if (log_.on()) log_.line(format("%c: local operation, status=%u", 'A' + number_, status));
+      if (status == kSuccess) out_->local_executed(plan.index);
+      sroce_requester_commit(&requester_, &plan, static_cast<sroce_wc_status>(status), now_ns_);
+      break;
+    }
+    case SROCE_SEND_FAIL:
+      sroce_requester_commit(&requester_, &plan, SROCE_WC_SUCCESS, now_ns_);
+      break;
+  }
+  pull_send_completions();
+  return !error_;
+}
+
+void Host::send_burst(const sroce_send_plan& plan, u32& budget) {
+  const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
+  require(u64{plan.offset} + plan.payload_bytes <= wqe->length, "payload outside of the request",
+          "offset %u + %u of %u", plan.offset, plan.payload_bytes, wqe->length);
+  payload_.resize(plan.payload_bytes);
+  if (wqe->flags & SROCE_SEND_INLINE) {
+    std::copy_n(wqe->inline_data + plan.offset, plan.payload_bytes, payload_.begin());
+  } else if (memory_->gather(wqe->sge, wqe->num_sge, plan.offset, payload_) != SROCE_MEM_OK) {
+    sroce_requester_commit(&requester_, &plan, SROCE_WC_LOC_PROT_ERR, now_ns_);
+    return;
+  }
+  u32 offset = 0;
+  for (u32 i = 0; i < plan.packet_count; i++) {
+    sroce_packet pkt;
+    sroce_send_plan_packet(&requester_, &plan, i, &pkt);
+    require(offset + pkt.payload_bytes <= payload_.size(), "payload outside of the burst",
+            "psn=%06x", pkt.psn);
+    const auto payload = std::span<const u8>(payload_).subspan(offset, pkt.payload_bytes);
+    offset += pkt.payload_bytes;
+    require(!pkt.selective || side_.selective, "selective without consent", "psn=%06x", pkt.psn);
+    out_->request_sent(plan, pkt, payload, draining(), now_ns_);
+    transmit(pkt, payload);
+  }
+  require(offset == payload_.size(), "burst leaves payload behind", "psn=%06x", plan.first_psn);
+  note_sent(plan);
+  budget -= plan.packet_count;
+  sroce_requester_commit(&requester_, &plan, SROCE_WC_SUCCESS, now_ns_);
+}
+
+sroce_mem_status Host::place_response(const sroce_ack_plan& plan, const sroce_packet& pkt,
+                                      std::span<const u8> payload) {
+  const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
+  u8 original[8];
+  if (plan.place_atomic) {
+    std::memcpy(original, &pkt.atomic_original, sizeof(original));
+    payload = original;
+  }
+  require(plan.place_bytes == payload.size(), "response length is wrong", "%u of %zu bytes",
+          plan.place_bytes, payload.size());
+  require(u64{plan.place_offset} + plan.place_bytes <= wqe->length, "placed outside of the request",
+          "offset %u + %u of %u", plan.place_offset, plan.place_bytes, wqe->length);
+  const sroce_mem_status status =
+      memory_->scatter(wqe->sge, wqe->num_sge, plan.place_offset, payload);
+  if (status == SROCE_MEM_OK) out_->response_placed(plan, payload);
+  return status;
+}
+
+void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) {
+  const u32 unacked_psn = requester_.unacked_psn, executed_psn = requester_.sb.executed_psn;
+  const bool retry = plan.rewind && !plan.rnr;
+  sroce_completer_commit(&requester_, &plan, placed, now_ns_);
+  if (requester_.unacked_psn != unacked_psn || requester_.sb.executed_psn != executed_psn)
+    out_->progressed(requester_.sb.executed_psn != executed_psn);
+  if (plan.action == SROCE_ACK_ACCEPT && plan.rnr)
+    out_->rnr_waited(now_ns_ + plan.rnr_wait_ns, plan.selective);
+  if (plan.action == SROCE_ACK_ACCEPT && retry) out_->retried();
+  if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RETRY_EXC_ERR) out_->retried();
+  if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RNR_RETRY_EXC_ERR)
+    out_->rnr_waited(0, plan.selective);
+  if (plan.action == SROCE_ACK_DROP)
+    require(requester_.unacked_psn == unacked_psn, "a dropped packet has an effect", "psn=%06x",
+            unacked_psn);
+}
+
+void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload) {
+  const sroce_requester before = requester_;
+  sroce_ack_plan plan, again;
+  sroce_completer_plan(&requester_, &pkt, &plan);
+  sroce_completer_plan(&requester_, &pkt, &again);
+  require(same_plan(plan, again) && !std::memcmp(&before, &requester_, sizeof(before)),
+          "a dropped plan has an effect", "response psn=%06x", pkt.psn);
+  if (log_.on() && plan.action != SROCE_ACK_ACCEPT)
+    log_.line(format("%c: response psn=%06x %s %u", 'A' + number_, pkt.psn,
+                     plan.action == SROCE_ACK_DROP ? "dropped, reason" : "fails the queue, status",
+                     plan.action == SROCE_ACK_DROP ? plan.reason : plan.status));
+  sroce_mem_status placed = SROCE_MEM_OK;
+  const bool answers = pkt.info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC);
+  if (plan.action == SROCE_ACK_ACCEPT && answers && plan.has_response)
+    placed = place_response(plan, pkt, payload);
+  else
+    require(!plan.place_bytes, "placed without cause", "psn=%06x", pkt.psn);
+  note_told(pkt, plan);
+  if (plan.early_nak) out_->refused(pkt.psn);
+  commit_response(plan, placed);
+  check_recovery(before, plan);
+  pull_send_completions();
+}
+
+}  // namespace sim

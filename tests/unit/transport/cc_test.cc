@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "port/engine.h"
+
+namespace {
+
+constexpr u64 kMicrosecond = 1000;
+constexpr u64 kMillisecond = 1000000;
+constexpr u64 kSecond = 1000000000;
+constexpr u64 kGigabit = 1000 * SROCE_CC_MBPS;
+constexpr u32 kMtu = 1024;
+constexpr u32 kPacket = kMtu + SROCE_CC_HEADER_BYTES;
+
+class CongestionParameters : public ::testing::Test {
+ protected:
+  CongestionParameters() { sroce_cc_params_init(&params_); }
+
+  sroce_cc_params params_;
+};
+
+TEST_F(CongestionParameters, EveryFieldHasItsLineInTheTable) {
+  std::set<std::string> names;
+  for (u32 i = 0; i < SROCE_CC_PARAM_COUNT; i++) {
+    const sroce_cc_param& param = sroce_cc_param_table[i];
+    ASSERT_NE(param.name, nullptr) << i;
+    EXPECT_EQ(param.offset, i * sizeof(u32)) << param.name;
+    EXPECT_TRUE(names.insert(param.name).second) << param.name;
+    EXPECT_NE(param.unit, nullptr) << param.name;
+    EXPECT_FALSE(std::string(param.doc).empty()) << param.name;
+  }
+}
+
+TEST_F(CongestionParameters, DefaultsAreInTheirRanges) {
+  for (u32 i = 0; i < SROCE_CC_PARAM_COUNT; i++) {
+    const sroce_cc_param& param = sroce_cc_param_table[i];
+    EXPECT_EQ(sroce_cc_param_get(&params_, i), param.initial) << param.name;
+    EXPECT_GE(param.initial, param.min) << param.name;
+    EXPECT_LE(param.initial, param.max) << param.name;
+  }
+  EXPECT_EQ(params_.algorithm, SROCE_CC_DCQCN);
+}
+
+TEST_F(CongestionParameters, TheEndsOfTheRangeAreTakenAndNothingBeyond) {
+  for (u32 i = 0; i < SROCE_CC_PARAM_COUNT; i++) {
+    const sroce_cc_param& param = sroce_cc_param_table[i];
+    EXPECT_TRUE(sroce_cc_param_set(&params_, i, param.max)) << param.name;
+    EXPECT_EQ(sroce_cc_param_get(&params_, i), param.max) << param.name;
+    EXPECT_TRUE(sroce_cc_param_set(&params_, i, param.min)) << param.name;
+    EXPECT_FALSE(sroce_cc_param_set(&params_, i, param.max + 1)) << param.name;
+    EXPECT_FALSE(sroce_cc_param_set(&params_, i, param.min - 1)) << param.name;
+    EXPECT_EQ(sroce_cc_param_get(&params_, i), param.min) << param.name;
+  }
+}
+
+TEST_F(CongestionParameters, BeyondTheTableThereAreNone) {
+  EXPECT_FALSE(sroce_cc_param_set(&params_, SROCE_CC_PARAM_COUNT, 0));
+  EXPECT_EQ(sroce_cc_param_get(&params_, SROCE_CC_PARAM_COUNT), 0u);
+}
+
+TEST_F(CongestionParameters, EveryAlgorithmHasAName) {
+  EXPECT_STREQ(sroce_cc_algorithm_name(SROCE_CC_NONE), "none");
+  EXPECT_STREQ(sroce_cc_algorithm_name(SROCE_CC_DCQCN), "dcqcn");
+  EXPECT_STREQ(sroce_cc_algorithm_name(SROCE_CC_DELAY), "delay");
+  EXPECT_EQ(sroce_cc_algorithm_name(SROCE_CC_ALGORITHM_COUNT), nullptr);
+}
+
+// The pacer alone: no algorithm, and a rate set by hand.
+class Pacer : public ::testing::Test {
+ protected:
+  Pacer() { sroce_cc_params_init(&params_); }
+
+  void start(u64 rate, u32 mtu = kMtu) {
+    params_.algorithm = SROCE_CC_NONE;
+    sroce_cc_start(&cc_, &params_, 0, mtu, now_);
+    cc_.rate = rate;
+    now_ += kSecond;
+  }
+  u32 sendable() const { return sroce_cc_sendable_bytes(&cc_, now_); }
+  // Sends all that may leave, in whole packets; returns the bytes.
+  u64 drain() {
+    const u64 bytes = u64{sroce_cc_sendable_packets(&cc_, now_)} * (cc_.mtu_bytes + 60);
+    if (bytes) sroce_cc_sent(&cc_, static_cast<u32>(bytes), now_);
+    return bytes;
+  }
+
+  sroce_cc_params params_;
+  sroce_cc cc_;
+  u64 now_ = kSecond;
+};
+
+TEST_F(Pacer, AnUnlimitedRateNeverWaits) {
+  start(SROCE_CC_UNLIMITED);
+  for (int i = 0; i < 1000; i++) {
+    sroce_cc_sent(&cc_, 1 << 30, now_);
+    EXPECT_EQ(sendable(), U32_MAX);
+    EXPECT_EQ(sroce_cc_sendable_packets(&cc_, now_), U32_MAX);
+    EXPECT_LE(sroce_cc_next_send_ns(&cc_), now_);
+  }
+}
+
+TEST_F(Pacer, ARateOfZeroIsNoRate) {
+  start(0);
+  sroce_cc_sent(&cc_, 1 << 30, now_);
+  EXPECT_EQ(sendable(), U32_MAX);
+}
+
+TEST_F(Pacer, AQuantumIsFiftyMicrosecondsOfTheRate) {
+  start(10 * kGigabit);
+  EXPECT_EQ(sendable(), 62500u);
+}
+
+TEST_F(Pacer, AQuantumIsAtLeastTwoPackets) {
+  start(SROCE_CC_MBPS);
+  EXPECT_EQ(sendable(), 2 * kPacket);
+  EXPECT_EQ(sroce_cc_sendable_packets(&cc_, now_), 2u);
+}
+
+TEST_F(Pacer, IdleTimeIsWorthOneQuantumAndNoMore) {
+  start(10 * kGigabit);
+  now_ += 3600 * kSecond;
+  EXPECT_EQ(sendable(), 62500u);
+  sroce_cc_sent(&cc_, 62500, now_);
+  EXPECT_EQ(sendable(), 0u);
+}
+
+TEST_F(Pacer, HalfAQuantumIsWaitedFor) {
+  start(10 * kGigabit);
+  sroce_cc_sent(&cc_, 62500, now_);
+  const u64 next = sroce_cc_next_send_ns(&cc_);
+  EXPECT_EQ(next, now_ + 25 * kMicrosecond);
+  now_ = next - 1;
+  EXPECT_EQ(sendable(), 0u);
+  now_ = next;
+  EXPECT_EQ(sendable(), 31250u);
+}
+
+TEST_F(Pacer, WhatIsSentBeyondTheCreditIsPaidForLater) {
+  start(10 * kGigabit);
+  sroce_cc_sent(&cc_, 62500 + 1250000, now_);
+  EXPECT_EQ(sroce_cc_next_send_ns(&cc_), now_ + kMillisecond + 25 * kMicrosecond);
+}
+
+TEST_F(Pacer, OverTimeTheRateIsKept) {
+  for (u64 mbps : {1ull, 10ull, 100ull, 1000ull, 40000ull, 400000ull, 800000ull}) {
+    const u64 rate = mbps * SROCE_CC_MBPS;
+    start(rate);
+    const u64 from = now_;
+    const u64 quantum = sendable();
+    u64 sent = drain();
+    for (int i = 0; i < 2000; i++) {
+      now_ = sroce_cc_next_send_ns(&cc_);
+      const u64 bytes = drain();
+      ASSERT_GT(bytes, 0u) << mbps;
+      sent += bytes;
+    }
+    const double expected = static_cast<double>(rate) * static_cast<double>(now_ - from) / 1e9;
+    EXPECT_LE(static_cast<double>(sent), expected + static_cast<double>(quantum) + 1) << mbps;
+    EXPECT_GE(static_cast<double>(sent), expected * .999) << mbps;
+  }
+}
+
+TEST_F(Pacer, PacketsAreSpacedEvenlyAtALowRate) {
+  start(10 * SROCE_CC_MBPS);
+  drain();
+  const u64 spacing = u64{kPacket} * kSecond / (10 * SROCE_CC_MBPS);
+  for (int i = 0; i < 10; i++) {
+    const u64 before = now_;
+    now_ = sroce_cc_next_send_ns(&cc_);
+    EXPECT_NEAR(static_cast<double>(now_ - before), static_cast<double>(spacing), 2);
+    EXPECT_EQ(drain(), kPacket);
+  }
+}
+
+TEST_F(Pacer, ATimerThatIsALittleLateCostsNoThroughput) {
+  start(10 * kGigabit);
+  const u64 from = now_;
+  u64 sent = 0;
+  for (int i = 0; i < 10000; i++) {
+    now_ = std::max(now_, sroce_cc_next_send_ns(&cc_)) + (i % 3) * 10 * kMicrosecond;
+    sent += drain();
+  }
+  EXPECT_GE(sent, (now_ - from) * 125 / 100 * 99 / 100);
+}
+
+TEST_F(Pacer, AClockThatWentBackALittleDoesNoHarm) {
+  start(10 * kGigabit);
+  sroce_cc_sent(&cc_, 62500, now_);
+  const u64 next = sroce_cc_next_send_ns(&cc_);
+  now_ -= 10 * kMicrosecond;
+  EXPECT_EQ(sendable(), 0u);
+  sroce_cc_sent(&cc_, kPacket, now_);
+  EXPECT_LE(sroce_cc_next_send_ns(&cc_), next + kMicrosecond);
+}
+
+TEST_F(Pacer, AClockAtItsEndDoesNoHarm) {
+  start(SROCE_CC_MBPS);
+  now_ = U64_MAX - 1;
+  EXPECT_GT(drain(), 0u);
+  EXPECT_EQ(sroce_cc_next_send_ns(&cc_), U64_MAX);
+}
+
+TEST_F(Pacer, AnyMtuAndAnyRateLetAPacketGo) {
+  for (u32 mtu : {0u, 256u, 4096u, 65536u, U32_MAX}) {
+    for (u64 rate : std::initializer_list<u64>{1, 1000, SROCE_CC_MBPS, SROCE_CC_MAX_RATE}) {
+      now_ = 0;
+      start(rate, mtu);
+      sroce_cc_sent(&cc_, U32_MAX, now_);
+      now_ = sroce_cc_next_send_ns(&cc_);
+      EXPECT_GE(u64{sendable()}, std::min<u64>(mtu + u64{60}, U32_MAX)) << mtu << " " << rate;
+    }
+  }
+}
+
+// Packets that are handed over ahead of their time, and bear it.
+class PacerAhead : public Pacer {
+ protected:
+  struct Burst {
+    u64 edt_ns;
+    u32 packets;
+    bool operator==(const Burst&) const = default;
+  };
+
+  void send(u32 packets, u64 edt_ns) {
+    if (edt_ns > now_) sroce_cc_set_edt(&cc_, edt_ns);
+    sroce_cc_sent(&cc_, packets * (cc_.mtu_bytes + SROCE_CC_HEADER_BYTES), now_);
+  }
+  // All that is let go at once; then it is the time of the next wake-up.
+  std::vector<Burst> wake(bool ahead = true) {
+    std::vector<Burst> bursts;
+    u64 edt_ns;
+    while (const u32 packets = sroce_cc_schedule(&cc_, now_, ahead, &edt_ns)) {
+      EXPECT_GE(edt_ns, now_);
+      bursts.push_back({edt_ns, packets});
+      send(packets, edt_ns);
+    }
+    EXPECT_GT(edt_ns, now_);
+    now_ = edt_ns;
+    return bursts;
+  }
+};
+
+TEST_F(PacerAhead, WithoutAnybodyToKeepTimesNothingIsDifferent) {
+  for (u64 mbps : {1ull, 37ull, 1000ull, 10000ull, 400000ull}) {
+    start(mbps * SROCE_CC_MBPS);
+    u64 edt_ns;
+    for (int i = 0; i < 1000; i++, now_ += 7777) {
+      const u32 packets = sroce_cc_sendable_packets(&cc_, now_);
+      ASSERT_EQ(sroce_cc_schedule(&cc_, now_, false, &edt_ns), packets);
+      ASSERT_EQ(edt_ns, packets ? now_ : sroce_cc_next_send_ns(&cc_));
+      drain();
+    }
+  }
+}
+
+TEST_F(PacerAhead, AnUnlimitedRateLeavesAtOnce) {
+  start(SROCE_CC_UNLIMITED);
+  u64 edt_ns;
+  sroce_cc_sent(&cc_, 1 << 30, now_);
+  EXPECT_EQ(sroce_cc_schedule(&cc_, now_, true, &edt_ns), U32_MAX);
+  EXPECT_EQ(edt_ns, now_);
+}
+
+TEST_F(PacerAhead, WhenTheLimitEndsWhatFollowsWaitsForTheLastDeparture) {
+  start(10 * kGigabit);
+  u64 edt_ns, last;
+  wake();
+  now_ -= 50 * kMicrosecond;
+  last = cc_.edt_ns;
+  ASSERT_GT(last, now_);
+  cc_.rate = SROCE_CC_UNLIMITED;
+  EXPECT_EQ(sroce_cc_schedule(&cc_, now_, true, &edt_ns), 0u);
+  EXPECT_EQ(edt_ns, last);
+  EXPECT_EQ(sroce_cc_schedule(&cc_, last, true, &edt_ns), U32_MAX);
+}
+
+TEST_F(PacerAhead, ShortMessagesLeaveTogether) {
+  start(10 * kGigabit);
+  std::map<u64, u32> messages;
+  u64 edt_ns;
+  wake();
+  for (int i = 0; i < 1000; i++) {
+    while (!sroce_cc_schedule(&cc_, now_, true, &edt_ns)) now_ = edt_ns;
+    if (edt_ns > now_) sroce_cc_set_edt(&cc_, edt_ns);
+    sroce_cc_sent(&cc_, 124, now_);
+    messages[edt_ns]++;
+  }
+  EXPECT_LT(messages.size(), 1000u / 20);
+}
+
+TEST_F(PacerAhead, BurstsLeaveWhenAPunctualTimerWouldSendThem) {
+  for (u64 mbps : {1ull, 100ull, 1000ull, 10000ull, 100000ull}) {
+    std::vector<Burst> with, without;
+    for (bool ahead : {true, false}) {
+      now_ = kSecond;
+      start(mbps * SROCE_CC_MBPS);
+      auto& bursts = ahead ? with : without;
+      while (bursts.size() < 500)
+        for (const Burst& burst : wake(ahead)) bursts.push_back(burst);
+      bursts.resize(500);
+    }
+    EXPECT_EQ(with, without) << mbps;
+  }
+}
+
+TEST_F(PacerAhead, AWakeUpIsForSeveralBursts) {
+  start(10 * kGigabit);
+  wake();
+  for (int i = 0; i < 100; i++) EXPECT_EQ(wake().size(), 5u);
+}
+
+TEST_F(PacerAhead, WhatIsHandedOverAheadIsLittle) {
+  for (u64 mbps : {1ull, 10ull, 100ull, 1000ull, 10000ull, 100000ull, 800000ull}) {
+    for (u32 mtu : {256u, 1024u, 4096u}) {
+      start(mbps * SROCE_CC_MBPS, mtu);
+      const u64 half = std::max<u64>(mtu + 60, cc_.rate / 40000) + 1;
+      for (int i = 0; i < 50; i++) {
+        const u64 from = now_;
+        u64 bytes = 0;
+        for (const Burst& burst : wake()) {
+          EXPECT_LE(burst.edt_ns, from + 200 * kMicrosecond) << mbps;
+          if (burst.edt_ns > from) bytes += u64{burst.packets} * (mtu + 60);
+        }
+        EXPECT_LE(bytes, std::max<u64>(256 * 1024, half)) << mbps;
+      }
+    }
+  }
+}
+
+TEST_F(PacerAhead, OverTimeTheRateIsKept) {
+  start(10 * kGigabit);
+  const u64 from = now_;
+  u64 packets = 0;
+  for (int i = 0; i < 2000; i++) {
+    for (const Burst& burst : wake()) packets += burst.packets;
+    now_ += (i % 3) * 10 * kMicrosecond;
+  }
+  const double expected = static_cast<double>(now_ - from) * 1.25 / kPacket;
+  EXPECT_NEAR(static_cast<double>(packets), expected, expected * .01);
+}
+
+TEST_F(PacerAhead, ALowerRateBitesBehindWhatHasBeenHandedOver) {
+  start(10 * kGigabit);
+  wake();
+  now_ -= 100 * kMicrosecond;
+  const u64 last = cc_.edt_ns;
+  EXPECT_LE(last, now_ + 100 * kMicrosecond);
+  cc_.rate /= 10;
+  u64 edt_ns;
+  ASSERT_GT(sroce_cc_schedule(&cc_, last, true, &edt_ns), 0u);
+  // Half a quantum at the new rate, which is as long as before.
+  EXPECT_NEAR(static_cast<double>(edt_ns - last), 25. * kMicrosecond, kMicrosecond);
+}
+
+TEST_F(PacerAhead, NothingOvertakesWhateverBecomesOfTheRate) {
+  std::mt19937_64 random(7);
+  start(kGigabit);
+  u64 last = 0, edt_ns;
+  for (int i = 0; i < 20000; i++) {
+    now_ += random() % (50 * kMicrosecond);
+    const u64 rates[] = {SROCE_CC_UNLIMITED, kGigabit / 10, kGigabit, 40 * kGigabit};
+    if (random() % 8 == 0) cc_.rate = rates[random() % std::size(rates)];
+    const u32 packets = sroce_cc_schedule(&cc_, now_, true, &edt_ns);
+    if (!packets) {
+      ASSERT_GT(edt_ns, now_);
+      continue;
+    }
+    ASSERT_GE(edt_ns, last);
+    ASSERT_LE(edt_ns, now_ + 200 * kMicrosecond);
+    last = edt_ns;
+    send(std::min(packets, 40u), edt_ns);
+  }
+}
+
+TEST(CongestionControl, LimitsNothingBeforeItStarts) {
+  sroce_cc cc{};
+  const sroce_cc_ack ack{};
+  sroce_cc_acked(&cc, &ack);
+  sroce_cc_cnp(&cc, 1);
+  sroce_cc_lost(&cc, true, 2);
+  sroce_cc_sent(&cc, 1000, 3);
+  EXPECT_EQ(sroce_cc_sendable_bytes(&cc, 4), U32_MAX);
+  EXPECT_EQ(sroce_cc_window_packets(&cc), SROCE_CC_NO_WINDOW);
+  struct sroce_cc_info info;
+  sroce_cc_get_info(&cc, 5, &info);
+  EXPECT_STREQ(info.state, "off");
+  EXPECT_EQ(info.rate, SROCE_CC_UNLIMITED);
+}
+
+TEST(CongestionControl, NoneTakesNoteOfNothing) {
+  sroce_cc_params params;
+  sroce_cc_params_init(&params);
+  // An unknown algorithm is none.
+  for (u32 algorithm : {u32{SROCE_CC_NONE}, u32{SROCE_CC_ALGORITHM_COUNT}, U32_MAX}) {
+    params.algorithm = algorithm;
+    sroce_cc cc;
+    sroce_cc_start(&cc, &params, kGigabit, kMtu, 0);
+    const sroce_cc_ack ack = {kMillisecond, kMtu, 1, 10, kSecond, 1, kSecond};
+    sroce_cc_acked(&cc, &ack);
+    for (u64 i = 0; i < 10; i++) sroce_cc_cnp(&cc, i * kMillisecond);
+    sroce_cc_lost(&cc, true, kSecond);
+    EXPECT_EQ(cc.rate, SROCE_CC_UNLIMITED);
+    EXPECT_EQ(sroce_cc_window_packets(&cc), SROCE_CC_NO_WINDOW);
+    EXPECT_EQ(cc.cnp_ignored, 10u);
+    EXPECT_EQ(cc.cnp_handled, 0u);
+    EXPECT_EQ(cc.losses, 1u);
+    EXPECT_STREQ(sroce_cc_state_name(&cc), "off");
+  }
+}
+
+// There is no round trip, and nothing that a window could be of.
+TEST(CongestionControl, DatagramsAreNotLeftToAnAlgorithmThatNeedsAcks) {
+  sroce_cc_params params;
+  sroce_cc_params_init(&params);
+  const char* const names[] = {"none", "dcqcn", "dcqcn"};
+  for (u32 i = 0; i < SROCE_CC_ALGORITHM_COUNT; i++) {
+    params.algorithm = i;
+    sroce_cc cc;
+    sroce_cc_start_datagrams(&cc, &params, kGigabit, kMtu, 0);
+    struct sroce_cc_info info;
+    sroce_cc_get_info(&cc, 0, &info);
+    EXPECT_STREQ(info.algorithm, names[i]);
+    EXPECT_EQ(cc.rate, SROCE_CC_UNLIMITED);
+    EXPECT_EQ(sroce_cc_window_packets(&cc), SROCE_CC_NO_WINDOW);
+    EXPECT_EQ(sroce_cc_cnp(&cc, kSecond), i != SROCE_CC_NONE);
+  }
+}
+
+class NotificationPoint : public ::testing::Test {
+ protected:
+  NotificationPoint() { sroce_cc_params_init(&params_); }
+  bool marked(u64 now) { return sroce_np_marked(&np_, &params_, now); }
+
+  sroce_cc_params params_;
+  sroce_np np_{};
+};
+
+TEST_F(NotificationPoint, TheFirstMarkAsksForACnp) {
+  EXPECT_TRUE(marked(0));
+  EXPECT_EQ(np_.cnps, 1u);
+}
+
+TEST_F(NotificationPoint, ThereIsOneCnpInAnInterval) {
+  EXPECT_TRUE(marked(kSecond));
+  for (u64 now = kSecond; now < kSecond + 50 * kMicrosecond; now += kMicrosecond)
+    EXPECT_FALSE(marked(now));
+  EXPECT_TRUE(marked(kSecond + 50 * kMicrosecond));
+  EXPECT_EQ(np_.ecn_marked, 52u);
+  EXPECT_EQ(np_.cnps, 2u);
+}
+
+TEST_F(NotificationPoint, AnIntervalOfZeroAnswersEveryMark) {
+  params_.np_min_time_between_cnps = 0;
+  for (int i = 0; i < 5; i++) EXPECT_TRUE(marked(kSecond));
+}
+
+TEST_F(NotificationPoint, AClockThatJumpsDoesNoHarm) {
+  EXPECT_TRUE(marked(kSecond));
+  EXPECT_FALSE(marked(kSecond - 5));
+  EXPECT_TRUE(marked(U64_MAX));
+}
+
+class DatagramNotificationPoint : public NotificationPoint {
+ protected:
+  bool marked_from(u32 host, u32 qpn, u64 now = kSecond) {
+    const u32 address[4] = {0, 0, 0xffff, host};
+    return sroce_np_marked_datagram(&np_, &sources_, &params_, address, qpn, now);
+  }
+
+  sroce_np_sources sources_{};
+};
+
+TEST_F(DatagramNotificationPoint, EachSourceIsSentACnpInAnInterval) {
+  EXPECT_TRUE(marked_from(1, 17));
+  EXPECT_FALSE(marked_from(1, 17));
+  // Another QP of that host, and another host: unless they share a slot, which these do not.
+  EXPECT_TRUE(marked_from(1, 18));
+  EXPECT_TRUE(marked_from(2, 17));
+  EXPECT_FALSE(marked_from(1, 17, kSecond + 49 * kMicrosecond));
+  EXPECT_TRUE(marked_from(1, 17, kSecond + 50 * kMicrosecond));
+  EXPECT_EQ(np_.ecn_marked, 6u);
+  EXPECT_EQ(np_.cnps, 4u);
+}
+
+TEST_F(DatagramNotificationPoint, TheSourcesSeenInAnIntervalAreBounded) {
+  u32 answered = 0;
+  for (u32 i = 0; i < 10000; i++) answered += marked_from(i / 100, i % 100);
+  EXPECT_EQ(answered, SROCE_NP_SOURCES);
+}
+
+TEST_F(DatagramNotificationPoint, SourcesAreSpreadAnewBySeed) {
+  std::set<std::string> patterns;
+  for (sources_.seed = 0; sources_.seed < 10; sources_.seed++) {
+    std::fill(std::begin(sources_.last_cnp_ns), std::end(sources_.last_cnp_ns), 0);
+    std::string answered;
+    for (u32 i = 0; i < 40; i++) answered += marked_from(i, 17) ? 'x' : '.';
+    patterns.insert(answered);
+    // Few of them share a slot.
+    EXPECT_GE(std::count(answered.begin(), answered.end(), 'x'), 20);
+  }
+  EXPECT_GE(patterns.size(), 9u);
+}
+
+TEST_F(DatagramNotificationPoint, AnIntervalOfZeroAnswersEveryMark) {
+  params_.np_min_time_between_cnps = 0;
+  for (int i = 0; i < 5; i++) EXPECT_TRUE(marked_from(1, 17));
+}
+
+// Whatever the parameters, the clock and the events are: there is a rate, a window, and a next
+// time.
+class Anything : public ::testing::Test {
+ protected:
+  Anything() { sroce_cc_params_init(&params_); }
+
+  u64 any() { return random_() >> (random_() % 64); }
+  void event() {
+    switch (random_() % 8) {
+      case 0:
+        now_ += random_() % 64 ? any() >> 20 : any() >> 4;
+        break;
+      case 1:
+        sroce_cc_cnp(&cc_, now_);
+        break;
+      case 2:
+        sroce_cc_lost(&cc_, random_() & 1, now_);
+        break;
+      case 3:
+        now_ = std::max(now_, sroce_cc_next_send_ns(&cc_));
+        break;
+      case 4:
+        sroce_cc_sent(&cc_, static_cast<u32>(any()), now_);
+        break;
+      default:
+        const sroce_cc_ack ack = {
+            now_, any(), static_cast<u32>(any()), static_cast<u32>(any()), any(), any(), any()};
+        sroce_cc_acked(&cc_, &ack);
+    }
+  }
+  void check() {
+    ASSERT_GT(cc_.rate, 0u);
+    ASSERT_TRUE(cc_.rate <= SROCE_CC_MAX_RATE || cc_.rate == SROCE_CC_UNLIMITED) << cc_.rate;
+    ASSERT_GE(sroce_cc_window_packets(&cc_), 1u);
+    const u64 next = sroce_cc_next_send_ns(&cc_);
+    // In 584 years there may be none.
+    ASSERT_TRUE(next == U64_MAX || sroce_cc_sendable_bytes(&cc_, std::max(now_, next)));
+    ASSERT_NE(sroce_cc_state_name(&cc_), nullptr);
+    struct sroce_cc_info info;
+    sroce_cc_get_info(&cc_, now_, &info);
+    ASSERT_LE(info.alpha, 1024u);
+    ASSERT_TRUE(info.target_rate == 0 || info.rate <= info.target_rate);
+  }
+  void run(u64 line_rate) {
+    for (u32 algorithm = 0; algorithm < SROCE_CC_ALGORITHM_COUNT; algorithm++) {
+      params_.algorithm = algorithm;
+      now_ = kSecond;
+      sroce_cc_start(&cc_, &params_, line_rate, kMtu, now_);
+      for (int i = 0; i < 300 && !HasFatalFailure(); i++) {
+        event();
+        check();
+      }
+    }
+  }
+
+  std::mt19937_64 random_{1};
+  sroce_cc_params params_;
+  sroce_cc cc_;
+  u64 now_ = 0;
+};
+
+TEST_F(Anything, IsSafeWithEachParameterAtItsEnds) {
+  for (u32 i = 0; i < SROCE_CC_PARAM_COUNT; i++) {
+    for (u32 value : {sroce_cc_param_table[i].min, sroce_cc_param_table[i].max}) {
+      SCOPED_TRACE(sroce_cc_param_table[i].name);
+      sroce_cc_params_init(&params_);
+      ASSERT_TRUE(sroce_cc_param_set(&params_, i, value));
+      for (u64 line_rate : std::initializer_list<u64>{0, 1, 10 * kGigabit, U64_MAX}) run(line_rate);
+    }
+  }
+}
+
+TEST_F(Anything, IsSafeWithAnyMixOfEndsChangedAtAnyTime) {
+  for (int round = 0; round < 300 && !HasFatalFailure(); round++) {
+    for (u32 i = 0; i < SROCE_CC_PARAM_COUNT; i++) {
+      const sroce_cc_param& param = sroce_cc_param_table[i];
+      const u32 choice[] = {param.min, param.max, param.initial};
+      sroce_cc_param_set(&params_, i, choice[random_() % 3]);
+    }
+    if (round % 10 == 0) {
+      params_.algorithm = static_cast<u32>(random_() % SROCE_CC_ALGORITHM_COUNT);
+      now_ = kSecond;
+      sroce_cc_start(&cc_, &params_, any(), kMtu, now_);
+    }
+    for (int i = 0; i < 100 && !HasFatalFailure(); i++) {
+      event();
+      check();
+    }
+  }
+}
+
+}  // namespace

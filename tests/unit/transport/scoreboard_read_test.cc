@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include "scoreboard_queue.h"
+
+namespace {
+
+using namespace sroce_test;
+
+TEST(SelectiveRead, TakesItsResponsesInAnyOrder) {
+  SelectiveRead sq(4);
+  EXPECT_EQ(sq.answer(2).place_offset, 2048u);
+  EXPECT_EQ(sq.answer(0).place_offset, 0u);
+  EXPECT_EQ(sq.req.unacked_psn, 1001u);
+  sq.respond_all({3, 1});
+  EXPECT_EQ(sq.completions().size(), 1u);
+  EXPECT_EQ(sq.req.rd_inflight, 0u);
+}
+
+TEST(SelectiveRead, PlacesNoResponseTwice) {
+  SelectiveRead sq(4);
+  sq.answer(2);
+  EXPECT_EQ(sq.answer(2).reason, SROCE_DROP_DUPLICATE);
+  sq.answer(0);
+  EXPECT_EQ(sq.answer(0).reason, SROCE_DROP_DUPLICATE);
+}
+
+TEST(SelectiveRead, AskedForAgainIsWhatIsMissing) {
+  SelectiveRead sq(12);
+  sq.respond_all({0, 1, 4, 5, 6, 7, 8});
+  const sroce_send_plan plan = sq.send();
+  const sroce_packet pkt = sq.packet(plan, 0);
+  EXPECT_TRUE(plan.fills_hole);
+  EXPECT_EQ(pkt.psn, 1002u);
+  EXPECT_EQ(pkt.va, 0x10000u + 2048);
+  EXPECT_EQ(pkt.dma_length, 2048u);
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
+TEST(SelectiveRead, WhatWasNotOvertakenIsNotAskedForAgain) {
+  SelectiveQueue sq;
+  sq.post(read_of(8 * 1024));
+  sq.post(read_of(1024));
+  sq.send_all();
+  sq.req.sb.reordering = 4;
+  sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1008, 1024)));
+  const sroce_send_plan plan = sq.send();
+  EXPECT_EQ(plan.first_psn, 1000u);
+  EXPECT_EQ(sq.packet(plan, 0).dma_length, 4u * 1024) << "five others may have been overtaken";
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
+TEST(SelectiveRead, ThatWasNeverAnsweredIsAskedForWhole) {
+  SelectiveQueue sq({.slots = 32});
+  sq.post(read_of(100 * 1024));
+  for (int i = 0; i < 5; i++) sq.post(send_of(10));
+  sq.send_all();
+  // The READ is lost: the peer holds what came behind it.
+  sq.receive_sack(999, range(1100, 5), 16);
+  const sroce_send_plan plan = sq.send();
+  EXPECT_EQ(plan.first_psn, 1000u);
+  EXPECT_EQ(sq.packet(plan, 0).dma_length, 100u * 1024);
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
+TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgain) {
+  SelectiveQueue sq({.slots = 32});
+  sq.post(send_of(10));
+  sq.post(read_of(4 * 1024));
+  for (int i = 0; i < 5; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(999, {1001, 1005, 1006, 1007, 1008, 1009}, 16);
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  EXPECT_FALSE(sq.completion());
+}
+
+TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgainHoweverLongThatTakes) {
+  SelectiveSends sq(1);
+  sq.post(read_of(4096));
+  for (int i = 0; i < 6; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(999, {1001, 1005, 1006, 1007});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  sq.now += 10 * sroce_rtt_rtx_ns(&sq.req.rtt);
+  sq.receive_sack(999, {1001, 1005, 1006, 1007, 1008});
+  sq.now += 10 * sroce_rtt_rtx_ns(&sq.req.rtt);
+  sq.receive_sack(999, {1001, 1005, 1006, 1007, 1008, 1009});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000}) << "lost again";
+}
+
+TEST(SelectiveRead, WhoseRequestIsOvertakenIsAskedForARoundTripLaterWherePacketsComeLate) {
+  SelectiveQueue sq;
+  for (int i = 0; i < 3; i++) sq.post(read_of(10 * 1024));
+  for (int i = 0; i < 3; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.req.sb.reordering = 4;
+  sq.receive_sack(999, {1010, 1020});
+  EXPECT_TRUE(sq.send_all().empty()) << "it may be late as well";
+  for (u32 more = 1; more < 3; more++) {
+    sq.now += 2 * sroce_rtt_rtx_ns(&sq.req.rtt);
+    sq.receive_sack(999, range(1030, more), 16);
+  }
+  EXPECT_EQ(sq.send().first_psn, 1000u);
+}
+
+TEST(SelectiveRead, ASelectiveAckSaysNothingOfItsAnswers) {
+  SelectiveQueue sq;
+  sq.post(read_of(4096));
+  for (int i = 0; i < 6; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(1003, {1005, 1006, 1007, 1008});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1004});
+}
+
+TEST(SelectiveRead, AnAckPassesItWithoutCompletingIt) {
+  SelectiveQueue sq;
+  sq.post(read_of(2048));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(selective(ack(1002)));
+  EXPECT_FALSE(sq.completion());
+  EXPECT_EQ(sq.req.sb.done_data, 1u) << "the SEND behind it is done";
+  sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, 1024)));
+  sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_LAST, 1001, 1024)));
+  EXPECT_EQ(sq.completions().size(), 2u);
+  EXPECT_EQ(sq.req.sb.done_data, 0u);
+}
+
+TEST(SelectiveRead, WhoseResponsesAnAckOvertookIsAskedForAgain) {
+  SelectiveQueue sq;
+  sq.post(read_of(2048));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(selective(ack(1002)));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+}
+
+TEST(SelectiveRead, OfTheWrongLengthFails) {
+  SelectiveRead sq(4);
+  EXPECT_EQ(sq.answer(1, 1000).status, SROCE_WC_LOC_LEN_ERR);
+  EXPECT_TRUE(sq.failed());
+}
+
+TEST(SelectiveRead, IntoABadBufferFailsIt) {
+  SelectiveRead sq(4);
+  sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1002, 1024)),
+             SROCE_MEM_BAD_LOCAL);
+  const auto all = sq.completions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].status, SROCE_WC_LOC_PROT_ERR);
+}
+
+TEST(SelectiveRead, HowLongAnswersToRepairsTakeIsLearnt) {
+  SelectiveRead sq(60);
+  const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt), slow_ns = 4 * wait_ns;
+  sq.respond_all({0, 1, 3, 4, 5});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
+  sq.now += slow_ns;
+  sq.respond_all({2, 6, 8, 9, 10});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1007});
+  // Looked at with each answer; the second makes it one of the old generation.
+  sq.now += slow_ns;
+  sq.respond_all({11, 12});
+  EXPECT_TRUE(sq.send_all().empty()) << "four times as long as a round trip, as the one before";
+  sq.now += slow_ns / 4;
+  sq.respond_all({13});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1007});
+}
+
+// Its PSN, taken modulo the map's span, is that of a response.
+TEST(SelectiveRead, WhatIsTimedFarBehindItIsNotAnsweredByItsResponses) {
+  SelectiveRead sq(5000);
+  sq.req.rtt.timing = false;
+  sq.post(send_of(10));
+  sq.send_all();
+  ASSERT_TRUE(sq.req.rtt.timing);
+  ASSERT_EQ(sq.req.rtt.timed_psn, 6000u);
+  sq.now += kMicrosecond;
+  sq.respond_all({0, 5000 % SROCE_PSN_MAP_SPAN});
+  EXPECT_TRUE(sq.req.rtt.timing);
+  EXPECT_EQ(sq.req.rtt.min_ns, 20 * kMicrosecond);
+}
+
+// For PSN 1002, 50 times apart what a repair is waited for, which is returned.
+u64 ask_twice(SelectiveRead& sq) {
+  const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt);
+  sq.respond_all({0, 1, 3, 4, 5});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
+  sq.now += 50 * wait_ns;
+  sq.respond_all({6, 7});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
+  return wait_ns;
+}
+
+// Else waits would grow without end where much is lost: each counts the one before.
+TEST(SelectiveRead, ARepairThatWasLostMakesTheWaitLittleLonger) {
+  SelectiveRead sq(60);
+  const u64 wait_ns = ask_twice(sq);
+  sq.now += 50 * wait_ns;
+  sq.respond_all({2});
+  EXPECT_GT(sq.req.sb.response_time.smoothed_ns, wait_ns);
+  EXPECT_LT(sq.req.sb.response_time.smoothed_ns, 2 * wait_ns);
+}
+
+// The question was on its way all the time, and its answer takes that long.
+TEST(SelectiveRead, AnAnswerSoonerThanARoundTripIsToTheEarlierQuestion) {
+  SelectiveRead sq(60);
+  const u64 wait_ns = ask_twice(sq);
+  sq.now += sq.req.rtt.min_ns - 1;
+  sq.respond_all({2});
+  EXPECT_GE(sq.req.sb.response_time.smoothed_ns, 50 * wait_ns);
+}
+
+TEST(SelectiveRead, LongerThanTheSpanGoesOutAlone) {
+  SelectiveQueue sq;
+  sq.post(send_of(10));
+  sq.post(read_of(3000 * 1024));
+  sq.post(read_of(1024));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  sq.receive(selective(ack(1000)));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
+}
+
+TEST(SelectiveRead, LongerThanTheSpanIsRememberedAsFarAsTheSpan) {
+  SelectiveRead sq(3000, {.psn = 0xfffff0});
+  EXPECT_EQ(sq.answer(kSpan - 1).action, SROCE_ACK_ACCEPT);
+  EXPECT_EQ(sq.answer(kSpan).reason, SROCE_DROP_GAP);
+  EXPECT_EQ(sq.answer(2999).reason, SROCE_DROP_GAP);
+  for (u32 i = 0; i < kSpan - 1; i++) ASSERT_EQ(sq.answer(i).action, SROCE_ACK_ACCEPT) << i;
+  EXPECT_EQ(sq.req.unacked_psn, psn_add(0xfffff0, kSpan));
+  for (u32 i = kSpan; i < 3000; i++) ASSERT_EQ(sq.answer(i).action, SROCE_ACK_ACCEPT) << i;
+  EXPECT_EQ(sq.completions().size(), 1u);
+  EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.done, 0, kSpan), 0u);
+}
+
+TEST(SelectiveRead, LongerThanTheSpanAndNeverAnsweredIsAskedForWhole) {
+  SelectiveRead sq(3000);
+  sq.expire();
+  const sroce_send_plan plan = sq.send();
+  EXPECT_EQ(plan.first_psn, 1000u);
+  EXPECT_EQ(sq.packet(plan, 0).dma_length, 3000u * 1024);
+}
+
+TEST(SelectiveAtomic, IsPlacedOutOfOrderAndOnce) {
+  SelectiveQueue sq;
+  sq.post(fetch_add(1));
+  sq.post(fetch_add(2));
+  sq.send_all();
+  EXPECT_TRUE(sq.receive(selective(atomic_ack(1001, 7))).place_atomic);
+  EXPECT_FALSE(sq.completion());
+  EXPECT_EQ(sq.receive(selective(atomic_ack(1001, 7))).reason, SROCE_DROP_DUPLICATE);
+  sq.receive(selective(atomic_ack(1000, 6)));
+  EXPECT_EQ(sq.completions().size(), 2u);
+}
+
+TEST(SelectiveRead, WhatWasExecutedBehindItIsNotSentAgainAfterANak) {
+  SelectiveQueue sq;
+  sq.post(read_of(1024));
+  for (int i = 0; i < 8; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(selective(nak(SROCE_NAK_PSN_SEQUENCE, 1002)));
+  sq.send(1);
+  // The gap had been filled already.
+  sq.receive(selective(ack(1008)));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+}
+
+}  // namespace

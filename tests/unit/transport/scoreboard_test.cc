@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include "scoreboard_queue.h"
+
+namespace {
+
+using namespace sroce_test;
+
+// ---------------------------------------------------------------- who speaks it
+
+TEST(SelectiveMode, IsOfferedInEveryRequestUntilThePeerAnswers) {
+  SendQueue sq({.selective = true});
+  sq.post(send_of(3000));
+  for (const sroce_packet& pkt : sq.send_all()) EXPECT_TRUE(pkt.selective);
+}
+
+TEST(SelectiveMode, IsNotOfferedByWhoDoesNotWantIt) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  EXPECT_FALSE(sq.send_all()[0].selective);
+  sq.receive(selective(ack(1000)));
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_OFF);
+}
+
+TEST(SelectiveMode, IsOnWhenTheFirstAnswerSaysSo) {
+  SelectiveQueue sq;
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_ON);
+}
+
+TEST(SelectiveMode, IsOffForGoodWhenTheFirstAnswerDoesNot) {
+  SendQueue sq({.selective = true});
+  sq.post(send_of(10));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(ack(1000));
+  sq.receive(selective(ack(1001)));
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_OFF);
+  sq.post(send_of(10));
+  EXPECT_FALSE(sq.send_all()[0].selective);
+}
+
+TEST(SelectiveMode, IsNotDecidedByAnAnswerThatIsDropped) {
+  SendQueue sq({.selective = true});
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(ack(5000));
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_OFFERED);
+}
+
+TEST(SelectiveMode, AStandardQueueTakesNoSelectiveAck) {
+  SendQueue sq;
+  for (int i = 0; i < 3; i++) sq.post(send_of(10));
+  sq.send_all();
+  EXPECT_EQ(sq.receive_sack(1000, {1002}).reason, SROCE_DROP_OPCODE);
+  EXPECT_FALSE(sq.completion());
+}
+
+TEST(SelectiveMode, BeginsWithASelectiveAckAsWell) {
+  SendQueue sq({.selective = true});
+  for (int i = 0; i < 8; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(999, range(1001, 7));
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_ON);
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+}
+
+TEST(SelectiveMode, SwitchedOnAfterARewindOnlyHolesAreSentAgain) {
+  SendQueue sq({.selective = true});
+  for (int i = 0; i < 8; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.expire();
+  EXPECT_EQ(sq.send().first_psn, 1000u);
+  sq.receive_sack(1000, {1002, 1003, 1004, 1005, 1006, 1007});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
+  EXPECT_EQ(sq.req.data_inflight, 7u);
+}
+
+TEST(SelectiveMode, IsForgottenInReset) {
+  SelectiveSends sq(4);
+  sq.receive_sack(999, {1001, 1002});
+  sroce_requester_reset(&sq.req);
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_OFFERED);
+  EXPECT_EQ(sq.req.sb.done_data, 0u);
+  EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.done, 0, kSpan), 0u);
+}
+
+// ---------------------------------------------------------------- selective acknowledgements
+
+TEST(SelectiveAck, CompletesWhatIsExecutedAndNothingThatIsHeld) {
+  SelectiveSends sq(8);
+  sq.receive_sack(1001, {1003, 1004, 1005});
+  EXPECT_EQ(sq.completions().size(), 2u);
+  EXPECT_EQ(sq.req.unacked_psn, 1002u);
+  EXPECT_EQ(sq.req.sb.done_data, 3u);
+}
+
+TEST(SelectiveAck, OfEverythingHeldCompletesNothing) {
+  SelectiveSends sq(8);
+  sq.receive_sack(999, range(1001, 7));
+  EXPECT_FALSE(sq.completion());
+}
+
+TEST(SelectiveAck, MayRepeatItself) {
+  SelectiveSends sq(8);
+  for (int i = 0; i < 3; i++) sq.receive_sack(999, {1001, 1003});
+  EXPECT_EQ(sq.req.sb.done_data, 2u);
+}
+
+TEST(SelectiveAck, TheLastAckCompletesAllAndEmptiesTheMap) {
+  SelectiveSends sq(8);
+  sq.receive_sack(999, range(1001, 7));
+  sq.send_all();
+  sq.receive(selective(ack(1007)));
+  EXPECT_EQ(sq.completions().size(), 8u);
+  EXPECT_EQ(sq.req.sb.done_data, 0u);
+  EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.done, 0, kSpan), 0u);
+  EXPECT_FALSE(sq.timer_runs());
+}
+
+TEST(SelectiveAck, MakesRoomInTheWindow) {
+  SelectiveSends sq(12, {.window_packets = 8});
+  EXPECT_TRUE(sq.send_all().empty());
+  sq.receive_sack(999, {1003, 1004, 1005});
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001, 1002, 1008, 1009, 1010})) << "holes first";
+}
+
+TEST(SelectiveAck, CrossesThePsnWrap) {
+  SelectiveSends sq(8, {.psn = 0xfffffd});
+  sq.receive_sack(0xfffffd, {0xffffff, 0, 1, 2, 3});
+  EXPECT_EQ(sq.completions().size(), 1u);
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{0xfffffe});
+  sq.receive(selective(ack(4)));
+  EXPECT_EQ(sq.completions().size(), 7u);
+}
+
+TEST(SelectiveAck, ThatTellsOfWhatWasNeverSentIsForged) {
+  SelectiveSends sq(8, {.window_packets = 4});
+  EXPECT_EQ(sq.receive_sack(999, {1004}).reason, SROCE_DROP_UNSENT);
+  EXPECT_EQ(sq.receive_sack(999, {1062}).reason, SROCE_DROP_UNSENT);
+  EXPECT_EQ(sq.receive_sack(999, {1003}).action, SROCE_ACK_ACCEPT);
+}
+
+TEST(SelectiveAck, OfAnythingButAnAcknowledgementIsForged) {
+  SelectiveSends sq(4);
+  sroce_packet pkt = selective(response(SROCE_OP_SACK, 1000));
+  pkt.syndrome = SROCE_NAK_PSN_SEQUENCE;
+  EXPECT_EQ(sq.receive(pkt).reason, SROCE_DROP_SYNDROME);
+}
+
+// Bits that follow each other are taken together, and each request's part is its own.
+TEST(SelectiveAck, ARowOfWhatIsHeldMayCoverRequestsOfSeveralKinds) {
+  SelectiveQueue sq({.window_packets = 200});
+  sq.post(send_of(10));         // 1000
+  sq.post(send_of(3 * 1024));   // 1001 to 1003
+  sq.post(read_of(2 * 1024));   // 1004 and 1005
+  sq.post(send_of(70 * 1024));  // 1006 to 1075
+  sq.send_all();
+  Psns held = range(1001, 4);
+  for (u32 psn : range(1006, 70)) held.push_back(psn);
+  sq.receive_sack(999, held, 16);
+  EXPECT_EQ(sq.req.sb.done_data, 73u);
+  EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.done, 1001, 75), 73u);
+  EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.read_queued, 1000, 76), 2u) << "all of the READ";
+  EXPECT_TRUE(psn_map_has(&sq.req.sb.read_queued, 1005));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+}
+
+TEST(SelectiveAck, AnEmptyBitmapIsAnAck) {
+  SelectiveSends sq(4);
+  EXPECT_EQ(sq.receive_sack(1001, {}, 0).action, SROCE_ACK_ACCEPT);
+  EXPECT_EQ(sq.receive_sack(1002, {}, 8).action, SROCE_ACK_ACCEPT);
+  EXPECT_EQ(sq.completions().size(), 3u);
+}
+
+TEST(SelectiveAck, AnOldOneIsDropped) {
+  SelectiveSends sq(8);
+  sq.receive(selective(ack(1005)));
+  EXPECT_EQ(sq.receive_sack(1000, {1002, 1003}).reason, SROCE_DROP_DUPLICATE);
+  EXPECT_EQ(sq.req.sb.done_data, 0u);
+}
+
+// A bitmap is as long as the most that a responder keeps.
+TEST(SelectiveAck, ReachesOverTheWholeSpan) {
+  SelectiveQueue sq({.psn = 0xfffff0, .window_packets = 4000});
+  sq.post(send_of(kSpan * 1024));
+  EXPECT_EQ(sq.send_all().size(), kSpan);
+  sq.receive_sack(0xffffef, range(0xfffff1, kSpan - 1), SROCE_SACK_MAX_BYTES);
+  EXPECT_EQ(sq.req.sb.done_data, kSpan - 1);
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{0xfffff0});
+  sq.receive(selective(ack(psn_add(0xfffff0, kSpan - 1))));
+  EXPECT_EQ(sq.completions().size(), 1u);
+  EXPECT_EQ(sq.req.sb.done_data, 0u);
+}
+
+TEST(SelectiveAck, WhatIsHeldBeyondTheSpanIsNotRemembered) {
+  SelectiveQueue sq({.window_packets = 4000});
+  sq.post(send_of(3000 * 1024));
+  sq.send_all();
+  sq.receive_sack(999, range(1001, kSpan - 1), SROCE_SACK_MAX_BYTES);
+  EXPECT_EQ(sq.req.sb.done_data, kSpan - 1);
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  // The map moves along with what is executed: more fits when it is told once more.
+  sq.receive_sack(1099, range(1101, kSpan - 1), SROCE_SACK_MAX_BYTES);
+  EXPECT_EQ(sq.req.sb.done_data, kSpan - 100);
+  sq.receive_sack(1099, range(1101, kSpan - 1), SROCE_SACK_MAX_BYTES);
+  EXPECT_EQ(sq.req.sb.done_data, kSpan);
+}
+
+// ---------------------------------------------------------------- holes
+
+TEST(SelectiveHole, IsAllThatIsSentAgain) {
+  SelectiveSends sq(12);
+  sq.receive_sack(1001, {1003, 1005, 1006, 1007, 1008});
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1002, 1004}));
+  EXPECT_EQ(sq.req.retransmits, 2u);
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
+TEST(SelectiveHole, OfSeveralPacketsOfAMessageIsOneBurst) {
+  SelectiveQueue sq;
+  sq.post(write_of(10 * 1024));
+  sq.send_all();
+  sq.receive_sack(999, {1000 + 1, 1000 + 5, 1006, 1007, 1008, 1009});
+  EXPECT_EQ(sq.send().packet_count, 1u);
+  const sroce_send_plan plan = sq.plan();
+  EXPECT_TRUE(plan.fills_hole);
+  EXPECT_TRUE(plan.ack_req);
+  EXPECT_EQ(plan.first_psn, 1002u);
+  EXPECT_EQ(plan.packet_count, 3u);
+  EXPECT_EQ(plan.offset, 2048u);
+  EXPECT_EQ(plan.payload_bytes, 3072u);
+}
+
+TEST(SelectiveHole, IsOneOnlyWhenThreeOthersHaveOvertakenIt) {
+  SelectiveSends sq(12);
+  sq.receive_sack(999, {1001, 1002});
+  EXPECT_TRUE(sq.send_all().empty());
+  sq.receive_sack(999, {1001, 1002, 1003});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+}
+
+TEST(SelectiveHole, OnlyWhereThePathReordersItsLengthCounts) {
+  SelectiveSends sq(12);
+  sq.req.rtt.path_packets = 24;
+  sq.receive_sack(999, {1001, 1002, 1003});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  SelectiveSends reordering(12);
+  reordering.req.rtt.path_packets = 24;
+  reordering.req.sb.reordering = 1;
+  reordering.receive_sack(999, {1001, 1002, 1003, 1004, 1005});
+  EXPECT_TRUE(reordering.send_all().empty());
+  reordering.receive_sack(999, {1001, 1002, 1003, 1004, 1005, 1006});
+  EXPECT_EQ(psns_of(reordering.send_all()), Psns{1000});
+}
+
+TEST(SelectiveHole, NothingMoreCanOvertakeTheEnd) {
+  SelectiveSends sq(3);
+  sq.receive_sack(999, {1002});
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001}));
+}
+
+TEST(SelectiveHole, IsFilledOnceInARoundTrip) {
+  SelectiveSends sq(14);
+  sq.receive_sack(999, {1001, 1002, 1003});
+  EXPECT_EQ(sq.send_all().size(), 1u);
+  sq.receive_sack(999, {1001, 1002, 1003, 1004});
+  EXPECT_TRUE(sq.send_all().empty());
+  sq.now += sroce_rtt_rtx_ns(&sq.req.rtt) - 1;
+  sq.receive_sack(999, {1001, 1002, 1003, 1004, 1005});
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
+TEST(SelectiveHole, WhoseRepairWasLostIsFilledAgain) {
+  SelectiveSends sq(14);
+  sq.receive_sack(999, {1001, 1002, 1003});
+  sq.send_all();
+  const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt);
+  for (u32 more = 4, times = 0; times < 3; times++) {
+    sq.now += wait_ns;
+    sq.receive_sack(999, range(1001, more++));
+    sq.now += 1;
+    sq.receive_sack(999, range(1001, more++));
+    EXPECT_EQ(psns_of(sq.send_all()), Psns{1000}) << times;
+  }
+}
+
+// The shell has the less in front of repairs the longer there are any.
+TEST(SelectiveHole, IsUnderRepairUntilARoundTripHasNoNewOne) {
+  SelectiveSends sq(14);
+  EXPECT_EQ(sroce_requester_recovery_rounds(&sq.req), 0u);
+  const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt);
+  sq.receive_sack(999, {1001, 1002, 1003});
+  sq.send_all();
+  EXPECT_EQ(sroce_requester_recovery_rounds(&sq.req), 1u);
+  sq.now += wait_ns / 2;
+  sq.receive_sack(999, {1001, 1002, 1003, 1005, 1006, 1007});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1004});
+  EXPECT_EQ(sroce_requester_recovery_rounds(&sq.req), 2u);
+  sq.now += wait_ns;
+  sq.receive(selective(ack(1007)));
+  sq.receive(selective(ack(1008)));
+  EXPECT_EQ(sroce_requester_recovery_rounds(&sq.req), 0u);
+}
+
+TEST(SelectiveHole, APacketThatWasOnlyLateTeachesPatience) {
+  SelectiveQueue sq({.slots = 64});
+  // So many that the path is known to hold some.
+  for (int i = 0; i < 40; i++) {
+    for (int k = 0; k < 10; k++) sq.post(send_of(10));
+    sq.send_all();
+    sq.now += 20 * kMicrosecond;
+    sq.receive(selective(ack(sq.req.sent_psn - 1)));
+    sq.completions();
+  }
+  const u32 first = sq.req.unacked_psn;
+  for (int k = 0; k < 20; k++) sq.post(send_of(10));
+  sq.send_all();
+  const auto held = [&](u32 count) { return range(first + 1, count); };
+  sq.receive_sack(first - 1, held(2));
+  sq.receive_sack(first - 1, held(2));
+  ASSERT_TRUE(sq.send_all().empty());
+  // It comes by itself, overtaken by five.
+  sq.receive(selective(ack(first + 5)));
+  EXPECT_EQ(sq.req.sb.reordering, 3u) << "as many as were known to have overtaken it";
+}
+
+TEST(SelectiveHole, WhetherALateRepairOrALatePacketCameIsNotGuessed) {
+  SelectiveSends sq(12);
+  sq.req.rtt.min_ns = 20 * kMicrosecond;
+  sq.receive_sack(999, {1001, 1002, 1003});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  // Another repair, long after that, belongs to the same generation.
+  sq.now += 25 * kMicrosecond;
+  sq.receive_sack(999, {1001, 1002, 1003, 1005, 1006, 1007});
+  sq.send_all();
+  sq.now += kMicrosecond;
+  sq.receive(selective(ack(1003)));
+  EXPECT_EQ(sq.req.sb.reordering, 0u);
+}
+
+TEST(SelectiveHole, AtTheCursorIsNone) {
+  SelectiveSends sq(8, {.window_packets = 4});
+  sq.receive_sack(999, {1001, 1002, 1003});
+  EXPECT_EQ(sq.send().first_psn, 1000u);
+  EXPECT_EQ(sq.send().first_psn, 1004u) << "what was never sent goes out in its turn";
+}
+
+// The user deregistered the buffer meanwhile.
+TEST(SelectiveHole, ThatCannotBeFilledFailsItsRequestInItsTurn) {
+  SelectiveSends sq(6);
+  sq.receive_sack(1000, {1002, 1003, 1004});
+  sq.commit(sq.plan(), SROCE_WC_LOC_PROT_ERR);
+  const sroce_send_plan next = sq.plan();
+  EXPECT_FALSE(next.fills_hole && next.first_psn == 1001u) << "the same again, for ever";
+  EXPECT_EQ(sq.send().action, SROCE_SEND_FAIL);
+  const auto all = sq.completions();
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all[1].status, SROCE_WC_LOC_PROT_ERR);
+}
+
+// ---------------------------------------------------------------- refusals
+
+TEST(SelectiveRnr, WhatWasHeldIsSentAgain) {
+  SelectiveSends sq(6);
+  sq.receive_sack(1000, {1002, 1003});
+  EXPECT_EQ(sq.completions().size(), 1u);
+  sq.receive(selective(rnr_nak(1001)));
+  EXPECT_EQ(sq.req.sb.done_data, 0u);
+  EXPECT_TRUE(sq.send_all().empty());
+  sq.expire();
+  EXPECT_EQ(psns_of(sq.send_all()), range(1001, 5));
+}
+
+TEST(SelectiveRnr, AcknowledgesWhatWentBefore) {
+  SelectiveSends sq(4);
+  sq.receive(selective(rnr_nak(1002)));
+  EXPECT_EQ(sq.completions().size(), 2u);
+}
+
+TEST(SelectiveRnr, BehindAReadTheReadStaysUnanswered) {
+  SelectiveQueue sq;
+  sq.post(read_of(2048));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(selective(rnr_nak(1002)));
+  EXPECT_EQ(sq.req.unacked_psn, 1000u);
+  EXPECT_FALSE(sq.completion());
+  sq.expire();
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
+}
+
+TEST(SelectiveNak, OfASequenceGoesBackToIt) {
+  SelectiveSends sq(6);
+  sq.receive_sack(999, {1002, 1003});
+  sq.receive(selective(nak(SROCE_NAK_PSN_SEQUENCE, 1001)));
+  EXPECT_EQ(psns_of(sq.send_all()), range(1001, 5));
+}
+
+TEST(SelectiveNak, ThatIsFatalFailsItsRequest) {
+  SelectiveSends sq(4);
+  sq.receive(selective(nak(SROCE_NAK_REMOTE_ACCESS, 1002)));
+  const auto all = sq.completions();
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[1].status, SROCE_WC_SUCCESS);
+  EXPECT_EQ(all[2].status, SROCE_WC_REM_ACCESS_ERR);
+  EXPECT_EQ(all[3].status, SROCE_WC_WR_FLUSH_ERR);
+}
+
+TEST(SelectiveNak, ThatIsFatalWaitsForReadsBefore) {
+  SelectiveQueue sq;
+  sq.post(read_of(1024));
+  sq.post(write_of(10));
+  sq.send_all();
+  sq.receive(selective(nak(SROCE_NAK_REMOTE_ACCESS, 1001)));
+  EXPECT_FALSE(sq.failed());
+  sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 1024)));
+  EXPECT_TRUE(sq.failed());
+}
+
+// ---------------------------------------------------------------- silence
+
+TEST(SelectiveTimeout, AsksWithTheOldestPacketOnly) {
+  SelectiveSends sq(6);
+  sq.expire();
+  EXPECT_EQ(sq.req.timeouts, 1u);
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+}
+
+TEST(SelectiveTimeout, ForgetsWhatThePeerSaidItHolds) {
+  SelectiveSends sq(6);
+  sq.receive_sack(999, {1001, 1002, 1003});
+  sq.send_all();
+  sq.expire();
+  EXPECT_EQ(sq.req.sb.done_data, 0u);
+}
+
+TEST(SelectiveTimeout, ExhaustsTheRetriesAsEver) {
+  SelectiveSends sq(2, {.retry_cnt = 2});
+  for (int i = 0; i < 3; i++) {
+    EXPECT_FALSE(sq.failed());
+    sq.expire();
+    sq.send_all();
+  }
+  EXPECT_EQ(sq.completions().front().status, SROCE_WC_RETRY_EXC_ERR);
+}
+
+}  // namespace

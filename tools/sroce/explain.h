@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// How the tool fails: one exit code per cause, and a message that names the cause and the remedy.
+// The explain functions turn an errno and the circumstances into such a failure. They are pure.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sroce/device.h"
+#include "sroce/netlink.h"
+
+namespace sroce {
+
+/// Exit status of the process. Scripts depend on the numbers: append, never renumber.
+enum class ExitCode : int {
+  success = 0,
+  other = 1,
+  usage = 2,
+  module_absent = 3,
+  no_permission = 4,
+  no_such_interface = 5,
+  no_such_device = 6,
+  name_taken = 7,
+  interface_in_use = 8,
+  port_taken = 9,
+  interface_unsupported = 10,
+  bad_name = 11,
+  not_sroce = 12,
+  bad_parameter = 13,
+};
+
+struct ExitCodeText {
+  ExitCode code;
+  const char* text;
+};
+
+/// Every exit code with its meaning, in numeric order, for --help.
+std::span<const ExitCodeText> exit_code_texts();
+
+/// A failure that the user can act on: what() is the cause, and cure() is the remedy, which may be
+/// empty or have several lines.
+class Failure : public std::runtime_error {
+ public:
+  Failure(ExitCode code, const std::string& cause, std::string cure)
+      : std::runtime_error(cause), code_(code), cure_(std::move(cure)) {}
+
+  ExitCode code() const { return code_; }
+  const std::string& cure() const { return cure_; }
+
+ private:
+  ExitCode code_;
+  std::string cure_;
+};
+
+/// The text printed on standard error.
+std::string failure_text(const Failure& failure);
+
+enum class ModuleState { loaded, installed, missing };
+
+/// Whether sroce.ko is loaded or can be loaded. The kernel does not tell: it rejects an unknown
+/// link type with a bare EINVAL. modules_alias is depmod's list, in which an installed module
+/// provides the link type sroce.
+ModuleState module_state(const Sysfs& sysfs, const std::filesystem::path& modules_alias);
+
+/// The release of the running kernel, as in /lib/modules/RELEASE.
+std::string kernel_release();
+
+/// The circumstances of a failed "sroce add", collected after the kernel rejected it.
+struct AddAttempt {
+  std::string name;
+  std::string netdev;
+  bool is_root = false;
+  ModuleState module = ModuleState::loaded;
+  std::string kernel_release;
+  bool name_exists = false;                     // a device of this name is visible
+  std::optional<std::string> device_on_netdev;  // the sroce device of the interface, if visible
+  std::vector<std::string> rxe_devices;         // the visible devices of rdma_rxe
+  bool rxe_loaded = false;
+};
+
+Failure explain_add(const KernelError& error, const AddAttempt& attempt);
+Failure explain_del(const KernelError& error, const std::string& name, bool is_root);
+
+/// The module rejected a request to its own netlink family; verb is "show" or "set".
+Failure explain_rejection(const KernelError& error, const std::string& verb,
+                          const std::string& name, bool is_root);
+
+/// The kernel does not know the module's own netlink family.
+Failure explain_family_absent(ModuleState module, const std::string& kernel_release);
+
+/// The kernel has no RDMA netlink.
+Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release);
+
+/// Failures that are found before the kernel is asked.
+Failure no_such_interface(const std::string& netdev, const std::string& name,
+                          const std::vector<std::string>& interfaces);
+Failure no_such_device(const std::string& name, const std::vector<std::string>& devices);
+Failure name_taken(const std::string& name);
+Failure bad_name(const std::string& name, const std::string& objection);
+
+}  // namespace sroce
