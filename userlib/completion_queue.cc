@@ -18,7 +18,7 @@ ibv_wc completion_of(const ib_uverbs_wc& entry) {
   wc.opcode = static_cast<ibv_wc_opcode>(entry.opcode);
   wc.vendor_err = entry.vendor_err;
   wc.byte_len = entry.byte_len;
-  // Immediate data or an invalidated key: the same 32 bits, as they are.
+  // Immediate data, or the invalidated R_Key in the same 32 bits.
   wc.imm_data = entry.ex.imm_data;
   wc.qp_num = entry.qp_num;
   wc.src_qp = entry.src_qp;
@@ -33,16 +33,16 @@ ibv_wc completion_of(const ib_uverbs_wc& entry) {
 }  // namespace
 
 CompletionQueue::CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring,
-                                 bool single_threaded, const PollBackoff::Processor* processor)
+                                 bool single_threaded, const PollBackoff::Cpu* cpu)
     : memory_(std::move(memory)),
       ring_(ring),
-      poll_backoff_(processor),
+      poll_backoff_(cpu),
       lock_(single_threaded),
       arming_(single_threaded) {}
 
 std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& where,
                                                        bool single_threaded,
-                                                       const PollBackoff::Processor* processor) {
+                                                       const PollBackoff::Cpu* cpu) {
   std::optional<Mapping> memory = Mapping::map(fd, where);
   if (!memory) return nullptr;
   const auto ring = ConsumerRing<ib_uverbs_wc>::open(memory->memory());
@@ -51,28 +51,29 @@ std::unique_ptr<CompletionQueue> CompletionQueue::open(int fd, const mminfo& whe
     return nullptr;
   }
   std::unique_ptr<CompletionQueue> cq(
-      new (std::nothrow) CompletionQueue(std::move(*memory), *ring, single_threaded, processor));
+      new (std::nothrow) CompletionQueue(std::move(*memory), *ring, single_threaded, cpu));
   if (!cq) errno = ENOMEM;
   return cq;
 }
 
-/// The first look has found nothing; @p look returns what is not nothing.
-template <typename Look>
-auto CompletionQueue::poll_rwqe(Look look) -> decltype(look()) {
+/// To be called after a poll that found nothing. @p poll returns a value that is true if it found
+/// something.
+template <typename Poll>
+auto CompletionQueue::poll_again(Poll poll) -> decltype(poll()) {
   if (!doorbells_.is_empty()) {
-    doorbells_.ring_where_idle();
-    if (const auto found = look()) return found;
+    doorbells_.ring_idle();
+    if (const auto found = poll()) return found;
   }
-  if (!poll_backoff_.is_due()) return {};
-  const std::uint64_t away = poll_backoff_.yield();
-  const auto found = look();
-  poll_backoff_.judge(away, static_cast<bool>(found));
+  if (!poll_backoff_.should_yield()) return {};
+  const std::uint64_t duration = poll_backoff_.yield();
+  const auto found = poll();
+  poll_backoff_.yielded(duration, static_cast<bool>(found));
   return found;
 }
 
 std::size_t CompletionQueue::poll(std::span<ibv_wc> completions) {
   std::size_t count = take(completions);
-  if (!count) count = poll_rwqe([&] { return take(completions); });
+  if (!count) count = poll_again([&] { return take(completions); });
   if (count) poll_backoff_.found();
   return count;
 }
@@ -82,8 +83,8 @@ const ib_uverbs_wc* CompletionQueue::oldest() {
   return current_;
 }
 
-/// The lock is held on return, unless there is nothing.
-const ib_uverbs_wc* CompletionQueue::hold_oldest() {
+/// Returns with the lock held unless the ring is empty.
+const ib_uverbs_wc* CompletionQueue::lock_oldest() {
   lock_.lock();
   const ib_uverbs_wc* found = oldest();
   if (!found) lock_.unlock();
@@ -91,8 +92,8 @@ const ib_uverbs_wc* CompletionQueue::hold_oldest() {
 }
 
 const ib_uverbs_wc* CompletionQueue::start_poll() {
-  const ib_uverbs_wc* found = hold_oldest();
-  if (!found) found = poll_rwqe([this] { return hold_oldest(); });
+  const ib_uverbs_wc* found = lock_oldest();
+  if (!found) found = poll_again([this] { return lock_oldest(); });
   if (found) poll_backoff_.found();
   return found;
 }
@@ -108,11 +109,11 @@ void CompletionQueue::end_poll() {
 }
 
 void CompletionQueue::arm(bool solicited_only) {
-  // From here on posts ring at once; what was posted before is rung for below.
+  // From here on, posts ring at once. ring_all() rings for earlier ones.
   doorbells_.set_armed(true);
   {
     const std::lock_guard guard(arming_);
-    ring_.wish(solicited_only);
+    ring_.arm(solicited_only);
   }
   doorbells_.ring_all();
 }

@@ -9,10 +9,10 @@
 #include <mutex>
 #include <span>
 
-#include "poll_backoff.h"
-#include "deferred_doorbell.h"
+#include "doorbell.h"
 #include "mapping.h"
 #include "optional_mutex.h"
+#include "poll_backoff.h"
 #include "ring.h"
 
 namespace sroce {
@@ -23,39 +23,38 @@ static_assert(offsetof(ib_uverbs_wc, wc_flags) == 36);
 static_assert(sizeof(rxe_create_cq_resp) == sizeof(mminfo));
 static_assert(sizeof(rxe_resize_cq_resp) == sizeof(mminfo));
 
-/// A completion queue. Polling is safe from many threads unless one was promised. Who finds nothing
-/// rings the doorbells that posting has left out, and looks again; who finds nothing for long lets
-/// others have the processor, and looks again.
+/// A completion queue. Threads may poll it concurrently unless it is single-threaded. A poll that
+/// finds nothing rings the due doorbells of the queue's QPs and polls again. After many such polls
+/// it also yields the CPU and polls again.
 class CompletionQueue {
  public:
-  /// Nothing, and errno set, when the ring cannot be mapped or is not what it should be. Pollers
-  /// give @p processor away; with nullptr they never do.
+  /// Returns nullptr and sets errno if the ring cannot be mapped or is malformed. Pollers yield
+  /// @p cpu, or never if it is nullptr.
   static std::unique_ptr<CompletionQueue> open(int fd, const mminfo& where, bool single_threaded,
-                                               const PollBackoff::Processor* processor = nullptr);
+                                               const PollBackoff::Cpu* cpu = nullptr);
 
-  /// Take up to @p completions.size() entries, oldest first; returns how many there were.
+  /// Take up to @p completions.size() entries, oldest first. Returns how many were taken.
   std::size_t poll(std::span<ibv_wc> completions);
 
-  /// ibv_start_poll(): the oldest entry, in place, and the queue is the caller's until end_poll();
-  /// or nullptr, and it is not.
+  /// ibv_start_poll(): returns the oldest entry, in place, with the queue locked until end_poll().
+  /// Returns nullptr, and does not lock the queue, if it is empty.
   const ib_uverbs_wc* start_poll();
-  /// ibv_next_poll(): the next one, or nullptr; the one before is given back to the kernel.
+  /// ibv_next_poll(): release the current entry to the kernel and return the next one, or nullptr.
   const ib_uverbs_wc* next_poll();
   void end_poll();
 
-  /// What next_poll() or start_poll() returned last.
+  /// The entry that start_poll() or next_poll() returned last.
   const ib_uverbs_wc& current() const { return *current_; }
 
-  /// ibv_req_notify_cq(): who polls after this and finds nothing may sleep until the event.
+  /// ibv_req_notify_cq(): a thread that polls afterwards and finds nothing may wait for the event.
   void arm(bool solicited_only);
-  /// The event has come.
+  /// The event has arrived.
   void disarm() { doorbells_.set_armed(false); }
 
   DoorbellList& doorbells() { return doorbells_; }
 
-  /// Exchange the ring for another one. @p change asks the kernel for it, which carries over what
-  /// has not been polled, and what was wished for: so nobody polls or arms meanwhile. Returns 0 or
-  /// an errno.
+  /// Replace the ring. @p change makes the kernel do so, which copies the entries not polled yet
+  /// and the arm counters. Polling and arming are locked out meanwhile. Returns 0 or an errno.
   template <typename Change>
   int replace(int fd, Change change) {
     const std::scoped_lock guard(lock_, arming_);
@@ -66,12 +65,12 @@ class CompletionQueue {
 
  private:
   CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring, bool single_threaded,
-                  const PollBackoff::Processor* processor);
-  template <typename Look>
-  auto poll_rwqe(Look look) -> decltype(look());
+                  const PollBackoff::Cpu* cpu);
+  template <typename Poll>
+  auto poll_again(Poll poll) -> decltype(poll());
   std::size_t take(std::span<ibv_wc> completions);
   const ib_uverbs_wc* oldest();
-  const ib_uverbs_wc* hold_oldest();
+  const ib_uverbs_wc* lock_oldest();
   int remap(int fd, const mminfo& where);
 
   Mapping memory_;
@@ -79,7 +78,7 @@ class CompletionQueue {
   DoorbellList doorbells_;
   PollBackoff poll_backoff_;
   OptionalMutex lock_;
-  /// Another one, since to arm is allowed between start_poll() and end_poll().
+  /// A lock of its own because arming is allowed between start_poll() and end_poll().
   OptionalMutex arming_;
   const ib_uverbs_wc* current_ = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// ibv_start_poll() and what goes with it: the entries are read where the kernel wrote them.
+// ibv_start_poll() and its companions. They read entries in place, without a copy.
 #include <cerrno>
 #include <cstddef>
 #include <type_traits>
@@ -20,7 +20,7 @@ sroce::CompletionQueue& queue_of(ibv_cq_ex* cq) {
 
 const ib_uverbs_wc& entry_of(ibv_cq_ex* cq) { return queue_of(cq).current(); }
 
-int show(ibv_cq_ex* cq, const ib_uverbs_wc* entry) {
+int set_current(ibv_cq_ex* cq, const ib_uverbs_wc* entry) {
   if (!entry) return ENOENT;
   cq->wr_id = entry->wr_id;
   cq->status = static_cast<ibv_wc_status>(entry->status);
@@ -29,10 +29,10 @@ int show(ibv_cq_ex* cq, const ib_uverbs_wc* entry) {
 
 int start_poll(ibv_cq_ex* cq, ibv_poll_cq_attr* attr) {
   if (attr->comp_mask) return EINVAL;
-  return show(cq, queue_of(cq).start_poll());
+  return set_current(cq, queue_of(cq).start_poll());
 }
 
-int next_poll(ibv_cq_ex* cq) { return show(cq, queue_of(cq).next_poll()); }
+int next_poll(ibv_cq_ex* cq) { return set_current(cq, queue_of(cq).next_poll()); }
 void end_poll(ibv_cq_ex* cq) { queue_of(cq).end_poll(); }
 
 ibv_wc_opcode read_opcode(ibv_cq_ex* cq) { return static_cast<ibv_wc_opcode>(entry_of(cq).opcode); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// ibv_wr_start() and what goes with it: requests are written where the kernel reads them.
+// ibv_wr_start() and its companions. They write requests straight into the ring.
 #include <cerrno>
 #include <cstddef>
 #include <type_traits>

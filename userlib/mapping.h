@@ -13,10 +13,10 @@ static_assert(sizeof(mminfo) == 16);
 static_assert(offsetof(mminfo, offset) == 0);
 static_assert(offsetof(mminfo, size) == 8);
 
-/// Memory of the kernel that is mapped into this process, for as long as this object lives.
+/// Kernel memory that stays mapped into this process as long as this object lives.
 class Mapping {
  public:
-  /// Map what the kernel offers. Nothing, and errno set, when it cannot be mapped.
+  /// Map the range that the kernel named. Returns nullopt and sets errno on failure.
   static std::optional<Mapping> map(int fd, const mminfo& where);
 
   Mapping(Mapping&& other) noexcept;

@@ -5,7 +5,7 @@
 
 namespace sroce {
 
-/// A mutex that is none where the application has promised to need none.
+/// A mutex that does nothing if the application guarantees that a single thread uses the object.
 class OptionalMutex {
  public:
   explicit OptionalMutex(bool single_threaded) : single_threaded_(single_threaded) {}

@@ -6,67 +6,72 @@
 
 namespace sroce {
 
-/// When a poller who finds nothing lets others have the processor: who has to send what it waits
-/// for may be waiting for this very processor, and would otherwise get it when the poller's time
-/// slice ends. How many empty polls it takes is learnt: few where giving way brings completions,
-/// thousands where it does not, as with a processor of one's own. And who only computes must not
-/// live on it: a poller that comes back late does not give way for a while.
+/// Decides when a poller that finds nothing calls sched_yield().
 ///
-/// Any number of threads may poll; a count that two of them lose is no matter.
+/// The thread that must produce the next completion may need the poller's CPU. Without a yield it
+/// runs only when the poller's time slice ends. The number of empty polls before a yield adapts: it
+/// is halved if the yield produced completions and doubled if it did not, for example because the
+/// poller has a CPU to itself. After a long yield, which means that the CPU is busy with other
+/// work, the poller does not yield for a while.
+///
+/// Any number of threads may poll. Their updates may overwrite each other, which does no harm.
 class PollBackoff {
  public:
-  static constexpr std::uint32_t kFirstPolls = 64, kLeastPolls = 16, kMostPolls = 4096;
-  /// Away for so many slices is late, and later when there are completions: others worked for us.
-  static constexpr std::uint64_t kLate = 1, kLateWithCompletions = 4;
-  /// For how many times as long as it was away a poller that came back late stays; with
-  /// completions it is a fair half.
-  static constexpr std::uint64_t kStay = 16, kStayWithCompletions = 1;
-  /// More slices than these do not count: a clock may jump, and differ between processors.
-  static constexpr std::uint64_t kMostSlices = 1000;
+  /// Empty polls before a yield. sched_yield() costs about as much as 16 polls; 4096 polls are
+  /// still short beside a time slice.
+  static constexpr std::uint32_t kInitialPolls = 64, kMinPolls = 16, kMaxPolls = 4096;
+  /// A yield is long if it takes this multiple of Cpu::long_yield. Producing completions takes
+  /// time, so a yield that found some may take longer.
+  static constexpr std::uint64_t kLongFactor = 1, kLongFactorFound = 4;
+  /// After a long yield the poller does not yield for this multiple of its duration: it keeps most
+  /// of the CPU if the yield was useless, and half if it was not.
+  static constexpr std::uint64_t kPauseFactor = 16, kPauseFactorFound = 1;
+  /// Longest yield that counts, as a multiple of Cpu::long_yield. It bounds the pause because the
+  /// clock may jump or differ between CPUs.
+  static constexpr std::uint64_t kMaxFactor = 1000;
 
-  /// The clock and the scheduler.
-  struct Processor {
-    /// Not a system call.
+  /// Clock and scheduler of a CPU.
+  struct Cpu {
+    /// Must not be a system call.
     std::uint64_t (*now)();
     void (*yield)();
-    /// In units of now(): longer than others need to answer, shorter than what a time slice lasts.
-    std::uint64_t slice;
+    /// In units of now(): more than a peer process needs to respond, less than a time slice.
+    std::uint64_t long_yield;
   };
-  /// Those of this machine.
-  static const Processor& processor();
+  static const Cpu& host_cpu();
 
-  /// With nullptr the processor is never given away.
-  explicit PollBackoff(const Processor* processor) : processor_(processor) {}
+  /// With nullptr, pollers never yield.
+  explicit PollBackoff(const Cpu* cpu) : cpu_(cpu) {}
 
-  /// A poll has found completions.
+  /// To be called when a poll found completions.
   void found() {
     if (empty_.load(std::memory_order_relaxed)) empty_.store(0, std::memory_order_relaxed);
   }
 
-  /// A poll has found nothing. Whether it is time to give way.
-  bool is_due() {
+  /// To be called when a poll found nothing. Returns true if the caller should yield.
+  bool should_yield() {
     const std::uint32_t empty = empty_.load(std::memory_order_relaxed) + 1;
     const bool enough = empty >= polls_.load(std::memory_order_relaxed);
     empty_.store(enough ? 0 : empty, std::memory_order_relaxed);
     return enough && may_yield();
   }
 
-  /// Give way; returns for how long.
+  /// Yield the CPU; returns for how long.
   std::uint64_t yield() const;
 
-  /// After that: whether there were completions then.
-  void judge(std::uint64_t away, bool found);
+  /// To be called after the poll that follows a yield.
+  void yielded(std::uint64_t duration, bool found);
 
  private:
   bool may_yield() const;
 
-  const Processor* processor_;
-  /// Empty polls since the last that was not, or since giving way.
+  const Cpu* cpu_;
+  /// Empty polls since the last completion or yield.
   std::atomic<std::uint32_t> empty_ = 0;
-  /// How many of them there have to be.
-  std::atomic<std::uint32_t> polls_ = kFirstPolls;
-  /// Until when not to give way.
-  std::atomic<std::uint64_t> stay_until_ = 0;
+  /// Empty polls before the next yield.
+  std::atomic<std::uint32_t> polls_ = kInitialPolls;
+  /// Time before which the poller does not yield.
+  std::atomic<std::uint64_t> pause_until_ = 0;
 };
 
 }  // namespace sroce

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// From the C of the shims to the classes, and nothing else.
+// Forwards the C calls of the shims to the classes.
 #include "provider.h"
 
 #include <cerrno>
@@ -23,16 +23,16 @@ sroce::CompletionQueue* object(sroce_completion_queue* cq) {
   return reinterpret_cast<sroce::CompletionQueue*>(cq);
 }
 
-/// What pollers may give away, or nullptr.
-const sroce::PollBackoff::Processor* shared_processor() {
-  const char* wanted = std::getenv("SROCE_POLL_YIELD");
-  return wanted && !std::atoi(wanted) ? nullptr : &sroce::PollBackoff::processor();
+/// The CPU that pollers yield, or nullptr if they must not.
+const sroce::PollBackoff::Cpu* cpu_to_yield() {
+  const char* setting = std::getenv("SROCE_POLL_YIELD");
+  return setting && !std::atoi(setting) ? nullptr : &sroce::PollBackoff::host_cpu();
 }
 
 }  // namespace
 
 sroce_queue_pair* sroce_queue_pair_open(const sroce_queue_pair_setup* setup) {
-  const sroce::QueuePairSetup wanted = {
+  const sroce::QueuePairSetup translated = {
       .fd = setup->fd,
       .qp_handle = setup->qp_handle,
       .service = setup->qp_type == IBV_QPT_UD ? sroce::Service::datagram : sroce::Service::reliable,
@@ -42,12 +42,12 @@ sroce_queue_pair* sroce_queue_pair_open(const sroce_queue_pair_setup* setup) {
       .receive_doorbells = object(setup->recv_cq)->doorbells(),
       .single_threaded = setup->single_threaded != 0,
   };
-  return reinterpret_cast<sroce_queue_pair*>(sroce::QueuePair::open(wanted).release());
+  return reinterpret_cast<sroce_queue_pair*>(sroce::QueuePair::open(translated).release());
 }
 
 void sroce_queue_pair_close(sroce_queue_pair* pair) { delete object(pair); }
 
-void sroce_queue_pair_settle(sroce_queue_pair* pair) {
+void sroce_queue_pair_ring_if_due(sroce_queue_pair* pair) {
   object(pair)->send_queue().doorbell().ring_if_due();
 }
 
@@ -57,7 +57,7 @@ int sroce_post_send(sroce_queue_pair* pair, ibv_send_wr* wr, ibv_send_wr** bad_w
 
 int sroce_post_recv(sroce_queue_pair* pair, ibv_qp_state state, ibv_recv_wr* wr,
                     ibv_recv_wr** bad_wr) {
-  // The kernel is not asked, so what it would refuse is refused here.
+  // A receive is posted without a system call, so the kernel cannot reject it.
   if (state == IBV_QPS_RESET) {
     *bad_wr = wr;
     return EINVAL;
@@ -68,7 +68,7 @@ int sroce_post_recv(sroce_queue_pair* pair, ibv_qp_state state, ibv_recv_wr* wr,
 sroce_completion_queue* sroce_completion_queue_open(int fd, const mminfo* where,
                                                     int single_threaded) {
   return reinterpret_cast<sroce_completion_queue*>(
-      sroce::CompletionQueue::open(fd, *where, single_threaded != 0, shared_processor()).release());
+      sroce::CompletionQueue::open(fd, *where, single_threaded != 0, cpu_to_yield()).release());
 }
 
 void sroce_completion_queue_arm(sroce_completion_queue* cq, int solicited_only) {

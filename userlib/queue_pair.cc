@@ -39,12 +39,12 @@ int SendQueue::post(ibv_send_wr* chain, ibv_send_wr** bad_wr) {
     if (filled) ring_.publish(filled);
   }
   if (filled) {
-    if (const int refused = doorbell_.tell()) {
+    if (const int failed = doorbell_.ring_or_defer()) {
       *bad_wr = chain;
-      return refused;
+      return failed;
     }
   }
-  // It may come back without having polled.
+  // The caller may retry without polling, so nobody else would ring.
   if (err == ENOMEM) doorbell_.ring_if_due();
   if (err) *bad_wr = wr;
   return err;
@@ -54,17 +54,17 @@ void SendQueue::start() {
   lock_.lock();
   filled_ = 0;
   err_ = 0;
-  current_ = &spoilt_;
+  current_ = &discarded_;
 }
 
-sroce_send_slot& SendQueue::spoil(int err) {
+sroce_send_slot& SendQueue::fail(int err) {
   if (!err_) err_ = err;
-  current_ = &spoilt_;
-  return spoilt_;
+  current_ = &discarded_;
+  return discarded_;
 }
 
 sroce_send_slot& SendQueue::add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsigned flags) {
-  if (err_ || ring_.is_full(filled_)) return spoil(ENOMEM);
+  if (err_ || ring_.is_full(filled_)) return fail(ENOMEM);
   current_ = &ring_.slot(filled_++);
   *current_ = {};
   current_->wr_id = wr_id;
@@ -76,13 +76,13 @@ sroce_send_slot& SendQueue::add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsig
 void SendQueue::set_list(std::span<const ibv_sge> list) {
   if (err_) return;
   if (const int err = write_list(list, limits_, *current_, ring_.slot_payload(filled_ - 1)))
-    spoil(err);
+    fail(err);
 }
 
 void SendQueue::set_inline(std::span<const ibv_data_buf> list) {
   if (err_) return;
   if (const int err = write_inline(list, limits_, *current_, ring_.slot_payload(filled_ - 1)))
-    spoil(err);
+    fail(err);
 }
 
 int SendQueue::finish() {
@@ -91,7 +91,7 @@ int SendQueue::finish() {
   if (filled) ring_.publish(filled_);
   lock_.unlock();
   if (err == ENOMEM) doorbell_.ring_if_due();
-  return filled ? doorbell_.tell() : err;
+  return filled ? doorbell_.ring_or_defer() : err;
 }
 
 void SendQueue::abort() { lock_.unlock(); }
@@ -106,7 +106,7 @@ int ReceiveQueue::write(const ibv_recv_wr& wr, std::uint32_t filled) {
   const auto append = [&](const ibv_sge& sge) {
     std::memcpy(to + written++ * sizeof(sge), &sge, sizeof(sge));
   };
-  // One without length would end the list, and receives nothing.
+  // Skip SGEs of length 0: the kernel takes one for the end of the list.
   for (const ibv_sge& sge : list)
     if (sge.length) append(sge);
   if (written < max_sge_) append({});

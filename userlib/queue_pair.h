@@ -8,7 +8,6 @@
 #include <span>
 
 #include "doorbell.h"
-#include "deferred_doorbell.h"
 #include "mapping.h"
 #include "optional_mutex.h"
 #include "ring.h"
@@ -21,10 +20,10 @@ static_assert(sizeof(sroce_create_qp_resp) == 48);
 static_assert(offsetof(sroce_create_qp_resp, send_head) == 12);
 static_assert(offsetof(sroce_create_qp_resp, recv_stride) == 40);
 
-/// A send queue. Posting is safe from many threads unless one was promised.
+/// A send queue. Threads may post concurrently unless it is single-threaded.
 class SendQueue {
  public:
-  /// Who polls @p send or @p receive rings where posting did not.
+  /// Due doorbells go to @p send and @p receive, the lists of the completion queues.
   SendQueue(ProducerRing<sroce_send_slot> ring, const SendLimits& limits, Doorbell doorbell,
             DoorbellList& send, DoorbellList& receive, bool single_threaded)
       : ring_(ring),
@@ -32,13 +31,13 @@ class SendQueue {
         doorbell_(doorbell, ring, send, receive),
         lock_(single_threaded) {}
 
-  /// ibv_post_send(): the chain up to the first bad request is posted, with one doorbell at most.
+  /// ibv_post_send(): post the chain up to the first bad request, with at most one doorbell.
   int post(ibv_send_wr* chain, ibv_send_wr** bad_wr);
 
-  /// ibv_wr_start(): from here to finish() or abort() the queue is the caller's.
+  /// ibv_wr_start(): lock the queue until finish() or abort().
   void start();
 
-  /// The next request, with what all have; the first one that is wrong spoils the whole batch.
+  /// Start the next request. An invalid request fails the whole batch.
   sroce_send_slot& add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsigned flags);
 
   /// The request added last.
@@ -46,7 +45,7 @@ class SendQueue {
   void set_list(std::span<const ibv_sge> list);
   void set_inline(std::span<const ibv_data_buf> list);
 
-  /// ibv_wr_complete(): post them all, or none and return an errno.
+  /// ibv_wr_complete(): post the batch and return 0, or post nothing and return an errno.
   int finish();
   /// ibv_wr_abort()
   void abort();
@@ -54,26 +53,28 @@ class SendQueue {
   DeferredDoorbell& doorbell() { return doorbell_; }
 
  private:
-  sroce_send_slot& spoil(int err);
+  sroce_send_slot& fail(int err);
 
   ProducerRing<sroce_send_slot> ring_;
   SendLimits limits_;
   DeferredDoorbell doorbell_;
   OptionalMutex lock_;
-  /// Between start() and its end: requests filled, the last of them, what was wrong.
+  /// The batch since start(): requests filled, the last one, the first error.
   std::uint32_t filled_ = 0;
   sroce_send_slot* current_ = nullptr;
   int err_ = 0;
-  sroce_send_slot spoilt_{};
+  /// Takes the requests of a failed batch.
+  sroce_send_slot discarded_{};
 };
 
-/// A receive queue. Posting is safe from many threads unless one was promised, and no system call.
+/// A receive queue. Threads may post concurrently unless it is single-threaded. Posting makes no
+/// system call.
 class ReceiveQueue {
  public:
   ReceiveQueue(ProducerRing<sroce_recv_slot> ring, std::uint32_t max_sge, bool single_threaded)
       : ring_(ring), max_sge_(max_sge), lock_(single_threaded) {}
 
-  /// ibv_post_recv(): the chain up to the first bad request is posted.
+  /// ibv_post_recv(): post the chain up to the first bad request.
   int post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr);
 
  private:
@@ -84,7 +85,7 @@ class ReceiveQueue {
   OptionalMutex lock_;
 };
 
-/// How to find a QP's queues.
+/// Location and properties of a QP's queues.
 struct QueuePairSetup {
   int fd;
   std::uint32_t qp_handle;
@@ -96,10 +97,10 @@ struct QueuePairSetup {
   bool single_threaded;
 };
 
-/// Both queues of a QP and the memory they are in.
+/// Both queues of a QP and their memory.
 class QueuePair {
  public:
-  /// Nothing, and errno set, when the queues cannot be mapped or are not what they should be.
+  /// Returns nullptr and sets errno if the queues cannot be mapped or are malformed.
   static std::unique_ptr<QueuePair> open(const QueuePairSetup& setup);
   ~QueuePair() { send_queue_.doorbell().leave_lists(); }
 

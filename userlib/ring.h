@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Rings shared with the kernel: a power of two of elements, one producer and one consumer; the side
-// that owns an index publishes it with release what the other side reads with acquire.
+// Rings shared with the kernel. A ring has a power of two of elements, one producer and one
+// consumer. The owner of an index stores it with release, and the other end loads it with acquire.
 //
-// Send and receive queues of a QP lie in one mapping (struct sroce_create_qp_resp), and their
-// indices count on; a completion queue has the layout of rxe: struct rxe_queue_buf, then the
-// elements, one of which stays empty, with indices that are kept masked.
+// The send and receive queue of a QP share a mapping (struct sroce_create_qp_resp) and have
+// free-running indices. A completion queue has rxe's layout: struct rxe_queue_buf, then the
+// elements. Its indices are masked, and one element stays empty.
 //
 // The geometry is read once, when the ring is opened, and checked against the size of the mapping.
-// The indices stay in the shared pages only: the kernel empties the queues of a QP that goes to
-// RESET.
+// The indices are not cached, because the kernel resets them when a QP moves to RESET.
 #pragma once
 
 #include <atomic>
@@ -36,79 +35,79 @@ static_assert(offsetof(rxe_queue_buf, data) == 384);
 static_assert(sizeof(sroce_cq_line) == 64);
 static_assert(offsetof(sroce_cq_line, arm) == 4);
 
-/// Where a send or receive queue lies in its mapping, in bytes from the start.
-struct QueuePlace {
+/// Layout of a send or receive queue; offsets are in bytes from the start of the mapping.
+struct QueueLayout {
   std::uint32_t head;
   std::uint32_t slots;
   std::uint32_t count;
   std::uint32_t stride;
 };
 
-/// A ring that the kernel consumes: send and receive queue.
+/// A ring that the kernel consumes: a send or receive queue.
 template <typename Element>
 class ProducerRing {
  public:
-  /// The ring in @p memory, if it is all in there and its slots have room for @p element_bytes.
-  static std::optional<ProducerRing> open(std::span<std::byte> memory, const QueuePlace& place,
+  /// Returns the ring if @p memory contains all of it and @p element_bytes fit into a slot.
+  static std::optional<ProducerRing> open(std::span<std::byte> memory, const QueueLayout& layout,
                                           std::size_t element_bytes) {
-    const std::uint64_t end = place.slots + std::uint64_t{place.count} * place.stride;
-    const bool is_sound = place.count && (place.count & (place.count - 1)) == 0 &&
-                          place.stride >= element_bytes && element_bytes >= sizeof(Element) &&
+    const std::uint64_t end = layout.slots + std::uint64_t{layout.count} * layout.stride;
+    const bool is_sound = layout.count && (layout.count & (layout.count - 1)) == 0 &&
+                          layout.stride >= element_bytes && element_bytes >= sizeof(Element) &&
                           end <= memory.size() &&
-                          std::uint64_t{place.head} + sizeof(sroce_queue_head) <= memory.size();
-    const bool is_aligned = place.head % alignof(sroce_queue_head) == 0 &&
-                            place.slots % alignof(Element) == 0 &&
-                            place.stride % alignof(Element) == 0;
+                          std::uint64_t{layout.head} + sizeof(sroce_queue_head) <= memory.size();
+    const bool is_aligned = layout.head % alignof(sroce_queue_head) == 0 &&
+                            layout.slots % alignof(Element) == 0 &&
+                            layout.stride % alignof(Element) == 0;
     if (!is_sound || !is_aligned) return std::nullopt;
-    return ProducerRing(memory.data(), place);
+    return ProducerRing(memory.data(), layout);
   }
 
-  /// How many elements the ring can hold.
+  /// Number of slots.
   std::uint32_t capacity() const { return count_; }
 
-  /// Whether there is no slot left behind @p filled ones that are not published yet.
+  /// True if no slot is free after @p filled ones that are not published yet.
   bool is_full(std::uint32_t filled = 0) const {
-    // Acquire: the kernel has read what we overwrite.
+    // The load is an acquire: the kernel has read the slot before we overwrite it.
     return producer() + filled - consumer() >= count_;
   }
 
-  /// The element to fill next, after @p filled ones; the ring is not full.
+  /// The element to fill next, after @p filled ones. The ring must not be full.
   Element& slot(std::uint32_t filled = 0) const {
     return *reinterpret_cast<Element*>(slot_bytes(filled));
   }
 
-  /// What follows the fixed part of slot().
+  /// The bytes behind the fixed part of slot().
   std::span<std::byte> slot_payload(std::uint32_t filled = 0) const {
     return {slot_bytes(filled) + sizeof(Element), stride_ - sizeof(Element)};
   }
 
-  /// Hand the filled slots to the kernel. What is asked of the kernel's words afterwards is asked
-  /// after this (sequentially consistent), and the elements are written before they can be seen.
+  /// Hand @p filled slots to the kernel. The seq_cst store orders the slots before the index, and
+  /// the index before a later seq_cst load of needs_no_doorbell().
   void publish(std::uint32_t filled = 1) {
     std::atomic_ref(head_->producer).store(producer() + filled, std::memory_order_seq_cst);
   }
 
-  /// Whether the kernel has promised to look at the ring again without a doorbell. Send queues.
+  /// Send queues: true while the kernel suppresses doorbells.
   bool needs_no_doorbell(std::memory_order order) const {
     return std::atomic_ref(head_->no_doorbell).load(order) != 0;
   }
 
-  /// How many elements are published that the kernel has not fetched. Send queues.
+  /// Send queues: number of requests published but not fetched by the kernel.
   std::uint32_t unfetched() const { return producer() - fetched(); }
 
-  /// How many elements the kernel has fetched and is still at work on. Send queues.
+  /// Send queues: number of requests fetched but not completed.
   std::uint32_t unfinished() const {
-    // In this order: a request is fetched first.
+    // Load the consumer index first: it never exceeds a value of `fetched` loaded later.
     const std::uint32_t finished = consumer();
     return fetched() - finished;
   }
 
  private:
-  ProducerRing(std::byte* memory, const QueuePlace& place)
-      : head_(reinterpret_cast<sroce_queue_head*>(memory + place.head)),
-        slots_(memory + place.slots),
-        count_(place.count),
-        stride_(place.stride) {}
+  ProducerRing(std::byte* memory, const QueueLayout& layout)
+      : head_(reinterpret_cast<sroce_queue_head*>(memory + layout.head)),
+        slots_(memory + layout.slots),
+        count_(layout.count),
+        stride_(layout.stride) {}
 
   std::byte* slot_bytes(std::uint32_t filled) const {
     return slots_ + std::size_t{(producer() + filled) & (count_ - 1)} * stride_;
@@ -129,11 +128,11 @@ class ProducerRing {
   std::uint32_t stride_;
 };
 
-/// A ring that the kernel produces: completion queue.
+/// A ring that the kernel produces: a completion queue.
 template <typename Element>
 class ConsumerRing {
  public:
-  /// The ring in @p memory, if its header describes elements that are all in there.
+  /// Returns the ring if @p memory contains all elements that its header describes.
   static std::optional<ConsumerRing> open(std::span<std::byte> memory) {
     if (memory.size() < sizeof(rxe_queue_buf)) return std::nullopt;
     auto* header = reinterpret_cast<rxe_queue_buf*>(memory.data());
@@ -145,34 +144,34 @@ class ConsumerRing {
     return ConsumerRing(header);
   }
 
-  /// How many elements wait; they may be read after this.
+  /// Number of elements to read.
   std::uint32_t pending() const {
-    // Acquire: the elements are written. Sequentially consistent: who has just wished to be told
-    // of the next one sees those that the kernel wrote before it could know.
+    // Acquire makes the elements visible. seq_cst orders the load after a preceding arm(), so
+    // that an element is either seen here or raises an event.
     const std::uint32_t producer =
         std::atomic_ref(header_->producer_index).load(std::memory_order_seq_cst);
     return (producer - consumer()) & mask_;
   }
 
-  /// The waiting element number @p position, less than pending(), oldest first.
+  /// Element @p position, counted from the oldest; less than pending().
   const Element& peek(std::uint32_t position) const {
     const std::size_t index = (consumer() + position) & mask_;
     return *reinterpret_cast<const Element*>(reinterpret_cast<const std::byte*>(header_->data) +
                                              (index << element_shift_));
   }
 
-  /// Give @p count slots back.
+  /// Release @p count slots to the kernel.
   void release(std::uint32_t count) {
-    // Release: we have read what the kernel overwrites.
+    // The store is a release: we have read the slots before the kernel overwrites them.
     std::atomic_ref(header_->consumer_index)
         .store((consumer() + count) & mask_, std::memory_order_release);
   }
 
-  /// Wish to be told of the next element, or of the next solicited one. What came before is found
-  /// by whoever asks for pending() after this.
-  void wish(bool solicited_only) {
-    sroce_cq_arm& arm = reinterpret_cast<sroce_cq_line*>(&header_->consumer_index)->arm;
-    std::atomic_ref(solicited_only ? arm.solicited : arm.any)
+  /// Request an event for the next element, or for the next solicited one. pending() finds earlier
+  /// elements if called after this.
+  void arm(bool solicited_only) {
+    sroce_cq_arm& counters = reinterpret_cast<sroce_cq_line*>(&header_->consumer_index)->arm;
+    std::atomic_ref(solicited_only ? counters.solicited : counters.any)
         .fetch_add(1, std::memory_order_seq_cst);
   }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * <rdma/rdma_user_rxe.h>, the layout of the rings, for C and C++ alike.
+ * <rdma/rdma_user_rxe.h>, the layout of the rings, with the same offsets in C and C++.
  *
- * An empty struct has a size in C++, so the kernel's way to put a flexible array into a union moves
- * the array there. Newer kernels' headers know that and say what is said here.
+ * The kernel's macro puts an empty struct before a flexible array. An empty struct has a size in
+ * C++, which moves the array. Headers of newer kernels define the macro for C++ as below.
  */
 #ifndef SROCE_USERLIB_RXE_ABI_H
 #define SROCE_USERLIB_RXE_ABI_H

@@ -9,7 +9,7 @@
 
 namespace sroce {
 
-bool is_offered(ibv_wr_opcode opcode, Service service) {
+bool is_supported(ibv_wr_opcode opcode, Service service) {
   switch (opcode) {
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_IMM:
@@ -54,8 +54,8 @@ void write_operation(const ibv_send_wr& wr, Service service, sroce_send_slot& ou
   }
 }
 
-/// What IBTA 11.4.1.1 has the post refuse: the peer's eight bytes are aligned, and there is room
-/// here.
+/// IBTA 11.4.1.1: the post rejects an atomic with a misaligned remote address or a result buffer
+/// that is too short.
 bool is_bad_atomic(const ibv_send_wr& wr, const sroce_send_slot& wqe) {
   const bool is_atomic =
       wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
@@ -66,13 +66,13 @@ bool is_bad_atomic(const ibv_send_wr& wr, const sroce_send_slot& wqe) {
 const void* start_of(const ibv_sge& sge) { return reinterpret_cast<const void*>(sge.addr); }
 const void* start_of(const ibv_data_buf& buffer) { return buffer.addr; }
 
-/// The sum of the list, which stays above @p most once it is.
+/// Sums up @p list, but stops once the sum exceeds @p limit, so that it cannot overflow.
 template <typename Piece>
-std::uint64_t total_bytes(std::span<const Piece> list, std::uint64_t most) {
+std::uint64_t total_bytes(std::span<const Piece> list, std::uint64_t limit) {
   std::uint64_t sum = 0;
   for (const Piece& piece : list) {
     sum += piece.length;
-    if (sum > most) break;
+    if (sum > limit) break;
   }
   return sum;
 }
@@ -102,9 +102,9 @@ int gather(std::span<const Piece> list, const SendLimits& limits, sroce_send_slo
 
 int write_list(std::span<const ibv_sge> list, const SendLimits& limits, sroce_send_slot& wqe,
                std::span<std::byte> payload) {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  const std::uint64_t length = total_bytes(list, most);
-  if (list.size() > limits.max_sge || length > most) return EINVAL;
+  constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t length = total_bytes(list, max);
+  if (list.size() > limits.max_sge || length > max) return EINVAL;
   set_length(wqe, length);
   wqe.num_sge = static_cast<std::uint16_t>(list.size());
   if (!list.empty()) std::memcpy(payload.data(), list.data(), list.size_bytes());
@@ -118,7 +118,7 @@ int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, s
 
 int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, sroce_send_slot& wqe,
                    std::span<std::byte> payload) {
-  if (!is_offered(wr.opcode, limits.service)) return EINVAL;
+  if (!is_supported(wr.opcode, limits.service)) return EINVAL;
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > limits.max_sge) return EINVAL;
   const std::span<const ibv_sge> list(wr.sg_list, static_cast<std::size_t>(wr.num_sge));
 

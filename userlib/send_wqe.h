@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Work requests as the kernel reads them. Refused here is what a WQE cannot express and what librxe
-// refuses; whether a request makes sense is the kernel's to judge, and it answers by a completion.
+// Builds WQEs from work requests. A request is rejected here if a WQE cannot express it or librxe
+// would reject it. The kernel checks the rest and reports errors in completions.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -30,25 +30,25 @@ static_assert(offsetof(sroce_send_slot, compare_add) == 32);
 
 enum class Service { reliable, datagram };
 
-/// What a queue was created for.
+/// Capabilities of a queue.
 struct SendLimits {
   Service service;
   std::uint32_t max_sge;
   std::uint32_t max_inline_bytes;
 };
 
-/// Whether requests of that kind exist for a service.
-bool is_offered(ibv_wr_opcode opcode, Service service);
+/// True if @p service supports @p opcode.
+bool is_supported(ibv_wr_opcode opcode, Service service);
 
-/// Give a WQE its payload: @p list is written behind it, or the bytes that it names. Returns 0, or
-/// EINVAL when it is more than the limits allow.
+/// Write @p list, or the bytes that it names, into @p payload and set length and num_sge of @p wqe.
+/// Returns 0, or EINVAL if @p limits are exceeded.
 int write_list(std::span<const ibv_sge> list, const SendLimits& limits, sroce_send_slot& wqe,
                std::span<std::byte> payload);
 int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, sroce_send_slot& wqe,
                  std::span<std::byte> payload);
 
-/// Write @p wr into @p wqe and, behind it, @p payload, which has room for what @p limits allow.
-/// Returns 0, or EINVAL and the WQE is not to be used.
+/// Write @p wr into @p wqe and @p payload, which must have room for what @p limits allow. Returns
+/// 0, or EINVAL, and then @p wqe must not be used.
 int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, sroce_send_slot& wqe,
                    std::span<std::byte> payload);
 

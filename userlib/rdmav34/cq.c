@@ -11,9 +11,10 @@ struct cq {
   struct sroce_completion_queue* queue;
   struct verbs_cq base;
 };
-static_assert(offsetof(struct cq, queue) == offsetof(struct sroce_cq_object, queue), "see there");
+static_assert(offsetof(struct cq, queue) == offsetof(struct sroce_cq_object, queue),
+              "must match sroce_cq_object");
 static_assert(offsetof(struct cq, base.cq_ex) == offsetof(struct sroce_cq_object, base),
-              "see there");
+              "must match sroce_cq_object");
 
 static struct cq* to_cq(struct ibv_cq* ibv_cq) { return container_of(ibv_cq, struct cq, base.cq); }
 
@@ -21,7 +22,7 @@ struct sroce_completion_queue* sroce_abi34_queue_of(struct ibv_cq* cq) {
   return to_cq(cq)->queue;
 }
 
-/* The kernel has the CQ, and has said where its ring is; or it has refused. */
+/* Map the ring at @where, or clean up if the kernel returned @err for the CQ. */
 static struct cq* open_queue(struct cq* cq, int err, int fd, const struct rxe_create_cq_resp* where,
                              int single_threaded) {
   if (err) goto err_free;
@@ -53,7 +54,7 @@ struct ibv_cq* sroce_abi34_create_cq(struct ibv_context* context, int cqe,
   return cq ? &cq->base.cq : NULL;
 }
 
-/* 0 or an errno; *single_threaded is set. */
+/* Returns an errno, or 0 with *single_threaded set. */
 static int check_attr(const struct ibv_cq_init_attr_ex* attr, int* single_threaded) {
   uint32_t flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
   struct ibv_pd* pd = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD ? attr->parent_domain : NULL;
@@ -93,7 +94,7 @@ struct resize {
 };
 
 static int change(void* context, struct mminfo* where) {
-  const struct resize* wanted = context;
+  const struct resize* request = context;
   struct {
     struct ib_uverbs_resize_cq_resp core;
     struct rxe_resize_cq_resp ours;
@@ -102,15 +103,15 @@ static int change(void* context, struct mminfo* where) {
   int err;
 
   static_assert(offsetof(typeof(resp), ours) == sizeof(resp.core), "padding");
-  err = ibv_cmd_resize_cq(wanted->cq, wanted->cqe, &cmd, sizeof(cmd), &resp.core, sizeof(resp));
+  err = ibv_cmd_resize_cq(request->cq, request->cqe, &cmd, sizeof(cmd), &resp.core, sizeof(resp));
   *where = resp.ours.mi;
   return err;
 }
 
 int sroce_abi34_resize_cq(struct ibv_cq* cq, int cqe) {
-  struct resize wanted = {.cq = cq, .cqe = cqe};
+  struct resize request = {.cq = cq, .cqe = cqe};
 
-  return sroce_resize_cq(to_cq(cq)->queue, cq->context->cmd_fd, change, &wanted);
+  return sroce_resize_cq(to_cq(cq)->queue, cq->context->cmd_fd, change, &request);
 }
 
 int sroce_abi34_destroy_cq(struct ibv_cq* ibv_cq) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Protection domains, thread domains, and parent domains, which join one of each. */
+/* Protection domains, thread domains, and parent domains, which combine one of each. */
 #include <errno.h>
 #include <infiniband/driver.h>
 #include <stdatomic.h>
@@ -7,7 +7,7 @@
 
 #include "rdmav34/objects.h"
 
-/* The kernel knows protection domains only. */
+/* The kernel has protection domains only. */
 struct td {
   struct ibv_td base;
   atomic_int parents;
@@ -16,7 +16,7 @@ struct td {
 struct pd {
   struct ibv_pd base;
   atomic_int parents;
-  /* Of a parent domain. */
+  /* Set in a parent domain. */
   struct pd* protection;
   struct td* td;
 };

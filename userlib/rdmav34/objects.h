@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The verbs of cq.c, domain.c and qp.c. */
-#ifndef SROCE_USERLIB_ABI34_OBJECTS_H
-#define SROCE_USERLIB_ABI34_OBJECTS_H
+/* The verbs that cq.c, domain.c and qp.c implement. */
+#ifndef SROCE_USERLIB_RDMAV34_OBJECTS_H
+#define SROCE_USERLIB_RDMAV34_OBJECTS_H
 
 #include "provider.h"
 
@@ -23,7 +23,7 @@ int sroce_abi34_dealloc_td(struct ibv_td* td);
 struct ibv_pd* sroce_abi34_alloc_parent_domain(struct ibv_context* context,
                                                struct ibv_parent_domain_init_attr* attr);
 int sroce_abi34_is_parent_domain(struct ibv_pd* pd);
-/* Has the application promised not to use what is created with @pd, or NULL, from two threads? */
+/* True if the application guarantees one thread at a time for the objects of @pd, or NULL. */
 int sroce_abi34_is_single_threaded(struct ibv_pd* pd);
 
 struct ibv_qp* sroce_abi34_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* attr);

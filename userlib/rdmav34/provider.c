@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The provider as libibverbs with the private ABI 34 (rdma-core 17 to 56) wants it. Objects are
- * made here, by rdma-core's calls; what is posted and polled is the business of provider.h. Verbs
- * that are not in the table are answered by libibverbs: EOPNOTSUPP.
+ * The provider for libibverbs' private ABI 34 (rdma-core 17 to 56). This folder creates objects
+ * through rdma-core's calls; provider.h posts and polls. libibverbs returns EOPNOTSUPP for verbs
+ * that the table below lacks.
  */
 #include <errno.h>
 #include <infiniband/driver.h>
@@ -12,8 +12,8 @@
 #include "rdmav34/objects.h"
 #include "sroce_abi.h"
 
-/* The headers may be of another version than the library: what the library reads must be there. */
-static_assert(sizeof(struct verbs_context_ops) == 76 * sizeof(void*), "not the ABI 34");
+/* The headers may be newer than the library, so check that the table has the layout of ABI 34. */
+static_assert(sizeof(struct verbs_context_ops) == 76 * sizeof(void*), "not ABI 34");
 
 static int query_device(struct ibv_context* context, const struct ibv_query_device_ex_input* input,
                         struct ibv_device_attr_ex* attr, size_t attr_size) {

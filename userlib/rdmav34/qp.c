@@ -11,13 +11,14 @@ struct qp {
   struct sroce_queue_pair* queues;
   struct verbs_qp base;
 };
-static_assert(offsetof(struct qp, queues) == offsetof(struct sroce_qp_object, queues), "see there");
+static_assert(offsetof(struct qp, queues) == offsetof(struct sroce_qp_object, queues),
+              "must match sroce_qp_object");
 static_assert(offsetof(struct qp, base.qp_ex) == offsetof(struct sroce_qp_object, base),
-              "see there");
+              "must match sroce_qp_object");
 
 static struct qp* to_qp(struct ibv_qp* ibv_qp) { return container_of(ibv_qp, struct qp, base.qp); }
 
-/* The kernel has the QP, and has written what it is into @attr and @where; or it has refused. */
+/* Map the queues at @where, or clean up if the kernel returned @err for the QP. */
 static struct ibv_qp* open_queues(struct qp* qp, int err, struct ibv_pd* pd,
                                   const struct ibv_qp_init_attr* attr,
                                   const struct sroce_create_qp_resp* where) {
@@ -85,13 +86,13 @@ struct ibv_qp* sroce_abi34_create_qp_ex(struct ibv_context* context,
   }
   err = ibv_cmd_create_qp_ex(context, &qp->base, attr, &cmd, sizeof(cmd), &resp.core, sizeof(resp));
   if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) qp->base.comp_mask |= VERBS_QP_EX;
-  const struct ibv_qp_init_attr given = {
+  const struct ibv_qp_init_attr granted = {
       .qp_type = attr->qp_type,
       .cap = attr->cap,
       .send_cq = attr->send_cq,
       .recv_cq = attr->recv_cq,
   };
-  return open_queues(qp, err, attr->pd, &given, &resp.ours);
+  return open_queues(qp, err, attr->pd, &granted, &resp.ours);
 }
 
 int sroce_abi34_query_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_mask,
@@ -104,7 +105,7 @@ int sroce_abi34_query_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_m
 int sroce_abi34_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_mask) {
   struct ibv_modify_qp cmd = {};
 
-  sroce_queue_pair_settle(to_qp(qp)->queues);
+  sroce_queue_pair_ring_if_due(to_qp(qp)->queues);
   return ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
 }
 
@@ -112,7 +113,7 @@ int sroce_abi34_destroy_qp(struct ibv_qp* ibv_qp) {
   struct qp* qp = to_qp(ibv_qp);
   int err;
 
-  sroce_queue_pair_settle(qp->queues);
+  sroce_queue_pair_ring_if_due(qp->queues);
   err = ibv_cmd_destroy_qp(ibv_qp);
   if (err) return err;
   sroce_queue_pair_close(qp->queues);

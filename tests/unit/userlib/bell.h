@@ -14,7 +14,7 @@
 
 constexpr std::uint32_t kHandle = 42;
 
-/// A doorbell whose rings can be counted.
+/// The far end of a doorbell's file descriptor. It receives the commands that rings write.
 class Bell {
  public:
   Bell() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends_.data()), 0); }
@@ -25,18 +25,18 @@ class Bell {
 
   sroce::Doorbell doorbell() const { return sroce::Doorbell(ends_[0], kHandle); }
 
-  /// The next command, or nothing.
-  std::vector<std::byte> heard() {
+  /// The next command, empty if there is none.
+  std::vector<std::byte> next_command() {
     std::vector<std::byte> command(256);
     const ssize_t bytes = recv(ends_[1], command.data(), command.size(), MSG_DONTWAIT);
     command.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
     return command;
   }
 
-  /// How often it was rung since it was asked last.
+  /// Number of rings since the last call.
   int rings() {
     int count = 0;
-    while (!heard().empty()) count++;
+    while (!next_command().empty()) count++;
     return count;
   }
 

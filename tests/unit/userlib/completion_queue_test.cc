@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "bell.h"
-#include "deferred_doorbell.h"
-#include "fake_processor.h"
+#include "doorbell.h"
+#include "fake_cpu.h"
 #include "kernel_memory.h"
 
 namespace {
@@ -24,7 +24,7 @@ ib_uverbs_wc entry(std::uint64_t wr_id) {
   return wc;
 }
 
-TEST(CompletionQueue, EveryFieldArrives) {
+TEST(CompletionQueue, EveryFieldIsCopied) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
   auto cq = CompletionQueue::open(kernel.fd(), where, false);
@@ -61,7 +61,7 @@ TEST(CompletionQueue, EveryFieldArrives) {
   EXPECT_EQ(polled[0].dlid_path_bits, 8u);
 }
 
-TEST(CompletionQueue, PollTakesNoMoreThanAskedAndKeepsTheOrder) {
+TEST(CompletionQueue, PollHonoursLimitAndOrder) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
   auto cq = CompletionQueue::open(kernel.fd(), where, false);
@@ -80,7 +80,7 @@ TEST(CompletionQueue, PollTakesNoMoreThanAskedAndKeepsTheOrder) {
   EXPECT_EQ(ring.header().consumer_index, 0u) << "wrapped";
 }
 
-TEST(CompletionQueue, EntriesAreReadInPlaceAndGivenBackOneByOne) {
+TEST(CompletionQueue, ExtendedPollReleasesEntriesOneByOne) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
   auto cq = CompletionQueue::open(kernel.fd(), where, false);
@@ -90,20 +90,20 @@ TEST(CompletionQueue, EntriesAreReadInPlaceAndGivenBackOneByOne) {
   const ib_uverbs_wc* first = cq->start_poll();
   ASSERT_TRUE(first);
   EXPECT_EQ(first->wr_id, 0u);
-  EXPECT_EQ(ring.header().consumer_index, 0u) << "it is being read";
+  EXPECT_EQ(ring.header().consumer_index, 0u) << "the entry is being read";
   ASSERT_TRUE(cq->next_poll());
   EXPECT_EQ(cq->current().wr_id, 1u);
   EXPECT_EQ(ring.header().consumer_index, 1u);
   ring.produce(entry(2));
-  ASSERT_TRUE(cq->next_poll()) << "one that came meanwhile";
+  ASSERT_TRUE(cq->next_poll()) << "an entry that arrived during the poll";
   EXPECT_EQ(cq->next_poll(), nullptr);
   cq->end_poll();
   EXPECT_EQ(ring.header().consumer_index, 3u);
   std::array<ibv_wc, 1> polled;
-  EXPECT_EQ(cq->poll(polled), 0u) << "the lock has been given back";
+  EXPECT_EQ(cq->poll(polled), 0u) << "the lock has been released";
 }
 
-TEST(CompletionQueue, EndOfAPollGivesBackWhatWasRead) {
+TEST(CompletionQueue, EndPollReleasesTheCurrentEntry) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
   auto cq = CompletionQueue::open(kernel.fd(), where, true);
@@ -117,23 +117,23 @@ TEST(CompletionQueue, EndOfAPollGivesBackWhatWasRead) {
   cq->end_poll();
 }
 
-/// A completion queue whose pollers give a processor away.
-class CompletionQueueShared : public testing::Test {
+/// A completion queue whose pollers yield a fake CPU.
+class CompletionQueueBackoff : public testing::Test {
  protected:
-  CompletionQueueShared() : where(kernel.add_ring(4, kShift)) {
-    cq = CompletionQueue::open(kernel.fd(), where, false, &fake.processor);
-    fake.meanwhile = [this] { kernel.ring(where).produce(entry(7)); };
+  CompletionQueueBackoff() : where(kernel.add_ring(4, kShift)) {
+    cq = CompletionQueue::open(kernel.fd(), where, false, &fake.cpu);
+    fake.others = [this] { kernel.ring(where).produce(entry(7)); };
   }
 
   KernelMemory kernel;
   mminfo where;
-  FakeProcessor fake;
+  FakeCpu fake;
   std::unique_ptr<CompletionQueue> cq;
   std::array<ibv_wc, 2> polled;
 };
 
-TEST_F(CompletionQueueShared, PollLetsOthersWorkAndLooksAgain) {
-  for (std::uint32_t i = 1; i < sroce::PollBackoff::kFirstPolls; i++)
+TEST_F(CompletionQueueBackoff, PollYieldsAndPollsAgain) {
+  for (std::uint32_t i = 1; i < sroce::PollBackoff::kInitialPolls; i++)
     ASSERT_EQ(cq->poll(polled), 0u);
   EXPECT_EQ(fake.yields, 0u);
   EXPECT_EQ(cq->poll(polled), 1u);
@@ -141,27 +141,27 @@ TEST_F(CompletionQueueShared, PollLetsOthersWorkAndLooksAgain) {
   EXPECT_EQ(fake.yields, 1u);
 }
 
-TEST_F(CompletionQueueShared, PollInPlaceLetsOthersWorkAndLooksAgain) {
-  // Without the lock: others poll meanwhile.
-  fake.meanwhile = [this] {
+TEST_F(CompletionQueueBackoff, StartPollYieldsAndPollsAgain) {
+  // The lock is free during the yield, so others can poll.
+  fake.others = [this] {
     EXPECT_EQ(cq->poll(polled), 0u);
     kernel.ring(where).produce(entry(7));
   };
-  for (std::uint32_t i = 1; i < sroce::PollBackoff::kFirstPolls; i++)
+  for (std::uint32_t i = 1; i < sroce::PollBackoff::kInitialPolls; i++)
     ASSERT_EQ(cq->start_poll(), nullptr);
   ASSERT_TRUE(cq->start_poll());
   EXPECT_EQ(cq->current().wr_id, 7u);
   cq->end_poll();
   EXPECT_EQ(fake.yields, 1u);
-  fake.meanwhile = [] {};
+  fake.others = [] {};
   for (int i = 0; i < 100; i++) EXPECT_EQ(cq->start_poll(), nullptr);
-  EXPECT_EQ(cq->poll(polled), 0u) << "and the lock is free";
+  EXPECT_EQ(cq->poll(polled), 0u) << "the lock is free";
 }
 
-TEST_F(CompletionQueueShared, PollThatFindsSomethingStartsTheCountAnew) {
-  fake.meanwhile = [] {};
+TEST_F(CompletionQueueBackoff, FoundCompletionRestartsTheCount) {
+  fake.others = [] {};
   for (int round = 0; round < 10; round++) {
-    for (std::uint32_t i = 1; i < sroce::PollBackoff::kFirstPolls; i++)
+    for (std::uint32_t i = 1; i < sroce::PollBackoff::kInitialPolls; i++)
       ASSERT_EQ(cq->poll(polled), 0u);
     kernel.ring(where).produce(entry(1));
     ASSERT_EQ(cq->poll(polled), 1u);
@@ -169,23 +169,23 @@ TEST_F(CompletionQueueShared, PollThatFindsSomethingStartsTheCountAnew) {
   EXPECT_EQ(fake.yields, 0u);
 }
 
-TEST_F(CompletionQueueShared, DoorbellsAreRungFirst) {
+TEST_F(CompletionQueueBackoff, DoorbellsAreRungBeforeYielding) {
   SharedQueue queue(4, 64);
   Bell bell;
   auto ring = *queue.open<sroce_send_slot>();
   sroce::DeferredDoorbell doorbell(bell.doorbell(), ring, cq->doorbells(), cq->doorbells());
-  fake.meanwhile = [&] { EXPECT_EQ(bell.rings(), 1); };
-  for (std::uint32_t i = 1; i < sroce::PollBackoff::kFirstPolls; i++)
+  fake.others = [&] { EXPECT_EQ(bell.rings(), 1); };
+  for (std::uint32_t i = 1; i < sroce::PollBackoff::kInitialPolls; i++)
     ASSERT_EQ(cq->poll(polled), 0u);
-  queue.watch(true);
+  queue.suppress_doorbell(true);
   ring.publish();
-  EXPECT_EQ(doorbell.tell(), 0);
+  EXPECT_EQ(doorbell.ring_or_defer(), 0);
   EXPECT_EQ(cq->poll(polled), 0u);
   EXPECT_EQ(fake.yields, 1u);
   doorbell.leave_lists();
 }
 
-TEST(CompletionQueue, ReplacedRingIsTheOnePolled) {
+TEST(CompletionQueue, PollReadsTheNewRing) {
   KernelMemory kernel;
   const mminfo old_ring = kernel.add_ring(4, kShift);
   const mminfo new_ring = kernel.add_ring(16, kShift);
@@ -199,7 +199,7 @@ TEST(CompletionQueue, ReplacedRingIsTheOnePolled) {
   EXPECT_EQ(polled[0].wr_id, 2u);
 }
 
-TEST(CompletionQueue, ArmingIsAWishThatTheKernelCanRead) {
+TEST(CompletionQueue, ArmIncrementsTheSharedCounters) {
   KernelMemory kernel;
   const mminfo old_ring = kernel.add_ring(4, kShift);
   const mminfo new_ring = kernel.add_ring(16, kShift);
@@ -221,7 +221,7 @@ TEST(CompletionQueue, ArmingIsAWishThatTheKernelCanRead) {
   EXPECT_EQ(kernel.ring(new_ring).arm().solicited, 0u);
 }
 
-TEST(CompletionQueue, CanBeArmedWhileItIsRead) {
+TEST(CompletionQueue, ArmWorksDuringExtendedPoll) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
   auto cq = CompletionQueue::open(kernel.fd(), where, false);
@@ -234,7 +234,7 @@ TEST(CompletionQueue, CanBeArmedWhileItIsRead) {
   EXPECT_EQ(kernel.ring(where).header().consumer_index, 1u);
 }
 
-TEST(CompletionQueue, RefusedReplacementChangesNothing) {
+TEST(CompletionQueue, FailedReplaceChangesNothing) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
   auto cq = CompletionQueue::open(kernel.fd(), where, false);
@@ -245,15 +245,15 @@ TEST(CompletionQueue, RefusedReplacementChangesNothing) {
   EXPECT_EQ(cq->poll(polled), 1u);
 }
 
-TEST(CompletionQueue, RingThatCannotBeMappedIsAnError) {
+TEST(CompletionQueue, UnmappableRingIsRejected) {
   errno = 0;
   EXPECT_FALSE(CompletionQueue::open(-1, {.offset = 0, .size = 4096, .pad = 0}, false));
   EXPECT_EQ(errno, EBADF);
 }
 
-TEST(CompletionQueue, RingOfAnotherKindIsAnError) {
+TEST(CompletionQueue, RingOfSmallEntriesIsRejected) {
   KernelMemory kernel;
-  const mminfo where = kernel.add_ring(4, 5);  // 32 bytes: an entry has 48
+  const mminfo where = kernel.add_ring(4, 5);  // 32 bytes; an entry needs 48
   errno = 0;
   EXPECT_FALSE(CompletionQueue::open(kernel.fd(), where, false));
   EXPECT_EQ(errno, EPROTO);

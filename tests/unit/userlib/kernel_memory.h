@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// A file with rings in it, that a provider maps as it maps those of a device.
+// A file of rings, for the provider to map in place of a device's.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class KernelMemory {
 
   int fd() const { return fd_; }
 
-  /// Another empty ring; says where, as the kernel tells a process.
+  /// Add an empty ring. Returns its location in the kernel's form.
   mminfo add_ring(std::uint32_t slots, std::uint32_t element_shift) {
     const std::size_t bytes = KernelRing::bytes(slots, element_shift);
     const mminfo where = {.offset = used_, .size = static_cast<std::uint32_t>(bytes), .pad = 0};
@@ -38,7 +38,7 @@ class KernelMemory {
     return where;
   }
 
-  /// The queues of another QP.
+  /// Add the empty queues of a QP. Returns their location in the kernel's form.
   sroce_create_qp_resp add_queue_pair(std::uint32_t count, std::uint32_t send_stride,
                                       std::uint32_t recv_stride) {
     constexpr std::uint32_t heads = 2 * sizeof(sroce_queue_head);

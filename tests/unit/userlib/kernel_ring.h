@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The kernel's end of a ring: memory laid out as the kernel does it, and its side of the indices.
-// KernelRing is a completion queue, KernelQueue a send or receive queue.
+// The kernel's end of a ring: its layout of the memory and its accesses to the indices. KernelRing
+// is a completion queue, KernelQueue a send or receive queue.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include "rxe_abi.h"
 #include "sroce_abi.h"
 
-/// A ring in memory that somebody else owns.
+/// A ring in memory owned by another object.
 class KernelRing {
  public:
   explicit KernelRing(std::span<std::byte> memory)
@@ -64,25 +64,25 @@ class SharedRing : private std::vector<std::byte>, public KernelRing {
   }
 };
 
-/// A send or receive queue in memory that somebody else owns.
+/// A send or receive queue in memory owned by another object.
 class KernelQueue {
  public:
-  KernelQueue(std::span<std::byte> memory, const sroce::QueuePlace& place)
-      : memory_(memory), place_(place) {}
+  KernelQueue(std::span<std::byte> memory, const sroce::QueueLayout& layout)
+      : memory_(memory), layout_(layout) {}
 
   template <typename Element>
   auto open(std::size_t element_bytes = sizeof(Element)) const {
-    return sroce::ProducerRing<Element>::open(memory_, place_, element_bytes);
+    return sroce::ProducerRing<Element>::open(memory_, layout_, element_bytes);
   }
 
   sroce_queue_head& head() const {
-    return *reinterpret_cast<sroce_queue_head*>(memory_.data() + place_.head);
+    return *reinterpret_cast<sroce_queue_head*>(memory_.data() + layout_.head);
   }
 
   /// The bytes of the slot of request @p index.
   std::span<std::byte> element(std::uint32_t index) const {
-    return memory_.subspan(place_.slots + index % place_.count * std::size_t{place_.stride},
-                           place_.stride);
+    return memory_.subspan(layout_.slots + index % layout_.count * std::size_t{layout_.stride},
+                           layout_.stride);
   }
 
   /// The fixed part of the slot of request @p index, copied out as the kernel does.
@@ -104,13 +104,12 @@ class KernelQueue {
 
   void consume(std::uint32_t count) const { head().consumer += count; }
 
-  /// The promise to look again, and how far the kernel has fetched.
-  void watch(bool no_doorbell) const { head().no_doorbell = no_doorbell; }
+  void suppress_doorbell(bool no_doorbell) const { head().no_doorbell = no_doorbell; }
   void fetch(std::uint32_t count) const { head().fetched += count; }
 
  protected:
   std::span<std::byte> memory_;
-  sroce::QueuePlace place_;
+  sroce::QueueLayout layout_;
 };
 
 /// An empty send or receive queue and its memory.
@@ -121,5 +120,5 @@ class SharedQueue : private std::vector<std::byte>, public KernelQueue {
         KernelQueue({data(), size()}, {0, sizeof(sroce_queue_head), count, stride}) {}
 
   std::span<std::byte> memory() const { return memory_; }
-  sroce::QueuePlace& place() { return place_; }
+  sroce::QueueLayout& layout() { return layout_; }
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Where a C compiler, as the kernel's is one, puts the fields of the rings' elements. */
+/* Sizes and offsets of the ABI's structures in C, the kernel's language, to compare with C++. */
 #ifndef SROCE_TESTS_USERLIB_LAYOUT_H
 #define SROCE_TESTS_USERLIB_LAYOUT_H
 

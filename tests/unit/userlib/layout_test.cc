@@ -8,17 +8,17 @@
 
 namespace {
 
-TEST(Layout, RingHeaderIsThatOfC) {
+TEST(Layout, RingHeaderMatchesC) {
   EXPECT_EQ(offsetof(rxe_queue_buf, data), c_layout.queue_buf_data);
 }
 
-TEST(Layout, WishesAreThoseOfC) {
+TEST(Layout, CqArmMatchesC) {
   EXPECT_EQ(sizeof(sroce_cq_line), c_layout.cq_line_bytes);
   EXPECT_EQ(offsetof(sroce_cq_line, arm) + offsetof(sroce_cq_arm, solicited),
             c_layout.cq_line_solicited);
 }
 
-TEST(Layout, QueuesAreThoseOfC) {
+TEST(Layout, QueuesMatchC) {
   EXPECT_EQ(sizeof(sroce_queue_head), c_layout.queue_head_bytes);
   EXPECT_EQ(sizeof(sroce_send_slot), c_layout.send_slot_bytes);
   EXPECT_EQ(offsetof(sroce_send_slot, swap), c_layout.send_slot_swap);

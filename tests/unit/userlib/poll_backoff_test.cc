@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_processor.h"
+#include "fake_cpu.h"
 
 namespace {
 
@@ -11,23 +11,22 @@ using sroce::PollBackoff;
 
 class PollBackoffTest : public testing::Test {
  protected:
-  /// So many polls find nothing until the processor is given away, no more than @p most of them;
-  /// then there is something if @p found.
-  std::uint32_t polls(bool found, std::uint32_t most = 2 * PollBackoff::kMostPolls) {
-    for (std::uint32_t count = 1; count <= most; count++) {
-      if (!poll_backoff.is_due()) continue;
-      const std::uint64_t away = poll_backoff.yield();
-      poll_backoff.judge(away, found);
+  /// Poll in vain until a yield, at most @p limit times. The yield produces completions if @p
+  /// found. Returns the number of empty polls, or 0 if there was no yield.
+  std::uint32_t polls(bool found, std::uint32_t limit = 2 * PollBackoff::kMaxPolls) {
+    for (std::uint32_t count = 1; count <= limit; count++) {
+      if (!poll_backoff.should_yield()) continue;
+      poll_backoff.yielded(poll_backoff.yield(), found);
       return count;
     }
     return 0;
   }
 
-  FakeProcessor fake;
-  PollBackoff poll_backoff{&fake.processor};
+  FakeCpu fake;
+  PollBackoff poll_backoff{&fake.cpu};
 };
 
-TEST_F(PollBackoffTest, GivesWaySoonerWhereItBringsCompletions) {
+TEST_F(PollBackoffTest, CompletionsHalvePollsToMinimum) {
   EXPECT_EQ(polls(true), 64u);
   EXPECT_EQ(polls(true), 32u);
   EXPECT_EQ(polls(true), 16u);
@@ -35,14 +34,14 @@ TEST_F(PollBackoffTest, GivesWaySoonerWhereItBringsCompletions) {
   EXPECT_EQ(fake.yields, 4u);
 }
 
-TEST_F(PollBackoffTest, GivesWaySeldomWhereItBringsNothing) {
-  for (std::uint32_t expected = 64; expected < PollBackoff::kMostPolls; expected *= 2)
+TEST_F(PollBackoffTest, UselessYieldsDoublePollsToMaximum) {
+  for (std::uint32_t expected = 64; expected < PollBackoff::kMaxPolls; expected *= 2)
     EXPECT_EQ(polls(false), expected);
-  EXPECT_EQ(polls(false), PollBackoff::kMostPolls);
-  EXPECT_EQ(polls(false), PollBackoff::kMostPolls);
+  EXPECT_EQ(polls(false), PollBackoff::kMaxPolls);
+  EXPECT_EQ(polls(false), PollBackoff::kMaxPolls);
 }
 
-TEST_F(PollBackoffTest, CountsPollsThatFindNothingInARow) {
+TEST_F(PollBackoffTest, CompletionRestartsTheCount) {
   for (int round = 0; round < 10; round++) {
     EXPECT_EQ(polls(false, 63), 0u);
     poll_backoff.found();
@@ -50,58 +49,58 @@ TEST_F(PollBackoffTest, CountsPollsThatFindNothingInARow) {
   EXPECT_EQ(fake.yields, 0u);
 }
 
-TEST_F(PollBackoffTest, WhoComputesDoesNotLiveOnIt) {
-  fake.kept = 10 * FakeProcessor::kSlice;
+TEST_F(PollBackoffTest, LongUselessYieldPausesSixteenfold) {
+  fake.duration = 10 * FakeCpu::kLongYield;
   EXPECT_EQ(polls(false), 64u);
-  EXPECT_EQ(polls(false), 0u) << "stays";
-  fake.time += 160 * FakeProcessor::kSlice - 1;
-  EXPECT_EQ(polls(false), 0u) << "still";
+  EXPECT_EQ(polls(false), 0u) << "the pause begins";
+  fake.time += 160 * FakeCpu::kLongYield - 1;
+  EXPECT_EQ(polls(false), 0u) << "the pause goes on";
   fake.time += 1;
-  EXPECT_NE(polls(false), 0u) << "16 times as long as it was away";
+  EXPECT_NE(polls(false), 0u) << "the pause was 16 times as long as the yield";
 }
 
-TEST_F(PollBackoffTest, WhoWorksForUsMayTakeSomeTime) {
-  fake.kept = 4 * FakeProcessor::kSlice - 1;
+TEST_F(PollBackoffTest, LongUsefulYieldPausesAsLong) {
+  fake.duration = 4 * FakeCpu::kLongYield - 1;
   EXPECT_NE(polls(true), 0u);
   EXPECT_NE(polls(true), 0u);
-  fake.kept = 4 * FakeProcessor::kSlice;
+  fake.duration = 4 * FakeCpu::kLongYield;
   EXPECT_NE(polls(true), 0u);
   EXPECT_EQ(polls(true), 0u);
-  fake.time += 4 * FakeProcessor::kSlice - 1;
+  fake.time += 4 * FakeCpu::kLongYield - 1;
   EXPECT_EQ(polls(true), 0u);
   fake.time += 1;
-  EXPECT_NE(polls(true), 0u) << "as long as it was away";
+  EXPECT_NE(polls(true), 0u) << "the pause was as long as the yield";
 }
 
-TEST_F(PollBackoffTest, ClockThatJumpsIsNotBelieved) {
+TEST_F(PollBackoffTest, ClockJumpDoesNotProlongPause) {
   fake.time = 1'000'000;
-  fake.kept = -std::uint64_t{500'000};
+  fake.duration = -std::uint64_t{500'000};
   EXPECT_NE(polls(false), 0u);
-  EXPECT_NE(polls(false), 0u) << "away for less than no time";
+  EXPECT_NE(polls(false), 0u) << "a negative duration counts as 0";
 
-  fake.kept = 1'000'000'000;
+  fake.duration = 1'000'000'000;
   EXPECT_NE(polls(false), 0u);
   EXPECT_EQ(polls(false), 0u);
-  fake.time += 16 * 1000 * FakeProcessor::kSlice;
-  EXPECT_NE(polls(false), 0u) << "no longer than that";
+  fake.time += 16 * 1000 * FakeCpu::kLongYield;
+  EXPECT_NE(polls(false), 0u) << "the pause is bounded";
 
   EXPECT_EQ(polls(false), 0u);
   fake.time = 5;
-  EXPECT_NE(polls(false), 0u) << "the clock has begun anew";
+  EXPECT_NE(polls(false), 0u) << "the clock has restarted";
 }
 
-TEST(PollBackoffOff, NeverGivesWay) {
+TEST(PollBackoffDisabled, NeverYields) {
   PollBackoff poll_backoff(nullptr);
-  for (std::uint32_t i = 0; i < 3 * PollBackoff::kMostPolls; i++)
-    ASSERT_FALSE(poll_backoff.is_due());
+  for (std::uint32_t i = 0; i < 3 * PollBackoff::kMaxPolls; i++)
+    ASSERT_FALSE(poll_backoff.should_yield());
 }
 
-TEST(PollBackoffReal, ClockGoesOnAndAYieldReturns) {
-  const PollBackoff::Processor& processor = PollBackoff::processor();
-  const std::uint64_t before = processor.now();
-  EXPECT_GT(processor.slice, 0u);
-  processor.yield();
-  EXPECT_GT(processor.now(), before);
+TEST(PollBackoffHostCpu, ClockAdvancesAcrossYield) {
+  const PollBackoff::Cpu& cpu = PollBackoff::host_cpu();
+  const std::uint64_t before = cpu.now();
+  EXPECT_GT(cpu.long_yield, 0u);
+  cpu.yield();
+  EXPECT_GT(cpu.now(), before);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Through the C interface, on memory that is mapped as the kernel's is.
+// Tests of the C interface, on memory mapped like the kernel's.
 #include "provider.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class ProviderQueuePair : public testing::Test {
     const mminfo completions = kernel.add_ring(4, 6);
     cq = sroce_completion_queue_open(kernel.fd(), &completions, 0);
     setup.send_cq = setup.recv_cq = cq;
-    // The doorbell is written to the same file: behind the rings.
+    // The doorbell goes to the same file, so write it behind the rings.
     lseek(kernel.fd(), 0, SEEK_END);
   }
 
@@ -42,7 +42,7 @@ class ProviderQueuePair : public testing::Test {
   sroce_queue_pair_setup setup{};
 };
 
-TEST_F(ProviderQueuePair, RequestsGoToTheirOwnRings) {
+TEST_F(ProviderQueuePair, SendsAndReceivesHaveSeparateRings) {
   sroce_queue_pair* pair = sroce_queue_pair_open(&setup);
   ASSERT_TRUE(pair);
   ibv_send_wr send{}, *bad_send;
@@ -56,7 +56,7 @@ TEST_F(ProviderQueuePair, RequestsGoToTheirOwnRings) {
   sroce_queue_pair_close(pair);
 }
 
-TEST_F(ProviderQueuePair, ReceivePostedInResetIsRefused) {
+TEST_F(ProviderQueuePair, ReceiveInResetIsRejected) {
   sroce_queue_pair* pair = sroce_queue_pair_open(&setup);
   ASSERT_TRUE(pair);
   ibv_recv_wr recv{}, *bad_recv = nullptr;
@@ -66,7 +66,7 @@ TEST_F(ProviderQueuePair, ReceivePostedInResetIsRefused) {
   sroce_queue_pair_close(pair);
 }
 
-TEST_F(ProviderQueuePair, DatagramQueueSendsOnly) {
+TEST_F(ProviderQueuePair, DatagramQueueRejectsWrite) {
   setup.qp_type = IBV_QPT_UD;
   sroce_queue_pair* pair = sroce_queue_pair_open(&setup);
   ASSERT_TRUE(pair);
@@ -76,7 +76,7 @@ TEST_F(ProviderQueuePair, DatagramQueueSendsOnly) {
   sroce_queue_pair_close(pair);
 }
 
-TEST_F(ProviderQueuePair, SlotsWithoutRoomForTheCapabilitiesAreAnError) {
+TEST_F(ProviderQueuePair, SlotsTooSmallForCapsAreRejected) {
   setup.cap.max_inline_data = 512;
   errno = 0;
   EXPECT_FALSE(sroce_queue_pair_open(&setup));
@@ -111,7 +111,7 @@ constexpr std::uint64_t kAllOps =
     IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
     IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
-TEST_F(ProviderWorkRequests, OneSidedRequestsNameTheirTarget) {
+TEST_F(ProviderWorkRequests, OneSidedRequestsCarryTheirTarget) {
   open(IBV_QPT_RC, kAllOps);
   ibv_wr_start(&qp.base);
   qp.base.wr_id = 1;
@@ -136,7 +136,7 @@ TEST_F(ProviderWorkRequests, OneSidedRequestsNameTheirTarget) {
   EXPECT_EQ(posted(2).rkey, 7u);
 }
 
-TEST_F(ProviderWorkRequests, DatagramNamesItsHandle) {
+TEST_F(ProviderWorkRequests, DatagramCarriesItsAddressHandle) {
   open(IBV_QPT_UD, IBV_QP_EX_WITH_SEND_WITH_IMM);
   sroce_ah ah{};
   ah.number = 77;
@@ -149,12 +149,12 @@ TEST_F(ProviderWorkRequests, DatagramNamesItsHandle) {
   EXPECT_EQ(posted(0).qkey, 0x11111111u);
 }
 
-TEST(ProviderWorkRequestOps, WhatTheServiceDoesNotHaveIsRefused) {
+TEST(ProviderWorkRequestOps, UnsupportedOperationsAreRejected) {
   sroce_qp_object qp{};
   EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_TSO), EOPNOTSUPP);
   EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_READ), EOPNOTSUPP);
   EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_SEND), 0);
-  EXPECT_FALSE(qp.base.wr_rdma_read) << "only what was asked for";
+  EXPECT_FALSE(qp.base.wr_rdma_read) << "only the requested operations are set";
 }
 
 TEST(ProviderPolling, ExtendedPollReadsTheEntry) {
@@ -192,12 +192,12 @@ TEST(ProviderPolling, ExtendedPollReadsTheEntry) {
   sroce_completion_queue_close(cq.queue);
 }
 
-TEST(ProviderPolling, TimestampsAreNotOffered) {
+TEST(ProviderPolling, TimestampsAreUnsupported) {
   sroce_cq_object cq{};
   EXPECT_EQ(sroce_offer_polling(&cq, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP), EOPNOTSUPP);
 }
 
-TEST(ProviderCompletionQueue, ResizeGivesTheCallersContextToTheChange) {
+TEST(ProviderCompletionQueue, ResizePassesContextToTheCallback) {
   KernelMemory kernel;
   const mminfo small = kernel.add_ring(4, 6), large = kernel.add_ring(16, 6);
   sroce_completion_queue* cq = sroce_completion_queue_open(kernel.fd(), &small, 0);

@@ -24,10 +24,10 @@ using sroce::ReceiveQueue;
 using sroce::SendQueue;
 using sroce::Service;
 
-constexpr std::uint32_t kSendStride = 128;  // 48 + 4 * 16 bytes, whole cache lines
+constexpr std::uint32_t kSendStride = 128;  // 48 + 4 * 16, rounded up to cache lines
 constexpr std::uint32_t kRecvStride = 8 + 4 * 16;
 
-/// So many linked requests, numbered from 0.
+/// Linked requests, numbered from 0.
 template <typename Wr, std::size_t count>
 struct Chain : std::array<Wr, count> {
   Chain() : std::array<Wr, count>{} {
@@ -60,14 +60,14 @@ TEST_F(SendQueueTest, ChainIsPostedWithOneDoorbell) {
   ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
   EXPECT_EQ(shared.head().producer, 3u);
   for (std::uint32_t i = 0; i < 3; i++) EXPECT_EQ(shared.copy<sroce_send_slot>(i).wr_id, i);
-  EXPECT_FALSE(bell.heard().empty());
-  EXPECT_TRUE(bell.heard().empty());
+  EXPECT_FALSE(bell.next_command().empty());
+  EXPECT_TRUE(bell.next_command().empty());
 }
 
-TEST_F(SendQueueTest, DoorbellIsAPostSendOfNothing) {
+TEST_F(SendQueueTest, DoorbellIsAnEmptyPostSend) {
   Chain<ibv_send_wr, 1> wrs;
   ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
-  const std::vector<std::byte> command = bell.heard();
+  const std::vector<std::byte> command = bell.next_command();
   ASSERT_EQ(command.size(), 32u);
   ib_uverbs_cmd_hdr header;
   std::memcpy(&header, command.data(), sizeof(header));
@@ -79,19 +79,19 @@ TEST_F(SendQueueTest, DoorbellIsAPostSendOfNothing) {
   EXPECT_EQ(body, (std::array<std::uint32_t, 4>{kHandle, 0, 0, sizeof(ib_uverbs_send_wr)}));
 }
 
-TEST_F(SendQueueTest, FullQueueTakesTheChainAsFarAsItGoes) {
+TEST_F(SendQueueTest, FullQueueTakesTheStartOfTheChain) {
   Chain<ibv_send_wr, 5> wrs;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), ENOMEM);
   EXPECT_EQ(bad_wr, &wrs[4]);
   EXPECT_EQ(shared.head().producer, 4u);
-  EXPECT_FALSE(bell.heard().empty()) << "what was posted is to be sent";
+  EXPECT_FALSE(bell.next_command().empty()) << "the start of the chain must be sent";
   shared.consume(2);
   EXPECT_EQ(queue.post(bad_wr, &bad_wr), 0);
   EXPECT_EQ(shared.head().producer, 5u);
   EXPECT_EQ(shared.copy<sroce_send_slot>(4).wr_id, 4u);
 }
 
-TEST_F(SendQueueTest, BadRequestStopsTheChainBeforeIt) {
+TEST_F(SendQueueTest, BadRequestEndsTheChain) {
   Chain<ibv_send_wr, 3> wrs;
   wrs[1].opcode = IBV_WR_TSO;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EINVAL);
@@ -99,15 +99,15 @@ TEST_F(SendQueueTest, BadRequestStopsTheChainBeforeIt) {
   EXPECT_EQ(shared.head().producer, 1u);
 }
 
-TEST_F(SendQueueTest, NothingPostedRingsNoDoorbell) {
+TEST_F(SendQueueTest, EmptyPostRingsNoDoorbell) {
   Chain<ibv_send_wr, 1> wrs;
   wrs[0].opcode = IBV_WR_TSO;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EINVAL);
   EXPECT_EQ(queue.post(nullptr, &bad_wr), 0);
-  EXPECT_TRUE(bell.heard().empty());
+  EXPECT_TRUE(bell.next_command().empty());
 }
 
-TEST(SendQueue, KernelsRefusalIsTheAnswerForTheWholeChain) {
+TEST(SendQueue, DoorbellErrorFailsTheWholeChain) {
   SharedQueue shared(4, kSendStride);
   sroce::DoorbellList pollers;
   SendQueue queue(*shared.open<sroce_send_slot>(), {Service::reliable, 0, 0}, Doorbell(-1, kHandle),
@@ -118,7 +118,7 @@ TEST(SendQueue, KernelsRefusalIsTheAnswerForTheWholeChain) {
   EXPECT_EQ(bad_wr, wrs.data());
 }
 
-/// Two threads post at once; how many of their requests are in the queue?
+/// Lets two threads post concurrently. Returns how many of their requests are in the queue.
 std::ptrdiff_t race(std::uint64_t each) {
   constexpr std::size_t length = 100;
   SharedQueue shared(8192, kSendStride);
@@ -145,21 +145,21 @@ std::ptrdiff_t race(std::uint64_t each) {
   return std::count(seen.begin(), seen.end(), true);
 }
 
-// Many short races, because a single one may happen to be run one thread after the other.
-TEST(SendQueue, ThreadsDoNotLoseEachOthersRequests) {
+// Many short races, because the scheduler may run the threads of one race one after the other.
+TEST(SendQueue, ConcurrentPostsLoseNoRequest) {
   for (int round = 0; round < 20; round++) ASSERT_EQ(race(4000), 8000);
 }
 
-TEST_F(SendQueueTest, WatchedQueueIsPostedToWithoutADoorbell) {
-  shared.watch(true);
+TEST_F(SendQueueTest, SuppressedDoorbellIsNotRung) {
+  shared.suppress_doorbell(true);
   Chain<ibv_send_wr, 2> wrs;
   ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
   EXPECT_EQ(shared.head().producer, 2u);
   EXPECT_EQ(bell.rings(), 0);
 }
 
-TEST_F(SendQueueTest, PosterWhoFindsItFullRingsWhatHeLeftOut) {
-  shared.watch(true);
+TEST_F(SendQueueTest, FullQueueRingsTheDueDoorbell) {
+  shared.suppress_doorbell(true);
   Chain<ibv_send_wr, 4> wrs;
   ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
   EXPECT_EQ(bell.rings(), 0);
@@ -167,7 +167,7 @@ TEST_F(SendQueueTest, PosterWhoFindsItFullRingsWhatHeLeftOut) {
   EXPECT_EQ(bell.rings(), 1);
 }
 
-TEST_F(SendQueueTest, BatchIsPublishedAtItsEnd) {
+TEST_F(SendQueueTest, FinishPublishesTheBatch) {
   const ibv_sge sge = {0x1000, 100, 7};
   queue.start();
   queue.add(IBV_WR_RDMA_WRITE, 1, IBV_SEND_FENCE).rkey = 5;
@@ -184,10 +184,10 @@ TEST_F(SendQueueTest, BatchIsPublishedAtItsEnd) {
   EXPECT_EQ(first.length, 100u);
   EXPECT_EQ(shared.sge<sroce_send_slot>(0, 0).addr, 0x1000u);
   EXPECT_EQ(second.wr_id, 2u);
-  EXPECT_EQ(second.length, 0u) << "nothing left of who had the slot before";
+  EXPECT_EQ(second.length, 0u) << "nothing is left of the slot's previous request";
 }
 
-TEST_F(SendQueueTest, BatchThatDoesNotFitIsNotPostedAtAll) {
+TEST_F(SendQueueTest, OversizedBatchIsNotPosted) {
   queue.start();
   for (std::uint64_t id = 0; id < 5; id++) queue.add(IBV_WR_SEND, id, 0);
   EXPECT_EQ(queue.finish(), ENOMEM);
@@ -195,7 +195,7 @@ TEST_F(SendQueueTest, BatchThatDoesNotFitIsNotPostedAtAll) {
   EXPECT_EQ(bell.rings(), 0);
 }
 
-TEST_F(SendQueueTest, OneWrongRequestSpoilsTheBatch) {
+TEST_F(SendQueueTest, BadRequestFailsTheBatch) {
   const std::array<ibv_sge, 5> list{};
   queue.start();
   queue.add(IBV_WR_SEND, 1, 0);
@@ -206,11 +206,11 @@ TEST_F(SendQueueTest, OneWrongRequestSpoilsTheBatch) {
   EXPECT_EQ(shared.head().producer, 0u);
   queue.start();
   queue.add(IBV_WR_SEND, 3, 0);
-  EXPECT_EQ(queue.finish(), 0) << "and only that one";
+  EXPECT_EQ(queue.finish(), 0) << "only that batch fails";
   EXPECT_EQ(shared.copy<sroce_send_slot>(0).wr_id, 3u);
 }
 
-TEST_F(SendQueueTest, AbortedBatchLeavesNothing) {
+TEST_F(SendQueueTest, AbortedBatchIsNotPosted) {
   queue.start();
   queue.add(IBV_WR_SEND, 1, 0);
   queue.abort();
@@ -220,7 +220,7 @@ TEST_F(SendQueueTest, AbortedBatchLeavesNothing) {
   EXPECT_EQ(bell.rings(), 0);
 }
 
-TEST_F(SendQueueTest, InlineDataOfABatchIsCopiedInOrderUpToTheLimit) {
+TEST_F(SendQueueTest, BatchCopiesInlineDataUpToTheLimit) {
   std::vector<char> data(65, 'x');
   const std::array<ibv_data_buf, 2> list = {{{data.data(), 60}, {data.data(), 4}}};
   queue.start();
@@ -245,7 +245,7 @@ class ReceiveQueueTest : public testing::Test {
   ibv_recv_wr* bad_wr = nullptr;
 };
 
-TEST_F(ReceiveQueueTest, SlotHasTheListAndItsEnd) {
+TEST_F(ReceiveQueueTest, SlotHoldsTheListAndItsEnd) {
   std::array<ibv_sge, 2> list = {{{0x1000, 100, 7}, {0x2000, 23, 8}}};
   Chain<ibv_recv_wr, 1> wrs;
   wrs[0].wr_id = 0x1122334455667788;
@@ -260,7 +260,7 @@ TEST_F(ReceiveQueueTest, SlotHasTheListAndItsEnd) {
   EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 2).length, 0u);
 }
 
-TEST_F(ReceiveQueueTest, ElementWithoutLengthDoesNotEndTheList) {
+TEST_F(ReceiveQueueTest, SgeOfLengthZeroDoesNotEndTheList) {
   std::memset(shared.element(0).data(), 0xa5, kRecvStride);
   std::array<ibv_sge, 4> list = {
       {{0x1000, 0, 7}, {0x2000, 23, 8}, {0x3000, 0, 9}, {0x4000, 5, 10}}};
@@ -273,7 +273,7 @@ TEST_F(ReceiveQueueTest, ElementWithoutLengthDoesNotEndTheList) {
   EXPECT_EQ(shared.sge<sroce_recv_slot>(0, 2).length, 0u);
 }
 
-TEST_F(ReceiveQueueTest, FullListFillsTheSlotAndNotOneByteMore) {
+TEST_F(ReceiveQueueTest, FullListStaysInItsSlot) {
   std::memset(shared.element(0).data(), 0xa5, 2 * kRecvStride);
   std::array<ibv_sge, 4> list;
   list.fill({0x1000, 100, 7});
@@ -285,7 +285,7 @@ TEST_F(ReceiveQueueTest, FullListFillsTheSlotAndNotOneByteMore) {
   EXPECT_EQ(shared.element(1)[0], std::byte{0xa5});
 }
 
-TEST_F(ReceiveQueueTest, FullQueueTakesTheChainAsFarAsItGoes) {
+TEST_F(ReceiveQueueTest, FullQueueTakesTheStartOfTheChain) {
   Chain<ibv_recv_wr, 5> wrs;
   EXPECT_EQ(queue.post(wrs.data(), &bad_wr), ENOMEM);
   EXPECT_EQ(bad_wr, &wrs[4]);
@@ -294,7 +294,7 @@ TEST_F(ReceiveQueueTest, FullQueueTakesTheChainAsFarAsItGoes) {
   EXPECT_EQ(shared.head().producer, 5u);
 }
 
-TEST_F(ReceiveQueueTest, TooManyElementsAreRefused) {
+TEST_F(ReceiveQueueTest, TooManySgesAreRejected) {
   std::array<ibv_sge, 5> list{};
   Chain<ibv_recv_wr, 1> wrs;
   wrs[0].sg_list = list.data();

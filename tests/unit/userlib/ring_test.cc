@@ -22,13 +22,13 @@ void produce(Producer& ring, std::uint64_t value) {
   ring.publish();
 }
 
-TEST(ConsumerRingOpen, MoreThanTheMappingHoldsIsRefused) {
+TEST(ConsumerRingOpen, RingBeyondMappingIsRejected) {
   SharedRing shared(4, kShift);
   shared.header().index_mask = 7;
   EXPECT_FALSE(Consumer::open(shared.memory()));
 }
 
-TEST(ConsumerRingOpen, MaskThatIsNoMaskIsRefused) {
+TEST(ConsumerRingOpen, InvalidMaskIsRejected) {
   SharedRing shared(8, kShift);
   for (const std::uint32_t mask : {0u, 2u, 6u, 0xffffffffu}) {
     shared.header().index_mask = mask;
@@ -36,7 +36,7 @@ TEST(ConsumerRingOpen, MaskThatIsNoMaskIsRefused) {
   }
 }
 
-TEST(ConsumerRingOpen, ElementSizeBeyondReasonIsRefused) {
+TEST(ConsumerRingOpen, InvalidElementSizeIsRejected) {
   SharedRing shared(4, kShift);
   for (const std::uint32_t shift : {2u, 200u}) {
     shared.header().log2_elem_size = shift;
@@ -44,51 +44,51 @@ TEST(ConsumerRingOpen, ElementSizeBeyondReasonIsRefused) {
   }
 }
 
-TEST(ConsumerRingOpen, MappingWithoutAHeaderIsRefused) {
+TEST(ConsumerRingOpen, MappingSmallerThanHeaderIsRejected) {
   SharedRing shared(4, kShift);
   EXPECT_FALSE(Consumer::open(shared.memory().first(100)));
   EXPECT_FALSE(Consumer::open({}));
 }
 
-TEST(ProducerRingOpen, WhatIsNotAllInTheMappingIsRefused) {
+TEST(ProducerRingOpen, QueueBeyondMappingIsRejected) {
   SharedQueue shared(4, kStride);
-  const sroce::QueuePlace good = shared.place();
+  const sroce::QueueLayout good = shared.layout();
   EXPECT_TRUE(shared.open<std::uint64_t>());
-  shared.place().count = 8;
+  shared.layout().count = 8;
   EXPECT_FALSE(shared.open<std::uint64_t>());
-  shared.place() = good;
-  for (std::uint32_t sroce::QueuePlace::*where :
-       {&sroce::QueuePlace::head, &sroce::QueuePlace::slots, &sroce::QueuePlace::stride}) {
-    shared.place().*where = 0xfffffff8;
+  shared.layout() = good;
+  for (std::uint32_t sroce::QueueLayout::*where :
+       {&sroce::QueueLayout::head, &sroce::QueueLayout::slots, &sroce::QueueLayout::stride}) {
+    shared.layout().*where = 0xfffffff8;
     EXPECT_FALSE(shared.open<std::uint64_t>());
-    shared.place() = good;
+    shared.layout() = good;
   }
   EXPECT_FALSE(Producer::open({}, good, 8));
 }
 
-TEST(ProducerRingOpen, CountThatIsNoPowerOfTwoIsRefused) {
+TEST(ProducerRingOpen, CountMustBeAPowerOfTwo) {
   SharedQueue shared(4, kStride);
   for (const std::uint32_t count : {0u, 3u}) {
-    shared.place().count = count;
+    shared.layout().count = count;
     EXPECT_FALSE(shared.open<std::uint64_t>()) << count;
   }
 }
 
-TEST(ProducerRingOpen, SlotsTooSmallAreRefused) {
+TEST(ProducerRingOpen, TooSmallSlotsAreRejected) {
   SharedQueue shared(4, kStride);
   EXPECT_TRUE(shared.open<std::uint64_t>(kStride));
   EXPECT_FALSE(shared.open<std::uint64_t>(kStride + 1));
   EXPECT_FALSE(shared.open<std::uint64_t>(7)) << "less than the fixed part";
 }
 
-TEST(ProducerRingOpen, WordsAndSlotsOutOfLineAreRefused) {
+TEST(ProducerRingOpen, MisalignedSlotsAreRejected) {
   SharedQueue shared(4, kStride);
-  const sroce::QueuePlace good = shared.place();
-  shared.place().count = 2;
-  shared.place().slots += 4;
+  const sroce::QueueLayout good = shared.layout();
+  shared.layout().count = 2;
+  shared.layout().slots += 4;
   EXPECT_FALSE(shared.open<std::uint64_t>());
-  shared.place() = good;
-  shared.place().stride -= 4;
+  shared.layout() = good;
+  shared.layout().stride -= 4;
   EXPECT_FALSE(shared.open<std::uint64_t>());
 }
 
@@ -105,7 +105,7 @@ TEST(ProducerRing, EverySlotCanBeFilled) {
   EXPECT_FALSE(ring.is_full());
 }
 
-TEST(ProducerRing, IndicesCountOnBeyondTheEndOfTheNumbers) {
+TEST(ProducerRing, IndicesWrapAt32Bits) {
   SharedQueue shared(4, kStride);
   shared.head().producer = shared.head().consumer = 0xfffffffe;
   Producer ring = *shared.open<std::uint64_t>();
@@ -116,7 +116,7 @@ TEST(ProducerRing, IndicesCountOnBeyondTheEndOfTheNumbers) {
   EXPECT_EQ(shared.head().producer, 2u);
 }
 
-TEST(ProducerRing, FollowsWhenTheKernelEmptiesIt) {
+TEST(ProducerRing, KernelMayResetTheIndices) {
   SharedQueue shared(4, kStride);
   Producer ring = *shared.open<std::uint64_t>();
   produce(ring, 1);
@@ -136,12 +136,12 @@ TEST(ProducerRing, PayloadIsTheRestOfTheSlot) {
   EXPECT_EQ(ring.slot_payload().data(), shared.element(1).data() + 8);
 }
 
-TEST(ConsumerRing, EmptyHasNothingPending) {
+TEST(ConsumerRing, EmptyRingHasNothingPending) {
   SharedRing shared(4, kShift);
   EXPECT_EQ(Consumer::open(shared.memory())->pending(), 0u);
 }
 
-TEST(ConsumerRing, TakesAFullRingOldestFirstAcrossTheWrap) {
+TEST(ConsumerRing, FullRingIsReadInOrderAcrossTheWrap) {
   SharedRing shared(4, kShift);
   Consumer ring = *Consumer::open(shared.memory());
   shared.produce<std::uint64_t>(0);
@@ -152,11 +152,10 @@ TEST(ConsumerRing, TakesAFullRingOldestFirstAcrossTheWrap) {
   for (std::uint32_t i = 0; i < 3; i++) EXPECT_EQ(ring.peek(i), i + 2);
   ring.release(3);
   EXPECT_EQ(ring.pending(), 0u);
-  EXPECT_EQ(shared.header().consumer_index, 1u) << "kept masked";
+  EXPECT_EQ(shared.header().consumer_index, 1u) << "the index is masked";
 }
 
-// Every value arrives once, in order and whole.
-TEST(ProducerRing, HandsOverBetweenThreads) {
+TEST(ProducerRing, ConsumerSeesEveryValueOnceInOrder) {
   constexpr std::uint64_t count = 20000;
   SharedQueue shared(8, kStride);
   Producer producer = *shared.open<std::uint64_t>();
@@ -178,7 +177,7 @@ TEST(ProducerRing, HandsOverBetweenThreads) {
   poster.join();
 }
 
-TEST(ConsumerRing, TakesOverFromAnotherThread) {
+TEST(ConsumerRing, SeesEveryValueOnceInOrder) {
   constexpr std::uint64_t count = 20000;
   SharedRing shared(8, kShift);
   Consumer ring = *Consumer::open(shared.memory());

@@ -18,7 +18,7 @@ using sroce::Service;
 constexpr sroce::SendLimits kRc = {Service::reliable, 4, 64};
 constexpr sroce::SendLimits kUd = {Service::datagram, 4, 64};
 
-/// A slot that is full of old bytes, with room for exactly what the limits allow.
+/// A slot full of old bytes, exactly as large as the limits require.
 struct Slot {
   Slot() : payload(64, std::byte{0xa5}) { std::memset(&wqe, 0xa5, sizeof(wqe)); }
 
@@ -47,7 +47,7 @@ Value at(const Slot& slot, std::size_t offset) {
   return value;
 }
 
-TEST(SendWqe, EveryByteOfAWriteIsWhereTheKernelReadsIt) {
+TEST(SendWqe, WriteHasTheLayoutOfTheAbi) {
   Slot slot;
   std::array<ibv_sge, 2> list = {{{0x1000, 100, 7}, {0x2000, 23, 8}}};
   ibv_send_wr wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, list);
@@ -90,7 +90,7 @@ TEST(SendWqe, AtomicCarriesBothOperands) {
   }
 }
 
-TEST(SendWqe, AtomicThatIsMisalignedOrHasNoRoomForItsResultIsRefused) {
+TEST(SendWqe, MisalignedOrShortAtomicIsRejected) {
   Slot slot;
   std::array<ibv_sge, 1> list = {{{0x1000, 8, 7}}};
   ibv_send_wr wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, list);
@@ -109,7 +109,7 @@ TEST(SendWqe, SendWithInvalidateCarriesTheKey) {
   EXPECT_EQ(slot.wqe.invalidate_rkey, 0x99u);
 }
 
-TEST(SendWqe, DatagramNamesItsHandleByNumber) {
+TEST(SendWqe, DatagramCarriesItsAddressHandle) {
   Slot slot;
   sroce_ah ah{};
   ah.number = 77;
@@ -135,10 +135,10 @@ TEST(SendWqe, InlineDataIsGatheredInOrder) {
   EXPECT_EQ(slot.wqe.length, 12u);
   EXPECT_EQ(slot.wqe.num_sge, 0u);
   EXPECT_EQ(std::memcmp(slot.payload.data(), "hello, world", 12), 0);
-  EXPECT_EQ(slot.payload[12], std::byte{0xa5}) << "and nothing behind it";
+  EXPECT_EQ(slot.payload[12], std::byte{0xa5}) << "nothing is written behind the data";
 }
 
-TEST(SendWqe, InlineDataUpToTheLimitAndNotOneMore) {
+TEST(SendWqe, InlineDataBeyondTheLimitIsRejected) {
   Slot slot;
   std::vector<std::byte> data(65, std::byte{1});
   std::array<ibv_sge, 1> list = {{{reinterpret_cast<std::uintptr_t>(data.data()), 64, 0}}};
@@ -149,7 +149,7 @@ TEST(SendWqe, InlineDataUpToTheLimitAndNotOneMore) {
   EXPECT_EQ(slot.write(wr), EINVAL);
 }
 
-TEST(SendWqe, AsManyElementsAsTheLimitAndNotOneMore) {
+TEST(SendWqe, SgesBeyondTheLimitAreRejected) {
   Slot slot;
   std::array<ibv_sge, 5> list{};
   EXPECT_EQ(slot.write(request(IBV_WR_SEND, std::span(list).first(4))), 0);
@@ -159,7 +159,7 @@ TEST(SendWqe, AsManyElementsAsTheLimitAndNotOneMore) {
   EXPECT_EQ(slot.write(wr), EINVAL);
 }
 
-TEST(SendWqe, LengthBeyond32BitsIsRefused) {
+TEST(SendWqe, LengthBeyond32BitsIsRejected) {
   Slot slot;
   std::array<ibv_sge, 2> list = {{{0, 0xffffffff, 0}, {0, 1, 0}}};
   EXPECT_EQ(slot.write(request(IBV_WR_SEND, list)), EINVAL);
@@ -168,13 +168,13 @@ TEST(SendWqe, LengthBeyond32BitsIsRefused) {
   EXPECT_EQ(slot.wqe.length, 0xffffffffu);
 }
 
-TEST(SendWqe, WhatTheKernelDoesNotOfferIsRefused) {
+TEST(SendWqe, UnsupportedOpcodesAreRejected) {
   Slot slot;
   for (const ibv_wr_opcode opcode : {IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_TSO, IBV_WR_DRIVER1})
     EXPECT_EQ(slot.write(request(opcode)), EINVAL) << opcode;
 }
 
-TEST(SendWqe, DatagramsAreSendsOnly) {
+TEST(SendWqe, DatagramQueueAcceptsSendsOnly) {
   Slot slot;
   for (const ibv_wr_opcode opcode :
        {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_INV})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Threads that post, poll, sleep and destroy, and one that plays the kernel's part of the protocol
-// of Documentation/abi.md; under the thread sanitizer. A doorbell that is lost leaves somebody
-// waiting: that is what the patience is for.
+// Threads post, poll, sleep and destroy queues while another plays the kernel's part in the
+// protocol of Documentation/abi.md. After a lost doorbell or event a thread waits in vain, which
+// the timeout turns into a failure.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -28,16 +28,16 @@ using sroce::CompletionQueue;
 using sroce::DoorbellList;
 using sroce::SendQueue;
 
-constexpr int kPatienceMs = 60000;
+constexpr int kTimeoutMs = 60000;
 constexpr std::uint32_t kSlots = 64;
 
-/// Whether something can be read in time.
+/// Wait until @p fd is readable. Returns false on timeout.
 bool readable(int fd) {
   pollfd wanted = {.fd = fd, .events = POLLIN, .revents = 0};
-  return poll(&wanted, 1, kPatienceMs) == 1;
+  return poll(&wanted, 1, kTimeoutMs) == 1;
 }
 
-/// A send queue's kernel side.
+/// The kernel side of a send queue.
 class FakeKernel {
  public:
   FakeKernel() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends_.data()), 0); }
@@ -52,29 +52,30 @@ class FakeKernel {
                                        sroce::Doorbell(ends_[0], 1), send, receive, false);
   }
 
-  bool hear() {
+  bool wait_doorbell() {
     std::array<std::byte, 64> command;
     return readable(ends_[1]) && recv(ends_[1], command.data(), command.size(), 0) > 0;
   }
-  bool was_called() {
+  bool take_doorbell() {
     std::array<std::byte, 64> command;
     return recv(ends_[1], command.data(), command.size(), MSG_DONTWAIT) > 0;
   }
-  int bell() const { return ends_[1]; }
+  int doorbell_fd() const { return ends_[1]; }
 
-  /// Take what is there, and finish it at once: @p found is called with each wr_id.
-  template <typename Found>
-  bool look(Found found) {
+  /// Fetch and complete all requests and call @p complete with each wr_id. Returns false if there
+  /// are none.
+  template <typename Complete>
+  bool poll_ring(Complete complete) {
     const std::uint32_t end = index(shared_.head().producer).load();
     const bool any = cursor_ != end;
-    for (; cursor_ != end; cursor_++) found(shared_.copy<sroce_send_slot>(cursor_).wr_id);
+    for (; cursor_ != end; cursor_++) complete(shared_.copy<sroce_send_slot>(cursor_).wr_id);
     index(shared_.head().fetched).store(cursor_);
     index(shared_.head().consumer).store(cursor_, std::memory_order_release);
     return any;
   }
 
-  void watch(bool no_doorbell) {
-    // Sequentially consistent, as the kernel's barrier makes it, with the look that follows.
+  void suppress_doorbell(bool no_doorbell) {
+    // seq_cst, like the kernel's store and full barrier before it polls the ring.
     index(shared_.head().no_doorbell).store(no_doorbell);
   }
 
@@ -95,8 +96,8 @@ void post(SendQueue& queue, std::uint64_t wr_id) {
   ASSERT_EQ(err, 0);
 }
 
-/// Where two threads wait for each other, and leave as close together as can be.
-class Meeting {
+/// A spinning barrier for two threads, so that they leave it almost together.
+class Barrier {
  public:
   void arrive() {
     const unsigned round = arrived_++ / 2;
@@ -108,14 +109,14 @@ class Meeting {
   std::atomic<unsigned> arrived_ = 0;
 };
 
-// The crossing itself, many times: one publishes and reads the word while the other withdraws the
-// word and looks.
-TEST(Stress, PosterSeesTheWordWithdrawnOrTheKernelTheRequest) {
+// One thread publishes a request and loads no_doorbell. The other clears no_doorbell and polls the
+// ring. At least one of them must see the other's store.
+TEST(Stress, RevokedSuppressionLosesNoRequest) {
   constexpr int kRounds = 20000;
   FakeKernel kernel;
   DoorbellList pollers;
   const auto queue = kernel.open(pollers, pollers);
-  Meeting start, end;
+  Barrier start, end;
   std::thread poster([&] {
     for (int round = 0; round < kRounds; round++) {
       start.arrive();
@@ -125,34 +126,34 @@ TEST(Stress, PosterSeesTheWordWithdrawnOrTheKernelTheRequest) {
   });
   int lost = 0;
   for (int round = 0; round < kRounds; round++) {
-    kernel.watch(true);
+    kernel.suppress_doorbell(true);
     start.arrive();
-    kernel.watch(false);
-    const bool seen = kernel.look([](std::uint64_t) {});
+    kernel.suppress_doorbell(false);
+    const bool seen = kernel.poll_ring([](std::uint64_t) {});
     end.arrive();
-    // Both may have happened.
-    lost += !kernel.was_called() && !seen;
-    kernel.look([](std::uint64_t) {});
+    // Both may see the other.
+    lost += !kernel.take_doorbell() && !seen;
+    kernel.poll_ring([](std::uint64_t) {});
   }
   poster.join();
   EXPECT_EQ(lost, 0);
 }
 
-// The same crossing at a completion queue: one arm to be told of the next entry and looks at the
-// ring while the other writes an entry and looks at the arm. On x86 any read-modify-write is a
-// full barrier: too weak an order is found on others, and by ThreadSanitizer.
-TEST(Stress, SleeperSeesTheEntryOrTheKernelTheWish) {
+// One thread arms a completion queue and polls it. The other publishes an entry and loads the arm
+// counter. At least one of them must see the other's store. On x86 any read-modify-write is a full
+// barrier, so only other architectures and ThreadSanitizer detect too weak an order.
+TEST(Stress, ArmedQueueLosesNoEntry) {
   constexpr std::uint32_t kRounds = 20000, kMask = 3;
   SharedRing shared(kMask + 1, 6);
   const auto opened = sroce::ConsumerRing<ib_uverbs_wc>::open(shared.memory());
   ASSERT_TRUE(opened);
   sroce::ConsumerRing<ib_uverbs_wc> ring = *opened;
-  Meeting start, end;
+  Barrier start, end;
   bool seen = false;
   std::thread sleeper([&] {
     for (std::uint32_t round = 0; round < kRounds; round++) {
       start.arrive();
-      ring.wish(round % 2);
+      ring.arm(round % 2);
       seen = ring.pending() != 0;
       end.arrive();
     }
@@ -160,20 +161,21 @@ TEST(Stress, SleeperSeesTheEntryOrTheKernelTheWish) {
   int lost = 0;
   for (std::uint32_t round = 0; round < kRounds; round++) {
     std::uint32_t& word = round % 2 ? shared.arm().solicited : shared.arm().any;
-    const std::uint32_t heard = std::atomic_ref(word).load();
+    const std::uint32_t arm_seen = std::atomic_ref(word).load();
     start.arrive();
     std::atomic_ref(shared.header().producer_index).store((round + 1) & kMask);
-    const bool wished = std::atomic_ref(word).load() != heard;
+    const bool armed = std::atomic_ref(word).load() != arm_seen;
     end.arrive();
-    lost += !wished && !seen;
+    lost += !armed && !seen;
     ring.release(1);
   }
   sleeper.join();
   EXPECT_EQ(lost, 0);
 }
 
-// Nobody polls: every request must be found by a kernel that sleeps unless it has given its word.
-TEST(Stress, KernelMissesNoRequestWhenItWithdrawsItsWord) {
+// No thread polls for completions. The kernel waits for a doorbell unless it suppresses doorbells,
+// and must find every request.
+TEST(Stress, KernelFindsEveryRequestWithoutPollers) {
   constexpr std::uint64_t kEach = 20000;
   constexpr unsigned kPosters = 2;
   FakeKernel kernel;
@@ -181,47 +183,47 @@ TEST(Stress, KernelMissesNoRequestWhenItWithdrawsItsWord) {
   const auto queue = kernel.open(pollers, pollers);
   std::array<std::uint64_t, kPosters> next{};
   std::uint64_t taken = 0;
-  const auto found = [&](std::uint64_t id) {
-    EXPECT_EQ(next[id >> 32]++, id & 0xffffffff) << "each poster's requests in order";
+  const auto complete = [&](std::uint64_t id) {
+    EXPECT_EQ(next[id >> 32]++, id & 0xffffffff) << "a poster's requests are out of order";
     taken++;
   };
   std::thread kernel_thread([&] {
     std::minstd_rand random(1);
     while (taken < kPosters * kEach) {
-      ASSERT_TRUE(kernel.hear()) << "after " << taken;
-      kernel.look(found);
+      ASSERT_TRUE(kernel.wait_doorbell()) << "after " << taken;
+      kernel.poll_ring(complete);
       do {
-        kernel.watch(true);
-        for (auto looks = random() % 4; looks; looks--) kernel.look(found);
+        kernel.suppress_doorbell(true);
+        for (auto polls = random() % 4; polls; polls--) kernel.poll_ring(complete);
         if (random() % 16 == 0) std::this_thread::yield();
-        kernel.watch(false);
-      } while (kernel.look(found) && taken < kPosters * kEach);
+        kernel.suppress_doorbell(false);
+      } while (kernel.poll_ring(complete) && taken < kPosters * kEach);
     }
   });
   std::vector<std::thread> posters;
-  for (std::uint64_t who = 0; who < kPosters; who++)
-    posters.emplace_back([&, who] {
-      for (std::uint64_t i = 0; i < kEach; i++) post(*queue, who << 32 | i);
+  for (std::uint64_t poster = 0; poster < kPosters; poster++)
+    posters.emplace_back([&, poster] {
+      for (std::uint64_t i = 0; i < kEach; i++) post(*queue, poster << 32 | i);
     });
   for (std::thread& poster : posters) poster.join();
   kernel_thread.join();
   EXPECT_EQ(taken, kPosters * kEach);
 }
 
-/// A kernel that has given its word for two queues and does not keep it: it looks when it is
-/// called, and answers in a completion queue that all share. What moves, others have moved.
-class UnfaithfulKernel {
+/// A kernel that suppresses the doorbells of two queues but never polls them, so that a request
+/// moves on only if a thread rings after all. Both queues share a completion queue.
+class NonPollingKernel {
  public:
-  UnfaithfulKernel() : where_(memory_.add_ring(512, 6)) {
-    cq = CompletionQueue::open(memory_.fd(), where_, false, &sroce::PollBackoff::processor());
+  NonPollingKernel() : where_(memory_.add_ring(512, 6)) {
+    cq = CompletionQueue::open(memory_.fd(), where_, false, &sroce::PollBackoff::host_cpu());
     other_cq = CompletionQueue::open(memory_.fd(), memory_.add_ring(4, 6), false);
     for (std::size_t i = 0; i < queues.size(); i++) {
-      kernel_[i].watch(true);
+      kernel_[i].suppress_doorbell(true);
       queues[i] = kernel_[i].open(cq->doorbells(), i ? other_cq->doorbells() : cq->doorbells());
     }
     thread_ = std::thread([this] { run(); });
   }
-  ~UnfaithfulKernel() {
+  ~NonPollingKernel() {
     EXPECT_EQ(write(stop_, &kOne, sizeof(kOne)), static_cast<ssize_t>(sizeof(kOne)));
     thread_.join();
     for (const auto& queue : queues) queue->doorbell().leave_lists();
@@ -237,13 +239,14 @@ class UnfaithfulKernel {
   static constexpr std::uint64_t kOne = 1;
 
   void run() {
-    std::array<pollfd, 3> wanted = {
-        {{kernel_[0].bell(), POLLIN, 0}, {kernel_[1].bell(), POLLIN, 0}, {stop_, POLLIN, 0}}};
+    std::array<pollfd, 3> wanted = {{{kernel_[0].doorbell_fd(), POLLIN, 0},
+                                     {kernel_[1].doorbell_fd(), POLLIN, 0},
+                                     {stop_, POLLIN, 0}}};
     while (poll(wanted.data(), wanted.size(), -1) > 0 && !wanted[2].revents) {
       for (std::size_t i = 0; i < kernel_.size(); i++) {
         if (!wanted[i].revents) continue;
-        kernel_[i].hear();
-        kernel_[i].look([this](std::uint64_t id) { complete(id); });
+        kernel_[i].wait_doorbell();
+        kernel_[i].poll_ring([this](std::uint64_t id) { complete(id); });
       }
     }
   }
@@ -254,11 +257,11 @@ class UnfaithfulKernel {
     ib_uverbs_wc entry{};
     entry.wr_id = id;
     std::memcpy(memory_.ring(where_).element(at).data(), &entry, sizeof(entry));
-    // Sequentially consistent, as the kernel's barrier makes it, with the look that follows.
+    // seq_cst, like the kernel's store and full barrier before it loads the counter.
     std::atomic_ref(header.producer_index).store((at + 1) & 511);
-    const std::uint32_t wished = std::atomic_ref(memory_.ring(where_).arm().any).load();
-    if (wished == arm_seen_) return;
-    arm_seen_ = wished;
+    const std::uint32_t arms = std::atomic_ref(memory_.ring(where_).arm().any).load();
+    if (arms == arm_seen_) return;
+    arm_seen_ = arms;
     EXPECT_GT(write(event, &kOne, sizeof(kOne)), 0);
   }
 
@@ -270,10 +273,10 @@ class UnfaithfulKernel {
   std::thread thread_;
 };
 
-// Two post, in bursts that they wait for; others poll without end.
-TEST(Stress, PollersRingWhatPostersLeftOut) {
+// Two threads post bursts and wait for their completion. Two others poll all the time.
+TEST(Stress, PollersRingDueDoorbells) {
   constexpr std::uint64_t kEach = 20000;
-  UnfaithfulKernel kernel;
+  NonPollingKernel kernel;
   std::atomic<std::uint64_t> posted = 0, polled = 0;
   std::vector<std::thread> threads;
   for (unsigned seed = 0; seed < 2; seed++) {
@@ -296,17 +299,17 @@ TEST(Stress, PollersRingWhatPostersLeftOut) {
   EXPECT_EQ(polled, 2 * kEach);
 }
 
-// One sleeps on the events of the completion queue; two post and do not poll.
-TEST(Stress, WhoSleepsIsWokenThoughNobodyPolls) {
+// Two threads post without polling. A third sleeps until the event of the completion queue.
+TEST(Stress, SleeperIsWokenWithoutPollers) {
   constexpr std::uint64_t kEach = 5000;
-  UnfaithfulKernel kernel;
+  NonPollingKernel kernel;
   std::atomic<std::uint64_t> posted = 0;
   std::atomic<std::uint64_t> polled = 0;
   std::vector<std::thread> posters;
   for (const auto& queue : kernel.queues)
     posters.emplace_back([&] {
       for (std::uint64_t i = 0; i < kEach; i++) {
-        // No more than the completion queue holds; and often the sleeper has just caught up.
+        // A limit below the size of the completion queue, so low that the sleeper often catches up.
         while (posted - polled > 100) std::this_thread::yield();
         posted++;
         post(*queue, i);
@@ -319,8 +322,8 @@ TEST(Stress, WhoSleepsIsWokenThoughNobodyPolls) {
     polled += count;
     if (count) continue;
     if (!readable(kernel.event)) {
-      ADD_FAILURE() << "nothing came after " << polled;
-      _exit(1);  // the others wait for it
+      ADD_FAILURE() << "no event after " << polled;
+      _exit(1);  // the posters would never end
     }
     std::uint64_t events;
     EXPECT_GT(read(kernel.event, &events, sizeof(events)), 0);
@@ -329,9 +332,9 @@ TEST(Stress, WhoSleepsIsWokenThoughNobodyPolls) {
   for (std::thread& poster : posters) poster.join();
 }
 
-// Queues come and go with doorbells still due, while others poll their completion queues.
-TEST(Stress, QueueIsDestroyedWhileOthersRing) {
-  UnfaithfulKernel kernel;
+// Queues with due doorbells are destroyed while another thread polls their completion queues.
+TEST(Stress, QueueIsDestroyedDuringPolls) {
+  NonPollingKernel kernel;
   std::atomic<bool> done = false;
   std::thread poller([&] {
     std::array<ibv_wc, 16> completions;
@@ -341,9 +344,9 @@ TEST(Stress, QueueIsDestroyedWhileOthersRing) {
     }
   });
   for (int round = 0; round < 2000; round++) {
-    FakeKernel passing;
-    passing.watch(true);
-    const auto queue = passing.open(kernel.cq->doorbells(), kernel.other_cq->doorbells());
+    FakeKernel other;
+    other.suppress_doorbell(true);
+    const auto queue = other.open(kernel.cq->doorbells(), kernel.other_cq->doorbells());
     post(*queue, 0);
     post(*kernel.queues[0], 0);
     queue->doorbell().leave_lists();

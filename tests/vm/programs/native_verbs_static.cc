@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// native_verbs_static: libibverbs and our provider in one static program, which finds its devices
-// with nothing installed. Both ends are in this process.
+// native_verbs_static: libibverbs and our provider in a static program, which finds its devices
+// although nothing is installed. Both ends are in this process.
 #include "harness/args.h"
 #include "native_verbs/pair.h"
 
 namespace {
 
 using harness::Deadline;
-using native_verbs::patience;
+using native_verbs::timeout;
 
 constexpr std::size_t size = 64;
 
@@ -26,12 +26,12 @@ void pass(verbs::Endpoint& from, verbs::Endpoint& to, std::uint64_t turn) {
   send.opcode = IBV_WR_SEND;
   send.send_flags = IBV_SEND_SIGNALED;
   from.qp().post_send(&send);
-  verbs::expect_wc(to.recv_cq().next(Deadline::after(patience), "receive"), turn, IBV_WC_SUCCESS,
+  verbs::expect_wc(to.recv_cq().next(Deadline::after(timeout), "receive"), turn, IBV_WC_SUCCESS,
                    "receive");
-  verbs::expect_wc(from.send_cq().next(Deadline::after(patience), "send"), turn, IBV_WC_SUCCESS,
+  verbs::expect_wc(from.send_cq().next(Deadline::after(timeout), "send"), turn, IBV_WC_SUCCESS,
                    "send");
   harness::expect(std::memcmp(from.arena().data(), to.arena().data(), size) == 0,
-                  "other bytes came, turn ", turn);
+                  "received other bytes in turn ", turn);
 }
 
 }  // namespace

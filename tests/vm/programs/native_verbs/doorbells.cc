@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Posting without a doorbell. How often that happens is for the clock to decide, so it is told, not
-// judged.
+// Posting without a doorbell. How often it happens depends on timing, so the program prints the
+// number and does not check it.
 #include <rdma/ib_user_verbs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,8 +16,7 @@ std::atomic<std::uint64_t> doorbells = 0, armings = 0;
 
 }  // namespace
 
-// In place of the C library's for all that is loaded into this process: the provider's calls are
-// counted.
+// Overrides write() of the C library in this process, to count the provider's system calls.
 extern "C" __attribute__((visibility("default"))) ssize_t write(int fd, const void* data,
                                                                 size_t bytes) {
   if (bytes >= sizeof(ib_uverbs_cmd_hdr)) {
@@ -60,17 +59,17 @@ std::uint64_t Pair::arrived() const {
 }
 
 void Pair::await_arrival(std::uint64_t value) const {
-  const Deadline deadline = Deadline::after(patience);
+  const Deadline deadline = Deadline::after(timeout);
   for (Backoff backoff; arrived() != value; backoff.pause())
-    if (deadline.expired()) fail("write ", value, " has not come: ", arrived(), " has");
+    if (deadline.expired()) fail("write ", value, " has not arrived, only ", arrived());
 }
 
 namespace {
 
-// `count` requests, as a benchmark does: a full queue, then as many as have completed.
+// Post `count` requests like a benchmark: fill the queue, then post as requests complete.
 template <typename Post>
 void stream(Pair& pair, std::uint64_t count, Post post) {
-  const Deadline deadline = Deadline::after(patience);
+  const Deadline deadline = Deadline::after(timeout);
   for (std::uint64_t posted = 0, polled = 0; polled < count;) {
     for (; posted < count && posted - polled < depth; posted++) post(posted);
     while (const std::optional<ibv_wc> wc = pair.near.send_cq().poll()) {
@@ -91,12 +90,13 @@ void pollers_ring(const Devices& devices) {
   const std::uint64_t before = doorbells;
   stream_writes(pair, count);
   harness::note(harness::text(doorbells - before, " doorbells for ", count, " requests"));
-  expect(doorbells > before, "no doorbell was seen: they are not counted");
-  if (doorbells - before == count) throw harness::Skip("too slow to be given the kernel's word");
+  expect(doorbells > before, "counted no doorbell at all");
+  if (doorbells - before == count)
+    throw harness::Skip("too slow for the kernel to suppress doorbells");
 }
 
-// Bursts whose end nobody polls for: the kernel keeps its word, or has not given it.
-void suppression_holds(const Devices& devices) {
+// Nobody polls for the end of a burst. Either the kernel polls the ring or posting rings.
+void unpolled_requests_are_sent(const Devices& devices) {
   Pair pair(devices);
   stream_writes(pair, 1000);
   std::uint64_t silent = 0;
@@ -110,7 +110,7 @@ void suppression_holds(const Devices& devices) {
       ;
   }
   harness::note(harness::text(silent, " of 2000 requests without a doorbell"));
-  if (!silent) throw harness::Skip("too slow to be given the kernel's word");
+  if (!silent) throw harness::Skip("too slow for the kernel to suppress doorbells");
 }
 
 void sleepers_are_woken(const Devices& devices) {
@@ -120,7 +120,7 @@ void sleepers_are_woken(const Devices& devices) {
   Pair pair(devices, options);
   stream_writes(pair, 1000);
   for (std::uint64_t round = 0; round < 200; round++) {
-    // Posted before and after the queue is armed.
+    // Requests posted before and after the queue is armed.
     pair.post_write(3 * round, 0);
     pair.post_write(3 * round + 1, IBV_SEND_SIGNALED);
     options.send_cq->arm(false);
@@ -128,17 +128,17 @@ void sleepers_are_woken(const Devices& devices) {
     int polled = 0;
     while (options.send_cq->poll()) polled++;
     while (polled < 2) {
-      expect(options.send_cq->wait_event(channel, Deadline::after(patience)), "no event in round ",
+      expect(options.send_cq->wait_event(channel, Deadline::after(timeout)), "no event in round ",
              round);
       while (options.send_cq->poll()) polled++;
       if (polled < 2) options.send_cq->arm(false);
     }
-    // The event that nobody waited for.
+    // Consume an event that the loop did not wait for.
     options.send_cq->wait_event(channel, Deadline::after(std::chrono::milliseconds(0)));
   }
 }
 
-void destroyed_with_requests_left(const Devices& devices) {
+void destroyed_with_requests_outstanding(const Devices& devices) {
   for (int round = 0; round < 50; round++) {
     Pair pair(devices);
     stream_writes(pair, 200);
@@ -152,9 +152,9 @@ void flushed_by_an_error(const Devices& devices) {
   stream_writes(pair, 1000);
   pair.post_write(1000, IBV_SEND_SIGNALED);
   pair.near.qp().modify(verbs::to_state(IBV_QPS_ERR), "to ERR");
-  pair.near.send_cq().next(Deadline::after(patience), "the request before the error");
+  pair.near.send_cq().next(Deadline::after(timeout), "the request before the error");
   pair.post_write(1001, IBV_SEND_SIGNALED);
-  verbs::expect_wc(pair.near.send_cq().next(Deadline::after(patience), "the flush"), 1001,
+  verbs::expect_wc(pair.near.send_cq().next(Deadline::after(timeout), "the flush"), 1001,
                    IBV_WC_WR_FLUSH_ERR, "after the error");
 }
 
@@ -170,7 +170,7 @@ void threads_share_a_queue(const Devices& devices) {
     }
   };
   std::thread one(post), other(post);
-  const Deadline deadline = Deadline::after(patience);
+  const Deadline deadline = Deadline::after(timeout);
   while (polled < 2 * each && !deadline.expired()) {
     if (pair.near.send_cq().poll())
       polled++;
@@ -185,11 +185,12 @@ void threads_share_a_queue(const Devices& devices) {
 }  // namespace
 
 void run_doorbell_cases(harness::Tap& tap, const Devices& devices) {
-  tap.run("who polls an empty queue rings for what was posted", [&] { pollers_ring(devices); });
-  tap.run("what is posted and not polled for is sent", [&] { suppression_holds(devices); });
-  tap.run("who sleeps on a completion channel is woken", [&] { sleepers_are_woken(devices); });
-  tap.run("a QP is destroyed with requests left", [&] { destroyed_with_requests_left(devices); });
-  tap.run("requests before an error are sent, after it flushed",
+  tap.run("a poller of an empty queue rings due doorbells", [&] { pollers_ring(devices); });
+  tap.run("requests are sent although nobody polls", [&] { unpolled_requests_are_sent(devices); });
+  tap.run("a sleeper on a completion channel is woken", [&] { sleepers_are_woken(devices); });
+  tap.run("a QP is destroyed with requests outstanding",
+          [&] { destroyed_with_requests_outstanding(devices); });
+  tap.run("requests are sent before an error, flushed after it",
           [&] { flushed_by_an_error(devices); });
   tap.run("two threads post and a third polls", [&] { threads_share_a_queue(devices); });
 }

@@ -12,7 +12,7 @@ namespace {
 using harness::Deadline;
 using harness::expect;
 
-// A near end that receives, and can be woken for it.
+// A near end that receives and has a completion channel.
 class Receiver {
  public:
   explicit Receiver(const Devices& devices)
@@ -28,26 +28,26 @@ class Receiver {
     pair_.near.qp().post_recv(&wr);
   }
 
-  // The far end sends a message without a byte.
+  // Send an empty message from the far end.
   void send(bool solicited) {
     ibv_send_wr wr{};
     wr.opcode = IBV_WR_SEND;
     wr.send_flags = unsigned{IBV_SEND_SIGNALED} | (solicited ? unsigned{IBV_SEND_SOLICITED} : 0);
     pair_.far.qp().post_send(&wr);
-    verbs::expect_wc(pair_.far.send_cq().next(Deadline::after(patience), "SEND"), 0, IBV_WC_SUCCESS,
+    verbs::expect_wc(pair_.far.send_cq().next(Deadline::after(timeout), "SEND"), 0, IBV_WC_SUCCESS,
                      "SEND");
   }
 
-  // Sent, received and polled.
+  // Send a message, and poll its completion at the near end.
   void message(bool solicited = false) {
     post_receive();
     send(solicited);
-    verbs::expect_wc(cq().next(Deadline::after(patience), "receive"), 0, IBV_WC_SUCCESS, "receive");
+    verbs::expect_wc(cq().next(Deadline::after(timeout), "receive"), 0, IBV_WC_SUCCESS, "receive");
   }
 
-  bool woken() { return cq().wait_event(channel_, Deadline::after(patience)); }
-  // Nothing in the channel; another message later, so that whatever had to come has come.
-  bool left_alone() {
+  bool woken() { return cq().wait_event(channel_, Deadline::after(timeout)); }
+  // True if there is no event, even after one more message, by which a pending event has arrived.
+  bool not_woken() {
     message();
     return !cq().wait_event(channel_, Deadline::after(std::chrono::milliseconds(0)));
   }
@@ -69,17 +69,17 @@ class Receiver {
   Pair pair_;
 };
 
-void one_event_for_each_time(const Devices& devices) {
+void one_event_per_arm(const Devices& devices) {
   Receiver receiver(devices);
   const std::uint64_t before = arming_calls();
   receiver.message();
-  expect(receiver.left_alone(), "an event, and it was never armed");
+  expect(receiver.not_woken(), "an event although the queue was never armed");
   for (int round = 0; round < 20; round++) {
     receiver.cq().arm(false);
     if (round % 4 == 3) receiver.cq().arm(false);
     receiver.message();
     expect(receiver.woken(), "no event in round ", round);
-    expect(receiver.left_alone(), "a second event in round ", round);
+    expect(receiver.not_woken(), "a second event in round ", round);
   }
   expect(arming_calls() == before, arming_calls() - before, " system calls to arm");
 }
@@ -89,31 +89,32 @@ void solicited_only(const Devices& devices) {
   for (int round = 0; round < 10; round++) {
     receiver.cq().arm(true);
     receiver.message();
-    expect(receiver.left_alone(), "an event for what was not solicited, round ", round);
+    expect(receiver.not_woken(), "an event for an unsolicited message, round ", round);
     receiver.message(true);
     expect(receiver.woken(), "no event for a solicited message, round ", round);
     receiver.message(true);
-    expect(receiver.left_alone(), "a second event, round ", round);
+    expect(receiver.not_woken(), "a second event, round ", round);
   }
 }
 
-// What was wished for stays so until the event.
+// An arm for any completion lasts until the event, whatever is armed next.
 void stronger_arm_stays(const Devices& devices) {
   Receiver receiver(devices);
   for (int round = 0; round < 10; round++) {
     receiver.cq().arm(round % 2);
     receiver.cq().arm(!(round % 2));
     receiver.message();
-    expect(receiver.woken(), "any and solicited: no event for any, round ", round);
-    expect(receiver.left_alone(), "any and solicited: two events, round ", round);
+    expect(receiver.woken(), "armed for both: no event for any message, round ", round);
+    expect(receiver.not_woken(), "armed for both: two events, round ", round);
   }
   receiver.cq().arm(false);
   receiver.message();
   receiver.cq().arm(true);
   expect(receiver.woken(), "no event");
-  expect(receiver.left_alone(), "armed for solicited after the event, and woken by another");
+  expect(receiver.not_woken(),
+         "armed for solicited after the event: an event for an unsolicited message");
   receiver.message(true);
-  expect(receiver.woken(), "armed after the event, and not woken");
+  expect(receiver.woken(), "armed for solicited after the event: no event");
 }
 
 void errors_count_as_solicited(const Devices& devices) {
@@ -122,7 +123,7 @@ void errors_count_as_solicited(const Devices& devices) {
   receiver.post_receive();
   receiver.end().qp().modify(verbs::to_state(IBV_QPS_ERR), "to ERR");
   expect(receiver.woken(), "no event for the flush");
-  verbs::expect_wc(receiver.cq().next(Deadline::after(patience), "the flush"), 0,
+  verbs::expect_wc(receiver.cq().next(Deadline::after(timeout), "the flush"), 0,
                    IBV_WC_WR_FLUSH_ERR, "the flush");
 }
 
@@ -132,29 +133,29 @@ void resized_while_armed(const Devices& devices) {
     const bool solicited = round % 2;
     receiver.cq().arm(solicited);
     receiver.resize(round % 3 ? 1000 : 100);
-    if (solicited) expect(receiver.left_alone(), "the wish has become another, round ", round);
+    if (solicited) expect(receiver.not_woken(), "resizing changed the arm, round ", round);
     receiver.message(solicited);
     expect(receiver.woken(), "armed, then resized: no event, round ", round);
     receiver.resize(200);
-    expect(receiver.left_alone(), "resized: an event of its own, round ", round);
+    expect(receiver.not_woken(), "resizing raised an event, round ", round);
     receiver.cq().arm(false);
     receiver.message();
     expect(receiver.woken(), "resized, then armed: no event, round ", round);
   }
 }
 
-// One thread arms, looks, sleeps; the other sends when it has heard that the message before has
-// come, or somewhat earlier or later. An event that is missed is waited for in vain.
-void no_event_is_missed(const Devices& devices) {
-  constexpr std::uint64_t count = 5000, ahead = 3;
+// One thread arms, polls and sleeps. The other sends about when the previous message is received.
+// After a lost event the first thread waits in vain.
+void no_event_is_lost(const Devices& devices) {
+  constexpr std::uint64_t count = 5000, window = 3;
   Receiver receiver(devices);
   std::atomic<std::uint64_t> received = 0;
   std::atomic<bool> ended = false;
-  for (std::uint64_t i = 0; i < ahead; i++) receiver.post_receive();
+  for (std::uint64_t i = 0; i < window; i++) receiver.post_receive();
   std::thread sender([&] {
     harness::Random random(1);
     for (std::uint64_t i = 0; i < count; i++) {
-      const std::uint64_t early = random.below(ahead);
+      const std::uint64_t early = random.below(window);
       while (received + early < i && !ended) std::this_thread::yield();
       if (ended) return;
       for (std::uint64_t spins = random.below(2000); spins; spins--)
@@ -184,12 +185,12 @@ void no_event_is_missed(const Devices& devices) {
 }  // namespace
 
 void run_event_cases(harness::Tap& tap, const Devices& devices) {
-  tap.run("one event for each time it is armed", [&] { one_event_for_each_time(devices); });
-  tap.run("armed for solicited messages only", [&] { solicited_only(devices); });
-  tap.run("the stronger of two arm stays", [&] { stronger_arm_stays(devices); });
+  tap.run("a queue raises one event each time it is armed", [&] { one_event_per_arm(devices); });
+  tap.run("an arm for solicited messages ignores others", [&] { solicited_only(devices); });
+  tap.run("the stronger of two arms stays", [&] { stronger_arm_stays(devices); });
   tap.run("an error counts as solicited", [&] { errors_count_as_solicited(devices); });
-  tap.run("resized while armed", [&] { resized_while_armed(devices); });
-  tap.run("no event is missed", [&] { no_event_is_missed(devices); });
+  tap.run("a resized queue stays armed", [&] { resized_while_armed(devices); });
+  tap.run("no event is lost", [&] { no_event_is_lost(devices); });
 }
 
 }  // namespace native_verbs

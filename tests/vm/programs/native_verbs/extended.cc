@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// ibv_wr_*(), ibv_start_poll(), thread domains, and a kilobyte inline.
+// ibv_wr_*(), ibv_start_poll(), thread domains, and 1 KiB of inline data.
 #include <endian.h>
 
 #include <vector>
@@ -34,23 +34,24 @@ void inline_kilobyte(const Devices& devices) {
   pair.near.qp().post_send(&wr);
   const std::vector<std::byte> sent = data;
   std::fill(data.begin(), data.end(), std::byte{0});
-  verbs::expect_wc(pair.near.send_cq().next(Deadline::after(patience), "inline"), 0, IBV_WC_SUCCESS,
+  verbs::expect_wc(pair.near.send_cq().next(Deadline::after(timeout), "inline"), 0, IBV_WC_SUCCESS,
                    "inline");
-  expect(std::memcmp(pair.far.arena().data(), sent.data(), sent.size()) == 0, "other bytes came");
+  expect(std::memcmp(pair.far.arena().data(), sent.data(), sent.size()) == 0,
+         "received other bytes");
   options.qp.inline_bytes = 1025;
   try {
     Pair more(devices, options);
   } catch (const harness::Failure&) {
     return;
   }
-  fail("a QP with 1025 bytes inline");
+  fail("created a QP with 1025 bytes inline");
 }
 
 int free_td(ibv_td* td) { return ibv_dealloc_td(td); }
 using Td = verbs::Handle<ibv_td, free_td>;
 using QpHandle = verbs::Handle<ibv_qp, ibv_destroy_qp>;
 
-// A near end that one thread uses, with the extended calls only.
+// A single-threaded near end that uses the extended calls only.
 class Single {
  public:
   explicit Single(const Devices& devices) : far(devices.far, devices.far_gid, {}, 2) {
@@ -63,7 +64,7 @@ class Single {
     parent_attr.td = td.get();
     parent.reset(ibv_alloc_parent_domain(devices.near.get(), &parent_attr));
     if (!parent) fail_errno(errno, "ibv_alloc_parent_domain");
-    expect(ibv_dealloc_td(td.get()) == EBUSY, "the thread domain of a parent can be freed");
+    expect(ibv_dealloc_td(td.get()) == EBUSY, "freed a thread domain that a parent domain uses");
     make_cq(devices);
     make_qp(devices);
     mr = verbs::make_mr(parent, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
@@ -121,19 +122,19 @@ class Single {
   }
 };
 
-// The oldest completion, which must be there in time: 0 from ibv_start_poll().
+// Poll until ibv_start_poll() returns a completion, or fail at the timeout.
 void await_completion(ibv_cq_ex* cq) {
-  const Deadline deadline = Deadline::after(patience);
+  const Deadline deadline = Deadline::after(timeout);
   ibv_poll_cq_attr attr{};
   for (Backoff backoff;; backoff.pause()) {
     const int result = ibv_start_poll(cq, &attr);
     if (!result) return;
-    expect(result == ENOENT, "ibv_start_poll says ", result);
+    expect(result == ENOENT, "ibv_start_poll returned ", result);
     expect(!deadline.expired(), "no completion");
   }
 }
 
-void requests_in_place(const Devices& devices) {
+void extended_calls(const Devices& devices) {
   Single single(devices);
   ibv_qp_ex* qp = ibv_qp_to_qp_ex(single.qp.get());
   expect(qp != nullptr, "no ibv_qp_ex");
@@ -157,21 +158,23 @@ void requests_in_place(const Devices& devices) {
   if (const int error = ibv_wr_complete(qp)) fail_errno(error, "ibv_wr_complete");
 
   await_completion(single.cq);
-  expect(single.cq->wr_id == 2 && single.cq->status == IBV_WC_SUCCESS, "first ", single.cq->wr_id,
-         " status ", single.cq->status);
-  expect(ibv_wc_read_opcode(single.cq) == IBV_WC_RDMA_READ, "not a READ");
-  expect(ibv_wc_read_qp_num(single.cq) == single.qp->qp_num, "of another QP");
+  expect(single.cq->wr_id == 2 && single.cq->status == IBV_WC_SUCCESS, "first completion ",
+         single.cq->wr_id, " status ", single.cq->status);
+  expect(ibv_wc_read_opcode(single.cq) == IBV_WC_RDMA_READ, "the first completion is not a READ");
+  expect(ibv_wc_read_qp_num(single.cq) == single.qp->qp_num,
+         "the first completion is of another QP");
   ibv_end_poll(single.cq);
-  expect(std::memcmp(single.memory, text.data(), text.size()) == 0, "other bytes came back");
+  expect(std::memcmp(single.memory, text.data(), text.size()) == 0, "read back other bytes");
   await_completion(single.cq);
-  expect(single.cq->wr_id == 3 && single.cq->status == IBV_WC_SUCCESS, "then ", single.cq->wr_id);
+  expect(single.cq->wr_id == 3 && single.cq->status == IBV_WC_SUCCESS, "second completion ",
+         single.cq->wr_id);
   expect(ibv_next_poll(single.cq) == ENOENT, "a third completion");
   ibv_end_poll(single.cq);
-  const ibv_wc wc = single.far.recv_cq().next(Deadline::after(patience), "the SEND");
-  expect(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == htobe32(17), "other immediate data");
+  const ibv_wc wc = single.far.recv_cq().next(Deadline::after(timeout), "the SEND");
+  expect(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == htobe32(17), "wrong immediate data");
 }
 
-void streamed_batches(const Devices& devices) {
+void batches_stream(const Devices& devices) {
   constexpr std::uint64_t batches = 500, length = 8;
   Single single(devices);
   ibv_qp_ex* qp = ibv_qp_to_qp_ex(single.qp.get());
@@ -207,9 +210,9 @@ void streamed_batches(const Devices& devices) {
 }  // namespace
 
 void run_extended_cases(harness::Tap& tap, const Devices& devices) {
-  tap.run("1 KiB of inline data, and not a byte more", [&] { inline_kilobyte(devices); });
-  tap.run("requests and completions in place", [&] { requests_in_place(devices); });
-  tap.run("a stream of batches", [&] { streamed_batches(devices); });
+  tap.run("inline data is limited to 1 KiB", [&] { inline_kilobyte(devices); });
+  tap.run("extended calls carry requests and completions", [&] { extended_calls(devices); });
+  tap.run("batches are streamed", [&] { batches_stream(devices); });
 }
 
 }  // namespace native_verbs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// native_verbs: what only our provider offers. Both ends are in this process.
+// native_verbs: features that only our provider has. Both ends are in this process.
 #include "harness/args.h"
 #include "native_verbs/pair.h"
 

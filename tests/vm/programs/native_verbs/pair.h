@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Two connected QPs of this process, and WRITEs whose arrival can be seen.
+// Two connected QPs of this process, and WRITEs whose arrival the process can observe.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@
 
 namespace native_verbs {
 
-inline constexpr auto patience = std::chrono::seconds(30);
+inline constexpr auto timeout = std::chrono::seconds(30);
 inline constexpr std::uint32_t depth = 64;
 
-// How often this process has called the kernel to arm a completion queue (doorbells.cc).
+// Number of system calls by which this process has armed a completion queue (doorbells.cc).
 std::uint64_t arming_calls();
 
 struct Devices {
@@ -30,7 +30,7 @@ struct Pair {
     std::memset(far.arena().data(), 0, far.arena().size());
   }
 
-  // A WRITE of 8 bytes that say `value` to where the far arena begins.
+  // Post a WRITE of `value`, 8 bytes, to the start of the far arena.
   void post_write(std::uint64_t value, unsigned flags);
   std::uint64_t arrived() const;
   void await_arrival(std::uint64_t value) const;

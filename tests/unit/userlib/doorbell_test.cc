@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "deferred_doorbell.h"
+#include "doorbell.h"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@ namespace {
 using sroce::DeferredDoorbell;
 using sroce::DoorbellList;
 
-/// A send queue of which only the indices matter.
+/// A send queue with meaningless requests: only its indices matter.
 struct Queue {
   explicit Queue(DoorbellList& send, DoorbellList& receive)
       : ring(*shared.open<sroce_send_slot>()), doorbell(bell.doorbell(), ring, send, receive) {}
 
   int post(std::uint32_t count = 1) {
     ring.publish(count);
-    EXPECT_EQ(doorbell.tell(), 0);
+    EXPECT_EQ(doorbell.ring_or_defer(), 0);
     return bell.rings();
   }
 
@@ -28,56 +28,56 @@ struct Queue {
   DeferredDoorbell doorbell;
 };
 
-class LazyDoorbellTest : public testing::Test {
+class DeferredDoorbellTest : public testing::Test {
  protected:
   DoorbellList send, receive;
   Queue queue{send, receive};
 };
 
-TEST_F(LazyDoorbellTest, RingsWhenTheKernelDoesNotWatch) {
+TEST_F(DeferredDoorbellTest, RingsWithoutSuppression) {
   EXPECT_EQ(queue.post(), 1);
   EXPECT_EQ(queue.post(), 1);
   EXPECT_TRUE(send.is_empty());
 }
 
-TEST_F(LazyDoorbellTest, PollerOfEitherQueueRingsOnceForAllThatWasPosted) {
-  queue.shared.watch(true);
+TEST_F(DeferredDoorbellTest, PollerOfEitherCqRingsOnce) {
+  queue.shared.suppress_doorbell(true);
   for (DoorbellList* list : {&send, &receive}) {
     EXPECT_EQ(queue.post(), 0);
     EXPECT_EQ(queue.post(), 0);
     EXPECT_FALSE(list->is_empty());
-    list->ring_where_idle();
+    list->ring_idle();
     EXPECT_EQ(queue.bell.rings(), 1);
     EXPECT_TRUE(list->is_empty());
-    (list == &send ? receive : send).ring_where_idle();
-    EXPECT_EQ(queue.bell.rings(), 0) << "it has been rung";
+    (list == &send ? receive : send).ring_idle();
+    EXPECT_EQ(queue.bell.rings(), 0) << "it is no longer due";
   }
 }
 
-TEST_F(LazyDoorbellTest, KernelThatHasComeByItselfIsNotCalled) {
-  queue.shared.watch(true);
+TEST_F(DeferredDoorbellTest, FetchedRequestsNeedNoDoorbell) {
+  queue.shared.suppress_doorbell(true);
   EXPECT_EQ(queue.post(3), 0);
   queue.shared.fetch(3);
-  send.ring_where_idle();
+  send.ring_idle();
   EXPECT_EQ(queue.bell.rings(), 0);
   EXPECT_TRUE(send.is_empty());
 }
 
-TEST_F(LazyDoorbellTest, PollerWaitsForWhatTheKernelIsAtWorkOn) {
-  queue.shared.watch(true);
+TEST_F(DeferredDoorbellTest, PollerWaitsWhileKernelIsBusy) {
+  queue.shared.suppress_doorbell(true);
   queue.post(100);
   queue.shared.fetch(100);
   EXPECT_EQ(queue.post(), 0);
-  send.ring_where_idle();
-  EXPECT_EQ(queue.bell.rings(), 0) << "an acknowledgement is to come";
+  send.ring_idle();
+  EXPECT_EQ(queue.bell.rings(), 0) << "an acknowledgement will make the kernel poll";
   EXPECT_FALSE(send.is_empty());
   queue.shared.consume(98);
-  send.ring_where_idle();
+  send.ring_idle();
   EXPECT_EQ(queue.bell.rings(), 1) << "the kernel may run out of work";
 }
 
-TEST_F(LazyDoorbellTest, WhoGoesToSleepDoesNotWait) {
-  queue.shared.watch(true);
+TEST_F(DeferredDoorbellTest, SleeperRingsEvenIfKernelIsBusy) {
+  queue.shared.suppress_doorbell(true);
   queue.post(100);
   queue.shared.fetch(100);
   queue.post();
@@ -85,38 +85,38 @@ TEST_F(LazyDoorbellTest, WhoGoesToSleepDoesNotWait) {
   EXPECT_EQ(queue.bell.rings(), 1);
 }
 
-TEST_F(LazyDoorbellTest, WhereSomebodySleepsEveryPostRings) {
-  queue.shared.watch(true);
+TEST_F(DeferredDoorbellTest, EveryPostRingsWhileCqIsArmed) {
+  queue.shared.suppress_doorbell(true);
   receive.set_armed(true);
   EXPECT_EQ(queue.post(), 1);
   receive.set_armed(false);
   EXPECT_EQ(queue.post(), 0);
 }
 
-TEST_F(LazyDoorbellTest, DoorbellRungInBetweenIsNotRungAgain) {
-  queue.shared.watch(true);
+TEST_F(DeferredDoorbellTest, RungDoorbellIsNoLongerDue) {
+  queue.shared.suppress_doorbell(true);
   EXPECT_EQ(queue.post(), 0);
-  queue.shared.watch(false);
+  queue.shared.suppress_doorbell(false);
   EXPECT_EQ(queue.post(), 1);
-  send.ring_where_idle();
+  send.ring_idle();
   EXPECT_EQ(queue.bell.rings(), 0);
 }
 
-TEST_F(LazyDoorbellTest, QueueThatGoesTakesItsDoorbellWithIt) {
+TEST_F(DeferredDoorbellTest, DestroyedQueueLeavesTheLists) {
   Queue other(send, send);
   for (Queue* each : {&queue, &other}) {
-    each->shared.watch(true);
+    each->shared.suppress_doorbell(true);
     EXPECT_EQ(each->post(), 0);
   }
   queue.doorbell.leave_lists();
   EXPECT_TRUE(receive.is_empty());
-  send.ring_where_idle();
+  send.ring_idle();
   EXPECT_EQ(queue.bell.rings(), 0);
-  EXPECT_EQ(other.bell.rings(), 1) << "others stay";
+  EXPECT_EQ(other.bell.rings(), 1) << "the other queue stays listed";
 }
 
-TEST_F(LazyDoorbellTest, IndicesThatHaveWrappedCountTheSame) {
-  queue.shared.watch(true);
+TEST_F(DeferredDoorbellTest, IndicesMayWrap) {
+  queue.shared.suppress_doorbell(true);
   queue.shared.head().producer = queue.shared.head().fetched = queue.shared.head().consumer =
       0xffffffff;
   EXPECT_EQ(queue.post(2), 0);
