@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Thin on purpose: what is built how is written in Kbuild (the module), CMakeLists.txt (user space)
-# and scripts/ (everything else). All output goes to build/.
+# This file only dispatches. Kbuild builds the module, CMakeLists.txt files build user space, and
+# scripts/ has everything else. All output goes to build/.
 BUILD   := $(CURDIR)/build
 JOBS    ?= 2
 DESTDIR ?=
 
-# The module: KDIR is a kernel's build folder, ARCH=um goes along for User-mode Linux. Each kernel has
-# its own folder of links to the sources, because old kbuild puts objects beside them.
+# The module: KDIR is a kernel's build folder; User-mode Linux also needs ARCH=um. Each kernel has
+# its own folder of links to the sources, because older kbuild puts objects beside them.
 KDIR    ?= /lib/modules/$(shell uname -r)/build
 RELEASE  = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 NAME    ?= $(RELEASE)
@@ -19,22 +19,22 @@ CMAKE    = cmake -G Ninja -Wno-dev
 	bench style format clean
 
 help:
-	@echo 'make module [KDIR=…] [ARCH=um]   build sroce.ko in build/module/RELEASE/; W=1 and C=2 as in the kernel'
-	@echo '                                 make module $$(scripts/kdir 6.12): in build/module/6.12/, for a kernel from scripts/setup'
+	@echo 'make module [KDIR=…] [ARCH=um]   build sroce.ko in build/module/RELEASE/; takes W=1 and C=2, as the kernel does'
+	@echo '                                 for a kernel of scripts/setup: make module $$(scripts/kdir 6.12)'
 	@echo 'make userlib                     build the rdma-core provider in build/userlib/'
-	@echo 'make tools                       build the command sroce in build/tools/'
-	@echo 'make install [KDIR=…]            install module, tool and, if it is built, the provider; DESTDIR= for a package'
-	@echo 'make install-userlib             the provider alone, as in a container; also: install-module, install-tools'
-	@echo 'make uninstall [KDIR=…]          remove what was installed from this folder'
-	@echo 'make demo                        the main job: two guests and stock RDMA tools'
-	@echo 'make check                       the tests that CI runs (scripts/check --full: what takes long, too)'
-	@echo 'make test-unit                   unit tests with the sanitizers'
-	@echo 'make test-sim                    whole conversations in virtual time'
-	@echo 'make test-fuzz                   replay the fuzzers'\'' corpora and a fixed number of new inputs'
-	@echo 'make test-vm                     the cases that need a kernel'
-	@echo 'make bench                       measure beside rdma_rxe, siw and TCP (scripts/bench --help: more)'
-	@echo 'make style                       layers, purity, headers, comments, formatting'
-	@echo 'make format                      format C++ in place'
+	@echo 'make tools                       build the sroce command in build/tools/'
+	@echo 'make install [KDIR=…]            install the module, the tool and, if built, the provider; DESTDIR= for packaging'
+	@echo 'make install-userlib             install only the provider, for a container; also install-module, install-tools'
+	@echo 'make uninstall [KDIR=…]          remove the files that make install has installed'
+	@echo 'make demo                        boot two guests and run stock RDMA tools between them'
+	@echo 'make check                       run the tests that CI runs; scripts/check --full adds the slow ones'
+	@echo 'make test-unit                   run the unit tests with the sanitizers'
+	@echo 'make test-sim                    run the protocol simulator'
+	@echo 'make test-fuzz                   replay the fuzzing corpora and try a fixed number of new inputs'
+	@echo 'make test-vm                     run the guest cases'
+	@echo 'make bench                       compare with rdma_rxe, siw and TCP; see scripts/bench --help'
+	@echo 'make style                       check layering, purity, headers, comments and formatting'
+	@echo 'make format                      format the C++ sources in place'
 	@echo 'make clean                       remove build/'
 
 module: module-links
@@ -42,7 +42,7 @@ module: module-links
 	@echo 'built $(MODULE)/sroce.ko'
 
 module-links:
-	@test -n '$(NAME)' || { echo 'no kernel build folder at KDIR=$(KDIR): linux-headers of this kernel, or make module $$(scripts/kdir 6.12)' >&2; exit 1; }
+	@test -n '$(NAME)' || { echo 'no kernel build folder at KDIR=$(KDIR); install the linux-headers of this kernel, or: make module $$(scripts/kdir 6.12)' >&2; exit 1; }
 	@mkdir -p $(MODULE)
 	@cp -rsfT $(CURDIR)/kernel $(MODULE)/kernel
 	@ln -sf $(CURDIR)/Kbuild $(MODULE)/Kbuild

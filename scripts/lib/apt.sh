@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Packages from this system's own suite, and from sid through a private apt configuration that leaves
-# the system's lists alone. The mirror is always the one this system already uses.
+# Packages of this system's own suite, and of sid through a private apt configuration that leaves
+# the system's lists alone. The mirror is always the one that this system already uses.
 
 # Run COMMAND against SUITE: "system" or "sid".
 apt_in()
@@ -31,7 +31,8 @@ apt_private()
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) $suite main" \
 		>"$dir/sources.list"
-	# A mirror frozen at some date serves as well as any: what counts is the signature.
+	# A mirror frozen at some date will do, because the signature still proves where packages
+	# come from.
 	cat >"$dir/apt.conf" <<-EOF
 		Dir::Etc::sourcelist "$dir/sources.list";
 		Dir::Etc::sourceparts "/dev/null";
@@ -45,7 +46,7 @@ apt_private()
 	touch "$dir/ready"
 }
 
-# The lists of a fresh machine may be empty or old; once per setup run is enough.
+# Refresh the package lists, which may be empty or old on a fresh machine. Once per run is enough.
 apt_refresh()
 {
 	[[ ${apt_refreshed:-} ]] && return
@@ -54,7 +55,8 @@ apt_refresh()
 	apt_refreshed=yes
 }
 
-# The version of PACKAGE in SUITE. apt-cache takes half a second, so answers are remembered until the lists change.
+# The version of PACKAGE in SUITE. apt-cache takes half a second, so the result is cached until the
+# package lists change.
 apt_version() # SUITE PACKAGE
 {
 	local lists=/var/lib/apt/lists memo=$cache/version-$1-$2
@@ -72,7 +74,8 @@ apt_version() # SUITE PACKAGE
 
 apt_candidate() { apt_in "$1" apt-cache policy "$2" | sed -n 's/^  Candidate: //p' | grep -vxF '(none)'; }
 
-# The package that a metapackage stands for, as linux-image-amd64 does for linux-image-6.1.0-NN-amd64.
+# The package that a metapackage depends on, such as linux-image-6.1.0-NN-amd64 for
+# linux-image-amd64.
 apt_resolve() # SUITE METAPACKAGE
 {
 	apt_in "$1" apt-cache depends "$2" | awk '$1 == "Depends:" && !n++ { print $2 }'

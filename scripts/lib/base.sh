@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Sourced by every script: where things are, how to speak, and the cache of finished items.
+# Sourced by every script: paths, messages, and the cache of finished items.
 #
-# A cache item is a folder $cache/NAME-KEY. KEY names its content (package version and a hash of the
-# recipe), so that a changed recipe or a newer package is simply another item. An item is made in
-# NAME-KEY.partial and renamed when it is whole: an interrupted build leaves nothing that looks finished.
+# A cache item is a folder $cache/NAME-KEY. KEY identifies its content (a package version and a hash
+# of the recipe), so a changed recipe or a newer package makes another item. An item is built in
+# NAME-KEY.partial and renamed when it is complete, so an interrupted build never looks finished.
 
-shopt -s inherit_errexit   # a command that fails inside $(…) fails
+shopt -s inherit_errexit   # make a failing command inside $(…) fail the script
 
 # shellcheck disable=SC2034  # used by the scripts that source this file
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -20,11 +20,11 @@ die()
 	exit 1
 }
 
-# recipe_hash FILE...: a short name for the content of these files
+# recipe_hash FILE...: a short hash of the content of these files
 recipe_hash() { cat "$@" | sha256sum | cut -c1-10; }
 
-# cache_build DIR WHAT RECIPE ARGUMENT...: unless DIR exists, run the recipe (a shell function) with the
-# folder to fill as its last argument and $final as the place where its result is going to be.
+# cache_build DIR WHAT RECIPE ARGUMENT...: unless DIR exists, run the recipe, a shell function. Its
+# last argument is the folder to fill, and $final the path that the folder will have in the end.
 cache_build()
 {
 	local dir=$1 what=$2 start=$SECONDS
@@ -37,10 +37,11 @@ cache_build()
 		say "making $what"
 		rm -rf "$dir.partial"
 		mkdir "$dir.partial"
-		# A process of its own: "set -e" has no effect in a function called from a condition.
+		# In a separate process, because "set -e" is ignored in a function called from a
+		# condition.
 		if ! final=$dir "$repo/scripts/setup" --recipe "$@" "$dir.partial" >"$dir.log" 2>&1 9>&-; then
 			tail -n 20 "$dir.log" >&2
-			die "$what: failed, the log is $dir.log"
+			die "making ${what%% (*} failed; the log is $dir.log"
 		fi
 		mv -T "$dir.partial" "$dir"
 		say "made ${what%% (*} in $((SECONDS - start)) s"

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Booting guests: Debian's kernels in QEMU, User-mode Linux as a program.
-# guest_start ROLE uses $kernel (an item of scripts/setup), $image, $run (this run's folder) and $two.
+# Boots guests: Debian's kernels in QEMU, User-mode Linux as an ordinary program. guest_start ROLE
+# uses $kernel (an item of scripts/setup), $image, $run (this run's folder) and $two.
 
-# Warnings reach the console; the first of them stops the guest.
+# Print warnings to the console, and stop at the first.
 guest_words=(loglevel=5 panic_on_warn=1 panic=-1 oops=panic)
 
 guest_kind() # KERNEL_NAME
@@ -14,7 +14,7 @@ guest_kind() # KERNEL_NAME
 	esac
 }
 
-# The first root: busybox, our init, the kernel's modules. A folder for UML, the same as a cpio for QEMU.
+# The initial root: busybox, our init, the kernel's modules. UML uses the folder, QEMU a cpio of it.
 make_first_root() # FOLDER
 {
 	local applet
@@ -39,7 +39,6 @@ guest_start() # ROLE; sets guest_pid
 	fi
 }
 
-# no_timer_check: on a busy machine the timer may seem not to work for the tenth of a second that the kernel looks at it.
 qemu_start() # ROLE
 {
 	local role=$1 network cpus=2
@@ -50,7 +49,8 @@ qemu_start() # ROLE
 	else
 		network=(-nic none)
 	fi
-	# no_timer_check: on a busy machine the timer's ticks come so late that the kernel takes it for broken, and panics.
+	# no_timer_check: on a busy host, timer ticks can be so late that the kernel considers the
+	# timer broken and panics.
 	# shellcheck disable=SC2046
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $(qemu_accelerator) \
 		-smp "$cpus" -m "$memory" -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" \
@@ -61,15 +61,16 @@ qemu_start() # ROLE
 		-serial "file:$run/console-$role" -serial "file:$run/result-$role" \
 		"${network[@]}" </dev/null >"$run/qemu-$role" 2>&1 &
 	guest_pid=$!
-	disown   # bash need not say how it ended
+	disown   # keeps bash from reporting how it ended
 }
 
-# Pinned to one processor: UML's threads take turns, and moving them costs five times per system call.
+# Pinned to one CPU: UML's threads run one at a time, and migrating them makes a system call five
+# times as expensive.
 um_start() # ROLE
 {
 	local words=()
-	# Without it, allocations go through per-processor arrays of free objects, whose stale entries kmemleak
-	# takes for references: it would find nothing.
+	# Without slab_debug=F, allocations use per-CPU arrays of free objects. kmemleak takes their
+	# stale entries for references, and would find no leak.
 	[[ $name != debug ]] || words=(slab_debug=F)
 	(
 		ulimit -c 0
@@ -79,10 +80,11 @@ um_start() # ROLE
 			"sroce.root=hostfs:$image/root" "sroce.share=hostfs:$run/share" "sroce.role=$1"
 	) </dev/null >"$run/console-$1" 2>&1 &
 	guest_pid=$!
-	disown   # bash need not say how it ended
+	disown   # keeps bash from reporting how it ended
 }
 
-# Choose a processor that no other UML has, by a lock that lives as long as this script and its guest.
+# Choose a CPU that no other UML uses. The lock is held until both this script and its guest have
+# ended.
 take_processor() # sets processor
 {
 	local fd
@@ -94,16 +96,17 @@ take_processor() # sets processor
 	processor=$((RANDOM % processor))
 }
 
-# Under load a guest may misjudge the speed of its TSC, which TCG takes from the host.
+# The guest's TSC runs at the host's speed under TCG, which a guest may misjudge on a busy host.
 tsc_word() { awk '/^cpu MHz/ { printf "tsc_early_khz=%d\n", $4 * 1000; exit }' /proc/cpuinfo; }
 
-# /dev/kvm may open and yet hang every ordinary kernel: believe a boot only, and remember its answer.
+# On some machines /dev/kvm opens, but every kernel hangs. Only a successful boot proves that KVM
+# works; the result is cached.
 qemu_accelerator()
 {
-	local answer
-	answer=$cache/accelerator-$({ uname -r; grep -m 1 'model name' /proc/cpuinfo; } | sha256sum | cut -c1-10)
-	[[ -s $answer ]] || { kvm_boots && echo "-accel kvm -cpu host" || echo "-accel tcg,thread=multi -cpu max"; } >"$answer"
-	cat "$answer"
+	local cached
+	cached=$cache/accelerator-$({ uname -r; grep -m 1 'model name' /proc/cpuinfo; } | sha256sum | cut -c1-10)
+	[[ -s $cached ]] || { kvm_boots && echo "-accel kvm -cpu host" || echo "-accel tcg,thread=multi -cpu max"; } >"$cached"
+	cat "$cached"
 }
 
 kvm_boots()

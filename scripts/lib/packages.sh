@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What Debian 12 must have installed to build and to test everything.
+# The packages of Debian 12 that building and testing everything needs.
 packages=(
 	# the module, User-mode Linux
 	build-essential bc bison flex libelf-dev libssl-dev kmod cpio rsync xz-utils zstd patch
@@ -26,7 +26,7 @@ install_packages()
 	local missing
 	mapfile -t missing < <(missing_packages)
 	((${#missing[@]})) || return 0
-	((EUID == 0)) || die "not root, and these packages are missing: ${missing[*]}"
+	((EUID == 0)) || die "these packages are missing, and installing them needs root: ${missing[*]}"
 	say "installing ${missing[*]}"
 	mkdir -p "$cache"
 	apt_refresh
