@@ -1,14 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Many senders, one receiver, and in between a switch whose port towards the receiver is slow. Sourced after lib.sh.
+# Many senders and one receiver, connected by a switch whose port towards the receiver is slow.
+# Cases source this file after lib.sh.
 #
 #   namespaces h1 ... hN [ eth0 ]---veth---[ bridge in "switch", to_d shaped and marking ]---veth---[ eth0 ] namespace d
 #
-# ib_core shows counters in the first namespace only, which is where cases run.
+# ib_core shows counters in the initial namespace only, so cases run there.
 
 SENDERS=8
 D_IP=10.1.0.100
-# A second. All of this, eight senders and the receiver's tools, may run on half a processor.
+# Per second. All of this, eight senders and the receiver's tools, may have to run on half a CPU.
 BOTTLENECK_BYTES=$((12500000 / TIME_FACTOR))
 export D_IP
 
@@ -22,7 +23,7 @@ add_host() # NAMESPACE
 	ip -n "$1" link set lo up
 	ip link add eth0 netns "$1" numtxqueues "${QUEUES:-1}" type veth peer name "to_$1" netns switch
 	ip -n switch link set "to_$1" up master bridge
-	# A packet at a time, as from wires.
+	# One packet per skb, as from a real wire.
 	in_namespace "$1" ethtool -K eth0 tso off gso off gro off >/dev/null
 	ip -n "$1" link set eth0 up
 	ip -n "$1" address add "$(address_of "$1")/24" dev eth0
@@ -49,8 +50,9 @@ incast_topology()
 	echo "# ready after $(lap) s"
 }
 
-# bottleneck QDISC OPTION...: below a rate, so that what waits waits there. The tools' own TCP passes by: it is not ECN
-# capable, and would be dropped where RoCE is marked.
+# bottleneck QDISC OPTION...: put the qdisc behind a rate limit, so that packets queue in it. The
+# tools' own TCP bypasses it, because it is not ECN capable and would be dropped where RoCE is
+# marked.
 bottleneck()
 {
 	in_switch tc qdisc delete dev to_d root 2>/dev/null || true
@@ -60,7 +62,7 @@ bottleneck()
 	in_switch tc qdisc replace dev to_d parent 2:1 handle 3: "$@"
 }
 
-# What tc says of the inner qdisc: sent (bytes), dropped, backlog (bytes), marked (packets)
+# Statistics of the inner qdisc: sent (bytes), dropped, backlog (bytes), marked (packets)
 port_statistics()
 {
 	in_switch tc -s qdisc show dev to_d | awk '
@@ -100,8 +102,8 @@ set_all() # PARAMETER VALUE...
 	done
 }
 
-# A server at d for each of the others, and clients that send until stop_flows. With events: pollers would take turns at the one
-# processor there may be.
+# Start a server at d for each sender, and clients that send until stop_flows. They use events,
+# because pollers would take turns on the only CPU that there may be.
 start_flows()
 {
 	local i port gid flow=(ib_send_bw -F -e -m 1024 -s 65536 -u 18 -n 100000)
@@ -126,10 +128,10 @@ stop_flows()
 port_listens() { ss -Hltn "sport = :$1" | grep .; } # PORT
 export -f port_listens
 
-# Bytes a sender has put on its wire.
+# The bytes that a sender has sent on its interface.
 bytes_sent() { in_namespace "h$1" cat /sys/class/net/eth0/statistics/tx_bytes; } # SENDER
 
-all_sent() # bytes of each sender, in a line
+all_sent() # print the bytes of each sender, in one line
 {
 	local i
 	for i in $(each_sender); do

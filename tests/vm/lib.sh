@@ -1,20 +1,21 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What cases are written with. A case is a bash script that sources this file, calls topology, and checks.
+# Functions for cases. A case is a bash script that sources this file, calls topology, and runs
+# checks.
 #
-# There are two ends, A and B, with an RDMA device each:
+# There are two ends, A and B, each with an RDMA device:
 #
 #   one guest     namespace a [ eth_a ]---veth---[ eth_b ] namespace b
 #   two guests    guest a     [ eth0  ]---QEMU---[ eth0  ] guest b
 #
-# on_a and on_b run a command (or a function of this file) at one end, so that one text serves both forms.
-# The types of the devices are $A_TYPE and $B_TYPE: sroce or rxe.
+# on_a and on_b run a command (or a function of this file) at one end, so that a case can run in
+# either setup. The types of the devices are $A_TYPE and $B_TYPE: sroce or rxe.
 
 A_IP=10.0.0.1 B_IP=10.0.0.2
 A_IP6=fd00::1 B_IP6=fd00::2
 A_DEV=${A_TYPE:-none}_a B_DEV=${B_TYPE:-none}_b
 programs=/share/programs
-: "${TIME_FACTOR:=1}"   # how much slower than a real machine this guest is; limits are multiplied by it
+: "${TIME_FACTOR:=1}"   # how much slower this guest is than a real machine; scales time limits
 
 if [[ ${GUESTS:-1} == 2 ]]; then
 	A_IF=eth0 B_IF=eth0
@@ -23,7 +24,7 @@ else
 fi
 export A_IP B_IP A_IP6 B_IP6 A_DEV B_DEV A_IF B_IF programs
 
-# --- TAP -----------------------------------------------------------------------------------------------
+# --- TAP ------------------------------------------------------------------------------------------
 
 tests_run=0 last_check=$EPOCHREALTIME
 
@@ -33,7 +34,7 @@ ok()
 	last_check=$EPOCHREALTIME
 }
 
-# Seconds since the check before.
+# Seconds since the previous check.
 lap()
 {
 	awk -v from="$last_check" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'
@@ -61,7 +62,7 @@ status $status of: $*"
 	fi
 }
 
-# check_fails NAME PATTERN COMMAND...: the command must fail and say PATTERN
+# check_fails NAME PATTERN COMMAND...: the command must fail with output that matches PATTERN
 check_fails()
 {
 	local name=$1 pattern=$2 output status=0
@@ -70,13 +71,14 @@ check_fails()
 	if ((status == 0)); then
 		not_ok "$name" "did not fail: $*"
 	elif ! grep -qE -- "$pattern" <<<"$output"; then
-		not_ok "$name" "does not say '$pattern': $output"
+		not_ok "$name" "the output does not match '$pattern': $output"
 	else
 		ok "$name"
 	fi
 }
 
-# says NAME STATUS PATTERN COMMAND...: exits with that status, and what it says matches
+# says NAME STATUS PATTERN COMMAND...: the command must exit with STATUS, and its output match
+# PATTERN
 says()
 {
 	local name=$1 wanted=$2 pattern=$3 output status=0
@@ -86,13 +88,13 @@ says()
 		not_ok "$name" "status $status instead of $wanted of: $*
 $output"
 	elif ! grep -qE -- "$pattern" <<<"$output"; then
-		not_ok "$name" "does not say '$pattern': $output"
+		not_ok "$name" "the output does not match '$pattern': $output"
 	else
 		ok "$name"
 	fi
 }
 
-# wait_until SECONDS COMMAND...: until the command succeeds
+# wait_until SECONDS COMMAND...: repeat the command until it succeeds
 wait_until()
 {
 	local deadline=$((SECONDS + $1 * TIME_FACTOR))
@@ -103,9 +105,9 @@ wait_until()
 	done
 }
 
-# --- ends ----------------------------------------------------------------------------------------------
+# --- ends -----------------------------------------------------------------------------------------
 
-# rxe lives in the first namespace only, until a kernel later than 6.12.
+# Up to 6.12, rxe supports the initial namespace only.
 rxe_knows_namespaces() { [[ ${KIND:-} == um ]]; }
 
 namespace_of() # a|b
@@ -145,7 +147,7 @@ on_other_guest()
 {
 	local file
 	file=/share/rpc/$BASHPID.$RANDOM$RANDOM
-	# With the functions that the case has exported.
+	# The agent also needs the functions that the case has exported.
 	{ declare -fx; printf '%q ' timeout "$((${LIMIT:-60} * TIME_FACTOR))" /share/vm/guest/call "$@"; } >"$file.new"
 	mv "$file.new" "$file.cmd"
 	until [[ -e $file.status ]]; do
@@ -155,9 +157,9 @@ on_other_guest()
 	return "$(<"$file.status")"
 }
 
-# --- topology ------------------------------------------------------------------------------------------
+# --- topology -------------------------------------------------------------------------------------
 
-# topology [none]: both ends with addresses and, unless "none", with their RDMA devices
+# topology [none]: set up both ends with addresses and, unless "none", with RDMA devices
 topology()
 {
 	set -E
@@ -208,15 +210,15 @@ leave_topology()
 	local status=$?
 	trap - EXIT ERR
 	LIMIT=30
-	((status == 0)) || not_ok "$CASE ran to its end" "status $status of: ${stopped_at:-exit}"
+	((status == 0)) || not_ok "$CASE runs to its end" "status $status of: ${stopped_at:-exit}"
 	if [[ $GUESTS == 2 ]]; then
-		check "B cleans up" on_b remove_all
+		check "B is cleaned up" on_b remove_all
 	fi
-	check "cleans up, modules unload" remove_all
+	check "everything is cleaned up and modules unload" remove_all
 	echo "1..$tests_run"
 }
 
-remove_all() # devices, interfaces, namespaces, modules; what a case starts from is what it leaves
+remove_all() # devices, interfaces, namespaces, modules, so that every case starts from the same state
 {
 	local name module status=0
 	for name in $(rdma_devices); do
@@ -231,7 +233,7 @@ remove_all() # devices, interfaces, namespaces, modules; what a case starts from
 		ip address flush dev eth0
 		ip link set eth0 down mtu 1500
 	fi
-	# The kernel's own (lo, sit0) and QEMU's cannot be deleted, which is as it should be.
+	# Deleting the kernel's own interfaces (lo, sit0) and QEMU's fails, as it should.
 	for name in /sys/class/net/*; do
 		ip link delete "${name##*/}" 2>/dev/null
 	done
@@ -252,7 +254,7 @@ load_module() # sroce|rxe
 {
 	case $1 in
 	sroce)
-		# What modprobe would load; the module is not in the kernel's own tree.
+		# sroce is not below /lib/modules, so load by hand the modules that it depends on.
 		modprobe -a ib_uverbs udp_tunnel ip6_udp_tunnel
 		[[ -d /sys/module/sroce ]] || insmod /share/module/sroce.ko mode="${MODE:-rxe}"
 		;;
@@ -260,7 +262,7 @@ load_module() # sroce|rxe
 	esac
 }
 
-# libibverbs appends "-rdmav34.so", or whatever its private ABI is.
+# libibverbs appends its private ABI to this name, as in "-rdmav34.so".
 install_provider()
 {
 	if [[ ${MODE:-rxe} == native ]]; then
@@ -279,7 +281,7 @@ address_add() # INTERFACE IPV4 IPV6 [MTU]
 
 link_add() { rdma link add "$1" type "$2" netdev "$3"; } # DEVICE TYPE INTERFACE
 
-# The index of an address among the GIDs of a device, once it is there.
+# Wait until a device has the GID of an address, and print its index.
 wait_for_gid() # DEVICE ADDRESS
 {
 	wait_until 10 gid_index "$@" || { echo "no GID $2 on $1" >&2; return 1; }
@@ -298,7 +300,7 @@ gid_index() # DEVICE ADDRESS
 	return 1
 }
 
-gid_of() # ADDRESS: as sysfs prints it; only the two forms used here
+gid_of() # ADDRESS: the GID as sysfs prints it; supports only the two forms used here
 {
 	local a b c d
 	if [[ $1 == *.* ]]; then
@@ -309,10 +311,10 @@ gid_of() # ADDRESS: as sysfs prints it; only the two forms used here
 	fi
 }
 
-# --- traffic -------------------------------------------------------------------------------------------
+# --- traffic --------------------------------------------------------------------------------------
 
-# tool NAME TOOL OPTION...: the same tool at both ends, the server at A. The word GID among the
-# options becomes the end's GID index; the client also gets A's address as its last argument.
+# tool NAME TOOL OPTION...: run the same tool at both ends, the server at A. The word GID in the
+# options is replaced by the end's GID index. The client also gets A's address as its last argument.
 tool()
 {
 	local name=$1 program=$2
@@ -320,7 +322,8 @@ tool()
 	pair "$name" "$program" -d "$A_DEV" "${@/#GID/$A_GID}" -- "$program" -d "$B_DEV" "${@/#GID/$B_GID}" "$A_IP"
 }
 
-# pair NAME SERVER... -- CLIENT...: start the server at A, the client at B when it listens; both must succeed
+# pair NAME SERVER... -- CLIENT...: start the server at A and, once it listens, the client at B.
+# Both must succeed.
 pair()
 {
 	local name=$1
@@ -332,7 +335,7 @@ pair()
 	fi
 }
 
-# talk SERVER... -- CLIENT...: the same without a verdict; $pair_output is what the client said
+# talk SERVER... -- CLIENT...: the same without a check. $pair_output has the output of the client.
 talk()
 {
 	local server=() work status=0 server_status=0 job
@@ -342,11 +345,12 @@ talk()
 	done
 	shift
 	work=$(mktemp -d)
-	# Tools that poll get the processor only when nobody else wants it: else the peer waits for a time slice.
+	# Run tools that poll at idle priority, or the peer would wait for the end of their time
+	# slice.
 	on_a chrt -i 0 "${server[@]}" >"$work/server" 2>&1 &
 	job=$!
 	if ! wait_until 15 on_a listens "${server[0]##*/}"; then
-		echo "the server does not listen" >"$work/client"
+		echo "the server is not listening" >"$work/client"
 		status=1
 	else
 		on_b chrt -i 0 "$@" >"$work/client" 2>&1 || status=$?
@@ -360,16 +364,16 @@ talk()
 	((status == 0 && server_status == 0))
 }
 
-# A process of that name waits for a TCP or for an rdma_cm connection.
+# Whether a process of that name listens for TCP or rdma_cm connections.
 listens() # PROGRAM
 {
-	# Not grep -q: it may leave the writer with a broken pipe.
+	# Not grep -q, which may exit early and break the writer's pipe.
 	ss -Hltnp | grep -F "(\"${1:0:15}\"," ||
 		rdma resource show cm_id | grep -E 'state LISTEN' | grep -F "comm ${1:0:15}"
 }
 
-# duet NAME PROGRAM OPTION...: a program of ours at both ends, which takes --server or --client and prints TAP;
-# each of its checks becomes one of this case
+# duet NAME PROGRAM OPTION...: run a program of tests/vm/programs at both ends, with --server and
+# --client. Each check in the client's TAP becomes a check of this case.
 duet()
 {
 	local name=$1 program=$programs/$2 failed=''
@@ -377,13 +381,13 @@ duet()
 	talk "$program" --server --dev "$A_DEV" --gid "${DUET_GID_A:-$A_GID}" -- \
 		"$program" --client "$A_IP" --dev "$B_DEV" --gid "${DUET_GID_B:-$B_GID}" "$@" || failed=yes
 	relay "$name" <<<"$pair_output"
-	# A client that could not say what failed: it died, or it never met the server.
+	# The client reported no failed check: it died, or it never connected to the server.
 	if [[ $failed ]] && ! grep -q '^not ok' <<<"$pair_output"; then
 		not_ok "$name: both ends finish" "$(tail -n 20 <<<"$pair_report")"
 	fi
 }
 
-# relay NAME: the checks of a program's TAP on stdin become checks of this case
+# relay NAME: turn the checks of a program's TAP on stdin into checks of this case
 relay()
 {
 	local line
@@ -398,7 +402,7 @@ relay()
 	done
 }
 
-# netem OPTION...: spoil what either end sends; without options: stop that
+# netem OPTION...: impair the packets that either end sends; without options, stop
 netem()
 {
 	local end interface
@@ -413,18 +417,18 @@ netem()
 	done
 }
 
-# --- the kernel's log ----------------------------------------------------------------------------------
+# --- the kernel's log -----------------------------------------------------------------------------
 
-# What RDMA code has said at A, ours or the kernel's, or others for what it events. Who else speaks meanwhile does not matter (on a
-# slow machine timers complain), nor does ib_mad's line about nonsense that reaches it.
+# Log lines at A from RDMA code, ours or the kernel's, or caused by it. Other lines do not matter:
+# on a slow machine timers complain, and ib_mad reports malformed MADs that it receives.
 rdma_log()
 {
 	on_a dmesg | grep -v 'MAD received with unsupported base version' | grep -Ei \
 		'sroce|infiniband|rdma|uverbs|user_mad|iwpm|ib_|unregister_netdevice|gso|csum|segfault|out of memory|alloc' || true
 }
 
-# says_nothing_since LOG: what rdma_log says now is what it said then; shows what is new
-says_nothing_since()
+# logs_nothing_since LOG: rdma_log still prints LOG; if not, print the new lines
+logs_nothing_since()
 {
 	local now
 	now=$(rdma_log)
@@ -433,11 +437,11 @@ says_nothing_since()
 	return 1
 }
 
-# --- counters ------------------------------------------------------------------------------------------
+# --- counters -------------------------------------------------------------------------------------
 
 counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; } # DEVICE NAME
 
-# counter_at a|b NAME. ib_core shows counters in the first namespace only.
+# counter_at a|b NAME. ib_core shows counters in the initial namespace only.
 counter_at()
 {
 	local device=$A_DEV
@@ -449,7 +453,7 @@ counter_at()
 	fi
 }
 
-# expect_counter a|b NAME TEST VALUE: as in "expect_counter b rcvd_seq_err -gt 0"
+# expect_counter a|b NAME TEST VALUE, for example: expect_counter b rcvd_seq_err -gt 0
 expect_counter()
 {
 	local value device=$A_DEV

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Remote atomics and the target's own CPU count in the same word at the same time; no count is lost.
+# Remote atomics and the target's own CPU increment the same word at the same time. No count is
+# lost.
 # guests: any
 # seconds: 60
 # full: vm-newest-rxe vm-newest-native vm-debug vm-6.12
@@ -9,4 +10,4 @@ topology
 
 duration=5
 [[ ! $QUICK ]] || duration=8
-duet "$(nproc) processors" atomic_race --seconds $duration --qps 3
+duet "$(nproc) CPUs" atomic_race --seconds $duration --qps 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What user processes may get wrong: attributes, keys, addresses, states, lengths. Each row is refused or ends in the error
-# completion the standard asks for; other QPs, and the kernel, are unharmed.
+# Wrong attributes, keys, addresses, states and lengths from user processes. Each is rejected, or
+# ends in the error completion that the standard requires. Other QPs and the kernel are unharmed.
 # guests: one
 # links: sroce
 # seconds: 90
@@ -10,15 +10,15 @@ set -euo pipefail
 . /share/vm/lib.sh
 topology
 
-# One process has both devices: RDMA devices are shared by all namespaces.
+# One process opens both devices, because all namespaces share RDMA devices.
 before=$(rdma_log)
 output=$(on_a "$programs"/bad_input --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" 2>&1) ||
-	echo "# bad_input ends with status $?"
+	echo "# bad_input exits with status $?"
 relay "bad_input" <<<"$output"
-check "there were at least 100 rows" test "$(grep -c '^ok' <<<"$output")" -ge 100
-check "nothing was printed" says_nothing_since "$before"
+check "at least 100 rows were tested" test "$(grep -c '^ok' <<<"$output")" -ge 100
+check "the kernel logs nothing" logs_nothing_since "$before"
 
-# The rings of a process count against its memory cgroup.
+# The rings of a process are charged to its memory cgroup.
 in_group() # COMMAND...
 {
 	echo $BASHPID >/sys/fs/cgroup/rings/cgroup.procs
@@ -37,4 +37,4 @@ else
 	skip "rings are charged to the process's memory cgroup" "no memory cgroups"
 fi
 umount /sys/fs/cgroup || true
-tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

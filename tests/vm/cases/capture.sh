@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# tcpdump on the wire while everything that makes packets runs. The capture is judged on the host: see capture.host.
+# Capture traffic of every kind with tcpdump. The host checks the capture; see capture.host.
 # guests: any
 # seconds: 90
 # stages: vm-newest vm-newest-rxe
@@ -8,7 +8,8 @@ set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
 
-# A packet at a time on the wire; what was to travel as one is taken apart in software, and numbered then.
+# One packet per frame: GSO batches are segmented in software, which also gives each packet its own
+# IPv4 identification.
 on_a ethtool -K "$A_IF" tx-udp-segmentation off gro off >/dev/null
 on_b ethtool -K "$B_IF" tx-udp-segmentation off gro off >/dev/null
 
@@ -18,7 +19,7 @@ on_a tcpdump -q -i "$A_IF" -s 0 -B 32768 -Z root -U -w /tmp/capture.pcap udp por
 sniffer=$!
 wait_until 10 test -s /tmp/capture.pcap
 
-# Sizes that need every pad count, at the smallest and the largest path MTU.
+# Sizes that need every number of pad bytes, at the smallest and the largest path MTU.
 for mtu in 256 4096; do
 	for size in 1 4098 9999; do
 		tool "ibv_rc_pingpong MTU $mtu, $size bytes" ibv_rc_pingpong -g GID -m $mtu -n 10 -s $size -c
@@ -33,7 +34,7 @@ tool "ib_atomic_bw CMP_AND_SWAP" ib_atomic_bw -x GID -F -n 20 -A CMP_AND_SWAP -t
 for address in "$A_IP" "$A_IP6"; do
 	pair "rping to $address" rping -s -a "$address" -v -V -C 5 -S 3001 -- rping -c -a "$address" -v -V -C 5 -S 3001
 done
-# Selective acknowledgements, which only sroce's own peers send each other.
+# Selective acknowledgements, which only sroce peers send.
 if [[ $A_TYPE$B_TYPE == srocesroce ]]; then
 	netem delay 2ms reorder 50% 50%
 	tool "ib_write_bw, out of order" ib_write_bw -x GID -F -s 65536 -n 16 -t 4
@@ -46,7 +47,7 @@ DUET_GID_A=$A_GID6 DUET_GID_B=$B_GID6 duet "IPv6" rc_verify --quick --max-size 1
 
 stopped=0
 pkill -INT -x tcpdump || stopped=$?
-wait $sniffer || echo "# tcpdump ended with status $?"
+wait $sniffer || echo "# tcpdump exited with status $?"
 sed 's/^/# /' /tmp/tcpdump.log
-check "tcpdump was there until now" test $stopped -eq 0
-check "the capture is there" cp /tmp/capture.pcap "$keep/$A_TYPE-$B_TYPE.pcap"
+check "tcpdump was still running" test $stopped -eq 0
+check "the capture was saved" cp /tmp/capture.pcap "$keep/$A_TYPE-$B_TYPE.pcap"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A thousand times: resolve, connect with private data, SEND, WRITE, verify, disconnect, destroy; now and then rejected.
-# Then nothing is left of it.
+# A thousand times: resolve, connect with private data, SEND, WRITE, verify, disconnect, destroy.
+# Some connections are rejected. Nothing is left behind.
 # guests: any
 # seconds: 90
 # full: vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.12-sizes
@@ -17,9 +17,9 @@ objects_at() { "on_$1" objects | sed "s/^[0-9]*: //" | sort; }
 export -f objects
 
 before=$(objects_at a; objects_at b)
-talk "$programs"/cm_cycle --server -- "$programs"/cm_cycle --client "$A_IP" --cycles $cycles || echo "# ends with an error"
+talk "$programs"/cm_cycle --server -- "$programs"/cm_cycle --client "$A_IP" --cycles $cycles || echo "# cm_cycle failed"
 relay "$cycles cycles" <<<"$pair_report"
-talk "$programs"/cm_cycle --server --family 6 -- "$programs"/cm_cycle --client "$A_IP6" --cycles $over_ipv6 || echo "# ends with an error"
+talk "$programs"/cm_cycle --server --family 6 -- "$programs"/cm_cycle --client "$A_IP6" --cycles $over_ipv6 || echo "# cm_cycle failed"
 relay "$over_ipv6 cycles over IPv6" <<<"$pair_report"
 as_before() { [[ $(objects_at a; objects_at b) == "$before" ]]; }
-check "nothing is left of the connections" wait_until 10 as_before
+check "the connections leave no objects behind" wait_until 10 as_before

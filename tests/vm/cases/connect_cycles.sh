@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A thousand connections, each with data, made and torn down; then nothing of them is left.
+# A thousand connections are made, carry data, and are torn down. Nothing is left behind.
 # guests: any
 # kernels: newest debug 6.12
 # seconds: 240

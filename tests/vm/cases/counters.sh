@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# After known traffic the counters say what it was.
+# After known traffic, the counters have the expected values.
 # guests: any
 # links: sroce
 # seconds: 60
@@ -13,7 +13,7 @@ names="sent_pkts rcvd_pkts sent_bytes rcvd_bytes rdma_sends rdma_recvs rx_write_
 declare -A before
 remember() { local end name; for end in a b; do for name in $names; do before[$end$name]=$(counter_at $end "$name"); done; done; }
 
-# rose a|b NAME FROM [TO]: by how much it may have risen since remember
+# rose a|b NAME FROM [TO]: the counter has risen by FROM to TO since remember
 rose()
 {
 	local by=$(($(counter_at "$1" "$2") - ${before[$1$2]})) to=${4:-$3}
@@ -23,7 +23,7 @@ no_faults()
 {
 	local end name
 	for end in a b; do
-		# A guest that has to wait for its processor asks again now and then.
+		# A guest that waits for a CPU sometimes sends a needless tail-loss probe.
 		rose $end duplicate_request 0 50
 		for name in out_of_seq_request rcvd_seq_err retry_exceeded_err send_rnr_err rcvd_rnr_err \
 			local_ack_timeout_err packet_seq_err out_of_sequence rx_icrc_encapsulated link_downed; do
@@ -37,7 +37,7 @@ for name in $names; do
 done
 
 remember
-tool "100 messages of 64 KiB written at MTU 1024" ib_write_bw -x GID -F -m 1024 -s 65536 -n 100
+tool "100 WRITEs of 64 KiB at MTU 1024" ib_write_bw -x GID -F -m 1024 -s 65536 -n 100
 rose a rx_write_requests 100
 rose b rx_write_requests 0
 rose a rcvd_pkts 6400 6500
@@ -48,7 +48,7 @@ rose a sent_pkts 1 6500
 no_faults
 
 remember
-tool "100 messages of 64 KiB read at MTU 4096" ib_read_bw -x GID -F -m 4096 -s 65536 -n 100
+tool "100 READs of 64 KiB at MTU 4096" ib_read_bw -x GID -F -m 4096 -s 65536 -n 100
 rose a rx_read_requests 100
 rose a sent_pkts 1600 3200
 rose b rcvd_pkts 1600 3200
@@ -59,9 +59,9 @@ tool "100 atomics" ib_atomic_bw -x GID -F -n 100
 rose a rx_atomic_requests 100
 no_faults
 
-# perftest's and the pingpong's receivers are ready before anything is sent.
+# The receivers of perftest and of the pingpong post receives first, so there is no RNR.
 remember
-tool "50 messages each way" ibv_rc_pingpong -g GID -m 1024 -n 50 -s 10000
+tool "50 SENDs in each direction" ibv_rc_pingpong -g GID -m 1024 -n 50 -s 10000
 for end in a b; do
 	rose $end rdma_sends 50
 	rose $end rdma_recvs 50
@@ -71,7 +71,7 @@ no_faults
 
 remember
 netem loss 3%
-tool "under loss" ib_write_bw -x GID -F -s 65536 -n 200
+tool "loss 3 %" ib_write_bw -x GID -F -s 65536 -n 200
 netem
 rose a out_of_seq_request 1 100000
 rose b roce_adp_retrans 1 100000

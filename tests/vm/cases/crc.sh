@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The module is loaded with each way of computing CRCs that this processor has: the self-test passes, and data flows.
+# The module is loaded with each CRC method that this CPU supports. The self-test passes, traffic
+# flows.
 # guests: one
 # seconds: 60
 # full: vm-newest-rxe vm-newest-native vm-debug vm-6.12
@@ -24,7 +25,7 @@ load_with() # METHOD
 	B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
 }
 
-echo "# by itself it chooses $(chosen)"
+echo "# the default is $(chosen)"
 for method in table pclmul avx2 avx512; do
 	load_with "$method"
 	if [[ $method == "$(chosen)" ]]; then
@@ -32,11 +33,11 @@ for method in table pclmul avx2 avx512; do
 			tool "$method, MTU $mtu" ibv_rc_pingpong -g GID -m $mtu -n 20 -s 10001 -c
 		done
 	else
-		skip "$method" "not on this processor"
-		check "the table is what is left" chooses table
+		skip "$method" "not supported by this CPU"
+		check "an unsupported method falls back to the table" chooses table
 	fi
 done
 load_with nonsense
-check "an unknown name means the table" chooses table
-tool "data flows" ibv_rc_pingpong -g GID -n 20 -s 10000 -c
-check "no self-test has failed" nothing_wrong
+check "an unknown method falls back to the table" chooses table
+tool "traffic flows" ibv_rc_pingpong -g GID -n 20 -s 10000 -c
+check "every self-test has passed" nothing_wrong

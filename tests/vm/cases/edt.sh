@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Paced packets under fq bear the time at which they leave: the pacer's own timer is needed less often, and the rate is the same.
-# That fq comes or goes is noticed while data flows.
+# Under fq, paced packets carry their departure time. The pacer's own timer fires less often, and
+# the rate is the same. sroce notices when fq is added or removed under traffic.
 # guests: one
 # links: sroce-sroce
 # seconds: 90
@@ -11,7 +11,8 @@ set -euo pipefail
 SENDERS=1 QUEUES=2
 incast_topology
 
-# All that passes the switch is marked, so that both ends stay at their lowest rate, also when a slow machine makes them pause.
+# The switch marks every packet, so that both ends stay at their lowest rate, even if a slow machine
+# makes them pause.
 mbps=100
 mark_all() # PORT
 {
@@ -24,7 +25,7 @@ mark_all to_h1
 set_all rp_min_rate $mbps rp_max_rate $((2 * mbps)) rp_time_reset 131071 rp_byte_reset 0
 H1_GID=$(in_namespace h1 wait_for_gid sroce_h1 "$(address_of h1)")
 
-# Between h1 and d, until stop. Who polls gets the processor only when nobody else wants it.
+# Run a tool between h1 and d until stop, at idle priority because it polls.
 start() # TOOL
 {
 	local flow=(chrt -i 0 "$1" -F -m 1024 -s 65536 -u 18 -n 100000)
@@ -55,14 +56,14 @@ qdisc() # none|fq|mq|...
 	esac
 }
 
-# What fq says: how often it had to wait for a packet's time.
+# How often fq had to wait for the departure time of a packet.
 throttled()
 {
 	in_namespace "$sender" tc -s qdisc show dev eth0 |
 		awk '/highprio/ { for (i = 1; i < NF; i++) if ($i == "throttled") sum += $(i + 1) } END { print sum + 0 }'
 }
 
-# Sets woken, the pacer's timers for each thousand packets, and rate, in Mb/s.
+# Sets woken, the pacer's timer expiries per 1000 packets, and rate, in Mb/s.
 observe()
 {
 	local device=sroce_$sender from=${EPOCHREALTIME/./} wakeups packets bytes
@@ -72,37 +73,39 @@ observe()
 	rate=$((($(counter "$device" sent_bytes) - bytes) * 8 / (${EPOCHREALTIME/./} - from)))
 }
 
-# Observes until the rate is at least half of RATE, three times at most: a busy machine makes both ends pause.
-observe_patiently() # RATE
+# Observe until the rate is at least half of RATE, at most three times, because both ends may pause
+# on a busy machine.
+observe_at_least() # RATE
 {
-	local tries
-	for tries in 1 2 3; do
+	local attempt
+	for attempt in 1 2 3; do
 		observe
 		((rate * 2 <= $1)) || break
-		echo "# $rate Mb/s in look $tries"
+		echo "# $rate Mb/s in attempt $attempt"
 	done
 }
 
-# flow TOOL NAMESPACE: what the tool has sent from there, under one qdisc after the other
+# flow TOOL NAMESPACE: run the tool, whose data leaves that namespace, under one qdisc after the
+# other
 flow()
 {
 	local name plain_woken plain_rate kind sender=$2
 	start "$1"
-	check "$1: data flows, and is paced" wait_until 10 is_paced "$sender"
+	check "$1: traffic flows and is paced" wait_until 10 is_paced "$sender"
 	for kind in pfifo fq pfifo mq none; do
 		qdisc $kind
-		# What was in the old one is lost.
+		# Packets in the old qdisc are lost; give the sender time to recover.
 		sleep $((1 * TIME_FACTOR))
-		observe_patiently "${plain_rate:-0}"
+		observe_at_least "${plain_rate:-0}"
 		name="$1, $kind"
-		echo "# $name: $woken timers for 1000 packets, $rate Mb/s"
+		echo "# $name: $woken timer expiries per 1000 packets, $rate Mb/s"
 		check "$name: paced" test "$rate" -lt $((mbps * 2))
 		if [[ $kind == ?q ]]; then
-			check "$name: fq has held packets back" test "$(throttled)" -gt 0
-			check "$name: fewer timers" test $((woken * 3)) -lt $((plain_woken * 2))
-			check "$name: about the rate of before" test $((rate * 2)) -gt "$plain_rate"
+			check "$name: fq delays packets" test "$(throttled)" -gt 0
+			check "$name: the timer fires less often" test $((woken * 3)) -lt $((plain_woken * 2))
+			check "$name: the rate is about the same" test $((rate * 2)) -gt "$plain_rate"
 		elif [[ ${plain_woken:-} ]]; then
-			check "$name: as many timers as before" test $((woken * 3)) -gt $((plain_woken * 2))
+			check "$name: the timer fires as often as before" test $((woken * 3)) -gt $((plain_woken * 2))
 		else
 			plain_woken=$woken plain_rate=$rate
 		fi

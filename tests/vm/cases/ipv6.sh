@@ -8,7 +8,7 @@ set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
 
-# Not while it is tentative: nobody can be asked for its MAC then.
+# Without tentative addresses, which neighbour discovery does not resolve yet.
 link_local() { ip -6 -o address show dev "$1" scope link -tentative | sed -n 's/.* inet6 \([^/]*\).*/\1/p' | head -n 1; }
 has_link_local() { [[ $(link_local "$1") ]]; }
 has_gid_0() { grep -q '^fe80:' "/sys/class/infiniband/$1/ports/1/gids/0"; }
@@ -21,7 +21,7 @@ check "B's first GID is link-local" on_b has_gid_0 "$B_DEV"
 a_local=$(on_a link_local "$A_IF")
 echo "# link-local address of A: $a_local"
 
-# IPv6 headers are 20 bytes longer: with these the packets of a 4096-byte path MTU just fit.
+# IPv6 headers are 20 bytes longer. Packets of path MTU 4096 still fit into the interface's 4500.
 for gids in "0 0 link-local" "$A_GID6 $B_GID6 global"; do
 	read -r a_gid b_gid scope <<<"$gids"
 	for mtu in 1024 4096; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Nothing stays behind: objects of verbs, references to the module, memory; after orderly ends, after clients killed in the
-# middle of traffic, after links deleted under live processes.
+# Nothing leaks: no verbs objects, module references or memory, after a clean end, after clients are
+# killed under traffic, and after links are deleted under live processes.
 # guests: one
 # links: sroce
 # seconds: 120
@@ -19,7 +19,7 @@ traffic_flows() { (($(counter "$A_DEV" rcvd_pkts) > flowing + 200)); }
 device_is_gone() { [[ ! -e /sys/class/infiniband/$1 ]]; }
 flowing=0
 
-# traffic PROGRAM OPTION...: endless, in the background: $server and $client
+# traffic PROGRAM OPTION...: start endless traffic in the background, as $server and $client
 traffic()
 {
 	local program=$1
@@ -43,13 +43,13 @@ start_references=$(references)
 start_objects=$(objects)
 echo "# at the start: $start_references references"
 
-# --- orderly -----------------------------------------------------------------------------------------------
+# --- a clean end ----------------------------------------------------------------------------------
 
 tool "ibv_rc_pingpong" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 pair "10 connections over rdma_cm" ucmatose -c 10 -C 5 -S 1000 -- ucmatose -s "$A_IP" -c 10 -C 5 -S 1000
-check "references and objects are as before" wait_until 10 settled
+check "after a clean end, references and objects are as before" wait_until 10 settled
 
-# --- kill -9 -------------------------------------------------------------------------------------------------
+# --- kill -9 --------------------------------------------------------------------------------------
 
 for program in ib_write_bw ib_read_bw ib_send_bw; do
 	if traffic $program -s 65536 -D 60; then
@@ -58,13 +58,14 @@ for program in ib_write_bw ib_read_bw ib_send_bw; do
 		not_ok "$program runs" "$(cat /tmp/client)"
 	fi
 	kill_both $program
-	check "both ends killed: references and objects are as before" wait_until 10 settled
+	check "after kill -9, references and objects are as before" wait_until 10 settled
 done
 
-# --- memory: what grows with every connection or link is a leak -------------------------------------------------
+# --- memory: a cache that grows with every connection or link has a leak --------------------------
 
-# Objects in use, by cache. The kernel counts all objects of a slab that some CPU has taken aside, so that two readings of an
-# idle guest differ by up to some hundreds. So the least of several readings is taken, and what leaks must grow each time.
+# Objects in use, by cache. The kernel counts every object of a slab that a CPU has cached as in
+# use, so two readings of an idle guest differ by up to some hundreds. Therefore take the minimum of
+# several readings; a cache leaks if that grows each time.
 slabs()
 {
 	local i
@@ -102,7 +103,7 @@ use_everything()
 		A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
 }
 
-grown() # FILE...: caches that have grown from each to the next, and how
+grown() # FILE...: print the caches that have grown from each file to the next, with their sizes
 {
 	awk -v few=$links '
 		FNR == 1 { files++ }
@@ -115,28 +116,28 @@ use_and_count() # FILE
 	use_everything && sleep 1 && slabs >"$1"
 }
 
-check "to warm up: $connections connections, $links links" use_and_count /tmp/slabs0
-check "once more" use_and_count /tmp/slabs1
+check "warm-up: $connections connections, $links links" use_and_count /tmp/slabs0
+check "second round" use_and_count /tmp/slabs1
 suspects=$(grown /tmp/slabs0 /tmp/slabs1)
 if [[ $suspects && ! -e /sys/kernel/debug/kmemleak ]]; then
 	echo "# ${suspects//$'\n'/, }"
-	check "and once more" use_and_count /tmp/slabs2
+	check "third round" use_and_count /tmp/slabs2
 	suspects=$(grown /tmp/slabs0 /tmp/slabs1 /tmp/slabs2)
 fi
 if [[ -e /sys/kernel/debug/kmemleak ]]; then
-	skip "no cache has grown by $links objects" "KASAN keeps what was freed for a while; here kmemleak looks for leaks"
+	skip "no cache grows by $links objects" "KASAN delays frees; this kernel uses kmemleak instead"
 elif [[ $suspects ]]; then
-	not_ok "no cache has grown by $links objects each time" "$suspects"
+	not_ok "no cache grows by $links objects" "$suspects"
 else
-	ok "no cache has grown by $links objects"
+	ok "no cache grows by $links objects"
 fi
 
-# --- links deleted under live processes ------------------------------------------------------------------------
+# --- links deleted under live processes -----------------------------------------------------------
 
 traffic ib_write_bw -s 65536 -D 60 || not_ok "ib_write_bw runs" "$(cat /tmp/client)"
-check "the link is deleted under it without waiting for it" timeout $((10 * TIME_FACTOR)) ip netns exec a rdma link delete "$A_DEV"
+check "deleting the link does not wait for the process" timeout $((10 * TIME_FACTOR)) ip netns exec a rdma link delete "$A_DEV"
 check "the device is gone" device_is_gone "$A_DEV"
 link_again
 kill_both ib_write_bw
-check "after their end references and objects are as before" wait_until 10 settled
-tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+check "after the processes end, references and objects are as before" wait_until 10 settled
+tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

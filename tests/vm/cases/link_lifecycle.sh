@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Links are added and deleted: names, modes, sockets, refusals, and the end of a namespace.
+# Links are added and deleted: names, modes, sockets, rejected requests, and the end of a namespace.
 # guests: one
 # links: sroce
 # seconds: 60
@@ -37,66 +37,66 @@ node_guid_matches_mac()
 
 export -f file_says netdev_of port_is_open port_is_closed add_and_delete
 
-# --- what a link looks like ------------------------------------------------------------------------------
+# --- the properties of a link ---------------------------------------------------------------------
 
-check "no socket before the first link" on_a port_is_closed
+check "there is no socket before the first link" on_a port_is_closed
 check "a link is added" on_a link_add sroce_a sroce eth_a
 check "UDP port 4791 is open in its namespace" on_a port_is_open
-check "and in no other" on_b port_is_closed
-check "rdma link names the interface" test "$(on_a netdev_of sroce_a)" = eth_a
-check "sysfs parent names the interface" on_a file_says $infiniband/sroce_a/parent eth_a
-check "sysfs says the mode" file_says $infiniband/sroce_a/sroce/mode rxe
-check "also seen from its namespace" on_a file_says $infiniband/sroce_a/sroce/mode rxe
-check "ABI 2, as librxe wants" test "$(abi_of sroce_a)" = 2
-check "the node GUID follows from the MAC address" node_guid_matches_mac
-check "libibverbs opens it" on_a ibv_devinfo -d sroce_a
+check "UDP port 4791 is closed in other namespaces" on_b port_is_closed
+check "rdma link shows the interface" test "$(on_a netdev_of sroce_a)" = eth_a
+check "sysfs shows the interface as parent" on_a file_says $infiniband/sroce_a/parent eth_a
+check "sysfs shows the mode" file_says $infiniband/sroce_a/sroce/mode rxe
+check "sysfs shows the mode in the device's namespace" on_a file_says $infiniband/sroce_a/sroce/mode rxe
+check "the ABI is 2, for librxe" test "$(abi_of sroce_a)" = 2
+check "the node GUID is derived from the MAC address" node_guid_matches_mac
+check "libibverbs opens the device" on_a ibv_devinfo -d sroce_a
 
-# --- refusals --------------------------------------------------------------------------------------------
+# --- rejected requests ----------------------------------------------------------------------------
 
-check_fails "a second link on the interface" "File exists" on_a link_add sroce_x sroce eth_a
-check "dmesg says why" dmesg_says "eth_a has a device already"
-check_fails "a name that is taken" "File exists" on_b link_add sroce_a sroce eth_b
-check "dmesg says why" dmesg_says "there is an RDMA device called sroce_a already"
-check_fails "an interface that does not exist" "No such device|Invalid" on_a link_add sroce_x sroce nowhere
+check_fails "a second link on an interface is rejected" "File exists" on_a link_add sroce_x sroce eth_a
+check "dmesg has the reason: the interface" dmesg_says "eth_a has a device already"
+check_fails "a name in use is rejected" "File exists" on_b link_add sroce_a sroce eth_b
+check "dmesg has the reason: the name" dmesg_says "there is an RDMA device called sroce_a already"
+check_fails "an interface that does not exist is rejected" "No such device|Invalid" on_a link_add sroce_x sroce nowhere
 on_a ip link add link eth_a name eth_a.7 type vlan id 7
-check_fails "a VLAN" "not supported" on_a link_add sroce_x sroce eth_a.7
-check "dmesg says what to do" dmesg_says "eth_a.7 is a VLAN: attach to eth_a"
+check_fails "a VLAN interface is rejected" "not supported" on_a link_add sroce_x sroce eth_a.7
+check "dmesg suggests the parent interface" dmesg_says "eth_a.7 is a VLAN: attach to eth_a"
 on_a ip link delete eth_a.7
-check_fails "deleting what is not there" "." on_a rdma link delete nothing
-check "none of it left a device" test "$(rdma_devices)" = sroce_a
+check_fails "deleting an unknown device fails" "." on_a rdma link delete nothing
+check "rejected requests leave no device" test "$(rdma_devices)" = sroce_a
 
-# --- several, again and again ----------------------------------------------------------------------------
+# --- several links --------------------------------------------------------------------------------
 
 on_a ip link add dummy7 type dummy
-check "a second device in the namespace" on_a link_add sroce_d sroce dummy7
-check "a device on loopback" on_a link_add sroce_lo sroce lo
-check "deleting the first" on_a rdma link delete sroce_a
-check "leaves the port open for the others" on_a port_is_open
+check "a second link is added in the namespace" on_a link_add sroce_d sroce dummy7
+check "a link is added on loopback" on_a link_add sroce_lo sroce lo
+check "the first link is deleted" on_a rdma link delete sroce_a
+check "the port stays open for the others" on_a port_is_open
 on_a rdma link delete sroce_lo
 on_a rdma link delete sroce_d
-check "the last one closes it" on_a port_is_closed
+check "deleting the last link closes the port" on_a port_is_closed
 on_a ip link delete dummy7
 
-check "twenty times added and deleted" on_a add_and_delete
+check "a link is added and deleted twenty times" on_a add_and_delete
 check "all devices are gone" device_is_gone sroce_a
 
-# --- the other mode --------------------------------------------------------------------------------------
+# --- the other mode -------------------------------------------------------------------------------
 
-check_fails "a mode that does not exist" "Invalid" set_mode fast
+check_fails "an unknown mode is rejected" "Invalid" set_mode fast
 set_mode native
-check "the module parameter takes it" file_says $mode native
-check_fails "native: not by rxe's name" "Invalid" on_a link_add rxe7 sroce eth_a
-check "a link in native mode" on_a link_add sroce_n sroce eth_a
+check "the module parameter is native" file_says $mode native
+check_fails "native mode rejects a name like rxe's" "Invalid" on_a link_add rxe7 sroce eth_a
+check "a link is added in native mode" on_a link_add sroce_n sroce eth_a
 set_mode rxe
-check "sysfs says native" file_says $infiniband/sroce_n/sroce/mode native
-check "ABI 102" test "$(abi_of sroce_n)" = 102
+check "sysfs still shows native for the device" file_says $infiniband/sroce_n/sroce/mode native
+check "the ABI is 102 in native mode" test "$(abi_of sroce_n)" = 102
 on_a rdma link delete sroce_n
 
-# --- a namespace ends ------------------------------------------------------------------------------------
+# --- a namespace ends -----------------------------------------------------------------------------
 
 on_a link_add sroce_a sroce eth_a
 on_b link_add sroce_b sroce eth_b
 ip netns delete b
-check "the end of namespace b ends its device" wait_until 10 device_is_gone sroce_b
-check "and that of the other end of the veth" wait_until 10 device_is_gone sroce_a
-check "no complaint about references" test -z "$(dmesg | grep 'waiting for')"
+check "deleting namespace b removes its device" wait_until 10 device_is_gone sroce_b
+check "the device at the other end of the veth is removed, too" wait_until 10 device_is_gone sroce_a
+check "the kernel waits for no reference" test -z "$(dmesg | grep 'waiting for')"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Eight senders, one receiver, and before it a slow port of a switch that marks: with dcqcn nothing is dropped, the queue does not
-# stand, and everybody gets on; with none all windows stand in the queue. How well it goes: scripts/bench many.
+# Eight senders and one receiver behind a slow switch port that marks. With dcqcn, nothing is
+# dropped, the queue is short, and every sender makes progress. Without congestion control, all
+# windows stand in the queue. scripts/bench many measures how well dcqcn does.
 # guests: one
 # links: sroce-sroce
 # seconds: 300
@@ -9,21 +10,22 @@ set -euo pipefail
 . /share/vm/incast.sh
 incast_topology
 
-# 128 packets of each sender are on their way, however short the path is: as much as a half has in the stack, and so in the port.
-windows=$((SENDERS * 128 * 1024)) looks=21
-[[ ! $QUICK ]] || looks=11
+# Without congestion control, each sender has 128 packets in flight, its TSQ limit. They queue at
+# the port.
+windows=$((SENDERS * 128 * 1024)) samples=21
+[[ ! $QUICK ]] || samples=11
 
-# What is queued at the port: the median of some looks.
+# The bytes queued at the port: the median of several samples.
 standing_queue()
 {
-	local look
-	for ((look = 0; look < looks; look++)); do
+	local sample
+	for ((sample = 0; sample < samples; sample++)); do
 		port_statistics | cut -d' ' -f3
 		sleep 0.1
-	done | sort -n | sed -n $((looks / 2 + 1))p
+	done | sort -n | sed -n $((samples / 2 + 1))p
 }
 
-# In percent of an equal share, what the one moved who moved least.
+# The bytes of the slowest sender, in percent of an equal share.
 least_share() # "BYTES... before" "BYTES... after"
 {
 	awk -v before="$1" -v after="$2" 'BEGIN {
@@ -48,7 +50,7 @@ flows()
 	read -r _ dropped _ marked <<<"$(port_statistics)"
 	stop_flows
 	echo "# $name: $queued bytes queued, least share $share %, $dropped dropped, $marked marked"
-	check "$name: the port has marked" test "$marked" -gt 0
+	check "$name: the port marks packets" test "$marked" -gt 0
 }
 
 controlled() # NAME QDISC OPTION...
@@ -57,11 +59,11 @@ controlled() # NAME QDISC OPTION...
 	shift
 	sent=$(sum_of np_cnp_sent sroce_d) handled=$(senders_sum rp_cnp_handled)
 	flows "$name" dcqcn "$@"
-	check "$name: marks are answered with CNPs" test "$(sum_of np_cnp_sent sroce_d)" -gt "$sent"
-	check "$name: CNPs are heeded" test "$(senders_sum rp_cnp_handled)" -gt "$handled"
+	check "$name: the receiver sends CNPs" test "$(sum_of np_cnp_sent sroce_d)" -gt "$sent"
+	check "$name: the senders handle CNPs" test "$(senders_sum rp_cnp_handled)" -gt "$handled"
 	check "$name: the port drops nothing" test "$dropped" -eq 0
 	check "$name: the queue is below half of the windows, $queued of $windows" test "$queued" -lt $((windows / 2))
-	check "$name: nobody waits_rwqe, the least has $share % of an equal share" test "$share" -ge 20
+	check "$name: every sender makes progress, the slowest has $share % of an equal share" test "$share" -ge 20
 }
 
 uncontrolled() # NAME QDISC OPTION...
@@ -69,7 +71,7 @@ uncontrolled() # NAME QDISC OPTION...
 	local name=$1
 	shift
 	flows "$name" none "$@"
-	check "$name: the windows stand in the queue, $queued of $windows" test "$queued" -gt $((windows / 2))
+	check "$name: the windows fill the queue, $queued of $windows" test "$queued" -gt $((windows / 2))
 }
 
 red=(red limit 4mb min 60kb max 180kb avpkt 1000 burst 100 probability 0.1 bandwidth 100mbit ecn)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The module is unloaded: idle, with devices attached, with processes using them, while links are being added.
+# The module is unloaded while idle, with devices, under traffic, and while links are being added.
 # guests: one
 # links: sroce
 # seconds: 90
@@ -25,13 +25,13 @@ attach_both()
 	B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
 }
 
-check "unloads with devices attached" rmmod sroce
-check "they are gone" no_devices
-check "loads again" load_module sroce
+check "the module unloads with devices attached" rmmod sroce
+check "the devices are gone" no_devices
+check "the module loads again" load_module sroce
 attach_both
-tool "data flows" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+tool "traffic flows" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 
-# --- under traffic -----------------------------------------------------------------------------------------
+# --- under traffic --------------------------------------------------------------------------------
 
 on_a ib_write_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -D 60 >/tmp/server 2>&1 &
 server=$!
@@ -39,26 +39,27 @@ wait_until 10 on_a listens ib_write_bw
 on_b ib_write_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -D 60 "$A_IP" >/tmp/client 2>&1 &
 client=$!
 check "there is traffic" wait_until 15 traffic_flows
-check "unloads under it" timeout $((20 * TIME_FACTOR)) rmmod sroce
-check "the devices are gone" no_devices
-check "loads again beside the old processes" load_module sroce
+check "the module unloads under traffic" timeout $((20 * TIME_FACTOR)) rmmod sroce
+check "the devices are gone under traffic" no_devices
+check "the module loads again while the old processes live" load_module sroce
 attach_both
 on_a pkill ib_write_bw || true
 on_b pkill ib_write_bw || true
-check "which end when told to" wait_until 10 processes_end
+check "the old processes can be ended" wait_until 10 processes_end
 wait $server $client || true
-tool "data flows again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+tool "traffic flows again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 
-# --- many times, and against links being added -----------------------------------------------------------------
+# --- many times, and while links are being added --------------------------------------------------
 
-check "ten times unloaded with a device and loaded" load_and_unload
+check "the module is unloaded with a device and loaded ten times" load_and_unload
 
-# Deleting and adding fail while the module is away: only the kernel's health counts.
+# Adding and deleting links fails while the module is not loaded. Only the kernel's health is
+# tested.
 touch /tmp/go
 on_a add_for_ever eth_a >/dev/null 2>&1 &
 adder=$!
-check "twenty times unloaded while links are added and deleted" race
+check "the module is unloaded twenty times while links are added and deleted" race
 rm /tmp/go
 wait $adder || true
-check "unloads at the end" rmmod sroce
-check "nothing is left" module_is_gone
+check "the module unloads at the end" rmmod sroce
+check "the module is gone" module_is_gone

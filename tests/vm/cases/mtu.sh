@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The path MTU that fits is what a device offers, and the interface's MTU may change under traffic.
+# A device offers the largest path MTU that fits its interface, whose MTU may change under traffic.
 # guests: any
 # links: sroce
 # seconds: 90
@@ -10,7 +10,7 @@ MTU=9000 topology
 active_mtu() { ibv_devinfo -d "$1" | sed -n 's,.*active_mtu:[[:space:]]*\([0-9]*\).*,\1,p'; }
 active_mtu_is() { [[ $(active_mtu "$1") == "$2" ]]; } # DEVICE MTU
 set_mtu() { ip link set "$1" mtu "$2"; }
-change_mtu() # SECONDS INTERFACE MTU...: one after the other, again and again
+change_mtu() # SECONDS INTERFACE MTU...: cycle through these MTUs
 {
 	local end=$((SECONDS + $1)) interface=$2 mtu
 	shift 2
@@ -36,7 +36,7 @@ changer=$!
 duet "path MTU 1024, interface between 1500 and 9000" rc_verify --duration 4 --mtu 1024
 wait $changer
 
-# What is too long for the interface is lost; retries last until it fits again.
+# Packets that exceed the interface's MTU are lost. Retries must last until they fit again.
 on_a set_mtu "$A_IF" 9000
 (
 	sleep 1
@@ -48,4 +48,4 @@ changer=$!
 duet "path MTU 4096, interface 1500 for half a second" rc_verify --duration 4 --mtu 4096 --timeout 17
 wait $changer
 on_b set_mtu "$B_IF" 9000
-tool "afterwards data flows at 4096" ibv_rc_pingpong -g GID -m 4096 -n 50 -s 10000 -c
+tool "traffic flows at 4096 afterwards" ibv_rc_pingpong -g GID -m 4096 -n 50 -s 10000 -c

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Devices in native mode: stock libibverbs leaves them alone, and drives them once it knows our provider.
+# Devices in native mode: stock libibverbs ignores them, and uses them once our provider is
+# installed.
 # guests: any
 # links: sroce
 # seconds: 150
@@ -19,10 +20,10 @@ load_native()
 remove_provider() { rm -f "$configuration"; }
 is_native() { [[ $(<"/sys/class/infiniband/$1/sroce/mode") == native ]]; }
 is_listed() { ibv_devices | grep -qw "$1"; }
-# Not only missing: librxe must not have looked at it and declined, either.
+# The output must not mention the device at all: librxe must not even have tried to claim it.
 is_nobodys() { ! ibv_devices 2>&1 | grep -w "$1"; }
 is_active() { ibv_devinfo -v -d "$1" | grep -q 'state:.*PORT_ACTIVE'; }
-maps_provider() # DEVICE: a process that has it open has our code loaded (and, as always, everybody else's)
+maps_provider() # DEVICE: a process that opens it loads our provider
 {
 	local server status=0
 	ibv_rc_pingpong -d "$1" -g 0 -p 18600 >/dev/null 2>&1 &
@@ -31,13 +32,13 @@ maps_provider() # DEVICE: a process that has it open has our code loaded (and, a
 	kill $server
 	return $status
 }
-both_ends() # PROGRAM: one that is both ends
+both_ends() # PROGRAM: run a program that has both ends in one process
 {
 	local output
 	output=$(on_a "$programs/$1" --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" 2>&1) ||
-		echo "# $1 ends with status $?"
+		echo "# $1 exits with status $?"
 	relay "$1" <<<"$output"
-	check "$1 ran to its end" grep -q '^1\.\.' <<<"$output"
+	check "$1 runs to its end" grep -q '^1\.\.' <<<"$output"
 }
 export -f load_native remove_provider is_native is_listed is_nobodys is_active maps_provider
 
@@ -47,9 +48,9 @@ done
 on_a link_add "$A_DEV" sroce "$A_IF"
 on_b link_add "$B_DEV" sroce "$B_IF"
 check "the device is in native mode" on_a is_native "$A_DEV"
-check_fails "a name that librxe would match is refused" "Invalid argument" on_a link_add rxe_x sroce "$A_IF"
+check_fails "a name that librxe would match is rejected" "Invalid argument" on_a link_add rxe_x sroce "$A_IF"
 check "librxe does not claim it" on_a is_nobodys "$A_DEV"
-check_fails "and nobody opens it" "wasn't found|No IB devices found" on_a ibv_devinfo -d "$A_DEV"
+check_fails "no provider opens it" "wasn't found|No IB devices found" on_a ibv_devinfo -d "$A_DEV"
 
 check "the provider is built (make userlib)" ls "$programs"/libsroce-rdmav*.so
 A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
@@ -58,7 +59,7 @@ on_b wait_until 10 ping -c 1 -W 1 "$A_IP"
 if [[ -x $programs/native_verbs_static ]]; then
 	both_ends native_verbs_static
 else
-	skip "native_verbs_static" "there is no libibverbs.a"
+	skip "native_verbs_static" "not built, because there is no libibverbs.a"
 fi
 export MODE=native
 on_a install_provider
@@ -79,7 +80,7 @@ for posting in "" --use_old_post_send; do
 	for program in ib_write_bw ib_read_bw ib_send_bw; do
 		tool "$program $posting" $program -x GID -F -s 4096 -n 500 $posting
 	done
-	tool "ib_write_bw, 32 posts a doorbell $posting" ib_write_bw -x GID -F -s 64 -n 3200 -l 32 $posting
+	tool "ib_write_bw, 32 posts per doorbell $posting" ib_write_bw -x GID -F -s 64 -n 3200 -l 32 $posting
 	tool "ib_write_bw, four QPs, both directions $posting" ib_write_bw -x GID -F -s 1024 -n 200 -q 4 -b $posting
 	tool "ib_write_lat $posting" ib_write_lat -x GID -F -s 64 -n 100 $posting
 	tool "ib_send_bw with events $posting" ib_send_bw -x GID -F -s 4096 -n 64 -e $posting
@@ -88,4 +89,4 @@ done
 
 on_b remove_provider
 on_a remove_provider
-check "without the provider it is nobody's again" on_a is_nobodys "$A_DEV"
+check "no provider claims it after ours is removed" on_a is_nobodys "$A_DEV"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What happens to an interface shows in its device: link, MTU, address, name, namespace, and its end under traffic.
+# A device follows its interface: link state, MTU, addresses, name, namespace, and deletion under
+# traffic.
 # guests: one
 # links: sroce
 # seconds: 90
@@ -21,20 +22,20 @@ traffic_flows() { (($(counter sroce_a rcvd_pkts) > 100)); }
 processes_end() { ! kill -0 "$server" 2>/dev/null && ! kill -0 "$client" 2>/dev/null; }
 export -f active_mtu mtu_is netdev_is has_gid no_gid
 
-# --- link ------------------------------------------------------------------------------------------------
+# --- link -----------------------------------------------------------------------------------------
 
-check "active with carrier" port_is sroce_a ACTIVE
+check "with carrier, the port is active" port_is sroce_a ACTIVE
 on_b ip link set eth_b down
-check "no carrier: down" wait_until 5 port_is sroce_a DOWN
+check "without carrier, the port is down" wait_until 5 port_is sroce_a DOWN
 on_b ip link set eth_b up
-check "carrier again: active" wait_until 5 port_is sroce_a ACTIVE
+check "with carrier again, the port is active" wait_until 5 port_is sroce_a ACTIVE
 on_a ip link set eth_a down
-check "interface down: down" wait_until 5 port_is sroce_a DOWN
+check "with the interface down, the port is down" wait_until 5 port_is sroce_a DOWN
 on_a address_add eth_a "$A_IP" "$A_IP6"
-check "interface up: active" wait_until 5 port_is sroce_a ACTIVE
-check "link_downed has counted" test "$(counter sroce_a link_downed)" -ge 2
+check "with the interface up, the port is active" wait_until 5 port_is sroce_a ACTIVE
+check "link_downed counts both" test "$(counter sroce_a link_downed)" -ge 2
 
-# --- MTU: the largest path MTU that fits, with room for 84 bytes of headers --------------------------------
+# --- MTU: the largest path MTU that fits, after 84 bytes of headers -------------------------------
 
 for mtu in 1500:1024 4180:4096 4179:2048 9000:4096 1280:1024 600:512; do
 	check "MTU ${mtu%:*}: path MTU ${mtu#*:}" on_a mtu_is sroce_a eth_a "${mtu%:*}" "${mtu#*:}"
@@ -42,45 +43,45 @@ done
 on_a ip link set eth_a mtu 1500
 on_a address_add eth_a "$A_IP" "$A_IP6"
 
-# --- addresses -------------------------------------------------------------------------------------------
+# --- addresses ------------------------------------------------------------------------------------
 
 on_a ip address add 10.9.9.9/24 dev eth_a
-check "a new address is a new GID" on_a wait_until 5 has_gid sroce_a 10.9.9.9
+check "adding an address adds a GID" on_a wait_until 5 has_gid sroce_a 10.9.9.9
 on_a ip address del 10.9.9.9/24 dev eth_a
-check "an address gone is a GID gone" on_a wait_until 5 no_gid sroce_a 10.9.9.9
+check "deleting an address deletes the GID" on_a wait_until 5 no_gid sroce_a 10.9.9.9
 on_a ip link set eth_a address 02:00:00:12:34:56
-check "a new MAC address is a new node GUID" test "$(<$infiniband/sroce_a/node_guid)" = 0000:00ff:fe12:3456
+check "a new MAC address changes the node GUID" test "$(<$infiniband/sroce_a/node_guid)" = 0000:00ff:fe12:3456
 
-# --- name ------------------------------------------------------------------------------------------------
+# --- name -----------------------------------------------------------------------------------------
 
 on_a ip link set eth_a down
 on_a ip link set eth_a name wire
 on_a address_add wire "$A_IP" "$A_IP6"
-check "a renamed interface shows under its new name" on_a netdev_is sroce_a wire
-check "also in sysfs" test "$(<$infiniband/sroce_a/parent)" = wire
-check "a renamed device keeps its interface" on_a rdma dev set sroce_a name sroce_z
-check "under the new name" on_a netdev_is sroce_z wire
+check "rdma link shows the new name of an interface" on_a netdev_is sroce_a wire
+check "sysfs shows the new name of an interface" test "$(<$infiniband/sroce_a/parent)" = wire
+check "a device is renamed" on_a rdma dev set sroce_a name sroce_z
+check "a renamed device keeps its interface" on_a netdev_is sroce_z wire
 on_a rdma dev set sroce_z name sroce_a
 on_a ip link set wire down
 on_a ip link set wire name eth_a
 on_a address_add eth_a "$A_IP" "$A_IP6"
 A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
-tool "after all that, data flows" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+tool "traffic flows after all that" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 
-# --- namespace -------------------------------------------------------------------------------------------
+# --- namespace ------------------------------------------------------------------------------------
 
 ip netns add elsewhere
 on_a ip link set eth_a netns elsewhere
 check "an interface that moves to another namespace loses its device" wait_until 10 device_is_gone sroce_a
-check "there it can have a new one" ip netns exec elsewhere rdma link add sroce_a type sroce netdev eth_a
+check "it gets a new device there" ip netns exec elsewhere rdma link add sroce_a type sroce netdev eth_a
 ip netns exec elsewhere rdma link delete sroce_a
 ip -n elsewhere link set eth_a netns a
 on_a address_add eth_a "$A_IP" "$A_IP6"
 on_a link_add sroce_a sroce eth_a
 A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
 
-# It may also move while a device is being attached to it: that is refused, or the device goes again.
-restless() # MOVES: between the namespaces a and elsewhere, back in the end
+# If it moves while a device is being attached, that fails, or the device is removed again.
+move_to_and_fro() # ROUNDS: between the namespaces a and elsewhere; it ends in a
 {
 	local i
 	for ((i = 0; i < $1; i++)); do
@@ -90,22 +91,22 @@ restless() # MOVES: between the namespaces a and elsewhere, back in the end
 attach_all_the_time()
 {
 	local here
-	while kill -0 "$restless" 2>/dev/null; do
+	while kill -0 "$mover" 2>/dev/null; do
 		for here in a elsewhere; do
 			ip netns exec $here rdma link add sroce_m type sroce netdev eth_m || true
 		done
 	done >/dev/null 2>&1
 }
 ip -n a link add eth_m type veth peer name eth_n
-restless 100 &
-restless=$! moved=0
+move_to_and_fro 100 &
+mover=$! moved=0
 attach_all_the_time
-wait $restless || moved=$?
+wait $mover || moved=$?
 check "an interface moves between namespaces while devices are attached to it" test $moved -eq 0
 ip -n a link delete eth_m
-check "none is left" wait_until 10 device_is_gone sroce_m
+check "no such device is left" wait_until 10 device_is_gone sroce_m
 
-# --- the end under traffic ---------------------------------------------------------------------------------
+# --- deletion under traffic -----------------------------------------------------------------------
 
 on_a ib_write_bw -d sroce_a -x "$A_GID" -F -s 65536 -D 60 >/tmp/server 2>&1 &
 server=$!
@@ -113,11 +114,11 @@ wait_until 10 on_a listens ib_write_bw
 on_b ib_write_bw -d sroce_b -x "$B_GID" -F -s 65536 -D 60 "$A_IP" >/tmp/client 2>&1 &
 client=$!
 check "there is traffic" wait_until 15 traffic_flows
-check "an interface is deleted under it, at once" timeout $((10 * TIME_FACTOR)) ip -n a link delete eth_a
+check "an interface is deleted under traffic without delay" timeout $((10 * TIME_FACTOR)) ip -n a link delete eth_a
 check "its device is gone" wait_until 5 device_is_gone sroce_a
-check "and the other end's" wait_until 5 device_is_gone sroce_b
+check "the device of the other end is gone" wait_until 5 device_is_gone sroce_b
 on_a pkill ib_write_bw || true
 on_b pkill ib_write_bw || true
 check "the processes end" wait_until 10 processes_end
 wait $server $client || true
-check "no complaint about references" test -z "$(dmesg | grep 'waiting for')"
+check "the kernel waits for no reference" test -z "$(dmesg | grep 'waiting for')"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# tc netem on what either end sends: loss, duplicates, reordering, corruption. Slower, but every byte right, and never hung.
+# tc netem at both ends: loss, duplicates, reordering, corruption. Every byte is right and nothing
+# hangs.
 # guests: any
 # links: sroce
 # seconds: 240
@@ -12,7 +13,7 @@ export LIMIT=100
 soak=3 messages=256
 [[ ! $QUICK ]] || messages=64
 
-# Spoilt neighbour discovery would be another test.
+# Neighbour discovery must not fail, because it is not under test.
 fix_neighbour() { ip neighbour replace "$2" lladdr "$3" dev "$1" nud permanent; } # INTERFACE ADDRESS MAC
 mac() { cat "/sys/class/net/$1/address"; }
 export -f fix_neighbour mac
@@ -20,7 +21,7 @@ a_mac=$(on_a mac "$A_IF") b_mac=$(on_b mac "$B_IF")
 for address in "$B_IP" "$B_IP6"; do on_a fix_neighbour "$A_IF" "$address" "$b_mac"; done
 for address in "$A_IP" "$A_IP6"; do on_b fix_neighbour "$B_IF" "$address" "$a_mac"; done
 
-# Packets whose UDP checksum was wrong: those never reach a device, so they are the namespace's.
+# Packets with a wrong UDP checksum never reach the device, so the namespace counts them.
 udp_csum_errors() { "on_$1" nstat -asz UdpInCsumErrors Udp6InCsumErrors | awk '/InCsumErrors/ { sum += $2 } END { print sum + 0 }'; }
 
 both_ends() # COUNTER...: their sum over both ends
@@ -36,14 +37,14 @@ both_ends() # COUNTER...: their sum over both ends
 	echo $sum
 }
 
-gso() # on|off: packets that may travel together carry a UDP checksum, others the ICRC alone
+gso() # on|off: with GSO, packets carry a UDP checksum; without it, only the ICRC
 {
 	on_a ethtool -K "$A_IF" gso "$1" >/dev/null
 	on_b ethtool -K "$B_IF" gso "$1" >/dev/null
 }
 
-# spoilt NAME COUNTERS NETEM_OPTION...: all kinds of traffic; the counters must have noticed
-spoilt()
+# impaired NAME COUNTERS NETEM_OPTION...: run traffic of all kinds; the counters must rise
+impaired()
 {
 	local name=$1 counters before after
 	read -ra counters <<<"$2"
@@ -55,23 +56,24 @@ spoilt()
 	tool "$name: ib_read_bw" ib_read_bw -x GID -F -s 65536 -n $messages
 	tool "$name: ib_send_bw" ib_send_bw -x GID -F -s 65536 -n $messages
 	tool "$name: ib_atomic_bw" ib_atomic_bw -x GID -F -n 200
-	# Its server waits for ever when the client's DREQ is lost: the client is gone by then, and does not repeat it.
+	# rping's server hangs if the client's DREQ is lost, because the client exits without
+	# repeating it.
 	LIMIT=40 talk rping -s -a "$A_IP" -v -V -C 20 -S 4000 -- rping -c -a "$A_IP" -v -V -C 20 -S 4000 || true
-	check "$name: rping" test "$(grep -c '^ping data' <<<"$pair_output")" -eq 20
+	check "$name: rping, 20 pings" test "$(grep -c '^ping data' <<<"$pair_output")" -eq 20
 	netem
 	after=$(both_ends "${counters[@]}")
 	check "$name: ${counters[*]} rose from $before to $after" test "$after" -gt "$before"
 }
 
-spoilt "loss 1 %" "roce_adp_retrans" loss 1%
-spoilt "every 20th packet twice" "duplicate_request" duplicate 5%
-spoilt "reordering" "out_of_seq_request out_of_sequence" delay 1ms reorder 75% 50%
-spoilt "corruption 1 %" "udp_csum_errors" corrupt 1%
+impaired "loss 1 %" "roce_adp_retrans" loss 1%
+impaired "5 % duplicates" "duplicate_request" duplicate 5%
+impaired "reordering" "out_of_seq_request out_of_sequence" delay 1ms reorder 75% 50%
+impaired "corruption 1 %" "udp_csum_errors" corrupt 1%
 messages=32
-spoilt "all at once" "udp_csum_errors" loss 0.5% duplicate 1% corrupt 0.5% delay 200us 150us
+impaired "everything at once" "udp_csum_errors" loss 0.5% duplicate 1% corrupt 0.5% delay 200us 150us
 gso off
-spoilt "corruption 1 %, without a UDP checksum" "rx_icrc_encapsulated" corrupt 1%
-# An interface that cannot sum never had it.
+impaired "corruption 1 %, without a UDP checksum" "rx_icrc_encapsulated" corrupt 1%
+# Fails on an interface without checksum offload, which has no GSO.
 gso on || true
 
-tool "data flows on a clean link again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+tool "traffic flows on a clean link again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A standard peer, in-tree rxe, on a path that loses, repeats and reorders. rxe gives up by itself now and then, so a tool that
-# fails is no failure here; what arrives must be right, nobody may hang, and afterwards all works.
+# A standard peer, in-tree rxe, on a path that loses, duplicates and reorders. rxe sometimes gives
+# up, so tools may fail. Data that arrives must be right, nothing may hang, and traffic must flow
+# afterwards.
 # guests: one
 # links: sroce-rxe rxe-sroce
 # seconds: 360
@@ -16,7 +17,7 @@ on_b ethtool -K "$B_IF" tso off gso off gro off >/dev/null
 sroce_end=a
 [[ $A_TYPE == sroce ]] || sroce_end=b
 
-# Data that is compared: rc_pingpong -c, rping -V.
+# ibv_rc_pingpong -c compares the data.
 impaired() # NAME NETEM_OPTION...
 {
 	local name=$1 wrong=0 done=0 _
@@ -30,21 +31,21 @@ impaired() # NAME NETEM_OPTION...
 		if talk ib_write_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -n 64 -- ib_write_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -n 64 "$A_IP"; then
 			done=$((done + 1))
 		fi
-		# READs, whose responses are put in order by who asked for them.
+		# READs, because the requester reorders their responses.
 		if talk ib_read_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -n 64 -- ib_read_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -n 64 "$A_IP"; then
 			done=$((done + 1))
 		fi
 	done
 	netem
-	echo "# $name: $done of 9 ended well, $(counter_at $sroce_end implied_nak_seq_err) READs asked for again so far"
+	echo "# $name: $done of 9 succeeded, $(counter_at $sroce_end implied_nak_seq_err) READs requested again so far"
 	check "$name: no byte is wrong" test "$wrong" -eq 0
-	tool "$name: and after it a clean path" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+	tool "$name: traffic flows on a clean path afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 }
 
 impaired "loss 0.5 %" loss 0.5%
-impaired "every 20th packet twice" duplicate 5%
+impaired "5 % duplicates" duplicate 5%
 impaired "reordering" delay 500us reorder 75% 50%
-# What loss does not bring about.
+# Loss must not cause these errors.
 for counter in rx_icrc_encapsulated req_remote_access_errors resp_remote_access_errors drop_length drop_pad; do
 	expect_counter $sroce_end $counter -eq 0
 done

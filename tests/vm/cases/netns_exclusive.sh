@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# `rdma system set netns exclusive`: a device is seen in one namespace only, its interface's, and works there.
-# This needs a guest of its own: the mode cannot be set while another namespace lingers.
+# `rdma system set netns exclusive`: a device is visible only in its interface's namespace, and
+# works there. This needs a guest of its own, because the mode cannot be set while another namespace
+# exists.
 # guests: one
 # links: sroce
 # seconds: 60
@@ -20,34 +21,34 @@ has_no_device() { ! has_device "$1"; }
 no_device_left() { ! ls -d /sys/class/infiniband/sroce_b >/dev/null 2>&1 && [[ ! $(rdma_devices) ]]; }
 export -f has_device has_no_device
 
-# Before 6.17 a device is born in the first namespace and has to be moved.
+# Before 6.17, a device is created in the initial namespace and has to be moved.
 move_if_needed() { on_"$2" has_device "$1" || rdma dev set "$1" netns "$2"; }
 
 echo "# $CASE on $KERNEL: namespace a: sroce_a on eth_a ---veth--- eth_b on sroce_b: namespace b; exclusive"
 load_module sroce
-wait_until 10 rdma system set netns exclusive   # busy while namespaces of the case before are going
+wait_until 10 rdma system set netns exclusive   # EBUSY until the last case's namespaces are gone
 trap finish EXIT
 make_veth
 on_a address_add eth_a "$A_IP" "$A_IP6"
 on_b address_add eth_b "$B_IP" "$B_IP6"
-check "a link in namespace a" on_a link_add sroce_a sroce eth_a
-check "a link in namespace b" on_b link_add sroce_b sroce eth_b
-check "sroce_a comes to its interface" move_if_needed sroce_a a
-check "sroce_b comes to its interface" move_if_needed sroce_b b
-check "a sees its device" on_a has_device sroce_a
-check "and not b's" on_a has_no_device sroce_b
-check "nor does the first namespace" has_no_device sroce_a
+check "a link is added in namespace a" on_a link_add sroce_a sroce eth_a
+check "a link is added in namespace b" on_b link_add sroce_b sroce eth_b
+check "sroce_a is in its interface's namespace" move_if_needed sroce_a a
+check "sroce_b is in its interface's namespace" move_if_needed sroce_b b
+check "namespace a sees its device" on_a has_device sroce_a
+check "namespace a does not see b's device" on_a has_no_device sroce_b
+check "the initial namespace does not see a's device" has_no_device sroce_a
 A_GID=$(on_a wait_for_gid sroce_a "$A_IP")
 # shellcheck disable=SC2034
 B_GID=$(on_b wait_for_gid sroce_b "$B_IP")
-tool "data flows" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
-check "counters are where the device is" test "$(on_a counter sroce_a rcvd_pkts)" -gt 0
+tool "traffic flows" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+check "counters are visible in the device's namespace" test "$(on_a counter sroce_a rcvd_pkts)" -gt 0
 on_a rdma link delete sroce_a
-check "it can be deleted there" on_a has_no_device sroce_a
+check "a device can be deleted in its namespace" on_a has_no_device sroce_a
 ip netns delete b
-check "and ends with its namespace" wait_until 10 no_device_left
+check "a device is removed with its namespace" wait_until 10 no_device_left
 
-# A device is moved, and its interface goes elsewhere meanwhile: it ends, whenever it hears of that.
+# If its interface changes namespace while a device is being moved, the device is removed.
 gone_everywhere() { ! ip netns exec a rdma dev show sroce_m && ! rdma dev show sroce_m; } >/dev/null 2>&1
 left=0
 for ((i = 0; i < 10; i++)); do
@@ -62,4 +63,4 @@ for ((i = 0; i < 10; i++)); do
 	ip -n a link delete eth_m
 	wait_until 10 gone_everywhere
 done
-check "no device stays behind when its interface moves while it is being moved" test $left -eq 0
+check "a device is removed if its interface moves at the same time" test $left -eq 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# perftest, unmodified: every operation it has, at MTU 1024 and 4096, over sockets and over rdma_cm.
+# Unmodified perftest: every operation, at MTU 1024 and 4096, over sockets and over rdma_cm.
 # guests: any
 # seconds: 90
 # stages: vm-newest vm-newest-rxe vm-newest-native
@@ -8,7 +8,7 @@ set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
 
-# -F: the processors' speed does not matter; -I 0: an unknown vendor id has perftest forbid inline data anyway.
+# -F: do not check the CPU frequency. -I 0: perftest allows no inline data for an unknown vendor ID.
 for mtu in 1024 4096; do
 	for program in ib_write_bw ib_read_bw ib_send_bw; do
 		tool "$program 64 KiB, MTU $mtu" $program -x GID -F -m $mtu -s 65536 -n 64

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# ibv_rc_pingpong, unmodified, at every path MTU, with polling and with events, over IPv4 and IPv6.
+# Unmodified ibv_rc_pingpong at every path MTU, with polling and with events, over IPv4 and IPv6.
 # guests: any
 # seconds: 60
 # stages: vm-newest vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.1 vm-6.12-two vm-6.1-two

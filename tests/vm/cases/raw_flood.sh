@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# More than 10,000 malformed packets over IPv4 and over IPv6: every one is dropped and counted by its reason, nothing is printed,
-# and traffic that runs meanwhile is right.
+# More than 10,000 malformed packets over IPv4 and IPv6. Each is dropped and counted by reason, the
+# kernel logs nothing, and other traffic is unharmed.
 # guests: any
 # links: sroce
 # seconds: 150
@@ -24,7 +24,7 @@ snapshot()
 rise() { awk -v names=" $3 " 'NR == FNR { old[$1] = $2; next } index(names, " " $1 " ") { sum += $2 - old[$1] } END { print sum + 0 }' "$1" "$2"; } # OLD NEW NAMES
 all_rises() { awk 'NR == FNR { old[$1] = $2; next } $2 > old[$1] { printf "%s %d, ", $1, $2 - old[$1] }' "$1" "$2"; } # OLD NEW
 
-# Every counter that says what became of a packet which is not for a live QP.
+# The counters that cover every packet which is not for a live QP.
 reasons="$(basename -a "$hw_counters"/drop_* 2>/dev/null | tr '\n' ' ') rx_icrc_encapsulated rp_cnp_ignored rdma_recvs udp_errors"
 [[ $GUESTS == 1 ]] || reasons="$(on_a ls "$hw_counters" | grep ^drop_ | tr '\n' ' ') rx_icrc_encapsulated rp_cnp_ignored rdma_recvs udp_errors"
 
@@ -32,7 +32,7 @@ flood() { on_b "$programs"/raw_flood "$@"; }
 qp_of_server() { sed -n 's/.*role=in .* qpn=\([0-9]*\) .* rq_psn=\([0-9]*\).*/\1 \2/p' /tmp/server | head -n 1; }
 sent() { sed -n 's/.*"total":\([0-9]*\).*/\1/p' <<<"$1"; }
 
-# --- nobody is there: each packet has one reason --------------------------------------------------------------
+# --- without a live QP: each packet is counted once -----------------------------------------------
 
 kinds=$(flood --dst "$A_IP" --count 200 --seed 7 | sed -n 's/.*"kinds":{\(.*\)}}.*/\1/p' | tr -d '"' | tr ',' '\n' | cut -d: -f1)
 silent=$(rdma_log)
@@ -48,12 +48,12 @@ for address in "$A_IP" "$A_IP6"; do
 			test "$(rise /tmp/before /tmp/after "$reasons")" -eq "$count"
 		mv /tmp/after /tmp/before
 	done
-	check "$total malformed packets went to $address" test "$total" -ge 5000
+	check "$total malformed packets were sent to $address" test "$total" -ge 5000
 done
 
-# --- at a live QP: it goes on, and each kind is found out by the right check -----------------------------------------
+# --- at a live QP: it keeps working, and the right check detects each kind ------------------------
 
-export LIMIT=100   # the traffic lasts until it is told to end
+export LIMIT=100   # the traffic lasts until SIGTERM
 on_a "$programs"/rc_verify --server --dev "$A_DEV" --gid "$A_GID" >/tmp/server 2>&1 &
 server=$!
 wait_until 15 on_a listens rc_verify
@@ -61,14 +61,14 @@ on_b "$programs"/rc_verify --client "$A_IP" --dev "$B_DEV" --gid "$B_GID" --dura
 client=$!
 check "verified traffic runs" wait_until 15 grep -q 'role=in' /tmp/server
 read -r qpn psn <<<"$(qp_of_server)"
-echo "# it has QP $qpn of $A_DEV, which first expected PSN $psn"
+echo "# it uses QP $qpn of $A_DEV, which first expected PSN $psn"
 
-# About half of the packets aim at the QP.
+# About half of the packets are for this QP.
 snapshot >/tmp/before
 while read -r kind names; do
 	flood --dst "$A_IP" --count 400 --only "$kind" --qpn "$qpn" --psn "$psn" --seed $RANDOM >/tmp/flood
 	snapshot >/tmp/after
-	check "$kind at a live QP shows in $names" test "$(rise /tmp/before /tmp/after "$names")" -ge 60
+	check "$kind at a live QP is counted in $names" test "$(rise /tmp/before /tmp/after "$names")" -ge 60
 	mv /tmp/after /tmp/before
 done <<-'END'
 	wrong_icrc rx_icrc_encapsulated
@@ -79,25 +79,25 @@ done <<-'END'
 	ack_of_the_future drop_unsent drop_duplicate
 	send_of_the_past duplicate_request
 END
-check "all harmless kinds, 4000 packets" flood --dst "$A_IP" --count 4000 --qpn "$qpn" --psn "$psn"
+check "4000 packets of all harmless kinds are sent" flood --dst "$A_IP" --count 4000 --qpn "$qpn" --psn "$psn"
 on_b pkill -TERM -x rc_verify
 wait $client || true
 wait $server || true
-relay "the traffic meanwhile" </tmp/client
-check "it ended well at A, too" grep -q ' 0 failed' /tmp/server
+relay "traffic under the flood" </tmp/client
+check "traffic under the flood succeeds at A, too" grep -q ' 0 failed' /tmp/server
 
-# --- kinds that may rightly kill their QP: the rest is unharmed -----------------------------------------------------
+# --- kinds that may rightly move their QP to ERR: the rest is unharmed ----------------------------
 
 on_a "$programs"/rc_verify --server --dev "$A_DEV" --gid "$A_GID" --port 18600 >/tmp/server 2>&1 &
 server=$!
 wait_until 15 on_a listens rc_verify
-on_b "$programs"/rc_verify --client "$A_IP" --port 18600 --dev "$B_DEV" --gid "$B_GID" --duration 3 --patience 3 >/tmp/client 2>&1 &
+on_b "$programs"/rc_verify --client "$A_IP" --port 18600 --dev "$B_DEV" --gid "$B_GID" --duration 3 --wait-limit 3 >/tmp/client 2>&1 &
 client=$!
 wait_until 15 grep -q 'role=in' /tmp/server
 read -r qpn psn <<<"$(qp_of_server)"
-check "hostile kinds, 4000 packets" flood --dst "$A_IP" --count 4000 --qpn "$qpn" --psn "$psn" --hostile
-tool "another QP works meanwhile" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+check "4000 packets of hostile kinds are sent" flood --dst "$A_IP" --count 4000 --qpn "$qpn" --psn "$psn" --hostile
+tool "another QP is unharmed" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 wait $client || true
 wait $server || true
-check "nothing was printed" says_nothing_since "$silent"
-tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+check "the kernel logs nothing" logs_nothing_since "$silent"
+tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

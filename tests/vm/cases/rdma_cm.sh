@@ -11,11 +11,11 @@ topology
 for address in "$A_IP" "$A_IP6"; do
 	pair "rping to $address" rping -s -a "$address" -v -V -C 20 -S 4000 -- rping -c -a "$address" -v -V -C 20 -S 4000
 	if grep -q 'ping data: rdma-ping-19' <<<"$pair_output"; then
-		ok "rping to $address: all 20 pings came back"
+		ok "rping to $address: all 20 pings return"
 	else
-		not_ok "rping to $address: all 20 pings came back" "$pair_output"
+		not_ok "rping to $address: all 20 pings return" "$pair_output"
 	fi
 done
 pair "ucmatose, 10 connections" ucmatose -c 10 -C 20 -S 2000 -- ucmatose -s "$A_IP" -c 10 -C 20 -S 2000
 pair "ucmatose over IPv6" ucmatose -c 2 -b "$A_IP6" -f ip -- ucmatose -s "$A_IP6" -f ip -c 2
-check_fails "connecting where nobody listens is refused" REJECTED on_b ucmatose -s "$A_IP" -c 1
+check_fails "a connection that nobody listens for is rejected" REJECTED on_b ucmatose -s "$A_IP" -c 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A process scribbles on the SQ, RQ and CQ rings it shares with the kernel, while another's traffic over the same devices is
-# verified. Nothing but the scribbler may suffer.
+# A process scribbles on the SQ, RQ and CQ rings that it shares with the kernel, while another
+# verifies its traffic over the same devices. Only the scribbler may be harmed.
 # guests: one
 # links: sroce
 # seconds: 90
@@ -17,9 +17,9 @@ before=$(rdma_log)
 for seed in 1 $RANDOM; do
 	echo "# seed $seed"
 	output=$(on_a "$programs"/ring_scribble --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" \
-		--seconds $duration --seed "$seed" 2>&1) || echo "# ring_scribble ends with status $?"
+		--seconds $duration --seed "$seed" 2>&1) || echo "# ring_scribble exits with status $?"
 	relay "seed $seed" <<<"$output"
-	check "it ran to its end" grep -q '^1\.\.' <<<"$output"
+	check "seed $seed: ring_scribble runs to its end" grep -q '^1\.\.' <<<"$output"
 done
-check "nothing was printed" says_nothing_since "$before"
-tool "data flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+check "the kernel logs nothing" logs_nothing_since "$before"
+tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

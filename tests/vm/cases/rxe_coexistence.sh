@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# rdma_rxe and sroce in one kernel: loaded in either order, on the same and on other interfaces, unloaded in either order.
-# A device in rxe mode has rdma_rxe's driver id, so the two meet inside ib_core.
+# rdma_rxe and sroce in one kernel: loaded and unloaded in either order, on the same interface and
+# on different ones. A device in rxe mode has rdma_rxe's driver ID, so ib_core treats both alike.
 # guests: one
 # links: sroce
 # seconds: 90
@@ -32,7 +32,7 @@ make_veth_again()
 	on_b address_add eth_b "$B_IP" "$B_IP6"
 }
 in_first_namespace() { rdma link add "$1" type "$2" netdev "$3"; }
-# Where lockdep is, rxe's sockets hold rxe: then its device must go first.
+# With lockdep, rxe's sockets hold a reference to rdma_rxe, so its device must be deleted first.
 unload_rxe() { [[ $(</sys/module/rdma_rxe/refcnt) == 0 ]] || rdma link delete rxe_0; rmmod rdma_rxe; }
 rxe_takes_the_port() { modprobe rdma_rxe && in_first_namespace rxe_1 rxe wire1; }
 
@@ -41,57 +41,58 @@ address_add wire0 10.5.0.1 fd05::1
 address_add wire1 10.5.0.2 fd05::2
 rmmod sroce
 
-# --- rxe first -------------------------------------------------------------------------------------------------
+# --- rxe first ------------------------------------------------------------------------------------
 
 check "rxe loads" modprobe rdma_rxe
 check "rxe attaches" in_first_namespace rxe_0 rxe wire0
 check "sroce loads beside it" load_module sroce
-check_fails "on rxe's interface, sroce is refused" "Address already in use" in_first_namespace sroce_0 sroce wire0
-check "dmesg says why" dmesg_says "wire0: UDP port 4791 is taken in this network namespace, most likely by rdma_rxe"
-check_fails "on another interface of the namespace too" "Address already in use" in_first_namespace sroce_1 sroce wire1
-check "a refused device leaves nothing" device_is_gone sroce_0
+check_fails "on rxe's interface, sroce is rejected" "Address already in use" in_first_namespace sroce_0 sroce wire0
+check "dmesg has the reason" dmesg_says "wire0: UDP port 4791 is taken in this network namespace, most likely by rdma_rxe"
+check_fails "on another interface of rxe's namespace, sroce is rejected" "Address already in use" \
+	in_first_namespace sroce_1 sroce wire1
+check "a rejected device leaves nothing behind" device_is_gone sroce_0
 attach_both
-data_flows "in other namespaces sroce works"
+data_flows "in other namespaces, sroce works"
 check "events of rxe's interface do no harm" ip link set wire0 mtu 1400
-check "nor those of sroce's" on_a ip link set eth_a mtu 1400
+check "events of sroce's interface do no harm" on_a ip link set eth_a mtu 1400
 on_a ip link set eth_a mtu 1500
 check "deleting sroce's interface leaves rxe's device" ip -n a link delete eth_a
-check "sroce's device goes" wait_until 10 device_is_gone "$A_DEV"
-check "rxe's stays" exists rxe_0
+check "sroce's device is removed" wait_until 10 device_is_gone "$A_DEV"
+check "rxe's device stays" exists rxe_0
 make_veth_again
 attach_both
 
-# --- unloading rxe first: it unregisters every device of its driver id ---------------------------------------------
+# --- unloading rxe first, which unregisters every device with its driver ID -----------------------
 
 on_a rdma link delete "$A_DEV"
 echo native >/sys/module/sroce/parameters/mode
 on_a link_add "$A_DEV" sroce eth_a
 echo rxe >/sys/module/sroce/parameters/mode
 check "rxe unloads" unload_rxe
-check "and takes sroce's device in rxe mode along" device_is_gone "$B_DEV"
-check "but not the one in native mode" exists "$A_DEV"
+check "unloading rxe removes sroce's device in rxe mode" device_is_gone "$B_DEV"
+check "unloading rxe keeps sroce's device in native mode" exists "$A_DEV"
 on_a rdma link delete "$A_DEV"
 attach_both
-data_flows "sroce is as good as new"
+data_flows "sroce still works"
 check "the port is free for sroce" in_first_namespace sroce_0 sroce wire0
 
-# --- sroce first -----------------------------------------------------------------------------------------------
+# --- sroce first ----------------------------------------------------------------------------------
 
 rdma link delete sroce_0
 check "rxe loads when sroce is there" modprobe rdma_rxe
 check "sroce's devices stay" exists "$A_DEV"
 check "rxe attaches in its namespace" in_first_namespace rxe_0 rxe wire0
-data_flows "sroce works in its own"
+data_flows "sroce works in its own namespaces"
 check "sroce unloads" rmmod sroce
-check "with its devices" device_is_gone "$A_DEV"
-check "and leaves rxe's" exists rxe_0
-check "rxe's still opens" ibv_devinfo -d rxe_0
+check "sroce's devices are removed" device_is_gone "$A_DEV"
+check "rxe's device stays when sroce unloads" exists rxe_0
+check "rxe's device still opens" ibv_devinfo -d rxe_0
 check "rxe unloads" unload_rxe
 
-# --- sroce holds the port where rxe wants it -------------------------------------------------------------------------
+# --- rxe in a namespace where sroce has the port --------------------------------------------------
 
 check "sroce loads again" load_module sroce
 check "sroce attaches in the first namespace" in_first_namespace sroce_0 sroce wire0
-check_fails "rxe is refused there" "in use|not permitted" rxe_takes_the_port
+check_fails "rxe is rejected there" "in use|not permitted" rxe_takes_the_port
 rmmod rdma_rxe 2>/dev/null || true
-check "the refusal did no harm" load_module sroce
+check "sroce is still loaded" load_module sroce

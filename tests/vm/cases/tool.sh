@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The sroce tool: add, del, status as a table and as JSON (the host reads it: tool.host), and a clear error for everything.
+# The sroce tool: add, del, status as a table and as JSON (checked by tool.host), and a clear error
+# for every failure.
 # guests: one
 # links: sroce
 # seconds: 60
@@ -18,25 +19,25 @@ status_has_rxe() { "$sroce" status | grep rxe_0 || { echo "no" && return 1; }; }
 export sroce keep
 export -f as_nobody json
 
-# --- what it is for --------------------------------------------------------------------------------------
+# --- normal use -----------------------------------------------------------------------------------
 
-says "nothing to show" 0 "" "$sroce" status
-says "add" 0 "^sroce0 on eth_a$" on_a "$sroce" add eth_a
-says "add under a name" 0 "^storage on eth_b$" on_b "$sroce" add eth_b storage
+says "status without devices" 0 "" "$sroce" status
+says "add with a default name" 0 "^sroce0 on eth_a$" on_a "$sroce" add eth_a
+says "add with a given name" 0 "^storage on eth_b$" on_b "$sroce" add eth_b storage
 on_a wait_for_gid sroce0 "$A_IP" >/dev/null
 on_a wait_for_gid sroce0 "$A_IP6" >/dev/null
-says "status has the device" 0 "^sroce0 .*eth_a" on_a "$sroce" status
-says "status has its IPv4 GID" 0 "RoCE ?v2.*$A_IP" on_a "$sroce" status sroce0
-says "status has its IPv6 GID" 0 "RoCE ?v2.*$A_IP6" on_a "$sroce" status sroce0
-says "status knows where the other device is" 0 "storage .*eth_b" on_a "$sroce" status
+says "status shows the device" 0 "^sroce0 .*eth_a" on_a "$sroce" status
+says "status shows its IPv4 GID" 0 "RoCE ?v2.*$A_IP" on_a "$sroce" status sroce0
+says "status shows its IPv6 GID" 0 "RoCE ?v2.*$A_IP6" on_a "$sroce" status sroce0
+says "status shows the device of the other namespace" 0 "storage .*eth_b" on_a "$sroce" status
 says "status as JSON" 0 '"device": "sroce0"' on_a json
 cp "$keep/status.json" "$keep/idle.json"
 
-# As the other cases see them, for traffic.
+# The names that tool() uses for traffic.
 A_DEV=sroce0 B_DEV=storage
 A_GID=$(on_a wait_for_gid $A_DEV "$A_IP") B_GID=$(on_b wait_for_gid $B_DEV "$B_IP")
 tool "a device made by the tool carries data" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
-says "status has the counters that are not zero" 0 "rdma_sends +50" on_a "$sroce" status sroce0
+says "status shows the counters that are not zero" 0 "rdma_sends +50" on_a "$sroce" status sroce0
 on_a ibv_rc_pingpong -d sroce0 -g "$A_GID" >/dev/null 2>&1 &
 server=$!
 on_a wait_until 10 listens ibv_rc_pingpong
@@ -44,7 +45,7 @@ on_a wait_until 10 listens ibv_rc_pingpong
 on_a pkill ibv_rc_pingpong
 wait $server || true
 
-# --- what may go wrong -------------------------------------------------------------------------------------
+# --- failures -------------------------------------------------------------------------------------
 
 says "no command" 2 "sroce --help" "$sroce"
 says "an unknown command" 2 "." "$sroce" ad eth_a
@@ -52,42 +53,42 @@ says "add without an interface" 2 "IF is required" "$sroce" add
 says "no permission to add" 4 "permission|CAP_NET_ADMIN|root" on_a as_nobody "$sroce" add lo
 says "no permission to delete" 4 "permission|CAP_NET_ADMIN|root" on_a as_nobody "$sroce" del sroce0
 says "status needs no permission" 0 "sroce0" on_a as_nobody "$sroce" status
-says "no such interface, with the nearest" 5 "eth_a" on_a "$sroce" add eth_x
+says "no such interface; the nearest name is suggested" 5 "eth_a" on_a "$sroce" add eth_x
 says "an interface of another namespace" 5 "eth_b" on_a "$sroce" add eth_b
 says "no such device" 6 "sroce1" on_a "$sroce" del sroce1
 says "no such device to show" 6 "sroce1" on_a "$sroce" status sroce1
 says "the name is taken" 7 "storage" on_a "$sroce" add lo storage
 says "the interface has a device" 8 "sroce0" on_a "$sroce" add eth_a another
 on_a ip link add link eth_a name eth_a.7 type vlan id 7
-says "an interface that cannot" 10 "VLAN" on_a "$sroce" add eth_a.7
+says "an interface that cannot carry RoCE" 10 "VLAN" on_a "$sroce" add eth_a.7
 on_a ip link delete eth_a.7
-says "a name that means another driver" 11 "rxe" on_a "$sroce" add lo rxe5
+says "a name reserved for another driver" 11 "rxe" on_a "$sroce" add lo rxe5
 says "a name with a slash" 11 "/" on_a "$sroce" add lo a/b
-check "none of it made a device" test "$(rdma link show | wc -l)" -eq 2
+check "failed commands add no device" test "$(rdma link show | wc -l)" -eq 2
 
 ip link add wire0 type veth peer name wire1
 address_add wire0 10.5.0.1 fd05::1
 address_add wire1 10.5.0.2 fd05::2
 check "rdma_rxe takes the port of the first namespace" link_rxe
 says "the port is taken" 9 "rdma_rxe.*rxe_0" "$sroce" add wire1
-says "that is another driver's" 12 "not an sroce device" "$sroce" del rxe_0
-says "status shows its own" 0 "^storage" "$sroce" status
-check_fails "not the other's" "." status_has_rxe
-says "status --all does" 0 "rxe_0" "$sroce" status --all
+says "the device belongs to another driver" 12 "not an sroce device" "$sroce" del rxe_0
+says "status shows sroce's devices" 0 "^storage" "$sroce" status
+check_fails "status does not show rxe's devices" "." status_has_rxe
+says "status --all shows rxe's devices" 0 "rxe_0" "$sroce" status --all
 rdma link delete rxe_0
 on_a "$sroce" del sroce0
 "$sroce" del storage
-rmmod rdma_rxe   # which takes devices in rxe mode along
+rmmod rdma_rxe   # which would remove sroce's devices in rxe mode, too
 
-# --- and back -----------------------------------------------------------------------------------------------
+# --- del ------------------------------------------------------------------------------------------
 
 on_a "$sroce" add eth_a
 on_b "$sroce" add eth_b storage
 says "del" 0 "^sroce0 removed$" on_a "$sroce" del sroce0
-check "it is gone" unused sroce0
-says "add takes the free name again" 0 "^sroce0 on lo$" on_a "$sroce" add lo
+check "the device is gone" unused sroce0
+says "add reuses the free name" 0 "^sroce0 on lo$" on_a "$sroce" add lo
 says "del in another namespace" 0 "^storage removed$" "$sroce" del storage
 rmmod sroce
-says "the module is absent" 3 "module.*not loaded" on_a "$sroce" add eth_a
+says "add without the module" 3 "module.*not loaded" on_a "$sroce" add eth_a
 says "status without the module" 0 "" on_a "$sroce" status
 load_module sroce

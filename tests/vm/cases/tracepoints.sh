@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Every tracepoint can be switched on and says what it should while data flows.
+# Every tracepoint can be enabled, and prints what it should under traffic.
 # guests: one
 # links: sroce
 # kernels: 6.1 6.12
@@ -14,20 +14,20 @@ tracing=/sys/kernel/debug/tracing
 traced() { grep -qE "$1" $tracing/trace; }
 
 echo 1 >$tracing/events/sroce/enable
-tool "data flows, traced" ibv_rc_pingpong -g GID -n 5 -s 10000 -c
-tool "READs too" ib_read_bw -x GID -F -s 65536 -n 8
-# A datagram to port 4791 that is too short to be anything.
+tool "SENDs flow with tracing" ibv_rc_pingpong -g GID -n 5 -s 10000 -c
+tool "READs flow with tracing" ib_read_bw -x GID -F -s 65536 -n 8
+# A datagram to port 4791 that is too short for any RoCE packet.
 on_b bash -c "echo short >/dev/udp/$A_IP/4791"
 echo 0 >$tracing/events/sroce/enable
 
-check "send plans" traced 'sroce_send_plan: qpn=[0-9]+ packets wqe=[0-9]+ psn=[0-9]+ packets=[1-9]'
-check "acknowledgements" traced 'sroce_ack_plan: qpn=[0-9]+ psn=[0-9]+ accept '
-check "requests received" traced 'sroce_recv_plan: qpn=[0-9]+ psn=[0-9]+ place '
-check "READ requests" traced 'sroce_recv_plan: qpn=[0-9]+ psn=[0-9]+ read '
-check "responses" traced 'sroce_response_plan: qpn=[0-9]+ kind=1 psn=[0-9]+ packets=[1-9]'
-check "a drop, with its reason" traced 'sroce_drop: ifindex=[0-9]+ dest_qpn=[0-9]+ why=[a-z_]*truncated'
+check "send plans are traced" traced 'sroce_send_plan: qpn=[0-9]+ packets wqe=[0-9]+ psn=[0-9]+ packets=[1-9]'
+check "acknowledgements are traced" traced 'sroce_ack_plan: qpn=[0-9]+ psn=[0-9]+ accept '
+check "received requests are traced" traced 'sroce_recv_plan: qpn=[0-9]+ psn=[0-9]+ place '
+check "READ requests are traced" traced 'sroce_recv_plan: qpn=[0-9]+ psn=[0-9]+ read '
+check "responses are traced" traced 'sroce_response_plan: qpn=[0-9]+ kind=1 psn=[0-9]+ packets=[1-9]'
+check "a drop is traced with its reason" traced 'sroce_drop: ifindex=[0-9]+ dest_qpn=[0-9]+ why=[a-z_]*truncated'
 
-# --- held packets that are alike are looked at as one: no skb has more than one here ------------------------------
+# --- queued packets are coalesced: here, every skb has one packet ---------------------------------
 
 for end in a b; do
 	interface=$A_IF
@@ -36,12 +36,12 @@ for end in a b; do
 done
 netem loss 5%
 echo 1 >$tracing/events/sroce/sroce_recv_plan/enable
-tool "data flows, some of it is lost" ib_write_bw -x GID -F -s 65536 -n 64
+tool "WRITEs flow under loss" ib_write_bw -x GID -F -s 65536 -n 64
 echo 0 >$tracing/events/sroce/sroce_recv_plan/enable
 netem
-check "ten packets and more at a time" traced 'sroce_recv_plan: .* place .* place=[1-9][0-9]{4}$'
+check "ten packets or more are handled as one" traced 'sroce_recv_plan: .* place .* place=[1-9][0-9]{4}$'
 
-# --- congestion control: nothing but what it decides -----------------------------------------------------------
+# --- congestion control: only its events are traced -----------------------------------------------
 
 congestion() # 0|1
 {
@@ -49,33 +49,33 @@ congestion() # 0|1
 	echo "$1" >$tracing/events/sroce/sroce_marked/enable
 }
 
-check "nothing was congested so far" bash -c "! grep -E 'sroce_(congestion|marked):' $tracing/trace"
+check "no congestion is traced so far" bash -c "! grep -E 'sroce_(congestion|marked):' $tracing/trace"
 echo >$tracing/trace
 congestion 1
 netem loss 5% ecn
-tool "dcqcn: data flows, some of it marked" ib_write_bw -x GID -F -s 65536 -n 64
-tool "dcqcn: datagrams, too" ib_send_lat -c UD -x GID -F -s 1024 -n 100 -I 0 -e
+tool "dcqcn: WRITEs flow with marks" ib_write_bw -x GID -F -s 65536 -n 64
+tool "dcqcn: datagrams flow with marks" ib_send_lat -c UD -x GID -F -s 1024 -n 100 -I 0 -e
 congestion 0
-check "a marked packet that is answered" traced 'sroce_marked: qpn=[0-9]+ sender_qpn=[1-9][0-9]* cnp'
-check "the first CNP: half the line rate, alpha 1" traced \
-	'sroce_congestion: qpn=[0-9]+ send did=cnp\|cut\|limit_began state="fast recovery" rate=6[0-9]{8} target_rate=1250000000 alpha=1023/1024 cwnd=-1/256 '
-check "a CNP that cuts, or is too soon" traced 'sroce_congestion: .* did=cnp\|(cut|kept)(\|[a-z_|]*)? state="[a-z ]+" rate=[1-9][0-9]*'
-check "periods of alpha" traced 'sroce_congestion: .* did=[a-z_|]*alpha[a-z_|]* .* alpha_periods=[1-9]'
-check "increases" traced 'sroce_congestion: .* did=[a-z_|]*raised[a-z_|]* .* (fast|additive|hyper)=[1-9]'
+check "dcqcn: a CNP for a marked packet is traced" traced 'sroce_marked: qpn=[0-9]+ sender_qpn=[1-9][0-9]* cnp'
+check "dcqcn: the first CNP halves the line rate, with alpha 1" traced \
+	'sroce_congestion: qpn=[0-9]+ send events=cnp\|cut\|limit_began state="fast recovery" rate=6[0-9]{8} target_rate=1250000000 alpha=1023/1024 cwnd=-1/256 '
+check "dcqcn: a CNP that cuts, or comes too soon, is traced" traced 'sroce_congestion: .* events=cnp\|(cut|kept)(\|[a-z_|]*)? state="[a-z ]+" rate=[1-9][0-9]*'
+check "dcqcn: alpha periods are traced" traced 'sroce_congestion: .* events=[a-z_|]*alpha[a-z_|]* .* alpha_periods=[1-9]'
+check "dcqcn: rate increases are traced" traced 'sroce_congestion: .* events=[a-z_|]*raised[a-z_|]* .* (fast|additive|hyper)=[1-9]'
 
 echo >$tracing/trace
 for end in a b; do
 	device=$A_DEV
 	[[ $end == a ]] || device=$B_DEV
-	check "$device: delay" "on_$end" "$programs/sroce" set "$device" cc delay
+	check "$device: the algorithm is set to delay" "on_$end" "$programs/sroce" set "$device" cc delay
 done
-# Not by changing what is there: it would go on marking.
+# Remove the qdisc first: if it were only changed, it would keep marking.
 netem
 netem loss 5%
 congestion 1
-tool "delay: data flows, some of it is lost" ib_write_bw -x GID -F -s 65536 -n 64
+tool "delay: WRITEs flow under loss" ib_write_bw -x GID -F -s 65536 -n 64
 congestion 0
-check "a window that grows" traced 'sroce_congestion: .* did=grew[a-z_|]* state="[a-z ]+" rate=-?[1-9][0-9]* .* cwnd=[1-9][0-9]*/256 target_ns=[1-9]'
-check "a window that is cut" traced 'sroce_congestion: .* did=([a-z]+\|)*(delay|loss|timeout)\|([a-z]+\|)*cut'
-check "a loss, whether it cuts or is too soon" traced 'sroce_congestion: .* did=([a-z]+\|)*(loss|timeout)\|([a-z]+\|)*(cut|kept)'
-check "slow start left" traced 'sroce_congestion: .* did=[a-z_|]*slow_start_ended'
+check "delay: a growing window is traced" traced 'sroce_congestion: .* events=grew[a-z_|]* state="[a-z ]+" rate=-?[1-9][0-9]* .* cwnd=[1-9][0-9]*/256 target_ns=[1-9]'
+check "delay: a cut of the window is traced" traced 'sroce_congestion: .* events=([a-z]+\|)*(delay|loss|timeout)\|([a-z]+\|)*cut'
+check "delay: a loss that cuts, or comes too soon, is traced" traced 'sroce_congestion: .* events=([a-z]+\|)*(loss|timeout)\|([a-z]+\|)*(cut|kept)'
+check "delay: the end of slow start is traced" traced 'sroce_congestion: .* events=[a-z_|]*slow_start_ended'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# rc_verify: every opcode at every size and path MTU with random SGE splits, chains, fences, RNR, errors, flush, SQD:
-# every byte, guard byte and completion field is checked, in both directions.
+# rc_verify: every opcode at every size and path MTU with random SGE splits, chains, fences, RNR,
+# errors, flush, SQD. It checks every byte, guard byte and completion field, in both directions.
 # guests: any
 # seconds: 150
 # stages: vm-newest vm-newest-rxe vm-newest-native vm-debug

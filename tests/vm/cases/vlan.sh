@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Addresses of interfaces above the device's own are GIDs of it: VLANs work, also within one host; what lives in another
-# namespace is refused. And packets leave by the interface of their GID, or not at all.
+# A device also has the addresses of interfaces stacked on its own as GIDs. VLANs work, also within
+# one host. GIDs of another namespace are rejected. Packets leave through their GID's interface or
+# not at all.
 # guests: one
 # links: sroce
 # seconds: 60
@@ -9,24 +10,24 @@ set -euo pipefail
 . /share/vm/lib.sh
 topology
 
-# --- VLANs -----------------------------------------------------------------------------------------------
+# --- VLANs ----------------------------------------------------------------------------------------
 
 on_a ip link add link eth_a name eth_a.5 type vlan id 5
 on_b ip link add link eth_b name eth_b.5 type vlan id 5
 on_a address_add eth_a.5 10.0.5.1 fd05::1
 on_b address_add eth_b.5 10.0.5.2 fd05::2
 for address in 10.0.5.1 fd05::1; do
-	check "the VLAN's $address is a GID of the device below" on_a wait_for_gid sroce_a $address
+	check "the VLAN's $address is a GID of the parent interface's device" on_a wait_for_gid sroce_a $address
 done
 on_b wait_for_gid sroce_b 10.0.5.2 >/tmp/gid
 on_b wait_until 10 ping -c 1 -W 1 10.0.5.1
-pair "data flows over a VLAN" ibv_rc_pingpong -d sroce_a -g "$(on_a gid_index sroce_a 10.0.5.1)" -n 50 -s 10000 -c -- \
+pair "traffic flows over a VLAN" ibv_rc_pingpong -d sroce_a -g "$(on_a gid_index sroce_a 10.0.5.1)" -n 50 -s 10000 -c -- \
 	ibv_rc_pingpong -d sroce_b -g "$(</tmp/gid)" -n 50 -s 10000 -c 10.0.5.1
 for address in 10.0.5.1 fd05::1; do
 	pair "rping over a VLAN to $address" rping -s -a $address -v -V -C 20 -S 4000 -- rping -c -a $address -v -V -C 20 -S 4000
 done
 
-# --- the same within one host: packets come by loopback, which is no VLAN ----------------------------------
+# --- the same within one host: packets arrive on loopback instead of the VLAN ---------------------
 
 at_a() # NAME SERVER... -- CLIENT...: both at A
 {
@@ -42,31 +43,31 @@ link_local=$(on_a ip -6 -o address show dev eth_a.5 scope link | sed -n 's/.* in
 at_a "rping to the VLAN's own link-local address" rping -s -a "$link_local%eth_a.5" -v -V -C 20 -S 4000 -- \
 	rping -c -a "$link_local%eth_a.5" -v -V -C 20 -S 4000
 
-# --- another namespace -----------------------------------------------------------------------------------
+# --- another namespace ----------------------------------------------------------------------------
 
 ip netns add pod
 ip -n a link add link eth_a name pod0 type macvlan mode bridge
 ip -n a link set pod0 netns pod
 ip netns exec pod /share/vm/guest/call address_add pod0 10.0.7.1 fd07::1
-# Its peer is in reach, so that there is nothing else to complain of.
+# The peer is reachable, so that nothing else can fail.
 ip -n pod route add 10.0.0.0/24 dev pod0
 on_b ip route add 10.0.7.0/24 dev eth_b
 ip netns exec pod /share/vm/guest/call wait_until 10 ping -c 1 -W 1 "$B_IP"
 pod_gid=$(on_a wait_for_gid sroce_a 10.0.7.1)
 talk ibv_rc_pingpong -d sroce_a -g "$pod_gid" -n 5 -- ibv_rc_pingpong -d sroce_b -g "$B_GID" -n 5 "$A_IP" || true
-check "the GID of an interface in another namespace is refused" grep -q "Failed to modify QP to RTR" <<<"$pair_report"
+check "the GID of an interface in another namespace is rejected" grep -q "Failed to modify QP to RTR" <<<"$pair_report"
 ip netns delete pod
 
-# --- a route by another interface --------------------------------------------------------------------------
+# --- a route through another interface ------------------------------------------------------------
 
 on_b ip link add aside type dummy
 on_b ip link set aside up
 on_b ip -6 route add "$A_IP6/128" dev aside
 if talk ibv_rc_pingpong -d sroce_a -g "$A_GID6" -n 5 -- ibv_rc_pingpong -d sroce_b -g "$B_GID6" -n 5 "$A_IP"; then
-	not_ok "no packet leaves by another interface than its GID's" "$pair_report"
+	not_ok "no packet leaves through an interface other than its GID's" "$pair_report"
 else
-	ok "no packet leaves by another interface than its GID's"
+	ok "no packet leaves through an interface other than its GID's"
 fi
 expect_counter b drop_no_route -gt 0
 on_b ip link delete aside
-pair "without that route, data flows" ibv_rc_pingpong -d sroce_a -g "$A_GID6" -n 5 -- ibv_rc_pingpong -d sroce_b -g "$B_GID6" -n 5 "$A_IP"
+pair "traffic flows without that route" ibv_rc_pingpong -d sroce_a -g "$A_GID6" -n 5 -- ibv_rc_pingpong -d sroce_b -g "$B_GID6" -n 5 "$A_IP"
