@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The guests' userland: this distribution's own, unmodified rdma-core and perftest. An item holds
+# The guests' userland, with this distribution's unmodified rdma-core and perftest. An item has
 #   root         the tree, which User-mode Linux mounts through hostfs
 #   root.erofs   the same as one uncompressed image, which all QEMU guests share read-only
 guest_packages=(
@@ -20,7 +20,7 @@ make_image() # DIR
 {
 	local dir=$1 packages
 	packages=$(IFS=,; echo "${guest_packages[*]}")
-	# mmdebstrap takes the sources on its standard input: the ones this system uses.
+	# mmdebstrap reads the package sources, which are this system's, from its standard input.
 	system_sources | mmdebstrap --variant=minbase --include="$packages" \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \

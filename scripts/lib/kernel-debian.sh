@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Debian's own kernels 6.1 and 6.12, unpacked and not installed. An item holds
+# Debian's kernels 6.1 and 6.12, unpacked but not installed. An item has
 #   release   the kernel's release, as uname -r prints it
 #   kdir      link to the headers, for make -C
-#   vmlinux   uncompressed, so that QEMU boots it directly by PVH and saves the guest three seconds
-#   modules   lib/modules/RELEASE with only what tests need, uncompressed
+#   vmlinux   uncompressed, so that QEMU can boot it directly with PVH, which saves three seconds
+#   modules   lib/modules/RELEASE with only the modules that tests need, uncompressed
 debian_modules="virtio_pci virtio_net 9pnet_virtio 9p erofs overlay loop virtio_blk veth dummy bridge 8021q macvlan tun
 	vrf wireguard vxlan sch_netem sch_tbf sch_fq sch_fq_codel sch_red sch_prio sch_ingress cls_matchall cls_u32 cls_flower
 	act_mirred act_gact act_pedit act_csum crc32c_generic crc32c-intel rdma_rxe rdma_ucm ib_umad ib_ipoib af_packet libcrc32c crc32_pclmul
@@ -48,12 +48,13 @@ unpack_headers() # PACKAGE DIR
 	# shellcheck disable=SC2086
 	apt_unpack system "$dir/headers" "$headers" $others
 	sed -i "s,/usr/src,$final/headers/usr/src," "$dir/headers/usr/src/$headers/Makefile"
-	# 6.12's headers bring a vmlinux to give modules BTF, for which make would need pahole.
+	# 6.12's headers include a vmlinux for the BTF of modules, for which make would need pahole.
 	rm -f "$dir/headers/usr/src/$headers/vmlinux"
 	ln -s "headers/usr/src/$headers" "$dir/kdir"
 }
 
-# The setup header of a bzImage says where the compressed vmlinux lies; its last four bytes are its size.
+# The setup header of a bzImage gives the offset of the compressed vmlinux. Its last four bytes are
+# the uncompressed size, which xz and zstd would reject.
 extract_vmlinux() # VMLINUZ
 {
 	local setup_sects offset length payload
@@ -64,12 +65,12 @@ extract_vmlinux() # VMLINUZ
 	case $(od -An -tx1 -N4 "$payload") in
 	*fd\ 37\ 7a\ 58*) xz -dc "$payload" ;;
 	*28\ b5\ 2f\ fd*) zstd -dcq "$payload" ;;
-	*) die "$1: compression not known" ;;
+	*) die "$1: unknown compression" ;;
 	esac
 	rm "$payload"
 }
 
-# Copy the wanted modules and what they depend on, uncompressed, and index them.
+# Copy the wanted modules and their dependencies, uncompressed, and index them.
 pick_modules() # ROOT RELEASE DESTINATION
 {
 	local root=$1 release=$2 destination=$3 module file relative

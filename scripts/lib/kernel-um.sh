@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# sid's newest kernel as User-mode Linux, built with this system's compiler: "newest", at native speed,
-# and "debug", with the sanitizers. An item holds
+# The newest kernel of sid as User-mode Linux, built with this system's compiler: "newest" at native
+# speed, and "debug" with the sanitizers. An item has
 #   release   the kernel's release
 #   kdir      the build folder, for make -C … ARCH=um
 #   vmlinux   the kernel, a program
@@ -10,7 +10,7 @@
 um_recipe="$repo/scripts/lib/kernel-um.sh"
 um_files=$repo/tests/vm/uml
 
-# The metapackage linux-source depends on linux-source-N.M and has its version.
+# The metapackage linux-source depends on linux-source-N.M and has the same version.
 um_source_item()
 {
 	local version
@@ -49,7 +49,7 @@ make_um_kernel() # newest|debug DIR
 	um_make "$source" "$dir/kdir" -s kernelrelease >"$dir/release"
 	rm -f "$dir/modules/lib/modules"/*/{build,source}
 	ln "$dir/kdir/vmlinux" "$dir/vmlinux"
-	# The build folder remembers where it was made.
+	# The build folder contains its own path.
 	grep -rlF "$dir" "$dir/kdir" --include=Makefile --include='*.cmd' | xargs -r sed -i "s,$dir,$final,g"
 }
 
@@ -58,7 +58,8 @@ um_make() # SOURCE OUTPUT ARGUMENT...
 	nice make -C "$1" O="$2" ARCH=um KBUILD_BUILD_TIMESTAMP=@0 "${@:3}"
 }
 
-# Every line of the fragments must survive olddefconfig: a wish that a dependency silently drops is an error.
+# Every line of the fragments must survive olddefconfig, which silently drops options whose
+# dependencies are missing.
 um_configure() # SOURCE OUTPUT NAME
 {
 	local source=$1 output=$2 fragments=("$um_files/newest.config") line lost=

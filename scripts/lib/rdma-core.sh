@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The headers that rdma-core keeps to itself and a provider needs; no package has them. An item holds
-#   include   driver.h and what it includes; the public headers are those of libibverbs-dev
-#   version   the rdma-core they are from
-# They go by the private ABI of the libibverbs that is installed, not by its version: the matching source is
-# taken if the mirror still has it, else that of a later suite with the same ABI.
+# The private headers of rdma-core, which a provider needs and no package has. An item has
+#   include   driver.h and the headers that it includes; public headers are in libibverbs-dev
+#   version   the version of rdma-core that they are from
+# They must match the private ABI of the installed libibverbs, not its version. The source is that
+# of this suite if the mirror still has it, else that of a later suite with the same ABI.
 rdma_core_abi=34   # of rdma-core 17 to 56
 rdma_core_later=trixie
 
@@ -23,10 +23,11 @@ make_rdma_core() # DIR
 		rm -rf "$dir/source"
 		return
 	done
-	die "no suite has a source of rdma-core with the private ABI $rdma_core_abi"
+	die "no suite has an rdma-core source with the private ABI $rdma_core_abi"
 }
 
-# The upstream tarball of a suite's rdma-core, by lists of sources that only this call sees; apt checks its hash.
+# Unpack the upstream tarball of a suite's rdma-core, with package lists of its own. apt verifies
+# it.
 rdma_core_source() # SUITE DIR
 {
 	local suite=$1 dir=$2 apt
@@ -59,7 +60,7 @@ rdma_core_headers() # SOURCE DESTINATION
 	find "$include" -type f ! -name '*.h' -delete
 	python3 "$source/buildlib/make_abi_structs.py" "$source/kernel-headers/rdma/ib_user_verbs.h" \
 		"$include/kernel-abi/ib_user_verbs.h"
-	# What cmake would find out about any compiler of today.
+	# The results of rdma-core's cmake checks with any current compiler.
 	cat >"$include/config.h" <<-END
 		#define HAVE_STATEMENT_EXPR 1
 		#define HAVE_BUILTIN_TYPES_COMPATIBLE_P 1
