@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// atomic_race: remote atomics and this machine's CPU work on the same eight bytes at the same time,
-// and nothing may get lost. The CPU counts in the lower 32 bits, the peer in the upper ones.
+// atomic_race: remote atomics and this machine's CPU modify the same eight bytes at the same time,
+// and no update may be lost. The CPU counts in the lower 32 bits, the peer in the upper ones.
 #include <sched.h>
 
 #include <atomic>
@@ -16,10 +16,12 @@ using harness::text;
 using verbs::Session;
 
 constexpr const char* usage =
-    "atomic_race --server --dev D [--gid G] [--port P]\n"
-    "atomic_race --client HOST --dev D [--gid G] [--port P] [--seconds S] [--qps N]\n"
-    "The server's memory is hammered by its CPU and, from N (default 2) QPs for S (default 5) "
-    "seconds, by the client.";
+    R"(usage: atomic_race --server --dev D [--gid G] [--port P]
+       atomic_race --client HOST --dev D [--gid G] [--port P] [--seconds S] [--qps N]
+
+The CPU of the server increments a word of its memory. At the same time, the client increments it
+with FETCH_ADD, then with CMP_SWAP, from N QPs (default 2) for S seconds each (default 5). Both
+counts must be exact in the end. The server needs two CPUs for a real race.)";
 
 constexpr std::uint64_t cpu_step = 1;
 constexpr std::uint64_t remote_step = std::uint64_t{1} << 32;
@@ -37,8 +39,7 @@ std::uint64_t* cell_of(const verbs::Endpoint& end) {
   return reinterpret_cast<std::uint64_t*>(end.arena().data());
 }
 
-// --- the target: a thread that adds, and the count it must end with
-// --------------------------------------
+// --- the target: a thread that adds, and a check of both counts --------------
 
 class Hammer {
  public:
@@ -54,8 +55,8 @@ class Hammer {
   }
 
  private:
-  // The lower half must not overflow into the upper one; a pause now and then lets compare-and-swap
-  // win.
+  // The lower 32 bits must not overflow into the upper ones. The pauses let a compare-and-swap
+  // succeed.
   void run(std::uint64_t* cell) {
     constexpr std::uint64_t most = 0xffffffff;
     for (; !stop_ && count_ < most; ++count_) {
@@ -78,21 +79,20 @@ void be_target(Session& session, verbs::Endpoint& end) {
   const std::uint64_t cpu = hammer.stop();
   const std::uint64_t found = __atomic_load_n(cell, __ATOMIC_SEQ_CST);
   harness::note(text("CPU added ", cpu, " times, the peer ", remote, " times"));
-  expect(cpu > 0 && remote > 0, "one of the two never got its turn");
+  expect(cpu > 0 && remote > 0, "one of the two did nothing");
   expect(found == cpu * cpu_step + remote * remote_step, "the CPU's count is ", found % remote_step,
          ", wanted ", cpu, "; the peer's is ", found / remote_step, ", wanted ", remote);
 }
 
-// --- the initiator: one stream of atomics for each QP
-// ------------------------------------------------------
+// --- the initiator: one stream of atomics for each QP ------------------------
 
 class Stream {
  public:
   Stream(Session& session, verbs::Endpoint& end, const verbs::EndpointInfo& target, Kind kind)
       : session_(session), end_(end), target_(target), kind_(kind) {}
 
-  // Fetch-and-add: several in flight. Compare-and-swap: one, as its operand depends on the last
-  // result.
+  // Several fetch-and-adds are in flight, but only one compare-and-swap, because its operand
+  // depends on the last result.
   void fill() {
     const unsigned most = kind_ == Kind::fetch_add ? in_flight : 1;
     while (posted_ - completed_ < most) post();
@@ -167,7 +167,7 @@ void be_initiator(Session& session, std::vector<std::unique_ptr<verbs::Endpoint>
                   const Race& race) {
   session.duet().sync();
   std::vector<std::unique_ptr<Stream>> streams;
-  // All QPs aim at the memory of the first connection's target.
+  // All QPs operate on the first connection's target memory.
   for (auto& end : ends)
     streams.push_back(std::make_unique<Stream>(session, *end, ends.front()->peer(), kind));
   const auto deadline = harness::Deadline::after(std::chrono::seconds(race.seconds));
@@ -197,7 +197,7 @@ void be_initiator(Session& session, std::vector<std::unique_ptr<verbs::Endpoint>
 void run_race(Session& session, Kind kind, const Race& race) {
   if (!session.common().has_atomics) throw harness::Skip("no atomics");
   verbs::EndpointOptions options = session.default_endpoint(arena_bytes);
-  // One PD, so that the key of the first arena is good on every QP.
+  // One PD, so that the key of the first arena is valid on every QP.
   options.pd = std::make_shared<verbs::Pd>(verbs::make_pd(session.context()));
   std::vector<std::unique_ptr<verbs::Endpoint>> ends;
   for (std::uint64_t i = 0; i < race.qps; ++i) {
@@ -221,9 +221,9 @@ int main(int argc, char** argv) {
     args.finish();
     const Race theirs = session.duet().exchange(mine);
     const Race& race = session.is_client() ? mine : theirs;
-    session.run("remote FETCH_ADD against the CPU: no count is lost",
+    session.run("remote FETCH_ADD against the CPU: no update is lost",
                 [&] { run_race(session, Kind::fetch_add, race); });
-    session.run("remote CMP_SWAP against the CPU: no count is lost",
+    session.run("remote CMP_SWAP against the CPU: no update is lost",
                 [&] { run_race(session, Kind::cmp_swap, race); });
   } catch (const std::exception& error) {
     std::printf("Bail out! %s\n", error.what());

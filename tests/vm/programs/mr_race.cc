@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// mr_race: memory is deregistered while packets for it are in flight. When ibv_dereg_mr has
-// returned, nothing reads or writes that memory any more, and the requests end with the error that
-// fits.
+// mr_race: memory is deregistered while packets for it are in flight. Once ibv_dereg_mr has
+// returned, nothing may read or write that memory, and the requests must end with the right error.
 #include <algorithm>
 #include <cstdio>
 
@@ -16,10 +15,12 @@ using harness::text;
 using verbs::Session;
 
 constexpr const char* usage =
-    "mr_race --server --dev D [--gid G] [--port P]\n"
-    "mr_race --client HOST --dev D [--gid G] [--port P] [--seed N] [--rounds N]\n"
-    "N (default 25) times for WRITE and READ: the one or the other end deregisters memory in "
-    "mid-transfer.";
+    R"(usage: mr_race --server --dev D [--gid G] [--port P]
+       mr_race --client HOST --dev D [--gid G] [--port P] [--seed N] [--rounds N] [--skip TEXT]
+
+One end deregisters memory during WRITEs or READs of 64 KiB, then the other, for N rounds each
+(default 25). Afterwards the memory must be as its owner left it, and bytes written to it later must
+not have been sent. The requests must end with REM_ACCESS_ERR, or with LOC_PROT_ERR and flushes.)";
 
 constexpr std::size_t request_bytes = 64 << 10;
 constexpr unsigned in_flight = 8;
@@ -38,10 +39,10 @@ struct Kind {
 };
 
 constexpr Kind kinds[] = {
-    {"the target of a WRITE goes", IBV_WR_RDMA_WRITE, false, IBV_WC_REM_ACCESS_ERR},
-    {"the source of a READ goes", IBV_WR_RDMA_READ, false, IBV_WC_REM_ACCESS_ERR},
-    {"the source of a WRITE goes", IBV_WR_RDMA_WRITE, true, IBV_WC_LOC_PROT_ERR},
-    {"the sink of a READ goes", IBV_WR_RDMA_READ, true, IBV_WC_LOC_PROT_ERR},
+    {"the target of a WRITE is deregistered", IBV_WR_RDMA_WRITE, false, IBV_WC_REM_ACCESS_ERR},
+    {"the source of a READ is deregistered", IBV_WR_RDMA_READ, false, IBV_WC_REM_ACCESS_ERR},
+    {"the source of a WRITE is deregistered", IBV_WR_RDMA_WRITE, true, IBV_WC_LOC_PROT_ERR},
+    {"the target of a READ is deregistered", IBV_WR_RDMA_READ, true, IBV_WC_LOC_PROT_ERR},
 };
 
 struct Place {
@@ -49,7 +50,7 @@ struct Place {
   std::uint32_t rkey;
 };
 
-// Registered memory that can be taken away.
+// Memory that can be deregistered.
 class Buffer {
  public:
   explicit Buffer(const verbs::Pd& pd) : pages_(buffer_bytes, skew) {
@@ -84,7 +85,7 @@ void pause_for(std::uint64_t microseconds) {
   std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
 }
 
-// Keeps requests in flight until one fails, or until its own memory has been taken away.
+// Keeps requests in flight until one fails, or until it has deregistered its own memory.
 class Initiator {
  public:
   Initiator(Session& session, verbs::Endpoint& end, Buffer& buffer, const Place& target,
@@ -149,8 +150,8 @@ class Initiator {
   bool is_deregistered_ = false;
 };
 
-// Data that came after deregistration would have painted over the poison; data that left after it
-// would carry poison.
+// Data that was written after deregistration would have overwritten the poison. Data that was sent
+// after it would be poison.
 void check_memory(const Buffer& buffer, bool deregistered, const Kind& kind) {
   if (deregistered)
     expect(buffer.count(poison) == buffer_bytes, "memory was written after ibv_dereg_mr: ",
@@ -176,7 +177,7 @@ std::uint64_t run_round(Session& session, const Kind& kind) {
     buffer.deregister();
   }
   session.duet().sync();
-  // What is still on its way after the last completion has this long to do harm.
+  // Packets may still be in flight after the last completion. Give them time to do harm.
   pause_for(1000);
   check_memory(buffer, session.is_initiator() == kind.initiator_deregisters, kind);
   return successes;
@@ -193,7 +194,7 @@ void run(Session& session, std::uint64_t rounds) {
         if (session.is_initiator()) {
           harness::note(text(successes, " requests succeeded before, in ", rounds, " rounds"));
           expect(successes > 0,
-                 "memory was always gone before the first request: nothing was in flight");
+                 "no request was in flight, because memory was always deregistered first");
         }
       });
   }

@@ -9,15 +9,15 @@ namespace bad_input {
 
 using verbs::Op;
 
-const char* refuser_name(RejectingQueue refuser) {
-  switch (refuser) {
-    case RejectingQueue::provider:
+const char* layer_name(Layer layer) {
+  switch (layer) {
+    case Layer::provider:
       return "provider";
-    case RejectingQueue::core:
+    case Layer::core:
       return "core";
-    case RejectingQueue::driver:
+    case Layer::driver:
       return "driver";
-    case RejectingQueue::wire:
+    case Layer::wire:
       return "wire";
   }
   return "?";
@@ -59,20 +59,20 @@ void Bench::check_witness() {
   std::vector<verbs::TransferSpec> specs{
       {Op::send_imm, 3000}, {Op::write, 5000}, {Op::read, 5000}, {Op::send, 1}};
   if (has_atomics) specs.push_back({Op::fetch_add, 8});
-  const verbs::ExecuteOptions options{patience, 0};
+  const verbs::ExecuteOptions options{wait_limit, 0};
   try {
     execute_locally(*witness_near_, *witness_far_, verbs::make_plan(specs, {}, next_seed()),
                     options);
     execute_locally(*witness_far_, *witness_near_, verbs::make_plan(specs, {}, next_seed()),
                     options);
   } catch (const harness::Failure& failure) {
-    throw harness::Failure(std::string("another QP pair was harmed: ") + failure.what());
+    throw harness::Failure(std::string("another QP pair is broken: ") + failure.what());
   }
 }
 
-void Bench::run(harness::Tap& tap, RejectingQueue refuser, const std::string& name,
+void Bench::run(harness::Tap& tap, Layer layer, const std::string& name,
                 const std::function<void()>& row) {
-  tap.run(harness::text("[", refuser_name(refuser), "] ", name), [&] {
+  tap.run(harness::text("[", layer_name(layer), "] ", name), [&] {
     if (!skip_.empty() && name.find(skip_) != std::string::npos) throw harness::Skip("--skip");
     row();
     check_witness();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What every row of the bad-input tables works with: two devices (or one, twice) in one process,
-// and a witness pair of QPs that must still move correct data after each row.
+// The environment of the bad-input rows: two devices in one process (they may be the same), and a
+// witness pair of QPs that must still transfer correct data after each row.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace bad_input {
 
-// Who is to refuse: the provider library, the RDMA core, the driver, or the wire (a completion in
-// error).
-enum class RejectingQueue { provider, core, driver, wire };
+// The layer that must reject the input: the provider library, the RDMA core, or the driver; or the
+// wire, which means an error completion.
+enum class Layer { provider, core, driver, wire };
 
-const char* refuser_name(RejectingQueue refuser);
+const char* layer_name(Layer layer);
 
 class Bench {
  public:
@@ -32,11 +32,11 @@ class Bench {
   std::unique_ptr<verbs::Endpoint> make_near(const verbs::EndpointOptions& options);
   std::unique_ptr<verbs::Endpoint> make_far(const verbs::EndpointOptions& options);
 
-  // Failure unless the witness pair moves every kind of transfer correctly.
+  // Throws Failure unless every kind of transfer works between the witness QPs.
   void check_witness();
 
-  // Runs a row as a case and the witness after it.
-  void run(harness::Tap& tap, RejectingQueue refuser, const std::string& name,
+  // Runs a row as a case, and then checks the witness.
+  void run(harness::Tap& tap, Layer layer, const std::string& name,
            const std::function<void()>& row);
 
   std::uint64_t next_seed() { return harness::mix(seed_ + ++seeds_used_); }
@@ -53,7 +53,7 @@ class Bench {
   std::unique_ptr<verbs::Endpoint> witness_far_;
 };
 
-inline constexpr auto patience = std::chrono::seconds(20);
+inline constexpr auto wait_limit = std::chrono::seconds(20);
 
 void run_modify_rows(Bench& bench, harness::Tap& tap);
 void run_object_rows(Bench& bench, harness::Tap& tap);

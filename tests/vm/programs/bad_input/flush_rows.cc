@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A long send queue that has failed is flushed a part at a time. Whatever its owner does to the QP
+// A long send queue that has failed is flushed in several steps. Whatever its owner does to the QP
 // meanwhile, each request completes once and in order, and none is sent later.
 #include <sched.h>
 
@@ -45,14 +45,13 @@ class Chain {
   ibv_sge bad_;
 };
 
-// Of the request number `index`, which is flushed unless it is the first.
+// Checks the completion of request `index`, which is flushed unless it is the first.
 void expect_flushed(const ibv_wc& wc, std::uint32_t index) {
   verbs::expect_wc(wc, index, index ? IBV_WC_WR_FLUSH_ERR : IBV_WC_LOC_PROT_ERR,
                    text("request ", index));
 }
 
-// --- connected
-// ------------------------------------------------------------------------------------------------
+// --- connected ---------------------------------------------------------------
 
 class FailedConnection {
  public:
@@ -75,11 +74,11 @@ class FailedConnection {
     Chain(near_->sge(0, 8), like).post(near_->qp());
   }
 
-  // Both ends from the beginning.
+  // Connects both ends again, from RESET.
   void reconnect() {
     far_->qp().modify(verbs::to_state(IBV_QPS_RESET), "RESET");
     connect_both(*near_, *far_, link_);
-    const verbs::ExecuteOptions options{patience, 0};
+    const verbs::ExecuteOptions options{wait_limit, 0};
     execute_locally(*far_, *near_, verbs::make_plan({{verbs::Op::read, 100}}, {}, 1), options);
   }
 
@@ -94,7 +93,7 @@ void to_error(Bench& bench) {
   connection.post();
   connection.near().qp().modify(verbs::to_state(IBV_QPS_ERR), "ERR");
   for (std::uint32_t i = 0; i < count; ++i)
-    expect_flushed(connection.near().send_cq().next(Deadline::after(patience), "a flush"), i);
+    expect_flushed(connection.near().send_cq().next(Deadline::after(wait_limit), "a flush"), i);
   connection.near().send_cq().expect_none(quiet, "after the flush");
 }
 
@@ -105,7 +104,7 @@ void to_drained(Bench& bench) {
   expect(error == EBUSY || error == EINVAL, "ibv_modify_qp to SQD gave ",
          error ? std::strerror(error) : "success");
   for (std::uint32_t i = 0; i < count; ++i)
-    expect_flushed(connection.near().send_cq().next(Deadline::after(patience), "a flush"), i);
+    expect_flushed(connection.near().send_cq().next(Deadline::after(wait_limit), "a flush"), i);
 }
 
 void to_reset(Bench& bench) {
@@ -121,8 +120,7 @@ void to_reset(Bench& bench) {
   }
 }
 
-// --- datagrams
-// ------------------------------------------------------------------------------------------------
+// --- datagrams ---------------------------------------------------------------
 
 class DatagramEnd {
  public:
@@ -183,7 +181,7 @@ class DatagramEnd {
   verbs::Qp qp_;
 };
 
-// Asks for RTS all the time, from another thread: refused while a flush is under way.
+// Requests RTS all the time from another thread. It is rejected while a flush is in progress.
 class Reviver {
  public:
   explicit Reviver(verbs::Qp& qp) : thread_([this, &qp] { revive(qp); }) {}
@@ -192,15 +190,15 @@ class Reviver {
     thread_.join();
   }
 
-  int refusals() const { return refusals_; }
+  int rejections() const { return rejections_; }
   int odd_error() const { return odd_error_; }
 
  private:
   void revive(verbs::Qp& qp) {
     while (!stop_) {
       const int error = qp.try_modify(verbs::to_state(IBV_QPS_RTS));
-      if (error == EBUSY || error == EINVAL)  // the state may change on the way
-        ++refusals_;
+      if (error == EBUSY || error == EINVAL)  // the state may change during the call
+        ++rejections_;
       else if (error)
         odd_error_ = error;
       ::sched_yield();
@@ -208,16 +206,17 @@ class Reviver {
   }
 
   std::atomic<bool> stop_{false};
-  std::atomic<int> refusals_{0};
+  std::atomic<int> rejections_{0};
   std::atomic<int> odd_error_{0};
   std::thread thread_;
 };
 
-// What is left in the ring when the QP comes back is sent: so flushes come first, then successes.
+// Requests that are left in the ring when the QP returns to RTS are sent. Flushes come first, then
+// successes.
 std::vector<std::uint32_t> successes(verbs::Cq& cq) {
   std::vector<std::uint32_t> sent;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const ibv_wc wc = cq.next(Deadline::after(patience), text("request ", i));
+    const ibv_wc wc = cq.next(Deadline::after(wait_limit), text("request ", i));
     if (wc.status != IBV_WC_SUCCESS && sent.empty()) {
       expect_flushed(wc, i);
     } else {
@@ -229,7 +228,7 @@ std::vector<std::uint32_t> successes(verbs::Cq& cq) {
   return sent;
 }
 
-// Some may be lost or overtaken on the way; none comes twice, and none that was flushed.
+// Datagrams may be lost or reordered, but none may arrive twice, and none that was flushed.
 void expect_only(DatagramEnd& far, const std::vector<std::uint32_t>& sent) {
   std::vector<bool> awaited(count);
   for (const std::uint32_t index : sent) awaited[index] = true;
@@ -261,8 +260,8 @@ void datagrams_revived(Bench& bench) {
   for (int turn = 0; turn < 8; ++turn) {
     Chain(near.sge(8), like).post(near.qp());
     const std::vector<std::uint32_t> sent = successes(near.cq());
-    harness::note(text(sent.size(), " of ", count, " requests were sent, ", reviver.refusals(),
-                       " refusals so far"));
+    harness::note(text(sent.size(), " of ", count, " requests were sent, ", reviver.rejections(),
+                       " rejections so far"));
     expect_only(far, sent);
   }
   expect(!reviver.odd_error(), "ibv_modify_qp to RTS: ", std::strerror(reviver.odd_error()));
@@ -280,8 +279,7 @@ void run_flush_rows(Bench& bench, harness::Tap& tap) {
       {"SQD while a failed send queue is flushed", to_drained},
       {"RESET while a failed send queue is flushed", to_reset},
       {"RTS while a failed send queue of datagrams is flushed", datagrams_revived}};
-  for (const Row& row : rows)
-    bench.run(tap, RejectingQueue::driver, row.name, [&] { row.body(bench); });
+  for (const Row& row : rows) bench.run(tap, Layer::driver, row.name, [&] { row.body(bench); });
 }
 
 }  // namespace bad_input

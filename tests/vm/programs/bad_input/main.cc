@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// bad_input: tables of wrong calls and wrong requests, each with the error it must give.
+// bad_input: tables of wrong calls and requests, each with the error that it must cause.
 #include <cstdio>
 
 #include "bad_input/bench.h"
@@ -9,11 +9,13 @@
 namespace {
 
 constexpr const char* usage =
-    "bad_input --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--seed N] [--skip TEXT]\n"
-    "          [--only modify|objects|post|wire|rings|flush|overflow]\n"
-    "Both devices must be visible to this process; without --peer-dev the device talks to itself.\n"
-    "Each row says in brackets who is to refuse: the provider library, the RDMA core, the driver, "
-    "or the wire.";
+    R"(usage: bad_input --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--seed N] [--skip TEXT]
+                 [--only modify|objects|post|wire|rings|flush|overflow]
+
+Make wrong calls and requests, in rows of tables. After each row, another QP pair must still
+transfer correct data in both directions. Both devices must be visible to this process; without
+--peer-dev, a device is its own peer. The name of a row begins with the layer that must reject it:
+[provider], [core] or [driver]. [wire] means an error completion.)";
 
 struct Table {
   const char* name;
@@ -41,7 +43,7 @@ void run(harness::Args& args, harness::Tap& tap) {
   const verbs::Context far(far_name);
   bad_input::Bench bench(near, static_cast<int>(near_gid), far, static_cast<int>(far_gid), seed,
                          skip);
-  tap.run("the witness pair works before all", [&] { bench.check_witness(); });
+  tap.run("the witness pair works before the first row", [&] { bench.check_witness(); });
   for (const Table& table : tables)
     if (only.empty() || only == table.name) table.run(bench, tap);
 }
@@ -57,8 +59,8 @@ int main(int argc, char** argv) {
     std::printf("Bail out! %s\n", error.what());
     return 1;
   }
-  tap.run("every verbs object could be closed", [] {
-    harness::expect(verbs::close_failures() == 0, verbs::close_failures(), " could not");
+  tap.run("every verbs object can be closed", [] {
+    harness::expect(verbs::close_failures() == 0, verbs::close_failures(), " cannot");
   });
   return tap.finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// ibv_modify_qp: transitions that do not exist, attributes that are missing, superfluous or out of
-// range.
+// ibv_modify_qp: transitions that do not exist, and attributes that are missing, superfluous or out
+// of range.
 #include <functional>
 
 #include "bad_input/bench.h"
@@ -13,7 +13,7 @@ using harness::expect;
 using harness::text;
 using verbs::Change;
 
-// A QP brought to one of the states by correct calls, with its peer's address.
+// A QP that can be brought to any state with correct calls, and its peer.
 class Subject {
  public:
   explicit Subject(Bench& bench)
@@ -54,11 +54,11 @@ class Subject {
 
 void expect_rejected(Subject& subject, const Change& change, ibv_qp_state before) {
   const int error = subject.qp().try_modify(change);
-  // ENODATA is the core's word for an empty GID index.
+  // The core returns ENODATA for an empty GID index.
   expect(error == EINVAL || error == ENODATA, "ibv_modify_qp gave ",
          error ? std::strerror(error) : "success", ", wanted EINVAL");
   const ibv_qp_state after = subject.qp().query(IBV_QP_STATE).qp_state;
-  expect(after == before, "the refused call moved the QP from state ", before, " to ", after);
+  expect(after == before, "the rejected call moved the QP from state ", before, " to ", after);
 }
 
 const char* state_name(ibv_qp_state state) {
@@ -77,8 +77,8 @@ void run_transitions(Bench& bench, harness::Tap& tap) {
       {IBV_QPS_RTR, IBV_QPS_SQD},   {IBV_QPS_RTS, IBV_QPS_INIT},  {IBV_QPS_RTS, IBV_QPS_RTR},
       {IBV_QPS_ERR, IBV_QPS_RTS},   {IBV_QPS_ERR, IBV_QPS_INIT}};
   for (const Row& row : rows) {
-    bench.run(tap, RejectingQueue::core,
-              text("modify ", state_name(row.from), " to ", state_name(row.to)), [&] {
+    bench.run(tap, Layer::core, text("modify ", state_name(row.from), " to ", state_name(row.to)),
+              [&] {
                 Subject subject(bench);
                 subject.walk_to(row.from);
                 expect_rejected(subject, subject.right_change(row.to), row.from);
@@ -119,8 +119,8 @@ void run_missing_bits(Bench& bench, harness::Tap& tap) {
                         {IBV_QP_MAX_QP_RD_ATOMIC, "MAX_QP_RD_ATOMIC"}}}};
   for (const Row& row : rows) {
     for (const Bit& bit : row.required) {
-      bench.run(tap, RejectingQueue::core,
-                text("modify to ", state_name(row.to), " without ", bit.name), [&] {
+      bench.run(tap, Layer::core, text("modify to ", state_name(row.to), " without ", bit.name),
+                [&] {
                   Subject subject(bench);
                   subject.walk_to(row.from);
                   Change change = subject.right_change(row.to);
@@ -144,8 +144,8 @@ void run_superfluous_bits(Bench& bench, harness::Tap& tap) {
                       {IBV_QPS_RTR, IBV_QPS_RTS, {IBV_QP_AV, "AV"}},
                       {IBV_QPS_RTR, IBV_QPS_RTS, {IBV_QP_DEST_QPN, "DEST_QPN"}}};
   for (const Row& row : rows) {
-    bench.run(tap, RejectingQueue::core,
-              text("modify to ", state_name(row.to), " with ", row.bit.name, " too many"), [&] {
+    bench.run(tap, Layer::core,
+              text("modify to ", state_name(row.to), " with superfluous ", row.bit.name), [&] {
                 Subject subject(bench);
                 subject.walk_to(row.from);
                 const Change filler = subject.right_change(IBV_QPS_RTR);
@@ -161,7 +161,7 @@ void run_superfluous_bits(Bench& bench, harness::Tap& tap) {
 
 void run_values(Bench& bench, harness::Tap& tap) {
   struct Row {
-    RejectingQueue refuser;
+    Layer layer;
     ibv_qp_state from;
     ibv_qp_state to;
     std::string name;
@@ -177,44 +177,42 @@ void run_values(Bench& bench, harness::Tap& tap) {
   constexpr auto rtr = IBV_QPS_RTR;
   constexpr auto rts = IBV_QPS_RTS;
   std::vector<Row> rows{
-      {RejectingQueue::core, reset, init, "port 0", [](auto& a) { a.port_num = 0; }},
-      {RejectingQueue::core, reset, init, "port 2", [](auto& a) { a.port_num = 2; }},
-      {RejectingQueue::driver, reset, init, "P_Key index behind the table",
+      {Layer::core, reset, init, "port 0", [](auto& a) { a.port_num = 0; }},
+      {Layer::core, reset, init, "port 2", [](auto& a) { a.port_num = 2; }},
+      {Layer::driver, reset, init, "P_Key index beyond the table",
        [=](auto& a) { a.pkey_index = pkeys; }},
-      {RejectingQueue::core, init, rtr, "port 2 in the address",
-       [](auto& a) { a.ah_attr.port_num = 2; }},
-      {RejectingQueue::core, init, rtr, "no GRH", [](auto& a) { a.ah_attr.is_global = 0; }},
-      {RejectingQueue::core, init, rtr, "an empty GID index",
+      {Layer::core, init, rtr, "port 2 in the address", [](auto& a) { a.ah_attr.port_num = 2; }},
+      {Layer::core, init, rtr, "no GRH", [](auto& a) { a.ah_attr.is_global = 0; }},
+      {Layer::core, init, rtr, "an empty GID index",
        [=](auto& a) { a.ah_attr.grh.sgid_index = gids; }},
-      {RejectingQueue::driver, init, rtr, "path MTU 0",
+      {Layer::driver, init, rtr, "path MTU 0",
        [](auto& a) { a.path_mtu = static_cast<ibv_mtu>(0); }},
-      {RejectingQueue::driver, init, rtr, "path MTU 7",
+      {Layer::driver, init, rtr, "path MTU 7",
        [](auto& a) { a.path_mtu = static_cast<ibv_mtu>(7); }},
-      {RejectingQueue::driver, init, rtr, "min_rnr_timer 32",
-       [](auto& a) { a.min_rnr_timer = 32; }},
-      {RejectingQueue::driver, rtr, rts, "timeout 32", [](auto& a) { a.timeout = 32; }},
-      {RejectingQueue::driver, rtr, rts, "retry_cnt 8", [](auto& a) { a.retry_cnt = 8; }},
-      {RejectingQueue::driver, rtr, rts, "rnr_retry 8", [](auto& a) { a.rnr_retry = 8; }},
+      {Layer::driver, init, rtr, "min_rnr_timer 32", [](auto& a) { a.min_rnr_timer = 32; }},
+      {Layer::driver, rtr, rts, "timeout 32", [](auto& a) { a.timeout = 32; }},
+      {Layer::driver, rtr, rts, "retry_cnt 8", [](auto& a) { a.retry_cnt = 8; }},
+      {Layer::driver, rtr, rts, "rnr_retry 8", [](auto& a) { a.rnr_retry = 8; }},
   };
   if (active < IBV_MTU_4096)
-    rows.push_back({RejectingQueue::driver, init, rtr, "path MTU above the active one",
+    rows.push_back({Layer::driver, init, rtr, "path MTU above the active one",
                     [=](auto& a) { a.path_mtu = static_cast<ibv_mtu>(active + 1); }});
   if (rd_atomic < 255)
     rows.push_back(
-        {RejectingQueue::driver, init, rtr, "max_dest_rd_atomic above the device's",
+        {Layer::driver, init, rtr, "max_dest_rd_atomic above the device's",
          [=](auto& a) { a.max_dest_rd_atomic = static_cast<std::uint8_t>(rd_atomic + 1); }});
   if (init_rd_atomic < 255)
-    rows.push_back(
-        {RejectingQueue::driver, rtr, rts, "max_rd_atomic above the device's",
-         [=](auto& a) { a.max_rd_atomic = static_cast<std::uint8_t>(init_rd_atomic + 1); }});
+    rows.push_back({Layer::driver, rtr, rts, "max_rd_atomic above the device's", [=](auto& a) {
+                      a.max_rd_atomic = static_cast<std::uint8_t>(init_rd_atomic + 1);
+                    }});
   for (const Row& row : rows) {
-    bench.run(tap, row.refuser, text("modify to ", state_name(row.to), " with ", row.name), [&] {
+    bench.run(tap, row.layer, text("modify to ", state_name(row.to), " with ", row.name), [&] {
       Subject subject(bench);
       subject.walk_to(row.from);
       Change change = subject.right_change(row.to);
       row.spoil(change.attr);
       expect_rejected(subject, change, row.from);
-      // The refusal left nothing behind: the right call still works.
+      // The rejected call has changed nothing, so the right call still works.
       subject.qp().modify(subject.right_change(row.to), "the same state with right values");
     });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Objects that cannot be made, or not be destroyed yet.
+// Objects that cannot be created, or cannot be destroyed yet.
 #include <sys/mman.h>
 
 #include <functional>
@@ -22,7 +22,7 @@ struct Tools {
   verbs::Cq cq;
 };
 
-// The call's errno, 0 if it made an object (which is closed at once).
+// The errno of a call, or 0 if it created an object, which is closed at once.
 template <auto CloseFunction, class T>
 int outcome(T* object) {
   const int error = errno;
@@ -62,7 +62,7 @@ bool is_ipv4(const ibv_gid& gid) {
   return std::memcmp(gid.raw, mapped, sizeof mapped) == 0;
 }
 
-// From our first address of that family, to that address with some bytes changed.
+// Creates an AH from our first address of that family to the same address with some bytes changed.
 int try_ah_to(Tools& tools, bool ipv4, const std::function<void(std::uint8_t (&raw)[16])>& change) {
   int index = 0;
   while (is_ipv4(tools.context.gid(index)) != ipv4) ++index;
@@ -73,7 +73,7 @@ int try_ah_to(Tools& tools, bool ipv4, const std::function<void(std::uint8_t (&r
 
 int largest_cq(Tools& tools) {
   const verbs::Cq cq(tools.context, tools.context.device().max_cqe);
-  expect(cq.get()->cqe <= tools.context.device().max_cqe, "it has ", cq.get()->cqe, " entries");
+  expect(cq.get()->cqe <= tools.context.device().max_cqe, "the CQ has ", cq.get()->cqe, " entries");
   return 0;
 }
 
@@ -83,7 +83,7 @@ int largest_qp(Tools& tools) {
   options.send_depth = options.recv_depth = limit;
   options.send_sge = options.recv_sge = 1;
   const verbs::Qp qp(tools.pd, tools.cq, tools.cq, options);
-  expect(qp.cap().max_send_wr <= limit && qp.cap().max_recv_wr <= limit, "it holds ",
+  expect(qp.cap().max_send_wr <= limit && qp.cap().max_recv_wr <= limit, "the QP holds ",
          qp.cap().max_send_wr, " sends and ", qp.cap().max_recv_wr, " receives");
   return 0;
 }
@@ -119,7 +119,7 @@ int busy_cq(Tools& tools) {
 }
 
 struct Row {
-  RejectingQueue refuser;
+  Layer layer;
   const char* name;
   std::set<int> errors;
   int (*call)(Tools& tools);
@@ -135,124 +135,121 @@ const ibv_device_attr& device(const Tools& tools) { return tools.context.device(
 std::uint32_t one_more(int limit) { return static_cast<std::uint32_t>(limit) + 1; }
 
 const Row rows[] = {
-    {RejectingQueue::driver, "a CQ of depth 0", {EINVAL}, [](Tools& t) { return try_cq(t, 0, 0); }},
-    {RejectingQueue::driver,
+    {Layer::driver, "a CQ of depth 0", {EINVAL}, [](Tools& t) { return try_cq(t, 0, 0); }},
+    {Layer::driver,
      "a CQ deeper than max_cqe",
      {EINVAL},
      [](Tools& t) { return try_cq(t, device(t).max_cqe + 1, 0); }},
-    {RejectingQueue::core,
+    {Layer::core,
      "a CQ with a completion vector that does not exist",
      {EINVAL},
      [](Tools& t) { return try_cq(t, 16, t.context.get()->num_comp_vectors); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "a QP with more send requests than max_qp_wr",
      {EINVAL, ENOMEM},
      [](Tools& t) {
        return try_qp(t, IBV_QPT_RC, cap(one_more(device(t).max_qp_wr), 1, 1, 1, 0));
      }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "a QP with more receives than max_qp_wr",
      {EINVAL, ENOMEM},
      [](Tools& t) {
        return try_qp(t, IBV_QPT_RC, cap(1, one_more(device(t).max_qp_wr), 1, 1, 0));
      }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "a QP with more send SGEs than max_sge",
      {EINVAL},
      [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(1, 1, one_more(device(t).max_sge), 1, 0)); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "a QP with more receive SGEs than max_sge",
      {EINVAL},
      [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(1, 1, 1, one_more(device(t).max_sge), 0)); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "a QP with 1 MiB of inline data",
      {EINVAL},
      [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(1, 1, 1, 1, 1 << 20)); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "a QP with sizes that overflow 32 bits",
      {EINVAL, ENOMEM},
      [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(~0U, ~0U, ~0U, ~0U, ~0U)); }},
-    {RejectingQueue::core,
+    {Layer::core,
      "a QP of a type that does not exist",
      {EINVAL, EOPNOTSUPP},
      [](Tools& t) { return try_qp(t, static_cast<ibv_qp_type>(0x77), cap(1, 1, 1, 1, 0)); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "a raw packet QP",
      {EINVAL, EOPNOTSUPP},
      [](Tools& t) { return try_qp(t, IBV_QPT_RAW_PACKET, cap(1, 1, 1, 1, 0)); }},
-    {RejectingQueue::core,
+    {Layer::core,
      "an MR with remote but no local write",
      {EINVAL},
      [](Tools& t) {
        const verbs::Pages p(4096);
        return try_mr(t, p.data(), 4096, IBV_ACCESS_REMOTE_WRITE);
      }},
-    {RejectingQueue::core,
+    {Layer::core,
      "an MR with remote atomic but no local write",
      {EINVAL},
      [](Tools& t) {
        const verbs::Pages p(4096);
        return try_mr(t, p.data(), 4096, IBV_ACCESS_REMOTE_ATOMIC);
      }},
-    {RejectingQueue::core,
+    {Layer::core,
      "an MR with an access flag that does not exist",
      {EINVAL, EOPNOTSUPP},
      [](Tools& t) {
        const verbs::Pages p(4096);
        return try_mr(t, p.data(), 4096, 1 << 18);
      }},
-    {RejectingQueue::core,
+    {Layer::core,
      "an MR whose end overflows",
      {EINVAL, EFAULT, ENOMEM},
      [](Tools& t) { return try_mr(t, reinterpret_cast<void*>(4096), ~std::size_t{0} - 8192, 0); }},
-    {RejectingQueue::core, "an MR of unmapped memory", {EFAULT}, mr_of_unmapped_memory},
-    {RejectingQueue::core,
-     "an MR that ends one byte inside a hole",
-     {EFAULT},
-     mr_that_ends_in_a_hole},
-    {RejectingQueue::core, "a writable MR of read-only memory", {EFAULT}, mr_of_read_only_memory},
-    {RejectingQueue::core,
+    {Layer::core, "an MR of unmapped memory", {EFAULT}, mr_of_unmapped_memory},
+    {Layer::core, "an MR that ends one byte inside a hole", {EFAULT}, mr_that_ends_in_a_hole},
+    {Layer::core, "a writable MR of read-only memory", {EFAULT}, mr_of_read_only_memory},
+    {Layer::core,
      "an AH on port 2",
      {EINVAL},
      [](Tools& t) { return try_ah(t, 2, 0, t.context.gid(0)); }},
-    {RejectingQueue::core,
+    {Layer::core,
      "an AH with an empty GID index",
      {EINVAL, ENOENT, ENODATA},
      [](Tools& t) {
        return try_ah(t, 1, std::min(t.context.port().gid_tbl_len - 1, 255), t.context.gid(0));
      }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "an AH of an IPv4 neighbour",
      {0},
      [](Tools& t) { return try_ah_to(t, true, [](auto&) {}); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "an AH of an IPv4 multicast group",
      {EINVAL},
      [](Tools& t) { return try_ah_to(t, true, [](auto& raw) { raw[12] = 224; }); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "an AH of an IPv6 multicast group",
      {EINVAL},
      [](Tools& t) { return try_ah_to(t, false, [](auto& raw) { raw[0] = 0xff, raw[1] = 0x02; }); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "an AH of the broadcast address",
      {EINVAL},
      [](Tools& t) { return try_ah_to(t, true, [](auto& raw) { std::fill_n(raw + 12, 4, 255); }); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "an AH of the broadcast address of a /24",
      {EINVAL},
      [](Tools& t) { return try_ah_to(t, true, [](auto& raw) { raw[15] = 255; }); }},
-    {RejectingQueue::driver, "a CQ of max_cqe entries has no more", {0}, largest_cq},
-    {RejectingQueue::driver, "a QP of max_qp_wr requests has no more", {0}, largest_qp},
-    {RejectingQueue::driver,
+    {Layer::driver, "a CQ of max_cqe entries is not larger", {0}, largest_cq},
+    {Layer::driver, "a QP of max_qp_wr requests is not larger", {0}, largest_qp},
+    {Layer::driver,
      "an SRQ deeper than max_srq_wr",
      {EINVAL, ENOMEM},
      [](Tools& t) { return try_srq(t, one_more(device(t).max_srq_wr), 1); }},
-    {RejectingQueue::driver,
+    {Layer::driver,
      "an SRQ with more SGEs than max_srq_sge",
      {EINVAL},
      [](Tools& t) { return try_srq(t, 16, one_more(device(t).max_srq_sge)); }},
-    {RejectingQueue::core, "destroying a CQ in use", {EBUSY}, busy_cq},
-    {RejectingQueue::core,
+    {Layer::core, "destroying a CQ in use", {EBUSY}, busy_cq},
+    {Layer::core,
      "deallocating a PD in use",
      {EBUSY},
      [](Tools& t) {
@@ -265,7 +262,7 @@ const Row rows[] = {
 
 void run_object_rows(Bench& bench, harness::Tap& tap) {
   for (const Row& row : rows) {
-    bench.run(tap, row.refuser, row.name, [&] {
+    bench.run(tap, row.layer, row.name, [&] {
       Tools tools(bench.near());
       errno = 0;
       const int error = row.call(tools);

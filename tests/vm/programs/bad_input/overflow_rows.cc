@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A CQ that nobody polls until it overflows.
+// A CQ that is not polled until it overflows.
 #include "bad_input/pair.h"
 #include "harness/failure.h"
 
@@ -17,7 +17,7 @@ void overflow(Bench& bench) {
   wr.num_sge = 0;
   for (int i = 0; i < rounds; ++i)
     pair.near().qp().try_post_send(&wr);  // fails once the QP is in ERR
-  while (const auto event = bench.near().wait_async(harness::Deadline::after(patience)))
+  while (const auto event = bench.near().wait_async(harness::Deadline::after(wait_limit)))
     if (event->event_type == IBV_EVENT_CQ_ERR) return;
   harness::fail("no IBV_EVENT_CQ_ERR");
 }
@@ -25,7 +25,7 @@ void overflow(Bench& bench) {
 }  // namespace
 
 void run_overflow_rows(Bench& bench, harness::Tap& tap) {
-  bench.run(tap, RejectingQueue::wire, "a CQ that overflows", [&] { overflow(bench); });
+  bench.run(tap, Layer::wire, "a CQ that overflows", [&] { overflow(bench); });
 }
 
 }  // namespace bad_input

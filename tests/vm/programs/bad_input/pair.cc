@@ -77,21 +77,21 @@ void Pair::post_far_receive(std::size_t length, std::uint32_t lkey_flip) {
 
 ibv_wc Pair::expect_near(const Statuses& wanted) {
   const ibv_wc wc =
-      near_->send_cq().next(harness::Deadline::after(patience), "the requester's completion");
+      near_->send_cq().next(harness::Deadline::after(wait_limit), "the requester's completion");
   expect_status(wc, wanted, "the requester");
   return wc;
 }
 
 ibv_wc Pair::expect_far(const Statuses& wanted) {
   const ibv_wc wc =
-      far_->recv_cq().next(harness::Deadline::after(patience), "the receiver's completion");
+      far_->recv_cq().next(harness::Deadline::after(wait_limit), "the receiver's completion");
   expect_status(wc, wanted, "the receiver");
   return wc;
 }
 
 void Pair::expect_far_untouched() const {
   const std::string complaint = far_image_.check(far_->arena());
-  harness::expect(complaint.empty(), "the far memory changed: ", complaint);
+  harness::expect(complaint.empty(), "the far memory has changed: ", complaint);
 }
 
 }  // namespace bad_input

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A pair of QPs that a row may ruin, with memory whose every byte is known.
+// A pair of QPs that a row may break, with memory whose every byte is known.
 #pragma once
 
 #include <set>
@@ -19,8 +19,8 @@ class Pair {
     int far_access = verbs::EndpointOptions{}.access;
     unsigned near_qp_access = verbs::LinkOptions{}.access;
     unsigned far_qp_access = verbs::LinkOptions{}.access;
-    ibv_mtu far_mtu = static_cast<ibv_mtu>(0);  // as the link
-    int near_cq_depth = 0;                      // as deep as the send queue
+    ibv_mtu far_mtu = static_cast<ibv_mtu>(0);  // 0: the link's
+    int near_cq_depth = 0;                      // 0: that of the send queue
   };
 
   Pair(Bench& bench, const Options& options);
@@ -28,7 +28,7 @@ class Pair {
   verbs::Endpoint& near() { return *near_; }
   verbs::Endpoint& far() { return *far_; }
 
-  // A WRITE, READ, SEND or atomic that is right: 64 bytes between the middles of the arenas.
+  // A correct WRITE, READ, SEND or atomic: 64 bytes between the middles of the arenas.
   ibv_send_wr right_wr(ibv_wr_opcode opcode);
   ibv_sge& sge() { return sge_; }
 
@@ -37,7 +37,7 @@ class Pair {
 
   ibv_wc expect_near(const Statuses& wanted);
   ibv_wc expect_far(const Statuses& wanted);
-  // Not one byte of the far arena changed.
+  // Throws Failure if any byte of the far arena has changed.
   void expect_far_untouched() const;
 
  private:

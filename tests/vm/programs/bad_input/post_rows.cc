@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// ibv_post_send and ibv_post_recv with work requests that are refused on the spot.
+// ibv_post_send and ibv_post_recv with work requests that must be rejected at once.
 #include <vector>
 
 #include "bad_input/pair.h"
@@ -50,7 +50,7 @@ void short_atomic(Pair& pair) {
   expect_errno(pair.near().qp().try_post_send(&wr), EINVAL, "ibv_post_send");
 }
 
-// Without a receive at the far end the sends stay in the queue until it is full.
+// Without a receive at the far end, sends stay in the queue until it is full.
 void full_send_queue(Pair& pair) {
   ibv_send_wr wr = pair.right_wr(IBV_WR_SEND);
   const std::uint32_t limit = 16 * (pair.near().qp().cap().max_send_wr + 1);
@@ -90,24 +90,23 @@ void bad_in_the_middle_of_a_chain(Pair& pair) {
 }
 
 struct Row {
-  RejectingQueue refuser;
+  Layer layer;
   const char* name;
   void (*body)(Pair& pair);
 };
 
 const Row rows[] = {
-    {RejectingQueue::provider, "post_send with too many SGEs", too_many_send_sges},
-    {RejectingQueue::provider, "post_recv with too many SGEs", too_many_receive_sges},
-    {RejectingQueue::provider, "post_send with too much inline data", too_much_inline},
-    {RejectingQueue::provider, "post_send of a misaligned atomic", misaligned_atomic},
-    {RejectingQueue::provider, "post_send of an atomic with a short result", short_atomic},
-    {RejectingQueue::provider, "post_send to a full queue", full_send_queue},
-    {RejectingQueue::provider, "post_recv to a full queue", full_receive_queue},
-    {RejectingQueue::provider, "post_send of a chain with a bad request",
-     bad_in_the_middle_of_a_chain},
+    {Layer::provider, "post_send with too many SGEs", too_many_send_sges},
+    {Layer::provider, "post_recv with too many SGEs", too_many_receive_sges},
+    {Layer::provider, "post_send with too much inline data", too_much_inline},
+    {Layer::provider, "post_send of a misaligned atomic", misaligned_atomic},
+    {Layer::provider, "post_send of an atomic with a short result", short_atomic},
+    {Layer::provider, "post_send to a full queue", full_send_queue},
+    {Layer::provider, "post_recv to a full queue", full_receive_queue},
+    {Layer::provider, "post_send of a chain with a bad request", bad_in_the_middle_of_a_chain},
 };
 
-// A QP that is not connected yet refuses sends; what it is given must not be sent later either.
+// A QP that is not connected yet rejects sends, and must not send them later either.
 void send_before_rts(Bench& bench, ibv_qp_state state) {
   const auto near = bench.make_near({});
   const auto far = bench.make_far({});
@@ -129,7 +128,7 @@ void send_before_rts(Bench& bench, ibv_qp_state state) {
 
 void run_post_rows(Bench& bench, harness::Tap& tap) {
   for (const Row& row : rows) {
-    bench.run(tap, row.refuser, row.name, [&] {
+    bench.run(tap, row.layer, row.name, [&] {
       Pair pair(bench, {});
       row.body(pair);
     });
@@ -141,8 +140,7 @@ void run_post_rows(Bench& bench, harness::Tap& tap) {
   for (const Early& early :
        {Early{"post_send in RESET", IBV_QPS_RESET}, Early{"post_send in INIT", IBV_QPS_INIT},
         Early{"post_send in RTR", IBV_QPS_RTR}})
-    bench.run(tap, RejectingQueue::driver, early.name,
-              [&] { send_before_rts(bench, early.state); });
+    bench.run(tap, Layer::driver, early.name, [&] { send_before_rts(bench, early.state); });
 }
 
 }  // namespace bad_input

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Queues behind the provider's back, and under it: a forged receive, a CQ that changes its size.
+// Queues that are changed without the provider's knowledge (a forged receive) or while it uses them
+// (a CQ that is resized).
 #include <rdma/rdma_user_rxe.h>
 
 #include <thread>
@@ -15,14 +16,14 @@ using harness::Deadline;
 using harness::expect;
 using harness::text;
 
-// A receive with more elements than the QP has fails with the message that takes it, even when
-// there is nothing to place.
+// A receive with more SGEs than the QP supports fails when a message consumes it, even if there is
+// no data to place.
 void forged_receive(Bench& bench, std::size_t bytes) {
   const auto near = bench.make_near({});
   ring_scribble::ExposedEndpoint far(bench.far(), bench.far_gid(), bench.next_seed());
   connect_both(*near, far.end(), bench.link());
   ring_scribble::Ring& ring = far.ring(ring_scribble::RingKind::receive);
-  if (ring.native) throw harness::Skip("such a receive cannot be expressed");
+  if (ring.native) throw harness::Skip("native receives have no SGE count");
   auto* wqe = reinterpret_cast<rxe_recv_wqe*>(ring.slot(ring.producer()).data());
   wqe->wr_id = 77;
   wqe->dma.num_sge = far.end().qp().cap().max_recv_sge + 1;
@@ -36,7 +37,7 @@ void forged_receive(Bench& bench, std::size_t bytes) {
   wr.opcode = IBV_WR_SEND;
   wr.send_flags = IBV_SEND_SIGNALED;
   near->qp().post_send(&wr);
-  const auto deadline = Deadline::after(patience);
+  const auto deadline = Deadline::after(wait_limit);
   verbs::expect_wc(near->send_cq().next(deadline, "the SEND"), 5, IBV_WC_REM_OP_ERR, "the SEND");
   verbs::expect_wc(far.end().recv_cq().next(deadline, "the receive"), 77, IBV_WC_LOC_QP_OP_ERR,
                    "the receive");
@@ -47,7 +48,7 @@ int try_resize(verbs::Cq& cq, int depth) {
   return result < 0 ? errno : result;
 }
 
-// Posts empty WRITEs that complete into a CQ which nobody polls.
+// Posts empty WRITEs whose completions fill a CQ that is not polled.
 class Filler {
  public:
   Filler(Bench& bench, int depth) {
@@ -61,7 +62,7 @@ class Filler {
   verbs::Cq& cq() { return near_->send_cq(); }
 
   void fill(std::uint32_t upto) {
-    const auto deadline = Deadline::after(patience);
+    const auto deadline = Deadline::after(wait_limit);
     harness::Backoff backoff;
     while (posted_ < upto) {
       ibv_send_wr wr{};
@@ -81,7 +82,7 @@ class Filler {
 
   void expect_all_in_order() {
     for (std::uint32_t i = 0; i < posted_; ++i)
-      verbs::expect_wc(cq().next(Deadline::after(patience), "a WRITE"), i, IBV_WC_SUCCESS,
+      verbs::expect_wc(cq().next(Deadline::after(wait_limit), "a WRITE"), i, IBV_WC_SUCCESS,
                        text("WRITE ", i));
     cq().expect_none(std::chrono::milliseconds(50), "after the last WRITE");
   }
@@ -94,13 +95,13 @@ class Filler {
 
 void resize_below_its_contents(Bench& bench) {
   Filler filler(bench, 2000);
-  filler.fill(1100);  // at least 1000 have completed: the send queue is not deeper
+  filler.fill(1100);  // at least 1000 have completed, because the send queue is not deeper
   const int error = try_resize(filler.cq(), 500);
   expect(error == EINVAL, "ibv_resize_cq gave ", error ? std::strerror(error) : "success");
   filler.expect_all_in_order();
 }
 
-// More is pending than one batch moves, and more comes in while it moves.
+// More completions are pending than one batch moves, and more arrive while they are moved.
 void resize_while_filling(Bench& bench) {
   constexpr std::uint32_t first = 3000;
   constexpr std::uint32_t all = 9000;
@@ -129,12 +130,12 @@ void resize_while_filling(Bench& bench) {
 
 void run_ring_rows(Bench& bench, harness::Tap& tap) {
   for (const std::size_t bytes : {0, 8})
-    bench.run(tap, RejectingQueue::wire,
+    bench.run(tap, Layer::wire,
               text("SEND of ", bytes, " bytes to a receive with more SGEs than the QP has"),
               [&] { forged_receive(bench, bytes); });
-  bench.run(tap, RejectingQueue::driver, "resizing a CQ below what it holds",
+  bench.run(tap, Layer::driver, "resizing a CQ below its contents",
             [&] { resize_below_its_contents(bench); });
-  bench.run(tap, RejectingQueue::driver, "resizing a CQ while completions come in",
+  bench.run(tap, Layer::driver, "resizing a CQ while completions arrive",
             [&] { resize_while_filling(bench); });
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Requests that libibverbs accepts and that end in a completion with an error, or, at length 0, in
-// none.
+// Requests that libibverbs accepts and that end with an error completion, except those of length 0.
 #include <functional>
 #include <optional>
 
@@ -31,8 +30,8 @@ struct Row {
   Statuses far{};                        // of the receive, if one is posted
   std::optional<std::size_t> receive{};  // its length
   std::uint32_t receive_lkey_flip = 0;
-  bool may_write = false;        // some packets are placed before the wrong one comes
-  bool may_be_rejected = false;  // by a provider that looks at opcodes, with EINVAL
+  bool may_write = false;        // some packets are placed before the wrong one arrives
+  bool may_be_rejected = false;  // a provider that checks opcodes may return EINVAL
 };
 
 void nothing(Pair&, ibv_send_wr&) {}
@@ -53,8 +52,7 @@ std::function<void(Pair&, ibv_send_wr&)> flip_rkey(std::uint32_t bits) {
   return [=](Pair&, ibv_send_wr& wr) { wr.wr.rdma.rkey ^= bits; };
 }
 
-// The request touches `length` bytes at this distance from the start (or, negative, the end) of the
-// MR.
+// Makes the request access `length` bytes at `offset` from the start of the MR.
 std::function<void(Pair&, ibv_send_wr&)> remote_range(std::uint64_t offset, std::uint32_t length) {
   return [=](Pair& pair, ibv_send_wr& wr) {
     pair.sge() = pair.near().sge(0, length);
@@ -82,79 +80,79 @@ std::function<void(Pair&, ibv_send_wr&)> local_range(std::uint64_t offset, std::
 }
 
 std::vector<Row> remote_access_rows() {
-  const Statuses refused{IBV_WC_REM_ACCESS_ERR};
+  const Statuses rejected{IBV_WC_REM_ACCESS_ERR};
   std::vector<Row> rows;
   for (const auto& [name, opcode] : {std::pair{"WRITE", write_op}, std::pair{"READ", read_op}}) {
     const std::string op = name;
-    rows.push_back({op + " with another variant of the key", opcode, refused, flip_rkey(0x01)});
+    rows.push_back({op + " with a wrong variant of the key", opcode, rejected, flip_rkey(0x01)});
     rows.push_back(
-        {op + " with a key that was never given", opcode, refused, flip_rkey(0x7fff0000)});
+        {op + " with a key that was never assigned", opcode, rejected, flip_rkey(0x7fff0000)});
+    rows.push_back({op + " with key 0", opcode, rejected,
+                    [](Pair&, ibv_send_wr& wr) { wr.wr.rdma.rkey = 0; }});
     rows.push_back(
-        {op + " with key 0", opcode, refused, [](Pair&, ibv_send_wr& wr) { wr.wr.rdma.rkey = 0; }});
+        {op + " one byte before the start", opcode, rejected, remote_range(~std::uint64_t{0}, 8)});
     rows.push_back(
-        {op + " one byte before the start", opcode, refused, remote_range(~std::uint64_t{0}, 8)});
-    rows.push_back(
-        {op + " one byte past the end", opcode, refused, remote_range(pair_arena - 7, 8)});
-    rows.push_back({op + " behind the end", opcode, refused, remote_range(pair_arena, 1)});
-    rows.push_back({op + " whose end overflows 64 bits", opcode, refused, wrapping_range});
-    rows.push_back({op + " of many packets that ends past the end", opcode, refused,
+        {op + " one byte past the end", opcode, rejected, remote_range(pair_arena - 7, 8)});
+    rows.push_back({op + " beyond the end", opcode, rejected, remote_range(pair_arena, 1)});
+    rows.push_back({op + " whose end overflows 64 bits", opcode, rejected, wrapping_range});
+    rows.push_back({op + " of many packets that ends past the end", opcode, rejected,
                     remote_range(pair_arena - 20000, 20001)});
     rows.push_back(
         {op + " of the last byte", opcode, {IBV_WC_SUCCESS}, remote_range(pair_arena - 1, 1)});
-    rows.push_back({op + " of length 0 with a wild key and address",
+    rows.push_back({op + " of length 0 with an invalid key and address",
                     opcode,
                     {IBV_WC_SUCCESS},
                     zero_length_anywhere});
   }
-  rows.push_back({"WRITE to memory without remote write", write_op, refused, nothing,
+  rows.push_back({"WRITE to memory without remote write", write_op, rejected, nothing,
                   far_memory(local | IBV_ACCESS_REMOTE_READ)});
-  rows.push_back({"WRITE to read-only memory", write_op, refused, nothing,
+  rows.push_back({"WRITE to read-only memory", write_op, rejected, nothing,
                   far_memory(IBV_ACCESS_REMOTE_READ)});
-  rows.push_back({"READ of memory without remote read", read_op, refused, nothing,
+  rows.push_back({"READ of memory without remote read", read_op, rejected, nothing,
                   far_memory(local | IBV_ACCESS_REMOTE_WRITE)});
   for (const auto& [name, opcode] :
        {std::pair{"FETCH_ADD", add_op}, std::pair{"CMP_SWAP", swap_op}}) {
     const std::string op = name;
-    rows.push_back({op + " on memory without remote atomic", opcode, refused, nothing,
+    rows.push_back({op + " on memory without remote atomic", opcode, rejected, nothing,
                     far_memory(local | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)});
-    rows.push_back({op + " with another variant of the key", opcode, refused,
+    rows.push_back({op + " with a wrong variant of the key", opcode, rejected,
                     [](Pair&, ibv_send_wr& wr) { wr.wr.atomic.rkey ^= 1; }});
-    rows.push_back({op + " behind the end", opcode, refused, [](Pair& pair, ibv_send_wr& wr) {
+    rows.push_back({op + " beyond the end", opcode, rejected, [](Pair& pair, ibv_send_wr& wr) {
                       wr.wr.atomic.remote_addr = pair.near().peer().address + pair_arena;
                     }});
   }
   return rows;
 }
 
-// The standard lets a responder call a service that is off on its QP an invalid request or an
+// If a service is disabled on a QP, the standard lets the responder report an invalid request or an
 // access error.
 std::vector<Row> qp_access_rows() {
-  const Statuses refused{IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR};
-  return {{"WRITE to a QP without remote write", write_op, refused, nothing,
+  const Statuses rejected{IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR};
+  return {{"WRITE to a QP without remote write", write_op, rejected, nothing,
            far_qp(all_access & ~IBV_ACCESS_REMOTE_WRITE)},
-          {"READ from a QP without remote read", read_op, refused, nothing,
+          {"READ from a QP without remote read", read_op, rejected, nothing,
            far_qp(all_access & ~IBV_ACCESS_REMOTE_READ)},
-          {"FETCH_ADD to a QP without remote atomic", add_op, refused, nothing,
+          {"FETCH_ADD to a QP without remote atomic", add_op, rejected, nothing,
            far_qp(all_access & ~IBV_ACCESS_REMOTE_ATOMIC)}};
 }
 
 std::vector<Row> local_rows() {
-  const Statuses refused{IBV_WC_LOC_PROT_ERR};
+  const Statuses rejected{IBV_WC_LOC_PROT_ERR};
   std::vector<Row> rows;
   for (const auto& [name, opcode] :
        {std::pair{"SEND", send_op}, std::pair{"WRITE", write_op}, std::pair{"READ", read_op}}) {
     const std::string op = name;
     rows.push_back(
-        {op + " with another variant of the local key", opcode, refused, local_key(0x01)});
-    rows.push_back(
-        {op + " with a local key that was never given", opcode, refused, local_key(0x7fff0000)});
-    rows.push_back(
-        {op + " with a local range past the end", opcode, refused, local_range(pair_arena - 7, 8)});
-    rows.push_back({op + " with a local range before the start", opcode, refused,
+        {op + " with a wrong variant of the local key", opcode, rejected, local_key(0x01)});
+    rows.push_back({op + " with a local key that was never assigned", opcode, rejected,
+                    local_key(0x7fff0000)});
+    rows.push_back({op + " with a local range past the end", opcode, rejected,
+                    local_range(pair_arena - 7, 8)});
+    rows.push_back({op + " with a local range before the start", opcode, rejected,
                     local_range(~std::uint64_t{0}, 8)});
     Statuses too_long{IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR};
-    if (opcode == read_op)  // the responder may see it first
-      too_long.merge(Statuses{IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR});
+    if (opcode == read_op)  // the responder may detect it first
+      too_long.insert({IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR});
     rows.push_back({op + " with a local length of 4 GiB - 1", opcode, too_long,
                     local_range(0, ~std::uint32_t{0})});
   }
@@ -182,7 +180,7 @@ std::vector<Row> receive_rows() {
   row.far = {IBV_WC_LOC_PROT_ERR};
   rows.push_back(row);
 
-  row = {"WRITE_WITH_IMM with another variant of the key",
+  row = {"WRITE_WITH_IMM with a wrong variant of the key",
          IBV_WR_RDMA_WRITE_WITH_IMM,
          {IBV_WC_REM_ACCESS_ERR},
          flip_rkey(0x01)};
@@ -193,15 +191,15 @@ std::vector<Row> receive_rows() {
 }
 
 std::vector<Row> opcode_rows() {
-  const Statuses refused{IBV_WC_LOC_QP_OP_ERR};
+  const Statuses rejected{IBV_WC_LOC_QP_OP_ERR};
   const auto unknown = [](Pair&, ibv_send_wr& wr) {
     const unsigned opcode = 99;
     std::memcpy(&wr.opcode, &opcode, sizeof wr.opcode);
   };
   std::vector<Row> rows = {
-      {"an opcode that does not exist", write_op, refused, unknown},
-      {"a TSO request on an RC QP", IBV_WR_TSO, refused, nothing},
-      {"a driver's private opcode", IBV_WR_DRIVER1, refused, nothing},
+      {"an opcode that does not exist", write_op, rejected, unknown},
+      {"a TSO request on an RC QP", IBV_WR_TSO, rejected, nothing},
+      {"a driver's private opcode", IBV_WR_DRIVER1, rejected, nothing},
       {"LOCAL_INV of a key that does not exist",
        IBV_WR_LOCAL_INV,
        {IBV_WC_LOC_QP_OP_ERR, IBV_WC_MW_BIND_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_ACCESS_ERR},
@@ -227,7 +225,7 @@ void run_row(Bench& bench, const Row& row) {
   const bool failed = wc.status != IBV_WC_SUCCESS;
   const ibv_qp_state state = pair.near().qp().query(IBV_QP_STATE).qp_state;
   expect(state == (failed ? IBV_QPS_ERR : IBV_QPS_RTS), "the requester's QP is in state ", state);
-  // A receive that the failure did not concern is flushed by its owner.
+  // The failure did not affect the receive, so flush it.
   if (row.far.contains(IBV_WC_WR_FLUSH_ERR))
     pair.far().qp().modify(verbs::to_state(IBV_QPS_ERR), "ERR");
   if (row.receive) pair.expect_far(row.far);
@@ -272,14 +270,14 @@ void deregistered(Bench& bench) {
   pair.expect_near({IBV_WC_REM_ACCESS_ERR});
 }
 
-// A key that is given again must differ, or old keys would come back to life.
+// Keys must not be reused at once, or a stale key would become valid again.
 void reregistered(Bench& bench) {
   Pair pair(bench, {});
   const verbs::Pages pages(4096);
   std::uint32_t old_key = 0;
   for (int turn = 0; turn < 64; ++turn) {
     const verbs::Mr mr = verbs::make_mr(pair.far().pd(), pages.data(), pages.size(), all_access);
-    expect(mr->rkey != old_key, "the key of a deregistered MR was given again at once");
+    expect(mr->rkey != old_key, "the key of a deregistered MR was reused at once");
     old_key = mr->rkey;
   }
   const verbs::Mr mr = verbs::make_mr(pair.far().pd(), pages.data(), pages.size(), all_access);
@@ -315,15 +313,14 @@ void smaller_path_mtu(Bench& bench) {
 void run_wire_rows(Bench& bench, harness::Tap& tap) {
   for (const auto& rows :
        {remote_access_rows(), qp_access_rows(), local_rows(), receive_rows(), opcode_rows()})
-    for (const Row& row : rows)
-      bench.run(tap, RejectingQueue::wire, row.name, [&] { run_row(bench, row); });
+    for (const Row& row : rows) bench.run(tap, Layer::wire, row.name, [&] { run_row(bench, row); });
   const auto run = [&](const char* name, void (*body)(Bench&)) {
-    bench.run(tap, RejectingQueue::wire, name, [&] { body(bench); });
+    bench.run(tap, Layer::wire, name, [&] { body(bench); });
   };
   run("WRITE with a key of another PD", other_pd);
   run("WRITE with a local key of another PD", other_pd_locally);
   run("WRITE with the key of a deregistered MR", deregistered);
-  run("keys are not given again at once", reregistered);
+  run("keys are not reused at once", reregistered);
   run("READ into memory without local write", read_into_read_only);
   run("WRITE in packets larger than the responder's path MTU", smaller_path_mtu);
 }

@@ -11,7 +11,7 @@ namespace cm_cycle {
 using harness::fail;
 using harness::fail_errno;
 
-// Private data arrives padded with zeros to the size of the CM message.
+// Private data is padded with zeros to the size of the CM message.
 Hello Event::hello(std::uint32_t magic) const {
   Hello hello{};
   harness::expect(private_data.size() >= sizeof hello, "private data of ", private_data.size(),
@@ -48,7 +48,7 @@ Event EventChannel::next(harness::Deadline deadline, const std::string& what) {
       return event;
     }
     if (errno != EAGAIN) fail_errno(errno, "rdma_get_cm_event");
-    if (deadline.expired()) fail("no event in time: ", what);
+    if (deadline.expired()) fail("timeout waiting for ", what);
     pollfd wanted{channel_->fd, POLLIN, 0};
     ::poll(&wanted, 1, deadline.left_ms());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// rdma_cm identifiers and events, with an end to every wait.
+// rdma_cm identifiers and events. Every wait has a deadline.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -13,17 +13,17 @@
 
 namespace cm_cycle {
 
-// What both sides put into their private data and into their memory.
+// The private data of both sides.
 struct Hello {
   std::uint32_t magic;
   std::uint32_t cycle;
-  std::uint32_t wants;  // see Wish
+  std::uint32_t wants;  // see Wanted
   std::uint32_t rkey;
   std::uint64_t address;
   std::uint64_t seed;
 };
 
-enum Wish : std::uint32_t { connect_me, reject_me, last_one };
+enum Wanted : std::uint32_t { connect_me, reject_me, last_one };
 
 inline constexpr std::uint32_t client_magic = 0x73726f63;
 inline constexpr std::uint32_t server_magic = 0x63726f73;
@@ -47,7 +47,7 @@ struct Event {
   rdma_cm_id* id;
   std::vector<std::uint8_t> private_data;
 
-  // Failure unless the other side sent a Hello of this kind.
+  // Throws Failure unless the other side has sent a Hello of this kind.
   Hello hello(std::uint32_t magic) const;
 };
 

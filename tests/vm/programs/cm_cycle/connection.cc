@@ -10,7 +10,7 @@ namespace {
 using harness::fail_errno;
 
 constexpr std::size_t slot_bytes = 5000;  // a few packets, and not a multiple of anything
-constexpr auto patience = std::chrono::seconds(30);
+constexpr auto wait_limit = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -79,13 +79,13 @@ void Connection::send(ibv_wr_opcode opcode, std::uint64_t seed, std::uint64_t re
 }
 
 void Connection::expect_completion(ibv_wc_opcode opcode, const char* what) {
-  const auto deadline = harness::Deadline::after(patience);
+  const auto deadline = harness::Deadline::after(wait_limit);
   harness::Backoff backoff;
   ibv_cq* cq = opcode == IBV_WC_RECV ? recv_cq_.get() : send_cq_.get();
   ibv_wc wc{};
   int polled = 0;
   while ((polled = ibv_poll_cq(cq, 1, &wc)) == 0) {
-    if (deadline.expired()) harness::fail("no completion in time: ", what);
+    if (deadline.expired()) harness::fail("timeout waiting for ", what);
     backoff.pause();
   }
   harness::expect(polled == 1 && wc.status == IBV_WC_SUCCESS, what, ": ", verbs::describe(wc));
@@ -105,8 +105,8 @@ void Connection::expect_data(Slot which, std::uint64_t seed, const char* what) c
 void Connection::talk_as_client(const Hello& server, std::uint64_t seed) {
   send(IBV_WR_SEND, seed + 1, 0, 0);
   expect_completion(IBV_WC_SEND, "SEND");
-  expect_completion(IBV_WC_RECV, "the answer");
-  expect_data(first_receive, seed + 2, "the answer");
+  expect_completion(IBV_WC_RECV, "the server's SEND");
+  expect_data(first_receive, seed + 2, "the server's SEND");
   send(IBV_WR_RDMA_WRITE, seed + 3, server.address, server.rkey);
   expect_completion(IBV_WC_RDMA_WRITE, "WRITE");
   send(IBV_WR_SEND, seed + 4, 0, 0);
@@ -117,7 +117,7 @@ void Connection::talk_as_server(std::uint64_t seed) {
   expect_completion(IBV_WC_RECV, "the client's first SEND");
   expect_data(first_receive, seed + 1, "the client's first SEND");
   send(IBV_WR_SEND, seed + 2, 0, 0);
-  expect_completion(IBV_WC_SEND, "the answer");
+  expect_completion(IBV_WC_SEND, "SEND");
   expect_completion(IBV_WC_RECV, "the client's second SEND");
   expect_data(second_receive, seed + 4, "the client's second SEND");
   expect_data(write_target, seed + 3, "the client's WRITE");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The verbs side of one rdma_cm connection, and the transfer each cycle verifies: the client SENDs,
-// the server SENDs back, the client WRITEs into the server's memory and says so with a last SEND.
+// The verbs part of an rdma_cm connection, and the transfers that each cycle verifies: the client
+// SENDs, the server SENDs back, the client WRITEs to the server's memory and announces that with a
+// SEND.
 #pragma once
 
 #include "cm_cycle/cm.h"
@@ -11,7 +12,7 @@ namespace cm_cycle {
 
 class Connection {
  public:
-  // Makes CQ, QP (by rdma_create_qp) and memory on the device that `id` has been bound to.
+  // Creates CQs, a QP (with rdma_create_qp) and memory on the device that `id` is bound to.
   explicit Connection(rdma_cm_id* id);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -34,7 +35,7 @@ class Connection {
   void expect_data(Slot which, std::uint64_t seed, const char* what) const;
 
   rdma_cm_id* id_;
-  // Two, because a send and a receive complete in no particular order.
+  // Two, because sends and receives complete in no particular order.
   verbs::Handle<ibv_cq, ibv_destroy_cq> send_cq_;
   verbs::Handle<ibv_cq, ibv_destroy_cq> recv_cq_;
   verbs::Pages pages_;

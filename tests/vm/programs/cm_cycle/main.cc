@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// cm_cycle: connect, exchange private data, transfer, verify, disconnect, with rdma_cm, many times
-// over.
+// cm_cycle: with rdma_cm, connect, exchange private data, transfer, verify and disconnect, many
+// times.
 #include <cstdio>
 
 #include "cm_cycle/connection.h"
@@ -24,11 +24,13 @@ using harness::text;
 using std::chrono::seconds;
 
 constexpr const char* usage =
-    "cm_cycle --server [--port P] [--family 4|6] [--patience S]\n"
-    "cm_cycle --client ADDRESS [--port P] [--cycles N] [--reject-every N] [--seed N] [--patience "
-    "S]\n"
-    "N (default 1000) cycles over rdma_cm; every --reject-every'th (default 50) connection is to "
-    "be refused.";
+    R"(usage: cm_cycle --server [--port P] [--family 4|6] [--wait-limit S]
+       cm_cycle --client ADDRESS [--port P] [--cycles N] [--reject-every M] [--seed N]
+                [--wait-limit S]
+
+Run N cycles (default 1000) over rdma_cm: connect, check private data, transfer data in both
+directions, verify, disconnect. The server rejects every Mth connection (default 50), with private
+data. It exits after the client's last cycle. A wait lasts at most S seconds (default 60).)";
 
 struct Setup {
   bool is_server;
@@ -38,9 +40,9 @@ struct Setup {
   std::uint32_t cycles;
   std::uint32_t reject_every;
   std::uint64_t seed;
-  seconds patience;
+  seconds wait_limit;
 
-  Deadline deadline() const { return Deadline::after(patience); }
+  Deadline deadline() const { return Deadline::after(wait_limit); }
 };
 
 struct Addresses {
@@ -70,8 +72,7 @@ rdma_conn_param parameters(const Hello& hello) {
   return param;
 }
 
-// --- client
-// ----------------------------------------------------------------------------------------------
+// --- client ------------------------------------------------------------------
 
 Id routed_id(EventChannel& events, const Addresses& target, const Setup& setup) {
   constexpr int step_ms = 5000;
@@ -128,10 +129,9 @@ void run_client(const Setup& setup) {
   }
 }
 
-// --- server
-// ----------------------------------------------------------------------------------------------
+// --- server ------------------------------------------------------------------
 
-// Events of the previous connection may still be on their way when the next one is asked for.
+// Events of the previous connection may still arrive when the next one is requested.
 Event next_request(EventChannel& events, const Setup& setup) {
   while (true) {
     Event event = events.next(setup.deadline(), "connection request");
@@ -155,7 +155,7 @@ void serve(EventChannel& events, const Id& id, const Hello& client, const Setup&
   events.expect(RDMA_CM_EVENT_ESTABLISHED, setup.deadline(), "connection");
   connection.talk_as_server(client.seed);
   events.expect(RDMA_CM_EVENT_DISCONNECTED, setup.deadline(), "disconnection");
-  rdma_disconnect(id.get());  // answers the peer's request
+  rdma_disconnect(id.get());  // replies to the peer's DREQ
 }
 
 void run_server(const Setup& setup) {
@@ -193,7 +193,7 @@ Setup parse(harness::Args& args) {
   setup.cycles = static_cast<std::uint32_t>(args.number("--cycles", 1000));
   setup.reject_every = static_cast<std::uint32_t>(args.number("--reject-every", 50));
   setup.seed = args.number("--seed", 1);
-  setup.patience = seconds(args.number("--patience", 60));
+  setup.wait_limit = seconds(args.number("--wait-limit", 60));
   args.finish();
   return setup;
 }
@@ -205,11 +205,11 @@ int main(int argc, char** argv) {
   harness::Args args(argc, argv, usage);
   const Setup setup = parse(args);
   const std::string name =
-      setup.is_server ? "every connection was served" : text(setup.cycles, " connection cycles");
+      setup.is_server ? "every connection is served" : text(setup.cycles, " connection cycles");
   const auto begin = Deadline::Clock::now();
   tap.run(name, [&] { setup.is_server ? run_server(setup) : run_client(setup); });
-  tap.run("every object could be closed",
-          [] { expect(verbs::close_failures() == 0, verbs::close_failures(), " could not"); });
+  tap.run("every object can be closed",
+          [] { expect(verbs::close_failures() == 0, verbs::close_failures(), " cannot"); });
   const std::chrono::duration<double> took = Deadline::Clock::now() - begin;
   harness::note(text(took.count(), " s"));
   return tap.finish();

@@ -28,7 +28,7 @@ bool Args::flag(const std::string& name) {
 bool Args::take_value(const std::string& name, std::string& value) {
   const auto found = std::find(words_.begin(), words_.end(), name);
   if (found == words_.end()) return false;
-  if (std::next(found) == words_.end()) die(name + " needs a value");
+  if (std::next(found) == words_.end()) die(name + " requires a value");
   value = *std::next(found);
   words_.erase(found, found + 2);
   return true;
@@ -42,7 +42,7 @@ std::string Args::text(const std::string& name, const std::string& otherwise) {
 
 std::string Args::required(const std::string& name) {
   std::string value;
-  if (!take_value(name, value)) die(name + " is missing");
+  if (!take_value(name, value)) die(name + " is required");
   return value;
 }
 
@@ -51,7 +51,7 @@ std::uint64_t Args::number(const std::string& name, std::uint64_t otherwise) {
   if (!take_value(name, value)) return otherwise;
   char* end = nullptr;
   const std::uint64_t number = std::strtoull(value.c_str(), &end, 0);
-  if (value.empty() || *end != '\0') die(name + " wants a number, not '" + value + "'");
+  if (value.empty() || *end != '\0') die(name + " requires a number, not '" + value + "'");
   return number;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Command lines of the form `--name value` and `--flag`, each name asked for exactly once.
+// Command lines of the form `--name value` and `--flag`. Query each name exactly once.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Args {
   std::string required(const std::string& name);
   std::uint64_t number(const std::string& name, std::uint64_t otherwise);
 
-  // Call last: whatever nobody asked for is a mistake of the caller.
+  // Call last: any remaining argument is an error.
   void finish();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Every wait in these programs ends: a deadline, and a pause that is kind to a guest with one CPU.
+// A deadline, so that every wait ends, and a pause that lets others run in a guest with one CPU.
 #pragma once
 
 #include <sched.h>
@@ -30,7 +30,7 @@ class Deadline {
   Clock::time_point end_;
 };
 
-// Yields at first (the other side may only need the CPU), then sleeps longer and longer.
+// Yields at first, because the other side may only need the CPU, then sleeps for longer and longer.
 class Backoff {
  public:
   void pause() {

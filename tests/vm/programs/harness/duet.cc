@@ -10,22 +10,22 @@ std::string body_text(const Rendezvous::Message& message) {
   return std::string(reinterpret_cast<const char*>(message.body.data()), message.body.size());
 }
 
-// The TCP messages themselves may be slowed down by the network under test, so they get more time.
-constexpr auto grace = std::chrono::seconds(15);
+// TCP messages get more time, because the network under test may delay them, too.
+constexpr auto tcp_margin = std::chrono::seconds(15);
 
 }  // namespace
 
-Duet::Duet(Rendezvous peer, Tap& tap, std::chrono::seconds patience)
-    : peer_(std::move(peer)), tap_(tap), reo_wnd_(patience) {}
+Duet::Duet(Rendezvous peer, Tap& tap, std::chrono::seconds wait_limit)
+    : peer_(std::move(peer)), tap_(tap), wait_limit_(wait_limit) {}
 
 Rendezvous::Message Duet::receive_data() {
   if (!peer_result_) {
-    Rendezvous::Message message = peer_.receive(Deadline::after(reo_wnd_ + grace));
+    Rendezvous::Message message = peer_.receive(Deadline::after(wait_limit_ + tcp_margin));
     if (message.kind == data) return message;
     peer_result_ = std::move(message);
   }
   if (peer_result_->kind == skipped) throw Skip("peer: " + body_text(*peer_result_));
-  fail("the peer left this case early");
+  fail("the peer has left this case early");
 }
 
 void Duet::exchange_bytes(const void* mine, void* theirs, std::size_t length) {
@@ -42,7 +42,7 @@ std::string Duet::exchange_text(const std::string& mine) {
 
 Rendezvous::Message Duet::drain_to_result() {
   while (!peer_result_) {
-    Rendezvous::Message message = peer_.receive(Deadline::after(reo_wnd_ + grace));
+    Rendezvous::Message message = peer_.receive(Deadline::after(wait_limit_ + tcp_margin));
     if (message.kind != data) peer_result_ = std::move(message);
   }
   return *std::exchange(peer_result_, std::nullopt);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Two processes that run the same list of cases side by side.
+// Two processes that run the same list of cases in lockstep.
 //
-// Inside a case they exchange() values and sync(). A case passes only if it passed on both sides;
-// when one side fails, the other leaves the case at its next exchange, and both meet again at the
-// next case.
+// Inside a case they exchange() values and sync(). A case passes only if it passes on both sides.
+// If one side fails, the other leaves the case at its next exchange, and both go on with the next
+// case.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,11 @@ namespace harness {
 
 class Duet {
  public:
-  Duet(Rendezvous peer, Tap& tap, std::chrono::seconds patience);
+  Duet(Rendezvous peer, Tap& tap, std::chrono::seconds wait_limit);
 
   void run(const std::string& name, const std::function<void()>& body);
 
-  // Both sides are here, or the case fails.
+  // Returns when both sides have called it.
   void sync() { exchange<char>('s'); }
 
   template <class T>
@@ -37,8 +37,8 @@ class Duet {
 
   std::string exchange_text(const std::string& mine);
 
-  Deadline deadline() const { return Deadline::after(reo_wnd_); }
-  std::chrono::seconds patience() const { return reo_wnd_; }
+  Deadline deadline() const { return Deadline::after(wait_limit_); }
+  std::chrono::seconds wait_limit() const { return wait_limit_; }
 
  private:
   enum Kind : std::uint32_t { data, passed, failed, skipped };
@@ -49,7 +49,7 @@ class Duet {
 
   Rendezvous peer_;
   Tap& tap_;
-  std::chrono::seconds reo_wnd_;
+  std::chrono::seconds wait_limit_;
   std::optional<Rendezvous::Message> peer_result_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// How a test case ends early: it failed, or this device cannot do it.
+// Exceptions that end a test case early: it has failed, or the device does not support it.
 #pragma once
 
 #include <cerrno>

@@ -59,9 +59,9 @@ void Image::place_word(std::size_t offset, std::uint64_t word) {
   pieces_.insert_or_assign(offset, Piece{sizeof word, 0, 0, word});
 }
 
-// Calls visit(offset, length, piece) for consecutive runs that cover [0, size).
+// Calls visit(offset, length, piece, is_guard) for consecutive pieces that cover [0, size).
 template <class Visit>
-void Image::visit_runs(std::size_t size, Visit visit) const {
+void Image::visit_pieces(std::size_t size, Visit visit) const {
   std::size_t at = 0;
   const auto guard = [&](std::size_t end) {
     if (end > at) visit(at, end - at, Piece{end - at, guard_seed_, at, std::nullopt}, true);
@@ -69,7 +69,7 @@ void Image::visit_runs(std::size_t size, Visit visit) const {
   };
   for (const auto& [offset, piece] : pieces_) {
     expect(offset >= at && offset + piece.length <= size, "image piece at ", offset,
-           " overlaps or sticks out");
+           " overlaps another or exceeds the buffer");
     guard(offset);
     visit(offset, piece.length, piece, false);
     at = offset + piece.length;
@@ -85,9 +85,8 @@ void Image::expected(std::span<std::byte> out, const Piece& piece, std::size_t s
 }
 
 void Image::paint(std::span<std::byte> buffer) const {
-  visit_runs(buffer.size(), [&](std::size_t offset, std::size_t length, const Piece& piece, bool) {
-    expected(buffer.subspan(offset, length), piece, 0);
-  });
+  visit_pieces(buffer.size(), [&](std::size_t offset, std::size_t length, const Piece& piece,
+                                  bool) { expected(buffer.subspan(offset, length), piece, 0); });
 }
 
 void Image::paint_guard(std::span<std::byte> buffer, std::size_t offset, std::size_t length) const {
@@ -96,8 +95,8 @@ void Image::paint_guard(std::span<std::byte> buffer, std::size_t offset, std::si
 
 std::string Image::check(std::span<const std::byte> buffer) const {
   std::string complaint;
-  visit_runs(buffer.size(), [&](std::size_t offset, std::size_t length, const Piece& piece,
-                                bool is_guard) {
+  visit_pieces(buffer.size(), [&](std::size_t offset, std::size_t length, const Piece& piece,
+                                  bool is_guard) {
     std::array<std::byte, chunk> wanted;
     for (std::size_t done = 0; done < length && complaint.empty(); done += chunk) {
       const std::size_t step = std::min(chunk, length - done);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What every byte of a buffer must be.
+// The expected content of a buffer.
 //
-// An image is a guard pattern with pieces of data patterns laid over it. Both sides of a test
-// compute the same images from the same seed, paint the one before a transfer and check the one
-// after it; a byte that is wrong, missing, misplaced or written outside its target differs, because
-// patterns depend on position.
+// An image is a guard pattern with pieces of data patterns over it. Both sides of a test compute
+// the same images from the same seed. They paint one before a transfer and check another after it.
+// A byte that is wrong, missing, misplaced or written outside its target differs, because patterns
+// depend on the position.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ class Image {
   void place_word(std::size_t offset, std::uint64_t word);
 
   void paint(std::span<std::byte> buffer) const;
-  // Guard bytes again, where a piece may have been.
+  // Restores the guard bytes of a range.
   void paint_guard(std::span<std::byte> buffer, std::size_t offset, std::size_t length) const;
-  // Empty when every byte is right, else where and how the first wrong one differs.
+  // Empty if every byte is right, else a description of the first wrong one.
   std::string check(std::span<const std::byte> buffer) const;
 
  private:
@@ -44,7 +44,7 @@ class Image {
   };
 
   template <class Visit>
-  void visit_runs(std::size_t size, Visit visit) const;
+  void visit_pieces(std::size_t size, Visit visit) const;
   void expected(std::span<std::byte> out, const Piece& piece, std::size_t skip) const;
 
   std::uint64_t guard_seed_;

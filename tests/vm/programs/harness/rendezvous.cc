@@ -43,7 +43,7 @@ void wait_for(int fd, short events, Deadline deadline, const char* what) {
   pollfd wanted{fd, events, 0};
   const int ready = ::poll(&wanted, 1, deadline.left_ms());
   if (ready < 0 && errno != EINTR) fail_errno(errno, "poll");
-  if (ready == 0) fail("the peer process did not ", what, " in time");
+  if (ready == 0) fail("timeout: the peer process did not ", what);
 }
 
 int connect_once(const std::string& host, std::uint16_t port) {
@@ -108,12 +108,12 @@ Rendezvous Rendezvous::connect(const std::string& host, std::uint16_t port, Dead
 
 void Rendezvous::move_bytes(std::byte* bytes, std::size_t length, bool sending, Deadline deadline) {
   while (length) {
-    wait_for(socket_, sending ? POLLOUT : POLLIN, deadline, sending ? "read" : "answer");
+    wait_for(socket_, sending ? POLLOUT : POLLIN, deadline, sending ? "read" : "send");
     const ssize_t moved = sending ? ::send(socket_, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT)
                                   : ::recv(socket_, bytes, length, MSG_DONTWAIT);
     if (moved < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (moved < 0) fail_errno(errno, "TCP connection to the peer process");
-    expect(moved > 0, "the peer process went away");
+    expect(moved > 0, "the peer process closed the connection");
     bytes += moved;
     length -= static_cast<std::size_t>(moved);
   }
@@ -132,8 +132,8 @@ Rendezvous::Message Rendezvous::receive(Deadline deadline) {
   move_bytes(head.data(), head.size(), false, deadline);
   Frame frame{};
   std::memcpy(&frame, head.data(), sizeof frame);
-  expect(frame.length <= longest_message, "a message of ", frame.length,
-         " bytes from the peer process");
+  expect(frame.length <= longest_message, "the peer process sent a message of ", frame.length,
+         " bytes");
   Message message{frame.kind, std::vector<std::byte>(frame.length)};
   move_bytes(message.body.data(), message.body.size(), false, deadline);
   return message;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A TCP connection between the two processes of a test: small typed messages, every wait bounded.
+// A TCP connection between the two processes of a test. Messages are small and typed, and every
+// wait has a deadline.
 #pragma once
 
 #include <cstddef>

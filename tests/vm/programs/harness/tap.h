@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Test Anything Protocol on standard output, one line at a time, so that a hang shows where it
-// hangs.
+// Test Anything Protocol on standard output. Each line is flushed, so that the output of a hanging
+// program shows where it hangs.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ class Tap {
   // Runs a case: Failure and other exceptions are `not ok`, Skip is `ok … # SKIP`.
   void run(const std::string& name, const std::function<void()>& body);
 
-  // Prints the plan; the result is the exit status of the program.
+  // Prints the plan and returns the exit status of the program.
   int finish();
 
   int failed() const { return failed_; }

@@ -22,7 +22,7 @@ void append_random(Bytes& out, Random& random, std::size_t length) {
   while (length--) out.push_back(random.byte());
 }
 
-// Somewhere in the 2^23 PSNs that count as duplicates, close to the expected one.
+// One of the 2^23 PSNs that count as duplicates, close to the expected one.
 std::uint32_t old_psn(Random& random, const Aim& aim) {
   return (aim.psn - 1 - static_cast<std::uint32_t>(random.below(1000))) & psn_mask;
 }
@@ -36,7 +36,7 @@ Bth bth_for(Random& random, const Aim& aim, std::uint8_t opcode) {
   return bth;
 }
 
-// A request that is right in itself, with an extended header where its opcode wants one.
+// A well-formed packet, with the extended header that its opcode requires.
 Bytes plausible(Random& random, const Aim& aim, Opcode opcode, std::size_t payload) {
   Bytes out;
   append(out, bth_for(random, aim, code(opcode)));
@@ -237,12 +237,12 @@ Bytes mad(Random& random, const Aim& aim, std::uint8_t base_version) {
 
 Bytes mad_nonsense(Random& random, const Aim& aim) { return mad(random, aim, 1); }
 
-// ib_core itself prints a line for each of these that reaches it.
+// ib_core logs a line for each of these that reaches it.
 Bytes mad_of_unknown_version(Random& random, const Aim& aim) {
   return mad(random, aim, static_cast<std::uint8_t>(random.between(2, 0x7f)));
 }
 
-// From here on a live QP may rightly die of it.
+// From here on, a live QP may rightly go to ERR.
 
 Bth bth_now(Random& random, const Aim& aim, std::uint8_t opcode) {
   Bth bth = bth_for(random, aim, opcode);

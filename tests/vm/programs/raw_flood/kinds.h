@@ -9,18 +9,18 @@
 
 namespace raw_flood {
 
-// What the flood knows of a live QP on the victim, if anything.
+// The addresses of a flood, and the state of a live QP on the victim if it is known.
 struct Aim {
   wire::Flow flow;
   wire::Flow stranger;  // the same destination, another source address
   bool has_qp = false;
   std::uint32_t qpn = 0;
-  std::uint32_t psn = 0;  // the first PSN the live QP expected: everything before it is old
+  std::uint32_t psn = 0;  // the first PSN that the live QP expected; earlier ones are duplicates
 };
 
 struct Kind {
   const char* name;
-  // A live QP must stay as it is: the packet is to be dropped, ignored or acknowledged once more.
+  // A live QP must not be affected: it drops or ignores the packet, or acknowledges it again.
   bool is_harmless;
   wire::Bytes (*make)(harness::Random& random, const Aim& aim);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// raw_flood: malformed RoCEv2 packets from a raw socket. Whoever runs it looks at the victim's
+// raw_flood: sends malformed RoCEv2 packets from a raw socket. The caller checks the victim's
 // counters and log.
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -25,14 +25,14 @@ using raw_flood::Aim;
 using raw_flood::Kind;
 
 constexpr const char* usage =
-    "raw_flood --dst ADDRESS [--src ADDRESS] [--count N] [--seed N] [--only KIND] [--not KIND]\n"
-    "          [--qpn N --psn N] [--hostile]\n"
-    "Sends N (default 10000) malformed packets to UDP port 4791 of an IPv4 or IPv6 address, every "
-    "kind in turn,\n"
-    "and prints what it sent as one line of JSON. With --qpn and --psn (of a live QP of the victim "
-    "and the first\n"
-    "PSN it expected) half of the packets aim at that QP; kinds that may rightly kill it do so "
-    "only with --hostile.";
+    R"(usage: raw_flood --dst ADDRESS [--src ADDRESS] [--count N] [--seed N] [--only KIND]
+                 [--not KIND] [--qpn N --psn N] [--hostile]
+
+Send N malformed packets (default 10000) to UDP port 4791 of an IPv4 or IPv6 address, every kind in
+turn, and print the number of each as one line of JSON. Needs root.
+  --qpn, --psn  send about 50 % of the packets to a live QP of the victim. PSN is the first that the
+                QP expected. "rc_verify --duration" prints both, as qpn and rq_psn of role=in.
+  --hostile     also send it the kinds that may rightly move it to ERR)";
 
 union Address {
   sockaddr any;
@@ -135,7 +135,7 @@ Aim make_aim(const Address& source, const Address& destination) {
 struct Sent {
   std::map<std::string, std::uint64_t> by_kind;
   std::uint64_t total = 0;
-  std::uint64_t refused = 0;
+  std::uint64_t rejected = 0;
 };
 
 std::vector<const Kind*> chosen_kinds(const Plan& plan) {
@@ -148,7 +148,7 @@ std::vector<const Kind*> chosen_kinds(const Plan& plan) {
 }
 
 Sent flood(RawSocket& socket, const Plan& plan) {
-  constexpr std::uint64_t breath = 64;  // the victim may share our only CPU
+  constexpr std::uint64_t packets_per_yield = 64;  // the victim may need our CPU
   const std::vector<const Kind*> chosen = chosen_kinds(plan);
   harness::Random random(plan.seed);
   Sent sent;
@@ -161,8 +161,8 @@ Sent flood(RawSocket& socket, const Plan& plan) {
     if (socket.send(kind.make(random, aim)))
       ++sent.by_kind[kind.name];
     else
-      ++sent.refused;
-    if (i % breath == 0) ::sched_yield();
+      ++sent.rejected;
+    if (i % packets_per_yield == 0) ::sched_yield();
   }
   for (const auto& [name, count] : sent.by_kind) sent.total += count;
   return sent;
@@ -172,7 +172,7 @@ void print_json(const Plan& plan, const Sent& sent) {
   std::printf("{\"seed\":%llu,\"total\":%llu,\"rejected_by_kernel\":%llu,\"kinds\":{",
               static_cast<unsigned long long>(plan.seed),
               static_cast<unsigned long long>(sent.total),
-              static_cast<unsigned long long>(sent.refused));
+              static_cast<unsigned long long>(sent.rejected));
   const char* separator = "";
   for (const auto& [name, count] : sent.by_kind) {
     std::printf("%s\"%s\":%llu", separator, name.c_str(), static_cast<unsigned long long>(count));
@@ -201,11 +201,10 @@ void run(harness::Args& args, harness::Tap& tap) {
   RawSocket socket(destination);
   const Sent sent = flood(socket, plan);
   print_json(plan, sent);
-  // The kernel of the sender refuses the few that do not fit its MTU; anything more is a broken
-  // setup.
-  tap.run(harness::text(sent.total, " malformed packets left"), [&] {
-    expect(sent.total > 0 && sent.refused * 20 <= plan.count, sent.refused, " of ", plan.count,
-           " were refused, last: ", std::strerror(socket.last_error()));
+  // The sender's kernel rejects the few packets that exceed the MTU. More mean a broken setup.
+  tap.run(harness::text(sent.total, " malformed packets are sent"), [&] {
+    expect(sent.total > 0 && sent.rejected * 20 <= plan.count, sent.rejected, " of ", plan.count,
+           " were rejected, last: ", std::strerror(socket.last_error()));
   });
 }
 

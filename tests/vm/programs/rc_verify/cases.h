@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The cases of rc_verify. Each is run by both processes at the same time; Session says which part
-// is ours.
+// The cases of rc_verify. Both processes run each case at the same time, as its initiator or
+// target.
 #pragma once
 
 #include "verbs/session.h"
@@ -16,7 +16,7 @@ struct Bounds {
   bool server_initiates = true;
 };
 
-// Every opcode at every interesting size, for every MTU, one direction.
+// Every opcode at every interesting size, for every MTU, in one direction.
 void run_data_cases(verbs::Session& session, const Bounds& bounds);
 // Chains, fences, depths, shared queues.
 void run_queue_cases(verbs::Session& session, const Bounds& bounds);
@@ -24,7 +24,7 @@ void run_queue_cases(verbs::Session& session, const Bounds& bounds);
 void run_state_cases(verbs::Session& session);
 // Completion channels, solicited events, SRQ.
 void run_event_cases(verbs::Session& session);
-// UD and memory windows, for devices that have them.
+// UD and memory windows, if the devices support them.
 void run_optional_cases(verbs::Session& session);
 // Verified traffic in both directions at once, until the time is up.
 void run_soak(verbs::Session& session, const Bounds& bounds);

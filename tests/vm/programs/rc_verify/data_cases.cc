@@ -32,7 +32,7 @@ void run_sizes(Session& session, ibv_mtu mtu, Op op, bool use_inline, const Boun
   link.mtu = mtu;
   const auto end = session.connected(verbs::arena_bytes_for(sizes.back()), link);
   for (const std::size_t size : sizes) {
-    // The largest once: it says nothing new the second time.
+    // One round is enough for the largest size, which is slow.
     const std::uint64_t rounds = size > mib + 1 ? 1 : bounds.rounds;
     for (std::uint64_t round = 0; round < rounds; ++round) {
       verbs::TransferSpec spec{op, size};

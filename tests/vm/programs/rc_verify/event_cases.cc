@@ -40,7 +40,7 @@ Notified notified(Session& session, bool for_receives) {
   return result;
 }
 
-// The target's half of execute() with the event between: it must come, or must not.
+// The target's part of execute(), with a check that a completion event comes or does not come.
 void receive_with_event(Session& session, Notified& at, const verbs::Plan& plan,
                         bool event_expected) {
   prepare_target(*at.end, plan);
@@ -50,7 +50,7 @@ void receive_with_event(Session& session, Notified& at, const verbs::Plan& plan,
   collect_receives(*at.end, plan, session.execute_options());
   if (!event_expected)
     expect(!at.cq->wait_event(at.channel, Deadline::after(quiet)),
-           "an event that nobody asked for");
+           "an unexpected completion event");
   session.duet().sync();
   check_target(*at.end, plan);
 }
@@ -74,7 +74,7 @@ void solicited_events(Session& session) {
   }
 }
 
-// One event for each time the CQ was armed, none without.
+// One event each time the CQ is armed, and none without.
 void receive_events(Session& session) {
   Notified at = notified(session, true);
   for (int turn = 0; turn < 12; ++turn) {
@@ -117,8 +117,8 @@ std::uint64_t message_seed(std::uint64_t base, std::size_t stream, std::size_t i
   return base + stream * 1000003 + index;
 }
 
-// Two QPs feed one SRQ. Which buffer a message takes is the SRQ's business; order within a QP is
-// not.
+// Two QPs receive from one SRQ. A message may use any of its buffers, but the messages of a QP
+// arrive in order.
 class SrqTarget {
  public:
   SrqTarget(Session& session, std::uint64_t seed)
@@ -176,7 +176,7 @@ class SrqTarget {
   void expect_limit_event() {
     while (const auto event = session_.context().wait_async(session_.duet().deadline()))
       if (event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
-        return expect(event->element.srq == srq_.get(), "limit event of another SRQ");
+        return expect(event->element.srq == srq_.get(), "the limit event is of another SRQ");
     harness::fail("no IBV_EVENT_SRQ_LIMIT_REACHED");
   }
 
@@ -246,10 +246,10 @@ void run_event_cases(Session& session) {
   const auto run = [&](const char* name, auto body) {
     session.run(name + session.direction(), body);
   };
-  run("solicited events wake, others do not", [&] { solicited_events(session); });
+  run("only solicited messages cause events", [&] { solicited_events(session); });
   run("an armed CQ gives one event for a receive", [&] { receive_events(session); });
   run("an armed CQ gives one event for a send", [&] { send_events(session); });
-  run("two QPs receive from one SRQ, limit event", [&] { shared_receive_queue(session); });
+  run("two QPs receive from one SRQ, with a limit event", [&] { shared_receive_queue(session); });
 }
 
 }  // namespace rc_verify

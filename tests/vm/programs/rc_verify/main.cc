@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// rc_verify: two processes, two devices, every RC opcode, every byte, every completion field.
+// rc_verify: two processes with a device each check every byte and completion field of all RC
+// opcodes.
 #include <cstdio>
 
 #include "rc_verify/cases.h"
@@ -7,16 +8,21 @@
 namespace {
 
 constexpr const char* usage =
-    "rc_verify --server --dev D [--gid G] [--port P]\n"
-    "rc_verify --client HOST --dev D [--gid G] [--port P] [--seed N] [--mtu "
-    "all|256|512|1024|2048|4096]\n"
-    "          [--max-size BYTES] [--rounds N] [--quick] [--direction both|client|server]\n"
-    "          [--duration SECONDS] [--timeout 0..31] [--retry 0..7] [--patience SECONDS]\n"
-    "          [--skip TEXT[,TEXT]...] [--no-atomics]\n"
-    "The client decides; the server follows. --quick: small sizes, the active MTU only, one "
-    "round.\n"
-    "--duration: nothing but verified traffic, in both directions at once, for so long (for "
-    "netem).";
+    R"(usage: rc_verify --server --dev D [--gid G] [--port P]
+       rc_verify --client HOST --dev D [--gid G] [--port P] [--seed N]
+                 [--mtu all|256|512|1024|2048|4096] [--max-size BYTES] [--rounds N] [--quick]
+                 [--direction both|client|server] [--duration SECONDS] [--timeout 0..31]
+                 [--retry 0..7] [--wait-limit SECONDS] [--skip TEXT[,TEXT]...] [--no-atomics]
+
+Start the server first. It uses the client's parameters.
+  --gid         index in the device's GID table (default 1)
+  --quick       only small sizes and the active MTU, one round
+  --direction   the end that initiates requests
+  --duration    run only verified traffic, in both directions at once, for netem. SIGTERM to the
+                client ends it early. Prints the QPs for "raw_flood --qpn".
+  --timeout, --retry  the QP attributes timeout and retry_cnt
+  --wait-limit  the longest that any wait may last (default 60)
+  --skip        skip cases whose names contain one of the texts)";
 
 struct Parameters {
   rc_verify::Bounds bounds;
@@ -76,8 +82,8 @@ int main(int argc, char** argv) {
     std::printf("Bail out! %s\n", error.what());
     return 1;
   }
-  tap.run("every verbs object could be closed", [] {
-    harness::expect(verbs::close_failures() == 0, verbs::close_failures(), " could not");
+  tap.run("every verbs object can be closed", [] {
+    harness::expect(verbs::close_failures() == 0, verbs::close_failures(), " cannot");
   });
   return tap.finish();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Services a device may lack: UD datagrams, type 2 memory windows and SEND with invalidate.
+// Optional services: UD datagrams, type 2 memory windows, SEND with invalidate.
 #include "rc_verify/cases.h"
 
 namespace rc_verify {
@@ -86,7 +86,7 @@ class UdSide {
     check_grh(what);
     for (std::size_t i = grh_bytes + size; i < datagram_slot; ++i)
       expect(pages_.data()[i] == std::byte{0xee}, what, ": byte ", i,
-             " behind the datagram was written");
+             " after the datagram was written");
   }
 
   void expect_nothing() {
@@ -145,8 +145,8 @@ void datagrams(Session& session) {
   session.duet().sync();
 }
 
-// The target binds a window to its arena and tells its key; the initiator writes through it, then
-// takes it away with SEND_WITH_INV, and can write no more.
+// The target binds a window to its arena and sends the key. The initiator writes through the
+// window, then invalidates it with SEND_WITH_INV, and can no longer write.
 std::uint32_t bind_window(Session& session, verbs::Endpoint& end, const verbs::Mr& mr,
                           ibv_mw* window) {
   ibv_send_wr wr{};
@@ -213,8 +213,8 @@ void send_with_invalidate(Session& session) {
   session.duet().sync();
 }
 
-// The receiver must not take a bad key to invalidate for success. What the sender sees depends on
-// whether the receiver invalidates before or after it acknowledges, so that is only noted.
+// A bad key to invalidate must not complete with success at the receiver. The sender's status is
+// only printed, because it depends on whether the receiver acknowledges before it invalidates.
 void invalidate_nothing(Session& session) {
   auto link = session.default_link();
   link.timeout = 12;
@@ -251,8 +251,8 @@ void run_optional_cases(Session& session) {
     session.run(name + session.direction(), body);
   };
   run("UD datagrams with GRH", [&] { datagrams(session); });
-  run("SEND_WITH_INV takes a memory window away", [&] { send_with_invalidate(session); });
-  run("SEND_WITH_INV of a key that is not there", [&] { invalidate_nothing(session); });
+  run("SEND_WITH_INV invalidates a memory window", [&] { send_with_invalidate(session); });
+  run("SEND_WITH_INV of an unknown key fails", [&] { invalidate_nothing(session); });
 }
 
 }  // namespace rc_verify

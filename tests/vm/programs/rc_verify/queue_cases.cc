@@ -78,8 +78,7 @@ void deep_reads(Session& session, unsigned depth) {
   session.execute(*end, verbs::make_plan(specs, session.plan_limits(), session.next_seed()));
 }
 
-// Two connections whose completions all arrive in one CQ; order holds for each QP, not between
-// them.
+// Two connections with one CQ. Completions are in order for each QP, not between QPs.
 void collect_shared(verbs::Cq& cq, const std::map<std::uint32_t, const verbs::Plan*>& plans,
                     Session& session) {
   std::map<std::uint32_t, std::size_t> done;
@@ -88,7 +87,7 @@ void collect_shared(verbs::Cq& cq, const std::map<std::uint32_t, const verbs::Pl
   while (left--) {
     const ibv_wc wc = cq.next(session.duet().deadline(), "a request of one of two QPs");
     const auto found = plans.find(wc.qp_num);
-    expect(found != plans.end(), "a completion with qp_num ", wc.qp_num, ", which is neither QP");
+    expect(found != plans.end(), "a completion has qp_num ", wc.qp_num, ", which is neither QP");
     const std::size_t index = done[wc.qp_num]++;
     expect(index < found->second->transfers.size(), "too many completions of QP ", wc.qp_num);
     verbs::expect_wc(wc, found->second->transfers[index].id, IBV_WC_SUCCESS,

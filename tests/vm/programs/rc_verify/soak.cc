@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Verified traffic in both directions at once for a while, for networks that lose, double and
-// reorder.
+// Verified traffic in both directions at once, for networks that lose, duplicate and reorder
+// packets.
 #include <signal.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using verbs::TransferSpec;
 
 constexpr std::size_t burst = 24;
 
-// SIGTERM ends the traffic in good order, for callers that cannot know how long they need it.
+// Set by SIGTERM, which ends the traffic cleanly for callers that cannot know its duration.
 volatile sig_atomic_t is_told_to_end = 0;
 
 std::vector<TransferSpec> random_burst(Session& session, std::size_t largest, bool is_wanted) {
@@ -101,7 +101,7 @@ void run_soak(Session& session, const Bounds& bounds) {
     ::signal(SIGTERM, [](int) { is_told_to_end = 1; });
     const Deadline end = Deadline::after(std::chrono::seconds(bounds.duration_s));
     const auto begin = Deadline::Clock::now();
-    // The client's clock decides for both.
+    // The client's clock decides when both end.
     while (true) {
       const bool mine_is_over = end.expired() || is_told_to_end;
       const bool theirs_is_over = session.duet().exchange(mine_is_over);
@@ -111,7 +111,7 @@ void run_soak(Session& session, const Bounds& bounds) {
     const std::chrono::duration<double> took = Deadline::Clock::now() - begin;
     harness::note(text("verified ", soak.transfers, " transfers, ", soak.bytes, " bytes in ",
                        took.count(), " s"));
-    harness::expect(soak.transfers > 0, "no round was finished in the given time");
+    harness::expect(soak.transfers > 0, "no round has finished in the given time");
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What happens to requests when the peer is late, dead or when the QP changes its state.
+// Requests to a peer that is late or dead, and requests while the QP changes its state.
 #include <thread>
 
 #include "rc_verify/cases.h"
@@ -31,7 +31,7 @@ void expect_flush(verbs::Cq& cq, const verbs::Plan& plan, std::size_t from, Sess
   }
 }
 
-// The first request ends with `status`, the rest is flushed, the QP is in ERR.
+// The first request ends with `status`, the others are flushed, and the QP is in ERR.
 void expect_death(verbs::Endpoint& end, const verbs::Plan& plan, ibv_wc_status status,
                   Session& session) {
   const ibv_wc wc = end.send_cq().next(session.duet().deadline(), ibv_wc_status_str(status));
@@ -98,7 +98,7 @@ void dead_peer(Session& session, ibv_qp_state peer_state) {
   session.duet().sync();
 }
 
-// SENDs wait for a receive that never comes (RNR for ever), receives wait for SENDs.
+// The SENDs wait for a receive that is never posted (infinite RNR retries), the receives for SENDs.
 void flush_in_order(Session& session) {
   const auto end = session.connected(small_arena, session.default_link());
   const verbs::Plan sends = uniform_plan(session, Op::send, 500, 20);
@@ -112,7 +112,7 @@ void flush_in_order(Session& session) {
   end->qp().modify(verbs::to_state(IBV_QPS_ERR), "ERR");
   expect_flush(end->send_cq(), sends, 0, session);
   expect_flush(end->recv_cq(), receives, 0, session);
-  // What is posted in ERR is flushed too.
+  // Requests that are posted in ERR are flushed, too.
   prepare_target(*end, receives);
   post_transfers(*end, sends, session.execute_options());
   expect_flush(end->send_cq(), sends, 0, session);
@@ -121,7 +121,7 @@ void flush_in_order(Session& session) {
   session.duet().sync();
 }
 
-// Requests that were not to be signaled complete all the same when they are flushed.
+// Flushed requests complete even if they are unsignaled.
 void flush_unsignaled(Session& session) {
   const auto end = session.connected(small_arena, session.default_link());
   TransferSpec spec{Op::send, 500};
@@ -249,15 +249,17 @@ void run_state_cases(Session& session) {
   const auto run = [&](const char* name, auto body) {
     session.run(name + session.direction(), body);
   };
-  run("ibv_query_qp agrees with what was set", [&] { query_agrees(session); });
-  run("a late receive only delays (RNR)", [&] { late_receive(session); });
-  run("no receive ends in RNR_RETRY_EXC_ERR", [&] { no_receive(session); });
-  run("a peer in RESET ends in RETRY_EXC_ERR", [&] { dead_peer(session, IBV_QPS_RESET); });
-  run("a peer in ERR ends in RETRY_EXC_ERR", [&] { dead_peer(session, IBV_QPS_ERR); });
+  run("ibv_query_qp returns the attributes that were set", [&] { query_agrees(session); });
+  run("a late receive only delays a SEND (RNR)", [&] { late_receive(session); });
+  run("without a receive, a SEND ends in RNR_RETRY_EXC_ERR", [&] { no_receive(session); });
+  run("with the peer in RESET, a WRITE ends in RETRY_EXC_ERR",
+      [&] { dead_peer(session, IBV_QPS_RESET); });
+  run("with the peer in ERR, a WRITE ends in RETRY_EXC_ERR",
+      [&] { dead_peer(session, IBV_QPS_ERR); });
   run("ERR flushes both queues in order", [&] { flush_in_order(session); });
-  run("ERR flushes unsignaled requests too", [&] { flush_unsignaled(session); });
-  run("SQD drains, holds, and RTS goes on", [&] { drain_send_queue(session); });
-  run("a QP connects again after RESET", [&] { reconnect(session); });
+  run("ERR also flushes unsignaled requests", [&] { flush_unsignaled(session); });
+  run("SQD drains and stops the send queue, RTS resumes it", [&] { drain_send_queue(session); });
+  run("a QP can be connected again after RESET", [&] { reconnect(session); });
 }
 
 }  // namespace rc_verify

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// ring_scribble: one process spoils the rings it shares with the kernel while another one moves
-// verified data over the same devices. The kernel log is for the caller to look at.
+// ring_scribble: one process corrupts the rings that it shares with the kernel, while another
+// verifies its traffic over the same devices. The caller checks the kernel log.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -30,15 +30,14 @@ using std::chrono::seconds;
 using verbs::Op;
 
 constexpr const char* usage =
-    "ring_scribble --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--seconds S] [--seed N] "
-    "[--life MS]\n"
-    "Two threads scribble on the SQ, RQ and CQ rings of a QP pair for S (default 10) seconds, a "
-    "new pair every MS\n"
-    "(default 200) milliseconds; another process verifies the traffic of its own pair; in the end "
-    "the scribbler is\n"
-    "killed in the middle of it.";
+    R"(usage: ring_scribble --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--seconds S] [--seed N]
+                     [--life MS]
 
-constexpr auto patience = seconds(30);
+A process scribbles on the SQ, RQ and CQ rings of a QP pair for S seconds (default 10), and makes a
+new pair every MS milliseconds (default 200). Another process verifies the traffic of its own pair,
+and kills the scribbler in the end. Check the kernel log afterwards. Some scribbles hang rdma_rxe.)";
+
+constexpr auto wait_limit = seconds(30);
 
 struct Setup {
   std::string near_name;
@@ -66,8 +65,7 @@ verbs::LinkOptions quick_link(const verbs::Context& near, const verbs::Context& 
   return link;
 }
 
-// --- the scribbling process
-// ------------------------------------------------------------------------------
+// --- the scribbling process --------------------------------------------------
 
 struct Victims {
   ExposedEndpoint near;
@@ -95,7 +93,7 @@ void scribble_once(ExposedEndpoint& victim, Random& random) {
     scribble_noise(any, random);
 }
 
-// Spoils requests while the kernel may be reading them: the other thread rings the doorbells.
+// One thread corrupts requests, while the other rings doorbells that make the kernel read them.
 void live_once(const Setup& setup, const verbs::Context& near, const verbs::Context& far,
                std::uint64_t seed, Tally& tally) {
   Victims victims{{near, setup.near_gid, seed}, {far, setup.far_gid, seed + 1}};
@@ -140,8 +138,7 @@ void live_once(const Setup& setup, const verbs::Context& near, const verbs::Cont
   ::_exit(1);
 }
 
-// --- the witness
-// -------------------------------------------------------------------------------------------
+// --- the witness -------------------------------------------------------------
 
 class Witness {
  public:
@@ -162,7 +159,7 @@ class Witness {
                                                  {Op::read, 20000},
                                                  {Op::send, 1},
                                                  {Op::write_imm, 100}};
-    const verbs::ExecuteOptions options{patience, 0};
+    const verbs::ExecuteOptions options{wait_limit, 0};
     verbs::Endpoint& from = rounds % 2 ? *near_ : *far_;
     verbs::Endpoint& to = rounds % 2 ? *far_ : *near_;
     execute_locally(from, to, verbs::make_plan(specs, {}, seed_ + ++rounds), options);
@@ -200,25 +197,25 @@ void run(const Setup& setup, harness::Tap& tap) {
   if (child == 0) scribble_for_ever(setup, tally);
 
   bool was_killed = false;
-  tap.run("another process's traffic is unharmed meanwhile", [&] {
+  tap.run("the traffic of another process is unharmed", [&] {
     Witness witness(setup);
     const Deadline end = Deadline::after(setup.duration);
     while (!end.expired() && !tally.failed) witness.round();
     harness::note(text("verified ", witness.rounds, " rounds"));
     ::kill(child, SIGKILL);
-    was_killed = has_ended(child, Deadline::after(patience));
+    was_killed = has_ended(child, Deadline::after(wait_limit));
     witness.round();
   });
   if (!was_killed) {
     ::kill(child, SIGKILL);
-    was_killed = has_ended(child, Deadline::after(patience));
+    was_killed = has_ended(child, Deadline::after(wait_limit));
   }
-  tap.run("the scribbler lived and died", [&] {
+  tap.run("the scribbler does its work and can be killed", [&] {
     harness::note(text(tally.lives, " QP pairs, ", tally.scribbles, " scribbles, ", tally.doorbells,
                        " doorbells"));
     harness::expect(was_killed, "the killed process does not end");
     harness::expect(!tally.failed, tally.why);
-    harness::expect(tally.lives > 0, "no QP pair lived to its end");
+    harness::expect(tally.lives > 0, "no QP pair was scribbled on for its whole time");
   });
   tap.run("new QPs work afterwards", [&] {
     Witness witness(setup);

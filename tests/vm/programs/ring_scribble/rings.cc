@@ -54,7 +54,8 @@ std::shared_ptr<verbs::Cq> exposed_cq(const verbs::Context& context, std::vector
   return cq;
 }
 
-// The rings of a QP are told apart by posting a receive, which libibverbs does without the kernel.
+// The receive ring is the one whose producer index changes when a receive is posted, which
+// libibverbs does without the kernel.
 void find_rxe_rings(verbs::Endpoint& end, const std::vector<std::span<std::byte>>& fresh,
                     std::vector<Ring>& rings) {
   Ring first{RingKind::send, fresh[0]};
@@ -67,7 +68,7 @@ void find_rxe_rings(verbs::Endpoint& end, const std::vector<std::span<std::byte>
   rings.push_back(second);
 }
 
-// As the kernel lays them out for these capabilities.
+// Computes the layout that the kernel uses for these capabilities.
 void find_native_queues(verbs::Endpoint& end, std::span<std::byte> memory,
                         std::vector<Ring>& rings) {
   const ibv_qp_cap& cap = end.qp().cap();
@@ -79,7 +80,7 @@ void find_native_queues(verbs::Endpoint& end, std::span<std::byte> memory,
                       sizeof(sroce_recv_slot) + cap.max_recv_sge * sizeof(rxe_sge)};
   NativePlace send{0, whole_lines(receive.slots + receive.count * receive.stride), cap.max_send_wr,
                    whole_lines(sizeof(sroce_send_slot) + list_bytes)};
-  expect(send.slots + send.count * send.stride <= memory.size(), "the queues are elsewhere");
+  expect(send.slots + send.count * send.stride <= memory.size(), "the queues exceed the mapping");
   rings.push_back({RingKind::send, memory, send});
   rings.push_back({RingKind::receive, memory, receive});
 }
@@ -181,7 +182,7 @@ void ExposedEndpoint::ring_doorbell() {
   command.body.response = reinterpret_cast<std::uint64_t>(&response);
   command.body.qp_handle = end_->qp().get()->handle;
   command.body.wqe_size = sizeof(ib_uverbs_send_wr);
-  // The kernel may refuse (the QP may be in ERR); what it must not do is crash.
+  // The kernel may return an error, as the QP may be in ERR, but must not crash.
   if (::write(end_->context().get()->cmd_fd, &command, sizeof command) < 0) return;
 }
 

@@ -33,8 +33,7 @@ std::uint32_t odd_length(Random& random) {
 
 std::uint32_t odd_opcode(Random& random) {
   constexpr std::uint32_t rare[] = {16, 17, 31, 32, 0x20, 0x21, 0xf0, 0xff, 0x100, 0xffff, largest};
-  // 0 to 15 are the user's opcodes; the kernel's own (REG_MR and the like) lie among and behind
-  // them.
+  // 0 to 15 are user opcodes. The kernel's own, such as REG_MR, are among and after them.
   return random.one_in(3) ? pick(random, rare) : static_cast<std::uint32_t>(random.below(16));
 }
 
@@ -54,7 +53,7 @@ struct List {
   std::uint32_t length;
 };
 
-// Fills a list, at most as far as there is room.
+// Fills a list with at most as many entries as fit into `room`.
 List forge_list(std::span<std::byte> room, Random& random, const Bait& bait) {
   List list{static_cast<std::uint32_t>(random.below(room.size() / sizeof(rxe_sge) + 1)), 0};
   for (std::uint32_t i = 0; i < list.count; ++i) {
@@ -65,7 +64,7 @@ List forge_list(std::span<std::byte> room, Random& random, const Bait& bait) {
   return list;
 }
 
-// Fills the scatter list as far as the slot reaches and says what it is meant to be.
+// Fills the scatter list up to the end of the slot, with a header that may contradict it.
 void forge_dma(rxe_dma_info& dma, std::size_t room, Random& random, const Bait& bait) {
   const std::size_t at = offsetof(rxe_dma_info, sge);
   const auto [count, length] =
@@ -168,7 +167,7 @@ void forge_send(Ring& ring, Random& random, const Bait& bait) {
       random.one_in(4) ? random.next32() : static_cast<std::uint32_t>(random.below(32));
   wqe.wr.ex.imm_data = random.next32();
   forge_operands(wqe, random, bait);
-  // What the kernel should keep to itself.
+  // Fields that the kernel must not trust.
   if (random.one_in(3)) {
     wqe.status = random.next32();
     wqe.state = static_cast<std::uint32_t>(random.below(8));

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Ways to spoil a ring: noise, wrong indices, wrong geometry, and work requests that look right but
-// are not.
+// Ways to corrupt a ring: noise, wrong indices, wrong geometry, and forged work requests.
 #pragma once
 
 #include "ring_scribble/rings.h"
 
 namespace ring_scribble {
 
-// Keys and addresses that make a forged request go a long way before something is found wrong with
-// it.
+// Valid keys and addresses, with which a forged request passes the first checks.
 struct Bait {
   std::uint32_t lkey;
   std::uint32_t rkey;

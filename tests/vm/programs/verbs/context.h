@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// An opened RDMA device. Every device of this project has one port.
+// An open RDMA device. Software RoCE devices have one port.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ class Context {
   ibv_port_attr port() const;
   ibv_gid gid(int index) const;
 
-  // The next asynchronous event, acknowledged; nothing if the deadline passes first.
+  // Returns the next asynchronous event after acknowledging it, or nothing at the deadline.
   std::optional<ibv_async_event> wait_async(harness::Deadline deadline) const;
 
  private:

@@ -27,7 +27,7 @@ ibv_wc Cq::next(harness::Deadline deadline, const std::string& what) {
   harness::Backoff backoff;
   while (true) {
     if (const auto wc = poll()) return *wc;
-    if (deadline.expired()) fail("no completion in time: ", what);
+    if (deadline.expired()) fail("timeout waiting for ", what);
     backoff.pause();
   }
 }
@@ -52,7 +52,7 @@ bool Cq::wait_event(const Channel& channel, harness::Deadline deadline) {
     void* user = nullptr;
     if (ibv_get_cq_event(channel.get(), &cq, &user) == 0) {
       ibv_ack_cq_events(cq, 1);
-      expect(cq == get(), "a completion event for another CQ");
+      expect(cq == get(), "the completion event is for another CQ");
       return true;
     }
     if (deadline.expired()) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A completion queue, and waiting for it without spinning for ever.
+// A completion queue. Every wait has a deadline.
 #pragma once
 
 #include <chrono>
@@ -17,13 +17,13 @@ class Cq {
   ibv_cq* get() const { return handle_.get(); }
 
   std::optional<ibv_wc> poll();
-  // The next completion, or Failure that names what was waited for.
+  // Returns the next completion, or throws Failure with `what`.
   ibv_wc next(harness::Deadline deadline, const std::string& what);
-  // Failure if a completion turns up during `quiet`.
+  // Throws Failure if a completion arrives during `quiet`.
   void expect_none(std::chrono::milliseconds quiet, const std::string& what);
 
   void arm(bool solicited_only);
-  // Takes one event from the channel; false if none comes in time.
+  // Takes one event from the channel. Returns false if none arrives in time.
   bool wait_event(const Channel& channel, harness::Deadline deadline);
 
  private:
@@ -32,7 +32,7 @@ class Cq {
 
 std::string describe(const ibv_wc& wc);
 
-// Failure unless status and wr_id are as wanted.
+// Throws Failure unless status and wr_id are as given.
 void expect_wc(const ibv_wc& wc, std::uint64_t wr_id, ibv_wc_status status,
                const std::string& what);
 

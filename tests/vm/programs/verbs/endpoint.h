@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// One side of an RC connection with everything it needs: protection domain, queues, registered
-// memory.
+// One end of an RC connection, with its protection domain, queues and registered memory.
 #pragma once
 
 #include <memory>
@@ -11,13 +10,13 @@
 
 namespace verbs {
 
-// What the other side has to know; sent over TCP or handed over in the same process.
+// The data that the other end needs, sent over TCP or passed within a process.
 struct EndpointInfo {
   QpAddress qp;
   std::uint64_t address;  // of the arena
   std::uint64_t length;
   std::uint32_t rkey;
-  std::uint32_t rd_atomic;  // what this device answers at most
+  std::uint32_t rd_atomic;  // the most READs and atomics this device handles at once
 };
 
 struct EndpointOptions {
@@ -37,8 +36,7 @@ class Endpoint {
            std::uint64_t seed);
 
   EndpointInfo info() const;
-  // RESET to RTS. `link` is the same on both sides, apart from the GID index, which is this
-  // endpoint's own.
+  // Moves the QP from RESET to RTS. `link` is the same at both ends; its GID index is ignored.
   void connect(const EndpointInfo& peer, LinkOptions link);
 
   const Context& context() const { return context_; }
@@ -69,10 +67,10 @@ class Endpoint {
   LinkOptions link_;
 };
 
-// Both ends in one process.
+// Connects two ends in one process.
 void connect_both(Endpoint& a, Endpoint& b, const LinkOptions& link);
 
-// Limits that both devices can hold, so that `link` never asks for too much.
+// The largest rd_atomic that both devices support.
 std::uint8_t usable_rd_atomic(const Context& context, const EndpointInfo& peer);
 
 }  // namespace verbs

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Owning handles for verbs objects. A close that the kernel refuses is a finding: it is noted and
-// counted.
+// Owning handles for verbs objects. If the kernel rejects a close, that is printed and counted.
 #pragma once
 
 #include <infiniband/verbs.h>

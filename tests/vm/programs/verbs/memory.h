@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Anonymous memory with an address that is not page-aligned, as user buffers seldom are.
+// Anonymous memory that need not be page-aligned, because user buffers seldom are.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace verbs {
 
 class Pages {
  public:
-  // `skew` bytes of the first page are left out; an inaccessible page follows the last one.
+  // Memory starts `skew` bytes into the first page. An inaccessible page follows the last one.
   explicit Pages(std::size_t size, std::size_t skew = 0);
   Pages(Pages&& other) noexcept;
   Pages& operator=(Pages&& other) noexcept;

@@ -11,8 +11,8 @@ using harness::Random;
 
 constexpr std::size_t least_guard = 16;
 constexpr std::size_t usual_guard = 80;
-constexpr std::size_t widest_guard = 4200;  // now and then a gap that crosses a page
-constexpr std::size_t most_surplus = 100;   // receive buffers may be longer than the message
+constexpr std::size_t widest_guard = 4200;  // some gaps cross a page boundary
+constexpr std::size_t most_surplus = 100;   // receive buffers may be longer than messages
 constexpr unsigned most_segments = 32;
 constexpr std::size_t word_size = 8;
 
@@ -49,7 +49,7 @@ Layout scatter(Random& random, Arena& arena, std::size_t size, unsigned most) {
   return layout;
 }
 
-// Lays `size` bytes of the pattern over the segments, in order; the rest of them stays as it is.
+// Places `size` bytes of the pattern in the segments, in order. The rest of them is unchanged.
 void place(Image& image, const Layout& layout, std::size_t size, std::uint64_t seed) {
   std::size_t done = 0;
   for (const Segment& segment : layout) {
@@ -102,7 +102,7 @@ class Planner {
     const std::size_t size = transfer.spec.size;
     transfer.local = scatter(random_, local_, size, limits_.local_sge);
     place(plan_.local_before, transfer.local, size, data_seed_);
-    // The source of an inline send is scrubbed as soon as it is posted.
+    // The source of an inline send is overwritten as soon as it has been posted.
     if (!transfer.spec.use_inline) place(plan_.local_after, transfer.local, size, data_seed_);
     if (consumes_receive(transfer.spec.op)) {
       const bool is_send = transfer.spec.op != Op::write_imm;
@@ -125,7 +125,8 @@ class Planner {
     place(plan_.local_after, transfer.local, size, data_seed_);
   }
 
-  // Atomics of one chain share two cells, so that order and exactly-once show in the values.
+  // Atomics of one chain share two cells, so that the values reveal lost, repeated or reordered
+  // ones.
   void add_atomic(Transfer& transfer) {
     Cell& cell = cells_[random_.below(2)];
     transfer.spec.size = word_size;

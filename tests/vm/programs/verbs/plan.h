@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A chain of transfers and what every byte of both arenas must be before and after it. Pure.
+// A chain of transfers, and the content of both arenas before and after it. Pure.
 //
-// Both processes make the same plan from the same seed, so nothing about a transfer travels over
-// TCP. The initiator's arena holds the sources of SEND and WRITE and the sinks of READ and atomics;
-// the target's arena holds the receive buffers, WRITE targets, READ sources and atomic cells.
-// Nothing overlaps, and everything between is guard bytes.
+// Both processes make the same plan from the same seed, so they need not exchange it. The
+// initiator's arena has the sources of SEND and WRITE, and the results of READ and atomics. The
+// target's arena has the receive buffers, WRITE targets, READ sources and atomic cells. Nothing
+// overlaps, and the gaps are guard bytes.
 #pragma once
 
 #include <cstddef>
@@ -60,14 +60,14 @@ struct Plan {
   std::vector<Transfer> transfers;
   harness::Image local_before, local_after;
   harness::Image remote_before, remote_after;
-  std::size_t local_size = 0;  // bytes of the arena the plan uses, with guards
+  std::size_t local_size = 0;  // bytes of the arena that the plan uses, with guards
   std::size_t remote_size = 0;
 };
 
 Plan make_plan(const std::vector<TransferSpec>& specs, const PlanLimits& limits,
                std::uint64_t seed);
 
-// An upper bound of the arena bytes that make_plan() needs for a transfer.
+// An upper bound for the arena bytes that make_plan() needs for a transfer.
 std::size_t arena_bytes_for(std::size_t size);
 
 }  // namespace verbs

@@ -96,7 +96,7 @@ ibv_qp_attr Qp::query(int mask, ibv_qp_init_attr* init) const {
   return attr;
 }
 
-// Providers differ in the sign of what they return.
+// Providers differ in the sign of the error that they return.
 int Qp::try_post_send(ibv_send_wr* chain) {
   ibv_send_wr* bad = nullptr;
   return std::abs(ibv_post_send(get(), chain, &bad));

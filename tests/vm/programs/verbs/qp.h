@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A queue pair and its way through the states.
+// A queue pair and its state transitions.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace verbs {
 
-// What the peer must know to connect.
+// The data that the peer needs to connect.
 struct QpAddress {
   std::uint32_t qpn;
   std::uint32_t psn;
   ibv_gid gid;
 };
 
-// How a connection behaves; both sides use the same values.
+// The attributes of a connection. Both ends use the same values.
 struct LinkOptions {
   ibv_mtu mtu = IBV_MTU_1024;
   std::uint8_t timeout = 14;  // 67 ms
   std::uint8_t retry_cnt = 7;
-  std::uint8_t rnr_retry = 7;      // for ever
+  std::uint8_t rnr_retry = 7;      // unlimited
   std::uint8_t min_rnr_timer = 8;  // 0.16 ms
   std::uint8_t rd_atomic = 1;
   std::uint8_t dest_rd_atomic = 1;

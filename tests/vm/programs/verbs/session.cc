@@ -16,7 +16,7 @@ constexpr auto meeting_time = std::chrono::seconds(120);
 constexpr unsigned most_sge = 8;
 constexpr int depth = 64;
 
-// The largest size the device accepts of those worth testing.
+// The largest of these sizes that the device accepts.
 unsigned probe_inline(const Context& context) {
   const Pd pd = make_pd(context);
   const Cq cq(context, depth);
@@ -64,7 +64,7 @@ Session::Session(Args& args, harness::Tap& tap)
   const std::string host = is_client_ ? args.required("--client") : "";
   const auto port = static_cast<std::uint16_t>(args.number("--port", default_port));
   options_.seed = args.number("--seed", options_.seed);
-  options_.patience_s = args.number("--patience", options_.patience_s);
+  options_.wait_limit_s = args.number("--wait-limit", options_.wait_limit_s);
   options_.timeout = args.number("--timeout", options_.timeout);
   options_.retry = args.number("--retry", options_.retry);
   options_.no_atomics = args.flag("--no-atomics");
@@ -76,7 +76,7 @@ Session::Session(Args& args, harness::Tap& tap)
   const Deadline deadline = Deadline::after(meeting_time);
   Rendezvous peer =
       is_client_ ? Rendezvous::connect(host, port, deadline) : Rendezvous::accept(port, deadline);
-  duet_ = std::make_unique<Duet>(std::move(peer), tap, patience());
+  duet_ = std::make_unique<Duet>(std::move(peer), tap, wait_limit());
   const SessionOptions theirs = duet_->exchange(options_);
   if (!is_client_) options_ = theirs;
   common_ = find_common();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A test between two processes, each with one device: who initiates, what both devices can do, how
-// connections are made. The client decides all parameters; the server learns them when they meet.
+// A test between two processes, each with one device: the initiator of a case, the capabilities of
+// both devices, and connections. The client sends all parameters to the server.
 #pragma once
 
 #include <memory>
@@ -13,17 +13,17 @@
 
 namespace verbs {
 
-// Parsed from the command line of the client and sent to the server.
+// Options on the client's command line, which it sends to the server.
 struct SessionOptions {
   std::uint64_t seed = 1;
-  std::uint64_t patience_s = 60;
+  std::uint64_t wait_limit_s = 60;
   std::uint64_t timeout = 14;
   std::uint64_t retry = 7;
   bool no_atomics = false;
   char skip[512] = {};  // parts of case names, separated by commas
 };
 
-// What both devices can do.
+// Capabilities that both devices have.
 struct Common {
   ibv_mtu active_mtu;
   unsigned max_sge;
@@ -37,17 +37,15 @@ struct Common {
 
 class Session {
  public:
-  // `--server` or `--client HOST`, `--dev`, `--gid`, `--port`, `--seed`, `--patience`, `--timeout`,
-  // `--retry`,
-  // `--no-atomics`, `--skip TEXT[,TEXT]...`: cases not to run, by parts of their names.
+  // Takes the options of `rc_verify --help` that concern connections, seeds and skipped cases.
   Session(harness::Args& args, harness::Tap& tap);
 
   bool is_client() const { return is_client_; }
-  // Which side posts the requests of the current case.
+  // Sets the side that posts the requests of the current case.
   void set_initiator(bool client_initiates) { client_initiates_ = client_initiates; }
   bool is_initiator() const { return is_client_ == client_initiates_; }
 
-  // A case that both sides run; see Duet::run.
+  // Runs a case on both sides; see Duet::run.
   void run(const std::string& name, const std::function<void()>& body);
   std::string direction() const {
     return client_initiates_ ? ", client initiates" : ", server initiates";
@@ -58,21 +56,21 @@ class Session {
   int gid_index() const { return gid_index_; }
   const Common& common() const { return common_; }
   std::uint64_t seed() const { return options_.seed; }
-  std::chrono::seconds patience() const { return std::chrono::seconds(options_.patience_s); }
-  ExecuteOptions execute_options() const { return {patience(), 0}; }
-  // Differs from call to call and is the same on both sides, whatever happened in earlier cases.
+  std::chrono::seconds wait_limit() const { return std::chrono::seconds(options_.wait_limit_s); }
+  ExecuteOptions execute_options() const { return {wait_limit(), 0}; }
+  // Differs between calls but is the same on both sides, regardless of earlier cases.
   std::uint64_t next_seed() { return harness::mix(options_.seed + (cases_ << 32) + ++seeds_used_); }
 
   LinkOptions default_link() const;
   EndpointOptions default_endpoint(std::size_t arena_bytes) const;
   std::unique_ptr<Endpoint> make_endpoint(const EndpointOptions& options);
-  // Exchanges addresses, connects, and returns when both sides are connected. A link with rd_atomic
-  // 0 gets the most that both devices can do.
+  // Exchanges addresses, connects, and returns when both sides are connected. An rd_atomic of 0
+  // means the largest that both devices support.
   void connect(Endpoint& end, LinkOptions link);
   std::unique_ptr<Endpoint> connected(std::size_t arena_bytes, const LinkOptions& link);
 
   PlanLimits plan_limits() const;
-  // The initiator's or the target's half of a plan, with the syncs between.
+  // Executes the initiator's or the target's part of a plan, with syncs.
   void execute(Endpoint& end, const Plan& plan);
   void execute(Endpoint& end, const Plan& plan, const ExecuteOptions& options);
 

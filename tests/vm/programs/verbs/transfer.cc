@@ -103,7 +103,7 @@ std::span<std::byte> part(const Endpoint& end, std::size_t size) {
   return end.arena().first(size);
 }
 
-// Inline data is copied by the post: the buffer belongs to the program again.
+// Posting copies inline data, so the program may overwrite the buffer at once.
 void scrub_inline_sources(const Endpoint& end, const Plan& plan) {
   for (const Transfer& transfer : plan.transfers) {
     if (!transfer.spec.use_inline) continue;
@@ -158,7 +158,7 @@ void collect_sends(Endpoint& end, const Plan& plan, const ExecuteOptions& option
     const Transfer& transfer = plan.transfers[i];
     if (!transfer.spec.is_signaled) continue;
     const std::string what = describe(transfer, i);
-    const ibv_wc wc = end.send_cq().next(Deadline::after(options.patience), what);
+    const ibv_wc wc = end.send_cq().next(Deadline::after(options.wait_limit), what);
     expect_wc(wc, transfer.id, IBV_WC_SUCCESS, what);
     expect(wc.opcode == wc_opcode(transfer.spec.op), what, ": completion opcode is ", wc.opcode);
     expect(wc.qp_num == end.qp().number(), what, ": completion qp_num is ", wc.qp_num);
@@ -195,7 +195,7 @@ void collect_receives(Endpoint& end, const Plan& plan, const ExecuteOptions& opt
   for (std::size_t i = 0; i < plan.transfers.size(); ++i) {
     const Transfer& transfer = plan.transfers[i];
     if (!consumes_receive(transfer.spec.op)) continue;
-    const ibv_wc wc = end.recv_cq().next(Deadline::after(options.patience),
+    const ibv_wc wc = end.recv_cq().next(Deadline::after(options.wait_limit),
                                          "receive for " + describe(transfer, i));
     check_receive_wc(wc, transfer, end.qp().number(), options);
   }

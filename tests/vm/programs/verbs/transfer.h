@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Executes a plan on an endpoint: paint, post, wait, and check every completion field and every
-// byte.
+// Executes a plan on an endpoint: paint, post, wait, and check every completion field and byte.
 #pragma once
 
 #include <chrono>
@@ -11,7 +10,7 @@
 namespace verbs {
 
 struct ExecuteOptions {
-  std::chrono::seconds patience{30};
+  std::chrono::seconds wait_limit{30};
   std::uint32_t invalidate_rkey = 0;  // for SEND_WITH_INV
 };
 
@@ -27,11 +26,11 @@ void collect_receives(Endpoint& end, const Plan& plan, const ExecuteOptions& opt
 void check_initiator(const Endpoint& end, const Plan& plan);
 void check_target(const Endpoint& end, const Plan& plan);
 
-// The completion the target gets for this transfer; checks every field.
+// Checks every field of the target's completion of a transfer.
 void check_receive_wc(const ibv_wc& wc, const Transfer& transfer, std::uint32_t qpn,
                       const ExecuteOptions& options);
 
-// All of it, for two endpoints of this process.
+// Executes both sides of a plan on two endpoints of this process.
 void execute_locally(Endpoint& initiator, Endpoint& target, const Plan& plan,
                      const ExecuteOptions& options);
 

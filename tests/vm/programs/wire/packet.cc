@@ -65,7 +65,7 @@ void append_ipv6(Bytes& out, const Flow& flow, std::size_t udp_length) {
   append_bytes(out, &flow.destination, 16);
 }
 
-// What may change on the way counts as ones.
+// Fields that routers may change count as ones.
 void mask_variant_fields(std::span<std::uint8_t> packet) {
   const bool is_ipv6 = packet[0] >> 4 == 6;
   const std::size_t ip_bytes = is_ipv6 ? ipv6_bytes : ipv4_bytes;

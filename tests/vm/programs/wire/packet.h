@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// RoCEv2 packets from their fields to bytes, right or wrong as asked for. Pure.
+// Builds RoCEv2 packets from fields, which may be wrong on purpose. Pure.
 #pragma once
 
 #include <netinet/in.h>
@@ -17,7 +17,7 @@ inline constexpr std::uint16_t roce_port = 4791;
 inline constexpr std::size_t bth_bytes = 12;
 inline constexpr std::size_t icrc_bytes = 4;
 
-// RC opcodes by their names in the standard; other transports add their class in the upper three
+// RC opcodes by their names in the standard. Other transports have another value in the upper three
 // bits.
 enum class Opcode : std::uint8_t {
   send_first = 0x00,
@@ -83,7 +83,7 @@ void append_aeth(Bytes& out, std::uint8_t syndrome, std::uint32_t msn);
 void append_deth(Bytes& out, std::uint32_t qkey, std::uint32_t source_qpn);
 void append_u32(Bytes& out, std::uint32_t value);  // ImmDt, IETH
 
-// Who talks to whom, and the header fields that the ICRC does or does not cover.
+// Addresses and ports, and the IP header fields that a packet gets.
 struct Flow {
   bool is_ipv6 = false;
   in6_addr source{};  // IPv4 addresses in the first four bytes
@@ -95,13 +95,13 @@ struct Flow {
   std::uint8_t ttl = 64;
 };
 
-// An IP packet around `transport` (BTH up to the pad bytes), with the right ICRC behind it.
+// An IP packet with `transport` (from the BTH to the pad bytes) and the right ICRC as its payload.
 Bytes datagram(const Flow& flow, std::span<const std::uint8_t> transport);
-// An IP packet around exactly these UDP payload bytes.
+// An IP packet with exactly this UDP payload.
 Bytes raw_datagram(const Flow& flow, std::span<const std::uint8_t> payload);
 
-// The invariant CRC of an IP packet whose UDP payload ends with four bytes of room for it. It goes
-// there in little-endian order.
+// The invariant CRC of an IP packet whose UDP payload ends with four bytes for it, which store it
+// in little-endian order.
 std::uint32_t icrc(std::span<const std::uint8_t> ip_packet);
 
 }  // namespace wire
