@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Packets that a shell looks at as one, parsed; sroce_bth_follows() says it of their bytes.
-#ifndef TESTS_SIM_ALIKE_H
-#define TESTS_SIM_ALIKE_H
+// Which parsed packets may be coalesced. The datapath decides this from bytes: sroce_bth_follows().
+#ifndef TESTS_SIM_COALESCE_H
+#define TESTS_SIM_COALESCE_H
 
 #include "port/engine.h"
 
 namespace sim {
 
-/// Does a packet have the header of those merged in @p row, but for its PSN, and as much payload?
-inline bool can_coalesce_next(const sroce_packet& row, const sroce_packet& next) {
-  return next.opcode == row.opcode && next.payload_bytes == row.payload_bytes / row.count &&
-         next.pad_bytes == row.pad_bytes && next.ack_req == row.ack_req &&
-         next.solicited == row.solicited && next.selective == row.selective;
+/// Returns whether @p next has the header of the packets coalesced in @p first, except for its PSN,
+/// and as much payload as each of them.
+inline bool can_coalesce_next(const sroce_packet& first, const sroce_packet& next) {
+  return next.opcode == first.opcode && next.payload_bytes == first.payload_bytes / first.count &&
+         next.pad_bytes == first.pad_bytes && next.ack_req == first.ack_req &&
+         next.solicited == first.solicited && next.selective == first.selective;
 }
 
 }  // namespace sim

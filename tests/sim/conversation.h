@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The oracle of one direction: what one host asks of the other, and the rules of it.
+// The oracle of one direction: requests of one host, executed by the other.
 //
-// It knows the list of work requests beforehand, follows every packet, placement and completion of
-// both ends, and throws Violation at the first one that is not the only right one. In a hostile
-// scenario data may legally be wrong; then only the rules that protect a host from its peer hold.
+// It knows all work requests in advance. It follows every packet, placement and completion at both
+// ends, and throws Violation as soon as one differs from the only correct one. A hostile peer may
+// legally send wrong data; then only the rules that protect a host from its peer apply.
 #ifndef TESTS_SIM_CONVERSATION_H
 #define TESTS_SIM_CONVERSATION_H
 
@@ -23,7 +23,7 @@ struct Totals {
   u64 retransmits = 0;
   u64 naks = 0;
   u64 completions = 0;
-  u64 progress = 0;  // packets accepted, of requests and of answers
+  u64 progress = 0;  // accepted packets, requests and responses
 };
 
 class Conversation {
@@ -34,20 +34,20 @@ class Conversation {
         mtu_(scenario.mtu_bytes),
         strict_(!scenario.hostile),
         both_selective_(side_.selective && scenario.side[1 - requester].selective),
-        holds_(scenario.side[1 - requester].reorder_packets),
+        peer_queues_(scenario.side[1 - requester].reorder_packets),
         no_repeats_(scenario.clean && !side_.sqd && !side_.adaptive),
         local_(local),
         remote_(remote),
         totals_(totals) {}
 
-  // The plan, made by the workload.
+  // Planned by the workload.
   std::vector<SendWork> sends;
   std::vector<RecvWork> recvs;
 
   void start(u32 first_psn, u32 dest_qpn);
   bool strict() const { return strict_; }
 
-  // What the requester's host reports.
+  // Reported by the requester's host.
   u32 posted_count() const { return posted_; }
   void posted(u8 wqe_status);
   void request_sent(const sroce_send_plan& plan, const sroce_packet& pkt,
@@ -58,14 +58,14 @@ class Conversation {
   void retried();
   u32 retries() const { return retries_; }
   void rnr_waited(u64 until_ns, bool selective);
-  void refused(u32 psn);
+  void fatal_nak_received(u32 psn);
   void send_completed(const sroce_completion& wc);
-  void sends_must_be_complete() const;
-  // From now on the queue may be flushed: its QP was moved to ERR, its peer may be gone.
+  void check_all_completed() const;
+  // The queue may be flushed from now on: its QP is in ERR, or its peer is gone.
   void requester_stopped() { stopped_ = true; }
   bool failed() const { return failed_; }
 
-  // What the responder's host reports.
+  // Reported by the responder's host.
   void payload_placed(const sroce_recv_plan& plan, std::span<const u8> data);
   void atomic_executed(const sroce_recv_plan& plan, u64 original, u64 result);
   void request_accepted(const sroce_packet& pkt);
@@ -73,7 +73,7 @@ class Conversation {
   void response_sent(const sroce_packet& pkt, std::span<const u8> payload);
   void receive_fetched();
   void receive_completed(const sroce_completion& wc);
-  bool dup_nak_pending(u32 psn);
+  bool may_nak_duplicate(u32 psn);
   bool has_dup_nak(u32 psn) const { return dup_naks_.contains(psn); }
   void responder_stopped() { responder_stopped_ = true; }
   u32 expected_psn() const { return exec_psn_; }
@@ -102,7 +102,7 @@ class Conversation {
   const u32 mtu_;
   const bool strict_;
   const bool both_selective_;
-  const bool holds_;  // the responder keeps what comes out of order
+  const bool peer_queues_;  // the responder queues packets out of order
   const bool no_repeats_;
   Memory& local_;
   Memory& remote_;
@@ -113,23 +113,23 @@ class Conversation {
   u32 posted_ = 0;
   u32 post_psn_ = 0;
   u32 sent_psn_ = 0;     // one past the newest sent
-  u32 completed_ = 0;    // sends whose completion was seen or skipped
-  bool failed_ = false;  // a completion with an error was seen
+  u32 completed_ = 0;    // sends with a completion, or that need none
+  bool failed_ = false;  // there was a completion with an error
   bool stopped_ = false;
   u32 retries_ = 0;  // since the last progress
   u32 rnr_retries_ = 0;
   u64 rnr_until_ns_ = 0;
-  u32 rd_oldest_ = 0;  // index before which every READ and atomic is complete
+  u32 rd_oldest_ = 0;  // every READ and atomic before this index is complete
 
   // Responder.
   u32 exec_psn_ = 0;        // next PSN to execute
-  u32 exec_index_ = 0;      // its message
-  u32 executed_ = 0;        // messages: the MSN
-  u32 response_index_ = 0;  // before it every READ and atomic has been answered in full
+  u32 exec_index_ = 0;      // message of that PSN
+  u32 executed_ = 0;        // executed messages: the MSN
+  u32 response_index_ = 0;  // every READ and atomic before this index has all its responses
   u32 fetched_ = 0;
   u32 received_ = 0;
   bool responder_stopped_ = false;
-  std::set<u32> dup_naks_;  // PSNs of READs that are over, and were asked for again
+  std::set<u32> dup_naks_;  // completed READs whose duplicates get a NAK
   bool gap_reported_ = false;
   u32 gap_psn_ = 0;
 };

@@ -23,7 +23,7 @@ Host::Host(int number, Rng& rng, const Scenario& scenario, Network& network, Log
       network_(network),
       log_(log),
       totals_(totals) {
-  // One element more than allowed: a WQE with too many is copied, then refused.
+  // One element more than allowed: a WQE with too many is copied first, then rejected.
   const size_t list_bytes =
       std::max<size_t>((side_.max_sge + 1) * sizeof(sroce_sge), side_.max_inline);
   stride_ = static_cast<u32>(words(sizeof(sroce_send_wqe) + list_bytes) * 8);
@@ -46,12 +46,12 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   connected_ = true;
   error_ = false;
   resume_ns_ = SROCE_NEVER;
-  gap_known_ = false;
+  nak_sent_ = false;
   message_kind_ = 0;
   gap_before_psn_ = ~0u;
-  told_sacked_.clear();
-  asked_.clear();
-  repeated_.clear();
+  sacked_.clear();
+  rerequested_.clear();
+  retransmitted_.clear();
 
   requester_.attr = {};
   requester_.attr.qpn = qpn;
@@ -76,7 +76,7 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
                            SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
   responder_.attr.min_rnr_timer = side_.min_rnr_timer;
   responder_.attr.reorder_packets = side_.reorder_packets;
-  if (side_.waits_rwqe)
+  if (side_.delays_rnr)
     responder_.attr.rnr_delay_ns = std::min<u64>(sroce_rnr_wait_ns(side_.min_rnr_timer), 1000000);
   responder_.attr.selective = side_.selective;
   sroce_resources_init(&responder_.resources, resources_.data(), side_.max_dest_rd_atomic);
@@ -101,7 +101,7 @@ void Host::move_to_error() {
   sroce_requester_set_state(&requester_, SROCE_SQ_ERROR);
   sroce_responder_set_state(&responder_, SROCE_RQ_ERROR);
   pull_send_completions();
-  require(!responder_.reorder.count, "packets kept in ERR", "%u", responder_.reorder.count);
+  require(!responder_.reorder.count, "packets stay queued in ERR", "%u", responder_.reorder.count);
   queued_.clear();
   pull_receive_completions();
   flush_receives();
@@ -168,7 +168,7 @@ void Host::run(u64 now_ns) {
   now_ns_ = now_ns;
   if (resume_ns_ <= now_ns) resume_ns_ = SROCE_NEVER;
   handle_deadline();
-  feed();
+  retry_waiting_request();
   sroce_responder_timeout(&responder_, now_ns);
   drop_queued();
   run_send();
@@ -179,14 +179,14 @@ void Host::run(u64 now_ns) {
 
 void Host::receive(const Datagram& datagram, u64 now_ns) {
   now_ns_ = now_ns;
-  // The engine may look at the headers only: an exact copy lets ASan see if it does not.
+  // The engine may read the headers only; ASan detects a read beyond this exact copy.
   const auto total = static_cast<u32>(datagram.bytes.size());
   const u32 readable = std::min<u32>(total, SROCE_MAX_HEADER_BYTES);
   const Bytes header(datagram.bytes.begin(), datagram.bytes.begin() + readable);
   sroce_packet pkt;
   if (datagram.corrupt) return;  // the ICRC is wrong
   if (sroce_packet_parse(header.data(), readable, total, &pkt) != SROCE_PARSE_OK) {
-    require(!out_ || scenario_.hostile, "good packet refused by the parser", "%u bytes", total);
+    require(!out_ || scenario_.hostile, "parser rejects a valid packet", "%u bytes", total);
     return;
   }
   if (!connected_ || pkt.dest_qpn != qpn_ || pkt.pkey != SROCE_PKEY_DEFAULT) return;
@@ -201,7 +201,7 @@ void Host::receive(const Datagram& datagram, u64 now_ns) {
   run(now_ns);
 }
 
-// May another packet be handed to the transmit queue now?
+// Returns whether the transmit queue accepts another packet now.
 bool Host::may_transmit() {
   const u64 ready_ns = network_.ready_at(number_, side_.tx_queue_bytes);
   if (side_.tx_queue_bytes == ~0ull || ready_ns <= now_ns_) return true;
@@ -209,7 +209,7 @@ bool Host::may_transmit() {
   return false;
 }
 
-// A shortage: what was planned is not done; it is asked for again later.
+// Simulates a shortage: drops the plan and asks the engine for a new one later.
 bool Host::drops_plan() {
   if (!in_shortage(side_.drop_plan)) return false;
   resume_ns_ = std::min(resume_ns_, now_ns_ + rng_.between(1000, 50000));

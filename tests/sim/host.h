@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A minimal shell around one QP: it drives the two engine halves by the protocol that their headers
-// document, moves the bytes, and reports everything it does to the oracle.
+// A minimal datapath around one QP. It drives requester and responder as their headers document,
+// moves the bytes, and reports everything to the oracle.
 #ifndef TESTS_SIM_HOST_H
 #define TESTS_SIM_HOST_H
 
@@ -18,7 +18,7 @@ class Host {
  public:
   Host(int number, Rng& rng, const Scenario& scenario, Network& network, Log& log, Totals& totals);
 
-  // RESET -> RTS for a new epoch. @out is what we ask of the peer, @in what it asks of us.
+  // RESET -> RTS for a new epoch. @out has our requests, @in those of the peer.
   void connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Memory& memory,
                Conversation& out, Conversation& in);
   void disconnect();  // RESET
@@ -27,13 +27,13 @@ class Host {
   void resume();  // SQD -> RTS
 
   bool has_room() const { return sroce_requester_room(&requester_); }
-  bool post_send();  // the next planned one; false when the queue is full
+  bool post_send();  // posts the next planned send; false if the queue is full
   void post_receive();
   u32 posted_receives() const { return posted_receives_; }
 
   void receive(const Datagram& datagram, u64 now_ns);
   void run(u64 now_ns);
-  // When run() wants to be called again.
+  // When run() must be called again.
   u64 wake_ns() const;
 
   void set_faulty(bool faulty) { faulty_ = faulty; }
@@ -41,7 +41,7 @@ class Host {
   bool in_error() const { return error_; }
   bool draining() const { return requester_.state == SROCE_SQ_DRAINING; }
   bool is_drained() const { return sroce_requester_is_drained(&requester_); }
-  bool idle() const;  // nothing under way, nothing to be sent, no timer on
+  bool idle() const;  // nothing in flight, nothing to send, no timer armed
   void check_idle() const;
   std::string describe_state() const;
 
@@ -60,21 +60,21 @@ class Host {
   void run_recv();
   bool respond_once(u32& budget);
   void handle_request(const sroce_packet& pkt, std::span<const u8> payload);
-  void take_request(const sroce_packet& pkt, std::span<const u8> payload, bool held);
-  bool keep(const sroce_packet& pkt, std::span<const u8> payload);
+  void process_request(const sroce_packet& pkt, std::span<const u8> payload, bool from_queue);
+  bool queue_packet(const sroce_packet& pkt, std::span<const u8> payload);
   void drop_queued();
-  void feed();
-  struct Kept {
+  void retry_waiting_request();
+  struct QueuedPacket {
     sroce_packet pkt;
     Bytes payload;
   };
   void handle_queued();
-  void coalesce_queued(Kept& first) const;
+  void coalesce_queued(QueuedPacket& first) const;
   void write_sack(const sroce_response_plan& plan);
   void fetch_receive();
   sroce_recv_result execute(const sroce_packet& pkt, const sroce_recv_plan& plan,
                             std::span<const u8> payload);
-  void accepted(const sroce_packet& pkt);
+  void report_accepted(const sroce_packet& pkt);
   void place_payload(const sroce_recv_plan& plan, std::span<const u8> payload,
                      sroce_recv_result& result);
   void execute_atomic(const sroce_recv_plan& plan, sroce_recv_result& result);
@@ -91,20 +91,20 @@ class Host {
   bool both_selective() const;
   void check_hole_filled(const sroce_send_plan& plan) const;
   void note_sent(const sroce_send_plan& plan);
-  void check_waiting() const;
+  void check_nothing_to_send() const;
   void check_responses_requested() const;
-  void check_asked_too_soon(const sroce_send_plan& plan) const;
-  void check_rtx_missed(const sroce_requester& before) const;
+  void check_rerequest(const sroce_send_plan& plan) const;
+  void check_rtx_losses(const sroce_requester& before) const;
   u32 tolerance() const;
   void forget_distrusted();
-  void note_told(const sroce_packet& pkt, const sroce_ack_plan& plan);
+  void note_sacked(const sroce_packet& pkt, const sroce_ack_plan& plan);
   void check_done_map() const;
-  void check_lost(const sroce_requester& before) const;
-  void check_known() const;
-  void check_asked(const sroce_requester& before) const;
+  void check_losses(const sroce_requester& before) const;
+  void check_scoreboard() const;
+  void check_ambiguous_probe(const sroce_requester& before) const;
   void check_recovery(const sroce_requester& before, const sroce_ack_plan& plan);
   void check_queued() const;
-  void check_taken(const sroce_packet& pkt, const sroce_recv_plan& plan);
+  void check_processed(const sroce_packet& pkt, const sroce_recv_plan& plan);
   void check_response(const sroce_response_plan& plan) const;
   // host.cc
   bool may_transmit();
@@ -138,20 +138,20 @@ class Host {
   u32 qpn_ = 0;
   u32 posted_receives_ = 0;
   u64 now_ns_ = 0;
-  u64 resume_ns_ = SROCE_NEVER;  // a shortage, a full transmit queue, or a spent budget
+  u64 resume_ns_ = SROCE_NEVER;  // end of a shortage, a full transmit queue or a spent budget
   u64 slack_ns_ = 0;
 
-  std::map<u32, Kept> queued_;  // requests that came before their turn
+  std::map<u32, QueuedPacket> queued_;  // requests that arrived out of order, by PSN
 
-  // invariants.cc: an independent reading of what passes by.
-  bool gap_known_ = false;     // the responder has reported a gap (or a want of receives)
-  u32 message_kind_ = 0;       // SROCE_OPF_SEND or _WRITE while a message is in progress
-  u64 message_left_ = 0;       // WRITE: bytes announced and not yet come
-  std::set<u32> told_sacked_;  // PSNs that the peer says it holds
-  std::set<u32> repeated_;     // PSNs sent more than once, or their answers asked for
-  std::map<u32, u32> asked_;   // of a standard peer's answers, and what was sent after that
-  u32 gap_before_psn_ = ~0u;   // expected PSN when one beyond it came
-  Bytes payload_;              // scratch
+  // invariants.cc, recovery.cc: state derived from the packets, independently of the engine.
+  bool nak_sent_ = false;           // the responder has reported a gap or sent an RNR NAK
+  u32 message_kind_ = 0;            // SROCE_OPF_SEND or _WRITE while a message is in progress
+  u64 message_left_ = 0;            // WRITE: bytes of the RETH that have not arrived
+  std::set<u32> sacked_;            // PSNs that the peer has reported as queued
+  std::set<u32> retransmitted_;     // PSNs sent again, or whose responses were requested again
+  std::map<u32, u32> rerequested_;  // responses requested again, with next_psn at that time
+  u32 gap_before_psn_ = ~0u;        // expected PSN when a later one arrived
+  Bytes payload_;                   // scratch
 };
 
 }  // namespace sim

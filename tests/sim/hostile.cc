@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A peer that knows the protocol, the PSNs and the keys, and means harm.
+// A malicious peer that knows the protocol, the PSNs and the keys.
 #include <algorithm>
 #include <cstring>
 

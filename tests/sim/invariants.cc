@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What must hold of the engine's own state after every step.
+// Invariants of the engine's state, checked after every step.
 #include "sim/host.h"
 #include "transport/psn.h"
 
@@ -10,7 +10,7 @@ u32 distance(u32 from, u32 to) { return (to - from) & SROCE_PSN_MASK; }
 
 }  // namespace
 
-// Counted from the WQEs, packets between unacked_psn and next_psn.
+// Counts the packets between unacked_psn and next_psn from the WQEs.
 void Host::count_in_flight(u32& data, u32& rd_atomic) const {
   const sroce_requester& req = requester_;
   const u32 in_flight = distance(req.unacked_psn, req.next_psn);
@@ -21,7 +21,7 @@ void Host::count_in_flight(u32& data, u32& rd_atomic) const {
     if (!wqe->psn_count) continue;
     u32 end = start + wqe->psn_count;
     if (index == req.acked) end = wqe->psn_count - distance(wqe->first_psn, req.unacked_psn);
-    // A peer may have refused the middle of a READ: that is to be asked for from there.
+    // A NAK may name the middle of a READ; the rest is then requested from there.
     if (wqe_is_rd_atomic(wqe->opcode))
       rd_atomic += end <= in_flight;
     else
@@ -30,12 +30,12 @@ void Host::count_in_flight(u32& data, u32& rd_atomic) const {
   }
 }
 
-// What goes out in its turn keeps the window; a repair stands for what was lost.
+// The window limits new packets; a retransmission replaces a lost packet.
 void Host::check_window(const sroce_send_plan& plan) const {
   const sroce_requester& req = requester_;
   if (plan.fills_hole || !plan.payload_bytes) return;
-  const u32 held = std::min(req.sb.done_data, req.data_inflight);
-  const u32 flight = req.data_inflight - held + plan.packet_count;
+  const u32 sacked = std::min(req.sb.done_data, req.data_inflight);
+  const u32 flight = req.data_inflight - sacked + plan.packet_count;
   require(flight <= side_.window_packets, "window exceeded", "%u of %u", flight,
           side_.window_packets);
 }
@@ -53,7 +53,7 @@ void Host::check_requester() const {
   if (req.state == SROCE_SQ_ERROR) {
     require(req.retired == req.posted, "flush is incomplete", "retired %u posted %u", req.retired,
             req.posted);
-    require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer on without need", "%c",
+    require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer armed needlessly", "%c",
             'A' + number_);
     return;
   }
@@ -74,34 +74,34 @@ void Host::check_requester() const {
   const bool needs_timer = next && req.attr.ack_timeout_ns;
   require(!needs_timer || req.rnr_waiting || req.ack_deadline_ns != SROCE_NEVER, "timer not armed",
           "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
-  require(sent || req.ack_deadline_ns == SROCE_NEVER, "timer on without need",
+  require(sent || req.ack_deadline_ns == SROCE_NEVER, "timer armed needlessly",
           "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
-  // Doubled with each expiry in a row, up to four times the timeout, until the oldest is answered.
+  // Each consecutive timeout doubles the next one, up to four times the base, until progress.
   const bool doubled = out_->retries() || req.timeout_shift;
   const u64 latest_ns = now_ns_ + req.attr.ack_timeout_ns * (doubled ? 4 : 1);
   require(!needs_timer || req.ack_deadline_ns <= latest_ns || req.ack_deadline_ns == SROCE_NEVER,
           "timer too late", "in %lluns", (unsigned long long)(req.ack_deadline_ns - now_ns_));
 }
 
-// A gap is reported once, and what follows it is dropped until the expected packet comes.
+// Without a reorder queue, a gap is reported once and later packets are dropped until it closes.
 void Host::check_gap_handling(const sroce_packet& pkt, const sroce_recv_plan& plan) {
   const bool reports = plan.verdict == SROCE_RECV_NAK && plan.syndrome == SROCE_NAK_PSN_SEQUENCE;
   require(!reports || !responder_.attr.reorder_packets || pkt.psn != responder_.epsn,
-          "the expected packet is refused", "psn=%06x", pkt.psn);
+          "NAK for the expected packet", "psn=%06x", pkt.psn);
   if (responder_.attr.reorder_packets) return;
   const bool ours = (pkt.opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_RC;
   const bool beyond = ours && psn_distance(pkt.psn, responder_.epsn) > 0;
   if (responder_.state == SROCE_RQ_READY && beyond) {
-    require(reports || gap_known_, "gap not reported", "psn=%06x, expected %06x", pkt.psn,
+    require(reports || nak_sent_, "gap not reported", "psn=%06x, expected %06x", pkt.psn,
             responder_.epsn);
-    require(!reports || !gap_known_, "gap reported twice", "psn=%06x, expected %06x", pkt.psn,
+    require(!reports || !nak_sent_, "gap reported twice", "psn=%06x, expected %06x", pkt.psn,
             responder_.epsn);
   }
-  if (reports || plan.verdict == SROCE_RECV_RNR) gap_known_ = true;
+  if (reports || plan.verdict == SROCE_RECV_RNR) nak_sent_ = true;
 }
 
-// Whatever the peer sends: a message begins once, is full until its end, and a WRITE is as long as
-// it announced.
+// Holds for any peer: a message begins once, all packets but its last are full, and a WRITE is as
+// long as its RETH says.
 void Host::check_message_stream(const sroce_packet& pkt) {
   const u32 flags = pkt.info->flags;
   const u32 kind = flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE);
@@ -112,20 +112,20 @@ void Host::check_message_stream(const sroce_packet& pkt) {
   if (!kind) return;
   require(pkt.payload_bytes <= scenario_.mtu_bytes &&
               (last || pkt.payload_bytes == scenario_.mtu_bytes),
-          "payload of wrong length accepted", "psn=%06x: %u bytes", pkt.psn, pkt.payload_bytes);
+          "payload of the wrong length accepted", "psn=%06x: %u bytes", pkt.psn, pkt.payload_bytes);
   if (kind != SROCE_OPF_WRITE) return;
   if (first) message_left_ = pkt.dma_length;
   require(pkt.payload_bytes <= message_left_ && (!last || pkt.payload_bytes == message_left_),
-          "WRITE is not as long as announced", "psn=%06x: %llu bytes left, %u came", pkt.psn,
+          "WRITE length differs from its RETH", "psn=%06x: %llu bytes left, %u arrived", pkt.psn,
           (unsigned long long)message_left_, pkt.payload_bytes);
   message_left_ -= pkt.payload_bytes;
 }
 
 void Host::check_responder() const {
   const sroce_responder& resp = responder_;
-  require(!resp.wc_pending, "receive completion left behind", "%c", 'A' + number_);
+  require(!resp.wc_pending, "receive completion not pulled", "%c", 'A' + number_);
   require(in_->fetched_receives() == in_->completed_receives() + resp.has_recv_wqe,
-          "receive lost or held twice", "%u fetched, %u completed", in_->fetched_receives(),
+          "receive lost or fetched twice", "%u fetched, %u completed", in_->fetched_receives(),
           in_->completed_receives());
   require(resp.resources.pending <= resp.resources.capacity, "responder resources overflow", "%u",
           resp.resources.pending);
@@ -147,19 +147,19 @@ bool Host::idle() const {
   return plan.action == SROCE_SEND_NOTHING && requester_.retired == requester_.posted;
 }
 
-// After the drain: nothing left over of what there was.
+// Nothing may be left over once everything has drained.
 void Host::check_idle() const {
   if (!connected_ || error_) return;
   const sroce_requester& req = requester_;
   require(req.unacked_psn == req.post_psn && req.next_psn == req.post_psn && !req.data_inflight &&
               !req.rd_inflight && req.acked == req.posted && !req.sb.done_data &&
               (queued_.empty() || !in_->strict()),
-          "something pending after the drain", "%s", describe_state().c_str());
-  require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer on without need", "%s",
+          "work left after the drain", "%s", describe_state().c_str());
+  require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer armed needlessly", "%s",
           describe_state().c_str());
-  if (!in_->strict()) return;  // a lie of the peer may leave a message half way
+  if (!in_->strict()) return;  // a malicious peer may leave a message incomplete
   require(!responder_.resources.pending && !responder_.message && !responder_.has_recv_wqe,
-          "something pending after the drain", "%s", describe_state().c_str());
+          "work left after the drain", "%s", describe_state().c_str());
 }
 
 std::string Host::describe_state() const {
@@ -167,7 +167,7 @@ std::string Host::describe_state() const {
   return format(
       "%c: state=%u/%u retired=%u acked=%u send=%u posted=%u unacked=%06x next=%06x sent=%06x "
       "post=%06x"
-      " data=%u rd=%u rnr=%d deadline=%lld epsn=%06x gap=%d held=%d pending=%u",
+      " data=%u rd=%u rnr=%d deadline=%lld epsn=%06x nak_sent=%d recv_wqe=%d pending=%u",
       'A' + number_, req.state, responder_.state, req.retired, req.acked, req.send, req.posted,
       req.unacked_psn, req.next_psn, req.sent_psn, req.post_psn, req.data_inflight, req.rd_inflight,
       req.rnr_waiting, (long long)sroce_requester_deadline(&req), responder_.epsn,

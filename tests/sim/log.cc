@@ -120,7 +120,7 @@ void Log::line(const std::string& text) {
     return;
   }
   lines_.push_back(std::move(whole));
-  if (lines_.size() > kKept) lines_.pop_front();
+  if (lines_.size() > kMaxLines) lines_.pop_front();
 }
 
 }  // namespace sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The time-sequence log, and what a broken rule looks like.
+// The time-sequence log, and the exception for a broken rule.
 #ifndef TESTS_SIM_LOG_H
 #define TESTS_SIM_LOG_H
 
@@ -12,7 +12,7 @@
 
 namespace sim {
 
-// A rule of the oracle was broken. Thrown by checks only, never through engine frames.
+// A broken rule. Only checks throw it, so it never unwinds through the engine's C frames.
 class Violation : public std::runtime_error {
  public:
   Violation(std::string rule, const std::string& detail)
@@ -25,10 +25,10 @@ class Violation : public std::runtime_error {
 
 std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
-// Throws Violation(@rule) unless @holds; the text is only made when needed.
+// Throws Violation(@rule) unless @condition. The text is formatted only then.
 template <typename... Args>
-void require(bool holds, const char* rule, const char* pattern, Args... args) {
-  if (!holds) [[unlikely]]
+void require(bool condition, const char* rule, const char* pattern, Args... args) {
+  if (!condition) [[unlikely]]
     throw Violation(rule, format(pattern, args...));
 }
 
@@ -36,7 +36,7 @@ std::string opcode_name(u8 opcode);
 std::string syndrome_name(u8 syndrome);
 std::string describe(const sroce_packet& pkt);
 
-// Costs nothing while it is off; a failing seed is run again with it on.
+// Callers test on() first, so a log that is off costs nothing. A failing seed is rerun with it on.
 class Log {
  public:
   enum class Mode { off, keep_last, print };
@@ -48,7 +48,7 @@ class Log {
   const std::deque<std::string>& lines() const { return lines_; }
 
  private:
-  static constexpr size_t kKept = 120;
+  static constexpr size_t kMaxLines = 120;
   Mode mode_;
   uint64_t now_ns_ = 0;
   std::deque<std::string> lines_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// sim: run seeds, or replay one with its whole log.
+// sim: runs seeds, or replays one with its complete log.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,12 +31,12 @@ struct Sums {
 
 constexpr char kUsage[] =
     "usage: sim [--seed S [--log]] [--seeds N [--first S]] [--hostile | --honest] [--stop]\n"
-    "  --seed S    run one seed; --log prints its whole time-sequence log\n"
+    "  --seed S    run one seed; --log prints its complete time-sequence log\n"
     "  --seeds N   run N seeds, from --first (1)\n"
-    "  --hostile   only peers that keep no rule; --honest: only peers that do\n"
+    "  --hostile   malicious peers only; --honest: no malicious peers\n"
     "  --stop      stop at the first failure\n";
 
-// What is known when the process dies: which seed it was.
+// Printed when the process dies.
 char seed_line[64];
 
 void print_seed() { (void)!write(STDOUT_FILENO, seed_line, std::strlen(seed_line)); }
@@ -61,7 +61,7 @@ void install_handlers() {
     for (int number : {SIGSEGV, SIGBUS, SIGFPE}) std::signal(number, on_signal);
 }
 
-// The same seed again, this time with the log on.
+// Runs the failed seed again with the log on.
 void explain(u64 seed, sim::Style style) {
   sim::Simulation simulation(seed, style, sim::Log::Mode::keep_last);
   try {

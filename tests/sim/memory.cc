@@ -12,7 +12,7 @@ Region& Memory::add(Rng& rng, const char* name, u32 access) {
   region->name = name;
   region->access = access;
   region->iova = rng.next() >> 8;
-  // Now and then a region that ends where the address space does is worth having.
+  // A few regions end at the end of the address space.
   if (rng.chance(0.05)) region->iova = ~u64{0} - (64u << 20);
   do {
     region->key = static_cast<u32>(rng.next());
@@ -53,10 +53,10 @@ sroce_mem_status Memory::check(u32 key, u64 va, u64 count, u32 needed) {
 
 Region& Memory::permitted(u32 key, u64 va, u64 count, u32 needed, const char* what) {
   Region* region = find(key);
-  require(region, "access outside of permitted memory", "%s with unknown key %x", what, key);
-  require((region->access & needed) == needed, "access outside of permitted memory",
+  require(region, "access outside permitted memory", "%s with unknown key %x", what, key);
+  require((region->access & needed) == needed, "access outside permitted memory",
           "%s of region '%s' without permission", what, region->name.c_str());
-  require(region->covers(va, count), "access outside of permitted memory",
+  require(region->covers(va, count), "access outside permitted memory",
           "%s of %llu bytes at offset %lld of region '%s' of %llu", what, (unsigned long long)count,
           (long long)(va - region->iova), region->name.c_str(), (unsigned long long)region->length);
   return *region;
@@ -94,7 +94,7 @@ sroce_mem_status Memory::walk(const sroce_sge* sge, u32 count, u32 offset, u32 l
     done += chunk;
     offset = 0;
   }
-  require(done == length, "payload outside of the request",
+  require(done == length, "payload outside the request",
           "%u bytes do not fit the scatter/gather list", length - done);
   return SROCE_MEM_OK;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The memory of one host: regions found by key, what each must hold (the shadow), guard bytes.
+// The memory of one host: regions by key, with guard bytes and expected content (the shadow).
 //
-// Every target is carved from a region with a gap before it, so a byte beside a target is as
-// noticeable as a byte outside of the region.
+// Every buffer is carved from a region with a gap before it, so a stray write next to a buffer is
+// detected like one outside the region.
 #ifndef TESTS_SIM_MEMORY_H
 #define TESTS_SIM_MEMORY_H
 
@@ -29,7 +29,7 @@ struct Region {
   u32 access = 0;
   bool valid = true;
   std::vector<u8> bytes;   // guard, length, guard
-  std::vector<u8> shadow;  // what @bytes must be
+  std::vector<u8> shadow;  // expected content of @bytes
 
   u8* at(u64 va) { return bytes.data() + kGuardBytes + (va - iova); }
   u8* shadow_at(u64 va) { return shadow.data() + kGuardBytes + (va - iova); }
@@ -41,24 +41,24 @@ struct Region {
 class Memory {
  public:
   Region& add(Rng& rng, const char* name, u32 access);
-  // Space for a target of @length bytes; before seal() only.
+  // Reserves a buffer of @length bytes; only before seal().
   u64 carve(Rng& rng, Region& region, u64 length, u32 alignment = 1);
-  // Every region gets its storage and random content.
+  // Allocates every region and fills it with random content.
   void seal(Rng& rng);
 
   Region* find(u32 key);
   bool key_in_use(u32 key) const { return by_key_.contains(key); }
 
-  // What the shell's memory room says, by the engine's own range check.
+  // The memory layer's answer, from the engine's own range check.
   sroce_mem_status check(u32 key, u64 va, u64 count, u32 needed);
-  // Copies that have been checked; the oracle checks them once more on its own.
+  // Copies that the engine has checked; permitted() checks them again, independently.
   void write(u32 key, u64 va, std::span<const u8> data, u32 needed);
   void read(u32 key, u64 va, std::span<u8> data, u32 needed);
   // The scatter/gather list of a work request.
   sroce_mem_status gather(const sroce_sge* sge, u32 count, u32 offset, std::span<u8> data);
   sroce_mem_status scatter(const sroce_sge* sge, u32 count, u32 offset, std::span<const u8> data);
 
-  // The oracle's side: bytes that are right to be there from now on.
+  // The oracle's side: bytes that are expected from now on.
   void expect(u32 key, u64 va, std::span<const u8> data);
   void expect_scattered(const sroce_sge* sge, u32 count, u32 offset, std::span<const u8> data);
   void verify() const;

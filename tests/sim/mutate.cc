@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// mutate FILE.mut: print SOURCE:NAME for each mutation of the file, which is named after the engine
-// source that it changes.
-// mutate FILE.mut NAME ENGINE_DIR OUT_FILE: write that source with one mutation applied, and print
-// the mutation's fabric rows. White space does not matter in finding the old text; it must be there
-// exactly once.
+// mutate FILE.mut: prints SOURCE:NAME for each mutation in the file. SOURCE is the engine source
+// that the file is named after. mutate FILE.mut NAME ENGINE_DIR OUT_FILE: writes that source with
+// one mutation applied, and prints the mutation's fabric rows. The old text must occur exactly
+// once; white space is ignored.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -38,7 +37,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, end - begin);
 }
 
-// The text behind @word, if @line begins with it.
+// Returns the text after @word if @line begins with it.
 std::optional<std::string> field(const std::string& line, const std::string& word) {
   if (!line.starts_with(word)) return std::nullopt;
   return trimmed(line.substr(word.size()));
@@ -52,7 +51,7 @@ void check_complete(const std::vector<Mutation>& mutations) {
     if (std::ranges::count_if(mutations, same_name) != 1)
       throw std::runtime_error("two mutations are named " + mutation.name);
   }
-  if (mutations.empty()) throw std::runtime_error("no mutation");
+  if (mutations.empty()) throw std::runtime_error("contains no mutation");
 }
 
 // Reads the lines outside of replacements.
@@ -62,7 +61,7 @@ void read_heading(const std::string& line, std::vector<Mutation>& mutations) {
   } else if (trimmed(line).empty() || line.starts_with("#")) {
     return;
   } else if (mutations.empty() || !mutations.back().replacements.empty()) {
-    throw std::runtime_error("outside of a mutation: " + line);
+    throw std::runtime_error("not part of a mutation: " + line);
   } else if (const auto rows = field(line, "fabric: ")) {
     mutations.back().fabric_rows = *rows;
   } else {
@@ -91,12 +90,12 @@ std::vector<Mutation> read_mutations(std::istream& in) {
       (part == BEFORE ? replacement.before : replacement.after) += line + "\n";
     }
   }
-  if (part != HEADING) throw std::runtime_error(mutations.back().name + " does not end");
+  if (part != HEADING) throw std::runtime_error(mutations.back().name + " has no closing >>>>");
   check_complete(mutations);
   return mutations;
 }
 
-// Where @pattern ends when it starts at @at in @text, any white space matching any other.
+// Returns where @pattern ends if it matches @text at @at. Any white space matches any other.
 std::optional<size_t> match_end(const std::string& text, size_t at, const std::string& pattern) {
   size_t i = 0;
   while (i < pattern.size()) {
@@ -114,7 +113,7 @@ std::optional<size_t> match_end(const std::string& text, size_t at, const std::s
   return at;
 }
 
-// Returns how often the old text was found.
+// Returns how often the old text occurs; replaces it if that is once.
 int replace(std::string& text, const Replacement& replacement) {
   const std::string pattern = trimmed(replacement.before);
   size_t begin = 0, end = 0;
@@ -135,11 +134,11 @@ std::string mutated(const Mutation& mutation, const std::string& source) {
   std::stringstream content;
   content << in.rdbuf();
   std::string text = content.str();
-  if (text.empty()) throw std::runtime_error("there is no " + source);
+  if (text.empty()) throw std::runtime_error("cannot read " + source);
   for (const Replacement& replacement : mutation.replacements) {
     const int found = replace(text, replacement);
     if (found != 1)
-      throw std::runtime_error("old text found " + std::to_string(found) + " times in " + source);
+      throw std::runtime_error("old text occurs " + std::to_string(found) + " times in " + source);
   }
   return text;
 }

@@ -4,12 +4,12 @@
 namespace sim {
 namespace {
 
-// std::push_heap keeps the greatest in front: the earliest must be the greatest.
+// std::push_heap keeps the greatest element in front, so the earliest must compare greatest.
 bool is_later(const Datagram& a, const Datagram& b) {
   return a.arrival_ns != b.arrival_ns ? a.arrival_ns > b.arrival_ns : a.order > b.order;
 }
 
-constexpr u32 kLowerHeaderBytes = 42;  // Ethernet, IP, UDP: they take their time on the wire
+constexpr u32 kLowerHeaderBytes = 42;  // Ethernet, IP, UDP
 
 }  // namespace
 

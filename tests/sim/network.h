@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The path between two hosts: serialization, latency, and every fault a datagram can meet.
+// The path between two hosts: serialization, latency and faults.
 #ifndef TESTS_SIM_NETWORK_H
 #define TESTS_SIM_NETWORK_H
 
@@ -30,7 +30,7 @@ class Network {
       : rng_(rng), scenario_(scenario), log_(log), totals_(totals) {}
 
   void send(int from, Bytes bytes, u64 now_ns);
-  // When fewer than @limit bytes of @from wait to be sent.
+  // The time from which fewer than @limit bytes of @from wait to be sent.
   u64 ready_at(int from, u64 limit) const;
   u64 next_arrival_ns() const {
     return in_flight_.empty() ? SROCE_NEVER : in_flight_.front().arrival_ns;
@@ -56,7 +56,7 @@ class Network {
   std::vector<Datagram> in_flight_;  // a heap
 };
 
-// hostile.cc: what a peer that keeps no rule sends.
+// hostile.cc: packets of a malicious peer.
 Bytes fuzz_datagram(Rng& rng, Bytes bytes);
 Bytes forge_datagram(Rng& rng, const Bytes& real, u32 mtu_bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Rules for the half that sends requests and completes sends.
+// Rules of the requester: requests and send completions.
 #include <algorithm>
 
 #include "sim/conversation.h"
@@ -38,7 +38,7 @@ void Conversation::start(u32 first_psn, u32 dest_qpn) {
 void Conversation::posted(u8 wqe_status) {
   SendWork& work = sends[posted_++];
   if (wqe_status != kSuccess) {
-    require(work.expected != kSuccess && work.fails_locally, "good request refused",
+    require(work.expected != kSuccess && work.fails_locally, "valid request rejected",
             "wr %llx: status %u", (unsigned long long)work.wr_id, wqe_status);
     work.expected = wqe_status;
   }
@@ -52,7 +52,7 @@ void Conversation::posted(u8 wqe_status) {
 }
 
 SendWork* Conversation::work_at(u32 psn) {
-  // Posted works are in PSN order; distances are taken from the first.
+  // Posted requests are in PSN order; distances count from the first.
   u32 low = 0, high = posted_;
   const u32 base = sends.empty() ? 0 : sends[0].first_psn;
   const u32 target = (psn - base) & SROCE_PSN_MASK;
@@ -96,7 +96,7 @@ u8 Conversation::request_opcode(const SendWork& work, u32 number) const {
   }
 }
 
-// Part of a READ may be asked for again: what is missing, whole packets, once it has been executed.
+// Once a READ has been executed, its missing packets may be requested again.
 bool Conversation::fills_hole(const SendWork& work, u32 number, const sroce_packet& pkt) const {
   return (both_selective_ || (side_.selective && !strict_)) && work.is_read() &&
          (work.executed || !strict_) && pkt.dma_length && pkt.dma_length % mtu_ == 0 &&
@@ -133,8 +133,8 @@ void Conversation::check_request_headers(const SendWork& work, u32 number,
 }
 
 void Conversation::check_may_begin(const SendWork& work, u32 index, bool draining) const {
-  require(!draining, "a drained queue begins nothing", "psn=%06x begins wr %llx in SQD",
-          work.first_psn, (unsigned long long)work.wr_id);
+  require(!draining, "message begun in SQD", "psn=%06x of wr %llx", work.first_psn,
+          (unsigned long long)work.wr_id);
   const bool fenced = work.flags & SROCE_SEND_FENCE;
   u32 outstanding = work.is_rd_atomic();
   for (u32 i = rd_oldest_; i < index; i++) {
@@ -151,10 +151,10 @@ void Conversation::check_may_begin(const SendWork& work, u32 index, bool drainin
 
 void Conversation::request_sent(const sroce_send_plan& plan, const sroce_packet& pkt,
                                 std::span<const u8> payload, bool draining, u64 now_ns) {
-  require(plan.index < posted_, "plan of a request never posted", "index %u", plan.index);
+  require(plan.index < posted_, "plan for an unposted request", "index %u", plan.index);
   SendWork& work = sends[plan.index];
   const u32 number = (pkt.psn - work.first_psn) & SROCE_PSN_MASK;
-  require(number < work.psn_count, "packet outside of its message", "psn=%06x index %u", pkt.psn,
+  require(number < work.psn_count, "packet outside its message", "psn=%06x index %u", pkt.psn,
           plan.index);
   check_request_headers(work, number, pkt);
   require(now_ns >= rnr_until_ns_, "sent during an RNR wait", "psn=%06x", pkt.psn);
@@ -163,16 +163,16 @@ void Conversation::request_sent(const sroce_send_plan& plan, const sroce_packet&
             "psn=%06x carries %zu bytes", pkt.psn, payload.size());
     require(
         !strict_ || std::equal(payload.begin(), payload.end(), work.data.begin() + number * mtu_),
-        "payload sent is wrong", "psn=%06x of wr %llx", pkt.psn, (unsigned long long)work.wr_id);
+        "sent payload is wrong", "psn=%06x of wr %llx", pkt.psn, (unsigned long long)work.wr_id);
   }
   if (pkt.psn != sent_psn_) {
     totals_.retransmits++;
-    // A standard peer is asked for all that follows what is missing.
+    // A request to a standard peer covers everything after the missing packet.
     const u32 end =
         number * mtu_ + (both_selective_ ? pkt.dma_length : std::min(pkt.dma_length, 1u));
     for (u32 at = number * mtu_; strict_ && plan.fills_hole && at < end; at += mtu_)
       require(!work.is_read() || !work.placed.contains(at),
-              "a response that came is asked for again", "psn=%06x offset %u", pkt.psn, at);
+              "response requested again after it arrived", "psn=%06x offset %u", pkt.psn, at);
     require(psn_before(pkt.psn, sent_psn_), "PSN skipped", "psn=%06x sent, %06x never was", pkt.psn,
             sent_psn_);
     require(!no_repeats_, "retransmission on a clean path", "psn=%06x", pkt.psn);
@@ -184,7 +184,7 @@ void Conversation::request_sent(const sroce_send_plan& plan, const sroce_packet&
 }
 
 void Conversation::local_executed(u32 index) {
-  require(index < posted_, "plan of a request never posted", "index %u", index);
+  require(index < posted_, "plan for an unposted request", "index %u", index);
   SendWork& work = sends[index];
   require(work.is_local() && !work.executed, "local operation executed twice", "wr %llx",
           (unsigned long long)work.wr_id);
@@ -196,10 +196,10 @@ void Conversation::local_executed(u32 index) {
 }
 
 void Conversation::response_placed(const sroce_ack_plan& plan, std::span<const u8> data) {
-  require(plan.index < posted_, "placed for a request never posted", "index %u", plan.index);
+  require(plan.index < posted_, "placed for an unposted request", "index %u", plan.index);
   SendWork& work = sends[plan.index];
   require(work.is_rd_atomic() && plan.place_offset + data.size() <= work.length,
-          "placed outside of the request", "offset %u + %zu of wr %llx", plan.place_offset,
+          "placed outside the request", "offset %u + %zu of wr %llx", plan.place_offset,
           data.size(), (unsigned long long)work.wr_id);
   local_.expect_scattered(work.sge.data(), static_cast<u32>(work.sge.size()), plan.place_offset,
                           data);
@@ -220,7 +220,7 @@ void Conversation::response_placed(const sroce_ack_plan& plan, std::span<const u
 void Conversation::progressed(bool executed) {
   totals_.progress++;
   retries_ = rnr_retries_ = 0;
-  // An answer to what went before says nothing of what was refused.
+  // A response to an earlier request does not end the wait.
   if (executed) rnr_until_ns_ = 0;
 }
 
@@ -239,18 +239,18 @@ void Conversation::rnr_waited(u64 until_ns, bool selective) {
           "rnr_retry exceeded", "%u RNR NAKs without progress", rnr_retries_);
 }
 
-void Conversation::refused(u32 psn) {
-  if (SendWork* work = work_at(psn)) work->refused = true;
+void Conversation::fatal_nak_received(u32 psn) {
+  if (SendWork* work = work_at(psn)) work->nak_received = true;
 }
 
 void Conversation::check_succeeded(const SendWork& work) const {
   if (!strict_) return;
-  require(work.expected == kSuccess, "bad request succeeded", "wr %llx",
+  require(work.expected == kSuccess, "invalid request succeeded", "wr %llx",
           (unsigned long long)work.wr_id);
   require(work.executed, "completed before it was executed", "wr %llx psn=%06x",
           (unsigned long long)work.wr_id, work.first_psn);
   if (work.is_rd_atomic())
-    require(work.local_bytes == work.length, "completed before its data came",
+    require(work.local_bytes == work.length, "completed before its data arrived",
             "wr %llx has %u of %u bytes", (unsigned long long)work.wr_id, work.local_bytes,
             work.length);
 }
@@ -265,10 +265,10 @@ void Conversation::check_failure(const SendWork& work, u8 status) {
   if (!strict_ || (work.expected != kSuccess && status == work.expected)) return;
   switch (status) {
     case SROCE_WC_WR_FLUSH_ERR:
-      require(stopped_, "flushed without cause", "wr %llx", (unsigned long long)work.wr_id);
+      require(stopped_, "flushed without an error", "wr %llx", (unsigned long long)work.wr_id);
       return;
     case SROCE_WC_RETRY_EXC_ERR:
-      require(!work.refused, "a refusal is forgotten", "wr %llx", (unsigned long long)work.wr_id);
+      require(!work.nak_received, "fatal NAK forgotten", "wr %llx", (unsigned long long)work.wr_id);
       require(retries_ == side_.retry_cnt + 1u, "gave up at the wrong time",
               "after %u of %u retries", retries_, side_.retry_cnt);
       return;
@@ -286,12 +286,12 @@ void Conversation::check_failure(const SendWork& work, u8 status) {
 void Conversation::send_completed(const sroce_completion& wc) {
   totals_.completions++;
   for (;; completed_++) {
-    require(completed_ < posted_, "completion nobody waits for", "wr_id %llx",
+    require(completed_ < posted_, "unexpected completion", "wr_id %llx",
             (unsigned long long)wc.wr_id);
     const SendWork& work = sends[completed_];
     if (work.wr_id == wc.wr_id) break;
     require(!failed_ && !(work.flags & SROCE_SEND_SIGNALED), "completion missing or out of order",
-            "wr_id %llx came, %llx is due", (unsigned long long)wc.wr_id,
+            "wr_id %llx, expected %llx", (unsigned long long)wc.wr_id,
             (unsigned long long)work.wr_id);
     check_succeeded(work);
   }
@@ -312,7 +312,7 @@ void Conversation::send_completed(const sroce_completion& wc) {
 }
 
 // Only unsignaled requests that succeeded may end without a completion.
-void Conversation::sends_must_be_complete() const {
+void Conversation::check_all_completed() const {
   for (u32 i = completed_; i < posted_; i++) {
     require(!failed_ && !(sends[i].flags & SROCE_SEND_SIGNALED), "completion missing at the end",
             "wr_id %llx", (unsigned long long)sends[i].wr_id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Rules for the half that executes requests, answers them and completes receives.
+// Rules of the responder: executed requests, responses and receive completions.
 #include <algorithm>
 
 #include "sim/conversation.h"
@@ -23,7 +23,7 @@ u8 nak_status(u8 syndrome) {
 
 }  // namespace
 
-// The message that the next request packet must belong to.
+// Returns the message of the next request packet.
 SendWork* Conversation::current() {
   while (exec_index_ < posted_ && (sends[exec_index_].executed || !sends[exec_index_].psn_count))
     exec_index_++;
@@ -35,11 +35,11 @@ void Conversation::payload_placed(const sroce_recv_plan& plan, std::span<const u
   if (strict_) {
     const SendWork* work = current();
     require(work && (to_receive ? work->is_send() : work->is_write()),
-            "placed for a request that was not due", "%zu bytes", data.size());
+            "placed for an unexpected request", "%zu bytes", data.size());
     const u32 offset = work->remote_bytes;
-    require(work->expected != SROCE_WC_REM_ACCESS_ERR || to_receive, "byte of a bad message placed",
+    require(work->expected != SROCE_WC_REM_ACCESS_ERR || to_receive, "part of a bad message placed",
             "wr %llx", (unsigned long long)work->wr_id);
-    require(offset + data.size() <= work->length, "placed outside of the message",
+    require(offset + data.size() <= work->length, "placed outside the message",
             "offset %u + %zu of %u bytes", offset, data.size(), work->length);
     if (to_receive)
       require(plan.offset == offset, "placed at the wrong offset", "%u, expected %u", plan.offset,
@@ -49,7 +49,7 @@ void Conversation::payload_placed(const sroce_recv_plan& plan, std::span<const u
               "placed at the wrong address", "wr %llx: offset %lld, expected %u",
               (unsigned long long)work->wr_id, (long long)(plan.va - work->remote_addr), offset);
     require(std::equal(data.begin(), data.end(), work->data.begin() + offset),
-            "payload placed is wrong", "wr %llx offset %u", (unsigned long long)work->wr_id,
+            "placed payload is wrong", "wr %llx offset %u", (unsigned long long)work->wr_id,
             offset);
   }
   if (SendWork* work = current()) work->remote_bytes += static_cast<u32>(data.size());
@@ -61,7 +61,7 @@ void Conversation::payload_placed(const sroce_recv_plan& plan, std::span<const u
   RecvWork& recv = recvs[fetched_ - 1];
   require(fetched_ == received_ + 1, "placed into a completed receive", "wr %llx",
           (unsigned long long)recv.wr_id);
-  require(u64{plan.offset} + data.size() <= recv.length, "placed outside of the receive",
+  require(u64{plan.offset} + data.size() <= recv.length, "placed outside the receive",
           "offset %u + %zu of %u", plan.offset, data.size(), recv.length);
   remote_.expect_scattered(recv.sge.data(), static_cast<u32>(recv.sge.size()), plan.offset, data);
 }
@@ -82,9 +82,9 @@ void Conversation::atomic_executed(const sroce_recv_plan& plan, u64 original, u6
 
 void Conversation::finish_current(SendWork& work) {
   const u32 placed = work.is_rd_atomic() ? work.length : work.remote_bytes;
-  require(work.expected == kSuccess || work.fails_locally, "bad request executed", "wr %llx",
+  require(work.expected == kSuccess || work.fails_locally, "invalid request executed", "wr %llx",
           (unsigned long long)work.wr_id);
-  require(placed == work.length, "message executed with bytes missing", "wr %llx: %u of %u",
+  require(placed == work.length, "incomplete message executed", "wr %llx: %u of %u",
           (unsigned long long)work.wr_id, placed, work.length);
   work.executed = true;
   executed_++;
@@ -95,7 +95,7 @@ void Conversation::request_accepted(const sroce_packet& pkt) {
   totals_.progress++;
   if (!strict_) return;
   SendWork* work = current();
-  require(work, "request executed that was never posted", "psn=%06x", pkt.psn);
+  require(work, "unposted request executed", "psn=%06x", pkt.psn);
   require(pkt.psn == exec_psn_, "request executed out of order or twice", "psn=%06x, expected %06x",
           pkt.psn, exec_psn_);
   const u32 count = work->is_rd_atomic() ? work->psn_count : 1;
@@ -103,18 +103,18 @@ void Conversation::request_accepted(const sroce_packet& pkt) {
   if (exec_psn_ == psn_add(work->first_psn, work->psn_count)) finish_current(*work);
 }
 
-// A READ that will be responded, the whole of it or a part again.
+// Counts the responses that a READ, or the replay of a part of it, may have.
 void Conversation::responses_requested(const sroce_packet& pkt) {
   SendWork* work = strict_ ? work_at(pkt.psn) : nullptr;
   if (work && work->is_read())
     work->responses_due += std::max(1u, (pkt.dma_length + mtu_ - 1) / mtu_);
 }
 
-// First answers come in order, and nothing passes the answer of a READ or an atomic.
+// First responses leave in order, and nothing overtakes the response of a READ or an atomic.
 void Conversation::check_responses_before(const SendWork& work) const {
   for (u32 i = response_index_; i < posted_ && &sends[i] < &work; i++)
     require(!sends[i].is_rd_atomic() || sends[i].responded == sends[i].psn_count,
-            "response order violated", "psn=%06x is responded before psn=%06x", work.first_psn,
+            "response order violated", "psn=%06x before psn=%06x", work.first_psn,
             psn_add(sends[i].first_psn, sends[i].responded));
 }
 
@@ -126,8 +126,9 @@ void Conversation::check_nak(u8 syndrome) const {
           (unsigned long long)(work ? work->wr_id : 0));
 }
 
-// Who has the answer to a READ may have told, and the region be gone for that: is it for this one?
-bool Conversation::dup_nak_pending(u32 psn) {
+// Returns whether a duplicate of this READ may get a NAK. The requester has the response already,
+// so the application may have invalidated the region.
+bool Conversation::may_nak_duplicate(u32 psn) {
   const SendWork* work = work_at(psn);
   if (!strict_ || failed_ || !work || !work->is_read() || work >= sends.data() + completed_)
     return false;
@@ -138,15 +139,14 @@ bool Conversation::dup_nak_pending(u32 psn) {
 void Conversation::check_acknowledge(const sroce_packet& pkt) {
   const u8 kind = pkt.syndrome & SROCE_AETH_KIND_MASK;
   if (kind == SROCE_AETH_ACK) {
-    require(psn_before(pkt.psn, exec_psn_), "acknowledged what was not executed", "psn=%06x",
-            pkt.psn);
-    // A selective ACK says what has come; it says nothing of answers.
+    require(psn_before(pkt.psn, exec_psn_), "ACK before execution", "psn=%06x", pkt.psn);
+    // A selective ACK reports arrived requests, not responses.
     if (pkt.info->flags & SROCE_OPF_SACK) return;
     SendWork* work = work_at(pkt.psn);
     if (!work || psn_before(pkt.psn, sends[0].first_psn)) return;  // before the first request
     check_responses_before(*work);
     require(!work->is_rd_atomic() || work->responded == work->psn_count, "response order violated",
-            "psn=%06x is acknowledged before it is responded", pkt.psn);
+            "psn=%06x is acknowledged before its response", pkt.psn);
     return;
   }
   totals_.naks++;
@@ -155,12 +155,12 @@ void Conversation::check_acknowledge(const sroce_packet& pkt) {
   require(pkt.psn == exec_psn_, "NAK for the wrong PSN", "psn=%06x, expected %06x", pkt.psn,
           exec_psn_);
   if (SendWork* work = current()) check_responses_before(*work);
-  if (kind == SROCE_AETH_RNR_NAK) return;  // whether there was a receive, the host has checked
+  if (kind == SROCE_AETH_RNR_NAK) return;  // the host checks that there was no receive
   if (pkt.syndrome != SROCE_NAK_PSN_SEQUENCE) {
     check_nak(pkt.syndrome);
     return;
   }
-  require(!gap_reported_ || gap_psn_ != pkt.psn || holds_, "gap reported twice", "psn=%06x",
+  require(!gap_reported_ || gap_psn_ != pkt.psn || peer_queues_, "gap reported twice", "psn=%06x",
           pkt.psn);
   gap_reported_ = true;
   gap_psn_ = pkt.psn;
@@ -171,10 +171,10 @@ void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
   const u32 number = (pkt.psn - work.first_psn) & SROCE_PSN_MASK;
   const bool last = number + 1 == work.psn_count;
   const u32 flags = pkt.info->flags;
-  require(work.is_read() && work.executed, "READ response nobody asked for", "psn=%06x", pkt.psn);
+  require(work.is_read() && work.executed, "unrequested READ response", "psn=%06x", pkt.psn);
   require(number <= work.responded, "hole in READ responses", "psn=%06x, expected %06x", pkt.psn,
           psn_add(work.first_psn, work.responded));
-  // What fills a hole begins and ends where the hole does.
+  // A replay that fills a hole begins and ends with the hole.
   const bool again = number < work.responded;
   require(again || last == !!(flags & SROCE_OPF_LAST), "READ response opcode is wrong",
           "psn=%06x %s", pkt.psn, opcode_name(pkt.opcode).c_str());
@@ -185,7 +185,7 @@ void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
           "READ response data is wrong", "psn=%06x", pkt.psn);
   check_responses_before(work);
   work.responses_sent++;
-  require(work.responses_sent <= work.responses_due, "more responded than was asked for",
+  require(work.responses_sent <= work.responses_due, "more READ responses than requested",
           "psn=%06x: %llu of %llu", pkt.psn, (unsigned long long)work.responses_sent,
           (unsigned long long)work.responses_due);
   work.responded = std::max(work.responded, number + 1);
@@ -202,13 +202,12 @@ void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> pa
     return;
   }
   SendWork* work = work_at(pkt.psn);
-  require(work && psn_before(pkt.psn, exec_psn_), "response to what was not executed", "psn=%06x",
-          pkt.psn);
+  require(work && psn_before(pkt.psn, exec_psn_), "response before execution", "psn=%06x", pkt.psn);
   if (flags & SROCE_OPF_READ) {
     check_read_response(*work, pkt, payload);
   } else {
     u64 expected = 0;
-    require(work->is_atomic() && work->executed, "atomic response nobody asked for", "psn=%06x",
+    require(work->is_atomic() && work->executed, "unrequested atomic response", "psn=%06x",
             pkt.psn);
     std::memcpy(&expected, work->data.data(), sizeof(expected));
     require(pkt.atomic_original == expected, "atomic response is wrong", "psn=%06x", pkt.psn);
@@ -222,19 +221,19 @@ void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> pa
 }
 
 void Conversation::receive_fetched() {
-  require(fetched_ == received_, "receive fetched while one is in hand", "%u", fetched_);
+  require(fetched_ == received_, "receive fetched while another is in use", "%u", fetched_);
   recvs[fetched_++].fetched = true;
 }
 
 void Conversation::receive_completed(const sroce_completion& wc) {
   totals_.completions++;
-  require(received_ < recvs.size(), "completion nobody waits for", "wr_id %llx",
+  require(received_ < recvs.size(), "unexpected completion", "wr_id %llx",
           (unsigned long long)wc.wr_id);
   const RecvWork& recv = recvs[received_++];
   require(wc.wr_id == recv.wr_id, "receive completion out of order", "wr_id %llx, expected %llx",
           (unsigned long long)wc.wr_id, (unsigned long long)recv.wr_id);
   if (wc.status == SROCE_WC_WR_FLUSH_ERR) {
-    require(responder_stopped_, "receive flushed without cause", "wr_id %llx",
+    require(responder_stopped_, "receive flushed without an error", "wr_id %llx",
             (unsigned long long)wc.wr_id);
     return;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Field by field, because padding has no meaning.
+// Compares plans field by field, because padding is undefined.
 #ifndef TESTS_SIM_PLAN_COMPARE_H
 #define TESTS_SIM_PLAN_COMPARE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The one source of randomness: xoshiro256**, so that a seed means the same on every machine.
+// The only source of randomness: xoshiro256**, so that a seed is the same run on every machine.
 #ifndef TESTS_SIM_RNG_H
 #define TESTS_SIM_RNG_H
 
@@ -28,7 +28,7 @@ class Rng {
     return result;
   }
 
-  // 0 … @bound - 1; 0 for a bound of 0.
+  // 0 … @bound - 1; 0 if @bound is 0.
   uint64_t below(uint64_t bound) { return bound ? next() % bound : 0; }
   // @low … @high, both inclusive.
   uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }

@@ -61,15 +61,15 @@ Side make_side(Rng& rng) {
   side.post_gap_ns = rng.chance(0.4) ? 0 : rng.between(100, 40000);
   side.post_batch = static_cast<u32>(rng.between(1, 16));
   if (rng.chance(0.2)) side.sqd = 0.05;
-  static constexpr u32 kHold[] = {0, 3, 16, 64, 500, 2048};
+  static constexpr u32 kReorderPackets[] = {0, 3, 16, 64, 500, 2048};
   side.adaptive = rng.chance(0.6);
-  side.reorder_packets = rng.pick(kHold);
+  side.reorder_packets = rng.pick(kReorderPackets);
   side.selective = side.reorder_packets && rng.chance(0.8);
-  side.waits_rwqe = side.reorder_packets && side.start_psn % 2;
+  side.delays_rnr = side.reorder_packets && side.start_psn % 2;
   return side;
 }
 
-// An exponent whose timeout is @slack times the longest sensible round trip.
+// Returns an exponent whose timeout is @slack times the longest plausible round trip.
 u8 timeout_for(const Scenario& s, const Side& side, double slack) {
   const double window =
       std::max<double>(side.window_packets * (s.mtu_bytes + 64.0), 2.0 * s.max_message_bytes);
@@ -87,7 +87,7 @@ void make_clean(Rng& rng, Scenario& s) {
   for (int i = 0; i < 2; i++) {
     const u64 jitter_ns = s.path[i].jitter_ns;
     s.path[i] = PathFaults{};
-    s.path[i].jitter_ns = jitter_ns;  // order is kept
+    s.path[i].jitter_ns = jitter_ns;  // jitter keeps the order
     s.side[i].late_receives = 0;
     s.side[i].drop_received = 0;
     s.side[i].timer_slack_ns = 0;
@@ -95,7 +95,7 @@ void make_clean(Rng& rng, Scenario& s) {
   for (Side& side : s.side) side.timeout_exponent = rng.chance(0.15) ? 0 : timeout_for(s, side, 20);
 }
 
-// Every gap repeats what is left of a long message: with many gaps that takes for ever.
+// Each gap may cause all the rest of a long message to be sent again, so limit the gaps.
 void make_affordable(Scenario& s) {
   s.mtu_bytes = std::max(s.mtu_bytes, 1024u);
   for (PathFaults& faults : s.path)
@@ -136,13 +136,13 @@ Scenario make_scenario(Rng& rng, Style style) {
     s.side[i] = make_side(rng);
     if (s.hostile) add_hostility(rng, s.path[i]);
   }
-  // What the connection manager sees to.
+  // rdma_cm negotiates this.
   for (int i = 0; i < 2; i++)
     s.side[i].max_rd_atomic = std::min(s.side[i].max_rd_atomic, s.side[1 - i].max_dest_rd_atomic);
   for (Side& side : s.side)
     side.timeout_exponent = timeout_for(s, side, rng.chance(0.8) ? 2 : 0.05);
   s.fault_ns = rng.between(0, 1 << rng.between(14, 26));
-  // What is refused, and said once, is to overtake answers now and then.
+  // A fatal NAK, which is sent once, must sometimes overtake responses.
   if (s.flaw && s.side[0].start_psn % 2 == 0)
     for (PathFaults& faults : s.path) faults.reorder = std::max(faults.reorder, 0.2);
   if (s.max_message_bytes > 1u << 20) make_affordable(s);
@@ -161,12 +161,12 @@ std::string Scenario::describe() const {
     const PathFaults& faults = path[i];
     text += format(
         "\n  %c: psn=%06x slots=%u window=%u rd=%u/%u retry=%u rnr=%u timeout=%u rnr_timer=%u"
-        " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d hold=%u"
-        " waits_rwqe=%d",
+        " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d reorder=%u"
+        " rnr_delay=%d",
         'A' + i, side.start_psn, side.slots, side.window_packets, side.max_rd_atomic,
         side.max_dest_rd_atomic, side.retry_cnt, side.rnr_retry, side.timeout_exponent,
         side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd,
-        side.adaptive, side.selective, side.reorder_packets, side.waits_rwqe);
+        side.adaptive, side.selective, side.reorder_packets, side.delays_rnr);
     text += format(
         "\n  %c->%c: loss=%g duplicate=%g reorder=%g corrupt=%g fuzz=%g forge=%g jitter=%lluns",
         'A' + i, 'B' - i, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,

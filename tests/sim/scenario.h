@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What one seed is about: which faults are on (swarm testing), how big everything is.
+// The parameters of one seed: a random subset of faults (swarm testing) and random sizes.
 #ifndef TESTS_SIM_SCENARIO_H
 #define TESTS_SIM_SCENARIO_H
 
@@ -16,14 +16,14 @@ struct PathFaults {
   double loss = 0;
   double duplicate = 0;
   double reorder = 0;
-  double corrupt = 0;  // found by the ICRC: a loss with another name
+  double corrupt = 0;  // detected by the ICRC, so equivalent to a loss
   double fuzz = 0;     // header fields changed under a valid ICRC: a hostile peer
-  double forge = 0;    // a packet made up from nothing, beside each real one
+  double forge = 0;    // a forged packet besides the real one
   u64 jitter_ns = 0;
   u64 reorder_ns = 0;
 };
 
-// One host: limits of its QP, habits of its shell and of its application.
+// One host: limits of its QP, behaviour of its datapath and application.
 struct Side {
   u32 slots = 16;
   u32 window_packets = 128;
@@ -36,33 +36,33 @@ struct Side {
   u32 start_psn = 0;
   u32 max_sge = 4;
   u32 max_inline = 64;
-  u32 burst_packets = 64;      // of one plan
-  u32 round_packets = 256;     // of one run of a half, then the softirq budget is spent
+  u32 burst_packets = 64;      // per plan
+  u32 round_packets = 256;     // per run of a work queue: the softirq budget
   u64 tx_queue_bytes = ~0ull;  // back-pressure limit
-  double drop_plan = 0;        // shortage in sending: a plan is thrown away
-  double drop_received = 0;    // shortage in receiving: a packet is lost
+  double drop_plan = 0;        // shortage while sending: a plan is dropped
+  double drop_received = 0;    // shortage while receiving: a packet is lost
   u64 timer_slack_ns = 0;      // timers fire late
   double late_receives = 0;    // receives are posted after the sender is ready
   u64 post_gap_ns = 0;         // mean time between posts
   u32 post_batch = 8;
-  double sqd = 0;           // per post: stop, drain, resume
-  bool adaptive = false;    // probes and window from what is measured
-  bool selective = false;   // speaks selective repeat, both ways
-  u32 reorder_packets = 0;  // kept out of order
-  bool waits_rwqe = false;  // so is, for a while, what finds no receive
+  double sqd = 0;           // per post: go to SQD, drain, resume
+  bool adaptive = false;    // probes and window from RTT samples
+  bool selective = false;   // offers selective repeat in both directions
+  u32 reorder_packets = 0;  // limit of the reorder queue
+  bool delays_rnr = false;  // a request without a receive WQE waits before the RNR NAK
 };
 
 struct Scenario {
   bool hostile = false;
-  bool clean = false;  // no fault at all: nothing may be sent twice
+  bool clean = false;  // no faults: nothing may be sent twice
   u32 epochs = 1;
   u32 mtu_bytes = 1024;
   u32 messages = 60;  // per direction and epoch
   u32 max_message_bytes = 65536;
   u64 volume_bytes = 1 << 20;  // per direction and epoch
   double flaw = 0;             // chance of a request that must fail, per direction and epoch
-  double restart = 0;          // chance that a host forgets its QP in mid-epoch
-  double kill = 0;             // chance that a QP is moved to ERR in mid-epoch
+  double restart = 0;          // chance that a host loses its QP during an epoch
+  double kill = 0;             // chance that a QP is moved to ERR during an epoch
   u64 latency_ns = 5000;
   double ns_per_byte = 0.1;
   u64 fault_ns = 0;    // how long the faults last

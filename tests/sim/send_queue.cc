@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The send half of the shell: requests out, responses in.
+// The datapath's send queue: requests out, responses in.
 #include <algorithm>
 #include <cstring>
 
@@ -27,12 +27,12 @@ void Host::handle_deadline() {
     log_.line(format("%c: %s", 'A' + number_,
                      rnr_waiting ? "RNR wait ends"
                      : expired   ? "ACK timeout"
-                                 : "asks again"));
+                                 : "probe timeout"));
   if (expired) out_->retried();
-  if (!rnr_waiting) asked_.clear();
+  if (!rnr_waiting) rerequested_.clear();
   const sroce_requester before = requester_;
   sroce_requester_timeout(&requester_, now_ns_);
-  check_asked(before);
+  check_ambiguous_probe(before);
   forget_distrusted();
   require(requester_.timeouts == timeouts + expired, "timeouts are miscounted", "%llu",
           (unsigned long long)requester_.timeouts);
@@ -47,7 +47,7 @@ void Host::run_send() {
   pull_send_completions();
 }
 
-// Returns whether it makes sense to ask again.
+// Returns whether the caller should try again.
 bool Host::send_once(u32& budget) {
   if (!budget) {
     resume_ns_ = std::min(resume_ns_, now_ns_ + 1000);
@@ -60,16 +60,16 @@ bool Host::send_once(u32& budget) {
   sroce_requester_plan(&requester_, max_packets, &plan);
   sroce_requester_plan(&requester_, max_packets, &again);
   require(same_plan(plan, again) && !std::memcmp(&before, &requester_, sizeof(before)),
-          "a dropped plan has an effect", "send plan, psn=%06x", plan.first_psn);
+          "dropped plan has an effect", "send plan, psn=%06x", plan.first_psn);
   require(plan.action == SROCE_SEND_NOTHING || !error_, "plan in error state", "action %u",
           plan.action);
 
   switch (plan.action) {
     case SROCE_SEND_NOTHING:
-      check_waiting();
+      check_nothing_to_send();
       return false;
     case SROCE_SEND_PACKETS:
-      require(plan.packet_count && plan.packet_count <= max_packets, "burst over its limit",
+      require(plan.packet_count && plan.packet_count <= max_packets, "burst exceeds its limit",
               "%u packets, limit %u", plan.packet_count, max_packets);
       if (drops_plan()) return false;
       check_window(plan);
@@ -77,7 +77,7 @@ bool Host::send_once(u32& budget) {
       send_burst(plan, budget);
       break;
     case SROCE_SEND_LOCAL: {
-      require(plan.index < out_->posted_count(), "plan of a request never posted", "index %u",
+      require(plan.index < out_->posted_count(), "plan for an unposted request", "index %u",
               plan.index);
       const u8 status = out_->sends[plan.index].local_status;
       if (log_.on()) log_.line(format("%c: local operation, status=%u", 'A' + number_, status));
@@ -95,7 +95,7 @@ bool Host::send_once(u32& budget) {
 
 void Host::send_burst(const sroce_send_plan& plan, u32& budget) {
   const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
-  require(u64{plan.offset} + plan.payload_bytes <= wqe->length, "payload outside of the request",
+  require(u64{plan.offset} + plan.payload_bytes <= wqe->length, "payload outside the request",
           "offset %u + %u of %u", plan.offset, plan.payload_bytes, wqe->length);
   payload_.resize(plan.payload_bytes);
   if (wqe->flags & SROCE_SEND_INLINE) {
@@ -108,15 +108,17 @@ void Host::send_burst(const sroce_send_plan& plan, u32& budget) {
   for (u32 i = 0; i < plan.packet_count; i++) {
     sroce_packet pkt;
     sroce_send_plan_packet(&requester_, &plan, i, &pkt);
-    require(offset + pkt.payload_bytes <= payload_.size(), "payload outside of the burst",
-            "psn=%06x", pkt.psn);
+    require(offset + pkt.payload_bytes <= payload_.size(), "payload outside the burst", "psn=%06x",
+            pkt.psn);
     const auto payload = std::span<const u8>(payload_).subspan(offset, pkt.payload_bytes);
     offset += pkt.payload_bytes;
-    require(!pkt.selective || side_.selective, "selective without consent", "psn=%06x", pkt.psn);
+    require(!pkt.selective || side_.selective, "selective repeat without an offer", "psn=%06x",
+            pkt.psn);
     out_->request_sent(plan, pkt, payload, draining(), now_ns_);
     transmit(pkt, payload);
   }
-  require(offset == payload_.size(), "burst leaves payload behind", "psn=%06x", plan.first_psn);
+  require(offset == payload_.size(), "burst does not send all its payload", "psn=%06x",
+          plan.first_psn);
   note_sent(plan);
   budget -= plan.packet_count;
   sroce_requester_commit(&requester_, &plan, SROCE_WC_SUCCESS, now_ns_);
@@ -132,7 +134,7 @@ sroce_mem_status Host::place_response(const sroce_ack_plan& plan, const sroce_pa
   }
   require(plan.place_bytes == payload.size(), "response length is wrong", "%u of %zu bytes",
           plan.place_bytes, payload.size());
-  require(u64{plan.place_offset} + plan.place_bytes <= wqe->length, "placed outside of the request",
+  require(u64{plan.place_offset} + plan.place_bytes <= wqe->length, "placed outside the request",
           "offset %u + %u of %u", plan.place_offset, plan.place_bytes, wqe->length);
   const sroce_mem_status status =
       memory_->scatter(wqe->sge, wqe->num_sge, plan.place_offset, payload);
@@ -153,7 +155,7 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
   if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RNR_RETRY_EXC_ERR)
     out_->rnr_waited(0, plan.selective);
   if (plan.action == SROCE_ACK_DROP)
-    require(requester_.unacked_psn == unacked_psn, "a dropped packet has an effect", "psn=%06x",
+    require(requester_.unacked_psn == unacked_psn, "dropped packet has an effect", "psn=%06x",
             unacked_psn);
 }
 
@@ -163,19 +165,20 @@ void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload)
   sroce_completer_plan(&requester_, &pkt, &plan);
   sroce_completer_plan(&requester_, &pkt, &again);
   require(same_plan(plan, again) && !std::memcmp(&before, &requester_, sizeof(before)),
-          "a dropped plan has an effect", "response psn=%06x", pkt.psn);
+          "dropped plan has an effect", "response psn=%06x", pkt.psn);
   if (log_.on() && plan.action != SROCE_ACK_ACCEPT)
-    log_.line(format("%c: response psn=%06x %s %u", 'A' + number_, pkt.psn,
-                     plan.action == SROCE_ACK_DROP ? "dropped, reason" : "fails the queue, status",
-                     plan.action == SROCE_ACK_DROP ? plan.reason : plan.status));
+    log_.line(
+        format("%c: response psn=%06x %s %u", 'A' + number_, pkt.psn,
+               plan.action == SROCE_ACK_DROP ? "dropped, reason" : "moves the queue to ERR, status",
+               plan.action == SROCE_ACK_DROP ? plan.reason : plan.status));
   sroce_mem_status placed = SROCE_MEM_OK;
-  const bool answers = pkt.info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC);
-  if (plan.action == SROCE_ACK_ACCEPT && answers && plan.has_response)
+  const bool has_data = pkt.info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC);
+  if (plan.action == SROCE_ACK_ACCEPT && has_data && plan.has_response)
     placed = place_response(plan, pkt, payload);
   else
-    require(!plan.place_bytes, "placed without cause", "psn=%06x", pkt.psn);
-  note_told(pkt, plan);
-  if (plan.early_nak) out_->refused(pkt.psn);
+    require(!plan.place_bytes, "unexpected data placed", "psn=%06x", pkt.psn);
+  note_sacked(pkt, plan);
+  if (plan.early_nak) out_->fatal_nak_received(pkt.psn);
   commit_response(plan, placed);
   check_recovery(before, plan);
   pull_send_completions();

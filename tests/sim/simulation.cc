@@ -30,40 +30,42 @@ void Simulation::begin_epoch() {
   }
   std::unique_ptr<Workload> workloads[2];
   for (int i = 0; i < 2; i++) {
-    talks_[i] = std::make_unique<Conversation>(scenario_, i, *memory_[i], *memory_[1 - i], totals_);
+    conversations_[i] =
+        std::make_unique<Conversation>(scenario_, i, *memory_[i], *memory_[1 - i], totals_);
     workloads[i] = std::make_unique<Workload>(rng_, scenario_, i, *memory_[i], *memory_[1 - i],
                                               regions[i], regions[1 - i]);
-    workloads[i]->plan(*talks_[i]);
+    workloads[i]->plan(*conversations_[i]);
   }
   for (auto& memory : memory_) memory->seal(rng_);
   const u32 qpn[2] = {next_qpn_, next_qpn_ + 1};
   next_qpn_ += 2;
   for (int i = 0; i < 2; i++) {
-    workloads[i]->settle(*talks_[i]);
-    talks_[i]->start(scenario_.side[i].start_psn, qpn[1 - i]);
+    workloads[i]->compute_contents(*conversations_[i]);
+    conversations_[i]->start(scenario_.side[i].start_psn, qpn[1 - i]);
   }
   for (int i = 0; i < 2; i++)
     hosts_[i].connect(qpn[i], qpn[1 - i], scenario_.side[i].start_psn,
-                      scenario_.side[1 - i].start_psn, *memory_[i], *talks_[i], *talks_[1 - i]);
-  // The next epoch starts elsewhere in the circle, so that stragglers mean nothing.
+                      scenario_.side[1 - i].start_psn, *memory_[i], *conversations_[i],
+                      *conversations_[1 - i]);
+  // The next epoch starts with another PSN, so that packets of this one are not valid in it.
   for (Side& side : scenario_.side)
     side.start_psn = (side.start_psn + static_cast<u32>(rng_.next())) & SROCE_PSN_MASK;
 }
 
-void Simulation::plan_accidents() {
+void Simulation::plan_failures() {
   for (Application& app : apps_) app = Application{.next_ns = now_ns_};
   const u64 span_ns = std::max<u64>(scenario_.fault_ns, 1000);
   const u64 victim = rng_.below(2);
-  if (rng_.chance(scenario_.kill)) apps_[victim].accident_ns = now_ns_ + rng_.below(span_ns);
+  if (rng_.chance(scenario_.kill)) apps_[victim].failure_ns = now_ns_ + rng_.below(span_ns);
   if (rng_.chance(scenario_.restart)) {
-    apps_[1 - victim].accident_ns = now_ns_ + rng_.below(span_ns);
+    apps_[1 - victim].failure_ns = now_ns_ + rng_.below(span_ns);
     apps_[1 - victim].restarts = true;
   }
 }
 
 void Simulation::run_epoch() {
   begin_epoch();
-  plan_accidents();
+  plan_failures();
   faulty_ = true;
   network_.start_faults();
   for (Host& host : hosts_) host.set_faulty(true);
@@ -71,8 +73,7 @@ void Simulation::run_epoch() {
   bound_ns_ = notice_ns_ = SROCE_NEVER;
   while (!finished()) {
     const u64 when_ns = next_event_ns();
-    require(when_ns != SROCE_NEVER, "stuck: nothing will ever happen", "%s",
-            describe_state().c_str());
+    require(when_ns != SROCE_NEVER, "deadlock: no further event", "%s", describe_state().c_str());
     step(when_ns);
     enforce_progress();
   }
@@ -83,7 +84,7 @@ u64 Simulation::next_event_ns() const {
   u64 next_ns = network_.next_arrival_ns();
   for (int i = 0; i < 2; i++)
     next_ns = std::min(
-        {next_ns, hosts_[i].wake_ns(), apps_[i].next_ns, apps_[i].resume_ns, apps_[i].accident_ns});
+        {next_ns, hosts_[i].wake_ns(), apps_[i].next_ns, apps_[i].resume_ns, apps_[i].failure_ns});
   return std::min({next_ns, faulty_ ? faults_end_ns_ : SROCE_NEVER, bound_ns_, notice_ns_});
 }
 
@@ -96,7 +97,7 @@ void Simulation::step(u64 when_ns) {
     hosts_[datagram.to].receive(datagram, now_ns_);
   }
   for (int i = 0; i < 2; i++) {
-    if (apps_[i].accident_ns <= now_ns_) have_accident(i);
+    if (apps_[i].failure_ns <= now_ns_) inject_failure(i);
     if (apps_[i].next_ns <= now_ns_ || apps_[i].resume_ns <= now_ns_) run_application(i);
     if (hosts_[i].wake_ns() <= now_ns_) hosts_[i].run(now_ns_);
     if (hosts_[i].draining() && hosts_[i].is_drained() && apps_[i].resume_ns == SROCE_NEVER)
@@ -134,11 +135,13 @@ void Simulation::run_application(int number) {
 void Simulation::post_work(int number) {
   Application& app = apps_[number];
   Host& host = hosts_[number];
-  const Conversation& talk = *talks_[number];
+  const Conversation& conversation = *conversations_[number];
   u64 batch = rng_.between(1, scenario_.side[number].post_batch);
-  while (batch && talk.posted_count() < talk.sends.size() && host.post_send()) batch--;
-  const bool all_posted = talk.posted_count() == talk.sends.size();
-  const bool receives_left = hosts_[number].posted_receives() < talks_[1 - number]->recvs.size();
+  while (batch && conversation.posted_count() < conversation.sends.size() && host.post_send())
+    batch--;
+  const bool all_posted = conversation.posted_count() == conversation.sends.size();
+  const bool receives_left =
+      hosts_[number].posted_receives() < conversations_[1 - number]->recvs.size();
   app.waits_for_room = !all_posted && !host.has_room();
   if (app.waits_for_room && !receives_left) return;
   if (!all_posted || receives_left) app.next_ns = now_ns_ + 1 + pick_gap_ns(number);
@@ -146,7 +149,7 @@ void Simulation::post_work(int number) {
 
 void Simulation::post_receives(int number) {
   const Side& side = scenario_.side[number];
-  const size_t planned = talks_[1 - number]->recvs.size();
+  const size_t planned = conversations_[1 - number]->recvs.size();
   const bool all_at_once = !faulty_ || side.late_receives == 0;
   u64 count = all_at_once ? planned : rng_.below(4);
   if (!all_at_once && rng_.chance(side.late_receives)) count = 0;
@@ -161,24 +164,24 @@ void Simulation::use_drain(int number) {
   host.drain();
 }
 
-void Simulation::have_accident(int number) {
-  apps_[number].accident_ns = SROCE_NEVER;
+void Simulation::inject_failure(int number) {
+  apps_[number].failure_ns = SROCE_NEVER;
   if (!hosts_[number].connected() || hosts_[number].in_error()) return;
   if (!apps_[number].restarts) {
     hosts_[number].move_to_error();
     return;
   }
-  if (log_.on()) log_.line(format("%c: restarts, its QP is gone", 'A' + number));
+  if (log_.on()) log_.line(format("%c: restarts and loses its QP", 'A' + number));
   hosts_[number].disconnect();
   apps_[number] = Application{.next_ns = SROCE_NEVER};
-  talks_[1 - number]->requester_stopped();
+  conversations_[1 - number]->requester_stopped();
 }
 
-// When one side has failed, the other is told by its application, soon or after a long while.
+// When one QP has failed, the other application learns of it, after a short or long delay.
 void Simulation::notice_failure() {
   const auto lost = [](const Host& host) { return !host.connected() || host.in_error(); };
   if (!lost(hosts_[0]) && !lost(hosts_[1])) return;
-  bound_ns_ = SROCE_NEVER;  // there is nothing to recover to
+  bound_ns_ = SROCE_NEVER;  // no recovery is possible
   if (lost(hosts_[0]) && lost(hosts_[1])) {
     notice_ns_ = SROCE_NEVER;
     return;
@@ -192,7 +195,7 @@ void Simulation::notice_failure() {
 void Simulation::stop_faults() {
   faulty_ = false;
   network_.stop_faults();
-  if (log_.on()) log_.line("-- the faults stop --");
+  if (log_.on()) log_.line("-- faults end --");
   for (int i = 0; i < 2; i++) {
     hosts_[i].set_faulty(false);
     if (!hosts_[i].connected()) continue;
@@ -201,7 +204,7 @@ void Simulation::stop_faults() {
   bound_ns_ = now_ns_ + recovery_bound_ns();
 }
 
-// How long everything that was planned may take once nothing disturbs it any more.
+// Returns how long all planned work may take once faults have stopped.
 u64 Simulation::recovery_bound_ns() const {
   double total_ns = 1e6;
   const double jitter_ns =
@@ -211,13 +214,13 @@ u64 Simulation::recovery_bound_ns() const {
   for (int i = 0; i < 2; i++) {
     const Side& side = scenario_.side[i];
     double bytes = 0, packets = 0;
-    for (const SendWork& work : talks_[i]->sends) {
+    for (const SendWork& work : conversations_[i]->sends) {
       bytes += work.length;
       packets += work.length / scenario_.mtu_bytes + 1.0;
     }
-    // A window without answer per round trip at worst, each request on its own at best.
+    // One window per round trip, plus two round trips for each request.
     const double rounds =
-        packets / side.window_packets + 2.0 * static_cast<double>(talks_[i]->sends.size());
+        packets / side.window_packets + 2.0 * static_cast<double>(conversations_[i]->sends.size());
     total_ns += 2 * rounds * round_trip_ns + packets * 1000 +
                 3 * (bytes + packets * 120) * scenario_.ns_per_byte;
     total_ns += 10.0 * static_cast<double>(sroce_ack_timeout_ns(side.timeout_exponent) +
@@ -231,7 +234,7 @@ void Simulation::enforce_bound() {
   if (bound_ns_ > now_ns_) return;
   require(scenario_.hostile, "not recovered within the bound", "%lluus after the faults\n%s",
           (unsigned long long)(now_ns_ - faults_end_ns_) / 1000, describe_state().c_str());
-  // A lie may make a sender wait for ever (RNR without limit): its application gives up.
+  // Forged RNR NAKs may make a sender wait forever; its application then gives up.
   bound_ns_ = SROCE_NEVER;
   for (Host& host : hosts_) host.move_to_error();
 }
@@ -247,7 +250,7 @@ bool Simulation::finished() const {
   if (!network_.empty()) return false;
   for (int i = 0; i < 2; i++) {
     if (!hosts_[i].connected()) continue;
-    if (talks_[i]->posted_count() < talks_[i]->sends.size() || !hosts_[i].idle() ||
+    if (conversations_[i]->posted_count() < conversations_[i]->sends.size() || !hosts_[i].idle() ||
         hosts_[i].draining())
       return false;
   }
@@ -264,11 +267,11 @@ void Simulation::end_epoch() {
   for (int i = 0; i < 2; i++) {
     if (hosts_[i].connected()) {
       hosts_[i].check_idle();
-      talks_[i]->sends_must_be_complete();
+      conversations_[i]->check_all_completed();
     }
     memory_[i]->verify();
-    require(failed || scenario_.hostile || talks_[i]->all_executed(),
-            "something was never executed", "%c", 'A' + i);
+    require(failed || scenario_.hostile || conversations_[i]->all_executed(),
+            "request never executed", "%c", 'A' + i);
   }
   for (Host& host : hosts_) host.disconnect();
 }

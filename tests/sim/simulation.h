@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// One seed: two hosts, their applications, the path between them, in virtual time.
+// One seed: two hosts, their applications and the path between them, in virtual time.
 #ifndef TESTS_SIM_SIMULATION_H
 #define TESTS_SIM_SIMULATION_H
 
@@ -22,31 +22,31 @@ class Simulation {
   const Scenario& scenario() const { return scenario_; }
   const Totals& totals() const { return totals_; }
   const Log& log() const { return log_; }
-  // The part of the permitted recovery time that was needed, at worst.
+  // The largest fraction of the permitted recovery time that an epoch needed.
   double slowest_recovery() const { return slowest_recovery_; }
   std::string describe_state() const;
 
  private:
-  // What the application of one host is about to do, and when.
+  // The next actions of one host's application.
   struct Application {
     u64 next_ns = 0;
     bool waits_for_room = false;
     u64 resume_ns = SROCE_NEVER;  // SQD -> RTS
-    u64 accident_ns = SROCE_NEVER;
-    bool restarts = false;  // the accident: forget the QP, else move it to ERR
+    u64 failure_ns = SROCE_NEVER;
+    bool restarts = false;  // the failure loses the QP, otherwise it moves the QP to ERR
   };
 
   void run_epoch();
   void begin_epoch();
   void end_epoch();
-  void plan_accidents();
+  void plan_failures();
   u64 next_event_ns() const;
   void step(u64 when_ns);
   void run_application(int number);
   void post_work(int number);
   void post_receives(int number);
   void use_drain(int number);
-  void have_accident(int number);
+  void inject_failure(int number);
   void notice_failure();
   void stop_faults();
   bool finished() const;
@@ -62,7 +62,7 @@ class Simulation {
   Network network_;
   Host hosts_[2];
   std::unique_ptr<Memory> memory_[2];
-  std::unique_ptr<Conversation> talks_[2];  // [i]: requests of host i
+  std::unique_ptr<Conversation> conversations_[2];  // [i]: requests of host i
   Application apps_[2];
 
   u64 now_ns_ = 0;

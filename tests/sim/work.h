@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Work requests as the simulator plans them: what is posted, what must come of it.
+// Work requests as the simulator plans them, with their expected outcome.
 #ifndef TESTS_SIM_WORK_H
 #define TESTS_SIM_WORK_H
 
@@ -13,7 +13,7 @@ namespace sim {
 inline constexpr u8 kSuccess = SROCE_WC_SUCCESS;
 
 struct SendWork {
-  // What the user posts.
+  // Posted by the application.
   u64 wr_id = 0;
   u8 opcode = 0;
   u8 flags = 0;
@@ -27,28 +27,28 @@ struct SendWork {
   u32 imm = 0;
   u32 inv_rkey = 0;
 
-  // What must come of it.
+  // The expected outcome.
   std::vector<u8> data;        // payload sent, read, or the atomic's original value
   u64 atomic_result = 0;       // value in memory afterwards
-  u8 expected = kSuccess;      // completion status when nothing else goes wrong
-  bool fails_locally = false;  // the failure is found before a packet is sent
-  u8 local_status = kSuccess;  // what the shell says of a local operation
-  int recv_index = -1;         // receive it consumes
-  int fence_after = -1;        // last READ or atomic before it, when fenced
+  u8 expected = kSuccess;      // completion status if nothing else goes wrong
+  bool fails_locally = false;  // the failure is detected before a packet is sent
+  u8 local_status = kSuccess;  // the datapath's result of a local operation
+  int recv_index = -1;         // receive that it consumes
+  int fence_after = -1;        // last READ or atomic before it, if fenced
 
-  // What has come of it so far.
+  // The progress so far.
   u32 first_psn = 0;
   u32 psn_count = 0;
   u32 sent_packets = 0;    // packets sent at least once
   u32 remote_bytes = 0;    // placed by the responder
   u32 responded = 0;       // READ and atomic: responses sent at least once
-  u64 responses_due = 0;   // READ: responses asked for, and again
-  u64 responses_sent = 0;  // and sent
+  u64 responses_due = 0;   // READ: responses requested, including replays
+  u64 responses_sent = 0;  // READ: responses sent
   u32 local_bytes = 0;     // placed by the requester
-  std::set<u32> placed;    // at which offsets
-  bool executed = false;   // wholly, at the responder (or locally)
+  std::set<u32> placed;    // offsets at which responses were placed
+  bool executed = false;   // completely, at the responder (or locally)
   bool begun = false;
-  bool refused = false;  // for good, as the requester has heard
+  bool nak_received = false;  // the requester has received a fatal NAK
 
   bool is_read() const { return opcode == SROCE_WR_READ; }
   bool is_atomic() const { return wqe_is_atomic(opcode); }
@@ -65,7 +65,7 @@ struct RecvWork {
   u64 wr_id = 0;
   u32 length = 0;
   std::vector<sroce_sge> sge;
-  int send_index = -1;  // message meant for it
+  int send_index = -1;  // message that consumes it
   u8 expected = kSuccess;
   u32 placed_bytes = 0;
   bool fetched = false;

@@ -12,7 +12,7 @@ constexpr u32 kCounters = 6;
 constexpr u32 kRevocable = 4;
 }  // namespace
 
-// Ways in which a request can be wrong. Which status each gives is in try_flaw().
+// Ways in which a request can be invalid. try_flaw() has the status that each causes.
 enum class Workload::Flaw {
   unknown_rkey,
   outside_of_region,
@@ -33,7 +33,7 @@ enum class Workload::Flaw {
 Regions make_regions(Rng& rng, Memory& memory) {
   Regions regions;
   regions.source = &memory.add(rng, "source", 0);
-  regions.sink = &memory.add(rng, "sink", SROCE_ACCESS_LOCAL_WRITE);
+  regions.target = &memory.add(rng, "target", SROCE_ACCESS_LOCAL_WRITE);
   regions.window =
       &memory.add(rng, "window",
                   SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ);
@@ -115,14 +115,14 @@ void Workload::make_local_buffer(SendWork& work) {
     rng_.fill(work.inline_data);
     return;
   }
-  // What a fence is for: send what the READ before has just brought.
+  // The purpose of a fence: send the data that the READ before it has fetched.
   if ((work.flags & SROCE_SEND_FENCE) && !work.is_rd_atomic() && !sends_.empty() &&
       sends_.back().is_rd_atomic() && sends_.back().expected == kSuccess && rng_.chance(0.8)) {
     work.sge = sends_.back().sge;
     work.length = sends_.back().length;
     return;
   }
-  Region& region = work.is_rd_atomic() ? *ours_.sink : *ours_.source;
+  Region& region = work.is_rd_atomic() ? *ours_.target : *ours_.source;
   work.sge = split(local_, region, work.length, side_.max_sge);
 }
 
@@ -134,7 +134,7 @@ void Workload::make_write(SendWork& work) {
 void Workload::make_read(SendWork& work) {
   Region* region = theirs_.readable;
   work.remote_addr = 0;
-  // Read back what an earlier WRITE of ours has put there.
+  // Read back the data of an earlier WRITE.
   if (work.length && rng_.chance(0.4)) {
     for (size_t tries = 0; tries < 4 && !sends_.empty(); tries++) {
       const SendWork& earlier = sends_[rng_.below(sends_.size())];
@@ -163,8 +163,8 @@ void Workload::make_local_operation(SendWork& work) {
   work.length = 0;
 }
 
-// Each revocable key is invalidated once; when none is left an ordinary SEND has to do.
-void Workload::choose_inverse(SendWork& work) {
+// Each revocable key is invalidated once. When none is left, the request becomes a plain SEND.
+void Workload::choose_invalidated_key(SendWork& work) {
   if (theirs_.revocable.empty()) {
     work.opcode = SROCE_WR_SEND;
     return;
@@ -185,7 +185,7 @@ SendWork Workload::make_work() {
   work.length = random_length();
   work.imm = static_cast<u32>(rng_.next());
   if (work.is_local()) make_local_operation(work);
-  if (work.opcode == SROCE_WR_SEND_INV) choose_inverse(work);
+  if (work.opcode == SROCE_WR_SEND_INV) choose_invalidated_key(work);
   if (work.is_read()) make_read(work);
   if (work.is_atomic()) make_atomic(work);
   work.flags = random_flags(work);
@@ -194,10 +194,10 @@ SendWork Workload::make_work() {
   return work;
 }
 
-// Makes @work wrong in one way and says what must come of it; false when the way does not fit.
+// Makes @work invalid and sets the expected outcome. Returns false if @flaw does not apply to it.
 bool Workload::try_flaw(SendWork& work, Flaw flaw) {
   const bool remote_memory = work.is_write() || work.is_rd_atomic();
-  const auto refuse = [&](u8 status) {
+  const auto fail_locally = [&](u8 status) {
     work.expected = status;
     work.fails_locally = true;
     return true;
@@ -211,7 +211,7 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
     case Flaw::outside_of_region:
       if (!remote_memory || !work.length || work.is_atomic()) return false;
       work.expected = SROCE_WC_REM_ACCESS_ERR;
-      work.remote_addr = 0;  // settled when the region has its final size
+      work.remote_addr = 0;  // chosen once the region has its final size
       return true;
     case Flaw::no_permission:
       if (!remote_memory || !work.length) return false;
@@ -237,23 +237,23 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
       auto longest = std::max_element(work.sge.begin(), work.sge.end(),
                                       [](auto& a, auto& b) { return a.length < b.length; });
       longest->lkey = bad_key(local_);
-      return refuse(SROCE_WC_LOC_PROT_ERR);
+      return fail_locally(SROCE_WC_LOC_PROT_ERR);
     }
     case Flaw::sge_sum:
       if (work.sge.empty() || work.is_local()) return false;
       work.length++;
-      return refuse(SROCE_WC_LOC_LEN_ERR);
+      return fail_locally(SROCE_WC_LOC_LEN_ERR);
     case Flaw::too_many_sges:
       if (work.is_local() || (work.flags & SROCE_SEND_INLINE)) return false;
       work.sge.resize(side_.max_sge + 1, sroce_sge{ours_.source->iova, 0, ours_.source->key});
-      return refuse(SROCE_WC_LOC_QP_OP_ERR);
+      return fail_locally(SROCE_WC_LOC_QP_OP_ERR);
     case Flaw::inline_read:
       if (!work.is_read()) return false;
       work.flags |= SROCE_SEND_INLINE;
-      return refuse(SROCE_WC_LOC_QP_OP_ERR);
+      return fail_locally(SROCE_WC_LOC_QP_OP_ERR);
     case Flaw::unknown_opcode:
       work.opcode = 0x55;
-      return refuse(SROCE_WC_LOC_QP_OP_ERR);
+      return fail_locally(SROCE_WC_LOC_QP_OP_ERR);
     case Flaw::invalidate_unknown:
       if (work.opcode != SROCE_WR_SEND_INV) return false;
       work.inv_rkey = bad_key(remote_);
@@ -262,7 +262,7 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
     case Flaw::local_operation:
       if (!work.is_local()) return false;
       work.local_status = SROCE_WC_LOC_QP_OP_ERR;
-      return refuse(SROCE_WC_LOC_QP_OP_ERR);
+      return fail_locally(SROCE_WC_LOC_QP_OP_ERR);
     case Flaw::count:
       break;
   }
@@ -293,7 +293,7 @@ void Workload::add_receive(SendWork& work, int send_index) {
     recv.expected = SROCE_WC_LOC_LEN_ERR;
   }
   recv.length = length;
-  recv.sge = split(remote_, *theirs_.sink, length, 4);
+  recv.sge = split(remote_, *theirs_.target, length, 4);
   if (work.opcode == SROCE_WR_SEND_INV && work.expected == SROCE_WC_REM_ACCESS_ERR)
     recv.expected = SROCE_WC_REM_INV_REQ_ERR;
   if (std::exchange(receive_bad_key_, false)) {
@@ -316,7 +316,7 @@ void Workload::plan(Conversation& conversation) {
     volume += work.length;
     sends_.push_back(std::move(work));
   }
-  // A few receives that nothing is meant for.
+  // A few receives that no message consumes.
   SendWork nothing;
   nothing.opcode = SROCE_WR_WRITE_IMM;
   for (u64 extra = rng_.below(3); extra; extra--) add_receive(nothing, -1);
@@ -324,10 +324,10 @@ void Workload::plan(Conversation& conversation) {
   conversation.recvs = std::move(recvs_);
 }
 
-void Workload::settle_read(Conversation& conversation, SendWork& work) {
+void Workload::compute_read_data(Conversation& conversation, SendWork& work) {
   work.data.resize(work.length);
   remote_.read(work.rkey, work.remote_addr, work.data, SROCE_ACCESS_REMOTE_READ);
-  // Newer than memory: what WRITEs before it will have put there.
+  // Memory does not have the data of earlier WRITEs yet.
   for (const SendWork& earlier : conversation.sends) {
     if (&earlier == &work) break;
     if (!earlier.is_write() || earlier.rkey != work.rkey || !earlier.length ||
@@ -341,8 +341,8 @@ void Workload::settle_read(Conversation& conversation, SendWork& work) {
   }
 }
 
-// The contents of @work, given those of all before it.
-void Workload::settle_one(Conversation& conversation, SendWork& work) {
+// Computes the data of @work from that of all earlier requests.
+void Workload::compute_data(Conversation& conversation, SendWork& work) {
   if (work.expected == SROCE_WC_REM_ACCESS_ERR && !work.remote_addr && !work.is_send()) {
     const Region& region = work.is_read() ? *theirs_.readable : *theirs_.window;
     const u64 past = rng_.between(1, std::min<u64>(work.length, 5));
@@ -352,14 +352,14 @@ void Workload::settle_one(Conversation& conversation, SendWork& work) {
   if (work.is_local()) return;
   if (work.is_read()) {
     if (work.expected == kSuccess || work.expected == SROCE_WC_LOC_PROT_ERR)
-      settle_read(conversation, work);
+      compute_read_data(conversation, work);
     return;
   }
   if (work.flags & SROCE_SEND_INLINE) {
     work.data = work.inline_data;
     return;
   }
-  // A bad lkey leaves a hole that is never sent.
+  // Data behind a bad lkey stays undefined, because it is never sent.
   work.data.resize(work.length);
   size_t done = 0;
   for (const sroce_sge& element : work.sge) {
@@ -369,7 +369,7 @@ void Workload::settle_one(Conversation& conversation, SendWork& work) {
   }
 }
 
-void Workload::settle(Conversation& conversation) {
+void Workload::compute_contents(Conversation& conversation) {
   std::vector<u64> values(counters_.size());
   for (size_t i = 0; i < values.size(); i++)
     remote_.read(theirs_.counters->key, counters_[i], {reinterpret_cast<u8*>(&values[i]), 8}, 0);
@@ -379,7 +379,7 @@ void Workload::settle(Conversation& conversation) {
     const auto found = std::find(counters_.begin(), counters_.end(), work.remote_addr);
     if (work.is_atomic() && found != counters_.end()) {
       u64& value = values[static_cast<size_t>(found - counters_.begin())];
-      // Half of the compares must match.
+      // Half of the comparisons must succeed.
       if (work.opcode == SROCE_WR_COMPARE_SWAP && rng_.chance(0.5)) work.compare_add = value;
       work.data.resize(8);
       std::memcpy(work.data.data(), &value, 8);
@@ -389,10 +389,9 @@ void Workload::settle(Conversation& conversation) {
         value = work.swap;
       work.atomic_result = value;
     } else if (!work.is_atomic()) {
-      settle_one(conversation, work);
+      compute_data(conversation, work);
     }
-    // A fenced request may send what the READ before it brings (even if a bad lkey stops it
-    // half-way).
+    // A fenced request may send the data of the READ before it, even if a bad lkey stops it midway.
     if (previous && previous->is_rd_atomic() && !work.sge.empty() && !previous->sge.empty() &&
         !work.is_rd_atomic() && work.sge[0].lkey == previous->sge[0].lkey &&
         work.sge[0].addr == previous->sge[0].addr)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What the applications do in one epoch: work requests of both directions, their memory, and what
-// must come of them if nobody interferes.
+// The work of one epoch in one direction: work requests, their memory, and their expected outcome.
 #ifndef TESTS_SIM_WORKLOAD_H
 #define TESTS_SIM_WORKLOAD_H
 
@@ -16,12 +15,12 @@ namespace sim {
 // The regions of one host.
 struct Regions {
   Region* source;                  // local data to send
-  Region* sink;                    // local data to receive: LOCAL_WRITE
+  Region* target;                  // local buffers to receive into: LOCAL_WRITE
   Region* window;                  // the peer may write and read
   Region* readable;                // the peer may read
   Region* counters;                // the peer may do atomics
-  Region* hidden;                  // nobody but us
-  std::vector<Region*> revocable;  // keys to be invalidated
+  Region* hidden;                  // the peer has no access
+  std::vector<Region*> revocable;  // their keys may be invalidated
 };
 
 Regions make_regions(Rng& rng, Memory& memory);
@@ -38,9 +37,10 @@ class Workload {
         ours_(ours),
         theirs_(theirs) {}
 
-  // First the shapes, while regions still grow; then, with both memories sealed, the contents.
+  // plan() chooses requests and sizes while regions still grow. compute_contents() chooses their
+  // contents once both memories are sealed.
   void plan(Conversation& conversation);
-  void settle(Conversation& conversation);
+  void compute_contents(Conversation& conversation);
 
  private:
   enum class Flaw;
@@ -53,14 +53,14 @@ class Workload {
   void make_read(SendWork& work);
   void make_atomic(SendWork& work);
   void make_local_operation(SendWork& work);
-  void choose_inverse(SendWork& work);
+  void choose_invalidated_key(SendWork& work);
   void add_flaw(SendWork& work);
   void add_receive_flaw(SendWork& work);
   bool try_flaw(SendWork& work, Flaw flaw);
   void add_receive(SendWork& work, int send_index);
   std::vector<sroce_sge> split(Memory& memory, Region& region, u32 length, u32 max_sge);
-  void settle_one(Conversation& conversation, SendWork& work);
-  void settle_read(Conversation& conversation, SendWork& work);
+  void compute_data(Conversation& conversation, SendWork& work);
+  void compute_read_data(Conversation& conversation, SendWork& work);
   u32 bad_key(const Memory& memory);
 
   Rng& rng_;

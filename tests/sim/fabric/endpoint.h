@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// One half of a QP as a host sees it, whoever is inside: the engine, or a model of other hardware.
+// One end of a connection: the engine, or a model of other hardware.
 #ifndef TESTS_SIM_FABRIC_ENDPOINT_H
 #define TESTS_SIM_FABRIC_ENDPOINT_H
 
@@ -13,23 +13,23 @@ namespace fabric {
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
-  // Appends what goes out now, at most @max_packets.
+  // Appends the packets to be sent now, at most @max_packets.
   virtual void send(Ns now_ns, u32 max_packets, std::vector<sroce_packet>& out) = 0;
   virtual void receive(const Packet& packet, Ns now_ns) = 0;
-  // When timeout() wants to be called.
+  // When timeout() must be called.
   virtual Ns deadline() const { return kNever; }
   virtual void timeout(Ns) {}
   virtual bool failed() const = 0;
 };
 
-// The asking half and its closed loop of messages.
+// A requester with a closed loop of messages: each one that completes is replaced.
 class Requester : public Endpoint {
  public:
   virtual void start(Ns now_ns) = 0;
   virtual u64 acked_packets() const = 0;
   virtual u64 timeouts() const = 0;
   virtual u64 probes() const { return 0; }
-  // Times from posting to completion since they were last cleared.
+  // Times from posting to completion, since the caller last cleared them.
   std::vector<Ns>& completion_times() { return completion_times_; }
 
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The shell: the engine's two halves, driven as the module drives them. What the engine learns to
-// do is switched on here, and nowhere else.
+// The engine's requester and responder, driven as the module drives them. New features of the
+// engine are enabled here.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -105,7 +105,7 @@ class EngineRequester : public Requester {
     sroce_requester_post(&requester_);
   }
 
-  // Each message that completes is followed by a new one.
+  // Posts a new message for each one that completes.
   void pull_completions(Ns now_ns) {
     sroce_completion wc;
     while (sroce_requester_next_completion(&requester_, &wc)) {
@@ -118,7 +118,7 @@ class EngineRequester : public Requester {
   const Scenario& scenario_;
   sroce_cc_params params_{};
   sroce_requester requester_{};
-  Ns pace_ns_ = kNever;  // nothing goes out before
+  Ns pace_ns_ = kNever;  // when the pacer permits the next packet
   std::vector<u64> ring_;
   u32 unacked_psn_ = 0;
   u64 acked_packets_ = 0;
@@ -137,7 +137,7 @@ class EngineResponder : public Endpoint {
     sroce_responder_start_psn(&responder_, 0);
     sroce_responder_set_state(&responder_, SROCE_RQ_READY);
     sroce_cc_params_init(&params_);
-    // A standard responder reports a gap once and drops the rest.
+    // A standard responder reports a gap once and drops later packets.
     if (standard) return;
     responder_.attr.reorder_packets = SROCE_PSN_MAP_SPAN;
     responder_.attr.selective = true;
@@ -146,8 +146,8 @@ class EngineResponder : public Endpoint {
 
   void send(Ns, u32 max_packets, std::vector<sroce_packet>& out) override {
     sroce_response_plan plan;
-    if (notify_) {
-      notify_ = false;
+    if (cnp_due_) {
+      cnp_due_ = false;
       sroce_responder_cnp_packet(&responder_, &out.emplace_back());
       return;
     }
@@ -163,12 +163,12 @@ class EngineResponder : public Endpoint {
   void receive(const Packet& packet, Ns now_ns) override {
     if (packet.marked && scenario_.congestion == Congestion::dcqcn &&
         sroce_np_marked(&np_, &params_, now_ns))
-      notify_ = true;
-    take(packet.header, now_ns);
+      cnp_due_ = true;
+    execute(packet.header, now_ns);
     u32 psn;
     while (sroce_responder_next_queued(&responder_, &psn)) {
       const auto node = queued_.extract(psn);
-      take(node.mapped(), now_ns);
+      execute(node.mapped(), now_ns);
     }
     if (!responder_.reorder.count) queued_.clear();
   }
@@ -178,10 +178,10 @@ class EngineResponder : public Endpoint {
   bool failed() const override { return responder_.state != SROCE_RQ_READY; }
 
  private:
-  // More than are ever on their way at once.
+  // More than are ever in flight.
   static constexpr size_t kBitmaps = 8192;
 
-  void take(const sroce_packet& pkt, Ns now_ns) {
+  void execute(const sroce_packet& pkt, Ns now_ns) {
     if (sroce_responder_wants_wqe(&responder_, &pkt)) {
       responder_.recv->length = scenario_.message_bytes;
       sroce_responder_take_wqe(&responder_);
@@ -206,7 +206,7 @@ class EngineResponder : public Endpoint {
   sroce_responder responder_{};
   sroce_cc_params params_{};
   sroce_np np_{};
-  bool notify_ = false;  // a CNP is due
+  bool cnp_due_ = false;
   std::map<u32, sroce_packet> queued_;
   std::vector<std::array<u8, SROCE_SACK_MAX_BYTES>> bitmaps_;
   size_t next_bitmap_ = 0;

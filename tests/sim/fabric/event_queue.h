@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Events in order of time; those of one instant in the order in which they were scheduled.
+// Events in order of time. Events at the same time keep the order in which they were scheduled.
 #ifndef TESTS_SIM_FABRIC_EVENT_QUEUE_H
 #define TESTS_SIM_FABRIC_EVENT_QUEUE_H
 
@@ -14,10 +14,10 @@ enum class EventKind : u8 {
   at_switch,  // packet @index
   at_host,    // packet @index
   transmit,   // host @index: its NIC has room again
-  timer,      // host @index: a deadline may have come
+  timer,      // host @index: a deadline may have expired
   start,      // flow @index begins
-  warm,       // figures count from here
-  sample,     // fairness is looked at
+  warm,       // measurement begins
+  sample,     // sample fairness
   end,
 };
 

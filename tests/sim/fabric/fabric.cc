@@ -6,7 +6,7 @@
 namespace fabric {
 namespace {
 
-// Fair for so many samples in a row: an accident does not count as convergence.
+// Consecutive fair samples that count as convergence; a single one may be chance.
 constexpr u32 kFairSamples = 5;
 constexpr u64 kFair = 950;
 
@@ -33,7 +33,8 @@ Fabric::Fabric(const Scenario& scenario) : scenario_(scenario), rng_(scenario.se
   events_.push(scenario.end_ns, EventKind::end);
 }
 
-// The delay is what serialisation leaves of the round trip: four links, a full packet and its ACK.
+// The links' delay is the round trip less serialisation of a full packet and its ACK, divided by
+// the four links that they cross.
 LinkSettings Fabric::link_settings(bool downlink) const {
   const u64 ps_per_byte = scenario_.ps_per_byte();
   const u32 ack_bytes = full_wire_bytes(0) + u32{sizeof(sroce_aeth)};
@@ -147,8 +148,7 @@ void Fabric::warm() {
   bottleneck().restart_depth(now_ns_);
 }
 
-// Jain's index of the flows that have begun: (sum x)^2 / (n sum x^2), in thousandths; 0 while
-// nothing moves.
+// Jain's index of the started flows: (sum x)^2 / (n sum x^2), in thousandths; 0 without progress.
 u64 Fabric::fairness(u64 Flow::*since) const {
   u64 sum = 0, squares = 0, count = 0;
   for (const Flow& flow : flows_) {
@@ -162,7 +162,7 @@ u64 Fabric::fairness(u64 Flow::*since) const {
 }
 
 void Fabric::sample() {
-  // The first one is where the next is counted from.
+  // The first sample is only the base of the second.
   const bool fair = now_ns_ != scenario_.late_ns && fairness(&Flow::acked_at_sample) >= kFair;
   for (Flow& flow : flows_) flow.acked_at_sample = flow.acked;
   fair_samples_ = fair ? fair_samples_ + 1 : 0;

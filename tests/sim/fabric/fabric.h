@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// One scenario from its first event to its figures.
+// Runs one scenario and computes its figures.
 #ifndef TESTS_SIM_FABRIC_FABRIC_H
 #define TESTS_SIM_FABRIC_FABRIC_H
 
@@ -11,7 +11,7 @@
 
 namespace fabric {
 
-// Whole numbers only, so that they are the same everywhere.
+// Integers only, so that results are the same on every machine.
 struct Result {
   u64 goodput = 0;         // thousandths of the bottleneck link
   u64 sent_per_acked = 0;  // thousandths
@@ -43,15 +43,14 @@ class Fabric {
     std::unique_ptr<Endpoint> responder;
     bool started = false;
     bool failed = false;
-    u64 acked = 0;  // as of now, at the start of the figures, at the last sample
+    u64 acked = 0;  // packets: now, when the measurement began, at the last sample
     u64 acked_at_warm = 0;
     u64 acked_at_sample = 0;
   };
 
   LinkSettings link_settings(bool downlink) const;
   u32 receiver() const { return scenario_.senders; }
-  // Where data comes together: with READs they flow the other way.
-  // Where the data goes.
+  // Data of READs flows from the receiver to the sender.
   u32 bottleneck_host() const { return scenario_.operation == Operation::read ? 0 : receiver(); }
   Link& bottleneck() { return downlinks_[bottleneck_host()]; }
   void handle(const Event& event);
@@ -71,7 +70,7 @@ class Fabric {
   EventQueue events_;
   PacketPool pool_;
   std::deque<Host> hosts_;      // the receiver last
-  std::deque<Link> downlinks_;  // from the switch to each
+  std::deque<Link> downlinks_;  // from the switch to each host
   std::vector<Flow> flows_;
   Ns now_ns_ = 0;
   bool warm_ = false;

@@ -78,7 +78,7 @@ void GoBackN::arm(Ns now_ns) {
       next_ == unacked_ ? kNever : now_ns + sroce_ack_timeout_ns(scenario_.timeout_exponent);
 }
 
-// Everything before @end has come.
+// Every packet before @end has been acknowledged.
 void GoBackN::acknowledge(u64 end, Ns now_ns) {
   if (end <= unacked_) return;
   for (u64 done = end / per_message_ - unacked_ / per_message_; done; done--) {
@@ -111,7 +111,7 @@ void GoBackN::timeout(Ns now_ns) {
   retry(now_ns);
 }
 
-// A hole is retried once, else each response behind it would do so again.
+// Goes back once per hole, not for every response behind it.
 void GoBackN::receive_response(u64 packet, Ns now_ns) {
   if (packet == unacked_) {
     acknowledge(packet + 1, now_ns);

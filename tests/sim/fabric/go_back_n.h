@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A requester as plain hardware has it, and a yardstick that does not change with our engine: a
-// fixed window, go-back-N on a NAK or on a hole among READ responses, else the verbs timeout, never
-// sooner.
+// A requester as simple hardware has it, independent of our engine: a fixed window, and go-back-N
+// after a NAK, a hole in READ responses, or the full verbs timeout.
 #ifndef TESTS_SIM_FABRIC_GO_BACK_N_H
 #define TESTS_SIM_FABRIC_GO_BACK_N_H
 
@@ -36,8 +35,8 @@ class GoBackN : public Requester {
 
   const Scenario& scenario_;
   const u32 per_message_;
-  std::deque<Ns> posted_ns_;  // messages not completed
-  // Packets are counted from 0; a PSN is the low 24 bits.
+  std::deque<Ns> posted_ns_;  // of incomplete messages
+  // Packets count from 0; the PSN is the low 24 bits.
   u64 unacked_ = 0;
   u64 next_ = 0;
   u64 sent_ = 0;

@@ -55,8 +55,8 @@ void Host::schedule_transmit(Ns time_ns) {
   events_.push(time_ns, EventKind::transmit, number_);
 }
 
-// A deadline that moves on keeps the event of the earlier one, which then comes in vain: cheaper
-// than an event for each move.
+// A deadline that moves to a later time keeps its event, which then finds nothing to do. That is
+// cheaper than a new event each time.
 void Host::schedule_timer() {
   Ns deadline_ns = kNever;
   for (const Slot& slot : slots_) deadline_ns = std::min(deadline_ns, slot.endpoint->deadline());

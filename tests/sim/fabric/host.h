@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A host: its endpoints take turns at a NIC that is never more than two packets behind.
+// A host: its endpoints take turns at a NIC that queues at most two packets.
 #ifndef TESTS_SIM_FABRIC_HOST_H
 #define TESTS_SIM_FABRIC_HOST_H
 
@@ -15,7 +15,7 @@ struct HostStats {
   u64 cnps = 0;
 };
 
-// Packets under way, by number.
+// Packets in flight, by index.
 class PacketPool {
  public:
   u32 add(const Packet& packet);
@@ -39,9 +39,9 @@ class Host {
   void add(Endpoint& endpoint, u32 flow, bool is_requester) {
     slots_.push_back({&endpoint, flow, is_requester});
   }
-  // Deadlines that have come, then what can be sent.
+  // Handles expired deadlines, then sends what it can.
   void run(Ns now_ns);
-  // An event of ours; returns whether it is still wanted.
+  // Consumes an event of this host. Returns false if the event is out of date.
   bool transmit_due(Ns time_ns);
   void timer_due(Ns time_ns);
   HostStats& stats() { return stats_; }
@@ -65,7 +65,7 @@ class Host {
   PacketPool& pool_;
   std::vector<Slot> slots_;
   size_t turn_ = 0;
-  Ns transmit_ns_ = kNever;  // events under way
+  Ns transmit_ns_ = kNever;  // scheduled events
   Ns timer_ns_ = kNever;
   std::vector<sroce_packet> out_;
   HostStats stats_;

@@ -15,7 +15,7 @@ Ns Link::drained_at(u64 backlog_ps) const {
   return (busy_until_ps_ - backlog_ps + kPsPerNs - 1) / kPsPerNs;
 }
 
-// The backlog has fallen steadily since the last time: the area of a trapezium.
+// The backlog has drained at a constant rate since the last call, so its integral is a trapezium.
 void Link::account(Ns now_ns) {
   const u64 now_ps = now_ns * kPsPerNs;
   const u64 backlog = busy_until_ps_ > accounted_ps_ ? busy_until_ps_ - accounted_ps_ : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // A link and the queue in front of it: serialisation, tail drop, RED/ECN marks, loss, extra delay.
 //
-// A FIFO link needs no events of its own: when a packet leaves is known when it comes. Time is kept
-// in picoseconds here, because a packet at 100 Gb/s is not a whole number of nanoseconds.
+// A FIFO link needs no events, because a packet's departure is known on arrival. Time is in
+// picoseconds, because a packet at 100 Gb/s does not take a whole number of nanoseconds.
 #ifndef TESTS_SIM_FABRIC_LINK_H
 #define TESTS_SIM_FABRIC_LINK_H
 
@@ -12,20 +12,20 @@
 namespace fabric {
 
 inline constexpr u64 kPsPerNs = 1000;
-inline constexpr u64 kMillion = 1'000'000;  // rates of faults and marks are parts of it
+inline constexpr u64 kMillion = 1'000'000;  // for rates in ppm
 
 struct Faults {
   u32 loss_ppm = 0;
-  u32 delayed_ppm = 0;       // packets that take extra time
-  Ns extra_ns = 0;           // up to so much
-  u32 paths = 0;             // as many equal steps; 0: any time up to it
-  bool keeps_order = false;  // extra delay, but nobody is overtaken
+  u32 delayed_ppm = 0;       // packets with extra delay
+  Ns extra_ns = 0;           // the longest extra delay
+  u32 paths = 0;             // number of distinct delays up to it; 0: any
+  bool keeps_order = false;  // no packet overtakes another
 };
 
 struct Marking {
-  u64 kmin_bytes = 0;  // RED: nothing is marked below
-  u64 kmax_bytes = 0;  // everything above; 0: no marks at all
-  u32 pmax_ppm = 0;    // chance just below kmax
+  u64 kmin_bytes = 0;  // RED: nothing is marked up to here
+  u64 kmax_bytes = 0;  // everything is marked from here on; 0: no marks
+  u32 pmax_ppm = 0;    // probability just below kmax
 };
 
 struct LinkSettings {
@@ -38,9 +38,9 @@ struct LinkSettings {
 
 struct LinkStats {
   u64 max_bytes = 0;
-  unsigned __int128 area = 0;  // picoseconds of backlog x picoseconds
-  u64 dropped = 0;             // the queue was full
-  u64 lost = 0;                // a fault
+  unsigned __int128 area = 0;  // integral of the backlog over time, in ps x ps
+  u64 dropped = 0;             // because the queue was full
+  u64 lost = 0;                // by a fault
   u64 marked = 0;
 };
 
@@ -48,14 +48,14 @@ class Link {
  public:
   Link(const LinkSettings& settings, sim::Rng& rng) : settings_(settings), rng_(&rng) {}
 
-  // When the packet arrives at the other end; kNever when it does not.
+  // Returns when the packet arrives at the other end, or kNever if it is dropped or lost.
   Ns send(Packet& packet, Ns now_ns);
   u64 backlog_ps(Ns now_ns) const;
-  // When no more than @backlog_ps are left.
+  // Returns when no more than @backlog_ps will be left.
   Ns drained_at(u64 backlog_ps) const;
   u64 ps_per_byte() const { return settings_.ps_per_byte; }
 
-  // Maximum and mean depth are counted anew.
+  // Restarts the measurement of maximum and mean depth.
   void restart_depth(Ns now_ns);
   const LinkStats& stats() const { return stats_; }
   u64 mean_bytes(Ns now_ns);

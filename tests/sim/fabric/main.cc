@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// fabric [--list] [NAME...]: run the scenarios whose names begin with one of NAME, or all; print
-// the figures and what they are held against. Fails when a limit that is not pending is missed.
+// fabric [--list] [NAME...]: runs the scenarios whose names begin with one of NAME, or all. Prints
+// their figures and limits. Fails if a limit that is not pending is missed.
 #include <algorithm>
 #include <cstdio>
 #include <string>

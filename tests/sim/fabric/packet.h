@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A packet under way: decoded headers and a length. No payload byte is ever moved.
+// A packet in flight: decoded headers and lengths, no payload.
 #ifndef TESTS_SIM_FABRIC_PACKET_H
 #define TESTS_SIM_FABRIC_PACKET_H
 
@@ -20,12 +20,12 @@ struct Packet {
 // UDP, IPv4, Ethernet with FCS, preamble and gap between frames.
 inline constexpr u32 kFrameBytes = 8 + 20 + 18 + 20;
 
-// What the packet costs on a link.
+// Bytes that the packet occupies on a link.
 inline u32 wire_bytes(const sroce_packet& pkt) {
   return pkt.header_bytes + pkt.payload_bytes + pkt.pad_bytes + SROCE_ICRC_BYTES + kFrameBytes;
 }
 
-// The same for the middle packet of a message, the unit of the tables.
+// The same for a middle packet of a message, the unit of goodput.
 inline u32 full_wire_bytes(u32 payload_bytes) {
   return u32{sizeof(sroce_bth)} + (payload_bytes + 3) / 4 * 4 + SROCE_ICRC_BYTES + kFrameBytes;
 }

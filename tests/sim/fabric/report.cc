@@ -61,7 +61,7 @@ const Column kColumns[] = {
 };
 // clang-format on
 
-// A figure that can be limited: its name, its value, and how it is shown.
+// A figure that can have a limit.
 struct Figure {
   const char* name;
   u64 value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Figures as text, and what is demanded of them.
+// Figures as text, and the check of their limits.
 #ifndef TESTS_SIM_FABRIC_REPORT_H
 #define TESTS_SIM_FABRIC_REPORT_H
 
@@ -14,7 +14,7 @@ std::string table_row(const Scenario& scenario, const Result& result);
 
 struct Verdict {
   std::string text;  // a line per limit
-  bool good = true;  // no limit is missed but pending ones
+  bool good = true;  // every limit that is not pending is met
 };
 Verdict judge(const Scenario& scenario, const Result& result);
 
