@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A requester with any work, and a peer that answers anything in any order.
+// A requester with arbitrary work requests, and a peer that sends arbitrary responses.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -38,12 +38,12 @@ class Target {
     while (!in_.empty()) {
       step();
       check_order();
-      check_selective();
+      check_scoreboard();
       complete();
     }
     sroce_requester_set_state(&req_, SROCE_SQ_ERROR);
     complete();
-    require(req_.retired == req_.posted, "a queue in error gives everything back");
+    require(req_.retired == req_.posted, "a queue in error completes every request");
   }
 
  private:
@@ -70,7 +70,7 @@ class Target {
     }
   }
 
-  // Up to 4 ms: short of an ACK timeout, a round trip, or beyond the longest patience.
+  // Up to 4 ms: from less than a round trip to more than the longest timeout.
   u64 pause() {
     const u64 length = in_.byte();
     return length * length * 64;
@@ -97,12 +97,13 @@ class Target {
     sroce_requester_plan(&req_, max_packets, &plan);
     if (plan.action == SROCE_SEND_PACKETS) {
       const sroce_send_wqe* wqe = sroce_requester_wqe(&req_, plan.index);
-      require(plan.packet_count > 0 && plan.packet_count <= max_packets, "a burst has its limits");
-      require(u64{plan.offset} + plan.payload_bytes <= wqe->length, "no byte beyond the message");
+      require(plan.packet_count > 0 && plan.packet_count <= max_packets, "a burst keeps its limit");
+      require(u64{plan.offset} + plan.payload_bytes <= wqe->length,
+              "the payload is within the message");
       for (u32 i : {0u, plan.packet_count - 1}) {
         sroce_packet pkt;
         sroce_send_plan_packet(&req_, &plan, i, &pkt);
-        require(pkt.payload_bytes <= req_.attr.mtu_bytes, "no packet over the MTU");
+        require(pkt.payload_bytes <= req_.attr.mtu_bytes, "a packet does not exceed the MTU");
       }
     }
     sroce_requester_commit(&req_, &plan,
@@ -130,7 +131,8 @@ class Target {
     return pkt;
   }
 
-  // A few bytes of any content, then all the same; as long as a packet may be, or a little shorter.
+  // A few arbitrary bytes, then the same byte up to the end. The length is up to the longest valid
+  // one.
   void make_bitmap(sroce_packet& pkt) {
     const u32 bytes = in_.byte(), chosen = in_.below(8);
     pkt.payload_bytes = bytes == 255 ? SROCE_SACK_MAX_BYTES : bytes;
@@ -146,8 +148,9 @@ class Target {
     sroce_completer_plan(&req_, &pkt, &plan);
     if (plan.place_bytes) {
       const sroce_send_wqe* wqe = sroce_requester_wqe(&req_, plan.index);
-      require(wqe_is_rd_atomic(wqe->opcode), "only READs and atomics bring data");
-      require(u64{plan.place_offset} + plan.place_bytes <= wqe->length, "placed in the request");
+      require(wqe_is_rd_atomic(wqe->opcode), "only READs and atomics have response data");
+      require(u64{plan.place_offset} + plan.place_bytes <= wqe->length,
+              "data is placed within the request");
     }
     const bool bad = plan.place_bytes && in_.byte() == 255;
     sroce_completer_commit(&req_, &plan, bad ? SROCE_MEM_BAD_LOCAL : SROCE_MEM_OK, now_);
@@ -156,24 +159,25 @@ class Target {
   void check_order() const {
     const u32 next = (req_.next_psn - req_.unacked_psn) & SROCE_PSN_MASK;
     const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
-    require(next <= sent && sent <= SROCE_PSN_SPAN, "unacked <= next <= sent, half a circle");
-    require(req_.posted - req_.retired <= kSlots, "the ring holds what it holds");
+    require(next <= sent && sent <= SROCE_PSN_SPAN,
+            "unacked <= next <= sent, within half the PSN space");
+    require(req_.posted - req_.retired <= kSlots, "the ring does not overflow");
     const u32 flight = req_.data_inflight - std::min(req_.data_inflight, req_.sb.done_data);
     require(req_.sb.mode == SROCE_SELECTIVE_ON || flight <= req_.attr.window_packets,
-            "the window is kept");
-    require(req_.rd_inflight <= req_.attr.max_rd_atomic, "max_rd_atomic is kept");
+            "the window is not exceeded");
+    require(req_.rd_inflight <= req_.attr.max_rd_atomic, "max_rd_atomic is not exceeded");
   }
 
-  // What is remembered of the PSNs lies among those that were sent.
-  void check_selective() const {
+  // The scoreboard refers only to PSNs that were sent.
+  void check_scoreboard() const {
     const sroce_scoreboard& sb = req_.sb;
     const u32 sent = (req_.sent_psn - req_.unacked_psn) & SROCE_PSN_MASK;
     if (sb.mode == SROCE_SELECTIVE_OFFERED || req_.state == SROCE_SQ_ERROR) return;
     require(req_.attr.selective || sb.mode == SROCE_SELECTIVE_OFF,
-            "selective repeat is for those who want it");
+            "selective repeat is used only if offered");
     for (u32 psn :
          {sb.executed_psn, sb.top_psn, sb.lost_psn, sb.response_high_psn, sb.lost_response_psn})
-      require(((psn - req_.unacked_psn) & SROCE_PSN_MASK) <= sent, "the peer knows what was sent");
+      require(((psn - req_.unacked_psn) & SROCE_PSN_MASK) <= sent, "scoreboard PSNs were sent");
     u32 data = 0, start = 0;
     for (u32 index = req_.acked; index != req_.posted && start < SROCE_PSN_MAP_SPAN; index++) {
       const sroce_send_wqe* wqe = sroce_requester_wqe(&req_, index);
@@ -185,7 +189,7 @@ class Target {
         data += sroce_psn_map_count(&sb.done, psn_add(req_.unacked_psn, start), count);
       start += count;
     }
-    require(data == sb.done_data, "what is held is counted");
+    require(data == sb.done_data, "sacked packets are counted");
   }
 
   void complete() {

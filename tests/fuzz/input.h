@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A fuzzer's input, read from front to back; an input that has ended reads as zeros.
+// A fuzzer's input, read from front to back. Reads past the end return zeros.
 #ifndef TESTS_FUZZ_INPUT_H
 #define TESTS_FUZZ_INPUT_H
 
@@ -11,9 +11,9 @@
 
 namespace sroce_fuzz {
 
-// A rule that must hold for every input.
-inline void require(bool holds, const char* rule) {
-  if (holds) return;
+// Aborts unless @condition holds. @rule says what must hold for every input.
+inline void require(bool condition, const char* rule) {
+  if (condition) return;
   fprintf(stderr, "violated: %s\n", rule);
   abort();
 }
@@ -36,7 +36,7 @@ class Input {
   }
   bool flag() { return byte() & 1; }
   u32 below(u32 limit) { return byte() % limit; }
-  // Lengths that matter: about zero, about the MTU, anything.
+  // Prefers lengths near zero and near multiples of the MTU.
   u32 length(u32 mtu_bytes) {
     switch (const u8 kind = byte(); kind % 8) {
       case 0:
@@ -57,7 +57,7 @@ class Input {
         return word();
     }
   }
-  // A PSN near @base; now and then far away.
+  // A PSN near @base, rarely any other.
   u32 psn_near(u32 base) {
     const u8 kind = byte();
     if (kind < 250) return psn_add(base, static_cast<u32>(kind - 32) & SROCE_PSN_MASK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A responder and a peer that sends any packets in any order, with memory that may refuse.
+// A responder, a peer that sends arbitrary packets, and memory accesses that may fail.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -22,9 +22,9 @@ class Target {
                   .qkey = 0,
                   .access = in.byte(),
                   .min_rnr_timer = static_cast<u8>(in.below(32))};
-    static constexpr u32 kHold[] = {0, 3, 64, SROCE_PSN_MAP_SPAN, 1u << 20, 200, 0, 1};
+    static constexpr u32 kReorderPackets[] = {0, 3, 64, SROCE_PSN_MAP_SPAN, 1u << 20, 200, 0, 1};
     const u8 kind = in.byte();
-    resp_.attr.reorder_packets = kHold[kind & 7];
+    resp_.attr.reorder_packets = kReorderPackets[kind & 7];
     resp_.attr.selective = kind & 8;
     sroce_responder_start_psn(&resp_, in.word());
     sroce_responder_set_state(&resp_, SROCE_RQ_READY);
@@ -40,7 +40,7 @@ class Target {
     }
     sroce_responder_set_state(&resp_, SROCE_RQ_ERROR);
     complete();
-    require(fetched_ == completed_, "every receive that was fetched completes once");
+    require(fetched_ == completed_, "every fetched receive completes once");
   }
 
  private:
@@ -67,27 +67,27 @@ class Target {
     return pkt;
   }
 
-  // As a shell does: what came before its turn is kept, and taken up in its turn.
+  // Queues packets that arrive out of order, as the datapath does, and executes them in order.
   void handle(const sroce_packet& pkt) {
     receive(pkt);
     drop_queued();
     u32 psn;
     while (sroce_responder_next_queued(&resp_, &psn)) {
       const auto node = queued_.extract(psn);
-      require(!node.empty(), "what is taken up was kept");
-      receive(merged(node.mapped()));
+      require(!node.empty(), "the next queued packet is in the queue");
+      receive(coalesced(node.mapped()));
       drop_queued();
     }
   }
 
-  // With what is kept behind it and alike.
-  sroce_packet merged(sroce_packet pkt) const {
+  // Coalesces @pkt with the queued packets behind it.
+  sroce_packet coalesced(sroce_packet pkt) const {
     if (pkt.header_bytes != sizeof(sroce_bth)) return pkt;
     const u32 behind = sroce_responder_queued_behind(&resp_, &pkt);
     const u32 bytes = pkt.payload_bytes;
     for (; pkt.count <= behind; pkt.count++) {
       const auto next = queued_.find(psn_add(pkt.psn, pkt.count));
-      require(next != queued_.end(), "what is counted is kept");
+      require(next != queued_.end(), "queued_behind() counts queued packets only");
       if (!sim::can_coalesce_next(pkt, next->second)) break;
       pkt.payload_bytes += bytes;
     }
@@ -98,20 +98,20 @@ class Target {
     std::erase_if(queued_, [this](const auto& one) {
       return !resp_.reorder.count || psn_before(one.first, resp_.epsn);
     });
-    require(queued_.size() == resp_.reorder.count, "what is kept is counted");
+    require(queued_.size() == resp_.reorder.count, "queued packets are counted");
   }
 
   void check_queued() const {
     require(sroce_psn_map_count(&resp_.reorder.queued, 0, SROCE_PSN_MAP_SPAN) == queued_.size(),
-            "the map holds what is kept");
+            "the map contains the queued packets");
     require(queued_.size() <= std::min(resp_.attr.reorder_packets, SROCE_PSN_MAP_SPAN),
-            "no more is kept than allowed");
+            "the reorder queue keeps its limit");
   }
 
   void pass_time() {
     if (const u64 pause = in_.byte(); pause >= 128) now_ += (pause - 128) * (pause - 128) * 200;
     sroce_responder_timeout(&resp_, now_);
-    require(sroce_responder_deadline(&resp_) > now_, "a deadline lies ahead");
+    require(sroce_responder_deadline(&resp_) > now_, "the deadline is in the future");
   }
 
   void receive(const sroce_packet& pkt) {
@@ -129,18 +129,19 @@ class Target {
       result.invalidated = memory & 8 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK;
     }
     if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued && result.status == SROCE_MEM_OK)
-      require(queued_.try_emplace(pkt.psn, pkt).second, "nothing is kept twice");
+      require(queued_.try_emplace(pkt.psn, pkt).second, "a packet is queued once");
     sroce_responder_commit(&resp_, &pkt, &plan, &result, now_);
     sroce_responder_take_event(&resp_);
     complete();
   }
 
   void check_place(const sroce_packet& pkt, const sroce_recv_plan& plan) {
-    require(plan.place_bytes == pkt.payload_bytes, "what is placed is the payload");
+    require(plan.place_bytes == pkt.payload_bytes, "the whole payload is placed");
     if (plan.target == SROCE_TARGET_RECV)
-      require(u64{plan.offset} + plan.place_bytes <= resp_.recv->length, "placed in the receive");
+      require(u64{plan.offset} + plan.place_bytes <= resp_.recv->length,
+              "data is placed within the receive");
     if (plan.target == SROCE_TARGET_REGION)
-      require(plan.place_bytes <= plan.check_bytes, "placed in what was checked");
+      require(plan.place_bytes <= plan.check_bytes, "data is placed within the checked range");
   }
 
   void complete() {
@@ -151,7 +152,7 @@ class Target {
     }
   }
 
-  // Sends some of what is due: the peer may be faster than our link.
+  // Sends some of the pending responses; the peer may be faster than our link.
   void respond() {
     for (u32 budget = in_.below(8); budget; budget--) {
       sroce_response_plan plan;
@@ -160,32 +161,32 @@ class Target {
       for (u32 i : {0u, plan.packet_count - 1}) {
         sroce_packet pkt;
         sroce_response_plan_packet(&resp_, &plan, i, &pkt);
-        require(pkt.payload_bytes <= resp_.attr.mtu_bytes, "no response over the MTU");
+        require(pkt.payload_bytes <= resp_.attr.mtu_bytes, "a response does not exceed the MTU");
         require(pkt.opcode != SROCE_OP_ACK || pkt.syndrome & SROCE_AETH_KIND_MASK ||
                     psn_before(pkt.psn, resp_.epsn),
-                "only what was executed is acknowledged");
+                "only executed requests are acknowledged");
       }
       if (plan.kind == SROCE_RESPONSE_SACK) check_bitmap(plan);
       if (plan.kind == SROCE_RESPONSE_READ)
         require(u64{plan.offset} + plan.payload_bytes <=
                     sroce_resources_at(&resp_.resources, plan.resource)->length,
-                "no response beyond the range that was checked");
+                "a response is within the checked range");
       sroce_response_commit(&resp_, &plan, in_.byte() == 255 ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
     }
   }
 
   void check_bitmap(const sroce_response_plan& plan) {
     require(resp_.attr.selective && plan.payload_bytes <= SROCE_SACK_MAX_BYTES,
-            "a bitmap has its limits");
+            "a bitmap keeps its limit");
     std::vector<u8> bitmap(plan.payload_bytes);
     sroce_responder_write_sack(&resp_, bitmap.data(), plan.payload_bytes);
-    size_t told = 0;
+    size_t reported = 0;
     for (u32 bit = 0; bit < 8 * plan.payload_bytes; bit++) {
       if (!(bitmap[bit / 8] >> bit % 8 & 1)) continue;
-      require(queued_.contains(psn_add(resp_.epsn, bit)), "a bitmap tells of what is kept");
-      told++;
+      require(queued_.contains(psn_add(resp_.epsn, bit)), "a bitmap reports queued packets only");
+      reported++;
     }
-    require(told == queued_.size(), "a bitmap tells of all that is kept");
+    require(reported == queued_.size(), "a bitmap reports all queued packets");
   }
 
   Input& in_;

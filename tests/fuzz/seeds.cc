@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Write first inputs for the fuzzers: seeds FOLDER makes FOLDER/packet, FOLDER/responder, …
+// seeds FOLDER: writes the initial corpus of each fuzzer to FOLDER/packet, FOLDER/responder, …
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -20,7 +20,7 @@ void write(const fs::path& folder, const std::string& name, const Bytes& bytes) 
              static_cast<std::streamsize>(bytes.size()));
 }
 
-// One well-formed packet of every opcode, with 5 bytes of payload where there may be some.
+// One well-formed packet of every opcode, with 5 bytes of payload if it may have any.
 void packets(const fs::path& folder) {
   for (int opcode = 0; opcode < 256; opcode++) {
     sroce_packet pkt = {};
@@ -40,9 +40,9 @@ void packets(const fs::path& folder) {
   }
 }
 
-// The responder's set-up: 4 resources, MTU 1024, every right, @kind of reordering, PSN 0xfffffe.
-// Then, for each packet: opcode, bits, [psn], [payload kind], [range kind], wants a receive?,
-// memory, responses to send and for each its burst and fate, pause.
+// The responder's setup: 4 resources, MTU 1024, all access flags, @kind of reordering, PSN
+// 0xfffffe. Then, for each packet: opcode, bits, [psn], [payload kind], [range kind], whether there
+// is a receive, memory, number of responses and for each its burst and result, pause.
 Bytes responder_stream(std::initializer_list<Bytes> packets, u8 kind = 0) {
   Bytes stream = {3, 2, 0xff, 12, kind, 0x00, 0xff, 0xff, 0xfe};
   for (const Bytes& pkt : packets) stream.insert(stream.end(), pkt.begin(), pkt.end());
@@ -56,7 +56,7 @@ void conversations_in(const fs::path& folder) {
   const Bytes read = {SROCE_OP_READ_REQUEST, 8, 5 + 8 * 3, 0, 2, 1, 0, 1, 0, 0};
   const Bytes read_again = {SROCE_OP_READ_REQUEST, 12, 29, 5 + 8 * 3, 0, 2, 63, 0, 63, 0, 0};
   const Bytes fetch_add = {SROCE_OP_FETCH_ADD, 0, 0, 1, 63, 0, 0};
-  // Out of order: bit 2 of the bits says that a PSN follows, 32 + distance; bit 6 is the offer.
+  // Out of order: bit 2 means that a PSN follows, 32 + distance; bit 6 offers selective repeat.
   const auto early = [](u8 distance) {
     return Bytes{
         SROCE_OP_WRITE_ONLY, 64 | 4 | 1, static_cast<u8>(32 + distance), 2, 0, 1, 63, 0, 0};
@@ -69,12 +69,12 @@ void conversations_in(const fs::path& folder) {
   write(folder, "selective",
         responder_stream(
             {early(1), early(3), early(3), offered, early(1), offered, early(0), offered}, 8 | 2));
-  write(folder, "held", responder_stream({early(2), early(1), offered, early(200), offered}, 2));
+  write(folder, "gap", responder_stream({early(2), early(1), offered, early(200), offered}, 2));
   write(folder, "hole", responder_stream({read, hole, hole}, 8 | 3));
   write(folder, "mixed", responder_stream({send_first, send_last, write_only, read, fetch_add}));
 }
 
-// The requester's set-up: MTU 1024, window 64, 4 READs, retries 7, timeout, kind, PSN 0xfffffe.
+// The requester's setup: MTU 1024, window 64, 4 READs, 7 retries, timeout, kind, PSN 0xfffffe.
 void conversations_out(const fs::path& folder) {
   const Bytes start = {2, 63, 4, 7, 7, 1, 0, 0x00, 0xff, 0xff, 0xfe};
   const Bytes selective = {2, 63, 4, 7, 7, 1, 3, 0x00, 0xff, 0xff, 0xfe};
@@ -83,7 +83,8 @@ void conversations_out(const fs::path& folder) {
   const Bytes ack = {6, 4, 0}, nak = {6, 4, 4}, rnr = {6, 4, 3};
   const Bytes read_first = {6, 0, 0, 2, 0}, read_last = {6, 2, 0, 2, 0}, atomic = {6, 5, 0, 0};
   const Bytes wait = {4, 255};
-  // Opcode, bits, [PSN 32 + distance], length, chosen bytes, the rest of the bitmap, chosen.
+  // Opcode, bits, [PSN 32 + distance], length, number of chosen bytes, the other bytes, the chosen
+  // bytes.
   const Bytes sack = {6, 6, 16, 31, 8, 1, 0, 0x3a},
               far_sack = {6, 6, 16, 33, 255, 2, 0xff, 0x3a, 0xf0};
   const Bytes late_read = {6, 1, 16, 33, 2, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The check of a work request against any copy of a user's ring slot, and what the requester then
-// makes of one that passed: no packet may reach beyond the message.
+// The check of a work request with an arbitrary ring slot of a process. If the request passes, no
+// packet of it may exceed the message.
 #include <cstring>
 #include <vector>
 
@@ -14,7 +14,7 @@ constexpr u32 kMaxSge = 4;
 constexpr u32 kMaxInline = 64;
 constexpr u32 kStride = offsetof(sroce_send_wqe, sge) + kMaxSge * sizeof(sroce_sge);
 
-// Bytes that the shell would have copied: all of a slot, whatever they say.
+// The datapath copies the whole slot, whatever its content.
 void fill(Input& in, sroce_send_wqe* wqe) {
   wqe->wr_id = in.word();
   wqe->opcode = in.byte();
@@ -31,13 +31,13 @@ void fill(Input& in, sroce_send_wqe* wqe) {
 
 void check_accepted(const sroce_send_wqe* wqe, const sroce_wqe_limits& limits) {
   if (wqe_is_local(wqe->opcode)) return;
-  require(wqe->length <= SROCE_MAX_MESSAGE_BYTES, "no message over 2^31 bytes");
+  require(wqe->length <= SROCE_MAX_MESSAGE_BYTES, "a message has at most 2^31 bytes");
   if (wqe->flags & SROCE_SEND_INLINE) {
     require(wqe->length <= limits.max_inline_bytes, "inline payload fits its slot");
-    require(!wqe_is_rd_atomic(wqe->opcode), "nothing comes back into an inline request");
+    require(!wqe_is_rd_atomic(wqe->opcode), "an inline request has no response data");
     return;
   }
-  require(wqe->num_sge <= limits.max_sge, "no more elements than the queue has");
+  require(wqe->num_sge <= limits.max_sge, "elements fit the slot");
   u64 sum = 0;
   for (u32 i = 0; i < wqe->num_sge; i++) sum += wqe->sge[i].length;
   require(sum == wqe->length, "elements add up to the message");
@@ -55,14 +55,15 @@ void send(sroce_requester* req, const sroce_send_wqe* wqe) {
       sroce_packet pkt;
       u8 header[SROCE_MAX_HEADER_BYTES];
       sroce_send_plan_packet(req, &plan, i, &pkt);
-      require(pkt.payload_bytes <= req->attr.mtu_bytes, "no packet over the MTU");
-      require(plan.offset + u64{plan.payload_bytes} <= wqe->length, "no byte beyond the message");
+      require(pkt.payload_bytes <= req->attr.mtu_bytes, "a packet does not exceed the MTU");
+      require(plan.offset + u64{plan.payload_bytes} <= wqe->length,
+              "the payload is within the message");
       require(sroce_packet_write(&pkt, header) <= sizeof(header), "headers fit");
     }
     sent_bytes += plan.payload_bytes;
     sroce_requester_commit(req, &plan, SROCE_WC_SUCCESS, 1000);
   }
-  require(sent_bytes <= wqe->length, "every byte at most once");
+  require(sent_bytes <= wqe->length, "no byte is sent twice");
 }
 
 }  // namespace
