@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Lines "figure ROUND TYPE MTU KIND ROW VALUE" on stdin become a table of medians and ratios on stdout,
-PREFIX.json with every single figure, and PREFIX.svg: bars of sroce and TCP relative to rxe."""
+"""Reads lines "figure ROUND TYPE MTU KIND ROW VALUE" from stdin. Prints a table of medians and ratios, also to
+PREFIX.txt; writes every figure to PREFIX.json, and bars relative to rxe to PREFIX.svg."""
 import argparse
 import json
 import math
@@ -19,14 +19,14 @@ class Row:
     name: str
     kind: str
     mtu: str
-    values: dict = field(default_factory=dict)  # of each type: a figure per round, None where it failed
+    values: dict = field(default_factory=dict)  # by type: a figure per round, None if it failed
 
     def median(self, kind_of_device):
         good = [v for v in self.values.get(kind_of_device, []) if v is not None]
         return statistics.median(good) if good else None
 
     def cell(self, kind_of_device):
-        """Median, and in brackets the least and the greatest; "!" for each round that failed."""
+        """Median, then least and greatest in parentheses, and "!" for each failed round."""
         got = self.values.get(kind_of_device)
         if not got:
             return "-"
@@ -56,7 +56,7 @@ def read(lines):
 
 
 def tcp_of(rows, row):
-    """TCP's median at the same MTU, for rows that are bandwidth."""
+    """TCP's median at the same MTU, for bandwidth rows."""
     if row.kind != "bw":
         return None
     peers = [r for r in rows if r.mtu == row.mtu and "tcp" in r.values]
@@ -64,13 +64,13 @@ def tcp_of(rows, row):
 
 
 def undisturbed(rows, row, kind_of_device):
-    """Of a row "CONDITION/FIGURE": the median of that figure where nothing impairs."""
+    """For a row "CONDITION/FIGURE": the median of "clean/FIGURE"."""
     name = "clean/" + row.name.partition("/")[2]
     return next((r.median(kind_of_device) for r in rows if r.name == name), None)
 
 
 def ratio_columns(rows, types):
-    """What a table has beside the medians: names, and how each is made of a row."""
+    """Yields (name, function of a row) for each column of ratios."""
     ours = [t for t in ("sroce", "native") if t in types]
     yield from ((f"{t}/rxe", lambda row, t=t: ratio(row.median(t), row.median("rxe"))) for t in ours)
     if "tcp" in types:
@@ -98,7 +98,7 @@ def table(rows, types, out):
 
 
 def growth(pairs, rows, types, out):
-    """For "MORE/FEWER": how a figure grows with the number of objects, for each type."""
+    """Prints, for each pair "MORE/FEWER" of rows and each type, the ratio of their medians."""
     medians = {row.name: row for row in rows}
     for pair in pairs:
         more, fewer = pair.split("/")
@@ -108,7 +108,7 @@ def growth(pairs, rows, types, out):
 
 
 def bars(rows, row, types):
-    """What is drawn for a row: how many times better than rxe each type is."""
+    """Yields (type, factor by which it is better than rxe) for each bar of a row."""
     base = row.median("rxe")
     for kind_of_device in types:
         value = tcp_of(rows, row) if kind_of_device == "tcp" else row.median(kind_of_device)
@@ -118,7 +118,7 @@ def bars(rows, row, types):
 
 
 def chart(rows, types, title):
-    """Horizontal bars on a logarithmic scale; rxe is the line at 1. Polling rows are about time slices, and left out."""
+    """Horizontal bars on a logarithmic scale; rxe is the line at 1. Omits polling rows, which measure time slices."""
     shown = [(row, list(bars(rows, row, types))) for row in rows if not row.name.endswith("_poll")]
     shown = [(row, drawn) for row, drawn in shown if drawn]
     if not shown:
@@ -168,7 +168,7 @@ def main():
         out.write(chart(rows, types, args.what))
     with open(args.prefix + ".txt", "w", encoding="utf-8") as out:
         for place in (out, sys.stdout):
-            print(f"# {args.what}\n# median (least..greatest); ! a round that failed", file=place)
+            print(f"# {args.what}\n# median (least..greatest); ! marks a failed round", file=place)
             table(rows, types, place)
             growth(args.growth.split(), rows, types, place)
 

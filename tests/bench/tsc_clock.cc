@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// perftest counts cycles and finds out what a cycle is by comparing them with gettimeofday() 200
-// times. On a busy machine it is interrupted between the two readings, distrusts its own result,
-// and prints 0.00 for every figure. Preloaded, this takes both from one counter: the TSC at the
-// frequency that /proc/cpuinfo says, which perftest reads as well.
+// perftest counts cycles, and calibrates them against gettimeofday() 200 times. On a busy machine
+// it is interrupted between the two readings, rejects the calibration, and prints 0.00 for every
+// figure. This library, preloaded, derives gettimeofday() from the TSC with the frequency in
+// /proc/cpuinfo, which perftest reads as well.
 #include <sys/time.h>
 #include <x86intrin.h>
 
@@ -28,7 +28,7 @@ double mhz() {
   return value;
 }
 
-// Before perftest begins to compare: the first comparison would contain the reading of the file.
+// Read the file before perftest calibrates, or its first reading would include that time.
 const double g_read_early = mhz();
 
 }  // namespace

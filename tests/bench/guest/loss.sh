@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Bandwidth and latency of perftest on networks that lose, delay and reorder. Prints lines for ../report.py,
-# rows of which are CONDITION/WHAT.
+# Bandwidth and latency of perftest on networks that lose, delay and reorder. Prints lines for ../report.py with
+# rows named CONDITION/WHAT.
 # guests: any
 # seconds: 3600
 #
-# Told by the settings ROUNDS and ONLY (a pattern of conditions).
+# Settings: ROUNDS, and ONLY, a pattern of conditions.
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/cases/lib/ulp.sh
@@ -14,22 +14,22 @@ export LIMIT=12
 programs_measured=(write read send)
 declare -A failed worked
 
-# What comes faster than it is taken, as what netem has held back does, waits in a queue of 1000 packets: what does not fit
-# would be lost on top of what netem loses (a fifteenth of a READ at 200 us).
+# netem releases delayed packets in bursts. The default backlog of 1000 packets would drop some of them (a fifteenth of a READ
+# at 200 us), in addition to netem's losses.
 sysctl -q -w net.core.netdev_max_backlog=100000
 
-# Single packets must be lost, not a whole burst that travels as one.
+# netem must lose single packets, not whole GSO batches.
 on_a ethtool -K "$A_IF" tso off gso off gro off >/dev/null
 on_b ethtool -K "$B_IF" tso off gso off gro off >/dev/null
 
-# The line of results, or nothing when the tools did not end in time or ended with an error.
+# Prints the line of results, or nothing if the tools time out or fail.
 measure() # PROGRAM OPTION...
 {
 	local program=$1 line try
 	shift
 	for try in 1 2 3; do
 		LD_PRELOAD=$programs/tsc_clock.so talk "$program" -d "$A_DEV" "${@/#GID/$A_GID}" -- "$program" -d "$B_DEV" "${@/#GID/$B_GID}" "$A_IP" || true
-		# The tools talk by TCP as well, which may need longer than that: nothing was tried yet, or the figure is there.
+		# Without output the tools did not get past their TCP handshake, so try again.
 		[[ $pair_output ]] || continue
 		line=$(grep -E '^ *[0-9]+ +[0-9]+ ' <<<"$pair_output" | tail -n 1) || break
 		awk '/inf/ || $4 == "0.00" { exit 1 }' <<<"$line" || continue
@@ -45,7 +45,7 @@ figure() # KIND CONDITION/WHAT VALUE
 	if [[ ${3:-} ]]; then worked[$2]=yes; else failed[$2]=yes; fi
 }
 
-# rxe fails at many things, and takes its time for each: once will do.
+# A condition that rxe failed in every round so far is not repeated for rxe, because each failure takes long.
 is_known_to_fail() # CONDITION/WHAT
 {
 	[[ $A_TYPE == rxe && ${failed[$1]:-} && ! ${worked[$1]:-} ]]
@@ -62,7 +62,7 @@ bandwidths() # CONDITION
 	done
 }
 
-# Microseconds. With events: two pollers on one processor would measure time slices.
+# Microseconds. With events, because two pollers on one CPU would measure time slices.
 latencies() # CONDITION
 {
 	local line
@@ -73,7 +73,7 @@ latencies() # CONDITION
 	figure lat "$1/send_lat_99.9" "${line[8]:-}"
 }
 
-# Three short runs: there is no process that is in the way, and little else. rxe needs long for little when something is lost.
+# Three short runs suffice, because no process interferes. rxe is slow under loss, so it gets fewer messages.
 ulp_bandwidths() # CONDITION
 {
 	local count=2400 i kind
@@ -86,7 +86,7 @@ ulp_bandwidths() # CONDITION
 	done
 }
 
-# What there is a figure of.
+# Measures all figures of one condition.
 measure_all() # CONDITION
 {
 	bandwidths "$1"
@@ -105,7 +105,7 @@ under() # CONDITION NETEM_OPTION...
 	(($# == 0)) || netem
 }
 
-# Emulated processors take ten times as long for everything: less of it, and longer delays, which are to be felt there, too.
+# Emulated CPUs are ten times slower: fewer conditions, and longer delays, so that they still matter.
 emulated()
 {
 	LIMIT=20 programs_measured=(write read)
@@ -118,7 +118,7 @@ emulated()
 native()
 {
 	latencies=yes under clean
-	# netem in between, doing nothing, is not free either.
+	# The cost of netem itself.
 	under netem delay 0
 	under loss_0.1% loss 0.1%
 	latencies=yes under loss_1% loss 1%
@@ -129,7 +129,7 @@ native()
 	under jitter_200us_100us delay 200us 100us
 }
 
-# One after the other, so that what slows the machine down for a while does so for all conditions.
+# A round has every condition, so that a slow phase of the machine affects all of them.
 latencies=''
 [[ $QUICK ]] || insmod "$programs/ulp_bench.ko"
 for round in $(seq "$ROUNDS"); do

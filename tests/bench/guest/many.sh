@@ -21,7 +21,7 @@ jain() # "BYTES... before" "BYTES... after"
 	}'
 }
 
-# KiB: median and greatest of the queue, in looks for some seconds
+# Prints the median and the greatest queue depth in KiB, sampled every 50 ms.
 queue_depths() # SECONDS
 {
 	local end=$((SECONDS + $1))

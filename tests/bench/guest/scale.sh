@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What grows with the number of queue pairs and memory regions. Prints "figure ROUND TYPE MTU KIND ROW VALUE" as speed.sh does:
-# memory in KiB, cost in ns, time in ms, count. Told by the settings ROUNDS, TYPES and ONLY.
+# Memory, cost and time that grow with the number of queue pairs and memory regions. Prints lines
+# "figure ROUND TYPE MTU KIND ROW VALUE", as speed.sh does: memory in KiB, cost in ns, time in ms, count.
+# Settings: ROUNDS, TYPES and ONLY.
 # guests: one
 # kernels: newest
 # seconds: 3000
@@ -11,7 +12,7 @@ set -euo pipefail
 : "${ROUNDS:=3}" "${TYPES:=rxe sroce native}" "${ONLY:=*}"
 export LIMIT=60
 
-# The row's name (or two, where two numbers are printed), its kind, arguments of the program scale.
+# The row's name (two if the program prints two numbers), its kind, arguments of the program scale.
 rows='
 qp_memory          memory  --what memory --count 1000
 qp_memory_used     memory  --what memory --count 1000 --used
@@ -25,7 +26,7 @@ message_10000_mrs  cost    --what regions --count 10000
 register_1G,deregister_1G time --what register --mib 1024
 '
 
-# scale ROW KIND OPTION...: one figure of this round
+# scale ROW KIND OPTION...: prints one figure of this round
 scale()
 {
 	local row=$1 kind=$2 values value
@@ -43,7 +44,7 @@ for ((round = 1; round <= ROUNDS; round++)); do
 		# shellcheck disable=SC2053
 		[[ $row && $row == $ONLY ]] || continue
 		for type in $TYPES; do
-			[[ $type != rxe || $kind != count ]] || continue   # its timers are of the kind that nothing lists
+			[[ $type != rxe || $kind != count ]] || continue   # /proc/timer_list does not list its timers
 			attach "$type" 1024
 			# shellcheck disable=SC2086
 			scale "$row" "$kind" $options

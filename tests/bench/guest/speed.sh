@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# perftest on rxe, siw and sroce (rxe and native mode) and iperf3 over TCP, one after the other on one veth pair, and that several
-# times over. Prints lines "figure ROUND TYPE MTU KIND ROW VALUE"; KIND says the unit: bw MiB/s, rate 1000 messages/s, lat µs.
+# perftest on rxe, siw and sroce (rxe and native mode), and iperf3 over TCP, in turn on one veth pair, for several rounds.
+# Prints lines "figure ROUND TYPE MTU KIND ROW VALUE"; KIND gives the unit: bw MiB/s, rate 1000 messages/s, lat µs.
 # guests: one
 # kernels: newest debug
 # seconds: 3000
 #
-# Told by the settings ROUNDS, TYPES, ONLY (a pattern of rows) and SUBSET (all or quick).
+# Settings: ROUNDS, TYPES, ONLY (a pattern of rows) and SUBSET (all or quick).
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/cases/lib/types.sh
@@ -14,9 +14,9 @@ set -euo pipefail
 : "${ROUNDS:=3}" "${TYPES:=rxe siw sroce native tcp}" "${ONLY:=*}" "${SUBSET:=all}"
 export LIMIT=15
 
-# "@ MTU" begins a group, which a type runs without another type in between. Then: q if in the quick subset, else -;
-# the row's name; its kind; the program with its options. The event rows of SEND are those that count: with two pollers on
-# one processor it is time slices that are measured.
+# "@ MTU" begins a group of rows that a type runs without another type in between. A row has: q if it is in the quick subset,
+# else -; its name; its kind; the program with its options. Rows of SEND with events are the ones to compare, because two
+# pollers on one CPU measure time slices.
 rows='
 @ 1024
 q write_64K_1024       bw    ib_write_bw -s 65536
@@ -71,15 +71,15 @@ q ulp_write_64_l32     rate  ulp write 64 32 128000
 
 # --- rows ----------------------------------------------------------------------------------------------
 
-# The line of results, or nothing when the tools end with an error or not in time. Now and then perftest misreads
-# the clock, and says 0.00 or inf: once more.
-measure() # OUTPUT PROGRAM OPTION...
+# Prints one column of the results, or nothing if the tools fail or time out. Tries again if perftest misread the
+# clock, which it shows by printing 0.00 or inf.
+measure() # COLUMN PROGRAM OPTION...
 {
 	local column=$1 program=$2 line try
 	shift 2
 	for try in 1 2 3; do
 		LD_PRELOAD=$programs/tsc_clock.so talk "$program" -d "$A_DEV" "${@/#GID/${A_GID:-}}" -- "$program" -d "$B_DEV" "${@/#GID/${B_GID:-}}" "$A_IP" || break
-		# UD loses what the receiver is too slow for: what counts is what the server saw, and it comes last.
+		# UD loses packets if the receiver is too slow, so the server's line counts, which is the last one.
 		line=$(grep -E '^ *[0-9]+ +[0-9]+ ' <<<"$pair_report" | if [[ " $* " == *" UD "* ]]; then tail -n 1; else head -n 1; fi) || continue
 		awk -v column="$column" '/inf|nan/ || $column + 0 == 0 { exit 1 } { print $column }' <<<"$line" && return
 	done
@@ -101,10 +101,10 @@ value_of() # TYPE MTU KIND PROGRAM OPTION...
 	tcp) tcp_bandwidth; return ;;
 	ulp) ulp "$kind" "$@"; return ;;
 	esac
-	# siw has the one way to connect, and its packets are TCP's.
+	# siw connects only with rdma_cm, and TCP chooses its packet size.
 	options=(-F "$@" -x GID -m "$mtu")
 	[[ $type != siw ]] || options=(-F "$@" -R)
-	# With events perftest knows no duration.
+	# perftest does not support a duration with events.
 	[[ " $* " == *" -n "* ]] || options+=(-D 1)
 	case $kind in
 	bw) measure 4 "$program" "${options[@]}" ;;
@@ -113,7 +113,7 @@ value_of() # TYPE MTU KIND PROGRAM OPTION...
 	esac
 }
 
-# Rows that a type cannot have: TCP has its own, siw knows no UD; inside the kernel the mode makes no difference.
+# Whether a type has a row. TCP has its own rows. siw has no UD. In ulp rows native would be the same as sroce, and siw is left out.
 suits() # TYPE PROGRAM OPTION...
 {
 	case $1,$2 in
@@ -154,7 +154,7 @@ run_types() # ROUND ORDER MTU ROW_LINE...
 	done
 }
 
-# Each round begins with another type, so that none has always the same one before it.
+# Each round begins with another type, so that no type always runs first.
 one_round() # ROUND
 {
 	local group=() line order i

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Both ends of a conversation without a byte of payload: what the decisions alone cost.
+// Both ends of a connection without payload, to measure the cost of the engine alone.
 #ifndef TESTS_BENCH_MICRO_CONVERSATION_H
 #define TESTS_BENCH_MICRO_CONVERSATION_H
 
@@ -17,7 +17,7 @@ inline constexpr u32 mtu_bytes = 1024;
 
 inline u32 packets_of(u32 length) { return (length + mtu_bytes - 1) / mtu_bytes; }
 
-// A requester and the responder that it talks to, on a path that loses nothing.
+// A requester and its responder on a path without loss.
 class Conversation {
  public:
   Conversation() : ring_(slots * stride / sizeof(u64)), resources_(4), recv_(16) {
@@ -55,7 +55,7 @@ class Conversation {
     sroce_requester_post(&req_);
   }
 
-  // Everything that is posted goes to the responder, everything it says comes back.
+  // Delivers all posted requests and all responses. Returns the number of completed requests.
   u32 run() {
     for (;;) {
       sroce_send_plan plan;
@@ -67,7 +67,7 @@ class Conversation {
         respond_to(pkt);
       }
       sroce_requester_commit(&req_, &plan, SROCE_WC_SUCCESS, ++now_);
-      answer();
+      deliver_responses();
     }
     u32 done = 0;
     sroce_completion wc;
@@ -89,7 +89,7 @@ class Conversation {
     sroce_responder_next_completion(&resp_, &wc);
   }
 
-  void answer() {
+  void deliver_responses() {
     sroce_response_plan plan;
     while (sroce_response_plan_next(&resp_, 64, &plan)) {
       for (u32 i = 0; i < plan.packet_count; i++) {

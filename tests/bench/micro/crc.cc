@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The ICRC of a packet's payload, alone and while it is copied, by each method this processor has;
-// compare with memcpy of as many bytes.
+// The ICRC of a payload, alone and while copying it, by each method that this CPU supports. Compare
+// with memcpy of the same length.
 #ifdef CONFIG_X86_64
 #include <benchmark/benchmark.h>
 #include <linux/types.h>

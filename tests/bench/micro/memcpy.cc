@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The measure of everything that touches payload: copying it and nothing else, inside the caches;
-// and as much as a message needs from memory to memory, which is no more than that either.
+// The bound for everything that touches payload: memcpy within the caches, and the two copies that
+// a message needs from one end's memory to the other's.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@ void copy(benchmark::State& state) {
 
 constexpr std::size_t packet = 4096, round = 128 << 10;
 
-// A message goes into packets and out of them, a round of the data path at a time; the memory of
-// packets is used again in turn.
+// Copies a message into packets and out of them, one round of the data path at a time. Packets use
+// `in_turn` bytes of memory, cyclically.
 void through_packets(benchmark::State& state) {
   const auto message = static_cast<std::size_t>(state.range(0));
   const auto in_turn = static_cast<std::size_t>(state.range(1));

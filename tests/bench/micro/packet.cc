@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Headers: writing and parsing them.
+// Writing and parsing of headers.
 #include <benchmark/benchmark.h>
 
 #include <array>

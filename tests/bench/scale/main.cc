@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What grows with the number of objects: memory of queue pairs, the cost of a message beside many
-// queue pairs or many memory regions, the time of a registration. Prints one number per line: see
-// `usage`.
+// Costs that grow with the number of objects: memory per queue pair, time per message among many
+// queue pairs or memory regions, time of a registration. Prints one number per line: see `usage`.
 #include <sys/mman.h>
 
 #include <chrono>
@@ -21,20 +20,20 @@ namespace {
 using scale::Pairs;
 
 constexpr const char* usage =
-    "scale --what memory --count N [--used]: KiB of kernel memory per connected queue pair, N "
-    "pairs of them; or after all their queues have been gone through\n"
-    "scale --what message --count N [--idle]: ns per 64 B WRITE, in turn over N pairs, or with all "
-    "but one idle\n"
-    "scale --what regions --count N: ns per 64 B WRITE to one of N regions\n"
-    "scale --what timers --count N: high-resolution timers of sroce that N idle pairs have armed\n"
-    "scale --what register --mib N: ms of registering that much, and of deregistering it\n"
+    "scale --what memory --count N [--used]: KiB of kernel memory per queue pair, with N connected "
+    "pairs of them; --used: after every slot of their queues has been used\n"
+    "scale --what message --count N [--idle]: ns per 64 B WRITE, on N pairs in turn; "
+    "--idle: on one of N\n"
+    "scale --what regions --count N: ns per 64 B WRITE to random ones of N regions\n"
+    "scale --what timers --count N: high-resolution timers that sroce has armed for N idle pairs\n"
+    "scale --what register --mib N: ms to register N MiB, and ms to deregister them\n"
     "always: --dev-a D --gid-a G --dev-b D --gid-b G";
 
 constexpr std::size_t message_bytes = 64;
 constexpr unsigned chain_length = 32;
 constexpr unsigned chains_in_flight = 4;
 constexpr unsigned chains_total = 16000;
-// So many on each pair beforehand: the slots of the largest ring.
+// Chains on each pair before the measurement, enough for the slots of the largest ring.
 constexpr unsigned warm_up_chains = 8;
 
 constexpr int remote = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
@@ -45,8 +44,9 @@ double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-// Every slot of the first end's send queue is filled, and the second end's receive queue.
-void go_through(Pairs& pairs, std::size_t which, const verbs::Mr& source, const verbs::Mr& target) {
+// Uses every slot of the first end's send queue and fills the second end's receive queue.
+void use_all_slots(Pairs& pairs, std::size_t which, const verbs::Mr& source,
+                   const verbs::Mr& target) {
   ibv_sge sge = {reinterpret_cast<std::uint64_t>(source->addr), message_bytes, source->lkey};
   ibv_send_wr chain[scale::depth] = {};
   for (unsigned i = 0; i < scale::depth; i++) {
@@ -58,7 +58,7 @@ void go_through(Pairs& pairs, std::size_t which, const verbs::Mr& source, const 
     chain[i].wr.rdma.remote_addr = reinterpret_cast<std::uint64_t>(target->addr);
     chain[i].wr.rdma.rkey = target->rkey;
   }
-  // Twice, since some rings have more slots than was asked for.
+  // Twice, because some rings have more slots than requested.
   for (int turn = 0; turn < 2; turn++) {
     pairs.post(which, chain);
     pairs.wait();
@@ -67,7 +67,7 @@ void go_through(Pairs& pairs, std::size_t which, const verbs::Mr& source, const 
   for (unsigned i = 0; i < scale::depth; i++) pairs.post_recv(which, &receive);
 }
 
-// What the kernel keeps for itself, in KiB.
+// Returns the memory of the kernel itself, in KiB.
 double kernel_memory() {
   std::ifstream file("/proc/meminfo");
   std::map<std::string, double> fields;
@@ -83,9 +83,9 @@ void memory(Pairs& pairs, std::size_t count, bool used) {
   const verbs::Mr source = verbs::make_mr(pairs.first_pd(), buffer.data(), buffer.size(), 0);
   const verbs::Mr target = verbs::make_mr(pairs.second_pd(), buffer.data(), buffer.size(), remote);
   const auto use = [&](std::size_t which) {
-    if (used) go_through(pairs, which, source, target);
+    if (used) use_all_slots(pairs, which, source, target);
   };
-  pairs.connect(1);  // what comes with the first, and never again
+  pairs.connect(1);  // memory that only the first pair needs
   use(0);
   const double before = kernel_memory();
   pairs.connect(count + 1);
@@ -93,7 +93,7 @@ void memory(Pairs& pairs, std::size_t count, bool used) {
   std::printf("%.2f\n", (kernel_memory() - before) / static_cast<double>(2 * count));
 }
 
-// After one message each, and long enough for whatever watched over it to be called off.
+// Counts timers a second after one message on each pair, when none should be armed any more.
 void timers(Pairs& pairs, std::size_t count) {
   pairs.connect(count);
   verbs::Pages buffer(4096);
@@ -124,8 +124,8 @@ struct Target {
   std::uint32_t rkey;
 };
 
-// Chains of WRITEs, only the last of each signaled; `pick_pair` and `pick_target` are asked for
-// every chain.
+// Posts chains of WRITEs, only the last of each signaled. `pick_pair` is called for every chain,
+// `pick_target` for every WRITE. Returns ns per WRITE.
 double message_ns(Pairs& pairs, const verbs::Mr& source, unsigned chains,
                   const std::function<std::size_t()>& pick_pair,
                   const std::function<Target()>& pick_target) {
@@ -152,7 +152,7 @@ double message_ns(Pairs& pairs, const verbs::Mr& source, unsigned chains,
   return ns_since(start) / (chains * chain_length);
 }
 
-// Every slot of every ring has been used before it is measured: what is first touched costs once.
+// Uses every slot of every ring before the measurement, because the first access costs more.
 void message(Pairs& pairs, std::size_t count, bool others_idle) {
   verbs::Pages buffer(4096);
   const verbs::Mr source = verbs::make_mr(pairs.first_pd(), buffer.data(), buffer.size(), 0);
@@ -185,7 +185,7 @@ void regions(Pairs& pairs, std::size_t count) {
                             }));
 }
 
-// The memory is there already: what is measured is the registration.
+// The memory is populated first, so that only the registration is measured.
 void registration(Pairs& pairs, std::size_t mib) {
   const std::size_t bytes = mib << 20;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

@@ -33,7 +33,7 @@ void Pairs::connect(std::size_t how_many) {
   }
 }
 
-// The newest queue pair of `end`, to the newest of `peer`.
+// Connects the newest queue pair of `end` to the newest one of `peer`.
 void Pairs::bring_up(End& end, const End& peer) {
   verbs::LinkOptions link;
   link.gid_index = end.gid_index;
@@ -44,7 +44,7 @@ void Pairs::bring_up(End& end, const End& peer) {
 }
 
 void Pairs::wait() {
-  // The clock is a system call in some guests: only when there is nothing yet.
+  // Poll once without a deadline, because the clock is a system call in some guests.
   auto wc = first_.cq.poll();
   if (!wc) wc = first_.cq.next(harness::Deadline::after(std::chrono::seconds(20)), "a message");
   harness::expect(wc->status == IBV_WC_SUCCESS, "a message failed: ", verbs::describe(*wc));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Many connected queue pairs between two devices, both ends in this process, with one completion
-// queue at each end.
+// Connected queue pairs between two devices. Both ends are in this process and have one completion
+// queue each.
 #pragma once
 
 #include <deque>
@@ -29,7 +29,7 @@ class Pairs {
 
   // Posts to the first end of pair `which`.
   void post(std::size_t which, ibv_send_wr* chain) { first_.qps[which].post_send(chain); }
-  // And to its second end's receive queue.
+  // Posts to the receive queue of its second end.
   void post_recv(std::size_t which, ibv_recv_wr* chain) { second_.qps[which].post_recv(chain); }
   // Waits for one completion at the first end.
   void wait();

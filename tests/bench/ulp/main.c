@@ -2,9 +2,9 @@
 /*
  * cd /sys/module/ulp_bench/parameters
  * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >run
- * cat ns		one message, in nanoseconds
+ * cat ns		nanoseconds per message
  *
- * Latency is half a round trip, as perftest has it.
+ * Latency is half a round trip, as in perftest.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -19,7 +19,7 @@ struct known_device {
 	struct ib_device *device;
 };
 
-/* One run at a time; and while it goes on, no device leaves. */
+/* Permits one run at a time, and no device is removed during a run. */
 static DEFINE_MUTEX(one_run);
 static LIST_HEAD(devices);
 static struct ib_client client;
@@ -110,7 +110,7 @@ static const struct kernel_param_ops ns_ops = { .get = get_ns };
 module_param_cb(run, &run_ops, NULL, 0200);
 module_param_cb(ns, &ns_ops, NULL, 0400);
 
-static int device_comes(struct ib_device *device)
+static int add_device(struct ib_device *device)
 {
 	struct known_device *known = kzalloc(sizeof(*known), GFP_KERNEL);
 
@@ -124,7 +124,7 @@ static int device_comes(struct ib_device *device)
 	return 0;
 }
 
-static void device_goes(struct ib_device *device, void *data)
+static void remove_device(struct ib_device *device, void *data)
 {
 	struct known_device *known = data;
 
@@ -136,8 +136,8 @@ static void device_goes(struct ib_device *device, void *data)
 
 static struct ib_client client = {
 	.name = "ulp_bench",
-	.add = device_comes,
-	.remove = device_goes,
+	.add = add_device,
+	.remove = remove_device,
 };
 
 static int __init ulp_bench_init(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Two queue pairs connected with each other, each on a device of its own.
+ * Two connected queue pairs, each on its own device.
  */
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -8,7 +8,7 @@
 
 #include "ulp_bench.h"
 
-/* The address that both ends are certain to have: IPv4, RoCE v2. */
+/* Finds the RoCE v2 address of IPv4 form, which every device here has. */
 static int find_gid(struct ulp_end *end)
 {
 	const struct ib_gid_attr *attr;
@@ -145,7 +145,7 @@ static void registered(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&reg->done);
 }
 
-/* A region becomes one by a work request, so only once the queue pair is up. */
+/* Registration is a work request, so the queue pair must be in RTS. */
 static int register_memory(struct ulp_end *end)
 {
 	struct registration reg = { .cqe.done = registered };
@@ -170,10 +170,10 @@ static int register_memory(struct ulp_end *end)
 }
 
 /**
- * ulp_pair_open() - two devices, two queue pairs, connected, receives posted
- * @run: bytes, opcode and devices are set; to be closed also when this fails
+ * ulp_pair_open() - connect two queue pairs and post receives
+ * @run: has bytes, opcode and devices; must be closed even if this fails
  *
- * Return: 0 or an error
+ * Return: 0 or an error code
  */
 int ulp_pair_open(struct ulp_run *run)
 {
@@ -210,8 +210,8 @@ static void close_end(struct ulp_run *run, struct ulp_end *end)
 }
 
 /**
- * ulp_pair_close() - undo what ulp_pair_open() did, as far as it came
- * @run: zero where nothing was made
+ * ulp_pair_close() - undo ulp_pair_open(), even if it failed
+ * @run: has zeros for objects that were not created
  */
 void ulp_pair_close(struct ulp_run *run)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the two ends say to each other. All of it happens in the callbacks of completions.
+ * Messages between the two ends, sent from completion callbacks.
  */
 #include "ulp_bench.h"
 
@@ -10,11 +10,11 @@ static struct ulp_run *run_of(struct ulp_end *end)
 }
 
 /**
- * ulp_post_receive() - room for one more message
- * @end: whose receive queue
- * @bytes: of the message
+ * ulp_post_receive() - post one receive
+ * @end: owner of the receive queue
+ * @bytes: length of the message
  *
- * Return: 0 or an error
+ * Return: 0 or an error code
  */
 int ulp_post_receive(struct ulp_end *end, u32 bytes)
 {
@@ -33,9 +33,9 @@ int ulp_post_receive(struct ulp_end *end, u32 bytes)
 }
 
 /**
- * ulp_stop() - the run is over
- * @run: that
- * @error: 0 if all went well; the first one counts
+ * ulp_stop() - end a run
+ * @run: the run
+ * @error: 0 or an error code; the first error is kept
  */
 void ulp_stop(struct ulp_run *run, int error)
 {
@@ -45,8 +45,8 @@ void ulp_stop(struct ulp_run *run, int error)
 }
 
 /**
- * ulp_received() - a message has come
- * @cq: of the end it came to
+ * ulp_received() - handle the completion of a receive
+ * @cq: of the end that received the message
  * @wc: its completion
  */
 void ulp_received(struct ib_cq *cq, struct ib_wc *wc)
@@ -65,7 +65,7 @@ void ulp_received(struct ib_cq *cq, struct ib_wc *wc)
 		end->on_receive(end);
 }
 
-/* The chain that is posted: its last request, and no other, says when it is done. */
+/* Builds the chain to be posted. Only its last request is signaled. */
 static void make_chain(struct ulp_run *run)
 {
 	struct ulp_end *end = &run->end[0];
@@ -88,7 +88,7 @@ static void make_chain(struct ulp_run *run)
 	}
 }
 
-/* As many chains as may be in flight. */
+/* Posts as many chains as may be in flight. */
 static void pump(struct ulp_run *run)
 {
 	int ret = 0;
@@ -105,7 +105,7 @@ static void pump(struct ulp_run *run)
 }
 
 /**
- * ulp_sent() - a chain, or one message of a ping-pong, is done
+ * ulp_sent() - handle the completion of a chain, or of one message of a ping-pong
  * @cq: of the end that sent it
  * @wc: its completion
  */
@@ -171,11 +171,11 @@ static int wait_for_it(struct ulp_run *run, u64 start, u64 *ns)
 }
 
 /**
- * ulp_ping_pong() - one message at a time, to and fro
+ * ulp_ping_pong() - exchange one message at a time
  * @run: with open ends
- * @ns: how long all round trips took
+ * @ns: the time of all round trips
  *
- * Return: 0 or an error
+ * Return: 0 or an error code
  */
 int ulp_ping_pong(struct ulp_run *run, u64 *ns)
 {
@@ -189,11 +189,11 @@ int ulp_ping_pong(struct ulp_run *run, u64 *ns)
 }
 
 /**
- * ulp_stream() - messages in one direction, as many in flight as may be
+ * ulp_stream() - send messages in one direction, as many at a time as permitted
  * @run: with open ends
- * @ns: how long all of them took
+ * @ns: the time of all messages
  *
- * Return: 0 or an error
+ * Return: 0 or an error code
  */
 int ulp_stream(struct ulp_run *run, u64 *ns)
 {

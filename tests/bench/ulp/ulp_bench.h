@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A kernel consumer of two RDMA devices, to measure what verbs cost without the
- * system calls of user space. Completions are taken in softirq, as nvme-rdma and
- * its kin do; nothing spins, so a provider with a work queue of its own is not put
- * at a disadvantage.
+ * A kernel consumer of two RDMA devices, to measure verbs without the system calls of
+ * user space. It handles completions in softirq, as nvme-rdma does. It never spins, which
+ * would be unfair to a provider that needs the CPU for its workqueue.
  */
 #ifndef ULP_BENCH_H
 #define ULP_BENCH_H
 
 #include <rdma/ib_verbs.h>
 
-#define ULP_DEPTH	128	/* messages in flight, at most */
+#define ULP_DEPTH	128	/* maximum messages in flight */
 #define ULP_RECV_DEPTH	(2 * ULP_DEPTH)
 #define ULP_CHAIN_MAX	32	/* messages per call of ib_post_send() */
 #define ULP_BYTES_MAX	(1 << 20)
-#define ULP_SECONDS	20	/* that a run may take */
+#define ULP_SECONDS	20	/* limit of a run */
 #define ULP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ)
 
 /**
- * struct ulp_end - one device's half
- * @device: stays for the time of the run
+ * struct ulp_end - one end of the connection
+ * @device: is not removed during the run
  * @pd: protection domain
- * @cq: of both queues
+ * @cq: for both queues
  * @qp: RC
  * @mr: @buffer, for the peer to write and read
- * @buffer: @bytes long, sent from and received to
- * @dma: its address for the device
+ * @buffer: data to send and receive
+ * @dma: DMA address of @buffer
  * @gid: the device's RoCE v2 address of IPv4 form
  * @gid_index: its index
- * @mac: of the interface behind it
+ * @mac: of its interface
  * @receive: completion of receives
- * @sent: completion of what ends a chain
- * @on_receive: what a message is answered with, if anything
+ * @sent: completion of a chain's last request
+ * @on_receive: called for each message, or NULL
  */
 struct ulp_end {
 	struct ib_device *device;
@@ -51,18 +50,18 @@ struct ulp_end {
 
 /**
  * struct ulp_run - one measurement
- * @end: the two halves; [0] begins
+ * @end: the two ends; [0] begins
  * @opcode: IB_WR_SEND, IB_WR_RDMA_WRITE or IB_WR_RDMA_READ
- * @bytes: of a message
+ * @bytes: length of a message
  * @chain: messages per call of ib_post_send()
  * @total: messages in all
- * @lock: of @posted and @completed
+ * @lock: protects @posted and @completed
  * @posted: messages posted
  * @completed: messages completed
- * @error: why it stopped, 0 if it did not
- * @over: it has stopped
+ * @error: why it stopped, or 0
+ * @over: completed when it has stopped
  * @sge: the buffer
- * @wr: the chain that is posted again and again
+ * @wr: the chain, which is posted repeatedly
  */
 struct ulp_run {
 	struct ulp_end end[2];

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What is compared: rxe; siw; sroce, in rxe mode; native, which is sroce in native mode; tcp, which has no device. One at a time
-# on the one veth pair: attach sets $A_DEV, $B_DEV, $A_GID and $B_GID.
+# The types that are compared: rxe, siw, sroce (in rxe mode), native (sroce in native mode) and tcp (no device). One type at a
+# time uses the veth pair; attach sets $A_DEV, $B_DEV, $A_GID and $B_GID.
 
-# What a veth needs to carry that IB MTU: rxe asks for 80 bytes of headers. The standard size for the small one.
+# The veth's MTU for each IB MTU. rxe reserves 80 bytes for headers; 1500, the default, fits IB MTU 1024.
 declare -A netdev_mtu=([1024]=1500 [4096]=4200)
 configuration=/etc/libibverbs.d/sroce.driver
 

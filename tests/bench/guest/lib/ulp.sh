@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A consumer inside the kernel, without system calls, of $A_DEV and $B_DEV: the module tests/bench/ulp.
+# A kernel consumer of $A_DEV and $B_DEV, without system calls: the module tests/bench/ulp.
 
-# Prints MiB/s, 1000 messages/s or µs; nothing when it fails.
+# Prints MiB/s, 1000 messages/s or µs, or nothing if it fails.
 ulp() # bw|rate|lat KIND BYTES CHAIN COUNT
 {
 	echo "$2 $A_DEV $B_DEV $3 $4 $5" >/sys/module/ulp_bench/parameters/run || return 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// NAME/BYTES/near: the same buffers again and again, in the first-level cache. NAME/BYTES/far: one
-// after another from 384 KiB, in the second-level cache, as payloads of large messages are.
-// Targets lie at 16 modulo 64 and sources at 20, as payloads of packets may.
+// NAME/BYTES/near uses the same buffers each time, in the L1 cache. NAME/BYTES/far cycles through
+// 384 KiB in the L2 cache, like payloads of large messages. Targets are at 16 modulo 64 and sources
+// at 20, as payloads of packets may be.
 #include <benchmark/benchmark.h>
 #include <linux/types.h>
 #include <zlib.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kPieces = 96, kStride = 4096 + 128;
 
-// Eight tables, as crc32_le() has them where nothing better is there.
+// Eight tables, like the generic crc32_le().
 struct Tables {
   std::array<std::array<u32, 256>, 8> of;
 
@@ -51,7 +51,7 @@ u32 table_crc(u32 crc, const u8* from, size_t bytes) {
 
 using Work = u32 (*)(u8* to, const u8* from, size_t bytes);
 
-// The masked headers of a packet before its payload.
+// The masked headers before a packet's payload.
 alignas(64) u8 block[64];
 
 void write_headers(const u8* bth) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// instructions write|send|read BYTES COUNT: that many messages through the engine. Run under
-// callgrind with two counts, the difference is what the messages cost, to the instruction, on a
-// machine however busy.
+// instructions write|send|read BYTES COUNT: passes COUNT messages through the engine. The
+// difference between two counts under callgrind is the exact number of instructions per message,
+// even on a busy machine.
 #include <cstdlib>
 #include <string>
 
