@@ -4,35 +4,9 @@
  * User consumers read their mapping and never come here but to arm; in native mode
  * they do that by words in the mapping, too.
  */
-#include <linux/build_bug.h>
 #include <rdma/ib_user_verbs.h>
 
 #include "datapath/cq.h"
-
-/* The engine's numbers are the verbs' own, so that nothing is translated. */
-static_assert((int)SROCE_WC_SUCCESS == IB_WC_SUCCESS);
-static_assert((int)SROCE_WC_LOC_LEN_ERR == IB_WC_LOC_LEN_ERR);
-static_assert((int)SROCE_WC_LOC_QP_OP_ERR == IB_WC_LOC_QP_OP_ERR);
-static_assert((int)SROCE_WC_LOC_PROT_ERR == IB_WC_LOC_PROT_ERR);
-static_assert((int)SROCE_WC_WR_FLUSH_ERR == IB_WC_WR_FLUSH_ERR);
-static_assert((int)SROCE_WC_BAD_RESP_ERR == IB_WC_BAD_RESP_ERR);
-static_assert((int)SROCE_WC_REM_INV_REQ_ERR == IB_WC_REM_INV_REQ_ERR);
-static_assert((int)SROCE_WC_REM_ACCESS_ERR == IB_WC_REM_ACCESS_ERR);
-static_assert((int)SROCE_WC_REM_OP_ERR == IB_WC_REM_OP_ERR);
-static_assert((int)SROCE_WC_RETRY_EXC_ERR == IB_WC_RETRY_EXC_ERR);
-static_assert((int)SROCE_WC_RNR_RETRY_EXC_ERR == IB_WC_RNR_RETRY_EXC_ERR);
-static_assert((int)SROCE_WC_GENERAL_ERR == IB_WC_GENERAL_ERR);
-static_assert((int)SROCE_WC_SEND == IB_WC_SEND);
-static_assert((int)SROCE_WC_WRITE == IB_WC_RDMA_WRITE);
-static_assert((int)SROCE_WC_READ == IB_WC_RDMA_READ);
-static_assert((int)SROCE_WC_COMPARE_SWAP == IB_WC_COMP_SWAP);
-static_assert((int)SROCE_WC_FETCH_ADD == IB_WC_FETCH_ADD);
-static_assert((int)SROCE_WC_LOCAL_INV == IB_WC_LOCAL_INV);
-static_assert((int)SROCE_WC_RECV == IB_WC_RECV);
-static_assert((int)SROCE_WC_RECV_WRITE_IMM == IB_WC_RECV_RDMA_WITH_IMM);
-static_assert((int)SROCE_WC_GRH == IB_WC_GRH);
-static_assert((int)SROCE_WC_WITH_IMM == IB_WC_WITH_IMM);
-static_assert((int)SROCE_WC_WITH_INVALIDATE == IB_WC_WITH_INVALIDATE);
 
 /* libibverbs' IBV_WC_WITH_INV, which differs from the kernel's flag and is in no uapi header. */
 #define USER_WC_WITH_INV	BIT(3)

@@ -24,16 +24,6 @@
 /* A SEND waits for a receive as long as its peer would have to; its ACK timeout is longer. */
 #define RNR_DELAY_NS	(1 * NSEC_PER_MSEC)
 
-static_assert((int)SROCE_QPS_RESET == IB_QPS_RESET);
-static_assert((int)SROCE_QPS_RTS == IB_QPS_RTS);
-static_assert((int)SROCE_QPS_ERR == IB_QPS_ERR);
-static_assert(SROCE_QP_AV == IB_QP_AV);
-static_assert(SROCE_QP_DEST_QPN == IB_QP_DEST_QPN);
-static_assert(SROCE_ACCESS_LOCAL_WRITE == IB_ACCESS_LOCAL_WRITE);
-static_assert(SROCE_ACCESS_REMOTE_WRITE == IB_ACCESS_REMOTE_WRITE);
-static_assert(SROCE_ACCESS_REMOTE_READ == IB_ACCESS_REMOTE_READ);
-static_assert(SROCE_ACCESS_REMOTE_ATOMIC == IB_ACCESS_REMOTE_ATOMIC);
-
 /**
  * sroce_qp_datapath_init() - locks, timers and the reference object
  * @qp: rings and engine halves are set up; state RESET

@@ -12,19 +12,6 @@
 #include "datapath/qp.h"
 #include "uapi/sroce_abi.h"
 
-static_assert((int)SROCE_WR_WRITE == IB_WR_RDMA_WRITE);
-static_assert((int)SROCE_WR_WRITE_IMM == IB_WR_RDMA_WRITE_WITH_IMM);
-static_assert((int)SROCE_WR_SEND == IB_WR_SEND);
-static_assert((int)SROCE_WR_SEND_IMM == IB_WR_SEND_WITH_IMM);
-static_assert((int)SROCE_WR_READ == IB_WR_RDMA_READ);
-static_assert((int)SROCE_WR_COMPARE_SWAP == IB_WR_ATOMIC_CMP_AND_SWP);
-static_assert((int)SROCE_WR_FETCH_ADD == IB_WR_ATOMIC_FETCH_AND_ADD);
-static_assert((int)SROCE_WR_LOCAL_INV == IB_WR_LOCAL_INV);
-static_assert((int)SROCE_WR_SEND_INV == IB_WR_SEND_WITH_INV);
-static_assert(SROCE_SEND_FENCE == IB_SEND_FENCE);
-static_assert(SROCE_SEND_SIGNALED == IB_SEND_SIGNALED);
-static_assert(SROCE_SEND_SOLICITED == IB_SEND_SOLICITED);
-static_assert(SROCE_SEND_INLINE == IB_SEND_INLINE);
 static_assert(sizeof(struct sroce_sge) == sizeof(struct rxe_sge));
 static_assert(sizeof(struct sroce_send_slot) == 48);
 static_assert(offsetof(struct sroce_send_wqe, rdma.remote_addr) ==

@@ -22,35 +22,6 @@
 				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 				 IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
 
-static_assert((int)IB_QPS_RESET == SROCE_QPS_RESET);
-static_assert((int)IB_QPS_INIT == SROCE_QPS_INIT);
-static_assert((int)IB_QPS_RTR == SROCE_QPS_RTR);
-static_assert((int)IB_QPS_RTS == SROCE_QPS_RTS);
-static_assert((int)IB_QPS_SQD == SROCE_QPS_SQD);
-static_assert((int)IB_QPS_SQE == SROCE_QPS_SQE);
-static_assert((int)IB_QPS_ERR == SROCE_QPS_ERR);
-static_assert(IB_QP_STATE == SROCE_QP_STATE);
-static_assert(IB_QP_CUR_STATE == SROCE_QP_CUR_STATE);
-static_assert(IB_QP_EN_SQD_ASYNC_NOTIFY == SROCE_QP_EN_SQD_ASYNC_NOTIFY);
-static_assert(IB_QP_ACCESS_FLAGS == SROCE_QP_ACCESS_FLAGS);
-static_assert(IB_QP_PKEY_INDEX == SROCE_QP_PKEY_INDEX);
-static_assert(IB_QP_PORT == SROCE_QP_PORT);
-static_assert(IB_QP_QKEY == SROCE_QP_QKEY);
-static_assert(IB_QP_AV == SROCE_QP_AV);
-static_assert(IB_QP_PATH_MTU == SROCE_QP_PATH_MTU);
-static_assert(IB_QP_TIMEOUT == SROCE_QP_TIMEOUT);
-static_assert(IB_QP_RETRY_CNT == SROCE_QP_RETRY_CNT);
-static_assert(IB_QP_RNR_RETRY == SROCE_QP_RNR_RETRY);
-static_assert(IB_QP_RQ_PSN == SROCE_QP_RQ_PSN);
-static_assert(IB_QP_MAX_QP_RD_ATOMIC == SROCE_QP_MAX_QP_RD_ATOMIC);
-static_assert(IB_QP_ALT_PATH == SROCE_QP_ALT_PATH);
-static_assert(IB_QP_MIN_RNR_TIMER == SROCE_QP_MIN_RNR_TIMER);
-static_assert(IB_QP_SQ_PSN == SROCE_QP_SQ_PSN);
-static_assert(IB_QP_MAX_DEST_RD_ATOMIC == SROCE_QP_MAX_DEST_RD_ATOMIC);
-static_assert(IB_QP_PATH_MIG_STATE == SROCE_QP_PATH_MIG_STATE);
-static_assert(IB_QP_CAP == SROCE_QP_CAP);
-static_assert(IB_QP_DEST_QPN == SROCE_QP_DEST_QPN);
-
 static int reject_attr(const struct sroce_qp *qp, const char *what, u64 value)
 {
 	ibdev_dbg(qp->ibqp.device, "qp %u: bad %s: %llu\n", qp->ibqp.qp_num, what, value);

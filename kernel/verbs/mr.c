@@ -23,12 +23,6 @@
 /* Pages and huge pages, the sizes in which memory may turn out to be contiguous. */
 #define PIECE_SIZES		GENMASK(30, PAGE_SHIFT)
 
-static_assert(IB_ACCESS_LOCAL_WRITE == SROCE_ACCESS_LOCAL_WRITE);
-static_assert(IB_ACCESS_REMOTE_WRITE == SROCE_ACCESS_REMOTE_WRITE);
-static_assert(IB_ACCESS_REMOTE_READ == SROCE_ACCESS_REMOTE_READ);
-static_assert(IB_ACCESS_REMOTE_ATOMIC == SROCE_ACCESS_REMOTE_ATOMIC);
-static_assert(IB_ACCESS_MW_BIND == SROCE_ACCESS_MW_BIND);
-
 static struct sroce_memory *memory_of(struct ib_pd *ibpd)
 {
 	return &to_sroce_device(ibpd->device)->memory;
