@@ -9,7 +9,7 @@
 #include <linux/module.h>
 
 #include "compat/compat.h"
-#include "control/device.h"
+#include "control/attach.h"
 #include "control/link.h"
 #include "control/netdev.h"
 #include "control/netlink.h"

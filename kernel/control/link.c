@@ -5,7 +5,7 @@
  * nothing but an errno otherwise.
  *
  * `rdma link delete` needs nothing of us: ib_core unregisters the device, and
- * what that means for us is in device.c.
+ * what that means for us is in attach.c.
  */
 #define pr_fmt(fmt) "sroce: " fmt
 
@@ -15,7 +15,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "compat/compat.h"
-#include "control/device.h"
+#include "control/attach.h"
 #include "control/link.h"
 #include "control/sysfs.h"
 

@@ -11,7 +11,7 @@
 #include <linux/netdevice.h>
 
 #include "compat/compat.h"
-#include "control/device.h"
+#include "control/attach.h"
 #include "control/netdev.h"
 
 /**
@@ -69,7 +69,7 @@ static int handle_netdev_event(struct notifier_block *nb, unsigned long event, v
 {
 	struct sroce_device *dev = sroce_device_get(netdev_notifier_info_to_dev(info));
 
-	/* None, or one that ib_core has disabled for a while: it will catch up (device.c). */
+	/* None, or one that ib_core has disabled for a while: it will catch up (attach.c). */
 	if (!dev)
 		return NOTIFY_DONE;
 	switch (event) {

@@ -8,7 +8,7 @@
  * remembers the index of the device, never the device.
  */
 #include "compat/compat.h"
-#include "control/device.h"
+#include "control/attach.h"
 #include "control/netlink.h"
 
 /* A device with all its parameters; more than a page leaves for a message. */

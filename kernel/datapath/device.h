@@ -36,7 +36,7 @@ enum sroce_mode {
  * @reorder_bytes: memory of packets that are kept out of order
  * @mode: enum sroce_mode
  * @active: port state last reported: IB_PORT_ACTIVE or IB_PORT_DOWN
- * @detached: ib_core has ended it (control/device.c)
+ * @detached: ib_core has ended it (control/attach.c)
  * @list: in the list of devices (control/)
  */
 struct sroce_device {

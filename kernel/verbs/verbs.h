@@ -41,7 +41,7 @@ struct sroce_pd {
 	struct ib_pd ibpd;
 };
 
-/* device.c */
+/* query.c */
 int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata);
 int sroce_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *modify);

@@ -29,7 +29,7 @@
 #include <net/addrconf.h>
 
 #include "compat/compat.h"
-#include "control/device.h"
+#include "control/attach.h"
 #include "control/netdev.h"
 #include "control/stats.h"
 #include "control/sysfs.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The devices of this module: attaching one to a netdev, finding it again,
- * and getting rid of it. How a device ends is told in device.c.
+ * and getting rid of it. How a device ends is told in attach.c.
  */
-#ifndef SROCE_CONTROL_DEVICE_H
-#define SROCE_CONTROL_DEVICE_H
+#ifndef SROCE_CONTROL_ATTACH_H
+#define SROCE_CONTROL_ATTACH_H
 
 #include "datapath/device.h"
 
