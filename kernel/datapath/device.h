@@ -10,7 +10,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
-#include "memory/memory.h"
+#include "memory/region.h"
 #include "net/endpoint.h"
 #include "transport/cnp.h"
 

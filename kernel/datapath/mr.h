@@ -5,7 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 
-#include "memory/memory.h"
+#include "memory/region.h"
 
 /**
  * struct sroce_mr - a memory region as ib_core knows it

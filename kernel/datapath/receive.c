@@ -138,26 +138,30 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 			    const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
 {
-	struct sroce_memory *mem = &qp->dev->memory;
-	const struct ib_pd *pd = qp->ibqp.pd;
+	const struct sroce_mr_range range = {
+		.mem = &qp->dev->memory,
+		.pd = qp->ibqp.pd,
+		.key = plan->rkey,
+		.va = plan->va,
+		.bytes = plan->check_bytes,
+		.access = plan->access,
+	};
 
 	switch (plan->verdict) {
 	case SROCE_RECV_PLACE:
 		result->status = sroce_rx_copy_request(qp, rx, plan);
 		if (plan->invalidate && result->status == SROCE_MEM_OK)
-			result->invalidated = sroce_memory_invalidate(mem, pd, plan->inv_rkey,
-								      true);
+			result->invalidated = sroce_memory_invalidate(range.mem, range.pd,
+								      plan->inv_rkey, true);
 		break;
 	case SROCE_RECV_READ:
 	case SROCE_RECV_REPLAY:
 		/* No key is looked at for no bytes, nor for an atomic's saved result. */
 		if (plan->check_bytes)
-			result->status = sroce_memory_check(mem, pd, plan->rkey, plan->va,
-							    plan->check_bytes, plan->access);
+			result->status = sroce_memory_check(&range);
 		break;
 	case SROCE_RECV_ATOMIC:
-		result->status = sroce_memory_atomic(mem, pd, plan->rkey, plan->va,
-						     plan->atomic_op, plan->compare,
+		result->status = sroce_memory_atomic(&range, plan->atomic_op, plan->compare,
 						     plan->swap_add, &result->atomic_original);
 		break;
 	}

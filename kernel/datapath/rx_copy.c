@@ -131,12 +131,19 @@ static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *
 					  const struct sroce_recv_plan *plan,
 					  struct sroce_payload *from, u32 bytes)
 {
+	const struct sroce_mr_range range = {
+		.mem = &qp->dev->memory,
+		.pd = qp->ibqp.pd,
+		.key = plan->rkey,
+		.va = plan->va,
+		.bytes = plan->check_bytes - (plan->place_bytes - bytes),
+		.access = plan->access,
+	};
+
 	if (plan->target == SROCE_TARGET_RECV)
 		return place_in_recv(qp, rx, plan, from, bytes);
 	if (plan->target == SROCE_TARGET_REGION)
-		return sroce_memory_place(&qp->dev->memory, qp->ibqp.pd, plan->rkey, plan->va,
-					  plan->check_bytes - (plan->place_bytes - bytes), from,
-					  bytes);
+		return sroce_memory_place(&range, from, bytes);
 	return SROCE_MEM_OK;
 }
 

@@ -13,7 +13,7 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 
-#include "memory/memory.h"
+#include "memory/copy.h"
 #include "net/endpoint.h"
 #include "net/path.h"
 #include "net/udp_gso.h"

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Moving bytes between packets and regions: find the region, check the range,
- * copy piece by piece, let go of the region. A region may be held for the packets
- * of one skb (struct sroce_mr_ref); key and region are looked up again for the next,
- * because keys may go in between. The range is checked each time.
+ * Each copy opens the region, checks the range, copies block by block and closes the region. A
+ * struct sroce_mr_ref keeps the region open for the packets of one skb. The next skb looks the key
+ * up again, because it may have been invalidated. The range is checked for each packet.
  *
- * Callers come from softirq or with a QP half locked; nothing here sleeps.
+ * Callers are in softirq or hold the lock of a work queue.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 
-#include "memory/memory.h"
+#include "memory/copy.h"
 #include "transport/responder.h"
 
-/* The bytes at @va of a range already checked, as far as they lie in one piece. */
+/* Returns the address of @va, whose range was checked, or NULL. @contiguous <= @bytes follow it. */
 static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 bytes, u32 *contiguous)
 {
 	const struct sroce_page_list *pages = &region->pages;
@@ -22,7 +21,7 @@ static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 byte
 
 	if (region->kind == SROCE_REGION_DMA) {
 		*contiguous = min_t(u64, bytes, PAGE_SIZE - offset_in_page(va));
-		/* An address may come from a peer, where the consumer opened all memory. */
+		/* The consumer may have given its peer an R_Key for all memory. */
 		return virt_addr_valid((void *)(uintptr_t)va) ? (void *)(uintptr_t)va : NULL;
 	}
 	offset = va - region->range.iova + pages->first_offset;
@@ -30,10 +29,10 @@ static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 byte
 	*contiguous = min_t(u64, bytes, BIT_ULL(pages->shift) - within);
 	if (WARN_ON_ONCE(offset >> pages->shift >= pages->count))
 		return NULL;
-	return pages->pieces[offset >> pages->shift] + within;
+	return pages->blocks[offset >> pages->shift] + within;
 }
 
-/* Returns whether the piece that has been written was right. */
+/* Returns false if the piece just written was wrong. */
 static bool next_segment(struct sroce_payload *from)
 {
 	from->at += from->skip_bytes;
@@ -44,11 +43,11 @@ static bool next_segment(struct sroce_payload *from)
 	return true;
 }
 
-/* Returns whether all that was written is right, as far as can be told. */
+/* Returns false if a piece completed here was wrong. */
 static bool write_payload(void *to, struct sroce_payload *from, u32 bytes)
 {
 	if (!from->at) {
-		/* The packet parser has checked that they are there. */
+		/* The packet parser has checked the length. */
 		WARN_ON_ONCE(skb_copy_bits(from->skb, from->offset, to, bytes));
 		from->offset += bytes;
 		return true;
@@ -104,8 +103,8 @@ static enum sroce_mem_status read_region(const struct sroce_region *region, u64 
 }
 
 /**
- * sroce_mr_ref_init() - nothing is held yet
- * @mr_ref: filled in
+ * sroce_mr_ref_init() - set up a reference without a region
+ * @mr_ref: the reference
  * @mem: key table
  * @pd: protection domain of the QP
  */
@@ -117,8 +116,8 @@ void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, co
 }
 
 /**
- * sroce_mr_ref_put() - let go of the region held
- * @mr_ref: the mr_ref
+ * sroce_mr_ref_put() - close the region, if one is open
+ * @mr_ref: the reference
  */
 void sroce_mr_ref_put(struct sroce_mr_ref *mr_ref)
 {
@@ -127,9 +126,9 @@ void sroce_mr_ref_put(struct sroce_mr_ref *mr_ref)
 	mr_ref->region = NULL;
 }
 
-/* Hold the region with this key, which does not change while it is held, and check the range. */
-static enum sroce_mem_status get_range(struct sroce_mr_ref *mr_ref, u32 key, u64 va, u32 bytes,
-				       u32 access)
+/* Open the region of @key, unless it is open already, and check the range. */
+static enum sroce_mem_status open_range(struct sroce_mr_ref *mr_ref, u32 key, u64 va, u32 bytes,
+					u32 access)
 {
 	if (!mr_ref->region || mr_ref->region->key != key) {
 		sroce_mr_ref_put(mr_ref);
@@ -141,67 +140,56 @@ static enum sroce_mem_status get_range(struct sroce_mr_ref *mr_ref, u32 key, u64
 }
 
 /**
- * sroce_memory_check() - may a peer touch this range?
- * @mem: key table
- * @pd: protection domain of the QP
- * @rkey: key
- * @va: first byte
- * @bytes: how many; 0 is always permitted and the key is not looked at
- * @access: SROCE_ACCESS_* needed
+ * sroce_memory_check() - may a peer access this range?
+ * @range: the range; one of 0 bytes is permitted whatever its key
  *
  * Return: enum sroce_mem_status.
  */
-enum sroce_mem_status sroce_memory_check(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, u32 bytes, u32 access)
+enum sroce_mem_status sroce_memory_check(const struct sroce_mr_range *range)
 {
 	enum sroce_mem_status status;
 	struct sroce_mr_ref mr_ref;
 
-	if (!bytes)
+	if (!range->bytes)
 		return SROCE_MEM_OK;
-	sroce_mr_ref_init(&mr_ref, mem, pd);
-	status = get_range(&mr_ref, rkey, va, bytes, access);
+	sroce_mr_ref_init(&mr_ref, range->mem, range->pd);
+	status = open_range(&mr_ref, range->key, range->va, range->bytes, range->access);
 	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
 
 /**
  * sroce_memory_place() - write the payload of a WRITE packet
- * @mem: key table
- * @pd: protection domain of the QP
- * @rkey: key; needs SROCE_ACCESS_REMOTE_WRITE
- * @va: where to
- * @check_bytes: range from @va that must be writable as a whole (the message)
+ * @range: must be writable as a whole: for a first packet, the whole message
  * @from: the payload
- * @bytes: payload to write, may be less than @check_bytes
+ * @bytes: how many to write, from the start of @range on
  *
- * Return: enum sroce_mem_status; nothing was written unless SROCE_MEM_OK (but
- * for a DMA region with a hole in it), or SROCE_MEM_BAD_PAYLOAD: @from->pieces of it were right.
+ * Return: enum sroce_mem_status. With SROCE_MEM_BAD_PAYLOAD, the first @from->pieces pieces are
+ * correct. With another error nothing was written, except to a DMA region with a hole in it.
  */
-enum sroce_mem_status sroce_memory_place(struct sroce_memory *mem, const void *pd, u32 rkey,
-					 u64 va, u32 check_bytes, struct sroce_payload *from,
-					 u32 bytes)
+enum sroce_mem_status sroce_memory_place(const struct sroce_mr_range *range,
+					 struct sroce_payload *from, u32 bytes)
 {
-	u32 whole = max(check_bytes, bytes);
+	u32 check_bytes = max(range->bytes, bytes);
 	enum sroce_mem_status status;
 	struct sroce_mr_ref mr_ref;
 
-	if (!whole)
+	if (!check_bytes)
 		return SROCE_MEM_OK;
-	sroce_mr_ref_init(&mr_ref, mem, pd);
-	status = get_range(&mr_ref, rkey, va, whole, SROCE_ACCESS_REMOTE_WRITE);
+	sroce_mr_ref_init(&mr_ref, range->mem, range->pd);
+	status = open_range(&mr_ref, range->key, range->va, check_bytes, range->access);
 	if (status == SROCE_MEM_OK)
-		status = write_region(mr_ref.region, va, from, bytes);
+		status = write_region(mr_ref.region, range->va, from, bytes);
 	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
 
 /**
  * sroce_memory_fetch() - read the payload of READ responses
- * @mr_ref: what is held from one packet to the next
- * @rkey: key; needs SROCE_ACCESS_REMOTE_READ
- * @va: where from
- * @writer: where to
+ * @mr_ref: reference kept across packets
+ * @rkey: R_Key; must permit SROCE_ACCESS_REMOTE_READ
+ * @va: first byte
+ * @writer: destination
  * @bytes: how many
  *
  * Return: enum sroce_mem_status.
@@ -213,14 +201,11 @@ enum sroce_mem_status sroce_memory_fetch(struct sroce_mr_ref *mr_ref, u32 rkey, 
 
 	if (!bytes)
 		return SROCE_MEM_OK;
-	status = get_range(mr_ref, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ);
+	status = open_range(mr_ref, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ);
 	return status == SROCE_MEM_OK ? read_region(mr_ref->region, va, writer, bytes) : status;
 }
 
-/*
- * One operation of the CPU, so that it is atomic against the CPU atomics of
- * whoever maps the memory, not only against other RDMA atomics.
- */
+/* A CPU instruction, so that it is atomic against all CPUs, not only against RDMA atomics. */
 static u64 do_atomic(void *at, enum sroce_opcode op, u64 compare, u64 swap_add)
 {
 	if (op == SROCE_OP_COMPARE_SWAP)
@@ -229,20 +214,17 @@ static u64 do_atomic(void *at, enum sroce_opcode op, u64 compare, u64 swap_add)
 }
 
 /**
- * sroce_memory_atomic() - carry out an atomic on 8 bytes
- * @mem: key table
- * @pd: protection domain of the QP
- * @rkey: key; needs SROCE_ACCESS_REMOTE_ATOMIC
- * @va: where; a multiple of 8
+ * sroce_memory_atomic() - execute an atomic on 8 bytes
+ * @range: the 8 bytes; the address must be a multiple of 8
  * @op: SROCE_OP_COMPARE_SWAP or SROCE_OP_FETCH_ADD
- * @compare: value that is exchanged (COMPARE_SWAP)
- * @swap_add: new value, or addend
- * @original: set to the value before, in host order
+ * @compare: COMPARE_SWAP: value that is replaced
+ * @swap_add: COMPARE_SWAP: new value; FETCH_ADD: addend
+ * @original: set to the previous value, in host order
  *
  * Return: enum sroce_mem_status.
  */
-enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *pd, u32 rkey,
-					  u64 va, enum sroce_opcode op, u64 compare, u64 swap_add,
+enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
+					  enum sroce_opcode op, u64 compare, u64 swap_add,
 					  u64 *original)
 {
 	struct sroce_region *region;
@@ -250,18 +232,18 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 	void *at;
 	u32 contiguous;
 
-	if (!IS_ALIGNED(va, sizeof(u64)))
+	if (!IS_ALIGNED(range->va, sizeof(u64)))
 		return SROCE_MEM_MISALIGNED;
-	region = sroce_region_open(mem, pd, rkey);
+	region = sroce_region_open(range->mem, range->pd, range->key);
 	if (!region)
 		return SROCE_MEM_BAD_KEY;
-	status = sroce_access_check(&region->range, va, sizeof(u64), SROCE_ACCESS_REMOTE_ATOMIC);
+	status = sroce_access_check(&region->range, range->va, sizeof(u64), range->access);
 	if (status == SROCE_MEM_OK) {
-		at = region_bytes_at(region, va, sizeof(u64), &contiguous);
+		at = region_bytes_at(region, range->va, sizeof(u64), &contiguous);
 		if (!at)
 			status = SROCE_MEM_BAD_RANGE;
 		else if (!IS_ALIGNED((uintptr_t)at, sizeof(u64)))
-			status = SROCE_MEM_MISALIGNED;	/* an iova that is not where it seems */
+			status = SROCE_MEM_MISALIGNED;	/* the iova is aligned, its memory is not */
 		else
 			*original = do_atomic(at, op, compare, swap_add);
 	}
@@ -269,7 +251,7 @@ enum sroce_mem_status sroce_memory_atomic(struct sroce_memory *mem, const void *
 	return status;
 }
 
-/* Only the elements that are touched are looked at; empty ones need no key. */
+/* Checks only the elements that the copy touches. An empty element needs no key. */
 static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
 				       u32 num_sge, u32 offset, struct sroce_payload *from,
 				       struct sroce_crc_writer *writer, u32 bytes)
@@ -286,7 +268,7 @@ static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct
 			continue;
 		}
 		contiguous = min(bytes, sge->length - offset);
-		status = get_range(mr_ref, sge->lkey, va, contiguous, access);
+		status = open_range(mr_ref, sge->lkey, va, contiguous, access);
 		if (status == SROCE_MEM_OK)
 			status = from ? write_region(mr_ref->region, va, from, contiguous) :
 					read_region(mr_ref->region, va, writer, contiguous);
@@ -305,11 +287,11 @@ static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct
  * @sge: the list, in kernel memory
  * @num_sge: elements in it
  * @offset: bytes of the list to skip
- * @from: what to write
+ * @from: the bytes
  * @bytes: how many
  *
- * Return: SROCE_MEM_OK; SROCE_MEM_BAD_LOCAL when the list is too short or names memory that
- * may not be written; or SROCE_MEM_BAD_PAYLOAD: @from->pieces of it were right.
+ * Return: SROCE_MEM_OK; SROCE_MEM_BAD_LOCAL if the list is too short or names memory that may not
+ * be written; SROCE_MEM_BAD_PAYLOAD if only the first @from->pieces pieces are correct.
  */
 enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
 					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
@@ -326,11 +308,11 @@ enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void 
 
 /**
  * sroce_memory_gather() - read a gather list
- * @mr_ref: what is held from one packet to the next
+ * @mr_ref: reference kept across packets
  * @sge: the list, in kernel memory
  * @num_sge: elements in it
  * @offset: bytes of the list to skip
- * @writer: where to
+ * @writer: destination
  * @bytes: how many
  *
  * Return: SROCE_MEM_OK or SROCE_MEM_BAD_LOCAL.

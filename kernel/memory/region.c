@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Regions and their keys: how they come into the table, how they are found,
- * how they go.
+ * The life of a region and its key:
  *
  *   create -> (fill in) -> publish -> open/close ... -> destroy
  *                             FAST:  register <-> invalidate
  *
- * A region that is not FAST never changes between publish and destroy, so a
- * reference is all that a reader needs. A FAST region changes under the feet of
- * remote peers, and its consumer may reuse the memory the moment an
- * invalidation completes. Invalidation runs where nothing may sleep, so it
- * cannot wait for RCU: readers hold @busy for the packets of one skb at most,
- * and the writer waits for that.
+ * A USER or DMA region never changes between publish and destroy, so a reader needs only a
+ * reference. A FAST region changes while remote peers use it, and its consumer may reuse the
+ * memory as soon as an invalidation completes. Invalidation runs in atomic context and cannot wait
+ * for RCU. It takes @busy for writing instead; readers hold @busy for the packets of one skb at
+ * most.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 
-#include "memory/memory.h"
+#include "memory/region.h"
 #include "transport/responder.h"
 
 #define VARIANT_BITS	8
-/* Index 0 is left out, so that no key is ever 0. */
+/* Starts at 1, so that no key is 0. */
 #define INDEX_LIMIT	XA_LIMIT(1, 0xffffff)
 
 #define REMOTE_ACCESS	(SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | \
 			 SROCE_ACCESS_REMOTE_ATOMIC)
 
 /**
- * sroce_memory_init() - an empty key table
+ * sroce_memory_init() - set up an empty key table
  * @mem: the table
  */
 void sroce_memory_init(struct sroce_memory *mem)
@@ -39,8 +37,8 @@ void sroce_memory_init(struct sroce_memory *mem)
 }
 
 /**
- * sroce_memory_fini() - end of a key table, which must be empty
- * @mem: the table
+ * sroce_memory_fini() - free a key table
+ * @mem: the table, which must be empty
  */
 void sroce_memory_fini(struct sroce_memory *mem)
 {
@@ -49,9 +47,9 @@ void sroce_memory_fini(struct sroce_memory *mem)
 }
 
 /**
- * sroce_page_list_alloc() - room for a page list
+ * sroce_page_list_alloc() - allocate the entries of a page list
  * @list: the list, zeroed
- * @capacity: pieces it must hold
+ * @capacity: blocks it must hold
  *
  * May sleep. Freed with the region.
  *
@@ -61,20 +59,20 @@ int sroce_page_list_alloc(struct sroce_page_list *list, u32 capacity)
 {
 	if (!capacity)
 		return 0;
-	list->pieces = kvmalloc_array(capacity, sizeof(*list->pieces), GFP_KERNEL_ACCOUNT);
-	if (!list->pieces)
+	list->blocks = kvmalloc_array(capacity, sizeof(*list->blocks), GFP_KERNEL_ACCOUNT);
+	if (!list->blocks)
 		return -ENOMEM;
 	list->capacity = capacity;
 	return 0;
 }
 
 /**
- * sroce_region_create() - a region that nobody can find yet
+ * sroce_region_create() - allocate a region, without a key
  * @kind: enum sroce_region_kind
  * @pd: protection domain
  *
- * The caller fills in range, page lists and umem, then publishes the region;
- * sroce_region_destroy() is right at any stage and releases all of it.
+ * The caller fills in range, page lists and umem, then publishes the region.
+ * sroce_region_destroy() works at any stage and frees all of it.
  *
  * Return: the region or NULL. May sleep.
  */
@@ -94,15 +92,15 @@ struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void
 }
 
 /**
- * sroce_region_publish() - give a finished region its key
+ * sroce_region_publish() - give a complete region its key
  * @mem: key table
- * @region: the region; @region->key is set
+ * @region: the region; sets @region->key
  *
- * The index is reserved first and filled last: whoever finds the region finds
- * it with its key. Indices are dealt out in turn, so that one is used again as
- * late as possible. May sleep.
+ * Reserves the index first and stores the region last, so that a lookup never sees a region
+ * without its key. Indices are allocated cyclically, so that one is reused as late as possible.
+ * May sleep.
  *
- * Return: 0, -ENOMEM, or -EBUSY when all keys are in use.
+ * Return: 0, -ENOMEM, or -EBUSY if all keys are in use.
  */
 int sroce_region_publish(struct sroce_memory *mem, struct sroce_region *region)
 {
@@ -129,12 +127,11 @@ static void put_region(struct sroce_region *region)
 }
 
 /**
- * sroce_region_destroy() - end of a region
+ * sroce_region_destroy() - remove the key of a region and free it
  * @mem: key table
- * @region: published or not; freed
+ * @region: published or not
  *
- * Once this returns, nobody reads or writes the memory any more. Sleeps until
- * the copies under way are done.
+ * Sleeps until the copies under way are done. Nothing accesses the memory afterwards.
  */
 void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region)
 {
@@ -144,8 +141,8 @@ void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region)
 	wait_for_completion(&region->released);
 
 	ib_umem_release(region->umem);
-	kvfree(region->pages.pieces);
-	kvfree(region->staged.pieces);
+	kvfree(region->pages.blocks);
+	kvfree(region->staged.blocks);
 	kfree_rcu(region, rcu);
 }
 
@@ -161,7 +158,7 @@ static struct sroce_region *get_region(struct sroce_memory *mem, u32 key)
 	return region;
 }
 
-/* sparse cannot follow a lock that only some objects have: it is told that nothing happened. */
+/* Sparse cannot track a conditional lock, so the annotations cancel it. */
 static void lock_fast_region(struct sroce_region *region)
 {
 	if (region->kind == SROCE_REGION_FAST) {
@@ -179,16 +176,16 @@ static void unlock_fast_region(struct sroce_region *region)
 }
 
 /**
- * sroce_region_open() - find a region to read or write its memory now
+ * sroce_region_open() - find a region and pin its memory
  * @mem: key table
  * @pd: protection domain of the QP
- * @key: lkey or rkey
+ * @key: L_Key or R_Key
  *
- * Any context but hard interrupts. Must be followed by sroce_region_close()
- * soon and without sleeping: invalidation spins for it, destruction waits.
+ * Any context but hard interrupts. The caller calls sroce_region_close() soon and does not sleep
+ * before, because invalidation spins for it and destruction waits.
  *
- * Return: the region, or NULL when there is none with this very key, it is
- * invalidated, or it belongs to another protection domain.
+ * Return: the region, or NULL if no region has this key, it is invalidated, or it belongs to
+ * another protection domain.
  */
 struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd, u32 key)
 {
@@ -204,7 +201,7 @@ struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd,
 }
 
 /**
- * sroce_region_close() - done with the memory of a region
+ * sroce_region_close() - unpin the memory of a region
  * @region: from sroce_region_open()
  */
 void sroce_region_close(struct sroce_region *region)
@@ -213,8 +210,8 @@ void sroce_region_close(struct sroce_region *region)
 	put_region(region);
 }
 
-/* Without a new map_mr_sg the list of the registration before is registered again. */
-static void put_staged_into_force(struct sroce_region *region)
+/* If map_mr_sg was not called again, the previous list stays. */
+static void apply_staged(struct sroce_region *region)
 {
 	if (!region->staged.count)
 		return;
@@ -224,19 +221,18 @@ static void put_staged_into_force(struct sroce_region *region)
 }
 
 /**
- * sroce_region_register() - carry out a REG_MR work request
+ * sroce_region_register() - execute a REG_MR work request
  * @mem: key table
  * @pd: protection domain of the QP
  * @region: FAST region
- * @key: key from now on; only its variant may differ from the one before
- * @iova: address of the first byte from now on
- * @access: SROCE_ACCESS_* from now on
+ * @key: new key; may differ from the old one in its variant only
+ * @iova: new address of the first byte
+ * @access: new SROCE_ACCESS_*
  *
- * Puts into force the page list staged by map_mr_sg. Any context but hard
- * interrupts.
+ * Installs the page list staged by map_mr_sg. Any context but hard interrupts.
  *
- * Return: SROCE_MEM_OK, or SROCE_MEM_BAD_KEY when the region is not the
- * caller's, is still registered, or the key is not one of its own.
+ * Return: SROCE_MEM_OK, or SROCE_MEM_BAD_KEY if the region belongs to another protection domain,
+ * is still registered, or the key has another index.
  */
 enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void *pd,
 					    struct sroce_region *region, u32 key, u64 iova,
@@ -249,7 +245,7 @@ enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void
 
 	write_lock_bh(&region->busy);
 	if (!region->valid && !((region->key ^ key) >> VARIANT_BITS)) {
-		put_staged_into_force(region);
+		apply_staged(region);
 		region->range.iova = iova;
 		region->range.access = access;
 		region->key = key;
@@ -261,16 +257,15 @@ enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void
 }
 
 /**
- * sroce_memory_invalidate() - take a FAST region's key out of force
+ * sroce_memory_invalidate() - invalidate the key of a FAST region
  * @mem: key table
  * @pd: protection domain of the QP
  * @key: the key
- * @remote: asked for by the peer (SEND with invalidate), who may only
- *          invalidate what it may access
+ * @remote: requested by the peer (SEND with invalidate), which may invalidate only what it may
+ *	access
  *
- * When this returns, no copy to or from the region is under way. Invalidating
- * what is invalid already is no error: peer and owner may both do it. Any
- * context but hard interrupts.
+ * No copy to or from the region is under way afterwards. To invalidate twice is no error, because
+ * peer and owner may both do it. Any context but hard interrupts.
  *
  * Return: SROCE_MEM_OK, SROCE_MEM_BAD_KEY or SROCE_MEM_BAD_ACCESS.
  */

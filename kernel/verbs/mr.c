@@ -21,7 +21,7 @@
 				 IB_ACCESS_MW_BIND)
 
 /* Pages and huge pages, the sizes in which memory may turn out to be contiguous. */
-#define PIECE_SIZES		GENMASK(30, PAGE_SHIFT)
+#define BLOCK_SIZES		GENMASK(30, PAGE_SHIFT)
 
 static struct sroce_memory *memory_of(struct ib_pd *ibpd)
 {
@@ -81,26 +81,26 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access)
 }
 
 /* The addresses of a pinned range, in the largest pieces it consists of. */
-static int list_pieces(struct sroce_page_list *pages, struct ib_umem *umem)
+static int fill_page_list(struct sroce_page_list *pages, struct ib_umem *umem)
 {
-	unsigned long piece_bytes = ib_umem_find_best_pgsz(umem, PIECE_SIZES, umem->address);
+	unsigned long block_bytes = ib_umem_find_best_pgsz(umem, BLOCK_SIZES, umem->address);
 	struct ib_block_iter block;
 	int err;
 
-	if (WARN_ON_ONCE(!piece_bytes))
+	if (WARN_ON_ONCE(!block_bytes))
 		return -EINVAL;
-	err = sroce_page_list_alloc(pages, ib_umem_num_dma_blocks(umem, piece_bytes));
+	err = sroce_page_list_alloc(pages, ib_umem_num_dma_blocks(umem, block_bytes));
 	if (err)
 		return err;
 	/* A software device's DMA addresses are the kernel's own. */
-	rdma_umem_for_each_dma_block(umem, &block, piece_bytes) {
+	rdma_umem_for_each_dma_block(umem, &block, block_bytes) {
 		if (WARN_ON_ONCE(pages->count == pages->capacity))
 			return -EINVAL;
-		pages->pieces[pages->count++] =
+		pages->blocks[pages->count++] =
 			(void *)(uintptr_t)rdma_block_iter_dma_address(&block);
 	}
-	pages->shift = ilog2(piece_bytes);
-	pages->first_offset = umem->address & (piece_bytes - 1);
+	pages->shift = ilog2(block_bytes);
+	pages->first_offset = umem->address & (block_bytes - 1);
 	return 0;
 }
 
@@ -116,7 +116,7 @@ static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 s
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 	region->umem = umem;
-	return list_pieces(&region->pages, umem);
+	return fill_page_list(&region->pages, umem);
 }
 
 /**
@@ -191,7 +191,7 @@ static int stage_page(struct ib_mr *ibmr, u64 addr)
 
 	if (staged->count == staged->capacity)
 		return -ENOMEM;
-	staged->pieces[staged->count++] = (void *)(uintptr_t)addr;
+	staged->blocks[staged->count++] = (void *)(uintptr_t)addr;
 	return 0;
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Memory regions, and the table that finds them by key.
+ *
+ * A key is index << 8 | variant. A region has the same L_Key and R_Key. The variant changes from
+ * one registration to the next, so that a stale key does not open the region that got the slot
+ * later. Lookup is under RCU; a reference pins the region while bytes are copied. Deregistration
+ * removes the key and waits for those references, never for an RCU grace period.
+ *
+ * Only create, publish and destroy sleep. A protection domain is an opaque pointer that is
+ * compared and never dereferenced.
+ */
+#ifndef SROCE_MEMORY_REGION_H
+#define SROCE_MEMORY_REGION_H
+
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+
+#include "transport/access.h"
+#include "transport/wqe.h"
+
+struct ib_umem;
+
+enum sroce_region_kind {
+	SROCE_REGION_USER,	/* pinned user pages */
+	SROCE_REGION_DMA,	/* all kernel memory, by virtual address (get_dma_mr) */
+	SROCE_REGION_FAST,	/* registered by REG_MR work requests */
+};
+
+/**
+ * struct sroce_page_list - the memory of a region, in blocks of equal size
+ * @blocks: kernel address of each block, aligned to its size. All memory has a kernel address,
+ *	or ib_core would not accept a software device.
+ * @count: entries in @blocks
+ * @capacity: entries allocated in @blocks
+ * @shift: log2 of the block size: a page, a huge page, or the page size of a fast registration
+ * @first_offset: offset of the region's first byte in the first block
+ */
+struct sroce_page_list {
+	void	**blocks;
+	u32	count;
+	u32	capacity;
+	u32	shift;
+	u32	first_offset;
+};
+
+/**
+ * struct sroce_region - a memory region
+ * @kind: enum sroce_region_kind
+ * @valid: FAST: between REG_MR and invalidation; others: always
+ * @key: L_Key and R_Key; FAST: each REG_MR changes the variant
+ * @pd: protection domain
+ * @range: iova, length and permissions
+ * @pages: the memory; unused for DMA
+ * @staged: FAST: the list that the next REG_MR will use, see map_mr_sg
+ * @staged_length: FAST: bytes of @staged
+ * @busy: FAST: read-locked while bytes are copied, so that an invalidation completes only when
+ *	no copy is under way; write-locked to change @valid, @key, @range and @pages. Regions of
+ *	the other kinds never change.
+ * @umem: USER: the pinned memory
+ * @refs: one for the table, one for each copy under way
+ * @released: completed with the last reference
+ * @rcu: defers the free
+ */
+struct sroce_region {
+	u8	kind;
+	bool	valid;
+	u32	key;
+	const void *pd;
+	struct sroce_access_range range;
+	struct sroce_page_list pages;
+	struct sroce_page_list staged;
+	u64	staged_length;
+	rwlock_t busy;
+	struct ib_umem *umem;
+	refcount_t refs;
+	struct completion released;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct sroce_memory - the key table of a device
+ * @regions: index -> region
+ * @next_index: where the cyclic allocation continues
+ * @variant: variant byte of the newest key
+ */
+struct sroce_memory {
+	struct xarray regions;
+	u32	next_index;
+	atomic_t variant;
+};
+
+void sroce_memory_init(struct sroce_memory *mem);
+void sroce_memory_fini(struct sroce_memory *mem);
+struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void *pd);
+int sroce_page_list_alloc(struct sroce_page_list *list, u32 capacity);
+int sroce_region_publish(struct sroce_memory *mem, struct sroce_region *region);
+void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region);
+struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd, u32 key);
+void sroce_region_close(struct sroce_region *region);
+enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void *pd,
+					    struct sroce_region *region, u32 key, u64 iova,
+					    u32 access);
+enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const void *pd, u32 key,
+					      bool remote);
+
+#endif
