@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * CRC-32 as the ICRC needs it: the polynomial 0x04c11db7, least significant bit
- * first, nothing inverted; the register goes in and comes out, as with
- * crc32_le(). Chosen at load among what this processor can do.
+ * CRC-32 for the ICRC: polynomial 0x04c11db7, least significant bit first, no inversion. Functions
+ * take and return the CRC register, like crc32_le(). The fastest method of the CPU is chosen at
+ * load.
  */
 #ifndef SROCE_CRC_H
 #define SROCE_CRC_H
 
 #include <linux/types.h>
 
-/* A lone call, or a section, of fewer bytes is not worth taking the vector registers. */
+/* For fewer bytes, in a call or a section, taking the vector registers costs more than it gains. */
 #define SROCE_CRC_SECTION_BYTES	128
 
-/* What comes before the data of a packet, with zeros in front. */
+/* The headers of a packet that the ICRC covers, padded with zeros in front. */
 #define SROCE_CRC_BLOCK_BYTES	64
 
 /**
- * struct sroce_crc_prefix - a block before the data: what many have in common, and what differs
- * @block: SROCE_CRC_BLOCK_BYTES, the same for many; not written to just before, or reading it waits
- * @ip_id_word: added (exclusive or) to these bytes of it, as they lie in memory: where a packet has
- *	   its IPv4 identification,
- * @bth_words: and its BTH,
- * @tail_word: to the end
+ * struct sroce_crc_prefix - the headers summed before the data of a packet
+ * @block: SROCE_CRC_BLOCK_BYTES that many packets share. Not written shortly before, or the load
+ *	stalls.
+ * @ip_id_word: exclusive-ored into the block, in memory order, at the IPv4 identification
+ * @bth_words: the same, at the first two words of the BTH
+ * @tail_word: the same, at the last word of the block
  */
 struct sroce_crc_prefix {
 	const void *block;
@@ -31,13 +31,12 @@ struct sroce_crc_prefix {
 };
 
 /**
- * struct sroce_crc_writer - where data is put, and summed on the way
- * @to: where the next byte goes
- * @prefix: comes before the first byte; NULL: it has been summed
+ * struct sroce_crc_writer - copies data and sums it on the way
+ * @to: destination of the next byte
+ * @prefix: to be summed before the first byte; NULL once it has been
  * @crc: the register, if @prefix is NULL
- * @next_segment: NULL: there is no end; or called after every @left bytes: where to go on, and with
- * what
- * @left: bytes to be put before that
+ * @next_segment: NULL if there is one segment; else called after @left bytes to set up the next
+ * @left: bytes left of this segment
  */
 struct sroce_crc_writer {
 	u8	*to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * ARM64 has instructions for this very polynomial, on general registers.
- * crc32_le() uses them already; what is added is to copy on the way.
+ * ARM64 has instructions for this polynomial on general registers. crc32_le() uses them. This adds
+ * a function that copies and sums in one pass.
  */
 #if defined(CONFIG_ARM64) && !defined(CONFIG_CPU_BIG_ENDIAN)
 
@@ -36,10 +36,10 @@ static const struct sroce_crc_method method = {
 };
 
 /**
- * sroce_crc_arch_method() - what this processor can do, best first
- * @index: 0 for the best
+ * sroce_crc_arch_method() - the methods of this CPU, fastest first
+ * @index: 0 for the first
  *
- * Return: a method, or NULL when there are no more.
+ * Return: a method, or NULL after the last.
  */
 const struct sroce_crc_method *sroce_crc_arch_method(u32 index)
 {

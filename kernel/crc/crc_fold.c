@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * CRC-32 by carry-less multiplication: the method, and three widths of it.
+ * CRC-32 by carry-less multiplication, with vectors of three widths.
  *
- * The CRC of a message M is M * x^32 mod P. Bytes come with their least
- * significant bit first, so bit i of a 128-bit lane is the coefficient of
- * x^(127 - i), of a 64-bit half of x^(63 - i), of a CRC of x^(31 - i); and the
- * product of two halves a, b is a lane a * b * x. The CRC so far is added to
- * the first four bytes.
+ * The CRC of a message M is M * x^32 mod P. The least significant bit of a byte comes first. So
+ * bit i is the coefficient of x^(127 - i) in a 128-bit lane, of x^(63 - i) in a 64-bit word, and of
+ * x^(31 - i) in a CRC. The product of two 64-bit words a, b is a lane a * b * x. The CRC so far is
+ * added to the first four bytes.
  *
- * Folding: a lane holds h1 * x^64 + h0. Moved on by n bits it is
- * h1 * x^(n + 64) + h0 * x^n; the powers are reduced to 32 bits beforehand, so
- * the sum fits into a lane again, to which the data n bits further on is added.
- * Four vectors are moved over each other's data in this way, because a product takes
- * several cycles.
+ * Folding: a lane holds h1 * x^64 + h0. To move it on by n bits gives h1 * x^(n + 64) + h0 * x^n.
+ * The powers are reduced to 32 bits beforehand, so the sum fits into a lane. The data n bits
+ * further on is added to it. Four streams of vectors are folded in parallel, because a product
+ * takes several cycles.
  *
- * The end: every lane is moved on to the last bit of the message and by 32 + 32
- * more, straight from wherever it stands, and their sum S = s1 * x^64 + s0 is
- * (M * x^32) * x^32 with a remainder in s1 and 32 bits of s0. Barrett: the quotient
- * q = floor(S / x^32 / P) is floor(s1 * floor(x^95 / P) / x^63), exactly; S plus
- * q * P * x^32 is the CRC times x^32, in the third word of the lane.
+ * The end: every lane is moved directly to the last bit of the message, and by 32 + 32 bits more.
+ * Their sum S = s1 * x^64 + s0 is (M * x^32) * x^32, not yet reduced, in s1 and 32 bits of s0.
+ * Barrett: the quotient q = floor(S / x^32 / P) is exactly floor(s1 * floor(x^95 / P) / x^63), and
+ * S plus q * P * x^32 is the CRC times x^32, in the third 32-bit word of the lane.
  *
- * Where the exponents are: the extra x of each product takes one off, and a
- * 32-bit remainder that is used as a half without being moved counts x^32.
+ * Exponents: the extra x of each product subtracts one, and a 32-bit remainder that serves as a
+ * 64-bit word without a shift counts as x^32.
  */
-/* Sparse knows no vectors. */
+/* Sparse cannot parse vector types. */
 #if defined(CONFIG_X86_64) && !defined(__CHECKER__)
 
 #include <linux/cache.h>
@@ -33,11 +30,11 @@
 #include "crc/crc_fold.h"
 
 #define POLYNOMIAL	0xedb88320u
-/* Vectors under way at the same time. */
+/* Vectors folded in parallel. */
 #define STREAMS		4
-/* Lanes that may stand before the end: so many vectors of four, and three behind them. */
+/* Most lanes before the end: STREAMS vectors of four lanes, and three more. */
 #define LAST_KEYS	(STREAMS * 4 + 3)
-/* Behind them for vectors that reach beyond the end, with lanes that are zero. */
+/* More keys for vectors that reach beyond the end with lanes of zeros. */
 #define ALL_KEYS	(LAST_KEYS + 3)
 
 typedef u64 v128 __attribute__((vector_size(16), may_alias)) __aligned(1);
@@ -46,8 +43,8 @@ typedef u64 v512 __attribute__((vector_size(64), may_alias)) __aligned(1);
 
 /**
  * struct fold_keys - factors, written once
- * @stride: move a lane on by STREAMS vectors of 1, 2, 4 lanes; the same for all lanes
- * @last: move a lane to the end; [LAST_KEYS - 1] is for the last one
+ * @stride: move a lane on by STREAMS vectors of 1, 2 or 4 lanes; the same for all lanes
+ * @last: move a lane to the end; [LAST_KEYS - 1] is for the last lane
  * @quotient: floor(x^95 / P)
  * @polynomial: P * x^31
  */
@@ -65,7 +62,7 @@ static u32 times_x(u32 a)
 	return a >> 1 ^ (a & 1 ? POLYNOMIAL : 0);
 }
 
-/* x^@n mod P, times x^32 when it is used as a half. */
+/* x^@n mod P; as a 64-bit word it counts x^32 more. */
 static u64 power_of_x(u32 n)
 {
 	u32 a = 0x80000000;
@@ -76,7 +73,7 @@ static u64 power_of_x(u32 n)
 }
 
 /**
- * sroce_fold_init() - compute the constants; before anything else here
+ * sroce_fold_init() - compute the constants; to be called first
  */
 void sroce_fold_init(void)
 {
@@ -102,7 +99,7 @@ void sroce_fold_init(void)
 	keys.polynomial[0] = (u64)POLYNOMIAL << 1;
 }
 
-/* Without AVX: two operands. */
+/* Without AVX an instruction has two operands. */
 #define TARGET_PCLMUL __attribute__((target("sse4.1,pclmul")))
 
 static __always_inline TARGET_PCLMUL v128 pclmul_low(v128 a, v128 b)
@@ -142,7 +139,7 @@ static __always_inline TARGET_PCLMUL u32 pclmul_all(bool copy, u32 crc, u8 *to, 
  * @from: data
  * @bytes: how many, a multiple of SROCE_FOLD_PCLMUL_BYTES
  *
- * Return: the register afterwards.
+ * Return: the new register.
  */
 TARGET_PCLMUL u32 sroce_fold_pclmul(u32 crc, const void *from, size_t bytes)
 {
@@ -150,13 +147,13 @@ TARGET_PCLMUL u32 sroce_fold_pclmul(u32 crc, const void *from, size_t bytes)
 }
 
 /**
- * sroce_fold_pclmul_copy() - copy, and continue a CRC over what is copied
+ * sroce_fold_pclmul_copy() - copy, and continue a CRC over the copy
  * @crc: CRC register
- * @to: where to
- * @from: where from
+ * @to: destination
+ * @from: data
  * @bytes: how many, a multiple of SROCE_FOLD_PCLMUL_BYTES
  *
- * Return: the register afterwards.
+ * Return: the new register.
  */
 TARGET_PCLMUL u32 sroce_fold_pclmul_copy(u32 crc, void *to, const void *from, size_t bytes)
 {
@@ -223,7 +220,7 @@ static __always_inline TARGET_AVX2 u32 avx2_all(bool copy, u32 crc, u8 *to, cons
  * @from: data
  * @bytes: how many, a multiple of SROCE_FOLD_AVX2_BYTES
  *
- * Return: the register afterwards.
+ * Return: the new register.
  */
 TARGET_AVX2 u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes)
 {
@@ -231,13 +228,13 @@ TARGET_AVX2 u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes)
 }
 
 /**
- * sroce_fold_avx2_copy() - copy, and continue a CRC over what is copied
+ * sroce_fold_avx2_copy() - copy, and continue a CRC over the copy
  * @crc: CRC register
- * @to: where to
- * @from: where from
+ * @to: destination
+ * @from: data
  * @bytes: how many, a multiple of SROCE_FOLD_AVX2_BYTES
  *
- * Return: the register afterwards.
+ * Return: the new register.
  */
 TARGET_AVX2 u32 sroce_fold_avx2_copy(u32 crc, void *to, const void *from, size_t bytes)
 {
@@ -273,13 +270,13 @@ static __always_inline TARGET_AVX512 v512 avx512_high(v512 a, v512 b)
 
 static __always_inline TARGET_AVX512 v128 avx512_to_lane(v512 v)
 {
-	v256 half;
+	v256 pair;
 	v128 r;
 
 	asm("vextracti64x4 $1, %1, %0\n\t"
-	    "vpxorq %t1, %0, %0" : "=&v" (half) : "v" (v));
+	    "vpxorq %t1, %0, %0" : "=&v" (pair) : "v" (v));
 	asm("vextracti64x2 $1, %1, %0\n\t"
-	    "vpxorq %x1, %0, %0" : "=&v" (r) : "v" (half));
+	    "vpxorq %x1, %0, %0" : "=&v" (r) : "v" (pair));
 	return r;
 }
 
@@ -294,7 +291,7 @@ static __always_inline TARGET_AVX512 v128 avx512_to_lane(v512 v)
 #define LANE_MUL_LOW	evex_mul_low
 #include "crc/crc_fold_vector.h"
 
-/* A vector @offset further on, whose bytes outside of @mask are zero and not looked at. */
+/* Load the vector at @offset. Bytes outside @mask are zero and are not accessed. */
 static __always_inline TARGET_AVX512 v512 take_masked(bool copy, u8 *to, const u8 *from,
 						      long offset, u64 mask)
 {
@@ -310,7 +307,7 @@ static __always_inline TARGET_AVX512 v512 take_masked(bool copy, u8 *to, const u
 	return v;
 }
 
-/* The bytes of @crc where @mask says. */
+/* Put the bytes of @crc at the positions in @mask. */
 static __always_inline TARGET_AVX512 v512 spread_crc(u32 crc, u64 mask)
 {
 	v512 v = { crc };
@@ -321,9 +318,9 @@ static __always_inline TARGET_AVX512 v512 spread_crc(u32 crc, u64 mask)
 }
 
 /*
- * How many bytes go before the whole vectors. The end of the data ends a vector, so that only
- * the first one is partial; but where a long copy can be written in whole cache lines,
- * the last one may have whole lanes only.
+ * Number of bytes before the first whole vector. Normally the data ends with a whole vector, so
+ * that only the first is partial. A long copy is aligned to the cache lines of @to instead, if the
+ * last vector then consists of whole lanes.
  */
 static __always_inline u32 head_bytes(bool copy, const u8 *to, size_t bytes)
 {
@@ -364,7 +361,7 @@ static __always_inline TARGET_AVX512 u32 avx512_all(bool copy, u32 crc, u8 *to, 
  * @from: data
  * @bytes: how many, a multiple of SROCE_FOLD_AVX512_BYTES
  *
- * Return: the register afterwards.
+ * Return: the new register.
  */
 TARGET_AVX512 u32 sroce_fold_avx512(u32 crc, const void *from, size_t bytes)
 {
@@ -372,13 +369,13 @@ TARGET_AVX512 u32 sroce_fold_avx512(u32 crc, const void *from, size_t bytes)
 }
 
 /**
- * sroce_fold_avx512_copy() - copy, and continue a CRC over what is copied
+ * sroce_fold_avx512_copy() - copy, and continue a CRC over the copy
  * @crc: CRC register
- * @to: where to
- * @from: where from
+ * @to: destination
+ * @from: data
  * @bytes: how many, a multiple of SROCE_FOLD_AVX512_BYTES
  *
- * Return: the register afterwards.
+ * Return: the new register.
  */
 TARGET_AVX512 u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, size_t bytes)
 {
@@ -386,31 +383,31 @@ TARGET_AVX512 u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, si
 }
 
 /*
- * The head is the first vector, so that there is one end for both, not two. What differs is added
- * in registers: what was just written in small pieces is slow to be read as a vector.
+ * The prefix is the first vector, so that prefix and data are reduced once. Its words are added in
+ * a register, because a vector load of memory just written in words would stall.
  */
 static __always_inline TARGET_AVX512 u32 avx512_prefixed(bool copy,
 							 const struct sroce_crc_prefix *prefix,
 							 u8 *to, const u8 *from, size_t bytes)
 {
-	v512 differs = { 0, 0, 0, (u64)prefix->ip_id_word << 32, 0, 0, prefix->bth_words << 32,
-			 prefix->bth_words >> 32 | (u64)prefix->tail_word << 32 };
+	v512 words = { 0, 0, 0, (u64)prefix->ip_id_word << 32, 0, 0, prefix->bth_words << 32,
+		       prefix->bth_words >> 32 | (u64)prefix->tail_word << 32 };
 	u32 lanes = bytes % 64 / 16;
 	v512 last = {};
 
 	if (lanes)
 		last = take_masked(copy, to, from, bytes - lanes * 16, ~0ull >> (64 - lanes * 16));
-	return avx512_run(copy, avx512_load(prefix->block) ^ differs, to, from, bytes / 64, last,
+	return avx512_run(copy, avx512_load(prefix->block) ^ words, to, from, bytes / 64, last,
 			  lanes);
 }
 
 /**
- * sroce_fold_avx512_prefixed() - the CRC of a head and of what comes after it
- * @prefix: the head
- * @from: what comes after it
+ * sroce_fold_avx512_prefixed() - CRC of a prefix and the data that follows it
+ * @prefix: the prefix
+ * @from: data
  * @bytes: how many, a multiple of SROCE_FOLD_AVX512_PREFIXED_BYTES; may be 0
  *
- * Return: the register afterwards, which was 0.
+ * Return: the CRC register; it starts at 0.
  */
 TARGET_AVX512 u32 sroce_fold_avx512_prefixed(const struct sroce_crc_prefix *prefix,
 					     const void *from, size_t bytes)
@@ -419,13 +416,13 @@ TARGET_AVX512 u32 sroce_fold_avx512_prefixed(const struct sroce_crc_prefix *pref
 }
 
 /**
- * sroce_fold_avx512_prefixed_copy() - the same, and what comes after the head is copied
- * @prefix: the head
- * @to: where to
- * @from: what comes after the head
+ * sroce_fold_avx512_prefixed_copy() - copy data, and compute the CRC of a prefix and the copy
+ * @prefix: the prefix
+ * @to: destination
+ * @from: data
  * @bytes: how many, a multiple of SROCE_FOLD_AVX512_PREFIXED_BYTES; may be 0
  *
- * Return: the register afterwards, which was 0.
+ * Return: the CRC register; it starts at 0.
  */
 TARGET_AVX512 u32 sroce_fold_avx512_prefixed_copy(const struct sroce_crc_prefix *prefix, void *to,
 						  const void *from, size_t bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * CRC-32 by carry-less multiplication on x86-64. All but sroce_fold_init() use
- * vector registers: the caller owns them.
+ * CRC-32 by carry-less multiplication on x86-64. Except for sroce_fold_init(), the caller must own
+ * the vector registers.
  */
 #ifndef SROCE_CRC_FOLD_H
 #define SROCE_CRC_FOLD_H
@@ -10,12 +10,12 @@
 
 #include "crc/crc.h"
 
-/* What @bytes must be a multiple of; it is never 0. */
+/* @bytes is a multiple of this, and not 0. */
 #define SROCE_FOLD_PCLMUL_BYTES	16
 #define SROCE_FOLD_AVX2_BYTES	32
 #define SROCE_FOLD_AVX512_BYTES	4
 
-/* The same for what comes after a block, where it may be 0. */
+/* The same for data after a prefix; may be 0. */
 #define SROCE_FOLD_AVX512_PREFIXED_BYTES	16
 
 void sroce_fold_init(void);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Folding for one width of vector. Included by crc_fold.c once for each width, which has defined
+ * Folding for one vector width. crc_fold.c includes this once for each width, so it has no include
+ * guard. The includer defines
  *
- *   FOLD(name)		the name of a function here
- *   FOLD_TARGET	the instructions that may be used
- *   VEC, LANES		a vector, and how many 128-bit lanes it has
- *   STRIDE		the constants for STREAMS vectors
- *   MUL_LOW, MUL_HIGH	carry-less products of the lower and upper halves of all lanes
- *   TO_LANE		the sum of all lanes
- *
- * No include guard, therefore.
+ *   FOLD(name)		name of a function
+ *   FOLD_TARGET	instructions that may be used
+ *   VEC, LANES		vector type and its number of 128-bit lanes
+ *   STRIDE		constants for STREAMS vectors
+ *   MUL_LOW, MUL_HIGH	carry-less products of the low and high 64 bits of each lane
+ *   TO_LANE		sum of all lanes
+ *   LANE_MUL_LOW	MUL_LOW for one lane
  */
 
 static __always_inline FOLD_TARGET VEC FOLD(load)(const void *from)
@@ -17,7 +17,7 @@ static __always_inline FOLD_TARGET VEC FOLD(load)(const void *from)
 	return *(const VEC *)from;
 }
 
-/* The next vector. What is copied is what is summed, even if somebody writes to it meanwhile. */
+/* Load the next vector once, so that the sum is that of the copy even if @from changes. */
 static __always_inline FOLD_TARGET VEC FOLD(take)(bool copy, u8 **to, const u8 **from)
 {
 	VEC v = FOLD(load)(*from);
@@ -31,7 +31,7 @@ static __always_inline FOLD_TARGET VEC FOLD(take)(bool copy, u8 **to, const u8 *
 	return v;
 }
 
-/* The CRC so far belongs to the first bytes. */
+/* The CRC so far is added to the first bytes. */
 static __always_inline FOLD_TARGET VEC FOLD(add)(VEC v, u32 crc)
 {
 	VEC first = { crc };
@@ -44,13 +44,13 @@ static __always_inline FOLD_TARGET VEC FOLD(mul)(VEC v, VEC key)
 	return MUL_LOW(v, key) ^ MUL_HIGH(v, key);
 }
 
-/* @v, @after vectors and @lanes lanes before the end, moved to the end. */
+/* Move @v to the end of the message; @after vectors and @lanes lanes follow it. */
 static __always_inline FOLD_TARGET VEC FOLD(mul_last)(VEC v, size_t after, u32 lanes)
 {
 	return FOLD(mul)(v, FOLD(load)(keys.last[LAST_KEYS - (after + 1) * LANES - lanes]));
 }
 
-/* What is left of all lanes: the remainder of a polynomial of degree 95 by Barrett's method. */
+/* Sum all lanes and reduce the result, a polynomial of degree 95, by Barrett's method. */
 static __always_inline FOLD_TARGET u32 FOLD(reduce)(VEC sum)
 {
 	v128 all = TO_LANE(sum), quotient;
@@ -60,7 +60,7 @@ static __always_inline FOLD_TARGET u32 FOLD(reduce)(VEC sum)
 	return all[1];
 }
 
-/* @first, @more vectors at @from, and @lanes lanes in @last; @copy is a constant. */
+/* CRC of @first, @more vectors at @from, and @lanes lanes of @last. @copy is a constant. */
 static __always_inline FOLD_TARGET u32 FOLD(run)(bool copy, VEC first, u8 *to, const u8 *from,
 						 size_t more, VEC last, u32 lanes)
 {
@@ -87,7 +87,7 @@ static __always_inline FOLD_TARGET u32 FOLD(run)(bool copy, VEC first, u8 *to, c
 			b = FOLD(mul)(b, stride) ^ FOLD(take)(copy, &to, &from);
 		if (more > 2)
 			c = FOLD(mul)(c, stride) ^ FOLD(take)(copy, &to, &from);
-		/* The first @more of them have become the last ones. */
+		/* The first @more streams now hold the last vectors. */
 		sum = FOLD(mul_last)(a, (more + 3) % STREAMS, lanes);
 		sum ^= FOLD(mul_last)(b, (more + 2) % STREAMS, lanes);
 		sum ^= FOLD(mul_last)(c, (more + 1) % STREAMS, lanes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What an architecture offers to crc.c. One that is not named here offers nothing.
+ * Methods to compute a CRC-32, and the functions that an architecture provides for crc.c. Other
+ * architectures have stubs.
  */
 #ifndef SROCE_CRC_METHOD_H
 #define SROCE_CRC_METHOD_H
@@ -10,16 +11,15 @@
 #include "crc/crc.h"
 
 /**
- * struct sroce_crc_method - a way of computing a CRC-32
+ * struct sroce_crc_method - a way to compute a CRC-32
  * @name: for the log and the module parameter
- * @unit: power of two; @fold and @fold_copy take multiples of so many bytes, but not 0
- * @vector: they use vector registers, which the caller owns then
+ * @unit: power of two; @fold and @fold_copy take multiples of it, but not 0
+ * @vector: the functions use vector registers, which the caller must own
  * @fold: continue a CRC
- * @fold_copy: copy, and continue the CRC over what was copied; each byte is read once
- * @prefixed_unit: power of two; @prefixed and @prefixed_copy take multiples of so many bytes, or 0;
- *	there may be none of them
- * @prefixed: the CRC of a head and what comes after it
- * @prefixed_copy: the same, and copy that
+ * @fold_copy: copy, and continue the CRC over the copied bytes; reads each byte once
+ * @prefixed_unit: power of two; @prefixed and @prefixed_copy take multiples of it, or 0
+ * @prefixed: CRC of a prefix and the data that follows it, or NULL
+ * @prefixed_copy: the same, and copy the data
  */
 struct sroce_crc_method {
 	const char	*name;
@@ -32,10 +32,6 @@ struct sroce_crc_method {
 	u32	(*prefixed_copy)(const struct sroce_crc_prefix *prefix, void *to, const void *from,
 				 size_t bytes);
 };
-
-/* The kernel's own, and the one to take. */
-extern const struct sroce_crc_method sroce_crc_table;
-extern const struct sroce_crc_method *sroce_crc_chosen;
 
 #if defined(CONFIG_X86_64) || (defined(CONFIG_ARM64) && !defined(CONFIG_CPU_BIG_ENDIAN))
 const struct sroce_crc_method *sroce_crc_arch_method(u32 index);

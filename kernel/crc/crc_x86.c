@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What this x86 processor can fold with, and owning its vector registers.
+ * CRC methods of x86-64, and access to the vector registers.
  *
- * User-mode Linux is a process of its host: the host keeps vector registers
- * apart as for any process and any signal handler, and kernel_fpu_begin() does nothing.
+ * User-mode Linux is a process of its host. The host saves the vector registers of processes and
+ * signal handlers, so kernel_fpu_begin() does nothing there.
  */
 #ifdef CONFIG_X86_64
 
@@ -42,7 +42,7 @@ static bool has_avx512(void)
 	if (!cpu_has_xfeatures(XFEATURE_MASK_AVX512, NULL))
 		return false;
 #endif
-	/* Processors that slow down for long vectors. */
+	/* These CPUs lower their clock for 512-bit vectors. */
 #ifdef X86_FEATURE_PREFER_YMM
 	if (boot_cpu_has(X86_FEATURE_PREFER_YMM))
 		return false;
@@ -79,10 +79,10 @@ static const struct sroce_crc_method methods[] = {
 };
 
 /**
- * sroce_crc_arch_method() - what this processor can do, best first
- * @index: 0 for the best
+ * sroce_crc_arch_method() - the methods of this CPU, fastest first
+ * @index: 0 for the first
  *
- * Return: a method, or NULL when there are no more.
+ * Return: a method, or NULL after the last.
  */
 const struct sroce_crc_method *sroce_crc_arch_method(u32 index)
 {
@@ -94,13 +94,13 @@ const struct sroce_crc_method *sroce_crc_arch_method(u32 index)
 }
 
 /**
- * sroce_crc_arch_begin() - own the vector registers of this CPU
+ * sroce_crc_arch_begin() - take the vector registers of this CPU
  *
- * Preemption and softirqs are off afterwards: before 6.16 a softirq may come into
- * kernel_fpu_begin() .. kernel_fpu_end(), and would take its owner for itself.
- * Not where interrupts are disabled, because softirqs cannot be enabled again there.
+ * Disables preemption and softirqs. Before 6.16 a softirq may interrupt code between
+ * kernel_fpu_begin() and kernel_fpu_end(), and would then find in_section (crc.c) set. Fails with
+ * interrupts disabled, because softirqs cannot be enabled again there.
  *
- * Return: whether they could be had; sroce_crc_arch_end() ends it.
+ * Return: true if the caller owns the registers until sroce_crc_arch_end().
  */
 bool sroce_crc_arch_begin(void)
 {
