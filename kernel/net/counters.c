@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Names and sums of the counters. The order is that of enum sroce_counter.
+ * Names and sums of the counters.
  */
 #include <linux/cpumask.h>
 
@@ -71,11 +71,11 @@ const char *const sroce_counter_names[SROCE_CTR_COUNT] = {
 };
 
 /**
- * sroce_counter_sum() - the value of a counter over all CPUs
- * @counters: of a device
+ * sroce_counter_sum() - sum a counter over all CPUs
+ * @counters: counters of a device
  * @which: the counter
  *
- * Any context. Counting goes on meanwhile.
+ * Any context. CPUs may count meanwhile.
  *
  * Return: the sum.
  */

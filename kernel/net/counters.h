@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Counters of a device: one per-CPU array, so that counting a packet touches
- * no shared cache line. The names users see are in counters.c, in this order:
- * first rxe's, then the mlx5 names that apply, then ours, one per drop reason.
+ * Counters of a device, in a per-CPU array so that counting a packet touches no shared cache line.
+ * Users see the names in counters.c: first those of rxe, then those of mlx5 that apply, then ours,
+ * one for each drop reason.
  */
 #ifndef SROCE_NET_COUNTERS_H
 #define SROCE_NET_COUNTERS_H
@@ -19,7 +19,7 @@ enum sroce_counter {
 	SROCE_CTR_RCVD_RNR_ERR,
 	SROCE_CTR_SEND_RNR_ERR,
 	SROCE_CTR_RCVD_SEQ_ERR,
-	SROCE_CTR_ACK_DEFERRED,		/* stays 0: an ACK waits for nothing here */
+	SROCE_CTR_ACK_DEFERRED,		/* always 0: received ACKs are handled at once */
 	SROCE_CTR_RETRY_EXCEEDED_ERR,
 	SROCE_CTR_RETRY_RNR_EXCEEDED_ERR,
 	SROCE_CTR_COMPLETER_RETRY_ERR,
@@ -49,7 +49,7 @@ enum sroce_counter {
 	SROCE_CTR_RESP_CQE_ERROR,
 	SROCE_CTR_REQ_REMOTE_ACCESS_ERRORS,
 	SROCE_CTR_RESP_REMOTE_ACCESS_ERRORS,
-	/* ours: timers that paced halves needed */
+	/* ours: timer expiries of paced work queues */
 	SROCE_CTR_PACING_WAKEUPS,
 	/* why packets were dropped */
 	SROCE_CTR_DROP_TRUNCATED,
@@ -82,7 +82,7 @@ struct sroce_counters {
 
 extern const char *const sroce_counter_names[SROCE_CTR_COUNT];
 
-/* Add to a counter; BH off, and not from a hard interrupt: no other adds meanwhile. */
+/* Add to a counter. BH off and not in a hard interrupt, so that nothing else adds on this CPU. */
 static inline void sroce_count_add(struct sroce_counters __percpu *counters,
 				   enum sroce_counter which, u64 n)
 {

@@ -2,18 +2,17 @@
 /*
  * Endpoints and the sockets they share.
  *
- * Who keeps what alive:
+ * References:
  *
  *   endpoint --counted--> struct sroce_sockets <--pointer-- struct net
  *      |                        |
  *      +--reference--> netdev   +--> UDP sockets (hold no reference to the net)
  *
- * The sockets go with the last endpoint, or with the namespace if that comes
- * first: a netdev that was moved to another namespace keeps its endpoint until
- * the device has been unregistered, asynchronously. The struct then stays,
- * without sockets, for the endpoints that still point to it.
+ * The sockets are closed with the last endpoint, or with the namespace if that ends first. A netdev
+ * that moved to another namespace keeps its endpoint until the device has been unregistered, which
+ * is asynchronous. The struct then stays, without sockets, for the endpoints that point to it.
  *
- * Everything about sockets is written under sockets_mutex and read by RCU.
+ * sockets_mutex serialises writers; readers use RCU.
  */
 #include <linux/if_vlan.h>
 #include <linux/rculist.h>
@@ -29,11 +28,11 @@
 
 /**
  * struct sroce_sockets - the sockets of a network namespace
- * @net: the namespace; NULL once it has gone
+ * @net: the namespace; NULL once it has ended
  * @v4: IPv4 socket
  * @v6: IPv6 socket; NULL without IPv6
  * @users: endpoints that share them
- * @endpoints: these, RCU
+ * @endpoints: list of these endpoints, RCU
  * @rcu: defers the free
  */
 struct sroce_sockets {
@@ -45,7 +44,7 @@ struct sroce_sockets {
 	struct rcu_head rcu;
 };
 
-/* One address may be several GIDs: of different types, or of VLANs with one MAC. */
+/* An address may belong to several GIDs: of different types, or of VLANs with the same MAC. */
 struct address_entry {
 	struct in6_addr addr;
 	u32	users;
@@ -57,7 +56,7 @@ struct sroce_address_table {
 	struct address_entry entries[] __counted_by(count);
 };
 
-/* What a namespace points to its sockets with. */
+/* The part of a namespace that is ours. */
 struct sroce_net {
 	struct sroce_sockets *sockets;
 };
@@ -92,7 +91,7 @@ static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
 	};
 	int err;
 
-	/* No checksum flag is set: UDP checksum 0 is sent and accepted, in IPv6 too. */
+	/* Without checksum flags, UDP checksum 0 is sent and accepted, over IPv6 too. */
 	port->local_udp_port = htons(SROCE_UDP_PORT);
 	err = udp_sock_create(sockets->net, port, sock);
 	if (err)
@@ -119,7 +118,7 @@ static int open_sockets(struct sroce_sockets *sockets)
 	err = open_socket(sockets, &v4, &sockets->v4);
 	if (!err)
 		err = open_socket(sockets, &v6, &sockets->v6);
-	/* IPv6 may be compiled out or switched off. */
+	/* IPv6 may be compiled out or disabled. */
 	if (sockets->v4 && (err == -EAFNOSUPPORT || err == -EPFNOSUPPORT))
 		err = 0;
 	if (err)
@@ -144,7 +143,7 @@ static struct sroce_sockets *create_sockets(struct net *net)
 	return sockets;
 }
 
-/* The sockets of @net, opened if this is the first endpoint there; adds @ep to them. */
+/* Add @ep to the sockets of @net, which are opened for the first endpoint. */
 static int join_sockets(struct sroce_endpoint *ep, struct net *net)
 {
 	struct sroce_net *sn = net_generic(net, sroce_net_id);
@@ -207,8 +206,8 @@ static struct pernet_operations net_ops = {
 };
 
 /**
- * sroce_net_init() - start the room; nothing is received yet
- * @receive: where received packets go
+ * sroce_net_init() - register with network namespaces; no socket is open yet
+ * @receive: handles received packets
  *
  * May sleep.
  *
@@ -221,31 +220,30 @@ int sroce_net_init(sroce_receive_fn receive)
 }
 
 /**
- * sroce_net_fini() - stop the room; no endpoint may be left
+ * sroce_net_fini() - undo sroce_net_init()
  *
- * May sleep. Afterwards no code of this module runs for a packet received, and none is put
- * together: the blocks kept for runs are given up.
+ * May sleep. No endpoint may be left. Afterwards no code of this module runs for a received
+ * packet, and the page cache is empty.
  */
 void sroce_net_fini(void)
 {
 	unregister_pernet_subsys(&net_ops);
-	/* A receiver that looked its socket up before it was closed. */
+	/* A receiver may have looked up its socket before it was closed. */
 	synchronize_net();
 	rcu_barrier();
 	sroce_page_cache_fini();
 }
 
 /**
- * sroce_endpoint_init() - make a netdev speak RoCEv2
+ * sroce_endpoint_init() - open a netdev for RoCEv2
  * @ep: zeroed
- * @netdev: a reference is taken
- * @net: namespace it was found in, kept by the caller; it may have moved since,
- *       which is the caller's to find out
+ * @netdev: the interface; takes a reference
+ * @net: namespace that @netdev was found in; the caller has a reference. If @netdev has moved
+ *	since, the caller must find out.
  *
  * May sleep. Packets may be received from here on.
  *
- * Return: 0, -EADDRINUSE when somebody else in the namespace has the UDP port,
- * or another errno.
+ * Return: 0, -EADDRINUSE if another socket in the namespace has the UDP port, or another errno.
  */
 int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, struct net *net)
 {
@@ -268,8 +266,8 @@ int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, st
 }
 
 /**
- * sroce_endpoint_fini() - give up the netdev and the share in the sockets
- * @ep: the endpoint; nobody sends on it any more
+ * sroce_endpoint_fini() - release the netdev and the sockets
+ * @ep: the endpoint; nothing is sent on it any more
  *
  * May sleep. No packet is received for @ep afterwards.
  */
@@ -287,17 +285,17 @@ void sroce_endpoint_fini(struct sroce_endpoint *ep)
 }
 
 /**
- * sroce_endpoint_is_in_place() - is the netdev still there, where its sockets are?
+ * sroce_endpoint_is_in_place() - is the netdev still in the namespace of its sockets?
  * @ep: the endpoint
  *
  * Caller holds RTNL.
  *
- * Return: false when the netdev has been unregistered, or moved to another namespace.
+ * Return: false if the netdev has been unregistered or has moved to another namespace.
  */
 bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep)
 {
 	ASSERT_RTNL();
-	/* Compared only: a namespace that ends takes the netdev out of it first. */
+	/* Only compared. A namespace moves its netdevs out before it ends. */
 	return ep->netdev->reg_state == NETREG_REGISTERED &&
 	       dev_net(ep->netdev) == READ_ONCE(ep->sockets->net);
 }
@@ -313,7 +311,7 @@ static struct address_entry *find_address_entry(struct sroce_address_table *tabl
 	return NULL;
 }
 
-/* A copy of @old (may be NULL) with room for @count entries, without @except. */
+/* Returns a copy of @old (may be NULL) with @count entries, without @except. */
 static struct sroce_address_table *copy_table(const struct sroce_address_table *old, u32 count,
 					      const struct address_entry *except)
 {
@@ -339,9 +337,9 @@ static void replace_table(struct sroce_endpoint *ep, struct sroce_address_table 
 }
 
 /**
- * sroce_endpoint_add_address() - an address has become ours
+ * sroce_endpoint_add_address() - add one of our addresses
  * @ep: the endpoint
- * @addr: the address; one that is there already is counted
+ * @addr: the address; if it is there already, its count is incremented
  *
  * May sleep.
  *
@@ -375,12 +373,12 @@ unlock:
 }
 
 /**
- * sroce_endpoint_del_address() - an address is no longer ours
+ * sroce_endpoint_del_address() - undo one sroce_endpoint_add_address()
  * @ep: the endpoint
- * @addr: the address, as often added as deleted
+ * @addr: the address
  *
- * May sleep. Short of memory the address stays in the table, unused: a packet
- * to it finds its QP and is refused there if the QP has another address.
+ * May sleep. If memory is short, the address stays in the table with a count of 0. A packet to it
+ * is then dropped by the address check of its QP.
  */
 void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
 {
@@ -405,7 +403,7 @@ void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr
  *
  * Any context.
  *
- * Return: whether it is.
+ * Return: true if it is.
  */
 bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
 {
@@ -418,15 +416,14 @@ bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr
 }
 
 /**
- * sroce_sockets_find_endpoint() - whom is a packet for?
- * @sockets: those it came in by
- * @ingress: the netdev it came in by
- * @daddr: its destination
+ * sroce_sockets_find_endpoint() - find the endpoint that a packet is addressed to
+ * @sockets: the sockets that received it
+ * @ingress: the netdev that received it
+ * @daddr: its destination address
  *
  * Called under rcu_read_lock(), which keeps the result alive.
  *
- * Return: of the endpoints that own @daddr the one on @ingress, else any; NULL
- * if none does.
+ * Return: an endpoint that owns @daddr, preferably the one on @ingress, or NULL.
  */
 struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
 						   const struct net_device *ingress,

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * An endpoint: one netdev as RoCEv2 sees it. It owns the reference to the
- * netdev, the share in the UDP sockets of its network namespace, a flat RCU
- * table of the addresses that are ours, and the counters.
+ * An endpoint is a netdev as RoCEv2 sees it. It has a reference to the netdev, a share of the UDP
+ * sockets of its network namespace, an RCU table of our addresses, and the counters.
  *
- * Sockets: one IPv4 and one IPv6 UDP socket on port 4791 per namespace, opened
- * with the first endpoint there and closed with the last. Received packets are
- * parsed, attributed to the endpoint that owns the destination address (if
- * several do, as with a VLAN's link-local address: the one on the ingress
- * netdev), and handed to the one upcall given to sroce_net_init().
+ * Each namespace has one IPv4 and one IPv6 UDP socket on port 4791. They are opened with the first
+ * endpoint and closed with the last. A received packet is parsed and belongs to the endpoint that
+ * owns the destination address. If several do, as with the link-local address of a VLAN, it is the
+ * one on the ingress netdev. The callback given to sroce_net_init() handles the packet.
  */
 #ifndef SROCE_NET_ENDPOINT_H
 #define SROCE_NET_ENDPOINT_H
@@ -23,17 +21,17 @@
 #include "net/icrc.h"
 #include "transport/packet.h"
 
-/* Addresses are kept as IPv6; IPv4 as ::ffff:a.b.c.d, just as GIDs are. */
+/* Addresses are stored as IPv6; IPv4 as ::ffff:a.b.c.d, as in GIDs. */
 struct sroce_address_table;
 struct sroce_sockets;
 struct socket;
 
 /**
- * struct sroce_endpoint - a netdev that speaks RoCEv2
- * @netdev: the interface; a reference is held from init to fini
- * @tracker: of that reference
- * @sockets: share in the sockets of the netdev's namespace
- * @list: in the list of endpoints of @sockets, RCU
+ * struct sroce_endpoint - a netdev that is open for RoCEv2
+ * @netdev: the interface; holds a reference from init to fini
+ * @tracker: tracks that reference
+ * @sockets: sockets of the netdev's namespace
+ * @list: entry in the list of endpoints of @sockets, RCU
  * @addresses: our addresses, RCU; written under @address_lock
  * @address_lock: serialises writers of @addresses
  * @counters: per-CPU counters
@@ -49,32 +47,33 @@ struct sroce_endpoint {
 };
 
 /**
- * struct sroce_rx - a received skb on its way up, and the packet of it that is looked at
- * @skb: one packet, or many of one size from one sender to one address (GSO, GRO); NULL when it is
- *       kept
- * @ep: endpoint it came in on
- * @saddr: source
- * @daddr: destination
+ * struct sroce_rx - a received skb, and the packet of it that is being handled
+ * @skb: one packet, or several of equal size from one sender to one address (GSO, GRO); NULL once
+ *	the reorder queue owns it
+ * @ep: endpoint that received it
+ * @saddr: source address
+ * @daddr: destination address
  * @is_ipv4: carried by IPv4
  * @ecn_ce: the IP header says congestion experienced
- * @vlan_id: VLAN it came in on, or whose address it was sent to on this host; or SROCE_NO_VLAN
- * @now_ns: when it came
- * @packet_bytes: what each packet has from the BTH to the ICRC; the last may have less
- * @packets: how many have been taken
- * @wire_bytes: and their bytes, with UDP headers
- * @pkt: the packet: decoded headers, lengths checked; the ICRC is NOT checked yet
- * @number: which one it is, from 0
+ * @vlan_id: VLAN of the ingress netdev, or of the local address it was sent to; or SROCE_NO_VLAN
+ * @now_ns: time of arrival
+ * @packet_bytes: size of each packet from the BTH to the ICRC; the last may be shorter
+ * @packets: number of packets taken from @skb so far
+ * @wire_bytes: bytes of these packets, with UDP headers
+ * @pkt: the current packet, or several coalesced; headers decoded and lengths checked, but the
+ *	ICRC is NOT checked yet
+ * @number: index of the packet in @skb
  * @offset: of its BTH from skb->data
- * @bytes: from there to its ICRC, inclusive; with @pkt.count over 1, of each
- * @at: its BTH, where all of it lies in one piece; else NULL
- * @piece_bytes: so many lie in one piece from @at on
- * @frag: fragment of the skb to look at first for the next one, which begins at
- * @frag_offset: from skb->data
- * @icrc: see there
- * @ip_id_counts: each packet had its own IPv4 identification, counted up from the first's
- * @ip_id_stays: all have the same one
- * @was_queued: the packet waited for its turn, and so did those merged with it, each in an skb of
- * its own: all have been checked
+ * @bytes: from its BTH to the end of its ICRC; of each, if coalesced
+ * @at: its BTH, if the packet is contiguous in memory; else NULL
+ * @piece_bytes: contiguous bytes at @at
+ * @frag: fragment of @skb where the search for the next packet starts
+ * @frag_offset: offset of @frag from skb->data
+ * @icrc: see struct sroce_icrc
+ * @ip_id_counts: the packets of @skb had consecutive IPv4 identifications
+ * @ip_id_stays: the packets of @skb had the same IPv4 identification
+ * @was_queued: the packet comes from the reorder queue, as do those coalesced with it. Each has an
+ *	skb of its own, and their ICRCs are checked.
  */
 struct sroce_rx {
 	struct sk_buff *skb;
@@ -104,7 +103,7 @@ struct sroce_rx {
 
 #define SROCE_NO_VLAN	0xffff
 
-/* How many packets as long as this one lie in one piece, with it? */
+/* Number of packets of this size in contiguous memory, from this one on. */
 static inline u32 sroce_rx_equal_sized(const struct sroce_rx *rx)
 {
 	u32 left = min(rx->piece_bytes, rx->skb->len - rx->offset);
@@ -112,7 +111,7 @@ static inline u32 sroce_rx_equal_sized(const struct sroce_rx *rx)
 	return rx->at && 2 * rx->bytes <= left ? left / rx->bytes : 1;
 }
 
-/* In softirq, under rcu_read_lock(). Takes packets with sroce_rx_next(); consumes rx->skb. */
+/* Called in softirq, under rcu_read_lock(). Iterates with sroce_rx_next() and consumes rx->skb. */
 typedef void (*sroce_receive_fn)(struct sroce_rx *rx);
 
 int sroce_net_init(sroce_receive_fn receive);
@@ -135,7 +134,7 @@ bool sroce_rx_verify(struct sroce_rx *rx);
 void sroce_icrc_rx_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *prefix);
 bool sroce_icrc_is(const struct sroce_rx *rx, u32 i, u32 crc);
 
-/* Between the files of this room. */
+/* Shared by the files of net/. */
 extern sroce_receive_fn sroce_net_receive;
 struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
 						   const struct net_device *ingress,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Accepting many packets as one skb.
+ * Receiving many packets as one skb.
  *
- * A UDP socket that asks for it is given what GRO has put together, and what a
- * local sender never took apart; but not if it has an encap_rcv like ours: for
- * such a socket UDP takes everything apart that does not say it is a tunnel's,
- * for fear of who might not expect it. We do. So what comes for our port is
- * declared to be a tunnel's just before UDP sees it.
+ * With UDP_GRO a socket receives the skbs of GRO, and GSO skbs of local senders, whole. For a
+ * socket with encap_rcv, however, UDP segments every skb that has no tunnel's gso_type, because
+ * other encap_rcv handlers expect single packets. Ours does not, so a netfilter hook marks skbs for
+ * our port as a tunnel's just before UDP sees them.
  *
- * Without netfilter there is no such place: packets then come one by one.
+ * Without netfilter there is no such hook, and packets arrive one by one.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -33,7 +32,7 @@ static bool is_roce(const struct sk_buff *skb, u32 header_bytes)
 	return uh && uh->dest == htons(SROCE_UDP_PORT);
 }
 
-/* What it is said to be is shared with its clones, which may be on their way elsewhere. */
+/* Unclone first, because clones share gso_type and may be going elsewhere. */
 static void mark_as_tunnel(struct sk_buff *skb)
 {
 	if (!skb_unclone(skb, GFP_ATOMIC))
@@ -58,7 +57,7 @@ static unsigned int gro_hook_ipv6(void *priv, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-/* After every filter: what these let pass. */
+/* Last, after all filters. */
 static const struct nf_hook_ops hooks[] = {
 	{ .hook = gro_hook_ipv4,
 	  .pf = NFPROTO_IPV4,
@@ -71,7 +70,7 @@ static const struct nf_hook_ops hooks[] = {
 };
 
 /**
- * sroce_gro_start() - expect many packets as one skb in a namespace
+ * sroce_gro_start() - register the hooks in a namespace
  * @net: the namespace
  *
  * May sleep.
@@ -105,7 +104,7 @@ void sroce_gro_stop(struct net *net)
 #endif
 
 /**
- * sroce_gro_enable() - let a socket be given many packets as one skb
+ * sroce_gro_enable() - enable UDP_GRO on a socket
  * @sock: the socket
  *
  * May sleep.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Blocks of pages for the packets of long runs.
+ * Compound pages of 64 KiB for GSO batches.
  *
- * A run in one block is written, and read by a receiver on this host, without a seam; but
- * the allocator gives that much in one piece slowly, if at all. So each processor keeps some
- * that it has had. A block is free again as soon as nobody else refers to it. The first free
- * one is taken: the fewer go round, the more of them stays in the cache.
+ * A batch in one page is contiguous for the sender and for a receiver on this host. Because the
+ * allocator is slow for such pages and may fail, each CPU keeps some. A page is free again when the
+ * cache has the only reference. The first free page is used, so that few pages circulate and stay
+ * in the CPU's data cache.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
@@ -16,59 +16,59 @@
 
 #include "net/page_cache.h"
 
-/* A busy QP has four runs of 64 KiB under way. Who finds none is a little slower. */
+/* A busy QP has four batches of 64 KiB in flight. Without a free page, sending is slower. */
 #define CACHED_PAGES	8
 
-/* For how long memory that was short, or blocks that all were in use, are left in peace. */
+/* Time to the next allocation after one that failed or replaced a page. */
 #define RETRY_JIFFIES	(HZ / 10)
 
 /**
- * struct page_cache - those of a processor
- * @lock: whoever takes one is not interrupted by others who do
- * @pages: each holds one reference; filled from the first on
- * @oldest: which is replaced next, if all are in use
- * @retry_after: in jiffies, when the allocator was last asked in vain or for a replacement
+ * struct page_cache - the pages of a CPU
+ * @lock: serialises takers
+ * @pages: filled from the first on; each has a reference of the cache
+ * @oldest: index of the page that is replaced next if all are in use
+ * @paused_at: jiffies when an allocation last failed or replaced a page; starts RETRY_JIFFIES
  */
 struct page_cache {
 	local_lock_t lock;
 	struct page *pages[CACHED_PAGES];
 	u32 oldest;
-	unsigned long retry_after;
+	unsigned long paused_at;
 };
 
 static DEFINE_PER_CPU(struct page_cache, page_caches) = {
 	.lock = INIT_LOCAL_LOCK(lock),
-	.retry_after = INITIAL_JIFFIES - RETRY_JIFFIES,
+	.paused_at = INITIAL_JIFFIES - RETRY_JIFFIES,
 };
 
-/* No memory is reclaimed for what can be done without. */
+/* Does not reclaim memory, because a batch can do without the page. */
 static struct page *alloc_cached_page(void)
 {
 	return alloc_pages(__GFP_COMP | __GFP_NOWARN | __GFP_NOMEMALLOC,
 			   get_order(SROCE_CACHED_PAGE_BYTES));
 }
 
-/* Fills an empty place, or takes that of one that may be in use for ever; or returns NULL. */
-static struct page *refill_slot(struct page_cache *cache, struct page **place)
+/* Allocates a page for an empty slot, or replaces one that may stay in use for ever; or NULL. */
+static struct page *refill_slot(struct page_cache *cache, struct page **slot)
 {
 	struct page *page;
 
-	if (jiffies - cache->retry_after < RETRY_JIFFIES)
+	if (jiffies - cache->paused_at < RETRY_JIFFIES)
 		return NULL;
 	page = alloc_cached_page();
-	if (!page || *place)
-		cache->retry_after = jiffies;
+	if (!page || *slot)
+		cache->paused_at = jiffies;
 	if (!page)
 		return NULL;
-	if (*place) {
-		put_page(*place);
+	if (*slot) {
+		put_page(*slot);
 		cache->oldest = (cache->oldest + 1) % CACHED_PAGES;
 	}
-	*place = page;
+	*slot = page;
 	return page;
 }
 
-/* One that nobody has, or NULL. */
+/* Returns an unused page or NULL. */
 static struct page *find_free_page(struct page_cache *cache)
 {
 	u32 i;
@@ -83,12 +83,12 @@ static struct page *find_free_page(struct page_cache *cache)
 }
 
 /**
- * sroce_page_cache_get() - a block, if there is one
+ * sroce_page_cache_get() - take a page from the cache of this CPU
  *
- * Softirq or process context, bottom halves disabled.
+ * Softirq or process context, BH disabled.
  *
- * Return: SROCE_CACHED_PAGE_BYTES, given back by skb_free_frag() or with an skb of which they are a
- * fragment; NULL: all are in use, or memory is short.
+ * Return: SROCE_CACHED_PAGE_BYTES, to be freed by skb_free_frag() or as a fragment of an skb; NULL
+ * if all pages are in use or memory is short.
  */
 void *sroce_page_cache_get(void)
 {
@@ -103,9 +103,9 @@ void *sroce_page_cache_get(void)
 }
 
 /**
- * sroce_page_cache_fini() - give up all blocks; nobody asks for one any more
+ * sroce_page_cache_fini() - release all pages; no more are taken
  *
- * Those still in use are freed with their last user.
+ * Pages in use are freed with their last reference.
  */
 void sroce_page_cache_fini(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Memory for long runs, which each processor uses again and again. */
+/* A cache of large pages on each CPU, for long GSO batches. */
 #ifndef SROCE_NET_PAGE_CACHE_H
 #define SROCE_NET_PAGE_CACHE_H
 
-/* Nearly the longest run. */
+/* As long as the longest GSO batch, nearly. */
 #define SROCE_CACHED_PAGE_BYTES	65536
 
 void *sroce_page_cache_get(void);

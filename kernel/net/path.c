@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Routes. A packet leaves by the netdev its GID belongs to, except to an
- * address of this host, which the stack reaches over loopback; and to one host
- * only. Where the routing tables want it otherwise, there is no route.
+ * Routes. A packet leaves by the netdev of its GID. Only an address of this host is reached over
+ * loopback. If the routing table chooses another interface, or a route to several hosts, the peer
+ * is unreachable.
  */
 #include <linux/err.h>
 #include <linux/inetdevice.h>
@@ -28,7 +28,7 @@ static struct dst_entry *route_ipv4(struct net *net, const struct sroce_path *pa
 	struct rtable *rt;
 
 	compat_flowi4_set_tos(&fl4, path->tos);
-	/* With an interface given, another interface's address would not be local. */
+	/* With an output interface, the address of another interface would not be local. */
 	if (inet_addr_type(net, fl4.daddr) == RTN_LOCAL)
 		fl4.flowi4_oif = 0;
 	rt = ip_route_output_flow(net, &fl4, NULL);
@@ -67,7 +67,10 @@ static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
 }
 #endif
 
-/* IPv6 takes the interface for a wish; and an address may have become that of a broadcast. */
+/*
+ * IPv6 treats the interface as a preference only. An IPv4 address may have become a broadcast
+ * address since sroce_path_is_unicast().
+ */
 static bool route_is_usable(const struct dst_entry *dst, const struct sroce_path *path)
 {
 	const struct rt6_info *rt6;
@@ -91,10 +94,10 @@ static int error_of(const struct dst_entry *dst, const struct sroce_path *path)
  * @ep: the endpoint that sends
  * @path: the path
  *
- * For a timely errno: what is a broadcast address may change, and is asked again of every route.
- * Any context but hard interrupts.
+ * Gives an early error. Broadcast addresses may change, so each route is checked again. Any context
+ * but hard interrupts.
  *
- * Return: false for multicast and broadcast addresses, those of subnets included.
+ * Return: false for multicast and broadcast addresses, including those of subnets.
  */
 bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_path *path)
 {
@@ -115,8 +118,8 @@ bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_p
  *
  * Softirq or process context.
  *
- * Return: the route with a reference, or an ERR_PTR: also when there is one, but by another
- * interface, or to more than one host.
+ * Return: the route, with a reference; or an ERR_PTR if there is none, or none to a single host by
+ * the path's interface.
  */
 struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path)
 {
@@ -137,15 +140,15 @@ struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct
 }
 
 /**
- * sroce_path_route_cached() - the route of a path, looked up when it has changed
+ * sroce_path_route_cached() - get the route of a path, looked up again if it has changed
  * @ep: the endpoint that sends
  * @path: the path
- * @cache: the route as last looked up, or NULL; holds the reference
+ * @cache: the cached route, or NULL; has the reference
  * @cookie: its cookie
  *
  * The caller's lock protects @cache and @cookie.
  *
- * Return: *@cache, valid as long as it stays in the cache, or an ERR_PTR.
+ * Return: *@cache, valid while it stays in the cache, or an ERR_PTR.
  */
 struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
 					  const struct sroce_path *path,
@@ -166,22 +169,23 @@ struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
 }
 
 /**
- * sroce_path_supports_edt() - do packets leave at the time that they bear?
+ * sroce_path_supports_edt() - does the interface send packets at skb->tstamp?
  * @dst: the route, or NULL
  *
- * fq sees to that, on the device itself, as its root or below mq: then all queues have it, as
- * far as the first tells. To be asked each time: a qdisc may be replaced. Any context.
+ * Only the fq qdisc does, as root or below mq. Checks the first transmit queue only, because mq
+ * normally has the same qdisc on all. Call it for each packet, because the qdisc may be replaced.
+ * Any context.
  *
- * Return: whether they do.
+ * Return: true if it does.
  */
 bool sroce_path_supports_edt(const struct dst_entry *dst)
 {
-	bool keeps;
+	bool is_fq;
 
 	if (!dst)
 		return false;
 	rcu_read_lock();
-	keeps = !strcmp(rcu_dereference(netdev_get_tx_queue(dst->dev, 0)->qdisc)->ops->id, "fq");
+	is_fq = !strcmp(rcu_dereference(netdev_get_tx_queue(dst->dev, 0)->qdisc)->ops->id, "fq");
 	rcu_read_unlock();
-	return keeps;
+	return is_fq;
 }

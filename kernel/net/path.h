@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A path: everything needed to put a packet on the wire to one peer, and the
- * cached route. Connected QPs have one per half (each used under that half's
- * lock), datagrams one per address handle (route looked up per packet).
+ * A path has the addresses and header fields to send to one peer. Each work queue of a connected QP
+ * has a path and a cached route, used under the lock of the queue. A datagram uses the path of its
+ * address handle, and the route is looked up for each packet.
  */
 #ifndef SROCE_NET_PATH_H
 #define SROCE_NET_PATH_H
@@ -14,7 +14,7 @@
 #include "net/endpoint.h"
 
 /**
- * struct sroce_path - where packets go
+ * struct sroce_path - addresses and header fields
  * @saddr: our address (IPv4 as mapped IPv6)
  * @daddr: the peer's address
  * @is_ipv4: both are IPv4
@@ -22,8 +22,8 @@
  * @hop_limit: TTL or hop limit
  * @sport: UDP source port, from the flow label or the QP numbers
  * @flow_label: IPv6 flow label
- * @oif: interface index the route must leave by: the GID's netdev (VLANs)
- * @ip_id: IPv4 identification of the next packet; one more for each packet
+ * @oif: index of the GID's netdev, which the route must use; it may be a VLAN
+ * @ip_id: IPv4 identification of the next packet; incremented for each packet
  */
 struct sroce_path {
 	struct in6_addr saddr;
