@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Loading and unloading: bring up from the bottom, tear down in reverse.
- * After loading nothing is attached and no socket is open; `rdma link add`
- * does both (control/link.c).
+ * Module load and unload. After loading no device exists and no socket is open; `rdma link add`
+ * (control/link.c) creates both.
  */
 #define pr_fmt(fmt) "sroce: " fmt
 
@@ -48,7 +47,7 @@ static void __exit sroce_exit(void)
 	sroce_netdev_fini();
 	sroce_devices_fini();
 	sroce_net_fini();
-	/* Packets still in a qdisc end in code of this module. */
+	/* A packet in a qdisc calls a destructor of this module. */
 	sroce_qp_refs_wait();
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The only place that knows how kernels differ. Everybody else writes for the
- * newest; here an older one is made to look like it. What a kernel has is
- * found out by compiling probes.c against it, because version numbers lie:
- * distributions backport. The version at each shim is only where the change
- * came first.
+ * The only file that knows how kernels differ. All other code is written for the newest kernel, and
+ * shims here make older ones look like it. probe.sh compiles probes.c to find out which functions a
+ * kernel has. Version numbers are useless because distributions backport. The version at each shim
+ * only says where the change appeared first.
  */
 #ifndef SROCE_COMPAT_COMPAT_H
 #define SROCE_COMPAT_COMPAT_H
@@ -26,8 +25,8 @@
 #include "compat/probe.h"
 
 /*
- * A large local variable that is filled in by who it is handed to: kernels that zero all
- * locals (CONFIG_INIT_STACK_ALL_ZERO) need not zero this one, for each packet.
+ * For a large local variable that a callee fills in. It saves clearing the variable for each packet
+ * in kernels with CONFIG_INIT_STACK_ALL_ZERO.
  */
 #if __has_attribute(__uninitialized__)
 #define __sroce_uninit	__attribute__((__uninitialized__))
@@ -36,9 +35,8 @@
 #endif
 
 /*
- * Operations of struct ib_device_ops whose signature has changed. Each macro
- * stands before the table and defines static compat_<op>() for it, which calls
- * @fn with the arguments said here.
+ * Operations of struct ib_device_ops with changed signatures. Each macro defines a static
+ * compat_<op>() for the table, which calls @fn with the arguments given here.
  */
 
 /*
@@ -63,7 +61,7 @@ static int compat_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr
 #endif
 
 /*
- * 7.1: resize_cq() became resize_user_cq() and counts unsigned.
+ * 7.1: resize_cq() became resize_user_cq(), and @cqe unsigned.
  * int fn(struct ib_cq *cq, unsigned int cqe, struct ib_udata *udata);
  */
 #ifdef SROCE_HAVE_RESIZE_USER_CQ
@@ -83,7 +81,7 @@ static int compat_resize_user_cq(struct ib_cq *cq, int cqe, struct ib_udata *uda
 #endif
 
 /*
- * 6.17: reg_user_mr() gets a DMA handle, NULL when the user named none.
+ * 6.17: reg_user_mr() gets a DMA handle, NULL if the user gave none.
  * struct ib_mr *fn(struct ib_pd *pd, u64 start, u64 length, u64 va, int access,
  *		    struct ib_dmah *dmah, struct ib_udata *udata);
  */
@@ -110,19 +108,19 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 #define ib_umem_get_va ib_umem_get
 #endif
 
-/* 6.17: a device is born in a network namespace; before, always in the first one. */
+/* 6.17: a device is allocated for a network namespace; before, for the initial one. */
 #ifndef SROCE_HAVE_ALLOC_DEVICE_WITH_NET
 #define ib_alloc_device_with_net(drv_struct, member, net) ib_alloc_device(drv_struct, member)
 #endif
 
-/* 6.8: the name of a device is marked as the user's own, so that udev leaves it alone. */
+/* 6.8: marks the device name as assigned by the user, so that udev does not rename it. */
 #ifndef SROCE_HAVE_MARK_NAME_ASSIGNED_BY_USER
 static inline void ib_mark_name_assigned_by_user(struct ib_device *ibdev)
 {
 }
 #endif
 
-/* 7.2: the UDP tunnel calls take the struct sock (a backport may have only one of them). */
+/* 7.2: the UDP tunnel functions take a struct sock. A backport may have only one of them. */
 #ifndef SROCE_HAVE_UDP_TUNNEL_SOCK
 static inline void compat_setup_udp_tunnel_sock(struct net *net, struct sock *sk,
 						struct udp_tunnel_sock_cfg *cfg)
@@ -142,7 +140,7 @@ static inline void compat_udp_tunnel_sock_release(struct sock *sk)
 #define udp_tunnel_sock_release compat_udp_tunnel_sock_release
 #endif
 
-/* 7.1: IPv6 is built in or absent, and its functions are called directly. */
+/* 7.1: IPv6 cannot be a module, so its functions are called directly. */
 #ifdef SROCE_HAVE_IPV6_STUB
 #include <net/ipv6_stubs.h>
 
@@ -156,7 +154,7 @@ static inline struct dst_entry *compat_ip6_dst_lookup_flow(struct net *net, cons
 #define ip6_dst_lookup_flow compat_ip6_dst_lookup_flow
 #endif
 
-/* 6.3: the flags of a VMA are changed by calls. */
+/* 6.3: the flags of a VMA are changed by functions. */
 #ifndef SROCE_HAVE_VM_FLAGS_SET
 static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
@@ -164,7 +162,7 @@ static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 }
 #endif
 
-/* 6.13: function and clock are set in one call. */
+/* 6.13: one call sets function and clock. */
 #ifndef SROCE_HAVE_HRTIMER_SETUP
 static inline void hrtimer_setup(struct hrtimer *timer,
 				 enum hrtimer_restart (*function)(struct hrtimer *),
@@ -175,12 +173,12 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* 6.10: the clock of a delivery time is named; before, it is or is not CLOCK_MONOTONIC. */
+/* 6.10: the clock of a delivery time is an enum; before, a bool says "CLOCK_MONOTONIC". */
 #ifndef SROCE_HAVE_SKB_CLOCK
 #define SKB_CLOCK_MONOTONIC true
 #endif
 
-/* 6.18: the key of an IPv4 route lookup holds a DSCP instead of a TOS byte. */
+/* 6.18: the key of an IPv4 route lookup has a DSCP instead of a TOS byte. */
 static inline void compat_flowi4_set_tos(struct flowi4 *fl4, u8 tos)
 {
 #ifdef SROCE_HAVE_FLOWI4_DSCP
@@ -190,7 +188,7 @@ static inline void compat_flowi4_set_tos(struct flowi4 *fl4, u8 tos)
 #endif
 }
 
-/* 7.2: the caller holds the netdev's instance lock, where it has one, as notifiers do. */
+/* 7.2: for callers that hold the netdev's instance lock, if it has one, such as notifiers. */
 #ifndef SROCE_HAVE_NETIF_GET_LINK_KSETTINGS
 static inline int netif_get_link_ksettings(struct net_device *netdev,
 					   struct ethtool_link_ksettings *settings)
@@ -199,14 +197,14 @@ static inline int netif_get_link_ksettings(struct net_device *netdev,
 }
 #endif
 
-/* 6.6: a dump has a struct genl_info; before, something else with attrs. */
+/* 6.6: a dump has a struct genl_info; before, another struct with attrs. */
 #ifndef SROCE_HAVE_GENL_INFO_DUMP
 #define genl_info_dump(cb) genl_dumpit_info(cb)
 #endif
 
 /*
- * 6.2: the text of an extended ack is formatted. Before, it must stay until the
- * ack is sent, so @name alone is said: it is in the request, or a constant.
+ * 6.2: the text of an extended ACK can be formatted. Before, it must stay valid until the ACK is
+ * sent. The text is then @name only, which is a constant or part of the request.
  */
 #ifdef SROCE_HAVE_EXTACK_FMT
 #define compat_extack_about(extack, name, fmt, args...)	\

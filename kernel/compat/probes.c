@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Questions to a kernel tree: each section compiles if the answer is yes, and
- * becomes SROCE_HAVE_<name> in the generated compat/probe.h. Never linked.
+ * Probes of a kernel tree, never linked. If the section PROBE_<name> compiles, probe.sh defines
+ * SROCE_HAVE_<name> in compat/probe.h.
  */
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
@@ -18,13 +18,13 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/uverbs_ioctl.h>
 
-/* Every kernel that is supported says yes: else the flags are wrong. */
+/* Compiles with every supported kernel, or the flags are wrong. */
 #ifdef PROBE_BASELINE
 struct ib_device probe_device;
 struct rdma_link_ops probe_link;
 #endif
 
-/* create_cq() gets the attribute bundle, not the ib_udata inside of it. */
+/* create_cq() gets the attribute bundle, not its ib_udata. */
 #ifdef PROBE_CREATE_CQ_ATTRS
 int probe_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
@@ -50,7 +50,7 @@ struct ib_umem *probe(struct ib_device *dev)
 }
 #endif
 
-/* An ib_device is born in a network namespace. */
+/* An ib_device is allocated for a network namespace. */
 #ifdef PROBE_ALLOC_DEVICE_WITH_NET
 struct ib_device *probe(struct net *net)
 {
@@ -104,7 +104,7 @@ void probe(struct hrtimer *timer)
 }
 #endif
 
-/* The clock of a delivery time is named. */
+/* The clock of a delivery time is an enum. */
 #ifdef PROBE_SKB_CLOCK
 void probe(struct sk_buff *skb)
 {
@@ -135,7 +135,7 @@ const struct genl_info *probe(struct netlink_callback *cb)
 }
 #endif
 
-/* The text of an extended ack is formatted. */
+/* The text of an extended ACK can be formatted. */
 #ifdef PROBE_EXTACK_FMT
 void probe(struct netlink_ext_ack *extack)
 {

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A device from attaching to its end.
+ * The life of a device.
  *
- * Attaching: the endpoint first (socket, netdev), then ib_core; only then, with
- * RTNL held and the netdev seen alive, does the device enter the list where
- * netdev events find it. So it is either on the list when its netdev goes, or
- * attaching fails. While `rdma dev set DEV netns` has ib_core disable a device, it
- * cannot be told of events; enable_device() catches up on them.
+ * Attach: sets up the endpoint (netdev, sockets) first and registers with ib_core second. The
+ * device then enters the list where netdev events find it, if the netdev is still there; this is
+ * checked under RTNL. So either the device is on the list when its netdev goes, or attaching fails.
+ * ib_core disables the device during `rdma dev set DEV netns`, and netdev events skip it.
+ * enable_device() catches up on them.
  *
- * Ending: whoever wants a device gone has ib_core unregister it: `rdma link
- * delete`, the end of its netdev, unloading of this module, and, for devices in
- * rxe mode, unloading of rdma_rxe, which unregisters everything of its driver
- * id. ib_core makes these meet: one of them does it, the others wait. It takes
- * its clients away, waits for every ib_device_try_get(), and calls
- * dealloc_device(); nobody waits for processes (disassociate_ucontext).
+ * Remove: ib_core unregisters the device, on `rdma link delete`, when its netdev goes, when this
+ * module is unloaded, and, in rxe mode, when rdma_rxe is unloaded, because that unregisters all
+ * devices with its driver id. If several happen at once, one of them does the work and the others
+ * wait. ib_core removes its clients, waits for each ib_device_try_get(), and calls
+ * dealloc_device(). It does not wait for processes, because we have disassociate_ucontext().
  *
- * Unloading must not call ib_unregister_driver(RDMA_DRIVER_RXE): that would take
- * rdma_rxe's devices too. So ours get the private id first, and that id is
- * unregistered, which also waits for a dealloc_device() under way elsewhere.
+ * Unloading must not call ib_unregister_driver(RDMA_DRIVER_RXE), which would remove rdma_rxe's
+ * devices too. It gives our devices the private id and unregisters that id. This also waits for a
+ * dealloc_device() on another CPU.
  */
 #define pr_fmt(fmt) "sroce: " fmt
 
@@ -36,9 +35,9 @@
 #include "uapi/sroce_abi.h"
 #include "verbs/ops.h"
 
-/* Serialises attaching, so that a netdev gets one device. Outside of RTNL. */
+/* Serialises attaching, so that a netdev gets one device. Taken before RTNL. */
 static DEFINE_MUTEX(attach_lock);
-/* Protects the list, sroce_device.detached, and ops.driver_id once registered. */
+/* Protects the list, sroce_device.detached, and ops.driver_id after registration. */
 static DEFINE_SPINLOCK(devices_lock);
 static LIST_HEAD(devices);
 
@@ -70,8 +69,8 @@ static void catch_up(struct sroce_device *dev)
 }
 
 /*
- * ib_core has registered the device, which publish_device() is to deal with, or enabled
- * it again: what became of its netdev meanwhile? Whatever comes now finds it.
+ * ib_core has registered the device or enabled it again. In the second case netdev events were
+ * missed. In the first the device is not on the list yet, and publish_device() follows.
  */
 static int enable_device(struct ib_device *ibdev)
 {
@@ -109,9 +108,8 @@ static const struct ib_device_ops mode_ops[] = {
 };
 
 /*
- * Below the netdev's own device, so that /sys/class/infiniband/DEV/device/net
- * leads to the netdev; but not below a PCI function: udev would then rename the
- * device after its slot.
+ * The parent of the netdev, so that /sys/class/infiniband/DEV/device/net leads to the netdev. But
+ * not a PCI function, because udev would rename the device after its slot.
  */
 static struct device *parent_of(struct net_device *netdev)
 {
@@ -124,8 +122,8 @@ static struct device *parent_of(struct net_device *netdev)
  * sroce_device_set_guid() - derive the node GUID from the netdev's address
  * @dev: device
  *
- * An interface without a MAC address keeps a random one. Caller holds RTNL, or
- * the device is not registered yet.
+ * An interface without a MAC address gets a random GUID and keeps it. Caller holds RTNL, or the
+ * device is not registered yet.
  */
 void sroce_device_set_guid(struct sroce_device *dev)
 {
@@ -167,7 +165,7 @@ static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
 	ib_set_device_ops(ibdev, &common_ops);
 	ib_set_device_ops(ibdev, &mode_ops[mode]);
 	sroce_verbs_set_ops(ibdev);
-	/* 0 and 1 are ib_core's; this one it leaves to whoever has device counters. */
+	/* ib_core uses 0 and 1, and 2 only for drivers with device counters. */
 	ibdev->groups[2] = &sroce_mode_group;
 	ib_mark_name_assigned_by_user(ibdev);
 }
@@ -185,8 +183,8 @@ static bool is_attached(const struct net_device *netdev)
 }
 
 /*
- * The device is registered: let netdev events find it, unless the netdev has
- * meanwhile gone, or gone to another namespace than the sockets.
+ * Adds the registered device to the list, where netdev events find it. Fails if the netdev has gone
+ * or left the namespace of the sockets meanwhile.
  */
 static int publish_device(struct sroce_device *dev)
 {
@@ -211,7 +209,7 @@ out:
 	return err;
 }
 
-/* Sockets in @net; publish_device() makes sure that the netdev is still there. */
+/* Opens sockets in @net; publish_device() checks that the netdev is still there. */
 static int attach_device(const char *name, struct net_device *netdev, struct net *net,
 			 enum sroce_mode mode)
 {
@@ -228,7 +226,7 @@ static int attach_device(const char *name, struct net_device *netdev, struct net
 		goto err_dealloc;
 	prepare_device(dev, mode);
 
-	/* From here on dealloc_device() ends it all; and anybody may call it any time. */
+	/* From here on dealloc_device() cleans up. It may be called at any time. */
 	get_device(&dev->ibdev.dev);
 	err = ib_register_device(&dev->ibdev, name, NULL);
 	if (err) {
@@ -246,7 +244,7 @@ err_dealloc:
 	return err;
 }
 
-/* Kept, because the netdev may move away from it, and it may end, at any time. */
+/* With a reference, because the netdev may leave the namespace, which may then end. */
 static struct net *get_net_of(const struct net_device *netdev)
 {
 	struct net *net;
@@ -261,11 +259,13 @@ static struct net *get_net_of(const struct net_device *netdev)
  * sroce_device_attach() - attach a device to a netdev
  * @name: name of the device
  * @netdev: interface
- * @mode: which provider shall drive it
+ * @mode: which provider drives it
  *
- * May sleep; takes RTNL. Return: 0, -EEXIST when the netdev has one, -ENFILE when
- * the name is taken, -EADDRINUSE when the UDP port is, -ENODEV when the netdev goes or
- * moves to another namespace meanwhile, or another negative errno.
+ * May sleep; takes RTNL.
+ *
+ * Return: 0, -EEXIST if the netdev has a device, -ENFILE if the name is taken, -EADDRINUSE if the
+ * UDP port is taken, -ENODEV if the netdev goes or moves to another namespace meanwhile, or another
+ * negative errno.
  */
 int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_mode mode)
 {
@@ -282,11 +282,13 @@ int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_
 }
 
 /**
- * sroce_device_get() - the device attached to a netdev
+ * sroce_device_get() - find the device attached to a netdev
  * @netdev: interface
  *
- * Process context. Return: a device that stays registered until sroce_device_put(),
- * or NULL when there is none, none any more, or while it is disabled.
+ * Process context.
+ *
+ * Return: the device, which stays registered until sroce_device_put(); NULL if there is none, or if
+ * it is being unregistered or is disabled.
  */
 struct sroce_device *sroce_device_get(const struct net_device *netdev)
 {
@@ -303,12 +305,14 @@ struct sroce_device *sroce_device_get(const struct net_device *netdev)
 }
 
 /**
- * sroce_device_get_next() - go through the devices that a namespace sees
+ * sroce_device_get_next() - iterate over the devices visible in a namespace
  * @net: the namespace, by the rules of `rdma system set netns`
- * @index: the smallest ib_device.index from here on is looked for
+ * @index: smallest ib_device.index to return
  *
- * Process context. Return: a device that stays registered until sroce_device_put(),
- * or NULL when there is none left.
+ * Process context.
+ *
+ * Return: the device with the next index, which stays registered until sroce_device_put(); NULL
+ * after the last.
  */
 struct sroce_device *sroce_device_get_next(const struct net *net, u32 index)
 {
@@ -329,8 +333,8 @@ struct sroce_device *sroce_device_get_next(const struct net *net, u32 index)
 }
 
 /**
- * sroce_device_put() - let it go
- * @dev: what sroce_device_get() or sroce_device_get_next() returned
+ * sroce_device_put() - release a device
+ * @dev: from sroce_device_get() or sroce_device_get_next()
  */
 void sroce_device_put(struct sroce_device *dev)
 {
@@ -338,10 +342,9 @@ void sroce_device_put(struct sroce_device *dev)
 }
 
 /**
- * sroce_devices_fini() - end all devices, for unloading
+ * sroce_devices_fini() - remove all devices, for unloading
  *
- * May sleep. Nothing attaches any more. When it returns, no code of this module
- * runs on behalf of a device.
+ * May sleep. Nothing is attached any more. Afterwards no code of this module runs for a device.
  */
 void sroce_devices_fini(void)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The devices of this module: attaching one to a netdev, finding it again,
- * and getting rid of it. How a device ends is told in attach.c.
+ * The devices of this module: attach one to a netdev, find it, remove it.
  */
 #ifndef SROCE_CONTROL_ATTACH_H
 #define SROCE_CONTROL_ATTACH_H

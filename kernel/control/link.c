@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The link type "sroce" of `rdma link add`: may a device of this name be
- * attached to this interface? Messages here answer an administrator, who sees
- * nothing but an errno otherwise.
+ * The link type "sroce" of `rdma link add`: checks name and interface, and attaches the device.
+ * Errors are logged, because `rdma` shows an errno only.
  *
- * `rdma link delete` needs nothing of us: ib_core unregisters the device, and
- * what that means for us is in attach.c.
+ * `rdma link delete` needs no code here: ib_core unregisters the device (see attach.c).
  */
 #define pr_fmt(fmt) "sroce: " fmt
 
@@ -41,7 +39,7 @@ static const struct kernel_param_ops mode_ops = {
 	.get = get_mode,
 };
 module_param_cb(mode, &mode_ops, &default_mode, 0644);
-MODULE_PARM_DESC(mode, "of devices attached from now on: rxe (librxe drives them) or native (libsroce)");
+MODULE_PARM_DESC(mode, "of new devices: rxe (librxe drives them) or native (libsroce)");
 
 static int check_interface(const struct net_device *netdev)
 {
@@ -63,9 +61,9 @@ static int check_interface(const struct net_device *netdev)
 
 static int check_name(const char *name, enum sroce_mode mode)
 {
-	/* libibverbs would offer it to librxe by its name, whatever its driver id. */
+	/* libibverbs would match librxe by this name, whatever the driver id is. */
 	if (mode == SROCE_MODE_NATIVE && !strncmp(name, "rxe", 3)) {
-		pr_err_ratelimited("%s: a device in native mode cannot be named like rxe's\n",
+		pr_err_ratelimited("%s: in native mode a device name must not begin with rxe\n",
 				   name);
 		return -EINVAL;
 	}
@@ -106,9 +104,9 @@ static struct rdma_link_ops link_ops = {
 };
 
 /**
- * sroce_link_init() - offer the link type
+ * sroce_link_init() - register the link type
  *
- * May sleep. Links may be added before it returns, so it comes last.
+ * May sleep. Call it last, because links may be added before it returns.
  */
 void sroce_link_init(void)
 {
@@ -116,9 +114,9 @@ void sroce_link_init(void)
 }
 
 /**
- * sroce_link_fini() - withdraw the link type
+ * sroce_link_fini() - unregister the link type
  *
- * May sleep. Waits for a link that is just being added; none is added afterwards.
+ * May sleep. Waits for a link that is being added. No link is added afterwards.
  */
 void sroce_link_fini(void)
 {

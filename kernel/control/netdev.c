@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A netdev goes up, down, away: the device attached to it is told.
+ * Netdev events: link state, speed, MAC address, and removal.
  *
- * Not here: names and MTUs are read from the netdev when somebody asks, and
- * GIDs follow addresses, VLANs and bonds by ib_core's own notifiers. Port
- * events are ours although ib_core dispatches them too from 6.14 on: it does
- * so only for netdevs in its hash, which a device of ours never enters.
+ * Name and MTU are read from the netdev when they are needed. ib_core's notifiers update the GIDs
+ * for addresses, VLANs and bonds. From 6.14 on ib_core also dispatches port events, but only for
+ * netdevs set by ib_device_set_netdev(), which we do not use.
  */
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
@@ -16,9 +15,9 @@
 
 /**
  * sroce_netdev_report_port() - dispatch an event if the port came up or went down
- * @dev: device; the caller makes sure that it stays registered
+ * @dev: device, which must stay registered meanwhile
  *
- * Caller holds RTNL, which serialises all of these.
+ * Caller holds RTNL, which serialises the calls.
  */
 void sroce_netdev_report_port(struct sroce_device *dev)
 {
@@ -43,9 +42,9 @@ void sroce_netdev_report_port(struct sroce_device *dev)
 }
 
 /**
- * sroce_netdev_read_speed() - note how fast the interface says it is
+ * sroce_netdev_read_speed() - update the line rate from the speed that the interface reports
  * @dev: device
- * @is_locked: the netdev's instance lock is held, if it has one
+ * @is_locked: the caller holds the netdev's instance lock, if it has one
  *
  * Caller holds RTNL.
  */
@@ -59,7 +58,7 @@ void sroce_netdev_read_speed(struct sroce_device *dev, bool is_locked)
 	ASSERT_RTNL();
 	err = is_locked ? netif_get_link_ksettings(netdev, &settings) :
 			  __ethtool_get_link_ksettings(netdev, &settings);
-	/* A tap says 10, and means nothing by it. */
+	/* A tap always reports 10. */
 	if (!err && settings.base.speed != (u32)SPEED_UNKNOWN && settings.base.speed > SPEED_10)
 		line_rate = (u64)settings.base.speed * SROCE_CC_MBPS;
 	WRITE_ONCE(dev->line_rate, line_rate);
@@ -69,7 +68,7 @@ static int handle_netdev_event(struct notifier_block *nb, unsigned long event, v
 {
 	struct sroce_device *dev = sroce_device_get(netdev_notifier_info_to_dev(info));
 
-	/* None, or one that ib_core has disabled for a while: it will catch up (attach.c). */
+	/* A device that ib_core has disabled catches up later, see enable_device(). */
 	if (!dev)
 		return NOTIFY_DONE;
 	switch (event) {
@@ -84,7 +83,7 @@ static int handle_netdev_event(struct notifier_block *nb, unsigned long event, v
 		sroce_device_set_guid(dev);
 		break;
 	case NETDEV_UNREGISTER:
-		/* Also sent when it moves to another network namespace. */
+		/* Also sent when the netdev moves to another namespace. */
 		ib_unregister_device_queued(&dev->ibdev);
 		break;
 	}
@@ -97,9 +96,11 @@ static struct notifier_block netdev_notifier = {
 };
 
 /**
- * sroce_netdev_init() - listen to what happens to netdevs
+ * sroce_netdev_init() - register the netdev notifier
  *
- * May sleep. Return: 0 or a negative errno.
+ * May sleep.
+ *
+ * Return: 0 or a negative errno.
  */
 int sroce_netdev_init(void)
 {
@@ -107,7 +108,7 @@ int sroce_netdev_init(void)
 }
 
 /**
- * sroce_netdev_fini() - listen no more
+ * sroce_netdev_fini() - unregister the netdev notifier
  *
  * May sleep.
  */

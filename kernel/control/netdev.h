@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What happens to a netdev, told to the device that is attached to it. */
+/* Netdev events, forwarded to the attached device. */
 #ifndef SROCE_CONTROL_NETDEV_H
 #define SROCE_CONTROL_NETDEV_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The per-CPU counters of net/counters.h, summed up for whoever asks. */
+/* Reads the per-CPU counters of net/counters.h for ib_core. */
 #include "compat/compat.h"
 #include "control/stats.h"
 #include "datapath/device.h"
@@ -11,13 +11,15 @@ static struct rdma_stat_desc descriptions[SROCE_CTR_COUNT];
  * @ibdev: device
  * @port_num: port, always 1
  *
- * May sleep. Return: what ib_core keeps the values in, NULL for want of memory.
+ * May sleep.
+ *
+ * Return: storage for the values, or NULL without memory.
  */
 struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num)
 {
 	unsigned int i;
 
-	/* The same values every time, so it does not matter who else does this now. */
+	/* Every caller writes the same values, so no lock is needed. */
 	for (i = 0; i < SROCE_CTR_COUNT; i++)
 		descriptions[i].name = sroce_counter_names[i];
 	return rdma_alloc_hw_stats_struct(descriptions, SROCE_CTR_COUNT,
@@ -27,9 +29,9 @@ struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev, u32 por
 /**
  * sroce_get_hw_stats() - read the counters of a port
  * @ibdev: device
- * @stats: where to
+ * @stats: destination
  * @port_num: port, always 1
- * @index: of one counter, or their number for all; all are read anyway
+ * @index: a counter, or their number for all; ignored, all are read
  *
  * Return: number of counters read, or -EINVAL.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The hw_counters of a port: `rdma statistic`, sysfs. */
+/* The hw_counters of a port, for `rdma statistic` and sysfs. */
 #ifndef SROCE_CONTROL_STATS_H
 #define SROCE_CONTROL_STATS_H
 

@@ -2,9 +2,9 @@
 /*
  * Files in /sys/class/infiniband/DEV:
  *
- *	parent		name of the netdev, as test suites written for rxe read it
- *	sroce/mode	"rxe" or "native"; that the directory is there says that
- *			the device is ours, whatever its driver id
+ *	parent		name of the netdev; test suites for rxe read it
+ *	sroce/mode	"rxe" or "native". The directory identifies our devices, whatever
+ *			their driver id.
  */
 #include "compat/compat.h"
 #include "control/sysfs.h"
@@ -14,7 +14,7 @@ const char *const sroce_mode_names[] = {
 	[SROCE_MODE_NATIVE] = "native",
 };
 
-/* @dev may be the stand-in for the device in another network namespace. */
+/* @dev may be the device's representative in another network namespace. */
 static struct sroce_device *device_of(struct device *dev)
 {
 	return rdma_device_to_drv_device(dev, struct sroce_device, ibdev);

@@ -27,7 +27,7 @@
  * @lock: serialises takers
  * @pages: filled from the first on; each has a reference of the cache
  * @oldest: index of the page that is replaced next if all are in use
- * @paused_at: jiffies when an allocation last failed or replaced a page; starts RETRY_JIFFIES
+ * @paused_at: jiffies when an allocation last failed or replaced a page
  */
 struct page_cache {
 	local_lock_t lock;

@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
 /*
- * What sroce adds to the user ABI. Commands, the entries of completion queues and,
- * in rxe mode, everything else are those of <rdma/rdma_user_rxe.h>. A device in
- * native mode differs by the two numbers below, so that our own provider binds
- * instead of librxe, by the send and receive queues, and by how a process says that
- * it wants to be woken: see Documentation/abi.md.
+ * User ABI of a device in native mode, as far as it differs from <rdma/rdma_user_rxe.h>: driver id
+ * and ABI version, so that our provider binds instead of librxe; send and receive queues; and
+ * arming of completion queues. In rxe mode nothing differs. See Documentation/abi.md.
  */
 #ifndef SROCE_UAPI_SROCE_ABI_H
 #define SROCE_UAPI_SROCE_ABI_H
 
 #include <linux/types.h>
 
-/* "SROC": far above the kernel's own numbers, which grow one by one. */
+/* "SROC", far above the kernel's ids, which are assigned consecutively. */
 #define SROCE_DRIVER_ID		0x53524f43
 
-/* In rxe mode: what librxe was written for. */
+/* In rxe mode: the version that librxe supports. */
 #define SROCE_ABI_VERSION_RXE	2
 
-/* At least 100: librxe, should a device's name mislead it, declines anything over 2. */
+/* At least 100. If librxe matches the device by its name, it rejects a version above 2. */
 #define SROCE_ABI_VERSION	102
 
-/* Bytes that only one side writes, so that it does not disturb the other. */
+/* A cache line. Kernel and process write to different ones. */
 #define SROCE_QUEUE_LINE	64
 
 /*
- * The words of a send or receive queue in native mode. Indices count on for ever; a
- * queue is full when they differ by the number of its slots.
+ * Shared words of a send or receive queue in native mode. Indices are free-running; a queue is full
+ * if producer - consumer is its number of slots.
  *
  * producer: requests posted
- * consumer: requests that the kernel is done with: their slots may be filled again
- * no_doorbell: send queue: not 0 while the kernel will look again soon, without a doorbell
- * fetched: send queue: requests that the kernel has taken out
+ * consumer: requests that the kernel has finished with; their slots may be reused
+ * no_doorbell: send queue: not 0 while the kernel polls the queue, so that no doorbell is needed
+ * fetched: send queue: requests that the kernel has copied
  */
 struct sroce_queue_head {
 	__u32	producer;
 	__u32	reserved[SROCE_QUEUE_LINE / 4 - 1];
-	/* Written by the kernel, never read. */
+	/* Written by the kernel, which never reads them. */
 	__u32	consumer;
 	__u32	no_doorbell;
 	__u32	fetched;
@@ -43,8 +41,8 @@ struct sroce_queue_head {
 };
 
 /*
- * How often a process has wished to be told of the next completion: of any, and of
- * solicited ones (and errors) only. A wish is answered once, with all before it.
+ * How often a process has armed a completion queue: for any completion, and for solicited ones and
+ * errors only. One event serves all arms before it.
  */
 struct sroce_cq_arm {
 	__u32	any;
@@ -52,8 +50,8 @@ struct sroce_cq_arm {
 };
 
 /*
- * What the process writes of a completion queue in native mode: consumer_index of
- * struct rxe_queue_buf, and behind it, in what is padding there, its arm.
+ * The cache line of a completion queue that the process writes in native mode: consumer_index of
+ * struct rxe_queue_buf and, in the padding after it, the arm.
  */
 struct sroce_cq_line {
 	__u32	consumer;
@@ -62,8 +60,8 @@ struct sroce_cq_line {
 };
 
 /*
- * A send request in native mode: a cache line with one element (struct rxe_sge). Its
- * elements, or its inline data, follow.
+ * A send request in native mode. Its elements (struct rxe_sge) or inline data follow; with one
+ * element it takes a cache line.
  *
  * opcode: enum ib_uverbs_wr_opcode
  * flags: enum ib_send_flags
@@ -88,7 +86,7 @@ struct sroce_send_slot {
 		__aligned_u64 remote_addr;
 		struct {
 			__u32	dest_qpn;
-			__u32	ah;	/* number of the handle */
+			__u32	ah;	/* number of the address handle */
 		} ud;
 	};
 	__aligned_u64 compare_add;	/* atomic */
@@ -96,21 +94,21 @@ struct sroce_send_slot {
 };
 
 /*
- * A receive request in native mode: struct rxe_sge follow, as many as the queue was
- * created for, or less and one without length.
+ * A receive request in native mode. Elements (struct rxe_sge) follow. If there are fewer than the
+ * queue was created with, one of length 0 ends them.
  */
 struct sroce_recv_slot {
 	__aligned_u64 wr_id;
 };
 
 /*
- * Where the queues of a new QP are, in native mode; in place of struct rxe_create_qp_resp.
+ * The queues of a new QP in native mode, instead of struct rxe_create_qp_resp.
  *
- * offset, size: what to pass to mmap(); in there, from the start:
- * send_head, recv_head: struct sroce_queue_head
- * send_slots, recv_slots: the slots
- * send_count, recv_count: how many, a power of two
- * send_stride, recv_stride: bytes from one to the next
+ * offset, size: arguments for mmap()
+ * send_head, recv_head: offset of struct sroce_queue_head in the mapping
+ * send_slots, recv_slots: offset of the slots in the mapping
+ * send_count, recv_count: number of slots, a power of two
+ * send_stride, recv_stride: bytes from one slot to the next
  */
 struct sroce_create_qp_resp {
 	__aligned_u64 offset;
@@ -126,7 +124,7 @@ struct sroce_create_qp_resp {
 	__u32	reserved;
 };
 
-/* Inline data of a send request, in native mode. */
+/* Most inline data of a send request in native mode. */
 #define SROCE_MAX_INLINE_NATIVE	1024
 
 #endif
