@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* From address vectors to paths, and the handles that datagrams are sent by. */
+/* Address handles, and the conversion of address vectors to paths. */
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -9,15 +9,15 @@
 #include "datapath/qp.h"
 #include "verbs/verbs.h"
 
-/* A hop limit of 0 would not leave the host; this is what IP itself starts with. */
+/* In place of a hop limit of 0: the default of IP. */
 #define DEFAULT_HOP_LIMIT	64
 
 /*
- * ib_core makes GIDs of the addresses of every VLAN and macvlan above our netdev, in whatever
- * namespace it lives. What is sent to one elsewhere never comes to our sockets, its number means
- * another interface here, and what it sends is not for our routes and filters to let out.
+ * ib_core creates GIDs for every VLAN and macvlan above our netdev, in any namespace. One in
+ * another namespace is useless: our sockets do not receive for it, its ifindex is invalid here, and
+ * the routes and filters of our namespace do not apply to it.
  */
-static int interface_of(const struct sroce_device *dev, const struct ib_gid_attr *sgid,
+static int find_ifindex(const struct sroce_device *dev, const struct ib_gid_attr *sgid,
 			int *ifindex)
 {
 	const struct net_device *ndev;
@@ -33,20 +33,21 @@ static int interface_of(const struct sroce_device *dev, const struct ib_gid_attr
 		*ifindex = ndev->ifindex;
 	rcu_read_unlock();
 	if (err)
-		ibdev_dbg(&dev->ibdev, "no interface of our namespace has %pI6c\n", sgid->gid.raw);
+		ibdev_dbg(&dev->ibdev, "%pI6c is no address of this network namespace\n",
+			  sgid->gid.raw);
 	return err;
 }
 
 /**
- * sroce_path_from_ah_attr() - the path that an address vector describes
+ * sroce_path_from_ah_attr() - convert an address vector to a path
  * @ibdev: device
- * @attr: address vector, its source GID resolved by ib_core
- * @qpn: QP at this end, 0 for datagrams
- * @dest_qpn: QP at the other end, 0 for datagrams
+ * @attr: address vector; ib_core has resolved its source GID
+ * @qpn: local QP, 0 for datagrams
+ * @dest_qpn: remote QP, 0 for datagrams
  * @path: filled in
  *
- * Return: 0, -EINVAL, also when the source GID's netdev is in another network namespace than
- * the device's, or -ENODEV when it has gone.
+ * Return: 0; -EINVAL, also if the netdev of the source GID is in another network namespace than the
+ * device; -ENODEV if that netdev has gone.
  */
 int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *attr, u32 qpn,
 			    u32 dest_qpn, struct sroce_path *path)
@@ -66,11 +67,12 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	memcpy(&path->daddr, grh->dgid.raw, sizeof(path->daddr));
 	path->is_ipv4 = ipv6_addr_v4mapped(&path->saddr);
 	if (path->is_ipv4 != ipv6_addr_v4mapped(&path->daddr) || ipv6_addr_any(&path->daddr)) {
-		ibdev_dbg(ibdev, "no way from %pI6c to %pI6c\n", &path->saddr, &path->daddr);
+		ibdev_dbg(ibdev, "invalid destination: from %pI6c to %pI6c\n", &path->saddr,
+			  &path->daddr);
 		return -EINVAL;
 	}
 	if (!sroce_path_is_unicast(&to_sroce_device(ibdev)->ep, path)) {
-		ibdev_dbg(ibdev, "multicast to %pI6c is not offered\n", &path->daddr);
+		ibdev_dbg(ibdev, "%pI6c is a multicast or broadcast address\n", &path->daddr);
 		return -EINVAL;
 	}
 	path->tos = grh->traffic_class;
@@ -78,12 +80,12 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
 	path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));
 	path->ip_id = get_random_u32();
-	return interface_of(to_sroce_device(ibdev), grh->sgid_attr, &path->oif);
+	return find_ifindex(to_sroce_device(ibdev), grh->sgid_attr, &path->oif);
 }
 
 /*
- * A user's WQE names its handle by number. Providers from before that number
- * existed write the address into the WQE itself, which is not looked at.
+ * User WQEs name their handle by number. Old providers, which do not know the number, put the
+ * address into the WQE instead. This is not supported.
  */
 static int publish_number(struct sroce_ah *ah, struct ib_udata *udata)
 {
@@ -92,7 +94,7 @@ static int publish_number(struct sroce_ah *ah, struct ib_udata *udata)
 	int err;
 
 	if (udata->outlen < sizeof(resp)) {
-		ibdev_dbg(&dev->ibdev, "provider takes no address handle number\n");
+		ibdev_dbg(&dev->ibdev, "provider does not support address handle numbers\n");
 		return -EINVAL;
 	}
 	refcount_inc(&ah->address->refs);
@@ -112,10 +114,10 @@ static int publish_number(struct sroce_ah *ah, struct ib_udata *udata)
 }
 
 /**
- * sroce_create_ah() - a new address handle
- * @ibah: zeroed but for its device and PD
- * @init_attr: address vector
- * @udata: NULL for kernel consumers, who may call this where nothing may sleep
+ * sroce_create_ah() - create an address handle
+ * @ibah: zeroed except for device and PD
+ * @init_attr: address vector; says if this may sleep
+ * @udata: NULL for kernel consumers
  *
  * Return: 0 or a negative errno.
  */
@@ -140,11 +142,11 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 }
 
 /**
- * sroce_destroy_ah() - end of an address handle
+ * sroce_destroy_ah() - destroy an address handle
  * @ibah: address handle
- * @flags: whether this may sleep; it does not
+ * @flags: unused; this never sleeps
  *
- * Requests under way have their own reference to the address.
+ * Requests under way have their own reference to the address vector.
  *
  * Return: 0.
  */

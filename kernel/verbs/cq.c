@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Completion queues as objects. Entries are written and polled in
- * datapath/cq.c.
+ * Creating, resizing and destroying completion queues. datapath/cq.c writes and polls entries.
  */
 #include <linux/sched.h>
 #include <rdma/ib_user_verbs.h>
@@ -11,13 +10,12 @@
 #include "datapath/device.h"
 #include "verbs/verbs.h"
 
-/* Entries that a resize moves at a time, with interrupts off: 16 KiB. */
+/* Entries (16 KiB) that a resize moves at a time, with interrupts off. */
 #define BATCH_ENTRIES	256
 
 /*
- * A page's worth, whatever was asked for: with one entry, a consumer that does
- * not look for each send (perftest with events) overflows the CQ as soon as an
- * acknowledgement is late.
+ * The minimum is a page. With a single entry, a consumer that does not poll after each send
+ * (perftest with events) would overflow the CQ as soon as an acknowledgement is late.
  */
 #define MIN_CQE	63u
 
@@ -25,7 +23,7 @@ static int check_cqe(const struct ib_cq *ibcq, unsigned int cqe)
 {
 	if (cqe >= 1 && cqe <= SROCE_MAX_CQE)
 		return 0;
-	ibdev_dbg(ibcq->device, "cq: %u entries, of at most %u\n", cqe, SROCE_MAX_CQE);
+	ibdev_dbg(ibcq->device, "cq: %u entries, the limit is %u\n", cqe, SROCE_MAX_CQE);
 	return -EINVAL;
 }
 
@@ -35,7 +33,7 @@ static int init_ring(struct sroce_ring *ring, unsigned int cqe, bool is_user)
 			       is_user ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc));
 }
 
-/* Make the ring mappable and say so to the process. */
+/* Make the ring mappable and tell the process where. */
 static struct sroce_mmap_entry *offer_ring(const struct sroce_ring *ring, struct ib_udata *udata)
 {
 	struct rxe_create_cq_resp resp = {};
@@ -57,8 +55,8 @@ static struct sroce_mmap_entry *offer_ring(const struct sroce_ring *ring, struct
 }
 
 /**
- * sroce_create_cq() - a new completion queue
- * @ibcq: zeroed but for its device
+ * sroce_create_cq() - create a completion queue
+ * @ibcq: zeroed except for its device
  * @attr: size wanted
  * @udata: NULL for kernel consumers
  *
@@ -100,9 +98,9 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 }
 
 /*
- * Entries from @next on move to @ring, which began empty, oldest first. The
- * contents are the consumer's: copied, not looked at. Returns how many are left
- * for later, or -EINVAL when they do not fit.
+ * Copies a batch of entries from @next on, oldest first, to @ring, which was empty before the first
+ * batch. Does not interpret entries, because the process may have changed them. Returns the number
+ * of entries left, or -EINVAL if they do not fit.
  */
 static int move_batch(const struct sroce_ring *old, struct sroce_ring *ring, u32 *next)
 {
@@ -120,9 +118,8 @@ static int move_batch(const struct sroce_ring *old, struct sroce_ring *ring, u32
 }
 
 /*
- * Entries not consumed yet move along, a batch at a time: completions go on
- * meanwhile, into the old ring, until with the last batch the new one takes its
- * place. On success @ring is the old one.
+ * Moves the pending entries in batches. Meanwhile completions go to the old ring. The last batch
+ * replaces it by the new ring. On success @ring is the old one.
  */
 static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroce_mmap_entry **mmap)
 {
@@ -132,7 +129,7 @@ static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroc
 	int left;
 
 	mutex_lock(&cq->resize_lock);
-	/* Pairs with the consumer's release: what it has read is not carried over. */
+	/* Pairs with the consumer's release: entries that it has read are not moved. */
 	next = smp_load_acquire(old->consumer) & old->mask;
 	do {
 		spin_lock_irqsave(&cq->lock, flags);
@@ -153,12 +150,12 @@ static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroc
  * sroce_resize_cq() - change the size of a completion queue
  * @ibcq: completion queue
  * @cqe: entries wanted
- * @udata: of the process; NULL for kernel consumers, who cannot do this
+ * @udata: NULL for kernel consumers, which cannot resize
  *
- * The process does not poll meanwhile, and maps the new ring before it does.
+ * The process does not poll meanwhile, and maps the new ring before it polls again.
  *
- * Return: 0; -EINVAL when more entries are pending than would fit; another
- * negative errno. Unless 0, nothing has changed.
+ * Return: 0; -EINVAL if the pending entries do not fit; another negative errno. On error nothing
+ * has changed.
  */
 int sroce_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 {
@@ -167,7 +164,7 @@ int sroce_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata
 	struct sroce_ring ring;
 	int err;
 
-	/* They may poll at any time, from a ring that is being left. */
+	/* A kernel consumer may poll at any time, even the old ring. */
 	if (!udata)
 		return -EOPNOTSUPP;
 	err = check_cqe(ibcq, cqe);
@@ -188,8 +185,8 @@ int sroce_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata
 }
 
 /**
- * sroce_destroy_cq() - end of a completion queue that no QP uses any more
- * @ibcq: completion queue
+ * sroce_destroy_cq() - destroy a completion queue
+ * @ibcq: completion queue; no QP uses it
  * @udata: unused
  *
  * Return: 0.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Modifying a queue pair: is the transition legal, are the values, and what
- * must be prepared before packets may see it.
+ * Modifying a queue pair: checks transition and values, and prepares path and resources.
  *
- * One modify at a time (modify_lock). Everything that can fail comes first and
- * changes nothing; then path and responder resources are put in place under the
- * half locks, and sroce_qp_set_state() does the rest under both, if the QP has
- * not meanwhile gone to ERR by itself.
+ * modify_lock serialises calls. The checks come first and change nothing. Then the responder
+ * resources and the path are replaced, each under the lock of its work queue. sroce_qp_set_state()
+ * applies the rest under both locks, unless the QP has meanwhile moved to ERR on an error.
  */
 #include <linux/slab.h>
 #include <net/dst.h>
@@ -33,14 +31,14 @@ static int check_transition(const struct sroce_qp *qp, enum ib_qp_state from, en
 {
 	static const char *const why[] = {
 		[SROCE_TRANSITION_ILLEGAL] = "transition to state",
-		[SROCE_TRANSITION_MISSING] = "attribute mask, something missing",
-		[SROCE_TRANSITION_EXTRA] = "attribute mask, something not allowed here",
+		[SROCE_TRANSITION_MISSING] = "attribute mask (a required bit is missing)",
+		[SROCE_TRANSITION_EXTRA] = "attribute mask (a bit is not allowed here)",
 	};
 	enum sroce_qp_transition result;
 
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != from)
 		return reject_attr(qp, "current state", attr->cur_qp_state);
-	/* The port of QP 1 is what it was created for, and ib_mad does not say it again. */
+	/* QP 1 was created for its port, and ib_mad does not set the port again. */
 	if (qp->ibqp.qp_type == IB_QPT_GSI && to == IB_QPS_INIT)
 		mask |= IB_QP_PORT;
 	result = sroce_qp_state_check((enum sroce_qp_state)from, (enum sroce_qp_state)to,
@@ -50,7 +48,7 @@ static int check_transition(const struct sroce_qp *qp, enum ib_qp_state from, en
 	return reject_attr(qp, why[result], result == SROCE_TRANSITION_ILLEGAL ? to : mask);
 }
 
-/* Where from and where to: port, partition, path. */
+/* Checks port, partition and path. */
 static int check_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	enum ib_mtu active_mtu = sroce_active_mtu(qp->dev->ep.netdev);
@@ -59,13 +57,13 @@ static int check_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, 
 		return reject_attr(qp, "port", attr->port_num);
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index >= SROCE_PKEY_TABLE_LEN)
 		return reject_attr(qp, "P_Key index", attr->pkey_index);
-	/* Larger packets than the netdev carries would be cut up by IP. */
+	/* IP would fragment packets that are larger than the MTU of the netdev. */
 	if (mask & IB_QP_PATH_MTU &&
 	    (attr->path_mtu < IB_MTU_256 || attr->path_mtu > active_mtu))
 		return reject_attr(qp, "path MTU", attr->path_mtu);
 	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS)
 		return reject_attr(qp, "destination QP", attr->dest_qp_num);
-	/* There are no alternate paths to migrate to. */
+	/* Path migration is not supported. */
 	if (mask & IB_QP_ALT_PATH)
 		return reject_attr(qp, "alternate path on port", attr->alt_port_num);
 	if (mask & IB_QP_PATH_MIG_STATE && attr->path_mig_state != IB_MIG_MIGRATED)
@@ -73,7 +71,7 @@ static int check_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, 
 	return 0;
 }
 
-/* How: access, timers, counts. */
+/* Checks access flags, timers and retry counts. */
 static int check_limits(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	if (mask & IB_QP_ACCESS_FLAGS && attr->qp_access_flags & ~QP_ACCESS)
@@ -114,7 +112,7 @@ static int prepare_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr
 				       path);
 }
 
-/* Packets go on meanwhile: they find the old ring or the new one. */
+/* Packets are handled meanwhile, and find the old ring or the new one. */
 static int resize_resources(struct sroce_qp *qp, u32 capacity)
 {
 	struct sroce_resource *entries = NULL;
@@ -140,46 +138,46 @@ static int resize_resources(struct sroce_qp *qp, u32 capacity)
 	return moved ? 0 : -EBUSY;
 }
 
-/* For query_qp; what the engine needs of it has been applied. */
-static void save_attr(struct ib_qp_attr *kept, enum ib_qp_state to, const struct ib_qp_attr *attr,
+/* Saves attributes for query_qp. Those of the engine have been applied. */
+static void save_attr(struct ib_qp_attr *saved, enum ib_qp_state to, const struct ib_qp_attr *attr,
 		      int mask)
 {
-	/* The queues stay as large as they are, and are looked at without a lock. */
+	/* The queues keep their size, which others read without a lock. */
 	if (to == IB_QPS_RESET)
-		*kept = (struct ib_qp_attr) { .cap = kept->cap };
+		*saved = (struct ib_qp_attr) { .cap = saved->cap };
 	if (mask & IB_QP_ACCESS_FLAGS)
-		kept->qp_access_flags = attr->qp_access_flags;
+		saved->qp_access_flags = attr->qp_access_flags;
 	if (mask & IB_QP_PKEY_INDEX)
-		kept->pkey_index = attr->pkey_index;
+		saved->pkey_index = attr->pkey_index;
 	if (mask & IB_QP_PORT)
-		kept->port_num = attr->port_num;
+		saved->port_num = attr->port_num;
 	if (mask & IB_QP_QKEY)
-		kept->qkey = attr->qkey;
+		saved->qkey = attr->qkey;
 	if (mask & IB_QP_AV) {
-		kept->ah_attr = attr->ah_attr;
-		/* ib_core holds this reference, not we. */
-		kept->ah_attr.grh.sgid_attr = NULL;
+		saved->ah_attr = attr->ah_attr;
+		/* This reference belongs to ib_core. */
+		saved->ah_attr.grh.sgid_attr = NULL;
 	}
 	if (mask & IB_QP_PATH_MTU)
-		kept->path_mtu = attr->path_mtu;
+		saved->path_mtu = attr->path_mtu;
 	if (mask & IB_QP_PATH_MIG_STATE)
-		kept->path_mig_state = attr->path_mig_state;
+		saved->path_mig_state = attr->path_mig_state;
 	if (mask & IB_QP_TIMEOUT)
-		kept->timeout = attr->timeout;
+		saved->timeout = attr->timeout;
 	if (mask & IB_QP_RETRY_CNT)
-		kept->retry_cnt = attr->retry_cnt;
+		saved->retry_cnt = attr->retry_cnt;
 	if (mask & IB_QP_RNR_RETRY)
-		kept->rnr_retry = attr->rnr_retry;
+		saved->rnr_retry = attr->rnr_retry;
 	if (mask & IB_QP_MIN_RNR_TIMER)
-		kept->min_rnr_timer = attr->min_rnr_timer;
+		saved->min_rnr_timer = attr->min_rnr_timer;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
-		kept->max_rd_atomic = attr->max_rd_atomic;
+		saved->max_rd_atomic = attr->max_rd_atomic;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
-		kept->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+		saved->max_dest_rd_atomic = attr->max_dest_rd_atomic;
 	if (mask & IB_QP_DEST_QPN)
-		kept->dest_qp_num = attr->dest_qp_num;
+		saved->dest_qp_num = attr->dest_qp_num;
 	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
-		kept->en_sqd_async_notify = attr->en_sqd_async_notify;
+		saved->en_sqd_async_notify = attr->en_sqd_async_notify;
 }
 
 static int apply_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
@@ -211,15 +209,14 @@ static int apply_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 /**
  * sroce_modify_qp() - change the state or attributes of a queue pair
  * @ibqp: queue pair
- * @attr: new values; the source GID of an address vector resolved by ib_core
- * @mask: which of them count
+ * @attr: new values; ib_core has resolved the source GID of an address vector
+ * @mask: IB_QP_*: the values to apply
  * @udata: unused
  *
  * May sleep.
  *
- * Return: 0 or a negative errno: -EINVAL for everything that the caller did
- * wrong, with the reason in the debug log; then no state has changed, though
- * a new path may be in place.
+ * Return: 0 or a negative errno. -EINVAL means that the caller made a mistake, and the debug log
+ * says which. On error the state has not changed, but the path may have.
  */
 int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)

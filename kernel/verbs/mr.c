@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory regions as objects: access flags are checked and pages are found here;
- * what a key opens is memory/'s business.
+ * Registering memory regions: checks access flags, pins pages and lists them. memory/ manages keys
+ * and access.
  */
 #include <linux/log2.h>
 #include <linux/overflow.h>
@@ -15,12 +15,12 @@
 #include "transport/responder.h"
 #include "verbs/verbs.h"
 
-/* IB_ACCESS_OPTIONAL flags are hints (relaxed ordering): there is nothing to relax. */
+/* IB_ACCESS_OPTIONAL flags are hints (relaxed ordering) and have no effect here. */
 #define MANDATORY_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 				 IB_ACCESS_MW_BIND)
 
-/* Pages and huge pages, the sizes in which memory may turn out to be contiguous. */
+/* Sizes of contiguous blocks to look for: from a page to a huge page of 1 GiB. */
 #define BLOCK_SIZES		GENMASK(30, PAGE_SHIFT)
 
 static struct sroce_memory *memory_of(struct ib_pd *ibpd)
@@ -48,7 +48,7 @@ static void free_region(struct ib_pd *ibpd, struct sroce_mr *mr)
 	kfree(mr);
 }
 
-/* The last step: from here on the key works. Frees @mr if it fails. */
+/* The last step, after which the key is valid. Frees @mr on error. */
 static struct ib_mr *publish_region(struct ib_pd *ibpd, struct sroce_mr *mr, int err)
 {
 	if (!err)
@@ -63,7 +63,7 @@ static struct ib_mr *publish_region(struct ib_pd *ibpd, struct sroce_mr *mr, int
 }
 
 /**
- * sroce_get_dma_mr() - a region of all of kernel memory
+ * sroce_get_dma_mr() - register all kernel memory
  * @ibpd: protection domain
  * @access: IB_ACCESS_*
  *
@@ -80,7 +80,7 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access)
 	return publish_region(ibpd, mr, 0);
 }
 
-/* The addresses of a pinned range, in the largest pieces it consists of. */
+/* List the addresses of pinned memory, in the largest contiguous blocks. */
 static int fill_page_list(struct sroce_page_list *pages, struct ib_umem *umem)
 {
 	unsigned long block_bytes = ib_umem_find_best_pgsz(umem, BLOCK_SIZES, umem->address);
@@ -92,7 +92,7 @@ static int fill_page_list(struct sroce_page_list *pages, struct ib_umem *umem)
 	err = sroce_page_list_alloc(pages, ib_umem_num_dma_blocks(umem, block_bytes));
 	if (err)
 		return err;
-	/* A software device's DMA addresses are the kernel's own. */
+	/* The DMA addresses of a software device are kernel addresses. */
 	rdma_umem_for_each_dma_block(umem, &block, block_bytes) {
 		if (WARN_ON_ONCE(pages->count == pages->capacity))
 			return -EINVAL;
@@ -109,7 +109,7 @@ static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 s
 {
 	struct ib_umem *umem;
 
-	/* Nothing to pin, nothing to find: every access but one of no bytes is refused. */
+	/* An empty region permits accesses of 0 bytes only. */
 	if (!length)
 		return 0;
 	umem = ib_umem_get_va(ibdev, start, length, access);
@@ -122,10 +122,10 @@ static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 s
 /**
  * sroce_reg_user_mr() - register memory of a process
  * @ibpd: protection domain
- * @start: first byte in the process
- * @length: bytes, 0 allowed
- * @va: address by which the first byte is named in requests
- * @access: IB_ACCESS_*, consistency checked by ib_core
+ * @start: address in the process
+ * @length: bytes, may be 0
+ * @va: address of the first byte in requests
+ * @access: IB_ACCESS_*; ib_core has checked their consistency
  * @dmah: must be NULL
  * @udata: unused
  *
@@ -159,10 +159,10 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 v
 }
 
 /**
- * sroce_alloc_mr() - a region to be registered by work requests
+ * sroce_alloc_mr() - create a region for fast registration
  * @ibpd: protection domain
  * @type: IB_MR_TYPE_MEM_REG
- * @max_num_sg: pages it may have
+ * @max_num_sg: maximum number of pages
  *
  * Return: the region or an ERR_PTR().
  */
@@ -196,14 +196,14 @@ static int stage_page(struct ib_mr *ibmr, u64 addr)
 }
 
 /**
- * sroce_map_mr_sg() - say which memory the next REG_MR is about
+ * sroce_map_mr_sg() - set the memory of the next REG_MR
  * @ibmr: FAST region
  * @sg: DMA-mapped list
  * @sg_nents: entries in it
- * @sg_offset: where in the first entry to begin; may be NULL
+ * @sg_offset: offset into the first entry; may be NULL
  *
- * Written to a list of its own: consumers prepare the next registration while
- * the present one is still in force, its invalidation queued before.
+ * Writes to a separate list, because consumers prepare the next registration while the current one
+ * is still valid and its invalidation is queued.
  *
  * Return: entries mapped, or a negative errno.
  */
@@ -225,12 +225,11 @@ int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 }
 
 /**
- * sroce_dereg_mr() - end of a region
- * @ibmr: region; freed
+ * sroce_dereg_mr() - deregister and free a region
+ * @ibmr: region
  * @udata: unused
  *
- * Sleeps until the packets that are being copied to or from it right now are
- * done; the next ones find the key gone.
+ * Sleeps until the copies under way are done. Later packets do not find the key.
  *
  * Return: 0.
  */

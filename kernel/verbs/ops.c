@@ -61,7 +61,7 @@ static const struct ib_device_ops verbs_ops = {
 };
 
 /**
- * sroce_verbs_set_ops() - give a device its verbs
+ * sroce_verbs_set_ops() - set the verbs of a device
  * @ibdev: embedded in a struct sroce_device, not registered yet
  */
 void sroce_verbs_set_ops(struct ib_device *ibdev)

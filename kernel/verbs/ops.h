@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What control/ needs of the verbs room: one call that gives a device its
- * verbs. Identity (owner, driver id, ABI version), the end of a device and its
- * counters are control/'s own.
+ * The interface to control/, which sets the other operations: identity (owner, driver id, ABI
+ * version), counters and removal.
  */
 #ifndef SROCE_VERBS_OPS_H
 #define SROCE_VERBS_OPS_H

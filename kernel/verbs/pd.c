@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Protection domains: nothing but an address to compare. */
+/* Protection domains have no state; memory/ compares their addresses. */
 #include "verbs/verbs.h"
 
 /**
- * sroce_alloc_pd() - a new protection domain
+ * sroce_alloc_pd() - create a protection domain
  * @ibpd: zeroed
  * @udata: unused
  *
@@ -15,8 +15,8 @@ int sroce_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 }
 
 /**
- * sroce_dealloc_pd() - end of a protection domain that ib_core knows to be unused
- * @ibpd: protection domain
+ * sroce_dealloc_pd() - destroy a protection domain
+ * @ibpd: protection domain; unused, as ib_core ensures
  * @udata: unused
  *
  * Return: 0.

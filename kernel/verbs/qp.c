@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Queue pairs as objects: queues are allocated, handed to the engine halves,
- * published in the table of QPs last; and all of it in reverse.
+ * Creating and destroying queue pairs: allocates the queues, sets up requester and responder, and
+ * adds the QP to the table last.
  *
  *   user QP:   sq_ring (mapped) --copied by the datapath--> sq_storage
  *              rq_ring (mapped) --copied, one at a time---> resp.recv
- *   kernel QP: posters write sq_storage and rq_ring themselves
+ *   kernel QP: consumers write sq_storage and rq_ring directly
  *
- * In rxe mode the mapped rings have the element sizes that librxe computes from
- * the capabilities it is told, rounded up to a power of two. In native mode they
- * lie in one mapping and are as large as what was asked for.
+ * In rxe mode the element size of a mapped ring is a power of two, which librxe computes from the
+ * capabilities. In native mode both rings are in one mapping, and the element size is the one
+ * needed.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -32,7 +32,7 @@ static int check_cap(struct ib_device *ibdev, const struct ib_qp_cap *cap)
 	    cap->max_send_sge <= SROCE_MAX_SGE && cap->max_recv_sge <= SROCE_MAX_SGE &&
 	    cap->max_inline_data <= max_inline_bytes(ibdev))
 		return 0;
-	ibdev_dbg(ibdev, "qp: %u+%u requests of %u+%u elements, %u bytes inline\n",
+	ibdev_dbg(ibdev, "qp: %u+%u requests of %u+%u elements and %u bytes inline are too many\n",
 		  cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge, cap->max_recv_sge,
 		  cap->max_inline_data);
 	return -EINVAL;
@@ -52,11 +52,11 @@ static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr
 		return -EOPNOTSUPP;
 	}
 	if (init_attr->srq || init_attr->create_flags) {
-		ibdev_dbg(ibdev, "qp: SRQ or flags %#x\n", init_attr->create_flags);
+		ibdev_dbg(ibdev, "qp: SRQ or flags %#x not supported\n", init_attr->create_flags);
 		return -EOPNOTSUPP;
 	}
 	if (!init_attr->send_cq || !init_attr->recv_cq) {
-		ibdev_dbg(ibdev, "qp: without a completion queue\n");
+		ibdev_dbg(ibdev, "qp: no completion queue\n");
 		return -EINVAL;
 	}
 	return check_cap(ibdev, &init_attr->cap);
@@ -67,11 +67,8 @@ static bool is_native(const struct sroce_qp *qp)
 	return qp->is_user && qp->dev->mode == SROCE_MODE_NATIVE;
 }
 
-/*
- * Gather list and inline data share the end of a WQE, so there may as well be
- * as many elements as fit where the inline data goes, and the other way round.
- */
-static void grant_list(struct ib_qp_cap *cap)
+/* Gather list and inline data share the end of a WQE, so each gets the space of the larger one. */
+static void round_up_cap(struct ib_qp_cap *cap)
 {
 	u32 list_bytes = max_t(u32, cap->max_send_sge * sizeof(struct sroce_sge),
 			       cap->max_inline_data);
@@ -103,7 +100,7 @@ static int init_rxe_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	return err;
 }
 
-/* A slot more than is advertised, at most: see SROCE_MAX_QP_WR. */
+/* Rounds up to a power of two. With the largest, one slot stays unused, see SROCE_MAX_QP_WR. */
 static u32 slots_for(u32 *max_wr)
 {
 	u32 slots = roundup_pow_of_two(max(*max_wr, 1u));
@@ -129,7 +126,7 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	u32 stride = ALIGN(sizeof(struct sroce_send_wqe) + cap->max_inline_data, sizeof(u64));
 	u32 slots;
 
-	/* Of a process: more when they are needed. */
+	/* For a process the storage grows when needed. */
 	slots = qp->is_user ? min(qp->sq_ring.mask + 1, SROCE_FIRST_SLOTS) :
 			      slots_for(&cap->max_send_wr);
 	qp->max_inline = cap->max_inline_data;
@@ -154,12 +151,12 @@ static int init_recv_queue(struct sroce_qp *qp, const struct ib_qp_cap *cap)
 
 static int init_queues(struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
-	grant_list(cap);
+	round_up_cap(cap);
 	return (is_native(qp) ? init_native_rings(qp, cap) : init_rxe_rings(qp, cap)) ?:
 	       init_send_queue(qp, cap) ?: init_recv_queue(qp, cap);
 }
 
-/* Right at any stage of creation: what is not there yet is NULL. */
+/* Works at any stage of creation, as missing parts are NULL. */
 static void free_queues(struct sroce_qp *qp)
 {
 	sroce_mmap_remove(qp->sq_mmap);
@@ -197,9 +194,9 @@ static int offer_rxe_rings(struct sroce_qp *qp, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
-static u32 offset_in(const struct sroce_ring *ring, const void *at)
+static u32 offset_in(const struct sroce_ring *ring, const void *addr)
 {
-	return at - ring->memory->buf;
+	return addr - ring->memory->buf;
 }
 
 static int offer_native_rings(struct sroce_qp *qp, struct ib_udata *udata)
@@ -215,20 +212,20 @@ static int offer_native_rings(struct sroce_qp *qp, struct ib_udata *udata)
 		.recv_count = rq->mask + 1,
 		.recv_stride = rq->stride,
 	};
-	struct mminfo where;
+	struct mminfo info;
 	int err;
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = offer_ring(udata, sq, &qp->sq_mmap, &where);
+	err = offer_ring(udata, sq, &qp->sq_mmap, &info);
 	if (err)
 		return err;
-	resp.offset = where.offset;
-	resp.size = where.size;
+	resp.offset = info.offset;
+	resp.size = info.size;
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
-static void fill_in(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr, bool is_user)
+static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr, bool is_user)
 {
 	qp->dev = to_sroce_device(qp->ibqp.device);
 	qp->service = init_attr->qp_type == IB_QPT_RC ? SROCE_SERVICE_RC : SROCE_SERVICE_UD;
@@ -242,9 +239,9 @@ static void fill_in(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr
 }
 
 /**
- * sroce_create_qp() - a new queue pair, in RESET
- * @ibqp: zeroed but for what ib_core sets
- * @init_attr: kind, queues and capabilities wanted; set to those given
+ * sroce_create_qp() - create a queue pair, in state RESET
+ * @ibqp: zeroed except for the fields of ib_core
+ * @init_attr: type, CQs and capabilities wanted; updated to the actual capabilities
  * @udata: NULL for kernel consumers
  *
  * Return: 0 or a negative errno.
@@ -258,7 +255,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 	err = check_init_attr(ibqp->device, init_attr);
 	if (err)
 		return err;
-	fill_in(qp, init_attr, udata);
+	init_qp(qp, init_attr, udata);
 	err = init_queues(qp, &init_attr->cap);
 	if (!err && udata)
 		err = is_native(qp) ? offer_native_rings(qp, udata) : offer_rxe_rings(qp, udata);
@@ -282,10 +279,10 @@ err_queues:
 }
 
 /**
- * sroce_query_qp() - state, attributes and capabilities of a queue pair
+ * sroce_query_qp() - report state, attributes and capabilities of a queue pair
  * @ibqp: queue pair
- * @attr: filled in, whatever @mask says
- * @mask: IB_QP_*
+ * @attr: filled in completely
+ * @mask: IB_QP_*; unused
  * @init_attr: filled in
  *
  * Return: 0.
@@ -322,11 +319,11 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 }
 
 /**
- * sroce_destroy_qp() - end of a queue pair
+ * sroce_destroy_qp() - destroy a queue pair
  * @ibqp: queue pair
  * @udata: unused
  *
- * Sleeps until no packet, timer or callback of it is under way.
+ * Sleeps until none of its packets, timers and callbacks is under way.
  *
  * Return: 0.
  */
@@ -336,7 +333,7 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	sroce_qp_table_remove(qp);
 	sroce_qp_quiesce(qp);
-	/* A process whose device has gone is told so by its doorbell. */
+	/* If the device has gone, the process must ring the doorbell to learn it from the error. */
 	if (qp->db.supported)
 		sroce_ring_set_no_doorbell(&qp->sq_ring, false);
 	free_queues(qp);

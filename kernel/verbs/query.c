@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a device and its one port are and can do; the addresses it answers to. */
+/* Attributes of a device and its port, and the addresses in its GID table. */
 #include <linux/netdevice.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
@@ -8,16 +8,16 @@
 #include "datapath/device.h"
 #include "verbs/verbs.h"
 
-/* No OUI of our own: the number that stands for "none". */
+/* We have no OUI; this value means "none". */
 #define VENDOR_ID		0xffffff
-/* 4.096 us << 12 = 17 ms: responses are made in softirq, which may have to wait. */
+/* 4.096 us << 12 = 17 ms, because responses are sent in softirq, which may be delayed. */
 #define CA_ACK_DELAY		12
 
 /**
- * sroce_query_device() - what the device can do
+ * sroce_query_device() - report capabilities and limits
  * @ibdev: device
  * @attr: zeroed; filled in
- * @udata: may be NULL; no provider passes anything
+ * @udata: NULL or empty
  *
  * Return: 0 or -EINVAL.
  */
@@ -49,7 +49,7 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SROCE_MAX_RD_ATOMIC * SROCE_MAX_QP;
-	/* They are operations of the CPU: atomic against everybody. */
+	/* Atomics are CPU instructions. */
 	attr->atomic_cap = IB_ATOMIC_GLOB;
 	attr->max_pkeys = SROCE_PKEY_TABLE_LEN;
 	attr->local_ca_ack_delay = CA_ACK_DELAY;
@@ -74,12 +74,12 @@ int sroce_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modi
 }
 
 /**
- * sroce_query_port() - state and limits of the port
+ * sroce_query_port() - report state and limits of the port
  * @ibdev: device
  * @port_num: 1
  * @attr: zeroed; filled in
  *
- * Takes RTNL for the speed.
+ * Takes RTNL to read the speed.
  *
  * Return: 0 or -EINVAL.
  */
@@ -107,7 +107,7 @@ int sroce_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr 
 	attr->max_msg_sz = SROCE_MAX_MESSAGE_BYTES;
 	attr->pkey_tbl_len = SROCE_PKEY_TABLE_LEN;
 	attr->max_vl_num = 1;
-	/* A netdev that does not say, or is on its way out: the slowest there is. */
+	/* The netdev reports no speed, or is being unregistered: report the lowest. */
 	if (ib_get_eth_speed(ibdev, port_num, &attr->active_speed, &attr->active_width)) {
 		attr->active_speed = IB_SPEED_SDR;
 		attr->active_width = IB_WIDTH_1X;
@@ -116,7 +116,7 @@ int sroce_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr 
 }
 
 /**
- * sroce_get_port_immutable() - what never changes about the port
+ * sroce_get_port_immutable() - report constant attributes of the port
  * @ibdev: device
  * @port_num: 1
  * @immutable: filled in
@@ -136,11 +136,11 @@ int sroce_get_port_immutable(struct ib_device *ibdev, u32 port_num,
 }
 
 /**
- * sroce_get_link_layer() - link layer of the port
+ * sroce_get_link_layer() - report the link layer of the port
  * @ibdev: device
  * @port_num: 1
  *
- * Return: Ethernet, whatever the netdev is: what matters is that it is not InfiniBand.
+ * Return: Ethernet for any netdev, because the alternative is InfiniBand.
  */
 enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev, u32 port_num)
 {
@@ -148,7 +148,7 @@ enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev, u32 port_num)
 }
 
 /**
- * sroce_get_netdev() - the netdev behind the port
+ * sroce_get_netdev() - get the netdev of the port
  * @ibdev: device
  * @port_num: 1
  *
@@ -165,7 +165,7 @@ struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port_num)
 }
 
 /**
- * sroce_query_pkey() - partition key of the port
+ * sroce_query_pkey() - report the partition key of the port
  * @ibdev: device
  * @port_num: 1
  * @index: 0
@@ -182,11 +182,11 @@ int sroce_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey
 }
 
 /**
- * sroce_add_gid() - ib_core has put an address into the GID table
+ * sroce_add_gid() - note an address that ib_core has added to the GID table
  * @attr: the entry
  * @context: unused
  *
- * One address may be there more than once: on a VLAN and below it.
+ * An address may be added several times: for a VLAN and for the netdev below.
  *
  * Return: 0 or -ENOMEM. May sleep.
  */
@@ -197,7 +197,7 @@ int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 }
 
 /**
- * sroce_del_gid() - ib_core has taken an address out of the GID table
+ * sroce_del_gid() - note that ib_core has removed an address from the GID table
  * @attr: the entry
  * @context: unused
  *

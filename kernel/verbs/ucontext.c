@@ -2,10 +2,9 @@
 /*
  * User contexts and the mapping of rings into processes.
  *
- * A ring's pages have an owner (QP or CQ) and at most one mmap entry, through
- * which a process may map them. Pages that are mapped outlive both: the VMA
- * holds each page. Nothing the kernel does depends on what is in them, so a
- * mapping may stay when the device goes.
+ * The pages of a ring belong to a QP or CQ and have at most one mmap entry, by which a process maps
+ * them. Mapped pages outlive both, because the VMA has a reference to each page. The kernel does
+ * not trust their contents, so a mapping may stay when the device goes.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -21,7 +20,7 @@ static struct sroce_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *rdma_
 }
 
 /**
- * sroce_alloc_ucontext() - a process opens the device
+ * sroce_alloc_ucontext() - set up the context of a process that opens the device
  * @ibuc: zeroed
  * @udata: unused
  *
@@ -33,7 +32,7 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 }
 
 /**
- * sroce_dealloc_ucontext() - a process has closed the device
+ * sroce_dealloc_ucontext() - free the context of a process that has closed the device
  * @ibuc: user context
  */
 void sroce_dealloc_ucontext(struct ib_ucontext *ibuc)
@@ -41,18 +40,18 @@ void sroce_dealloc_ucontext(struct ib_ucontext *ibuc)
 }
 
 /**
- * sroce_disassociate_ucontext() - the device goes while a process has it open
+ * sroce_disassociate_ucontext() - the device is removed while a process has it open
  * @ibuc: user context
  *
- * ib_core has destroyed the process's objects, and the rings that it may still
- * have mapped are ordinary memory which nobody looks at any more. That this
- * function exists is what lets a device go without waiting for processes.
+ * There is nothing to do: ib_core has destroyed the objects of the process, and rings that are
+ * still mapped are ordinary memory. But only with this function can a device be removed without
+ * waiting for processes.
  */
 void sroce_disassociate_ucontext(struct ib_ucontext *ibuc)
 {
 }
 
-/* remap_vmalloc_range(), for memory that is not of vmalloc_user(). */
+/* Like remap_vmalloc_range(), which requires vmalloc_user(). */
 static int map_pages(struct vm_area_struct *vma, const struct sroce_ring_memory *memory)
 {
 	size_t offset;
@@ -68,7 +67,7 @@ static int map_pages(struct vm_area_struct *vma, const struct sroce_ring_memory 
 /**
  * sroce_mmap() - map a ring
  * @ibuc: user context
- * @vma: at an offset handed out by sroce_mmap_insert(), of the whole ring
+ * @vma: at an offset from sroce_mmap_insert(), as large as the ring
  *
  * Return: 0, -EINVAL or -ENOMEM.
  */
@@ -88,8 +87,8 @@ int sroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 }
 
 /**
- * sroce_mmap_free() - nobody can map a ring through this entry any more
- * @rdma_entry: embedded in a struct sroce_mmap_entry; freed
+ * sroce_mmap_free() - free an entry, which cannot be used to map any more
+ * @rdma_entry: embedded in a struct sroce_mmap_entry
  */
 void sroce_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 {
@@ -101,9 +100,9 @@ void sroce_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 
 /**
  * sroce_mmap_insert() - make a ring mappable
- * @udata: of the call that creates the ring
+ * @udata: of the system call that creates the ring
  * @ring: the ring; the entry takes a reference to its pages
- * @info: set to what the process must pass to mmap()
+ * @info: set to the arguments for mmap()
  *
  * May sleep.
  *
@@ -119,7 +118,7 @@ struct sroce_mmap_entry *sroce_mmap_insert(struct ib_udata *udata, const struct 
 
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
-	/* The entry gives this reference back, however it ends. */
+	/* sroce_mmap_free() releases this reference, also on error. */
 	kref_get(&ring->memory->refs);
 	entry->memory = ring->memory;
 	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma_entry, ring->memory->bytes);
@@ -134,7 +133,7 @@ struct sroce_mmap_entry *sroce_mmap_insert(struct ib_udata *udata, const struct 
 }
 
 /**
- * sroce_mmap_remove() - a ring can no longer be mapped
+ * sroce_mmap_remove() - make a ring unmappable
  * @entry: from sroce_mmap_insert(), or NULL
  */
 void sroce_mmap_remove(struct sroce_mmap_entry *entry)

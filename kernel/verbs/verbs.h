@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The verbs, one file per object: they check arguments, build objects and take
- * them apart. What a QP does with packets is not known here.
+ * The verbs, one file per object. They check arguments, create objects and destroy them. The
+ * datapath handles packets.
  */
 #ifndef SROCE_VERBS_VERBS_H
 #define SROCE_VERBS_VERBS_H
@@ -13,7 +13,7 @@
 #include "net/path.h"
 #include "transport/resources.h"
 
-/* What a device has; each is what the code can do, not more. */
+/* Limits of a device. */
 #define SROCE_PORT		1
 #define SROCE_GID_TABLE_LEN	256
 #define SROCE_PKEY_TABLE_LEN	1
@@ -21,8 +21,8 @@
 #define SROCE_MAX_CQ		(1 << 20)
 #define SROCE_MAX_PD		(1 << 20)
 #define SROCE_MAX_AH		(1 << 20)
-#define SROCE_MAX_MR		((1 << 24) - 1)	/* 24 bits of a key are index; 0 is none */
-/* Rings are rounded up to powers of two, and keep a slot empty: these are what is given, too. */
+#define SROCE_MAX_MR		((1 << 24) - 1)	/* a key has 24 bits of index; 0 is unused */
+/* One less than a power of two, because a ring has one slot that stays empty. */
 #define SROCE_MAX_QP_WR		((1 << 16) - 1)
 #define SROCE_MAX_CQE		((1 << 18) - 1)
 #define SROCE_MAX_SGE		32
