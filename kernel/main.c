@@ -12,7 +12,8 @@
 #include "control/link.h"
 #include "control/netdev.h"
 #include "control/netlink.h"
-#include "datapath/qp.h"
+#include "datapath/qp_table.h"
+#include "datapath/receive.h"
 #include "crc/crc.h"
 #include "net/endpoint.h"
 

@@ -15,6 +15,7 @@
 #include "compat/compat.h"
 #include "control/attach.h"
 #include "control/link.h"
+#include "transport/wire.h"
 #include "control/sysfs.h"
 
 static int default_mode = SROCE_MODE_RXE;

@@ -7,6 +7,7 @@
 #include "compat/compat.h"
 #include "control/netlink.h"
 #include "datapath/qp.h"
+#include "datapath/reorder_queue.h"
 #include "transport/psn.h"
 
 static_assert((int)SROCE_NL_SELECTIVE_OFFERED == SROCE_SELECTIVE_OFFERED);

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * ACKs that travel with requests.
+ * Delayed and piggybacked ACKs.
  *
- * A consumer that answers what it receives does so in a moment: then the ACK goes
- * with the answer, as the last packet of its skb, and the stack is crossed once
- * instead of twice. So the ACK of a SEND waits while a consumer inside the kernel is
- * called back, until
+ * A consumer that replies to what it receives does so at once. The ACK then goes with the reply, as
+ * the last packet of its skb, and the stack is crossed once instead of twice. So the ACK of a SEND
+ * is delayed while a consumer in the kernel is called back, until
  *
- *   the send half has something to send, and takes it along;
- *   the consumer asks for the next notification, so that it has had its turn;
- *   the receive half runs again for whatever reason: another request, or its timer.
+ *   the send queue has something to send, and the ACK is piggybacked;
+ *   the consumer asks for the next notification, so it has had its turn;
+ *   the receive queue runs again for any reason: another request, or its timer.
  *
- * It does so only if the consumer has sent something since one last waited. What the
- * engine says of it is the same as if it had been sent at once, or lost.
+ * An ACK is delayed only if the consumer has sent something since the last one was. For the engine
+ * the ACK has not been sent yet.
  */
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 
 #include "compat/compat.h"
 #include "datapath/qp.h"
+#include "datapath/tx.h"
 #include "trace.h"
 
 #define ACK_BYTES	(sizeof(struct sroce_bth) + sizeof(struct sroce_aeth) + SROCE_ICRC_BYTES)
-/* After a request that came twice: what becomes of ACKs behind other packets is not certain. */
+/* After a duplicate request, because the path may lose ACKs that are behind other packets. */
 #define PAUSE_ACKS	255
 
 /**
- * sroce_ack_delay_cancel() - no ACK waits any more
- * @qp: the QP, its receive lock held, or going away
+ * sroce_ack_delay_cancel() - no ACK is delayed any more
+ * @qp: the QP, its receive lock held, or being destroyed
  */
 void sroce_ack_delay_cancel(struct sroce_qp *qp)
 {
@@ -38,7 +38,7 @@ void sroce_ack_delay_cancel(struct sroce_qp *qp)
 }
 
 /**
- * sroce_ack_delay_suspend() - a request came again: has its ACK been lost?
+ * sroce_ack_delay_suspend() - a duplicate request has come: delay no ACK for a while
  * @qp: the QP, its receive lock held
  */
 void sroce_ack_delay_suspend(struct sroce_qp *qp)
@@ -48,13 +48,13 @@ void sroce_ack_delay_suspend(struct sroce_qp *qp)
 }
 
 /**
- * sroce_ack_delay_begin() - does a response wait?
+ * sroce_ack_delay_begin() - is a response to be delayed?
  * @qp: the QP, its receive lock held
- * @plan: what is to be sent next
+ * @plan: the next response
  *
- * One QP of a CQ at a time, and only if its consumer is about to be called back.
+ * Only one QP of a CQ at a time, and only if its consumer is about to be called back.
  *
- * Return: whether it does.
+ * Return: true if it is.
  */
 bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan *plan)
 {
@@ -75,10 +75,10 @@ bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan
 }
 
 /**
- * sroce_ack_piggyback_reserve() - keep room for an ACK that waits
- * @tx: of a send wq, its lock held, still empty
+ * sroce_ack_piggyback_reserve() - keep room for a delayed ACK
+ * @tx: a round of the send queue, its lock held, still empty
  *
- * What is sent again travels alone.
+ * Not while retransmitting: a retransmission has an skb of its own.
  */
 void sroce_ack_piggyback_reserve(struct sroce_tx *tx)
 {
@@ -88,7 +88,7 @@ void sroce_ack_piggyback_reserve(struct sroce_tx *tx)
 		tx->gso.piggyback_bytes = ACK_BYTES;
 }
 
-/* Both locks are held. What the receive half has sent before is in the stack. */
+/* Both locks are held. Everything that the receive queue sent before is in the stack. */
 static void piggyback_ack(struct sroce_tx *tx)
 {
 	struct sroce_qp *qp = tx->qp;
@@ -100,7 +100,7 @@ static void piggyback_ack(struct sroce_tx *tx)
 	    !sroce_response_may_be_delayed(&qp->resp, &plan))
 		return;
 	sroce_response_plan_packet(&qp->resp, &plan, 0, &pkt);
-	/* Not as late as requests, not before READ responses. */
+	/* An ACK is not paced as requests are, but must not overtake READ responses. */
 	sroce_tx_set_edt(tx, &qp->resp.cc, qp->resp.cc.edt_ns);
 	if (sroce_tx_begin(tx, &qp->sq.path, &pkt, 1, &writer))
 		return;
@@ -111,8 +111,8 @@ static void piggyback_ack(struct sroce_tx *tx)
 }
 
 /**
- * sroce_ack_piggyback() - take an ACK along that waits
- * @tx: of a send wq, its lock held, with all that it will send
+ * sroce_ack_piggyback() - send a delayed ACK with requests
+ * @tx: a round of the send queue, its lock held, with all that it will send
  */
 void sroce_ack_piggyback(struct sroce_tx *tx)
 {
@@ -140,10 +140,10 @@ static void flush_ack(struct sroce_qp *qp)
 }
 
 /**
- * sroce_ack_delay_flush() - the consumer of a CQ has had its turn: an ACK that still waits is sent
+ * sroce_ack_delay_flush() - the consumer of a CQ has had its turn: send an ACK still delayed
  * @cq: the CQ
  *
- * Any context, no lock of ours held. Nobody is called back.
+ * Any context, no lock of ours held. No consumer is called back.
  */
 void sroce_ack_delay_flush(struct sroce_cq *cq)
 {

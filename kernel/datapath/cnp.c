@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Congestion notification (IBTA annex A17): a packet that a switch has marked is answered with a
- * CNP, now and then, to the QP that sent it; a CNP slows its QP down. A forged one can do no more.
+ * Congestion notification (IBTA annex A17): a packet that a switch has marked makes the receiver
+ * send a CNP to the QP that sent it, at a limited rate. A CNP slows its QP down, and a forged one
+ * can do no more.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <rdma/ib_verbs.h>
 
+#include "datapath/cnp.h"
 #include "datapath/qp.h"
+#include "datapath/tx.h"
+#include "net/rx.h"
 #include "trace.h"
 
 #define CNP_HOP_LIMIT	64
 
-/* Back to who sent a datagram, by the interface it came in on; over loopback any will do. */
+/* The path back to the sender of a datagram, by the interface that it came in on. */
 static void path_back(struct sroce_path *path, const struct sroce_qp *qp,
 		      const struct sroce_rx *rx)
 {
@@ -30,10 +34,7 @@ static void path_back(struct sroce_path *path, const struct sroce_qp *qp,
 	};
 }
 
-/*
- * The receive lock is held. A CNP's DSCP sets it apart in the switches; it is not ECN capable
- * itself.
- */
+/* The receive lock is held. A CNP has a DSCP of its own, and is not ECN capable itself. */
 static void queue_cnp(struct sroce_qp *qp, const struct sroce_path *path, u32 dest_qpn)
 {
 	struct sroce_tx tx;
@@ -44,7 +45,7 @@ static void queue_cnp(struct sroce_qp *qp, const struct sroce_path *path, u32 de
 	tx.dscp = READ_ONCE(qp->dev->cc.np_cnp_dscp);
 	sroce_responder_cnp_packet(&qp->resp, &pkt);
 	pkt.dest_qpn = dest_qpn;
-	/* The next marked packet calls for another. */
+	/* If this one cannot be sent, the next marked packet causes another. */
 	if (sroce_tx_begin(&tx, path, &pkt, 1, &writer))
 		return;
 	memset(writer->to, 0, pkt.payload_bytes);
@@ -70,8 +71,8 @@ static void notify_peer(struct sroce_qp *qp, const struct sroce_rx *rx)
 }
 
 /*
- * Who may not send to the QP is told nothing; nor is who sends MADs, which are few, and are not
- * paced by much.
+ * No CNP goes to a sender with the wrong Q_Key, nor to a sender of MADs, which are few and are
+ * hardly paced.
  */
 static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
@@ -95,7 +96,7 @@ static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *r
 }
 
 /**
- * sroce_cnp_marked() - a packet came in that says "congestion experienced"
+ * sroce_cnp_marked() - a packet with the ECN mark CE has come in
  * @qp: the QP it is for
  * @rx: the packet
  */
@@ -112,10 +113,10 @@ void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 }
 
 /**
- * sroce_cc_trace() - congestion control of a half has decided something
+ * sroce_cc_trace() - trace what congestion control has done
  * @qp: the QP
- * @cc: of the wq, its lock held
- * @type: the half
+ * @cc: of the requester or the responder, its lock held
+ * @type: which of them
  */
 void sroce_cc_trace(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_wq_type type)
 {
@@ -129,53 +130,37 @@ void sroce_cc_trace(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_w
 	trace_sroce_congestion(qp->ibqp.qp_num, type, &events, &info);
 }
 
-/* The half's lock is held. Returns whether its algorithm has a use for CNPs. */
-static bool slow_down(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_wq_type type,
-		      u64 now_ns)
-{
-	bool handled = sroce_cc_cnp(cc, now_ns);
-
-	sroce_trace_cc_events(qp, cc, type);
-	return handled;
-}
-
-static bool slow_requests(struct sroce_qp *qp, const struct sroce_rx *rx, u64 now_ns)
+/* Returns whether the algorithm of this queue uses CNPs. */
+static bool slow_down(struct sroce_qp *qp, struct sroce_wq *wq, struct sroce_cc *cc,
+		      const struct sroce_rx *rx, u64 now_ns)
 {
 	bool handled = false;
 
-	spin_lock_bh(&qp->sq.lock);
-	if (sroce_wq_path_matches(qp, &qp->sq, rx))
-		handled = slow_down(qp, &qp->req.cc, SROCE_SQ, now_ns);
-	spin_unlock_bh(&qp->sq.lock);
-	return handled;
-}
-
-static bool slow_responses(struct sroce_qp *qp, const struct sroce_rx *rx, u64 now_ns)
-{
-	bool handled = false;
-
-	spin_lock_bh(&qp->rq.lock);
-	if (sroce_wq_path_matches(qp, &qp->rq, rx))
-		handled = slow_down(qp, &qp->resp.cc, SROCE_RQ, now_ns);
-	spin_unlock_bh(&qp->rq.lock);
+	spin_lock_bh(&wq->lock);
+	if (sroce_wq_path_matches(qp, wq, rx)) {
+		handled = sroce_cc_cnp(cc, now_ns);
+		sroce_trace_cc_events(qp, cc, wq->type);
+	}
+	spin_unlock_bh(&wq->lock);
 	return handled;
 }
 
 /**
- * sroce_cnp_received() - a CNP came in: both halves send less for a while
- * @qp: the QP it names; one for datagrams slows down whomever it sends to
+ * sroce_cnp_received() - a CNP has come in: both work queues of its QP send less for a while
+ * @qp: the QP; a datagram QP slows down for all destinations
  * @rx: the packet
  */
 void sroce_cnp_received(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
+	u64 now_ns = ktime_get_ns();
 	bool handled = false;
 
-	/* MADs are answered with none, and nobody is to slow connections' making down. */
+	/* MADs cause no CNPs, and a forged one must not slow down the CM. */
 	if (qp->ibqp.qp_type != IB_QPT_GSI)
-		handled = slow_requests(qp, rx, ktime_get_ns());
+		handled = slow_down(qp, &qp->sq, &qp->req.cc, rx, now_ns);
 	if (qp->service != SROCE_SERVICE_UD)
-		handled |= slow_responses(qp, rx, ktime_get_ns());
-	/* A half that does not send yet has no use for it. */
+		handled |= slow_down(qp, &qp->rq, &qp->resp.cc, rx, now_ns);
+	/* A queue that does not send yet ignores it. */
 	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :
 						    SROCE_CTR_RP_CNP_IGNORED);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Completion queues: writing entries, and what kernel consumers do with them.
- * User consumers read their mapping and never come here but to arm; in native mode
- * they do that by words in the mapping, too.
+ *
+ * A process reads entries from its mapping and calls the kernel only to arm the CQ. In native mode
+ * it arms by two counters in the mapping instead.
  */
 #include <rdma/ib_user_verbs.h>
 
@@ -65,14 +66,14 @@ static void write_kernel(struct ib_wc *entry, const struct sroce_completion *wc,
 
 static void arm_cq(struct sroce_cq *cq, u8 wanted)
 {
-	/* Any completion wakes sooner than a solicited one: the stronger wish stays. */
+	/* IB_CQ_NEXT_COMP includes solicited completions, so it stays. */
 	if (cq->armed != IB_CQ_NEXT_COMP)
 		cq->armed = wanted;
 }
 
 /*
- * The lock is held. What the process has written since the last look arms the queue
- * as if it had called. Only differences count, and they concern nobody else.
+ * Arm the CQ if the process has counted up one of its counters since the last look. The lock is
+ * held. Only differences count, so wrong values harm nobody else.
  */
 static void read_user_arm(struct sroce_cq *cq)
 {
@@ -111,7 +112,7 @@ static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc
 	/* Pairs with CompletionQueue::arm_cq(): the process sees the entry, or we its wish. */
 	smp_mb();
 	read_user_arm(cq);
-	/* Such a wish stays: the entry may have been polled before it was made. */
+	/* It stays armed, because the entry may have been polled before that. */
 	return wake || wakes_consumer(cq, wc);
 }
 
@@ -121,7 +122,7 @@ static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc
  * @wc: what the engine says
  * @extra: what the datapath adds
  *
- * Any context, locks of QP halves may be held. Nobody is called back.
+ * Any context; locks of work queues may be held. No consumer is called back.
  *
  * Return: what the caller has to do once it holds no lock.
  */
@@ -134,7 +135,7 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 
 	spin_lock_irqsave(&cq->lock, flags);
 	unread = sroce_ring_unread(&cq->ring);
-	/* One may be waiting when each is waited for: a send's, when the answer comes. */
+	/* One unread entry is normal even for a consumer that waits for each completion. */
 	WRITE_ONCE(cq->behind, unread > 1);
 	if (cq->overflowed) {
 		outcome = SROCE_CQ_LOST;
@@ -208,18 +209,16 @@ int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
 		missed = sroce_ring_available(&cq->ring) != 0;
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
-	/* The consumer has done what it does with completions. */
-	sroce_ack_delay_flush(cq);
 	return missed;
 }
 
 /**
- * sroce_cq_is_armed() - does the consumer want to be told of the next completion?
+ * sroce_cq_is_armed() - is the CQ armed?
  * @cq: the completion queue
  *
- * Any context, locks of QP halves may be held.
+ * Any context; locks of work queues may be held.
  *
- * Return: whether it does, or of the next solicited one; either may have changed since.
+ * Return: whether it was, for any completion or for solicited ones; it may have changed since.
  */
 bool sroce_cq_is_armed(struct sroce_cq *cq)
 {
@@ -228,7 +227,7 @@ bool sroce_cq_is_armed(struct sroce_cq *cq)
 
 	if (!cq->user_arms)
 		return READ_ONCE(cq->armed);
-	/* A resize takes the words away. */
+	/* A resize replaces the counters. */
 	spin_lock_irqsave(&cq->lock, flags);
 	read_user_arm(cq);
 	armed = cq->armed;
@@ -237,12 +236,11 @@ bool sroce_cq_is_armed(struct sroce_cq *cq)
 }
 
 /**
- * sroce_cq_swap_ring() - another ring takes the place of a completion queue's
+ * sroce_cq_swap_ring() - replace the ring of a completion queue
  * @cq: the completion queue, its lock held
- * @ring: the new one, in which the process has wished for nothing; set to the old one
+ * @ring: the new ring, whose counters are 0; set to the old one
  *
- * The process neither polls nor arms meanwhile. What it has wished for in the old ring
- * is still owed to it.
+ * The process neither polls nor arms meanwhile. If it has armed the old ring, the CQ stays armed.
  */
 void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring)
 {

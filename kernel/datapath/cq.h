@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Completion queues. Posting happens under a QP half's lock and only writes the
- * entry; the consumer's callback is called after that lock has been dropped.
+ * Completion queues. An entry is written under the lock of a work queue; the consumer is called
+ * back after that lock has been dropped.
  */
 #ifndef SROCE_DATAPATH_CQ_H
 #define SROCE_DATAPATH_CQ_H
@@ -26,12 +26,12 @@ struct sroce_qp_ref;
  * @mmap: USER: the mapping handed out
  * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed
  * @is_user: which kind of entry
- * @user_arms: NATIVE, with a completion channel: it asks by words in the ring
- * @arm_seen: those words when they were last looked at
+ * @user_arms: native mode, with a completion channel: the process arms by counters in the ring
+ * @arm_seen: those counters at the last look
  * @overflowed: an entry was lost: no more are written
  * @delayed_ack_qp: KERNEL: a QP whose ACK waits for what the consumer does next, or NULL (see
  * ack_delay.c)
- * @behind: the consumer polls later than entries come; a hint, read without the lock
+ * @behind: the consumer leaves entries unread; a hint, read without the lock
  */
 struct sroce_cq {
 	struct ib_cq ibcq;
@@ -78,8 +78,5 @@ int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 bool sroce_cq_is_armed(struct sroce_cq *cq);
 void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring);
-
-/* ack_delay.c */
-void sroce_ack_delay_flush(struct sroce_cq *cq);
 
 #endif

@@ -29,11 +29,11 @@ enum sroce_mode {
  * @next_ah: where the cyclic allocation in @ahs goes on
  * @cc: parameters of congestion control; each may change at any time
  * @np_lock: protects
- * @np_sources: who has been sent CNPs for datagrams; innermost lock
+ * @np_sources: senders of datagrams that have been sent CNPs; innermost lock
  * @line_rate: of the interface, bytes/s, 0 when it does not say
- * @ecn: what is sent is marked as ECN capable
+ * @ecn: mark packets as ECN capable
  * @selective: offer peers selective repeat
- * @reorder_bytes: memory of packets that are kept out of order
+ * @reorder_bytes: memory of packets queued out of order
  * @mode: enum sroce_mode
  * @active: port state last reported: IB_PORT_ACTIVE or IB_PORT_DOWN
  * @detached: ib_core has ended it (control/attach.c)

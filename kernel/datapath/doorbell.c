@@ -1,41 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Doing without doorbells: the promise, given in a word of the send ring, that
- * the kernel will look at the ring again without being called.
+ * Doorbell suppression.
  *
- *   process                              kernel
- *     write the request, publish           withdraw the promise
- *     full barrier                         full barrier
- *     promised? then no doorbell           look at the ring once more
+ * A process that posts ahead of its polling does not need a system call per request: the kernel
+ * sets no_doorbell in the send ring and polls the ring. Both sides publish, then execute a full
+ * barrier, then look:
  *
- * One of the two sees the other. A promise costs timers, so it is
- * given to those who post several requests for each time they poll: they come
- * with a doorbell when they run out of completions, and the timer finds nothing
- * that has waited. A process that again and again lets requests wait for the timer
- * has to ring for a while, and so has one that posts more than there is kernel memory
- * for: its doorbell gets more (send_storage.c). Nothing here is believed: the words are
- * written, never read.
+ *	process				kernel
+ *	  write WQE, bump producer	  no_doorbell = 0
+ *	  full barrier			  full barrier
+ *	  if (!no_doorbell) ring	  if (ring_pending()) run again
  *
- * No timer is needed while requests taken over earlier are still to be sent, or have all the room
- * that there can be: none behind them could be sent sooner, and what lets them go makes us look.
+ * At least one of them sees the other. Polling costs a timer, so suppression is granted to
+ * processes that post several requests for each time they poll: these ring the doorbell when they
+ * run out of completions, and the timer finds no request that has waited. A process whose requests
+ * wait for the timer again and again must ring for a while, and so must one that posts more than
+ * there is kernel memory for, because its doorbell gets more (send_queue.c). Nothing here is read
+ * back from user memory.
+ *
+ * No timer is needed while requests fetched earlier are still to be sent, or fill the ring: no
+ * request behind them could be sent sooner, and the event that lets them go runs the queue.
  */
 #include <linux/ktime.h>
 
+#include "datapath/doorbell.h"
 #include "datapath/qp.h"
 
 /*
- * How long the kernel goes on looking, and a request may wait. Longer by a little each time that
- * the timer finds nothing; most where answers are due, which make us look as well.
+ * For how long the kernel polls the ring, which is how long a request may wait. It grows by an
+ * eighth each time the timer finds nothing; more while responses are due, which run the queue too.
  */
 #define POLL_NS	(50 * NSEC_PER_USEC)
 #define POLL_NS_MAX	(1 * NSEC_PER_MSEC)
 #define IDLE_POLL_NS_MAX	(250 * NSEC_PER_USEC)
-/* Waiting once is worth it for so many requests; who does it for fewer has to ring for a while. */
+/* One late request is worth it for 64 requests without a doorbell; four at once are too many. */
 #define LATE_REQUEST_COST	64
 #define LATE_COST_MAX	(4 * LATE_REQUEST_COST)
 #define SUPPRESS_PAUSE_NS	(4 * NSEC_PER_MSEC)
 
-/* Other states send nothing: there the timer has to look. A doorbell may get more room. */
+/* Other states send nothing, so the timer must poll. A doorbell may enlarge the ring. */
 static bool sq_is_busy(const struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->req;
@@ -60,9 +63,9 @@ static void revoke_suppression(struct sroce_qp *qp)
 	qp->db.active = false;
 	qp->db.poll_until_ns = 0;
 	sroce_ring_set_no_doorbell(&qp->sq_ring, false);
-	/* Pairs with the poster's barrier: it sees the word, or we its request. */
+	/* Pairs with the poster's barrier: it sees the word, or we see its request. */
 	smp_mb();
-	/* Without room there are requests under way, and their answers make us look. */
+	/* In a full ring requests are under way, and their responses run the queue. */
 	if (sroce_ring_pending(&qp->sq_ring) && sroce_requester_room(&qp->req))
 		qp->sq.again = true;
 }
@@ -76,9 +79,9 @@ static void grant_suppression(struct sroce_qp *qp, u64 now_ns)
 }
 
 /*
- * Does the process post ahead of its polling? Yes if it brings several requests,
- * or leaves completions lying, or wants none and has heard nothing from the peer
- * since the request before, so that it cannot have waited for anything.
+ * Does the process post ahead of its polling? Yes if it brings several requests, or leaves
+ * completions unread, or wants none and the peer has sent nothing since its last request, so that
+ * it cannot have waited for anything.
  */
 static bool posts_ahead(const struct sroce_qp *qp)
 {
@@ -86,14 +89,14 @@ static bool posts_ahead(const struct sroce_qp *qp)
 	       (!qp->db.signaled && qp->db.epsn == READ_ONCE(qp->resp.epsn));
 }
 
-/* Who is going to sleep until the next completion rings always (the provider sees to it). */
+/* A process that is going to sleep until the next completion rings always: see the provider. */
 static bool cqs_are_armed(const struct sroce_qp *qp)
 {
 	return sroce_cq_is_armed(qp->send_cq) ||
 	       (qp->recv_cq != qp->send_cq && sroce_cq_is_armed(qp->recv_cq));
 }
 
-/* Requests found pay for those that had to wait for the timer. */
+/* Requests found without a doorbell pay for those that had to wait for the timer. */
 static void charge_late_request(struct sroce_db_suppress *db, bool late, u64 now_ns)
 {
 	db->late_cost -= min(db->late_cost, db->found);
@@ -106,7 +109,7 @@ static void charge_late_request(struct sroce_db_suppress *db, bool late, u64 now
 	db->pause_until_ns = now_ns + SUPPRESS_PAUSE_NS;
 }
 
-/* Is something left in the ring that a doorbell would get more memory for? */
+/* Are there requests in the process's ring for which a doorbell would get memory? */
 static bool storage_is_full(const struct sroce_qp *qp)
 {
 	return qp->req.ring_mask < qp->sq_ring.mask && !sroce_requester_room(&qp->req) &&
@@ -114,9 +117,9 @@ static bool storage_is_full(const struct sroce_qp *qp)
 }
 
 /*
- * Anew, or for longer. Who made no use of the last one rings again within the time it would
- * have had before there is another: one that nobody uses is a timer for nothing, and of many QPs
- * in turn each rings once in a while. While there is much to send it needs no timer.
+ * Grant or extend suppression. If the process did not use the last grant, wait for one more
+ * doorbell before granting again: otherwise each of many QPs used in turn would have a timer for
+ * nothing. While there is much to send, no timer is needed.
  */
 static void grant_if_useful(struct sroce_qp *qp, u64 now_ns)
 {
@@ -145,7 +148,7 @@ static void judge_suppression(struct sroce_qp *qp, u64 now_ns)
 	db->poll_ns = clamp(db->poll_ns + (expired ? db->poll_ns / 8 : 0), POLL_NS,
 			    POLL_NS_MAX);
 	charge_late_request(db, late, now_ns);
-	/* A long queue takes longer to send than the grace: the process has not had its turn. */
+	/* Sending a full ring takes longer than the poll time: the process has not had its turn. */
 	if (db->active && storage_is_full(qp))
 		revoke_suppression(qp);
 	else if (may && ((db->found && posts_ahead(qp)) || (expired && moves)) &&
@@ -160,11 +163,11 @@ static void judge_suppression(struct sroce_qp *qp, u64 now_ns)
 }
 
 /**
- * sroce_doorbell_update() - keep, give or withdraw the promise
- * @qp: the QP, its send lock held, at the end of a round of its send half
- * @deadline_ns: when the half wants its next round
+ * sroce_doorbell_update() - grant, extend or revoke doorbell suppression
+ * @qp: the QP, its send lock held, at the end of a round of its send queue
+ * @deadline_ns: when the queue wants its next round
  *
- * Return: the same, or when the promise makes it look at the ring again.
+ * Return: the same, or when the queue must poll the ring.
  */
 u64 sroce_doorbell_update(struct sroce_qp *qp, u64 deadline_ns)
 {

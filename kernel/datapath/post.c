@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Posting work. A user's post_send is a doorbell: the work is in the ring, and
- * is sent from here. A kernel consumer's work requests are written straight
- * into the requester's slots, and are sent from here too when the context
- * permits it; its completions never call it back from its own post_send.
+ * Posting work.
+ *
+ * A process's post_send is a doorbell: the requests are in its ring, and are sent from here. A
+ * kernel consumer's requests are written to the requester's slots, and are sent from here, too, if
+ * the context permits it. Its completions never call it back from its own post_send.
  */
 #include <linux/preempt.h>
 #include <linux/string.h>
 
+#include "datapath/av.h"
 #include "datapath/mr.h"
+#include "datapath/post.h"
 #include "datapath/qp.h"
+#include "datapath/send_queue.h"
 
 static void run_sq(struct sroce_qp *qp)
 {
@@ -22,10 +26,10 @@ static void run_sq(struct sroce_qp *qp)
 	sroce_wq_run(qp, &qp->sq, qp->is_user);
 }
 
-/* In ERR new receives complete at once, and a process has no other way to say so. */
-static void flush_receives(struct sroce_qp *qp)
+/* In ERR new receives complete at once; for a process the doorbell is the only way to say so. */
+static void flush_new_receives(struct sroce_qp *qp)
 {
-	/* Pairs with sroce_wq_kick() after the change to ERR: it sees the receive, or we ERR. */
+	/* Pairs with sroce_wq_kick() after the change to ERR: the run sees the receive, or we ERR. */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		sroce_wq_kick(&qp->rq);
@@ -36,8 +40,8 @@ static void write_datagram(const struct sroce_qp *qp, const struct ib_ud_wr *wr,
 {
 	struct sroce_ah *ah = container_of(wr->ah, struct sroce_ah, ibah);
 
-	refcount_inc(&ah->address->refs);
-	wqe->ud.ah = ah->address;
+	refcount_inc(&ah->av->refs);
+	wqe->ud.ah = ah->av;
 	wqe->ud.dest_qpn = wr->remote_qpn & SROCE_QPN_MASK;
 	wqe->ud.qkey = wr->remote_qkey;
 	if (wr->remote_qkey & BIT(31))
@@ -176,8 +180,8 @@ static int post_kernel_send(struct sroce_qp *qp, const struct ib_send_wr *wr,
 }
 
 /*
- * A process rings before its QP can send. What it posted is taken out of the
- * ring: it is told that the requests were refused, so they must not be sent later.
+ * A process rings the doorbell before its QP can send. The call fails, so its requests are taken
+ * out of the ring: they must not be sent later.
  */
 static int reject_user_sends(struct sroce_qp *qp)
 {
@@ -195,8 +199,8 @@ static int reject_user_sends(struct sroce_qp *qp)
 /**
  * sroce_post_send() - post_send of kernel consumers, and the doorbell of processes
  * @ibqp: the QP
- * @wr: list of work requests; of a process: ignored
- * @bad_wr: set to the one refused
+ * @wr: list of work requests; ignored for a process
+ * @bad_wr: set to the first that was rejected
  *
  * Any context.
  *
@@ -210,7 +214,7 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	int err = 0;
 
 	if (qp->is_user) {
-		flush_receives(qp);
+		flush_new_receives(qp);
 		*bad_wr = wr;
 		if (READ_ONCE(qp->state) < IB_QPS_RTS)
 			err = reject_user_sends(qp);
@@ -222,31 +226,11 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return err;
 }
 
-/* Both indices of a kernel RQ are the kernel's own; the producer's is written here only. */
-static int post_recv_one(struct sroce_qp *qp, const struct ib_recv_wr *wr)
-{
-	struct sroce_ring *ring = &qp->rq_ring;
-	u32 index = *ring->producer & ring->mask;
-	struct rxe_recv_wqe *slot;
-
-	if (wr->num_sge < 0 || wr->num_sge > qp->attr.cap.max_recv_sge)
-		return -EINVAL;
-	if (sroce_ring_available(ring) == ring->mask)
-		return -ENOMEM;
-	slot = sroce_ring_at(ring, index);
-	slot->wr_id = wr->wr_id;
-	slot->dma.num_sge = wr->num_sge;
-	memcpy(slot->dma.sge, wr->sg_list, wr->num_sge * sizeof(struct sroce_sge));
-	/* Pairs with sroce_ring_pending(): the element is complete. */
-	smp_store_release(ring->producer, (index + 1) & ring->mask);
-	return 0;
-}
-
 /**
  * sroce_post_recv() - post_recv of kernel consumers
  * @ibqp: the QP
  * @wr: list of work requests
- * @bad_wr: set to the one refused
+ * @bad_wr: set to the first that was rejected
  *
  * Any context. Processes write to their ring and never come here.
  *
@@ -263,14 +247,14 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	*bad_wr = wr;
 	if (qp->is_user)
 		return -EINVAL;
-	spin_lock_irqsave(&qp->rq_post_lock, flags);
+	spin_lock_irqsave(&qp->recv_queue->post_lock, flags);
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		err = -EINVAL;
 	for (; wr && !err; wr = wr->next) {
 		*bad_wr = wr;
-		err = post_recv_one(qp, wr);
+		err = sroce_recv_queue_post(qp->recv_queue, wr);
 	}
-	spin_unlock_irqrestore(&qp->rq_post_lock, flags);
-	flush_receives(qp);
+	spin_unlock_irqrestore(&qp->recv_queue->post_lock, flags);
+	flush_new_receives(qp);
 	return err;
 }

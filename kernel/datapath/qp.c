@@ -4,48 +4,29 @@
  *
  *   sroce_qp_datapath_init -> sroce_qp_table_add     packets may come
  *            sroce_qp_set_state, any number of times
- *   sroce_qp_table_remove  -> sroce_qp_quiesce       nobody is left
+ *   sroce_qp_table_remove  -> sroce_qp_quiesce       nothing refers to it any more
  *
- * Who may be at work on a QP: packets and skb destructors, which hold a user of
- * struct sroce_qp_ref; the halves' timers and tasklets, which quiesce stops; and its owner,
- * who does not destroy it at the same time.
+ * A QP is used by packets and skb destructors, which are users of struct sroce_qp_ref; by the
+ * timers and tasklets of its work queues, which quiesce stops; and by its owner, who does not
+ * destroy it at the same time.
  *
- * State changes hold both halves' locks. They never call anybody: what they
- * leave to do (flushing, resuming) is done by the halves' tasklets.
+ * A state change holds the locks of both work queues and calls nobody back. Their tasklets do what
+ * follows from it (flushing, resuming).
  */
 #include <linux/slab.h>
 
 #include "compat/compat.h"
+#include "datapath/av.h"
 #include "datapath/qp.h"
+#include "datapath/reorder_queue.h"
 #include "transport/aeth.h"
+#include "transport/qp_state.h"
 
-/* What may be in flight at most; how much of it is what the path holds (see requester_plan.c). */
+/* The most packets in flight; the path usually allows fewer, see requester_plan.c. */
 #define WINDOW_PACKETS	8192
-/* A SEND waits for a receive as long as its peer would have to; its ACK timeout is longer. */
+/* The RNR delay is at most this: well below any ACK timeout. */
 #define RNR_DELAY_NS	(1 * NSEC_PER_MSEC)
 
-/**
- * sroce_qp_datapath_init() - locks, timers and the reference object
- * @qp: rings and engine halves are set up; state RESET
- *
- * May sleep.
- *
- * Return: 0 or -ENOMEM; then nothing needs undoing.
- */
-int sroce_qp_datapath_init(struct sroce_qp *qp)
-{
-	qp->ref = sroce_qp_ref_create(qp);
-	if (!qp->ref)
-		return -ENOMEM;
-	/* Two places, two lock classes: the send lock is taken first. */
-	spin_lock_init(&qp->sq.lock);
-	spin_lock_init(&qp->rq.lock);
-	spin_lock_init(&qp->sq_post_lock);
-	spin_lock_init(&qp->rq_post_lock);
-	sroce_wq_init(&qp->sq, SROCE_SQ);
-	sroce_wq_init(&qp->rq, SROCE_RQ);
-	return 0;
-}
 
 static void lock_wqs(struct sroce_qp *qp)
 	__acquires(&qp->sq.lock) __acquires(&qp->rq.lock)
@@ -67,7 +48,7 @@ static void kick_wqs(struct sroce_qp *qp)
 	sroce_wq_kick(&qp->rq);
 }
 
-/* Addresses that datagrams not sent, or posted and not even fetched, hold. */
+/* Drop the address vectors of datagrams that were not sent, or posted and not even fetched. */
 static void release_wqes(struct sroce_qp *qp)
 {
 	u32 index, end = qp->is_user ? qp->req.posted : qp->sq_posted;
@@ -83,8 +64,8 @@ static void release_wqes(struct sroce_qp *qp)
 }
 
 /*
- * Completions that the consumer was not told of: it may share the CQ with other
- * QPs, and the CQ is not armed any more.
+ * Wake the consumer for completions it was not told of: it may share the CQ with other QPs, and
+ * the CQ is not armed any more.
  */
 static void wake_consumer(struct sroce_wq *wq, struct sroce_cq *cq)
 {
@@ -102,11 +83,11 @@ static void stop_wqs(struct sroce_qp *qp)
 }
 
 /**
- * sroce_qp_quiesce() - wait until nobody is at work on the QP
+ * sroce_qp_quiesce() - wait until nothing uses the QP any more
  * @qp: removed from the table
  *
- * Packets of it that sit in the stack are not waited for. Afterwards rings and
- * storage may be freed. May sleep.
+ * Its packets that are still in the stack are not waited for. Rings and storage may be freed
+ * afterwards. May sleep.
  */
 void sroce_qp_quiesce(struct sroce_qp *qp)
 {
@@ -117,7 +98,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->ref->released);
-	/* One may have started another before it could know. */
+	/* A timer may have started a tasklet, or the reverse, before it saw `dying`. */
 	stop_wqs(qp);
 	stop_wqs(qp);
 
@@ -148,16 +129,12 @@ static void enter_error(struct sroce_qp *qp)
 	sroce_reorder_queue_sync(qp);
 }
 
-/**
- * sroce_qp_follow_error() - a half has failed, and the QP goes with it
- * @qp: the QP
- * @type: the half
- *
- * It goes to ERR, and everything is flushed; but a datagram QP whose send queue failed goes to
- * SQE, and goes on receiving (IBTA 10.3.1). If the cause is not there any more, the QP has been
- * reset since the half's lock was dropped, and stays as it is.
+/*
+ * A work queue has failed: the QP goes to ERR, and everything is flushed. A datagram QP whose send
+ * queue failed goes to SQE and goes on receiving (IBTA 10.3.1). If the cause is gone, the QP has
+ * been reset since the lock was dropped, and stays as it is.
  */
-void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
+static void follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
 {
 	bool overflowed = READ_ONCE(qp->send_cq->overflowed) || READ_ONCE(qp->recv_cq->overflowed);
 	bool to_sqe = qp->service == SROCE_SERVICE_UD && type == SROCE_SQ && !overflowed;
@@ -165,7 +142,7 @@ void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
 
 	lock_wqs(qp);
 	if (qp->state == IB_QPS_RESET || qp->state == IB_QPS_ERR) {
-		/* Nothing to follow any more. */
+		/* The QP is there already, or has been reset. */
 	} else if (to_sqe) {
 		if (qp->req.state == SROCE_SQ_ERROR &&
 		    (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
@@ -180,7 +157,42 @@ void sroce_qp_follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
 		kick_wqs(qp);
 }
 
-/* A wakeup that is due stays due: the completions are still in the CQ. */
+static const struct sroce_wq_ops sq_ops = {
+	.work = sroce_sq_work,
+	.timer_fired = sroce_sq_timer_fired,
+	.failed = follow_error,
+};
+
+static const struct sroce_wq_ops rq_ops = {
+	.work = sroce_rq_work,
+	.timer_fired = sroce_rq_timer_fired,
+	.failed = follow_error,
+};
+
+/**
+ * sroce_qp_datapath_init() - locks, timers and the reference object
+ * @qp: rings, requester and responder are set up; state RESET
+ *
+ * May sleep.
+ *
+ * Return: 0 or -ENOMEM; then nothing needs undoing.
+ */
+int sroce_qp_datapath_init(struct sroce_qp *qp)
+{
+	qp->ref = sroce_qp_ref_create(qp);
+	if (!qp->ref)
+		return -ENOMEM;
+	/* Two places, so two lock classes: sq.lock is taken first. */
+	spin_lock_init(&qp->sq.lock);
+	spin_lock_init(&qp->rq.lock);
+	spin_lock_init(&qp->sq_post_lock);
+	spin_lock_init(&qp->own_recv_queue.post_lock);
+	sroce_wq_init(&qp->sq, SROCE_SQ, &sq_ops);
+	sroce_wq_init(&qp->rq, SROCE_RQ, &rq_ops);
+	return 0;
+}
+
+/* A wake-up that is due stays due, because the completions are still in the CQ. */
 static void reset_wq(struct sroce_wq *wq)
 {
 	wq->failed = false;
@@ -189,7 +201,7 @@ static void reset_wq(struct sroce_wq *wq)
 	wq->rearm_after_ns = 0;
 }
 
-/* Both locks are held; posters are kept away by their own. */
+/* Both locks are held; the posters' locks keep posters away. */
 static void enter_reset(struct sroce_qp *qp)
 {
 	unsigned long flags;
@@ -201,22 +213,20 @@ static void enter_reset(struct sroce_qp *qp)
 	qp->sq_retired = 0;
 	if (qp->sq_ring.memory)
 		sroce_ring_reset(&qp->sq_ring);
-	/* The ring's words are cleared with it: no promise is under way any more. */
+	/* The words of the ring are cleared with it, so suppression has ended. */
 	qp->db = (struct sroce_db_suppress) { .supported = qp->db.supported };
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	spin_unlock_irqrestore(&qp->sq_post_lock, flags);
 
-	spin_lock_irqsave(&qp->rq_post_lock, flags);
 	sroce_responder_reset(&qp->resp);
-	sroce_ring_reset(&qp->rq_ring);
-	spin_unlock_irqrestore(&qp->rq_post_lock, flags);
+	sroce_recv_queue_reset(qp->recv_queue);
 	sroce_reorder_queue_sync(qp);
 	qp->sq_draining_notify = false;
 	reset_wq(&qp->sq);
 	reset_wq(&qp->rq);
 }
 
-/* What stays the same whatever the attributes say; both locks are held. */
+/* Attributes that modify_qp does not set; both locks are held. */
 static void apply_constants(struct sroce_qp *qp)
 {
 	struct sroce_requester_attr *req = &qp->req.attr;
@@ -228,14 +238,14 @@ static void apply_constants(struct sroce_qp *qp)
 	req->adaptive = true;
 	resp->pkey = SROCE_PKEY_DEFAULT;
 	resp->reorder_packets = SROCE_PSN_MAP_SPAN;
-	/* Both ends agree on it when they begin to talk. */
+	/* Selective repeat is negotiated with the first packets. */
 	if (qp->state < IB_QPS_RTR) {
 		req->selective = READ_ONCE(qp->dev->selective);
 		resp->selective = req->selective;
 	}
 	if (qp->service != SROCE_SERVICE_UD)
 		return;
-	/* A datagram is as long as the port allows; not changed under those that were checked. */
+	/* The port's MTU limits a datagram; it must not change under datagrams that were checked. */
 	if (qp->state < IB_QPS_RTS)
 		req->mtu_bytes = ib_mtu_enum_to_int(sroce_active_mtu(qp->dev->ep.netdev));
 	resp->mtu_bytes = ib_mtu_enum_to_int(IB_MTU_4096);
@@ -283,7 +293,7 @@ static void apply_requester_attr(struct sroce_qp *qp, const struct ib_qp_attr *a
 		sroce_requester_start_psn(&qp->req, attr->sq_psn);
 }
 
-/* An event is due at the end of the drain that it was asked of with, and of no other. */
+/* The event belongs to the drain that it was requested with, and to no other. */
 static void apply_drain_notify(struct sroce_qp *qp, enum ib_qp_state to,
 			       const struct ib_qp_attr *attr, int mask)
 {
@@ -315,7 +325,7 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
 		sroce_responder_set_state(&qp->resp, SROCE_RQ_READY);
 		break;
 	case IB_QPS_RTS:
-		/* RTS to RTS sets attributes; a retry under way stays one. */
+		/* RTS to RTS only sets attributes: a retry goes on. */
 		if (qp->state == IB_QPS_RTR)
 			start_pacing(qp);
 		if (qp->state != IB_QPS_RTS)
@@ -331,9 +341,9 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
 }
 
 /*
- * A send queue that has failed is flushed a part at a time, and the QP's state
- * follows only when its lock has been dropped. Until then nothing may put the
- * queue to work again: what is left in it has PSNs of the past.
+ * A failed send queue is flushed in several rounds, and the state of the QP follows when the lock
+ * has been dropped. Until then nothing may start the queue again, because the requests left in it
+ * have old PSNs.
  */
 static bool is_failing(const struct sroce_qp *qp)
 {
@@ -342,14 +352,14 @@ static bool is_failing(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_qp_set_state() - carry out a modify that has been found legal
+ * sroce_qp_set_state() - carry out a legal modify_qp
  * @qp: the QP
- * @from: state in which it was found legal
+ * @from: state for which it was checked
  * @to: state to go to, possibly the same
  * @attr: attributes
  * @mask: which of them to apply
  *
- * Path and responder resources have been installed by the caller. Process context.
+ * The caller has installed path and responder resources. Process context.
  *
  * Return: 0; -EINVAL when the QP is no longer in @from; -EBUSY while a failed
  * send queue is being flushed, for all but RESET and ERR.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * From QP number to QP, and what keeps a QP alive meanwhile.
+ * From QP number to QP, and the references that keep a QP alive.
  *
- * Numbers are unique in the module and handed out in a circle from a random
- * start, so that a number is not reused soon; the GSI QP of each device is
- * number 1 and hangs off the device. The table holds struct sroce_qp_ref, which
- * is freed by RCU: a lookup needs no lock, and a QP that is being destroyed is
- * told by its `users` being zero.
+ * Numbers are unique in the module. They are handed out cyclically from a random start, so that a
+ * number is not reused soon. The GSI QP of each device is number 1 and belongs to the device. The
+ * table holds struct sroce_qp_ref, which is freed by RCU, so a lookup needs no lock. `users` of a
+ * QP that is being destroyed is zero.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -22,7 +21,7 @@
 static DEFINE_XARRAY_ALLOC(qp_table);
 static u32 next_qpn;
 
-/* Objects not freed yet: their skbs' destructors are code of this module. */
+/* Objects not freed yet; the destructors of their skbs are code of this module. */
 static atomic_t live_refs = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(no_live_refs);
 
@@ -51,13 +50,13 @@ struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
 }
 
 /**
- * sroce_qps() - how many queue pairs are there?
+ * sroce_qp_count() - the number of queue pairs
  *
  * Any context.
  *
- * Return: those of all devices, QP 1 and those that the stack still has packets of included.
+ * Return: of all devices, including GSI QPs and QPs whose packets are still in the stack.
  */
-u64 sroce_qps(void)
+u64 sroce_qp_count(void)
 {
 	return atomic_read(&live_refs);
 }

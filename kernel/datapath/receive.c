@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A received packet, from the wire to its end: sroce_receive() is the one to read.
+ * A received packet, from the socket to its end. Start reading at sroce_receive().
  *
- * Everything happens in softirq, at once: what the packet says is carried out
- * under the lock of the half it concerns, then that half is run, which sends
- * what follows from it. Every drop has a reason that is counted and traced.
+ * Everything happens at once, in softirq: a packet is executed under the lock of the work queue
+ * that it concerns; then that queue is run, which sends what follows from it. Every drop has a
+ * reason that is counted and traced.
  */
-#include <net/ipv6.h>
-
 #include "compat/compat.h"
+#include "datapath/cnp.h"
 #include "datapath/qp.h"
+#include "datapath/receive.h"
+#include "datapath/reorder_queue.h"
+#include "datapath/rx_copy.h"
+#include "memory/copy.h"
+#include "net/rx.h"
 #include "trace.h"
 #include "transport/psn.h"
 
@@ -55,23 +59,6 @@ static bool pkeys_match(u16 a, u16 b)
 	return (a & PKEY_BASE) == (b & PKEY_BASE) && ((a | b) & PKEY_FULL);
 }
 
-/**
- * sroce_wq_path_matches() - does a packet come from where the half expects packets?
- * @qp: the QP
- * @wq: the wq, its lock held
- * @rx: the packet
- *
- * Return: whether it does: from its peer; any address of ours will do for datagrams.
- */
-bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,
-			   const struct sroce_rx *rx)
-{
-	if (qp->service == SROCE_SERVICE_UD)
-		return true;
-	return ipv6_addr_equal(&wq->path.daddr, &rx->saddr) &&
-	       ipv6_addr_equal(&wq->path.saddr, &rx->daddr);
-}
-
 static void count_ack_plan(const struct sroce_rx *rx, const struct sroce_ack_plan *plan)
 {
 	struct sroce_counters __percpu *counters = rx->ep->counters;
@@ -97,14 +84,17 @@ static bool places_response(const struct sroce_ack_plan *plan)
 	return plan->action == SROCE_ACK_ACCEPT && plan->place_bytes;
 }
 
-/* Merged packets that will not be copied are checked here; returns whether all are still there. */
+/*
+ * Check the ICRCs of coalesced packets unless the copy will. Returns false if some were wrong and
+ * have been cut off.
+ */
 static bool verify_coalesced(struct sroce_rx *rx, u32 copied_bytes)
 {
 	return rx->pkt.count == 1 || rx->was_queued || copied_bytes == rx->pkt.payload_bytes ||
 	       sroce_rx_verify(rx);
 }
 
-/* The send lock is held. Plans are made again when packets turn out to be wrong. */
+/* The send lock is held. If packets turn out to be wrong, the plan is made again. */
 static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	struct sroce_ack_plan plan __sroce_uninit;
@@ -156,7 +146,7 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 		break;
 	case SROCE_RECV_READ:
 	case SROCE_RECV_REPLAY:
-		/* No key is looked at for no bytes, nor for an atomic's saved result. */
+		/* No key is needed for 0 bytes, or for the saved result of an atomic. */
 		if (plan->check_bytes)
 			result->status = sroce_memory_check(&range);
 		break;
@@ -209,7 +199,8 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 {
 	struct sroce_responder *resp = &qp->resp;
 
-	if (sroce_responder_wants_wqe(resp, &rx->pkt) && sroce_recv_queue_fetch(qp))
+	if (sroce_responder_wants_wqe(resp, &rx->pkt) &&
+	    sroce_recv_queue_fetch(qp->recv_queue, resp->recv))
 		sroce_responder_take_wqe(resp);
 	if (qp->service == SROCE_SERVICE_UD)
 		sroce_ud_plan(resp, &rx->pkt, plan);
@@ -251,7 +242,7 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	sroce_reorder_queue_sync(qp);
 }
 
-/* The receive lock is held. Plans are made again when packets turn out to be wrong. */
+/* The receive lock is held. If packets turn out to be wrong, the plan is made again. */
 static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	struct sroce_recv_plan plan __sroce_uninit;
@@ -265,7 +256,7 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 	commit_request(qp, rx, &plan);
 }
 
-/* Unless its skb is kept. BH are off. */
+/* Free the skb unless the reorder queue took it. Called with BH disabled. */
 static void free_rx_skb(struct sroce_rx *rx)
 {
 	if (rx->skb)
@@ -273,10 +264,10 @@ static void free_rx_skb(struct sroce_rx *rx)
 }
 
 /**
- * sroce_receive_queued() - packets whose turn has come after all
+ * sroce_receive_queued() - handle queued requests that are now expected
  * @qp: the QP, its receive lock held
  * @now_ns: monotonic time
- * @budget: how many; taken from
+ * @budget: packets; taken from
  */
 void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
@@ -294,7 +285,7 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 	}
 }
 
-/* Returns whether the packet may be for this QP, as far as can be told without its locks. */
+/* The checks that need no lock of the QP. Returns false if the packet has been dropped. */
 static bool check_packet(const struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	bool is_cnp = rx->pkt.info->flags & SROCE_OPF_CNP;
@@ -303,7 +294,7 @@ static bool check_packet(const struct sroce_qp *qp, struct sroce_rx *rx)
 		count_drop(rx, SROCE_CTR_DROP_SERVICE);
 	else if (!pkeys_match(rx->pkt.pkey, SROCE_PKEY_DEFAULT))
 		count_drop(rx, SROCE_CTR_DROP_PKEY);
-	else if (!sroce_icrc_ok(rx))
+	else if (!sroce_rx_icrc_ok(rx))
 		count_drop(rx, SROCE_CTR_RX_ICRC_ENCAPSULATED);
 	else
 		return true;
@@ -311,27 +302,27 @@ static bool check_packet(const struct sroce_qp *qp, struct sroce_rx *rx)
 }
 
 /**
- * struct receiver - whom the packets of an skb are for
- * @qp: the QP of the last packet, held; or NULL
- * @wq: the half of it that is locked, and will be run; or NULL
- * @hears: whether it hears the skb's sender
- * @marked: @qp has been told that the skb says "congestion experienced"
+ * struct receiver - the QP that the packets of an skb are for
+ * @qp: the QP of the last packet, of which this is a user; or NULL
+ * @wq: the work queue of it that is locked and will be run; or NULL
+ * @matches: the addresses of the skb match the path of @wq
+ * @marked: @qp has been told about the skb's ECN mark
  */
 struct receiver {
 	struct sroce_qp *qp;
 	struct sroce_wq *wq;
-	bool	hears;
+	bool	matches;
 	bool	marked;
 };
 
-/* The half has been given its packets: what follows from them. */
+/* All packets for this work queue are in: run it. */
 static void run_locked_wq(struct receiver *to, const struct sroce_rx *rx)
 {
 	if (!to->wq)
 		return;
 	/* switch_wq() has locked it, which sparse cannot follow. */
 	__acquire(&to->wq->lock);
-	/* Of a long skb, the first packets have come some time ago. */
+	/* Handling a long skb takes so long that its time of arrival is too old. */
 	if (rx->packets <= FEW_PACKETS)
 		to->wq->now_ns = rx->now_ns;
 	sroce_wq_run(to->qp, to->wq, true);
@@ -346,7 +337,7 @@ static void switch_wq(struct receiver *to, struct sroce_wq *wq, const struct sro
 	spin_lock_bh(&wq->lock);
 	__release(&wq->lock);
 	to->wq = wq;
-	to->hears = sroce_wq_path_matches(to->qp, wq, rx);
+	to->matches = sroce_wq_path_matches(to->qp, wq, rx);
 }
 
 static void release_qp(struct receiver *to, const struct sroce_rx *rx)
@@ -368,7 +359,7 @@ static bool find_qp(struct receiver *to, struct sroce_rx *rx)
 	return to->qp;
 }
 
-/* Congestion is told of once for an skb, and by no packet that a half does not hear. */
+/* The ECN mark of an skb counts once. */
 static void note_ecn(struct receiver *to, struct sroce_rx *rx)
 {
 	if (!rx->ecn_ce || to->marked)
@@ -383,7 +374,7 @@ static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)
 	u32 flags = rx->pkt.info->flags;
 	struct sroce_qp *qp = to->qp;
 	bool responds = flags & SROCE_OPF_RESPONSE;
-	u32 alike = sroce_rx_equal_sized(rx);
+	u32 equal_sized = sroce_rx_equal_sized(rx);
 
 	if (flags & SROCE_OPF_CNP) {
 		run_locked_wq(to, rx);
@@ -392,14 +383,14 @@ static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)
 	}
 	note_ecn(to, rx);
 	switch_wq(to, responds ? &qp->sq : &qp->rq, rx);
-	if (!to->hears) {
+	if (!to->matches) {
 		count_drop(rx, SROCE_CTR_DROP_ADDRESS);
 	} else if (responds) {
-		if (alike > 1 && sroce_completer_can_coalesce(&qp->req, &rx->pkt, alike))
+		if (equal_sized > 1 && sroce_completer_can_coalesce(&qp->req, &rx->pkt, equal_sized))
 			sroce_rx_coalesce(rx);
 		handle_response(qp, rx);
 	} else {
-		if (alike > 1 && sroce_responder_can_coalesce(&qp->resp, &rx->pkt))
+		if (equal_sized > 1 && sroce_responder_can_coalesce(&qp->resp, &rx->pkt))
 			sroce_rx_coalesce(rx);
 		handle_request(qp, rx);
 	}
@@ -409,9 +400,9 @@ static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)
  * sroce_receive() - an skb with packets has come in
  * @rx: attributed to an endpoint; its skb is consumed
  *
- * Packets for the same half of a QP that follow each other are taken under one lock, and what
- * follows from them is done once. Softirq, under rcu_read_lock(). Until the ICRC has been checked,
- * the work is bounded, and nothing is printed, or allocated.
+ * Packets for the same work queue that follow each other are handled under one lock, and the queue
+ * is run once. Softirq, under rcu_read_lock(). Until the ICRC has been checked, the work is
+ * bounded, and nothing is logged or allocated.
  */
 void sroce_receive(struct sroce_rx *rx)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receive work requests: from the ring (mapped or not) into the responder's
- * storage, copied once.
+ * Receive work requests: posted by a kernel consumer or a process, copied once from the ring into
+ * the responder's storage, flushed in ERR.
  */
 #include <linux/build_bug.h>
 #include <linux/string.h>
 
-#include "datapath/qp.h"
+#include "datapath/recv_queue.h"
 #include "uapi/sroce_abi.h"
 
-/* Sum of a scatter list, at most what fits the field. */
+/* Bytes of a scatter list, at most what the field can hold. */
 static u32 list_bytes(const struct sroce_recv_wqe *wqe)
 {
 	u64 sum = 0;
@@ -20,13 +20,13 @@ static u32 list_bytes(const struct sroce_recv_wqe *wqe)
 	return min_t(u64, sum, U32_MAX);
 }
 
-static void copy_rxe_recv(const struct sroce_qp *qp, struct sroce_recv_wqe *wqe)
+static void copy_rxe_recv(const struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
 {
-	const struct rxe_recv_wqe *slot = sroce_ring_peek(&qp->rq_ring);
+	const struct rxe_recv_wqe *slot = sroce_ring_peek(&queue->ring);
 	u32 num_sge = READ_ONCE(slot->dma.num_sge);
 
 	wqe->wr_id = READ_ONCE(slot->wr_id);
-	if (num_sge > qp->attr.cap.max_recv_sge) {
+	if (num_sge > queue->max_sge) {
 		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
 		num_sge = 0;
 	}
@@ -34,17 +34,17 @@ static void copy_rxe_recv(const struct sroce_qp *qp, struct sroce_recv_wqe *wqe)
 	wqe->num_sge = num_sge;
 }
 
-/* The list ends with an element without length, or where the slot does. */
-static void copy_native_recv(const struct sroce_qp *qp, struct sroce_recv_wqe *wqe)
+/* The list ends with an element without length, or where the slot ends. */
+static void copy_native_recv(const struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
 {
-	const struct sroce_recv_slot *slot = sroce_ring_peek(&qp->rq_ring);
+	const struct sroce_recv_slot *slot = sroce_ring_peek(&queue->ring);
 	const struct rxe_sge *from = (const void *)(slot + 1);
 	u32 i;
 
 	wqe->wr_id = READ_ONCE(slot->wr_id);
-	for (i = 0; i < qp->attr.cap.max_recv_sge; i++) {
+	for (i = 0; i < queue->max_sge; i++) {
 		memcpy(&wqe->sge[i], &from[i], sizeof(struct sroce_sge));
-		/* The copy counts. */
+		/* Only the copy is looked at. */
 		barrier();
 		if (!wqe->sge[i].length)
 			break;
@@ -53,29 +53,89 @@ static void copy_native_recv(const struct sroce_qp *qp, struct sroce_recv_wqe *w
 }
 
 /**
- * sroce_recv_queue_fetch() - take the next receive work request, if there is one
- * @qp: the QP, its receive lock held
+ * sroce_recv_queue_fetch() - take the oldest receive work request, if there is one
+ * @queue: the queue; the caller holds the lock of the work queue that takes the request
+ * @wqe: filled in, when true is returned
  *
- * It is copied to @qp->resp.recv and its slot given back at once. One that
- * claims more elements than the QP may have is refused: it fails in its turn.
+ * The slot is given back at once. A request that claims more elements than it may have is
+ * rejected: its status says so, and it fails when it is used.
  *
  * Return: whether there was one.
  */
-bool sroce_recv_queue_fetch(struct sroce_qp *qp)
+bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
 {
-	struct sroce_recv_wqe *wqe = qp->resp.recv;
-
-	if (!sroce_ring_pending(&qp->rq_ring))
+	if (!sroce_recv_queue_has_posted(queue))
 		return false;
 	wqe->status = SROCE_WC_SUCCESS;
-	if (qp->rq_ring.head)
-		copy_native_recv(qp, wqe);
+	if (queue->ring.head)
+		copy_native_recv(queue, wqe);
 	else
-		copy_rxe_recv(qp, wqe);
+		copy_rxe_recv(queue, wqe);
 	/* The sum is that of the copy. */
 	barrier();
 	wqe->length = list_bytes(wqe);
-	sroce_ring_fetched(&qp->rq_ring);
-	sroce_ring_release(&qp->rq_ring, 1);
+	sroce_ring_fetched(&queue->ring);
+	sroce_ring_release(&queue->ring, 1);
 	return true;
+}
+
+/**
+ * sroce_recv_queue_flush() - take the oldest request without using it: QP in ERR
+ * @queue: the queue
+ * @wqe: overwritten
+ * @wc: its completion, filled in when true is returned
+ *
+ * Return: whether there was one.
+ */
+bool sroce_recv_queue_flush(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe,
+			    struct sroce_completion *wc)
+{
+	if (!sroce_recv_queue_fetch(queue, wqe))
+		return false;
+	*wc = (struct sroce_completion) {
+		.wr_id = wqe->wr_id,
+		.status = SROCE_WC_WR_FLUSH_ERR,
+		.opcode = SROCE_WC_RECV,
+	};
+	return true;
+}
+
+/**
+ * sroce_recv_queue_post() - write a kernel consumer's request to the ring
+ * @queue: the queue, its post_lock held; both indices of the ring are the kernel's own, and the
+ *         producer's is written here only
+ * @wr: the request
+ *
+ * Return: 0, -EINVAL for too many elements, -ENOMEM if the ring is full.
+ */
+int sroce_recv_queue_post(struct sroce_recv_queue *queue, const struct ib_recv_wr *wr)
+{
+	struct sroce_ring *ring = &queue->ring;
+	u32 index = *ring->producer & ring->mask;
+	struct rxe_recv_wqe *slot;
+
+	if (wr->num_sge < 0 || wr->num_sge > queue->max_sge)
+		return -EINVAL;
+	if (sroce_ring_available(ring) == ring->mask)
+		return -ENOMEM;
+	slot = sroce_ring_at(ring, index);
+	slot->wr_id = wr->wr_id;
+	slot->dma.num_sge = wr->num_sge;
+	memcpy(slot->dma.sge, wr->sg_list, wr->num_sge * sizeof(struct sroce_sge));
+	/* Pairs with sroce_ring_pending(): the element is complete. */
+	smp_store_release(ring->producer, (index + 1) & ring->mask);
+	return 0;
+}
+
+/**
+ * sroce_recv_queue_reset() - forget all requests: QP to RESET
+ * @queue: the queue; nothing is taken from it meanwhile
+ */
+void sroce_recv_queue_reset(struct sroce_recv_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->post_lock, flags);
+	sroce_ring_reset(&queue->ring);
+	spin_unlock_irqrestore(&queue->post_lock, flags);
 }

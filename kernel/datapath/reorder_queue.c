@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Packets that came before their turn, kept until it comes.
+ * Requests beyond the expected PSN, queued until it is their turn.
  *
- * The engine knows their PSNs and when the turn of each comes; here they lie, as
- * its set of PSNs does: a place for each PSN of a span, in chunks of 64 that are there
- * while something lies on them. A tree would cost more than all else that keeping does, where
- * one packet in a hundred is lost and nearly all others come before their turn. Whatever the
- * engine does not count any more is trimmed. A QP, and a device, keep so much memory and no
- * more: what does not fit is a lost packet, and its sender will send it again.
+ * The engine's bitmap (transport/reorder.c) says which PSNs are queued and which is next. The skbs
+ * are here, in a direct-mapped array of 64-slot chunks indexed by PSN, as the bitmap is. An rbtree
+ * would dominate the cost: at 1 % loss nearly every packet arrives out of order. A QP and a device
+ * have a limit of memory. A packet beyond it is a lost packet, which its sender repeats.
  */
 #include <linux/bitops.h>
 #include <linux/prefetch.h>
@@ -15,22 +13,24 @@
 #include <linux/slab.h>
 
 #include "datapath/qp.h"
+#include "datapath/reorder_queue.h"
+#include "net/rx.h"
 #include "transport/psn.h"
 #include "transport/wire.h"
 
-/* 2,000 packets of MTU 4096 have about as much; a map's span are 2,048. */
+/* About 2,000 packets of MTU 4096; the span of the bitmap is 2,048. */
 #define QUEUED_BYTES_OF_QP	(16 * 1024 * 1024)
 #define QUEUED_BYTES_OF_DEVICE	(128 * 1024 * 1024)
 #define SHARE_BYTES		(16u * 1024)
 
-/* As long as an skb, or a packet. */
+/* Coalesced packets are handled under one lock: at most as long as an skb. */
 #define COALESCED_BYTES_MAX		65536u
 
-/* A shelf is a word of the engine's set. */
+/* A chunk corresponds to a word of the engine's bitmap. */
 static_assert(SROCE_REORDER_CHUNK_SLOTS == 64);
 
 /**
- * struct queued_packet - in the control block of a held skb: struct sroce_rx is too large for it
+ * struct queued_packet - in the control block of a queued skb, where struct sroce_rx does not fit
  * @offset: of its BTH from skb->data
  * @is_ipv4: as in struct sroce_rx
  * @vlan_id: as in struct sroce_rx
@@ -47,7 +47,7 @@ static struct queued_packet *queued_packet_of(const struct sk_buff *skb)
 	return (struct queued_packet *)skb->cb;
 }
 
-/* What is left over goes back with the last packet. */
+/* The rest of the device's bytes goes back with the last packet. */
 static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 {
 	struct sroce_reorder_queue *queue = qp->reorder_queue;
@@ -59,7 +59,7 @@ static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 	queue->share_bytes = 0;
 }
 
-/* The device's bytes are shared out in larger pieces. */
+/* The device is charged in larger pieces, so that its counter is not touched for each packet. */
 static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 {
 	struct sroce_reorder_queue *queue = qp->reorder_queue;
@@ -79,7 +79,7 @@ static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 	return true;
 }
 
-/* The packet as an skb of its own: one that is left of a run would keep the memory of all. */
+/* The packet in an skb of its own: one that is left of a GSO skb would keep the memory of all. */
 static struct sk_buff *take_packet_skb(struct sroce_rx *rx, u32 *offset)
 {
 	struct sk_buff *skb;
@@ -107,7 +107,7 @@ static u32 chunk_index(u32 psn)
 	return psn / SROCE_REORDER_CHUNK_SLOTS % SROCE_REORDER_CHUNKS;
 }
 
-/* The place of a PSN, on a shelf that is there; else NULL. */
+/* The slot of a PSN, or NULL if there is no chunk for it. */
 static struct sk_buff **slot_of_psn(const struct sroce_reorder_queue *queue, u32 psn)
 {
 	struct sk_buff **chunk = queue->chunks[chunk_index(psn)];
@@ -153,11 +153,11 @@ static struct sk_buff *remove_slot(struct sroce_qp *qp, u32 index, struct sk_buf
 }
 
 /**
- * sroce_reorder_queue_add() - keep a packet
+ * sroce_reorder_queue_add() - queue a packet
  * @qp: the QP, its receive lock held
- * @rx: the packet; if it has a linear skb for itself, that is taken from it
+ * @rx: the packet; if it has a linear skb to itself, that is taken from it
  *
- * Return: whether there is room for it.
+ * Return: false if there is no memory for it.
  */
 bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx)
 {
@@ -177,7 +177,7 @@ bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx)
 		kfree_skb(skb);
 		return false;
 	}
-	/* Its sender may be on this host, and waits for it to leave. */
+	/* A sender on this host may be waiting for its skb to be freed. */
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
@@ -193,7 +193,7 @@ bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx)
 	return true;
 }
 
-/* The next ones have lain for long: they are out of the caches. */
+/* The next packets have been queued for long: they are out of the caches. */
 static void prefetch_next(const struct sroce_reorder_queue *queue, u32 psn)
 {
 	struct sk_buff **slot = slot_of_psn(queue, psn + 1);
@@ -206,13 +206,13 @@ static void prefetch_next(const struct sroce_reorder_queue *queue, u32 psn)
 }
 
 /**
- * sroce_reorder_queue_pop() - the turn of a packet has come
+ * sroce_reorder_queue_pop() - take out a packet that is now expected
  * @qp: the QP, its receive lock held
- * @psn: which
+ * @psn: its PSN
  * @now_ns: monotonic time
  * @rx: filled in; the caller owns the skb when true is returned
  *
- * Return: whether it is there, which the engine says it is.
+ * Return: whether it is there; the engine says that it is.
  */
 bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx)
 {
@@ -238,14 +238,14 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
 	};
 	if (sroce_rx_next(rx))
 		return true;
-	/* It was parsed before. */
+	/* It was parsed successfully before. */
 	WARN_ON_ONCE(1);
 	kfree_skb(skb);
 	return false;
 }
 
 /**
- * sroce_reorder_queue_bth() - the BTH of a packet that is held
+ * sroce_reorder_queue_bth() - the BTH of a queued packet
  * @queue: what is held, with it
  * @psn: which
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Packets that came before their turn, see reorder_queue.c. */
+/* Requests beyond the expected PSN, see reorder_queue.c. */
 #ifndef SROCE_DATAPATH_REORDER_QUEUE_H
 #define SROCE_DATAPATH_REORDER_QUEUE_H
 
@@ -15,12 +15,12 @@ struct sroce_rx;
 #define SROCE_REORDER_CHUNKS		(SROCE_PSN_MAP_SPAN / SROCE_REORDER_CHUNK_SLOTS)
 
 /**
- * struct sroce_reorder_queue - requests that came before their turn; with the receive lock
+ * struct sroce_reorder_queue - skbs of requests beyond the expected PSN; under the receive lock
  * @count: how many
  * @bytes: their memory, part of
- * @share_bytes: what the device counts for it
- * @counts: how many lie on each shelf
- * @chunks: each of places for 64 PSNs, or NULL
+ * @share_bytes: the bytes charged to the device
+ * @counts: how many are in each chunk
+ * @chunks: arrays of 64 slots, one slot for each PSN, or NULL
  */
 struct sroce_reorder_queue {
 	u32	count;

@@ -1,107 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Running the receive half: responses out, receives flushed. Requests are
- * executed where they come in (receive.c); what they call for is sent here.
+ * The work of a receive queue: responses out, receives flushed. Requests are executed as they come
+ * in (receive.c); the responses to them are sent here.
  */
 #include <linux/err.h>
 
 #include "compat/compat.h"
+#include "datapath/cnp.h"
 #include "datapath/qp.h"
+#include "datapath/receive.h"
+#include "datapath/reorder_queue.h"
+#include "datapath/tx.h"
 #include "trace.h"
 #include "transport/psn.h"
 
-/* Packets planned and built at a time. */
+/* Packets of a plan. */
 #define BURST_PACKETS	64
-/* An ACK waits for its consumer; for one that does not come so long, or as wq.c has it. */
+/* How long an ACK is delayed for a consumer that does not reply; wq.c may defer the timer. */
 #define ACK_DELAY_NS	(250 * NSEC_PER_USEC)
 
-static void put_sack(const struct sroce_qp *qp, struct sroce_crc_writer *writer, u32 bytes)
+static enum sroce_mem_status fetch_payload(struct sroce_tx *tx, const void *response_plan, u32 i,
+					   struct sroce_crc_writer *writer, u32 bytes)
 {
-	sroce_responder_write_sack(&qp->resp, writer->to, bytes);
-	sroce_crc_advance(writer, bytes);
+	const struct sroce_response_plan *plan = response_plan;
+	const struct sroce_responder *resp = &tx->qp->resp;
+
+	if (plan->kind == SROCE_RESPONSE_SACK) {
+		sroce_responder_write_sack(resp, writer->to, bytes);
+		sroce_crc_advance(writer, bytes);
+		return SROCE_MEM_OK;
+	}
+	if (plan->kind != SROCE_RESPONSE_READ)
+		return SROCE_MEM_OK;
+	return sroce_memory_fetch(&tx->mr_ref, plan->rkey,
+				  plan->va + (u64)i * resp->attr.mtu_bytes, writer, bytes);
 }
 
-/* How many packets as large as the one numbered @i follow it at once, about, with it. */
-static u32 expected_responses(const struct sroce_qp *qp, const struct sroce_response_plan *plan,
-			      u32 i, const struct sroce_packet *pkt)
+static u32 expected_responses(const struct sroce_tx *tx, const void *response_plan, u32 i,
+			      const struct sroce_packet *pkt)
 {
-	/* What is sent again travels alone: what lost it, lost all that it travelled with. */
+	const struct sroce_response_plan *plan = response_plan;
+
+	/* A repeated response has an skb of its own: a queue that drops an skb drops all of it. */
 	if (plan->replay || plan->kind != SROCE_RESPONSE_READ)
 		return 1;
 	if (!(pkt->info->flags & SROCE_OPF_AETH))
 		return plan->packet_count - i;
-	/* The first and the last have an AETH: the next one's first is as large as this last. */
-	return pkt->info->flags & SROCE_OPF_LAST ? max(qp->resp.resources.pending, 1u) : 1;
+	/* First and last have an AETH, so the first of the next READ is as large as this last. */
+	return pkt->info->flags & SROCE_OPF_LAST ? max(tx->qp->resp.resources.pending, 1u) : 1;
 }
 
-/* Returns 0, also for a packet that is lost at once; -EFAULT for a bad region; -ENOMEM. */
-static int build_response_packet(struct sroce_tx *tx, const struct sroce_response_plan *plan, u32 i,
-				 struct sroce_packet *pkt)
+static void write_response_headers(const struct sroce_tx *tx, const void *plan, u32 i,
+				   struct sroce_packet *pkt)
 {
-	struct sroce_qp *qp = tx->qp;
-	u64 va = plan->va + (u64)i * qp->resp.attr.mtu_bytes;
-	struct sroce_crc_writer *writer;
-	int err;
-
-	if (sroce_packet_repeats(i, plan->packet_count))
-		pkt->psn = psn_add(plan->first_psn, i);
-	else
-		sroce_response_plan_packet(&qp->resp, plan, i, pkt);
-	err = sroce_tx_begin(tx, &qp->rq.path, pkt, expected_responses(qp, plan, i, pkt),
-			     &writer);
-	if (err)
-		return err == -ENOMEM ? -ENOMEM : 0;
-	if (plan->kind == SROCE_RESPONSE_SACK)
-		put_sack(qp, writer, pkt->payload_bytes);
-	if (plan->kind == SROCE_RESPONSE_READ &&
-	    sroce_memory_fetch(&tx->mr_ref, plan->rkey, va, writer,
-			       pkt->payload_bytes) != SROCE_MEM_OK)
-		return -EFAULT;
-	sroce_tx_end(tx);
-	return 0;
+	sroce_response_plan_packet(&tx->qp->resp, plan, i, pkt);
 }
 
-/* Packets behind the one numbered @i that are like it: so many are built; or -EFAULT. */
-static int build_equal_responses(struct sroce_tx *tx, const struct sroce_response_plan *plan,
-				 u32 i)
-{
-	u32 count = sroce_packet_repetitions(i, plan->packet_count);
-	u32 mtu_bytes = tx->qp->resp.attr.mtu_bytes;
-	struct sroce_crc_writer *writer;
+static const struct sroce_tx_source responses = {
+	.write_headers = write_response_headers,
+	.expected = expected_responses,
+	.copy_payload = fetch_payload,
+};
 
-	if (!count || plan->kind != SROCE_RESPONSE_READ)
-		return 0;
-	count = sroce_tx_repeat_begin(tx, count, psn_add(plan->first_psn, i + 1), &writer);
-	if (!count)
-		return 0;
-	if (sroce_memory_fetch(&tx->mr_ref, plan->rkey, plan->va + (u64)(i + 1) * mtu_bytes, writer,
-			       count * mtu_bytes) != SROCE_MEM_OK)
-		return -EFAULT;
-	sroce_tx_repeat_end(tx);
-	return count;
-}
-
-/* All packets of the plan, or none. */
+/* All packets of the plan, or none. Returns 0, -EFAULT for a bad region, or -ENOMEM. */
 static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan *plan)
 {
-	struct sroce_packet pkt __sroce_uninit;
-	struct sroce_gso_mark mark;
-	bool section;
-	int err = 0;
-	u32 i;
+	const struct sroce_tx_plan span = {
+		.path = &tx->qp->rq.path,
+		.first_psn = plan->first_psn,
+		.packet_count = plan->packet_count,
+		.payload_bytes = plan->payload_bytes,
+		.mtu_bytes = tx->qp->resp.attr.mtu_bytes,
+		.has_payload = plan->kind == SROCE_RESPONSE_READ,
+	};
 
-	sroce_gso_mark(&tx->gso, &mark);
-	section = sroce_crc_vector_begin(plan->payload_bytes);
-	for (i = 0; i < plan->packet_count && err >= 0; i += 1 + err) {
-		err = build_response_packet(tx, plan, i, &pkt);
-		if (!err)
-			err = build_equal_responses(tx, plan, i);
-	}
-	sroce_crc_vector_end(section);
-	sroce_mr_ref_put(&tx->mr_ref);
-	if (err < 0)
-		sroce_gso_rewind(&tx->gso, &mark);
-	return min(err, 0);
+	return sroce_tx_build(tx, &span, &responses, plan);
 }
 
 static void count_sent_response(const struct sroce_qp *qp, const struct sroce_response_plan *plan)
@@ -116,7 +89,7 @@ static void count_sent_response(const struct sroce_qp *qp, const struct sroce_re
 		sroce_count(counters, SROCE_CTR_RESP_REMOTE_ACCESS_ERRORS);
 }
 
-/* Returns whether the response has been dealt with. */
+/* Returns whether the plan has been carried out. */
 static bool send_response(struct sroce_tx *tx, const struct sroce_response_plan *plan)
 {
 	struct sroce_qp *qp = tx->qp;
@@ -158,14 +131,14 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 			qp->rq.pace_ns = edt_ns;
 			return;
 		}
-		/* Acknowledgements are few and small, and the peer waits for them. */
+		/* ACKs are few and small, and the peer waits for them. */
 		if (plan.kind == SROCE_RESPONSE_READ &&
-		    sroce_wq_is_throttled(qp, &qp->rq, tx->gso.packets))
+		    sroce_tx_is_throttled(tx))
 			return;
 		if (!tx->gso.packets && sroce_ack_delay_begin(qp, &plan))
 			return;
 		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
-		/* What is not paced keeps its place behind READ responses. */
+		/* An ACK is not paced, but must not overtake READ responses. */
 		sroce_tx_set_edt(tx, &qp->resp.cc, plan.kind == SROCE_RESPONSE_READ ?
 				 edt_ns : qp->resp.cc.edt_ns);
 		*budget -= min(*budget, plan.packet_count);
@@ -174,19 +147,14 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 	}
 }
 
-/* In ERR: what is left in the receive queue completes, in order. */
+/* In ERR: all receives that are left complete, in order. */
 static void flush_recv_queue(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_completion wc;
 
 	if (sroce_responder_next_completion(&qp->resp, &wc))
 		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
-	while (*budget && sroce_recv_queue_fetch(qp)) {
-		wc = (struct sroce_completion) {
-			.wr_id = qp->resp.recv->wr_id,
-			.status = SROCE_WC_WR_FLUSH_ERR,
-			.opcode = SROCE_WC_RECV,
-		};
+	while (*budget && sroce_recv_queue_flush(qp->recv_queue, qp->resp.recv, &wc)) {
 		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
 		--*budget;
 	}
@@ -213,7 +181,7 @@ static void note_rq_event(struct sroce_qp *qp)
 	}
 }
 
-/* When the engine or the pacer wants the next round, or an ACK has waited long enough. */
+/* The engine's deadline, the pacer's, or the end of an ACK's delay. */
 static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 {
 	u64 wait_ns = max(qp->rq.timer_defer_ns, ACK_DELAY_NS);
@@ -229,14 +197,21 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 	return sroce_wq_earliest(&qp->rq, deadline_ns, qp->rq.pace_ns ?: SROCE_NEVER);
 }
 
-static u64 rq_work(struct sroce_qp *qp, u32 *budget)
+/**
+ * sroce_rq_work() - struct sroce_wq_ops: one round of the receive queue
+ * @qp: the QP, its receive lock held
+ * @budget: packets; taken from
+ *
+ * Return: when it wants the next round.
+ */
+u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_tx tx __sroce_uninit;
 
 	sroce_tx_init(&tx, qp, &qp->rq);
 	qp->rq.pace_ns = 0;
 	sroce_ack_delay_cancel(qp);
-	if (qp->resp.reorder.waiting_rwqe && sroce_ring_pending(&qp->rq_ring))
+	if (qp->resp.reorder.waiting_rwqe && sroce_recv_queue_has_posted(qp->recv_queue))
 		sroce_responder_rwqe_posted(&qp->resp, tx.now_ns);
 	if (sroce_responder_deadline(&qp->resp) != SROCE_NEVER)
 		sroce_responder_timeout(&qp->resp, tx.now_ns);
@@ -246,7 +221,7 @@ static u64 rq_work(struct sroce_qp *qp, u32 *budget)
 		flush_recv_queue(qp, budget);
 	else
 		send_responses(&tx, budget);
-	/* What waited for a receive, or was read over, is not waited for any more. */
+	/* The engine may have dropped queued requests. */
 	sroce_reorder_queue_sync(qp);
 	note_rq_event(qp);
 	if (sroce_responder_is_dead(&qp->resp))
@@ -254,8 +229,13 @@ static u64 rq_work(struct sroce_qp *qp, u32 *budget)
 	return rq_deadline(qp, tx.now_ns);
 }
 
-/* Did an ACK wait for the timer, or had it left? */
-static void rq_timer_fired(struct sroce_qp *qp)
+/**
+ * sroce_rq_timer_fired() - struct sroce_wq_ops: was the timer needed?
+ * @qp: the QP, its receive lock held
+ *
+ * It was if an ACK is still delayed.
+ */
+void sroce_rq_timer_fired(struct sroce_qp *qp)
 {
 	struct sroce_wq *wq = &qp->rq;
 
@@ -265,8 +245,3 @@ static void rq_timer_fired(struct sroce_qp *qp)
 		 sroce_responder_deadline(&qp->resp) == SROCE_NEVER)
 		sroce_wq_timer_idle(wq, ACK_DELAY_NS);
 }
-
-const struct sroce_wq_ops sroce_rq_ops = {
-	.work = rq_work,
-	.timer_fired = rq_timer_fired,
-};

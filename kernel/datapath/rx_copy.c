@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Where payload goes: into regions and receives, and the buffers of READs and atomics.
+ * Copying the payload of received packets into regions, receives, and the buffers of READs and
+ * atomics.
  *
- * Of packets that were merged only the first one's ICRC has been checked. The others have its very
- * header but for the PSN, so where their payload goes is known, and it is summed while it is
- * copied. Of one that turns out to be wrong the bytes are there, in the middle of a message
- * that is not complete, until its sender repeats it; it and what comes behind it are left.
- * Those that were held have been checked, all of them.
+ * Of coalesced packets only the first one's ICRC has been checked. The headers of the others differ
+ * from it by PSN only, so the place of their payload is known, and the CRC is computed while the
+ * payload is copied. If a packet turns out to be wrong, its bytes have been written, in the middle
+ * of a message that is not complete, and its sender repeats it. It and the packets behind it are
+ * dropped. Packets from the reorder queue have been checked, all of them.
  */
 #include "datapath/qp.h"
+#include "datapath/reorder_queue.h"
+#include "datapath/rx_copy.h"
+#include "memory/copy.h"
+#include "net/rx.h"
 #include "transport/psn.h"
 #include "transport/wire.h"
 
@@ -36,16 +41,16 @@ static bool segment_written(struct sroce_payload *from)
 	struct placement *placement = container_of(from, struct placement, from);
 	struct sroce_rx *rx = placement->rx;
 
-	if (from->pieces && !sroce_icrc_is(rx, from->pieces, sroce_crc_finish(&from->writer)))
+	if (from->pieces && !sroce_rx_crc_matches(rx, from->pieces, sroce_crc_finish(&from->writer)))
 		return false;
 	if (from->pieces + 1 < rx->pkt.count) {
-		sroce_icrc_rx_prefix(rx, from->pieces + 1, &placement->prefix);
+		sroce_rx_crc_prefix(rx, from->pieces + 1, &placement->prefix);
 		from->writer.prefix = &placement->prefix;
 	}
 	return true;
 }
 
-/* The next one has an skb of its own, and was checked before it was held. */
+/* The next packet has an skb of its own, and was checked before it was queued. */
 static bool queued_segment_written(struct sroce_payload *from)
 {
 	struct placement *placement = container_of(from, struct placement, from);
@@ -80,10 +85,10 @@ static void placement_init(struct placement *placement, const struct sroce_qp *q
 }
 
 /*
- * After the copy: packets that are wrong are left out of @rx, which is no error of the others. Nor
- * is an error believed of packets that were not checked: they come again, one by one.
+ * After the copy: cut off wrong packets, which is no error of the others. An error of packets that
+ * were not checked is not believed either: they are handled again, one by one.
  *
- * Returns whether what is left is to be copied again, since nothing of it was.
+ * Returns whether the copy must be repeated because nothing of it is right.
  */
 static bool placement_end(struct placement *placement, enum sroce_mem_status *status)
 {
@@ -97,7 +102,7 @@ static bool placement_end(struct placement *placement, enum sroce_mem_status *st
 	return !right;
 }
 
-/* The 40 bytes in front of a datagram: its IPv6 header, or its IPv4 header in the last 20. */
+/* The 40 bytes before a datagram: its IPv6 header, or its IPv4 header in the last 20. */
 static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	u32 bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
@@ -148,12 +153,12 @@ static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *
 }
 
 /**
- * sroce_rx_copy_request() - the payload of requests, where their plan says
+ * sroce_rx_copy_request() - copy the payload of requests as planned
  * @qp: the QP, its receive lock held
- * @rx: the packets; shortened by those whose ICRC is wrong, or that memory was not there for
+ * @rx: the packets; truncated at the first whose ICRC is wrong, or that could not be written
  * @plan: the plan for all of them, with SROCE_RECV_PLACE
  *
- * Return: enum sroce_mem_status of what is left.
+ * Return: enum sroce_mem_status of the packets that are left.
  */
 enum sroce_mem_status sroce_rx_copy_request(struct sroce_qp *qp, struct sroce_rx *rx,
 					    const struct sroce_recv_plan *plan)
@@ -168,7 +173,7 @@ enum sroce_mem_status sroce_rx_copy_request(struct sroce_qp *qp, struct sroce_rx
 		section = rx->pkt.count > 1 && !rx->was_queued && sroce_crc_vector_begin(bytes);
 		status = copy_request(qp, rx, plan, &placement.from, bytes);
 		sroce_crc_vector_end(section);
-		/* Of merged packets all that is planned is payload. */
+		/* Coalesced packets have no bytes to place but payload. */
 		bytes = rx->pkt.payload_bytes / rx->pkt.count;
 	} while (placement_end(&placement, &status));
 	return status;
@@ -178,10 +183,10 @@ enum sroce_mem_status sroce_rx_copy_request(struct sroce_qp *qp, struct sroce_rx
  * sroce_rx_copy_response() - payload or atomic result of responses, into the buffer of their
  * request
  * @qp: the QP, its send lock held
- * @rx: the packets; shortened by those whose ICRC is wrong
+ * @rx: the packets; truncated at the first whose ICRC is wrong
  * @plan: the plan for all of them, which accepts them and places bytes
  *
- * Return: enum sroce_mem_status of what is left.
+ * Return: enum sroce_mem_status of the packets that are left.
  */
 enum sroce_mem_status sroce_rx_copy_response(struct sroce_qp *qp, struct sroce_rx *rx,
 					     const struct sroce_ack_plan *plan)

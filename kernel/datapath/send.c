@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Running the send half: work requests in, packets and completions out.
+ * The work of a send queue: work requests in, packets and completions out.
  *
  *   fetch what was posted -> plan -> build the packets -> commit -> ... -> complete
  *
- * Packets of one size that follow each other, of one request or of many, travel as
- * one skb.
+ * Packets of one size that follow each other, of one request or of several, share an skb.
  *
- * Building may fail for want of memory: then nothing has happened, and the
- * timer tries again. A bad local buffer fails the request instead.
+ * Building may fail for want of memory. Then nothing has happened, and the timer tries again.
+ * A bad local buffer fails the request instead.
  */
 #include <linux/err.h>
 
 #include "compat/compat.h"
-#include "datapath/mr.h"
+#include "datapath/av.h"
+#include "datapath/cnp.h"
 #include "datapath/qp.h"
+#include "datapath/send_queue.h"
+#include "datapath/tx.h"
 #include "trace.h"
 #include "transport/psn.h"
 
-/* Packets planned and built at a time. */
+/* Packets of a plan. */
 #define BURST_PACKETS	64
-/* On a short path answers would be missed, and the timer fire, all the time: not earlier. */
+/* The timer does not fire earlier: on a short path it would fire for every response. */
 #define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)
 
-static enum sroce_mem_status gather_payload(struct sroce_tx *tx,
-					    const struct sroce_send_wqe *wqe, u32 offset,
+static const struct sroce_send_wqe *planned_wqe(const struct sroce_tx *tx,
+						const struct sroce_send_plan *plan)
+{
+	return sroce_requester_wqe(&tx->qp->req, plan->index);
+}
+
+static enum sroce_mem_status gather_payload(struct sroce_tx *tx, const void *send_plan, u32 i,
 					    struct sroce_crc_writer *writer, u32 bytes)
 {
+	const struct sroce_send_plan *plan = send_plan;
+	const struct sroce_send_wqe *wqe = planned_wqe(tx, plan);
+	u32 offset = plan->offset + i * tx->qp->req.attr.mtu_bytes;
+
 	if (wqe->flags & SROCE_SEND_INLINE) {
 		sroce_crc_write(writer, wqe->inline_data + offset, bytes);
 		return SROCE_MEM_OK;
@@ -37,96 +48,56 @@ static enum sroce_mem_status gather_payload(struct sroce_tx *tx,
 static const struct sroce_path *wqe_path(const struct sroce_qp *qp,
 					 const struct sroce_send_wqe *wqe)
 {
-	const struct sroce_av *address = wqe->ud.ah;
+	const struct sroce_av *av = wqe->ud.ah;
 
-	return qp->service == SROCE_SERVICE_UD ? &address->path : &qp->sq.path;
+	return qp->service == SROCE_SERVICE_UD ? &av->path : &qp->sq.path;
 }
 
-/* How many packets as large as the one numbered @i follow it at once, about, with it. */
-static u32 expected_requests(const struct sroce_qp *qp, const struct sroce_send_plan *plan, u32 i,
+static u32 expected_requests(const struct sroce_tx *tx, const void *send_plan, u32 i,
 			     const struct sroce_packet *pkt)
 {
-	/* What was lost travels alone: what lost it, lost all that it travelled with. */
-	if (plan->fills_hole || (plan->retransmit && qp->req.timeout_shift))
-		return 1;
-	/* Requests of one packet are often all alike: if the next one is, so may the others be. */
-	if (pkt->info->flags & SROCE_OPF_LAST) {
-		u32 left = qp->req.posted - plan->index;
+	const struct sroce_send_plan *plan = send_plan;
+	const struct sroce_requester *req = &tx->qp->req;
 
-		return left > 1 && sroce_requester_wqe(&qp->req, plan->index + 1)->length ==
-				   sroce_requester_wqe(&qp->req, plan->index)->length ? left : 1;
+	/* A retransmission has an skb of its own: a queue that drops an skb drops all of it. */
+	if (plan->fills_hole || (plan->retransmit && req->timeout_shift))
+		return 1;
+	/* If the next request has the same length, those behind it probably have it too. */
+	if (pkt->info->flags & SROCE_OPF_LAST) {
+		u32 left = req->posted - plan->index;
+
+		return left > 1 && sroce_requester_wqe(req, plan->index + 1)->length ==
+				   sroce_requester_wqe(req, plan->index)->length ? left : 1;
 	}
-	/* The first has more headers than the rest. */
+	/* The first packet has more headers than the rest. */
 	return pkt->info->flags & SROCE_OPF_RETH ? 1 : plan->packet_count - i;
 }
 
-/* Returns 0, also for a packet that is lost at once; -EFAULT for a bad local buffer; -ENOMEM. */
-static int build_request_packet(struct sroce_tx *tx, const struct sroce_send_plan *plan, u32 i,
-				struct sroce_packet *pkt)
+static void write_request_headers(const struct sroce_tx *tx, const void *plan, u32 i,
+				  struct sroce_packet *pkt)
 {
-	struct sroce_qp *qp = tx->qp;
-	const struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, plan->index);
-	u32 offset = plan->offset + i * qp->req.attr.mtu_bytes;
-	struct sroce_crc_writer *writer;
-	int err;
-
-	if (sroce_packet_repeats(i, plan->packet_count))
-		pkt->psn = psn_add(plan->first_psn, i);
-	else
-		sroce_send_plan_packet(&qp->req, plan, i, pkt);
-	err = sroce_tx_begin(tx, wqe_path(qp, wqe), pkt,
-			     expected_requests(qp, plan, i, pkt), &writer);
-	if (err)
-		return err == -ENOMEM ? -ENOMEM : 0;
-	if (pkt->payload_bytes &&
-	    gather_payload(tx, wqe, offset, writer, pkt->payload_bytes) != SROCE_MEM_OK)
-		return -EFAULT;
-	sroce_tx_end(tx);
-	return 0;
+	sroce_send_plan_packet(&tx->qp->req, plan, i, pkt);
 }
 
-/* Packets behind the one numbered @i that are like it: so many are built; or -EFAULT. */
-static int build_equal_requests(struct sroce_tx *tx, const struct sroce_send_plan *plan, u32 i)
-{
-	struct sroce_qp *qp = tx->qp;
-	u32 count = sroce_packet_repetitions(i, plan->packet_count);
-	u32 mtu_bytes = qp->req.attr.mtu_bytes;
-	struct sroce_crc_writer *writer;
+static const struct sroce_tx_source requests = {
+	.write_headers = write_request_headers,
+	.expected = expected_requests,
+	.copy_payload = gather_payload,
+};
 
-	if (!count)
-		return 0;
-	count = sroce_tx_repeat_begin(tx, count, psn_add(plan->first_psn, i + 1), &writer);
-	if (!count)
-		return 0;
-	if (gather_payload(tx, sroce_requester_wqe(&qp->req, plan->index),
-			   plan->offset + (i + 1) * mtu_bytes, writer,
-			   count * mtu_bytes) != SROCE_MEM_OK)
-		return -EFAULT;
-	sroce_tx_repeat_end(tx);
-	return count;
-}
-
-/* All packets of the plan, or none. */
+/* All packets of the plan, or none. Returns 0, -EFAULT for a bad local buffer, or -ENOMEM. */
 static int build_requests(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 {
-	struct sroce_packet pkt __sroce_uninit;
-	struct sroce_gso_mark mark;
-	bool section;
-	int err = 0;
-	u32 i;
+	const struct sroce_tx_plan span = {
+		.path = wqe_path(tx->qp, planned_wqe(tx, plan)),
+		.first_psn = plan->first_psn,
+		.packet_count = plan->packet_count,
+		.payload_bytes = plan->payload_bytes,
+		.mtu_bytes = tx->qp->req.attr.mtu_bytes,
+		.has_payload = true,
+	};
 
-	sroce_gso_mark(&tx->gso, &mark);
-	section = sroce_crc_vector_begin(plan->payload_bytes);
-	for (i = 0; i < plan->packet_count && err >= 0; i += 1 + err) {
-		err = build_request_packet(tx, plan, i, &pkt);
-		if (!err)
-			err = build_equal_requests(tx, plan, i);
-	}
-	sroce_crc_vector_end(section);
-	sroce_mr_ref_put(&tx->mr_ref);
-	if (err < 0)
-		sroce_gso_rewind(&tx->gso, &mark);
-	return min(err, 0);
+	return sroce_tx_build(tx, &span, &requests, plan);
 }
 
 /* Returns whether the plan has been carried out. */
@@ -147,7 +118,7 @@ static bool send_burst(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 				plan->fills_hole ? SROCE_CTR_ROCE_ADP_RETRANS :
 						   SROCE_CTR_COMPLETER_RETRY_ERR,
 				plan->packet_count);
-	/* Its request was executed, and later answers have shown that one was lost. */
+	/* The READ was executed, and later responses have shown that one of its own was lost. */
 	if (plan->fills_hole && plan->payload_end && !qp->req.probe.due &&
 	    psn_before(plan->first_psn, qp->req.sb.executed_psn))
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
@@ -183,16 +154,16 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);
 	if (plan.action == SROCE_SEND_NOTHING)
 		return false;
-	/* What is sent again is not handed over ahead: an answer before it left is not to it. */
+	/* A retransmission never departs later: a response before then is not a response to it. */
 	if (plan.action == SROCE_SEND_PACKETS &&
 	    (!packets || (plan.retransmit && edt_ns > tx->now_ns))) {
 		qp->sq.pace_ns = edt_ns;
 		return false;
 	}
-	/* After a timeout a probe, or the few packets of a retry, pass: else none is used up. */
+	/* After a timeout a probe, or the few packets of a retry, go out in any case. */
 	if (plan.action == SROCE_SEND_PACKETS &&
 	    !(req->timeout_shift && plan.retransmit && (!plan.fills_hole || req->probe.due)) &&
-	    sroce_wq_is_throttled(qp, &qp->sq, tx->gso.packets))
+	    sroce_tx_is_throttled(tx))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 	*budget -= min(*budget, max(plan.packet_count, 1u));
@@ -208,10 +179,9 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 }
 
 /*
- * Are packets still on their way out of this host, say through a slow qdisc?
- * Then it is too early to miss an answer. Packets that nobody frees (some
- * drivers are lazy) do not count for longer than once. fq says that it has freed what it
- * still holds.
+ * Are packets still leaving this host, for example through a slow qdisc? Then an ACK timeout is too
+ * early. Packets that are never freed (some drivers free late) count once only. fq says that it
+ * has freed packets which it still has, hence edt_pending.
  */
 static bool stack_is_draining(struct sroce_qp *qp)
 {
@@ -248,7 +218,7 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 	sroce_trace_cc_events(qp, &req->cc, SROCE_SQ);
 }
 
-/* No longer than the verbs' timeout, of which 0 is none. */
+/* At most the verbs' ACK timeout, where 0 is none. */
 static u64 response_wait_ns(const struct sroce_qp *qp)
 {
 	u64 timeout_ns = qp->req.attr.ack_timeout_ns ?: SROCE_NEVER;
@@ -306,7 +276,14 @@ static void check_state(struct sroce_qp *qp)
 	}
 }
 
-static u64 sq_work(struct sroce_qp *qp, u32 *budget)
+/**
+ * sroce_sq_work() - struct sroce_wq_ops: one round of the send queue
+ * @qp: the QP, its send lock held
+ * @budget: packets; taken from
+ *
+ * Return: when it wants the next round.
+ */
+u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_tx tx __sroce_uninit;
 
@@ -325,8 +302,13 @@ static u64 sq_work(struct sroce_qp *qp, u32 *budget)
 	return sroce_doorbell_update(qp, sq_deadline(qp, tx.now_ns));
 }
 
-/* Did the timer look after answers, and nothing else, and was none late? */
-static void sq_timer_fired(struct sroce_qp *qp)
+/**
+ * sroce_sq_timer_fired() - struct sroce_wq_ops: was the timer needed?
+ * @qp: the QP, its send lock held
+ *
+ * It was not if it only waited for responses and none is late.
+ */
+void sroce_sq_timer_fired(struct sroce_qp *qp)
 {
 	struct sroce_wq *wq = &qp->sq;
 
@@ -336,8 +318,3 @@ static void sq_timer_fired(struct sroce_qp *qp)
 	if (wq->now_ns < sroce_requester_deadline(&qp->req))
 		sroce_wq_timer_idle(wq, RESPONSE_WAIT_NS);
 }
-
-const struct sroce_wq_ops sroce_sq_ops = {
-	.work = sq_work,
-	.timer_fired = sq_timer_fired,
-};

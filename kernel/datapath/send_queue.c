@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Send work requests on their way into the requester's ring: from a process's
- * mapped ring, copied once and checked on the copy, or from the slots that
- * kernel posters have filled; and what they held when they retire.
+ * The send ring of a QP in kernel memory.
  *
- * A request that is refused keeps its status and fails in its turn.
+ * A process's requests are copied once from its mapped ring and checked on the copy. Kernel posters
+ * fill the slots themselves (post.c). A rejected request keeps its status and fails in its turn.
+ *
+ * The ring of a process begins with a few slots, enough for a consumer that waits for each
+ * completion, or for an idle QP. Requests that do not fit stay in the process's ring. A doorbell
+ * that finds more enlarges it, because there the kernel may sleep for memory and charge the
+ * process. Without memory nothing fails: fewer requests are under way at a time.
  */
 #include <linux/build_bug.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
+#include "datapath/av.h"
 #include "datapath/qp.h"
+#include "datapath/send_queue.h"
 #include "uapi/sroce_abi.h"
 
 static_assert(sizeof(struct sroce_sge) == sizeof(struct rxe_sge));
@@ -26,14 +35,14 @@ static_assert(offsetof(struct sroce_send_wqe, rdma.rkey) ==
 
 static struct sroce_av *find_av(const struct sroce_qp *qp, u32 number)
 {
-	struct sroce_av *address;
+	struct sroce_av *av;
 
 	rcu_read_lock();
-	address = xa_load(&qp->dev->ahs, number);
-	if (address && (address->pd != qp->ibqp.pd || !refcount_inc_not_zero(&address->refs)))
-		address = NULL;
+	av = xa_load(&qp->dev->ahs, number);
+	if (av && (av->pd != qp->ibqp.pd || !refcount_inc_not_zero(&av->refs)))
+		av = NULL;
 	rcu_read_unlock();
-	return address;
+	return av;
 }
 
 static void name_datagram(const struct sroce_qp *qp, struct sroce_send_wqe *wqe, u32 ah,
@@ -63,8 +72,8 @@ static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *
 }
 
 /*
- * SGEs or inline data follow the fixed part in the ring. The sizes come from the
- * copy; too large ones are left for sroce_wqe_check() to refuse.
+ * SGEs or inline data follow the fixed part in the ring. The sizes come from the copy;
+ * sroce_wqe_check() rejects those that are too large.
  */
 static void copy_wqe_payload(const struct sroce_qp *qp, const void *from,
 			     struct sroce_send_wqe *wqe)
@@ -97,10 +106,10 @@ static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wq
 	struct rxe_send_wqe copy;
 
 	memcpy(&copy, slot, sizeof(copy));
-	/* From here on the copy only: the process may be writing to the slot. */
+	/* From here on use the copy only: the process may be writing to the slot. */
 	barrier();
 	wqe->wr_id = copy.wr.wr_id;
-	/* An opcode beyond eight bits must not be cut to a valid one. */
+	/* An opcode of more than eight bits must not be truncated to a valid one. */
 	wqe->opcode = min_t(u32, copy.wr.opcode, U8_MAX);
 	wqe->flags = copy.wr.send_flags & SEND_FLAGS;
 	wqe->length = copy.dma.length;
@@ -131,7 +140,7 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 	if (qp->service == SROCE_SERVICE_UD) {
 		name_datagram(qp, wqe, copy.ud.ah, copy.ud.dest_qpn, copy.qkey);
 	} else {
-		/* Whether it is an atomic or not, the first two lie in the same place. */
+		/* The first two have the same place in all operations. */
 		wqe->atomic.remote_addr = copy.remote_addr;
 		wqe->atomic.rkey = copy.rkey;
 		wqe->atomic.compare_add = copy.compare_add;
@@ -154,7 +163,7 @@ static void fetch_user_wqe(struct sroce_qp *qp)
 	qp->db.signaled |= !!(wqe->flags & SROCE_SEND_SIGNALED);
 
 	wqe->status = check_wqe(qp, wqe);
-	/* Memory windows and fast registration are the kernel's. */
+	/* A process has no fast registration and no local invalidation. */
 	if (wqe_is_local(wqe->opcode) ||
 	    (qp->service == SROCE_SERVICE_UD && !wqe->ud.ah))
 		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
@@ -172,8 +181,8 @@ static bool has_posted(const struct sroce_qp *qp)
  * sroce_send_queue_fetch() - take over what has been posted, as far as there is room
  * @qp: the QP, its send lock held
  *
- * No further ahead than can be sent in one run: a long ring would be copied in one
- * go otherwise. Whatever lets the cursor advance comes here again.
+ * No further ahead than one run can send, so that a long ring is not copied in one go. Whatever
+ * lets the requester advance calls this again.
  */
 void sroce_send_queue_fetch(struct sroce_qp *qp)
 {
@@ -192,7 +201,7 @@ void sroce_send_queue_fetch(struct sroce_qp *qp)
 }
 
 /**
- * sroce_send_queue_discard() - empty a process's send ring unseen
+ * sroce_send_queue_discard() - empty a process's send ring without reading it
  * @qp: the QP, its send lock held, in a state that sends nothing
  */
 void sroce_send_queue_discard(struct sroce_qp *qp)
@@ -213,7 +222,7 @@ static bool is_send(u8 opcode)
 }
 
 /**
- * sroce_send_queue_retire() - give back what retired requests held
+ * sroce_send_queue_retire() - free the slots of retired requests
  * @qp: the QP, its send lock held
  * @from: @qp->req.retired as it was before completions were pulled
  *
@@ -235,6 +244,39 @@ void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
 	}
 	if (qp->is_user)
 		sroce_ring_release(&qp->sq_ring, count);
-	/* Pairs with the acquire in the poster: we have looked at the slots. */
+	/* Pairs with the acquire in the poster: the slots have been read. */
 	smp_store_release(&qp->sq_retired, qp->req.retired);
+}
+
+/* How many slots would be useful; read without the lock, so only a guess. */
+static u32 wanted_slots(const struct sroce_qp *qp)
+{
+	u32 under_way = READ_ONCE(qp->req.posted) - READ_ONCE(qp->req.retired);
+	u32 wanted = under_way + sroce_ring_pending(&qp->sq_ring);
+
+	return min_t(u32, roundup_pow_of_two(max(wanted, 1u)), qp->sq_ring.mask + 1);
+}
+
+/**
+ * sroce_send_queue_grow() - make room for what a process has posted
+ * @qp: of a process, which has rung the doorbell; may sleep
+ */
+void sroce_send_queue_grow(struct sroce_qp *qp)
+{
+	u32 slots = wanted_slots(qp);
+	void *storage;
+
+	if (likely(slots <= READ_ONCE(qp->req.ring_mask) + 1))
+		return;
+	storage = kvcalloc(slots, qp->req.stride, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!storage)
+		return;
+	spin_lock_bh(&qp->sq.lock);
+	/* Another doorbell may have been faster. */
+	if (slots > qp->req.ring_mask + 1) {
+		sroce_requester_move(&qp->req, storage, slots);
+		swap(qp->sq_storage, storage);
+	}
+	spin_unlock_bh(&qp->sq.lock);
+	kvfree(storage);
 }

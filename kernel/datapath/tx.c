@@ -2,10 +2,10 @@
 /*
  * From planned packets to skbs, and back-pressure.
  *
- * A half stops when too many of its packets sit in the stack (a slow link, a
- * qdisc) and is restarted by the destructor of one of them; that of a run is called
- * when it is sent, or segmented. A queued skb keeps only struct sroce_qp_ref, not
- * the QP: destroying a QP never waits for a qdisc.
+ * Back-pressure works as TCP small queues do. A work queue stops when too many of its packets are
+ * in the stack (a slow link, a qdisc); the destructor of one of their skbs restarts it. A GSO skb
+ * counts until it is sent or segmented. A queued skb refers to struct sroce_qp_ref only, not to
+ * the QP, so destroying a QP never waits for a qdisc.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -13,17 +13,18 @@
 
 #include "compat/compat.h"
 #include "datapath/qp.h"
+#include "datapath/tx.h"
 #include "trace.h"
 
 /*
- * 128 KiB in the stack stop a wq, or 64 packets that have more, during repairs less; few left
- * restart it.
+ * A work queue stops at 128 KiB in the stack, but not below 64 packets nor above 256, and restarts
+ * at 16. During recovery the limit is halved or quartered.
  */
 #define QUEUED_BYTES_HIGH	(128 * 1024)
 #define QUEUED_PACKETS_MIN	64
 #define QUEUED_PACKETS_MAX	256
 #define QUEUED_PACKETS_LOW	16
-/* fq drops what a flow, both halves and perhaps others, has in it beyond 100 skbs; a plan is 64. */
+/* fq drops what a flow has in it beyond 100 skbs; both queues of a QP share one, a plan is 64. */
 #define EDT_SKBS_MAX		24
 
 static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_wq *wq)
@@ -33,13 +34,13 @@ static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_wq *wq)
 	u32 packets = clamp_t(u32, QUEUED_BYTES_HIGH / max(mtu_bytes, 256u), QUEUED_PACKETS_MIN,
 			      QUEUED_PACKETS_MAX);
 
-	/* What is sent again stands behind them, and the peer holds all that comes meanwhile. */
+	/* A retransmission waits behind them, and the peer queues everything that comes meanwhile. */
 	if (wq->type == SROCE_SQ)
 		packets >>= sroce_requester_recovery_rounds(&qp->req);
 	return max(packets, 2u * QUEUED_PACKETS_LOW);
 }
 
-/* The last packets before the low mark restart the wq, once. */
+/* The last packets above the low mark restart the queue, once. */
 static void restart_wq(struct sroce_qp_ref *ref, enum sroce_wq_type type)
 {
 	struct sroce_qp *qp;
@@ -53,7 +54,7 @@ static void restart_wq(struct sroce_qp_ref *ref, enum sroce_wq_type type)
 	sroce_qp_put(qp);
 }
 
-/* What an skb holds of @ref, and how many packets it has, in the one word there is for it. */
+/* The ref of an skb and its packet count share the one word that an skb has for us. */
 static void *pack_tsq_share(struct sroce_qp_ref *ref, u32 packets)
 {
 	return (void *)((uintptr_t)ref | packets);
@@ -66,7 +67,7 @@ static void packets_freed(struct sk_buff *skb, enum sroce_wq_type type)
 	struct sroce_tsq *tsq = &ref->tsq[type];
 	int queued;
 
-	/* Covers this function until its last share in @ref has been given up. */
+	/* Keeps @ref until this function ends, after the last reference has been dropped. */
 	rcu_read_lock();
 	queued = atomic_sub_return(share % SROCE_QP_REF_ALIGNMENT, &tsq->queued);
 	if (READ_ONCE(tsq->throttled) && queued <= QUEUED_PACKETS_LOW)
@@ -86,35 +87,34 @@ static void recv_packets_freed(struct sk_buff *skb)
 }
 
 /**
- * sroce_wq_is_throttled() - must the half wait for the stack?
- * @qp: the QP
- * @wq: the wq, its lock held
- * @pending: packets in @wq->out
+ * sroce_tx_is_throttled() - must the queue wait for the stack?
+ * @tx: of a round; its lock is held
  *
- * Return: whether it must; then it is kicked when it may go on.
+ * Return: true if it must; it is kicked when it may go on.
  */
-bool sroce_wq_is_throttled(struct sroce_qp *qp, struct sroce_wq *wq, u32 pending)
+bool sroce_tx_is_throttled(struct sroce_tx *tx)
 {
-	struct sroce_tsq *tsq = &qp->ref->tsq[wq->type];
+	struct sroce_tsq *tsq = &tx->qp->ref->tsq[tx->wq->type];
+	u32 pending = tx->gso.packets;
 
-	if (atomic_read(&tsq->queued) + pending < queue_limit(qp, wq))
+	if (atomic_read(&tsq->queued) + pending < queue_limit(tx->qp, tx->wq))
 		return false;
 	if (pending) {
-		/* Once they are in the stack, it will be seen. */
-		wq->again = true;
+		/* Decide again once they are in the stack. */
+		tx->wq->again = true;
 		return true;
 	}
 	WRITE_ONCE(tsq->throttled, true);
-	/* Pairs with atomic_sub_return(): the last of them sees the flag, or we see it gone. */
+	/* Pairs with atomic_sub_return(): the last packet sees the flag, or we see it freed. */
 	smp_mb();
 	return atomic_read(&tsq->queued) > QUEUED_PACKETS_LOW;
 }
 
 /**
- * sroce_tx_init() - begin to put packets together
+ * sroce_tx_init() - start a round of building skbs
  * @tx: filled in
  * @qp: the QP
- * @wq: the half that sends them, its lock held until they are in @wq->out
+ * @wq: the work queue, its lock held until the round is over
  */
 void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq)
 {
@@ -130,37 +130,36 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 }
 
 /**
- * sroce_tx_schedule() - how many packets may be sent next, and when do they leave?
- * @tx: the burst
- * @cc: what paces them
- * @edt_ns: set to when they leave, see sroce_tx_set_edt()
+ * sroce_tx_schedule() - how many packets may be sent next, and when do they depart?
+ * @tx: the round
+ * @cc: congestion control, which paces them
+ * @edt_ns: set to the departure time, see sroce_tx_set_edt()
  *
  * Return: packets of the path MTU; 0: none before @edt_ns.
  */
-u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc,
-		      u64 *edt_ns)
+u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
 {
 	u32 packets = sroce_cc_schedule(cc, tx->now_ns, true, edt_ns);
 
 	if (*edt_ns <= tx->now_ns)
 		return packets;
-	/* The qdisc is looked at only by who is paced. */
+	/* Only a paced queue needs to look at the qdisc. */
 	if (!sroce_path_supports_edt(tx->wq->dst))
 		return sroce_cc_schedule(cc, tx->now_ns, false, edt_ns);
 	if (cc->edt_ns <= tx->now_ns)
 		tx->wq->edt_skbs = 0;
 	if (tx->wq->edt_skbs < EDT_SKBS_MAX)
 		return packets;
-	/* What bears no time would overtake what is ahead. */
+	/* Packets without a departure time would overtake those that have one. */
 	*edt_ns = cc->edt_ns;
 	return 0;
 }
 
 /**
- * sroce_tx_set_edt() - when the next packets leave
- * @tx: the burst
- * @cc: what paces them
- * @edt_ns: when; at once if nobody sees to that. No skb has packets of two times.
+ * sroce_tx_set_edt() - set the departure time of the next packets
+ * @tx: the round
+ * @cc: congestion control, which paces them
+ * @edt_ns: the time; ignored if the qdisc does not keep it. All packets of an skb have the same
  */
 void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns)
 {
@@ -188,7 +187,7 @@ static u8 tos_of(const struct sroce_tx *tx, const struct sroce_path *path)
 	return path->tos;
 }
 
-/* Connected halves cache the route of their own path. */
+/* A connected queue caches the route of its own path. */
 static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 bytes,
 		    u32 expected)
 {
@@ -215,7 +214,7 @@ static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 	return err && err != -ENOMEM ? count_loss(qp, SROCE_CTR_SEND_ERR, err) : err;
 }
 
-/* Memory for a whole run may be short where that for a packet is not. */
+/* Without memory for a whole GSO batch there may be enough for one packet. */
 static u8 *room_for(struct sroce_tx *tx, const struct sroce_path *path, u32 bytes,
 		    u32 expected)
 {
@@ -234,16 +233,16 @@ static u8 *room_for(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 }
 
 /**
- * sroce_tx_begin() - room for a packet, and its headers
- * @tx: the burst
- * @path: where to: the half's own, or a datagram's
+ * sroce_tx_begin() - make room for a packet and write its headers
+ * @tx: the round
+ * @path: where it goes: the queue's own path, or a datagram's
  * @pkt: headers and sizes
- * @expected: how many packets of this size follow, with this one; a hint. 1: it begins no run
+ * @expected: how many packets of this size follow, with this one; a hint. 1: it starts no batch
  * @writer: set to where the payload goes
  *
- * Return: 0: the payload is to be put there, then sroce_tx_end(); -ENOMEM when it should be
- * tried again; another errno when this packet cannot go out (no route, larger than its MTU),
- * which is counted and then a lost packet.
+ * Return: 0: write the payload, then call sroce_tx_end(); -ENOMEM: try again later; another errno
+ * if this packet cannot go out (no route, larger than the route's MTU), which is counted and then
+ * is a lost packet.
  */
 int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 		   const struct sroce_packet *pkt, u32 expected,
@@ -253,7 +252,7 @@ int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 	u8 *at = room_for(tx, path, bytes, expected);
 
 	if (IS_ERR(at)) {
-		/* What comes next does not follow what is in there. */
+		/* The next packet must not be appended to this skb. */
 		sroce_gso_close(&tx->gso);
 		if (PTR_ERR(at) == -ENOMEM)
 			count_loss(tx->qp, SROCE_CTR_DROP_NO_MEMORY, 0);
@@ -266,8 +265,8 @@ int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 }
 
 /**
- * sroce_tx_end() - the packet begun is complete but for pad and ICRC
- * @tx: the burst
+ * sroce_tx_end() - the payload of the packet begun is complete: add pad and ICRC
+ * @tx: the round
  */
 void sroce_tx_end(struct sroce_tx *tx)
 {
@@ -279,36 +278,11 @@ void sroce_tx_end(struct sroce_tx *tx)
 }
 
 /**
- * sroce_tx_repeat_begin() - room for packets that are as the last one, but for PSN and payload
- * @tx: the burst
- * @count: how many are wanted
- * @psn: of the first
- * @writer: set to where their payload goes
- *
- * Return: how many there is room for; when their payload has been put there,
- * sroce_tx_repeat_end(). Maybe none: not all packets have others like them in one skb.
- */
-u32 sroce_tx_repeat_begin(struct sroce_tx *tx, u32 count, u32 psn, struct sroce_crc_writer **writer)
-{
-	*writer = &tx->gso.writer;
-	return sroce_gso_repeat_begin(&tx->gso, count, psn, tx->wq->path.ip_id);
-}
-
-/**
- * sroce_tx_repeat_end() - the packets of sroce_tx_repeat_begin() are complete
- * @tx: the burst
- */
-void sroce_tx_repeat_end(struct sroce_tx *tx)
-{
-	sroce_gso_repeat_end(&tx->gso, &tx->wq->path.ip_id);
-}
-
-/**
- * sroce_wq_charge() - the half answers for its packets until the stack frees them
+ * sroce_tx_charge() - account for skbs that are about to be handed to the stack
  * @qp: the QP
- * @wq: the wq, its lock held: what is in @wq->out is about to be handed over
+ * @wq: the work queue, its lock held; the skbs in @wq->out are charged until they are freed
  */
-void sroce_wq_charge(struct sroce_qp *qp, struct sroce_wq *wq)
+void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq)
 {
 	struct sk_buff *skb;
 

@@ -1,46 +1,184 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Running a half: one runner at a time, rounds of work under the lock with
- * deliveries in between, a timer for what happens later, and a tasklet for what cannot happen here.
+ * Running a work queue: one runner at a time, rounds of work under the lock, and what a round has
+ * produced for others (packets, wake-ups, events, failure) delivered with the lock dropped.
  *
- * Who runs: whoever brings work and finds nobody running. Who finds somebody
- * sets `again` and leaves. Who has built much sets `more`, and the tasklet goes on when others have
- * had their turn. The timer continues what a budget of packets cut short, retries
- * after a shortage, and watches the engine's deadline. The tasklet is how those who may not
- * take the lock (hard interrupts, skb destructors) get a half to run: a timer that is to fire
- * at once would do it too, but programming the clock was a tenth of a READ's time.
+ * Any CPU that brings work runs the queue. If the queue is already running, set `again` and leave.
+ * A round that reaches its byte budget sets `more`; the tasklet continues after other softirqs
+ * have run. The timer continues after a spent packet budget, retries after a shortage, and keeps
+ * the engine's deadline. Contexts that may not take the lock (hard interrupts, skb destructors)
+ * start the tasklet. A timer that fires at once would serve as well, but programming the clock
+ * took a tenth of the time of a READ.
  *
- * The timer is not cancelled, nor moved for each packet: one that fires too early
- * finds nothing to do and is armed anew. So it costs nothing per packet. But it is an interrupt,
- * and the clock to be programmed: where it was of no use time and again it comes later.
+ * The timer is neither cancelled nor moved for each packet: one that fires too early finds nothing
+ * to do and is armed again. An interrupt still costs something, so a timer that has found nothing
+ * to do several times is deferred.
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/ktime.h>
+#include <net/ipv6.h>
 
 #include "compat/compat.h"
 #include "datapath/qp.h"
+#include "datapath/tx.h"
+#include "net/rx.h"
 
-/* After want of memory or of a route. */
-#define RETRY_NS	(1 * NSEC_PER_MSEC)
-/* After a spent budget: tasks get the processor too. */
-#define YIELD_NS	(20 * NSEC_PER_USEC)
-/* What waits for the timer, and mostly is there before, is not waited for longer. */
+/* After a shortage of memory, or without a route. */
+#define RETRY_NS		(1 * NSEC_PER_MSEC)
+/* After a spent budget, so that tasks get the CPU too. */
+#define YIELD_NS		(20 * NSEC_PER_USEC)
+/* The longest that a timer is deferred. */
 #define TIMER_DEFER_NS_MAX	(2 * NSEC_PER_MSEC)
-/* How much later one timer may be for each QP that there is, so that they share interrupts. */
+/* Slack of a timer for each QP that exists, so that timers share interrupts. */
 #define TIMER_SLACK_NS_PER_QP	(1 * NSEC_PER_USEC)
 
-static const struct sroce_wq_ops *const ops[SROCE_WQ_TYPES] = {
-	[SROCE_SQ] = &sroce_sq_ops,
-	[SROCE_RQ] = &sroce_rq_ops,
-};
+static struct sroce_cq *wq_cq(struct sroce_qp *qp, const struct sroce_wq *wq)
+{
+	return wq->type == SROCE_SQ ? qp->send_cq : qp->recv_cq;
+}
 
 /**
- * sroce_wq_kick() - get a half to run soon, from any context
- * @wq: of a QP that the caller holds a user of, or is a consumer of
+ * sroce_wq_path_matches() - do the addresses of a packet match the path of a queue?
+ * @qp: the QP
+ * @wq: the queue, its lock held
+ * @rx: the packet
  *
- * No lock is needed or taken. What was written before is seen by the run: to schedule a tasklet,
- * and to take that back before it runs, are full barriers.
+ * Return: whether it comes from the peer. A datagram may come from any address.
+ */
+bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,
+			   const struct sroce_rx *rx)
+{
+	if (qp->service == SROCE_SERVICE_UD)
+		return true;
+	return ipv6_addr_equal(&wq->path.daddr, &rx->saddr) &&
+	       ipv6_addr_equal(&wq->path.saddr, &rx->daddr);
+}
+
+/**
+ * sroce_wq_complete() - put a completion into the CQ of a queue
+ * @qp: the QP
+ * @wq: the queue, its lock held
+ * @wc: the completion
+ * @rx: the packet that brought it, or NULL
+ *
+ * The consumer is woken when the lock has been dropped.
+ */
+void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
+		       const struct sroce_completion *wc, const struct sroce_rx *rx)
+{
+	struct sroce_wc_extra extra = {
+		.qp = &qp->ibqp,
+		.is_ipv4 = rx && rx->is_ipv4,
+		.vlan_id = rx ? rx->vlan_id : SROCE_NO_VLAN,
+	};
+
+	if (wc->status != SROCE_WC_SUCCESS)
+		sroce_count(qp->dev->ep.counters, wq->type == SROCE_SQ ?
+			    SROCE_CTR_REQ_CQE_ERROR : SROCE_CTR_RESP_CQE_ERROR);
+	switch (sroce_cq_post(wq_cq(qp, wq), wc, &extra)) {
+	case SROCE_CQ_POSTED:
+		break;
+	case SROCE_CQ_WAKE:
+		wq->wake = true;
+		break;
+	case SROCE_CQ_OVERFLOW:
+		wq->events |= BIT(IB_EVENT_CQ_ERR);
+		wq->failed = true;
+		break;
+	case SROCE_CQ_LOST:
+		wq->failed = true;
+		break;
+	}
+}
+
+static void dispatch_cq_event(struct sroce_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+}
+
+static void dispatch_qp_event(struct sroce_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = type,
+	};
+
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+static void dispatch_events(struct sroce_qp *qp, struct sroce_cq *cq, u32 events)
+{
+	static const enum ib_event_type types[] = {
+		IB_EVENT_COMM_EST, IB_EVENT_QP_REQ_ERR, IB_EVENT_QP_ACCESS_ERR,
+		IB_EVENT_QP_FATAL, IB_EVENT_SQ_DRAINED,
+	};
+	u32 i;
+
+	if (events & BIT(IB_EVENT_CQ_ERR))
+		dispatch_cq_event(cq);
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (events & BIT(types[i]))
+			dispatch_qp_event(qp, types[i]);
+}
+
+static void xmit_skbs(struct sroce_qp *qp, struct sk_buff_head *out)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(out)))
+		sroce_skb_xmit(&qp->dev->ep, skb);
+}
+
+/*
+ * Hand over what a round has produced. The lock is held with BH off; it is dropped and taken again.
+ * Returns whether something is left because no consumer may be called back from here.
+ */
+static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
+	__must_hold(&wq->lock)
+{
+	struct sroce_cq *cq = wq_cq(qp, wq);
+	bool wake = may_call_back && wq->wake, failed = wq->failed;
+	u32 events = may_call_back ? wq->events : 0;
+	struct sk_buff_head out;
+
+	if (!skb_queue_empty(&wq->out) || wake || events || failed) {
+		sroce_tx_charge(qp, wq);
+		__skb_queue_head_init(&out);
+		skb_queue_splice_init(&wq->out, &out);
+		wq->failed = false;
+		if (may_call_back) {
+			wq->wake = false;
+			wq->events = 0;
+		}
+		spin_unlock(&wq->lock);
+		xmit_skbs(qp, &out);
+		if (failed)
+			wq->ops->failed(qp, wq->type);
+		if (wake && cq->ibcq.comp_handler)
+			cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+		if (events)
+			dispatch_events(qp, cq, events);
+		spin_lock(&wq->lock);
+	}
+	return wq->wake || wq->events;
+}
+
+/**
+ * sroce_wq_kick() - run a queue soon, from any context
+ * @wq: of a QP of which the caller is a user or a consumer
+ *
+ * No lock is needed or taken. The run sees what was written before, because scheduling a tasklet,
+ * and clearing that before it runs, are full barriers.
  */
 void sroce_wq_kick(struct sroce_wq *wq)
 {
@@ -49,31 +187,31 @@ void sroce_wq_kick(struct sroce_wq *wq)
 }
 
 /**
- * sroce_wq_timer_idle() - the timer has fired, and what it looks after was in order
- * @wq: the wq, its lock held; @wq->timer_defer_ns is how long it waits, and grows by a little.
- *        Who finds that something is late sets it to 0
- * @least_ns: what it is at least
+ * sroce_wq_timer_idle() - the timer has fired and found nothing to do
+ * @wq: the queue, its lock held; @wq->timer_defer_ns grows by a sixteenth. Code that finds
+ *      something late sets it to 0
+ * @least_ns: lower bound of @wq->timer_defer_ns
  */
 void sroce_wq_timer_idle(struct sroce_wq *wq, u64 least_ns)
 {
-	wq->timer_defer_ns =
-		clamp(wq->timer_defer_ns + wq->timer_defer_ns / 16, least_ns, TIMER_DEFER_NS_MAX);
+	wq->timer_defer_ns = clamp(wq->timer_defer_ns + wq->timer_defer_ns / 16, least_ns,
+				   TIMER_DEFER_NS_MAX);
 }
 
 /**
- * sroce_wq_set_timer_slack() - what the half waits for next need not be exact if nothing was late
- * so far
- * @wq: the wq, its lock held; @wq->slack_ns is set
- * @wait_ns: how long it will wait
+ * sroce_wq_set_timer_slack() - allow the next round to be late if nothing was late so far
+ * @wq: the queue, its lock held; @wq->slack_ns is set
+ * @wait_ns: how long the queue will wait
  */
 void sroce_wq_set_timer_slack(struct sroce_wq *wq, u64 wait_ns)
 {
 	wq->slack_ns = 0;
 	if (wq->timer_defer_ns)
-		wq->slack_ns = clamp(sroce_qps() * TIMER_SLACK_NS_PER_QP, wait_ns / 4, wait_ns * 2);
+		wq->slack_ns = clamp(sroce_qp_count() * TIMER_SLACK_NS_PER_QP, wait_ns / 4,
+				     wait_ns * 2);
 }
 
-/* What fires too early finds nothing to do; what is to come earlier than it may moves it. */
+/* Only a deadline that comes before the armed one moves the timer. */
 static void arm_timer(struct sroce_wq *wq, u64 deadline_ns)
 {
 	u64 latest_ns = deadline_ns + wq->slack_ns;
@@ -95,9 +233,9 @@ static void run_wq_rounds(struct sroce_qp *qp, struct sroce_wq *wq, bool may_cal
 		wq->again = false;
 		wq->retry = false;
 		wq->more = false;
-		deadline_ns = ops[wq->type]->work(qp, &budget);
-		left_over = sroce_wq_deliver(qp, wq, may_call_back);
-		/* A round costs something even when others leave us nothing but wakeups. */
+		deadline_ns = wq->ops->work(qp, &budget);
+		left_over = deliver_output(qp, wq, may_call_back);
+		/* A round costs at least one, even if it only woke a consumer. */
 	} while (wq->again && !wq->more && budget && --budget);
 
 	wq->yielding = !budget;
@@ -111,13 +249,13 @@ static void run_wq_rounds(struct sroce_qp *qp, struct sroce_wq *wq, bool may_cal
 }
 
 /**
- * sroce_wq_run() - do what there is to do, unless somebody is at it
+ * sroce_wq_run() - run a queue, unless it is running
  * @qp: the QP
- * @wq: the half
+ * @wq: the queue
  * @may_call_back: consumers may be called back from here
  *
- * Entered with @wq->lock held and BH off, left without. In between the lock
- * is dropped for deliveries. Where SROCE_WQ_BUDGET is spent, the timer goes on.
+ * Entered with @wq->lock held and BH off, left without; in between the lock is dropped for
+ * deliveries. The timer goes on where SROCE_WQ_BUDGET is spent.
  */
 void sroce_wq_run(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
 	__releases(&wq->lock)
@@ -136,7 +274,7 @@ void sroce_wq_run(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
 static struct sroce_qp *wq_qp(struct sroce_wq *wq)
 {
 	return wq->type == SROCE_SQ ? container_of(wq, struct sroce_qp, sq) :
-					       container_of(wq, struct sroce_qp, rq);
+				      container_of(wq, struct sroce_qp, rq);
 }
 
 static enum hrtimer_restart wq_timer_fired(struct hrtimer *timer)
@@ -146,11 +284,11 @@ static enum hrtimer_restart wq_timer_fired(struct hrtimer *timer)
 
 	spin_lock_bh(&wq->lock);
 	wq->armed_ns = SROCE_NEVER;
-	ops[wq->type]->timer_fired(qp);
+	wq->ops->timer_fired(qp);
 	wq->yielding = false;
 	if (wq->pace_ns)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
-	/* It arms the timer again where needed. */
+	/* This arms the timer again where needed. */
 	sroce_wq_run(qp, wq, true);
 	return HRTIMER_NORESTART;
 }
@@ -164,13 +302,15 @@ static void wq_tasklet_run(struct tasklet_struct *tasklet)
 }
 
 /**
- * sroce_wq_init() - set up a wq, without its lock
+ * sroce_wq_init() - set up a work queue, without its lock
  * @wq: zeroed
  * @type: which one
+ * @ops: what it does
  */
-void sroce_wq_init(struct sroce_wq *wq, enum sroce_wq_type type)
+void sroce_wq_init(struct sroce_wq *wq, enum sroce_wq_type type, const struct sroce_wq_ops *ops)
 {
 	wq->type = type;
+	wq->ops = ops;
 	wq->armed_ns = SROCE_NEVER;
 	__skb_queue_head_init(&wq->out);
 	hrtimer_setup(&wq->timer, wq_timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);

@@ -14,7 +14,6 @@
 #include <linux/string.h>
 #include <linux/udp.h>
 
-#include "net/endpoint.h"
 #include "net/icrc.h"
 #include "transport/wire.h"
 
@@ -116,8 +115,16 @@ void sroce_icrc_prefix(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 by
 	prefix->bth_words &= mask;
 }
 
-/* The ICRC, as it stands in the packet, of one that lies in one piece. */
-static __le32 icrc_of(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 bytes)
+/**
+ * sroce_icrc_linear() - the ICRC of a packet that is contiguous in memory
+ * @icrc: of its skb
+ * @ip_id: its IPv4 identification
+ * @packet: its BTH
+ * @bytes: from the BTH to the ICRC inclusive
+ *
+ * Return: the ICRC as it stands in the packet.
+ */
+__le32 sroce_icrc_linear(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 bytes)
 {
 	struct sroce_crc_prefix prefix;
 
@@ -126,8 +133,17 @@ static __le32 icrc_of(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 
 						 sizeof(struct sroce_bth) - SROCE_ICRC_BYTES));
 }
 
-/* The same for a packet at skb->data + @from, wherever its bytes lie. */
-static __le32 icrc_of_pieces(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff *skb, u32 from,
+/**
+ * sroce_icrc_nonlinear() - the ICRC of a packet that may lie in several fragments
+ * @icrc: of its skb
+ * @ip_id: its IPv4 identification
+ * @skb: the skb
+ * @from: offset of its BTH from skb->data
+ * @bytes: from the BTH to the ICRC inclusive
+ *
+ * Return: the ICRC as it stands in the packet.
+ */
+__le32 sroce_icrc_nonlinear(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff *skb, u32 from,
 			     u32 bytes)
 {
 	u32 end = from + bytes - SROCE_ICRC_BYTES, done = 0, piece;
@@ -153,82 +169,4 @@ static __le32 icrc_of_pieces(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff 
 	}
 	sroce_crc_vector_end(begun);
 	return cpu_to_le32(~crc);
-}
-
-static bool icrc_matches(struct sroce_rx *rx, u16 ip_id)
-{
-	u32 icrc_offset = rx->bytes - SROCE_ICRC_BYTES;
-	__le32 icrc;
-
-	if (rx->at) {
-		memcpy(&icrc, rx->at + icrc_offset, sizeof(icrc));
-		return icrc == icrc_of(&rx->icrc, ip_id, rx->at, rx->bytes);
-	}
-	if (skb_copy_bits(rx->skb, rx->offset + icrc_offset, &icrc, sizeof(icrc)))
-		return false;
-	return icrc == icrc_of_pieces(&rx->icrc, ip_id, rx->skb, rx->offset, rx->bytes);
-}
-
-/**
- * sroce_icrc_rx_prefix() - what the ICRC of a later packet begins with
- * @rx: a packet that lies in one piece, as do those behind it; its ICRC is right
- * @i: how many packets further on
- * @prefix: filled in; refers to @rx
- */
-void sroce_icrc_rx_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *prefix)
-{
-	u16 ip_id = rx->is_ipv4 ? ntohs(ip_hdr(rx->skb)->id) : 0;
-
-	if (!rx->ip_id_stays)
-		ip_id += rx->number + i;
-	sroce_icrc_prefix(&rx->icrc, ip_id, rx->at + i * rx->bytes, rx->bytes, prefix);
-}
-
-/**
- * sroce_icrc_is() - is this the ICRC of a later packet?
- * @rx: as for sroce_icrc_rx_prefix()
- * @i: how many packets further on
- * @crc: the CRC register behind its pad
- *
- * Return: whether it is.
- */
-bool sroce_icrc_is(const struct sroce_rx *rx, u32 i, u32 crc)
-{
-	__le32 icrc;
-
-	memcpy(&icrc, rx->at + (i + 1) * rx->bytes - SROCE_ICRC_BYTES, sizeof(icrc));
-	return icrc == cpu_to_le32(~crc);
-}
-
-/**
- * sroce_icrc_ok() - is the ICRC of a received packet right?
- * @rx: the packet
- *
- * Packets that travel as one skb have one identification left, the first one's: they were
- * either counted up from there or all the same, which the first of them that differs tells.
- *
- * No sender of RoCE puts options into IPv4, or extension headers between IPv6 and UDP, and how
- * an ICRC would cover them is not said anywhere: it is wrong, then.
- *
- * Return: whether it is.
- */
-bool sroce_icrc_ok(struct sroce_rx *rx)
-{
-	u32 ip_bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
-	u16 ip_id = rx->is_ipv4 ? ntohs(ip_hdr(rx->skb)->id) : 0;
-
-	if (skb_network_header_len(rx->skb) != ip_bytes)
-		return false;
-	if (!rx->icrc.ip_bytes)
-		sroce_icrc_init(&rx->icrc, skb_network_header(rx->skb), udp_hdr(rx->skb));
-	if (rx->ip_id_stays)
-		return icrc_matches(rx, ip_id);
-	if (icrc_matches(rx, ip_id + rx->number)) {
-		rx->ip_id_counts = rx->number;
-		return true;
-	}
-	if (!rx->is_ipv4 || !rx->number || rx->ip_id_counts)
-		return false;
-	rx->ip_id_stays = icrc_matches(rx, ip_id);
-	return rx->ip_id_stays;
 }

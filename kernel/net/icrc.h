@@ -7,6 +7,7 @@
 
 #include "crc/crc.h"
 
+struct sk_buff;
 struct udphdr;
 
 /**
@@ -25,5 +26,8 @@ struct sroce_icrc {
 void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphdr *uh);
 void sroce_icrc_prefix(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 bytes,
 		       struct sroce_crc_prefix *prefix);
+__le32 sroce_icrc_linear(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u32 bytes);
+__le32 sroce_icrc_nonlinear(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff *skb, u32 from,
+			    u32 bytes);
 
 #endif

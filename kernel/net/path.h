@@ -44,8 +44,4 @@ struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
 					  struct dst_entry **cache, u32 *cookie);
 bool sroce_path_supports_edt(const struct dst_entry *dst);
 
-struct sk_buff *sroce_skb_alloc(const struct sroce_path *path, struct dst_entry *dst, u8 tos,
-				u32 packet_bytes, u32 linear_bytes);
-void sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb);
-
 #endif

@@ -6,7 +6,8 @@
 #include <rdma/ib_cache.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "datapath/qp.h"
+#include "datapath/av.h"
+#include "datapath/device.h"
 #include "verbs/verbs.h"
 
 /* In place of a hop limit of 0: the default of IP. */
@@ -97,18 +98,18 @@ static int publish_number(struct sroce_ah *ah, struct ib_udata *udata)
 		ibdev_dbg(&dev->ibdev, "provider does not support address handle numbers\n");
 		return -EINVAL;
 	}
-	refcount_inc(&ah->address->refs);
-	err = xa_alloc_cyclic(&dev->ahs, &ah->number, ah->address, XA_LIMIT(1, SROCE_MAX_AH),
+	refcount_inc(&ah->av->refs);
+	err = xa_alloc_cyclic(&dev->ahs, &ah->number, ah->av, XA_LIMIT(1, SROCE_MAX_AH),
 			      &dev->next_ah, GFP_KERNEL);
 	if (err < 0) {
-		sroce_av_put(ah->address);
+		sroce_av_put(ah->av);
 		return err;
 	}
 	resp.ah_num = ah->number;
 	err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (err) {
 		xa_erase(&dev->ahs, ah->number);
-		sroce_av_put(ah->address);
+		sroce_av_put(ah->av);
 	}
 	return err;
 }
@@ -128,16 +129,16 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	struct sroce_ah *ah = to_sroce_ah(ibah);
 	int err;
 
-	ah->address = kzalloc(sizeof(*ah->address), may_sleep ? GFP_KERNEL : GFP_ATOMIC);
-	if (!ah->address)
+	ah->av = kzalloc(sizeof(*ah->av), may_sleep ? GFP_KERNEL : GFP_ATOMIC);
+	if (!ah->av)
 		return -ENOMEM;
-	refcount_set(&ah->address->refs, 1);
-	ah->address->pd = ibah->pd;
-	err = sroce_path_from_ah_attr(ibah->device, init_attr->ah_attr, 0, 0, &ah->address->path);
+	refcount_set(&ah->av->refs, 1);
+	ah->av->pd = ibah->pd;
+	err = sroce_path_from_ah_attr(ibah->device, init_attr->ah_attr, 0, 0, &ah->av->path);
 	if (!err && udata)
 		err = publish_number(ah, udata);
 	if (err)
-		sroce_av_put(ah->address);
+		sroce_av_put(ah->av);
 	return err;
 }
 
@@ -156,8 +157,8 @@ int sroce_destroy_ah(struct ib_ah *ibah, u32 flags)
 
 	if (ah->number) {
 		xa_erase(&to_sroce_device(ibah->device)->ahs, ah->number);
-		sroce_av_put(ah->address);
+		sroce_av_put(ah->av);
 	}
-	sroce_av_put(ah->address);
+	sroce_av_put(ah->av);
 	return 0;
 }

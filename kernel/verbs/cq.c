@@ -6,6 +6,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "datapath/ack_delay.h"
 #include "datapath/cq.h"
 #include "datapath/device.h"
 #include "verbs/verbs.h"
@@ -199,4 +200,21 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	sroce_ring_fini(&cq->ring);
 	mutex_destroy(&cq->resize_lock);
 	return 0;
+}
+
+/**
+ * sroce_req_notify_cq() - ib_device_ops.req_notify_cq
+ * @ibcq: the completion queue
+ * @flags: which completions to wake for; whether to report entries already there
+ *
+ * Any context. A consumer that arms has had its turn, so an ACK that was delayed for it is sent.
+ *
+ * Return: 1 if asked to report and there are entries already, else 0.
+ */
+int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	int missed = sroce_cq_req_notify(ibcq, flags);
+
+	sroce_ack_delay_flush(to_sroce_cq(ibcq));
+	return missed;
 }

@@ -10,6 +10,7 @@
 #include <net/dst.h>
 
 #include "datapath/qp.h"
+#include "transport/qp_state.h"
 #include "verbs/verbs.h"
 
 #define MAX_24_BITS		0xffffff

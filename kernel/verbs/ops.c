@@ -2,6 +2,8 @@
 /* The table of verbs. */
 #include "compat/compat.h"
 #include "datapath/cq.h"
+#include "datapath/av.h"
+#include "datapath/post.h"
 #include "datapath/qp.h"
 #include "verbs/ops.h"
 #include "verbs/verbs.h"
@@ -38,7 +40,7 @@ static const struct ib_device_ops verbs_ops = {
 	.resize_user_cq = compat_resize_user_cq,
 	.destroy_cq = sroce_destroy_cq,
 	.poll_cq = sroce_cq_poll,
-	.req_notify_cq = sroce_cq_req_notify,
+	.req_notify_cq = sroce_req_notify_cq,
 
 	.get_dma_mr = sroce_get_dma_mr,
 	.reg_user_mr = compat_reg_user_mr,

@@ -4,8 +4,8 @@
  * adds the QP to the table last.
  *
  *   user QP:   sq_ring (mapped) --copied by the datapath--> sq_storage
- *              rq_ring (mapped) --copied, one at a time---> resp.recv
- *   kernel QP: consumers write sq_storage and rq_ring directly
+ *              receive ring  --copied, one at a time---> resp.recv
+ *   kernel QP: consumers write sq_storage and the receive ring directly
  *
  * In rxe mode the element size of a mapped ring is a power of two, which librxe computes from the
  * capabilities. In native mode both rings are in one mapping, and the element size is the one
@@ -17,6 +17,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "datapath/qp.h"
+#include "datapath/send_queue.h"
 #include "uapi/sroce_abi.h"
 #include "verbs/verbs.h"
 
@@ -85,12 +86,12 @@ static u32 recv_list_bytes(const struct ib_qp_cap *cap)
 
 static int init_rxe_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
-	int err = sroce_ring_init(&qp->rq_ring, cap->max_recv_wr,
+	int err = sroce_ring_init(&qp->own_recv_queue.ring, cap->max_recv_wr,
 				  sizeof(struct rxe_recv_wqe) + recv_list_bytes(cap));
 
 	if (err)
 		return err;
-	cap->max_recv_wr = qp->rq_ring.mask;
+	cap->max_recv_wr = qp->own_recv_queue.ring.mask;
 	if (!qp->is_user)
 		return 0;
 	err = sroce_ring_init(&qp->sq_ring, cap->max_send_wr,
@@ -118,7 +119,7 @@ static int init_native_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	u32 recv_slots = slots_for(&cap->max_recv_wr);
 
 	return sroce_ring_init_native(&qp->sq_ring, send_slots, send_stride,
-				      &qp->rq_ring, recv_slots, recv_stride);
+				      &qp->own_recv_queue.ring, recv_slots, recv_stride);
 }
 
 static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
@@ -160,9 +161,9 @@ static int init_queues(struct sroce_qp *qp, struct ib_qp_cap *cap)
 static void free_queues(struct sroce_qp *qp)
 {
 	sroce_mmap_remove(qp->sq_mmap);
-	sroce_mmap_remove(qp->rq_mmap);
+	sroce_mmap_remove(qp->own_recv_queue.mmap);
 	sroce_ring_fini(&qp->sq_ring);
-	sroce_ring_fini(&qp->rq_ring);
+	sroce_ring_fini(&qp->own_recv_queue.ring);
 	kvfree(qp->sq_storage);
 	kfree(qp->resp.recv);
 	kfree(qp->resources);
@@ -187,7 +188,7 @@ static int offer_rxe_rings(struct sroce_qp *qp, struct ib_udata *udata)
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = offer_ring(udata, &qp->rq_ring, &qp->rq_mmap, &resp.rq_mi) ?:
+	err = offer_ring(udata, &qp->own_recv_queue.ring, &qp->own_recv_queue.mmap, &resp.rq_mi) ?:
 	      offer_ring(udata, &qp->sq_ring, &qp->sq_mmap, &resp.sq_mi);
 	if (err)
 		return err;
@@ -201,7 +202,7 @@ static u32 offset_in(const struct sroce_ring *ring, const void *addr)
 
 static int offer_native_rings(struct sroce_qp *qp, struct ib_udata *udata)
 {
-	const struct sroce_ring *sq = &qp->sq_ring, *rq = &qp->rq_ring;
+	const struct sroce_ring *sq = &qp->sq_ring, *rq = &qp->own_recv_queue.ring;
 	struct sroce_create_qp_resp resp = {
 		.send_head = offset_in(sq, sq->head),
 		.send_slots = offset_in(sq, sq->elements),
@@ -235,6 +236,7 @@ static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr
 	qp->state = IB_QPS_RESET;
 	qp->send_cq = to_sroce_cq(init_attr->send_cq);
 	qp->recv_cq = to_sroce_cq(init_attr->recv_cq);
+	qp->recv_queue = &qp->own_recv_queue;
 	mutex_init(&qp->modify_lock);
 }
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Receive work requests that have been posted and not taken: the receive queue of one QP. Nothing
+ * here refers to the QP, so that several QPs can share one. See recv_queue.c.
+ */
+#ifndef SROCE_DATAPATH_RECV_QUEUE_H
+#define SROCE_DATAPATH_RECV_QUEUE_H
+
+#include <linux/spinlock.h>
+
+#include "datapath/ring.h"
+#include "transport/wqe.h"
+
+/**
+ * struct sroce_recv_queue - posted receives
+ * @ring: their slots, mapped into a process or not
+ * @mmap: in rxe mode, of a process: the mapping; in native mode that of the send ring is used
+ * @post_lock: kernel posters; irq-safe, innermost
+ * @max_sge: elements that a request may have
+ *
+ * Slots are taken under the lock of the work queue that takes them.
+ */
+struct sroce_recv_queue {
+	struct sroce_ring ring;
+	struct sroce_mmap_entry *mmap;
+	spinlock_t post_lock;
+	u32	max_sge;
+};
+
+static inline bool sroce_recv_queue_has_posted(const struct sroce_recv_queue *queue)
+{
+	return sroce_ring_pending(&queue->ring);
+}
+
+bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe);
+bool sroce_recv_queue_flush(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe,
+			    struct sroce_completion *wc);
+int sroce_recv_queue_post(struct sroce_recv_queue *queue, const struct ib_recv_wr *wr);
+void sroce_recv_queue_reset(struct sroce_recv_queue *queue);
+
+#endif
