@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Tracepoints: one for each kind of plan, one for packets dropped, two for congestion control.
- * QP numbers are unique in the module, so they name the QP (but for QP 1).
+ * A QP number identifies the QP, because all but QP 1 are unique in the module.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM sroce
@@ -124,6 +124,7 @@ TRACE_EVENT(sroce_recv_plan,
 				   { SROCE_RECV_ACK_AGAIN, "ack_again" },
 				   { SROCE_RECV_NAK, "nak" },
 				   { SROCE_RECV_RNR, "rnr" },
+				   { SROCE_RECV_QUEUE, "queue" },
 				   { SROCE_RECV_PLACE, "place" },
 				   { SROCE_RECV_READ, "read" },
 				   { SROCE_RECV_ATOMIC, "atomic" },
@@ -154,8 +155,8 @@ TRACE_EVENT(sroce_response_plan,
 );
 
 /*
- * What the reaction point of a half has decided, and its rate, window and the rest then. Time is
- * made up for in a lump: the last four say how many periods and increases there were.
+ * Events of a work queue's reaction point, and its rate, window and other state after them. Elapsed
+ * timer periods are processed in one go: the last four fields count them, and the increases.
  */
 TRACE_EVENT(sroce_congestion,
 	TP_PROTO(u32 qpn, u8 wq_type, const struct sroce_cc_events *events,
@@ -188,12 +189,12 @@ TRACE_EVENT(sroce_congestion,
 		__entry->fast = events->fast;
 		__entry->additive = events->additive;
 		__entry->hyper = events->hyper;
-		__entry->type = wq_type;
+		__entry->wq_type = wq_type;
 		strscpy(__entry->state, info->state, SROCE_TRACE_NAME_BYTES);
 	),
-	/* No limit is -1. */
+	/* -1 means no limit. */
 	TP_printk("qpn=%u %s events=%s state=\"%s\" rate=%lld target_rate=%llu alpha=%u/1024 cwnd=%d/256 target_ns=%llu alpha_periods=%u fast=%u additive=%u hyper=%u",
-		  __entry->qpn, __entry->type ? "recv" : "send",
+		  __entry->qpn, __entry->wq_type ? "recv" : "send",
 		  __print_flags(__entry->mask, "|",
 				{ SROCE_CC_EV_BY_CNP, "cnp" },
 				{ SROCE_CC_EV_BY_DELAY, "delay" },
@@ -214,7 +215,7 @@ TRACE_EVENT(sroce_congestion,
 		  __entry->additive, __entry->hyper)
 );
 
-/* The notification point: a marked packet came; whether its sender is sent a CNP. */
+/* The notification point has received a marked packet, and may send a CNP to its sender. */
 TRACE_EVENT(sroce_marked,
 	TP_PROTO(u32 qpn, u32 sender_qpn, bool cnp),
 	TP_ARGS(qpn, sender_qpn, cnp),
@@ -232,7 +233,7 @@ TRACE_EVENT(sroce_marked,
 		  __entry->cnp ? "cnp" : "too_soon")
 );
 
-/* The name is copied, so that perf and trace-cmd can print it too. */
+/* The name is copied, so that perf and trace-cmd can print it. */
 TRACE_EVENT(sroce_drop,
 	TP_PROTO(int ifindex, u32 dest_qpn, enum sroce_counter why),
 	TP_ARGS(ifindex, dest_qpn, why),
