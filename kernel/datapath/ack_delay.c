@@ -22,7 +22,7 @@
 #include "trace.h"
 
 #define ACK_BYTES	(sizeof(struct sroce_bth) + sizeof(struct sroce_aeth) + SROCE_ICRC_BYTES)
-/* After a duplicate request, because the path may lose ACKs that are behind other packets. */
+/* Not delayed after a duplicate request: the path may lose ACKs that are behind other packets. */
 #define PAUSE_ACKS	255
 
 /**
@@ -48,13 +48,13 @@ void sroce_ack_delay_suspend(struct sroce_qp *qp)
 }
 
 /**
- * sroce_ack_delay_begin() - is a response to be delayed?
+ * sroce_ack_delay_begin() - delay a response, if it may save an skb
  * @qp: the QP, its receive lock held
  * @plan: the next response
  *
  * Only one QP of a CQ at a time, and only if its consumer is about to be called back.
  *
- * Return: true if it is.
+ * Return: true if it is delayed.
  */
 bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan *plan)
 {
@@ -71,11 +71,12 @@ bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan
 	if (cmpxchg(&cq->delayed_ack_qp, NULL, qp->ref))
 		return false;
 	WRITE_ONCE(qp->delayed_ack.pending, true);
+	sroce_count(qp->dev->ep.counters, SROCE_CTR_ACK_DEFERRED);
 	return true;
 }
 
 /**
- * sroce_ack_piggyback_reserve() - keep room for a delayed ACK
+ * sroce_ack_piggyback_reserve() - reserve space for a delayed ACK
  * @tx: a round of the send queue, its lock held, still empty
  *
  * Not while retransmitting: a retransmission has an skb of its own.

@@ -11,11 +11,11 @@ struct sroce_response_plan;
 struct sroce_tx;
 
 /**
- * struct sroce_delayed_ack - the ACK that a QP may hold back
+ * struct sroce_delayed_ack - the ACK that a QP may delay
  * @pending: an ACK is due and has not been sent; set with @rq.lock held
  * @consumer_replies: the consumer has sent something since an ACK was last delayed; a hint, read
  *                    without a lock
- * @pause: so many ACKs that could be delayed are not
+ * @pause: number of ACKs that are not delayed, although they could be
  */
 struct sroce_delayed_ack {
 	bool	pending;

@@ -19,7 +19,7 @@ enum sroce_counter {
 	SROCE_CTR_RCVD_RNR_ERR,
 	SROCE_CTR_SEND_RNR_ERR,
 	SROCE_CTR_RCVD_SEQ_ERR,
-	SROCE_CTR_ACK_DEFERRED,		/* always 0: received ACKs are handled at once */
+	SROCE_CTR_ACK_DEFERRED,		/* delayed ACKs, see datapath/ack_delay.c */
 	SROCE_CTR_RETRY_EXCEEDED_ERR,
 	SROCE_CTR_RETRY_RNR_EXCEEDED_ERR,
 	SROCE_CTR_COMPLETER_RETRY_ERR,
