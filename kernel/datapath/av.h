@@ -11,7 +11,7 @@
 
 /**
  * struct sroce_av - where datagrams go
- * @path: addresses (ip_id unused: that of the QP is taken)
+ * @path: addresses (ip_id is unused: the QP has its own)
  * @pd: protection domain of the handle; the QP of a WQE must be in the same
  * @refs: the handle, the device's table, and each WQE under way
  * @rcu: defers the free
@@ -29,7 +29,7 @@ struct sroce_av {
 /**
  * struct sroce_ah - an address handle
  * @ibah: first
- * @av: see above
+ * @av: its address vector
  * @number: handle of a process: its key in sroce_device.ahs; 0 for kernel handles
  */
 struct sroce_ah {

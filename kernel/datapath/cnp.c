@@ -16,9 +16,9 @@
 
 #define CNP_HOP_LIMIT	64
 
-/* The path back to the sender of a datagram, by the interface that it came in on. */
-static void path_back(struct sroce_path *path, const struct sroce_qp *qp,
-		      const struct sroce_rx *rx)
+/* The path back to the sender of a datagram, through the interface that it came in on. */
+static void return_path(struct sroce_path *path, const struct sroce_qp *qp,
+			const struct sroce_rx *rx)
 {
 	const struct net_device *ingress = rx->skb->dev;
 
@@ -91,7 +91,7 @@ static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *r
 	trace_sroce_marked(qp->ibqp.qp_num, source_qpn, cnp);
 	if (!cnp)
 		return;
-	path_back(&path, qp, rx);
+	return_path(&path, qp, rx);
 	queue_cnp(qp, &path, source_qpn);
 }
 
@@ -113,7 +113,7 @@ void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 }
 
 /**
- * sroce_cc_trace() - trace what congestion control has done
+ * sroce_cc_trace() - trace the events of congestion control
  * @qp: the QP
  * @cc: of the requester or the responder, its lock held
  * @type: which of them

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Completion queues: writing entries, and what kernel consumers do with them.
+ * Completion queues: writing entries, and for kernel consumers also polling and arming.
  *
  * A process reads entries from its mapping and calls the kernel only to arm the CQ. In native mode
  * it arms by two counters in the mapping instead.
@@ -72,7 +72,7 @@ static void arm_cq(struct sroce_cq *cq, u8 wanted)
 }
 
 /*
- * Arm the CQ if the process has counted up one of its counters since the last look. The lock is
+ * Arm the CQ if the process has incremented one of its counters since the last look. The lock is
  * held. Only differences count, so wrong values harm nobody else.
  */
 static void read_user_arm(struct sroce_cq *cq)
@@ -109,22 +109,22 @@ static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc
 	sroce_ring_publish(&cq->ring);
 	if (!cq->user_arms)
 		return wake;
-	/* Pairs with CompletionQueue::arm_cq(): the process sees the entry, or we its wish. */
+	/* Pairs with CompletionQueue::arm_cq(): the process sees the entry, or we see it arm. */
 	smp_mb();
 	read_user_arm(cq);
-	/* It stays armed, because the entry may have been polled before that. */
+	/* The CQ stays armed, because the process may have polled the entry before it armed. */
 	return wake || wakes_consumer(cq, wc);
 }
 
 /**
  * sroce_cq_post() - write an entry
  * @cq: the completion queue
- * @wc: what the engine says
- * @extra: what the datapath adds
+ * @wc: the completion, from the engine
+ * @extra: the fields that only the datapath knows
  *
  * Any context; locks of work queues may be held. No consumer is called back.
  *
- * Return: what the caller has to do once it holds no lock.
+ * Return: what the caller must do once it holds no lock.
  */
 enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_completion *wc,
 				    const struct sroce_wc_extra *extra)
@@ -167,12 +167,12 @@ static void take_entry(struct sroce_ring *ring, struct ib_wc *wc)
 /**
  * sroce_cq_poll() - poll_cq of kernel consumers
  * @ibcq: the completion queue
- * @num_entries: at most so many
- * @wc: where to
+ * @num_entries: the most entries to take
+ * @wc: filled in
  *
  * Any context.
  *
- * Return: how many were taken, or -EINVAL for a user CQ.
+ * Return: the number of entries taken, or -EINVAL for the CQ of a process.
  */
 int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 {
@@ -192,11 +192,11 @@ int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 /**
  * sroce_cq_req_notify() - arm a completion queue
  * @ibcq: the completion queue
- * @flags: what to be woken for; whether to tell of entries already there
+ * @flags: which completions wake the consumer; whether to report entries that are already there
  *
  * Any context.
  *
- * Return: 1 when asked to and there are entries already, else 0.
+ * Return: 1 if there are entries already and they are to be reported, else 0.
  */
 int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {

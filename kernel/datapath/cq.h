@@ -21,16 +21,15 @@ struct sroce_qp_ref;
  * struct sroce_cq - a completion queue
  * @ibcq: first
  * @resize_lock: one resize at a time; outside of @lock
- * @lock: protects what follows; irq-safe, innermost
+ * @lock: protects the fields below; irq-safe, innermost
  * @ring: entries: struct ib_uverbs_wc for users, struct ib_wc for the kernel
- * @mmap: USER: the mapping handed out
+ * @mmap: of a process: its mapping
  * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed
- * @is_user: which kind of entry
+ * @is_user: the CQ belongs to a process
  * @user_arms: native mode, with a completion channel: the process arms by counters in the ring
  * @arm_seen: those counters at the last look
  * @overflowed: an entry was lost: no more are written
- * @delayed_ack_qp: KERNEL: a QP whose ACK waits for what the consumer does next, or NULL (see
- * ack_delay.c)
+ * @delayed_ack_qp: of a kernel consumer: the QP whose ACK is delayed, or NULL (see ack_delay.c)
  * @behind: the consumer leaves entries unread; a hint, read without the lock
  */
 struct sroce_cq {
@@ -49,7 +48,7 @@ struct sroce_cq {
 };
 
 /**
- * struct sroce_wc_extra - what only the datapath knows of a completion
+ * struct sroce_wc_extra - the part of a completion that only the datapath knows
  * @qp: the QP it belongs to
  * @is_ipv4: received datagram: network header type for the kernel consumer
  * @vlan_id: received datagram: its VLAN, or SROCE_NO_VLAN

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A sroce device: an ib_device over an endpoint, with its key table. QP numbers
- * are unique in the module (table in qp_table.c), so a packet finds its QP by
- * number alone and its addresses are checked against the QP afterwards.
+ * A sroce device: an ib_device over an endpoint, with its key table. QP numbers are unique in the
+ * module (table in qp_table.c), so the number alone identifies the QP of a packet, whose addresses
+ * are checked afterwards.
  */
 #ifndef SROCE_DATAPATH_DEVICE_H
 #define SROCE_DATAPATH_DEVICE_H
@@ -24,19 +24,19 @@ enum sroce_mode {
  * @ibdev: first, allocated by ib_alloc_device()
  * @ep: netdev, sockets, addresses, counters
  * @memory: key table
- * @gsi: QP 1, RCU: the one QP whose number is not unique in the module
- * @ahs: user address handles by number (struct sroce_av), for WQEs that name one
- * @next_ah: where the cyclic allocation in @ahs goes on
+ * @gsi: QP 1, protected by RCU: the only QP whose number is not unique in the module
+ * @ahs: address vectors (struct sroce_av) of processes by number, for WQEs that name one
+ * @next_ah: where the next cyclic allocation in @ahs starts
  * @cc: parameters of congestion control; each may change at any time
- * @np_lock: protects
- * @np_sources: senders of datagrams that have been sent CNPs; innermost lock
- * @line_rate: of the interface, bytes/s, 0 when it does not say
+ * @np_lock: protects @np_sources; innermost
+ * @np_sources: senders of datagrams that have been sent CNPs
+ * @line_rate: of the interface, bytes/s; 0 if unknown
  * @ecn: mark packets as ECN capable
  * @selective: offer peers selective repeat
  * @reorder_bytes: memory of packets queued out of order
  * @mode: enum sroce_mode
- * @active: port state last reported: IB_PORT_ACTIVE or IB_PORT_DOWN
- * @detached: ib_core has ended it (control/attach.c)
+ * @active: the port state last reported is IB_PORT_ACTIVE, not IB_PORT_DOWN
+ * @detached: ib_core has unregistered it (control/attach.c)
  * @list: in the list of devices (control/)
  */
 struct sroce_device {
@@ -59,19 +59,19 @@ struct sroce_device {
 	struct list_head list;
 };
 
-/* IPv6, UDP, BTH, RETH, immediate data, ICRC: the most that comes with a full payload. */
-#define SROCE_HEADER_ROOM_BYTES	(40 + 8 + 12 + 16 + 4 + 4)
+/* IPv6, UDP, BTH, RETH, immediate data, ICRC: the most overhead of a packet of full size. */
+#define SROCE_OVERHEAD_BYTES	(40 + 8 + 12 + 16 + 4 + 4)
 
 /*
- * The largest path MTU whose packets the netdev carries whole, and the port's
- * for connections and datagrams alike; IB_MTU_256 where nothing fits.
+ * The largest path MTU whose packets fit the netdev's MTU, for connections and for datagrams;
+ * IB_MTU_256 if none fits.
  */
 static inline enum ib_mtu sroce_active_mtu(const struct net_device *netdev)
 {
 	unsigned int mtu_bytes = READ_ONCE(netdev->mtu);
 	enum ib_mtu mtu = IB_MTU_4096;
 
-	while (mtu > IB_MTU_256 && ib_mtu_enum_to_int(mtu) + SROCE_HEADER_ROOM_BYTES > mtu_bytes)
+	while (mtu > IB_MTU_256 && ib_mtu_enum_to_int(mtu) + SROCE_OVERHEAD_BYTES > mtu_bytes)
 		mtu--;
 	return mtu;
 }

@@ -14,12 +14,12 @@
  * At least one of them sees the other. Polling costs a timer, so suppression is granted to
  * processes that post several requests for each time they poll: these ring the doorbell when they
  * run out of completions, and the timer finds no request that has waited. A process whose requests
- * wait for the timer again and again must ring for a while, and so must one that posts more than
- * there is kernel memory for, because its doorbell gets more (send_queue.c). Nothing here is read
+ * wait for the timer repeatedly must ring for a while. So must one that posts more requests than
+ * there are slots for, because its doorbell allocates more (send_queue.c). Nothing here is read
  * back from user memory.
  *
  * No timer is needed while requests fetched earlier are still to be sent, or fill the ring: no
- * request behind them could be sent sooner, and the event that lets them go runs the queue.
+ * request behind them could be sent sooner, and the event that they wait for runs the queue.
  */
 #include <linux/ktime.h>
 
@@ -89,7 +89,7 @@ static bool posts_ahead(const struct sroce_qp *qp)
 	       (!qp->db.signaled && qp->db.epsn == READ_ONCE(qp->resp.epsn));
 }
 
-/* A process that is going to sleep until the next completion rings always: see the provider. */
+/* A process that arms a CQ, to sleep until the next completion, always rings: see userlib. */
 static bool cqs_are_armed(const struct sroce_qp *qp)
 {
 	return sroce_cq_is_armed(qp->send_cq) ||
@@ -109,7 +109,7 @@ static void charge_late_request(struct sroce_db_suppress *db, bool late, u64 now
 	db->pause_until_ns = now_ns + SUPPRESS_PAUSE_NS;
 }
 
-/* Are there requests in the process's ring for which a doorbell would get memory? */
+/* Does the process's ring have requests for which a doorbell would allocate memory? */
 static bool storage_is_full(const struct sroce_qp *qp)
 {
 	return qp->req.ring_mask < qp->sq_ring.mask && !sroce_requester_room(&qp->req) &&
@@ -118,7 +118,7 @@ static bool storage_is_full(const struct sroce_qp *qp)
 
 /*
  * Grant or extend suppression. If the process did not use the last grant, wait for one more
- * doorbell before granting again: otherwise each of many QPs used in turn would have a timer for
+ * doorbell before granting again. Otherwise, of many QPs used in turn, each would run a timer for
  * nothing. While there is much to send, no timer is needed.
  */
 static void grant_if_useful(struct sroce_qp *qp, u64 now_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* From the handle that work requests name to the region behind it. */
+/* Memory regions of ib_core, and the regions of memory/ behind them. */
 #ifndef SROCE_DATAPATH_MR_H
 #define SROCE_DATAPATH_MR_H
 

@@ -26,10 +26,10 @@ static void run_sq(struct sroce_qp *qp)
 	sroce_wq_run(qp, &qp->sq, qp->is_user);
 }
 
-/* In ERR new receives complete at once; for a process the doorbell is the only way to say so. */
+/* In ERR new receives are flushed at once; a process announces them by a doorbell. */
 static void flush_new_receives(struct sroce_qp *qp)
 {
-	/* Pairs with sroce_wq_kick() after the change to ERR: the run sees the receive, or we ERR. */
+	/* Pairs with sroce_wq_kick() after the change to ERR: its run sees them, or we see ERR. */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		sroce_wq_kick(&qp->rq);
@@ -48,7 +48,7 @@ static void write_datagram(const struct sroce_qp *qp, const struct ib_ud_wr *wr,
 		wqe->ud.qkey = qp->resp.attr.qkey;
 }
 
-/* Returns whether the opcode is one we know. */
+/* Returns whether the opcode is supported. */
 static bool write_operation(const struct ib_send_wr *wr, struct sroce_send_wqe *wqe)
 {
 	wqe->opcode = wr->opcode;
@@ -88,8 +88,8 @@ static bool write_operation(const struct ib_send_wr *wr, struct sroce_send_wqe *
 }
 
 /* Returns whether the payload fits the QP; @wqe->length is its size. */
-static bool write_payload(const struct sroce_qp *qp, const struct ib_send_wr *wr,
-			  struct sroce_send_wqe *wqe)
+static bool write_wqe_payload(const struct sroce_qp *qp, const struct ib_send_wr *wr,
+			      struct sroce_send_wqe *wqe)
 {
 	u64 length = 0;
 	int i;
@@ -134,7 +134,7 @@ static int write_wqe(const struct sroce_qp *qp, const struct ib_send_wr *wr,
 				       SROCE_SEND_SOLICITED | SROCE_SEND_INLINE);
 	if (qp->sq_sig_all)
 		wqe->flags |= SROCE_SEND_SIGNALED;
-	if (!write_operation(wr, wqe) || !write_payload(qp, wr, wqe))
+	if (!write_operation(wr, wqe) || !write_wqe_payload(qp, wr, wqe))
 		return -EINVAL;
 	if (sroce_wqe_check(wqe, &limits) != SROCE_WC_SUCCESS)
 		return -EINVAL;
@@ -204,8 +204,8 @@ static int reject_user_sends(struct sroce_qp *qp)
  *
  * Any context.
  *
- * Return: 0, -EINVAL for what the QP cannot do (in its state), -ENOMEM when the
- * send queue is full.
+ * Return: 0, -EINVAL for a request that the QP cannot execute (in its state), -ENOMEM if the send
+ * queue is full.
  */
 int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr)
@@ -232,9 +232,9 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
  * @wr: list of work requests
  * @bad_wr: set to the first that was rejected
  *
- * Any context. Processes write to their ring and never come here.
+ * Any context. Processes write to their ring and never call this.
  *
- * Return: 0, -EINVAL for what the QP cannot do (in its state), -ENOMEM when the
+ * Return: 0, -EINVAL for a request that the QP cannot execute (in its state), -ENOMEM if the
  * receive queue is full.
  */
 int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,

@@ -10,8 +10,8 @@
  * timers and tasklets of its work queues, which quiesce stops; and by its owner, who does not
  * destroy it at the same time.
  *
- * A state change holds the locks of both work queues and calls nobody back. Their tasklets do what
- * follows from it (flushing, resuming).
+ * A state change holds the locks of both work queues and calls no consumer back. Their tasklets do
+ * the work that follows (flushing, resuming).
  */
 #include <linux/slab.h>
 
@@ -64,8 +64,8 @@ static void release_wqes(struct sroce_qp *qp)
 }
 
 /*
- * Wake the consumer for completions it was not told of: it may share the CQ with other QPs, and
- * the CQ is not armed any more.
+ * Wake the consumer for completions that it was not told about: it may share the CQ with other QPs,
+ * and the CQ is no longer armed.
  */
 static void wake_consumer(struct sroce_wq *wq, struct sroce_cq *cq)
 {
@@ -245,7 +245,7 @@ static void apply_constants(struct sroce_qp *qp)
 	}
 	if (qp->service != SROCE_SERVICE_UD)
 		return;
-	/* The port's MTU limits a datagram; it must not change under datagrams that were checked. */
+	/* The port's MTU limits a datagram; it must not change once datagrams were checked. */
 	if (qp->state < IB_QPS_RTS)
 		req->mtu_bytes = ib_mtu_enum_to_int(sroce_active_mtu(qp->dev->ep.netdev));
 	resp->mtu_bytes = ib_mtu_enum_to_int(IB_MTU_4096);

@@ -14,14 +14,14 @@
 
 #include "datapath/qp.h"
 
-/* 0 is never used, 1 is the GSI QP; a few more are kept free as elsewhere. */
+/* 0 is never used, 1 is the GSI QP, and a few more are reserved, as in other drivers. */
 #define FIRST_QPN	16
 #define LAST_QPN	(SROCE_QPN_MULTICAST - 1)
 
 static DEFINE_XARRAY_ALLOC(qp_table);
 static u32 next_qpn;
 
-/* Objects not freed yet; the destructors of their skbs are code of this module. */
+/* Objects not freed yet. The module cannot go before them: it has the destructors of their skbs. */
 static atomic_t live_refs = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(no_live_refs);
 
@@ -37,7 +37,7 @@ struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
 {
 	struct sroce_qp_ref *ref;
 
-	/* Memory of a power of two bytes is aligned to them. */
+	/* kmalloc() aligns objects whose size is a power of two to that size. */
 	ref = kzalloc(max(roundup_pow_of_two(sizeof(*ref)), SROCE_QP_REF_ALIGNMENT), GFP_KERNEL);
 	if (!ref)
 		return NULL;
@@ -54,7 +54,7 @@ struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
  *
  * Any context.
  *
- * Return: of all devices, including GSI QPs and QPs whose packets are still in the stack.
+ * Return: that of all devices, including GSI QPs and QPs whose packets are still in the stack.
  */
 u64 sroce_qp_count(void)
 {
@@ -69,7 +69,7 @@ static void free_ref(struct rcu_head *rcu)
 }
 
 /**
- * sroce_qp_ref_put() - give up a share in the memory of the object
+ * sroce_qp_ref_put() - drop a reference to the memory of the object
  * @ref: the object; any context
  */
 void sroce_qp_ref_put(struct sroce_qp_ref *ref)
@@ -79,10 +79,9 @@ void sroce_qp_ref_put(struct sroce_qp_ref *ref)
 }
 
 /**
- * sroce_qp_refs_wait() - wait until the stack has freed the last packet of ours
+ * sroce_qp_refs_wait() - wait until the stack has freed our last packet
  *
- * For module unload: no QP is left, but packets may still sit in a qdisc. May
- * sleep.
+ * For module unload: no QP is left, but packets may still be in a qdisc. May sleep.
  */
 void sroce_qp_refs_wait(void)
 {
@@ -94,7 +93,7 @@ static int publish_gsi(struct sroce_qp *qp)
 {
 	struct sroce_qp_ref *none = NULL;
 
-	/* The device's pointer is empty or somebody else's GSI QP: no lock needed. */
+	/* The pointer is NULL or another GSI QP; the compare-and-exchange needs no lock. */
 	if (!try_cmpxchg((struct sroce_qp_ref **)&qp->dev->gsi, &none, qp->ref))
 		return -EBUSY;
 	qp->ibqp.qp_num = SROCE_QPN_GSI;
@@ -102,7 +101,7 @@ static int publish_gsi(struct sroce_qp *qp)
 }
 
 /**
- * sroce_qp_table_add() - publish a QP: packets find it from here on
+ * sroce_qp_table_add() - publish a QP, so that packets find it
  * @qp: completely set up, sroce_qp_datapath_init() included
  *
  * Sets @qp->ibqp.qp_num. May sleep.
@@ -124,10 +123,10 @@ int sroce_qp_table_add(struct sroce_qp *qp)
 }
 
 /**
- * sroce_qp_table_remove() - unpublish a QP: no packet finds it any more
+ * sroce_qp_table_remove() - unpublish a QP, so that no packet finds it any more
  * @qp: the QP
  *
- * Packets that found it before may still be at work, see sroce_qp_quiesce().
+ * Packets that found it before may still use it, see sroce_qp_quiesce().
  */
 void sroce_qp_table_remove(struct sroce_qp *qp)
 {
@@ -144,7 +143,7 @@ void sroce_qp_table_remove(struct sroce_qp *qp)
  *
  * Any context.
  *
- * Return: the QP, to be given back with sroce_qp_put(), or NULL.
+ * Return: the QP, to be released with sroce_qp_put(), or NULL.
  */
 struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 {
@@ -165,14 +164,13 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 }
 
 /**
- * sroce_qp_get_next() - go through the QPs of an endpoint
+ * sroce_qp_get_next() - iterate over the QPs of an endpoint
  * @ep: the endpoint
- * @qpn: the smallest number from here on is looked for; set to the one found
+ * @qpn: the first number to look at; set to the number of the QP found
  *
- * Any context. QPs that come or go meanwhile may be seen or not.
+ * Any context. QPs that come or go meanwhile may be found or not.
  *
- * Return: the QP, to be given back with sroce_qp_put(), or NULL when there is
- * none left.
+ * Return: the QP, to be released with sroce_qp_put(), or NULL if there is none left.
  */
 struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn)
 {

@@ -24,7 +24,7 @@ struct sroce_tsq {
 
 /**
  * struct sroce_qp_ref - held by the QP table and by everything in flight
- * @users: one for the table entry, one for each packet or destructor at work on the QP; destroy
+ * @users: one for the table entry, one for each packet or destructor that uses the QP; destroy
  *         waits for them
  * @released: completed when the last user goes
  * @holders: references to this object's memory: the QP and each queued skb, which may outlive

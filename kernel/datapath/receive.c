@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A received packet, from the socket to its end. Start reading at sroce_receive().
+ * The way of a received packet through the datapath. Start reading at sroce_receive().
  *
  * Everything happens at once, in softirq: a packet is executed under the lock of the work queue
- * that it concerns; then that queue is run, which sends what follows from it. Every drop has a
- * reason that is counted and traced.
+ * that it concerns; then that queue is run, which sends the responses or the next requests. Every
+ * drop has a reason that is counted and traced.
  */
 #include "compat/compat.h"
 #include "datapath/cnp.h"
@@ -267,7 +267,7 @@ static void free_rx_skb(struct sroce_rx *rx)
  * sroce_receive_queued() - handle queued requests that are now expected
  * @qp: the QP, its receive lock held
  * @now_ns: monotonic time
- * @budget: packets; taken from
+ * @budget: number of packets; reduced by those handled
  */
 void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
@@ -303,8 +303,8 @@ static bool check_packet(const struct sroce_qp *qp, struct sroce_rx *rx)
 
 /**
  * struct receiver - the QP that the packets of an skb are for
- * @qp: the QP of the last packet, of which this is a user; or NULL
- * @wq: the work queue of it that is locked and will be run; or NULL
+ * @qp: the QP of the last packet, a reference to it; or NULL
+ * @wq: its work queue that is locked and will be run; or NULL
  * @matches: the addresses of the skb match the path of @wq
  * @marked: @qp has been told about the skb's ECN mark
  */
@@ -322,7 +322,7 @@ static void run_locked_wq(struct receiver *to, const struct sroce_rx *rx)
 		return;
 	/* switch_wq() has locked it, which sparse cannot follow. */
 	__acquire(&to->wq->lock);
-	/* Handling a long skb takes so long that its time of arrival is too old. */
+	/* A long skb takes so long that its time of arrival is no longer the current time. */
 	if (rx->packets <= FEW_PACKETS)
 		to->wq->now_ns = rx->now_ns;
 	sroce_wq_run(to->qp, to->wq, true);
@@ -348,7 +348,7 @@ static void release_qp(struct receiver *to, const struct sroce_rx *rx)
 	to->qp = NULL;
 }
 
-/* Returns whether there is a QP of that number. */
+/* Returns whether there is a QP with the packet's destination number. */
 static bool find_qp(struct receiver *to, struct sroce_rx *rx)
 {
 	if (to->qp && to->qp->ibqp.qp_num == rx->pkt.dest_qpn)
@@ -386,7 +386,8 @@ static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)
 	if (!to->matches) {
 		count_drop(rx, SROCE_CTR_DROP_ADDRESS);
 	} else if (responds) {
-		if (equal_sized > 1 && sroce_completer_can_coalesce(&qp->req, &rx->pkt, equal_sized))
+		if (equal_sized > 1 &&
+		    sroce_completer_can_coalesce(&qp->req, &rx->pkt, equal_sized))
 			sroce_rx_coalesce(rx);
 		handle_response(qp, rx);
 	} else {

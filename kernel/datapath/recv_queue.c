@@ -44,7 +44,7 @@ static void copy_native_recv(const struct sroce_recv_queue *queue, struct sroce_
 	wqe->wr_id = READ_ONCE(slot->wr_id);
 	for (i = 0; i < queue->max_sge; i++) {
 		memcpy(&wqe->sge[i], &from[i], sizeof(struct sroce_sge));
-		/* Only the copy is looked at. */
+		/* From here on use the copy only: the process may be writing to the slot. */
 		barrier();
 		if (!wqe->sge[i].length)
 			break;
@@ -57,8 +57,8 @@ static void copy_native_recv(const struct sroce_recv_queue *queue, struct sroce_
  * @queue: the queue; the caller holds the lock of the work queue that takes the request
  * @wqe: filled in, when true is returned
  *
- * The slot is given back at once. A request that claims more elements than it may have is
- * rejected: its status says so, and it fails when it is used.
+ * The slot is released at once. A request that claims more elements than it may have is rejected:
+ * its status says so, and it fails when it is used.
  *
  * Return: whether there was one.
  */
@@ -71,7 +71,7 @@ bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wq
 		copy_native_recv(queue, wqe);
 	else
 		copy_rxe_recv(queue, wqe);
-	/* The sum is that of the copy. */
+	/* Sum the copy, not the slot. */
 	barrier();
 	wqe->length = list_bytes(wqe);
 	sroce_ring_fetched(&queue->ring);

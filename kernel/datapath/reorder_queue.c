@@ -4,8 +4,8 @@
  *
  * The engine's bitmap (transport/reorder.c) says which PSNs are queued and which is next. The skbs
  * are here, in a direct-mapped array of 64-slot chunks indexed by PSN, as the bitmap is. An rbtree
- * would dominate the cost: at 1 % loss nearly every packet arrives out of order. A QP and a device
- * have a limit of memory. A packet beyond it is a lost packet, which its sender repeats.
+ * would dominate the cost: at 1 % loss nearly every packet arrives out of order. Memory is limited
+ * for each QP and each device. A packet beyond the limit is dropped, and its sender retransmits it.
  */
 #include <linux/bitops.h>
 #include <linux/prefetch.h>
@@ -23,7 +23,7 @@
 #define QUEUED_BYTES_OF_DEVICE	(128 * 1024 * 1024)
 #define SHARE_BYTES		(16u * 1024)
 
-/* Coalesced packets are handled under one lock: at most as long as an skb. */
+/* Coalesced packets are handled under one lock, so limit them to the length of an skb. */
 #define COALESCED_BYTES_MAX		65536u
 
 /* A chunk corresponds to a word of the engine's bitmap. */
@@ -47,7 +47,7 @@ static struct queued_packet *queued_packet_of(const struct sk_buff *skb)
 	return (struct queued_packet *)skb->cb;
 }
 
-/* The rest of the device's bytes goes back with the last packet. */
+/* The device gets back the rest of the QP's share with the last packet. */
 static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 {
 	struct sroce_reorder_queue *queue = qp->reorder_queue;
@@ -79,7 +79,7 @@ static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 	return true;
 }
 
-/* The packet in an skb of its own: one that is left of a GSO skb would keep the memory of all. */
+/* Use an skb for each packet: one left in a GSO skb would keep the memory of all its packets. */
 static struct sk_buff *take_packet_skb(struct sroce_rx *rx, u32 *offset)
 {
 	struct sk_buff *skb;
@@ -246,11 +246,10 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
 
 /**
  * sroce_reorder_queue_bth() - the BTH of a queued packet
- * @queue: what is held, with it
- * @psn: which
+ * @queue: the queue
+ * @psn: PSN of the packet, which is queued
  *
- * Return: where it is; all of a packet that sroce_reorder_queue_coalesce() takes in lies there in
- * one piece.
+ * Return: the BTH. A packet that sroce_reorder_queue_coalesce() takes is contiguous in memory.
  */
 const u8 *sroce_reorder_queue_bth(const struct sroce_reorder_queue *queue, u32 psn)
 {
@@ -259,7 +258,7 @@ const u8 *sroce_reorder_queue_bth(const struct sroce_reorder_queue *queue, u32 p
 	return skb->data + queued_packet_of(skb)->offset;
 }
 
-/* Is a packet in one piece, as long as that of @rx and one of several alike? */
+/* Is the packet with this PSN queued, and equal to that of @rx but for PSN and payload? */
 static bool can_coalesce_next(const struct sroce_reorder_queue *queue, const struct sroce_rx *rx,
 			      u32 psn)
 {
@@ -270,15 +269,13 @@ static bool can_coalesce_next(const struct sroce_reorder_queue *queue, const str
 }
 
 /**
- * sroce_reorder_queue_coalesce() - take what is held behind a packet, and is alike, together with
- * it
- * @queue: what is held
+ * sroce_reorder_queue_coalesce() - coalesce a packet with the equal ones queued behind it
+ * @queue: the queue
  * @rx: from sroce_reorder_queue_pop(); @rx->pkt.count and its payload grow
- * @behind: how many may be, all of which the engine counts as held
+ * @behind: the most packets to coalesce with it; the engine has all of them as queued
  *
- * They stay here, until sroce_reorder_queue_drop_range(). What is done for a packet, but for
- * copying it, is then done once for them all. No more than an skb can have: so long a region is
- * held.
+ * They stay queued until sroce_reorder_queue_drop_range(). All work but the copy is then done once
+ * for all of them.
  */
 void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struct sroce_rx *rx,
 				  u32 behind)
@@ -297,12 +294,12 @@ void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struc
 }
 
 /**
- * sroce_reorder_queue_drop_range() - let go of packets that were merged with another
+ * sroce_reorder_queue_drop_range() - drop packets that were coalesced with another
  * @qp: the QP, its receive lock held
- * @psn: the first of them
- * @count: how many; those that the engine still counts as held stay
+ * @psn: PSN of the first
+ * @count: how many; stops at the first that the engine still has as queued
  *
- * What sroce_reorder_queue_sync() would do by looking at all.
+ * sroce_reorder_queue_sync() would drop them too, but has to look at all packets.
  */
 void sroce_reorder_queue_drop_range(struct sroce_qp *qp, u32 psn, u32 count)
 {
@@ -325,17 +322,18 @@ static void sync_chunk(struct sroce_qp *qp, u32 index)
 
 	if (hweight64(counted) == qp->reorder_queue->counts[index])
 		return;
-	/* The shelf goes with the last that lies there. */
+	/* The chunk is freed with its last packet. */
 	for (i = 0; i < SROCE_REORDER_CHUNK_SLOTS && qp->reorder_queue->chunks[index]; i++)
 		if (chunk[i] && !(counted >> i & 1))
 			kfree_skb(remove_slot(qp, index, &chunk[i]));
 }
 
 /**
- * sroce_reorder_queue_sync() - drop what the engine does not count as held any more
+ * sroce_reorder_queue_sync() - drop packets that the engine no longer has as queued
  * @qp: the QP, its receive lock held
  *
- * It counts nothing that is not here: as many are the same ones, of all or of a shelf.
+ * The engine has none as queued that is not here. So if the numbers of packets are equal, in all or
+ * in a chunk, the packets are the same.
  */
 void sroce_reorder_queue_sync(struct sroce_qp *qp)
 {

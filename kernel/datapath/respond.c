@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The work of a receive queue: responses out, receives flushed. Requests are executed as they come
- * in (receive.c); the responses to them are sent here.
+ * The work of a receive queue: send responses, flush receives. Requests are executed as they come
+ * in (receive.c).
  */
 #include <linux/err.h>
 
@@ -14,7 +14,7 @@
 #include "trace.h"
 #include "transport/psn.h"
 
-/* Packets of a plan. */
+/* The most packets of a plan. */
 #define BURST_PACKETS	64
 /* How long an ACK is delayed for a consumer that does not reply; wq.c may defer the timer. */
 #define ACK_DELAY_NS	(250 * NSEC_PER_USEC)
@@ -147,7 +147,7 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 	}
 }
 
-/* In ERR: all receives that are left complete, in order. */
+/* In ERR: complete the receives that are left, in order. */
 static void flush_recv_queue(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_completion wc;
@@ -200,7 +200,7 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 /**
  * sroce_rq_work() - struct sroce_wq_ops: one round of the receive queue
  * @qp: the QP, its receive lock held
- * @budget: packets; taken from
+ * @budget: number of packets; reduced by those sent or handled
  *
  * Return: when it wants the next round.
  */

@@ -2,15 +2,13 @@
 /*
  * Rings shared with a process, or between kernel consumer and datapath.
  *
- *            cursor               The shared pages hold two indices, and which
- *              v                  is ours depends on the ring: the kernel
- *   +---+---+---+---+---+---+     consumes SQ and RQ, and produces into the
- *   |   | x | x | x | . |   |     CQ. Ours is only ever written here, from the
- *   +---+---+---+---+---+---+     private copy; theirs is only ever read, once.
- *         ^           ^           A wild value makes a wrong count of at most
- *     consumer     producer       all elements, each of them inside; where
- *                                 indices count on it counts as none, or it
- *                                 would make work without end.
+ *            cursor               The shared pages hold two indices. The kernel consumes SQ and
+ *              v                  RQ, and produces into the CQ. It only writes its own index,
+ *   +---+---+---+---+---+---+     from a private copy, and only reads the other one, once.
+ *   |   | x | x | x | . |   |
+ *   +---+---+---+---+---+---+     A wild value leads to a wrong number of elements, at most the
+ *         ^           ^           capacity, and every element is inside the ring. A number beyond
+ *     consumer     producer       the capacity counts as 0, or there would be endless work.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -24,7 +22,7 @@
 /* A cache line, and librxe's own lower bound for an element. */
 #define MIN_ELEMENT_SHIFT	6
 
-/* How many elements there can be: in the layout of rxe one less than slots. */
+/* The number of elements that the ring can hold: in the rxe layout one less than slots. */
 static u32 ring_capacity(const struct sroce_ring *ring)
 {
 	return ring->wrap == ring->mask ? ring->mask : ring->mask + 1;
@@ -70,13 +68,12 @@ static void free_memory(struct kref *refs)
 /**
  * sroce_ring_init() - allocate an empty ring
  * @ring: zeroed or uninitialised
- * @elements: how many it must hold; one slot more is kept, and the sum rounded
- *            up to a power of two
+ * @elements: how many it must hold; one is added, and the sum rounded up to a power of two
  * @element_bytes: size of one, rounded up to a power of two
  *
  * May sleep.
  *
- * Return: 0, -EINVAL when the sizes overflow, -ENOMEM.
+ * Return: 0, -EINVAL if the sizes overflow, -ENOMEM.
  */
 int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes)
 {
@@ -132,7 +129,7 @@ static void place_ring(struct sroce_ring *ring, struct sroce_ring_memory *memory
  * @rq_slots: a power of two, at most 2^16
  * @rq_stride: bytes of a slot, at most a page
  *
- * The words of both come first, then the slots of the receive queue. May sleep.
+ * The heads of both queues come first, then the slots of the receive queue. May sleep.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -155,11 +152,10 @@ int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
 }
 
 /**
- * sroce_ring_fini() - give up the owner's share of the pages
+ * sroce_ring_fini() - drop the owner's reference to the pages
  * @ring: the ring; one that was never set up (all zero) is accepted
  *
- * A mapping keeps the pages until it goes; the kernel does not look at them
- * again.
+ * A mapping keeps its own reference; the kernel does not look at the pages again.
  */
 void sroce_ring_fini(struct sroce_ring *ring)
 {
@@ -179,10 +175,9 @@ void sroce_ring_memory_put(struct sroce_ring_memory *memory)
 
 /**
  * sroce_ring_reset() - empty a ring
- * @ring: the ring; the caller keeps all other users of the kernel's side away
+ * @ring: the ring; the caller makes sure that the kernel does not use it meanwhile
  *
- * Both shared indices are set: a QP in RESET has nothing queued, whatever its
- * owner wrote there.
+ * Both shared indices are set: a QP in RESET has nothing queued, whatever the process wrote there.
  */
 void sroce_ring_reset(struct sroce_ring *ring)
 {
@@ -216,7 +211,7 @@ u32 sroce_ring_pending(const struct sroce_ring *ring)
  * sroce_ring_peek() - the next element to fetch
  * @ring: SQ or RQ with something pending
  *
- * Its owner may change it at any time: copy it out, then look at the copy.
+ * The process may change it at any time: copy it, then look at the copy.
  *
  * Return: the element.
  */
@@ -226,7 +221,7 @@ const void *sroce_ring_peek(const struct sroce_ring *ring)
 }
 
 /**
- * sroce_ring_fetched() - the element peeked at has been copied out
+ * sroce_ring_fetched() - the element peeked at has been copied
  * @ring: SQ or RQ
  *
  * The slot is not free yet, see sroce_ring_release().
@@ -258,7 +253,7 @@ void sroce_ring_publish_fetched(struct sroce_ring *ring)
 }
 
 /**
- * sroce_ring_set_no_doorbell() - tell the process whether it may do without the doorbell
+ * sroce_ring_set_no_doorbell() - tell the process whether it may skip the doorbell
  * @ring: SQ, native
  * @no_doorbell: whether the kernel will look at the ring again without one
  */
@@ -268,7 +263,7 @@ void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell)
 }
 
 /**
- * sroce_ring_unread() - how many entries the consumer has not taken, as it says
+ * sroce_ring_unread() - number of entries that the consumer has not taken, by its index
  * @ring: CQ
  *
  * Return: at most what the ring can hold; then there is no slot to produce into.
@@ -305,16 +300,15 @@ void sroce_ring_publish(struct sroce_ring *ring)
 
 /**
  * sroce_ring_available() - elements produced and not consumed, by the shared indices
- * @ring: a ring with a kernel consumer on the other side; both indices are
- *        then the kernel's own
+ * @ring: a ring of a kernel consumer: the kernel writes both indices
  *
  * Return: at most what the ring can hold.
  */
 u32 sroce_ring_available(const struct sroce_ring *ring)
 {
-	/* Pairs with the release of whoever produces, */
+	/* Pairs with the producer's release. */
 	u32 producer = smp_load_acquire(ring->producer);
-	/* and of whoever consumes. */
+	/* Pairs with the consumer's release. */
 	u32 consumer = smp_load_acquire(ring->consumer);
 
 	return ring_distance(ring, consumer, producer);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A ring of fixed-size elements, possibly mapped into a process that may write
- * anything at any time. Two layouts: that of <rdma/rdma_user_rxe.h>, and that of
- * the queues of a QP in native mode, which share their pages.
+ * A ring of fixed-size elements, possibly mapped into a process that may write anything at any
+ * time. Therefore the kernel's own position (@cursor) and all sizes are private. The other side's
+ * index is read once, masked, and used only to count elements. An element is copied before it is
+ * looked at.
  *
- * So: the kernel's own position is private (@cursor), sizes are private, the
- * other side's index is read once, masked and used for nothing but "how many";
- * an element is copied out before it is looked at. In the layout of rxe indices
- * are kept masked, and one slot stays empty, as librxe expects; in the native one
- * they count on, and none does.
+ * There are two layouts. In that of <rdma/rdma_user_rxe.h> indices are kept masked, and one slot
+ * stays empty, as librxe expects. In native mode the two queues of a QP share their pages, indices
+ * are free-running, and all slots are used.
  */
 #ifndef SROCE_DATAPATH_RING_H
 #define SROCE_DATAPATH_RING_H
@@ -21,7 +20,7 @@
 struct sroce_queue_head;
 
 /**
- * struct sroce_ring_memory - the pages of a ring, or of two
+ * struct sroce_ring_memory - the pages of one ring, or of two
  * @refs: the rings, and the mmap entry if there is one
  * @buf: vmalloc() memory, in single pages
  * @bytes: its size, whole pages
@@ -35,16 +34,16 @@ struct sroce_ring_memory {
 /**
  * struct sroce_ring - the kernel's view of a ring
  * @memory: the pages
- * @producer: in there: index of who fills elements
- * @consumer: in there: index of who takes them
- * @head: in there: the words of a native queue; NULL in the layout of rxe
- * @elements: in there
+ * @producer: in @memory: index of the side that fills elements
+ * @consumer: in @memory: index of the side that takes them
+ * @head: in @memory: indices and flags of a native queue; NULL in the rxe layout
+ * @elements: in @memory: the first slot
  * @stride: bytes from one element to the next
  * @mask: slots - 1
- * @wrap: of indices: @mask, or all bits when they count on
+ * @wrap: mask of an index: @mask, or all bits if indices are free-running
  * @cursor: SQ and RQ: next element to fetch; CQ: next element to fill
- * @released: SQ: consumer index as published (an element is released when its
- *            request retires, later than it is fetched)
+ * @released: SQ and RQ: consumer index as published. An element of the SQ is released when its
+ *            request retires, later than it is fetched
  */
 struct sroce_ring {
 	struct sroce_ring_memory *memory;
@@ -65,7 +64,7 @@ struct sroce_mmap_entry {
 	struct sroce_ring_memory *memory;
 };
 
-/* The element at an index, whoever may have said which. */
+/* The element at an index, which may come from a process: it is masked. */
 static inline void *sroce_ring_at(const struct sroce_ring *ring, u32 index)
 {
 	return ring->elements + (size_t)(index & ring->mask) * ring->stride;
@@ -81,9 +80,10 @@ void sroce_ring_reset(struct sroce_ring *ring);
 /* A ring the kernel consumes (SQ, RQ): the peer is the producer. */
 u32 sroce_ring_pending(const struct sroce_ring *ring);
 const void *sroce_ring_peek(const struct sroce_ring *ring);
-void sroce_ring_fetched(struct sroce_ring *ring);	/* cursor moves, slot not yet free */
+void sroce_ring_fetched(struct sroce_ring *ring);
 void sroce_ring_release(struct sroce_ring *ring, u32 count);
-void sroce_ring_publish_fetched(struct sroce_ring *ring);	/* native mode, as is */
+/* In native mode: */
+void sroce_ring_publish_fetched(struct sroce_ring *ring);
 void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell);
 
 /* A ring the kernel produces (CQ): the peer is the consumer. */
@@ -91,7 +91,7 @@ u32 sroce_ring_unread(const struct sroce_ring *ring);
 void *sroce_ring_slot(const struct sroce_ring *ring);
 void sroce_ring_publish(struct sroce_ring *ring);
 
-/* Kernel consumers (kernel QPs and CQs) use the other side's index themselves. */
+/* The other side of a kernel QP or CQ is in the kernel, too. */
 u32 sroce_ring_available(const struct sroce_ring *ring);
 
 #endif

@@ -4,10 +4,10 @@
  * atomics.
  *
  * Of coalesced packets only the first one's ICRC has been checked. The headers of the others differ
- * from it by PSN only, so the place of their payload is known, and the CRC is computed while the
- * payload is copied. If a packet turns out to be wrong, its bytes have been written, in the middle
- * of a message that is not complete, and its sender repeats it. It and the packets behind it are
- * dropped. Packets from the reorder queue have been checked, all of them.
+ * from it in PSN only, so the place of their payload is known, and the CRC is computed while the
+ * payload is copied. If a packet turns out to be wrong, its bytes have been written, but only into
+ * a message that is not complete. It and the packets behind it are dropped, and the sender
+ * retransmits them. Packets from the reorder queue were checked before they were queued.
  */
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
@@ -18,11 +18,11 @@
 #include "transport/wire.h"
 
 /**
- * struct placement - payload on its way
+ * struct placement - payload being copied
  * @from: the payload
- * @rx: the packets
- * @prefix: what the ICRC of the one being copied begins with
- * @queue: where those are that were held
+ * @rx: its packets
+ * @prefix: CRC prefix of the packet being copied
+ * @queue: the reorder queue, which has the packets that were queued
  */
 struct placement {
 	struct sroce_payload from;
@@ -41,7 +41,8 @@ static bool segment_written(struct sroce_payload *from)
 	struct placement *placement = container_of(from, struct placement, from);
 	struct sroce_rx *rx = placement->rx;
 
-	if (from->pieces && !sroce_rx_crc_matches(rx, from->pieces, sroce_crc_finish(&from->writer)))
+	if (from->pieces &&
+	    !sroce_rx_crc_matches(rx, from->pieces, sroce_crc_finish(&from->writer)))
 		return false;
 	if (from->pieces + 1 < rx->pkt.count) {
 		sroce_rx_crc_prefix(rx, from->pieces + 1, &placement->prefix);
@@ -85,10 +86,10 @@ static void placement_init(struct placement *placement, const struct sroce_qp *q
 }
 
 /*
- * After the copy: cut off wrong packets, which is no error of the others. An error of packets that
- * were not checked is not believed either: they are handled again, one by one.
+ * After the copy: cut off the packets from the first error on; those before it succeeded. The error
+ * may come from a packet with a wrong ICRC, so the packets cut off are handled again, one by one.
  *
- * Returns whether the copy must be repeated because nothing of it is right.
+ * Returns whether the copy must be repeated, with the first packet only.
  */
 static bool placement_end(struct placement *placement, enum sroce_mem_status *status)
 {
@@ -131,7 +132,7 @@ static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sro
 				    plan->offset, from, bytes);
 }
 
-/* The first @bytes of what is planned. */
+/* Copy the first @bytes of the plan. */
 static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *rx,
 					  const struct sroce_recv_plan *plan,
 					  struct sroce_payload *from, u32 bytes)
@@ -173,15 +174,14 @@ enum sroce_mem_status sroce_rx_copy_request(struct sroce_qp *qp, struct sroce_rx
 		section = rx->pkt.count > 1 && !rx->was_queued && sroce_crc_vector_begin(bytes);
 		status = copy_request(qp, rx, plan, &placement.from, bytes);
 		sroce_crc_vector_end(section);
-		/* Coalesced packets have no bytes to place but payload. */
+		/* Of coalesced packets only payload is placed. */
 		bytes = rx->pkt.payload_bytes / rx->pkt.count;
 	} while (placement_end(&placement, &status));
 	return status;
 }
 
 /**
- * sroce_rx_copy_response() - payload or atomic result of responses, into the buffer of their
- * request
+ * sroce_rx_copy_response() - copy payload or atomic result to the buffer of a request
  * @qp: the QP, its send lock held
  * @rx: the packets; truncated at the first whose ICRC is wrong
  * @plan: the plan for all of them, which accepts them and places bytes

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The work of a send queue: work requests in, packets and completions out.
+ * The work of a send queue: from work requests to packets and completions.
  *
- *   fetch what was posted -> plan -> build the packets -> commit -> ... -> complete
+ *   fetch posted requests -> plan -> build the packets -> commit -> ... -> complete
  *
  * Packets of one size that follow each other, of one request or of several, share an skb.
  *
- * Building may fail for want of memory. Then nothing has happened, and the timer tries again.
- * A bad local buffer fails the request instead.
+ * If memory is short, building fails without changing anything, and the timer tries again. A bad
+ * local buffer fails the request.
  */
 #include <linux/err.h>
 
@@ -20,7 +20,7 @@
 #include "trace.h"
 #include "transport/psn.h"
 
-/* Packets of a plan. */
+/* The most packets of a plan. */
 #define BURST_PACKETS	64
 /* The timer does not fire earlier: on a short path it would fire for every response. */
 #define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)
@@ -118,7 +118,7 @@ static bool send_burst(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 				plan->fills_hole ? SROCE_CTR_ROCE_ADP_RETRANS :
 						   SROCE_CTR_COMPLETER_RETRY_ERR,
 				plan->packet_count);
-	/* The READ was executed, and later responses have shown that one of its own was lost. */
+	/* The READ was executed: a later response shows that one of its responses was lost. */
 	if (plan->fills_hole && plan->payload_end && !qp->req.probe.due &&
 	    psn_before(plan->first_psn, qp->req.sb.executed_psn))
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
@@ -154,13 +154,16 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);
 	if (plan.action == SROCE_SEND_NOTHING)
 		return false;
-	/* A retransmission never departs later: a response before then is not a response to it. */
+	/*
+	 * A retransmission gets no departure time in the future: a response that comes earlier
+	 * would be taken for a response to it.
+	 */
 	if (plan.action == SROCE_SEND_PACKETS &&
 	    (!packets || (plan.retransmit && edt_ns > tx->now_ns))) {
 		qp->sq.pace_ns = edt_ns;
 		return false;
 	}
-	/* After a timeout a probe, or the few packets of a retry, go out in any case. */
+	/* After a timeout, a probe or the few packets of a retry go out in any case. */
 	if (plan.action == SROCE_SEND_PACKETS &&
 	    !(req->timeout_shift && plan.retransmit && (!plan.fills_hole || req->probe.due)) &&
 	    sroce_tx_is_throttled(tx))
@@ -180,8 +183,8 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 
 /*
  * Are packets still leaving this host, for example through a slow qdisc? Then an ACK timeout is too
- * early. Packets that are never freed (some drivers free late) count once only. fq says that it
- * has freed packets which it still has, hence edt_pending.
+ * early. Packets that are never freed (some drivers free late) count once only. Packets that fq
+ * keeps until their departure time already count as freed, hence edt_pending.
  */
 static bool stack_is_draining(struct sroce_qp *qp)
 {
@@ -218,8 +221,8 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 	sroce_trace_cc_events(qp, &req->cc, SROCE_SQ);
 }
 
-/* At most the verbs' ACK timeout, where 0 is none. */
-static u64 response_wait_ns(const struct sroce_qp *qp)
+/* At most the ACK timeout of the QP, which is 0 if there is none. */
+static u64 sq_response_wait_ns(const struct sroce_qp *qp)
 {
 	u64 timeout_ns = qp->req.attr.ack_timeout_ns ?: SROCE_NEVER;
 
@@ -229,7 +232,7 @@ static u64 response_wait_ns(const struct sroce_qp *qp)
 static u64 sq_deadline(struct sroce_qp *qp, u64 now_ns)
 {
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
-	u64 wait_ns = response_wait_ns(qp);
+	u64 wait_ns = sq_response_wait_ns(qp);
 
 	qp->sq.slack_ns = 0;
 	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting) {
@@ -279,7 +282,7 @@ static void check_state(struct sroce_qp *qp)
 /**
  * sroce_sq_work() - struct sroce_wq_ops: one round of the send queue
  * @qp: the QP, its send lock held
- * @budget: packets; taken from
+ * @budget: number of packets; reduced by those sent
  *
  * Return: when it wants the next round.
  */
@@ -306,7 +309,7 @@ u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
  * sroce_sq_timer_fired() - struct sroce_wq_ops: was the timer needed?
  * @qp: the QP, its send lock held
  *
- * It was not if it only waited for responses and none is late.
+ * It was not if the queue only waits for responses and none is late.
  */
 void sroce_sq_timer_fired(struct sroce_qp *qp)
 {

@@ -45,8 +45,8 @@ static struct sroce_av *find_av(const struct sroce_qp *qp, u32 number)
 	return av;
 }
 
-static void name_datagram(const struct sroce_qp *qp, struct sroce_send_wqe *wqe, u32 ah,
-			  u32 dest_qpn, u32 qkey)
+static void set_datagram(const struct sroce_qp *qp, struct sroce_send_wqe *wqe, u32 ah,
+			 u32 dest_qpn, u32 qkey)
 {
 	wqe->ud.ah = find_av(qp, ah);
 	wqe->ud.dest_qpn = dest_qpn & SROCE_QPN_MASK;
@@ -58,8 +58,8 @@ static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *
 			   struct sroce_send_wqe *wqe)
 {
 	if (qp->service == SROCE_SERVICE_UD) {
-		name_datagram(qp, wqe, wr->wr.ud.ah_num, wr->wr.ud.remote_qpn,
-			      wr->wr.ud.remote_qkey);
+		set_datagram(qp, wqe, wr->wr.ud.ah_num, wr->wr.ud.remote_qpn,
+			     wr->wr.ud.remote_qkey);
 	} else if (wqe_is_atomic(wqe->opcode)) {
 		wqe->atomic.remote_addr = wr->wr.atomic.remote_addr;
 		wqe->atomic.rkey = wr->wr.atomic.rkey;
@@ -138,9 +138,9 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 	if (wqe->opcode == SROCE_WR_SEND_INV)
 		wqe->invalidate_rkey = copy.invalidate_rkey;
 	if (qp->service == SROCE_SERVICE_UD) {
-		name_datagram(qp, wqe, copy.ud.ah, copy.ud.dest_qpn, copy.qkey);
+		set_datagram(qp, wqe, copy.ud.ah, copy.ud.dest_qpn, copy.qkey);
 	} else {
-		/* The first two have the same place in all operations. */
+		/* The first two are at the same offset for all operations. */
 		wqe->atomic.remote_addr = copy.remote_addr;
 		wqe->atomic.rkey = copy.rkey;
 		wqe->atomic.compare_add = copy.compare_add;
@@ -178,11 +178,11 @@ static bool has_posted(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_send_queue_fetch() - take over what has been posted, as far as there is room
+ * sroce_send_queue_fetch() - fetch posted requests, as many as there are free slots for
  * @qp: the QP, its send lock held
  *
- * No further ahead than one run can send, so that a long ring is not copied in one go. Whatever
- * lets the requester advance calls this again.
+ * Stops when it is as far ahead as one budget can send, so that a long ring is not copied in one
+ * go. It is called again whenever the requester advances.
  */
 void sroce_send_queue_fetch(struct sroce_qp *qp)
 {
@@ -258,8 +258,10 @@ static u32 wanted_slots(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_send_queue_grow() - make room for what a process has posted
- * @qp: of a process, which has rung the doorbell; may sleep
+ * sroce_send_queue_grow() - get slots for the requests that a process has posted
+ * @qp: QP of a process, which has rung the doorbell
+ *
+ * May sleep.
  */
 void sroce_send_queue_grow(struct sroce_qp *qp)
 {

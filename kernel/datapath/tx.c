@@ -24,7 +24,7 @@
 #define QUEUED_PACKETS_MIN	64
 #define QUEUED_PACKETS_MAX	256
 #define QUEUED_PACKETS_LOW	16
-/* fq drops what a flow has in it beyond 100 skbs; both queues of a QP share one, a plan is 64. */
+/* fq drops skbs of a flow beyond 100; both queues of a QP share one flow, and a plan may be 64. */
 #define EDT_SKBS_MAX		24
 
 static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_wq *wq)
@@ -34,7 +34,7 @@ static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_wq *wq)
 	u32 packets = clamp_t(u32, QUEUED_BYTES_HIGH / max(mtu_bytes, 256u), QUEUED_PACKETS_MIN,
 			      QUEUED_PACKETS_MAX);
 
-	/* A retransmission waits behind them, and the peer queues everything that comes meanwhile. */
+	/* A retransmission waits behind them, and the peer queues all packets until it comes. */
 	if (wq->type == SROCE_SQ)
 		packets >>= sroce_requester_recovery_rounds(&qp->req);
 	return max(packets, 2u * QUEUED_PACKETS_LOW);
@@ -88,7 +88,7 @@ static void recv_packets_freed(struct sk_buff *skb)
 
 /**
  * sroce_tx_is_throttled() - must the queue wait for the stack?
- * @tx: of a round; its lock is held
+ * @tx: the round; the lock of its queue is held
  *
  * Return: true if it must; it is kicked when it may go on.
  */
@@ -215,8 +215,8 @@ static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 }
 
 /* Without memory for a whole GSO batch there may be enough for one packet. */
-static u8 *room_for(struct sroce_tx *tx, const struct sroce_path *path, u32 bytes,
-		    u32 expected)
+static u8 *reserve_packet(struct sroce_tx *tx, const struct sroce_path *path, u32 bytes,
+			  u32 expected)
 {
 	int err = 0;
 	u8 *at;
@@ -233,11 +233,11 @@ static u8 *room_for(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 }
 
 /**
- * sroce_tx_begin() - make room for a packet and write its headers
+ * sroce_tx_begin() - reserve space for a packet and write its headers
  * @tx: the round
  * @path: where it goes: the queue's own path, or a datagram's
  * @pkt: headers and sizes
- * @expected: how many packets of this size follow, with this one; a hint. 1: it starts no batch
+ * @expected: number of packets of this size, with this one; a hint. 1: it starts no batch
  * @writer: set to where the payload goes
  *
  * Return: 0: write the payload, then call sroce_tx_end(); -ENOMEM: try again later; another errno
@@ -249,7 +249,7 @@ int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 		   struct sroce_crc_writer **writer)
 {
 	u32 bytes = pkt->header_bytes + pkt->payload_bytes + pkt->pad_bytes + SROCE_ICRC_BYTES;
-	u8 *at = room_for(tx, path, bytes, expected);
+	u8 *at = reserve_packet(tx, path, bytes, expected);
 
 	if (IS_ERR(at)) {
 		/* The next packet must not be appended to this skb. */

@@ -59,7 +59,7 @@ struct sroce_tx_plan {
 /**
  * struct sroce_tx_source - where headers and payload of planned packets come from
  * @write_headers: fill in the headers of packet @i
- * @expected: how many packets of the same size follow packet @i at once, with it; a hint
+ * @expected: number of consecutive packets of one size from packet @i on, with it; a hint
  * @copy_payload: write @bytes of payload from packet @i on; returns enum sroce_mem_status
  */
 struct sroce_tx_source {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Running a work queue: one runner at a time, rounds of work under the lock, and what a round has
- * produced for others (packets, wake-ups, events, failure) delivered with the lock dropped.
+ * Running a work queue: one runner at a time does rounds of work under the lock. It drops the lock
+ * to deliver the output of a round: packets, wake-ups, events, failure.
  *
  * Any CPU that brings work runs the queue. If the queue is already running, set `again` and leave.
  * A round that reaches its byte budget sets `more`; the tasklet continues after other softirqs
@@ -255,7 +255,7 @@ static void run_wq_rounds(struct sroce_qp *qp, struct sroce_wq *wq, bool may_cal
  * @may_call_back: consumers may be called back from here
  *
  * Entered with @wq->lock held and BH off, left without; in between the lock is dropped for
- * deliveries. The timer goes on where SROCE_WQ_BUDGET is spent.
+ * deliveries. If SROCE_WQ_BUDGET is spent, the timer continues.
  */
 void sroce_wq_run(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
 	__releases(&wq->lock)
@@ -305,7 +305,7 @@ static void wq_tasklet_run(struct tasklet_struct *tasklet)
  * sroce_wq_init() - set up a work queue, without its lock
  * @wq: zeroed
  * @type: which one
- * @ops: what it does
+ * @ops: its work
  */
 void sroce_wq_init(struct sroce_wq *wq, enum sroce_wq_type type, const struct sroce_wq_ops *ops)
 {

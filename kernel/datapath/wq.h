@@ -26,14 +26,14 @@ enum sroce_wq_type {
 /* Packets, however small, that one run may build before the timer takes over. */
 #define SROCE_WQ_BUDGET		256
 /*
- * Payload that a queue builds before other softirqs get their turn: the receiver on this host
- * takes it while it is in the cache, and responds before more is sent.
+ * Payload that a queue builds before other softirqs run: a receiver on this host copies it while
+ * it is in the cache, and responds before more is sent.
  */
 #define SROCE_ROUND_BYTES	(128 * 1024)
 
 /**
  * struct sroce_wq_ops - the work of one type of queue; called with its lock held
- * @work: one round: takes from the budget, about in packets, and returns when it wants the next
+ * @work: one round: reduces the budget, roughly in packets, and returns when it wants the next
  *        round (ns, SROCE_NEVER for never)
  * @timer_fired: the timer has fired: say whether it was needed, see sroce_wq_timer_idle()
  * @failed: the queue has failed and its lock has been dropped: the QP follows it to ERR or SQE
@@ -45,11 +45,11 @@ struct sroce_wq_ops {
 };
 
 /**
- * struct sroce_wq - what the datapath keeps beside a requester or a responder
+ * struct sroce_wq - the datapath's state around a requester or a responder
  * @lock: protects the requester or responder and everything here; taken with BH off
  * @timer: softirq hrtimer for the engine's deadline, and to go on after a spent budget
  * @tasklet: runs the queue soon in softirq, see sroce_wq_kick()
- * @ops: what it does
+ * @ops: its work
  * @armed_ns: when @timer fires at the latest, SROCE_NEVER if it is not armed
  * @type: enum sroce_wq_type
  * @running: a CPU runs this queue

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The invariant CRC: CRC-32 over everything from the IP header to the pad,
- * with ones in place of the fields that routers may change, and eight bytes of
- * ones in front (where InfiniBand has its local route header).
+ * The invariant CRC: CRC-32 over everything from the IP header to the pad, with ones in place of
+ * the fields that routers may change, and eight bytes of ones in front, where InfiniBand has its
+ * local route header.
  *
- * Only the headers up to the BTH have such fields. What is the same for all
- * packets of an skb is masked once, and the lengths for all of one size; the IPv4
- * identification and the BTH are added per packet. The rest is read where it lies.
+ * Only the headers up to the BTH have such fields. They are masked once for all packets of an skb,
+ * and their lengths are set once for all packets of one size. The IPv4 identification and the BTH
+ * are added for each packet. Everything behind the BTH is read in place.
  */
 #include <linux/build_bug.h>
 #include <linux/ip.h>
@@ -17,12 +17,12 @@
 #include "net/icrc.h"
 #include "transport/wire.h"
 
-/* A register of ones makes four bytes of ones nothing; the other four are left. */
+/* The initial register of ones cancels four bytes of ones; the other four remain. */
 #define ONES_BYTES	4
 #define BTH_OFFSET	(SROCE_CRC_BLOCK_BYTES - sizeof(struct sroce_bth))
 #define UDP_OFFSET	(BTH_OFFSET - sizeof(struct udphdr))
 
-/* What struct sroce_crc_prefix has been made for. */
+/* struct sroce_crc_prefix and the code that uses it depend on these offsets. */
 static_assert(BTH_OFFSET == 52);
 static_assert(UDP_OFFSET - sizeof(struct iphdr) + offsetof(struct iphdr, id) == 28);
 static_assert(UDP_OFFSET - sizeof(struct ipv6hdr) == ONES_BYTES);
@@ -43,12 +43,12 @@ static void mask_ipv6(struct ipv6hdr *ip6h)
 }
 
 /**
- * sroce_icrc_init() - take over what all packets of an skb have in common
+ * sroce_icrc_init() - copy and mask the headers that all packets of an skb have in common
  * @icrc: filled in
  * @ip: IP header, without options
  * @uh: UDP header
  *
- * Lengths and identification are of no account.
+ * Lengths and identification are ignored.
  */
 void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphdr *uh)
 {
@@ -87,11 +87,11 @@ static void set_lengths(struct sroce_icrc *icrc, u32 bytes)
 }
 
 /**
- * sroce_icrc_prefix() - what the ICRC of a packet covers up to its BTH
- * @icrc: of its skb; @prefix refers to it
+ * sroce_icrc_prefix() - the CRC prefix of a packet: its headers up to the BTH
+ * @icrc: ICRC state of its skb; @prefix refers to it
  * @ip_id: its IPv4 identification
  * @bth: its BTH
- * @bytes: of it, from the BTH to the ICRC inclusive
+ * @bytes: its size, from the BTH to the ICRC inclusive
  * @prefix: filled in
  */
 void sroce_icrc_prefix(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 bytes,
@@ -108,7 +108,7 @@ void sroce_icrc_prefix(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 by
 	prefix->ip_id_word = 0;
 	if (icrc->ip_bytes == sizeof(struct iphdr))
 		memcpy(&prefix->ip_id_word, &id, sizeof(id));
-	/* In the pieces that it was written in, or this would wait for them. */
+	/* Loads as wide as the stores that wrote the BTH, so that store forwarding works. */
 	memcpy(&prefix->bth_words, bth, sizeof(prefix->bth_words));
 	memcpy(&prefix->tail_word, bth + sizeof(prefix->bth_words), sizeof(prefix->tail_word));
 	memcpy(&mask, unmasked, sizeof(mask));
@@ -117,7 +117,7 @@ void sroce_icrc_prefix(struct sroce_icrc *icrc, u16 ip_id, const u8 *bth, u32 by
 
 /**
  * sroce_icrc_linear() - the ICRC of a packet that is contiguous in memory
- * @icrc: of its skb
+ * @icrc: ICRC state of its skb
  * @ip_id: its IPv4 identification
  * @packet: its BTH
  * @bytes: from the BTH to the ICRC inclusive
@@ -134,8 +134,8 @@ __le32 sroce_icrc_linear(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u
 }
 
 /**
- * sroce_icrc_nonlinear() - the ICRC of a packet that may lie in several fragments
- * @icrc: of its skb
+ * sroce_icrc_nonlinear() - the ICRC of a packet that may span several fragments
+ * @icrc: ICRC state of its skb
  * @ip_id: its IPv4 identification
  * @skb: the skb
  * @from: offset of its BTH from skb->data
@@ -144,7 +144,7 @@ __le32 sroce_icrc_linear(struct sroce_icrc *icrc, u16 ip_id, const u8 *packet, u
  * Return: the ICRC as it stands in the packet.
  */
 __le32 sroce_icrc_nonlinear(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff *skb, u32 from,
-			     u32 bytes)
+			    u32 bytes)
 {
 	u32 end = from + bytes - SROCE_ICRC_BYTES, done = 0, piece;
 	u8 bth[sizeof(struct sroce_bth)];
@@ -162,7 +162,7 @@ __le32 sroce_icrc_nonlinear(struct sroce_icrc *icrc, u16 ip_id, struct sk_buff *
 	from += sizeof(bth);
 	skb_prepare_seq_read(skb, from, end, &state);
 	while ((piece = skb_seq_read(done, &data, &state))) {
-		/* A piece is given whole, past the end. */
+		/* A piece may extend beyond the end. */
 		piece = min(piece, end - from - done);
 		crc = sroce_crc32(crc, data, piece);
 		done += piece;

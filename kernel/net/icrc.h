@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The invariant CRC of packets whose IP and UDP headers differ by lengths and identification. */
+/* The invariant CRC of packets whose IP and UDP headers differ in lengths and identification. */
 #ifndef SROCE_NET_ICRC_H
 #define SROCE_NET_ICRC_H
 
@@ -12,10 +12,10 @@ struct udphdr;
 
 /**
  * struct sroce_icrc - the headers of an skb's packets as the ICRC sees them
- * @block: ones, IP, UDP and base transport header, at its end; masked, and zeros in place of
- *	   what differs from packet to packet
- * @bytes: of the packet that the lengths are for, from the BTH to the ICRC
- * @ip_bytes: length of the IP header; 0: nothing has been taken over
+ * @block: ones and the masked IP, UDP and base transport headers, up to its end; fields that differ
+ *	   from packet to packet are zero
+ * @bytes: packet size that the lengths in @block are for, from the BTH to the ICRC
+ * @ip_bytes: length of the IP header; 0 before sroce_icrc_init()
  */
 struct sroce_icrc {
 	u8	block[SROCE_CRC_BLOCK_BYTES] __aligned(8);

@@ -4,9 +4,9 @@
  *
  *   sroce_rx_next()         parse the next packet
  *   sroce_rx_icrc_ok()      check its ICRC
- *   sroce_rx_coalesce()     take the equal packets behind it together with it
+ *   sroce_rx_coalesce()     coalesce it with the equal packets behind it
  *   sroce_rx_verify()       check the ICRCs of those, unless the copy does (datapath/rx_copy.c)
- *   sroce_rx_truncate()     leave the later ones for sroce_rx_next() again
+ *   sroce_rx_truncate()     return the last ones to sroce_rx_next()
  *
  * An skb has many packets if its sender handed over a GSO skb on this host, or if GRO built one.
  * Nothing here trusts a byte of a packet, writes to the skb's data, which may be shared, or
@@ -37,8 +37,8 @@ static enum sroce_counter parse_drop_counter(enum sroce_parse_status status)
 }
 
 /*
- * Where @bytes from @offset on lie, if in one piece, and how many there are in it in all; asked for
- * ascending offsets.
+ * Find @bytes at @offset, or return NULL if they are not contiguous. @piece_bytes is set to the
+ * number of contiguous bytes from there on. Offsets must ascend from call to call.
  */
 static const u8 *packet_bytes_at(struct sroce_rx *rx, u32 offset, u32 bytes, u32 *piece_bytes)
 {
@@ -55,7 +55,7 @@ static const u8 *packet_bytes_at(struct sroce_rx *rx, u32 offset, u32 bytes, u32
 		if (offset < rx->frag_offset)
 			return NULL;
 		if (within < size) {
-			/* A device's own memory has no page. */
+			/* Device memory has no page. */
 			if (within + bytes > size || !page || PageHighMem(page))
 				return NULL;
 			*piece_bytes = size - within;
@@ -80,10 +80,10 @@ static enum sroce_parse_status parse_packet(struct sroce_rx *rx)
 }
 
 /**
- * sroce_rx_next() - the next packet of a received skb
- * @rx: @rx->pkt and what belongs to it are set when true is returned
+ * sroce_rx_next() - parse the next packet of a received skb
+ * @rx: @rx->pkt and the fields that belong to it are set when true is returned
  *
- * Packets that are none are counted and passed over. Memory is not asked for.
+ * Malformed packets are counted and skipped.
  *
  * Return: whether there is one.
  */
@@ -125,9 +125,9 @@ static bool icrc_matches(struct sroce_rx *rx, u16 ip_id)
 }
 
 /**
- * sroce_rx_crc_prefix() - what the ICRC of a later packet begins with
- * @rx: a packet that lies in one piece, as do those behind it; its ICRC is right
- * @i: how many packets further on
+ * sroce_rx_crc_prefix() - the CRC prefix of a later packet
+ * @rx: a packet that is contiguous in memory with those behind it; its ICRC is right
+ * @i: number of packets to skip from the current one
  * @prefix: filled in; refers to @rx
  */
 void sroce_rx_crc_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *prefix)
@@ -140,12 +140,12 @@ void sroce_rx_crc_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *pr
 }
 
 /**
- * sroce_rx_crc_matches() - is this the ICRC of a later packet?
+ * sroce_rx_crc_matches() - is the ICRC of a later packet right?
  * @rx: as for sroce_rx_crc_prefix()
- * @i: how many packets further on
- * @crc: the CRC register behind its pad
+ * @i: number of packets to skip from the current one
+ * @crc: the CRC register after its pad
  *
- * Return: whether it is.
+ * Return: true if it is.
  */
 bool sroce_rx_crc_matches(const struct sroce_rx *rx, u32 i, u32 crc)
 {
@@ -159,13 +159,13 @@ bool sroce_rx_crc_matches(const struct sroce_rx *rx, u32 i, u32 crc)
  * sroce_rx_icrc_ok() - is the ICRC of a received packet right?
  * @rx: the packet
  *
- * Packets that travel as one skb have one identification left, the first one's: they were
- * either counted up from there or all the same, which the first of them that differs tells.
+ * Only the IPv4 identification of the first packet of an skb is left. Those of the others were
+ * either incremented from there or all the same; the ICRC of the next packet tells which.
  *
- * No sender of RoCE puts options into IPv4, or extension headers between IPv6 and UDP, and how
- * an ICRC would cover them is not said anywhere: it is wrong, then.
+ * No RoCE sender puts options into IPv4, or extension headers between IPv6 and UDP, and no
+ * specification says how an ICRC would cover them. Such packets are rejected.
  *
- * Return: whether it is.
+ * Return: true if it is.
  */
 bool sroce_rx_icrc_ok(struct sroce_rx *rx)
 {
@@ -189,12 +189,12 @@ bool sroce_rx_icrc_ok(struct sroce_rx *rx)
 }
 
 /**
- * sroce_bth_follows() - is a packet one of several alike?
- * @bth: the BTH of the one before
- * @next: its BTH
- * @psn: the PSN that it is to have
+ * sroce_bth_follows() - does a packet continue the one before it?
+ * @bth: BTH of the packet before
+ * @next: BTH of the packet
+ * @psn: the PSN that it must have
  *
- * Return: whether all but the PSN is as in @bth.
+ * Return: true if it has that PSN, and everything else is as in @bth.
  */
 bool sroce_bth_follows(const u8 *bth, const u8 *next, u32 psn)
 {
@@ -214,7 +214,7 @@ static void set_coalesced(struct sroce_rx *rx, u32 count)
 
 	rx->pkt.payload_bytes = rx->pkt.payload_bytes / rx->pkt.count * count;
 	rx->pkt.count = count;
-	/* Held ones were counted when they came. */
+	/* Queued packets were counted when they came in. */
 	if (rx->was_queued)
 		return;
 	rx->packets += more;
@@ -222,12 +222,12 @@ static void set_coalesced(struct sroce_rx *rx, u32 count)
 }
 
 /**
- * sroce_rx_coalesce() - take the packets that continue the current one together with it
- * @rx: a packet without extended headers, whose ICRC is right; it is one of several alike, see
- *      sroce_rx_equal_sized()
+ * sroce_rx_coalesce() - coalesce the current packet with those that continue it
+ * @rx: a packet whose ICRC is right, followed by others of its size, see sroce_rx_equal_sized();
+ *      left as it is if it has extended headers or a pad
  *
- * @rx->pkt.count and its payload grow; no packet is passed over. The ICRCs of those that come in
- * are NOT checked yet: by sroce_rx_verify(), or while they are copied, see rx_copy.c.
+ * @rx->pkt.count and its payload grow; no packet is skipped. The ICRCs of the other packets are
+ * NOT checked yet: that is done by sroce_rx_verify(), or while they are copied (rx_copy.c).
  */
 void sroce_rx_coalesce(struct sroce_rx *rx)
 {
@@ -243,10 +243,11 @@ void sroce_rx_coalesce(struct sroce_rx *rx)
 }
 
 /**
- * sroce_rx_truncate() - leave the later packets of those that were merged for sroce_rx_next(), or
- *			held
- * @rx: merged packets
- * @count: how many stay, at least 1
+ * sroce_rx_truncate() - keep only the first of several coalesced packets
+ * @rx: coalesced packets
+ * @count: how many to keep, at least 1
+ *
+ * sroce_rx_next() returns the others again; if they come from the reorder queue, they stay there.
  */
 void sroce_rx_truncate(struct sroce_rx *rx, u32 count)
 {
@@ -254,14 +255,14 @@ void sroce_rx_truncate(struct sroce_rx *rx, u32 count)
 }
 
 /**
- * sroce_rx_verify() - check the ICRCs of packets that were merged
- * @rx: merged packets; those from the first wrong one on are left out
+ * sroce_rx_verify() - check the ICRCs of coalesced packets
+ * @rx: coalesced packets; truncated at the first whose ICRC is wrong
  *
- * Return: whether all were right.
+ * Return: true if all are right.
  */
 bool sroce_rx_verify(struct sroce_rx *rx)
 {
-	const u32 payload_bytes = rx->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
+	const u32 bytes = rx->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
 	bool section = sroce_crc_vector_begin(rx->pkt.payload_bytes);
 	struct sroce_crc_prefix prefix;
 	u32 i;
@@ -270,7 +271,7 @@ bool sroce_rx_verify(struct sroce_rx *rx)
 		const u8 *payload = rx->at + i * rx->bytes + sizeof(struct sroce_bth);
 
 		sroce_rx_crc_prefix(rx, i, &prefix);
-		if (!sroce_rx_crc_matches(rx, i, sroce_crc32_prefixed(&prefix, payload, payload_bytes)))
+		if (!sroce_rx_crc_matches(rx, i, sroce_crc32_prefixed(&prefix, payload, bytes)))
 			break;
 	}
 	sroce_crc_vector_end(section);

@@ -12,32 +12,33 @@
 #include "transport/packet.h"
 
 /**
- * struct sroce_rx - a received skb on its way up, and the packet of it that is looked at
- * @skb: one packet, or many of one size from one sender to one address (GSO, GRO); NULL when it is
- *       kept
- * @ep: endpoint it came in on
+ * struct sroce_rx - a received skb, and its current packet
+ * @skb: one packet, or many of one size from one sender to one address (GSO, GRO); NULL once the
+ *       reorder queue has taken it
+ * @ep: endpoint that it came in on
  * @saddr: source
  * @daddr: destination
  * @is_ipv4: carried by IPv4
- * @ecn_ce: the IP header says congestion experienced
- * @vlan_id: VLAN it came in on, or whose address it was sent to on this host; or SROCE_NO_VLAN
- * @now_ns: when it came
- * @packet_bytes: what each packet has from the BTH to the ICRC; the last may have less
- * @packets: how many have been taken
- * @wire_bytes: and their bytes, with UDP headers
- * @pkt: the packet: decoded headers, lengths checked; the ICRC is NOT checked yet
- * @number: which one it is, from 0
+ * @ecn_ce: the ECN mark "congestion experienced" is set
+ * @vlan_id: VLAN that it came in on, or, from this host, of the interface with the destination
+ *           address; or SROCE_NO_VLAN
+ * @now_ns: time of arrival
+ * @packet_bytes: size of each packet from the BTH to the ICRC; the last may be shorter
+ * @packets: packets parsed
+ * @wire_bytes: their bytes, with UDP headers
+ * @pkt: the current packet: decoded headers, lengths checked; the ICRC is NOT checked yet
+ * @number: its number, from 0
  * @offset: of its BTH from skb->data
- * @bytes: from there to its ICRC, inclusive; with @pkt.count over 1, of each
- * @at: its BTH, where all of it lies in one piece; else NULL
- * @piece_bytes: so many lie in one piece from @at on
- * @frag: fragment of the skb to look at first for the next one, which begins at
- * @frag_offset: from skb->data
- * @icrc: see there
- * @ip_id_counts: each packet had its own IPv4 identification, counted up from the first's
- * @ip_id_stays: all have the same one
- * @was_queued: the packet waited for its turn, and so did those merged with it, each in an skb of
- * its own: all have been checked
+ * @bytes: from there to its ICRC, inclusive; if @pkt.count is over 1, of each packet
+ * @at: its BTH if the packet is contiguous in memory, else NULL
+ * @piece_bytes: contiguous bytes from @at on
+ * @frag: fragment of the skb in which to look for the next packet
+ * @frag_offset: where @frag begins, from skb->data
+ * @icrc: ICRC state of the skb
+ * @ip_id_counts: the IPv4 identification was incremented from packet to packet
+ * @ip_id_stays: all packets have the same IPv4 identification
+ * @was_queued: the packet comes from the reorder queue, as do those coalesced with it, each in an
+ *              skb of its own; the ICRCs of all have been checked
  */
 struct sroce_rx {
 	struct sk_buff *skb;
@@ -65,7 +66,7 @@ struct sroce_rx {
 	bool	was_queued;
 };
 
-/* How many packets as long as this one lie in one piece, with it? */
+/* The number of packets of the current one's size, with it, that are contiguous in memory. */
 static inline u32 sroce_rx_equal_sized(const struct sroce_rx *rx)
 {
 	u32 left = min(rx->piece_bytes, rx->skb->len - rx->offset);

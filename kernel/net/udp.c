@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Received datagrams: from the UDP socket to a decoded packet.
+ * Received datagrams: from the UDP socket to the RX cursor (rx.c).
  *
- * Nothing here trusts a byte of the packet, or writes to the skb's data, which
- * may be shared. UDP has checked its own checksum and length.
- *
- * Packets that were sent as one skb (GSO, on a veth or the loopback), or that the
- * stack has put together (GRO), come as one and are taken one after the other.
+ * Nothing here trusts a byte of the packet, or writes to the skb's data, which may be shared. UDP
+ * has checked its own checksum and length.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
@@ -22,8 +19,8 @@
 #include "trace.h"
 
 /*
- * The interface it came in by, as its sender and the GID table see it: a packet
- * to an address of this host comes by loopback, whosever the address is.
+ * The interface that a packet came in on, as its sender and the GID table see it. A packet between
+ * two addresses of this host comes in by loopback, so return the interface that has the address.
  */
 static const struct net_device *ingress_of(const struct sk_buff *skb)
 {
@@ -65,7 +62,7 @@ static void count_received(const struct sroce_rx *rx)
 		sroce_count_add(rx->ep->counters, SROCE_CTR_NP_ECN_MARKED, rx->packets);
 }
 
-/* Returns whether the skb has been handed on. */
+/* Returns whether the skb has been consumed. */
 static bool take_skb(const struct sroce_sockets *sockets, struct sk_buff *skb)
 {
 	const struct net_device *ingress = ingress_of(skb);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Putting packets together, see udp_gso.h.
+ * Building GSO batches, see udp_gso.h.
  *
- * One packet alone is a linear skb. A run has its headers in the linear part and
- * its packets in page fragments, mostly in one, and whole in each, so that both
- * ends find every packet in one piece. The BTH lies at 4 mod 16: then the payload
- * behind a BTH alone is aligned, and stays so from packet to packet.
+ * A single packet is a linear skb. A batch has its headers in the linear part and its packets in
+ * page fragments, usually in one. No packet crosses a fragment, so both ends find each of them
+ * contiguous in memory. The BTH is at 4 mod 16, which aligns the payload if there is no other
+ * header, from packet to packet.
  */
 #include <linux/err.h>
 #include <linux/ip.h>
@@ -28,37 +28,37 @@
 #include "transport/psn.h"
 #include "transport/wire.h"
 
-/* An skb is shorter than 64 KiB, with link, IP and UDP header. */
+/* An skb is shorter than 64 KiB, including link, IP and UDP headers. */
 #define GSO_BYTES_MAX		(65535 - 128)
-/* More would not fit into the byte that counts them elsewhere; hardly more are gained. */
+/* The count must fit the low bits of destructor_arg (datapath/tx.c); larger batches gain little. */
 #define GSO_PACKETS_MAX		64
-/* Fewer are not worth a block. */
-#define CACHED_BYTES_MIN		16384
-/* The largest one that is no block. */
+/* Smaller batches are not worth a page of the cache. */
+#define CACHED_BYTES_MIN	16384
+/* The largest fragment that is not from the cache. */
 #define FRAGMENT_BYTES		32768
 #define BTH_ALIGNMENT		16
 #define BTH_OFFSET		4
 /*
- * Payload begins 12 bytes behind: at 256. It mostly comes from where a page begins, and goes
- * there; a processor that loads waits for a store to the same offset of another page.
+ * Payload begins 12 bytes later, at 256. Its source and its destination mostly begin at a page
+ * boundary, and a load may wait for a store to the same offset of another page (4K aliasing).
  */
 #define BTH_OFFSET_CACHED	(BTH_OFFSET + 240)
 
 /**
  * struct gso_info - in the control block of an skb until it is sent
- * @packets: how many it has
- * @packet_bytes: of each, from the BTH to the ICRC
- * @summed: it has a UDP checksum
+ * @packets: number of packets
+ * @packet_bytes: size of each, from the BTH to the ICRC
+ * @has_checksum: it has a UDP checksum
  */
 struct gso_info {
 	u32	packets;
 	u32	packet_bytes;
-	bool	summed;
+	bool	has_checksum;
 };
 
 /*
- * Devices that hand a run on as it is. Hardware that segments it may not count the IPv4
- * identification up, which the ICRC covers; what lies behind a bridge is not seen.
+ * Devices that pass a GSO skb on unchanged. Hardware that segments it may not increment the IPv4
+ * identification, which the ICRC covers. A bridge may have a port that is hardware.
  */
 static bool passes_gso_through(const struct net_device *dev)
 {
@@ -73,7 +73,7 @@ static bool passes_gso_through(const struct net_device *dev)
 	return false;
 }
 
-/* Without UDP segmentation of its own, the stack segments for the device. */
+/* The stack segments for a device that cannot segment UDP itself. */
 static bool accepts_gso(const struct net_device *dev)
 {
 	netdev_features_t features = dev->features;
@@ -83,9 +83,9 @@ static bool accepts_gso(const struct net_device *dev)
 }
 
 /*
- * Once the stack has segmented a gso, its packets are in nobody's account any more (see
- * tx.c). Where there is a queue, it holds runs back while the device has no room, if
- * that says so: hardware does. Where there is none, packets are dropped.
+ * Back-pressure no longer counts a GSO skb once the stack has segmented it (datapath/tx.c). A qdisc
+ * delays GSO skbs while the device says that it is full, which hardware does. Without a qdisc,
+ * packets are dropped.
  */
 static bool may_drop_segments(const struct net_device *dev)
 {
@@ -143,9 +143,9 @@ static void write_udp(struct sk_buff *skb, const struct sroce_path *path)
 }
 
 /*
- * An skb with IP and UDP headers, still without lengths, and @linear_bytes of room behind them.
- * @packet_bytes: BTH to ICRC of the largest packet that it will carry. Returns ERR_PTR(-ENOMEM), or
- * ERR_PTR(-EMSGSIZE) if the packet does not fit the route's MTU.
+ * Allocate an skb with IP and UDP headers, whose lengths are not set yet, and space for
+ * @linear_bytes behind them. @packet_bytes: BTH to ICRC of the largest packet that it will carry.
+ * Returns ERR_PTR(-ENOMEM), or ERR_PTR(-EMSGSIZE) if the packet does not fit the route's MTU.
  */
 static struct sk_buff *alloc_headers(const struct sroce_path *path, struct dst_entry *dst,
 				     u8 tos, u32 packet_bytes, u32 linear_bytes)
@@ -172,16 +172,16 @@ static struct sk_buff *alloc_headers(const struct sroce_path *path, struct dst_e
 		write_ipv6(skb, path, tos);
 	skb_dst_set(skb, dst_clone(dst));
 	skb->ip_summed = CHECKSUM_NONE;
-	/* What VLANs map to their priority. */
+	/* A VLAN maps this to the 802.1p priority. */
 	skb->priority = rt_tos2priority(tos);
 	return skb;
 }
 
 /**
- * sroce_gso_packets() - how many packets are in an skb?
- * @skb: from a GSO batch, not sent yet
+ * sroce_gso_packets() - number of packets in an skb
+ * @skb: built here, not sent yet
  *
- * Return: their number.
+ * Return: the number.
  */
 u32 sroce_gso_packets(const struct sk_buff *skb)
 {
@@ -189,9 +189,9 @@ u32 sroce_gso_packets(const struct sk_buff *skb)
 }
 
 /**
- * sroce_gso_init() - begin
- * @gso: the run
- * @out: where skbs go
+ * sroce_gso_init() - start building skbs
+ * @gso: filled in
+ * @out: queue to which skbs are added
  */
 void sroce_gso_init(struct sroce_gso *gso, struct sk_buff_head *out)
 {
@@ -203,8 +203,8 @@ void sroce_gso_init(struct sroce_gso *gso, struct sk_buff_head *out)
 }
 
 /**
- * sroce_gso_close() - no packet joins the open skb any more
- * @gso: the run
+ * sroce_gso_close() - add no more packets to the open skb
+ * @gso: the builder
  */
 void sroce_gso_close(struct sroce_gso *gso)
 {
@@ -215,12 +215,12 @@ void sroce_gso_close(struct sroce_gso *gso)
 }
 
 /**
- * sroce_gso_can_append() - can a packet join the open skb?
- * @gso: the run
- * @path: where it goes
- * @bytes: of it, from the BTH to the ICRC
+ * sroce_gso_can_append() - can the open skb take another packet?
+ * @gso: the builder
+ * @path: where the packet goes
+ * @bytes: its size, from the BTH to the ICRC
  *
- * Return: whether it can; else sroce_gso_open() begins another skb.
+ * Return: true if it can; otherwise the packet needs sroce_gso_open().
  */
 bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *path, u32 bytes)
 {
@@ -228,27 +228,27 @@ bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *
 
 	if (!skb || gso->path != path || bytes > gso->packet_bytes)
 		return false;
-	/* Behind one that is alone, what there is room for. */
+	/* A single packet may have been given space for a piggybacked one. */
 	if (gso_info_of(skb)->packets && !skb_is_nonlinear(skb))
-		return bytes <= gso->room_bytes;
-	/* A shorter one ends a gso; it does not hinder one of its own size. */
+		return bytes <= gso->space_bytes;
+	/* A shorter packet ends a batch. As the second it rather begins one of its own size. */
 	if (bytes < gso->packet_bytes && gso_info_of(skb)->packets < 2)
 		return false;
 	return gso_info_of(skb)->packets < GSO_PACKETS_MAX && skb->len + bytes <= GSO_BYTES_MAX &&
-	       (bytes <= gso->room_bytes || skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS);
+	       (bytes <= gso->space_bytes || skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS);
 }
 
 /**
- * sroce_gso_open() - begin another skb
- * @gso: the run
- * @path: where it goes; stays as long as the run
+ * sroce_gso_open() - open another skb
+ * @gso: the builder
+ * @path: where it goes; must stay valid as long as the skb is open
  * @dst: route; a reference is taken for the skb
  * @tos: TOS or traffic class
- * @bytes: of the first packet, from the BTH to the ICRC
- * @expected: how many packets of this size will follow, at least 1 with the first; a hint.
- *            With 1, none can.
+ * @bytes: size of the first packet, from the BTH to the ICRC
+ * @expected: number of packets of this size, the first included; a hint, unless it is 1: then no
+ *            other packet of this size can be appended
  *
- * Any context but hard interrupts. The skb is open, and has to be given a packet or rewound.
+ * Any context but hard interrupts. The caller must add a packet to the skb, or rewind.
  *
  * Return: 0, -ENOMEM, or -EMSGSIZE when the packet does not fit the route's MTU.
  */
@@ -257,16 +257,17 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 {
 	struct sk_buff *skb;
 	u32 linear_bytes = 0;
-	bool summed, runs, alone;
+	bool has_checksum, may_batch, is_single;
 
 	rcu_read_lock();
-	summed = accepts_gso(dst->dev);
-	runs = summed && !may_drop_segments(dst->dev);
+	has_checksum = accepts_gso(dst->dev);
+	may_batch = has_checksum && !may_drop_segments(dst->dev);
 	rcu_read_unlock();
-	alone = expected < 2 || !runs;
-	if (alone)
-		linear_bytes =
-			bytes + (runs && gso->piggyback_bytes <= bytes ? gso->piggyback_bytes : 0);
+	is_single = expected < 2 || !may_batch;
+	if (is_single)
+		linear_bytes = bytes;
+	if (is_single && may_batch && gso->piggyback_bytes <= bytes)
+		linear_bytes += gso->piggyback_bytes;
 	skb = alloc_headers(path, dst, tos, bytes, linear_bytes);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
@@ -274,14 +275,14 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 	gso->skb = skb;
 	gso->path = path;
 	gso->packet_bytes = bytes;
-	gso->room_bytes = 0;
+	gso->space_bytes = 0;
 	gso_info_of(skb)->packet_bytes = bytes;
 	gso_info_of(skb)->packets = 0;
-	/* A packet alone without one would overtake, in GRO, those in front of it. */
-	gso_info_of(skb)->summed = summed;
-	if (alone) {
+	/* A single packet has one too, or it would overtake the packets before it in GRO. */
+	gso_info_of(skb)->has_checksum = has_checksum;
+	if (is_single) {
 		gso->next = skb_tail_pointer(skb);
-		gso->room_bytes = linear_bytes;
+		gso->space_bytes = linear_bytes;
 	}
 	sroce_icrc_init(&gso->icrc, skb_network_header(skb), udp_hdr(skb));
 	__skb_queue_tail(gso->out, skb);
@@ -294,7 +295,7 @@ static void *alloc_fragment(u32 bytes, u32 *truesize)
 	struct page *pages;
 
 	*truesize = bytes;
-	/* Whatever has room in a page shares it with others. */
+	/* Smaller fragments share a page. */
 	if (bytes <= PAGE_SIZE)
 		return netdev_alloc_frag_align(bytes, BTH_ALIGNMENT);
 	*truesize = PAGE_SIZE << get_order(bytes);
@@ -303,13 +304,13 @@ static void *alloc_fragment(u32 bytes, u32 *truesize)
 	return pages ? page_address(pages) : NULL;
 }
 
-/* How much room for so many packets there is in @most bytes; for one in any case. */
-static u32 packets_room(const struct sroce_gso *gso, u32 most, u32 packets)
+/* Space for @packets packets, or as many as fit @most bytes, but at least one. */
+static u32 packets_space(const struct sroce_gso *gso, u32 most, u32 packets)
 {
 	return gso->packet_bytes * clamp(most / gso->packet_bytes, 1u, packets);
 }
 
-/* Room for as many packets as are expected and fit. */
+/* Allocate space for as many packets as are expected and fit. */
 static bool add_fragment(struct sroce_gso *gso, u32 expected)
 {
 	u32 left = min((GSO_BYTES_MAX - gso->skb->len) / gso->packet_bytes,
@@ -320,14 +321,14 @@ static bool add_fragment(struct sroce_gso *gso, u32 expected)
 	if (gso->packet_bytes * packets >= CACHED_BYTES_MIN)
 		gso->fragment = sroce_page_cache_get();
 	if (gso->fragment) {
-		/* All of it is the run's; those that follow may be more than expected. */
-		gso->room_bytes =
-			packets_room(gso, SROCE_CACHED_PAGE_BYTES - offset, max(left, 1u));
+		/* The batch gets all of it, because more packets than expected may follow. */
+		gso->space_bytes =
+			packets_space(gso, SROCE_CACHED_PAGE_BYTES - offset, max(left, 1u));
 		gso->truesize = SROCE_CACHED_PAGE_BYTES;
 	} else {
 		offset = BTH_OFFSET;
-		gso->room_bytes = packets_room(gso, FRAGMENT_BYTES - offset, packets);
-		gso->fragment = alloc_fragment(gso->room_bytes + offset, &gso->truesize);
+		gso->space_bytes = packets_space(gso, FRAGMENT_BYTES - offset, packets);
+		gso->fragment = alloc_fragment(gso->space_bytes + offset, &gso->truesize);
 	}
 	if (!gso->fragment)
 		return false;
@@ -336,17 +337,17 @@ static bool add_fragment(struct sroce_gso *gso, u32 expected)
 }
 
 /**
- * sroce_gso_begin() - room for a packet in the open skb
- * @gso: the gso, which has an open skb, see sroce_gso_open() and sroce_gso_can_append()
- * @bytes: of the packet, from the BTH to the ICRC; no more than the first one of the skb has
- * @expected: how many packets of this size will follow, this one included; a hint
+ * sroce_gso_begin() - reserve space for a packet in the open skb
+ * @gso: the builder, with an open skb, see sroce_gso_open() and sroce_gso_can_append()
+ * @bytes: size of the packet, from the BTH to the ICRC; at most that of the skb's first packet
+ * @expected: number of packets of this size, this one included; a hint
  *
- * Return: where its BTH goes; it is not part of the run before sroce_gso_end(). NULL for want
- * of memory: then there is no open skb any more, and one for a packet alone may be had.
+ * Return: where its BTH goes; the packet is part of the batch after sroce_gso_end(). NULL without
+ * memory: then no skb is open, but there may be memory for an skb with a single packet.
  */
 u8 *sroce_gso_begin(struct sroce_gso *gso, u32 bytes, u32 expected)
 {
-	if (bytes > gso->room_bytes && !add_fragment(gso, expected)) {
+	if (bytes > gso->space_bytes && !add_fragment(gso, expected)) {
 		if (!gso_info_of(gso->skb)->packets)
 			kfree_skb(__skb_dequeue_tail(gso->out));
 		sroce_gso_close(gso);
@@ -377,12 +378,12 @@ static void append_packet(struct sroce_gso *gso, u32 bytes)
 }
 
 /**
- * sroce_gso_start_crc() - the headers of the packet begun are written
- * @gso: the run
- * @ip_id: the IPv4 identification it will have
- * @header_bytes: all from the BTH on
+ * sroce_gso_start_crc() - start the CRC of the packet begun, whose headers are written
+ * @gso: the builder
+ * @ip_id: its IPv4 identification
+ * @header_bytes: its headers, from the BTH on
  *
- * Return: where all that comes behind them but the ICRC is put.
+ * Return: the CRC writer for everything behind the headers but the ICRC.
  */
 struct sroce_crc_writer *sroce_gso_start_crc(struct sroce_gso *gso, u16 ip_id, u32 header_bytes)
 {
@@ -405,15 +406,15 @@ static void put_icrc(struct sroce_gso *gso)
 }
 
 /**
- * sroce_gso_end() - the packet begun is complete but for its ICRC
- * @gso: the run
- * @ip_id: the IPv4 identification it has, see sroce_gso_start_crc(); counted up. IPv6 has none
+ * sroce_gso_end() - add the ICRC of the packet begun, and the packet to the skb
+ * @gso: the builder
+ * @ip_id: its IPv4 identification, see sroce_gso_start_crc(); incremented. Unused for IPv6
  */
 void sroce_gso_end(struct sroce_gso *gso, u16 *ip_id)
 {
 	struct gso_info *info = gso_info_of(gso->skb);
 
-	/* Segmentation will count up from the first one. */
+	/* Segmentation increments it, beginning with that of the first packet. */
 	if (!info->packets && gso->path->is_ipv4)
 		ip_hdr(gso->skb)->id = htons(*ip_id);
 	(*ip_id)++;
@@ -422,13 +423,13 @@ void sroce_gso_end(struct sroce_gso *gso, u16 *ip_id)
 	info->packets++;
 	gso->packets++;
 	gso->next += gso->bytes;
-	gso->room_bytes -= gso->bytes;
-	/* A linear skb is full; only the last packet of a run may be shorter. */
-	if (gso->bytes != gso->packet_bytes || (!skb_is_nonlinear(gso->skb) && !gso->room_bytes))
+	gso->space_bytes -= gso->bytes;
+	/* Only the last packet of a batch may be shorter, and a linear skb may be full. */
+	if (gso->bytes != gso->packet_bytes || (!skb_is_nonlinear(gso->skb) && !gso->space_bytes))
 		sroce_gso_close(gso);
 }
 
-/* The header of the packet before, with the next PSN. */
+/* Write the BTH of the packet before, with the next PSN. */
 static void begin_repetition(struct sroce_gso *gso)
 {
 	const u8 *before = gso->next - gso->bytes;
@@ -457,24 +458,24 @@ static void end_repetition(struct sroce_crc_writer *writer)
 }
 
 /**
- * sroce_gso_repeat_begin() - room for packets that are as the last one, but for PSN and payload
- * @gso: the gso; the last packet has a BTH and no other header, and no pad
- * @count: how many are wanted
- * @psn: of the first
- * @ip_id: the IPv4 identification of the first
+ * sroce_gso_repeat_begin() - reserve space for packets that differ in PSN and payload only
+ * @gso: the builder, whose last packet has a BTH, no other header, and no pad
+ * @count: number of packets wanted
+ * @psn: PSN of the first
+ * @ip_id: IPv4 identification of the first
  *
- * Their payload, and no byte more, is to be put into @gso->writer; then sroce_gso_repeat_end().
+ * The caller writes exactly their payload to @gso->writer, then calls sroce_gso_repeat_end().
  *
- * Return: how many there is room for; maybe none.
+ * Return: the number of packets that fit; may be 0.
  */
 u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id)
 {
 	u32 fit;
 
-	/* The first packet of a fragment has none in front. */
+	/* The first packet of a fragment has none before it to copy the BTH from. */
 	if (!gso->skb || gso->fragment || !skb_is_nonlinear(gso->skb))
 		return 0;
-	fit = min(gso->room_bytes, GSO_BYTES_MAX - gso->skb->len) / gso->packet_bytes;
+	fit = min(gso->space_bytes, GSO_BYTES_MAX - gso->skb->len) / gso->packet_bytes;
 	gso->repeats = min3(count, fit, GSO_PACKETS_MAX - gso_info_of(gso->skb)->packets);
 	if (!gso->repeats)
 		return 0;
@@ -487,9 +488,9 @@ u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id)
 }
 
 /**
- * sroce_gso_repeat_end() - the packets of sroce_gso_repeat_begin() have their payload
- * @gso: the run
- * @ip_id: counted up, as by sroce_gso_end() for each
+ * sroce_gso_repeat_end() - add the packets of sroce_gso_repeat_begin() to the skb
+ * @gso: the builder
+ * @ip_id: incremented for each, as by sroce_gso_end()
  */
 void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id)
 {
@@ -502,13 +503,13 @@ void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id)
 	skb->data_len += bytes;
 	gso_info_of(skb)->packets += gso->repeated;
 	gso->packets += gso->repeated;
-	gso->room_bytes -= bytes;
+	gso->space_bytes -= bytes;
 	*ip_id = gso->ip_id;
 }
 
 /**
- * sroce_gso_mark() - remember what the run holds
- * @gso: the run
+ * sroce_gso_mark() - remember the packets built so far
+ * @gso: the builder
  * @mark: filled in
  */
 void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark)
@@ -521,8 +522,8 @@ void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark)
 }
 
 /**
- * sroce_gso_rewind() - take out what came after a mark
- * @gso: the run
+ * sroce_gso_rewind() - remove the packets built since a mark
+ * @gso: the builder
  * @mark: the mark
  */
 void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
@@ -533,12 +534,12 @@ void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
 	gso->packets = mark->packets;
 	if (!mark->skb)
 		return;
-	/* Nobody shares it, so that nothing need be allocated. */
+	/* The skb is not shared, so trimming it allocates nothing. */
 	WARN_ON_ONCE(pskb_trim(mark->skb, mark->bytes));
 	gso_info_of(mark->skb)->packets = mark->skb_packets;
 }
 
-/* The pseudo header's checksum; whoever segments, or sends, makes each packet's of it. */
+/* Sum the pseudo header; segmentation or the device completes the checksum of each packet. */
 static void start_checksum(struct sk_buff *skb, u32 udp_bytes)
 {
 	struct udphdr *uh = udp_hdr(skb);
@@ -562,14 +563,14 @@ static void finish_headers(struct sk_buff *skb)
 	udp_hdr(skb)->len = htons(udp_bytes);
 	if (skb->protocol == htons(ETH_P_IPV6))
 		ipv6_hdr(skb)->payload_len = htons(udp_bytes);
-	if (gso_info_of(skb)->summed)
+	if (gso_info_of(skb)->has_checksum)
 		start_checksum(skb, udp_bytes);
 	if (gso_info_of(skb)->packets > 1) {
 		shinfo->gso_size = gso_info_of(skb)->packet_bytes;
 		shinfo->gso_segs = gso_info_of(skb)->packets;
 		shinfo->gso_type = SKB_GSO_UDP_L4;
 	}
-	/* The stack's from here on. */
+	/* The control block belongs to the stack from here on. */
 	memset(skb->cb, 0, sizeof(skb->cb));
 }
 
@@ -588,10 +589,10 @@ static int output_skb(struct net *net, struct sk_buff *skb)
 /**
  * sroce_skb_xmit() - hand an skb to the stack
  * @ep: the endpoint that sends
- * @skb: from a gso; consumed
+ * @skb: built here; consumed
  *
- * Softirq or process context, no lock of a QP half held. What the stack drops is counted, and
- * is otherwise no more than lost packets.
+ * Softirq or process context, with no work queue lock held. Packets that the stack drops are
+ * counted, and are otherwise lost like any others.
  */
 void sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Runs: packets of one path and size that follow each other travel through the
- * stack as one skb (UDP GSO), which is segmented as late as possible: by the
- * driver, in software before it, or, between two ends on this host, never. The
- * last packet of a run may be shorter.
+ * GSO batches: consecutive packets of one path and size cross the stack as one skb (UDP GSO). It is
+ * segmented as late as possible: by the driver, in software before the driver, or, between two
+ * ends on this host, never. The last packet of a batch may be shorter.
  *
- *     sroce_gso_begin() for each packet: room for it -> its headers are written
- *     -> sroce_gso_start_crc(): they are summed -> its payload is put into the sink
- *     -> sroce_gso_end(): ICRC; the packet is part of the run
+ *   sroce_gso_begin()           reserve space for a packet; the caller writes its headers
+ *   sroce_gso_start_crc()       sum them; the caller writes the payload to the CRC writer
+ *   sroce_gso_end()             add the ICRC: the packet is part of the batch
  *
- *     sroce_gso_repeat_begin() behind it: room for more like it -> all their payload is put into
- *     the sink -> sroce_gso_repeat_end(): they are part of the run
+ *   sroce_gso_repeat_begin()    reserve space for equal packets; the caller writes their payload
+ *   sroce_gso_repeat_end()      they are part of the batch
  *
- * sroce_gso_rewind() takes packets out again, back to a mark.
+ *   sroce_gso_rewind()          remove packets again, back to a mark
  */
 #ifndef SROCE_NET_UDP_GSO_H
 #define SROCE_NET_UDP_GSO_H
@@ -23,26 +22,25 @@
 #include "net/path.h"
 
 /**
- * struct sroce_gso - skbs being put together; lives for a burst, under the lock of a half
- * @out: where skbs go, the open one too
- * @packets: all that have been put together
+ * struct sroce_gso - builds the skbs of one round of a work queue, under the lock of the queue
+ * @out: queue of the skbs built, the open one included
+ * @packets: packets built
  * @path: where the packets of the open skb go
- * @skb: the open one; NULL: the next packet begins another
+ * @skb: the open skb; NULL: the next packet needs another
  * @fragment: memory for its next packets that is not part of it yet, or NULL
- * @truesize: what @fragment costs, all its room with it
+ * @truesize: memory that all of @fragment uses
  * @next: where the next packet goes
- * @room_bytes: how much room there is
- * @packet_bytes: of each packet of @skb, from the BTH to the ICRC
- * @bytes: of the packet begun, the same way
- * @piggyback_bytes: of a packet that may come behind one that is alone, 0 for none; set by the
- * caller
- * @icrc: of the open skb
- * @prefix: what the ICRC of the packet begun begins with
- * @writer: where its next byte goes, behind the headers
- * @repeats: how many packets like the one before are to be filled,
- * @repeated: how many of them are,
- * @psn: the PSN of the next one,
- * @ip_id: and its IPv4 identification
+ * @space_bytes: space left from there on
+ * @packet_bytes: size of each packet of @skb, from the BTH to the ICRC
+ * @bytes: size of the packet begun, likewise
+ * @piggyback_bytes: size of a packet that may follow a single one, 0 for none; set by the caller
+ * @icrc: ICRC state of the open skb
+ * @prefix: CRC prefix of the packet begun
+ * @writer: CRC writer for the bytes behind its headers
+ * @repeats: number of equal packets to fill
+ * @repeated: number of those that are filled
+ * @psn: PSN of the next one
+ * @ip_id: IPv4 identification of the next one
  */
 struct sroce_gso {
 	struct sk_buff_head *out;
@@ -52,7 +50,7 @@ struct sroce_gso {
 	u8	*fragment;
 	u32	truesize;
 	u8	*next;
-	u32	room_bytes;
+	u32	space_bytes;
 	u32	packet_bytes;
 	u32	bytes;
 	u32	piggyback_bytes;
@@ -66,12 +64,12 @@ struct sroce_gso {
 };
 
 /**
- * struct sroce_gso_mark - a place to go back to
- * @skbs: in struct sroce_gso.out
- * @skb: the open one
- * @bytes: of it
- * @skb_packets: of it
- * @packets: all
+ * struct sroce_gso_mark - a state to rewind to
+ * @skbs: length of struct sroce_gso.out
+ * @skb: the open skb
+ * @bytes: its length
+ * @skb_packets: its packets
+ * @packets: packets of all skbs
  */
 struct sroce_gso_mark {
 	u32	skbs;
