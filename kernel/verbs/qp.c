@@ -145,6 +145,7 @@ static int init_recv_queue(struct sroce_qp *qp, const struct ib_qp_cap *cap)
 
 	if (!recv)
 		return -ENOMEM;
+	qp->own_recv_queue.max_sge = cap->max_recv_sge;
 	sroce_responder_init(&qp->resp, qp->service, recv);
 	sroce_resources_init(&qp->resp.resources, NULL, 0);
 	return 0;
