@@ -6,8 +6,11 @@
 guest_packages=(
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest iperf3
 	iproute2 iputils-ping ethtool tcpdump procps kmod psmisc
-	libstdc++6 libnl-3-200 libnl-route-3-200 libmnl0
+	libstdc++6 libnl-3-200 libnl-route-3-200 libmnl0 python3-pyverbs
 )
+# rdma-core's own tests in Python. python3-pyverbs has them as documentation, of the same version as libibverbs; the mirror may have
+# the source package of another version only. All of Python adds 50 MB to the image.
+python_tests=/usr/share/doc/rdma-core/tests
 
 image_item()
 {
@@ -24,6 +27,8 @@ make_image() # DIR
 	system_sources | mmdebstrap --variant=minbase --include="$packages" \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--dpkgopt="path-include=${python_tests%/*}" --dpkgopt="path-include=$python_tests/*" \
+		--customize-hook="chroot \"\$1\" sh -c 'gunzip $python_tests/*.gz && python3 -m compileall -q $python_tests'" \
 		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$dir/root"
 	rm -rf "$dir/root/dev"/* "$dir/root/var/lib/apt/lists" "$dir/root/var/cache/apt"
 	mkdir -p "$dir/root"/{run,share,modules,lib/modules}
