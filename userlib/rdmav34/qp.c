@@ -63,7 +63,11 @@ struct ibv_qp* sroce_abi34_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr*
 }
 
 static int offer_work_requests(struct qp* qp, const struct ibv_qp_init_attr_ex* attr) {
-  if (attr->comp_mask & ~(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) return EOPNOTSUPP;
+  if (attr->comp_mask & ~(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
+                          IBV_QP_INIT_ATTR_CREATE_FLAGS))
+    return EOPNOTSUPP;
+  /* No flag is supported; a caller may pass 0 explicitly. */
+  if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags) return EOPNOTSUPP;
   if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) return EINVAL;
   if (!(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) return 0;
   return sroce_offer_work_requests((struct sroce_qp_object*)qp, attr->qp_type,
