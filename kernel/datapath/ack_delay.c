@@ -17,13 +17,12 @@
 #include <linux/rcupdate.h>
 
 #include "compat/compat.h"
+#include "datapath/ack_delay.h"
 #include "datapath/qp.h"
 #include "datapath/tx.h"
 #include "trace.h"
 
 #define ACK_BYTES	(sizeof(struct sroce_bth) + sizeof(struct sroce_aeth) + SROCE_ICRC_BYTES)
-/* Not delayed after a duplicate request: the path may lose ACKs that are behind other packets. */
-#define PAUSE_ACKS	255
 
 /**
  * sroce_ack_delay_cancel() - no ACK is delayed any more
@@ -43,7 +42,7 @@ void sroce_ack_delay_cancel(struct sroce_qp *qp)
  */
 void sroce_ack_delay_suspend(struct sroce_qp *qp)
 {
-	qp->delayed_ack.pause = PAUSE_ACKS;
+	sroce_delayed_ack_duplicate(&qp->delayed_ack);
 	qp->rq.timer_defer_ns = 0;
 }
 
@@ -60,13 +59,10 @@ bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan
 {
 	struct sroce_cq *cq = qp->recv_cq;
 
-	if (!qp->rq.wake || cq->is_user || !READ_ONCE(qp->delayed_ack.consumer_replies) ||
-	    !sroce_response_may_be_delayed(&qp->resp, plan))
+	if (!sroce_delayed_ack_decide(&qp->delayed_ack, qp->rq.wake && !cq->is_user,
+				      READ_ONCE(qp->delayed_ack.consumer_replies),
+				      sroce_response_may_be_delayed(&qp->resp, plan)))
 		return false;
-	if (qp->delayed_ack.pause) {
-		qp->delayed_ack.pause--;
-		return false;
-	}
 	WRITE_ONCE(qp->delayed_ack.consumer_replies, false);
 	if (cmpxchg(&cq->delayed_ack_qp, NULL, qp->ref))
 		return false;

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
+#include "datapath/ack_delay.h"
 #include "datapath/av.h"
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
@@ -26,7 +27,6 @@
 #define WINDOW_PACKETS	8192
 /* The RNR delay is at most this: well below any ACK timeout. */
 #define RNR_DELAY_NS	(1 * NSEC_PER_MSEC)
-
 
 static void lock_wqs(struct sroce_qp *qp)
 	__acquires(&qp->sq.lock) __acquires(&qp->rq.lock)

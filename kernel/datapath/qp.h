@@ -15,13 +15,13 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
-#include "datapath/ack_delay.h"
 #include "datapath/cq.h"
 #include "datapath/device.h"
-#include "datapath/doorbell.h"
 #include "datapath/qp_table.h"
 #include "datapath/recv_queue.h"
 #include "datapath/wq.h"
+#include "transport/ack_delay_policy.h"
+#include "transport/doorbell_policy.h"
 #include "transport/requester.h"
 #include "transport/responder.h"
 

@@ -7,6 +7,7 @@
  * drop has a reason that is counted and traced.
  */
 #include "compat/compat.h"
+#include "datapath/ack_delay.h"
 #include "datapath/cnp.h"
 #include "datapath/qp.h"
 #include "datapath/receive.h"

@@ -6,13 +6,14 @@
 #include <linux/err.h>
 
 #include "compat/compat.h"
+#include "datapath/ack_delay.h"
 #include "datapath/cnp.h"
 #include "datapath/qp.h"
 #include "datapath/receive.h"
 #include "datapath/reorder_queue.h"
 #include "datapath/tx.h"
 #include "trace.h"
-#include "transport/psn.h"
+#include "transport/timer_policy.h"
 
 /* The most packets of a plan. */
 #define BURST_PACKETS	64
@@ -190,11 +191,13 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 	qp->rq.slack_ns = 0;
 	if (qp->delayed_ack.pending) {
 		deadline_ns = now_ns + wait_ns;
-		sroce_wq_set_timer_slack(&qp->rq, wait_ns);
+		qp->rq.slack_ns = sroce_timer_slack(qp->rq.timer_defer_ns, wait_ns,
+						    sroce_qp_count());
 	}
-	deadline_ns = sroce_wq_earliest(&qp->rq, deadline_ns,
-					sroce_responder_deadline(&qp->resp));
-	return sroce_wq_earliest(&qp->rq, deadline_ns, qp->rq.pace_ns ?: SROCE_NEVER);
+	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
+					   sroce_responder_deadline(&qp->resp));
+	return sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
+				    qp->rq.pace_ns ?: SROCE_NEVER);
 }
 
 /**
@@ -243,5 +246,5 @@ void sroce_rq_timer_fired(struct sroce_qp *qp)
 		wq->timer_defer_ns = 0;
 	else if (!wq->yielding && !wq->retry && !wq->pace_ns &&
 		 sroce_responder_deadline(&qp->resp) == SROCE_NEVER)
-		sroce_wq_timer_idle(wq, ACK_DELAY_NS);
+		wq->timer_defer_ns = sroce_timer_defer_longer(wq->timer_defer_ns, ACK_DELAY_NS);
 }

@@ -12,13 +12,16 @@
 #include <linux/err.h>
 
 #include "compat/compat.h"
+#include "datapath/ack_delay.h"
 #include "datapath/av.h"
 #include "datapath/cnp.h"
+#include "datapath/doorbell.h"
 #include "datapath/qp.h"
 #include "datapath/send_queue.h"
 #include "datapath/tx.h"
 #include "trace.h"
 #include "transport/psn.h"
+#include "transport/timer_policy.h"
 
 /* The most packets of a plan. */
 #define BURST_PACKETS	64
@@ -221,25 +224,20 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 	sroce_trace_cc_events(qp, &req->cc, SROCE_SQ);
 }
 
-/* At most the ACK timeout of the QP, which is 0 if there is none. */
-static u64 sq_response_wait_ns(const struct sroce_qp *qp)
-{
-	u64 timeout_ns = qp->req.attr.ack_timeout_ns ?: SROCE_NEVER;
-
-	return max(min(qp->sq.timer_defer_ns, timeout_ns), RESPONSE_WAIT_NS);
-}
-
 static u64 sq_deadline(struct sroce_qp *qp, u64 now_ns)
 {
 	u64 deadline_ns = sroce_requester_deadline(&qp->req);
-	u64 wait_ns = sq_response_wait_ns(qp);
+	u64 wait_ns = sroce_timer_response_wait(qp->sq.timer_defer_ns,
+						qp->req.attr.ack_timeout_ns, RESPONSE_WAIT_NS);
 
 	qp->sq.slack_ns = 0;
 	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting) {
 		deadline_ns = max3(deadline_ns, qp->sq.rearm_after_ns, now_ns + wait_ns);
-		sroce_wq_set_timer_slack(&qp->sq, wait_ns);
+		qp->sq.slack_ns = sroce_timer_slack(qp->sq.timer_defer_ns, wait_ns,
+						    sroce_qp_count());
 	}
-	return sroce_wq_earliest(&qp->sq, deadline_ns, qp->sq.pace_ns ?: SROCE_NEVER);
+	return sroce_timer_earliest(deadline_ns, &qp->sq.slack_ns,
+				    qp->sq.pace_ns ?: SROCE_NEVER);
 }
 
 static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
@@ -319,5 +317,6 @@ void sroce_sq_timer_fired(struct sroce_qp *qp)
 		return;
 	wq->now_ns = ktime_get_ns();
 	if (wq->now_ns < sroce_requester_deadline(&qp->req))
-		sroce_wq_timer_idle(wq, RESPONSE_WAIT_NS);
+		wq->timer_defer_ns = sroce_timer_defer_longer(wq->timer_defer_ns,
+							      RESPONSE_WAIT_NS);
 }

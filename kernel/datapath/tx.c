@@ -14,30 +14,18 @@
 #include "compat/compat.h"
 #include "datapath/qp.h"
 #include "datapath/tx.h"
+#include "transport/tsq_policy.h"
 #include "trace.h"
 
-/*
- * A work queue stops at 128 KiB in the stack, but not below 64 packets nor above 256, and restarts
- * at 16. During recovery the limit is halved or quartered.
- */
-#define QUEUED_BYTES_HIGH	(128 * 1024)
-#define QUEUED_PACKETS_MIN	64
-#define QUEUED_PACKETS_MAX	256
-#define QUEUED_PACKETS_LOW	16
 /* fq drops skbs of a flow beyond 100; both queues of a QP share one flow, and a plan may be 64. */
 #define EDT_SKBS_MAX		24
 
 static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_wq *wq)
 {
-	u32 mtu_bytes = wq->type == SROCE_SQ ? qp->req.attr.mtu_bytes :
-							qp->resp.attr.mtu_bytes;
-	u32 packets = clamp_t(u32, QUEUED_BYTES_HIGH / max(mtu_bytes, 256u), QUEUED_PACKETS_MIN,
-			      QUEUED_PACKETS_MAX);
-
-	/* A retransmission waits behind them, and the peer queues all packets until it comes. */
 	if (wq->type == SROCE_SQ)
-		packets >>= sroce_requester_recovery_rounds(&qp->req);
-	return max(packets, 2u * QUEUED_PACKETS_LOW);
+		return sroce_tsq_limit(qp->req.attr.mtu_bytes,
+				       sroce_requester_recovery_rounds(&qp->req));
+	return sroce_tsq_limit(qp->resp.attr.mtu_bytes, 0);
 }
 
 /* The last packets above the low mark restart the queue, once. */
@@ -70,7 +58,7 @@ static void packets_freed(struct sk_buff *skb, enum sroce_wq_type type)
 	/* Keeps @ref until this function ends, after the last reference has been dropped. */
 	rcu_read_lock();
 	queued = atomic_sub_return(share % SROCE_QP_REF_ALIGNMENT, &tsq->queued);
-	if (READ_ONCE(tsq->throttled) && queued <= QUEUED_PACKETS_LOW)
+	if (READ_ONCE(tsq->throttled) && queued <= (int)SROCE_TSQ_PACKETS_LOW)
 		restart_wq(ref, type);
 	sroce_qp_ref_put(ref);
 	rcu_read_unlock();
@@ -107,7 +95,7 @@ bool sroce_tx_is_throttled(struct sroce_tx *tx)
 	WRITE_ONCE(tsq->throttled, true);
 	/* Pairs with atomic_sub_return(): the last packet sees the flag, or we see it freed. */
 	smp_mb();
-	return atomic_read(&tsq->queued) > QUEUED_PACKETS_LOW;
+	return atomic_read(&tsq->queued) > (int)SROCE_TSQ_PACKETS_LOW;
 }
 
 /**

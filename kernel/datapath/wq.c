@@ -23,15 +23,12 @@
 #include "datapath/qp.h"
 #include "datapath/tx.h"
 #include "net/rx.h"
+#include "transport/timer_policy.h"
 
 /* After a shortage of memory, or without a route. */
 #define RETRY_NS		(1 * NSEC_PER_MSEC)
 /* After a spent budget, so that tasks get the CPU too. */
 #define YIELD_NS		(20 * NSEC_PER_USEC)
-/* The longest that a timer is deferred. */
-#define TIMER_DEFER_NS_MAX	(2 * NSEC_PER_MSEC)
-/* Slack of a timer for each QP that exists, so that timers share interrupts. */
-#define TIMER_SLACK_NS_PER_QP	(1 * NSEC_PER_USEC)
 
 static struct sroce_cq *wq_cq(struct sroce_qp *qp, const struct sroce_wq *wq)
 {
@@ -186,31 +183,6 @@ void sroce_wq_kick(struct sroce_wq *wq)
 		tasklet_schedule(&wq->tasklet);
 }
 
-/**
- * sroce_wq_timer_idle() - the timer has fired and found nothing to do
- * @wq: the queue, its lock held; @wq->timer_defer_ns grows by a sixteenth. Code that finds
- *      something late sets it to 0
- * @least_ns: lower bound of @wq->timer_defer_ns
- */
-void sroce_wq_timer_idle(struct sroce_wq *wq, u64 least_ns)
-{
-	wq->timer_defer_ns = clamp(wq->timer_defer_ns + wq->timer_defer_ns / 16, least_ns,
-				   TIMER_DEFER_NS_MAX);
-}
-
-/**
- * sroce_wq_set_timer_slack() - allow the next round to be late if nothing was late so far
- * @wq: the queue, its lock held; @wq->slack_ns is set
- * @wait_ns: how long the queue will wait
- */
-void sroce_wq_set_timer_slack(struct sroce_wq *wq, u64 wait_ns)
-{
-	wq->slack_ns = 0;
-	if (wq->timer_defer_ns)
-		wq->slack_ns = clamp(sroce_qp_count() * TIMER_SLACK_NS_PER_QP, wait_ns / 4,
-				     wait_ns * 2);
-}
-
 /* Only a deadline that comes before the armed one moves the timer. */
 static void arm_timer(struct sroce_wq *wq, u64 deadline_ns)
 {
@@ -240,11 +212,13 @@ static void run_wq_rounds(struct sroce_qp *qp, struct sroce_wq *wq, bool may_cal
 
 	wq->yielding = !budget;
 	if (!budget)
-		deadline_ns = sroce_wq_earliest(wq, SROCE_NEVER, ktime_get_ns() + YIELD_NS);
+		deadline_ns = sroce_timer_earliest(SROCE_NEVER, &wq->slack_ns,
+						   ktime_get_ns() + YIELD_NS);
 	else if (wq->again || left_over || wq->more)
 		sroce_wq_kick(wq);
 	else if (wq->retry)
-		deadline_ns = sroce_wq_earliest(wq, deadline_ns, ktime_get_ns() + RETRY_NS);
+		deadline_ns = sroce_timer_earliest(deadline_ns, &wq->slack_ns,
+						   ktime_get_ns() + RETRY_NS);
 	arm_timer(wq, deadline_ns);
 }
 

@@ -35,7 +35,7 @@ enum sroce_wq_type {
  * struct sroce_wq_ops - the work of one type of queue; called with its lock held
  * @work: one round: reduces the budget, roughly in packets, and returns when it wants the next
  *        round (ns, SROCE_NEVER for never)
- * @timer_fired: the timer has fired: say whether it was needed, see sroce_wq_timer_idle()
+ * @timer_fired: the timer has fired: say whether it was needed, see transport/timer_policy.c
  * @failed: the queue has failed and its lock has been dropped: the QP follows it to ERR or SQE
  */
 struct sroce_wq_ops {
@@ -107,26 +107,10 @@ struct sroce_wq {
 	u32	dst_cookie;
 };
 
-/*
- * The earlier of two deadlines, SROCE_NEVER for none. @deadline_ns may be late by @wq->slack_ns,
- * but not later than @exact_ns.
- */
-static inline u64 sroce_wq_earliest(struct sroce_wq *wq, u64 deadline_ns, u64 exact_ns)
-{
-	if (exact_ns >= deadline_ns) {
-		wq->slack_ns = min(wq->slack_ns, exact_ns - deadline_ns);
-		return deadline_ns;
-	}
-	wq->slack_ns = 0;
-	return exact_ns;
-}
-
 void sroce_wq_init(struct sroce_wq *wq, enum sroce_wq_type type, const struct sroce_wq_ops *ops);
 void sroce_wq_run(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
 	__releases(&wq->lock);
 void sroce_wq_kick(struct sroce_wq *wq);
-void sroce_wq_timer_idle(struct sroce_wq *wq, u64 least_ns);
-void sroce_wq_set_timer_slack(struct sroce_wq *wq, u64 wait_ns);
 void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
 		       const struct sroce_completion *wc, const struct sroce_rx *rx);
 bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,

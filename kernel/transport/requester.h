@@ -22,14 +22,13 @@
 
 #include "transport/ack_plan.h"
 #include "transport/cc.h"
+#include "transport/deadline.h"
 #include "transport/packet.h"
 #include "transport/psn.h"
 #include "transport/rtt.h"
 #include "transport/scoreboard.h"
 #include "transport/wqe.h"
 
-/* A deadline that never comes. */
-#define SROCE_NEVER		((u64)-1)
 /* retry count 7 means "for ever" for RNR only (IBTA 9.7.5.2.8). */
 #define SROCE_RNR_RETRY_INFINITE 7
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* When a process may post without a doorbell. See doorbell_policy.c. */
+#ifndef SROCE_TRANSPORT_DOORBELL_POLICY_H
+#define SROCE_TRANSPORT_DOORBELL_POLICY_H
+
+#include <linux/types.h>
+
+/**
+ * struct sroce_db_suppress - whether a process needs doorbells
+ * @supported: the QP belongs to a process, on a device in native mode
+ * @active: the kernel polls the send ring: by @poll_until_ns, or when other events run the queue
+ * @unused: no request has come without a doorbell since suppression was last granted
+ * @doorbell_seen: there was a doorbell since the last decision
+ * @signaled: one of the requests found asks for a completion
+ * @found: requests fetched since the last decision
+ * @unacked_psn: of the requester when suppression was granted
+ * @late_cost: how much requests have waited for the timer lately
+ * @epsn: of the responder at the last decision
+ * @poll_ns: for how long suppression is granted, at most, while responses are due
+ * @poll_until_ns: when the timer polls the ring; SROCE_NEVER while other events run the queue.
+ *                 While not active and @unused: until when it would have been of use, else 0
+ * @pause_until_ns: none is granted before
+ */
+struct sroce_db_suppress {
+	bool	supported;
+	bool	active;
+	bool	unused;
+	bool	doorbell_seen;
+	bool	signaled;
+	u32	found;
+	u32	unacked_psn;
+	u32	late_cost;
+	u32	epsn;
+	u64	poll_ns;
+	u64	poll_until_ns;
+	u64	pause_until_ns;
+};
+
+/**
+ * struct sroce_db_input - what a decision depends on, at the end of a round of the send queue
+ * @now_ns: monotonic time
+ * @unacked_psn: of the requester
+ * @epsn: expected PSN of the responder: it moves when the peer has sent something
+ * @responses_due: packets are not acknowledged
+ * @is_busy: other events run the queue in any case: requests are being sent, or fill the ring
+ * @storage_full: requests wait in the process's ring, and a doorbell would get memory for them
+ * @cq_behind: the process leaves completions unread
+ * @cq_armed: the process sleeps until the next completion; needed if sroce_db_may_grant()
+ */
+struct sroce_db_input {
+	u64	now_ns;
+	u32	unacked_psn;
+	u32	epsn;
+	bool	responses_due;
+	bool	is_busy;
+	bool	storage_full;
+	bool	cq_behind;
+	bool	cq_armed;
+};
+
+enum sroce_db_action {
+	SROCE_DB_KEEP,		/* leave the word in the ring as it is */
+	SROCE_DB_GRANT,		/* no doorbell is needed from now on */
+	SROCE_DB_REVOKE,	/* doorbells are needed; look at the ring once more */
+};
+
+bool sroce_db_may_grant(const struct sroce_db_suppress *db, const struct sroce_db_input *in);
+enum sroce_db_action sroce_db_decide(struct sroce_db_suppress *db,
+				     const struct sroce_db_input *in);
+u64 sroce_db_deadline(struct sroce_db_suppress *db, const struct sroce_db_input *in);
+
+#endif

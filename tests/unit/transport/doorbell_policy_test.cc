@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+
+#include <linux/types.h>
+
+extern "C" {
+#include "transport/deadline.h"
+#include "transport/doorbell_policy.h"
+}
+
+namespace {
+
+constexpr u64 kMicrosecond = 1000;
+constexpr u64 kPoll = 50 * kMicrosecond;
+constexpr u64 kPollMax = 1000 * kMicrosecond;
+constexpr u64 kIdlePollMax = 250 * kMicrosecond;
+
+class DoorbellPolicy : public testing::Test {
+ protected:
+  DoorbellPolicy() {
+    db_.supported = true;
+    in_.now_ns = 1000 * kMicrosecond;
+    in_.responses_due = true;
+  }
+
+  // A process posts this many signaled requests, with a doorbell or without.
+  sroce_db_action post(u32 count, bool doorbell) {
+    db_.found = count;
+    db_.signaled = true;
+    db_.doorbell_seen = doorbell;
+    const sroce_db_action action = sroce_db_decide(&db_, &in_);
+    deadline_ = sroce_db_deadline(&db_, &in_);
+    return action;
+  }
+
+  // The timer fires at its deadline and finds nothing.
+  sroce_db_action expire() {
+    in_.now_ns = db_.poll_until_ns;
+    return post(0, false);
+  }
+
+  // One grant that expires after a request has waited for the timer.
+  void wait_for_timer() {
+    in_.now_ns += 5000 * kMicrosecond;
+    ASSERT_EQ(post(2, true), SROCE_DB_GRANT);
+    in_.now_ns = db_.poll_until_ns;
+    db_.found = 1;
+    db_.signaled = true;
+    sroce_db_decide(&db_, &in_);
+    if (db_.active) expire();
+  }
+
+  sroce_db_suppress db_ = {};
+  sroce_db_input in_ = {};
+  u64 deadline_ = 0;
+};
+
+TEST_F(DoorbellPolicy, SeveralRequestsWithOneDoorbellAreGrantedSuppression) {
+  EXPECT_EQ(post(2, true), SROCE_DB_GRANT);
+  EXPECT_EQ(deadline_, in_.now_ns + kPoll);
+}
+
+TEST_F(DoorbellPolicy, OneSignaledRequestIsNot) { EXPECT_EQ(post(1, true), SROCE_DB_KEEP); }
+
+TEST_F(DoorbellPolicy, UnreadCompletionsShowThatTheProcessPostsAhead) {
+  in_.cq_behind = true;
+  EXPECT_EQ(post(1, true), SROCE_DB_GRANT);
+}
+
+TEST_F(DoorbellPolicy, UnsignaledRequestIsGrantedWhileThePeerIsSilent) {
+  db_.found = 1;
+  EXPECT_EQ(sroce_db_decide(&db_, &in_), SROCE_DB_GRANT);
+}
+
+TEST_F(DoorbellPolicy, UnsignaledRequestAfterAMessageOfThePeerIsNot) {
+  in_.epsn = 7;
+  db_.found = 1;
+  EXPECT_EQ(sroce_db_decide(&db_, &in_), SROCE_DB_KEEP);
+}
+
+TEST_F(DoorbellPolicy, SleepingProcessAlwaysRings) {
+  db_.found = 2;
+  EXPECT_TRUE(sroce_db_may_grant(&db_, &in_));
+  in_.cq_armed = true;
+  EXPECT_EQ(post(2, true), SROCE_DB_KEEP);
+}
+
+TEST_F(DoorbellPolicy, GrantWithoutRequestsIsRevokedByTheTimer) {
+  post(2, true);
+  EXPECT_EQ(expire(), SROCE_DB_REVOKE);
+  EXPECT_EQ(deadline_, SROCE_NEVER);
+}
+
+TEST_F(DoorbellPolicy, MovingAcksExtendAGrant) {
+  post(2, true);
+  in_.unacked_psn++;
+  EXPECT_EQ(expire(), SROCE_DB_GRANT);
+}
+
+TEST_F(DoorbellPolicy, MovingAcksExtendNothingOnceAllIsAcknowledged) {
+  post(2, true);
+  in_.unacked_psn++;
+  in_.responses_due = false;
+  EXPECT_EQ(expire(), SROCE_DB_REVOKE);
+}
+
+TEST_F(DoorbellPolicy, PollTimeGrowsByAnEighthUpToAMillisecond) {
+  post(2, true);
+  in_.unacked_psn++;
+  expire();
+  EXPECT_EQ(deadline_, in_.now_ns + kPoll + kPoll / 8);
+  for (int i = 0; i < 60; i++) {
+    in_.unacked_psn++;
+    expire();
+  }
+  EXPECT_EQ(deadline_, in_.now_ns + kPollMax);
+}
+
+TEST_F(DoorbellPolicy, PollTimeIsShorterWhileNoResponseIsDue) {
+  db_.poll_ns = kPollMax;
+  in_.responses_due = false;
+  post(2, true);
+  EXPECT_EQ(deadline_, in_.now_ns + kIdlePollMax);
+}
+
+TEST_F(DoorbellPolicy, BusyQueueNeedsNoTimer) {
+  in_.is_busy = true;
+  EXPECT_EQ(post(2, true), SROCE_DB_GRANT);
+  EXPECT_EQ(deadline_, SROCE_NEVER);
+}
+
+TEST_F(DoorbellPolicy, FullStorageRevokesAGrant) {
+  post(2, true);
+  in_.storage_full = true;
+  EXPECT_EQ(post(2, false), SROCE_DB_REVOKE);
+  EXPECT_EQ(post(2, true), SROCE_DB_KEEP);
+}
+
+TEST_F(DoorbellPolicy, UnusedGrantNeedsOneMoreDoorbell) {
+  post(2, true);
+  expire();
+  in_.now_ns += kPoll;
+  EXPECT_EQ(post(2, true), SROCE_DB_KEEP);
+  in_.now_ns += kPoll / 2;
+  EXPECT_EQ(post(2, true), SROCE_DB_GRANT);
+}
+
+TEST_F(DoorbellPolicy, UsedGrantIsGrantedAgainAtOnce) {
+  post(2, true);
+  post(2, false);
+  expire();
+  in_.now_ns += kPoll;
+  EXPECT_EQ(post(2, true), SROCE_DB_GRANT);
+}
+
+TEST_F(DoorbellPolicy, RepeatedLateRequestsPauseSuppression) {
+  for (int i = 0; i < 5; i++) wait_for_timer();
+  in_.now_ns += 3900 * kMicrosecond;
+  EXPECT_EQ(post(2, true), SROCE_DB_KEEP);
+  in_.now_ns += 1000 * kMicrosecond;
+  EXPECT_EQ(post(2, true), SROCE_DB_GRANT);
+}
+
+TEST_F(DoorbellPolicy, RequestsWithoutADoorbellPayForLateOnes) {
+  for (int i = 0; i < 3; i++) wait_for_timer();
+  EXPECT_GT(db_.late_cost, 128u);
+  in_.now_ns += 5000 * kMicrosecond;
+  post(2, true);
+  post(200, false);
+  EXPECT_EQ(db_.late_cost, 0u);
+}
+
+TEST_F(DoorbellPolicy, LateRequestShortensThePollTimeToItsMinimum) {
+  db_.poll_ns = kPollMax;
+  post(2, true);
+  in_.now_ns = db_.poll_until_ns;
+  post(1, false);
+  EXPECT_EQ(db_.poll_ns, kPoll);
+}
+
+}  // namespace
