@@ -68,7 +68,7 @@ static const struct sroce_crc_method *chosen __ro_after_init = &table;
 static DEFINE_PER_CPU(bool, in_section);
 
 /* The table sums the first bytes, so that a multiple of the method's unit is left. */
-static inline u32 sum(const struct sroce_crc_method *method, u32 crc, const u8 *data,
+static inline u32 sum_bytes(const struct sroce_crc_method *method, u32 crc, const u8 *data,
 		      size_t bytes)
 {
 	size_t head = bytes & (method->unit - 1);
@@ -100,7 +100,7 @@ static inline u32 sum_prefix(const struct sroce_crc_method *method,
 	block[52 / sizeof(u32)] ^= bth_words[0];
 	block[56 / sizeof(u32)] ^= bth_words[1];
 	block[60 / sizeof(u32)] ^= prefix->tail_word;
-	return sum(method, 0, (const u8 *)block, sizeof(block));
+	return sum_bytes(method, 0, (const u8 *)block, sizeof(block));
 }
 
 static inline u32 sum_prefixed(const struct sroce_crc_method *method,
@@ -109,7 +109,7 @@ static inline u32 sum_prefixed(const struct sroce_crc_method *method,
 {
 	if (method->prefixed && !(bytes & (method->prefixed_unit - 1)))
 		return method->prefixed(prefix, data, bytes);
-	return sum(method, sum_prefix(method, prefix), data, bytes);
+	return sum_bytes(method, sum_prefix(method, prefix), data, bytes);
 }
 
 static inline u32 sum_prefixed_copy(const struct sroce_crc_method *method,
@@ -186,7 +186,7 @@ u32 sroce_crc32(u32 crc, const void *data, size_t bytes)
 {
 	bool begun;
 
-	crc = sum(method_for(bytes, &begun), crc, data, bytes);
+	crc = sum_bytes(method_for(bytes, &begun), crc, data, bytes);
 	sroce_crc_vector_end(begun);
 	return crc;
 }
@@ -308,7 +308,7 @@ static bool test_length(const struct sroce_crc_method *method, u8 *to, const u8 
 	memset(to - GUARD_BYTES, GUARD, bytes + 2 * GUARD_BYTES);
 	if (method->vector && !sroce_crc_arch_begin())
 		return false;
-	crc = sum(method, seed, from, bytes);
+	crc = sum_bytes(method, seed, from, bytes);
 	copied = sum_copy(method, seed, to, from, bytes);
 	if (method->vector)
 		sroce_crc_arch_end();

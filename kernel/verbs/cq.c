@@ -35,7 +35,7 @@ static int init_ring(struct sroce_ring *ring, unsigned int cqe, bool is_user)
 }
 
 /* Make the ring mappable and tell the process where. */
-static struct sroce_mmap_entry *offer_ring(const struct sroce_ring *ring, struct ib_udata *udata)
+static struct sroce_mmap_entry *offer_cq_ring(const struct sroce_ring *ring, struct ib_udata *udata)
 {
 	struct rxe_create_cq_resp resp = {};
 	struct sroce_mmap_entry *entry;
@@ -88,7 +88,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (err)
 		return err;
 	if (udata) {
-		cq->mmap = offer_ring(&cq->ring, udata);
+		cq->mmap = offer_cq_ring(&cq->ring, udata);
 		if (IS_ERR(cq->mmap)) {
 			sroce_ring_fini(&cq->ring);
 			return PTR_ERR(cq->mmap);
@@ -174,7 +174,7 @@ int sroce_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata
 	err = init_ring(&ring, cqe, true);
 	if (err)
 		return err;
-	mmap = offer_ring(&ring, udata);
+	mmap = offer_cq_ring(&ring, udata);
 	if (IS_ERR(mmap)) {
 		sroce_ring_fini(&ring);
 		return PTR_ERR(mmap);

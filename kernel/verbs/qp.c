@@ -171,8 +171,8 @@ static void free_queues(struct sroce_qp *qp)
 	mutex_destroy(&qp->modify_lock);
 }
 
-static int offer_ring(struct ib_udata *udata, const struct sroce_ring *ring,
-		      struct sroce_mmap_entry **mmap, struct mminfo *info)
+static int offer_qp_ring(struct ib_udata *udata, const struct sroce_ring *ring,
+			 struct sroce_mmap_entry **mmap, struct mminfo *info)
 {
 	struct sroce_mmap_entry *entry = sroce_mmap_insert(udata, ring, info);
 
@@ -184,13 +184,14 @@ static int offer_ring(struct ib_udata *udata, const struct sroce_ring *ring,
 
 static int offer_rxe_rings(struct sroce_qp *qp, struct ib_udata *udata)
 {
+	struct sroce_recv_queue *recv_queue = &qp->own_recv_queue;
 	struct rxe_create_qp_resp resp = {};
 	int err;
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = offer_ring(udata, &qp->own_recv_queue.ring, &qp->own_recv_queue.mmap, &resp.rq_mi) ?:
-	      offer_ring(udata, &qp->sq_ring, &qp->sq_mmap, &resp.sq_mi);
+	err = offer_qp_ring(udata, &recv_queue->ring, &recv_queue->mmap, &resp.rq_mi) ?:
+	      offer_qp_ring(udata, &qp->sq_ring, &qp->sq_mmap, &resp.sq_mi);
 	if (err)
 		return err;
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
@@ -219,7 +220,7 @@ static int offer_native_rings(struct sroce_qp *qp, struct ib_udata *udata)
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = offer_ring(udata, sq, &qp->sq_mmap, &info);
+	err = offer_qp_ring(udata, sq, &qp->sq_mmap, &info);
 	if (err)
 		return err;
 	resp.offset = info.offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A broken promise of our own ends the test, where the kernel would only warn. */
+/* WARN_ON_ONCE() ends the test, where the kernel would only warn. */
 #ifndef PORT_LINUX_BUG_H
 #define PORT_LINUX_BUG_H
 

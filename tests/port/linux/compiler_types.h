@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the kernel gives every file without being asked. */
+/* Attributes that the kernel defines for every file. */
 #ifndef PORT_LINUX_COMPILER_TYPES_H
 #define PORT_LINUX_COMPILER_TYPES_H
 
