@@ -16,6 +16,10 @@
 #include "transport/responder.h"
 
 #define SROCE_TRACE_NAME_BYTES	32
+#define SROCE_TRACE_DETAIL_BYTES	160
+
+void sroce_trace_cc_details(char *text, size_t size, const struct sroce_cc_events *events,
+			    const struct sroce_cc_info *info);
 
 TRACE_EVENT(sroce_send_plan,
 	TP_PROTO(u32 qpn, const struct sroce_send_plan *plan),
@@ -156,7 +160,7 @@ TRACE_EVENT(sroce_response_plan,
 
 /*
  * Events of a work queue's reaction point, and its rate, window and other state after them. Elapsed
- * timer periods are processed in one go: the last four fields count them, and the increases.
+ * timer periods are processed in one go: the last details count them, and the increases.
  */
 TRACE_EVENT(sroce_congestion,
 	TP_PROTO(u32 qpn, u8 wq_type, const struct sroce_cc_events *events,
@@ -166,53 +170,39 @@ TRACE_EVENT(sroce_congestion,
 		__field(u32, qpn)
 		__field(u32, mask)
 		__field(u64, rate)
-		__field(u64, target_rate)
-		__field(u64, target_ns)
-		__field(u32, alpha)
 		__field(u32, cwnd)
-		__field(u32, alpha_periods)
-		__field(u32, fast)
-		__field(u32, additive)
-		__field(u32, hyper)
 		__field(u8, wq_type)
 		__array(char, state, SROCE_TRACE_NAME_BYTES)
+		__array(char, details, SROCE_TRACE_DETAIL_BYTES)
 	),
 	TP_fast_assign(
 		__entry->qpn = qpn;
 		__entry->mask = events->mask;
 		__entry->rate = info->rate;
-		__entry->target_rate = info->target_rate;
-		__entry->target_ns = info->target_ns;
-		__entry->alpha = info->alpha;
 		__entry->cwnd = info->cwnd;
-		__entry->alpha_periods = events->alpha_periods;
-		__entry->fast = events->fast;
-		__entry->additive = events->additive;
-		__entry->hyper = events->hyper;
 		__entry->wq_type = wq_type;
 		strscpy(__entry->state, info->state, SROCE_TRACE_NAME_BYTES);
+		sroce_trace_cc_details(__entry->details, SROCE_TRACE_DETAIL_BYTES, events, info);
 	),
 	/* -1 means no limit. */
-	TP_printk("qpn=%u %s events=%s state=\"%s\" rate=%lld target_rate=%llu alpha=%u/1024 cwnd=%d/256 target_ns=%llu alpha_periods=%u fast=%u additive=%u hyper=%u",
-		  __entry->qpn, __entry->wq_type ? "recv" : "send",
+	TP_printk("qpn=%u %s events=%s state=\"%s\" rate=%lld cwnd=%d/256%s", __entry->qpn,
+		  __entry->wq_type ? "recv" : "send",
 		  __print_flags(__entry->mask, "|",
 				{ SROCE_CC_EV_BY_CNP, "cnp" },
 				{ SROCE_CC_EV_BY_DELAY, "delay" },
 				{ SROCE_CC_EV_BY_LOSS, "loss" },
 				{ SROCE_CC_EV_BY_TIMEOUT, "timeout" },
 				{ SROCE_CC_EV_CUT, "cut" },
-				{ SROCE_CC_EV_CUT_SKIPPED, "kept" },
+				{ SROCE_CC_EV_CUT_SKIPPED, "cut_skipped" },
 				{ SROCE_CC_EV_LIMIT_BEGAN, "limit_began" },
 				{ SROCE_CC_EV_LIMIT_ENDED, "limit_ended" },
-				{ SROCE_CC_EV_ALPHA, "alpha" },
+				{ SROCE_CC_EV_ESTIMATED, "estimated" },
 				{ SROCE_CC_EV_RAISED, "raised" },
 				{ SROCE_CC_EV_TARGET_CUT, "target_cut" },
-				{ SROCE_CC_EV_WINDOW_RAISED, "grew" },
+				{ SROCE_CC_EV_WINDOW_RAISED, "window_raised" },
 				{ SROCE_CC_EV_SLOW_START_ENDED, "slow_start_ended" },
 				{ SROCE_CC_EV_ADAPTED, "adapted" }),
-		  __entry->state, (long long)__entry->rate, __entry->target_rate, __entry->alpha,
-		  (int)__entry->cwnd, __entry->target_ns, __entry->alpha_periods, __entry->fast,
-		  __entry->additive, __entry->hyper)
+		  __entry->state, (long long)__entry->rate, (int)__entry->cwnd, __entry->details)
 );
 
 /* The notification point has received a marked packet, and may send a CNP to its sender. */

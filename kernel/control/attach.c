@@ -30,6 +30,7 @@
 #include "compat/compat.h"
 #include "control/attach.h"
 #include "control/netdev.h"
+#include "control/params.h"
 #include "control/stats.h"
 #include "control/sysfs.h"
 #include "uapi/sroce_abi.h"
@@ -144,11 +145,9 @@ static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
 	struct ib_device *ibdev = &dev->ibdev;
 
 	dev->mode = mode;
-	sroce_cc_params_init(&dev->cc);
 	spin_lock_init(&dev->np_lock);
 	dev->np_sources.seed = get_random_u32();
-	dev->ecn = true;
-	dev->selective = true;
+	sroce_params_init(dev);
 	INIT_LIST_HEAD(&dev->list);
 	sroce_memory_init(&dev->memory);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);

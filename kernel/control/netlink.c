@@ -1,111 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The generic netlink family "sroce" (uapi/sroce_netlink.h): parameters of
- * devices read and set. Queue pairs are shown by netlink_qp.c.
+ * The generic netlink family "sroce" (uapi/sroce_netlink.h): reads and sets the
+ * parameters of devices. netlink_qp.c shows queue pairs.
  *
- * Handlers run under genl's lock, one at a time. A device is kept while it is
- * looked at, and given back before a dump goes on in another message: a dump
- * remembers the index of the device, never the device.
+ * Handlers run under genl's lock, one at a time. A handler holds a reference to
+ * its device. A dump drops it before it continues in another message, and
+ * remembers the index of the device instead.
  */
 #include "compat/compat.h"
 #include "control/attach.h"
 #include "control/netlink.h"
+#include "control/params.h"
 
-/* A device with all its parameters; more than a page leaves for a message. */
+/* A device with all its parameters, which do not fit into the default of a page. */
 #define DEVICE_MSG_BYTES	8192
-
-/* Parameters as they are shown: the algorithm is called "cc", and two are the device's. */
-enum {
-	PARAM_CC,
-	PARAM_ECN,
-	PARAM_SELECTIVE,
-	PARAM_OTHERS,
-	/* The algorithm is in sroce_cc_param_table, too. */
-	PARAM_COUNT = PARAM_OTHERS + SROCE_CC_PARAM_COUNT - 1,
-};
-
-static const struct sroce_cc_param switches[] = {
-	[PARAM_ECN] = { .name = "ecn", .max = 1, .initial = 1, .unit = "" },
-	[PARAM_SELECTIVE] = { .name = "selective", .max = 1, .initial = 1, .unit = "" },
-};
-
-static u32 cc_index(u32 param)
-{
-	return param == PARAM_CC ? 0 : param - PARAM_OTHERS + 1;
-}
-
-static const struct sroce_cc_param *describe_param(u32 param)
-{
-	if (param == PARAM_ECN || param == PARAM_SELECTIVE)
-		return &switches[param];
-	return &sroce_cc_param_table[cc_index(param)];
-}
-
-static const char *name_of(u32 param)
-{
-	return param == PARAM_CC ? "cc" : describe_param(param)->name;
-}
-
-static u32 value_of(const struct sroce_device *dev, u32 param)
-{
-	switch (param) {
-	case PARAM_ECN:
-		return READ_ONCE(dev->ecn);
-	case PARAM_SELECTIVE:
-		return READ_ONCE(dev->selective);
-	default:
-		return sroce_cc_param_get(&dev->cc, cc_index(param));
-	}
-}
-
-static void set_value(struct sroce_device *dev, u32 param, u32 value)
-{
-	switch (param) {
-	case PARAM_ECN:
-		WRITE_ONCE(dev->ecn, value);
-		break;
-	case PARAM_SELECTIVE:
-		WRITE_ONCE(dev->selective, value);
-		break;
-	default:
-		sroce_cc_param_set(&dev->cc, cc_index(param), value);
-	}
-}
 
 /* --- reading --------------------------------------------------------------------- */
 
-static int put_choices(struct sk_buff *skb)
+static int put_choices(struct sk_buff *skb, u32 index)
 {
-	u32 i;
+	const char *choice;
+	u32 value;
 
-	for (i = 0; i < SROCE_CC_ALGORITHM_COUNT; i++)
-		if (nla_put_string(skb, SROCE_A_PARAM_CHOICE, sroce_cc_algorithm_name(i)))
+	for (value = 0; (choice = sroce_param_choice(index, value)); value++)
+		if (nla_put_string(skb, SROCE_A_PARAM_CHOICE, choice))
 			return -EMSGSIZE;
 	return 0;
 }
 
-static int put_param(struct sk_buff *skb, const struct sroce_device *dev, u32 param)
+static int put_param(struct sk_buff *skb, const struct sroce_device *dev, u32 index)
 {
-	const struct sroce_cc_param *desc = describe_param(param);
+	const struct sroce_cc_param *param = sroce_param_at(index);
 	struct nlattr *nest = nla_nest_start(skb, SROCE_A_PARAM);
 
 	if (!nest ||
-	    nla_put_string(skb, SROCE_A_PARAM_NAME, name_of(param)) ||
-	    nla_put_u32(skb, SROCE_A_PARAM_VALUE, value_of(dev, param)) ||
-	    nla_put_u32(skb, SROCE_A_PARAM_MIN, desc->min) ||
-	    nla_put_u32(skb, SROCE_A_PARAM_MAX, desc->max) ||
-	    nla_put_u32(skb, SROCE_A_PARAM_DEFAULT, desc->initial))
+	    nla_put_string(skb, SROCE_A_PARAM_NAME, param->name) ||
+	    nla_put_u32(skb, SROCE_A_PARAM_VALUE, sroce_param_get(dev, index)) ||
+	    nla_put_u32(skb, SROCE_A_PARAM_MIN, param->min) ||
+	    nla_put_u32(skb, SROCE_A_PARAM_MAX, param->max) ||
+	    nla_put_u32(skb, SROCE_A_PARAM_DEFAULT, param->initial))
 		return -EMSGSIZE;
-	if (*desc->unit && nla_put_string(skb, SROCE_A_PARAM_UNIT, desc->unit))
+	if (*param->unit && nla_put_string(skb, SROCE_A_PARAM_UNIT, param->unit))
 		return -EMSGSIZE;
-	if (param == PARAM_CC && put_choices(skb))
+	if (put_choices(skb, index))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
 /**
- * sroce_netlink_put_device() - say which device a message is about
+ * sroce_netlink_put_device() - write the device that a message is about
  * @skb: the message
  * @dev: device
  *
@@ -122,14 +66,14 @@ int sroce_netlink_put_device(struct sk_buff *skb, const struct sroce_device *dev
 static int put_all_of(struct sk_buff *skb, const struct sroce_device *dev)
 {
 	u64 line_rate = READ_ONCE(dev->line_rate);
-	u32 param;
+	u32 index;
 	int err;
 
 	err = sroce_netlink_put_device(skb, dev);
 	if (!err && line_rate)
 		err = nla_put_u64_64bit(skb, SROCE_A_LINE_RATE, line_rate, SROCE_A_PAD);
-	for (param = 0; !err && param < PARAM_COUNT; param++)
-		err = put_param(skb, dev, param);
+	for (index = 0; !err && sroce_param_at(index); index++)
+		err = put_param(skb, dev, index);
 	return err;
 }
 
@@ -191,7 +135,7 @@ out:
 
 /* --- dumps ----------------------------------------------------------------------- */
 
-/* In netlink_callback.args: where the dump goes on. */
+/* In netlink_callback.args: where the dump continues. */
 enum {
 	DUMP_INDEX,		/* of the device */
 	DUMP_QPN,		/* of its QP */
@@ -263,7 +207,7 @@ static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb,
 	int err = 0;
 
 	while (!err && (dev = sroce_device_get_next(sock_net(skb->sk), cb->args[DUMP_INDEX]))) {
-		/* Its QPs are none of those of the device where the dump stopped. */
+		/* DUMP_QPN belongs to the device where the dump stopped. */
 		if (dev->ibdev.index != cb->args[DUMP_INDEX])
 			cb->args[DUMP_QPN] = 0;
 		cb->args[DUMP_INDEX] = dev->ibdev.index;
@@ -308,55 +252,60 @@ static const struct nla_policy set_policy[SROCE_A_PARAM + 1] = {
 	[SROCE_A_PARAM] = NLA_POLICY_NESTED(param_policy),
 };
 
-static int find_param(const struct nlattr *name, u32 *param, struct netlink_ext_ack *extack)
+static int find_param(const struct nlattr *name, u32 *index, struct netlink_ext_ack *extack)
 {
-	for (*param = 0; *param < PARAM_COUNT; ++*param)
-		if (!nla_strcmp(name, name_of(*param)))
+	const struct sroce_cc_param *param;
+
+	for (*index = 0; (param = sroce_param_at(*index)); ++*index)
+		if (!nla_strcmp(name, param->name))
 			return 0;
 	compat_extack_about(extack, nla_data(name), ": no such parameter");
 	return -EINVAL;
 }
 
-static int find_algorithm(const struct nlattr *text, u32 *value, struct netlink_ext_ack *extack)
+static int find_choice(u32 index, const struct nlattr *text, u32 *value,
+		       struct netlink_ext_ack *extack)
 {
-	for (*value = 0; *value < SROCE_CC_ALGORITHM_COUNT; ++*value)
-		if (!nla_strcmp(text, sroce_cc_algorithm_name(*value)))
+	const char *choice;
+
+	for (*value = 0; (choice = sroce_param_choice(index, *value)); ++*value)
+		if (!nla_strcmp(text, choice))
 			return 0;
-	compat_extack_about(extack, nla_data(text), ": no such congestion control");
+	if (*value)
+		compat_extack_about(extack, nla_data(text), ": no such choice of %s",
+				    sroce_param_at(index)->name);
+	else
+		compat_extack_about(extack, sroce_param_at(index)->name, ": takes a number");
 	return -EINVAL;
 }
 
-static int check_range(u32 param, u32 value, struct netlink_ext_ack *extack)
+static int check_range(u32 index, u32 value, struct netlink_ext_ack *extack)
 {
-	const struct sroce_cc_param *desc = describe_param(param);
+	const struct sroce_cc_param *param = sroce_param_at(index);
 
-	if (value >= desc->min && value <= desc->max)
+	if (value >= param->min && value <= param->max)
 		return 0;
-	compat_extack_about(extack, name_of(param), ": %u is not in %u to %u", value,
-			    desc->min, desc->max);
+	compat_extack_about(extack, param->name, ": %u is not in %u to %u", value, param->min,
+			    param->max);
 	return -ERANGE;
 }
 
-static int parse_value(struct nlattr **tb, u32 param, u32 *value, struct netlink_ext_ack *extack)
+static int parse_value(struct nlattr **tb, u32 index, u32 *value, struct netlink_ext_ack *extack)
 {
 	const struct nlattr *text = tb[SROCE_A_PARAM_TEXT];
 
 	if (!text == !tb[SROCE_A_PARAM_VALUE]) {
-		compat_extack_about(extack, name_of(param), ": either a number or a text");
+		compat_extack_about(extack, sroce_param_at(index)->name,
+				    ": either a number or a text");
 		return -EINVAL;
 	}
-	if (!text) {
-		*value = nla_get_u32(tb[SROCE_A_PARAM_VALUE]);
-		return check_range(param, *value, extack);
-	}
-	if (param != PARAM_CC) {
-		compat_extack_about(extack, name_of(param), ": takes a number");
-		return -EINVAL;
-	}
-	return find_algorithm(text, value, extack);
+	if (text)
+		return find_choice(index, text, value, extack);
+	*value = nla_get_u32(tb[SROCE_A_PARAM_VALUE]);
+	return check_range(index, *value, extack);
 }
 
-static int parse_param(const struct nlattr *nest, u32 *param, u32 *value,
+static int parse_param(const struct nlattr *nest, u32 *index, u32 *value,
 		       struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[SROCE_A_PARAM_MAX_ATTR + 1];
@@ -369,25 +318,25 @@ static int parse_param(const struct nlattr *nest, u32 *param, u32 *value,
 		NL_SET_ERR_MSG_ATTR(extack, nest, "a parameter without a name");
 		return -EINVAL;
 	}
-	err = find_param(tb[SROCE_A_PARAM_NAME], param, extack);
-	return err ?: parse_value(tb, *param, value, extack);
+	err = find_param(tb[SROCE_A_PARAM_NAME], index, extack);
+	return err ?: parse_value(tb, *index, value, extack);
 }
 
-/* Checks all, and with @dev sets all: the second time nothing can fail. */
+/* Without @dev, check all parameters; then, with @dev, set them, which cannot fail. */
 static int set_params(struct genl_info *info, struct sroce_device *dev)
 {
 	const struct nlattr *attr;
-	u32 param, value;
+	u32 index, value;
 	int rem, err;
 
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != SROCE_A_PARAM)
 			continue;
-		err = parse_param(attr, &param, &value, info->extack);
+		err = parse_param(attr, &index, &value, info->extack);
 		if (err)
 			return err;
 		if (dev)
-			set_value(dev, param, value);
+			sroce_param_set(dev, index, value);
 	}
 	return 0;
 }
@@ -444,7 +393,7 @@ static struct genl_family family = {
 };
 
 /**
- * sroce_netlink_init() - offer the family
+ * sroce_netlink_init() - register the family
  *
  * May sleep. Return: 0 or a negative errno.
  */
@@ -454,9 +403,9 @@ int sroce_netlink_init(void)
 }
 
 /**
- * sroce_netlink_fini() - withdraw it
+ * sroce_netlink_fini() - unregister the family
  *
- * May sleep. Waits for requests under way.
+ * May sleep. Waits for requests in progress.
  */
 void sroce_netlink_fini(void)
 {

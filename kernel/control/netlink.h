@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The generic netlink family: netlink.c has devices, netlink_qp.c queue pairs. */
+/* The generic netlink family: netlink.c for devices, netlink_qp.c for queue pairs. */
 #ifndef SROCE_CONTROL_NETLINK_H
 #define SROCE_CONTROL_NETLINK_H
 

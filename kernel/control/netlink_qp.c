@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a queue pair is doing, for SROCE_CMD_QP_GET. Each half is copied under
- * its lock, one after the other, and the message is written from the copy: a
- * reader costs the datapath no more than a copy.
+ * The state of a queue pair, for SROCE_CMD_QP_GET. Each work queue is copied
+ * under its lock, one after the other, and the message is written from the
+ * copy. So a reader costs the datapath no more than a copy.
  */
 #include "compat/compat.h"
 #include "control/netlink.h"
@@ -14,8 +14,14 @@ static_assert((int)SROCE_NL_SELECTIVE_OFFERED == SROCE_SELECTIVE_OFFERED);
 static_assert((int)SROCE_NL_SELECTIVE_ON == SROCE_SELECTIVE_ON);
 static_assert((int)SROCE_NL_SELECTIVE_OFF == SROCE_SELECTIVE_OFF);
 
+static_assert((int)SROCE_NL_CC_NUMBER == SROCE_CC_AS_NUMBER);
+static_assert((int)SROCE_NL_CC_RATE == SROCE_CC_AS_RATE);
+static_assert((int)SROCE_NL_CC_NS == SROCE_CC_AS_NS);
+static_assert((int)SROCE_NL_CC_FRACTION == SROCE_CC_AS_FRACTION);
+static_assert(SROCE_NL_CC_ONE == SROCE_CC_ONE);
+
 /**
- * struct pace - congestion control of one half
+ * struct pace - congestion control of a work queue
  * @info: for display
  * @started: it has an algorithm
  * @cnp_handled: CNPs
@@ -33,19 +39,19 @@ struct pace {
  * @qpn: its number
  * @type: enum ib_qp_type
  * @state: enum ib_qp_state
- * @connected: RC, and knows its peer
+ * @connected: RC with a peer
  * @peer_qpn: the peer's number
  * @selective: enum sroce_selective_mode
  * @saddr: our address
  * @daddr: the peer's
- * @send: of the requester
+ * @sq: congestion control of the send queue
  * @rtt: round-trip time
  * @inflight: packets sent and not acknowledged
  * @retransmits: packets
  * @timeouts: expiries of the ACK timer
- * @probes: questions after late answers
- * @recv: of the responder
- * @reorder_packets: kept out of order
+ * @probes: tail loss probes
+ * @rq: congestion control of the receive queue
+ * @reorder_packets: queued out of order
  * @reorder_bytes: their memory
  * @np: notification point
  */
@@ -59,14 +65,14 @@ struct snapshot {
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 
-	struct pace send;
+	struct pace sq;
 	struct sroce_rtt rtt;
 	u32	inflight;
 	u64	retransmits;
 	u64	timeouts;
 	u64	probes;
 
-	struct pace recv;
+	struct pace rq;
 	u32	reorder_packets;
 	u32	reorder_bytes;
 	struct sroce_np np;
@@ -93,7 +99,7 @@ static void copy_sq(struct snapshot *copy, struct sroce_qp *qp)
 	copy->selective = req->sb.mode;
 	copy->saddr = qp->sq.path.saddr;
 	copy->daddr = qp->sq.path.daddr;
-	copy_pace(&copy->send, &req->cc);
+	copy_pace(&copy->sq, &req->cc);
 	copy->rtt = req->rtt;
 	copy->inflight = (req->next_psn - req->unacked_psn) & SROCE_PSN_MASK;
 	copy->retransmits = req->retransmits;
@@ -105,7 +111,7 @@ static void copy_sq(struct snapshot *copy, struct sroce_qp *qp)
 static void copy_rq(struct snapshot *copy, struct sroce_qp *qp)
 {
 	spin_lock_bh(&qp->rq.lock);
-	copy_pace(&copy->recv, &qp->resp.cc);
+	copy_pace(&copy->rq, &qp->resp.cc);
 	copy->reorder_packets = qp->resp.reorder.count;
 	copy->reorder_bytes = qp->reorder_queue ? qp->reorder_queue->bytes : 0;
 	copy->np = qp->np;
@@ -122,9 +128,22 @@ static int put_known_u32(struct sk_buff *skb, int type, u32 value)
 	return value ? nla_put_u32(skb, type, value) : 0;
 }
 
+static int put_detail(struct sk_buff *skb, const struct sroce_cc_detail *detail)
+{
+	struct nlattr *nest = nla_nest_start(skb, SROCE_A_WQ_CC_INFO);
+
+	if (!nest || nla_put_string(skb, SROCE_A_CC_INFO_KEY, detail->key) ||
+	    nla_put_u64_64bit(skb, SROCE_A_CC_INFO_VALUE, detail->value, SROCE_A_CC_INFO_PAD) ||
+	    nla_put_u8(skb, SROCE_A_CC_INFO_FORMAT, detail->format))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int put_pace(struct sk_buff *skb, const struct pace *pace)
 {
 	const struct sroce_cc_info *info = &pace->info;
+	u32 i;
 
 	if (!pace->started)
 		return 0;
@@ -133,12 +152,12 @@ static int put_pace(struct sk_buff *skb, const struct pace *pace)
 		return -EMSGSIZE;
 	if (info->rate != SROCE_CC_UNLIMITED && put_u64(skb, SROCE_A_WQ_RATE, info->rate))
 		return -EMSGSIZE;
-	if (info->target_rate && put_u64(skb, SROCE_A_WQ_TARGET_RATE, info->target_rate))
-		return -EMSGSIZE;
 	if (info->cwnd != SROCE_CC_NO_WINDOW && nla_put_u32(skb, SROCE_A_WQ_CWND, info->cwnd))
 		return -EMSGSIZE;
-	if (put_known_u32(skb, SROCE_A_WQ_ALPHA, info->alpha) ||
-	    put_u64(skb, SROCE_A_WQ_CNP_HANDLED, pace->cnp_handled) ||
+	for (i = 0; i < info->detail_count; i++)
+		if (put_detail(skb, &info->details[i]))
+			return -EMSGSIZE;
+	if (put_u64(skb, SROCE_A_WQ_CNP_HANDLED, pace->cnp_handled) ||
 	    put_u64(skb, SROCE_A_WQ_CUTS, pace->cuts))
 		return -EMSGSIZE;
 	return 0;
@@ -148,7 +167,7 @@ static int put_sq(struct sk_buff *skb, const struct snapshot *copy)
 {
 	struct nlattr *nest = nla_nest_start(skb, SROCE_A_SQ);
 
-	if (!nest || put_pace(skb, &copy->send) ||
+	if (!nest || put_pace(skb, &copy->sq) ||
 	    put_known_u32(skb, SROCE_A_WQ_SRTT_NS, copy->rtt.srtt_ns) ||
 	    put_known_u32(skb, SROCE_A_WQ_RTTVAR_NS, copy->rtt.var_ns) ||
 	    put_known_u32(skb, SROCE_A_WQ_MIN_RTT_NS, copy->rtt.min_ns) ||
@@ -165,7 +184,7 @@ static int put_rq(struct sk_buff *skb, const struct snapshot *copy)
 {
 	struct nlattr *nest = nla_nest_start(skb, SROCE_A_RQ);
 
-	if (!nest || put_pace(skb, &copy->recv) ||
+	if (!nest || put_pace(skb, &copy->rq) ||
 	    nla_put_u32(skb, SROCE_A_WQ_REORDER_PACKETS, copy->reorder_packets) ||
 	    nla_put_u32(skb, SROCE_A_WQ_REORDER_BYTES, copy->reorder_bytes) ||
 	    put_u64(skb, SROCE_A_WQ_ECN_MARKED, copy->np.ecn_marked) ||
@@ -191,10 +210,10 @@ static int put_peer(struct sk_buff *skb, const struct snapshot *copy)
  * sroce_netlink_put_qp() - write a queue pair into a message
  * @skb: the message
  * @dev: device
- * @qpn: the QP of the smallest number from here on is taken; set to its number
+ * @qpn: smallest number to look for; set to the number of the QP found
  *
- * Return: 0, -ENOENT when there is none, -EMSGSIZE; then the message is to be
- * cancelled.
+ * Return: 0, -ENOENT if there is none, or -EMSGSIZE, after which the caller must
+ * cancel the message.
  */
 int sroce_netlink_put_qp(struct sk_buff *skb, struct sroce_device *dev, u32 *qpn)
 {

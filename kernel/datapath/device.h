@@ -50,8 +50,8 @@ struct sroce_device {
 	spinlock_t np_lock;
 	struct sroce_np_sources np_sources;
 	u64	line_rate;
-	bool	ecn;
-	bool	selective;
+	u32	ecn;
+	u32	selective;
 	atomic_t reorder_bytes;
 	enum sroce_mode mode;
 	bool	active;

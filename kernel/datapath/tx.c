@@ -127,13 +127,13 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
  */
 u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
 {
-	u32 packets = sroce_cc_schedule(cc, tx->now_ns, true, edt_ns);
+	u32 packets = sroce_cc_schedule_edt(cc, tx->now_ns, edt_ns);
 
 	if (*edt_ns <= tx->now_ns)
 		return packets;
 	/* Only a paced queue needs to look at the qdisc. */
 	if (!sroce_path_supports_edt(tx->wq->dst))
-		return sroce_cc_schedule(cc, tx->now_ns, false, edt_ns);
+		return sroce_cc_schedule(cc, tx->now_ns, edt_ns);
 	if (cc->edt_ns <= tx->now_ns)
 		tx->wq->edt_skbs = 0;
 	if (tx->wq->edt_skbs < EDT_SKBS_MAX)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The notification point: marked packets are answered with a CNP now and then, those of a
- * connection at its own pace, datagrams at one for each of their sources.
+ * The notification point: answers marked packets with CNPs, at most one per
+ * np_min_time_between_cnps for each connection, or for each source of datagrams.
  */
 #include <linux/compiler.h>
 
 #include "transport/cc_ops.h"
 #include "transport/cnp.h"
 
-/* The least time between CNPs is counted from *@last_ns, 0 before the first. */
+/* *@last_ns is the time of the last CNP, 0 before the first. */
 static bool cnp_is_due(struct sroce_np *np, const struct sroce_cc_params *params, u64 *last_ns,
 		       u64 now_ns)
 {
@@ -24,12 +24,14 @@ static bool cnp_is_due(struct sroce_np *np, const struct sroce_cc_params *params
 }
 
 /**
- * sroce_np_marked() - a CE-marked packet came
+ * sroce_np_marked() - a CE-marked packet arrived
  * @np: notification point of the QP
  * @params: of the device
  * @now_ns: the time
  *
- * Return: whether to send a CNP. Not to be asked for CNPs and multicast.
+ * Must not be called for CNPs and multicast.
+ *
+ * Return: true if a CNP must be sent.
  */
 bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, u64 now_ns)
 {
@@ -48,23 +50,23 @@ static u64 *slot_of(struct sroce_np_sources *sources, const u32 address[4], u32 
 
 	for (i = 0; i < 4; i++)
 		hash = mix_hash(hash, address[i]);
-	/* The upper bits are the better ones. */
+	/* The upper bits are mixed better. */
 	return &sources->last_cnp_ns[(u64)hash * SROCE_NP_SOURCES >> 32];
 }
 
 /**
- * sroce_np_marked_datagram() - a CE-marked datagram came
- * @np: notification point of the QP: counts, no more
- * @sources: of the device; the caller sees to it that there is one at a time
+ * sroce_np_marked_datagram() - a CE-marked datagram arrived
+ * @np: notification point of the QP, for its counters
+ * @sources: of the device; the caller serializes calls
  * @params: of the device
- * @address: where it came from
+ * @address: its source address
  * @qpn: the QP that sent it
  * @now_ns: the time
  *
- * Many may send to one QP, and each is to be told: the least time between CNPs is kept for each
- * source. Of those that share a slot, who sends more is told more often.
+ * Many QPs may send to one, so the least time between CNPs is kept per source. If sources share a
+ * slot, the one that sends more gets more of the CNPs. Must not be called for multicast.
  *
- * Return: whether to send that QP a CNP. Not to be asked for multicast.
+ * Return: true if a CNP must be sent to @qpn.
  */
 bool sroce_np_marked_datagram(struct sroce_np *np, struct sroce_np_sources *sources,
 			      const struct sroce_cc_params *params, const u32 address[4],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Notification point: when a receiver tells a sender to slow down (see cc.h).
+ * Notification point: when a receiver tells a sender to slow down (overview in cc.h).
  */
 #ifndef SROCE_TRANSPORT_CNP_H
 #define SROCE_TRANSPORT_CNP_H
@@ -9,14 +9,14 @@
 
 #include "transport/cc.h"
 
-/* Sources of datagrams that are told apart. */
+/* Slots for sources of datagrams, which the hash of a source selects. */
 #define SROCE_NP_SOURCES	64u
 
 /**
- * struct sroce_np - notification point: one per QP, belongs to the receive half
- * @last_cnp_ns: when the last CNP was asked for
+ * struct sroce_np - notification point of a QP, protected by the lock of its receive queue
+ * @last_cnp_ns: when the last CNP was requested, 0 for never
  * @ecn_marked: CE-marked packets
- * @cnps: CNPs asked for
+ * @cnps: CNPs requested
  */
 struct sroce_np {
 	u64	last_cnp_ns;
@@ -25,9 +25,9 @@ struct sroce_np {
 };
 
 /**
- * struct sroce_np_sources - who sends datagrams that were marked: one per device
- * @seed: any number
- * @last_cnp_ns: when a CNP was last asked for, by source; 0: never. Sources may share one
+ * struct sroce_np_sources - sources of marked datagrams, one per device
+ * @seed: of the hash, a random number
+ * @last_cnp_ns: when the last CNP was requested, by hash of the source; 0 for never
  */
 struct sroce_np_sources {
 	u32	seed;

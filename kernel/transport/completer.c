@@ -272,7 +272,7 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		}
 	} else {
 		req->retry_left--;
-		sroce_cc_lost(&req->cc, false, now_ns);
+		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
 	}
 	sroce_requester_rewind(req, plan->executed_psn);
 }

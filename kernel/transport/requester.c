@@ -507,7 +507,7 @@ static void ack_timeout(struct sroce_requester *req, u64 now_ns)
 	if (req->timeout_shift < MAX_TIMEOUT_SHIFT)
 		req->timeout_shift++;
 	req->data_limit = RETRY_PACKETS;
-	sroce_cc_lost(&req->cc, true, now_ns);
+	sroce_cc_lost(&req->cc, SROCE_CC_TIMEOUT, now_ns);
 	sroce_scoreboard_distrust(req, true);
 	if (!sroce_requester_is_selective(req) && go_back_to_ask(req))
 		return;

@@ -369,7 +369,7 @@ static void commit_hole(struct sroce_requester *req, const struct sroce_send_pla
 	req->retransmits += plan->packet_count;
 	count_sent(req, plan, now_ns);
 	if (!probes)
-		sroce_cc_lost(&req->cc, false, now_ns);
+		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
 	sroce_rtt_retransmitted(&req->rtt, plan->first_psn, count);
 	sroce_scoreboard_retransmitted(req, plan->first_psn, count, now_ns, wqe_is_data(wqe));
 	sroce_requester_arm_probe(req, now_ns);

@@ -33,15 +33,15 @@ constexpr char more_in_help[] = "Examples and exit status: sroce --help\n";
 
 constexpr char set_footer[] =
     "Sets all of the parameters, or none of them if one is invalid. sroce show DEV lists them\n"
-    "with ranges, defaults and units. cc (none, dcqcn or delay) and selective (0 or 1) apply to\n"
+    "with ranges, choices, defaults and units. cc (congestion control) and selective apply to\n"
     "queue pairs that connect later. All others take effect at once.\n\n"
     "  sroce set sroce0 cc dcqcn rp_ai_rate 5\n";
 
 constexpr char qp_footer[] =
     "Prints two lines for each queue pair. Fields of the second line:\n"
     "  cc             congestion control algorithm / its state\n"
-    "  rate, target, cwnd, alpha\n"
-    "                 shown only while they limit; resp_...: the same for READ responses\n"
+    "  rate, cwnd     shown only while they limit; values of the algorithm follow, such as\n"
+    "                 target and alpha of dcqcn; resp_...: the same for READ responses\n"
     "  rtt, minrtt    round-trip time: smoothed / deviation, and minimum; in milliseconds\n"
     "  inflight       packets sent and not yet acknowledged\n"
     "  retrans, timeouts, probes\n"

@@ -76,6 +76,13 @@ Parameter decode_parameter(ByteView payload) {
   return parameter;
 }
 
+CcDetail decode_cc_detail(ByteView payload) {
+  const AttributeMap attributes(payload);
+  return {attributes.get(SROCE_A_CC_INFO_KEY).text(),
+          number_of(attributes.get(SROCE_A_CC_INFO_VALUE)),
+          attributes.get(SROCE_A_CC_INFO_FORMAT).u8()};
+}
+
 WorkQueue decode_work_queue(ByteView payload) {
   WorkQueue wq;
   for (const Attribute& attribute : parse_attributes(payload)) {
@@ -87,6 +94,9 @@ WorkQueue decode_work_queue(ByteView payload) {
         break;
       case SROCE_A_WQ_CC_STATE:
         wq.cc_state = attribute.text();
+        break;
+      case SROCE_A_WQ_CC_INFO:
+        wq.cc_info.push_back(decode_cc_detail(attribute.payload));
         break;
       default:
         if (attribute.type <= SROCE_A_WQ_MAX) wq.numbers[attribute.type] = number_of(attribute);
@@ -134,9 +144,7 @@ std::optional<uint64_t> WorkQueue::find(uint16_t attribute) const {
 std::span<const WorkQueueField> common_fields() {
   static constexpr std::array fields{
       WorkQueueField{SROCE_A_WQ_RATE, "rate"},
-      WorkQueueField{SROCE_A_WQ_TARGET_RATE, "target_rate"},
       WorkQueueField{SROCE_A_WQ_CWND, "cwnd_256ths"},
-      WorkQueueField{SROCE_A_WQ_ALPHA, "alpha_1024ths"},
       WorkQueueField{SROCE_A_WQ_CNP_HANDLED, "cnp_handled"},
       WorkQueueField{SROCE_A_WQ_CUTS, "cuts"},
   };

@@ -48,12 +48,21 @@ struct DeviceReply {
   std::vector<Parameter> parameters;
 };
 
+/// A value that only one congestion-control algorithm has, with the format that the kernel gives
+/// it.
+struct CcDetail {
+  std::string key;
+  uint64_t value = 0;
+  uint8_t format = 0;  // enum sroce_nl_cc_format
+};
+
 /// A send queue or a receive queue: its congestion control state and its statistics. Fields that
 /// the kernel did not send (no such limit, or unknown) are not in the map.
 struct WorkQueue {
   std::optional<std::string> cc;
   std::optional<std::string> cc_state;
-  std::map<uint16_t, uint64_t> numbers;  // by SROCE_A_WQ_*
+  std::map<uint16_t, uint64_t> numbers{};  // by SROCE_A_WQ_*
+  std::vector<CcDetail> cc_info{};         // in the order of the kernel
 
   std::optional<uint64_t> find(uint16_t attribute) const;
   uint64_t get(uint16_t attribute) const { return find(attribute).value_or(0); }

@@ -37,17 +37,30 @@ class Words {
   std::string text_;
 };
 
+double fraction(uint64_t value) { return static_cast<double>(value) / SROCE_NL_CC_ONE; }
+
+std::string value_text(const genl::CcDetail& detail) {
+  switch (detail.format) {
+    case SROCE_NL_CC_RATE:
+      return rate_text(detail.value);
+    case SROCE_NL_CC_NS:
+      return milliseconds(detail.value);
+    case SROCE_NL_CC_FRACTION:
+      return decimal_text(fraction(detail.value), 3);
+    default:
+      return std::to_string(detail.value);
+  }
+}
+
 /// Adds the congestion control state of a work queue. Values that the kernel did not send are not
 /// limits at the moment and are left out.
 void add_cc(Words& words, const WorkQueue& wq, const std::string& prefix) {
   if (wq.cc) words.add(prefix + "cc", *wq.cc + '/' + wq.cc_state.value_or("-"));
   if (const auto rate = wq.find(SROCE_A_WQ_RATE)) words.add(prefix + "rate", rate_text(*rate));
-  if (const auto target = wq.find(SROCE_A_WQ_TARGET_RATE))
-    words.add(prefix + "target", rate_text(*target));
   if (const auto cwnd = wq.find(SROCE_A_WQ_CWND))
     words.add(prefix + "cwnd", decimal_text(static_cast<double>(*cwnd) / 256, 2));
-  if (const auto alpha = wq.find(SROCE_A_WQ_ALPHA))
-    words.add(prefix + "alpha", decimal_text(static_cast<double>(*alpha) / 1024, 3));
+  for (const genl::CcDetail& detail : wq.cc_info)
+    words.add(prefix + detail.key, value_text(detail));
 }
 
 std::string details_of(const QueuePair& qp) {
@@ -75,6 +88,27 @@ std::string details_of(const QueuePair& qp) {
   return '\t' + words.text();
 }
 
+/// The keys end with the unit, as those of the other fields do.
+Json to_json(std::span<const genl::CcDetail> details) {
+  Json object = Json::object();
+  for (const genl::CcDetail& detail : details) {
+    switch (detail.format) {
+      case SROCE_NL_CC_RATE:
+        object[detail.key + "_rate"] = detail.value;
+        break;
+      case SROCE_NL_CC_NS:
+        object[detail.key + "_ns"] = detail.value;
+        break;
+      case SROCE_NL_CC_FRACTION:
+        object[detail.key] = fraction(detail.value);
+        break;
+      default:
+        object[detail.key] = detail.value;
+    }
+  }
+  return object;
+}
+
 void add_fields(Json& object, const WorkQueue& wq, std::span<const genl::WorkQueueField> fields) {
   for (const auto& [attribute, name] : fields) object[name] = or_null(wq.find(attribute));
 }
@@ -82,6 +116,7 @@ void add_fields(Json& object, const WorkQueue& wq, std::span<const genl::WorkQue
 Json to_json(const WorkQueue& wq, std::span<const genl::WorkQueueField> own_fields) {
   Json object{{"cc", or_null(wq.cc)}, {"cc_state", or_null(wq.cc_state)}};
   add_fields(object, wq, genl::common_fields());
+  object["cc_info"] = to_json(wq.cc_info);
   add_fields(object, wq, own_fields);
   return object;
 }

@@ -121,11 +121,22 @@ Bytes qp_reply(const Attributes& peer) {
                                 .u32(SROCE_A_QPN, 17)
                                 .u8(SROCE_A_QP_TYPE, 2)
                                 .u8(SROCE_A_QP_STATE, 3);
+  const Attributes alpha = Attributes()
+                               .text(SROCE_A_CC_INFO_KEY, "alpha")
+                               .raw(SROCE_A_CC_INFO_PAD, "", 0)
+                               .u64(SROCE_A_CC_INFO_VALUE, SROCE_NL_CC_ONE)
+                               .u8(SROCE_A_CC_INFO_FORMAT, SROCE_NL_CC_FRACTION);
+  const Attributes target = Attributes()
+                                .text(SROCE_A_CC_INFO_KEY, "target")
+                                .u64(SROCE_A_CC_INFO_VALUE, 1250000000)
+                                .u8(SROCE_A_CC_INFO_FORMAT, SROCE_NL_CC_RATE);
   const Attributes sq = Attributes()
                             .text(SROCE_A_WQ_CC, "dcqcn")
                             .text(SROCE_A_WQ_CC_STATE, "fast recovery")
                             .raw(SROCE_A_WQ_PAD, "", 0)
                             .u64(SROCE_A_WQ_RATE, 625000000)
+                            .nest(SROCE_A_WQ_CC_INFO | NLA_F_NESTED, alpha)
+                            .nest(SROCE_A_WQ_CC_INFO | NLA_F_NESTED, target)
                             .u32(SROCE_A_WQ_SRTT_NS, 113000);
   const Attributes queues =
       Attributes()
@@ -163,6 +174,11 @@ TEST(GenlDecode, ReadsAConnectedQueuePair) {
   EXPECT_EQ(qp.sq.find(SROCE_A_WQ_RATE), 625000000u);
   EXPECT_EQ(qp.sq.find(SROCE_A_WQ_SRTT_NS), 113000u);
   EXPECT_EQ(qp.sq.find(SROCE_A_WQ_CWND), std::nullopt);
+  ASSERT_EQ(qp.sq.cc_info.size(), 2u);
+  EXPECT_EQ(qp.sq.cc_info[0].key, "alpha");
+  EXPECT_EQ(qp.sq.cc_info[0].value, SROCE_NL_CC_ONE);
+  EXPECT_EQ(qp.sq.cc_info[0].format, SROCE_NL_CC_FRACTION);
+  EXPECT_EQ(qp.sq.cc_info[1].key, "target");
   EXPECT_EQ(qp.rq.cc, std::nullopt);
   EXPECT_EQ(qp.rq.find(SROCE_A_WQ_REORDER_PACKETS), 3u);
 }

@@ -22,15 +22,15 @@ QueuePair connected() {
   qp.sq = {"dcqcn",
            "fast recovery",
            {{SROCE_A_WQ_RATE, 625000000},
-            {SROCE_A_WQ_TARGET_RATE, 1250000000},
-            {SROCE_A_WQ_ALPHA, 512},
             {SROCE_A_WQ_CNP_HANDLED, 2},
             {SROCE_A_WQ_CUTS, 1},
             {SROCE_A_WQ_SRTT_NS, 113000},
             {SROCE_A_WQ_RTTVAR_NS, 12500},
             {SROCE_A_WQ_MIN_RTT_NS, 90000},
             {SROCE_A_WQ_INFLIGHT, 64},
-            {SROCE_A_WQ_RETRANSMITS, 5}}};
+            {SROCE_A_WQ_RETRANSMITS, 5}},
+           {{"target", 1250000000, SROCE_NL_CC_RATE},
+            {"alpha", SROCE_NL_CC_ONE / 2, SROCE_NL_CC_FRACTION}}};
   qp.rq = {"dcqcn",
            "idle",
            {{SROCE_A_WQ_REORDER_PACKETS, 3},
@@ -67,6 +67,29 @@ TEST(Qp, PrintsTheLimitOfReadResponsesOnlyIfThereIsOne) {
   EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("resp_cc:dcqcn/idle resp_rate:1Mbps reorder"));
 }
 
+TEST(Qp, PrintsTheDetailsOfAnyAlgorithm) {
+  QueuePair qp = connected();
+  qp.sq.cc = "other";
+  qp.sq.cc_info = {{"target", 150000, SROCE_NL_CC_NS}, {"rounds", 7, SROCE_NL_CC_NUMBER}};
+  EXPECT_THAT(qp_text(std::span(&qp, 1)),
+              HasSubstr("cc:other/fast recovery rate:5Gbps target:0.15 rounds:7 rtt:"));
+  qp.sq.cc_info.push_back({"later", 9, 250});
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr(" later:9 rtt:"));
+}
+
+TEST(Qp, JsonContainsTheDetailsOfTheAlgorithmWithTheirUnits) {
+  QueuePair qp = connected();
+  qp.sq.cc_info.push_back({"base", 90000, SROCE_NL_CC_NS});
+  qp.sq.cc_info.push_back({"rounds", 7, SROCE_NL_CC_NUMBER});
+  EXPECT_THAT(qp_json(std::span(&qp, 1)), HasSubstr(R"(      "cc_info": {
+        "target_rate": 1250000000,
+        "alpha": 0.5,
+        "base_ns": 90000,
+        "rounds": 7
+      },
+)"));
+}
+
 TEST(Qp, PutsIPv6AddressesInBrackets) {
   QueuePair qp = connected();
   qp.peer->address = "fd00::2";
@@ -93,11 +116,10 @@ TEST(Qp, JsonUsesNullForAbsentValues) {
       "cc": null,
       "cc_state": null,
       "rate": null,
-      "target_rate": null,
       "cwnd_256ths": null,
-      "alpha_1024ths": null,
       "cnp_handled": null,
       "cuts": null,
+      "cc_info": {},
       "srtt_ns": null,
       "rttvar_ns": null,
       "min_rtt_ns": null,
@@ -110,11 +132,10 @@ TEST(Qp, JsonUsesNullForAbsentValues) {
       "cc": null,
       "cc_state": null,
       "rate": null,
-      "target_rate": null,
       "cwnd_256ths": null,
-      "alpha_1024ths": null,
       "cnp_handled": null,
       "cuts": null,
+      "cc_info": {},
       "reorder_packets": 0,
       "reorder_bytes": null,
       "ecn_marked": null,

@@ -3,6 +3,7 @@
 
 #include "port/engine.h"
 #include "unit/transport/bottleneck.h"
+#include "unit/transport/cc_probe.h"
 
 namespace {
 
@@ -16,8 +17,8 @@ class Delay : public ::testing::Test {
  protected:
   Delay() {
     sroce_cc_params_init(&params_);
-    params_.algorithm = SROCE_CC_DELAY;
-    params_.delay_flow_scaling = 0;
+    params_.algorithm = SROCE_CC_delay;
+    set_param("delay_flow_scaling", 0);
     start();
   }
 
@@ -30,19 +31,24 @@ class Delay : public ::testing::Test {
     now_ += wait;
     ack(packets, rtt);
   }
-  // Leaves slow start with that many packets in the window.
+  // A loss ends slow start. The window then has @packets packets.
   void settle(u32 packets) {
-    cc_.delay.slow_start = false;
+    sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_);
+    take_events();
     cc_.cwnd = packets * SROCE_CC_PACKET;
+    cc_.cuts = cc_.losses = 0;
     now_ += kSecond;
   }
+  void set_param(const char* name, u32 value) { set_cc_param(params_, name, value); }
+  u32 param(const char* name) const { return get_cc_param(params_, name); }
+  u64 target() const { return cc_detail(cc_, "target"); }
   u32 take_events() {
     sroce_cc_events events;
     sroce_cc_take_events(&cc_, &events);
     return events.mask;
   }
   u32 window() const { return sroce_cc_window_packets(&cc_); }
-  // A round trip that is above the target, and by how much of it.
+  // A round trip of which @percent are above the target.
   u64 above_target(u32 percent) const { return (kBase + kAllowed) * 100 / (100 - percent); }
 
   static constexpr u64 kAllowed = 100 * kMicrosecond;
@@ -70,7 +76,7 @@ TEST_F(DelayGrowth, SlowStartDoublesInARoundTrip) {
     EXPECT_EQ(window(), expected);
   }
   ack_after(kGood, window(), kGood);
-  EXPECT_EQ(window(), params_.delay_max_cwnd);
+  EXPECT_EQ(window(), param("delay_max_cwnd"));
 }
 
 TEST_F(DelayGrowth, TheFirstDelayEndsSlowStart) {
@@ -82,11 +88,11 @@ TEST_F(DelayGrowth, TheFirstDelayEndsSlowStart) {
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "below target");
 }
 
-TEST_F(DelayGrowth, AfterwardsItIsAPacketInARoundTrip) {
+TEST_F(DelayGrowth, AdditiveIncreaseIsOnePacketPerRoundTrip) {
   settle(20);
   ack_after(kGood, 20, kGood);
   EXPECT_EQ(window(), 21u);
-  params_.delay_ai = 512;
+  set_param("delay_ai", 512);
   ack_after(kGood, 21, kGood);
   EXPECT_EQ(window(), 23u);
 }
@@ -120,7 +126,7 @@ TEST_F(DelayDecrease, IsAShareOfTheExcess) {
   EXPECT_EQ(cc_.cuts, 1u);
 }
 
-TEST_F(DelayDecrease, TakesHalfAtMost) {
+TEST_F(DelayDecrease, IsFiftyPercentAtMost) {
   settle(100);
   ack(1, kSecond);
   EXPECT_EQ(window(), 50u);
@@ -135,37 +141,37 @@ TEST_F(DelayDecrease, HappensOnceInARoundTrip) {
   EXPECT_EQ(cc_.cuts, 2u);
 }
 
-TEST_F(DelayDecrease, TheTargetIsTheBaseAndWhatIsAllowed) {
+TEST_F(DelayDecrease, TargetIsTheBasePlusTheAllowedDelay) {
   settle(100);
   ack(1, kBase + kAllowed - 1);
-  EXPECT_EQ(cc_.delay.target_ns, kBase + kAllowed);
+  EXPECT_EQ(target(), kBase + kAllowed);
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "below target");
   ack(1, kBase + kAllowed);
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "above target");
 }
 
 TEST_F(DelayDecrease, AGivenBaseReplacesTheSmallestRoundTrip) {
-  params_.delay_base = 20;
+  set_param("delay_base", 20);
   ack(1, kGood);
-  EXPECT_EQ(cc_.delay.target_ns, 20 * kMicrosecond + kAllowed);
+  EXPECT_EQ(target(), 20 * kMicrosecond + kAllowed);
 }
 
-TEST_F(DelayDecrease, SmallWindowsAreAllowedMore) {
-  params_.delay_flow_scaling = 400;
+TEST_F(DelayDecrease, SmallWindowsMayDelayLonger) {
+  set_param("delay_flow_scaling", 400);
   u64 last = U64_MAX;
   for (u32 packets : {1u, 4u, 16u, 100u, 2500u}) {
     settle(packets);
     ack(0, kGood, 0);
-    EXPECT_LT(cc_.delay.target_ns, last);
-    last = cc_.delay.target_ns;
+    EXPECT_LT(target(), last);
+    last = target();
   }
   EXPECT_EQ(last, kBase + kAllowed + 8 * kMicrosecond);
   settle(16);
   ack(0, kGood, 0);
-  EXPECT_EQ(cc_.delay.target_ns, kBase + kAllowed + 100 * kMicrosecond);
+  EXPECT_EQ(target(), kBase + kAllowed + 100 * kMicrosecond);
 }
 
-TEST_F(DelaySmallWindow, LessThanAPacketIsOnePacketAndARate) {
+TEST_F(DelaySmallWindow, BelowOnePacketThePacerLimits) {
   settle(1);
   const u64 rtt = kMillisecond;
   ack(1, rtt);
@@ -173,7 +179,7 @@ TEST_F(DelaySmallWindow, LessThanAPacketIsOnePacketAndARate) {
   EXPECT_EQ(window(), 1u);
   // Half a packet in a millisecond.
   EXPECT_NEAR(static_cast<double>(cc_.rate), 1084 * 500., 1250000. * 2);
-  params_.rp_min_rate = 1;
+  set_param("rp_min_rate", 1);
   ack(0, 0);
   ack_after(rtt, 1, rtt);
   EXPECT_NEAR(static_cast<double>(cc_.rate), 1084 * 250., 1000);
@@ -183,11 +189,11 @@ TEST_F(DelaySmallWindow, LessThanAPacketIsOnePacketAndARate) {
 TEST_F(DelaySmallWindow, StopsAtTheSmallestWindowAndTheLowestRate) {
   settle(1);
   for (int i = 0; i < 50; i++) ack_after(kSecond, 1, kMillisecond);
-  EXPECT_EQ(cc_.cwnd, params_.delay_min_cwnd);
+  EXPECT_EQ(cc_.cwnd, param("delay_min_cwnd"));
   EXPECT_EQ(cc_.rate, 10u * SROCE_CC_MBPS);
 }
 
-TEST_F(DelaySmallWindow, GrowsBackToAWholeOneAndLosesItsPacing) {
+TEST_F(DelaySmallWindow, GrowsBackUntilPacingEnds) {
   settle(1);
   for (int i = 0; i < 50; i++) ack_after(kSecond, 1, kMillisecond);
   for (int i = 0; i < 20; i++) ack_after(kMillisecond, window(), kGood);
@@ -203,28 +209,28 @@ TEST_F(DelaySmallWindow, AFractionIsPaced) {
   EXPECT_NEAR(static_cast<double>(cc_.rate), 2.5 * 1084 / 70e-6, 1000);
 }
 
-TEST_F(DelayLoss, TakesTheMostOnceInARoundTrip) {
+TEST_F(DelayLoss, CutsByTheMaximumOncePerRoundTrip) {
   settle(100);
   ack(1, kGood);
-  for (int i = 0; i < 10; i++) sroce_cc_lost(&cc_, false, now_);
+  for (int i = 0; i < 10; i++) sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_);
   EXPECT_EQ(window(), 51u);
-  sroce_cc_lost(&cc_, false, now_ += kGood);
+  sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_ += kGood);
   EXPECT_EQ(window(), 26u);
   EXPECT_EQ(cc_.losses, 11u);
 }
 
 TEST_F(DelayLoss, FiveTimeoutsInARowLeaveTheSmallestWindow) {
   settle(4096);
-  for (int i = 0; i < 4; i++) sroce_cc_lost(&cc_, true, now_ += kSecond);
+  for (int i = 0; i < 4; i++) sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_ += kSecond);
   EXPECT_EQ(window(), 256u);
-  sroce_cc_lost(&cc_, true, now_ += kSecond);
-  EXPECT_EQ(cc_.cwnd, params_.delay_min_cwnd);
+  sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_ += kSecond);
+  EXPECT_EQ(cc_.cwnd, param("delay_min_cwnd"));
 }
 
-TEST_F(DelayLoss, AnAckBreaksTheRow) {
+TEST_F(DelayLoss, AckEndsTheRowOfTimeouts) {
   settle(4096);
   for (int i = 0; i < 5; i++) {
-    sroce_cc_lost(&cc_, true, now_ += kSecond);
+    sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_ += kSecond);
     ack(1, 0);
   }
   EXPECT_EQ(window(), 128u);
@@ -251,27 +257,27 @@ TEST_F(DelayEvents, TheWindowGrowsAndIsCut) {
 }
 
 TEST_F(DelayEvents, AFullWindowDoesNotGrow) {
-  settle(params_.delay_max_cwnd);
+  settle(param("delay_max_cwnd"));
   ack(1, kGood);
   EXPECT_EQ(take_events(), 0u);
 }
 
-TEST_F(DelayEvents, LossesAndTimeoutsAreTold) {
+TEST_F(DelayEvents, TellLossesFromTimeouts) {
   settle(4096);
-  sroce_cc_lost(&cc_, false, now_);
+  sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_);
   EXPECT_EQ(take_events(), u32{SROCE_CC_EV_BY_LOSS | SROCE_CC_EV_CUT});
-  sroce_cc_lost(&cc_, false, now_);
+  sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_);
   EXPECT_EQ(take_events(), u32{SROCE_CC_EV_BY_LOSS | SROCE_CC_EV_CUT_SKIPPED});
   for (int i = 0; i < 5; i++) {
-    sroce_cc_lost(&cc_, true, now_ += kSecond);
+    sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_ += kSecond);
     EXPECT_EQ(take_events(), u32{SROCE_CC_EV_BY_TIMEOUT | SROCE_CC_EV_CUT});
   }
-  EXPECT_EQ(cc_.cwnd, params_.delay_min_cwnd);
+  EXPECT_EQ(cc_.cwnd, param("delay_min_cwnd"));
 }
 
 TEST_F(DelayEvents, AParameterMovesTheWindow) {
   settle(100);
-  params_.delay_max_cwnd = 50;
+  set_param("delay_max_cwnd", 50);
   ack(1, kGood, 0);
   EXPECT_EQ(take_events(), u32{SROCE_CC_EV_ADAPTED});
   settle(100);
@@ -283,8 +289,10 @@ class DelayNetwork : public ::testing::Test {
  protected:
   DelayNetwork() {
     sroce_cc_params_init(&params_);
-    params_.algorithm = SROCE_CC_DELAY;
+    params_.algorithm = SROCE_CC_delay;
   }
+
+  void set_param(const char* name, u32 value) { set_cc_param(params_, name, value); }
 
   sroce_cc_params params_;
 };
@@ -293,7 +301,7 @@ TEST_F(DelayNetwork, ALateFlowGetsItsShareInAHundredRoundTrips) {
   Bottleneck link(params_, kLine, kBase);
   link.add(link.now_ns);
   link.add(link.now_ns + 2 * kMillisecond);
-  // Queues are part of round trips: the allowed delay of about 150 us on top of the base.
+  // A round trip includes the allowed delay, about 150 us more than the base.
   link.run_until(link.now_ns + 2 * kMillisecond + 90 * 200 * kMicrosecond);
   link.count();
   link.run_until(link.now_ns + 10 * 200 * kMicrosecond);
@@ -314,7 +322,7 @@ TEST_F(DelayNetwork, AnIncastSettlesAtTheTarget) {
 
 TEST_F(DelayNetwork, ManyFlowsGetLessThanAPacketEach) {
   // 100 flows at 1 Gb/s: the link holds less than 40 packets within the target.
-  params_.delay_base = 50;
+  set_param("delay_base", 50);
   Bottleneck link(params_, kLine / 10, kBase);
   for (int i = 0; i < 100; i++) link.add();
   link.run_until(link.now_ns + 50 * kMillisecond);
@@ -325,7 +333,7 @@ TEST_F(DelayNetwork, ManyFlowsGetLessThanAPacketEach) {
   EXPECT_LE(link.max_queue, 200u);
 }
 
-TEST_F(DelayNetwork, WhatAFlowLeavesIsTaken) {
+TEST_F(DelayNetwork, FlowTakesTheShareThatAnotherLeaves) {
   Bottleneck link(params_, kLine, kBase);
   link.add();
   link.add();

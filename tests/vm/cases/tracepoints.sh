@@ -58,9 +58,9 @@ tool "dcqcn: datagrams flow with marks" ib_send_lat -c UD -x GID -F -s 1024 -n 1
 congestion 0
 check "dcqcn: a CNP for a marked packet is traced" traced 'sroce_marked: qpn=[0-9]+ sender_qpn=[1-9][0-9]* cnp'
 check "dcqcn: the first CNP halves the line rate, with alpha 1" traced \
-	'sroce_congestion: qpn=[0-9]+ send events=cnp\|cut\|limit_began state="fast recovery" rate=6[0-9]{8} target_rate=1250000000 alpha=1023/1024 cwnd=-1/256 '
-check "dcqcn: a CNP that cuts, or comes too soon, is traced" traced 'sroce_congestion: .* events=cnp\|(cut|kept)(\|[a-z_|]*)? state="[a-z ]+" rate=[1-9][0-9]*'
-check "dcqcn: alpha periods are traced" traced 'sroce_congestion: .* events=[a-z_|]*alpha[a-z_|]* .* alpha_periods=[1-9]'
+	'sroce_congestion: qpn=[0-9]+ send events=cnp\|cut\|limit_began state="fast recovery" rate=6[0-9]{8} cwnd=-1/256 target=1250000000 alpha=1023/1024$'
+check "dcqcn: a CNP that cuts, or comes too soon, is traced" traced 'sroce_congestion: .* events=cnp\|(cut|cut_skipped)(\|[a-z_|]*)? state="[a-z ]+" rate=[1-9][0-9]*'
+check "dcqcn: alpha periods are traced" traced 'sroce_congestion: .* events=[a-z_|]*estimated[a-z_|]* .* alpha_periods=[1-9]'
 check "dcqcn: rate increases are traced" traced 'sroce_congestion: .* events=[a-z_|]*raised[a-z_|]* .* (fast|additive|hyper)=[1-9]'
 
 echo >$tracing/trace
@@ -75,7 +75,7 @@ netem loss 5%
 congestion 1
 tool "delay: WRITEs flow under loss" ib_write_bw -x GID -F -s 65536 -n 64
 congestion 0
-check "delay: a growing window is traced" traced 'sroce_congestion: .* events=grew[a-z_|]* state="[a-z ]+" rate=-?[1-9][0-9]* .* cwnd=[1-9][0-9]*/256 target_ns=[1-9]'
+check "delay: a growing window is traced" traced 'sroce_congestion: .* events=window_raised[a-z_|]* state="[a-z ]+" rate=-?[1-9][0-9]* cwnd=[1-9][0-9]*/256 target=[1-9]'
 check "delay: a cut of the window is traced" traced 'sroce_congestion: .* events=([a-z]+\|)*(delay|loss|timeout)\|([a-z]+\|)*cut'
-check "delay: a loss that cuts, or comes too soon, is traced" traced 'sroce_congestion: .* events=([a-z]+\|)*(loss|timeout)\|([a-z]+\|)*(cut|kept)'
+check "delay: a loss that cuts, or comes too soon, is traced" traced 'sroce_congestion: .* events=([a-z]+\|)*(loss|timeout)\|([a-z]+\|)*(cut|cut_skipped)'
 check "delay: the end of slow start is traced" traced 'sroce_congestion: .* events=[a-z_|]*slow_start_ended'
