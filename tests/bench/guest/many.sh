@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Eight senders into a slow port that marks, with each algorithm. Prints "figure WHAT CONDITION VALUE" lines.
+# Eight senders share a slow port that marks, once with each congestion-control algorithm. Prints "figure WHAT CONDITION VALUE" lines.
 # guests: one
 # seconds: 600
 set -euo pipefail
@@ -53,8 +53,9 @@ many() # CONDITION ALGORITHM QDISC OPTION...
 	stop_flows
 }
 
-for algorithm in none dcqcn delay; do
-	many "red_$algorithm" $algorithm red limit 4mb min 60kb max 180kb avpkt 1000 burst 100 probability 0.1 bandwidth 100mbit ecn
-	many "fq_codel_$algorithm" $algorithm fq_codel limit 10000 ce_threshold 1ms ecn
+IFS='|' read -r -a algorithms < <("$programs/sroce" show sroce_d | awk '$1 == "cc" { print $4 }')
+for algorithm in "${algorithms[@]}"; do
+	many "red_$algorithm" "$algorithm" red limit 4mb min 60kb max 180kb avpkt 1000 burst 100 probability 0.1 bandwidth 100mbit ecn
+	many "fq_codel_$algorithm" "$algorithm" fq_codel limit 10000 ce_threshold 1ms ecn
 done
 ok "measured"

@@ -26,6 +26,12 @@ u8 work_opcode(Operation operation) {
   }
 }
 
+bool uses_cnps(const sroce_cc_params& params) {
+  sroce_cc cc;
+  sroce_cc_start(&cc, &params, 0, 1024, 0);
+  return sroce_cc_cnp(&cc, 0);
+}
+
 class EngineRequester : public Requester {
  public:
   explicit EngineRequester(const Scenario& scenario) : scenario_(scenario) {
@@ -42,7 +48,7 @@ class EngineRequester : public Requester {
     requester_.attr.adaptive = true;
     requester_.attr.selective = true;
     sroce_cc_params_init(&params_);
-    params_.algorithm = static_cast<u32>(scenario.congestion);
+    params_.algorithm = scenario.cc_algorithm();
     sroce_cc_start(&requester_.cc, &params_, scenario.rate_mbps * 125'000, scenario.mtu_bytes, 0);
     sroce_requester_start_psn(&requester_, 0);
     sroce_requester_set_state(&requester_, SROCE_SQ_READY);
@@ -137,6 +143,8 @@ class EngineResponder : public Endpoint {
     sroce_responder_start_psn(&responder_, 0);
     sroce_responder_set_state(&responder_, SROCE_RQ_READY);
     sroce_cc_params_init(&params_);
+    params_.algorithm = scenario.cc_algorithm();
+    sends_cnps_ = uses_cnps(params_);
     // A standard responder reports a gap once and drops later packets.
     if (standard) return;
     responder_.attr.reorder_packets = SROCE_PSN_MAP_SPAN;
@@ -161,9 +169,7 @@ class EngineResponder : public Endpoint {
   }
 
   void receive(const Packet& packet, Ns now_ns) override {
-    if (packet.marked && scenario_.congestion == Congestion::dcqcn &&
-        sroce_np_marked(&np_, &params_, now_ns))
-      cnp_due_ = true;
+    if (packet.marked && sends_cnps_ && sroce_np_marked(&np_, &params_, now_ns)) cnp_due_ = true;
     execute(packet.header, now_ns);
     u32 psn;
     while (sroce_responder_next_queued(&responder_, &psn)) {
@@ -206,6 +212,7 @@ class EngineResponder : public Endpoint {
   sroce_responder responder_{};
   sroce_cc_params params_{};
   sroce_np np_{};
+  bool sends_cnps_ = false;  // the sender's algorithm uses them
   bool cnp_due_ = false;
   std::map<u32, sroce_packet> queued_;
   std::vector<std::array<u8, SROCE_SACK_MAX_BYTES>> bitmaps_;

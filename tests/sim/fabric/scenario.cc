@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The table. A limit that today's engine cannot meet is pending; none is at present.
+// The table of scenarios. Limits that the engine cannot meet yet are pending; at present none is.
 #include "sim/fabric/scenario.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr Ns kMicro = 1000;
 constexpr Ns kMilli = 1'000'000;
 constexpr u64 kKilobyte = 1000;
 constexpr u32 kDepth = 128;
-constexpr u64 kShort = 20'000;  // packets until the figures stand
+constexpr u64 kShort = 20'000;  // packets until the figures are stable
 constexpr u64 kLong = 100'000;
 // A packet of 1024 bytes at 10 Gb/s, with all headers: 885 ns.
 constexpr Ns kPacketNs = 885;
@@ -41,15 +41,11 @@ std::string operation_name(Operation operation) {
   }
 }
 
-std::string congestion_name(Congestion congestion) {
-  switch (congestion) {
-    case Congestion::none:
-      return "none";
-    case Congestion::dcqcn:
-      return "dcqcn";
-    default:
-      return "delay";
-  }
+// The names of all congestion-control algorithms. A new one gets a row in every scenario below.
+std::vector<std::string> all_cc() {
+  std::vector<std::string> names;
+  for (u32 i = 0; const char* name = sroce_cc_algorithm_name(i); i++) names.emplace_back(name);
+  return names;
 }
 
 std::string percent(u32 ppm) {
@@ -64,15 +60,15 @@ Limit at_most(Metric metric, u64 value, bool pending = false) {
   return {metric, false, value, pending};
 }
 
-// What one flow must reach in spite of loss.
+// Limits for one flow under loss.
 std::vector<Limit> loss_limits(Operation operation, u32 loss_ppm, Peers peers) {
   if (!loss_ppm) return {at_least(Metric::goodput, 980)};
   if (peers == Peers::sroce_sroce && loss_ppm <= 10'000) return {at_least(Metric::goodput, 950)};
   if (peers == Peers::sroce_sroce && loss_ppm <= 30'000) return {at_least(Metric::goodput, 850)};
-  // A lost answer costs the rest of its READ.
+  // A lost response costs the rest of its READ.
   if (peers == Peers::sroce_standard && operation == Operation::read)
     return {at_least(Metric::goodput, loss_ppm <= 10'000 ? 700 : 500)};
-  // Near the most there can be (0.61): each gap costs a round trip.
+  // Near the maximum (0.61), because each gap costs a round trip.
   if (peers == Peers::sroce_standard && loss_ppm <= 10'000)
     return {at_least(Metric::goodput, operation == Operation::write ? 600 : 590)};
   return {};
@@ -95,7 +91,7 @@ void add_loss(std::vector<Scenario>& table) {
         row.limits = loss_limits(operation, loss_ppm, peers);
         table.push_back(row);
       }
-  // What is asked for again stands in a queue behind all answers before it.
+  // Retransmitted READs wait in a queue behind all earlier responses.
   for (const u32 loss_ppm : {30'000u, 200'000u}) {
     Scenario queued;
     queued.name = "loss/read-queued/" + percent(loss_ppm) + "/sroce-sroce";
@@ -106,8 +102,7 @@ void add_loss(std::vector<Scenario>& table) {
     queued.limits = {at_least(Metric::goodput, loss_ppm <= 30'000 ? 850 : 500)};
     table.push_back(queued);
   }
-  // A READ is whole when the last of its answers has been asked for often enough, and 16 are under
-  // way.
+  // A READ completes when its last response has arrived, and only 16 READs are in flight.
   for (const Operation operation : {Operation::write, Operation::read}) {
     Scenario heavy;
     heavy.name = "loss/" + operation_name(operation) + "/20.0%/sroce-sroce";
@@ -117,7 +112,7 @@ void add_loss(std::vector<Scenario>& table) {
     heavy.limits = {at_least(Metric::goodput, operation == Operation::read ? 300 : 750)};
     table.push_back(heavy);
   }
-  // The first probes come long before the first answer.
+  // The first probes are sent long before the first response arrives.
   Scenario distant;
   distant.name = "loss/read-10ms/1.0%/sroce-sroce";
   distant.operation = Operation::read;
@@ -128,7 +123,7 @@ void add_loss(std::vector<Scenario>& table) {
   distant.packets = kLong;
   distant.limits = {at_least(Metric::goodput, 250)};
   table.push_back(distant);
-  // More is asked for than a map reaches.
+  // A request is longer than the span of a PSN map.
   for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard}) {
     Scenario large;
     large.name = "loss/read-1M/0.1%/" + peers_name(peers);
@@ -143,9 +138,9 @@ void add_loss(std::vector<Scenario>& table) {
   }
 }
 
-// A standard responder drops what comes early, so each overtaken packet costs a round trip, 62
-// packets here: towards one the limit holds where that is rare. Responses to READs are ours to put
-// in order.
+// A standard responder drops packets beyond the expected PSN, so each overtaken packet costs a
+// round trip, here 62 packets. The limit holds only where that is rare. The sroce requester puts
+// READ responses in order itself.
 bool can_be_in_order(Operation operation, Peers peers, u32 delayed_ppm) {
   return peers != Peers::sroce_standard || operation == Operation::read || delayed_ppm <= 500;
 }
@@ -182,7 +177,7 @@ void add_reordering(std::vector<Scenario>& table) {
       const Faults faults = {
           .delayed_ppm = kind.delayed_ppm, .extra_ns = 32 * kPacketNs, .paths = kind.paths};
       Scenario row = reordered(kind.name, kind.operation, peers, faults);
-      // A standard requester wants its responses in order.
+      // A standard requester needs its responses in order.
       const bool hopeless = peers == Peers::standard_sroce && kind.operation == Operation::read;
       if (!hopeless && can_be_in_order(kind.operation, peers, kind.delayed_ppm))
         row.limits = {at_least(Metric::goodput, 950)};
@@ -190,7 +185,7 @@ void add_reordering(std::vector<Scenario>& table) {
     }
 }
 
-// 200 us in each direction, give or take 100; with and without overtaking.
+// 100 to 300 us in each direction, with and without overtaking.
 void add_jitter(std::vector<Scenario>& table) {
   for (const Operation operation : {Operation::write, Operation::read})
     for (const bool in_order : {false, true})
@@ -206,7 +201,7 @@ void add_jitter(std::vector<Scenario>& table) {
       }
 }
 
-// No loss, from a rack to another continent; and the link rates.
+// No loss: distances from a rack to another continent, and link rates.
 void add_distances(std::vector<Scenario>& table) {
   struct Distance {
     const char* name;
@@ -231,7 +226,7 @@ void add_distances(std::vector<Scenario>& table) {
     row.rtt_ns = distance.rtt_ns;
     row.mtu_bytes = distance.mtu_bytes;
     row.timeout_exponent = 16;
-    // The window doubles with each round trip until it holds the path.
+    // The window doubles with each round trip until it fills the path.
     row.warm_ns = 20 * distance.rtt_ns;
     row.depth = row.window() / row.message_packets() + 2;
     row.packets = kLong;
@@ -240,7 +235,7 @@ void add_distances(std::vector<Scenario>& table) {
   }
 }
 
-// One message of one packet at a time: what an application waits for.
+// One message of one packet at a time: the latency that an application sees.
 void add_latency(std::vector<Scenario>& table) {
   for (const Operation operation : {Operation::write, Operation::send, Operation::read})
     for (const Peers peers : kAllPeers) {
@@ -258,13 +253,13 @@ void add_latency(std::vector<Scenario>& table) {
     }
 }
 
-// Senders that share a bottleneck. Thresholds of the marks are those customary for the rate.
-Scenario shared(const std::string& name, u64 rate_mbps, u32 senders, Congestion congestion) {
+// Senders that share a bottleneck. The marking thresholds are customary for the rate.
+Scenario shared(const std::string& name, u64 rate_mbps, u32 senders, const std::string& cc) {
   const bool fast = rate_mbps == 100'000;
   Scenario row;
-  row.name = name + "/" + congestion_name(congestion);
+  row.name = name + "/" + cc;
   row.senders = senders;
-  row.congestion = congestion;
+  row.cc = cc;
   row.rate_mbps = rate_mbps;
   row.rtt_ns = 10 * kMicro;
   row.mtu_bytes = fast ? 4096 : 1024;
@@ -277,32 +272,31 @@ Scenario shared(const std::string& name, u64 rate_mbps, u32 senders, Congestion 
   return row;
 }
 
-// Marks keep the queue in half of the buffer; a target delay, at what it says for eight flows: 200
-// us.
+// Marks keep the queue below half of the buffer. "delay" keeps it at its target, 200 us for eight
+// flows.
 u64 most_queued(const Scenario& row) {
-  return row.congestion == Congestion::delay ? 200 * kMicro * kPsPerNs / row.ps_per_byte()
-                                             : row.queue_bytes / 2;
+  return row.cc == "delay" ? 200 * kMicro * kPsPerNs / row.ps_per_byte() : row.queue_bytes / 2;
 }
 
 void add_incast(std::vector<Scenario>& table) {
-  for (const Congestion congestion : {Congestion::none, Congestion::dcqcn, Congestion::delay}) {
-    const bool controlled = congestion != Congestion::none;
+  for (const std::string& cc : all_cc()) {
+    const bool controlled = cc != "none";
     for (const u64 rate_mbps : {25'000, 100'000}) {
       const std::string rate = std::to_string(rate_mbps / 1000) + "G";
-      Scenario eight = shared("incast/8-to-1/" + rate, rate_mbps, 8, congestion);
+      Scenario eight = shared("incast/8-to-1/" + rate, rate_mbps, 8, cc);
       if (controlled)
         eight.limits = {at_least(Metric::goodput, 900), at_least(Metric::jain, 950),
                         at_most(Metric::queue_max, most_queued(eight)), at_most(Metric::drops, 0)};
       table.push_back(eight);
     }
-    Scenario many = shared("incast/32-to-1/25G", 25'000, 32, congestion);
-    many.end_ns = 220 * kMilli;  // past the timeouts of those who lost all in the first moment
-    // What the first moment costs, and no more.
-    if (congestion == Congestion::dcqcn)
+    Scenario many = shared("incast/32-to-1/25G", 25'000, 32, cc);
+    many.end_ns = 220 * kMilli;  // past the timeouts of flows that lost everything at the start
+    // Drops only at the start.
+    if (cc == "dcqcn")
       many.limits = {at_least(Metric::goodput, 970), at_least(Metric::jain, 950),
                      at_most(Metric::drops, 5000)};
     table.push_back(many);
-    Scenario two = shared("two-flows/25G", 25'000, 2, congestion);
+    Scenario two = shared("two-flows/25G", 25'000, 2, cc);
     two.warm_ns = two.late_ns = 20 * kMilli;
     two.end_ns = 120 * kMilli;
     two.sample_ns = kMilli;
@@ -311,32 +305,32 @@ void add_incast(std::vector<Scenario>& table) {
   }
 }
 
-// The hosts' links are of 10 Gb/s, that to the receiver is not. A flow has a packet now and then,
-// and the queue is far longer than the path.
-Scenario slow_port(u32 senders, u64 port_mbps, Congestion congestion) {
+// The senders' links have 10 Gb/s, the receiver's link less. Each flow sends few packets, and the
+// queue is far longer than the path.
+Scenario slow_port(u32 senders, u64 port_mbps, const std::string& cc) {
   Scenario row;
-  row.name = "slow-port/" + std::to_string(senders) + "-to-1/" + std::to_string(port_mbps) + "M/" +
-             congestion_name(congestion);
+  row.name =
+      "slow-port/" + std::to_string(senders) + "-to-1/" + std::to_string(port_mbps) + "M/" + cc;
   row.senders = senders;
-  row.congestion = congestion;
+  row.cc = cc;
   row.port_mbps = port_mbps;
   row.rtt_ns = 100 * kMicro;
   row.queue_bytes = 4000 * kKilobyte;
   row.marking = {.kmin_bytes = 60 * kKilobyte, .kmax_bytes = 180 * kKilobyte, .pmax_ppm = 100'000};
   row.window_packets = 256;
-  row.timeout_exponent = 18;  // those of eight take 90 ms at 200 Mb/s
+  row.timeout_exponent = 18;  // a full queue of eight flows takes 90 ms at 200 Mb/s
   row.warm_ns = 2000 * kMilli;
   row.end_ns = 8000 * kMilli;
   return row;
 }
 
 void add_slow_port(std::vector<Scenario>& table) {
-  for (const Congestion congestion : {Congestion::none, Congestion::dcqcn, Congestion::delay})
+  for (const std::string& cc : all_cc())
     for (const u64 port_mbps : {1000, 200})
       for (const u32 senders : {1u, 8u}) {
-        Scenario row = slow_port(senders, port_mbps, congestion);
+        Scenario row = slow_port(senders, port_mbps, cc);
         row.limits = {at_most(Metric::drops, 0)};
-        if (congestion == Congestion::dcqcn)
+        if (cc == "dcqcn")
           row.limits = {at_least(Metric::goodput, 970), at_least(Metric::jain, 950),
                         at_most(Metric::queue_max, 500 * kKilobyte), at_most(Metric::drops, 0)};
         table.push_back(row);
@@ -356,11 +350,16 @@ u32 Scenario::window() const {
   return static_cast<u32>(std::max<u64>(4 * in_flight, 16));
 }
 
-// As many as perftest posts, unless told otherwise: what is posted does not limit a flow.
+// By default as many as perftest posts, so that posting does not limit a flow.
 u32 Scenario::messages_posted() const { return depth ? depth : kDepth; }
 
-// A row's luck does not depend on which other rows there are; rows that differ in the last part of
-// their names only (who the peers are, how they control congestion) begin with the same.
+u32 Scenario::cc_algorithm() const {
+  const std::vector<std::string> names = all_cc();
+  return static_cast<u32>(std::find(names.begin(), names.end(), cc) - names.begin());
+}
+
+// The seed does not depend on the other rows. Rows that differ only in the last part of their names
+// (peers, congestion control) have the same seed.
 u64 Scenario::seed() const {
   u64 hash = 0xcbf29ce484222325;
   for (const char letter : name.substr(0, name.rfind('/')))

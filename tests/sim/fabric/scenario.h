@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What is run: a row of the table each.
+// A scenario: one row of the table.
 //
 // Every sender has a link to one switch, and so has the one receiver: the bottleneck. Each sender
 // has one QP with the receiver and keeps @depth messages posted.
@@ -16,14 +16,12 @@ namespace fabric {
 
 enum class Operation { write, send, read };
 
-// Who asks, who answers. A standard peer answers or asks as go-back-N hardware does.
+// Requester and responder. A standard peer behaves as go-back-N hardware does.
 enum class Peers { sroce_sroce, sroce_standard, standard_sroce };
-
-enum class Congestion { none, dcqcn, delay };
 
 enum class Metric { goodput, jain, queue_max, drops, converged };
 
-// Asserted, unless @pending: then only shown.
+// Checked, or with @pending only shown.
 struct Limit {
   Metric metric;
   bool at_least;
@@ -36,8 +34,8 @@ struct Scenario {
   // The network.
   u32 senders = 1;
   u64 rate_mbps = 10'000;
-  u64 port_mbps = 0;   // of the switch's port towards who receives; 0: the same
-  Ns rtt_ns = 55'000;  // of a full packet and its ACK, nobody else there
+  u64 port_mbps = 0;   // of the switch's port to the receiver; 0: the same
+  Ns rtt_ns = 55'000;  // of a full packet and its ACK on an idle network
   u64 queue_bytes = ~0ull;
   Marking marking;
   Faults faults;  // in both directions
@@ -46,29 +44,30 @@ struct Scenario {
   u32 message_bytes = 65'536;
   u32 mtu_bytes = 1024;
   u32 depth = 0;           // 0: enough for the window
-  u32 window_packets = 0;  // 0: four times what is in flight
+  u32 window_packets = 0;  // 0: four times the packets in flight
   // The peers.
   Peers peers = Peers::sroce_sroce;
-  Congestion congestion = Congestion::none;
+  std::string cc = "none";  // congestion control: the name of an algorithm
   u8 timeout_exponent = 14;
   u8 retry_cnt = 7;
   // The run ends at @end_ns, or when @packets have been acknowledged since @warm_ns. Goodput,
-  // times, fairness and queue depths are of that part; what is counted is of the whole run.
+  // times, fairness and queue depths cover that part, counters the whole run.
   Ns warm_ns = 0;
   u64 packets = 0;
   Ns end_ns = 20'000'000'000;
-  Ns late_ns = 0;    // the last sender starts so late
-  Ns sample_ns = 0;  // fairness over time, in windows of this
+  Ns late_ns = 0;    // delay of the last sender's start
+  Ns sample_ns = 0;  // window for fairness over time
   std::vector<Limit> limits;
   bool pending = false;  // the engine cannot do this yet: not run
 
   u64 ps_per_byte() const { return 8'000'000 / rate_mbps; }
-  // At the bottleneck.
+  // Of the bottleneck.
   u64 port_ps_per_byte() const { return 8'000'000 / (port_mbps ? port_mbps : rate_mbps); }
   u32 full_bytes() const { return full_wire_bytes(std::min(message_bytes, mtu_bytes)); }
   u32 message_packets() const;
   u32 window() const;
   u32 messages_posted() const;
+  u32 cc_algorithm() const;
   u64 seed() const;
 };
 
