@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <gtest/gtest.h>
-
 #include <linux/types.h>
 
 extern "C" {
