@@ -12,8 +12,10 @@
 #include <linux/tracepoint.h>
 
 #include "net/counters.h"
-#include "transport/requester.h"
+#include "transport/completer.h"
+#include "transport/requester_plan.h"
 #include "transport/responder.h"
+#include "transport/response.h"
 
 #define SROCE_TRACE_NAME_BYTES	32
 #define SROCE_TRACE_DETAIL_BYTES	160

@@ -21,6 +21,7 @@
 #include "datapath/qp.h"
 #include "datapath/tx.h"
 #include "trace.h"
+#include "transport/response.h"
 
 #define ACK_BYTES	(sizeof(struct sroce_bth) + sizeof(struct sroce_aeth) + SROCE_ICRC_BYTES)
 

@@ -13,6 +13,7 @@
 #include "datapath/tx.h"
 #include "net/rx.h"
 #include "trace.h"
+#include "transport/response.h"
 
 #define CNP_HOP_LIMIT	64
 

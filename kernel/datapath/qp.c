@@ -22,6 +22,7 @@
 #include "datapath/reorder_queue.h"
 #include "transport/aeth.h"
 #include "transport/qp_state.h"
+#include "transport/reorder.h"
 
 /* The most packets in flight; the path usually allows fewer, see requester_plan.c. */
 #define WINDOW_PACKETS	8192

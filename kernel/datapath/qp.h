@@ -24,6 +24,7 @@
 #include "transport/doorbell_policy.h"
 #include "transport/requester.h"
 #include "transport/responder.h"
+#include "transport/response.h"
 
 struct sroce_reorder_queue;
 

@@ -16,7 +16,10 @@
 #include "memory/copy.h"
 #include "net/rx.h"
 #include "trace.h"
+#include "transport/completer.h"
 #include "transport/psn.h"
+#include "transport/reorder.h"
+#include "transport/ud.h"
 
 #define PKEY_FULL	0x8000
 #define PKEY_BASE	0x7fff

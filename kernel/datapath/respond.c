@@ -13,6 +13,9 @@
 #include "datapath/reorder_queue.h"
 #include "datapath/tx.h"
 #include "trace.h"
+#include "transport/psn.h"
+#include "transport/reorder.h"
+#include "transport/response.h"
 #include "transport/timer_policy.h"
 
 /* The most packets of a plan. */

@@ -14,6 +14,7 @@
 #include "datapath/rx_copy.h"
 #include "memory/copy.h"
 #include "net/rx.h"
+#include "transport/completer.h"
 #include "transport/psn.h"
 #include "transport/wire.h"
 

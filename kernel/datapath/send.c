@@ -21,6 +21,7 @@
 #include "datapath/tx.h"
 #include "trace.h"
 #include "transport/psn.h"
+#include "transport/requester_plan.h"
 #include "transport/timer_policy.h"
 
 /* The most packets of a plan. */

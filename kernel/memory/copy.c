@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 #include "memory/copy.h"
+#include "transport/opcode.h"
 #include "transport/responder.h"
 
 /* Returns the address of @va, whose range was checked, or NULL. @contiguous <= @bytes follow it. */

@@ -16,6 +16,7 @@
 #include <rdma/ib_umem.h>
 
 #include "memory/region.h"
+#include "transport/access.h"
 #include "transport/responder.h"
 
 #define VARIANT_BITS	8

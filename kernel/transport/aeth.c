@@ -3,7 +3,6 @@
  * Tables of the acknowledgement protocol.
  */
 #include "transport/aeth.h"
-#include "transport/requester.h"
 #include "transport/wire.h"
 
 /* IBTA table 45: RNR NAK timer codes, in microseconds. */

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What answers mean for the requester.
+ * What responses mean for the requester (IBTA 9.7.5.1, 9.9.2).
  *
- * An acknowledgement is cumulative: everything before it has been executed.
- * That completes SENDs and WRITEs; a READ or an atomic completes with its
- * answer, which an ACK cannot stand in for. Answers are placed wherever they
- * belong, in whatever order they come; what becomes of those that do not come
- * is in scoreboard.c. A request that was refused fails in its turn, which may come later.
+ * An ACK is cumulative: the peer has executed everything before it. That completes SENDs and
+ * WRITEs. A READ or an atomic completes only with its own response. Responses are placed in the
+ * order in which they arrive; scoreboard.c handles those that are lost. A request that the peer
+ * rejects fails only when it is the oldest one, because earlier READs may still complete.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "transport/aeth.h"
+#include "transport/cc.h"
+#include "transport/completer.h"
+#include "transport/opcode.h"
+#include "transport/packet.h"
 #include "transport/psn.h"
+#include "transport/psn_map.h"
 #include "transport/requester.h"
+#include "transport/scoreboard.h"
 
 static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)
 {
@@ -21,8 +26,8 @@ static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason
 	plan->reason = reason;
 }
 
-/* Is it @index's turn, or does an earlier READ or atomic wait for its answer? */
-static bool is_its_turn(const struct sroce_requester *req, u32 index)
+/* Does no READ or atomic before @index wait for its response? */
+static bool is_oldest(const struct sroce_requester *req, u32 index)
 {
 	u32 before;
 
@@ -32,18 +37,18 @@ static bool is_its_turn(const struct sroce_requester *req, u32 index)
 	return true;
 }
 
-/* A request fails in its turn; until then this only says that what went before is executed. */
+/* The WQE at @plan->index fails; if it is not the oldest yet, the NAK is only an ACK for now. */
 static void plan_failure(const struct sroce_requester *req, struct sroce_ack_plan *plan,
 			 u32 executed_psn, enum sroce_wc_status status)
 {
-	plan->action = is_its_turn(req, plan->index) ? SROCE_ACK_FAIL : SROCE_ACK_ACCEPT;
+	plan->action = is_oldest(req, plan->index) ? SROCE_ACK_FAIL : SROCE_ACK_ACCEPT;
 	plan->status = status;
 	plan->executed_psn = executed_psn;
 }
 
 /*
- * May @count answers from the one with that number on be a READ's or an atomic's? Only a
- * selective peer is asked for a part that ends before the READ does.
+ * Does the opcode fit response @number of this WQE? Only a selective peer is requested to send a
+ * part of a READ that ends before the READ does, so only there a LAST may come early.
  */
 static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan *plan,
 		     const struct sroce_send_wqe *wqe, u32 number)
@@ -61,7 +66,7 @@ static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan
 	return !last;
 }
 
-/* A READ response or an atomic's: placed wherever it belongs, once. */
+/* A READ or atomic response: place it once, in whatever order it comes. */
 static void plan_data_response(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			       struct sroce_ack_plan *plan)
 {
@@ -96,7 +101,7 @@ static void plan_data_response(const struct sroce_requester *req, const struct s
 	plan->place_bytes = is_read ? pkt->payload_bytes : sizeof(u64);
 }
 
-/* Retries are those of the packet that is refused. */
+/* A sequence NAK or an RNR NAK. The retry counts are those of the packet that it names. */
 static void plan_rewind(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			struct sroce_ack_plan *plan, bool rnr)
 {
@@ -105,7 +110,7 @@ static void plan_rewind(const struct sroce_requester *req, const struct sroce_pa
 	bool fresh = executed < at;
 	u32 retries = rnr ? (fresh ? req->attr.rnr_retry : req->rnr_retry_left) :
 			    (fresh ? req->attr.retry_cnt : req->retry_left);
-	/* We have gone back already, and wait to send. */
+	/* The rewind has happened, but nothing has been sent since. */
 	bool gone_back = !fresh && req->next_psn == pkt->psn;
 
 	plan->executed_psn = pkt->psn;
@@ -168,16 +173,15 @@ static void plan_acknowledge(const struct sroce_requester *req, const struct sro
 }
 
 /**
- * sroce_completer_can_coalesce() - may responses that continue this one be looked at as one with
- * it?
+ * sroce_completer_can_coalesce() - may responses that follow this one be handled as one with it?
  * @req: the requester
  * @pkt: a parsed packet
- * @count: how many it would be at most, with this one
+ * @count: how many there are at most, with this one
  *
- * As with sroce_responder_can_coalesce().
+ * As sroce_responder_can_coalesce().
  *
- * Return: whether this is the expected response, in the middle of a READ's, of a peer that has
- * answered before; and none that may follow has been placed already.
+ * Return: true if this is the expected response and in the middle of a READ, if the peer has
+ * responded before, and if none of the responses that may follow has been placed already.
  */
 bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struct sroce_packet *pkt,
 				  u32 count)
@@ -185,12 +189,12 @@ bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struc
 	if (pkt->opcode != SROCE_OP_READ_RESPONSE_MIDDLE || pkt->psn != req->unacked_psn ||
 	    req->sb.mode == SROCE_SELECTIVE_OFFERED)
 		return false;
-	/* What is right already must not be written again by what may be wrong. */
+	/* Payload is written before its ICRC is checked: never over payload that is right. */
 	count = min(count, SROCE_PSN_MAP_SPAN);
-	return sroce_psn_map_extent(&req->sb.done, pkt->psn, count, false) == count;
+	return sroce_psn_map_leading_absent(&req->sb.done, pkt->psn, count) == count;
 }
 
-/* What is not for this queue in its state; of @plan, what follows from its mode. */
+/* Is this response for the queue in its state? Also sets selective repeat in @plan. */
 static bool is_expected_response(const struct sroce_requester *req, const struct sroce_packet *pkt,
 				 struct sroce_ack_plan *plan)
 {
@@ -198,7 +202,7 @@ static bool is_expected_response(const struct sroce_requester *req, const struct
 		plan_drop(plan, SROCE_DROP_STATE);
 		return false;
 	}
-	if (!(pkt->info->flags & SROCE_OPF_RESPONSE) || req->service != SROCE_SERVICE_RC) {
+	if (!(pkt->info->flags & SROCE_OPF_RESPONSE) || !sroce_service_is_acked(req->service)) {
 		plan_drop(plan, SROCE_DROP_OPCODE);
 		return false;
 	}
@@ -213,7 +217,7 @@ static bool is_expected_response(const struct sroce_requester *req, const struct
 }
 
 /**
- * sroce_completer_plan() - what does this response mean? Changes nothing
+ * sroce_completer_plan() - decide what a response means; changes nothing
  * @req: the requester
  * @pkt: a parsed packet; @pkt->sack points to the payload of a selective ACK
  * @plan: filled in
@@ -221,7 +225,7 @@ static bool is_expected_response(const struct sroce_requester *req, const struct
 void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			  struct sroce_ack_plan *plan)
 {
-	/* A selective ACK that acknowledges nothing new may still tell of something. */
+	/* A selective ACK without a new cumulative ACK may still have new bits. */
 	u32 psn = pkt->info->flags & SROCE_OPF_SACK ? psn_add(pkt->psn, 1) : pkt->psn;
 	u32 sent = sroce_requester_forward(req, req->sent_psn);
 
@@ -245,7 +249,7 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 		plan_acknowledge(req, pkt, plan);
 }
 
-/* The peer's first answer tells what it is. */
+/* The first response tells whether the peer speaks selective repeat. */
 static void decide_selective(struct sroce_requester *req, bool selective)
 {
 	req->sb.mode = selective ? SROCE_SELECTIVE_ON : SROCE_SELECTIVE_OFF;
@@ -255,7 +259,7 @@ static void decide_selective(struct sroce_requester *req, bool selective)
 	sroce_scoreboard_restart(req, req->unacked_psn);
 }
 
-/* Something was refused, or lost: begin again with it. */
+/* The peer lost a request, or had no receive WQE for it: send from there again. */
 static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
 {
 	if (plan->rnr) {
@@ -263,10 +267,10 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		req->rnr_until_ns = now_ns + plan->rnr_wait_ns;
 		if (req->attr.rnr_retry != SROCE_RNR_RETRY_INFINITE)
 			req->rnr_retry_left--;
-		/* It is there, and has all that went before; late NAKs do no harm. */
+		/* The peer is alive, and has executed everything before; a late NAK does no harm. */
 		if (!plan->selective) {
 			req->retry_left = req->attr.retry_cnt;
-			/* The timer runs on for an earlier READ. */
+			/* Unless the ACK timer still runs for an earlier READ. */
 			if (plan->executed_psn == req->unacked_psn)
 				req->timeout_shift = 0;
 		}
@@ -277,15 +281,15 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	sroce_requester_rewind(req, plan->executed_psn);
 }
 
-/* What was refused before its turn fails when that has come, unless it is answered after all. */
-static void fail_in_turn(struct sroce_requester *req, const struct sroce_ack_plan *plan)
+/* A request that was rejected earlier fails now if it has become the oldest. */
+static void fail_rejected(struct sroce_requester *req, const struct sroce_ack_plan *plan)
 {
 	struct sroce_send_wqe *wqe;
 
 	if (plan->early_nak)
 		sroce_requester_wqe(req, plan->index)->status = plan->status;
 	wqe = sroce_requester_wqe(req, req->acked);
-	/* What has no PSNs was refused on arrival, and is for requester_plan.c to fail. */
+	/* A WQE without PSNs was invalid when posted, and requester_plan.c lets it fail. */
 	if (req->acked != req->posted && wqe->psn_count && wqe->status != SROCE_WC_SUCCESS)
 		sroce_requester_fail(req, req->acked, wqe->status);
 }
@@ -305,12 +309,12 @@ void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_
 	if (plan->first_response)
 		decide_selective(req, plan->selective);
 	sroce_scoreboard_ack(req, plan, placed == SROCE_MEM_OK, now_ns);
-	/* Before its turn an answer without a place has not come: it will be asked for again. */
-	if (placed != SROCE_MEM_OK && is_its_turn(req, plan->index))
+	/* If earlier READs are open, ignore the response: it will be requested again. */
+	if (placed != SROCE_MEM_OK && is_oldest(req, plan->index))
 		sroce_requester_fail(req, plan->index, SROCE_WC_LOC_PROT_ERR);
 	else if (plan->action == SROCE_ACK_FAIL)
 		sroce_requester_fail(req, plan->index, plan->status);
 	else if (plan->rewind)
 		go_back(req, plan, now_ns);
-	fail_in_turn(req, plan);
+	fail_rejected(req, plan);
 }

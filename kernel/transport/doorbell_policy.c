@@ -18,7 +18,7 @@
  */
 #include <linux/minmax.h>
 
-#include "transport/deadline.h"
+#include "transport/time.h"
 #include "transport/doorbell_policy.h"
 
 /*

@@ -19,6 +19,18 @@ enum sroce_service {
 
 #define SROCE_SERVICE_MASK	0xe0
 
+/* A QP with one peer, whose packets carry consecutive PSNs: RC and UC, not UD. */
+static inline bool sroce_service_is_connected(u8 service)
+{
+	return service != SROCE_SERVICE_UD;
+}
+
+/* A service whose requests are acknowledged, and retransmitted when they are lost: RC. */
+static inline bool sroce_service_is_acked(u8 service)
+{
+	return service == SROCE_SERVICE_RC;
+}
+
 enum sroce_opcode {
 	SROCE_OP_SEND_FIRST		= 0x00,
 	SROCE_OP_SEND_MIDDLE		= 0x01,

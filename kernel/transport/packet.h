@@ -110,6 +110,22 @@ enum sroce_parse_status {
 	SROCE_PARSE_BAD_PAYLOAD,	/* payload where there must be none, or over 4096 bytes */
 };
 
+/* Why the requester or the responder did not act on a packet; each has a counter. */
+enum sroce_drop_reason {
+	SROCE_DROP_NONE,
+	SROCE_DROP_STATE,	/* the QP does not receive */
+	SROCE_DROP_OPCODE,	/* not for this kind of QP */
+	SROCE_DROP_DUPLICATE,	/* already acknowledged, or already placed */
+	SROCE_DROP_UNSENT,	/* acknowledges a packet that was never sent */
+	SROCE_DROP_SEQUENCE,	/* behind a gap that was reported already */
+	SROCE_DROP_GAP,		/* a response too far beyond the oldest missing one */
+	SROCE_DROP_SYNDROME,	/* reserved AETH syndrome */
+	SROCE_DROP_LENGTH,	/* datagram longer than the buffer or the MTU */
+	SROCE_DROP_QKEY,	/* Q_Key violation */
+	SROCE_DROP_NO_WQE,	/* datagram and no receive WQE */
+	SROCE_DROP_REPLAY,	/* duplicate READ or atomic without a stored resource */
+};
+
 enum sroce_parse_status sroce_packet_parse(const u8 *header, u32 readable_bytes, u32 total_bytes,
 					   struct sroce_packet *pkt);
 u32 sroce_packet_write(const struct sroce_packet *pkt, u8 *header);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Ranges of a set of PSNs, a word at a time.
+ * Ranges in a set of PSNs, handled a word at a time.
  */
 #include <linux/minmax.h>
 
@@ -10,7 +10,7 @@
  * sroce_psn_map_add_range() - add PSNs
  * @map: the set
  * @psn: the first
- * @count: how many; more than a span is all there are
+ * @count: how many; a span or more stands for all
  */
 void sroce_psn_map_add_range(struct sroce_psn_map *map, u32 psn, u32 count)
 {
@@ -24,10 +24,10 @@ void sroce_psn_map_add_range(struct sroce_psn_map *map, u32 psn, u32 count)
 }
 
 /**
- * sroce_psn_map_remove_range() - take PSNs out
+ * sroce_psn_map_remove_range() - remove PSNs
  * @map: the set
  * @psn: the first
- * @count: how many; more than a span is all there are
+ * @count: how many; a span or more stands for all
  */
 void sroce_psn_map_remove_range(struct sroce_psn_map *map, u32 psn, u32 count)
 {
@@ -44,7 +44,7 @@ void sroce_psn_map_remove_range(struct sroce_psn_map *map, u32 psn, u32 count)
  * sroce_psn_map_count() - how many PSNs of a range are in the set
  * @map: the set
  * @psn: the first of the range
- * @count: its length; no more than a span of it is looked at
+ * @count: its length; only the first span of it counts
  *
  * Return: how many.
  */
@@ -61,27 +61,45 @@ u32 sroce_psn_map_count(const struct sroce_psn_map *map, u32 psn, u32 count)
 	return found;
 }
 
-/**
- * sroce_psn_map_extent() - how many PSNs in a row are all in the set, or all not
- * @map: the set
- * @psn: the first
- * @limit: where to stop, at most a span
- * @in: whether they are to be in the set
- *
- * Return: how many, 0 when @psn is not as wanted.
- */
-u32 sroce_psn_map_extent(const struct sroce_psn_map *map, u32 psn, u32 limit, bool in)
+/* PSNs from @psn on before the first one with a bit set in its word XOR @flip, at most @limit. */
+static u32 count_leading(const struct sroce_psn_map *map, u32 psn, u32 limit, u64 flip)
 {
-	u32 run = 0, piece;
+	u32 found = 0, piece;
 	u64 bits;
 
 	limit = min(limit, SROCE_PSN_MAP_SPAN);
-	while (run < limit) {
-		piece = psn_map_piece(psn + run, limit - run, &bits);
-		bits &= in ? ~psn_map_word(map, psn + run) : psn_map_word(map, psn + run);
+	while (found < limit) {
+		piece = psn_map_piece(psn + found, limit - found, &bits);
+		bits &= psn_map_word(map, psn + found) ^ flip;
 		if (bits)
-			return run + (u32)__builtin_ctzll(bits) - (psn + run) % 64;
-		run += piece;
+			return found + (u32)__builtin_ctzll(bits) - (psn + found) % 64;
+		found += piece;
 	}
 	return limit;
+}
+
+/**
+ * sroce_psn_map_leading_present() - how many PSNs from a PSN on are in the set without a gap
+ * @map: the set
+ * @psn: the first
+ * @limit: where to stop, at most a span
+ *
+ * Return: how many, 0 when @psn is not in the set.
+ */
+u32 sroce_psn_map_leading_present(const struct sroce_psn_map *map, u32 psn, u32 limit)
+{
+	return count_leading(map, psn, limit, ~0ull);
+}
+
+/**
+ * sroce_psn_map_leading_absent() - how many PSNs there are before the next one in the set
+ * @map: the set
+ * @psn: the first
+ * @limit: where to stop, at most a span
+ *
+ * Return: how many, 0 when @psn is in the set.
+ */
+u32 sroce_psn_map_leading_absent(const struct sroce_psn_map *map, u32 psn, u32 limit)
+{
+	return count_leading(map, psn, limit, 0);
 }

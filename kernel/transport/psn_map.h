@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A set of PSNs that lie within a span of SROCE_PSN_MAP_SPAN of each other.
+ * A set of PSNs, all within SROCE_PSN_MAP_SPAN of each other.
  *
- * The bit of a PSN is its low bits, so that the set moves along with the
- * conversation by itself; who uses it takes out what has been left behind.
+ * The low bits of a PSN are the index of its bit, so the set moves along with the conversation
+ * without a shift. The owner removes PSNs before they leave the span.
  */
 #ifndef SROCE_TRANSPORT_PSN_MAP_H
 #define SROCE_TRANSPORT_PSN_MAP_H
@@ -30,7 +30,7 @@ static inline u64 psn_map_word(const struct sroce_psn_map *map, u32 psn)
 	return map->words[psn / 64 % SROCE_PSN_MAP_WORDS];
 }
 
-/* The 64 PSNs from @psn on, @psn the lowest bit. */
+/* The bits of the 64 PSNs from @psn on; @psn is the lowest bit. */
 static inline u64 psn_map_from(const struct sroce_psn_map *map, u32 psn)
 {
 	u32 shift = psn % 64;
@@ -59,7 +59,7 @@ static inline void psn_map_clear(struct sroce_psn_map *map)
 	memset(map, 0, sizeof(*map));
 }
 
-/* How many of @count PSNs from @psn on share its word, and their bits in it. */
+/* How many of the @count PSNs from @psn on share its word; @bits are their bits in it. */
 static inline u32 psn_map_piece(u32 psn, u32 count, u64 *bits)
 {
 	u32 shift = psn % 64, piece = count < 64 - shift ? count : 64 - shift;
@@ -71,6 +71,7 @@ static inline u32 psn_map_piece(u32 psn, u32 count, u64 *bits)
 void sroce_psn_map_add_range(struct sroce_psn_map *map, u32 psn, u32 count);
 void sroce_psn_map_remove_range(struct sroce_psn_map *map, u32 psn, u32 count);
 u32 sroce_psn_map_count(const struct sroce_psn_map *map, u32 psn, u32 count);
-u32 sroce_psn_map_extent(const struct sroce_psn_map *map, u32 psn, u32 limit, bool in);
+u32 sroce_psn_map_leading_present(const struct sroce_psn_map *map, u32 psn, u32 limit);
+u32 sroce_psn_map_leading_absent(const struct sroce_psn_map *map, u32 psn, u32 limit);
 
 #endif

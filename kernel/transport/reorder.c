@@ -25,7 +25,10 @@
 #include <linux/string.h>
 
 #include "transport/psn.h"
+#include "transport/psn_map.h"
+#include "transport/reorder.h"
 #include "transport/responder.h"
+#include "transport/time.h"
 
 /* How long a packet may be late. */
 #define REO_WND_MIN_NS		50000ull
@@ -281,8 +284,8 @@ u32 sroce_responder_queued_behind(const struct sroce_responder *resp,
 	if (!resp->reorder.count || pkt->psn != resp->epsn ||
 	    pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST))
 		return 0;
-	return sroce_psn_map_extent(&resp->reorder.queued, psn_add(pkt->psn, 1),
-				    SROCE_PSN_MAP_SPAN - 1, true);
+	return sroce_psn_map_leading_present(&resp->reorder.queued, psn_add(pkt->psn, 1),
+					     SROCE_PSN_MAP_SPAN - 1);
 }
 
 /**

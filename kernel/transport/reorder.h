@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a responder knows of packets that came before their turn. See reorder.c.
+ * The bookkeeping of packets beyond the expected PSN. See reorder.c.
  */
 #ifndef SROCE_TRANSPORT_REORDER_H
 #define SROCE_TRANSPORT_REORDER_H
@@ -14,22 +14,22 @@ struct sroce_recv_plan;
 struct sroce_responder;
 
 /**
- * struct sroce_reorder - packets that came before their turn (see reorder.c)
- * @queued: their PSNs
+ * struct sroce_reorder - the reorder queue, without its skbs
+ * @queued: PSNs in the queue
  * @count: how many
  * @end_psn: one past the newest of them
- * @rnr_nak_sent: @count at the last RNR NAK: until the expected packet comes, nothing is kept
- * @peer_selective: the peer would like selective ACKs
- * @unsacked: how many were kept since the last selective ACK
- * @sack_at: and how many call for the next one
- * @open: packets are missing before one that came
+ * @rnr_nak_sent: an RNR NAK is out: nothing is queued until the expected packet arrives
+ * @peer_selective: the peer speaks selective repeat
+ * @unsacked: packets queued since the last selective ACK
+ * @sack_at: value of @unsacked that triggers the next one
+ * @open: packets are missing before one that arrived
  * @open_since_ns: since when
- * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER for not
- * @reo_wnd_ns: how long a packet may be late without being lost
- * @waiting_rwqe: the expected packet is kept, too: it waits for a receive WQE
- * @rnr_nak_at_ns: when it is refused
- * @rwqe_poll_at_ns: when to look again whether there is one
- * @rwqe_poll_ns: and how long after that
+ * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER when it is not
+ * @reo_wnd_ns: how long a packet may be late before it counts as lost
+ * @waiting_rwqe: the expected packet is queued, too: it waits for a receive WQE
+ * @rnr_nak_at_ns: when it gets an RNR NAK
+ * @rwqe_poll_at_ns: when the datapath checks for a receive WQE again
+ * @rwqe_poll_ns: the present interval of these checks
  */
 struct sroce_reorder {
 	struct sroce_psn_map queued;
@@ -52,7 +52,7 @@ struct sroce_reorder {
 bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			   struct sroce_recv_plan *plan);
 void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			  const struct sroce_recv_plan *plan, bool kept, u64 now_ns);
+			  const struct sroce_recv_plan *plan, bool stored, u64 now_ns);
 bool sroce_reorder_delays_rnr(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			      struct sroce_recv_plan *plan);
 void sroce_responder_rwqe_posted(struct sroce_responder *resp, u64 now_ns);
@@ -66,10 +66,5 @@ u64 sroce_responder_deadline(const struct sroce_responder *resp);
 void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns);
 u32 sroce_responder_sack_bytes(const struct sroce_responder *resp);
 void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes);
-
-/* Shared by responder.c and reorder.c. */
-void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
-void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
-void sroce_responder_send_rnr_nak(struct sroce_responder *resp);
 
 #endif

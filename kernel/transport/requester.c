@@ -1,48 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The sending half of a QP: what is posted, acknowledged, missed and completed.
+ * The send queue of a QP: what is posted, sent, acknowledged and completed.
  *
- * The state of the conversation is little more than three PSNs: unacked_psn
- * (the oldest one not acknowledged), next_psn (the next one to send) and
- * sent_psn (one past the newest ever sent). Requests that a standard peer has
- * not executed are sent again by going back: next_psn moves to the first of them, and
- * the ordinary path sends again.
+ * The state of the conversation is little more than three PSNs: unacked_psn (the oldest one not
+ * acknowledged), next_psn (the next one to send) and sent_psn (one past the newest ever sent).
+ * Requests that a standard peer has not executed are sent again by a rewind (go-back-N): next_psn
+ * moves back to the first of them, and the ordinary path sends them again.
  *
- * Distances are counted forward from unacked_psn, so that they stay right for
- * a READ of 2^23 responses, the longest there is.
+ * Distances are counted forward from unacked_psn, so that they are right even for a READ of 2^23
+ * responses, the longest there is.
  *
- * Which packets come next is in requester_plan.c, what answers mean in completer.c, what
- * has arrived and what is to be retransmitted in scoreboard.c.
+ * requester_plan.c decides which packets come next, completer.c what responses mean, scoreboard.c
+ * what has arrived and what is lost, tlp.c what happens when no response comes.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
 
+#include "transport/cc.h"
+#include "transport/opcode.h"
 #include "transport/psn.h"
 #include "transport/requester.h"
-
-/* What is sent at first after a retry. */
-#define RETRY_PACKETS	16u
-/* Expiries in a row that double the ACK timeout. */
-#define MAX_TIMEOUT_SHIFT	2
-/* How many probes in a row are counted, and the longest that patience gets. */
-#define MAX_PTO_BACKOFF		20
-#define MAX_PTO_NS		1000000000ull
-/* The longest that is added to it for answers that were late and not lost. */
-#define MAX_PTO_SLACK_NS		100000000ull
-/* So many questions without an answer are not one lost packet. */
-#define MANY_ACK_REQUESTS		3
-/* Probes, each twice as patient, before the first answer of all is given up: 30 ms. */
-#define FIRST_PROBES		4
-/* Probes in a row answered sooner than a round trip: the next says how long one is. */
-#define SPURIOUS_PROBES	3
-/* Probes in a row after which nothing that the peer said it holds is believed. */
-#define AMBIGUOUS_PROBES		5
-
-static u64 deadline_after(const struct sroce_requester *req, u64 now_ns)
-{
-	return req->attr.ack_timeout_ns ?
-	       now_ns + (req->attr.ack_timeout_ns << req->timeout_shift) : SROCE_NEVER;
-}
+#include "transport/rtt.h"
+#include "transport/scoreboard.h"
+#include "transport/time.h"
+#include "transport/tlp.h"
 
 static void reset_retries(struct sroce_requester *req)
 {
@@ -55,7 +36,7 @@ static void reset_retries(struct sroce_requester *req)
  * sroce_requester_init() - set up a send queue in RESET
  * @req: the requester
  * @service: RC or UD
- * @ring: storage, owned by the shell, at least @slots * @stride bytes
+ * @ring: storage, owned by the caller, at least @slots * @stride bytes
  * @stride: bytes of a slot: struct sroce_send_wqe and its SGEs or inline data
  * @slots: a power of two
  */
@@ -67,17 +48,35 @@ void sroce_requester_init(struct sroce_requester *req, enum sroce_service servic
 	req->ring = ring;
 	req->stride = stride;
 	req->ring_mask = slots - 1;
-	req->ack_deadline_ns = SROCE_NEVER;
-	req->probe.deadline_ns = SROCE_NEVER;
+	sroce_tlp_stop(req);
 }
 
 /**
- * sroce_requester_reset() - forget everything but the storage: QP to RESET
+ * sroce_requester_reset() - the QP moves to RESET: keep only the storage
  * @req: the requester
  */
 void sroce_requester_reset(struct sroce_requester *req)
 {
 	sroce_requester_init(req, req->service, req->ring, req->stride, req->ring_mask + 1);
+}
+
+/**
+ * sroce_requester_move() - exchange the storage of the WQEs for a larger one
+ * @req: the requester
+ * @ring: the new storage, of @slots slots
+ * @slots: a power of two, not less than are in use
+ *
+ * WQEs that have not been retired are copied; pointers to them become invalid.
+ */
+void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots)
+{
+	u32 index;
+
+	for (index = req->retired; index != req->posted; index++)
+		memcpy((u8 *)ring + (size_t)(index & (slots - 1)) * req->stride,
+		       sroce_requester_wqe(req, index), req->stride);
+	req->ring = ring;
+	req->ring_mask = slots - 1;
 }
 
 /**
@@ -115,11 +114,11 @@ bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *ind
 }
 
 /**
- * sroce_requester_move_cursor() - go on sending at another place
+ * sroce_requester_move_cursor() - continue to send at another PSN
  * @req: the requester
  * @psn: between unacked_psn and sent_psn
  *
- * What is in flight before it is counted afresh.
+ * Counts the packets in flight before @psn anew.
  */
 void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn)
 {
@@ -151,7 +150,7 @@ void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn)
 }
 
 /**
- * sroce_requester_rewind() - send everything again from a packet on
+ * sroce_requester_rewind() - go back: send everything again from a packet on
  * @req: the requester
  * @psn: between unacked_psn and sent_psn
  */
@@ -163,43 +162,10 @@ void sroce_requester_rewind(struct sroce_requester *req, u32 psn)
 	req->rd_limit = 1;
 	req->gone_back = true;
 	req->rtt.timing = false;
-	req->probe.sent = false;
-	req->probe.unacked = false;
-	req->probe.ambiguous = false;
-	req->probe.due = false;
-	/* An earlier READ or atomic is still to be answered. */
-	if (psn != req->unacked_psn)
-		return;
-	req->ack_deadline_ns = SROCE_NEVER;
-	req->probe.deadline_ns = SROCE_NEVER;
-}
-
-/**
- * sroce_requester_request_ack() - nothing follows what has been sent
- * @req: the requester
- * @end_psn: one past the last PSN that matters
- *
- * Packets before @end_psn are out that did not ask for an ACK, because more
- * were expected to follow at once; now they do not. Send the last one again,
- * to ask.
- */
-void sroce_requester_request_ack(struct sroce_requester *req, u32 end_psn)
-{
-	u32 last_psn = psn_add(end_psn, SROCE_PSN_MASK), index;
-
-	if (!req->since_ack_req || !psn_before(req->unacked_psn, end_psn))
-		return;
-	/* The responses of a READ acknowledge what went before it. */
-	if (!sroce_requester_locate(req, last_psn, &index) ||
-	    !wqe_is_data(sroce_requester_wqe(req, index)))
-		return;
-	sroce_requester_move_cursor(req, last_psn);
-	req->since_ack_req = 0;
-	/* The timer runs from the first packet in flight. */
-	if (req->next_psn == req->unacked_psn) {
-		req->ack_deadline_ns = SROCE_NEVER;
-		req->probe.deadline_ns = SROCE_NEVER;
-	}
+	sroce_tlp_forget_probe(req);
+	/* The timers run on while the response to an earlier READ or atomic is due. */
+	if (psn == req->unacked_psn)
+		sroce_tlp_stop(req);
 }
 
 /**
@@ -223,15 +189,15 @@ void sroce_requester_set_state(struct sroce_requester *req, enum sroce_sq_state 
 		sroce_requester_start_psn(req, req->post_psn);
 	req->state = state;
 	if (state == SROCE_SQ_DRAINING)
-		sroce_requester_request_ack(req, req->next_psn);
+		sroce_tlp_request_ack(req, req->next_psn);
 }
 
 /**
- * sroce_requester_is_drained() - has everything begun been finished?
+ * sroce_requester_is_drained() - are all messages finished that were begun?
  * @req: the requester
  *
- * Return: in DRAINING: true when no message is under way, so that
- * IB_EVENT_SQ_DRAINED is due; false in every other state.
+ * Return: true in DRAINING when no message is under way, so that IB_EVENT_SQ_DRAINED is due;
+ * false in every other state.
  */
 bool sroce_requester_is_drained(const struct sroce_requester *req)
 {
@@ -253,7 +219,7 @@ static u32 count_psns(const struct sroce_requester *req, const struct sroce_send
 }
 
 /**
- * sroce_requester_post() - take over the WQE that was written to the next slot
+ * sroce_requester_post() - post the WQE that was written to the next slot
  * @req: the requester; sroce_requester_room() must not be 0
  *
  * The slot at position @req->posted holds wr_id, opcode, flags, status, length,
@@ -263,7 +229,7 @@ void sroce_requester_post(struct sroce_requester *req)
 {
 	struct sroce_send_wqe *wqe = sroce_requester_wqe(req, req->posted);
 
-	/* It could never be sent, and must not wait for ever. */
+	/* It could never be sent, and must not wait forever. */
 	if (wqe_is_rd_atomic(wqe->opcode) && !req->attr.max_rd_atomic &&
 	    wqe->status == SROCE_WC_SUCCESS)
 		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
@@ -274,7 +240,7 @@ void sroce_requester_post(struct sroce_requester *req)
 	req->posted++;
 }
 
-/* The oldest WQE, a READ or atomic, has its answer; it may have been asked for anew. */
+/* The oldest WQE, a READ or atomic, has its response. After a rewind it is not in flight. */
 static void complete_rd_atomic(struct sroce_requester *req)
 {
 	if (req->send != req->acked)
@@ -295,7 +261,7 @@ static u32 advance_within(struct sroce_requester *req, const struct sroce_send_w
 	}
 	req->unacked_psn = psn_add(req->unacked_psn, step);
 	if (inflight < step) {
-		/* Acknowledged after we had gone back to send it again. */
+		/* The ACK came after a rewind, before the packets were sent again. */
 		req->next_psn = req->unacked_psn;
 		req->send = req->acked;
 	}
@@ -310,10 +276,10 @@ static u32 advance_within(struct sroce_requester *req, const struct sroce_send_w
 }
 
 /**
- * sroce_requester_acked() - packets have been answered
+ * sroce_requester_acked() - packets have been acknowledged or responded to
  * @req: the requester
  * @packets: how many
- * @rtt_ns: a round-trip time measured with them, 0 for none
+ * @rtt_ns: an RTT sample from them, 0 for none
  * @now_ns: monotonic time
  */
 void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns)
@@ -331,7 +297,7 @@ void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns,
 
 	if (!packets && !rtt_ns)
 		return;
-	/* What the round trip is thought to be is not from hearsay. */
+	/* A sample: the estimate does not need the correction of learn_pto_slack(). */
 	if (rtt_ns)
 		req->probe.spurious = 0;
 	sroce_rtt_count(&req->rtt, packets, now_ns);
@@ -367,219 +333,29 @@ void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 n
 	req->gone_back = false;
 	req->probe.due = false;
 	rtt_ns = sroce_rtt_acked(&req->rtt, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);
-	/* Answers were counted as they came; datagrams have none. */
-	sroce_requester_acked(req, req->service == SROCE_SERVICE_UD ? count : 0, rtt_ns, now_ns);
+	/* The scoreboard has counted responses already; other services have none. */
+	if (sroce_service_is_acked(req->service))
+		count = 0;
+	sroce_requester_acked(req, count, rtt_ns, now_ns);
 	req->ack_deadline_ns = SROCE_NEVER;
-	sroce_requester_progress(req, now_ns);
+	sroce_tlp_progress(req, now_ns);
 }
 
 /**
- * sroce_requester_start_timer() - packets are out: the ACK timer runs
- * @req: the requester
- * @now_ns: monotonic time
- */
-void sroce_requester_start_timer(struct sroce_requester *req, u64 now_ns)
-{
-	if (req->ack_deadline_ns == SROCE_NEVER)
-		req->ack_deadline_ns = deadline_after(req, now_ns);
-}
-
-/*
- * Who has gone back because the peer said so knows that it is awake: only the
- * round trip counts.
- */
-static u64 pto_ns(const struct sroce_requester *req)
-{
-	u64 wait_ns = req->gone_back ? sroce_rtt_rtx_ns(&req->rtt) :
-				       sroce_rtt_probe_ns(&req->rtt);
-	u8 shift = req->probe.pto_backoff;
-
-	/*
-	 * To a selective peer, which is sent one packet, every other probe doubles it: where a
-	 * fifth is lost each way one of three has no answer, and in a thousand questions it would
-	 * soon last for an ACK timeout. But a path may be longer than the first guess.
-	 */
-	if (req->rtt.srtt_ns && sroce_requester_is_selective(req))
-		shift /= 2;
-	return min((wait_ns + req->probe.pto_slack_ns) << shift, MAX_PTO_NS);
-}
-
-/**
- * sroce_requester_arm_probe() - from now on an answer is due
- * @req: the requester
- * @now_ns: monotonic time
- */
-void sroce_requester_arm_probe(struct sroce_requester *req, u64 now_ns)
-{
-	sroce_requester_start_timer(req, now_ns);
-	req->probe.ack_requests++;
-	if (req->attr.adaptive && req->probe.deadline_ns == SROCE_NEVER)
-		req->probe.deadline_ns = now_ns + pto_ns(req);
-}
-
-/*
- * An answer that comes sooner after a probe than a round trip was on its way: the
- * probe was not needed, and more patience would have spared it. One that was needed
- * takes some of that back. When it happens again and again the round trip is not what it was
- * thought to be.
- */
-static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
-{
-	struct sroce_probe *probe = &req->probe;
-	u64 since_ns = sroce_elapsed_ns(now_ns, probe->at_ns);
-
-	if (!probe->unacked) {
-		probe->spurious_alone = 0;
-		return;
-	}
-	probe->unacked = false;
-	/* The last question is longer ago than the first guess: the path is long. */
-	if (req->rtt.rough && since_ns >= sroce_rtt_probe_ns(&req->rtt))
-		req->rtt.rough = false;
-	if (since_ns >= req->rtt.min_ns) {
-		probe->spurious = 0;
-		probe->pto_slack_ns -= probe->pto_slack_ns / 4;
-	} else if (probe->spurious < SPURIOUS_PROBES) {
-		probe->spurious++;
-		probe->pto_slack_ns = min(probe->pto_slack_ns + 2 * since_ns, MAX_PTO_SLACK_NS);
-	} else {
-		/* No chance any more: of READs behind others no longer time is believed. */
-		probe->pto_slack_ns = 0;
-		sroce_rtt_sample(&req->rtt, since_ns, now_ns);
-	}
-}
-
-/**
- * sroce_requester_progress() - an answer told something
- * @req: the requester
- * @now_ns: monotonic time
- */
-void sroce_requester_progress(struct sroce_requester *req, u64 now_ns)
-{
-	learn_pto_slack(req, now_ns);
-	req->probe.pto_backoff = 0;
-	req->probe.ack_requests = 0;
-	req->probe.deadline_ns = SROCE_NEVER;
-	/* What has not left yet cannot be answered. */
-	now_ns = max(now_ns, req->cc.edt_ns);
-	/* Who is paced may be long about asking: no answer is due before. */
-	if (sroce_requester_forward(req, req->next_psn) > req->since_ack_req)
-		sroce_requester_arm_probe(req, now_ns);
-	else if (req->next_psn != req->unacked_psn)
-		sroce_requester_start_timer(req, now_ns);
-}
-
-/**
- * sroce_requester_deadline() - when sroce_requester_timeout() wants to be called
+ * sroce_requester_deadline() - when sroce_requester_timeout() is due
  * @req: the requester
  *
  * Return: monotonic nanoseconds, or SROCE_NEVER.
  */
 u64 sroce_requester_deadline(const struct sroce_requester *req)
 {
-	return req->rnr_waiting ? req->rnr_until_ns :
-				  min(req->ack_deadline_ns, req->probe.deadline_ns);
-}
-
-/*
- * A standard peer has fallen silent: it may miss a request, so those that it has not executed
- * are sent again. Returns whether that asks; when it has executed one and still owes its
- * answer, that is to be asked for.
- */
-static bool go_back_to_ask(struct sroce_requester *req)
-{
-	u32 executed_psn = req->sb.executed_psn;
-
-	if (executed_psn != req->sent_psn)
-		sroce_requester_rewind(req, executed_psn);
-	return executed_psn == req->unacked_psn;
-}
-
-/* An ACK timeout as the verbs know it: it uses up a retry. */
-static void ack_timeout(struct sroce_requester *req, u64 now_ns)
-{
-	req->timeouts++;
-	if (!req->retry_left) {
-		sroce_requester_fail(req, req->acked, SROCE_WC_RETRY_EXC_ERR);
-		return;
-	}
-	req->retry_left--;
-	if (req->timeout_shift < MAX_TIMEOUT_SHIFT)
-		req->timeout_shift++;
-	req->data_limit = RETRY_PACKETS;
-	sroce_cc_lost(&req->cc, SROCE_CC_TIMEOUT, now_ns);
-	sroce_scoreboard_distrust(req, true);
-	if (!sroce_requester_is_selective(req) && go_back_to_ask(req))
-		return;
-	req->ack_deadline_ns = SROCE_NEVER;
-	req->probe.due = true;
-	req->probe.deadline_ns = SROCE_NEVER;
-	sroce_requester_arm_probe(req, now_ns);
-}
-
-/* Several packets have asked. Where nothing was ever answered, the way may simply be long. */
-static bool peer_is_silent(const struct sroce_requester *req, u8 asks)
-{
-	return req->probe.ack_requests >= MANY_ACK_REQUESTS &&
-	       (req->rtt.srtt_ns || asks >= FIRST_PROBES);
-}
-
-/*
- * An answer is late. A standard peer that misses what it expects is silent, so
- * who has gone back already, or asked several times, goes back. Else one packet
- * is enough to ask; what its answer does not cover was lost.
- */
-static void send_probe(struct sroce_requester *req, u64 now_ns)
-{
-	u64 ack_deadline_ns = req->ack_deadline_ns;
-	u8 pto_backoff = req->probe.pto_backoff;
-	bool goes_back;
-
-	req->probe.sent_count++;
-	req->probe.pto_backoff = min(pto_backoff + 1, MAX_PTO_BACKOFF);
-	goes_back = !sroce_requester_is_selective(req) &&
-		    (req->gone_back || req->next_psn != req->sent_psn ||
-		     peer_is_silent(req, pto_backoff));
-	sroce_scoreboard_distrust(req, pto_backoff >= AMBIGUOUS_PROBES);
-	if (goes_back && go_back_to_ask(req)) {
-		/* The ACK timer runs on: a dead peer is to be noticed. */
-		req->ack_deadline_ns = ack_deadline_ns;
-		return;
-	}
-	req->probe.due = true;
-	req->probe.deadline_ns = now_ns + pto_ns(req);
+	return req->rnr_waiting ? req->rnr_until_ns : sroce_tlp_deadline(req);
 }
 
 /**
- * sroce_requester_probe_acked() - what does the answer to a probe say?
- * @req: the requester, which has just taken in an answer
- * @now_ns: monotonic time
- *
- * Return: true when what was sent before the probe and is still not
- * acknowledged was lost: it would have been answered before the probe. An
- * answer sooner than a round trip is one to the first transmission, and says
- * nothing; unless it comes again.
- */
-bool sroce_requester_probe_acked(struct sroce_requester *req, u64 now_ns)
-{
-	if (!req->probe.sent || !psn_before(req->probe.psn, req->unacked_psn))
-		return false;
-	req->probe.sent = false;
-	if (!psn_before(req->unacked_psn, req->probe.end_psn))
-		return false;
-	/* Before the first round trip is known, nothing is. */
-	if (req->rtt.min_ns && sroce_elapsed_ns(now_ns, req->probe.at_ns) >= req->rtt.min_ns)
-		return true;
-	/* It covers the probe and no more, again: was the round trip thought too long? */
-	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.spurious_alone++)
-		req->rtt.min_ns = (u32)max(sroce_elapsed_ns(now_ns, req->probe.at_ns), 1ull);
-	return false;
-}
-
-/**
- * sroce_requester_timeout() - the deadline may have come
+ * sroce_requester_timeout() - the end of an RNR wait, or a timer of tlp.c
  * @req: the requester
- * @now_ns: monotonic time; early calls do nothing
+ * @now_ns: monotonic time; calls before the deadline do nothing
  */
 void sroce_requester_timeout(struct sroce_requester *req, u64 now_ns)
 {
@@ -587,17 +363,15 @@ void sroce_requester_timeout(struct sroce_requester *req, u64 now_ns)
 		return;
 	if (req->rnr_waiting)
 		req->rnr_waiting = false;
-	else if (now_ns >= req->ack_deadline_ns)
-		ack_timeout(req, now_ns);
 	else
-		send_probe(req, now_ns);
+		sroce_tlp_timeout(req, now_ns);
 }
 
 /**
  * sroce_requester_fail() - the send queue goes to error
  * @req: the requester
  * @index: position of the WQE at fault; @req->posted when none is
- * @status: its status; all others left are flushed
+ * @status: its status; all other WQEs left are flushed
  */
 void sroce_requester_fail(struct sroce_requester *req, u32 index, enum sroce_wc_status status)
 {
@@ -608,8 +382,7 @@ void sroce_requester_fail(struct sroce_requester *req, u32 index, enum sroce_wc_
 	req->error_index = index;
 	req->rnr_waiting = false;
 	req->probe.due = false;
-	req->ack_deadline_ns = SROCE_NEVER;
-	req->probe.deadline_ns = SROCE_NEVER;
+	sroce_tlp_stop(req);
 }
 
 static enum sroce_wc_status error_status_of(const struct sroce_requester *req, u32 index)
@@ -624,8 +397,8 @@ static enum sroce_wc_status error_status_of(const struct sroce_requester *req, u
  * @req: the requester
  * @wc: filled in when true is returned
  *
- * Slots of unsignaled requests are freed on the way. In error everything left
- * completes, signaled or not.
+ * Frees the slots of unsignaled requests on the way. In error all WQEs left complete, signaled or
+ * not.
  *
  * Return: whether there is a completion.
  */

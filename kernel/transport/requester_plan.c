@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Which packets next: the plans of the requester, and what their headers say.
+ * Which packets the requester sends next, and their headers.
  *
- * Three things may be due, in this order: a packet sent again to ask (a
- * probe), a hole to be filled (selective repeat), and whatever comes next at
- * the cursor. The first two leave the cursor where it is.
+ * A plan is, in this order of priority: a tail-loss probe, a hole to be filled, or the next
+ * packets at next_psn. The first two leave next_psn where it is.
  *
- * A sender that stops for an answer must have asked for one: see wants_ack().
+ * A sender that must wait for a response has requested one: see wants_ack().
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
 
+#include "transport/cc.h"
+#include "transport/opcode.h"
+#include "transport/packet.h"
 #include "transport/psn.h"
 #include "transport/requester.h"
+#include "transport/requester_plan.h"
+#include "transport/rtt.h"
+#include "transport/scoreboard.h"
+#include "transport/tlp.h"
 
-/* An ACK at least this often, for the clock that it is. */
+/* Request an ACK at least this often, because ACKs clock the sender: once in a GSO batch. */
 #define ACK_INTERVAL_PACKETS	64u
-/* What may be in flight whatever the path is thought to hold. */
+/*
+ * In flight regardless of the BDP estimate: four ACK intervals. The estimate is small on a short
+ * path and after idle times, where a smaller window would stall the sender between two ACKs.
+ */
 #define WINDOW_FLOOR_PACKETS	256u
 
-/* Position of the WQE the cursor is on: local operations done are behind it. */
+/* Position of the WQE that next_psn belongs to, after local operations that are done. */
 static u32 cursor_index(const struct sroce_requester *req)
 {
 	u32 index = req->send;
@@ -29,7 +38,7 @@ static u32 cursor_index(const struct sroce_requester *req)
 	return index;
 }
 
-/* Would the WQE after @index go out without waiting for anything? */
+/* Will the WQE after @index be sent without waiting for anything? */
 static bool next_follows_at_once(const struct sroce_requester *req, u32 index)
 {
 	const struct sroce_send_wqe *next;
@@ -41,7 +50,19 @@ static bool next_follows_at_once(const struct sroce_requester *req, u32 index)
 	       !(next->flags & SROCE_SEND_FENCE);
 }
 
-/* What the path is thought to hold, twice, is enough: more only stands in queues. */
+/*
+ * The send window, in SEND and WRITE packets:
+ *
+ *   window = min(attr.window_packets, data_limit, cwnd, max(2 * BDP + 64, 256))
+ *
+ *   attr.window_packets   set by the datapath, the same for every QP
+ *   data_limit            16 after an ACK timeout, one more for each packet acknowledged
+ *   cwnd                  congestion control, sroce_cc_window_packets()
+ *   max(2 * BDP + 64, 256)
+ *                         only if attr.adaptive. One BDP fills the path; the second one, and an
+ *                         ACK interval, keep it full while ACKs are on their way. More packets
+ *                         would only stand in queues.
+ */
 static u32 window_packets(const struct sroce_requester *req)
 {
 	u32 window = min3(req->attr.window_packets, req->data_limit,
@@ -51,13 +72,13 @@ static u32 window_packets(const struct sroce_requester *req)
 	return req->attr.adaptive ? min(window, max(path, WINDOW_FLOOR_PACKETS)) : window;
 }
 
-/* SEND and WRITE packets on their way: what the peer holds is not. */
+/* SEND and WRITE packets in flight, without those that the peer has queued. */
 static u32 flight_packets(const struct sroce_requester *req)
 {
 	return req->data_inflight - min(req->sb.done_data, req->data_inflight);
 }
 
-/* Responses out of order are remembered no further than a map reaches. */
+/* How many more PSNs the maps of the scoreboard have room for. */
 static u32 span_left(const struct sroce_requester *req)
 {
 	u32 outstanding = sroce_requester_forward(req, req->next_psn);
@@ -66,9 +87,9 @@ static u32 span_left(const struct sroce_requester *req)
 }
 
 /*
- * Must the last packet of the burst ask for an ACK? Yes when a completion waits
- * for it, when nothing more can be sent before an answer comes, and every
- * quarter of a window, so that ACKs clock the sender.
+ * Must the last packet of the burst request an ACK? Yes if a completion waits for it, if nothing
+ * more can be sent before a response comes, and every quarter of a window, so that ACKs clock the
+ * sender.
  */
 static bool wants_ack(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 		      const struct sroce_send_plan *plan, bool ends_message)
@@ -97,7 +118,7 @@ static void plan_data(const struct sroce_requester *req, const struct sroce_send
 		return;
 	count = min(left, window - flight);
 	count = min3(count, max_packets, SROCE_PSN_SPAN - outstanding);
-	/* A burst is either all new or all repeated. */
+	/* A burst is either all new or all retransmitted. */
 	if (plan->retransmit)
 		count = min(count, (req->sent_psn - req->next_psn) & SROCE_PSN_MASK);
 
@@ -105,16 +126,16 @@ static void plan_data(const struct sroce_requester *req, const struct sroce_send
 	plan->packet_count = count;
 	plan->offset = done * mtu_bytes;
 	plan->payload_bytes = count == left ? wqe->length - plan->offset : count * mtu_bytes;
-	if (req->service == SROCE_SERVICE_RC)
+	if (sroce_service_is_acked(req->service))
 		plan->ack_req = wants_ack(req, wqe, plan, count == left);
 }
 
 /*
- * A standard peer refuses a READ that overtakes another. Where packets come late the answers
- * to those before keep it behind them: half as many as it asks for, so that the stream of
- * answers is as wide as ever.
+ * A standard peer rejects a READ that overtakes the one before. On a path that reorders, send it
+ * only after enough responses to earlier READs have come: half as many as it requests at most, so
+ * that the stream of responses does not dry up.
  */
-static bool keeps_distance(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
+static bool read_keeps_distance(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
 {
 	return sroce_requester_is_selective(req) || !req->rd_inflight ||
 	       req->sb.responses >= min(req->sb.reordering, wqe->psn_count / 2);
@@ -125,12 +146,12 @@ static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce
 {
 	u32 done = (req->next_psn - wqe->first_psn) & SROCE_PSN_MASK;
 
-	/* What was posted while the limit was higher goes out all the same, one at a time. */
+	/* A READ posted while max_rd_atomic was higher is sent all the same, one at a time. */
 	if (req->rd_inflight >= max(min_t(u32, req->attr.max_rd_atomic, req->rd_limit), 1u))
 		return;
-	if (!keeps_distance(req, wqe))
+	if (!read_keeps_distance(req, wqe))
 		return;
-	/* A READ longer than the span goes out alone. */
+	/* A READ longer than the span of the maps is sent alone. */
 	if (wqe->psn_count - done > span_left(req) && req->next_psn != req->unacked_psn)
 		return;
 	plan->action = SROCE_SEND_PACKETS;
@@ -140,9 +161,8 @@ static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce
 }
 
 /*
- * PSNs from @psn on, again, out of their turn: packets, or a READ of what is
- * missing. The peer knows a READ only by its first PSN and its length, until it
- * has answered part of it; so a READ that was never answered is asked for whole.
+ * Retransmit PSNs from @psn on: packets of a SEND or WRITE, or a READ request for the missing part.
+ * Until the peer has sent a first response, it can only take the READ as a whole.
  */
 static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32 max_packets,
 		      struct sroce_send_plan *plan)
@@ -153,7 +173,7 @@ static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32
 	if (!sroce_requester_locate(req, psn, &plan->index))
 		return;
 	wqe = sroce_requester_wqe(req, plan->index);
-	/* What could not be sent again, or was refused, fails in its turn. */
+	/* A request that cannot be retransmitted, or was rejected, fails when it is the oldest. */
 	if (wqe->status != SROCE_WC_SUCCESS)
 		return;
 	done = (psn - wqe->first_psn) & SROCE_PSN_MASK;
@@ -175,7 +195,7 @@ static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32
 			      wqe->length - plan->offset : plan->packet_count * mtu_bytes;
 }
 
-/* SQD: what was begun goes on, nothing new is begun. */
+/* In SQD a message that was begun goes on, and no message is begun. */
 static bool may_begin(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
 {
 	return req->state == SROCE_SQ_READY || req->next_psn != wqe->first_psn ||
@@ -185,7 +205,7 @@ static bool may_begin(const struct sroce_requester *req, const struct sroce_send
 /**
  * sroce_requester_plan() - decide what to send next; changes nothing
  * @req: the requester
- * @max_packets: the longest burst the shell can send now
+ * @max_packets: the longest burst that the datapath can send now
  * @plan: filled in
  */
 void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
@@ -257,7 +277,7 @@ static u8 write_opcode(const struct sroce_send_wqe *wqe, bool first, bool last)
 static u8 packet_opcode(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 			bool first, bool last)
 {
-	if (req->service == SROCE_SERVICE_UD)
+	if (!sroce_service_is_connected(req->service))
 		return wqe->opcode == SROCE_WR_SEND_IMM ? SROCE_OP_UD_SEND_ONLY_IMM :
 							  SROCE_OP_UD_SEND_ONLY;
 	switch (wqe->opcode) {
@@ -275,7 +295,7 @@ static u8 packet_opcode(const struct sroce_requester *req, const struct sroce_se
 	}
 }
 
-/* Fields that only some operations have. */
+/* The extended headers. */
 static void fill_operation(const struct sroce_send_wqe *wqe, const struct sroce_send_plan *plan,
 			   struct sroce_packet *pkt)
 {
@@ -329,7 +349,7 @@ void sroce_send_plan_packet(const struct sroce_requester *req, const struct sroc
 	pkt->selective = req->attr.selective && req->sb.mode != SROCE_SELECTIVE_OFF;
 	pkt->solicited = last && (wqe->flags & SROCE_SEND_SOLICITED) &&
 			 wqe->opcode != SROCE_WR_WRITE && !wqe_is_rd_atomic(wqe->opcode);
-	if (req->service == SROCE_SERVICE_UD) {
+	if (!sroce_service_is_connected(req->service)) {
 		pkt->dest_qpn = wqe->ud.dest_qpn;
 		pkt->qkey = wqe->ud.qkey;
 		pkt->src_qpn = req->attr.qpn;
@@ -347,7 +367,7 @@ static void count_sent(struct sroce_requester *req, const struct sroce_send_plan
 		      now_ns);
 }
 
-/* Out of its turn: the cursor stays where it is. */
+/* A hole or a probe: next_psn stays where it is. */
 static void commit_hole(struct sroce_requester *req, const struct sroce_send_plan *plan,
 			u64 now_ns)
 {
@@ -355,24 +375,18 @@ static void commit_hole(struct sroce_requester *req, const struct sroce_send_pla
 	u32 count = plan->packet_count;
 	bool probes = req->probe.due;
 
-	/* As was planned: what is missing depends on whether a probe asks. */
+	/* Before probe.due changes: it decides how much of a READ the plan requests. */
 	if (!wqe_is_data(wqe))
 		count = sroce_scoreboard_missing(req, wqe, plan->first_psn);
-	if (probes) {
-		req->probe.due = false;
-		req->probe.sent = true;
-		req->probe.unacked = true;
-		req->probe.psn = plan->first_psn;
-		req->probe.end_psn = req->next_psn;
-		req->probe.at_ns = now_ns;
-	}
+	if (probes)
+		sroce_tlp_probe_sent(req, plan->first_psn, now_ns);
 	req->retransmits += plan->packet_count;
 	count_sent(req, plan, now_ns);
 	if (!probes)
 		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
 	sroce_rtt_retransmitted(&req->rtt, plan->first_psn, count);
 	sroce_scoreboard_retransmitted(req, plan->first_psn, count, now_ns, wqe_is_data(wqe));
-	sroce_requester_arm_probe(req, now_ns);
+	sroce_tlp_arm(req, now_ns);
 }
 
 static void commit_packets(struct sroce_requester *req, const struct sroce_send_plan *plan,
@@ -383,7 +397,7 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 	u32 last_psn = psn_add(plan->first_psn, plan->packet_count - 1);
 	u64 edt_ns = max(now_ns, req->cc.edt_ns);
 	bool asks = plan->ack_req || !wqe_is_data(wqe);
-	/* Behind other READs an answer waits for theirs. */
+	/* The response waits for those of other READs. */
 	bool waits = req->rd_inflight;
 
 	if (wqe_is_data(wqe)) {
@@ -391,7 +405,7 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 		req->data_inflight += plan->packet_count;
 		req->since_ack_req = plan->ack_req ? 0 : req->since_ack_req + plan->packet_count;
 	} else {
-		/* The responses acknowledge all that went before. */
+		/* The responses acknowledge everything before them. */
 		req->next_psn = end_psn;
 		req->rd_inflight++;
 		req->sb.responses = 0;
@@ -409,12 +423,12 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 		req->sent_psn = req->next_psn;
 	req->send = req->next_psn == end_psn ? plan->index + 1 : plan->index;
 
-	if (req->service == SROCE_SERVICE_UD)
+	if (!sroce_service_is_acked(req->service))
 		sroce_requester_advance(req, req->next_psn, now_ns);
 	else if (asks)
-		sroce_requester_arm_probe(req, edt_ns);
+		sroce_tlp_arm(req, edt_ns);
 	else
-		sroce_requester_start_timer(req, edt_ns);
+		sroce_tlp_start_ack_timer(req, edt_ns);
 }
 
 /**
@@ -422,7 +436,7 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
  * @req: the requester, unchanged since the plan was made
  * @plan: the plan
  * @status: SROCE_WC_SUCCESS; or why the WQE cannot be sent (a bad local key,
- *          a failed local operation): it then fails in its turn
+ *          a failed local operation): it then fails when it is the oldest
  * @now_ns: monotonic time
  */
 void sroce_requester_commit(struct sroce_requester *req, const struct sroce_send_plan *plan,
@@ -442,7 +456,7 @@ void sroce_requester_commit(struct sroce_requester *req, const struct sroce_send
 		if (plan->fills_hole)
 			sroce_requester_move_cursor(req, plan->first_psn);
 		else
-			sroce_requester_request_ack(req, wqe->first_psn);
+			sroce_tlp_request_ack(req, wqe->first_psn);
 		return;
 	}
 	if (plan->action == SROCE_SEND_LOCAL) {

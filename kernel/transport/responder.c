@@ -17,8 +17,13 @@
  */
 #include <linux/string.h>
 
+#include "transport/opcode.h"
 #include "transport/psn.h"
+#include "transport/reorder.h"
+#include "transport/resources.h"
 #include "transport/responder.h"
+#include "transport/response.h"
+#include "transport/time.h"
 
 /**
  * sroce_responder_init() - set up a receive queue in RESET
@@ -117,7 +122,7 @@ static bool consumes_wqe(const struct sroce_packet *pkt)
 bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
 				  const struct sroce_packet *pkt)
 {
-	return resp->service == SROCE_SERVICE_RC && pkt->psn == resp->epsn &&
+	return sroce_service_is_connected(resp->service) && pkt->psn == resp->epsn &&
 	       !(pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST)) &&
 	       is_for_us(resp, pkt) && !resp->reorder.count;
 }
@@ -135,7 +140,7 @@ bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct 
 {
 	if (resp->state != SROCE_RQ_READY || resp->has_recv_wqe || !is_for_us(resp, pkt))
 		return false;
-	if (resp->service == SROCE_SERVICE_UD)
+	if (!sroce_service_is_connected(resp->service))
 		return pkt->qkey == resp->attr.qkey;
 	return pkt->psn == resp->epsn && consumes_wqe(pkt) && sequence_is_valid(resp, pkt);
 }

@@ -2,15 +2,16 @@
 /*
  * The responder: requests in, responses out, completions of the receive queue.
  *
- * All of it belongs to whoever holds the QP's receive lock. One packet is handled in three steps:
+ * The caller holds the lock of the QP's receive queue. It handles each packet in these steps:
  *
- *   sroce_responder_wants_wqe()  would it consume a receive WQE? then the shell fetches one
- *                                into @recv, if there is one
- *   sroce_responder_plan()       what does it mean; changes nothing
- *   (the shell does what the plan says with memory)
- *   sroce_responder_commit()     with the outcome; cannot fail
+ *   sroce_responder_wants_wqe()  Would the packet consume a receive WQE? If so, the datapath
+ *                                fetches one into @recv, if one is posted.
+ *   sroce_responder_plan()       What does the packet mean? Changes nothing.
+ *   (the datapath does what the plan says with memory)
+ *   sroce_responder_commit()     Applies the plan and its outcome; cannot fail.
  *
- * after which the shell pulls a completion and, in the order the peer must see them, responses.
+ * Then it pulls a completion from here, and responses from response.h in the order that the peer
+ * must see them. UD queue pairs have a plan and a commit of their own in ud.h.
  */
 #ifndef SROCE_TRANSPORT_RESPONDER_H
 #define SROCE_TRANSPORT_RESPONDER_H
@@ -18,9 +19,9 @@
 #include <linux/types.h>
 
 #include "transport/access.h"
+#include "transport/cc.h"
 #include "transport/packet.h"
 #include "transport/reorder.h"
-#include "transport/requester.h"
 #include "transport/resources.h"
 #include "transport/wqe.h"
 
@@ -48,9 +49,10 @@ enum sroce_rq_event {
  * @qkey: Q_Key datagrams must carry
  * @access: SROCE_ACCESS_REMOTE_* that the QP permits
  * @min_rnr_timer: code sent in RNR NAKs
- * @rnr_delay_ns: how long what finds no receive WQE is kept before it is refused, 0: not at all
- * @reorder_packets: packets that may be kept out of order, at most a PSN map's span; 0: none
- * @selective: tell a selective peer what is kept
+ * @rnr_delay_ns: how long a request that finds no receive WQE is queued before the RNR NAK,
+ *                0 for no delay
+ * @reorder_packets: limit of the reorder queue, at most a PSN map's span; 0 for no queue
+ * @selective: send selective ACKs to a peer that speaks selective repeat
  */
 struct sroce_responder_attr {
 	u32	dest_qpn;
@@ -69,12 +71,12 @@ struct sroce_responder_attr {
  * @service: enum sroce_service
  * @state: enum sroce_rq_state
  * @message: what the message in progress is: SROCE_OPF_SEND, SROCE_OPF_WRITE, 0 for none
- * @nak_sent: a NAK (sequence, RNR) was sent for @epsn; what follows is dropped until it comes
+ * @nak_sent: a NAK (sequence, RNR) was sent for @epsn, and @epsn has not arrived since
  * @ack_pending: an ACK up to @ack_psn is due
  * @nak_pending: a NAK with @nak_syndrome for @nak_psn is due
- * @dup_nak_pending: an answer that is asked for again, @dup_nak_psn, is not there any more
+ * @dup_nak_pending: a NAK is due because a duplicate READ, @dup_nak_psn, cannot be replayed
  * @established: a packet was accepted since RTR
- * @event: enum sroce_rq_event, taken by the shell after a commit
+ * @event: enum sroce_rq_event, taken by the datapath after a commit
  * @has_recv_wqe: @recv holds a WQE
  * @wc_pending: @wc holds a completion
  * @nak_syndrome: AETH syndrome of the pending NAK
@@ -89,7 +91,7 @@ struct sroce_responder_attr {
  * @write_rkey: its key
  * @write_left: its bytes still to come
  * @reorder: see struct sroce_reorder
- * @cc: congestion control of READ responses; the shell starts it, and keeps its pace
+ * @cc: congestion control of READ responses; the datapath starts it and obeys its pace
  * @resources: READs and atomics, for replay
  * @recv: storage of the current receive WQE
  * @wc: the completion to be pulled
@@ -124,13 +126,13 @@ struct sroce_responder {
 	struct sroce_completion wc;
 };
 
-/* What the shell must do between plan and commit. */
+/* What the datapath must do between plan and commit. */
 enum sroce_verdict {
 	SROCE_RECV_DROP,	/* @reason; nothing to do */
 	SROCE_RECV_ACK_AGAIN,	/* duplicate SEND or WRITE: acknowledge, do not execute */
 	SROCE_RECV_NAK,		/* @syndrome; nothing to do */
 	SROCE_RECV_RNR,		/* no receive WQE; nothing to do */
-	SROCE_RECV_QUEUE,	/* its turn will come: keep it, unless @queued already */
+	SROCE_RECV_QUEUE,	/* too early: put it in the reorder queue, unless @queued */
 	SROCE_RECV_PLACE,	/* place the payload as @target says */
 	SROCE_RECV_READ,	/* check that @va, @check_bytes may be read */
 	SROCE_RECV_ATOMIC,	/* perform the atomic, hand its old value to commit */
@@ -150,8 +152,8 @@ enum sroce_target {
  * @reason: enum sroce_drop_reason of SROCE_RECV_DROP
  * @syndrome: AETH syndrome of SROCE_RECV_NAK
  * @wc_status: of the receive completion that goes with a NAK; SUCCESS when there is no receive WQE
- * @queued: SROCE_RECV_QUEUE: the packet is held already
- * @waits_rwqe: SROCE_RECV_QUEUE: it is the expected one, and waits for a receive WQE
+ * @queued: SROCE_RECV_QUEUE: the packet is in the reorder queue already
+ * @waits_rwqe: SROCE_RECV_QUEUE: it is the expected packet, and waits for a receive WQE
  * @invalidate: after placing, invalidate @inv_rkey (SEND with invalidate)
  * @atomic_op: enum sroce_opcode of SROCE_RECV_ATOMIC
  * @resource: slot to replay
@@ -189,8 +191,8 @@ struct sroce_recv_plan {
 };
 
 /**
- * struct sroce_recv_result - what memory said to a plan
- * @status: outcome of placing, checking, the atomic, or keeping the packet
+ * struct sroce_recv_result - what became of a plan
+ * @status: outcome of placing, checking, the atomic, or queueing the packet
  * @invalidated: outcome of the invalidation, if the plan asked for one
  * @atomic_original: value before the atomic
  */
@@ -198,45 +200,6 @@ struct sroce_recv_result {
 	enum sroce_mem_status status;
 	enum sroce_mem_status invalidated;
 	u64	atomic_original;
-};
-
-enum sroce_response_kind {
-	SROCE_RESPONSE_ACK,	/* ACK, NAK or RNR NAK: see @syndrome */
-	SROCE_RESPONSE_READ,	/* a burst of READ response packets */
-	SROCE_RESPONSE_ATOMIC,
-	SROCE_RESPONSE_SACK,	/* an ACK with sroce_responder_write_sack()'s bitmap */
-};
-
-/**
- * struct sroce_response_plan - the next response to send
- * @kind: enum sroce_response_kind
- * @syndrome: AETH syndrome
- * @resource: READ or atomic being responded
- * @first_psn: PSN of the first packet
- * @packet_count: packets of the burst
- * @offset: READ: where in the requested range the burst's payload starts
- * @payload_bytes: READ: payload of the burst; SACK: length of the bitmap
- * @replay: a hole is being filled
- * @number: READ: response that the burst starts with
- * @base: READ: response that the request began with
- * @end: READ: response that it ends before
- * @va: READ: address of the burst's first byte
- * @rkey: READ: key of the region
- */
-struct sroce_response_plan {
-	u8	kind;
-	u8	syndrome;
-	u32	resource;
-	u32	first_psn;
-	u32	packet_count;
-	u32	offset;
-	u32	payload_bytes;
-	bool	replay;
-	u32	number;
-	u32	base;
-	u32	end;
-	u64	va;
-	u32	rkey;
 };
 
 void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
@@ -257,25 +220,9 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 bool sroce_responder_next_completion(struct sroce_responder *resp, struct sroce_completion *wc);
 enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp);
 
-bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packets,
-			      struct sroce_response_plan *plan);
-bool sroce_response_may_be_delayed(const struct sroce_responder *resp,
-				   const struct sroce_response_plan *plan);
-void sroce_response_plan_packet(const struct sroce_responder *resp,
-				const struct sroce_response_plan *plan, u32 i,
-				struct sroce_packet *pkt);
-bool sroce_responder_is_dead(const struct sroce_responder *resp);
-void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt);
-void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn);
-void sroce_response_commit(struct sroce_responder *resp,
-			   const struct sroce_response_plan *plan,
-			   enum sroce_mem_status fetched);
-
-/* ud.c: the responder of UD queue pairs; completes through @resp->wc. */
-void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-		   struct sroce_recv_plan *plan);
-void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
-		     const struct sroce_recv_plan *plan,
-		     const struct sroce_recv_result *result);
+/* For the other files of the responder only. */
+void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
+void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
+void sroce_responder_send_rnr_nak(struct sroce_responder *resp);
 
 #endif

@@ -11,8 +11,12 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
+#include "transport/opcode.h"
 #include "transport/psn.h"
+#include "transport/reorder.h"
+#include "transport/resources.h"
 #include "transport/responder.h"
+#include "transport/response.h"
 
 /* Responses from @plan->number on, to @plan->end at most. */
 static void plan_read(const struct sroce_responder *resp, const struct sroce_resource *res,

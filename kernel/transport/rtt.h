@@ -12,6 +12,8 @@
 
 #include <linux/types.h>
 
+#include "transport/time.h"
+
 /**
  * struct sroce_rtt - the estimate
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
@@ -50,15 +52,6 @@ struct sroce_rtt {
 	u32	packets;
 	u32	path_packets;
 };
-
-/*
- * Clocks of two processors may differ a little, and what an answer is for may have been sent after
- * its skb came in: nothing has passed then.
- */
-static inline u64 sroce_elapsed_ns(u64 now_ns, u64 since_ns)
-{
-	return now_ns > since_ns ? now_ns - since_ns : 0;
-}
 
 void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns);
 void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns);

@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What is known to have arrived, on either side, and what is sent again.
+ * The scoreboard: what has arrived at either side, what is lost, and what is retransmitted.
  *
- * Selective repeat: a peer that keeps what comes out of order says what it has,
- * and only the holes are sent again. A standard peer takes requests in their
- * order only: from the first that was lost all are sent again. But the answers to
- * READs, atomics' as well, are ours to put in order, whoever the peer is.
+ * Every acknowledgement and response passes through sroce_scoreboard_ack(). What is known of the
+ * PSNs from unacked_psn on (f: requests, r: responses of READs and atomics):
  *
- * Who speaks it? A requester that would like to sets a reserved bit of the BTH
- * in its requests; a responder that can sets it in its answers. The first
- * answer decides. A standard peer ignores the bit on receipt and sends it as 0
- * (IBTA 9.2), so it never sees anything else that is not standard.
+ *     executed_psn       f  the peer has executed everything before it (cumulative ACK)
+ *     done                  bitmap: SEND or WRITE queued or executed by the peer, or r received
+ *     read_queued        f  bitmap: the peer has queued this READ or atomic, its r will come
+ *     top_psn            f  one past the newest PSN executed or SACKed
+ *     lost_psn           f  before it, PSNs that are not done are lost
+ *     response_high_psn  r  one past the newest response received
+ *     lost_response_psn  r  before it, PSNs that are not done have lost their response
+ *     rtx[2]                bitmaps: retransmitted lately, so not to be retransmitted again yet
  *
- * What is known of the PSNs from unacked_psn on:
+ * A hole is lost, not done and not in rtx. Only executed_psn completes a SEND or WRITE, so a peer
+ * that SACKs falsely delays nobody but itself.
  *
- *     executed_psn   everything before it has been executed by the peer: a SEND
- *                    or WRITE there needs nothing more; a READ, its responses
- *     done           bit by bit: held by the peer, or response received
- *     lost_psn       a request that is not done before it was overtaken by so
- *                    many others that it must be lost (reordering is not loss)
- *     lost_response_psn  the same for the answers to READs and atomics
- *     waiting        bit by bit: the peer holds the request of a READ or atomic
- *     repairs        sent again; not to be sent a third time too soon
+ * Selective repeat. A requester sets a reserved bit of the BTH in its requests, a responder that
+ * keeps packets out of order sets it in its responses, and the first response decides. A standard
+ * peer ignores the bit on receipt and sends 0 (IBTA 9.2), so it sees nothing that is not
+ * standard. A selective peer SACKs what it queues, and only the holes are sent again. A standard
+ * peer executes requests in order only, so lost requests need a rewind. The responses of READs and
+ * atomics are ours to reorder in both cases. From a standard peer a READ can only be requested to
+ * its end, and it responds in order.
  *
- * A standard peer tells neither what it holds nor when it will answer. It is asked
- * for a READ from the first missing answer to the end, as the standard has it, and
- * answers in order: what it was asked again is lost when something that was sent
- * later has been answered.
- *
- * A hole is what is lost, not done and not under repair. Nothing here
- * completes a SEND or WRITE but executed_psn, which is the ordinary cumulative
- * acknowledgement: a peer that lies about what it holds delays itself only.
+ * Loss detection, in the manner of RACK (RFC 8985) but counted in packets: a packet is lost when
+ * reorder_tolerance() later ones have arrived, or when the ACK of a probe (tlp.c) does not cover
+ * it. The tolerance is 3 packets (TCP's DupThresh) on a path that was never seen to reorder, else
+ * 5/4 of the reordering seen, at least a quarter of the BDP.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "transport/aeth.h"
+#include "transport/completer.h"
 #include "transport/psn.h"
+#include "transport/psn_map.h"
 #include "transport/requester.h"
+#include "transport/rtt.h"
+#include "transport/scoreboard.h"
+#include "transport/time.h"
+#include "transport/tlp.h"
 
-/* How many packets may overtake another before it is taken for lost. */
+/* TCP's DupThresh; and a quarter of the map's span, so that a loss is noticed within the map. */
 #define REORDER_MIN_PACKETS	3u
 #define REORDER_MAX_PACKETS	512u
-/* Surely less than a round trip of any path that is worth the care. */
+/* A packet later than a round trip was retransmitted. No path of interest has a shorter one. */
 #define REORDER_ROUND_PACKETS	64u
 
 static void clear_rtx(struct sroce_rtx *rtx)
@@ -52,7 +55,7 @@ static void clear_rtx(struct sroce_rtx *rtx)
 	rtx->any = false;
 }
 
-/* Nothing from @psn on is done: what the peer said it holds, it may not. */
+/* Forget that the peer has queued PSNs from @psn on. */
 static void clear_sacked(struct sroce_requester *req, u32 psn)
 {
 	struct sroce_scoreboard *sb = &req->sb;
@@ -65,7 +68,7 @@ static void clear_sacked(struct sroce_requester *req, u32 psn)
 }
 
 /**
- * sroce_scoreboard_restart() - forget what the peer holds from a PSN on
+ * sroce_scoreboard_restart() - forget everything known of the PSNs from a PSN on
  * @req: the requester
  * @psn: where sending starts or starts again; everything before it is executed
  */
@@ -87,18 +90,21 @@ void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn)
 		sb->lost_response_psn = psn;
 }
 
-/* A path that was never seen to reorder is believed to keep the order. */
+/* How many packets may overtake another one before it counts as lost. */
 static u32 reorder_tolerance(const struct sroce_requester *req)
 {
-	u32 late = req->sb.reordering;
+	u32 reordering = req->sb.reordering;
 
-	if (!late)
+	if (!reordering)
 		return REORDER_MIN_PACKETS;
-	return clamp(max(sroce_rtt_bdp_packets(&req->rtt) / 4, late + late / 4),
+	return clamp(max(sroce_rtt_bdp_packets(&req->rtt) / 4, reordering + reordering / 4),
 		     REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
 }
 
-/* A selective peer repairs at once; before a standard one's answer are all that are due. */
+/*
+ * Is a retransmission lost, too? A selective peer fills a hole at once, so a timeout tells. A
+ * standard peer first sends all responses that are due: it is lost when a later one has come.
+ */
 static bool rtx_is_lost(const struct sroce_requester *req, const struct sroce_rtx *rtx,
 			u64 now_ns)
 {
@@ -107,13 +113,13 @@ static bool rtx_is_lost(const struct sroce_requester *req, const struct sroce_rt
 	if (sroce_requester_is_selective(req))
 		return now_ns >= rtx->until_ns;
 	end = sroce_requester_forward(req, rtx->end_psn);
-	/* Behind us when it is further ahead than anything that was sent. */
+	/* A PSN beyond everything sent really lies behind unacked_psn. */
 	return end > sroce_requester_forward(req, req->sent_psn) ||
 	       sroce_requester_forward(req, req->sb.response_high_psn) >=
 		       end + reorder_tolerance(req);
 }
 
-/* Repairs that had no effect in a round trip were lost as well. */
+/* Retransmissions in the old generation that are lost become holes again. */
 static void expire_rtx(struct sroce_requester *req, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
@@ -125,7 +131,7 @@ static void expire_rtx(struct sroce_requester *req, u64 now_ns)
 		sb->newest = !sb->newest;
 }
 
-/* How long an answer to what was asked for again may take. */
+/* How long the response to a retransmitted READ request may take. */
 static u64 response_wait_ns(const struct sroce_requester *req)
 {
 	u64 own_ns = req->sb.response_time.smoothed_ns;
@@ -148,10 +154,10 @@ static void time_response(struct sroce_requester *req, u32 psn, u32 count, u64 n
 }
 
 /*
- * Not Karn's rule: where an answer is not waited for long enough it is asked for once more each
- * time, and would never be timed. So it counts from the first time on. But where it was lost, that
- * counts the wait as well, and with every fifth packet lost waits would grow without end: one such
- * makes them somewhat longer only. Sooner than a round trip it answers an earlier question.
+ * Karn's rule would starve the estimate here: if the wait is too short, every response that is
+ * timed was requested again. So measure from the first request. If that request was lost, the
+ * sample includes the wait for it, and with every fifth packet lost the waits would grow without
+ * end: cap such a sample. A response within a round trip belongs to an earlier request.
  */
 static void sample_response_time(struct sroce_requester *req, u64 now_ns)
 {
@@ -172,12 +178,12 @@ static void sample_response_time(struct sroce_requester *req, u64 now_ns)
 }
 
 /**
- * sroce_scoreboard_retransmitted() - PSNs have been sent again out of their turn
+ * sroce_scoreboard_retransmitted() - a hole has been retransmitted
  * @req: the requester
- * @psn: the first
+ * @psn: the first PSN
  * @count: how many
  * @now_ns: monotonic time
- * @is_data: they are of a SEND or WRITE, else requests
+ * @is_data: they belong to a SEND or WRITE; else they are requests of READs and atomics
  */
 void sroce_scoreboard_retransmitted(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns,
 				    bool is_data)
@@ -205,8 +211,9 @@ void sroce_scoreboard_retransmitted(struct sroce_requester *req, u32 psn, u32 co
  * @wqe: the READ (or atomic)
  * @psn: a PSN of it without a response
  *
- * What others have not overtaken may be on its way: it is missing only when its request is,
- * or when a probe asks for it. To a standard peer a part has no end of its own.
+ * Responses that no other has overtaken may be on their way. They count as missing only if the
+ * request of the READ is lost, or for a probe. From a standard peer a READ can only be requested
+ * to its end.
  *
  * Return: PSNs from @psn on, to the next one with a response or to the end.
  */
@@ -217,23 +224,29 @@ u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sro
 	u32 span = SROCE_PSN_MAP_SPAN - min(sroce_requester_forward(req, psn),
 					    SROCE_PSN_MAP_SPAN - 1);
 	u32 lost = sroce_requester_forward(req, req->sb.lost_response_psn);
-	u32 extent;
+	u32 missing;
 
 	if (!sroce_requester_is_selective(req))
 		return left;
 	if (!req->probe.due && sroce_requester_forward(req, psn) < lost)
 		left = min(left, lost - sroce_requester_forward(req, psn));
-	extent = sroce_psn_map_extent(&req->sb.done, psn, min(left, span), false);
+	missing = sroce_psn_map_leading_absent(&req->sb.done, psn, min(left, span));
 
-	/* Nothing is known of what lies beyond the map. */
-	return extent == span ? left : extent;
+	/* The map does not reach further: nothing beyond it has arrived. */
+	return missing == span ? left : missing;
 }
 
-/* The first hole from @from to @to, among requests or answers. */
-static bool find_hole(const struct sroce_requester *req, u32 from, u32 to, bool requests,
-		      u32 *psn, u32 *count)
+enum hole_kind {
+	LOST_REQUEST,
+	LOST_RESPONSE,
+};
+
+/* The first hole of a kind, up to the end of its word in the map. */
+static bool find_hole(const struct sroce_requester *req, enum hole_kind kind, u32 *psn, u32 *count)
 {
 	const struct sroce_scoreboard *sb = &req->sb;
+	u32 from = kind == LOST_REQUEST ? sb->executed_psn : req->unacked_psn;
+	u32 to = kind == LOST_REQUEST ? sb->lost_psn : sb->lost_response_psn;
 	u32 at = sroce_requester_forward(req, from);
 	u32 end = min3(sroce_requester_forward(req, to), SROCE_PSN_MAP_SPAN,
 		       sroce_requester_forward(req, req->next_psn));
@@ -245,7 +258,7 @@ static bool find_hole(const struct sroce_requester *req, u32 from, u32 to, bool 
 		hole = bits & ~(psn_map_word(&sb->done, *psn) |
 				psn_map_word(&sb->rtx[0].map, *psn) |
 				psn_map_word(&sb->rtx[1].map, *psn));
-		if (requests)
+		if (kind == LOST_REQUEST)
 			hole &= ~psn_map_word(&sb->read_queued, *psn);
 		if (hole) {
 			u32 shift = (u32)__builtin_ctzll(hole);
@@ -260,10 +273,10 @@ static bool find_hole(const struct sroce_requester *req, u32 from, u32 to, bool 
 }
 
 /**
- * sroce_scoreboard_find_hole() - the oldest hole that is to be filled
+ * sroce_scoreboard_find_hole() - the oldest hole to be filled
  * @req: the requester
  * @psn: set to its first PSN
- * @count: set to how many PSNs it has, of possibly several requests
+ * @count: set to how many PSNs it has; they may belong to several requests
  *
  * Return: whether there is one.
  */
@@ -271,17 +284,16 @@ bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32
 {
 	const struct sroce_scoreboard *sb = &req->sb;
 
-	/* Mostly nothing is lost. */
+	/* The usual case: nothing is lost. */
 	if (sb->lost_response_psn == req->unacked_psn && sb->lost_psn == sb->executed_psn)
 		return false;
-	if (find_hole(req, req->unacked_psn, sb->lost_response_psn, false, psn, count))
+	if (find_hole(req, LOST_RESPONSE, psn, count))
 		return true;
-	return sroce_requester_is_selective(req) &&
-	       find_hole(req, sb->executed_psn, sb->lost_psn, true, psn, count);
+	return sroce_requester_is_selective(req) && find_hole(req, LOST_REQUEST, psn, count);
 }
 
 /**
- * sroce_sack_end_psn() - where a bitmap ends
+ * sroce_sack_end_psn() - where a SACK bitmap ends
  * @base_psn: the PSN of its first bit
  * @sack: the bitmap
  * @bytes: its length
@@ -303,16 +315,16 @@ static void mark_data(struct sroce_requester *req, u32 psn, u32 count)
 }
 
 /*
- * A PSN below the top is done only now. If it was not sent again, or so lately
- * that this cannot be the answer to that, it was late: reordering is that large.
- * If it was sent again long enough ago it had been lost, and reordering may be less
- * than it was thought to be. In between nothing can be told.
+ * A PSN below @top_psn is done only now. If it was not retransmitted, or so recently that this
+ * cannot be the retransmission's effect, it was late: the path reorders by that much. If it was
+ * retransmitted long enough ago it had been lost, so the path may reorder less than was thought.
+ * In between nothing can be said.
  */
 static void update_reordering(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
 	u32 by = sroce_requester_forward(req, top_psn) - sroce_requester_forward(req, psn);
-	u64 lately_ns = now_ns + sroce_rtt_rtx_ns(&req->rtt) - req->rtt.min_ns;
+	u64 recently_ns = now_ns + sroce_rtt_rtx_ns(&req->rtt) - req->rtt.min_ns;
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
@@ -320,19 +332,19 @@ static void update_reordering(struct sroce_requester *req, u32 psn, u32 top_psn,
 
 		if (!rtx->any || !psn_map_has(&rtx->map, psn))
 			continue;
-		if (rtx->until_ns <= lately_ns)
+		if (rtx->until_ns <= recently_ns)
 			sb->reordering -= (sb->reordering + 15) / 16;
 		if (sroce_elapsed_ns(now_ns, rtx->since_ns) >= req->rtt.min_ns)
 			return;
 	}
-	/* What is late by more than a round trip was sent again, and that forgotten. */
+	/* A packet late by more than a round trip was retransmitted, and rtx forgot that. */
 	if (by > sb->reordering && by <= max(req->rtt.packets, REORDER_ROUND_PACKETS))
 		sb->reordering = min(by, REORDER_MAX_PACKETS);
 }
 
 /*
- * The peer holds @count PSNs from @psn on; *@index is not behind it. Returns how many of them have
- * been taken note of; 0: they are not ours.
+ * The peer has queued @count PSNs from @psn on; @psn is not before *@index. Returns how many of
+ * them have been marked, all in one request; 0 if they belong to none.
  */
 static u32 mark_sacked(struct sroce_requester *req, u32 psn, u32 count, u32 *index, u64 now_ns)
 {
@@ -372,39 +384,38 @@ static u64 sack_word(const u8 *sack, u32 bytes)
 }
 
 /*
- * What the peer holds. Of a READ or an atomic it holds the request: the answer
- * will come in its turn, there is no use in asking again. Most of a bitmap is
- * known from the one before.
+ * Mark what the peer has queued. Of a READ or an atomic it has the request, and will respond when
+ * its turn comes, so it need not be requested again. Most bits were set in the last SACK already.
  */
 static void apply_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack, u32 bytes,
 		       u64 now_ns)
 {
-	/* After a rewind the rest is sent again in any case. */
+	/* After a rewind everything from next_psn on is sent again in any case. */
 	u32 end = min(sroce_requester_forward(req, req->next_psn), SROCE_PSN_MAP_SPAN);
 	u32 i, index = req->acked;
 
 	for (i = 0; i < bytes; i += 8) {
 		u32 psn = psn_add(base_psn, 8 * i);
-		u64 news = sack_word(sack + i, bytes - i) & ~psn_map_from(&req->sb.done, psn) &
-			   ~psn_map_from(&req->sb.read_queued, psn);
+		u64 fresh = sack_word(sack + i, bytes - i) & ~psn_map_from(&req->sb.done, psn) &
+			    ~psn_map_from(&req->sb.read_queued, psn);
 
-		while (news) {
-			u32 first = (u32)__builtin_ctzll(news), held = psn_add(psn, first);
-			u32 at = sroce_requester_forward(req, held), count;
-			u64 behind = ~(news >> first);
+		while (fresh) {
+			u32 shift = (u32)__builtin_ctzll(fresh), first_psn = psn_add(psn, shift);
+			u32 at = sroce_requester_forward(req, first_psn), count;
+			u64 gap = ~(fresh >> shift);
 
-			count = min(behind ? (u32)__builtin_ctzll(behind) : 64, end - min(at, end));
-			count = count ? mark_sacked(req, held, count, &index, now_ns) : 0;
+			count = min(gap ? (u32)__builtin_ctzll(gap) : 64, end - min(at, end));
+			count = count ? mark_sacked(req, first_psn, count, &index, now_ns) : 0;
 			if (!count)
 				return;
-			news &= ~(~0ull >> (64 - count) << first);
+			fresh &= ~(~0ull >> (64 - count) << shift);
 		}
 	}
 }
 
 /*
- * How far everything is done; what has been executed behind a READ that is not, is marked, as far
- * as a map reaches.
+ * How far everything is done. SENDs and WRITEs executed behind a READ that is not done are marked,
+ * as far as the map reaches.
  */
 static u32 settled_psn(struct sroce_requester *req)
 {
@@ -426,9 +437,9 @@ static u32 settled_psn(struct sroce_requester *req)
 				mark_data(req, psn_add(req->unacked_psn, at),
 					  min(end, SROCE_PSN_MAP_SPAN) - at);
 		} else if (!blocked) {
-			settled = at + sroce_psn_map_extent(&sb->done,
-							    psn_add(req->unacked_psn, at), end - at,
-							    true);
+			u32 psn = psn_add(req->unacked_psn, at);
+
+			settled = at + sroce_psn_map_leading_present(&sb->done, psn, end - at);
 			blocked = settled < end;
 		}
 		at = end;
@@ -438,7 +449,7 @@ static u32 settled_psn(struct sroce_requester *req)
 	return psn_add(req->unacked_psn, settled);
 }
 
-/* A READ asked for again may be longer than the map, which now reaches further. */
+/* A retransmitted READ may be longer than the map, which now reaches further. */
 static void advance_rtx(const struct sroce_requester *req, struct sroce_rtx *rtx,
 			u32 count)
 {
@@ -453,7 +464,7 @@ static void advance_rtx(const struct sroce_requester *req, struct sroce_rtx *rtx
 				min(last + 1 - SROCE_PSN_MAP_SPAN, count));
 }
 
-/* PSNs before @psn are about to be left behind: they leave the maps. */
+/* unacked_psn is about to move to @psn: remove the PSNs before it from the maps. */
 static void drop_before(struct sroce_requester *req, u32 psn)
 {
 	struct sroce_scoreboard *sb = &req->sb;
@@ -484,8 +495,8 @@ static void raise_to(u32 *psn, u32 to)
 }
 
 /*
- * Does @psn lie beyond @of, which was sent? What is behind, counted forward, would be far ahead.
- * With half a circle outstanding psn_before() could not tell.
+ * Does @psn lie beyond @of, and was it sent? A PSN behind unacked_psn counts as far ahead when
+ * counted forward. With half of the circle outstanding psn_before() could not tell.
  */
 static bool is_beyond(const struct sroce_requester *req, u32 psn, u32 of)
 {
@@ -510,8 +521,8 @@ static void raise_lost(const struct sroce_requester *req, u32 top_psn, u32 toler
 }
 
 /*
- * The requests of READs from @psn to lost_psn: where packets come late these may, and each
- * stands for many packets: they have a round trip more.
+ * Defer the retransmission of the READ requests from @psn to lost_psn by a round trip: on a path
+ * that reorders they may just be late, and each would be responded to with many packets.
  */
 static void defer_read_rtx(struct sroce_requester *req, u32 psn, u64 now_ns)
 {
@@ -521,14 +532,19 @@ static void defer_read_rtx(struct sroce_requester *req, u32 psn, u64 now_ns)
 	       sroce_requester_locate(req, psn, &index)) {
 		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
 
-		if (!wqe_is_data(wqe))
-			sroce_scoreboard_retransmitted(
-				req, psn, sroce_scoreboard_missing(req, wqe, psn), now_ns, false);
+		if (!wqe_is_data(wqe)) {
+			u32 missing = sroce_scoreboard_missing(req, wqe, psn);
+
+			sroce_scoreboard_retransmitted(req, psn, missing, now_ns, false);
+		}
 		psn = wqe_end_psn(wqe);
 	}
 }
 
-/* What so many others have overtaken is lost. Nothing can overtake the end any more. */
+/*
+ * Packets that enough others have overtaken are lost. Nothing is left to overtake the last packet
+ * sent, so one suffices before it unless the path reorders.
+ */
 static void detect_losses(struct sroce_requester *req, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
@@ -546,8 +562,8 @@ static void detect_losses(struct sroce_requester *req, u64 now_ns)
 }
 
 /*
- * What was missing has come. When the request of a READ came is not known: its
- * answers may have waited for those of others.
+ * The packet at executed_psn, which was missing, has arrived. Nothing can be said of the request
+ * of a READ, because its response may have waited for those of others.
  */
 static void note_gap_closed(struct sroce_requester *req, u64 now_ns)
 {
@@ -560,39 +576,46 @@ static void note_gap_closed(struct sroce_requester *req, u64 now_ns)
 		update_reordering(req, sb->executed_psn, sb->top_psn, now_ns);
 }
 
-/* Returns whether the answer told anything that was not known. */
-static bool update_scoreboard(struct sroce_requester *req, const struct sroce_ack_plan *plan,
-			      bool placed, u64 now_ns)
+/* Step 1, the cumulative ACK. Returns how many packets it covers that were not done. */
+static u32 ack_executed(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
-	u32 held = sb->done_data, news = 0, i;
-	bool progress = is_beyond(req, plan->executed_psn, sb->executed_psn);
+	u32 count;
 
-	if (progress) {
-		news = (plan->executed_psn - sb->executed_psn) & SROCE_PSN_MASK;
-		news -= sroce_psn_map_count(&sb->done, sb->executed_psn, news);
-		note_gap_closed(req, now_ns);
-		sb->executed_psn = plan->executed_psn;
-		/* Progress, although a READ may still wait for its answer; what was refused too. */
-		req->rnr_waiting = false;
-		req->retry_left = req->attr.retry_cnt;
-		req->rnr_retry_left = req->attr.rnr_retry;
-	}
+	if (!is_beyond(req, plan->executed_psn, sb->executed_psn))
+		return 0;
+	count = (plan->executed_psn - sb->executed_psn) & SROCE_PSN_MASK;
+	count -= sroce_psn_map_count(&sb->done, sb->executed_psn, count);
+	note_gap_closed(req, now_ns);
+	sb->executed_psn = plan->executed_psn;
+	/* Progress, even if a READ still waits for its response; it ends an RNR wait, too. */
+	req->rnr_waiting = false;
+	req->retry_left = req->attr.retry_cnt;
+	req->rnr_retry_left = req->attr.rnr_retry;
+	return count;
+}
+
+/* Step 2, the selective ACK. Returns how many SEND and WRITE packets are done because of it. */
+static u32 ack_sacked(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
+{
+	struct sroce_scoreboard *sb = &req->sb;
+	u32 done_data = sb->done_data;
+
 	if (plan->sack_bytes) {
 		apply_sack(req, plan->executed_psn, plan->sack, plan->sack_bytes, now_ns);
 		raise_psn(req, &sb->top_psn, sroce_sack_end_psn(plan->executed_psn, plan->sack,
 								plan->sack_bytes));
 	}
 	raise_psn(req, &sb->top_psn, plan->executed_psn);
-	if (!plan->has_response) {
-		/* But for a selective ACK, answers to what was executed before were sent before. */
-		if (!plan->sack)
-			raise_psn(req, &sb->response_high_psn, plan->executed_psn);
-		sroce_requester_acked(req, news + sb->done_data - held, 0, now_ns);
-		return progress || sb->done_data != held;
-	}
-	if (!placed)
-		return progress;
+	return sb->done_data - done_data;
+}
+
+/* Step 3, a READ or atomic response that has been placed. */
+static void ack_response(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
+{
+	struct sroce_scoreboard *sb = &req->sb;
+	u32 i;
+
 	sb->responses += plan->count;
 	sroce_requester_acked(req, plan->count, 0, now_ns);
 	if (psn_before(plan->response_psn, sb->response_high_psn))
@@ -600,14 +623,42 @@ static bool update_scoreboard(struct sroce_requester *req, const struct sroce_ac
 	sroce_psn_map_add_range(&sb->done, plan->response_psn, plan->count);
 	raise_psn(req, &sb->response_high_psn, psn_add(plan->response_psn, plan->count));
 	for (i = 0; i < 2; i++)
-		/* The rest of a READ asked for again follows. */
+		/* The rest of a retransmitted READ follows. */
 		if (sb->rtx[i].any && psn_map_has(&sb->rtx[i].map, plan->response_psn))
 			sb->rtx[i].until_ns = now_ns + response_wait_ns(req);
 	sample_response_time(req, now_ns);
-	return true;
 }
 
-/* What is not done before @psn is lost. */
+/* Step 4: unacked_psn moves on, the timers restart, the RTT is sampled. */
+static void update_timers(struct sroce_requester *req, bool progress, u64 now_ns)
+{
+	struct sroce_scoreboard *sb = &req->sb;
+	u32 psn = progress ? settled_psn(req) : req->unacked_psn;
+
+	/* Executed after a rewind, before it was sent again: no ACK need be requested any more. */
+	if (sroce_requester_forward(req, sb->executed_psn) >
+	    sroce_requester_forward(req, req->next_psn)) {
+		sroce_requester_move_cursor(req, sb->executed_psn);
+		req->since_ack_req = 0;
+	}
+	if (psn != req->unacked_psn) {
+		drop_before(req, psn);
+		raise_to(&sb->lost_psn, psn);
+		raise_to(&sb->top_psn, psn);
+		raise_to(&sb->response_high_psn, psn);
+		raise_to(&sb->lost_response_psn, psn);
+		sroce_requester_advance(req, psn, now_ns);
+	} else if (progress) {
+		sroce_tlp_progress(req, now_ns);
+	}
+	if (req->rtt.timing &&
+	    sroce_requester_forward(req, req->rtt.timed_psn) < SROCE_PSN_MAP_SPAN &&
+	    psn_map_has(&sb->done, req->rtt.timed_psn))
+		sroce_requester_acked(req, 0, sroce_rtt_acked(&req->rtt, req->rtt.timed_psn,
+							      now_ns), now_ns);
+}
+
+/* Packets before @psn that are not done are lost. */
 static void mark_lost(struct sroce_requester *req, u32 psn)
 {
 	struct sroce_scoreboard *sb = &req->sb;
@@ -623,10 +674,7 @@ static void mark_lost(struct sroce_requester *req, u32 psn)
 	raise_psn(req, &sb->lost_response_psn, psn);
 }
 
-/*
- * What was sent before the probe and is not covered by its answer was lost; or the
- * probe has overtaken it, where packets do that.
- */
+/* The ACK of a probe came: packets sent before it are lost, or it overtook them. */
 static void apply_probe_ack(struct sroce_requester *req)
 {
 	req->probe.ambiguous = req->sb.reordering;
@@ -635,27 +683,33 @@ static void apply_probe_ack(struct sroce_requester *req)
 }
 
 /**
- * sroce_scoreboard_distrust() - an answer is late: believe less of what the peer said
+ * sroce_scoreboard_distrust_rtx() - a response is overdue: retransmissions count as lost
  * @req: the requester
- * @all: not even that it holds anything; else only that repairs are on their way
  *
- * What the answer to the last probe did not cover, and is missing still, was lost.
+ * So do packets that the ACK of the last probe did not cover and that are still missing.
  */
-void sroce_scoreboard_distrust(struct sroce_requester *req, bool all)
+void sroce_scoreboard_distrust_rtx(struct sroce_requester *req)
 {
 	struct sroce_scoreboard *sb = &req->sb;
 
 	clear_rtx(&sb->rtx[0]);
 	clear_rtx(&sb->rtx[1]);
-	if (all)
-		clear_sacked(req, sb->executed_psn);
 	if (req->probe.ambiguous && psn_before(req->unacked_psn, req->probe.end_psn))
 		mark_lost(req, req->probe.end_psn);
 	req->probe.ambiguous = false;
 }
 
 /**
- * sroce_scoreboard_ack() - act on an answer
+ * sroce_scoreboard_distrust_sack() - the peer may have dropped what it SACKed (RFC 2018, 8)
+ * @req: the requester
+ */
+void sroce_scoreboard_distrust_sack(struct sroce_requester *req)
+{
+	clear_sacked(req, req->sb.executed_psn);
+}
+
+/**
+ * sroce_scoreboard_ack() - apply an ACK, a selective ACK, a NAK or a response
  * @req: the requester, unchanged since the plan was made
  * @plan: the plan, not a drop
  * @placed: the payload, if any, has been placed
@@ -665,31 +719,22 @@ void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_pl
 			  bool placed, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
-	bool news = update_scoreboard(req, plan, placed, now_ns);
-	u32 psn = news ? settled_psn(req) : req->unacked_psn;
+	u32 executed_psn = sb->executed_psn;
+	u32 packets = ack_executed(req, plan, now_ns);
+	u32 sacked = ack_sacked(req, plan, now_ns);
+	bool progress = sb->executed_psn != executed_psn || sacked;
 
-	/* Executed after we had gone back to send it again: no ACK is to be asked for any more. */
-	if (sroce_requester_forward(req, sb->executed_psn) >
-	    sroce_requester_forward(req, req->next_psn)) {
-		sroce_requester_move_cursor(req, sb->executed_psn);
-		req->since_ack_req = 0;
+	if (!plan->has_response) {
+		/* Responses to executed requests were sent before an ACK, but not before a SACK. */
+		if (!plan->sack)
+			raise_psn(req, &sb->response_high_psn, plan->executed_psn);
+		sroce_requester_acked(req, packets + sacked, 0, now_ns);
+	} else if (placed) {
+		ack_response(req, plan, now_ns);
+		progress = true;
 	}
-	if (psn != req->unacked_psn) {
-		drop_before(req, psn);
-		raise_to(&sb->lost_psn, psn);
-		raise_to(&sb->top_psn, psn);
-		raise_to(&sb->response_high_psn, psn);
-		raise_to(&sb->lost_response_psn, psn);
-		sroce_requester_advance(req, psn, now_ns);
-	} else if (news) {
-		sroce_requester_progress(req, now_ns);
-	}
-	if (req->rtt.timing &&
-	    sroce_requester_forward(req, req->rtt.timed_psn) < SROCE_PSN_MAP_SPAN &&
-	    psn_map_has(&sb->done, req->rtt.timed_psn))
-		sroce_requester_acked(req, 0, sroce_rtt_acked(&req->rtt, req->rtt.timed_psn,
-							      now_ns), now_ns);
-	if (sroce_requester_probe_acked(req, now_ns) && !plan->rewind)
+	update_timers(req, progress, now_ns);
+	if (sroce_tlp_probe_acked(req, now_ns) && !plan->rewind)
 		apply_probe_ack(req);
 	detect_losses(req, now_ns);
 	expire_rtx(req, now_ns);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a requester knows of what came out of order, here or at a peer that keeps
- * it, and of answers that are late. See scoreboard.c.
+ * What has arrived at either side, what is lost, and what is retransmitted. See scoreboard.c.
  */
 #ifndef SROCE_TRANSPORT_SCOREBOARD_H
 #define SROCE_TRANSPORT_SCOREBOARD_H
@@ -16,7 +15,7 @@
 struct sroce_ack_plan;
 struct sroce_requester;
 
-/* Does the peer speak selective repeat? Its first answer tells. */
+/* Does the peer speak selective repeat? Its first response tells. */
 enum sroce_selective_mode {
 	SROCE_SELECTIVE_OFFERED,
 	SROCE_SELECTIVE_ON,
@@ -24,13 +23,13 @@ enum sroce_selective_mode {
 };
 
 /**
- * struct sroce_rtx - PSNs sent again whose answer is awaited
- * @map: which
+ * struct sroce_rtx - PSNs retransmitted out of order that are not done yet
+ * @map: the PSNs
  * @any: whether there are any
- * @last_psn: the newest of those sent again last
+ * @last_psn: last PSN of the latest retransmission
  * @since_ns: when the first of them was sent
- * @until_ns: when they are taken for lost again, if the peer is selective
- * @end_psn: what was sent later begins here: see are_lost()
+ * @until_ns: from a selective peer, when they count as lost again
+ * @end_psn: packets sent later begin here, see rtx_is_lost()
  */
 struct sroce_rtx {
 	struct sroce_psn_map map;
@@ -42,15 +41,15 @@ struct sroce_rtx {
 };
 
 /**
- * struct sroce_response_time - how long the answer to a READ asked for again takes
- * @smoothed_ns: about so long; 0: not known
- * @timing: one is being timed
- * @psn: which one
- * @at_ns: since when
- * @last_ns: when it was asked for last, @at_ns if that was once
+ * struct sroce_response_time - how long the response to a retransmitted READ takes
+ * @smoothed_ns: the estimate, 0 before the first sample
+ * @timing: a response is being timed
+ * @psn: its PSN
+ * @at_ns: when it was requested again for the first time
+ * @last_ns: when it was requested last
  *
- * It may stand in a queue that the first answers of idle times, and ACKs, do not meet. A READ whose
- * request may be late, and is spared a repair for a round trip, counts as asked for.
+ * The response may wait in a queue that ACKs, and the responses that give RTT samples, do not
+ * meet. Where defer_read_rtx() defers a retransmission, it counts as sent.
  */
 struct sroce_response_time {
 	u64	smoothed_ns;
@@ -61,23 +60,22 @@ struct sroce_response_time {
 };
 
 /**
- * struct sroce_scoreboard - what has arrived (see scoreboard.c)
+ * struct sroce_scoreboard - the scoreboard (see scoreboard.c)
  * @mode: enum sroce_selective_mode
- * @newest: which of @rtx new ones go to
+ * @newest: generation of @rtx that retransmissions go to
  * @executed_psn: the peer has executed everything before it
- * @top_psn: one past the newest PSN that the peer has executed or holds
- * @lost_psn: requests from @executed_psn on to here that are not done are lost
- * @response_high_psn: one past the newest PSN whose answer has come
- * @lost_response_psn: what is not done before it, and executed, has lost its answer
- * @reordering: by how many others a packet was overtaken that came all the same,
- *                about the most of late
- * @responses: READ responses and atomics' that came since the last READ was asked for
+ * @top_psn: one past the newest PSN that the peer has executed or queued
+ * @lost_psn: requests from @executed_psn to here that are not done are lost
+ * @response_high_psn: one past the newest PSN whose response has come
+ * @lost_response_psn: executed requests before it that are not done have lost their response
+ * @reordering: by how many others late packets were overtaken, about the recent maximum
+ * @responses: READ and atomic responses since the last READ was requested
  * @done_data: SEND and WRITE packets in @done
- * @done: PSNs that need nothing more: held or executed by the peer, or READ
- *        responses that have come
- * @read_queued: PSNs of READs and atomics whose requests the peer holds; their answers will come
- * @rtx: two generations, so that a repair that is lost too is noticed
- * @response_time: how long answers to what was asked for again take
+ * @done: PSNs that need nothing more: queued or executed by the peer, or READ responses that
+ *        have come
+ * @read_queued: PSNs of READs and atomics whose requests the peer has queued
+ * @rtx: two generations, so that the loss of a retransmission is noticed
+ * @response_time: how long responses to retransmitted READs take
  */
 struct sroce_scoreboard {
 	u8	mode;
@@ -96,43 +94,6 @@ struct sroce_scoreboard {
 	struct sroce_response_time response_time;
 };
 
-/**
- * struct sroce_probe - asking after answers that are late
- * @deadline_ns: when the next answer is late, SROCE_NEVER when none is awaited
- * @pto_backoff: probes in a row after which nothing was heard
- * @sent_count: probes altogether
- * @ack_requests: how often an answer was asked for since the last one that told anything
- * @due: a packet is to be sent again to ask
- * @sent: one was; what its answer does not cover was lost
- * @unacked: and nothing has been heard since
- * @spurious_alone: how many in a row had an answer, and of themselves alone, sooner than a round
- * trip
- * @spurious: how many in a row were answered sooner than a round trip
- * @ambiguous: what the answer did not cover may be late instead, where packets are: the next
- *          question decides
- * @pto_slack_ns: patience beyond what the round trip calls for: answers took that long of late,
- *            and were not lost
- * @psn: its PSN
- * @end_psn: one past the newest PSN sent before it
- * @at_ns: when it was sent
- */
-struct sroce_probe {
-	u64	deadline_ns;
-	u8	pto_backoff;
-	u64	sent_count;
-	u32	ack_requests;
-	bool	due;
-	bool	sent;
-	bool	unacked;
-	bool	ambiguous;
-	u8	spurious_alone;
-	u8	spurious;
-	u64	pto_slack_ns;
-	u32	psn;
-	u32	end_psn;
-	u64	at_ns;
-};
-
 u32 sroce_sack_end_psn(u32 base_psn, const u8 *sack, u32 bytes);
 void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_plan *plan,
 			  bool placed, u64 now_ns);
@@ -141,7 +102,8 @@ u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sro
 			     u32 psn);
 void sroce_scoreboard_retransmitted(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns,
 				    bool is_data);
-void sroce_scoreboard_distrust(struct sroce_requester *req, bool all);
+void sroce_scoreboard_distrust_rtx(struct sroce_requester *req);
+void sroce_scoreboard_distrust_sack(struct sroce_requester *req);
 void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn);
 
 #endif

@@ -10,7 +10,7 @@
  */
 #include <linux/minmax.h>
 
-#include "transport/deadline.h"
+#include "transport/time.h"
 #include "transport/timer_policy.h"
 
 #define DEFER_NS_MAX		2000000ull

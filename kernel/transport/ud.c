@@ -6,6 +6,7 @@
 #include <linux/string.h>
 
 #include "transport/responder.h"
+#include "transport/ud.h"
 
 static void plan_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Is a send work request acceptable? Asked of the kernel's own copy, once.
+ * Checks of a send work request, made once on the kernel's own copy.
  */
 #include "transport/wqe.h"
 #include "transport/opcode.h"
@@ -24,7 +24,7 @@ static bool opcode_is_known(u8 opcode)
 
 static bool service_allows(u8 service, u8 opcode)
 {
-	if (service == SROCE_SERVICE_UD)
+	if (!sroce_service_is_connected(service))
 		return opcode == SROCE_WR_SEND || opcode == SROCE_WR_SEND_IMM;
 	return true;
 }
@@ -45,9 +45,8 @@ static bool sges_add_up(const struct sroce_send_wqe *wqe)
  * @wqe: the copy; @wqe->num_sge elements have been copied at most @limits->max_sge
  * @limits: what the QP accepts
  *
- * Return: SROCE_WC_SUCCESS, or the status it must complete with:
- * SROCE_WC_LOC_QP_OP_ERR for what the QP cannot do, SROCE_WC_LOC_LEN_ERR for a
- * length out of bounds.
+ * Return: SROCE_WC_SUCCESS, or the status it must complete with: SROCE_WC_LOC_QP_OP_ERR for an
+ * operation that the QP does not support, SROCE_WC_LOC_LEN_ERR for a length out of bounds.
  */
 enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 				     const struct sroce_wqe_limits *limits)
@@ -58,11 +57,11 @@ enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 		return SROCE_WC_SUCCESS;
 	if (wqe->length > SROCE_MAX_MESSAGE_BYTES)
 		return SROCE_WC_LOC_LEN_ERR;
-	if (limits->service == SROCE_SERVICE_UD && wqe->length > limits->mtu_bytes)
+	if (!sroce_service_is_connected(limits->service) && wqe->length > limits->mtu_bytes)
 		return SROCE_WC_LOC_LEN_ERR;
 
 	if (wqe->flags & SROCE_SEND_INLINE) {
-		/* There is nowhere to put what a READ or an atomic brings back. */
+		/* A READ or an atomic needs a buffer for its response. */
 		if (wqe_is_rd_atomic(wqe->opcode))
 			return SROCE_WC_LOC_QP_OP_ERR;
 		return wqe->length <= limits->max_inline_bytes ? SROCE_WC_SUCCESS :
@@ -81,8 +80,8 @@ enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
  * sroce_wqe_wc_opcode() - the completion opcode of a work request opcode
  * @wr_opcode: enum sroce_wr_opcode
  *
- * Return: enum sroce_wc_opcode; SROCE_WC_SEND for what is unknown, since the
- * opcode of a failed completion means nothing.
+ * Return: enum sroce_wc_opcode; SROCE_WC_SEND for an unknown opcode, because the opcode of a
+ * failed completion means nothing.
  */
 enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
 {

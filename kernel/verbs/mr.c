@@ -12,7 +12,7 @@
 #include "compat/compat.h"
 #include "datapath/device.h"
 #include "datapath/mr.h"
-#include "transport/responder.h"
+#include "transport/access.h"
 #include "verbs/verbs.h"
 
 /* IB_ACCESS_OPTIONAL flags are hints (relaxed ordering) and have no effect here. */

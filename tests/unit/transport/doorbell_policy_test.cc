@@ -3,7 +3,7 @@
 #include <linux/types.h>
 
 extern "C" {
-#include "transport/deadline.h"
+#include "transport/time.h"
 #include "transport/doorbell_policy.h"
 }
 

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The ACK timer and tail-loss probes: what the requester does when no response comes.
+ *
+ * Two timers run while a response is due; progress restarts both.
+ *
+ *   ACK timer    IBTA 9.7.6.1.3. Armed when packets leave. Expiry uses up a retry, doubles the
+ *                timeout and shrinks the window. A standard peer is sent everything again that it
+ *                has not executed (go-back-N); a selective one only the oldest packet.
+ *   probe (PTO)  RFC 8985 section 7, TLP. Armed when a packet leaves that requests an ACK, only if
+ *                attr.adaptive. Expiry costs no retry. It sends the oldest unacknowledged packet
+ *                again: older packets than the probe that its ACK does not cover were lost, so
+ *                the scoreboard retransmits them.
+ *
+ * PTO = (srtt + max(4 * rttvar, srtt / 2) + 50 us + slack) << backoff, at most 1 s; 2 ms before
+ * the first RTT sample. The formula is in rtt.c, the slack in learn_pto_slack().
+ *
+ * A standard peer that misses a request stays silent after its one NAK, and drops what follows. So
+ * a probe alone does not help there: after a rewind, or after MANY_ACK_REQUESTS without a
+ * response, the probe timeout rewinds instead.
+ */
+#include <linux/minmax.h>
+
+#include "transport/cc.h"
+#include "transport/psn.h"
+#include "transport/requester.h"
+#include "transport/rtt.h"
+#include "transport/scoreboard.h"
+#include "transport/time.h"
+#include "transport/tlp.h"
+
+/* The window after an ACK timeout: a peer slower than the timeout is not overloaded again. */
+#define RETRY_PACKETS		16u
+/* IBTA 9.7.6.1.3 lets the ACK timeout grow to four times its value. */
+#define MAX_TIMEOUT_SHIFT	2
+/* The PTO is at most 1 s, so 2^20 times its smallest value is never reached. */
+#define MAX_PTO_BACKOFF		20
+#define MAX_PTO_NS		1000000000ull
+/* A peer whose CPU is busy may respond this late; beyond that a probe costs little. */
+#define MAX_PTO_SLACK_NS	100000000ull
+/* Three unanswered requests for an ACK are more than one lost packet (TCP's three duplicates). */
+#define MANY_ACK_REQUESTS	3
+/* Before the first RTT sample the path may just be long: give up after 2 + 4 + 8 + 16 = 30 ms. */
+#define FIRST_PROBES		4
+/* After so many spurious probes in a row the smoothed RTT is wrong, so the next one corrects it. */
+#define SPURIOUS_PROBES		3
+/* After so many probes without progress the peer may have dropped what it SACKed (RFC 2018, 8). */
+#define RENEGE_PROBES		5
+
+static u64 ack_deadline_after(const struct sroce_requester *req, u64 now_ns)
+{
+	return req->attr.ack_timeout_ns ?
+	       now_ns + (req->attr.ack_timeout_ns << req->timeout_shift) : SROCE_NEVER;
+}
+
+/**
+ * sroce_tlp_start_ack_timer() - packets have been sent: start the ACK timer unless it runs
+ * @req: the requester
+ * @now_ns: monotonic time, or when the packets leave
+ */
+void sroce_tlp_start_ack_timer(struct sroce_requester *req, u64 now_ns)
+{
+	if (req->ack_deadline_ns == SROCE_NEVER)
+		req->ack_deadline_ns = ack_deadline_after(req, now_ns);
+}
+
+static u64 pto_ns(const struct sroce_requester *req)
+{
+	/* After a NAK the peer is known to be alive: wait one round trip only. */
+	u64 wait_ns = req->gone_back ? sroce_rtt_rtx_ns(&req->rtt) :
+				       sroce_rtt_probe_ns(&req->rtt);
+	u8 shift = req->probe.pto_backoff;
+
+	/*
+	 * A probe to a selective peer is one packet, so back off at every other one only. With 20 %
+	 * loss in each direction one probe in three stays without an ACK, and in a thousand probes
+	 * a doubled PTO would soon exceed the ACK timeout. Before the first RTT sample the path
+	 * may be longer than the guess.
+	 */
+	if (req->rtt.srtt_ns && sroce_requester_is_selective(req))
+		shift /= 2;
+	return min((wait_ns + req->probe.pto_slack_ns) << shift, MAX_PTO_NS);
+}
+
+/**
+ * sroce_tlp_arm() - a packet that requests a response has been sent
+ * @req: the requester
+ * @now_ns: monotonic time, or when the packet leaves
+ */
+void sroce_tlp_arm(struct sroce_requester *req, u64 now_ns)
+{
+	sroce_tlp_start_ack_timer(req, now_ns);
+	req->probe.ack_requests++;
+	if (req->attr.adaptive && req->probe.deadline_ns == SROCE_NEVER)
+		req->probe.deadline_ns = now_ns + pto_ns(req);
+}
+
+/**
+ * sroce_tlp_stop() - stop both timers: no response is due
+ * @req: the requester
+ */
+void sroce_tlp_stop(struct sroce_requester *req)
+{
+	req->ack_deadline_ns = SROCE_NEVER;
+	req->probe.deadline_ns = SROCE_NEVER;
+}
+
+/**
+ * sroce_tlp_forget_probe() - packets are sent again, so the ACK of a probe says nothing any more
+ * @req: the requester
+ */
+void sroce_tlp_forget_probe(struct sroce_requester *req)
+{
+	req->probe.due = false;
+	req->probe.sent = false;
+	req->probe.unacked = false;
+	req->probe.ambiguous = false;
+}
+
+/*
+ * Progress within a round trip of a probe was caused by an earlier packet: the probe was spurious
+ * and a longer PTO would have avoided it. A probe that was needed takes part of the slack back.
+ * Many spurious probes in a row mean that the estimate of the round trip is too long.
+ */
+static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
+{
+	struct sroce_probe *probe = &req->probe;
+	u64 since_ns = sroce_elapsed_ns(now_ns, probe->at_ns);
+
+	if (!probe->unacked) {
+		probe->spurious_alone = 0;
+		return;
+	}
+	probe->unacked = false;
+	/* The response took longer than the first guess: the path really is long. */
+	if (req->rtt.rough && since_ns >= sroce_rtt_probe_ns(&req->rtt))
+		req->rtt.rough = false;
+	if (since_ns >= req->rtt.min_ns) {
+		probe->spurious = 0;
+		probe->pto_slack_ns -= probe->pto_slack_ns / 4;
+	} else if (probe->spurious < SPURIOUS_PROBES) {
+		probe->spurious++;
+		probe->pto_slack_ns = min(probe->pto_slack_ns + 2 * since_ns, MAX_PTO_SLACK_NS);
+	} else {
+		/* No coincidence. READs queued behind each other would never correct the RTT. */
+		probe->pto_slack_ns = 0;
+		sroce_rtt_sample(&req->rtt, since_ns, now_ns);
+	}
+}
+
+/**
+ * sroce_tlp_progress() - a response told something new: restart the probe timer
+ * @req: the requester
+ * @now_ns: monotonic time
+ */
+void sroce_tlp_progress(struct sroce_requester *req, u64 now_ns)
+{
+	learn_pto_slack(req, now_ns);
+	req->probe.pto_backoff = 0;
+	req->probe.ack_requests = 0;
+	req->probe.deadline_ns = SROCE_NEVER;
+	/* No response is due before the last packet has left. */
+	now_ns = max(now_ns, req->cc.edt_ns);
+	/* A paced sender may need many round trips until it sends the next AckReq. */
+	if (sroce_requester_forward(req, req->next_psn) > req->since_ack_req)
+		sroce_tlp_arm(req, now_ns);
+	else if (req->next_psn != req->unacked_psn)
+		sroce_tlp_start_ack_timer(req, now_ns);
+}
+
+/**
+ * sroce_tlp_request_ack() - no packet follows the ones that have been sent
+ * @req: the requester
+ * @end_psn: one past the last PSN that matters
+ *
+ * Packets before @end_psn were sent without AckReq, because more were expected to follow at once.
+ * Send the last of them again with AckReq.
+ */
+void sroce_tlp_request_ack(struct sroce_requester *req, u32 end_psn)
+{
+	u32 last_psn = psn_add(end_psn, SROCE_PSN_MASK), index;
+
+	if (!req->since_ack_req || !psn_before(req->unacked_psn, end_psn))
+		return;
+	/* The responses of a READ acknowledge everything before it. */
+	if (!sroce_requester_locate(req, last_psn, &index) ||
+	    !wqe_is_data(sroce_requester_wqe(req, index)))
+		return;
+	sroce_requester_move_cursor(req, last_psn);
+	req->since_ack_req = 0;
+	/* The timers run from the first packet in flight. */
+	if (req->next_psn == req->unacked_psn)
+		sroce_tlp_stop(req);
+}
+
+/**
+ * sroce_tlp_deadline() - when the next of the two timers expires
+ * @req: the requester
+ *
+ * Return: monotonic nanoseconds, or SROCE_NEVER.
+ */
+u64 sroce_tlp_deadline(const struct sroce_requester *req)
+{
+	return min(req->ack_deadline_ns, req->probe.deadline_ns);
+}
+
+/*
+ * A standard peer is silent: it may miss a request, so send all requests again that it has not
+ * executed. Returns whether they will cause a response. Otherwise the peer owes the response of
+ * a request that it has executed, and a probe must request that.
+ */
+static bool go_back(struct sroce_requester *req)
+{
+	u32 executed_psn = req->sb.executed_psn;
+
+	if (executed_psn != req->sent_psn)
+		sroce_requester_rewind(req, executed_psn);
+	return executed_psn == req->unacked_psn;
+}
+
+/* The timeout of IBTA 9.7.6.1.3, which uses up a retry. */
+static void ack_timeout(struct sroce_requester *req, u64 now_ns)
+{
+	req->timeouts++;
+	if (!req->retry_left) {
+		sroce_requester_fail(req, req->acked, SROCE_WC_RETRY_EXC_ERR);
+		return;
+	}
+	req->retry_left--;
+	if (req->timeout_shift < MAX_TIMEOUT_SHIFT)
+		req->timeout_shift++;
+	req->data_limit = RETRY_PACKETS;
+	sroce_cc_lost(&req->cc, SROCE_CC_TIMEOUT, now_ns);
+	sroce_scoreboard_distrust_sack(req);
+	sroce_scoreboard_distrust_rtx(req);
+	if (!sroce_requester_is_selective(req) && go_back(req))
+		return;
+	sroce_tlp_stop(req);
+	req->probe.due = true;
+	sroce_tlp_arm(req, now_ns);
+}
+
+/* Has the peer ignored several requests for an ACK? */
+static bool peer_is_silent(const struct sroce_requester *req, u8 probes)
+{
+	return req->probe.ack_requests >= MANY_ACK_REQUESTS &&
+	       (req->rtt.srtt_ns || probes >= FIRST_PROBES);
+}
+
+static void probe_timeout(struct sroce_requester *req, u64 now_ns)
+{
+	u64 ack_deadline_ns = req->ack_deadline_ns;
+	u8 pto_backoff = req->probe.pto_backoff;
+	bool goes_back;
+
+	req->probe.sent_count++;
+	req->probe.pto_backoff = min(pto_backoff + 1, MAX_PTO_BACKOFF);
+	goes_back = !sroce_requester_is_selective(req) &&
+		    (req->gone_back || req->next_psn != req->sent_psn ||
+		     peer_is_silent(req, pto_backoff));
+	if (pto_backoff >= RENEGE_PROBES)
+		sroce_scoreboard_distrust_sack(req);
+	sroce_scoreboard_distrust_rtx(req);
+	if (goes_back && go_back(req)) {
+		/* The ACK timer keeps running: it is what notices a dead peer. */
+		req->ack_deadline_ns = ack_deadline_ns;
+		return;
+	}
+	req->probe.due = true;
+	req->probe.deadline_ns = now_ns + pto_ns(req);
+}
+
+/**
+ * sroce_tlp_timeout() - one of the two timers has expired
+ * @req: the requester
+ * @now_ns: monotonic time, not before sroce_tlp_deadline()
+ */
+void sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns)
+{
+	if (now_ns >= req->ack_deadline_ns)
+		ack_timeout(req, now_ns);
+	else
+		probe_timeout(req, now_ns);
+}
+
+/**
+ * sroce_tlp_probe_sent() - the probe that was due has been sent
+ * @req: the requester
+ * @psn: its PSN
+ * @now_ns: monotonic time
+ */
+void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
+{
+	req->probe.due = false;
+	req->probe.sent = true;
+	req->probe.unacked = true;
+	req->probe.psn = psn;
+	req->probe.end_psn = req->next_psn;
+	req->probe.at_ns = now_ns;
+}
+
+/**
+ * sroce_tlp_probe_acked() - does a response show that the packets before the probe were lost?
+ * @req: the requester, which has just applied a response
+ * @now_ns: monotonic time
+ *
+ * A response within a round trip of the probe belongs to the first transmission and says nothing.
+ * If that happens again, the minimum RTT is wrong.
+ *
+ * Return: true if the response is the probe's. Packets sent before the probe that are still not
+ * acknowledged were lost then, because their responses would have come first.
+ */
+bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
+{
+	if (!req->probe.sent || !psn_before(req->probe.psn, req->unacked_psn))
+		return false;
+	req->probe.sent = false;
+	if (!psn_before(req->unacked_psn, req->probe.end_psn))
+		return false;
+	/* Before the first RTT sample nothing is known. */
+	if (req->rtt.min_ns && sroce_elapsed_ns(now_ns, req->probe.at_ns) >= req->rtt.min_ns)
+		return true;
+	/* The second time in a row that the response covers only the probe. */
+	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.spurious_alone++)
+		req->rtt.min_ns = (u32)max(sroce_elapsed_ns(now_ns, req->probe.at_ns), 1ull);
+	return false;
+}

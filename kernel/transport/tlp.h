@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The ACK timer and the tail-loss probe of a requester. See tlp.c.
+ */
+#ifndef SROCE_TRANSPORT_TLP_H
+#define SROCE_TRANSPORT_TLP_H
+
+#include <linux/types.h>
+
+struct sroce_requester;
+
+/**
+ * struct sroce_probe - the tail-loss probe
+ * @deadline_ns: when the probe timeout (PTO) expires, SROCE_NEVER when it does not run
+ * @pto_backoff: probes in a row without any progress
+ * @sent_count: probe timeouts since the QP left RESET
+ * @ack_requests: packets with AckReq since the last progress
+ * @due: the next packet to send is a probe
+ * @sent: a probe is out; packets that its ACK does not cover were lost
+ * @unacked: the probe is out, and there has been no progress since
+ * @spurious_alone: probes in a row whose ACK came within a round trip and covered only the probe
+ * @spurious: probes in a row that were followed by progress within a round trip
+ * @ambiguous: on a path that reorders, packets that the ACK of the probe did not cover may be
+ *             late instead of lost; the next timeout decides
+ * @pto_slack_ns: added to the PTO, because responses took that long and were not lost
+ * @psn: PSN of the probe
+ * @end_psn: one past the newest PSN sent before it
+ * @at_ns: when it was sent
+ */
+struct sroce_probe {
+	u64	deadline_ns;
+	u8	pto_backoff;
+	u64	sent_count;
+	u32	ack_requests;
+	bool	due;
+	bool	sent;
+	bool	unacked;
+	bool	ambiguous;
+	u8	spurious_alone;
+	u8	spurious;
+	u64	pto_slack_ns;
+	u32	psn;
+	u32	end_psn;
+	u64	at_ns;
+};
+
+void sroce_tlp_start_ack_timer(struct sroce_requester *req, u64 now_ns);
+void sroce_tlp_arm(struct sroce_requester *req, u64 now_ns);
+void sroce_tlp_stop(struct sroce_requester *req);
+void sroce_tlp_forget_probe(struct sroce_requester *req);
+void sroce_tlp_progress(struct sroce_requester *req, u64 now_ns);
+void sroce_tlp_request_ack(struct sroce_requester *req, u32 end_psn);
+void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns);
+bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns);
+u64 sroce_tlp_deadline(const struct sroce_requester *req);
+void sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns);
+
+#endif
