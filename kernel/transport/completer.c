@@ -18,6 +18,7 @@
 #include "transport/psn.h"
 #include "transport/psn_map.h"
 #include "transport/requester.h"
+#include "transport/requester_internal.h"
 #include "transport/scoreboard.h"
 
 static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)
@@ -267,7 +268,7 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		req->rnr_until_ns = now_ns + plan->rnr_wait_ns;
 		if (req->attr.rnr_retry != SROCE_RNR_RETRY_INFINITE)
 			req->rnr_retry_left--;
-		/* The peer is alive, and has executed everything before; a late NAK does no harm. */
+		/* The peer is alive, and has executed all before; a late NAK does no harm. */
 		if (!plan->selective) {
 			req->retry_left = req->attr.retry_cnt;
 			/* Unless the ACK timer still runs for an earlier READ. */

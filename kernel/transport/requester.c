@@ -20,6 +20,7 @@
 #include "transport/opcode.h"
 #include "transport/psn.h"
 #include "transport/requester.h"
+#include "transport/requester_internal.h"
 #include "transport/rtt.h"
 #include "transport/scoreboard.h"
 #include "transport/time.h"
@@ -356,15 +357,17 @@ u64 sroce_requester_deadline(const struct sroce_requester *req)
  * sroce_requester_timeout() - the end of an RNR wait, or a timer of tlp.c
  * @req: the requester
  * @now_ns: monotonic time; calls before the deadline do nothing
+ *
+ * Return: SROCE_REQ_EV_*, 0 for none.
  */
-void sroce_requester_timeout(struct sroce_requester *req, u64 now_ns)
+u32 sroce_requester_timeout(struct sroce_requester *req, u64 now_ns)
 {
 	if (now_ns < sroce_requester_deadline(req))
-		return;
-	if (req->rnr_waiting)
-		req->rnr_waiting = false;
-	else
-		sroce_tlp_timeout(req, now_ns);
+		return 0;
+	if (!req->rnr_waiting)
+		return sroce_tlp_timeout(req, now_ns);
+	req->rnr_waiting = false;
+	return 0;
 }
 
 /**
@@ -427,4 +430,22 @@ bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_c
 		return true;
 	}
 	return false;
+}
+
+/**
+ * sroce_requester_get_stats() - what tools show of a requester
+ * @req: the requester
+ * @stats: filled in
+ */
+void sroce_requester_get_stats(const struct sroce_requester *req,
+			       struct sroce_requester_stats *stats)
+{
+	*stats = (struct sroce_requester_stats){
+		.selective = req->sb.mode,
+		.inflight_psns = sroce_requester_forward(req, req->next_psn),
+		.retransmits = req->retransmits,
+		.timeouts = req->timeouts,
+		.probes = req->probe.sent_count,
+		.rtt = req->rtt,
+	};
 }

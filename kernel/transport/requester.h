@@ -16,17 +16,19 @@
  * A retransmission moves next_psn (and `send`) back; sent_psn stays.
  *
  * The other parts of the requester have headers of their own: requester_plan.h (which packets
- * next), completer.h, scoreboard.h, tlp.h, rtt.h.
+ * next), completer.h, scoreboard.h, tlp.h, rtt.h. They share requester_internal.h.
  */
 #ifndef SROCE_TRANSPORT_REQUESTER_H
 #define SROCE_TRANSPORT_REQUESTER_H
 
+#include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 #include "transport/cc.h"
-#include "transport/time.h"
 #include "transport/packet.h"
 #include "transport/psn.h"
+#include "transport/time.h"
 #include "transport/rtt.h"
 #include "transport/scoreboard.h"
 #include "transport/tlp.h"
@@ -41,6 +43,10 @@ enum sroce_sq_state {
 	SROCE_SQ_DRAINING,	/* SQD: messages under way are finished, none is begun */
 	SROCE_SQ_ERROR,		/* SQE, ERR: everything left is flushed */
 };
+
+/* What sroce_requester_timeout() did, for counters. */
+#define SROCE_REQ_EV_ACK_TIMEOUT	BIT(0)	/* the ACK timer expired: a retry is used up */
+#define SROCE_REQ_EV_PROBE		BIT(1)	/* the probe timer expired */
 
 /**
  * struct sroce_requester_attr - what modify_qp sets
@@ -150,6 +156,24 @@ struct sroce_requester {
 	struct sroce_scoreboard sb;
 };
 
+/**
+ * struct sroce_requester_stats - what tools show of a requester
+ * @selective: enum sroce_selective_mode
+ * @inflight_psns: PSNs sent and not acknowledged
+ * @retransmits: packets retransmitted
+ * @timeouts: ACK timer expiries
+ * @probes: probe timer expiries
+ * @rtt: round-trip time
+ */
+struct sroce_requester_stats {
+	u8	selective;
+	u32	inflight_psns;
+	u64	retransmits;
+	u64	timeouts;
+	u64	probes;
+	struct sroce_rtt rtt;
+};
+
 /* The WQE at position @index. */
 static inline struct sroce_send_wqe *sroce_requester_wqe(const struct sroce_requester *req,
 							 u32 index)
@@ -158,32 +182,70 @@ static inline struct sroce_send_wqe *sroce_requester_wqe(const struct sroce_requ
 					 (size_t)(index & req->ring_mask) * req->stride);
 }
 
-/* Slots that are free for sroce_requester_post(). */
+/* Slots free for sroce_requester_post(). */
 static inline u32 sroce_requester_room(const struct sroce_requester *req)
 {
 	return req->ring_mask + 1 - (req->posted - req->retired);
 }
 
-/* How far @psn lies beyond the oldest PSN not acknowledged. */
-static inline u32 sroce_requester_forward(const struct sroce_requester *req, u32 psn)
+/* Questions of the datapath. Its lock-free readers get a value of the recent past. */
+
+static inline bool sroce_requester_is_ready(const struct sroce_requester *req)
 {
-	return (psn - req->unacked_psn) & SROCE_PSN_MASK;
+	return req->state == SROCE_SQ_READY;
 }
 
-static inline u32 wqe_end_psn(const struct sroce_send_wqe *wqe)
+static inline bool sroce_requester_has_failed(const struct sroce_requester *req)
 {
-	return psn_add(wqe->first_psn, wqe->psn_count);
+	return req->state == SROCE_SQ_ERROR;
 }
 
-/* A SEND or WRITE, whose packets count against the send window. */
-static inline bool wqe_is_data(const struct sroce_send_wqe *wqe)
+/* Slots in the ring. */
+static inline u32 sroce_requester_slots(const struct sroce_requester *req)
 {
-	return wqe->psn_count && !wqe_is_rd_atomic(wqe->opcode);
+	return READ_ONCE(req->ring_mask) + 1;
 }
 
-static inline bool sroce_requester_is_selective(const struct sroce_requester *req)
+/* Position of the next WQE to be posted. */
+static inline u32 sroce_requester_posted(const struct sroce_requester *req)
 {
-	return req->sb.mode == SROCE_SELECTIVE_ON;
+	return READ_ONCE(req->posted);
+}
+
+/* Position of the oldest WQE whose completion has not been pulled. */
+static inline u32 sroce_requester_retired(const struct sroce_requester *req)
+{
+	return READ_ONCE(req->retired);
+}
+
+/* WQEs posted and not retired. */
+static inline u32 sroce_requester_used(const struct sroce_requester *req)
+{
+	return sroce_requester_posted(req) - sroce_requester_retired(req);
+}
+
+/* WQEs posted and not completely sent. */
+static inline u32 sroce_requester_unsent(const struct sroce_requester *req)
+{
+	return req->posted - req->send;
+}
+
+/* Has a packet been sent that is not acknowledged? */
+static inline bool sroce_requester_has_unacked(const struct sroce_requester *req)
+{
+	return req->unacked_psn != req->sent_psn;
+}
+
+/* Has a rewind moved next_psn back, and the packets have not all been sent again? */
+static inline bool sroce_requester_is_rewound(const struct sroce_requester *req)
+{
+	return req->next_psn != req->sent_psn;
+}
+
+/* Does an RNR wait run, so that no response is due? */
+static inline bool sroce_requester_waits_rnr(const struct sroce_requester *req)
+{
+	return req->rnr_waiting;
 }
 
 /*
@@ -192,9 +254,7 @@ static inline bool sroce_requester_is_selective(const struct sroce_requester *re
  */
 static inline u32 sroce_requester_recovery_rounds(const struct sroce_requester *req)
 {
-	if (req->unacked_psn == req->sent_psn)
-		return 0;
-	return req->sb.rtx[0].any + req->sb.rtx[1].any;
+	return sroce_requester_has_unacked(req) ? req->sb.rtx[0].any + req->sb.rtx[1].any : 0;
 }
 
 void sroce_requester_init(struct sroce_requester *req, enum sroce_service service, void *ring,
@@ -207,15 +267,9 @@ bool sroce_requester_is_drained(const struct sroce_requester *req);
 
 void sroce_requester_post(struct sroce_requester *req);
 u64 sroce_requester_deadline(const struct sroce_requester *req);
-void sroce_requester_timeout(struct sroce_requester *req, u64 now_ns);
+u32 sroce_requester_timeout(struct sroce_requester *req, u64 now_ns);
 bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_completion *wc);
-
-/* For the other files of the requester only. */
-bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *index);
-void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns);
-void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 now_ns);
-void sroce_requester_rewind(struct sroce_requester *req, u32 psn);
-void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn);
-void sroce_requester_fail(struct sroce_requester *req, u32 index, enum sroce_wc_status status);
+void sroce_requester_get_stats(const struct sroce_requester *req,
+			       struct sroce_requester_stats *stats);
 
 #endif

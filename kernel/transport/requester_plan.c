@@ -15,6 +15,7 @@
 #include "transport/packet.h"
 #include "transport/psn.h"
 #include "transport/requester.h"
+#include "transport/requester_internal.h"
 #include "transport/requester_plan.h"
 #include "transport/rtt.h"
 #include "transport/scoreboard.h"
@@ -202,29 +203,12 @@ static bool may_begin(const struct sroce_requester *req, const struct sroce_send
 	       req->next_psn != req->sent_psn;
 }
 
-/**
- * sroce_requester_plan() - decide what to send next; changes nothing
- * @req: the requester
- * @max_packets: the longest burst that the datapath can send now
- * @plan: filled in
- */
-void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
-			  struct sroce_send_plan *plan)
+/* What comes next at next_psn. */
+static void plan_next(const struct sroce_requester *req, u32 max_packets,
+		      struct sroce_send_plan *plan)
 {
 	const struct sroce_send_wqe *wqe;
-	u32 psn, count;
 
-	memset(plan, 0, sizeof(*plan));
-	if (req->state != SROCE_SQ_READY && req->state != SROCE_SQ_DRAINING)
-		return;
-	if (req->rnr_waiting || !max_packets)
-		return;
-	if (req->probe.due)
-		plan_hole(req, req->unacked_psn, 1, 1, plan);
-	else if (sroce_scoreboard_find_hole(req, &psn, &count))
-		plan_hole(req, psn, count, max_packets, plan);
-	if (plan->action != SROCE_SEND_NOTHING)
-		return;
 	plan->index = cursor_index(req);
 	if (plan->index == req->posted)
 		return;
@@ -249,6 +233,50 @@ void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
 		plan_rd_atomic(req, wqe, plan);
 	else
 		plan_data(req, wqe, max_packets, plan);
+}
+
+/*
+ * After an ACK timeout a probe, and the few packets of a retry, must leave even if the stack still
+ * holds earlier packets of this queue. Else the retries would be used up without any packet sent.
+ */
+static bool bypasses_tsq(const struct sroce_requester *req, const struct sroce_send_plan *plan)
+{
+	return req->timeout_shift && plan->retransmit && (!plan->fills_hole || req->probe.due);
+}
+
+/* Has the peer executed this READ, and do later responses show that one of its own was lost? */
+static bool is_implied_nak(const struct sroce_requester *req, const struct sroce_send_plan *plan)
+{
+	return plan->fills_hole && plan->payload_end && !req->probe.due &&
+	       psn_before(plan->first_psn, req->sb.executed_psn);
+}
+
+/**
+ * sroce_requester_plan() - decide what to send next; changes nothing
+ * @req: the requester
+ * @max_packets: the longest burst that the datapath can send now
+ * @plan: filled in
+ */
+void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
+			  struct sroce_send_plan *plan)
+{
+	u32 psn, count;
+
+	memset(plan, 0, sizeof(*plan));
+	if (req->state != SROCE_SQ_READY && req->state != SROCE_SQ_DRAINING)
+		return;
+	if (req->rnr_waiting || !max_packets)
+		return;
+	if (req->probe.due)
+		plan_hole(req, req->unacked_psn, 1, 1, plan);
+	else if (sroce_scoreboard_find_hole(req, &psn, &count))
+		plan_hole(req, psn, count, max_packets, plan);
+	if (plan->action == SROCE_SEND_NOTHING)
+		plan_next(req, max_packets, plan);
+	if (plan->action == SROCE_SEND_PACKETS) {
+		plan->bypass_tsq = bypasses_tsq(req, plan);
+		plan->implied_nak = is_implied_nak(req, plan);
+	}
 }
 
 static u8 send_opcode(const struct sroce_send_wqe *wqe, bool first, bool last)

@@ -24,6 +24,8 @@ enum sroce_send_action {
  * @ack_req: the last packet of the burst requests an ACK
  * @retransmit: these PSNs were sent before
  * @fills_hole: they are retransmitted alone, and next_psn stays where it is
+ * @bypass_tsq: send it even if packets of this queue still wait in the stack
+ * @implied_nak: later responses showed that a READ response was lost (mlx5: implied_nak_seq_err)
  * @index: position of the WQE
  * @first_psn: PSN of the first packet
  * @packet_count: packets in the burst
@@ -36,6 +38,8 @@ struct sroce_send_plan {
 	bool	ack_req;
 	bool	retransmit;
 	bool	fills_hole;
+	bool	bypass_tsq;
+	bool	implied_nak;
 	u32	index;
 	u32	first_psn;
 	u32	packet_count;
@@ -43,6 +47,16 @@ struct sroce_send_plan {
 	u32	payload_bytes;
 	u32	payload_end;
 };
+
+/*
+ * Should each packet travel in an skb of its own? Packets that travel together are often lost
+ * together, so a GSO batch is no good for a retransmission.
+ */
+static inline bool sroce_send_plan_is_unbatched(const struct sroce_requester *req,
+						const struct sroce_send_plan *plan)
+{
+	return plan->fills_hole || (plan->retransmit && req->timeout_shift);
+}
 
 void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
 			  struct sroce_send_plan *plan);

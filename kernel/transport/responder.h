@@ -16,11 +16,13 @@
 #ifndef SROCE_TRANSPORT_RESPONDER_H
 #define SROCE_TRANSPORT_RESPONDER_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 #include "transport/access.h"
 #include "transport/cc.h"
 #include "transport/packet.h"
+#include "transport/psn_map.h"
 #include "transport/reorder.h"
 #include "transport/resources.h"
 #include "transport/wqe.h"
@@ -201,6 +203,53 @@ struct sroce_recv_result {
 	enum sroce_mem_status invalidated;
 	u64	atomic_original;
 };
+
+/* Questions of the datapath. */
+
+static inline bool sroce_responder_is_ready(const struct sroce_responder *resp)
+{
+	return resp->state == SROCE_RQ_READY;
+}
+
+static inline bool sroce_responder_has_failed(const struct sroce_responder *resp)
+{
+	return resp->state == SROCE_RQ_FAILED;
+}
+
+/* The expected PSN; without the lock, one of the recent past. */
+static inline u32 sroce_responder_epsn(const struct sroce_responder *resp)
+{
+	return READ_ONCE(resp->epsn);
+}
+
+/* READs and atomics with responses still to be sent. */
+static inline u32 sroce_responder_pending(const struct sroce_responder *resp)
+{
+	return resp->resources.pending;
+}
+
+/* Does the expected request wait for a receive WQE? Then sroce_responder_rwqe_posted() is due. */
+static inline bool sroce_responder_waits_rwqe(const struct sroce_responder *resp)
+{
+	return resp->reorder.waiting_rwqe;
+}
+
+/* Packets in the reorder queue. */
+static inline u32 sroce_responder_queued(const struct sroce_responder *resp)
+{
+	return resp->reorder.count;
+}
+
+static inline bool sroce_responder_is_queued(const struct sroce_responder *resp, u32 psn)
+{
+	return psn_map_has(&resp->reorder.queued, psn);
+}
+
+/* A bit for each packet of the reorder queue whose PSN has the chunk number @chunk. */
+static inline u64 sroce_responder_queued_chunk(const struct sroce_responder *resp, u32 chunk)
+{
+	return resp->reorder.count ? resp->reorder.queued.words[chunk] : 0;
+}
 
 void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
 			  struct sroce_recv_wqe *recv);

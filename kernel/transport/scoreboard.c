@@ -37,6 +37,7 @@
 #include "transport/psn.h"
 #include "transport/psn_map.h"
 #include "transport/requester.h"
+#include "transport/requester_internal.h"
 #include "transport/rtt.h"
 #include "transport/scoreboard.h"
 #include "transport/time.h"

@@ -24,6 +24,7 @@
 #include "transport/cc.h"
 #include "transport/psn.h"
 #include "transport/requester.h"
+#include "transport/requester_internal.h"
 #include "transport/rtt.h"
 #include "transport/scoreboard.h"
 #include "transport/time.h"
@@ -274,13 +275,17 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
  * sroce_tlp_timeout() - one of the two timers has expired
  * @req: the requester
  * @now_ns: monotonic time, not before sroce_tlp_deadline()
+ *
+ * Return: SROCE_REQ_EV_*, which tells which one.
  */
-void sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns)
+u32 sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns)
 {
-	if (now_ns >= req->ack_deadline_ns)
+	if (now_ns >= req->ack_deadline_ns) {
 		ack_timeout(req, now_ns);
-	else
-		probe_timeout(req, now_ns);
+		return SROCE_REQ_EV_ACK_TIMEOUT;
+	}
+	probe_timeout(req, now_ns);
+	return SROCE_REQ_EV_PROBE;
 }
 
 /**

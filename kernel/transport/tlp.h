@@ -53,6 +53,6 @@ void sroce_tlp_request_ack(struct sroce_requester *req, u32 end_psn);
 void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns);
 bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns);
 u64 sroce_tlp_deadline(const struct sroce_requester *req);
-void sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns);
+u32 sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns);
 
 #endif

@@ -13,6 +13,8 @@
 #include <linux/types.h>
 #include <linux/bits.h>
 
+#include "transport/psn.h"
+
 /* A message is at most 2^31 bytes (IBTA 9.7.7). */
 #define SROCE_MAX_MESSAGE_BYTES	(1u << 31)
 
@@ -224,6 +226,18 @@ static inline bool wqe_is_atomic(u8 opcode)
 static inline bool wqe_is_rd_atomic(u8 opcode)
 {
 	return opcode == SROCE_WR_READ || wqe_is_atomic(opcode);
+}
+
+/* A posted SEND or WRITE, whose packets count against the send window. */
+static inline bool wqe_is_data(const struct sroce_send_wqe *wqe)
+{
+	return wqe->psn_count && !wqe_is_rd_atomic(wqe->opcode);
+}
+
+/* One past the last PSN of a posted WQE. */
+static inline u32 wqe_end_psn(const struct sroce_send_wqe *wqe)
+{
+	return psn_add(wqe->first_psn, wqe->psn_count);
 }
 
 #endif

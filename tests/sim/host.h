@@ -83,6 +83,7 @@ class Host {
   // invariants.cc
   void check_requester() const;
   void check_window(const sroce_send_plan& plan) const;
+  void check_flags(const sroce_send_plan& plan) const;
   void check_responder() const;
   void check_gap_handling(const sroce_packet& pkt, const sroce_recv_plan& plan);
   void check_message_stream(const sroce_packet& pkt);

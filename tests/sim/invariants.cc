@@ -40,6 +40,20 @@ void Host::check_window(const sroce_send_plan& plan) const {
           side_.window_packets);
 }
 
+// The flags by which the datapath limits and counts packets.
+void Host::check_flags(const sroce_send_plan& plan) const {
+  const sroce_requester& req = requester_;
+  const sroce_send_wqe* wqe = sroce_requester_wqe(&req, plan.index);
+  const bool probes = plan.fills_hole && req.probe.due;
+  const bool rewound = plan.retransmit && !plan.fills_hole;
+  require(plan.bypass_tsq == (req.timeout_shift && (probes || rewound)), "TSQ limit is wrong",
+          "psn=%06x", plan.first_psn);
+  const bool executed = psn_before(plan.first_psn, req.sb.executed_psn);
+  const bool response_lost = plan.fills_hole && !probes && !wqe_is_data(wqe) && executed;
+  require(plan.implied_nak == (response_lost && wqe->length), "implied NAK is wrong", "psn=%06x",
+          plan.first_psn);
+}
+
 void Host::check_requester() const {
   const sroce_requester& req = requester_;
   const char* rule = "requester positions are out of order";

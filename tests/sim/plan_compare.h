@@ -11,7 +11,7 @@ namespace sim {
 
 inline auto fields(const sroce_send_plan& p) {
   return std::tie(p.action, p.ack_req, p.retransmit, p.index, p.first_psn, p.packet_count, p.offset,
-                  p.payload_bytes, p.fills_hole, p.payload_end);
+                  p.payload_bytes, p.fills_hole, p.payload_end, p.bypass_tsq, p.implied_nak);
 }
 
 inline auto fields(const sroce_ack_plan& p) {

@@ -31,7 +31,11 @@ void Host::handle_deadline() {
   if (expired) out_->retried();
   if (!rnr_waiting) rerequested_.clear();
   const sroce_requester before = requester_;
-  sroce_requester_timeout(&requester_, now_ns_);
+  const u32 events = sroce_requester_timeout(&requester_, now_ns_);
+  require(events == (rnr_waiting ? 0u
+                     : expired   ? SROCE_REQ_EV_ACK_TIMEOUT
+                                 : SROCE_REQ_EV_PROBE),
+          "timeout events are wrong", "%u", events);
   check_ambiguous_probe(before);
   forget_distrusted();
   require(requester_.timeouts == timeouts + expired, "timeouts are miscounted", "%llu",
@@ -73,6 +77,7 @@ bool Host::send_once(u32& budget) {
               "%u packets, limit %u", plan.packet_count, max_packets);
       if (drops_plan()) return false;
       check_window(plan);
+      check_flags(plan);
       check_hole_filled(plan);
       send_burst(plan, budget);
       break;

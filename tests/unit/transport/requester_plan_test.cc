@@ -421,4 +421,49 @@ TEST(RequesterAckReq, OnlyTheLastPacketOfABurstCarriesIt) {
     EXPECT_EQ(sq.packet(burst, i).ack_req, i == burst.packet_count - 1);
 }
 
+// ---------------------------------------------------------------- the TSQ limit
+
+TEST(BypassTsq, IsForTheRetransmissionAfterAnAckTimeout) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  EXPECT_FALSE(sq.send().bypass_tsq);
+  sq.expire();
+  EXPECT_TRUE(sq.plan().retransmit);
+  EXPECT_TRUE(sq.plan().bypass_tsq);
+}
+
+TEST(BypassTsq, IsNotForNewPacketsAfterAnAckTimeout) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.expire();
+  sq.send();
+  sq.post(send_of(10));
+  EXPECT_FALSE(sq.plan().bypass_tsq);
+}
+
+TEST(BypassTsq, IsNotForARetransmissionAfterANak) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1000));
+  EXPECT_TRUE(sq.plan().retransmit);
+  EXPECT_FALSE(sq.plan().bypass_tsq);
+}
+
+TEST(BypassTsq, IsForAProbeOnlyAfterAnAckTimeout) {
+  SendQueue sq({.adaptive = true, .selective = true});
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(selective(ack(1000)));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.expire();
+  EXPECT_TRUE(sq.req.probe.due);
+  EXPECT_FALSE(sq.send().bypass_tsq);
+  sroce_requester_timeout(&sq.req, sq.req.ack_deadline_ns);
+  EXPECT_TRUE(sq.req.probe.due);
+  EXPECT_TRUE(sq.plan().bypass_tsq);
+}
+
 }  // namespace

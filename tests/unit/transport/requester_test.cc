@@ -652,4 +652,36 @@ TEST(RequesterDatagram, TheWindowNeverFills) {
   EXPECT_EQ(sq.completions().size(), 10u);
 }
 
+// ---------------------------------------------------------------- questions of the datapath
+
+TEST(RequesterQuestions, CountSlotsAndWorkRequests) {
+  SendQueue sq({.slots = 8, .window_packets = 2});
+  for (int i = 0; i < 3; i++) sq.post(send_of(10));
+  sq.send_all();
+  EXPECT_EQ(sroce_requester_slots(&sq.req), 8u);
+  EXPECT_EQ(sroce_requester_used(&sq.req), 3u);
+  EXPECT_EQ(sroce_requester_unsent(&sq.req), 1u);
+  EXPECT_TRUE(sroce_requester_has_unacked(&sq.req));
+  sq.receive(ack(1001));
+  sq.completions();
+  EXPECT_EQ(sroce_requester_retired(&sq.req), 2u);
+  EXPECT_FALSE(sroce_requester_has_unacked(&sq.req));
+}
+
+TEST(RequesterQuestions, StatisticsFollowATimeout) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.expire();
+  EXPECT_TRUE(sroce_requester_is_rewound(&sq.req));
+  sq.send_all();
+  EXPECT_FALSE(sroce_requester_is_rewound(&sq.req));
+  sroce_requester_stats stats;
+  sroce_requester_get_stats(&sq.req, &stats);
+  EXPECT_EQ(stats.timeouts, 1u);
+  EXPECT_EQ(stats.probes, 0u);
+  EXPECT_EQ(stats.retransmits, 1u);
+  EXPECT_EQ(stats.inflight_psns, 1u);
+}
+
 }  // namespace

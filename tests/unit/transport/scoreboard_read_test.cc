@@ -265,4 +265,38 @@ TEST(SelectiveRead, WhatWasExecutedBehindItIsNotSentAgainAfterANak) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
 }
 
+TEST(ImpliedNak, IsALostResponseThatLaterOnesShow) {
+  SelectiveRead sq(8);
+  EXPECT_FALSE(sq.plan().implied_nak);
+  sq.respond_all({0, 2, 3, 4, 5});
+  EXPECT_TRUE(sq.plan().fills_hole);
+  EXPECT_TRUE(sq.plan().implied_nak);
+}
+
+TEST(ImpliedNak, IsNotAProbe) {
+  SelectiveRead sq(8, {.adaptive = true});
+  sq.respond_all({0, 1});
+  sq.expire();
+  EXPECT_TRUE(sq.req.probe.due);
+  EXPECT_TRUE(sq.plan().fills_hole);
+  EXPECT_FALSE(sq.plan().implied_nak);
+}
+
+TEST(ImpliedNak, IsNotARequestThatThePeerHasNotExecuted) {
+  SelectiveQueue sq({.slots = 32});
+  sq.post(read_of(4096));
+  for (int i = 0; i < 5; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(999, range(1004, 5));
+  EXPECT_TRUE(sq.plan().fills_hole);
+  EXPECT_FALSE(sq.plan().implied_nak);
+}
+
+TEST(ImpliedNak, IsNotALostSend) {
+  SelectiveSends sq(6);
+  sq.receive_sack(999, range(1001, 5));
+  EXPECT_TRUE(sq.plan().fills_hole);
+  EXPECT_FALSE(sq.plan().implied_nak);
+}
+
 }  // namespace

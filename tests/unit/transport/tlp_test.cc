@@ -438,4 +438,35 @@ TEST(Probe, APacketSentAgainToAskIsNotTimed) {
   EXPECT_FALSE(sq.req.rtt.timing);
 }
 
+// ---------------------------------------------------------------- events
+
+TEST(TimeoutEvents, NameTheTimerThatExpired) {
+  AdaptiveSends sq(2);
+  EXPECT_EQ(sroce_requester_timeout(&sq.req, sq.req.probe.deadline_ns), SROCE_REQ_EV_PROBE);
+  EXPECT_EQ(sroce_requester_timeout(&sq.req, sq.req.ack_deadline_ns), SROCE_REQ_EV_ACK_TIMEOUT);
+}
+
+TEST(TimeoutEvents, IncludeTheTimeoutThatFailsTheQueue) {
+  SendQueue sq({.retry_cnt = 0});
+  sq.post(send_of(10));
+  sq.send_all();
+  EXPECT_EQ(sroce_requester_timeout(&sq.req, sq.req.ack_deadline_ns), SROCE_REQ_EV_ACK_TIMEOUT);
+  EXPECT_TRUE(sq.failed());
+}
+
+TEST(TimeoutEvents, AreNoneBeforeTheDeadline) {
+  AdaptiveSends sq(2);
+  EXPECT_EQ(sroce_requester_timeout(&sq.req, sroce_requester_deadline(&sq.req) - 1), 0u);
+}
+
+TEST(TimeoutEvents, AreNoneAtTheEndOfAnRnrWait) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(rnr_nak(1000));
+  ASSERT_TRUE(sroce_requester_waits_rnr(&sq.req));
+  EXPECT_EQ(sroce_requester_timeout(&sq.req, sroce_requester_deadline(&sq.req)), 0u);
+  EXPECT_FALSE(sroce_requester_waits_rnr(&sq.req));
+}
+
 }  // namespace

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the files of the requester share: requester.c, requester_plan.c, completer.c,
+ * scoreboard.c and tlp.c.
+ */
+#ifndef SROCE_TRANSPORT_REQUESTER_INTERNAL_H
+#define SROCE_TRANSPORT_REQUESTER_INTERNAL_H
+
+#include <linux/types.h>
+
+#include "transport/psn.h"
+#include "transport/requester.h"
+#include "transport/wqe.h"
+
+/* How far @psn lies beyond the oldest PSN not acknowledged. */
+static inline u32 sroce_requester_forward(const struct sroce_requester *req, u32 psn)
+{
+	return (psn - req->unacked_psn) & SROCE_PSN_MASK;
+}
+
+static inline bool sroce_requester_is_selective(const struct sroce_requester *req)
+{
+	return req->sb.mode == SROCE_SELECTIVE_ON;
+}
+
+bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *index);
+void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns);
+void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 now_ns);
+void sroce_requester_rewind(struct sroce_requester *req, u32 psn);
+void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn);
+void sroce_requester_fail(struct sroce_requester *req, u32 index, enum sroce_wc_status status);
+
+#endif
