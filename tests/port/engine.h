@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The engine for C++: what tests, the simulator and the fuzzers include. */
+/* The engine's headers for C++ code: tests, the simulator and the fuzzers. */
 #ifndef TESTS_PORT_ENGINE_H
 #define TESTS_PORT_ENGINE_H
 

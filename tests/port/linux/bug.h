@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* WARN_ON_ONCE() ends the test, where the kernel would only warn. */
+/* A failed WARN_ON() aborts the test, where the kernel would only log it. */
 #ifndef PORT_LINUX_BUG_H
 #define PORT_LINUX_BUG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Attributes that the kernel defines for every file. */
+/* Macros that the kernel's build includes in every file. */
 #ifndef PORT_LINUX_COMPILER_TYPES_H
 #define PORT_LINUX_COMPILER_TYPES_H
 

@@ -2,10 +2,10 @@
 #ifndef PORT_LINUX_MINMAX_H
 #define PORT_LINUX_MINMAX_H
 
-/* In C++ these names belong to the standard library. */
+/* In C++ the standard library has these names. */
 #ifndef __cplusplus
 
-/* As in the kernel, both sides must be of one type; unique names let these nest. */
+/* As in the kernel, both arguments have the same type; unique names allow nesting. */
 #define port_compare(x, op, y, ux, uy) ({	\
 	__auto_type ux = (x);			\
 	__auto_type uy = (y);			\

@@ -8,7 +8,7 @@
 #define sizeof_field(type, member)	sizeof(((type *)0)->member)
 #define offsetofend(type, member)	(offsetof(type, member) + sizeof_field(type, member))
 
-/* An empty struct has a size of one in C++, so there the array stands alone. */
+/* An empty struct has size one in C++, so there the array stands alone. */
 #undef DECLARE_FLEX_ARRAY
 #ifdef __cplusplus
 #define DECLARE_FLEX_ARRAY(type, name)	type name[0]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The kernel's words for numbers. The C library's own headers include this
- * file too, hence the system's version underneath.
+ * The kernel's integer types. The C library's own headers include this file
+ * too, so it includes the system's version first.
  */
 #ifndef PORT_LINUX_TYPES_H
 #define PORT_LINUX_TYPES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Each width of folding against the definition of the CRC. What a width folds is a multiple of its
-// unit; the rest is the caller's.
+// Each folding width against the definition of the CRC. A width folds multiples of its unit; the
+// caller handles the rest.
 #include <gtest/gtest.h>
 #include <linux/types.h>
 #include <sys/mman.h>
@@ -63,11 +63,11 @@ std::vector<u8> random_bytes(size_t bytes, unsigned seed) {
 class CrcFold : public testing::TestWithParam<Width> {
  protected:
   void SetUp() override {
-    if (!width.present()) GTEST_SKIP() << "this processor has no " << width.name;
+    if (!width.present()) GTEST_SKIP() << "this CPU has no " << width.name;
     sroce_fold_init();
   }
 
-  // Both ways, and nothing is written outside of the target.
+  // Checks both functions, and that nothing is written outside the target.
   void expect_both(u32 seed, std::span<const u8> from, std::vector<u8>& target, size_t offset,
                    u32 expected) {
     const size_t end = offset + from.size();
@@ -83,12 +83,12 @@ class CrcFold : public testing::TestWithParam<Width> {
   const Width& width = GetParam();
 };
 
-TEST(CrcDefinition, GivesTheWellKnownCheckValue) {
+TEST(CrcDefinition, MatchesTheWellKnownCheckValue) {
   const std::string_view digits = "123456789";
   EXPECT_EQ(~crc_of(~0u, {reinterpret_cast<const u8*>(digits.data()), digits.size()}), 0xcbf43926);
 }
 
-TEST_P(CrcFold, IsRightForEveryShortLengthAtEveryOffset) {
+TEST_P(CrcFold, IsCorrectForEveryShortLengthAndOffset) {
   const auto data = random_bytes(400, 1);
   alignas(64) static u8 aligned[400];
   std::vector<u8> target(600);
@@ -104,7 +104,7 @@ TEST_P(CrcFold, IsRightForEveryShortLengthAtEveryOffset) {
   }
 }
 
-TEST_P(CrcFold, IsRightForLongDataWhereverItIsCopiedTo) {
+TEST_P(CrcFold, IsCorrectForLongDataAtEveryTargetOffset) {
   const auto data = random_bytes(9000, 2);
   std::vector<u8> target(9300);
   std::minstd_rand random(3);
@@ -117,13 +117,13 @@ TEST_P(CrcFold, IsRightForLongDataWhereverItIsCopiedTo) {
   }
 }
 
-TEST_P(CrcFold, OfZerosWithARegisterOfZeroIsZero) {
+TEST_P(CrcFold, IsZeroForZerosAndAZeroSeed) {
   const std::vector<u8> zeros(4096);
   for (size_t bytes = width.unit; bytes <= zeros.size(); bytes += width.unit)
     ASSERT_EQ(width.fold(0, zeros.data(), bytes), 0u);
 }
 
-TEST_P(CrcFold, OfPartsIsThatOfTheWhole) {
+TEST_P(CrcFold, PartsChainToTheWhole) {
   const auto data = random_bytes(1024, 4);
   const u32 whole = width.fold(kSeed, data.data(), data.size());
   for (size_t split = width.unit; split < data.size(); split += width.unit) {
@@ -132,8 +132,8 @@ TEST_P(CrcFold, OfPartsIsThatOfTheWhole) {
   }
 }
 
-// Every single bit, so that each constant matters.
-TEST_P(CrcFold, SeesEveryBit) {
+// Sets each bit alone, so that an error in any constant shows.
+TEST_P(CrcFold, DependsOnEveryBit) {
   std::vector<u8> data(704);
   for (size_t bit = 0; bit < data.size() * 8; bit++) {
     data[bit / 8] = static_cast<u8>(1 << bit % 8);
@@ -142,8 +142,8 @@ TEST_P(CrcFold, SeesEveryBit) {
   }
 }
 
-// Between pages that may not be touched; a sanitizer does not see what instructions do.
-class CrcFoldAtAnEdge : public CrcFold {
+// Data between inaccessible pages: sanitizers do not see accesses by inline assembly.
+class CrcFoldAtPageEdge : public CrcFold {
  protected:
   static constexpr size_t kPage = 4096;
 
@@ -175,7 +175,7 @@ class CrcFoldAtAnEdge : public CrcFold {
   u8* pages[2] = {};
 };
 
-TEST_P(CrcFoldAtAnEdge, TouchesNothingAround) {
+TEST_P(CrcFoldAtPageEdge, TouchesNothingOutside) {
   for (size_t bytes = width.unit; bytes <= kPage; bytes += width.unit * (bytes < 700 ? 1 : 5)) {
     expect(0, bytes);
     expect(kPage - bytes, bytes);
@@ -186,11 +186,11 @@ std::string name_of(const testing::TestParamInfo<Width>& info) {
   return std::string(info.param.name);
 }
 
-// A head: what is given beside it is added where a packet's identification and BTH are.
-class CrcHead : public testing::Test {
+// The words of a CRC prefix are XORed in where a packet has its identification and BTH.
+class CrcPrefix : public testing::Test {
  protected:
   void SetUp() override {
-    if (!kWidths[2].present()) GTEST_SKIP() << "this processor has no " << kWidths[2].name;
+    if (!kWidths[2].present()) GTEST_SKIP() << "this CPU has no " << kWidths[2].name;
     sroce_fold_init();
     prefix.block = block.data();
     prefix.ip_id_word = 0x2b1a;
@@ -215,7 +215,7 @@ class CrcHead : public testing::Test {
   sroce_crc_prefix prefix{};
 };
 
-TEST_F(CrcHead, AndWhatComesAfterItAreSummedAsOne) {
+TEST_F(CrcPrefix, PayloadContinuesTheCrcOfThePrefix) {
   const auto data = random_bytes(4300, 7);
   for (size_t bytes = 0; bytes <= 4224; bytes += SROCE_FOLD_AVX512_PREFIXED_BYTES) {
     const std::span<const u8> from(data.data() + bytes / 16 % 64, bytes);
@@ -231,6 +231,6 @@ TEST_F(CrcHead, AndWhatComesAfterItAreSummedAsOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, CrcFold, testing::ValuesIn(kWidths), name_of);
-INSTANTIATE_TEST_SUITE_P(Widths, CrcFoldAtAnEdge, testing::ValuesIn(kWidths), name_of);
+INSTANTIATE_TEST_SUITE_P(Widths, CrcFoldAtPageEdge, testing::ValuesIn(kWidths), name_of);
 
 }  // namespace

@@ -25,7 +25,7 @@ Aim make_aim(bool is_ipv6) {
 }
 
 struct Parsed {
-  Bytes bth;  // and what follows, with the ICRC
+  Bytes bth;  // to the end, with the ICRC
   bool has_right_icrc = false;
 };
 
@@ -48,13 +48,13 @@ const raw_flood::Kind& kind(const std::string& name) {
   throw std::runtime_error("no kind " + name);
 }
 
-TEST(FloodKinds, HaveNamesOfTheirOwn) {
+TEST(FloodKinds, HaveUniqueNames) {
   std::set<std::string> names;
   for (const raw_flood::Kind& each : raw_flood::kinds())
     EXPECT_TRUE(names.insert(each.name).second) << each.name;
 }
 
-TEST(FloodKinds, AreTheSameForTheSameSeed) {
+TEST(FloodKinds, AreReproducibleFromTheSeed) {
   for (const raw_flood::Kind& each : raw_flood::kinds()) {
     harness::Random one(5);
     harness::Random two(5);
@@ -76,9 +76,8 @@ TEST(FloodKinds, MakePacketsThatAnIpStackDelivers) {
   }
 }
 
-// What passes for a request to a live QP must be old, or come from the wrong address, to be
-// harmless.
-TEST(FloodKinds, HarmlessOnesNeverHitTheExpectedPsnWithAGoodRequest) {
+// A valid request to a live QP is harmless only if it is old or comes from the wrong address.
+TEST(FloodKinds, HarmlessOnesNeverMatchTheExpectedPsn) {
   for (const raw_flood::Kind& each : raw_flood::kinds()) {
     if (!each.is_harmless || std::string(each.name) == "from_a_stranger") continue;
     harness::Random random(2);
@@ -97,7 +96,7 @@ TEST(FloodKinds, HarmlessOnesNeverHitTheExpectedPsnWithAGoodRequest) {
   }
 }
 
-TEST(FloodKinds, WrongIcrcIsWrongAndOthersAreRight) {
+TEST(FloodKinds, OnlyWrongIcrcHasAWrongIcrc) {
   harness::Random random(3);
   for (int i = 0; i < 500; ++i) {
     EXPECT_FALSE(parse(kind("wrong_icrc").make(random, make_aim(false)), false).has_right_icrc);
@@ -106,7 +105,7 @@ TEST(FloodKinds, WrongIcrcIsWrongAndOthersAreRight) {
   }
 }
 
-TEST(FloodKinds, CutsEverywhere) {
+TEST(FloodKinds, CutAnywhereCoversEveryLength) {
   harness::Random random(4);
   std::set<std::size_t> lengths;
   for (int i = 0; i < 20000; ++i)

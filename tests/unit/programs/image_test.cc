@@ -17,7 +17,7 @@ std::vector<std::byte> painted(const Image& image, std::size_t size) {
   return buffer;
 }
 
-TEST(Pattern, AnyPartEqualsThatPartOfTheWhole) {
+TEST(Pattern, AnyPartMatchesTheWhole) {
   std::vector<std::byte> whole(200);
   harness::fill_pattern(whole, 7, 0);
   for (std::size_t start = 0; start < 40; ++start) {
@@ -31,7 +31,7 @@ TEST(Pattern, AnyPartEqualsThatPartOfTheWhole) {
   }
 }
 
-TEST(Pattern, DiffersFromItselfAtEveryShiftAndFromOtherSeeds) {
+TEST(Pattern, DiffersAtEveryShiftAndForOtherSeeds) {
   std::vector<std::byte> whole(4096);
   harness::fill_pattern(whole, 7, 0);
   std::vector<std::byte> other(64);
@@ -50,7 +50,7 @@ TEST(ImageTest, AcceptsWhatItPainted) {
   EXPECT_EQ(image.check(painted(image, 10000)), "");
 }
 
-TEST(ImageTest, FindsAChangeOfAnySingleByte) {
+TEST(ImageTest, DetectsAChangeOfAnyByte) {
   Image image(1);
   image.place_pattern(10, 50, 2, 0);
   image.place_word(64, 42);
@@ -63,7 +63,7 @@ TEST(ImageTest, FindsAChangeOfAnySingleByte) {
   EXPECT_EQ(image.check(buffer), "");
 }
 
-TEST(ImageTest, SaysWhetherDataOrGuardIsWrongAndWhere) {
+TEST(ImageTest, ReportsOffsetAndKindOfAMismatch) {
   Image image(1);
   image.place_pattern(10, 50, 2, 0);
   std::vector<std::byte> buffer = painted(image, 100);
@@ -73,7 +73,7 @@ TEST(ImageTest, SaysWhetherDataOrGuardIsWrongAndWhere) {
   EXPECT_NE(image.check(buffer).find("offset 30 (data"), std::string::npos) << image.check(buffer);
 }
 
-TEST(ImageTest, RejectsPiecesThatOverlapOrStickOut) {
+TEST(ImageTest, RejectsOverlappingOrOutOfRangePieces) {
   Image overlapping(1);
   overlapping.place_pattern(0, 10, 2, 0);
   overlapping.place_pattern(9, 10, 2, 0);
@@ -84,7 +84,7 @@ TEST(ImageTest, RejectsPiecesThatOverlapOrStickOut) {
   EXPECT_THROW(outside.paint(buffer), harness::Failure);
 }
 
-TEST(ImageTest, PaintsGuardBackOverAPiece) {
+TEST(ImageTest, PaintGuardErasesAPiece) {
   Image with_piece(1);
   with_piece.place_pattern(10, 50, 2, 0);
   std::vector<std::byte> buffer = painted(with_piece, 100);

@@ -41,19 +41,19 @@ wire::Flow ipv4_flow(const char* source, const char* destination) {
   return flow;
 }
 
-// Packets whose ICRC was computed by other people's hardware: a CNP captured from a ConnectX-4 Lx,
-// and a UC SEND captured on a RoCE network.
+// Packets with an ICRC from other implementations: a CNP captured from a ConnectX-4 Lx, and a UC
+// SEND captured on a RoCE network.
 const std::string captured_cnp =
     "45c2003c718c4000401191610a0011010a001201000012b7002800008100ffff4000011800000000"
     "0000000000000000000000000000000082fd002a";
 
-TEST(Icrc, AgreesWithACnpOfConnectX4) {
+TEST(Icrc, MatchesAConnectX4Cnp) {
   const Bytes packet = from_hex(captured_cnp);
   const std::uint32_t crc = wire::icrc(packet);
   EXPECT_EQ(crc, 0x2a00fd82U);
 }
 
-TEST(Icrc, AgreesWithACapturedUcSend) {
+TEST(Icrc, MatchesACapturedUcSend) {
   wire::Flow flow = ipv4_flow("192.168.0.7", "192.168.0.7");
   flow.tos = 1;
   flow.identification = 1144;
@@ -71,7 +71,7 @@ TEST(Icrc, AgreesWithACapturedUcSend) {
   EXPECT_EQ(to_hex(std::span(packet).last(4)), "78f353f3");
 }
 
-TEST(Packet, IsByteForByteTheCapturedCnp) {
+TEST(Packet, MatchesTheCapturedCnpByteForByte) {
   wire::Flow flow = ipv4_flow("10.0.17.1", "10.0.18.1");
   flow.tos = 0xc2;
   flow.identification = 0x718c;
@@ -87,7 +87,7 @@ TEST(Packet, IsByteForByteTheCapturedCnp) {
   EXPECT_EQ(to_hex(wire::datagram(flow, transport)), captured_cnp);
 }
 
-TEST(Icrc, IgnoresWhatMayChangeOnTheWayAndNothingElse) {
+TEST(Icrc, CoversEverythingButVariantFields) {
   const Bytes packet = from_hex(captured_cnp);
   const std::uint32_t crc = wire::icrc(packet);
   for (std::size_t i = 0; i < packet.size() - wire::icrc_bytes; ++i) {
@@ -98,7 +98,7 @@ TEST(Icrc, IgnoresWhatMayChangeOnTheWayAndNothingElse) {
   }
 }
 
-TEST(Icrc, IgnoresTrafficClassFlowLabelAndHopLimitOfIpv6) {
+TEST(Icrc, IgnoresVariantIpv6Fields) {
   wire::Flow flow;
   flow.is_ipv6 = true;
   inet_pton(AF_INET6, "fd00::1", &flow.source);
@@ -115,7 +115,7 @@ TEST(Icrc, IgnoresTrafficClassFlowLabelAndHopLimitOfIpv6) {
   }
 }
 
-TEST(Bth, PutsEveryFieldInItsPlace) {
+TEST(Bth, EncodesEveryField) {
   wire::Bth bth;
   bth.opcode = 0x0a;
   bth.is_solicited = true;
@@ -132,7 +132,7 @@ TEST(Bth, PutsEveryFieldInItsPlace) {
   EXPECT_EQ(to_hex(bytes), "0af58001c3123456d5abcdef");
 }
 
-TEST(Icrc, AgreesWithScapy) {
+TEST(Icrc, MatchesScapy) {
   harness::Random random(1);
   std::string input;
   std::string wanted;
@@ -142,7 +142,7 @@ TEST(Icrc, AgreesWithScapy) {
     flow.tos = random.byte();
     flow.source_port = static_cast<std::uint16_t>(random.between(0xc000, 0xffff));
     wire::Bth bth;
-    bth.opcode = 0x0b;  // an opcode scapy attaches no header of its own to
+    bth.opcode = 0x0b;  // an opcode for which scapy adds no header
     bth.dest_qpn = random.next32() & 0xffffff;
     bth.psn = random.next32() & 0xffffff;
     Bytes transport;

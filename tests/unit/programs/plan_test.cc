@@ -16,7 +16,7 @@ std::vector<TransferSpec> one_of_each(std::size_t size) {
           {Op::read, size}, {Op::cmp_swap, 8},    {Op::fetch_add, 8}};
 }
 
-// A device in a few lines: it does with two byte vectors what the plan asks for.
+// A minimal device: it executes the plan on two byte vectors.
 class Model {
  public:
   explicit Model(const Plan& plan) : plan_(plan), local(plan.local_size), remote(plan.remote_size) {
@@ -83,7 +83,7 @@ class Model {
   std::vector<std::byte> remote;
 };
 
-TEST(PlanTest, AfterImagesAreWhatAPerfectDeviceLeaves) {
+TEST(PlanTest, AfterImagesMatchAPerfectDevice) {
   for (const std::size_t size : {0, 1, 7, 255, 4096, 70001}) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
       std::vector<TransferSpec> specs = one_of_each(size);
@@ -97,7 +97,7 @@ TEST(PlanTest, AfterImagesAreWhatAPerfectDeviceLeaves) {
   }
 }
 
-TEST(PlanTest, ADeviceThatDoesNothingIsFoundOut) {
+TEST(PlanTest, IdleDeviceIsDetected) {
   for (const Op op : {Op::send, Op::write, Op::read, Op::fetch_add}) {
     const Plan plan = verbs::make_plan({{op, 100}}, {}, 3);
     const Model model(plan);
@@ -107,7 +107,7 @@ TEST(PlanTest, ADeviceThatDoesNothingIsFoundOut) {
   }
 }
 
-TEST(PlanTest, AnAtomicDoneTwiceIsFoundOut) {
+TEST(PlanTest, RepeatedAtomicIsDetected) {
   const Plan plan = verbs::make_plan({{Op::fetch_add, 8}}, {}, 3);
   Model model(plan);
   model.run();
@@ -115,7 +115,7 @@ TEST(PlanTest, AnAtomicDoneTwiceIsFoundOut) {
   EXPECT_NE(plan.remote_after.check(model.remote), "");
 }
 
-TEST(PlanTest, SegmentsKeepWithinTheLimitAndAddUp) {
+TEST(PlanTest, SegmentsRespectTheLimitAndAddUp) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Plan plan = verbs::make_plan({{Op::send, 1000}}, {5, 2}, seed);
     const verbs::Transfer& transfer = plan.transfers[0];
@@ -130,7 +130,7 @@ TEST(PlanTest, SegmentsKeepWithinTheLimitAndAddUp) {
   }
 }
 
-TEST(PlanTest, BothSidesMakeTheSamePlan) {
+TEST(PlanTest, BothSidesComputeTheSamePlan) {
   const Plan one = verbs::make_plan(one_of_each(999), {}, 12);
   const Plan two = verbs::make_plan(one_of_each(999), {}, 12);
   ASSERT_EQ(one.transfers.size(), two.transfers.size());
@@ -142,7 +142,7 @@ TEST(PlanTest, BothSidesMakeTheSamePlan) {
   EXPECT_EQ(one.local_size, two.local_size);
 }
 
-TEST(PlanTest, FitsTheArenaItAsksFor) {
+TEST(PlanTest, FitsItsArena) {
   for (const std::size_t size : {0, 1, 5000, 1 << 20})
     for (std::uint64_t seed = 0; seed < 100; ++seed)
       for (const Op op : {Op::send, Op::write_imm, Op::read, Op::fetch_add}) {
@@ -160,7 +160,7 @@ TEST(PlanTest, AtomicCellsAreAligned) {
   }
 }
 
-TEST(PlanTest, InlineSourcesAreGuardAfterwards) {
+TEST(PlanTest, InlineSourcesBecomeGuardAfterwards) {
   TransferSpec spec{Op::write, 40};
   spec.use_inline = true;
   const Plan plan = verbs::make_plan({spec}, {}, 4);

@@ -30,7 +30,7 @@ TEST(TapTest, FailsWhenNothingRan) {
   EXPECT_EQ(GetCapturedStdout(), "1..0\n# 0 passed, 0 failed, 0 skipped\n");
 }
 
-TEST(TapTest, SucceedsWhenAllIsWell) {
+TEST(TapTest, SucceedsWhenAllPass) {
   CaptureStdout();
   harness::Tap tap;
   tap.ok("fine");
