@@ -12,28 +12,28 @@ sroce_mem_status check(u64 va, u64 bytes, u32 needed = SROCE_ACCESS_REMOTE_WRITE
   return sroce_access_check(&kRegion, va, bytes, needed);
 }
 
-TEST(AccessCheck, TheWholeRegionMayBeTouched) { EXPECT_EQ(check(0x1000, 0x100), SROCE_MEM_OK); }
+TEST(AccessCheck, WholeRegionIsAccessible) { EXPECT_EQ(check(0x1000, 0x100), SROCE_MEM_OK); }
 
-TEST(AccessCheck, TheLastByteMayBeTouched) { EXPECT_EQ(check(0x10ff, 1), SROCE_MEM_OK); }
+TEST(AccessCheck, LastByteIsAccessible) { EXPECT_EQ(check(0x10ff, 1), SROCE_MEM_OK); }
 
-TEST(AccessCheck, OneByteBeforeTheRegionIsRefused) {
+TEST(AccessCheck, ByteBeforeTheRegionIsRejected) {
   EXPECT_EQ(check(0xfff, 1), SROCE_MEM_BAD_RANGE);
   EXPECT_EQ(check(0xfff, 2), SROCE_MEM_BAD_RANGE);
 }
 
-TEST(AccessCheck, OneByteBehindTheRegionIsRefused) {
+TEST(AccessCheck, ByteBehindTheRegionIsRejected) {
   EXPECT_EQ(check(0x1100, 1), SROCE_MEM_BAD_RANGE);
   EXPECT_EQ(check(0x10ff, 2), SROCE_MEM_BAD_RANGE);
   EXPECT_EQ(check(0x1000, 0x101), SROCE_MEM_BAD_RANGE);
 }
 
-TEST(AccessCheck, ARangeThatWrapsTheAddressSpaceIsRefused) {
+TEST(AccessCheck, RangeThatWrapsTheAddressSpaceIsRejected) {
   EXPECT_EQ(check(~0ull, 0x1101), SROCE_MEM_BAD_RANGE);
   EXPECT_EQ(check(0x1080, ~0ull), SROCE_MEM_BAD_RANGE);
   EXPECT_EQ(check(0x1080, ~0ull - 0x7f), SROCE_MEM_BAD_RANGE);
 }
 
-TEST(AccessCheck, ARegionMayEndAtTheLastAddress) {
+TEST(AccessCheck, RegionMayEndAtTheLastAddress) {
   const sroce_access_range top = {.iova = ~0ull - 15, .length = 16, .access = kReadWrite};
   EXPECT_EQ(sroce_access_check(&top, ~0ull - 15, 16, 0), SROCE_MEM_OK);
   EXPECT_EQ(sroce_access_check(&top, ~0ull, 1, 0), SROCE_MEM_OK);
@@ -41,28 +41,28 @@ TEST(AccessCheck, ARegionMayEndAtTheLastAddress) {
   EXPECT_EQ(sroce_access_check(&top, 0, 1, 0), SROCE_MEM_BAD_RANGE);
 }
 
-TEST(AccessCheck, ARegionMayCoverTheWholeAddressSpace) {
+TEST(AccessCheck, RegionMayCoverTheWholeAddressSpace) {
   const sroce_access_range all = {.iova = 0, .length = ~0ull, .access = kReadWrite};
   EXPECT_EQ(sroce_access_check(&all, 0, 1ull << 63, 0), SROCE_MEM_OK);
   EXPECT_EQ(sroce_access_check(&all, ~0ull - 1, 1, 0), SROCE_MEM_OK);
 }
 
-TEST(AccessCheck, ZeroLengthNeedsNoRange) {
+TEST(AccessCheck, ZeroLengthIgnoresTheAddress) {
   EXPECT_EQ(check(0, 0), SROCE_MEM_OK);
   EXPECT_EQ(check(~0ull, 0), SROCE_MEM_OK);
 }
 
-TEST(AccessCheck, AnEmptyRegionHoldsNoByte) {
+TEST(AccessCheck, EmptyRegionHasNoByte) {
   const sroce_access_range empty = {.iova = 0x1000, .length = 0, .access = kReadWrite};
   EXPECT_EQ(sroce_access_check(&empty, 0x1000, 0, 0), SROCE_MEM_OK);
   EXPECT_EQ(sroce_access_check(&empty, 0x1000, 1, 0), SROCE_MEM_BAD_RANGE);
 }
 
-TEST(AccessCheck, AMissingPermissionIsRefused) {
+TEST(AccessCheck, MissingPermissionIsRejected) {
   EXPECT_EQ(check(0x1000, 8, SROCE_ACCESS_REMOTE_ATOMIC), SROCE_MEM_BAD_ACCESS);
 }
 
-TEST(AccessCheck, EveryPermissionThatIsNeededMustBeThere) {
+TEST(AccessCheck, EveryNeededPermissionMustBeGranted) {
   EXPECT_EQ(check(0x1000, 8, kReadWrite), SROCE_MEM_OK);
   EXPECT_EQ(check(0x1000, 8, kReadWrite | SROCE_ACCESS_LOCAL_WRITE), SROCE_MEM_BAD_ACCESS);
 }

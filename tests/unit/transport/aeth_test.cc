@@ -7,8 +7,8 @@ namespace {
 
 constexpr u64 kMicrosecond = 1000;
 
-TEST(RnrTimer, EveryCodeHasTheTimeOfTheTable) {
-  // Milliseconds by code, as the standard tabulates them.
+TEST(RnrTimer, EveryCodeMatchesTheStandardTable) {
+  // Milliseconds by code, from the table of the standard.
   const double ms[32] = {655.36, .01,   .02,   .03,    .04,    .06,    .08,    .12,
                          .16,    .24,   .32,   .48,    .64,    .96,    1.28,   1.92,
                          2.56,   3.84,  5.12,  7.68,   10.24,  15.36,  20.48,  30.72,
@@ -25,7 +25,7 @@ TEST(RnrTimer, OnlyTheFiveValueBitsCount) {
   EXPECT_EQ(sroce_rnr_wait_ns(SROCE_AETH_RNR_NAK | 14), 1280 * kMicrosecond);
 }
 
-TEST(AckTimeout, ZeroMeansNone) { EXPECT_EQ(sroce_ack_timeout_ns(0), 0u); }
+TEST(AckTimeout, ZeroMeansNoTimeout) { EXPECT_EQ(sroce_ack_timeout_ns(0), 0u); }
 
 TEST(AckTimeout, IsFourMicrosecondsTimesAPowerOfTwo) {
   EXPECT_EQ(sroce_ack_timeout_ns(1), 8192u);
@@ -33,7 +33,7 @@ TEST(AckTimeout, IsFourMicrosecondsTimesAPowerOfTwo) {
   EXPECT_EQ(sroce_ack_timeout_ns(31), 4096ull << 31);
 }
 
-TEST(NakStatus, EveryFatalNakHasItsCompletionStatus) {
+TEST(NakStatus, EveryFatalNakHasACompletionStatus) {
   EXPECT_EQ(sroce_nak_wc_status(SROCE_NAK_INVALID_REQUEST), SROCE_WC_REM_INV_REQ_ERR);
   EXPECT_EQ(sroce_nak_wc_status(SROCE_NAK_REMOTE_ACCESS), SROCE_WC_REM_ACCESS_ERR);
   EXPECT_EQ(sroce_nak_wc_status(SROCE_NAK_REMOTE_OPERATION), SROCE_WC_REM_OP_ERR);

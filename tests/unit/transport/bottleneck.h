@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Flows that share one link, a packet at a time: hosts on links of the same rate, one queue that
- * marks, and ACKs and CNPs that come back after a fixed delay. A step is a packet's time on the
- * link.
+ * A model of flows that share one link: hosts with links of the same rate, one queue that marks
+ * packets, and ACKs and CNPs that return after a fixed delay. A step is the time of one packet on
+ * the link.
  */
 #ifndef TESTS_UNIT_TRANSPORT_BOTTLENECK_H
 #define TESTS_UNIT_TRANSPORT_BOTTLENECK_H
@@ -30,7 +30,7 @@ struct Bottleneck {
     u32 flow;
     bool marked;
     u64 sent_ns;
-    u64 back_ns;  // when its ACK, and perhaps a CNP, is with the sender
+    u64 back_ns;  // when the sender gets its ACK, and perhaps a CNP
   };
 
   Bottleneck(const sroce_cc_params& parameters, u64 rate_bytes_per_s, u64 rtt)
@@ -49,7 +49,7 @@ struct Bottleneck {
 
   void run_until(u64 end_ns) {
     for (; now_ns < end_ns; now_ns += step_ns) {
-      answers();
+      deliver_acks();
       for (u32 i = 0; i < flows.size(); i++) send((i + turn) % flows.size());
       turn++;
       if (queue.empty()) {
@@ -63,14 +63,14 @@ struct Bottleneck {
     }
   }
 
-  // Starts to count packets, the greatest queue and idle steps anew.
+  // Restarts the counts of packets and idle steps, and the maximum of the queue.
   void count() {
     for (Flow& flow : flows) flow.delivered = 0;
     max_queue = queue.size();
     idle_steps = 0;
     count_ns = now_ns;
   }
-  // Of what the link could carry since count(), in percent.
+  // Share of the link's capacity used since count(), in percent.
   u64 utilisation() const {
     const u64 steps = (now_ns - count_ns) / step_ns;
     return steps ? 100 - idle_steps * 100 / steps : 0;
@@ -115,7 +115,7 @@ struct Bottleneck {
            100 * mark_percent * (queue.size() - mark_from) / (mark_all - mark_from);
   }
 
-  // A host's own link takes one packet in a step.
+  // A host's own link carries one packet per step.
   void send(u32 index) {
     Flow& flow = flows[index];
     if (now_ns < flow.start_ns) return;
@@ -127,7 +127,7 @@ struct Bottleneck {
     max_queue = std::max<u64>(max_queue, queue.size());
   }
 
-  void answers() {
+  void deliver_acks() {
     for (; !back.empty() && back.front().back_ns <= now_ns; back.pop_front()) {
       const Packet& packet = back.front();
       Flow& flow = flows[packet.flow];

@@ -25,7 +25,7 @@ TEST_P(CompleterFatalNak, FailsItsRequestAndFlushesTheRest) {
   sq.receive(nak(GetParam().syndrome, 1001));
   const auto all = sq.completions();
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0].status, SROCE_WC_SUCCESS) << "a NAK acknowledges what went before";
+  EXPECT_EQ(all[0].status, SROCE_WC_SUCCESS) << "a NAK acknowledges earlier requests";
   EXPECT_EQ(all[1].status, GetParam().status);
   EXPECT_EQ(all[2].status, SROCE_WC_WR_FLUSH_ERR);
 }
@@ -37,7 +37,7 @@ TEST_P(CompleterFatalNak, IsReportedForUnsignaledRequestsToo) {
   expect_fails_with(sq, nak(GetParam().syndrome, 1000), GetParam().status);
 }
 
-TEST_P(CompleterFatalNak, BehindALostReadResponseIsNotTakenForTheRead) {
+TEST_P(CompleterFatalNak, DoesNotFailAReadWithALostResponse) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.post(send_of(10));
@@ -46,8 +46,8 @@ TEST_P(CompleterFatalNak, BehindALostReadResponseIsNotTakenForTheRead) {
   EXPECT_FALSE(sq.completion()) << "the READ has neither succeeded nor failed";
 }
 
-// It is said once: where packets are late, before the answers that were sent before it.
-TEST_P(CompleterFatalNak, ThatOvertakesAReadResponseIsRemembered) {
+// The peer sends it once. On a reordering path it may arrive before earlier responses.
+TEST_P(CompleterFatalNak, IsKeptWhenItOvertakesAReadResponse) {
   SendQueue sq;
   sq.post(read_of(2048));
   sq.post(send_of(10));
@@ -61,15 +61,15 @@ TEST_P(CompleterFatalNak, ThatOvertakesAReadResponseIsRemembered) {
   const auto all = sq.completions();
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all[0].status, SROCE_WC_SUCCESS);
-  EXPECT_EQ(all[1].status, SROCE_WC_SUCCESS) << "a NAK acknowledges what went before";
+  EXPECT_EQ(all[1].status, SROCE_WC_SUCCESS) << "a NAK acknowledges earlier requests";
   EXPECT_EQ(all[2].status, GetParam().status);
   EXPECT_EQ(all[3].status, SROCE_WC_WR_FLUSH_ERR);
 }
 
-// A peer that refuses to answer once more goes on, and may refuse something else for good.
-TEST_P(CompleterFatalNak, OfTwoTheFirstThatIsNotAnsweredCounts) {
+// A peer that NAKs a duplicate goes on, and may reject a later request for good.
+TEST_P(CompleterFatalNak, FirstForARequestStillPendingCounts) {
   for (const bool in_order : {true, false})
-    for (const bool answered : {true, false}) {
+    for (const bool responded : {true, false}) {
       SendQueue sq;
       for (int i = 0; i < 2; i++) sq.post(read_of(10));
       for (int i = 0; i < 2; i++) sq.post(send_of(10));
@@ -77,19 +77,19 @@ TEST_P(CompleterFatalNak, OfTwoTheFirstThatIsNotAnsweredCounts) {
       if (in_order) sq.receive(nak(SROCE_NAK_INVALID_REQUEST, 1001));
       sq.receive(nak(GetParam().syndrome, 1002));
       if (!in_order) sq.receive(nak(SROCE_NAK_INVALID_REQUEST, 1001));
-      if (answered) sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1001, 10));
+      if (responded) sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1001, 10));
       EXPECT_FALSE(sq.failed());
       sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 10));
       const auto all = sq.completions();
       ASSERT_EQ(all.size(), 4u);
       EXPECT_EQ(all[0].status, SROCE_WC_SUCCESS);
-      EXPECT_EQ(all[1].status, answered ? SROCE_WC_SUCCESS : SROCE_WC_REM_INV_REQ_ERR);
-      EXPECT_EQ(all[2].status, answered ? GetParam().status : SROCE_WC_WR_FLUSH_ERR);
+      EXPECT_EQ(all[1].status, responded ? SROCE_WC_SUCCESS : SROCE_WC_REM_INV_REQ_ERR);
+      EXPECT_EQ(all[2].status, responded ? GetParam().status : SROCE_WC_WR_FLUSH_ERR);
       EXPECT_EQ(all[3].status, SROCE_WC_WR_FLUSH_ERR);
     }
 }
 
-TEST_P(CompleterFatalNak, OfWhatIsAnsweredAfterAllIsForgotten) {
+TEST_P(CompleterFatalNak, IsForgottenWhenTheResponseArrives) {
   SendQueue sq;
   for (int i = 0; i < 3; i++) sq.post(read_of(10));
   sq.send_all();
@@ -112,7 +112,7 @@ TEST(CompleterSequenceNak, GoesBackToTheMissingPacket) {
   EXPECT_EQ(again[0].psn, 1002u);
 }
 
-TEST(CompleterSequenceNak, InTheMiddleOfAMessageGoesBackToTheMiddle) {
+TEST(CompleterSequenceNak, GoesBackIntoTheMiddleOfAMessage) {
   SendQueue sq;
   sq.post(write_of(4 * 1024));
   sq.send_all();
@@ -123,7 +123,7 @@ TEST(CompleterSequenceNak, InTheMiddleOfAMessageGoesBackToTheMiddle) {
   EXPECT_EQ(again[1].opcode, SROCE_OP_WRITE_LAST);
 }
 
-TEST(CompleterSequenceNak, ConsumesTheRetryCountWhenThereIsNoProgress) {
+TEST(CompleterSequenceNak, UsesARetryWithoutProgress) {
   SendsInFlight sq(2, {.retry_cnt = 2});
   for (int i = 0; i < 2; i++) {
     sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1000));
@@ -133,7 +133,7 @@ TEST(CompleterSequenceNak, ConsumesTheRetryCountWhenThereIsNoProgress) {
   expect_fails_with(sq, nak(SROCE_NAK_PSN_SEQUENCE, 1000), SROCE_WC_RETRY_EXC_ERR);
 }
 
-TEST(CompleterSequenceNak, WithProgressCanGoOnForEver) {
+TEST(CompleterSequenceNak, NeverExhaustsTheRetriesWithProgress) {
   SendsInFlight sq(10, {.retry_cnt = 1});
   for (u32 psn = 1001; psn < 1010; psn++) {
     sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, psn));
@@ -142,7 +142,7 @@ TEST(CompleterSequenceNak, WithProgressCanGoOnForEver) {
   }
 }
 
-TEST(CompleterSequenceNak, RepeatedBeforeAnythingWasSentAgainCountsOnce) {
+TEST(CompleterSequenceNak, CountsOnceBeforeTheRetransmission) {
   SendsInFlight sq(3, {.retry_cnt = 1});
   sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1000));
   sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1000));
@@ -151,18 +151,18 @@ TEST(CompleterSequenceNak, RepeatedBeforeAnythingWasSentAgainCountsOnce) {
   EXPECT_EQ(sq.send_all().size(), 3u);
 }
 
-TEST(CompleterSequenceNak, OfThePastIsDropped) {
+TEST(CompleterSequenceNak, IsDroppedForAnAcknowledgedPsn) {
   SendsInFlight sq(3);
   sq.receive(ack(1001));
   expect_dropped(sq, nak(SROCE_NAK_PSN_SEQUENCE, 1000), SROCE_DROP_DUPLICATE);
 }
 
-TEST(CompleterSequenceNak, OfTheFutureIsDropped) {
+TEST(CompleterSequenceNak, IsDroppedForAnUnsentPsn) {
   SendsInFlight sq(3);
   expect_dropped(sq, nak(SROCE_NAK_PSN_SEQUENCE, 1003), SROCE_DROP_UNSENT);
 }
 
-TEST(CompleterSequenceNak, ForAReadRequestsItAgain) {
+TEST(CompleterSequenceNak, RequestsAReadAgain) {
   ReadInFlight sq(4);
   sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1000));
   const auto again = sq.send_all();
@@ -170,14 +170,14 @@ TEST(CompleterSequenceNak, ForAReadRequestsItAgain) {
   EXPECT_EQ(again[0].dma_length, 4u * 1024);
 }
 
-TEST(CompleterSequenceNak, OfAReadThatIsBeingAnsweredIsOfThePast) {
+TEST(CompleterSequenceNak, IsDroppedOnceAReadHasResponses) {
   ReadInFlight sq(4);
-  sq.receive(sq.answer(0));
+  sq.receive(sq.response(0));
   expect_dropped(sq, nak(SROCE_NAK_PSN_SEQUENCE, 1000), SROCE_DROP_DUPLICATE);
   expect_dropped(sq, nak(SROCE_NAK_PSN_SEQUENCE, 1003), SROCE_DROP_DUPLICATE);
 }
 
-TEST(CompleterSequenceNak, BehindAReadThatIsNotAnsweredCountsProgress) {
+TEST(CompleterSequenceNak, CountsAsProgressBehindAPendingRead) {
   SendQueue sq({.retry_cnt = 1});
   sq.post(read_of(10));
   for (int i = 0; i < 4; i++) sq.post(send_of(10));

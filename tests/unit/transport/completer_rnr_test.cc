@@ -16,13 +16,13 @@ TEST(CompleterRnr, WaitsAsLongAsThePeerAsks) {
   EXPECT_EQ(sq.send_all().size(), 2u);
 }
 
-TEST(CompleterRnr, AcknowledgesWhatWentBefore) {
+TEST(CompleterRnr, AcknowledgesEarlierRequests) {
   SendsInFlight sq(3);
   sq.receive(rnr_nak(1002));
   EXPECT_EQ(sq.completions().size(), 2u);
 }
 
-TEST(CompleterRnr, WaitDoesNotConsumeTheRetryCount) {
+TEST(CompleterRnr, WaitUsesNoRetry) {
   SendsInFlight sq(1, {.retry_cnt = 0});
   sq.receive(rnr_nak(1000));
   sq.expire();
@@ -31,7 +31,7 @@ TEST(CompleterRnr, WaitDoesNotConsumeTheRetryCount) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-TEST(CompleterRnr, TheRetryCountIsWholeAfterTheWait) {
+TEST(CompleterRnr, WaitLeavesAllRetries) {
   SendsInFlight sq(1, {.retry_cnt = 1});
   sq.receive(rnr_nak(1000));
   sq.expire();
@@ -41,7 +41,7 @@ TEST(CompleterRnr, TheRetryCountIsWholeAfterTheWait) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-TEST(CompleterRnr, TheRnrCountIsTheNumberOfWaits) {
+TEST(CompleterRnr, RnrRetryLimitsTheNumberOfWaits) {
   for (u8 rnr_retry : {0, 1, 6}) {
     SendsInFlight sq(1, {.rnr_retry = rnr_retry});
     for (u8 i = 0; i < rnr_retry; i++) {
@@ -54,7 +54,7 @@ TEST(CompleterRnr, TheRnrCountIsTheNumberOfWaits) {
   }
 }
 
-TEST(CompleterRnr, SevenMeansForEver) {
+TEST(CompleterRnr, RnrRetryOfSevenMeansForever) {
   SendsInFlight sq(1, {.rnr_retry = 7});
   for (int i = 0; i < 100; i++) {
     sq.receive(rnr_nak(1000));
@@ -74,7 +74,7 @@ TEST(CompleterRnr, ProgressRefillsTheRnrCount) {
   }
 }
 
-TEST(CompleterRnr, RepeatedDuringTheWaitCountsOnce) {
+TEST(CompleterRnr, NakRepeatedDuringTheWaitCountsOnce) {
   SendsInFlight sq(1, {.rnr_retry = 1});
   sq.receive(rnr_nak(1000));
   const u64 deadline = sroce_requester_deadline(&sq.req);
@@ -84,13 +84,13 @@ TEST(CompleterRnr, RepeatedDuringTheWaitCountsOnce) {
   EXPECT_EQ(sroce_requester_deadline(&sq.req), deadline);
 }
 
-TEST(CompleterRnr, TheAckTimerRestsDuringTheWait) {
+TEST(CompleterRnr, AckTimerIsStoppedDuringTheWait) {
   SendsInFlight sq(1, {.ack_timeout_ns = 5000});
   sq.receive(rnr_nak(1000, 0));
   EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + 655'360'000);
 }
 
-// In-tree rxe complains of the packets behind the one it refused, and may be heard after the wait.
+// In-tree rxe also NAKs the packets behind the rejected one. Those NAKs may arrive after the wait.
 TEST(CompleterRnr, RestoresTheRetryCount) {
   SendsInFlight sq(2, {.retry_cnt = 1, .rnr_retry = 7});
   for (int i = 0; i < 100; i++) {
@@ -103,7 +103,7 @@ TEST(CompleterRnr, RestoresTheRetryCount) {
   }
 }
 
-TEST(CompleterRnr, AnAckDuringTheWaitEndsIt) {
+TEST(CompleterRnr, AckDuringTheWaitEndsIt) {
   SendsInFlight sq(2);
   sq.receive(rnr_nak(1000, 0));
   sq.receive(ack(1000));
@@ -111,7 +111,7 @@ TEST(CompleterRnr, AnAckDuringTheWaitEndsIt) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-TEST(CompleterRnr, AnAnswerToWhatWentBeforeDoesNotEndTheWait) {
+TEST(CompleterRnr, EarlierResponseDoesNotEndTheWait) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.post(send_of(10));

@@ -20,13 +20,13 @@ TEST(CompleterAck, CompletesItsMessage) {
   EXPECT_EQ(wc->opcode, SROCE_WC_SEND);
 }
 
-TEST(CompleterAck, OneAckCompletesAllThatWentBefore) {
+TEST(CompleterAck, CompletesAllEarlierMessages) {
   SendsInFlight sq(5);
   sq.receive(ack(1003));
   EXPECT_EQ(sq.completions().size(), 4u);
 }
 
-TEST(CompleterAck, InTheMiddleOfAMessageCompletesNothing) {
+TEST(CompleterAck, CompletesNothingInsideAMessage) {
   SendQueue sq;
   sq.post(send_of(3000));
   sq.send_all();
@@ -45,33 +45,33 @@ TEST(CompleterAck, EveryCreditCodeIsAnAck) {
   }
 }
 
-TEST(CompleterAck, ADuplicateIsDropped) {
+TEST(CompleterAck, DuplicateIsDropped) {
   SendsInFlight sq(2);
   sq.receive(ack(1000));
   expect_dropped(sq, ack(1000), SROCE_DROP_DUPLICATE);
 }
 
-TEST(CompleterAck, AnOlderOneIsDropped) {
+TEST(CompleterAck, OlderAckIsDropped) {
   SendsInFlight sq(3);
   sq.receive(ack(1001));
   expect_dropped(sq, ack(1000), SROCE_DROP_DUPLICATE);
   expect_dropped(sq, ack(0xfffff0), SROCE_DROP_DUPLICATE);
 }
 
-TEST(CompleterAck, OfWhatWasNeverSentIsDropped) {
+TEST(CompleterAck, IsDroppedForUnsentPackets) {
   SendsInFlight sq(3);
   expect_dropped(sq, ack(1003), SROCE_DROP_UNSENT);
   expect_dropped(sq, ack(5000), SROCE_DROP_UNSENT);
   EXPECT_FALSE(sq.completion());
 }
 
-TEST(CompleterAck, ToAnIdleQueueIsDropped) {
+TEST(CompleterAck, IsDroppedByAnIdleQueue) {
   SendQueue sq;
   EXPECT_EQ(sq.receive(ack(1000)).action, SROCE_ACK_DROP);
   EXPECT_EQ(sq.receive(ack(999)).action, SROCE_ACK_DROP);
 }
 
-TEST(CompleterAck, OfPostedButUnsentWorkIsDropped) {
+TEST(CompleterAck, IsDroppedForPostedButUnsentWork) {
   SendQueue sq({.window_packets = 2});
   for (int i = 0; i < 4; i++) sq.post(send_of(10));
   sq.send_all();
@@ -93,7 +93,7 @@ TEST(CompleterAck, CompletesSeveralMessagesAcrossThePsnWrap) {
   EXPECT_EQ(sq.completions().size(), 3u);
 }
 
-TEST(CompleterAck, ThatComesAfterTheRewindSparesTheRetransmission) {
+TEST(CompleterAck, CancelsRetransmissionsThatItCovers) {
   SendsInFlight sq(4);
   sq.expire();
   sq.receive(ack(1002));
@@ -102,7 +102,7 @@ TEST(CompleterAck, ThatComesAfterTheRewindSparesTheRetransmission) {
   EXPECT_EQ(again[0].psn, 1003u);
 }
 
-TEST(CompleterAck, ThatComesDuringTheRetransmissionSkipsWhatItCovers) {
+TEST(CompleterAck, SkipsCoveredPacketsOfARetransmission) {
   SendsInFlight sq(6);
   sq.expire();
   sq.send();
@@ -121,13 +121,13 @@ TEST(CompleterAck, OpensTheWindow) {
   EXPECT_EQ(sq.send_all().size(), 2u);
 }
 
-TEST(CompleterState, AQueueInErrorHearsNothing) {
+TEST(CompleterState, QueueInErrorDropsResponses) {
   SendsInFlight sq(1);
   sroce_requester_set_state(&sq.req, SROCE_SQ_ERROR);
   expect_dropped(sq, ack(1000), SROCE_DROP_STATE);
 }
 
-TEST(CompleterState, ADrainingQueueStillListens) {
+TEST(CompleterState, DrainingQueueAcceptsResponses) {
   SendsInFlight sq(1);
   sroce_requester_set_state(&sq.req, SROCE_SQ_DRAINING);
   EXPECT_EQ(sq.receive(ack(1000)).action, SROCE_ACK_ACCEPT);
@@ -145,7 +145,7 @@ TEST(CompleterOpcode, DatagramsAreNotAcknowledged) {
   expect_dropped(sq, ack(1000), SROCE_DROP_OPCODE);
 }
 
-TEST(CompleterSyndrome, ReservedOnesAreDropped) {
+TEST(CompleterSyndrome, ReservedValuesAreDropped) {
   SendsInFlight sq(1);
   for (int syndrome = 0; syndrome < 256; syndrome++) {
     const int kind = syndrome & SROCE_AETH_KIND_MASK;
@@ -159,10 +159,10 @@ TEST(CompleterSyndrome, ReservedOnesAreDropped) {
 
 // ---------------------------------------------------------------- READ responses
 
-TEST(CompleterRead, EachResponseIsPlacedWhereItBelongs) {
+TEST(CompleterRead, EachResponseIsPlacedAtItsOffset) {
   ReadInFlight sq(3);
   for (u32 i = 0; i < 3; i++) {
-    const sroce_ack_plan plan = sq.receive(sq.answer(i));
+    const sroce_ack_plan plan = sq.receive(sq.response(i));
     EXPECT_EQ(plan.action, SROCE_ACK_ACCEPT);
     EXPECT_EQ(plan.index, 0u);
     EXPECT_EQ(plan.place_offset, i * 1024);
@@ -173,14 +173,14 @@ TEST(CompleterRead, EachResponseIsPlacedWhereItBelongs) {
 
 TEST(CompleterRead, CompletesOnlyWithTheLastResponse) {
   ReadInFlight sq(3);
-  sq.receive(sq.answer(0));
-  sq.receive(sq.answer(1));
+  sq.receive(sq.response(0));
+  sq.receive(sq.response(1));
   EXPECT_FALSE(sq.completion());
-  sq.receive(sq.answer(2));
+  sq.receive(sq.response(2));
   EXPECT_TRUE(sq.completion());
 }
 
-TEST(CompleterRead, ItsResponseAcknowledgesWhatWentBefore) {
+TEST(CompleterRead, ResponseAcknowledgesEarlierRequests) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.post(read_of(10));
@@ -189,32 +189,32 @@ TEST(CompleterRead, ItsResponseAcknowledgesWhatWentBefore) {
   EXPECT_EQ(sq.completions().size(), 2u);
 }
 
-TEST(CompleterRead, ADuplicateResponseIsNotPlacedAgain) {
+TEST(CompleterRead, DuplicateResponseIsNotPlacedAgain) {
   ReadInFlight sq(3);
-  sq.receive(sq.answer(0));
-  sq.receive(sq.answer(1));
-  expect_dropped(sq, sq.answer(0), SROCE_DROP_DUPLICATE);
-  expect_dropped(sq, sq.answer(1), SROCE_DROP_DUPLICATE);
+  sq.receive(sq.response(0));
+  sq.receive(sq.response(1));
+  expect_dropped(sq, sq.response(0), SROCE_DROP_DUPLICATE);
+  expect_dropped(sq, sq.response(1), SROCE_DROP_DUPLICATE);
 }
 
-TEST(CompleterRead, ResponsesOutOfOrderArePlacedWhereTheyBelong) {
+TEST(CompleterRead, OutOfOrderResponsesArePlacedAtTheirOffsets) {
   ReadInFlight sq(4);
   for (u32 number : {1u, 0u, 3u}) {
-    const sroce_ack_plan plan = sq.receive(sq.answer(number));
+    const sroce_ack_plan plan = sq.receive(sq.response(number));
     EXPECT_EQ(plan.place_offset, number * 1024);
     EXPECT_EQ(plan.place_bytes, 1024u);
     EXPECT_FALSE(sq.completion());
   }
-  expect_dropped(sq, sq.answer(3), SROCE_DROP_DUPLICATE);
-  EXPECT_EQ(sq.receive(sq.answer(2)).place_offset, 2048u);
+  expect_dropped(sq, sq.response(3), SROCE_DROP_DUPLICATE);
+  EXPECT_EQ(sq.receive(sq.response(2)).place_offset, 2048u);
   EXPECT_TRUE(sq.completion());
 }
 
-TEST(CompleterRead, WhatThreeOthersHaveOvertakenIsRequestedAgainToTheEnd) {
+TEST(CompleterRead, HoleOvertakenByThreeIsRequestedToTheEnd) {
   ReadInFlight sq(8);
-  for (u32 number : {0u, 2u, 3u}) sq.receive(sq.answer(number));
-  EXPECT_TRUE(sq.send_all().empty()) << "it may be late";
-  sq.receive(sq.answer(4));
+  for (u32 number : {0u, 2u, 3u}) sq.receive(sq.response(number));
+  EXPECT_TRUE(sq.send_all().empty()) << "it may be reordered";
+  sq.receive(sq.response(4));
   const auto again = sq.send_all();
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].opcode, SROCE_OP_READ_REQUEST);
@@ -223,27 +223,27 @@ TEST(CompleterRead, WhatThreeOthersHaveOvertakenIsRequestedAgainToTheEnd) {
   EXPECT_EQ(again[0].dma_length, 7u * 1024);
 }
 
-TEST(CompleterRead, NothingMoreCanOvertakeTheEnd) {
+TEST(CompleterRead, LastResponseMakesHolesLostAtOnce) {
   ReadInFlight sq(3);
-  sq.receive(sq.answer(2));
+  sq.receive(sq.response(2));
   const auto again = sq.send_all();
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].dma_length, 3u * 1024);
 }
 
-TEST(CompleterRead, WhatIsRequestedAgainIsNotRequestedForEachThatIsMissing) {
+TEST(CompleterRead, OneRequestCoversLaterHoles) {
   ReadInFlight sq(12);
-  for (u32 number : {0u, 2u, 3u, 4u}) sq.receive(sq.answer(number));
+  for (u32 number : {0u, 2u, 3u, 4u}) sq.receive(sq.response(number));
   EXPECT_EQ(sq.send_all().size(), 1u);
   sq.now += 10 * kMillisecond;
-  for (u32 number : {6u, 7u, 9u, 11u}) sq.receive(sq.answer(number));
+  for (u32 number : {6u, 7u, 9u, 11u}) sq.receive(sq.response(number));
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-// The peer answers in order.
-TEST(CompleterRead, ARepetitionIsLostWhenLaterWorkIsAnswered) {
+// The peer responds in order.
+TEST(CompleterRead, RetransmissionIsLostWhenLaterWorkIsAcked) {
   ReadInFlight sq(6);
-  for (u32 number : {0u, 2u, 3u, 4u, 5u}) sq.receive(sq.answer(number));
+  for (u32 number : {0u, 2u, 3u, 4u, 5u}) sq.receive(sq.response(number));
   EXPECT_EQ(sq.send_all().size(), 1u);
   for (int i = 0; i < 8; i++) sq.post(send_of(10));
   EXPECT_EQ(sq.send_all().size(), 8u);
@@ -255,7 +255,7 @@ TEST(CompleterRead, ARepetitionIsLostWhenLaterWorkIsAnswered) {
   EXPECT_EQ(again[0].psn, 1001u);
 }
 
-TEST(CompleterRead, OfSeveralOnlyThoseWithAHoleAreRequestedAgain) {
+TEST(CompleterRead, OnlyReadsWithAHoleAreRequestedAgain) {
   SendQueue sq;
   for (int i = 0; i < 4; i++) sq.post(read_of(1024));
   sq.send_all();
@@ -269,7 +269,7 @@ TEST(CompleterRead, OfSeveralOnlyThoseWithAHoleAreRequestedAgain) {
   EXPECT_EQ(sq.completions().size(), 3u);
 }
 
-TEST(CompleterRead, GoingBackToALaterRequestLeavesItsAnswersInPlace) {
+TEST(CompleterRead, RewindToALaterRequestKeepsItsResponses) {
   SendQueue sq;
   sq.post(read_of(4 * 1024));
   for (int i = 0; i < 3; i++) sq.post(send_of(10));
@@ -278,55 +278,55 @@ TEST(CompleterRead, GoingBackToALaterRequestLeavesItsAnswersInPlace) {
   sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1005));
   const auto again = sq.send_all();
   ASSERT_EQ(again.size(), 3u);
-  EXPECT_EQ(again[0].psn, 1000u) << "its answer was overtaken by the NAK";
+  EXPECT_EQ(again[0].psn, 1000u) << "the NAK overtook its response";
   EXPECT_EQ(again[1].psn, 1005u);
   expect_dropped(sq, read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1001, 1024),
                  SROCE_DROP_DUPLICATE);
 }
 
-TEST(CompleterRead, AHoleDoesNotConsumeTheRetryCount) {
+TEST(CompleterRead, HoleUsesNoRetry) {
   ReadInFlight sq(4, {.retry_cnt = 1});
-  sq.receive(sq.answer(3));
+  sq.receive(sq.response(3));
   EXPECT_EQ(sq.send_all().size(), 1u);
   EXPECT_EQ(sq.req.retry_left, 1);
 }
 
-TEST(CompleterRead, TheTimerCoversALostRepetition) {
+TEST(CompleterRead, TimerCoversALostRetransmission) {
   ReadInFlight sq(4);
-  sq.receive(sq.answer(3));
+  sq.receive(sq.response(3));
   EXPECT_EQ(sq.send_all().size(), 1u);
   EXPECT_TRUE(sq.timer_runs());
   sq.expire();
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-// Where packets come late a READ must not overtake the one before it: a standard peer would refuse.
-TEST(CompleterRead, WherePacketsComeLateReadsKeepTheirDistance) {
+// On a reordering path a READ must not overtake an earlier one: a standard peer would NAK it.
+TEST(CompleterRead, ReorderingPathKeepsReadsApart) {
   ReadInFlight sq(8);
-  for (u32 number : {6u, 0u, 1u}) sq.receive(sq.answer(number));
+  for (u32 number : {6u, 0u, 1u}) sq.receive(sq.response(number));
   EXPECT_EQ(sq.req.sb.reordering, 7u);
   sq.send_all();
   for (int i = 0; i < 2; i++) sq.post(read_of(8 * 1024));
   EXPECT_EQ(sq.send_all().size(), 0u);
-  sq.receive(sq.answer(2));
-  EXPECT_EQ(sq.send_all().size(), 1u) << "half of what it asks for has come";
-  for (u32 number : {3u, 4u, 5u}) sq.receive(sq.answer(number));
+  sq.receive(sq.response(2));
+  EXPECT_EQ(sq.send_all().size(), 1u) << "half of its responses have arrived";
+  for (u32 number : {3u, 4u, 5u}) sq.receive(sq.response(number));
   EXPECT_EQ(sq.send_all().size(), 0u);
-  sq.receive(sq.answer(7));
+  sq.receive(sq.response(7));
   EXPECT_EQ(sq.completions().size(), 1u);
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
 TEST(CompleterRead, ShortReadsNeedNoDistance) {
   ReadInFlight sq(8);
-  for (u32 number : {6u, 0u}) sq.receive(sq.answer(number));
+  for (u32 number : {6u, 0u}) sq.receive(sq.response(number));
   for (int i = 0; i < 3; i++) sq.post(read_of(1024));
-  EXPECT_EQ(sq.send_all().size(), 4u) << "with the repetition";
+  EXPECT_EQ(sq.send_all().size(), 4u) << "including the retransmission";
 }
 
-TEST(CompleterRead, TheRepeatedRequestMayBeAnsweredWithFirst) {
+TEST(CompleterRead, ResponseToARetransmissionMayBeFirst) {
   ReadInFlight sq(3);
-  sq.receive(sq.answer(0));
+  sq.receive(sq.response(0));
   sq.expire();
   sq.send_all();
   const auto plan = sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1001, 1024));
@@ -334,7 +334,7 @@ TEST(CompleterRead, TheRepeatedRequestMayBeAnsweredWithFirst) {
   EXPECT_EQ(plan.place_offset, 1024u);
 }
 
-TEST(CompleterRead, AnAckCannotStandInForItsResponse) {
+TEST(CompleterRead, AckDoesNotReplaceItsResponse) {
   ReadInFlight sq(2);
   sq.receive(ack(1001));
   EXPECT_FALSE(sq.completion());
@@ -342,7 +342,7 @@ TEST(CompleterRead, AnAckCannotStandInForItsResponse) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-TEST(CompleterRead, AnAckOfLaterWorkMeansItsResponseWasLost) {
+TEST(CompleterRead, AckOfLaterWorkMeansItsResponseWasLost) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.post(send_of(10));
@@ -356,7 +356,7 @@ TEST(CompleterRead, AnAckOfLaterWorkMeansItsResponseWasLost) {
   EXPECT_EQ(sq.completions().size(), 2u);
 }
 
-TEST(CompleterRead, AnAckOfLaterWorkStillAcknowledgesWhatWentBeforeTheRead) {
+TEST(CompleterRead, AckOfLaterWorkCompletesWorkBeforeTheRead) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.post(read_of(10));
@@ -367,7 +367,7 @@ TEST(CompleterRead, AnAckOfLaterWorkStillAcknowledgesWhatWentBeforeTheRead) {
   EXPECT_EQ(sq.send_all().front().psn, 1001u);
 }
 
-TEST(CompleterRead, AWrongLengthIsALocalLengthError) {
+TEST(CompleterRead, WrongLengthIsALocalLengthError) {
   for (u32 bytes : {0u, 1020u}) {
     ReadInFlight sq(2);
     expect_fails_with(sq, read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, bytes),
@@ -375,7 +375,7 @@ TEST(CompleterRead, AWrongLengthIsALocalLengthError) {
   }
 }
 
-TEST(CompleterRead, MoreThanWasAskedForIsNeverPlaced) {
+TEST(CompleterRead, ExcessDataIsNeverPlaced) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.send_all();
@@ -384,25 +384,25 @@ TEST(CompleterRead, MoreThanWasAskedForIsNeverPlaced) {
   EXPECT_EQ(plan.action, SROCE_ACK_FAIL);
 }
 
-TEST(CompleterRead, ALastResponseInTheMiddleIsABadResponse) {
+TEST(CompleterRead, LastResponseInTheMiddleIsABadResponse) {
   ReadInFlight sq(3);
   expect_fails_with(sq, read_response(SROCE_OP_READ_RESPONSE_LAST, 1000, 1024),
                     SROCE_WC_BAD_RESP_ERR);
 }
 
-TEST(CompleterRead, AMiddleResponseAtTheEndIsABadResponse) {
+TEST(CompleterRead, MiddleResponseAtTheEndIsABadResponse) {
   ReadInFlight sq(1);
   expect_fails_with(sq, read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, 1024),
                     SROCE_WC_BAD_RESP_ERR);
 }
 
-TEST(CompleterRead, AReadResponseToASendIsABadResponse) {
+TEST(CompleterRead, ReadResponseToASendIsABadResponse) {
   SendsInFlight sq(1);
   expect_fails_with(sq, read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 10),
                     SROCE_WC_BAD_RESP_ERR);
 }
 
-TEST(CompleterRead, ABadLocalBufferFailsTheReadAndFlushesTheRest) {
+TEST(CompleterRead, BadLocalBufferFailsTheReadAndFlushesTheRest) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.post(read_of(10));
@@ -416,7 +416,7 @@ TEST(CompleterRead, ABadLocalBufferFailsTheReadAndFlushesTheRest) {
   EXPECT_EQ(all[2].status, SROCE_WC_WR_FLUSH_ERR);
 }
 
-TEST(CompleterRead, TheLongestReadCountsItsResponsesAcrossTheWrap) {
+TEST(CompleterRead, LongestReadCountsResponsesAcrossTheWrap) {
   SendQueue sq({.psn = 0xfffffe, .mtu_bytes = 256});
   sq.post(read_of(1u << 31));
   sq.send_all();
@@ -429,8 +429,9 @@ TEST(CompleterRead, TheLongestReadCountsItsResponsesAcrossTheWrap) {
   }
 }
 
-// 2^31 bytes by 256 are half of the circle: its first PSN lies as far behind the end as before it.
-TEST(CompleterRead, InTheLongestReadNothingThatIsBehindIsTakenForProgress) {
+// 2^31 bytes in packets of 256 span half of the PSN circle: the first PSN is as far before the end
+// as behind it.
+TEST(CompleterRead, LongestReadTakesNoOldResponseForProgress) {
   SendQueue sq({.mtu_bytes = 256});
   sq.post(read_of(1u << 31));
   sq.send_all();
@@ -443,35 +444,35 @@ TEST(CompleterRead, InTheLongestReadNothingThatIsBehindIsTakenForProgress) {
   EXPECT_EQ(sq.req.sb.executed_psn, sq.req.sent_psn);
 }
 
-TEST(CompleterRead, TheLongestReadIsAskedForAgainOnce) {
+TEST(CompleterRead, LongestReadIsRequestedAgainOnce) {
   SendQueue sq({.mtu_bytes = 256});
   sq.post(read_of(1u << 31));
   sq.send_all();
-  size_t asked = 0;
+  size_t requests = 0;
   for (u32 i = 1; i < 100; i++) {
     sq.receive(read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1000 + i, 256));
-    asked += sq.send_all().size();
+    requests += sq.send_all().size();
   }
-  EXPECT_EQ(asked, 1u);
+  EXPECT_EQ(requests, 1u);
 }
 
-// Longer than a map reaches: what is taken off it is not counted twice.
-TEST(CompleterRead, WhatWasExecutedBehindItIsCountedWhateverItsLength) {
+// The WRITE is longer than a PSN map: packets that leave the map are not counted twice.
+TEST(CompleterRead, ExecutedWorkBehindItIsCountedOnce) {
   for (bool both : {false, true}) {
     ReadInFlight sq(100, {.window_packets = 8192, .selective = both});
     sq.post(write_of(5000 * 1024));
     sq.send_all();
-    const auto heard = [both](sroce_packet pkt) { return pkt.selective = both, pkt; };
-    for (u32 i = 1; i < 100; i++) sq.receive(heard(sq.answer(i)));
-    sq.receive(heard(ack(1000 + 100 + 5000 - 1)));
+    const auto from_peer = [both](sroce_packet pkt) { return pkt.selective = both, pkt; };
+    for (u32 i = 1; i < 100; i++) sq.receive(from_peer(sq.response(i)));
+    sq.receive(from_peer(ack(1000 + 100 + 5000 - 1)));
     EXPECT_EQ(sq.req.sb.done_data, SROCE_PSN_MAP_SPAN - 100);
-    sq.receive(heard(sq.answer(0)));
+    sq.receive(from_peer(sq.response(0)));
     EXPECT_EQ(sq.completions().size(), 2u);
     EXPECT_EQ(sq.req.sb.done_data, 0u);
   }
 }
 
-TEST(CompleterRead, ABadLocalBufferFailsInItsTurn) {
+TEST(CompleterRead, BadLocalBufferFailsItInItsTurn) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.post(read_of(10));
@@ -486,8 +487,8 @@ TEST(CompleterRead, ABadLocalBufferFailsInItsTurn) {
   EXPECT_EQ(all[0].status, SROCE_WC_LOC_PROT_ERR);
 }
 
-// Whoever goes on acknowledging what comes after it has not fallen silent.
-TEST(CompleterRead, ProgressBehindItIsHeard) {
+// A peer that acknowledges later requests is not silent.
+TEST(CompleterRead, AckOfLaterWorkResetsTheProbes) {
   SendQueue sq({.adaptive = true});
   sq.post(read_of(10));
   for (int i = 0; i < 3; i++) sq.post(send_of(10));
@@ -498,8 +499,8 @@ TEST(CompleterRead, ProgressBehindItIsHeard) {
   EXPECT_LE(sq.req.probe.ack_requests, 1);
 }
 
-// What had gone back before it, and had not asked yet, need not ask any more.
-TEST(CompleterRead, AnswersThatComeAfterARewindLeaveTheRestExpected) {
+// Packets that were sent again before it, without AckReq so far, need none any more.
+TEST(CompleterRead, ResponseAfterARewindKeepsTheProbeArmed) {
   SendQueue sq({.adaptive = true});
   sq.post(send_of(3 * 1024));
   sq.post(read_of(2048));
@@ -512,7 +513,7 @@ TEST(CompleterRead, AnswersThatComeAfterARewindLeaveTheRestExpected) {
   EXPECT_NE(sq.req.probe.deadline_ns, SROCE_NEVER);
 }
 
-TEST(CompleterRead, AnEmptyReadIsAnsweredWithNothing) {
+TEST(CompleterRead, EmptyReadPlacesNothing) {
   SendQueue sq;
   sq.post(read_of(0));
   sq.send_all();
@@ -520,15 +521,15 @@ TEST(CompleterRead, AnEmptyReadIsAnsweredWithNothing) {
   EXPECT_TRUE(sq.completion());
 }
 
-TEST(CompleterRead, ANakInsideItsAnswersEndsIt) {
+TEST(CompleterRead, NakBetweenItsResponsesFailsIt) {
   ReadInFlight sq(3);
-  sq.receive(sq.answer(0));
+  sq.receive(sq.response(0));
   expect_fails_with(sq, nak(SROCE_NAK_REMOTE_ACCESS, 1001), SROCE_WC_REM_ACCESS_ERR);
 }
 
 // ---------------------------------------------------------------- atomics
 
-TEST(CompleterAtomic, TheOriginalValueIsPlaced) {
+TEST(CompleterAtomic, OriginalValueIsPlaced) {
   SendQueue sq;
   sq.post(fetch_add(1));
   sq.send_all();
@@ -542,7 +543,7 @@ TEST(CompleterAtomic, TheOriginalValueIsPlaced) {
   EXPECT_EQ(wc->byte_len, 8u);
 }
 
-TEST(CompleterAtomic, APlainAckCannotStandInForItsAnswer) {
+TEST(CompleterAtomic, PlainAckDoesNotReplaceItsResponse) {
   SendQueue sq;
   sq.post(fetch_add(1));
   sq.send_all();
@@ -554,7 +555,7 @@ TEST(CompleterAtomic, APlainAckCannotStandInForItsAnswer) {
   EXPECT_EQ(again[0].psn, 1000u);
 }
 
-TEST(CompleterAtomic, ADuplicateAnswerIsDropped) {
+TEST(CompleterAtomic, DuplicateResponseIsDropped) {
   SendQueue sq;
   sq.post(fetch_add(1));
   sq.post(fetch_add(1));
@@ -563,7 +564,7 @@ TEST(CompleterAtomic, ADuplicateAnswerIsDropped) {
   expect_dropped(sq, atomic_ack(1000, 1), SROCE_DROP_DUPLICATE);
 }
 
-TEST(CompleterAtomic, AnAnswerThatPassesAnotherMeansThatOneWasLost) {
+TEST(CompleterAtomic, OvertakingResponseMeansThatOneWasLost) {
   SendQueue sq;
   sq.post(fetch_add(1));
   sq.post(fetch_add(1));
@@ -574,12 +575,12 @@ TEST(CompleterAtomic, AnAnswerThatPassesAnotherMeansThatOneWasLost) {
   EXPECT_EQ(again[0].psn, 1000u);
 }
 
-TEST(CompleterAtomic, AnAtomicAnswerToASendIsABadResponse) {
+TEST(CompleterAtomic, AtomicResponseToASendIsABadResponse) {
   SendsInFlight sq(1);
   expect_fails_with(sq, atomic_ack(1000, 1), SROCE_WC_BAD_RESP_ERR);
 }
 
-TEST(CompleterAtomic, ABadLocalBufferIsAProtectionError) {
+TEST(CompleterAtomic, BadLocalBufferIsAProtectionError) {
   SendQueue sq;
   sq.post(fetch_add(1));
   sq.send_all();
@@ -591,7 +592,7 @@ TEST(CompleterAtomic, ABadLocalBufferIsAProtectionError) {
 
 // ---------------------------------------------------------------- hostile peers
 
-TEST(CompleterHostile, NoResponseOfAnyKindCrashesOrCompletesUnsentWork) {
+TEST(CompleterHostile, NoResponseCrashesOrCompletesUnsentWork) {
   for (u8 opcode = SROCE_OP_READ_RESPONSE_FIRST; opcode <= SROCE_OP_ATOMIC_ACK; opcode++) {
     for (int syndrome = 0; syndrome < 256; syndrome += 3) {
       for (u32 psn : {999u, 1000u, 1001u, 1004u, 1005u, 1006u, 2000u, 0u, 0x801000u}) {
@@ -615,10 +616,10 @@ TEST(CompleterHostile, NoResponseOfAnyKindCrashesOrCompletesUnsentWork) {
   }
 }
 
-TEST(CompleterPlan, AskedAgainSaysTheSame) {
+TEST(CompleterPlan, RepeatedPlanIsTheSame) {
   ReadInFlight sq(3);
-  const auto dropped = sq.plan_response(sq.answer(0));
-  const auto again = sq.receive(sq.answer(0));
+  const auto dropped = sq.plan_response(sq.response(0));
+  const auto again = sq.receive(sq.response(0));
   EXPECT_EQ(memcmp(&dropped, &again, sizeof(again)), 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Send queues with requests on their way, and what answers to them must bring about.
+// Send queues with requests in flight, and checks of what a response does to them.
 #ifndef TESTS_UNIT_TRANSPORT_IN_FLIGHT_H
 #define TESTS_UNIT_TRANSPORT_IN_FLIGHT_H
 
@@ -7,7 +7,7 @@
 
 namespace sroce_test {
 
-// Packets 1000 .. 1000 + count - 1, one SEND each, sent and unanswered.
+// Packets 1000 .. 1000 + count - 1, one SEND each, sent and not acknowledged.
 struct SendsInFlight : SendQueue {
   explicit SendsInFlight(u32 count, const SendQueueOptions& options = {}) : SendQueue(options) {
     for (u32 i = 0; i < count; i++) post(send_of(10));
@@ -15,14 +15,14 @@ struct SendsInFlight : SendQueue {
   }
 };
 
-// READ of @responses full packets from PSN 1000, requested and unanswered.
+// A READ of @responses full packets from PSN 1000, requested; no response has arrived.
 struct ReadInFlight : SendQueue {
   explicit ReadInFlight(u32 responses, const SendQueueOptions& options = {})
       : SendQueue(options), responses_(responses) {
     post(read_of(responses * 1024));
     send_all();
   }
-  sroce_packet answer(u32 number) const {
+  sroce_packet response(u32 number) const {
     const bool first = number == 0, last = number == responses_ - 1;
     u8 opcode = SROCE_OP_READ_RESPONSE_MIDDLE;
     if (first && last) opcode = SROCE_OP_READ_RESPONSE_ONLY;

@@ -15,7 +15,7 @@ struct Row {
   u32 headers;  // extended headers
 };
 
-// The standard's own table: RC, the two datagrams, the congestion notification.
+// The standard's table for RC, UD and CNP, and our selective ACK.
 const std::array kRows = {
     Row{0x00, "SEND First", 12, 0},
     Row{0x01, "SEND Middle", 12, 0},
@@ -46,7 +46,7 @@ const std::array kRows = {
     Row{0xd1, "selective ACK", 16, SROCE_OPF_AETH},
 };
 
-// RC's others: nobody of ours knows what follows their BTH, but their requester wants an answer.
+// The other opcodes of RC. Their headers are unknown, but the requester expects a response.
 constexpr int kUnsupported[] = {0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f};
 
 constexpr u32 kHeaderFlags = SROCE_OPF_RETH | SROCE_OPF_AETH | SROCE_OPF_ATOMIC_ETH |
@@ -73,7 +73,7 @@ TEST(OpcodeLookup, EveryOtherOpcodeIsUnknown) {
   }
 }
 
-TEST(OpcodeLookup, WhatRcReservesIsARequestToBeRefused) {
+TEST(OpcodeLookup, ReservedRcOpcodesAreUnsupportedRequests) {
   for (int opcode : kUnsupported) {
     const sroce_opcode_info* info = sroce_opcode_lookup(static_cast<u8>(opcode));
     ASSERT_NE(info, nullptr) << opcode;
@@ -87,7 +87,7 @@ TEST(OpcodeLookup, NoHeaderIsLongerThanTheMaximum) {
   for (const Row& row : kRows) EXPECT_LE(row.header_bytes, u32{SROCE_MAX_HEADER_BYTES});
 }
 
-TEST(OpcodeLookup, APacketIsARequestOrAResponseOrACnp) {
+TEST(OpcodeLookup, EveryPacketIsARequestAResponseOrACnp) {
   for (const Row& row : kRows) {
     const u32 f = flags(row.opcode);
     const int kinds =
@@ -96,7 +96,7 @@ TEST(OpcodeLookup, APacketIsARequestOrAResponseOrACnp) {
   }
 }
 
-TEST(OpcodeLookup, ResponsesAreThoseOfTheStandardAndOurs) {
+TEST(OpcodeLookup, ResponsesAreThoseOfTheStandardAndSack) {
   for (const Row& row : kRows)
     EXPECT_EQ(!!(flags(row.opcode) & SROCE_OPF_RESPONSE),
               (row.opcode >= 0x0d && row.opcode <= 0x12) || row.opcode == SROCE_OP_SACK)

@@ -14,7 +14,7 @@ constexpr u8 kRcOpcodes[] = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0
                              0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11,
                              0x12, 0x13, 0x14, 0x16, 0x17, 0x64, 0x65, 0x81};
 
-// A packet as it lies on the wire behind the UDP header, with body (payload and pad) and an ICRC.
+// A packet as on the wire after the UDP header, with body (payload and pad) and ICRC.
 struct Wire {
   Bytes bytes;
 
@@ -36,7 +36,7 @@ struct Wire {
 };
 
 sroce_parse_status parse(const Bytes& bytes, sroce_packet* pkt) {
-  // Exactly as long as it is: the address sanitizer sees a read beyond.
+  // A copy of the exact length, so that the address sanitizer detects a read beyond it.
   const Bytes exact(bytes.begin(), bytes.end());
   return sroce_packet_parse(exact.data(), static_cast<u32>(exact.size()),
                             static_cast<u32>(exact.size()), pkt);
@@ -53,7 +53,7 @@ sroce_packet parsed(const Wire& wire) {
   return pkt;
 }
 
-TEST(PacketParse, BthFieldsAreReadFromTheirPlaces) {
+TEST(PacketParse, BthFieldsAreDecoded) {
   const sroce_packet pkt = parsed(
       Wire(0x04).set(0, {0x04, 0xc0, 0x80, 0x01, 0x40, 0x12, 0x34, 0x56, 0x80, 0xab, 0xcd, 0xef}));
   EXPECT_EQ(pkt.opcode, SROCE_OP_SEND_ONLY);
@@ -67,7 +67,7 @@ TEST(PacketParse, BthFieldsAreReadFromTheirPlaces) {
   EXPECT_EQ(pkt.psn, 0xabcdefu);
 }
 
-TEST(PacketParse, FlagsThatAreClearAreFalse) {
+TEST(PacketParse, ClearFlagsAreFalse) {
   const sroce_packet pkt = parsed(Wire(0x04));
   EXPECT_FALSE(pkt.solicited);
   EXPECT_FALSE(pkt.migreq);
@@ -75,7 +75,7 @@ TEST(PacketParse, FlagsThatAreClearAreFalse) {
   EXPECT_FALSE(pkt.ack_req);
 }
 
-TEST(PacketParse, ReservedBitsMeanNothing) {
+TEST(PacketParse, ReservedBitsAreIgnored) {
   const sroce_packet pkt = parsed(Wire(0x04).set(4, {0xbf}).set(8, {0x7f}));
   EXPECT_FALSE(pkt.becn);
   EXPECT_FALSE(pkt.ack_req);
@@ -145,7 +145,7 @@ TEST(PacketParse, LengthsAddUpToTheDatagram) {
   }
 }
 
-TEST(PacketParse, TheLargestPayloadIs4096Bytes) {
+TEST(PacketParse, LargestPayloadIs4096Bytes) {
   EXPECT_EQ(parse(Wire(0x01, 4096)), SROCE_PARSE_OK);
   EXPECT_EQ(parse(Wire(0x01, 4100)), SROCE_PARSE_BAD_PAYLOAD);
   EXPECT_EQ(parse(Wire(0x01, 4100).pad(3)), SROCE_PARSE_BAD_PAYLOAD);
@@ -162,7 +162,7 @@ TEST(PacketParse, EveryTruncationOfEveryOpcodeIsRejected) {
   }
 }
 
-TEST(PacketParse, HeadersThatAreNotReadableAreNotRead) {
+TEST(PacketParse, HeadersThatAreNotReadableAreTruncated) {
   for (u8 opcode : kRcOpcodes) {
     const Bytes whole = Wire(opcode).bytes;
     const u32 header_bytes = sroce_opcode_lookup(opcode)->header_bytes;
@@ -175,23 +175,23 @@ TEST(PacketParse, HeadersThatAreNotReadableAreNotRead) {
   }
 }
 
-TEST(PacketParse, ADatagramShorterThanBthAndIcrcIsTruncated) {
+TEST(PacketParse, DatagramShorterThanBthAndIcrcIsTruncated) {
   sroce_packet pkt;
   EXPECT_EQ(parse(Bytes(15, 0), &pkt), SROCE_PARSE_TRUNCATED);
   EXPECT_EQ(parse(Bytes{}, &pkt), SROCE_PARSE_TRUNCATED);
 }
 
-TEST(PacketParse, OnlyHeaderVersionZeroIsUnderstood) {
+TEST(PacketParse, OnlyHeaderVersionZeroIsAccepted) {
   for (u8 version = 1; version < 16; version++)
     EXPECT_EQ(parse(Wire(0x04).set(1, {version})), SROCE_PARSE_BAD_VERSION);
 }
 
-TEST(PacketParse, AnUnknownOpcodeIsRejected) {
+TEST(PacketParse, UnknownOpcodeIsRejected) {
   for (u8 opcode : {0x20, 0x2a, 0x3c, 0x40, 0x60, 0x80, 0xa4, 0xff})
     EXPECT_EQ(parse(Wire(static_cast<u8>(opcode), 12, 64)), SROCE_PARSE_BAD_OPCODE) << int{opcode};
 }
 
-TEST(PacketParse, WhatFollowsAReservedRcOpcodeIsPayload) {
+TEST(PacketParse, ReservedRcOpcodeIsFollowedByPayload) {
   for (u8 opcode : {0x15, 0x1c, 0x1f}) {
     const sroce_packet pkt = parsed(Wire(static_cast<u8>(opcode), 20));
     EXPECT_EQ(pkt.header_bytes, 12u) << int{opcode};
@@ -204,20 +204,20 @@ TEST(PacketParse, PadLongerThanTheBodyIsRejected) {
   EXPECT_EQ(parse(Wire(0x04, 0).pad(3)), SROCE_PARSE_BAD_PAD);
 }
 
-TEST(PacketParse, ABodyThatIsNotAMultipleOfFourIsRejected) {
+TEST(PacketParse, BodyThatIsNotAMultipleOfFourIsRejected) {
   for (u32 body : {1u, 2u, 3u, 5u, 255u}) EXPECT_EQ(parse(Wire(0x04, body)), SROCE_PARSE_BAD_PAD);
 }
 
-TEST(PacketParse, PayloadWhereThereMustBeNoneIsRejected) {
+TEST(PacketParse, UnexpectedPayloadIsRejected) {
   for (u8 opcode : {0x0c, 0x11, 0x12, 0x13, 0x14})
     EXPECT_EQ(parse(Wire(static_cast<u8>(opcode), 4)), SROCE_PARSE_BAD_PAYLOAD) << int{opcode};
 }
 
-TEST(PacketParse, PadAloneIsStillABodyWhereThereMustBeNone) {
+TEST(PacketParse, UnexpectedPadIsRejected) {
   EXPECT_NE(parse(Wire(0x11, 4).pad(3)), SROCE_PARSE_OK);
 }
 
-TEST(PacketParse, ACnpCarriesSixteenReservedBytes) {
+TEST(PacketParse, CnpCarriesSixteenReservedBytes) {
   const sroce_packet pkt = parsed(Wire(0x81, 16).set(4, {0x40}));
   EXPECT_TRUE(pkt.becn);
   EXPECT_TRUE(pkt.info->flags & SROCE_OPF_CNP);
@@ -290,7 +290,7 @@ void expect_equal(const sroce_packet& a, const sroce_packet& b) {
   EXPECT_EQ(a.pad_bytes, b.pad_bytes);
 }
 
-TEST(PacketWrite, EveryOpcodeReadsBackAsItWasWritten) {
+TEST(PacketWrite, EveryOpcodeSurvivesWriteAndParse) {
   for (u8 opcode : kRcOpcodes) {
     SCOPED_TRACE(int{opcode});
     const sroce_packet pkt = full_packet(opcode);
@@ -306,7 +306,7 @@ TEST(PacketWrite, NoByteBeyondTheHeaderIsWritten) {
   for (u8 opcode : kRcOpcodes) {
     const sroce_packet pkt = full_packet(opcode);
     Bytes exact(pkt.info->header_bytes);
-    sroce_packet_write(&pkt, exact.data());  // the address sanitizer is the judge
+    sroce_packet_write(&pkt, exact.data());  // the address sanitizer checks it
   }
 }
 

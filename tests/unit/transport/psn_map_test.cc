@@ -16,7 +16,7 @@ sroce_psn_map map_of(u32 psn, u32 count) {
   return map;
 }
 
-TEST(PsnMap, HasWhatWasAddedAndNothingBeside) {
+TEST(PsnMap, HasOnlyWhatWasAdded) {
   sroce_psn_map map = {};
   psn_map_add(&map, 1000);
   EXPECT_FALSE(psn_map_has(&map, 999));
@@ -24,7 +24,7 @@ TEST(PsnMap, HasWhatWasAddedAndNothingBeside) {
   EXPECT_FALSE(psn_map_has(&map, 1001));
 }
 
-TEST(PsnMap, HasNoLongerWhatWasRemoved) {
+TEST(PsnMap, DoesNotHaveWhatWasRemoved) {
   sroce_psn_map map = map_of(1000, 3);
   psn_map_remove(&map, 1001);
   EXPECT_TRUE(psn_map_has(&map, 1000));
@@ -32,13 +32,13 @@ TEST(PsnMap, HasNoLongerWhatWasRemoved) {
   EXPECT_TRUE(psn_map_has(&map, 1002));
 }
 
-TEST(PsnMap, CannotTellAPsnFromTheOneASpanFurther) {
+TEST(PsnMap, AliasesPsnsOneSpanApart) {
   const sroce_psn_map map = map_of(1000, 1);
   EXPECT_TRUE(psn_map_has(&map, 1000 + kSpan));
   EXPECT_TRUE(psn_map_has(&map, psn_add(1000, 0x1000000 - kSpan)));
 }
 
-TEST(PsnMapRange, BeginsAndEndsWhereItSays) {
+TEST(PsnMapRange, HasExactBounds) {
   for (u32 psn : {0u, 1u, 63u, 64u, 1000u, kSpan - 1}) {
     for (u32 count : {0u, 1u, 2u, 63u, 64u, 65u, 128u, 200u}) {
       const sroce_psn_map map = map_of(psn, count);
@@ -48,7 +48,7 @@ TEST(PsnMapRange, BeginsAndEndsWhereItSays) {
   }
 }
 
-TEST(PsnMapRange, CrossesTheWrapOfThePsns) {
+TEST(PsnMapRange, CrossesThePsnWrap) {
   const sroce_psn_map map = map_of(0xfffff0, 32);
   for (u32 i = 0; i < 32; i++) EXPECT_TRUE(psn_map_has(&map, psn_add(0xfffff0, i))) << i;
   EXPECT_FALSE(psn_map_has(&map, 0xffffef));
@@ -56,19 +56,19 @@ TEST(PsnMapRange, CrossesTheWrapOfThePsns) {
   EXPECT_EQ(sroce_psn_map_leading_present(&map, 0xfffff0, 100), 32u);
 }
 
-TEST(PsnMapRange, OfASpanIsEverything) {
+TEST(PsnMapRange, FullSpanCoversEverything) {
   const sroce_psn_map map = map_of(777, kSpan);
   EXPECT_EQ(sroce_psn_map_count(&map, 0, kSpan), kSpan);
 }
 
-TEST(PsnMapRange, LongerThanASpanIsASpan) {
+TEST(PsnMapRange, IsLimitedToOneSpan) {
   sroce_psn_map map = map_of(777, 1u << 23);
   EXPECT_EQ(sroce_psn_map_count(&map, 0, 1u << 23), kSpan);
   sroce_psn_map_remove_range(&map, 5, kSpan + 1);
   EXPECT_EQ(sroce_psn_map_count(&map, 0, kSpan), 0u);
 }
 
-TEST(PsnMapRange, IsTakenOutOfTheMiddle) {
+TEST(PsnMapRange, MayBeRemovedFromTheMiddle) {
   sroce_psn_map map = map_of(100, 300);
   sroce_psn_map_remove_range(&map, 150, 100);
   EXPECT_EQ(sroce_psn_map_leading_present(&map, 100, kSpan), 50u);
@@ -76,25 +76,25 @@ TEST(PsnMapRange, IsTakenOutOfTheMiddle) {
   EXPECT_EQ(sroce_psn_map_leading_present(&map, 250, kSpan), 150u);
 }
 
-TEST(PsnMapRun, IsZeroWhenTheFirstIsNotAsWanted) {
+TEST(PsnMapExtent, IsZeroWhenTheFirstPsnDiffers) {
   const sroce_psn_map map = map_of(100, 1);
   EXPECT_EQ(sroce_psn_map_leading_absent(&map, 100, 10), 0u);
   EXPECT_EQ(sroce_psn_map_leading_present(&map, 101, 10), 0u);
 }
 
-TEST(PsnMapRun, StopsAtItsLimit) {
+TEST(PsnMapExtent, StopsAtItsLimit) {
   const sroce_psn_map map = map_of(60, 100);
   EXPECT_EQ(sroce_psn_map_leading_present(&map, 60, 7), 7u);
   EXPECT_EQ(sroce_psn_map_leading_present(&map, 60, 0), 0u);
 }
 
-TEST(PsnMapRun, GoesNoFurtherThanASpan) {
+TEST(PsnMapExtent, IsOneSpanAtMost) {
   const sroce_psn_map all = map_of(0, kSpan), none = {};
   EXPECT_EQ(sroce_psn_map_leading_present(&all, 5, 1u << 23), kSpan);
   EXPECT_EQ(sroce_psn_map_leading_absent(&none, 5, 1u << 23), kSpan);
 }
 
-// Against the plainest set there is, at PSNs around the wrap.
+// Compares with std::set, at PSNs around the wrap.
 TEST(PsnMap, BehavesLikeASet) {
   std::mt19937 rng(1);
   sroce_psn_map map = {};
@@ -114,13 +114,13 @@ TEST(PsnMap, BehavesLikeASet) {
         model.erase(i);
     const u32 at = rng() % kSpan, limit = rng() % (kSpan - at) + 1;
     const bool in = model.contains(at);
-    u32 run = 0, found = 0;
-    while (run < limit && model.contains(at + run) == in) run++;
+    u32 extent = 0, found = 0;
+    while (extent < limit && model.contains(at + extent) == in) extent++;
     for (u32 i = at; i < at + limit; i++) found += model.contains(i);
     const u32 psn = psn_add(base, at);
     ASSERT_EQ(in ? sroce_psn_map_leading_present(&map, psn, limit)
                  : sroce_psn_map_leading_absent(&map, psn, limit),
-              run)
+              extent)
         << "step " << step;
     ASSERT_EQ(sroce_psn_map_count(&map, psn_add(base, at), limit), found) << "step " << step;
   }

@@ -12,7 +12,7 @@ TEST(PsnAdd, WrapsAfterTheLastOf24Bits) {
   EXPECT_EQ(psn_add(0xfffffe, 5), 3u);
 }
 
-TEST(PsnAdd, AWholeCircleEndsWhereItBegan) { EXPECT_EQ(psn_add(0x123456, 1u << 24), 0x123456u); }
+TEST(PsnAdd, FullCircleEndsWhereItBegan) { EXPECT_EQ(psn_add(0x123456, 1u << 24), 0x123456u); }
 
 TEST(PsnDistance, IsZeroToItself) {
   EXPECT_EQ(psn_distance(0, 0), 0);
@@ -29,14 +29,14 @@ TEST(PsnDistance, IsMeasuredAcrossTheWrap) {
   EXPECT_EQ(psn_distance(0xfffffe, 2), -4);
 }
 
-TEST(PsnDistance, ReachesHalfOfTheCircleEitherWay) {
+TEST(PsnDistance, ReachesHalfOfTheCircleInBothDirections) {
   const s32 span = SROCE_PSN_SPAN;
   EXPECT_EQ(psn_distance(SROCE_PSN_SPAN - 1, 0), span - 1);
   EXPECT_EQ(psn_distance(0, SROCE_PSN_SPAN - 1), 1 - span);
   EXPECT_EQ(psn_distance(SROCE_PSN_SPAN, 0), -span);
 }
 
-TEST(PsnDistance, UndoesAdditionFromEveryBeginning) {
+TEST(PsnDistance, UndoesAdditionFromEveryStart) {
   for (u32 psn = 0; psn <= SROCE_PSN_MASK; psn += 4097)
     for (u32 count : {0u, 1u, 255u, 65536u, SROCE_PSN_SPAN - 1})
       ASSERT_EQ(psn_distance(psn_add(psn, count), psn), static_cast<s32>(count));

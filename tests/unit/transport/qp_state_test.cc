@@ -27,7 +27,7 @@ sroce_qp_transition ud(sroce_qp_state from, sroce_qp_state to, u32 mask) {
   return sroce_qp_state_check(from, to, SROCE_SERVICE_UD, mask | SROCE_QP_STATE);
 }
 
-// Every attribute of @mask must be needed: without it the transition is refused.
+// Checks that the transition needs every attribute of @mask.
 void expect_all_required(sroce_service service, sroce_qp_state from, sroce_qp_state to, u32 mask) {
   EXPECT_EQ(sroce_qp_state_check(from, to, service, mask | SROCE_QP_STATE), SROCE_TRANSITION_OK);
   for (u32 bit = 1; bit; bit <<= 1) {
@@ -58,7 +58,7 @@ TEST(QpStateUd, ReadyToSendNeedsThePsn) {
   expect_all_required(SROCE_SERVICE_UD, SROCE_QPS_RTR, SROCE_QPS_RTS, SROCE_QP_SQ_PSN);
 }
 
-TEST(QpStateRc, ResetAndErrorAreReachedFromEveryLiveState) {
+TEST(QpStateRc, ResetAndErrorAreReachableFromEveryState) {
   for (sroce_qp_state from : kStates) {
     EXPECT_EQ(rc(from, SROCE_QPS_RESET, 0), SROCE_TRANSITION_OK) << from;
     if (from == SROCE_QPS_RESET) continue;
@@ -87,7 +87,7 @@ TEST(QpStateRc, OnlyTheTransitionsOfTheDiagramAreLegal) {
   }
 }
 
-TEST(QpStateRc, TheErrorStateIsLeftOnlyByReset) {
+TEST(QpStateRc, ErrorStateIsLeftOnlyByReset) {
   for (sroce_qp_state to : {SROCE_QPS_INIT, SROCE_QPS_RTR, SROCE_QPS_RTS, SROCE_QPS_SQD})
     EXPECT_EQ(rc(SROCE_QPS_ERR, to, ~0u), SROCE_TRANSITION_ILLEGAL);
 }
@@ -106,44 +106,44 @@ TEST(QpStateRc, AccessAndRnrTimerMayChangeWhileSending) {
             SROCE_TRANSITION_OK);
 }
 
-TEST(QpStateRc, ThePathMtuDoesNotChangeWhileSending) {
+TEST(QpStateRc, PathMtuDoesNotChangeWhileSending) {
   EXPECT_EQ(rc(SROCE_QPS_RTS, SROCE_QPS_RTS, SROCE_QP_PATH_MTU), SROCE_TRANSITION_EXTRA);
   EXPECT_EQ(rc(SROCE_QPS_SQD, SROCE_QPS_SQD, SROCE_QP_PATH_MTU), SROCE_TRANSITION_EXTRA);
 }
 
-TEST(QpStateRc, DrainingMayAskForAnEvent) {
+TEST(QpStateRc, DrainingMayRequestAnEvent) {
   EXPECT_EQ(rc(SROCE_QPS_RTS, SROCE_QPS_SQD, SROCE_QP_EN_SQD_ASYNC_NOTIFY), SROCE_TRANSITION_OK);
 }
 
-TEST(QpStateRc, ADrainedQueueTakesANewPathAndRetries) {
+TEST(QpStateRc, DrainedQueueTakesANewPathAndRetries) {
   EXPECT_EQ(rc(SROCE_QPS_SQD, SROCE_QPS_SQD,
                SROCE_QP_AV | SROCE_QP_TIMEOUT | SROCE_QP_RETRY_CNT | SROCE_QP_RNR_RETRY |
                    SROCE_QP_MAX_QP_RD_ATOMIC | SROCE_QP_MAX_DEST_RD_ATOMIC),
             SROCE_TRANSITION_OK);
 }
 
-TEST(QpStateRc, TheQkeyBelongsToDatagrams) {
+TEST(QpStateRc, QkeyBelongsToDatagrams) {
   EXPECT_EQ(rc(SROCE_QPS_RESET, SROCE_QPS_INIT, kRcInit | SROCE_QP_QKEY), SROCE_TRANSITION_EXTRA);
 }
 
-TEST(QpStateUd, ReliableAttributesAreRefused) {
+TEST(QpStateUd, ReliableAttributesAreRejected) {
   EXPECT_EQ(ud(SROCE_QPS_INIT, SROCE_QPS_RTR, SROCE_QP_DEST_QPN), SROCE_TRANSITION_EXTRA);
   EXPECT_EQ(ud(SROCE_QPS_RTR, SROCE_QPS_RTS, SROCE_QP_SQ_PSN | SROCE_QP_RETRY_CNT),
             SROCE_TRANSITION_EXTRA);
 }
 
-// With these a struct sroce_qp just fits, as Debian configures its kernels, into the 4 KiB that the
-// allocator has; a byte more makes 8 of it.
-TEST(QpState, TheEngineOfAQueuePairLeavesRoomInAPage) {
+// With these, struct sroce_qp just fits into 4 KiB in Debian's kernel configuration. One byte more
+// and the allocator uses 8 KiB.
+TEST(QpState, EngineStateLeavesRoomInAPage) {
   EXPECT_LE(sizeof(sroce_requester) + sizeof(sroce_responder), 2640u);
 }
 
-TEST(QpState, AStateThatDoesNotExistIsIllegal) {
+TEST(QpState, UnknownStateIsIllegal) {
   EXPECT_EQ(rc(SROCE_QPS_COUNT, SROCE_QPS_RESET, 0), SROCE_TRANSITION_ILLEGAL);
   EXPECT_EQ(rc(SROCE_QPS_RTS, SROCE_QPS_COUNT, 0), SROCE_TRANSITION_ILLEGAL);
 }
 
-TEST(QpState, AnAttributeThatDoesNotExistIsExtra) {
+TEST(QpState, UnknownAttributeIsExtra) {
   EXPECT_EQ(rc(SROCE_QPS_RTS, SROCE_QPS_RTS, 1u << 31), SROCE_TRANSITION_EXTRA);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A responder in domain words: give it receive buffers and requests, see what it wants and answers.
+// A responder as tests use it: they post receives, hand it requests and check its plans and
+// responses.
 #ifndef TESTS_UNIT_TRANSPORT_RECEIVE_QUEUE_H
 #define TESTS_UNIT_TRANSPORT_RECEIVE_QUEUE_H
 
@@ -52,7 +53,7 @@ class ReceiveQueue {
 
   // wr_id counts from 0.
   void post(u32 bytes) { buffers_.push_back({bytes, SROCE_WC_SUCCESS}); }
-  // The shell finds something wrong with it when it is fetched.
+  // The datapath finds it invalid when it fetches it.
   void post_rejected(sroce_wc_status status) { buffers_.push_back({0, status}); }
   size_t buffers_left() const { return buffers_.size(); }
 
@@ -65,23 +66,23 @@ class ReceiveQueue {
       else
         sroce_responder_plan(&resp, &pkt, made);
     }
-    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
+    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a repeated plan differs";
     EXPECT_TRUE(before.same_as(*this)) << "planning changed the responder";
     return first;
   }
 
-  // One packet as the shell handles it, and those that were held until it came; memory says
-  // @result.
+  // Handles one packet as the datapath does, and the queued ones that it releases. @result is what
+  // the memory access returns.
   sroce_recv_plan receive(const sroce_packet& pkt, const sroce_recv_result& result = {}) {
     const sroce_recv_plan made = receive_one(pkt, result);
-    keep(made, pkt, result);
-    take_up();
+    enqueue(made, pkt, result);
+    drain_queue();
     return made;
   }
-  // The shell finds a receive that what is kept waits for.
-  void feed() {
+  // The datapath finds a receive that a queued packet waits for.
+  void rwqe_posted() {
     sroce_responder_rwqe_posted(&resp, now);
-    take_up();
+    drain_queue();
   }
   bool timer_runs() const { return sroce_responder_deadline(&resp) != SROCE_NEVER; }
   void expire() {
@@ -96,7 +97,7 @@ class ReceiveQueue {
     sroce_response_plan first, second;
     const bool any = sroce_response_plan_next(&resp, max_packets, &first);
     EXPECT_EQ(sroce_response_plan_next(&resp, max_packets, &second), any);
-    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
+    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a repeated plan differs";
     EXPECT_TRUE(before.same_as(*this)) << "planning changed the responder";
     return any ? std::optional(first) : std::nullopt;
   }
@@ -108,7 +109,7 @@ class ReceiveQueue {
   void sent(const sroce_response_plan& plan, sroce_mem_status fetched = SROCE_MEM_OK) {
     sroce_response_commit(&resp, &plan, fetched);
   }
-  // Everything that is due, sent.
+  // Sends everything that is due.
   std::vector<sroce_packet> respond(u32 max_packets = 1u << 24) {
     std::vector<sroce_packet> packets;
     while (auto made = next_response(max_packets)) {
@@ -122,7 +123,7 @@ class ReceiveQueue {
   sroce_responder resp;
   u64 now = 1000;
   std::vector<sroce_completion> completions;
-  std::vector<u32> taken_up;  // packets that were held
+  std::vector<u32> released;  // PSNs of packets that left the reorder queue
 
  private:
   struct Buffer {
@@ -143,22 +144,23 @@ class ReceiveQueue {
     std::vector<u64> recv;
   };
 
-  void keep(const sroce_recv_plan& made, const sroce_packet& pkt, const sroce_recv_result& result) {
+  void enqueue(const sroce_recv_plan& made, const sroce_packet& pkt,
+               const sroce_recv_result& result) {
     if (made.verdict != SROCE_RECV_QUEUE || made.queued || result.status != SROCE_MEM_OK) return;
     EXPECT_TRUE(queued_.try_emplace(pkt.psn, pkt).second);
   }
-  void take_up() {
+  void drain_queue() {
     u32 psn;
     while (sroce_responder_next_queued(&resp, &psn)) {
       const auto node = queued_.extract(psn);
-      EXPECT_FALSE(node.empty()) << "a packet never kept: " << psn;
+      EXPECT_FALSE(node.empty()) << "a packet that was never queued: " << psn;
       if (node.empty()) break;
-      taken_up.push_back(psn);
-      keep(receive_one(node.mapped(), {}), node.mapped(), {});
+      released.push_back(psn);
+      enqueue(receive_one(node.mapped(), {}), node.mapped(), {});
     }
     drop_queued();
   }
-  // As every shell does: what the engine has passed or given up is dropped.
+  // As the datapath does, drops what the engine has passed or given up.
   void drop_queued() {
     std::erase_if(queued_, [this](const auto& one) {
       return !resp.reorder.count || psn_before(one.first, resp.epsn);
@@ -197,7 +199,7 @@ class ReceiveQueue {
   std::map<u32, sroce_packet> queued_;
 };
 
-// What memory says.
+// Results of memory accesses.
 constexpr sroce_recv_result outcome(sroce_mem_status status) { return {status, SROCE_MEM_OK, 0}; }
 constexpr sroce_recv_result original(u64 value) { return {SROCE_MEM_OK, SROCE_MEM_OK, value}; }
 constexpr sroce_recv_result kBadKey = outcome(SROCE_MEM_BAD_KEY);
@@ -213,11 +215,11 @@ inline void expect_dropped(ReceiveQueue& rq, const sroce_packet& pkt, sroce_drop
 
 // The peer gets exactly this NAK.
 inline void expect_nak(ReceiveQueue& rq, u8 syndrome, u32 psn) {
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].opcode, SROCE_OP_ACK);
-  EXPECT_EQ(answers[0].syndrome, syndrome);
-  EXPECT_EQ(answers[0].psn, psn);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].opcode, SROCE_OP_ACK);
+  EXPECT_EQ(responses[0].syndrome, syndrome);
+  EXPECT_EQ(responses[0].psn, psn);
 }
 
 inline void expect_fatal_nak(ReceiveQueue& rq, const sroce_packet& pkt, u8 syndrome,
@@ -227,14 +229,14 @@ inline void expect_fatal_nak(ReceiveQueue& rq, const sroce_packet& pkt, u8 syndr
   EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
 }
 
-// A READ of full responses, from PSN 2000, answered; any part of it can be asked for again.
+// A READ of full responses from PSN 2000, all sent. repeat() requests a part of it again.
 struct RespondedRead : ReceiveQueue {
   explicit RespondedRead(u32 responses = 10, const ReceiveQueueOptions& options = {})
       : ReceiveQueue(options) {
-    ask(0, responses);
+    repeat(0, responses);
     respond();
   }
-  void ask(u32 number, u32 count, const sroce_recv_result& result = {}) {
+  void repeat(u32 number, u32 count, const sroce_recv_result& result = {}) {
     const u32 mtu_bytes = resp.attr.mtu_bytes;
     receive(read_request(2000 + number, 0x10000 + u64{number} * mtu_bytes, count * mtu_bytes),
             result);

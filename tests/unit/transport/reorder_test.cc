@@ -16,7 +16,7 @@ sroce_packet selective(sroce_packet pkt) {
   return pkt;
 }
 
-// One packet of a WRITE of its own that asks for nothing.
+// A WRITE of one packet without AckReq.
 sroce_packet quiet_write(u32 psn) {
   sroce_packet pkt = write_only(psn & SROCE_PSN_MASK, 0x10000, 16);
   pkt.ack_req = false;
@@ -31,18 +31,20 @@ struct ReorderingQueue : ReceiveQueue {
   }
 };
 
-// The peer is selective as well.
+// The peer is selective too.
 struct SelectivePair : ReceiveQueue {
   explicit SelectivePair(u32 psn = 2000, u32 reorder_packets = 64)
       : ReceiveQueue({.psn = psn, .reorder_packets = reorder_packets, .selective = true}) {}
   void write(const Psns& psns) {
     for (u32 psn : psns) receive(selective(quiet_write(psn)));
   }
-  void ask(u32 psn) { receive(selective(write_only(psn & SROCE_PSN_MASK, 0x10000, 16))); }
+  void write_with_ack_req(u32 psn) {
+    receive(selective(write_only(psn & SROCE_PSN_MASK, 0x10000, 16)));
+  }
 };
 
 // The bitmap of a selective ACK, as PSNs.
-Psns told(const ReceiveQueue& rq, const sroce_response_plan& plan) {
+Psns sacked(const ReceiveQueue& rq, const sroce_response_plan& plan) {
   std::vector<u8> bitmap(plan.payload_bytes);
   sroce_responder_write_sack(&rq.resp, bitmap.data(), plan.payload_bytes);
   Psns psns;
@@ -60,57 +62,57 @@ sroce_response_plan only_response(ReceiveQueue& rq) {
   return *plan;
 }
 
-// ---------------------------------------------------------------- what is held
+// ---------------------------------------------------------------- queued packets
 
-TEST(ReorderQueueing, WhatComesBeforeItsTurnWaitsForIt) {
+TEST(ReorderQueueing, EarlyPacketsWaitForTheirTurn) {
   ReorderingQueue rq;
   EXPECT_EQ(rq.receive(quiet_write(2002)).verdict, SROCE_RECV_QUEUE);
   EXPECT_EQ(rq.receive(quiet_write(2001)).verdict, SROCE_RECV_QUEUE);
   EXPECT_EQ(rq.resp.epsn, 2000u);
   EXPECT_EQ(rq.resp.msn, 0u);
   EXPECT_EQ(rq.receive(quiet_write(2000)).verdict, SROCE_RECV_PLACE);
-  EXPECT_EQ(rq.taken_up, (Psns{2001, 2002}));
+  EXPECT_EQ(rq.released, (Psns{2001, 2002}));
   EXPECT_EQ(rq.resp.epsn, 2003u);
   EXPECT_EQ(rq.resp.msn, 3u);
 }
 
-TEST(ReorderQueueing, IsTakenUpAsFarAsTheNextGap) {
+TEST(ReorderQueueing, ReleasesPacketsUpToTheNextGap) {
   ReorderingQueue rq;
   rq.write({2001, 2003, 2000});
   EXPECT_EQ(rq.resp.epsn, 2002u);
   EXPECT_EQ(rq.resp.reorder.count, 1u);
   rq.write({2002});
   EXPECT_EQ(rq.resp.epsn, 2004u);
-  EXPECT_EQ(rq.taken_up, (Psns{2001, 2003}));
+  EXPECT_EQ(rq.released, (Psns{2001, 2003}));
 }
 
-TEST(ReorderQueueing, ADuplicateIsKnownAsKept) {
+TEST(ReorderQueueing, DuplicateIsRecognized) {
   ReorderingQueue rq;
   EXPECT_FALSE(rq.receive(quiet_write(2001)).queued);
   EXPECT_TRUE(rq.receive(quiet_write(2001)).queued);
   EXPECT_EQ(rq.resp.reorder.count, 1u);
 }
 
-TEST(ReorderQueueing, CrossesTheWrapOfThePsns) {
+TEST(ReorderQueueing, CrossesThePsnWrap) {
   ReorderingQueue rq({.psn = 0xfffffe, .reorder_packets = 8});
   rq.write({0xffffff, 0, 1, 0xfffffe});
   EXPECT_EQ(rq.resp.epsn, 2u);
-  EXPECT_EQ(rq.taken_up, (Psns{0xffffff, 0, 1}));
+  EXPECT_EQ(rq.released, (Psns{0xffffff, 0, 1}));
 }
 
-TEST(ReorderQueueing, AMessageMayComeBackToFront) {
+TEST(ReorderQueueing, MessageMayArriveInReverseOrder) {
   ReorderingQueue rq;
   rq.post(4096);
-  rq.receive(asking(request(SROCE_OP_SEND_LAST, 2002, 100)));
+  rq.receive(with_ack_req(request(SROCE_OP_SEND_LAST, 2002, 100)));
   rq.receive(request(SROCE_OP_SEND_MIDDLE, 2001, 1024));
-  EXPECT_EQ(rq.buffers_left(), 1u) << "what is held takes no receive";
+  EXPECT_EQ(rq.buffers_left(), 1u) << "a queued packet takes no receive";
   rq.receive(request(SROCE_OP_SEND_FIRST, 2000, 1024));
   ASSERT_EQ(rq.completions.size(), 1u);
   EXPECT_EQ(rq.completions[0].byte_len, 2148u);
   EXPECT_EQ(only_response(rq).first_psn, 2002u);
 }
 
-TEST(ReorderQueueing, AReadIsAnsweredInItsTurn) {
+TEST(ReorderQueueing, ReadIsExecutedInItsTurn) {
   ReorderingQueue rq;
   rq.receive(read_request(2001, 0x10000, 3000));
   EXPECT_FALSE(rq.next_response());
@@ -119,26 +121,26 @@ TEST(ReorderQueueing, AReadIsAnsweredInItsTurn) {
   EXPECT_EQ(rq.respond().size(), 3u);
 }
 
-TEST(ReorderQueueing, WhatLiesWithinAReadIsForgotten) {
+TEST(ReorderQueueing, PacketsInsideAReadAreDropped) {
   ReorderingQueue rq;
   rq.write({2001, 2002, 2004});
   rq.receive(read_request(2000, 0x10000, 3000));
   EXPECT_EQ(rq.resp.epsn, 2003u);
   EXPECT_EQ(rq.resp.reorder.count, 1u);
   rq.write({2003});
-  EXPECT_EQ(rq.taken_up, Psns{2004});
+  EXPECT_EQ(rq.released, Psns{2004});
 }
 
-TEST(ReorderQueueing, WithoutMemoryItIsLost) {
+TEST(ReorderQueueing, PacketIsLostWithoutMemory) {
   ReorderingQueue rq;
   rq.receive(quiet_write(2001), kBadKey);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
   rq.write({2000});
   EXPECT_EQ(rq.resp.epsn, 2001u);
-  EXPECT_TRUE(rq.taken_up.empty());
+  EXPECT_TRUE(rq.released.empty());
 }
 
-TEST(ReorderQueueing, AFaultInWhatWasHeldIsFatalInItsTurn) {
+TEST(ReorderQueueing, InvalidQueuedPacketIsFatalInItsTurn) {
   ReorderingQueue rq;
   rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024));
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
@@ -149,52 +151,52 @@ TEST(ReorderQueueing, AFaultInWhatWasHeldIsFatalInItsTurn) {
 
 // ---------------------------------------------------------------- the budget
 
-TEST(ReorderBudget, OfNoneIsAStandardResponder) {
+TEST(ReorderBudget, ZeroMakesAStandardResponder) {
   ReceiveQueue rq;
   EXPECT_EQ(rq.receive(quiet_write(2001)).verdict, SROCE_RECV_NAK);
   EXPECT_FALSE(rq.timer_runs());
 }
 
-TEST(ReorderBudget, IsADistanceFromTheExpectedPacket) {
+TEST(ReorderBudget, IsADistanceFromTheExpectedPsn) {
   ReorderingQueue rq({.reorder_packets = 4});
   EXPECT_EQ(rq.receive(quiet_write(2003)).verdict, SROCE_RECV_QUEUE);
   EXPECT_EQ(rq.receive(quiet_write(2004)).verdict, SROCE_RECV_NAK);
 }
 
-TEST(ReorderBudget, IsASpanAtMost) {
+TEST(ReorderBudget, IsOneSpanAtMost) {
   ReorderingQueue rq({.psn = 0xffff00, .reorder_packets = 1u << 20});
   EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan - 1)).verdict, SROCE_RECV_QUEUE);
   EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan)).verdict, SROCE_RECV_NAK);
 }
 
-TEST(ReorderBudget, HoldsAWholeSpan) {
+TEST(ReorderBudget, CoversAWholeSpan) {
   SelectivePair rq(0xffff00, kSpan);
   for (u32 i = 1; i < kSpan; i++) rq.write({psn_add(0xffff00, i)});
   EXPECT_EQ(rq.resp.reorder.count, kSpan - 1);
   const sroce_response_plan plan = only_response(rq);
   EXPECT_EQ(plan.payload_bytes, u32{SROCE_SACK_MAX_BYTES});
-  EXPECT_EQ(told(rq, plan).size(), kSpan - 1);
+  EXPECT_EQ(sacked(rq, plan).size(), kSpan - 1);
   rq.write({0xffff00});
-  EXPECT_EQ(rq.taken_up.size(), kSpan - 1);
+  EXPECT_EQ(rq.released.size(), kSpan - 1);
   EXPECT_EQ(rq.resp.epsn, psn_add(0xffff00, kSpan));
   EXPECT_EQ(sroce_psn_map_count(&rq.resp.reorder.queued, 0, kSpan), 0u);
 }
 
-// ---------------------------------------------------------------- what waits for a receive
+// ---------------------------------------------------------------- waiting for a receive WQE
 
-// Keeps what finds no receive for a while.
+// Delays the RNR NAK of a SEND that finds no receive.
 struct DelayedRnrQueue : ReorderingQueue {
   explicit DelayedRnrQueue(bool selective_peer = false)
       : ReorderingQueue(
-            {.reorder_packets = 64, .selective = selective_peer, .rnr_delay_ns = kStarveNs}) {}
+            {.reorder_packets = 64, .selective = selective_peer, .rnr_delay_ns = kRnrDelayNs}) {}
   void send(const Psns& psns) {
     for (u32 psn : psns)
       receive(resp.attr.selective ? selective(send_only(psn, 10)) : send_only(psn, 10));
   }
-  static constexpr u64 kStarveNs = 200000;
+  static constexpr u64 kRnrDelayNs = 200000;
 };
 
-TEST(RnrDelay, ASendWithoutAReceiveIsKept) {
+TEST(RnrDelay, SendWithoutAReceiveIsQueued) {
   DelayedRnrQueue rq;
   const sroce_recv_plan plan = rq.receive(send_only(2000, 10));
   EXPECT_EQ(plan.verdict, SROCE_RECV_QUEUE);
@@ -202,37 +204,37 @@ TEST(RnrDelay, ASendWithoutAReceiveIsKept) {
   EXPECT_TRUE(rq.respond().empty());
 }
 
-TEST(RnrDelay, WhatIsKeptIsTakenUpWhenThereIsAReceive) {
+TEST(RnrDelay, ReceivesReleaseQueuedSends) {
   DelayedRnrQueue rq;
   rq.send({2000, 2001, 2002});
   rq.post(100);
   rq.post(100);
-  rq.feed();
+  rq.rwqe_posted();
   EXPECT_EQ(rq.completions.size(), 2u);
   EXPECT_EQ(rq.resp.epsn, 2002u);
   EXPECT_EQ(rq.resp.reorder.count, 1u);
   rq.post(100);
-  rq.feed();
+  rq.rwqe_posted();
   EXPECT_EQ(rq.completions.size(), 3u);
   EXPECT_FALSE(rq.timer_runs());
   expect_nak(rq, kAckSyndrome, 2002);
 }
 
-TEST(RnrDelay, ItIsRefusedAfterAWhileAndWhatIsBehindItDropped) {
+TEST(RnrDelay, RnrNakAtTheEndDropsTheQueue) {
   DelayedRnrQueue rq;
   rq.send({2000, 2001});
   const u64 start = rq.now;
-  for (int looks = 0; rq.resp.reorder.waiting_rwqe && looks < 100; looks++) {
+  for (int timeouts = 0; rq.resp.reorder.waiting_rwqe && timeouts < 100; timeouts++) {
     EXPECT_TRUE(rq.respond().empty());
     rq.expire();
   }
-  EXPECT_EQ(rq.now - start, DelayedRnrQueue::kStarveNs);
+  EXPECT_EQ(rq.now - start, DelayedRnrQueue::kRnrDelayNs);
   expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
   EXPECT_FALSE(rq.timer_runs());
 }
 
-TEST(RnrDelay, OnceRefusedItIsRefusedAtOnce) {
+TEST(RnrDelay, SendAfterAnRnrNakIsNotDelayedAgain) {
   DelayedRnrQueue rq;
   rq.send({2000});
   while (rq.resp.reorder.waiting_rwqe) rq.expire();
@@ -240,7 +242,7 @@ TEST(RnrDelay, OnceRefusedItIsRefusedAtOnce) {
   EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_RNR);
 }
 
-TEST(RnrDelay, WhatIsBehindItIsNoGap) {
+TEST(RnrDelay, PacketsBehindTheSendAreNoGap) {
   DelayedRnrQueue standard, selective_peer(true);
   for (DelayedRnrQueue* rq : {&standard, &selective_peer}) {
     for (u32 psn = 2000; psn < 2040; psn++) rq->send({psn});
@@ -249,23 +251,23 @@ TEST(RnrDelay, WhatIsBehindItIsNoGap) {
     EXPECT_EQ(rq->resp.reorder.reo_wnd_ns, 0u);
     rq->post(100);
     rq->now += 100000;
-    rq->feed();
+    rq->rwqe_posted();
     EXPECT_EQ(rq->resp.reorder.reo_wnd_ns, 0u);
   }
 }
 
-TEST(RnrDelay, AGapBehindItIsReportedAfterwards) {
+TEST(RnrDelay, GapBehindTheSendIsReportedLater) {
   DelayedRnrQueue rq;
   rq.send({2000, 2002});
   rq.post(100);
-  rq.feed();
+  rq.rwqe_posted();
   EXPECT_EQ(rq.resp.epsn, 2001u);
   rq.respond();
   rq.expire();
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2001);
 }
 
-TEST(RnrDelay, TheSamePacketAgainIsKnownAsKeptOrTaken) {
+TEST(RnrDelay, DuplicateIsRecognizedOrExecuted) {
   DelayedRnrQueue rq;
   rq.send({2000});
   EXPECT_TRUE(rq.receive(send_only(2000, 10)).queued);
@@ -275,7 +277,7 @@ TEST(RnrDelay, TheSamePacketAgainIsKnownAsKeptOrTaken) {
   EXPECT_FALSE(rq.resp.reorder.waiting_rwqe);
 }
 
-TEST(RnrDelay, WithoutMemoryItIsRefused) {
+TEST(RnrDelay, SendGetsAnRnrNakWithoutMemory) {
   DelayedRnrQueue rq;
   sroce_recv_result result{};
   result.status = SROCE_MEM_BAD_LOCAL;
@@ -283,7 +285,7 @@ TEST(RnrDelay, WithoutMemoryItIsRefused) {
   expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
 }
 
-TEST(RnrDelay, ErrDropsIt) {
+TEST(RnrDelay, ErrorStateDropsTheQueue) {
   DelayedRnrQueue rq;
   rq.send({2000, 2001});
   sroce_responder_set_state(&rq.resp, SROCE_RQ_ERROR);
@@ -291,9 +293,9 @@ TEST(RnrDelay, ErrDropsIt) {
   EXPECT_FALSE(rq.timer_runs());
 }
 
-// ---------------------------------------------------------------- what is given up
+// ---------------------------------------------------------------- emptying the queue
 
-TEST(ReorderPurge, WantOfAReceiveDropsWhatIsHeld) {
+TEST(ReorderPurge, RnrNakDropsTheQueue) {
   ReorderingQueue rq;
   rq.write({2001, 2002});
   EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_RNR);
@@ -301,7 +303,7 @@ TEST(ReorderPurge, WantOfAReceiveDropsWhatIsHeld) {
   EXPECT_FALSE(rq.timer_runs());
 }
 
-TEST(ReorderPurge, AfterRnrNothingIsHeldUntilTheRefusedPacketComes) {
+TEST(ReorderPurge, RnrNakStopsQueueingUntilItsPacketReturns) {
   ReorderingQueue rq;
   rq.receive(send_only(2000, 10));
   expect_dropped(rq, quiet_write(2001), SROCE_DROP_SEQUENCE);
@@ -310,7 +312,7 @@ TEST(ReorderPurge, AfterRnrNothingIsHeldUntilTheRefusedPacketComes) {
   EXPECT_EQ(rq.receive(quiet_write(2002)).verdict, SROCE_RECV_QUEUE);
 }
 
-TEST(ReorderPurge, WantOfAReceiveForWhatWasHeldDropsTheRest) {
+TEST(ReorderPurge, RnrNakForAQueuedSendDropsTheRest) {
   ReorderingQueue rq;
   rq.receive(send_only(2001, 10));
   rq.write({2002, 2003, 2000});
@@ -319,7 +321,7 @@ TEST(ReorderPurge, WantOfAReceiveForWhatWasHeldDropsTheRest) {
   expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2001);
 }
 
-TEST(ReorderPurge, ErrDropsWhatIsHeld) {
+TEST(ReorderPurge, ErrorStateDropsTheQueue) {
   ReorderingQueue rq;
   rq.write({2001, 2002});
   sroce_responder_set_state(&rq.resp, SROCE_RQ_ERROR);
@@ -327,15 +329,15 @@ TEST(ReorderPurge, ErrDropsWhatIsHeld) {
   EXPECT_FALSE(rq.timer_runs());
 }
 
-TEST(ReorderPurge, AFatalNakDropsWhatIsHeld) {
+TEST(ReorderPurge, FatalNakDropsTheQueue) {
   ReorderingQueue rq;
   rq.write({2001, 2002});
   expect_fatal_nak(rq, write_only(2000, 0x10000, 16), SROCE_NAK_REMOTE_ACCESS, kBadKey);
   EXPECT_EQ(rq.resp.reorder.count, 0u);
-  EXPECT_TRUE(rq.taken_up.empty());
+  EXPECT_TRUE(rq.released.empty());
 }
 
-TEST(ReorderPurge, ResetForgetsEverything) {
+TEST(ReorderPurge, ResetEmptiesTheQueue) {
   ReorderingQueue rq;
   rq.write({2001, 2002});
   sroce_responder_reset(&rq.resp);
@@ -344,16 +346,16 @@ TEST(ReorderPurge, ResetForgetsEverything) {
   EXPECT_FALSE(rq.timer_runs());
 }
 
-// ---------------------------------------------------------------- what a standard peer hears
+// ---------------------------------------------------------------- NAKs to a standard peer
 
-TEST(ReorderNak, WaitsForAWhileBecauseLateIsNotLost) {
+TEST(ReorderNak, WaitsForTheReorderingWindow) {
   ReorderingQueue rq;
   rq.write({2001});
   EXPECT_FALSE(rq.next_response());
   EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 50 * kMicrosecond);
 }
 
-TEST(ReorderNak, NamesWhatIsMissing) {
+TEST(ReorderNak, NamesTheMissingPsn) {
   ReorderingQueue rq;
   rq.write({2001, 2002});
   rq.expire();
@@ -361,14 +363,14 @@ TEST(ReorderNak, NamesWhatIsMissing) {
   EXPECT_FALSE(rq.timer_runs());
 }
 
-TEST(ReorderNak, IsNotSentWhenThePacketCameAfterAll) {
+TEST(ReorderNak, IsNotSentWhenThePacketArrives) {
   ReorderingQueue rq;
   rq.write({2001, 2000});
   EXPECT_FALSE(rq.timer_runs());
   EXPECT_FALSE(rq.next_response());
 }
 
-TEST(ReorderNak, AnEarlyCallDoesNothing) {
+TEST(ReorderNak, EarlyTimerCallDoesNothing) {
   ReorderingQueue rq;
   rq.write({2001});
   sroce_responder_timeout(&rq.resp, sroce_responder_deadline(&rq.resp) - 1);
@@ -376,7 +378,7 @@ TEST(ReorderNak, AnEarlyCallDoesNothing) {
   EXPECT_TRUE(rq.timer_runs());
 }
 
-TEST(ReorderNak, IsSentOnceForAGap) {
+TEST(ReorderNak, IsSentOncePerGap) {
   ReorderingQueue rq;
   rq.write({2001});
   rq.expire();
@@ -386,7 +388,7 @@ TEST(ReorderNak, IsSentOnceForAGap) {
   EXPECT_FALSE(rq.next_response());
 }
 
-TEST(ReorderNak, IsSentAgainWhenTheRepetitionLacksThePacketToo) {
+TEST(ReorderNak, IsRepeatedWhenTheRetransmissionHasTheGapToo) {
   ReorderingQueue rq;
   rq.write({2001});
   rq.expire();
@@ -396,7 +398,7 @@ TEST(ReorderNak, IsSentAgainWhenTheRepetitionLacksThePacketToo) {
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
 }
 
-TEST(ReorderNak, IsDueForTheNextGapAsWell) {
+TEST(ReorderNak, IsSentForTheNextGapToo) {
   ReorderingQueue rq;
   rq.write({2001, 2003});
   rq.expire();
@@ -406,14 +408,14 @@ TEST(ReorderNak, IsDueForTheNextGapAsWell) {
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2002);
 }
 
-TEST(ReorderNak, ComesAtOnceForWhatCannotBeHeld) {
+TEST(ReorderNak, IsSentAtOnceBeyondTheBudget) {
   ReorderingQueue rq({.reorder_packets = 4});
   rq.receive(quiet_write(2010));
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
   expect_dropped(rq, quiet_write(2011), SROCE_DROP_SEQUENCE);
 }
 
-TEST(ReorderNak, LearnsHowLatePacketsAre) {
+TEST(ReorderNak, DelayAdaptsToTheReordering) {
   ReorderingQueue rq;
   rq.write({2001});
   rq.now += 40 * kMicrosecond;
@@ -421,7 +423,7 @@ TEST(ReorderNak, LearnsHowLatePacketsAre) {
   EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 80 * kMicrosecond);
 }
 
-TEST(ReorderNak, IsNeverLaterThanTwoMilliseconds) {
+TEST(ReorderNak, IsDelayedByTwoMillisecondsAtMost) {
   ReorderingQueue rq;
   rq.write({2001});
   rq.now += 500'000 * kMicrosecond;
@@ -429,9 +431,9 @@ TEST(ReorderNak, IsNeverLaterThanTwoMilliseconds) {
   EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 2000 * kMicrosecond);
 }
 
-// ---------------------------------------------------------------- what a selective peer hears
+// ---------------------------------------------------------------- SACKs to a selective peer
 
-TEST(ReorderSack, AnswersCarryTheBitOnlyToWhoAsks) {
+TEST(ReorderSack, ResponsesHaveTheBitForSelectivePeersOnly) {
   SelectivePair both;
   both.receive(selective(write_only(2000, 0x10000, 16)));
   EXPECT_TRUE(both.respond()[0].selective);
@@ -443,7 +445,7 @@ TEST(ReorderSack, AnswersCarryTheBitOnlyToWhoAsks) {
   EXPECT_FALSE(unwilling.respond()[0].selective);
 }
 
-TEST(ReorderSack, TellsOfAGapThatFourHavePassedAndNeedsNoTimer) {
+TEST(ReorderSack, ReportsAGapAfterFourPacketsWithoutATimer) {
   SelectivePair rq;
   rq.write({2001, 2002, 2003});
   EXPECT_FALSE(rq.next_response());
@@ -451,13 +453,13 @@ TEST(ReorderSack, TellsOfAGapThatFourHavePassedAndNeedsNoTimer) {
   const sroce_response_plan plan = only_response(rq);
   EXPECT_EQ(plan.kind, SROCE_RESPONSE_SACK);
   EXPECT_EQ(plan.first_psn, 1999u);
-  EXPECT_EQ(told(rq, plan), (Psns{2001, 2002, 2003, 2004}));
+  EXPECT_EQ(sacked(rq, plan), (Psns{2001, 2002, 2003, 2004}));
   EXPECT_FALSE(rq.timer_runs());
 }
 
 TEST(ReorderSack, IsPaddedToWordsAndHasItsOwnOpcode) {
   SelectivePair rq;
-  rq.ask(2001);
+  rq.write_with_ack_req(2001);
   const auto packets = rq.respond();
   ASSERT_EQ(packets.size(), 1u);
   EXPECT_EQ(packets[0].opcode, SROCE_OP_SACK);
@@ -465,20 +467,20 @@ TEST(ReorderSack, IsPaddedToWordsAndHasItsOwnOpcode) {
   EXPECT_TRUE(packets[0].selective);
 }
 
-TEST(ReorderSack, TellsSoonAgainAndThenOfManyPacketsTogether) {
+TEST(ReorderSack, BecomesRarerWhileTheGapLasts) {
   SelectivePair rq(2000, 1000);
   Psns reports;
   for (u32 psn = 2001; psn < 2200; psn++) {
     rq.write({psn});
     if (rq.next_response()) {
       reports.push_back(psn);
-      EXPECT_EQ(told(rq, only_response(rq)).size(), psn - 2000);
+      EXPECT_EQ(sacked(rq, only_response(rq)).size(), psn - 2000);
     }
   }
   EXPECT_EQ(reports, (Psns{2004, 2020, 2052, 2116, 2180}));
 }
 
-TEST(ReorderSack, ANewGapIsToldOfSoonAgain) {
+TEST(ReorderSack, ReportsANewGapSoon) {
   SelectivePair rq(2000, 1000);
   for (u32 psn = 2001; psn < 2100; psn++) rq.write({psn});
   rq.respond();
@@ -488,70 +490,70 @@ TEST(ReorderSack, ANewGapIsToldOfSoonAgain) {
   rq.write({2101, 2102, 2103});
   EXPECT_FALSE(rq.next_response());
   rq.write({2104});
-  EXPECT_EQ(told(rq, only_response(rq)), (Psns{2101, 2102, 2103, 2104}));
+  EXPECT_EQ(sacked(rq, only_response(rq)), (Psns{2101, 2102, 2103, 2104}));
 }
 
-TEST(ReorderSack, AReadThatIsHeldIsToldOfAtOnce) {
+TEST(ReorderSack, ReportsAQueuedReadAtOnce) {
   SelectivePair rq;
   rq.receive(selective(read_request(2010, 0x10000, 4096)));
-  EXPECT_EQ(told(rq, only_response(rq)), Psns{2010});
+  EXPECT_EQ(sacked(rq, only_response(rq)), Psns{2010});
 }
 
-TEST(ReorderSack, TellsOfEveryHole) {
+TEST(ReorderSack, ReportsEveryHole) {
   SelectivePair rq;
   rq.write({2001, 2003});
-  rq.ask(2006);
-  EXPECT_EQ(told(rq, only_response(rq)), (Psns{2001, 2003, 2006}));
+  rq.write_with_ack_req(2006);
+  EXPECT_EQ(sacked(rq, only_response(rq)), (Psns{2001, 2003, 2006}));
 }
 
-TEST(ReorderSack, ADuplicateThatAsksIsAnswered) {
+TEST(ReorderSack, AcknowledgesADuplicateWithAckReq) {
   SelectivePair rq;
   rq.write({2001});
-  rq.ask(2001);
-  EXPECT_EQ(told(rq, only_response(rq)), Psns{2001});
+  rq.write_with_ack_req(2001);
+  EXPECT_EQ(sacked(rq, only_response(rq)), Psns{2001});
 }
 
-TEST(ReorderSack, WhoAsksIsToldAtOnce) {
+TEST(ReorderSack, IsSentAtOnceForAckReq) {
   SelectivePair rq;
   rq.write({2001});
-  rq.ask(2002);
-  EXPECT_EQ(told(rq, only_response(rq)), (Psns{2001, 2002}));
+  rq.write_with_ack_req(2002);
+  EXPECT_EQ(sacked(rq, only_response(rq)), (Psns{2001, 2002}));
 }
 
-TEST(ReorderSack, ThatAGapHasClosedIsToldIfItWasToldOf) {
-  SelectivePair pto_backoff;
-  pto_backoff.write({2001, 2002, 2000});
-  EXPECT_FALSE(pto_backoff.next_response());
+TEST(ReorderSack, EndOfAReportedGapIsAcknowledged) {
+  SelectivePair unreported;
+  unreported.write({2001, 2002, 2000});
+  EXPECT_FALSE(unreported.next_response());
   SelectivePair rq;
-  rq.ask(2001);
+  rq.write_with_ack_req(2001);
   rq.respond();
   rq.write({2000});
   EXPECT_EQ(only_response(rq).kind, SROCE_RESPONSE_ACK);
 }
 
-TEST(ReorderSack, IsAnAckOnceNothingIsHeld) {
+TEST(ReorderSack, BecomesAnAckWhenTheQueueIsEmpty) {
   SelectivePair rq;
-  rq.ask(2001);
+  rq.write_with_ack_req(2001);
   rq.write({2000});
   const sroce_response_plan plan = only_response(rq);
   EXPECT_EQ(plan.kind, SROCE_RESPONSE_ACK);
   EXPECT_EQ(plan.first_psn, 2001u);
 }
 
-TEST(ReorderSack, BeginsWithTheExpectedPsnWhereverThatLies) {
+TEST(ReorderSack, StartsAtTheExpectedPsn) {
   for (u32 psn : {0u, 1u, 63u, 64u, 65u, 0xffffffu, 0xffffc1u, 0x7fffffu}) {
     SelectivePair rq(psn, 1000);
-    const Psns held = {psn_add(psn, 1), psn_add(psn, 2), psn_add(psn, 64), psn_add(psn, 200)};
-    rq.write({held.begin(), held.end() - 1});
-    rq.ask(held.back());
-    EXPECT_EQ(told(rq, only_response(rq)), held) << psn;
+    const Psns queued = {psn_add(psn, 1), psn_add(psn, 2), psn_add(psn, 64), psn_add(psn, 200)};
+    rq.write({queued.begin(), queued.end() - 1});
+    rq.write_with_ack_req(queued.back());
+    EXPECT_EQ(sacked(rq, only_response(rq)), queued) << psn;
   }
 }
 
-TEST(ReorderSack, DoesNotWaitForTheAnswersToReads) {
+TEST(ReorderSack, DoesNotWaitForReadResponses) {
   SelectivePair rq;
   rq.receive(selective(read_request(2000, 0x10000, 1000)));
-  rq.ask(2002);
+  rq.write_with_ack_req(2002);
   const auto packets = rq.respond();
   ASSERT_EQ(packets.size(), 2u);
   EXPECT_EQ(packets[0].opcode, SROCE_OP_SACK);
@@ -559,30 +561,30 @@ TEST(ReorderSack, DoesNotWaitForTheAnswersToReads) {
   EXPECT_EQ(packets[1].opcode, SROCE_OP_READ_RESPONSE_ONLY);
 }
 
-TEST(ReorderSack, AnOrdinaryAckWaitsForTheAnswersToReads) {
+TEST(ReorderSack, OrdinaryAckWaitsForReadResponses) {
   SelectivePair rq;
   rq.receive(selective(read_request(2000, 0x10000, 1000)));
-  rq.ask(2001);
+  rq.write_with_ack_req(2001);
   const auto packets = rq.respond();
   ASSERT_EQ(packets.size(), 2u);
   EXPECT_EQ(packets[0].opcode, SROCE_OP_READ_RESPONSE_ONLY);
   EXPECT_EQ(packets[1].opcode, SROCE_OP_ACK);
 }
 
-// ---------------------------------------------------------------- holes of READs
+// ---------------------------------------------------------------- holes in READs
 
 struct RespondedHoles : RespondedRead {
   using RespondedRead::RespondedRead;
-  Psns answers() {
+  Psns response_psns() {
     Psns psns;
     for (const sroce_packet& pkt : respond()) psns.push_back(pkt.psn);
     return psns;
   }
 };
 
-TEST(ReadHole, IsFilledAndNoMore) {
+TEST(ReadHole, IsFilledExactly) {
   RespondedHoles rq;
-  rq.ask(3, 2);
+  rq.repeat(3, 2);
   const auto packets = rq.respond();
   ASSERT_EQ(packets.size(), 2u);
   EXPECT_EQ(packets[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
@@ -591,7 +593,7 @@ TEST(ReadHole, IsFilledAndNoMore) {
   EXPECT_EQ(packets[1].payload_bytes, 1024u);
 }
 
-TEST(ReadHole, IsFilledBesideWhatGoesOn) {
+TEST(ReadHole, IsFilledBeforeTheReadContinues) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 10 * 1024));
   rq.sent(*rq.next_response(6));
@@ -601,26 +603,26 @@ TEST(ReadHole, IsFilledBesideWhatGoesOn) {
   EXPECT_EQ(psns, (Psns{2001, 2006, 2007, 2008, 2009}));
 }
 
-TEST(ReadHole, SeveralAreFilledInTheOrderAskedFor) {
+TEST(ReadHole, SeveralAreFilledInRequestOrder) {
   RespondedHoles rq;
-  rq.ask(5, 1);
-  rq.ask(1, 2);
-  EXPECT_EQ(rq.answers(), (Psns{2005, 2001, 2002}));
+  rq.repeat(5, 1);
+  rq.repeat(1, 2);
+  EXPECT_EQ(rq.response_psns(), (Psns{2005, 2001, 2002}));
 }
 
-TEST(ReadHole, ThatReachesToTheEndBeginsAgainThere) {
+TEST(ReadHole, MayReachTheEndOfTheRead) {
   RespondedHoles rq;
-  rq.ask(8, 2);
-  EXPECT_EQ(rq.answers(), (Psns{2008, 2009}));
+  rq.repeat(8, 2);
+  EXPECT_EQ(rq.response_psns(), (Psns{2008, 2009}));
 }
 
-TEST(ReadHole, TooManyAreForgotten) {
+TEST(ReadHole, ExcessHolesAreForgotten) {
   RespondedHoles rq(100);
-  for (u32 i = 0; i < 30; i++) rq.ask(2 * i, 1);
-  EXPECT_EQ(rq.answers().size(), u32{SROCE_MAX_REPLAYS});
+  for (u32 i = 0; i < 30; i++) rq.repeat(2 * i, 1);
+  EXPECT_EQ(rq.response_psns().size(), u32{SROCE_MAX_REPLAYS});
 }
 
-TEST(ReadHole, OfAReadThatIsOverwrittenIsForgotten) {
+TEST(ReadHole, IsForgottenWithItsRead) {
   ReceiveQueue rq({.max_dest_rd_atomic = 1});
   rq.receive(read_request(2000, 0x10000, 4096));
   rq.respond();
@@ -631,11 +633,11 @@ TEST(ReadHole, OfAReadThatIsOverwrittenIsForgotten) {
   EXPECT_EQ(packets[0].psn, 2004u);
 }
 
-// The question may be late, and its peer have the answer: only the peer can tell.
-TEST(ReadHole, InARegionThatIsGoneIsRefused) {
+// The request may be a late duplicate. Only the peer knows whether it still needs the data.
+TEST(ReadHole, GetsANakWhenItsRegionIsGone) {
   RespondedHoles rq;
-  rq.ask(3, 2);
-  rq.ask(5, 1);
+  rq.repeat(3, 2);
+  rq.repeat(5, 1);
   rq.sent(*rq.next_response(), SROCE_MEM_BAD_KEY);
   rq.sent(*rq.next_response());
   expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2003);

@@ -9,8 +9,8 @@
 
 namespace sroce_test {
 
-/// Packet @i of a burst of @count, as @fill writes it: where it is said to repeat the one before,
-/// it does.
+/// Packet @i of a burst of @count, as @fill writes it. Checks that it equals the one before where
+/// sroce_packet_repeats() says so.
 template <typename Fill>
 sroce_packet packet_of_burst(u32 i, u32 count, const Fill& fill) {
   sroce_packet pkt, before;

@@ -41,7 +41,7 @@ std::string message_name(const ::testing::TestParamInfo<Message>& info) {
 INSTANTIATE_TEST_SUITE_P(EveryMtu, RequesterSegmentation, ::testing::ValuesIn(all_messages()),
                          message_name);
 
-TEST_P(RequesterSegmentation, AMessageConsumesOnePsnForEachPacket) {
+TEST_P(RequesterSegmentation, MessageConsumesOnePsnForEachPacket) {
   SendQueue sq({.mtu_bytes = GetParam().mtu_bytes});
   for (const Work& work :
        {send_of(GetParam().length), write_of(GetParam().length), read_of(GetParam().length)})
@@ -84,7 +84,7 @@ TEST_P(RequesterSegmentation, EveryPacketButTheLastIsFull) {
   }
 }
 
-TEST_P(RequesterSegmentation, FirstAndLastPacketHaveTheOpcodesOfTheStandard) {
+TEST_P(RequesterSegmentation, FirstAndLastPacketHaveStandardOpcodes) {
   const auto [mtu, length] = GetParam();
   SendQueue sq({.mtu_bytes = mtu, .window_packets = SROCE_PSN_SPAN});
   sq.post(write_of(length));
@@ -103,7 +103,7 @@ TEST_P(RequesterSegmentation, FirstAndLastPacketHaveTheOpcodesOfTheStandard) {
   }
 }
 
-TEST_P(RequesterSegmentation, AReadIsOneRequestForTheWholeRange) {
+TEST_P(RequesterSegmentation, ReadIsOneRequestForTheWholeRange) {
   SendQueue sq({.mtu_bytes = GetParam().mtu_bytes});
   sq.post(read_of(GetParam().length));
   const sroce_send_plan burst = sq.send();
@@ -158,7 +158,7 @@ TEST(RequesterPacket, EveryPacketIsAddressedToThePeer) {
   }
 }
 
-TEST(RequesterPacket, AWriteNamesTheWholeRangeInItsFirstPacket) {
+TEST(RequesterPacket, WriteNamesTheWholeRangeInItsFirstPacket) {
   SendQueue sq;
   sq.post(write_of(3000));
   const sroce_packet pkt = sq.packet(sq.plan(), 0);
@@ -187,7 +187,7 @@ TEST(RequesterPacket, FetchAddCarriesTheAddend) {
   EXPECT_EQ(pkt.swap_add, 0x33u);
 }
 
-TEST(RequesterPacket, ImmediateAndInvalidateRideOnTheLastPacket) {
+TEST(RequesterPacket, ImmediateAndInvalidateAreInTheLastPacket) {
   SendQueue sq;
   Work with_imm = send_of(10).as(SROCE_WR_WRITE_IMM);
   with_imm.imm = 0x78563412;
@@ -200,7 +200,7 @@ TEST(RequesterPacket, ImmediateAndInvalidateRideOnTheLastPacket) {
   EXPECT_EQ(packets[1].inv_rkey, 0x55aau);
 }
 
-TEST(RequesterSolicited, OnlyTheLastPacketOfAMessageAsks) {
+TEST(RequesterSolicited, OnlyTheLastPacketOfAMessageIsSolicited) {
   SendQueue sq;
   sq.post(send_of(3000).solicited());
   const auto packets = sq.send_all();
@@ -209,13 +209,13 @@ TEST(RequesterSolicited, OnlyTheLastPacketOfAMessageAsks) {
   EXPECT_TRUE(packets[2].solicited);
 }
 
-TEST(RequesterSolicited, AnUnsolicitedMessageDoesNotAsk) {
+TEST(RequesterSolicited, BitIsClearByDefault) {
   SendQueue sq;
   sq.post(send_of(10));
   EXPECT_FALSE(sq.send_all()[0].solicited);
 }
 
-TEST(RequesterSolicited, WhatConsumesNoReceiveCannotAsk) {
+TEST(RequesterSolicited, BitNeedsAMessageThatUsesAReceive) {
   SendQueue sq;
   sq.post(write_of(10).solicited());
   sq.post(read_of(10).solicited());
@@ -223,7 +223,7 @@ TEST(RequesterSolicited, WhatConsumesNoReceiveCannotAsk) {
   for (const sroce_packet& pkt : sq.send_all()) EXPECT_FALSE(pkt.solicited);
 }
 
-TEST(RequesterSolicited, AWriteWithImmediateMayAsk) {
+TEST(RequesterSolicited, WriteWithImmediateMayBeSolicited) {
   SendQueue sq;
   sq.post(write_of(10).as(SROCE_WR_WRITE_IMM).solicited());
   EXPECT_TRUE(sq.send_all()[0].solicited);
@@ -231,7 +231,7 @@ TEST(RequesterSolicited, AWriteWithImmediateMayAsk) {
 
 // ---------------------------------------------------------------- plan and commit
 
-TEST(RequesterPlan, AnEmptyQueueSendsNothing) {
+TEST(RequesterPlan, EmptyQueueSendsNothing) {
   EXPECT_EQ(SendQueue().plan().action, SROCE_SEND_NOTHING);
 }
 
@@ -241,7 +241,7 @@ TEST(RequesterPlan, NothingIsSentWithoutABudget) {
   EXPECT_EQ(sq.plan(0).action, SROCE_SEND_NOTHING);
 }
 
-TEST(RequesterPlan, ABurstIsAsLongAsTheShellAllows) {
+TEST(RequesterPlan, BurstIsLimitedByTheBudget) {
   SendQueue sq;
   sq.post(send_of(10 * 1024));
   EXPECT_EQ(sq.send(4).packet_count, 4u);
@@ -249,7 +249,7 @@ TEST(RequesterPlan, ABurstIsAsLongAsTheShellAllows) {
   EXPECT_EQ(sq.send(4).packet_count, 2u);
 }
 
-TEST(RequesterPlan, ABurstBelongsToOneRequest) {
+TEST(RequesterPlan, BurstBelongsToOneRequest) {
   SendQueue sq;
   sq.post(send_of(2048));
   sq.post(send_of(2048));
@@ -257,7 +257,7 @@ TEST(RequesterPlan, ABurstBelongsToOneRequest) {
   EXPECT_EQ(sq.plan().index, 1u);
 }
 
-TEST(RequesterPlan, ADroppedPlanLeavesNoTrace) {
+TEST(RequesterPlan, DroppedPlanChangesNothing) {
   SendQueue sq;
   sq.post(send_of(10 * 1024));
   const sroce_send_plan dropped = sq.plan(3);
@@ -275,7 +275,7 @@ TEST(RequesterPlan, OnlyAReadyQueueSends) {
   }
 }
 
-TEST(RequesterWindow, LimitsWhatIsUnacknowledged) {
+TEST(RequesterWindow, LimitsUnacknowledgedPackets) {
   SendQueue sq({.window_packets = 8});
   sq.post(send_of(20 * 1024));
   EXPECT_EQ(sq.send_all(3).size(), 8u);
@@ -295,7 +295,7 @@ TEST(RequesterWindow, NeverExceedsHalfOfThePsnCircle) {
   EXPECT_EQ(sq.plan().packet_count, 1u);
 }
 
-TEST(RequesterWindow, NothingOverrunsHalfOfThePsnCircle) {
+TEST(RequesterWindow, LongestReadBlocksLaterRequests) {
   SendQueue sq({.mtu_bytes = 256});
   sq.post(read_of(1u << 31));
   sq.post(send_of(1));
@@ -304,8 +304,8 @@ TEST(RequesterWindow, NothingOverrunsHalfOfThePsnCircle) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-// What is answered out of order further ahead would have to be asked for again.
-TEST(RequesterWindow, ReadsAreAskedForAsFarAsAMapReaches) {
+// Out-of-order responses further ahead could not be recorded and would be requested again.
+TEST(RequesterWindow, ReadsAreLimitedToTheSpanOfAPsnMap) {
   SendQueue sq;
   sq.post(read_of(SROCE_PSN_MAP_SPAN * 1024));
   sq.post(read_of(1024));
@@ -316,15 +316,15 @@ TEST(RequesterWindow, ReadsAreAskedForAsFarAsAMapReaches) {
 
 // ---------------------------------------------------------------- AckReq
 
-// A sender that has stopped must have an AckReq (or a READ or atomic) as its newest packet.
-void expect_stalled_sender_has_asked(SendQueue& sq, u32 max_packets) {
+// The newest packet of a sender that has stopped must have AckReq, or be a READ or atomic.
+void expect_newest_packet_requests_response(SendQueue& sq, u32 max_packets) {
   const auto packets = sq.send_all(max_packets);
   ASSERT_FALSE(packets.empty());
   const sroce_packet& newest = packets.back();
   EXPECT_TRUE(newest.ack_req || newest.info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC));
 }
 
-TEST(RequesterAckReq, ASignaledMessageAsksInItsLastPacketOnly) {
+TEST(RequesterAckReq, SignaledMessageHasItInItsLastPacketOnly) {
   SendQueue sq;
   sq.post(send_of(4 * 1024));
   sq.post(send_of(10));
@@ -334,7 +334,7 @@ TEST(RequesterAckReq, ASignaledMessageAsksInItsLastPacketOnly) {
   EXPECT_TRUE(packets[3].ack_req);
 }
 
-TEST(RequesterAckReq, UnsignaledMessagesShareOneRequest) {
+TEST(RequesterAckReq, UnsignaledMessagesShareOne) {
   SendQueue sq;
   for (int i = 0; i < 5; i++) sq.post(send_of(10).unsignaled());
   const auto packets = sq.send_all();
@@ -344,58 +344,58 @@ TEST(RequesterAckReq, UnsignaledMessagesShareOneRequest) {
   EXPECT_TRUE(packets.back().ack_req);
 }
 
-TEST(RequesterAckReq, AFullWindowAsks) {
+TEST(RequesterAckReq, IsSetByAFullWindow) {
   for (u32 burst : {1u, 3u, 100u}) {
     SendQueue sq({.window_packets = 10});
     sq.post(send_of(40 * 1024).unsignaled());
-    expect_stalled_sender_has_asked(sq, burst);
+    expect_newest_packet_requests_response(sq, burst);
   }
 }
 
-TEST(RequesterAckReq, TheLastOfUnsignaledMessagesAsks) {
+TEST(RequesterAckReq, IsSetByTheLastUnsignaledMessage) {
   SendQueue sq;
   sq.post(write_of(10).unsignaled());
   sq.post(write_of(3000).unsignaled());
-  expect_stalled_sender_has_asked(sq, 100);
+  expect_newest_packet_requests_response(sq, 100);
 }
 
-TEST(RequesterAckReq, AFencedFollowerMakesItsPredecessorAsk) {
+TEST(RequesterAckReq, IsSetBeforeAFencedRequest) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.post(send_of(10).unsignaled());
   sq.post(send_of(10).unsignaled().fenced());
-  expect_stalled_sender_has_asked(sq, 100);
+  expect_newest_packet_requests_response(sq, 100);
 }
 
-TEST(RequesterAckReq, ARefusedFollowerMakesItsPredecessorAsk) {
+TEST(RequesterAckReq, IsSetBeforeARejectedRequest) {
   SendQueue sq;
   sq.post(send_of(10).unsignaled());
-  sq.post(send_of(10).refused(SROCE_WC_LOC_LEN_ERR));
-  expect_stalled_sender_has_asked(sq, 100);
+  sq.post(send_of(10).rejected(SROCE_WC_LOC_LEN_ERR));
+  expect_newest_packet_requests_response(sq, 100);
 }
 
-TEST(RequesterAckReq, AReadBeyondItsLimitMakesItsPredecessorAsk) {
+TEST(RequesterAckReq, IsSetBeforeAReadBeyondTheLimit) {
   SendQueue sq({.max_rd_atomic = 1});
   sq.post(read_of(10).unsignaled());
   sq.post(send_of(10).unsignaled());
   sq.post(read_of(10).unsignaled());
-  expect_stalled_sender_has_asked(sq, 100);
+  expect_newest_packet_requests_response(sq, 100);
 }
 
-TEST(RequesterAckReq, ALocalFailureBehindUnaskedPacketsAsksAgain) {
+TEST(RequesterAckReq, IsSentAgainAfterALocalFailure) {
   SendQueue sq;
   sq.post(send_of(10).unsignaled());
   sq.post(send_of(10).unsignaled());
   const sroce_send_plan first = sq.send();
   EXPECT_EQ(first.index, 0u);
   sq.commit(sq.plan(), SROCE_WC_LOC_PROT_ERR);
-  if (!first.ack_req) expect_stalled_sender_has_asked(sq, 100);
+  if (!first.ack_req) expect_newest_packet_requests_response(sq, 100);
   sq.receive(ack(1000));
   sq.send();
   EXPECT_TRUE(sq.failed());
 }
 
-TEST(RequesterAckReq, LongMessagesAskOnTheWayToKeepTheAckClockRunning) {
+TEST(RequesterAckReq, IsSetWithinLongMessagesForTheAckClock) {
   SendQueue sq({.window_packets = 16});
   sq.post(send_of(16 * 1024));
   const auto packets = sq.send_all(1);
@@ -404,15 +404,15 @@ TEST(RequesterAckReq, LongMessagesAskOnTheWayToKeepTheAckClockRunning) {
             2);
 }
 
-TEST(RequesterAckReq, ARetransmissionAsksToo) {
+TEST(RequesterAckReq, IsSetInRetransmissions) {
   SendQueue sq;
   sq.post(send_of(3000).unsignaled());
   sq.send_all();
   sq.expire();
-  expect_stalled_sender_has_asked(sq, 100);
+  expect_newest_packet_requests_response(sq, 100);
 }
 
-TEST(RequesterAckReq, OnlyTheLastPacketOfABurstCarriesIt) {
+TEST(RequesterAckReq, IsSetInTheLastPacketOfABurstOnly) {
   SendQueue sq;
   sq.post(send_of(5 * 1024));
   const sroce_send_plan burst = sq.plan();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Order, local work, completions, draining, the timer. What is in the packets:
-// requester_plan_test.cc.
+// Order, local work, completions, draining, the timer. requester_plan_test.cc covers the packets.
 #include <gtest/gtest.h>
 
 #include "send_queue.h"
@@ -36,14 +35,14 @@ TEST(RequesterFence, DoesNotWaitForSendsAndWrites) {
   EXPECT_EQ(sq.send_all().size(), 2u);
 }
 
-TEST(RequesterFence, WithoutOneAReadIsOvertaken) {
+TEST(RequesterFence, UnfencedSendOvertakesARead) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.post(send_of(10));
   EXPECT_EQ(sq.send_all().size(), 2u);
 }
 
-TEST(RequesterFence, HoldsLocalOperationsBack) {
+TEST(RequesterFence, DelaysLocalOperations) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.post(local_invalidate().fenced());
@@ -53,7 +52,7 @@ TEST(RequesterFence, HoldsLocalOperationsBack) {
   EXPECT_EQ(sq.plan().action, SROCE_SEND_LOCAL);
 }
 
-TEST(RequesterFence, HoldsAgainAfterARewind) {
+TEST(RequesterFence, AppliesAgainAfterARewind) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.post(send_of(10).fenced());
@@ -64,7 +63,7 @@ TEST(RequesterFence, HoldsAgainAfterARewind) {
   EXPECT_EQ(again[0].opcode, SROCE_OP_READ_REQUEST);
 }
 
-TEST(RequesterRdAtomic, NoMoreAreOutstandingThanThePeerTakes) {
+TEST(RequesterRdAtomic, LimitAppliesToReadsAndAtomicsTogether) {
   SendQueue sq({.max_rd_atomic = 2});
   sq.post(read_of(10));
   sq.post(fetch_add(1));
@@ -74,7 +73,7 @@ TEST(RequesterRdAtomic, NoMoreAreOutstandingThanThePeerTakes) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-TEST(RequesterRdAtomic, APartlyAnsweredReadIsStillOutstanding) {
+TEST(RequesterRdAtomic, PartlyReceivedReadIsStillOutstanding) {
   SendQueue sq({.max_rd_atomic = 1});
   sq.post(read_of(2048));
   sq.post(read_of(10));
@@ -85,7 +84,7 @@ TEST(RequesterRdAtomic, APartlyAnsweredReadIsStillOutstanding) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-TEST(RequesterRdAtomic, AfterARetryOneAtATimeDoublingWithEachThatCompletes) {
+TEST(RequesterRdAtomic, RetryRestartsAtOneAndGrowsWithCompletions) {
   SendQueue sq;
   for (int i = 0; i < 8; i++) sq.post(read_of(10));
   EXPECT_EQ(sq.send_all().size(), 4u);
@@ -98,7 +97,7 @@ TEST(RequesterRdAtomic, AfterARetryOneAtATimeDoublingWithEachThatCompletes) {
   }
 }
 
-TEST(RequesterRdAtomic, WithALimitOfZeroTheyFailInsteadOfWaitingForEver) {
+TEST(RequesterRdAtomic, LimitOfZeroFailsInsteadOfWaiting) {
   SendQueue sq({.max_rd_atomic = 0});
   sq.post(read_of(10));
   sq.send_all();
@@ -107,9 +106,9 @@ TEST(RequesterRdAtomic, WithALimitOfZeroTheyFailInsteadOfWaitingForEver) {
   EXPECT_EQ(wc->status, SROCE_WC_LOC_QP_OP_ERR);
 }
 
-// ---------------------------------------------------------------- local operations, refused work
+// ---------------------------------------------------------------- local operations, rejected work
 
-TEST(RequesterLocal, IsCarriedOutInItsTurnAndSendsNothing) {
+TEST(RequesterLocal, IsExecutedInItsTurnAndSendsNothing) {
   SendQueue sq;
   sq.post(local_invalidate());
   const sroce_send_plan plan = sq.send();
@@ -157,7 +156,7 @@ TEST(RequesterLocal, IsNotRepeatedByARetransmission) {
   EXPECT_EQ(sq.completions().size(), 3u);
 }
 
-TEST(RequesterLocal, ThatFailsEndsTheQueueInItsTurn) {
+TEST(RequesterLocal, FailureEndsTheQueueInItsTurn) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.post(local_invalidate());
@@ -172,10 +171,10 @@ TEST(RequesterLocal, ThatFailsEndsTheQueueInItsTurn) {
   EXPECT_EQ(all[1].status, SROCE_WC_LOC_PROT_ERR);
 }
 
-TEST(RequesterNaked, FailsInItsTurn) {
+TEST(RequesterRejected, FailsInItsTurn) {
   SendQueue sq;
   sq.post(send_of(10));
-  sq.post(send_of(10).refused(SROCE_WC_LOC_LEN_ERR));
+  sq.post(send_of(10).rejected(SROCE_WC_LOC_LEN_ERR));
   sq.post(send_of(10));
   EXPECT_EQ(sq.send_all().size(), 1u);
   EXPECT_FALSE(sq.completion());
@@ -188,15 +187,15 @@ TEST(RequesterNaked, FailsInItsTurn) {
   EXPECT_EQ(all[2].status, SROCE_WC_WR_FLUSH_ERR);
 }
 
-TEST(RequesterNaked, SendsNothing) {
+TEST(RequesterRejected, SendsNothing) {
   SendQueue sq;
-  sq.post(send_of(10).refused(SROCE_WC_LOC_QP_OP_ERR));
+  sq.post(send_of(10).rejected(SROCE_WC_LOC_QP_OP_ERR));
   const sroce_send_plan plan = sq.plan();
   EXPECT_EQ(plan.action, SROCE_SEND_FAIL);
   EXPECT_EQ(plan.packet_count, 0u);
 }
 
-TEST(RequesterCommit, ABadLocalKeyFailsTheRequestAndFlushesTheRest) {
+TEST(RequesterCommit, BadLocalKeyFailsTheRequestAndFlushesTheRest) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.post(send_of(10));
@@ -210,7 +209,7 @@ TEST(RequesterCommit, ABadLocalKeyFailsTheRequestAndFlushesTheRest) {
 
 // ---------------------------------------------------------------- completions
 
-TEST(RequesterCompletion, ComeInPostingOrder) {
+TEST(RequesterCompletion, FollowsThePostingOrder) {
   SendQueue sq;
   for (int i = 0; i < 4; i++) sq.post(send_of(10));
   sq.send_all();
@@ -220,7 +219,7 @@ TEST(RequesterCompletion, ComeInPostingOrder) {
   for (u32 i = 0; i < 4; i++) EXPECT_EQ(all[i].wr_id, i);
 }
 
-TEST(RequesterCompletion, AnUnsignaledSuccessIsSilentAndFreesItsSlot) {
+TEST(RequesterCompletion, UnsignaledSuccessIsSilentAndFreesItsSlot) {
   SendQueue sq({.slots = 4});
   for (int i = 0; i < 4; i++) sq.post(send_of(10).unsignaled());
   EXPECT_EQ(sroce_requester_room(&sq.req), 0u);
@@ -241,7 +240,7 @@ TEST(RequesterCompletion, NamesOperationAndLength) {
   EXPECT_EQ(wc->byte_len, 10u);
 }
 
-TEST(RequesterCompletion, TheRingIsUsedRoundAndRound) {
+TEST(RequesterCompletion, RingWrapsAround) {
   SendQueue sq({.slots = 4, .psn = 0xfffff0});
   u32 psn = 0xfffff0;
   for (u32 i = 0; i < 100; i++, psn = psn_add(psn, 1)) {
@@ -254,7 +253,7 @@ TEST(RequesterCompletion, TheRingIsUsedRoundAndRound) {
   }
 }
 
-TEST(RequesterFlush, EverythingLeftCompletesInOrderSignaledOrNot) {
+TEST(RequesterFlush, CompletesEverythingInOrder) {
   SendQueue sq;
   sq.post(send_of(10).unsignaled());
   sq.post(read_of(10));
@@ -269,7 +268,7 @@ TEST(RequesterFlush, EverythingLeftCompletesInOrderSignaledOrNot) {
   }
 }
 
-TEST(RequesterFlush, WhatWasAcknowledgedBeforeStillSucceeds) {
+TEST(RequesterFlush, AcknowledgedWorkStillSucceeds) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.post(send_of(10));
@@ -299,7 +298,7 @@ TEST(RequesterFlush, StopsTheTimer) {
   EXPECT_FALSE(sq.timer_runs());
 }
 
-TEST(RequesterReset, ForgetsTheConversationAndKeepsTheStorage) {
+TEST(RequesterReset, ClearsTheStateAndKeepsTheStorage) {
   SendQueue sq({.slots = 4});
   sq.post(send_of(10));
   sq.send_all();
@@ -312,14 +311,14 @@ TEST(RequesterReset, ForgetsTheConversationAndKeepsTheStorage) {
 
 // ---------------------------------------------------------------- draining
 
-TEST(RequesterDrain, AnIdleQueueIsDrainedAtOnce) {
+TEST(RequesterDrain, IdleQueueIsDrainedAtOnce) {
   SendQueue sq;
   EXPECT_FALSE(sroce_requester_is_drained(&sq.req)) << "only a draining queue is drained";
   sroce_requester_set_state(&sq.req, SROCE_SQ_DRAINING);
   EXPECT_TRUE(sroce_requester_is_drained(&sq.req));
 }
 
-TEST(RequesterDrain, TheMessageUnderWayIsFinishedAndNoneBegun) {
+TEST(RequesterDrain, CurrentMessageIsFinishedAndNoneBegun) {
   SendQueue sq;
   sq.post(send_of(4 * 1024));
   sq.post(send_of(10));
@@ -334,7 +333,7 @@ TEST(RequesterDrain, TheMessageUnderWayIsFinishedAndNoneBegun) {
   EXPECT_TRUE(sroce_requester_is_drained(&sq.req));
 }
 
-TEST(RequesterDrain, APacketThatDidNotAskIsSentAgainToAsk) {
+TEST(RequesterDrain, LastPacketIsSentAgainWithAckReq) {
   SendQueue sq;
   sq.post(send_of(10).unsignaled());
   sq.post(send_of(10).unsignaled());
@@ -357,7 +356,7 @@ TEST(RequesterDrain, LostPacketsAreStillRetransmitted) {
   EXPECT_EQ(sq.send_all().size(), 3u);
 }
 
-TEST(RequesterDrain, OutstandingReadsAreWaitedFor) {
+TEST(RequesterDrain, WaitsForOutstandingReads) {
   SendQueue sq;
   sq.post(read_of(10));
   sq.send_all();
@@ -375,7 +374,7 @@ TEST(RequesterDrain, LocalOperationsWaitToo) {
   EXPECT_TRUE(sroce_requester_is_drained(&sq.req));
 }
 
-TEST(RequesterDrain, GoesOnWhenReadyAgain) {
+TEST(RequesterDrain, SendsAgainWhenReady) {
   SendQueue sq;
   sroce_requester_set_state(&sq.req, SROCE_SQ_DRAINING);
   sq.post(send_of(10));
@@ -386,7 +385,7 @@ TEST(RequesterDrain, GoesOnWhenReadyAgain) {
 
 // ---------------------------------------------------------------- the ACK timer
 
-TEST(RequesterTimeout, TheTimerStartsWithTheFirstPacket) {
+TEST(RequesterTimeout, TimerStartsWithTheFirstPacket) {
   SendQueue sq;
   EXPECT_FALSE(sq.timer_runs());
   sq.post(send_of(10));
@@ -416,7 +415,7 @@ TEST(RequesterTimeout, ProgressRestartsIt) {
   EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + 100 * kMillisecond);
 }
 
-TEST(RequesterTimeout, TheLastAcknowledgementStopsIt) {
+TEST(RequesterTimeout, LastAcknowledgementStopsIt) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.send_all();
@@ -424,14 +423,14 @@ TEST(RequesterTimeout, TheLastAcknowledgementStopsIt) {
   EXPECT_FALSE(sq.timer_runs());
 }
 
-TEST(RequesterTimeout, ATimeoutOfZeroNeverComes) {
+TEST(RequesterTimeout, TimeoutOfZeroNeverExpires) {
   SendQueue sq({.ack_timeout_ns = 0});
   sq.post(send_of(10));
   sq.send_all();
   EXPECT_FALSE(sq.timer_runs());
 }
 
-TEST(RequesterTimeout, AnEarlyCallDoesNothing) {
+TEST(RequesterTimeout, EarlyTimerCallDoesNothing) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.send_all();
@@ -440,7 +439,7 @@ TEST(RequesterTimeout, AnEarlyCallDoesNothing) {
   EXPECT_EQ(sq.req.timeouts, 0u);
 }
 
-TEST(RequesterTimeout, SendsAgainFromTheOldestUnacknowledgedPacket) {
+TEST(RequesterTimeout, RetransmitsFromTheOldestUnackedPacket) {
   SendQueue sq;
   sq.post(send_of(5 * 1024));
   sq.send_all();
@@ -467,7 +466,7 @@ TEST(RequesterTimeout, OnlyRepeatedPacketsCountAsRetransmitted) {
   EXPECT_EQ(sq.req.retransmits, 4u);
 }
 
-TEST(RequesterTimeout, AReadIsRequestedAgainFromTheMiddle) {
+TEST(RequesterTimeout, ReadIsRequestedAgainFromTheMiddle) {
   SendQueue sq;
   sq.post(read_of(4 * 1024));
   sq.send_all();
@@ -481,7 +480,7 @@ TEST(RequesterTimeout, AReadIsRequestedAgainFromTheMiddle) {
   EXPECT_EQ(pkt.dma_length, 3u * 1024);
 }
 
-TEST(RequesterTimeout, TheRetryCountIsTheNumberOfRetransmissions) {
+TEST(RequesterTimeout, RetryCountIsTheNumberOfRetransmissions) {
   for (u8 retry_cnt : {0, 1, 7}) {
     SendQueue sq({.retry_cnt = retry_cnt});
     sq.post(send_of(10));
@@ -498,7 +497,7 @@ TEST(RequesterTimeout, TheRetryCountIsTheNumberOfRetransmissions) {
   }
 }
 
-TEST(RequesterTimeout, DoublesWithEachExpiryInARowUpToFourTimes) {
+TEST(RequesterTimeout, DoublesWithEachExpiryUpToFourTimes) {
   SendQueue sq;
   sq.post(send_of(10));
   for (const u64 times : {1u, 2u, 4u, 4u}) {
@@ -508,7 +507,7 @@ TEST(RequesterTimeout, DoublesWithEachExpiryInARowUpToFourTimes) {
   }
 }
 
-TEST(RequesterTimeout, IsItsOldSelfAfterProgress) {
+TEST(RequesterTimeout, ProgressRestoresItsLength) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.post(send_of(10));
@@ -519,7 +518,7 @@ TEST(RequesterTimeout, IsItsOldSelfAfterProgress) {
   EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + 100 * kMillisecond);
 }
 
-TEST(RequesterTimeout, IsFollowedByASmallWindowThatGrowsWithEachAcknowledgement) {
+TEST(RequesterTimeout, ShrinksTheWindowUntilAcksGrowIt) {
   SendQueue sq({.window_packets = 256});
   sq.post(send_of(1024 * 1024));
   EXPECT_EQ(sq.send_all().size(), 256u);
@@ -528,7 +527,7 @@ TEST(RequesterTimeout, IsFollowedByASmallWindowThatGrowsWithEachAcknowledgement)
   EXPECT_EQ(again.size(), 16u);
   EXPECT_TRUE(again.back().ack_req);
   sq.receive(ack(1003));
-  EXPECT_EQ(sq.send_all().size(), 8u) << "four that left and four by which the window grew";
+  EXPECT_EQ(sq.send_all().size(), 8u) << "four acknowledged, and the window has grown by four";
 }
 
 TEST(RequesterTimeout, RunsOnlyWhileSomethingIsInFlight) {
@@ -575,7 +574,7 @@ TEST(RequesterTimeout, NothingIsSentAfterTheRetriesAreExhausted) {
 
 // ---------------------------------------------------------------- the PSN circle
 
-TEST(RequesterPsnWrap, AConversationCrossesIt) {
+TEST(RequesterPsnWrap, MessageCrossesIt) {
   SendQueue sq({.psn = 0xfffffe});
   sq.post(send_of(4 * 1024));
   const auto packets = sq.send_all();
@@ -586,7 +585,7 @@ TEST(RequesterPsnWrap, AConversationCrossesIt) {
   EXPECT_EQ(sq.completions().size(), 1u);
 }
 
-TEST(RequesterPsnWrap, ARetransmissionCrossesIt) {
+TEST(RequesterPsnWrap, RetransmissionCrossesIt) {
   SendQueue sq({.psn = 0xfffffe});
   sq.post(send_of(4 * 1024));
   sq.send_all();
@@ -631,7 +630,7 @@ TEST(RequesterDatagram, CompletesWhenItIsSent) {
   EXPECT_FALSE(sq.timer_runs());
 }
 
-TEST(RequesterDatagram, IsAddressedByItsRequest) {
+TEST(RequesterDatagram, TakesItsAddressFromTheRequest) {
   SendQueue sq({.service = SROCE_SERVICE_UD});
   Work work = send_of(10).as(SROCE_WR_SEND_IMM);
   work.imm = 0x04030201;
@@ -645,7 +644,7 @@ TEST(RequesterDatagram, IsAddressedByItsRequest) {
   EXPECT_FALSE(pkt.ack_req);
 }
 
-TEST(RequesterDatagram, TheWindowNeverFills) {
+TEST(RequesterDatagram, WindowNeverFills) {
   SendQueue sq({.service = SROCE_SERVICE_UD, .window_packets = 2});
   for (int i = 0; i < 10; i++) sq.post(send_of(1));
   EXPECT_EQ(sq.send_all().size(), 10u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Requests as a responder sees them.
+// Requests as a peer would send them.
 #ifndef TESTS_UNIT_TRANSPORT_REQUESTS_H
 #define TESTS_UNIT_TRANSPORT_REQUESTS_H
 
@@ -7,7 +7,6 @@
 
 namespace sroce_test {
 
-// Requests, as a peer would send them.
 inline sroce_packet request(u8 opcode, u32 psn, u32 payload_bytes = 0) {
   sroce_packet pkt = {};
   pkt.count = 1;
@@ -20,7 +19,7 @@ inline sroce_packet request(u8 opcode, u32 psn, u32 payload_bytes = 0) {
   pkt.pad_bytes = -payload_bytes & 3;
   return pkt;
 }
-inline sroce_packet asking(sroce_packet pkt) {
+inline sroce_packet with_ack_req(sroce_packet pkt) {
   pkt.ack_req = true;
   return pkt;
 }
@@ -31,10 +30,10 @@ inline sroce_packet with_reth(sroce_packet pkt, u64 va, u32 length, u32 rkey = 0
   return pkt;
 }
 inline sroce_packet send_only(u32 psn, u32 bytes) {
-  return asking(request(SROCE_OP_SEND_ONLY, psn, bytes));
+  return with_ack_req(request(SROCE_OP_SEND_ONLY, psn, bytes));
 }
 inline sroce_packet write_only(u32 psn, u64 va, u32 bytes) {
-  return asking(with_reth(request(SROCE_OP_WRITE_ONLY, psn, bytes), va, bytes));
+  return with_ack_req(with_reth(request(SROCE_OP_WRITE_ONLY, psn, bytes), va, bytes));
 }
 inline sroce_packet write_first(u32 psn, u64 va, u32 message_bytes, u32 payload_bytes = 1024) {
   return with_reth(request(SROCE_OP_WRITE_FIRST, psn, payload_bytes), va, message_bytes);

@@ -13,7 +13,7 @@ class ResourceRing : public ::testing::Test {
     sroce_resources_init(&ring_, storage_.data(), capacity);
   }
 
-  // A READ or atomic whose responses are all still to be sent; null when the ring has no room.
+  // Adds a READ or atomic with all of its responses pending; null when the ring has no room.
   sroce_resource* add(u32 first_psn, u32 psn_count) {
     if (!sroce_resources_have_room(&ring_)) return nullptr;
     sroce_resource* entry = sroce_resources_add(&ring_);
@@ -54,7 +54,7 @@ TEST_F(ResourcesAdd, EveryEntryOfTheRingMayBePending) {
   EXPECT_EQ(add(4, 1), nullptr);
 }
 
-TEST_F(ResourcesAdd, AnAnsweredEntryMakesRoom) {
+TEST_F(ResourcesAdd, CompletedEntryMakesRoom) {
   for (u32 i = 0; i < 4; i++) add(i, 1);
   u32 index;
   first_pending(&index);
@@ -63,20 +63,20 @@ TEST_F(ResourcesAdd, AnAnsweredEntryMakesRoom) {
   EXPECT_EQ(add(5, 1), nullptr);
 }
 
-TEST_F(ResourcesAdd, TheOldestAnsweredEntryIsForgotten) {
+TEST_F(ResourcesAdd, OldestCompletedEntryIsForgotten) {
   for (u32 i = 0; i < 5; i++) add_responded(i, 1);
   EXPECT_EQ(find(0), nullptr);
   for (u32 i = 1; i < 5; i++) EXPECT_NE(find(i), nullptr) << i;
 }
 
-TEST_F(ResourcesAdd, AnEntryIsHandedOutZeroed) {
+TEST_F(ResourcesAdd, NewEntryIsZeroed) {
   for (u32 i = 0; i < 4; i++) add_responded(i, 1)->original = ~0ull;
   const sroce_resource* entry = sroce_resources_add(&ring_);
   EXPECT_EQ(entry->original, 0u);
   EXPECT_EQ(entry->psn_count, 0u);
 }
 
-TEST(ResourcesCapacity, ZeroTakesNothing) {
+TEST(ResourcesCapacity, ZeroAcceptsNothing) {
   sroce_resources ring;
   sroce_resources_init(&ring, nullptr, 0);
   u32 index;
@@ -92,13 +92,13 @@ TEST_F(ResourcesFind, EveryPsnOfTheResponsesBelongsToTheRequest) {
   EXPECT_EQ(find(105), nullptr);
 }
 
-TEST_F(ResourcesFind, TheResponsesMayCrossThePsnWrap) {
+TEST_F(ResourcesFind, ResponsesMayCrossThePsnWrap) {
   const sroce_resource* entry = add(0xfffffe, 4);
   for (u32 psn : {0xfffffeu, 0xffffffu, 0u, 1u}) EXPECT_EQ(find(psn), entry);
   EXPECT_EQ(find(2), nullptr);
 }
 
-TEST_F(ResourcesFind, AnEmptyRingHoldsNothing) { EXPECT_EQ(find(0), nullptr); }
+TEST_F(ResourcesFind, EmptyRingHasNoEntry) { EXPECT_EQ(find(0), nullptr); }
 
 TEST_F(ResourcesPending, ResponsesAreDueInTheOrderOfTheRequests) {
   add(10, 2);
@@ -113,7 +113,7 @@ TEST_F(ResourcesPending, ResponsesAreDueInTheOrderOfTheRequests) {
   EXPECT_EQ(first_pending(), nullptr);
 }
 
-TEST_F(ResourcesReplay, AnAnsweredRequestIsDueAgainFromTheMiddle) {
+TEST_F(ResourcesReplay, CompletedRequestMayRestartInTheMiddle) {
   add_responded(10, 4);
   u32 index;
   ASSERT_TRUE(sroce_resources_find(&ring_, 12, &index));
@@ -133,7 +133,7 @@ TEST_F(ResourcesReplay, EndsWhereTheRepeatedRequestEnds) {
   EXPECT_EQ(first_pending(), nullptr);
 }
 
-TEST_F(ResourcesReplay, WhatYoungerRequestsHavePendingFollows) {
+TEST_F(ResourcesReplay, PendingResponsesOfLaterRequestsFollow) {
   add_responded(10, 1);
   add(11, 1);
   u32 index;
@@ -146,7 +146,7 @@ TEST_F(ResourcesReplay, WhatYoungerRequestsHavePendingFollows) {
   EXPECT_EQ(first_pending(), nullptr);
 }
 
-TEST_F(ResourcesReplay, ARequestThatIsStillPendingIsDueOnce) {
+TEST_F(ResourcesReplay, PendingRequestIsDueOnce) {
   add(10, 3);
   u32 index;
   first_pending(&index);
@@ -169,7 +169,7 @@ TEST_F(ResourcesReplay, LeavesRoomForNewRequests) {
 
 using ResourcesBetween = ResourceRing;
 
-TEST_F(ResourcesBetween, FindsTheOldestRequestFromThatPsnOn) {
+TEST_F(ResourcesBetween, FindsTheOldestRequestFromAPsn) {
   add_responded(10, 4);
   add(20, 1);
   u32 first_psn;
@@ -182,7 +182,7 @@ TEST_F(ResourcesBetween, FindsTheOldestRequestFromThatPsnOn) {
   EXPECT_FALSE(sroce_resources_first_between(&ring_, 21, 30, &first_psn));
 }
 
-TEST_F(ResourcesBetween, LooksAcrossThePsnWrap) {
+TEST_F(ResourcesBetween, SearchesAcrossThePsnWrap) {
   add(1, 1);
   u32 first_psn;
   ASSERT_TRUE(sroce_resources_first_between(&ring_, 0xfffff0, 5, &first_psn));
@@ -190,7 +190,7 @@ TEST_F(ResourcesBetween, LooksAcrossThePsnWrap) {
   EXPECT_FALSE(sroce_resources_first_between(&ring_, 0xfffff0, 1, &first_psn));
 }
 
-TEST_F(ResourcesBetween, RequestsOfLongAgoAreNoObstacle) {
+TEST_F(ResourcesBetween, IgnoresRequestsOfLongAgo) {
   add_responded(10, 1);
   u32 first_psn;
   const u32 later = SROCE_PSN_SPAN + 100;
@@ -199,7 +199,7 @@ TEST_F(ResourcesBetween, RequestsOfLongAgoAreNoObstacle) {
 
 using ResourcesForget = ResourceRing;
 
-TEST_F(ResourcesForget, WhatADuplicateMayAskForIsKept) {
+TEST_F(ResourcesForget, KeepsRequestsThatADuplicateMayRepeat) {
   add_responded(10, 4);
   sroce_resources_forget(&ring_, 14);
   EXPECT_NE(find(10), nullptr);
@@ -207,7 +207,7 @@ TEST_F(ResourcesForget, WhatADuplicateMayAskForIsKept) {
   EXPECT_NE(find(10), nullptr);
 }
 
-TEST_F(ResourcesForget, WhatLiesHalfACircleBackIsNot) {
+TEST_F(ResourcesForget, DropsRequestsHalfACircleBack) {
   add_responded(10, 4);
   add_responded(20, 1);
   sroce_resources_forget(&ring_, 14 + SROCE_PSN_SPAN);
@@ -216,14 +216,14 @@ TEST_F(ResourcesForget, WhatLiesHalfACircleBackIsNot) {
   EXPECT_EQ(ring_.count, 1u);
 }
 
-TEST_F(ResourcesForget, TheLongestReadSurvivesItsOwnAcceptance) {
+TEST_F(ResourcesForget, KeepsTheLongestReadWhenItIsAccepted) {
   add(10, SROCE_PSN_SPAN);
   sroce_resources_forget(&ring_, psn_add(10, SROCE_PSN_SPAN));
   EXPECT_NE(find(10), nullptr);
   EXPECT_NE(first_pending(), nullptr);
 }
 
-TEST_F(ResourcesForget, WhatWasNeverAnsweredIsNotDueAnyMore) {
+TEST_F(ResourcesForget, DropsPendingResponsesToo) {
   add(10, 4);
   u32 slot;
   ASSERT_TRUE(sroce_resources_find(&ring_, 10, &slot));
@@ -235,7 +235,7 @@ TEST_F(ResourcesForget, WhatWasNeverAnsweredIsNotDueAnyMore) {
   EXPECT_EQ(first_pending(), nullptr);
 }
 
-TEST_F(ResourcesForget, TheRingGoesOnWhereItWas) {
+TEST_F(ResourcesForget, RingContinuesAtItsPosition) {
   for (u32 i = 0; i < 4; i++) add_responded(i, 1);
   sroce_resources_forget(&ring_, 2 + SROCE_PSN_SPAN);
   EXPECT_EQ(ring_.count, 2u);
@@ -247,7 +247,7 @@ TEST_F(ResourcesForget, TheRingGoesOnWhereItWas) {
 
 using ResourcesMove = ResourceRing;
 
-TEST_F(ResourcesMove, ALargerRingRemembersEverything) {
+TEST_F(ResourcesMove, LargerRingKeepsEverything) {
   for (u32 i = 0; i < 6; i++) add_responded(i, 1);
   add(6, 1);
   std::vector<sroce_resource> storage(8);
@@ -260,7 +260,7 @@ TEST_F(ResourcesMove, ALargerRingRemembersEverything) {
   EXPECT_EQ(sroce_resources_at(&larger, index)->first_psn, 6u);
 }
 
-TEST_F(ResourcesMove, ASmallerRingKeepsTheYoungest) {
+TEST_F(ResourcesMove, SmallerRingKeepsTheNewest) {
   for (u32 i = 0; i < 4; i++) add_responded(i, 1);
   std::vector<sroce_resource> storage(2);
   sroce_resources smaller;
@@ -273,7 +273,7 @@ TEST_F(ResourcesMove, ASmallerRingKeepsTheYoungest) {
   EXPECT_TRUE(sroce_resources_have_room(&smaller));
 }
 
-TEST_F(ResourcesMove, WhatIsPendingIsNeverForgotten) {
+TEST_F(ResourcesMove, PendingRequestsAreNeverDropped) {
   for (u32 i = 0; i < 3; i++) add(i, 1);
   std::vector<sroce_resource> storage(2);
   sroce_resources smaller;
@@ -283,7 +283,7 @@ TEST_F(ResourcesMove, WhatIsPendingIsNeverForgotten) {
 
 class ResourcesLongLife : public ::testing::TestWithParam<u32> {};
 
-TEST_P(ResourcesLongLife, TheYoungestRequestsAreRememberedForEver) {
+TEST_P(ResourcesLongLife, NewestRequestsAreAlwaysFound) {
   const u32 capacity = GetParam();
   std::vector<sroce_resource> storage(capacity);
   sroce_resources ring;

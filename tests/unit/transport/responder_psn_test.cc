@@ -9,7 +9,7 @@ using namespace sroce_test;
 
 // ---------------------------------------------------------------- PSN
 
-TEST(ResponderPsn, AGapIsReportedOnce) {
+TEST(ResponderPsn, GapIsReportedOnce) {
   ReceiveQueue rq;
   rq.post(100);
   EXPECT_EQ(rq.receive(send_only(2001, 10)).verdict, SROCE_RECV_NAK);
@@ -19,7 +19,7 @@ TEST(ResponderPsn, AGapIsReportedOnce) {
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
 }
 
-TEST(ResponderPsn, TheMissingPacketEndsTheSilence) {
+TEST(ResponderPsn, MissingPacketAllowsTheNextNak) {
   ReceiveQueue rq;
   for (int i = 0; i < 3; i++) rq.post(100);
   rq.receive(send_only(2001, 10));
@@ -30,7 +30,7 @@ TEST(ResponderPsn, TheMissingPacketEndsTheSilence) {
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2001);
 }
 
-TEST(ResponderPsn, AGapExecutesNothing) {
+TEST(ResponderPsn, GapExecutesNothing) {
   ReceiveQueue rq;
   rq.post(100);
   const sroce_recv_plan plan = rq.receive(send_only(2005, 10));
@@ -39,13 +39,13 @@ TEST(ResponderPsn, AGapExecutesNothing) {
   EXPECT_EQ(rq.resp.epsn, 2000u);
 }
 
-TEST(ResponderPsn, HalfACircleAheadIsAGapAndBeyondIsADuplicate) {
+TEST(ResponderPsn, HalfACircleSeparatesGapsFromDuplicates) {
   ReceiveQueue rq;
   EXPECT_EQ(rq.plan(send_only(psn_add(2000, SROCE_PSN_SPAN - 1), 4)).verdict, SROCE_RECV_NAK);
   EXPECT_EQ(rq.plan(send_only(psn_add(2000, SROCE_PSN_SPAN + 1), 4)).verdict, SROCE_RECV_ACK_AGAIN);
 }
 
-TEST(ResponderPsn, ExpectationCrossesTheWrap) {
+TEST(ResponderPsn, ExpectedPsnCrossesTheWrap) {
   ReceiveQueue rq({.psn = 0xffffff});
   rq.post(100);
   rq.post(100);
@@ -55,7 +55,7 @@ TEST(ResponderPsn, ExpectationCrossesTheWrap) {
   EXPECT_EQ(rq.completions.size(), 2u);
 }
 
-TEST(ResponderPsn, AReadConsumesOnePsnForEachResponse) {
+TEST(ResponderPsn, ReadConsumesOnePsnForEachResponse) {
   for (u32 mtu : {256u, 512u, 1024u, 2048u, 4096u}) {
     for (u32 length : {0u, 1u, mtu - 1, mtu, mtu + 1, 5 * mtu, 1u << 31}) {
       ReceiveQueue rq({.mtu_bytes = mtu});
@@ -68,7 +68,7 @@ TEST(ResponderPsn, AReadConsumesOnePsnForEachResponse) {
 
 // ---------------------------------------------------------------- duplicates
 
-TEST(ResponderDuplicate, ASendIsAcknowledgedAgainAndNotExecuted) {
+TEST(ResponderDuplicate, SendIsAcknowledgedAgainAndNotExecuted) {
   ReceiveQueue rq;
   rq.post(100);
   rq.post(100);
@@ -88,26 +88,26 @@ TEST(ResponderDuplicate, IsAcknowledgedWithTheNewestPsn) {
   expect_nak(rq, kAckSyndrome, 2002);
 }
 
-TEST(ResponderDuplicate, InTheMiddleOfAMessageDoesNotDisturbIt) {
+TEST(ResponderDuplicate, DoesNotDisturbTheCurrentMessage) {
   ResponderMidWrite rq;
   EXPECT_EQ(rq.receive(write_first(2000, 0x10000, 3000)).verdict, SROCE_RECV_ACK_AGAIN);
   EXPECT_EQ(rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024)).va, 0x10000u + 1024);
 }
 
-TEST(ResponderDuplicate, DoesNotAcknowledgePastAReadThatMayBeUnanswered) {
+TEST(ResponderDuplicate, AckStopsBeforeALaterRead) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
   rq.receive(read_request(2001, 0x10000, 4));
   rq.receive(write_only(2002, 0x10000, 4));
   rq.respond();
   rq.receive(write_only(2000, 0x10000, 4));
-  const auto answers = rq.respond();
-  ASSERT_FALSE(answers.empty());
-  EXPECT_EQ(answers.back().opcode, SROCE_OP_ACK);
-  EXPECT_EQ(answers.back().psn, 2000u);
+  const auto responses = rq.respond();
+  ASSERT_FALSE(responses.empty());
+  EXPECT_EQ(responses.back().opcode, SROCE_OP_ACK);
+  EXPECT_EQ(responses.back().psn, 2000u);
 }
 
-TEST(ResponderDuplicate, TakesNothingBackOfAnAckThatIsDue) {
+TEST(ResponderDuplicate, DoesNotLowerAPendingAck) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
   rq.receive(read_request(2001, 0x10000, 4));
@@ -117,7 +117,7 @@ TEST(ResponderDuplicate, TakesNothingBackOfAnAckThatIsDue) {
   expect_nak(rq, kAckSyndrome, 2002);
 }
 
-TEST(ResponderDuplicate, OfAnOperationThatIsNotDoneIsDropped) {
+TEST(ResponderDuplicate, UnsupportedOperationIsDropped) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
   rq.respond();
@@ -136,7 +136,7 @@ TEST(ResponderDuplicateRead, IsExecutedAgain) {
   EXPECT_EQ(rq.resp.epsn, 2003u);
 }
 
-TEST(ResponderDuplicateRead, FromTheMiddleIsAnsweredFromThere) {
+TEST(ResponderDuplicateRead, MayStartInTheMiddle) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 3000));
   rq.respond();
@@ -145,28 +145,28 @@ TEST(ResponderDuplicateRead, FromTheMiddleIsAnsweredFromThere) {
   ASSERT_TRUE(made);
   EXPECT_EQ(made->va, 0x10000u + 1024);
   EXPECT_EQ(made->payload_bytes, 3000u - 1024);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 2u);
-  EXPECT_EQ(answers[0].psn, 2001u);
-  EXPECT_EQ(answers[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
-  EXPECT_EQ(answers[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 2u);
+  EXPECT_EQ(responses[0].psn, 2001u);
+  EXPECT_EQ(responses[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
+  EXPECT_EQ(responses[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
 }
 
-TEST(ResponderDuplicateRead, AShorterRangeIsAnsweredForThatRange) {
+TEST(ResponderDuplicateRead, ShorterRangeGetsOnlyThatRange) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));
   rq.respond();
   EXPECT_EQ(rq.receive(read_request(2001, 0x10000 + 1024, 2048)).verdict, SROCE_RECV_REPLAY);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 2u);
-  EXPECT_EQ(answers[0].psn, 2001u);
-  EXPECT_EQ(answers[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
-  EXPECT_EQ(answers[1].psn, 2002u);
-  EXPECT_EQ(answers[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 2u);
+  EXPECT_EQ(responses[0].psn, 2001u);
+  EXPECT_EQ(responses[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
+  EXPECT_EQ(responses[1].psn, 2002u);
+  EXPECT_EQ(responses[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
   EXPECT_EQ(rq.resp.epsn, 2004u);
 }
 
-TEST(ResponderDuplicateRead, BeyondTheOriginalRangeIsDropped) {
+TEST(ResponderDuplicateRead, IsDroppedBeyondTheOriginalRange) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 3000));
   rq.respond();
@@ -175,7 +175,7 @@ TEST(ResponderDuplicateRead, BeyondTheOriginalRangeIsDropped) {
   expect_dropped(rq, read_request(2000, 0x0f000, 3000), SROCE_DROP_REPLAY);
 }
 
-TEST(ResponderDuplicateRead, WithAnotherKeyIsDropped) {
+TEST(ResponderDuplicateRead, IsDroppedWithAnotherKey) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 10));
   rq.respond();
@@ -183,137 +183,137 @@ TEST(ResponderDuplicateRead, WithAnotherKeyIsDropped) {
                  SROCE_DROP_REPLAY);
 }
 
-// A peer that has its answer may have said so, and the region may have gone for that.
-TEST(ResponderDuplicateRead, WhoseRegionIsGoneIsRefused) {
+// A peer that has its data may have said so, and the region been deregistered because of that.
+TEST(ResponderDuplicateRead, GetsANakWhenItsRegionIsGone) {
   RespondedRead rq(1);
-  rq.ask(0, 1, kBadKey);
+  rq.repeat(0, 1, kBadKey);
   expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
   EXPECT_EQ(rq.event(), SROCE_EVENT_COMM_EST);
 }
 
-TEST(ResponderDuplicateRead, ThatIsRefusedTakesNoAckBack) {
+TEST(ResponderDuplicateRead, NakKeepsAPendingAck) {
   RespondedRead rq(1);
   rq.receive(write_only(2001, 0x10000, 16));
-  rq.ask(0, 1, kBadKey);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 2u);
-  EXPECT_EQ(answers[0].syndrome, SROCE_NAK_REMOTE_ACCESS);
-  EXPECT_EQ(answers[1].psn, 2001u);
+  rq.repeat(0, 1, kBadKey);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 2u);
+  EXPECT_EQ(responses[0].syndrome, SROCE_NAK_REMOTE_ACCESS);
+  EXPECT_EQ(responses[1].psn, 2001u);
 }
 
-TEST(ResponderDuplicateRead, ThatIsRefusedIsNotOvertakenByARequest) {
+TEST(ResponderDuplicateRead, NakSurvivesALaterRequest) {
   RespondedRead rq(1);
-  rq.ask(0, 1, kBadKey);
-  auto unasked = write_only(2001, 0x10000, 16);
-  unasked.ack_req = false;
-  rq.receive(unasked);
+  rq.repeat(0, 1, kBadKey);
+  auto quiet = write_only(2001, 0x10000, 16);
+  quiet.ack_req = false;
+  rq.receive(quiet);
   expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2000);
 }
 
-TEST(ResponderDuplicateRead, ThatIsRefusedIsForgottenWhenItsPsnComesRoundAgain) {
+TEST(ResponderDuplicateRead, NakIsForgottenHalfACircleLater) {
   RespondedRead rq(1, {.mtu_bytes = 256});
-  rq.ask(0, 1, kBadKey);
+  rq.repeat(0, 1, kBadKey);
   rq.receive(read_request(2001, 0x10000, 1u << 31));
   EXPECT_FALSE(rq.resp.dup_nak_pending);
 }
 
-TEST(ResponderDuplicateRead, ThatIsRefusedDoesNotTakeAnotherNakBack) {
+TEST(ResponderDuplicateRead, NakKeepsAnotherPendingNak) {
   RespondedRead rq(1);
   rq.receive(request(SROCE_OP_SEND_ONLY, 2001, 10));
-  rq.ask(0, 1, kBadKey);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 2u);
-  EXPECT_EQ(answers[0].psn, 2000u);
-  EXPECT_EQ(answers[1].psn, 2001u);
-  EXPECT_EQ(answers[1].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_RNR_NAK);
+  rq.repeat(0, 1, kBadKey);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 2u);
+  EXPECT_EQ(responses[0].psn, 2000u);
+  EXPECT_EQ(responses[1].psn, 2001u);
+  EXPECT_EQ(responses[1].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_RNR_NAK);
 }
 
-// The peer may need the one, and not know of the other; nothing follows that.
-TEST(ResponderDuplicateRead, WhoseRegionGoesWhenALaterRequestHasFailedIsRefusedBeforeIt) {
+// The peer may need the first NAK and not know of the second. Nothing follows the second.
+TEST(ResponderDuplicateRead, NakPrecedesThatOfALaterRequest) {
   RespondedRead rq(4);
-  rq.ask(0, 4);
+  rq.repeat(0, 4);
   rq.receive(write_only(2004, 0x10000, 16), kBadKey);
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
   EXPECT_FALSE(sroce_responder_is_dead(&rq.resp));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 2u);
-  EXPECT_EQ(answers[0].psn, 2000u);
-  EXPECT_EQ(answers[1].psn, 2004u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 2u);
+  EXPECT_EQ(responses[0].psn, 2000u);
+  EXPECT_EQ(responses[1].psn, 2004u);
   EXPECT_TRUE(sroce_responder_is_dead(&rq.resp));
 }
 
-TEST(ResponderDuplicateRead, WhoseRegionGoesBeforeItIsAnsweredAgainIsRefused) {
+TEST(ResponderDuplicateRead, GetsANakWhenItsRegionGoesDuringReplay) {
   RespondedRead rq(4);
-  rq.ask(0, 4);
+  rq.repeat(0, 4);
   rq.sent(*rq.next_response(1));
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
   expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2001);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
 }
 
-TEST(ResponderDuplicateRead, WhileStillBeingAnsweredForTheFirstTimeFailsWithItsRegion) {
+TEST(ResponderDuplicateRead, IsFatalWhenItsRegionGoesDuringTheFirstTime) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));
   rq.sent(*rq.next_response(3));
   rq.receive(read_request(2000, 0x10000, 4096), kBadKey);
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 2u);
-  EXPECT_EQ(answers[0].psn, 2000u);
-  EXPECT_EQ(answers[1].psn, 2003u);
-  EXPECT_EQ(answers[1].syndrome, SROCE_NAK_REMOTE_ACCESS);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 2u);
+  EXPECT_EQ(responses[0].psn, 2000u);
+  EXPECT_EQ(responses[1].psn, 2003u);
+  EXPECT_EQ(responses[1].syndrome, SROCE_NAK_REMOTE_ACCESS);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
 }
 
-TEST(ResponderDuplicateRead, WhileStillBeingAnsweredStartsOver) {
+TEST(ResponderDuplicateRead, RestartsAnUnfinishedResponse) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));
   rq.sent(*rq.next_response(3));
   rq.receive(read_request(2000, 0x10000, 4096));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 4u);
-  EXPECT_EQ(answers[0].psn, 2000u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 4u);
+  EXPECT_EQ(responses[0].psn, 2000u);
 }
 
-TEST(ResponderDuplicateRead, LeavesWhatYoungerRequestsHavePendingInOrder) {
+TEST(ResponderDuplicateRead, KeepsLaterResponsesInOrder) {
   ReceiveQueue rq;
   rq.receive(fetch_add_request(2000, 1), original(42));
   rq.respond();
   rq.receive(read_request(2001, 0x10000, 2048));
   rq.receive(write_only(2003, 0x10000, 4));
   rq.receive(fetch_add_request(2000, 1));
-  const auto answers = rq.respond(1);
-  ASSERT_EQ(answers.size(), 4u);
-  for (u32 i = 0; i < 4; i++) EXPECT_EQ(answers[i].psn, 2000 + i);
-  EXPECT_EQ(answers[3].opcode, SROCE_OP_ACK) << "and the ACK passes none of them";
+  const auto responses = rq.respond(1);
+  ASSERT_EQ(responses.size(), 4u);
+  for (u32 i = 0; i < 4; i++) EXPECT_EQ(responses[i].psn, 2000 + i);
+  EXPECT_EQ(responses[3].opcode, SROCE_OP_ACK) << "the ACK overtakes none of them";
 }
 
-TEST(ResponderDuplicateRead, UnderWayDoesNotCountAgainstTheLimit) {
+TEST(ResponderDuplicateRead, DoesNotCountAgainstTheLimit) {
   ReceiveQueue rq({.max_dest_rd_atomic = 1});
   rq.receive(read_request(2000, 0x10000, 10));
   rq.respond();
   rq.receive(read_request(2000, 0x10000, 10));
   EXPECT_EQ(rq.receive(read_request(2001, 0x10000, 10)).verdict, SROCE_RECV_READ)
-      << "the peer asks for the next: it has the answer to the first";
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].psn, 2001u);
+      << "a peer that requests the next has the response to the first";
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].psn, 2001u);
 }
 
-TEST(ResponderDuplicateAtomic, IsAnsweredFromTheSavedResultAndNotExecuted) {
+TEST(ResponderDuplicateAtomic, ReturnsTheSavedResultWithoutExecution) {
   ReceiveQueue rq;
   EXPECT_EQ(rq.receive(fetch_add_request(2000, 1), original(42)).verdict, SROCE_RECV_ATOMIC);
   rq.respond();
   EXPECT_EQ(rq.receive(fetch_add_request(2000, 1), original(43)).verdict, SROCE_RECV_REPLAY);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].opcode, SROCE_OP_ATOMIC_ACK);
-  EXPECT_EQ(answers[0].psn, 2000u);
-  EXPECT_EQ(answers[0].atomic_original, 42u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].opcode, SROCE_OP_ATOMIC_ACK);
+  EXPECT_EQ(responses[0].psn, 2000u);
+  EXPECT_EQ(responses[0].atomic_original, 42u);
 }
 
-TEST(ResponderDuplicateAtomic, ThatWasForgottenIsDropped) {
+TEST(ResponderDuplicateAtomic, IsDroppedWhenForgotten) {
   ReceiveQueue rq({.max_dest_rd_atomic = 2});
   for (u32 i = 0; i < 3; i++) {
     rq.receive(fetch_add_request(2000 + i, 1), original(i));
@@ -324,7 +324,7 @@ TEST(ResponderDuplicateAtomic, ThatWasForgottenIsDropped) {
   EXPECT_EQ(rq.receive(fetch_add_request(2001, 1)).verdict, SROCE_RECV_REPLAY);
 }
 
-TEST(ResponderDuplicate, AReadWhereAnAtomicWasIsDropped) {
+TEST(ResponderDuplicate, ReadAtThePsnOfAnAtomicIsDropped) {
   ReceiveQueue rq;
   rq.receive(fetch_add_request(2000, 1));
   rq.receive(read_request(2001, 0x10000, 8));
@@ -333,11 +333,11 @@ TEST(ResponderDuplicate, AReadWhereAnAtomicWasIsDropped) {
   expect_dropped(rq, fetch_add_request(2001, 1), SROCE_DROP_REPLAY);
 }
 
-TEST(ResponderDuplicate, AfterALongSilenceIsStillAcknowledgedInFull) {
+TEST(ResponderDuplicate, OldReadsDoNotLimitItsAck) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 8));
   rq.respond();
-  // A READ of the longest length moves half of the circle in one packet.
+  // The longest READ advances half of the PSN circle with one packet.
   for (int i = 0; i < 3; i++) {
     rq.receive(read_request(rq.resp.epsn, 0x10000, 1u << 31));
     while (auto made = rq.next_response()) rq.sent(*made);
@@ -349,13 +349,13 @@ TEST(ResponderDuplicate, AfterALongSilenceIsStillAcknowledgedInFull) {
   expect_nak(rq, kAckSyndrome, psn);
 }
 
-// All PSNs up to and including @last, in WRITEs that ask for no ACK.
+// WRITEs without AckReq for all PSNs up to and including @last.
 void write_up_to(ReceiveQueue& rq, u32 last) {
   while (rq.resp.epsn != psn_add(last, 1))
     rq.receive(with_reth(request(SROCE_OP_WRITE_ONLY, rq.resp.epsn, 4), 0x10000, 4));
 }
 
-TEST(ResponderDuplicate, IsNotHeldUpByAReadOfARoundAgo) {
+TEST(ResponderDuplicate, ReadOfACircleAgoDoesNotLimitItsAck) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 8));
   rq.respond();
@@ -372,7 +372,7 @@ TEST(ResponderDuplicate, IsNotHeldUpByAReadOfARoundAgo) {
 TEST(ResponderMsn, CountsMessagesNotPackets) {
   ResponderMidSend rq;
   EXPECT_EQ(rq.resp.msn, 0u);
-  rq.receive(asking(request(SROCE_OP_SEND_LAST, 2001, 4)));
+  rq.receive(with_ack_req(request(SROCE_OP_SEND_LAST, 2001, 4)));
   EXPECT_EQ(rq.respond().back().msn, 1u);
   rq.receive(write_only(2002, 0x10000, 4));
   EXPECT_EQ(rq.respond().back().msn, 2u);

@@ -24,7 +24,7 @@ TEST(ResponderSend, OnePacketFillsOneReceive) {
   EXPECT_EQ(rq.completions[0].wr_id, 0u);
 }
 
-TEST(ResponderSend, PacketsOfOneMessageLandBehindEachOther) {
+TEST(ResponderSend, PacketsOfAMessageLandInSequence) {
   ResponderMidSend rq;
   EXPECT_EQ(rq.receive(request(SROCE_OP_SEND_MIDDLE, 2001, 1024)).offset, 1024u);
   EXPECT_EQ(rq.receive(request(SROCE_OP_SEND_LAST, 2002, 952)).offset, 2048u);
@@ -38,7 +38,7 @@ TEST(ResponderSend, CompletesOnlyWithTheLastPacket) {
   EXPECT_TRUE(rq.completions.empty());
 }
 
-TEST(ResponderSend, AMessageUsesOneReceive) {
+TEST(ResponderSend, MessageUsesOneReceive) {
   ResponderMidSend rq;
   rq.post(100);
   rq.receive(request(SROCE_OP_SEND_LAST, 2001, 100));
@@ -53,7 +53,7 @@ TEST(ResponderSend, ReceivesAreUsedInOrder) {
   for (u32 i = 0; i < 3; i++) EXPECT_EQ(rq.completions[i].wr_id, i);
 }
 
-TEST(ResponderSend, AnEmptyMessageCompletesAReceive) {
+TEST(ResponderSend, EmptyMessageCompletesAReceive) {
   ReceiveQueue rq;
   rq.post(0);
   EXPECT_EQ(rq.receive(send_only(2000, 0)).place_bytes, 0u);
@@ -61,7 +61,7 @@ TEST(ResponderSend, AnEmptyMessageCompletesAReceive) {
   EXPECT_EQ(rq.completions[0].byte_len, 0u);
 }
 
-TEST(ResponderSend, AnExactFitIsAccepted) {
+TEST(ResponderSend, ExactFitIsAccepted) {
   ResponderMidSend rq(2048);
   rq.receive(request(SROCE_OP_SEND_LAST, 2001, 1024));
   ASSERT_EQ(rq.completions.size(), 1u);
@@ -101,7 +101,7 @@ TEST(ResponderSend, SolicitedReachesTheCompletion) {
   EXPECT_FALSE(rq.completions[1].solicited);
 }
 
-TEST(ResponderSendInvalidate, TheKeyIsInvalidatedAndReported) {
+TEST(ResponderSendInvalidate, KeyIsInvalidatedAndReported) {
   ReceiveQueue rq;
   rq.post(100);
   sroce_packet pkt = request(SROCE_OP_SEND_ONLY_INV, 2000, 10);
@@ -120,7 +120,7 @@ TEST(ResponderSendInvalidate, OnlyTheLastPacketInvalidates) {
   EXPECT_TRUE(rq.plan(request(SROCE_OP_SEND_LAST_INV, 2001, 10)).invalidate);
 }
 
-TEST(ResponderSendInvalidate, AKeyThatCannotBeInvalidatedIsAnAccessError) {
+TEST(ResponderSendInvalidate, KeyThatCannotBeInvalidatedIsAnAccessError) {
   ReceiveQueue rq;
   rq.post(100);
   expect_fatal_nak(rq, request(SROCE_OP_SEND_ONLY_INV, 2000, 10), SROCE_NAK_REMOTE_ACCESS,
@@ -129,7 +129,7 @@ TEST(ResponderSendInvalidate, AKeyThatCannotBeInvalidatedIsAnAccessError) {
   EXPECT_NE(rq.completions[0].status, SROCE_WC_SUCCESS);
 }
 
-TEST(ResponderSend, ABadReceiveBufferIsARemoteOperationError) {
+TEST(ResponderSend, BadReceiveBufferIsARemoteOperationError) {
   ReceiveQueue rq;
   rq.post(100);
   expect_fatal_nak(rq, send_only(2000, 10), SROCE_NAK_REMOTE_OPERATION,
@@ -138,7 +138,7 @@ TEST(ResponderSend, ABadReceiveBufferIsARemoteOperationError) {
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_LOC_PROT_ERR);
 }
 
-TEST(ResponderSend, ARefusedReceiveFailsEvenAnEmptyMessage) {
+TEST(ResponderSend, RejectedReceiveFailsEvenAnEmptyMessage) {
   for (u32 bytes : {0u, 10u}) {
     ReceiveQueue rq;
     rq.post_rejected(SROCE_WC_LOC_QP_OP_ERR);
@@ -151,7 +151,7 @@ TEST(ResponderSend, ARefusedReceiveFailsEvenAnEmptyMessage) {
   }
 }
 
-TEST(ResponderWriteImmediate, ARefusedReceiveFailsIt) {
+TEST(ResponderWriteImmediate, RejectedReceiveFailsIt) {
   ReceiveQueue rq;
   rq.post_rejected(SROCE_WC_LOC_QP_OP_ERR);
   rq.receive(with_reth(request(SROCE_OP_WRITE_ONLY_IMM, 2000), 0x10000, 0));
@@ -160,7 +160,7 @@ TEST(ResponderWriteImmediate, ARefusedReceiveFailsIt) {
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_LOC_QP_OP_ERR);
 }
 
-TEST(ResponderWrite, LeavesARefusedReceiveAlone) {
+TEST(ResponderWrite, DoesNotUseARejectedReceive) {
   ReceiveQueue rq;
   rq.post_rejected(SROCE_WC_LOC_QP_OP_ERR);
   EXPECT_EQ(rq.receive(write_only(2000, 0x10000, 10)).verdict, SROCE_RECV_PLACE);
@@ -169,14 +169,14 @@ TEST(ResponderWrite, LeavesARefusedReceiveAlone) {
 
 // ---------------------------------------------------------------- RNR
 
-TEST(ResponderRnr, ASendWithoutAReceiveIsTurnedAway) {
+TEST(ResponderRnr, SendWithoutAReceiveGetsAnRnrNak) {
   ReceiveQueue rq;
   EXPECT_EQ(rq.receive(send_only(2000, 10)).verdict, SROCE_RECV_RNR);
   expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
 }
 
-TEST(ResponderRnr, WhatFollowsIsDroppedInSilence) {
+TEST(ResponderRnr, FollowingPacketsAreDroppedSilently) {
   ReceiveQueue rq;
   rq.receive(send_only(2000, 10));
   rq.respond();
@@ -184,7 +184,7 @@ TEST(ResponderRnr, WhatFollowsIsDroppedInSilence) {
   EXPECT_TRUE(rq.respond().empty());
 }
 
-TEST(ResponderRnr, TheRepeatedSendIsAcceptedOnceThereIsAReceive) {
+TEST(ResponderRnr, RepeatedSendIsAcceptedWithAReceive) {
   ReceiveQueue rq;
   rq.receive(send_only(2000, 10));
   rq.respond();
@@ -194,7 +194,7 @@ TEST(ResponderRnr, TheRepeatedSendIsAcceptedOnceThereIsAReceive) {
   expect_nak(rq, kAckSyndrome, 2000);
 }
 
-TEST(ResponderRnr, EachRepetitionIsTurnedAwayAgain) {
+TEST(ResponderRnr, EachRetransmissionGetsAnRnrNak) {
   ReceiveQueue rq;
   for (int i = 0; i < 3; i++) {
     rq.receive(send_only(2000, 10));
@@ -202,12 +202,12 @@ TEST(ResponderRnr, EachRepetitionIsTurnedAwayAgain) {
   }
 }
 
-TEST(ResponderRnr, AWriteNeedsNoReceive) {
+TEST(ResponderRnr, WriteNeedsNoReceive) {
   ReceiveQueue rq;
   EXPECT_EQ(rq.receive(write_only(2000, 0x10000, 10)).verdict, SROCE_RECV_PLACE);
 }
 
-TEST(ResponderRnr, AWriteWithImmediateNeedsOneForItsLastPacket) {
+TEST(ResponderRnr, WriteWithImmediateNeedsAReceiveAtItsEnd) {
   ResponderMidWrite rq(2048);
   sroce_packet last = request(SROCE_OP_WRITE_LAST_IMM, 2001, 1024);
   EXPECT_EQ(rq.receive(last).verdict, SROCE_RECV_RNR);
@@ -239,7 +239,7 @@ TEST(ResponderWrite, GoesToTheRegionItNames) {
   EXPECT_EQ(plan.access, SROCE_ACCESS_REMOTE_WRITE);
 }
 
-TEST(ResponderWrite, IsSilentOnTheReceiveQueue) {
+TEST(ResponderWrite, UsesNoReceive) {
   ReceiveQueue rq;
   rq.post(100);
   rq.receive(write_only(2000, 0x10000, 10));
@@ -247,14 +247,14 @@ TEST(ResponderWrite, IsSilentOnTheReceiveQueue) {
   EXPECT_EQ(rq.buffers_left(), 1u);
 }
 
-TEST(ResponderWrite, TheFirstPacketChecksTheWholeRange) {
+TEST(ResponderWrite, FirstPacketChecksTheWholeRange) {
   ReceiveQueue rq;
   const sroce_recv_plan plan = rq.plan(write_first(2000, 0x10000, 3000));
   EXPECT_EQ(plan.check_bytes, 3000u);
   EXPECT_EQ(plan.place_bytes, 1024u);
 }
 
-TEST(ResponderWrite, PacketsLandBehindEachOther) {
+TEST(ResponderWrite, PacketsLandInSequence) {
   ResponderMidWrite rq;
   const sroce_recv_plan middle = rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024));
   EXPECT_EQ(middle.va, 0x10000u + 1024);
@@ -264,7 +264,7 @@ TEST(ResponderWrite, PacketsLandBehindEachOther) {
   EXPECT_EQ(rq.resp.msn, 1u);
 }
 
-TEST(ResponderWrite, AnEmptyOneTouchesNoMemory) {
+TEST(ResponderWrite, EmptyWriteTouchesNoMemory) {
   ReceiveQueue rq;
   const sroce_recv_plan plan = rq.receive(write_only(2000, 0, 0));
   EXPECT_EQ(plan.verdict, SROCE_RECV_PLACE);
@@ -286,7 +286,7 @@ TEST(ResponderWriteImmediate, CompletesAReceiveWithTheMessageLength) {
   EXPECT_TRUE(rq.completions[0].flags & SROCE_WC_WITH_IMM);
 }
 
-TEST(ResponderWrite, ABadKeyOrRangeIsARemoteAccessError) {
+TEST(ResponderWrite, BadKeyOrRangeIsARemoteAccessError) {
   for (sroce_mem_status status : {SROCE_MEM_BAD_KEY, SROCE_MEM_BAD_RANGE, SROCE_MEM_BAD_ACCESS}) {
     ReceiveQueue rq;
     expect_fatal_nak(rq, write_only(2000, 0x10000, 10), SROCE_NAK_REMOTE_ACCESS, outcome(status));
@@ -294,18 +294,18 @@ TEST(ResponderWrite, ABadKeyOrRangeIsARemoteAccessError) {
   }
 }
 
-TEST(ResponderWrite, MoreThanWasAnnouncedIsInvalid) {
+TEST(ResponderWrite, MoreDataThanAnnouncedIsInvalid) {
   ResponderMidWrite rq(2048);
   EXPECT_EQ(rq.plan(request(SROCE_OP_WRITE_LAST, 2001, 1024)).verdict, SROCE_RECV_PLACE);
   expect_fatal_nak(rq, request(SROCE_OP_WRITE_MIDDLE, 2001, 1024), SROCE_NAK_INVALID_REQUEST);
 }
 
-TEST(ResponderWrite, LessThanWasAnnouncedIsInvalid) {
+TEST(ResponderWrite, LessDataThanAnnouncedIsInvalid) {
   ResponderMidWrite rq(3000);
   expect_fatal_nak(rq, request(SROCE_OP_WRITE_LAST, 2001, 1024), SROCE_NAK_INVALID_REQUEST);
 }
 
-TEST(ResponderWrite, AnOnlyPacketMustHoldWhatItAnnounces) {
+TEST(ResponderWrite, OnlyPacketMustMatchItsAnnouncedLength) {
   for (u32 announced : {0u, 9u, 11u, 5000u}) {
     ReceiveQueue rq;
     sroce_packet pkt = write_only(2000, 0x10000, 10);
@@ -340,14 +340,14 @@ TEST(ResponderLength, NoPacketIsLongerThanThePathMtu) {
   expect_fatal_nak(last, request(SROCE_OP_SEND_LAST, 2001, 1028), SROCE_NAK_INVALID_REQUEST);
 }
 
-TEST(ResponderLength, TheLastPacketOfSeveralIsNotEmpty) {
+TEST(ResponderLength, LastPacketOfSeveralIsNotEmpty) {
   ResponderMidSend rq;
   expect_fatal_nak(rq, request(SROCE_OP_SEND_LAST, 2001, 0), SROCE_NAK_INVALID_REQUEST);
 }
 
 // ---------------------------------------------------------------- opcode sequence
 
-TEST(ResponderOpcode, AnOperationThatIsNotDoneIsRefused) {
+TEST(ResponderOpcode, UnsupportedOperationGetsAFatalNak) {
   for (u8 opcode : {0x15, 0x18, 0x1c, 0x1d, 0x1f}) {
     ReceiveQueue rq;
     rq.post(100);
@@ -357,42 +357,42 @@ TEST(ResponderOpcode, AnOperationThatIsNotDoneIsRefused) {
   }
 }
 
-TEST(ResponderOpcode, AnOperationThatIsNotDoneEndsASendInProgress) {
+TEST(ResponderOpcode, UnsupportedOperationEndsTheCurrentSend) {
   ResponderMidSend rq;
   expect_fatal_nak(rq, request(0x1d, 2001, 24), SROCE_NAK_INVALID_REQUEST);
   ASSERT_EQ(rq.completions.size(), 1u);
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_REM_INV_REQ_ERR);
 }
 
-TEST(ResponderOpcode, AnOperationThatIsNotDoneWaitsForItsTurn) {
+TEST(ResponderOpcode, UnsupportedOperationWaitsForItsTurn) {
   ReceiveQueue rq;
   rq.receive(request(0x1c, 2001, 20));
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
 }
 
-TEST(ResponderSequence, AMessageBeginsWithFirstOrOnly) {
+TEST(ResponderSequence, MessageBeginsWithFirstOrOnly) {
   for (u8 opcode :
        {SROCE_OP_SEND_MIDDLE, SROCE_OP_SEND_LAST, SROCE_OP_SEND_LAST_IMM, SROCE_OP_SEND_LAST_INV,
         SROCE_OP_WRITE_MIDDLE, SROCE_OP_WRITE_LAST, SROCE_OP_WRITE_LAST_IMM}) {
     ReceiveQueue rq;
     rq.post(8192);
     expect_fatal_nak(rq, request(opcode, 2000, 1024), SROCE_NAK_INVALID_REQUEST);
-    EXPECT_EQ(rq.buffers_left(), 1u) << "no receive is spent on it";
+    EXPECT_EQ(rq.buffers_left(), 1u) << "it uses no receive";
   }
 }
 
-TEST(ResponderSequence, AMessageIsFinishedBeforeAnotherBegins) {
+TEST(ResponderSequence, MessageIsFinishedBeforeAnotherBegins) {
   for (u8 opcode : {SROCE_OP_SEND_FIRST, SROCE_OP_SEND_ONLY, SROCE_OP_WRITE_FIRST,
                     SROCE_OP_WRITE_ONLY, SROCE_OP_READ_REQUEST, SROCE_OP_FETCH_ADD}) {
     ResponderMidSend rq;
     expect_fatal_nak(rq, request(opcode, 2001), SROCE_NAK_INVALID_REQUEST);
-    ASSERT_EQ(rq.completions.size(), 1u) << "the receive in hand fails";
+    ASSERT_EQ(rq.completions.size(), 1u) << "the current receive fails";
     EXPECT_EQ(rq.completions[0].status, SROCE_WC_REM_INV_REQ_ERR);
   }
 }
 
-TEST(ResponderSequence, AMessageDoesNotChangeItsKind) {
+TEST(ResponderSequence, MessageDoesNotChangeItsType) {
   ResponderMidSend mid_send;
   expect_fatal_nak(mid_send, request(SROCE_OP_WRITE_MIDDLE, 2001, 1024), SROCE_NAK_INVALID_REQUEST);
   ResponderMidWrite mid_write;
@@ -400,7 +400,7 @@ TEST(ResponderSequence, AMessageDoesNotChangeItsKind) {
   expect_fatal_nak(mid_write, request(SROCE_OP_SEND_LAST, 2001, 10), SROCE_NAK_INVALID_REQUEST);
 }
 
-TEST(ResponderSequence, AnInvalidRequestWithoutAReceiveRaisesAnEvent) {
+TEST(ResponderSequence, InvalidRequestWithoutAReceiveRaisesAnEvent) {
   ReceiveQueue rq;
   rq.receive(request(SROCE_OP_WRITE_LAST, 2000, 4));
   EXPECT_EQ(rq.event(), SROCE_EVENT_REQ_ERR);
@@ -419,7 +419,7 @@ TEST(ResponderOpcode, ResponsesAreDropped) {
     expect_dropped(rq, request(opcode, 2000), SROCE_DROP_OPCODE);
 }
 
-TEST(ResponderOpcode, WhatTheQueuePairDoesNotPermitIsInvalid) {
+TEST(ResponderOpcode, ForbiddenOperationIsInvalid) {
   const sroce_packet forbidden[] = {write_only(2000, 0x10000, 4), read_request(2000, 0x10000, 4),
                                     fetch_add_request(2000, 1), compare_swap_request(2000, 1, 2)};
   for (const sroce_packet& pkt : forbidden) {
@@ -440,17 +440,17 @@ TEST(ResponderRead, IsCheckedAndRemembered) {
   EXPECT_EQ(plan.access, SROCE_ACCESS_REMOTE_READ);
 }
 
-TEST(ResponderRead, OfABadRangeIsARemoteAccessError) {
+TEST(ResponderRead, BadRangeIsARemoteAccessError) {
   ReceiveQueue rq;
   expect_fatal_nak(rq, read_request(2000, 0x10000, 3000), SROCE_NAK_REMOTE_ACCESS, kBadRange);
 }
 
-TEST(ResponderRead, OfMoreThanTwoToThe31BytesIsInvalid) {
+TEST(ResponderRead, MoreThanTwoToThe31BytesIsInvalid) {
   ReceiveQueue rq;
   expect_fatal_nak(rq, read_request(2000, 0x10000, (1u << 31) + 1), SROCE_NAK_INVALID_REQUEST);
 }
 
-TEST(ResponderAtomic, CompareSwapIsHandedToMemory) {
+TEST(ResponderAtomic, CompareSwapIsPassedToMemory) {
   ReceiveQueue rq;
   const sroce_recv_plan plan = rq.receive(compare_swap_request(2000, 7, 9));
   EXPECT_EQ(plan.verdict, SROCE_RECV_ATOMIC);
@@ -462,17 +462,17 @@ TEST(ResponderAtomic, CompareSwapIsHandedToMemory) {
   EXPECT_EQ(plan.access, SROCE_ACCESS_REMOTE_ATOMIC);
 }
 
-TEST(ResponderAtomic, TheOriginalValueIsTheAnswer) {
+TEST(ResponderAtomic, ResponseCarriesTheOriginalValue) {
   ReceiveQueue rq;
   rq.receive(fetch_add_request(2000, 5), original(0x1122334455667788));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].opcode, SROCE_OP_ATOMIC_ACK);
-  EXPECT_EQ(answers[0].atomic_original, 0x1122334455667788u);
-  EXPECT_EQ(answers[0].psn, 2000u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].opcode, SROCE_OP_ATOMIC_ACK);
+  EXPECT_EQ(responses[0].atomic_original, 0x1122334455667788u);
+  EXPECT_EQ(responses[0].psn, 2000u);
 }
 
-TEST(ResponderAtomic, OffItsAlignmentIsInvalid) {
+TEST(ResponderAtomic, MisalignedAddressIsInvalid) {
   ReceiveQueue rq;
   expect_fatal_nak(rq, fetch_add_request(2000, 5), SROCE_NAK_INVALID_REQUEST,
                    outcome(SROCE_MEM_MISALIGNED));
@@ -484,13 +484,13 @@ TEST(ResponderRdAtomic, MoreThanTheLimitIsInvalid) {
   rq.receive(fetch_add_request(2001, 1));
   EXPECT_EQ(rq.receive(read_request(2002, 0x10000, 4)).verdict, SROCE_RECV_NAK);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 3u) << "what was accepted is still answered";
-  EXPECT_EQ(answers[2].syndrome, SROCE_NAK_INVALID_REQUEST);
-  EXPECT_EQ(answers[2].psn, 2002u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 3u) << "accepted requests still get their responses";
+  EXPECT_EQ(responses[2].syndrome, SROCE_NAK_INVALID_REQUEST);
+  EXPECT_EQ(responses[2].psn, 2002u);
 }
 
-TEST(ResponderRdAtomic, WithALimitOfZeroAreInvalid) {
+TEST(ResponderRdAtomic, LimitOfZeroMakesThemInvalid) {
   for (const sroce_packet& pkt : {read_request(2000, 0x10000, 4), fetch_add_request(2000, 1)}) {
     ReceiveQueue rq({.max_dest_rd_atomic = 0});
     expect_fatal_nak(rq, pkt, SROCE_NAK_INVALID_REQUEST);
@@ -499,7 +499,7 @@ TEST(ResponderRdAtomic, WithALimitOfZeroAreInvalid) {
 
 // ---------------------------------------------------------------- states and events
 
-TEST(ResponderState, AQueuePairThatIsNotReadyHearsNothing) {
+TEST(ResponderState, UnreadyQueueDropsRequests) {
   for (sroce_rq_state state : {SROCE_RQ_IDLE, SROCE_RQ_ERROR}) {
     ReceiveQueue rq;
     sroce_responder_set_state(&rq.resp, state);
@@ -508,13 +508,13 @@ TEST(ResponderState, AQueuePairThatIsNotReadyHearsNothing) {
   }
 }
 
-TEST(ResponderState, AfterAFatalNakNothingIsExecuted) {
+TEST(ResponderState, NothingIsExecutedAfterAFatalNak) {
   ReceiveQueue rq;
   rq.receive(request(SROCE_OP_WRITE_LAST, 2000, 4));
   expect_dropped(rq, write_only(2000, 0x10000, 4), SROCE_DROP_STATE);
 }
 
-TEST(ResponderState, ErrorFlushesTheReceiveInHand) {
+TEST(ResponderState, ErrorFlushesTheCurrentReceive) {
   ResponderMidSend rq;
   sroce_responder_set_state(&rq.resp, SROCE_RQ_ERROR);
   sroce_completion wc;
@@ -524,7 +524,7 @@ TEST(ResponderState, ErrorFlushesTheReceiveInHand) {
   EXPECT_FALSE(sroce_responder_next_completion(&rq.resp, &wc));
 }
 
-TEST(ResponderState, AReceiveFetchedForARefusedPacketIsNotLost) {
+TEST(ResponderState, ReceiveOfARejectedPacketIsNotLost) {
   ReceiveQueue rq;
   rq.post(100);
   rq.receive(send_only(2000, 1025));
@@ -534,9 +534,9 @@ TEST(ResponderState, AReceiveFetchedForARefusedPacketIsNotLost) {
   EXPECT_EQ(rq.completions.size() + flushed + rq.buffers_left(), 1u);
 }
 
-TEST(ResponderReset, ForgetsTheConversation) {
+TEST(ResponderReset, ForgetsTheCurrentMessage) {
   ResponderMidSend rq;
-  rq.receive(asking(request(SROCE_OP_SEND_MIDDLE, 2001, 1024)));
+  rq.receive(with_ack_req(request(SROCE_OP_SEND_MIDDLE, 2001, 1024)));
   sroce_responder_reset(&rq.resp);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_IDLE);
   EXPECT_TRUE(rq.respond().empty());
@@ -552,7 +552,7 @@ TEST(ResponderReset, ForgetsReadsAndAtomics) {
   EXPECT_TRUE(rq.respond().empty());
 }
 
-TEST(ResponderEvent, TheFirstPacketEstablishesTheConnection) {
+TEST(ResponderEvent, FirstPacketEstablishesTheConnection) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
   EXPECT_EQ(rq.event(), SROCE_EVENT_COMM_EST);
@@ -560,7 +560,7 @@ TEST(ResponderEvent, TheFirstPacketEstablishesTheConnection) {
   EXPECT_EQ(rq.event(), SROCE_EVENT_NONE);
 }
 
-TEST(ResponderEvent, ADroppedPacketEstablishesNothing) {
+TEST(ResponderEvent, DroppedPacketEstablishesNothing) {
   ReceiveQueue rq;
   rq.receive(request(SROCE_OP_UD_SEND_ONLY, 2000, 4));
   EXPECT_EQ(rq.event(), SROCE_EVENT_NONE);
@@ -568,7 +568,7 @@ TEST(ResponderEvent, ADroppedPacketEstablishesNothing) {
 
 // ---------------------------------------------------------------- hostile peers
 
-TEST(ResponderHostile, NoRequestEverPlacesBeyondItsBufferOrItsAnnouncement) {
+TEST(ResponderHostile, NoRequestPlacesBeyondItsBufferOrLength) {
   for (u8 opcode = 0; opcode <= SROCE_OP_SEND_ONLY_INV; opcode++) {
     if (!sroce_opcode_lookup(opcode)) continue;
     for (u32 psn : {0u, 1999u, 2000u, 2001u, 2002u, 3000u, 0x8007d1u, 0xffffffu}) {

@@ -9,27 +9,27 @@ namespace {
 
 using namespace sroce_test;
 
-TEST(ResponseAck, IsSentWhenTheRequesterAsks) {
+TEST(ResponseAck, IsSentForAckReq) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].opcode, SROCE_OP_ACK);
-  EXPECT_EQ(answers[0].psn, 2000u);
-  EXPECT_EQ(answers[0].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_ACK);
-  EXPECT_EQ(answers[0].syndrome & SROCE_AETH_VALUE_MASK, SROCE_AETH_CREDITS_INVALID);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].opcode, SROCE_OP_ACK);
+  EXPECT_EQ(responses[0].psn, 2000u);
+  EXPECT_EQ(responses[0].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_ACK);
+  EXPECT_EQ(responses[0].syndrome & SROCE_AETH_VALUE_MASK, SROCE_AETH_CREDITS_INVALID);
 }
 
-TEST(ResponseAck, IsSentInTheMiddleOfAMessageToo) {
+TEST(ResponseAck, IsSentInsideAMessageToo) {
   ReceiveQueue rq;
-  rq.receive(asking(write_first(2000, 0x10000, 3000)));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].psn, 2000u);
-  EXPECT_EQ(answers[0].msn, 0u);
+  rq.receive(with_ack_req(write_first(2000, 0x10000, 3000)));
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].psn, 2000u);
+  EXPECT_EQ(responses[0].msn, 0u);
 }
 
-TEST(ResponseAck, IsNotSentUnasked) {
+TEST(ResponseAck, IsNotSentWithoutAckReq) {
   ReceiveQueue rq;
   rq.receive(write_first(2000, 0x10000, 3000));
   EXPECT_TRUE(rq.respond().empty());
@@ -42,15 +42,15 @@ TEST(ResponseAck, IsSentOnce) {
   EXPECT_TRUE(rq.respond().empty());
 }
 
-TEST(ResponseAck, SeveralThatAreDueAreOne) {
+TEST(ResponseAck, SeveralDueAcksBecomeOne) {
   ReceiveQueue rq;
   for (u32 i = 0; i < 5; i++) rq.receive(write_only(2000 + i, 0x10000, 4));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].psn, 2004u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].psn, 2004u);
 }
 
-TEST(ResponseAck, IsStillDueWhenItCouldNotBeSent) {
+TEST(ResponseAck, StaysDueUntilItIsSent) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
   EXPECT_TRUE(rq.next_response());
@@ -71,60 +71,60 @@ TEST(ResponseNak, ReplacesAnAckThatWasDue) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
   rq.receive(write_only(2002, 0x10000, 4));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].syndrome, SROCE_NAK_PSN_SEQUENCE);
-  EXPECT_EQ(answers[0].psn, 2001u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].syndrome, SROCE_NAK_PSN_SEQUENCE);
+  EXPECT_EQ(responses[0].psn, 2001u);
 }
 
-TEST(ResponseNak, ThatDidNotGetOutIsWithdrawnWhenTheMissingPacketComes) {
+TEST(ResponseNak, IsWithdrawnWhenTheMissingPacketArrives) {
   ReceiveQueue rq;
   rq.receive(write_only(2001, 0x10000, 4));
   rq.receive(write_only(2000, 0x10000, 4));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_ACK);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].syndrome & SROCE_AETH_KIND_MASK, SROCE_AETH_ACK);
 }
 
-TEST(ResponseNak, AFatalOneIsSentOnce) {
+TEST(ResponseNak, FatalNakIsSentOnce) {
   ReceiveQueue rq;
   rq.receive(request(SROCE_OP_WRITE_LAST, 2000, 4));
   EXPECT_EQ(rq.respond().size(), 1u);
   EXPECT_TRUE(rq.respond().empty());
 }
 
-TEST(ResponseOrder, AnAckNeverPassesAReadResponse) {
+TEST(ResponseOrder, AckNeverOvertakesAReadResponse) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 2048));
   rq.receive(write_only(2002, 0x10000, 4));
-  const auto answers = rq.respond(1);
-  ASSERT_EQ(answers.size(), 3u);
-  EXPECT_EQ(answers[0].psn, 2000u);
-  EXPECT_EQ(answers[1].psn, 2001u);
-  EXPECT_EQ(answers[2].psn, 2002u);
-  EXPECT_EQ(answers[2].opcode, SROCE_OP_ACK);
+  const auto responses = rq.respond(1);
+  ASSERT_EQ(responses.size(), 3u);
+  EXPECT_EQ(responses[0].psn, 2000u);
+  EXPECT_EQ(responses[1].psn, 2001u);
+  EXPECT_EQ(responses[2].psn, 2002u);
+  EXPECT_EQ(responses[2].opcode, SROCE_OP_ACK);
 }
 
-TEST(ResponseOrder, ReadsAndAtomicsAreAnsweredInTheOrderTheyCame) {
+TEST(ResponseOrder, ReadsAndAtomicsGetResponsesInOrder) {
   ReceiveQueue rq;
   rq.receive(fetch_add_request(2000, 1), original(7));
   rq.receive(read_request(2001, 0x10000, 10));
   rq.receive(fetch_add_request(2002, 1), original(8));
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 3u);
-  EXPECT_EQ(answers[0].atomic_original, 7u);
-  EXPECT_EQ(answers[1].opcode, SROCE_OP_READ_RESPONSE_ONLY);
-  EXPECT_EQ(answers[2].atomic_original, 8u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 3u);
+  EXPECT_EQ(responses[0].atomic_original, 7u);
+  EXPECT_EQ(responses[1].opcode, SROCE_OP_READ_RESPONSE_ONLY);
+  EXPECT_EQ(responses[2].atomic_original, 8u);
 }
 
-TEST(ResponseOrder, AFatalNakWaitsForEarlierReadResponses) {
+TEST(ResponseOrder, FatalNakWaitsForEarlierReadResponses) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 2048));
   rq.receive(write_only(2002, 0x10000, 4), kBadKey);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 3u);
-  EXPECT_EQ(answers[2].syndrome, SROCE_NAK_REMOTE_ACCESS);
-  EXPECT_EQ(answers[2].psn, 2002u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 3u);
+  EXPECT_EQ(responses[2].syndrome, SROCE_NAK_REMOTE_ACCESS);
+  EXPECT_EQ(responses[2].psn, 2002u);
 }
 
 struct ReadShape {
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(EveryMtu, ResponseRead, ::testing::ValuesIn(read_shapes
                                   std::to_string(info.param.length);
                          });
 
-TEST_P(ResponseRead, PacketsCoverTheRangeInOrderWhateverTheBurst) {
+TEST_P(ResponseRead, PacketsCoverTheRangeForAnyBurst) {
   const auto [mtu, length] = GetParam();
   for (u32 burst : {1u, 3u, 1u << 20}) {
     ReceiveQueue rq({.psn = 0xfffffe, .mtu_bytes = mtu});
@@ -186,50 +186,50 @@ TEST_P(ResponseRead, OpcodesFollowThePositionInTheResponse) {
   const auto [mtu, length] = GetParam();
   ReceiveQueue rq({.mtu_bytes = mtu});
   rq.receive(read_request(2000, 0x10000, length));
-  const auto answers = rq.respond(4);
-  ASSERT_EQ(answers.size(), expected_packets());
-  for (size_t i = 0; i < answers.size(); i++) {
-    const bool first = i == 0, last = i == answers.size() - 1;
+  const auto responses = rq.respond(4);
+  ASSERT_EQ(responses.size(), expected_packets());
+  for (size_t i = 0; i < responses.size(); i++) {
+    const bool first = i == 0, last = i == responses.size() - 1;
     const u8 expected = first && last ? SROCE_OP_READ_RESPONSE_ONLY
                         : first       ? SROCE_OP_READ_RESPONSE_FIRST
                         : last        ? SROCE_OP_READ_RESPONSE_LAST
                                       : SROCE_OP_READ_RESPONSE_MIDDLE;
-    EXPECT_EQ(answers[i].opcode, expected) << i;
+    EXPECT_EQ(responses[i].opcode, expected) << i;
   }
 }
 
-// Whether what is sent next may wait for a request to travel with.
-bool next_may_wait(const ReceiveQueue& rq) {
+// Whether the next response may wait for a request to share a GSO batch with.
+bool next_may_be_delayed(const ReceiveQueue& rq) {
   const auto plan = rq.next_response();
   return plan && sroce_response_may_be_delayed(&rq.resp, &*plan);
 }
 
-TEST(ResponseWait, AnAckMay) {
+TEST(ResponseDelay, AckMayBeDelayed) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
-  EXPECT_TRUE(next_may_wait(rq));
+  EXPECT_TRUE(next_may_be_delayed(rq));
 }
 
-TEST(ResponseWait, ARefusalMayNot) {
+TEST(ResponseDelay, NakMayNotBeDelayed) {
   ReceiveQueue gap, no_receive, forbidden({.access = 0});
   gap.receive(write_only(2001, 0x10000, 4));
   no_receive.receive(send_only(2000, 4));
   forbidden.receive(write_only(2000, 0x10000, 4));
-  EXPECT_FALSE(next_may_wait(gap));
-  EXPECT_FALSE(next_may_wait(no_receive));
-  EXPECT_FALSE(next_may_wait(forbidden));
+  EXPECT_FALSE(next_may_be_delayed(gap));
+  EXPECT_FALSE(next_may_be_delayed(no_receive));
+  EXPECT_FALSE(next_may_be_delayed(forbidden));
 }
 
-TEST(ResponseWait, WhatAnswersAReadMayNotNorAnAckBehindIt) {
+TEST(ResponseDelay, ReadResponseMayNotBeDelayed) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4));
   rq.receive(write_only(2001, 0x10000, 4));
-  EXPECT_FALSE(next_may_wait(rq));
+  EXPECT_FALSE(next_may_be_delayed(rq));
   rq.sent(*rq.next_response());
-  EXPECT_TRUE(next_may_wait(rq));
+  EXPECT_TRUE(next_may_be_delayed(rq));
 }
 
-TEST(ResponseWait, NewsOfWhatIsHeldMayNot) {
+TEST(ResponseDelay, SackMayNotBeDelayed) {
   ReceiveQueue rq({.reorder_packets = 64, .selective = true});
   for (u32 psn : {2000, 2002}) {
     sroce_packet pkt = write_only(psn, 0x10000, 4);
@@ -237,10 +237,10 @@ TEST(ResponseWait, NewsOfWhatIsHeldMayNot) {
     rq.receive(pkt);
   }
   ASSERT_EQ(rq.next_response()->kind, SROCE_RESPONSE_SACK);
-  EXPECT_FALSE(next_may_wait(rq));
+  EXPECT_FALSE(next_may_be_delayed(rq));
 }
 
-TEST(ResponseLongRead, TwoToThe31BytesAreAnsweredInOneSweep) {
+TEST(ResponseLongRead, TwoToThe31BytesAreSentInOneSweep) {
   ReceiveQueue rq({.mtu_bytes = 256});
   rq.receive(read_request(2000, 0x10000, 1u << 31));
   u64 bytes = 0;
@@ -254,20 +254,20 @@ TEST(ResponseLongRead, TwoToThe31BytesAreAnsweredInOneSweep) {
   EXPECT_EQ(packets, SROCE_PSN_SPAN);
 }
 
-TEST(ResponseVanishedRead, BecomesARemoteAccessError) {
+TEST(ResponseInvalidatedRead, BecomesARemoteAccessError) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));
   rq.sent(*rq.next_response(2));
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
-  const auto answers = rq.respond();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].syndrome, SROCE_NAK_REMOTE_ACCESS);
-  EXPECT_EQ(answers[0].psn, 2002u);
+  const auto responses = rq.respond();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].syndrome, SROCE_NAK_REMOTE_ACCESS);
+  EXPECT_EQ(responses[0].psn, 2002u);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_FAILED);
   EXPECT_EQ(rq.event(), SROCE_EVENT_ACCESS_ERR);
 }
 
-TEST(ResponseCnp, IsTheOneThatHardwareSends) {
+TEST(ResponseCnp, MatchesTheCnpOfHardware) {
   ReceiveQueue rq;
   sroce_packet pkt;
   sroce_responder_cnp_packet(&rq.resp, &pkt);
@@ -278,7 +278,7 @@ TEST(ResponseCnp, IsTheOneThatHardwareSends) {
   EXPECT_EQ(pkt.payload_bytes, 16u);
 }
 
-TEST(ResponsePlan, ADroppedPlanLeavesNoTrace) {
+TEST(ResponsePlan, DroppedPlanChangesNothing) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));
   const auto dropped = rq.next_response(2);

@@ -15,33 +15,31 @@ sroce_rtt after(std::initializer_list<u64> samples_ns) {
   return rtt;
 }
 
-TEST(RttSample, TheFirstIsTheEstimateAndHalfOfItTheDeviation) {
+TEST(RttSample, FirstSetsTheEstimateAndHalfAsDeviation) {
   const sroce_rtt rtt = after({8000});
   EXPECT_EQ(rtt.srtt_ns, 8000u);
   EXPECT_EQ(rtt.var_ns, 4000u);
   EXPECT_EQ(rtt.min_ns, 8000u);
 }
 
-TEST(RttSample, LaterOnesMoveTheEstimateByAnEighth) {
+TEST(RttSample, LaterSamplesMoveTheEstimateByAnEighth) {
   const sroce_rtt rtt = after({8000, 16000});
   EXPECT_EQ(rtt.srtt_ns, 9000u);
   EXPECT_EQ(rtt.var_ns, 3000u + 2000u);
 }
 
-TEST(RttSample, ShorterOnesMoveItDown) {
+TEST(RttSample, ShorterSamplesLowerTheEstimate) {
   const sroce_rtt rtt = after({16000, 8000});
   EXPECT_EQ(rtt.srtt_ns, 15000u);
   EXPECT_EQ(rtt.min_ns, 8000u);
 }
 
-TEST(RttSample, OfNothingCountsAsOneNanosecond) {
+TEST(RttSample, ZeroCountsAsOneNanosecond) {
   EXPECT_EQ(after({0}).srtt_ns, 1u);
   EXPECT_GE(after({1, 0, 0, 0}).srtt_ns, 1u);
 }
 
-TEST(RttSample, LongerThanTwoSecondsCountsAsTwoSeconds) {
-  EXPECT_EQ(after({100 * kSecond}).srtt_ns, 2'000'000'000u);
-}
+TEST(RttSample, IsTwoSecondsAtMost) { EXPECT_EQ(after({100 * kSecond}).srtt_ns, 2'000'000'000u); }
 
 TEST(RttMinimum, IsForgottenAfterTwoPeriods) {
   sroce_rtt rtt = {};
@@ -52,7 +50,7 @@ TEST(RttMinimum, IsForgottenAfterTwoPeriods) {
   EXPECT_EQ(rtt.min_ns, 5000u);
 }
 
-TEST(RttTiming, AnAnswerBeforeThePacketWasToLeaveIsNoSample) {
+TEST(RttTiming, ResponseBeforeTheDepartureIsNoSample) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 9000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 0u);
@@ -60,7 +58,7 @@ TEST(RttTiming, AnAnswerBeforeThePacketWasToLeaveIsNoSample) {
   EXPECT_FALSE(rtt.timing);
 }
 
-TEST(RttTiming, EndsWithTheAnswerToItsPacket) {
+TEST(RttTiming, EndsWithTheResponseToItsPacket) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 7000u);
@@ -68,20 +66,20 @@ TEST(RttTiming, EndsWithTheAnswerToItsPacket) {
   EXPECT_FALSE(rtt.timing);
 }
 
-TEST(RttTiming, DoesNotEndWithAnAnswerToOneBefore) {
+TEST(RttTiming, IgnoresTheResponseToAnEarlierPacket) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 0, false, 1000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 0xffffff, 8000), 0u);
   EXPECT_TRUE(rtt.timing);
 }
 
-TEST(RttTiming, EndsWithAnAnswerToOneBehind) {
+TEST(RttTiming, EndsWithTheResponseToALaterPacket) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 0xffffff, false, 1000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 3, 8000), 7000u);
 }
 
-TEST(RttTiming, IsOfOnePacketAtATime) {
+TEST(RttTiming, CoversOnePacketAtATime) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
   sroce_rtt_sent(&rtt, 101, false, 2000);
@@ -89,7 +87,7 @@ TEST(RttTiming, IsOfOnePacketAtATime) {
   EXPECT_EQ(sroce_rtt_acked(&rtt, 101, 9000), 0u);
 }
 
-TEST(RttTiming, EndsWhenThePacketIsSentAgain) {
+TEST(RttTiming, EndsWhenThePacketIsRetransmitted) {
   sroce_rtt rtt = after({5000});
   sroce_rtt_sent(&rtt, 2, false, 1000);
   sroce_rtt_retransmitted(&rtt, 0xfffffe, 5);
@@ -97,7 +95,7 @@ TEST(RttTiming, EndsWhenThePacketIsSentAgain) {
   EXPECT_EQ(rtt.srtt_ns, 5000u);
 }
 
-TEST(RttTiming, GoesOnWhenOtherPacketsAreSentAgain) {
+TEST(RttTiming, ContinuesWhenOthersAreRetransmitted) {
   sroce_rtt rtt = after({5000});
   sroce_rtt_sent(&rtt, 100, false, 1000);
   sroce_rtt_retransmitted(&rtt, 90, 10);
@@ -105,14 +103,14 @@ TEST(RttTiming, GoesOnWhenOtherPacketsAreSentAgain) {
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 7000u);
 }
 
-TEST(RttTiming, TheFirstEverMayBeTooLongRatherThanMissing) {
+TEST(RttTiming, FirstSampleMayIncludeARetransmission) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
   sroce_rtt_retransmitted(&rtt, 100, 1);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 7000u);
 }
 
-TEST(RttTiming, AfterATooLongFirstOneTheNextIsTheFirst) {
+TEST(RttTiming, NextSampleReplacesAnAmbiguousFirst) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
   sroce_rtt_retransmitted(&rtt, 100, 1);
@@ -125,7 +123,7 @@ TEST(RttTiming, AfterATooLongFirstOneTheNextIsTheFirst) {
   EXPECT_EQ(rtt.srtt_ns, 50'000u - 6'250u + 12'500u);
 }
 
-TEST(RttTiming, AnAnswerThatWaitedForOthersMakesItNoLonger) {
+TEST(RttTiming, DelayedResponseDoesNotRaiseTheEstimate) {
   sroce_rtt rtt = after({8000});
   sroce_rtt_sent(&rtt, 100, true, 1000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 1000 + 80000), 0u);
@@ -133,16 +131,16 @@ TEST(RttTiming, AnAnswerThatWaitedForOthersMakesItNoLonger) {
   EXPECT_EQ(rtt.var_ns, 4000u);
 }
 
-TEST(RttTiming, AnAnswerThatWaitedForOthersMayMakeItShorter) {
+TEST(RttTiming, DelayedResponseMayLowerTheEstimate) {
   sroce_rtt rtt = after({8000});
   sroce_rtt_sent(&rtt, 100, true, 1000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 1000 + 7200), 0u);
   EXPECT_EQ(rtt.srtt_ns, 7900u);
-  EXPECT_EQ(rtt.var_ns, 4000u) << "it says nothing of that";
+  EXPECT_EQ(rtt.var_ns, 4000u) << "it says nothing about the deviation";
   EXPECT_EQ(rtt.min_ns, 7200u);
 }
 
-TEST(RttTiming, APacketThatWaitsForNobodyTakesThePlaceOfOneThatDoes) {
+TEST(RttTiming, PromptResponseIsTimedInsteadOfADelayedOne) {
   sroce_rtt rtt = after({8000});
   sroce_rtt_sent(&rtt, 100, true, 1000);
   sroce_rtt_sent(&rtt, 101, true, 2000);
@@ -153,7 +151,7 @@ TEST(RttTiming, APacketThatWaitsForNobodyTakesThePlaceOfOneThatDoes) {
   EXPECT_EQ(sroce_rtt_acked(&rtt, 102, 3000 + 16000), 16000u);
 }
 
-TEST(RttTiming, AnAnswerThatWaitedForOthersIsBelievedWhenMuchShorter) {
+TEST(RttTiming, MuchShorterDelayedResponseSetsTheEstimate) {
   sroce_rtt rtt = after({2'000'000});
   sroce_rtt_sent(&rtt, 100, true, 1000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 1000 + 60'000), 0u);
@@ -161,27 +159,27 @@ TEST(RttTiming, AnAnswerThatWaitedForOthersIsBelievedWhenMuchShorter) {
   EXPECT_EQ(rtt.var_ns, 30'000u);
 }
 
-TEST(RttTiming, AnAnswerThatWaitedForOthersIsBetterThanNothing) {
+TEST(RttTiming, DelayedResponseMaySetTheFirstEstimate) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, true, 1000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 0u) << "congestion control is not told";
   EXPECT_EQ(rtt.srtt_ns, 7000u);
   sroce_rtt_sent(&rtt, 101, false, 8000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 101, 8000 + 6000), 6000u);
-  EXPECT_EQ(rtt.srtt_ns, 6000u) << "the first that waited for nobody";
+  EXPECT_EQ(rtt.srtt_ns, 6000u) << "the first response that was not delayed";
 }
 
-TEST(RttProbe, OfATooLongFirstOneNoMoreIsBelievedThanWasGuessed) {
+TEST(RttProbe, AmbiguousFirstSampleDoesNotExceedTheDefault) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);
   sroce_rtt_retransmitted(&rtt, 100, 1);
   sroce_rtt_acked(&rtt, 100, 9'000'000);
   EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 2000 * kMicrosecond);
-  // On a long path it is right: repairs would be repeated before their answers can come.
+  // A long path needs it: otherwise retransmissions repeat before a response can arrive.
   EXPECT_GE(sroce_rtt_rtx_ns(&rtt), 8'999'000u);
 }
 
-TEST(RttProbe, IsAGuessBeforeAnythingIsKnown) {
+TEST(RttProbe, HasADefaultBeforeTheFirstSample) {
   const sroce_rtt rtt = {};
   EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 2000 * kMicrosecond);
   EXPECT_EQ(sroce_rtt_rtx_ns(&rtt), 2000 * kMicrosecond);
@@ -193,7 +191,7 @@ TEST(RttProbe, AllowsForTheDeviation) {
   EXPECT_EQ(sroce_rtt_rtx_ns(&rtt), 8000u + 4 * 4000u);
 }
 
-TEST(RttProbe, IsLaterThanTheRoundTripEvenWhenThatNeverChanges) {
+TEST(RttProbe, ExceedsAConstantRoundTrip) {
   sroce_rtt rtt = {};
   for (u64 i = 0; i < 100; i++) sroce_rtt_sample(&rtt, 80000, 1 + i);
   EXPECT_EQ(rtt.srtt_ns, 80000u);
@@ -201,26 +199,26 @@ TEST(RttProbe, IsLaterThanTheRoundTripEvenWhenThatNeverChanges) {
   EXPECT_GE(sroce_rtt_rtx_ns(&rtt), 80000u + 20000u);
 }
 
-TEST(RttPath, HoldsNothingBeforeAnythingIsKnown) {
+TEST(RttPath, BdpIsZeroBeforeTheFirstSample) {
   sroce_rtt rtt = {};
   sroce_rtt_count(&rtt, 1000, 1000);
   EXPECT_EQ(sroce_rtt_bdp_packets(&rtt), 0u);
 }
 
-TEST(RttPath, HoldsWhatIsAnsweredInARoundTrip) {
+TEST(RttPath, BdpIsWhatIsDeliveredInARoundTrip) {
   sroce_rtt rtt = after({10000});
   for (u64 now_ns = 10000; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
   EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 30, 4);
 }
 
-TEST(RttPath, DoesNotHoldWhatStandsInQueues) {
+TEST(RttPath, BdpExcludesQueues) {
   sroce_rtt rtt = after({10000});
   for (u64 i = 0; i < 100; i++) sroce_rtt_sample(&rtt, 40000, 2 + i);
   for (u64 now_ns = 10000; now_ns < 2000000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
   EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 30, 6);
 }
 
-TEST(RttPath, HoldsNoLessBecauseSomebodyStoodStillForAWhile) {
+TEST(RttPath, ShortSlowdownKeepsTheBdp) {
   sroce_rtt rtt = after({10000});
   u64 now_ns = 10000;
   for (; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
@@ -229,7 +227,7 @@ TEST(RttPath, HoldsNoLessBecauseSomebodyStoodStillForAWhile) {
   EXPECT_GE(sroce_rtt_bdp_packets(&rtt), 22u);
 }
 
-TEST(RttPath, ThatBecameSlowerHoldsLessInTheEnd) {
+TEST(RttPath, LastingSlowdownLowersTheBdp) {
   sroce_rtt rtt = after({10000});
   u64 now_ns = 10000;
   for (; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 6, now_ns);
@@ -237,7 +235,7 @@ TEST(RttPath, ThatBecameSlowerHoldsLessInTheEnd) {
   EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 10, 2);
 }
 
-TEST(RttPath, IsNotSmallAfterAPause) {
+TEST(RttPath, PauseKeepsThePacketCount) {
   sroce_rtt rtt = after({10000});
   for (u64 now_ns = 10000; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
   const u32 packets = rtt.packets;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Senders whose peer speaks selective repeat.
-#ifndef TESTS_UNIT_TRANSPORT_SELECTIVE_QUEUE_H
-#define TESTS_UNIT_TRANSPORT_SELECTIVE_QUEUE_H
+// Send queues with a peer that supports selective repeat.
+#ifndef TESTS_UNIT_TRANSPORT_SCOREBOARD_QUEUE_H
+#define TESTS_UNIT_TRANSPORT_SCOREBOARD_QUEUE_H
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ inline std::vector<u32> range(u32 from, u32 count) {
 
 using Psns = std::vector<u32>;
 
-// A peer that has said that it is selective, by the ACK of one SEND (PSN 999), @rtt_ns later.
+// The peer has accepted selective repeat in its ACK of one SEND (PSN 999), @rtt_ns after it.
 struct SelectiveQueue : SendQueue {
   explicit SelectiveQueue(SendQueueOptions options = {}, u64 rtt_ns = 20 * kMicrosecond)
       : SendQueue(with_mode(options)) {
@@ -45,7 +45,7 @@ struct SelectiveQueue : SendQueue {
   }
 };
 
-// And @count SENDs of one packet each, from PSN 1000 on.
+// Plus @count SENDs of one packet each, from PSN 1000.
 struct SelectiveSends : SelectiveQueue {
   explicit SelectiveSends(u32 count, SendQueueOptions options = {}) : SelectiveQueue(options) {
     for (u32 i = 0; i < count; i++) post(send_of(10));
@@ -53,21 +53,21 @@ struct SelectiveSends : SelectiveQueue {
   }
 };
 
-// Or one READ of @responses full packets.
+// Plus one READ of @responses full packets.
 struct SelectiveRead : SelectiveQueue {
   explicit SelectiveRead(u32 responses, SendQueueOptions options = {})
       : SelectiveQueue(options), responses_(responses), psn_(options.psn) {
     post(read_of(responses * 1024));
     send_all();
   }
-  sroce_ack_plan answer(u32 number, u32 bytes = 1024) {
+  sroce_ack_plan respond(u32 number, u32 bytes = 1024) {
     const u8 opcode = number == responses_ - 1 ? SROCE_OP_READ_RESPONSE_LAST
                       : number                 ? SROCE_OP_READ_RESPONSE_MIDDLE
                                                : SROCE_OP_READ_RESPONSE_FIRST;
     return receive(selective(read_response(opcode, psn_add(psn_, number), bytes)));
   }
   void respond_all(const Psns& numbers) {
-    for (u32 number : numbers) EXPECT_EQ(answer(number).action, SROCE_ACK_ACCEPT) << number;
+    for (u32 number : numbers) EXPECT_EQ(respond(number).action, SROCE_ACK_ACCEPT) << number;
   }
 
  private:

@@ -7,10 +7,10 @@ namespace {
 
 using namespace sroce_test;
 
-TEST(SelectiveRead, TakesItsResponsesInAnyOrder) {
+TEST(SelectiveRead, AcceptsResponsesInAnyOrder) {
   SelectiveRead sq(4);
-  EXPECT_EQ(sq.answer(2).place_offset, 2048u);
-  EXPECT_EQ(sq.answer(0).place_offset, 0u);
+  EXPECT_EQ(sq.respond(2).place_offset, 2048u);
+  EXPECT_EQ(sq.respond(0).place_offset, 0u);
   EXPECT_EQ(sq.req.unacked_psn, 1001u);
   sq.respond_all({3, 1});
   EXPECT_EQ(sq.completions().size(), 1u);
@@ -19,13 +19,13 @@ TEST(SelectiveRead, TakesItsResponsesInAnyOrder) {
 
 TEST(SelectiveRead, PlacesNoResponseTwice) {
   SelectiveRead sq(4);
-  sq.answer(2);
-  EXPECT_EQ(sq.answer(2).reason, SROCE_DROP_DUPLICATE);
-  sq.answer(0);
-  EXPECT_EQ(sq.answer(0).reason, SROCE_DROP_DUPLICATE);
+  sq.respond(2);
+  EXPECT_EQ(sq.respond(2).reason, SROCE_DROP_DUPLICATE);
+  sq.respond(0);
+  EXPECT_EQ(sq.respond(0).reason, SROCE_DROP_DUPLICATE);
 }
 
-TEST(SelectiveRead, AskedForAgainIsWhatIsMissing) {
+TEST(SelectiveRead, OnlyTheMissingPartIsRequestedAgain) {
   SelectiveRead sq(12);
   sq.respond_all({0, 1, 4, 5, 6, 7, 8});
   const sroce_send_plan plan = sq.send();
@@ -37,7 +37,7 @@ TEST(SelectiveRead, AskedForAgainIsWhatIsMissing) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-TEST(SelectiveRead, WhatWasNotOvertakenIsNotAskedForAgain) {
+TEST(SelectiveRead, ResponsesNotOvertakenAreNotRequestedAgain) {
   SelectiveQueue sq;
   sq.post(read_of(8 * 1024));
   sq.post(read_of(1024));
@@ -46,16 +46,16 @@ TEST(SelectiveRead, WhatWasNotOvertakenIsNotAskedForAgain) {
   sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1008, 1024)));
   const sroce_send_plan plan = sq.send();
   EXPECT_EQ(plan.first_psn, 1000u);
-  EXPECT_EQ(sq.packet(plan, 0).dma_length, 4u * 1024) << "five others may have been overtaken";
+  EXPECT_EQ(sq.packet(plan, 0).dma_length, 4u * 1024) << "the others may be reordered";
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-TEST(SelectiveRead, ThatWasNeverAnsweredIsAskedForWhole) {
+TEST(SelectiveRead, LostRequestIsRepeatedWhole) {
   SelectiveQueue sq({.slots = 32});
   sq.post(read_of(100 * 1024));
   for (int i = 0; i < 5; i++) sq.post(send_of(10));
   sq.send_all();
-  // The READ is lost: the peer holds what came behind it.
+  // The READ is lost. The peer has queued the packets behind it.
   sq.receive_sack(999, range(1100, 5), 16);
   const sroce_send_plan plan = sq.send();
   EXPECT_EQ(plan.first_psn, 1000u);
@@ -63,7 +63,7 @@ TEST(SelectiveRead, ThatWasNeverAnsweredIsAskedForWhole) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgain) {
+TEST(SelectiveRead, QueuedRequestIsNotRepeated) {
   SelectiveQueue sq({.slots = 32});
   sq.post(send_of(10));
   sq.post(read_of(4 * 1024));
@@ -74,7 +74,7 @@ TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgain) {
   EXPECT_FALSE(sq.completion());
 }
 
-TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgainHoweverLongThatTakes) {
+TEST(SelectiveRead, QueuedRequestIsNotRepeatedAfterAnyTime) {
   SelectiveSends sq(1);
   sq.post(read_of(4096));
   for (int i = 0; i < 6; i++) sq.post(send_of(10));
@@ -88,14 +88,14 @@ TEST(SelectiveRead, ThatThePeerHoldsIsNotAskedForAgainHoweverLongThatTakes) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000}) << "lost again";
 }
 
-TEST(SelectiveRead, WhoseRequestIsOvertakenIsAskedForARoundTripLaterWherePacketsComeLate) {
+TEST(SelectiveRead, ReorderedPathDelaysRetransmitByOneRtt) {
   SelectiveQueue sq;
   for (int i = 0; i < 3; i++) sq.post(read_of(10 * 1024));
   for (int i = 0; i < 3; i++) sq.post(send_of(10));
   sq.send_all();
   sq.req.sb.reordering = 4;
   sq.receive_sack(999, {1010, 1020});
-  EXPECT_TRUE(sq.send_all().empty()) << "it may be late as well";
+  EXPECT_TRUE(sq.send_all().empty()) << "it may be reordered too";
   for (u32 more = 1; more < 3; more++) {
     sq.now += 2 * sroce_rtt_rtx_ns(&sq.req.rtt);
     sq.receive_sack(999, range(1030, more), 16);
@@ -103,7 +103,7 @@ TEST(SelectiveRead, WhoseRequestIsOvertakenIsAskedForARoundTripLaterWherePackets
   EXPECT_EQ(sq.send().first_psn, 1000u);
 }
 
-TEST(SelectiveRead, ASelectiveAckSaysNothingOfItsAnswers) {
+TEST(SelectiveRead, SackSaysNothingAboutItsResponses) {
   SelectiveQueue sq;
   sq.post(read_of(4096));
   for (int i = 0; i < 6; i++) sq.post(send_of(10));
@@ -112,7 +112,7 @@ TEST(SelectiveRead, ASelectiveAckSaysNothingOfItsAnswers) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1004});
 }
 
-TEST(SelectiveRead, AnAckPassesItWithoutCompletingIt) {
+TEST(SelectiveRead, AckOfLaterWorkDoesNotCompleteIt) {
   SelectiveQueue sq;
   sq.post(read_of(2048));
   sq.post(send_of(10));
@@ -126,7 +126,7 @@ TEST(SelectiveRead, AnAckPassesItWithoutCompletingIt) {
   EXPECT_EQ(sq.req.sb.done_data, 0u);
 }
 
-TEST(SelectiveRead, WhoseResponsesAnAckOvertookIsAskedForAgain) {
+TEST(SelectiveRead, AckOfLaterWorkMeansItsResponsesWereLost) {
   SelectiveQueue sq;
   sq.post(read_of(2048));
   sq.post(send_of(10));
@@ -135,13 +135,13 @@ TEST(SelectiveRead, WhoseResponsesAnAckOvertookIsAskedForAgain) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
 }
 
-TEST(SelectiveRead, OfTheWrongLengthFails) {
+TEST(SelectiveRead, WrongResponseLengthFailsIt) {
   SelectiveRead sq(4);
-  EXPECT_EQ(sq.answer(1, 1000).status, SROCE_WC_LOC_LEN_ERR);
+  EXPECT_EQ(sq.respond(1, 1000).status, SROCE_WC_LOC_LEN_ERR);
   EXPECT_TRUE(sq.failed());
 }
 
-TEST(SelectiveRead, IntoABadBufferFailsIt) {
+TEST(SelectiveRead, BadLocalBufferFailsIt) {
   SelectiveRead sq(4);
   sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1002, 1024)),
              SROCE_MEM_BAD_LOCAL);
@@ -150,7 +150,7 @@ TEST(SelectiveRead, IntoABadBufferFailsIt) {
   EXPECT_EQ(all[0].status, SROCE_WC_LOC_PROT_ERR);
 }
 
-TEST(SelectiveRead, HowLongAnswersToRepairsTakeIsLearnt) {
+TEST(SelectiveRead, ResponseTimeOfRetransmissionsIsLearned) {
   SelectiveRead sq(60);
   const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt), slow_ns = 4 * wait_ns;
   sq.respond_all({0, 1, 3, 4, 5});
@@ -158,17 +158,17 @@ TEST(SelectiveRead, HowLongAnswersToRepairsTakeIsLearnt) {
   sq.now += slow_ns;
   sq.respond_all({2, 6, 8, 9, 10});
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1007});
-  // Looked at with each answer; the second makes it one of the old generation.
+  // Each response checks it. The second one moves it to the old generation.
   sq.now += slow_ns;
   sq.respond_all({11, 12});
-  EXPECT_TRUE(sq.send_all().empty()) << "four times as long as a round trip, as the one before";
+  EXPECT_TRUE(sq.send_all().empty()) << "it may take as long as the one before: four timeouts";
   sq.now += slow_ns / 4;
   sq.respond_all({13});
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1007});
 }
 
-// Its PSN, taken modulo the map's span, is that of a response.
-TEST(SelectiveRead, WhatIsTimedFarBehindItIsNotAnsweredByItsResponses) {
+// The PSN that is timed equals that of a response modulo the span of a PSN map.
+TEST(SelectiveRead, ResponsesDoNotEndTheTimingOfALaterPacket) {
   SelectiveRead sq(5000);
   sq.req.rtt.timing = false;
   sq.post(send_of(10));
@@ -181,8 +181,8 @@ TEST(SelectiveRead, WhatIsTimedFarBehindItIsNotAnsweredByItsResponses) {
   EXPECT_EQ(sq.req.rtt.min_ns, 20 * kMicrosecond);
 }
 
-// For PSN 1002, 50 times apart what a repair is waited for, which is returned.
-u64 ask_twice(SelectiveRead& sq) {
+// Requests PSN 1002 again twice, 50 retransmission timeouts apart. Returns that timeout.
+u64 request_twice(SelectiveRead& sq) {
   const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt);
   sq.respond_all({0, 1, 3, 4, 5});
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
@@ -192,26 +192,26 @@ u64 ask_twice(SelectiveRead& sq) {
   return wait_ns;
 }
 
-// Else waits would grow without end where much is lost: each counts the one before.
-TEST(SelectiveRead, ARepairThatWasLostMakesTheWaitLittleLonger) {
+// Otherwise timeouts would grow without bound at high loss: each would include the one before.
+TEST(SelectiveRead, LostRetransmissionHardlyRaisesTheTimeout) {
   SelectiveRead sq(60);
-  const u64 wait_ns = ask_twice(sq);
+  const u64 wait_ns = request_twice(sq);
   sq.now += 50 * wait_ns;
   sq.respond_all({2});
   EXPECT_GT(sq.req.sb.response_time.smoothed_ns, wait_ns);
   EXPECT_LT(sq.req.sb.response_time.smoothed_ns, 2 * wait_ns);
 }
 
-// The question was on its way all the time, and its answer takes that long.
-TEST(SelectiveRead, AnAnswerSoonerThanARoundTripIsToTheEarlierQuestion) {
+// The first request was in flight all the time, and its response takes that long.
+TEST(SelectiveRead, EarlyResponseBelongsToTheFirstRequest) {
   SelectiveRead sq(60);
-  const u64 wait_ns = ask_twice(sq);
+  const u64 wait_ns = request_twice(sq);
   sq.now += sq.req.rtt.min_ns - 1;
   sq.respond_all({2});
   EXPECT_GE(sq.req.sb.response_time.smoothed_ns, 50 * wait_ns);
 }
 
-TEST(SelectiveRead, LongerThanTheSpanGoesOutAlone) {
+TEST(SelectiveRead, LongerThanTheSpanIsSentAlone) {
   SelectiveQueue sq;
   sq.post(send_of(10));
   sq.post(read_of(3000 * 1024));
@@ -221,19 +221,19 @@ TEST(SelectiveRead, LongerThanTheSpanGoesOutAlone) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
 }
 
-TEST(SelectiveRead, LongerThanTheSpanIsRememberedAsFarAsTheSpan) {
+TEST(SelectiveRead, ResponsesBeyondTheSpanAreDropped) {
   SelectiveRead sq(3000, {.psn = 0xfffff0});
-  EXPECT_EQ(sq.answer(kSpan - 1).action, SROCE_ACK_ACCEPT);
-  EXPECT_EQ(sq.answer(kSpan).reason, SROCE_DROP_GAP);
-  EXPECT_EQ(sq.answer(2999).reason, SROCE_DROP_GAP);
-  for (u32 i = 0; i < kSpan - 1; i++) ASSERT_EQ(sq.answer(i).action, SROCE_ACK_ACCEPT) << i;
+  EXPECT_EQ(sq.respond(kSpan - 1).action, SROCE_ACK_ACCEPT);
+  EXPECT_EQ(sq.respond(kSpan).reason, SROCE_DROP_GAP);
+  EXPECT_EQ(sq.respond(2999).reason, SROCE_DROP_GAP);
+  for (u32 i = 0; i < kSpan - 1; i++) ASSERT_EQ(sq.respond(i).action, SROCE_ACK_ACCEPT) << i;
   EXPECT_EQ(sq.req.unacked_psn, psn_add(0xfffff0, kSpan));
-  for (u32 i = kSpan; i < 3000; i++) ASSERT_EQ(sq.answer(i).action, SROCE_ACK_ACCEPT) << i;
+  for (u32 i = kSpan; i < 3000; i++) ASSERT_EQ(sq.respond(i).action, SROCE_ACK_ACCEPT) << i;
   EXPECT_EQ(sq.completions().size(), 1u);
   EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.done, 0, kSpan), 0u);
 }
 
-TEST(SelectiveRead, LongerThanTheSpanAndNeverAnsweredIsAskedForWhole) {
+TEST(SelectiveRead, LostRequestBeyondTheSpanIsRepeatedWhole) {
   SelectiveRead sq(3000);
   sq.expire();
   const sroce_send_plan plan = sq.send();
@@ -253,7 +253,7 @@ TEST(SelectiveAtomic, IsPlacedOutOfOrderAndOnce) {
   EXPECT_EQ(sq.completions().size(), 2u);
 }
 
-TEST(SelectiveRead, WhatWasExecutedBehindItIsNotSentAgainAfterANak) {
+TEST(SelectiveRead, ExecutedWorkBehindItIsNotResentAfterANak) {
   SelectiveQueue sq;
   sq.post(read_of(1024));
   for (int i = 0; i < 8; i++) sq.post(send_of(10));

@@ -7,15 +7,15 @@ namespace {
 
 using namespace sroce_test;
 
-// ---------------------------------------------------------------- who speaks it
+// ---------------------------------------------------------------- negotiation
 
-TEST(SelectiveMode, IsOfferedInEveryRequestUntilThePeerAnswers) {
+TEST(SelectiveMode, IsOfferedUntilTheFirstResponse) {
   SendQueue sq({.selective = true});
   sq.post(send_of(3000));
   for (const sroce_packet& pkt : sq.send_all()) EXPECT_TRUE(pkt.selective);
 }
 
-TEST(SelectiveMode, IsNotOfferedByWhoDoesNotWantIt) {
+TEST(SelectiveMode, IsNotOfferedWhenItIsDisabled) {
   SendQueue sq;
   sq.post(send_of(10));
   EXPECT_FALSE(sq.send_all()[0].selective);
@@ -23,12 +23,12 @@ TEST(SelectiveMode, IsNotOfferedByWhoDoesNotWantIt) {
   EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_OFF);
 }
 
-TEST(SelectiveMode, IsOnWhenTheFirstAnswerSaysSo) {
+TEST(SelectiveMode, IsOnWhenTheFirstResponseAccepts) {
   SelectiveQueue sq;
   EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_ON);
 }
 
-TEST(SelectiveMode, IsOffForGoodWhenTheFirstAnswerDoesNot) {
+TEST(SelectiveMode, StaysOffWhenTheFirstResponseDoesNotAccept) {
   SendQueue sq({.selective = true});
   sq.post(send_of(10));
   sq.post(send_of(10));
@@ -40,7 +40,7 @@ TEST(SelectiveMode, IsOffForGoodWhenTheFirstAnswerDoesNot) {
   EXPECT_FALSE(sq.send_all()[0].selective);
 }
 
-TEST(SelectiveMode, IsNotDecidedByAnAnswerThatIsDropped) {
+TEST(SelectiveMode, IsNotDecidedByADroppedResponse) {
   SendQueue sq({.selective = true});
   sq.post(send_of(10));
   sq.send_all();
@@ -48,7 +48,7 @@ TEST(SelectiveMode, IsNotDecidedByAnAnswerThatIsDropped) {
   EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_OFFERED);
 }
 
-TEST(SelectiveMode, AStandardQueueTakesNoSelectiveAck) {
+TEST(SelectiveMode, StandardQueueDropsSacks) {
   SendQueue sq;
   for (int i = 0; i < 3; i++) sq.post(send_of(10));
   sq.send_all();
@@ -56,7 +56,7 @@ TEST(SelectiveMode, AStandardQueueTakesNoSelectiveAck) {
   EXPECT_FALSE(sq.completion());
 }
 
-TEST(SelectiveMode, BeginsWithASelectiveAckAsWell) {
+TEST(SelectiveMode, MayBeginWithASack) {
   SendQueue sq({.selective = true});
   for (int i = 0; i < 8; i++) sq.post(send_of(10));
   sq.send_all();
@@ -65,7 +65,7 @@ TEST(SelectiveMode, BeginsWithASelectiveAckAsWell) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
 }
 
-TEST(SelectiveMode, SwitchedOnAfterARewindOnlyHolesAreSentAgain) {
+TEST(SelectiveMode, LimitsAnEarlierRewindToTheHoles) {
   SendQueue sq({.selective = true});
   for (int i = 0; i < 8; i++) sq.post(send_of(10));
   sq.send_all();
@@ -76,7 +76,7 @@ TEST(SelectiveMode, SwitchedOnAfterARewindOnlyHolesAreSentAgain) {
   EXPECT_EQ(sq.req.data_inflight, 7u);
 }
 
-TEST(SelectiveMode, IsForgottenInReset) {
+TEST(SelectiveMode, IsForgottenByReset) {
   SelectiveSends sq(4);
   sq.receive_sack(999, {1001, 1002});
   sroce_requester_reset(&sq.req);
@@ -87,7 +87,7 @@ TEST(SelectiveMode, IsForgottenInReset) {
 
 // ---------------------------------------------------------------- selective acknowledgements
 
-TEST(SelectiveAck, CompletesWhatIsExecutedAndNothingThatIsHeld) {
+TEST(SelectiveAck, CompletesExecutedButNotQueuedRequests) {
   SelectiveSends sq(8);
   sq.receive_sack(1001, {1003, 1004, 1005});
   EXPECT_EQ(sq.completions().size(), 2u);
@@ -95,19 +95,19 @@ TEST(SelectiveAck, CompletesWhatIsExecutedAndNothingThatIsHeld) {
   EXPECT_EQ(sq.req.sb.done_data, 3u);
 }
 
-TEST(SelectiveAck, OfEverythingHeldCompletesNothing) {
+TEST(SelectiveAck, CompletesNothingBehindAHole) {
   SelectiveSends sq(8);
   sq.receive_sack(999, range(1001, 7));
   EXPECT_FALSE(sq.completion());
 }
 
-TEST(SelectiveAck, MayRepeatItself) {
+TEST(SelectiveAck, MayBeRepeated) {
   SelectiveSends sq(8);
   for (int i = 0; i < 3; i++) sq.receive_sack(999, {1001, 1003});
   EXPECT_EQ(sq.req.sb.done_data, 2u);
 }
 
-TEST(SelectiveAck, TheLastAckCompletesAllAndEmptiesTheMap) {
+TEST(SelectiveAck, FinalAckCompletesAllAndEmptiesTheMap) {
   SelectiveSends sq(8);
   sq.receive_sack(999, range(1001, 7));
   sq.send_all();
@@ -134,31 +134,31 @@ TEST(SelectiveAck, CrossesThePsnWrap) {
   EXPECT_EQ(sq.completions().size(), 7u);
 }
 
-TEST(SelectiveAck, ThatTellsOfWhatWasNeverSentIsForged) {
+TEST(SelectiveAck, IsDroppedForUnsentPackets) {
   SelectiveSends sq(8, {.window_packets = 4});
   EXPECT_EQ(sq.receive_sack(999, {1004}).reason, SROCE_DROP_UNSENT);
   EXPECT_EQ(sq.receive_sack(999, {1062}).reason, SROCE_DROP_UNSENT);
   EXPECT_EQ(sq.receive_sack(999, {1003}).action, SROCE_ACK_ACCEPT);
 }
 
-TEST(SelectiveAck, OfAnythingButAnAcknowledgementIsForged) {
+TEST(SelectiveAck, IsDroppedWithANakSyndrome) {
   SelectiveSends sq(4);
   sroce_packet pkt = selective(response(SROCE_OP_SACK, 1000));
   pkt.syndrome = SROCE_NAK_PSN_SEQUENCE;
   EXPECT_EQ(sq.receive(pkt).reason, SROCE_DROP_SYNDROME);
 }
 
-// Bits that follow each other are taken together, and each request's part is its own.
-TEST(SelectiveAck, ARowOfWhatIsHeldMayCoverRequestsOfSeveralKinds) {
+// Adjacent bits are processed together, and split by request.
+TEST(SelectiveAck, AdjacentBitsMayCoverDifferentRequests) {
   SelectiveQueue sq({.window_packets = 200});
   sq.post(send_of(10));         // 1000
   sq.post(send_of(3 * 1024));   // 1001 to 1003
   sq.post(read_of(2 * 1024));   // 1004 and 1005
   sq.post(send_of(70 * 1024));  // 1006 to 1075
   sq.send_all();
-  Psns held = range(1001, 4);
-  for (u32 psn : range(1006, 70)) held.push_back(psn);
-  sq.receive_sack(999, held, 16);
+  Psns queued = range(1001, 4);
+  for (u32 psn : range(1006, 70)) queued.push_back(psn);
+  sq.receive_sack(999, queued, 16);
   EXPECT_EQ(sq.req.sb.done_data, 73u);
   EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.done, 1001, 75), 73u);
   EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.read_queued, 1000, 76), 2u) << "all of the READ";
@@ -166,22 +166,22 @@ TEST(SelectiveAck, ARowOfWhatIsHeldMayCoverRequestsOfSeveralKinds) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
 }
 
-TEST(SelectiveAck, AnEmptyBitmapIsAnAck) {
+TEST(SelectiveAck, EmptyBitmapIsAnAck) {
   SelectiveSends sq(4);
   EXPECT_EQ(sq.receive_sack(1001, {}, 0).action, SROCE_ACK_ACCEPT);
   EXPECT_EQ(sq.receive_sack(1002, {}, 8).action, SROCE_ACK_ACCEPT);
   EXPECT_EQ(sq.completions().size(), 3u);
 }
 
-TEST(SelectiveAck, AnOldOneIsDropped) {
+TEST(SelectiveAck, OldSackIsDropped) {
   SelectiveSends sq(8);
   sq.receive(selective(ack(1005)));
   EXPECT_EQ(sq.receive_sack(1000, {1002, 1003}).reason, SROCE_DROP_DUPLICATE);
   EXPECT_EQ(sq.req.sb.done_data, 0u);
 }
 
-// A bitmap is as long as the most that a responder keeps.
-TEST(SelectiveAck, ReachesOverTheWholeSpan) {
+// The longest bitmap covers the most that a responder can queue.
+TEST(SelectiveAck, CoversTheWholeSpan) {
   SelectiveQueue sq({.psn = 0xfffff0, .window_packets = 4000});
   sq.post(send_of(kSpan * 1024));
   EXPECT_EQ(sq.send_all().size(), kSpan);
@@ -193,14 +193,14 @@ TEST(SelectiveAck, ReachesOverTheWholeSpan) {
   EXPECT_EQ(sq.req.sb.done_data, 0u);
 }
 
-TEST(SelectiveAck, WhatIsHeldBeyondTheSpanIsNotRemembered) {
+TEST(SelectiveAck, PacketsBeyondTheSpanAreNotRecorded) {
   SelectiveQueue sq({.window_packets = 4000});
   sq.post(send_of(3000 * 1024));
   sq.send_all();
   sq.receive_sack(999, range(1001, kSpan - 1), SROCE_SACK_MAX_BYTES);
   EXPECT_EQ(sq.req.sb.done_data, kSpan - 1);
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
-  // The map moves along with what is executed: more fits when it is told once more.
+  // The map moves with the executed PSN: more fits when the SACK is repeated.
   sq.receive_sack(1099, range(1101, kSpan - 1), SROCE_SACK_MAX_BYTES);
   EXPECT_EQ(sq.req.sb.done_data, kSpan - 100);
   sq.receive_sack(1099, range(1101, kSpan - 1), SROCE_SACK_MAX_BYTES);
@@ -209,7 +209,7 @@ TEST(SelectiveAck, WhatIsHeldBeyondTheSpanIsNotRemembered) {
 
 // ---------------------------------------------------------------- holes
 
-TEST(SelectiveHole, IsAllThatIsSentAgain) {
+TEST(SelectiveHole, IsAllThatIsRetransmitted) {
   SelectiveSends sq(12);
   sq.receive_sack(1001, {1003, 1005, 1006, 1007, 1008});
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1002, 1004}));
@@ -217,7 +217,7 @@ TEST(SelectiveHole, IsAllThatIsSentAgain) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-TEST(SelectiveHole, OfSeveralPacketsOfAMessageIsOneBurst) {
+TEST(SelectiveHole, SeveralPacketsOfAMessageAreOneBurst) {
   SelectiveQueue sq;
   sq.post(write_of(10 * 1024));
   sq.send_all();
@@ -232,7 +232,7 @@ TEST(SelectiveHole, OfSeveralPacketsOfAMessageIsOneBurst) {
   EXPECT_EQ(plan.payload_bytes, 3072u);
 }
 
-TEST(SelectiveHole, IsOneOnlyWhenThreeOthersHaveOvertakenIt) {
+TEST(SelectiveHole, IsLostAfterThreeOvertookIt) {
   SelectiveSends sq(12);
   sq.receive_sack(999, {1001, 1002});
   EXPECT_TRUE(sq.send_all().empty());
@@ -240,7 +240,7 @@ TEST(SelectiveHole, IsOneOnlyWhenThreeOthersHaveOvertakenIt) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
 }
 
-TEST(SelectiveHole, OnlyWhereThePathReordersItsLengthCounts) {
+TEST(SelectiveHole, PathLengthCountsOnlyWithReordering) {
   SelectiveSends sq(12);
   sq.req.rtt.path_packets = 24;
   sq.receive_sack(999, {1001, 1002, 1003});
@@ -254,13 +254,13 @@ TEST(SelectiveHole, OnlyWhereThePathReordersItsLengthCounts) {
   EXPECT_EQ(psns_of(reordering.send_all()), Psns{1000});
 }
 
-TEST(SelectiveHole, NothingMoreCanOvertakeTheEnd) {
+TEST(SelectiveHole, IsLostAtOnceWhenNothingMoreIsInFlight) {
   SelectiveSends sq(3);
   sq.receive_sack(999, {1002});
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001}));
 }
 
-TEST(SelectiveHole, IsFilledOnceInARoundTrip) {
+TEST(SelectiveHole, IsFilledOncePerRoundTrip) {
   SelectiveSends sq(14);
   sq.receive_sack(999, {1001, 1002, 1003});
   EXPECT_EQ(sq.send_all().size(), 1u);
@@ -271,7 +271,7 @@ TEST(SelectiveHole, IsFilledOnceInARoundTrip) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-TEST(SelectiveHole, WhoseRepairWasLostIsFilledAgain) {
+TEST(SelectiveHole, IsFilledAgainWhenItsRetransmissionIsLost) {
   SelectiveSends sq(14);
   sq.receive_sack(999, {1001, 1002, 1003});
   sq.send_all();
@@ -285,8 +285,8 @@ TEST(SelectiveHole, WhoseRepairWasLostIsFilledAgain) {
   }
 }
 
-// The shell has the less in front of repairs the longer there are any.
-TEST(SelectiveHole, IsUnderRepairUntilARoundTripHasNoNewOne) {
+// The longer recovery lasts, the less the datapath queues ahead of retransmissions.
+TEST(SelectiveHole, RecoveryEndsAfterARoundTripWithoutANewOne) {
   SelectiveSends sq(14);
   EXPECT_EQ(sroce_requester_recovery_rounds(&sq.req), 0u);
   const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt);
@@ -303,9 +303,9 @@ TEST(SelectiveHole, IsUnderRepairUntilARoundTripHasNoNewOne) {
   EXPECT_EQ(sroce_requester_recovery_rounds(&sq.req), 0u);
 }
 
-TEST(SelectiveHole, APacketThatWasOnlyLateTeachesPatience) {
+TEST(SelectiveHole, LatePacketRaisesTheReorderingDistance) {
   SelectiveQueue sq({.slots = 64});
-  // So many that the path is known to hold some.
+  // Enough packets to learn how many the path holds.
   for (int i = 0; i < 40; i++) {
     for (int k = 0; k < 10; k++) sq.post(send_of(10));
     sq.send_all();
@@ -316,21 +316,21 @@ TEST(SelectiveHole, APacketThatWasOnlyLateTeachesPatience) {
   const u32 first = sq.req.unacked_psn;
   for (int k = 0; k < 20; k++) sq.post(send_of(10));
   sq.send_all();
-  const auto held = [&](u32 count) { return range(first + 1, count); };
-  sq.receive_sack(first - 1, held(2));
-  sq.receive_sack(first - 1, held(2));
+  const auto queued = [&](u32 count) { return range(first + 1, count); };
+  sq.receive_sack(first - 1, queued(2));
+  sq.receive_sack(first - 1, queued(2));
   ASSERT_TRUE(sq.send_all().empty());
-  // It comes by itself, overtaken by five.
+  // It arrives without a retransmission, overtaken by five.
   sq.receive(selective(ack(first + 5)));
-  EXPECT_EQ(sq.req.sb.reordering, 3u) << "as many as were known to have overtaken it";
+  EXPECT_EQ(sq.req.sb.reordering, 3u) << "as many as the SACKs reported ahead of it";
 }
 
-TEST(SelectiveHole, WhetherALateRepairOrALatePacketCameIsNotGuessed) {
+TEST(SelectiveHole, AmbiguousArrivalTeachesNothing) {
   SelectiveSends sq(12);
   sq.req.rtt.min_ns = 20 * kMicrosecond;
   sq.receive_sack(999, {1001, 1002, 1003});
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
-  // Another repair, long after that, belongs to the same generation.
+  // Another retransmission, long after that, belongs to the same generation.
   sq.now += 25 * kMicrosecond;
   sq.receive_sack(999, {1001, 1002, 1003, 1005, 1006, 1007});
   sq.send_all();
@@ -339,29 +339,29 @@ TEST(SelectiveHole, WhetherALateRepairOrALatePacketCameIsNotGuessed) {
   EXPECT_EQ(sq.req.sb.reordering, 0u);
 }
 
-TEST(SelectiveHole, AtTheCursorIsNone) {
+TEST(SelectiveHole, EndsAtTheSendCursor) {
   SelectiveSends sq(8, {.window_packets = 4});
   sq.receive_sack(999, {1001, 1002, 1003});
   EXPECT_EQ(sq.send().first_psn, 1000u);
-  EXPECT_EQ(sq.send().first_psn, 1004u) << "what was never sent goes out in its turn";
+  EXPECT_EQ(sq.send().first_psn, 1004u) << "unsent packets follow in order";
 }
 
-// The user deregistered the buffer meanwhile.
-TEST(SelectiveHole, ThatCannotBeFilledFailsItsRequestInItsTurn) {
+// The user has deregistered the buffer meanwhile.
+TEST(SelectiveHole, FailureToFillItFailsItsRequestInItsTurn) {
   SelectiveSends sq(6);
   sq.receive_sack(1000, {1002, 1003, 1004});
   sq.commit(sq.plan(), SROCE_WC_LOC_PROT_ERR);
   const sroce_send_plan next = sq.plan();
-  EXPECT_FALSE(next.fills_hole && next.first_psn == 1001u) << "the same again, for ever";
+  EXPECT_FALSE(next.fills_hole && next.first_psn == 1001u) << "the same plan would repeat forever";
   EXPECT_EQ(sq.send().action, SROCE_SEND_FAIL);
   const auto all = sq.completions();
   ASSERT_EQ(all.size(), 6u);
   EXPECT_EQ(all[1].status, SROCE_WC_LOC_PROT_ERR);
 }
 
-// ---------------------------------------------------------------- refusals
+// ---------------------------------------------------------------- NAKs
 
-TEST(SelectiveRnr, WhatWasHeldIsSentAgain) {
+TEST(SelectiveRnr, QueuedPacketsAreSentAgain) {
   SelectiveSends sq(6);
   sq.receive_sack(1000, {1002, 1003});
   EXPECT_EQ(sq.completions().size(), 1u);
@@ -372,13 +372,13 @@ TEST(SelectiveRnr, WhatWasHeldIsSentAgain) {
   EXPECT_EQ(psns_of(sq.send_all()), range(1001, 5));
 }
 
-TEST(SelectiveRnr, AcknowledgesWhatWentBefore) {
+TEST(SelectiveRnr, AcknowledgesEarlierRequests) {
   SelectiveSends sq(4);
   sq.receive(selective(rnr_nak(1002)));
   EXPECT_EQ(sq.completions().size(), 2u);
 }
 
-TEST(SelectiveRnr, BehindAReadTheReadStaysUnanswered) {
+TEST(SelectiveRnr, DoesNotCompleteAnEarlierRead) {
   SelectiveQueue sq;
   sq.post(read_of(2048));
   sq.post(send_of(10));
@@ -390,14 +390,14 @@ TEST(SelectiveRnr, BehindAReadTheReadStaysUnanswered) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
 }
 
-TEST(SelectiveNak, OfASequenceGoesBackToIt) {
+TEST(SelectiveNak, SequenceErrorGoesBackToItsPsn) {
   SelectiveSends sq(6);
   sq.receive_sack(999, {1002, 1003});
   sq.receive(selective(nak(SROCE_NAK_PSN_SEQUENCE, 1001)));
   EXPECT_EQ(psns_of(sq.send_all()), range(1001, 5));
 }
 
-TEST(SelectiveNak, ThatIsFatalFailsItsRequest) {
+TEST(SelectiveNak, FatalNakFailsItsRequest) {
   SelectiveSends sq(4);
   sq.receive(selective(nak(SROCE_NAK_REMOTE_ACCESS, 1002)));
   const auto all = sq.completions();
@@ -407,7 +407,7 @@ TEST(SelectiveNak, ThatIsFatalFailsItsRequest) {
   EXPECT_EQ(all[3].status, SROCE_WC_WR_FLUSH_ERR);
 }
 
-TEST(SelectiveNak, ThatIsFatalWaitsForReadsBefore) {
+TEST(SelectiveNak, FatalNakWaitsForEarlierReads) {
   SelectiveQueue sq;
   sq.post(read_of(1024));
   sq.post(write_of(10));
@@ -418,16 +418,16 @@ TEST(SelectiveNak, ThatIsFatalWaitsForReadsBefore) {
   EXPECT_TRUE(sq.failed());
 }
 
-// ---------------------------------------------------------------- silence
+// ---------------------------------------------------------------- timeouts
 
-TEST(SelectiveTimeout, AsksWithTheOldestPacketOnly) {
+TEST(SelectiveTimeout, ResendsTheOldestPacketOnly) {
   SelectiveSends sq(6);
   sq.expire();
   EXPECT_EQ(sq.req.timeouts, 1u);
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
 }
 
-TEST(SelectiveTimeout, ForgetsWhatThePeerSaidItHolds) {
+TEST(SelectiveTimeout, ForgetsEarlierSacks) {
   SelectiveSends sq(6);
   sq.receive_sack(999, {1001, 1002, 1003});
   sq.send_all();
@@ -435,7 +435,7 @@ TEST(SelectiveTimeout, ForgetsWhatThePeerSaidItHolds) {
   EXPECT_EQ(sq.req.sb.done_data, 0u);
 }
 
-TEST(SelectiveTimeout, ExhaustsTheRetriesAsEver) {
+TEST(SelectiveTimeout, ExhaustsTheRetries) {
   SelectiveSends sq(2, {.retry_cnt = 2});
   for (int i = 0; i < 3; i++) {
     EXPECT_FALSE(sq.failed());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A requester in domain words: post work, send what it plans, hand it the peer's answers.
+// A requester as tests use it: they post work, send what it plans and hand it responses.
 #ifndef TESTS_UNIT_TRANSPORT_SEND_QUEUE_H
 #define TESTS_UNIT_TRANSPORT_SEND_QUEUE_H
 
@@ -43,9 +43,9 @@ struct Work {
   }
   Work fenced() const { return with(SROCE_SEND_FENCE); }
   Work solicited() const { return with(SROCE_SEND_SOLICITED); }
-  Work refused(sroce_wc_status why) const {
+  Work rejected(sroce_wc_status reason) const {
     Work work = *this;
-    work.status = why;
+    work.status = reason;
     return work;
   }
   Work as(u8 other) const {
@@ -131,13 +131,13 @@ class SendQueue {
     return index;
   }
 
-  // Every plan is made twice: it must be the same again, and change nothing.
+  // Makes every plan twice: both must be equal, and neither may change the state.
   sroce_send_plan plan(u32 max_packets = 1u << 24) const {
     const Snapshot before(*this);
     sroce_send_plan first, second;
     sroce_requester_plan(&req, max_packets, &first);
     sroce_requester_plan(&req, max_packets, &second);
-    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
+    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a repeated plan differs";
     EXPECT_TRUE(before.same_as(*this)) << "planning changed the requester";
     return first;
   }
@@ -154,7 +154,7 @@ class SendQueue {
       sroce_send_plan_packet(&req, &plan, number, pkt);
     });
   }
-  // Send until nothing more may be sent; every packet, in order. Local operations succeed.
+  // Sends until nothing more may be sent; returns all packets in order. Local operations succeed.
   std::vector<sroce_packet> send_all(u32 max_packets = 1u << 24) {
     std::vector<sroce_packet> sent;
     for (;;) {
@@ -170,7 +170,7 @@ class SendQueue {
     sroce_ack_plan first, second;
     sroce_completer_plan(&req, &pkt, &first);
     sroce_completer_plan(&req, &pkt, &second);
-    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a plan changed when asked again";
+    EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a repeated plan differs";
     EXPECT_TRUE(before.same_as(*this)) << "planning changed the requester";
     return first;
   }
@@ -183,8 +183,8 @@ class SendQueue {
     return made;
   }
 
-  // A selective ACK: everything up to @psn is executed, @held is kept.
-  sroce_ack_plan receive_sack(u32 psn, const std::vector<u32>& held, u32 bytes = 8);
+  // A selective ACK: everything up to @psn is executed, and @queued is queued.
+  sroce_ack_plan receive_sack(u32 psn, const std::vector<u32>& queued, u32 bytes = 8);
 
   std::optional<sroce_completion> completion() {
     sroce_completion wc;
@@ -198,7 +198,7 @@ class SendQueue {
   }
 
   bool timer_runs() const { return sroce_requester_deadline(&req) != SROCE_NEVER; }
-  // Let the time of the timer come.
+  // Advances the clock to the timer's deadline.
   void expire() {
     ASSERT_TRUE(timer_runs());
     now = sroce_requester_deadline(&req);
@@ -255,15 +255,15 @@ inline sroce_packet read_response(u8 opcode, u32 psn, u32 payload_bytes) {
   return pkt;
 }
 
-// From a peer that speaks selective repeat.
+// From a peer that supports selective repeat.
 inline sroce_packet selective(sroce_packet pkt) {
   pkt.selective = true;
   return pkt;
 }
 
-inline sroce_ack_plan SendQueue::receive_sack(u32 psn, const std::vector<u32>& held, u32 bytes) {
+inline sroce_ack_plan SendQueue::receive_sack(u32 psn, const std::vector<u32>& queued, u32 bytes) {
   std::vector<u8> bitmap(bytes);
-  for (u32 one : held) {
+  for (u32 one : queued) {
     const u32 bit = (one - psn - 1) & SROCE_PSN_MASK;
     bitmap.at(bit / 8) |= static_cast<u8>(1u << bit % 8);
   }

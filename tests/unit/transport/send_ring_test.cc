@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Storage that is exchanged for a larger one while requests are under way.
+// A send ring is replaced by a larger one while requests are in flight.
 #include <gtest/gtest.h>
 
 #include "send_queue.h"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace sroce_test;
 
-// Other storage for the WQEs of a queue; the old one is spoilt.
+// New storage for the WQEs of a queue; the old one is overwritten.
 struct Moved {
   Moved(SendQueue& sq, u32 slots) : ring(slots * kStride / sizeof(u64)) {
     void* old = sq.req.ring;
@@ -19,7 +19,7 @@ struct Moved {
   std::vector<u64> ring;
 };
 
-TEST(SendRing, ThereIsRoomAfterwards) {
+TEST(SendRing, LargerRingHasRoom) {
   SendQueue sq({.slots = 2});
   sq.post(send_of(10));
   sq.post(send_of(10));
@@ -28,8 +28,8 @@ TEST(SendRing, ThereIsRoomAfterwards) {
   EXPECT_EQ(sroce_requester_room(&sq.req), 6u);
 }
 
-// Their positions lie across the end of the old storage, and elsewhere in the new one.
-TEST(SendRing, RequestsUnderWayAreSentAgainAndCompleteAsIfNothingHadBeen) {
+// They wrap around the end of the old ring and have other positions in the new one.
+TEST(SendRing, RequestsInFlightSurviveTheMove) {
   SendQueue sq({.slots = 4});
   for (u32 i = 0; i < 3; i++) sq.post(write_of(10));
   sq.send_all();
@@ -52,7 +52,7 @@ TEST(SendRing, RequestsUnderWayAreSentAgainAndCompleteAsIfNothingHadBeen) {
   EXPECT_EQ(expected, 7u);
 }
 
-TEST(SendRing, WhatTheQueueTakesAfterwardsFollows) {
+TEST(SendRing, LaterRequestsFollowEarlierOnes) {
   SendQueue sq({.slots = 2});
   sq.post(send_of(1));
   sq.post(send_of(2));

@@ -16,7 +16,7 @@ Psns psns_of(const std::vector<sroce_packet>& packets) {
   return psns;
 }
 
-// An adaptive sender that has measured one round trip of 20 us, and @count SENDs from PSN 1000 on.
+// An adaptive sender that has measured one round trip of 20 us, with @count SENDs from PSN 1000.
 struct AdaptiveSends : SendQueue {
   explicit AdaptiveSends(u32 count, SendQueueOptions options = {}) : SendQueue(adapt(options)) {
     post(send_of(10));
@@ -36,7 +36,7 @@ struct AdaptiveSends : SendQueue {
   }
 };
 
-TEST(Probe, IsNotForAQueueThatDoesNotMeasure) {
+TEST(Probe, IsOffWithoutAdaptiveTiming) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.send_all();
@@ -50,7 +50,7 @@ TEST(Probe, IsDueLongBeforeTheAckTimeout) {
   EXPECT_LT(deadline_ns, sq.now + kMillisecond);
 }
 
-TEST(Probe, IsNotDueForWhatHasNotLeft) {
+TEST(Probe, WaitsForTheDepartureTime) {
   AdaptiveSends sq(3);
   sq.req.cc.edt_ns = sq.now + kMillisecond;
   sq.receive(ack(1000));
@@ -58,7 +58,7 @@ TEST(Probe, IsNotDueForWhatHasNotLeft) {
             sq.now + kMillisecond + sroce_rtt_probe_ns(&sq.req.rtt));
 }
 
-TEST(Probe, IsTheOldestPacketOnceMoreAndAsks) {
+TEST(Probe, ResendsTheOldestPacketWithAckReq) {
   AdaptiveSends sq(2);
   sq.expire();
   const auto packets = sq.send_all();
@@ -67,7 +67,7 @@ TEST(Probe, IsTheOldestPacketOnceMoreAndAsks) {
   EXPECT_TRUE(packets[0].ack_req);
 }
 
-TEST(Probe, UsesUpNoRetryAndIsNoTimeout) {
+TEST(Probe, UsesNoRetryAndIsNoTimeout) {
   AdaptiveSends sq(2, {.retry_cnt = 1, .ack_timeout_ns = 0});
   for (int i = 0; i < 50; i++) {
     sq.expire();
@@ -78,7 +78,7 @@ TEST(Probe, UsesUpNoRetryAndIsNoTimeout) {
   EXPECT_EQ(sq.req.retry_left, 1);
 }
 
-TEST(Probe, LosesPatienceMoreAndMoreSlowly) {
+TEST(Probe, TimeoutGrowsToOneSecond) {
   AdaptiveSends sq(1, {.ack_timeout_ns = 0});
   u64 last_ns = 0;
   for (int i = 0; i < 20; i++) {
@@ -94,7 +94,7 @@ TEST(Probe, LosesPatienceMoreAndMoreSlowly) {
   }
 }
 
-TEST(Probe, EveryOtherOneIsTwiceAsPatient) {
+TEST(Probe, EverySecondProbeDoublesTheTimeout) {
   AdaptiveSends sq(1, {.ack_timeout_ns = 0, .selective = true});
   const u64 first_ns = sroce_requester_deadline(&sq.req) - sq.now;
   for (const u64 times : {1u, 1u, 2u, 2u, 4u, 4u, 8u}) {
@@ -105,8 +105,8 @@ TEST(Probe, EveryOtherOneIsTwiceAsPatient) {
   }
 }
 
-// To it all that is under way may be sent again for a probe.
-TEST(Probe, OfAStandardPeerEachOneIsTwiceAsPatient) {
+// A standard peer may need everything in flight again for one probe.
+TEST(Probe, EachDoublesTheTimeoutForAStandardPeer) {
   AdaptiveSends sq(1, {.ack_timeout_ns = 0});
   const u64 first_ns = sroce_requester_deadline(&sq.req) - sq.now;
   for (const u64 times : {1u, 2u, 4u}) {
@@ -117,8 +117,8 @@ TEST(Probe, OfAStandardPeerEachOneIsTwiceAsPatient) {
   }
 }
 
-// One message at a time: each would be probed, so that no round trip is ever measured.
-TEST(Probe, OnALongPathTheFirstRoundTripIsBelievedThoughItsPacketWasSentAgain) {
+// With one message at a time, each would be probed and no round trip ever measured.
+TEST(Probe, LongPathAcceptsAnAmbiguousFirstSample) {
   SendQueue sq({.ack_timeout_ns = 0, .adaptive = true, .selective = true});
   constexpr u64 kRoundTripNs = 25 * kMillisecond;
   const u64 sent_ns = sq.now;
@@ -137,8 +137,8 @@ TEST(Probe, OnALongPathTheFirstRoundTripIsBelievedThoughItsPacketWasSentAgain) {
   EXPECT_GE(sroce_requester_deadline(&sq.req), sq.now + kRoundTripNs);
 }
 
-// A path may be longer than the first guess.
-TEST(Probe, EachOneIsTwiceAsPatientBeforeAnythingIsKnown) {
+// The path may be longer than the default timeout.
+TEST(Probe, EachDoublesTheTimeoutBeforeTheFirstSample) {
   SendQueue sq({.ack_timeout_ns = 0, .adaptive = true, .selective = true});
   sq.post(send_of(10));
   sq.send_all();
@@ -160,13 +160,14 @@ u64 time_to_ack_timeout(AdaptiveSends& sq) {
   return sq.now - sent_ns;
 }
 
-TEST(Probe, OfASelectivePeerLeavesTheAckTimeoutAsItIs) {
+TEST(Probe, KeepsTheAckTimeoutOfASelectivePeer) {
   AdaptiveSends sq(2, {.ack_timeout_ns = 10 * kMillisecond, .selective = true});
   EXPECT_EQ(time_to_ack_timeout(sq), 10 * kMillisecond);
 }
 
-// Going back to ask restarts the ACK timer; patience ends at a second, a timeout may be longer.
-TEST(Probe, OfAStandardPeerLeavesTheAckTimeoutAsItIs) {
+// Going back restarts the ACK timer. Probe timeouts end at one second; the ACK timeout may be
+// longer.
+TEST(Probe, KeepsTheAckTimeoutOfAStandardPeer) {
   AdaptiveSends brief(2, {.ack_timeout_ns = 10 * kMillisecond});
   EXPECT_EQ(time_to_ack_timeout(brief), 10 * kMillisecond);
   AdaptiveSends sq(2, {.ack_timeout_ns = 2000 * kMillisecond});
@@ -174,7 +175,7 @@ TEST(Probe, OfAStandardPeerLeavesTheAckTimeoutAsItIs) {
   EXPECT_EQ(sq.req.timeouts, 1u) << "a dead peer would never be noticed";
 }
 
-TEST(Probe, WhatItsAnswerDoesNotCoverIsSentAgain) {
+TEST(Probe, PacketsThatItsAckDoesNotCoverAreSentAgain) {
   AdaptiveSends sq(2);
   sq.expire();
   sq.send_all();
@@ -183,7 +184,7 @@ TEST(Probe, WhatItsAnswerDoesNotCoverIsSentAgain) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
 }
 
-TEST(Probe, AnAnswerSoonerThanARoundTripIsToTheFirstTransmission) {
+TEST(Probe, EarlyAckBelongsToTheFirstTransmission) {
   AdaptiveSends sq(2);
   sq.expire();
   sq.send_all();
@@ -192,8 +193,8 @@ TEST(Probe, AnAnswerSoonerThanARoundTripIsToTheFirstTransmission) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-// A sender that is paced sends a packet now and then, and asks with every 64th.
-TEST(Probe, IsNotDueBeforeSomethingAsked) {
+// A paced sender sends a packet now and then, every 64th with AckReq.
+TEST(Probe, IsNotDueBeforeAnAckReq) {
   SendQueue sq(AdaptiveSends::adapt({.window_packets = 1024}));
   sq.post(send_of(200 * 1024));
   std::vector<sroce_packet> sent = {sq.packet(sq.send(1), 0)};
@@ -209,8 +210,8 @@ TEST(Probe, IsNotDueBeforeSomethingAsked) {
   EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + sroce_rtt_probe_ns(&sq.req.rtt));
 }
 
-// A queue of 2 MiB at 1 Gb/s is longer than the first guess at a round trip.
-TEST(Probe, OfAPathThatHasNotAnsweredYetDoesNotGoBack) {
+// A queue of 2 MiB at 1 Gb/s takes longer than the default probe timeout.
+TEST(Probe, DoesNotGoBackBeforeTheFirstResponse) {
   SendQueue sq(AdaptiveSends::adapt({.ack_timeout_ns = 0}));
   for (int i = 0; i < 8; i++) sq.post(send_of(10));
   sq.send_all();
@@ -223,7 +224,7 @@ TEST(Probe, OfAPathThatHasNotAnsweredYetDoesNotGoBack) {
   EXPECT_EQ(sq.send_all().size(), 8u);
 }
 
-TEST(Probe, SaysNothingOfLossBeforeARoundTripIsKnown) {
+TEST(Probe, ProvesNoLossBeforeTheFirstSample) {
   SendQueue sq(AdaptiveSends::adapt({.ack_timeout_ns = 0}));
   for (int i = 0; i < 3; i++) sq.post(send_of(10));
   sq.send_all();
@@ -235,7 +236,7 @@ TEST(Probe, SaysNothingOfLossBeforeARoundTripIsKnown) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-TEST(Probe, WhoseAnswerCoversEverythingStopsTheTimer) {
+TEST(Probe, FinalAckStopsTheTimer) {
   AdaptiveSends sq(2);
   sq.expire();
   sq.send_all();
@@ -244,18 +245,18 @@ TEST(Probe, WhoseAnswerCoversEverythingStopsTheTimer) {
   EXPECT_EQ(sq.completions().size(), 2u);
 }
 
-TEST(Probe, ThatWasNotSentYetIsNotNeededAfterAnAnswer) {
+TEST(Probe, IsCancelledByAnAckBeforeItIsSent) {
   AdaptiveSends sq(2);
   sq.expire();
   sq.receive(ack(1000));
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-TEST(Probe, WhoAskedOftenEnoughGoesBackInstead) {
+TEST(Probe, GoesBackAfterFourAckReqsWithoutAnAck) {
   AdaptiveSends sq(4);
   sq.expire();
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001, 1002, 1003}))
-      << "four packets asked, and none was answered";
+      << "four packets had AckReq, and none was acknowledged";
 }
 
 TEST(Probe, DoesNotEndAnRnrWait) {
@@ -266,7 +267,7 @@ TEST(Probe, DoesNotEndAnRnrWait) {
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001}));
 }
 
-TEST(Probe, IsNotTimed) {
+TEST(Probe, IsNotAnRttSample) {
   AdaptiveSends sq(1);
   const u32 srtt_ns = sq.req.rtt.srtt_ns;
   sq.expire();
@@ -276,7 +277,7 @@ TEST(Probe, IsNotTimed) {
   EXPECT_EQ(sq.req.rtt.srtt_ns, srtt_ns);
 }
 
-TEST(Probe, OfAReadIsARequestForWhatIsMissing) {
+TEST(Probe, RequestsTheMissingPartOfARead) {
   AdaptiveSends sq(0);
   sq.post(read_of(4096));
   sq.send_all();
@@ -287,7 +288,7 @@ TEST(Probe, OfAReadIsARequestForWhatIsMissing) {
   EXPECT_EQ(sq.packet(plan, 0).dma_length, 3072u);
 }
 
-TEST(Probe, IsGivenUpWithTheQueue) {
+TEST(Probe, IsCancelledByTheErrorState) {
   AdaptiveSends sq(2);
   sq.expire();
   sroce_requester_set_state(&sq.req, SROCE_SQ_ERROR);
@@ -295,18 +296,18 @@ TEST(Probe, IsGivenUpWithTheQueue) {
   EXPECT_FALSE(sq.timer_runs());
 }
 
-TEST(Probe, OfASelectivePeerTellsWhatWasLost) {
+TEST(Probe, ReplyOfASelectivePeerRevealsLoss) {
   AdaptiveSends sq(4, {.selective = true});
   sq.expire();
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
   sq.now += 20 * kMicrosecond;
-  sroce_packet answer = ack(1000);
-  answer.selective = true;
-  sq.receive(answer);
+  sroce_packet pkt = ack(1000);
+  pkt.selective = true;
+  sq.receive(pkt);
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
 }
 
-TEST(Probe, WhereThePathReordersTheNextQuestionTellsWhatWasLost) {
+TEST(Probe, SecondProbeRevealsLossOnAReorderingPath) {
   AdaptiveSends sq(4, {.selective = true});
   sq.req.sb.reordering = 2;
   sq.expire();
@@ -318,7 +319,7 @@ TEST(Probe, WhereThePathReordersTheNextQuestionTellsWhatWasLost) {
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
 }
 
-TEST(Probe, WhatHasComeMeanwhileIsNotLost) {
+TEST(Probe, PacketsAckedMeanwhileAreNotLost) {
   AdaptiveSends sq(2, {.selective = true});
   sq.req.sb.reordering = 2;
   sq.expire();
@@ -332,26 +333,26 @@ TEST(Probe, WhatHasComeMeanwhileIsNotLost) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
 }
 
-// How long the sender waits for an answer to one SEND more.
-u64 patience(AdaptiveSends& sq) {
+// The probe timeout of one more SEND.
+u64 probe_timeout(AdaptiveSends& sq) {
   sq.post(send_of(10));
   sq.send_all();
   return sroce_requester_deadline(&sq.req) - sq.now;
 }
 
-TEST(Probe, ThatWasNotNeededTeachesPatience) {
+TEST(Probe, SpuriousProbeAddsSlack) {
   AdaptiveSends sq(1, {.selective = true});
   const u64 before_ns = sroce_requester_deadline(&sq.req) - sq.now;
   sq.expire();
   sq.send_all();
   sq.now += 5 * kMicrosecond;
   sq.receive(selective(ack(1000)));
-  EXPECT_EQ(patience(sq), before_ns + 10 * kMicrosecond);
+  EXPECT_EQ(probe_timeout(sq), before_ns + 10 * kMicrosecond);
 }
 
-// A probe answered 5 us later. The answer covers more than the probe, and is to nothing that is
-// timed: as with READs behind others, nothing else is learnt from it.
-void response_too_soon(AdaptiveSends& sq, u32 i) {
+// A probe whose ACK arrives after 5 us. The ACK covers more than the probe and ends no RTT timing,
+// so that nothing else is learned from it, as with READs behind others.
+void send_spurious_probe(AdaptiveSends& sq, u32 i) {
   sq.expire();
   sq.send_all();
   sq.now += 5 * kMicrosecond;
@@ -361,23 +362,23 @@ void response_too_soon(AdaptiveSends& sq, u32 i) {
   sq.receive(selective(ack(1000 + 2 * i + 1)));
 }
 
-TEST(Probe, AnsweredTooSoonFourTimesInARowItIsTheRoundTripThatIsShorter) {
+TEST(Probe, FourSpuriousProbesLowerTheMinimumRtt) {
   AdaptiveSends sq(5, {.selective = true});
   const u32 min_ns = sq.req.rtt.min_ns;
   for (u32 i = 0; i < 4; i++) {
     EXPECT_EQ(sq.req.probe.pto_slack_ns, i * 10 * kMicrosecond);
     EXPECT_EQ(sq.req.rtt.min_ns, min_ns);
-    response_too_soon(sq, i);
+    send_spurious_probe(sq, i);
   }
   EXPECT_EQ(sq.req.probe.pto_slack_ns, 0u);
   EXPECT_EQ(sq.req.rtt.min_ns, 5 * kMicrosecond);
 }
 
-// A host that pauses now and then says nothing of a path that is measured all the time.
-TEST(Probe, AnsweredTooSoonBetweenMeasuredRoundTripsTeachesPatienceOnly) {
+// A host that pauses now and then says nothing about a path that is measured constantly.
+TEST(Probe, SpuriousProbesBetweenSamplesOnlyAddSlack) {
   AdaptiveSends sq(5, {.selective = true});
   for (u32 i = 0; i < 8; i++) {
-    response_too_soon(sq, i);
+    send_spurious_probe(sq, i);
     sq.req.rtt.timing = true;
     sq.req.rtt.timed_psn = 1000 + 2 * i + 2;
     sq.req.rtt.timed_at_ns = sq.now;
@@ -390,7 +391,7 @@ TEST(Probe, AnsweredTooSoonBetweenMeasuredRoundTripsTeachesPatienceOnly) {
   EXPECT_EQ(sq.req.rtt.min_ns, 20 * kMicrosecond);
 }
 
-TEST(Probe, ThatWasNeededTakesSomeOfItBack) {
+TEST(Probe, NeededProbeReducesTheSlack) {
   AdaptiveSends sq(1, {.selective = true});
   const u64 before_ns = sroce_requester_deadline(&sq.req) - sq.now;
   sq.req.probe.pto_slack_ns = 8 * kMicrosecond;
@@ -398,10 +399,10 @@ TEST(Probe, ThatWasNeededTakesSomeOfItBack) {
   sq.send_all();
   sq.now += 20 * kMicrosecond;
   sq.receive(selective(ack(1000)));
-  EXPECT_EQ(patience(sq), before_ns + 6 * kMicrosecond);
+  EXPECT_EQ(probe_timeout(sq), before_ns + 6 * kMicrosecond);
 }
 
-TEST(Probe, OneEarlyAnswerDoesNotShortenTheRoundTripTwoInARowDo) {
+TEST(Probe, TwoEarlyAcksInARowLowerTheMinimumRtt) {
   AdaptiveSends sq(4, {.selective = true});
   const u32 min_ns = sq.req.rtt.min_ns;
   for (u32 psn = 1000; psn < 1002; psn++) {
@@ -414,7 +415,7 @@ TEST(Probe, OneEarlyAnswerDoesNotShortenTheRoundTripTwoInARowDo) {
   EXPECT_EQ(sq.req.rtt.min_ns, 5 * kMicrosecond);
 }
 
-TEST(Probe, AFifthInVainMakesTheSenderDoubtASelectivePeer) {
+TEST(Probe, SeveralInVainDiscardTheSacks) {
   AdaptiveSends sq(6, {.ack_timeout_ns = 0, .selective = true});
   sq.receive_sack(999, {1001, 1002});
   EXPECT_EQ(sq.req.sb.done_data, 2u);
@@ -427,14 +428,14 @@ TEST(Probe, AFifthInVainMakesTheSenderDoubtASelectivePeer) {
   EXPECT_EQ(sq.req.sb.done_data, 0u);
 }
 
-// The last packet in flight is sent again to ask, because nothing follows it (see ask_again()).
-TEST(Probe, APacketSentAgainToAskIsNotTimed) {
+// The last packet in flight is sent again with AckReq, because nothing follows it.
+TEST(Probe, PacketSentAgainForAckReqIsNotTimed) {
   AdaptiveSends sq(1);
   ASSERT_TRUE(sq.req.rtt.timing);
   sq.post(send_of(3 * 1024).unsignaled());
   sq.send(2);
   sq.commit(sq.plan(), SROCE_WC_LOC_PROT_ERR);
-  EXPECT_EQ(sq.send().first_psn, 1000u) << "what was timed, again";
+  EXPECT_EQ(sq.send().first_psn, 1000u) << "the timed packet, again";
   EXPECT_FALSE(sq.req.rtt.timing);
 }
 

@@ -18,7 +18,7 @@ sroce_packet datagram(u32 bytes, u32 qkey = 0x1234) {
   return pkt;
 }
 
-TEST(DatagramReceive, LandsBehindTheGrh) {
+TEST(DatagramReceive, IsPlacedBehindTheGrh) {
   DatagramQueue rq;
   rq.post(1000);
   const sroce_recv_plan plan = rq.receive(datagram(100));
@@ -28,7 +28,7 @@ TEST(DatagramReceive, LandsBehindTheGrh) {
   EXPECT_EQ(plan.place_bytes, 100u);
 }
 
-TEST(DatagramReceive, TheCompletionNamesTheSenderAndCountsTheGrh) {
+TEST(DatagramReceive, CompletionNamesTheSenderAndCountsTheGrh) {
   DatagramQueue rq;
   rq.post(1000);
   rq.receive(datagram(100));
@@ -53,7 +53,7 @@ TEST(DatagramReceive, ImmediateReachesTheCompletion) {
   EXPECT_EQ(rq.completions[0].imm, pkt.imm);
 }
 
-TEST(DatagramReceive, AnExactFitIsAccepted) {
+TEST(DatagramReceive, ExactFitIsAccepted) {
   DatagramQueue rq;
   rq.post(140);
   rq.receive(datagram(100));
@@ -66,13 +66,13 @@ TEST(DatagramReceive, OneByteTooLongIsDropped) {
   expect_dropped(rq, datagram(100), SROCE_DROP_LENGTH);
 }
 
-TEST(DatagramReceive, LongerThanThePathMtuIsDropped) {
+TEST(DatagramReceive, IsDroppedWhenLongerThanThePathMtu) {
   DatagramQueue rq;
   rq.post(8192);
   expect_dropped(rq, datagram(1025), SROCE_DROP_LENGTH);
 }
 
-TEST(DatagramReceive, TheReceiveOfADroppedDatagramServesTheNext) {
+TEST(DatagramReceive, ReceiveOfADroppedDatagramServesTheNext) {
   DatagramQueue rq;
   rq.post(140);
   rq.receive(datagram(200));
@@ -81,14 +81,14 @@ TEST(DatagramReceive, TheReceiveOfADroppedDatagramServesTheNext) {
   EXPECT_EQ(rq.completions[0].wr_id, 0u);
 }
 
-TEST(DatagramReceive, AnotherQkeyIsDroppedAndSpendsNoReceive) {
+TEST(DatagramReceive, WrongQkeyIsDroppedAndUsesNoReceive) {
   DatagramQueue rq;
   rq.post(1000);
   expect_dropped(rq, datagram(100, 0x1235), SROCE_DROP_QKEY);
   EXPECT_EQ(rq.buffers_left(), 1u);
 }
 
-TEST(DatagramReceive, WithoutAReceiveIsDropped) {
+TEST(DatagramReceive, IsDroppedWithoutAReceive) {
   DatagramQueue rq;
   expect_dropped(rq, datagram(100), SROCE_DROP_NO_WQE);
 }
@@ -99,10 +99,10 @@ TEST(DatagramReceive, ReliableOpcodesAreDropped) {
   expect_dropped(rq, send_only(0, 10), SROCE_DROP_OPCODE);
 }
 
-TEST(DatagramReceive, IsNeverAnswered) {
+TEST(DatagramReceive, IsNeverAcknowledged) {
   DatagramQueue rq;
   rq.post(1000);
-  rq.receive(asking(datagram(100)));
+  rq.receive(with_ack_req(datagram(100)));
   EXPECT_TRUE(rq.respond().empty());
 }
 
@@ -116,7 +116,7 @@ TEST(DatagramReceive, AnyPsnIsAccepted) {
   }
 }
 
-TEST(DatagramReceive, AnUnreadyQueuePairHearsNothing) {
+TEST(DatagramReceive, UnreadyQueueDropsDatagrams) {
   DatagramQueue rq;
   rq.post(1000);
   sroce_responder_set_state(&rq.resp, SROCE_RQ_IDLE);
@@ -124,7 +124,7 @@ TEST(DatagramReceive, AnUnreadyQueuePairHearsNothing) {
   EXPECT_EQ(rq.buffers_left(), 1u);
 }
 
-TEST(DatagramReceive, ABadBufferIsALocalProtectionError) {
+TEST(DatagramReceive, BadBufferIsALocalProtectionError) {
   DatagramQueue rq;
   rq.post(1000);
   rq.receive(datagram(100), outcome(SROCE_MEM_BAD_LOCAL));
@@ -132,7 +132,7 @@ TEST(DatagramReceive, ABadBufferIsALocalProtectionError) {
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_LOC_PROT_ERR);
 }
 
-TEST(DatagramReceive, ARefusedReceiveFailsUntouched) {
+TEST(DatagramReceive, RejectedReceiveFailsUntouched) {
   for (u32 bytes : {0u, 100u}) {
     DatagramQueue rq;
     rq.post_rejected(SROCE_WC_LOC_QP_OP_ERR);

@@ -16,7 +16,7 @@ constexpr sroce_wqe_limits kUd = {
 constexpr u8 kPayloadOpcodes[] = {SROCE_WR_WRITE, SROCE_WR_WRITE_IMM, SROCE_WR_SEND,
                                   SROCE_WR_SEND_IMM, SROCE_WR_SEND_INV};
 
-// A work request in storage of its own, no longer than its scatter/gather list.
+// A work request in storage that ends with its scatter/gather list.
 class Wqe {
  public:
   Wqe(u8 opcode, std::initializer_list<u32> sge_lengths)
@@ -64,33 +64,33 @@ TEST(WqeCheck, LocalOperationsAreAccepted) {
     EXPECT_EQ(Wqe(opcode, {}).check(), SROCE_WC_SUCCESS);
 }
 
-TEST(WqeCheck, AnUnknownOpcodeCompletesWithAnError) {
+TEST(WqeCheck, UnknownOpcodeCompletesWithAnError) {
   for (int opcode : {8, 10, 11, 14, 31, 33, 64, 255})
     EXPECT_EQ(Wqe(static_cast<u8>(opcode), {}).check(), SROCE_WC_LOC_QP_OP_ERR) << opcode;
 }
 
-TEST(WqeCheck, AnEmptyMessageIsAccepted) {
+TEST(WqeCheck, EmptyMessageIsAccepted) {
   for (u8 opcode : kPayloadOpcodes) EXPECT_EQ(Wqe(opcode, {}).check(), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_READ, {}).check(), SROCE_WC_SUCCESS);
 }
 
-TEST(WqeCheck, AMessageHasAtMostTwoToThe31Bytes) {
+TEST(WqeCheck, MessageHasAtMostTwoToThe31Bytes) {
   EXPECT_EQ(Wqe(SROCE_WR_WRITE, {1u << 31}).check(), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_WRITE, {1u << 31, 1}).check(), SROCE_WC_LOC_LEN_ERR);
 }
 
-TEST(WqeCheck, ALengthThatIsNotTheSumOfItsElementsIsRefused) {
+TEST(WqeCheck, LengthOtherThanTheSumOfItsSgesIsRejected) {
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {10, 20}).length(31).check(), SROCE_WC_LOC_LEN_ERR);
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {10, 20}).length(29).check(), SROCE_WC_LOC_LEN_ERR);
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {}).length(1).check(), SROCE_WC_LOC_LEN_ERR);
 }
 
-TEST(WqeCheck, ASumThatWraps32BitsIsRefused) {
+TEST(WqeCheck, SumThatWraps32BitsIsRejected) {
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {0x80000000, 0x80000000}).length(0).check(), SROCE_WC_LOC_LEN_ERR);
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {0xffffffff, 2}).length(1).check(), SROCE_WC_LOC_LEN_ERR);
 }
 
-TEST(WqeCheck, MoreElementsThanTheQueueHoldsAreRefusedUnread) {
+TEST(WqeCheck, TooManySgesAreRejectedUnread) {
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {1, 1, 1, 1}).check(), SROCE_WC_SUCCESS);
   EXPECT_NE(Wqe(SROCE_WR_SEND, {1, 1, 1, 1}).claim_sges(5).check(), SROCE_WC_SUCCESS);
   EXPECT_NE(Wqe(SROCE_WR_SEND, {}).claim_sges(0xffffffff).check(), SROCE_WC_SUCCESS);
@@ -104,12 +104,12 @@ TEST(WqeCheck, InlinePayloadUpToTheLimitIsAccepted) {
   }
 }
 
-TEST(WqeCheck, WhatBringsDataBackCannotBeInline) {
+TEST(WqeCheck, ReadsAndAtomicsCannotBeInline) {
   for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD})
     EXPECT_NE(Wqe(opcode, {}).inline_payload(8).check(), SROCE_WC_SUCCESS);
 }
 
-TEST(WqeCheck, AnAtomicBringsBackExactlyEightBytes) {
+TEST(WqeCheck, AtomicReturnsExactlyEightBytes) {
   for (u8 opcode : {SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD}) {
     EXPECT_EQ(Wqe(opcode, {4, 4}).check(), SROCE_WC_SUCCESS);
     EXPECT_EQ(Wqe(opcode, {7}).check(), SROCE_WC_LOC_LEN_ERR);
@@ -118,7 +118,7 @@ TEST(WqeCheck, AnAtomicBringsBackExactlyEightBytes) {
   }
 }
 
-TEST(WqeCheck, DatagramsCanOnlyBeSent) {
+TEST(WqeCheck, DatagramQueuesOnlySend) {
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {64}).check(kUd), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_SEND_IMM, {64}).check(kUd), SROCE_WC_SUCCESS);
   for (u8 opcode : {SROCE_WR_WRITE, SROCE_WR_WRITE_IMM, SROCE_WR_READ, SROCE_WR_COMPARE_SWAP,
@@ -126,12 +126,12 @@ TEST(WqeCheck, DatagramsCanOnlyBeSent) {
     EXPECT_EQ(Wqe(opcode, {8}).check(kUd), SROCE_WC_LOC_QP_OP_ERR) << int{opcode};
 }
 
-TEST(WqeCheck, ADatagramFitsThePathMtu) {
+TEST(WqeCheck, DatagramFitsThePathMtu) {
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {1024}).check(kUd), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {1025}).check(kUd), SROCE_WC_LOC_LEN_ERR);
 }
 
-TEST(WqeCheck, ALocalOperationDoesNotLookAtPayload) {
+TEST(WqeCheck, LocalOperationIgnoresThePayload) {
   EXPECT_EQ(Wqe(SROCE_WR_LOCAL_INV, {}).claim_sges(1000).length(5).check(), SROCE_WC_SUCCESS);
 }
 
@@ -148,7 +148,7 @@ TEST(WqeWcOpcode, CompletionsNameTheOperation) {
   EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_REG_MR), SROCE_WC_REG_MR);
 }
 
-TEST(WqeKind, ReadsAndAtomicsAreAnsweredWithData) {
+TEST(WqeKind, ReadsAndAtomicsReturnData) {
   for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD})
     EXPECT_TRUE(wqe_is_rd_atomic(opcode));
   for (u8 opcode : kPayloadOpcodes) EXPECT_FALSE(wqe_is_rd_atomic(opcode));
