@@ -105,7 +105,7 @@ void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	spin_lock_bh(&qp->rq.lock);
 	if (qp->resp.state == SROCE_RQ_READY) {
-		if (qp->service == SROCE_SERVICE_UD)
+		if (!sroce_qp_is_connected(qp))
 			notify_datagram_sender(qp, rx);
 		else
 			notify_peer(qp, rx);
@@ -159,7 +159,7 @@ void sroce_cnp_received(struct sroce_qp *qp, const struct sroce_rx *rx)
 	/* MADs cause no CNPs, and a forged one must not slow down the CM. */
 	if (qp->ibqp.qp_type != IB_QPT_GSI)
 		handled = slow_down(qp, &qp->sq, &qp->req.cc, rx, now_ns);
-	if (qp->service != SROCE_SERVICE_UD)
+	if (sroce_qp_is_acked(qp))
 		handled |= slow_down(qp, &qp->rq, &qp->resp.cc, rx, now_ns);
 	/* A queue that does not send yet ignores it. */
 	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :

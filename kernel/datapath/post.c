@@ -138,7 +138,7 @@ static int write_wqe(const struct sroce_qp *qp, const struct ib_send_wr *wr,
 		return -EINVAL;
 	if (sroce_wqe_check(wqe, &limits) != SROCE_WC_SUCCESS)
 		return -EINVAL;
-	if (qp->service == SROCE_SERVICE_UD)
+	if (!sroce_qp_is_connected(qp))
 		write_datagram(qp, ud_wr(wr), wqe);
 	return 0;
 }

@@ -54,7 +54,7 @@ static void release_wqes(struct sroce_qp *qp)
 {
 	u32 index, end = qp->is_user ? qp->req.posted : qp->sq_posted;
 
-	if (qp->service != SROCE_SERVICE_UD)
+	if (sroce_qp_is_connected(qp))
 		return;
 	for (index = qp->req.retired; index != end; index++) {
 		struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, index);
@@ -138,7 +138,7 @@ static void enter_error(struct sroce_qp *qp)
 static void follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
 {
 	bool overflowed = READ_ONCE(qp->send_cq->overflowed) || READ_ONCE(qp->recv_cq->overflowed);
-	bool to_sqe = qp->service == SROCE_SERVICE_UD && type == SROCE_SQ && !overflowed;
+	bool to_sqe = !sroce_qp_is_acked(qp) && type == SROCE_SQ && !overflowed;
 	bool enters = false;
 
 	lock_wqs(qp);
@@ -244,7 +244,7 @@ static void apply_constants(struct sroce_qp *qp)
 		req->selective = READ_ONCE(qp->dev->selective);
 		resp->selective = req->selective;
 	}
-	if (qp->service != SROCE_SERVICE_UD)
+	if (sroce_qp_is_connected(qp))
 		return;
 	/* The port's MTU limits a datagram; it must not change once datagrams were checked. */
 	if (qp->state < IB_QPS_RTS)
@@ -309,7 +309,7 @@ static void start_pacing(struct sroce_qp *qp)
 {
 	u64 line_rate = READ_ONCE(qp->dev->line_rate);
 
-	if (qp->service == SROCE_SERVICE_UD)
+	if (!sroce_qp_is_acked(qp))
 		sroce_cc_start_datagrams(&qp->req.cc, &qp->dev->cc, line_rate,
 					 qp->req.attr.mtu_bytes, ktime_get_ns());
 	else

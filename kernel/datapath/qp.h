@@ -102,6 +102,18 @@ static inline struct sroce_qp *to_sroce_qp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct sroce_qp, ibqp);
 }
 
+/* Has the QP one peer? A QP that has none takes the destination from each WQE. */
+static inline bool sroce_qp_is_connected(const struct sroce_qp *qp)
+{
+	return sroce_service_is_connected(qp->service);
+}
+
+/* Are its packets acknowledged? */
+static inline bool sroce_qp_is_acked(const struct sroce_qp *qp)
+{
+	return sroce_service_is_acked(qp->service);
+}
+
 int sroce_qp_datapath_init(struct sroce_qp *qp);
 void sroce_qp_quiesce(struct sroce_qp *qp);
 int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,

@@ -206,7 +206,7 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (sroce_responder_wants_wqe(resp, &rx->pkt) &&
 	    sroce_recv_queue_fetch(qp->recv_queue, resp->recv))
 		sroce_responder_take_wqe(resp);
-	if (qp->service == SROCE_SERVICE_UD)
+	if (!sroce_qp_is_connected(qp))
 		sroce_ud_plan(resp, &rx->pkt, plan);
 	else
 		sroce_responder_plan(resp, &rx->pkt, plan);
@@ -233,7 +233,7 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	if (rx->pkt.count != count)
 		plan_request(qp, rx, plan);
 	queue_out_of_order(qp, rx, plan, &result);
-	if (qp->service == SROCE_SERVICE_UD)
+	if (!sroce_qp_is_connected(qp))
 		sroce_ud_commit(&qp->resp, &rx->pkt, plan, &result);
 	else
 		sroce_responder_commit(&qp->resp, &rx->pkt, plan, &result, rx->now_ns);

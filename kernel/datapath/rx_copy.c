@@ -123,7 +123,7 @@ static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sro
 {
 	const struct sroce_recv_wqe *wqe = qp->resp.recv;
 
-	if (qp->service == SROCE_SERVICE_UD) {
+	if (!sroce_qp_is_connected(qp)) {
 		enum sroce_mem_status status = place_grh(qp, rx);
 
 		if (status != SROCE_MEM_OK || !plan->place_bytes)

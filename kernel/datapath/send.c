@@ -54,7 +54,7 @@ static const struct sroce_path *wqe_path(const struct sroce_qp *qp,
 {
 	const struct sroce_av *av = wqe->ud.ah;
 
-	return qp->service == SROCE_SERVICE_UD ? &av->path : &qp->sq.path;
+	return sroce_qp_is_connected(qp) ? &qp->sq.path : &av->path;
 }
 
 static u32 expected_requests(const struct sroce_tx *tx, const void *send_plan, u32 i,

@@ -57,7 +57,7 @@ static void set_datagram(const struct sroce_qp *qp, struct sroce_send_wqe *wqe, 
 static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *wr,
 			   struct sroce_send_wqe *wqe)
 {
-	if (qp->service == SROCE_SERVICE_UD) {
+	if (!sroce_qp_is_connected(qp)) {
 		set_datagram(qp, wqe, wr->wr.ud.ah_num, wr->wr.ud.remote_qpn,
 			     wr->wr.ud.remote_qkey);
 	} else if (wqe_is_atomic(wqe->opcode)) {
@@ -137,7 +137,7 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 	wqe->imm = copy.imm_data;
 	if (wqe->opcode == SROCE_WR_SEND_INV)
 		wqe->invalidate_rkey = copy.invalidate_rkey;
-	if (qp->service == SROCE_SERVICE_UD) {
+	if (!sroce_qp_is_connected(qp)) {
 		set_datagram(qp, wqe, copy.ud.ah, copy.ud.dest_qpn, copy.qkey);
 	} else {
 		/* The first two are at the same offset for all operations. */
@@ -165,7 +165,7 @@ static void fetch_user_wqe(struct sroce_qp *qp)
 	wqe->status = check_wqe(qp, wqe);
 	/* A process has no fast registration and no local invalidation. */
 	if (wqe_is_local(wqe->opcode) ||
-	    (qp->service == SROCE_SERVICE_UD && !wqe->ud.ah))
+	    (!sroce_qp_is_connected(qp) && !wqe->ud.ah))
 		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
 }
 
@@ -237,7 +237,7 @@ void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
 	for (index = from; index != qp->req.retired; index++) {
 		struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, index);
 
-		if (qp->service == SROCE_SERVICE_UD && wqe->ud.ah)
+		if (!sroce_qp_is_connected(qp) && wqe->ud.ah)
 			sroce_av_put(wqe->ud.ah);
 		if (is_send(wqe->opcode))
 			sroce_count(qp->dev->ep.counters, SROCE_CTR_RDMA_SEND);

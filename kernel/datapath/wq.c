@@ -46,7 +46,7 @@ static struct sroce_cq *wq_cq(struct sroce_qp *qp, const struct sroce_wq *wq)
 bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,
 			   const struct sroce_rx *rx)
 {
-	if (qp->service == SROCE_SERVICE_UD)
+	if (!sroce_qp_is_connected(qp))
 		return true;
 	return ipv6_addr_equal(&wq->path.daddr, &rx->saddr) &&
 	       ipv6_addr_equal(&wq->path.saddr, &rx->daddr);
