@@ -5,14 +5,14 @@
 #include "transport/access.h"
 
 /**
- * sroce_access_check() - may a range of a region be touched?
+ * sroce_access_check() - is an access inside of the region, and permitted?
  * @range: what the region covers and permits
- * @va: first byte wanted
- * @bytes: how many; 0 needs no range at all (IBTA 9.7.5.1.1: zero-length
- *         operations are not checked), callers skip the key lookup then
- * @needed: SROCE_ACCESS_* that all must be permitted
+ * @va: address of the first byte
+ * @bytes: how many; 0 needs no range (IBTA 9.7.5.1.1: zero-length operations are not checked),
+ *         and callers then skip the key lookup
+ * @needed: SROCE_ACCESS_*, all of which must be permitted
  *
- * Written so that no sum can overflow: a region may end at the last address.
+ * No sum here can overflow, because a region may end at the last address.
  *
  * Return: SROCE_MEM_OK, SROCE_MEM_BAD_ACCESS or SROCE_MEM_BAD_RANGE.
  */

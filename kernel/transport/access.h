@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * May this range of this region be touched in this way? The only place where
- * addresses and lengths of a peer or a user are compared with a region.
+ * The range and permission check of a memory region: the only place where addresses and lengths
+ * of a peer or a user are compared with a region.
  */
 #ifndef SROCE_TRANSPORT_ACCESS_H
 #define SROCE_TRANSPORT_ACCESS_H
@@ -10,7 +10,7 @@
 
 #include "transport/wqe.h"
 
-/* What a QP lets its peer do: enum ib_access_flags. */
+/* Permissions of a region or a QP; enum ib_access_flags. */
 #define SROCE_ACCESS_LOCAL_WRITE	BIT(0)
 #define SROCE_ACCESS_REMOTE_WRITE	BIT(1)
 #define SROCE_ACCESS_REMOTE_READ	BIT(2)
@@ -19,7 +19,7 @@
 
 /**
  * struct sroce_access_range - what a region covers and permits
- * @iova: address of its first byte as peers and users name it
+ * @iova: address of its first byte for peers and users
  * @length: bytes
  * @access: SROCE_ACCESS_* it permits
  */

@@ -13,7 +13,7 @@ static const u32 rnr_wait_us[32] = {
 };
 
 /**
- * sroce_rnr_wait_ns() - how long an RNR NAK asks to wait
+ * sroce_rnr_wait_ns() - how long the sender must wait after an RNR NAK
  * @code: five-bit timer code
  *
  * Return: nanoseconds.
@@ -39,8 +39,7 @@ u64 sroce_ack_timeout_ns(u8 exponent)
  * sroce_nak_wc_status() - completion status for a NAK that ends the request
  * @syndrome: AETH syndrome
  *
- * Return: enum sroce_wc_status; SROCE_WC_SUCCESS for anything that is not a
- * fatal NAK known to us.
+ * Return: enum sroce_wc_status; SROCE_WC_SUCCESS for all but the fatal NAK codes.
  */
 enum sroce_wc_status sroce_nak_wc_status(u8 syndrome)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tables of the acknowledgement protocol: RNR timer codes, the local ACK
- * timeout, and which completion status a NAK code stands for.
+ * Tables of the acknowledgement protocol: RNR timer codes, the local ACK timeout, and the
+ * completion status of each NAK code.
  */
 #ifndef SROCE_TRANSPORT_AETH_H
 #define SROCE_TRANSPORT_AETH_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What responses mean for the requester (IBTA 9.7.5.1, 9.9.2).
+ * The completer: it applies responses to the requester (IBTA 9.9.2).
  *
  * An ACK is cumulative: the peer has executed everything before it. That completes SENDs and
  * WRITEs. A READ or an atomic completes only with its own response. Responses are placed in the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The completer: what a response means for the requester. See completer.c.
+ * The completer applies responses to the requester. See completer.c.
  */
 #ifndef SROCE_TRANSPORT_COMPLETER_H
 #define SROCE_TRANSPORT_COMPLETER_H

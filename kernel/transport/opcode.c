@@ -20,10 +20,10 @@
 #define F_RDRESP	(F_RESPONSE | SROCE_OPF_READ | SROCE_OPF_PAYLOAD)
 #define F_ATOMIC	(F_REQUEST | SROCE_OPF_ATOMIC | F_ONLY | SROCE_OPF_ATOMIC_ETH)
 
-/* Its headers are not known; what follows the BTH is seen as payload. */
+/* The headers are not known, so everything behind the BTH counts as payload. */
 #define F_UNSUPPORTED	(F_REQUEST | SROCE_OPF_PAYLOAD | SROCE_OPF_UNSUPPORTED)
 
-/* An opcode that is not listed has no flags: it is not understood. */
+/* An opcode that is not listed has no flags. */
 static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_SEND_FIRST] = { F_SEND | F_FIRST, L_BTH },
 	[SROCE_OP_SEND_MIDDLE] = { F_SEND, L_BTH },
@@ -56,7 +56,7 @@ static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_COMPARE_SWAP] = { F_ATOMIC, L_BTH + (u32)sizeof(struct sroce_atomic_eth) },
 	[SROCE_OP_FETCH_ADD] = { F_ATOMIC, L_BTH + (u32)sizeof(struct sroce_atomic_eth) },
 
-	/* What is left of RC: reserved, or of later releases (FLUSH, ATOMIC WRITE). */
+	/* The rest of RC: reserved, or from later releases (FLUSH, ATOMIC WRITE). */
 	[0x15] = { F_UNSUPPORTED, L_BTH },
 	[0x18 ... 0x1f] = { F_UNSUPPORTED, L_BTH },
 
@@ -67,7 +67,7 @@ static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_SACK] = { F_RESPONSE | SROCE_OPF_AETH | SROCE_OPF_SACK | SROCE_OPF_PAYLOAD,
 			    L_BTH + L_AETH },
 
-	/* A CNP carries 16 reserved bytes, seen here as payload. */
+	/* A CNP carries 16 reserved bytes, which count as payload here. */
 	[SROCE_OP_CNP] = { SROCE_OPF_CNP | SROCE_OPF_PAYLOAD, L_BTH },
 };
 
@@ -75,7 +75,7 @@ static const struct sroce_opcode_info opcode_table[256] = {
  * sroce_opcode_lookup() - what an opcode means
  * @opcode: from a BTH
  *
- * Return: its row, or NULL when the engine does not understand it.
+ * Return: its row, or NULL if it is not in the table.
  */
 const struct sroce_opcode_info *sroce_opcode_lookup(u8 opcode)
 {

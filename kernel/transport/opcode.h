@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Every BTH opcode the engine understands and what follows it: which service
- * it belongs to, what it does to a message, which extended headers it carries;
- * and those that it has to refuse, because the requester waits for an answer.
- * One table; everybody who asks "does this opcode …" asks it.
+ * One table of all BTH opcodes: the service, the place in a message, and the extended headers of
+ * each opcode that the engine supports; and opcodes that it must NAK, because their requester
+ * waits for a response.
  */
 #ifndef SROCE_TRANSPORT_OPCODE_H
 #define SROCE_TRANSPORT_OPCODE_H
@@ -58,11 +57,11 @@ enum sroce_opcode {
 	SROCE_OP_UD_SEND_ONLY		= 0x64,
 	SROCE_OP_UD_SEND_ONLY_IMM	= 0x65,
 	SROCE_OP_CNP			= 0x81,
-	/* Of the manufacturers' space: an ACK with a bitmap, between our own only. */
+	/* From the manufacturers' space: an ACK with a bitmap, sent to sroce peers only. */
 	SROCE_OP_SACK			= 0xd1,
 };
 
-/* What a packet is. */
+/* The kind of a packet. */
 #define SROCE_OPF_REQUEST	BIT(0)	/* consumed by the responder */
 #define SROCE_OPF_RESPONSE	BIT(1)	/* consumed by the requester */
 #define SROCE_OPF_SEND		BIT(2)
@@ -82,11 +81,11 @@ enum sroce_opcode {
 #define SROCE_OPF_DETH		BIT(15)
 #define SROCE_OPF_CNP		BIT(16)
 #define SROCE_OPF_SACK		BIT(17)	/* selective ACK: the payload is a bitmap */
-#define SROCE_OPF_UNSUPPORTED	BIT(18)	/* a request that we refuse, whatever follows the BTH */
+#define SROCE_OPF_UNSUPPORTED	BIT(18)	/* a request that gets a NAK */
 
 /**
  * struct sroce_opcode_info - what an opcode means
- * @flags: SROCE_OPF_*; zero for an opcode that is not understood
+ * @flags: SROCE_OPF_*; zero for an opcode that is not in the table
  * @header_bytes: BTH and extended headers together
  */
 struct sroce_opcode_info {

@@ -2,10 +2,9 @@
 /*
  * Bytes of the wire to struct sroce_packet and back.
  *
- * The parser is the first thing that touches a packet from an unknown sender:
- * it reads no byte it has not checked to be there, and after it has returned
- * SROCE_PARSE_OK header_bytes + payload_bytes + pad_bytes + ICRC is exactly
- * the length of the datagram.
+ * The parser is the first code that reads a packet of an unknown sender. It reads no byte that it
+ * has not checked to be there. When it returns SROCE_PARSE_OK, header_bytes + payload_bytes +
+ * pad_bytes + ICRC is exactly the length of the datagram.
  */
 #include <linux/string.h>
 #include <asm/byteorder.h>
@@ -151,7 +150,7 @@ static void write_bth(const struct sroce_packet *pkt, u8 *header)
 	u8 ack_req = (u8)((pkt->ack_req ? SROCE_BTH_ACK_REQ : 0) |
 			  (pkt->selective ? SROCE_BTH_SELECTIVE : 0));
 	u64 congestion = pkt->becn ? SROCE_BTH_BECN : 0;
-	/* In two words, not byte by byte: the ICRC reads them at once. */
+	/* In two stores instead of bytes, so that they forward to the word loads of the ICRC. */
 	__be64 begin = cpu_to_be64((u64)pkt->opcode << 56 | (u64)flags << 48 |
 				   (u64)(u16)pkt->pkey << 32 | congestion << 24 |
 				   (pkt->dest_qpn & 0xffffff));

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A decoded packet: headers in host order and the place of the payload.
+ * A decoded packet: headers in host order, and the lengths of payload and pad.
  *
- * Received packets come from sroce_packet_parse(), which has checked every
- * length before anybody else looks at a field; packets to be sent are filled
- * by the plans (sroce_send_plan_packet(), sroce_response_plan_packet()) and
- * written by sroce_packet_write().
+ * sroce_packet_parse() fills in a received packet, and checks every length first. The plans
+ * (sroce_send_plan_packet(), sroce_response_plan_packet()) fill in a packet to be sent, and
+ * sroce_packet_write() writes its headers.
  */
 #ifndef SROCE_TRANSPORT_PACKET_H
 #define SROCE_TRANSPORT_PACKET_H
@@ -23,8 +22,8 @@
  * @migreq: BTH.MigReq, always set in what we send
  * @ack_req: the requester wants an acknowledgement
  * @becn: set in CNPs
- * @selective: request: the sender would like selective acknowledgements;
- *             response: it keeps what comes out of order
+ * @selective: request: the sender can handle selective ACKs;
+ *             response: the sender queues packets that arrive out of order
  * @pkey: partition key
  * @dest_qpn: destination QP number
  * @psn: packet sequence number
@@ -40,13 +39,12 @@
  * @inv_rkey: key to invalidate (IETH)
  * @qkey: DETH queue key
  * @src_qpn: DETH source QP
- * @count: packets that are looked at as one: 1, or middle packets of a message that followed each
- *         other, the first of which this is (see sroce_responder_can_coalesce(),
- *         sroce_responder_queued_behind())
+ * @count: packets coalesced into this one: 1, or more adjacent packets in the middle of a message
+ *         (see sroce_responder_can_coalesce(), sroce_responder_queued_behind())
  * @header_bytes: BTH and extended headers
  * @payload_bytes: payload without pad, of all of them
  * @pad_bytes: zero bytes that follow the payload, 0..3
- * @sack: received selective ACK: its payload in one piece, set by the shell
+ * @sack: received selective ACK: its payload in one piece, set by the datapath
  */
 struct sroce_packet {
 	const struct sroce_opcode_info *info;
@@ -78,7 +76,7 @@ struct sroce_packet {
 	const u8 *sack;
 };
 
-/* Is it an acknowledgement, not a NAK? What has no AETH of its own is part of one. */
+/* Is it an acknowledgement, not a NAK? A READ response without AETH is the middle of one. */
 static inline bool sroce_aeth_is_ack(const struct sroce_packet *pkt)
 {
 	return !(pkt->info->flags & SROCE_OPF_AETH) ||
@@ -86,15 +84,15 @@ static inline bool sroce_aeth_is_ack(const struct sroce_packet *pkt)
 }
 
 /*
- * Does packet @i of a planned burst of @count have the headers of the one before, but for the PSN,
- * and as much payload? Between its ends all are in the middle of one message.
+ * Does packet @i of a planned burst of @count have the headers of the one before, except for the
+ * PSN, and as much payload? All packets but the first and the last of a burst do.
  */
 static inline bool sroce_packet_repeats(u32 i, u32 count)
 {
 	return i > 1 && i + 1 < count;
 }
 
-/* And how many of them follow packet @i? */
+/* How many such packets follow packet @i? */
 static inline u32 sroce_packet_repetitions(u32 i, u32 count)
 {
 	return i && i + 2 < count ? count - 2 - i : 0;

@@ -2,8 +2,8 @@
 /*
  * Packet sequence numbers: 24 bits, compared in a circle.
  *
- * A PSN lies "before" another when the distance forward is less than half of
- * the circle, which is why no QP may ever have more than 2^23 PSNs outstanding.
+ * A PSN lies "before" another if the distance forward is less than half of the circle. So no QP
+ * may have more than 2^23 PSNs outstanding.
  */
 #ifndef SROCE_TRANSPORT_PSN_H
 #define SROCE_TRANSPORT_PSN_H

@@ -16,7 +16,7 @@
 /**
  * struct transition - one arrow of the diagram
  * @legal: there is such an arrow
- * @required: attributes without which it is refused
+ * @required: attributes that must come with it
  * @optional: attributes that may come with it
  */
 struct transition {
@@ -102,7 +102,7 @@ static struct transition find_transition(enum sroce_qp_state from, enum sroce_qp
 /**
  * sroce_qp_state_check() - may a QP change its state in this way?
  * @from: present state
- * @to: state wanted; @from when only attributes change
+ * @to: new state; @from if only attributes change
  * @service: of the QP
  * @mask: SROCE_QP_* attributes that come with it
  *

@@ -2,7 +2,7 @@
 /*
  * Queue pair states and the attributes that each transition needs and allows
  * (IBTA 10.3.1 and the modify-QP tables of chapter 11). Numbers equal
- * enum ib_qp_state and enum ib_qp_attr_mask; the shell asserts that.
+ * enum ib_qp_state and enum ib_qp_attr_mask; the kernel side asserts that.
  */
 #ifndef SROCE_TRANSPORT_QP_STATE_H
 #define SROCE_TRANSPORT_QP_STATE_H

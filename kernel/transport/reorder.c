@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Packets that come before their turn.
+ * The bookkeeping of the reorder queue.
  *
- * A request beyond the expected PSN is kept (by the shell; its PSN here) until
- * the ones before it have come, then executed in its turn: nothing is ever
- * executed out of order. What the sender is told depends on what it is:
+ * A request beyond the expected PSN is queued (the skb by the datapath, the PSN here) until the
+ * packets before it have arrived. Nothing is executed out of order. The peer is told of the gap
+ * according to its kind:
  *
- *   selective   at once, and now and then: an ACK with a bitmap. It fills the
- *               holes; when one is lost is for it to tell.
- *   standard    nothing for a while, since reordering is no loss; then a NAK,
- *               and it goes back. If it sends again what is held and still not
- *               what is missing, its repair was lost: another NAK.
+ *   selective   SACKs, at SACK_FIRST, SACK_SOON and SACK_LATER packets. The peer decides what
+ *               is lost and fills the holes.
+ *   standard    a NAK (PSN sequence error) after reo_wnd_ns, because reordering is no loss; the
+ *               peer then goes back. If it sends queued packets again but not the missing one,
+ *               its retransmission was lost, too, and it gets another NAK.
  *
- * How long a while? As long as packets were late of late.
+ * reo_wnd_ns is the reordering window, as in RACK: twice the longest delay of a packet that was
+ * late and not lost. It decays when a packet was lost.
  *
- * A request that finds no receive WQE is kept, too, and what comes behind it: its
- * consumer may only be waiting for the processor, and is looked after now and then. Only
- * when that has taken as long as the peer would have to wait in any case is it refused.
+ * RNR delay: a request that finds no receive WQE is queued as well, with everything behind it.
+ * Its consumer may just be waiting for a CPU, so the datapath checks for a WQE at intervals that
+ * double from RWQE_POLL_NS. The RNR NAK is sent after attr.rnr_delay_ns, which is not longer than
+ * the peer would have to wait after that NAK.
  *
- * The bitmap: bit i of octet n, from the least significant, is PSN
- * ACK + 1 + 8n + i. So the first bit, the expected PSN, is never set.
+ * The SACK bitmap: bit i of octet n, from the least significant, is PSN ACK + 1 + 8n + i. So the
+ * first bit, the expected PSN, is never set.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -30,27 +32,27 @@
 #include "transport/responder.h"
 #include "transport/time.h"
 
-/* How long a packet may be late. */
+/* Not below the jitter of a busy CPU, and not so long that the ACK timeout comes first. */
 #define REO_WND_MIN_NS		50000ull
 #define REO_WND_MAX_NS		2000000ull
-/* When to look first whether there is a receive WQE. */
-#define RWQE_POLL_NS			20000u
+/* The first check for a receive WQE. A consumer that runs reposts one within microseconds. */
+#define RWQE_POLL_NS		20000u
 /*
- * A selective peer hears of a gap that so many packets have passed, soon again, and
- * then of so many together: it asks that often itself. It hears whenever it asks,
- * and that all gaps are closed, if it was told of any.
+ * Packets queued between two SACKs. The first SACK comes after one packet more than the sender's
+ * DupThresh of 3, the next one soon, later ones as often as the sender requests ACKs (64, see
+ * requester_plan.c). Each AckReq gets a SACK, too, and a final ACK says that all gaps are closed.
  */
 #define SACK_FIRST		4u
 #define SACK_SOON		16u
 #define SACK_LATER		64u
 
 /**
- * sroce_reorder_accepts() - can a packet beyond the expected PSN be kept?
+ * sroce_reorder_accepts() - may a packet be put in the reorder queue?
  * @resp: the responder
  * @pkt: the packet
- * @plan: @plan->queued is set when it is held already
+ * @plan: @plan->queued is set if it is there already
  *
- * Return: whether it can, or is.
+ * Return: whether it may, or is there.
  */
 bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			   struct sroce_recv_plan *plan)
@@ -69,7 +71,7 @@ static u64 reo_wnd_ns(const struct sroce_responder *resp)
 	return clamp(resp->reorder.reo_wnd_ns, REO_WND_MIN_NS, REO_WND_MAX_NS);
 }
 
-/* A standard peer is told in a while, unless it has been. */
+/* Report the gap to a standard peer after the reordering window, unless that is due already. */
 static void arm_gap_nak(struct sroce_responder *resp, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
@@ -78,30 +80,30 @@ static void arm_gap_nak(struct sroce_responder *resp, u64 now_ns)
 		reorder->nak_at_ns = now_ns + reo_wnd_ns(resp);
 }
 
-/* Returns whether a selective peer is to hear of one more packet that is kept. */
+/* One more packet has been queued. Returns whether a SACK is due. */
 static bool sack_is_due(struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
-	/* Each READ stands for many packets. */
-	bool asked = pkt->ack_req || (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC));
+	/* A READ request counts like an AckReq, because it stands for many packets. */
+	bool requested = pkt->ack_req || (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC));
 
-	if (asked)
+	if (requested)
 		reorder->sack_at = max(reorder->sack_at, SACK_SOON);
 	if (resp->ack_pending)
 		return false;
 	if (reorder->unsacked < reorder->sack_at)
-		return asked;
+		return requested;
 	reorder->sack_at = clamp(2 * reorder->sack_at, SACK_SOON, SACK_LATER);
 	return true;
 }
 
 /**
- * sroce_reorder_delays_rnr() - is a request kept that finds no receive WQE?
+ * sroce_reorder_delays_rnr() - is a request queued that finds no receive WQE?
  * @resp: the responder
  * @pkt: the expected packet
  * @plan: @plan->waits_rwqe and @plan->queued are set
  *
- * Return: whether it is; else it is refused.
+ * Return: whether it is; else it gets an RNR NAK.
  */
 bool sroce_reorder_delays_rnr(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			      struct sroce_recv_plan *plan)
@@ -118,7 +120,7 @@ static void add_queued(struct sroce_reorder *reorder, u32 psn)
 		reorder->end_psn = psn_add(psn, 1);
 }
 
-/* The expected packet is here: nothing is missing, and nobody is told. */
+/* The expected packet has arrived, so there is no gap to be reported. */
 static void wait_for_rwqe(struct sroce_responder *resp, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
@@ -133,29 +135,29 @@ static void wait_for_rwqe(struct sroce_responder *resp, u64 now_ns)
 }
 
 /**
- * sroce_responder_rwqe_posted() - there is a receive WQE again
+ * sroce_responder_rwqe_posted() - a receive WQE has been posted
  * @resp: the responder
  * @now_ns: monotonic time
  *
- * What was kept is to be taken up, see sroce_responder_next_queued().
+ * Queued packets can be executed now, see sroce_responder_next_queued().
  */
 void sroce_responder_rwqe_posted(struct sroce_responder *resp, u64 now_ns)
 {
 	resp->reorder.waiting_rwqe = false;
-	/* It has waited here, not on its way. */
+	/* The request waited here, not in the network: that says nothing of reordering. */
 	resp->reorder.open_since_ns = now_ns;
 }
 
 /**
- * sroce_reorder_commit() - a packet came before its turn
+ * sroce_reorder_commit() - a packet has been queued
  * @resp: the responder
  * @pkt: the packet
  * @plan: SROCE_RECV_QUEUE
- * @kept: the shell keeps it; for want of memory it may not, then it is lost
+ * @stored: the datapath has stored it; without memory it could not, and the packet is lost
  * @now_ns: monotonic time
  */
 void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			  const struct sroce_recv_plan *plan, bool kept, u64 now_ns)
+			  const struct sroce_recv_plan *plan, bool stored, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
@@ -166,11 +168,11 @@ void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packe
 		reorder->unsacked = 0;
 		reorder->sack_at = SACK_FIRST;
 	}
-	if (kept && !plan->queued) {
+	if (stored && !plan->queued) {
 		add_queued(reorder, pkt->psn);
 		reorder->unsacked++;
 	}
-	if (plan->waits_rwqe && !kept)
+	if (plan->waits_rwqe && !stored)
 		sroce_responder_send_rnr_nak(resp);
 	else if (plan->waits_rwqe)
 		wait_for_rwqe(resp, now_ns);
@@ -200,7 +202,7 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 		resp->nak_sent = false;
 		return;
 	}
-	/* It came by itself: it was late, not lost. Who read the clock before may come later. */
+	/* Without a NAK it was late, not lost. The clock of another CPU may be behind. */
 	if (!resp->nak_sent && now_ns > reorder->open_since_ns)
 		reorder->reo_wnd_ns = max(reorder->reo_wnd_ns,
 					  2 * (now_ns - reorder->open_since_ns));
@@ -209,7 +211,7 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	resp->nak_sent = false;
 	reorder->nak_at_ns = SROCE_NEVER;
 	reorder->open_since_ns = now_ns;
-	/* A READ leaves behind what a peer that keeps no rule sent within it. */
+	/* A hostile peer may have sent packets with PSNs inside of a READ. */
 	reorder->count -= sroce_psn_map_count(&reorder->queued, from_psn, count);
 	sroce_psn_map_remove_range(&reorder->queued, from_psn, count);
 	if (reorder->peer_selective && !reorder->count && reorder->sack_at > SACK_FIRST)
@@ -218,7 +220,7 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	if (!reorder->open || psn_map_has(&reorder->queued, resp->epsn))
 		return;
 	arm_gap_nak(resp, now_ns);
-	/* What came behind one that starved, nobody was told of. */
+	/* No SACK was sent while a request waited for a receive WQE. */
 	if (reorder->peer_selective && reorder->unsacked >= reorder->sack_at)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
@@ -233,8 +235,8 @@ void sroce_reorder_nak_sent(struct sroce_responder *resp)
 }
 
 /**
- * sroce_reorder_clear() - nothing is kept any more
- * @resp: the responder; the shell drops the packets when @resp->reorder.count is 0
+ * sroce_reorder_clear() - empty the reorder queue
+ * @resp: the responder; the datapath frees the skbs when sroce_responder_queued() is 0
  */
 void sroce_reorder_clear(struct sroce_responder *resp)
 {
@@ -249,11 +251,11 @@ void sroce_reorder_clear(struct sroce_responder *resp)
 }
 
 /**
- * sroce_responder_next_queued() - has the turn of a kept packet come?
+ * sroce_responder_next_queued() - take the expected packet out of the reorder queue
  * @resp: the responder
- * @psn: set to its PSN: the shell takes it out and handles it as if it came now
+ * @psn: set to its PSN; the datapath handles its skb as if it arrived now
  *
- * Return: whether it has. The packet is not counted as kept any more.
+ * Return: whether it was there.
  */
 bool sroce_responder_next_queued(struct sroce_responder *resp, u32 *psn)
 {
@@ -268,13 +270,12 @@ bool sroce_responder_next_queued(struct sroce_responder *resp, u32 *psn)
 }
 
 /**
- * sroce_responder_queued_behind() - how many kept packets may be looked at as one with this one?
+ * sroce_responder_queued_behind() - how many queued packets may be handled as one with this one?
  * @resp: the responder
  * @pkt: from sroce_responder_next_queued()
  *
- * Those of them, in a row, that are alike, as for sroce_responder_can_coalesce(), if @pkt has a BTH
- * and no other header. Once they have been executed with it they do not count as kept any more.
- * What is refused is refused with its first PSN, as there.
+ * The rules of sroce_responder_can_coalesce() apply to them. Packets that have been executed with
+ * @pkt leave the queue. A NAK names the first PSN, as there.
  *
  * Return: how many follow it without a gap, less than a span.
  */
@@ -289,7 +290,7 @@ u32 sroce_responder_queued_behind(const struct sroce_responder *resp,
 }
 
 /**
- * sroce_responder_deadline() - when sroce_responder_timeout() wants to be called
+ * sroce_responder_deadline() - when sroce_responder_timeout() is due
  * @resp: the responder
  *
  * Return: monotonic nanoseconds, or SROCE_NEVER.
@@ -315,9 +316,9 @@ static void poll_rwqe(struct sroce_responder *resp, u64 now_ns)
 }
 
 /**
- * sroce_responder_timeout() - the deadline may have come
+ * sroce_responder_timeout() - report a gap, or check for a receive WQE
  * @resp: the responder
- * @now_ns: monotonic time; early calls do nothing
+ * @now_ns: monotonic time; calls before the deadline do nothing
  */
 void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns)
 {
@@ -334,7 +335,7 @@ void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns)
 
 /**
  * sroce_responder_sack_bytes() - length of the bitmap of a selective ACK
- * @resp: the responder, which holds packets
+ * @resp: the responder; its reorder queue is not empty
  *
  * Return: bytes, a multiple of eight, at most SROCE_SACK_MAX_BYTES.
  */

@@ -44,7 +44,7 @@ enum sroce_sq_state {
 	SROCE_SQ_ERROR,		/* SQE, ERR: everything left is flushed */
 };
 
-/* What sroce_requester_timeout() did, for counters. */
+/* Events of sroce_requester_timeout(), for counters. */
 #define SROCE_REQ_EV_ACK_TIMEOUT	BIT(0)	/* the ACK timer expired: a retry is used up */
 #define SROCE_REQ_EV_PROBE		BIT(1)	/* the probe timer expired */
 

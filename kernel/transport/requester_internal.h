@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the files of the requester share: requester.c, requester_plan.c, completer.c,
- * scoreboard.c and tlp.c.
+ * Shared by the files of the requester: requester.c, requester_plan.c, completer.c, scoreboard.c
+ * and tlp.c.
  */
 #ifndef SROCE_TRANSPORT_REQUESTER_INTERNAL_H
 #define SROCE_TRANSPORT_REQUESTER_INTERNAL_H

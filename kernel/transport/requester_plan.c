@@ -203,7 +203,7 @@ static bool may_begin(const struct sroce_requester *req, const struct sroce_send
 	       req->next_psn != req->sent_psn;
 }
 
-/* What comes next at next_psn. */
+/* Nothing to retransmit out of order: go on at next_psn. */
 static void plan_next(const struct sroce_requester *req, u32 max_packets,
 		      struct sroce_send_plan *plan)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The ring of responder resources. Entries are in PSN order from the oldest to
- * the newest, so "first" and "after" need no sorting.
+ * The ring of responder resources. Entries are in PSN order from the oldest to the newest.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -23,7 +22,7 @@ static bool is_pending(const struct sroce_resource *entry)
 /**
  * sroce_resources_init() - set up an empty ring
  * @res: the ring
- * @entries: storage, owned by the shell
+ * @entries: storage, owned by the datapath
  * @capacity: entries in it; 0 when the QP takes neither READs nor atomics
  */
 void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *entries,
@@ -35,14 +34,13 @@ void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *en
 }
 
 /**
- * sroce_resources_move() - take what is remembered to a ring of another size
+ * sroce_resources_move() - move the entries to a ring of another size
  * @to: empty ring
  * @from: the ring in use so far
  *
  * A smaller ring keeps the youngest entries.
  *
- * Return: false when an entry whose response is still to be sent has no place;
- * @to is then useless.
+ * Return: false if an entry whose response is still to be sent does not fit; @to is then useless.
  */
 bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resources *from)
 {
@@ -60,11 +58,11 @@ bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resourc
 }
 
 /**
- * sroce_resources_have_room() - can another READ or atomic be taken?
+ * sroce_resources_have_room() - is there an entry for another READ or atomic?
  * @res: the ring
  *
- * Return: false when the entry that would be overwritten has never been
- * responded in full: the peer exceeded max_dest_rd_atomic.
+ * Return: false if not all responses of the entry to be overwritten have been sent: the peer
+ * exceeded max_dest_rd_atomic.
  */
 bool sroce_resources_have_room(const struct sroce_resources *res)
 {
@@ -73,7 +71,6 @@ bool sroce_resources_have_room(const struct sroce_resources *res)
 	return res->capacity && sroce_resources_at(res, res->next)->responded;
 }
 
-/* Close the gap that the replay at @at leaves. */
 static void remove_replay(struct sroce_resources *res, u32 at)
 {
 	res->replay_count--;
@@ -93,11 +90,11 @@ static void drop_replays(struct sroce_resources *res, u32 slot)
 }
 
 /**
- * sroce_resources_fill_hole() - part of a READ is wanted again
+ * sroce_resources_fill_hole() - replay a part of a READ
  * @res: the ring
- * @replay: the part; what is pending of the READ stays so
+ * @replay: the part; pending responses of the READ stay pending
  *
- * Return: false when too many wait already.
+ * Return: false if too many replays wait already.
  */
 bool sroce_resources_fill_hole(struct sroce_resources *res, const struct sroce_replay *replay)
 {
@@ -132,7 +129,7 @@ struct sroce_resource *sroce_resources_add(struct sroce_resources *res)
 	struct sroce_resource *entry = sroce_resources_at(res, res->next);
 
 	drop_replays(res, res->next);
-	/* A replay under way that nobody waits for any more. */
+	/* Nobody waits any more for the replay of the entry that is overwritten. */
 	if (res->count == res->capacity && is_pending(entry))
 		res->pending--;
 	memset(entry, 0, sizeof(*entry));
@@ -154,12 +151,12 @@ static void remove_oldest(struct sroce_resources *res)
 }
 
 /**
- * sroce_resources_forget() - forget what no duplicate can ask for any more
+ * sroce_resources_forget() - drop entries that no duplicate can ask for any more
  * @res: the ring
  * @epsn: expected PSN, moved by at most half of the circle since the last call
  *
- * No requester has more than half of the circle outstanding. What lies behind
- * that would be taken for something new when its PSNs come round again.
+ * A requester has at most half of the circle outstanding. Entries further behind would match new
+ * requests when their PSNs are used again.
  */
 void sroce_resources_forget(struct sroce_resources *res, u32 epsn)
 {
@@ -185,7 +182,7 @@ bool sroce_resources_find(const struct sroce_resources *res, u32 psn, u32 *index
 {
 	u32 age;
 
-	/* Youngest first: that is what is lost most often. */
+	/* Youngest first: its response is lost most often. */
 	for (age = res->count; age--;) {
 		u32 slot = slot_of(res, age);
 		const struct sroce_resource *entry = sroce_resources_at(res, slot);
@@ -224,7 +221,7 @@ bool sroce_resources_first_pending(const struct sroce_resources *res, u32 *index
  * @epsn: expected PSN
  * @first_psn: set to the request's PSN
  *
- * An acknowledgement that passes it would claim that its response was received.
+ * An ACK beyond it would claim that its response has been sent.
  *
  * Return: whether there is one.
  */
@@ -245,14 +242,14 @@ bool sroce_resources_first_between(const struct sroce_resources *res, u32 psn, u
 }
 
 /**
- * sroce_resources_replay() - answer an entry again
+ * sroce_resources_replay() - send the responses of an entry again
  * @res: the ring
  * @index: its slot
- * @from: response that the peer wants first
- * @to: response that it wants no more
+ * @from: first response to be sent
+ * @to: one past the last
  *
- * What is pending of younger entries stays so: if the peer went back it will
- * ask for those again, and if the network repeated a packet it will not.
+ * Pending responses of younger entries stay pending: the peer requests those again only if it
+ * went back, not if the network duplicated a packet.
  */
 void sroce_resources_replay(struct sroce_resources *res, u32 index, u32 from, u32 to)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Responder resources (IBTA 9.4.1.2): what is remembered of the last READs and
- * atomics, so that responses can be sent in order and a duplicate request can
- * be responded again. A ring of max_dest_rd_atomic entries, oldest overwritten,
- * or forgotten before its PSNs come round again.
+ * Responder resources (IBTA 9.4.1.2): a ring of the last READs and atomics, so that responses are
+ * sent in order and duplicate requests can be replayed. It has max_dest_rd_atomic entries. A new
+ * entry overwrites the oldest, which is also dropped before its PSNs are used again.
  */
 #ifndef SROCE_TRANSPORT_RESOURCES_H
 #define SROCE_TRANSPORT_RESOURCES_H
@@ -18,14 +17,14 @@
  * struct sroce_resource - one READ or atomic
  * @first_psn: PSN of the request
  * @psn_count: PSNs of its responses
- * @base_count: response that a (repeated) request began with: the FIRST
+ * @base_count: response that the (repeated) request began with: the FIRST
  * @sent_count: response to send next
  * @end_count: response that the (repeated) request ends before; equal to
  *             @sent_count when nothing is pending
  * @end_bytes: READ: where in the range the (repeated) request ends
- * @responded: all responses have been sent once: a later READ or atomic than the
- *            peer may have outstanding proves that it has them
- * @is_atomic: an atomic: @original is the answer
+ * @responded: all responses have been sent once; the peer has them if it sends a READ or atomic
+ *             beyond the number that it may have outstanding
+ * @is_atomic: an atomic: @original is the response
  * @va: READ: address requested
  * @rkey: READ: key requested
  * @length: READ: bytes requested
@@ -46,11 +45,11 @@ struct sroce_resource {
 	u64	original;
 };
 
-/* Holes that wait to be responded again; a peer that has more asks once more. */
+/* Holes that wait to be replayed. A peer that has more requests the rest again. */
 #define SROCE_MAX_REPLAYS	16
 
 /**
- * struct sroce_replay - part of a READ to be responded again
+ * struct sroce_replay - part of a READ to be replayed
  * @slot: its entry
  * @base: response that the request began with: the FIRST
  * @sent: response to send next
@@ -67,13 +66,13 @@ struct sroce_replay {
 
 /**
  * struct sroce_resources - the ring
- * @entries: storage handed over by the shell
+ * @entries: storage, owned by the datapath
  * @capacity: entries in it: max_dest_rd_atomic
  * @count: entries in use, up to @capacity
  * @next: slot of the next entry
  * @pending: entries with responses still to be sent
- * @replay_count: holes to be filled, from the first of @replays on
- * @replays: they go before everything else: their peer waits for them
+ * @replay_count: entries of @replays in use
+ * @replays: holes to be filled before all other responses, because the peer waits for them
  */
 struct sroce_resources {
 	struct sroce_resource *entries;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The receiving half of an RC queue pair: is this request acceptable, what must
- * be done with memory, and what became of it.
+ * The responder of an RC queue pair: is this request acceptable, what must be done with memory,
+ * and what became of it. response.c decides what goes back to the peer.
  *
- * Checks run in the order of IBTA chapter 9, which is the order rxe readers know:
+ * Checks run in the order of IBTA chapter 9, which readers of rxe know:
  *
- *   check_psn -> check_opcode_sequence -> check_opcode_valid -> check_length
- *   -> (the shell: access, execute) -> commit
+ *   check_psn -> sequence_is_valid -> opcode_is_valid -> check_length
+ *   -> (the datapath: access, execute) -> commit
  *
- * A request that fails one is responded with a NAK that ends the connection,
- * except for a gap in the PSNs and for want of a receive WQE (RNR): those are
- * reported once, and everything behind them is held (reorder.c), or dropped in
- * silence, until the expected packet comes. What is refused of a duplicate ends nothing either.
- *
- * What goes back to the peer is decided in response.c.
+ * A request that fails a check gets a NAK that ends the connection. There are two exceptions: a
+ * gap in the PSNs, and no receive WQE (RNR). Each gets one NAK, and packets behind it are queued
+ * (reorder.c) or dropped silently until the expected packet arrives. A duplicate request never
+ * ends the connection.
  */
 #include <linux/string.h>
 
@@ -29,7 +27,7 @@
  * sroce_responder_init() - set up a receive queue in RESET
  * @resp: the responder
  * @service: RC or UD
- * @recv: storage of the current receive WQE, owned by the shell
+ * @recv: storage of the current receive WQE, owned by the datapath
  */
 void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
 			  struct sroce_recv_wqe *recv)
@@ -41,7 +39,7 @@ void sroce_responder_init(struct sroce_responder *resp, enum sroce_service servi
 }
 
 /**
- * sroce_responder_reset() - forget everything but the storage: QP to RESET
+ * sroce_responder_reset() - the QP moves to RESET: keep only the storage
  * @resp: the responder
  */
 void sroce_responder_reset(struct sroce_responder *resp)
@@ -65,7 +63,7 @@ void sroce_responder_start_psn(struct sroce_responder *resp, u32 psn)
 /**
  * sroce_responder_set_state() - follow the QP's state
  * @resp: the responder
- * @state: new state; ERROR makes the WQE in hand complete as flushed
+ * @state: new state; in ERROR the current receive WQE completes as flushed
  */
 void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state state)
 {
@@ -110,14 +108,14 @@ static bool consumes_wqe(const struct sroce_packet *pkt)
 }
 
 /**
- * sroce_responder_can_coalesce() - may packets that continue this one be looked at as one with it?
+ * sroce_responder_can_coalesce() - may packets that follow this one be handled as one with it?
  * @resp: the responder
  * @pkt: a parsed packet
  *
- * Those with the same header but for the PSN, which is the next one each time, and with as much
- * payload: then @pkt->count is to say how many there are, @pkt->payload_bytes what they all have.
+ * They must have the same header except for the PSN, which increments, and the same payload length.
+ * The caller sets @pkt->count to their number and @pkt->payload_bytes to the sum.
  *
- * Return: whether this is the expected packet, in the middle of a message.
+ * Return: whether this is the expected packet, and in the middle of a message.
  */
 bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
 				  const struct sroce_packet *pkt)
@@ -128,13 +126,13 @@ bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
 }
 
 /**
- * sroce_responder_wants_wqe() - does this packet need a receive WQE not yet in hand?
+ * sroce_responder_wants_wqe() - does this packet need another receive WQE?
  * @resp: the responder
  * @pkt: a parsed packet
  *
- * Return: true when the shell should fetch one into @resp->recv and call
- * sroce_responder_take_wqe(); if it has none, the plan will be to hold the
- * packet for a while, or an RNR NAK.
+ * Return: true when the datapath should fetch one into @resp->recv and call
+ * sroce_responder_take_wqe(). If none is posted, the plan will be to queue the packet for the RNR
+ * delay, or to send an RNR NAK.
  */
 bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
@@ -146,7 +144,7 @@ bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct 
 }
 
 /**
- * sroce_responder_take_wqe() - the shell has written a WQE to @resp->recv
+ * sroce_responder_take_wqe() - the datapath has written a WQE to @resp->recv
  * @resp: the responder
  */
 void sroce_responder_take_wqe(struct sroce_responder *resp)
@@ -168,14 +166,14 @@ static void plan_nak(struct sroce_recv_plan *plan, enum sroce_nak_code syndrome,
 	plan->wc_status = wc_status;
 }
 
-/* The peer broke a rule: a SEND in progress takes its receive WQE with it. */
+/* The peer broke a rule. If a SEND is in progress, its receive WQE completes in error. */
 static void plan_invalid(const struct sroce_responder *resp, struct sroce_recv_plan *plan)
 {
 	plan_nak(plan, SROCE_NAK_INVALID_REQUEST,
 		 resp->message & SROCE_OPF_SEND ? SROCE_WC_REM_INV_REQ_ERR : SROCE_WC_SUCCESS);
 }
 
-/* A duplicate READ asks for part of a range that we remember, often all the rest. */
+/* A duplicate READ must lie in the range of the original; it often requests all the rest. */
 static void plan_read_again(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			    struct sroce_recv_plan *plan)
 {
@@ -207,7 +205,7 @@ static void plan_duplicate(const struct sroce_responder *resp, const struct sroc
 {
 	u32 flags = pkt->info->flags;
 
-	/* Not one that was ever carried out. */
+	/* The original was not executed either. */
 	if (flags & SROCE_OPF_UNSUPPORTED) {
 		plan_drop(plan, SROCE_DROP_DUPLICATE);
 		return;
@@ -245,7 +243,7 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 	return false;
 }
 
-/* Is it an operation that we do, and that the QP has been given the right to do to us? */
+/* Is the operation supported, and does the QP permit it? */
 static bool opcode_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
 	u32 flags = pkt->info->flags;
@@ -305,7 +303,7 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 		plan_invalid(resp, plan);
 		return false;
 	}
-	/* RNR comes first: without a WQE there is no length to compare with. */
+	/* RNR comes first: without a receive WQE there is no length to compare with. */
 	if (consumes_wqe(pkt) && !resp->has_recv_wqe) {
 		plan->verdict = sroce_reorder_delays_rnr(resp, pkt, plan) ? SROCE_RECV_QUEUE :
 									 SROCE_RECV_RNR;
@@ -367,7 +365,7 @@ static void plan_rd_atomic(const struct sroce_packet *pkt, struct sroce_recv_pla
 }
 
 /**
- * sroce_responder_plan() - what does this request mean? Changes nothing
+ * sroce_responder_plan() - decide what a request means; changes nothing
  * @resp: the responder of an RC queue pair
  * @pkt: a parsed packet
  * @plan: filled in
@@ -412,21 +410,21 @@ void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn)
 }
 
 /**
- * sroce_responder_schedule_nak() - a refusal is due
+ * sroce_responder_schedule_nak() - a NAK is due
  * @resp: the responder
  * @syndrome: of the AETH
- * @psn: what is refused; everything before it is acknowledged
+ * @psn: the rejected PSN; everything before it is acknowledged
  */
 void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn)
 {
 	resp->nak_pending = true;
 	resp->nak_syndrome = syndrome;
 	resp->nak_psn = psn;
-	/* It acknowledges everything before @psn itself. */
+	/* The NAK acknowledges everything before @psn. */
 	resp->ack_pending = false;
 }
 
-/* A fatal NAK; the receive WQE in hand completes with @wc_status unless SUCCESS. */
+/* A fatal NAK; the current receive WQE completes with @wc_status unless that is SUCCESS. */
 static void fail_request(struct sroce_responder *resp, enum sroce_nak_code syndrome, u32 psn,
 			 enum sroce_wc_status wc_status, enum sroce_rq_event event)
 {
@@ -442,7 +440,7 @@ static void fail_request(struct sroce_responder *resp, enum sroce_nak_code syndr
 	resp->wc.opcode = SROCE_WC_RECV;
 	resp->wc_pending = true;
 	resp->has_recv_wqe = false;
-	/* The completion tells; an event is for errors that none goes with. */
+	/* The completion reports the error; an event is for errors without a completion. */
 	resp->event = SROCE_EVENT_NONE;
 }
 
@@ -457,7 +455,7 @@ static void commit_nak(struct sroce_responder *resp, const struct sroce_recv_pla
 	fail_request(resp, plan->syndrome, resp->epsn, plan->wc_status, SROCE_EVENT_REQ_ERR);
 }
 
-/* Duplicate SEND or WRITE: acknowledge as much as can be without passing a response. */
+/* Duplicate SEND or WRITE: acknowledge everything before the next READ or atomic response. */
 static void commit_ack_again(struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
 	u32 psn = resp->epsn, request_psn;
@@ -465,7 +463,7 @@ static void commit_ack_again(struct sroce_responder *resp, const struct sroce_pa
 	if (sroce_resources_first_between(&resp->resources, pkt->psn, psn, &request_psn))
 		psn = request_psn;
 	psn = psn_add(psn, SROCE_PSN_MASK);
-	/* One that is due already covers more: what came twice must not take that back. */
+	/* A pending ACK that covers more stays. */
 	if (resp->ack_pending && psn_before(psn, resp->ack_psn))
 		return;
 	sroce_responder_schedule_ack(resp, psn);
@@ -475,9 +473,9 @@ static void accept_packet(struct sroce_responder *resp, u32 psn_count)
 {
 	resp->epsn = psn_add(resp->epsn, psn_count);
 	sroce_resources_forget(&resp->resources, resp->epsn);
-	/* A NAK that did not get out yet is overtaken by events. */
+	/* The NAK of the gap is obsolete if it has not been sent yet. */
 	resp->nak_pending = false;
-	/* So is one of a duplicate, when its PSN comes round again. */
+	/* So is the NAK of a duplicate when its PSN is about to be used again. */
 	if (((resp->epsn - resp->dup_nak_psn) & SROCE_PSN_MASK) >= SROCE_PSN_SPAN)
 		resp->dup_nak_pending = false;
 }
@@ -558,7 +556,7 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 
-/* Packets that a READ of @bytes is responded with; one even when it is empty. */
+/* Response packets of a READ of @bytes; one even if it is empty. */
 static u32 response_count(const struct sroce_responder *resp, u32 bytes)
 {
 	u32 mtu_bytes = resp->attr.mtu_bytes;
@@ -566,8 +564,9 @@ static u32 response_count(const struct sroce_responder *resp, u32 bytes)
 	return bytes > mtu_bytes ? bytes / mtu_bytes + !!(bytes % mtu_bytes) : 1;
 }
 
-static void commit_read(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			const struct sroce_recv_result *result)
+/* Remember a READ or an atomic, so that it is responded to, and again when it is repeated. */
+static void commit_rd_atomic(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			     const struct sroce_recv_result *result)
 {
 	struct sroce_resource *res;
 
@@ -577,33 +576,20 @@ static void commit_read(struct sroce_responder *resp, const struct sroce_packet 
 	}
 	res = sroce_resources_add(&resp->resources);
 	res->first_psn = pkt->psn;
-	res->psn_count = response_count(resp, pkt->dma_length);
+	if (pkt->info->flags & SROCE_OPF_ATOMIC) {
+		res->is_atomic = true;
+		res->psn_count = 1;
+		res->original = result->atomic_original;
+	} else {
+		res->psn_count = response_count(resp, pkt->dma_length);
+		res->end_bytes = pkt->dma_length;
+		res->va = pkt->va;
+		res->rkey = pkt->rkey;
+		res->length = pkt->dma_length;
+	}
 	res->end_count = res->psn_count;
-	res->end_bytes = pkt->dma_length;
-	res->va = pkt->va;
-	res->rkey = pkt->rkey;
-	res->length = pkt->dma_length;
 	resp->msn = psn_add(resp->msn, 1);
 	accept_packet(resp, res->psn_count);
-}
-
-static void commit_atomic(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			  const struct sroce_recv_result *result)
-{
-	struct sroce_resource *res;
-
-	if (result->status != SROCE_MEM_OK) {
-		fail_memory(resp, result);
-		return;
-	}
-	res = sroce_resources_add(&resp->resources);
-	res->first_psn = pkt->psn;
-	res->psn_count = 1;
-	res->end_count = 1;
-	res->is_atomic = true;
-	res->original = result->atomic_original;
-	resp->msn = psn_add(resp->msn, 1);
-	accept_packet(resp, 1);
 }
 
 static void commit_replay(struct sroce_responder *resp, const struct sroce_packet *pkt,
@@ -618,7 +604,7 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
 		sroce_responder_nak_duplicate(resp, pkt->psn);
 		return;
 	}
-	/* A hole is filled beside what goes on; what reaches to the end begins again there. */
+	/* A hole is filled in addition; a request up to the end restarts the READ there. */
 	if (to < res->psn_count) {
 		struct sroce_replay replay = {
 			.slot = plan->resource,
@@ -636,7 +622,7 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
 }
 
 /**
- * sroce_responder_send_rnr_nak() - there is no receive WQE: the peer has to wait
+ * sroce_responder_send_rnr_nak() - no receive WQE is posted: the peer must wait
  * @resp: the responder
  */
 void sroce_responder_send_rnr_nak(struct sroce_responder *resp)
@@ -644,7 +630,7 @@ void sroce_responder_send_rnr_nak(struct sroce_responder *resp)
 	sroce_responder_schedule_nak(resp, SROCE_AETH_RNR_NAK | resp->attr.min_rnr_timer,
 				     resp->epsn);
 	resp->nak_sent = true;
-	/* The peer sends everything from here on again, when it is time. */
+	/* The peer sends everything from here on again after its RNR wait. */
 	sroce_reorder_clear(resp);
 	resp->reorder.rnr_nak_sent = true;
 }
@@ -654,7 +640,7 @@ void sroce_responder_send_rnr_nak(struct sroce_responder *resp)
  * @resp: the responder, unchanged since the plan was made
  * @pkt: the packet
  * @plan: the plan
- * @result: what memory said; ignored by verdicts that ask nothing of it
+ * @result: what became of it; ignored for verdicts without memory access
  * @now_ns: monotonic time
  */
 void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
@@ -687,10 +673,8 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 		commit_place(resp, pkt, plan, result);
 		break;
 	case SROCE_RECV_READ:
-		commit_read(resp, pkt, result);
-		break;
 	case SROCE_RECV_ATOMIC:
-		commit_atomic(resp, pkt, result);
+		commit_rd_atomic(resp, pkt, result);
 		break;
 	case SROCE_RECV_REPLAY:
 		commit_replay(resp, pkt, plan, result);
@@ -705,7 +689,7 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
  * @resp: the responder
  * @wc: filled in when true is returned
  *
- * To be called after every commit: there is room for one.
+ * To be called after every commit, because only one is stored.
  *
  * Return: whether there is a completion.
  */
@@ -719,10 +703,10 @@ bool sroce_responder_next_completion(struct sroce_responder *resp, struct sroce_
 }
 
 /**
- * sroce_responder_take_event() - what asynchronous event the last commit calls for
+ * sroce_responder_take_event() - the asynchronous event of the last commit
  * @resp: the responder
  *
- * Return: enum sroce_rq_event; SROCE_EVENT_NONE when asked again.
+ * Return: enum sroce_rq_event; SROCE_EVENT_NONE when called again.
  */
 enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp)
 {

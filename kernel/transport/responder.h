@@ -128,7 +128,7 @@ struct sroce_responder {
 	struct sroce_completion wc;
 };
 
-/* What the datapath must do between plan and commit. */
+/* The work of the datapath between plan and commit. */
 enum sroce_verdict {
 	SROCE_RECV_DROP,	/* @reason; nothing to do */
 	SROCE_RECV_ACK_AGAIN,	/* duplicate SEND or WRITE: acknowledge, do not execute */

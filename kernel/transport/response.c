@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the responder sends back, in the order the peer must see it: pending
- * READ and atomic responses first, oldest first, then NAKs or an ACK. So an
- * ACK never passes a response, and several ACKs that became due meanwhile are
- * one. Two things do not wait for responses that are due: holes of a READ that
- * its peer asks for again, and a selective ACK, which says what has come and
- * nothing of what was sent: a lost READ would be missed only when all others
- * have been responded.
+ * The responder sends back, in the order that the peer must see: READ and atomic responses, oldest
+ * first, then a NAK or an ACK. So an ACK never overtakes a response, and ACKs that become
+ * due in the meantime are merged into one.
+ *
+ * Two kinds overtake pending responses. Holes of a READ are filled first, because the peer waits
+ * for them. A selective ACK acknowledges only what arrived and no response; if it waited, the peer
+ * would learn of a lost READ request only after all responses to others.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -70,7 +70,7 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 
 static bool sack_is_due(const struct sroce_responder *resp)
 {
-	/* The bitmap has no place for the expected packet. */
+	/* The bitmap has no bit for the expected packet, which may wait for a receive WQE. */
 	return resp->ack_pending && resp->reorder.peer_selective && resp->reorder.count &&
 	       !resp->reorder.waiting_rwqe;
 }
@@ -87,7 +87,7 @@ static void plan_sack(const struct sroce_responder *resp, struct sroce_response_
 /**
  * sroce_response_plan_next() - decide what to send back; changes nothing
  * @resp: the responder
- * @max_packets: the longest burst the shell can send now, not 0
+ * @max_packets: the longest burst that the datapath can send now, not 0
  * @plan: filled in when true is returned
  *
  * Return: whether there is anything to send.
@@ -130,10 +130,10 @@ bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packet
 }
 
 /**
- * sroce_responder_is_dead() - a fatal NAK has been sent and nothing is left to say
+ * sroce_responder_is_dead() - has a fatal NAK been sent, and is nothing left to send?
  * @resp: the responder
  *
- * Return: whether that is so; then the QP goes to ERR.
+ * Return: true when the QP must move to ERR.
  */
 bool sroce_responder_is_dead(const struct sroce_responder *resp)
 {
@@ -141,14 +141,14 @@ bool sroce_responder_is_dead(const struct sroce_responder *resp)
 }
 
 /**
- * sroce_response_may_be_delayed() - may a response wait a little for a request to travel with?
+ * sroce_response_may_be_delayed() - may a response wait to be piggybacked on a request?
  * @resp: the responder
  * @plan: what is to be sent next
  *
- * Nobody needs an ACK to make progress but for room in a window. A refusal is urgent, and what
- * answers a READ, or says what is missing, too.
+ * A plain ACK only opens the peer's window. NAKs, READ responses and selective ACKs are urgent,
+ * because the peer cannot go on, or recover from a loss, without them.
  *
- * Return: whether it is an ACK.
+ * Return: whether it is a plain ACK.
  */
 bool sroce_response_may_be_delayed(const struct sroce_responder *resp,
 				   const struct sroce_response_plan *plan)
@@ -212,7 +212,7 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
  * @resp: the responder of a connected queue pair
  * @pkt: filled in; the payload is zero
  *
- * As hardware sends it (IBTA annex A17): no PSN, MigReq 0.
+ * As hardware sends it (IBTA annex A17): PSN 0, MigReq 0.
  */
 void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt)
 {
@@ -228,13 +228,14 @@ void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce
 }
 
 /**
- * sroce_responder_nak_duplicate() - what is to be responded again is not there any more
+ * sroce_responder_nak_duplicate() - a duplicate READ cannot be replayed: its region is gone
  * @resp: the responder
- * @psn: PSN of the answer
+ * @psn: PSN of the response
  *
- * Once its peer has the answer, the region of a READ may go; that is when a question that is late
- * may still come. So this ends no connection here: a peer that does need it will end it, any
- * other does not listen. Of several the first is said; others are to be asked for once more.
+ * Once the peer has the response, the region may be deregistered, and a late duplicate of the
+ * request may still arrive. So the NAK does not end the connection here: a peer that still needs
+ * the response ends it, another ignores the NAK. Only one NAK is pending at a time; the peer
+ * requests others again.
  */
 void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn)
 {
@@ -253,7 +254,7 @@ static void reject_rest(struct sroce_responder *resp, const struct sroce_respons
 	sroce_responder_nak_duplicate(resp, plan->first_psn);
 }
 
-/* The region of a READ went away while it was being responded for the first time. */
+/* The region of a READ was deregistered before the READ had been responded to once. */
 static void fail_read(struct sroce_responder *resp, u32 psn)
 {
 	u32 index;
@@ -274,7 +275,7 @@ static void fail_read(struct sroce_responder *resp, u32 psn)
 }
 
 /**
- * sroce_response_commit() - the response has been sent
+ * sroce_response_commit() - the response has been built
  * @resp: the responder, unchanged since the plan was made
  * @plan: the plan
  * @fetched: READ: whether its payload could be read; others: SROCE_MEM_OK

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The round-trip time of a requester.
+ * The round-trip time of a requester; see rtt.h.
  */
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -8,13 +8,13 @@
 #include "transport/psn.h"
 #include "transport/rtt.h"
 
-/* Longer samples say nothing about the path any more. */
+/* A longer sample says nothing about the path. */
 #define MAX_SAMPLE_NS	2000000000ull
-/* The minimum follows a path that became longer within this time. */
+/* The minimum follows a path that became longer within twice this time, as in BBR. */
 #define MIN_PERIOD_NS	10000000000ull
-/* Before anything is known. */
+/* Before the first sample. Longer than the RTT of most networks, shorter than an ACK timeout. */
 #define FIRST_PROBE_NS	2000000ull
-/* An answer may have to wait for its turn on the peer's processor. */
+/* A response may have to wait for the peer's CPU. */
 #define PROBE_FLOOR_NS	50000u
 
 static void take_minimum(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
@@ -31,7 +31,7 @@ static void take_minimum(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
 /**
  * sroce_rtt_sample() - one measured round trip
  * @rtt: the estimate
- * @sample_ns: nanoseconds from sending to the answer
+ * @sample_ns: nanoseconds from the packet to its response
  * @now_ns: monotonic time
  */
 void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
@@ -51,15 +51,15 @@ void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
 }
 
 /**
- * sroce_rtt_sent() - a packet that will be answered has been sent for the first time
+ * sroce_rtt_sent() - a packet that requests a response has been sent for the first time
  * @rtt: the estimate
- * @psn: the PSN whose answer ends the measurement
- * @waits: that answer waits for others, so it says only what the round trip is less than
- * @now_ns: monotonic time; or when it leaves, if that is later
+ * @psn: the PSN whose response ends the measurement
+ * @waits: that response waits for others, so it gives only an upper bound
+ * @now_ns: monotonic time, or when the packet leaves if that is later
  */
 void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns)
 {
-	/* One that tells more takes the place of one that waits. */
+	/* A packet whose response does not wait replaces one whose response does. */
 	if (rtt->timing && (waits || !rtt->waits))
 		return;
 	rtt->timing = true;
@@ -70,7 +70,7 @@ void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns)
 }
 
 /**
- * sroce_rtt_retransmitted() - packets have been sent again
+ * sroce_rtt_retransmitted() - packets have been retransmitted
  * @rtt: the estimate
  * @psn: the first of them
  * @count: how many
@@ -80,15 +80,15 @@ void sroce_rtt_retransmitted(struct sroce_rtt *rtt, u32 psn, u32 count)
 	if (((rtt->timed_psn - psn) & SROCE_PSN_MASK) >= count)
 		return;
 	rtt->again = true;
-	/* The first measurement may be too long rather than missing. */
+	/* Better a first sample that is too long than none. */
 	if (rtt->srtt_ns)
 		rtt->timing = false;
 }
 
 /*
- * No less than a round trip was measured. A shorter one than was thought is believed; where it is
- * much shorter, the first measurement was of a packet that was lost, or the path is another. How
- * much round trips differ such bounds do not say.
+ * The sample is an upper bound. If it is below the estimate, the estimate is too long; if it is
+ * far below, the first sample came from a lost packet, or the path has changed. A bound says
+ * nothing about the variance.
  */
 static void take_bound(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
 {
@@ -105,12 +105,12 @@ static void take_bound(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
 }
 
 /**
- * sroce_rtt_acked() - everything up to a PSN has been answered
+ * sroce_rtt_acked() - everything up to a PSN has been acknowledged
  * @rtt: the estimate
- * @psn: the newest of it
+ * @psn: the newest of them
  * @now_ns: monotonic time
  *
- * Return: the sample that this gives, 0 for none.
+ * Return: the sample, 0 for none.
  */
 u32 sroce_rtt_acked(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 {
@@ -119,7 +119,7 @@ u32 sroce_rtt_acked(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 	if (!rtt->timing || psn_before(psn, rtt->timed_psn))
 		return 0;
 	rtt->timing = false;
-	/* It was to leave later, but somebody did not keep to that. */
+	/* The packet was to leave later, but the qdisc ignored its departure time. */
 	if (now_ns < rtt->timed_at_ns)
 		return 0;
 	sample_ns = clamp(now_ns - rtt->timed_at_ns, 1ull, MAX_SAMPLE_NS);
@@ -135,8 +135,8 @@ u32 sroce_rtt_acked(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 }
 
 /*
- * A round trip of counting is over. A round in which the host or the peer stood still says
- * nothing of the path, so the best of late count, not the mean.
+ * A round of counting is over. A round in which either host was busy says nothing about the path,
+ * so follow the recent maximum, not the mean.
  */
 static void take_round(struct sroce_rtt *rtt, u64 now_ns)
 {
@@ -148,7 +148,7 @@ static void take_round(struct sroce_rtt *rtt, u64 now_ns)
 }
 
 /**
- * sroce_rtt_count() - packets have been answered
+ * sroce_rtt_count() - packets have been acknowledged
  * @rtt: the estimate
  * @packets: how many
  * @now_ns: monotonic time
@@ -158,7 +158,7 @@ void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
 	rtt->round_packets += min(packets, SROCE_PSN_SPAN);
 	if (now_ns < rtt->round_end_ns || !rtt->srtt_ns)
 		return;
-	/* A round that began with a pause says little. */
+	/* A round after an idle time says nothing. */
 	if (rtt->round_end_ns && now_ns - rtt->round_end_ns < rtt->srtt_ns)
 		take_round(rtt, now_ns);
 	rtt->round_packets = 0;
@@ -167,11 +167,10 @@ void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
 }
 
 /**
- * sroce_rtt_probe_ns() - how long an answer may take until it is missed
+ * sroce_rtt_probe_ns() - the probe timeout without backoff and slack (see tlp.c)
  * @rtt: the estimate
  *
- * Return: nanoseconds; a guess before the first sample, and no more than that while there is only
- * a rough one.
+ * Return: nanoseconds; 2 ms before the first sample, and at most that while it is rough.
  */
 u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
 {
@@ -184,10 +183,10 @@ u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt)
 }
 
 /**
- * sroce_rtt_rtx_ns() - how long a packet sent again may go unanswered while others are not
+ * sroce_rtt_rtx_ns() - when a retransmission counts as lost while other responses arrive
  * @rtt: the estimate
  *
- * Answers keep coming, so the peer is awake: no need for patience with it.
+ * The peer is known to be alive, so this is shorter than the probe timeout.
  *
  * Return: nanoseconds.
  */
@@ -199,11 +198,10 @@ u64 sroce_rtt_rtx_ns(const struct sroce_rtt *rtt)
 }
 
 /**
- * sroce_rtt_bdp_packets() - what the path holds
+ * sroce_rtt_bdp_packets() - the bandwidth-delay product of the path
  * @rtt: the estimate
  *
- * Return: packets answered in the shortest round-trip time: the bandwidth-delay
- * product without the queues; 0 while nothing is known.
+ * Return: packets acknowledged in the shortest RTT, that is without queues; 0 while unknown.
  */
 u32 sroce_rtt_bdp_packets(const struct sroce_rtt *rtt)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How long an answer takes, and how much is answered in that time.
+ * The round-trip time (RTT), and how many packets are acknowledged in it.
  *
- * One packet that asks for an answer is timed at a time; one that is sent
- * again is not (Karn's rule: its answer may be the first one's). Smoothing is
- * that of RFC 6298. The probe time follows from it: when a sender should begin
- * to doubt, long before the ACK timeout of the verbs.
+ * One packet that requests a response is timed at a time. A retransmitted one is not (Karn's
+ * rule), because the response may belong to the first transmission. Smoothing follows RFC 6298.
+ * The probe timeout is derived from it (tlp.c); it is much shorter than the ACK timeout of verbs.
  */
 #ifndef SROCE_TRANSPORT_RTT_H
 #define SROCE_TRANSPORT_RTT_H
@@ -24,15 +23,15 @@
  * @timing: a packet is being timed
  * @timed_psn: its PSN
  * @timed_at_ns: when it was sent
- * @waits: its answer waits for others: the round trip is no longer than what is measured
- * @again: it has been sent again since
- * @rough: @srtt_ns is of a packet that was sent again, or whose answer waited: it may be too long
- * @round_start_ns: when the present round-trip time of counting began
+ * @waits: its response waits for others, so the sample is only an upper bound of the RTT
+ * @again: it has been retransmitted since
+ * @rough: @srtt_ns may be too long: it comes from a packet with @waits or @again
+ * @round_start_ns: when the present round of counting began; a round lasts for an RTT
  * @round_end_ns: when it ends
- * @round_packets: packets answered in it so far
- * @packets: packets answered in a round-trip time, about the most of late
- * @path_packets: packets answered in the shortest round-trip time at the rate of a round,
- *                about the most of late
+ * @round_packets: packets acknowledged in it so far
+ * @packets: packets acknowledged in a round, about the recent maximum
+ * @path_packets: packets acknowledged in @min_ns at the rate of a round, about the recent maximum:
+ *                the bandwidth-delay product (BDP)
  */
 struct sroce_rtt {
 	u32	srtt_ns;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The scoreboard: what has arrived at either side, what is lost, and what is retransmitted.
+ * The scoreboard records which packets have arrived at either side, which are lost, and which have
+ * been retransmitted.
  *
- * Every acknowledgement and response passes through sroce_scoreboard_ack(). What is known of the
+ * Every acknowledgement and response passes through sroce_scoreboard_ack(). The state describes the
  * PSNs from unacked_psn on (f: requests, r: responses of READs and atomics):
  *
  *     executed_psn       f  the peer has executed everything before it (cumulative ACK)
@@ -155,7 +156,7 @@ static void time_response(struct sroce_requester *req, u32 psn, u32 count, u64 n
 }
 
 /*
- * Karn's rule would starve the estimate here: if the wait is too short, every response that is
+ * Karn's rule would leave no samples here: if the wait is too short, every response that is
  * timed was requested again. So measure from the first request. If that request was lost, the
  * sample includes the wait for it, and with every fifth packet lost the waits would grow without
  * end: cap such a sample. A response within a round trip belongs to an earlier request.
@@ -701,7 +702,7 @@ void sroce_scoreboard_distrust_rtx(struct sroce_requester *req)
 }
 
 /**
- * sroce_scoreboard_distrust_sack() - the peer may have dropped what it SACKed (RFC 2018, 8)
+ * sroce_scoreboard_distrust_sack() - the peer may have dropped SACKed packets (RFC 2018, 8)
  * @req: the requester
  */
 void sroce_scoreboard_distrust_sack(struct sroce_requester *req)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What has arrived at either side, what is lost, and what is retransmitted. See scoreboard.c.
+ * The scoreboard: which packets have arrived, which are lost, which have been retransmitted. See
+ * scoreboard.c.
  */
 #ifndef SROCE_TRANSPORT_SCOREBOARD_H
 #define SROCE_TRANSPORT_SCOREBOARD_H

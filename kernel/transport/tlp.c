@@ -43,9 +43,9 @@
 #define MANY_ACK_REQUESTS	3
 /* Before the first RTT sample the path may just be long: give up after 2 + 4 + 8 + 16 = 30 ms. */
 #define FIRST_PROBES		4
-/* After so many spurious probes in a row the smoothed RTT is wrong, so the next one corrects it. */
+/* After three spurious probes in a row the smoothed RTT is wrong: the next one corrects it. */
 #define SPURIOUS_PROBES		3
-/* After so many probes without progress the peer may have dropped what it SACKed (RFC 2018, 8). */
+/* After five probes without progress the peer may have dropped SACKed packets (RFC 2018, 8). */
 #define RENEGE_PROBES		5
 
 static u64 ack_deadline_after(const struct sroce_requester *req, u64 now_ns)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The receiving half of a UD queue pair (GSI included). A datagram is one
- * packet, never answered; the first 40 bytes of its buffer belong to the GRH.
+ * The responder of a UD queue pair (GSI included). A datagram is one packet without a response.
+ * The first 40 bytes of the receive buffer are for the GRH.
  */
 #include <linux/string.h>
 
@@ -14,7 +14,7 @@ static void plan_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reaso
 	plan->reason = reason;
 }
 
-/* The receive cannot be used, which its completion says. */
+/* The receive WQE is invalid, so it completes with its own status. */
 static void plan_failure(struct sroce_recv_plan *plan)
 {
 	plan->verdict = SROCE_RECV_PLACE;
@@ -23,7 +23,7 @@ static void plan_failure(struct sroce_recv_plan *plan)
 }
 
 /**
- * sroce_ud_plan() - what to do with a datagram; changes nothing
+ * sroce_ud_plan() - decide what to do with a datagram; changes nothing
  * @resp: the responder of a UD queue pair
  * @pkt: a parsed packet
  * @plan: filled in: SROCE_RECV_DROP, or SROCE_RECV_PLACE: the GRH goes to
@@ -58,7 +58,7 @@ void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet
  * @resp: the responder, unchanged since the plan was made
  * @pkt: the packet
  * @plan: the plan
- * @result: @result->status is what the scatter list said
+ * @result: @result->status is the outcome of placing the payload
  */
 void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
 		     const struct sroce_recv_plan *plan,

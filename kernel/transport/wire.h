@@ -2,9 +2,8 @@
 /*
  * The bytes of RoCEv2 after the UDP header: BTH, extended headers, ICRC.
  *
- * Only layouts and constants live here; packet.c turns them into struct
- * sroce_packet and back. Every field is big endian on the wire; the structs
- * are packed because a header may start at any 4-byte boundary.
+ * Layouts and constants only; packet.c converts them to struct sroce_packet and back. Every field
+ * is big endian. The structs are packed because a header may start at any 4-byte boundary.
  */
 #ifndef SROCE_TRANSPORT_WIRE_H
 #define SROCE_TRANSPORT_WIRE_H
@@ -30,7 +29,7 @@
 /* BTH byte 4: congestion bits, outside the ICRC. */
 #define SROCE_BTH_FECN		0x80
 #define SROCE_BTH_BECN		0x40
-/* BTH byte 8; the bit of ours is one of the seven reserved ones, see scoreboard.c. */
+/* BTH byte 8. SELECTIVE is our use of a reserved bit, see scoreboard.c. */
 #define SROCE_BTH_ACK_REQ	0x80
 #define SROCE_BTH_SELECTIVE	0x01
 
@@ -82,12 +81,12 @@ static_assert(sizeof(struct sroce_atomic_ack_eth) == 8);
 #define SROCE_IMM_BYTES		4
 #define SROCE_IETH_BYTES	4
 
-/* Behind the BTH of a CNP. */
+/* After the BTH of a CNP. */
 #define SROCE_CNP_RESERVED_BYTES	16
-/* A selective ACK: a bitmap of as many PSNs as a responder may keep; see reorder.c. */
+/* A selective ACK: a bit for each PSN that a responder may queue; see reorder.c. */
 #define SROCE_SACK_MAX_BYTES	256
 
-/* BTH + AtomicETH is the longest header there is. */
+/* BTH + AtomicETH, the longest combination. */
 #define SROCE_MAX_HEADER_BYTES	40
 
 /* AETH syndrome: three bits of kind, five bits of value. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Work as the engine knows it: send and receive work requests, copied once
- * from a user ring or a kernel caller into memory that only the kernel writes,
- * and what becomes of them: completions.
+ * Work requests and completions. A send or receive WQE is copied once from a user ring or a
+ * kernel caller into memory that only the kernel writes.
  *
- * Numbers equal the verbs' own (enum ib_wr_opcode, ib_wc_status,
- * ib_wc_opcode) but for REG_MR, whose number differs between kernels.
+ * Numbers equal those of verbs (enum ib_wr_opcode, ib_wc_status, ib_wc_opcode) except for REG_MR,
+ * whose number differs between kernels.
  */
 #ifndef SROCE_TRANSPORT_WQE_H
 #define SROCE_TRANSPORT_WQE_H
@@ -81,8 +80,8 @@ struct sroce_sge {
  * @wr_id: handed back in the completion
  * @opcode: enum sroce_wr_opcode
  * @flags: SROCE_SEND_*
- * @status: enum sroce_wc_status; not SUCCESS when the request was refused on
- *          arrival, or by the peer, so that it fails in its turn instead of out of order
+ * @status: enum sroce_wc_status; not SUCCESS if the request was invalid when posted, or if the
+ *          peer rejected it; it fails when it is the oldest, so that completions stay in order
  * @executed: a local operation has been carried out
  * @num_sge: elements in @sge; 0 when the payload is inline
  * @length: bytes of the whole message
@@ -92,8 +91,8 @@ struct sroce_sge {
  * @invalidate_rkey: for SEND_INV and LOCAL_INV
  * @rdma: WRITE and READ
  * @atomic: COMPARE_SWAP and FETCH_ADD
- * @ud: datagrams; @ud.ah is the shell's, the engine never looks at it
- * @local: REG_MR; the shell's
+ * @ud: datagrams; only the datapath uses @ud.ah
+ * @local: REG_MR; only the datapath uses it
  * @sge: gather list, or
  * @inline_data: payload itself when SROCE_SEND_INLINE is set
  */
@@ -143,8 +142,8 @@ struct sroce_send_wqe {
 /**
  * struct sroce_recv_wqe - a receive work request in kernel memory
  * @wr_id: handed back in the completion
- * @status: enum sroce_wc_status; not SUCCESS when the request was refused on
- *          arrival, so that it fails when its turn comes
+ * @status: enum sroce_wc_status; not SUCCESS if the request was invalid when posted, so that the
+ *          message which uses it fails
  * @length: bytes the scatter list holds
  * @num_sge: elements in @sge
  * @sge: scatter list
@@ -197,7 +196,7 @@ struct sroce_wqe_limits {
 	u32	mtu_bytes;
 };
 
-/* What the memory room says of a key, a range, or a copy. */
+/* The outcome of a key lookup, a range check, or a copy. */
 enum sroce_mem_status {
 	SROCE_MEM_OK,
 	SROCE_MEM_BAD_KEY,	/* no such key, other PD, or invalidated */
@@ -205,7 +204,7 @@ enum sroce_mem_status {
 	SROCE_MEM_BAD_ACCESS,	/* permission missing */
 	SROCE_MEM_MISALIGNED,	/* atomic not on 8 bytes */
 	SROCE_MEM_BAD_LOCAL,	/* the local scatter/gather list is at fault */
-	SROCE_MEM_BAD_PAYLOAD,	/* what was written is not what was sent; ends no request */
+	SROCE_MEM_BAD_PAYLOAD,	/* the ICRC was wrong after the payload was written */
 };
 
 enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
@@ -222,7 +221,7 @@ static inline bool wqe_is_atomic(u8 opcode)
 	return opcode == SROCE_WR_COMPARE_SWAP || opcode == SROCE_WR_FETCH_ADD;
 }
 
-/* READ and atomics: answered with data, counted against max_rd_atomic. */
+/* READ and atomics: their response has data, and they count against max_rd_atomic. */
 static inline bool wqe_is_rd_atomic(u8 opcode)
 {
 	return opcode == SROCE_WR_READ || wqe_is_atomic(opcode);
