@@ -577,9 +577,13 @@ class Anything : public ::testing::Test {
     for (u32 i = 0; i < info.detail_count; i++) {
       const sroce_cc_detail& detail = info.details[i];
       ASSERT_STRNE(detail.key, "");
-      if (detail.format == SROCE_CC_AS_FRACTION) ASSERT_LE(detail.value, u64{SROCE_CC_ONE});
+      if (detail.format == SROCE_CC_AS_FRACTION) {
+        ASSERT_LE(detail.value, u64{SROCE_CC_ONE});
+      }
       // A rate to return to.
-      if (detail.format == SROCE_CC_AS_RATE) ASSERT_LE(info.rate, detail.value);
+      if (detail.format == SROCE_CC_AS_RATE) {
+        ASSERT_LE(info.rate, detail.value);
+      }
     }
   }
   void run(u64 line_rate) {
