@@ -69,7 +69,7 @@ static DEFINE_PER_CPU(bool, in_section);
 
 /* The table sums the first bytes, so that a multiple of the method's unit is left. */
 static inline u32 sum_bytes(const struct sroce_crc_method *method, u32 crc, const u8 *data,
-		      size_t bytes)
+			    size_t bytes)
 {
 	size_t head = bytes & (method->unit - 1);
 

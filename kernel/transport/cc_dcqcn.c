@@ -141,14 +141,14 @@ struct dcqcn {
 SROCE_CC_ASSERT_FITS(dcqcn);
 static_assert(ALPHA_ONE == SROCE_CC_ONE);
 
-static const struct dcqcn_params *params_of(const struct sroce_cc *cc)
+static const struct dcqcn_params *dcqcn_params(const struct sroce_cc *cc)
 {
 	return cc_values(cc, SROCE_CC_dcqcn);
 }
 
 static u64 limit_rate(const struct sroce_cc *cc)
 {
-	u32 max_rate = READ_ONCE(params_of(cc)->rp_max_rate);
+	u32 max_rate = READ_ONCE(dcqcn_params(cc)->rp_max_rate);
 
 	if (max_rate)
 		return cc_mbps(max_rate);
@@ -194,8 +194,9 @@ static u64 at_least_round_trip(const struct sroce_cc *cc, u32 period_us)
 static void update_alpha(struct sroce_cc *cc, u64 now_ns)
 {
 	struct dcqcn *dc = cc_priv(cc);
-	u32 period_ns = at_least_round_trip(cc, max(READ_ONCE(params_of(cc)->rp_dce_tcp_rtt), 1u));
-	u32 keep = READ_ONCE(params_of(cc)->rp_dce_tcp_g) << ALPHA_PARAM_SHIFT;
+	u32 period_ns =
+		at_least_round_trip(cc, max(READ_ONCE(dcqcn_params(cc)->rp_dce_tcp_rtt), 1u));
+	u32 keep = READ_ONCE(dcqcn_params(cc)->rp_dce_tcp_g) << ALPHA_PARAM_SHIFT;
 	u64 periods = div_u64(sroce_elapsed_ns(now_ns, dc->alpha_ns), period_ns);
 
 	if (!periods)
@@ -245,9 +246,9 @@ static void note_increases(struct sroce_cc *cc, u64 fast, u64 additive, u64 hype
 /* @count events of the timer or the byte counter: @stage is its own stage, @other the other's. */
 static void increase_rate(struct sroce_cc *cc, u64 limit, u32 *stage, u32 other, u64 count)
 {
-	u32 threshold = READ_ONCE(params_of(cc)->rp_threshold);
-	u32 ai = READ_ONCE(params_of(cc)->rp_ai_rate);
-	u32 hai = READ_ONCE(params_of(cc)->rp_hai_rate);
+	u32 threshold = READ_ONCE(dcqcn_params(cc)->rp_threshold);
+	u32 ai = READ_ONCE(dcqcn_params(cc)->rp_ai_rate);
+	u32 hai = READ_ONCE(dcqcn_params(cc)->rp_hai_rate);
 	u64 after = *stage + count;
 	u64 fast = 0, hyper = 0, step;
 
@@ -286,8 +287,9 @@ static void adapt_rates(struct sroce_cc *cc, u64 limit)
 static void update_rate(struct sroce_cc *cc, u64 now_ns)
 {
 	struct dcqcn *dc = cc_priv(cc);
-	u32 period_ns = at_least_round_trip(cc, max(READ_ONCE(params_of(cc)->rp_time_reset), 1u));
-	u32 period_bytes = READ_ONCE(params_of(cc)->rp_byte_reset);
+	u32 period_ns =
+		at_least_round_trip(cc, max(READ_ONCE(dcqcn_params(cc)->rp_time_reset), 1u));
+	u32 period_bytes = READ_ONCE(dcqcn_params(cc)->rp_byte_reset);
 	u64 times = div_u64(sroce_elapsed_ns(now_ns, dc->timer_ns), period_ns);
 	u64 counts = period_bytes ? div_u64(dc->bytes, period_bytes) : 0;
 	u64 limit;
@@ -323,14 +325,14 @@ static void begin_limit(struct sroce_cc *cc, u64 now_ns)
 	memset(dc, 0, sizeof(*dc));
 	cc->rate = limit_rate(cc);
 	dc->target_rate = cc->rate;
-	dc->alpha = READ_ONCE(params_of(cc)->rp_initial_alpha_value) << ALPHA_PARAM_SHIFT;
+	dc->alpha = READ_ONCE(dcqcn_params(cc)->rp_initial_alpha_value) << ALPHA_PARAM_SHIFT;
 	dc->alpha_ns = now_ns;
 	cc_note_event(cc, SROCE_CC_EV_LIMIT_BEGAN);
 }
 
 static bool may_cut(const struct sroce_cc *cc, u64 now_ns)
 {
-	u32 period_us = READ_ONCE(params_of(cc)->rp_rate_reduce_monitor_period);
+	u32 period_us = READ_ONCE(dcqcn_params(cc)->rp_rate_reduce_monitor_period);
 	const struct dcqcn *dc = cc_priv(cc);
 
 	return sroce_elapsed_ns(now_ns, dc->cut_ns) >= at_least_round_trip(cc, period_us);
@@ -340,9 +342,9 @@ static bool may_cut(const struct sroce_cc *cc, u64 now_ns)
 static u64 decreased_rate(const struct sroce_cc *cc)
 {
 	const struct dcqcn *dc = cc_priv(cc);
-	u32 exponent = READ_ONCE(params_of(cc)->rp_gd);
+	u32 exponent = READ_ONCE(dcqcn_params(cc)->rp_gd);
 	u64 cut = (cc->rate * (dc->alpha >> 10) >> 20) >> (exponent > 10 ? 1 : 0);
-	u64 least = div_u64(cc->rate * READ_ONCE(params_of(cc)->rp_min_dec_fac), 100);
+	u64 least = div_u64(cc->rate * READ_ONCE(dcqcn_params(cc)->rp_min_dec_fac), 100);
 
 	return max(cc->rate - cut, least);
 }
@@ -370,13 +372,13 @@ static void dcqcn_cnp(struct sroce_cc *cc, u64 now_ns)
 	update_rate_limit(cc, now_ns);
 	cc_note_event(cc, SROCE_CC_EV_BY_CNP);
 	if (!is_limited(cc)) {
-		u32 first = READ_ONCE(params_of(cc)->rp_rate_to_set_on_first_cnp);
+		u32 first = READ_ONCE(dcqcn_params(cc)->rp_rate_to_set_on_first_cnp);
 
 		begin_limit(cc, now_ns);
 		cut_rate(cc, first ? min(cc_mbps(first), cc->rate) : decreased_rate(cc), now_ns);
 	} else if (may_cut(cc, now_ns)) {
-		if (READ_ONCE(params_of(cc)->rp_clamp_tgt_rate) || dc->byte_stage ||
-		    (dc->timer_stage && READ_ONCE(params_of(cc)->rp_clamp_tgt_rate_ati)))
+		if (READ_ONCE(dcqcn_params(cc)->rp_clamp_tgt_rate) || dc->byte_stage ||
+		    (dc->timer_stage && READ_ONCE(dcqcn_params(cc)->rp_clamp_tgt_rate_ati)))
 			dc->target_rate = cc->rate;
 		cut_rate(cc, decreased_rate(cc), now_ns);
 	} else {
@@ -416,7 +418,7 @@ static void dcqcn_sent(struct sroce_cc *cc, u32 bytes, u64 now_ns)
 static const char *dcqcn_state_name(const struct sroce_cc *cc)
 {
 	const struct dcqcn *dc = cc_priv(cc);
-	u32 threshold = READ_ONCE(params_of(cc)->rp_threshold);
+	u32 threshold = READ_ONCE(dcqcn_params(cc)->rp_threshold);
 
 	if (!is_limited(cc))
 		return "line rate";

@@ -92,7 +92,7 @@ struct delay {
 
 SROCE_CC_ASSERT_FITS(delay);
 
-static const struct delay_params *params_of(const struct sroce_cc *cc)
+static const struct delay_params *delay_params(const struct sroce_cc *cc)
 {
 	return cc_values(cc, SROCE_CC_delay);
 }
@@ -102,13 +102,13 @@ static u64 round_trip_ns(const struct sroce_cc *cc)
 {
 	if (cc->srtt_ns)
 		return min(cc->srtt_ns, MAX_RTT_NS);
-	return (u64)READ_ONCE(params_of(cc)->delay_target) * SROCE_CC_USEC;
+	return (u64)READ_ONCE(delay_params(cc)->delay_target) * SROCE_CC_USEC;
 }
 
 static void set_window(struct sroce_cc *cc, u64 cwnd)
 {
-	u32 most = READ_ONCE(params_of(cc)->delay_max_cwnd) * SROCE_CC_PACKET;
-	u32 least = max(READ_ONCE(params_of(cc)->delay_min_cwnd), 1u);
+	u32 most = READ_ONCE(delay_params(cc)->delay_max_cwnd) * SROCE_CC_PACKET;
+	u32 least = max(READ_ONCE(delay_params(cc)->delay_min_cwnd), 1u);
 	u64 rate;
 
 	cc->cwnd = max_t(u64, min_t(u64, cwnd, most), least);
@@ -128,7 +128,7 @@ static void delay_start(struct sroce_cc *cc, u64 now_ns)
 
 	delay->slow_start = true;
 	delay->cut_ns = now_ns;
-	set_window(cc, (u64)READ_ONCE(params_of(cc)->delay_initial_cwnd) * SROCE_CC_PACKET);
+	set_window(cc, (u64)READ_ONCE(delay_params(cc)->delay_initial_cwnd) * SROCE_CC_PACKET);
 }
 
 /* The window was @before. */
@@ -159,7 +159,7 @@ static bool is_used(const struct sroce_cc *cc, const struct sroce_cc_ack *ack, u
 static void grow_window(struct sroce_cc *cc, u32 packets)
 {
 	struct delay *delay = cc_priv(cc);
-	u64 amount = (u64)packets * READ_ONCE(params_of(cc)->delay_ai);
+	u64 amount = (u64)packets * READ_ONCE(delay_params(cc)->delay_ai);
 	u32 before = cc->cwnd;
 	u64 more;
 
@@ -180,7 +180,7 @@ static void grow_window(struct sroce_cc *cc, u32 packets)
 static void shrink_window(struct sroce_cc *cc, u32 by, u64 cut, u64 rtt_ns, u64 now_ns)
 {
 	struct delay *delay = cc_priv(cc);
-	u64 most = (u64)READ_ONCE(params_of(cc)->delay_max_dec_fac) * PERCENT;
+	u64 most = (u64)READ_ONCE(delay_params(cc)->delay_max_dec_fac) * PERCENT;
 
 	leave_slow_start(cc);
 	if (sroce_elapsed_ns(now_ns, delay->cut_ns) < rtt_ns) {
@@ -209,10 +209,10 @@ static u32 square_root(u32 value)
 /* Allowed delay of queues and ends. A window of less than a packet counts as one packet. */
 static u64 allowed_ns(const struct sroce_cc *cc)
 {
-	u64 scaling_ns = (u64)READ_ONCE(params_of(cc)->delay_flow_scaling) * SROCE_CC_USEC;
+	u64 scaling_ns = (u64)READ_ONCE(delay_params(cc)->delay_flow_scaling) * SROCE_CC_USEC;
 	u32 root = max(square_root(cc->cwnd), ROOT_OF_PACKET);
 
-	return (u64)READ_ONCE(params_of(cc)->delay_target) * SROCE_CC_USEC +
+	return (u64)READ_ONCE(delay_params(cc)->delay_target) * SROCE_CC_USEC +
 	       div_u64(scaling_ns * ROOT_OF_PACKET, root);
 }
 
@@ -221,7 +221,7 @@ static void delay_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack)
 	struct delay *delay = cc_priv(cc);
 	u64 rtt_ns = min(ack->rtt_ns, MAX_RTT_NS);
 	u32 packets = delay->unsampled + ack->packets;
-	u64 base_ns = (u64)READ_ONCE(params_of(cc)->delay_base) * SROCE_CC_USEC;
+	u64 base_ns = (u64)READ_ONCE(delay_params(cc)->delay_base) * SROCE_CC_USEC;
 	u64 cut;
 
 	if (packets < delay->unsampled)
@@ -238,7 +238,8 @@ static void delay_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack)
 	delay->target_ns = base_ns + allowed_ns(cc);
 	delay->above = rtt_ns >= delay->target_ns;
 	if (delay->above) {
-		cut = (rtt_ns - delay->target_ns) * READ_ONCE(params_of(cc)->delay_beta) * PERCENT;
+		cut = (rtt_ns - delay->target_ns) * READ_ONCE(delay_params(cc)->delay_beta) *
+		      PERCENT;
 		shrink_window(cc, SROCE_CC_EV_BY_DELAY, div64_u64(cut, rtt_ns), rtt_ns,
 			      ack->now_ns);
 	} else if (is_used(cc, ack, packets)) {

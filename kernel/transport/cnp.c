@@ -44,7 +44,7 @@ static u32 mix_hash(u32 hash, u32 word)
 	return hash ^ hash >> 16;
 }
 
-static u64 *slot_of(struct sroce_np_sources *sources, const u32 address[4], u32 qpn)
+static u64 *source_slot(struct sroce_np_sources *sources, const u32 address[4], u32 qpn)
 {
 	u32 hash = mix_hash(sources->seed, qpn), i;
 
@@ -72,5 +72,5 @@ bool sroce_np_marked_datagram(struct sroce_np *np, struct sroce_np_sources *sour
 			      const struct sroce_cc_params *params, const u32 address[4],
 			      u32 qpn, u64 now_ns)
 {
-	return cnp_is_due(np, params, slot_of(sources, address, qpn), now_ns);
+	return cnp_is_due(np, params, source_slot(sources, address, qpn), now_ns);
 }

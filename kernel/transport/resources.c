@@ -9,7 +9,7 @@
 #include "transport/resources.h"
 
 /* Slot of the entry that is @age entries younger than the oldest. */
-static u32 slot_of(const struct sroce_resources *res, u32 age)
+static u32 entry_slot(const struct sroce_resources *res, u32 age)
 {
 	return (res->next + res->capacity - res->count + age) % res->capacity;
 }
@@ -48,7 +48,8 @@ bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resourc
 	u32 age;
 
 	for (age = from->count - keep; age < from->count; age++) {
-		const struct sroce_resource *entry = sroce_resources_at(from, slot_of(from, age));
+		const struct sroce_resource *entry =
+			sroce_resources_at(from, entry_slot(from, age));
 
 		to->entries[to->count++] = *entry;
 		to->pending += is_pending(entry);
@@ -142,7 +143,7 @@ struct sroce_resource *sroce_resources_add(struct sroce_resources *res)
 
 static void remove_oldest(struct sroce_resources *res)
 {
-	u32 slot = slot_of(res, 0);
+	u32 slot = entry_slot(res, 0);
 
 	drop_replays(res, slot);
 	if (is_pending(sroce_resources_at(res, slot)))
@@ -161,7 +162,7 @@ static void remove_oldest(struct sroce_resources *res)
 void sroce_resources_forget(struct sroce_resources *res, u32 epsn)
 {
 	while (res->count) {
-		const struct sroce_resource *oldest = sroce_resources_at(res, slot_of(res, 0));
+		const struct sroce_resource *oldest = sroce_resources_at(res, entry_slot(res, 0));
 		u32 end_psn = psn_add(oldest->first_psn, oldest->psn_count);
 
 		if (((epsn - end_psn) & SROCE_PSN_MASK) < SROCE_PSN_SPAN)
@@ -184,7 +185,7 @@ bool sroce_resources_find(const struct sroce_resources *res, u32 psn, u32 *index
 
 	/* Youngest first: its response is lost most often. */
 	for (age = res->count; age--;) {
-		u32 slot = slot_of(res, age);
+		u32 slot = entry_slot(res, age);
 		const struct sroce_resource *entry = sroce_resources_at(res, slot);
 
 		if (((psn - entry->first_psn) & SROCE_PSN_MASK) < entry->psn_count) {
@@ -207,7 +208,7 @@ bool sroce_resources_first_pending(const struct sroce_resources *res, u32 *index
 	u32 age;
 
 	for (age = 0; res->pending && age < res->count; age++) {
-		*index = slot_of(res, age);
+		*index = entry_slot(res, age);
 		if (is_pending(sroce_resources_at(res, *index)))
 			return true;
 	}
@@ -231,7 +232,7 @@ bool sroce_resources_first_between(const struct sroce_resources *res, u32 psn, u
 	u32 age, span = (epsn - psn) & SROCE_PSN_MASK;
 
 	for (age = 0; age < res->count; age++) {
-		const struct sroce_resource *entry = sroce_resources_at(res, slot_of(res, age));
+		const struct sroce_resource *entry = sroce_resources_at(res, entry_slot(res, age));
 
 		if (((entry->first_psn - psn) & SROCE_PSN_MASK) < span) {
 			*first_psn = entry->first_psn;

@@ -152,7 +152,7 @@ void sroce_responder_take_wqe(struct sroce_responder *resp)
 	resp->has_recv_wqe = true;
 }
 
-static void plan_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
+static void plan_request_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
 {
 	plan->verdict = SROCE_RECV_DROP;
 	plan->reason = reason;
@@ -182,7 +182,7 @@ static void plan_read_again(const struct sroce_responder *resp, const struct sro
 
 	if (res->is_atomic || pkt->rkey != res->rkey || pkt->va != res->va + offset ||
 	    pkt->dma_length > res->length - offset) {
-		plan_drop(plan, SROCE_DROP_REPLAY);
+		plan_request_drop(plan, SROCE_DROP_REPLAY);
 		return;
 	}
 	plan->verdict = SROCE_RECV_REPLAY;
@@ -197,7 +197,7 @@ static void plan_atomic_again(const struct sroce_responder *resp, struct sroce_r
 	if (sroce_resources_at(&resp->resources, plan->resource)->is_atomic)
 		plan->verdict = SROCE_RECV_REPLAY;
 	else
-		plan_drop(plan, SROCE_DROP_REPLAY);
+		plan_request_drop(plan, SROCE_DROP_REPLAY);
 }
 
 static void plan_duplicate(const struct sroce_responder *resp, const struct sroce_packet *pkt,
@@ -207,7 +207,7 @@ static void plan_duplicate(const struct sroce_responder *resp, const struct sroc
 
 	/* The original was not executed either. */
 	if (flags & SROCE_OPF_UNSUPPORTED) {
-		plan_drop(plan, SROCE_DROP_DUPLICATE);
+		plan_request_drop(plan, SROCE_DROP_DUPLICATE);
 		return;
 	}
 	if (!(flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))) {
@@ -215,7 +215,7 @@ static void plan_duplicate(const struct sroce_responder *resp, const struct sroc
 		return;
 	}
 	if (!sroce_resources_find(&resp->resources, pkt->psn, &plan->resource)) {
-		plan_drop(plan, SROCE_DROP_REPLAY);
+		plan_request_drop(plan, SROCE_DROP_REPLAY);
 		return;
 	}
 	if (flags & SROCE_OPF_READ)
@@ -237,7 +237,7 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 	else if (sroce_reorder_accepts(resp, pkt, plan))
 		plan->verdict = SROCE_RECV_QUEUE;
 	else if (resp->nak_sent || resp->reorder.peer_selective)
-		plan_drop(plan, SROCE_DROP_SEQUENCE);
+		plan_request_drop(plan, SROCE_DROP_SEQUENCE);
 	else
 		plan_nak(plan, SROCE_NAK_PSN_SEQUENCE, SROCE_WC_SUCCESS);
 	return false;
@@ -346,7 +346,7 @@ static void plan_write(const struct sroce_responder *resp, const struct sroce_pa
 	plan->place_bytes = pkt->payload_bytes;
 }
 
-static void plan_rd_atomic(const struct sroce_packet *pkt, struct sroce_recv_plan *plan)
+static void plan_rd_atomic_request(const struct sroce_packet *pkt, struct sroce_recv_plan *plan)
 {
 	plan->va = pkt->va;
 	plan->rkey = pkt->rkey;
@@ -375,11 +375,11 @@ void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce
 {
 	memset(plan, 0, sizeof(*plan));
 	if (resp->state != SROCE_RQ_READY) {
-		plan_drop(plan, SROCE_DROP_STATE);
+		plan_request_drop(plan, SROCE_DROP_STATE);
 		return;
 	}
 	if (!is_for_us(resp, pkt)) {
-		plan_drop(plan, SROCE_DROP_OPCODE);
+		plan_request_drop(plan, SROCE_DROP_OPCODE);
 		return;
 	}
 	if (!check_psn(resp, pkt, plan))
@@ -395,7 +395,7 @@ void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce
 	else if (pkt->info->flags & SROCE_OPF_WRITE)
 		plan_write(resp, pkt, plan);
 	else
-		plan_rd_atomic(pkt, plan);
+		plan_rd_atomic_request(pkt, plan);
 }
 
 /**

@@ -68,7 +68,7 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 	plan_read(resp, res, res->end_bytes, max_packets, plan);
 }
 
-static bool sack_is_due(const struct sroce_responder *resp)
+static bool response_is_sack(const struct sroce_responder *resp)
 {
 	/* The bitmap has no bit for the expected packet, which may wait for a receive WQE. */
 	return resp->ack_pending && resp->reorder.peer_selective && resp->reorder.count &&
@@ -104,7 +104,7 @@ bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packet
 		plan_replay(resp, max_packets, plan);
 		return true;
 	}
-	if (sack_is_due(resp)) {
+	if (response_is_sack(resp)) {
 		plan_sack(resp, plan);
 		return true;
 	}

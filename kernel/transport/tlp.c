@@ -210,7 +210,7 @@ u64 sroce_tlp_deadline(const struct sroce_requester *req)
  * executed. Returns whether they will cause a response. Otherwise the peer owes the response of
  * a request that it has executed, and a probe must request that.
  */
-static bool go_back(struct sroce_requester *req)
+static bool go_back_n(struct sroce_requester *req)
 {
 	u32 executed_psn = req->sb.executed_psn;
 
@@ -234,7 +234,7 @@ static void ack_timeout(struct sroce_requester *req, u64 now_ns)
 	sroce_cc_lost(&req->cc, SROCE_CC_TIMEOUT, now_ns);
 	sroce_scoreboard_distrust_sack(req);
 	sroce_scoreboard_distrust_rtx(req);
-	if (!sroce_requester_is_selective(req) && go_back(req))
+	if (!sroce_requester_is_selective(req) && go_back_n(req))
 		return;
 	sroce_tlp_stop(req);
 	req->probe.due = true;
@@ -262,7 +262,7 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 	if (pto_backoff >= RENEGE_PROBES)
 		sroce_scoreboard_distrust_sack(req);
 	sroce_scoreboard_distrust_rtx(req);
-	if (goes_back && go_back(req)) {
+	if (goes_back && go_back_n(req)) {
 		/* The ACK timer keeps running: it is what notices a dead peer. */
 		req->ack_deadline_ns = ack_deadline_ns;
 		return;

@@ -8,14 +8,14 @@
 #include "transport/responder.h"
 #include "transport/ud.h"
 
-static void plan_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
+static void plan_datagram_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
 {
 	plan->verdict = SROCE_RECV_DROP;
 	plan->reason = reason;
 }
 
 /* The receive WQE is invalid, so it completes with its own status. */
-static void plan_failure(struct sroce_recv_plan *plan)
+static void plan_datagram_failure(struct sroce_recv_plan *plan)
 {
 	plan->verdict = SROCE_RECV_PLACE;
 	plan->target = SROCE_TARGET_NONE;
@@ -37,18 +37,18 @@ void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet
 	plan->offset = SROCE_GRH_BYTES;
 	plan->place_bytes = pkt->payload_bytes;
 	if (resp->state != SROCE_RQ_READY)
-		plan_drop(plan, SROCE_DROP_STATE);
+		plan_datagram_drop(plan, SROCE_DROP_STATE);
 	else if (!(pkt->info->flags & SROCE_OPF_DETH))
-		plan_drop(plan, SROCE_DROP_OPCODE);
+		plan_datagram_drop(plan, SROCE_DROP_OPCODE);
 	else if (pkt->qkey != resp->attr.qkey)
-		plan_drop(plan, SROCE_DROP_QKEY);
+		plan_datagram_drop(plan, SROCE_DROP_QKEY);
 	else if (!resp->has_recv_wqe)
-		plan_drop(plan, SROCE_DROP_NO_WQE);
+		plan_datagram_drop(plan, SROCE_DROP_NO_WQE);
 	else if (resp->recv->status != SROCE_WC_SUCCESS)
-		plan_failure(plan);
+		plan_datagram_failure(plan);
 	else if (pkt->payload_bytes > resp->attr.mtu_bytes ||
 		 SROCE_GRH_BYTES + pkt->payload_bytes > resp->recv->length)
-		plan_drop(plan, SROCE_DROP_LENGTH);
+		plan_datagram_drop(plan, SROCE_DROP_LENGTH);
 	else
 		plan->verdict = SROCE_RECV_PLACE;
 }

@@ -3,8 +3,8 @@
 #include <linux/types.h>
 
 extern "C" {
-#include "transport/time.h"
 #include "transport/doorbell_policy.h"
+#include "transport/time.h"
 }
 
 namespace {
