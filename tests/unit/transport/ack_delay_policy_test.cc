@@ -8,17 +8,17 @@ extern "C" {
 
 namespace {
 
-TEST(AckDelay, WaitsForAConsumerThatReplies) {
+TEST(AckDelay, AckWaitsForAConsumerThatReplies) {
   sroce_delayed_ack ack = {};
   EXPECT_TRUE(sroce_delayed_ack_decide(&ack, true, true, true));
 }
 
-TEST(AckDelay, NoConsumerIsWokenSoNothingWaits) {
+TEST(AckDelay, AckIsSentAtOnceIfNoConsumerWakes) {
   sroce_delayed_ack ack = {};
   EXPECT_FALSE(sroce_delayed_ack_decide(&ack, false, true, true));
 }
 
-TEST(AckDelay, ConsumerThatOnlyReceivesIsNotWaitedFor) {
+TEST(AckDelay, AckDoesNotWaitForAConsumerThatOnlyReceives) {
   sroce_delayed_ack ack = {};
   EXPECT_FALSE(sroce_delayed_ack_decide(&ack, true, false, true));
 }
@@ -28,7 +28,7 @@ TEST(AckDelay, NakDoesNotWait) {
   EXPECT_FALSE(sroce_delayed_ack_decide(&ack, true, true, false));
 }
 
-TEST(AckDelay, DuplicatePausesItFor255Acks) {
+TEST(AckDelay, DuplicateDisablesItFor255Acks) {
   sroce_delayed_ack ack = {};
   sroce_delayed_ack_duplicate(&ack);
   for (int i = 0; i < 255; i++) ASSERT_FALSE(sroce_delayed_ack_decide(&ack, true, true, true));

@@ -63,7 +63,7 @@ struct Bottleneck {
     }
   }
 
-  // Restarts the counts of packets and idle steps, and the maximum of the queue.
+  // Restarts the counts of packets and idle steps, and the maximum queue length.
   void count() {
     for (Flow& flow : flows) flow.delivered = 0;
     max_queue = queue.size();

@@ -31,8 +31,8 @@ class Dcqcn : public ::testing::Test {
     now_ += wait;
     cnp();
   }
-  // Lets time and bytes pass.
-  void look_after(u64 wait, u32 bytes = 0) {
+  // Advances the clock and accounts for @bytes, as if they were sent.
+  void advance(u64 wait, u32 bytes = 0) {
     now_ += wait;
     sroce_cc_sent(&cc_, bytes, now_);
   }
@@ -78,9 +78,9 @@ using DcqcnIncrease = Dcqcn;
 using DcqcnLoss = Dcqcn;
 using DcqcnEvents = Dcqcn;
 
-TEST_F(DcqcnCut, WithoutACnpThereIsNoLimit) {
+TEST_F(DcqcnCut, RateIsUnlimitedWithoutACnp) {
   for (int i = 0; i < 1000; i++) {
-    look_after(kMicrosecond, 1 << 20);
+    advance(kMicrosecond, 1 << 20);
     round_trip(kMillisecond);
   }
   EXPECT_FALSE(limited());
@@ -89,7 +89,7 @@ TEST_F(DcqcnCut, WithoutACnpThereIsNoLimit) {
   EXPECT_EQ(info().detail_count, 0u);
 }
 
-TEST_F(DcqcnCut, FirstCnpCutsTheLineRateInTwo) {
+TEST_F(DcqcnCut, FirstCnpCutsFiftyPercentOfTheLineRate) {
   cnp();
   EXPECT_NEAR(static_cast<double>(cc_.rate), kLine / 2., kLine / 1000.);
   EXPECT_EQ(target(), kLine);
@@ -106,13 +106,13 @@ TEST_F(DcqcnCut, UnknownLineRateCountsAsTenGigabit) {
   EXPECT_EQ(info().line_rate, kLine);
 }
 
-TEST_F(DcqcnCut, AMaximumRateReplacesTheLineRate) {
+TEST_F(DcqcnCut, MaximumRateReplacesTheLineRate) {
   set_param("rp_max_rate", 4000);
   cnp();
   EXPECT_EQ(target(), 4 * kGigabit);
 }
 
-TEST_F(DcqcnCut, TheFirstCnpMaySetARate) {
+TEST_F(DcqcnCut, FirstCnpSetsTheConfiguredRate) {
   set_param("rp_rate_to_set_on_first_cnp", 1500);
   cnp();
   EXPECT_EQ(cc_.rate, 1500u * SROCE_CC_MBPS);
@@ -123,7 +123,7 @@ TEST_F(DcqcnCut, TheFirstCnpMaySetARate) {
   EXPECT_EQ(cc_.rate, kLine);
 }
 
-TEST_F(DcqcnCut, ThereIsOneCutInAMonitorPeriod) {
+TEST_F(DcqcnCut, RateIsCutOncePerMonitorPeriod) {
   cnp();
   const u64 rate = cc_.rate;
   cnp_after(49 * kMicrosecond);
@@ -134,7 +134,7 @@ TEST_F(DcqcnCut, ThereIsOneCutInAMonitorPeriod) {
   EXPECT_EQ(cc_.cuts, 2u);
 }
 
-TEST_F(DcqcnCut, ThereIsOneCutInARoundTrip) {
+TEST_F(DcqcnCut, RateIsCutOncePerRoundTrip) {
   cnp();
   round_trip(400 * kMicrosecond);
   for (int i = 0; i < 7; i++) cnp_after(50 * kMicrosecond);
@@ -150,7 +150,7 @@ TEST_F(DcqcnCut, RoundTripCountsUpToTenMilliseconds) {
   EXPECT_EQ(cc_.cuts, 2u);
 }
 
-TEST_F(DcqcnCut, CutLeavesTheMinimumShare) {
+TEST_F(DcqcnCut, CutRespectsTheMinimumDecreaseFactor) {
   set_param("rp_min_dec_fac", 80);
   cnp();
   EXPECT_EQ(cc_.rate, kLine * 80 / 100);
@@ -159,7 +159,7 @@ TEST_F(DcqcnCut, CutLeavesTheMinimumShare) {
   EXPECT_EQ(cc_.rate, kLine * 80 / 100);
 }
 
-TEST_F(DcqcnCut, AnExponentOfTenCutsByAllOfAlpha) {
+TEST_F(DcqcnCut, ExponentOfTenCutsByAllOfAlpha) {
   set_param("rp_gd", 10);
   set_param("rp_min_dec_fac", 0);
   set_param("rp_initial_alpha_value", 768);
@@ -167,26 +167,26 @@ TEST_F(DcqcnCut, AnExponentOfTenCutsByAllOfAlpha) {
   EXPECT_EQ(cc_.rate, kLine / 4);
 }
 
-TEST_F(DcqcnCut, NoCutGoesBelowTheLowestRate) {
+TEST_F(DcqcnCut, RateStopsAtTheMinimum) {
   for (int i = 0; i < 100; i++) cnp_after(50 * kMicrosecond);
   EXPECT_EQ(cc_.rate, 10u * SROCE_CC_MBPS);
 }
 
-TEST_F(DcqcnCut, LowestRateIsCappedAtTheLineRate) {
+TEST_F(DcqcnCut, MinimumRateIsCappedAtTheLineRate) {
   set_param("rp_min_rate", 800000);
   cnp();
   EXPECT_EQ(cc_.rate, kLine);
-  look_after(kTimer);
+  advance(kTimer);
   EXPECT_FALSE(limited());
 }
 
-TEST_F(DcqcnTarget, CutsInARowKeepTheTarget) {
+TEST_F(DcqcnTarget, ConsecutiveCutsKeepTheTarget) {
   cnp();
   cnp_after(50 * kMicrosecond);
   EXPECT_EQ(target(), kLine);
 }
 
-TEST_F(DcqcnTarget, ClampingSetsTheTargetAtEveryCut) {
+TEST_F(DcqcnTarget, ClampSetsTheTargetAtEveryCut) {
   set_param("rp_clamp_tgt_rate", 1);
   cnp();
   const u64 rate = cc_.rate;
@@ -194,26 +194,26 @@ TEST_F(DcqcnTarget, ClampingSetsTheTargetAtEveryCut) {
   EXPECT_EQ(target(), rate);
 }
 
-TEST_F(DcqcnTarget, ACutAfterAnIncreaseByTheTimerSetsTheTarget) {
+TEST_F(DcqcnTarget, CutAfterATimerIncreaseSetsTheTarget) {
   cnp();
-  look_after(kTimer);
+  advance(kTimer);
   const u64 rate = cc_.rate;
   cnp_after(50 * kMicrosecond);
   EXPECT_EQ(target(), rate);
 }
 
-TEST_F(DcqcnTarget, CutAfterATimerIncreaseKeepsTheTargetIfDisabled) {
+TEST_F(DcqcnTarget, TimerIncreaseCanBeExcludedFromTheClamp) {
   set_param("rp_clamp_tgt_rate_ati", 0);
   cnp();
-  look_after(kTimer);
+  advance(kTimer);
   cnp_after(50 * kMicrosecond);
   EXPECT_EQ(target(), kLine);
 }
 
-TEST_F(DcqcnTarget, CutAfterAByteCounterIncreaseAlwaysSetsTheTarget) {
+TEST_F(DcqcnTarget, CutAfterAByteIncreaseAlwaysSetsTheTarget) {
   set_param("rp_clamp_tgt_rate_ati", 0);
   cnp();
-  look_after(0, param("rp_byte_reset"));
+  advance(0, param("rp_byte_reset"));
   const u64 rate = cc_.rate;
   EXPECT_GT(rate, kLine * 7 / 10);
   cnp_after(50 * kMicrosecond);
@@ -224,29 +224,29 @@ TEST_F(DcqcnTarget, TargetFarAboveTheRateIsDividedByEight) {
   for (int i = 0; i < 4; i++) cnp_after(50 * kMicrosecond);
   const u64 rate = cc_.rate;
   ASSERT_LT(rate, kLine / 10);
-  look_after(kTimer);
+  advance(kTimer);
   EXPECT_EQ(target(), kLine / 8);
   EXPECT_EQ(cc_.rate, kLine / 8 - (kLine / 8 - rate) / 2);
-  look_after(kTimer);
+  advance(kTimer);
   EXPECT_EQ(target(), kLine / 8);
 }
 
 TEST_F(DcqcnTarget, LowerMaximumRateLowersTheTarget) {
   cnp();
   set_param("rp_max_rate", 2000);
-  look_after(kTimer);
+  advance(kTimer);
   EXPECT_FALSE(limited());
   cnp();
   EXPECT_EQ(target(), 2 * kGigabit);
 }
 
-// Alpha after a CNP and that many periods, a period at a time.
+// Alpha after a CNP and @periods periods, computed period by period.
 double alpha_by_loop(double alpha, double keep, u32 periods) {
   for (u32 i = 0; i < periods; i++) alpha = alpha * keep + (i ? 0 : 1 - keep);
   return alpha;
 }
 
-TEST_F(DcqcnAlpha, TheClosedFormEqualsTheLoop) {
+TEST_F(DcqcnAlpha, ClosedFormMatchesTheLoop) {
   set_param("rp_dce_tcp_rtt", 1);
   set_param("rp_time_reset", 131071);
   set_param("rp_initial_alpha_value", 512);
@@ -255,7 +255,7 @@ TEST_F(DcqcnAlpha, TheClosedFormEqualsTheLoop) {
     for (u32 periods : {1u, 2u, 3u, 4u, 7u, 63u, 64u, 65u, 1000u, 4095u, 100000u}) {
       start(kLine);
       cnp();
-      look_after(periods * kMicrosecond);
+      advance(periods * kMicrosecond);
       const double expected = alpha_by_loop(.5, g / 1024., periods);
       EXPECT_NEAR(alpha(), expected, 1e-7) << g << " " << periods;
     }
@@ -265,7 +265,7 @@ TEST_F(DcqcnAlpha, TheClosedFormEqualsTheLoop) {
 TEST_F(DcqcnAlpha, ManyUpdatesEqualOne) {
   set_param("rp_time_reset", 131071);
   cnp();
-  for (int i = 0; i < 1000; i++) look_after(17 * kMicrosecond);
+  for (int i = 0; i < 1000; i++) advance(17 * kMicrosecond);
   const double expected = alpha_by_loop(1023 / 1024., 1020 / 1024., 17000 / 55);
   EXPECT_NEAR(alpha(), expected, 1e-6);
 }
@@ -281,7 +281,7 @@ TEST_F(DcqcnAlpha, GrowsWhileCnpsArrive) {
   EXPECT_NEAR(before, 1 - std::pow(1020 / 1024., 199), 2e-3);
 }
 
-TEST_F(DcqcnAlpha, APeriodIsNotShorterThanARoundTrip) {
+TEST_F(DcqcnAlpha, PeriodIsAtLeastARoundTrip) {
   set_param("rp_initial_alpha_value", 1);
   cnp();
   round_trip(2 * kMillisecond);
@@ -291,19 +291,19 @@ TEST_F(DcqcnAlpha, APeriodIsNotShorterThanARoundTrip) {
   EXPECT_NEAR(alpha() - before, 4 / 1024., 1e-4);
 }
 
-TEST_F(DcqcnAlpha, StartsHighAgainAfterTheLimitEnded) {
+TEST_F(DcqcnAlpha, IsResetWhenTheLimitEnds) {
   cnp();
-  look_after(kSecond);
+  advance(kSecond);
   ASSERT_FALSE(limited());
   cnp();
   EXPECT_EQ(alpha(), kFirstAlpha);
 }
 
-TEST_F(DcqcnIncrease, FastRecoveryClosesTheGapByFiftyPercent) {
+TEST_F(DcqcnIncrease, FastRecoveryClosesHalfOfTheGap) {
   cnp();
   u64 gap = kLine - cc_.rate;
   for (int i = 1; i < 5; i++) {
-    look_after(kTimer);
+    advance(kTimer);
     gap /= 2;
     EXPECT_NEAR(static_cast<double>(kLine - cc_.rate), static_cast<double>(gap), 8);
     EXPECT_EQ(target(), kLine);
@@ -311,25 +311,25 @@ TEST_F(DcqcnIncrease, FastRecoveryClosesTheGapByFiftyPercent) {
   }
 }
 
-TEST_F(DcqcnIncrease, TheTimersPeriodIsNotShorterThanARoundTrip) {
+TEST_F(DcqcnIncrease, TimerPeriodIsAtLeastARoundTrip) {
   cnp();
   round_trip(2 * kMillisecond);
   const u64 rate = cc_.rate;
-  for (int i = 0; i < 19; i++) look_after(100 * kMicrosecond);
+  for (int i = 0; i < 19; i++) advance(100 * kMicrosecond);
   EXPECT_EQ(cc_.rate, rate);
-  look_after(100 * kMicrosecond);
+  advance(100 * kMicrosecond);
   EXPECT_NEAR(static_cast<double>(kLine - cc_.rate), (kLine - rate) / 2., 8);
 }
 
-TEST_F(DcqcnIncrease, LongRoundTripDelaysIncreasesByTenMillisecondsAtMost) {
+TEST_F(DcqcnIncrease, TimerPeriodIsAtMostTenMilliseconds) {
   cnp();
   round_trip(kSecond);
   const u64 rate = cc_.rate;
-  look_after(10 * kMillisecond);
+  advance(10 * kMillisecond);
   EXPECT_GT(cc_.rate, rate);
 }
 
-// A rate far below the line, with the target at the rate of before the last cut.
+// A rate far below the line rate. The target is the rate before the last cut.
 class DcqcnLowRate : public Dcqcn {
  protected:
   DcqcnLowRate() {
@@ -340,35 +340,35 @@ class DcqcnLowRate : public Dcqcn {
 };
 
 TEST_F(DcqcnLowRate, AdditiveIncreaseRaisesTheTarget) {
-  look_after(4 * kTimer);
+  advance(4 * kTimer);
   const u64 before = target();
   for (u64 i = 1; i <= 10; i++) {
-    look_after(kTimer);
+    advance(kTimer);
     EXPECT_EQ(target(), before + i * kLine / 1000);
     EXPECT_STREQ(sroce_cc_state_name(&cc_), "additive increase");
   }
 }
 
-TEST_F(DcqcnLowRate, IncreasesCanBeGivenInMegabits) {
+TEST_F(DcqcnLowRate, IncreaseIsConfigurableInMegabits) {
   set_param("rp_ai_rate", 5);
-  look_after(4 * kTimer);
+  advance(4 * kTimer);
   const u64 before = target();
-  look_after(kTimer);
+  advance(kTimer);
   EXPECT_EQ(target(), before + 5 * SROCE_CC_MBPS);
 }
 
 TEST_F(DcqcnLowRate, HyperIncreaseNeedsBothTimerAndBytes) {
   set_param("rp_hai_rate", 20);
-  for (int i = 0; i < 5; i++) look_after(kTimer, param("rp_byte_reset"));
+  for (int i = 0; i < 5; i++) advance(kTimer, param("rp_byte_reset"));
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "additive increase");
-  look_after(kTimer);
+  advance(kTimer);
   u64 before = target();
-  look_after(0, param("rp_byte_reset"));
+  advance(0, param("rp_byte_reset"));
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "hyper increase");
   EXPECT_EQ(target(), before + 20 * SROCE_CC_MBPS);
-  look_after(kTimer);
+  advance(kTimer);
   before = target();
-  look_after(0, param("rp_byte_reset"));
+  advance(0, param("rp_byte_reset"));
   EXPECT_EQ(target(), before + 40 * SROCE_CC_MBPS);
 }
 
@@ -387,25 +387,25 @@ TEST_F(DcqcnLowRate, CnpPostponesIncreases) {
   round_trip(kMillisecond);
   for (int i = 0; i < 9; i++) {
     now_ += 100 * kMicrosecond;
-    look_after(0);
+    advance(0);
     cnp();
   }
   EXPECT_EQ(cc_.rate, rate);
 }
 
-TEST_F(DcqcnLowRate, WithoutAByteCounterOnlyTimeCounts) {
+TEST_F(DcqcnLowRate, OnlyTimeCountsWithoutAByteCounter) {
   set_param("rp_byte_reset", 0);
   const u64 rate = cc_.rate;
-  for (int i = 0; i < 100; i++) look_after(0, 1 << 30);
+  for (int i = 0; i < 100; i++) advance(0, 1 << 30);
   EXPECT_EQ(cc_.rate, rate);
 }
 
-TEST_F(DcqcnLowRate, TheLineRateComesBack) {
+TEST_F(DcqcnLowRate, RateReturnsToTheLineRate) {
   u64 last = cc_.rate;
   for (int i = 0; i < 1200 && limited(); i++) {
     EXPECT_GE(cc_.rate, last);
     last = cc_.rate;
-    look_after(kTimer, 10000);
+    advance(kTimer, 10000);
   }
   EXPECT_FALSE(limited());
   EXPECT_EQ(sroce_cc_sendable_bytes(&cc_, now_), U32_MAX);
@@ -413,7 +413,7 @@ TEST_F(DcqcnLowRate, TheLineRateComesBack) {
 
 TEST_F(DcqcnIncrease, LimitOfOneCnpEndsWithinTenPeriods) {
   cnp();
-  for (int i = 0; i < 10; i++) look_after(kTimer);
+  for (int i = 0; i < 10; i++) advance(kTimer);
   EXPECT_FALSE(limited());
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "line rate");
 }
@@ -427,10 +427,10 @@ TEST_F(DcqcnIncrease, InfoShowsTheCurrentRate) {
   EXPECT_EQ(cc_.rate, rate);
 }
 
-TEST_F(DcqcnIncrease, ClockJumpToTheEndGivesTheLineRate) {
+TEST_F(DcqcnIncrease, ClockAtItsMaximumGivesTheLineRate) {
   for (int i = 0; i < 20; i++) cnp_after(50 * kMicrosecond);
   now_ = U64_MAX;
-  look_after(0);
+  advance(0);
   EXPECT_FALSE(limited());
 }
 
@@ -440,7 +440,7 @@ TEST_F(DcqcnLoss, RetransmittedLossIsNoCongestion) {
   EXPECT_EQ(cc_.losses, 10u);
 }
 
-TEST_F(DcqcnLoss, ATimeoutTakesAQuarter) {
+TEST_F(DcqcnLoss, TimeoutCutsAQuarter) {
   sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_);
   EXPECT_EQ(cc_.rate, kLine * 3 / 4);
   sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_);
@@ -451,20 +451,20 @@ TEST_F(DcqcnLoss, ATimeoutTakesAQuarter) {
 
 TEST_F(DcqcnLoss, LimitOfATimeoutEndsWithinTenPeriods) {
   sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_);
-  for (int i = 0; i < 10; i++) look_after(kTimer);
+  for (int i = 0; i < 10; i++) advance(kTimer);
   EXPECT_FALSE(limited());
 }
 
-TEST_F(DcqcnEvents, ThereAreNoneWithoutACnp) {
+TEST_F(DcqcnEvents, AreAbsentWithoutACnp) {
   for (int i = 0; i < 100; i++) {
-    look_after(kMicrosecond, 1 << 20);
+    advance(kMicrosecond, 1 << 20);
     round_trip(kMillisecond);
     sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_);
   }
   EXPECT_EQ(cc_.events.mask, 0u);
 }
 
-TEST_F(DcqcnEvents, ACnpCutsOrIsTooSoon) {
+TEST_F(DcqcnEvents, CnpCutsTheRateOrComesTooSoon) {
   cnp();
   EXPECT_EQ(take_events().mask,
             u32{SROCE_CC_EV_BY_CNP | SROCE_CC_EV_LIMIT_BEGAN | SROCE_CC_EV_CUT});
@@ -478,12 +478,12 @@ TEST_F(DcqcnEvents, ACnpCutsOrIsTooSoon) {
 TEST_F(DcqcnEvents, CountElapsedPeriods) {
   cnp();
   take_events();
-  look_after(54 * kMicrosecond);
+  advance(54 * kMicrosecond);
   EXPECT_EQ(cc_.events.mask, 0u);
-  look_after(56 * kMicrosecond);
+  advance(56 * kMicrosecond);
   EXPECT_EQ(cc_.events.mask, u32{SROCE_CC_EV_ESTIMATED});
   // Counts add up until they are taken.
-  look_after(55 * kMicrosecond);
+  advance(55 * kMicrosecond);
   const sroce_cc_events events = take_events();
   EXPECT_EQ(events.mask, u32{SROCE_CC_EV_ESTIMATED | SROCE_CC_EV_RAISED});
   EXPECT_EQ(count(events, "alpha_periods"), 3u);
@@ -492,10 +492,10 @@ TEST_F(DcqcnEvents, CountElapsedPeriods) {
   EXPECT_EQ(count(take_events(), "alpha_periods"), 0u);
 }
 
-TEST_F(DcqcnEvents, TheLimitEnds) {
+TEST_F(DcqcnEvents, EndOfTheLimitIsReported) {
   cnp();
   take_events();
-  look_after(kSecond);
+  advance(kSecond);
   const sroce_cc_events events = take_events();
   EXPECT_EQ(events.mask, u32{SROCE_CC_EV_ESTIMATED | SROCE_CC_EV_RAISED | SROCE_CC_EV_LIMIT_ENDED});
   EXPECT_EQ(count(events, "fast"), 4u);
@@ -507,12 +507,12 @@ TEST_F(DcqcnEvents, CountsSaturate) {
   set_param("rp_ai_rate", 1);
   for (int i = 0; i < 2; i++) {
     cnp();
-    look_after(u64{1} << 44);
+    advance(u64{1} << 44);
   }
   EXPECT_EQ(count(take_events(), "additive"), U32_MAX);
 }
 
-TEST_F(DcqcnEvents, ATimeoutCutsOrIsTooSoon) {
+TEST_F(DcqcnEvents, TimeoutCutsTheRateOrComesTooSoon) {
   sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_);
   EXPECT_EQ(take_events().mask,
             u32{SROCE_CC_EV_BY_TIMEOUT | SROCE_CC_EV_LIMIT_BEGAN | SROCE_CC_EV_CUT});
@@ -520,28 +520,28 @@ TEST_F(DcqcnEvents, ATimeoutCutsOrIsTooSoon) {
   EXPECT_EQ(take_events().mask, u32{SROCE_CC_EV_BY_TIMEOUT | SROCE_CC_EV_CUT_SKIPPED});
 }
 
-TEST_F(DcqcnEvents, AParameterMovesTheRate) {
+TEST_F(DcqcnEvents, ParameterChangeIsReported) {
   cnp();
   set_param("rp_max_rate", 2000);
   take_events();
-  look_after(kTimer);
+  advance(kTimer);
   EXPECT_TRUE(take_events().mask & SROCE_CC_EV_ADAPTED);
 }
 
 TEST_F(DcqcnEvents, FarTargetIsCutOnce) {
   for (int i = 0; i < 4; i++) cnp_after(50 * kMicrosecond);
   take_events();
-  look_after(kTimer);
+  advance(kTimer);
   EXPECT_EQ(take_events().mask,
             u32{SROCE_CC_EV_ESTIMATED | SROCE_CC_EV_RAISED | SROCE_CC_EV_TARGET_CUT});
-  look_after(kTimer);
+  advance(kTimer);
   EXPECT_EQ(take_events().mask, u32{SROCE_CC_EV_ESTIMATED | SROCE_CC_EV_RAISED});
 }
 
-TEST_F(DcqcnLowRate, EventsTellTheStageOfAnIncrease) {
-  for (int i = 0; i < 6; i++) look_after(kTimer, param("rp_byte_reset"));
+TEST_F(DcqcnLowRate, IncreaseStageIsReported) {
+  for (int i = 0; i < 6; i++) advance(kTimer, param("rp_byte_reset"));
   take_events();
-  look_after(0, param("rp_byte_reset"));
+  advance(0, param("rp_byte_reset"));
   EXPECT_EQ(count(take_events(), "hyper"), 1u);
 }
 
@@ -552,7 +552,7 @@ TEST_F(DcqcnEvents, InfoTakesNoEvents) {
   now_ += kSecond;
   info();
   EXPECT_EQ(cc_.events.mask, before.mask);
-  // With a time of 0 it is as of the last event.
+  // With a time of 0 it reports the state as of the last event.
   struct sroce_cc_info then;
   sroce_cc_get_info(&cc_, 0, &then);
   EXPECT_EQ(then.rate, rate);
@@ -572,7 +572,7 @@ TEST(DcqcnNetwork, LateFlowGetsItsShareInAHundredTimerPeriods) {
   EXPECT_GE(link.utilisation(), 90u);
 }
 
-TEST(DcqcnNetwork, FlowThatLostItsShareGetsItBack) {
+TEST(DcqcnNetwork, LostShareIsRegained) {
   sroce_cc_params params;
   sroce_cc_params_init(&params);
   Bottleneck link(params, kLine, 55 * kMicrosecond);
@@ -585,7 +585,7 @@ TEST(DcqcnNetwork, FlowThatLostItsShareGetsItBack) {
     link.run_until(from + i * 100 * kMicrosecond);
   }
   ASSERT_LT(link.flows[0].cc.rate, kLine / 100);
-  // Both get the same cuts. Only the small steps between cuts make them equal.
+  // Both get the same cuts. Only the additive steps between cuts make them equal.
   link.run_until(link.now_ns + 120 * kMillisecond);
   link.count();
   link.run_until(link.now_ns + 5 * kMillisecond);
@@ -593,7 +593,7 @@ TEST(DcqcnNetwork, FlowThatLostItsShareGetsItBack) {
   EXPECT_GE(link.utilisation(), 95u);
 }
 
-TEST(DcqcnNetwork, AnIncastSettles) {
+TEST(DcqcnNetwork, IncastConverges) {
   sroce_cc_params params;
   sroce_cc_params_init(&params);
   Bottleneck link(params, kLine, 55 * kMicrosecond);

@@ -48,7 +48,7 @@ class Delay : public ::testing::Test {
     return events.mask;
   }
   u32 window() const { return sroce_cc_window_packets(&cc_); }
-  // A round trip of which @percent are above the target.
+  // A round-trip time of which @percent exceeds the target.
   u64 above_target(u32 percent) const { return (kBase + kAllowed) * 100 / (100 - percent); }
 
   static constexpr u64 kAllowed = 100 * kMicrosecond;
@@ -64,13 +64,13 @@ using DelaySmallWindow = Delay;
 using DelayLoss = Delay;
 using DelayEvents = Delay;
 
-TEST_F(DelayGrowth, BeginsWithTheInitialWindowAndNoPacing) {
+TEST_F(DelayGrowth, StartsUnpacedWithTheInitialWindow) {
   EXPECT_EQ(window(), 16u);
   EXPECT_EQ(cc_.rate, SROCE_CC_UNLIMITED);
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "slow start");
 }
 
-TEST_F(DelayGrowth, SlowStartDoublesInARoundTrip) {
+TEST_F(DelayGrowth, SlowStartDoublesTheWindowPerRoundTrip) {
   for (u32 expected = 32; expected <= 4096; expected *= 2) {
     ack_after(kGood, window(), kGood);
     EXPECT_EQ(window(), expected);
@@ -79,7 +79,7 @@ TEST_F(DelayGrowth, SlowStartDoublesInARoundTrip) {
   EXPECT_EQ(window(), param("delay_max_cwnd"));
 }
 
-TEST_F(DelayGrowth, TheFirstDelayEndsSlowStart) {
+TEST_F(DelayGrowth, FirstDelayAboveTargetEndsSlowStart) {
   ack_after(kSecond, 16, above_target(1));
   const u32 cwnd = cc_.cwnd;
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "above target");
@@ -97,20 +97,20 @@ TEST_F(DelayGrowth, AdditiveIncreaseIsOnePacketPerRoundTrip) {
   EXPECT_EQ(window(), 23u);
 }
 
-TEST_F(DelayGrowth, SmallAmountsAddUp) {
+TEST_F(DelayGrowth, FractionsOfAPacketAddUp) {
   settle(2000);
   for (int i = 0; i < 2000; i++) ack(1, kGood);
   EXPECT_NEAR(cc_.cwnd, 2001 * SROCE_CC_PACKET, 2);
 }
 
-TEST_F(DelayGrowth, AnUnusedWindowDoesNotGrow) {
+TEST_F(DelayGrowth, UnusedWindowDoesNotGrow) {
   ack(1, kGood, 6);
   EXPECT_EQ(window(), 16u);
   ack(1, kGood, 7);
   EXPECT_EQ(window(), 17u);
 }
 
-TEST_F(DelayGrowth, PacketsWithoutARoundTripTimeCountWithTheNextOne) {
+TEST_F(DelayGrowth, PacketsWithoutRttCountWithTheNextSample) {
   settle(20);
   for (int i = 0; i < 19; i++) ack(1, 0);
   EXPECT_EQ(window(), 20u);
@@ -118,7 +118,7 @@ TEST_F(DelayGrowth, PacketsWithoutARoundTripTimeCountWithTheNextOne) {
   EXPECT_EQ(window(), 21u);
 }
 
-TEST_F(DelayDecrease, IsAShareOfTheExcess) {
+TEST_F(DelayDecrease, IsProportionalToTheExcess) {
   settle(100);
   ack(1, above_target(25));
   // 80 % of 25 %
@@ -132,7 +132,7 @@ TEST_F(DelayDecrease, IsFiftyPercentAtMost) {
   EXPECT_EQ(window(), 50u);
 }
 
-TEST_F(DelayDecrease, HappensOnceInARoundTrip) {
+TEST_F(DelayDecrease, HappensOncePerRoundTrip) {
   settle(100);
   const u64 rtt = above_target(50);
   for (u64 i = 0; i < 10; i++) ack_after(rtt / 10 - 1, 1, rtt);
@@ -150,13 +150,13 @@ TEST_F(DelayDecrease, TargetIsTheBasePlusTheAllowedDelay) {
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "above target");
 }
 
-TEST_F(DelayDecrease, AGivenBaseReplacesTheSmallestRoundTrip) {
+TEST_F(DelayDecrease, ConfiguredBaseReplacesTheMinimumRtt) {
   set_param("delay_base", 20);
   ack(1, kGood);
   EXPECT_EQ(target(), 20 * kMicrosecond + kAllowed);
 }
 
-TEST_F(DelayDecrease, SmallWindowsMayDelayLonger) {
+TEST_F(DelayDecrease, SmallWindowsHaveAHigherTarget) {
   set_param("delay_flow_scaling", 400);
   u64 last = U64_MAX;
   for (u32 packets : {1u, 4u, 16u, 100u, 2500u}) {
@@ -171,7 +171,7 @@ TEST_F(DelayDecrease, SmallWindowsMayDelayLonger) {
   EXPECT_EQ(target(), kBase + kAllowed + 100 * kMicrosecond);
 }
 
-TEST_F(DelaySmallWindow, BelowOnePacketThePacerLimits) {
+TEST_F(DelaySmallWindow, FractionOfAPacketIsOnePacedPacket) {
   settle(1);
   const u64 rtt = kMillisecond;
   ack(1, rtt);
@@ -186,7 +186,7 @@ TEST_F(DelaySmallWindow, BelowOnePacketThePacerLimits) {
   EXPECT_STREQ(sroce_cc_state_name(&cc_), "less than a packet");
 }
 
-TEST_F(DelaySmallWindow, StopsAtTheSmallestWindowAndTheLowestRate) {
+TEST_F(DelaySmallWindow, StopsAtTheMinimumWindowAndRate) {
   settle(1);
   for (int i = 0; i < 50; i++) ack_after(kSecond, 1, kMillisecond);
   EXPECT_EQ(cc_.cwnd, param("delay_min_cwnd"));
@@ -201,7 +201,7 @@ TEST_F(DelaySmallWindow, GrowsBackUntilPacingEnds) {
   EXPECT_EQ(cc_.rate, SROCE_CC_UNLIMITED);
 }
 
-TEST_F(DelaySmallWindow, AFractionIsPaced) {
+TEST_F(DelaySmallWindow, FractionAboveWholePacketsIsPaced) {
   settle(2);
   ack(1, kGood);
   EXPECT_EQ(cc_.cwnd, 2 * SROCE_CC_PACKET + SROCE_CC_PACKET / 2);
@@ -219,7 +219,7 @@ TEST_F(DelayLoss, CutsByTheMaximumOncePerRoundTrip) {
   EXPECT_EQ(cc_.losses, 11u);
 }
 
-TEST_F(DelayLoss, FiveTimeoutsInARowLeaveTheSmallestWindow) {
+TEST_F(DelayLoss, FiveTimeoutsInARowSetTheMinimumWindow) {
   settle(4096);
   for (int i = 0; i < 4; i++) sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_ += kSecond);
   EXPECT_EQ(window(), 256u);
@@ -227,7 +227,7 @@ TEST_F(DelayLoss, FiveTimeoutsInARowLeaveTheSmallestWindow) {
   EXPECT_EQ(cc_.cwnd, param("delay_min_cwnd"));
 }
 
-TEST_F(DelayLoss, AckEndsTheRowOfTimeouts) {
+TEST_F(DelayLoss, AckResetsTheTimeoutCount) {
   settle(4096);
   for (int i = 0; i < 5; i++) {
     sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_ += kSecond);
@@ -242,7 +242,7 @@ TEST_F(DelayLoss, CnpsAreIgnored) {
   EXPECT_EQ(cc_.cnp_ignored, 1u);
 }
 
-TEST_F(DelayEvents, TheWindowGrowsAndIsCut) {
+TEST_F(DelayEvents, GrowthAndCutsAreReported) {
   EXPECT_EQ(take_events(), 0u);
   ack_after(kGood, 16, kGood);
   EXPECT_EQ(take_events(), u32{SROCE_CC_EV_WINDOW_RAISED});
@@ -256,13 +256,13 @@ TEST_F(DelayEvents, TheWindowGrowsAndIsCut) {
   EXPECT_EQ(take_events(), u32{SROCE_CC_EV_BY_DELAY | SROCE_CC_EV_CUT_SKIPPED});
 }
 
-TEST_F(DelayEvents, AFullWindowDoesNotGrow) {
+TEST_F(DelayEvents, MaximumWindowReportsNoGrowth) {
   settle(param("delay_max_cwnd"));
   ack(1, kGood);
   EXPECT_EQ(take_events(), 0u);
 }
 
-TEST_F(DelayEvents, TellLossesFromTimeouts) {
+TEST_F(DelayEvents, DistinguishLossesFromTimeouts) {
   settle(4096);
   sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_);
   EXPECT_EQ(take_events(), u32{SROCE_CC_EV_BY_LOSS | SROCE_CC_EV_CUT});
@@ -275,7 +275,7 @@ TEST_F(DelayEvents, TellLossesFromTimeouts) {
   EXPECT_EQ(cc_.cwnd, param("delay_min_cwnd"));
 }
 
-TEST_F(DelayEvents, AParameterMovesTheWindow) {
+TEST_F(DelayEvents, ParameterChangeIsReported) {
   settle(100);
   set_param("delay_max_cwnd", 50);
   ack(1, kGood, 0);
@@ -297,7 +297,7 @@ class DelayNetwork : public ::testing::Test {
   sroce_cc_params params_;
 };
 
-TEST_F(DelayNetwork, ALateFlowGetsItsShareInAHundredRoundTrips) {
+TEST_F(DelayNetwork, LateFlowGetsItsShareInAHundredRoundTrips) {
   Bottleneck link(params_, kLine, kBase);
   link.add(link.now_ns);
   link.add(link.now_ns + 2 * kMillisecond);
@@ -309,7 +309,7 @@ TEST_F(DelayNetwork, ALateFlowGetsItsShareInAHundredRoundTrips) {
   EXPECT_GE(link.utilisation(), 95u);
 }
 
-TEST_F(DelayNetwork, AnIncastSettlesAtTheTarget) {
+TEST_F(DelayNetwork, IncastConvergesToTheTarget) {
   Bottleneck link(params_, kLine, kBase);
   for (int i = 0; i < 8; i++) link.add();
   link.run_until(link.now_ns + 10 * kMillisecond);
@@ -333,7 +333,7 @@ TEST_F(DelayNetwork, ManyFlowsGetLessThanAPacketEach) {
   EXPECT_LE(link.max_queue, 200u);
 }
 
-TEST_F(DelayNetwork, FlowTakesTheShareThatAnotherLeaves) {
+TEST_F(DelayNetwork, RemainingFlowTakesTheFreedShare) {
   Bottleneck link(params_, kLine, kBase);
   link.add();
   link.add();

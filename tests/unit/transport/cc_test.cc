@@ -33,7 +33,7 @@ u32 param_count() {
   return count;
 }
 
-TEST_F(CongestionParameters, EachHasANameAPlaceAndAnExplanation) {
+TEST_F(CongestionParameters, EachHasANameAnOffsetAndADescription) {
   std::set<std::string> names;
   std::set<u32> offsets;
   for (u32 i = 0; const sroce_cc_param* param = sroce_cc_param_at(i); i++) {
@@ -47,7 +47,7 @@ TEST_F(CongestionParameters, EachHasANameAPlaceAndAnExplanation) {
   }
 }
 
-TEST_F(CongestionParameters, DefaultsAreInTheirRanges) {
+TEST_F(CongestionParameters, DefaultsAreInRange) {
   for (u32 i = 0; const sroce_cc_param* param = sroce_cc_param_at(i); i++) {
     EXPECT_EQ(sroce_cc_param_get(&params_, i), param->initial) << param->name;
     EXPECT_GE(param->initial, param->min) << param->name;
@@ -56,7 +56,7 @@ TEST_F(CongestionParameters, DefaultsAreInTheirRanges) {
   EXPECT_EQ(params_.algorithm, u32{SROCE_CC_dcqcn});
 }
 
-TEST_F(CongestionParameters, AcceptTheEndsOfTheirRangesAndNothingBeyond) {
+TEST_F(CongestionParameters, AcceptOnlyValuesInRange) {
   for (u32 i = 0; const sroce_cc_param* param = sroce_cc_param_at(i); i++) {
     EXPECT_TRUE(sroce_cc_param_set(&params_, i, param->max)) << param->name;
     EXPECT_EQ(sroce_cc_param_get(&params_, i), param->max) << param->name;
@@ -67,7 +67,7 @@ TEST_F(CongestionParameters, AcceptTheEndsOfTheirRangesAndNothingBeyond) {
   }
 }
 
-TEST_F(CongestionParameters, ThereAreNoneBeyondTheLast) {
+TEST_F(CongestionParameters, IndexBeyondTheLastIsRejected) {
   EXPECT_GT(param_count(), 0u);
   for (u32 index : {param_count(), param_count() + 1, U32_MAX}) {
     EXPECT_EQ(sroce_cc_param_at(index), nullptr);
@@ -76,7 +76,7 @@ TEST_F(CongestionParameters, ThereAreNoneBeyondTheLast) {
   }
 }
 
-TEST_F(CongestionParameters, EveryAlgorithmHasANameOfItsOwn) {
+TEST_F(CongestionParameters, EveryAlgorithmHasAUniqueName) {
   EXPECT_STREQ(sroce_cc_algorithm_name(SROCE_CC_none), "none");
   std::set<std::string> names;
   for (u32 i = 0; i < SROCE_CC_ALGORITHM_COUNT; i++)
@@ -85,7 +85,7 @@ TEST_F(CongestionParameters, EveryAlgorithmHasANameOfItsOwn) {
 }
 
 // Netlink and scripts may use the numbers.
-TEST_F(CongestionParameters, TheNumbersOfAlgorithmsDoNotChange) {
+TEST_F(CongestionParameters, AlgorithmNumbersDoNotChange) {
   EXPECT_STREQ(sroce_cc_algorithm_name(0), "none");
   EXPECT_STREQ(sroce_cc_algorithm_name(1), "dcqcn");
   EXPECT_STREQ(sroce_cc_algorithm_name(2), "delay");
@@ -115,7 +115,7 @@ class Pacer : public ::testing::Test {
   u64 now_ = kSecond;
 };
 
-TEST_F(Pacer, AnUnlimitedRateNeverWaits) {
+TEST_F(Pacer, UnlimitedRateNeverWaits) {
   start(SROCE_CC_UNLIMITED);
   for (int i = 0; i < 1000; i++) {
     sroce_cc_sent(&cc_, 1 << 30, now_);
@@ -125,24 +125,24 @@ TEST_F(Pacer, AnUnlimitedRateNeverWaits) {
   }
 }
 
-TEST_F(Pacer, ARateOfZeroIsNoRate) {
+TEST_F(Pacer, RateOfZeroIsUnlimited) {
   start(0);
   sroce_cc_sent(&cc_, 1 << 30, now_);
   EXPECT_EQ(sendable(), U32_MAX);
 }
 
-TEST_F(Pacer, AQuantumIsFiftyMicrosecondsOfTheRate) {
+TEST_F(Pacer, QuantumIsFiftyMicrosecondsOfTheRate) {
   start(10 * kGigabit);
   EXPECT_EQ(sendable(), 62500u);
 }
 
-TEST_F(Pacer, AQuantumIsAtLeastTwoPackets) {
+TEST_F(Pacer, QuantumIsAtLeastTwoPackets) {
   start(SROCE_CC_MBPS);
   EXPECT_EQ(sendable(), 2 * kPacket);
   EXPECT_EQ(sroce_cc_sendable_packets(&cc_, now_), 2u);
 }
 
-TEST_F(Pacer, IdleTimeIsWorthOneQuantumAndNoMore) {
+TEST_F(Pacer, IdleTimeEarnsOneQuantumAtMost) {
   start(10 * kGigabit);
   now_ += 3600 * kSecond;
   EXPECT_EQ(sendable(), 62500u);
@@ -150,7 +150,7 @@ TEST_F(Pacer, IdleTimeIsWorthOneQuantumAndNoMore) {
   EXPECT_EQ(sendable(), 0u);
 }
 
-TEST_F(Pacer, SenderWaitsForFiftyPercentOfAQuantum) {
+TEST_F(Pacer, WakeUpComesAfterHalfAQuantum) {
   start(10 * kGigabit);
   sroce_cc_sent(&cc_, 62500, now_);
   const u64 next = sroce_cc_next_send_ns(&cc_);
@@ -161,7 +161,7 @@ TEST_F(Pacer, SenderWaitsForFiftyPercentOfAQuantum) {
   EXPECT_EQ(sendable(), 31250u);
 }
 
-TEST_F(Pacer, BytesBeyondTheCreditArePaidLater) {
+TEST_F(Pacer, ExcessBytesDelayTheNextSend) {
   start(10 * kGigabit);
   sroce_cc_sent(&cc_, 62500 + 1250000, now_);
   EXPECT_EQ(sroce_cc_next_send_ns(&cc_), now_ + kMillisecond + 25 * kMicrosecond);
@@ -198,7 +198,7 @@ TEST_F(Pacer, PacketsAreSpacedEvenlyAtALowRate) {
   }
 }
 
-TEST_F(Pacer, ATimerThatIsALittleLateCostsNoThroughput) {
+TEST_F(Pacer, SlightlyLateTimerCostsNoThroughput) {
   start(10 * kGigabit);
   const u64 from = now_;
   u64 sent = 0;
@@ -209,7 +209,7 @@ TEST_F(Pacer, ATimerThatIsALittleLateCostsNoThroughput) {
   EXPECT_GE(sent, (now_ - from) * 125 / 100 * 99 / 100);
 }
 
-TEST_F(Pacer, ToleratesAClockThatGoesBackALittle) {
+TEST_F(Pacer, ToleratesAClockThatStepsBack) {
   start(10 * kGigabit);
   sroce_cc_sent(&cc_, 62500, now_);
   const u64 next = sroce_cc_next_send_ns(&cc_);
@@ -219,7 +219,7 @@ TEST_F(Pacer, ToleratesAClockThatGoesBackALittle) {
   EXPECT_LE(sroce_cc_next_send_ns(&cc_), next + kMicrosecond);
 }
 
-TEST_F(Pacer, ToleratesAClockAtItsEnd) {
+TEST_F(Pacer, ToleratesAClockAtItsMaximum) {
   start(SROCE_CC_MBPS);
   now_ = U64_MAX - 1;
   EXPECT_GT(drain(), 0u);
@@ -238,8 +238,8 @@ TEST_F(Pacer, SendsAPacketAtAnyMtuAndRate) {
   }
 }
 
-// Packets that are handed over before their departure.
-class PacerAhead : public Pacer {
+// Packets that are passed on before their earliest departure time.
+class PacerEdt : public Pacer {
  protected:
   struct Burst {
     u64 edt_ns;
@@ -267,7 +267,7 @@ class PacerAhead : public Pacer {
   }
 };
 
-TEST_F(PacerAhead, ScheduleWithoutEdtEqualsThePacer) {
+TEST_F(PacerEdt, PathWithoutEdtIsPacedByTheTimer) {
   for (u64 mbps : {1ull, 37ull, 1000ull, 10000ull, 400000ull}) {
     start(mbps * SROCE_CC_MBPS);
     u64 edt_ns;
@@ -280,7 +280,7 @@ TEST_F(PacerAhead, ScheduleWithoutEdtEqualsThePacer) {
   }
 }
 
-TEST_F(PacerAhead, UnlimitedRateDepartsAtOnce) {
+TEST_F(PacerEdt, UnlimitedRateDepartsAtOnce) {
   start(SROCE_CC_UNLIMITED);
   u64 edt_ns;
   sroce_cc_sent(&cc_, 1 << 30, now_);
@@ -288,7 +288,7 @@ TEST_F(PacerAhead, UnlimitedRateDepartsAtOnce) {
   EXPECT_EQ(edt_ns, now_);
 }
 
-TEST_F(PacerAhead, LaterPacketsWaitForTheLastDepartureWhenTheLimitEnds) {
+TEST_F(PacerEdt, EndOfTheLimitWaitsForTheLastDeparture) {
   start(10 * kGigabit);
   u64 edt_ns, last;
   wake();
@@ -301,7 +301,7 @@ TEST_F(PacerAhead, LaterPacketsWaitForTheLastDepartureWhenTheLimitEnds) {
   EXPECT_EQ(sroce_cc_schedule_edt(&cc_, last, &edt_ns), U32_MAX);
 }
 
-TEST_F(PacerAhead, ShortMessagesDepartTogether) {
+TEST_F(PacerEdt, ShortMessagesDepartTogether) {
   start(10 * kGigabit);
   std::map<u64, u32> messages;
   u64 edt_ns;
@@ -315,7 +315,7 @@ TEST_F(PacerAhead, ShortMessagesDepartTogether) {
   EXPECT_LT(messages.size(), 1000u / 20);
 }
 
-TEST_F(PacerAhead, BurstsDepartWhenAPunctualTimerWouldSendThem) {
+TEST_F(PacerEdt, BurstsDepartWhenAPunctualTimerWouldFire) {
   for (u64 mbps : {1ull, 100ull, 1000ull, 10000ull, 100000ull}) {
     std::vector<Burst> with, without;
     for (Schedule schedule : {sroce_cc_schedule_edt, sroce_cc_schedule}) {
@@ -330,13 +330,13 @@ TEST_F(PacerAhead, BurstsDepartWhenAPunctualTimerWouldSendThem) {
   }
 }
 
-TEST_F(PacerAhead, OneWakeUpServesSeveralBursts) {
+TEST_F(PacerEdt, WakeUpSendsSeveralBursts) {
   start(10 * kGigabit);
   wake();
   for (int i = 0; i < 100; i++) EXPECT_EQ(wake().size(), 5u);
 }
 
-TEST_F(PacerAhead, FewPacketsAreHandedOverAhead) {
+TEST_F(PacerEdt, BytesSentAheadAreLimited) {
   for (u64 mbps : {1ull, 10ull, 100ull, 1000ull, 10000ull, 100000ull, 800000ull}) {
     for (u32 mtu : {256u, 1024u, 4096u}) {
       start(mbps * SROCE_CC_MBPS, mtu);
@@ -354,7 +354,7 @@ TEST_F(PacerAhead, FewPacketsAreHandedOverAhead) {
   }
 }
 
-TEST_F(PacerAhead, KeepsTheRateOverTime) {
+TEST_F(PacerEdt, KeepsTheRateOverTime) {
   start(10 * kGigabit);
   const u64 from = now_;
   u64 packets = 0;
@@ -366,7 +366,7 @@ TEST_F(PacerAhead, KeepsTheRateOverTime) {
   EXPECT_NEAR(static_cast<double>(packets), expected, expected * .01);
 }
 
-TEST_F(PacerAhead, LowerRateAppliesAfterThePacketsHandedOver) {
+TEST_F(PacerEdt, LowerRateAppliesAfterTheLastDeparture) {
   start(10 * kGigabit);
   wake();
   now_ -= 100 * kMicrosecond;
@@ -375,11 +375,11 @@ TEST_F(PacerAhead, LowerRateAppliesAfterThePacketsHandedOver) {
   cc_.rate /= 10;
   u64 edt_ns;
   ASSERT_GT(sroce_cc_schedule_edt(&cc_, last, &edt_ns), 0u);
-  // Half a quantum at the new rate, which is as long as before.
+  // Half a quantum at the new rate takes as long as before.
   EXPECT_NEAR(static_cast<double>(edt_ns - last), 25. * kMicrosecond, kMicrosecond);
 }
 
-TEST_F(PacerAhead, NothingOvertakesWhenTheRateChanges) {
+TEST_F(PacerEdt, DeparturesStayInOrderWhenTheRateChanges) {
   std::mt19937_64 random(7);
   start(kGigabit);
   u64 last = 0, edt_ns;
@@ -414,10 +414,10 @@ TEST(CongestionControl, LimitsNothingBeforeItStarts) {
   EXPECT_EQ(info.rate, SROCE_CC_UNLIMITED);
 }
 
-TEST(CongestionControl, NoneReactsToNothing) {
+TEST(CongestionControl, NoneIgnoresAllEvents) {
   sroce_cc_params params;
   sroce_cc_params_init(&params);
-  // An unknown algorithm is none.
+  // An unknown algorithm counts as none.
   for (u32 algorithm : {u32{SROCE_CC_none}, u32{SROCE_CC_ALGORITHM_COUNT}, U32_MAX}) {
     params.algorithm = algorithm;
     sroce_cc cc;
@@ -463,12 +463,12 @@ class NotificationPoint : public ::testing::Test {
   sroce_np np_{};
 };
 
-TEST_F(NotificationPoint, FirstMarkRequestsACnp) {
+TEST_F(NotificationPoint, FirstMarkSendsACnp) {
   EXPECT_TRUE(marked(0));
   EXPECT_EQ(np_.cnps, 1u);
 }
 
-TEST_F(NotificationPoint, ThereIsOneCnpInAnInterval) {
+TEST_F(NotificationPoint, OneCnpIsSentPerInterval) {
   EXPECT_TRUE(marked(kSecond));
   for (u64 now = kSecond; now < kSecond + 50 * kMicrosecond; now += kMicrosecond)
     EXPECT_FALSE(marked(now));
@@ -477,7 +477,7 @@ TEST_F(NotificationPoint, ThereIsOneCnpInAnInterval) {
   EXPECT_EQ(np_.cnps, 2u);
 }
 
-TEST_F(NotificationPoint, AnIntervalOfZeroAnswersEveryMark) {
+TEST_F(NotificationPoint, ZeroIntervalSendsACnpForEveryMark) {
   set_cc_param(params_, "np_min_time_between_cnps", 0);
   for (int i = 0; i < 5; i++) EXPECT_TRUE(marked(kSecond));
 }
@@ -498,7 +498,7 @@ class DatagramNotificationPoint : public NotificationPoint {
   sroce_np_sources sources_{};
 };
 
-TEST_F(DatagramNotificationPoint, EachSourceIsSentACnpInAnInterval) {
+TEST_F(DatagramNotificationPoint, EachSourceGetsOneCnpPerInterval) {
   EXPECT_TRUE(marked_from(1, 17));
   EXPECT_FALSE(marked_from(1, 17));
   // Another QP of that host, and another host, in other slots.
@@ -510,7 +510,7 @@ TEST_F(DatagramNotificationPoint, EachSourceIsSentACnpInAnInterval) {
   EXPECT_EQ(np_.cnps, 4u);
 }
 
-TEST_F(DatagramNotificationPoint, TheSourcesSeenInAnIntervalAreBounded) {
+TEST_F(DatagramNotificationPoint, CnpsPerIntervalAreBounded) {
   u32 notified = 0;
   for (u32 i = 0; i < 10000; i++) notified += marked_from(i / 100, i % 100);
   EXPECT_EQ(notified, SROCE_NP_SOURCES);
@@ -529,15 +529,15 @@ TEST_F(DatagramNotificationPoint, SeedChangesTheSlotsOfSources) {
   EXPECT_GE(patterns.size(), 9u);
 }
 
-TEST_F(DatagramNotificationPoint, AnIntervalOfZeroAnswersEveryMark) {
+TEST_F(DatagramNotificationPoint, ZeroIntervalSendsACnpForEveryMark) {
   set_cc_param(params_, "np_min_time_between_cnps", 0);
   for (int i = 0; i < 5; i++) EXPECT_TRUE(marked_from(1, 17));
 }
 
-// With any parameters, clock and events there is a rate, a window and a next time.
-class Anything : public ::testing::Test {
+// With any parameters, clock and events there are a rate, a window and a next send time.
+class CongestionFuzz : public ::testing::Test {
  protected:
-  Anything() { sroce_cc_params_init(&params_); }
+  CongestionFuzz() { sroce_cc_params_init(&params_); }
 
   u64 any() { return random_() >> (random_() % 64); }
   void event() {
@@ -604,7 +604,7 @@ class Anything : public ::testing::Test {
   u64 now_ = 0;
 };
 
-TEST_F(Anything, IsSafeWithEachParameterAtItsEnds) {
+TEST_F(CongestionFuzz, EachParameterAtItsLimitsIsSafe) {
   for (u32 i = 0; const sroce_cc_param* param = sroce_cc_param_at(i); i++) {
     for (u32 value : {param->min, param->max}) {
       SCOPED_TRACE(param->name);
@@ -615,7 +615,7 @@ TEST_F(Anything, IsSafeWithEachParameterAtItsEnds) {
   }
 }
 
-TEST_F(Anything, IsSafeWithAnyMixOfEndsChangedAtAnyTime) {
+TEST_F(CongestionFuzz, AnyMixOfParametersAtAnyTimeIsSafe) {
   for (int round = 0; round < 300 && !HasFatalFailure(); round++) {
     for (u32 i = 0; const sroce_cc_param* param = sroce_cc_param_at(i); i++) {
       const u32 choice[] = {param->min, param->max, param->initial};

@@ -191,7 +191,8 @@ TEST_F(QueuedCoalesce, GapLimitsCoalescing) {
   EXPECT_EQ(behind(middle(2003)), 4u);
 }
 
-// A READ of ten responses from PSN 1000. The first has arrived, from a selective peer or not.
+// A READ of ten responses from PSN 1000. The first has arrived. The parameter is
+// whether the peer is selective.
 struct CompleterCoalesce : ::testing::TestWithParam<bool> {
   CompleterCoalesce() : sq({.selective = GetParam()}) {
     sq.post(read_of(10 * 1024));

@@ -67,7 +67,7 @@ TEST_P(CompleterFatalNak, IsKeptWhenItOvertakesAReadResponse) {
 }
 
 // A peer that NAKs a duplicate goes on, and may reject a later request for good.
-TEST_P(CompleterFatalNak, FirstForARequestStillPendingCounts) {
+TEST_P(CompleterFatalNak, FirstOfTwoForAPendingRequestCounts) {
   for (const bool in_order : {true, false})
     for (const bool responded : {true, false}) {
       SendQueue sq;

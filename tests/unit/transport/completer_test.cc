@@ -499,7 +499,7 @@ TEST(CompleterRead, AckOfLaterWorkResetsTheProbes) {
   EXPECT_LE(sq.req.probe.ack_requests, 1);
 }
 
-// Packets that were sent again before it, without AckReq so far, need none any more.
+// Packets resent before it that had no AckReq so far no longer need one.
 TEST(CompleterRead, ResponseAfterARewindKeepsTheProbeArmed) {
   SendQueue sq({.adaptive = true});
   sq.post(send_of(3 * 1024));

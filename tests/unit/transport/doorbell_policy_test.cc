@@ -22,7 +22,7 @@ class DoorbellPolicy : public testing::Test {
     in_.responses_due = true;
   }
 
-  // A process posts this many signaled requests, with a doorbell or without.
+  // A process posts @count signaled requests, with or without a doorbell.
   sroce_db_action post(u32 count, bool doorbell) {
     db_.found = count;
     db_.signaled = true;
@@ -54,12 +54,14 @@ class DoorbellPolicy : public testing::Test {
   u64 deadline_ = 0;
 };
 
-TEST_F(DoorbellPolicy, SeveralRequestsWithOneDoorbellAreGrantedSuppression) {
+TEST_F(DoorbellPolicy, SeveralRequestsPerDoorbellAreGrantedSuppression) {
   EXPECT_EQ(post(2, true), SROCE_DB_GRANT);
   EXPECT_EQ(deadline_, in_.now_ns + kPoll);
 }
 
-TEST_F(DoorbellPolicy, OneSignaledRequestIsNot) { EXPECT_EQ(post(1, true), SROCE_DB_KEEP); }
+TEST_F(DoorbellPolicy, OneSignaledRequestIsNotGrantedSuppression) {
+  EXPECT_EQ(post(1, true), SROCE_DB_KEEP);
+}
 
 TEST_F(DoorbellPolicy, UnreadCompletionsShowThatTheProcessPostsAhead) {
   in_.cq_behind = true;
@@ -71,13 +73,13 @@ TEST_F(DoorbellPolicy, UnsignaledRequestIsGrantedWhileThePeerIsSilent) {
   EXPECT_EQ(sroce_db_decide(&db_, &in_), SROCE_DB_GRANT);
 }
 
-TEST_F(DoorbellPolicy, UnsignaledRequestAfterAMessageOfThePeerIsNot) {
+TEST_F(DoorbellPolicy, UnsignaledRequestAfterAPeerMessageIsNotGranted) {
   in_.epsn = 7;
   db_.found = 1;
   EXPECT_EQ(sroce_db_decide(&db_, &in_), SROCE_DB_KEEP);
 }
 
-TEST_F(DoorbellPolicy, SleepingProcessAlwaysRings) {
+TEST_F(DoorbellPolicy, SleepingProcessIsNeverGrantedSuppression) {
   db_.found = 2;
   EXPECT_TRUE(sroce_db_may_grant(&db_, &in_));
   in_.cq_armed = true;
@@ -96,7 +98,7 @@ TEST_F(DoorbellPolicy, MovingAcksExtendAGrant) {
   EXPECT_EQ(expire(), SROCE_DB_GRANT);
 }
 
-TEST_F(DoorbellPolicy, MovingAcksExtendNothingOnceAllIsAcknowledged) {
+TEST_F(DoorbellPolicy, MovingAcksDoNotExtendAGrantOnceAllIsAcked) {
   post(2, true);
   in_.unacked_psn++;
   in_.responses_due = false;

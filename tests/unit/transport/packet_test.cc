@@ -162,7 +162,7 @@ TEST(PacketParse, EveryTruncationOfEveryOpcodeIsRejected) {
   }
 }
 
-TEST(PacketParse, HeadersThatAreNotReadableAreTruncated) {
+TEST(PacketParse, UnreadableHeadersAreNotParsed) {
   for (u8 opcode : kRcOpcodes) {
     const Bytes whole = Wire(opcode).bytes;
     const u32 header_bytes = sroce_opcode_lookup(opcode)->header_bytes;

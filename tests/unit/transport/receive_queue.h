@@ -53,7 +53,7 @@ class ReceiveQueue {
 
   // wr_id counts from 0.
   void post(u32 bytes) { buffers_.push_back({bytes, SROCE_WC_SUCCESS}); }
-  // The datapath finds it invalid when it fetches it.
+  // Posts a receive that the datapath finds invalid when it fetches it.
   void post_rejected(sroce_wc_status status) { buffers_.push_back({0, status}); }
   size_t buffers_left() const { return buffers_.size(); }
 

@@ -18,7 +18,8 @@ sroce_packet packet_of_burst(u32 i, u32 count, const Fill& fill) {
   if (sroce_packet_repeats(i, count)) {
     fill(i - 1, &before);
     before.psn = pkt.psn;
-    EXPECT_EQ(std::memcmp(&before, &pkt, sizeof(pkt)), 0) << "packet " << i << " is no repetition";
+    EXPECT_EQ(std::memcmp(&before, &pkt, sizeof(pkt)), 0)
+        << "packet " << i << " differs from the one before";
   }
   return pkt;
 }

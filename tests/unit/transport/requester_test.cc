@@ -651,9 +651,9 @@ TEST(RequesterDatagram, WindowNeverFills) {
   EXPECT_EQ(sq.completions().size(), 10u);
 }
 
-// ---------------------------------------------------------------- questions of the datapath
+// ---------------------------------------------------------------- queries of the datapath
 
-TEST(RequesterQuestions, CountSlotsAndWorkRequests) {
+TEST(RequesterQueries, ReportSlotsAndWorkRequests) {
   SendQueue sq({.slots = 8, .window_packets = 2});
   for (int i = 0; i < 3; i++) sq.post(send_of(10));
   sq.send_all();
@@ -667,7 +667,7 @@ TEST(RequesterQuestions, CountSlotsAndWorkRequests) {
   EXPECT_FALSE(sroce_requester_has_unacked(&sq.req));
 }
 
-TEST(RequesterQuestions, StatisticsFollowATimeout) {
+TEST(RequesterQueries, ReportStatisticsAfterATimeout) {
   SendQueue sq;
   sq.post(send_of(10));
   sq.send_all();

@@ -252,7 +252,7 @@ TEST(ResponderDuplicateRead, GetsANakWhenItsRegionGoesDuringReplay) {
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
 }
 
-TEST(ResponderDuplicateRead, IsFatalWhenItsRegionGoesDuringTheFirstTime) {
+TEST(ResponderDuplicateRead, RegionGoneDuringTheFirstResponseIsFatal) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 4096));
   rq.sent(*rq.next_response(3));

@@ -198,7 +198,7 @@ TEST_P(ResponseRead, OpcodesFollowThePositionInTheResponse) {
   }
 }
 
-// Whether the next response may wait for a request to share a GSO batch with.
+// Whether the next response may wait to be piggybacked on a request.
 bool next_may_be_delayed(const ReceiveQueue& rq) {
   const auto plan = rq.next_response();
   return plan && sroce_response_may_be_delayed(&rq.resp, &*plan);

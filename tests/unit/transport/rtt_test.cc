@@ -162,7 +162,7 @@ TEST(RttTiming, MuchShorterDelayedResponseSetsTheEstimate) {
 TEST(RttTiming, DelayedResponseMaySetTheFirstEstimate) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, true, 1000);
-  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 0u) << "congestion control is not told";
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 0u) << "congestion control gets no sample";
   EXPECT_EQ(rtt.srtt_ns, 7000u);
   sroce_rtt_sent(&rtt, 101, false, 8000);
   EXPECT_EQ(sroce_rtt_acked(&rtt, 101, 8000 + 6000), 6000u);
@@ -175,7 +175,7 @@ TEST(RttProbe, AmbiguousFirstSampleDoesNotExceedTheDefault) {
   sroce_rtt_retransmitted(&rtt, 100, 1);
   sroce_rtt_acked(&rtt, 100, 9'000'000);
   EXPECT_EQ(sroce_rtt_probe_ns(&rtt), 2000 * kMicrosecond);
-  // A long path needs it: otherwise retransmissions repeat before a response can arrive.
+  // Not so for retransmissions: on a long path they would repeat before a response can arrive.
   EXPECT_GE(sroce_rtt_rtx_ns(&rtt), 8'999'000u);
 }
 

@@ -50,7 +50,7 @@ TEST(SelectiveRead, ResponsesNotOvertakenAreNotRequestedAgain) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
-TEST(SelectiveRead, LostRequestIsRepeatedWhole) {
+TEST(SelectiveRead, LostRequestIsRepeatedInFull) {
   SelectiveQueue sq({.slots = 32});
   sq.post(read_of(100 * 1024));
   for (int i = 0; i < 5; i++) sq.post(send_of(10));
@@ -74,7 +74,7 @@ TEST(SelectiveRead, QueuedRequestIsNotRepeated) {
   EXPECT_FALSE(sq.completion());
 }
 
-TEST(SelectiveRead, QueuedRequestIsNotRepeatedAfterAnyTime) {
+TEST(SelectiveRead, QueuedRequestIsNeverRepeated) {
   SelectiveSends sq(1);
   sq.post(read_of(4096));
   for (int i = 0; i < 6; i++) sq.post(send_of(10));
@@ -211,7 +211,7 @@ TEST(SelectiveRead, EarlyResponseBelongsToTheFirstRequest) {
   EXPECT_GE(sq.req.sb.response_time.smoothed_ns, 50 * wait_ns);
 }
 
-TEST(SelectiveRead, LongerThanTheSpanIsSentAlone) {
+TEST(SelectiveRead, ReadLongerThanTheSpanIsSentAlone) {
   SelectiveQueue sq;
   sq.post(send_of(10));
   sq.post(read_of(3000 * 1024));
@@ -233,7 +233,7 @@ TEST(SelectiveRead, ResponsesBeyondTheSpanAreDropped) {
   EXPECT_EQ(sroce_psn_map_count(&sq.req.sb.done, 0, kSpan), 0u);
 }
 
-TEST(SelectiveRead, LostRequestBeyondTheSpanIsRepeatedWhole) {
+TEST(SelectiveRead, LostLongRequestIsRepeatedInFull) {
   SelectiveRead sq(3000);
   sq.expire();
   const sroce_send_plan plan = sq.send();

@@ -232,7 +232,7 @@ TEST(SelectiveHole, SeveralPacketsOfAMessageAreOneBurst) {
   EXPECT_EQ(plan.payload_bytes, 3072u);
 }
 
-TEST(SelectiveHole, IsLostAfterThreeOvertookIt) {
+TEST(SelectiveHole, IsLostAfterThreePacketsOvertookIt) {
   SelectiveSends sq(12);
   sq.receive_sack(999, {1001, 1002});
   EXPECT_TRUE(sq.send_all().empty());

@@ -199,10 +199,10 @@ TEST(Probe, IsNotDueBeforeAnAckReq) {
   sq.post(send_of(200 * 1024));
   std::vector<sroce_packet> sent = {sq.packet(sq.send(1), 0)};
   while (!sent.back().ack_req) sent.push_back(sq.packet(sq.send(1), 0));
-  const u32 asked = sent.back().psn;
+  const u32 ack_req_psn = sent.back().psn;
   sq.send(1);
   sq.now += 20 * kMicrosecond;
-  sq.receive(ack(asked));
+  sq.receive(ack(ack_req_psn));
   EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + 100 * kMillisecond)
       << "the ACK timer runs, no probe";
   do sent.push_back(sq.packet(sq.send(1), 0));
@@ -415,7 +415,7 @@ TEST(Probe, TwoEarlyAcksInARowLowerTheMinimumRtt) {
   EXPECT_EQ(sq.req.rtt.min_ns, 5 * kMicrosecond);
 }
 
-TEST(Probe, SeveralInVainDiscardTheSacks) {
+TEST(Probe, SeveralWithoutResponseDiscardTheSacks) {
   AdaptiveSends sq(6, {.ack_timeout_ns = 0, .selective = true});
   sq.receive_sack(999, {1001, 1002});
   EXPECT_EQ(sq.req.sb.done_data, 2u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Where the kernel would put things, and how. */
+/* Section and alignment attributes, without effect here. */
 #ifndef UNIT_NET_LINUX_CACHE_H
 #define UNIT_NET_LINUX_CACHE_H
 
