@@ -9,6 +9,7 @@
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
 #include "transport/psn.h"
+#include "transport/requester.h"
 
 static_assert((int)SROCE_NL_SELECTIVE_OFFERED == SROCE_SELECTIVE_OFFERED);
 static_assert((int)SROCE_NL_SELECTIVE_ON == SROCE_SELECTIVE_ON);
@@ -41,15 +42,10 @@ struct pace {
  * @state: enum ib_qp_state
  * @connected: RC with a peer
  * @peer_qpn: the peer's number
- * @selective: enum sroce_selective_mode
  * @saddr: our address
  * @daddr: the peer's
  * @sq: congestion control of the send queue
- * @rtt: round-trip time
- * @inflight: packets sent and not acknowledged
- * @retransmits: packets
- * @timeouts: expiries of the ACK timer
- * @probes: tail loss probes
+ * @req: statistics of the requester
  * @rq: congestion control of the receive queue
  * @reorder_packets: queued out of order
  * @reorder_bytes: their memory
@@ -61,16 +57,11 @@ struct snapshot {
 	u8	state;
 	bool	connected;
 	u32	peer_qpn;
-	u8	selective;
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 
 	struct pace sq;
-	struct sroce_rtt rtt;
-	u32	inflight;
-	u64	retransmits;
-	u64	timeouts;
-	u64	probes;
+	struct sroce_requester_stats req;
 
 	struct pace rq;
 	u32	reorder_packets;
@@ -96,15 +87,10 @@ static void copy_sq(struct snapshot *copy, struct sroce_qp *qp)
 			  (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD ||
 			   qp->state == IB_QPS_RTR);
 	copy->peer_qpn = req->attr.dest_qpn;
-	copy->selective = req->sb.mode;
 	copy->saddr = qp->sq.path.saddr;
 	copy->daddr = qp->sq.path.daddr;
 	copy_pace(&copy->sq, &req->cc);
-	copy->rtt = req->rtt;
-	copy->inflight = (req->next_psn - req->unacked_psn) & SROCE_PSN_MASK;
-	copy->retransmits = req->retransmits;
-	copy->timeouts = req->timeouts;
-	copy->probes = req->probe.sent_count;
+	sroce_requester_get_stats(req, &copy->req);
 	spin_unlock_bh(&qp->sq.lock);
 }
 
@@ -112,7 +98,7 @@ static void copy_rq(struct snapshot *copy, struct sroce_qp *qp)
 {
 	spin_lock_bh(&qp->rq.lock);
 	copy_pace(&copy->rq, &qp->resp.cc);
-	copy->reorder_packets = qp->resp.reorder.count;
+	copy->reorder_packets = sroce_responder_queued(&qp->resp);
 	copy->reorder_bytes = qp->reorder_queue ? qp->reorder_queue->bytes : 0;
 	copy->np = qp->np;
 	spin_unlock_bh(&qp->rq.lock);
@@ -168,13 +154,13 @@ static int put_sq(struct sk_buff *skb, const struct snapshot *copy)
 	struct nlattr *nest = nla_nest_start(skb, SROCE_A_SQ);
 
 	if (!nest || put_pace(skb, &copy->sq) ||
-	    put_known_u32(skb, SROCE_A_WQ_SRTT_NS, copy->rtt.srtt_ns) ||
-	    put_known_u32(skb, SROCE_A_WQ_RTTVAR_NS, copy->rtt.var_ns) ||
-	    put_known_u32(skb, SROCE_A_WQ_MIN_RTT_NS, copy->rtt.min_ns) ||
-	    nla_put_u32(skb, SROCE_A_WQ_INFLIGHT, copy->inflight) ||
-	    put_u64(skb, SROCE_A_WQ_RETRANSMITS, copy->retransmits) ||
-	    put_u64(skb, SROCE_A_WQ_TIMEOUTS, copy->timeouts) ||
-	    put_u64(skb, SROCE_A_WQ_PROBES, copy->probes))
+	    put_known_u32(skb, SROCE_A_WQ_SRTT_NS, copy->req.rtt.srtt_ns) ||
+	    put_known_u32(skb, SROCE_A_WQ_RTTVAR_NS, copy->req.rtt.var_ns) ||
+	    put_known_u32(skb, SROCE_A_WQ_MIN_RTT_NS, copy->req.rtt.min_ns) ||
+	    nla_put_u32(skb, SROCE_A_WQ_INFLIGHT, copy->req.inflight_psns) ||
+	    put_u64(skb, SROCE_A_WQ_RETRANSMITS, copy->req.retransmits) ||
+	    put_u64(skb, SROCE_A_WQ_TIMEOUTS, copy->req.timeouts) ||
+	    put_u64(skb, SROCE_A_WQ_PROBES, copy->req.probes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -201,7 +187,7 @@ static int put_peer(struct sk_buff *skb, const struct snapshot *copy)
 	if (nla_put_u32(skb, SROCE_A_PEER_QPN, copy->peer_qpn) ||
 	    nla_put_in6_addr(skb, SROCE_A_LOCAL_ADDRESS, &copy->saddr) ||
 	    nla_put_in6_addr(skb, SROCE_A_PEER_ADDRESS, &copy->daddr) ||
-	    nla_put_u8(skb, SROCE_A_SELECTIVE, copy->selective))
+	    nla_put_u8(skb, SROCE_A_SELECTIVE, copy->req.selective))
 		return -EMSGSIZE;
 	return 0;
 }

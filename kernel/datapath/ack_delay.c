@@ -82,7 +82,7 @@ void sroce_ack_piggyback_reserve(struct sroce_tx *tx)
 {
 	struct sroce_qp *qp = tx->qp;
 
-	if (READ_ONCE(qp->delayed_ack.pending) && qp->req.next_psn == qp->req.sent_psn)
+	if (READ_ONCE(qp->delayed_ack.pending) && !sroce_requester_is_rewound(&qp->req))
 		tx->gso.piggyback_bytes = ACK_BYTES;
 }
 

@@ -104,7 +104,7 @@ static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *r
 void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	spin_lock_bh(&qp->rq.lock);
-	if (qp->resp.state == SROCE_RQ_READY) {
+	if (sroce_responder_is_ready(&qp->resp)) {
 		if (!sroce_qp_is_connected(qp))
 			notify_datagram_sender(qp, rx);
 		else

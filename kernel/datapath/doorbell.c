@@ -28,15 +28,15 @@ static bool sq_is_busy(const struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->req;
 
-	return req->state == SROCE_SQ_READY &&
-	       (req->send != req->posted ||
-		(!sroce_requester_room(req) && req->ring_mask >= qp->sq_ring.mask));
+	return sroce_requester_is_ready(req) &&
+	       (sroce_requester_unsent(req) ||
+		(!sroce_requester_room(req) && sroce_requester_slots(req) > qp->sq_ring.mask));
 }
 
 static bool storage_is_full(const struct sroce_qp *qp)
 {
-	return qp->req.ring_mask < qp->sq_ring.mask && !sroce_requester_room(&qp->req) &&
-	       sroce_ring_pending(&qp->sq_ring);
+	return sroce_requester_slots(&qp->req) <= qp->sq_ring.mask &&
+	       !sroce_requester_room(&qp->req) && sroce_ring_pending(&qp->sq_ring);
 }
 
 /* A process that is going to sleep until the next completion always rings: see the provider. */
@@ -72,9 +72,9 @@ u64 sroce_doorbell_update(struct sroce_qp *qp, u64 deadline_ns)
 		return deadline_ns;
 	in = (struct sroce_db_input) {
 		.now_ns = ktime_get_ns(),
-		.unacked_psn = qp->req.unacked_psn,
-		.epsn = READ_ONCE(qp->resp.epsn),
-		.responses_due = qp->req.unacked_psn != qp->req.sent_psn,
+		.unacked_psn = sroce_requester_unacked_psn(&qp->req),
+		.epsn = sroce_responder_epsn(&qp->resp),
+		.responses_due = sroce_requester_has_unacked(&qp->req),
 		.is_busy = sq_is_busy(qp),
 		.storage_full = storage_is_full(qp),
 		.cq_behind = READ_ONCE(qp->send_cq->behind),

@@ -149,7 +149,7 @@ static int post_one(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	int err;
 
 	/* Pairs with the release in sroce_send_queue_retire(). */
-	if (qp->sq_posted - smp_load_acquire(&qp->sq_retired) > qp->req.ring_mask)
+	if (qp->sq_posted - smp_load_acquire(&qp->sq_retired) >= sroce_requester_slots(&qp->req))
 		return -ENOMEM;
 	err = write_wqe(qp, wr, wqe);
 	if (err)

@@ -52,11 +52,11 @@ static void kick_wqs(struct sroce_qp *qp)
 /* Drop the address vectors of datagrams that were not sent, or posted and not even fetched. */
 static void release_wqes(struct sroce_qp *qp)
 {
-	u32 index, end = qp->is_user ? qp->req.posted : qp->sq_posted;
+	u32 index, end = qp->is_user ? sroce_requester_posted(&qp->req) : qp->sq_posted;
 
 	if (sroce_qp_is_connected(qp))
 		return;
-	for (index = qp->req.retired; index != end; index++) {
+	for (index = sroce_requester_retired(&qp->req); index != end; index++) {
 		struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, index);
 
 		if (wqe->ud.ah)
@@ -145,11 +145,11 @@ static void follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
 	if (qp->state == IB_QPS_RESET || qp->state == IB_QPS_ERR) {
 		/* The QP is there already, or has been reset. */
 	} else if (to_sqe) {
-		if (qp->req.state == SROCE_SQ_ERROR &&
+		if (sroce_requester_has_failed(&qp->req) &&
 		    (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
 			WRITE_ONCE(qp->state, IB_QPS_SQE);
-	} else if (overflowed || qp->req.state == SROCE_SQ_ERROR ||
-		   qp->resp.state == SROCE_RQ_FAILED) {
+	} else if (overflowed || sroce_requester_has_failed(&qp->req) ||
+		   sroce_responder_has_failed(&qp->resp)) {
 		enter_error(qp);
 		enters = true;
 	}
@@ -348,8 +348,8 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
  */
 static bool is_failing(const struct sroce_qp *qp)
 {
-	return qp->req.state == SROCE_SQ_ERROR &&
-	       (qp->state != IB_QPS_SQE || qp->req.retired != qp->req.posted);
+	return sroce_requester_has_failed(&qp->req) &&
+	       (qp->state != IB_QPS_SQE || sroce_requester_used(&qp->req));
 }
 
 /**

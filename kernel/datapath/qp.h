@@ -22,7 +22,7 @@
 #include "datapath/wq.h"
 #include "transport/ack_delay_policy.h"
 #include "transport/doorbell_policy.h"
-#include "transport/requester.h"
+#include "transport/requester_state.h"
 #include "transport/responder.h"
 #include "transport/response.h"
 

@@ -303,7 +303,7 @@ void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struc
  */
 void sroce_reorder_queue_drop_range(struct sroce_qp *qp, u32 psn, u32 count)
 {
-	for (; count && !psn_map_has(&qp->resp.reorder.queued, psn); count--) {
+	for (; count && !sroce_responder_is_queued(&qp->resp, psn); count--) {
 		struct sk_buff **slot = slot_of_psn(qp->reorder_queue, psn);
 
 		if (WARN_ON_ONCE(!slot || !*slot))
@@ -315,8 +315,7 @@ void sroce_reorder_queue_drop_range(struct sroce_qp *qp, u32 psn, u32 count)
 
 static void sync_chunk(struct sroce_qp *qp, u32 index)
 {
-	const struct sroce_reorder *reorder = &qp->resp.reorder;
-	u64 counted = reorder->count ? reorder->queued.words[index] : 0;
+	u64 counted = sroce_responder_queued_chunk(&qp->resp, index);
 	struct sk_buff **chunk = qp->reorder_queue->chunks[index];
 	u32 i;
 
@@ -339,7 +338,7 @@ void sroce_reorder_queue_sync(struct sroce_qp *qp)
 {
 	u32 i;
 
-	if (!qp->reorder_queue || qp->reorder_queue->count == qp->resp.reorder.count)
+	if (!qp->reorder_queue || qp->reorder_queue->count == sroce_responder_queued(&qp->resp))
 		return;
 	for (i = 0; i < SROCE_REORDER_CHUNKS; i++)
 		sync_chunk(qp, i);

@@ -51,7 +51,9 @@ static u32 expected_responses(const struct sroce_tx *tx, const void *response_pl
 	if (!(pkt->info->flags & SROCE_OPF_AETH))
 		return plan->packet_count - i;
 	/* First and last have an AETH, so the first of the next READ is as large as this last. */
-	return pkt->info->flags & SROCE_OPF_LAST ? max(tx->qp->resp.resources.pending, 1u) : 1;
+	if (!(pkt->info->flags & SROCE_OPF_LAST))
+		return 1;
+	return max(sroce_responder_pending(&tx->qp->resp), 1u);
 }
 
 static void write_response_headers(const struct sroce_tx *tx, const void *plan, u32 i,
@@ -217,11 +219,11 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 	sroce_tx_init(&tx, qp, &qp->rq);
 	qp->rq.pace_ns = 0;
 	sroce_ack_delay_cancel(qp);
-	if (qp->resp.reorder.waiting_rwqe && sroce_recv_queue_has_posted(qp->recv_queue))
+	if (sroce_responder_waits_rwqe(&qp->resp) && sroce_recv_queue_has_posted(qp->recv_queue))
 		sroce_responder_rwqe_posted(&qp->resp, tx.now_ns);
 	if (sroce_responder_deadline(&qp->resp) != SROCE_NEVER)
 		sroce_responder_timeout(&qp->resp, tx.now_ns);
-	if (qp->resp.reorder.count)
+	if (sroce_responder_queued(&qp->resp))
 		sroce_receive_queued(qp, tx.now_ns, budget);
 	if (qp->state == IB_QPS_ERR)
 		flush_recv_queue(qp, budget);

@@ -63,12 +63,11 @@ static u32 expected_requests(const struct sroce_tx *tx, const void *send_plan, u
 	const struct sroce_send_plan *plan = send_plan;
 	const struct sroce_requester *req = &tx->qp->req;
 
-	/* A retransmission has an skb of its own: a queue that drops an skb drops all of it. */
-	if (plan->fills_hole || (plan->retransmit && req->timeout_shift))
+	if (sroce_send_plan_is_unbatched(req, plan))
 		return 1;
 	/* If the next request has the same length, those behind it probably have it too. */
 	if (pkt->info->flags & SROCE_OPF_LAST) {
-		u32 left = req->posted - plan->index;
+		u32 left = sroce_requester_posted(req) - plan->index;
 
 		return left > 1 && sroce_requester_wqe(req, plan->index + 1)->length ==
 				   sroce_requester_wqe(req, plan->index)->length ? left : 1;
@@ -122,9 +121,7 @@ static bool send_burst(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 				plan->fills_hole ? SROCE_CTR_ROCE_ADP_RETRANS :
 						   SROCE_CTR_COMPLETER_RETRY_ERR,
 				plan->packet_count);
-	/* The READ was executed: a later response shows that one of its responses was lost. */
-	if (plan->fills_hole && plan->payload_end && !qp->req.probe.due &&
-	    psn_before(plan->first_psn, qp->req.sb.executed_psn))
+	if (plan->implied_nak)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
 	sroce_requester_commit(&qp->req, plan, status, tx->now_ns);
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
@@ -167,10 +164,7 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 		qp->sq.pace_ns = edt_ns;
 		return false;
 	}
-	/* After a timeout, a probe or the few packets of a retry go out in any case. */
-	if (plan.action == SROCE_SEND_PACKETS &&
-	    !(req->timeout_shift && plan.retransmit && (!plan.fills_hole || req->probe.due)) &&
-	    sroce_tx_is_throttled(tx))
+	if (plan.action == SROCE_SEND_PACKETS && !plan.bypass_tsq && sroce_tx_is_throttled(tx))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 	*budget -= min(*budget, max(plan.packet_count, 1u));
@@ -204,23 +198,23 @@ static bool stack_is_draining(struct sroce_qp *qp)
 static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_requester *req = &qp->req;
-	u64 timeouts = req->timeouts, probes = req->probe.sent_count;
+	u32 events;
 
 	if (now_ns < sroce_requester_deadline(req))
 		return;
-	if (!req->rnr_waiting) {
+	if (!sroce_requester_waits_rnr(req)) {
 		if (now_ns < qp->sq.rearm_after_ns)
 			return;
 		if (stack_is_draining(qp)) {
-			qp->sq.rearm_after_ns = now_ns + sroce_rtt_probe_ns(&req->rtt);
+			qp->sq.rearm_after_ns = now_ns + sroce_requester_probe_ns(req);
 			return;
 		}
 		qp->sq.timer_defer_ns = 0;
 	}
-	sroce_requester_timeout(req, now_ns);
-	if (req->timeouts != timeouts)
+	events = sroce_requester_timeout(req, now_ns);
+	if (events & SROCE_REQ_EV_ACK_TIMEOUT)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR);
-	if (req->probe.sent_count != probes)
+	if (events & SROCE_REQ_EV_PROBE)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_ROCE_ADP_RETRANS_TO);
 	sroce_trace_cc_events(qp, &req->cc, SROCE_SQ);
 }
@@ -232,7 +226,7 @@ static u64 sq_deadline(struct sroce_qp *qp, u64 now_ns)
 						qp->req.attr.ack_timeout_ns, RESPONSE_WAIT_NS);
 
 	qp->sq.slack_ns = 0;
-	if (deadline_ns != SROCE_NEVER && !qp->req.rnr_waiting) {
+	if (deadline_ns != SROCE_NEVER && !sroce_requester_waits_rnr(&qp->req)) {
 		deadline_ns = max3(deadline_ns, qp->sq.rearm_after_ns, now_ns + wait_ns);
 		qp->sq.slack_ns = sroce_timer_slack(qp->sq.timer_defer_ns, wait_ns,
 						    sroce_qp_count());
@@ -255,21 +249,21 @@ static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
 static bool complete_requests(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_completion wc __sroce_uninit;
-	u32 retired = qp->req.retired;
+	u32 retired = sroce_requester_retired(&qp->req);
 
 	while (*budget && sroce_requester_next_completion(&qp->req, &wc)) {
 		count_error(qp, wc.status);
 		sroce_wq_complete(qp, &qp->sq, &wc, NULL);
-		if (qp->req.state == SROCE_SQ_ERROR)
+		if (sroce_requester_has_failed(&qp->req))
 			--*budget;
 	}
 	sroce_send_queue_retire(qp, retired);
-	return qp->req.retired != retired;
+	return sroce_requester_retired(&qp->req) != retired;
 }
 
 static void check_state(struct sroce_qp *qp)
 {
-	if (qp->req.state == SROCE_SQ_ERROR &&
+	if (sroce_requester_has_failed(&qp->req) &&
 	    (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD))
 		qp->sq.failed = true;
 	if (qp->sq_draining_notify && sroce_requester_is_drained(&qp->req)) {

@@ -151,7 +151,8 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 
 static void fetch_user_wqe(struct sroce_qp *qp)
 {
-	struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, qp->req.posted);
+	struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req,
+							 sroce_requester_posted(&qp->req));
 	const void *payload;
 
 	memset(wqe, 0, sizeof(*wqe));
@@ -174,7 +175,7 @@ static bool has_posted(const struct sroce_qp *qp)
 	if (qp->is_user)
 		return sroce_ring_pending(&qp->sq_ring);
 	/* Pairs with the release in the poster: the slot is complete. */
-	return smp_load_acquire(&qp->sq_posted) != qp->req.posted;
+	return smp_load_acquire(&qp->sq_posted) != sroce_requester_posted(&qp->req);
 }
 
 /**
@@ -188,7 +189,7 @@ void sroce_send_queue_fetch(struct sroce_qp *qp)
 {
 	if (qp->state < IB_QPS_RTS)
 		return;
-	while (qp->req.posted - qp->req.send < SROCE_WQ_BUDGET &&
+	while (sroce_requester_unsent(&qp->req) < SROCE_WQ_BUDGET &&
 	       sroce_requester_room(&qp->req) && has_posted(qp)) {
 		if (qp->is_user) {
 			fetch_user_wqe(qp);
@@ -224,17 +225,17 @@ static bool is_send(u8 opcode)
 /**
  * sroce_send_queue_retire() - free the slots of retired requests
  * @qp: the QP, its send lock held
- * @from: @qp->req.retired as it was before completions were pulled
+ * @from: sroce_requester_retired() before completions were pulled
  *
  * Posters may fill the slots again afterwards.
  */
 void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
 {
-	u32 count = qp->req.retired - from, index;
+	u32 retired = sroce_requester_retired(&qp->req), count = retired - from, index;
 
 	if (!count)
 		return;
-	for (index = from; index != qp->req.retired; index++) {
+	for (index = from; index != retired; index++) {
 		struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, index);
 
 		if (!sroce_qp_is_connected(qp) && wqe->ud.ah)
@@ -245,14 +246,13 @@ void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
 	if (qp->is_user)
 		sroce_ring_release(&qp->sq_ring, count);
 	/* Pairs with the acquire in the poster: the slots have been read. */
-	smp_store_release(&qp->sq_retired, qp->req.retired);
+	smp_store_release(&qp->sq_retired, retired);
 }
 
 /* How many slots would be useful; read without the lock, so only a guess. */
 static u32 wanted_slots(const struct sroce_qp *qp)
 {
-	u32 under_way = READ_ONCE(qp->req.posted) - READ_ONCE(qp->req.retired);
-	u32 wanted = under_way + sroce_ring_pending(&qp->sq_ring);
+	u32 wanted = sroce_requester_used(&qp->req) + sroce_ring_pending(&qp->sq_ring);
 
 	return min_t(u32, roundup_pow_of_two(max(wanted, 1u)), qp->sq_ring.mask + 1);
 }
@@ -268,14 +268,15 @@ void sroce_send_queue_grow(struct sroce_qp *qp)
 	u32 slots = wanted_slots(qp);
 	void *storage;
 
-	if (likely(slots <= READ_ONCE(qp->req.ring_mask) + 1))
+	if (likely(slots <= sroce_requester_slots(&qp->req)))
 		return;
-	storage = kvcalloc(slots, qp->req.stride, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	storage = kvcalloc(slots, sroce_requester_stride(&qp->req),
+			   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!storage)
 		return;
 	spin_lock_bh(&qp->sq.lock);
 	/* Another doorbell may have been faster. */
-	if (slots > qp->req.ring_mask + 1) {
+	if (slots > sroce_requester_slots(&qp->req)) {
 		sroce_requester_move(&qp->req, storage, slots);
 		swap(qp->sq_storage, storage);
 	}

@@ -87,8 +87,7 @@ struct sroce_requester_attr {
  * @error_status: why the queue is in error; status of WQE @error_index
  * @retry_left: transport retries left
  * @rnr_retry_left: RNR retries left
- * @timeout_shift: the ACK timeout is doubled for each expiry in a row, up to
- *                 four times, the most that IBTA 9.7.6.1.3 allows
+ * @timeout_shift: doublings of the ACK timeout, one for each expiry in a row (see tlp.c)
  * @rnr_waiting: an RNR wait runs until @rnr_until_ns
  * @attr: see struct sroce_requester_attr
  * @posted: position, see above
@@ -101,13 +100,11 @@ struct sroce_requester_attr {
  * @sent_psn: one past the highest PSN ever sent
  * @unacked_psn: oldest PSN not acknowledged
  * @data_inflight: SEND and WRITE packets between unacked_psn and next_psn
- * @data_limit: limit of @data_inflight, up to window_packets: small after an ACK timeout, one
- *              more for each packet acknowledged; else retransmissions would overload a peer
- *              that is slower than the ACK timeout
+ * @data_limit: limit of @data_inflight: small after an ACK timeout, so that a slow peer is not
+ *              overloaded, and one more for each packet acknowledged, up to window_packets
  * @rd_inflight: READs and atomics requested and not complete
- * @rd_limit: limit of @rd_inflight, up to max_rd_atomic: one after a rewind, doubled by each
- *            that completes; else each retry on a path that reorders would start a storm of
- *            READ responses that nobody can place
+ * @rd_limit: limit of @rd_inflight: one after a rewind, lest each retry start a storm of READ
+ *            responses, and doubled by each that completes, up to max_rd_atomic
  * @since_ack_req: packets sent since the last one with AckReq
  * @ack_deadline_ns: when the ACK timer expires, SROCE_NEVER when it is off
  * @rnr_until_ns: end of the RNR wait
@@ -186,75 +183,6 @@ static inline struct sroce_send_wqe *sroce_requester_wqe(const struct sroce_requ
 static inline u32 sroce_requester_room(const struct sroce_requester *req)
 {
 	return req->ring_mask + 1 - (req->posted - req->retired);
-}
-
-/* Questions of the datapath. Its lock-free readers get a value of the recent past. */
-
-static inline bool sroce_requester_is_ready(const struct sroce_requester *req)
-{
-	return req->state == SROCE_SQ_READY;
-}
-
-static inline bool sroce_requester_has_failed(const struct sroce_requester *req)
-{
-	return req->state == SROCE_SQ_ERROR;
-}
-
-/* Slots in the ring. */
-static inline u32 sroce_requester_slots(const struct sroce_requester *req)
-{
-	return READ_ONCE(req->ring_mask) + 1;
-}
-
-/* Position of the next WQE to be posted. */
-static inline u32 sroce_requester_posted(const struct sroce_requester *req)
-{
-	return READ_ONCE(req->posted);
-}
-
-/* Position of the oldest WQE whose completion has not been pulled. */
-static inline u32 sroce_requester_retired(const struct sroce_requester *req)
-{
-	return READ_ONCE(req->retired);
-}
-
-/* WQEs posted and not retired. */
-static inline u32 sroce_requester_used(const struct sroce_requester *req)
-{
-	return sroce_requester_posted(req) - sroce_requester_retired(req);
-}
-
-/* WQEs posted and not completely sent. */
-static inline u32 sroce_requester_unsent(const struct sroce_requester *req)
-{
-	return req->posted - req->send;
-}
-
-/* Has a packet been sent that is not acknowledged? */
-static inline bool sroce_requester_has_unacked(const struct sroce_requester *req)
-{
-	return req->unacked_psn != req->sent_psn;
-}
-
-/* Has a rewind moved next_psn back, and the packets have not all been sent again? */
-static inline bool sroce_requester_is_rewound(const struct sroce_requester *req)
-{
-	return req->next_psn != req->sent_psn;
-}
-
-/* Does an RNR wait run, so that no response is due? */
-static inline bool sroce_requester_waits_rnr(const struct sroce_requester *req)
-{
-	return req->rnr_waiting;
-}
-
-/*
- * For about how many round trips in a row, up to two, holes have been retransmitted. A READ that
- * is deferred instead (defer_read_rtx() in scoreboard.c) counts as well.
- */
-static inline u32 sroce_requester_recovery_rounds(const struct sroce_requester *req)
-{
-	return sroce_requester_has_unacked(req) ? req->sb.rtx[0].any + req->sb.rtx[1].any : 0;
 }
 
 void sroce_requester_init(struct sroce_requester *req, enum sroce_service service, void *ring,

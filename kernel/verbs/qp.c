@@ -300,13 +300,13 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	*attr = qp->attr;
 	spin_lock_bh(&qp->sq.lock);
 	attr->qp_state = qp->state;
-	attr->sq_psn = qp->req.next_psn;
+	attr->sq_psn = sroce_requester_next_psn(&qp->req);
 	attr->sq_draining = qp->state == IB_QPS_SQD && !sroce_requester_is_drained(&qp->req);
 	spin_unlock_bh(&qp->sq.lock);
 	mutex_unlock(&qp->modify_lock);
 
 	spin_lock_bh(&qp->rq.lock);
-	attr->rq_psn = qp->resp.epsn;
+	attr->rq_psn = sroce_responder_epsn(&qp->resp);
 	spin_unlock_bh(&qp->rq.lock);
 
 	attr->cur_qp_state = attr->qp_state;

@@ -19,6 +19,7 @@ extern "C" {
 #include "transport/qp_state.h"
 #include "transport/requester.h"
 #include "transport/requester_plan.h"
+#include "transport/requester_state.h"
 #include "transport/resources.h"
 #include "transport/responder.h"
 #include "transport/response.h"

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The state of a requester, for the datapath and for display. */
+#ifndef SROCE_TRANSPORT_REQUESTER_STATE_H
+#define SROCE_TRANSPORT_REQUESTER_STATE_H
+
+#include "transport/requester.h"
+
+/* Questions of the datapath. Its lock-free readers get a value of the recent past. */
+
+static inline bool sroce_requester_is_ready(const struct sroce_requester *req)
+{
+	return req->state == SROCE_SQ_READY;
+}
+
+static inline bool sroce_requester_has_failed(const struct sroce_requester *req)
+{
+	return req->state == SROCE_SQ_ERROR;
+}
+
+/* Slots in the ring. */
+static inline u32 sroce_requester_slots(const struct sroce_requester *req)
+{
+	return READ_ONCE(req->ring_mask) + 1;
+}
+
+/* Bytes of a slot. */
+static inline u32 sroce_requester_stride(const struct sroce_requester *req)
+{
+	return req->stride;
+}
+
+/* How long a response may take before a probe is sent. */
+static inline u64 sroce_requester_probe_ns(const struct sroce_requester *req)
+{
+	return sroce_rtt_probe_ns(&req->rtt);
+}
+
+/* Position of the next WQE to be posted. */
+static inline u32 sroce_requester_posted(const struct sroce_requester *req)
+{
+	return READ_ONCE(req->posted);
+}
+
+/* Position of the oldest WQE whose completion has not been pulled. */
+static inline u32 sroce_requester_retired(const struct sroce_requester *req)
+{
+	return READ_ONCE(req->retired);
+}
+
+static inline u32 sroce_requester_next_psn(const struct sroce_requester *req)
+{
+	return req->next_psn;
+}
+
+static inline u32 sroce_requester_unacked_psn(const struct sroce_requester *req)
+{
+	return req->unacked_psn;
+}
+
+/* WQEs posted and not retired. */
+static inline u32 sroce_requester_used(const struct sroce_requester *req)
+{
+	return sroce_requester_posted(req) - sroce_requester_retired(req);
+}
+
+/* WQEs posted and not completely sent. */
+static inline u32 sroce_requester_unsent(const struct sroce_requester *req)
+{
+	return req->posted - req->send;
+}
+
+/* Has a packet been sent that is not acknowledged? */
+static inline bool sroce_requester_has_unacked(const struct sroce_requester *req)
+{
+	return req->unacked_psn != req->sent_psn;
+}
+
+/* Has a rewind moved next_psn back, and the packets have not all been sent again? */
+static inline bool sroce_requester_is_rewound(const struct sroce_requester *req)
+{
+	return req->next_psn != req->sent_psn;
+}
+
+/* Does an RNR wait run, so that no response is due? */
+static inline bool sroce_requester_waits_rnr(const struct sroce_requester *req)
+{
+	return req->rnr_waiting;
+}
+
+/*
+ * For about how many round trips in a row, up to two, holes have been retransmitted. A READ that
+ * is deferred instead (defer_read_rtx() in scoreboard.c) counts as well.
+ */
+static inline u32 sroce_requester_recovery_rounds(const struct sroce_requester *req)
+{
+	return sroce_requester_has_unacked(req) ? req->sb.rtx[0].any + req->sb.rtx[1].any : 0;
+}
+
+#endif
