@@ -10,8 +10,8 @@
  *   the consumer asks for the next notification, so it has had its turn;
  *   the receive queue runs again for any reason: another request, or its timer.
  *
- * An ACK is delayed only if the consumer has sent something since the last one was. For the engine
- * the ACK has not been sent yet.
+ * An ACK is delayed only if the consumer has sent something since the last delayed ACK. For the
+ * engine the ACK has not been sent yet.
  */
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>

@@ -9,10 +9,10 @@
  *	process				kernel
  *	  write WQE, bump producer	  no_doorbell = 0
  *	  full barrier			  full barrier
- *	  if (!no_doorbell) ring	  if (ring_pending()) run again
+ *	  if (!no_doorbell) ring	  if (pending) run again
  *
- * At least one of them sees the other. transport/doorbell_policy.c decides when suppression pays.
- * Nothing here is read back from user memory.
+ * At least one of them sees the other's store. transport/doorbell_policy.c decides when suppression
+ * pays. Nothing here is read back from user memory.
  *
  * No timer is needed while requests fetched earlier are still to be sent, or fill the ring: no
  * request behind them could be sent sooner, and the event that lets them go runs the queue.

@@ -4,10 +4,10 @@
  * (lock, timer, route, transmit state) around it.
  *
  * Lock order: modify_lock -> sq.lock -> rq.lock -> (cq.lock | recv_queue.post_lock). Only changes
- * of the QP state take the locks of both queues. While one is held, no consumer is called back and
- * no packet is handed to the stack: a runner collects packets and wake-ups under the lock, drops
- * it, then delivers. `running` makes one runner at a time responsible for a queue, so that its
- * packets leave in order.
+ * of the QP state and a piggybacked ACK take the locks of both queues. While one is held, no
+ * consumer is called back and no packet is handed to the stack: a runner collects packets and
+ * wake-ups under the lock, drops it, then delivers. `running` makes one runner at a time
+ * responsible for a queue, so that its packets leave in order.
  */
 #ifndef SROCE_DATAPATH_QP_H
 #define SROCE_DATAPATH_QP_H
@@ -49,13 +49,13 @@ struct sroce_reorder_queue;
  * @sq_ring: of a process: its send ring, copied from into @sq_storage
  * @sq_mmap: of a process: the mapping; in native mode that of the receive ring, too
  * @db: of a process: doorbell suppression
- * @sq_post_lock: kernel posters; irq-safe; nests inside nothing of ours
+ * @sq_post_lock: kernel posters; irq-safe; taken under both queue locks at RESET
  * @sq_posted: kernel: slots filled by posters, taken over by the runner of @sq
  * @sq_retired: slots that posters may fill again: behind @req.retired, because the runner looks at
  *              a WQE once more after it has retired
  * @rq: work queue around @resp
  * @resp: responder
- * @recv_queue: receives posted for @resp: @own_recv_queue, unless several QPs share one
+ * @recv_queue: receives posted for @resp: @own_recv_queue (no QPs share one yet)
  * @own_recv_queue: see @recv_queue
  * @resources: storage of responder resources
  * @delayed_ack: an ACK that waits for a packet of @sq to share its skb

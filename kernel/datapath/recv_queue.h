@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Receive work requests that have been posted and not taken: the receive queue of one QP. Nothing
- * here refers to the QP, so that several QPs can share one. See recv_queue.c.
+ * here refers to the QP, so that several QPs could share one; so far reset and fetch assume one
+ * owner. See recv_queue.c.
  */
 #ifndef SROCE_DATAPATH_RECV_QUEUE_H
 #define SROCE_DATAPATH_RECV_QUEUE_H

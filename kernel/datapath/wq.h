@@ -67,7 +67,7 @@ struct sroce_wq_ops {
  * @edt_skbs: skbs handed over with a departure time in the future
  * @edt_pending: packets with a departure time have been handed over since the last look
  * @timer_defer_ns: how long the timer may be deferred because it has found nothing to do,
- *                  see sroce_wq_timer_idle()
+ *                  see transport/timer_policy.c
  * @slack_ns: how late the next round may come, so that the timers of many QPs share an interrupt
  * @rearm_after_ns: ignore ACK timeouts before this time: packets were still leaving this host
  * @now_ns: the time, for the next runner; 0: it reads the clock

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The congestion-control algorithms other than "none", which is number 0 and
- * lives in cc.c. A line stands for cc_NAME.c, which defines sroce_cc_NAME_ops.
+ * is in cc.c. A line stands for cc_NAME.c, which defines sroce_cc_NAME_ops.
  * Kbuild takes its object files from here, and cc.c its table, so no other file
  * lists the algorithms. Numbers follow the order: append only.
  *

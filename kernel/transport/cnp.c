@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The notification point: answers marked packets with CNPs, at most one per
+ * The notification point: sends CNPs for marked packets, at most one per
  * np_min_time_between_cnps for each connection, or for each source of datagrams.
  */
 #include <linux/compiler.h>

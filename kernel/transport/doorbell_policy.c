@@ -12,9 +12,9 @@
  *      +---------------------------------------------+
  *         timer found nothing to extend it for; or the ring in kernel memory is full
  *
- * A request that waits for the timer is late. It costs as much as 64 requests without a doorbell
- * gain; a cost of 256 pauses suppression. A grant that was not used must be preceded by
- * one more doorbell, otherwise each of many QPs used in turn would have a timer for nothing.
+ * A request that waits for the timer is late. It costs what 64 requests without a doorbell save; at
+ * a cost of 256 suppression pauses. After a grant that was not used the next one needs one more
+ * doorbell, otherwise each of many QPs used in turn would have a timer for nothing.
  */
 #include <linux/minmax.h>
 
@@ -89,7 +89,7 @@ static void charge_late_request(struct sroce_db_suppress *db, bool late, u64 now
 static enum sroce_db_action grant_if_useful(struct sroce_db_suppress *db,
 					    const struct sroce_db_input *in)
 {
-	/* The process rang within the time of the grant before, which it did not use. */
+	/* The last grant was not used: wait for a second doorbell within the time of a grant. */
 	if (!db->active && db->unused && in->now_ns >= db->poll_until_ns && !in->is_busy) {
 		db->poll_until_ns = in->now_ns + grant_ns(db, in);
 		return SROCE_DB_KEEP;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The responder of an RC queue pair: is this request acceptable, what must be done with memory,
- * and what became of it. response.c decides what goes back to the peer.
+ * and what the outcome was. response.c decides what goes back to the peer.
  *
  * Checks run in the order of IBTA chapter 9, which readers of rxe know:
  *

@@ -39,7 +39,7 @@
 #define MAX_PTO_NS		1000000000ull
 /* A peer whose CPU is busy may respond this late; beyond that a probe costs little. */
 #define MAX_PTO_SLACK_NS	100000000ull
-/* Three unanswered requests for an ACK are more than one lost packet (TCP's three duplicates). */
+/* Three requests for an ACK without a response are more than one lost packet. */
 #define MANY_ACK_REQUESTS	3
 /* Before the first RTT sample the path may just be long: give up after 2 + 4 + 8 + 16 = 30 ms. */
 #define FIRST_PROBES		4

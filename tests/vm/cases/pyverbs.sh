@@ -129,3 +129,6 @@ read_known
 for name in $(printf '%s\n' "${!ours[@]}" | sort); do
 	judge "$name"
 done
+for name in "${!theirs[@]}"; do
+	[[ ${ours[$name]+x} ]] || not_ok "$name ran on rdma_rxe only"
+done
