@@ -76,6 +76,8 @@ static int offer_work_requests(struct qp* qp, const struct ibv_qp_init_attr_ex* 
 
 struct ibv_qp* sroce_abi34_create_qp_ex(struct ibv_context* context,
                                         struct ibv_qp_init_attr_ex* attr) {
+  /* rdma-core's command takes no creation flags, not even 0. */
+  struct ibv_qp_init_attr_ex plain = *attr;
   struct response resp = {};
   struct ibv_create_qp cmd;
   struct qp* qp = calloc(1, sizeof(*qp));
@@ -88,7 +90,10 @@ struct ibv_qp* sroce_abi34_create_qp_ex(struct ibv_context* context,
     errno = err;
     return NULL;
   }
-  err = ibv_cmd_create_qp_ex(context, &qp->base, attr, &cmd, sizeof(cmd), &resp.core, sizeof(resp));
+  plain.comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
+  err =
+      ibv_cmd_create_qp_ex(context, &qp->base, &plain, &cmd, sizeof(cmd), &resp.core, sizeof(resp));
+  attr->cap = plain.cap;
   if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) qp->base.comp_mask |= VERBS_QP_EX;
   const struct ibv_qp_init_attr granted = {
       .qp_type = attr->qp_type,
