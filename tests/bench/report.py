@@ -46,6 +46,12 @@ def ratio(a, b):
     return a / b if a and b else None
 
 
+def better(row, variant):
+    """How many times better than this variant a type is: more, or sooner."""
+    base, other = row.median(variant.partition("@")[0]), row.median(variant)
+    return ratio(other, base) if row.kind in LOWER_IS_BETTER else ratio(base, other)
+
+
 def read(lines):
     rows = {}
     for line in lines:
@@ -72,7 +78,10 @@ def undisturbed(rows, row, kind_of_device):
 def ratio_columns(rows, types):
     """Yields (name, function of a row) for each column of ratios."""
     ours = [t for t in ("sroce", "native") if t in types]
-    yield from ((f"{t}/rxe", lambda row, t=t: ratio(row.median(t), row.median("rxe"))) for t in ours)
+    if "rxe" in types:
+        yield from ((f"{t}/rxe", lambda row, t=t: ratio(row.median(t), row.median("rxe"))) for t in ours)
+    variants = [t for t in types if "@" in t]
+    yield from ((f"over {t}", lambda row, t=t: better(row, t)) for t in variants)
     if "tcp" in types:
         yield from ((f"{t}/TCP", lambda row, t=t: ratio(row.median(t), tcp_of(rows, row))) for t in ours)
     if any(row.name.startswith("clean/") for row in rows):
