@@ -73,16 +73,14 @@ bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan
 }
 
 /**
- * sroce_ack_piggyback_reserve() - reserve space for a delayed ACK
+ * sroce_ack_piggyback_reserve() - reserve space for an ACK that is delayed
  * @tx: a round of the send queue, its lock held, still empty
  *
  * Not while retransmitting: a retransmission has an skb of its own.
  */
 void sroce_ack_piggyback_reserve(struct sroce_tx *tx)
 {
-	struct sroce_qp *qp = tx->qp;
-
-	if (READ_ONCE(qp->delayed_ack.pending) && !sroce_requester_is_rewound(&qp->req))
+	if (!sroce_requester_is_rewound(&tx->qp->req))
 		tx->gso.piggyback_bytes = ACK_BYTES;
 }
 
@@ -110,14 +108,13 @@ static void piggyback_ack(struct sroce_tx *tx)
 
 /**
  * sroce_ack_piggyback() - send a delayed ACK with requests
- * @tx: a round of the send queue, its lock held, with all that it will send
+ * @tx: a round of the send queue of a consumer in the kernel, its lock held, with all that it will
+ *      send: at least a packet
  */
 void sroce_ack_piggyback(struct sroce_tx *tx)
 {
 	struct sroce_qp *qp = tx->qp;
 
-	if (!tx->gso.packets || qp->is_user)
-		return;
 	WRITE_ONCE(qp->delayed_ack.consumer_replies, true);
 	if (!READ_ONCE(qp->delayed_ack.pending))
 		return;

@@ -58,7 +58,7 @@ static void revoke_suppression(struct sroce_qp *qp)
 
 /**
  * sroce_doorbell_update() - grant, extend or revoke doorbell suppression
- * @qp: the QP, its send lock held, at the end of a round of its send queue
+ * @qp: a QP that supports it, its send lock held, at the end of a round of its send queue
  * @deadline_ns: when the queue wants its next round
  *
  * Return: the same, or when the queue must poll the ring.
@@ -68,7 +68,7 @@ u64 sroce_doorbell_update(struct sroce_qp *qp, u64 deadline_ns)
 	struct sroce_db_suppress *db = &qp->db;
 	struct sroce_db_input in;
 
-	if (!db->supported || !(db->active || db->found))
+	if (!db->active && !db->found)
 		return deadline_ns;
 	in = (struct sroce_db_input) {
 		.now_ns = ktime_get_ns(),

@@ -96,7 +96,7 @@ static bool write_wqe_payload(const struct sroce_qp *qp, const struct ib_send_wr
 
 	if (wqe_is_local(wqe->opcode))
 		return true;
-	if (wr->num_sge < 0 || wr->num_sge > qp->attr.cap.max_send_sge)
+	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_send_sge)
 		return false;
 	for (i = 0; i < wr->num_sge; i++)
 		length += wr->sg_list[i].length;
@@ -123,7 +123,7 @@ static int write_wqe(const struct sroce_qp *qp, const struct ib_send_wr *wr,
 {
 	struct sroce_wqe_limits limits = {
 		.service = qp->service,
-		.max_sge = qp->attr.cap.max_send_sge,
+		.max_sge = qp->cap.max_send_sge,
 		.max_inline_bytes = qp->max_inline,
 		.mtu_bytes = qp->req.attr.mtu_bytes,
 	};

@@ -110,7 +110,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	__skb_queue_purge(&qp->sq.out);
 	__skb_queue_purge(&qp->rq.out);
 	sroce_reorder_clear(&qp->resp);
-	sroce_reorder_queue_sync(qp);
+	sroce_reorder_queue_flush(qp);
 	kfree(qp->reorder_queue);
 	qp->reorder_queue = NULL;
 	dst_release(qp->sq.dst);
@@ -127,7 +127,7 @@ static void enter_error(struct sroce_qp *qp)
 	WRITE_ONCE(qp->state, IB_QPS_ERR);
 	sroce_requester_set_state(&qp->req, SROCE_SQ_ERROR);
 	sroce_responder_set_state(&qp->resp, SROCE_RQ_ERROR);
-	sroce_reorder_queue_sync(qp);
+	sroce_reorder_queue_flush(qp);
 }
 
 /*
@@ -221,7 +221,7 @@ static void enter_reset(struct sroce_qp *qp)
 
 	sroce_responder_reset(&qp->resp);
 	sroce_recv_queue_reset(qp->recv_queue);
-	sroce_reorder_queue_sync(qp);
+	sroce_reorder_queue_flush(qp);
 	qp->sq_draining_notify = false;
 	reset_wq(&qp->sq);
 	reset_wq(&qp->rq);

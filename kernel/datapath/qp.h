@@ -38,7 +38,9 @@ struct sroce_reorder_queue;
  * @state: enum ib_qp_state; written with both locks held
  * @modify_lock: one modify_qp at a time; outermost
  * @sq_draining_notify: dispatch IB_EVENT_SQ_DRAINED when the drain is done
- * @attr: attributes as last set, for query; those of the queues from the beginning
+ * @cap: sizes of the queues
+ * @ah_attr: address vector as last set, for query
+ * @timeout: local ACK timeout as last set, for query
  * @send_cq: completions of @req
  * @recv_cq: completions of @resp
  * @sq_sig_all: every send is signaled
@@ -73,7 +75,9 @@ struct sroce_qp {
 	enum ib_qp_state state;
 	struct mutex modify_lock;
 	u32	max_inline;
-	struct ib_qp_attr attr;
+	struct ib_qp_cap cap;
+	struct rdma_ah_attr ah_attr;
+	u8	timeout;
 	struct sroce_cq *send_cq;
 	struct sroce_cq *recv_cq;
 

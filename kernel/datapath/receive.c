@@ -227,7 +227,7 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
 	struct sroce_completion wc __sroce_uninit;
-	u32 count = rx->pkt.count;
+	u32 count = rx->pkt.count, epsn = sroce_responder_epsn(&qp->resp);
 
 	execute_request(qp, rx, plan, &result);
 	if (rx->pkt.count != count)
@@ -241,9 +241,10 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 		sroce_count(rx->ep->counters, SROCE_CTR_RDMA_RECV);
 		sroce_wq_complete(qp, &qp->rq, &wc, rx);
 	}
-	if (rx->was_queued)
-		sroce_reorder_queue_drop_range(qp, psn_add(rx->pkt.psn, 1), rx->pkt.count - 1);
-	sroce_reorder_queue_sync(qp);
+	if (qp->reorder_queue) {
+		sroce_reorder_queue_advance(qp, epsn);
+		sroce_reorder_queue_flush(qp);
+	}
 }
 
 /* The receive lock is held. If packets turn out to be wrong, the plan is made again. */

@@ -75,7 +75,7 @@ bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wq
 	barrier();
 	wqe->length = list_bytes(wqe);
 	sroce_ring_fetched(&queue->ring);
-	sroce_ring_release(&queue->ring, 1);
+	sroce_ring_release(&queue->ring, 0);
 	return true;
 }
 

@@ -2,10 +2,11 @@
 /*
  * Requests beyond the expected PSN, queued until it is their turn.
  *
- * The engine's bitmap (transport/reorder.c) says which PSNs are queued and which is next. The skbs
- * are here, in a direct-mapped array of 64-slot chunks indexed by PSN, as the bitmap is. An rbtree
- * would dominate the cost: at 1 % loss nearly every packet arrives out of order. Memory is limited
- * for each QP and each device. A packet beyond the limit is dropped, and its sender retransmits it.
+ * The engine's bitmap (transport/reorder.c) is the index: it says which PSNs are queued and which
+ * is next. The skbs are here, in a direct-mapped array of 64-slot chunks: a slot has an skb if the
+ * bitmap has its PSN. An rbtree would dominate the cost: at 1 % loss nearly every packet arrives
+ * out of order. Memory is limited for each QP and each device. A packet beyond the limit is
+ * dropped, and its sender retransmits it.
  */
 #include <linux/bitops.h>
 #include <linux/prefetch.h>
@@ -26,9 +27,6 @@
 /* Coalesced packets are handled under one lock, so limit them to the length of an skb. */
 #define COALESCED_BYTES_MAX		65536u
 
-/* A chunk corresponds to a word of the engine's bitmap. */
-static_assert(SROCE_REORDER_CHUNK_SLOTS == 64);
-
 /**
  * struct queued_packet - in the control block of a queued skb, where struct sroce_rx does not fit
  * @offset: of its BTH from skb->data
@@ -47,16 +45,21 @@ static struct queued_packet *queued_packet_of(const struct sk_buff *skb)
 	return (struct queued_packet *)skb->cb;
 }
 
-/* The device gets back the rest of the QP's share with the last packet. */
+/* With the last packet the chunks are freed, and the device gets back the rest of the share. */
 static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 {
 	struct sroce_reorder_queue *queue = qp->reorder_queue;
+	u32 i;
 
 	queue->bytes -= skb->truesize;
 	if (queue->bytes)
 		return;
 	atomic_sub(queue->share_bytes, &qp->dev->reorder_bytes);
 	queue->share_bytes = 0;
+	for (i = 0; i < SROCE_REORDER_CHUNKS; i++) {
+		kfree(queue->chunks[i]);
+		queue->chunks[i] = NULL;
+	}
 }
 
 /* The device is charged in larger pieces, so that its counter is not touched for each packet. */
@@ -132,23 +135,12 @@ static struct sk_buff **make_slot(struct sroce_reorder_queue *queue, u32 psn)
 	return slot_of_psn(queue, psn);
 }
 
-static void free_empty_chunk(struct sroce_reorder_queue *queue, u32 index)
-{
-	if (queue->counts[index])
-		return;
-	kfree(queue->chunks[index]);
-	queue->chunks[index] = NULL;
-}
-
-static struct sk_buff *remove_slot(struct sroce_qp *qp, u32 index, struct sk_buff **slot)
+static struct sk_buff *remove_slot(struct sroce_qp *qp, struct sk_buff **slot)
 {
 	struct sk_buff *skb = *slot;
 
 	*slot = NULL;
-	qp->reorder_queue->counts[index]--;
-	qp->reorder_queue->count--;
 	uncharge_bytes(qp, skb);
-	free_empty_chunk(qp->reorder_queue, index);
 	return skb;
 }
 
@@ -188,8 +180,6 @@ bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx)
 		.vlan_id = rx->vlan_id,
 	};
 	*slot = skb;
-	qp->reorder_queue->counts[chunk_index(rx->pkt.psn)]++;
-	qp->reorder_queue->count++;
 	return true;
 }
 
@@ -223,7 +213,7 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
 	if (WARN_ON_ONCE(!slot || !*slot))
 		return false;
 	prefetch_next(qp->reorder_queue, psn);
-	skb = remove_slot(qp, chunk_index(psn), slot);
+	skb = remove_slot(qp, slot);
 	queued = queued_packet_of(skb);
 	*rx = (struct sroce_rx) {
 		.skb = skb,
@@ -274,7 +264,7 @@ static bool can_coalesce_next(const struct sroce_reorder_queue *queue, const str
  * @rx: from sroce_reorder_queue_pop(); @rx->pkt.count and its payload grow
  * @behind: the most packets to coalesce with it; the engine has all of them as queued
  *
- * They stay queued until sroce_reorder_queue_drop_range(). All work but the copy is then done once
+ * They stay queued until sroce_reorder_queue_advance(). All work but the copy is then done once
  * for all of them.
  */
 void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struct sroce_rx *rx,
@@ -293,53 +283,41 @@ void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struc
 	rx->pkt.count = count;
 }
 
-/**
- * sroce_reorder_queue_drop_range() - drop packets that were coalesced with another
- * @qp: the QP, its receive lock held
- * @psn: PSN of the first
- * @count: how many; stops at the first that the engine still has as queued
- *
- * sroce_reorder_queue_sync() would drop them too, but has to look at all packets.
- */
-void sroce_reorder_queue_drop_range(struct sroce_qp *qp, u32 psn, u32 count)
+static void drop_slot(struct sroce_qp *qp, u32 psn, int napi_budget)
 {
-	for (; count && !sroce_responder_is_queued(&qp->resp, psn); count--) {
-		struct sk_buff **slot = slot_of_psn(qp->reorder_queue, psn);
+	struct sk_buff **slot = slot_of_psn(qp->reorder_queue, psn);
 
-		if (WARN_ON_ONCE(!slot || !*slot))
-			return;
-		napi_consume_skb(remove_slot(qp, chunk_index(psn), slot), 1);
-		psn = psn_add(psn, 1);
-	}
-}
-
-static void sync_chunk(struct sroce_qp *qp, u32 index)
-{
-	u64 counted = sroce_responder_queued_chunk(&qp->resp, index);
-	struct sk_buff **chunk = qp->reorder_queue->chunks[index];
-	u32 i;
-
-	if (hweight64(counted) == qp->reorder_queue->counts[index])
-		return;
-	/* The chunk is freed with its last packet. */
-	for (i = 0; i < SROCE_REORDER_CHUNK_SLOTS && qp->reorder_queue->chunks[index]; i++)
-		if (chunk[i] && !(counted >> i & 1))
-			kfree_skb(remove_slot(qp, index, &chunk[i]));
+	if (slot && *slot)
+		napi_consume_skb(remove_slot(qp, slot), napi_budget);
 }
 
 /**
- * sroce_reorder_queue_sync() - drop packets that the engine no longer has as queued
- * @qp: the QP, its receive lock held
+ * sroce_reorder_queue_advance() - the expected PSN has moved on: drop packets before it
+ * @qp: the QP, its receive lock held, BH disabled
+ * @from_psn: where it was
  *
- * The engine has none as queued that is not here. So if the numbers of packets are equal, in all or
- * in a chunk, the packets are the same.
+ * They were coalesced with another, or a hostile peer has sent packets with PSNs inside of a READ.
  */
-void sroce_reorder_queue_sync(struct sroce_qp *qp)
+void sroce_reorder_queue_advance(struct sroce_qp *qp, u32 from_psn)
 {
-	u32 i;
+	u32 count = (sroce_responder_epsn(&qp->resp) - from_psn) & SROCE_PSN_MASK, i;
 
-	if (!qp->reorder_queue || qp->reorder_queue->count == sroce_responder_queued(&qp->resp))
+	if (!qp->reorder_queue)
 		return;
-	for (i = 0; i < SROCE_REORDER_CHUNKS; i++)
-		sync_chunk(qp, i);
+	for (i = 0; i < min(count, SROCE_PSN_MAP_SPAN) && qp->reorder_queue->bytes; i++)
+		drop_slot(qp, psn_add(from_psn, i), 1);
+}
+
+/**
+ * sroce_reorder_queue_flush() - drop all packets if the engine has dropped them
+ * @qp: the QP, its receive lock held, or being destroyed
+ */
+void sroce_reorder_queue_flush(struct sroce_qp *qp)
+{
+	u32 psn;
+
+	if (!qp->reorder_queue || sroce_responder_queued(&qp->resp))
+		return;
+	for (psn = 0; psn < SROCE_PSN_MAP_SPAN && qp->reorder_queue->bytes; psn++)
+		drop_slot(qp, psn, 0);
 }

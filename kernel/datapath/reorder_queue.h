@@ -16,17 +16,13 @@ struct sroce_rx;
 
 /**
  * struct sroce_reorder_queue - skbs of requests beyond the expected PSN; under the receive lock
- * @count: how many
- * @bytes: their memory, part of
+ * @bytes: their memory, 0 if there are none; part of
  * @share_bytes: the bytes charged to the device
- * @counts: how many are in each chunk
  * @chunks: arrays of 64 slots, one slot for each PSN, or NULL
  */
 struct sroce_reorder_queue {
-	u32	count;
 	u32	bytes;
 	u32	share_bytes;
-	u8	counts[SROCE_REORDER_CHUNKS];
 	struct sk_buff **chunks[SROCE_REORDER_CHUNKS];
 };
 
@@ -35,7 +31,7 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
 void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struct sroce_rx *rx,
 				  u32 behind);
 const u8 *sroce_reorder_queue_bth(const struct sroce_reorder_queue *queue, u32 psn);
-void sroce_reorder_queue_drop_range(struct sroce_qp *qp, u32 psn, u32 count);
-void sroce_reorder_queue_sync(struct sroce_qp *qp);
+void sroce_reorder_queue_advance(struct sroce_qp *qp, u32 from_psn);
+void sroce_reorder_queue_flush(struct sroce_qp *qp);
 
 #endif

@@ -196,8 +196,8 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 	qp->rq.slack_ns = 0;
 	if (qp->delayed_ack.pending) {
 		deadline_ns = now_ns + wait_ns;
-		qp->rq.slack_ns = sroce_timer_slack(qp->rq.timer_defer_ns, wait_ns,
-						    sroce_qp_count());
+		if (qp->rq.timer_defer_ns)
+			qp->rq.slack_ns = sroce_timer_slack(wait_ns, sroce_qp_count());
 	}
 	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
 					   sroce_responder_deadline(&qp->resp));
@@ -230,7 +230,7 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 	else
 		send_responses(&tx, budget);
 	/* The engine may have dropped queued requests. */
-	sroce_reorder_queue_sync(qp);
+	sroce_reorder_queue_flush(qp);
 	note_rq_event(qp);
 	if (sroce_responder_is_dead(&qp->resp))
 		qp->rq.failed = true;

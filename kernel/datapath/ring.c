@@ -182,7 +182,6 @@ void sroce_ring_memory_put(struct sroce_ring_memory *memory)
 void sroce_ring_reset(struct sroce_ring *ring)
 {
 	ring->cursor = 0;
-	ring->released = 0;
 	WRITE_ONCE(*ring->producer, 0);
 	WRITE_ONCE(*ring->consumer, 0);
 	if (!ring->head)
@@ -234,13 +233,12 @@ void sroce_ring_fetched(struct sroce_ring *ring)
 /**
  * sroce_ring_release() - let the peer use slots again
  * @ring: SQ or RQ
- * @count: how many of the fetched elements, oldest first
+ * @used: how many of the fetched elements, the newest, stay in use
  */
-void sroce_ring_release(struct sroce_ring *ring, u32 count)
+void sroce_ring_release(struct sroce_ring *ring, u32 used)
 {
-	ring->released = ring_index_add(ring, ring->released, count);
 	/* Our reads of the elements come before the producer's reuse. */
-	smp_store_release(ring->consumer, ring->released);
+	smp_store_release(ring->consumer, ring_index_add(ring, ring->cursor, -used));
 }
 
 /**

@@ -42,8 +42,6 @@ struct sroce_ring_memory {
  * @mask: slots - 1
  * @wrap: mask of an index: @mask, or all bits if indices are free-running
  * @cursor: SQ and RQ: next element to fetch; CQ: next element to fill
- * @released: SQ and RQ: consumer index as published. An element of the SQ is released when its
- *            request retires, later than it is fetched
  */
 struct sroce_ring {
 	struct sroce_ring_memory *memory;
@@ -55,7 +53,6 @@ struct sroce_ring {
 	u32	mask;
 	u32	wrap;
 	u32	cursor;
-	u32	released;
 };
 
 /* An mmap offset handed to user space for one ring. */
@@ -81,7 +78,7 @@ void sroce_ring_reset(struct sroce_ring *ring);
 u32 sroce_ring_pending(const struct sroce_ring *ring);
 const void *sroce_ring_peek(const struct sroce_ring *ring);
 void sroce_ring_fetched(struct sroce_ring *ring);
-void sroce_ring_release(struct sroce_ring *ring, u32 count);
+void sroce_ring_release(struct sroce_ring *ring, u32 used);
 /* In native mode: */
 void sroce_ring_publish_fetched(struct sroce_ring *ring);
 void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell);

@@ -228,8 +228,8 @@ static u64 sq_deadline(struct sroce_qp *qp, u64 now_ns)
 	qp->sq.slack_ns = 0;
 	if (deadline_ns != SROCE_NEVER && !sroce_requester_waits_rnr(&qp->req)) {
 		deadline_ns = max3(deadline_ns, qp->sq.rearm_after_ns, now_ns + wait_ns);
-		qp->sq.slack_ns = sroce_timer_slack(qp->sq.timer_defer_ns, wait_ns,
-						    sroce_qp_count());
+		if (qp->sq.timer_defer_ns)
+			qp->sq.slack_ns = sroce_timer_slack(wait_ns, sroce_qp_count());
 	}
 	return sroce_timer_earliest(deadline_ns, &qp->sq.slack_ns,
 				    qp->sq.pace_ns ?: SROCE_NEVER);
@@ -282,20 +282,25 @@ static void check_state(struct sroce_qp *qp)
 u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_tx tx __sroce_uninit;
+	u64 deadline_ns;
 
 	sroce_tx_init(&tx, qp, &qp->sq);
 	qp->sq.pace_ns = 0;
 	check_timeout(qp, tx.now_ns);
-	sroce_ack_piggyback_reserve(&tx);
+	if (READ_ONCE(qp->delayed_ack.pending))
+		sroce_ack_piggyback_reserve(&tx);
 	do {
 		sroce_send_queue_fetch(qp);
 		while (*budget && tx.bytes < SROCE_ROUND_BYTES && send_next(&tx, budget))
 			;
 	} while (complete_requests(qp, budget) && *budget && tx.bytes < SROCE_ROUND_BYTES);
 	qp->sq.more = tx.bytes >= SROCE_ROUND_BYTES;
-	sroce_ack_piggyback(&tx);
+	/* Only a consumer in the kernel has delayed ACKs. */
+	if (tx.gso.packets && !qp->is_user)
+		sroce_ack_piggyback(&tx);
 	check_state(qp);
-	return sroce_doorbell_update(qp, sq_deadline(qp, tx.now_ns));
+	deadline_ns = sq_deadline(qp, tx.now_ns);
+	return qp->db.supported ? sroce_doorbell_update(qp, deadline_ns) : deadline_ns;
 }
 
 /**

@@ -82,7 +82,7 @@ static void copy_wqe_payload(const struct sroce_qp *qp, const void *from,
 		wqe->num_sge = 0;
 		if (wqe->length <= qp->max_inline)
 			memcpy(wqe->inline_data, from, wqe->length);
-	} else if (wqe->num_sge <= qp->attr.cap.max_send_sge) {
+	} else if (wqe->num_sge <= qp->cap.max_send_sge) {
 		memcpy(wqe->sge, from, wqe->num_sge * sizeof(struct sroce_sge));
 	}
 }
@@ -91,7 +91,7 @@ static enum sroce_wc_status check_wqe(const struct sroce_qp *qp, const struct sr
 {
 	struct sroce_wqe_limits limits = {
 		.service = qp->service,
-		.max_sge = qp->attr.cap.max_send_sge,
+		.max_sge = qp->cap.max_send_sge,
 		.max_inline_bytes = qp->max_inline,
 		.mtu_bytes = qp->req.attr.mtu_bytes,
 	};
@@ -211,7 +211,7 @@ void sroce_send_queue_discard(struct sroce_qp *qp)
 
 	for (i = 0; i < count; i++)
 		sroce_ring_fetched(&qp->sq_ring);
-	sroce_ring_release(&qp->sq_ring, count);
+	sroce_ring_release(&qp->sq_ring, sroce_requester_used(&qp->req));
 	if (qp->db.supported)
 		sroce_ring_publish_fetched(&qp->sq_ring);
 }
@@ -231,9 +231,9 @@ static bool is_send(u8 opcode)
  */
 void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
 {
-	u32 retired = sroce_requester_retired(&qp->req), count = retired - from, index;
+	u32 retired = sroce_requester_retired(&qp->req), index;
 
-	if (!count)
+	if (retired == from)
 		return;
 	for (index = from; index != retired; index++) {
 		struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req, index);
@@ -244,7 +244,7 @@ void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
 			sroce_count(qp->dev->ep.counters, SROCE_CTR_RDMA_SEND);
 	}
 	if (qp->is_user)
-		sroce_ring_release(&qp->sq_ring, count);
+		sroce_ring_release(&qp->sq_ring, sroce_requester_used(&qp->req));
 	/* Pairs with the acquire in the poster: the slots have been read. */
 	smp_store_release(&qp->sq_retired, retired);
 }

@@ -140,7 +140,7 @@ struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct
 }
 
 /**
- * sroce_path_route_cached() - get the route of a path, looked up again if it has changed
+ * sroce_path_route_again() - replace the cached route of a path
  * @ep: the endpoint that sends
  * @path: the path
  * @cache: the cached route, or NULL; has the reference
@@ -150,15 +150,13 @@ struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct
  *
  * Return: *@cache, valid while it stays in the cache, or an ERR_PTR.
  */
-struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
-					  const struct sroce_path *path,
-					  struct dst_entry **cache, u32 *cookie)
+struct dst_entry *sroce_path_route_again(const struct sroce_endpoint *ep,
+					 const struct sroce_path *path,
+					 struct dst_entry **cache, u32 *cookie)
 {
-	struct dst_entry *dst = *cache;
+	struct dst_entry *dst;
 
-	if (dst && dst_check(dst, *cookie))
-		return dst;
-	dst_release(dst);
+	dst_release(*cache);
 	*cache = NULL;
 	dst = sroce_path_route(ep, path);
 	if (IS_ERR(dst))

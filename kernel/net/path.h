@@ -39,9 +39,19 @@ struct sroce_path {
 
 bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_path *path);
 struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path);
-struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
-					  const struct sroce_path *path,
-					  struct dst_entry **cache, u32 *cookie);
+struct dst_entry *sroce_path_route_again(const struct sroce_endpoint *ep,
+					 const struct sroce_path *path,
+					 struct dst_entry **cache, u32 *cookie);
 bool sroce_path_supports_edt(const struct dst_entry *dst);
+
+/* The route of a path, looked up again if it has changed; as sroce_path_route_again(). */
+static inline struct dst_entry *sroce_path_route_cached(const struct sroce_endpoint *ep,
+							const struct sroce_path *path,
+							struct dst_entry **cache, u32 *cookie)
+{
+	if (*cache && dst_check(*cache, *cookie))
+		return *cache;
+	return sroce_path_route_again(ep, path, cache, cookie);
+}
 
 #endif

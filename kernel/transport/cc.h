@@ -118,7 +118,6 @@ struct sroce_cc_events {
  * struct sroce_cc_ack - an acknowledgement
  * @now_ns: when it arrived
  * @packets: packets it acknowledges
- * @bytes: their bytes
  * @rtt_ns: round-trip time measured with it, 0 for none (retransmitted packet)
  * @min_rtt_ns: recent minimum, 0 when not known
  * @srtt_ns: smoothed, 0 when not known
@@ -126,7 +125,6 @@ struct sroce_cc_events {
  */
 struct sroce_cc_ack {
 	u64	now_ns;
-	u64	bytes;
 	u32	packets;
 	u32	inflight_packets;
 	u64	rtt_ns;

@@ -20,6 +20,7 @@
 #include "transport/requester.h"
 #include "transport/requester_internal.h"
 #include "transport/scoreboard.h"
+#include "transport/tlp.h"
 
 static void plan_drop(struct sroce_ack_plan *plan, enum sroce_drop_reason reason)
 {
@@ -279,7 +280,7 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		req->retry_left--;
 		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
 	}
-	sroce_requester_rewind(req, plan->executed_psn);
+	sroce_tlp_go_back(req, plan->executed_psn);
 }
 
 /* A request that was rejected earlier fails now if it has become the oldest. */

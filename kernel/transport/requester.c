@@ -10,28 +10,18 @@
  * Distances are counted forward from unacked_psn, so that they are right even for a READ of 2^23
  * responses, the longest there is.
  *
- * requester_plan.c decides which packets come next, completer.c what responses mean, scoreboard.c
- * what has arrived and what is lost, tlp.c what happens when no response comes.
+ * This file knows the queue only. The other files of the requester call it: scoreboard.c (what has
+ * arrived, what is lost), tlp.c (timers, going back), requester_plan.c (which packets come next),
+ * completer.c (what responses mean) and requester_state.c (the QP's state).
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "transport/cc.h"
-#include "transport/opcode.h"
 #include "transport/psn.h"
 #include "transport/requester.h"
 #include "transport/requester_internal.h"
 #include "transport/rtt.h"
-#include "transport/scoreboard.h"
-#include "transport/time.h"
-#include "transport/tlp.h"
-
-static void reset_retries(struct sroce_requester *req)
-{
-	req->retry_left = req->attr.retry_cnt;
-	req->rnr_retry_left = req->attr.rnr_retry;
-	req->timeout_shift = 0;
-}
 
 /**
  * sroce_requester_init() - set up a send queue in RESET
@@ -49,7 +39,7 @@ void sroce_requester_init(struct sroce_requester *req, enum sroce_service servic
 	req->ring = ring;
 	req->stride = stride;
 	req->ring_mask = slots - 1;
-	sroce_tlp_stop(req);
+	sroce_requester_stop_timers(req);
 }
 
 /**
@@ -78,21 +68,6 @@ void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots)
 		       sroce_requester_wqe(req, index), req->stride);
 	req->ring = ring;
 	req->ring_mask = slots - 1;
-}
-
-/**
- * sroce_requester_start_psn() - set the PSN of the first packet (sq_psn)
- * @req: the requester, nothing posted
- * @psn: 24 bits
- */
-void sroce_requester_start_psn(struct sroce_requester *req, u32 psn)
-{
-	psn &= SROCE_PSN_MASK;
-	req->post_psn = psn;
-	req->next_psn = psn;
-	req->sent_psn = psn;
-	req->unacked_psn = psn;
-	sroce_scoreboard_restart(req, psn);
 }
 
 /**
@@ -148,64 +123,6 @@ void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn)
 		start = end;
 	}
 	req->send = index;
-}
-
-/**
- * sroce_requester_rewind() - go back: send everything again from a packet on
- * @req: the requester
- * @psn: between unacked_psn and sent_psn
- */
-void sroce_requester_rewind(struct sroce_requester *req, u32 psn)
-{
-	sroce_requester_move_cursor(req, psn);
-	sroce_scoreboard_restart(req, psn);
-	req->since_ack_req = 0;
-	req->rd_limit = 1;
-	req->gone_back = true;
-	req->rtt.timing = false;
-	sroce_tlp_forget_probe(req);
-	/* The timers run on while the response to an earlier READ or atomic is due. */
-	if (psn == req->unacked_psn)
-		sroce_tlp_stop(req);
-}
-
-/**
- * sroce_requester_set_state() - follow the QP's state
- * @req: the requester
- * @state: new state
- */
-void sroce_requester_set_state(struct sroce_requester *req, enum sroce_sq_state state)
-{
-	if (state == SROCE_SQ_ERROR) {
-		sroce_requester_fail(req, req->posted, SROCE_WC_WR_FLUSH_ERR);
-		return;
-	}
-	if (state == SROCE_SQ_READY) {
-		reset_retries(req);
-		req->data_limit = req->attr.window_packets;
-		req->rd_limit = req->attr.max_rd_atomic;
-	}
-	/* SQE to RTS: the PSNs of what was flushed are skipped. */
-	if (state == SROCE_SQ_READY && req->state == SROCE_SQ_ERROR)
-		sroce_requester_start_psn(req, req->post_psn);
-	req->state = state;
-	if (state == SROCE_SQ_DRAINING)
-		sroce_tlp_request_ack(req, req->next_psn);
-}
-
-/**
- * sroce_requester_is_drained() - are all messages finished that were begun?
- * @req: the requester
- *
- * Return: true in DRAINING when no message is under way, so that IB_EVENT_SQ_DRAINED is due;
- * false in every other state.
- */
-bool sroce_requester_is_drained(const struct sroce_requester *req)
-{
-	if (req->state != SROCE_SQ_DRAINING || req->unacked_psn != req->sent_psn)
-		return false;
-	return req->acked == req->posted ||
-	       sroce_requester_wqe(req, req->acked)->first_psn == req->unacked_psn;
 }
 
 static u32 count_psns(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
@@ -287,7 +204,6 @@ void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns,
 {
 	struct sroce_cc_ack ack = {
 		.now_ns = now_ns,
-		.bytes = packets * (req->attr.mtu_bytes + SROCE_CC_HEADER_BYTES),
 		.packets = packets,
 		.inflight_packets = req->data_inflight - min(req->data_inflight,
 							     req->sb.done_data),
@@ -309,11 +225,10 @@ void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns,
  * sroce_requester_advance() - everything before @unacked_psn is acknowledged
  * @req: the requester
  * @unacked_psn: between the present one and sent_psn
- * @now_ns: monotonic time
  */
-void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 now_ns)
+void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn)
 {
-	u32 left = sroce_requester_forward(req, unacked_psn), count = left, rtt_ns;
+	u32 left = sroce_requester_forward(req, unacked_psn);
 
 	while (req->acked != req->posted) {
 		struct sroce_send_wqe *wqe = sroce_requester_wqe(req, req->acked);
@@ -328,46 +243,6 @@ void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 n
 			break;
 		left -= advance_within(req, wqe, left);
 	}
-	if (!count)
-		return;
-	reset_retries(req);
-	req->gone_back = false;
-	req->probe.due = false;
-	rtt_ns = sroce_rtt_acked(&req->rtt, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);
-	/* The scoreboard has counted responses already; other services have none. */
-	if (sroce_service_is_acked(req->service))
-		count = 0;
-	sroce_requester_acked(req, count, rtt_ns, now_ns);
-	req->ack_deadline_ns = SROCE_NEVER;
-	sroce_tlp_progress(req, now_ns);
-}
-
-/**
- * sroce_requester_deadline() - when sroce_requester_timeout() is due
- * @req: the requester
- *
- * Return: monotonic nanoseconds, or SROCE_NEVER.
- */
-u64 sroce_requester_deadline(const struct sroce_requester *req)
-{
-	return req->rnr_waiting ? req->rnr_until_ns : sroce_tlp_deadline(req);
-}
-
-/**
- * sroce_requester_timeout() - the end of an RNR wait, or a timer of tlp.c
- * @req: the requester
- * @now_ns: monotonic time; calls before the deadline do nothing
- *
- * Return: SROCE_REQ_EV_*, 0 for none.
- */
-u32 sroce_requester_timeout(struct sroce_requester *req, u64 now_ns)
-{
-	if (now_ns < sroce_requester_deadline(req))
-		return 0;
-	if (!req->rnr_waiting)
-		return sroce_tlp_timeout(req, now_ns);
-	req->rnr_waiting = false;
-	return 0;
 }
 
 /**
@@ -385,7 +260,7 @@ void sroce_requester_fail(struct sroce_requester *req, u32 index, enum sroce_wc_
 	req->error_index = index;
 	req->rnr_waiting = false;
 	req->probe.due = false;
-	sroce_tlp_stop(req);
+	sroce_requester_stop_timers(req);
 }
 
 static enum sroce_wc_status error_status_of(const struct sroce_requester *req, u32 index)
@@ -430,22 +305,4 @@ bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_c
 		return true;
 	}
 	return false;
-}
-
-/**
- * sroce_requester_get_stats() - what tools show of a requester
- * @req: the requester
- * @stats: filled in
- */
-void sroce_requester_get_stats(const struct sroce_requester *req,
-			       struct sroce_requester_stats *stats)
-{
-	*stats = (struct sroce_requester_stats){
-		.selective = req->sb.mode,
-		.inflight_psns = sroce_requester_forward(req, req->next_psn),
-		.retransmits = req->retransmits,
-		.timeouts = req->timeouts,
-		.probes = req->probe.sent_count,
-		.rtt = req->rtt,
-	};
 }

@@ -16,7 +16,8 @@
  * A retransmission moves next_psn (and `send`) back; sent_psn stays.
  *
  * The other parts of the requester have headers of their own: requester_plan.h (which packets
- * next), completer.h, scoreboard.h, tlp.h, rtt.h. They share requester_internal.h.
+ * next), requester_state.h, completer.h, scoreboard.h, tlp.h, rtt.h. They share
+ * requester_internal.h.
  */
 #ifndef SROCE_TRANSPORT_REQUESTER_H
 #define SROCE_TRANSPORT_REQUESTER_H
@@ -153,24 +154,6 @@ struct sroce_requester {
 	struct sroce_scoreboard sb;
 };
 
-/**
- * struct sroce_requester_stats - what tools show of a requester
- * @selective: enum sroce_selective_mode
- * @inflight_psns: PSNs sent and not acknowledged
- * @retransmits: packets retransmitted
- * @timeouts: ACK timer expiries
- * @probes: probe timer expiries
- * @rtt: round-trip time
- */
-struct sroce_requester_stats {
-	u8	selective;
-	u32	inflight_psns;
-	u64	retransmits;
-	u64	timeouts;
-	u64	probes;
-	struct sroce_rtt rtt;
-};
-
 /* The WQE at position @index. */
 static inline struct sroce_send_wqe *sroce_requester_wqe(const struct sroce_requester *req,
 							 u32 index)
@@ -189,15 +172,8 @@ void sroce_requester_init(struct sroce_requester *req, enum sroce_service servic
 			  u32 stride, u32 slots);
 void sroce_requester_reset(struct sroce_requester *req);
 void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots);
-void sroce_requester_start_psn(struct sroce_requester *req, u32 psn);
-void sroce_requester_set_state(struct sroce_requester *req, enum sroce_sq_state state);
-bool sroce_requester_is_drained(const struct sroce_requester *req);
 
 void sroce_requester_post(struct sroce_requester *req);
-u64 sroce_requester_deadline(const struct sroce_requester *req);
-u32 sroce_requester_timeout(struct sroce_requester *req, u64 now_ns);
 bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_completion *wc);
-void sroce_requester_get_stats(const struct sroce_requester *req,
-			       struct sroce_requester_stats *stats);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Shared by the files of the requester: requester.c, requester_plan.c, completer.c, scoreboard.c
- * and tlp.c.
+ * Shared by the files of the requester: see requester.c.
  */
 #ifndef SROCE_TRANSPORT_REQUESTER_INTERNAL_H
 #define SROCE_TRANSPORT_REQUESTER_INTERNAL_H
@@ -23,10 +22,23 @@ static inline bool sroce_requester_is_selective(const struct sroce_requester *re
 	return req->sb.mode == SROCE_SELECTIVE_ON;
 }
 
+static inline void sroce_requester_reset_retries(struct sroce_requester *req)
+{
+	req->retry_left = req->attr.retry_cnt;
+	req->rnr_retry_left = req->attr.rnr_retry;
+	req->timeout_shift = 0;
+}
+
+/* No response is due: both timers of tlp.c stop. */
+static inline void sroce_requester_stop_timers(struct sroce_requester *req)
+{
+	req->ack_deadline_ns = SROCE_NEVER;
+	req->probe.deadline_ns = SROCE_NEVER;
+}
+
 bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *index);
 void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns);
-void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn, u64 now_ns);
-void sroce_requester_rewind(struct sroce_requester *req, u32 psn);
+void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn);
 void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn);
 void sroce_requester_fail(struct sroce_requester *req, u32 index, enum sroce_wc_status status);
 

@@ -196,6 +196,14 @@ static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32
 			      wqe->length - plan->offset : plan->packet_count * mtu_bytes;
 }
 
+/* Nothing is lost in the usual case. */
+static bool has_losses(const struct sroce_requester *req)
+{
+	const struct sroce_scoreboard *sb = &req->sb;
+
+	return sb->lost_response_psn != req->unacked_psn || sb->lost_psn != sb->executed_psn;
+}
+
 /* In SQD a message that was begun goes on, and no message is begun. */
 static bool may_begin(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
 {
@@ -269,7 +277,7 @@ void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
 		return;
 	if (req->probe.due)
 		plan_hole(req, req->unacked_psn, 1, 1, plan);
-	else if (sroce_scoreboard_find_hole(req, &psn, &count))
+	else if (has_losses(req) && sroce_scoreboard_find_hole(req, &psn, &count))
 		plan_hole(req, psn, count, max_packets, plan);
 	if (plan->action == SROCE_SEND_NOTHING)
 		plan_next(req, max_packets, plan);
@@ -413,7 +421,7 @@ static void commit_hole(struct sroce_requester *req, const struct sroce_send_pla
 	if (!probes)
 		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
 	sroce_rtt_retransmitted(&req->rtt, plan->first_psn, count);
-	sroce_scoreboard_retransmitted(req, plan->first_psn, count, now_ns, wqe_is_data(wqe));
+	sroce_scoreboard_retransmitted(req, wqe, plan->first_psn, count, now_ns);
 	sroce_tlp_arm(req, now_ns);
 }
 
@@ -452,7 +460,7 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 	req->send = req->next_psn == end_psn ? plan->index + 1 : plan->index;
 
 	if (!sroce_service_is_acked(req->service))
-		sroce_requester_advance(req, req->next_psn, now_ns);
+		sroce_tlp_acked(req, req->next_psn, now_ns);
 	else if (asks)
 		sroce_tlp_arm(req, edt_ns);
 	else
@@ -490,7 +498,7 @@ void sroce_requester_commit(struct sroce_requester *req, const struct sroce_send
 	if (plan->action == SROCE_SEND_LOCAL) {
 		wqe->executed = true;
 		req->send = plan->index + 1;
-		sroce_requester_advance(req, req->unacked_psn, now_ns);
+		sroce_requester_advance(req, req->unacked_psn);
 		return;
 	}
 	if (plan->fills_hole)

@@ -3,6 +3,8 @@
 #ifndef SROCE_TRANSPORT_REQUESTER_STATE_H
 #define SROCE_TRANSPORT_REQUESTER_STATE_H
 
+#include <linux/minmax.h>
+
 #include "transport/requester.h"
 
 /* Questions of the datapath. Its lock-free readers get a value of the recent past. */
@@ -87,6 +89,13 @@ static inline bool sroce_requester_waits_rnr(const struct sroce_requester *req)
 	return req->rnr_waiting;
 }
 
+/* When sroce_requester_timeout() is due: monotonic nanoseconds, or SROCE_NEVER. */
+static inline u64 sroce_requester_deadline(const struct sroce_requester *req)
+{
+	return req->rnr_waiting ? req->rnr_until_ns :
+				  min(req->ack_deadline_ns, req->probe.deadline_ns);
+}
+
 /*
  * For about how many round trips in a row, up to two, holes have been retransmitted. A READ that
  * is deferred instead (defer_read_rtx() in scoreboard.c) counts as well.
@@ -95,5 +104,30 @@ static inline u32 sroce_requester_recovery_rounds(const struct sroce_requester *
 {
 	return sroce_requester_has_unacked(req) ? req->sb.rtx[0].any + req->sb.rtx[1].any : 0;
 }
+
+/**
+ * struct sroce_requester_stats - what tools show of a requester
+ * @selective: enum sroce_selective_mode
+ * @inflight_psns: PSNs sent and not acknowledged
+ * @retransmits: packets retransmitted
+ * @timeouts: ACK timer expiries
+ * @probes: probe timer expiries
+ * @rtt: round-trip time
+ */
+struct sroce_requester_stats {
+	u8	selective;
+	u32	inflight_psns;
+	u64	retransmits;
+	u64	timeouts;
+	u64	probes;
+	struct sroce_rtt rtt;
+};
+
+void sroce_requester_start_psn(struct sroce_requester *req, u32 psn);
+void sroce_requester_set_state(struct sroce_requester *req, enum sroce_sq_state state);
+bool sroce_requester_is_drained(const struct sroce_requester *req);
+u32 sroce_requester_timeout(struct sroce_requester *req, u64 now_ns);
+void sroce_requester_get_stats(const struct sroce_requester *req,
+			       struct sroce_requester_stats *stats);
 
 #endif

@@ -61,7 +61,7 @@ struct sroce_responder_attr {
 	u16	pkey;
 	u32	mtu_bytes;
 	u32	qkey;
-	u8	access;
+	u32	access;
 	u8	min_rnr_timer;
 	u64	rnr_delay_ns;
 	u32	reorder_packets;
@@ -240,15 +240,18 @@ static inline u32 sroce_responder_queued(const struct sroce_responder *resp)
 	return resp->reorder.count;
 }
 
-static inline bool sroce_responder_is_queued(const struct sroce_responder *resp, u32 psn)
+/*
+ * A duplicate READ cannot be replayed: its region is gone. Once the peer has the response, the
+ * region may be deregistered, and a late duplicate of the request may still arrive. So the NAK does
+ * not end the connection here: a peer that still needs the response ends it, another ignores the
+ * NAK. Only one NAK is pending at a time; the peer requests others again.
+ */
+static inline void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn)
 {
-	return psn_map_has(&resp->reorder.queued, psn);
-}
-
-/* A bit for each packet of the reorder queue whose PSN has the chunk number @chunk. */
-static inline u64 sroce_responder_queued_chunk(const struct sroce_responder *resp, u32 chunk)
-{
-	return resp->reorder.count ? resp->reorder.queued.words[chunk] : 0;
+	if (resp->dup_nak_pending)
+		return;
+	resp->dup_nak_pending = true;
+	resp->dup_nak_psn = psn;
 }
 
 void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,

@@ -227,24 +227,6 @@ void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce
 	pkt->payload_bytes = SROCE_CNP_RESERVED_BYTES;
 }
 
-/**
- * sroce_responder_nak_duplicate() - a duplicate READ cannot be replayed: its region is gone
- * @resp: the responder
- * @psn: PSN of the response
- *
- * Once the peer has the response, the region may be deregistered, and a late duplicate of the
- * request may still arrive. So the NAK does not end the connection here: a peer that still needs
- * the response ends it, another ignores the NAK. Only one NAK is pending at a time; the peer
- * requests others again.
- */
-void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn)
-{
-	if (resp->dup_nak_pending)
-		return;
-	resp->dup_nak_pending = true;
-	resp->dup_nak_psn = psn;
-}
-
 static void reject_rest(struct sroce_responder *resp, const struct sroce_response_plan *plan)
 {
 	if (plan->replay)

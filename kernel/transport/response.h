@@ -66,6 +66,5 @@ void sroce_response_commit(struct sroce_responder *resp,
 			   enum sroce_mem_status fetched);
 bool sroce_responder_is_dead(const struct sroce_responder *resp);
 void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt);
-void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn);
 
 #endif

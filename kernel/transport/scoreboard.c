@@ -179,32 +179,44 @@ static void sample_response_time(struct sroce_requester *req, u64 now_ns)
 	time->smoothed_ns = sample_ns;
 }
 
-/**
- * sroce_scoreboard_retransmitted() - a hole has been retransmitted
- * @req: the requester
- * @psn: the first PSN
- * @count: how many
- * @now_ns: monotonic time
- * @is_data: they belong to a SEND or WRITE; else they are requests of READs and atomics
- */
-void sroce_scoreboard_retransmitted(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns,
-				    bool is_data)
+static void mark_rtx(struct sroce_requester *req, u32 psn, u32 count, u64 wait_ns, u64 now_ns)
 {
 	struct sroce_rtx *newest;
 
-	if (req->sb.mode == SROCE_SELECTIVE_OFFERED)
-		return;
 	expire_rtx(req, now_ns);
 	newest = &req->sb.rtx[req->sb.newest];
 	sroce_psn_map_add_range(&newest->map, psn, count);
 	if (!newest->any)
 		newest->since_ns = now_ns;
 	newest->any = true;
-	newest->until_ns = now_ns + (is_data ? sroce_rtt_rtx_ns(&req->rtt) : response_wait_ns(req));
+	newest->until_ns = now_ns + wait_ns;
 	newest->last_psn = psn_add(psn, count - 1);
 	newest->end_psn = req->next_psn;
-	if (!is_data)
-		time_response(req, psn, count, now_ns);
+}
+
+static void mark_read_rtx(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
+{
+	mark_rtx(req, psn, count, response_wait_ns(req), now_ns);
+	time_response(req, psn, count, now_ns);
+}
+
+/**
+ * sroce_scoreboard_retransmitted() - a hole has been retransmitted
+ * @req: the requester
+ * @wqe: the request that it belongs to
+ * @psn: the first PSN
+ * @count: how many
+ * @now_ns: monotonic time
+ */
+void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+				    u32 psn, u32 count, u64 now_ns)
+{
+	if (req->sb.mode == SROCE_SELECTIVE_OFFERED)
+		return;
+	if (wqe_is_data(wqe))
+		mark_rtx(req, psn, count, sroce_rtt_rtx_ns(&req->rtt), now_ns);
+	else
+		mark_read_rtx(req, psn, count, now_ns);
 }
 
 /**
@@ -284,11 +296,6 @@ static bool find_hole(const struct sroce_requester *req, enum hole_kind kind, u3
  */
 bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count)
 {
-	const struct sroce_scoreboard *sb = &req->sb;
-
-	/* The usual case: nothing is lost. */
-	if (sb->lost_response_psn == req->unacked_psn && sb->lost_psn == sb->executed_psn)
-		return false;
 	if (find_hole(req, LOST_RESPONSE, psn, count))
 		return true;
 	return sroce_requester_is_selective(req) && find_hole(req, LOST_REQUEST, psn, count);
@@ -537,7 +544,7 @@ static void defer_read_rtx(struct sroce_requester *req, u32 psn, u64 now_ns)
 		if (!wqe_is_data(wqe)) {
 			u32 missing = sroce_scoreboard_missing(req, wqe, psn);
 
-			sroce_scoreboard_retransmitted(req, psn, missing, now_ns, false);
+			mark_read_rtx(req, psn, missing, now_ns);
 		}
 		psn = wqe_end_psn(wqe);
 	}
@@ -649,7 +656,7 @@ static void update_timers(struct sroce_requester *req, bool progress, u64 now_ns
 		raise_to(&sb->top_psn, psn);
 		raise_to(&sb->response_high_psn, psn);
 		raise_to(&sb->lost_response_psn, psn);
-		sroce_requester_advance(req, psn, now_ns);
+		sroce_tlp_acked(req, psn, now_ns);
 	} else if (progress) {
 		sroce_tlp_progress(req, now_ns);
 	}
@@ -670,7 +677,7 @@ static void mark_lost(struct sroce_requester *req, u32 psn)
 		return;
 	}
 	if (is_beyond(req, psn, sb->executed_psn)) {
-		sroce_requester_rewind(req, sb->executed_psn);
+		sroce_tlp_go_back(req, sb->executed_psn);
 		psn = sb->executed_psn;
 	}
 	raise_psn(req, &sb->lost_response_psn, psn);

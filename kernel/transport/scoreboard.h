@@ -101,8 +101,8 @@ void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_pl
 bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count);
 u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 			     u32 psn);
-void sroce_scoreboard_retransmitted(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns,
-				    bool is_data);
+void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+				    u32 psn, u32 count, u64 now_ns);
 void sroce_scoreboard_distrust_rtx(struct sroce_requester *req);
 void sroce_scoreboard_distrust_sack(struct sroce_requester *req);
 void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn);

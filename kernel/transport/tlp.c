@@ -96,28 +96,6 @@ void sroce_tlp_arm(struct sroce_requester *req, u64 now_ns)
 		req->probe.deadline_ns = now_ns + pto_ns(req);
 }
 
-/**
- * sroce_tlp_stop() - stop both timers: no response is due
- * @req: the requester
- */
-void sroce_tlp_stop(struct sroce_requester *req)
-{
-	req->ack_deadline_ns = SROCE_NEVER;
-	req->probe.deadline_ns = SROCE_NEVER;
-}
-
-/**
- * sroce_tlp_forget_probe() - packets are sent again, so the ACK of a probe says nothing any more
- * @req: the requester
- */
-void sroce_tlp_forget_probe(struct sroce_requester *req)
-{
-	req->probe.due = false;
-	req->probe.sent = false;
-	req->probe.unacked = false;
-	req->probe.ambiguous = false;
-}
-
 /*
  * Progress within a round trip of a probe was caused by an earlier packet: the probe was spurious
  * and a longer PTO would have avoided it. A probe that was needed takes part of the slack back.
@@ -170,6 +148,59 @@ void sroce_tlp_progress(struct sroce_requester *req, u64 now_ns)
 }
 
 /**
+ * sroce_tlp_acked() - everything before a PSN is acknowledged
+ * @req: the requester
+ * @unacked_psn: between the present one and sent_psn
+ * @now_ns: monotonic time
+ */
+void sroce_tlp_acked(struct sroce_requester *req, u32 unacked_psn, u64 now_ns)
+{
+	u32 count = sroce_requester_forward(req, unacked_psn), rtt_ns;
+
+	sroce_requester_advance(req, unacked_psn);
+	if (!count)
+		return;
+	sroce_requester_reset_retries(req);
+	req->gone_back = false;
+	req->probe.due = false;
+	rtt_ns = sroce_rtt_acked(&req->rtt, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);
+	/* The scoreboard has counted responses already; other services have none. */
+	if (sroce_service_is_acked(req->service))
+		count = 0;
+	sroce_requester_acked(req, count, rtt_ns, now_ns);
+	req->ack_deadline_ns = SROCE_NEVER;
+	sroce_tlp_progress(req, now_ns);
+}
+
+static void forget_probe(struct sroce_requester *req)
+{
+	req->probe.due = false;
+	req->probe.sent = false;
+	req->probe.unacked = false;
+	req->probe.ambiguous = false;
+}
+
+/**
+ * sroce_tlp_go_back() - go-back-N: send everything again from a packet on
+ * @req: the requester
+ * @psn: between unacked_psn and sent_psn
+ */
+void sroce_tlp_go_back(struct sroce_requester *req, u32 psn)
+{
+	sroce_requester_move_cursor(req, psn);
+	sroce_scoreboard_restart(req, psn);
+	req->since_ack_req = 0;
+	req->rd_limit = 1;
+	req->gone_back = true;
+	req->rtt.timing = false;
+	/* The ACK of a probe says nothing any more. */
+	forget_probe(req);
+	/* The timers run on while the response to an earlier READ or atomic is due. */
+	if (psn == req->unacked_psn)
+		sroce_requester_stop_timers(req);
+}
+
+/**
  * sroce_tlp_request_ack() - no packet follows the ones that have been sent
  * @req: the requester
  * @end_psn: one past the last PSN that matters
@@ -191,18 +222,7 @@ void sroce_tlp_request_ack(struct sroce_requester *req, u32 end_psn)
 	req->since_ack_req = 0;
 	/* The timers run from the first packet in flight. */
 	if (req->next_psn == req->unacked_psn)
-		sroce_tlp_stop(req);
-}
-
-/**
- * sroce_tlp_deadline() - when the next of the two timers expires
- * @req: the requester
- *
- * Return: monotonic nanoseconds, or SROCE_NEVER.
- */
-u64 sroce_tlp_deadline(const struct sroce_requester *req)
-{
-	return min(req->ack_deadline_ns, req->probe.deadline_ns);
+		sroce_requester_stop_timers(req);
 }
 
 /*
@@ -215,7 +235,7 @@ static bool go_back_n(struct sroce_requester *req)
 	u32 executed_psn = req->sb.executed_psn;
 
 	if (executed_psn != req->sent_psn)
-		sroce_requester_rewind(req, executed_psn);
+		sroce_tlp_go_back(req, executed_psn);
 	return executed_psn == req->unacked_psn;
 }
 
@@ -236,7 +256,7 @@ static void ack_timeout(struct sroce_requester *req, u64 now_ns)
 	sroce_scoreboard_distrust_rtx(req);
 	if (!sroce_requester_is_selective(req) && go_back_n(req))
 		return;
-	sroce_tlp_stop(req);
+	sroce_requester_stop_timers(req);
 	req->probe.due = true;
 	sroce_tlp_arm(req, now_ns);
 }
@@ -274,7 +294,7 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 /**
  * sroce_tlp_timeout() - one of the two timers has expired
  * @req: the requester
- * @now_ns: monotonic time, not before sroce_tlp_deadline()
+ * @now_ns: monotonic time, not before the earlier deadline
  *
  * Return: SROCE_REQ_EV_*, which tells which one.
  */

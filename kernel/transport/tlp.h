@@ -46,13 +46,12 @@ struct sroce_probe {
 
 void sroce_tlp_start_ack_timer(struct sroce_requester *req, u64 now_ns);
 void sroce_tlp_arm(struct sroce_requester *req, u64 now_ns);
-void sroce_tlp_stop(struct sroce_requester *req);
-void sroce_tlp_forget_probe(struct sroce_requester *req);
 void sroce_tlp_progress(struct sroce_requester *req, u64 now_ns);
+void sroce_tlp_acked(struct sroce_requester *req, u32 unacked_psn, u64 now_ns);
+void sroce_tlp_go_back(struct sroce_requester *req, u32 psn);
 void sroce_tlp_request_ack(struct sroce_requester *req, u32 end_psn);
 void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns);
 bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns);
-u64 sroce_tlp_deadline(const struct sroce_requester *req);
 u32 sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns);
 
 #endif

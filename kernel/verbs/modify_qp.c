@@ -107,7 +107,7 @@ static void install_wq_path(struct sroce_wq *wq, const struct sroce_path *path)
 static int prepare_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 			struct sroce_path *path)
 {
-	u32 dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->attr.dest_qp_num;
+	u32 dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->req.attr.dest_qpn;
 
 	return sroce_path_from_ah_attr(qp->ibqp.device, &attr->ah_attr, qp->ibqp.qp_num, dest_qpn,
 				       path);
@@ -139,46 +139,21 @@ static int resize_resources(struct sroce_qp *qp, u32 capacity)
 	return moved ? 0 : -EBUSY;
 }
 
-/* Saves attributes for query_qp. Those of the engine have been applied. */
-static void save_attr(struct ib_qp_attr *saved, enum ib_qp_state to, const struct ib_qp_attr *attr,
+/* Saves for query_qp what the engine and the path do not have. */
+static void save_attr(struct sroce_qp *qp, enum ib_qp_state to, const struct ib_qp_attr *attr,
 		      int mask)
 {
-	/* The queues keep their size, which others read without a lock. */
-	if (to == IB_QPS_RESET)
-		*saved = (struct ib_qp_attr) { .cap = saved->cap };
-	if (mask & IB_QP_ACCESS_FLAGS)
-		saved->qp_access_flags = attr->qp_access_flags;
-	if (mask & IB_QP_PKEY_INDEX)
-		saved->pkey_index = attr->pkey_index;
-	if (mask & IB_QP_PORT)
-		saved->port_num = attr->port_num;
-	if (mask & IB_QP_QKEY)
-		saved->qkey = attr->qkey;
-	if (mask & IB_QP_AV) {
-		saved->ah_attr = attr->ah_attr;
-		/* This reference belongs to ib_core. */
-		saved->ah_attr.grh.sgid_attr = NULL;
+	if (to == IB_QPS_RESET) {
+		memset(&qp->ah_attr, 0, sizeof(qp->ah_attr));
+		qp->timeout = 0;
 	}
-	if (mask & IB_QP_PATH_MTU)
-		saved->path_mtu = attr->path_mtu;
-	if (mask & IB_QP_PATH_MIG_STATE)
-		saved->path_mig_state = attr->path_mig_state;
+	if (mask & IB_QP_AV) {
+		qp->ah_attr = attr->ah_attr;
+		/* This reference belongs to ib_core. */
+		qp->ah_attr.grh.sgid_attr = NULL;
+	}
 	if (mask & IB_QP_TIMEOUT)
-		saved->timeout = attr->timeout;
-	if (mask & IB_QP_RETRY_CNT)
-		saved->retry_cnt = attr->retry_cnt;
-	if (mask & IB_QP_RNR_RETRY)
-		saved->rnr_retry = attr->rnr_retry;
-	if (mask & IB_QP_MIN_RNR_TIMER)
-		saved->min_rnr_timer = attr->min_rnr_timer;
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
-		saved->max_rd_atomic = attr->max_rd_atomic;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
-		saved->max_dest_rd_atomic = attr->max_dest_rd_atomic;
-	if (mask & IB_QP_DEST_QPN)
-		saved->dest_qp_num = attr->dest_qp_num;
-	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
-		saved->en_sqd_async_notify = attr->en_sqd_async_notify;
+		qp->timeout = attr->timeout;
 }
 
 static int apply_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
@@ -203,7 +178,7 @@ static int apply_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 	}
 	err = sroce_qp_set_state(qp, from, to, attr, mask);
 	if (!err)
-		save_attr(&qp->attr, to, attr, mask);
+		save_attr(qp, to, attr, mask);
 	return err;
 }
 

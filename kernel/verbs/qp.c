@@ -265,7 +265,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 		err = is_native(qp) ? offer_native_rings(qp, udata) : offer_rxe_rings(qp, udata);
 	if (err)
 		goto err_queues;
-	qp->attr.cap = init_attr->cap;
+	qp->cap = init_attr->cap;
 
 	err = sroce_qp_datapath_init(qp);
 	if (err)
@@ -280,6 +280,37 @@ err_datapath:
 err_queues:
 	free_queues(qp);
 	return err;
+}
+
+static void read_requester(struct sroce_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct sroce_requester_attr *from = &qp->req.attr;
+
+	spin_lock_bh(&qp->sq.lock);
+	attr->qp_state = qp->state;
+	attr->sq_psn = sroce_requester_next_psn(&qp->req);
+	attr->sq_draining = qp->state == IB_QPS_SQD && !sroce_requester_is_drained(&qp->req);
+	attr->en_sqd_async_notify = qp->sq_draining_notify;
+	if (sroce_qp_is_connected(qp) && from->mtu_bytes)
+		attr->path_mtu = ib_mtu_int_to_enum(from->mtu_bytes);
+	attr->dest_qp_num = from->dest_qpn;
+	attr->retry_cnt = from->retry_cnt;
+	attr->rnr_retry = from->rnr_retry;
+	attr->max_rd_atomic = from->max_rd_atomic;
+	spin_unlock_bh(&qp->sq.lock);
+}
+
+static void read_responder(struct sroce_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct sroce_responder_attr *from = &qp->resp.attr;
+
+	spin_lock_bh(&qp->rq.lock);
+	attr->rq_psn = sroce_responder_epsn(&qp->resp);
+	attr->qkey = from->qkey;
+	attr->qp_access_flags = from->access;
+	attr->min_rnr_timer = from->min_rnr_timer;
+	attr->max_dest_rd_atomic = qp->resp.resources.capacity;
+	spin_unlock_bh(&qp->rq.lock);
 }
 
 /**
@@ -297,19 +328,19 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct sroce_qp *qp = to_sroce_qp(ibqp);
 
 	mutex_lock(&qp->modify_lock);
-	*attr = qp->attr;
-	spin_lock_bh(&qp->sq.lock);
-	attr->qp_state = qp->state;
-	attr->sq_psn = sroce_requester_next_psn(&qp->req);
-	attr->sq_draining = qp->state == IB_QPS_SQD && !sroce_requester_is_drained(&qp->req);
-	spin_unlock_bh(&qp->sq.lock);
+	*attr = (struct ib_qp_attr) {
+		.path_mig_state = IB_MIG_MIGRATED,
+		.cap = qp->cap,
+		.ah_attr = qp->ah_attr,
+		.timeout = qp->timeout,
+	};
+	read_requester(qp, attr);
+	read_responder(qp, attr);
 	mutex_unlock(&qp->modify_lock);
 
-	spin_lock_bh(&qp->rq.lock);
-	attr->rq_psn = sroce_responder_epsn(&qp->resp);
-	spin_unlock_bh(&qp->rq.lock);
-
 	attr->cur_qp_state = attr->qp_state;
+	if (attr->qp_state != IB_QPS_RESET)
+		attr->port_num = SROCE_PORT;
 	*init_attr = (struct ib_qp_init_attr) {
 		.qp_context = ibqp->qp_context,
 		.send_cq = &qp->send_cq->ibcq,

@@ -2,8 +2,16 @@
 #ifndef PORT_LINUX_MINMAX_H
 #define PORT_LINUX_MINMAX_H
 
-/* In C++ the standard library has these names. */
-#ifndef __cplusplus
+#ifdef __cplusplus
+
+extern "C++" {
+#include <algorithm>
+using std::clamp;
+using std::max;
+using std::min;
+}
+
+#else
 
 /* As in the kernel, both arguments have the same type; unique names allow nesting. */
 #define port_compare(x, op, y, ux, uy) ({	\

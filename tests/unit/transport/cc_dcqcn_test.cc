@@ -37,7 +37,7 @@ class Dcqcn : public ::testing::Test {
     sroce_cc_sent(&cc_, bytes, now_);
   }
   void round_trip(u64 ns) {
-    const sroce_cc_ack ack = {now_, 1024, 1, 1, ns, ns, ns};
+    const sroce_cc_ack ack = {now_, 1, 1, ns, ns, ns};
     sroce_cc_acked(&cc_, &ack);
   }
   bool limited() const { return cc_.rate != SROCE_CC_UNLIMITED; }

@@ -24,7 +24,7 @@ class Delay : public ::testing::Test {
 
   void start() { sroce_cc_start(&cc_, &params_, kLine, 1024, now_); }
   void ack(u32 packets, u64 rtt, u32 inflight = 1 << 20) {
-    const sroce_cc_ack ack = {now_, u64{packets} * 1024, packets, inflight, rtt, kBase, rtt};
+    const sroce_cc_ack ack = {now_, packets, inflight, rtt, kBase, rtt};
     sroce_cc_acked(&cc_, &ack);
   }
   void ack_after(u64 wait, u32 packets, u64 rtt) {

@@ -422,7 +422,7 @@ TEST(CongestionControl, NoneIgnoresAllEvents) {
     params.algorithm = algorithm;
     sroce_cc cc;
     sroce_cc_start(&cc, &params, kGigabit, kMtu, 0);
-    const sroce_cc_ack ack = {kMillisecond, kMtu, 1, 10, kSecond, 1, kSecond};
+    const sroce_cc_ack ack = {kMillisecond, 1, 10, kSecond, 1, kSecond};
     sroce_cc_acked(&cc, &ack);
     for (u64 i = 0; i < 10; i++) sroce_cc_cnp(&cc, i * kMillisecond);
     sroce_cc_lost(&cc, SROCE_CC_TIMEOUT, kSecond);
@@ -559,7 +559,7 @@ class CongestionFuzz : public ::testing::Test {
         break;
       default:
         const sroce_cc_ack ack = {
-            now_, any(), static_cast<u32>(any()), static_cast<u32>(any()), any(), any(), any()};
+            now_, static_cast<u32>(any()), static_cast<u32>(any()), any(), any(), any()};
         sroce_cc_acked(&cc_, &ack);
     }
   }

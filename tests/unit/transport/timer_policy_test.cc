@@ -21,18 +21,14 @@ TEST(TimerDefer, EndsAtTwoMilliseconds) {
   EXPECT_EQ(sroce_timer_defer_longer(1999999, kLeast), 2000000u);
 }
 
-TEST(TimerSlack, ExactTimerHasNone) { EXPECT_EQ(sroce_timer_slack(0, kLeast, 1000), 0u); }
-
-TEST(TimerSlack, IsAMicrosecondForEachQp) {
-  EXPECT_EQ(sroce_timer_slack(kLeast, kLeast, 100), 100000u);
-}
+TEST(TimerSlack, IsAMicrosecondForEachQp) { EXPECT_EQ(sroce_timer_slack(kLeast, 100), 100000u); }
 
 TEST(TimerSlack, IsAtLeastAQuarterOfTheWait) {
-  EXPECT_EQ(sroce_timer_slack(kLeast, kLeast, 1), kLeast / 4);
+  EXPECT_EQ(sroce_timer_slack(kLeast, 1), kLeast / 4);
 }
 
 TEST(TimerSlack, IsAtMostTwiceTheWait) {
-  EXPECT_EQ(sroce_timer_slack(kLeast, kLeast, 1000000), 2 * kLeast);
+  EXPECT_EQ(sroce_timer_slack(kLeast, 1000000), 2 * kLeast);
 }
 
 TEST(TimerEarliest, ExactDeadlineBeforeTheOtherHasNoSlack) {

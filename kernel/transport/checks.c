@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Checks of a send work request, made once on the kernel's own copy.
+ * Checks of what users and peers ask for: of a send work request, made once on the kernel's own
+ * copy, and of an access to a region.
  */
-#include "transport/wqe.h"
+#include "transport/access.h"
 #include "transport/opcode.h"
+#include "transport/wqe.h"
 
 static bool opcode_is_known(u8 opcode)
 {
@@ -102,4 +104,28 @@ enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
 	default:
 		return SROCE_WC_SEND;
 	}
+}
+
+/**
+ * sroce_access_check() - is an access inside of the region, and permitted?
+ * @range: what the region covers and permits
+ * @va: address of the first byte
+ * @bytes: how many; 0 needs no range (IBTA 9.7.5.1.1: zero-length operations are not checked),
+ *         and callers then skip the key lookup
+ * @needed: SROCE_ACCESS_*, all of which must be permitted
+ *
+ * No sum here can overflow, because a region may end at the last address.
+ *
+ * Return: SROCE_MEM_OK, SROCE_MEM_BAD_ACCESS or SROCE_MEM_BAD_RANGE.
+ */
+enum sroce_mem_status sroce_access_check(const struct sroce_access_range *range, u64 va,
+					 u64 bytes, u32 needed)
+{
+	if ((range->access & needed) != needed)
+		return SROCE_MEM_BAD_ACCESS;
+	if (!bytes)
+		return SROCE_MEM_OK;
+	if (va < range->iova || bytes > range->length || va - range->iova > range->length - bytes)
+		return SROCE_MEM_BAD_RANGE;
+	return SROCE_MEM_OK;
 }
