@@ -237,7 +237,7 @@ TRACE_EVENT(sroce_drop,
 	TP_fast_assign(
 		__entry->ifindex = ifindex;
 		__entry->dest_qpn = dest_qpn;
-		strscpy(__entry->why, sroce_counter_names[why], SROCE_TRACE_NAME_BYTES);
+		strscpy(__entry->why, sroce_counter_descs[why].name, SROCE_TRACE_NAME_BYTES);
 	),
 	TP_printk("ifindex=%d dest_qpn=%u why=%s", __entry->ifindex, __entry->dest_qpn,
 		  __entry->why)

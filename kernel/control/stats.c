@@ -4,8 +4,6 @@
 #include "control/stats.h"
 #include "datapath/device.h"
 
-static struct rdma_stat_desc descriptions[SROCE_CTR_COUNT];
-
 /**
  * sroce_alloc_hw_port_stats() - describe the counters of a port
  * @ibdev: device
@@ -17,12 +15,7 @@ static struct rdma_stat_desc descriptions[SROCE_CTR_COUNT];
  */
 struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num)
 {
-	unsigned int i;
-
-	/* Every caller writes the same values, so no lock is needed. */
-	for (i = 0; i < SROCE_CTR_COUNT; i++)
-		descriptions[i].name = sroce_counter_names[i];
-	return rdma_alloc_hw_stats_struct(descriptions, SROCE_CTR_COUNT,
+	return rdma_alloc_hw_stats_struct(sroce_counter_descs, SROCE_CTR_COUNT,
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
