@@ -21,7 +21,6 @@
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
 #include "transport/aeth.h"
-#include "transport/qp_state.h"
 #include "transport/reorder.h"
 
 /* The most packets in flight; the path usually allows fewer, see requester_plan.c. */

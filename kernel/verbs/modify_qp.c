@@ -10,7 +10,6 @@
 #include <net/dst.h>
 
 #include "datapath/qp.h"
-#include "transport/qp_state.h"
 #include "verbs/verbs.h"
 
 #define MAX_24_BITS		0xffffff
@@ -30,23 +29,11 @@ static int reject_attr(const struct sroce_qp *qp, const char *what, u64 value)
 static int check_transition(const struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
 			    const struct ib_qp_attr *attr, int mask)
 {
-	static const char *const why[] = {
-		[SROCE_TRANSITION_ILLEGAL] = "transition to state",
-		[SROCE_TRANSITION_MISSING] = "attribute mask (a required bit is missing)",
-		[SROCE_TRANSITION_EXTRA] = "attribute mask (a bit is not allowed here)",
-	};
-	enum sroce_qp_transition result;
-
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != from)
 		return reject_attr(qp, "current state", attr->cur_qp_state);
-	/* QP 1 was created for its port, and ib_mad does not set the port again. */
-	if (qp->ibqp.qp_type == IB_QPT_GSI && to == IB_QPS_INIT)
-		mask |= IB_QP_PORT;
-	result = sroce_qp_state_check((enum sroce_qp_state)from, (enum sroce_qp_state)to,
-				      qp->service, mask);
-	if (result == SROCE_TRANSITION_OK)
-		return 0;
-	return reject_attr(qp, why[result], result == SROCE_TRANSITION_ILLEGAL ? to : mask);
+	if (!ib_modify_qp_is_ok(from, to, qp->ibqp.qp_type, mask))
+		return reject_attr(qp, "transition, or attribute mask of it", mask);
+	return 0;
 }
 
 /* Checks port, partition and path. */

@@ -16,7 +16,6 @@ extern "C" {
 #include "transport/opcode.h"
 #include "transport/packet.h"
 #include "transport/psn.h"
-#include "transport/qp_state.h"
 #include "transport/requester.h"
 #include "transport/requester_plan.h"
 #include "transport/requester_state.h"
