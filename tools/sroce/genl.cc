@@ -141,39 +141,6 @@ std::optional<uint64_t> WorkQueue::find(uint16_t attribute) const {
   return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::span<const WorkQueueField> common_fields() {
-  static constexpr std::array fields{
-      WorkQueueField{SROCE_A_WQ_RATE, "rate"},
-      WorkQueueField{SROCE_A_WQ_CWND, "cwnd_256ths"},
-      WorkQueueField{SROCE_A_WQ_CNP_HANDLED, "cnp_handled"},
-      WorkQueueField{SROCE_A_WQ_CUTS, "cuts"},
-  };
-  return fields;
-}
-
-std::span<const WorkQueueField> sq_fields() {
-  static constexpr std::array fields{
-      WorkQueueField{SROCE_A_WQ_SRTT_NS, "srtt_ns"},
-      WorkQueueField{SROCE_A_WQ_RTTVAR_NS, "rttvar_ns"},
-      WorkQueueField{SROCE_A_WQ_MIN_RTT_NS, "min_rtt_ns"},
-      WorkQueueField{SROCE_A_WQ_INFLIGHT, "inflight"},
-      WorkQueueField{SROCE_A_WQ_RETRANSMITS, "retransmits"},
-      WorkQueueField{SROCE_A_WQ_TIMEOUTS, "timeouts"},
-      WorkQueueField{SROCE_A_WQ_PROBES, "probes"},
-  };
-  return fields;
-}
-
-std::span<const WorkQueueField> rq_fields() {
-  static constexpr std::array fields{
-      WorkQueueField{SROCE_A_WQ_REORDER_PACKETS, "reorder_packets"},
-      WorkQueueField{SROCE_A_WQ_REORDER_BYTES, "reorder_bytes"},
-      WorkQueueField{SROCE_A_WQ_ECN_MARKED, "ecn_marked"},
-      WorkQueueField{SROCE_A_WQ_CNP_SENT, "cnp_sent"},
-  };
-  return fields;
-}
-
 Request family_request() {
   return request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, NLM_F_ACK)
       .put(CTRL_ATTR_FAMILY_NAME, std::string(SROCE_GENL_NAME));

@@ -86,17 +86,6 @@ struct QueuePair {
   WorkQueue rq;
 };
 
-/// A number of a work queue and its name in JSON.
-struct WorkQueueField {
-  uint16_t attribute;
-  const char* name;
-};
-
-/// The fields of both work queues, those of send queues only, and those of receive queues only.
-std::span<const WorkQueueField> common_fields();
-std::span<const WorkQueueField> sq_fields();
-std::span<const WorkQueueField> rq_fields();
-
 /// Each throws MalformedMessage if a required attribute is absent.
 uint16_t decode_family(ByteView payload);
 DeviceReply decode_device(ByteView payload);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/qp.h"
 
+#include <array>
+
 #include "sroce/genl.h"
 #include "sroce_netlink.h"
 
@@ -9,6 +11,36 @@ namespace {
 
 using genl::QueuePair;
 using genl::WorkQueue;
+
+/// A number of a work queue and its name in JSON.
+struct WorkQueueField {
+  uint16_t attribute;
+  const char* name;
+};
+
+constexpr std::array common_fields{
+    WorkQueueField{SROCE_A_WQ_RATE, "rate"},
+    WorkQueueField{SROCE_A_WQ_CWND, "cwnd_256ths"},
+    WorkQueueField{SROCE_A_WQ_CNP_HANDLED, "cnp_handled"},
+    WorkQueueField{SROCE_A_WQ_CUTS, "cuts"},
+};
+
+constexpr std::array sq_fields{
+    WorkQueueField{SROCE_A_WQ_SRTT_NS, "srtt_ns"},
+    WorkQueueField{SROCE_A_WQ_RTTVAR_NS, "rttvar_ns"},
+    WorkQueueField{SROCE_A_WQ_MIN_RTT_NS, "min_rtt_ns"},
+    WorkQueueField{SROCE_A_WQ_INFLIGHT, "inflight"},
+    WorkQueueField{SROCE_A_WQ_RETRANSMITS, "retransmits"},
+    WorkQueueField{SROCE_A_WQ_TIMEOUTS, "timeouts"},
+    WorkQueueField{SROCE_A_WQ_PROBES, "probes"},
+};
+
+constexpr std::array rq_fields{
+    WorkQueueField{SROCE_A_WQ_REORDER_PACKETS, "reorder_packets"},
+    WorkQueueField{SROCE_A_WQ_REORDER_BYTES, "reorder_bytes"},
+    WorkQueueField{SROCE_A_WQ_ECN_MARKED, "ecn_marked"},
+    WorkQueueField{SROCE_A_WQ_CNP_SENT, "cnp_sent"},
+};
 
 std::string end_text(const std::string& address, uint32_t qpn) {
   const bool is_ipv6 = address.find(':') != std::string::npos;
@@ -109,13 +141,13 @@ Json to_json(std::span<const genl::CcDetail> details) {
   return object;
 }
 
-void add_fields(Json& object, const WorkQueue& wq, std::span<const genl::WorkQueueField> fields) {
+void add_fields(Json& object, const WorkQueue& wq, std::span<const WorkQueueField> fields) {
   for (const auto& [attribute, name] : fields) object[name] = or_null(wq.find(attribute));
 }
 
-Json to_json(const WorkQueue& wq, std::span<const genl::WorkQueueField> own_fields) {
+Json to_json(const WorkQueue& wq, std::span<const WorkQueueField> own_fields) {
   Json object{{"cc", or_null(wq.cc)}, {"cc_state", or_null(wq.cc_state)}};
-  add_fields(object, wq, genl::common_fields());
+  add_fields(object, wq, common_fields);
   object["cc_info"] = to_json(wq.cc_info);
   add_fields(object, wq, own_fields);
   return object;
@@ -136,8 +168,8 @@ Json to_json(const QueuePair& qp) {
           {"type", qp.type},
           {"state", qp.state},
           {"peer", to_json(qp.peer)},
-          {"sq", to_json(qp.sq, genl::sq_fields())},
-          {"rq", to_json(qp.rq, genl::rq_fields())}};
+          {"sq", to_json(qp.sq, sq_fields)},
+          {"rq", to_json(qp.rq, rq_fields)}};
 }
 
 }  // namespace
