@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Objects that cannot be created, or cannot be destroyed yet.
+// Objects that cannot be created, or cannot be destroyed yet. Case pyverbs has more such rows.
 #include <sys/mman.h>
 
 #include <functional>
@@ -31,9 +31,8 @@ int outcome(T* object) {
   return 0;
 }
 
-int try_cq(Tools& tools, int depth, int vector) {
-  return outcome<ibv_destroy_cq>(
-      ibv_create_cq(tools.context.get(), depth, nullptr, nullptr, vector));
+int try_empty_cq(Tools& tools) {
+  return outcome<ibv_destroy_cq>(ibv_create_cq(tools.context.get(), 0, nullptr, nullptr, 0));
 }
 
 int try_qp(Tools& tools, ibv_qp_type type, ibv_qp_cap cap) {
@@ -135,15 +134,7 @@ const ibv_device_attr& device(const Tools& tools) { return tools.context.device(
 std::uint32_t one_more(int limit) { return static_cast<std::uint32_t>(limit) + 1; }
 
 const Row rows[] = {
-    {Layer::driver, "a CQ of depth 0", {EINVAL}, [](Tools& t) { return try_cq(t, 0, 0); }},
-    {Layer::driver,
-     "a CQ deeper than max_cqe",
-     {EINVAL},
-     [](Tools& t) { return try_cq(t, device(t).max_cqe + 1, 0); }},
-    {Layer::core,
-     "a CQ with a completion vector that does not exist",
-     {EINVAL},
-     [](Tools& t) { return try_cq(t, 16, t.context.get()->num_comp_vectors); }},
+    {Layer::driver, "a CQ of depth 0", {EINVAL}, try_empty_cq},
     {Layer::driver,
      "a QP with more send requests than max_qp_wr",
      {EINVAL, ENOMEM},
@@ -168,10 +159,6 @@ const Row rows[] = {
      "a QP with 1 MiB of inline data",
      {EINVAL},
      [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(1, 1, 1, 1, 1 << 20)); }},
-    {Layer::driver,
-     "a QP with sizes that overflow 32 bits",
-     {EINVAL, ENOMEM},
-     [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(~0U, ~0U, ~0U, ~0U, ~0U)); }},
     {Layer::core,
      "a QP of a type that does not exist",
      {EINVAL, EOPNOTSUPP},
@@ -180,20 +167,6 @@ const Row rows[] = {
      "a raw packet QP",
      {EINVAL, EOPNOTSUPP},
      [](Tools& t) { return try_qp(t, IBV_QPT_RAW_PACKET, cap(1, 1, 1, 1, 0)); }},
-    {Layer::core,
-     "an MR with remote but no local write",
-     {EINVAL},
-     [](Tools& t) {
-       const verbs::Pages p(4096);
-       return try_mr(t, p.data(), 4096, IBV_ACCESS_REMOTE_WRITE);
-     }},
-    {Layer::core,
-     "an MR with remote atomic but no local write",
-     {EINVAL},
-     [](Tools& t) {
-       const verbs::Pages p(4096);
-       return try_mr(t, p.data(), 4096, IBV_ACCESS_REMOTE_ATOMIC);
-     }},
     {Layer::core,
      "an MR with an access flag that does not exist",
      {EINVAL, EOPNOTSUPP},
