@@ -4,7 +4,7 @@
  *
  * A consumer that replies to what it receives does so at once. The ACK then goes with the reply, as
  * the last packet of its skb, and the stack is crossed once instead of twice. So the ACK of a SEND
- * is delayed while a consumer in the kernel is called back, until
+ * is delayed while a consumer in the kernel is called back, until one of these happens:
  *
  *   the send queue has something to send, and the ACK is piggybacked;
  *   the consumer asks for the next notification, so it has had its turn;

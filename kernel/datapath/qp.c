@@ -48,7 +48,7 @@ static void kick_wqs(struct sroce_qp *qp)
 	sroce_wq_kick(&qp->rq);
 }
 
-/* Drop the address vectors of datagrams that were not sent, or posted and not even fetched. */
+/* Drop the address vectors of datagrams that have not completed, fetched or only posted. */
 static void release_wqes(struct sroce_qp *qp)
 {
 	u32 index, end = qp->is_user ? sroce_requester_posted(&qp->req) : qp->sq_posted;

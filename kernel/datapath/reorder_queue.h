@@ -16,8 +16,8 @@ struct sroce_rx;
 
 /**
  * struct sroce_reorder_queue - skbs of requests beyond the expected PSN; under the receive lock
- * @bytes: their memory, 0 if there are none; part of
- * @share_bytes: the bytes charged to the device
+ * @bytes: their memory, 0 if there are none
+ * @share_bytes: bytes charged to the device, at least @bytes
  * @chunks: arrays of 64 slots, one slot for each PSN, or NULL
  */
 struct sroce_reorder_queue {

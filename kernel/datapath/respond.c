@@ -20,7 +20,7 @@
 
 /* The most packets of a plan. */
 #define BURST_PACKETS	64
-/* How long an ACK is delayed for a consumer that does not reply; wq.c may defer the timer. */
+/* How long an ACK is delayed for a consumer that does not reply; the timer may be deferred. */
 #define ACK_DELAY_NS	(250 * NSEC_PER_USEC)
 
 static enum sroce_mem_status fetch_payload(struct sroce_tx *tx, const void *response_plan, u32 i,

@@ -181,8 +181,8 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 
 /*
  * Are packets still leaving this host, for example through a slow qdisc? Then an ACK timeout is too
- * early. Packets that are never freed (some drivers free late) count once only. Packets that fq
- * keeps until their departure time already count as freed, hence edt_pending.
+ * early. Packets that are never freed (some drivers free late) put it off once only. Packets that
+ * fq keeps until their departure time already count as freed, hence edt_pending.
  */
 static bool stack_is_draining(struct sroce_qp *qp)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The send ring of a QP in kernel memory.
+ * The storage of a QP's send WQEs in kernel memory.
  *
  * A process's requests are copied once from its mapped ring and checked on the copy. Kernel posters
  * fill the slots themselves (post.c). A rejected request keeps its status and fails in its turn.
  *
- * The ring of a process begins with a few slots, enough for a consumer that waits for each
+ * The storage of a process's QP begins with a few slots, enough for a consumer that waits for each
  * completion, or for an idle QP. Requests that do not fit stay in the process's ring. A doorbell
- * that finds more enlarges it, because there the kernel may sleep for memory and charge the
+ * enlarges the storage for them, because the system call may sleep for memory and charge the
  * process. Without memory nothing fails: fewer requests are under way at a time.
  */
 #include <linux/build_bug.h>

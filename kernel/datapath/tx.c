@@ -28,7 +28,7 @@ static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_wq *wq)
 	return sroce_tsq_limit(qp->resp.attr.mtu_bytes, 0);
 }
 
-/* The last packets above the low mark restart the queue, once. */
+/* The skb whose release leaves no more packets than the low mark restarts the queue, once. */
 static void restart_wq(struct sroce_qp_ref *ref, enum sroce_wq_type type)
 {
 	struct sroce_qp *qp;

@@ -174,8 +174,8 @@ static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_ca
  * sroce_wq_kick() - run a queue soon, from any context
  * @wq: of a QP of which the caller is a user or a consumer
  *
- * No lock is needed or taken. The run sees what was written before, because scheduling a tasklet,
- * and clearing that before it runs, are full barriers.
+ * No lock is needed or taken. The run sees what was written before, because the scheduled bit of a
+ * tasklet is set, and cleared before the run, with full barriers.
  */
 void sroce_wq_kick(struct sroce_wq *wq)
 {

@@ -35,7 +35,7 @@ enum sroce_wq_type {
  * struct sroce_wq_ops - the work of one type of queue; called with its lock held
  * @work: one round: reduces the budget, roughly in packets, and returns when it wants the next
  *        round (ns, SROCE_NEVER for never)
- * @timer_fired: the timer has fired: say whether it was needed, see transport/timer_policy.c
+ * @timer_fired: the timer has fired: adapt its deferral, see transport/timer_policy.h
  * @failed: the queue has failed and its lock has been dropped: the QP follows it to ERR or SQE
  */
 struct sroce_wq_ops {
@@ -67,7 +67,7 @@ struct sroce_wq_ops {
  * @edt_skbs: skbs handed over with a departure time in the future
  * @edt_pending: packets with a departure time have been handed over since the last look
  * @timer_defer_ns: how long the timer may be deferred because it has found nothing to do,
- *                  see transport/timer_policy.c
+ *                  see transport/timer_policy.h
  * @slack_ns: how late the next round may come, so that the timers of many QPs share an interrupt
  * @rearm_after_ns: ignore ACK timeouts before this time: packets were still leaving this host
  * @now_ns: the time, for the next runner; 0: it reads the clock

@@ -4,8 +4,8 @@
  *
  * A single packet is a linear skb. A batch has its headers in the linear part and its packets in
  * page fragments, usually in one. No packet crosses a fragment, so both ends find each of them
- * contiguous in memory. The BTH is at 4 mod 16, which aligns the payload if there is no other
- * header, from packet to packet.
+ * contiguous in memory. The first BTH is at 4 mod 16, which aligns the payload if no other header
+ * follows it. Full packets are a multiple of 16 long, so those behind it are aligned, too.
  */
 #include <linux/err.h>
 #include <linux/ip.h>
@@ -57,7 +57,7 @@ struct gso_info {
 };
 
 /*
- * Devices that pass a GSO skb on unchanged. Hardware that segments it may not increment the IPv4
+ * Devices that pass a GSO skb on unchanged. Some hardware segments it without incrementing the IPv4
  * identification, which the ICRC covers. A bridge may have a port that is hardware.
  */
 static bool passes_gso_through(const struct net_device *dev)

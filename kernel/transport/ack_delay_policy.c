@@ -5,8 +5,8 @@
  * A consumer that replies to what it receives does so at once, and the ACK can share the skb of
  * its reply. An ACK is delayed only if the consumer is about to be called back and has sent
  * something since the last ACK was delayed: one that only receives delays one ACK. A duplicate
- * request may mean that the path loses packets behind others in an skb: then 255 ACKs are not
- * delayed.
+ * request may mean that the path loses all but the first packet of an skb. Then the next 255 ACKs
+ * that could be delayed are not.
  */
 #include "transport/ack_delay_policy.h"
 

@@ -19,9 +19,9 @@
  * The first CNP decreases the line rate. If the interface reports none, as
  * Linux's virtual devices do, 10 Gb/s are assumed.
  *
- * Two decreases are at least rp_rate_reduce_monitor_period and a round trip (up
- * to 10 ms) apart, because an earlier CNP was caused before the decrease took
- * effect: in software a round trip is longer than the 50 us between CNPs. The
+ * Decreases are at least rp_rate_reduce_monitor_period apart, and at least a
+ * round trip (up to 10 ms). A CNP that comes earlier reports congestion from
+ * before the decrease: in software a round trip is longer than 50 us. The
  * periods of alpha and of the increase timer are at least a round trip, too. A
  * flow behind a slow link may send one packet in 300 us, and would otherwise
  * increase twice for each CNP. Every CNP postpones increases, so that they do
@@ -37,8 +37,8 @@
  *
  * Elapsed periods are computed when something is sent, when a CNP arrives, or
  * for display. Alpha becomes alpha * (1 - g)^n. Rates advance by phases, each in
- * closed form: each event takes half of the gap between target and rate, so it
- * tends to the step by which the target rises. Hyper increases computed together
+ * closed form: each event takes half of the gap between target and rate, so the
+ * gap tends to the step by which the target rises. Hyper increases computed together
  * all use the i of the first.
  */
 #include <linux/array_size.h>
@@ -55,7 +55,7 @@
 /* The limiter ends when less than limit >> RELEASE_SHIFT is missing. */
 #define RELEASE_SHIFT		7
 #define STAGE_MAX		0xffffu
-/* The first increase divides a target of more than FAR_TARGET times the rate by FAR_DIVISOR. */
+/* At the first increase, a target above FAR_TARGET times the rate is divided by FAR_DIVISOR. */
 #define FAR_TARGET		10
 #define FAR_DIVISOR		8
 

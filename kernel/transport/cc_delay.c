@@ -11,16 +11,16 @@
  * The base is the smallest recent round trip, or delay_base. A sender that never
  * saw an empty queue takes the full queue for the path, and gets more than its
  * share until the queue was empty once. Set delay_base if the path is known.
- * delay_target is long for a fabric because software ends (softirq, a busy CPU)
- * delay more, and one burst of 64 KiB takes 50 us at 10 Gb/s. The term that
- * shrinks with the window makes shares equal: near the target decreases are so
- * small that nothing else would.
+ * delay_target is longer than in a hardware fabric, because ends in software
+ * (softirq, a busy CPU) delay more, and one burst of 64 KiB takes 50 us at
+ * 10 Gb/s. The term that shrinks with the window makes shares equal. Nothing
+ * else would, because decreases are very small near the target.
  *
  * A window starts with delay_initial_cwnd packets and doubles per round trip
  * until the first delay or loss. It grows only while it is the limit. A small
  * window is paced, because 1.5 packets in flight are impossible otherwise. Below
  * one packet (many senders, one receiver) one packet is in flight, and pacing
- * makes up the difference, not below rp_min_rate.
+ * makes up the difference. The rate does not fall below rp_min_rate.
  *
  * A loss counts as the greatest decrease, and five timeouts in a row set the
  * smallest window. CNPs are ignored, because a second signal would only undercut

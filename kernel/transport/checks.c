@@ -44,7 +44,7 @@ static bool sges_add_up(const struct sroce_send_wqe *wqe)
 
 /**
  * sroce_wqe_check() - check a send work request copied from its poster
- * @wqe: the copy; @wqe->num_sge elements have been copied at most @limits->max_sge
+ * @wqe: the copy; its elements have been copied if @wqe->num_sge is at most @limits->max_sge
  * @limits: what the QP accepts
  *
  * Return: SROCE_WC_SUCCESS, or the status it must complete with: SROCE_WC_LOC_QP_OP_ERR for an
@@ -114,7 +114,7 @@ enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
  *         and callers then skip the key lookup
  * @needed: SROCE_ACCESS_*, all of which must be permitted
  *
- * No sum here can overflow, because a region may end at the last address.
+ * A region may end at the last address, so the check only subtracts and cannot overflow.
  *
  * Return: SROCE_MEM_OK, SROCE_MEM_BAD_ACCESS or SROCE_MEM_BAD_RANGE.
  */

@@ -49,8 +49,8 @@ static void plan_failure(const struct sroce_requester *req, struct sroce_ack_pla
 }
 
 /*
- * Does the opcode fit response @number of this WQE? Only a selective peer is requested to send a
- * part of a READ that ends before the READ does, so only there a LAST may come early.
+ * Does the opcode fit response @number of this WQE? Only from a selective peer do we request a part
+ * of a READ that ends before the READ does. So only its LAST may come early.
  */
 static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan *plan,
 		     const struct sroce_send_wqe *wqe, u32 number)

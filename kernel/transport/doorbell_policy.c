@@ -22,17 +22,17 @@
 #include "transport/doorbell_policy.h"
 
 /*
- * For how long the kernel polls, which is how long a request may wait: 50 us, and an eighth more
- * each time the timer finds nothing, up to 1 ms while responses are due, which run the queue
- * as well, and up to 250 us while none is.
+ * How long the kernel polls, and so how long a request may wait: 50 us, and an eighth more each
+ * time the timer finds nothing. The limit is 250 us. It is 1 ms while responses are due, because
+ * they run the queue as well.
  */
 #define POLL_NS			50000ull
 #define POLL_NS_MAX		1000000ull
 #define IDLE_POLL_NS_MAX	250000ull
-/* A late request costs as much as so many without a doorbell gain; so much is too much. */
+/* Cost of a late request, in requests without a doorbell; and the cost that starts a pause. */
 #define LATE_REQUEST_COST	64u
 #define LATE_COST_MAX		(4 * LATE_REQUEST_COST)
-/* How long a process must ring then. */
+/* The length of a pause, in which every post needs a doorbell. */
 #define PAUSE_NS		4000000ull
 
 static bool grant_has_expired(const struct sroce_db_suppress *db, const struct sroce_db_input *in)
@@ -128,7 +128,7 @@ enum sroce_db_action sroce_db_decide(struct sroce_db_suppress *db, const struct 
 		db->poll_ns = 0;
 	db->poll_ns = clamp(db->poll_ns + (expired ? db->poll_ns / 8 : 0), POLL_NS, POLL_NS_MAX);
 	charge_late_request(db, late, in->now_ns);
-	/* Sending a full ring takes longer than the grant: the process has not had its turn. */
+	/* Requests wait in the process's ring for memory, which only a doorbell can get. */
 	if (db->active && in->storage_full)
 		action = revoke_grant(db);
 	else if (may_grant)

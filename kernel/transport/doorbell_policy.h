@@ -18,8 +18,8 @@
  * @epsn: of the responder at the last decision
  * @poll_ns: for how long suppression is granted, at most, while responses are due
  * @poll_until_ns: when the timer polls the ring; SROCE_NEVER while other events run the queue.
- *                 While not active and @unused: until when it would have been of use, else 0
- * @pause_until_ns: none is granted before
+ *                 While not active: if @unused, until when a second doorbell earns a grant; else 0
+ * @pause_until_ns: suppression is not granted before this time
  */
 struct sroce_db_suppress {
 	bool	supported;

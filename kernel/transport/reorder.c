@@ -98,7 +98,7 @@ static bool sack_is_due(struct sroce_responder *resp, const struct sroce_packet 
 }
 
 /**
- * sroce_reorder_delays_rnr() - is a request queued that finds no receive WQE?
+ * sroce_reorder_delays_rnr() - is the RNR NAK of a request delayed, and the request queued?
  * @resp: the responder
  * @pkt: the expected packet
  * @plan: @plan->waits_rwqe and @plan->queued are set

@@ -133,8 +133,8 @@ static void plan_data(const struct sroce_requester *req, const struct sroce_send
 
 /*
  * A standard peer rejects a READ that overtakes the one before. On a path that reorders, send it
- * only after enough responses to earlier READs have come: half as many as it requests at most, so
- * that the stream of responses does not dry up.
+ * only after enough responses to earlier READs have come: as many as the reordering seen, but at
+ * most half as many as it requests, so that the stream of responses does not dry up.
  */
 static bool read_keeps_distance(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
 {

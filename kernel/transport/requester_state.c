@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A requester follows the state of its QP: start, drain, error; and its next deadline.
+ * The state of a requester, which follows that of its QP; its timeouts; and what tools show of it.
  */
 #include "transport/psn.h"
 #include "transport/requester_internal.h"

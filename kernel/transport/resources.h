@@ -45,7 +45,7 @@ struct sroce_resource {
 	u64	original;
 };
 
-/* Holes that wait to be replayed. A peer that has more requests the rest again. */
+/* Holes that wait to be replayed. If a peer has more of them, it requests the rest again. */
 #define SROCE_MAX_REPLAYS	16
 
 /**

@@ -9,9 +9,10 @@
  *   -> (the datapath: access, execute) -> commit
  *
  * A request that fails a check gets a NAK that ends the connection. There are two exceptions: a
- * gap in the PSNs, and no receive WQE (RNR). Each gets one NAK, and packets behind it are queued
- * (reorder.c) or dropped silently until the expected packet arrives. A duplicate request never
- * ends the connection.
+ * gap in the PSNs, and no receive WQE. A gap is reported by a NAK to a standard peer, by SACKs to a
+ * selective one; a missing WQE by an RNR NAK. Packets behind either are queued (reorder.c) or
+ * dropped silently until the expected packet arrives. A duplicate request never ends the
+ * connection.
  */
 #include <linux/string.h>
 

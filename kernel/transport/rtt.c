@@ -10,7 +10,7 @@
 
 /* A longer sample says nothing about the path. */
 #define MAX_SAMPLE_NS	2000000000ull
-/* The minimum follows a path that became longer within twice this time, as in BBR. */
+/* When the path becomes longer, the minimum follows within twice this time, as in BBR. */
 #define MIN_PERIOD_NS	10000000000ull
 /* Before the first sample. Longer than the RTT of most networks, shorter than an ACK timeout. */
 #define FIRST_PROBE_NS	2000000ull

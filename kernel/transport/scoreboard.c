@@ -4,7 +4,7 @@
  * been retransmitted.
  *
  * Every acknowledgement and response passes through sroce_scoreboard_ack(). The state describes the
- * PSNs from unacked_psn on (f: requests, r: responses of READs and atomics):
+ * PSNs from unacked_psn on (f: forward, requests; r: reverse, responses of READs and atomics):
  *
  *     executed_psn       f  the peer has executed everything before it (cumulative ACK)
  *     done                  bitmap: SEND or WRITE queued or executed by the peer, or r received
@@ -47,7 +47,7 @@
 /* TCP's DupThresh; and a quarter of the map's span, so that a loss is noticed within the map. */
 #define REORDER_MIN_PACKETS	3u
 #define REORDER_MAX_PACKETS	512u
-/* A packet later than a round trip was retransmitted. No path of interest has a shorter one. */
+/* Least length of a round trip in packets. A packet later than that was retransmitted. */
 #define REORDER_ROUND_PACKETS	64u
 
 static void clear_rtx(struct sroce_rtx *rtx)
@@ -105,7 +105,8 @@ static u32 reorder_tolerance(const struct sroce_requester *req)
 
 /*
  * Is a retransmission lost, too? A selective peer fills a hole at once, so a timeout tells. A
- * standard peer first sends all responses that are due: it is lost when a later one has come.
+ * standard peer first sends all responses that are due. Once enough later responses have come, the
+ * retransmission is lost.
  */
 static bool rtx_is_lost(const struct sroce_requester *req, const struct sroce_rtx *rtx,
 			u64 now_ns)
@@ -324,10 +325,10 @@ static void mark_data(struct sroce_requester *req, u32 psn, u32 count)
 }
 
 /*
- * A PSN below @top_psn is done only now. If it was not retransmitted, or so recently that this
- * cannot be the retransmission's effect, it was late: the path reorders by that much. If it was
- * retransmitted long enough ago it had been lost, so the path may reorder less than was thought.
- * In between nothing can be said.
+ * A PSN below @top_psn is done only now. If it was not retransmitted, or too recently for this to
+ * be the effect, it was late: the path reorders by that much. If the retransmission is old enough,
+ * the packet had been lost, and the path may reorder less than was thought. In between nothing can
+ * be said.
  */
 static void update_reordering(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now_ns)
 {
@@ -551,8 +552,8 @@ static void defer_read_rtx(struct sroce_requester *req, u32 psn, u64 now_ns)
 }
 
 /*
- * Packets that enough others have overtaken are lost. Nothing is left to overtake the last packet
- * sent, so one suffices before it unless the path reorders.
+ * A packet is lost when enough others have overtaken it. If the last packet sent has arrived, no
+ * more can overtake, and one is enough unless the path reorders.
  */
 static void detect_losses(struct sroce_requester *req, u64 now_ns)
 {

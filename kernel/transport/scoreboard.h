@@ -49,8 +49,8 @@ struct sroce_rtx {
  * @at_ns: when it was requested again for the first time
  * @last_ns: when it was requested last
  *
- * The response may wait in a queue that ACKs, and the responses that give RTT samples, do not
- * meet. Where defer_read_rtx() defers a retransmission, it counts as sent.
+ * The response may wait in a queue. Neither ACKs nor the responses that give RTT samples pass
+ * through that queue. A retransmission that defer_read_rtx() defers counts as sent.
  */
 struct sroce_response_time {
 	u64	smoothed_ns;

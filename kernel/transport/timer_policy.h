@@ -45,8 +45,8 @@ static inline u64 sroce_timer_slack(u64 wait_ns, u64 qp_count)
 
 /**
  * sroce_timer_earliest() - the earlier of two deadlines
- * @deadline_ns: a deadline, which may be late by
- * @slack_ns: so much; updated for the result
+ * @deadline_ns: a deadline that may be late
+ * @slack_ns: how late it may be; updated for the result
  * @exact_ns: a deadline that may not be late
  *
  * Return: the deadline, SROCE_NEVER for none.

@@ -9,7 +9,7 @@
  *                has not executed (go-back-N); a selective one only the oldest packet.
  *   probe (PTO)  RFC 8985 section 7, TLP. Armed when a packet leaves that requests an ACK, only if
  *                attr.adaptive. Expiry costs no retry. It sends the oldest unacknowledged packet
- *                again: older packets than the probe that its ACK does not cover were lost, so
+ *                again. Packets sent before the probe that its ACK does not cover were lost, and
  *                the scoreboard retransmits them.
  *
  * PTO = (srtt + max(4 * rttvar, srtt / 2) + 50 us + slack) << backoff, at most 1 s; 2 ms before
