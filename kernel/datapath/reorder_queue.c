@@ -8,7 +8,6 @@
  * out of order. Memory is limited for each QP and each device. A packet beyond the limit is
  * dropped, and its sender retransmits it.
  */
-#include <linux/bitops.h>
 #include <linux/prefetch.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
@@ -296,7 +295,8 @@ static void drop_slot(struct sroce_qp *qp, u32 psn, int napi_budget)
  * @qp: the QP, its receive lock held, BH disabled
  * @from_psn: where it was
  *
- * They were coalesced with another, or a hostile peer has sent packets with PSNs inside of a READ.
+ * They were coalesced with another; or they came again, and were executed before their turn in the
+ * queue; or a hostile peer has sent packets with PSNs inside of a READ.
  */
 void sroce_reorder_queue_advance(struct sroce_qp *qp, u32 from_psn)
 {

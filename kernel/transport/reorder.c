@@ -211,7 +211,7 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	resp->nak_sent = false;
 	reorder->nak_at_ns = SROCE_NEVER;
 	reorder->open_since_ns = now_ns;
-	/* A hostile peer may have sent packets with PSNs inside of a READ. */
+	/* Packets that came again, or with PSNs inside of a READ, are not taken out in their turn. */
 	reorder->count -= sroce_psn_map_count(&reorder->queued, from_psn, count);
 	sroce_psn_map_remove_range(&reorder->queued, from_psn, count);
 	if (reorder->peer_selective && !reorder->count && reorder->sack_at > SACK_FIRST)

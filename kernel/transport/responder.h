@@ -49,7 +49,7 @@ enum sroce_rq_event {
  * @pkey: partition key of every packet
  * @mtu_bytes: path MTU
  * @qkey: Q_Key datagrams must carry
- * @access: SROCE_ACCESS_REMOTE_* that the QP permits
+ * @access: access flags as set; the engine looks at SROCE_ACCESS_REMOTE_*
  * @min_rnr_timer: code sent in RNR NAKs
  * @rnr_delay_ns: how long a request that finds no receive WQE is queued before the RNR NAK,
  *                0 for no delay

@@ -31,9 +31,11 @@ static int check_transition(const struct sroce_qp *qp, enum ib_qp_state from, en
 {
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != from)
 		return reject_attr(qp, "current state", attr->cur_qp_state);
-	if (!ib_modify_qp_is_ok(from, to, qp->ibqp.qp_type, mask))
-		return reject_attr(qp, "transition, or attribute mask of it", mask);
-	return 0;
+	if (ib_modify_qp_is_ok(from, to, qp->ibqp.qp_type, mask))
+		return 0;
+	ibdev_dbg(qp->ibqp.device, "qp %u: no transition from state %d to %d with mask %#x\n",
+		  qp->ibqp.qp_num, from, to, mask);
+	return -EINVAL;
 }
 
 /* Checks port, partition and path. */

@@ -290,7 +290,6 @@ static void read_requester(struct sroce_qp *qp, struct ib_qp_attr *attr)
 	attr->qp_state = qp->state;
 	attr->sq_psn = sroce_requester_next_psn(&qp->req);
 	attr->sq_draining = qp->state == IB_QPS_SQD && !sroce_requester_is_drained(&qp->req);
-	attr->en_sqd_async_notify = qp->sq_draining_notify;
 	if (sroce_qp_is_connected(qp) && from->mtu_bytes)
 		attr->path_mtu = ib_mtu_int_to_enum(from->mtu_bytes);
 	attr->dest_qp_num = from->dest_qpn;
@@ -309,7 +308,9 @@ static void read_responder(struct sroce_qp *qp, struct ib_qp_attr *attr)
 	attr->qkey = from->qkey;
 	attr->qp_access_flags = from->access;
 	attr->min_rnr_timer = from->min_rnr_timer;
-	attr->max_dest_rd_atomic = qp->resp.resources.capacity;
+	/* In RESET and INIT they are those of the last connection. */
+	if (attr->qp_state >= IB_QPS_RTR)
+		attr->max_dest_rd_atomic = qp->resp.resources.capacity;
 	spin_unlock_bh(&qp->rq.lock);
 }
 

@@ -31,8 +31,9 @@ int outcome(T* object) {
   return 0;
 }
 
-int try_empty_cq(Tools& tools) {
-  return outcome<ibv_destroy_cq>(ibv_create_cq(tools.context.get(), 0, nullptr, nullptr, 0));
+int try_cq(Tools& tools, int depth, int vector) {
+  return outcome<ibv_destroy_cq>(
+      ibv_create_cq(tools.context.get(), depth, nullptr, nullptr, vector));
 }
 
 int try_qp(Tools& tools, ibv_qp_type type, ibv_qp_cap cap) {
@@ -134,7 +135,11 @@ const ibv_device_attr& device(const Tools& tools) { return tools.context.device(
 std::uint32_t one_more(int limit) { return static_cast<std::uint32_t>(limit) + 1; }
 
 const Row rows[] = {
-    {Layer::driver, "a CQ of depth 0", {EINVAL}, try_empty_cq},
+    {Layer::driver, "a CQ of depth 0", {EINVAL}, [](Tools& t) { return try_cq(t, 0, 0); }},
+    {Layer::core,
+     "a CQ with a completion vector that does not exist",
+     {EINVAL},
+     [](Tools& t) { return try_cq(t, 16, t.context.get()->num_comp_vectors); }},
     {Layer::driver,
      "a QP with more send requests than max_qp_wr",
      {EINVAL, ENOMEM},
@@ -159,6 +164,10 @@ const Row rows[] = {
      "a QP with 1 MiB of inline data",
      {EINVAL},
      [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(1, 1, 1, 1, 1 << 20)); }},
+    {Layer::driver,
+     "a QP with sizes that overflow 32 bits",
+     {EINVAL, ENOMEM},
+     [](Tools& t) { return try_qp(t, IBV_QPT_RC, cap(~0U, ~0U, ~0U, ~0U, ~0U)); }},
     {Layer::core,
      "a QP of a type that does not exist",
      {EINVAL, EOPNOTSUPP},
