@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Module load and unload. After loading no device exists and no socket is open; `rdma link add`
- * (control/link.c) creates both.
+ * (control/rdma_link.c) creates both.
  */
 #define pr_fmt(fmt) "sroce: " fmt
 
@@ -9,7 +9,7 @@
 
 #include "compat/compat.h"
 #include "control/attach.h"
-#include "control/link.h"
+#include "control/rdma_link.h"
 #include "control/netdev.h"
 #include "control/netlink.h"
 #include "datapath/qp_table.h"

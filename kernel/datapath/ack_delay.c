@@ -135,12 +135,12 @@ static void flush_ack(struct sroce_qp *qp)
 }
 
 /**
- * sroce_ack_delay_flush() - the consumer of a CQ has had its turn: send an ACK still delayed
+ * sroce_ack_delay_end() - the consumer of a CQ has had its turn: send an ACK still delayed
  * @cq: the CQ
  *
  * Any context, no lock of ours held. No consumer is called back.
  */
-void sroce_ack_delay_flush(struct sroce_cq *cq)
+void sroce_ack_delay_end(struct sroce_cq *cq)
 {
 	struct sroce_qp_ref *ref;
 

@@ -183,7 +183,7 @@ int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	if (cq->is_user)
 		return -EINVAL;
 	spin_lock_irqsave(&cq->lock, flags);
-	while (taken < num_entries && sroce_ring_available(&cq->ring))
+	while (taken < num_entries && sroce_ring_filled(&cq->ring))
 		take_entry(&cq->ring, &wc[taken++]);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return taken;
@@ -207,7 +207,7 @@ int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	arm_cq(cq, flags & IB_CQ_SOLICITED_MASK);
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
-		missed = sroce_ring_available(&cq->ring) != 0;
+		missed = sroce_ring_filled(&cq->ring) != 0;
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	return missed;
 }

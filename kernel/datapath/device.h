@@ -12,7 +12,7 @@
 
 #include "memory/region.h"
 #include "net/endpoint.h"
-#include "transport/cnp.h"
+#include "transport/np.h"
 
 enum sroce_mode {
 	SROCE_MODE_RXE,		/* RDMA_DRIVER_RXE, ABI 2: stock librxe binds */

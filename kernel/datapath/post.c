@@ -27,7 +27,7 @@ static void run_sq(struct sroce_qp *qp)
 }
 
 /* In ERR new receives are flushed at once; a process announces them by a doorbell. */
-static void flush_new_receives(struct sroce_qp *qp)
+static void kick_rq_in_error(struct sroce_qp *qp)
 {
 	/* Pairs with sroce_wq_kick() after the change to ERR: its run sees them, or we see ERR. */
 	smp_mb();
@@ -214,7 +214,7 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	int err = 0;
 
 	if (qp->is_user) {
-		flush_new_receives(qp);
+		kick_rq_in_error(qp);
 		*bad_wr = wr;
 		if (READ_ONCE(qp->state) < IB_QPS_RTS)
 			err = reject_user_sends(qp);
@@ -255,6 +255,6 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		err = sroce_recv_queue_post(qp->recv_queue, wr);
 	}
 	spin_unlock_irqrestore(&qp->recv_queue->post_lock, flags);
-	flush_new_receives(qp);
+	kick_rq_in_error(qp);
 	return err;
 }

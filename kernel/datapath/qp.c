@@ -198,7 +198,7 @@ static void reset_wq(struct sroce_wq *wq)
 	wq->failed = false;
 	wq->events = 0;
 	wq->timer_defer_ns = 0;
-	wq->rearm_after_ns = 0;
+	wq->ignore_timeout_until_ns = 0;
 }
 
 /* Both locks are held; the posters' locks keep posters away. */

@@ -22,7 +22,7 @@ static DEFINE_XARRAY_ALLOC(qp_table);
 static u32 next_qpn;
 
 /* Objects not freed yet. The module cannot go before them: it has the destructors of their skbs. */
-static atomic_t live_refs = ATOMIC_INIT(0);
+atomic_t sroce_live_qp_refs = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(no_live_refs);
 
 /**
@@ -45,26 +45,14 @@ struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
 	refcount_set(&ref->holders, 1);
 	init_completion(&ref->released);
 	ref->qp = qp;
-	atomic_inc(&live_refs);
+	atomic_inc(&sroce_live_qp_refs);
 	return ref;
-}
-
-/**
- * sroce_qp_count() - the number of queue pairs
- *
- * Any context.
- *
- * Return: that of all devices, including GSI QPs and QPs whose packets are still in the stack.
- */
-u64 sroce_qp_count(void)
-{
-	return atomic_read(&live_refs);
 }
 
 static void free_ref(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct sroce_qp_ref, rcu));
-	if (atomic_dec_and_test(&live_refs))
+	if (atomic_dec_and_test(&sroce_live_qp_refs))
 		wake_up(&no_live_refs);
 }
 
@@ -85,7 +73,7 @@ void sroce_qp_ref_put(struct sroce_qp_ref *ref)
  */
 void sroce_qp_refs_wait(void)
 {
-	wait_event(no_live_refs, !atomic_read(&live_refs));
+	wait_event(no_live_refs, !atomic_read(&sroce_live_qp_refs));
 	rcu_barrier();
 }
 

@@ -52,7 +52,14 @@ struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn);
 void sroce_qp_put(struct sroce_qp *qp);
 struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp);
 void sroce_qp_ref_put(struct sroce_qp_ref *ref);
-u64 sroce_qp_count(void);
 void sroce_qp_refs_wait(void);
+
+extern atomic_t sroce_live_qp_refs;
+
+/* QPs of all devices, with GSI QPs and those whose packets are still in the stack. */
+static inline u64 sroce_qp_count(void)
+{
+	return atomic_read(&sroce_live_qp_refs);
+}
 
 #endif

@@ -76,8 +76,8 @@ static void count_ack_plan(const struct sroce_rx *rx, const struct sroce_ack_pla
 	}
 }
 
-static void plan_response(const struct sroce_qp *qp, const struct sroce_rx *rx,
-			  struct sroce_ack_plan *plan)
+static void plan_received_response(const struct sroce_qp *qp, const struct sroce_rx *rx,
+				   struct sroce_ack_plan *plan)
 {
 	sroce_completer_plan(&qp->req, &rx->pkt, plan);
 	trace_sroce_ack_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
@@ -112,9 +112,9 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 			return;
 		rx->pkt.sack = sack;
 	}
-	plan_response(qp, rx, &plan);
+	plan_received_response(qp, rx, &plan);
 	if (!verify_coalesced(rx, places_response(&plan) ? plan.place_bytes : 0))
-		plan_response(qp, rx, &plan);
+		plan_received_response(qp, rx, &plan);
 	if (plan.action == SROCE_ACK_DROP) {
 		count_drop(rx, plan_drop_counter(plan.reason));
 		return;
@@ -122,7 +122,7 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (places_response(&plan)) {
 		status = sroce_rx_copy_response(qp, rx, &plan);
 		if (rx->pkt.count != count)
-			plan_response(qp, rx, &plan);
+			plan_received_response(qp, rx, &plan);
 	}
 	count_ack_plan(rx, &plan);
 	sroce_completer_commit(&qp->req, &plan, status, rx->now_ns);
@@ -213,8 +213,8 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 }
 
-static void queue_out_of_order(struct sroce_qp *qp, struct sroce_rx *rx,
-			       const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
+static void queue_if_planned(struct sroce_qp *qp, struct sroce_rx *rx,
+			     const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
 {
 	if (plan->verdict != SROCE_RECV_QUEUE || plan->queued || sroce_reorder_queue_add(qp, rx))
 		return;
@@ -222,8 +222,8 @@ static void queue_out_of_order(struct sroce_qp *qp, struct sroce_rx *rx,
 	result->status = SROCE_MEM_BAD_LOCAL;
 }
 
-static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
-			   struct sroce_recv_plan *plan)
+static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
+			      struct sroce_recv_plan *plan)
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
 	struct sroce_completion wc __sroce_uninit;
@@ -232,7 +232,7 @@ static void commit_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	execute_request(qp, rx, plan, &result);
 	if (rx->pkt.count != count)
 		plan_request(qp, rx, plan);
-	queue_out_of_order(qp, rx, plan, &result);
+	queue_if_planned(qp, rx, plan, &result);
 	if (!sroce_qp_is_connected(qp))
 		sroce_ud_commit(&qp->resp, &rx->pkt, plan, &result);
 	else
@@ -258,7 +258,7 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (plan.verdict == SROCE_RECV_DROP)
 		count_drop(rx, plan_drop_counter(plan.reason));
 	count_request(qp, rx, &plan);
-	commit_request(qp, rx, &plan);
+	carry_out_request(qp, rx, &plan);
 }
 
 /* Free the skb unless the reorder queue took it. Called with BH disabled. */
@@ -279,10 +279,10 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 	struct sroce_rx rx;
 	u32 psn, behind;
 
-	while (*budget && sroce_responder_next_queued(&qp->resp, &psn)) {
+	while (*budget && sroce_reorder_next_queued(&qp->resp, &psn)) {
 		if (!sroce_reorder_queue_pop(qp, psn, now_ns, &rx))
 			return;
-		behind = sroce_responder_queued_behind(&qp->resp, &rx.pkt);
+		behind = sroce_reorder_queued_behind(&qp->resp, &rx.pkt);
 		sroce_reorder_queue_coalesce(qp->reorder_queue, &rx, min(behind, *budget - 1));
 		handle_request(qp, &rx);
 		free_rx_skb(&rx);

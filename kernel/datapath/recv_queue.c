@@ -80,15 +80,15 @@ bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wq
 }
 
 /**
- * sroce_recv_queue_flush() - take the oldest request without using it: QP in ERR
+ * sroce_recv_queue_take_flushed() - take the oldest request without using it: QP in ERR
  * @queue: the queue
  * @wqe: overwritten
  * @wc: its completion, filled in when true is returned
  *
  * Return: whether there was one.
  */
-bool sroce_recv_queue_flush(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe,
-			    struct sroce_completion *wc)
+bool sroce_recv_queue_take_flushed(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe,
+				   struct sroce_completion *wc)
 {
 	if (!sroce_recv_queue_fetch(queue, wqe))
 		return false;
@@ -116,7 +116,7 @@ int sroce_recv_queue_post(struct sroce_recv_queue *queue, const struct ib_recv_w
 
 	if (wr->num_sge < 0 || wr->num_sge > queue->max_sge)
 		return -EINVAL;
-	if (sroce_ring_available(ring) == ring->mask)
+	if (sroce_ring_filled(ring) == ring->mask)
 		return -ENOMEM;
 	slot = sroce_ring_at(ring, index);
 	slot->wr_id = wr->wr_id;

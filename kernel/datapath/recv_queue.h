@@ -34,8 +34,8 @@ static inline bool sroce_recv_queue_has_posted(const struct sroce_recv_queue *qu
 }
 
 bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe);
-bool sroce_recv_queue_flush(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe,
-			    struct sroce_completion *wc);
+bool sroce_recv_queue_take_flushed(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe,
+				   struct sroce_completion *wc);
 int sroce_recv_queue_post(struct sroce_recv_queue *queue, const struct ib_recv_wr *wr);
 void sroce_recv_queue_reset(struct sroce_recv_queue *queue);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The work of a receive queue: send responses, flush receives. Requests are executed as they come
- * in (receive.c).
+ * The work of a receive queue: handle queued requests whose turn has come, send responses, flush
+ * receives. Other requests are executed as they come in (receive.c).
  */
 #include <linux/err.h>
 
@@ -30,7 +30,7 @@ static enum sroce_mem_status fetch_payload(struct sroce_tx *tx, const void *resp
 	const struct sroce_responder *resp = &tx->qp->resp;
 
 	if (plan->kind == SROCE_RESPONSE_SACK) {
-		sroce_responder_write_sack(resp, writer->to, bytes);
+		sroce_reorder_write_sack(resp, writer->to, bytes);
 		sroce_crc_advance(writer, bytes);
 		return SROCE_MEM_OK;
 	}
@@ -71,7 +71,7 @@ static const struct sroce_tx_source responses = {
 /* All packets of the plan, or none. Returns 0, -EFAULT for a bad region, or -ENOMEM. */
 static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan *plan)
 {
-	const struct sroce_tx_plan span = {
+	const struct sroce_tx_span span = {
 		.path = &tx->qp->rq.path,
 		.first_psn = plan->first_psn,
 		.packet_count = plan->packet_count,
@@ -134,12 +134,12 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 			return;
 		}
 		if (plan.kind == SROCE_RESPONSE_READ && !packets) {
-			qp->rq.pace_ns = edt_ns;
+			qp->rq.paced_until_ns = edt_ns;
 			return;
 		}
 		/* ACKs are few and small, and the peer waits for them. */
 		if (plan.kind == SROCE_RESPONSE_READ &&
-		    sroce_tx_is_throttled(tx))
+		    sroce_tx_throttle(tx))
 			return;
 		if (!tx->gso.packets && sroce_ack_delay_begin(qp, &plan))
 			return;
@@ -160,7 +160,7 @@ static void flush_recv_queue(struct sroce_qp *qp, u32 *budget)
 
 	if (sroce_responder_next_completion(&qp->resp, &wc))
 		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
-	while (*budget && sroce_recv_queue_flush(qp->recv_queue, qp->resp.recv, &wc)) {
+	while (*budget && sroce_recv_queue_take_flushed(qp->recv_queue, qp->resp.recv, &wc)) {
 		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
 		--*budget;
 	}
@@ -200,9 +200,9 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 			qp->rq.slack_ns = sroce_timer_slack(wait_ns, sroce_qp_count());
 	}
 	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
-					   sroce_responder_deadline(&qp->resp));
+					   sroce_reorder_deadline(&qp->resp));
 	return sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
-				    qp->rq.pace_ns ?: SROCE_NEVER);
+				    qp->rq.paced_until_ns ?: SROCE_NEVER);
 }
 
 /**
@@ -217,12 +217,12 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 	struct sroce_tx tx __sroce_uninit;
 
 	sroce_tx_init(&tx, qp, &qp->rq);
-	qp->rq.pace_ns = 0;
+	qp->rq.paced_until_ns = 0;
 	sroce_ack_delay_cancel(qp);
 	if (sroce_responder_waits_rwqe(&qp->resp) && sroce_recv_queue_has_posted(qp->recv_queue))
-		sroce_responder_rwqe_posted(&qp->resp, tx.now_ns);
-	if (sroce_responder_deadline(&qp->resp) != SROCE_NEVER)
-		sroce_responder_timeout(&qp->resp, tx.now_ns);
+		sroce_reorder_rwqe_posted(&qp->resp, tx.now_ns);
+	if (sroce_reorder_deadline(&qp->resp) != SROCE_NEVER)
+		sroce_reorder_timeout(&qp->resp, tx.now_ns);
 	if (sroce_responder_queued(&qp->resp))
 		sroce_receive_queued(qp, tx.now_ns, budget);
 	if (qp->state == IB_QPS_ERR)
@@ -232,7 +232,7 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 	/* The engine may have dropped queued requests. */
 	sroce_reorder_queue_flush(qp);
 	note_rq_event(qp);
-	if (sroce_responder_is_dead(&qp->resp))
+	if (sroce_response_is_dead(&qp->resp))
 		qp->rq.failed = true;
 	return rq_deadline(qp, tx.now_ns);
 }
@@ -249,7 +249,7 @@ void sroce_rq_timer_fired(struct sroce_qp *qp)
 
 	if (qp->delayed_ack.pending)
 		wq->timer_defer_ns = 0;
-	else if (!wq->yielding && !wq->retry && !wq->pace_ns &&
-		 sroce_responder_deadline(&qp->resp) == SROCE_NEVER)
+	else if (!wq->yielding && !wq->retry && !wq->paced_until_ns &&
+		 sroce_reorder_deadline(&qp->resp) == SROCE_NEVER)
 		wq->timer_defer_ns = sroce_timer_defer_longer(wq->timer_defer_ns, ACK_DELAY_NS);
 }

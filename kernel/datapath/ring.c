@@ -297,12 +297,12 @@ void sroce_ring_publish(struct sroce_ring *ring)
 }
 
 /**
- * sroce_ring_available() - elements produced and not consumed, by the shared indices
+ * sroce_ring_filled() - elements produced and not consumed, by the shared indices
  * @ring: a ring of a kernel consumer: the kernel writes both indices
  *
  * Return: at most what the ring can hold.
  */
-u32 sroce_ring_available(const struct sroce_ring *ring)
+u32 sroce_ring_filled(const struct sroce_ring *ring)
 {
 	/* Pairs with the producer's release. */
 	u32 producer = smp_load_acquire(ring->producer);

@@ -89,6 +89,6 @@ void *sroce_ring_slot(const struct sroce_ring *ring);
 void sroce_ring_publish(struct sroce_ring *ring);
 
 /* The other side of a kernel QP or CQ is in the kernel, too. */
-u32 sroce_ring_available(const struct sroce_ring *ring);
+u32 sroce_ring_filled(const struct sroce_ring *ring);
 
 #endif

@@ -91,7 +91,7 @@ static const struct sroce_tx_source requests = {
 /* All packets of the plan, or none. Returns 0, -EFAULT for a bad local buffer, or -ENOMEM. */
 static int build_requests(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 {
-	const struct sroce_tx_plan span = {
+	const struct sroce_tx_span span = {
 		.path = wqe_path(tx->qp, planned_wqe(tx, plan)),
 		.first_psn = plan->first_psn,
 		.packet_count = plan->packet_count,
@@ -161,10 +161,10 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 	 */
 	if (plan.action == SROCE_SEND_PACKETS &&
 	    (!packets || (plan.retransmit && edt_ns > tx->now_ns))) {
-		qp->sq.pace_ns = edt_ns;
+		qp->sq.paced_until_ns = edt_ns;
 		return false;
 	}
-	if (plan.action == SROCE_SEND_PACKETS && !plan.bypass_tsq && sroce_tx_is_throttled(tx))
+	if (plan.action == SROCE_SEND_PACKETS && !plan.bypass_tsq && sroce_tx_throttle(tx))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 	*budget -= min(*budget, max(plan.packet_count, 1u));
@@ -184,7 +184,7 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
  * early. Packets that are never freed (some drivers free late) put it off once only. Packets that
  * fq keeps until their departure time already count as freed, hence edt_pending.
  */
-static bool stack_is_draining(struct sroce_qp *qp)
+static bool check_stack_progress(struct sroce_qp *qp)
 {
 	u32 queued = atomic_read(&qp->ref->tsq[SROCE_SQ].queued);
 	u32 freed = qp->sq.sent - queued;
@@ -203,10 +203,10 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 	if (now_ns < sroce_requester_deadline(req))
 		return;
 	if (!sroce_requester_waits_rnr(req)) {
-		if (now_ns < qp->sq.rearm_after_ns)
+		if (now_ns < qp->sq.ignore_timeout_until_ns)
 			return;
-		if (stack_is_draining(qp)) {
-			qp->sq.rearm_after_ns = now_ns + sroce_requester_probe_ns(req);
+		if (check_stack_progress(qp)) {
+			qp->sq.ignore_timeout_until_ns = now_ns + sroce_requester_probe_ns(req);
 			return;
 		}
 		qp->sq.timer_defer_ns = 0;
@@ -227,12 +227,12 @@ static u64 sq_deadline(struct sroce_qp *qp, u64 now_ns)
 
 	qp->sq.slack_ns = 0;
 	if (deadline_ns != SROCE_NEVER && !sroce_requester_waits_rnr(&qp->req)) {
-		deadline_ns = max3(deadline_ns, qp->sq.rearm_after_ns, now_ns + wait_ns);
+		deadline_ns = max3(deadline_ns, qp->sq.ignore_timeout_until_ns, now_ns + wait_ns);
 		if (qp->sq.timer_defer_ns)
 			qp->sq.slack_ns = sroce_timer_slack(wait_ns, sroce_qp_count());
 	}
 	return sroce_timer_earliest(deadline_ns, &qp->sq.slack_ns,
-				    qp->sq.pace_ns ?: SROCE_NEVER);
+				    qp->sq.paced_until_ns ?: SROCE_NEVER);
 }
 
 static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
@@ -285,7 +285,7 @@ u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
 	u64 deadline_ns;
 
 	sroce_tx_init(&tx, qp, &qp->sq);
-	qp->sq.pace_ns = 0;
+	qp->sq.paced_until_ns = 0;
 	check_timeout(qp, tx.now_ns);
 	if (READ_ONCE(qp->delayed_ack.pending))
 		sroce_ack_piggyback_reserve(&tx);
@@ -313,7 +313,7 @@ void sroce_sq_timer_fired(struct sroce_qp *qp)
 {
 	struct sroce_wq *wq = &qp->sq;
 
-	if (wq->yielding || wq->retry || wq->pace_ns || qp->db.active)
+	if (wq->yielding || wq->retry || wq->paced_until_ns || qp->db.active)
 		return;
 	wq->now_ns = ktime_get_ns();
 	if (wq->now_ns < sroce_requester_deadline(&qp->req))

@@ -75,12 +75,12 @@ static void recv_packets_freed(struct sk_buff *skb)
 }
 
 /**
- * sroce_tx_is_throttled() - must the queue wait for the stack?
+ * sroce_tx_throttle() - must the queue wait for the stack?
  * @tx: the round; the lock of its queue is held
  *
  * Return: true if it must; it is kicked when it may go on.
  */
-bool sroce_tx_is_throttled(struct sroce_tx *tx)
+bool sroce_tx_throttle(struct sroce_tx *tx)
 {
 	struct sroce_tsq *tsq = &tx->qp->ref->tsq[tx->wq->type];
 	u32 pending = tx->gso.packets;

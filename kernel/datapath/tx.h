@@ -6,7 +6,7 @@
 #include "compat/compat.h"
 #include "datapath/wq.h"
 #include "memory/copy.h"
-#include "net/udp_gso.h"
+#include "net/skb_builder.h"
 #include "transport/cc.h"
 #include "transport/packet.h"
 #include "transport/psn.h"
@@ -39,7 +39,7 @@ struct sroce_tx {
 };
 
 /**
- * struct sroce_tx_plan - the packets of a send plan or a response plan
+ * struct sroce_tx_span - the packets of a send plan or a response plan
  * @path: where they go
  * @first_psn: PSN of the first
  * @packet_count: how many
@@ -47,7 +47,7 @@ struct sroce_tx {
  * @mtu_bytes: payload of each packet but the last
  * @has_payload: packets in the middle have payload
  */
-struct sroce_tx_plan {
+struct sroce_tx_span {
 	const struct sroce_path *path;
 	u32	first_psn;
 	u32	packet_count;
@@ -77,14 +77,14 @@ void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns);
 int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 		   const struct sroce_packet *pkt, u32 expected, struct sroce_crc_writer **writer);
 void sroce_tx_end(struct sroce_tx *tx);
-bool sroce_tx_is_throttled(struct sroce_tx *tx);
+bool sroce_tx_throttle(struct sroce_tx *tx);
 void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq);
 
 /*
  * Build packet @i. Returns 0, also for a packet that is lost at once; -EFAULT if its payload cannot
  * be read; -ENOMEM.
  */
-static __always_inline int sroce_tx_build_one(struct sroce_tx *tx, const struct sroce_tx_plan *span,
+static __always_inline int sroce_tx_build_one(struct sroce_tx *tx, const struct sroce_tx_span *span,
 					      const struct sroce_tx_source *source,
 					      const void *plan, u32 i, struct sroce_packet *pkt)
 {
@@ -107,7 +107,7 @@ static __always_inline int sroce_tx_build_one(struct sroce_tx *tx, const struct 
 
 /* Build the packets behind @i that differ by PSN only. Returns how many there are, or -EFAULT. */
 static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
-						const struct sroce_tx_plan *span,
+						const struct sroce_tx_span *span,
 						const struct sroce_tx_source *source,
 						const void *plan, u32 i)
 {
@@ -130,7 +130,7 @@ static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
  * Build all packets of a plan, or none. @source is a constant, so that its functions are inlined
  * into the two callers, send.c and respond.c. Returns 0, -EFAULT or -ENOMEM.
  */
-static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroce_tx_plan *span,
+static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroce_tx_span *span,
 					  const struct sroce_tx_source *source, const void *plan)
 {
 	struct sroce_packet pkt __sroce_uninit;

@@ -260,7 +260,7 @@ static enum hrtimer_restart wq_timer_fired(struct hrtimer *timer)
 	wq->armed_ns = SROCE_NEVER;
 	wq->ops->timer_fired(qp);
 	wq->yielding = false;
-	if (wq->pace_ns)
+	if (wq->paced_until_ns)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
 	/* This arms the timer again where needed. */
 	sroce_wq_run(qp, wq, true);

@@ -55,7 +55,7 @@ struct sroce_wq_ops {
  * @running: a CPU runs this queue
  * @again: work came up meanwhile; the runner does another round
  * @yielding: the budget was spent: only the timer goes on
- * @pace_ns: congestion control lets nothing out before this time; 0: no wait
+ * @paced_until_ns: congestion control lets nothing out before this time; 0: no wait
  * @retry: the last round was short of memory or of a route: try again after a while
  * @more: the last round reached SROCE_ROUND_BYTES: the tasklet goes on
  * @dying: the QP is being destroyed: neither timer nor tasklet is started any more
@@ -69,7 +69,7 @@ struct sroce_wq_ops {
  * @timer_defer_ns: how long the timer may be deferred because it has found nothing to do,
  *                  see transport/timer_policy.h
  * @slack_ns: how late the next round may come, so that the timers of many QPs share an interrupt
- * @rearm_after_ns: ignore ACK timeouts before this time: packets were still leaving this host
+ * @ignore_timeout_until_ns: no ACK timeout before: packets were still leaving this host
  * @now_ns: the time, for the next runner; 0: it reads the clock
  * @out: skbs built and not yet handed to the stack
  * @path: where packets go
@@ -98,8 +98,8 @@ struct sroce_wq {
 	u32	freed;
 	u64	timer_defer_ns;
 	u64	slack_ns;
-	u64	rearm_after_ns;
-	u64	pace_ns;
+	u64	ignore_timeout_until_ns;
+	u64	paced_until_ns;
 	u64	now_ns;
 	struct sk_buff_head out;
 	struct sroce_path path;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
+ * Copies between packets and regions.
+ *
  * Each copy opens the region, checks the range, copies block by block and closes the region. A
  * struct sroce_mr_ref keeps the region open for the packets of one skb. The next skb looks the key
  * up again, because it may have been invalidated. The range is checked for each packet.
@@ -12,7 +14,6 @@
 
 #include "memory/copy.h"
 #include "transport/opcode.h"
-#include "transport/responder.h"
 
 /* Returns the address of @va, whose range was checked, or NULL. @contiguous <= @bytes follow it. */
 static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 bytes, u32 *contiguous)

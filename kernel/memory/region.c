@@ -17,7 +17,6 @@
 
 #include "memory/region.h"
 #include "transport/access.h"
-#include "transport/responder.h"
 
 #define VARIANT_BITS	8
 /* Starts at 1, so that no key is 0. */

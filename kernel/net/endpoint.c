@@ -61,7 +61,7 @@ struct sroce_net {
 	struct sroce_sockets *sockets;
 };
 
-sroce_receive_fn sroce_net_receive __read_mostly;
+sroce_receive_fn sroce_receive_hook __read_mostly;
 
 static unsigned int sroce_net_id __read_mostly;
 static DEFINE_MUTEX(sockets_mutex);
@@ -215,7 +215,7 @@ static struct pernet_operations net_ops = {
  */
 int sroce_net_init(sroce_receive_fn receive)
 {
-	sroce_net_receive = receive;
+	sroce_receive_hook = receive;
 	return register_pernet_subsys(&net_ops);
 }
 

@@ -62,7 +62,7 @@ void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr
 bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 
 /* Shared by the files of net/. */
-extern sroce_receive_fn sroce_net_receive;
+extern sroce_receive_fn sroce_receive_hook;
 struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
 						   const struct net_device *ingress,
 						   const struct in6_addr *daddr);

@@ -192,7 +192,7 @@ static bool take_skb(const struct sroce_sockets *sockets, struct sk_buff *skb)
 		return false;
 	}
 	rx.now_ns = ktime_get_ns();
-	sroce_net_receive(&rx);
+	sroce_receive_hook(&rx);
 	count_received(&rx);
 	return true;
 }

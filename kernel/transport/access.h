@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The range and permission check of a memory region: the only place where addresses and lengths
- * of a peer or a user are compared with a region.
+ * of a peer or a user are compared with a region. The check is in checks.c.
  */
 #ifndef SROCE_TRANSPORT_ACCESS_H
 #define SROCE_TRANSPORT_ACCESS_H

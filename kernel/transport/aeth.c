@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Tables of the acknowledgement protocol.
+ * RNR timer codes, the local ACK timeout, and the completion status of each NAK code.
  */
 #include "transport/aeth.h"
 #include "transport/wire.h"

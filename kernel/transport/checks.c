@@ -79,34 +79,6 @@ enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 }
 
 /**
- * sroce_wqe_wc_opcode() - the completion opcode of a work request opcode
- * @wr_opcode: enum sroce_wr_opcode
- *
- * Return: enum sroce_wc_opcode; SROCE_WC_SEND for an unknown opcode, because the opcode of a
- * failed completion means nothing.
- */
-enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
-{
-	switch (wr_opcode) {
-	case SROCE_WR_WRITE:
-	case SROCE_WR_WRITE_IMM:
-		return SROCE_WC_WRITE;
-	case SROCE_WR_READ:
-		return SROCE_WC_READ;
-	case SROCE_WR_COMPARE_SWAP:
-		return SROCE_WC_COMPARE_SWAP;
-	case SROCE_WR_FETCH_ADD:
-		return SROCE_WC_FETCH_ADD;
-	case SROCE_WR_LOCAL_INV:
-		return SROCE_WC_LOCAL_INV;
-	case SROCE_WR_REG_MR:
-		return SROCE_WC_REG_MR;
-	default:
-		return SROCE_WC_SEND;
-	}
-}
-
-/**
  * sroce_access_check() - is an access inside of the region, and permitted?
  * @range: what the region covers and permits
  * @va: address of the first byte

@@ -197,8 +197,8 @@ bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struc
 }
 
 /* Is this response for the queue in its state? Also sets selective repeat in @plan. */
-static bool is_expected_response(const struct sroce_requester *req, const struct sroce_packet *pkt,
-				 struct sroce_ack_plan *plan)
+static bool check_expected_response(const struct sroce_requester *req,
+				    const struct sroce_packet *pkt, struct sroce_ack_plan *plan)
 {
 	if (req->state != SROCE_SQ_READY && req->state != SROCE_SQ_DRAINING) {
 		plan_drop(plan, SROCE_DROP_STATE);
@@ -234,7 +234,7 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 	memset(plan, 0, sizeof(*plan));
 	plan->executed_psn = req->sb.executed_psn;
 	plan->count = pkt->count;
-	if (!is_expected_response(req, pkt, plan))
+	if (!check_expected_response(req, pkt, plan))
 		return;
 	if (psn != pkt->psn)
 		sent++;

@@ -2,7 +2,7 @@
 /*
  * One table of all BTH opcodes: the service, the place in a message, and the extended headers of
  * each opcode that the engine supports; and opcodes that it must NAK, because their requester
- * waits for a response.
+ * waits for a response. The table is in packet.c.
  */
 #ifndef SROCE_TRANSPORT_OPCODE_H
 #define SROCE_TRANSPORT_OPCODE_H

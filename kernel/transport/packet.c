@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bytes of the wire to struct sroce_packet and back.
+ * Bytes of the wire to struct sroce_packet and back; and the table of opcode.h.
  *
  * The parser is the first code that reads a packet of an unknown sender. It reads no byte that it
  * has not checked to be there. When it returns SROCE_PARSE_OK, header_bytes + payload_bytes +

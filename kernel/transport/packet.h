@@ -40,7 +40,7 @@
  * @qkey: DETH queue key
  * @src_qpn: DETH source QP
  * @count: packets coalesced into this one: 1, or more adjacent packets in the middle of a message
- *         (see sroce_responder_can_coalesce(), sroce_responder_queued_behind())
+ *         (see sroce_responder_can_coalesce(), sroce_reorder_queued_behind())
  * @header_bytes: BTH and extended headers
  * @payload_bytes: payload without pad, of all of them
  * @pad_bytes: zero bytes that follow the payload, 0..3

@@ -60,7 +60,7 @@ bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroc
 	u32 ahead = (pkt->psn - resp->epsn) & SROCE_PSN_MASK;
 
 	if (ahead >= min(resp->attr.reorder_packets, SROCE_PSN_MAP_SPAN) ||
-	    resp->reorder.rnr_nak_sent)
+	    resp->reorder.rnr_nak_scheduled)
 		return false;
 	plan->queued = psn_map_has(&resp->reorder.queued, pkt->psn);
 	return true;
@@ -88,12 +88,12 @@ static bool sack_is_due(struct sroce_responder *resp, const struct sroce_packet 
 	bool requested = pkt->ack_req || (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC));
 
 	if (requested)
-		reorder->sack_at = max(reorder->sack_at, SACK_SOON);
+		reorder->sack_threshold = max(reorder->sack_threshold, SACK_SOON);
 	if (resp->ack_pending)
 		return false;
-	if (reorder->unsacked < reorder->sack_at)
+	if (reorder->unsacked < reorder->sack_threshold)
 		return requested;
-	reorder->sack_at = clamp(2 * reorder->sack_at, SACK_SOON, SACK_LATER);
+	reorder->sack_threshold = clamp(2 * reorder->sack_threshold, SACK_SOON, SACK_LATER);
 	return true;
 }
 
@@ -135,13 +135,13 @@ static void wait_for_rwqe(struct sroce_responder *resp, u64 now_ns)
 }
 
 /**
- * sroce_responder_rwqe_posted() - a receive WQE has been posted
+ * sroce_reorder_rwqe_posted() - a receive WQE has been posted
  * @resp: the responder
  * @now_ns: monotonic time
  *
- * Queued packets can be executed now, see sroce_responder_next_queued().
+ * Queued packets can be executed now, see sroce_reorder_next_queued().
  */
-void sroce_responder_rwqe_posted(struct sroce_responder *resp, u64 now_ns)
+void sroce_reorder_rwqe_posted(struct sroce_responder *resp, u64 now_ns)
 {
 	resp->reorder.waiting_rwqe = false;
 	/* The request waited here, not in the network: that says nothing of reordering. */
@@ -166,21 +166,21 @@ void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packe
 		reorder->open_since_ns = now_ns;
 		reorder->end_psn = resp->epsn;
 		reorder->unsacked = 0;
-		reorder->sack_at = SACK_FIRST;
+		reorder->sack_threshold = SACK_FIRST;
 	}
 	if (stored && !plan->queued) {
 		add_queued(reorder, pkt->psn);
 		reorder->unsacked++;
 	}
 	if (plan->waits_rwqe && !stored)
-		sroce_responder_send_rnr_nak(resp);
+		sroce_responder_schedule_rnr_nak(resp);
 	else if (plan->waits_rwqe)
 		wait_for_rwqe(resp, now_ns);
 	if (plan->waits_rwqe || reorder->waiting_rwqe)
 		return;
 	if (reorder->peer_selective && sack_is_due(resp, pkt))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
-	if (!resp->nak_sent || plan->queued)
+	if (!resp->nak_scheduled || plan->queued)
 		arm_gap_nak(resp, now_ns);
 }
 
@@ -195,41 +195,41 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	struct sroce_reorder *reorder = &resp->reorder;
 	u32 count = (resp->epsn - from_psn) & SROCE_PSN_MASK;
 
-	reorder->rnr_nak_sent = false;
+	reorder->rnr_nak_scheduled = false;
 	if (reorder->waiting_rwqe)
-		sroce_responder_rwqe_posted(resp, now_ns);
+		sroce_reorder_rwqe_posted(resp, now_ns);
 	if (!reorder->open) {
-		resp->nak_sent = false;
+		resp->nak_scheduled = false;
 		return;
 	}
 	/* Without a NAK it was late, not lost. The clock of another CPU may be behind. */
-	if (!resp->nak_sent && now_ns > reorder->open_since_ns)
+	if (!resp->nak_scheduled && now_ns > reorder->open_since_ns)
 		reorder->reo_wnd_ns = max(reorder->reo_wnd_ns,
 					  2 * (now_ns - reorder->open_since_ns));
-	else if (resp->nak_sent)
+	else if (resp->nak_scheduled)
 		reorder->reo_wnd_ns -= reorder->reo_wnd_ns / 16;
-	resp->nak_sent = false;
+	resp->nak_scheduled = false;
 	reorder->nak_at_ns = SROCE_NEVER;
 	reorder->open_since_ns = now_ns;
-	/* Packets that came again, or with PSNs inside of a READ, are not taken out in their turn. */
+	/* Packets that came again, or with PSNs inside of a READ, do not wait for their turn. */
 	reorder->count -= sroce_psn_map_count(&reorder->queued, from_psn, count);
 	sroce_psn_map_remove_range(&reorder->queued, from_psn, count);
-	if (reorder->peer_selective && !reorder->count && reorder->sack_at > SACK_FIRST)
+	if (reorder->peer_selective && !reorder->count && reorder->sack_threshold > SACK_FIRST)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	reorder->open = reorder->count;
 	if (!reorder->open || psn_map_has(&reorder->queued, resp->epsn))
 		return;
 	arm_gap_nak(resp, now_ns);
 	/* No SACK was sent while a request waited for a receive WQE. */
-	if (reorder->peer_selective && reorder->unsacked >= reorder->sack_at)
+	if (reorder->peer_selective && reorder->unsacked >= reorder->sack_threshold)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 
 /**
- * sroce_reorder_nak_sent() - the gap has been reported
+ * sroce_reorder_nak_scheduled() - the gap has been reported
  * @resp: the responder
  */
-void sroce_reorder_nak_sent(struct sroce_responder *resp)
+void sroce_reorder_nak_scheduled(struct sroce_responder *resp)
 {
 	resp->reorder.nak_at_ns = SROCE_NEVER;
 }
@@ -251,13 +251,13 @@ void sroce_reorder_clear(struct sroce_responder *resp)
 }
 
 /**
- * sroce_responder_next_queued() - take the expected packet out of the reorder queue
+ * sroce_reorder_next_queued() - take the expected packet out of the reorder queue
  * @resp: the responder
  * @psn: set to its PSN; the datapath handles its skb as if it arrived now
  *
  * Return: whether it was there.
  */
-bool sroce_responder_next_queued(struct sroce_responder *resp, u32 *psn)
+bool sroce_reorder_next_queued(struct sroce_responder *resp, u32 *psn)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
@@ -270,17 +270,17 @@ bool sroce_responder_next_queued(struct sroce_responder *resp, u32 *psn)
 }
 
 /**
- * sroce_responder_queued_behind() - how many queued packets may be handled as one with this one?
+ * sroce_reorder_queued_behind() - how many queued packets may be handled as one with this one?
  * @resp: the responder
- * @pkt: from sroce_responder_next_queued()
+ * @pkt: from sroce_reorder_next_queued()
  *
  * The rules of sroce_responder_can_coalesce() apply to them. Packets that have been executed with
  * @pkt leave the queue. A NAK names the first PSN, as there.
  *
  * Return: how many follow it without a gap, less than a span.
  */
-u32 sroce_responder_queued_behind(const struct sroce_responder *resp,
-				  const struct sroce_packet *pkt)
+u32 sroce_reorder_queued_behind(const struct sroce_responder *resp,
+				const struct sroce_packet *pkt)
 {
 	if (!resp->reorder.count || pkt->psn != resp->epsn ||
 	    pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST))
@@ -290,12 +290,12 @@ u32 sroce_responder_queued_behind(const struct sroce_responder *resp,
 }
 
 /**
- * sroce_responder_deadline() - when sroce_responder_timeout() is due
+ * sroce_reorder_deadline() - when sroce_reorder_timeout() is due
  * @resp: the responder
  *
  * Return: monotonic nanoseconds, or SROCE_NEVER.
  */
-u64 sroce_responder_deadline(const struct sroce_responder *resp)
+u64 sroce_reorder_deadline(const struct sroce_responder *resp)
 {
 	const struct sroce_reorder *reorder = &resp->reorder;
 
@@ -308,7 +308,7 @@ static void poll_rwqe(struct sroce_responder *resp, u64 now_ns)
 	struct sroce_reorder *reorder = &resp->reorder;
 
 	if (now_ns >= reorder->rnr_nak_at_ns) {
-		sroce_responder_send_rnr_nak(resp);
+		sroce_responder_schedule_rnr_nak(resp);
 		return;
 	}
 	reorder->rwqe_poll_ns *= 2;
@@ -316,11 +316,11 @@ static void poll_rwqe(struct sroce_responder *resp, u64 now_ns)
 }
 
 /**
- * sroce_responder_timeout() - report a gap, or check for a receive WQE
+ * sroce_reorder_timeout() - report a gap, or check for a receive WQE
  * @resp: the responder
  * @now_ns: monotonic time; calls before the deadline do nothing
  */
-void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns)
+void sroce_reorder_timeout(struct sroce_responder *resp, u64 now_ns)
 {
 	if (resp->reorder.waiting_rwqe && now_ns >= resp->reorder.rwqe_poll_at_ns)
 		poll_rwqe(resp, now_ns);
@@ -330,16 +330,16 @@ void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns)
 	if (resp->state != SROCE_RQ_READY)
 		return;
 	sroce_responder_schedule_nak(resp, SROCE_NAK_PSN_SEQUENCE, resp->epsn);
-	resp->nak_sent = true;
+	resp->nak_scheduled = true;
 }
 
 /**
- * sroce_responder_sack_bytes() - length of the bitmap of a selective ACK
+ * sroce_reorder_sack_bytes() - length of the bitmap of a selective ACK
  * @resp: the responder; its reorder queue is not empty
  *
  * Return: bytes, a multiple of eight, at most SROCE_SACK_MAX_BYTES.
  */
-u32 sroce_responder_sack_bytes(const struct sroce_responder *resp)
+u32 sroce_reorder_sack_bytes(const struct sroce_responder *resp)
 {
 	u32 bits = (resp->reorder.end_psn - resp->epsn) & SROCE_PSN_MASK;
 
@@ -347,12 +347,12 @@ u32 sroce_responder_sack_bytes(const struct sroce_responder *resp)
 }
 
 /**
- * sroce_responder_write_sack() - the bitmap of a selective ACK
+ * sroce_reorder_write_sack() - the bitmap of a selective ACK
  * @resp: the responder
  * @bitmap: written to
- * @bytes: from sroce_responder_sack_bytes()
+ * @bytes: from sroce_reorder_sack_bytes()
  */
-void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes)
+void sroce_reorder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes)
 {
 	u32 i, k;
 

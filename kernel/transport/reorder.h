@@ -18,10 +18,10 @@ struct sroce_responder;
  * @queued: PSNs in the queue
  * @count: how many
  * @end_psn: one past the newest of them
- * @rnr_nak_sent: an RNR NAK is out: nothing is queued until the expected packet arrives
+ * @rnr_nak_scheduled: an RNR NAK is out: nothing is queued until the expected packet arrives
  * @peer_selective: the peer speaks selective repeat
  * @unsacked: packets queued since the last selective ACK
- * @sack_at: value of @unsacked that triggers the next one
+ * @sack_threshold: value of @unsacked that triggers the next one
  * @open: packets are missing before one that arrived
  * @open_since_ns: since when
  * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER when it is not
@@ -35,10 +35,10 @@ struct sroce_reorder {
 	struct sroce_psn_map queued;
 	u32	count;
 	u32	end_psn;
-	bool	rnr_nak_sent;
+	bool	rnr_nak_scheduled;
 	bool	peer_selective;
 	u32	unsacked;
-	u32	sack_at;
+	u32	sack_threshold;
 	bool	open;
 	u64	open_since_ns;
 	u64	nak_at_ns;
@@ -55,16 +55,16 @@ void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packe
 			  const struct sroce_recv_plan *plan, bool stored, u64 now_ns);
 bool sroce_reorder_delays_rnr(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			      struct sroce_recv_plan *plan);
-void sroce_responder_rwqe_posted(struct sroce_responder *resp, u64 now_ns);
+void sroce_reorder_rwqe_posted(struct sroce_responder *resp, u64 now_ns);
 void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
-void sroce_reorder_nak_sent(struct sroce_responder *resp);
+void sroce_reorder_nak_scheduled(struct sroce_responder *resp);
 void sroce_reorder_clear(struct sroce_responder *resp);
-bool sroce_responder_next_queued(struct sroce_responder *resp, u32 *psn);
-u32 sroce_responder_queued_behind(const struct sroce_responder *resp,
-				  const struct sroce_packet *pkt);
-u64 sroce_responder_deadline(const struct sroce_responder *resp);
-void sroce_responder_timeout(struct sroce_responder *resp, u64 now_ns);
-u32 sroce_responder_sack_bytes(const struct sroce_responder *resp);
-void sroce_responder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes);
+bool sroce_reorder_next_queued(struct sroce_responder *resp, u32 *psn);
+u32 sroce_reorder_queued_behind(const struct sroce_responder *resp,
+				const struct sroce_packet *pkt);
+u64 sroce_reorder_deadline(const struct sroce_responder *resp);
+void sroce_reorder_timeout(struct sroce_responder *resp, u64 now_ns);
+u32 sroce_reorder_sack_bytes(const struct sroce_responder *resp);
+void sroce_reorder_write_sack(const struct sroce_responder *resp, u8 *bitmap, u32 bytes);
 
 #endif

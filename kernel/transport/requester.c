@@ -194,13 +194,13 @@ static u32 advance_within(struct sroce_requester *req, const struct sroce_send_w
 }
 
 /**
- * sroce_requester_acked() - packets have been acknowledged or responded to
+ * sroce_requester_report_acked() - packets have been acknowledged or responded to
  * @req: the requester
  * @packets: how many
  * @rtt_ns: an RTT sample from them, 0 for none
  * @now_ns: monotonic time
  */
-void sroce_requester_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns)
+void sroce_requester_report_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns)
 {
 	struct sroce_cc_ack ack = {
 		.now_ns = now_ns,

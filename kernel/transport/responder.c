@@ -19,7 +19,7 @@
 #include "transport/opcode.h"
 #include "transport/psn.h"
 #include "transport/reorder.h"
-#include "transport/resources.h"
+#include "transport/responder_resources.h"
 #include "transport/responder.h"
 #include "transport/response.h"
 #include "transport/time.h"
@@ -237,7 +237,7 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 		plan_duplicate(resp, pkt, plan);
 	else if (sroce_reorder_accepts(resp, pkt, plan))
 		plan->verdict = SROCE_RECV_QUEUE;
-	else if (resp->nak_sent || resp->reorder.peer_selective)
+	else if (resp->nak_scheduled || resp->reorder.peer_selective)
 		plan_request_drop(plan, SROCE_DROP_SEQUENCE);
 	else
 		plan_nak(plan, SROCE_NAK_PSN_SEQUENCE, SROCE_WC_SUCCESS);
@@ -449,8 +449,8 @@ static void commit_nak(struct sroce_responder *resp, const struct sroce_recv_pla
 {
 	if (plan->syndrome == SROCE_NAK_PSN_SEQUENCE) {
 		sroce_responder_schedule_nak(resp, plan->syndrome, resp->epsn);
-		resp->nak_sent = true;
-		sroce_reorder_nak_sent(resp);
+		resp->nak_scheduled = true;
+		sroce_reorder_nak_scheduled(resp);
 		return;
 	}
 	fail_request(resp, plan->syndrome, resp->epsn, plan->wc_status, SROCE_EVENT_REQ_ERR);
@@ -623,17 +623,17 @@ static void commit_replay(struct sroce_responder *resp, const struct sroce_packe
 }
 
 /**
- * sroce_responder_send_rnr_nak() - no receive WQE is posted: the peer must wait
+ * sroce_responder_schedule_rnr_nak() - no receive WQE is posted: the peer must wait
  * @resp: the responder
  */
-void sroce_responder_send_rnr_nak(struct sroce_responder *resp)
+void sroce_responder_schedule_rnr_nak(struct sroce_responder *resp)
 {
 	sroce_responder_schedule_nak(resp, SROCE_AETH_RNR_NAK | resp->attr.min_rnr_timer,
 				     resp->epsn);
-	resp->nak_sent = true;
+	resp->nak_scheduled = true;
 	/* The peer sends everything from here on again after its RNR wait. */
 	sroce_reorder_clear(resp);
-	resp->reorder.rnr_nak_sent = true;
+	resp->reorder.rnr_nak_scheduled = true;
 }
 
 /**
@@ -665,7 +665,7 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 		commit_nak(resp, plan);
 		return;
 	case SROCE_RECV_RNR:
-		sroce_responder_send_rnr_nak(resp);
+		sroce_responder_schedule_rnr_nak(resp);
 		return;
 	case SROCE_RECV_QUEUE:
 		sroce_reorder_commit(resp, pkt, plan, result->status == SROCE_MEM_OK, now_ns);

@@ -24,7 +24,7 @@
 #include "transport/packet.h"
 #include "transport/psn_map.h"
 #include "transport/reorder.h"
-#include "transport/resources.h"
+#include "transport/responder_resources.h"
 #include "transport/wqe.h"
 
 enum sroce_rq_state {
@@ -73,7 +73,7 @@ struct sroce_responder_attr {
  * @service: enum sroce_service
  * @state: enum sroce_rq_state
  * @message: what the message in progress is: SROCE_OPF_SEND, SROCE_OPF_WRITE, 0 for none
- * @nak_sent: a NAK (sequence, RNR) was sent for @epsn, and @epsn has not arrived since
+ * @nak_scheduled: a NAK (sequence, RNR) was sent for @epsn, and @epsn has not arrived since
  * @ack_pending: an ACK up to @ack_psn is due
  * @nak_pending: a NAK with @nak_syndrome for @nak_psn is due
  * @dup_nak_pending: a NAK is due because a duplicate READ, @dup_nak_psn, cannot be replayed
@@ -103,7 +103,7 @@ struct sroce_responder {
 	u8	state;
 	bool	dup_nak_pending;
 	u32	message;
-	bool	nak_sent;
+	bool	nak_scheduled;
 	bool	ack_pending;
 	bool	nak_pending;
 	bool	established;
@@ -228,7 +228,7 @@ static inline u32 sroce_responder_pending(const struct sroce_responder *resp)
 	return resp->resources.pending;
 }
 
-/* Does the expected request wait for a receive WQE? Then sroce_responder_rwqe_posted() is due. */
+/* Does the expected request wait for a receive WQE? Then sroce_reorder_rwqe_posted() is due. */
 static inline bool sroce_responder_waits_rwqe(const struct sroce_responder *resp)
 {
 	return resp->reorder.waiting_rwqe;
@@ -275,6 +275,6 @@ enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp);
 /* For the other files of the responder only. */
 void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
 void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
-void sroce_responder_send_rnr_nak(struct sroce_responder *resp);
+void sroce_responder_schedule_rnr_nak(struct sroce_responder *resp);
 
 #endif

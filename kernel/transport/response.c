@@ -14,7 +14,7 @@
 #include "transport/opcode.h"
 #include "transport/psn.h"
 #include "transport/reorder.h"
-#include "transport/resources.h"
+#include "transport/responder_resources.h"
 #include "transport/responder.h"
 #include "transport/response.h"
 
@@ -81,7 +81,7 @@ static void plan_sack(const struct sroce_responder *resp, struct sroce_response_
 	plan->packet_count = 1;
 	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
 	plan->first_psn = psn_add(resp->epsn, SROCE_PSN_MASK);
-	plan->payload_bytes = sroce_responder_sack_bytes(resp);
+	plan->payload_bytes = sroce_reorder_sack_bytes(resp);
 }
 
 /**
@@ -130,12 +130,12 @@ bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packet
 }
 
 /**
- * sroce_responder_is_dead() - has a fatal NAK been sent, and is nothing left to send?
+ * sroce_response_is_dead() - has a fatal NAK been sent, and is nothing left to send?
  * @resp: the responder
  *
  * Return: true when the QP must move to ERR.
  */
-bool sroce_responder_is_dead(const struct sroce_responder *resp)
+bool sroce_response_is_dead(const struct sroce_responder *resp)
 {
 	return resp->state == SROCE_RQ_FAILED && !resp->nak_pending && !resp->resources.pending;
 }

@@ -19,7 +19,7 @@ enum sroce_response_kind {
 	SROCE_RESPONSE_ACK,	/* ACK, NAK or RNR NAK: see @syndrome */
 	SROCE_RESPONSE_READ,	/* a burst of READ response packets */
 	SROCE_RESPONSE_ATOMIC,
-	SROCE_RESPONSE_SACK,	/* an ACK with the bitmap of sroce_responder_write_sack() */
+	SROCE_RESPONSE_SACK,	/* an ACK with the bitmap of sroce_reorder_write_sack() */
 };
 
 /**
@@ -64,7 +64,7 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 void sroce_response_commit(struct sroce_responder *resp,
 			   const struct sroce_response_plan *plan,
 			   enum sroce_mem_status fetched);
-bool sroce_responder_is_dead(const struct sroce_responder *resp);
+bool sroce_response_is_dead(const struct sroce_responder *resp);
 void sroce_responder_cnp_packet(const struct sroce_responder *resp, struct sroce_packet *pkt);
 
 #endif

@@ -427,7 +427,7 @@ static void apply_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack
  * How far everything is done. SENDs and WRITEs executed behind a READ that is not done are marked,
  * as far as the map reaches.
  */
-static u32 settled_psn(struct sroce_requester *req)
+static u32 settle_executed(struct sroce_requester *req)
 {
 	struct sroce_scoreboard *sb = &req->sb;
 	u32 executed = sroce_requester_forward(req, sb->executed_psn);
@@ -627,7 +627,7 @@ static void ack_response(struct sroce_requester *req, const struct sroce_ack_pla
 	u32 i;
 
 	sb->responses += plan->count;
-	sroce_requester_acked(req, plan->count, 0, now_ns);
+	sroce_requester_report_acked(req, plan->count, 0, now_ns);
 	if (psn_before(plan->response_psn, sb->response_high_psn))
 		update_reordering(req, plan->response_psn, sb->response_high_psn, now_ns);
 	sroce_psn_map_add_range(&sb->done, plan->response_psn, plan->count);
@@ -640,10 +640,10 @@ static void ack_response(struct sroce_requester *req, const struct sroce_ack_pla
 }
 
 /* Step 4: unacked_psn moves on, the timers restart, the RTT is sampled. */
-static void update_timers(struct sroce_requester *req, bool progress, u64 now_ns)
+static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
-	u32 psn = progress ? settled_psn(req) : req->unacked_psn;
+	u32 psn = progress ? settle_executed(req) : req->unacked_psn;
 
 	/* Executed after a rewind, before it was sent again: no ACK need be requested any more. */
 	if (sroce_requester_forward(req, sb->executed_psn) >
@@ -664,12 +664,12 @@ static void update_timers(struct sroce_requester *req, bool progress, u64 now_ns
 	if (req->rtt.timing &&
 	    sroce_requester_forward(req, req->rtt.timed_psn) < SROCE_PSN_MAP_SPAN &&
 	    psn_map_has(&sb->done, req->rtt.timed_psn))
-		sroce_requester_acked(req, 0, sroce_rtt_acked(&req->rtt, req->rtt.timed_psn,
-							      now_ns), now_ns);
+		sroce_requester_report_acked(req, 0, sroce_rtt_acked(&req->rtt, req->rtt.timed_psn,
+								     now_ns), now_ns);
 }
 
 /* Packets before @psn that are not done are lost. */
-static void mark_lost(struct sroce_requester *req, u32 psn)
+static void recover_lost(struct sroce_requester *req, u32 psn)
 {
 	struct sroce_scoreboard *sb = &req->sb;
 
@@ -689,7 +689,7 @@ static void apply_probe_ack(struct sroce_requester *req)
 {
 	req->probe.ambiguous = req->sb.reordering;
 	if (!req->probe.ambiguous)
-		mark_lost(req, req->probe.end_psn);
+		recover_lost(req, req->probe.end_psn);
 }
 
 /**
@@ -705,7 +705,7 @@ void sroce_scoreboard_distrust_rtx(struct sroce_requester *req)
 	clear_rtx(&sb->rtx[0]);
 	clear_rtx(&sb->rtx[1]);
 	if (req->probe.ambiguous && psn_before(req->unacked_psn, req->probe.end_psn))
-		mark_lost(req, req->probe.end_psn);
+		recover_lost(req, req->probe.end_psn);
 	req->probe.ambiguous = false;
 }
 
@@ -738,12 +738,12 @@ void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_pl
 		/* Responses to executed requests were sent before an ACK, but not before a SACK. */
 		if (!plan->sack)
 			raise_psn(req, &sb->response_high_psn, plan->executed_psn);
-		sroce_requester_acked(req, packets + sacked, 0, now_ns);
+		sroce_requester_report_acked(req, packets + sacked, 0, now_ns);
 	} else if (placed) {
 		ack_response(req, plan, now_ns);
 		progress = true;
 	}
-	update_timers(req, progress, now_ns);
+	advance_unacked(req, progress, now_ns);
 	if (sroce_tlp_probe_acked(req, now_ns) && !plan->rewind)
 		apply_probe_ack(req);
 	detect_losses(req, now_ns);

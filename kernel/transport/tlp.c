@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The ACK timer and tail-loss probes: what the requester does when no response comes.
+ * The ACK timer and tail-loss probes: what the requester does when no response comes; how an ACK
+ * restarts them; and go-back-N.
  *
  * Two timers run while a response is due; progress restarts both.
  *
@@ -167,7 +168,7 @@ void sroce_tlp_acked(struct sroce_requester *req, u32 unacked_psn, u64 now_ns)
 	/* The scoreboard has counted responses already; other services have none. */
 	if (sroce_service_is_acked(req->service))
 		count = 0;
-	sroce_requester_acked(req, count, rtt_ns, now_ns);
+	sroce_requester_report_acked(req, count, rtt_ns, now_ns);
 	req->ack_deadline_ns = SROCE_NEVER;
 	sroce_tlp_progress(req, now_ns);
 }

@@ -4,7 +4,7 @@
  * kernel caller into memory that only the kernel writes.
  *
  * Numbers equal those of verbs (enum ib_wr_opcode, ib_wc_status, ib_wc_opcode) except for REG_MR,
- * whose number differs between kernels.
+ * whose number differs between kernels. The check of a WQE is in checks.c.
  */
 #ifndef SROCE_TRANSPORT_WQE_H
 #define SROCE_TRANSPORT_WQE_H
@@ -209,7 +209,33 @@ enum sroce_mem_status {
 
 enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 				     const struct sroce_wqe_limits *limits);
-enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode);
+/**
+ * sroce_wqe_wc_opcode() - the completion opcode of a work request opcode
+ * @wr_opcode: enum sroce_wr_opcode
+ *
+ * Return: enum sroce_wc_opcode; SROCE_WC_SEND for an unknown opcode, because the opcode of a
+ * failed completion means nothing.
+ */
+static inline enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
+{
+	switch (wr_opcode) {
+	case SROCE_WR_WRITE:
+	case SROCE_WR_WRITE_IMM:
+		return SROCE_WC_WRITE;
+	case SROCE_WR_READ:
+		return SROCE_WC_READ;
+	case SROCE_WR_COMPARE_SWAP:
+		return SROCE_WC_COMPARE_SWAP;
+	case SROCE_WR_FETCH_ADD:
+		return SROCE_WC_FETCH_ADD;
+	case SROCE_WR_LOCAL_INV:
+		return SROCE_WC_LOCAL_INV;
+	case SROCE_WR_REG_MR:
+		return SROCE_WC_REG_MR;
+	default:
+		return SROCE_WC_SEND;
+	}
+}
 
 static inline bool wqe_is_local(u8 opcode)
 {

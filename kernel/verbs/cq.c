@@ -215,6 +215,6 @@ int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	int missed = sroce_cq_req_notify(ibcq, flags);
 
-	sroce_ack_delay_flush(to_sroce_cq(ibcq));
+	sroce_ack_delay_end(to_sroce_cq(ibcq));
 	return missed;
 }

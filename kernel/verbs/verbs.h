@@ -11,7 +11,7 @@
 
 #include "datapath/ring.h"
 #include "net/path.h"
-#include "transport/resources.h"
+#include "transport/responder_resources.h"
 
 /* Limits of a device. */
 #define SROCE_PORT		1
@@ -41,7 +41,7 @@ struct sroce_pd {
 	struct ib_pd ibpd;
 };
 
-/* query.c */
+/* device.c */
 int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata);
 int sroce_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *modify);

@@ -72,7 +72,7 @@ class Target {
     receive(pkt);
     drop_queued();
     u32 psn;
-    while (sroce_responder_next_queued(&resp_, &psn)) {
+    while (sroce_reorder_next_queued(&resp_, &psn)) {
       const auto node = queued_.extract(psn);
       require(!node.empty(), "the next queued packet is in the queue");
       receive(coalesced(node.mapped()));
@@ -83,7 +83,7 @@ class Target {
   // Coalesces @pkt with the queued packets behind it.
   sroce_packet coalesced(sroce_packet pkt) const {
     if (pkt.header_bytes != sizeof(sroce_bth)) return pkt;
-    const u32 behind = sroce_responder_queued_behind(&resp_, &pkt);
+    const u32 behind = sroce_reorder_queued_behind(&resp_, &pkt);
     const u32 bytes = pkt.payload_bytes;
     for (; pkt.count <= behind; pkt.count++) {
       const auto next = queued_.find(psn_add(pkt.psn, pkt.count));
@@ -110,8 +110,8 @@ class Target {
 
   void pass_time() {
     if (const u64 pause = in_.byte(); pause >= 128) now_ += (pause - 128) * (pause - 128) * 200;
-    sroce_responder_timeout(&resp_, now_);
-    require(sroce_responder_deadline(&resp_) > now_, "the deadline is in the future");
+    sroce_reorder_timeout(&resp_, now_);
+    require(sroce_reorder_deadline(&resp_) > now_, "the deadline is in the future");
   }
 
   void receive(const sroce_packet& pkt) {
@@ -179,7 +179,7 @@ class Target {
     require(resp_.attr.selective && plan.payload_bytes <= SROCE_SACK_MAX_BYTES,
             "a bitmap keeps its limit");
     std::vector<u8> bitmap(plan.payload_bytes);
-    sroce_responder_write_sack(&resp_, bitmap.data(), plan.payload_bytes);
+    sroce_reorder_write_sack(&resp_, bitmap.data(), plan.payload_bytes);
     size_t reported = 0;
     for (u32 bit = 0; bit < 8 * plan.payload_bytes; bit++) {
       if (!(bitmap[bit / 8] >> bit % 8 & 1)) continue;

@@ -158,7 +158,7 @@ void Host::post_receive() {
 u64 Host::wake_ns() const {
   if (!connected_) return SROCE_NEVER;
   const u64 deadline_ns =
-      std::min(sroce_requester_deadline(&requester_), sroce_responder_deadline(&responder_));
+      std::min(sroce_requester_deadline(&requester_), sroce_reorder_deadline(&responder_));
   const u64 timer_ns = deadline_ns == SROCE_NEVER ? SROCE_NEVER : deadline_ns + slack_ns_;
   return std::min(timer_ns, resume_ns_);
 }
@@ -169,7 +169,7 @@ void Host::run(u64 now_ns) {
   if (resume_ns_ <= now_ns) resume_ns_ = SROCE_NEVER;
   handle_deadline();
   retry_waiting_request();
-  sroce_responder_timeout(&responder_, now_ns);
+  sroce_reorder_timeout(&responder_, now_ns);
   drop_queued();
   run_send();
   run_recv();

@@ -181,11 +181,11 @@ std::string Host::describe_state() const {
   return format(
       "%c: state=%u/%u retired=%u acked=%u send=%u posted=%u unacked=%06x next=%06x sent=%06x "
       "post=%06x"
-      " data=%u rd=%u rnr=%d deadline=%lld epsn=%06x nak_sent=%d recv_wqe=%d pending=%u",
+      " data=%u rd=%u rnr=%d deadline=%lld epsn=%06x nak_scheduled=%d recv_wqe=%d pending=%u",
       'A' + number_, req.state, responder_.state, req.retired, req.acked, req.send, req.posted,
       req.unacked_psn, req.next_psn, req.sent_psn, req.post_psn, req.data_inflight, req.rd_inflight,
       req.rnr_waiting, (long long)sroce_requester_deadline(&req), responder_.epsn,
-      responder_.nak_sent, responder_.has_recv_wqe, responder_.resources.pending);
+      responder_.nak_scheduled, responder_.has_recv_wqe, responder_.resources.pending);
 }
 
 }  // namespace sim

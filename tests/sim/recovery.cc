@@ -295,7 +295,7 @@ void Host::check_queued() const {
     return;
   }
   require(!reorder.count || reorder.peer_selective || reorder.nak_at_ns != SROCE_NEVER ||
-              responder_.nak_sent,
+              responder_.nak_scheduled,
           "gap will never be reported", "epsn=%06x", responder_.epsn);
   require(
       !reorder.peer_selective || !reorder.count || reorder.unsacked < 64 || responder_.ack_pending,

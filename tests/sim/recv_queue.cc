@@ -149,7 +149,7 @@ void Host::drop_queued() {
 // Executes the request that waited for a receive WQE, if there is one now.
 void Host::retry_waiting_request() {
   if (!responder_.reorder.waiting_rwqe || in_->fetched_receives() == posted_receives_) return;
-  sroce_responder_rwqe_posted(&responder_, now_ns_);
+  sroce_reorder_rwqe_posted(&responder_, now_ns_);
   handle_queued();
 }
 
@@ -163,7 +163,7 @@ void Host::handle_request(const sroce_packet& pkt, std::span<const u8> payload) 
 void Host::coalesce_queued(QueuedPacket& first) const {
   const sroce_packet& pkt = first.pkt;
   if (pkt.header_bytes != sizeof(sroce_bth) || pkt.pad_bytes) return;
-  const u32 behind = sroce_responder_queued_behind(&responder_, &pkt);
+  const u32 behind = sroce_reorder_queued_behind(&responder_, &pkt);
   const u32 most = pkt.psn % 3 ? behind : std::min(behind, pkt.psn % 5);
   const u32 bytes = pkt.payload_bytes;
   for (u32 i = 1; i <= most; i++) {
@@ -180,7 +180,7 @@ void Host::coalesce_queued(QueuedPacket& first) const {
 
 void Host::handle_queued() {
   u32 psn;
-  while (sroce_responder_next_queued(&responder_, &psn)) {
+  while (sroce_reorder_next_queued(&responder_, &psn)) {
     auto node = queued_.extract(psn);
     require(!node.empty(), "packet counted but not queued", "psn=%06x", psn);
     QueuedPacket& first = node.mapped();
@@ -242,7 +242,7 @@ void Host::run_recv() {
 
 // The bitmap reports exactly the queued packets.
 void Host::write_sack(const sroce_response_plan& plan) {
-  sroce_responder_write_sack(&responder_, payload_.data(), plan.payload_bytes);
+  sroce_reorder_write_sack(&responder_, payload_.data(), plan.payload_bytes);
   u32 reported = 0;
   for (u32 bit = 0; bit < 8 * plan.payload_bytes; bit++) {
     if (!(payload_[bit / 8] >> bit % 8 & 1)) continue;

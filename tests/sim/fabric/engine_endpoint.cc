@@ -172,15 +172,15 @@ class EngineResponder : public Endpoint {
     if (packet.marked && sends_cnps_ && sroce_np_marked(&np_, &params_, now_ns)) cnp_due_ = true;
     execute(packet.header, now_ns);
     u32 psn;
-    while (sroce_responder_next_queued(&responder_, &psn)) {
+    while (sroce_reorder_next_queued(&responder_, &psn)) {
       const auto node = queued_.extract(psn);
       execute(node.mapped(), now_ns);
     }
     if (!responder_.reorder.count) queued_.clear();
   }
 
-  Ns deadline() const override { return sroce_responder_deadline(&responder_); }
-  void timeout(Ns now_ns) override { sroce_responder_timeout(&responder_, now_ns); }
+  Ns deadline() const override { return sroce_reorder_deadline(&responder_); }
+  void timeout(Ns now_ns) override { sroce_reorder_timeout(&responder_, now_ns); }
   bool failed() const override { return responder_.state != SROCE_RQ_READY; }
 
  private:
@@ -204,7 +204,7 @@ class EngineResponder : public Endpoint {
 
   const u8* write_bitmap(u32 bytes) {
     auto& bitmap = bitmaps_[next_bitmap_++ % kBitmaps];
-    sroce_responder_write_sack(&responder_, bitmap.data(), bytes);
+    sroce_reorder_write_sack(&responder_, bitmap.data(), bytes);
     return bitmap.data();
   }
 

@@ -96,7 +96,7 @@ struct QueuedCoalesce : ::testing::Test {
     EXPECT_EQ(rq.resp.reorder.count, 5u);
   }
   static sroce_packet middle(u32 psn) { return request(SROCE_OP_WRITE_MIDDLE, psn, 1024); }
-  u32 behind(const sroce_packet& pkt) { return sroce_responder_queued_behind(&rq.resp, &pkt); }
+  u32 behind(const sroce_packet& pkt) { return sroce_reorder_queued_behind(&rq.resp, &pkt); }
   // Unlike ReceiveQueue::receive(), releases no queued packets.
   void commit(const sroce_packet& pkt) {
     const sroce_recv_plan plan = rq.plan(pkt);
@@ -110,7 +110,7 @@ struct QueuedCoalesce : ::testing::Test {
 TEST_F(QueuedCoalesce, QueuedPacketsCoalesceWithTheFirst) {
   commit(middle(2002));
   u32 psn;
-  ASSERT_TRUE(sroce_responder_next_queued(&rq.resp, &psn));
+  ASSERT_TRUE(sroce_reorder_next_queued(&rq.resp, &psn));
   EXPECT_EQ(psn, 2003u);
   EXPECT_EQ(behind(middle(2003)), 4u);
   EXPECT_EQ(behind(middle(2004)), 0u);
@@ -120,13 +120,13 @@ TEST_F(QueuedCoalesce, QueuedPacketsCoalesceWithTheFirst) {
 TEST_F(QueuedCoalesce, CoalescedPacketsLeaveTheQueue) {
   commit(middle(2002));
   u32 psn;
-  ASSERT_TRUE(sroce_responder_next_queued(&rq.resp, &psn));
+  ASSERT_TRUE(sroce_reorder_next_queued(&rq.resp, &psn));
   commit(coalesced(middle(2003), 4));
   EXPECT_EQ(rq.resp.epsn, 2007u);
   EXPECT_EQ(rq.resp.write_va, 0x10000u + 7 * 1024);
   EXPECT_EQ(rq.resp.write_left, 3u * 1024);
   EXPECT_EQ(rq.resp.reorder.count, 1u);
-  ASSERT_TRUE(sroce_responder_next_queued(&rq.resp, &psn));
+  ASSERT_TRUE(sroce_reorder_next_queued(&rq.resp, &psn));
   EXPECT_EQ(psn, 2007u);
   EXPECT_EQ(behind(middle(2007)), 0u);
 }
@@ -164,15 +164,15 @@ TEST_F(QueuedBatches, LandAsIfOneByOne) {
   commit(middle(1));
   u32 psn;
   for (u32 i = 2; i < 29; i += 9) {
-    ASSERT_TRUE(sroce_responder_next_queued(&together.resp, &psn));
+    ASSERT_TRUE(sroce_reorder_next_queued(&together.resp, &psn));
     ASSERT_EQ(psn, psn_at(i));
     const sroce_packet first = middle(i);
-    EXPECT_EQ(sroce_responder_queued_behind(&together.resp, &first), 29 - i);
+    EXPECT_EQ(sroce_reorder_queued_behind(&together.resp, &first), 29 - i);
     const sroce_recv_plan plan = commit(coalesced(middle(i), 9));
     EXPECT_EQ(plan.va, 0x10000u + i * 1024);
     EXPECT_EQ(plan.place_bytes, 9u * 1024);
   }
-  ASSERT_TRUE(sroce_responder_next_queued(&together.resp, &psn));
+  ASSERT_TRUE(sroce_reorder_next_queued(&together.resp, &psn));
   commit(last());
   EXPECT_EQ(together.resp.epsn, alone.resp.epsn);
   EXPECT_EQ(together.resp.msn, alone.resp.msn);
@@ -187,7 +187,7 @@ TEST_F(QueuedCoalesce, GapLimitsCoalescing) {
   rq.receive(request(SROCE_OP_WRITE_LAST, 2009, 1024));
   commit(middle(2002));
   u32 psn;
-  ASSERT_TRUE(sroce_responder_next_queued(&rq.resp, &psn));
+  ASSERT_TRUE(sroce_reorder_next_queued(&rq.resp, &psn));
   EXPECT_EQ(behind(middle(2003)), 4u);
 }
 

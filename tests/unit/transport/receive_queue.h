@@ -81,14 +81,14 @@ class ReceiveQueue {
   }
   // The datapath finds a receive that a queued packet waits for.
   void rwqe_posted() {
-    sroce_responder_rwqe_posted(&resp, now);
+    sroce_reorder_rwqe_posted(&resp, now);
     drain_queue();
   }
-  bool timer_runs() const { return sroce_responder_deadline(&resp) != SROCE_NEVER; }
+  bool timer_runs() const { return sroce_reorder_deadline(&resp) != SROCE_NEVER; }
   void expire() {
     ASSERT_TRUE(timer_runs());
-    now = sroce_responder_deadline(&resp);
-    sroce_responder_timeout(&resp, now);
+    now = sroce_reorder_deadline(&resp);
+    sroce_reorder_timeout(&resp, now);
     drop_queued();
   }
 
@@ -151,7 +151,7 @@ class ReceiveQueue {
   }
   void drain_queue() {
     u32 psn;
-    while (sroce_responder_next_queued(&resp, &psn)) {
+    while (sroce_reorder_next_queued(&resp, &psn)) {
       const auto node = queued_.extract(psn);
       EXPECT_FALSE(node.empty()) << "a packet that was never queued: " << psn;
       if (node.empty()) break;

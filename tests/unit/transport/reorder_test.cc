@@ -46,7 +46,7 @@ struct SelectivePair : ReceiveQueue {
 // The bitmap of a selective ACK, as PSNs.
 Psns sacked(const ReceiveQueue& rq, const sroce_response_plan& plan) {
   std::vector<u8> bitmap(plan.payload_bytes);
-  sroce_responder_write_sack(&rq.resp, bitmap.data(), plan.payload_bytes);
+  sroce_reorder_write_sack(&rq.resp, bitmap.data(), plan.payload_bytes);
   Psns psns;
   for (u32 bit = 0; bit < 8 * bitmap.size(); bit++)
     if (bitmap[bit / 8] >> bit % 8 & 1) psns.push_back(psn_add(plan.first_psn, 1 + bit));
@@ -352,7 +352,7 @@ TEST(ReorderNak, WaitsForTheReorderingWindow) {
   ReorderingQueue rq;
   rq.write({2001});
   EXPECT_FALSE(rq.next_response());
-  EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 50 * kMicrosecond);
+  EXPECT_EQ(sroce_reorder_deadline(&rq.resp), rq.now + 50 * kMicrosecond);
 }
 
 TEST(ReorderNak, NamesTheMissingPsn) {
@@ -373,7 +373,7 @@ TEST(ReorderNak, IsNotSentWhenThePacketArrives) {
 TEST(ReorderNak, EarlyTimerCallDoesNothing) {
   ReorderingQueue rq;
   rq.write({2001});
-  sroce_responder_timeout(&rq.resp, sroce_responder_deadline(&rq.resp) - 1);
+  sroce_reorder_timeout(&rq.resp, sroce_reorder_deadline(&rq.resp) - 1);
   EXPECT_FALSE(rq.next_response());
   EXPECT_TRUE(rq.timer_runs());
 }
@@ -420,7 +420,7 @@ TEST(ReorderNak, DelayAdaptsToTheReordering) {
   rq.write({2001});
   rq.now += 40 * kMicrosecond;
   rq.write({2000, 2003});
-  EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 80 * kMicrosecond);
+  EXPECT_EQ(sroce_reorder_deadline(&rq.resp), rq.now + 80 * kMicrosecond);
 }
 
 TEST(ReorderNak, IsDelayedByTwoMillisecondsAtMost) {
@@ -428,7 +428,7 @@ TEST(ReorderNak, IsDelayedByTwoMillisecondsAtMost) {
   rq.write({2001});
   rq.now += 500'000 * kMicrosecond;
   rq.write({2000, 2003});
-  EXPECT_EQ(sroce_responder_deadline(&rq.resp), rq.now + 2000 * kMicrosecond);
+  EXPECT_EQ(sroce_reorder_deadline(&rq.resp), rq.now + 2000 * kMicrosecond);
 }
 
 // ---------------------------------------------------------------- SACKs to a selective peer

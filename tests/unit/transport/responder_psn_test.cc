@@ -235,12 +235,12 @@ TEST(ResponderDuplicateRead, NakPrecedesThatOfALaterRequest) {
   rq.repeat(0, 4);
   rq.receive(write_only(2004, 0x10000, 16), kBadKey);
   rq.sent(*rq.next_response(1), SROCE_MEM_BAD_KEY);
-  EXPECT_FALSE(sroce_responder_is_dead(&rq.resp));
+  EXPECT_FALSE(sroce_response_is_dead(&rq.resp));
   const auto responses = rq.respond();
   ASSERT_EQ(responses.size(), 2u);
   EXPECT_EQ(responses[0].psn, 2000u);
   EXPECT_EQ(responses[1].psn, 2004u);
-  EXPECT_TRUE(sroce_responder_is_dead(&rq.resp));
+  EXPECT_TRUE(sroce_response_is_dead(&rq.resp));
 }
 
 TEST(ResponderDuplicateRead, GetsANakWhenItsRegionGoesDuringReplay) {

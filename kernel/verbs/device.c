@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Attributes of a device and its port, and the addresses in its GID table. */
+/* The device and its port: attributes, and the addresses of its GID table. */
 #include <linux/netdevice.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * GSO batches: consecutive packets of one path and size cross the stack as one skb (UDP GSO). It is
- * segmented as late as possible: by the driver, in software before the driver, or, between two
- * ends on this host, never. The last packet of a batch may be shorter.
+ * Builds and sends all our skbs: a single packet, or a GSO batch. The batch has consecutive packets
+ * of one path and size, which cross the stack as one skb (UDP GSO). It is segmented as late as
+ * possible: by the driver, in software before the driver, or, between two ends on this host, never.
+ * The last packet of a batch may be shorter.
  *
  *   sroce_gso_begin()           reserve space for a packet; the caller writes its headers
  *   sroce_gso_start_crc()       sum them; the caller writes the payload to the CRC writer
@@ -12,9 +13,11 @@
  *   sroce_gso_repeat_end()      they are part of the batch
  *
  *   sroce_gso_rewind()          remove packets again, back to a mark
+ *
+ *   sroce_skb_xmit()            hand a finished skb to the stack
  */
-#ifndef SROCE_NET_UDP_GSO_H
-#define SROCE_NET_UDP_GSO_H
+#ifndef SROCE_NET_SKB_BUILDER_H
+#define SROCE_NET_SKB_BUILDER_H
 
 #include <linux/skbuff.h>
 

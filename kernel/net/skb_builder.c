@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Building GSO batches, see udp_gso.h.
+ * Building skbs, see skb_builder.h.
  *
  * A single packet is a linear skb. A batch has its headers in the linear part and its packets in
  * page fragments, usually in one. No packet crosses a fragment, so both ends find each of them
@@ -24,7 +24,7 @@
 #include "compat/compat.h"
 #include "net/page_cache.h"
 #include "net/path.h"
-#include "net/udp_gso.h"
+#include "net/skb_builder.h"
 #include "transport/psn.h"
 #include "transport/wire.h"
 

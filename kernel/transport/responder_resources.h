@@ -4,8 +4,8 @@
  * sent in order and duplicate requests can be replayed. It has max_dest_rd_atomic entries. A new
  * entry overwrites the oldest, which is also dropped before its PSNs are used again.
  */
-#ifndef SROCE_TRANSPORT_RESOURCES_H
-#define SROCE_TRANSPORT_RESOURCES_H
+#ifndef SROCE_TRANSPORT_RESPONDER_RESOURCES_H
+#define SROCE_TRANSPORT_RESPONDER_RESOURCES_H
 
 #include <linux/types.h>
 

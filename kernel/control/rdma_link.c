@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The link type "sroce" of `rdma link add`: checks name and interface, and attaches the device.
- * Errors are logged, because `rdma` shows an errno only.
+ * Errors are logged, because `rdma` shows an errno only. Also the module parameter "mode".
  *
  * `rdma link delete` needs no code here: ib_core unregisters the device (see attach.c).
  */
@@ -14,7 +14,7 @@
 
 #include "compat/compat.h"
 #include "control/attach.h"
-#include "control/link.h"
+#include "control/rdma_link.h"
 #include "transport/wire.h"
 #include "control/sysfs.h"
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The ring of responder resources. Entries are in PSN order from the oldest to the newest.
+ * The READs and atomics that the responder has accepted: a ring in PSN order, for responses and
+ * replays.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "transport/psn.h"
-#include "transport/resources.h"
+#include "transport/responder_resources.h"
 
 /* Slot of the entry that is @age entries younger than the oldest. */
 static u32 entry_slot(const struct sroce_resources *res, u32 age)

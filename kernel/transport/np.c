@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The notification point: sends CNPs for marked packets, at most one per
+ * The notification point: decides when a marked packet causes a CNP, at most one per
  * np_min_time_between_cnps for each connection, or for each source of datagrams.
+ * datapath/cnp.c sends it.
  */
 #include <linux/compiler.h>
 
 #include "transport/cc_ops.h"
-#include "transport/cnp.h"
+#include "transport/np.h"
 
 /* *@last_ns is the time of the last CNP, 0 before the first. */
 static bool cnp_is_due(struct sroce_np *np, const struct sroce_cc_params *params, u64 *last_ns,
