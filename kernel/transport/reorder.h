@@ -18,7 +18,8 @@ struct sroce_responder;
  * @queued: PSNs in the queue
  * @count: how many
  * @end_psn: one past the newest of them
- * @rnr_nak_scheduled: an RNR NAK is out: nothing is queued until the expected packet arrives
+ * @rnr_nak_scheduled: an RNR NAK is due or was sent: nothing is queued until the expected packet
+ *                     arrives
  * @peer_selective: the peer speaks selective repeat
  * @unsacked: packets queued since the last selective ACK
  * @sack_threshold: value of @unsacked that triggers the next one

@@ -73,7 +73,7 @@ struct sroce_responder_attr {
  * @service: enum sroce_service
  * @state: enum sroce_rq_state
  * @message: what the message in progress is: SROCE_OPF_SEND, SROCE_OPF_WRITE, 0 for none
- * @nak_scheduled: a NAK (sequence, RNR) was sent for @epsn, and @epsn has not arrived since
+ * @nak_scheduled: a NAK (sequence, RNR) is due or was sent for @epsn, which has not arrived since
  * @ack_pending: an ACK up to @ack_psn is due
  * @nak_pending: a NAK with @nak_syndrome for @nak_psn is due
  * @dup_nak_pending: a NAK is due because a duplicate READ, @dup_nak_psn, cannot be replayed

@@ -209,6 +209,7 @@ enum sroce_mem_status {
 
 enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 				     const struct sroce_wqe_limits *limits);
+
 /**
  * sroce_wqe_wc_opcode() - the completion opcode of a work request opcode
  * @wr_opcode: enum sroce_wr_opcode

@@ -308,7 +308,7 @@ static void read_responder(struct sroce_qp *qp, struct ib_qp_attr *attr)
 	attr->qkey = from->qkey;
 	attr->qp_access_flags = from->access;
 	attr->min_rnr_timer = from->min_rnr_timer;
-	/* In RESET and INIT they are those of the last connection. */
+	/* RESET keeps the storage of the last connection, so its size says nothing before RTR. */
 	if (attr->qp_state >= IB_QPS_RTR)
 		attr->max_dest_rd_atomic = qp->resp.resources.capacity;
 	spin_unlock_bh(&qp->rq.lock);
