@@ -344,7 +344,7 @@ void Workload::compute_read_data(Conversation& conversation, SendWork& work) {
 // Computes the data of @work from that of all earlier requests.
 void Workload::compute_data(Conversation& conversation, SendWork& work) {
   if (work.expected == SROCE_WC_REM_ACCESS_ERR && !work.remote_addr && !work.is_send()) {
-    const Region& region = work.is_read() ? *theirs_.readable : *theirs_.window;
+    const Region& region = *remote_.find(work.rkey);
     const u64 past = rng_.between(1, std::min<u64>(work.length, 5));
     work.remote_addr = region.iova + region.length - work.length + past;
     if (rng_.chance(0.3) || region.length < work.length) work.remote_addr = region.iova - past;
