@@ -12,6 +12,9 @@
  *               peer then goes back. If it sends queued packets again but not the missing one,
  *               its retransmission was lost, too, and it gets another NAK.
  *
+ * Either peer gets a NAK at once when a packet beyond the gap is dropped for lack of room: it must
+ * be sent again in any case, and more packets beyond the gap would be dropped, too.
+ *
  * reo_wnd_ns is the reordering window, as in RACK: twice the longest delay of a packet that was
  * late and not lost. It decays when a packet was lost.
  *
@@ -69,6 +72,17 @@ bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroc
 static u64 reo_wnd_ns(const struct sroce_responder *resp)
 {
 	return clamp(resp->reorder.reo_wnd_ns, REO_WND_MIN_NS, REO_WND_MAX_NS);
+}
+
+/**
+ * sroce_reorder_schedule_nak() - report the gap: the peer goes back
+ * @resp: the responder
+ */
+void sroce_reorder_schedule_nak(struct sroce_responder *resp)
+{
+	sroce_responder_schedule_nak(resp, SROCE_NAK_PSN_SEQUENCE, resp->epsn);
+	resp->nak_scheduled = true;
+	resp->reorder.nak_at_ns = SROCE_NEVER;
 }
 
 /* Report the gap to a standard peer after the reordering window, unless that is due already. */
@@ -178,6 +192,12 @@ void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packe
 		wait_for_rwqe(resp, now_ns);
 	if (plan->waits_rwqe || reorder->waiting_rwqe)
 		return;
+	/* It must be sent again in any case, so do not wait for the packets that are missing. */
+	if (!stored) {
+		if (!resp->nak_scheduled)
+			sroce_reorder_schedule_nak(resp);
+		return;
+	}
 	if (reorder->peer_selective && sack_is_due(resp, pkt))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	if (!resp->nak_scheduled || plan->queued)
@@ -223,15 +243,6 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	/* No SACK was sent while a request waited for a receive WQE. */
 	if (reorder->peer_selective && reorder->unsacked >= reorder->sack_threshold)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
-}
-
-/**
- * sroce_reorder_nak_scheduled() - the gap has been reported
- * @resp: the responder
- */
-void sroce_reorder_nak_scheduled(struct sroce_responder *resp)
-{
-	resp->reorder.nak_at_ns = SROCE_NEVER;
 }
 
 /**
@@ -327,10 +338,8 @@ void sroce_reorder_timeout(struct sroce_responder *resp, u64 now_ns)
 	if (now_ns < resp->reorder.nak_at_ns)
 		return;
 	resp->reorder.nak_at_ns = SROCE_NEVER;
-	if (resp->state != SROCE_RQ_READY)
-		return;
-	sroce_responder_schedule_nak(resp, SROCE_NAK_PSN_SEQUENCE, resp->epsn);
-	resp->nak_scheduled = true;
+	if (resp->state == SROCE_RQ_READY)
+		sroce_reorder_schedule_nak(resp);
 }
 
 /**

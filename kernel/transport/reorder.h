@@ -58,7 +58,7 @@ bool sroce_reorder_delays_rnr(const struct sroce_responder *resp, const struct s
 			      struct sroce_recv_plan *plan);
 void sroce_reorder_rwqe_posted(struct sroce_responder *resp, u64 now_ns);
 void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
-void sroce_reorder_nak_scheduled(struct sroce_responder *resp);
+void sroce_reorder_schedule_nak(struct sroce_responder *resp);
 void sroce_reorder_clear(struct sroce_responder *resp);
 bool sroce_reorder_next_queued(struct sroce_responder *resp, u32 *psn);
 u32 sroce_reorder_queued_behind(const struct sroce_responder *resp,

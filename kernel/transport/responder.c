@@ -10,7 +10,7 @@
  *
  * A request that fails a check gets a NAK that ends the connection. There are two exceptions: a
  * gap in the PSNs, and no receive WQE. A gap is reported by a NAK to a standard peer, by SACKs to a
- * selective one; a missing WQE by an RNR NAK. Packets behind either are queued (reorder.c) or
+ * selective one as long as there is room; a missing WQE by an RNR NAK. Packets behind either are queued (reorder.c) or
  * dropped silently until the expected packet arrives. A duplicate request never ends the
  * connection.
  */
@@ -237,7 +237,7 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 		plan_duplicate(resp, pkt, plan);
 	else if (sroce_reorder_accepts(resp, pkt, plan))
 		plan->verdict = SROCE_RECV_QUEUE;
-	else if (resp->nak_scheduled || resp->reorder.peer_selective)
+	else if (resp->nak_scheduled)
 		plan_request_drop(plan, SROCE_DROP_SEQUENCE);
 	else
 		plan_nak(plan, SROCE_NAK_PSN_SEQUENCE, SROCE_WC_SUCCESS);
@@ -448,9 +448,7 @@ static void fail_request(struct sroce_responder *resp, enum sroce_nak_code syndr
 static void commit_nak(struct sroce_responder *resp, const struct sroce_recv_plan *plan)
 {
 	if (plan->syndrome == SROCE_NAK_PSN_SEQUENCE) {
-		sroce_responder_schedule_nak(resp, plan->syndrome, resp->epsn);
-		resp->nak_scheduled = true;
-		sroce_reorder_nak_scheduled(resp);
+		sroce_reorder_schedule_nak(resp);
 		return;
 	}
 	fail_request(resp, plan->syndrome, resp->epsn, plan->wc_status, SROCE_EVENT_REQ_ERR);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // mutate FILE.mut: prints SOURCE:NAME for each mutation in the file. SOURCE is the engine source
 // that the file is named after. mutate FILE.mut NAME ENGINE_DIR OUT_FILE: writes that source with
-// one mutation applied, and prints the mutation's fabric rows. The old text must occur exactly
-// once; white space is ignored.
+// one mutation applied, and prints the command that shows it, if the mutation names one. The old
+// text must occur exactly once; white space is ignored.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -24,7 +24,7 @@ struct Replacement {
 struct Mutation {
   std::string name;
   std::string title;
-  std::string fabric_rows;
+  std::string command;
   std::vector<Replacement> replacements;
 };
 
@@ -63,14 +63,16 @@ void read_heading(const std::string& line, std::vector<Mutation>& mutations) {
   } else if (mutations.empty() || !mutations.back().replacements.empty()) {
     throw std::runtime_error("not part of a mutation: " + line);
   } else if (const auto rows = field(line, "fabric: ")) {
-    mutations.back().fabric_rows = *rows;
+    mutations.back().command = "fabric " + *rows;
+  } else if (const auto options = field(line, "sim: ")) {
+    mutations.back().command = "sim " + *options;
   } else {
     mutations.back().title += line;
   }
 }
 
-// "mutation: NAME" begins a mutation. A title follows, perhaps "fabric: ROW...", then blocks of
-// <<<< old text ==== new text >>>>. Lines outside of blocks that begin with # are comments.
+// "mutation: NAME" begins a mutation. A title follows, perhaps "fabric: ROW..." or "sim: OPTION...", then
+// blocks of <<<< old text ==== new text >>>>. Lines outside of blocks that begin with # are comments.
 std::vector<Mutation> read_mutations(std::istream& in) {
   enum { HEADING, BEFORE, AFTER } part = HEADING;
   std::vector<Mutation> mutations;
@@ -156,7 +158,7 @@ void run(int argc, char** argv) {
   const auto mutation = std::ranges::find_if(mutations, named);
   if (mutation == mutations.end()) throw std::runtime_error(std::string("no mutation ") + argv[2]);
   std::ofstream(argv[4]) << mutated(*mutation, std::string(argv[3]) + "/" + source);
-  std::cout << mutation->fabric_rows << "\n";
+  std::cout << mutation->command << "\n";
 }
 
 }  // namespace

@@ -192,11 +192,17 @@ class EngineResponder : public Endpoint {
       responder_.recv->length = scenario_.message_bytes;
       sroce_responder_take_wqe(&responder_);
     }
-    const sroce_recv_result result{};
+    sroce_recv_result result{};
     sroce_recv_plan plan;
     sroce_completion wc;
     sroce_responder_plan(&responder_, &pkt, &plan);
-    if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued) queued_.emplace(pkt.psn, pkt);
+    if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued) {
+      // The device has no room for more packets that are out of order.
+      if (queued_.size() >= scenario_.reorder_room)
+        result.status = SROCE_MEM_BAD_LOCAL;
+      else
+        queued_.emplace(pkt.psn, pkt);
+    }
     sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns);
     sroce_responder_next_completion(&responder_, &wc);
     sroce_responder_take_event(&responder_);

@@ -112,6 +112,16 @@ void add_loss(std::vector<Scenario>& table) {
     heavy.limits = {at_least(Metric::goodput, operation == Operation::read ? 300 : 750)};
     table.push_back(heavy);
   }
+  // The responder has little memory for packets that are out of order, or none.
+  for (const u32 room : {0u, 3u, 16u}) {
+    Scenario full;
+    full.name = "loss/write-room-" + std::to_string(room) + "/1.0%/sroce-sroce";
+    full.faults.loss_ppm = 10'000;
+    full.reorder_room = room;
+    full.packets = kLong;
+    full.limits = {at_least(Metric::goodput, room == 3 ? 400 : 500)};
+    table.push_back(full);
+  }
   // The first probes are sent long before the first response arrives.
   Scenario distant;
   distant.name = "loss/read-10ms/1.0%/sroce-sroce";

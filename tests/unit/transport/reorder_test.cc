@@ -415,6 +415,35 @@ TEST(ReorderNak, IsSentAtOnceBeyondTheBudget) {
   expect_dropped(rq, quiet_write(2011), SROCE_DROP_SEQUENCE);
 }
 
+TEST(ReorderNak, TellsASelectivePeerOfPacketsBeyondTheBudget) {
+  SelectivePair rq(2000, 4);
+  rq.write({2001, 2010});
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+  expect_dropped(rq, selective(quiet_write(2011)), SROCE_DROP_SEQUENCE);
+  rq.write({2000, 2010});
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2002);
+}
+
+TEST(ReorderNak, IsSentAtOnceWithoutMemory) {
+  ReorderingQueue standard;
+  SelectivePair selective_peer;
+  for (ReceiveQueue* rq : {static_cast<ReceiveQueue*>(&standard),
+                           static_cast<ReceiveQueue*>(&selective_peer)}) {
+    const auto write = [rq](u32 psn, const sroce_recv_result& result) {
+      sroce_packet pkt = quiet_write(psn);
+      pkt.selective = rq->resp.attr.selective;
+      rq->receive(pkt, result);
+    };
+    write(2001, kBadKey);
+    expect_nak(*rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+    write(2002, kBadKey);
+    EXPECT_TRUE(rq->respond().empty());
+    write(2000, {});
+    write(2002, kBadKey);
+    expect_nak(*rq, SROCE_NAK_PSN_SEQUENCE, 2001);
+  }
+}
+
 TEST(ReorderNak, DelayAdaptsToTheReordering) {
   ReorderingQueue rq;
   rq.write({2001});
