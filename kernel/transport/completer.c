@@ -257,6 +257,9 @@ static void decide_selective(struct sroce_requester *req, bool selective)
 	req->sb.mode = selective ? SROCE_SELECTIVE_ON : SROCE_SELECTIVE_OFF;
 	if (!selective)
 		return;
+	/* A rewind ends here, and what it has counted is no longer at the end. */
+	if (req->next_psn != req->sent_psn)
+		req->since_ack_req = 0;
 	sroce_requester_move_cursor(req, req->sent_psn);
 	sroce_scoreboard_restart(req, req->unacked_psn);
 }

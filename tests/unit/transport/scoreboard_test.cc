@@ -76,6 +76,23 @@ TEST(SelectiveMode, LimitsAnEarlierRewindToTheHoles) {
   EXPECT_EQ(sq.req.data_inflight, 7u);
 }
 
+// A rewind has counted packets that it sent without AckReq, but the last packet requests a response.
+TEST(SelectiveMode, EndOfARewindLeavesTheProbeTimerOn) {
+  SendQueue sq({.adaptive = true, .selective = true});
+  sq.post(send_of(3000));
+  sq.post(fetch_add(1));
+  sq.send_all();
+  while (sq.req.next_psn == sq.req.sent_psn) {
+    sq.expire();
+    if (sq.req.next_psn == sq.req.sent_psn) sq.send_all();
+  }
+  sq.send(1);
+  EXPECT_EQ(sq.req.since_ack_req, 1u);
+  sq.receive(selective(ack(1002)));
+  EXPECT_EQ(sq.req.unacked_psn, 1003u);
+  EXPECT_NE(sq.req.probe.deadline_ns, SROCE_NEVER);
+}
+
 TEST(SelectiveMode, IsForgottenByReset) {
   SelectiveSends sq(4);
   sq.receive_sack(999, {1001, 1002});
