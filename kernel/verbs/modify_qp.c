@@ -31,6 +31,9 @@ static int check_transition(const struct sroce_qp *qp, enum ib_qp_state from, en
 {
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != from)
 		return reject_attr(qp, "current state", attr->cur_qp_state);
+	/* IBTA 10.3.1: from any state. ib_core's table lacks RESET, but ib_drain_qp() needs it. */
+	if (to == IB_QPS_ERR && from == IB_QPS_RESET && !(mask & ~IB_QP_STATE))
+		return 0;
 	if (ib_modify_qp_is_ok(from, to, qp->ibqp.qp_type, mask))
 		return 0;
 	ibdev_dbg(qp->ibqp.device, "qp %u: no transition from state %d to %d with mask %#x\n",

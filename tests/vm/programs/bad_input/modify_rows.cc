@@ -84,6 +84,15 @@ void run_transitions(Bench& bench, harness::Tap& tap) {
                 expect_rejected(subject, subject.right_change(row.to), row.from);
               });
   }
+  // ib_drain_qp() in the kernel does the same.
+  bench.run(tap, Layer::driver, "any state may be left for ERR", [&] {
+    for (const ibv_qp_state from : {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
+      Subject subject(bench);
+      subject.walk_to(from);
+      subject.qp().modify(verbs::to_state(IBV_QPS_ERR), text(state_name(from), " to ERR"));
+      expect(subject.qp().query(IBV_QP_STATE).qp_state == IBV_QPS_ERR, "the QP is not in ERR");
+    }
+  });
 }
 
 struct Bit {
