@@ -643,7 +643,7 @@ static void ack_response(struct sroce_requester *req, const struct sroce_ack_pla
 static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
-	u32 psn = progress ? settle_executed(req) : req->unacked_psn;
+	u32 psn = progress ? settle_executed(req) : req->unacked_psn, count;
 
 	/* Executed after a rewind, before it was sent again: no ACK need be requested any more. */
 	if (sroce_requester_forward(req, sb->executed_psn) >
@@ -657,7 +657,11 @@ static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_
 		raise_to(&sb->top_psn, psn);
 		raise_to(&sb->response_high_psn, psn);
 		raise_to(&sb->lost_response_psn, psn);
+		count = sroce_requester_forward(req, psn);
 		sroce_tlp_acked(req, psn, now_ns);
+		/* The maps now reach executed packets that they did not reach before. */
+		if (sroce_requester_forward(req, sb->executed_psn) + count > SROCE_PSN_MAP_SPAN)
+			settle_executed(req);
 	} else if (progress) {
 		sroce_tlp_progress(req, now_ns);
 	}

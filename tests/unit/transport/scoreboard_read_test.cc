@@ -221,6 +221,25 @@ TEST(SelectiveRead, ReadLongerThanTheSpanIsSentAlone) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
 }
 
+// The READ is longer than the maps, so the SENDs behind it are marked when the maps reach them.
+TEST(StandardRead, ExecutedSendsBehindALongOneAreNotSentAgain) {
+  constexpr u32 kPackets = kSpan + 50;
+  SendQueue sq({.adaptive = true});
+  sq.post(read_of(kPackets * 1024));
+  for (int i = 0; i < 2; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, 1024));
+  // The peer has sent all its responses, but the others were lost.
+  sq.receive(ack(1000 + kPackets + 1));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
+  for (u32 i = 1; i < 100; i++) {
+    sq.receive(read_response(i == 1 ? SROCE_OP_READ_RESPONSE_FIRST : SROCE_OP_READ_RESPONSE_MIDDLE,
+                             1000 + i, 1024));
+    EXPECT_TRUE(sq.send_all().empty()) << i;
+  }
+  EXPECT_EQ(sq.req.unacked_psn, 1100u);
+}
+
 TEST(SelectiveRead, ResponsesBeyondTheSpanAreDropped) {
   SelectiveRead sq(3000, {.psn = 0xfffff0});
   EXPECT_EQ(sq.respond(kSpan - 1).action, SROCE_ACK_ACCEPT);
