@@ -27,6 +27,7 @@ echo 1 >$tracing/tracing_on
 # One at a time, each with a completion.
 tool "WRITEs flow with tracing" ib_write_bw -x GID -F -s 64 -n 5 -t 1 -Q 1
 echo 0 >$tracing/tracing_on
+# shellcheck disable=SC2016  # an awk program
 check "no event was lost on any CPU" awk '/^overrun:/ { lost += $2; n++ } END { exit !n || lost }' $tracing/per_cpu/cpu*/stats
 check "the trace was saved" cp $tracing/trace "$keep/trace"
 # Other cases of this guest trace, too.
