@@ -434,7 +434,7 @@ TEST_F(DcqcnIncrease, ClockAtItsMaximumGivesTheLineRate) {
   EXPECT_FALSE(limited());
 }
 
-TEST_F(DcqcnLoss, RetransmittedLossIsNoCongestion) {
+TEST_F(DcqcnLoss, RetransmittedLossIsNotCongestion) {
   for (int i = 0; i < 10; i++) sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_ += kMillisecond);
   EXPECT_FALSE(limited());
   EXPECT_EQ(cc_.losses, 10u);
@@ -545,7 +545,7 @@ TEST_F(DcqcnLowRate, IncreaseStageIsReported) {
   EXPECT_EQ(count(take_events(), "hyper"), 1u);
 }
 
-TEST_F(DcqcnEvents, InfoTakesNoEvents) {
+TEST_F(DcqcnEvents, InfoDoesNotConsumeEvents) {
   cnp();
   const u64 rate = cc_.rate;
   const sroce_cc_events before = cc_.events;

@@ -126,7 +126,7 @@ TEST_F(DelayDecrease, IsProportionalToTheExcess) {
   EXPECT_EQ(cc_.cuts, 1u);
 }
 
-TEST_F(DelayDecrease, IsFiftyPercentAtMost) {
+TEST_F(DelayDecrease, IsAtMostFiftyPercent) {
   settle(100);
   ack(1, kSecond);
   EXPECT_EQ(window(), 50u);

@@ -142,7 +142,7 @@ TEST_F(Pacer, QuantumIsAtLeastTwoPackets) {
   EXPECT_EQ(sroce_cc_sendable_packets(&cc_, now_), 2u);
 }
 
-TEST_F(Pacer, IdleTimeEarnsOneQuantumAtMost) {
+TEST_F(Pacer, IdleTimeEarnsAtMostOneQuantum) {
   start(10 * kGigabit);
   now_ += 3600 * kSecond;
   EXPECT_EQ(sendable(), 62500u);

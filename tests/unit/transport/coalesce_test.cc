@@ -16,7 +16,7 @@ sroce_packet coalesced(sroce_packet pkt, u32 count) {
   return pkt;
 }
 
-TEST(ResponderCoalesce, WriteMiddlesLandAsIfOneByOne) {
+TEST(ResponderCoalesce, WriteMiddlesArePlacedLikeSinglePackets) {
   ReceiveQueue together, alone;
   for (ReceiveQueue* rq : {&together, &alone}) rq->receive(write_first(2000, 0x10000, 8 * 1024));
   for (u32 i = 1; i < 7; i++) alone.receive(request(SROCE_OP_WRITE_MIDDLE, 2000 + i, 1024));
@@ -33,7 +33,7 @@ TEST(ResponderCoalesce, WriteMiddlesLandAsIfOneByOne) {
   EXPECT_EQ(together.receive(request(SROCE_OP_WRITE_LAST, 2007, 1024)).verdict, SROCE_RECV_PLACE);
 }
 
-TEST(ResponderCoalesce, SendMiddlesLandAsIfOneByOne) {
+TEST(ResponderCoalesce, SendMiddlesArePlacedLikeSinglePackets) {
   ResponderMidSend rq(8 * 1024);
   const sroce_recv_plan plan = rq.receive(coalesced(request(SROCE_OP_SEND_MIDDLE, 2001, 1024), 3));
   EXPECT_EQ(plan.offset, 1024u);
@@ -149,7 +149,7 @@ struct QueuedBatches : ::testing::Test {
   }
 };
 
-TEST_F(QueuedBatches, LandAsIfOneByOne) {
+TEST_F(QueuedBatches, ArePlacedLikeSinglePackets) {
   ReceiveQueue alone({.reorder_packets = 64}), together({.reorder_packets = 64});
   queue_all(alone);
   queue_all(together);
@@ -215,7 +215,7 @@ struct CompleterCoalesce : ::testing::TestWithParam<bool> {
 };
 INSTANTIATE_TEST_SUITE_P(EitherPeer, CompleterCoalesce, ::testing::Bool());
 
-TEST_P(CompleterCoalesce, ResponsesLandAsIfOneByOne) {
+TEST_P(CompleterCoalesce, ResponsesArePlacedLikeSinglePackets) {
   ASSERT_TRUE(can_coalesce(middle(1)));
   const sroce_ack_plan plan = sq.receive(coalesced(middle(1), 8));
   EXPECT_EQ(plan.action, SROCE_ACK_ACCEPT);

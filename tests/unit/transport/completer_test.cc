@@ -317,7 +317,7 @@ TEST(CompleterRead, ReorderingPathKeepsReadsApart) {
   EXPECT_EQ(sq.send_all().size(), 1u);
 }
 
-TEST(CompleterRead, ShortReadsNeedNoDistance) {
+TEST(CompleterRead, ShortReadsAreNotKeptApart) {
   ReadInFlight sq(8);
   for (u32 number : {6u, 0u}) sq.receive(sq.response(number));
   for (int i = 0; i < 3; i++) sq.post(read_of(1024));

@@ -88,7 +88,7 @@ TEST(PsnMapExtent, StopsAtItsLimit) {
   EXPECT_EQ(sroce_psn_map_leading_present(&map, 60, 0), 0u);
 }
 
-TEST(PsnMapExtent, IsOneSpanAtMost) {
+TEST(PsnMapExtent, IsAtMostOneSpan) {
   const sroce_psn_map all = map_of(0, kSpan), none = {};
   EXPECT_EQ(sroce_psn_map_leading_present(&all, 5, 1u << 23), kSpan);
   EXPECT_EQ(sroce_psn_map_leading_absent(&none, 5, 1u << 23), kSpan);

@@ -163,7 +163,7 @@ TEST(ReorderBudget, IsADistanceFromTheExpectedPsn) {
   EXPECT_EQ(rq.receive(quiet_write(2004)).verdict, SROCE_RECV_NAK);
 }
 
-TEST(ReorderBudget, IsOneSpanAtMost) {
+TEST(ReorderBudget, IsAtMostOneSpan) {
   ReorderingQueue rq({.psn = 0xffff00, .reorder_packets = 1u << 20});
   EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan - 1)).verdict, SROCE_RECV_QUEUE);
   EXPECT_EQ(rq.receive(quiet_write(0xffff00 + kSpan)).verdict, SROCE_RECV_NAK);
@@ -452,7 +452,7 @@ TEST(ReorderNak, DelayAdaptsToTheReordering) {
   EXPECT_EQ(sroce_reorder_deadline(&rq.resp), rq.now + 80 * kMicrosecond);
 }
 
-TEST(ReorderNak, IsDelayedByTwoMillisecondsAtMost) {
+TEST(ReorderNak, IsDelayedByAtMostTwoMilliseconds) {
   ReorderingQueue rq;
   rq.write({2001});
   rq.now += 500'000 * kMicrosecond;

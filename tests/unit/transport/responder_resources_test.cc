@@ -190,7 +190,7 @@ TEST_F(ResourcesBetween, SearchesAcrossThePsnWrap) {
   EXPECT_FALSE(sroce_resources_first_between(&ring_, 0xfffff0, 1, &first_psn));
 }
 
-TEST_F(ResourcesBetween, IgnoresRequestsOfLongAgo) {
+TEST_F(ResourcesBetween, IgnoresOldRequests) {
   add_responded(10, 1);
   u32 first_psn;
   const u32 later = SROCE_PSN_SPAN + 100;

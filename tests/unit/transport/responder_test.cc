@@ -24,7 +24,7 @@ TEST(ResponderSend, OnePacketFillsOneReceive) {
   EXPECT_EQ(rq.completions[0].wr_id, 0u);
 }
 
-TEST(ResponderSend, PacketsOfAMessageLandInSequence) {
+TEST(ResponderSend, PacketsOfAMessageArePlacedInSequence) {
   ResponderMidSend rq;
   EXPECT_EQ(rq.receive(request(SROCE_OP_SEND_MIDDLE, 2001, 1024)).offset, 1024u);
   EXPECT_EQ(rq.receive(request(SROCE_OP_SEND_LAST, 2002, 952)).offset, 2048u);
@@ -254,7 +254,7 @@ TEST(ResponderWrite, FirstPacketChecksTheWholeRange) {
   EXPECT_EQ(plan.place_bytes, 1024u);
 }
 
-TEST(ResponderWrite, PacketsLandInSequence) {
+TEST(ResponderWrite, PacketsArePlacedInSequence) {
   ResponderMidWrite rq;
   const sroce_recv_plan middle = rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024));
   EXPECT_EQ(middle.va, 0x10000u + 1024);

@@ -39,7 +39,7 @@ TEST(RttSample, ZeroCountsAsOneNanosecond) {
   EXPECT_GE(after({1, 0, 0, 0}).srtt_ns, 1u);
 }
 
-TEST(RttSample, IsTwoSecondsAtMost) { EXPECT_EQ(after({100 * kSecond}).srtt_ns, 2'000'000'000u); }
+TEST(RttSample, IsAtMostTwoSeconds) { EXPECT_EQ(after({100 * kSecond}).srtt_ns, 2'000'000'000u); }
 
 TEST(RttMinimum, IsForgottenAfterTwoPeriods) {
   sroce_rtt rtt = {};

@@ -301,7 +301,7 @@ TEST(ImpliedNak, IsNotAProbe) {
   EXPECT_FALSE(sq.plan().implied_nak);
 }
 
-TEST(ImpliedNak, IsNotARequestThatThePeerHasNotExecuted) {
+TEST(ImpliedNak, IsNotCountedForAnUnexecutedRequest) {
   SelectiveQueue sq({.slots = 32});
   sq.post(read_of(4096));
   for (int i = 0; i < 5; i++) sq.post(send_of(10));
@@ -311,7 +311,7 @@ TEST(ImpliedNak, IsNotARequestThatThePeerHasNotExecuted) {
   EXPECT_FALSE(sq.plan().implied_nak);
 }
 
-TEST(ImpliedNak, IsNotALostSend) {
+TEST(ImpliedNak, IsNotCountedForALostSend) {
   SelectiveSends sq(6);
   sq.receive_sack(999, range(1001, 5));
   EXPECT_TRUE(sq.plan().fills_hole);

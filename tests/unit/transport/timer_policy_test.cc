@@ -11,7 +11,7 @@ namespace {
 
 constexpr u64 kLeast = 250000;
 
-TEST(TimerDefer, StartsAtTheLeast) { EXPECT_EQ(sroce_timer_defer_longer(0, kLeast), kLeast); }
+TEST(TimerDefer, StartsAtTheMinimum) { EXPECT_EQ(sroce_timer_defer_longer(0, kLeast), kLeast); }
 
 TEST(TimerDefer, GrowsByASixteenth) {
   EXPECT_EQ(sroce_timer_defer_longer(320000, kLeast), 340000u);
@@ -57,7 +57,7 @@ TEST(TimerResponseWait, IsNoLongerThanTheAckTimeout) {
   EXPECT_EQ(sroce_timer_response_wait(700000, 500000, kLeast), 500000u);
 }
 
-TEST(TimerResponseWait, IsNoShorterThanTheLeast) {
+TEST(TimerResponseWait, IsNotShorterThanTheMinimum) {
   EXPECT_EQ(sroce_timer_response_wait(0, 100000, kLeast), kLeast);
 }
 

@@ -67,7 +67,7 @@ TEST(Probe, ResendsTheOldestPacketWithAckReq) {
   EXPECT_TRUE(packets[0].ack_req);
 }
 
-TEST(Probe, UsesNoRetryAndIsNoTimeout) {
+TEST(Probe, DoesNotUseARetryOrCountAsATimeout) {
   AdaptiveSends sq(2, {.retry_cnt = 1, .ack_timeout_ns = 0});
   for (int i = 0; i < 50; i++) {
     sq.expire();

@@ -59,7 +59,7 @@ TEST_F(PollBackoffTest, LongUselessYieldPausesSixteenfold) {
   EXPECT_NE(polls(false), 0u) << "the pause was 16 times as long as the yield";
 }
 
-TEST_F(PollBackoffTest, LongUsefulYieldPausesAsLong) {
+TEST_F(PollBackoffTest, LongUsefulYieldPausesForItsDuration) {
   fake.duration = 4 * FakeCpu::kLongYield - 1;
   EXPECT_NE(polls(true), 0u);
   EXPECT_NE(polls(true), 0u);
