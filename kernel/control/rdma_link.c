@@ -40,7 +40,7 @@ static const struct kernel_param_ops mode_ops = {
 	.get = get_mode,
 };
 module_param_cb(mode, &mode_ops, &default_mode, 0644);
-MODULE_PARM_DESC(mode, "of new devices: rxe (librxe drives them) or native (libsroce)");
+MODULE_PARM_DESC(mode, "ABI of new devices: rxe (driven by librxe) or native (driven by libsroce)");
 
 static int check_interface(const struct net_device *netdev)
 {

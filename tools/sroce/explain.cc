@@ -201,11 +201,11 @@ Failure explain_rejection(const KernelError& error, const std::string& verb,
       return make_failure(ExitCode::no_permission, cannot + "no permission",
                           permission_cure(is_root), error);
     case EINVAL:
-      return rejected_parameter(cannot, "the kernel takes no such parameter or value",
+      return rejected_parameter(cannot, "the kernel does not accept this parameter or value",
                                 "to see the parameters: sroce show " + name, error);
     case ERANGE:
       return rejected_parameter(cannot, "the value is out of range",
-                                "see the ranges: sroce show " + name, error);
+                                "to see the ranges: sroce show " + name, error);
     default:
       return {ExitCode::other, cannot + error.what(),
               "the kernel log may have more details: dmesg | tail"};

@@ -60,15 +60,16 @@ TEST(Set, PrintsTheMessageOfTheKernel) {
   const Failure failure = failure_of(machine, {"rp_gd", "12"});
   EXPECT_EQ(failure.code(), ExitCode::bad_parameter);
   EXPECT_STREQ(failure.what(), "cannot set 'sroce0': rp_gd: 12 is not in 10 to 11");
-  EXPECT_EQ(failure.cure(), "see the ranges: sroce show sroce0");
+  EXPECT_EQ(failure.cure(), "to see the ranges: sroce show sroce0");
 }
 
 TEST(Set, AddsAReasonIfAnOlderKernelOnlyNamesTheParameter) {
   FakeMachine machine;
   machine.module.error = EINVAL;
   machine.module.extended_ack = "rp_xyz";
-  EXPECT_STREQ(failure_of(machine, {"rp_xyz", "12"}).what(),
-               "cannot set 'sroce0': the kernel takes no such parameter or value (kernel: rp_xyz)");
+  EXPECT_STREQ(
+      failure_of(machine, {"rp_xyz", "12"}).what(),
+      "cannot set 'sroce0': the kernel does not accept this parameter or value (kernel: rp_xyz)");
 }
 
 TEST(Set, MapsEveryErrnoToAnExitCode) {
