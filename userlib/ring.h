@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Rings shared with the kernel. A ring has a power of two of elements, one producer and one
-// consumer. The owner of an index stores it with release, and the other end loads it with acquire.
+// Rings shared with the kernel. A ring has one producer and one consumer. Its number of elements is
+// a power of two. The owner of an index stores it with release, and the other end loads it with
+// acquire.
 //
 // The send and receive queue of a QP share a mapping (struct sroce_create_qp_resp) and have
 // free-running indices. A completion queue has rxe's layout: struct rxe_queue_buf, then the

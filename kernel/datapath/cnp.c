@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Congestion notification (IBTA annex A17): a packet that a switch has marked makes the receiver
- * send a CNP to the QP that sent it, at a limited rate. A CNP slows its QP down, and a forged one
- * can do no more.
+ * send a CNP to the QP that sent it, at a limited rate. A CNP, even a forged one, can only slow its
+ * QP down.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>

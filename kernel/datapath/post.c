@@ -2,9 +2,9 @@
 /*
  * Posting work.
  *
- * A process's post_send is a doorbell: the requests are in its ring, and are sent from here. A
- * kernel consumer's requests are written to the requester's slots, and are sent from here, too, if
- * the context permits it. Its completions never call it back from its own post_send.
+ * The post_send of a process is a doorbell. Its requests are in its ring and are sent from here.
+ * The requests of a kernel consumer are written to the requester's slots. They are sent from here
+ * too, if the context permits it. A consumer is never called back from its own post_send.
  */
 #include <linux/preempt.h>
 #include <linux/string.h>

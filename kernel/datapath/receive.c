@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The way of a received packet through the datapath. Start reading at sroce_receive().
+ * The path of a received packet through the datapath. Start reading at sroce_receive().
  *
- * Everything happens at once, in softirq: a packet is executed under the lock of the work queue
- * that it concerns; then that queue is run, which sends the responses or the next requests. Every
+ * Everything happens in the softirq that received the packet. The packet is executed under the lock
+ * of its work queue. Then that queue is run, which sends the responses or the next requests. Every
  * drop has a reason that is counted and traced.
  */
 #include "compat/compat.h"

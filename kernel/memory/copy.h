@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Copies between packets and regions: the only code that reads or writes the memory of processes
- * and kernel consumers, but for inline data of the latter (datapath/post.c). Any context but hard
- * interrupts; nothing sleeps.
+ * Copies between packets and regions. No other code reads or writes the memory of processes and
+ * kernel consumers, except inline data of the latter (datapath/post.c). The functions do not sleep.
+ * They must not be called from hard interrupts.
  */
 #ifndef SROCE_MEMORY_COPY_H
 #define SROCE_MEMORY_COPY_H

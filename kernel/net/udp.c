@@ -5,11 +5,11 @@
  * Nothing here trusts a byte of the packet, or writes to the skb's data, which may be shared. UDP
  * has checked its own checksum and length.
  *
- * Many packets come as one skb: with UDP_GRO a socket receives the skbs of GRO, and GSO skbs of
- * local senders, whole. For a socket with encap_rcv, however, UDP segments every skb that has no
- * tunnel's gso_type, because other encap_rcv handlers expect single packets. Ours does not, so a
- * netfilter hook marks skbs for our port as a tunnel's just before UDP sees them. Without netfilter
- * there is no such hook, and packets arrive one by one.
+ * One skb has many packets if GRO built it, or if a local sender handed over a GSO skb. A socket
+ * with UDP_GRO receives such skbs unsegmented. For a socket with encap_rcv, however, UDP segments
+ * every skb that has no tunnel's gso_type, because other encap_rcv handlers expect single packets.
+ * Ours does not. So a netfilter hook marks skbs for our port as a tunnel's just before UDP sees
+ * them. Without netfilter there is no such hook, and packets arrive one by one.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>

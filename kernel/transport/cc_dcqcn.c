@@ -12,9 +12,9 @@
  *
  * There is no slow start, and no limiter before the first CNP: a QP that never
  * sees one pays nothing. The limiter ends when the rate is within 1/128 of the
- * line rate, because halving takes long for the rest. The next CNP is a first
- * one again. Alpha then starts high, so that an incast after a quiet hour gets
- * a strong reaction.
+ * line rate, because halving takes long for the rest. The next CNP then counts
+ * as the first. Alpha starts high again, so that an incast after a quiet hour
+ * causes a large decrease.
  *
  * The first CNP decreases the line rate. If the interface reports none, as
  * Linux's virtual devices do, 10 Gb/s are assumed.

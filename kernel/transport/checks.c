@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Checks of what users and peers ask for: of a send work request, made once on the kernel's own
- * copy, and of an access to a region.
+ * Checks of a send work request and of an access to a region. A work request is checked once, on
+ * the kernel's own copy.
  */
 #include "transport/access.h"
 #include "transport/opcode.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder of an RC queue pair: is this request acceptable, what must be done with memory,
- * and what the outcome was. response.c decides what goes back to the peer.
+ * The responder of an RC queue pair. It decides whether a request is valid and what must be done
+ * with memory, and applies the outcome. response.c decides what is sent back to the peer.
  *
  * Checks run in the order of IBTA chapter 9, which readers of rxe know:
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder sends back, in the order that the peer must see: READ and atomic responses, oldest
- * first, then a NAK or an ACK. So an ACK never overtakes a response, and ACKs that become
- * due in the meantime are merged into one.
+ * The order of responses. READ and atomic responses are sent first, the oldest before the others,
+ * then a NAK or an ACK. So an ACK never overtakes a response, and ACKs that become due in the
+ * meantime become one ACK.
  *
  * Two kinds overtake pending responses. Holes of a READ are filled first, because the peer waits
  * for them. A selective ACK acknowledges only what arrived and no response; if it waited, the peer

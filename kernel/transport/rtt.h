@@ -2,8 +2,9 @@
 /*
  * The round-trip time (RTT), and how many packets are acknowledged in it.
  *
- * One packet that requests a response is timed at a time. A retransmitted one is not (Karn's
- * rule), because the response may belong to the first transmission. Smoothing follows RFC 6298.
+ * One packet at a time is timed, one that requests a response. A retransmitted packet is not timed
+ * (Karn's rule), because the response may belong to the first transmission. Smoothing follows RFC
+ * 6298.
  * The probe timeout is derived from it (tlp.c); it is much shorter than the ACK timeout of verbs.
  */
 #ifndef SROCE_TRANSPORT_RTT_H

@@ -3,9 +3,9 @@
  * How long the timer of a work queue may be deferred, and how exact it must be.
  *
  * An interrupt of the timer costs as much as some packets. A timer that has found nothing to do
- * comes a sixteenth later each time, up to 2 ms; one that finds something late starts over. While
- * it is deferred it may also come late by some slack, so that the timers of many QPs share
- * an interrupt: 1 us for each QP that exists, between a quarter of the wait and twice the wait.
+ * fires a sixteenth later each time, up to 2 ms. A timer that finds something late starts over. A
+ * deferred timer also has some slack, so that the timers of many QPs share an interrupt. The slack
+ * is 1 us for each QP that exists, at least a quarter of the wait and at most twice the wait.
  * Deadlines of pacing, of RNR and of repeated timeouts are exact.
  */
 #ifndef SROCE_TRANSPORT_TIMER_POLICY_H
