@@ -427,8 +427,8 @@ TEST(ReorderNak, TellsASelectivePeerOfPacketsBeyondTheBudget) {
 TEST(ReorderNak, IsSentAtOnceWithoutMemory) {
   ReorderingQueue standard;
   SelectivePair selective_peer;
-  for (ReceiveQueue* rq : {static_cast<ReceiveQueue*>(&standard),
-                           static_cast<ReceiveQueue*>(&selective_peer)}) {
+  for (ReceiveQueue* rq :
+       {static_cast<ReceiveQueue*>(&standard), static_cast<ReceiveQueue*>(&selective_peer)}) {
     const auto write = [rq](u32 psn, const sroce_recv_result& result) {
       sroce_packet pkt = quiet_write(psn);
       pkt.selective = rq->resp.attr.selective;

@@ -76,7 +76,8 @@ TEST(SelectiveMode, LimitsAnEarlierRewindToTheHoles) {
   EXPECT_EQ(sq.req.data_inflight, 7u);
 }
 
-// A rewind has counted packets that it sent without AckReq, but the last packet requests a response.
+// A rewind has counted packets that it sent without AckReq, but the last packet requests a
+// response.
 TEST(SelectiveMode, EndOfARewindLeavesTheProbeTimerOn) {
   SendQueue sq({.adaptive = true, .selective = true});
   sq.post(send_of(3000));
