@@ -10,9 +10,9 @@
  *
  * A request that fails a check gets a NAK that ends the connection. There are two exceptions: a
  * gap in the PSNs, and no receive WQE. A gap is reported by a NAK to a standard peer, by SACKs to a
- * selective one as long as there is room; a missing WQE by an RNR NAK. Packets behind either are queued (reorder.c) or
- * dropped silently until the expected packet arrives. A duplicate request never ends the
- * connection.
+ * selective one as long as there is room; a missing WQE by an RNR NAK. Packets behind either are
+ * queued (reorder.c) or dropped silently until the expected packet arrives. A duplicate request
+ * never ends the connection.
  */
 #include <linux/string.h>
 
@@ -588,6 +588,7 @@ static void commit_rd_atomic(struct sroce_responder *resp, const struct sroce_pa
 	}
 	res->end_count = res->psn_count;
 	resp->msn = psn_add(resp->msn, 1);
+	res->msn = resp->msn;
 	accept_packet(resp, res->psn_count);
 }
 

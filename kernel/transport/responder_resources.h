@@ -17,6 +17,7 @@
  * struct sroce_resource - one READ or atomic
  * @first_psn: PSN of the request
  * @psn_count: PSNs of its responses
+ * @msn: of the request, in all its responses, however late
  * @base_count: response that the (repeated) request began with: the FIRST
  * @sent_count: response to send next
  * @end_count: response that the (repeated) request ends before; equal to
@@ -33,6 +34,7 @@
 struct sroce_resource {
 	u32	first_psn;
 	u32	psn_count;
+	u32	msn;
 	u32	base_count;
 	u32	sent_count;
 	u32	end_count;

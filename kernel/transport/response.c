@@ -166,6 +166,14 @@ static u8 read_response_opcode(const struct sroce_response_plan *plan, u32 i)
 	return first ? SROCE_OP_READ_RESPONSE_FIRST : SROCE_OP_READ_RESPONSE_MIDDLE;
 }
 
+/* Later requests may have been executed before the response to a READ or atomic is sent. */
+static u32 plan_msn(const struct sroce_responder *resp, const struct sroce_response_plan *plan)
+{
+	if (plan->kind != SROCE_RESPONSE_READ && plan->kind != SROCE_RESPONSE_ATOMIC)
+		return resp->msn;
+	return sroce_resources_at(&resp->resources, plan->resource)->msn;
+}
+
 /**
  * sroce_response_plan_packet() - the headers of one packet of a response
  * @resp: the responder
@@ -185,7 +193,7 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 	pkt->dest_qpn = resp->attr.dest_qpn;
 	pkt->psn = psn_add(plan->first_psn, i);
 	pkt->syndrome = plan->syndrome;
-	pkt->msn = resp->msn;
+	pkt->msn = plan_msn(resp, plan);
 	pkt->selective = resp->reorder.peer_selective;
 	if (plan->kind == SROCE_RESPONSE_READ) {
 		pkt->opcode = read_response_opcode(plan, i);

@@ -87,7 +87,7 @@ void Conversation::finish_current(SendWork& work) {
   require(placed == work.length, "incomplete message executed", "wr %llx: %u of %u",
           (unsigned long long)work.wr_id, placed, work.length);
   work.executed = true;
-  executed_++;
+  work.msn = ++executed_ & SROCE_PSN_MASK;
 }
 
 void Conversation::request_accepted(const sroce_packet& pkt) {
@@ -194,15 +194,16 @@ void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
 void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> payload) {
   if (!strict_) return;
   const u32 flags = pkt.info->flags;
-  if (flags & SROCE_OPF_AETH)
-    require(pkt.msn == (executed_ & SROCE_PSN_MASK), "MSN is wrong", "%u, expected %u", pkt.msn,
-            executed_);
   if (!(flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))) {
+    require(!(flags & SROCE_OPF_AETH) || pkt.msn == (executed_ & SROCE_PSN_MASK), "MSN is wrong", "%u, expected %u", pkt.msn,
+            executed_);
     check_acknowledge(pkt);
     return;
   }
   SendWork* work = work_at(pkt.psn);
   require(work && psn_before(pkt.psn, exec_psn_), "response before execution", "psn=%06x", pkt.psn);
+  require(!(flags & SROCE_OPF_AETH) || pkt.msn == work->msn, "MSN of a response is wrong",
+          "%u, expected %u", pkt.msn, work->msn);
   if (flags & SROCE_OPF_READ) {
     check_read_response(*work, pkt, payload);
   } else {

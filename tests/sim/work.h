@@ -42,6 +42,7 @@ struct SendWork {
   u32 sent_packets = 0;    // packets sent at least once
   u32 remote_bytes = 0;    // placed by the responder
   u32 responded = 0;       // READ and atomic: responses sent at least once
+  u32 msn = 0;             // of its responses, once it has been executed
   u64 responses_due = 0;   // READ: responses requested, including replays
   u64 responses_sent = 0;  // READ: responses sent
   u32 local_bytes = 0;     // placed by the requester

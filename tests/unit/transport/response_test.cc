@@ -117,6 +117,19 @@ TEST(ResponseOrder, ReadsAndAtomicsGetResponsesInOrder) {
   EXPECT_EQ(responses[2].atomic_original, 8u);
 }
 
+TEST(ResponseOrder, ResponsesCarryTheMsnOfTheirRequest) {
+  ReceiveQueue rq;
+  rq.receive(read_request(2000, 0x10000, 4));
+  rq.receive(fetch_add_request(2001, 1));
+  rq.receive(write_only(2002, 0x10000, 4));
+  std::vector<u32> msns;
+  for (const sroce_packet& pkt : rq.respond()) msns.push_back(pkt.msn);
+  EXPECT_EQ(msns, (std::vector<u32>{1, 2, 3}));
+  rq.receive(read_request(2000, 0x10000, 4));
+  ASSERT_EQ(rq.next_response()->kind, SROCE_RESPONSE_READ);
+  EXPECT_EQ(rq.packet(*rq.next_response(), 0).msn, 1u) << "a replay";
+}
+
 TEST(ResponseOrder, FatalNakWaitsForEarlierReadResponses) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 2048));
