@@ -644,6 +644,12 @@ TEST(RequesterDatagram, TakesItsAddressFromTheRequest) {
   EXPECT_FALSE(pkt.ack_req);
 }
 
+TEST(RequesterDatagram, OffersNoSelectiveRepeat) {
+  SendQueue sq({.service = SROCE_SERVICE_UD, .selective = true});
+  sq.post(send_of(10));
+  EXPECT_FALSE(sq.send_all()[0].selective);
+}
+
 TEST(RequesterDatagram, WindowNeverFills) {
   SendQueue sq({.service = SROCE_SERVICE_UD, .window_packets = 2});
   for (int i = 0; i < 10; i++) sq.post(send_of(1));
