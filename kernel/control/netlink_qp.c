@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The state of a queue pair, for SROCE_CMD_QP_GET. Each work queue is copied
- * under its lock, one after the other, and the message is written from the
- * copy. So a reader costs the datapath no more than a copy.
+ * The state of a queue pair, for SROCE_CMD_QP_GET. Each work queue is written into
+ * the message under its lock, one after the other. The skb has its memory already,
+ * so this costs the datapath some thirty small copies.
  */
 #include "compat/compat.h"
 #include "control/netlink.h"
@@ -20,89 +20,6 @@ static_assert((int)SROCE_NL_CC_RATE == SROCE_CC_AS_RATE);
 static_assert((int)SROCE_NL_CC_NS == SROCE_CC_AS_NS);
 static_assert((int)SROCE_NL_CC_FRACTION == SROCE_CC_AS_FRACTION);
 static_assert(SROCE_NL_CC_ONE == SROCE_CC_ONE);
-
-/**
- * struct pace - congestion control of a work queue
- * @info: for display
- * @started: it has an algorithm
- * @cnp_handled: CNPs
- * @cuts: decreases
- */
-struct pace {
-	struct sroce_cc_info info;
-	bool	started;
-	u64	cnp_handled;
-	u64	cuts;
-};
-
-/**
- * struct snapshot - copy of a queue pair
- * @qpn: its number
- * @type: enum ib_qp_type
- * @state: enum ib_qp_state
- * @connected: RC with a peer
- * @peer_qpn: the peer's number
- * @saddr: our address
- * @daddr: the peer's
- * @sq: congestion control of the send queue
- * @req: statistics of the requester
- * @rq: congestion control of the receive queue
- * @reorder_packets: queued out of order
- * @reorder_bytes: their memory
- * @np: notification point
- */
-struct snapshot {
-	u32	qpn;
-	u8	type;
-	u8	state;
-	bool	connected;
-	u32	peer_qpn;
-	struct in6_addr saddr;
-	struct in6_addr daddr;
-
-	struct pace sq;
-	struct sroce_requester_stats req;
-
-	struct pace rq;
-	u32	reorder_packets;
-	u32	reorder_bytes;
-	struct sroce_np np;
-};
-
-static void copy_pace(struct pace *pace, const struct sroce_cc *cc)
-{
-	sroce_cc_get_info(cc, ktime_get_ns(), &pace->info);
-	pace->started = cc->ops;
-	pace->cnp_handled = cc->cnp_handled;
-	pace->cuts = cc->cuts;
-}
-
-static void copy_sq(struct snapshot *copy, struct sroce_qp *qp)
-{
-	const struct sroce_requester *req = &qp->req;
-
-	spin_lock_bh(&qp->sq.lock);
-	copy->state = qp->state;
-	copy->connected = qp->service == SROCE_SERVICE_RC &&
-			  (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD ||
-			   qp->state == IB_QPS_RTR);
-	copy->peer_qpn = req->attr.dest_qpn;
-	copy->saddr = qp->sq.path.saddr;
-	copy->daddr = qp->sq.path.daddr;
-	copy_pace(&copy->sq, &req->cc);
-	sroce_requester_get_stats(req, &copy->req);
-	spin_unlock_bh(&qp->sq.lock);
-}
-
-static void copy_rq(struct snapshot *copy, struct sroce_qp *qp)
-{
-	spin_lock_bh(&qp->rq.lock);
-	copy_pace(&copy->rq, &qp->resp.cc);
-	copy->reorder_packets = sroce_responder_queued(&qp->resp);
-	copy->reorder_bytes = qp->reorder_queue ? qp->reorder_queue->bytes : 0;
-	copy->np = qp->np;
-	spin_unlock_bh(&qp->rq.lock);
-}
 
 static int put_u64(struct sk_buff *skb, int type, u64 value)
 {
@@ -126,70 +43,93 @@ static int put_detail(struct sk_buff *skb, const struct sroce_cc_detail *detail)
 	return 0;
 }
 
-static int put_pace(struct sk_buff *skb, const struct pace *pace)
+static int put_cc(struct sk_buff *skb, const struct sroce_cc *cc)
 {
-	const struct sroce_cc_info *info = &pace->info;
+	struct sroce_cc_info info;
 	u32 i;
 
-	if (!pace->started)
+	if (!cc->ops)
 		return 0;
-	if (nla_put_string(skb, SROCE_A_WQ_CC, info->algorithm) ||
-	    nla_put_string(skb, SROCE_A_WQ_CC_STATE, info->state))
+	sroce_cc_get_info(cc, ktime_get_ns(), &info);
+	if (nla_put_string(skb, SROCE_A_WQ_CC, info.algorithm) ||
+	    nla_put_string(skb, SROCE_A_WQ_CC_STATE, info.state))
 		return -EMSGSIZE;
-	if (info->rate != SROCE_CC_UNLIMITED && put_u64(skb, SROCE_A_WQ_RATE, info->rate))
+	if (info.rate != SROCE_CC_UNLIMITED && put_u64(skb, SROCE_A_WQ_RATE, info.rate))
 		return -EMSGSIZE;
-	if (info->cwnd != SROCE_CC_NO_WINDOW && nla_put_u32(skb, SROCE_A_WQ_CWND, info->cwnd))
+	if (info.cwnd != SROCE_CC_NO_WINDOW && nla_put_u32(skb, SROCE_A_WQ_CWND, info.cwnd))
 		return -EMSGSIZE;
-	for (i = 0; i < info->detail_count; i++)
-		if (put_detail(skb, &info->details[i]))
+	for (i = 0; i < info.detail_count; i++)
+		if (put_detail(skb, &info.details[i]))
 			return -EMSGSIZE;
-	if (put_u64(skb, SROCE_A_WQ_CNP_HANDLED, pace->cnp_handled) ||
-	    put_u64(skb, SROCE_A_WQ_CUTS, pace->cuts))
-		return -EMSGSIZE;
-	return 0;
+	return put_u64(skb, SROCE_A_WQ_CNP_HANDLED, cc->cnp_handled) ?:
+	       put_u64(skb, SROCE_A_WQ_CUTS, cc->cuts);
 }
 
-static int put_sq(struct sk_buff *skb, const struct snapshot *copy)
+static int put_peer(struct sk_buff *skb, const struct sroce_qp *qp, u8 selective)
+{
+	if (!sroce_qp_is_acked(qp) || (qp->state != IB_QPS_RTR && qp->state != IB_QPS_RTS &&
+				       qp->state != IB_QPS_SQD))
+		return 0;
+	return nla_put_u32(skb, SROCE_A_PEER_QPN, qp->req.attr.dest_qpn) ?:
+	       nla_put_in6_addr(skb, SROCE_A_LOCAL_ADDRESS, &qp->sq.path.saddr) ?:
+	       nla_put_in6_addr(skb, SROCE_A_PEER_ADDRESS, &qp->sq.path.daddr) ?:
+	       nla_put_u8(skb, SROCE_A_SELECTIVE, selective);
+}
+
+static int put_sq(struct sk_buff *skb, const struct sroce_qp *qp,
+		  const struct sroce_requester_stats *stats)
 {
 	struct nlattr *nest = nla_nest_start(skb, SROCE_A_SQ);
 
-	if (!nest || put_pace(skb, &copy->sq) ||
-	    put_known_u32(skb, SROCE_A_WQ_SRTT_NS, copy->req.rtt.srtt_ns) ||
-	    put_known_u32(skb, SROCE_A_WQ_RTTVAR_NS, copy->req.rtt.var_ns) ||
-	    put_known_u32(skb, SROCE_A_WQ_MIN_RTT_NS, copy->req.rtt.min_ns) ||
-	    nla_put_u32(skb, SROCE_A_WQ_INFLIGHT, copy->req.inflight_psns) ||
-	    put_u64(skb, SROCE_A_WQ_RETRANSMITS, copy->req.retransmits) ||
-	    put_u64(skb, SROCE_A_WQ_TIMEOUTS, copy->req.timeouts) ||
-	    put_u64(skb, SROCE_A_WQ_PROBES, copy->req.probes))
+	if (!nest || put_cc(skb, &qp->req.cc) ||
+	    put_known_u32(skb, SROCE_A_WQ_SRTT_NS, stats->rtt.srtt_ns) ||
+	    put_known_u32(skb, SROCE_A_WQ_RTTVAR_NS, stats->rtt.var_ns) ||
+	    put_known_u32(skb, SROCE_A_WQ_MIN_RTT_NS, stats->rtt.min_ns) ||
+	    nla_put_u32(skb, SROCE_A_WQ_INFLIGHT, stats->inflight_psns) ||
+	    put_u64(skb, SROCE_A_WQ_RETRANSMITS, stats->retransmits) ||
+	    put_u64(skb, SROCE_A_WQ_TIMEOUTS, stats->timeouts) ||
+	    put_u64(skb, SROCE_A_WQ_PROBES, stats->probes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int put_rq(struct sk_buff *skb, const struct snapshot *copy)
+static int put_rq(struct sk_buff *skb, const struct sroce_qp *qp)
 {
+	const struct sroce_reorder_queue *queue = qp->reorder_queue;
 	struct nlattr *nest = nla_nest_start(skb, SROCE_A_RQ);
 
-	if (!nest || put_pace(skb, &copy->rq) ||
-	    nla_put_u32(skb, SROCE_A_WQ_REORDER_PACKETS, copy->reorder_packets) ||
-	    nla_put_u32(skb, SROCE_A_WQ_REORDER_BYTES, copy->reorder_bytes) ||
-	    put_u64(skb, SROCE_A_WQ_ECN_MARKED, copy->np.ecn_marked) ||
-	    put_u64(skb, SROCE_A_WQ_CNP_SENT, copy->np.cnps))
+	if (!nest || put_cc(skb, &qp->resp.cc) ||
+	    nla_put_u32(skb, SROCE_A_WQ_REORDER_PACKETS, sroce_responder_queued(&qp->resp)) ||
+	    nla_put_u32(skb, SROCE_A_WQ_REORDER_BYTES, queue ? queue->bytes : 0) ||
+	    put_u64(skb, SROCE_A_WQ_ECN_MARKED, qp->np.ecn_marked) ||
+	    put_u64(skb, SROCE_A_WQ_CNP_SENT, qp->np.cnps))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int put_peer(struct sk_buff *skb, const struct snapshot *copy)
+static int put_locked_sq(struct sk_buff *skb, struct sroce_qp *qp)
 {
-	if (!copy->connected)
-		return 0;
-	if (nla_put_u32(skb, SROCE_A_PEER_QPN, copy->peer_qpn) ||
-	    nla_put_in6_addr(skb, SROCE_A_LOCAL_ADDRESS, &copy->saddr) ||
-	    nla_put_in6_addr(skb, SROCE_A_PEER_ADDRESS, &copy->daddr) ||
-	    nla_put_u8(skb, SROCE_A_SELECTIVE, copy->req.selective))
-		return -EMSGSIZE;
-	return 0;
+	struct sroce_requester_stats stats;
+	int err;
+
+	spin_lock_bh(&qp->sq.lock);
+	sroce_requester_get_stats(&qp->req, &stats);
+	err = nla_put_u8(skb, SROCE_A_QP_STATE, qp->state) ?: put_peer(skb, qp, stats.selective) ?:
+	      put_sq(skb, qp, &stats);
+	spin_unlock_bh(&qp->sq.lock);
+	return err;
+}
+
+static int put_locked_rq(struct sk_buff *skb, struct sroce_qp *qp)
+{
+	int err;
+
+	spin_lock_bh(&qp->rq.lock);
+	err = put_rq(skb, qp);
+	spin_unlock_bh(&qp->rq.lock);
+	return err;
 }
 
 /**
@@ -204,21 +144,13 @@ static int put_peer(struct sk_buff *skb, const struct snapshot *copy)
 int sroce_netlink_put_qp(struct sk_buff *skb, struct sroce_device *dev, u32 *qpn)
 {
 	struct sroce_qp *qp = sroce_qp_get_next(&dev->ep, qpn);
-	struct snapshot copy = {};
+	int err;
 
 	if (!qp)
 		return -ENOENT;
-	copy.qpn = *qpn;
-	copy.type = qp->ibqp.qp_type;
-	copy_sq(&copy, qp);
-	copy_rq(&copy, qp);
+	err = sroce_netlink_put_device(skb, dev) ?: nla_put_u32(skb, SROCE_A_QPN, *qpn) ?:
+	      nla_put_u8(skb, SROCE_A_QP_TYPE, qp->ibqp.qp_type) ?: put_locked_sq(skb, qp) ?:
+	      put_locked_rq(skb, qp);
 	sroce_qp_put(qp);
-
-	if (sroce_netlink_put_device(skb, dev) ||
-	    nla_put_u32(skb, SROCE_A_QPN, copy.qpn) ||
-	    nla_put_u8(skb, SROCE_A_QP_TYPE, copy.type) ||
-	    nla_put_u8(skb, SROCE_A_QP_STATE, copy.state) ||
-	    put_peer(skb, &copy) || put_sq(skb, &copy) || put_rq(skb, &copy))
-		return -EMSGSIZE;
-	return 0;
+	return err;
 }
