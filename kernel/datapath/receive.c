@@ -151,8 +151,7 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	case SROCE_RECV_READ:
 	case SROCE_RECV_REPLAY:
 		/* No key is needed for 0 bytes, or for the saved result of an atomic. */
-		if (plan->check_bytes)
-			result->status = sroce_memory_check(&range);
+		result->status = sroce_memory_place(&range, NULL, 0);
 		break;
 	case SROCE_RECV_ATOMIC:
 		result->status = sroce_memory_atomic(&range, plan->atomic_op, plan->compare,

@@ -73,33 +73,22 @@ static bool write_payload(void *to, struct sroce_payload *from, u32 bytes)
 	return true;
 }
 
-static enum sroce_mem_status write_region(const struct sroce_region *region, u64 va,
-					  struct sroce_payload *from, u32 bytes)
-{
-	u32 contiguous;
-
-	for (; bytes; bytes -= contiguous, va += contiguous) {
-		void *to = region_bytes_at(region, va, bytes, &contiguous);
-
-		if (!to)
-			return SROCE_MEM_BAD_RANGE;
-		if (!write_payload(to, from, contiguous))
-			return SROCE_MEM_BAD_PAYLOAD;
-	}
-	return SROCE_MEM_OK;
-}
-
-static enum sroce_mem_status read_region(const struct sroce_region *region, u64 va,
+/* One of @from and @writer is NULL: write to the region, or read it. */
+static enum sroce_mem_status copy_region(const struct sroce_region *region, u64 va,
+					 struct sroce_payload *from,
 					 struct sroce_crc_writer *writer, u32 bytes)
 {
 	u32 contiguous;
 
 	for (; bytes; bytes -= contiguous, va += contiguous) {
-		const void *from = region_bytes_at(region, va, bytes, &contiguous);
+		void *at = region_bytes_at(region, va, bytes, &contiguous);
 
-		if (!from)
+		if (!at)
 			return SROCE_MEM_BAD_RANGE;
-		sroce_crc_write(writer, from, contiguous);
+		if (writer)
+			sroce_crc_write(writer, at, contiguous);
+		else if (!write_payload(at, from, contiguous))
+			return SROCE_MEM_BAD_PAYLOAD;
 	}
 	return SROCE_MEM_OK;
 }
@@ -142,28 +131,10 @@ static enum sroce_mem_status open_range(struct sroce_mr_ref *mr_ref, u32 key, u6
 }
 
 /**
- * sroce_memory_check() - may a peer access this range?
- * @range: the range; one of 0 bytes is permitted whatever its key
- *
- * Return: enum sroce_mem_status.
- */
-enum sroce_mem_status sroce_memory_check(const struct sroce_mr_range *range)
-{
-	enum sroce_mem_status status;
-	struct sroce_mr_ref mr_ref;
-
-	if (!range->bytes)
-		return SROCE_MEM_OK;
-	sroce_mr_ref_init(&mr_ref, range->mem, range->pd);
-	status = open_range(&mr_ref, range->key, range->va, range->bytes, range->access);
-	sroce_mr_ref_put(&mr_ref);
-	return status;
-}
-
-/**
- * sroce_memory_place() - write the payload of a WRITE packet
- * @range: must be writable as a whole: for a first packet, the whole message
- * @from: the payload
+ * sroce_memory_place() - check a range of a peer, and write a payload to it
+ * @range: must be accessible as a whole: for the first packet of a WRITE, the whole message. One of
+ *	0 bytes is permitted whatever its key.
+ * @from: the payload; NULL if @bytes is 0
  * @bytes: how many to write, from the start of @range on
  *
  * Return: enum sroce_mem_status. With SROCE_MEM_BAD_PAYLOAD, the first @from->pieces pieces are
@@ -181,7 +152,7 @@ enum sroce_mem_status sroce_memory_place(const struct sroce_mr_range *range,
 	sroce_mr_ref_init(&mr_ref, range->mem, range->pd);
 	status = open_range(&mr_ref, range->key, range->va, check_bytes, range->access);
 	if (status == SROCE_MEM_OK)
-		status = write_region(mr_ref.region, range->va, from, bytes);
+		status = copy_region(mr_ref.region, range->va, from, NULL, bytes);
 	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
@@ -204,7 +175,9 @@ enum sroce_mem_status sroce_memory_fetch(struct sroce_mr_ref *mr_ref, u32 rkey, 
 	if (!bytes)
 		return SROCE_MEM_OK;
 	status = open_range(mr_ref, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ);
-	return status == SROCE_MEM_OK ? read_region(mr_ref->region, va, writer, bytes) : status;
+	if (status == SROCE_MEM_OK)
+		status = copy_region(mr_ref->region, va, NULL, writer, bytes);
+	return status;
 }
 
 /* A CPU instruction, so that it is atomic against all CPUs, not only against RDMA atomics. */
@@ -272,8 +245,7 @@ static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct
 		contiguous = min(bytes, sge->length - offset);
 		status = open_range(mr_ref, sge->lkey, va, contiguous, access);
 		if (status == SROCE_MEM_OK)
-			status = from ? write_region(mr_ref->region, va, from, contiguous) :
-					read_region(mr_ref->region, va, writer, contiguous);
+			status = copy_region(mr_ref->region, va, from, writer, contiguous);
 		if (status != SROCE_MEM_OK)
 			return status == SROCE_MEM_BAD_PAYLOAD ? status : SROCE_MEM_BAD_LOCAL;
 		offset = 0;

@@ -78,7 +78,6 @@ void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, co
 void sroce_mr_ref_put(struct sroce_mr_ref *mr_ref);
 
 /* Remote memory, named by key and address. */
-enum sroce_mem_status sroce_memory_check(const struct sroce_mr_range *range);
 enum sroce_mem_status sroce_memory_place(const struct sroce_mr_range *range,
 					 struct sroce_payload *from, u32 bytes);
 enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
