@@ -31,32 +31,20 @@ static void count_drop(const struct sroce_rx *rx, enum sroce_counter why)
 	trace_sroce_drop(rx->ep->netdev->ifindex, rx->pkt.dest_qpn, why);
 }
 
-static enum sroce_counter plan_drop_counter(enum sroce_drop_reason reason)
-{
-	switch (reason) {
-	case SROCE_DROP_OPCODE:
-		return SROCE_CTR_DROP_SERVICE;
-	case SROCE_DROP_DUPLICATE:
-		return SROCE_CTR_DROP_DUPLICATE;
-	case SROCE_DROP_UNSENT:
-		return SROCE_CTR_DROP_UNSENT;
-	case SROCE_DROP_SEQUENCE:
-	case SROCE_DROP_GAP:
-		return SROCE_CTR_DROP_GAP;
-	case SROCE_DROP_SYNDROME:
-		return SROCE_CTR_DROP_SYNDROME;
-	case SROCE_DROP_LENGTH:
-		return SROCE_CTR_DROP_LENGTH;
-	case SROCE_DROP_QKEY:
-		return SROCE_CTR_DROP_QKEY;
-	case SROCE_DROP_NO_WQE:
-		return SROCE_CTR_DROP_NO_WQE;
-	case SROCE_DROP_REPLAY:
-		return SROCE_CTR_DROP_REPLAY;
-	default:
-		return SROCE_CTR_DROP_STATE;
-	}
-}
+static const enum sroce_counter plan_drop_counters[] = {
+	[SROCE_DROP_NONE] = SROCE_CTR_DROP_STATE,
+	[SROCE_DROP_STATE] = SROCE_CTR_DROP_STATE,
+	[SROCE_DROP_OPCODE] = SROCE_CTR_DROP_SERVICE,
+	[SROCE_DROP_DUPLICATE] = SROCE_CTR_DROP_DUPLICATE,
+	[SROCE_DROP_UNSENT] = SROCE_CTR_DROP_UNSENT,
+	[SROCE_DROP_SEQUENCE] = SROCE_CTR_DROP_GAP,
+	[SROCE_DROP_GAP] = SROCE_CTR_DROP_GAP,
+	[SROCE_DROP_SYNDROME] = SROCE_CTR_DROP_SYNDROME,
+	[SROCE_DROP_LENGTH] = SROCE_CTR_DROP_LENGTH,
+	[SROCE_DROP_QKEY] = SROCE_CTR_DROP_QKEY,
+	[SROCE_DROP_NO_WQE] = SROCE_CTR_DROP_NO_WQE,
+	[SROCE_DROP_REPLAY] = SROCE_CTR_DROP_REPLAY,
+};
 
 static bool pkeys_match(u16 a, u16 b)
 {
@@ -116,7 +104,7 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (!verify_coalesced(rx, places_response(&plan) ? plan.place_bytes : 0))
 		plan_received_response(qp, rx, &plan);
 	if (plan.action == SROCE_ACK_DROP) {
-		count_drop(rx, plan_drop_counter(plan.reason));
+		count_drop(rx, plan_drop_counters[plan.reason]);
 		return;
 	}
 	if (places_response(&plan)) {
@@ -255,7 +243,7 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (!verify_coalesced(rx, plan.verdict == SROCE_RECV_PLACE ? plan.place_bytes : 0))
 		plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
-		count_drop(rx, plan_drop_counter(plan.reason));
+		count_drop(rx, plan_drop_counters[plan.reason]);
 	count_request(qp, rx, &plan);
 	carry_out_request(qp, rx, &plan);
 }

@@ -168,23 +168,18 @@ static void flush_recv_queue(struct sroce_qp *qp, u32 *budget)
 
 static void note_rq_event(struct sroce_qp *qp)
 {
-	switch (sroce_responder_take_event(&qp->resp)) {
-	case SROCE_EVENT_NONE:
-		break;
-	case SROCE_EVENT_COMM_EST:
-		if (qp->state == IB_QPS_RTR)
-			qp->rq.events |= BIT(IB_EVENT_COMM_EST);
-		break;
-	case SROCE_EVENT_REQ_ERR:
-		qp->rq.events |= BIT(IB_EVENT_QP_REQ_ERR);
-		break;
-	case SROCE_EVENT_ACCESS_ERR:
-		qp->rq.events |= BIT(IB_EVENT_QP_ACCESS_ERR);
-		break;
-	case SROCE_EVENT_FATAL:
-		qp->rq.events |= BIT(IB_EVENT_QP_FATAL);
-		break;
-	}
+	static const enum ib_event_type types[] = {
+		[SROCE_EVENT_COMM_EST] = IB_EVENT_COMM_EST,
+		[SROCE_EVENT_REQ_ERR] = IB_EVENT_QP_REQ_ERR,
+		[SROCE_EVENT_ACCESS_ERR] = IB_EVENT_QP_ACCESS_ERR,
+		[SROCE_EVENT_FATAL] = IB_EVENT_QP_FATAL,
+	};
+	enum sroce_rq_event event = sroce_responder_take_event(&qp->resp);
+
+	if (event == SROCE_EVENT_NONE)
+		return;
+	if (event != SROCE_EVENT_COMM_EST || qp->state == IB_QPS_RTR)
+		qp->rq.events |= BIT(types[event]);
 }
 
 /* The engine's deadline, the pacer's, or the end of an ACK's delay. */

@@ -20,21 +20,13 @@
 #include "trace.h"
 #include "transport/psn.h"
 
-static enum sroce_counter parse_drop_counter(enum sroce_parse_status status)
-{
-	switch (status) {
-	case SROCE_PARSE_BAD_VERSION:
-		return SROCE_CTR_DROP_VERSION;
-	case SROCE_PARSE_BAD_OPCODE:
-		return SROCE_CTR_DROP_OPCODE;
-	case SROCE_PARSE_BAD_PAD:
-		return SROCE_CTR_DROP_PAD;
-	case SROCE_PARSE_BAD_PAYLOAD:
-		return SROCE_CTR_DROP_PAYLOAD;
-	default:
-		return SROCE_CTR_DROP_TRUNCATED;
-	}
-}
+static const enum sroce_counter parse_drop_counters[] = {
+	[SROCE_PARSE_TRUNCATED] = SROCE_CTR_DROP_TRUNCATED,
+	[SROCE_PARSE_BAD_VERSION] = SROCE_CTR_DROP_VERSION,
+	[SROCE_PARSE_BAD_OPCODE] = SROCE_CTR_DROP_OPCODE,
+	[SROCE_PARSE_BAD_PAD] = SROCE_CTR_DROP_PAD,
+	[SROCE_PARSE_BAD_PAYLOAD] = SROCE_CTR_DROP_PAYLOAD,
+};
 
 /*
  * Find @bytes at @offset, or return NULL if they are not contiguous. @piece_bytes is set to the
@@ -104,8 +96,8 @@ bool sroce_rx_next(struct sroce_rx *rx)
 			rx->wire_bytes += sizeof(struct udphdr) + rx->bytes;
 			return true;
 		}
-		sroce_count(rx->ep->counters, parse_drop_counter(status));
-		trace_sroce_drop(rx->ep->netdev->ifindex, 0, parse_drop_counter(status));
+		sroce_count(rx->ep->counters, parse_drop_counters[status]);
+		trace_sroce_drop(rx->ep->netdev->ifindex, 0, parse_drop_counters[status]);
 	}
 	return false;
 }
