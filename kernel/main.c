@@ -25,17 +25,17 @@ static int __init sroce_init(void)
 	err = sroce_net_init(sroce_receive);
 	if (err)
 		return err;
-	err = sroce_netdev_init();
+	err = register_netdevice_notifier(&sroce_netdev_notifier);
 	if (err)
 		goto err_net;
-	err = sroce_netlink_init();
+	err = genl_register_family(&sroce_genl_family);
 	if (err)
 		goto err_netdev;
-	sroce_link_init();
+	rdma_link_register(&sroce_link_ops);
 	return 0;
 
 err_netdev:
-	sroce_netdev_fini();
+	unregister_netdevice_notifier(&sroce_netdev_notifier);
 err_net:
 	sroce_net_fini();
 	return err;
@@ -43,9 +43,9 @@ err_net:
 
 static void __exit sroce_exit(void)
 {
-	sroce_link_fini();
-	sroce_netlink_fini();
-	sroce_netdev_fini();
+	rdma_link_unregister(&sroce_link_ops);
+	genl_unregister_family(&sroce_genl_family);
+	unregister_netdevice_notifier(&sroce_netdev_notifier);
 	sroce_devices_fini();
 	sroce_net_fini();
 	/* A packet in a qdisc calls a destructor of this module. */

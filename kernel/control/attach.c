@@ -163,7 +163,7 @@ static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
 
 	ib_set_device_ops(ibdev, &common_ops);
 	ib_set_device_ops(ibdev, &mode_ops[mode]);
-	sroce_verbs_set_ops(ibdev);
+	ib_set_device_ops(ibdev, &sroce_verbs_ops);
 	/* ib_core uses 0 and 1, and 2 only for drivers with device counters. */
 	ibdev->groups[2] = &sroce_mode_group;
 	ib_mark_name_assigned_by_user(ibdev);
@@ -286,7 +286,7 @@ int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_
  *
  * Process context.
  *
- * Return: the device, which stays registered until sroce_device_put(); NULL if there is none, or if
+ * Return: the device, which stays registered until ib_device_put(); NULL if there is none, or if
  * it is being unregistered or is disabled.
  */
 struct sroce_device *sroce_device_get(const struct net_device *netdev)
@@ -310,7 +310,7 @@ struct sroce_device *sroce_device_get(const struct net_device *netdev)
  *
  * Process context.
  *
- * Return: the device with the next index, which stays registered until sroce_device_put(); NULL
+ * Return: the device with the next index, which stays registered until ib_device_put(); NULL
  * after the last.
  */
 struct sroce_device *sroce_device_get_next(const struct net *net, u32 index)
@@ -329,15 +329,6 @@ struct sroce_device *sroce_device_get_next(const struct net *net, u32 index)
 	}
 	spin_unlock(&devices_lock);
 	return next;
-}
-
-/**
- * sroce_device_put() - release a device
- * @dev: from sroce_device_get() or sroce_device_get_next()
- */
-void sroce_device_put(struct sroce_device *dev)
-{
-	ib_device_put(&dev->ibdev);
 }
 
 /**

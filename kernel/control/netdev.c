@@ -87,32 +87,10 @@ static int handle_netdev_event(struct notifier_block *nb, unsigned long event, v
 		ib_unregister_device_queued(&dev->ibdev);
 		break;
 	}
-	sroce_device_put(dev);
+	ib_device_put(&dev->ibdev);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block netdev_notifier = {
+struct notifier_block sroce_netdev_notifier = {
 	.notifier_call = handle_netdev_event,
 };
-
-/**
- * sroce_netdev_init() - register the netdev notifier
- *
- * May sleep.
- *
- * Return: 0 or a negative errno.
- */
-int sroce_netdev_init(void)
-{
-	return register_netdevice_notifier(&netdev_notifier);
-}
-
-/**
- * sroce_netdev_fini() - unregister the netdev notifier
- *
- * May sleep.
- */
-void sroce_netdev_fini(void)
-{
-	unregister_netdevice_notifier(&netdev_notifier);
-}

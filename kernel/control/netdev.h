@@ -5,8 +5,8 @@
 
 #include "datapath/device.h"
 
-int sroce_netdev_init(void);
-void sroce_netdev_fini(void);
+extern struct notifier_block sroce_netdev_notifier;
+
 void sroce_netdev_read_speed(struct sroce_device *dev, bool is_locked);
 void sroce_netdev_report_port(struct sroce_device *dev);
 

@@ -86,7 +86,7 @@ static struct sroce_device *get_by_name(const struct net *net, const struct nlat
 		if (!nla_strcmp(name, dev->ibdev.name))
 			return dev;
 		index = dev->ibdev.index + 1;
-		sroce_device_put(dev);
+		ib_device_put(&dev->ibdev);
 	}
 	return NULL;
 }
@@ -106,8 +106,6 @@ static struct sroce_device *get_requested(struct genl_info *info)
 	return dev;
 }
 
-static struct genl_family family;
-
 static int dev_get(struct sk_buff *request, struct genl_info *info)
 {
 	struct sroce_device *dev = get_requested(info);
@@ -120,7 +118,7 @@ static int dev_get(struct sk_buff *request, struct genl_info *info)
 	skb = genlmsg_new(DEVICE_MSG_BYTES, GFP_KERNEL);
 	if (!skb)
 		goto out;
-	header = genlmsg_put_reply(skb, info, &family, 0, SROCE_CMD_DEV_GET);
+	header = genlmsg_put_reply(skb, info, &sroce_genl_family, 0, SROCE_CMD_DEV_GET);
 	err = header ? put_all_of(skb, dev) : -EMSGSIZE;
 	if (err) {
 		nlmsg_free(skb);
@@ -129,7 +127,7 @@ static int dev_get(struct sk_buff *request, struct genl_info *info)
 	genlmsg_end(skb, header);
 	err = genlmsg_reply(skb, info);
 out:
-	sroce_device_put(dev);
+	ib_device_put(&dev->ibdev);
 	return err;
 }
 
@@ -143,7 +141,7 @@ enum {
 
 static void *dump_header(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
-	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &family,
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &sroce_genl_family,
 			   NLM_F_MULTI, cmd);
 }
 
@@ -158,7 +156,7 @@ static int dump_start(struct netlink_callback *cb)
 	dev = get_by_name(sock_net(cb->skb->sk), name);
 	if (!dev)
 		return -ENODEV;
-	sroce_device_put(dev);
+	ib_device_put(&dev->ibdev);
 	return 0;
 }
 
@@ -217,7 +215,7 @@ static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb,
 			cb->args[DUMP_INDEX]++;
 			cb->args[DUMP_QPN] = 0;
 		}
-		sroce_device_put(dev);
+		ib_device_put(&dev->ibdev);
 	}
 	return skb->len ?: err;
 }
@@ -354,7 +352,7 @@ static int dev_set(struct sk_buff *skb, struct genl_info *info)
 	err = set_params(info, NULL);
 	if (!err)
 		err = set_params(info, dev);
-	sroce_device_put(dev);
+	ib_device_put(&dev->ibdev);
 	return err;
 }
 
@@ -383,7 +381,8 @@ static const struct genl_ops ops[] = {
 	},
 };
 
-static struct genl_family family = {
+/* Unregistering waits for requests in progress. */
+struct genl_family sroce_genl_family = {
 	.name = SROCE_GENL_NAME,
 	.version = SROCE_GENL_VERSION,
 	.netnsok = true,
@@ -391,23 +390,3 @@ static struct genl_family family = {
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
 };
-
-/**
- * sroce_netlink_init() - register the family
- *
- * May sleep. Return: 0 or a negative errno.
- */
-int sroce_netlink_init(void)
-{
-	return genl_register_family(&family);
-}
-
-/**
- * sroce_netlink_fini() - unregister the family
- *
- * May sleep. Waits for requests in progress.
- */
-void sroce_netlink_fini(void)
-{
-	genl_unregister_family(&family);
-}

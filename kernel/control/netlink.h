@@ -8,8 +8,7 @@
 #include "datapath/device.h"
 #include "uapi/sroce_netlink.h"
 
-int sroce_netlink_init(void);
-void sroce_netlink_fini(void);
+extern struct genl_family sroce_genl_family;
 
 /* Between the two files. */
 int sroce_netlink_put_device(struct sk_buff *skb, const struct sroce_device *dev);

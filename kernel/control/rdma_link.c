@@ -10,7 +10,6 @@
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <linux/moduleparam.h>
-#include <rdma/rdma_netlink.h>
 
 #include "compat/compat.h"
 #include "control/attach.h"
@@ -99,29 +98,10 @@ static int create_link(const char *name, struct net_device *netdev)
 	return err;
 }
 
-static struct rdma_link_ops link_ops = {
+/* To be registered last: links may be added at once. Unregistering waits for a link being added. */
+struct rdma_link_ops sroce_link_ops = {
 	.type = "sroce",
 	.newlink = create_link,
 };
-
-/**
- * sroce_link_init() - register the link type
- *
- * May sleep. Call it last, because links may be added before it returns.
- */
-void sroce_link_init(void)
-{
-	rdma_link_register(&link_ops);
-}
-
-/**
- * sroce_link_fini() - unregister the link type
- *
- * May sleep. Waits for a link that is being added. No link is added afterwards.
- */
-void sroce_link_fini(void)
-{
-	rdma_link_unregister(&link_ops);
-}
 
 MODULE_ALIAS_RDMA_LINK("sroce");

@@ -3,7 +3,8 @@
 #ifndef SROCE_CONTROL_RDMA_LINK_H
 #define SROCE_CONTROL_RDMA_LINK_H
 
-void sroce_link_init(void);
-void sroce_link_fini(void);
+#include <rdma/rdma_netlink.h>
+
+extern struct rdma_link_ops sroce_link_ops;
 
 #endif

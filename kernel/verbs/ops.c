@@ -12,7 +12,7 @@ SROCE_COMPAT_CREATE_CQ(sroce_create_cq)
 SROCE_COMPAT_RESIZE_USER_CQ(sroce_resize_cq)
 SROCE_COMPAT_REG_USER_MR(sroce_reg_user_mr)
 
-static const struct ib_device_ops verbs_ops = {
+const struct ib_device_ops sroce_verbs_ops = {
 	.query_device = sroce_query_device,
 	.modify_device = sroce_modify_device,
 	.query_port = sroce_query_port,
@@ -61,12 +61,3 @@ static const struct ib_device_ops verbs_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ibuc),
 };
-
-/**
- * sroce_verbs_set_ops() - set the verbs of a device
- * @ibdev: embedded in a struct sroce_device, not registered yet
- */
-void sroce_verbs_set_ops(struct ib_device *ibdev)
-{
-	ib_set_device_ops(ibdev, &verbs_ops);
-}

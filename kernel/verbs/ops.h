@@ -8,6 +8,6 @@
 
 #include <rdma/ib_verbs.h>
 
-void sroce_verbs_set_ops(struct ib_device *ibdev);
+extern const struct ib_device_ops sroce_verbs_ops;
 
 #endif
