@@ -62,6 +62,25 @@ void sroce_responder_start_psn(struct sroce_responder *resp, u32 psn)
 }
 
 /**
+ * sroce_responder_complete() - the current receive WQE completes
+ * @resp: the responder
+ * @status: enum sroce_wc_status
+ *
+ * Return: the completion, for more about a message that has arrived.
+ */
+struct sroce_completion *sroce_responder_complete(struct sroce_responder *resp, u8 status)
+{
+	resp->wc = (struct sroce_completion) {
+		.wr_id = resp->recv->wr_id,
+		.status = status,
+		.opcode = SROCE_WC_RECV,
+	};
+	resp->wc_pending = true;
+	resp->has_recv_wqe = false;
+	return &resp->wc;
+}
+
+/**
  * sroce_responder_set_state() - follow the QP's state
  * @resp: the responder
  * @state: new state; in ERROR the current receive WQE completes as flushed
@@ -75,14 +94,8 @@ void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state
 	resp->nak_pending = false;
 	resp->dup_nak_pending = false;
 	sroce_reorder_clear(resp);
-	if (resp->has_recv_wqe && !resp->wc_pending) {
-		memset(&resp->wc, 0, sizeof(resp->wc));
-		resp->wc.wr_id = resp->recv->wr_id;
-		resp->wc.status = SROCE_WC_WR_FLUSH_ERR;
-		resp->wc.opcode = SROCE_WC_RECV;
-		resp->wc_pending = true;
-		resp->has_recv_wqe = false;
-	}
+	if (resp->has_recv_wqe && !resp->wc_pending)
+		sroce_responder_complete(resp, SROCE_WC_WR_FLUSH_ERR);
 }
 
 static bool is_for_us(const struct sroce_responder *resp, const struct sroce_packet *pkt)
@@ -292,15 +305,9 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 {
 	u32 flags = pkt->info->flags;
 
-	if (flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE) && !payload_is_valid(resp, pkt)) {
-		plan_invalid(resp, plan);
-		return false;
-	}
-	if (flags & SROCE_OPF_WRITE && !write_length_is_valid(resp, pkt)) {
-		plan_invalid(resp, plan);
-		return false;
-	}
-	if (flags & SROCE_OPF_READ && pkt->dma_length > SROCE_MAX_MESSAGE_BYTES) {
+	if ((flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE) && !payload_is_valid(resp, pkt)) ||
+	    (flags & SROCE_OPF_WRITE && !write_length_is_valid(resp, pkt)) ||
+	    (flags & SROCE_OPF_READ && pkt->dma_length > SROCE_MAX_MESSAGE_BYTES)) {
 		plan_invalid(resp, plan);
 		return false;
 	}
@@ -435,12 +442,7 @@ static void fail_request(struct sroce_responder *resp, enum sroce_nak_code syndr
 	sroce_reorder_clear(resp);
 	if (wc_status == SROCE_WC_SUCCESS || !resp->has_recv_wqe)
 		return;
-	memset(&resp->wc, 0, sizeof(resp->wc));
-	resp->wc.wr_id = resp->recv->wr_id;
-	resp->wc.status = wc_status;
-	resp->wc.opcode = SROCE_WC_RECV;
-	resp->wc_pending = true;
-	resp->has_recv_wqe = false;
+	sroce_responder_complete(resp, wc_status);
 	/* The completion reports the error; an event is for errors without a completion. */
 	resp->event = SROCE_EVENT_NONE;
 }
@@ -482,12 +484,10 @@ static void accept_packet(struct sroce_responder *resp, u32 psn_count)
 static void complete_recv(struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
 	u32 flags = pkt->info->flags;
-	struct sroce_completion *wc = &resp->wc;
+	struct sroce_completion *wc = sroce_responder_complete(resp, SROCE_WC_SUCCESS);
 
-	memset(wc, 0, sizeof(*wc));
-	wc->wr_id = resp->recv->wr_id;
-	wc->status = SROCE_WC_SUCCESS;
-	wc->opcode = flags & SROCE_OPF_WRITE ? SROCE_WC_RECV_WRITE_IMM : SROCE_WC_RECV;
+	if (flags & SROCE_OPF_WRITE)
+		wc->opcode = SROCE_WC_RECV_WRITE_IMM;
 	wc->byte_len = resp->received_bytes;
 	wc->solicited = pkt->solicited;
 	wc->src_qpn = resp->attr.dest_qpn;
@@ -498,8 +498,6 @@ static void complete_recv(struct sroce_responder *resp, const struct sroce_packe
 		wc->flags = SROCE_WC_WITH_INVALIDATE;
 		wc->invalidate_rkey = pkt->inv_rkey;
 	}
-	resp->wc_pending = true;
-	resp->has_recv_wqe = false;
 }
 
 static void fail_memory(struct sroce_responder *resp, const struct sroce_recv_result *result)

@@ -22,7 +22,6 @@
 #include "transport/access.h"
 #include "transport/cc.h"
 #include "transport/packet.h"
-#include "transport/psn_map.h"
 #include "transport/reorder.h"
 #include "transport/responder_resources.h"
 #include "transport/wqe.h"
@@ -273,6 +272,7 @@ bool sroce_responder_next_completion(struct sroce_responder *resp, struct sroce_
 enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp);
 
 /* For the other files of the responder only. */
+struct sroce_completion *sroce_responder_complete(struct sroce_responder *resp, u8 status);
 void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
 void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
 void sroce_responder_schedule_rnr_nak(struct sroce_responder *resp);

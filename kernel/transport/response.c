@@ -258,10 +258,7 @@ static void fail_read(struct sroce_responder *resp, u32 psn)
 	sroce_reorder_clear(resp);
 	resp->state = SROCE_RQ_FAILED;
 	resp->event = SROCE_EVENT_ACCESS_ERR;
-	resp->ack_pending = false;
-	resp->nak_pending = true;
-	resp->nak_syndrome = SROCE_NAK_REMOTE_ACCESS;
-	resp->nak_psn = psn;
+	sroce_responder_schedule_nak(resp, SROCE_NAK_REMOTE_ACCESS, psn);
 }
 
 /**

@@ -64,13 +64,16 @@ void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pk
 		     const struct sroce_recv_plan *plan,
 		     const struct sroce_recv_result *result)
 {
-	struct sroce_completion *wc = &resp->wc;
+	enum sroce_wc_status status = resp->recv->status;
+	struct sroce_completion *wc;
 
 	if (plan->verdict == SROCE_RECV_DROP)
 		return;
-	memset(wc, 0, sizeof(*wc));
-	wc->wr_id = resp->recv->wr_id;
-	wc->opcode = SROCE_WC_RECV;
+	if (result->status != SROCE_MEM_OK)
+		status = SROCE_WC_LOC_PROT_ERR;
+	if (status != SROCE_WC_SUCCESS)
+		resp->state = SROCE_RQ_FAILED;
+	wc = sroce_responder_complete(resp, status);
 	wc->src_qpn = pkt->src_qpn;
 	wc->byte_len = SROCE_GRH_BYTES + pkt->payload_bytes;
 	wc->solicited = pkt->solicited;
@@ -79,9 +82,4 @@ void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pk
 		wc->flags |= SROCE_WC_WITH_IMM;
 		wc->imm = pkt->imm;
 	}
-	wc->status = result->status == SROCE_MEM_OK ? resp->recv->status : SROCE_WC_LOC_PROT_ERR;
-	if (wc->status != SROCE_WC_SUCCESS)
-		resp->state = SROCE_RQ_FAILED;
-	resp->wc_pending = true;
-	resp->has_recv_wqe = false;
 }
