@@ -295,40 +295,27 @@ static u32 crc_of_byte(u32 crc, u8 byte)
 	return crc;
 }
 
-static bool copy_is_right(const u8 *to, const u8 *from, size_t bytes)
-{
-	return to[-1] == GUARD && to[bytes] == GUARD && !memcmp(to, from, bytes);
-}
-
-static bool test_length(const struct sroce_crc_method *method, u8 *to, const u8 *from,
-			size_t bytes, u32 seed, u32 expected)
+/* @prefix is NULL to continue from @seed. */
+static bool test_length(const struct sroce_crc_method *method,
+			const struct sroce_crc_prefix *prefix, u32 seed, u8 *to, const u8 *from,
+			size_t bytes, u32 expected)
 {
 	u32 crc, copied;
 
 	memset(to - GUARD_BYTES, GUARD, bytes + 2 * GUARD_BYTES);
 	if (method->vector && !sroce_crc_arch_begin())
 		return false;
-	crc = sum_bytes(method, seed, from, bytes);
-	copied = sum_copy(method, seed, to, from, bytes);
+	if (prefix) {
+		crc = sum_prefixed(method, prefix, from, bytes);
+		copied = sum_prefixed_copy(method, prefix, to, from, bytes);
+	} else {
+		crc = sum_bytes(method, seed, from, bytes);
+		copied = sum_copy(method, seed, to, from, bytes);
+	}
 	if (method->vector)
 		sroce_crc_arch_end();
-	return crc == expected && copied == expected && copy_is_right(to, from, bytes);
-}
-
-static bool test_prefixed(const struct sroce_crc_method *method,
-			  const struct sroce_crc_prefix *prefix, u8 *to, const u8 *from,
-			  size_t bytes, u32 expected)
-{
-	u32 crc, copied;
-
-	memset(to - GUARD_BYTES, GUARD, bytes + 2 * GUARD_BYTES);
-	if (method->vector && !sroce_crc_arch_begin())
-		return false;
-	crc = sum_prefixed(method, prefix, from, bytes);
-	copied = sum_prefixed_copy(method, prefix, to, from, bytes);
-	if (method->vector)
-		sroce_crc_arch_end();
-	return crc == expected && copied == expected && copy_is_right(to, from, bytes);
+	return crc == expected && copied == expected && to[-1] == GUARD && to[bytes] == GUARD &&
+	       !memcmp(to, from, bytes);
 }
 
 /* The prefix's block is @buf, the data follows. */
@@ -355,7 +342,7 @@ static bool passes_prefixed_test(const struct sroce_crc_method *method, u8 *buf)
 	}
 	for (bytes = 0; bytes <= TEST_MAX_BYTES - SROCE_CRC_BLOCK_BYTES; bytes++) {
 		if ((bytes <= TEST_ALL_BYTES || !(bytes % TEST_STEP_PREFIXED)) &&
-		    !test_prefixed(method, &prefix, to, from, bytes, crc))
+		    !test_length(method, &prefix, 0, to, from, bytes, crc))
 			return false;
 		crc = crc_of_byte(crc, from[bytes]);
 	}
@@ -377,7 +364,7 @@ static bool passes_test(const struct sroce_crc_method *method, u8 *buf)
 		crc = seed;
 		for (bytes = 0, next = 0; bytes <= TEST_MAX_BYTES; bytes++) {
 			if (bytes == next) {
-				if (!test_length(method, to, from, bytes, seed, crc))
+				if (!test_length(method, NULL, seed, to, from, bytes, crc))
 					return false;
 				next += bytes < TEST_ALL_BYTES ? 1 : TEST_STEP;
 			}

@@ -99,39 +99,18 @@ void sroce_fold_init(void)
 	keys.polynomial[0] = (u64)POLYNOMIAL << 1;
 }
 
-/* Without AVX an instruction has two operands. */
+/* Without AVX an instruction has two operands: the result replaces the first. */
 #define TARGET_PCLMUL __attribute__((target("sse4.1,pclmul")))
-
-static __always_inline TARGET_PCLMUL v128 pclmul_low(v128 a, v128 b)
-{
-	asm("pclmulqdq $0x00, %1, %0" : "+x" (a) : "x" (b));
-	return a;
-}
-
-static __always_inline TARGET_PCLMUL v128 pclmul_high(v128 a, v128 b)
-{
-	asm("pclmulqdq $0x11, %1, %0" : "+x" (a) : "x" (b));
-	return a;
-}
 
 #define FOLD(name)	pclmul_##name
 #define FOLD_TARGET	TARGET_PCLMUL
 #define VEC		v128
 #define LANES		1
 #define STRIDE		keys.stride[0]
-#define MUL_LOW		pclmul_low
-#define MUL_HIGH	pclmul_high
+#define CLMUL(words, r, a, b) \
+	asm("pclmulqdq $" words ", %2, %0" : "=x" (r) : "0" (a), "x" (b))
 #define TO_LANE(v)	(v)
-#define LANE_MUL_LOW	pclmul_low
 #include "crc/crc_fold_vector.h"
-
-static __always_inline TARGET_PCLMUL u32 pclmul_all(bool copy, u32 crc, u8 *to, const u8 *from,
-						    size_t bytes)
-{
-	v128 first = pclmul_add(pclmul_take(copy, &to, &from), crc);
-
-	return pclmul_run(copy, first, to, from, bytes / sizeof(first) - 1, first, 0);
-}
 
 /**
  * sroce_fold_pclmul() - continue a CRC with PCLMULQDQ and SSE 4.1
@@ -143,7 +122,7 @@ static __always_inline TARGET_PCLMUL u32 pclmul_all(bool copy, u32 crc, u8 *to, 
  */
 TARGET_PCLMUL u32 sroce_fold_pclmul(u32 crc, const void *from, size_t bytes)
 {
-	return pclmul_all(false, crc, NULL, from, bytes);
+	return pclmul_whole(false, crc, NULL, from, bytes);
 }
 
 /**
@@ -157,34 +136,10 @@ TARGET_PCLMUL u32 sroce_fold_pclmul(u32 crc, const void *from, size_t bytes)
  */
 TARGET_PCLMUL u32 sroce_fold_pclmul_copy(u32 crc, void *to, const void *from, size_t bytes)
 {
-	return pclmul_all(true, crc, to, from, bytes);
+	return pclmul_whole(true, crc, to, from, bytes);
 }
 
 #define TARGET_AVX2 __attribute__((target("avx2,pclmul,vpclmulqdq")))
-
-static __always_inline TARGET_AVX2 v128 vex_mul_low(v128 a, v128 b)
-{
-	v128 r;
-
-	asm("vpclmulqdq $0x00, %2, %1, %0" : "=x" (r) : "x" (a), "x" (b));
-	return r;
-}
-
-static __always_inline TARGET_AVX2 v256 avx2_low(v256 a, v256 b)
-{
-	v256 r;
-
-	asm("vpclmulqdq $0x00, %2, %1, %0" : "=x" (r) : "x" (a), "x" (b));
-	return r;
-}
-
-static __always_inline TARGET_AVX2 v256 avx2_high(v256 a, v256 b)
-{
-	v256 r;
-
-	asm("vpclmulqdq $0x11, %2, %1, %0" : "=x" (r) : "x" (a), "x" (b));
-	return r;
-}
 
 static __always_inline TARGET_AVX2 v128 avx2_to_lane(v256 v)
 {
@@ -200,19 +155,10 @@ static __always_inline TARGET_AVX2 v128 avx2_to_lane(v256 v)
 #define VEC		v256
 #define LANES		2
 #define STRIDE		keys.stride[1]
-#define MUL_LOW		avx2_low
-#define MUL_HIGH	avx2_high
+#define CLMUL(words, r, a, b) \
+	asm("vpclmulqdq $" words ", %2, %1, %0" : "=x" (r) : "x" (a), "x" (b))
 #define TO_LANE		avx2_to_lane
-#define LANE_MUL_LOW	vex_mul_low
 #include "crc/crc_fold_vector.h"
-
-static __always_inline TARGET_AVX2 u32 avx2_all(bool copy, u32 crc, u8 *to, const u8 *from,
-						size_t bytes)
-{
-	v256 first = avx2_add(avx2_take(copy, &to, &from), crc);
-
-	return avx2_run(copy, first, to, from, bytes / sizeof(first) - 1, first, 0);
-}
 
 /**
  * sroce_fold_avx2() - continue a CRC with VPCLMULQDQ and AVX2
@@ -224,7 +170,7 @@ static __always_inline TARGET_AVX2 u32 avx2_all(bool copy, u32 crc, u8 *to, cons
  */
 TARGET_AVX2 u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes)
 {
-	return avx2_all(false, crc, NULL, from, bytes);
+	return avx2_whole(false, crc, NULL, from, bytes);
 }
 
 /**
@@ -238,35 +184,11 @@ TARGET_AVX2 u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes)
  */
 TARGET_AVX2 u32 sroce_fold_avx2_copy(u32 crc, void *to, const void *from, size_t bytes)
 {
-	return avx2_all(true, crc, to, from, bytes);
+	return avx2_whole(true, crc, to, from, bytes);
 }
 
 #define TARGET_AVX512 \
 	__attribute__((target("avx2,pclmul,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi2")))
-
-static __always_inline TARGET_AVX512 v128 evex_mul_low(v128 a, v128 b)
-{
-	v128 r;
-
-	asm("vpclmulqdq $0x00, %2, %1, %0" : "=v" (r) : "v" (a), "v" (b));
-	return r;
-}
-
-static __always_inline TARGET_AVX512 v512 avx512_low(v512 a, v512 b)
-{
-	v512 r;
-
-	asm("vpclmulqdq $0x00, %2, %1, %0" : "=v" (r) : "v" (a), "v" (b));
-	return r;
-}
-
-static __always_inline TARGET_AVX512 v512 avx512_high(v512 a, v512 b)
-{
-	v512 r;
-
-	asm("vpclmulqdq $0x11, %2, %1, %0" : "=v" (r) : "v" (a), "v" (b));
-	return r;
-}
 
 static __always_inline TARGET_AVX512 v128 avx512_to_lane(v512 v)
 {
@@ -285,10 +207,9 @@ static __always_inline TARGET_AVX512 v128 avx512_to_lane(v512 v)
 #define VEC		v512
 #define LANES		4
 #define STRIDE		keys.stride[2]
-#define MUL_LOW		avx512_low
-#define MUL_HIGH	avx512_high
+#define CLMUL(words, r, a, b) \
+	asm("vpclmulqdq $" words ", %2, %1, %0" : "=v" (r) : "v" (a), "v" (b))
 #define TO_LANE		avx512_to_lane
-#define LANE_MUL_LOW	evex_mul_low
 #include "crc/crc_fold_vector.h"
 
 /* Load the vector at @offset. Bytes outside @mask are zero and are not accessed. */

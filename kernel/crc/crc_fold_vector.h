@@ -7,9 +7,9 @@
  *   FOLD_TARGET	instructions that may be used
  *   VEC, LANES		vector type and its number of 128-bit lanes
  *   STRIDE		constants for STREAMS vectors
- *   MUL_LOW, MUL_HIGH	carry-less products of the low and high 64 bits of each lane
+ *   CLMUL(words, r, a, b)	set r to the carry-less products of the low ("0x00") or high
+ *			("0x11") 64 bits of each lane, in vectors or in a single lane
  *   TO_LANE		sum of all lanes
- *   LANE_MUL_LOW	MUL_LOW for one lane
  */
 
 static __always_inline FOLD_TARGET VEC FOLD(load)(const void *from)
@@ -39,9 +39,34 @@ static __always_inline FOLD_TARGET VEC FOLD(add)(VEC v, u32 crc)
 	return v ^ first;
 }
 
+/* The product of the low words of each lane, and of the high words. */
+static __always_inline FOLD_TARGET VEC FOLD(low)(VEC a, VEC b)
+{
+	VEC r;
+
+	CLMUL("0x00", r, a, b);
+	return r;
+}
+
+static __always_inline FOLD_TARGET VEC FOLD(high)(VEC a, VEC b)
+{
+	VEC r;
+
+	CLMUL("0x11", r, a, b);
+	return r;
+}
+
+static __always_inline FOLD_TARGET v128 FOLD(lane_low)(v128 a, v128 b)
+{
+	v128 r;
+
+	CLMUL("0x00", r, a, b);
+	return r;
+}
+
 static __always_inline FOLD_TARGET VEC FOLD(mul)(VEC v, VEC key)
 {
-	return MUL_LOW(v, key) ^ MUL_HIGH(v, key);
+	return FOLD(low)(v, key) ^ FOLD(high)(v, key);
 }
 
 /* Move @v to the end of the message; @after vectors and @lanes lanes follow it. */
@@ -55,8 +80,8 @@ static __always_inline FOLD_TARGET u32 FOLD(reduce)(VEC sum)
 {
 	v128 all = TO_LANE(sum), quotient;
 
-	quotient = LANE_MUL_LOW(all, *(const v128 *)keys.quotient);
-	all ^= LANE_MUL_LOW(quotient, *(const v128 *)keys.polynomial);
+	quotient = FOLD(lane_low)(all, *(const v128 *)keys.quotient);
+	all ^= FOLD(lane_low)(quotient, *(const v128 *)keys.polynomial);
 	return all[1];
 }
 
@@ -98,12 +123,19 @@ static __always_inline FOLD_TARGET u32 FOLD(run)(bool copy, VEC first, u8 *to, c
 	return FOLD(reduce)(sum);
 }
 
+/* A whole number of vectors. */
+static __always_inline FOLD_TARGET u32 FOLD(whole)(bool copy, u32 crc, u8 *to, const u8 *from,
+						   size_t bytes)
+{
+	VEC first = FOLD(add)(FOLD(take)(copy, &to, &from), crc);
+
+	return FOLD(run)(copy, first, to, from, bytes / sizeof(first) - 1, first, 0);
+}
+
 #undef FOLD
 #undef FOLD_TARGET
 #undef VEC
 #undef LANES
 #undef STRIDE
-#undef MUL_LOW
-#undef MUL_HIGH
+#undef CLMUL
 #undef TO_LANE
-#undef LANE_MUL_LOW
