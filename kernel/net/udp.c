@@ -46,31 +46,25 @@ static void mark_as_tunnel(struct sk_buff *skb)
 		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL_CSUM;
 }
 
-static unsigned int gro_hook_ipv4(void *priv, struct sk_buff *skb,
-				  const struct nf_hook_state *state)
+static unsigned int gro_hook(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	if (skb_is_gso(skb) && skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4 &&
-	    ip_hdr(skb)->protocol == IPPROTO_UDP && is_roce(skb, ip_hdrlen(skb)))
-		mark_as_tunnel(skb);
-	return NF_ACCEPT;
-}
+	bool is_ipv4 = state->pf == NFPROTO_IPV4;
+	u8 protocol = is_ipv4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
+	u32 header_bytes = is_ipv4 ? ip_hdrlen(skb) : sizeof(struct ipv6hdr);
 
-static unsigned int gro_hook_ipv6(void *priv, struct sk_buff *skb,
-				  const struct nf_hook_state *state)
-{
 	if (skb_is_gso(skb) && skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4 &&
-	    ipv6_hdr(skb)->nexthdr == IPPROTO_UDP && is_roce(skb, sizeof(struct ipv6hdr)))
+	    protocol == IPPROTO_UDP && is_roce(skb, header_bytes))
 		mark_as_tunnel(skb);
 	return NF_ACCEPT;
 }
 
 /* Last, after all filters. */
 static const struct nf_hook_ops hooks[] = {
-	{ .hook = gro_hook_ipv4,
+	{ .hook = gro_hook,
 	  .pf = NFPROTO_IPV4,
 	  .hooknum = NF_INET_LOCAL_IN,
 	  .priority = INT_MAX },
-	{ .hook = gro_hook_ipv6,
+	{ .hook = gro_hook,
 	  .pf = NFPROTO_IPV6,
 	  .hooknum = NF_INET_LOCAL_IN,
 	  .priority = INT_MAX },
