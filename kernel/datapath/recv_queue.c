@@ -22,7 +22,7 @@ static u32 list_bytes(const struct sroce_recv_wqe *wqe)
 
 static void copy_rxe_recv(const struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
 {
-	const struct rxe_recv_wqe *slot = sroce_ring_peek(&queue->ring);
+	const struct rxe_recv_wqe *slot = sroce_ring_slot(&queue->ring);
 	u32 num_sge = READ_ONCE(slot->dma.num_sge);
 
 	wqe->wr_id = READ_ONCE(slot->wr_id);
@@ -37,7 +37,7 @@ static void copy_rxe_recv(const struct sroce_recv_queue *queue, struct sroce_rec
 /* The list ends with an element without length, or where the slot ends. */
 static void copy_native_recv(const struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
 {
-	const struct sroce_recv_slot *slot = sroce_ring_peek(&queue->ring);
+	const struct sroce_recv_slot *slot = sroce_ring_slot(&queue->ring);
 	const struct rxe_sge *from = (const void *)(slot + 1);
 	u32 i;
 

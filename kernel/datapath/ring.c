@@ -207,14 +207,15 @@ u32 sroce_ring_pending(const struct sroce_ring *ring)
 }
 
 /**
- * sroce_ring_peek() - the next element to fetch
- * @ring: SQ or RQ with something pending
+ * sroce_ring_slot() - the element at the kernel's index
+ * @ring: SQ or RQ with something pending, or CQ that is not full
  *
- * The process may change it at any time: copy it, then look at the copy.
+ * The process may change an SQ or RQ at any time: copy the element, then look at the copy. A CQ
+ * is written, never read.
  *
- * Return: the element.
+ * Return: the element to fetch or to fill next.
  */
-const void *sroce_ring_peek(const struct sroce_ring *ring)
+void *sroce_ring_slot(const struct sroce_ring *ring)
 {
 	return sroce_ring_at(ring, ring->cursor);
 }
@@ -272,17 +273,6 @@ u32 sroce_ring_unread(const struct sroce_ring *ring)
 	u32 consumer = smp_load_acquire(ring->consumer);
 
 	return ring_distance(ring, consumer, ring->cursor);
-}
-
-/**
- * sroce_ring_slot() - the slot to fill next
- * @ring: CQ that is not full
- *
- * Return: the slot; it is written, never read.
- */
-void *sroce_ring_slot(const struct sroce_ring *ring)
-{
-	return sroce_ring_at(ring, ring->cursor);
 }
 
 /**

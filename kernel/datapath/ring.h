@@ -73,10 +73,10 @@ int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
 void sroce_ring_fini(struct sroce_ring *ring);
 void sroce_ring_memory_put(struct sroce_ring_memory *memory);
 void sroce_ring_reset(struct sroce_ring *ring);
+void *sroce_ring_slot(const struct sroce_ring *ring);
 
 /* A ring the kernel consumes (SQ, RQ): the peer is the producer. */
 u32 sroce_ring_pending(const struct sroce_ring *ring);
-const void *sroce_ring_peek(const struct sroce_ring *ring);
 void sroce_ring_fetched(struct sroce_ring *ring);
 void sroce_ring_release(struct sroce_ring *ring, u32 used);
 /* In native mode: */
@@ -85,7 +85,6 @@ void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell);
 
 /* A ring the kernel produces (CQ): the peer is the consumer. */
 u32 sroce_ring_unread(const struct sroce_ring *ring);
-void *sroce_ring_slot(const struct sroce_ring *ring);
 void sroce_ring_publish(struct sroce_ring *ring);
 
 /* The other side of a kernel QP or CQ is in the kernel, too. */

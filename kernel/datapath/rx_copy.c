@@ -98,7 +98,7 @@ static bool placement_end(struct placement *placement, enum sroce_mem_status *st
 
 	if (*status == SROCE_MEM_OK || placement->rx->pkt.count == 1)
 		return false;
-	sroce_rx_truncate(placement->rx, max(right, 1u));
+	sroce_rx_set_count(placement->rx, max(right, 1u));
 	if (right)
 		*status = SROCE_MEM_OK;
 	return !right;

@@ -102,7 +102,7 @@ static enum sroce_wc_status check_wqe(const struct sroce_qp *qp, const struct sr
 /* Returns where its payload is. */
 static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
 {
-	const struct rxe_send_wqe *slot = sroce_ring_peek(&qp->sq_ring);
+	const struct rxe_send_wqe *slot = sroce_ring_slot(&qp->sq_ring);
 	struct rxe_send_wqe copy;
 
 	memcpy(&copy, slot, sizeof(copy));
@@ -123,7 +123,7 @@ static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wq
 
 static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
 {
-	const struct sroce_send_slot *slot = sroce_ring_peek(&qp->sq_ring);
+	const struct sroce_send_slot *slot = sroce_ring_slot(&qp->sq_ring);
 	struct sroce_send_slot copy;
 
 	memcpy(&copy, slot, sizeof(copy));

@@ -6,7 +6,7 @@
  *   sroce_rx_icrc_ok()      check its ICRC
  *   sroce_rx_coalesce()     coalesce it with the equal packets behind it
  *   sroce_rx_verify()       check the ICRCs of those, unless the copy does (datapath/rx_copy.c)
- *   sroce_rx_truncate()     return the last ones to sroce_rx_next()
+ *   sroce_rx_set_count()    return the last ones to sroce_rx_next()
  *
  * An skb has many packets if its sender handed over a GSO skb on this host, or if GRO built one.
  * Nothing here trusts a byte of a packet, writes to the skb's data, which may be shared, or
@@ -200,7 +200,15 @@ bool sroce_bth_follows(const u8 *bth, const u8 *next, u32 psn)
 	return a == b && ((end & ~htonl(SROCE_PSN_MASK)) | htonl(psn)) == next_end;
 }
 
-static void set_coalesced(struct sroce_rx *rx, u32 count)
+/**
+ * sroce_rx_set_count() - set how many packets are coalesced
+ * @rx: the packets
+ * @count: how many, at least 1
+ *
+ * sroce_rx_next() returns those left out again; if they come from the reorder queue, they stay
+ * there.
+ */
+void sroce_rx_set_count(struct sroce_rx *rx, u32 count)
 {
 	u32 more = count - rx->pkt.count;
 
@@ -231,19 +239,7 @@ void sroce_rx_coalesce(struct sroce_rx *rx)
 	while ((count + 1) * rx->bytes <= left &&
 	       sroce_bth_follows(rx->at, rx->at + count * rx->bytes, psn_add(rx->pkt.psn, count)))
 		count++;
-	set_coalesced(rx, count);
-}
-
-/**
- * sroce_rx_truncate() - keep only the first of several coalesced packets
- * @rx: coalesced packets
- * @count: how many to keep, at least 1
- *
- * sroce_rx_next() returns the others again; if they come from the reorder queue, they stay there.
- */
-void sroce_rx_truncate(struct sroce_rx *rx, u32 count)
-{
-	set_coalesced(rx, count);
+	sroce_rx_set_count(rx, count);
 }
 
 /**
@@ -269,6 +265,6 @@ bool sroce_rx_verify(struct sroce_rx *rx)
 	sroce_crc_vector_end(section);
 	if (i == rx->pkt.count)
 		return true;
-	sroce_rx_truncate(rx, i);
+	sroce_rx_set_count(rx, i);
 	return false;
 }

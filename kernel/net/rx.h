@@ -78,7 +78,7 @@ bool sroce_rx_next(struct sroce_rx *rx);
 bool sroce_rx_icrc_ok(struct sroce_rx *rx);
 void sroce_rx_coalesce(struct sroce_rx *rx);
 bool sroce_rx_verify(struct sroce_rx *rx);
-void sroce_rx_truncate(struct sroce_rx *rx, u32 count);
+void sroce_rx_set_count(struct sroce_rx *rx, u32 count);
 void sroce_rx_crc_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *prefix);
 bool sroce_rx_crc_matches(const struct sroce_rx *rx, u32 i, u32 crc);
 bool sroce_bth_follows(const u8 *bth, const u8 *next, u32 psn);
