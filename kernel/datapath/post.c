@@ -108,7 +108,7 @@ static bool write_wqe_payload(const struct sroce_qp *qp, const struct ib_send_wr
 		memcpy(wqe->sge, wr->sg_list, wr->num_sge * sizeof(struct sroce_sge));
 		return true;
 	}
-	if (length > qp->max_inline)
+	if (length > qp->cap.max_inline_data)
 		return false;
 	for (i = 0, length = 0; i < wr->num_sge; i++) {
 		memcpy(wqe->inline_data + length, (void *)(uintptr_t)wr->sg_list[i].addr,
@@ -121,22 +121,14 @@ static bool write_wqe_payload(const struct sroce_qp *qp, const struct ib_send_wr
 static int write_wqe(const struct sroce_qp *qp, const struct ib_send_wr *wr,
 		     struct sroce_send_wqe *wqe)
 {
-	struct sroce_wqe_limits limits = {
-		.service = qp->service,
-		.max_sge = qp->cap.max_send_sge,
-		.max_inline_bytes = qp->max_inline,
-		.mtu_bytes = qp->req.attr.mtu_bytes,
-	};
-
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = wr->wr_id;
-	wqe->flags = wr->send_flags & (SROCE_SEND_FENCE | SROCE_SEND_SIGNALED |
-				       SROCE_SEND_SOLICITED | SROCE_SEND_INLINE);
+	wqe->flags = wr->send_flags & SROCE_SEND_FLAGS;
 	if (qp->sq_sig_all)
 		wqe->flags |= SROCE_SEND_SIGNALED;
 	if (!write_operation(wr, wqe) || !write_wqe_payload(qp, wr, wqe))
 		return -EINVAL;
-	if (sroce_wqe_check(wqe, &limits) != SROCE_WC_SUCCESS)
+	if (sroce_send_queue_check(qp, wqe) != SROCE_WC_SUCCESS)
 		return -EINVAL;
 	if (!sroce_qp_is_connected(qp))
 		write_datagram(qp, ud_wr(wr), wqe);

@@ -44,7 +44,6 @@ struct sroce_reorder_queue;
  * @send_cq: completions of @req
  * @recv_cq: completions of @resp
  * @sq_sig_all: every send is signaled
- * @max_inline: bytes
  * @sq: work queue around @req
  * @req: requester
  * @sq_storage: ring of send WQEs in kernel memory; of a process: of as many as it needs
@@ -74,7 +73,6 @@ struct sroce_qp {
 	bool	sq_draining_notify;
 	enum ib_qp_state state;
 	struct mutex modify_lock;
-	u32	max_inline;
 	struct ib_qp_cap cap;
 	struct rdma_ah_attr ah_attr;
 	u8	timeout;

@@ -28,8 +28,6 @@ static_assert(offsetof(struct sroce_send_wqe, rdma.remote_addr) ==
 static_assert(offsetof(struct sroce_send_wqe, rdma.rkey) ==
 	      offsetof(struct sroce_send_wqe, atomic.rkey));
 
-#define SEND_FLAGS (SROCE_SEND_FENCE | SROCE_SEND_SIGNALED | SROCE_SEND_SOLICITED | \
-		    SROCE_SEND_INLINE)
 /* A Q_Key with this bit stands for the QP's own (IBTA 10.2.5). */
 #define QKEY_CONTROLLED	BIT(31)
 
@@ -80,19 +78,27 @@ static void copy_wqe_payload(const struct sroce_qp *qp, const void *from,
 {
 	if (wqe->flags & SROCE_SEND_INLINE) {
 		wqe->num_sge = 0;
-		if (wqe->length <= qp->max_inline)
+		if (wqe->length <= qp->cap.max_inline_data)
 			memcpy(wqe->inline_data, from, wqe->length);
 	} else if (wqe->num_sge <= qp->cap.max_send_sge) {
 		memcpy(wqe->sge, from, wqe->num_sge * sizeof(struct sroce_sge));
 	}
 }
 
-static enum sroce_wc_status check_wqe(const struct sroce_qp *qp, const struct sroce_send_wqe *wqe)
+/**
+ * sroce_send_queue_check() - check a WQE against the limits of its QP
+ * @qp: queue pair
+ * @wqe: copy of the WQE in kernel memory
+ *
+ * Return: SROCE_WC_SUCCESS, or the status that the WQE completes with.
+ */
+enum sroce_wc_status sroce_send_queue_check(const struct sroce_qp *qp,
+					    const struct sroce_send_wqe *wqe)
 {
 	struct sroce_wqe_limits limits = {
 		.service = qp->service,
 		.max_sge = qp->cap.max_send_sge,
-		.max_inline_bytes = qp->max_inline,
+		.max_inline_bytes = qp->cap.max_inline_data,
 		.mtu_bytes = qp->req.attr.mtu_bytes,
 	};
 
@@ -111,7 +117,7 @@ static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wq
 	wqe->wr_id = copy.wr.wr_id;
 	/* An opcode of more than eight bits must not be truncated to a valid one. */
 	wqe->opcode = min_t(u32, copy.wr.opcode, U8_MAX);
-	wqe->flags = copy.wr.send_flags & SEND_FLAGS;
+	wqe->flags = copy.wr.send_flags & SROCE_SEND_FLAGS;
 	wqe->length = copy.dma.length;
 	wqe->num_sge = copy.dma.num_sge;
 	wqe->imm = copy.wr.ex.imm_data;
@@ -131,7 +137,7 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 	barrier();
 	wqe->wr_id = copy.wr_id;
 	wqe->opcode = copy.opcode;
-	wqe->flags = copy.flags & SEND_FLAGS;
+	wqe->flags = copy.flags & SROCE_SEND_FLAGS;
 	wqe->length = copy.length;
 	wqe->num_sge = copy.num_sge;
 	wqe->imm = copy.imm_data;
@@ -163,7 +169,7 @@ static void fetch_user_wqe(struct sroce_qp *qp)
 	qp->db.found++;
 	qp->db.signaled |= !!(wqe->flags & SROCE_SEND_SIGNALED);
 
-	wqe->status = check_wqe(qp, wqe);
+	wqe->status = sroce_send_queue_check(qp, wqe);
 	/* A process has no fast registration and no local invalidation. */
 	if (wqe_is_local(wqe->opcode) ||
 	    (!sroce_qp_is_connected(qp) && !wqe->ud.ah))

@@ -130,7 +130,6 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	/* For a process the storage grows when needed. */
 	slots = qp->is_user ? min(qp->sq_ring.mask + 1, SROCE_FIRST_SLOTS) :
 			      slots_for(&cap->max_send_wr);
-	qp->max_inline = cap->max_inline_data;
 	qp->sq_storage = kvcalloc(slots, stride, GFP_KERNEL_ACCOUNT);
 	if (!qp->sq_storage)
 		return -ENOMEM;
@@ -147,7 +146,6 @@ static int init_recv_queue(struct sroce_qp *qp, const struct ib_qp_cap *cap)
 		return -ENOMEM;
 	qp->own_recv_queue.max_sge = cap->max_recv_sge;
 	sroce_responder_init(&qp->resp, qp->service, recv);
-	sroce_resources_init(&qp->resp.resources, NULL, 0);
 	return 0;
 }
 
