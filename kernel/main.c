@@ -7,7 +7,6 @@
 
 #include <linux/module.h>
 
-#include "compat/compat.h"
 #include "control/attach.h"
 #include "control/rdma_link.h"
 #include "control/netdev.h"

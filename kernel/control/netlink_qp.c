@@ -4,12 +4,9 @@
  * the message under its lock, one after the other. The skb has its memory already,
  * so this costs the datapath some thirty small copies.
  */
-#include "compat/compat.h"
 #include "control/netlink.h"
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
-#include "transport/psn.h"
-#include "transport/requester.h"
 
 static_assert((int)SROCE_NL_SELECTIVE_OFFERED == SROCE_SELECTIVE_OFFERED);
 static_assert((int)SROCE_NL_SELECTIVE_ON == SROCE_SELECTIVE_ON);

@@ -11,7 +11,6 @@
 #include <linux/if_vlan.h>
 #include <linux/moduleparam.h>
 
-#include "compat/compat.h"
 #include "control/attach.h"
 #include "control/rdma_link.h"
 #include "transport/wire.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Reads the per-CPU counters of net/counters.h for ib_core. */
-#include "compat/compat.h"
 #include "control/stats.h"
 #include "datapath/device.h"
 

@@ -6,7 +6,6 @@
  *	sroce/mode	"rxe" or "native". The directory identifies our devices, whatever
  *			their driver id.
  */
-#include "compat/compat.h"
 #include "control/sysfs.h"
 
 const char *const sroce_mode_names[] = {

@@ -4,7 +4,6 @@
  * send a CNP to the QP that sent it, at a limited rate. A CNP, even a forged one, can only slow its
  * QP down.
  */
-#include <linux/err.h>
 #include <linux/ktime.h>
 #include <rdma/ib_verbs.h>
 

@@ -15,7 +15,6 @@
  */
 #include <linux/slab.h>
 
-#include "compat/compat.h"
 #include "datapath/ack_delay.h"
 #include "datapath/av.h"
 #include "datapath/qp.h"

@@ -17,7 +17,6 @@
 #include "net/rx.h"
 #include "trace.h"
 #include "transport/completer.h"
-#include "transport/psn.h"
 #include "transport/reorder.h"
 #include "transport/ud.h"
 

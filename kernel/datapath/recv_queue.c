@@ -3,7 +3,6 @@
  * Receive work requests: posted by a kernel consumer or a process, copied once from the ring into
  * the responder's storage, flushed in ERR.
  */
-#include <linux/build_bug.h>
 #include <linux/string.h>
 
 #include "datapath/recv_queue.h"

@@ -3,7 +3,6 @@
  * The work of a receive queue: handle queued requests whose turn has come, send responses, flush
  * receives. Other requests are executed as they come in (receive.c).
  */
-#include <linux/err.h>
 
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
@@ -13,7 +12,6 @@
 #include "datapath/reorder_queue.h"
 #include "datapath/tx.h"
 #include "trace.h"
-#include "transport/psn.h"
 #include "transport/reorder.h"
 #include "transport/response.h"
 #include "transport/timer_policy.h"

@@ -9,7 +9,6 @@
  * If memory is short, building fails without changing anything, and the timer tries again. A bad
  * local buffer fails the request.
  */
-#include <linux/err.h>
 
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
@@ -20,7 +19,6 @@
 #include "datapath/send_queue.h"
 #include "datapath/tx.h"
 #include "trace.h"
-#include "transport/psn.h"
 #include "transport/requester_plan.h"
 #include "transport/timer_policy.h"
 

@@ -21,7 +21,6 @@
 #include <net/rtnetlink.h>
 #include <net/sch_generic.h>
 
-#include "compat/compat.h"
 #include "net/page_cache.h"
 #include "net/path.h"
 #include "net/skb_builder.h"

@@ -23,7 +23,6 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 
-#include "compat/compat.h"
 #include "net/endpoint.h"
 #include "net/rx.h"
 #include "trace.h"

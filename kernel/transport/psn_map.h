@@ -9,7 +9,6 @@
 #define SROCE_TRANSPORT_PSN_MAP_H
 
 #include <linux/types.h>
-#include <linux/bits.h>
 #include <linux/string.h>
 
 #include "transport/psn.h"

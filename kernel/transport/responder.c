@@ -21,7 +21,6 @@
 #include "transport/reorder.h"
 #include "transport/responder_resources.h"
 #include "transport/responder.h"
-#include "transport/response.h"
 #include "transport/time.h"
 
 /**

@@ -4,7 +4,6 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
-#include "compat/compat.h"
 #include "datapath/device.h"
 #include "verbs/verbs.h"
 

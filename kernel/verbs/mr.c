@@ -12,7 +12,6 @@
 #include "compat/compat.h"
 #include "datapath/device.h"
 #include "datapath/mr.h"
-#include "transport/access.h"
 #include "verbs/verbs.h"
 
 /* IB_ACCESS_OPTIONAL flags are hints (relaxed ordering) and have no effect here. */
