@@ -68,7 +68,7 @@ static u32 window_packets(const struct sroce_requester *req)
 {
 	u32 window = min3(req->attr.window_packets, req->data_limit,
 			  sroce_cc_window_packets(&req->cc));
-	u32 path = 2 * sroce_rtt_bdp_packets(&req->rtt) + ACK_INTERVAL_PACKETS;
+	u32 path = 2 * req->rtt.path_packets + ACK_INTERVAL_PACKETS;
 
 	return req->attr.adaptive ? min(window, max(path, WINDOW_FLOOR_PACKETS)) : window;
 }

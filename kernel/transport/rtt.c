@@ -196,14 +196,3 @@ u64 sroce_rtt_rtx_ns(const struct sroce_rtt *rtt)
 		return FIRST_PROBE_NS;
 	return (u64)rtt->srtt_ns + max(4ull * rtt->var_ns, (u64)rtt->srtt_ns / 4);
 }
-
-/**
- * sroce_rtt_bdp_packets() - the bandwidth-delay product of the path
- * @rtt: the estimate
- *
- * Return: packets acknowledged in the shortest RTT, that is without queues; 0 while unknown.
- */
-u32 sroce_rtt_bdp_packets(const struct sroce_rtt *rtt)
-{
-	return rtt->path_packets;
-}

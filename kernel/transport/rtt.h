@@ -32,7 +32,7 @@
  * @round_packets: packets acknowledged in it so far
  * @packets: packets acknowledged in a round, about the recent maximum
  * @path_packets: packets acknowledged in @min_ns at the rate of a round, about the recent maximum:
- *                the bandwidth-delay product (BDP)
+ *                the bandwidth-delay product (BDP); 0 while unknown
  */
 struct sroce_rtt {
 	u32	srtt_ns;
@@ -60,6 +60,5 @@ u32 sroce_rtt_acked(struct sroce_rtt *rtt, u32 psn, u64 now_ns);
 void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns);
 u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt);
 u64 sroce_rtt_rtx_ns(const struct sroce_rtt *rtt);
-u32 sroce_rtt_bdp_packets(const struct sroce_rtt *rtt);
 
 #endif

@@ -99,7 +99,7 @@ static u32 reorder_tolerance(const struct sroce_requester *req)
 
 	if (!reordering)
 		return REORDER_MIN_PACKETS;
-	return clamp(max(sroce_rtt_bdp_packets(&req->rtt) / 4, reordering + reordering / 4),
+	return clamp(max(req->rtt.path_packets / 4, reordering + reordering / 4),
 		     REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
 }
 

@@ -164,8 +164,7 @@ void Host::check_done_map() const {
 u32 Host::tolerance() const {
   const u32 late = requester_.sb.reordering;
   if (!late) return 3;
-  return std::clamp(std::max(sroce_rtt_bdp_packets(&requester_.rtt) / 4, late + late / 4), 3u,
-                    512u);
+  return std::clamp(std::max(requester_.rtt.path_packets / 4, late + late / 4), 3u, 512u);
 }
 
 // Reordering is not loss. A packet is lost once three others have overtaken it, more on a path that

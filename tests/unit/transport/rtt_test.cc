@@ -202,20 +202,20 @@ TEST(RttProbe, ExceedsAConstantRoundTrip) {
 TEST(RttPath, BdpIsZeroBeforeTheFirstSample) {
   sroce_rtt rtt = {};
   sroce_rtt_count(&rtt, 1000, 1000);
-  EXPECT_EQ(sroce_rtt_bdp_packets(&rtt), 0u);
+  EXPECT_EQ(rtt.path_packets, 0u);
 }
 
 TEST(RttPath, BdpIsWhatIsDeliveredInARoundTrip) {
   sroce_rtt rtt = after({10000});
   for (u64 now_ns = 10000; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
-  EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 30, 4);
+  EXPECT_NEAR(rtt.path_packets, 30, 4);
 }
 
 TEST(RttPath, BdpExcludesQueues) {
   sroce_rtt rtt = after({10000});
   for (u64 i = 0; i < 100; i++) sroce_rtt_sample(&rtt, 40000, 2 + i);
   for (u64 now_ns = 10000; now_ns < 2000000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
-  EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 30, 6);
+  EXPECT_NEAR(rtt.path_packets, 30, 6);
 }
 
 TEST(RttPath, ShortSlowdownKeepsTheBdp) {
@@ -224,7 +224,7 @@ TEST(RttPath, ShortSlowdownKeepsTheBdp) {
   for (; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 3, now_ns);
   // A third of the speed, for three rounds.
   for (; now_ns < 230000; now_ns += 1000) sroce_rtt_count(&rtt, 1, now_ns);
-  EXPECT_GE(sroce_rtt_bdp_packets(&rtt), 22u);
+  EXPECT_GE(rtt.path_packets, 22u);
 }
 
 TEST(RttPath, LastingSlowdownLowersTheBdp) {
@@ -232,7 +232,7 @@ TEST(RttPath, LastingSlowdownLowersTheBdp) {
   u64 now_ns = 10000;
   for (; now_ns < 200000; now_ns += 1000) sroce_rtt_count(&rtt, 6, now_ns);
   for (; now_ns < 1000000; now_ns += 1000) sroce_rtt_count(&rtt, 1, now_ns);
-  EXPECT_NEAR(sroce_rtt_bdp_packets(&rtt), 10, 2);
+  EXPECT_NEAR(rtt.path_packets, 10, 2);
 }
 
 TEST(RttPath, PauseKeepsThePacketCount) {
