@@ -24,12 +24,14 @@
  * @rx: its packets
  * @prefix: CRC prefix of the packet being copied
  * @queue: the reorder queue, which has the packets that were queued
+ * @section: the copy is in a section for vector registers
  */
 struct placement {
 	struct sroce_payload from;
 	struct sroce_rx *rx;
 	struct sroce_crc_prefix prefix;
 	const struct sroce_reorder_queue *queue;
+	bool	section;
 };
 
 static struct sroce_payload bytes_at(const void *at, u32 bytes)
@@ -65,13 +67,14 @@ static bool queued_segment_written(struct sroce_payload *from)
 	return true;
 }
 
-static void placement_init(struct placement *placement, const struct sroce_qp *qp,
-			   struct sroce_rx *rx)
+static void placement_begin(struct placement *placement, const struct sroce_qp *qp,
+			    struct sroce_rx *rx, u32 bytes)
 {
 	struct sroce_payload *from = &placement->from;
 
 	placement->rx = rx;
 	placement->queue = qp->reorder_queue;
+	placement->section = rx->pkt.count > 1 && !rx->was_queued && sroce_crc_vector_begin(bytes);
 	if (!rx->at) {
 		*from = (struct sroce_payload) {
 			.skb = rx->skb,
@@ -90,12 +93,15 @@ static void placement_init(struct placement *placement, const struct sroce_qp *q
  * After the copy: cut off the packets from the first error on; those before it succeeded. The error
  * may come from a packet with a wrong ICRC, so the packets cut off are handled again, one by one.
  *
- * Returns whether the copy must be repeated, with the first packet only.
+ * Returns whether the copy must be repeated, with the first packet only, which has @bytes.
  */
-static bool placement_end(struct placement *placement, enum sroce_mem_status *status)
+static bool placement_end(struct placement *placement, enum sroce_mem_status *status, u32 *bytes)
 {
 	u32 right = placement->from.pieces;
 
+	sroce_crc_vector_end(placement->section);
+	/* Of coalesced packets only payload is placed. */
+	*bytes = placement->rx->pkt.payload_bytes / placement->rx->pkt.count;
 	if (*status == SROCE_MEM_OK || placement->rx->pkt.count == 1)
 		return false;
 	sroce_rx_set_count(placement->rx, max(right, 1u));
@@ -168,16 +174,11 @@ enum sroce_mem_status sroce_rx_copy_request(struct sroce_qp *qp, struct sroce_rx
 	enum sroce_mem_status status;
 	u32 bytes = plan->place_bytes;
 	struct placement placement;
-	bool section;
 
 	do {
-		placement_init(&placement, qp, rx);
-		section = rx->pkt.count > 1 && !rx->was_queued && sroce_crc_vector_begin(bytes);
+		placement_begin(&placement, qp, rx, bytes);
 		status = copy_request(qp, rx, plan, &placement.from, bytes);
-		sroce_crc_vector_end(section);
-		/* Of coalesced packets only payload is placed. */
-		bytes = rx->pkt.payload_bytes / rx->pkt.count;
-	} while (placement_end(&placement, &status));
+	} while (placement_end(&placement, &status, &bytes));
 	return status;
 }
 
@@ -196,18 +197,14 @@ enum sroce_mem_status sroce_rx_copy_response(struct sroce_qp *qp, struct sroce_r
 	enum sroce_mem_status status;
 	u32 bytes = plan->place_bytes;
 	struct placement placement;
-	bool section;
 
 	do {
-		placement_init(&placement, qp, rx);
+		placement_begin(&placement, qp, rx, bytes);
 		if (plan->place_atomic)
 			placement.from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
-		section = rx->pkt.count > 1 && sroce_crc_vector_begin(bytes);
 		status = sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge,
 					      wqe->num_sge, plan->place_offset, &placement.from,
 					      bytes);
-		sroce_crc_vector_end(section);
-		bytes = rx->pkt.payload_bytes / rx->pkt.count;
-	} while (placement_end(&placement, &status));
+	} while (placement_end(&placement, &status, &bytes));
 	return status;
 }
