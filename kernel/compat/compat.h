@@ -34,54 +34,31 @@
 #define __sroce_uninit
 #endif
 
-/*
- * Operations of struct ib_device_ops with changed signatures. Each macro defines a static
- * compat_<op>() for the table, which calls @fn with the arguments given here.
- */
+/* Operations of struct ib_device_ops with changed signatures. */
 
-/*
- * 6.12: struct uverbs_attr_bundle instead of struct ib_udata.
- * int fn(struct ib_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
- * @udata is NULL for the CQ of a kernel consumer.
- */
+/* 6.12: create_cq() gets more than the ib_udata, which is NULL for the CQ of a kernel consumer. */
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
-#define SROCE_COMPAT_CREATE_CQ(fn)						\
-static int compat_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,	\
-			    struct uverbs_attr_bundle *attrs)			\
-{										\
-	return fn(cq, attr, attrs ? &attrs->driver_udata : NULL);		\
+#define compat_cq_attrs uverbs_attr_bundle
+static inline struct ib_udata *compat_cq_udata(struct uverbs_attr_bundle *attrs)
+{
+	return attrs ? &attrs->driver_udata : NULL;
 }
 #else
-#define SROCE_COMPAT_CREATE_CQ(fn)						\
-static int compat_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,	\
-			    struct ib_udata *udata)				\
-{										\
-	return fn(cq, attr, udata);						\
-}
+#define compat_cq_attrs ib_udata
+#define compat_cq_udata(attrs) (attrs)
 #endif
 
-/*
- * 7.1: resize_cq() became resize_user_cq(), and @cqe unsigned.
- * int fn(struct ib_cq *cq, unsigned int cqe, struct ib_udata *udata);
- */
+/* 7.1: resize_cq() became resize_user_cq(), and its number of entries unsigned. */
 #ifdef SROCE_HAVE_RESIZE_USER_CQ
-#define SROCE_COMPAT_RESIZE_USER_CQ(fn)						\
-static int compat_resize_user_cq(struct ib_cq *cq, unsigned int cqe,		\
-				 struct ib_udata *udata)			\
-{										\
-	return fn(cq, cqe, udata);						\
-}
+#define compat_cqe unsigned int
 #else
+#define compat_cqe int
 #define resize_user_cq resize_cq
-#define SROCE_COMPAT_RESIZE_USER_CQ(fn)						\
-static int compat_resize_user_cq(struct ib_cq *cq, int cqe, struct ib_udata *udata)	\
-{										\
-	return cqe < 0 ? -EINVAL : fn(cq, cqe, udata);				\
-}
 #endif
 
 /*
- * 6.17: reg_user_mr() gets a DMA handle, NULL if the user gave none.
+ * 6.17: reg_user_mr() gets a DMA handle, NULL if the user gave none. The macro defines a static
+ * compat_reg_user_mr() for the table, which calls @fn with these arguments:
  * struct ib_mr *fn(struct ib_pd *pd, u64 start, u64 length, u64 va, int access,
  *		    struct ib_dmah *dmah, struct ib_udata *udata);
  */

@@ -59,13 +59,14 @@ static struct sroce_mmap_entry *offer_cq_ring(const struct sroce_ring *ring, str
  * sroce_create_cq() - create a completion queue
  * @ibcq: zeroed except for its device
  * @attr: size wanted
- * @udata: NULL for kernel consumers
+ * @attrs: has the struct ib_udata, which is NULL for kernel consumers
  *
  * Return: 0 or a negative errno.
  */
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct ib_udata *udata)
+		    struct compat_cq_attrs *attrs)
 {
+	struct ib_udata *udata = compat_cq_udata(attrs);
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
 	int err;
 
@@ -158,7 +159,7 @@ static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroc
  * Return: 0; -EINVAL if the pending entries do not fit; another negative errno. On error nothing
  * has changed.
  */
-int sroce_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
+int sroce_resize_cq(struct ib_cq *ibcq, compat_cqe cqe, struct ib_udata *udata)
 {
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
 	struct sroce_mmap_entry *mmap;

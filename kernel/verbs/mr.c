@@ -9,7 +9,6 @@
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
 
-#include "compat/compat.h"
 #include "datapath/device.h"
 #include "datapath/mr.h"
 #include "verbs/verbs.h"

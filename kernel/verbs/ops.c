@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The table of verbs. */
-#include "compat/compat.h"
 #include "datapath/cq.h"
 #include "datapath/av.h"
 #include "datapath/post.h"
@@ -8,8 +7,6 @@
 #include "verbs/ops.h"
 #include "verbs/verbs.h"
 
-SROCE_COMPAT_CREATE_CQ(sroce_create_cq)
-SROCE_COMPAT_RESIZE_USER_CQ(sroce_resize_cq)
 SROCE_COMPAT_REG_USER_MR(sroce_reg_user_mr)
 
 const struct ib_device_ops sroce_verbs_ops = {
@@ -36,8 +33,8 @@ const struct ib_device_ops sroce_verbs_ops = {
 	.create_user_ah = sroce_create_ah,
 	.destroy_ah = sroce_destroy_ah,
 
-	.create_cq = compat_create_cq,
-	.resize_user_cq = compat_resize_user_cq,
+	.create_cq = sroce_create_cq,
+	.resize_user_cq = sroce_resize_cq,
 	.destroy_cq = sroce_destroy_cq,
 	.poll_cq = sroce_cq_poll,
 	.req_notify_cq = sroce_req_notify_cq,

@@ -11,7 +11,6 @@
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "compat/compat.h"
 #include "verbs/verbs.h"
 
 static struct sroce_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *rdma_entry)

@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 
+#include "compat/compat.h"
 #include "datapath/ring.h"
 #include "net/path.h"
 #include "transport/responder_resources.h"
@@ -77,8 +78,8 @@ int sroce_destroy_ah(struct ib_ah *ibah, u32 flags);
 
 /* cq.c */
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct ib_udata *udata);
-int sroce_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
+		    struct compat_cq_attrs *attrs);
+int sroce_resize_cq(struct ib_cq *ibcq, compat_cqe cqe, struct ib_udata *udata);
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 
