@@ -71,8 +71,9 @@ void read_heading(const std::string& line, std::vector<Mutation>& mutations) {
   }
 }
 
-// "mutation: NAME" begins a mutation. A title follows, perhaps "fabric: ROW..." or "sim: OPTION...", then
-// blocks of <<<< old text ==== new text >>>>. Lines outside of blocks that begin with # are comments.
+// "mutation: NAME" begins a mutation. A title follows, perhaps "fabric: ROW..." or "sim:
+// OPTION...", then blocks of <<<< old text ==== new text >>>>. Lines outside of blocks that begin
+// with # are comments.
 std::vector<Mutation> read_mutations(std::istream& in) {
   enum { HEADING, BEFORE, AFTER } part = HEADING;
   std::vector<Mutation> mutations;

@@ -195,8 +195,8 @@ void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> pa
   if (!strict_) return;
   const u32 flags = pkt.info->flags;
   if (!(flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))) {
-    require(!(flags & SROCE_OPF_AETH) || pkt.msn == (executed_ & SROCE_PSN_MASK), "MSN is wrong", "%u, expected %u", pkt.msn,
-            executed_);
+    require(!(flags & SROCE_OPF_AETH) || pkt.msn == (executed_ & SROCE_PSN_MASK), "MSN is wrong",
+            "%u, expected %u", pkt.msn, executed_);
     check_acknowledge(pkt);
     return;
   }

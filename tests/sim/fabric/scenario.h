@@ -48,7 +48,7 @@ struct Scenario {
   // The peers.
   Peers peers = Peers::sroce_sroce;
   std::string cc = "none";  // congestion control: the name of an algorithm
-  u32 reorder_room = ~0u;  // packets that the responder has memory to queue
+  u32 reorder_room = ~0u;   // packets that the responder has memory to queue
   u8 timeout_exponent = 14;
   u8 retry_cnt = 7;
   // The run ends at @end_ns, or when @packets have been acknowledged since @warm_ns. Goodput,
