@@ -15,7 +15,7 @@ MODULE   = $(BUILD)/module/$(NAME)
 KBUILD   = $(MAKE) -C $(KDIR) M=$(MODULE) $(if $(ARCH),ARCH=$(ARCH)) $(if $(W),W=$(W)) $(if $(C),C=$(C))
 CMAKE    = cmake -G Ninja -Wno-dev
 
-.PHONY: help module module-links userlib tools install install-module install-userlib install-tools uninstall demo check test-unit test-sim test-fuzz test-vm \
+.PHONY: help module module-links module-ulp userlib tools install install-module install-userlib install-tools uninstall demo check test-unit test-sim test-fuzz test-vm \
 	bench style format clean
 
 help:
@@ -40,6 +40,14 @@ help:
 module: module-links
 	+$(KBUILD) modules
 	@echo 'built $(MODULE)/sroce.ko'
+
+# A consumer of RDMA devices inside the kernel, for guests.
+module-ulp: MODULE = $(BUILD)/ulp/$(NAME)
+module-ulp:
+	@mkdir -p $(MODULE)
+	@cp -rsfT $(CURDIR)/tests/vm/ulp $(MODULE)
+	@find $(MODULE) -xtype l -delete
+	+$(KBUILD) modules
 
 module-links:
 	@test -n '$(NAME)' || { echo 'no kernel build folder at KDIR=$(KDIR); install the linux-headers of this kernel, or: make module $$(scripts/kdir 6.12)' >&2; exit 1; }
@@ -93,7 +101,7 @@ style:
 	tests/style/run
 
 format:
-	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.cc' 'tools/*.h' 'tests/*.h' ':!tests/port/linux' ':!tests/port/asm' ':!tests/bench/ulp')
+	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.cc' 'tools/*.h' 'tests/*.h' ':!tests/port/linux' ':!tests/port/asm' ':!tests/vm/ulp')
 
 clean:
 	rm -rf $(BUILD)

@@ -131,9 +131,9 @@ native()
 
 # A round has every condition, so that a slow phase of the machine affects all of them.
 latencies=''
-[[ $QUICK ]] || insmod "$programs/ulp_bench.ko"
+[[ $QUICK ]] || insmod /share/module/ulp.ko
 for round in $(seq "$ROUNDS"); do
 	if [[ $QUICK ]]; then emulated; else native; fi
 done
-[[ $QUICK ]] || rmmod ulp_bench
+[[ $QUICK ]] || rmmod ulp
 ok "measured"

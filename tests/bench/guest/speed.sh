@@ -176,9 +176,9 @@ one_round() # ROUND
 
 topology none
 modprobe -a rdma_rxe siw
-insmod "$programs/ulp_bench.ko"
+insmod /share/module/ulp.ko
 for ((round = 1; round <= ROUNDS; round++)); do
 	one_round "$round"
 done
-rmmod ulp_bench siw
+rmmod ulp siw
 ok "measured"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * cd /sys/module/ulp_bench/parameters
+ * cd /sys/module/ulp/parameters
  * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >run
  * cat ns		nanoseconds per message
  *
@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "ulp_bench.h"
+#include "ulp.h"
 
 MODULE_DESCRIPTION("measures RDMA devices from inside the kernel");
 MODULE_LICENSE("Dual BSD/GPL");
@@ -75,7 +75,7 @@ static int measure(struct ulp_run *run, const char *text)
 	ret = ulp_pair_open(run);
 	if (!ret)
 		ret = latency ? ulp_ping_pong(run, &ns) : ulp_stream(run, &ns);
-	ulp_pair_close(run);
+	ulp_close(run->end);
 	if (!ret)
 		last_ns = div_u64(ns * 100, run->total * (latency ? 2 : 1));
 	return ret;
@@ -135,20 +135,20 @@ static void remove_device(struct ib_device *device, void *data)
 }
 
 static struct ib_client client = {
-	.name = "ulp_bench",
+	.name = "ulp",
 	.add = add_device,
 	.remove = remove_device,
 };
 
-static int __init ulp_bench_init(void)
+static int __init ulp_init(void)
 {
 	return ib_register_client(&client);
 }
 
-static void __exit ulp_bench_exit(void)
+static void __exit ulp_exit(void)
 {
 	ib_unregister_client(&client);
 }
 
-module_init(ulp_bench_init);
-module_exit(ulp_bench_exit);
+module_init(ulp_init);
+module_exit(ulp_exit);

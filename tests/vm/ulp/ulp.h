@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A kernel consumer of two RDMA devices, to measure verbs without the system calls of
- * user space. It handles completions in softirq, as nvme-rdma does. It never spins, which
- * would be unfair to a provider that needs the CPU for its workqueue.
+ * A kernel consumer of two RDMA devices. It measures verbs without the system calls of user space.
+ * It never spins, which would be unfair to a provider that needs the CPU for its workqueue.
+ *
+ * The devices are software: a DMA address is a kernel address, and a mapping needs no end.
  */
-#ifndef ULP_BENCH_H
-#define ULP_BENCH_H
+#ifndef ULP_H
+#define ULP_H
 
 #include <rdma/ib_verbs.h>
 
@@ -17,8 +18,21 @@
 #define ULP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ)
 
 /**
+ * struct ulp_op - a request that the caller waits for
+ * @cqe: of the request
+ * @done: completed with it
+ * @wc: its completion
+ */
+struct ulp_op {
+	struct ib_cqe cqe;
+	struct completion done;
+	struct ib_wc wc;
+};
+
+/**
  * struct ulp_end - one end of the connection
  * @device: is not removed during the run
+ * @poll: context of completions
  * @pd: protection domain
  * @cq: for both queues
  * @qp: RC
@@ -34,6 +48,7 @@
  */
 struct ulp_end {
 	struct ib_device *device;
+	enum ib_poll_context poll;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
 	struct ib_qp *qp;
@@ -78,8 +93,15 @@ struct ulp_run {
 	struct ib_rdma_wr wr[ULP_CHAIN_MAX];
 };
 
+void ulp_op_init(struct ulp_op *op);
+enum ib_wc_status ulp_op_wait(struct ulp_op *op, struct ib_qp *qp);
+
+int ulp_connect(struct ulp_end *ends, void *context);
+void ulp_disconnect(struct ulp_end *ends);
+void ulp_close(struct ulp_end *ends);
+int ulp_make_memory(struct ulp_end *end, u32 bytes);
+int ulp_register_memory(struct ulp_end *end);
 int ulp_pair_open(struct ulp_run *run);
-void ulp_pair_close(struct ulp_run *run);
 
 int ulp_post_receive(struct ulp_end *end, u32 bytes);
 void ulp_stop(struct ulp_run *run, int error);

@@ -2,7 +2,7 @@
 /*
  * Messages between the two ends, sent from completion callbacks.
  */
-#include "ulp_bench.h"
+#include "ulp.h"
 
 static struct ulp_run *run_of(struct ulp_end *end)
 {
