@@ -3,6 +3,7 @@
  * cd /sys/module/ulp/parameters
  * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >run
  * cat ns		nanoseconds per message
+ * echo "exchange|stale_keys FIRST SECOND ROUNDS" >fast_registration
  *
  * Latency is half a round trip, as in perftest.
  */
@@ -11,7 +12,7 @@
 
 #include "ulp.h"
 
-MODULE_DESCRIPTION("measures RDMA devices from inside the kernel");
+MODULE_DESCRIPTION("measures and tests RDMA devices from inside the kernel");
 MODULE_LICENSE("Dual BSD/GPL");
 
 struct known_device {
@@ -104,11 +105,50 @@ static int get_ns(char *buffer, const struct kernel_param *param)
 	return sysfs_emit(buffer, "%llu.%02u\n", whole, hundredths);
 }
 
+static const struct {
+	const char *name;
+	int (*function)(struct ulp_end *ends, u32 rounds);
+} tests[] = {
+	{ "exchange", ulp_exchange },
+	{ "stale_keys", ulp_stale_keys },
+};
+
+static int run_test(const char *text)
+{
+	char name[32], first[64], second[64];
+	struct ulp_end ends[2] = {};
+	u32 rounds, i;
+
+	if (sscanf(text, "%31s %63s %63s %u", name, first, second, &rounds) != 4)
+		return -EINVAL;
+	ends[0].device = find_device(first);
+	ends[1].device = find_device(second);
+	if (!ends[0].device || !ends[1].device)
+		return -ENODEV;
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		if (!strcmp(tests[i].name, name))
+			return tests[i].function(ends, rounds);
+	}
+	return -EINVAL;
+}
+
+static int set_fast_registration(const char *text, const struct kernel_param *param)
+{
+	int ret;
+
+	mutex_lock(&one_run);
+	ret = run_test(text);
+	mutex_unlock(&one_run);
+	return ret;
+}
+
 static const struct kernel_param_ops run_ops = { .set = set_run };
 static const struct kernel_param_ops ns_ops = { .get = get_ns };
+static const struct kernel_param_ops fast_registration_ops = { .set = set_fast_registration };
 
 module_param_cb(run, &run_ops, NULL, 0200);
 module_param_cb(ns, &ns_ops, NULL, 0400);
+module_param_cb(fast_registration, &fast_registration_ops, NULL, 0200);
 
 static int add_device(struct ib_device *device)
 {

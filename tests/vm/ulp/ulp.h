@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A kernel consumer of two RDMA devices. It measures verbs without the system calls of user space.
- * It never spins, which would be unfair to a provider that needs the CPU for its workqueue.
+ * A kernel consumer of two RDMA devices. It measures verbs without the system calls of user space,
+ * and tests fast registration, which processes do not have. It never spins, which would be unfair
+ * to a provider that needs the CPU for its workqueue.
  *
  * The devices are software: a DMA address is a kernel address, and a mapping needs no end.
  */
@@ -14,7 +15,8 @@
 #define ULP_RECV_DEPTH	(2 * ULP_DEPTH)
 #define ULP_CHAIN_MAX	32	/* messages per call of ib_post_send() */
 #define ULP_BYTES_MAX	(1 << 20)
-#define ULP_SECONDS	20	/* limit of a run */
+#define ULP_SECONDS	20	/* limit of a run, or of one request of a test */
+#define ULP_TEST_SECONDS 60	/* limit of a test */
 #define ULP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ)
 
 /**
@@ -102,6 +104,9 @@ void ulp_close(struct ulp_end *ends);
 int ulp_make_memory(struct ulp_end *end, u32 bytes);
 int ulp_register_memory(struct ulp_end *end);
 int ulp_pair_open(struct ulp_run *run);
+
+int ulp_exchange(struct ulp_end *ends, u32 rounds);
+int ulp_stale_keys(struct ulp_end *ends, u32 rounds);
 
 int ulp_post_receive(struct ulp_end *end, u32 bytes);
 void ulp_stop(struct ulp_run *run, int error);
