@@ -10,7 +10,6 @@
 #include <linux/string.h>
 
 #include "datapath/av.h"
-#include "datapath/mr.h"
 #include "datapath/post.h"
 #include "datapath/qp.h"
 #include "datapath/send_queue.h"
@@ -77,10 +76,9 @@ static bool write_operation(const struct ib_send_wr *wr, struct sroce_send_wqe *
 		return true;
 	case IB_WR_REG_MR:
 		wqe->opcode = SROCE_WR_REG_MR;
-		wqe->local.object = to_sroce_mr(reg_wr(wr)->mr)->region;
-		wqe->local.addr = reg_wr(wr)->mr->iova;
-		wqe->local.key = reg_wr(wr)->key;
-		wqe->local.access = reg_wr(wr)->access;
+		wqe->reg_mr.iova = reg_wr(wr)->mr->iova;
+		wqe->reg_mr.key = reg_wr(wr)->key;
+		wqe->reg_mr.access = reg_wr(wr)->access;
 		return true;
 	default:
 		return false;

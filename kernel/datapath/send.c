@@ -133,11 +133,11 @@ static enum sroce_wc_status execute_local(struct sroce_qp *qp, const struct sroc
 	enum sroce_mem_status status = SROCE_MEM_BAD_KEY;
 
 	if (wqe->opcode == SROCE_WR_REG_MR)
-		status = sroce_region_register(mem, qp->ibqp.pd, wqe->local.object, wqe->local.key,
-					       wqe->local.addr, wqe->local.access);
+		status = sroce_region_register(mem, qp->ibqp.pd, wqe->reg_mr.key,
+					       wqe->reg_mr.iova, wqe->reg_mr.access);
 	else if (wqe->opcode == SROCE_WR_LOCAL_INV)
 		status = sroce_memory_invalidate(mem, qp->ibqp.pd, wqe->invalidate_rkey, false);
-	return status == SROCE_MEM_OK ? SROCE_WC_SUCCESS : SROCE_WC_LOC_QP_OP_ERR;
+	return status == SROCE_MEM_OK ? SROCE_WC_SUCCESS : SROCE_WC_MW_BIND_ERR;
 }
 
 /* Returns whether there was anything to do. */

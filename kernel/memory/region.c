@@ -220,31 +220,41 @@ static void apply_staged(struct sroce_region *region)
 	region->staged.count = 0;
 }
 
+/* The FAST region of this index, whatever the variant of its present key. */
+static struct sroce_region *get_fast_region(struct sroce_memory *mem, const void *pd, u32 key)
+{
+	struct sroce_region *region = get_region(mem, key);
+
+	if (!region || (region->kind == SROCE_REGION_FAST && region->pd == pd))
+		return region;
+	put_region(region);
+	return NULL;
+}
+
 /**
  * sroce_region_register() - execute a REG_MR work request
  * @mem: key table
  * @pd: protection domain of the QP
- * @region: FAST region
- * @key: new key; may differ from the old one in its variant only
+ * @key: new key; its index names the region
  * @iova: new address of the first byte
  * @access: new SROCE_ACCESS_*
  *
  * Installs the page list staged by map_mr_sg. Any context but hard interrupts.
  *
- * Return: SROCE_MEM_OK, or SROCE_MEM_BAD_KEY if the region belongs to another protection domain,
- * is still registered, or the key has another index.
+ * Return: SROCE_MEM_OK, or SROCE_MEM_BAD_KEY if the region has been deregistered since the request
+ * was posted, belongs to another protection domain, or is still registered.
  */
-enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void *pd,
-					    struct sroce_region *region, u32 key, u64 iova,
-					    u32 access)
+enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void *pd, u32 key,
+					    u64 iova, u32 access)
 {
 	enum sroce_mem_status status = SROCE_MEM_BAD_KEY;
+	struct sroce_region *region = get_fast_region(mem, pd, key);
 
-	if (region->kind != SROCE_REGION_FAST || region->pd != pd)
+	if (!region)
 		return SROCE_MEM_BAD_KEY;
 
 	write_lock_bh(&region->busy);
-	if (!region->valid && !((region->key ^ key) >> VARIANT_BITS)) {
+	if (!region->valid) {
 		apply_staged(region);
 		region->range.iova = iova;
 		region->range.access = access;
@@ -253,6 +263,7 @@ enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void
 		status = SROCE_MEM_OK;
 	}
 	write_unlock_bh(&region->busy);
+	put_region(region);
 	return status;
 }
 
@@ -273,14 +284,10 @@ enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const vo
 					      bool remote)
 {
 	enum sroce_mem_status status = SROCE_MEM_OK;
-	struct sroce_region *region = get_region(mem, key);
+	struct sroce_region *region = get_fast_region(mem, pd, key);
 
 	if (!region)
 		return SROCE_MEM_BAD_KEY;
-	if (region->kind != SROCE_REGION_FAST || region->pd != pd) {
-		put_region(region);
-		return SROCE_MEM_BAD_KEY;
-	}
 
 	write_lock_bh(&region->busy);
 	if (region->key != key)

@@ -60,7 +60,7 @@ struct sroce_page_list {
  *	no copy is under way; write-locked to change @valid, @key, @range and @pages. Regions of
  *	the other kinds never change.
  * @umem: USER: the pinned memory
- * @refs: one for the table, one for each copy under way
+ * @refs: one for the table, one for each copy or (in)validation under way
  * @released: completed with the last reference
  * @rcu: defers the free
  */
@@ -100,9 +100,8 @@ int sroce_region_publish(struct sroce_memory *mem, struct sroce_region *region);
 void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region);
 struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd, u32 key);
 void sroce_region_close(struct sroce_region *region);
-enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void *pd,
-					    struct sroce_region *region, u32 key, u64 iova,
-					    u32 access);
+enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void *pd, u32 key,
+					    u64 iova, u32 access);
 enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const void *pd, u32 key,
 					      bool remote);
 

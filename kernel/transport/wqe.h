@@ -36,6 +36,7 @@ enum sroce_wc_status {
 	SROCE_WC_LOC_QP_OP_ERR		= 2,
 	SROCE_WC_LOC_PROT_ERR		= 4,
 	SROCE_WC_WR_FLUSH_ERR		= 5,
+	SROCE_WC_MW_BIND_ERR		= 6,	/* IBTA's "memory management operation error" */
 	SROCE_WC_BAD_RESP_ERR		= 7,
 	SROCE_WC_REM_INV_REQ_ERR	= 9,
 	SROCE_WC_REM_ACCESS_ERR		= 10,
@@ -92,7 +93,8 @@ struct sroce_sge {
  * @rdma: WRITE and READ
  * @atomic: COMPARE_SWAP and FETCH_ADD
  * @ud: datagrams; only the datapath uses @ud.ah
- * @local: REG_MR; only the datapath uses it
+ * @reg_mr: REG_MR; only the datapath uses it. The key alone names the region, which may be gone
+ *          when the request is executed
  * @sge: gather list, or
  * @inline_data: payload itself when SROCE_SEND_INLINE is set
  */
@@ -127,11 +129,10 @@ struct sroce_send_wqe {
 			u32	qkey;
 		} ud;
 		struct {
-			void	*object;
-			u64	addr;
+			u64	iova;
 			u32	key;
 			u32	access;
-		} local;
+		} reg_mr;
 	};
 	union {
 		DECLARE_FLEX_ARRAY(struct sroce_sge, sge);

@@ -29,6 +29,7 @@ static_assert((int)SROCE_WC_LOC_LEN_ERR == IB_WC_LOC_LEN_ERR);
 static_assert((int)SROCE_WC_LOC_QP_OP_ERR == IB_WC_LOC_QP_OP_ERR);
 static_assert((int)SROCE_WC_LOC_PROT_ERR == IB_WC_LOC_PROT_ERR);
 static_assert((int)SROCE_WC_WR_FLUSH_ERR == IB_WC_WR_FLUSH_ERR);
+static_assert((int)SROCE_WC_MW_BIND_ERR == IB_WC_MW_BIND_ERR);
 static_assert((int)SROCE_WC_BAD_RESP_ERR == IB_WC_BAD_RESP_ERR);
 static_assert((int)SROCE_WC_REM_INV_REQ_ERR == IB_WC_REM_INV_REQ_ERR);
 static_assert((int)SROCE_WC_REM_ACCESS_ERR == IB_WC_REM_ACCESS_ERR);

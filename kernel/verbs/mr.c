@@ -10,7 +10,7 @@
 #include <rdma/iter.h>
 
 #include "datapath/device.h"
-#include "datapath/mr.h"
+#include "memory/region.h"
 #include "verbs/verbs.h"
 
 /* IB_ACCESS_OPTIONAL flags are hints (relaxed ordering) and have no effect here. */
@@ -20,6 +20,21 @@
 
 /* Sizes of contiguous blocks to look for: from a page to a huge page of 1 GiB. */
 #define BLOCK_SIZES		GENMASK(30, PAGE_SHIFT)
+
+/**
+ * struct sroce_mr - a memory region as ib_core knows it
+ * @ibmr: first
+ * @region: the region
+ */
+struct sroce_mr {
+	struct ib_mr ibmr;
+	struct sroce_region *region;
+};
+
+static struct sroce_mr *to_sroce_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct sroce_mr, ibmr);
+}
 
 static struct sroce_memory *memory_of(struct ib_pd *ibpd)
 {

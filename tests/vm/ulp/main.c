@@ -3,7 +3,7 @@
  * cd /sys/module/ulp/parameters
  * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >run
  * cat ns		nanoseconds per message
- * echo "exchange|stale_keys FIRST SECOND ROUNDS" >fast_registration
+ * echo "exchange|stale_keys|deregister_queued FIRST SECOND ROUNDS" >fast_registration
  *
  * Latency is half a round trip, as in perftest.
  */
@@ -111,6 +111,7 @@ static const struct {
 } tests[] = {
 	{ "exchange", ulp_exchange },
 	{ "stale_keys", ulp_stale_keys },
+	{ "deregister_queued", ulp_deregister_queued },
 };
 
 static int run_test(const char *text)

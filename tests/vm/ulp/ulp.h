@@ -107,6 +107,7 @@ int ulp_pair_open(struct ulp_run *run);
 
 int ulp_exchange(struct ulp_end *ends, u32 rounds);
 int ulp_stale_keys(struct ulp_end *ends, u32 rounds);
+int ulp_deregister_queued(struct ulp_end *ends, u32 rounds);
 
 int ulp_post_receive(struct ulp_end *end, u32 bytes);
 void ulp_stop(struct ulp_run *run, int error);
