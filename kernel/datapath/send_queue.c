@@ -105,6 +105,13 @@ enum sroce_wc_status sroce_send_queue_check(const struct sroce_qp *qp,
 	return sroce_wqe_check(wqe, &limits);
 }
 
+/* A process has no fast registration and no local invalidation. U8_MAX is no opcode. */
+static u8 user_opcode(u32 opcode)
+{
+	/* An opcode of more than eight bits must not be truncated to a valid one. */
+	return opcode > U8_MAX || wqe_is_local(opcode) ? U8_MAX : opcode;
+}
+
 /* Returns where its payload is. */
 static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
 {
@@ -115,8 +122,7 @@ static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wq
 	/* From here on use the copy only: the process may be writing to the slot. */
 	barrier();
 	wqe->wr_id = copy.wr.wr_id;
-	/* An opcode of more than eight bits must not be truncated to a valid one. */
-	wqe->opcode = min_t(u32, copy.wr.opcode, U8_MAX);
+	wqe->opcode = user_opcode(copy.wr.opcode);
 	wqe->flags = copy.wr.send_flags & SROCE_SEND_FLAGS;
 	wqe->length = copy.dma.length;
 	wqe->num_sge = copy.dma.num_sge;
@@ -136,7 +142,7 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 	/* As above. */
 	barrier();
 	wqe->wr_id = copy.wr_id;
-	wqe->opcode = copy.opcode;
+	wqe->opcode = user_opcode(copy.opcode);
 	wqe->flags = copy.flags & SROCE_SEND_FLAGS;
 	wqe->length = copy.length;
 	wqe->num_sge = copy.num_sge;
@@ -170,9 +176,7 @@ static void fetch_user_wqe(struct sroce_qp *qp)
 	qp->db.signaled |= !!(wqe->flags & SROCE_SEND_SIGNALED);
 
 	wqe->status = sroce_send_queue_check(qp, wqe);
-	/* A process has no fast registration and no local invalidation. */
-	if (wqe_is_local(wqe->opcode) ||
-	    (!sroce_qp_is_connected(qp) && !wqe->ud.ah))
+	if (!sroce_qp_is_connected(qp) && !wqe->ud.ah)
 		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
 }
 

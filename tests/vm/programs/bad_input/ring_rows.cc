@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Queues that are changed without the provider's knowledge (a forged receive) or while it uses them
+// Queues that are changed without the provider's knowledge (forged requests) or while it uses them
 // (a CQ that is resized).
 #include <rdma/rdma_user_rxe.h>
+#include <sroce_abi.h>
 
+#include <cstring>
+#include <span>
 #include <thread>
 
 #include "bad_input/bench.h"
@@ -41,6 +44,36 @@ void forged_receive(Bench& bench, std::size_t bytes) {
   verbs::expect_wc(near->send_cq().next(deadline, "the SEND"), 5, IBV_WC_REM_OP_ERR, "the SEND");
   verbs::expect_wc(far.end().recv_cq().next(deadline, "the receive"), 77, IBV_WC_LOC_QP_OP_ERR,
                    "the receive");
+}
+
+// Fast registration and local invalidation belong to the kernel's own consumers. Nothing that a
+// process writes to its ring is executed as such.
+void forged_local_operation(Bench& bench, std::uint8_t opcode) {
+  if (bench.far().name().starts_with("rxe")) throw harness::Skip("rdma_rxe executes it");
+  const auto near = bench.make_near({});
+  ring_scribble::ExposedEndpoint far(bench.far(), bench.far_gid(), bench.next_seed());
+  connect_both(*near, far.end(), bench.link());
+  ring_scribble::Ring& ring = far.ring(ring_scribble::RingKind::send);
+  const std::span<std::byte> slot = ring.slot(ring.producer());
+  if (ring.native) {
+    sroce_send_slot wqe{};
+    wqe.wr_id = 77;
+    wqe.opcode = opcode;
+    wqe.flags = IBV_SEND_SIGNALED;
+    wqe.remote_addr = 0xdead;
+    std::memcpy(slot.data(), &wqe, sizeof wqe);
+  } else {
+    rxe_send_wqe wqe{};
+    wqe.wr.wr_id = 77;
+    wqe.wr.opcode = opcode;
+    wqe.wr.send_flags = IBV_SEND_SIGNALED;
+    wqe.wr.wr.rdma.remote_addr = 0xdead;
+    std::memcpy(slot.data(), &wqe, sizeof wqe);
+  }
+  ring.advance_producer();
+  far.ring_doorbell();
+  verbs::expect_wc(far.end().send_cq().next(Deadline::after(wait_limit), "the request"), 77,
+                   IBV_WC_LOC_QP_OP_ERR, "the request");
 }
 
 int try_resize(verbs::Cq& cq, int depth) {
@@ -133,6 +166,9 @@ void run_ring_rows(Bench& bench, harness::Tap& tap) {
     bench.run(tap, Layer::wire,
               text("SEND of ", bytes, " bytes to a receive with more SGEs than the QP has"),
               [&] { forged_receive(bench, bytes); });
+  for (const std::uint8_t opcode : {std::uint8_t{7}, std::uint8_t{0x20}})
+    bench.run(tap, Layer::wire, text("local operation ", int{opcode}, " in the ring of a process"),
+              [&] { forged_local_operation(bench, opcode); });
   bench.run(tap, Layer::driver, "resizing a CQ below its contents",
             [&] { resize_below_its_contents(bench); });
   bench.run(tap, Layer::driver, "resizing a CQ while completions arrive",
