@@ -45,9 +45,9 @@ static int put_cc(struct sk_buff *skb, const struct sroce_cc *cc)
 	struct sroce_cc_info info;
 	u32 i;
 
-	if (!cc->ops)
-		return 0;
 	sroce_cc_get_info(cc, ktime_get_ns(), &info);
+	if (!info.started)
+		return 0;
 	if (nla_put_string(skb, SROCE_A_WQ_CC, info.algorithm) ||
 	    nla_put_string(skb, SROCE_A_WQ_CC_STATE, info.state))
 		return -EMSGSIZE;
@@ -58,8 +58,8 @@ static int put_cc(struct sk_buff *skb, const struct sroce_cc *cc)
 	for (i = 0; i < info.detail_count; i++)
 		if (put_detail(skb, &info.details[i]))
 			return -EMSGSIZE;
-	return put_u64(skb, SROCE_A_WQ_CNP_HANDLED, cc->cnp_handled) ?:
-	       put_u64(skb, SROCE_A_WQ_CUTS, cc->cuts);
+	return put_u64(skb, SROCE_A_WQ_CNP_HANDLED, info.cnp_handled) ?:
+	       put_u64(skb, SROCE_A_WQ_CUTS, info.cuts);
 }
 
 static int put_peer(struct sk_buff *skb, const struct sroce_qp *qp, u8 selective)

@@ -31,9 +31,9 @@
  */
 void sroce_ack_delay_cancel(struct sroce_qp *qp)
 {
-	if (!qp->delayed_ack.pending)
+	if (!qp->ack_delayed)
 		return;
-	WRITE_ONCE(qp->delayed_ack.pending, false);
+	WRITE_ONCE(qp->ack_delayed, false);
 	cmpxchg(&qp->recv_cq->delayed_ack_qp, qp->ref, NULL);
 }
 
@@ -61,13 +61,13 @@ bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan
 	struct sroce_cq *cq = qp->recv_cq;
 
 	if (!sroce_delayed_ack_decide(&qp->delayed_ack, qp->rq.wake && !cq->is_user,
-				      READ_ONCE(qp->delayed_ack.consumer_replies),
+				      READ_ONCE(qp->consumer_replies),
 				      sroce_response_may_be_delayed(&qp->resp, plan)))
 		return false;
-	WRITE_ONCE(qp->delayed_ack.consumer_replies, false);
+	WRITE_ONCE(qp->consumer_replies, false);
 	if (cmpxchg(&cq->delayed_ack_qp, NULL, qp->ref))
 		return false;
-	WRITE_ONCE(qp->delayed_ack.pending, true);
+	WRITE_ONCE(qp->ack_delayed, true);
 	sroce_count(qp->dev->ep.counters, SROCE_CTR_ACK_DEFERRED);
 	return true;
 }
@@ -97,7 +97,7 @@ static void piggyback_ack(struct sroce_tx *tx)
 		return;
 	sroce_response_plan_packet(&qp->resp, &plan, 0, &pkt);
 	/* An ACK is not paced as requests are, but must not overtake READ responses. */
-	sroce_tx_set_edt(tx, &qp->resp.cc, qp->resp.cc.edt_ns);
+	sroce_tx_set_edt(tx, &qp->resp.cc, sroce_cc_edt_ns(&qp->resp.cc));
 	if (sroce_tx_begin(tx, &qp->sq.path, &pkt, 1, &writer))
 		return;
 	sroce_tx_end(tx);
@@ -115,11 +115,11 @@ void sroce_ack_piggyback(struct sroce_tx *tx)
 {
 	struct sroce_qp *qp = tx->qp;
 
-	WRITE_ONCE(qp->delayed_ack.consumer_replies, true);
-	if (!READ_ONCE(qp->delayed_ack.pending))
+	WRITE_ONCE(qp->consumer_replies, true);
+	if (!READ_ONCE(qp->ack_delayed))
 		return;
 	spin_lock(&qp->rq.lock);
-	if (qp->delayed_ack.pending && !qp->rq.running)
+	if (qp->ack_delayed && !qp->rq.running)
 		piggyback_ack(tx);
 	spin_unlock(&qp->rq.lock);
 }

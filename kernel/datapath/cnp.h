@@ -14,7 +14,7 @@ void sroce_cc_trace(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_w
 static inline void sroce_trace_cc_events(const struct sroce_qp *qp, struct sroce_cc *cc,
 					 enum sroce_wq_type type)
 {
-	if (unlikely(cc->events.mask))
+	if (unlikely(sroce_cc_has_events(cc)))
 		sroce_cc_trace(qp, cc, type);
 }
 

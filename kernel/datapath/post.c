@@ -21,7 +21,7 @@ static void run_sq(struct sroce_qp *qp)
 		return;
 	}
 	spin_lock_bh(&qp->sq.lock);
-	qp->db.doorbell_seen = true;
+	sroce_db_rung(&qp->db);
 	sroce_wq_run(qp, &qp->sq, qp->is_user);
 }
 

@@ -59,7 +59,9 @@ struct sroce_reorder_queue;
  * @recv_queue: receives posted for @resp: @own_recv_queue (no QPs share one yet)
  * @own_recv_queue: see @recv_queue
  * @resources: storage of responder resources
- * @delayed_ack: an ACK that waits for a packet of @sq to share its skb
+ * @delayed_ack: see transport/ack_delay_policy.c; with @rq.lock
+ * @ack_delayed: an ACK waits for a packet of @sq to share its skb
+ * @consumer_replies: the consumer has sent something since an ACK was last delayed
  * @reorder_queue: requests beyond the expected PSN; NULL until the first one; with @rq.lock
  * @np: notification point; with @rq.lock
  */
@@ -95,6 +97,8 @@ struct sroce_qp {
 	struct sroce_recv_queue own_recv_queue;
 	struct sroce_resource *resources;
 	struct sroce_delayed_ack delayed_ack;
+	bool	ack_delayed;
+	bool	consumer_replies;
 	struct sroce_reorder_queue *reorder_queue;
 	struct sroce_np np;
 };

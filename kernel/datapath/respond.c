@@ -144,7 +144,7 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
 		/* An ACK is not paced, but must not overtake READ responses. */
 		sroce_tx_set_edt(tx, &qp->resp.cc, plan.kind == SROCE_RESPONSE_READ ?
-				 edt_ns : qp->resp.cc.edt_ns);
+				 edt_ns : sroce_cc_edt_ns(&qp->resp.cc));
 		*budget -= min(*budget, plan.packet_count);
 		if (!send_response(tx, &plan))
 			return;
@@ -187,7 +187,7 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 	u64 deadline_ns = SROCE_NEVER;
 
 	qp->rq.slack_ns = 0;
-	if (qp->delayed_ack.pending) {
+	if (qp->ack_delayed) {
 		deadline_ns = now_ns + wait_ns;
 		if (qp->rq.timer_defer_ns)
 			qp->rq.slack_ns = sroce_timer_slack(wait_ns, sroce_qp_count());
@@ -240,7 +240,7 @@ void sroce_rq_timer_fired(struct sroce_qp *qp)
 {
 	struct sroce_wq *wq = &qp->rq;
 
-	if (qp->delayed_ack.pending)
+	if (qp->ack_delayed)
 		wq->timer_defer_ns = 0;
 	else if (!wq->yielding && !wq->retry && !wq->paced_until_ns &&
 		 sroce_reorder_deadline(&qp->resp) == SROCE_NEVER)

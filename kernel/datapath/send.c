@@ -285,7 +285,7 @@ u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
 	sroce_tx_init(&tx, qp, &qp->sq);
 	qp->sq.paced_until_ns = 0;
 	check_timeout(qp, tx.now_ns);
-	if (READ_ONCE(qp->delayed_ack.pending))
+	if (READ_ONCE(qp->ack_delayed))
 		sroce_ack_piggyback_reserve(&tx);
 	do {
 		sroce_send_queue_fetch(qp);

@@ -172,8 +172,7 @@ static void fetch_user_wqe(struct sroce_qp *qp)
 	copy_wqe_payload(qp, payload, wqe);
 	if (qp->sq_sig_all)
 		wqe->flags |= SROCE_SEND_SIGNALED;
-	qp->db.found++;
-	qp->db.signaled |= !!(wqe->flags & SROCE_SEND_SIGNALED);
+	sroce_db_fetched(&qp->db, wqe->flags & SROCE_SEND_SIGNALED);
 
 	wqe->status = sroce_send_queue_check(qp, wqe);
 	if (!sroce_qp_is_connected(qp) && !wqe->ud.ah)

@@ -134,12 +134,12 @@ u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 
 	/* Only a paced queue needs to look at the qdisc. */
 	if (!sroce_path_supports_edt(tx->wq->dst))
 		return sroce_cc_schedule(cc, tx->now_ns, edt_ns);
-	if (cc->edt_ns <= tx->now_ns)
+	if (sroce_cc_edt_ns(cc) <= tx->now_ns)
 		tx->wq->edt_skbs = 0;
 	if (tx->wq->edt_skbs < EDT_SKBS_MAX)
 		return packets;
 	/* Packets without a departure time would overtake those that have one. */
-	*edt_ns = cc->edt_ns;
+	*edt_ns = sroce_cc_edt_ns(cc);
 	return 0;
 }
 

@@ -6,14 +6,10 @@
 #include <linux/types.h>
 
 /**
- * struct sroce_delayed_ack - the ACK that a QP may delay
- * @pending: an ACK is due and has not been sent
- * @consumer_replies: the consumer has sent something since an ACK was last delayed
+ * struct sroce_delayed_ack - whether ACKs are delayed
  * @pause: so many ACKs that could be delayed are not
  */
 struct sroce_delayed_ack {
-	bool	pending;
-	bool	consumer_replies;
 	u8	pause;
 };
 

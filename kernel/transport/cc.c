@@ -466,7 +466,10 @@ void sroce_cc_get_info(const struct sroce_cc *cc, u64 now_ns, struct sroce_cc_in
 	struct sroce_cc copy = *cc;
 
 	memset(info, 0, sizeof(*info));
+	info->started = cc->ops;
 	info->line_rate = cc->line_rate;
+	info->cnp_handled = cc->cnp_handled;
+	info->cuts = cc->cuts;
 	if (cc->ops && cc->ops->get_info)
 		cc->ops->get_info(&copy, now_ns, info);
 	info->algorithm = cc->ops ? cc->ops->name : sroce_cc_none_ops.name;

@@ -194,25 +194,43 @@ struct sroce_cc_detail {
 
 /**
  * struct sroce_cc_info - for display
+ * @started: there is an algorithm
  * @algorithm: its name
  * @state: in words
  * @rate: bytes/s, SROCE_CC_UNLIMITED for no pacing
  * @line_rate: bytes/s, given or assumed
  * @cwnd: in 1/256 packet, SROCE_CC_NO_WINDOW for none
+ * @cnp_handled: CNPs that were obeyed
+ * @cuts: decreases
  * @detail_count: number of @details
  * @details: of the algorithm
  * @count_names: of sroce_cc_events.counts, NULL for those not used
  */
 struct sroce_cc_info {
+	bool	started;
 	const char *algorithm;
 	const char *state;
 	u64	rate;
 	u64	line_rate;
 	u32	cwnd;
+	u64	cnp_handled;
+	u64	cuts;
 	u32	detail_count;
 	struct sroce_cc_detail details[SROCE_CC_DETAILS];
 	const char *const *count_names;
 };
+
+/* Has anything happened that sroce_cc_take_events() would return? */
+static inline bool sroce_cc_has_events(const struct sroce_cc *cc)
+{
+	return cc->events.mask;
+}
+
+/* The earliest departure time of the next packet. */
+static inline u64 sroce_cc_edt_ns(const struct sroce_cc *cc)
+{
+	return cc->edt_ns;
+}
 
 void sroce_cc_params_init(struct sroce_cc_params *params);
 const struct sroce_cc_param *sroce_cc_param_at(u32 index);

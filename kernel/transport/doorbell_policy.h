@@ -64,6 +64,19 @@ enum sroce_db_action {
 	SROCE_DB_REVOKE,	/* doorbells are needed; look at the ring once more */
 };
 
+/* A request has been fetched from the process's ring. */
+static inline void sroce_db_fetched(struct sroce_db_suppress *db, bool is_signaled)
+{
+	db->found++;
+	db->signaled |= is_signaled;
+}
+
+/* The process has rung its doorbell. */
+static inline void sroce_db_rung(struct sroce_db_suppress *db)
+{
+	db->doorbell_seen = true;
+}
+
 bool sroce_db_may_grant(const struct sroce_db_suppress *db, const struct sroce_db_input *in);
 enum sroce_db_action sroce_db_decide(struct sroce_db_suppress *db,
 				     const struct sroce_db_input *in);

@@ -35,28 +35,36 @@ void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *en
 }
 
 /**
- * sroce_resources_move() - move the entries to a ring of another size
- * @to: empty ring
- * @from: the ring in use so far
+ * sroce_resources_resize() - move the entries to storage of another size
+ * @res: the ring
+ * @entries: its new storage
+ * @capacity: entries in it
  *
- * A smaller ring keeps the youngest entries.
+ * A smaller ring keeps the youngest entries. Parts of READs that wait to be replayed are forgotten,
+ * and the peer requests them again.
  *
- * Return: false if an entry whose response is still to be sent does not fit; @to is then useless.
+ * Return: false if an entry whose response is still to be sent does not fit; the ring is unchanged
+ * then.
  */
-bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resources *from)
+bool sroce_resources_resize(struct sroce_resources *res, struct sroce_resource *entries,
+			    u32 capacity)
 {
-	u32 keep = min(from->count, to->capacity);
+	u32 keep = min(res->count, capacity);
+	struct sroce_resources to;
 	u32 age;
 
-	for (age = from->count - keep; age < from->count; age++) {
-		const struct sroce_resource *entry =
-			sroce_resources_at(from, entry_slot(from, age));
+	sroce_resources_init(&to, entries, capacity);
+	for (age = res->count - keep; age < res->count; age++) {
+		const struct sroce_resource *entry = sroce_resources_at(res, entry_slot(res, age));
 
-		to->entries[to->count++] = *entry;
-		to->pending += is_pending(entry);
+		to.entries[to.count++] = *entry;
+		to.pending += is_pending(entry);
 	}
-	to->next = to->capacity ? to->count % to->capacity : 0;
-	return to->pending == from->pending;
+	to.next = capacity ? to.count % capacity : 0;
+	if (to.pending != res->pending)
+		return false;
+	*res = to;
+	return true;
 }
 
 /**

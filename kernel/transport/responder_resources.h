@@ -86,9 +86,16 @@ struct sroce_resources {
 	struct sroce_replay replays[SROCE_MAX_REPLAYS];
 };
 
+/* How many READs and atomics the peer may have outstanding. */
+static inline u32 sroce_resources_capacity(const struct sroce_resources *res)
+{
+	return res->capacity;
+}
+
 void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *entries,
 			  u32 capacity);
-bool sroce_resources_move(struct sroce_resources *to, const struct sroce_resources *from);
+bool sroce_resources_resize(struct sroce_resources *res, struct sroce_resource *entries,
+			    u32 capacity);
 bool sroce_resources_have_room(const struct sroce_resources *res);
 struct sroce_resource *sroce_resources_add(struct sroce_resources *res);
 void sroce_resources_forget(struct sroce_resources *res, u32 epsn);

@@ -109,23 +109,19 @@ static int prepare_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr
 static int resize_resources(struct sroce_qp *qp, u32 capacity)
 {
 	struct sroce_resource *entries = NULL;
-	struct sroce_resources resources;
 	bool moved;
 
-	if (capacity == qp->resp.resources.capacity)
+	if (capacity == sroce_resources_capacity(&qp->resp.resources))
 		return 0;
 	if (capacity) {
 		entries = kcalloc(capacity, sizeof(*entries), GFP_KERNEL_ACCOUNT);
 		if (!entries)
 			return -ENOMEM;
 	}
-	sroce_resources_init(&resources, entries, capacity);
 	spin_lock_bh(&qp->rq.lock);
-	moved = sroce_resources_move(&resources, &qp->resp.resources);
-	if (moved) {
-		qp->resp.resources = resources;
+	moved = sroce_resources_resize(&qp->resp.resources, entries, capacity);
+	if (moved)
 		swap(qp->resources, entries);
-	}
 	spin_unlock_bh(&qp->rq.lock);
 	kfree(entries);
 	return moved ? 0 : -EBUSY;

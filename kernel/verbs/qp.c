@@ -308,7 +308,7 @@ static void read_responder(struct sroce_qp *qp, struct ib_qp_attr *attr)
 	attr->min_rnr_timer = from->min_rnr_timer;
 	/* RESET keeps the storage of the last connection, so its size says nothing before RTR. */
 	if (attr->qp_state >= IB_QPS_RTR)
-		attr->max_dest_rd_atomic = qp->resp.resources.capacity;
+		attr->max_dest_rd_atomic = sroce_resources_capacity(&qp->resp.resources);
 	spin_unlock_bh(&qp->rq.lock);
 }
 

@@ -245,40 +245,39 @@ TEST_F(ResourcesForget, RingContinuesAtItsPosition) {
   EXPECT_NE(find(SROCE_PSN_SPAN + 2), nullptr);
 }
 
-using ResourcesMove = ResourceRing;
+using ResourcesResize = ResourceRing;
 
-TEST_F(ResourcesMove, LargerRingKeepsEverything) {
+TEST_F(ResourcesResize, LargerRingKeepsEverything) {
   for (u32 i = 0; i < 6; i++) add_responded(i, 1);
   add(6, 1);
   std::vector<sroce_resource> storage(8);
-  sroce_resources larger;
-  sroce_resources_init(&larger, storage.data(), 8);
-  ASSERT_TRUE(sroce_resources_move(&larger, &ring_));
+  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.data(), 8));
+  EXPECT_EQ(sroce_resources_capacity(&ring_), 8u);
   u32 index;
-  for (u32 psn = 3; psn <= 6; psn++) EXPECT_TRUE(sroce_resources_find(&larger, psn, &index)) << psn;
-  ASSERT_TRUE(sroce_resources_first_pending(&larger, &index));
-  EXPECT_EQ(sroce_resources_at(&larger, index)->first_psn, 6u);
+  for (u32 psn = 3; psn <= 6; psn++) EXPECT_TRUE(sroce_resources_find(&ring_, psn, &index)) << psn;
+  ASSERT_TRUE(sroce_resources_first_pending(&ring_, &index));
+  EXPECT_EQ(sroce_resources_at(&ring_, index)->first_psn, 6u);
 }
 
-TEST_F(ResourcesMove, SmallerRingKeepsTheNewest) {
+TEST_F(ResourcesResize, SmallerRingKeepsTheNewest) {
   for (u32 i = 0; i < 4; i++) add_responded(i, 1);
   std::vector<sroce_resource> storage(2);
-  sroce_resources smaller;
-  sroce_resources_init(&smaller, storage.data(), 2);
-  ASSERT_TRUE(sroce_resources_move(&smaller, &ring_));
+  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.data(), 2));
   u32 index;
-  EXPECT_FALSE(sroce_resources_find(&smaller, 1, &index));
-  EXPECT_TRUE(sroce_resources_find(&smaller, 2, &index));
-  EXPECT_TRUE(sroce_resources_find(&smaller, 3, &index));
-  EXPECT_TRUE(sroce_resources_have_room(&smaller));
+  EXPECT_FALSE(sroce_resources_find(&ring_, 1, &index));
+  EXPECT_TRUE(sroce_resources_find(&ring_, 2, &index));
+  EXPECT_TRUE(sroce_resources_find(&ring_, 3, &index));
+  EXPECT_TRUE(sroce_resources_have_room(&ring_));
 }
 
-TEST_F(ResourcesMove, PendingRequestsAreNeverDropped) {
+TEST_F(ResourcesResize, PendingRequestsAreNeverDropped) {
   for (u32 i = 0; i < 3; i++) add(i, 1);
+  const u32 capacity = sroce_resources_capacity(&ring_);
   std::vector<sroce_resource> storage(2);
-  sroce_resources smaller;
-  sroce_resources_init(&smaller, storage.data(), 2);
-  EXPECT_FALSE(sroce_resources_move(&smaller, &ring_));
+  EXPECT_FALSE(sroce_resources_resize(&ring_, storage.data(), 2));
+  EXPECT_EQ(sroce_resources_capacity(&ring_), capacity);
+  u32 index;
+  for (u32 psn = 0; psn < 3; psn++) EXPECT_TRUE(sroce_resources_find(&ring_, psn, &index)) << psn;
 }
 
 class ResourcesLongLife : public ::testing::TestWithParam<u32> {};
