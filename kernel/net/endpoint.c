@@ -396,16 +396,8 @@ void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr
 	mutex_unlock(&ep->address_lock);
 }
 
-/**
- * sroce_endpoint_has_address() - is this address one of ours?
- * @ep: the endpoint
- * @addr: the address
- *
- * Any context.
- *
- * Return: true if it is.
- */
-bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
+/* Is this address one of ours? Any context. */
+static bool has_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
 {
 	bool found;
 
@@ -433,7 +425,7 @@ struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *s
 	struct sroce_endpoint *ep, *other = NULL;
 
 	list_for_each_entry_rcu(ep, &sockets->endpoints, list) {
-		if (!sroce_endpoint_has_address(ep, daddr))
+		if (!has_address(ep, daddr))
 			continue;
 		if (ep->netdev == real || ep->netdev == ingress)
 			return ep;

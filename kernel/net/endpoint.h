@@ -59,7 +59,6 @@ void sroce_endpoint_fini(struct sroce_endpoint *ep);
 bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep);
 int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
-bool sroce_endpoint_has_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 
 /* Shared by the files of net/. */
 extern sroce_receive_fn sroce_receive_hook;

@@ -27,7 +27,6 @@
 #define SROCE_BTH_PAD_MASK	0x30
 #define SROCE_BTH_TVER_MASK	0x0f
 /* BTH byte 4: congestion bits, outside the ICRC. */
-#define SROCE_BTH_FECN		0x80
 #define SROCE_BTH_BECN		0x40
 /* BTH byte 8. SELECTIVE is our use of a reserved bit, see scoreboard.c. */
 #define SROCE_BTH_ACK_REQ	0x80
