@@ -40,6 +40,7 @@ static void plan_replay(const struct sroce_responder *resp, u32 max_packets,
 	const struct sroce_resource *res = sroce_resources_at(&resp->resources, replay->slot);
 
 	plan->resource = replay->slot;
+	plan->msn = res->msn;
 	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
 	plan->first_psn = psn_add(res->first_psn, replay->sent);
 	plan->replay = true;
@@ -55,6 +56,8 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 	const struct sroce_resource *res = sroce_resources_at(&resp->resources, index);
 
 	plan->resource = index;
+	/* Not that of requests executed since. */
+	plan->msn = res->msn;
 	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
 	plan->first_psn = psn_add(res->first_psn, res->sent_count);
 	if (res->is_atomic) {
@@ -98,6 +101,7 @@ bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packet
 	u32 index;
 
 	memset(plan, 0, sizeof(*plan));
+	plan->msn = resp->msn;
 	if (resp->state != SROCE_RQ_READY && resp->state != SROCE_RQ_FAILED)
 		return false;
 	if (resp->resources.replay_count) {
@@ -166,14 +170,6 @@ static u8 read_response_opcode(const struct sroce_response_plan *plan, u32 i)
 	return first ? SROCE_OP_READ_RESPONSE_FIRST : SROCE_OP_READ_RESPONSE_MIDDLE;
 }
 
-/* Later requests may have been executed before the response to a READ or atomic is sent. */
-static u32 plan_msn(const struct sroce_responder *resp, const struct sroce_response_plan *plan)
-{
-	if (plan->kind != SROCE_RESPONSE_READ && plan->kind != SROCE_RESPONSE_ATOMIC)
-		return resp->msn;
-	return sroce_resources_at(&resp->resources, plan->resource)->msn;
-}
-
 /**
  * sroce_response_plan_packet() - the headers of one packet of a response
  * @resp: the responder
@@ -193,7 +189,7 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 	pkt->dest_qpn = resp->attr.dest_qpn;
 	pkt->psn = psn_add(plan->first_psn, i);
 	pkt->syndrome = plan->syndrome;
-	pkt->msn = plan_msn(resp, plan);
+	pkt->msn = plan->msn;
 	pkt->selective = resp->reorder.peer_selective;
 	if (plan->kind == SROCE_RESPONSE_READ) {
 		pkt->opcode = read_response_opcode(plan, i);

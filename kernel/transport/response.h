@@ -26,6 +26,7 @@ enum sroce_response_kind {
  * struct sroce_response_plan - the next response to send
  * @kind: enum sroce_response_kind
  * @syndrome: AETH syndrome
+ * @msn: AETH message sequence number: of the READ or atomic, else of the newest request
  * @resource: slot of the READ or atomic that is responded to
  * @first_psn: PSN of the first packet
  * @packet_count: packets of the burst
@@ -41,6 +42,7 @@ enum sroce_response_kind {
 struct sroce_response_plan {
 	u8	kind;
 	u8	syndrome;
+	u32	msn;
 	u32	resource;
 	u32	first_psn;
 	u32	packet_count;
