@@ -228,45 +228,45 @@ static void enter_reset(struct sroce_qp *qp)
 /* Attributes that modify_qp does not set; both locks are held. */
 static void apply_constants(struct sroce_qp *qp)
 {
-	struct sroce_requester_attr *req = &qp->req.attr;
-	struct sroce_responder_attr *resp = &qp->resp.attr;
+	struct sroce_requester_attr *req_attr = &qp->req.attr;
+	struct sroce_responder_attr *resp_attr = &qp->resp.attr;
 
-	req->qpn = qp->ibqp.qp_num;
-	req->pkey = SROCE_PKEY_DEFAULT;
-	req->window_packets = WINDOW_PACKETS;
-	req->adaptive = true;
-	resp->pkey = SROCE_PKEY_DEFAULT;
-	resp->reorder_packets = SROCE_PSN_MAP_SPAN;
+	req_attr->qpn = qp->ibqp.qp_num;
+	req_attr->pkey = SROCE_PKEY_DEFAULT;
+	req_attr->window_packets = WINDOW_PACKETS;
+	req_attr->adaptive = true;
+	resp_attr->pkey = SROCE_PKEY_DEFAULT;
+	resp_attr->reorder_packets = SROCE_PSN_MAP_SPAN;
 	/* Selective repeat is negotiated with the first packets. */
 	if (qp->state < IB_QPS_RTR) {
-		req->selective = READ_ONCE(qp->dev->selective);
-		resp->selective = req->selective;
+		req_attr->selective = READ_ONCE(qp->dev->selective);
+		resp_attr->selective = req_attr->selective;
 	}
 	if (sroce_qp_is_connected(qp))
 		return;
 	/* The port's MTU limits a datagram; it must not change once datagrams were checked. */
 	if (qp->state < IB_QPS_RTS)
-		req->mtu_bytes = ib_mtu_enum_to_int(sroce_active_mtu(qp->dev->ep.netdev));
-	resp->mtu_bytes = ib_mtu_enum_to_int(IB_MTU_4096);
+		req_attr->mtu_bytes = ib_mtu_enum_to_int(sroce_active_mtu(qp->dev->ep.netdev));
+	resp_attr->mtu_bytes = ib_mtu_enum_to_int(IB_MTU_4096);
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
-		resp->qkey = SROCE_GSI_QKEY;
+		resp_attr->qkey = SROCE_GSI_QKEY;
 }
 
 static void apply_responder_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-	struct sroce_responder_attr *resp = &qp->resp.attr;
+	struct sroce_responder_attr *resp_attr = &qp->resp.attr;
 
 	if (mask & IB_QP_ACCESS_FLAGS)
-		resp->access = attr->qp_access_flags;
+		resp_attr->access = attr->qp_access_flags;
 	if ((mask & IB_QP_QKEY) && qp->ibqp.qp_type != IB_QPT_GSI)
-		resp->qkey = attr->qkey;
+		resp_attr->qkey = attr->qkey;
 	if (mask & IB_QP_PATH_MTU)
-		resp->mtu_bytes = ib_mtu_enum_to_int(attr->path_mtu);
+		resp_attr->mtu_bytes = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_DEST_QPN)
-		resp->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
+		resp_attr->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
 	if (mask & IB_QP_MIN_RNR_TIMER) {
-		resp->min_rnr_timer = attr->min_rnr_timer;
-		resp->rnr_delay_ns = min(sroce_rnr_wait_ns(attr->min_rnr_timer), RNR_DELAY_NS);
+		resp_attr->min_rnr_timer = attr->min_rnr_timer;
+		resp_attr->rnr_delay_ns = min(sroce_rnr_wait_ns(attr->min_rnr_timer), RNR_DELAY_NS);
 	}
 	if (mask & IB_QP_RQ_PSN)
 		sroce_responder_start_psn(&qp->resp, attr->rq_psn);
@@ -274,20 +274,20 @@ static void apply_responder_attr(struct sroce_qp *qp, const struct ib_qp_attr *a
 
 static void apply_requester_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-	struct sroce_requester_attr *req = &qp->req.attr;
+	struct sroce_requester_attr *req_attr = &qp->req.attr;
 
 	if (mask & IB_QP_PATH_MTU)
-		req->mtu_bytes = ib_mtu_enum_to_int(attr->path_mtu);
+		req_attr->mtu_bytes = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_DEST_QPN)
-		req->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
+		req_attr->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
 	if (mask & IB_QP_TIMEOUT)
-		req->ack_timeout_ns = sroce_ack_timeout_ns(attr->timeout);
+		req_attr->ack_timeout_ns = sroce_ack_timeout_ns(attr->timeout);
 	if (mask & IB_QP_RETRY_CNT)
-		req->retry_cnt = attr->retry_cnt;
+		req_attr->retry_cnt = attr->retry_cnt;
 	if (mask & IB_QP_RNR_RETRY)
-		req->rnr_retry = attr->rnr_retry;
+		req_attr->rnr_retry = attr->rnr_retry;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
-		req->max_rd_atomic = attr->max_rd_atomic;
+		req_attr->max_rd_atomic = attr->max_rd_atomic;
 	if (mask & IB_QP_SQ_PSN)
 		sroce_requester_start_psn(&qp->req, attr->sq_psn);
 }
