@@ -2,8 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Sourced by the checks: lists our files, and skips a check whose tools are missing.
 
-# files PATTERN...: prints our files, tracked or not ignored
-files() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [[ ! -f $f ]] || echo "$f"; done; }
+# files PATTERN...: prints our files, tracked or not ignored. Without -z, git quotes some names.
+files()
+{
+	local file
+	git ls-files -z --cached --others --exclude-standard -- "$@" | while IFS= read -rd '' file; do
+		[[ ! -f $file ]] || printf '%s\n' "$file"
+	done
+}
 
 skip()
 {
