@@ -335,10 +335,13 @@ pair()
 	fi
 }
 
-# talk SERVER... -- CLIENT...: the same without a check. $pair_output has the output of the client.
+# talk SERVER... -- CLIENT...: the same without a check. $pair_output and $pair_server_output have the
+# output of the client and the server, $pair_status and $pair_server_status how they ended: 124 means
+# that the time limit ended them.
 talk()
 {
-	local server=() work status=0 server_status=0 job
+	local server=() work job
+	pair_status=0 pair_server_status=0
 	while [[ $1 != -- ]]; do
 		server+=("$1")
 		shift
@@ -351,17 +354,17 @@ talk()
 	job=$!
 	if ! wait_until 15 on_a listens "${server[0]##*/}"; then
 		echo "the server is not listening" >"$work/client"
-		status=1
+		pair_status=1
 	else
-		on_b chrt -i 0 "$@" >"$work/client" 2>&1 || status=$?
+		on_b chrt -i 0 "$@" >"$work/client" 2>&1 || pair_status=$?
 	fi
-	((status == 0)) || on_a pkill -f "^${server[0]}" || true
-	wait "$job" || server_status=$?
-	pair_output=$(cat "$work/client")
+	((pair_status == 0)) || on_a pkill -f "^${server[0]}" || true
+	wait "$job" || pair_server_status=$?
+	pair_output=$(cat "$work/client") pair_server_output=$(cat "$work/server")
 	pair_report=$(printf 'client: status %s of: %s\n%s\nserver: status %s of: %s\n%s\n' \
-		"$status" "$*" "$pair_output" "$server_status" "${server[*]}" "$(cat "$work/server")")
+		"$pair_status" "$*" "$pair_output" "$pair_server_status" "${server[*]}" "$pair_server_output")
 	rm -r "$work"
-	((status == 0 && server_status == 0))
+	((pair_status == 0 && pair_server_status == 0))
 }
 
 # Whether a process of that name listens for TCP or rdma_cm connections.
@@ -376,30 +379,50 @@ listens() # PROGRAM
 # --client. Each check in the client's TAP becomes a check of this case.
 duet()
 {
-	local name=$1 program=$programs/$2 failed=''
+	local name=$1 program=$programs/$2 complaint=''
 	shift 2
 	talk "$program" --server --dev "$A_DEV" --gid "${DUET_GID_A:-$A_GID}" -- \
-		"$program" --client "$A_IP" --dev "$B_DEV" --gid "${DUET_GID_B:-$B_GID}" "$@" || failed=yes
-	relay "$name" <<<"$pair_output"
-	# The client reported no failed check: it died, or it never connected to the server.
-	if [[ $failed ]] && ! grep -q '^not ok' <<<"$pair_output"; then
-		not_ok "$name: both ends finish" "$(tail -n 20 <<<"$pair_report")"
-	fi
+		"$program" --client "$A_IP" --dev "$B_DEV" --gid "${DUET_GID_B:-$B_GID}" "$@" || complaint=$(tail -n 20 <<<"$pair_report")
+	relay "$name" "$complaint" <<<"$pair_output"
 }
 
-# relay NAME: turn the checks of a program's TAP on stdin into checks of this case
+# tap_pair NAME SERVER... -- CLIENT...: like pair, for programs that print TAP. Each check of either
+# becomes a check of this case.
+tap_pair()
+{
+	local name=$1 complaint=''
+	shift
+	talk "$@" || complaint=$(tail -n 20 <<<"$pair_report")
+	relay "$name, server" "$complaint" <<<"$pair_server_output"
+	relay "$name" "$complaint" <<<"$pair_output"
+}
+
+# tap NAME COMMAND...: run a program that prints TAP. Each of its checks becomes a check of this case.
+tap()
+{
+	local name=$1 output status=0
+	shift
+	output=$("$@" 2>&1) || status=$?
+	relay "$name" "$( ((status == 0)) || echo "status $status of: $*")" <<<"$output"
+}
+
+# relay NAME [COMPLAINT]: turn the checks of a program's TAP on stdin into checks of this case. The
+# program has died, which is a failed check, if its plan "1..N" is missing or wrong, or if there is a
+# complaint and no check of its own has failed.
 relay()
 {
-	local line
+	local line checks=0 plan=missing failed=''
 	while IFS= read -r line; do
 		case $line in
-		"ok "*) echo "ok $((++tests_run)) - $1: ${line#ok * - }" ;;
-		"not ok "*) echo "not ok $((++tests_run)) - $1: ${line#not ok * - }" ;;
-		"Bail out!"*) not_ok "$1: $line" ;;
-		1..*) ;;
+		"ok "*) checks=$((checks + 1)); echo "ok $((++tests_run)) - $1: ${line#ok * - }" ;;
+		"not ok "*) checks=$((checks + 1)) failed=yes; echo "not ok $((++tests_run)) - $1: ${line#not ok * - }" ;;
+		"Bail out!"*) failed=yes; not_ok "$1: $line" ;;
+		1..*) plan=${line#1..} ;;
 		*) echo "#   ${line#\# }" ;;
 		esac
 	done
+	[[ $plan == "$checks" && (! ${2:-} || $failed) ]] ||
+		not_ok "$1: runs to its end" "$checks checks, the plan is $plan${2:+$'\n'$2}"
 }
 
 # netem OPTION...: impair the packets that either end sends; without options, stop

@@ -17,9 +17,8 @@ objects_at() { "on_$1" objects | sed "s/^[0-9]*: //" | sort; }
 export -f objects
 
 before=$(objects_at a; objects_at b)
-talk "$programs"/cm_cycle --server -- "$programs"/cm_cycle --client "$A_IP" --cycles $cycles || echo "# cm_cycle failed"
-relay "$cycles cycles" <<<"$pair_report"
-talk "$programs"/cm_cycle --server --family 6 -- "$programs"/cm_cycle --client "$A_IP6" --cycles $over_ipv6 || echo "# cm_cycle failed"
-relay "$over_ipv6 cycles over IPv6" <<<"$pair_report"
+tap_pair "$cycles cycles" "$programs"/cm_cycle --server -- "$programs"/cm_cycle --client "$A_IP" --cycles $cycles
+tap_pair "$over_ipv6 cycles over IPv6" "$programs"/cm_cycle --server --family 6 -- \
+	"$programs"/cm_cycle --client "$A_IP6" --cycles $over_ipv6
 as_before() { [[ $(objects_at a; objects_at b) == "$before" ]]; }
 check "the connections leave no objects behind" wait_until 10 as_before

@@ -16,10 +16,8 @@ duration=10
 before=$(rdma_log)
 for seed in 1 $RANDOM; do
 	echo "# seed $seed"
-	output=$(on_a "$programs"/ring_scribble --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" \
-		--seconds $duration --seed "$seed" 2>&1) || echo "# ring_scribble exits with status $?"
-	relay "seed $seed" <<<"$output"
-	check "seed $seed: ring_scribble runs to its end" grep -q '^1\.\.' <<<"$output"
+	tap "seed $seed" on_a "$programs"/ring_scribble --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" \
+		--seconds $duration --seed "$seed"
 done
 check "the kernel logs nothing" logs_nothing_since "$before"
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
