@@ -386,6 +386,16 @@ duet()
 	relay "$name" "$complaint" <<<"$pair_output"
 }
 
+# Print what rc_verify must skip (--skip) because an end is rdma_rxe: as the initiator it never leaves
+# SQD, and as the target it reports SEND_WITH_INV with wrong flags.
+rxe_lacks()
+{
+	local texts=()
+	[[ $A_TYPE != rxe ]] || texts+=(server:SQD client:SEND_WITH_INV)
+	[[ $B_TYPE != rxe ]] || texts+=(client:SQD server:SEND_WITH_INV)
+	(IFS=,; echo "${texts[*]}")
+}
+
 # tap_pair NAME SERVER... -- CLIENT...: like pair, for programs that print TAP. Each check of either
 # becomes a check of this case.
 tap_pair()

@@ -54,11 +54,8 @@ std::unique_ptr<verbs::Endpoint> Bench::make_far(const verbs::EndpointOptions& o
 }
 
 void Bench::check_witness() {
-  const bool has_atomics =
-      near_.device().atomic_cap != IBV_ATOMIC_NONE && far_.device().atomic_cap != IBV_ATOMIC_NONE;
-  std::vector<verbs::TransferSpec> specs{
-      {Op::send_imm, 3000}, {Op::write, 5000}, {Op::read, 5000}, {Op::send, 1}};
-  if (has_atomics) specs.push_back({Op::fetch_add, 8});
+  const std::vector<verbs::TransferSpec> specs{
+      {Op::send_imm, 3000}, {Op::write, 5000}, {Op::read, 5000}, {Op::send, 1}, {Op::fetch_add, 8}};
   const verbs::ExecuteOptions options{wait_limit, 0};
   try {
     execute_locally(*witness_near_, *witness_far_, verbs::make_plan(specs, {}, next_seed()),

@@ -22,7 +22,8 @@ Start the server first. It uses the client's parameters.
                 client ends it early. Prints the QPs for "raw_flood --qpn".
   --timeout, --retry  the QP attributes timeout and retry_cnt
   --wait-limit  the longest that any wait may last (default 60)
-  --skip        skip cases whose names contain one of the texts)";
+  --skip        skip cases whose names contain one of the texts; "client:TEXT" or "server:TEXT" skips
+                those that this end initiates)";
 
 struct Parameters {
   rc_verify::Bounds bounds;

@@ -95,8 +95,11 @@ void Session::run(const std::string& name, const std::function<void()>& body) {
 
 bool Session::is_unwanted(const std::string& name) const {
   std::istringstream parts(options_.skip);
-  for (std::string part; std::getline(parts, part, ',');)
-    if (name.find(part) != std::string::npos) return true;
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t colon = part.find(':');
+    if (colon != std::string::npos && part.substr(0, colon) != initiator()) continue;
+    if (name.find(part.substr(colon + 1)) != std::string::npos) return true;
+  }
   return false;
 }
 

@@ -20,7 +20,7 @@ struct SessionOptions {
   std::uint64_t timeout = 14;
   std::uint64_t retry = 7;
   bool no_atomics = false;
-  char skip[512] = {};  // parts of case names, separated by commas
+  char skip[512] = {};  // as "rc_verify --help" explains it
 };
 
 // Capabilities that both devices have.
@@ -47,9 +47,8 @@ class Session {
 
   // Runs a case on both sides; see Duet::run.
   void run(const std::string& name, const std::function<void()>& body);
-  std::string direction() const {
-    return client_initiates_ ? ", client initiates" : ", server initiates";
-  }
+  std::string initiator() const { return client_initiates_ ? "client" : "server"; }
+  std::string direction() const { return ", " + initiator() + " initiates"; }
 
   harness::Duet& duet() { return *duet_; }
   const Context& context() const { return *context_; }
