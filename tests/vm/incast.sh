@@ -102,21 +102,34 @@ set_all() # PARAMETER VALUE...
 	done
 }
 
-# Start a server at d for each sender, and clients that send until stop_flows. They use events,
-# because pollers would take turns on the only CPU that there may be.
-start_flows()
+# Start a server at d for each sender, and clients that send so many messages of 64 KiB, or until
+# stop_flows. They use events, because pollers would take turns on the only CPU that there may be.
+start_flows() # [MESSAGES]
 {
-	local i port gid flow=(ib_send_bw -F -e -m 1024 -s 65536 -u 18 -n 100000)
-	flows=$(mktemp -d)
+	local i port gid flow=(ib_send_bw -F -e -m 1024 -s 65536 -u 18 -n "${1:-100000}")
+	flows=$(mktemp -d) flow_jobs=()
 	for i in $(each_sender); do
 		in_namespace d "${flow[@]}" -d sroce_d -x "$D_GID" -p $((18000 + i)) >"$flows/server$i" 2>&1 &
+		flow_jobs+=($!)
 	done
 	for i in $(each_sender); do
 		port=$((18000 + i))
 		gid=$(in_namespace "h$i" wait_for_gid "sroce_h$i" "$(address_of "h$i")")
 		in_namespace d wait_until 10 port_listens $port
 		in_namespace "h$i" "${flow[@]}" -d "sroce_h$i" -x "$gid" -p $port "$D_IP" >"$flows/client$i" 2>&1 &
+		flow_jobs+=($!)
 	done
+}
+
+# Wait for the end of all flows. $broken_flows counts the tools that did not succeed.
+finish_flows()
+{
+	local job
+	broken_flows=0
+	for job in "${flow_jobs[@]}"; do
+		wait "$job" || broken_flows=$((broken_flows + 1))
+	done
+	((broken_flows == 0)) || tail -n 3 "$flows"/* | sed 's/^/# /'
 }
 
 stop_flows()
