@@ -162,6 +162,18 @@ TEST_F(DoorbellPolicy, RepeatedLateRequestsPauseSuppression) {
   EXPECT_EQ(post(2, true), SROCE_DB_GRANT);
 }
 
+// Data and a flag, whose arrival it polls for in memory: no doorbell follows while it waits.
+TEST_F(DoorbellPolicy, ProcessThatPostsPairsAndPollsMemoryRarelyWaitsForTheTimer) {
+  int late = 0;
+  for (int i = 0; i < 10000; i++) {
+    late += db_.active;
+    in_.now_ns = db_.active ? db_.poll_until_ns : in_.now_ns + 5 * kMicrosecond;
+    in_.unacked_psn++;
+    post(2, !db_.active);
+  }
+  EXPECT_LT(late, 100);
+}
+
 TEST_F(DoorbellPolicy, RequestsWithoutADoorbellPayForLateOnes) {
   for (int i = 0; i < 3; i++) wait_for_timer();
   EXPECT_GT(db_.late_cost, 128u);
