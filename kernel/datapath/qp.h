@@ -125,6 +125,8 @@ void sroce_qp_quiesce(struct sroce_qp *qp);
 int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
 		       const struct ib_qp_attr *attr, int mask);
 
+void sroce_send_count_events(struct sroce_qp *qp, u32 events);
+
 /* The work of the two queues: send.c, respond.c. */
 u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget);
 void sroce_sq_timer_fired(struct sroce_qp *qp);

@@ -112,7 +112,7 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 			plan_received_response(qp, rx, &plan);
 	}
 	count_ack_plan(rx, &plan);
-	sroce_completer_commit(&qp->req, &plan, status, rx->now_ns);
+	sroce_send_count_events(qp, sroce_completer_commit(&qp->req, &plan, status, rx->now_ns));
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
 }
 

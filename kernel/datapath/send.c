@@ -193,10 +193,27 @@ static bool check_stack_progress(struct sroce_qp *qp)
 	return (queued && moves) || edt_pending;
 }
 
+/**
+ * sroce_send_count_events() - count what happened to a requester
+ * @qp: its QP
+ * @events: SROCE_REQ_EV_*
+ */
+void sroce_send_count_events(struct sroce_qp *qp, u32 events)
+{
+	static const enum sroce_counter counters[] = {
+		[ilog2(SROCE_REQ_EV_ACK_TIMEOUT)] = SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR,
+		[ilog2(SROCE_REQ_EV_PROBE)] = SROCE_CTR_ROCE_ADP_RETRANS_TO,
+		[ilog2(SROCE_REQ_EV_ACCEPTED)] = SROCE_CTR_SELECTIVE_ACCEPTED,
+		[ilog2(SROCE_REQ_EV_WITHDRAWN)] = SROCE_CTR_SELECTIVE_WITHDRAWN,
+	};
+
+	for (; events; events &= events - 1)
+		sroce_count(qp->dev->ep.counters, counters[__ffs(events)]);
+}
+
 static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_requester *req = &qp->req;
-	u32 events;
 
 	if (now_ns < sroce_requester_deadline(req))
 		return;
@@ -209,11 +226,7 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 		}
 		qp->sq.timer_defer_ns = 0;
 	}
-	events = sroce_requester_timeout(req, now_ns);
-	if (events & SROCE_REQ_EV_ACK_TIMEOUT)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR);
-	if (events & SROCE_REQ_EV_PROBE)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_ROCE_ADP_RETRANS_TO);
+	sroce_send_count_events(qp, sroce_requester_timeout(req, now_ns));
 	sroce_trace_cc_events(qp, &req->cc, SROCE_SQ);
 }
 

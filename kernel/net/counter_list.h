@@ -44,7 +44,11 @@ SROCE_COUNTER(RESP_CQE_ERROR, resp_cqe_error)
 SROCE_COUNTER(REQ_REMOTE_ACCESS_ERRORS, req_remote_access_errors)
 SROCE_COUNTER(RESP_REMOTE_ACCESS_ERRORS, resp_remote_access_errors)
 
-/* ours: timer expiries of paced work queues */
+/* ours: connections that offered selective repeat, whose peer accepted it, that withdrew it */
+SROCE_COUNTER(SELECTIVE_OFFERED, selective_offered)
+SROCE_COUNTER(SELECTIVE_ACCEPTED, selective_accepted)
+SROCE_COUNTER(SELECTIVE_WITHDRAWN, selective_withdrawn)
+/* timer expiries of paced work queues */
 SROCE_COUNTER(PACING_WAKEUPS, pacing_wakeups)
 
 /* why packets were dropped */

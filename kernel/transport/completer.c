@@ -49,8 +49,9 @@ static void plan_failure(const struct sroce_requester *req, struct sroce_ack_pla
 }
 
 /*
- * Does the opcode fit response @number of this WQE? Only from a selective peer do we request a part
- * of a READ that ends before the READ does. So only its LAST may come early.
+ * Does the opcode fit response @number of this WQE? Only from a peer that has accepted selective
+ * repeat do we request a part of a READ that ends before the READ does. So only its LAST may come
+ * early.
  */
 static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan *plan,
 		     const struct sroce_send_wqe *wqe, u32 number)
@@ -64,7 +65,8 @@ static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan
 	if (wqe->opcode != SROCE_WR_READ || number + pkt->count > wqe->psn_count)
 		return false;
 	if (pkt->info->flags & SROCE_OPF_LAST)
-		return last || plan->selective;
+		return last || plan->mode == SROCE_SELECTIVE_ON ||
+		       plan->mode == SROCE_SELECTIVE_WITHDRAWN;
 	return !last;
 }
 
@@ -196,7 +198,19 @@ bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struc
 	return sroce_psn_map_leading_absent(&req->sb.done, pkt->psn, count) == count;
 }
 
-/* Is this response for the queue in its state? Also sets selective repeat in @plan. */
+/* The mode of selective repeat after this response. */
+static u8 selective_mode(const struct sroce_requester *req, const struct sroce_packet *pkt)
+{
+	bool accepts = req->attr.selective && pkt->selective;
+
+	if (req->sb.mode == SROCE_SELECTIVE_OFFERED)
+		return accepts ? SROCE_SELECTIVE_ON : SROCE_SELECTIVE_OFF;
+	if (req->sb.mode == SROCE_SELECTIVE_ON && !accepts)
+		return SROCE_SELECTIVE_WITHDRAWN;
+	return req->sb.mode;
+}
+
+/* Is this response for the queue in its state? Also sets @plan->mode. */
 static bool check_expected_response(const struct sroce_requester *req,
 				    const struct sroce_packet *pkt, struct sroce_ack_plan *plan)
 {
@@ -208,10 +222,8 @@ static bool check_expected_response(const struct sroce_requester *req,
 		plan_drop(plan, SROCE_DROP_OPCODE);
 		return false;
 	}
-	plan->first_response = req->sb.mode == SROCE_SELECTIVE_OFFERED;
-	plan->selective = plan->first_response ? req->attr.selective && pkt->selective :
-					 sroce_requester_is_selective(req);
-	if ((pkt->info->flags & SROCE_OPF_SACK) && !plan->selective) {
+	plan->mode = selective_mode(req, pkt);
+	if ((pkt->info->flags & SROCE_OPF_SACK) && plan->mode != SROCE_SELECTIVE_ON) {
 		plan_drop(plan, SROCE_DROP_OPCODE);
 		return false;
 	}
@@ -234,6 +246,7 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 	memset(plan, 0, sizeof(*plan));
 	plan->executed_psn = req->sb.executed_psn;
 	plan->count = pkt->count;
+	plan->mode = req->sb.mode;
 	if (!check_expected_response(req, pkt, plan))
 		return;
 	if (psn != pkt->psn)
@@ -251,17 +264,26 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 		plan_acknowledge(req, pkt, plan);
 }
 
-/* The first response tells whether the peer speaks selective repeat. */
-static void decide_selective(struct sroce_requester *req, bool selective)
+/* The response has changed what is known of the peer. Returns SROCE_REQ_EV_*. */
+static u32 change_mode(struct sroce_requester *req, u8 mode)
 {
-	req->sb.mode = selective ? SROCE_SELECTIVE_ON : SROCE_SELECTIVE_OFF;
-	if (!selective)
-		return;
-	/* A rewind ends here, and what it has counted is no longer at the end. */
-	if (req->next_psn != req->sent_psn)
-		req->since_ack_req = 0;
-	sroce_requester_move_cursor(req, req->sent_psn);
-	sroce_scoreboard_restart(req, req->unacked_psn);
+	u8 before = req->sb.mode;
+
+	if (mode == before)
+		return 0;
+	req->sb.mode = mode;
+	if (mode == SROCE_SELECTIVE_ON) {
+		/* A rewind ends here, and what it has counted is no longer at the end. */
+		if (req->next_psn != req->sent_psn)
+			req->since_ack_req = 0;
+		sroce_requester_move_cursor(req, req->sent_psn);
+		sroce_scoreboard_restart(req, req->unacked_psn);
+		return SROCE_REQ_EV_ACCEPTED;
+	}
+	/* The holes that were left are filled by sending everything again. */
+	if (before == SROCE_SELECTIVE_ON && req->sb.executed_psn != req->sent_psn)
+		sroce_tlp_go_back(req, req->sb.executed_psn);
+	return req->attr.selective ? SROCE_REQ_EV_WITHDRAWN : 0;
 }
 
 /* The peer lost a request, or had no receive WQE for it: send from there again. */
@@ -273,7 +295,7 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 		if (req->attr.rnr_retry != SROCE_RNR_RETRY_INFINITE)
 			req->rnr_retry_left--;
 		/* The peer is alive, and has executed all before; a late NAK does no harm. */
-		if (!plan->selective) {
+		if (plan->mode != SROCE_SELECTIVE_ON) {
 			req->retry_left = req->attr.retry_cnt;
 			/* Unless the ACK timer still runs for an earlier READ. */
 			if (plan->executed_psn == req->unacked_psn)
@@ -305,14 +327,17 @@ static void fail_rejected(struct sroce_requester *req, const struct sroce_ack_pl
  * @plan: the plan
  * @placed: outcome of placing the payload; SROCE_MEM_OK when there was none
  * @now_ns: monotonic time
+ *
+ * Return: SROCE_REQ_EV_*, 0 for none.
  */
-void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
-			    enum sroce_mem_status placed, u64 now_ns)
+u32 sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
+			   enum sroce_mem_status placed, u64 now_ns)
 {
+	u32 events;
+
 	if (plan->action == SROCE_ACK_DROP)
-		return;
-	if (plan->first_response)
-		decide_selective(req, plan->selective);
+		return 0;
+	events = change_mode(req, plan->mode);
 	sroce_scoreboard_ack(req, plan, placed == SROCE_MEM_OK, now_ns);
 	/* If earlier READs are open, ignore the response: it will be requested again. */
 	if (placed != SROCE_MEM_OK && is_oldest(req, plan->index))
@@ -322,4 +347,5 @@ void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_
 	else if (plan->rewind)
 		go_back(req, plan, now_ns);
 	fail_rejected(req, plan);
+	return events;
 }

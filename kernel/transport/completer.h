@@ -26,8 +26,7 @@ enum sroce_ack_action {
  * @rewind: send again from @executed_psn
  * @rnr: wait @rnr_wait_ns before sending again
  * @place_atomic: place the packet's atomic_original, in host order, at offset 0
- * @selective: the peer speaks selective repeat, see scoreboard.c
- * @first_response: this is the peer's first response, which decides about selective repeat
+ * @mode: enum sroce_selective_mode of the requester, which the response may change
  * @has_response: @count PSNs from @response_psn have their READ or atomic response
  * @index: WQE whose data is placed, or which failed
  * @place_offset: where in the message the payload goes
@@ -43,12 +42,11 @@ struct sroce_ack_plan {
 	u8	action;
 	u8	reason;
 	u8	status;
+	u8	mode;
 	bool	early_nak;
 	bool	rewind;
 	bool	rnr;
 	bool	place_atomic;
-	bool	selective;
-	bool	first_response;
 	bool	has_response;
 	u32	index;
 	u32	place_offset;
@@ -65,7 +63,7 @@ bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struc
 				  u32 count);
 void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			  struct sroce_ack_plan *plan);
-void sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
-			    enum sroce_mem_status placed, u64 now_ns);
+u32 sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_plan *plan,
+			   enum sroce_mem_status placed, u64 now_ns);
 
 #endif

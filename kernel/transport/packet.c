@@ -102,6 +102,12 @@ static void put_be24(u8 *p, u32 value)
 	p[2] = (u8)value;
 }
 
+/* The reserved bits that say that the sender of such a packet speaks selective repeat. */
+static u8 selective_bits(const struct sroce_opcode_info *info)
+{
+	return info->flags & SROCE_OPF_RESPONSE ? SROCE_BTH_ACCEPT : SROCE_BTH_OFFER;
+}
+
 static void read_bth(const u8 *header, struct sroce_packet *pkt)
 {
 	struct sroce_bth bth;
@@ -115,8 +121,10 @@ static void read_bth(const u8 *header, struct sroce_packet *pkt)
 	pkt->becn = bth.congestion & SROCE_BTH_BECN;
 	pkt->dest_qpn = get_be24(bth.dest_qpn);
 	pkt->ack_req = bth.ack_req & SROCE_BTH_ACK_REQ;
-	pkt->selective = bth.ack_req & SROCE_BTH_SELECTIVE;
 	pkt->psn = get_be24(bth.psn);
+	pkt->info = sroce_opcode_lookup(bth.opcode);
+	pkt->selective = pkt->info &&
+			 (bth.ack_req & SROCE_BTH_RESERVED_MASK) == selective_bits(pkt->info);
 }
 
 /* Extended headers follow the BTH in this order (IBTA 5.2). */
@@ -200,7 +208,6 @@ enum sroce_parse_status sroce_packet_parse(const u8 *header, u32 readable_bytes,
 		return SROCE_PARSE_BAD_VERSION;
 
 	read_bth(header, pkt);
-	pkt->info = sroce_opcode_lookup(pkt->opcode);
 	if (!pkt->info)
 		return SROCE_PARSE_BAD_OPCODE;
 	pkt->header_bytes = pkt->info->header_bytes;
@@ -227,7 +234,7 @@ static void write_bth(const struct sroce_packet *pkt, u8 *header)
 			(pkt->migreq ? SROCE_BTH_MIGREQ : 0) |
 			pkt->pad_bytes << SROCE_BTH_PAD_SHIFT);
 	u8 ack_req = (u8)((pkt->ack_req ? SROCE_BTH_ACK_REQ : 0) |
-			  (pkt->selective ? SROCE_BTH_SELECTIVE : 0));
+			  (pkt->selective ? selective_bits(pkt->info) : 0));
 	u64 congestion = pkt->becn ? SROCE_BTH_BECN : 0;
 	/* In two stores instead of bytes, so that they forward to the word loads of the ICRC. */
 	__be64 begin = cpu_to_be64((u64)pkt->opcode << 56 | (u64)flags << 48 |

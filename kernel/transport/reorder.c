@@ -7,7 +7,8 @@
  * according to its kind:
  *
  *   selective   SACKs, at SACK_FIRST, SACK_SOON and SACK_LATER packets. The peer decides what
- *               is lost and fills the holes.
+ *               is lost and fills the holes. It is one whose last SROCE_OFFERS_MIN requests
+ *               offered selective repeat.
  *   standard    a NAK (PSN sequence error) after reo_wnd_ns, because reordering is no loss; the
  *               peer then goes back. If it sends queued packets again but not the missing one,
  *               its retransmission was lost, too, and it gets another NAK.
@@ -90,8 +91,34 @@ static void arm_gap_nak(struct sroce_responder *resp, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
-	if (!reorder->peer_selective && reorder->nak_at_ns == SROCE_NEVER)
+	if (!sroce_reorder_peer_selective(reorder) && reorder->nak_at_ns == SROCE_NEVER)
 		reorder->nak_at_ns = now_ns + reo_wnd_ns(resp);
+}
+
+/**
+ * sroce_reorder_note_offer() - does a request offer selective repeat?
+ * @resp: the responder
+ * @pkt: a request that is not dropped
+ * @now_ns: monotonic time
+ *
+ * A gap is reported in the way of the peer's new kind from now on.
+ */
+void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			      u64 now_ns)
+{
+	struct sroce_reorder *reorder = &resp->reorder;
+	bool was_selective = sroce_reorder_peer_selective(reorder);
+
+	if (resp->attr.selective && pkt->selective)
+		reorder->offers = (u8)min(reorder->offers + pkt->count, (u32)SROCE_OFFERS_MIN);
+	else
+		reorder->offers = 0;
+	if (sroce_reorder_peer_selective(reorder) == was_selective)
+		return;
+	if (!was_selective)
+		reorder->nak_at_ns = SROCE_NEVER;
+	else if (reorder->open && !reorder->waiting_rwqe && !resp->nak_scheduled)
+		arm_gap_nak(resp, now_ns);
 }
 
 /* One more packet has been queued. Returns whether a SACK is due. */
@@ -198,7 +225,7 @@ void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packe
 			sroce_reorder_schedule_nak(resp);
 		return;
 	}
-	if (reorder->peer_selective && sack_is_due(resp, pkt))
+	if (sroce_reorder_peer_selective(reorder) && sack_is_due(resp, pkt))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	if (!resp->nak_scheduled || plan->queued)
 		arm_gap_nak(resp, now_ns);
@@ -214,6 +241,7 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 	u32 count = (resp->epsn - from_psn) & SROCE_PSN_MASK;
+	bool selective;
 
 	reorder->rnr_nak_scheduled = false;
 	if (reorder->waiting_rwqe)
@@ -234,14 +262,15 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	/* Packets that came again, or with PSNs inside of a READ, do not wait for their turn. */
 	reorder->count -= sroce_psn_map_count(&reorder->queued, from_psn, count);
 	sroce_psn_map_remove_range(&reorder->queued, from_psn, count);
-	if (reorder->peer_selective && !reorder->count && reorder->sack_threshold > SACK_FIRST)
+	selective = sroce_reorder_peer_selective(reorder);
+	if (selective && !reorder->count && reorder->sack_threshold > SACK_FIRST)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	reorder->open = reorder->count;
 	if (!reorder->open || psn_map_has(&reorder->queued, resp->epsn))
 		return;
 	arm_gap_nak(resp, now_ns);
 	/* No SACK was sent while a request waited for a receive WQE. */
-	if (reorder->peer_selective && reorder->unsacked >= reorder->sack_threshold)
+	if (selective && reorder->unsacked >= reorder->sack_threshold)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 

@@ -20,7 +20,7 @@ struct sroce_responder;
  * @end_psn: one past the newest of them
  * @rnr_nak_scheduled: an RNR NAK is due or was sent: nothing is queued until the expected packet
  *                     arrives
- * @peer_selective: the peer speaks selective repeat
+ * @offers: requests in a row that offered selective repeat, up to SROCE_OFFERS_MIN
  * @unsacked: packets queued since the last selective ACK
  * @sack_threshold: value of @unsacked that triggers the next one
  * @open: packets are missing before one that arrived
@@ -37,7 +37,7 @@ struct sroce_reorder {
 	u32	count;
 	u32	end_psn;
 	bool	rnr_nak_scheduled;
-	bool	peer_selective;
+	u8	offers;
 	u32	unsacked;
 	u32	sack_threshold;
 	bool	open;
@@ -50,6 +50,26 @@ struct sroce_reorder {
 	u32	rwqe_poll_ns;
 };
 
+/*
+ * Requests in a row that must offer selective repeat before SACKs are sent. A peer that uses
+ * reserved bits for a purpose of its own is never heard that often.
+ */
+#define SROCE_OFFERS_MIN	4
+
+/* Does the last request offer selective repeat? Then responses accept it. */
+static inline bool sroce_reorder_accepts_offer(const struct sroce_reorder *reorder)
+{
+	return reorder->offers;
+}
+
+/* Does the peer speak selective repeat? */
+static inline bool sroce_reorder_peer_selective(const struct sroce_reorder *reorder)
+{
+	return reorder->offers == SROCE_OFFERS_MIN;
+}
+
+void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			      u64 now_ns);
 bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			   struct sroce_recv_plan *plan);
 void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,

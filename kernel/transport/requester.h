@@ -45,9 +45,11 @@ enum sroce_sq_state {
 	SROCE_SQ_ERROR,		/* SQE, ERR: everything left is flushed */
 };
 
-/* Events of sroce_requester_timeout(), for counters. */
+/* Events of sroce_requester_timeout() and sroce_completer_commit(), for counters. */
 #define SROCE_REQ_EV_ACK_TIMEOUT	BIT(0)	/* the ACK timer expired: a retry is used up */
 #define SROCE_REQ_EV_PROBE		BIT(1)	/* the probe timer expired */
+#define SROCE_REQ_EV_ACCEPTED		BIT(2)	/* the peer has accepted selective repeat */
+#define SROCE_REQ_EV_WITHDRAWN		BIT(3)	/* selective repeat is not offered any more */
 
 /**
  * struct sroce_requester_attr - what modify_qp sets

@@ -22,6 +22,13 @@ static inline bool sroce_requester_is_selective(const struct sroce_requester *re
 	return req->sb.mode == SROCE_SELECTIVE_ON;
 }
 
+/* Do requests carry the offer of selective repeat? A datagram has no response to accept it. */
+static inline bool sroce_requester_offers_selective(const struct sroce_requester *req)
+{
+	return req->attr.selective && req->sb.mode <= SROCE_SELECTIVE_ON &&
+	       sroce_service_is_acked(req->service);
+}
+
 static inline void sroce_requester_reset_retries(struct sroce_requester *req)
 {
 	req->retry_left = req->attr.retry_cnt;

@@ -382,9 +382,7 @@ void sroce_send_plan_packet(const struct sroce_requester *req, const struct sroc
 	pkt->dest_qpn = req->attr.dest_qpn;
 	pkt->psn = psn_add(plan->first_psn, i);
 	pkt->ack_req = plan->ack_req && i == plan->packet_count - 1;
-	/* A datagram has no response that could accept the offer. */
-	pkt->selective = req->attr.selective && req->sb.mode != SROCE_SELECTIVE_OFF &&
-			 sroce_service_is_acked(req->service);
+	pkt->selective = sroce_requester_offers_selective(req);
 	pkt->solicited = last && (wqe->flags & SROCE_SEND_SOLICITED) &&
 			 wqe->opcode != SROCE_WR_WRITE && !wqe_is_rd_atomic(wqe->opcode);
 	if (!sroce_service_is_connected(req->service)) {

@@ -74,8 +74,8 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 static bool response_is_sack(const struct sroce_responder *resp)
 {
 	/* The bitmap has no bit for the expected packet, which may wait for a receive WQE. */
-	return resp->ack_pending && resp->reorder.peer_selective && resp->reorder.count &&
-	       !resp->reorder.waiting_rwqe;
+	return resp->ack_pending && sroce_reorder_peer_selective(&resp->reorder) &&
+	       resp->reorder.count && !resp->reorder.waiting_rwqe;
 }
 
 static void plan_sack(const struct sroce_responder *resp, struct sroce_response_plan *plan)
@@ -190,7 +190,7 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 	pkt->psn = psn_add(plan->first_psn, i);
 	pkt->syndrome = plan->syndrome;
 	pkt->msn = plan->msn;
-	pkt->selective = resp->reorder.peer_selective;
+	pkt->selective = sroce_reorder_accepts_offer(&resp->reorder);
 	if (plan->kind == SROCE_RESPONSE_READ) {
 		pkt->opcode = read_response_opcode(plan, i);
 		if (plan->payload_bytes)

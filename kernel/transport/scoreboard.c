@@ -18,11 +18,18 @@
  * A hole is lost, not done and not in rtx. Only executed_psn completes a SEND or WRITE, so a peer
  * that SACKs falsely delays nobody but itself.
  *
- * Selective repeat. A requester sets a reserved bit of the BTH in its requests, a responder that
- * keeps packets out of order sets it in its responses, and the first response decides. A standard
- * peer ignores the bit on receipt and sends 0 (IBTA 9.2), so it sees nothing that is not
- * standard. A selective peer SACKs what it queues, and only the holes are sent again. A standard
- * peer executes requests in order only, so lost requests need a rewind. The responses of READs and
+ * Selective repeat. A requester offers it in reserved bits of the BTH of its requests. A responder
+ * that keeps packets out of order accepts it in those of its responses, and the first response
+ * decides. A standard peer ignores the bits on receipt and sends 0 (IBTA 9.2), so it sees nothing
+ * that is not standard. The requester withdraws the offer for good
+ *
+ *   - when a response does not accept it: a peer that sets reserved bits for a purpose of its own
+ *     may seem to accept once;
+ *   - when OFFER_TIMEOUTS ACK timeouts pass before the first response: something on the path may
+ *     drop packets with reserved bits.
+ *
+ * A selective peer SACKs what it queues, and only the holes are sent again. A standard peer
+ * executes requests in order only, so lost requests need a rewind. The responses of READs and
  * atomics are ours to reorder in both cases. From a standard peer a READ can only be requested to
  * its end, and it responds in order.
  *

@@ -18,9 +18,10 @@ struct sroce_requester;
 
 /* Does the peer speak selective repeat? Its first response tells. */
 enum sroce_selective_mode {
-	SROCE_SELECTIVE_OFFERED,
+	SROCE_SELECTIVE_OFFERED,	/* no response yet */
 	SROCE_SELECTIVE_ON,
-	SROCE_SELECTIVE_OFF,
+	SROCE_SELECTIVE_OFF,		/* the first response did not accept the offer */
+	SROCE_SELECTIVE_WITHDRAWN,	/* silence, or a later response did not accept it */
 };
 
 /**

@@ -40,6 +40,8 @@
 #define MAX_PTO_NS		1000000000ull
 /* A peer whose CPU is busy may respond this late; beyond that a probe costs little. */
 #define MAX_PTO_SLACK_NS	100000000ull
+/* ACK timeouts before the first response that withdraw the offer of selective repeat. */
+#define OFFER_TIMEOUTS		2
 /* Three requests for an ACK without a response are more than one lost packet. */
 #define MANY_ACK_REQUESTS	3
 /* Before the first RTT sample the path may just be long: give up after 2 + 4 + 8 + 16 = 30 ms. */
@@ -240,26 +242,40 @@ static bool go_back_n(struct sroce_requester *req)
 	return executed_psn == req->unacked_psn;
 }
 
-/* The timeout of IBTA 9.7.6.1.3, which uses up a retry. */
-static void ack_timeout(struct sroce_requester *req, u64 now_ns)
+/* Does the silence of the peer withdraw the offer of selective repeat? */
+static bool withdraws_offer(const struct sroce_requester *req)
 {
+	return sroce_requester_offers_selective(req) && req->sb.mode == SROCE_SELECTIVE_OFFERED &&
+	       req->timeout_shift >= OFFER_TIMEOUTS;
+}
+
+/* The timeout of IBTA 9.7.6.1.3, which uses up a retry. Returns SROCE_REQ_EV_*. */
+static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
+{
+	u32 events = SROCE_REQ_EV_ACK_TIMEOUT;
+
 	req->timeouts++;
 	if (!req->retry_left) {
 		sroce_requester_fail(req, req->acked, SROCE_WC_RETRY_EXC_ERR);
-		return;
+		return events;
 	}
 	req->retry_left--;
 	if (req->timeout_shift < MAX_TIMEOUT_SHIFT)
 		req->timeout_shift++;
+	if (withdraws_offer(req)) {
+		req->sb.mode = SROCE_SELECTIVE_WITHDRAWN;
+		events |= SROCE_REQ_EV_WITHDRAWN;
+	}
 	req->data_limit = RETRY_PACKETS;
 	sroce_cc_lost(&req->cc, SROCE_CC_TIMEOUT, now_ns);
 	sroce_scoreboard_distrust_sack(req);
 	sroce_scoreboard_distrust_rtx(req);
 	if (!sroce_requester_is_selective(req) && go_back_n(req))
-		return;
+		return events;
 	sroce_requester_stop_timers(req);
 	req->probe.due = true;
 	sroce_tlp_arm(req, now_ns);
+	return events;
 }
 
 /* Has the peer ignored several requests for an ACK? */
@@ -297,14 +313,12 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
  * @req: the requester
  * @now_ns: monotonic time, not before the earlier deadline
  *
- * Return: SROCE_REQ_EV_*, which tells which one.
+ * Return: SROCE_REQ_EV_*, which tells which one, and whether selective repeat was withdrawn.
  */
 u32 sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns)
 {
-	if (now_ns >= req->ack_deadline_ns) {
-		ack_timeout(req, now_ns);
-		return SROCE_REQ_EV_ACK_TIMEOUT;
-	}
+	if (now_ns >= req->ack_deadline_ns)
+		return ack_timeout(req, now_ns);
 	probe_timeout(req, now_ns);
 	return SROCE_REQ_EV_PROBE;
 }

@@ -28,9 +28,15 @@
 #define SROCE_BTH_TVER_MASK	0x0f
 /* BTH byte 4: congestion bits, outside the ICRC. */
 #define SROCE_BTH_BECN		0x40
-/* BTH byte 8. SELECTIVE is our use of a reserved bit, see scoreboard.c. */
+/*
+ * BTH byte 8. Seven bits are reserved: OFFER in a request offers selective repeat, ACCEPT in a
+ * response accepts it (scoreboard.c). They differ, so that a peer that copies the bits of a request
+ * into its response does not accept. Another version of selective repeat needs other values.
+ */
 #define SROCE_BTH_ACK_REQ	0x80
-#define SROCE_BTH_SELECTIVE	0x01
+#define SROCE_BTH_RESERVED_MASK	0x7f
+#define SROCE_BTH_OFFER		0x54
+#define SROCE_BTH_ACCEPT	0x24
 
 struct sroce_bth {
 	u8	opcode;

@@ -113,6 +113,7 @@ enum sroce_nl_selective {
 	SROCE_NL_SELECTIVE_OFFERED,	/* before its first response */
 	SROCE_NL_SELECTIVE_ON,
 	SROCE_NL_SELECTIVE_OFF,
+	SROCE_NL_SELECTIVE_WITHDRAWN,	/* after silence, or responses that do not accept it */
 };
 
 #endif

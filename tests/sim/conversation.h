@@ -34,8 +34,10 @@ class Conversation {
         mtu_(scenario.mtu_bytes),
         strict_(!scenario.hostile),
         both_selective_(side_.selective && scenario.side[1 - requester].selective),
+        may_seem_selective_(side_.selective &&
+                            scenario.side[1 - requester].reserved_bits == ReservedBits::random),
         peer_queues_(scenario.side[1 - requester].reorder_packets),
-        no_repeats_(scenario.clean && !side_.sqd && !side_.adaptive),
+        no_repeats_(scenario.clean && !side_.sqd && !side_.adaptive && !may_seem_selective_),
         local_(local),
         remote_(remote),
         totals_(totals) {}
@@ -102,7 +104,8 @@ class Conversation {
   const u32 mtu_;
   const bool strict_;
   const bool both_selective_;
-  const bool peer_queues_;  // the responder queues packets out of order
+  const bool may_seem_selective_;  // see Host::peer_may_seem_selective()
+  const bool peer_queues_;         // the responder queues packets out of order
   const bool no_repeats_;
   Memory& local_;
   Memory& remote_;

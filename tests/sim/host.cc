@@ -49,6 +49,11 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   nak_sent_ = false;
   message_kind_ = 0;
   gap_before_psn_ = ~0u;
+  offers_in_a_row_ = 0;
+  offer_declined_ = false;
+  responded_ = false;
+  request_bits_ = 0;
+  random_bits_ = first_psn;
   sacked_.clear();
   rerequested_.clear();
   retransmitted_.clear();
@@ -194,6 +199,7 @@ void Host::receive(const Datagram& datagram, u64 now_ns) {
           "parser lengths do not add up", "%u bytes", total);
   const auto payload = std::span(datagram.bytes).subspan(pkt.header_bytes, pkt.payload_bytes);
   if (pkt.info->flags & SROCE_OPF_SACK) pkt.sack = payload.data();
+  if (pkt.info->flags & SROCE_OPF_REQUEST) request_bits_ = header[8] & SROCE_BTH_RESERVED_MASK;
   if (pkt.info->flags & SROCE_OPF_RESPONSE)
     handle_response(pkt, payload);
   else if (pkt.info->flags & SROCE_OPF_REQUEST)
@@ -220,6 +226,15 @@ u32 Host::random_burst(u32 budget) {
   return static_cast<u32>(std::min<u64>(rng_.between(1, side_.burst_packets), budget));
 }
 
+// The reserved bits of a packet from a standard peer.
+u8 Host::reserved_bits(const sroce_packet& pkt) {
+  if (side_.reserved_bits == ReservedBits::copied)
+    return pkt.info->flags & SROCE_OPF_RESPONSE ? request_bits_ : 0;
+  random_bits_ = random_bits_ * 6364136223846793005u + 1442695040888963407u;
+  if (pkt.info->flags & SROCE_OPF_RESPONSE && random_bits_ >> 63) return SROCE_BTH_ACCEPT;
+  return random_bits_ >> 57;
+}
+
 void Host::transmit(const sroce_packet& pkt, std::span<const u8> payload) {
   require(pkt.info && pkt.payload_bytes == payload.size() && pkt.pad_bytes == (-payload.size() & 3),
           "packet lengths do not add up", "psn=%06x", pkt.psn);
@@ -228,6 +243,11 @@ void Host::transmit(const sroce_packet& pkt, std::span<const u8> payload) {
   require(header_bytes == pkt.header_bytes && header_bytes == pkt.info->header_bytes,
           "packet lengths do not add up", "psn=%06x", pkt.psn);
   std::copy(payload.begin(), payload.end(), bytes.begin() + header_bytes);
+  if (side_.reserved_bits != ReservedBits::zero) {
+    require(!(bytes[8] & SROCE_BTH_RESERVED_MASK), "selective repeat without an offer", "psn=%06x",
+            pkt.psn);
+    bytes[8] |= reserved_bits(pkt);
+  }
   network_.send(number_, std::move(bytes), now_ns_);
 }
 

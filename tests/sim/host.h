@@ -90,6 +90,12 @@ class Host {
   void count_in_flight(u32& data, u32& rd_atomic) const;
   // recovery.cc
   bool both_selective() const;
+  bool peer_may_seem_selective() const;
+  bool is_selective() const { return requester_.sb.mode == SROCE_SELECTIVE_ON; }
+  void check_offer(const sroce_packet& pkt) const;
+  void check_acceptance(const sroce_packet& pkt) const;
+  void note_mode(const sroce_requester& before, const sroce_packet& pkt,
+                 const sroce_ack_plan& plan);
   void check_hole_filled(const sroce_send_plan& plan) const;
   void note_sent(const sroce_send_plan& plan);
   void check_nothing_to_send() const;
@@ -112,6 +118,7 @@ class Host {
   bool in_shortage(double rate) { return faulty_ && rng_.chance(rate); }
   bool drops_plan();
   u32 random_burst(u32 budget);
+  u8 reserved_bits(const sroce_packet& pkt);
   void transmit(const sroce_packet& pkt, std::span<const u8> payload);
   void log_completion(const char* what, const sroce_completion& wc) const;
 
@@ -152,6 +159,11 @@ class Host {
   std::set<u32> retransmitted_;     // PSNs sent again, or whose responses were requested again
   std::map<u32, u32> rerequested_;  // responses requested again, with next_psn at that time
   u32 gap_before_psn_ = ~0u;        // expected PSN when a later one arrived
+  u32 offers_in_a_row_ = 0;         // requests in a row that offered selective repeat
+  bool offer_declined_ = false;     // by a response, or by silence through two ACK timeouts
+  bool responded_ = false;          // the peer has responded
+  u8 request_bits_ = 0;             // reserved bits of the last request
+  u64 random_bits_ = 0;             // of a generator of their own
   Bytes payload_;                   // scratch
 };
 

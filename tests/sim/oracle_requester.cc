@@ -98,9 +98,9 @@ u8 Conversation::request_opcode(const SendWork& work, u32 number) const {
 
 // Once a READ has been executed, its missing packets may be requested again.
 bool Conversation::fills_hole(const SendWork& work, u32 number, const sroce_packet& pkt) const {
-  return (both_selective_ || (side_.selective && !strict_)) && work.is_read() &&
-         (work.executed || !strict_) && pkt.dma_length && pkt.dma_length % mtu_ == 0 &&
-         number * mtu_ + pkt.dma_length < work.length;
+  return (both_selective_ || may_seem_selective_ || (side_.selective && !strict_)) &&
+         work.is_read() && (work.executed || !strict_) && pkt.dma_length &&
+         pkt.dma_length % mtu_ == 0 && number * mtu_ + pkt.dma_length < work.length;
 }
 
 void Conversation::check_request_headers(const SendWork& work, u32 number,
@@ -169,7 +169,8 @@ void Conversation::request_sent(const sroce_send_plan& plan, const sroce_packet&
     totals_.retransmits++;
     // A request to a standard peer covers everything after the missing packet.
     const u32 end =
-        number * mtu_ + (both_selective_ ? pkt.dma_length : std::min(pkt.dma_length, 1u));
+        number * mtu_ +
+        (both_selective_ && pkt.selective ? pkt.dma_length : std::min(pkt.dma_length, 1u));
     for (u32 at = number * mtu_; strict_ && plan.fills_hole && at < end; at += mtu_)
       require(!work.is_read() || !work.placed.contains(at),
               "response requested again after it arrived", "psn=%06x offset %u", pkt.psn, at);

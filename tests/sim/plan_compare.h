@@ -16,8 +16,8 @@ inline auto fields(const sroce_send_plan& p) {
 
 inline auto fields(const sroce_ack_plan& p) {
   return std::tie(p.action, p.reason, p.status, p.early_nak, p.rewind, p.rnr, p.place_atomic,
-                  p.index, p.place_offset, p.place_bytes, p.rnr_wait_ns, p.selective,
-                  p.first_response, p.has_response, p.executed_psn, p.response_psn, p.sack_bytes);
+                  p.index, p.place_offset, p.place_bytes, p.rnr_wait_ns, p.mode, p.has_response,
+                  p.executed_psn, p.response_psn, p.sack_bytes);
 }
 
 inline auto fields(const sroce_recv_plan& p) {

@@ -24,14 +24,46 @@ bool Host::both_selective() const {
   return side_.selective && scenario_.side[1 - number_].selective;
 }
 
+// A standard peer with random reserved bits seems to accept now and then, until its next response.
+bool Host::peer_may_seem_selective() const {
+  return side_.selective && scenario_.side[1 - number_].reserved_bits == ReservedBits::random;
+}
+
+// A request carries the offer until a response declines it, or two ACK timeouts pass in silence.
+void Host::check_offer(const sroce_packet& pkt) const {
+  if (!out_->strict()) return;
+  require(pkt.selective == (side_.selective && !offer_declined_),
+          pkt.selective ? "selective repeat offered in vain" : "selective repeat not offered",
+          "psn=%06x", pkt.psn);
+}
+
+// A response accepts the offer of the last request. SACKs need four offers in a row.
+void Host::check_acceptance(const sroce_packet& pkt) const {
+  require(pkt.selective == (side_.selective && offers_in_a_row_), "offer answered wrongly",
+          "psn=%06x", pkt.psn);
+  require(!(pkt.info->flags & SROCE_OPF_SACK) || offers_in_a_row_ >= 4,
+          "selective ACK before four offers", "psn=%06x", pkt.psn);
+}
+
+// The response may have changed what is known of the peer.
+void Host::note_mode(const sroce_requester& before, const sroce_packet& pkt,
+                     const sroce_ack_plan& plan) {
+  if (plan.action == SROCE_ACK_DROP) return;
+  responded_ = true;
+  offer_declined_ |= !pkt.selective;
+  if (before.sb.mode != SROCE_SELECTIVE_ON || is_selective()) return;
+  sacked_.clear();
+  rerequested_.clear();
+}
+
 // Nothing is sent again that has arrived, is queued at the peer, or may merely be late.
 void Host::check_hole_filled(const sroce_send_plan& plan) const {
   if (!plan.fills_hole || !out_->strict()) return;
   const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
-  require(both_selective() || wqe->opcode != SROCE_WR_READ || plan.payload_end == wqe->length,
+  require(is_selective() || wqe->opcode != SROCE_WR_READ || plan.payload_end == wqe->length,
           "part of a READ for a standard peer", "psn=%06x", plan.first_psn);
   if (requester_.probe.due) return;
-  if (!both_selective()) {
+  if (!is_selective()) {
     check_rerequest(plan);
     return;
   }
@@ -82,7 +114,7 @@ void Host::note_sent(const sroce_send_plan& plan) {
 // Every response that others have overtaken has been requested again.
 void Host::check_responses_requested() const {
   const sroce_requester& req = requester_;
-  if (req.sb.mode != SROCE_SELECTIVE_OFF) return;
+  if (req.sb.mode < SROCE_SELECTIVE_OFF) return;
   u32 index = req.acked;
   for (u32 psn = req.unacked_psn; psn != req.sb.lost_response_psn; psn = psn_add(psn, 1)) {
     while (index != req.posted && distance(sroce_requester_wqe(&req, index)->first_psn, psn) >=
@@ -128,7 +160,7 @@ void Host::forget_distrusted() {
 void Host::note_sacked(const sroce_packet& pkt, const sroce_ack_plan& plan) {
   if (plan.action != SROCE_ACK_ACCEPT || !(pkt.info->flags & SROCE_OPF_SACK)) return;
   // After a rewind only packets sent since then count, unless this ACK turns selective repeat on.
-  const u32 next_psn = plan.first_response ? requester_.sent_psn : requester_.next_psn;
+  const u32 next_psn = plan.mode != requester_.sb.mode ? requester_.sent_psn : requester_.next_psn;
   const u32 end = std::min(distance(requester_.unacked_psn, next_psn), SROCE_PSN_MAP_SPAN);
   for (u32 bit = 0; bit < 8 * pkt.payload_bytes; bit++) {
     const u32 psn = psn_add(pkt.psn, 1 + bit);
@@ -190,7 +222,7 @@ void Host::check_losses(const sroce_requester& before) const {
 
 void Host::check_scoreboard() const {
   const sroce_scoreboard& sb = requester_.sb;
-  require(!out_->strict() || sb.mode != SROCE_SELECTIVE_ON || both_selective(),
+  require(!out_->strict() || !is_selective() || both_selective() || peer_may_seem_selective(),
           "selective repeat without the peer's offer", "%c", 'A' + number_);
   const u32 sent = distance(requester_.unacked_psn, requester_.sent_psn);
   for (u32 psn :
@@ -233,8 +265,9 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
           "RTT sample from a retransmitted packet", "psn=%06x", req.rtt.timed_psn);
   check_scoreboard();
   check_rtx_losses(before);
-  if (plan.rewind) return;
-  if (!plan.first_response && out_->strict()) check_losses(before);
+  // A withdrawal is a rewind, too.
+  if (plan.rewind || (before.sb.mode == SROCE_SELECTIVE_ON && !is_selective())) return;
+  if (before.sb.mode == req.sb.mode && out_->strict()) check_losses(before);
 
   const bool responded = before.probe.sent && psn_before(before.probe.psn, req.unacked_psn);
   if (!responded || !psn_before(req.unacked_psn, before.probe.end_psn)) return;
@@ -264,9 +297,9 @@ void Host::check_ambiguous_probe(const sroce_requester& before) const {
   const sroce_requester& req = requester_;
   if (!before.probe.ambiguous || req.state == SROCE_SQ_ERROR) return;
   if (req.probe.sent_count == before.probe.sent_count && req.timeouts == before.timeouts) return;
-  const bool requests_missing =
-      req.sb.mode == SROCE_SELECTIVE_OFF && psn_before(req.sb.executed_psn, before.probe.end_psn);
-  const u32 lost = req.sb.mode == SROCE_SELECTIVE_OFF ? req.sb.lost_response_psn : req.sb.lost_psn;
+  const bool standard = req.sb.mode >= SROCE_SELECTIVE_OFF;
+  const bool requests_missing = standard && psn_before(req.sb.executed_psn, before.probe.end_psn);
+  const u32 lost = standard ? req.sb.lost_response_psn : req.sb.lost_psn;
   require(!psn_before(req.unacked_psn, before.probe.end_psn) ||
               (requests_missing ? req.next_psn == req.sb.executed_psn
                                 : !psn_before(lost, before.probe.end_psn)),
@@ -280,9 +313,9 @@ void Host::check_queued() const {
   require(size_of(reorder.queued) == reorder.count, "queued packets are miscounted",
           "%u in the map", size_of(reorder.queued));
   if (!in_->strict() || responder_.state != SROCE_RQ_READY) return;
-  require(!reorder.peer_selective || both_selective(), "selective repeat without the peer's offer",
-          "%c", 'A' + number_);
-  require(!reorder.peer_selective || reorder.nak_at_ns == SROCE_NEVER,
+  require(!sroce_reorder_peer_selective(&reorder) || both_selective(),
+          "selective repeat without the peer's offer", "%c", 'A' + number_);
+  require(!sroce_reorder_peer_selective(&reorder) || reorder.nak_at_ns == SROCE_NEVER,
           "NAK pending for a selective peer", "epsn=%06x", responder_.epsn);
   if (reorder.waiting_rwqe) {
     // Only a receive WQE is missing: the responder polls for one, then sends an RNR NAK.
@@ -293,13 +326,13 @@ void Host::check_queued() const {
             "RNR delay has no end", "epsn=%06x", responder_.epsn);
     return;
   }
-  require(!reorder.count || reorder.peer_selective || reorder.nak_at_ns != SROCE_NEVER ||
-              responder_.nak_scheduled,
+  require(!reorder.count || sroce_reorder_peer_selective(&reorder) ||
+              reorder.nak_at_ns != SROCE_NEVER || responder_.nak_scheduled,
           "gap will never be reported", "epsn=%06x", responder_.epsn);
-  require(
-      !reorder.peer_selective || !reorder.count || reorder.unsacked < 64 || responder_.ack_pending,
-      "queued packets not reported", "epsn=%06x, %u since the last selective ACK", responder_.epsn,
-      reorder.unsacked);
+  require(!sroce_reorder_peer_selective(&reorder) || !reorder.count || reorder.unsacked < 64 ||
+              responder_.ack_pending,
+          "queued packets not reported", "epsn=%06x, %u since the last selective ACK",
+          responder_.epsn, reorder.unsacked);
 }
 
 // Checks the state after a request.
@@ -307,7 +340,8 @@ void Host::check_processed(const sroce_packet& pkt, const sroce_recv_plan& plan)
   if (psn_before(responder_.epsn, pkt.psn)) gap_before_psn_ = responder_.epsn;
   require(plan.verdict != SROCE_RECV_RNR || !responder_.reorder.count,
           "packets stay queued after an RNR NAK", "%u", responder_.reorder.count);
-  require(plan.verdict != SROCE_RECV_QUEUE || !plan.queued || responder_.reorder.peer_selective ||
+  require(plan.verdict != SROCE_RECV_QUEUE || !plan.queued ||
+              sroce_reorder_peer_selective(&responder_.reorder) ||
               responder_.reorder.waiting_rwqe || responder_.nak_pending ||
               responder_.reorder.nak_at_ns != SROCE_NEVER,
           "duplicate of a queued packet ignored", "psn=%06x", pkt.psn);

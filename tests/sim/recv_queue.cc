@@ -215,6 +215,8 @@ void Host::process_request(const sroce_packet& pkt, std::span<const u8> payload,
   if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued && !queue_packet(pkt, payload))
     result.status = SROCE_MEM_BAD_KEY;
   sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns_);
+  if (plan.verdict != SROCE_RECV_DROP)
+    offers_in_a_row_ = pkt.selective ? offers_in_a_row_ + pkt.count : 0;
   require(plan.verdict != SROCE_RECV_REPLAY || responder_.state == SROCE_RQ_READY,
           "duplicate READ ends the connection", "psn=%06x", pkt.psn);
   check_processed(pkt, plan);
@@ -293,6 +295,7 @@ bool Host::respond_once(u32& budget) {
             pkt.psn);
     const auto payload = std::span<const u8>(payload_).subspan(offset, pkt.payload_bytes);
     offset += pkt.payload_bytes;
+    check_acceptance(pkt);
     in_->response_sent(pkt, payload);
     transmit(pkt, payload);
   }

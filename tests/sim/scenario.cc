@@ -65,6 +65,9 @@ Side make_side(Rng& rng) {
   side.adaptive = rng.chance(0.6);
   side.reorder_packets = rng.pick(kReorderPackets);
   side.selective = side.reorder_packets && rng.chance(0.8);
+  static constexpr ReservedBits kReservedBits[] = {ReservedBits::zero, ReservedBits::zero,
+                                                   ReservedBits::copied, ReservedBits::random};
+  if (!side.selective) side.reserved_bits = kReservedBits[side.start_psn / 2 % 4];
   side.delays_rnr = side.reorder_packets && side.start_psn % 2;
   return side;
 }
@@ -162,11 +165,12 @@ std::string Scenario::describe() const {
     text += format(
         "\n  %c: psn=%06x slots=%u window=%u rd=%u/%u retry=%u rnr=%u timeout=%u rnr_timer=%u"
         " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d reorder=%u"
-        " rnr_delay=%d",
+        " rnr_delay=%d reserved=%d",
         'A' + i, side.start_psn, side.slots, side.window_packets, side.max_rd_atomic,
         side.max_dest_rd_atomic, side.retry_cnt, side.rnr_retry, side.timeout_exponent,
         side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd,
-        side.adaptive, side.selective, side.reorder_packets, side.delays_rnr);
+        side.adaptive, side.selective, side.reorder_packets, side.delays_rnr,
+        static_cast<int>(side.reserved_bits));
     text += format(
         "\n  %c->%c: loss=%g duplicate=%g reorder=%g corrupt=%g fuzz=%g forge=%g jitter=%lluns",
         'A' + i, 'B' - i, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,

@@ -23,6 +23,9 @@ struct PathFaults {
   u64 reorder_ns = 0;
 };
 
+// The use that a standard peer makes of the reserved bits of the BTH. The rule is 0 (IBTA 9.2).
+enum class ReservedBits { zero, copied, random };
+
 // One host: limits of its QP, behaviour of its datapath and application.
 struct Side {
   u32 slots = 16;
@@ -45,10 +48,11 @@ struct Side {
   double late_receives = 0;    // receives are posted after the sender is ready
   u64 post_gap_ns = 0;         // mean time between posts
   u32 post_batch = 8;
-  double sqd = 0;           // per post: go to SQD, drain, resume
-  bool adaptive = false;    // probes and window from RTT samples
-  bool selective = false;   // offers selective repeat in both directions
-  u32 reorder_packets = 0;  // limit of the reorder queue
+  double sqd = 0;                                   // per post: go to SQD, drain, resume
+  bool adaptive = false;                            // probes and window from RTT samples
+  bool selective = false;                           // offers selective repeat in both directions
+  u32 reorder_packets = 0;                          // limit of the reorder queue
+  ReservedBits reserved_bits = ReservedBits::zero;  // copied: from the last request
   bool delays_rnr = false;  // a request without a receive WQE waits before the RNR NAK
 };
 

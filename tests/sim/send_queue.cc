@@ -29,12 +29,13 @@ void Host::handle_deadline() {
                      : expired   ? "ACK timeout"
                                  : "probe timeout"));
   if (expired) out_->retried();
+  if (expired && !responded_ && requester_.timeouts) offer_declined_ = true;
   if (!rnr_waiting) rerequested_.clear();
   const sroce_requester before = requester_;
   const u32 events = sroce_requester_timeout(&requester_, now_ns_);
-  require(events == (rnr_waiting ? 0u
-                     : expired   ? SROCE_REQ_EV_ACK_TIMEOUT
-                                 : SROCE_REQ_EV_PROBE),
+  require((events & ~SROCE_REQ_EV_WITHDRAWN) == (rnr_waiting ? 0u
+                                                 : expired   ? SROCE_REQ_EV_ACK_TIMEOUT
+                                                             : SROCE_REQ_EV_PROBE),
           "timeout events are wrong", "%u", events);
   check_ambiguous_probe(before);
   forget_distrusted();
@@ -117,8 +118,7 @@ void Host::send_burst(const sroce_send_plan& plan, u32& budget) {
             pkt.psn);
     const auto payload = std::span<const u8>(payload_).subspan(offset, pkt.payload_bytes);
     offset += pkt.payload_bytes;
-    require(!pkt.selective || side_.selective, "selective repeat without an offer", "psn=%06x",
-            pkt.psn);
+    check_offer(pkt);
     out_->request_sent(plan, pkt, payload, draining(), now_ns_);
     transmit(pkt, payload);
   }
@@ -154,11 +154,11 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
   if (requester_.unacked_psn != unacked_psn || requester_.sb.executed_psn != executed_psn)
     out_->progressed(requester_.sb.executed_psn != executed_psn);
   if (plan.action == SROCE_ACK_ACCEPT && plan.rnr)
-    out_->rnr_waited(now_ns_ + plan.rnr_wait_ns, plan.selective);
+    out_->rnr_waited(now_ns_ + plan.rnr_wait_ns, plan.mode == SROCE_SELECTIVE_ON);
   if (plan.action == SROCE_ACK_ACCEPT && retry) out_->retried();
   if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RETRY_EXC_ERR) out_->retried();
   if (plan.action == SROCE_ACK_FAIL && plan.status == SROCE_WC_RNR_RETRY_EXC_ERR)
-    out_->rnr_waited(0, plan.selective);
+    out_->rnr_waited(0, plan.mode == SROCE_SELECTIVE_ON);
   if (plan.action == SROCE_ACK_DROP)
     require(requester_.unacked_psn == unacked_psn, "dropped packet has an effect", "psn=%06x",
             unacked_psn);
@@ -185,6 +185,7 @@ void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload)
   note_sacked(pkt, plan);
   if (plan.early_nak) out_->fatal_nak_received(pkt.psn);
   commit_response(plan, placed);
+  note_mode(before, pkt, plan);
   check_recovery(before, plan);
   pull_send_completions();
 }

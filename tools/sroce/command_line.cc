@@ -47,7 +47,7 @@ constexpr char qp_footer[] =
     "  retrans, timeouts, probes\n"
     "                 packets retransmitted, ACK timeouts, and tail loss probes\n"
     "  cnp, cuts      congestion notifications handled, and decreases of the rate or window\n"
-    "  selective      offered (no reply yet), on, or off (standard peer: go-back-N)\n"
+    "  selective      offered (no reply yet), on, off (standard peer: go-back-N), withdrawn\n"
     "  reorder        packets / bytes queued out of order\n"
     "  ce, cnp_sent   packets received with a congestion mark, and notifications sent\n";
 

@@ -56,7 +56,7 @@ std::string state_name(uint8_t state) {
 }
 
 std::string selective_name(uint8_t mode) {
-  static constexpr std::array names{"offered", "on", "off"};
+  static constexpr std::array names{"offered", "on", "off", "withdrawn"};
   return name_of(mode, names);
 }
 

@@ -322,6 +322,25 @@ TEST(PacketWrite, ReservedBitsAreZero) {
   }
 }
 
+// Documentation/wire.md freezes the values.
+TEST(PacketWrite, OfferAndAcceptanceDiffer) {
+  for (u8 opcode : kRcOpcodes) {
+    SCOPED_TRACE(int{opcode});
+    sroce_packet pkt = full_packet(opcode), back;
+    pkt.selective = true;
+    Bytes bytes(pkt.header_bytes + pkt.payload_bytes + pkt.pad_bytes + SROCE_ICRC_BYTES);
+    sroce_packet_write(&pkt, bytes.data());
+    const u8 bits = pkt.info->flags & SROCE_OPF_RESPONSE ? 0x24 : 0x54;
+    EXPECT_EQ(bytes[8], 0x80 | bits);
+    for (int value = 0; value < 256; value++) {
+      bytes[8] = static_cast<u8>(value);
+      ASSERT_EQ(parse(bytes, &back), SROCE_PARSE_OK);
+      EXPECT_EQ(back.selective, (value & 0x7f) == bits);
+      EXPECT_EQ(back.ack_req, value >> 7);
+    }
+  }
+}
+
 TEST(PacketWrite, BecnIsTheOnlyCongestionBit) {
   sroce_packet pkt = full_packet(SROCE_OP_CNP);
   pkt.becn = true;

@@ -28,6 +28,7 @@ struct ReceiveQueueOptions {
   u32 qkey = 0x1234;
   u32 reorder_packets = 0;
   bool selective = false;
+  u8 offers = SROCE_OFFERS_MIN;  // of a selective peer before the test
   u64 rnr_delay_ns = 0;
 };
 
@@ -46,6 +47,7 @@ class ReceiveQueue {
                  .rnr_delay_ns = options.rnr_delay_ns,
                  .reorder_packets = options.reorder_packets,
                  .selective = options.selective};
+    if (options.selective) resp.reorder.offers = options.offers;
     sroce_responder_start_psn(&resp, options.psn);
     sroce_responder_set_state(&resp, SROCE_RQ_READY);
   }

@@ -462,8 +462,8 @@ TEST(ReorderNak, IsDelayedByAtMostTwoMilliseconds) {
 
 // ---------------------------------------------------------------- SACKs to a selective peer
 
-TEST(ReorderSack, ResponsesHaveTheBitForSelectivePeersOnly) {
-  SelectivePair both;
+TEST(ReorderSack, ResponsesAcceptAnOfferAtOnce) {
+  ReceiveQueue both({.reorder_packets = 64, .selective = true, .offers = 0});
   both.receive(selective(write_only(2000, 0x10000, 16)));
   EXPECT_TRUE(both.respond()[0].selective);
   SelectivePair standard_peer;
@@ -472,6 +472,51 @@ TEST(ReorderSack, ResponsesHaveTheBitForSelectivePeersOnly) {
   ReorderingQueue unwilling;
   unwilling.receive(selective(write_only(2000, 0x10000, 16)));
   EXPECT_FALSE(unwilling.respond()[0].selective);
+}
+
+TEST(ReorderSack, NeedsFourOffersInARow) {
+  ReceiveQueue rq({.reorder_packets = 64, .selective = true, .offers = 0});
+  for (u32 psn : {2001, 2002, 2003}) rq.receive(selective(quiet_write(psn)));
+  EXPECT_TRUE(rq.timer_runs()) << "like a standard peer, it gets a NAK";
+  EXPECT_FALSE(rq.next_response());
+  rq.receive(selective(quiet_write(2004)));
+  EXPECT_FALSE(rq.timer_runs());
+  EXPECT_EQ(only_response(rq).kind, SROCE_RESPONSE_SACK);
+}
+
+TEST(ReorderSack, EachOfCoalescedPacketsIsAnOffer) {
+  ReceiveQueue rq({.reorder_packets = 64, .selective = true, .offers = 0});
+  rq.receive(selective(write_first(2000, 0x10000, 9 * 1024)));
+  sroce_packet pkt = selective(request(SROCE_OP_WRITE_MIDDLE, 2001, 3 * 1024));
+  pkt.count = 3;
+  rq.receive(pkt);
+  EXPECT_TRUE(sroce_reorder_peer_selective(&rq.resp.reorder));
+}
+
+TEST(ReorderSack, OneRequestWithoutAnOfferMakesThePeerAStandardOne) {
+  SelectivePair rq;
+  rq.write({2001, 2002});
+  EXPECT_FALSE(rq.timer_runs());
+  rq.receive(quiet_write(2003));
+  EXPECT_TRUE(rq.timer_runs());
+  rq.write_with_ack_req(2004);
+  EXPECT_FALSE(rq.next_response()) << "one offer is not enough";
+  rq.expire();
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+}
+
+TEST(ReorderSack, GapIsReportedWhenADuplicateEndsTheOffers) {
+  SelectivePair rq;
+  rq.write({2000, 2002});
+  EXPECT_FALSE(rq.timer_runs());
+  rq.receive(quiet_write(2000));
+  EXPECT_TRUE(rq.timer_runs());
+}
+
+TEST(ReorderSack, OffersEndWithTheConnection) {
+  SelectivePair rq;
+  sroce_responder_reset(&rq.resp);
+  EXPECT_FALSE(sroce_reorder_accepts_offer(&rq.resp.reorder));
 }
 
 TEST(ReorderSack, ReportsAGapAfterFourPacketsWithoutATimer) {

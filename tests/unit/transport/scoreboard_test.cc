@@ -94,6 +94,105 @@ TEST(SelectiveMode, EndOfARewindLeavesTheProbeTimerOn) {
   EXPECT_NE(sq.req.probe.deadline_ns, SROCE_NEVER);
 }
 
+TEST(SelectiveMode, AcceptanceIsAnEvent) {
+  SendQueue sq({.selective = true});
+  sq.post(send_of(10));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(selective(ack(1000)));
+  EXPECT_EQ(sq.events, SROCE_REQ_EV_ACCEPTED);
+  sq.receive(selective(ack(1001)));
+  EXPECT_EQ(sq.events, 0u);
+}
+
+TEST(SelectiveMode, RefusalIsAnEventOnlyOfAnOffer) {
+  for (bool offered : {false, true}) {
+    SendQueue sq({.selective = offered});
+    sq.post(send_of(10));
+    sq.send_all();
+    sq.receive(ack(1000));
+    EXPECT_EQ(sq.events, offered ? SROCE_REQ_EV_WITHDRAWN : 0u);
+  }
+}
+
+// A peer with a purpose of its own for the reserved bits seems to accept once.
+TEST(SelectiveMode, IsWithdrawnWhenALaterResponseDoesNotAccept) {
+  SelectiveSends sq(8);
+  sq.receive_sack(999, {1002, 1003, 1004, 1005});
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001}));
+  sq.keeps_accepting = false;
+  sq.receive(ack(1000));
+  EXPECT_EQ(sq.events, SROCE_REQ_EV_WITHDRAWN);
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_WITHDRAWN);
+  const auto packets = sq.send_all();
+  EXPECT_EQ(psns_of(packets), range(1001, 7));
+  for (const sroce_packet& pkt : packets) EXPECT_FALSE(pkt.selective);
+  sq.receive(selective(ack(1007)));
+  EXPECT_EQ(sq.events, 0u);
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_WITHDRAWN);
+  EXPECT_EQ(sq.completions().size(), 8u);
+}
+
+TEST(SelectiveMode, WithdrawalSendsNothingAgainThatIsExecuted) {
+  SelectiveSends sq(2);
+  sq.keeps_accepting = false;
+  sq.receive(ack(1001));
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_WITHDRAWN);
+  EXPECT_TRUE(sq.send_all().empty());
+  EXPECT_EQ(sq.completions().size(), 2u);
+  EXPECT_FALSE(sq.timer_runs());
+}
+
+TEST(SelectiveMode, WithdrawalToleratesPartsOfReadsRequestedBefore) {
+  SelectiveRead sq(12);
+  sq.respond_all({0, 1, 4, 5, 6, 7, 8, 9, 10, 11});
+  const auto packets = sq.send_all();
+  ASSERT_EQ(psns_of(packets), Psns{1002});
+  EXPECT_EQ(packets[0].dma_length, 2048u);
+  sq.keeps_accepting = false;
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1002, 1024));
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_WITHDRAWN);
+  EXPECT_EQ(sq.receive(read_response(SROCE_OP_READ_RESPONSE_LAST, 1003, 1024)).action,
+            SROCE_ACK_ACCEPT);
+  EXPECT_EQ(sq.completions().size(), 1u);
+}
+
+// Something on the path may drop packets with reserved bits.
+TEST(SelectiveMode, IsWithdrawnAfterTwoSilentTimeouts) {
+  SendQueue sq({.selective = true});
+  sq.post(send_of(10));
+  EXPECT_TRUE(sq.send_all()[0].selective);
+  sq.expire();
+  EXPECT_EQ(sq.events, SROCE_REQ_EV_ACK_TIMEOUT);
+  EXPECT_TRUE(sq.send_all()[0].selective);
+  sq.expire();
+  EXPECT_EQ(sq.events, SROCE_REQ_EV_ACK_TIMEOUT | SROCE_REQ_EV_WITHDRAWN);
+  EXPECT_FALSE(sq.send_all()[0].selective);
+  sq.expire();
+  EXPECT_EQ(sq.events, SROCE_REQ_EV_ACK_TIMEOUT);
+  sq.receive(selective(ack(1000)));
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_WITHDRAWN);
+}
+
+TEST(SelectiveMode, IsNotWithdrawnBySilenceAfterAResponse) {
+  SelectiveSends sq(1);
+  for (int i = 0; i < 3; i++) {
+    sq.expire();
+    sq.send_all();
+  }
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_ON);
+}
+
+TEST(SelectiveMode, SilenceIsNoEventWithoutAnOffer) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  for (int i = 0; i < 3; i++) {
+    sq.send_all();
+    sq.expire();
+    EXPECT_EQ(sq.events, SROCE_REQ_EV_ACK_TIMEOUT);
+  }
+}
+
 TEST(SelectiveMode, IsForgottenByReset) {
   SelectiveSends sq(4);
   sq.receive_sack(999, {1001, 1002});

@@ -100,7 +100,6 @@ class SendQueue {
     sroce_requester_set_state(&req, SROCE_SQ_READY);
   }
   SendQueue(const SendQueue&) = delete;
-
   // wr_id is the position, so that completions name their request.
   u32 post(const Work& work) {
     EXPECT_GT(sroce_requester_room(&req), 0u);
@@ -174,10 +173,11 @@ class SendQueue {
     EXPECT_TRUE(before.same_as(*this)) << "planning changed the requester";
     return first;
   }
-  sroce_ack_plan receive(const sroce_packet& pkt, sroce_mem_status placed = SROCE_MEM_OK) {
+  sroce_ack_plan receive(sroce_packet pkt, sroce_mem_status placed = SROCE_MEM_OK) {
+    if (req.sb.mode == SROCE_SELECTIVE_ON && keeps_accepting) pkt.selective = true;
     const sroce_ack_plan made = plan_response(pkt);
     const Snapshot before(*this);
-    sroce_completer_commit(&req, &made, placed, now);
+    events = sroce_completer_commit(&req, &made, placed, now);
     EXPECT_TRUE(made.action != SROCE_ACK_DROP || before.same_as(*this))
         << "a dropped response changed the requester";
     return made;
@@ -202,12 +202,14 @@ class SendQueue {
   void expire() {
     ASSERT_TRUE(timer_runs());
     now = sroce_requester_deadline(&req);
-    sroce_requester_timeout(&req, now);
+    events = sroce_requester_timeout(&req, now);
   }
   bool failed() const { return req.state == SROCE_SQ_ERROR; }
 
   sroce_requester req;
   u64 now = 5 * kMillisecond;
+  u32 events = 0;               // of the last response or timeout
+  bool keeps_accepting = true;  // a peer that has accepted selective repeat always does
 
  private:
   struct Snapshot {

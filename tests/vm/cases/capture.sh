@@ -40,6 +40,19 @@ if [[ $A_TYPE$B_TYPE == srocesroce ]]; then
 	tool "ib_write_bw, out of order" ib_write_bw -x GID -F -s 65536 -n 16 -t 4
 	netem
 fi
+# The peer decides about selective repeat with its first response.
+for end in a b; do
+	[[ $end == a ]] && type=$A_TYPE peer=$B_TYPE || type=$B_TYPE peer=$A_TYPE
+	[[ $type == sroce ]] || continue
+	expect_counter $end selective_offered -gt 0
+	if [[ $peer == sroce ]]; then
+		expect_counter $end selective_accepted -gt 0
+		expect_counter $end selective_withdrawn -eq 0
+	else
+		expect_counter $end selective_accepted -eq 0
+		expect_counter $end selective_withdrawn -gt 0
+	fi
+done
 skip=$(rxe_lacks)
 DUET_GID_A=$A_GID DUET_GID_B=$B_GID duet "IPv4" rc_verify --quick --max-size 10000 ${skip:+--skip "$skip"}
 DUET_GID_A=$A_GID6 DUET_GID_B=$B_GID6 duet "IPv6" rc_verify --quick --max-size 10000 ${skip:+--skip "$skip"}
