@@ -190,6 +190,8 @@ void run_values(Bench& bench, harness::Tap& tap) {
       {Layer::core, reset, init, "port 2", [](auto& a) { a.port_num = 2; }},
       {Layer::driver, reset, init, "P_Key index beyond the table",
        [=](auto& a) { a.pkey_index = pkeys; }},
+      {Layer::driver, reset, init, "on-demand paging",
+       [](auto& a) { a.qp_access_flags |= IBV_ACCESS_ON_DEMAND; }},
       {Layer::core, init, rtr, "port 2 in the address", [](auto& a) { a.ah_attr.port_num = 2; }},
       {Layer::core, init, rtr, "no GRH", [](auto& a) { a.ah_attr.is_global = 0; }},
       {Layer::core, init, rtr, "an empty GID index",

@@ -108,6 +108,11 @@ int mr_of_read_only_memory(Tools& tools) {
   return error;
 }
 
+int mr_with_flag(Tools& tools, int flag) {
+  const verbs::Pages pages(4096);
+  return try_mr(tools, pages.data(), pages.size(), IBV_ACCESS_LOCAL_WRITE | flag);
+}
+
 int mr_that_ends_in_a_hole(Tools& tools) {
   const verbs::Pages pages(4096);  // followed by an inaccessible page
   return try_mr(tools, pages.data(), 4097, IBV_ACCESS_LOCAL_WRITE);
@@ -183,6 +188,22 @@ const Row rows[] = {
        const verbs::Pages p(4096);
        return try_mr(t, p.data(), 4096, 1 << 18);
      }},
+    {Layer::core,
+     "an MR on demand",
+     {EOPNOTSUPP},
+     [](Tools& t) { return mr_with_flag(t, IBV_ACCESS_ON_DEMAND); }},
+    {Layer::driver,
+     "a zero-based MR",
+     {EOPNOTSUPP},
+     [](Tools& t) { return mr_with_flag(t, IBV_ACCESS_ZERO_BASED); }},
+    {Layer::driver,
+     "an MR of huge pages",
+     {EOPNOTSUPP},
+     [](Tools& t) { return mr_with_flag(t, IBV_ACCESS_HUGETLB); }},
+    {Layer::driver,
+     "an MR to which windows may be bound",
+     {0},
+     [](Tools& t) { return mr_with_flag(t, IBV_ACCESS_MW_BIND); }},
     {Layer::core,
      "an MR whose end overflows",
      {EINVAL, EFAULT, ENOMEM},
