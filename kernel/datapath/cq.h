@@ -50,11 +50,13 @@ struct sroce_cq {
 /**
  * struct sroce_wc_extra - the part of a completion that only the datapath knows
  * @qp: the QP it belongs to
+ * @vendor_err: of an error: enum sroce_vendor_err
  * @is_ipv4: received datagram: network header type for the kernel consumer
  * @vlan_id: received datagram: its VLAN, or SROCE_NO_VLAN
  */
 struct sroce_wc_extra {
 	struct ib_qp *qp;
+	u8	vendor_err;
 	bool	is_ipv4;
 	u16	vlan_id;
 };

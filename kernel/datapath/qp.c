@@ -195,6 +195,7 @@ int sroce_qp_datapath_init(struct sroce_qp *qp)
 static void reset_wq(struct sroce_wq *wq)
 {
 	wq->failed = false;
+	wq->fault = 0;
 	wq->events = 0;
 	wq->timer_defer_ns = 0;
 	wq->ignore_timeout_until_ns = 0;

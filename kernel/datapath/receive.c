@@ -112,6 +112,8 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 			plan_received_response(qp, rx, &plan);
 	}
 	count_ack_plan(rx, &plan);
+	if (plan.action == SROCE_ACK_FAIL)
+		qp->sq.fault = rx->pkt.syndrome;
 	sroce_send_count_events(qp, sroce_completer_commit(&qp->req, &plan, status, rx->now_ns));
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
 }
@@ -134,6 +136,8 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 		if (plan->invalidate && result->status == SROCE_MEM_OK)
 			result->invalidated = sroce_memory_invalidate(range.mem, range.pd,
 								      plan->inv_rkey, true);
+		if (result->invalidated != SROCE_MEM_OK)
+			qp->rq.fault = result->invalidated;
 		break;
 	case SROCE_RECV_READ:
 	case SROCE_RECV_REPLAY:

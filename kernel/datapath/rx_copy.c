@@ -110,6 +110,18 @@ static bool placement_end(struct placement *placement, enum sroce_mem_status *st
 	return !right;
 }
 
+static enum sroce_mem_status scatter_payload(struct sroce_qp *qp, struct sroce_wq *wq,
+					     const struct sroce_sge *sge, u32 num_sge, u32 offset,
+					     struct sroce_payload *from, u32 bytes)
+{
+	enum sroce_mem_status status = sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, sge,
+							    num_sge, offset, from, bytes);
+
+	if (status != SROCE_MEM_OK)
+		wq->fault = from->fault;
+	return status;
+}
+
 /* The 40 bytes before a datagram: its IPv6 header, or its IPv4 header in the last 20. */
 static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
@@ -119,8 +131,7 @@ static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_r
 	struct sroce_payload from = bytes_at(grh, sizeof(grh));
 
 	memcpy(grh + SROCE_GRH_BYTES - bytes, skb_network_header(rx->skb), bytes);
-	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge, 0,
-				    &from, sizeof(grh));
+	return scatter_payload(qp, &qp->rq, wqe->sge, wqe->num_sge, 0, &from, sizeof(grh));
 }
 
 static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
@@ -135,8 +146,7 @@ static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sro
 		if (status != SROCE_MEM_OK || !plan->place_bytes)
 			return status;
 	}
-	return sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge, wqe->num_sge,
-				    plan->offset, from, bytes);
+	return scatter_payload(qp, &qp->rq, wqe->sge, wqe->num_sge, plan->offset, from, bytes);
 }
 
 /* Copy the first @bytes of the plan. */
@@ -202,9 +212,8 @@ enum sroce_mem_status sroce_rx_copy_response(struct sroce_qp *qp, struct sroce_r
 		placement_begin(&placement, qp, rx, bytes);
 		if (plan->place_atomic)
 			placement.from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
-		status = sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, wqe->sge,
-					      wqe->num_sge, plan->place_offset, &placement.from,
-					      bytes);
+		status = scatter_payload(qp, &qp->sq, wqe->sge, wqe->num_sge, plan->place_offset,
+					 &placement.from, bytes);
 	} while (placement_end(&placement, &status, &bytes));
 	return status;
 }

@@ -39,12 +39,16 @@ static enum sroce_mem_status gather_payload(struct sroce_tx *tx, const void *sen
 	const struct sroce_send_plan *plan = send_plan;
 	const struct sroce_send_wqe *wqe = planned_wqe(tx, plan);
 	u32 offset = plan->offset + i * tx->qp->req.attr.mtu_bytes;
+	enum sroce_mem_status status;
 
 	if (wqe->flags & SROCE_SEND_INLINE) {
 		sroce_crc_write(writer, wqe->inline_data + offset, bytes);
 		return SROCE_MEM_OK;
 	}
-	return sroce_memory_gather(&tx->mr_ref, wqe->sge, wqe->num_sge, offset, writer, bytes);
+	status = sroce_memory_gather(&tx->mr_ref, wqe->sge, wqe->num_sge, offset, writer, bytes);
+	if (status != SROCE_MEM_OK)
+		tx->qp->sq.fault = tx->mr_ref.fault;
+	return status;
 }
 
 static const struct sroce_path *wqe_path(const struct sroce_qp *qp,
@@ -137,7 +141,10 @@ static enum sroce_wc_status execute_local(struct sroce_qp *qp, const struct sroc
 					       wqe->reg_mr.iova, wqe->reg_mr.access);
 	else if (wqe->opcode == SROCE_WR_LOCAL_INV)
 		status = sroce_memory_invalidate(mem, qp->ibqp.pd, wqe->invalidate_rkey, false);
-	return status == SROCE_MEM_OK ? SROCE_WC_SUCCESS : SROCE_WC_MW_BIND_ERR;
+	if (status == SROCE_MEM_OK)
+		return SROCE_WC_SUCCESS;
+	qp->sq.fault = status;
+	return SROCE_WC_MW_BIND_ERR;
 }
 
 /* Returns whether there was anything to do. */

@@ -52,6 +52,42 @@ bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,
 	       ipv6_addr_equal(&wq->path.saddr, &rx->daddr);
 }
 
+static_assert((int)SROCE_VENDOR_KEY == SROCE_MEM_BAD_KEY);
+static_assert((int)SROCE_VENDOR_RANGE == SROCE_MEM_BAD_RANGE);
+static_assert((int)SROCE_VENDOR_ACCESS == SROCE_MEM_BAD_ACCESS);
+static_assert((int)SROCE_VENDOR_LIST == SROCE_MEM_BAD_LOCAL);
+static_assert((int)SROCE_VENDOR_NAK == SROCE_NAK_PSN_SEQUENCE);
+
+static u8 vendor_err_of(const struct sroce_wq *wq, enum sroce_wc_status status)
+{
+	switch (status) {
+	case SROCE_WC_LOC_PROT_ERR:
+	case SROCE_WC_MW_BIND_ERR:
+		return wq->fault;
+	case SROCE_WC_REM_INV_REQ_ERR:
+		/* Of a receive: the peer may not invalidate this key. */
+		return wq->type == SROCE_SQ ? SROCE_NAK_INVALID_REQUEST : wq->fault;
+	case SROCE_WC_REM_ACCESS_ERR:
+		return SROCE_NAK_REMOTE_ACCESS;
+	case SROCE_WC_REM_OP_ERR:
+		return SROCE_NAK_REMOTE_OPERATION;
+	case SROCE_WC_RETRY_EXC_ERR:
+		return wq->fault == SROCE_VENDOR_NAK ? SROCE_VENDOR_NAK : SROCE_VENDOR_TIMEOUT;
+	case SROCE_WC_RNR_RETRY_EXC_ERR:
+		return SROCE_VENDOR_RNR;
+	case SROCE_WC_LOC_LEN_ERR:
+		return SROCE_VENDOR_LENGTH;
+	case SROCE_WC_LOC_QP_OP_ERR:
+		return SROCE_VENDOR_OPERATION;
+	case SROCE_WC_BAD_RESP_ERR:
+		return SROCE_VENDOR_RESPONSE;
+	case SROCE_WC_WR_FLUSH_ERR:
+		return SROCE_VENDOR_FLUSHED;
+	default:
+		return SROCE_VENDOR_UNKNOWN;
+	}
+}
+
 /**
  * sroce_wq_complete() - put a completion into the CQ of a queue
  * @qp: the QP
@@ -70,9 +106,11 @@ void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
 		.vlan_id = rx ? rx->vlan_id : SROCE_NO_VLAN,
 	};
 
-	if (wc->status != SROCE_WC_SUCCESS)
+	if (wc->status != SROCE_WC_SUCCESS) {
+		extra.vendor_err = vendor_err_of(wq, wc->status);
 		sroce_count(qp->dev->ep.counters, wq->type == SROCE_SQ ?
 			    SROCE_CTR_REQ_CQE_ERROR : SROCE_CTR_RESP_CQE_ERROR);
+	}
 	switch (sroce_cq_post(wq_cq(qp, wq), wc, &extra)) {
 	case SROCE_CQ_POSTED:
 		break;

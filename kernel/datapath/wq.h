@@ -62,6 +62,7 @@ struct sroce_wq_ops {
  * @wake: the consumer of the queue's CQ is to be called back
  * @events: events to dispatch, BIT(enum ib_event_type)
  * @failed: the QP is to follow this queue into error
+ * @fault: for vendor_err: the last enum sroce_mem_status, or syndrome, that may fail a request
  * @sent: packets handed to the stack since creation
  * @freed: how many of them the stack had freed when the ACK timer was last looked at
  * @edt_skbs: skbs handed over with a departure time in the future
@@ -92,6 +93,7 @@ struct sroce_wq {
 	bool	wake;
 	bool	failed;
 	bool	edt_pending;
+	u8	fault;
 	u32	events;
 	u32	edt_skbs;
 	u32	sent;

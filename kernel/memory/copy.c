@@ -104,6 +104,7 @@ void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, co
 	mr_ref->mem = mem;
 	mr_ref->pd = pd;
 	mr_ref->region = NULL;
+	mr_ref->fault = SROCE_MEM_OK;
 }
 
 /**
@@ -246,12 +247,17 @@ static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct
 		status = open_range(mr_ref, sge->lkey, va, contiguous, access);
 		if (status == SROCE_MEM_OK)
 			status = copy_region(mr_ref->region, va, from, writer, contiguous);
-		if (status != SROCE_MEM_OK)
+		if (status != SROCE_MEM_OK) {
+			mr_ref->fault = status;
 			return status == SROCE_MEM_BAD_PAYLOAD ? status : SROCE_MEM_BAD_LOCAL;
+		}
 		offset = 0;
 		bytes -= contiguous;
 	}
-	return bytes ? SROCE_MEM_BAD_LOCAL : SROCE_MEM_OK;
+	if (!bytes)
+		return SROCE_MEM_OK;
+	mr_ref->fault = SROCE_MEM_BAD_LOCAL;
+	return SROCE_MEM_BAD_LOCAL;
 }
 
 /**
@@ -261,7 +267,7 @@ static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct
  * @sge: the list, in kernel memory
  * @num_sge: elements in it
  * @offset: bytes of the list to skip
- * @from: the bytes
+ * @from: the bytes; its fault is set
  * @bytes: how many
  *
  * Return: SROCE_MEM_OK; SROCE_MEM_BAD_LOCAL if the list is too short or names memory that may not
@@ -277,6 +283,7 @@ enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void 
 	sroce_mr_ref_init(&mr_ref, mem, pd);
 	status = copy_sges(&mr_ref, sge, num_sge, offset, from, NULL, bytes);
 	sroce_mr_ref_put(&mr_ref);
+	from->fault = mr_ref.fault;
 	return status;
 }
 

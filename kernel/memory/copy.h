@@ -45,6 +45,7 @@ struct sroce_mr_range {
  * @segment_written: NULL, or called after each piece. Returns whether the piece was correct, and
  *	prepares @writer or @at for the next one.
  * @pieces: number of correct pieces so far
+ * @fault: what was wrong with the scatter list, see struct sroce_mr_ref
  */
 struct sroce_payload {
 	const u8 *at;
@@ -57,6 +58,7 @@ struct sroce_payload {
 	struct sroce_crc_writer writer;
 	bool	(*segment_written)(struct sroce_payload *from);
 	u32	pieces;
+	u8	fault;
 };
 
 /**
@@ -64,6 +66,8 @@ struct sroce_payload {
  * @mem: key table
  * @pd: protection domain of the QP
  * @region: the open region, or NULL
+ * @fault: after SROCE_MEM_BAD_LOCAL: what was wrong with an element, or SROCE_MEM_BAD_LOCAL if the
+ *	list was too short
  *
  * Deregistration and invalidation wait for it, so keep it for a few packets at most and do not
  * sleep.
@@ -72,6 +76,7 @@ struct sroce_mr_ref {
 	struct sroce_memory *mem;
 	const void *pd;
 	struct sroce_region *region;
+	u8	fault;
 };
 
 void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd);

@@ -18,6 +18,25 @@
 /* At least 100. If librxe matches the device by its name, it rejects a version above 2. */
 #define SROCE_ABI_VERSION	102
 
+/*
+ * vendor_err of a work completion that failed, in both modes (Documentation/abi.md). From
+ * SROCE_VENDOR_NAK on, it is the syndrome of the peer's NAK.
+ */
+enum sroce_vendor_err {
+	SROCE_VENDOR_UNKNOWN	= 0,
+	SROCE_VENDOR_KEY	= 1,
+	SROCE_VENDOR_RANGE	= 2,
+	SROCE_VENDOR_ACCESS	= 3,
+	SROCE_VENDOR_LIST	= 5,
+	SROCE_VENDOR_LENGTH	= 0x10,
+	SROCE_VENDOR_OPERATION	= 0x11,
+	SROCE_VENDOR_RESPONSE	= 0x12,
+	SROCE_VENDOR_TIMEOUT	= 0x13,
+	SROCE_VENDOR_FLUSHED	= 0x14,
+	SROCE_VENDOR_RNR	= 0x20,
+	SROCE_VENDOR_NAK	= 0x60,
+};
+
 /* A cache line. Kernel and process write to different ones. */
 #define SROCE_QUEUE_LINE	64
 

@@ -35,6 +35,7 @@ Pair::Pair(Bench& bench, const Options& options) : far_image_(bench.next_seed())
   verbs::LinkOptions link = bench.link();
   link.timeout = 12;
   link.retry_cnt = 2;
+  link.rnr_retry = options.rnr_retry;
   link.access = options.near_qp_access;
   near_->connect(far_->info(), link);
   link.access = options.far_qp_access;

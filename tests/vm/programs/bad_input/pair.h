@@ -21,6 +21,7 @@ class Pair {
     unsigned far_qp_access = verbs::LinkOptions{}.access;
     ibv_mtu far_mtu = static_cast<ibv_mtu>(0);  // 0: the link's
     int near_cq_depth = 0;                      // 0: that of the send queue
+    std::uint8_t rnr_retry = verbs::LinkOptions{}.rnr_retry;
   };
 
   Pair(Bench& bench, const Options& options);

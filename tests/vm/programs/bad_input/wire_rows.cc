@@ -5,6 +5,7 @@
 
 #include "bad_input/pair.h"
 #include "harness/failure.h"
+#include "sroce_abi.h"
 
 namespace bad_input {
 namespace {
@@ -32,7 +33,40 @@ struct Row {
   std::uint32_t receive_lkey_flip = 0;
   bool may_write = false;        // some packets are placed before the wrong one arrives
   bool may_be_rejected = false;  // a provider that checks opcodes may return EINVAL
+  std::uint32_t protection = SROCE_VENDOR_KEY;  // vendor_err of IBV_WC_LOC_PROT_ERR
 };
+
+// vendor_err, for statuses that have only one; `protection` of IBV_WC_LOC_PROT_ERR.
+std::uint32_t vendor_err_of(ibv_wc_status status, std::uint32_t protection) {
+  switch (status) {
+    case IBV_WC_LOC_PROT_ERR:
+      return protection;
+    case IBV_WC_LOC_LEN_ERR:
+      return SROCE_VENDOR_LENGTH;
+    case IBV_WC_LOC_QP_OP_ERR:
+      return SROCE_VENDOR_OPERATION;
+    case IBV_WC_WR_FLUSH_ERR:
+      return SROCE_VENDOR_FLUSHED;
+    case IBV_WC_REM_INV_REQ_ERR:
+      return SROCE_VENDOR_NAK + 1;
+    case IBV_WC_REM_ACCESS_ERR:
+      return SROCE_VENDOR_NAK + 2;
+    case IBV_WC_REM_OP_ERR:
+      return SROCE_VENDOR_NAK + 3;
+    case IBV_WC_RETRY_EXC_ERR:
+      return SROCE_VENDOR_TIMEOUT;
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return SROCE_VENDOR_RNR;
+    default:
+      return 0;
+  }
+}
+
+void expect_vendor_err(const ibv_wc& wc, std::uint32_t protection = SROCE_VENDOR_KEY) {
+  const std::uint32_t wanted = vendor_err_of(wc.status, protection);
+  expect(wc.vendor_err == wanted, "vendor_err is ", wc.vendor_err, ", wanted ", wanted, ": ",
+         verbs::describe(wc));
+}
 
 void nothing(Pair&, ibv_send_wr&) {}
 
@@ -148,8 +182,10 @@ std::vector<Row> local_rows() {
                     local_key(0x7fff0000)});
     rows.push_back({op + " with a local range past the end", opcode, rejected,
                     local_range(pair_arena - 7, 8)});
+    rows.back().protection = SROCE_VENDOR_RANGE;
     rows.push_back({op + " with a local range before the start", opcode, rejected,
                     local_range(~std::uint64_t{0}, 8)});
+    rows.back().protection = SROCE_VENDOR_RANGE;
     Statuses too_long{IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR};
     if (opcode == read_op)  // the responder may detect it first
       too_long.insert({IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR});
@@ -222,13 +258,14 @@ void run_row(Bench& bench, const Row& row) {
   const ibv_wc wc = pair.expect_near(row.near);
   expect(wc.wr_id == wr.wr_id, "the completion's wr_id is ", wc.wr_id);
   expect(wc.qp_num == pair.near().qp().number(), "the completion's qp_num is ", wc.qp_num);
+  expect_vendor_err(wc, row.protection);
   const bool failed = wc.status != IBV_WC_SUCCESS;
   const ibv_qp_state state = pair.near().qp().query(IBV_QP_STATE).qp_state;
   expect(state == (failed ? IBV_QPS_ERR : IBV_QPS_RTS), "the requester's QP is in state ", state);
   // The failure did not affect the receive, so flush it.
   if (row.far.contains(IBV_WC_WR_FLUSH_ERR))
     pair.far().qp().modify(verbs::to_state(IBV_QPS_ERR), "ERR");
-  if (row.receive) pair.expect_far(row.far);
+  if (row.receive) expect_vendor_err(pair.expect_far(row.far));
   if (failed && !row.may_write) pair.expect_far_untouched();
 }
 
@@ -295,7 +332,24 @@ void read_into_read_only(Bench& bench) {
   ibv_send_wr wr = pair.right_wr(read_op);
   pair.sge().lkey = mr->lkey;
   pair.post(wr);
-  pair.expect_near({IBV_WC_LOC_PROT_ERR});
+  expect_vendor_err(pair.expect_near({IBV_WC_LOC_PROT_ERR}), SROCE_VENDOR_ACCESS);
+}
+
+void no_response(Bench& bench) {
+  Pair pair(bench, {});
+  pair.far().qp().modify(verbs::to_state(IBV_QPS_RESET), "RESET");
+  ibv_send_wr wr = pair.right_wr(write_op);
+  pair.post(wr);
+  expect_vendor_err(pair.expect_near({IBV_WC_RETRY_EXC_ERR}));
+}
+
+void no_receive(Bench& bench) {
+  Pair::Options options;
+  options.rnr_retry = 1;
+  Pair pair(bench, options);
+  ibv_send_wr wr = pair.right_wr(send_op);
+  pair.post(wr);
+  expect_vendor_err(pair.expect_near({IBV_WC_RNR_RETRY_EXC_ERR}));
 }
 
 void smaller_path_mtu(Bench& bench) {
@@ -322,6 +376,8 @@ void run_wire_rows(Bench& bench, harness::Tap& tap) {
   run("WRITE with the key of a deregistered MR", deregistered);
   run("keys are not reused at once", reregistered);
   run("READ into memory without local write", read_into_read_only);
+  run("WRITE to a QP that does not respond", no_response);
+  run("SEND to a QP without a receive", no_receive);
   run("WRITE in packets larger than the responder's path MTU", smaller_path_mtu);
 }
 
