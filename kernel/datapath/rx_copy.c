@@ -9,6 +9,11 @@
  * a message that is not complete. It and the packets behind it are dropped, and the sender
  * retransmits them. Packets from the reorder queue were checked before they were queued.
  */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
 #include "datapath/rx_copy.h"
@@ -123,14 +128,41 @@ static enum sroce_mem_status scatter_payload(struct sroce_qp *qp, struct sroce_w
 }
 
 /* The 40 bytes before a datagram: its IPv6 header, or its IPv4 header in the last 20. */
+struct grh {
+	union {
+		struct ipv6hdr ipv6;
+		struct {
+			u8	unused[sizeof(struct ipv6hdr) - sizeof(struct iphdr)];
+			struct iphdr ipv4;
+		};
+	};
+};
+
+/* The skb has the header of all its packets. A datagram gets that of its own packet. */
+static void write_grh(const struct sroce_rx *rx, struct grh *grh)
+{
+	u32 udp_bytes = sizeof(struct udphdr) + rx->bytes;
+
+	if (!rx->is_ipv4) {
+		grh->ipv6 = *ipv6_hdr(rx->skb);
+		grh->ipv6.payload_len = htons(udp_bytes);
+		return;
+	}
+	grh->ipv4 = *ip_hdr(rx->skb);
+	grh->ipv4.tot_len = htons(sizeof(struct iphdr) + udp_bytes);
+	if (!rx->ip_id_stays)
+		grh->ipv4.id = htons(ntohs(grh->ipv4.id) + rx->number);
+	ip_send_check(&grh->ipv4);
+}
+
 static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	u32 bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 	const struct sroce_recv_wqe *wqe = qp->resp.recv;
-	u8 grh[SROCE_GRH_BYTES] = { 0 };
-	struct sroce_payload from = bytes_at(grh, sizeof(grh));
+	struct grh grh = { };
+	struct sroce_payload from = bytes_at(&grh, sizeof(grh));
 
-	memcpy(grh + SROCE_GRH_BYTES - bytes, skb_network_header(rx->skb), bytes);
+	BUILD_BUG_ON(sizeof(grh) != SROCE_GRH_BYTES);
+	write_grh(rx, &grh);
 	return scatter_payload(qp, &qp->rq, wqe->sge, wqe->num_sge, 0, &from, sizeof(grh));
 }
 

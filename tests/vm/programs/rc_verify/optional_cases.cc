@@ -12,7 +12,11 @@ using verbs::Session;
 
 constexpr std::uint32_t qkey = 0x11223344;
 constexpr std::size_t grh_bytes = 40;
+constexpr std::size_t deth_bytes = 8;
+constexpr std::size_t udp_bth_icrc_bytes = 8 + 12 + 4;
 constexpr std::size_t datagram_slot = 8192;
+constexpr std::size_t burst = 8;  // datagrams of one size, posted together
+constexpr std::size_t burst_slot = datagram_slot / burst;
 
 class UdSide {
  public:
@@ -83,10 +87,49 @@ class UdSide {
     image.place_pattern(0, size, seed, 0);
     const std::string complaint = image.check({pages_.data() + grh_bytes, size});
     expect(complaint.empty(), what, ": ", complaint);
-    check_grh(what);
+    check_grh(pages_.data(), deth_bytes + sizeof(wc.imm_data) + size, what);
     for (std::size_t i = grh_bytes + size; i < datagram_slot; ++i)
       expect(pages_.data()[i] == std::byte{0xee}, what, ": byte ", i,
              " after the datagram was written");
+  }
+
+  void post_burst_receives() {
+    for (std::size_t i = 0; i < burst; ++i) {
+      ibv_sge sge{reinterpret_cast<std::uint64_t>(pages_.data() + i * burst_slot), burst_slot,
+                  mr_->lkey};
+      ibv_recv_wr wr{};
+      wr.wr_id = i;
+      wr.sg_list = &sge;
+      wr.num_sge = 1;
+      qp_.post_recv(&wr);
+    }
+  }
+
+  void send_burst(std::uint32_t size) {
+    ibv_sge sge{reinterpret_cast<std::uint64_t>(pages_.data() + datagram_slot), size, mr_->lkey};
+    ibv_send_wr chain[burst]{};
+    for (std::size_t i = 0; i < burst; ++i) {
+      ibv_send_wr& wr = chain[i];
+      wr.next = i + 1 < burst ? &chain[i + 1] : nullptr;
+      wr.sg_list = &sge;
+      wr.num_sge = 1;
+      wr.opcode = IBV_WR_SEND;
+      wr.send_flags = wr.next ? 0 : IBV_SEND_SIGNALED;
+      wr.wr.ud.ah = ah_.get();
+      wr.wr.ud.remote_qpn = peer_.qpn;
+      wr.wr.ud.remote_qkey = qkey;
+    }
+    qp_.post_send(chain);
+    verbs::expect_wc(cq_.next(session_.duet().deadline(), "UD SENDs"), 0, IBV_WC_SUCCESS,
+                     "UD SENDs");
+  }
+
+  void receive_burst(std::size_t size) {
+    for (std::size_t i = 0; i < burst; ++i) {
+      const std::string what = text("UD receive ", i, " of ", burst);
+      verbs::expect_wc(cq_.next(session_.duet().deadline(), what), i, IBV_WC_SUCCESS, what);
+      check_grh(pages_.data() + i * burst_slot, deth_bytes + size, what);
+    }
   }
 
   void expect_nothing() {
@@ -102,15 +145,27 @@ class UdSide {
     return options;
   }
 
-  // For IPv4 the last 20 of the 40 bytes hold the IP header, for IPv6 all of them.
-  void check_grh(const std::string& what) const {
+  static std::size_t big_endian(const std::byte* at) {
+    return std::to_integer<std::size_t>(at[0]) << 8 | std::to_integer<std::size_t>(at[1]);
+  }
+
+  // For IPv4 the last 20 of the 40 bytes hold the IP header, for IPv6 all of them. It is that of a
+  // packet with `bytes` between BTH and ICRC.
+  void check_grh(const std::byte* grh, std::size_t bytes, const std::string& what) const {
     const bool is_ipv4 = peer_.gid.global.subnet_prefix == 0;
-    const std::byte first = pages_.data()[is_ipv4 ? 20 : 0];
-    expect(first >> 4 == std::byte{is_ipv4 ? std::uint8_t{4} : std::uint8_t{6}}, what,
+    const std::byte* header = grh + (is_ipv4 ? 20 : 0);
+    expect(header[0] >> 4 == std::byte{is_ipv4 ? std::uint8_t{4} : std::uint8_t{6}}, what,
            ": no IP header before the data");
-    const std::byte* source = pages_.data() + (is_ipv4 ? 32 : 8);
+    const std::byte* source = grh + (is_ipv4 ? 32 : 8);
     const std::uint8_t* wanted = peer_.gid.raw + (is_ipv4 ? 12 : 0);
     expect(std::memcmp(source, wanted, is_ipv4 ? 4 : 16) == 0, what, ": source address in the GRH");
+    const std::size_t length = (is_ipv4 ? 20 : 0) + udp_bth_icrc_bytes + (bytes + 3) / 4 * 4;
+    const std::size_t shown = big_endian(header + (is_ipv4 ? 2 : 4));
+    expect(shown == length, what, ": length ", shown, " in the GRH, wanted ", length);
+    if (!is_ipv4) return;
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < 20; i += 2) sum += big_endian(header + i);
+    expect((sum & 0xffff) + (sum >> 16) == 0xffff, what, ": IPv4 checksum in the GRH");
   }
 
   Session& session_;
@@ -138,6 +193,13 @@ void datagrams(Session& session) {
       side.receive(size, seed);
     session.duet().sync();
   }
+  if (!session.is_initiator()) side.post_burst_receives();
+  session.duet().sync();
+  if (session.is_initiator())
+    side.send_burst(500);
+  else
+    side.receive_burst(500);
+  session.duet().sync();
   if (session.is_initiator())
     side.send(100, 1, qkey + 1);
   else
