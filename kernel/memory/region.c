@@ -12,6 +12,7 @@
  * most.
  */
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 
@@ -20,7 +21,8 @@
 
 #define VARIANT_BITS	8
 /* Starts at 1, so that no key is 0. */
-#define INDEX_LIMIT	XA_LIMIT(1, 0xffffff)
+#define MAX_INDEX	0xffffff
+#define INDEX_LIMIT	XA_LIMIT(1, MAX_INDEX)
 
 #define REMOTE_ACCESS	(SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | \
 			 SROCE_ACCESS_REMOTE_ATOMIC)
@@ -32,8 +34,7 @@
 void sroce_memory_init(struct sroce_memory *mem)
 {
 	xa_init_flags(&mem->regions, XA_FLAGS_ALLOC1);
-	mem->next_index = 0;
-	atomic_set(&mem->variant, 0);
+	mem->next_index = get_random_u32() & MAX_INDEX;
 }
 
 /**
@@ -111,7 +112,7 @@ int sroce_region_publish(struct sroce_memory *mem, struct sroce_region *region)
 			      GFP_KERNEL);
 	if (err < 0)
 		return err;
-	region->key = index << VARIANT_BITS | (u8)atomic_inc_return(&mem->variant);
+	region->key = index << VARIANT_BITS | (u8)get_random_u32();
 	err = xa_err(xa_store(&mem->regions, index, region, GFP_KERNEL));
 	if (err) {
 		xa_erase(&mem->regions, index);

@@ -2,10 +2,10 @@
 /*
  * Memory regions, and the table that finds them by key.
  *
- * A key is index << 8 | variant. A region has the same L_Key and R_Key. The variant changes from
- * one registration to the next, so that a stale key does not open the region that got the slot
- * later. Lookup is under RCU; a reference pins the region while bytes are copied. Deregistration
- * removes the key and waits for those references, never for an RCU grace period.
+ * A key is index << 8 | variant. A region has the same L_Key and R_Key. The first index of a device
+ * and each variant are random, so that a peer cannot guess a key. Lookup is under RCU; a reference
+ * pins the region while bytes are copied. Deregistration removes the key and waits for those
+ * references, never for an RCU grace period.
  *
  * Only create, publish and destroy sleep. A protection domain is an opaque pointer that is
  * compared and never dereferenced.
@@ -84,12 +84,10 @@ struct sroce_region {
  * struct sroce_memory - the key table of a device
  * @regions: index -> region
  * @next_index: where the cyclic allocation continues
- * @variant: variant byte of the newest key
  */
 struct sroce_memory {
 	struct xarray regions;
 	u32	next_index;
-	atomic_t variant;
 };
 
 void sroce_memory_init(struct sroce_memory *mem);

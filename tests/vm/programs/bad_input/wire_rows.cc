@@ -325,6 +325,25 @@ void reregistered(Bench& bench) {
   pair.expect_near({IBV_WC_REM_ACCESS_ERR});
 }
 
+// A key is an index and eight bits of variant.
+void unguessable(Bench& bench) {
+  const verbs::Pages pages(4096);
+  std::set<std::uint32_t> starts;
+  std::set<std::uint32_t> steps;
+  for (const verbs::Context* context : {&bench.near(), &bench.far()}) {
+    const verbs::Pd pd = verbs::make_pd(*context);
+    std::uint32_t last = 0;
+    for (int i = 0; i < 16; ++i) {
+      const verbs::Mr mr = verbs::make_mr(pd, pages.data(), pages.size(), local);
+      if (i) steps.insert((mr->rkey - last) & 0xff);
+      last = mr->rkey;
+    }
+    starts.insert(last >> 20);
+  }
+  expect(starts.size() > 1 || *starts.begin(), "both devices count their keys from 0");
+  expect(steps.size() > 2, "the variant changes by only ", steps.size(), " different steps");
+}
+
 void read_into_read_only(Bench& bench) {
   Pair pair(bench, {});
   const verbs::Mr mr = verbs::make_mr(pair.near().pd(), pair.near().arena().data(),
@@ -375,6 +394,7 @@ void run_wire_rows(Bench& bench, harness::Tap& tap) {
   run("WRITE with a local key of another PD", other_pd_locally);
   run("WRITE with the key of a deregistered MR", deregistered);
   run("keys are not reused at once", reregistered);
+  run("keys cannot be guessed", unguessable);
   run("READ into memory without local write", read_into_read_only);
   run("WRITE to a QP that does not respond", no_response);
   run("SEND to a QP without a receive", no_receive);
