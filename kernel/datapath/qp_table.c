@@ -38,7 +38,8 @@ struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
 	struct sroce_qp_ref *ref;
 
 	/* kmalloc() aligns objects whose size is a power of two to that size. */
-	ref = kzalloc(max(roundup_pow_of_two(sizeof(*ref)), SROCE_QP_REF_ALIGNMENT), GFP_KERNEL);
+	ref = kzalloc(max(roundup_pow_of_two(sizeof(*ref)), SROCE_QP_REF_ALIGNMENT),
+		      GFP_KERNEL_ACCOUNT);
 	if (!ref)
 		return NULL;
 	refcount_set(&ref->users, 1);

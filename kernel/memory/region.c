@@ -79,7 +79,7 @@ int sroce_page_list_alloc(struct sroce_page_list *list, u32 capacity)
  */
 struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void *pd)
 {
-	struct sroce_region *region = kzalloc(sizeof(*region), GFP_KERNEL);
+	struct sroce_region *region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
 
 	if (!region)
 		return NULL;

@@ -129,7 +129,7 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	struct sroce_ah *ah = to_sroce_ah(ibah);
 	int err;
 
-	ah->av = kzalloc(sizeof(*ah->av), may_sleep ? GFP_KERNEL : GFP_ATOMIC);
+	ah->av = kzalloc(sizeof(*ah->av), may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
 	if (!ah->av)
 		return -ENOMEM;
 	refcount_set(&ah->av->refs, 1);

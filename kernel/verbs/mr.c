@@ -43,7 +43,7 @@ static struct sroce_memory *memory_of(struct ib_pd *ibpd)
 
 static struct sroce_mr *alloc_region(struct ib_pd *ibpd, enum sroce_region_kind kind)
 {
-	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 
 	if (!mr)
 		return NULL;

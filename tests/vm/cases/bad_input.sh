@@ -17,23 +17,31 @@ tap "bad_input" on_a "$programs"/bad_input --dev "$A_DEV" --gid "$A_GID" --peer-
 check "all $rows rows were tested" test $((tests_run - first)) -eq $rows
 check "the kernel logs nothing" logs_nothing_since "$before"
 
-# The rings of a process are charged to its memory cgroup.
+# Rings and objects of a process are charged to its memory cgroup.
 in_group() # COMMAND...
 {
 	echo $BASHPID >/sys/fs/cgroup/rings/cgroup.procs
 	exec "$@"
 }
-charged() { (($(awk '$1 == "vmalloc" { print $2 }' /sys/fs/cgroup/rings/memory.stat) >= 1 << 20)); }
+charged() { (($(awk -v key="$1" '$1 == key { print $2 }' /sys/fs/cgroup/rings/memory.stat) >= $2)); } # KEY BYTES
+end() # PID
+{
+	kill "$1"
+	wait "$1" || true
+}
 if mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && grep -qw memory /sys/fs/cgroup/cgroup.controllers; then
 	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/rings
 	in_group ip netns exec a ibv_rc_pingpong -d "$A_DEV" -g "$A_GID" -r 10000 >/dev/null 2>&1 &
-	check "rings are charged to the process's memory cgroup" wait_until 10 charged
-	kill $!
-	wait $! || true
+	check "rings are charged to the process's memory cgroup" wait_until 10 charged vmalloc $((1 << 20))
+	end $!
+	in_group ip netns exec a "$programs"/many_objects --dev "$A_DEV" --gid "$A_GID" --count 5000 >/dev/null 2>&1 &
+	check "address handles and regions are charged to it, too" wait_until 10 charged slab $((2 << 20))
+	end $!
 	wait_until 5 rmdir /sys/fs/cgroup/rings
 else
 	skip "rings are charged to the process's memory cgroup" "no memory cgroups"
+	skip "address handles and regions are charged to it, too" "no memory cgroups"
 fi
 umount /sys/fs/cgroup || true
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
