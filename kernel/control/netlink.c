@@ -378,6 +378,7 @@ static const struct genl_ops ops[] = {
 		.dumpit = qp_dump,
 		.policy = get_policy,
 		.maxattr = ARRAY_SIZE(get_policy) - 1,
+		.flags = GENL_ADMIN_PERM,
 	},
 };
 

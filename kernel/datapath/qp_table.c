@@ -8,6 +8,7 @@
  * QP that is being destroyed is zero.
  */
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
@@ -157,7 +158,7 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
  * @ep: the endpoint
  * @qpn: the first number to look at; set to the number of the QP found
  *
- * Any context. QPs that come or go meanwhile may be found or not.
+ * May sleep. QPs that come or go meanwhile may be found or not.
  *
  * Return: the QP, to be released with sroce_qp_put(), or NULL if there is none left.
  */
@@ -172,6 +173,7 @@ struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn)
 			*qpn = number;
 			break;
 		}
+		cond_resched();
 	} while (xa_find_after(&qp_table, &number, LAST_QPN, XA_PRESENT));
 	return qp;
 }

@@ -17,7 +17,7 @@ enum {
 	SROCE_CMD_UNSPEC,
 	SROCE_CMD_DEV_GET,	/* do: DEV_NAME; dump: all, or DEV_NAME */
 	SROCE_CMD_DEV_SET,	/* do: DEV_NAME, PARAM...; all of them or none; CAP_NET_ADMIN */
-	SROCE_CMD_QP_GET,	/* dump: all, or those of DEV_NAME */
+	SROCE_CMD_QP_GET,	/* dump: all, or those of DEV_NAME; CAP_NET_ADMIN */
 	__SROCE_CMD_MAX
 };
 

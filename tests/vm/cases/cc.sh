@@ -51,6 +51,7 @@ says "qp: selective repeat was negotiated" 0 "selective:on" on_a "$sroce" qp "$A
 says "qp: QPs as JSON" 0 '"srtt_ns": [1-9]' on_a "$sroce" qp -j
 says "qp: the kernel's GSI QP" 0 "^RTS +GSI +$A_DEV +\*:1 " on_a "$sroce" qp "$A_DEV"
 says "qp: only QPs of the given device" 0 "^RTS +GSI +$B_DEV" on_b "$sroce" qp "$B_DEV"
+says "qp: needs permission" 4 "no permission" on_a as_nobody "$sroce" qp "$A_DEV"
 says "qp: an unknown device is an error" 6 "sroce_x" on_a "$sroce" qp sroce_x
 on_a pkill ibv_rc_pingpong
 on_b pkill ibv_rc_pingpong || true
