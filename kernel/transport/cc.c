@@ -221,10 +221,8 @@ void sroce_cc_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack)
  */
 bool sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns)
 {
-	if (!cc->ops || !cc->ops->cnp) {
-		cc->cnp_ignored++;
+	if (!cc->ops || !cc->ops->cnp)
 		return false;
-	}
 	cc->cnp_handled++;
 	cc->ops->cnp(cc, now_ns);
 	return true;
@@ -241,7 +239,6 @@ bool sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns)
  */
 void sroce_cc_lost(struct sroce_cc *cc, enum sroce_cc_loss loss, u64 now_ns)
 {
-	cc->losses++;
 	if (cc->ops && cc->ops->lost)
 		cc->ops->lost(cc, loss, now_ns);
 }

@@ -151,9 +151,7 @@ enum sroce_cc_loss {
  * @edt_ns: pacer: latest departure time of the packets handed over
  * @priv: state of the algorithm, 0 when it starts
  * @cnp_handled: CNPs that the algorithm used
- * @cnp_ignored: CNPs that it did not use
  * @cuts: decreases of rate or window
- * @losses: losses reported, timeouts included
  */
 struct sroce_cc {
 	const struct sroce_cc_ops *ops;
@@ -168,9 +166,7 @@ struct sroce_cc {
 	u64	edt_ns;
 	u64	priv[SROCE_CC_PRIV];
 	u64	cnp_handled;
-	u64	cnp_ignored;
 	u64	cuts;
-	u64	losses;
 };
 
 enum sroce_cc_format {

@@ -437,7 +437,6 @@ TEST_F(DcqcnIncrease, ClockAtItsMaximumGivesTheLineRate) {
 TEST_F(DcqcnLoss, RetransmittedLossIsNotCongestion) {
   for (int i = 0; i < 10; i++) sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_ += kMillisecond);
   EXPECT_FALSE(limited());
-  EXPECT_EQ(cc_.losses, 10u);
 }
 
 TEST_F(DcqcnLoss, TimeoutCutsAQuarter) {

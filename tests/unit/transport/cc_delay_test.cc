@@ -36,7 +36,7 @@ class Delay : public ::testing::Test {
     sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_);
     take_events();
     cc_.cwnd = packets * SROCE_CC_PACKET;
-    cc_.cuts = cc_.losses = 0;
+    cc_.cuts = 0;
     now_ += kSecond;
   }
   void set_param(const char* name, u32 value) { set_cc_param(params_, name, value); }
@@ -216,7 +216,6 @@ TEST_F(DelayLoss, CutsByTheMaximumOncePerRoundTrip) {
   EXPECT_EQ(window(), 51u);
   sroce_cc_lost(&cc_, SROCE_CC_RETRANSMIT, now_ += kGood);
   EXPECT_EQ(window(), 26u);
-  EXPECT_EQ(cc_.losses, 11u);
 }
 
 TEST_F(DelayLoss, FiveTimeoutsInARowSetTheMinimumWindow) {
@@ -237,9 +236,8 @@ TEST_F(DelayLoss, AckResetsTheTimeoutCount) {
 }
 
 TEST_F(DelayLoss, CnpsAreIgnored) {
-  sroce_cc_cnp(&cc_, now_);
+  EXPECT_FALSE(sroce_cc_cnp(&cc_, now_));
   EXPECT_EQ(window(), 16u);
-  EXPECT_EQ(cc_.cnp_ignored, 1u);
 }
 
 TEST_F(DelayEvents, GrowthAndCutsAreReported) {

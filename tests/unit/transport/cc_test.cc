@@ -424,13 +424,11 @@ TEST(CongestionControl, NoneIgnoresAllEvents) {
     sroce_cc_start(&cc, &params, kGigabit, kMtu, 0);
     const sroce_cc_ack ack = {kMillisecond, 1, 10, kSecond, 1, kSecond};
     sroce_cc_acked(&cc, &ack);
-    for (u64 i = 0; i < 10; i++) sroce_cc_cnp(&cc, i * kMillisecond);
+    for (u64 i = 0; i < 10; i++) EXPECT_FALSE(sroce_cc_cnp(&cc, i * kMillisecond));
     sroce_cc_lost(&cc, SROCE_CC_TIMEOUT, kSecond);
     EXPECT_EQ(cc.rate, SROCE_CC_UNLIMITED);
     EXPECT_EQ(sroce_cc_window_packets(&cc), SROCE_CC_NO_WINDOW);
-    EXPECT_EQ(cc.cnp_ignored, 10u);
     EXPECT_EQ(cc.cnp_handled, 0u);
-    EXPECT_EQ(cc.losses, 1u);
     EXPECT_STREQ(sroce_cc_state_name(&cc), "off");
   }
 }
