@@ -70,7 +70,7 @@ static void arm_cq(struct sroce_cq *cq, u8 wanted)
 {
 	/* IB_CQ_NEXT_COMP includes solicited completions, so it stays. */
 	if (cq->armed != IB_CQ_NEXT_COMP)
-		cq->armed = wanted;
+		WRITE_ONCE(cq->armed, wanted);
 }
 
 /*
@@ -107,7 +107,7 @@ static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc
 		read_user_arm(cq);
 	wake = wakes_consumer(cq, wc);
 	if (wake)
-		cq->armed = 0;
+		WRITE_ONCE(cq->armed, 0);
 	sroce_ring_publish(&cq->ring);
 	if (!cq->user_arms)
 		return wake;

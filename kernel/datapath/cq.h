@@ -24,7 +24,7 @@ struct sroce_qp_ref;
  * @lock: protects the fields below; irq-safe, innermost
  * @ring: entries: struct ib_uverbs_wc for users, struct ib_wc for the kernel
  * @mmap: of a process: its mapping
- * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed
+ * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed; written under @lock
  * @is_user: the CQ belongs to a process
  * @user_arms: native mode, with a completion channel: the process arms by counters in the ring
  * @arm_seen: those counters at the last look
