@@ -9,6 +9,15 @@ static struct ulp_run *run_of(struct ulp_end *end)
 	return end->qp->qp_context;
 }
 
+static struct ib_sge message_sge(const struct ulp_end *end, u32 bytes)
+{
+	return (struct ib_sge) {
+		.addr = end->dma,
+		.length = bytes,
+		.lkey = end->pd->local_dma_lkey,
+	};
+}
+
 /**
  * ulp_post_receive() - post one receive
  * @end: owner of the receive queue
@@ -18,11 +27,7 @@ static struct ulp_run *run_of(struct ulp_end *end)
  */
 int ulp_post_receive(struct ulp_end *end, u32 bytes)
 {
-	struct ib_sge sge = {
-		.addr = end->dma,
-		.length = bytes,
-		.lkey = end->pd->local_dma_lkey,
-	};
+	struct ib_sge sge = message_sge(end, bytes);
 	struct ib_recv_wr wr = {
 		.wr_cqe = &end->receive,
 		.sg_list = &sge,
@@ -72,9 +77,7 @@ static void make_chain(struct ulp_run *run)
 	struct ib_rdma_wr *wr;
 	u32 i;
 
-	run->sge.addr = end->dma;
-	run->sge.length = run->bytes;
-	run->sge.lkey = end->pd->local_dma_lkey;
+	run->sge = message_sge(end, run->bytes);
 	for (i = 0; i < run->chain; i++) {
 		wr = &run->wr[i];
 		wr->wr.next = i + 1 < run->chain ? &run->wr[i + 1].wr : NULL;
@@ -132,11 +135,7 @@ void ulp_sent(struct ib_cq *cq, struct ib_wc *wc)
 
 static int send_one(struct ulp_end *end, u32 bytes)
 {
-	struct ib_sge sge = {
-		.addr = end->dma,
-		.length = bytes,
-		.lkey = end->pd->local_dma_lkey,
-	};
+	struct ib_sge sge = message_sge(end, bytes);
 	struct ib_send_wr wr = {
 		.wr_cqe = &end->sent,
 		.sg_list = &sge,
