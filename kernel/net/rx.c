@@ -97,7 +97,8 @@ bool sroce_rx_next(struct sroce_rx *rx)
 			return true;
 		}
 		sroce_count(rx->ep->counters, parse_drop_counters[status]);
-		trace_sroce_drop(rx->ep->netdev->ifindex, 0, parse_drop_counters[status]);
+		trace_sroce_drop(rx->ep->netdev->ifindex, rx->pkt.dest_qpn,
+				 parse_drop_counters[status]);
 	}
 	return false;
 }

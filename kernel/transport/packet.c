@@ -190,7 +190,7 @@ static void read_extended(const u8 *p, struct sroce_packet *pkt)
  * @readable_bytes: how many bytes of @header may be read; SROCE_MAX_HEADER_BYTES
  *                  is always enough, fewer only for shorter packets
  * @total_bytes: length of the datagram from the BTH to the ICRC, inclusive
- * @pkt: filled in; meaningful only when SROCE_PARSE_OK is returned
+ * @pkt: filled in when SROCE_PARSE_OK is returned; else only count, and dest_qpn or 0
  *
  * Return: SROCE_PARSE_OK, or why the packet must be dropped.
  */

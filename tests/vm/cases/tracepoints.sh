@@ -18,6 +18,8 @@ tool "SENDs flow with tracing" ibv_rc_pingpong -g GID -n 5 -s 10000 -c
 tool "READs flow with tracing" ib_read_bw -x GID -F -s 65536 -n 8
 # A datagram to port 4791 that is too short for any RoCE packet.
 on_b bash -c "echo short >/dev/udp/$A_IP/4791"
+# One with an opcode that does not exist, for QP 0x123456.
+on_b bash -c "printf '\\xff\\x40\\xff\\xff\\x00\\x12\\x34\\x56\\x00\\x00\\x00\\x01\\x00\\x00\\x00\\x00' >/dev/udp/$A_IP/4791"
 echo 0 >$tracing/events/sroce/enable
 
 check "send plans are traced" traced 'sroce_send_plan: qpn=[0-9]+ packets wqe=[0-9]+ psn=[0-9]+ packets=[1-9]'
@@ -26,6 +28,7 @@ check "received requests are traced" traced 'sroce_recv_plan: qpn=[0-9]+ psn=[0-
 check "READ requests are traced" traced 'sroce_recv_plan: qpn=[0-9]+ psn=[0-9]+ read '
 check "responses are traced" traced 'sroce_response_plan: qpn=[0-9]+ kind=1 psn=[0-9]+ packets=[1-9]'
 check "a drop is traced with its reason" traced 'sroce_drop: ifindex=[0-9]+ dest_qpn=[0-9]+ why=[a-z_]*truncated'
+check "a drop is traced with its QP number" traced "sroce_drop: ifindex=[0-9]+ dest_qpn=$((0x123456)) why=[a-z_]*opcode"
 
 # --- queued packets are coalesced: here, every skb has one packet ---------------------------------
 
