@@ -7,6 +7,8 @@
  * table holds struct sroce_qp_ref, which is freed by RCU, so a lookup needs no lock. `users` of a
  * QP that is being destroyed is zero.
  */
+#define pr_fmt(fmt) "sroce: " fmt
+
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -18,6 +20,9 @@
 /* 0 is never used, 1 is the GSI QP, and a few more are reserved, as in other drivers. */
 #define FIRST_QPN	16
 #define LAST_QPN	(SROCE_QPN_MULTICAST - 1)
+
+/* After this time, unloading says why it takes long. */
+#define REPORT_WAIT	(2 * HZ)
 
 static DEFINE_XARRAY_ALLOC(qp_table);
 static u32 next_qpn;
@@ -71,11 +76,15 @@ void sroce_qp_ref_put(struct sroce_qp_ref *ref)
 /**
  * sroce_qp_refs_wait() - wait until the stack has freed our last packet
  *
- * For module unload: no QP is left, but packets may still be in a qdisc. May sleep.
+ * For module unload: no QP is left, but packets may still be in a qdisc. No signal ends the wait,
+ * because unloading cannot fail. May sleep.
  */
 void sroce_qp_refs_wait(void)
 {
-	wait_event(no_live_refs, !atomic_read(&sroce_live_qp_refs));
+	if (!wait_event_idle_timeout(no_live_refs, !sroce_qp_count(), REPORT_WAIT))
+		pr_info("unloading waits until qdiscs and drivers have freed the packets of %llu queue pairs\n",
+			sroce_qp_count());
+	wait_event_idle(no_live_refs, !sroce_qp_count());
 	rcu_barrier();
 }
 

@@ -49,6 +49,29 @@ check "the old processes can be ended" wait_until 10 processes_end
 wait $server $client || true
 tool "traffic flows again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 
+# --- while a qdisc keeps packets ------------------------------------------------------------------
+
+unloading_says_why() { dmesg | grep 'sroce: unloading waits until'; }
+on_a ib_write_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -D 60 >/tmp/server 2>&1 &
+server=$!
+wait_until 10 on_a listens ib_write_bw
+on_b ib_write_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -D 60 "$A_IP" >/tmp/client 2>&1 &
+client=$!
+wait_until 15 traffic_flows
+on_b tc qdisc replace dev eth_b root tbf rate 8kbit burst 128kb limit 10mb
+sleep 1
+rmmod sroce &
+unloader=$!
+check "unloading says that it waits for packets" wait_until 10 unloading_says_why
+on_b tc qdisc delete dev eth_b root
+check "it ends when they have been freed" wait_until 10 module_is_gone
+wait $unloader
+on_a pkill ib_write_bw || true
+on_b pkill ib_write_bw || true
+wait $server $client || true
+load_module sroce
+attach_both
+
 # --- many times, and while links are being added --------------------------------------------------
 
 check "the module is unloaded with a device and loaded ten times" load_and_unload
