@@ -14,10 +14,11 @@
  *
  * sockets_mutex serialises writers; readers use RCU.
  */
+#include <linux/hashtable.h>
 #include <linux/if_vlan.h>
-#include <linux/rculist.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -26,13 +27,16 @@
 #include "net/endpoint.h"
 #include "transport/wire.h"
 
+/* An interface has at most SROCE_GID_TABLE_LEN addresses. */
+#define ADDRESS_HASH_BITS	8
+
 /**
  * struct sroce_sockets - the sockets of a network namespace
  * @net: the namespace; NULL once it has ended
  * @v4: IPv4 socket
  * @v6: IPv6 socket; NULL without IPv6
  * @users: endpoints that share them
- * @endpoints: list of these endpoints, RCU
+ * @addresses: addresses of these endpoints (struct own_address), RCU
  * @rcu: defers the free
  */
 struct sroce_sockets {
@@ -40,20 +44,24 @@ struct sroce_sockets {
 	struct socket *v4;
 	struct socket *v6;
 	unsigned int users;
-	struct list_head endpoints;
+	DECLARE_HASHTABLE(addresses, ADDRESS_HASH_BITS);
 	struct rcu_head rcu;
 };
 
-/* An address may belong to several GIDs: of different types, or of VLANs with the same MAC. */
-struct address_entry {
+/**
+ * struct own_address - an address of an endpoint
+ * @node: in the table of the sockets
+ * @addr: the address
+ * @ep: the endpoint
+ * @gids: GIDs with this address: of different types, or of VLANs with the same MAC
+ * @rcu: defers the free
+ */
+struct own_address {
+	struct hlist_node node;
 	struct in6_addr addr;
-	u32	users;
-};
-
-struct sroce_address_table {
+	struct sroce_endpoint *ep;
+	u32	gids;
 	struct rcu_head rcu;
-	u32	count;
-	struct address_entry entries[] __counted_by(count);
 };
 
 /* The part of a namespace that is ours. */
@@ -134,7 +142,7 @@ static struct sroce_sockets *create_sockets(struct net *net)
 	if (!sockets)
 		return ERR_PTR(-ENOMEM);
 	sockets->net = net;
-	INIT_LIST_HEAD(&sockets->endpoints);
+	hash_init(sockets->addresses);
 	err = open_sockets(sockets);
 	if (err) {
 		kfree_rcu(sockets, rcu);
@@ -162,18 +170,28 @@ static int join_sockets(struct sroce_endpoint *ep, struct net *net)
 	}
 	sockets->users++;
 	ep->sockets = sockets;
-	list_add_tail_rcu(&ep->list, &sockets->endpoints);
 unlock:
 	mutex_unlock(&sockets_mutex);
 	return err;
 }
 
+static void remove_address(struct own_address *address)
+{
+	hash_del_rcu(&address->node);
+	kfree_rcu(address, rcu);
+}
+
 static void leave_sockets(struct sroce_endpoint *ep)
 {
 	struct sroce_sockets *sockets = ep->sockets;
+	struct own_address *address;
+	struct hlist_node *next;
+	int bucket;
 
 	mutex_lock(&sockets_mutex);
-	list_del_rcu(&ep->list);
+	hash_for_each_safe(sockets->addresses, bucket, next, address, node)
+		if (address->ep == ep)
+			remove_address(address);
 	if (!--sockets->users) {
 		if (sockets->net) {
 			struct sroce_net *sn = net_generic(sockets->net, sroce_net_id);
@@ -249,7 +267,6 @@ int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, st
 {
 	int err;
 
-	mutex_init(&ep->address_lock);
 	ep->counters = alloc_percpu(struct sroce_counters);
 	if (!ep->counters)
 		return -ENOMEM;
@@ -273,15 +290,10 @@ int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, st
  */
 void sroce_endpoint_fini(struct sroce_endpoint *ep)
 {
-	struct sroce_address_table *table;
-
 	leave_sockets(ep);
 	synchronize_net();
-	table = rcu_replace_pointer(ep->addresses, NULL, true);
-	kfree(table);
 	netdev_put(ep->netdev, &ep->tracker);
 	free_percpu(ep->counters);
-	mutex_destroy(&ep->address_lock);
 }
 
 /**
@@ -300,40 +312,15 @@ bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep)
 	       dev_net(ep->netdev) == READ_ONCE(ep->sockets->net);
 }
 
-static struct address_entry *find_address_entry(struct sroce_address_table *table,
-						const struct in6_addr *addr)
+static struct own_address *find_own_address(const struct sroce_endpoint *ep,
+					    const struct in6_addr *addr)
 {
-	u32 i;
+	struct own_address *address;
 
-	for (i = 0; table && i < table->count; i++)
-		if (ipv6_addr_equal(&table->entries[i].addr, addr))
-			return &table->entries[i];
+	hash_for_each_possible(ep->sockets->addresses, address, node, ipv6_addr_hash(addr))
+		if (address->ep == ep && ipv6_addr_equal(&address->addr, addr))
+			return address;
 	return NULL;
-}
-
-/* Returns a copy of @old (may be NULL) with @count entries, without @except. */
-static struct sroce_address_table *copy_table(const struct sroce_address_table *old, u32 count,
-					      const struct address_entry *except)
-{
-	struct sroce_address_table *table = kzalloc(struct_size(table, entries, count), GFP_KERNEL);
-	u32 i, filled = 0;
-
-	if (!table)
-		return NULL;
-	table->count = count;
-	for (i = 0; old && i < old->count; i++)
-		if (&old->entries[i] != except)
-			table->entries[filled++] = old->entries[i];
-	return table;
-}
-
-static void replace_table(struct sroce_endpoint *ep, struct sroce_address_table *table)
-{
-	struct sroce_address_table *old;
-
-	old = rcu_replace_pointer(ep->addresses, table, lockdep_is_held(&ep->address_lock));
-	if (old)
-		kfree_rcu(old, rcu);
 }
 
 /**
@@ -347,28 +334,26 @@ static void replace_table(struct sroce_endpoint *ep, struct sroce_address_table 
  */
 int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
 {
-	struct sroce_address_table *old, *table;
-	struct address_entry *entry;
+	struct own_address *address;
 	int err = 0;
 
-	mutex_lock(&ep->address_lock);
-	old = rcu_dereference_protected(ep->addresses, lockdep_is_held(&ep->address_lock));
-	entry = find_address_entry(old, addr);
-	if (entry) {
-		entry->users++;
+	mutex_lock(&sockets_mutex);
+	address = find_own_address(ep, addr);
+	if (address) {
+		address->gids++;
 		goto unlock;
 	}
-	table = copy_table(old, (old ? old->count : 0) + 1, NULL);
-	if (!table) {
+	address = kzalloc(sizeof(*address), GFP_KERNEL);
+	if (!address) {
 		err = -ENOMEM;
 		goto unlock;
 	}
-	entry = &table->entries[table->count - 1];
-	entry->addr = *addr;
-	entry->users = 1;
-	replace_table(ep, table);
+	address->addr = *addr;
+	address->ep = ep;
+	address->gids = 1;
+	hash_add_rcu(ep->sockets->addresses, &address->node, ipv6_addr_hash(addr));
 unlock:
-	mutex_unlock(&ep->address_lock);
+	mutex_unlock(&sockets_mutex);
 	return err;
 }
 
@@ -377,34 +362,17 @@ unlock:
  * @ep: the endpoint
  * @addr: the address
  *
- * May sleep. If memory is short, the address stays in the table with a count of 0. A packet to it
- * is then dropped by the address check of its QP.
+ * May sleep.
  */
 void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
 {
-	struct sroce_address_table *old, *table;
-	struct address_entry *entry;
+	struct own_address *address;
 
-	mutex_lock(&ep->address_lock);
-	old = rcu_dereference_protected(ep->addresses, lockdep_is_held(&ep->address_lock));
-	entry = find_address_entry(old, addr);
-	if (entry && (!entry->users || !--entry->users)) {
-		table = copy_table(old, old->count - 1, entry);
-		if (table)
-			replace_table(ep, table);
-	}
-	mutex_unlock(&ep->address_lock);
-}
-
-/* Is this address one of ours? Any context. */
-static bool has_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
-{
-	bool found;
-
-	rcu_read_lock();
-	found = find_address_entry(rcu_dereference(ep->addresses), addr);
-	rcu_read_unlock();
-	return found;
+	mutex_lock(&sockets_mutex);
+	address = find_own_address(ep, addr);
+	if (address && !--address->gids)
+		remove_address(address);
+	mutex_unlock(&sockets_mutex);
 }
 
 /**
@@ -422,10 +390,13 @@ struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *s
 						   const struct in6_addr *daddr)
 {
 	const struct net_device *real = is_vlan_dev(ingress) ? vlan_dev_real_dev(ingress) : ingress;
-	struct sroce_endpoint *ep, *other = NULL;
+	const struct own_address *address;
+	struct sroce_endpoint *other = NULL;
 
-	list_for_each_entry_rcu(ep, &sockets->endpoints, list) {
-		if (!has_address(ep, daddr))
+	hash_for_each_possible_rcu(sockets->addresses, address, node, ipv6_addr_hash(daddr)) {
+		struct sroce_endpoint *ep = address->ep;
+
+		if (!ipv6_addr_equal(&address->addr, daddr))
 			continue;
 		if (ep->netdev == real || ep->netdev == ingress)
 			return ep;

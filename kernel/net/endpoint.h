@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * An endpoint is a netdev as RoCEv2 sees it. It has a reference to the netdev, a share of the UDP
- * sockets of its network namespace, an RCU table of our addresses, and the counters.
+ * sockets of its network namespace, and the counters.
  *
  * Each namespace has one IPv4 and one IPv6 UDP socket on port 4791. They are opened with the first
  * endpoint and closed with the last. A received packet is parsed and belongs to the endpoint that
@@ -12,15 +12,12 @@
 #define SROCE_NET_ENDPOINT_H
 
 #include <linux/in6.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 
 #include "net/counters.h"
 
 /* Addresses are stored as IPv6; IPv4 as ::ffff:a.b.c.d, as in GIDs. */
-struct sroce_address_table;
 struct sroce_sockets;
 struct socket;
 
@@ -28,19 +25,13 @@ struct socket;
  * struct sroce_endpoint - a netdev that is open for RoCEv2
  * @netdev: the interface; holds a reference from init to fini
  * @tracker: tracks that reference
- * @sockets: sockets of the netdev's namespace
- * @list: entry in the list of endpoints of @sockets, RCU
- * @addresses: our addresses, RCU; written under @address_lock
- * @address_lock: serialises writers of @addresses
+ * @sockets: sockets of the netdev's namespace, which know our addresses
  * @counters: per-CPU counters
  */
 struct sroce_endpoint {
 	struct net_device *netdev;
 	netdevice_tracker tracker;
 	struct sroce_sockets *sockets;
-	struct list_head list;
-	struct sroce_address_table __rcu *addresses;
-	struct mutex address_lock;
 	struct sroce_counters __percpu *counters;
 };
 
