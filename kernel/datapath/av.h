@@ -11,7 +11,7 @@
 
 /**
  * struct sroce_av - where datagrams go
- * @path: addresses (ip_id is unused: the QP has its own)
+ * @path: addresses (the QP has an ip_id of its own, and a UDP source port if there is none here)
  * @pd: protection domain of the handle; the QP of a WQE must be in the same
  * @refs: the handle, the device's table, and each WQE under way
  * @rcu: defers the free

@@ -175,6 +175,15 @@ static u8 tos_of(const struct sroce_tx *tx, const struct sroce_path *path)
 	return path->tos;
 }
 
+/*
+ * A datagram's port does not depend on its destination QP, so those of a QP to one address handle
+ * share a flow, and may share an skb.
+ */
+static __be16 sport_of(const struct sroce_tx *tx, const struct sroce_path *path)
+{
+	return path->sport ?: htons(rdma_get_udp_sport(0, tx->qp->ibqp.qp_num, 1));
+}
+
 /* A connected queue caches the route of its own path. */
 static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 bytes,
 		    u32 expected)
@@ -183,14 +192,15 @@ static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 	struct sroce_qp *qp = tx->qp;
 	const struct sroce_endpoint *ep = &qp->dev->ep;
 	bool cached = path == &wq->path;
+	__be16 sport = sport_of(tx, path);
 	struct dst_entry *dst;
 	int err;
 
 	dst = cached ? sroce_path_route_cached(ep, path, &wq->dst, &wq->dst_cookie) :
-		       sroce_path_route(ep, path);
+		       sroce_path_route(ep, path, sport);
 	if (IS_ERR(dst))
 		return count_loss(qp, SROCE_CTR_DROP_NO_ROUTE, PTR_ERR(dst));
-	err = sroce_gso_open(&tx->gso, path, dst, tos_of(tx, path), bytes, expected);
+	err = sroce_gso_open(&tx->gso, path, dst, sport, tos_of(tx, path), bytes, expected);
 	if (!cached)
 		dst_release(dst);
 	if (!err && tx->edt_ns > tx->now_ns) {

@@ -15,14 +15,15 @@
 #include "net/path.h"
 #include "transport/wire.h"
 
-static struct dst_entry *route_ipv4(struct net *net, const struct sroce_path *path)
+static struct dst_entry *route_ipv4(struct net *net, const struct sroce_path *path,
+				    __be16 sport)
 {
 	struct flowi4 fl4 = {
 		.saddr = path->saddr.s6_addr32[3],
 		.daddr = path->daddr.s6_addr32[3],
 		.flowi4_oif = path->oif,
 		.flowi4_proto = IPPROTO_UDP,
-		.fl4_sport = path->sport,
+		.fl4_sport = sport,
 		.fl4_dport = htons(SROCE_UDP_PORT),
 	};
 	struct rtable *rt;
@@ -36,14 +37,15 @@ static struct dst_entry *route_ipv4(struct net *net, const struct sroce_path *pa
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route_ipv6(struct net *net, const struct sroce_path *path)
+static struct dst_entry *route_ipv6(struct net *net, const struct sroce_path *path,
+				    __be16 sport)
 {
 	struct flowi6 fl6 = {
 		.saddr = path->saddr,
 		.daddr = path->daddr,
 		.flowi6_oif = path->oif,
 		.flowi6_proto = IPPROTO_UDP,
-		.fl6_sport = path->sport,
+		.fl6_sport = sport,
 		.fl6_dport = htons(SROCE_UDP_PORT),
 		.flowlabel = ip6_make_flowinfo(path->tos, htonl(path->flow_label)),
 	};
@@ -56,7 +58,8 @@ static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
 	return is_ipv4 ? 0 : rt6_get_cookie(container_of(dst, struct rt6_info, dst));
 }
 #else
-static struct dst_entry *route_ipv6(struct net *net, const struct sroce_path *path)
+static struct dst_entry *route_ipv6(struct net *net, const struct sroce_path *path,
+				    __be16 sport)
 {
 	return ERR_PTR(-EAFNOSUPPORT);
 }
@@ -115,13 +118,15 @@ bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_p
  * sroce_path_route() - look up the route of a path
  * @ep: the endpoint that sends
  * @path: the path
+ * @sport: UDP source port
  *
  * Softirq or process context.
  *
  * Return: the route, with a reference; or an ERR_PTR if there is none, or none to a single host by
  * the path's interface.
  */
-struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path)
+struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path,
+				   __be16 sport)
 {
 	struct dst_entry *dst;
 	struct net *net;
@@ -129,7 +134,7 @@ struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct
 
 	rcu_read_lock();
 	net = dev_net(ep->netdev);
-	dst = path->is_ipv4 ? route_ipv4(net, path) : route_ipv6(net, path);
+	dst = path->is_ipv4 ? route_ipv4(net, path, sport) : route_ipv6(net, path, sport);
 	if (!IS_ERR(dst))
 		err = error_of(dst, path);
 	rcu_read_unlock();
@@ -158,7 +163,7 @@ struct dst_entry *sroce_path_route_again(const struct sroce_endpoint *ep,
 
 	dst_release(*cache);
 	*cache = NULL;
-	dst = sroce_path_route(ep, path);
+	dst = sroce_path_route(ep, path, path->sport);
 	if (IS_ERR(dst))
 		return dst;
 	*cookie = dst_cookie_of(dst, path->is_ipv4);

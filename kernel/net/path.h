@@ -20,7 +20,7 @@
  * @is_ipv4: both are IPv4
  * @tos: IPv4 TOS or IPv6 traffic class
  * @hop_limit: TTL or hop limit
- * @sport: UDP source port, from the flow label or the QP numbers
+ * @sport: UDP source port, from the flow label or the QP numbers; 0: the sending QP has its own
  * @flow_label: IPv6 flow label
  * @oif: index of the GID's netdev, which the route must use; it may be a VLAN
  * @ip_id: IPv4 identification of the next packet; incremented for each packet
@@ -38,7 +38,8 @@ struct sroce_path {
 };
 
 bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_path *path);
-struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path);
+struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path,
+				   __be16 sport);
 struct dst_entry *sroce_path_route_again(const struct sroce_endpoint *ep,
 					 const struct sroce_path *path,
 					 struct dst_entry **cache, u32 *cookie);

@@ -130,12 +130,12 @@ static void write_ipv6(struct sk_buff *skb, const struct sroce_path *path, u8 to
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-static void write_udp(struct sk_buff *skb, const struct sroce_path *path)
+static void write_udp(struct sk_buff *skb, __be16 sport)
 {
 	struct udphdr *uh = skb_push(skb, sizeof(*uh));
 
 	skb_reset_transport_header(skb);
-	uh->source = path->sport;
+	uh->source = sport;
 	uh->dest = htons(SROCE_UDP_PORT);
 	uh->len = 0;
 	uh->check = 0;
@@ -147,7 +147,8 @@ static void write_udp(struct sk_buff *skb, const struct sroce_path *path)
  * Returns ERR_PTR(-ENOMEM), or ERR_PTR(-EMSGSIZE) if the packet does not fit the route's MTU.
  */
 static struct sk_buff *alloc_headers(const struct sroce_path *path, struct dst_entry *dst,
-				     u8 tos, u32 packet_bytes, u32 linear_bytes)
+				     __be16 sport, u8 tos, u32 packet_bytes,
+				     u32 linear_bytes)
 {
 	u32 header_bytes = sizeof(struct udphdr) +
 			   (path->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
@@ -164,7 +165,7 @@ static struct sk_buff *alloc_headers(const struct sroce_path *path, struct dst_e
 		return ERR_PTR(-ENOMEM);
 
 	skb_reserve(skb, link_bytes + header_bytes);
-	write_udp(skb, path);
+	write_udp(skb, sport);
 	if (path->is_ipv4)
 		write_ipv4(skb, path, tos);
 	else
@@ -242,6 +243,7 @@ bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *
  * @gso: the builder
  * @path: where it goes; must stay valid as long as the skb is open
  * @dst: route; a reference is taken for the skb
+ * @sport: UDP source port, the same for all packets of @path
  * @tos: TOS or traffic class
  * @bytes: size of the first packet, from the BTH to the ICRC
  * @expected: number of packets of this size, the first included; a hint, unless it is 1: then no
@@ -252,7 +254,7 @@ bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *
  * Return: 0, -ENOMEM, or -EMSGSIZE when the packet does not fit the route's MTU.
  */
 int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct dst_entry *dst,
-		   u8 tos, u32 bytes, u32 expected)
+		   __be16 sport, u8 tos, u32 bytes, u32 expected)
 {
 	struct sk_buff *skb;
 	u32 linear_bytes = 0;
@@ -267,7 +269,7 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 		linear_bytes = bytes;
 	if (is_single && may_batch && gso->piggyback_bytes <= bytes)
 		linear_bytes += gso->piggyback_bytes;
-	skb = alloc_headers(path, dst, tos, bytes, linear_bytes);
+	skb = alloc_headers(path, dst, sport, tos, bytes, linear_bytes);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
 	sroce_gso_close(gso);

@@ -85,7 +85,7 @@ struct sroce_gso_mark {
 void sroce_gso_init(struct sroce_gso *gso, struct sk_buff_head *out);
 bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *path, u32 bytes);
 int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct dst_entry *dst,
-		   u8 tos, u32 bytes, u32 expected);
+		   __be16 sport, u8 tos, u32 bytes, u32 expected);
 u8 *sroce_gso_begin(struct sroce_gso *gso, u32 bytes, u32 expected);
 struct sroce_crc_writer *sroce_gso_start_crc(struct sroce_gso *gso, u16 ip_id, u32 header_bytes);
 void sroce_gso_close(struct sroce_gso *gso);

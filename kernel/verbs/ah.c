@@ -79,7 +79,8 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	path->tos = grh->traffic_class;
 	path->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
 	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
-	path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));
+	if (path->flow_label || qpn)
+		path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));
 	path->ip_id = get_random_u32();
 	return find_ifindex(to_sroce_device(ibdev), grh->sgid_attr, &path->oif);
 }

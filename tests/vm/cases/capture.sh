@@ -25,7 +25,9 @@ for mtu in 256 4096; do
 		tool "ibv_rc_pingpong MTU $mtu, $size bytes" ibv_rc_pingpong -g GID -m $mtu -n 10 -s $size -c
 	done
 done
-tool "ibv_ud_pingpong" ibv_ud_pingpong -g GID -n 20 -s 1001
+for round in 1 2; do
+	tool "ibv_ud_pingpong, QP $round" ibv_ud_pingpong -g GID -n 20 -s 1001
+done
 tool "ib_write_bw" ib_write_bw -x GID -F -s 65536 -n 8 -t 4
 tool "ib_read_bw" ib_read_bw -x GID -F -s 65536 -n 8 -t 4
 tool "ib_send_bw" ib_send_bw -x GID -F -s 65536 -n 8 -t 4
