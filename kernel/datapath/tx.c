@@ -113,7 +113,7 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 	tx->edt_ns = tx->now_ns;
 	wq->now_ns = 0;
 	tx->bytes = 0;
-	sroce_gso_init(&tx->gso, &wq->out);
+	sroce_gso_init(&tx->gso, &qp->dev->ep, &wq->out);
 	sroce_mr_ref_init(&tx->mr_ref, &qp->dev->memory, qp->ibqp.pd);
 }
 

@@ -27,12 +27,14 @@ struct socket;
  * @tracker: tracks that reference
  * @sockets: sockets of the netdev's namespace, which know our addresses
  * @counters: per-CPU counters
+ * @passes_gso: @netdev passes a GSO skb on unchanged
  */
 struct sroce_endpoint {
 	struct net_device *netdev;
 	netdevice_tracker tracker;
 	struct sroce_sockets *sockets;
 	struct sroce_counters __percpu *counters;
+	bool	passes_gso;
 };
 
 struct sroce_rx;

@@ -18,7 +18,6 @@
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
-#include <net/rtnetlink.h>
 #include <net/sch_generic.h>
 
 #include "net/page_cache.h"
@@ -56,29 +55,16 @@ struct gso_info {
 };
 
 /*
- * Devices that pass a GSO skb on unchanged. Some hardware segments it without incrementing the IPv4
- * identification, which the ICRC covers. A bridge may have a port that is hardware.
+ * The stack segments for a device that cannot segment UDP itself. Some of those that can do not
+ * increment the IPv4 identification, which the ICRC covers.
  */
-static bool passes_gso_through(const struct net_device *dev)
+static bool accepts_gso(const struct sroce_endpoint *ep, const struct net_device *dev,
+			bool is_ipv4)
 {
-	static const char *const kinds[] = { "veth", "netkit", "dummy", "tun" };
-	u32 i;
-
-	if (dev->flags & IFF_LOOPBACK)
-		return true;
-	for (i = 0; dev->rtnl_link_ops && i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(dev->rtnl_link_ops->kind, kinds[i]))
-			return true;
-	return false;
-}
-
-/* The stack segments for a device that cannot segment UDP itself. */
-static bool accepts_gso(const struct net_device *dev)
-{
-	netdev_features_t features = dev->features;
-
-	return (features & NETIF_F_GSO) &&
-	       (!(features & NETIF_F_GSO_UDP_L4) || passes_gso_through(dev));
+	if (!(dev->features & NETIF_F_GSO))
+		return false;
+	return !is_ipv4 || !(dev->features & NETIF_F_GSO_UDP_L4) || dev->flags & IFF_LOOPBACK ||
+	       (dev == ep->netdev && ep->passes_gso);
 }
 
 /*
@@ -191,10 +177,13 @@ u32 sroce_gso_packets(const struct sk_buff *skb)
 /**
  * sroce_gso_init() - start building skbs
  * @gso: filled in
+ * @ep: the endpoint that sends
  * @out: queue to which skbs are added
  */
-void sroce_gso_init(struct sroce_gso *gso, struct sk_buff_head *out)
+void sroce_gso_init(struct sroce_gso *gso, const struct sroce_endpoint *ep,
+		    struct sk_buff_head *out)
 {
+	gso->ep = ep;
 	gso->out = out;
 	gso->skb = NULL;
 	gso->fragment = NULL;
@@ -261,7 +250,7 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 	bool has_checksum, may_batch, is_single;
 
 	rcu_read_lock();
-	has_checksum = accepts_gso(dst->dev);
+	has_checksum = accepts_gso(gso->ep, dst->dev, path->is_ipv4);
 	may_batch = has_checksum && !may_drop_segments(dst->dev);
 	rcu_read_unlock();
 	is_single = expected < 2 || !may_batch;

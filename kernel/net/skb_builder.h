@@ -26,6 +26,7 @@
 
 /**
  * struct sroce_gso - builds the skbs of one round of a work queue, under the lock of the queue
+ * @ep: the endpoint that sends
  * @out: queue of the skbs built, the open one included
  * @packets: packets built
  * @path: where the packets of the open skb go
@@ -46,6 +47,7 @@
  * @ip_id: IPv4 identification of the next one
  */
 struct sroce_gso {
+	const struct sroce_endpoint *ep;
 	struct sk_buff_head *out;
 	u32	packets;
 	const struct sroce_path *path;
@@ -82,7 +84,8 @@ struct sroce_gso_mark {
 	u32	packets;
 };
 
-void sroce_gso_init(struct sroce_gso *gso, struct sk_buff_head *out);
+void sroce_gso_init(struct sroce_gso *gso, const struct sroce_endpoint *ep,
+		    struct sk_buff_head *out);
 bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *path, u32 bytes);
 int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct dst_entry *dst,
 		   __be16 sport, u8 tos, u32 bytes, u32 expected);

@@ -94,6 +94,33 @@ if both_sroce; then
 	on_b() { in_namespace b "$@"; }
 fi
 
+# --- a VLAN does not say what segments its packets below ------------------------------------------
+
+# Hardware may leave the IPv4 identification as it is. IPv6 has none.
+if both_sroce; then
+	sent_on_vlan() { on_b cat /sys/class/net/vlan5/statistics/tx_packets; }
+	on_a ip link add link "$A_IF" name vlan5 type vlan id 5
+	on_b ip link add link "$B_IF" name vlan5 type vlan id 5
+	on_a address_add vlan5 10.0.5.1 fd05::1 9000
+	on_b address_add vlan5 10.0.5.2 fd05::2 9000
+	on_b wait_until 10 ping -c 1 -W 1 fd05::1
+	for net in 10.0.5. fd05::; do
+		a_gid=$(on_a wait_for_gid "$A_DEV" "${net}1") b_gid=$(on_b wait_for_gid "$B_DEV" "${net}2")
+		before=$(sent_on_vlan)
+		pair "200 WRITEs of 64 KiB over a VLAN, from ${net}2" \
+			ib_write_bw -d "$A_DEV" -x "$a_gid" -F -m 1024 -s 65536 -n 200 -- \
+			ib_write_bw -d "$B_DEV" -x "$b_gid" -F -m 1024 -s 65536 -n 200 "$A_IP"
+		skbs=$(($(sent_on_vlan) - before))
+		if [[ $net == *. ]]; then
+			check "VLAN: IPv4 packets are sent one by one" test $skbs -ge 12800
+		else
+			check "VLAN: IPv6 packets are sent in batches" test $skbs -lt 3200
+		fi
+	done
+	on_a ip link delete vlan5
+	on_b ip link delete vlan5
+fi
+
 # --- the memory of GSO batches is reused only after they have been sent ---------------------------
 
 if both_sroce; then
