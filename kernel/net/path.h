@@ -19,6 +19,7 @@
  * @daddr: the peer's address
  * @is_ipv4: both are IPv4
  * @tos: IPv4 TOS or IPv6 traffic class
+ * @priority: of the skb, from the service level or @tos; a VLAN maps it to the 802.1p priority
  * @hop_limit: TTL or hop limit
  * @sport: UDP source port, from the flow label or the QP numbers; 0: the sending QP has its own
  * @flow_label: IPv6 flow label
@@ -33,6 +34,7 @@ struct sroce_path {
 	u8	hop_limit;
 	__be16	sport;
 	u32	flow_label;
+	u32	priority;
 	int	oif;
 	u16	ip_id;
 };

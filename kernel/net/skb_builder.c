@@ -17,7 +17,6 @@
 #include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include <net/route.h>
 #include <net/sch_generic.h>
 
 #include "net/page_cache.h"
@@ -158,8 +157,7 @@ static struct sk_buff *alloc_headers(const struct sroce_path *path, struct dst_e
 		write_ipv6(skb, path, tos);
 	skb_dst_set(skb, dst_clone(dst));
 	skb->ip_summed = CHECKSUM_NONE;
-	/* A VLAN maps this to the 802.1p priority. */
-	skb->priority = rt_tos2priority(tos);
+	skb->priority = path->priority;
 	return skb;
 }
 

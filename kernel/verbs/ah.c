@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Address handles, and the conversion of address vectors to paths. */
+#include <linux/if_vlan.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include <net/route.h>
 #include <rdma/ib_cache.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -12,16 +14,42 @@
 
 /* In place of a hop limit of 0: the default of IP. */
 #define DEFAULT_HOP_LIMIT	64
+/* The 802.1p priority has 3 bits. */
+#define MAX_SERVICE_LEVEL	7
+
+/* The service level that rdma_cm derives from a priority: the 802.1p priority or traffic class. */
+static u32 service_level_of(struct net_device *ndev, u32 priority)
+{
+	const struct net_device *real = is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
+
+	if (real->num_tc)
+		return netdev_get_prio_tc_map(real, priority);
+	return is_vlan_dev(ndev) ?
+	       vlan_dev_get_egress_qos_mask(ndev, priority) >> VLAN_PRIO_SHIFT : 0;
+}
+
+/*
+ * A VLAN's egress map makes the 802.1p priority of this. A service level that the map has already
+ * given for the type of service must not be mapped again.
+ */
+static u32 priority_of(struct net_device *ndev, const struct rdma_ah_attr *attr)
+{
+	u32 priority = rt_tos2priority(rdma_ah_read_grh(attr)->traffic_class);
+	u32 sl = rdma_ah_get_sl(attr);
+
+	return sl && sl != service_level_of(ndev, priority) ? sl : priority;
+}
 
 /*
  * ib_core creates GIDs for every VLAN and macvlan above our netdev, in any namespace. One in
  * another namespace is useless: our sockets do not receive for it, its ifindex is invalid here, and
  * the routes and filters of our namespace do not apply to it.
  */
-static int find_ifindex(const struct sroce_device *dev, const struct ib_gid_attr *sgid,
-			int *ifindex)
+static int use_netdev(const struct sroce_device *dev, const struct rdma_ah_attr *attr,
+		      struct sroce_path *path)
 {
-	const struct net_device *ndev;
+	const struct ib_gid_attr *sgid = rdma_ah_read_grh(attr)->sgid_attr;
+	struct net_device *ndev;
 	int err = 0;
 
 	rcu_read_lock();
@@ -30,8 +58,10 @@ static int find_ifindex(const struct sroce_device *dev, const struct ib_gid_attr
 		err = PTR_ERR(ndev);
 	else if (!net_eq(dev_net(ndev), dev_net(dev->ep.netdev)))
 		err = -EINVAL;
-	else
-		*ifindex = ndev->ifindex;
+	if (!err) {
+		path->oif = ndev->ifindex;
+		path->priority = priority_of(ndev, attr);
+	}
 	rcu_read_unlock();
 	if (err)
 		ibdev_dbg(&dev->ibdev, "%pI6c is no address of this network namespace\n",
@@ -63,6 +93,10 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 		ibdev_dbg(ibdev, "address vector for port %u\n", rdma_ah_get_port_num(attr));
 		return -EINVAL;
 	}
+	if (rdma_ah_get_sl(attr) > MAX_SERVICE_LEVEL) {
+		ibdev_dbg(ibdev, "service level %u\n", rdma_ah_get_sl(attr));
+		return -EINVAL;
+	}
 	memset(path, 0, sizeof(*path));
 	memcpy(&path->saddr, grh->sgid_attr->gid.raw, sizeof(path->saddr));
 	memcpy(&path->daddr, grh->dgid.raw, sizeof(path->daddr));
@@ -82,7 +116,7 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	if (path->flow_label || qpn)
 		path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));
 	path->ip_id = get_random_u32();
-	return find_ifindex(to_sroce_device(ibdev), grh->sgid_attr, &path->oif);
+	return use_netdev(to_sroce_device(ibdev), attr, path);
 }
 
 /*

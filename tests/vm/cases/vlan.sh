@@ -27,6 +27,37 @@ for address in 10.0.5.1 fd05::1; do
 	pair "rping over a VLAN to $address" rping -s -a $address -v -V -C 20 -S 4000 -- rping -c -a $address -v -V -C 20 -S 4000
 done
 
+# --- the 802.1p priority --------------------------------------------------------------------------
+
+# The priorities of RoCE packets that A has received since the last call, and how many: "3 123".
+priorities() { sed -n 's/.* vlan 5, p \([0-7]\), .*/\1/p' /tmp/vlan.txt | sort | uniq -c | awk '{ print $2, $1 }'; }
+only() { [[ $(priorities) =~ ^$1\ [0-9]{2,}$ ]]; } # PRIORITY
+sniff() # COMMAND...
+{
+	rm -f /tmp/tcpdump.log
+	on_a tcpdump -e -n -l -i eth_a --direction=in vlan 5 and udp port 4791 >/tmp/vlan.txt 2>/tmp/tcpdump.log &
+	sniffer=$!
+	wait_until 10 grep -q 'listening on' /tmp/tcpdump.log
+	"$@"
+	sleep 0.2
+	pkill -INT -x tcpdump
+	wait $sniffer || true
+	priorities | sed 's/^/# priority and packets: /'
+}
+on_a ip link set eth_a.5 type vlan egress-qos-map 3:3 6:4
+on_b ip link set eth_b.5 type vlan egress-qos-map 3:3 6:4
+for level in 0 3; do
+	sniff pair "service level $level" ibv_rc_pingpong -d sroce_a -g "$(on_a gid_index sroce_a 10.0.5.1)" -l $level -n 50 -- \
+		ibv_rc_pingpong -d sroce_b -g "$(</tmp/gid)" -l $level -n 50 10.0.5.1
+	check "the 802.1p priority is the service level $level" only $level
+	sniff pair "datagrams of service level $level" ibv_ud_pingpong -d sroce_a -g "$(on_a gid_index sroce_a 10.0.5.1)" -l $level -n 50 -- \
+		ibv_ud_pingpong -d sroce_b -g "$(</tmp/gid)" -l $level -n 50 10.0.5.1
+	check "the 802.1p priority of datagrams is the service level $level" only $level
+done
+# rdma_cm looks up the priority 6 of this type of service in the egress map: service level 4.
+sniff pair "type of service 16" ucmatose -b 10.0.5.1 -C 20 -- ucmatose -s 10.0.5.1 -t 16 -C 20
+check "the service level of rdma_cm is not mapped again" only 4
+
 # --- the same within one host: packets arrive on loopback instead of the VLAN ---------------------
 
 at_a() # NAME SERVER... -- CLIENT...: both at A

@@ -95,6 +95,18 @@ void run_transitions(Bench& bench, harness::Tap& tap) {
   });
 }
 
+void run_service_level(Bench& bench, harness::Tap& tap) {
+  bench.run(tap, Layer::driver, "service level 7 is accepted and read back", [&] {
+    Subject subject(bench);
+    subject.walk_to(IBV_QPS_INIT);
+    Change change = subject.right_change(IBV_QPS_RTR);
+    change.attr.ah_attr.sl = 7;
+    subject.qp().modify(change, "RTR with service level 7");
+    const int sl = subject.qp().query(IBV_QP_AV).ah_attr.sl;
+    expect(sl == 7, "the service level is ", sl);
+  });
+}
+
 struct Bit {
   int bit;
   const char* name;
@@ -196,6 +208,7 @@ void run_values(Bench& bench, harness::Tap& tap) {
       {Layer::core, init, rtr, "no GRH", [](auto& a) { a.ah_attr.is_global = 0; }},
       {Layer::core, init, rtr, "an empty GID index",
        [=](auto& a) { a.ah_attr.grh.sgid_index = gids; }},
+      {Layer::driver, init, rtr, "service level 8", [](auto& a) { a.ah_attr.sl = 8; }},
       {Layer::driver, init, rtr, "path MTU 0",
        [](auto& a) { a.path_mtu = static_cast<ibv_mtu>(0); }},
       {Layer::driver, init, rtr, "path MTU 7",
@@ -236,6 +249,7 @@ void run_modify_rows(Bench& bench, harness::Tap& tap) {
   run_missing_bits(bench, tap);
   run_superfluous_bits(bench, tap);
   run_values(bench, tap);
+  run_service_level(bench, tap);
 }
 
 }  // namespace bad_input

@@ -48,12 +48,14 @@ int try_mr(Tools& tools, void* address, std::size_t length, int access) {
   return outcome<ibv_dereg_mr>(ibv_reg_mr(tools.pd.get(), address, length, access));
 }
 
-int try_ah(Tools& tools, std::uint8_t port, int gid_index, const ibv_gid& destination) {
+int try_ah(Tools& tools, std::uint8_t port, int gid_index, const ibv_gid& destination,
+           std::uint8_t sl = 0) {
   ibv_ah_attr attr{};
   attr.is_global = 1;
   attr.port_num = port;
   attr.grh.sgid_index = static_cast<std::uint8_t>(gid_index);
   attr.grh.dgid = destination;
+  attr.sl = sl;
   return outcome<ibv_destroy_ah>(ibv_create_ah(tools.pd.get(), &attr));
 }
 
@@ -63,12 +65,13 @@ bool is_ipv4(const ibv_gid& gid) {
 }
 
 // Creates an AH from our first address of that family to the same address with some bytes changed.
-int try_ah_to(Tools& tools, bool ipv4, const std::function<void(std::uint8_t (&raw)[16])>& change) {
+int try_ah_to(Tools& tools, bool ipv4, const std::function<void(std::uint8_t (&raw)[16])>& change,
+              std::uint8_t sl = 0) {
   int index = 0;
   while (is_ipv4(tools.context.gid(index)) != ipv4) ++index;
   ibv_gid destination = tools.context.gid(index);
   change(destination.raw);
-  return try_ah(tools, 1, index, destination);
+  return try_ah(tools, 1, index, destination, sl);
 }
 
 int largest_cq(Tools& tools) {
@@ -220,6 +223,13 @@ const Row rows[] = {
      {EINVAL, ENOENT, ENODATA},
      [](Tools& t) {
        return try_ah(t, 1, std::min(t.context.port().gid_tbl_len - 1, 255), t.context.gid(0));
+     }},
+    {Layer::driver,
+     "an AH of service level 8",
+     {EINVAL},
+     [](Tools& t) {
+       return try_ah_to(
+           t, true, [](auto&) {}, 8);
      }},
     {Layer::driver,
      "an AH of an IPv4 neighbour",
