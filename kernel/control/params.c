@@ -22,11 +22,25 @@ struct device_param {
 #define PARAM(name, field, min, max, initial, unit, doc, choice) \
 	{ { #name, offsetof(struct sroce_device, field), min, max, initial, unit, doc }, choice }
 
+static const char *udp_checksum_name(u32 value)
+{
+	static const char *const names[] = {
+		[SROCE_UDP_CHECKSUM_OFF] = "off",
+		[SROCE_UDP_CHECKSUM_ON] = "on",
+		[SROCE_UDP_CHECKSUM_AUTO] = "auto",
+	};
+
+	return value < ARRAY_SIZE(names) ? names[value] : NULL;
+}
+
 static const struct device_param table[] = {
 	PARAM(cc, cc.algorithm, 0, SROCE_CC_ALGORITHM_COUNT - 1, SROCE_CC_DEFAULT, "",
 	      "congestion control of queue pairs that connect later", sroce_cc_algorithm_name),
 	PARAM(ecn, ecn, 0, 1, 1, "", "switches may mark packets instead of dropping them (ECT(0))",
 	      NULL),
+	PARAM(udp_checksum, ep.udp_checksum, 0, SROCE_UDP_CHECKSUM_AUTO, SROCE_UDP_CHECKSUM_AUTO,
+	      "", "UDP checksum; auto: if the interface accepts batches; off: no batches either",
+	      udp_checksum_name),
 	PARAM(selective, selective, 0, 1, 1, "", "selective repeat is offered to the peer", NULL),
 };
 

@@ -21,12 +21,20 @@
 struct sroce_sockets;
 struct socket;
 
+/* UDP checksums of sent packets. The stack cannot segment a batch without one. */
+enum sroce_udp_checksum {
+	SROCE_UDP_CHECKSUM_OFF,		/* never, and no batches */
+	SROCE_UDP_CHECKSUM_ON,
+	SROCE_UDP_CHECKSUM_AUTO,	/* if the interface accepts batches */
+};
+
 /**
  * struct sroce_endpoint - a netdev that is open for RoCEv2
  * @netdev: the interface; holds a reference from init to fini
  * @tracker: tracks that reference
  * @sockets: sockets of the netdev's namespace, which know our addresses
  * @counters: per-CPU counters
+ * @udp_checksum: enum sroce_udp_checksum; may change at any time
  * @passes_gso: @netdev passes a GSO skb on unchanged
  */
 struct sroce_endpoint {
@@ -34,6 +42,7 @@ struct sroce_endpoint {
 	netdevice_tracker tracker;
 	struct sroce_sockets *sockets;
 	struct sroce_counters __percpu *counters;
+	u32	udp_checksum;
 	bool	passes_gso;
 };
 

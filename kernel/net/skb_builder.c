@@ -245,11 +245,13 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 {
 	struct sk_buff *skb;
 	u32 linear_bytes = 0;
-	bool has_checksum, may_batch, is_single;
+	u32 checksum = READ_ONCE(gso->ep->udp_checksum);
+	bool accepts_batch, may_batch, is_single;
 
 	rcu_read_lock();
-	has_checksum = accepts_gso(gso->ep, dst->dev, path->is_ipv4);
-	may_batch = has_checksum && !may_drop_segments(dst->dev);
+	accepts_batch = accepts_gso(gso->ep, dst->dev, path->is_ipv4);
+	may_batch = accepts_batch && checksum != SROCE_UDP_CHECKSUM_OFF &&
+		    !may_drop_segments(dst->dev);
 	rcu_read_unlock();
 	is_single = expected < 2 || !may_batch;
 	if (is_single)
@@ -267,7 +269,8 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 	gso_info_of(skb)->packet_bytes = bytes;
 	gso_info_of(skb)->packets = 0;
 	/* A single packet has one too, or it would overtake the packets before it in GRO. */
-	gso_info_of(skb)->has_checksum = has_checksum;
+	gso_info_of(skb)->has_checksum = checksum == SROCE_UDP_CHECKSUM_ON ||
+					 (checksum == SROCE_UDP_CHECKSUM_AUTO && accepts_batch);
 	if (is_single) {
 		gso->next = skb_tail_pointer(skb);
 		gso->space_bytes = linear_bytes;

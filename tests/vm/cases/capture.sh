@@ -65,3 +65,41 @@ wait $sniffer || echo "# tcpdump exited with status $?"
 sed 's/^/# /' /tmp/tcpdump.log
 check "tcpdump was still running" test $stopped -eq 0
 check "the capture was saved" cp /tmp/capture.pcap "$keep/$A_TYPE-$B_TYPE.pcap"
+
+# --- UDP checksums --------------------------------------------------------------------------------
+
+# The kinds of checksums in A's packets over IPv4 or IPv6. For tcpdump, zero is wrong over IPv6.
+checksums() # 4|6
+{
+	awk -v version="$1" '(/IP6/ ? 6 : 4) != version { next }
+		/no cksum|bad udp cksum 0x0000/ { print "zero"; next }
+		/udp sum ok/ { print "valid"; next }
+		/cksum/ { print }' /tmp/checksums | sort -u
+}
+expect_checksums() # UDP_CHECKSUM GSO KIND
+{
+	local what="udp_checksum $1, GSO $2" version
+	on_a "$programs/sroce" set "$A_DEV" udp_checksum "$1" >/dev/null
+	on_a ethtool -K "$A_IF" gso "$2" >/dev/null
+	rm /tmp/tcpdump.log
+	on_a tcpdump -vv -n -l -i "$A_IF" --direction=out udp port 4791 >/tmp/checksums 2>/tmp/tcpdump.log &
+	sniffer=$!
+	wait_until 10 grep -q 'listening on' /tmp/tcpdump.log
+	tool "$what: traffic over IPv4" ibv_rc_pingpong -g GID -n 10 -s 10000 -c
+	pair "$what: traffic over IPv6" ibv_rc_pingpong -d "$A_DEV" -g "$A_GID6" -n 10 -s 10000 -c -- \
+		ibv_rc_pingpong -d "$B_DEV" -g "$B_GID6" -n 10 -s 10000 -c "$A_IP"
+	sleep 0.2
+	pkill -INT -x tcpdump
+	wait $sniffer || true
+	for version in 4 6; do
+		check "$what: every checksum over IPv$version is $3" test "$(checksums $version)" = "$3"
+	done
+}
+if [[ $A_TYPE == sroce ]]; then
+	# Without checksum offload, the stack completes checksums before tcpdump sees them.
+	on_a ethtool -K "$A_IF" tx off >/dev/null
+	expect_checksums auto on valid
+	expect_checksums auto off zero
+	expect_checksums on off valid
+	expect_checksums off on zero
+fi
