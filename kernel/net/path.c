@@ -53,6 +53,14 @@ static struct dst_entry *route_ipv6(struct net *net, const struct sroce_path *pa
 	return ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
 }
 
+/* IPv6 routes from any address, even one that the host has lost. IPv4 does not. */
+static bool owns_source(struct net *net, const struct sroce_path *path)
+{
+	const struct net_device *netdev = dev_get_by_index_rcu(net, path->oif);
+
+	return netdev && ipv6_chk_addr(net, &path->saddr, netdev, false);
+}
+
 static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
 {
 	return is_ipv4 ? 0 : rt6_get_cookie(container_of(dst, struct rt6_info, dst));
@@ -62,6 +70,11 @@ static struct dst_entry *route_ipv6(struct net *net, const struct sroce_path *pa
 				    __be16 sport)
 {
 	return ERR_PTR(-EAFNOSUPPORT);
+}
+
+static bool owns_source(struct net *net, const struct sroce_path *path)
+{
+	return false;
 }
 
 static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
@@ -74,7 +87,8 @@ static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
  * IPv6 treats the interface as a preference only. An IPv4 address may have become a broadcast
  * address since sroce_path_is_unicast().
  */
-static bool route_is_usable(const struct dst_entry *dst, const struct sroce_path *path)
+static bool route_is_usable(struct net *net, const struct dst_entry *dst,
+			    const struct sroce_path *path)
 {
 	const struct rt6_info *rt6;
 
@@ -82,14 +96,15 @@ static bool route_is_usable(const struct dst_entry *dst, const struct sroce_path
 		return !(container_of(dst, struct rtable, dst)->rt_flags &
 			 (RTCF_BROADCAST | RTCF_MULTICAST));
 	rt6 = container_of(dst, struct rt6_info, dst);
-	return dst->dev->ifindex == path->oif || (rt6->rt6i_flags & RTF_LOCAL);
+	return (dst->dev->ifindex == path->oif || (rt6->rt6i_flags & RTF_LOCAL)) &&
+	       owns_source(net, path);
 }
 
-static int error_of(const struct dst_entry *dst, const struct sroce_path *path)
+static int error_of(struct net *net, const struct dst_entry *dst, const struct sroce_path *path)
 {
 	if (dst->error)
 		return dst->error;
-	return route_is_usable(dst, path) ? 0 : -ENETUNREACH;
+	return route_is_usable(net, dst, path) ? 0 : -ENETUNREACH;
 }
 
 /**
@@ -136,7 +151,7 @@ struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct
 	net = dev_net(ep->netdev);
 	dst = path->is_ipv4 ? route_ipv4(net, path, sport) : route_ipv6(net, path, sport);
 	if (!IS_ERR(dst))
-		err = error_of(dst, path);
+		err = error_of(net, dst, path);
 	rcu_read_unlock();
 	if (!err)
 		return dst;
