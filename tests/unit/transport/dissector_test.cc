@@ -205,6 +205,19 @@ TEST_F(Dissector, ListsTheQueuedPacketsOfASack) {
   }
 }
 
+TEST(WireDocument, HasTheSackOfThisResponder) {
+  const Sack sack(1000, {2, 3, 10});
+  std::string hex;
+  for (size_t i = 0; i + SROCE_ICRC_BYTES < sack.bytes.size(); i++) {
+    char two[4];
+    std::snprintf(two, sizeof(two), "%s%02x", i % 4 || !i ? "" : " ", sack.bytes[i]);
+    hex += two;
+  }
+  std::ifstream file(SROCE_WIRE_DOCUMENT);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_NE(text.find(hex), std::string::npos) << hex;
+}
+
 // --- lengths
 // --------------------------------------------------------------------------------------
 
