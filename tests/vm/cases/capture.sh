@@ -36,10 +36,12 @@ tool "ib_atomic_bw CMP_AND_SWAP" ib_atomic_bw -x GID -F -n 20 -A CMP_AND_SWAP -t
 for address in "$A_IP" "$A_IP6"; do
 	pair "rping to $address" rping -s -a "$address" -v -V -C 5 -S 3001 -- rping -c -a "$address" -v -V -C 5 -S 3001
 done
-# Selective acknowledgements, which only sroce peers send.
+# Selective acknowledgements and CNPs, which only sroce peers send.
 if [[ $A_TYPE$B_TYPE == srocesroce ]]; then
 	netem delay 2ms reorder 50% 50%
 	tool "ib_write_bw, out of order" ib_write_bw -x GID -F -s 65536 -n 16 -t 4
+	netem loss 10% ecn
+	tool "ib_write_bw, 10 % marked" ib_write_bw -x GID -F -s 65536 -n 64 -t 4
 	netem
 fi
 # The peer decides about selective repeat with its first response.
