@@ -24,6 +24,9 @@
  * double from RWQE_POLL_NS. The RNR NAK is sent after attr.rnr_delay_ns, which is not longer than
  * the peer would have to wait after that NAK.
  *
+ * Packets that have waited for MAX_AGE_NS without progress are dropped, because their memory counts
+ * against that of other QPs. A peer that is alive has retransmitted the missing packet by then.
+ *
  * The SACK bitmap: bit i of octet n, from the least significant, is PSN ACK + 1 + 8n + i. So the
  * first bit, the expected PSN, is never set.
  */
@@ -39,6 +42,8 @@
 /* Not below the jitter of a busy CPU, and not so long that the ACK timeout comes first. */
 #define REO_WND_MIN_NS		50000ull
 #define REO_WND_MAX_NS		2000000ull
+/* Longer than five probes, which are at most 1 s apart (tlp.c). */
+#define MAX_AGE_NS		5000000000ull
 /* The first check for a receive WQE. A consumer that runs reposts one within microseconds. */
 #define RWQE_POLL_NS		20000u
 /*
@@ -329,6 +334,13 @@ u32 sroce_reorder_queued_behind(const struct sroce_responder *resp,
 					     SROCE_PSN_MAP_SPAN - 1);
 }
 
+/* When the queue is dropped. An RNR delay is shorter. */
+static u64 age_deadline(const struct sroce_reorder *reorder)
+{
+	return reorder->count && !reorder->waiting_rwqe ? reorder->open_since_ns + MAX_AGE_NS :
+							  SROCE_NEVER;
+}
+
 /**
  * sroce_reorder_deadline() - when sroce_reorder_timeout() is due
  * @resp: the responder
@@ -339,8 +351,9 @@ u64 sroce_reorder_deadline(const struct sroce_responder *resp)
 {
 	const struct sroce_reorder *reorder = &resp->reorder;
 
-	return reorder->waiting_rwqe ? min(reorder->nak_at_ns, reorder->rwqe_poll_at_ns) :
-				   reorder->nak_at_ns;
+	if (reorder->waiting_rwqe)
+		return min(reorder->nak_at_ns, reorder->rwqe_poll_at_ns);
+	return min(reorder->nak_at_ns, age_deadline(reorder));
 }
 
 static void poll_rwqe(struct sroce_responder *resp, u64 now_ns)
@@ -356,7 +369,7 @@ static void poll_rwqe(struct sroce_responder *resp, u64 now_ns)
 }
 
 /**
- * sroce_reorder_timeout() - report a gap, or check for a receive WQE
+ * sroce_reorder_timeout() - report a gap, check for a receive WQE, or drop old packets
  * @resp: the responder
  * @now_ns: monotonic time; calls before the deadline do nothing
  */
@@ -364,6 +377,8 @@ void sroce_reorder_timeout(struct sroce_responder *resp, u64 now_ns)
 {
 	if (resp->reorder.waiting_rwqe && now_ns >= resp->reorder.rwqe_poll_at_ns)
 		poll_rwqe(resp, now_ns);
+	if (now_ns >= age_deadline(&resp->reorder))
+		sroce_reorder_clear(resp);
 	if (now_ns < resp->reorder.nak_at_ns)
 		return;
 	resp->reorder.nak_at_ns = SROCE_NEVER;

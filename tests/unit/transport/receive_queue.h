@@ -86,9 +86,10 @@ class ReceiveQueue {
     sroce_reorder_rwqe_posted(&resp, now);
     drain_queue();
   }
-  bool timer_runs() const { return sroce_reorder_deadline(&resp) != SROCE_NEVER; }
+  // Queued packets have an age limit, too, which is far away.
+  bool timer_runs() const { return sroce_reorder_deadline(&resp) < now + 1'000'000'000; }
   void expire() {
-    ASSERT_TRUE(timer_runs());
+    ASSERT_NE(sroce_reorder_deadline(&resp), SROCE_NEVER);
     now = sroce_reorder_deadline(&resp);
     sroce_reorder_timeout(&resp, now);
     drop_queued();

@@ -460,6 +460,57 @@ TEST(ReorderNak, IsDelayedByAtMostTwoMilliseconds) {
   EXPECT_EQ(sroce_reorder_deadline(&rq.resp), rq.now + 2000 * kMicrosecond);
 }
 
+// ---------------------------------------------------------------- age
+
+constexpr u64 kMaxAge = 5'000'000 * kMicrosecond;
+
+TEST(ReorderAge, OldPacketsOfEitherPeerAreDropped) {
+  ReorderingQueue standard;
+  SelectivePair selective_peer;
+  standard.write({2001, 2002});
+  selective_peer.write({2001, 2002});
+  for (ReceiveQueue* rq :
+       {static_cast<ReceiveQueue*>(&standard), static_cast<ReceiveQueue*>(&selective_peer)}) {
+    const u64 begin = rq->now;
+    for (int i = 0;
+         rq->resp.reorder.count && i < 4 && sroce_reorder_deadline(&rq->resp) != SROCE_NEVER; i++) {
+      rq->now = sroce_reorder_deadline(&rq->resp);
+      rq->expire();
+      rq->respond();
+    }
+    EXPECT_EQ(rq->now, begin + kMaxAge);
+    EXPECT_EQ(sroce_reorder_deadline(&rq->resp), SROCE_NEVER);
+  }
+}
+
+TEST(ReorderAge, ProgressRestartsIt) {
+  SelectivePair rq;
+  rq.write({2001, 2003});
+  rq.now += kMaxAge / 2;
+  rq.write({2000});
+  EXPECT_EQ(sroce_reorder_deadline(&rq.resp), rq.now + kMaxAge);
+}
+
+TEST(ReorderAge, MorePacketsBeyondTheGapDoNotRestartIt) {
+  SelectivePair rq;
+  rq.write({2001});
+  const u64 deadline_ns = sroce_reorder_deadline(&rq.resp);
+  rq.now += kMaxAge / 2;
+  rq.write({2002});
+  EXPECT_EQ(sroce_reorder_deadline(&rq.resp), deadline_ns);
+}
+
+TEST(ReorderAge, DroppedPacketsAreReceivedAgain) {
+  SelectivePair rq;
+  rq.write({2001});
+  rq.now += kMaxAge;
+  rq.expire();
+  EXPECT_EQ(rq.resp.reorder.count, 0u);
+  rq.write({2000, 2001});
+  EXPECT_EQ(rq.resp.epsn, 2002u);
+  EXPECT_EQ(rq.resp.reorder.reo_wnd_ns, 0u);
+}
+
 // ---------------------------------------------------------------- SACKs to a selective peer
 
 TEST(ReorderSack, ResponsesAcceptAnOfferAtOnce) {
