@@ -193,7 +193,7 @@ const Row rows[] = {
      }},
     {Layer::core,
      "an MR on demand",
-     {EOPNOTSUPP},
+     {EOPNOTSUPP, EINVAL},  // EINVAL: Linux 6.1
      [](Tools& t) { return mr_with_flag(t, IBV_ACCESS_ON_DEMAND); }},
     {Layer::driver,
      "a zero-based MR",
