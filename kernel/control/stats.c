@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Reads the per-CPU counters of net/counters.h for ib_core. */
+/* Reads the per-CPU counters of net/counters.h, and a gauge, for ib_core. */
 #include "control/stats.h"
 #include "datapath/device.h"
 
@@ -37,5 +37,6 @@ int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32
 		return -EINVAL;
 	for (i = 0; i < SROCE_CTR_COUNT; i++)
 		stats->value[i] = sroce_counter_sum(dev->ep.counters, i);
+	stats->value[SROCE_CTR_REORDER_BYTES] = atomic64_read(&dev->reorder_bytes);
 	return SROCE_CTR_COUNT;
 }

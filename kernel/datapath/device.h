@@ -33,7 +33,7 @@ enum sroce_mode {
  * @line_rate: of the interface, bytes/s; 0 if unknown
  * @ecn: mark packets as ECN capable
  * @selective: offer peers selective repeat
- * @reorder_bytes: memory of packets queued out of order
+ * @reorder_bytes: memory that the reorder queues have charged
  * @mode: enum sroce_mode
  * @active: the port state last reported is IB_PORT_ACTIVE, not IB_PORT_DOWN
  * @detached: ib_core has unregistered it (control/attach.c)
@@ -52,7 +52,7 @@ struct sroce_device {
 	u64	line_rate;
 	u32	ecn;
 	u32	selective;
-	atomic_t reorder_bytes;
+	atomic64_t reorder_bytes;
 	enum sroce_mode mode;
 	bool	active;
 	bool	detached;

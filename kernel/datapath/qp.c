@@ -13,6 +13,7 @@
  * A state change holds the locks of both work queues and calls no consumer back. Their tasklets do
  * the work that follows (flushing, resuming).
  */
+#include <linux/memcontrol.h>
 #include <linux/slab.h>
 
 #include "datapath/ack_delay.h"
@@ -111,6 +112,8 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	sroce_reorder_queue_flush(qp);
 	kfree(qp->reorder_queue);
 	qp->reorder_queue = NULL;
+	mem_cgroup_put(qp->memcg);
+	qp->memcg = NULL;
 	dst_release(qp->sq.dst);
 	dst_release(qp->rq.dst);
 	qp->sq.dst = NULL;
@@ -188,6 +191,7 @@ int sroce_qp_datapath_init(struct sroce_qp *qp)
 	spin_lock_init(&qp->own_recv_queue.post_lock);
 	sroce_wq_init(&qp->sq, SROCE_SQ, &sq_ops);
 	sroce_wq_init(&qp->rq, SROCE_RQ, &rq_ops);
+	qp->memcg = get_mem_cgroup_from_mm(current->mm);
 	return 0;
 }
 

@@ -26,6 +26,7 @@
 #include "transport/responder.h"
 #include "transport/response.h"
 
+struct mem_cgroup;
 struct sroce_reorder_queue;
 
 /**
@@ -63,6 +64,7 @@ struct sroce_reorder_queue;
  * @ack_delayed: an ACK waits for a packet of @sq to share its skb
  * @consumer_replies: the consumer has sent something since an ACK was last delayed
  * @reorder_queue: requests beyond the expected PSN; NULL until the first one; with @rq.lock
+ * @memcg: memory cgroup of the process that created the QP, which @reorder_queue is charged to
  * @np: notification point; with @rq.lock
  */
 struct sroce_qp {
@@ -100,6 +102,7 @@ struct sroce_qp {
 	bool	ack_delayed;
 	bool	consumer_replies;
 	struct sroce_reorder_queue *reorder_queue;
+	struct mem_cgroup *memcg;
 	struct sroce_np np;
 };
 

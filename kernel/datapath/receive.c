@@ -251,13 +251,6 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 	carry_out_request(qp, rx, &plan);
 }
 
-/* Free the skb unless the reorder queue took it. Called with BH disabled. */
-static void free_rx_skb(struct sroce_rx *rx)
-{
-	if (rx->skb)
-		napi_consume_skb(rx->skb, 1);
-}
-
 /**
  * sroce_receive_queued() - handle queued requests that are now expected
  * @qp: the QP, its receive lock held
@@ -275,7 +268,7 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 		behind = sroce_reorder_queued_behind(&qp->resp, &rx.pkt);
 		sroce_reorder_queue_coalesce(qp->reorder_queue, &rx, min(behind, *budget - 1));
 		handle_request(qp, &rx);
-		free_rx_skb(&rx);
+		consume_skb(rx.skb);
 		*budget -= rx.pkt.count;
 	}
 }
@@ -404,12 +397,12 @@ void sroce_receive(struct sroce_rx *rx)
 {
 	struct receiver to = { };
 
-	while (rx->skb && sroce_rx_next(rx)) {
+	while (sroce_rx_next(rx)) {
 		if (!find_qp(&to, rx))
 			count_drop(rx, SROCE_CTR_DROP_NO_QP);
 		else if (check_packet(to.qp, rx))
 			dispatch_packet(&to, rx);
 	}
 	release_qp(&to, rx);
-	free_rx_skb(rx);
+	napi_consume_skb(rx->skb, 1);
 }

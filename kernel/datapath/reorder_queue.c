@@ -5,10 +5,16 @@
  * The engine's bitmap (transport/reorder.c) is the index: it says which PSNs are queued and which
  * is next. The skbs are here, in a direct-mapped array of 64-slot chunks: a slot has an skb if the
  * bitmap has its PSN. An rbtree would dominate the cost: at 1 % loss nearly every packet arrives
- * out of order. Memory is limited for each QP and each device. A packet beyond the limit is
- * dropped, and its sender retransmits it.
+ * out of order.
+ *
+ * A packet is copied into an skb of its own, because one left in a GSO skb would keep the memory of
+ * all its packets, and one of a driver a page of its pool. The copy is charged to the memory cgroup
+ * of the process that created the QP. A packet beyond that limit or those of
+ * transport/reorder_policy.h is dropped, and its sender retransmits it.
  */
+#include <linux/memcontrol.h>
 #include <linux/prefetch.h>
+#include <linux/sched/mm.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
@@ -16,24 +22,21 @@
 #include "datapath/reorder_queue.h"
 #include "net/rx.h"
 #include "transport/psn.h"
+#include "transport/reorder_policy.h"
 #include "transport/wire.h"
 
-/* About 2,000 packets of MTU 4096; the span of the bitmap is 2,048. */
-#define QUEUED_BYTES_OF_QP	(16 * 1024 * 1024)
-#define QUEUED_BYTES_OF_DEVICE	(128 * 1024 * 1024)
-#define SHARE_BYTES		(16u * 1024)
+/* Not GFP_ATOMIC, whose charges a memory cgroup accepts beyond its limit. */
+#define QUEUE_GFP		(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 /* Coalesced packets are handled under one lock, so limit them to the length of an skb. */
 #define COALESCED_BYTES_MAX		65536u
 
 /**
  * struct queued_packet - in the control block of a queued skb, where struct sroce_rx does not fit
- * @offset: of its BTH from skb->data
  * @is_ipv4: as in struct sroce_rx
  * @vlan_id: as in struct sroce_rx
  */
 struct queued_packet {
-	u32	offset;
 	bool	is_ipv4;
 	u16	vlan_id;
 };
@@ -53,7 +56,7 @@ static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 	queue->bytes -= skb->truesize;
 	if (queue->bytes)
 		return;
-	atomic_sub(queue->share_bytes, &qp->dev->reorder_bytes);
+	atomic64_sub(queue->share_bytes, &qp->dev->reorder_bytes);
 	queue->share_bytes = 0;
 	for (i = 0; i < SROCE_REORDER_CHUNKS; i++) {
 		kfree(queue->chunks[i]);
@@ -67,12 +70,11 @@ static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 	struct sroce_reorder_queue *queue = qp->reorder_queue;
 	u32 bytes = queue->bytes + skb->truesize, more;
 
-	if (bytes > QUEUED_BYTES_OF_QP)
-		return false;
 	if (bytes > queue->share_bytes) {
-		more = max(SHARE_BYTES, skb->truesize);
-		if (atomic_add_return(more, &qp->dev->reorder_bytes) > QUEUED_BYTES_OF_DEVICE) {
-			atomic_sub(more, &qp->dev->reorder_bytes);
+		more = max(SROCE_REORDER_PIECE_BYTES, skb->truesize);
+		if (!sroce_reorder_may_queue(queue->share_bytes + more,
+					     atomic64_add_return(more, &qp->dev->reorder_bytes))) {
+			atomic64_sub(more, &qp->dev->reorder_bytes);
 			return false;
 		}
 		queue->share_bytes += more;
@@ -81,26 +83,14 @@ static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 	return true;
 }
 
-/* Use an skb for each packet: one left in a GSO skb would keep the memory of all its packets. */
-static struct sk_buff *take_packet_skb(struct sroce_rx *rx, u32 *offset)
+static struct sk_buff *copy_packet(const struct sroce_rx *rx)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = alloc_skb(rx->bytes, QUEUE_GFP);
 
-	if (rx->packet_bytes >= rx->skb->len - rx->offset && !rx->number &&
-	    !skb_is_nonlinear(rx->skb)) {
-		*offset = rx->offset;
-		skb = rx->skb;
-		rx->skb = NULL;
-		return skb;
-	}
-	skb = alloc_skb(rx->bytes, GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		return NULL;
-	if (skb_copy_bits(rx->skb, rx->offset, skb_put(skb, rx->bytes), rx->bytes)) {
+	if (skb && skb_copy_bits(rx->skb, rx->offset, skb_put(skb, rx->bytes), rx->bytes)) {
 		kfree_skb(skb);
 		return NULL;
 	}
-	*offset = 0;
 	return skb;
 }
 
@@ -120,7 +110,7 @@ static struct sk_buff **slot_of_psn(const struct sroce_reorder_queue *queue, u32
 static bool alloc_queue(struct sroce_qp *qp)
 {
 	if (!qp->reorder_queue)
-		qp->reorder_queue = kzalloc(sizeof(*qp->reorder_queue), GFP_ATOMIC | __GFP_NOWARN);
+		qp->reorder_queue = kzalloc(sizeof(*qp->reorder_queue), QUEUE_GFP);
 	return qp->reorder_queue;
 }
 
@@ -129,8 +119,7 @@ static struct sk_buff **make_slot(struct sroce_reorder_queue *queue, u32 psn)
 	struct sk_buff ***chunk = &queue->chunks[chunk_index(psn)];
 
 	if (!*chunk)
-		*chunk = kcalloc(SROCE_REORDER_CHUNK_SLOTS, sizeof(**chunk),
-				 GFP_ATOMIC | __GFP_NOWARN);
+		*chunk = kcalloc(SROCE_REORDER_CHUNK_SLOTS, sizeof(**chunk), QUEUE_GFP);
 	return slot_of_psn(queue, psn);
 }
 
@@ -143,21 +132,13 @@ static struct sk_buff *remove_slot(struct sroce_qp *qp, struct sk_buff **slot)
 	return skb;
 }
 
-/**
- * sroce_reorder_queue_add() - queue a packet
- * @qp: the QP, its receive lock held
- * @rx: the packet; if it has a linear skb to itself, that is taken from it
- *
- * Return: false if there is no memory for it.
- */
-bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx)
+static bool add_packet(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sk_buff **slot, *skb;
-	u32 offset;
 
 	if (!alloc_queue(qp))
 		return false;
-	skb = take_packet_skb(rx, &offset);
+	skb = copy_packet(rx);
 	if (!skb || !charge_bytes(qp, skb)) {
 		kfree_skb(skb);
 		return false;
@@ -168,18 +149,28 @@ bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx)
 		kfree_skb(skb);
 		return false;
 	}
-	/* A sender on this host may be waiting for its skb to be freed. */
-	skb_orphan(skb);
-	skb_dst_drop(skb);
-	nf_reset_ct(skb);
-	skb->dev = NULL;
 	*queued_packet_of(skb) = (struct queued_packet) {
-		.offset = offset,
 		.is_ipv4 = rx->is_ipv4,
 		.vlan_id = rx->vlan_id,
 	};
 	*slot = skb;
 	return true;
+}
+
+/**
+ * sroce_reorder_queue_add() - queue a copy of a packet
+ * @qp: the QP, its receive lock held
+ * @rx: the packet
+ *
+ * Return: false if there is no memory for it.
+ */
+bool sroce_reorder_queue_add(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct mem_cgroup *active = set_active_memcg(qp->memcg);
+	bool added = add_packet(qp, rx);
+
+	set_active_memcg(active);
+	return added;
 }
 
 /* The next packets have been queued for long: they are out of the caches. */
@@ -218,7 +209,6 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
 		.skb = skb,
 		.ep = &qp->dev->ep,
 		.packet_bytes = skb->len,
-		.offset = queued->offset,
 		.frag_offset = skb_headlen(skb),
 		.is_ipv4 = queued->is_ipv4,
 		.vlan_id = queued->vlan_id,
@@ -242,9 +232,7 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
  */
 const u8 *sroce_reorder_queue_bth(const struct sroce_reorder_queue *queue, u32 psn)
 {
-	const struct sk_buff *skb = *slot_of_psn(queue, psn);
-
-	return skb->data + queued_packet_of(skb)->offset;
+	return (*slot_of_psn(queue, psn))->data;
 }
 
 /* Is the packet with this PSN queued, and equal to that of @rx but for PSN and payload? */
@@ -253,7 +241,7 @@ static bool can_coalesce_next(const struct sroce_reorder_queue *queue, const str
 {
 	struct sk_buff **slot = slot_of_psn(queue, psn);
 
-	return slot && *slot && (*slot)->len - queued_packet_of(*slot)->offset == rx->bytes &&
+	return slot && *slot && (*slot)->len == rx->bytes &&
 	       sroce_bth_follows(rx->at, sroce_reorder_queue_bth(queue, psn), psn);
 }
 
@@ -282,17 +270,18 @@ void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struc
 	rx->pkt.count = count;
 }
 
-static void drop_slot(struct sroce_qp *qp, u32 psn, int napi_budget)
+/* Not to NAPI's cache of skbs, where the charge to the memory cgroup would stay. */
+static void drop_slot(struct sroce_qp *qp, u32 psn)
 {
 	struct sk_buff **slot = slot_of_psn(qp->reorder_queue, psn);
 
 	if (slot && *slot)
-		napi_consume_skb(remove_slot(qp, slot), napi_budget);
+		consume_skb(remove_slot(qp, slot));
 }
 
 /**
  * sroce_reorder_queue_advance() - the expected PSN has moved on: drop packets before it
- * @qp: the QP, its receive lock held, BH disabled
+ * @qp: the QP, its receive lock held
  * @from_psn: where it was
  *
  * They were coalesced with another; or they came again, and were executed before their turn in the
@@ -305,7 +294,7 @@ void sroce_reorder_queue_advance(struct sroce_qp *qp, u32 from_psn)
 	if (!qp->reorder_queue)
 		return;
 	for (i = 0; i < min(count, SROCE_PSN_MAP_SPAN) && qp->reorder_queue->bytes; i++)
-		drop_slot(qp, psn_add(from_psn, i), 1);
+		drop_slot(qp, psn_add(from_psn, i));
 }
 
 /**
@@ -319,5 +308,5 @@ void sroce_reorder_queue_flush(struct sroce_qp *qp)
 	if (!qp->reorder_queue || sroce_responder_queued(&qp->resp))
 		return;
 	for (psn = 0; psn < SROCE_PSN_MAP_SPAN && qp->reorder_queue->bytes; psn++)
-		drop_slot(qp, psn, 0);
+		drop_slot(qp, psn);
 }

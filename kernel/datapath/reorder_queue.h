@@ -26,7 +26,7 @@ struct sroce_reorder_queue {
 	struct sk_buff **chunks[SROCE_REORDER_CHUNKS];
 };
 
-bool sroce_reorder_queue_add(struct sroce_qp *qp, struct sroce_rx *rx);
+bool sroce_reorder_queue_add(struct sroce_qp *qp, const struct sroce_rx *rx);
 bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sroce_rx *rx);
 void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struct sroce_rx *rx,
 				  u32 behind);

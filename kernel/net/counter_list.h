@@ -48,6 +48,8 @@ SROCE_COUNTER(RESP_REMOTE_ACCESS_ERRORS, resp_remote_access_errors)
 SROCE_COUNTER(SELECTIVE_OFFERED, selective_offered)
 SROCE_COUNTER(SELECTIVE_ACCEPTED, selective_accepted)
 SROCE_COUNTER(SELECTIVE_WITHDRAWN, selective_withdrawn)
+/* memory of the reorder queues now: not counted, see control/stats.c */
+SROCE_COUNTER(REORDER_BYTES, reorder_bytes)
 /* timer expiries of paced work queues */
 SROCE_COUNTER(PACING_WAKEUPS, pacing_wakeups)
 

@@ -13,8 +13,7 @@
 
 /**
  * struct sroce_rx - a received skb, and its current packet
- * @skb: one packet, or many of one size from one sender to one address (GSO, GRO); NULL once the
- *       reorder queue has taken it
+ * @skb: one packet, or many of one size from one sender to one address (GSO, GRO)
  * @ep: endpoint that it came in on
  * @saddr: source
  * @daddr: destination

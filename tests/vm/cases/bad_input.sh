@@ -38,10 +38,14 @@ if mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && grep -qw m
 	in_group ip netns exec a "$programs"/many_objects --dev "$A_DEV" --gid "$A_GID" --count 5000 >/dev/null 2>&1 &
 	check "address handles and regions are charged to it, too" wait_until 10 charged slab $((2 << 20))
 	end $!
+	in_group ip netns exec a "$programs"/reorder_gaps --dev "$B_DEV" --gid "$B_GID" --peer-dev "$A_DEV" --peer-gid "$A_GID" --pairs 32 >/dev/null 2>&1 &
+	check "packets in reorder queues are charged to it, too" wait_until 10 charged slab $((8 << 20))
+	end $!
 	wait_until 5 rmdir /sys/fs/cgroup/rings
 else
 	skip "rings are charged to the process's memory cgroup" "no memory cgroups"
 	skip "address handles and regions are charged to it, too" "no memory cgroups"
+	skip "packets in reorder queues are charged to it, too" "no memory cgroups"
 fi
 umount /sys/fs/cgroup || true
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
