@@ -71,22 +71,34 @@ void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots)
 }
 
 /**
- * sroce_requester_locate() - the WQE a PSN belongs to
+ * sroce_requester_locate() - the WQE that a packet belongs to
  * @req: the requester
- * @psn: between unacked_psn and post_psn
+ * @psn: of a packet between unacked_psn and sent_psn
  * @index: set to its position
+ *
+ * A binary search, because a peer decides how often it is needed. Only WQEs of which something was
+ * sent are searched: the PSNs of all that are posted may go round the circle.
  *
  * Return: whether there is one.
  */
 bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *index)
 {
-	for (*index = req->acked; *index != req->posted; ++*index) {
-		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, *index);
+	u32 target = sroce_requester_forward(req, psn), end = req->sent, middle;
+	const struct sroce_send_wqe *wqe;
 
-		if (((psn - wqe->first_psn) & SROCE_PSN_MASK) < wqe->psn_count)
-			return true;
+	*index = req->acked;
+	if (*index == end)
+		return false;
+	while (end - *index > 1) {
+		middle = *index + (end - *index) / 2;
+		wqe = sroce_requester_wqe(req, middle);
+		if (sroce_requester_forward(req, wqe->first_psn) <= target)
+			*index = middle;
+		else
+			end = middle;
 	}
-	return false;
+	wqe = sroce_requester_wqe(req, *index);
+	return ((psn - wqe->first_psn) & SROCE_PSN_MASK) < wqe->psn_count;
 }
 
 /**
@@ -94,35 +106,37 @@ bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *ind
  * @req: the requester
  * @psn: between unacked_psn and sent_psn
  *
- * Counts the packets in flight before @psn anew.
+ * Only the packets between the old and the new PSN are counted, because a peer decides how often
+ * this happens. It can make the cursor go back over a packet only once each time that it is sent.
  */
 void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn)
 {
-	u32 target = sroce_requester_forward(req, psn), start = 0, index;
+	u32 from = sroce_requester_forward(req, req->next_psn);
+	u32 to = sroce_requester_forward(req, psn);
+	u32 at = min(from, to), target = max(from, to), index = req->send;
+	u32 data = 0, reads = 0;
 
-	req->data_inflight = 0;
-	req->rd_inflight = 0;
-	req->next_psn = psn;
-	for (index = req->acked; index != req->posted; index++) {
+	if (to < from && sroce_requester_locate(req, psn, &index))
+		req->send = index;
+	for (; at < target; index++) {
 		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
-		u32 end = start + wqe->psn_count;
+		u32 end = sroce_requester_forward(req, wqe_end_psn(wqe));
 
-		if (!wqe->psn_count) {
-			if (!wqe->executed)
-				break;
+		if (!wqe->psn_count)
 			continue;
-		}
-		if (index == req->acked)
-			end = sroce_requester_forward(req, psn_add(wqe->first_psn, wqe->psn_count));
 		if (wqe_is_data(wqe))
-			req->data_inflight += min(target, end) - start;
-		if (target < end)
+			data += min(end, target) - at;
+		else if (end <= target)
+			reads++;
+		at = end;
+		if (end > target)
 			break;
-		if (!wqe_is_data(wqe))
-			req->rd_inflight++;
-		start = end;
 	}
-	req->send = index;
+	if (to > from)
+		req->send = index;
+	req->data_inflight += to < from ? -data : data;
+	req->rd_inflight += to < from ? -reads : reads;
+	req->next_psn = psn;
 }
 
 static u32 count_psns(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)

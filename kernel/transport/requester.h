@@ -5,10 +5,11 @@
  * The caller holds the lock of the QP's send queue. Positions in the queue are free-running
  * counters, taken modulo the ring:
  *
- *     retired <= acked <= send <= posted
- *       |          |        |        |
- *       |          |        |        next slot to fill
- *       |          |        request that the next packet belongs to
+ *     retired <= acked <= send <= sent <= posted
+ *       |          |        |       |       |
+ *       |          |        |       |       next slot to fill
+ *       |          |        |       one past the last request that was sent, at least in part
+ *       |          |        request that the next packet belongs to, maybe that at sent
  *       |          oldest request not completely acknowledged
  *       oldest request whose completion has not been pulled
  *
@@ -94,6 +95,7 @@ struct sroce_requester_attr {
  * @rnr_waiting: an RNR wait runs until @rnr_until_ns
  * @attr: see struct sroce_requester_attr
  * @posted: position, see above
+ * @sent: position
  * @send: position
  * @acked: position
  * @retired: position
@@ -132,6 +134,7 @@ struct sroce_requester {
 	bool	rnr_waiting;
 	struct sroce_requester_attr attr;
 	u32	posted;
+	u32	sent;
 	u32	send;
 	u32	acked;
 	u32	retired;

@@ -455,8 +455,10 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 		sroce_rtt_sent(&req->rtt, last_psn, waits, edt_ns);
 	}
 	if (sroce_requester_forward(req, req->next_psn) >
-	    sroce_requester_forward(req, req->sent_psn))
+	    sroce_requester_forward(req, req->sent_psn)) {
 		req->sent_psn = req->next_psn;
+		req->sent = plan->index + 1;
+	}
 	req->send = req->next_psn == end_psn ? plan->index + 1 : plan->index;
 
 	if (!sroce_service_is_acked(req->service))
@@ -498,6 +500,7 @@ void sroce_requester_commit(struct sroce_requester *req, const struct sroce_send
 	if (plan->action == SROCE_SEND_LOCAL) {
 		wqe->executed = true;
 		req->send = plan->index + 1;
+		req->sent = req->send;
 		sroce_requester_advance(req, req->unacked_psn);
 		return;
 	}

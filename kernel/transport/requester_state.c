@@ -20,6 +20,7 @@ void sroce_requester_start_psn(struct sroce_requester *req, u32 psn)
 	req->next_psn = psn;
 	req->sent_psn = psn;
 	req->unacked_psn = psn;
+	req->sent = req->acked;
 	sroce_scoreboard_restart(req, psn);
 }
 

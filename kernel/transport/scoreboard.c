@@ -360,20 +360,17 @@ static void update_reordering(struct sroce_requester *req, u32 psn, u32 top_psn,
 }
 
 /*
- * The peer has queued @count PSNs from @psn on; @psn is not before *@index. Returns how many of
- * them have been marked, all in one request; 0 if they belong to none.
+ * The peer has queued @count PSNs from @psn on. Returns how many of them have been marked, all in
+ * one request; 0 if they belong to none.
  */
-static u32 mark_sacked(struct sroce_requester *req, u32 psn, u32 count, u32 *index, u64 now_ns)
+static u32 mark_sacked(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
 {
 	const struct sroce_send_wqe *wqe;
+	u32 index;
 
-	for (;; ++*index) {
-		if (*index == req->posted)
-			return 0;
-		wqe = sroce_requester_wqe(req, *index);
-		if (((psn - wqe->first_psn) & SROCE_PSN_MASK) < wqe->psn_count)
-			break;
-	}
+	if (!sroce_requester_locate(req, psn, &index))
+		return 0;
+	wqe = sroce_requester_wqe(req, index);
 	if (!wqe_is_data(wqe)) {
 		u32 missing = sroce_scoreboard_missing(req, wqe, psn);
 
@@ -409,7 +406,7 @@ static void apply_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack
 {
 	/* After a rewind everything from next_psn on is sent again in any case. */
 	u32 end = min(sroce_requester_forward(req, req->next_psn), SROCE_PSN_MAP_SPAN);
-	u32 i, index = req->acked;
+	u32 i;
 
 	for (i = 0; i < bytes; i += 8) {
 		u32 psn = psn_add(base_psn, 8 * i);
@@ -422,7 +419,7 @@ static void apply_sack(struct sroce_requester *req, u32 base_psn, const u8 *sack
 			u64 gap = ~(fresh >> shift);
 
 			count = min(gap ? (u32)__builtin_ctzll(gap) : 64, end - min(at, end));
-			count = count ? mark_sacked(req, first_psn, count, &index, now_ns) : 0;
+			count = count ? mark_sacked(req, first_psn, count, now_ns) : 0;
 			if (!count)
 				return;
 			fresh &= ~(~0ull >> (64 - count) << shift);
