@@ -64,7 +64,8 @@ enum sroce_sq_state {
  * @rnr_retry: RNR retries, 7 for unlimited
  * @ack_timeout_ns: local ACK timeout, 0 for none
  * @adaptive: use the measured round trip: send tail-loss probes long before the ACK timeout,
- *            and keep no more packets in flight than the path holds
+ *            and keep no more packets in flight than the path holds; off only in tests, which
+ *            then see the ACK timer alone
  * @selective: offer the peer selective repeat (see scoreboard.c)
  */
 struct sroce_requester_attr {
