@@ -10,9 +10,11 @@
 
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <linux/workqueue.h>
 #include <net/flow.h>
 #include <net/genetlink.h>
 #include <net/inet_dscp.h>
@@ -148,6 +150,19 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
+#endif
+
+/* 6.9: work items run in softirq; before, tasklets do. */
+#ifdef SROCE_HAVE_BH_WORK
+#define compat_bh_work			work_struct
+#define compat_bh_work_init(work, fn)	INIT_WORK(work, fn)
+#define compat_bh_work_queue(work)	queue_work(system_bh_wq, work)
+#define compat_bh_work_stop(work)	cancel_work_sync(work)
+#else
+#define compat_bh_work			tasklet_struct
+#define compat_bh_work_init(work, fn)	tasklet_setup(work, fn)
+#define compat_bh_work_queue(work)	tasklet_schedule(work)
+#define compat_bh_work_stop(work)	tasklet_kill(work)
 #endif
 
 /* 6.10: the clock of a delivery time is an enum; before, a bool says "CLOCK_MONOTONIC". */

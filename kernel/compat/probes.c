@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <linux/workqueue.h>
 #include <net/flow.h>
 #include <net/genetlink.h>
 #include <net/inet_dscp.h>
@@ -101,6 +102,14 @@ enum hrtimer_restart probe_expire(struct hrtimer *timer);
 void probe(struct hrtimer *timer)
 {
 	hrtimer_setup(timer, probe_expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+}
+#endif
+
+/* Work items run in softirq. */
+#ifdef PROBE_BH_WORK
+void probe(struct work_struct *work)
+{
+	queue_work(system_bh_wq, work);
 }
 #endif
 

@@ -7,10 +7,10 @@
  *   sroce_qp_table_remove  -> sroce_qp_quiesce       nothing refers to it any more
  *
  * A QP is used by packets and skb destructors, which are users of struct sroce_qp_ref; by the
- * timers and tasklets of its work queues, which quiesce stops; and by its owner, who does not
+ * timers and BH works of its work queues, which quiesce stops; and by its owner, who does not
  * destroy it at the same time.
  *
- * A state change holds the locks of both work queues and calls no consumer back. Their tasklets do
+ * A state change holds the locks of both work queues and calls no consumer back. Their BH works do
  * the work that follows (flushing, resuming).
  */
 #include <linux/memcontrol.h>
@@ -78,8 +78,8 @@ static void stop_wqs(struct sroce_qp *qp)
 {
 	hrtimer_cancel(&qp->sq.timer);
 	hrtimer_cancel(&qp->rq.timer);
-	tasklet_kill(&qp->sq.tasklet);
-	tasklet_kill(&qp->rq.tasklet);
+	compat_bh_work_stop(&qp->sq.bh_work);
+	compat_bh_work_stop(&qp->rq.bh_work);
 }
 
 /**
@@ -98,7 +98,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->ref->released);
-	/* A timer may have started a tasklet, or the reverse, before it saw `dying`. */
+	/* A timer may have queued a BH work, or the reverse, before it saw `dying`. */
 	stop_wqs(qp);
 	stop_wqs(qp);
 

@@ -4,10 +4,10 @@
  * to deliver the output of a round: packets, wake-ups, events, failure.
  *
  * A CPU that brings work runs the queue. If another CPU already runs it, the CPU sets `again` and
- * leaves. A round that reaches its byte budget sets `more`; the tasklet continues after other
+ * leaves. A round that reaches its byte budget sets `more`; the BH work continues after other
  * softirqs have run. The timer continues after a spent packet budget, retries after a shortage, and
  * keeps the engine's deadline. Contexts that may not take the lock (hard interrupts, skb
- * destructors) start the tasklet. A timer that fires at once would serve as well, but programming
+ * destructors) queue the BH work. A timer that fires at once would serve as well, but programming
  * the clock took a tenth of the time of a READ.
  *
  * The timer is neither cancelled nor moved for each packet: one that fires too early finds nothing
@@ -15,7 +15,6 @@
  * to do several times is deferred.
  */
 #include <linux/hrtimer.h>
-#include <linux/interrupt.h>
 #include <linux/ktime.h>
 #include <net/ipv6.h>
 
@@ -212,13 +211,13 @@ static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_ca
  * sroce_wq_kick() - run a queue soon, from any context
  * @wq: of a QP of which the caller is a user or a consumer
  *
- * No lock is needed or taken. The run sees what was written before, because the scheduled bit of a
- * tasklet is set, and cleared before the run, with full barriers.
+ * The run sees what was written before: the pending bit of a BH work is set, and cleared before the
+ * run, with full barriers.
  */
 void sroce_wq_kick(struct sroce_wq *wq)
 {
 	if (!READ_ONCE(wq->dying))
-		tasklet_schedule(&wq->tasklet);
+		compat_bh_work_queue(&wq->bh_work);
 }
 
 /* Only a deadline that comes before the armed one moves the timer. */
@@ -305,9 +304,9 @@ static enum hrtimer_restart wq_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void wq_tasklet_run(struct tasklet_struct *tasklet)
+static void wq_bh_work_run(struct compat_bh_work *work)
 {
-	struct sroce_wq *wq = container_of(tasklet, struct sroce_wq, tasklet);
+	struct sroce_wq *wq = container_of(work, struct sroce_wq, bh_work);
 
 	spin_lock_bh(&wq->lock);
 	sroce_wq_run(wq_qp(wq), wq, true);
@@ -326,5 +325,5 @@ void sroce_wq_init(struct sroce_wq *wq, enum sroce_wq_type type, const struct sr
 	wq->armed_ns = SROCE_NEVER;
 	__skb_queue_head_init(&wq->out);
 	hrtimer_setup(&wq->timer, wq_timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	tasklet_setup(&wq->tasklet, wq_tasklet_run);
+	compat_bh_work_init(&wq->bh_work, wq_bh_work_run);
 }

@@ -7,10 +7,10 @@
 #define SROCE_DATAPATH_WQ_H
 
 #include <linux/hrtimer.h>
-#include <linux/interrupt.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 
+#include "compat/compat.h"
 #include "net/path.h"
 #include "transport/wqe.h"
 
@@ -48,7 +48,7 @@ struct sroce_wq_ops {
  * struct sroce_wq - the datapath's state around a requester or a responder
  * @lock: protects the requester or responder and everything here; taken with BH off
  * @timer: softirq hrtimer for the engine's deadline, and to go on after a spent budget
- * @tasklet: runs the queue soon in softirq, see sroce_wq_kick()
+ * @bh_work: runs the queue soon in softirq, see sroce_wq_kick()
  * @ops: its work
  * @armed_ns: when @timer fires at the latest, SROCE_NEVER if it is not armed
  * @type: enum sroce_wq_type
@@ -57,8 +57,8 @@ struct sroce_wq_ops {
  * @yielding: the budget was spent: only the timer goes on
  * @paced_until_ns: congestion control lets nothing out before this time; 0: no wait
  * @retry: the last round was short of memory or of a route: try again after a while
- * @more: the last round reached SROCE_ROUND_BYTES: the tasklet goes on
- * @dying: the QP is being destroyed: neither timer nor tasklet is started any more
+ * @more: the last round reached SROCE_ROUND_BYTES: @bh_work goes on
+ * @dying: the QP is being destroyed: neither @timer nor @bh_work is started any more
  * @wake: the consumer of the queue's CQ is to be called back
  * @events: events to dispatch, BIT(enum ib_event_type)
  * @failed: the QP is to follow this queue into error
@@ -80,7 +80,7 @@ struct sroce_wq_ops {
 struct sroce_wq {
 	spinlock_t lock;
 	struct hrtimer timer;
-	struct tasklet_struct tasklet;
+	struct compat_bh_work bh_work;
 	const struct sroce_wq_ops *ops;
 	u64	armed_ns;
 	u8	type;
