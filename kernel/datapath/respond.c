@@ -66,7 +66,7 @@ static const struct sroce_tx_source responses = {
 	.copy_payload = fetch_payload,
 };
 
-/* All packets of the plan, or none. Returns 0, -EFAULT for a bad region, or -ENOMEM. */
+/* Returns the number of packets built, -EFAULT for a bad region, or -ENOMEM. */
 static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan *plan)
 {
 	const struct sroce_tx_span span = {
@@ -94,23 +94,26 @@ static void count_sent_response(const struct sroce_qp *qp, const struct sroce_re
 }
 
 /* Returns whether the plan has been carried out. */
-static bool send_response(struct sroce_tx *tx, const struct sroce_response_plan *plan)
+static bool send_response(struct sroce_tx *tx, struct sroce_response_plan *plan)
 {
 	struct sroce_qp *qp = tx->qp;
-	int err = build_responses(tx, plan);
+	int built = build_responses(tx, plan);
+	bool failed = built < 0;
 
-	if (err == -ENOMEM) {
+	if (built == -ENOMEM) {
 		qp->rq.retry = true;
 		return false;
 	}
+	if (!failed && built < plan->packet_count)
+		sroce_response_plan_next(&qp->resp, built, plan);
 	count_sent_response(qp, plan);
-	if (plan->kind == SROCE_RESPONSE_READ && !err) {
+	if (plan->kind == SROCE_RESPONSE_READ && !failed) {
 		sroce_cc_sent(&qp->resp.cc, plan->payload_bytes +
 			      plan->packet_count * SROCE_CC_HEADER_BYTES, tx->now_ns);
 		sroce_trace_cc_events(qp, &qp->resp.cc, SROCE_RQ);
 	}
-	sroce_response_commit(&qp->resp, plan, err ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
-	if (!err)
+	sroce_response_commit(&qp->resp, plan, failed ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
+	if (!failed)
 		tx->bytes += plan->payload_bytes;
 	return true;
 }
@@ -145,9 +148,10 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 		/* An ACK is not paced, but must not overtake READ responses. */
 		sroce_tx_set_edt(tx, &qp->resp.cc, plan.kind == SROCE_RESPONSE_READ ?
 				 edt_ns : sroce_cc_edt_ns(&qp->resp.cc));
-		*budget -= min(*budget, plan.packet_count);
 		if (!send_response(tx, &plan))
 			return;
+		*budget -= min(*budget, plan.packet_count);
+		sroce_tx_relock(tx);
 	}
 }
 

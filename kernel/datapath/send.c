@@ -90,7 +90,7 @@ static const struct sroce_tx_source requests = {
 	.copy_payload = gather_payload,
 };
 
-/* All packets of the plan, or none. Returns 0, -EFAULT for a bad local buffer, or -ENOMEM. */
+/* Returns the number of packets built, -EFAULT for a bad local buffer, or -ENOMEM. */
 static int build_requests(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 {
 	const struct sroce_tx_span span = {
@@ -106,18 +106,23 @@ static int build_requests(struct sroce_tx *tx, const struct sroce_send_plan *pla
 }
 
 /* Returns whether the plan has been carried out. */
-static bool send_burst(struct sroce_tx *tx, const struct sroce_send_plan *plan)
+static bool send_burst(struct sroce_tx *tx, struct sroce_send_plan *plan)
 {
 	enum sroce_wc_status status = SROCE_WC_SUCCESS;
 	struct sroce_qp *qp = tx->qp;
-	int err = build_requests(tx, plan);
+	int built = build_requests(tx, plan);
 
-	if (err == -ENOMEM) {
+	if (built == -ENOMEM) {
 		qp->sq.retry = true;
 		return false;
 	}
-	if (err)
+	if (built < 0) {
 		status = SROCE_WC_LOC_PROT_ERR;
+	} else if (built < plan->packet_count) {
+		sroce_requester_plan(&qp->req, built, plan);
+		/* The packet with AckReq was not built. */
+		plan->ack_req = false;
+	}
 	if (plan->retransmit)
 		sroce_count_add(qp->dev->ep.counters,
 				plan->fills_hole ? SROCE_CTR_ROCE_ADP_RETRANS :
@@ -172,15 +177,16 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 	if (plan.action == SROCE_SEND_PACKETS && !plan.bypass_tsq && sroce_tx_throttle(tx))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
-	*budget -= min(*budget, max(plan.packet_count, 1u));
-
 	if (plan.action == SROCE_SEND_PACKETS) {
 		sroce_tx_set_edt(tx, &req->cc, edt_ns);
-		return send_burst(tx, &plan);
+		if (!send_burst(tx, &plan))
+			return false;
+	} else {
+		sroce_requester_commit(req, &plan, plan.action == SROCE_SEND_LOCAL ?
+				       execute_local(qp, sroce_requester_wqe(req, plan.index)) :
+				       SROCE_WC_SUCCESS, tx->now_ns);
 	}
-	sroce_requester_commit(req, &plan, plan.action == SROCE_SEND_LOCAL ?
-			       execute_local(qp, sroce_requester_wqe(req, plan.index)) :
-			       SROCE_WC_SUCCESS, tx->now_ns);
+	*budget -= min(*budget, max(plan.packet_count, 1u));
 	return true;
 }
 
@@ -310,7 +316,7 @@ u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
 	do {
 		sroce_send_queue_fetch(qp);
 		while (*budget && tx.bytes < SROCE_ROUND_BYTES && send_next(&tx, budget))
-			;
+			sroce_tx_relock(&tx);
 	} while (complete_requests(qp, budget) && *budget && tx.bytes < SROCE_ROUND_BYTES);
 	qp->sq.more = tx.bytes >= SROCE_ROUND_BYTES;
 	/* Only a consumer in the kernel has delayed ACKs. */

@@ -276,6 +276,28 @@ void sroce_tx_end(struct sroce_tx *tx)
 }
 
 /**
+ * sroce_tx_relock() - between two bursts: let another CPU have the lock if it waits
+ * @tx: the round; the lock of its queue is held, and dropped for a moment
+ *
+ * The engine is in a state between two plans. BH stays disabled, so the address vector of the open
+ * skb stays valid.
+ */
+void sroce_tx_relock(struct sroce_tx *tx)
+{
+	struct sroce_wq *wq = tx->wq;
+	u16 ip_id = wq->path.ip_id;
+
+	if (!spin_is_contended(&wq->lock))
+		return;
+	wq->path_changed = false;
+	spin_unlock(&wq->lock);
+	spin_lock(&wq->lock);
+	/* The open skb has the old addresses, or a CNP has taken the next identification. */
+	if (wq->path_changed || wq->path.ip_id != ip_id)
+		sroce_gso_close(&tx->gso);
+}
+
+/**
  * sroce_tx_charge() - account for skbs that are about to be handed to the stack
  * @qp: the QP
  * @wq: the work queue, its lock held; the skbs in @wq->out are charged until they are freed

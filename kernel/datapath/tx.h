@@ -11,6 +11,8 @@
 #include "transport/packet.h"
 #include "transport/psn.h"
 
+/* How much payload is copied between two looks at whether another CPU waits for the lock. */
+#define SROCE_TX_PIECE_BYTES	(32 * 1024)
 /* DSCP and ECN are those of the path. */
 #define SROCE_PATH_DSCP		0xff
 
@@ -79,6 +81,7 @@ int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 void sroce_tx_end(struct sroce_tx *tx);
 bool sroce_tx_throttle(struct sroce_tx *tx);
 void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq);
+void sroce_tx_relock(struct sroce_tx *tx);
 
 /*
  * Build packet @i. Returns 0, also for a packet that is lost at once; -EFAULT if its payload cannot
@@ -111,24 +114,30 @@ static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
 						const struct sroce_tx_source *source,
 						const void *plan, u32 i)
 {
-	u32 count = span->has_payload ? sroce_packet_repetitions(i, span->packet_count) : 0;
+	u32 left = span->has_payload ? sroce_packet_repetitions(i, span->packet_count) : 0;
 	u16 *ip_id = &tx->wq->path.ip_id;
+	u32 done = 0, count;
 
-	if (!count)
-		return 0;
-	count = sroce_gso_repeat_begin(&tx->gso, count, psn_add(span->first_psn, i + 1), *ip_id);
-	if (!count)
-		return 0;
-	if (source->copy_payload(tx, plan, i + 1, &tx->gso.writer, count * span->mtu_bytes) !=
-	    SROCE_MEM_OK)
-		return -EFAULT;
-	sroce_gso_repeat_end(&tx->gso, ip_id);
-	return count;
+	for (; left; left -= count, done += count) {
+		if (done && spin_is_contended(&tx->wq->lock))
+			break;
+		count = min(left, SROCE_TX_PIECE_BYTES / span->mtu_bytes);
+		count = sroce_gso_repeat_begin(&tx->gso, count,
+					       psn_add(span->first_psn, i + 1 + done), *ip_id);
+		if (!count)
+			break;
+		if (source->copy_payload(tx, plan, i + 1 + done, &tx->gso.writer,
+					 count * span->mtu_bytes) != SROCE_MEM_OK)
+			return -EFAULT;
+		sroce_gso_repeat_end(&tx->gso, ip_id);
+	}
+	return done;
 }
 
 /*
- * Build all packets of a plan, or none. @source is a constant, so that its functions are inlined
- * into the two callers, send.c and respond.c. Returns 0, -EFAULT or -ENOMEM.
+ * Build the packets of a plan; or only the first, if another CPU waits for the lock; or none.
+ * @source is a constant, so that its functions are inlined into the two callers, send.c and
+ * respond.c. Returns the number built, -EFAULT or -ENOMEM.
  */
 static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroce_tx_span *span,
 					  const struct sroce_tx_source *source, const void *plan)
@@ -141,16 +150,21 @@ static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroc
 
 	sroce_gso_mark(&tx->gso, &mark);
 	section = sroce_crc_vector_begin(span->payload_bytes);
-	for (i = 0; i < span->packet_count && err >= 0; i += 1 + err) {
+	for (i = 0; i < span->packet_count; i += 1 + err) {
+		if (i * span->mtu_bytes >= SROCE_TX_PIECE_BYTES &&
+		    spin_is_contended(&tx->wq->lock))
+			break;
 		err = sroce_tx_build_one(tx, span, source, plan, i, &pkt);
 		if (!err)
 			err = sroce_tx_build_equal(tx, span, source, plan, i);
+		if (err < 0)
+			break;
 	}
 	sroce_crc_vector_end(section);
 	sroce_mr_ref_put(&tx->mr_ref);
 	if (err < 0)
 		sroce_gso_rewind(&tx->gso, &mark);
-	return min(err, 0);
+	return err < 0 ? err : i;
 }
 
 #endif

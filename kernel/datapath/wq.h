@@ -59,6 +59,7 @@ struct sroce_wq_ops {
  * @retry: the last round was short of memory or of a route: try again after a while
  * @more: the last round reached SROCE_ROUND_BYTES: @bh_work goes on
  * @dying: the QP is being destroyed: neither @timer nor @bh_work is started any more
+ * @path_changed: @path has been replaced, see sroce_tx_relock()
  * @wake: the consumer of the queue's CQ is to be called back
  * @events: events to dispatch, BIT(enum ib_event_type)
  * @failed: the QP is to follow this queue into error
@@ -90,6 +91,7 @@ struct sroce_wq {
 	bool	retry;
 	bool	more;
 	bool	dying;
+	bool	path_changed;
 	bool	wake;
 	bool	failed;
 	bool	edt_pending;

@@ -90,6 +90,7 @@ static void install_wq_path(struct sroce_wq *wq, const struct sroce_path *path)
 
 	spin_lock_bh(&wq->lock);
 	wq->path = *path;
+	wq->path_changed = true;
 	dst = wq->dst;
 	wq->dst = NULL;
 	spin_unlock_bh(&wq->lock);

@@ -67,6 +67,34 @@ TEST_P(RequesterSegmentation, BurstsCoverTheMessageOnceAndInOrder) {
   EXPECT_EQ(sq.plan().action, SROCE_SEND_NOTHING);
 }
 
+// The datapath may build only the first packets of a burst, and then plans again for so many.
+TEST_P(RequesterSegmentation, ShorterPlanIsTheBeginningOfTheLonger) {
+  const auto [mtu, length] = GetParam();
+  SendQueue sq({.mtu_bytes = mtu, .window_packets = SROCE_PSN_SPAN});
+  sq.post(write_of(length));
+  const sroce_send_plan whole = sq.plan();
+  for (u32 count = 1; count < whole.packet_count; count *= 2) {
+    sroce_send_plan begun = sq.plan(count);
+    EXPECT_EQ(begun.packet_count, count);
+    EXPECT_EQ(begun.payload_bytes, count * mtu);
+    begun.packet_count = whole.packet_count;
+    begun.payload_bytes = whole.payload_bytes;
+    begun.ack_req = whole.ack_req;
+    EXPECT_EQ(memcmp(&begun, &whole, sizeof(whole)), 0);
+  }
+}
+
+TEST(RequesterPlan, BurstCutBeforeItsAckReqIsFollowedByOneThatHasIt) {
+  SendQueue sq({.mtu_bytes = 1024, .window_packets = SROCE_PSN_SPAN});
+  sq.post(write_of(256 * 1024));
+  EXPECT_TRUE(sq.plan(64).ack_req);
+  sroce_send_plan begun = sq.plan(16);
+  begun.ack_req = false;
+  sq.commit(begun);
+  EXPECT_FALSE(sq.plan(47).ack_req);
+  EXPECT_TRUE(sq.plan(48).ack_req);
+}
+
 TEST_P(RequesterSegmentation, EveryPacketButTheLastIsFull) {
   const auto [mtu, length] = GetParam();
   SendQueue sq({.mtu_bytes = mtu, .window_packets = SROCE_PSN_SPAN});
