@@ -335,6 +335,7 @@ u32 sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_p
 {
 	u32 events;
 
+	req->responded |= plan->action != SROCE_ACK_DROP || plan->reason == SROCE_DROP_DUPLICATE;
 	if (plan->action == SROCE_ACK_DROP)
 		return 0;
 	events = change_mode(req, plan->mode);

@@ -12,7 +12,7 @@
 #include "transport/wqe.h"
 
 enum sroce_ack_action {
-	SROCE_ACK_DROP,		/* @reason says why; commit changes nothing */
+	SROCE_ACK_DROP,		/* @reason says why; commit notes at most that the peer is alive */
 	SROCE_ACK_ACCEPT,	/* acknowledges, places data, or retries */
 	SROCE_ACK_FAIL,		/* the queue goes to error with @status */
 };

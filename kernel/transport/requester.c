@@ -189,7 +189,7 @@ static u32 advance_within(struct sroce_requester *req, const struct sroce_send_w
 
 	if (wqe_is_data(wqe)) {
 		req->data_inflight -= min(step, inflight);
-		req->data_limit = min(req->data_limit + step, req->attr.window_packets);
+		sroce_window_acked(&req->window, step, req->attr.window_packets);
 	}
 	req->unacked_psn = psn_add(req->unacked_psn, step);
 	if (inflight < step) {
@@ -231,7 +231,9 @@ void sroce_requester_report_acked(struct sroce_requester *req, u32 packets, u32 
 	/* A sample: the estimate does not need the correction of learn_pto_slack(). */
 	if (rtt_ns)
 		req->probe.spurious = 0;
-	sroce_rtt_count(&req->rtt, packets, now_ns);
+	if (sroce_rtt_count(&req->rtt, packets, now_ns))
+		sroce_window_round(&req->window, ack.inflight_packets, req->rtt.srtt_ns,
+				   req->attr.ack_timeout_ns, req->attr.window_packets);
 	sroce_cc_acked(&req->cc, &ack);
 }
 

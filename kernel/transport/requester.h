@@ -34,6 +34,7 @@
 #include "transport/rtt.h"
 #include "transport/scoreboard.h"
 #include "transport/tlp.h"
+#include "transport/window_policy.h"
 #include "transport/wqe.h"
 
 /* A retry count of 7 means unlimited, for RNR retries only (IBTA 9.7.5.2.8). */
@@ -47,7 +48,7 @@ enum sroce_sq_state {
 };
 
 /* Events of sroce_requester_timeout() and sroce_completer_commit(), for counters. */
-#define SROCE_REQ_EV_ACK_TIMEOUT	BIT(0)	/* the ACK timer expired: a retry is used up */
+#define SROCE_REQ_EV_ACK_TIMEOUT	BIT(0)	/* the ACK timer expired */
 #define SROCE_REQ_EV_PROBE		BIT(1)	/* the probe timer expired */
 #define SROCE_REQ_EV_ACCEPTED		BIT(2)	/* the peer has accepted selective repeat */
 #define SROCE_REQ_EV_WITHDRAWN		BIT(3)	/* selective repeat is not offered any more */
@@ -93,6 +94,8 @@ struct sroce_requester_attr {
  * @retry_left: transport retries left
  * @rnr_retry_left: RNR retries left
  * @timeout_shift: doublings of the ACK timeout, one for each expiry in a row (see tlp.c)
+ * @responded: the peer has responded since the last progress or ACK timeout, with nothing new
+ * @free_timeouts: ACK timeouts since the last progress that used up no retry
  * @rnr_waiting: an RNR wait runs until @rnr_until_ns
  * @attr: see struct sroce_requester_attr
  * @posted: position, see above
@@ -106,8 +109,7 @@ struct sroce_requester_attr {
  * @sent_psn: one past the highest PSN ever sent
  * @unacked_psn: oldest PSN not acknowledged
  * @data_inflight: SEND and WRITE packets between unacked_psn and next_psn
- * @data_limit: limit of @data_inflight: small after an ACK timeout, so that a slow peer is not
- *              overloaded, and one more for each packet acknowledged, up to window_packets
+ * @window: limit of @data_inflight that protects a slow peer
  * @rd_inflight: READs and atomics requested and not complete
  * @rd_limit: limit of @rd_inflight: one after a rewind, lest each retry start a storm of READ
  *            responses, and doubled by each that completes, up to max_rd_atomic
@@ -132,6 +134,8 @@ struct sroce_requester {
 	u8	retry_left;
 	u8	rnr_retry_left;
 	u8	timeout_shift;
+	bool	responded;
+	u8	free_timeouts;
 	bool	rnr_waiting;
 	struct sroce_requester_attr attr;
 	u32	posted;
@@ -145,7 +149,7 @@ struct sroce_requester {
 	u32	sent_psn;
 	u32	unacked_psn;
 	u32	data_inflight;
-	u32	data_limit;
+	struct sroce_window window;
 	u32	rd_inflight;
 	u32	rd_limit;
 	u32	since_ack_req;

@@ -34,6 +34,8 @@ static inline void sroce_requester_reset_retries(struct sroce_requester *req)
 	req->retry_left = req->attr.retry_cnt;
 	req->rnr_retry_left = req->attr.rnr_retry;
 	req->timeout_shift = 0;
+	req->free_timeouts = 0;
+	req->responded = false;
 }
 
 /* No response is due: both timers of tlp.c stop. */

@@ -54,10 +54,10 @@ static bool next_follows_at_once(const struct sroce_requester *req, u32 index)
 /*
  * The send window, in SEND and WRITE packets:
  *
- *   window = min(attr.window_packets, data_limit, cwnd, max(2 * BDP + 64, 256))
+ *   window = min(attr.window_packets, window.packets, cwnd, max(2 * BDP + 64, 256))
  *
  *   attr.window_packets   set by the datapath, the same for every QP
- *   data_limit            16 after an ACK timeout, one more for each packet acknowledged
+ *   window.packets        keeps the round trip below the ACK timeout, see window_policy.h
  *   cwnd                  congestion control, sroce_cc_window_packets()
  *   max(2 * BDP + 64, 256)
  *                         only if attr.adaptive. One BDP fills the path; the second one, and an
@@ -66,7 +66,7 @@ static bool next_follows_at_once(const struct sroce_requester *req, u32 index)
  */
 static u32 window_packets(const struct sroce_requester *req)
 {
-	u32 window = min3(req->attr.window_packets, req->data_limit,
+	u32 window = min3(req->attr.window_packets, req->window.packets,
 			  sroce_cc_window_packets(&req->cc));
 	u32 path = 2 * req->rtt.path_packets + ACK_INTERVAL_PACKETS;
 
@@ -115,6 +115,9 @@ static void plan_data(const struct sroce_requester *req, const struct sroce_send
 	u32 outstanding = sroce_requester_forward(req, req->next_psn);
 	u32 count, mtu_bytes = req->attr.mtu_bytes;
 
+	/* If the window has shrunk since the last AckReq, one more packet requests the ACK. */
+	if (flight >= window && req->since_ack_req)
+		window = flight + 1;
 	if (flight >= window || outstanding >= SROCE_PSN_SPAN)
 		return;
 	count = min(left, window - flight);

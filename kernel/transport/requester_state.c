@@ -37,7 +37,7 @@ void sroce_requester_set_state(struct sroce_requester *req, enum sroce_sq_state 
 	}
 	if (state == SROCE_SQ_READY) {
 		sroce_requester_reset_retries(req);
-		req->data_limit = req->attr.window_packets;
+		sroce_window_start(&req->window, req->attr.window_packets);
 		req->rd_limit = req->attr.max_rd_atomic;
 	}
 	/* SQE to RTS: the PSNs of what was flushed are skipped. */

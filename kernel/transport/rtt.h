@@ -57,7 +57,7 @@ void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns);
 void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns);
 void sroce_rtt_retransmitted(struct sroce_rtt *rtt, u32 psn, u32 count);
 u32 sroce_rtt_acked(struct sroce_rtt *rtt, u32 psn, u64 now_ns);
-void sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns);
+bool sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns);
 u64 sroce_rtt_probe_ns(const struct sroce_rtt *rtt);
 u64 sroce_rtt_rtx_ns(const struct sroce_rtt *rtt);
 

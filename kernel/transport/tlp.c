@@ -5,9 +5,11 @@
  *
  * Two timers run while a response is due; progress restarts both.
  *
- *   ACK timer    IBTA 9.7.6.1.3. Armed when packets leave. Expiry uses up a retry, doubles the
- *                timeout and shrinks the window. A standard peer is sent everything again that it
- *                has not executed (go-back-N); a selective one only the oldest packet.
+ *   ACK timer    IBTA 9.7.6.1.3. Armed when packets leave. Expiry doubles the timeout, shrinks the
+ *                window, and uses up a retry unless the peer has responded. A standard peer is sent
+ *                everything again that it has not executed (go-back-N); a selective one only the
+ *                oldest packet. The timeout is at least srtt + 4 * rttvar, as in RFC 6298, as far
+ *                as IBTA permits.
  *   probe (PTO)  RFC 8985 section 7, TLP. Armed when a packet leaves that requests an ACK, only if
  *                attr.adaptive. Expiry costs no retry. It sends the oldest unacknowledged packet
  *                again. Packets sent before the probe that its ACK does not cover were lost, and
@@ -31,10 +33,10 @@
 #include "transport/time.h"
 #include "transport/tlp.h"
 
-/* The window after an ACK timeout: a peer slower than the timeout is not overloaded again. */
-#define RETRY_PACKETS		16u
 /* IBTA 9.7.6.1.3 lets the ACK timeout grow to four times its value. */
 #define MAX_TIMEOUT_SHIFT	2
+/* ACK timeouts of a peer that responds; with as many retries they take twice as long as those. */
+#define FREE_TIMEOUTS		8
 /* The PTO is at most 1 s, so 2^20 times its smallest value is never reached. */
 #define MAX_PTO_BACKOFF		20
 #define MAX_PTO_NS		1000000000ull
@@ -51,10 +53,24 @@
 /* After five probes without progress the peer may have dropped SACKed packets (RFC 2018, 8). */
 #define RENEGE_PROBES		5
 
+/*
+ * Until then the path may be longer than any guess. The backoff of the PTO lasts, and go-back-N
+ * repeats little. A sample that is too long, because a packet was lost, changes no ACK timeout.
+ */
+static bool rtt_is_known(const struct sroce_requester *req)
+{
+	return req->rtt.srtt_ns && !req->rtt.rough;
+}
+
 static u64 ack_deadline_after(const struct sroce_requester *req, u64 now_ns)
 {
-	return req->attr.ack_timeout_ns ?
-	       now_ns + (req->attr.ack_timeout_ns << req->timeout_shift) : SROCE_NEVER;
+	u64 timeout_ns = req->attr.ack_timeout_ns;
+	u64 rtt_ns = rtt_is_known(req) ? req->rtt.srtt_ns + 4ull * req->rtt.var_ns : 0;
+
+	if (!timeout_ns)
+		return SROCE_NEVER;
+	return now_ns + clamp(rtt_ns, timeout_ns << req->timeout_shift,
+			      timeout_ns << MAX_TIMEOUT_SHIFT);
 }
 
 /**
@@ -138,7 +154,8 @@ static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
 void sroce_tlp_progress(struct sroce_requester *req, u64 now_ns)
 {
 	learn_pto_slack(req, now_ns);
-	req->probe.pto_backoff = 0;
+	if (rtt_is_known(req))
+		req->probe.pto_backoff = 0;
 	req->probe.ack_requests = 0;
 	req->probe.deadline_ns = SROCE_NEVER;
 	/* No response is due before the last packet has left. */
@@ -195,7 +212,7 @@ void sroce_tlp_go_back(struct sroce_requester *req, u32 psn)
 	req->since_ack_req = 0;
 	req->rd_limit = 1;
 	req->gone_back = true;
-	req->rtt.timing = false;
+	sroce_rtt_retransmitted(&req->rtt, psn, (req->sent_psn - psn) & SROCE_PSN_MASK);
 	/* The ACK of a probe says nothing any more. */
 	forget_probe(req);
 	/* The timers run on while the response to an earlier READ or atomic is due. */
@@ -249,24 +266,41 @@ static bool withdraws_offer(const struct sroce_requester *req)
 	       req->timeout_shift >= OFFER_TIMEOUTS;
 }
 
-/* The timeout of IBTA 9.7.6.1.3, which uses up a retry. Returns SROCE_REQ_EV_*. */
+/*
+ * A peer that responds, if only to what was repeated, is slow and not dead. But it may be broken,
+ * and respond so for ever.
+ */
+static bool uses_up_retry(struct sroce_requester *req)
+{
+	bool responded = req->responded;
+
+	req->responded = false;
+	if (!responded || req->free_timeouts == FREE_TIMEOUTS)
+		return true;
+	req->free_timeouts++;
+	return false;
+}
+
+/* The timeout of IBTA 9.7.6.1.3. Returns SROCE_REQ_EV_*. */
 static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 {
 	u32 events = SROCE_REQ_EV_ACK_TIMEOUT;
 
 	req->timeouts++;
-	if (!req->retry_left) {
-		sroce_requester_fail(req, req->acked, SROCE_WC_RETRY_EXC_ERR);
-		return events;
+	if (uses_up_retry(req)) {
+		if (!req->retry_left) {
+			sroce_requester_fail(req, req->acked, SROCE_WC_RETRY_EXC_ERR);
+			return events;
+		}
+		req->retry_left--;
 	}
-	req->retry_left--;
 	if (req->timeout_shift < MAX_TIMEOUT_SHIFT)
 		req->timeout_shift++;
 	if (withdraws_offer(req)) {
 		req->sb.mode = SROCE_SELECTIVE_WITHDRAWN;
 		events |= SROCE_REQ_EV_WITHDRAWN;
 	}
-	req->data_limit = RETRY_PACKETS;
+	sroce_window_retry(&req->window);
 	sroce_cc_lost(&req->cc, SROCE_CC_TIMEOUT, now_ns);
 	sroce_scoreboard_distrust_sack(req);
 	sroce_scoreboard_distrust_rtx(req);
@@ -300,6 +334,8 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 		sroce_scoreboard_distrust_sack(req);
 	sroce_scoreboard_distrust_rtx(req);
 	if (goes_back && go_back_n(req)) {
+		if (!rtt_is_known(req))
+			sroce_window_retry(&req->window);
 		/* The ACK timer keeps running: it is what notices a dead peer. */
 		req->ack_deadline_ns = ack_deadline_ns;
 		return;

@@ -52,6 +52,9 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   offers_in_a_row_ = 0;
   offer_declined_ = false;
   responded_ = false;
+  long_round_trip_ = false;
+  responded_lately_ = false;
+  free_timeouts_ = 0;
   request_bits_ = 0;
   random_bits_ = first_psn;
   sacked_.clear();
@@ -120,6 +123,8 @@ void Host::drain() {
 void Host::resume() {
   if (log_.on()) log_.line(format("%c: QP back to RTS", 'A' + number_));
   sroce_requester_set_state(&requester_, SROCE_SQ_READY);
+  responded_lately_ = false;
+  free_timeouts_ = 0;
 }
 
 bool Host::post_send() {

@@ -55,6 +55,7 @@ class Host {
   sroce_mem_status place_response(const sroce_ack_plan& plan, const sroce_packet& pkt,
                                   std::span<const u8> payload);
   void handle_deadline();
+  void count_timeout();
   void pull_send_completions();
   // recv_queue.cc
   void run_recv();
@@ -162,6 +163,9 @@ class Host {
   u32 offers_in_a_row_ = 0;         // requests in a row that offered selective repeat
   bool offer_declined_ = false;     // by a response, or by silence through two ACK timeouts
   bool responded_ = false;          // the peer has responded
+  bool long_round_trip_ = false;    // once seemed longer than the ACK timeout
+  bool responded_lately_ = false;   // since the last progress or ACK timeout, with nothing new
+  u32 free_timeouts_ = 0;           // since the last progress, without a retry
   u8 request_bits_ = 0;             // reserved bits of the last request
   u64 random_bits_ = 0;             // of a generator of their own
   Bytes payload_;                   // scratch

@@ -143,7 +143,7 @@ void Host::check_nothing_to_send() const {
   if (!wqe_is_data(wqe) || wqe->status != SROCE_WC_SUCCESS || (wqe->flags & SROCE_SEND_FENCE))
     return;
   const u32 flight = req.data_inflight - std::min(req.data_inflight, req.sb.done_data);
-  require(flight >= std::min(side_.window_packets, req.data_limit) ||
+  require(flight >= std::min(side_.window_packets, req.window.packets) ||
               distance(req.unacked_psn, req.next_psn) >= SROCE_PSN_SPAN,
           "idle although the window is open", "%u in flight of %u", flight, side_.window_packets);
 }

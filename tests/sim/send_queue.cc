@@ -2,6 +2,7 @@
 // The datapath's send queue: requests out, responses in.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "sim/host.h"
 #include "sim/plan_compare.h"
@@ -28,7 +29,7 @@ void Host::handle_deadline() {
                      rnr_waiting ? "RNR wait ends"
                      : expired   ? "ACK timeout"
                                  : "probe timeout"));
-  if (expired) out_->retried();
+  if (expired) count_timeout();
   if (expired && !responded_ && requester_.timeouts) offer_declined_ = true;
   if (!rnr_waiting) rerequested_.clear();
   const sroce_requester before = requester_;
@@ -43,6 +44,15 @@ void Host::handle_deadline() {
           (unsigned long long)requester_.timeouts);
   slack_ns_ = rng_.below(side_.timer_slack_ns + 1);
   pull_send_completions();
+}
+
+// A timeout uses up a retry unless the peer has responded, or has done so too often in vain.
+void Host::count_timeout() {
+  const bool responded = std::exchange(responded_lately_, false);
+  if (responded && free_timeouts_ < 8)
+    free_timeouts_++;
+  else
+    out_->retried();
 }
 
 void Host::run_send() {
@@ -151,6 +161,13 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
   const u32 unacked_psn = requester_.unacked_psn, executed_psn = requester_.sb.executed_psn;
   const bool retry = plan.rewind && !plan.rnr;
   sroce_completer_commit(&requester_, &plan, placed, now_ns_);
+  long_round_trip_ |= requester_.rtt.srtt_ns + 4ull * requester_.rtt.var_ns >
+                      requester_.attr.ack_timeout_ns;
+  responded_lately_ |= plan.action != SROCE_ACK_DROP || plan.reason == SROCE_DROP_DUPLICATE;
+  if (requester_.unacked_psn != unacked_psn) {
+    responded_lately_ = false;
+    free_timeouts_ = 0;
+  }
   if (requester_.unacked_psn != unacked_psn || requester_.sb.executed_psn != executed_psn)
     out_->progressed(requester_.sb.executed_psn != executed_psn);
   if (plan.action == SROCE_ACK_ACCEPT && plan.rnr)

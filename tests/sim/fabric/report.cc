@@ -72,6 +72,8 @@ Figure figure(Metric metric, const Result& result) {
   switch (metric) {
     case Metric::goodput:
       return {"goodput", result.goodput, thousandths};
+    case Metric::sent:
+      return {"sent/pkt", result.sent_per_acked, thousandths};
     case Metric::jain:
       return {"Jain", result.jain, thousandths};
     case Metric::queue_max:

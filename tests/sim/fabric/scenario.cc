@@ -347,6 +347,28 @@ void add_slow_port(std::vector<Scenario>& table) {
       }
 }
 
+// The receiver takes 1.1 ms for a packet, and its queue has no end. Nothing is marked or dropped,
+// but the packets of eight windows wait there for longer than all retries last.
+void add_slow_receiver(std::vector<Scenario>& table) {
+  for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard})
+    for (const std::string& cc : all_cc()) {
+      Scenario row;
+      row.name = "slow-receiver/8-to-1/" + peers_name(peers) + "/" + cc;
+      row.senders = 8;
+      row.cc = cc;
+      row.peers = peers;
+      row.port_mbps = 8;
+      row.rtt_ns = 100 * kMicro;
+      row.message_bytes = 16'384;
+      row.window_packets = 8192;
+      row.warm_ns = 5'000 * kMilli;
+      row.end_ns = 30'000 * kMilli;
+      row.limits = {at_least(Metric::goodput, 980), at_most(Metric::sent, 1010)};
+      if (cc != "delay") row.limits.push_back(at_least(Metric::jain, 950));
+      table.push_back(row);
+    }
+}
+
 }  // namespace
 
 u32 Scenario::message_packets() const {
@@ -386,6 +408,7 @@ std::vector<Scenario> all_scenarios() {
   add_latency(table);
   add_incast(table);
   add_slow_port(table);
+  add_slow_receiver(table);
   return table;
 }
 

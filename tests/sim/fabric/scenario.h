@@ -19,13 +19,13 @@ enum class Operation { write, send, read };
 // Requester and responder. A standard peer behaves as go-back-N hardware does.
 enum class Peers { sroce_sroce, sroce_standard, standard_sroce };
 
-enum class Metric { goodput, jain, queue_max, drops, converged };
+enum class Metric { goodput, sent, jain, queue_max, drops, converged };
 
 // Checked, or with @pending only shown.
 struct Limit {
   Metric metric;
   bool at_least;
-  u64 value;  // goodput and jain in thousandths, the queue in bytes, times in ns
+  u64 value;  // goodput, sent and jain in thousandths, the queue in bytes, times in ns
   bool pending;
 };
 

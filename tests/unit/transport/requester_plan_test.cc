@@ -494,4 +494,16 @@ TEST(BypassTsq, IsForAProbeOnlyAfterAnAckTimeout) {
   EXPECT_TRUE(sq.plan().bypass_tsq);
 }
 
+// The window shrinks while packets without AckReq are in flight. Without another request for an ACK
+// the sender would wait for the ACK timeout.
+TEST(SendWindow, OneMorePacketRequestsAnAckWhenItShrinks) {
+  SendQueue sq;
+  sq.post(send_of(64 * 1024));
+  EXPECT_FALSE(sq.packet(sq.send(8), 7).ack_req);
+  sq.req.window.packets = 2;
+  const auto more = sq.send_all();
+  ASSERT_EQ(more.size(), 1u);
+  EXPECT_TRUE(more[0].ack_req);
+}
+
 }  // namespace

@@ -176,8 +176,9 @@ class SendQueue {
   sroce_ack_plan receive(sroce_packet pkt, sroce_mem_status placed = SROCE_MEM_OK) {
     if (req.sb.mode == SROCE_SELECTIVE_ON && keeps_accepting) pkt.selective = true;
     const sroce_ack_plan made = plan_response(pkt);
-    const Snapshot before(*this);
+    Snapshot before(*this);
     events = sroce_completer_commit(&req, &made, placed, now);
+    before.req.responded |= made.reason == SROCE_DROP_DUPLICATE;
     EXPECT_TRUE(made.action != SROCE_ACK_DROP || before.same_as(*this))
         << "a dropped response changed the requester";
     return made;
@@ -185,7 +186,6 @@ class SendQueue {
 
   // A selective ACK: everything up to @psn is executed, and @queued is queued.
   sroce_ack_plan receive_sack(u32 psn, const std::vector<u32>& queued, u32 bytes = 8);
-
   std::optional<sroce_completion> completion() {
     sroce_completion wc;
     if (!sroce_requester_next_completion(&req, &wc)) return std::nullopt;

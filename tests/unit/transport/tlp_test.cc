@@ -470,4 +470,102 @@ TEST(TimeoutEvents, AreNoneAtTheEndOfAnRnrWait) {
   EXPECT_FALSE(sroce_requester_waits_rnr(&sq.req));
 }
 
+// A sender without probes whose first response took @rtt_ns, with one SEND in flight.
+struct SlowSend : SendQueue {
+  explicit SlowSend(u64 rtt_ns, SendQueueOptions options = {}) : SendQueue(options) {
+    post(send_of(10));
+    send_all();
+    now += rtt_ns;
+    receive(ack(1000));
+    completions();
+    post(send_of(10));
+    send_all();
+  }
+  u64 wait_ns() const { return sroce_requester_deadline(&req) - now; }
+};
+
+TEST(AckTimer, IsAtLeastTheRetransmissionTimeoutOfTheRoundTrip) {
+  EXPECT_EQ(SlowSend(20 * kMillisecond).wait_ns(), 100 * kMillisecond);
+  EXPECT_EQ(SlowSend(60 * kMillisecond).wait_ns(), 180 * kMillisecond) << "srtt + 4 * rttvar";
+}
+
+TEST(AckTimer, IsAtMostFourTimesTheAckTimeout) {
+  EXPECT_EQ(SlowSend(500 * kMillisecond, {.ack_timeout_ns = 600 * kMillisecond}).wait_ns(),
+            1500 * kMillisecond);
+  EXPECT_EQ(SlowSend(90 * kMillisecond, {.ack_timeout_ns = 50 * kMillisecond}).wait_ns(),
+            200 * kMillisecond);
+}
+
+// A duplicate ACK of the first SEND. The second one stays unacknowledged.
+void respond_in_vain(SlowSend& sq) {
+  sq.receive(ack(1000));
+  sq.expire();
+  sq.send_all();
+}
+
+TEST(AckTimer, ExpiryUsesUpNoRetryWhileThePeerResponds) {
+  SlowSend sq(kMillisecond, {.retry_cnt = 1});
+  respond_in_vain(sq);
+  EXPECT_EQ(sq.req.retry_left, 1);
+  EXPECT_EQ(sq.req.timeouts, 1u);
+  sq.expire();
+  EXPECT_EQ(sq.req.retry_left, 0) << "the peer was silent";
+}
+
+TEST(AckTimer, PeerMayRespondInVainEightTimes) {
+  SlowSend sq(kMillisecond, {.retry_cnt = 0});
+  for (int i = 0; i < 8; i++) respond_in_vain(sq);
+  EXPECT_FALSE(sq.failed());
+  respond_in_vain(sq);
+  EXPECT_TRUE(sq.failed());
+}
+
+TEST(AckTimer, ProgressBeforeIsNoResponse) {
+  SlowSend sq(kMillisecond, {.retry_cnt = 0});
+  sq.expire();
+  EXPECT_TRUE(sq.failed());
+}
+
+TEST(AckTimer, ProgressForgetsResponsesInVain) {
+  SlowSend sq(kMillisecond, {.retry_cnt = 0});
+  for (int i = 0; i < 8; i++) respond_in_vain(sq);
+  sq.receive(ack(1001));
+  sq.completions();
+  sq.post(send_of(10));
+  sq.send_all();
+  respond_in_vain(sq);
+  EXPECT_FALSE(sq.failed());
+}
+
+// A standard peer whose queue is so long that the first response takes 90 ms. Until then everything
+// has been repeated.
+struct LongQueue : SendQueue {
+  LongQueue() : SendQueue(AdaptiveSends::adapt({.slots = 64, .ack_timeout_ns = 0})) {
+    const u64 sent_ns = now;
+    for (int i = 0; i < 40; i++) post(send_of(10));
+    send_all();
+    while (sroce_requester_deadline(&req) < sent_ns + kRoundTripNs) {
+      expire();
+      repeats = send_all().size();
+    }
+    now = sent_ns + kRoundTripNs;
+    receive(ack(999));
+  }
+  static constexpr u64 kRoundTripNs = 90 * kMillisecond;
+  size_t repeats = 0;  // by the last probe timeout
+};
+
+TEST(Probe, FewPacketsAreRepeatedBeforeTheFirstSample) { EXPECT_EQ(LongQueue().repeats, 16u); }
+
+TEST(Probe, FirstSampleSurvivesARewind) {
+  EXPECT_EQ(LongQueue().req.rtt.srtt_ns, LongQueue::kRoundTripNs);
+}
+
+TEST(Probe, BackoffLastsWhileTheRoundTripIsUncertain) {
+  LongQueue sq;
+  ASSERT_TRUE(sq.req.rtt.rough);
+  sq.send_all();
+  EXPECT_GE(sroce_requester_deadline(&sq.req) - sq.now, LongQueue::kRoundTripNs / 2);
+}
+
 }  // namespace
