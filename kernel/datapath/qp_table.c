@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
+#include <net/sock.h>
 
 #include "datapath/qp.h"
 
@@ -52,13 +53,21 @@ struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp)
 	refcount_set(&ref->holders, 1);
 	init_completion(&ref->released);
 	ref->qp = qp;
+	ref->ipv4_sk = sroce_endpoint_get_sock(&qp->dev->ep, true);
+	ref->ipv6_sk = sroce_endpoint_get_sock(&qp->dev->ep, false);
 	atomic_inc(&sroce_live_qp_refs);
 	return ref;
 }
 
 static void free_ref(struct rcu_head *rcu)
 {
-	kfree(container_of(rcu, struct sroce_qp_ref, rcu));
+	struct sroce_qp_ref *ref = container_of(rcu, struct sroce_qp_ref, rcu);
+
+	if (ref->ipv4_sk)
+		sock_put(ref->ipv4_sk);
+	if (ref->ipv6_sk)
+		sock_put(ref->ipv6_sk);
+	kfree(ref);
 	if (atomic_dec_and_test(&sroce_live_qp_refs))
 		wake_up(&no_live_refs);
 }

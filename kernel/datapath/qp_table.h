@@ -14,13 +14,15 @@
 
 /**
  * struct sroce_tsq - back-pressure of a work queue, as TCP small queues have it
- * @queued: packets handed to the stack and not yet freed by it
+ * @queued: packets handed to the stack and not yet freed by it; their skbs in the upper half
  * @throttled: the queue has stopped because of them; the destructor of one of them restarts it
  */
 struct sroce_tsq {
-	atomic_t queued;
+	atomic64_t queued;
 	bool	throttled;
 };
+
+#define SROCE_TSQ_SKB	(1ll << 32)
 
 /**
  * struct sroce_qp_ref - held by the QP table and by everything in flight
@@ -31,6 +33,8 @@ struct sroce_tsq {
  *           the QP in a qdisc
  * @qp: valid while there is a user
  * @tsq: back-pressure, by enum sroce_wq_type
+ * @ipv4_sk: socket that owns the QP's IPv4 packets in the stack
+ * @ipv6_sk: the same for IPv6; NULL without IPv6
  * @rcu: defers the free
  */
 struct sroce_qp_ref {
@@ -39,6 +43,8 @@ struct sroce_qp_ref {
 	refcount_t holders;
 	struct sroce_qp *qp;
 	struct sroce_tsq tsq[SROCE_WQ_TYPES];
+	struct sock *ipv4_sk;
+	struct sock *ipv6_sk;
 	struct rcu_head rcu;
 };
 

@@ -140,7 +140,7 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 		}
 		/* ACKs are few and small, and the peer waits for them. */
 		if (plan.kind == SROCE_RESPONSE_READ &&
-		    sroce_tx_throttle(tx))
+		    sroce_tx_throttle(tx, plan.packet_count))
 			return;
 		if (!tx->gso.packets && sroce_ack_delay_begin(qp, &plan))
 			return;

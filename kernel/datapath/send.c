@@ -174,7 +174,8 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 		qp->sq.paced_until_ns = edt_ns;
 		return false;
 	}
-	if (plan.action == SROCE_SEND_PACKETS && !plan.bypass_tsq && sroce_tx_throttle(tx))
+	if (plan.action == SROCE_SEND_PACKETS && !plan.bypass_tsq &&
+	    sroce_tx_throttle(tx, plan.packet_count))
 		return false;
 	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 	if (plan.action == SROCE_SEND_PACKETS) {
@@ -192,18 +193,16 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 
 /*
  * Are packets still leaving this host, for example through a slow qdisc? Then an ACK timeout is too
- * early. Packets that are never freed (some drivers free late) put it off once only. Packets that
- * fq keeps until their departure time already count as freed, hence edt_pending.
+ * early. Packets that are never freed (some drivers free late) put it off once only.
  */
 static bool check_stack_progress(struct sroce_qp *qp)
 {
-	u32 queued = atomic_read(&qp->ref->tsq[SROCE_SQ].queued);
+	u32 queued = (u32)atomic64_read(&qp->ref->tsq[SROCE_SQ].queued);
 	u32 freed = qp->sq.sent - queued;
-	bool moves = freed != qp->sq.freed, edt_pending = qp->sq.edt_pending;
+	bool moves = freed != qp->sq.freed;
 
 	qp->sq.freed = freed;
-	qp->sq.edt_pending = false;
-	return (queued && moves) || edt_pending;
+	return queued && moves;
 }
 
 /**

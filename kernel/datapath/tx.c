@@ -5,20 +5,20 @@
  * Back-pressure works as TCP small queues do. A work queue stops when too many of its packets are
  * in the stack (a slow link, a qdisc); the destructor of one of their skbs restarts it. A GSO skb
  * counts until it is sent or segmented. A queued skb refers to struct sroce_qp_ref only, not to
- * the QP, so destroying a QP never waits for a qdisc.
+ * the QP, so destroying a QP never waits for a qdisc. The ref also keeps the socket that owns the
+ * skb, so that no packet changes a counter of the socket, which all QPs share.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
+#include <net/dst.h>
 #include <net/inet_ecn.h>
+#include <net/sock.h>
 
 #include "compat/compat.h"
 #include "datapath/qp.h"
 #include "datapath/tx.h"
 #include "transport/tsq_policy.h"
 #include "trace.h"
-
-/* fq drops skbs of a flow beyond 100; both queues of a QP share one flow, and a plan may be 64. */
-#define EDT_SKBS_MAX		24
 
 static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_wq *wq)
 {
@@ -53,12 +53,13 @@ static void packets_freed(struct sk_buff *skb, enum sroce_wq_type type)
 	uintptr_t share = (uintptr_t)skb_shinfo(skb)->destructor_arg;
 	struct sroce_qp_ref *ref = (void *)round_down(share, SROCE_QP_REF_ALIGNMENT);
 	struct sroce_tsq *tsq = &ref->tsq[type];
-	int queued;
+	u32 queued;
 
 	/* Keeps @ref until this function ends, after the last reference has been dropped. */
 	rcu_read_lock();
-	queued = atomic_sub_return(share % SROCE_QP_REF_ALIGNMENT, &tsq->queued);
-	if (READ_ONCE(tsq->throttled) && queued <= (int)SROCE_TSQ_PACKETS_LOW)
+	queued = (u32)atomic64_sub_return(SROCE_TSQ_SKB | share % SROCE_QP_REF_ALIGNMENT,
+					  &tsq->queued);
+	if (READ_ONCE(tsq->throttled) && queued <= SROCE_TSQ_PACKETS_LOW)
 		restart_wq(ref, type);
 	sroce_qp_ref_put(ref);
 	rcu_read_unlock();
@@ -77,25 +78,28 @@ static void recv_packets_freed(struct sk_buff *skb)
 /**
  * sroce_tx_throttle() - must the queue wait for the stack?
  * @tx: the round; the lock of its queue is held
+ * @next: packets of the next plan
  *
  * Return: true if it must; it is kicked when it may go on.
  */
-bool sroce_tx_throttle(struct sroce_tx *tx)
+bool sroce_tx_throttle(struct sroce_tx *tx, u32 next)
 {
 	struct sroce_tsq *tsq = &tx->qp->ref->tsq[tx->wq->type];
-	u32 pending = tx->gso.packets;
+	u64 queued = atomic64_read(&tsq->queued);
 
-	if (atomic_read(&tsq->queued) + pending < queue_limit(tx->qp, tx->wq))
+	if (!sroce_tsq_is_full(lower_32_bits(queued) + tx->gso.packets,
+			       upper_32_bits(queued) + skb_queue_len(&tx->wq->out),
+			       next, queue_limit(tx->qp, tx->wq)))
 		return false;
-	if (pending) {
+	if (tx->gso.packets) {
 		/* Decide again once they are in the stack. */
 		tx->wq->again = true;
 		return true;
 	}
 	WRITE_ONCE(tsq->throttled, true);
-	/* Pairs with atomic_sub_return(): the last packet sees the flag, or we see it freed. */
+	/* Pairs with atomic64_sub_return(): the last packet sees the flag, or we see it freed. */
 	smp_mb();
-	return atomic_read(&tsq->queued) > (int)SROCE_TSQ_PACKETS_LOW;
+	return (u32)atomic64_read(&tsq->queued) > SROCE_TSQ_PACKETS_LOW;
 }
 
 /**
@@ -129,18 +133,10 @@ u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 
 {
 	u32 packets = sroce_cc_schedule_edt(cc, tx->now_ns, edt_ns);
 
-	if (*edt_ns <= tx->now_ns)
-		return packets;
 	/* Only a paced queue needs to look at the qdisc. */
-	if (!sroce_path_supports_edt(tx->wq->dst))
+	if (*edt_ns > tx->now_ns && !sroce_path_supports_edt(tx->wq->dst))
 		return sroce_cc_schedule(cc, tx->now_ns, edt_ns);
-	if (sroce_cc_edt_ns(cc) <= tx->now_ns)
-		tx->wq->edt_skbs = 0;
-	if (tx->wq->edt_skbs < EDT_SKBS_MAX)
-		return packets;
-	/* Packets without a departure time would overtake those that have one. */
-	*edt_ns = sroce_cc_edt_ns(cc);
-	return 0;
+	return packets;
 }
 
 /**
@@ -151,7 +147,7 @@ u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 
  */
 void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns)
 {
-	if (edt_ns > tx->now_ns && sroce_path_supports_edt(tx->wq->dst))
+	if (edt_ns > tx->now_ns)
 		sroce_cc_set_edt(cc, edt_ns);
 	else
 		edt_ns = tx->now_ns;
@@ -203,12 +199,8 @@ static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 	err = sroce_gso_open(&tx->gso, path, dst, sport, tos_of(tx, path), bytes, expected);
 	if (!cached)
 		dst_release(dst);
-	if (!err && tx->edt_ns > tx->now_ns) {
-		skb_set_delivery_time(tx->gso.skb, ns_to_ktime(tx->edt_ns),
-				      SKB_CLOCK_MONOTONIC);
-		wq->edt_pending = true;
-		wq->edt_skbs++;
-	}
+	if (!err && tx->edt_ns > tx->now_ns)
+		skb_set_delivery_time(tx->gso.skb, ns_to_ktime(tx->edt_ns), SKB_CLOCK_MONOTONIC);
 	return err && err != -ENOMEM ? count_loss(qp, SROCE_CTR_SEND_ERR, err) : err;
 }
 
@@ -275,6 +267,18 @@ void sroce_tx_end(struct sroce_tx *tx)
 	sroce_gso_end(&tx->gso, &tx->wq->path.ip_id);
 }
 
+/*
+ * Without an owner, fq would orphan the skb at once, and cgroups' egress programs would not see it.
+ * But ESP adds its trailer to the owner's sk_wmem_alloc and relies on sock_wfree() to subtract it.
+ */
+static struct sock *owner_of(const struct sroce_qp_ref *ref, const struct sk_buff *skb)
+{
+	struct sock *sk = skb->protocol == htons(ETH_P_IP) ? ref->ipv4_sk : ref->ipv6_sk;
+
+	/* The namespace of a closed socket may have ended. */
+	return sk && !sock_flag(sk, SOCK_DEAD) && !dst_xfrm(skb_dst(skb)) ? sk : NULL;
+}
+
 /**
  * sroce_tx_relock() - between two bursts: let another CPU have the lock if it waits
  * @tx: the round; the lock of its queue is held, and dropped for a moment
@@ -310,8 +314,9 @@ void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq)
 		u32 packets = sroce_gso_packets(skb);
 
 		refcount_inc(&qp->ref->holders);
-		atomic_add(packets, &qp->ref->tsq[wq->type].queued);
+		atomic64_add(SROCE_TSQ_SKB | packets, &qp->ref->tsq[wq->type].queued);
 		wq->sent += packets;
+		skb->sk = owner_of(qp->ref, skb);
 		skb_shinfo(skb)->destructor_arg = pack_tsq_share(qp->ref, packets);
 		skb->destructor = wq->type == SROCE_SQ ? send_packets_freed :
 								  recv_packets_freed;

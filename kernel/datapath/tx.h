@@ -79,7 +79,7 @@ void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns);
 int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 		   const struct sroce_packet *pkt, u32 expected, struct sroce_crc_writer **writer);
 void sroce_tx_end(struct sroce_tx *tx);
-bool sroce_tx_throttle(struct sroce_tx *tx);
+bool sroce_tx_throttle(struct sroce_tx *tx, u32 next);
 void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq);
 void sroce_tx_relock(struct sroce_tx *tx);
 

@@ -66,8 +66,6 @@ struct sroce_wq_ops {
  * @fault: for vendor_err: the last enum sroce_mem_status, or syndrome, that may fail a request
  * @sent: packets handed to the stack since creation
  * @freed: how many of them the stack had freed when the ACK timer was last looked at
- * @edt_skbs: skbs handed over with a departure time in the future
- * @edt_pending: packets with a departure time have been handed over since the last look
  * @timer_defer_ns: how long the timer may be deferred because it has found nothing to do,
  *                  see transport/timer_policy.h
  * @slack_ns: how late the next round may come, so that the timers of many QPs share an interrupt
@@ -94,10 +92,8 @@ struct sroce_wq {
 	bool	path_changed;
 	bool	wake;
 	bool	failed;
-	bool	edt_pending;
 	u8	fault;
 	u32	events;
-	u32	edt_skbs;
 	u32	sent;
 	u32	freed;
 	u64	timer_defer_ns;

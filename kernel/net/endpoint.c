@@ -326,6 +326,30 @@ bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep)
 	       dev_net(ep->netdev) == READ_ONCE(ep->sockets->net);
 }
 
+/**
+ * sroce_endpoint_get_sock() - a socket that may own packets of an endpoint
+ * @ep: the endpoint
+ * @is_ipv4: of IPv4 packets
+ *
+ * May sleep.
+ *
+ * Return: the socket, to be released with sock_put(), or NULL. It may be closed meanwhile.
+ */
+struct sock *sroce_endpoint_get_sock(const struct sroce_endpoint *ep, bool is_ipv4)
+{
+	const struct socket *sock;
+	struct sock *sk = NULL;
+
+	mutex_lock(&sockets_mutex);
+	sock = is_ipv4 ? ep->sockets->v4 : ep->sockets->v6;
+	if (sock) {
+		sk = sock->sk;
+		sock_hold(sk);
+	}
+	mutex_unlock(&sockets_mutex);
+	return sk;
+}
+
 static struct own_address *find_own_address(const struct sroce_endpoint *ep,
 					    const struct in6_addr *addr)
 {

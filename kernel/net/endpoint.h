@@ -59,6 +59,7 @@ void sroce_net_fini(void);
 int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, struct net *net);
 void sroce_endpoint_fini(struct sroce_endpoint *ep);
 bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep);
+struct sock *sroce_endpoint_get_sock(const struct sroce_endpoint *ep, bool is_ipv4);
 int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr);
 

@@ -568,9 +568,9 @@ static void finish_headers(struct sk_buff *skb)
 static int output_skb(struct net *net, struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
-		return ip_local_out(net, NULL, skb);
+		return ip_local_out(net, skb->sk, skb);
 #if IS_ENABLED(CONFIG_IPV6)
-	return ip6_local_out(net, NULL, skb);
+	return ip6_local_out(net, skb->sk, skb);
 #else
 	kfree_skb(skb);
 	return -EAFNOSUPPORT;

@@ -14,6 +14,8 @@
 #define SROCE_TSQ_BYTES			(128u * 1024)
 #define SROCE_TSQ_PACKETS_MIN		64u
 #define SROCE_TSQ_PACKETS_MAX		256u
+/* The fq qdisc drops skbs of a flow beyond 100. A plan of 64 packets still fits the low mark. */
+#define SROCE_TSQ_SKBS_MAX		80u
 
 /**
  * sroce_tsq_limit() - packets that may be in the stack
@@ -30,6 +32,20 @@ static inline u32 sroce_tsq_limit(u32 mtu_bytes, u32 recovery_rounds)
 			    SROCE_TSQ_PACKETS_MAX);
 
 	return max(packets >> recovery_rounds, 2 * SROCE_TSQ_PACKETS_LOW);
+}
+
+/**
+ * sroce_tsq_is_full() - must a work queue wait until the stack has freed packets?
+ * @packets: its packets in the stack, and those about to be handed over
+ * @skbs: their skbs
+ * @next: packets to be sent next; each may need an skb
+ * @limit: see sroce_tsq_limit()
+ *
+ * Return: true if it must.
+ */
+static inline bool sroce_tsq_is_full(u32 packets, u32 skbs, u32 next, u32 limit)
+{
+	return packets >= limit || skbs + next > SROCE_TSQ_SKBS_MAX;
 }
 
 #endif

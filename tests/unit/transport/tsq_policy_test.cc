@@ -21,4 +21,19 @@ TEST(TsqLimit, HalvesForEachRoundTripOfRecovery) {
 
 TEST(TsqLimit, IsAtLeastTwiceTheRestartLevel) { EXPECT_EQ(sroce_tsq_limit(4096, 2), 32u); }
 
+TEST(TsqIsFull, AtTheLimitOfPackets) {
+  EXPECT_FALSE(sroce_tsq_is_full(127, 2, 64, 128));
+  EXPECT_TRUE(sroce_tsq_is_full(128, 2, 1, 128));
+}
+
+TEST(TsqIsFull, BeforeAFlowOfFqOverflows) {
+  EXPECT_FALSE(sroce_tsq_is_full(79, 79, 1, 128));
+  EXPECT_TRUE(sroce_tsq_is_full(80, 80, 1, 128));
+  EXPECT_TRUE(sroce_tsq_is_full(40, 40, 64, 128));
+}
+
+TEST(TsqIsFull, NotAtTheRestartLevel) {
+  EXPECT_FALSE(sroce_tsq_is_full(SROCE_TSQ_PACKETS_LOW, SROCE_TSQ_PACKETS_LOW, 64, 128));
+}
+
 }  // namespace

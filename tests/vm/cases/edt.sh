@@ -1,15 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A slow fq stops the sender instead of dropping its packets.
 # Under fq, paced packets carry their departure time. The pacer's own timer fires less often, and
 # the rate is the same. sroce notices when fq is added or removed under traffic.
 # guests: one
 # links: sroce-sroce
-# seconds: 90
+# seconds: 120
 # kernels: newest debug
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/incast.sh
 SENDERS=1 QUEUES=2
 incast_topology
+
+H1_GID=$(in_namespace h1 wait_for_gid sroce_h1 "$(address_of h1)")
+
+# --- a queue pair that is not paced waits for a slow qdisc ----------------------------------------
+
+transfer() # TOOL OPTION...
+{
+	in_namespace d "$@" -d sroce_d -x "$D_GID" >/dev/null 2>&1 &
+	in_namespace d wait_until 10 listens "$1"
+	in_namespace h1 timeout $((20 * TIME_FACTOR)) "$@" -d sroce_h1 -x "$H1_GID" "$D_IP"
+	wait
+}
+
+dropped() { in_namespace "$1" tc -s qdisc show dev eth0 | sed -n 's/.*dropped \([0-9]*\).*/\1/p'; } # NAMESPACE
+
+# A flow of fq has at most 100 skbs.
+for host in h1 d; do
+	in_namespace $host tc qdisc replace dev eth0 root fq maxrate 400mbit
+done
+for tool in "ib_write_bw -s 65536 -n 200" "ib_write_bw -s 64 -n 10000" "ib_read_bw -s 65536 -n 200" \
+	"ib_send_bw -c UD -s 1024 -n 10000"; do
+	# shellcheck disable=SC2086
+	check "slow fq: $tool" transfer $tool -F -m 1024
+	check "slow fq: $tool: no packet is dropped" test "$(dropped h1) $(dropped d)" = "0 0"
+done
+for host in h1 d; do
+	check "slow fq: $host lost nothing" test "$(counter sroce_$host send_err)" -eq 0
+	in_namespace $host tc qdisc delete dev eth0 root
+done
+
+# --- packets carry departure times ----------------------------------------------------------------
 
 # The switch marks every packet, so that both ends stay at their lowest rate, even if a slow machine
 # makes them pause.
@@ -23,7 +55,6 @@ mark_all() # PORT
 mark_all to_d
 mark_all to_h1
 set_all rp_min_rate $mbps rp_max_rate $((2 * mbps)) rp_time_reset 131071 rp_byte_reset 0
-H1_GID=$(in_namespace h1 wait_for_gid sroce_h1 "$(address_of h1)")
 
 # Run a tool between h1 and d until stop, at idle priority because it polls.
 start() # TOOL
