@@ -186,24 +186,42 @@ struct dst_entry *sroce_path_route_again(const struct sroce_endpoint *ep,
 	return dst;
 }
 
+/* Names are compared once for each kind. The pointers are not followed: modules may unload. */
+static bool is_fq(const void *ops, const char *id)
+{
+	static const void *fq, *other;
+
+	if (ops != READ_ONCE(fq) && ops != READ_ONCE(other)) {
+		if (!strcmp(id, "fq"))
+			WRITE_ONCE(fq, ops);
+		else
+			WRITE_ONCE(other, ops);
+	}
+	return ops == READ_ONCE(fq);
+}
+
 /**
  * sroce_path_supports_edt() - does the interface send packets at skb->tstamp?
  * @dst: the route, or NULL
  *
  * Only the fq qdisc does, as root or below mq. Checks the first transmit queue only, because mq
- * normally has the same qdisc on all. Call it for each packet, because the qdisc may be replaced.
+ * normally has the same qdisc on all. Call it for each plan, because the qdisc may be replaced.
  * Any context.
  *
  * Return: true if it does.
  */
 bool sroce_path_supports_edt(const struct dst_entry *dst)
 {
-	bool is_fq;
+	const struct netdev_queue *queue;
+	typeof(queue->qdisc->ops) ops;
+	bool keeps;
 
 	if (!dst)
 		return false;
 	rcu_read_lock();
-	is_fq = !strcmp(rcu_dereference(netdev_get_tx_queue(dst->dev, 0)->qdisc)->ops->id, "fq");
+	queue = netdev_get_tx_queue(dst->dev, 0);
+	ops = rcu_dereference(queue->qdisc)->ops;
+	keeps = is_fq(ops, ops->id);
 	rcu_read_unlock();
-	return is_fq;
+	return keeps;
 }
