@@ -6,6 +6,9 @@
  * allocator is slow for such pages and may fail, each CPU keeps some. A page is free again when the
  * cache has the only reference. The first free page is used, so that few pages circulate and stay
  * in the CPU's data cache.
+ *
+ * Every ten seconds all caches are emptied. So idle CPUs keep no page, nor busy ones a page that
+ * stays in use for ever. xchg() decides who has the page of a slot: its CPU or who empties it.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
@@ -13,26 +16,28 @@
 #include <linux/mm.h>
 #include <linux/page_ref.h>
 #include <linux/percpu.h>
+#include <linux/workqueue.h>
 
 #include "net/page_cache.h"
 
 /* A busy QP has four batches of 64 KiB in flight. Without a free page, sending is slower. */
 #define CACHED_PAGES	8
 
-/* Time to the next allocation after one that failed or replaced a page. */
+/* Time to the next allocation after one that failed. */
 #define RETRY_JIFFIES	(HZ / 10)
+
+/* Time from an allocation until all caches are emptied. */
+#define KEEP_JIFFIES	(10 * HZ)
 
 /**
  * struct page_cache - the pages of a CPU
  * @lock: serialises takers
- * @pages: filled from the first on; each has a reference of the cache
- * @oldest: index of the page that is replaced next if all are in use
- * @paused_at: jiffies when an allocation last failed or replaced a page
+ * @pages: each has a reference of the cache
+ * @paused_at: jiffies when an allocation last failed
  */
 struct page_cache {
 	local_lock_t lock;
 	struct page *pages[CACHED_PAGES];
-	u32 oldest;
 	unsigned long paused_at;
 };
 
@@ -41,6 +46,22 @@ static DEFINE_PER_CPU(struct page_cache, page_caches) = {
 	.paused_at = INITIAL_JIFFIES - RETRY_JIFFIES,
 };
 
+static void empty_caches(struct work_struct *work)
+{
+	struct page *page;
+	int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		for (i = 0; i < CACHED_PAGES; i++) {
+			page = xchg(&per_cpu(page_caches, cpu).pages[i], NULL);
+			if (page)
+				put_page(page);
+		}
+	}
+}
+
+static DECLARE_DELAYED_WORK(empty_work, empty_caches);
+
 /* Does not reclaim memory, because a batch can do without the page. */
 static struct page *alloc_cached_page(void)
 {
@@ -48,38 +69,45 @@ static struct page *alloc_cached_page(void)
 			   get_order(SROCE_CACHED_PAGE_BYTES));
 }
 
-/* Allocates a page for an empty slot, or replaces one that may stay in use for ever; or NULL. */
-static struct page *refill_slot(struct page_cache *cache, struct page **slot)
+/* Returns a page for an empty slot, with another reference, or NULL. */
+static struct page *refill_slot(struct page_cache *cache, u32 slot)
 {
 	struct page *page;
 
 	if (jiffies - cache->paused_at < RETRY_JIFFIES)
 		return NULL;
 	page = alloc_cached_page();
-	if (!page || *slot)
+	if (!page) {
 		cache->paused_at = jiffies;
-	if (!page)
 		return NULL;
-	if (*slot) {
-		put_page(*slot);
-		cache->oldest = (cache->oldest + 1) % CACHED_PAGES;
 	}
-	*slot = page;
+	get_page(page);
+	/* Pairs with xchg() in empty_caches(). */
+	smp_store_release(&cache->pages[slot], page);
+	schedule_delayed_work(&empty_work, KEEP_JIFFIES);
 	return page;
 }
 
-/* Returns an unused page or NULL. */
+/* Returns an unused page, with another reference, or NULL. */
 static struct page *find_free_page(struct page_cache *cache)
 {
+	struct page *page;
+	bool is_free;
 	u32 i;
 
 	for (i = 0; i < CACHED_PAGES; i++) {
-		if (!cache->pages[i])
-			return refill_slot(cache, &cache->pages[i]);
-		if (page_ref_count(cache->pages[i]) == 1)
-			return cache->pages[i];
+		page = xchg(&cache->pages[i], NULL);
+		if (!page)
+			return refill_slot(cache, i);
+		is_free = page_ref_count(page) == 1;
+		if (is_free)
+			get_page(page);
+		/* Pairs with xchg() in empty_caches(). */
+		smp_store_release(&cache->pages[i], page);
+		if (is_free)
+			return page;
 	}
-	return refill_slot(cache, &cache->pages[cache->oldest]);
+	return NULL;
 }
 
 /**
@@ -96,8 +124,6 @@ void *sroce_page_cache_get(void)
 
 	local_lock(&page_caches.lock);
 	page = find_free_page(this_cpu_ptr(&page_caches));
-	if (page)
-		get_page(page);
 	local_unlock(&page_caches.lock);
 	return page ? page_address(page) : NULL;
 }
@@ -109,10 +135,6 @@ void *sroce_page_cache_get(void)
  */
 void sroce_page_cache_fini(void)
 {
-	int cpu, i;
-
-	for_each_possible_cpu(cpu)
-		for (i = 0; i < CACHED_PAGES; i++)
-			if (per_cpu(page_caches, cpu).pages[i])
-				put_page(per_cpu(page_caches, cpu).pages[i]);
+	cancel_delayed_work_sync(&empty_work);
+	empty_caches(NULL);
 }

@@ -12,6 +12,11 @@ topology
 
 tracing=/sys/kernel/debug/tracing
 traced() { grep -qE "$1" $tracing/trace; }
+# The page cache has pages of 64 KiB. A worker frees them.
+pages=$tracing/instances/pages
+mkdir $pages
+echo 'order == 4' >$pages/events/kmem/mm_page_free/filter
+echo 1 >$pages/events/kmem/mm_page_free/enable
 
 echo 1 >$tracing/events/sroce/enable
 tool "SENDs flow with tracing" ibv_rc_pingpong -g GID -n 5 -s 10000 -c
@@ -82,3 +87,6 @@ check "delay: a growing window is traced" traced 'sroce_congestion: .* events=wi
 check "delay: a cut of the window is traced" traced 'sroce_congestion: .* events=([a-z]+\|)*(delay|loss|timeout)\|([a-z]+\|)*cut'
 check "delay: a loss that cuts, or comes too soon, is traced" traced 'sroce_congestion: .* events=([a-z]+\|)*(loss|timeout)\|([a-z]+\|)*(cut|cut_skipped)'
 check "delay: the end of slow start is traced" traced 'sroce_congestion: .* events=[a-z_|]*slow_start_ended'
+
+check "the page cache is emptied" wait_until 15 grep -q 'kworker.*mm_page_free:.*order=4' $pages/trace
+rmdir $pages
