@@ -165,12 +165,15 @@ static void dispatch_events(struct sroce_qp *qp, struct sroce_cq *cq, u32 events
 			dispatch_qp_event(qp, types[i]);
 }
 
-static void xmit_skbs(struct sroce_qp *qp, struct sk_buff_head *out)
+/* Returns whether a queue of this host was full. */
+static bool xmit_skbs(struct sroce_qp *qp, struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
+	bool full = false;
 
 	while ((skb = __skb_dequeue(out)))
-		sroce_skb_xmit(&qp->dev->ep, skb);
+		full |= sroce_skb_xmit(&qp->dev->ep, skb) > 0;
+	return full;
 }
 
 /*
@@ -184,6 +187,7 @@ static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_ca
 	bool wake = may_call_back && wq->wake, failed = wq->failed;
 	u32 events = may_call_back ? wq->events : 0;
 	struct sk_buff_head out;
+	bool full;
 
 	if (!skb_queue_empty(&wq->out) || wake || events || failed) {
 		sroce_tx_charge(qp, wq);
@@ -195,7 +199,7 @@ static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_ca
 			wq->events = 0;
 		}
 		spin_unlock(&wq->lock);
-		xmit_skbs(qp, &out);
+		full = xmit_skbs(qp, &out);
 		if (failed)
 			wq->ops->failed(qp, wq->type);
 		if (wake && cq->ibcq.comp_handler)
@@ -203,6 +207,9 @@ static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_ca
 		if (events)
 			dispatch_events(qp, cq, events);
 		spin_lock(&wq->lock);
+		if (full)
+			sroce_cc_lost(wq->type == SROCE_SQ ? &qp->req.cc : &qp->resp.cc,
+				      SROCE_CC_LOCAL_DROP, ktime_get_ns());
 	}
 	return wq->wake || wq->events;
 }

@@ -584,8 +584,10 @@ static int output_skb(struct net *net, struct sk_buff *skb)
  *
  * Softirq or process context, with no work queue lock held. Packets that the stack drops are
  * counted, and are otherwise lost like any others.
+ *
+ * Return: 0, an errno, NET_XMIT_DROP if a queue was full, or NET_XMIT_CN if it soon will be.
  */
-void sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
+int sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
 {
 	u32 packets = gso_info_of(skb)->packets;
 	u32 bytes = skb->len - skb_transport_offset(skb) + (packets - 1) * sizeof(struct udphdr);
@@ -598,8 +600,9 @@ void sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
 
 	if (net_xmit_eval(err)) {
 		sroce_count_add(ep->counters, SROCE_CTR_SEND_ERR, packets);
-		return;
+	} else {
+		sroce_count_add(ep->counters, SROCE_CTR_SENT_PKTS, packets);
+		sroce_count_add(ep->counters, SROCE_CTR_SENT_BYTES, bytes);
 	}
-	sroce_count_add(ep->counters, SROCE_CTR_SENT_PKTS, packets);
-	sroce_count_add(ep->counters, SROCE_CTR_SENT_BYTES, bytes);
+	return err;
 }

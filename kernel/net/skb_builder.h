@@ -98,6 +98,6 @@ void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id);
 void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark);
 void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark);
 u32 sroce_gso_packets(const struct sk_buff *skb);
-void sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb);
+int sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb);
 
 #endif

@@ -135,6 +135,7 @@ struct sroce_cc_ack {
 enum sroce_cc_loss {
 	SROCE_CC_RETRANSMIT,	/* a NAK or the scoreboard found it */
 	SROCE_CC_TIMEOUT,	/* the ACK timer expired */
+	SROCE_CC_LOCAL_DROP,	/* a queue of this host was full */
 };
 
 /**

@@ -33,7 +33,7 @@
  * Where there is no ECN, a timeout takes a quarter of the rate, at most as
  * often as CNPs may. Alpha does not change, and fast recovery soon restores the
  * rate. A loss that was retransmitted is ignored, because the network may
- * simply be lossy.
+ * simply be lossy. A full queue of this host counts as a CNP.
  *
  * Elapsed periods are computed when something is sent, when a CNP arrives, or
  * for display. Alpha becomes alpha * (1 - g)^n. Rates advance by phases, each in
@@ -393,6 +393,8 @@ static void dcqcn_lost(struct sroce_cc *cc, enum sroce_cc_loss loss, u64 now_ns)
 {
 	struct dcqcn *dc = cc_priv(cc);
 
+	if (loss == SROCE_CC_LOCAL_DROP)
+		dcqcn_cnp(cc, now_ns);
 	if (loss != SROCE_CC_TIMEOUT)
 		return;
 	update_rate_limit(cc, now_ns);

@@ -448,6 +448,12 @@ TEST_F(DcqcnLoss, TimeoutCutsAQuarter) {
   EXPECT_EQ(cc_.rate, kLine * 9 / 16);
 }
 
+TEST_F(DcqcnLoss, FullQueueOfThisHostCountsAsACnp) {
+  sroce_cc_lost(&cc_, SROCE_CC_LOCAL_DROP, now_);
+  EXPECT_NEAR(static_cast<double>(cc_.rate), kLine / 2., kLine / 1000.);
+  EXPECT_EQ(cc_.cnp_handled, 0u);
+}
+
 TEST_F(DcqcnLoss, LimitOfATimeoutEndsWithinTenPeriods) {
   sroce_cc_lost(&cc_, SROCE_CC_TIMEOUT, now_);
   for (int i = 0; i < 10; i++) advance(kTimer);

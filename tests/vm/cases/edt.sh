@@ -4,7 +4,7 @@
 # the rate is the same. sroce notices when fq is added or removed under traffic.
 # guests: one
 # links: sroce-sroce
-# seconds: 120
+# seconds: 180
 # kernels: newest debug
 set -euo pipefail
 . /share/vm/lib.sh
@@ -41,6 +41,19 @@ for host in h1 d; do
 	in_namespace $host tc qdisc delete dev eth0 root
 done
 
+# --- or slows down, if the qdisc orphans packets --------------------------------------------------
+
+is_paced() { (($(counter "sroce_$1" pacing_wakeups) > $2)); } # NAMESPACE FORMER-COUNT
+export -f is_paced
+
+set_all rp_rate_to_set_on_first_cnp 100
+in_namespace d tc qdisc replace dev eth0 root netem rate 400mbit limit 100
+check "slow netem: ib_read_bw" transfer ib_read_bw -F -m 1024 -s 65536 -n 200
+check "slow netem: packets are dropped" test "$(dropped d)" -gt 0
+check "slow netem: the sender is paced" is_paced d 0
+in_namespace d tc qdisc delete dev eth0 root
+set_all rp_rate_to_set_on_first_cnp 0
+
 # --- packets carry departure times ----------------------------------------------------------------
 
 # The switch marks every packet, so that both ends stay at their lowest rate, even if a slow machine
@@ -70,9 +83,6 @@ stop() # TOOL
 	pkill -x "$1"
 	wait || true
 }
-
-is_paced() { (($(counter "sroce_$1" pacing_wakeups) > 0)); } # NAMESPACE
-export -f is_paced
 
 qdisc() # none|fq|mq|...
 {
@@ -122,7 +132,7 @@ flow()
 {
 	local name plain_woken plain_rate kind sender=$2
 	start "$1"
-	check "$1: traffic flows and is paced" wait_until 10 is_paced "$sender"
+	check "$1: traffic flows and is paced" wait_until 10 is_paced "$sender" "$(counter "sroce_$sender" pacing_wakeups)"
 	for kind in pfifo fq pfifo mq none; do
 		qdisc $kind
 		# Packets in the old qdisc are lost; give the sender time to recover.
