@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// mutate FILE.mut: prints SOURCE:NAME for each mutation in the file. SOURCE is the engine source
-// that the file is named after. mutate FILE.mut NAME ENGINE_DIR OUT_FILE: writes that source with
-// one mutation applied, and prints the command that shows it, if the mutation names one. The old
-// text must occur exactly once; white space is ignored.
+// mutate FILE.mut: prints NAME for each mutation in the file. mutate FILE.mut NAME SOURCE_DIR
+// OUT_FILE: writes the source that the file is named after with one mutation applied, and prints
+// the command that shows it, if the mutation names one. The old text must occur exactly once; white
+// space is ignored.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -66,14 +66,16 @@ void read_heading(const std::string& line, std::vector<Mutation>& mutations) {
     mutations.back().command = "fabric " + *rows;
   } else if (const auto options = field(line, "sim: ")) {
     mutations.back().command = "sim " + *options;
+  } else if (const auto tests = field(line, "unit: ")) {
+    mutations.back().command = "unit " + *tests;
   } else {
     mutations.back().title += line;
   }
 }
 
-// "mutation: NAME" begins a mutation. A title follows, perhaps "fabric: ROW..." or "sim:
-// OPTION...", then blocks of <<<< old text ==== new text >>>>. Lines outside of blocks that begin
-// with # are comments.
+// "mutation: NAME" begins a mutation. A title follows, perhaps "fabric: ROW...", "sim: OPTION..."
+// or "unit: TEST...", then blocks of <<<< old text ==== new text >>>>. Lines outside of blocks that
+// begin with # are comments.
 std::vector<Mutation> read_mutations(std::istream& in) {
   enum { HEADING, BEFORE, AFTER } part = HEADING;
   std::vector<Mutation> mutations;
@@ -150,15 +152,14 @@ void run(int argc, char** argv) {
   const std::filesystem::path file = argv[1];
   std::ifstream in(file);
   const std::vector<Mutation> mutations = read_mutations(in);
-  const std::string source = file.stem();
   if (argc == 2) {
-    for (const Mutation& mutation : mutations) std::cout << source << ":" << mutation.name << "\n";
+    for (const Mutation& mutation : mutations) std::cout << mutation.name << "\n";
     return;
   }
   const auto named = [&](const Mutation& mutation) { return mutation.name == argv[2]; };
   const auto mutation = std::ranges::find_if(mutations, named);
   if (mutation == mutations.end()) throw std::runtime_error(std::string("no mutation ") + argv[2]);
-  std::ofstream(argv[4]) << mutated(*mutation, std::string(argv[3]) + "/" + source);
+  std::ofstream(argv[4]) << mutated(*mutation, std::string(argv[3]) + "/" + file.stem().string());
   std::cout << mutation->command << "\n";
 }
 
@@ -166,7 +167,7 @@ void run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc != 2 && argc != 5) {
-    std::cerr << "usage: mutate FILE.mut [NAME ENGINE_DIR OUT_FILE]\n";
+    std::cerr << "usage: mutate FILE.mut [NAME SOURCE_DIR OUT_FILE]\n";
     return 2;
   }
   try {

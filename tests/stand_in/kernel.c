@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#include "stand_in/sync.h"
+
+struct stand_in stand_in;
+
+void *stand_in_alloc(size_t bytes)
+{
+	if (stand_in.fail_allocation && !--stand_in.fail_allocation)
+		return NULL;
+	return calloc(1, bytes);
+}
+
+void stand_in_process(void)
+{
+	if (stand_in.process)
+		stand_in.process(stand_in.argument);
+}
+
+void stand_in_lock(rwlock_t *lock)
+{
+	WARN_ON(lock->locked || lock->readers);
+	lock->locked = true;
+}
+
+void stand_in_unlock(rwlock_t *lock)
+{
+	WARN_ON(!lock->locked);
+	lock->locked = false;
+}
+
+void stand_in_read_lock(rwlock_t *lock)
+{
+	WARN_ON(lock->locked);
+	lock->readers++;
+}
+
+void stand_in_read_unlock(rwlock_t *lock)
+{
+	WARN_ON(lock->readers <= 0);
+	lock->readers--;
+}
+
+void wait_for_completion(struct completion *completion)
+{
+	if (!completion->done && stand_in.waiting)
+		stand_in.waiting(stand_in.argument);
+	WARN_ON(!completion->done);
+}
+
+struct stand_in_entry {
+	struct stand_in_entry *next;
+	unsigned long index;
+	void	*value;
+};
+
+/* The link to the entry of an index, or to the end. */
+static struct stand_in_entry **find_entry(struct xarray *array, unsigned long index)
+{
+	struct stand_in_entry **link = &array->entries;
+
+	while (*link && (*link)->index != index)
+		link = &(*link)->next;
+	return link;
+}
+
+void xa_destroy(struct xarray *array)
+{
+	while (array->entries)
+		xa_erase(array, array->entries->index);
+}
+
+void *xa_load(struct xarray *array, unsigned long index)
+{
+	struct stand_in_entry *entry = *find_entry(array, index);
+
+	return entry ? entry->value : NULL;
+}
+
+void *xa_store(struct xarray *array, unsigned long index, void *value, gfp_t gfp)
+{
+	struct stand_in_entry **link = find_entry(array, index), *entry = *link;
+	void *old;
+
+	if (!entry) {
+		entry = stand_in_alloc(sizeof(*entry));
+		if (!entry)
+			return ERR_PTR(-ENOMEM);
+		*link = entry;
+	}
+	old = entry->value;
+	entry->index = index;
+	entry->value = value;
+	return old;
+}
+
+void *xa_erase(struct xarray *array, unsigned long index)
+{
+	struct stand_in_entry **link = find_entry(array, index), *entry = *link;
+	void *old = entry ? entry->value : NULL;
+
+	if (entry) {
+		*link = entry->next;
+		free(entry);
+	}
+	return old;
+}
+
+int xa_alloc_cyclic(struct xarray *array, u32 *index, void *value, struct xa_limit limit,
+		    u32 *next, gfp_t gfp)
+{
+	u32 first = max(*next, limit.min), i = first;
+	void *error;
+
+	do {
+		if (i > limit.max)
+			i = limit.min;
+		if (!*find_entry(array, i)) {
+			error = xa_store(array, i, value, gfp);
+			if (IS_ERR(error))
+				return PTR_ERR(error);
+			*index = i;
+			*next = i + 1;
+			return i < first;
+		}
+	} while (++i != first);
+	return -EBUSY;
+}
+
+u32 crc32_le(u32 crc, const void *data, size_t bytes)
+{
+	const u8 *at = data;
+	int bit;
+
+	while (bytes--) {
+		crc ^= *at++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return crc;
+}

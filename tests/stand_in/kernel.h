@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Stand-ins for functions of the kernel, so that single files outside the engine run in user space.
+ * Tests have one thread. A lock only checks that it is taken and released correctly, and a wait
+ * calls the test. CMakeLists.txt here lists the kernel's headers that each file stands for.
+ */
+#ifndef STAND_IN_KERNEL_H
+#define STAND_IN_KERNEL_H
+
+#include <errno.h>
+#include <linux/array_size.h>
+#include <linux/bits.h>
+#include <linux/bug.h>
+#include <linux/compiler.h>
+#include <linux/limits.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <asm/byteorder.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct stand_in - what a test tells the stand-ins, and what they tell it; zeroed before each test
+ * @random: from get_random_u32()
+ * @now_ns: from ktime_get_ns()
+ * @fail_allocation: the n-th allocation from now on fails; 0 for none
+ * @process: called after each load of an index that a process shares, and at each barrier() behind
+ *           a copy: a process may write then
+ * @waiting: called where the kernel would sleep until a completion; must complete it
+ * @argument: of both
+ * @no_memory_at: virt_addr_valid() says no for this page
+ * @umems_released: calls of ib_umem_release()
+ * @dst_refs: references to routes, taken less dropped
+ * @scheduled: calls of compat_bh_work_queue()
+ * @forbids_transition: from ib_modify_qp_is_ok(), which knows the table of IBTA
+ */
+struct stand_in {
+	u32	random;
+	u64	now_ns;
+	u32	fail_allocation;
+	void	(*process)(void *argument);
+	void	(*waiting)(void *argument);
+	void	*argument;
+	const void *no_memory_at;
+	u32	umems_released;
+	int	dst_refs;
+	u32	scheduled;
+	bool	forbids_transition;
+};
+
+extern struct stand_in stand_in;
+
+void *stand_in_alloc(size_t bytes);
+void stand_in_process(void);
+
+/* Annotations of sparse and of the linker. */
+#define __percpu
+#define __rcu
+#define __force
+#define __user
+#define __init
+#define __ro_after_init
+#define __aligned(bytes)	__attribute__((__aligned__(bytes)))
+#define __must_hold(x)
+#define __acquires(x)
+#define __releases(x)
+#define __acquire(x)		((void)0)
+#define __release(x)		((void)0)
+
+#define container_of(pointer, type, member) ({					\
+	const volatile void *inside = (pointer);				\
+	(type *)((char *)(unsigned long)inside - __builtin_offsetof(type, member)); \
+})
+#define ALIGN(x, a)		round_up(x, a)
+#define IS_ALIGNED(x, a)	(!((x) & ((__typeof__(x))(a) - 1)))
+#define IS_ENABLED(option)	0
+#define check_shl_overflow(a, s, d) ({						\
+	*(d) = (a) << (s);							\
+	*(d) >> (s) != (a);							\
+})
+
+#define NSEC_PER_USEC		1000L
+#define NSEC_PER_MSEC		1000000L
+#define NSEC_PER_SEC		1000000000L
+
+static inline u32 order_base_2(u64 n)
+{
+	return n > 1 ? 64 - __builtin_clzll(n - 1) : 0;
+}
+
+static inline u64 roundup_pow_of_two(u64 n)
+{
+	return 1ULL << order_base_2(n);
+}
+
+static inline bool is_power_of_2(u64 n)
+{
+	return n && !(n & (n - 1));
+}
+
+#define ilog2(n)		(63 - __builtin_clzll(n))
+
+static inline u32 get_random_u32(void)
+{
+	return stand_in.random;
+}
+
+/* Errors as pointers. */
+#define IS_ERR(pointer)		((unsigned long)(pointer) >= (unsigned long)-4095)
+#define PTR_ERR(pointer)	((long)(pointer))
+#define ERR_PTR(error)		((void *)(long)(error))
+#define ERR_CAST(pointer)	((void *)(pointer))
+
+/* Barriers order nothing in one thread, but here the test may act as another. */
+#define smp_load_acquire(pointer) ({						\
+	__typeof__(*(pointer)) loaded = READ_ONCE(*(pointer));			\
+	stand_in_process();							\
+	loaded;									\
+})
+#define smp_store_release(pointer, value)	WRITE_ONCE(*(pointer), value)
+#define smp_mb()		stand_in_process()
+#define barrier()		stand_in_process()
+
+/* Memory. */
+typedef unsigned int gfp_t;
+#define GFP_KERNEL		0u
+#define GFP_KERNEL_ACCOUNT	0u
+#define GFP_ATOMIC		0u
+#define __GFP_NOWARN		0u
+#define __GFP_ZERO		0u
+
+#define kmalloc(bytes, gfp)		stand_in_alloc(bytes)
+#define kzalloc(bytes, gfp)		stand_in_alloc(bytes)
+#define kcalloc(n, bytes, gfp)		stand_in_alloc((size_t)(n) * (bytes))
+#define kvcalloc(n, bytes, gfp)		stand_in_alloc((size_t)(n) * (bytes))
+#define kvmalloc_array(n, bytes, gfp)	stand_in_alloc((size_t)(n) * (bytes))
+#define __vmalloc(bytes, gfp)		stand_in_alloc(bytes)
+#define kfree(pointer)			free((void *)(pointer))
+#define kvfree(pointer)			free(pointer)
+#define vfree(pointer)			free(pointer)
+#define kfree_rcu(pointer, member)	free(pointer)
+
+#define PAGE_SHIFT		12
+#define PAGE_SIZE		(1UL << PAGE_SHIFT)
+#define PAGE_ALIGN(bytes)	ALIGN(bytes, PAGE_SIZE)
+#define offset_in_page(address)	((unsigned long)(address) & (PAGE_SIZE - 1))
+
+static inline bool virt_addr_valid(const void *address)
+{
+	unsigned long page = (unsigned long)address & ~(PAGE_SIZE - 1);
+
+	return !stand_in.no_memory_at || page != (unsigned long)stand_in.no_memory_at;
+}
+
+/* Time and per-CPU variables: two CPUs, of which the test runs on the first. */
+static inline u64 ktime_get_ns(void)
+{
+	return stand_in.now_ns;
+}
+
+#define STAND_IN_CPUS			2
+#define DEFINE_PER_CPU(type, name)	type name
+#define this_cpu_read(variable)		(variable)
+#define this_cpu_write(variable, value)	((variable) = (value))
+#define __this_cpu_add(variable, n)	((variable) += (n))
+#define __this_cpu_inc(variable)	((variable)++)
+#define per_cpu_ptr(pointer, cpu)	((pointer) + (cpu))
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < STAND_IN_CPUS; (cpu)++)
+#define in_hardirq()			false
+
+/* Modules and the log. */
+#define MODULE_PARM_DESC(name, text)
+#define module_param_named(name, variable, type, mode)
+#define pr_info(...)		((void)0)
+#define pr_warn(...)		((void)0)
+
+#define CRC32_POLY_LE		0xedb88320u
+u32 crc32_le(u32 crc, const void *data, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Network interfaces, routes, timers and BH works. */
+#ifndef STAND_IN_NET_H
+#define STAND_IN_NET_H
+
+#include "stand_in/skb.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STAND_IN_LOOPBACK	0x8
+#define IFF_LOOPBACK		STAND_IN_LOOPBACK
+
+struct Qdisc_ops {
+	const char *id;
+};
+
+struct Qdisc {
+	const struct Qdisc_ops *ops;
+};
+
+struct netdev_queue {
+	struct Qdisc *qdisc;
+};
+
+struct sock;
+
+struct net {
+	int	unused;
+};
+
+struct net_device {
+	int	ifindex;
+	unsigned int mtu;
+	unsigned int flags;
+	struct net *net;
+	struct netdev_queue queue;
+};
+
+typedef struct {
+	int	unused;
+} netdevice_tracker;
+
+#define dev_net(netdev)				((netdev)->net)
+#define netdev_get_tx_queue(netdev, index)	(&(netdev)->queue)
+
+/* A route is valid while it has the cookie with which it was cached. */
+struct dst_entry {
+	struct net_device *dev;
+	int	error;
+	u32	cookie;
+};
+
+static inline struct dst_entry *dst_check(struct dst_entry *dst, u32 cookie)
+{
+	return dst->cookie == cookie ? dst : NULL;
+}
+
+static inline void dst_release(struct dst_entry *dst)
+{
+	if (dst && !IS_ERR(dst))
+		stand_in.dst_refs--;
+}
+
+static inline bool ipv6_addr_equal(const struct in6_addr *a, const struct in6_addr *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* Timers and BH works never run by themselves; the test calls their functions. */
+enum hrtimer_restart {
+	HRTIMER_NORESTART,
+};
+
+struct hrtimer {
+	enum hrtimer_restart (*function)(struct hrtimer *timer);
+	u64	expires_ns;
+	u64	slack_ns;
+	bool	started;
+};
+
+struct work_struct {
+	void	(*function)(struct work_struct *work);
+};
+
+#define CLOCK_MONOTONIC_STAND_IN	1
+#ifndef CLOCK_MONOTONIC
+#define CLOCK_MONOTONIC			CLOCK_MONOTONIC_STAND_IN
+#endif
+#define HRTIMER_MODE_ABS_SOFT		0
+#define ns_to_ktime(ns)			(ns)
+#define hrtimer_setup(timer, fn, clock, mode)	((timer)->function = (fn))
+#define hrtimer_start_range_ns(timer, at, slack, mode)			\
+	((timer)->expires_ns = (at), (timer)->slack_ns = (slack), (timer)->started = true)
+#define hrtimer_cancel(timer)			((timer)->started = false)
+#define compat_bh_work			work_struct
+#define compat_bh_work_init(work, fn)	((work)->function = (fn))
+#define compat_bh_work_queue(work)	((void)(work), stand_in.scheduled++)
+#define compat_bh_work_stop(work)	((void)(work))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Socket buffers with linear data and fragments, each in memory of exactly its size. */
+#ifndef STAND_IN_SKB_H
+#define STAND_IN_SKB_H
+
+#include <linux/in6.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include_next <linux/udp.h>
+
+#include "stand_in/sync.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MAX_SKB_FRAGS	17
+#define CSUM_MANGLED_0	((__sum16)0xffff)
+#ifndef htons
+#define htons(x)	cpu_to_be16(x)
+#define ntohs(x)	be16_to_cpu(x)
+#define htonl(x)	cpu_to_be32(x)
+#endif
+
+/**
+ * struct page - memory of one fragment
+ * @address: of its first byte
+ * @is_highmem: it has no address in the kernel
+ */
+struct page {
+	u8	*address;
+	bool	is_highmem;
+};
+
+typedef struct {
+	struct page *page;
+	u32	offset;
+	u32	size;
+} skb_frag_t;
+
+struct skb_shared_info {
+	u32	nr_frags;
+	skb_frag_t frags[MAX_SKB_FRAGS];
+};
+
+/**
+ * struct sk_buff - a packet, or many
+ * @next: in a queue
+ * @data: first byte
+ * @len: bytes, with those of fragments
+ * @data_len: bytes of fragments
+ * @truesize: memory that it uses
+ * @priority: for qdisc and VLAN
+ * @dev: the interface that it came in on
+ * @network: its IP header, which is not part of @data, @network_bytes long; the UDP header follows
+ * @network_bytes: see @network
+ * @cb: of the owner
+ * @shared: its fragments
+ */
+struct sk_buff {
+	struct sk_buff *next;
+	u8	*data;
+	u32	len;
+	u32	data_len;
+	u32	truesize;
+	u32	priority;
+	struct net_device *dev;
+	u8	*network;
+	u32	network_bytes;
+	char	cb[48];
+	struct skb_shared_info shared;
+};
+
+struct sk_buff_head {
+	struct sk_buff *first;
+	u32	qlen;
+};
+
+struct skb_seq_state {
+	const struct sk_buff *skb;
+	u32	from;
+	u32	to;
+};
+
+#define skb_shinfo(skb)			(&(skb)->shared)
+#define skb_headlen(skb)		((skb)->len - (skb)->data_len)
+#define skb_is_nonlinear(skb)		((skb)->data_len)
+#define skb_frag_size(frag)		((frag)->size)
+#define skb_frag_off(frag)		((frag)->offset)
+#define skb_frag_page(frag)		((frag)->page)
+#define PageHighMem(page)		((page)->is_highmem)
+#define page_address(page)		((page)->address)
+#define skb_network_header(skb)		((skb)->network)
+#define skb_network_header_len(skb)	((skb)->network_bytes)
+#define ip_hdr(skb)			((struct iphdr *)(skb)->network)
+#define ipv6_hdr(skb)			((struct ipv6hdr *)(skb)->network)
+#define udp_hdr(skb)			((struct udphdr *)((skb)->network + (skb)->network_bytes))
+#define skb_orphan(skb)			((void)(skb))
+#define skb_dst_drop(skb)		((void)(skb))
+#define nf_reset_ct(skb)		((void)(skb))
+#define napi_consume_skb(skb, budget)	kfree_skb(skb)
+#define prefetch(address)		__builtin_prefetch(address)
+
+struct sk_buff *alloc_skb(u32 bytes, gfp_t gfp);
+void kfree_skb(struct sk_buff *skb);
+void *skb_put(struct sk_buff *skb, u32 bytes);
+int skb_copy_bits(const struct sk_buff *skb, int offset, void *to, int bytes);
+const void *skb_header_pointer(const struct sk_buff *skb, int offset, int bytes, void *copy);
+void skb_prepare_seq_read(struct sk_buff *skb, u32 from, u32 to, struct skb_seq_state *state);
+u32 skb_seq_read(u32 consumed, const u8 **data, struct skb_seq_state *state);
+void ip_send_check(struct iphdr *iph);
+
+void __skb_queue_head_init(struct sk_buff_head *queue);
+void __skb_queue_tail(struct sk_buff_head *queue, struct sk_buff *skb);
+struct sk_buff *__skb_dequeue(struct sk_buff_head *queue);
+struct sk_buff *skb_peek_tail(const struct sk_buff_head *queue);
+void skb_queue_splice_init(struct sk_buff_head *from, struct sk_buff_head *to);
+void __skb_queue_purge(struct sk_buff_head *queue);
+#define skb_queue_empty(queue)		(!(queue)->first)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

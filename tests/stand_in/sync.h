@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Locks, references, completions, RCU and the XArray. A wrong use aborts the test. */
+#ifndef STAND_IN_SYNC_H
+#define STAND_IN_SYNC_H
+
+#include "stand_in/kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+	int	readers;
+	bool	locked;
+} rwlock_t;
+
+typedef rwlock_t spinlock_t;
+
+struct mutex {
+	rwlock_t lock;
+};
+
+void stand_in_lock(rwlock_t *lock);
+void stand_in_unlock(rwlock_t *lock);
+void stand_in_read_lock(rwlock_t *lock);
+void stand_in_read_unlock(rwlock_t *lock);
+
+#define rwlock_init(lock)	(*(lock) = (rwlock_t){ })
+#define spin_lock_init(lock)	(*(lock) = (spinlock_t){ })
+#define mutex_init(mutex)	(*(mutex) = (struct mutex){ })
+#define read_lock_bh(lock)	stand_in_read_lock(lock)
+#define read_unlock_bh(lock)	stand_in_read_unlock(lock)
+#define write_lock_bh(lock)	stand_in_lock(lock)
+#define write_unlock_bh(lock)	stand_in_unlock(lock)
+#define spin_lock(lock)		stand_in_lock(lock)
+#define spin_unlock(lock)	stand_in_unlock(lock)
+#define spin_is_contended(lock)	((void)(lock), false)
+#define spin_lock_bh(lock)	stand_in_lock(lock)
+#define spin_unlock_bh(lock)	stand_in_unlock(lock)
+#define spin_lock_irqsave(lock, flags)		((flags) = 0, stand_in_lock(lock))
+#define spin_unlock_irqrestore(lock, flags)	((void)(flags), stand_in_unlock(lock))
+#define mutex_lock(mutex)	stand_in_lock(&(mutex)->lock)
+#define mutex_unlock(mutex)	stand_in_unlock(&(mutex)->lock)
+
+/* RCU: a grace period ends at once. */
+struct rcu_head {
+	void	*unused;
+};
+
+#define rcu_read_lock()			((void)0)
+#define rcu_read_unlock()		((void)0)
+#define rcu_dereference(pointer)	(pointer)
+
+typedef struct {
+	int	counter;
+} atomic_t;
+
+typedef struct {
+	s64	counter;
+} atomic64_t;
+
+#define atomic_read(v)			((v)->counter)
+#define atomic_set(v, n)		((v)->counter = (n))
+#define atomic_add(n, v)		((void)((v)->counter += (n)))
+#define atomic_sub(n, v)		((void)((v)->counter -= (n)))
+#define atomic_add_return(n, v)		((v)->counter += (n))
+#define atomic64_fetch_add(n, v)	__sync_fetch_and_add(&(v)->counter, n)
+#define cmpxchg64(pointer, old, value)	__sync_val_compare_and_swap(pointer, old, value)
+
+typedef struct {
+	u32	count;
+} refcount_t;
+
+static inline void refcount_set(refcount_t *refs, u32 count)
+{
+	refs->count = count;
+}
+
+static inline bool refcount_inc_not_zero(refcount_t *refs)
+{
+	if (refs->count)
+		refs->count++;
+	return refs->count;
+}
+
+static inline bool refcount_dec_and_test(refcount_t *refs)
+{
+	WARN_ON(!refs->count);
+	return !--refs->count;
+}
+
+struct kref {
+	refcount_t refs;
+};
+
+#define kref_init(kref)		refcount_set(&(kref)->refs, 1)
+#define kref_get(kref)		((void)(kref)->refs.count++)
+#define kref_put(kref, release) do {			\
+	if (refcount_dec_and_test(&(kref)->refs))	\
+		release(kref);				\
+} while (0)
+
+struct completion {
+	bool	done;
+};
+
+#define init_completion(completion)	((completion)->done = false)
+#define complete(completion)		((void)((completion)->done = true))
+void wait_for_completion(struct completion *completion);
+
+/* An array that is as long as its largest index in use. */
+struct xarray {
+	struct stand_in_entry *entries;
+};
+
+struct xa_limit {
+	u32	max;
+	u32	min;
+};
+
+#define XA_LIMIT(lower, upper)		(struct xa_limit){ .max = (upper), .min = (lower) }
+#define XA_FLAGS_ALLOC1			1
+#define xa_init_flags(array, flags)	((array)->entries = NULL)
+#define xa_empty(array)			(!(array)->entries)
+#define xa_err(entry)			(IS_ERR(entry) ? (int)PTR_ERR(entry) : 0)
+
+void xa_destroy(struct xarray *array);
+void *xa_load(struct xarray *array, unsigned long index);
+void *xa_store(struct xarray *array, unsigned long index, void *entry, gfp_t gfp);
+void *xa_erase(struct xarray *array, unsigned long index);
+int xa_alloc_cyclic(struct xarray *array, u32 *index, void *entry, struct xa_limit limit,
+		    u32 *next, gfp_t gfp);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

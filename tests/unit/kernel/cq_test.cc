@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Completion queues: entries, arming, overflow: kernel/datapath/cq.c.
+#include <gtest/gtest.h>
+
+#include "stand_in/verbs.h"
+
+extern "C" {
+#include "datapath/cq.h"
+}
+
+namespace {
+
+struct Cq : testing::Test {
+  Cq() {
+    stand_in = {};
+    sroce_ring_init(&cq.ring, 3, std::max(sizeof(ib_uverbs_wc), sizeof(ib_wc)));
+    extra.qp = &qp;
+    extra.vlan_id = SROCE_NO_VLAN;
+    qp.qp_num = 17;
+  }
+  ~Cq() override {
+    stand_in = {};
+    sroce_ring_fini(&cq.ring);
+  }
+  sroce_cq_outcome post(u8 status = SROCE_WC_SUCCESS, bool solicited = false) {
+    wc.status = status;
+    wc.solicited = solicited;
+    wc.wr_id++;
+    return sroce_cq_post(&cq, &wc, &extra);
+  }
+  int arm(int flags) {
+    return sroce_cq_req_notify(&cq.ibcq, static_cast<ib_cq_notify_flags>(flags));
+  }
+  int poll(ib_wc* entries, int count) { return sroce_cq_poll(&cq.ibcq, count, entries); }
+  sroce_cq_line* line() { return reinterpret_cast<sroce_cq_line*>(cq.ring.consumer); }
+  const ib_uverbs_wc* user_entry(u32 index) {
+    return static_cast<const ib_uverbs_wc*>(sroce_ring_at(&cq.ring, index));
+  }
+
+  ib_qp qp = {};
+  sroce_cq cq = {};
+  sroce_completion wc = {};
+  sroce_wc_extra extra = {};
+};
+
+TEST_F(Cq, KernelEntryHasAllFields) {
+  wc = {.wr_id = 4,
+        .opcode = SROCE_WC_RECV,
+        .flags = SROCE_WC_WITH_IMM | SROCE_WC_GRH,
+        .byte_len = 99,
+        .imm = cpu_to_be32(0x12345678),
+        .src_qpn = 321};
+  extra.is_ipv4 = true;
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  ib_wc got;
+  ASSERT_EQ(1, poll(&got, 1));
+  EXPECT_EQ(5u, got.wr_id);
+  EXPECT_EQ(SROCE_WC_RECV, got.opcode);
+  EXPECT_EQ(99u, got.byte_len);
+  EXPECT_EQ(&qp, got.qp);
+  EXPECT_EQ(321u, got.src_qp);
+  EXPECT_EQ(1u, got.port_num);
+  EXPECT_EQ(cpu_to_be32(0x12345678), got.ex.imm_data);
+  EXPECT_EQ(SROCE_WC_WITH_IMM | SROCE_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE, got.wc_flags);
+  EXPECT_EQ(RDMA_NETWORK_IPV4, got.network_hdr_type);
+}
+
+TEST_F(Cq, DatagramNamesItsVlanAndNetwork) {
+  wc = {.opcode = SROCE_WC_RECV, .flags = SROCE_WC_GRH};
+  extra.vlan_id = 5;
+  post();
+  ib_wc got;
+  ASSERT_EQ(1, poll(&got, 1));
+  EXPECT_EQ(5u, got.vlan_id);
+  EXPECT_TRUE(got.wc_flags & IB_WC_WITH_VLAN);
+  EXPECT_EQ(RDMA_NETWORK_IPV6, got.network_hdr_type);
+}
+
+TEST_F(Cq, InvalidationHasTheFlagOfItsConsumer) {
+  wc = {.opcode = SROCE_WC_REG_MR, .flags = SROCE_WC_WITH_INVALIDATE, .invalidate_rkey = 0x77};
+  post();
+  ib_wc got;
+  ASSERT_EQ(1, poll(&got, 1));
+  EXPECT_EQ(0x77u, got.ex.invalidate_rkey);
+  EXPECT_EQ(SROCE_WC_WITH_INVALIDATE, got.wc_flags);
+  EXPECT_EQ(IB_WC_REG_MR, got.opcode);
+  cq.is_user = true;
+  post();
+  EXPECT_EQ(0x77u, user_entry(1)->ex.invalidate_rkey);
+  EXPECT_EQ(8u, user_entry(1)->wc_flags);
+}
+
+TEST_F(Cq, UserEntryHasAllFields) {
+  cq.is_user = true;
+  wc = {.wr_id = 4,
+        .opcode = SROCE_WC_RECV,
+        .flags = SROCE_WC_WITH_IMM,
+        .byte_len = 99,
+        .imm = cpu_to_be32(7),
+        .src_qpn = 321};
+  extra.vendor_err = 3;
+  EXPECT_EQ(SROCE_CQ_POSTED, post(SROCE_WC_LOC_LEN_ERR));
+  const ib_uverbs_wc* got = user_entry(0);
+  EXPECT_EQ(5u, got->wr_id);
+  EXPECT_EQ(SROCE_WC_LOC_LEN_ERR, static_cast<int>(got->status));
+  EXPECT_EQ(3u, got->vendor_err);
+  EXPECT_EQ(99u, got->byte_len);
+  EXPECT_EQ(17u, got->qp_num);
+  EXPECT_EQ(321u, got->src_qp);
+  EXPECT_EQ(1, got->port_num);
+  EXPECT_EQ(cpu_to_be32(7), got->ex.imm_data);
+  EXPECT_EQ(SROCE_WC_WITH_IMM, got->wc_flags);
+  EXPECT_EQ(1u, *cq.ring.producer);
+  ib_wc none;
+  EXPECT_EQ(-EINVAL, poll(&none, 1));
+}
+
+TEST_F(Cq, OverflowIsReportedOnceAndWritesNothing) {
+  for (int i = 0; i < 3; i++) EXPECT_EQ(SROCE_CQ_POSTED, post());
+  arm(IB_CQ_NEXT_COMP);
+  EXPECT_EQ(SROCE_CQ_OVERFLOW, post());
+  EXPECT_EQ(SROCE_CQ_LOST, post());
+  ib_wc got[4];
+  EXPECT_EQ(3, poll(got, 4));
+  EXPECT_EQ(1u, got[0].wr_id);
+  EXPECT_EQ(3u, got[2].wr_id);
+  EXPECT_EQ(SROCE_CQ_LOST, post()) << "also when there is room again";
+  EXPECT_EQ(0, poll(got, 4));
+}
+
+TEST_F(Cq, PollTakesAtMostWhatWasAskedForAndWraps) {
+  ib_wc got[2];
+  for (u64 i = 1; i <= 20; i += 2) {
+    post();
+    post();
+    ASSERT_EQ(1, poll(got, 1));
+    EXPECT_EQ(i, got[0].wr_id);
+    ASSERT_EQ(1, poll(got, 2));
+    EXPECT_EQ(i + 1, got[0].wr_id);
+  }
+}
+
+TEST_F(Cq, ArmedConsumerIsWokenOnce) {
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  arm(IB_CQ_NEXT_COMP);
+  EXPECT_TRUE(sroce_cq_is_armed(&cq));
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  EXPECT_FALSE(sroce_cq_is_armed(&cq));
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+}
+
+TEST_F(Cq, SolicitedArmWakesForSolicitedEntriesAndErrors) {
+  arm(IB_CQ_SOLICITED);
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_EQ(SROCE_CQ_WAKE, post(SROCE_WC_SUCCESS, true));
+  arm(IB_CQ_SOLICITED);
+  EXPECT_EQ(SROCE_CQ_WAKE, post(SROCE_WC_WR_FLUSH_ERR));
+}
+
+TEST_F(Cq, ArmForAnyEntryIsNotTakenBack) {
+  arm(IB_CQ_NEXT_COMP);
+  arm(IB_CQ_SOLICITED);
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  arm(IB_CQ_SOLICITED);
+  arm(IB_CQ_NEXT_COMP);
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+}
+
+TEST_F(Cq, MissedEntriesAreReportedIfAskedFor) {
+  EXPECT_EQ(0, arm(IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS));
+  post();
+  EXPECT_EQ(0, arm(IB_CQ_NEXT_COMP));
+  EXPECT_EQ(1, arm(IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS));
+}
+
+TEST_F(Cq, ConsumerWithSeveralUnreadEntriesIsBehind) {
+  post();
+  post();
+  EXPECT_FALSE(cq.behind);
+  post();
+  EXPECT_TRUE(cq.behind);
+}
+
+struct UserCq : Cq {
+  UserCq() { cq.is_user = cq.user_arms = true; }
+};
+
+TEST_F(UserCq, CounterArmsOnce) {
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  line()->arm.any++;
+  EXPECT_TRUE(sroce_cq_is_armed(&cq));
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  EXPECT_FALSE(sroce_cq_is_armed(&cq));
+  *cq.ring.consumer = 2;
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+}
+
+TEST_F(UserCq, SolicitedCounterWakesForSolicitedEntries) {
+  line()->arm.solicited += 5;
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_EQ(SROCE_CQ_WAKE, post(SROCE_WC_SUCCESS, true));
+}
+
+// The process polls, finds nothing, and arms just after the entry was published.
+TEST_F(UserCq, ArmAfterPublicationIsNotLost) {
+  stand_in.argument = this;
+  stand_in.process = [](void* test) {
+    auto* cq = static_cast<UserCq*>(test);
+    if (*cq->cq.ring.producer == 1) cq->line()->arm.any = 1;
+  };
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  EXPECT_TRUE(sroce_cq_is_armed(&cq)) << "the process may have polled the entry before";
+}
+
+TEST_F(UserCq, ResizedCqStaysArmed) {
+  sroce_ring larger = {};
+  ASSERT_EQ(0, sroce_ring_init(&larger, 7, sizeof(ib_uverbs_wc)));
+  line()->arm.any = 3;
+  sroce_cq_swap_ring(&cq, &larger);
+  EXPECT_EQ(7u, cq.ring.mask);
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  sroce_ring_fini(&larger);
+}
+
+TEST_F(UserCq, ResizedCqIsNotArmedByItsNewCounters) {
+  sroce_ring larger = {};
+  ASSERT_EQ(0, sroce_ring_init(&larger, 7, sizeof(ib_uverbs_wc)));
+  line()->arm.any = 3;
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  sroce_cq_swap_ring(&cq, &larger);
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  sroce_ring_fini(&larger);
+}
+
+}  // namespace
