@@ -66,9 +66,8 @@ static enum sroce_parse_status parse_packet(struct sroce_rx *rx)
 
 	if (!header)
 		header = skb_header_pointer(rx->skb, rx->offset, readable, copy);
-	if (!header)
-		return SROCE_PARSE_TRUNCATED;
-	return sroce_packet_parse(header, readable, rx->bytes, &rx->pkt);
+	/* Device memory cannot be read. */
+	return sroce_packet_parse(header, header ? readable : 0, rx->bytes, &rx->pkt);
 }
 
 /**

@@ -95,6 +95,18 @@ TEST_F(Rx, HighMemoryAndDeviceMemoryAreNotReadInPlace) {
   EXPECT_TRUE(sroce_rx_icrc_ok(&rx));
 }
 
+// The headers of a packet are in memory that the CPU cannot read.
+TEST_F(Rx, UnreadablePacketIsDropped) {
+  begin(flow, middles(2), UDP_BYTES, 48);
+  free(rx.skb->shared.frags[0].page->address);
+  free(rx.skb->shared.frags[0].page);
+  rx.skb->shared.frags[0].page = nullptr;
+  ASSERT_TRUE(sroce_rx_next(&rx));
+  EXPECT_EQ(8u, rx.pkt.psn);
+  EXPECT_EQ(1u, count(SROCE_CTR_DROP_TRUNCATED));
+  EXPECT_FALSE(sroce_rx_next(&rx));
+}
+
 TEST_F(Rx, MalformedPacketsAreCountedAndSkipped) {
   std::vector<Bytes> packets = middles(5);
   packets[0][1] |= 1;
