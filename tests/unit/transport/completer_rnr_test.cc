@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "in_flight.h"
+#include "scoreboard_queue.h"
 
 namespace {
 
@@ -71,6 +72,21 @@ TEST(CompleterRnr, ProgressRefillsTheRnrCount) {
     ASSERT_FALSE(sq.failed()) << psn;
     sq.expire();
     sq.send_all();
+  }
+}
+
+// The response of the READ is lost, so that nothing before it completes.
+TEST(CompleterRnr, ProgressBehindAnOpenReadRefillsTheRnrCount) {
+  SelectiveQueue sq({.rnr_retry = 1});
+  sq.post(read_of(10));
+  for (u32 i = 0; i < 3; i++) sq.post(send_of(10));
+  sq.send_all();
+  for (u32 psn = 1001; psn < 1004; psn++) {
+    EXPECT_TRUE(sq.receive(rnr_nak(psn)).rewind) << psn;
+    sq.expire();
+    sq.send_all();
+    sq.receive(ack(psn));
+    EXPECT_EQ(sq.req.unacked_psn, 1000u);
   }
 }
 

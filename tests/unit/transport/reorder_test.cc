@@ -716,6 +716,8 @@ TEST(ReadHole, IsFilledExactly) {
   EXPECT_EQ(packets[0].psn, 2003u);
   EXPECT_EQ(packets[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
   EXPECT_EQ(packets[1].payload_bytes, 1024u);
+  for (const sroce_packet& pkt : packets)
+    EXPECT_EQ(pkt.syndrome, SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID);
 }
 
 TEST(ReadHole, IsFilledBeforeTheReadContinues) {

@@ -659,6 +659,23 @@ TEST(RequesterDatagram, WindowNeverFills) {
 
 // ---------------------------------------------------------------- queries of the datapath
 
+// SQE to RTS: the PSNs of flushed requests are skipped.
+TEST(RequesterDatagram, IsSentWithItsOwnPsnAfterAnError) {
+  SendQueue sq({.service = SROCE_SERVICE_UD});
+  sq.post(send_of(10).rejected(SROCE_WC_LOC_QP_OP_ERR));
+  sq.post(send_of(10));
+  sq.send_all();
+  EXPECT_TRUE(sq.failed());
+  EXPECT_EQ(sq.completions().size(), 2u);
+  sroce_requester_set_state(&sq.req, SROCE_SQ_READY);
+  const u32 index = sq.post(send_of(10));
+  const std::vector<sroce_packet> sent = sq.send_all();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].psn, sroce_requester_wqe(&sq.req, index)->first_psn);
+  EXPECT_EQ(sq.req.next_psn, sq.req.post_psn);
+  EXPECT_EQ(sq.completions().size(), 1u);
+}
+
 TEST(RequesterQueries, ReportSlotsAndWorkRequests) {
   SendQueue sq({.slots = 8, .window_packets = 2});
   for (int i = 0; i < 3; i++) sq.post(send_of(10));

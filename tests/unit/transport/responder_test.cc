@@ -21,6 +21,7 @@ TEST(ResponderSend, OnePacketFillsOneReceive) {
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_SUCCESS);
   EXPECT_EQ(rq.completions[0].opcode, SROCE_WC_RECV);
   EXPECT_EQ(rq.completions[0].byte_len, 60u);
+  EXPECT_EQ(rq.completions[0].src_qpn, 0x445566u);
   EXPECT_EQ(rq.completions[0].wr_id, 0u);
 }
 

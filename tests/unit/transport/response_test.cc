@@ -130,6 +130,20 @@ TEST(ResponseOrder, ResponsesCarryTheMsnOfTheirRequest) {
   EXPECT_EQ(rq.packet(*rq.next_response(), 0).msn, 1u) << "a replay";
 }
 
+// Credits are not supported. A peer that was sent some would count them.
+TEST(ResponseOrder, NoResponseHasCredits) {
+  ReceiveQueue rq({.selective = true});
+  rq.receive(read_request(2000, 0x10000, 4));
+  rq.receive(fetch_add_request(2001, 1));
+  rq.receive(write_only(2002, 0x10000, 4));
+  std::vector<sroce_packet> responses = rq.respond();
+  rq.receive(read_request(2000, 0x10000, 4));
+  for (const sroce_packet& pkt : rq.respond()) responses.push_back(pkt);
+  EXPECT_EQ(responses.size(), 4u);
+  for (const sroce_packet& pkt : responses)
+    EXPECT_EQ(pkt.syndrome, SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID) << int{pkt.opcode};
+}
+
 TEST(ResponseOrder, FatalNakWaitsForEarlierReadResponses) {
   ReceiveQueue rq;
   rq.receive(read_request(2000, 0x10000, 2048));
