@@ -179,6 +179,23 @@ struct rdma_stat_desc {
 	const char *name;
 };
 
+struct ib_ucontext {
+	struct ib_device *device;
+};
+
+enum rdma_link_layer { IB_LINK_LAYER_UNSPECIFIED };
+enum ib_mr_type { IB_MR_TYPE_MEM_REG };
+struct ib_cq_init_attr;
+struct ib_device_attr;
+struct ib_device_modify;
+struct ib_gid_attr;
+struct ib_mr;
+struct ib_port_attr;
+struct ib_port_immutable;
+struct ib_qp_init_attr;
+struct rdma_ah_init_attr;
+struct scatterlist;
+struct vm_area_struct;
 struct ib_umem;
 void ib_umem_release(struct ib_umem *umem);
 

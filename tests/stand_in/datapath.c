@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#include "stand_in/datapath.h"
+
+#include "datapath/ack_delay.h"
+#include "datapath/tx.h"
+#include "verbs/verbs.h"
+
+struct stand_in_datapath stand_in_datapath;
+
+void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq)
+{
+	*tx = (struct sroce_tx){ .qp = qp, .wq = wq, .dscp = SROCE_PATH_DSCP };
+}
+
+int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
+		   const struct sroce_packet *pkt, u32 expected, struct sroce_crc_writer **writer)
+{
+	static u8 payload[64];
+
+	if (stand_in_datapath.tx_error)
+		return stand_in_datapath.tx_error;
+	stand_in_datapath.packets++;
+	stand_in_datapath.packet = *pkt;
+	stand_in_datapath.path = *path;
+	stand_in_datapath.dscp = tx->dscp;
+	tx->gso.writer = (struct sroce_crc_writer){ .to = payload };
+	*writer = &tx->gso.writer;
+	return 0;
+}
+
+void sroce_tx_end(struct sroce_tx *tx)
+{
+	__skb_queue_tail(&tx->wq->out, alloc_skb(0, 0));
+}
+
+void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq)
+{
+	WARN_ON(!wq->lock.locked);
+}
+
+int sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
+{
+	stand_in_datapath.skbs++;
+	stand_in_datapath.priority = skb->priority;
+	kfree_skb(skb);
+	return 0;
+}
+
+struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
+{
+	struct sroce_qp *qp = stand_in_datapath.qp;
+
+	if (!qp || qp->ibqp.qp_num != qpn)
+		return NULL;
+	stand_in_datapath.users++;
+	return qp;
+}
+
+void sroce_qp_put(struct sroce_qp *qp)
+{
+	stand_in_datapath.users--;
+}
+
+void sroce_ack_delay_suspend(struct sroce_qp *qp)
+{
+}
+
+void sroce_send_count_events(struct sroce_qp *qp, u32 events)
+{
+}
+
+int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
+		       const struct ib_qp_attr *attr, int mask)
+{
+	stand_in_datapath.state_changes++;
+	stand_in_datapath.from = from;
+	stand_in_datapath.to = to;
+	if (!stand_in_datapath.state_error)
+		qp->state = to;
+	return stand_in_datapath.state_error;
+}
+
+int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *attr, u32 qpn,
+			    u32 dest_qpn, struct sroce_path *path)
+{
+	stand_in_datapath.path_dest_qpn = dest_qpn;
+	*path = (struct sroce_path){ .hop_limit = attr->grh.hop_limit };
+	return attr->grh.hop_limit ? 0 : -EINVAL;
+}

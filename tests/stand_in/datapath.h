@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The functions of the datapath around the files that are tested. They record what they are given. */
+#ifndef STAND_IN_DATAPATH_H
+#define STAND_IN_DATAPATH_H
+
+#include "stand_in/verbs.h"
+
+#include "datapath/qp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct stand_in_datapath - what a test tells these functions, and what they tell it
+ * @qp: the only one in the table
+ * @users: references to it, taken less dropped
+ * @tx_error: from sroce_tx_begin()
+ * @packets: packets begun
+ * @packet: the last of them
+ * @path: its path
+ * @dscp: its DSCP
+ * @skbs: skbs handed to the stack
+ * @priority: of the last of them
+ * @state_changes: calls of sroce_qp_set_state()
+ * @from: its argument
+ * @to: its argument
+ * @state_error: its result
+ * @path_dest_qpn: argument of sroce_path_from_ah_attr()
+ */
+struct stand_in_datapath {
+	struct sroce_qp *qp;
+	int	users;
+	int	tx_error;
+	u32	packets;
+	struct sroce_packet packet;
+	struct sroce_path path;
+	u8	dscp;
+	u32	skbs;
+	u32	priority;
+	u32	state_changes;
+	enum ib_qp_state from;
+	enum ib_qp_state to;
+	int	state_error;
+	u32	path_dest_qpn;
+};
+
+extern struct stand_in_datapath stand_in_datapath;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

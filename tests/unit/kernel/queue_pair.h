@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// A queue pair of a device, ready to send and receive, whose work queues do nothing when they run.
+#ifndef TESTS_UNIT_KERNEL_QUEUE_PAIR_H
+#define TESTS_UNIT_KERNEL_QUEUE_PAIR_H
+
+#include "unit/kernel/memory.h"
+#include "unit/kernel/packets.h"
+
+extern "C" {
+#include "datapath/cnp.h"
+#include "datapath/qp.h"
+#include "datapath/receive.h"
+#include "datapath/reorder_queue.h"
+#include "stand_in/datapath.h"
+}
+
+#include <functional>
+
+constexpr u32 QPN = 17;
+constexpr u32 PEER_QPN = 0x445566;
+constexpr u32 QKEY = 0x1234;
+
+struct QueuePair : Received {
+  explicit QueuePair(sroce_service service = SROCE_SERVICE_RC) {
+    stand_in_datapath = {};
+    netdev.ifindex = 3;
+    loopback.ifindex = 1;
+    loopback.flags = IFF_LOOPBACK;
+    dev.ep = ep;
+    sroce_memory_init(&dev.memory);
+    sroce_cc_params_init(&dev.cc);
+    qp.dev = &dev;
+    qp.service = service;
+    qp.state = IB_QPS_RTS;
+    qp.ibqp.device = &dev.ibdev;
+    qp.ibqp.pd = &pd;
+    qp.ibqp.qp_num = QPN;
+    qp.ibqp.qp_type = service == SROCE_SERVICE_RC ? IB_QPT_RC : IB_QPT_UD;
+    qp.send_cq = qp.recv_cq = &cq;
+    EXPECT_EQ(0, sroce_ring_init(&cq.ring, 7, sizeof(ib_wc)));
+    qp.recv_queue = &qp.own_recv_queue;
+    qp.recv_queue->max_sge = 2;
+    EXPECT_EQ(0,
+              sroce_ring_init(&qp.recv_queue->ring, 7, sizeof(rxe_recv_wqe) + 2 * sizeof(rxe_sge)));
+    sroce_requester_init(&qp.req, service, send_slots, 128, 4);
+    qp.req.attr = {.qpn = QPN, .dest_qpn = PEER_QPN, .mtu_bytes = 1024, .window_packets = 64};
+    sroce_requester_set_state(&qp.req, SROCE_SQ_READY);
+    sroce_responder_init(&qp.resp, service, reinterpret_cast<sroce_recv_wqe*>(recv_wqe));
+    sroce_resources_init(&qp.resp.resources, resources, 4);
+    qp.resp.attr = {.dest_qpn = PEER_QPN,
+                    .pkey = SROCE_PKEY_DEFAULT,
+                    .mtu_bytes = 1024,
+                    .qkey = QKEY,
+                    .access = SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ |
+                              SROCE_ACCESS_REMOTE_ATOMIC};
+    sroce_responder_start_psn(&qp.resp, 100);
+    sroce_responder_set_state(&qp.resp, SROCE_RQ_READY);
+    static const sroce_wq_ops ops = {.work = work, .timer_fired = timer_fired, .failed = failed};
+    sroce_wq_init(&qp.sq, SROCE_SQ, &ops);
+    sroce_wq_init(&qp.rq, SROCE_RQ, &ops);
+    for (sroce_wq* wq : {&qp.sq, &qp.rq}) {
+      wq->path.saddr = flow.daddr;
+      wq->path.daddr = flow.saddr;
+      wq->path.is_ipv4 = true;
+    }
+    stand_in_datapath.qp = &qp;
+    current = this;
+  }
+  ~QueuePair() {
+    for (sroce_region* region : regions) sroce_region_destroy(&dev.memory, region);
+    sroce_memory_fini(&dev.memory);
+    sroce_reorder_clear(&qp.resp);
+    sroce_reorder_queue_flush(&qp);
+    free(qp.reorder_queue);
+    sroce_ring_fini(&cq.ring);
+    sroce_ring_fini(&qp.recv_queue->ring);
+    EXPECT_EQ(0, stand_in_datapath.users);
+    EXPECT_FALSE(qp.sq.lock.locked || qp.rq.lock.locked);
+  }
+  QueuePair(const QueuePair&) = delete;
+
+  static u64 work(sroce_qp*, u32* budget) {
+    current->rounds++;
+    return current->on_work ? current->on_work(budget) : SROCE_NEVER;
+  }
+  static void timer_fired(sroce_qp*) { current->timers++; }
+  static void failed(sroce_qp*, sroce_wq_type) { current->failures++; }
+
+  // A region with all remote permissions.
+  u32 add_region(Blocks& blocks, u64 iova, u64 length) {
+    sroce_region* region = sroce_region_create(SROCE_REGION_USER, &pd);
+    Memory::list(&region->pages, blocks, 0);
+    region->range = {iova, length, 0xf};
+    EXPECT_EQ(0, sroce_region_publish(&dev.memory, region));
+    regions.push_back(region);
+    return region->key;
+  }
+  void post_receive(u64 addr, u32 length, u32 lkey, u64 wr_id = 5) {
+    ib_sge sge = {addr, length, lkey};
+    const ib_recv_wr wr = {wr_id, &sge, 1};
+    EXPECT_EQ(0, sroce_recv_queue_post(qp.recv_queue, &wr));
+  }
+  void start(const std::vector<Bytes>& packets) {
+    begin(flow, packets);
+    rx.ep = &dev.ep;
+    rx.skb->dev = &netdev;
+    rx.now_ns = 1000;
+  }
+  // The skb is consumed.
+  void receive(const std::vector<Bytes>& packets) {
+    start(packets);
+    sroce_receive(&rx);
+    rx.skb = nullptr;
+  }
+  std::vector<ib_wc> completions() {
+    std::vector<ib_wc> all(8);
+    all.resize(sroce_cq_poll(&cq.ibcq, 8, all.data()));
+    return all;
+  }
+
+  static inline QueuePair* current;
+  Flow flow;
+  net_device loopback = {};
+  ib_pd pd = {};
+  sroce_device dev = {};
+  sroce_cq cq = {};
+  sroce_qp qp = {};
+  u64 send_slots[64] = {};
+  u64 recv_wqe[32] = {};
+  sroce_resource resources[4] = {};
+  std::vector<sroce_region*> regions;
+  std::function<u64(u32*)> on_work;
+  u32 rounds = 0;
+  u32 timers = 0;
+  u32 failures = 0;
+};
+
+#endif
