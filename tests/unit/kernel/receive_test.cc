@@ -6,45 +6,9 @@
 
 namespace {
 
-constexpr u64 IOVA = 0x70000;
-
-struct Receive : testing::Test, QueuePair {
-  explicit Receive(sroce_service service = SROCE_SERVICE_RC) : QueuePair(service) {
-    key = add_region(blocks, IOVA, 2 * 4096);
-  }
-  Bytes bytes_of(sroce_packet pkt, const Bytes& payload, u16 ip_id = 100) {
-    return packet_bytes(flow, pkt, payload, ip_id);
-  }
-  sroce_packet write_only(u32 psn, u64 va, u32 length) {
-    sroce_packet pkt = packet_of(SROCE_OP_WRITE_ONLY, psn);
-    pkt.va = va;
-    pkt.rkey = key;
-    pkt.dma_length = length;
-    return pkt;
-  }
-  // A WRITE of @count packets of 1024 bytes at IOVA.
-  std::vector<Bytes> write_of(u32 count) {
-    std::vector<Bytes> packets;
-    for (u32 i = 0; i < count; i++) {
-      sroce_packet pkt = packet_of(i == 0           ? SROCE_OP_WRITE_FIRST
-                                   : i + 1 == count ? SROCE_OP_WRITE_LAST
-                                                    : SROCE_OP_WRITE_MIDDLE,
-                                   100 + i);
-      pkt.va = IOVA;
-      pkt.rkey = key;
-      pkt.dma_length = count * 1024;
-      packets.push_back(bytes_of(pkt, Bytes(1024, i + 1), flow.ip_id + i));
-    }
-    return packets;
-  }
-  void expect_written(u32 packets) {
-    for (u32 i = 0; i < 8 * 1024; i++)
-      ASSERT_EQ(i / 1024 < packets ? i / 1024 + 1 : 0, blocks[i]) << i;
-  }
-  u32 epsn() { return sroce_responder_epsn(&qp.resp); }
-
-  Blocks blocks{2, 4096};
-  u32 key;
+struct Receive : testing::Test, WriteReceiver {
+  using WriteReceiver::WriteReceiver;
+  Receive() = default;
 };
 
 TEST_F(Receive, WriteReachesItsRegion) {
