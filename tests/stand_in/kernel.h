@@ -134,6 +134,8 @@ typedef unsigned int gfp_t;
 #define GFP_KERNEL		0u
 #define GFP_KERNEL_ACCOUNT	0u
 #define GFP_ATOMIC		0u
+#define GFP_NOWAIT		0u
+#define __GFP_ACCOUNT		0u
 #define __GFP_NOWARN		0u
 #define __GFP_ZERO		0u
 
@@ -158,6 +160,13 @@ static inline bool virt_addr_valid(const void *address)
 	unsigned long page = (unsigned long)address & ~(PAGE_SIZE - 1);
 
 	return !stand_in.no_memory_at || page != (unsigned long)stand_in.no_memory_at;
+}
+
+/* Memory cgroups, none of which is active. */
+struct mem_cgroup;
+static inline struct mem_cgroup *set_active_memcg(struct mem_cgroup *memcg)
+{
+	return NULL;
 }
 
 /* Time and per-CPU variables: two CPUs, of which the test runs on the first. */

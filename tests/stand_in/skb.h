@@ -98,6 +98,7 @@ struct skb_seq_state {
 #define skb_orphan(skb)			((void)(skb))
 #define skb_dst_drop(skb)		((void)(skb))
 #define nf_reset_ct(skb)		((void)(skb))
+#define consume_skb(skb)		kfree_skb(skb)
 #define napi_consume_skb(skb, budget)	kfree_skb(skb)
 #define prefetch(address)		__builtin_prefetch(address)
 
