@@ -14,9 +14,10 @@ NAME    ?= $(RELEASE)
 MODULE   = $(BUILD)/module/$(NAME)
 KBUILD   = $(MAKE) -C $(KDIR) M=$(MODULE) $(if $(ARCH),ARCH=$(ARCH)) $(if $(W),W=$(W)) $(if $(C),C=$(C))
 CMAKE    = cmake -G Ninja -Wno-dev
+ARM64    = --toolchain $(CURDIR)/scripts/lib/arm64.cmake
 
-.PHONY: help module module-links module-ulp userlib tools install install-module install-userlib install-tools uninstall demo check test-unit test-sim test-fuzz test-vm \
-	bench style format clean
+.PHONY: help module module-links module-ulp userlib tools install install-module install-userlib install-tools uninstall demo check test-unit test-unit-arm64 test-sim test-fuzz test-vm \
+	bench style format clean userland-arm64
 
 help:
 	@echo 'make module [KDIR=…] [ARCH=um]   build sroce.ko in build/module/RELEASE/; takes W=1 and C=2, as the kernel does'
@@ -64,6 +65,13 @@ tools:
 	$(CMAKE) -S tools -B $(BUILD)/tools
 	cmake --build $(BUILD)/tools -j $(JOBS)
 
+# Compiled only, with the libraries of scripts/setup.
+userland-arm64:
+	for part in userlib tools; do \
+		export SROCE_ARM64=$$(scripts/setup --path arm64); \
+		$(CMAKE) $(ARM64) -S $$part -B $(BUILD)/$$part-arm64 && cmake --build $(BUILD)/$$part-arm64 -j $(JOBS) || exit; \
+	done
+
 install: install-module install-tools $(if $(wildcard $(BUILD)/userlib),install-userlib)
 
 install-module: module
@@ -83,6 +91,11 @@ test-unit:
 	$(CMAKE) -S tests -B $(BUILD)/tests >/dev/null
 	cmake --build $(BUILD)/tests -j $(JOBS) --target unit/all -- --quiet
 	tests/unit/run $(BUILD)/tests
+
+test-unit-arm64:
+	$(CMAKE) $(ARM64) -S tests -B $(BUILD)/tests-arm64 -DSROCE_SANITIZE=OFF >/dev/null
+	cmake --build $(BUILD)/tests-arm64 -j $(JOBS) --target unit/all -- --quiet
+	EMULATOR="qemu-aarch64-static -L /usr/aarch64-linux-gnu" tests/unit/run $(BUILD)/tests-arm64
 
 test-sim:
 	$(CMAKE) -S tests -B $(BUILD)/tests >/dev/null

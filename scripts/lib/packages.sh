@@ -4,11 +4,13 @@
 packages=(
 	# the module, User-mode Linux
 	build-essential bc bison flex libelf-dev libssl-dev kmod cpio rsync xz-utils zstd patch
+	# ARM64
+	g++-aarch64-linux-gnu gcc-aarch64-linux-gnu
 	# the tool, the provider, unit tests, fuzzers
-	cmake ninja-build pkg-config libgtest-dev libgmock-dev clang libclang-rt-14-dev
+	cmake ninja-build pkg-config libgtest-dev libgmock-dev googletest clang libclang-rt-14-dev
 	libibverbs-dev librdmacm-dev libbenchmark-dev valgrind libnl-3-dev libnl-route-3-dev libmnl-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
 	# guests
-	qemu-system-x86 busybox-static erofs-utils mmdebstrap iproute2 procps
+	qemu-system-x86 qemu-user-static busybox-static erofs-utils mmdebstrap iproute2 procps
 	# checks
 	sparse shellcheck clang-format perl python3 python3-scapy tshark
 )

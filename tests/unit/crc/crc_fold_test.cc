@@ -16,7 +16,11 @@
 #include <vector>
 
 extern "C" {
+#ifdef __x86_64__
 #include "crc/crc_fold.h"
+#else
+#include "crc/crc_method.h"
+#endif
 }
 
 namespace {
@@ -31,6 +35,7 @@ struct Width {
   bool (*present)();
 };
 
+#ifdef __x86_64__
 const Width kWidths[] = {
     {"pclmul", SROCE_FOLD_PCLMUL_BYTES, sroce_fold_pclmul, sroce_fold_pclmul_copy,
      [] { return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1"); }},
@@ -42,6 +47,20 @@ const Width kWidths[] = {
               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
      }},
 };
+#else
+void sroce_fold_init() {}
+
+const Width kWidths[] = {
+    {"arm64", 16,
+     [](u32 crc, const void* from, size_t bytes) {
+       return sroce_crc_arch_method(0)->fold(crc, from, bytes);
+     },
+     [](u32 crc, void* to, const void* from, size_t bytes) {
+       return sroce_crc_arch_method(0)->fold_copy(crc, to, from, bytes);
+     },
+     [] { return sroce_crc_arch_method(0) != nullptr; }},
+};
+#endif
 
 u32 crc_of_byte(u32 crc, u8 byte) {
   crc ^= byte;
@@ -186,6 +205,7 @@ std::string name_of(const testing::TestParamInfo<Width>& info) {
   return std::string(info.param.name);
 }
 
+#ifdef __x86_64__
 // The words of a CRC prefix are XORed in where a packet has its identification and BTH.
 class CrcPrefix : public testing::Test {
  protected:
@@ -229,6 +249,7 @@ TEST_F(CrcPrefix, PayloadContinuesTheCrcOfThePrefix) {
     ASSERT_EQ(std::count(target.begin(), target.end(), 0xa5), std::ssize(target));
   }
 }
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Widths, CrcFold, testing::ValuesIn(kWidths), name_of);
 INSTANTIATE_TEST_SUITE_P(Widths, CrcFoldAtPageEdge, testing::ValuesIn(kWidths), name_of);
