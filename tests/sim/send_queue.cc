@@ -161,8 +161,8 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
   const u32 unacked_psn = requester_.unacked_psn, executed_psn = requester_.sb.executed_psn;
   const bool retry = plan.rewind && !plan.rnr;
   sroce_completer_commit(&requester_, &plan, placed, now_ns_);
-  long_round_trip_ |= requester_.rtt.srtt_ns + 4ull * requester_.rtt.var_ns >
-                      requester_.attr.ack_timeout_ns;
+  long_round_trip_ |=
+      requester_.rtt.srtt_ns + 4ull * requester_.rtt.var_ns > requester_.attr.ack_timeout_ns;
   responded_lately_ |= plan.action != SROCE_ACK_DROP || plan.reason == SROCE_DROP_DUPLICATE;
   if (requester_.unacked_psn != unacked_psn) {
     responded_lately_ = false;
