@@ -104,6 +104,8 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 		plan_received_response(qp, rx, &plan);
 	if (plan.action == SROCE_ACK_DROP) {
 		count_drop(rx, plan_drop_counters[plan.reason]);
+		/* A duplicate shows that the peer is alive. */
+		sroce_completer_commit(&qp->req, &plan, SROCE_MEM_OK, rx->now_ns);
 		return;
 	}
 	if (places_response(&plan)) {

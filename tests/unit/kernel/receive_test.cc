@@ -159,6 +159,15 @@ TEST_F(Receive, PeerCannotInvalidateWhatItMayNotAccess) {
   EXPECT_EQ(SROCE_VENDOR_ACCESS, static_cast<int>(all[0].vendor_err));
 }
 
+// Otherwise a slow peer that responds to what was repeated would use up the retries.
+TEST_F(Receive, DuplicateAckShowsThatThePeerIsAlive) {
+  sroce_requester_set_state(&qp.req, SROCE_SQ_READY);
+  const u32 psn = psn_add(qp.req.unacked_psn, SROCE_PSN_MASK);
+  receive({bytes_of(packet_of(SROCE_OP_ACK, psn), Bytes())});
+  EXPECT_TRUE(qp.req.responded);
+  EXPECT_EQ(1u, count(SROCE_CTR_DROP_DUPLICATE));
+}
+
 TEST_F(Receive, MarkedSkbCausesOneCnp) {
   stand_in.now_ns = 1'000'000'000;
   flow.tos = 3;
