@@ -85,10 +85,13 @@ static void recv_packets_freed(struct sk_buff *skb)
 bool sroce_tx_throttle(struct sroce_tx *tx, u32 next)
 {
 	struct sroce_tsq *tsq = &tx->qp->ref->tsq[tx->wq->type];
+	struct sroce_tsq *other = &tx->qp->ref->tsq[!tx->wq->type];
 	u64 queued = atomic64_read(&tsq->queued);
+	/* Both queues of a QP are one flow of fq. */
+	u32 skbs = upper_32_bits(queued) + upper_32_bits(atomic64_read(&other->queued)) +
+		   skb_queue_len(&tx->wq->out);
 
-	if (!sroce_tsq_is_full(lower_32_bits(queued) + tx->gso.packets,
-			       upper_32_bits(queued) + skb_queue_len(&tx->wq->out),
+	if (!sroce_tsq_is_full(lower_32_bits(queued) + tx->gso.packets, skbs,
 			       next, queue_limit(tx->qp, tx->wq)))
 		return false;
 	if (tx->gso.packets) {
@@ -270,6 +273,7 @@ void sroce_tx_end(struct sroce_tx *tx)
 /*
  * Without an owner, fq would orphan the skb at once, and cgroups' egress programs would not see it.
  * But ESP adds its trailer to the owner's sk_wmem_alloc and relies on sock_wfree() to subtract it.
+ * An ESP that comes later, below an overlay, still does so: then the socket is never freed.
  */
 static struct sock *owner_of(const struct sroce_qp_ref *ref, const struct sk_buff *skb)
 {

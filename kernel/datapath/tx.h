@@ -135,7 +135,7 @@ static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
 }
 
 /*
- * Build the packets of a plan; or only the first, if another CPU waits for the lock; or none.
+ * Build the packets of a plan; or only a first part, if another CPU waits for the lock; or none.
  * @source is a constant, so that its functions are inlined into the two callers, send.c and
  * respond.c. Returns the number built, -EFAULT or -ENOMEM.
  */

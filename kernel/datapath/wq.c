@@ -4,8 +4,7 @@
  * to deliver the output of a round: packets, wake-ups, events, failure.
  *
  * A CPU that brings work runs the queue. If another CPU already runs it, the CPU sets `again` and
- * leaves. A round that reaches its byte budget sets `more`; the BH work continues after other
- * softirqs have run. The timer continues after a spent packet budget, retries after a shortage, and
+ * leaves. A round that reaches its byte budget sets `more`; the BH work continues. The timer continues after a spent packet budget, retries after a shortage, and
  * keeps the engine's deadline. Contexts that may not take the lock (hard interrupts, skb
  * destructors) queue the BH work. A timer that fires at once would serve as well, but programming
  * the clock took a tenth of the time of a READ.
@@ -207,7 +206,8 @@ static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_ca
 		if (events)
 			dispatch_events(qp, cq, events);
 		spin_lock(&wq->lock);
-		if (full)
+		/* As with CNPs, connection management is not slowed down. */
+		if (full && qp->ibqp.qp_type != IB_QPT_GSI)
 			sroce_cc_lost(wq->type == SROCE_SQ ? &qp->req.cc : &qp->resp.cc,
 				      SROCE_CC_LOCAL_DROP, ktime_get_ns());
 	}

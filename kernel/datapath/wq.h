@@ -26,8 +26,9 @@ enum sroce_wq_type {
 /* Packets, however small, that one run may build before the timer takes over. */
 #define SROCE_WQ_BUDGET		256
 /*
- * Payload that a queue builds before other softirqs run: a receiver on this host copies it while
- * it is in the cache, and responds before more is sent.
+ * Payload that a queue builds in one run, so that a receiver on this host copies it while it is in
+ * the cache, and responds before more is sent. From 6.9 on a BH work may run ten times before
+ * other softirqs do.
  */
 #define SROCE_ROUND_BYTES	(128 * 1024)
 

@@ -186,20 +186,6 @@ struct dst_entry *sroce_path_route_again(const struct sroce_endpoint *ep,
 	return dst;
 }
 
-/* Names are compared once for each kind. The pointers are not followed: modules may unload. */
-static bool is_fq(const void *ops, const char *id)
-{
-	static const void *fq, *other;
-
-	if (ops != READ_ONCE(fq) && ops != READ_ONCE(other)) {
-		if (!strcmp(id, "fq"))
-			WRITE_ONCE(fq, ops);
-		else
-			WRITE_ONCE(other, ops);
-	}
-	return ops == READ_ONCE(fq);
-}
-
 /**
  * sroce_path_supports_edt() - does the interface send packets at skb->tstamp?
  * @dst: the route, or NULL
@@ -212,16 +198,15 @@ static bool is_fq(const void *ops, const char *id)
  */
 bool sroce_path_supports_edt(const struct dst_entry *dst)
 {
-	const struct netdev_queue *queue;
-	typeof(queue->qdisc->ops) ops;
-	bool keeps;
+	const char *id;
+	bool is_fq;
 
-	if (!dst)
+	/* An skb that ESP will see has no owner (datapath/tx.c), and fq does not delay it. */
+	if (!dst || dst_xfrm(dst))
 		return false;
 	rcu_read_lock();
-	queue = netdev_get_tx_queue(dst->dev, 0);
-	ops = rcu_dereference(queue->qdisc)->ops;
-	keeps = is_fq(ops, ops->id);
+	id = rcu_dereference(netdev_get_tx_queue(dst->dev, 0)->qdisc)->ops->id;
+	is_fq = id[0] == 'f' && id[1] == 'q' && !id[2];
 	rcu_read_unlock();
-	return keeps;
+	return is_fq;
 }
