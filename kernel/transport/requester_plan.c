@@ -116,7 +116,7 @@ static void plan_data(const struct sroce_requester *req, const struct sroce_send
 	u32 count, mtu_bytes = req->attr.mtu_bytes;
 
 	/* If the window has shrunk since the last AckReq, one more packet requests the ACK. */
-	if (flight >= window && req->since_ack_req)
+	if (flight >= window && flight < req->attr.window_packets && req->since_ack_req)
 		window = flight + 1;
 	if (flight >= window || outstanding >= SROCE_PSN_SPAN)
 		return;

@@ -153,20 +153,23 @@ static void take_round(struct sroce_rtt *rtt, u64 now_ns)
  * @packets: how many
  * @now_ns: monotonic time
  *
- * Return: whether a round ends with them.
+ * Return: whether a round ends with them that says something.
  */
 bool sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
 {
+	bool measured;
+
 	rtt->round_packets += min(packets, SROCE_PSN_SPAN);
 	if (now_ns < rtt->round_end_ns || !rtt->srtt_ns)
 		return false;
 	/* A round after an idle time says nothing. */
-	if (rtt->round_end_ns && now_ns - rtt->round_end_ns < rtt->srtt_ns)
+	measured = rtt->round_end_ns && now_ns - rtt->round_end_ns < rtt->srtt_ns;
+	if (measured)
 		take_round(rtt, now_ns);
 	rtt->round_packets = 0;
 	rtt->round_start_ns = now_ns;
 	rtt->round_end_ns = now_ns + rtt->srtt_ns;
-	return true;
+	return measured;
 }
 
 /**

@@ -4,7 +4,8 @@
  *
  * A peer whose CPU is slow drops and marks nothing. Packets wait there, and if they wait for longer
  * than the ACK timeout, the requester repeats them and the queue only grows. So the limit keeps the
- * round trip below half of the ACK timeout. It moves as TCP's congestion window does:
+ * round trip below the ACK timeout; a path without a queue is shorter than that. It moves as TCP's
+ * congestion window does:
  *
  *   acknowledged packets     slow start: one more for each, below ssthresh
  *                            congestion avoidance: one more in a round trip, from ssthresh on
@@ -85,15 +86,13 @@ static inline void sroce_window_retry(struct sroce_window *window)
 static inline void sroce_window_round(struct sroce_window *window, u32 flight, u32 srtt_ns,
 				      u64 ack_timeout_ns, u32 max_packets)
 {
-	u64 target_ns = ack_timeout_ns / 2;
-
-	if (!target_ns)
+	if (!ack_timeout_ns)
 		return;
-	if (srtt_ns > target_ns) {
-		flight = (u32)div_u64(flight * target_ns, srtt_ns);
+	if (srtt_ns > ack_timeout_ns) {
+		flight = (u32)div64_u64(flight * ack_timeout_ns, srtt_ns);
 		window->packets = min(window->packets, max(flight, SROCE_WINDOW_MIN));
 		window->ssthresh = window->packets;
-	} else if (srtt_ns <= target_ns / 4) {
+	} else if (srtt_ns <= ack_timeout_ns / 4) {
 		window->ssthresh = max_packets;
 	}
 }
