@@ -4,10 +4,11 @@
  * to deliver the output of a round: packets, wake-ups, events, failure.
  *
  * A CPU that brings work runs the queue. If another CPU already runs it, the CPU sets `again` and
- * leaves. A round that reaches its byte budget sets `more`; the BH work continues. The timer continues after a spent packet budget, retries after a shortage, and
- * keeps the engine's deadline. Contexts that may not take the lock (hard interrupts, skb
- * destructors) queue the BH work. A timer that fires at once would serve as well, but programming
- * the clock took a tenth of the time of a READ.
+ * leaves. A round that reaches its byte budget sets `more`; the BH work continues. The timer
+ * continues after a spent packet budget, retries after a shortage, and keeps the engine's deadline.
+ * Contexts that may not take the lock (hard interrupts, skb destructors) queue the BH work. A timer
+ * that fires at once would serve as well, but programming the clock took a tenth of the time of a
+ * READ.
  *
  * The timer is neither cancelled nor moved for each packet: one that fires too early finds nothing
  * to do and is armed again. An interrupt still costs something, so a timer that has found nothing

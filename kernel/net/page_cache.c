@@ -7,8 +7,9 @@
  * cache has the only reference. The first free page is used, so that few pages circulate and stay
  * in the CPU's data cache.
  *
- * Ten seconds after an allocation all caches are emptied. So idle CPUs keep no page, nor busy ones a page that
- * stays in use for ever. xchg() decides who has the page of a slot: its CPU or who empties it.
+ * Ten seconds after an allocation all caches are emptied. So idle CPUs keep no page, nor busy ones
+ * a page that stays in use for ever. xchg() decides who has the page of a slot: its CPU or who
+ * empties it.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
