@@ -11,9 +11,8 @@ set -euo pipefail
 . /share/vm/incast.sh
 incast_topology
 
-# Without congestion control, each sender has 128 packets in flight, its TSQ limit. They queue at
-# the port.
-# Back-pressure lets each queue have 80 skbs in the stack, here of a packet each.
+# Without congestion control, back-pressure lets each sender have 80 skbs in the stack, here of a
+# packet each. They queue at the port.
 windows=$((SENDERS * 128 * 1024)) allowed=$((SENDERS * 80 * 1024)) samples=11 messages=60
 
 # The bytes queued at the port: the median of several samples.
