@@ -153,7 +153,7 @@ static void take_round(struct sroce_rtt *rtt, u64 now_ns)
  * @packets: how many
  * @now_ns: monotonic time
  *
- * Return: whether a round ends with them that says something.
+ * Return: whether they end a round that was measured.
  */
 bool sroce_rtt_count(struct sroce_rtt *rtt, u32 packets, u64 now_ns)
 {

@@ -35,7 +35,7 @@
 
 /* IBTA 9.7.6.1.3 lets the ACK timeout grow to four times its value. */
 #define MAX_TIMEOUT_SHIFT	2
-/* ACK timeouts of a peer that responds; with as many retries they take twice as long as those. */
+/* ACK timeouts in a row that use up no retry because the peer responds. */
 #define FREE_TIMEOUTS		8
 /* The PTO is at most 1 s, so 2^20 times its smallest value is never reached. */
 #define MAX_PTO_BACKOFF		20
@@ -54,8 +54,9 @@
 #define RENEGE_PROBES		5
 
 /*
- * Until then the path may be longer than any guess. The backoff of the PTO lasts, and go-back-N
- * repeats little. A sample that is too long, because a packet was lost, changes no ACK timeout.
+ * Is there an RTT sample that is no upper bound only? Until then the path may be longer than any
+ * guess, so the backoff of the PTO lasts and go-back-N repeats few packets. The ACK timeout ignores
+ * an upper bound, because it may include the wait for a packet that was lost.
  */
 static bool rtt_is_known(const struct sroce_requester *req)
 {
