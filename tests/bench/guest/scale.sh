@@ -20,6 +20,7 @@ message_1_qp       cost    --what message --count 1
 message_8_qps      cost    --what message --count 8
 message_1000_idle  cost    --what message --count 1000 --idle
 message_1000_qps   cost    --what message --count 1000
+write_and_flag     cost    --what flag --count 20000
 timers_1000_idle   count   --what timers --count 1000
 message_1_mr       cost    --what regions --count 1
 message_10000_mrs  cost    --what regions --count 10000

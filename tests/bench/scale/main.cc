@@ -3,6 +3,7 @@
 // queue pairs or memory regions, time of a registration. Prints one number per line: see `usage`.
 #include <sys/mman.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -24,6 +25,7 @@ constexpr const char* usage =
     "pairs of them; --used: after every slot of their queues has been used\n"
     "scale --what message --count N [--idle]: ns per 64 B WRITE, on N pairs in turn; "
     "--idle: on one of N\n"
+    "scale --what flag --count N: ns until a flag is seen in memory that follows data, mean of N\n"
     "scale --what regions --count N: ns per 64 B WRITE to random ones of N regions\n"
     "scale --what timers --count N: high-resolution timers that sroce has armed for N idle pairs\n"
     "scale --what register --mib N: ms to register N MiB, and ms to deregister them\n"
@@ -185,6 +187,38 @@ void regions(Pairs& pairs, std::size_t count) {
                             }));
 }
 
+// Posts data and a flag in one chain and polls memory, not the CQ, for the flag.
+void flag(Pairs& pairs, std::size_t count) {
+  verbs::Pages buffer(4096);
+  const verbs::Mr source = verbs::make_mr(pairs.first_pd(), buffer.data(), buffer.size(), 0);
+  const verbs::Mr target = verbs::make_mr(pairs.second_pd(), buffer.data(), buffer.size(), remote);
+  pairs.connect(1);
+  const auto address = reinterpret_cast<std::uint64_t>(buffer.data());
+  const std::atomic_ref sent(*reinterpret_cast<std::uint64_t*>(address + 1024));
+  const std::atomic_ref seen(*reinterpret_cast<std::uint64_t*>(address + 3072));
+  ibv_sge sges[] = {{address, message_bytes, source->lkey}, {address + 1024, 8, source->lkey}};
+  ibv_send_wr chain[2] = {};
+  for (unsigned i = 0; i < 2; i++) {
+    chain[i].sg_list = &sges[i];
+    chain[i].num_sge = 1;
+    chain[i].opcode = IBV_WR_RDMA_WRITE;
+    chain[i].wr.rdma.remote_addr = address + 2048 + 1024 * i;
+    chain[i].wr.rdma.rkey = target->rkey;
+  }
+  chain[0].next = &chain[1];
+  const auto start = Clock::now();
+  for (std::uint64_t turn = 1; turn <= count; turn++) {
+    const bool signaled = turn % (scale::depth / 4) == 0;
+    chain[1].send_flags = signaled ? IBV_SEND_SIGNALED : 0;
+    sent = turn;
+    pairs.post(0, chain);
+    while (seen != turn) {
+    }
+    if (signaled) pairs.wait();
+  }
+  std::printf("%.1f\n", ns_since(start) / static_cast<double>(count));
+}
+
 // The memory is populated first, so that only the registration is measured.
 void registration(Pairs& pairs, std::size_t mib) {
   const std::size_t bytes = mib << 20;
@@ -217,6 +251,8 @@ int run(int argc, char** argv) {
     memory(pairs, count, used);
   else if (what == "message")
     message(pairs, count, others_idle);
+  else if (what == "flag")
+    flag(pairs, count);
   else if (what == "regions")
     regions(pairs, count);
   else if (what == "timers")
