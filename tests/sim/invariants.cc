@@ -169,12 +169,12 @@ void Host::check_idle() const {
   require(req.unacked_psn == req.post_psn && req.next_psn == req.post_psn && !req.data_inflight &&
               !req.rd_inflight && req.acked == req.posted && !req.sb.done_data &&
               (queued_.empty() || !in_->strict()),
-          "work left after the drain", "%s", describe_state().c_str());
+          "work left after the drain", [&] { return describe_state(); });
   require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer armed needlessly", "%s",
           describe_state().c_str());
   if (!in_->strict()) return;  // a malicious peer may leave a message incomplete
   require(!responder_.resources.pending && !responder_.message && !responder_.has_recv_wqe,
-          "work left after the drain", "%s", describe_state().c_str());
+          "work left after the drain", [&] { return describe_state(); });
 }
 
 std::string Host::describe_state() const {

@@ -3,6 +3,7 @@
 #ifndef TESTS_SIM_LOG_H
 #define TESTS_SIM_LOG_H
 
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <stdexcept>
@@ -30,6 +31,13 @@ template <typename... Args>
 void require(bool condition, const char* rule, const char* pattern, Args... args) {
   if (!condition) [[unlikely]]
     throw Violation(rule, format(pattern, args...));
+}
+
+// The same for a text that is costly to make: @describe is called only if the rule is broken.
+template <std::invocable Describe>
+void require(bool condition, const char* rule, Describe describe) {
+  if (!condition) [[unlikely]]
+    throw Violation(rule, describe());
 }
 
 std::string opcode_name(u8 opcode);

@@ -135,7 +135,7 @@ void Host::check_nothing_to_send() const {
   check_responses_requested();
   require(
       !side_.adaptive || req.next_psn == req.unacked_psn || req.probe.deadline_ns != SROCE_NEVER,
-      "probe timer not armed", "%s", describe_state().c_str());
+      "probe timer not armed", [&] { return describe_state(); });
   u32 index = req.send;
   while (index != req.posted && sroce_requester_wqe(&req, index)->executed) index++;
   if (index == req.posted || req.state != SROCE_SQ_READY) return;

@@ -73,7 +73,7 @@ void Simulation::run_epoch() {
   bound_ns_ = notice_ns_ = SROCE_NEVER;
   while (!finished()) {
     const u64 when_ns = next_event_ns();
-    require(when_ns != SROCE_NEVER, "deadlock: no further event", "%s", describe_state().c_str());
+    require(when_ns != SROCE_NEVER, "deadlock: no further event", [&] { return describe_state(); });
     step(when_ns);
     enforce_progress();
   }
@@ -243,7 +243,7 @@ void Simulation::enforce_progress() {
   const u64 progress = totals_.progress + totals_.completions;
   idle_events_ = progress == last_progress_ ? idle_events_ + 1 : 0;
   last_progress_ = progress;
-  require(idle_events_ < kMaxIdleEvents, "livelock", "%s", describe_state().c_str());
+  require(idle_events_ < kMaxIdleEvents, "livelock", [&] { return describe_state(); });
 }
 
 bool Simulation::finished() const {
