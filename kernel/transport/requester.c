@@ -229,8 +229,10 @@ void sroce_requester_report_acked(struct sroce_requester *req, u32 packets, u32 
 	if (!packets && !rtt_ns)
 		return;
 	/* A sample: the estimate does not need the correction of learn_pto_slack(). */
-	if (rtt_ns)
+	if (rtt_ns) {
 		req->probe.spurious = 0;
+		req->window.rtt_ns = rtt_ns;
+	}
 	if (sroce_rtt_count(&req->rtt, packets, now_ns))
 		sroce_window_round(&req->window, ack.inflight_packets, req->rtt.srtt_ns,
 				   req->attr.ack_timeout_ns, req->attr.window_packets);

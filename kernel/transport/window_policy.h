@@ -4,12 +4,14 @@
  *
  * A peer whose CPU is slow drops and marks nothing. Packets wait there, and if they wait for longer
  * than the ACK timeout, the requester repeats them and the queue only grows. So the limit keeps the
- * round trip below the ACK timeout; a path without a queue is shorter than that. It moves as TCP's
- * congestion window does:
+ * round trip below the ACK timeout. A path may be longer than that without a queue. This shows when
+ * the limit is at its minimum, and then only what exceeds the path's round trip counts. The limit
+ * moves as TCP's congestion window does:
  *
  *   acknowledged packets     slow start: one more for each, below ssthresh
  *                            congestion avoidance: one more in a round trip, from ssthresh on
- *   round trip too long      the packets that would have been acknowledged in time; at least 2
+ *   round trip too long      the packets that would have been acknowledged in time, at most
+ *                            three quarters of the limit; at least 2
  *   round trip short again   slow start
  *   ACK timeout              at most SROCE_WINDOW_RETRY
  */
@@ -30,11 +32,17 @@
  * @packets: SEND and WRITE packets that may be in flight
  * @ssthresh: where slow start ends
  * @credit: packets acknowledged in congestion avoidance since @packets grew
+ * @rtt_ns: last sample in this round, 0 for none
+ * @path_ns: the path's round trip if it is longer than the ACK timeout, else 0
+ * @minimum_rounds: at the end of so many last rounds the limit was at its minimum; at most 2
  */
 struct sroce_window {
 	u32	packets;
 	u32	ssthresh;
 	u32	credit;
+	u32	rtt_ns;
+	u32	path_ns;
+	u8	minimum_rounds;
 };
 
 /**
@@ -47,6 +55,9 @@ static inline void sroce_window_start(struct sroce_window *window, u32 max_packe
 	window->packets = max_packets;
 	window->ssthresh = max_packets;
 	window->credit = 0;
+	window->rtt_ns = 0;
+	window->path_ns = 0;
+	window->minimum_rounds = 0;
 }
 
 /**
@@ -75,6 +86,20 @@ static inline void sroce_window_retry(struct sroce_window *window)
 	window->packets = min(window->packets, SROCE_WINDOW_RETRY);
 }
 
+/* In the first round with the smallest limit the queue drains, and the next one is the path's. */
+static inline void sroce_window_learn_path(struct sroce_window *window, u64 ack_timeout_ns)
+{
+	if (!window->rtt_ns)
+		return;
+	if (window->rtt_ns <= ack_timeout_ns)
+		window->path_ns = 0;
+	else if (window->minimum_rounds == 2)
+		window->path_ns = window->rtt_ns;
+	else
+		window->path_ns = min(window->path_ns, window->rtt_ns);
+	window->rtt_ns = 0;
+}
+
 /**
  * sroce_window_round() - a round trip is over
  * @window: the limit
@@ -86,15 +111,22 @@ static inline void sroce_window_retry(struct sroce_window *window)
 static inline void sroce_window_round(struct sroce_window *window, u32 flight, u32 srtt_ns,
 				      u64 ack_timeout_ns, u32 max_packets)
 {
+	u32 queue_ns;
+
 	if (!ack_timeout_ns)
 		return;
-	if (srtt_ns > ack_timeout_ns) {
-		flight = (u32)div64_u64(flight * ack_timeout_ns, srtt_ns);
-		window->packets = min(window->packets, max(flight, SROCE_WINDOW_MIN));
+	sroce_window_learn_path(window, ack_timeout_ns);
+	queue_ns = srtt_ns - min(srtt_ns, window->path_ns);
+	if (queue_ns > ack_timeout_ns) {
+		flight = (u32)div64_u64(flight * ack_timeout_ns, queue_ns);
+		flight = min(flight, (window->packets - 1) * 3 / 4);
+		window->packets = max(flight, SROCE_WINDOW_MIN);
 		window->ssthresh = window->packets;
-	} else if (srtt_ns <= ack_timeout_ns / 4) {
+	} else if (queue_ns <= ack_timeout_ns / 4) {
 		window->ssthresh = max_packets;
 	}
+	window->minimum_rounds = window->packets > SROCE_WINDOW_MIN ? 0 :
+				 min(window->minimum_rounds + 1, 2);
 }
 
 #endif

@@ -23,6 +23,10 @@ struct Window {
     return window.packets;
   }
   u32 round(u32 flight, u32 srtt_ns, u64 timeout_ns = kTimeoutNs) {
+    return round_of(flight, srtt_ns, srtt_ns, timeout_ns);
+  }
+  u32 round_of(u32 flight, u32 rtt_ns, u32 srtt_ns, u64 timeout_ns = kTimeoutNs) {
+    window.rtt_ns = rtt_ns;
     sroce_window_round(&window, flight, srtt_ns, timeout_ns, kMax);
     return window.packets;
   }
@@ -61,7 +65,17 @@ TEST(Window, ShrinksToWhatIsAcknowledgedBeforeTheTimeout) {
 
 TEST(Window, IsAtLeastTwoPackets) { EXPECT_EQ(Window(kMax).round(4, 2000 * kMillisecond), 2u); }
 
-TEST(Window, DoesNotGrowWhenItShrinks) { EXPECT_EQ(Window(8).round(256, 33 * kMillisecond), 8u); }
+TEST(Window, DoesNotGrowWhenItShrinks) { EXPECT_EQ(Window(9).round(256, 33 * kMillisecond), 6u); }
+
+// Otherwise it would stay above its minimum if the path is a little longer than the timeout.
+TEST(Window, ShrinksByAQuarterAtLeast) {
+  Window window(64);
+  for (int i = 0; i < 30; i++) {
+    window.round(window.window.packets, 33 * kMillisecond);
+    window.acked(window.window.packets);
+  }
+  EXPECT_EQ(window.window.path_ns, 33 * kMillisecond);
+}
 
 TEST(Window, StaysWhileTheRoundTripIsShortEnough) {
   Window window(64, 64);
@@ -77,6 +91,63 @@ TEST(Window, ShortRoundTripEndsCongestionAvoidance) {
 
 TEST(Window, HasNoTargetWithoutAnAckTimeout) {
   EXPECT_EQ(Window(256).round(256, 2000 * kMillisecond, 0), 256u);
+}
+
+// The path's round trip is known two rounds after the limit has come to its minimum. Acknowledged
+// packets raise the limit meanwhile.
+Window on_a_long_path() {
+  Window window(256);
+  window.round(4, 100 * kMillisecond);
+  for (int i = 0; i < 2; i++) {
+    EXPECT_EQ(window.window.packets, 2u);
+    window.acked(2);
+    window.round(2, 100 * kMillisecond);
+  }
+  return window;
+}
+
+TEST(Window, GrowsOnAPathLongerThanTheTimeout) {
+  Window window = on_a_long_path();
+  EXPECT_EQ(window.window.path_ns, 100 * kMillisecond);
+  EXPECT_EQ(window.acked(2), 5u);
+  window.round(5, 100 * kMillisecond);
+  EXPECT_EQ(window.acked(5), 10u);
+}
+
+TEST(Window, RoundInWhichTheQueueDrainsSaysNothingAboutThePath) {
+  Window window(256);
+  window.round(4, 100 * kMillisecond);
+  window.window.packets = 256;
+  window.round(128, 100 * kMillisecond);
+  window.round(4, 100 * kMillisecond);
+  window.round(2, 100 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 0u) << "these rounds were not in a row";
+}
+
+TEST(Window, QueueOnALongPathLimitsThePackets) {
+  Window window = on_a_long_path();
+  window.window.packets = 256;
+  EXPECT_EQ(window.round(256, 164 * kMillisecond), 128u);
+  EXPECT_EQ(window.window.ssthresh, 128u);
+  EXPECT_EQ(window.window.path_ns, 100 * kMillisecond);
+}
+
+TEST(Window, PathMayBecomeShorter) {
+  Window window = on_a_long_path();
+  window.window.packets = 256;
+  window.round(256, 60 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 60 * kMillisecond);
+  window.round(256, 32 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 0u);
+}
+
+TEST(Window, PathIsLearntFromSamplesAndNotFromTheirAverage) {
+  Window window = on_a_long_path();
+  window.window.packets = 2;
+  for (int i = 0; i < 3; i++) window.round_of(2, 40 * kMillisecond, 900 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 40 * kMillisecond);
+  window.round_of(2, 0, 700 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 40 * kMillisecond) << "there was no sample in this round";
 }
 
 TEST(Window, RetryIsSmall) {
