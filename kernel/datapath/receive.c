@@ -81,7 +81,7 @@ static bool places_response(const struct sroce_ack_plan *plan)
  */
 static bool verify_coalesced(struct sroce_rx *rx, u32 copied_bytes)
 {
-	return rx->pkt.count == 1 || rx->was_queued || copied_bytes == rx->pkt.payload_bytes ||
+	return rx->pkt.count == 1 || rx->pkt.was_queued || copied_bytes == rx->pkt.payload_bytes ||
 	       sroce_rx_verify(rx);
 }
 

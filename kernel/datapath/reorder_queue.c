@@ -213,10 +213,11 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
 		.is_ipv4 = queued->is_ipv4,
 		.vlan_id = queued->vlan_id,
 		.now_ns = now_ns,
-		.was_queued = true,
 	};
-	if (sroce_rx_next(rx))
+	if (sroce_rx_next(rx)) {
+		rx->pkt.was_queued = true;
 		return true;
+	}
 	/* It was parsed successfully before. */
 	WARN_ON_ONCE(1);
 	kfree_skb(skb);

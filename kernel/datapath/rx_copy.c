@@ -79,7 +79,8 @@ static void placement_begin(struct placement *placement, const struct sroce_qp *
 
 	placement->rx = rx;
 	placement->queue = qp->reorder_queue;
-	placement->section = rx->pkt.count > 1 && !rx->was_queued && sroce_crc_vector_begin(bytes);
+	placement->section = rx->pkt.count > 1 && !rx->pkt.was_queued &&
+			     sroce_crc_vector_begin(bytes);
 	if (!rx->at) {
 		*from = (struct sroce_payload) {
 			.skb = rx->skb,
@@ -90,8 +91,9 @@ static void placement_begin(struct placement *placement, const struct sroce_qp *
 	*from = bytes_at(rx->at + rx->pkt.header_bytes, rx->pkt.payload_bytes / rx->pkt.count);
 	from->skip_bytes = rx->bytes - from->piece_bytes;
 	if (rx->pkt.count > 1)
-		from->segment_written = rx->was_queued ? queued_segment_written : segment_written;
-	from->checked = rx->was_queued;
+		from->segment_written = rx->pkt.was_queued ? queued_segment_written :
+							     segment_written;
+	from->checked = rx->pkt.was_queued;
 }
 
 /*

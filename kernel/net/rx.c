@@ -215,7 +215,7 @@ void sroce_rx_set_count(struct sroce_rx *rx, u32 count)
 	rx->pkt.payload_bytes = rx->pkt.payload_bytes / rx->pkt.count * count;
 	rx->pkt.count = count;
 	/* Queued packets were counted when they came in. */
-	if (rx->was_queued)
+	if (rx->pkt.was_queued)
 		return;
 	rx->packets += more;
 	rx->wire_bytes += more * (sizeof(struct udphdr) + rx->bytes);

@@ -36,8 +36,6 @@
  * @icrc: ICRC state of the skb
  * @ip_id_counts: the IPv4 identification was incremented from packet to packet
  * @ip_id_stays: all packets have the same IPv4 identification
- * @was_queued: the packet comes from the reorder queue, as do those coalesced with it, each in an
- *              skb of its own; the ICRCs of all have been checked
  */
 struct sroce_rx {
 	struct sk_buff *skb;
@@ -62,7 +60,6 @@ struct sroce_rx {
 	struct sroce_icrc icrc;
 	bool	ip_id_counts;
 	bool	ip_id_stays;
-	bool	was_queued;
 };
 
 /* The number of packets of the current one's size, with it, that are contiguous in memory. */

@@ -24,6 +24,8 @@
  * @becn: set in CNPs
  * @selective: request: the sender can handle selective ACKs;
  *             response: the sender queues packets that arrive out of order
+ * @was_queued: the packet comes from the reorder queue, as do those coalesced with it, each in an
+ *              skb of its own; the ICRCs of all have been checked
  * @pkey: partition key
  * @dest_qpn: destination QP number
  * @psn: packet sequence number
@@ -54,6 +56,7 @@ struct sroce_packet {
 	bool	ack_req;
 	bool	becn;
 	bool	selective;
+	bool	was_queued;
 	u16	pkey;
 	u32	dest_qpn;
 	u32	psn;

@@ -101,19 +101,24 @@ static void arm_gap_nak(struct sroce_responder *resp, u64 now_ns)
 }
 
 /**
- * sroce_reorder_note_offer() - does a request offer selective repeat?
+ * sroce_reorder_note_offer() - does a new request offer selective repeat?
  * @resp: the responder
  * @pkt: a request that is not dropped
+ * @plan: the plan
  * @now_ns: monotonic time
  *
- * A gap is reported in the way of the peer's new kind from now on.
+ * A packet counts when it arrives, and not again when it leaves the queue. A duplicate, which is
+ * easily forged, does not count. A gap is reported in the way of the peer's new kind from now on.
  */
 void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			      u64 now_ns)
+			      const struct sroce_recv_plan *plan, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 	bool was_selective = sroce_reorder_peer_selective(reorder);
 
+	if (pkt->was_queued || plan->queued || plan->verdict == SROCE_RECV_ACK_AGAIN ||
+	    plan->verdict == SROCE_RECV_REPLAY)
+		return;
 	if (resp->attr.selective && pkt->selective)
 		reorder->offers = (u8)min(reorder->offers + pkt->count, (u32)SROCE_OFFERS_MIN);
 	else

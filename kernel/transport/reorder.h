@@ -20,7 +20,7 @@ struct sroce_responder;
  * @end_psn: one past the newest of them
  * @rnr_nak_scheduled: an RNR NAK is due or was sent: nothing is queued until the expected packet
  *                     arrives
- * @offers: requests in a row that offered selective repeat, up to SROCE_OFFERS_MIN
+ * @offers: new requests in a row that offered selective repeat, up to SROCE_OFFERS_MIN
  * @unsacked: packets queued since the last selective ACK
  * @sack_threshold: value of @unsacked that triggers the next one
  * @open: packets are missing before one that arrived
@@ -56,7 +56,7 @@ struct sroce_reorder {
  */
 #define SROCE_OFFERS_MIN	4
 
-/* Does the last request offer selective repeat? Then responses accept it. */
+/* Does the last new request offer selective repeat? Then responses accept it. */
 static inline bool sroce_reorder_accepts_offer(const struct sroce_reorder *reorder)
 {
 	return reorder->offers;
@@ -69,7 +69,7 @@ static inline bool sroce_reorder_peer_selective(const struct sroce_reorder *reor
 }
 
 void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			      u64 now_ns);
+			      const struct sroce_recv_plan *plan, u64 now_ns);
 bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			   struct sroce_recv_plan *plan);
 void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,

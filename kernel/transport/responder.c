@@ -652,7 +652,7 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 		resp->established = true;
 		resp->event = SROCE_EVENT_COMM_EST;
 	}
-	sroce_reorder_note_offer(resp, pkt, now_ns);
+	sroce_reorder_note_offer(resp, pkt, plan, now_ns);
 	switch (plan->verdict) {
 	case SROCE_RECV_ACK_AGAIN:
 		commit_ack_again(resp, pkt);

@@ -160,7 +160,7 @@ class Host {
   std::set<u32> retransmitted_;     // PSNs sent again, or whose responses were requested again
   std::map<u32, u32> rerequested_;  // responses requested again, with next_psn at that time
   u32 gap_before_psn_ = ~0u;        // expected PSN when a later one arrived
-  u32 offers_in_a_row_ = 0;         // requests in a row that offered selective repeat
+  u32 offers_in_a_row_ = 0;         // new requests in a row that offered selective repeat
   bool offer_declined_ = false;     // by a response, or by silence through two ACK timeouts
   bool responded_ = false;          // the peer has responded
   bool long_round_trip_ = false;    // once seemed longer than the ACK timeout

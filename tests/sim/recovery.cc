@@ -37,7 +37,7 @@ void Host::check_offer(const sroce_packet& pkt) const {
           "psn=%06x", pkt.psn);
 }
 
-// A response accepts the offer of the last request. SACKs need four offers in a row.
+// A response accepts the offer of the last new request. SACKs need four offers in a row.
 void Host::check_acceptance(const sroce_packet& pkt) const {
   require(pkt.selective == (side_.selective && offers_in_a_row_), "offer answered wrongly",
           "psn=%06x", pkt.psn);

@@ -184,6 +184,7 @@ void Host::handle_queued() {
     auto node = queued_.extract(psn);
     require(!node.empty(), "packet counted but not queued", "psn=%06x", psn);
     QueuedPacket& first = node.mapped();
+    first.pkt.was_queued = true;
     coalesce_queued(first);
     if (log_.on())
       log_.line(
@@ -215,7 +216,10 @@ void Host::process_request(const sroce_packet& pkt, std::span<const u8> payload,
   if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued && !queue_packet(pkt, payload))
     result.status = SROCE_MEM_BAD_KEY;
   sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns_);
-  if (plan.verdict != SROCE_RECV_DROP)
+  // A packet counts once, when it arrives, and a duplicate not at all.
+  const bool repeated =
+      plan.queued || plan.verdict == SROCE_RECV_ACK_AGAIN || plan.verdict == SROCE_RECV_REPLAY;
+  if (plan.verdict != SROCE_RECV_DROP && !from_queue && !repeated)
     offers_in_a_row_ = pkt.selective ? offers_in_a_row_ + pkt.count : 0;
   require(plan.verdict != SROCE_RECV_REPLAY || responder_.state == SROCE_RQ_READY,
           "duplicate READ ends the connection", "psn=%06x", pkt.psn);

@@ -159,6 +159,7 @@ class ReceiveQueue {
       EXPECT_FALSE(node.empty()) << "a packet that was never queued: " << psn;
       if (node.empty()) break;
       released.push_back(psn);
+      node.mapped().was_queued = true;
       enqueue(receive_one(node.mapped(), {}), node.mapped(), {});
     }
     drop_queued();

@@ -556,12 +556,35 @@ TEST(ReorderSack, OneRequestWithoutAnOfferMakesThePeerAStandardOne) {
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
 }
 
-TEST(ReorderSack, GapIsReportedWhenADuplicateEndsTheOffers) {
+// Anybody who knows the addresses and the QP number can forge one: half of all PSNs are duplicates.
+TEST(ReorderSack, DuplicateWithoutAnOfferDoesNotEndTheOffers) {
   SelectivePair rq;
-  rq.write({2000, 2002});
+  rq.receive(selective(read_request(2000, 0x10000, 16)));
+  rq.write({2001, 2003});
+  rq.receive(read_request(2000, 0x10000, 16));
+  for (u32 psn : {2001, 2003}) rq.receive(quiet_write(psn));
   EXPECT_FALSE(rq.timer_runs());
+  rq.write_with_ack_req(2004);
+  const auto packets = rq.respond();
+  EXPECT_EQ(packets[0].opcode, SROCE_OP_SACK);
+  for (const sroce_packet& pkt : packets) EXPECT_TRUE(pkt.selective) << int{pkt.opcode};
+}
+
+TEST(ReorderSack, QueuedRequestIsOneOffer) {
+  ReceiveQueue rq({.reorder_packets = 64, .selective = true, .offers = 0});
+  rq.receive(selective(quiet_write(2001)));
+  rq.receive(selective(quiet_write(2000)));
+  EXPECT_EQ(rq.resp.epsn, 2002u);
+  EXPECT_EQ(rq.resp.reorder.offers, 2u);
+}
+
+// The queue still holds offers when the peer has withdrawn its own.
+TEST(ReorderSack, QueuedRequestDoesNotRenewAnOffer) {
+  SelectivePair rq;
+  rq.write({2001, 2002});
   rq.receive(quiet_write(2000));
-  EXPECT_TRUE(rq.timer_runs());
+  EXPECT_EQ(rq.resp.epsn, 2003u);
+  EXPECT_FALSE(sroce_reorder_accepts_offer(&rq.resp.reorder));
 }
 
 TEST(ReorderSack, OffersEndWithTheConnection) {
