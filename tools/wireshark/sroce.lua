@@ -135,7 +135,7 @@ local function add_packet(tree, packet, bytes, pinfo)
 		tree:add(fields.reserved, packet(BTH_BYTES, payload_bytes))
 	end
 	if packet:len() == bytes then
-		tree:add(fields.icrc, packet(bytes - ICRC_BYTES, ICRC_BYTES))
+		tree:add_le(fields.icrc, packet(bytes - ICRC_BYTES, ICRC_BYTES))
 	end
 end
 

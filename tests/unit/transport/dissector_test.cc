@@ -28,12 +28,14 @@ void append_be(Bytes& to, u64 value, u32 bytes) {
   while (bytes--) to.push_back(static_cast<u8>(value >> 8 * bytes));
 }
 
-// BTH to ICRC, which is zero. @payload: with the pad.
+constexpr u32 kIcrc = 0x12345678;
+
+// BTH to ICRC, whose least significant octet is first. @payload: with the pad.
 Bytes written(const sroce_packet& pkt, Bytes payload) {
   Bytes bytes(SROCE_MAX_HEADER_BYTES);
   bytes.resize(sroce_packet_write(&pkt, bytes.data()));
   bytes.insert(bytes.end(), payload.begin(), payload.end());
-  bytes.resize(bytes.size() + SROCE_ICRC_BYTES);
+  for (u32 i = 0; i < SROCE_ICRC_BYTES; i++) bytes.push_back(static_cast<u8>(kIcrc >> 8 * i));
   return bytes;
 }
 
@@ -153,7 +155,7 @@ TEST_F(Dissector, DecodesEveryOpcodeOfOurs) {
     // Wireshark itself finds the ICRC of the others.
     const bool is_sack = packets[i].opcode == SROCE_OP_SACK;
     const bool is_cnp = packets[i].opcode == SROCE_OP_CNP;
-    EXPECT_EQ(row["sroce.icrc"], is_sack || is_cnp ? "0x00000000" : "");
+    EXPECT_EQ(row["sroce.icrc"], is_sack || is_cnp ? "0x12345678" : "");
     EXPECT_EQ(row["sroce.cnp.reserved"], is_cnp ? std::string(32, '0') : "");
     EXPECT_EQ(row["sroce.sack.msn"], is_sack ? "77" : "");
   }
