@@ -42,8 +42,12 @@
 /* Not below the jitter of a busy CPU, and not so long that the ACK timeout comes first. */
 #define REO_WND_MIN_NS		50000ull
 #define REO_WND_MAX_NS		2000000ull
-/* Longer than five probes, which are at most 1 s apart (tlp.c). */
-#define MAX_AGE_NS		5000000000ull
+/*
+ * Longer than a peer takes to send six probes, which are at most 1 s apart. With the sixth it stops
+ * to rely on SACKs (tlp.c). If packets were dropped before, it would send each again only after
+ * another probe timeout.
+ */
+#define MAX_AGE_NS		8000000000ull
 /* The first check for a receive WQE. A consumer that runs reposts one within microseconds. */
 #define RWQE_POLL_NS		20000u
 /*

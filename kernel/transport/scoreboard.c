@@ -25,8 +25,10 @@
  *
  *   - when a response does not accept it: a peer that sets reserved bits for a purpose of its own
  *     may seem to accept once;
- *   - when OFFER_TIMEOUTS ACK timeouts pass before the first response: something on the path may
- *     drop packets with reserved bits.
+ *   - for its last retry, or when OFFER_TIMEOUTS ACK timeouts pass, before the first response:
+ *     something on the path may drop packets with reserved bits.
+ *
+ * So without an ACK timeout or a retry it does not offer at all.
  *
  * A selective peer SACKs what it queues, and only the holes are sent again. A standard peer
  * executes requests in order only, so lost requests need a rewind. The responses of READs and

@@ -42,7 +42,7 @@
 #define MAX_PTO_NS		1000000000ull
 /* A peer whose CPU is busy may respond this late; beyond that a probe costs little. */
 #define MAX_PTO_SLACK_NS	100000000ull
-/* ACK timeouts before the first response that withdraw the offer of selective repeat. */
+/* Before the first response, ACK timeouts that withdraw the offer; the last retry does so, too. */
 #define OFFER_TIMEOUTS		2
 /* Three requests for an ACK without a response are more than one lost packet. */
 #define MANY_ACK_REQUESTS	3
@@ -264,7 +264,7 @@ static bool go_back_n(struct sroce_requester *req)
 static bool withdraws_offer(const struct sroce_requester *req)
 {
 	return sroce_requester_offers_selective(req) && req->sb.mode == SROCE_SELECTIVE_OFFERED &&
-	       req->timeout_shift >= OFFER_TIMEOUTS;
+	       (req->timeout_shift >= OFFER_TIMEOUTS || !req->retry_left);
 }
 
 /*

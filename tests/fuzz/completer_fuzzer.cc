@@ -25,7 +25,7 @@ class Target {
                  .max_rd_atomic = static_cast<u8>(in.below(5)),
                  .retry_cnt = static_cast<u8>(in.below(8)),
                  .rnr_retry = static_cast<u8>(in.below(8)),
-                 .ack_timeout_ns = in.flag() ? 1000u : 0u};
+                 .ack_timeout_ns = in.flag() ? 1000u : 1u << 31};
     const u8 kind = in.byte();
     req_.attr.adaptive = kind & 1;
     req_.attr.selective = kind & 2;

@@ -161,7 +161,7 @@ class Host {
   std::map<u32, u32> rerequested_;  // responses requested again, with next_psn at that time
   u32 gap_before_psn_ = ~0u;        // expected PSN when a later one arrived
   u32 offers_in_a_row_ = 0;         // new requests in a row that offered selective repeat
-  bool offer_declined_ = false;     // by a response, or by silence through two ACK timeouts
+  bool offer_declined_ = false;     // by a response, or by silence
   bool responded_ = false;          // the peer has responded
   bool long_round_trip_ = false;    // once seemed longer than the ACK timeout
   bool responded_lately_ = false;   // since the last progress or ACK timeout, with nothing new

@@ -29,10 +29,11 @@ bool Host::peer_may_seem_selective() const {
   return side_.selective && scenario_.side[1 - number_].reserved_bits == ReservedBits::random;
 }
 
-// A request carries the offer until a response declines it, or two ACK timeouts pass in silence.
+// A request carries the offer until a response declines it, or two ACK timeouts pass in silence, or
+// one before the last retry.
 void Host::check_offer(const sroce_packet& pkt) const {
   if (!out_->strict()) return;
-  require(pkt.selective == (side_.selective && !offer_declined_),
+  require(pkt.selective == (side_.offers() && !offer_declined_),
           pkt.selective ? "selective repeat offered in vain" : "selective repeat not offered",
           "psn=%06x", pkt.psn);
 }

@@ -54,6 +54,9 @@ struct Side {
   u32 reorder_packets = 0;                          // limit of the reorder queue
   ReservedBits reserved_bits = ReservedBits::zero;  // copied: from the last request
   bool delays_rnr = false;  // a request without a receive WQE waits before the RNR NAK
+
+  // Without a retry nothing could withdraw the offer.
+  bool offers() const { return selective && retry_cnt && timeout_exponent; }
 };
 
 struct Scenario {

@@ -30,7 +30,8 @@ void Host::handle_deadline() {
                      : expired   ? "ACK timeout"
                                  : "probe timeout"));
   if (expired) count_timeout();
-  if (expired && !responded_ && requester_.timeouts) offer_declined_ = true;
+  if (expired && !responded_ && (requester_.timeouts || side_.retry_cnt == 1))
+    offer_declined_ = true;
   if (!rnr_waiting) rerequested_.clear();
   const sroce_requester before = requester_;
   const u32 events = sroce_requester_timeout(&requester_, now_ns_);

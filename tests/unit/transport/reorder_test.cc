@@ -462,7 +462,7 @@ TEST(ReorderNak, IsDelayedByAtMostTwoMilliseconds) {
 
 // ---------------------------------------------------------------- age
 
-constexpr u64 kMaxAge = 5'000'000 * kMicrosecond;
+constexpr u64 kMaxAge = 8'000'000 * kMicrosecond;
 
 TEST(ReorderAge, OldPacketsOfEitherPeerAreDropped) {
   ReorderingQueue standard;

@@ -174,6 +174,29 @@ TEST(SelectiveMode, IsWithdrawnAfterTwoSilentTimeouts) {
   EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_WITHDRAWN);
 }
 
+TEST(SelectiveMode, LastRetryIsSentWithoutTheOffer) {
+  SendQueue sq({.retry_cnt = 1, .selective = true});
+  sq.post(send_of(10));
+  EXPECT_TRUE(sq.send_all()[0].selective);
+  sq.expire();
+  EXPECT_EQ(sq.events, SROCE_REQ_EV_ACK_TIMEOUT | SROCE_REQ_EV_WITHDRAWN);
+  EXPECT_FALSE(sq.send_all()[0].selective);
+  sq.receive(ack(1000));
+  EXPECT_EQ(sq.completions().size(), 1u);
+}
+
+TEST(SelectiveMode, IsNotOfferedIfSilenceCannotWithdrawIt) {
+  for (const SendQueueOptions& options :
+       {SendQueueOptions{.retry_cnt = 0, .selective = true},
+        SendQueueOptions{.ack_timeout_ns = 0, .selective = true}}) {
+    SendQueue sq(options);
+    sq.post(send_of(10));
+    EXPECT_FALSE(sq.send_all()[0].selective);
+    sq.receive(selective(ack(1000)));
+    EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_OFF) << "it has copied nothing of ours";
+  }
+}
+
 TEST(SelectiveMode, IsNotWithdrawnBySilenceAfterAResponse) {
   SelectiveSends sq(1);
   for (int i = 0; i < 3; i++) {

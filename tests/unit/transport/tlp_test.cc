@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <gtest/gtest.h>
 
+#include "receive_queue.h"
 #include "send_queue.h"
 
 namespace {
@@ -8,6 +9,7 @@ namespace {
 using namespace sroce_test;
 
 constexpr u64 kMicrosecond = 1000;
+constexpr u64 kLong = 1'000'000 * kMillisecond;
 using Psns = std::vector<u32>;
 
 Psns psns_of(const std::vector<sroce_packet>& packets) {
@@ -95,7 +97,7 @@ TEST(Probe, TimeoutGrowsToOneSecond) {
 }
 
 TEST(Probe, EverySecondProbeDoublesTheTimeout) {
-  AdaptiveSends sq(1, {.ack_timeout_ns = 0, .selective = true});
+  AdaptiveSends sq(1, {.ack_timeout_ns = kLong, .selective = true});
   const u64 first_ns = sroce_requester_deadline(&sq.req) - sq.now;
   for (const u64 times : {1u, 1u, 2u, 2u, 4u, 4u, 8u}) {
     const u64 before_ns = sq.now;
@@ -119,7 +121,7 @@ TEST(Probe, EachDoublesTheTimeoutForAStandardPeer) {
 
 // With one message at a time, each would be probed and no round trip ever measured.
 TEST(Probe, LongPathAcceptsAnAmbiguousFirstSample) {
-  SendQueue sq({.ack_timeout_ns = 0, .adaptive = true, .selective = true});
+  SendQueue sq({.ack_timeout_ns = kLong, .adaptive = true, .selective = true});
   constexpr u64 kRoundTripNs = 25 * kMillisecond;
   const u64 sent_ns = sq.now;
   sq.post(send_of(10));
@@ -139,7 +141,7 @@ TEST(Probe, LongPathAcceptsAnAmbiguousFirstSample) {
 
 // The path may be longer than the default timeout.
 TEST(Probe, EachDoublesTheTimeoutBeforeTheFirstSample) {
-  SendQueue sq({.ack_timeout_ns = 0, .adaptive = true, .selective = true});
+  SendQueue sq({.ack_timeout_ns = kLong, .adaptive = true, .selective = true});
   sq.post(send_of(10));
   sq.send_all();
   for (const u64 milliseconds : {2u, 4u, 8u, 16u}) {
@@ -416,7 +418,7 @@ TEST(Probe, TwoEarlyAcksInARowLowerTheMinimumRtt) {
 }
 
 TEST(Probe, SeveralWithoutResponseDiscardTheSacks) {
-  AdaptiveSends sq(6, {.ack_timeout_ns = 0, .selective = true});
+  AdaptiveSends sq(6, {.ack_timeout_ns = kLong, .selective = true});
   sq.receive_sack(999, {1001, 1002});
   EXPECT_EQ(sq.req.sb.done_data, 2u);
   for (int i = 0; i < 5; i++) {
@@ -426,6 +428,23 @@ TEST(Probe, SeveralWithoutResponseDiscardTheSacks) {
   }
   sq.expire();
   EXPECT_EQ(sq.req.sb.done_data, 0u);
+}
+
+// Else each of the packets would be sent again only after another probe timeout.
+TEST(Probe, SacksAreDiscardedBeforeThePeerDropsWhatItHasQueued) {
+  constexpr u64 kSecond = 1000 * kMillisecond;
+  AdaptiveSends sq(6, {.ack_timeout_ns = kLong, .selective = true});
+  sq.req.rtt.srtt_ns = kSecond;
+  sq.receive_sack(999, {1001, 1002});
+  ReceiveQueue peer({.psn = 1000, .reorder_packets = 64, .selective = true});
+  peer.receive(write_only(1001, 0x10000, 16));
+  sroce_reorder_timeout(&peer.resp, sroce_reorder_deadline(&peer.resp));
+  const u64 begin_ns = sq.now;
+  while (sq.req.sb.done_data && sq.now < begin_ns + 100 * kSecond) {
+    sq.expire();
+    sq.send_all();
+  }
+  EXPECT_LT(sq.now + kSecond - begin_ns, sroce_reorder_deadline(&peer.resp) - peer.now);
 }
 
 // The last packet in flight is sent again with AckReq, because nothing follows it.
