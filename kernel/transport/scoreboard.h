@@ -16,11 +16,11 @@
 struct sroce_ack_plan;
 struct sroce_requester;
 
-/* Does the peer speak selective repeat? Its first response tells. */
+/* Does the peer speak selective repeat? Its responses tell, or its silence. */
 enum sroce_selective_mode {
 	SROCE_SELECTIVE_OFFERED,	/* no response yet */
 	SROCE_SELECTIVE_ON,
-	SROCE_SELECTIVE_OFF,		/* the first response did not accept the offer */
+	SROCE_SELECTIVE_OFF,		/* not accepted by the first response, or not offered */
 	SROCE_SELECTIVE_WITHDRAWN,	/* silence, or a later response did not accept it */
 };
 
