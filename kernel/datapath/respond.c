@@ -112,6 +112,7 @@ static bool send_response(struct sroce_tx *tx, struct sroce_response_plan *plan)
 			      plan->packet_count * SROCE_CC_HEADER_BYTES, tx->now_ns);
 		sroce_trace_cc_events(qp, &qp->resp.cc, SROCE_RQ);
 	}
+	trace_sroce_response_plan(qp->ibqp.qp_num, plan);
 	sroce_response_commit(&qp->resp, plan, failed ? SROCE_MEM_BAD_KEY : SROCE_MEM_OK);
 	if (!failed)
 		tx->bytes += plan->payload_bytes;
@@ -144,7 +145,6 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 			return;
 		if (!tx->gso.packets && sroce_ack_delay_begin(qp, &plan))
 			return;
-		trace_sroce_response_plan(qp->ibqp.qp_num, &plan);
 		/* An ACK is not paced, but must not overtake READ responses. */
 		sroce_tx_set_edt(tx, &qp->resp.cc, plan.kind == SROCE_RESPONSE_READ ?
 				 edt_ns : sroce_cc_edt_ns(&qp->resp.cc));

@@ -130,6 +130,7 @@ static bool send_burst(struct sroce_tx *tx, struct sroce_send_plan *plan)
 				plan->packet_count);
 	if (plan->implied_nak)
 		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
+	trace_sroce_send_plan(qp->ibqp.qp_num, plan);
 	sroce_requester_commit(&qp->req, plan, status, tx->now_ns);
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
 	tx->bytes += plan->payload_bytes;
@@ -177,12 +178,12 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 	if (plan.action == SROCE_SEND_PACKETS && !plan.bypass_tsq &&
 	    sroce_tx_throttle(tx, plan.packet_count))
 		return false;
-	trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 	if (plan.action == SROCE_SEND_PACKETS) {
 		sroce_tx_set_edt(tx, &req->cc, edt_ns);
 		if (!send_burst(tx, &plan))
 			return false;
 	} else {
+		trace_sroce_send_plan(qp->ibqp.qp_num, &plan);
 		sroce_requester_commit(req, &plan, plan.action == SROCE_SEND_LOCAL ?
 				       execute_local(qp, sroce_requester_wqe(req, plan.index)) :
 				       SROCE_WC_SUCCESS, tx->now_ns);
