@@ -1,0 +1,714 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "uverbs_fuzz/actor.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <rdma/rdma_user_rxe.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "fuzz/fuzz.h"
+#include "harness/failure.h"
+#include "sroce_abi.h"
+
+namespace uverbs_fuzz {
+
+using harness::Random;
+using harness::text;
+
+namespace {
+
+constexpr std::uint32_t extended = IB_USER_VERBS_CMD_FLAG_EXTENDED;
+constexpr std::size_t most_objects[] = {4, 6, 6, 6, 6, 3};
+constexpr std::uint32_t most_requests = 65535;
+constexpr std::uint32_t most_entries = 262143;
+
+template <class T>
+void put(T& value, std::uint64_t number) {
+  value = static_cast<T>(number);
+}
+
+}  // namespace
+
+// --- the model ---------------------------------------------------------------
+
+void Actor::judge(int error, int expected, const char* what) {
+  if (life_.alone)
+    fuzz::count(error,
+                {EINVAL, ENOENT, EBUSY, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF, ENOMEM,
+                 EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW},
+                what);
+  else
+    fuzz::count(error,
+                {EINVAL, ENOENT, EBUSY, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF, ENOMEM,
+                 EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, EIO, ENODEV, ENOTTY},
+                what);
+  if (!exact_ || expected == any) return;
+  if (expected == failure ? error == 0 : error != expected)
+    fuzz::complain(
+        text(life_.name, ": ", what, " must be answered with ", expected, ", not ", error));
+}
+
+int Actor::send(Command& command) {
+  // A destroyed object whose response cannot be written is not in the model.
+  const bool may_spoil = !exact_ || (command.number != IB_USER_VERBS_CMD_DESTROY_CQ &&
+                                     command.number != IB_USER_VERBS_CMD_DESTROY_QP);
+  const bool spoil = may_spoil && random_.one_in(4);
+  const int error = !spoil && (!life_.may_write || random_.one_in(3))
+                        ? file_.invoke(command)
+                        : file_.write(command, spoil ? &random_ : nullptr);
+  if (!error && command.is_other) exact_ = false;
+  return error;
+}
+
+int Actor::expected_of(const Command& command, bool is_right) {
+  if (command.must_fail || (command.is_short && !is_right)) return failure;
+  if (command.is_short) return EINVAL;
+  if (command.is_wrong) return any;
+  return is_right ? 0 : failure;
+}
+
+Object* Actor::find(Type type, std::uint32_t handle) {
+  for (Object& object : objects_)
+    if (object.type == type && object.handle == handle) return &object;
+  return nullptr;
+}
+
+Object* Actor::pick(Type type) {
+  std::vector<Object*> all;
+  for (Object& object : objects_)
+    if (object.type == type) all.push_back(&object);
+  return all.empty() ? nullptr : all[random_.below(all.size())];
+}
+
+// Mostly one that is alive.
+std::uint32_t Actor::handle(Type type, Object** found) {
+  Object* object = pick(type);
+  std::uint32_t handle = object ? object->handle : 0;
+  if (!object || random_.one_in(8)) {
+    handle = random_.one_in(4) ? random_.next32() : static_cast<std::uint32_t>(random_.below(40));
+    if (random_.one_in(2)) handle = life_.shared[random_.below(shared_handles)];
+  }
+  if (found) *found = find(type, handle);
+  return handle;
+}
+
+bool Actor::is_used(Type type, std::uint32_t handle) const {
+  for (const Object& object : objects_)
+    for (const auto& [used, number] : object.uses)
+      if (used == type && number == handle) return true;
+  return false;
+}
+
+void Actor::add(Object object) {
+  life_.shared[random_.below(shared_handles)] = object.handle;
+  objects_.push_back(std::move(object));
+}
+
+std::size_t Actor::ring_bytes() const {
+  return life_.native ? sizeof(sroce_create_qp_resp) : sizeof(rxe_create_qp_resp);
+}
+
+std::array<Ring, 2> Actor::rings_of(Type type, std::size_t at) const {
+  if (type == Type::qp && life_.native) {
+    const auto info = file_.response<sroce_create_qp_resp>(at);
+    return {Ring{info.offset, info.size}, Ring{}};
+  }
+  const auto first = file_.response<mminfo>(at);
+  if (type == Type::cq) return {Ring{first.offset, first.size}, Ring{}};
+  const auto second = file_.response<mminfo>(at + sizeof(mminfo));
+  return {Ring{first.offset, first.size}, Ring{second.offset, second.size}};
+}
+
+// --- creating ----------------------------------------------------------------
+
+void Actor::open() {
+  if (random_.one_in(2)) {
+    std::vector<Attr> attrs{{UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, Kind::out, 0, 4},
+                            {UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, Kind::out, 0, 8}};
+    judge(file_.ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, attrs, nullptr), 0,
+          "GET_CONTEXT");
+  } else {
+    auto command = Command::of(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{},
+                               sizeof(ib_uverbs_get_context_resp));
+    judge(file_.write(command, nullptr), 0, "GET_CONTEXT");
+  }
+}
+
+void Actor::create_pd() {
+  auto command = Command::of(IB_USER_VERBS_CMD_ALLOC_PD, ib_uverbs_alloc_pd{},
+                             sizeof(ib_uverbs_alloc_pd_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, true), "ALLOC_PD");
+  if (!error && !command.is_other) add({Type::pd, file_.response<std::uint32_t>()});
+}
+
+void Actor::create_channel() {
+  auto command = Command::of(IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, ib_uverbs_create_comp_channel{},
+                             sizeof(ib_uverbs_create_comp_channel_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, true), "CREATE_COMP_CHANNEL");
+  if (!error && !command.is_other) add({Type::channel, file_.response<std::uint32_t>()});
+}
+
+void Actor::create_cq_by_method(std::uint32_t cqe) {
+  std::vector<Attr> attrs{{UVERBS_ATTR_CREATE_CQ_HANDLE, Kind::object, 0},
+                          {UVERBS_ATTR_CREATE_CQ_CQE, Kind::in, cqe, 4},
+                          {UVERBS_ATTR_CREATE_CQ_USER_HANDLE, Kind::in, 1, 8},
+                          {UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, Kind::in, 0, 4},
+                          {UVERBS_ATTR_CREATE_CQ_FLAGS, Kind::constant, 0},
+                          {UVERBS_ATTR_CREATE_CQ_RESP_CQE, Kind::out, 0, 8},
+                          {UVERBS_ATTR_UHW_OUT, Kind::out, 0, sizeof(rxe_create_cq_resp)}};
+  if (Object* channel = pick(Type::channel))
+    attrs.push_back({UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, Kind::file, channel->handle});
+  attrs[5].bytes = 4;
+  Random* spoil = random_.one_in(4) ? &random_ : nullptr;
+  const int error = file_.ioctl(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, attrs, spoil);
+  judge(error, spoil ? any : cqe && cqe <= most_entries ? 0 : failure, "method CQ_CREATE");
+  if (error) return;
+  exact_ &= !spoil;
+  if (!spoil)
+    add({Type::cq, static_cast<std::uint32_t>(attrs[0].value), {}, rings_of(Type::cq, 4)});
+}
+
+void Actor::create_cq() {
+  std::uint32_t cqe = static_cast<std::uint32_t>(random_.between(1, 300));
+  if (random_.one_in(16)) cqe = random_.one_in(2) ? most_entries + 1 : 0;
+  if (random_.one_in(64)) cqe = most_entries;
+  if (random_.one_in(3)) return create_cq_by_method(cqe);
+  const Object* channel = pick(Type::channel);
+  const std::int32_t file =
+      channel && random_.one_in(2) ? static_cast<std::int32_t>(channel->handle) : -1;
+  const bool is_extended = random_.one_in(2);
+  ib_uverbs_create_cq in{};
+  in.cqe = cqe;
+  in.comp_channel = file;
+  ib_uverbs_ex_create_cq ex{};
+  ex.cqe = cqe;
+  ex.comp_channel = file;
+  const std::size_t core =
+      is_extended ? sizeof(ib_uverbs_ex_create_cq_resp) : sizeof(ib_uverbs_create_cq_resp);
+  auto command =
+      is_extended ? Command::of(IB_USER_VERBS_EX_CMD_CREATE_CQ | extended, ex, core,
+                                sizeof(rxe_create_cq_resp))
+                  : Command::of(IB_USER_VERBS_CMD_CREATE_CQ, in, core, sizeof(rxe_create_cq_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, cqe && cqe <= most_entries), "CREATE_CQ");
+  if (!error && !command.is_other) {
+    // Through invoke(), the driver's part follows the core's too.
+    add({Type::cq, file_.response<std::uint32_t>(), {}, rings_of(Type::cq, core)});
+  }
+}
+
+bool Actor::is_right(const ib_uverbs_create_qp& in) {
+  return find(Type::pd, in.pd_handle) && find(Type::cq, in.send_cq_handle) &&
+         find(Type::cq, in.recv_cq_handle) &&
+         (in.qp_type == IB_UVERBS_QPT_RC || in.qp_type == IB_UVERBS_QPT_UD) &&
+         in.max_send_wr <= most_requests && in.max_recv_wr <= most_requests &&
+         in.max_send_sge <= 32 && in.max_recv_sge <= 32 &&
+         in.max_inline_data <= (life_.native ? SROCE_MAX_INLINE_NATIVE : 512U);
+}
+
+void Actor::create_qp_by_method(const ib_uverbs_create_qp& in, bool right) {
+  std::vector<std::uint8_t> cap(20);
+  std::memcpy(cap.data(), &in.max_send_wr, cap.size());
+  std::vector<Attr> attrs{{UVERBS_ATTR_CREATE_QP_HANDLE, Kind::object, 0},
+                          {UVERBS_ATTR_CREATE_QP_PD_HANDLE, Kind::object, in.pd_handle},
+                          {UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, Kind::object, in.send_cq_handle},
+                          {UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, Kind::object, in.recv_cq_handle},
+                          {UVERBS_ATTR_CREATE_QP_USER_HANDLE, Kind::in, 1, 8},
+                          {UVERBS_ATTR_CREATE_QP_CAP, Kind::in, 0, 0, cap},
+                          {UVERBS_ATTR_CREATE_QP_TYPE, Kind::constant, in.qp_type},
+                          {UVERBS_ATTR_CREATE_QP_FLAGS, Kind::constant, 0},
+                          {UVERBS_ATTR_CREATE_QP_RESP_CAP, Kind::out, 0, 20},
+                          {UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, Kind::out, 0, 4},
+                          {UVERBS_ATTR_UHW_OUT, Kind::out, 0, ring_bytes()}};
+  Random* spoil = random_.one_in(4) ? &random_ : nullptr;
+  const int error = file_.ioctl(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, attrs, spoil);
+  judge(error, spoil ? any : right ? 0 : failure, "method QP_CREATE");
+  if (error) return;
+  exact_ &= !spoil;
+  if (spoil) return;
+  add({Type::qp,
+       static_cast<std::uint32_t>(attrs[0].value),
+       {{Type::pd, in.pd_handle}, {Type::cq, in.send_cq_handle}, {Type::cq, in.recv_cq_handle}},
+       rings_of(Type::qp, 24),
+       in.qp_type == IB_UVERBS_QPT_UD,
+       file_.response<std::uint32_t>(20)});
+}
+
+void Actor::create_qp() {
+  ib_uverbs_create_qp in{};
+  in.pd_handle = handle(Type::pd);
+  in.send_cq_handle = handle(Type::cq);
+  in.recv_cq_handle = handle(Type::cq);
+  put(in.qp_type, random_.one_in(3) ? IB_UVERBS_QPT_UD : IB_UVERBS_QPT_RC);
+  if (random_.one_in(8)) put(in.qp_type, random_.below(12));
+  put(in.max_send_wr, random_.below(40));
+  put(in.max_recv_wr, random_.below(40));
+  put(in.max_send_sge, random_.below(random_.one_in(8) ? 36 : 4));
+  put(in.max_recv_sge, random_.below(random_.one_in(8) ? 36 : 4));
+  put(in.max_inline_data, random_.below(random_.one_in(8) ? 1100 : 100));
+  if (random_.one_in(24))
+    put(in.max_send_wr, random_.between(most_requests - 1, most_requests + 2));
+  const bool right = is_right(in);
+  if (random_.one_in(3)) return create_qp_by_method(in, right);
+  const bool is_extended = random_.one_in(2);
+  ib_uverbs_ex_create_qp ex{};
+  std::memcpy(&ex, &in.user_handle, offsetof(ib_uverbs_ex_create_qp, comp_mask));
+  const std::size_t core =
+      is_extended ? sizeof(ib_uverbs_ex_create_qp_resp) : sizeof(ib_uverbs_create_qp_resp);
+  auto command =
+      is_extended ? Command::of(IB_USER_VERBS_EX_CMD_CREATE_QP | extended, ex, core, ring_bytes())
+                  : Command::of(IB_USER_VERBS_CMD_CREATE_QP, in, core, ring_bytes());
+  const int error = send(command);
+  judge(error, expected_of(command, right), "CREATE_QP");
+  if (error || command.is_other) return;
+  if (is_extended)
+    std::memcpy(&in.user_handle, command.in.data(), offsetof(ib_uverbs_ex_create_qp, comp_mask));
+  else
+    in = command.input<ib_uverbs_create_qp>();
+  const auto out = file_.response<ib_uverbs_create_qp_resp>();
+  add({Type::qp,
+       out.qp_handle,
+       {{Type::pd, in.pd_handle}, {Type::cq, in.send_cq_handle}, {Type::cq, in.recv_cq_handle}},
+       rings_of(Type::qp, core),
+       in.qp_type == IB_UVERBS_QPT_UD,
+       out.qpn});
+}
+
+void Actor::create_ah() {
+  ib_uverbs_create_ah in{};
+  Object* pd = nullptr;
+  in.pd_handle = handle(Type::pd, &pd);
+  std::memcpy(in.attr.grh.dgid, life_.gid.data(), 16);
+  in.attr.grh.sgid_index = life_.gid_index;
+  in.attr.is_global = 1;
+  in.attr.port_num = 1;
+  put(in.attr.sl, random_.below(8));
+  put(in.attr.grh.traffic_class, random_.next());
+  put(in.attr.grh.hop_limit, random_.next());
+  auto command = Command::of(IB_USER_VERBS_CMD_CREATE_AH, in, sizeof(ib_uverbs_create_ah_resp),
+                             sizeof(rxe_create_ah_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, pd != nullptr), "CREATE_AH");
+  if (!error && !command.is_other)
+    add({Type::ah,
+         file_.response<std::uint32_t>(),
+         {{Type::pd, command.input<ib_uverbs_create_ah>().pd_handle}}});
+}
+
+void Actor::register_mr() {
+  constexpr std::uint32_t accesses[] = {0, 1, 3, 5, 7, 15};
+  ib_uverbs_reg_mr in{};
+  Object* pd = nullptr;
+  in.pd_handle = handle(Type::pd, &pd);
+  const std::size_t at = random_.below(60000);
+  in.start = in.hca_va = reinterpret_cast<std::uint64_t>(arena_.begin() + at);
+  in.length = random_.between(1, 65536 - at);
+  in.access_flags = accesses[random_.below(std::size(accesses))];
+  bool right = pd != nullptr;
+  if (random_.one_in(8)) {
+    in.length = 65537 - at + random_.below(5000);  // beyond the end
+    right = false;
+  }
+  auto command = Command::of(IB_USER_VERBS_CMD_REG_MR, in, sizeof(ib_uverbs_reg_mr_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, right), "REG_MR");
+  if (!error && !command.is_other)
+    add({Type::mr,
+         file_.response<std::uint32_t>(),
+         {{Type::pd, command.input<ib_uverbs_reg_mr>().pd_handle}}});
+}
+
+void Actor::create() {
+  const auto type = static_cast<Type>(random_.below(6));
+  const auto count = std::count_if(objects_.begin(), objects_.end(),
+                                   [&](const Object& object) { return object.type == type; });
+  if (static_cast<std::size_t>(count) >= most_objects[static_cast<int>(type)]) return destroy();
+  switch (type) {
+    case Type::pd:
+      create_pd();
+      break;
+    case Type::cq:
+      create_cq();
+      break;
+    case Type::qp:
+      create_qp();
+      break;
+    case Type::ah:
+      create_ah();
+      break;
+    case Type::mr:
+      register_mr();
+      break;
+    case Type::channel:
+      create_channel();
+      break;
+  }
+}
+
+// --- destroying --------------------------------------------------------------
+
+void Actor::destroyed(Type type, std::uint32_t handle) {
+  Object* object = find(type, handle);
+  if (!object) return;
+  for (const Ring& ring : object->rings)
+    if (ring.mapped) old_.push_back(ring);
+  objects_.erase(objects_.begin() + (object - objects_.data()));
+}
+
+void Actor::destroy() {
+  static constexpr struct {
+    std::uint32_t command;
+    int object, method;
+    std::size_t out_bytes;
+  } ways[] = {
+      {IB_USER_VERBS_CMD_DEALLOC_PD, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, 0},
+      {IB_USER_VERBS_CMD_DESTROY_CQ, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY,
+       sizeof(ib_uverbs_destroy_cq_resp)},
+      {IB_USER_VERBS_CMD_DESTROY_QP, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY,
+       sizeof(ib_uverbs_destroy_qp_resp)},
+      {IB_USER_VERBS_CMD_DESTROY_AH, UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY, 0},
+      {IB_USER_VERBS_CMD_DEREG_MR, UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, 0},
+  };
+  const std::size_t index = random_.below(std::size(ways));
+  const auto& way = ways[index];
+  const auto type = static_cast<Type>(index);
+  Object* object = nullptr;
+  const std::uint32_t number = handle(type, &object);
+  const int expected = !object ? failure : is_used(type, number) ? EBUSY : 0;
+  if (random_.one_in(3)) {
+    std::vector<Attr> attrs{{0, Kind::object, number}};
+    if (way.out_bytes) attrs.push_back({1, Kind::out, 0, way.out_bytes});
+    Random* spoil = !exact_ && random_.one_in(4) ? &random_ : nullptr;
+    const int error = file_.ioctl(way.object, way.method, attrs, spoil);
+    judge(error, expected, "a method that destroys");
+    if (!error && !spoil) destroyed(type, number);
+    return;
+  }
+  std::uint32_t short_in = number;
+  auto command = way.out_bytes
+                     ? Command::of(way.command, ib_uverbs_destroy_cq{0, number, 0}, way.out_bytes)
+                     : Command::of(way.command, short_in, 0);
+  const int error = send(command);
+  judge(error,
+        command.must_fail  ? failure
+        : command.is_wrong ? any
+                           : expected,
+        "a command that destroys");
+  if (error || command.is_other) return;
+  destroyed(type, way.out_bytes ? command.input<ib_uverbs_destroy_cq>().cq_handle
+                                : command.input<std::uint32_t>());
+}
+
+// --- queue pairs -------------------------------------------------------------
+
+void Actor::modify() {
+  static constexpr int masks[][4] = {
+      {0, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+           IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+       IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+           IBV_QP_MAX_QP_RD_ATOMIC},
+      {0, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, IBV_QP_STATE,
+       IBV_QP_STATE | IBV_QP_SQ_PSN}};
+  Object* qp = nullptr;
+  ib_uverbs_modify_qp in{};
+  in.qp_handle = handle(Type::qp, &qp);
+  int state = qp ? qp->state + 1 : 1;
+  bool known = qp && !qp->tainted && state <= IBV_QPS_RTS;
+  put(in.attr_mask, state <= IBV_QPS_RTS ? masks[qp && qp->datagrams][state] : IBV_QP_STATE);
+  if (random_.one_in(4) || state > IBV_QPS_RTS) {
+    state = random_.one_in(2) ? IBV_QPS_RESET : IBV_QPS_ERR;
+    in.attr_mask = IBV_QP_STATE;
+    known = qp != nullptr;
+  }
+  if (random_.one_in(6)) {  // another transition, or other attributes
+    state = static_cast<int>(random_.below(8));
+    in.attr_mask ^= 1U << random_.below(22);
+    known = false;
+  }
+  put(in.qp_state, static_cast<std::uint64_t>(state));
+  in.path_mtu = IBV_MTU_1024;
+  if (random_.one_in(16)) put(in.path_mtu, random_.below(8));
+  const bool wrong_mtu =
+      in.attr_mask & IBV_QP_PATH_MTU && (in.path_mtu < IBV_MTU_256 || in.path_mtu > IBV_MTU_1024);
+  in.port_num = in.dest.port_num = 1;
+  in.dest_qp_num = qp ? qp->qpn : 17;
+  in.dest.is_global = 1;
+  in.dest.sgid_index = life_.gid_index;
+  std::memcpy(in.dest.dgid, life_.gid.data(), 16);
+  in.qp_access_flags = 15;
+  put(in.timeout, random_.below(32));
+  put(in.retry_cnt, random_.below(8));
+  put(in.rnr_retry, random_.below(8));
+  put(in.min_rnr_timer, random_.below(32));
+  put(in.max_rd_atomic, random_.below(17));
+  put(in.max_dest_rd_atomic, random_.below(17));
+  put(in.rq_psn, random_.next32() >> 8);
+  put(in.sq_psn, random_.next32() >> 8);
+  const bool is_extended = random_.one_in(3);
+  ib_uverbs_ex_modify_qp ex{in, 0, 0};
+  auto command = is_extended ? Command::of(IB_USER_VERBS_EX_CMD_MODIFY_QP | extended, ex,
+                                           sizeof(ib_uverbs_ex_modify_qp_resp))
+                             : Command::of(IB_USER_VERBS_CMD_MODIFY_QP, in, 0);
+  if (is_extended && exact_) command.is_wrong = false;
+  const int error = send(command);
+  const bool is_sure = known && !command.is_wrong;
+  judge(error,
+        !qp && !command.is_wrong ? failure
+        : !is_sure               ? any
+        : wrong_mtu              ? failure
+                                 : 0,
+        "MODIFY_QP");
+  const auto sent = command.input<ib_uverbs_modify_qp>();
+  Object* modified = command.is_other ? nullptr : find(Type::qp, sent.qp_handle);
+  if (!modified) return;
+  // A spoiled call may have been done, although its response could not be written.
+  if (command.is_wrong && error != EINVAL && error != ENOSPC) modified->tainted = true;
+  if (!error && sent.attr_mask & IBV_QP_STATE) {
+    modified->state = sent.qp_state;
+    modified->tainted |= sent.qp_state > IBV_QPS_RTS && sent.qp_state != IBV_QPS_ERR;
+    if (sent.qp_state == IBV_QPS_RESET && !command.is_wrong) modified->tainted = false;
+  }
+}
+
+void Actor::query_qp() {
+  Object* qp = nullptr;
+  ib_uverbs_query_qp in{};
+  in.qp_handle = handle(Type::qp, &qp);
+  put(in.attr_mask, random_.next());
+  auto command = Command::of(IB_USER_VERBS_CMD_QUERY_QP, in, sizeof(ib_uverbs_query_qp_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, qp != nullptr), "QUERY_QP");
+  if (!exact_ || error || command.is_wrong || qp->tainted) return;
+  const int state = file_.response<ib_uverbs_query_qp_resp>().qp_state;
+  if (state != qp->state)
+    fuzz::complain(text(life_.name, ": QUERY_QP shows state ", state, ", not ", qp->state));
+}
+
+int Actor::send_request(Command& command, std::size_t bytes) {
+  ib_uverbs_send_wr request{};
+  put(request.opcode, random_.below(8));
+  const auto* from = reinterpret_cast<const std::uint8_t*>(&request);
+  command.in.insert(command.in.end(), from, from + bytes);
+  return file_.write(command, nullptr);
+}
+
+// The doorbell, and requests that a process cannot post by system call.
+void Actor::post() {
+  Object* qp = nullptr;
+  const bool is_send = !random_.one_in(8);
+  ib_uverbs_post_send in{};
+  in.qp_handle = handle(Type::qp, &qp);
+  in.wqe_size = is_send ? sizeof(ib_uverbs_send_wr) : sizeof(ib_uverbs_recv_wr);
+  // At most one request: ib_core parses lists of several alone, and the device sees none of them.
+  in.wr_count = random_.one_in(2);
+  auto command = Command::of(is_send ? IB_USER_VERBS_CMD_POST_SEND : IB_USER_VERBS_CMD_POST_RECV,
+                             in, sizeof(ib_uverbs_post_send_resp));
+  const int error =
+      in.wr_count && life_.may_write ? send_request(command, in.wqe_size) : send(command);
+  const bool may_send = qp && (qp->tainted || qp->state >= IBV_QPS_RTS);
+  judge(error, may_send || command.is_wrong ? any : failure, "POST_SEND");
+}
+
+// --- completion queues and the rest ------------------------------------------
+
+void Actor::resize() {
+  Object* cq = nullptr;
+  ib_uverbs_resize_cq in{};
+  in.cq_handle = handle(Type::cq, &cq);
+  put(in.cqe, random_.one_in(8) ? random_.below(300000) : random_.below(600));
+  auto command = Command::of(IB_USER_VERBS_CMD_RESIZE_CQ, in, sizeof(ib_uverbs_resize_cq_resp),
+                             sizeof(rxe_resize_cq_resp));
+  const int error = send(command);
+  judge(error, cq || command.is_wrong ? any : failure, "RESIZE_CQ");
+  cq = command.is_other ? nullptr : find(Type::cq, command.input<ib_uverbs_resize_cq>().cq_handle);
+  if (!cq) return;
+  if (cq->rings[0].mapped) old_.push_back(cq->rings[0]);
+  // After an error the old ring or, if the response could not be written, an unknown one.
+  if (!error)
+    cq->rings = rings_of(Type::cq, sizeof(ib_uverbs_resize_cq_resp));
+  else if (command.is_wrong)
+    cq->rings[0] = {};
+}
+
+void Actor::queue_commands() {
+  Object* cq = nullptr;
+  const std::uint32_t number = handle(Type::cq, &cq);
+  if (random_.one_in(2)) {
+    auto command = Command::of(
+        IB_USER_VERBS_CMD_REQ_NOTIFY_CQ,
+        ib_uverbs_req_notify_cq{number, static_cast<std::uint32_t>(random_.below(2))}, 0);
+    const int error = send(command);
+    judge(error, expected_of(command, cq != nullptr), "REQ_NOTIFY_CQ");
+  } else {
+    const auto count = static_cast<std::uint32_t>(random_.below(8));
+    auto command = Command::of(IB_USER_VERBS_CMD_POLL_CQ, ib_uverbs_poll_cq{0, number, count},
+                               sizeof(ib_uverbs_poll_cq_resp) + count * sizeof(ib_uverbs_wc));
+    judge(send(command), any, "POLL_CQ");
+  }
+}
+
+void Actor::queries() {
+  const std::uint64_t kind = random_.below(5);
+  if (kind == 0) {
+    auto command = Command::of(IB_USER_VERBS_CMD_QUERY_DEVICE, ib_uverbs_query_device{},
+                               sizeof(ib_uverbs_query_device_resp));
+    const int error = send(command);
+    judge(error, expected_of(command, true), "QUERY_DEVICE");
+  } else if (kind == 1) {
+    ib_uverbs_query_port in{};
+    put(in.port_num, random_.below(3));
+    auto command = Command::of(IB_USER_VERBS_CMD_QUERY_PORT, in, sizeof(ib_uverbs_query_port_resp));
+    const int error = send(command);
+    judge(error, expected_of(command, in.port_num == 1), "QUERY_PORT");
+  } else if (kind == 2) {
+    auto command = Command::of(IB_USER_VERBS_EX_CMD_QUERY_DEVICE | extended,
+                               ib_uverbs_ex_query_device{}, sizeof(ib_uverbs_ex_query_device_resp));
+    const int error = send(command);
+    judge(error, expected_of(command, true), "QUERY_DEVICE, extended");
+  } else {
+    Object* mr = nullptr;
+    std::vector<Attr> attrs{{UVERBS_ATTR_QUERY_MR_HANDLE, Kind::object, handle(Type::mr, &mr)},
+                            {UVERBS_ATTR_QUERY_MR_RESP_LKEY, Kind::out, 0, 4},
+                            {UVERBS_ATTR_QUERY_MR_RESP_RKEY, Kind::out, 0, 4},
+                            {UVERBS_ATTR_QUERY_MR_RESP_LENGTH, Kind::out, 0, 8},
+                            {UVERBS_ATTR_QUERY_MR_RESP_IOVA, Kind::out, 0, 8}};
+    judge(file_.ioctl(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, attrs,
+                      random_.one_in(4) ? &random_ : nullptr),
+          any, "QUERY_MR");
+  }
+}
+
+void Actor::map() {
+  Object* object = pick(random_.one_in(2) ? Type::cq : Type::qp);
+  Ring wild{random_.below(64) * 4096, random_.between(1, 64) * 4096};
+  Ring& ring = object && !random_.one_in(6) ? object->rings[random_.below(2)] : wild;
+  std::size_t bytes = ring.bytes;
+  const bool is_exact = &ring != &wild && bytes && !random_.one_in(4);
+  if (!is_exact) bytes = random_.between(1, 40) * 4096;
+  if (ring.mapped || (!is_exact && bytes == ring.bytes)) return;
+  const int flags = is_exact || random_.one_in(2) ? MAP_SHARED : MAP_PRIVATE;
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file_.fd(),
+                  static_cast<off_t>(ring.offset));
+  judge(at == MAP_FAILED ? errno : 0, is_exact ? 0 : any, "mmap");
+  if (at == MAP_FAILED) return;
+  if (exact_ && !is_exact && &ring != &wild && ring.bytes)
+    fuzz::complain(text(life_.name, ": mmap accepts ", bytes, " bytes for a ring of ", ring.bytes));
+  (is_exact ? ring : old_.emplace_back(Ring{0, bytes})).mapped = static_cast<std::uint8_t*>(at);
+}
+
+// Also in the rings of destroyed objects, which stay memory.
+void Actor::scribble() {
+  Ring* ring = nullptr;
+  Object* qp = pick(Type::qp);
+  if (!old_.empty() && random_.one_in(2)) {
+    const std::size_t index = random_.below(old_.size());
+    ring = &old_[index];
+  } else if (qp) {
+    ring = &qp->rings[random_.below(2)];
+    if (ring->mapped) qp->tainted = true;
+  }
+  if (!ring || !ring->mapped) return;
+  for (int i = 0; i < 20; ++i) {
+    const auto value =
+        random_.one_in(2) ? static_cast<std::uint32_t>(random_.below(64)) : random_.next32();
+    std::memcpy(ring->mapped + random_.below((random_.one_in(2) ? 512 : ring->bytes) / 4) * 4,
+                &value, sizeof(value));
+  }
+  if (old_.size() > 16) {
+    munmap(old_.front().mapped, old_.front().bytes);
+    old_.erase(old_.begin());
+  }
+}
+
+// The kernel counts the same objects as the model.
+void Actor::count_handles() {
+  static constexpr std::pair<Type, int> types[] = {{Type::pd, UVERBS_OBJECT_PD},
+                                                   {Type::cq, UVERBS_OBJECT_CQ},
+                                                   {Type::qp, UVERBS_OBJECT_QP},
+                                                   {Type::ah, UVERBS_OBJECT_AH},
+                                                   {Type::mr, UVERBS_OBJECT_MR}};
+  const auto [type, number] = types[random_.below(std::size(types))];
+  std::vector<Attr> attrs{
+      {UVERBS_ATTR_INFO_OBJECT_ID, Kind::constant, static_cast<std::uint64_t>(number)},
+      {UVERBS_ATTR_INFO_TOTAL_HANDLES, Kind::out, 0, 4},
+      {UVERBS_ATTR_INFO_HANDLES_LIST, Kind::out, 0, 400}};
+  const int error = file_.ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INFO_HANDLES, attrs, nullptr);
+  judge(error, 0, "INFO_HANDLES");
+  std::uint32_t count = 0;
+  for (const Object& object : objects_) count += object.type == type;
+  if (exact_ && !error && file_.response<std::uint32_t>() != count)
+    fuzz::complain(text(life_.name, ": there are ", file_.response<std::uint32_t>(),
+                        " objects of type ", number, ", not ", count));
+}
+
+void Actor::any_method() {
+  std::vector<Attr> attrs;
+  for (std::uint64_t left = random_.below(7); left; --left) {
+    const int id = static_cast<int>(random_.one_in(8) ? UVERBS_ATTR_UHW_IN + random_.below(2)
+                                                      : random_.below(12));
+    const auto kind = static_cast<Kind>(random_.below(5));
+    attrs.push_back({id, kind, random_.below(40),
+                     kind == Kind::out ? random_.below(64) : random_.between(1, 8)});
+  }
+  const int object = static_cast<int>(random_.below(20));
+  const int method = static_cast<int>(random_.below(9));
+  // A file has one context: open() calls this method, and no actor calls it again.
+  if (object == UVERBS_OBJECT_DEVICE && method == UVERBS_METHOD_GET_CONTEXT) return;
+  const int error = file_.ioctl(object, method, attrs, random_.one_in(2) ? &random_ : nullptr);
+  judge(error, any, "a random method");
+  if (!error && object != UVERBS_OBJECT_DEVICE) exact_ = false;
+}
+
+void Actor::step() {
+  switch (random_.below(20)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+      create();
+      break;
+    case 5:
+    case 6:
+      destroy();
+      break;
+    case 7:
+    case 8:
+    case 9:
+      modify();
+      break;
+    case 10:
+      query_qp();
+      break;
+    case 11:
+    case 12:
+      post();
+      break;
+    case 13:
+      resize();
+      break;
+    case 14:
+      queue_commands();
+      break;
+    case 15:
+      queries();
+      break;
+    case 16:
+    case 17:
+      map();
+      break;
+    case 18:
+      scribble();
+      break;
+    default:
+      random_.one_in(2) ? count_handles() : any_method();
+      break;
+  }
+}
+
+}  // namespace uverbs_fuzz

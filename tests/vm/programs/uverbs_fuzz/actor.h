@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// An actor makes random calls on a file, and knows which of its objects are alive.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <optional>
+
+#include "uverbs_fuzz/calls.h"
+
+namespace uverbs_fuzz {
+
+enum class Type { pd, cq, qp, ah, mr, channel };
+
+// A file, which several actors may share.
+struct Life {
+  bool native;
+  std::array<std::uint8_t, 16> gid;
+  std::uint8_t gid_index;
+  bool alone;                          // no other actor: responses are known
+  std::atomic<std::uint32_t>* shared;  // handles of all actors
+  std::string name;                    // for complaints
+  bool may_write = true;               // a child may only use ioctl()
+};
+
+constexpr std::size_t shared_handles = 64;
+
+struct Ring {
+  std::uint64_t offset = 0;
+  std::size_t bytes = 0;
+  std::uint8_t* mapped = nullptr;
+};
+
+struct Object {
+  Type type;
+  std::uint32_t handle = 0;  // of a channel: the file
+  std::vector<std::pair<Type, std::uint32_t>> uses = {};
+  std::array<Ring, 2> rings = {};
+  bool datagrams = false;
+  std::uint32_t qpn = 0;
+  int state = 0;
+  bool tainted = false;  // its rings have noise, or its state is not known
+};
+
+class Actor {
+ public:
+  Actor(Life& life, File& file, std::uint64_t seed)
+      : life_(life), file_(file), random_(seed), exact_(life.alone), arena_(16) {}
+
+  void open();
+  void step();
+
+ private:
+  static constexpr int any = -1, failure = -2;
+
+  void judge(int error, int expected, const char* what);
+  int send(Command& command);
+  int expected_of(const Command& command, bool is_right);
+  Object* find(Type type, std::uint32_t handle);
+  Object* pick(Type type);
+  std::uint32_t handle(Type type, Object** found = nullptr);
+  bool is_used(Type type, std::uint32_t handle) const;
+  void add(Object object);
+  std::size_t ring_bytes() const;
+  std::array<Ring, 2> rings_of(Type type, std::size_t at) const;
+
+  void create_pd();
+  void create_channel();
+  void create_cq();
+  void create_cq_by_method(std::uint32_t cqe);
+  void create_qp();
+  void create_qp_by_method(const ib_uverbs_create_qp& in, bool is_right);
+  bool is_right(const ib_uverbs_create_qp& in);
+  void create_ah();
+  void register_mr();
+  void create();
+  void destroy();
+  void destroyed(Type type, std::uint32_t handle);
+  void modify();
+  void query_qp();
+  void resize();
+  int send_request(Command& command, std::size_t bytes);
+  void post();
+  void queue_commands();
+  void queries();
+  void map();
+  void scribble();
+  void count_handles();
+  void any_method();
+
+  Life& life_;
+  File& file_;
+  harness::Random random_;
+  bool exact_;  // the model is right
+  Pages arena_;
+  std::vector<Object> objects_;
+  std::vector<Ring> old_;  // mapped, of destroyed objects
+};
+
+}  // namespace uverbs_fuzz
