@@ -49,7 +49,7 @@ static struct sroce_ring_memory *alloc_memory(size_t bytes)
 	kref_init(&memory->refs);
 	memory->bytes = bytes;
 	/* Not vmalloc_user(), which cannot charge the process's memory cgroup. */
-	memory->buf = __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	memory->buf = __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!memory->buf) {
 		kfree(memory);
 		return NULL;

@@ -60,7 +60,8 @@ int sroce_page_list_alloc(struct sroce_page_list *list, u32 capacity)
 {
 	if (!capacity)
 		return 0;
-	list->blocks = kvmalloc_array(capacity, sizeof(*list->blocks), GFP_KERNEL_ACCOUNT);
+	list->blocks = kvmalloc_array(capacity, sizeof(*list->blocks),
+				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!list->blocks)
 		return -ENOMEM;
 	list->capacity = capacity;

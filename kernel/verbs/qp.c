@@ -130,7 +130,7 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	/* For a process the storage grows when needed. */
 	slots = qp->is_user ? min(qp->sq_ring.mask + 1, SROCE_FIRST_SLOTS) :
 			      slots_for(&cap->max_send_wr);
-	qp->sq_storage = kvcalloc(slots, stride, GFP_KERNEL_ACCOUNT);
+	qp->sq_storage = kvcalloc(slots, stride, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!qp->sq_storage)
 		return -ENOMEM;
 	sroce_requester_init(&qp->req, qp->service, qp->sq_storage, stride, slots);
