@@ -4,7 +4,14 @@
 # uses $kernel (an item of scripts/setup), $image, $run (this run's folder) and $two.
 
 # Print warnings to the console, and stop at the first.
-guest_words=(loglevel=5 panic_on_warn=1 panic=-1 oops=panic)
+# Without slab_debug=F, allocations use per-CPU arrays of free objects. kmemleak takes their stale
+# entries for references, and would find no leak. On a busy host, the emulated TSC is the best clock.
+kernel_words() # KERNEL_NAME
+{
+	echo loglevel=5 panic_on_warn=1 panic=-1 oops=panic
+	[[ $1 != @(debug|smp) ]] || echo slab_debug=F
+	[[ $1 != smp ]] || echo tsc=reliable
+}
 
 guest_kind() # KERNEL_NAME
 {
@@ -54,7 +61,7 @@ qemu_start() # ROLE
 	# shellcheck disable=SC2046
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $(qemu_accelerator) \
 		-smp "$cpus" -m "$memory" -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" \
-		-append "console=ttyS0 ${guest_words[*]} $(tsc_word) no_timer_check sroce.root=erofs sroce.share=9p sroce.role=$role" \
+		-append "console=ttyS0 $(kernel_words "$name" | xargs) $(tsc_word) no_timer_check sroce.root=erofs sroce.share=9p sroce.role=$role" \
 		-drive "if=none,id=root,format=raw,readonly=on,file=$image/root.erofs" -device virtio-blk-pci,drive=root \
 		-fsdev "local,id=share,path=$run/share,security_model=none" \
 		-device virtio-9p-pci,fsdev=share,mount_tag=share \
@@ -68,15 +75,12 @@ qemu_start() # ROLE
 # times as expensive.
 um_start() # ROLE
 {
-	local words=()
-	# Without slab_debug=F, allocations use per-CPU arrays of free objects. kmemleak takes their
-	# stale entries for references, and would find no leak.
-	[[ $name != debug ]] || words=(slab_debug=F)
+	# shellcheck disable=SC2046
 	(
 		ulimit -c 0
 		export TMPDIR=/dev/shm
 		exec taskset -c "$processor" "$kernel/vmlinux" mem="$memory" root=/dev/root rootfstype=hostfs "rootflags=$run/first-root" ro init=/init \
-			con0=null,fd:1 con=null ssl=null "${guest_words[@]}" "${words[@]}" seccomp=on \
+			con0=null,fd:1 con=null ssl=null $(kernel_words "$name") seccomp=on \
 			"sroce.root=hostfs:$image/root" "sroce.share=hostfs:$run/share" "sroce.role=$1"
 	) </dev/null >"$run/console-$1" 2>&1 &
 	guest_pid=$!

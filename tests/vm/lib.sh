@@ -108,7 +108,7 @@ wait_until()
 # --- ends -----------------------------------------------------------------------------------------
 
 # Up to 6.12, rxe supports the initial namespace only.
-rxe_knows_namespaces() { [[ ${KIND:-} == um ]]; }
+rxe_knows_namespaces() { [[ ${KERNEL:-} != 6.* ]]; }
 
 namespace_of() # a|b
 {
