@@ -92,10 +92,15 @@ class Initiator {
             const Kind& kind)
       : session_(session), end_(end), buffer_(buffer), target_(target), kind_(kind) {}
 
+  void succeed_once() {
+    fill();
+    take_one();
+  }
+
   void run(std::uint64_t wait_us) {
     const auto begin = Deadline::Clock::now();
     while (!has_failed_ && !is_deregistered_) {
-      while (posted_ - completed_ < in_flight) post();
+      fill();
       if (kind_.initiator_deregisters &&
           Deadline::Clock::now() - begin >= std::chrono::microseconds(wait_us)) {
         buffer_.deregister();
@@ -111,6 +116,10 @@ class Initiator {
   std::uint64_t successes() const { return successes_; }
 
  private:
+  void fill() {
+    while (posted_ - completed_ < in_flight) post();
+  }
+
   void post() {
     const std::size_t offset = posted_ % in_flight * request_bytes;
     ibv_sge sge = buffer_.sge(offset);
@@ -161,7 +170,9 @@ void check_memory(const Buffer& buffer, bool deregistered, const Kind& kind) {
            kind.is_read() ? " (READ)" : "");
 }
 
-std::uint64_t run_round(Session& session, const Kind& kind) {
+// A slow machine may deregister the memory before the first request is executed. With `late`, it
+// waits until one has succeeded.
+std::uint64_t run_round(Session& session, const Kind& kind, bool late) {
   const auto end = session.connected(4096, session.default_link());
   Buffer buffer(end->pd());
   const Place theirs = session.duet().exchange(buffer.place());
@@ -170,11 +181,18 @@ std::uint64_t run_round(Session& session, const Kind& kind) {
   session.duet().sync();
   if (session.is_initiator()) {
     Initiator initiator(session, *end, buffer, theirs, kind);
+    if (late) {
+      initiator.succeed_once();
+      session.duet().sync();
+    }
     initiator.run(wait_us);
     successes = initiator.successes();
-  } else if (!kind.initiator_deregisters) {
-    pause_for(wait_us);
-    buffer.deregister();
+  } else {
+    if (late) session.duet().sync();
+    if (!kind.initiator_deregisters) {
+      pause_for(wait_us);
+      buffer.deregister();
+    }
   }
   session.duet().sync();
   // Packets may still be in flight after the last completion. Give them time to do harm.
@@ -190,7 +208,7 @@ void run(Session& session, std::uint64_t rounds) {
       session.run(kind.name + session.direction(), [&] {
         std::uint64_t successes = 0;
         for (std::uint64_t round = 0; round < rounds; ++round)
-          successes += run_round(session, kind);
+          successes += run_round(session, kind, round % 2 == 1);
         if (session.is_initiator()) {
           harness::note(text(successes, " requests succeeded before, in ", rounds, " rounds"));
           expect(successes > 0,
