@@ -231,6 +231,8 @@ void sroce_requester_report_acked(struct sroce_requester *req, u32 packets, u32 
 	/* A sample: the estimate does not need the correction of learn_pto_slack(). */
 	if (rtt_ns) {
 		req->probe.spurious = 0;
+		if (!req->rtt.rough)
+			req->kept_shift = 0;
 		req->window.rtt_ns = rtt_ns;
 	}
 	if (sroce_rtt_count(&req->rtt, packets, now_ns))

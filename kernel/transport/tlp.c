@@ -67,10 +67,11 @@ static u64 ack_deadline_after(const struct sroce_requester *req, u64 now_ns)
 {
 	u64 timeout_ns = req->attr.ack_timeout_ns;
 	u64 rtt_ns = rtt_is_known(req) ? req->rtt.srtt_ns + 4ull * req->rtt.var_ns : 0;
+	u8 shift = max(req->timeout_shift, req->kept_shift);
 
 	if (!timeout_ns)
 		return SROCE_NEVER;
-	return now_ns + clamp(rtt_ns, timeout_ns << req->timeout_shift,
+	return now_ns + clamp(rtt_ns, timeout_ns << shift,
 			      timeout_ns << MAX_TIMEOUT_SHIFT);
 }
 
@@ -297,6 +298,7 @@ static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 	}
 	if (req->timeout_shift < MAX_TIMEOUT_SHIFT)
 		req->timeout_shift++;
+	req->kept_shift = max(req->kept_shift, req->timeout_shift);
 	if (withdraws_offer(req)) {
 		req->sb.mode = SROCE_SELECTIVE_WITHDRAWN;
 		events |= SROCE_REQ_EV_WITHDRAWN;

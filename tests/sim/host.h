@@ -163,7 +163,7 @@ class Host {
   u32 offers_in_a_row_ = 0;         // new requests in a row that offered selective repeat
   bool offer_declined_ = false;     // by a response, or by silence
   bool responded_ = false;          // the peer has responded
-  bool long_round_trip_ = false;    // once seemed longer than the ACK timeout
+  bool long_round_trip_ = false;    // once seemed, or may have been, longer than the ACK timeout
   bool responded_lately_ = false;   // since the last progress or ACK timeout, with nothing new
   u32 free_timeouts_ = 0;           // since the last progress, without a retry
   u8 request_bits_ = 0;             // reserved bits of the last request

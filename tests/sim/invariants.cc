@@ -90,9 +90,9 @@ void Host::check_requester() const {
           "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
   require(sent || req.ack_deadline_ns == SROCE_NEVER, "timer armed needlessly",
           "unacked=%06x next=%06x", req.unacked_psn, req.next_psn);
-  // Each consecutive timeout doubles the next one, up to four times the base, until progress. A
-  // long round trip may make it as long.
-  const bool longer = out_->retries() || req.timeout_shift || long_round_trip_;
+  // Each consecutive timeout doubles the next one, up to four times the base, until progress that
+  // gives an RTT sample. A long round trip may make it as long.
+  const bool longer = out_->retries() || req.kept_shift || long_round_trip_;
   const u64 latest_ns = now_ns_ + req.attr.ack_timeout_ns * (longer ? 4 : 1);
   require(!needs_timer || req.ack_deadline_ns <= latest_ns || req.ack_deadline_ns == SROCE_NEVER,
           "timer too late", "in %lluns", (unsigned long long)(req.ack_deadline_ns - now_ns_));

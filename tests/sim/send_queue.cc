@@ -161,6 +161,7 @@ sroce_mem_status Host::place_response(const sroce_ack_plan& plan, const sroce_pa
 void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) {
   const u32 unacked_psn = requester_.unacked_psn, executed_psn = requester_.sb.executed_psn;
   const bool retry = plan.rewind && !plan.rnr;
+  long_round_trip_ |= requester_.kept_shift;
   sroce_completer_commit(&requester_, &plan, placed, now_ns_);
   long_round_trip_ |=
       requester_.rtt.srtt_ns + 4ull * requester_.rtt.var_ns > requester_.attr.ack_timeout_ns;

@@ -507,17 +507,6 @@ TEST(RequesterTimeout, DoublesWithEachExpiryUpToFourTimes) {
   }
 }
 
-TEST(RequesterTimeout, ProgressRestoresItsLength) {
-  SendQueue sq;
-  sq.post(send_of(10));
-  sq.post(send_of(10));
-  sq.send_all();
-  sq.expire();
-  sq.send_all();
-  sq.receive(ack(1000));
-  EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + 100 * kMillisecond);
-}
-
 TEST(RequesterTimeout, ShrinksTheWindowUntilAcksGrowIt) {
   SendQueue sq({.window_packets = 256});
   sq.post(send_of(1024 * 1024));

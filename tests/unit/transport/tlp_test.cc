@@ -515,6 +515,24 @@ TEST(AckTimer, IsAtMostFourTimesTheAckTimeout) {
             200 * kMillisecond);
 }
 
+// RFC 6298 section 5: the ACK of a packet that was repeated measures nothing.
+TEST(AckTimer, StaysDoubledUntilThereIsASample) {
+  SendQueue sq({.ack_timeout_ns = 50 * kMillisecond});
+  const auto send = [&] {
+    sq.post(send_of(10));
+    sq.send_all();
+    return sroce_requester_deadline(&sq.req) - sq.now;
+  };
+  EXPECT_EQ(send(), 50 * kMillisecond);
+  sq.expire();
+  sq.send_all();
+  sq.receive(ack(1000));
+  EXPECT_EQ(send(), 100 * kMillisecond);
+  sq.now += kMillisecond;
+  sq.receive(ack(1001));
+  EXPECT_EQ(send(), 50 * kMillisecond);
+}
+
 // A duplicate ACK of the first SEND. The second one stays unacknowledged.
 void respond_in_vain(SlowSend& sq) {
   sq.receive(ack(1000));
