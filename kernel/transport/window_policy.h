@@ -5,8 +5,10 @@
  * A peer whose CPU is slow drops and marks nothing. Packets wait there, and if they wait for longer
  * than the ACK timeout, the requester repeats them and the queue only grows. So the limit keeps the
  * round trip below the ACK timeout. A path may be longer than that without a queue. This shows when
- * the limit is at its minimum, and then only what exceeds the path's round trip counts. The limit
- * moves as TCP's congestion window does:
+ * the limit is at its minimum, and then only what exceeds the path's round trip counts. The queue
+ * of other QPs looks the same, so slow start then ends as soon as the round trip grows, and twice
+ * the timeout is the most in any case: the ACK timer covers four times (tlp.c). The limit moves as
+ * TCP's congestion window does:
  *
  *   acknowledged packets     slow start: one more for each, below ssthresh
  *                            congestion avoidance: one more in a round trip, from ssthresh on
@@ -26,6 +28,8 @@
 #define SROCE_WINDOW_RETRY	16u
 /* One packet that is being executed, and one that waits. */
 #define SROCE_WINDOW_MIN	2u
+/* Rounds with the smallest limit that show the path's round trip. */
+#define SROCE_WINDOW_PATH_ROUNDS	3
 
 /**
  * struct sroce_window - the limit
@@ -34,7 +38,7 @@
  * @credit: packets acknowledged in congestion avoidance since @packets grew
  * @rtt_ns: last sample in this round, 0 for none
  * @path_ns: the path's round trip if it is longer than the ACK timeout, else 0
- * @minimum_rounds: at the end of so many last rounds the limit was at its minimum; at most 2
+ * @minimum_rounds: at the end of so many last rounds the limit was at its minimum
  */
 struct sroce_window {
 	u32	packets;
@@ -86,18 +90,20 @@ static inline void sroce_window_retry(struct sroce_window *window)
 	window->packets = min(window->packets, SROCE_WINDOW_RETRY);
 }
 
-/* In the first round with the smallest limit the queue drains, and the next one is the path's. */
+/*
+ * In the first round with the smallest limit the queue drains; the sample of an ACK belongs to the
+ * round that it begins. So the path's round trip is that of the third one.
+ */
 static inline void sroce_window_learn_path(struct sroce_window *window, u64 ack_timeout_ns)
 {
 	if (!window->rtt_ns)
 		return;
 	if (window->rtt_ns <= ack_timeout_ns)
 		window->path_ns = 0;
-	else if (window->minimum_rounds == 2)
+	else if (window->minimum_rounds == SROCE_WINDOW_PATH_ROUNDS)
 		window->path_ns = window->rtt_ns;
 	else
 		window->path_ns = min(window->path_ns, window->rtt_ns);
-	window->rtt_ns = 0;
 }
 
 /**
@@ -111,22 +117,30 @@ static inline void sroce_window_learn_path(struct sroce_window *window, u64 ack_
 static inline void sroce_window_round(struct sroce_window *window, u32 flight, u32 srtt_ns,
 				      u64 ack_timeout_ns, u32 max_packets)
 {
-	u32 queue_ns;
+	u64 long_ns = ack_timeout_ns, short_ns = ack_timeout_ns / 4;
 
 	if (!ack_timeout_ns)
 		return;
 	sroce_window_learn_path(window, ack_timeout_ns);
-	queue_ns = srtt_ns - min(srtt_ns, window->path_ns);
-	if (queue_ns > ack_timeout_ns) {
-		flight = (u32)div64_u64(flight * ack_timeout_ns, queue_ns);
+	if (window->path_ns) {
+		/* The average follows slow start too late. */
+		srtt_ns = max(srtt_ns, window->rtt_ns);
+		long_ns = min(window->path_ns + ack_timeout_ns, 2 * ack_timeout_ns);
+		short_ns = window->path_ns + min(short_ns, (u64)window->path_ns / 8);
+	}
+	window->rtt_ns = 0;
+	if (srtt_ns > long_ns) {
+		flight = (u32)div64_u64(flight * long_ns, srtt_ns);
 		flight = min(flight, (window->packets - 1) * 3 / 4);
 		window->packets = max(flight, SROCE_WINDOW_MIN);
 		window->ssthresh = window->packets;
-	} else if (queue_ns <= ack_timeout_ns / 4) {
+	} else if (srtt_ns <= short_ns) {
 		window->ssthresh = max_packets;
+	} else if (window->path_ns) {
+		window->ssthresh = min(window->ssthresh, window->packets);
 	}
 	window->minimum_rounds = window->packets > SROCE_WINDOW_MIN ? 0 :
-				 min(window->minimum_rounds + 1, 2);
+				 min(window->minimum_rounds + 1, SROCE_WINDOW_PATH_ROUNDS);
 }
 
 #endif

@@ -349,24 +349,32 @@ void add_slow_port(std::vector<Scenario>& table) {
 
 // The receiver takes 1.1 ms for a packet, and its queue has no end. Nothing is marked or dropped,
 // but the packets of eight windows wait there for longer than all retries last.
+Scenario slow_receiver(u32 senders, Peers peers, const std::string& cc) {
+  Scenario row;
+  row.name = "slow-receiver/" + std::to_string(senders) + "-to-1/" + peers_name(peers) + "/" + cc;
+  row.senders = senders;
+  row.cc = cc;
+  row.peers = peers;
+  row.port_mbps = 8;
+  row.rtt_ns = 100 * kMicro;
+  row.message_bytes = 16'384;
+  row.window_packets = 8192;
+  row.warm_ns = 5'000 * kMilli;
+  row.end_ns = 30'000 * kMilli;
+  row.limits = {at_least(Metric::goodput, 980), at_most(Metric::sent, 1010)};
+  if (cc != "delay") row.limits.push_back(at_least(Metric::jain, 950));
+  return row;
+}
+
 void add_slow_receiver(std::vector<Scenario>& table) {
   for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard})
-    for (const std::string& cc : all_cc()) {
-      Scenario row;
-      row.name = "slow-receiver/8-to-1/" + peers_name(peers) + "/" + cc;
-      row.senders = 8;
-      row.cc = cc;
-      row.peers = peers;
-      row.port_mbps = 8;
-      row.rtt_ns = 100 * kMicro;
-      row.message_bytes = 16'384;
-      row.window_packets = 8192;
-      row.warm_ns = 5'000 * kMilli;
-      row.end_ns = 30'000 * kMilli;
-      row.limits = {at_least(Metric::goodput, 980), at_most(Metric::sent, 1010)};
-      if (cc != "delay") row.limits.push_back(at_least(Metric::jain, 950));
-      table.push_back(row);
-    }
+    for (const std::string& cc : all_cc()) table.push_back(slow_receiver(8, peers, cc));
+  // Many: even two packets of each take about as long as the ACK timeout.
+  for (const u32 senders : {24u, 40u}) {
+    Scenario row = slow_receiver(senders, Peers::sroce_sroce, "none");
+    row.window_packets = 16;
+    table.push_back(row);
+  }
 }
 
 // The path is longer than perftest's ACK timeout of 67 ms.

@@ -93,50 +93,66 @@ TEST(Window, HasNoTargetWithoutAnAckTimeout) {
   EXPECT_EQ(Window(256).round(256, 2000 * kMillisecond, 0), 256u);
 }
 
-// The path's round trip is known two rounds after the limit has come to its minimum. Acknowledged
+// The path's round trip is known three rounds after the limit has come to its minimum. Acknowledged
 // packets raise the limit meanwhile.
 Window on_a_long_path() {
   Window window(256);
-  window.round(4, 100 * kMillisecond);
-  for (int i = 0; i < 2; i++) {
+  window.round(4, 48 * kMillisecond);
+  for (int i = 0; i < 3; i++) {
     EXPECT_EQ(window.window.packets, 2u);
     window.acked(2);
-    window.round(2, 100 * kMillisecond);
+    window.round(2, 48 * kMillisecond);
   }
   return window;
 }
 
 TEST(Window, GrowsOnAPathLongerThanTheTimeout) {
   Window window = on_a_long_path();
-  EXPECT_EQ(window.window.path_ns, 100 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 48 * kMillisecond);
   EXPECT_EQ(window.acked(2), 5u);
-  window.round(5, 100 * kMillisecond);
+  window.round(5, 48 * kMillisecond);
   EXPECT_EQ(window.acked(5), 10u);
 }
 
 TEST(Window, RoundInWhichTheQueueDrainsSaysNothingAboutThePath) {
   Window window(256);
-  window.round(4, 100 * kMillisecond);
+  window.round(4, 48 * kMillisecond);
   window.window.packets = 256;
-  window.round(128, 100 * kMillisecond);
-  window.round(4, 100 * kMillisecond);
-  window.round(2, 100 * kMillisecond);
+  window.round(128, 48 * kMillisecond);
+  window.round(4, 48 * kMillisecond);
+  window.round(2, 48 * kMillisecond);
   EXPECT_EQ(window.window.path_ns, 0u) << "these rounds were not in a row";
 }
 
 TEST(Window, QueueOnALongPathLimitsThePackets) {
   Window window = on_a_long_path();
   window.window.packets = 256;
-  EXPECT_EQ(window.round(256, 164 * kMillisecond), 128u);
+  EXPECT_EQ(window.round(256, 128 * kMillisecond), 128u) << "twice the timeout";
   EXPECT_EQ(window.window.ssthresh, 128u);
-  EXPECT_EQ(window.window.path_ns, 100 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 48 * kMillisecond);
+}
+
+TEST(Window, QueueOnALongPathEndsSlowStart) {
+  Window window = on_a_long_path();
+  window.window.packets = 16;
+  window.round(16, 54 * kMillisecond);
+  EXPECT_EQ(window.window.ssthresh, kMax);
+  window.round_of(16, 55 * kMillisecond, 48 * kMillisecond);
+  EXPECT_EQ(window.window.ssthresh, 16u) << "the average would show it later";
+}
+
+TEST(Window, PathMayBeTwiceAsLongAsTheTimeout) {
+  Window window(256);
+  for (int i = 0; i < 5; i++) window.round(4, 65 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 65 * kMillisecond);
+  EXPECT_EQ(window.window.packets, 2u) << "there might be 2 of each of many QPs in a queue";
 }
 
 TEST(Window, PathMayBecomeShorter) {
   Window window = on_a_long_path();
   window.window.packets = 256;
-  window.round(256, 60 * kMillisecond);
-  EXPECT_EQ(window.window.path_ns, 60 * kMillisecond);
+  window.round(256, 40 * kMillisecond);
+  EXPECT_EQ(window.window.path_ns, 40 * kMillisecond);
   window.round(256, 32 * kMillisecond);
   EXPECT_EQ(window.window.path_ns, 0u);
 }
