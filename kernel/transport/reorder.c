@@ -104,15 +104,38 @@ static void arm_gap_nak(struct sroce_responder *resp, u64 now_ns)
 		reorder->nak_at_ns = now_ns + reo_wnd_ns(resp);
 }
 
+/*
+ * May a request change what is known of the peer's offers? Not if it is easily forged: half of all
+ * PSNs are duplicates, and nearly all others lie beyond the queue. A duplicate may be older than a
+ * withdrawal, so it can only withdraw the offer. That is needed when no response has reached the
+ * peer and it repeats what was executed.
+ */
+static bool may_change_offers(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			      const struct sroce_recv_plan *plan)
+{
+	switch (plan->verdict) {
+	case SROCE_RECV_ACK_AGAIN:
+		return !pkt->selective &&
+		       ((resp->epsn - pkt->psn) & SROCE_PSN_MASK) < SROCE_PSN_MAP_SPAN;
+	/* It repeats the address of the original, too, and a READ may be long. */
+	case SROCE_RECV_REPLAY:
+		return !pkt->selective;
+	case SROCE_RECV_NAK:
+		return plan->syndrome != SROCE_NAK_PSN_SEQUENCE;
+	default:
+		return !plan->queued;
+	}
+}
+
 /**
- * sroce_reorder_note_offer() - does a new request offer selective repeat?
+ * sroce_reorder_note_offer() - does a request offer selective repeat?
  * @resp: the responder
  * @pkt: a request that is not dropped
  * @plan: the plan
  * @now_ns: monotonic time
  *
- * A packet counts when it arrives, and not again when it leaves the queue. A duplicate, which is
- * easily forged, does not count. A gap is reported in the way of the peer's new kind from now on.
+ * A packet counts when it arrives, and not again when it leaves the queue. A gap is reported in the
+ * way of the peer's new kind from now on.
  */
 void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			      const struct sroce_recv_plan *plan, u64 now_ns)
@@ -120,8 +143,7 @@ void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_p
 	struct sroce_reorder *reorder = &resp->reorder;
 	bool was_selective = sroce_reorder_peer_selective(reorder);
 
-	if (pkt->was_queued || plan->queued || plan->verdict == SROCE_RECV_ACK_AGAIN ||
-	    plan->verdict == SROCE_RECV_REPLAY)
+	if (pkt->was_queued || !may_change_offers(resp, pkt, plan))
 		return;
 	if (resp->attr.selective && pkt->selective)
 		reorder->offers = (u8)min(reorder->offers + pkt->count, (u32)SROCE_OFFERS_MIN);

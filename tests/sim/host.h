@@ -94,6 +94,7 @@ class Host {
   bool peer_may_seem_selective() const;
   bool is_selective() const { return requester_.sb.mode == SROCE_SELECTIVE_ON; }
   void check_offer(const sroce_packet& pkt) const;
+  void note_offer(const sroce_packet& pkt, const sroce_recv_plan& plan, u32 epsn);
   void check_acceptance(const sroce_packet& pkt) const;
   void note_mode(const sroce_requester& before, const sroce_packet& pkt,
                  const sroce_ack_plan& plan);

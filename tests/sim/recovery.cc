@@ -38,6 +38,16 @@ void Host::check_offer(const sroce_packet& pkt) const {
           "psn=%06x", pkt.psn);
 }
 
+// A packet counts once, when it arrives. A duplicate can only withdraw the offer, and if it is not
+// that of a READ or atomic it must be recent. A packet beyond the reorder queue does not count.
+void Host::note_offer(const sroce_packet& pkt, const sroce_recv_plan& plan, u32 epsn) {
+  const s32 ahead = psn_distance(pkt.psn, epsn);
+  const bool counts = ahead < 0
+                          ? !pkt.selective && (ahead > -2048 || plan.verdict == SROCE_RECV_REPLAY)
+                          : !plan.queued && (!ahead || plan.verdict == SROCE_RECV_QUEUE);
+  if (counts) offers_in_a_row_ = pkt.selective ? offers_in_a_row_ + pkt.count : 0;
+}
+
 // A response accepts the offer of the last new request. SACKs need four offers in a row.
 void Host::check_acceptance(const sroce_packet& pkt) const {
   require(pkt.selective == (side_.selective && offers_in_a_row_), "offer answered wrongly",

@@ -216,11 +216,7 @@ void Host::process_request(const sroce_packet& pkt, std::span<const u8> payload,
   if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued && !queue_packet(pkt, payload))
     result.status = SROCE_MEM_BAD_KEY;
   sroce_responder_commit(&responder_, &pkt, &plan, &result, now_ns_);
-  // A packet counts once, when it arrives, and a duplicate not at all.
-  const bool repeated =
-      plan.queued || plan.verdict == SROCE_RECV_ACK_AGAIN || plan.verdict == SROCE_RECV_REPLAY;
-  if (plan.verdict != SROCE_RECV_DROP && !from_queue && !repeated)
-    offers_in_a_row_ = pkt.selective ? offers_in_a_row_ + pkt.count : 0;
+  if (plan.verdict != SROCE_RECV_DROP && !from_queue) note_offer(pkt, plan, before.epsn);
   require(plan.verdict != SROCE_RECV_REPLAY || responder_.state == SROCE_RQ_READY,
           "duplicate READ ends the connection", "psn=%06x", pkt.psn);
   check_processed(pkt, plan);

@@ -267,6 +267,37 @@ TEST(ResponseDelay, SackMayNotBeDelayed) {
   EXPECT_FALSE(next_may_be_delayed(rq));
 }
 
+sroce_packet selective(sroce_packet pkt) {
+  pkt.selective = true;
+  return pkt;
+}
+
+TEST(ResponseAcceptance, RepetitionWithoutTheOfferWithdrawsIt) {
+  ReceiveQueue rq({.reorder_packets = 64, .selective = true});
+  rq.receive(selective(write_only(2000, 0x10000, 16)));
+  EXPECT_TRUE(rq.respond()[0].selective);
+  rq.receive(write_only(2000, 0x10000, 16));
+  EXPECT_FALSE(rq.respond()[0].selective) << "a path may drop responses with reserved bits";
+  rq.receive(selective(write_only(2000, 0x10000, 16)));
+  EXPECT_FALSE(rq.respond()[0].selective) << "it may have been sent before";
+}
+
+TEST(ResponseAcceptance, RepeatedReadWithoutTheOfferWithdrawsIt) {
+  ReceiveQueue rq({.reorder_packets = 64, .selective = true});
+  rq.receive(selective(read_request(2000, 0x10000, 3000 * 1024)));
+  EXPECT_TRUE(rq.respond()[0].selective);
+  rq.receive(selective(read_request(2000, 0x10000, 3000 * 1024)));
+  EXPECT_TRUE(rq.respond()[0].selective);
+  rq.receive(read_request(2000, 0x10000, 3000 * 1024));
+  EXPECT_FALSE(rq.respond()[0].selective);
+}
+
+TEST(ResponseAcceptance, RequestBeyondTheQueueIsNoOffer) {
+  ReceiveQueue rq({.reorder_packets = 64, .selective = true, .offers = 0});
+  EXPECT_EQ(rq.receive(selective(write_only(2064, 0x10000, 16))).verdict, SROCE_RECV_NAK);
+  EXPECT_FALSE(rq.respond()[0].selective);
+}
+
 TEST(ResponseLongRead, TwoToThe31BytesAreSentInOneSweep) {
   ReceiveQueue rq({.mtu_bytes = 256});
   rq.receive(read_request(2000, 0x10000, 1u << 31));
