@@ -334,7 +334,7 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
 			start_pacing(qp);
 		if (qp->state != IB_QPS_RTS)
 			sroce_requester_set_state(&qp->req, SROCE_SQ_READY);
-		if (qp->state == IB_QPS_RTR && qp->req.attr.selective && sroce_qp_is_acked(qp))
+		if (qp->state == IB_QPS_RTR && sroce_requester_offers_selective(&qp->req))
 			sroce_count(qp->dev->ep.counters, SROCE_CTR_SELECTIVE_OFFERED);
 		break;
 	case IB_QPS_SQD:

@@ -201,7 +201,7 @@ bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struc
 /* The mode of selective repeat after this response. */
 static u8 selective_mode(const struct sroce_requester *req, const struct sroce_packet *pkt)
 {
-	bool accepts = req->attr.selective && pkt->selective;
+	bool accepts = sroce_requester_offers_selective(req) && pkt->selective;
 
 	if (req->sb.mode == SROCE_SELECTIVE_OFFERED)
 		return accepts ? SROCE_SELECTIVE_ON : SROCE_SELECTIVE_OFF;
@@ -267,6 +267,7 @@ void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_
 /* The response has changed what is known of the peer. Returns SROCE_REQ_EV_*. */
 static u32 change_mode(struct sroce_requester *req, u8 mode)
 {
+	bool offered = sroce_requester_offers_selective(req);
 	u8 before = req->sb.mode;
 
 	if (mode == before)
@@ -283,7 +284,7 @@ static u32 change_mode(struct sroce_requester *req, u8 mode)
 	/* The holes that were left are filled by sending everything again. */
 	if (before == SROCE_SELECTIVE_ON && req->sb.executed_psn != req->sent_psn)
 		sroce_tlp_go_back(req, req->sb.executed_psn);
-	return req->attr.selective ? SROCE_REQ_EV_WITHDRAWN : 0;
+	return offered ? SROCE_REQ_EV_WITHDRAWN : 0;
 }
 
 /* The peer lost a request, or had no receive WQE for it: send from there again. */

@@ -9,6 +9,7 @@
 
 #include "transport/psn.h"
 #include "transport/requester.h"
+#include "transport/requester_state.h"
 #include "transport/wqe.h"
 
 /* How far @psn lies beyond the oldest PSN not acknowledged. */
@@ -20,13 +21,6 @@ static inline u32 sroce_requester_forward(const struct sroce_requester *req, u32
 static inline bool sroce_requester_is_selective(const struct sroce_requester *req)
 {
 	return req->sb.mode == SROCE_SELECTIVE_ON;
-}
-
-/* Do requests carry the offer of selective repeat? A datagram has no response to accept it. */
-static inline bool sroce_requester_offers_selective(const struct sroce_requester *req)
-{
-	return req->attr.selective && req->sb.mode <= SROCE_SELECTIVE_ON &&
-	       sroce_service_is_acked(req->service);
 }
 
 static inline void sroce_requester_reset_retries(struct sroce_requester *req)

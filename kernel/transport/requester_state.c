@@ -40,9 +40,6 @@ void sroce_requester_set_state(struct sroce_requester *req, enum sroce_sq_state 
 		sroce_window_start(&req->window, req->attr.window_packets);
 		req->rd_limit = req->attr.max_rd_atomic;
 	}
-	/* Nothing would withdraw the offer, see tlp.c. */
-	if (req->state == SROCE_SQ_IDLE && !(req->attr.ack_timeout_ns && req->attr.retry_cnt))
-		req->attr.selective = false;
 	/* SQE to RTS: the PSNs of what was flushed are skipped. */
 	if (state == SROCE_SQ_READY && req->state == SROCE_SQ_ERROR)
 		sroce_requester_start_psn(req, req->post_psn);

@@ -19,6 +19,21 @@ static inline bool sroce_requester_has_failed(const struct sroce_requester *req)
 	return req->state == SROCE_SQ_ERROR;
 }
 
+/*
+ * Do requests carry the offer of selective repeat? A datagram has no response to accept it. Before
+ * the first response only an ACK timeout and a retry can withdraw it, see tlp.c.
+ */
+static inline bool sroce_requester_offers_selective(const struct sroce_requester *req)
+{
+	const struct sroce_requester_attr *attr = &req->attr;
+
+	if (!attr->selective || !sroce_service_is_acked(req->service))
+		return false;
+	if (req->sb.mode == SROCE_SELECTIVE_OFFERED)
+		return attr->ack_timeout_ns && attr->retry_cnt;
+	return req->sb.mode == SROCE_SELECTIVE_ON;
+}
+
 /* Slots in the ring. */
 static inline u32 sroce_requester_slots(const struct sroce_requester *req)
 {

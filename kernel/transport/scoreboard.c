@@ -28,7 +28,7 @@
  *   - for its last retry, or when OFFER_TIMEOUTS ACK timeouts pass, before the first response:
  *     something on the path may drop packets with reserved bits.
  *
- * So without an ACK timeout or a retry it does not offer at all.
+ * So while it has no ACK timeout or no retry, it does not offer before the first response.
  *
  * A selective peer SACKs what it queues, and only the holes are sent again. A standard peer
  * executes requests in order only, so lost requests need a rewind. The responses of READs and

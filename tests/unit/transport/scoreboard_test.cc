@@ -197,6 +197,25 @@ TEST(SelectiveMode, IsNotOfferedIfSilenceCannotWithdrawIt) {
   }
 }
 
+// A modify in SQD may change either attribute.
+TEST(SelectiveMode, OfferFollowsTheAttributesUntilTheFirstResponse) {
+  SendQueue sq({.retry_cnt = 0, .selective = true});
+  const auto offers = [&sq] {
+    sq.post(send_of(10));
+    return sq.send_all()[0].selective;
+  };
+  EXPECT_FALSE(offers());
+  sq.req.attr.retry_cnt = 7;
+  EXPECT_TRUE(offers());
+  sq.req.attr.ack_timeout_ns = 0;
+  EXPECT_FALSE(offers());
+  sq.req.attr.ack_timeout_ns = 1'000'000;
+  sq.receive(selective(ack(1000)));
+  EXPECT_EQ(sq.req.sb.mode, SROCE_SELECTIVE_ON);
+  sq.req.attr.retry_cnt = 0;
+  EXPECT_TRUE(offers()) << "it would not read selective ACKs any more";
+}
+
 TEST(SelectiveMode, IsNotWithdrawnBySilenceAfterAResponse) {
   SelectiveSends sq(1);
   for (int i = 0; i < 3; i++) {
