@@ -108,7 +108,7 @@ uncontrolled() # NAME QDISC OPTION...
 	check "$name: the slowest sender has $share % of an equal share" test "$share" -ge 50
 }
 
-red=(red limit 4mb min 60kb max 180kb avpkt 1000 burst 100 probability 0.1 bandwidth 100mbit ecn)
+red=(red limit 4mb min 15kb max 60kb avpkt 1000 burst 100 probability 0.1 bandwidth 100mbit ecn)
 fq_codel=(fq_codel limit 10000 ce_threshold 1ms ecn)
 controlled "dcqcn, RED" "${red[@]}"
 uncontrolled "no control, RED" "${red[@]}"
