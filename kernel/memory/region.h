@@ -3,11 +3,12 @@
  * Memory regions, and the table that finds them by key.
  *
  * A key is index << 8 | variant. A region has the same L_Key and R_Key. The first index of a device
- * (24 bits) and each variant (8 bits) are random. So a peer that knows one key can guess another in
- * a few hundred tries. The PD of the QP and the access flags of QP and region limit what a key may
- * do, and each wrong guess ends the connection. Lookup is under RCU; a reference
- * pins the region while bytes are copied. Deregistration removes the key and waits for those
- * references, never for an RCU grace period.
+ * (24 bits) and each variant (8 bits) are random. A peer that knows one key can guess another in a
+ * few hundred tries. But the PD of the QP and the access flags of QP and region limit what a key
+ * may do, and each wrong guess ends the connection.
+ *
+ * Lookup is under RCU; a reference pins the region while bytes are copied. Deregistration removes
+ * the key and waits for those references, never for an RCU grace period.
  *
  * Only create, publish and destroy sleep. A protection domain is an opaque pointer that is
  * compared and never dereferenced.

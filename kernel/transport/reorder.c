@@ -44,7 +44,7 @@
 #define REO_WND_MAX_NS		2000000ull
 /*
  * Longer than a peer takes to send six probes, which are at most 1 s apart. With the sixth it stops
- * to rely on SACKs (tlp.c). If packets were dropped before, it would send each again only after
+ * relying on SACKs (tlp.c). If packets were dropped before that, it would resend each only after
  * another probe timeout.
  */
 #define MAX_AGE_NS		8000000000ull

@@ -5,11 +5,11 @@
  *
  * Two timers run while a response is due; progress restarts both.
  *
- *   ACK timer    IBTA 9.7.6.1.3. Armed when packets leave. Expiry doubles the timeout, shrinks the
- *                window, and uses up a retry unless the peer has responded. A standard peer is sent
- *                everything again that it has not executed (go-back-N); a selective one only the
- *                oldest packet. The timeout is at least srtt + 4 * rttvar, as in RFC 6298, as far
- *                as IBTA permits.
+ *   ACK timer    IBTA 9.7.6.1.3. Armed when packets leave. Expiry doubles the timeout until there
+ *                is an RTT sample (RFC 6298 section 5), shrinks the window, and uses up a retry
+ *                unless the peer has responded. A standard peer is sent everything again that it
+ *                has not executed (go-back-N); a selective one only the oldest packet. The timeout
+ *                is at least srtt + 4 * rttvar, as in RFC 6298, as far as IBTA permits.
  *   probe (PTO)  RFC 8985 section 7, TLP. Armed when a packet leaves that requests an ACK, only if
  *                attr.adaptive. Expiry costs no retry. It sends the oldest unacknowledged packet
  *                again. Packets sent before the probe that its ACK does not cover were lost, and
@@ -71,8 +71,7 @@ static u64 ack_deadline_after(const struct sroce_requester *req, u64 now_ns)
 
 	if (!timeout_ns)
 		return SROCE_NEVER;
-	return now_ns + clamp(rtt_ns, timeout_ns << shift,
-			      timeout_ns << MAX_TIMEOUT_SHIFT);
+	return now_ns + clamp(rtt_ns, timeout_ns << shift, timeout_ns << MAX_TIMEOUT_SHIFT);
 }
 
 /**

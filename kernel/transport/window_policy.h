@@ -38,7 +38,8 @@
  * @credit: packets acknowledged in congestion avoidance since @packets grew
  * @rtt_ns: last sample in this round, 0 for none
  * @path_ns: the path's round trip if it is longer than the ACK timeout, else 0
- * @minimum_rounds: at the end of so many last rounds the limit was at its minimum
+ * @minimum_rounds: rounds in a row that ended with the limit at its minimum, up to
+ *                  SROCE_WINDOW_PATH_ROUNDS
  */
 struct sroce_window {
 	u32	packets;
@@ -91,8 +92,8 @@ static inline void sroce_window_retry(struct sroce_window *window)
 }
 
 /*
- * In the first round with the smallest limit the queue drains; the sample of an ACK belongs to the
- * round that it begins. So the path's round trip is that of the third one.
+ * In the first round with the smallest limit the queue drains. A round ends before the sample of
+ * its last ACK is taken, which counts for the next one. So the third round shows the path.
  */
 static inline void sroce_window_learn_path(struct sroce_window *window, u64 ack_timeout_ns)
 {
