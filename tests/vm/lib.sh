@@ -105,6 +105,25 @@ wait_until()
 	done
 }
 
+# --- what a case may leave behind ------------------------------------------------------------------
+
+references() { cat /sys/module/sroce/refcnt; }
+objects() { rdma resource show | sed 's/^[0-9]*: //' | sort; }
+
+# remember_objects; then settled says whether references and objects are as they were.
+remember_objects() { start_references=$(references) start_objects=$(objects); }
+settled() { [[ $(references) == "$start_references" && $(objects) == "$start_objects" ]]; }
+
+# Free what caches only keep for later.
+shrink_caches()
+{
+	local cache
+	echo 3 >/proc/sys/vm/drop_caches
+	for cache in /sys/kernel/slab/*/shrink; do
+		echo 1 >"$cache" 2>/dev/null || true
+	done
+}
+
 # --- ends -----------------------------------------------------------------------------------------
 
 # Up to 6.12, rxe supports the initial namespace only.
@@ -277,6 +296,15 @@ address_add() # INTERFACE IPV4 IPV6 [MTU]
 	ip link set "$1" up mtu "${4:-1500}"
 	ip address replace "$2/24" dev "$1"
 	ip address replace "$3/64" dev "$1" nodad
+}
+
+# Dummy interfaces NAME0, NAME1 and so on, each with addresses of its own
+add_dummies() # NAME COUNT
+{
+	local i
+	for ((i = 0; i < $2; i++)); do
+		ip link add "$1$i" type dummy && address_add "$1$i" 10.77.$i.1 fd77:$i::1 || return
+	done
 }
 
 link_add() { rdma link add "$1" type "$2" netdev "$3"; } # DEVICE TYPE INTERFACE

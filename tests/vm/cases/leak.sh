@@ -12,9 +12,6 @@ topology
 connections=100 links=40
 [[ ! $QUICK ]] || connections=40 links=20
 
-references() { cat /sys/module/sroce/refcnt; }
-objects() { rdma resource show | sed 's/^[0-9]*: //' | sort; }
-settled() { [[ $(references) == "$start_references" && $(objects) == "$start_objects" ]]; }
 traffic_flows() { (($(counter "$A_DEV" rcvd_pkts) > flowing + 200)); }
 device_is_gone() { [[ ! -e /sys/class/infiniband/$1 ]]; }
 flowing=0
@@ -39,8 +36,7 @@ kill_both() # PROGRAM
 }
 quietly() { "$@" >/dev/null 2>&1; }
 
-start_references=$(references)
-start_objects=$(objects)
+remember_objects
 echo "# at the start: $start_references references"
 
 # --- a clean end ----------------------------------------------------------------------------------
@@ -76,11 +72,7 @@ slabs()
 }
 slabs_now()
 {
-	local cache
-	echo 3 >/proc/sys/vm/drop_caches
-	for cache in /sys/kernel/slab/*/shrink; do
-		echo 1 >"$cache" 2>/dev/null || true
-	done
+	shrink_caches
 	awk '$1 ~ /^kmalloc|^dma-kmalloc|^skbuff|^sroce|^ib_|^ip_dst|^rt6|^ip6_dst|^UDP|^sock_inode|^xfrm/ { print $1, $2 }' /proc/slabinfo
 }
 link_again()

@@ -10,24 +10,14 @@ set -euo pipefail
 . /share/vm/lib.sh
 topology
 
-references() { cat /sys/module/sroce/refcnt; }
-objects() { rdma resource show | sed 's/^[0-9]*: //' | sort; }
 no_device() { ! rdma link show | grep -E '^link (fuzz_|judged)'; }
-settled() { [[ $(references) == "$start_references" && $(objects) == "$start_objects" ]]; }
 # The name differs by several bytes from those that messages are mutated from.
 add_judged() { ip link add judge type dummy && ip link set judge up && link_add judged sroce judge; }
-add_interfaces()
-{
-	local i
-	for i in 0 1; do
-		ip link add fuzz$i type dummy && address_add fuzz$i 10.77.$i.1 fd77:$i::1 || return
-	done
-}
-export -f add_judged add_interfaces
+export -f add_judged
 
-start_references=$(references) start_objects=$(objects)
+remember_objects
 on_a add_judged
-on_a add_interfaces
+on_a add_dummies fuzz 2
 duration=40
 [[ ! $QUICK ]] || duration=10
 export LIMIT=$((${SPAN:-$duration} + 90))

@@ -10,14 +10,11 @@ set -euo pipefail
 . /share/vm/lib.sh
 MODE=rxe topology
 
-references() { cat /sys/module/sroce/refcnt; }
-objects() { rdma resource show | sed 's/^[0-9]*: //' | sort; }
-settled() { [[ $(references) == "$start_references" && $(objects) == "$start_objects" ]]; }
 fuzz() # MODE
 {
 	local options=()
 	echo "$1" >/sys/module/sroce/parameters/mode
-	start_references=$(references) start_objects=$(objects)
+	remember_objects
 	on_a link_add fuzz_d sroce fuzz0
 	on_a link_add fuzz_u sroce fuzz1
 	[[ $1 == rxe ]] || options=(--native)
@@ -30,16 +27,8 @@ fuzz() # MODE
 	check "$1 mode: references and objects are as before" wait_until 10 settled
 }
 no_device() { ! rdma link show | grep '^link fuzz_'; }
-add_interfaces()
-{
-	local i
-	for i in 0 1; do
-		ip link add fuzz$i type dummy && address_add fuzz$i 10.77.$i.1 fd77:$i::1 || return
-	done
-}
-export -f add_interfaces
 
-on_a add_interfaces
+on_a add_dummies fuzz 2
 duration=20
 [[ ! $QUICK ]] || duration=6
 export LIMIT=$((${SPAN:-$duration} + 90))

@@ -215,7 +215,7 @@ void run_race(Session& session, Kind kind, const Race& race) {
 int main(int argc, char** argv) {
   harness::Tap tap;
   harness::Args args(argc, argv, usage);
-  try {
+  const bool completed = tap.completes([&] {
     const Race mine{args.number("--seconds", 5), args.number("--qps", 2)};
     Session session(args, tap);
     args.finish();
@@ -225,9 +225,7 @@ int main(int argc, char** argv) {
                 [&] { run_race(session, Kind::fetch_add, race); });
     session.run("remote CMP_SWAP against the CPU: no update is lost",
                 [&] { run_race(session, Kind::cmp_swap, race); });
-  } catch (const std::exception& error) {
-    std::printf("Bail out! %s\n", error.what());
-    return 1;
-  }
+  });
+  if (!completed) return 1;
   return tap.finish();
 }

@@ -223,15 +223,13 @@ void run(Session& session, std::uint64_t rounds) {
 int main(int argc, char** argv) {
   harness::Tap tap;
   harness::Args args(argc, argv, usage);
-  try {
+  const bool completed = tap.completes([&] {
     const std::uint64_t mine = args.number("--rounds", 25);
     Session session(args, tap);
     args.finish();
     const std::uint64_t theirs = session.duet().exchange(mine);
     run(session, session.is_client() ? mine : theirs);
-  } catch (const std::exception& error) {
-    std::printf("Bail out! %s\n", error.what());
-    return 1;
-  }
+  });
+  if (!completed) return 1;
   return tap.finish();
 }

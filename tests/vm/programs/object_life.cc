@@ -75,9 +75,7 @@ void run(harness::Args& args, harness::Tap& tap) {
     const verbs::Context far(far_name);
     live({near, near_gid}, {far, far_gid});
   });
-  tap.run("every verbs object can be closed", [] {
-    harness::expect(verbs::close_failures() == 0, verbs::close_failures(), " cannot");
-  });
+  verbs::check_closes(tap);
 }
 
 }  // namespace
@@ -85,12 +83,7 @@ void run(harness::Args& args, harness::Tap& tap) {
 int main(int argc, char** argv) {
   harness::Tap tap;
   harness::Args args(argc, argv, usage);
-  try {
-    run(args, tap);
-  } catch (const std::exception& error) {
-    std::printf("Bail out! %s\n", error.what());
-    return 1;
-  }
+  if (!tap.completes([&] { run(args, tap); })) return 1;
   tap.finish();
   if (verbs::close_failures()) return 3;
   return tap.failed() ? 2 : 0;

@@ -53,14 +53,7 @@ void run(harness::Args& args, harness::Tap& tap) {
 int main(int argc, char** argv) {
   harness::Tap tap;
   harness::Args args(argc, argv, usage);
-  try {
-    run(args, tap);
-  } catch (const std::exception& error) {
-    std::printf("Bail out! %s\n", error.what());
-    return 1;
-  }
-  tap.run("every verbs object can be closed", [] {
-    harness::expect(verbs::close_failures() == 0, verbs::close_failures(), " cannot");
-  });
+  if (!tap.completes([&] { run(args, tap); })) return 1;
+  verbs::check_closes(tap);
   return tap.finish();
 }

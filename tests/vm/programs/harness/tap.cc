@@ -42,6 +42,16 @@ void Tap::run(const std::string& name, const std::function<void()>& body) {
   }
 }
 
+bool Tap::completes(const std::function<void()>& body) {
+  try {
+    body();
+    return true;
+  } catch (const std::exception& error) {
+    std::printf("Bail out! %s\n", error.what());
+    return false;
+  }
+}
+
 int Tap::finish() {
   std::printf("1..%d\n", count_);
   note(text(count_ - failed_ - skipped_, " passed, ", failed_, " failed, ", skipped_, " skipped"));

@@ -17,6 +17,10 @@ class Tap {
   // Runs a case: Failure and other exceptions are `not ok`, Skip is `ok … # SKIP`.
   void run(const std::string& name, const std::function<void()>& body);
 
+  // Runs all cases. Returns whether they ran to their end: an exception outside of a case prints
+  // "Bail out!", and the program must return 1.
+  bool completes(const std::function<void()>& body);
+
   // Prints the plan and returns the exit status of the program.
   int finish();
 

@@ -213,11 +213,6 @@ void run(harness::Args& args, harness::Tap& tap) {
 int main(int argc, char** argv) {
   harness::Tap tap;
   harness::Args args(argc, argv, usage);
-  try {
-    run(args, tap);
-  } catch (const std::exception& error) {
-    std::printf("Bail out! %s\n", error.what());
-    return 1;
-  }
+  if (!tap.completes([&] { run(args, tap); })) return 1;
   return tap.finish();
 }

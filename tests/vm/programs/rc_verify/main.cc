@@ -73,18 +73,14 @@ void run_cases(verbs::Session& session, const Parameters& parameters) {
 int main(int argc, char** argv) {
   harness::Tap tap;
   harness::Args args(argc, argv, usage);
-  try {
+  const bool completed = tap.completes([&] {
     const Parameters mine = parse(args);
     verbs::Session session(args, tap);
     args.finish();
     const Parameters theirs = session.duet().exchange(mine);
     run_cases(session, session.is_client() ? mine : theirs);
-  } catch (const std::exception& error) {
-    std::printf("Bail out! %s\n", error.what());
-    return 1;
-  }
-  tap.run("every verbs object can be closed", [] {
-    harness::expect(verbs::close_failures() == 0, verbs::close_failures(), " cannot");
   });
+  if (!completed) return 1;
+  verbs::check_closes(tap);
   return tap.finish();
 }

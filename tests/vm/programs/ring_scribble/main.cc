@@ -240,11 +240,6 @@ int main(int argc, char** argv) {
   setup.seed = args.number("--seed", 1);
   args.finish();
   harness::note(text("seed ", setup.seed, ", ", setup.near_name, " and ", setup.far_name));
-  try {
-    run(setup, tap);
-  } catch (const std::exception& error) {
-    std::printf("Bail out! %s\n", error.what());
-    return 1;
-  }
+  if (!tap.completes([&] { run(setup, tap); })) return 1;
   return tap.finish();
 }

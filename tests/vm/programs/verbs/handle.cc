@@ -23,4 +23,9 @@ void report_close(int result, const char* what) {
 
 int close_failures() { return failures; }
 
+void check_closes(harness::Tap& tap) {
+  tap.run("every verbs object can be closed",
+          [] { harness::expect(failures == 0, failures.load(), " cannot"); });
+}
+
 }  // namespace verbs

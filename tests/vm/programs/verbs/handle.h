@@ -6,10 +6,15 @@
 
 #include <memory>
 
+#include "harness/tap.h"
+
 namespace verbs {
 
 void report_close(int result, const char* what);
 int close_failures();
+
+// The case that every object could be closed, for the end of a program.
+void check_closes(harness::Tap& tap);
 
 template <auto CloseFunction>
 struct Close {
