@@ -37,13 +37,14 @@ void Actor::judge(int error, int expected, const char* what) {
   if (life_.alone)
     fuzz::count(error,
                 {EINVAL, ENOENT, EBUSY, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF, ENOMEM,
-                 EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW},
+                 EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, ENETUNREACH},
                 what);
   else
-    fuzz::count(error,
-                {EINVAL, ENOENT, EBUSY, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF, ENOMEM,
-                 EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, EIO, ENODEV, ENOTTY},
-                what);
+    fuzz::count(
+        error,
+        {EINVAL, ENOENT, EBUSY, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF, ENOMEM, EPERM,
+         E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, ENETUNREACH, EIO, ENODEV, ENOTTY},
+        what);
   if (!exact_ || expected == any) return;
   if (expected == failure ? error == 0 : error != expected)
     fuzz::complain(

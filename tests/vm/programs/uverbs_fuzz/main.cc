@@ -174,7 +174,11 @@ void live(const Setup& setup, Way way, std::uint64_t seed) {
     if (way == Way::threads) return;
     std::this_thread::sleep_for(std::chrono::microseconds(random.below(60000)));
     if (way == Way::closing) close(fd);
-    if (way == Way::unplugged) unplug(setup);
+    try {
+      if (way == Way::unplugged) unplug(setup);
+    } catch (const std::exception& error) {
+      fuzz::complain(error.what());
+    }
   });
   run_actor(life, file, seed);
   enemy.join();
