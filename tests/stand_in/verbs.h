@@ -116,6 +116,14 @@ struct ib_ah {
 	struct ib_device *device;
 };
 
+struct ib_mr {
+	struct ib_device *device;
+	struct ib_pd *pd;
+	u32	lkey, rkey;
+	u64	iova, length;
+	unsigned int page_size;
+};
+
 struct ib_qp_cap {
 	u32	max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
 };
@@ -184,12 +192,11 @@ struct ib_ucontext {
 };
 
 enum rdma_link_layer { IB_LINK_LAYER_UNSPECIFIED };
-enum ib_mr_type { IB_MR_TYPE_MEM_REG };
+enum ib_mr_type { IB_MR_TYPE_MEM_REG, IB_MR_TYPE_SG_GAPS };
 struct ib_cq_init_attr;
 struct ib_device_attr;
 struct ib_device_modify;
 struct ib_gid_attr;
-struct ib_mr;
 struct ib_port_attr;
 struct ib_port_immutable;
 struct ib_qp_init_attr;

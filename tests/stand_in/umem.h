@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Pinned memory of a process, and lists of memory for fast registration. */
+#ifndef STAND_IN_UMEM_H
+#define STAND_IN_UMEM_H
+
+#include "stand_in/verbs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct ib_umem - the only pinned memory; a test fills in @pages and @error
+ * @pages: kernel address of each page
+ * @error: from ib_umem_get_va()
+ * @address: what ib_umem_get_va() was given
+ * @length: as @address
+ * @access: as @address
+ * @pinned: calls of ib_umem_get_va() that succeeded
+ */
+struct ib_umem {
+	const u64 *pages;
+	int	error;
+	u64	address;
+	u64	length;
+	int	access;
+	u32	pinned;
+};
+
+extern struct ib_umem stand_in_umem;
+
+struct ib_block_iter {
+	const struct ib_umem *umem;
+	unsigned long bytes;
+	u64	next;
+	u64	address;
+};
+
+struct scatterlist {
+	u64	address;
+	u32	length;
+};
+
+struct ib_umem *ib_umem_get_va(struct ib_device *device, u64 address, size_t length, int access);
+unsigned long ib_umem_find_best_pgsz(struct ib_umem *umem, unsigned long sizes, u64 va);
+size_t ib_umem_num_dma_blocks(const struct ib_umem *umem, unsigned long bytes);
+bool stand_in_next_block(struct ib_block_iter *block);
+int ib_sg_to_pages(struct ib_mr *mr, struct scatterlist *sg, int entries, unsigned int *offset,
+		   int (*set_page)(struct ib_mr *mr, u64 address));
+
+#define rdma_umem_for_each_dma_block(from, block, size)				\
+	for (*(block) = (struct ib_block_iter){ .umem = (from), .bytes = (size) };	\
+	     stand_in_next_block(block);)
+#define rdma_block_iter_dma_address(block)	((block)->address)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

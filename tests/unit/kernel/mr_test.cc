@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Registering memory regions: kernel/verbs/mr.c. Peers and processes access them by
+// kernel/memory/copy.c.
+#include <gtest/gtest.h>
+
+#include "stand_in/umem.h"
+#include "unit/kernel/memory.h"
+
+extern "C" {
+#include "datapath/device.h"
+#include "verbs/verbs.h"
+}
+
+namespace {
+
+constexpr int ALL_ACCESS = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
+                           IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND;
+constexpr u64 START = 0x7f0000000000;
+constexpr u64 VA = 0x123000;
+
+struct Mr : testing::Test {
+  Mr() {
+    stand_in = {};
+    stand_in_umem = {};
+    sroce_memory_init(&dev.memory);
+    pd.device = &dev.ibdev;
+  }
+  ~Mr() override {
+    sroce_memory_fini(&dev.memory);  // warns of regions that are left
+    EXPECT_EQ(stand_in_umem.pinned, stand_in.umems_released);
+    stand_in = {};
+  }
+
+  // Fields that ib_core sets in a new region.
+  ib_mr* take(ib_mr* mr) {
+    error = IS_ERR(mr) ? PTR_ERR(mr) : 0;
+    if (error) return nullptr;
+    mr->device = pd.device;
+    mr->pd = &pd;
+    return mr;
+  }
+  ib_mr* reg_user(u64 start, u64 length, u64 va, int access = ALL_ACCESS) {
+    return take(sroce_reg_user_mr(&pd, start, length, va, access, nullptr, nullptr));
+  }
+  ib_mr* alloc(u32 pages, ib_mr_type type = IB_MR_TYPE_MEM_REG) {
+    return take(sroce_alloc_mr(&pd, type, pages));
+  }
+  static void dereg(ib_mr* mr) { EXPECT_EQ(0, sroce_dereg_mr(mr, nullptr)); }
+
+  void pages_are(std::vector<void*> addresses) {
+    pages.clear();
+    for (void* address : addresses) pages.push_back(reinterpret_cast<u64>(address));
+    stand_in_umem.pages = pages.data();
+  }
+  sroce_mem_status write(u32 rkey, u64 va, const std::vector<u8>& bytes) {
+    return place(rkey, va, bytes, SROCE_ACCESS_REMOTE_WRITE);
+  }
+  sroce_mem_status place(u32 key, u64 va, const std::vector<u8>& bytes, u32 access) {
+    const sroce_mr_range to = {&dev.memory, &pd, key, u32(bytes.size()), va, access};
+    sroce_payload from = {};
+    from.at = bytes.data();
+    from.piece_bytes = from.left_bytes = bytes.size();
+    return sroce_memory_place(&to, &from, bytes.size());
+  }
+  sroce_mem_status read(u32 rkey, u64 va, u32 bytes) {
+    std::vector<u8> to(bytes);
+    sroce_mr_ref mr_ref;
+    sroce_crc_writer writer = {};
+    writer.to = to.data();
+    sroce_mr_ref_init(&mr_ref, &dev.memory, &pd);
+    const sroce_mem_status status = sroce_memory_fetch(&mr_ref, rkey, va, &writer, bytes);
+    sroce_mr_ref_put(&mr_ref);
+    return status;
+  }
+  sroce_mem_status enroll(const ib_mr* mr, u64 iova, int access = ALL_ACCESS) {
+    return sroce_region_register(&dev.memory, &pd, mr->rkey, iova, access);
+  }
+  int map(ib_mr* mr, std::vector<scatterlist> list, unsigned int offset = 0) {
+    return sroce_map_mr_sg(mr, list.data(), list.size(), &offset);
+  }
+  static scatterlist entry(const void* address, u32 length) {
+    return {reinterpret_cast<u64>(address), length};
+  }
+
+  sroce_device dev = {};
+  ib_pd pd = {};
+  std::vector<u64> pages;
+  int error = 0;
+};
+
+// Pages that are not adjacent.
+struct ScatteredMr : Mr {
+  ScatteredMr() {
+    pages_are({blocks.blocks[2].get(), blocks.blocks[0].get(), blocks.blocks[1].get()});
+  }
+  Blocks blocks{3, PAGE_SIZE};
+};
+
+TEST_F(ScatteredMr, AddressInRequestsIsIndependentOfTheProcess) {
+  ib_mr* mr = reg_user(START + 100, 2 * PAGE_SIZE, VA + 8);
+  ASSERT_NE(nullptr, mr);
+  EXPECT_EQ(START + 100, stand_in_umem.address);
+  EXPECT_EQ(2 * PAGE_SIZE, stand_in_umem.length);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 8, {1, 2, 3}));
+  EXPECT_EQ(1, blocks[2 * PAGE_SIZE + 100]);
+  EXPECT_EQ(3, blocks[2 * PAGE_SIZE + 102]);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 8 + PAGE_SIZE - 101, {4, 5}));
+  EXPECT_EQ(4, blocks[3 * PAGE_SIZE - 1]) << "end of the first page";
+  EXPECT_EQ(5, blocks[0]) << "start of the second";
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 8 + 2 * PAGE_SIZE - 1, {6}));
+  EXPECT_EQ(6, blocks[PAGE_SIZE + 99]) << "last byte";
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, VA + 8 + 2 * PAGE_SIZE - 1, {7, 7}));
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, VA + 7, {7}));
+  dereg(mr);
+}
+
+TEST_F(ScatteredMr, BothKeysNameTheRegionInItsDomainUntilItIsDeregistered) {
+  ib_mr* mr = reg_user(START, 16, VA);
+  const u32 key = mr->lkey;
+  EXPECT_EQ(key, mr->rkey);
+  EXPECT_NE(0u, key);
+  EXPECT_EQ(SROCE_MEM_OK, write(key, VA, {1}));
+  ib_pd other = pd;
+  EXPECT_EQ(nullptr, sroce_region_open(&dev.memory, &other, key));
+  dereg(mr);
+  EXPECT_EQ(SROCE_MEM_BAD_KEY, write(key, VA, {2}));
+  EXPECT_EQ(1u, stand_in.umems_released);
+  EXPECT_EQ(1, blocks[2 * PAGE_SIZE]);
+}
+
+TEST_F(ScatteredMr, EachAccessHasItsFlag) {
+  for (int access : {0, int{IB_ACCESS_LOCAL_WRITE}, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+                     int{IB_ACCESS_REMOTE_READ}, int{IB_ACCESS_OPTIONAL}}) {
+    ib_mr* mr = reg_user(START, 16, VA, access);
+    ASSERT_NE(nullptr, mr) << access;
+    const auto expected = [&](int flag) {
+      return access & flag ? SROCE_MEM_OK : SROCE_MEM_BAD_ACCESS;
+    };
+    EXPECT_EQ(access, stand_in_umem.access)
+        << "so that the pages of a read-only region are not written to";
+    EXPECT_EQ(expected(IB_ACCESS_LOCAL_WRITE), place(mr->lkey, VA, {1}, SROCE_ACCESS_LOCAL_WRITE));
+    EXPECT_EQ(expected(IB_ACCESS_REMOTE_WRITE), write(mr->rkey, VA, {1})) << access;
+    EXPECT_EQ(expected(IB_ACCESS_REMOTE_READ), read(mr->rkey, VA, 1)) << access;
+    dereg(mr);
+  }
+}
+
+TEST_F(ScatteredMr, UnsupportedAccessIsRejectedBeforePinning) {
+  for (int access : {1 << 5, 1 << 6, 1 << 7, 1 << 8, 1 << 19, 1 << 30}) {
+    EXPECT_EQ(nullptr, reg_user(START, 16, VA, IB_ACCESS_LOCAL_WRITE | access));
+    EXPECT_EQ(-EOPNOTSUPP, error) << access;
+  }
+  auto* dmah = reinterpret_cast<ib_dmah*>(&pd);
+  take(sroce_reg_user_mr(&pd, START, 16, VA, ALL_ACCESS, dmah, nullptr));
+  EXPECT_EQ(-EOPNOTSUPP, error);
+  EXPECT_EQ(0u, stand_in_umem.pinned);
+}
+
+TEST_F(ScatteredMr, AddressesDoNotWrap) {
+  ib_mr* mr = reg_user(START, 100, U64_MAX - 99);
+  ASSERT_NE(nullptr, mr) << "the last byte is the last address";
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, U64_MAX, {1}));
+  EXPECT_EQ(1, blocks[2 * PAGE_SIZE + 99]);
+  dereg(mr);
+  EXPECT_EQ(nullptr, reg_user(START, 101, U64_MAX - 99));
+  EXPECT_EQ(-EINVAL, error);
+  EXPECT_EQ(nullptr, reg_user(START, U64_MAX, VA));
+  EXPECT_EQ(-EINVAL, error);
+  EXPECT_EQ(1u, stand_in_umem.pinned);
+}
+
+TEST_F(ScatteredMr, EmptyRegionPinsNothing) {
+  ib_mr* mr = reg_user(0, 0, U64_MAX);
+  ASSERT_NE(nullptr, mr);
+  EXPECT_EQ(0u, stand_in_umem.pinned);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, U64_MAX, {}));
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, U64_MAX, {1}));
+  dereg(mr);
+}
+
+TEST_F(ScatteredMr, MemoryThatCannotBePinnedIsAnError) {
+  stand_in_umem.error = -EFAULT;
+  EXPECT_EQ(nullptr, reg_user(START, 16, VA));
+  EXPECT_EQ(-EFAULT, error);
+}
+
+// The destructor finds what is left over.
+TEST_F(ScatteredMr, EveryAllocationMayFail) {
+  u32 failures = 0;
+  ib_mr* mr;
+  for (u32 n = 1;; n++) {
+    stand_in.fail_allocation = n;
+    mr = reg_user(START, 3 * PAGE_SIZE, VA);
+    if (mr) break;
+    EXPECT_EQ(-ENOMEM, error) << n;
+    failures++;
+  }
+  EXPECT_LE(4u, failures) << "the region twice, its pages, its key";
+  stand_in.fail_allocation = 0;
+  dereg(mr);
+}
+
+TEST_F(ScatteredMr, DeregistrationWaitsForCopies) {
+  ib_mr* mr = reg_user(START, 16, VA);
+  sroce_region* copied = sroce_region_open(&dev.memory, &pd, mr->lkey);
+  stand_in.argument = copied;
+  stand_in.waiting = [](void* region) {
+    EXPECT_EQ(0u, stand_in.umems_released);
+    sroce_region_close(static_cast<sroce_region*>(region));
+  };
+  dereg(mr);
+  EXPECT_EQ(1u, stand_in.umems_released);
+}
+
+// A huge page of 16 KiB: the second to fourth page of it are registered, then two of another.
+struct HugePageMr : Mr {
+  static constexpr u32 HUGE = 4 * PAGE_SIZE;
+  u8* page(u32 index) { return &huge[index / 4 * HUGE] + index % 4 * PAGE_SIZE; }
+  Blocks huge{2, HUGE};
+};
+
+TEST_F(HugePageMr, LargestBlocksAreListed) {
+  pages_are({page(1), page(2), page(3), page(4), page(5)});
+  ib_mr* mr = reg_user(START + PAGE_SIZE + 10, 5 * PAGE_SIZE - 20, VA);
+  ASSERT_NE(nullptr, mr);
+  sroce_region* region = sroce_region_open(&dev.memory, &pd, mr->lkey);
+  EXPECT_EQ(2u, region->pages.count);
+  sroce_region_close(region);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {1}));
+  EXPECT_EQ(1, page(1)[10]);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 3 * PAGE_SIZE - 11, {2, 3}));
+  EXPECT_EQ(2, page(3)[PAGE_SIZE - 1]);
+  EXPECT_EQ(3, page(4)[0]);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 5 * PAGE_SIZE - 21, {4}));
+  EXPECT_EQ(4, page(5)[PAGE_SIZE - 11]);
+  dereg(mr);
+}
+
+TEST_F(HugePageMr, PagesThatAreNotAlignedAlikeAreListedSingly) {
+  pages_are({page(0), page(1), page(2)});
+  ib_mr* mr = reg_user(START + PAGE_SIZE, 3 * PAGE_SIZE, VA);
+  ASSERT_NE(nullptr, mr);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 2 * PAGE_SIZE + 5, {1}));
+  EXPECT_EQ(1, page(2)[5]);
+  dereg(mr);
+}
+
+TEST_F(Mr, AllKernelMemoryHasItsAccessToo) {
+  std::vector<u8> memory(64);
+  const u64 va = reinterpret_cast<u64>(memory.data());
+  ib_mr* writable = take(sroce_get_dma_mr(&pd, ALL_ACCESS | IB_ACCESS_OPTIONAL));
+  ib_mr* local = take(sroce_get_dma_mr(&pd, IB_ACCESS_LOCAL_WRITE));
+  EXPECT_EQ(SROCE_MEM_OK, write(writable->rkey, va + 63, {9}));
+  EXPECT_EQ(9, memory[63]);
+  EXPECT_EQ(SROCE_MEM_OK, place(local->lkey, va, {8}, SROCE_ACCESS_LOCAL_WRITE));
+  EXPECT_EQ(8, memory[0]);
+  EXPECT_EQ(SROCE_MEM_BAD_ACCESS, write(local->rkey, va, {7}));
+  EXPECT_EQ(SROCE_MEM_BAD_ACCESS, read(local->rkey, va, 1));
+  dereg(writable);
+  dereg(local);
+}
+
+TEST_F(Mr, AllocationsOfOtherRegionsMayFail) {
+  for (u32 n = 1; n <= 3; n++) {
+    stand_in.fail_allocation = n;
+    EXPECT_EQ(nullptr, take(sroce_get_dma_mr(&pd, 0))) << n;
+    EXPECT_EQ(-ENOMEM, error);
+  }
+  for (u32 n = 1; n <= 5; n++) {
+    stand_in.fail_allocation = n;
+    EXPECT_EQ(nullptr, alloc(8)) << n;
+    EXPECT_EQ(-ENOMEM, error);
+  }
+}
+
+TEST_F(Mr, FastRegionHasALimitAndOneType) {
+  dereg(alloc(SROCE_MAX_FAST_REG_PAGES));
+  EXPECT_EQ(nullptr, alloc(SROCE_MAX_FAST_REG_PAGES + 1));
+  EXPECT_EQ(-EINVAL, error);
+  EXPECT_EQ(nullptr, alloc(1, IB_MR_TYPE_SG_GAPS));
+  EXPECT_EQ(-EOPNOTSUPP, error);
+}
+
+struct FastMr : Mr {
+  FastMr() {
+    mr = alloc(3);
+    mr->page_size = PAGE_SIZE;
+  }
+  ~FastMr() override { dereg(mr); }
+
+  ib_mr* mr;
+  Blocks blocks{4, PAGE_SIZE};
+};
+
+TEST_F(FastMr, OpensOnlyWhenRegistered) {
+  EXPECT_EQ(SROCE_MEM_BAD_KEY, write(mr->rkey, VA, {1}));
+  EXPECT_EQ(1, map(mr, {entry(&blocks[0], 100)}));
+  EXPECT_EQ(SROCE_MEM_BAD_KEY, write(mr->rkey, VA, {1}));
+  EXPECT_EQ(SROCE_MEM_OK, enroll(mr, VA));
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 99, {1}));
+  EXPECT_EQ(1, blocks[99]);
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, VA + 100, {1}));
+}
+
+TEST_F(FastMr, BeginsAtTheOffsetOfItsFirstEntry) {
+  EXPECT_EQ(3, map(mr,
+                   {entry(&blocks[2 * PAGE_SIZE + 96], PAGE_SIZE - 96),
+                    entry(&blocks[0], PAGE_SIZE), entry(&blocks[3 * PAGE_SIZE], 50)},
+                   4));
+  EXPECT_EQ(SROCE_MEM_OK, enroll(mr, VA + 100));
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 100, {1}));
+  EXPECT_EQ(1, blocks[2 * PAGE_SIZE + 100]);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + PAGE_SIZE - 1, {2, 3}));
+  EXPECT_EQ(2, blocks[3 * PAGE_SIZE - 1]);
+  EXPECT_EQ(3, blocks[0]);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 2 * PAGE_SIZE + 49, {4}));
+  EXPECT_EQ(4, blocks[3 * PAGE_SIZE + 49]);
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, VA + 2 * PAGE_SIZE + 50, {5}));
+}
+
+TEST_F(FastMr, PagesMayBeLargerThanThoseOfTheHost) {
+  Blocks huge{2, 4 * PAGE_SIZE};
+  mr->page_size = 4 * PAGE_SIZE;
+  EXPECT_EQ(2, map(mr, {entry(&huge[PAGE_SIZE], 3 * PAGE_SIZE), entry(&huge[4 * PAGE_SIZE], 10)}));
+  EXPECT_EQ(SROCE_MEM_OK, enroll(mr, VA));
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 3 * PAGE_SIZE - 1, {1, 2}));
+  EXPECT_EQ(1, huge[4 * PAGE_SIZE - 1]);
+  EXPECT_EQ(2, huge[4 * PAGE_SIZE]);
+}
+
+TEST_F(FastMr, PageSizesThatCannotBeAreRejected) {
+  for (unsigned int bytes : {0u, 1u, 2048u, 4095u, 4097u, 12288u}) {
+    mr->page_size = bytes;
+    EXPECT_EQ(-EINVAL, map(mr, {entry(&blocks[0], 16)})) << bytes;
+  }
+}
+
+TEST_F(FastMr, TooManyPagesAreMappedInPart) {
+  std::vector<scatterlist> list;
+  for (u32 i = 0; i < 4; i++) list.push_back(entry(&blocks[i * PAGE_SIZE], PAGE_SIZE));
+  EXPECT_EQ(3, map(mr, list));
+  EXPECT_EQ(SROCE_MEM_OK, enroll(mr, VA));
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA + 3 * PAGE_SIZE - 1, {1}));
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, VA + 3 * PAGE_SIZE, {1}));
+}
+
+TEST_F(FastMr, EntryThatDoesNotFitGivesNoAccess) {
+  Blocks huge{1, 4 * PAGE_SIZE};
+  EXPECT_EQ(0, map(mr, {entry(&huge[0], 4 * PAGE_SIZE)}));
+  EXPECT_EQ(SROCE_MEM_OK, enroll(mr, VA));
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, VA, {1}));
+}
+
+TEST_F(FastMr, RegistrationInUseStaysWhileTheNextIsMapped) {
+  map(mr, {entry(&blocks[0], 100)});
+  EXPECT_EQ(SROCE_MEM_OK, enroll(mr, VA));
+  EXPECT_EQ(2, map(mr, {entry(&blocks[2 * PAGE_SIZE], PAGE_SIZE), entry(&blocks[PAGE_SIZE], 8)}));
+  EXPECT_EQ(1, map(mr, {entry(&blocks[3 * PAGE_SIZE], 8)})) << "instead of the two";
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {1}));
+  EXPECT_EQ(1, blocks[0]);
+  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_invalidate(&dev.memory, &pd, mr->rkey, false));
+  EXPECT_EQ(SROCE_MEM_OK, enroll(mr, VA));
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {2}));
+  EXPECT_EQ(2, blocks[3 * PAGE_SIZE]);
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, VA + 8, {2}));
+}
+
+}  // namespace
