@@ -81,7 +81,9 @@ void stand_in_process(void);
 })
 #define ALIGN(x, a)		round_up(x, a)
 #define IS_ALIGNED(x, a)	(!((x) & ((__typeof__(x))(a) - 1)))
-#define IS_ENABLED(option)	0
+#define IS_ENABLED(option)	(option)
+#define CONFIG_IPV6		1
+#define CONFIG_PREEMPT_RT	0
 #define check_shl_overflow(a, s, d) ({						\
 	*(d) = (a) << (s);							\
 	*(d) >> (s) != (a);							\

@@ -48,9 +48,12 @@ typedef struct {
 /* A route is valid while it has the cookie with which it was cached. */
 struct dst_entry {
 	struct net_device *dev;
+	const void *xfrm;
 	int	error;
 	u32	cookie;
 };
+
+#define dst_xfrm(dst)				((dst)->xfrm)
 
 static inline struct dst_entry *dst_check(struct dst_entry *dst, u32 cookie)
 {
