@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 #include "stand_in/datapath.h"
 
+#include "control/netlink.h"
 #include "datapath/ack_delay.h"
 #include "datapath/tx.h"
 #include "verbs/verbs.h"
@@ -56,6 +57,16 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 	return qp;
 }
 
+struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn)
+{
+	struct sroce_qp *qp = stand_in_datapath.qp;
+
+	if (!qp || qp->ibqp.qp_num < *qpn)
+		return NULL;
+	*qpn = qp->ibqp.qp_num;
+	return sroce_qp_get(ep, *qpn);
+}
+
 void sroce_qp_put(struct sroce_qp *qp)
 {
 	stand_in_datapath.users--;
@@ -86,4 +97,9 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	stand_in_datapath.path_dest_qpn = dest_qpn;
 	*path = (struct sroce_path){ .hop_limit = attr->grh.hop_limit };
 	return attr->grh.hop_limit ? 0 : -EINVAL;
+}
+
+int sroce_netlink_put_device(struct sk_buff *skb, const struct sroce_device *dev)
+{
+	return nla_put_u32(skb, SROCE_A_DEV_INDEX, STAND_IN_DEV_INDEX);
 }

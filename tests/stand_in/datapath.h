@@ -11,6 +11,8 @@
 extern "C" {
 #endif
 
+#define STAND_IN_DEV_INDEX	7
+
 /**
  * struct stand_in_datapath - what a test tells these functions, and what they tell it
  * @qp: the only one in the table

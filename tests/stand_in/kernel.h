@@ -32,8 +32,8 @@ extern "C" {
  * @random: from get_random_u32()
  * @now_ns: from ktime_get_ns()
  * @fail_allocation: the n-th allocation from now on fails; 0 for none
- * @process: called after each load of an index that a process shares, and at each barrier() behind
- *           a copy: a process may write then
+ * @process: called after each load of an index that a process shares, at each barrier() behind a copy
+ *           and for each attribute of a message: another context may act then
  * @waiting: called where the kernel would sleep until a completion; must complete it
  * @argument: of both
  * @no_memory_at: virt_addr_valid() says no for this page
