@@ -14,14 +14,28 @@
 
 /* In place of a hop limit of 0: the default of IP. */
 #define DEFAULT_HOP_LIMIT	64
-/* The 802.1p priority has 3 bits. */
+/* The 802.1p priority has 3 bits. rdma_cm also knows more traffic classes. */
 #define MAX_SERVICE_LEVEL	7
 
-/* The service level that rdma_cm derives from a priority: the 802.1p priority or traffic class. */
+static int take_first(struct net_device *lower, struct netdev_nested_priv *priv)
+{
+	priv->data = lower;
+	return 1;
+}
+
+/*
+ * The service level that rdma_cm derives from a priority: the 802.1p priority or traffic class. If
+ * the interface is no VLAN, the first one below it decides.
+ */
 static u32 service_level_of(struct net_device *ndev, u32 priority)
 {
-	const struct net_device *real = is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
+	struct netdev_nested_priv priv = { .data = ndev };
+	const struct net_device *real;
 
+	if (!is_vlan_dev(ndev))
+		netdev_walk_all_lower_dev_rcu(ndev, take_first, &priv);
+	ndev = priv.data;
+	real = is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
 	if (real->num_tc)
 		return netdev_get_prio_tc_map(real, priority);
 	return is_vlan_dev(ndev) ?
@@ -84,6 +98,7 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 			    u32 dest_qpn, struct sroce_path *path)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	int err;
 
 	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !grh->sgid_attr) {
 		ibdev_dbg(ibdev, "address vector without a GRH\n");
@@ -91,10 +106,6 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	}
 	if (rdma_ah_get_port_num(attr) != SROCE_PORT) {
 		ibdev_dbg(ibdev, "address vector for port %u\n", rdma_ah_get_port_num(attr));
-		return -EINVAL;
-	}
-	if (rdma_ah_get_sl(attr) > MAX_SERVICE_LEVEL) {
-		ibdev_dbg(ibdev, "service level %u\n", rdma_ah_get_sl(attr));
 		return -EINVAL;
 	}
 	memset(path, 0, sizeof(*path));
@@ -116,7 +127,12 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	if (path->flow_label || qpn)
 		path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));
 	path->ip_id = get_random_u32();
-	return use_netdev(to_sroce_device(ibdev), attr, path);
+	err = use_netdev(to_sroce_device(ibdev), attr, path);
+	if (!err && path->priority > MAX_SERVICE_LEVEL) {
+		ibdev_dbg(ibdev, "service level %u\n", path->priority);
+		return -EINVAL;
+	}
+	return err;
 }
 
 /*

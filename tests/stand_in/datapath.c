@@ -4,7 +4,6 @@
 #include "control/netlink.h"
 #include "datapath/ack_delay.h"
 #include "datapath/tx.h"
-#include "verbs/verbs.h"
 
 struct stand_in_datapath stand_in_datapath;
 
@@ -89,14 +88,6 @@ int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_st
 	if (!stand_in_datapath.state_error)
 		qp->state = to;
 	return stand_in_datapath.state_error;
-}
-
-int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *attr, u32 qpn,
-			    u32 dest_qpn, struct sroce_path *path)
-{
-	stand_in_datapath.path_dest_qpn = dest_qpn;
-	*path = (struct sroce_path){ .hop_limit = attr->grh.hop_limit };
-	return attr->grh.hop_limit ? 0 : -EINVAL;
 }
 
 int sroce_netlink_put_device(struct sk_buff *skb, const struct sroce_device *dev)

@@ -28,7 +28,6 @@ extern "C" {
  * @from: its argument
  * @to: its argument
  * @state_error: its result
- * @path_dest_qpn: argument of sroce_path_from_ah_attr()
  */
 struct stand_in_datapath {
 	struct sroce_qp *qp;
@@ -44,7 +43,6 @@ struct stand_in_datapath {
 	enum ib_qp_state from;
 	enum ib_qp_state to;
 	int	state_error;
-	u32	path_dest_qpn;
 };
 
 extern struct stand_in_datapath stand_in_datapath;

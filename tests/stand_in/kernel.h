@@ -142,7 +142,7 @@ typedef unsigned int gfp_t;
 #define __GFP_ZERO		0u
 
 #define kmalloc(bytes, gfp)		stand_in_alloc(bytes)
-#define kzalloc(bytes, gfp)		stand_in_alloc(bytes)
+#define kzalloc(bytes, gfp)		((void)(gfp), stand_in_alloc(bytes))
 #define kcalloc(n, bytes, gfp)		stand_in_alloc((size_t)(n) * (bytes))
 #define kvcalloc(n, bytes, gfp)		stand_in_alloc((size_t)(n) * (bytes))
 #define kvmalloc_array(n, bytes, gfp)	stand_in_alloc((size_t)(n) * (bytes))

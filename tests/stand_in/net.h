@@ -30,19 +30,57 @@ struct net {
 	int	unused;
 };
 
+#define STAND_IN_PRIORITIES	8
+
+/* @lower is the interface below a stacked one; the two maps are those of priorities. */
 struct net_device {
 	int	ifindex;
 	unsigned int mtu;
 	unsigned int flags;
 	struct net *net;
 	struct netdev_queue queue;
+	struct net_device *lower;
+	bool	is_vlan;
+	u8	num_tc;
+	u8	traffic_classes[STAND_IN_PRIORITIES];
+	u8	egress_map[STAND_IN_PRIORITIES];
 };
+
+struct netdev_nested_priv {
+	void	*data;
+};
+
+#define VLAN_PRIO_SHIFT				13
+#define is_vlan_dev(netdev)			((netdev)->is_vlan)
+#define netdev_get_prio_tc_map(netdev, priority) ((netdev)->traffic_classes[priority])
+#define vlan_dev_get_egress_qos_mask(netdev, priority) \
+	((netdev)->egress_map[priority] << VLAN_PRIO_SHIFT)
+
+static inline struct net_device *vlan_dev_real_dev(struct net_device *netdev)
+{
+	while (is_vlan_dev(netdev))
+		netdev = netdev->lower;
+	return netdev;
+}
+
+static inline int netdev_walk_all_lower_dev_rcu(struct net_device *netdev,
+						int (*fn)(struct net_device *netdev,
+							  struct netdev_nested_priv *priv),
+						struct netdev_nested_priv *priv)
+{
+	int result = 0;
+
+	while (!result && (netdev = netdev->lower))
+		result = fn(netdev, priv);
+	return result;
+}
 
 typedef struct {
 	int	unused;
 } netdevice_tracker;
 
 #define dev_net(netdev)				((netdev)->net)
+#define net_eq(a, b)				((a) == (b))
 #define netdev_get_tx_queue(netdev, index)	(&(netdev)->queue)
 
 /* A route is valid while it has the cookie with which it was cached. */
@@ -69,6 +107,16 @@ static inline void dst_release(struct dst_entry *dst)
 static inline bool ipv6_addr_equal(const struct in6_addr *a, const struct in6_addr *b)
 {
 	return !memcmp(a, b, sizeof(*a));
+}
+
+static inline bool ipv6_addr_any(const struct in6_addr *a)
+{
+	return !(a->s6_addr32[0] | a->s6_addr32[1] | a->s6_addr32[2] | a->s6_addr32[3]);
+}
+
+static inline bool ipv6_addr_v4mapped(const struct in6_addr *a)
+{
+	return !a->s6_addr32[0] && !a->s6_addr32[1] && a->s6_addr32[2] == htonl(0xffff);
 }
 
 /* Timers and BH works never run by themselves; the test calls their functions. */

@@ -80,6 +80,8 @@ bool ipv6_chk_addr(struct net *net, const struct in6_addr *address,
 		   const struct net_device *netdev, int strict);
 struct net_device *dev_get_by_index_rcu(struct net *net, int ifindex);
 
+/* One priority for 4 types of service, unlike in the kernel. */
+#define rt_tos2priority(tos)			((tos) >> 2 & (STAND_IN_PRIORITIES - 1))
 #define rt6_get_cookie(rt)			((rt)->dst.cookie)
 #define ip6_make_flowinfo(tclass, label)	(htonl((u32)(tclass) << 20) | (label))
 #define ipv6_addr_is_multicast(address)		((address)->s6_addr[0] == 0xff)

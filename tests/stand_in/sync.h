@@ -78,6 +78,11 @@ static inline void refcount_set(refcount_t *refs, u32 count)
 	refs->count = count;
 }
 
+static inline void refcount_inc(refcount_t *refs)
+{
+	WARN_ON(!refs->count++);
+}
+
 static inline bool refcount_inc_not_zero(refcount_t *refs)
 {
 	if (refs->count)

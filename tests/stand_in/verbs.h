@@ -20,7 +20,6 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-struct ib_udata;
 struct ib_cq;
 struct ib_qp;
 
@@ -114,6 +113,7 @@ struct ib_qp {
 
 struct ib_ah {
 	struct ib_device *device;
+	struct ib_pd *pd;
 };
 
 struct ib_mr {
@@ -128,15 +128,61 @@ struct ib_qp_cap {
 	u32	max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
 };
 
-struct ib_global_route {
-	const void *sgid_attr;
-	u8	hop_limit;
+union ib_gid {
+	u8	raw[16];
 };
+
+/* Without a netdev, the netdev has gone. */
+struct ib_gid_attr {
+	union ib_gid gid;
+	struct net_device *ndev;
+};
+
+static inline struct net_device *rdma_read_gid_attr_ndev_rcu(const struct ib_gid_attr *attr)
+{
+	return attr->ndev ? attr->ndev : (struct net_device *)ERR_PTR(-ENODEV);
+}
+
+struct ib_global_route {
+	const struct ib_gid_attr *sgid_attr;
+	union ib_gid dgid;
+	u32	flow_label;
+	u8	hop_limit, traffic_class;
+};
+
+enum { IB_AH_GRH = 1, IB_GRH_FLOWLABEL_MASK = 0xfffff };
 
 struct rdma_ah_attr {
 	struct ib_global_route grh;
-	u8	sl;
+	u8	sl, ah_flags;
+	u32	port_num;
 };
+
+#define rdma_ah_read_grh(attr)		(&(attr)->grh)
+#define rdma_ah_get_sl(attr)		((attr)->sl)
+#define rdma_ah_get_ah_flags(attr)	((attr)->ah_flags)
+#define rdma_ah_get_port_num(attr)	((attr)->port_num)
+
+#define RDMA_CREATE_AH_SLEEPABLE	1
+
+struct rdma_ah_init_attr {
+	struct rdma_ah_attr *ah_attr;
+	u32	flags;
+};
+
+/* Room for a response, which ib_copy_to_udata() writes unless it has an error to return. */
+struct ib_udata {
+	size_t	outlen;
+	void	*outbuf;
+	int	error;
+};
+
+static inline int ib_copy_to_udata(struct ib_udata *udata, const void *from, size_t bytes)
+{
+	if (!udata->error)
+		memcpy(udata->outbuf, from, min(bytes, udata->outlen));
+	return udata->error;
+}
 
 struct ib_qp_attr {
 	enum ib_qp_state qp_state, cur_qp_state;
@@ -196,11 +242,9 @@ enum ib_mr_type { IB_MR_TYPE_MEM_REG, IB_MR_TYPE_SG_GAPS };
 struct ib_cq_init_attr;
 struct ib_device_attr;
 struct ib_device_modify;
-struct ib_gid_attr;
 struct ib_port_attr;
 struct ib_port_immutable;
 struct ib_qp_init_attr;
-struct rdma_ah_init_attr;
 struct scatterlist;
 struct vm_area_struct;
 struct ib_umem;
@@ -214,7 +258,7 @@ bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to, enum ib_qp_t
 
 static inline u16 rdma_get_udp_sport(u32 flow_label, u32 qpn, u32 dest_qpn)
 {
-	return 0xc000 | ((qpn ^ dest_qpn) & 0x3fff);
+	return 0xc000 | ((flow_label ? flow_label : qpn ^ dest_qpn) & 0x3fff);
 }
 
 #ifdef __cplusplus

@@ -14,7 +14,12 @@ struct ModifyQp : testing::Test, QueuePair {
   ModifyQp() {
     qp.state = IB_QPS_INIT;
     attr.qp_state = IB_QPS_RTR;
+    attr.ah_attr.port_num = 1;
+    attr.ah_attr.ah_flags = IB_AH_GRH;
+    attr.ah_attr.grh.sgid_attr = &gid;
     attr.ah_attr.grh.hop_limit = 64;
+    memcpy(gid.gid.raw, &flow.daddr, sizeof(flow.daddr));
+    memcpy(attr.ah_attr.grh.dgid.raw, &flow.saddr, sizeof(flow.saddr));
   }
   ~ModifyQp() override { free(qp.resources); }
   int modify(int mask) { return sroce_modify_qp(&qp.ibqp, &attr, mask, nullptr); }
@@ -29,6 +34,7 @@ struct ModifyQp : testing::Test, QueuePair {
     *field = static_cast<Field>(good);
   }
 
+  ib_gid_attr gid = {.gid = {}, .ndev = &netdev};
   ib_qp_attr attr = {};
 };
 
@@ -107,13 +113,13 @@ TEST_F(ModifyQp, PathOfBothQueuesIsReplacedAndTheirRoutesDropped) {
   EXPECT_EQ(nullptr, qp.sq.dst);
   EXPECT_EQ(nullptr, qp.rq.dst);
   EXPECT_EQ(-2, stand_in.dst_refs);
-  EXPECT_EQ(0x777u, stand_in_datapath.path_dest_qpn);
+  EXPECT_EQ(htons(rdma_get_udp_sport(0, QPN, 0x777)), qp.sq.path.sport);
   EXPECT_EQ(0, modify(IB_QP_AV));
-  EXPECT_EQ(PEER_QPN, stand_in_datapath.path_dest_qpn) << "as set before";
+  EXPECT_EQ(htons(rdma_get_udp_sport(0, QPN, PEER_QPN)), qp.sq.path.sport) << "as set before";
 }
 
 TEST_F(ModifyQp, BadPathChangesNothing) {
-  attr.ah_attr.grh.hop_limit = 0;
+  attr.ah_attr.port_num = 2;
   dst_entry route = {};
   qp.sq.dst = &route;
   EXPECT_EQ(-EINVAL, modify(IB_QP_STATE | IB_QP_AV));
@@ -139,8 +145,6 @@ TEST_F(ModifyQp, ResourcesAreReplaced) {
 }
 
 TEST_F(ModifyQp, ValuesForQueriesAreSavedOnSuccessAndClearedByReset) {
-  const int gid = 0;
-  attr.ah_attr.grh.sgid_attr = &gid;
   attr.ah_attr.sl = 3;
   attr.timeout = 14;
   stand_in_datapath.state_error = -EBUSY;

@@ -57,6 +57,15 @@ done
 # rdma_cm looks up the priority 6 of this type of service in the egress map: service level 4.
 sniff pair "type of service 16" ucmatose -b 10.0.5.1 -C 20 -- ucmatose -s 10.0.5.1 -t 16 -C 20
 check "the service level of rdma_cm is not mapped again" only 4
+# The same if the address is that of an interface above the VLAN.
+on_a ip address add 10.0.6.1/24 dev eth_a.5
+on_b ip link add link eth_b.5 name above_b type macvlan mode bridge
+on_b address_add above_b 10.0.6.2 fd06::2
+on_a wait_for_gid sroce_a 10.0.6.1 >/dev/null
+on_b wait_for_gid sroce_b 10.0.6.2 >/dev/null
+sniff pair "type of service 16 above a VLAN" ucmatose -b 10.0.6.1 -C 20 -- ucmatose -b 10.0.6.2 -s 10.0.6.1 -t 16 -C 20
+check "the service level is not mapped again above a VLAN" only 4
+on_b ip link delete above_b
 
 # --- the same within one host: packets arrive on loopback instead of the VLAN ---------------------
 
