@@ -167,7 +167,7 @@ static void plan_acknowledge(const struct sroce_requester *req, const struct sro
 		plan_rewind(req, pkt, plan, kind == SROCE_AETH_RNR_NAK);
 		return;
 	}
-	status = kind == SROCE_AETH_NAK ? sroce_nak_wc_status(pkt->syndrome) : SROCE_WC_SUCCESS;
+	status = sroce_nak_wc_status(pkt->syndrome);
 	if (status == SROCE_WC_SUCCESS) {
 		plan_drop(plan, SROCE_DROP_SYNDROME);
 		return;

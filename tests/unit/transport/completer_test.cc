@@ -157,6 +157,33 @@ TEST(CompleterSyndrome, ReservedValuesAreDropped) {
   EXPECT_EQ(sq.receive(ack(1000)).action, SROCE_ACK_ACCEPT);
 }
 
+// The ACK timer ends a request whose peer sends nothing else.
+TEST(CompleterSyndrome, ReservedValuesNeitherDelayNorPreventATimeout) {
+  SendsInFlight sq(1, {.retry_cnt = 2});
+  for (int i = 0; i <= 2; i++) {
+    const u64 deadline = sroce_requester_deadline(&sq.req);
+    sq.now = deadline - 1;
+    for (int syndrome : {0x40, 0x5f, 0x64, 0x7f, 0x80, 0xff})
+      sq.receive(nak(static_cast<u8>(syndrome), 1000));
+    EXPECT_EQ(sroce_requester_deadline(&sq.req), deadline);
+    ASSERT_FALSE(sq.failed()) << i;
+    sq.expire();
+    sq.send_all();
+  }
+  const auto wc = sq.completion();
+  ASSERT_TRUE(wc);
+  EXPECT_EQ(wc->status, SROCE_WC_RETRY_EXC_ERR);
+}
+
+TEST(CompleterSyndrome, DataIsNotSentWithANak) {
+  for (int syndrome : {0x22, 0x40, 0x60, 0x62, 0x64, 0x80}) {
+    ReadInFlight sq(1);
+    sroce_packet pkt = sq.response(0);
+    pkt.syndrome = static_cast<u8>(syndrome);
+    expect_fails_with(sq, pkt, SROCE_WC_BAD_RESP_ERR);
+  }
+}
+
 // ---------------------------------------------------------------- READ responses
 
 TEST(CompleterRead, EachResponseIsPlacedAtItsOffset) {

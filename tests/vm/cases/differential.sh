@@ -39,3 +39,4 @@ in_namespace '' "$programs/packet_script" --dev "$A_DEV" --gid "$gid" --netns a 
 	--known "/share/vm/cases/$CASE.known" --kernel "$KERNEL" --random "$count" --seed "${SEED:-1}" \
 	${ONLY:+--only "$ONLY" --print} >"$keep/output" 2>&1 || complaint="status $?"
 relay scripts "$complaint" <"$keep/output"
+[[ ${ONLY:-} ]] || expect_counter a drop_syndrome -ge 3

@@ -276,12 +276,12 @@ void Player::respond_all(std::vector<Response> responses) {
 }
 
 void Player::stay_silent(std::size_t completions) {
-  const std::size_t wanted = completions_ + completions;
   const auto deadline = harness::Deadline::after(silence_limit);
-  while (completions_ < wanted && !deadline.expired()) {
+  while (completions_ < completions && !deadline.expired()) {
     device_.listen(std::chrono::milliseconds(5));
     poll();
   }
+  expect(completions_ == completions, "after silence, ", completions_, " requests have completed");
   settle(false);
   log_requests(device_.take(peer_qpn_), false);
   poll();

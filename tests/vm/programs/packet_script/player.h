@@ -88,7 +88,7 @@ class Player {
   void post(const std::vector<Work>& works);
   void respond(const Response& response) { respond_all({response}); }
   void respond_all(std::vector<Response> responses);
-  // Nobody answers until so many more requests have completed.
+  // Nobody answers until so many requests have completed, or the script fails.
   void stay_silent(std::size_t completions);
   // Nobody answers until a request is sent again.
   void await_repeat();

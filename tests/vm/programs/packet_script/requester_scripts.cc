@@ -240,6 +240,12 @@ void add_silence(std::vector<Script>& scripts) {
                          player.post({work, send100});
                          player.stay_silent(2);
                        }});
+  scripts.push_back({"NAKs with reserved codes, then silence", {.timeout = 12}, [](Player& player) {
+                       player.post({send100, send100});
+                       player.respond(nak(0, 9));
+                       player.respond(nak(0, 31));
+                       player.stay_silent(2);
+                     }});
   scripts.push_back({"silence, then an ACK", {.timeout = 12}, [](Player& player) {
                        player.post({send100, send100});
                        player.await_repeat();
