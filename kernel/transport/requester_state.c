@@ -90,7 +90,7 @@ void sroce_requester_get_stats(const struct sroce_requester *req,
 {
 	*stats = (struct sroce_requester_stats){
 		.selective = req->sb.mode,
-		.inflight_psns = sroce_requester_forward(req, req->next_psn),
+		.inflight_psns = sroce_requester_forward(req, req->sent_psn),
 		.retransmits = req->retransmits,
 		.timeouts = req->timeouts,
 		.probes = req->probe.sent_count,

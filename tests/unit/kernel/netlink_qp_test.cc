@@ -131,7 +131,7 @@ TEST_F(NetlinkDatagramQp, HasNoPeer) {
 }
 
 TEST_F(NetlinkQp, RequesterHasItsCounters) {
-  qp.req.next_psn += 3;
+  qp.req.sent_psn += 3;
   qp.req.retransmits = 1ull << 40;
   qp.req.timeouts = 5;
   qp.req.probe.sent_count = 6;

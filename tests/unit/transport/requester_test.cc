@@ -685,9 +685,11 @@ TEST(RequesterQueries, ReportStatisticsAfterATimeout) {
   sq.send_all();
   sq.expire();
   EXPECT_TRUE(sroce_requester_is_rewound(&sq.req));
+  sroce_requester_stats stats;
+  sroce_requester_get_stats(&sq.req, &stats);
+  EXPECT_EQ(stats.inflight_psns, 1u) << "it is not acknowledged yet";
   sq.send_all();
   EXPECT_FALSE(sroce_requester_is_rewound(&sq.req));
-  sroce_requester_stats stats;
   sroce_requester_get_stats(&sq.req, &stats);
   EXPECT_EQ(stats.timeouts, 1u);
   EXPECT_EQ(stats.probes, 0u);
