@@ -297,6 +297,16 @@ Bytes sequence_nonsense(Random& random, const Aim& aim) {
   return wire::datagram(aim.flow, out);
 }
 
+// Requests that a QP queues until the missing one before them comes.
+Bytes beyond_a_gap(Random& random, const Aim& aim) {
+  Bth bth = bth_for(random, aim, code(Opcode::send_only));
+  bth.psn = (aim.psn + 1 + static_cast<std::uint32_t>(random.below(1000))) & psn_mask;
+  Bytes out;
+  append(out, bth);
+  append_random(out, random, 1024);
+  return wire::datagram(aim.flow, out);
+}
+
 Bytes nak_now(Random& random, const Aim& aim) {
   Bytes out;
   append(out, bth_now(random, aim, code(Opcode::acknowledge)));
@@ -334,6 +344,7 @@ constexpr Kind table[] = {
     {"write_out_of_range", false, write_out_of_range},
     {"write_length_lies", false, write_length_lies},
     {"sequence_nonsense", false, sequence_nonsense},
+    {"beyond_a_gap", false, beyond_a_gap},
     {"nak_now", false, nak_now},
 };
 

@@ -27,12 +27,16 @@ using raw_flood::Kind;
 constexpr const char* usage =
     R"(usage: raw_flood --dst ADDRESS [--src ADDRESS] [--count N] [--seed N] [--only KIND]
                  [--not KIND] [--qpn N --psn N] [--hostile]
+                 [--seconds S] [--port P]
 
 Send N malformed packets (default 10000) to UDP port 4791 of an IPv4 or IPv6 address, every kind in
 turn, and print the number of each as one line of JSON. Needs root.
   --qpn, --psn  send about 50 % of the packets to a live QP of the victim. PSN is the first that the
                 QP expected. "rc_verify --duration" prints both, as qpn and rq_psn of role=in.
-  --hostile     also send it the kinds that may rightly move it to ERR)";
+  --hostile     also send it the kinds that may rightly move it to ERR
+  --seconds     instead of N packets, send for S seconds as fast as possible: the same 64 packets of
+                each kind again and again, many in a system call
+  --port        send to this port instead)";
 
 union Address {
   sockaddr any;
@@ -105,6 +109,25 @@ class RawSocket {
     return false;
   }
 
+  // Returns how many of the packets were sent.
+  std::uint64_t send_many(std::vector<wire::Bytes>& packets) {
+    std::vector<iovec> parts;
+    for (wire::Bytes& packet : packets) parts.push_back({packet.data(), packet.size()});
+    std::vector<mmsghdr> messages(packets.size());
+    for (std::size_t i = 0; i < packets.size(); ++i)
+      messages[i].msg_hdr = {&destination_, length_of(destination_), &parts[i], 1, nullptr, 0, 0};
+    std::uint64_t sent = 0;
+    for (std::size_t next = 0; next < messages.size();) {
+      const int count =
+          ::sendmmsg(fd_, &messages[next], static_cast<unsigned>(messages.size() - next), 0);
+      if (count < 0) last_error_ = errno;
+      // Skip a packet that is rejected.
+      next += static_cast<std::size_t>(std::max(count, 1));
+      sent += static_cast<std::uint64_t>(std::max(count, 0));
+    }
+    return sent;
+  }
+
   int last_error() const { return last_error_; }
 
  private:
@@ -120,6 +143,7 @@ struct Plan {
   std::string only;
   std::string unwanted;
   bool is_hostile;
+  std::chrono::seconds duration;
 };
 
 Aim make_aim(const Address& source, const Address& destination) {
@@ -147,6 +171,35 @@ std::vector<const Kind*> chosen_kinds(const Plan& plan) {
   return chosen;
 }
 
+wire::Bytes make_packet(const Plan& plan, const Kind& kind, harness::Random& random) {
+  Aim aim = plan.aim;
+  aim.has_qp = aim.has_qp && (kind.is_harmless || plan.is_hostile);
+  aim.flow.identification = static_cast<std::uint16_t>(random.between(1, 0xffff));
+  aim.flow.source_port = static_cast<std::uint16_t>(random.between(0xc000, 0xffff));
+  return kind.make(random, aim);
+}
+
+// The sender must not be slower than the receiver, so it makes all packets first.
+Sent flood_fast(RawSocket& socket, const Plan& plan) {
+  constexpr std::size_t packets_of_kind = 64;
+  harness::Random random(plan.seed);
+  std::map<std::string, std::vector<wire::Bytes>> packets;
+  for (const Kind* kind : chosen_kinds(plan))
+    for (std::size_t i = 0; i < packets_of_kind; ++i)
+      packets[kind->name].push_back(make_packet(plan, *kind, random));
+  Sent sent;
+  const auto end = harness::Deadline::after(plan.duration);
+  while (!end.expired()) {
+    for (auto& [name, some] : packets) {
+      const std::uint64_t count = socket.send_many(some);
+      sent.by_kind[name] += count;
+      sent.total += count;
+      sent.rejected += some.size() - count;
+    }
+  }
+  return sent;
+}
+
 Sent flood(RawSocket& socket, const Plan& plan) {
   constexpr std::uint64_t packets_per_yield = 64;  // the victim may need our CPU
   const std::vector<const Kind*> chosen = chosen_kinds(plan);
@@ -154,11 +207,7 @@ Sent flood(RawSocket& socket, const Plan& plan) {
   Sent sent;
   for (std::uint64_t i = 0; i < plan.count; ++i) {
     const Kind& kind = *chosen[i % chosen.size()];
-    Aim aim = plan.aim;
-    aim.has_qp = aim.has_qp && (kind.is_harmless || plan.is_hostile);
-    aim.flow.identification = static_cast<std::uint16_t>(random.between(1, 0xffff));
-    aim.flow.source_port = static_cast<std::uint16_t>(random.between(0xc000, 0xffff));
-    if (socket.send(kind.make(random, aim)))
+    if (socket.send(make_packet(plan, kind, random)))
       ++sent.by_kind[kind.name];
     else
       ++sent.rejected;
@@ -188,8 +237,15 @@ void run(harness::Args& args, harness::Tap& tap) {
       source_text.empty() ? source_towards(destination) : parse_address(source_text);
   expect(source.any.sa_family == destination.any.sa_family,
          "--src and --dst are of different families");
-  Plan plan{make_aim(source, destination), args.number("--count", 10000), args.number("--seed", 1),
-            args.text("--only", ""),       args.text("--not", ""),        args.flag("--hostile")};
+  Plan plan{make_aim(source, destination),
+            args.number("--count", 10000),
+            args.number("--seed", 1),
+            args.text("--only", ""),
+            args.text("--not", ""),
+            args.flag("--hostile"),
+            std::chrono::seconds(args.number("--seconds", 0))};
+  const auto port = static_cast<std::uint16_t>(args.number("--port", wire::roce_port));
+  plan.aim.flow.destination_port = plan.aim.stranger.destination_port = port;
   const std::uint64_t unset = ~0ULL;
   const std::uint64_t qpn = args.number("--qpn", unset);
   plan.aim.has_qp = qpn != unset;
@@ -199,11 +255,12 @@ void run(harness::Args& args, harness::Tap& tap) {
 
   harness::note(harness::text("seed ", plan.seed));
   RawSocket socket(destination);
-  const Sent sent = flood(socket, plan);
+  const Sent sent = plan.duration.count() ? flood_fast(socket, plan) : flood(socket, plan);
   print_json(plan, sent);
   // The sender's kernel rejects the few packets that exceed the MTU. More mean a broken setup.
   tap.run(harness::text(sent.total, " malformed packets are sent"), [&] {
-    expect(sent.total > 0 && sent.rejected * 20 <= plan.count, sent.rejected, " of ", plan.count,
+    expect(sent.total > 0 && sent.rejected * 20 <= sent.total + sent.rejected, sent.rejected,
+           " of ", sent.total + sent.rejected,
            " were rejected, last: ", std::strerror(socket.last_error()));
   });
 }
