@@ -29,8 +29,8 @@ finish_tenant()
 # Objects, module references, mapped rings and the bytes in reorder queues: exact.
 exact_state()
 {
-	rdma resource show | sed 's/^[0-9]*: //' | sort
-	cat /sys/module/sroce/refcnt
+	objects
+	references
 	grep -c '\[sroce\]' /proc/vmallocinfo || true
 	counter "$A_DEV" reorder_bytes
 	counter "$B_DEV" reorder_bytes
@@ -38,11 +38,7 @@ exact_state()
 
 kib_available()
 {
-	local cache
-	echo 3 >/proc/sys/vm/drop_caches
-	for cache in /sys/kernel/slab/*/shrink; do
-		echo 1 >"$cache" 2>/dev/null || true
-	done
+	shrink_caches
 	awk '/^MemAvailable/ { print $2 }' /proc/meminfo
 }
 

@@ -11,6 +11,7 @@
 set -euo pipefail
 . /share/vm/lib.sh
 topology
+. /share/vm/hostile.sh
 
 faults=(/sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc /sys/kernel/debug/fail_usercopy)
 # Only calls by functions between these addresses fail, and below them to a depth.
@@ -76,46 +77,6 @@ on_a link_add "$A_DEV" sroce "$A_IF"
 on_b link_add "$B_DEV" sroce "$B_IF"
 A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
 B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
-
-# --- nothing is left behind -----------------------------------------------------------------------
-
-# Objects, module references, mapped rings and the bytes in reorder queues: exact.
-exact_state()
-{
-	objects
-	references
-	grep -c '\[sroce\]' /proc/vmallocinfo || true
-	counter "$A_DEV" reorder_bytes
-	counter "$B_DEV" reorder_bytes
-}
-
-kib_available()
-{
-	shrink_caches
-	awk '/^MemAvailable/ { print $2 }' /proc/meminfo
-}
-
-# KASAN keeps freed memory for a while, at most 1/32 of all, and kmemleak's records of it.
-slack=$((96 << 10))
-
-remember_state()
-{
-	exact_state >/tmp/state
-	available_before=$(kib_available)
-}
-
-state_is_back() { exact_state | cmp -s - /tmp/state; }
-memory_is_back() { (($(kib_available) + slack >= available_before)); }
-
-check_state() # NAME
-{
-	if wait_until 15 state_is_back; then
-		ok "$1: objects, references, rings and reorder queues are as before"
-	else
-		not_ok "$1: objects, references, rings and reorder queues are as before" "$(exact_state | diff /tmp/state - || true)"
-	fi
-	check "$1: memory is back, $available_before KiB were available, now $(kib_available)" wait_until 15 memory_is_back
-}
 
 # --- objects and data -----------------------------------------------------------------------------
 
