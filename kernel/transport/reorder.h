@@ -68,6 +68,15 @@ static inline bool sroce_reorder_peer_selective(const struct sroce_reorder *reor
 	return reorder->offers == SROCE_OFFERS_MIN;
 }
 
+/*
+ * Can a selective ACK report the queue? The bitmap has no bit for the expected packet, which may
+ * wait for a receive WQE.
+ */
+static inline bool sroce_reorder_can_sack(const struct sroce_reorder *reorder)
+{
+	return sroce_reorder_peer_selective(reorder) && reorder->count && !reorder->waiting_rwqe;
+}
+
 void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			      const struct sroce_recv_plan *plan, u64 now_ns);
 bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroce_packet *pkt,

@@ -71,13 +71,6 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 	plan_read(resp, res, res->end_bytes, max_packets, plan);
 }
 
-static bool response_is_sack(const struct sroce_responder *resp)
-{
-	/* The bitmap has no bit for the expected packet, which may wait for a receive WQE. */
-	return resp->ack_pending && sroce_reorder_peer_selective(&resp->reorder) &&
-	       resp->reorder.count && !resp->reorder.waiting_rwqe;
-}
-
 static void plan_sack(const struct sroce_responder *resp, struct sroce_response_plan *plan)
 {
 	plan->kind = SROCE_RESPONSE_SACK;
@@ -108,7 +101,7 @@ bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packet
 		plan_replay(resp, max_packets, plan);
 		return true;
 	}
-	if (response_is_sack(resp)) {
+	if (resp->ack_pending && sroce_reorder_can_sack(&resp->reorder)) {
 		plan_sack(resp, plan);
 		return true;
 	}

@@ -417,9 +417,38 @@ TEST(ReorderNak, IsSentAtOnceBeyondTheBudget) {
 
 TEST(ReorderNak, TellsASelectivePeerOfPacketsBeyondTheBudget) {
   SelectivePair rq(2000, 4);
-  rq.write({2001, 2010});
+  rq.write({2010});
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
   expect_dropped(rq, selective(quiet_write(2011)), SROCE_DROP_SEQUENCE);
+  rq.write({2000, 2010});
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2001);
+}
+
+TEST(ReorderNak, ComesAfterASelectiveAckOfTheQueue) {
+  SelectivePair rq(2000, 8);
+  rq.write({2002, 2003, 2004, 2005, 2006});
+  EXPECT_EQ(rq.resp.reorder.unsacked, 5u) << "the fourth packet made it due";
+  rq.write({2010});
+  const auto sack = rq.next_response();
+  ASSERT_TRUE(sack);
+  EXPECT_EQ(sack->kind, SROCE_RESPONSE_SACK);
+  EXPECT_EQ(sacked(rq, *sack), (Psns{2002, 2003, 2004, 2005, 2006}));
+  rq.sent(*sack);
+  EXPECT_EQ(rq.resp.reorder.unsacked, 0u);
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+}
+
+TEST(ReorderNak, ComesAfterASelectiveAckOfFewPackets) {
+  SelectivePair rq(2000, 4);
+  rq.write({2001});
+  EXPECT_FALSE(rq.next_response());
+  rq.write({2010});
+  const auto sack = rq.next_response();
+  ASSERT_TRUE(sack);
+  EXPECT_EQ(sacked(rq, *sack), Psns{2001});
+  rq.sent(*sack);
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+  // It is known by now.
   rq.write({2000, 2010});
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2002);
 }
@@ -717,82 +746,6 @@ TEST(ReorderSack, OrdinaryAckWaitsForReadResponses) {
   ASSERT_EQ(packets.size(), 2u);
   EXPECT_EQ(packets[0].opcode, SROCE_OP_READ_RESPONSE_ONLY);
   EXPECT_EQ(packets[1].opcode, SROCE_OP_ACK);
-}
-
-// ---------------------------------------------------------------- holes in READs
-
-struct RespondedHoles : RespondedRead {
-  using RespondedRead::RespondedRead;
-  Psns response_psns() {
-    Psns psns;
-    for (const sroce_packet& pkt : respond()) psns.push_back(pkt.psn);
-    return psns;
-  }
-};
-
-TEST(ReadHole, IsFilledExactly) {
-  RespondedHoles rq;
-  rq.repeat(3, 2);
-  const auto packets = rq.respond();
-  ASSERT_EQ(packets.size(), 2u);
-  EXPECT_EQ(packets[0].opcode, SROCE_OP_READ_RESPONSE_FIRST);
-  EXPECT_EQ(packets[0].psn, 2003u);
-  EXPECT_EQ(packets[1].opcode, SROCE_OP_READ_RESPONSE_LAST);
-  EXPECT_EQ(packets[1].payload_bytes, 1024u);
-  for (const sroce_packet& pkt : packets)
-    EXPECT_EQ(pkt.syndrome, SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID);
-}
-
-TEST(ReadHole, IsFilledBeforeTheReadContinues) {
-  ReceiveQueue rq;
-  rq.receive(read_request(2000, 0x10000, 10 * 1024));
-  rq.sent(*rq.next_response(6));
-  rq.receive(read_request(2001, 0x10000 + 1024, 1024));
-  Psns psns;
-  for (const sroce_packet& pkt : rq.respond()) psns.push_back(pkt.psn);
-  EXPECT_EQ(psns, (Psns{2001, 2006, 2007, 2008, 2009}));
-}
-
-TEST(ReadHole, SeveralAreFilledInRequestOrder) {
-  RespondedHoles rq;
-  rq.repeat(5, 1);
-  rq.repeat(1, 2);
-  EXPECT_EQ(rq.response_psns(), (Psns{2005, 2001, 2002}));
-}
-
-TEST(ReadHole, MayReachTheEndOfTheRead) {
-  RespondedHoles rq;
-  rq.repeat(8, 2);
-  EXPECT_EQ(rq.response_psns(), (Psns{2008, 2009}));
-}
-
-TEST(ReadHole, ExcessHolesAreForgotten) {
-  RespondedHoles rq(100);
-  for (u32 i = 0; i < 30; i++) rq.repeat(2 * i, 1);
-  EXPECT_EQ(rq.response_psns().size(), u32{SROCE_MAX_REPLAYS});
-}
-
-TEST(ReadHole, IsForgottenWithItsRead) {
-  ReceiveQueue rq({.max_dest_rd_atomic = 1});
-  rq.receive(read_request(2000, 0x10000, 4096));
-  rq.respond();
-  rq.receive(read_request(2001, 0x10000 + 1024, 1024));
-  rq.receive(read_request(2004, 0x20000, 100));
-  const auto packets = rq.respond();
-  ASSERT_EQ(packets.size(), 1u);
-  EXPECT_EQ(packets[0].psn, 2004u);
-}
-
-// The request may be a late duplicate. Only the peer knows whether it still needs the data.
-TEST(ReadHole, GetsANakWhenItsRegionIsGone) {
-  RespondedHoles rq;
-  rq.repeat(3, 2);
-  rq.repeat(5, 1);
-  rq.sent(*rq.next_response(), SROCE_MEM_BAD_KEY);
-  rq.sent(*rq.next_response());
-  expect_nak(rq, SROCE_NAK_REMOTE_ACCESS, 2003);
-  EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
-  EXPECT_EQ(rq.event(), SROCE_EVENT_COMM_EST);
 }
 
 }  // namespace
