@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // sim: runs seeds, or replays one with its complete log.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,6 +50,12 @@ void on_signal(int number) {
 
 void remember_seed(u64 seed) {
   std::snprintf(seed_line, sizeof(seed_line), "died in seed=%llu\n", (unsigned long long)seed);
+}
+
+// Memory stays with the process: the kernel would clear that of each seed.
+void keep_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
 void install_handlers() {
@@ -140,6 +147,7 @@ int main(int argc, char** argv) {
               (unsigned long long)options.count);
   std::fflush(stdout);
   install_handlers();
+  keep_memory();
   Sums sums;
   u64 done = 0;
   while (done < options.count && !(sums.failed && options.stop_at_first)) {

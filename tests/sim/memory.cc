@@ -32,9 +32,10 @@ u64 Memory::carve(Rng& rng, Region& region, u64 length, u32 alignment) {
 void Memory::seal(Rng& rng) {
   for (auto& region : regions_) {
     region->length += rng.below(9);
-    region->bytes.resize(region->length + 2 * Region::kGuardBytes);
-    rng.fill(region->bytes);
-    region->shadow = region->bytes;
+    region->bytes = std::make_unique_for_overwrite<u8[]>(region->size());
+    region->shadow = std::make_unique_for_overwrite<u8[]>(region->size());
+    rng.fill({region->bytes.get(), region->size()});
+    std::copy_n(region->bytes.get(), region->size(), region->shadow.get());
   }
 }
 
@@ -136,14 +137,13 @@ void Memory::expect_scattered(const sroce_sge* sge, u32 count, u32 offset,
 
 void Memory::verify() const {
   for (const auto& region : regions_) {
-    if (region->bytes == region->shadow) continue;
-    const auto where =
-        std::mismatch(region->bytes.begin(), region->bytes.end(), region->shadow.begin());
-    throw Violation(
-        "memory differs from the model",
-        format("region '%s' of %llu bytes at offset %lld", region->name.c_str(),
-               (unsigned long long)region->length,
-               (long long)(where.first - region->bytes.begin()) - (long long)Region::kGuardBytes));
+    const u8 *bytes = region->bytes.get(), *shadow = region->shadow.get();
+    if (std::equal(bytes, bytes + region->size(), shadow)) continue;
+    const u8* where = std::mismatch(bytes, bytes + region->size(), shadow).first;
+    throw Violation("memory differs from the model",
+                    format("region '%s' of %llu bytes at offset %lld", region->name.c_str(),
+                           (unsigned long long)region->length,
+                           (long long)(where - bytes) - (long long)Region::kGuardBytes));
   }
 }
 

@@ -28,11 +28,12 @@ struct Region {
   u32 key = 0;
   u32 access = 0;
   bool valid = true;
-  std::vector<u8> bytes;   // guard, length, guard
-  std::vector<u8> shadow;  // expected content of @bytes
+  std::unique_ptr<u8[]> bytes;   // guard, length, guard
+  std::unique_ptr<u8[]> shadow;  // expected content of @bytes
 
-  u8* at(u64 va) { return bytes.data() + kGuardBytes + (va - iova); }
-  u8* shadow_at(u64 va) { return shadow.data() + kGuardBytes + (va - iova); }
+  size_t size() const { return length + 2 * kGuardBytes; }
+  u8* at(u64 va) { return &bytes[kGuardBytes + (va - iova)]; }
+  u8* shadow_at(u64 va) { return &shadow[kGuardBytes + (va - iova)]; }
   bool covers(u64 va, u64 count) const {
     return count <= length && va >= iova && va - iova <= length - count;
   }

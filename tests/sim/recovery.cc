@@ -187,7 +187,11 @@ void Host::check_done_map() const {
   u32 all = 0, data = 0, index = req.acked;
   for (u32 at = 0; at < sent; at++) {
     const u32 psn = psn_add(req.unacked_psn, at);
-    if (!psn_map_has(&req.sb.done, psn)) continue;
+    const u64 bits = psn_map_from(&req.sb.done, psn);
+    if (!(bits & 1)) {
+      at += static_cast<u32>(std::countr_zero(bits)) - 1;
+      continue;
+    }
     all++;
     while (index != req.posted && distance(sroce_requester_wqe(&req, index)->first_psn, psn) >=
                                       sroce_requester_wqe(&req, index)->psn_count)
