@@ -18,6 +18,13 @@ static u32 user_flags(u8 flags)
 	       (flags & ~SROCE_WC_WITH_INVALIDATE) | USER_WC_WITH_INV : flags;
 }
 
+static u8 packet_type(const struct sroce_completion *wc, const struct sroce_wc_extra *extra)
+{
+	if (!(wc->flags & SROCE_WC_GRH))
+		return 0;
+	return extra->is_ipv4 ? SROCE_PACKET_TYPE_IPV4 : SROCE_PACKET_TYPE_IPV6;
+}
+
 static void write_user(struct ib_uverbs_wc *entry, const struct sroce_completion *wc,
 		       const struct sroce_wc_extra *extra)
 {
@@ -30,6 +37,7 @@ static void write_user(struct ib_uverbs_wc *entry, const struct sroce_completion
 		.qp_num = extra->qp->qp_num,
 		.src_qp = wc->src_qpn,
 		.wc_flags = user_flags(wc->flags),
+		.sl = packet_type(wc, extra),
 		.port_num = 1,
 	};
 	if (wc->flags & SROCE_WC_WITH_INVALIDATE)

@@ -51,7 +51,7 @@ struct sroce_cq {
  * struct sroce_wc_extra - the part of a completion that only the datapath knows
  * @qp: the QP it belongs to
  * @vendor_err: of an error: enum sroce_vendor_err
- * @is_ipv4: received datagram: network header type for the kernel consumer
+ * @is_ipv4: received datagram: its network header type
  * @vlan_id: received datagram: its VLAN, or SROCE_NO_VLAN
  */
 struct sroce_wc_extra {
@@ -59,6 +59,16 @@ struct sroce_wc_extra {
 	u8	vendor_err;
 	bool	is_ipv4;
 	u16	vlan_id;
+};
+
+/*
+ * The packet type of a datagram, in the SL field of its completion: 8 for UDP, and the kind of IP.
+ * RNICs report it there, because RoCE has no other use for the field (IBTA A17.4.5.1). UCX drops
+ * datagrams without it.
+ */
+enum {
+	SROCE_PACKET_TYPE_IPV6	= 9,
+	SROCE_PACKET_TYPE_IPV4	= 10,
 };
 
 enum sroce_cq_outcome {

@@ -9,6 +9,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "datapath/av.h"
+#include "datapath/cq.h"
 #include "datapath/device.h"
 #include "verbs/verbs.h"
 
@@ -42,14 +43,23 @@ static u32 service_level_of(struct net_device *ndev, u32 priority)
 	       vlan_dev_get_egress_qos_mask(ndev, priority) >> VLAN_PRIO_SHIFT : 0;
 }
 
+/* A process that replies to a datagram copies the packet type here (ibv_init_ah_from_wc()). */
+static u32 service_level(const struct rdma_ah_attr *attr, bool is_datagram)
+{
+	u32 sl = rdma_ah_get_sl(attr);
+
+	if (is_datagram && (sl == SROCE_PACKET_TYPE_IPV6 || sl == SROCE_PACKET_TYPE_IPV4))
+		return 0;
+	return sl;
+}
+
 /*
  * A VLAN's egress map makes the 802.1p priority of this. A service level that the map has already
  * given for the type of service must not be mapped again.
  */
-static u32 priority_of(struct net_device *ndev, const struct rdma_ah_attr *attr)
+static u32 priority_of(struct net_device *ndev, const struct rdma_ah_attr *attr, u32 sl)
 {
 	u32 priority = rt_tos2priority(rdma_ah_read_grh(attr)->traffic_class);
-	u32 sl = rdma_ah_get_sl(attr);
 
 	return sl && sl != service_level_of(ndev, priority) ? sl : priority;
 }
@@ -59,7 +69,7 @@ static u32 priority_of(struct net_device *ndev, const struct rdma_ah_attr *attr)
  * another namespace is useless: our sockets do not receive for it, its ifindex is invalid here, and
  * the routes and filters of our namespace do not apply to it.
  */
-static int use_netdev(const struct sroce_device *dev, const struct rdma_ah_attr *attr,
+static int use_netdev(const struct sroce_device *dev, const struct rdma_ah_attr *attr, u32 sl,
 		      struct sroce_path *path)
 {
 	const struct ib_gid_attr *sgid = rdma_ah_read_grh(attr)->sgid_attr;
@@ -74,7 +84,7 @@ static int use_netdev(const struct sroce_device *dev, const struct rdma_ah_attr 
 		err = -EINVAL;
 	if (!err) {
 		path->oif = ndev->ifindex;
-		path->priority = priority_of(ndev, attr);
+		path->priority = priority_of(ndev, attr, sl);
 	}
 	rcu_read_unlock();
 	if (err)
@@ -127,7 +137,7 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	if (path->flow_label || qpn)
 		path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));
 	path->ip_id = get_random_u32();
-	err = use_netdev(to_sroce_device(ibdev), attr, path);
+	err = use_netdev(to_sroce_device(ibdev), attr, service_level(attr, !qpn), path);
 	if (!err && path->priority > MAX_SERVICE_LEVEL) {
 		ibdev_dbg(ibdev, "service level %u\n", path->priority);
 		return -EINVAL;

@@ -4,7 +4,7 @@
 #   root         the tree, which User-mode Linux mounts through hostfs
 #   root.erofs   the same as one uncompressed image, which all QEMU guests share read-only
 guest_packages=(
-	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest iperf3
+	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest iperf3 ucx-utils
 	iproute2 iputils-ping ethtool tcpdump procps kmod psmisc
 	libstdc++6 libnl-3-200 libnl-route-3-200 libmnl0 python3-pyverbs
 )

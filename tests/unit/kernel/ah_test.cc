@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "datapath/av.h"
+#include "datapath/cq.h"
 #include "datapath/device.h"
 #include "verbs/verbs.h"
 }
@@ -138,7 +139,17 @@ TEST_F(Ah, ServiceLevelFitsTheVlanPriority) {
   for (u32 level = 8; level <= 15; level++) {
     attr.sl = level;
     EXPECT_EQ(-EINVAL, convert()) << level;
-    EXPECT_EQ(-EINVAL, create(nullptr)) << level;
+    const bool is_packet_type = level == SROCE_PACKET_TYPE_IPV4 || level == SROCE_PACKET_TYPE_IPV6;
+    if (!is_packet_type) EXPECT_EQ(-EINVAL, create(nullptr)) << level;
+  }
+}
+
+TEST_F(Ah, PacketTypeOfADatagramIsNoServiceLevel) {
+  attr.grh.traffic_class = tos_of(5);
+  for (u32 type : {SROCE_PACKET_TYPE_IPV4, SROCE_PACKET_TYPE_IPV6}) {
+    attr.sl = type;
+    ASSERT_EQ(0, convert(0, 0)) << type;
+    EXPECT_EQ(5u, path.priority) << type;
   }
 }
 

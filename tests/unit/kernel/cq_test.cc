@@ -115,6 +115,20 @@ TEST_F(Cq, UserEntryHasAllFields) {
   EXPECT_EQ(-EINVAL, poll(&none, 1));
 }
 
+TEST_F(Cq, UserDatagramHasItsPacketTypeAsServiceLevel) {
+  cq.is_user = true;
+  wc = {.opcode = SROCE_WC_RECV, .flags = SROCE_WC_GRH};
+  extra.is_ipv4 = true;
+  post();
+  EXPECT_EQ(10, user_entry(0)->sl);
+  extra.is_ipv4 = false;
+  post();
+  EXPECT_EQ(9, user_entry(1)->sl);
+  wc.flags = 0;
+  post();
+  EXPECT_EQ(0, user_entry(2)->sl) << "no datagram";
+}
+
 TEST_F(Cq, OverflowIsReportedOnceAndWritesNothing) {
   for (int i = 0; i < 3; i++) EXPECT_EQ(SROCE_CQ_POSTED, post());
   arm(IB_CQ_NEXT_COMP);

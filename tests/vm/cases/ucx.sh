@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# UCX, the transport of Open MPI and others: its own ucx_perftest over datagrams.
+# guests: any
+# links: sroce
+# seconds: 120
+# stages: vm-newest vm-newest-native
+# full: vm-6.12 vm-debug vm-6.12-two
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+# Both ends see both devices, so each has a program of its own.
+for device in "$A_DEV" "$B_DEV"; do
+	mkdir -p "/tmp/$device"
+	cat >"/tmp/$device/ucx_perftest" <<-EOF
+		#!/bin/bash
+		UCX_NET_DEVICES=$device:1 exec -a "\$0" /usr/bin/ucx_perftest "\$@"
+	EOF
+	chmod +x "/tmp/$device/ucx_perftest"
+done
+
+ucx() # TRANSPORT TEST BYTES
+{
+	local options=(-t "$2" -s "$3" -n 50 -w 5)
+	export UCX_TLS=$1,self
+	pair "ucx_perftest $2 over $1, $3 bytes" "/tmp/$A_DEV/ucx_perftest" "${options[@]}" -- \
+		"/tmp/$B_DEV/ucx_perftest" "$A_IP" "${options[@]}"
+}
+
+for test in tag_lat tag_bw ucp_am_lat stream_lat; do
+	for bytes in 8 4000 100000; do
+		ucx ud_verbs "$test" "$bytes"
+	done
+done
