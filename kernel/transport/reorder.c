@@ -22,7 +22,8 @@
  * RNR delay: a request that finds no receive WQE is queued as well, with everything behind it.
  * Its consumer may just be waiting for a CPU, so the datapath checks for a WQE at intervals that
  * double from RWQE_POLL_NS. The RNR NAK is sent after attr.rnr_delay_ns, which is not longer than
- * the peer would have to wait after that NAK.
+ * the peer would have to wait after that NAK. A QP that finds the WQE of a shared receive queue
+ * taken checks often again, but its RNR NAK is due as before.
  *
  * Packets that have waited for MAX_AGE_NS without progress are dropped, because their memory counts
  * against that of other QPs. A peer that is alive has retransmitted the missing packet by then.
@@ -212,7 +213,9 @@ static void wait_for_rwqe(struct sroce_responder *resp, u64 now_ns)
 	if (reorder->waiting_rwqe)
 		return;
 	reorder->waiting_rwqe = true;
-	reorder->rnr_nak_at_ns = now_ns + resp->attr.rnr_delay_ns;
+	/* Another QP may have taken the WQE of a shared queue. That is no new delay. */
+	if (reorder->rnr_nak_at_ns == SROCE_NEVER)
+		reorder->rnr_nak_at_ns = now_ns + resp->attr.rnr_delay_ns;
 	reorder->rwqe_poll_ns = RWQE_POLL_NS;
 	reorder->rwqe_poll_at_ns = min(now_ns + RWQE_POLL_NS, reorder->rnr_nak_at_ns);
 }
@@ -288,6 +291,7 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	reorder->rnr_nak_scheduled = false;
 	if (reorder->waiting_rwqe)
 		sroce_reorder_rwqe_posted(resp, now_ns);
+	reorder->rnr_nak_at_ns = SROCE_NEVER;
 	if (!reorder->open) {
 		resp->nak_scheduled = false;
 		return;
@@ -329,6 +333,7 @@ void sroce_reorder_clear(struct sroce_responder *resp)
 	reorder->count = 0;
 	reorder->open = false;
 	reorder->waiting_rwqe = false;
+	reorder->rnr_nak_at_ns = SROCE_NEVER;
 	reorder->nak_at_ns = SROCE_NEVER;
 }
 

@@ -28,7 +28,7 @@ struct sroce_responder;
  * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER when it is not
  * @reo_wnd_ns: how long a packet may be late before it counts as lost
  * @waiting_rwqe: the expected packet is queued, too: it waits for a receive WQE
- * @rnr_nak_at_ns: when it gets an RNR NAK
+ * @rnr_nak_at_ns: when it gets an RNR NAK; SROCE_NEVER if the expected packet has not waited
  * @rwqe_poll_at_ns: when the datapath checks for a receive WQE again
  * @rwqe_poll_ns: the present interval of these checks
  */

@@ -36,6 +36,7 @@ void sroce_responder_init(struct sroce_responder *resp, enum sroce_service servi
 	resp->service = service;
 	resp->recv = recv;
 	resp->reorder.nak_at_ns = SROCE_NEVER;
+	resp->reorder.rnr_nak_at_ns = SROCE_NEVER;
 }
 
 /**
@@ -152,7 +153,7 @@ bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct 
 	if (resp->state != SROCE_RQ_READY || resp->has_recv_wqe || !is_for_us(resp, pkt))
 		return false;
 	if (!sroce_service_is_connected(resp->service))
-		return pkt->qkey == resp->attr.qkey;
+		return pkt->qkey == resp->attr.qkey && pkt->payload_bytes <= resp->attr.mtu_bytes;
 	return pkt->psn == resp->epsn && consumes_wqe(pkt) && sequence_is_valid(resp, pkt);
 }
 

@@ -42,15 +42,28 @@ void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet
 		plan_datagram_drop(plan, SROCE_DROP_OPCODE);
 	else if (pkt->qkey != resp->attr.qkey)
 		plan_datagram_drop(plan, SROCE_DROP_QKEY);
+	else if (pkt->payload_bytes > resp->attr.mtu_bytes)
+		plan_datagram_drop(plan, SROCE_DROP_LENGTH);
 	else if (!resp->has_recv_wqe)
 		plan_datagram_drop(plan, SROCE_DROP_NO_WQE);
 	else if (resp->recv->status != SROCE_WC_SUCCESS)
 		plan_datagram_failure(plan);
-	else if (pkt->payload_bytes > resp->attr.mtu_bytes ||
-		 SROCE_GRH_BYTES + pkt->payload_bytes > resp->recv->length)
+	else if (sroce_ud_needs_bytes(pkt) > resp->recv->length)
 		plan_datagram_drop(plan, SROCE_DROP_LENGTH);
 	else
 		plan->verdict = SROCE_RECV_PLACE;
+}
+
+/**
+ * sroce_ud_return_wqe() - the WQE stays in its queue, because the datagram does not fit in it
+ * @resp: the responder, after sroce_ud_plan(), which has planned SROCE_RECV_DROP
+ *
+ * Otherwise a QP that gets no datagram which fits would keep the WQE from the other QPs of a shared
+ * receive queue.
+ */
+void sroce_ud_return_wqe(struct sroce_responder *resp)
+{
+	resp->has_recv_wqe = false;
 }
 
 /**

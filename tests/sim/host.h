@@ -147,6 +147,7 @@ class Host {
   bool faulty_ = true;
   u32 qpn_ = 0;
   u32 posted_receives_ = 0;
+  bool lost_race_ = false;  // another QP has taken the receive
   u64 now_ns_ = 0;
   u64 resume_ns_ = SROCE_NEVER;  // end of a shortage, a full transmit queue or a spent budget
   u64 slack_ns_ = 0;

@@ -234,6 +234,32 @@ TEST(RnrDelay, RnrNakAtTheEndDropsTheQueue) {
   EXPECT_FALSE(rq.timer_runs());
 }
 
+// Of the QPs of a shared receive queue, another one is always faster.
+TEST(RnrDelay, LostRaceForAReceiveIsNoNewDelay) {
+  DelayedRnrQueue rq;
+  rq.send({2000, 2001});
+  const u64 start = rq.now;
+  for (int races = 0; rq.resp.reorder.waiting_rwqe && races < 100; races++) {
+    rq.rwqe_posted();
+    EXPECT_TRUE(rq.resp.reorder.waiting_rwqe);
+    EXPECT_LE(rq.resp.reorder.rwqe_poll_at_ns, rq.now + 20000) << "it checks often again";
+    rq.expire();
+  }
+  EXPECT_EQ(rq.now - start, DelayedRnrQueue::kRnrDelayNs);
+  expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2000);
+}
+
+TEST(RnrDelay, NextSendHasADelayOfItsOwn) {
+  DelayedRnrQueue rq;
+  rq.send({2000, 2001});
+  rq.now += DelayedRnrQueue::kRnrDelayNs / 2;
+  rq.post(100);
+  rq.rwqe_posted();
+  EXPECT_EQ(rq.completions.size(), 1u);
+  EXPECT_TRUE(rq.resp.reorder.waiting_rwqe);
+  EXPECT_EQ(rq.resp.reorder.rnr_nak_at_ns, rq.now + DelayedRnrQueue::kRnrDelayNs);
+}
+
 TEST(RnrDelay, SendAfterAnRnrNakIsNotDelayedAgain) {
   DelayedRnrQueue rq;
   rq.send({2000});

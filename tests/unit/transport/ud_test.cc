@@ -155,4 +155,23 @@ TEST(DatagramReceive, SolicitedReachesTheCompletion) {
   EXPECT_TRUE(rq.completions[0].solicited);
 }
 
+TEST(DatagramReceive, LongerThanTheMtuNeedsNoReceive) {
+  DatagramQueue rq;
+  const sroce_packet too_long = datagram(1025), longest = datagram(1024);
+  EXPECT_FALSE(sroce_responder_wants_wqe(&rq.resp, &too_long));
+  EXPECT_TRUE(sroce_responder_wants_wqe(&rq.resp, &longest));
+  EXPECT_EQ(rq.plan(too_long).reason, SROCE_DROP_LENGTH);
+  EXPECT_EQ(rq.plan(longest).reason, SROCE_DROP_NO_WQE);
+}
+
+TEST(DatagramReceive, ReturnedReceiveIsFetchedAgain) {
+  DatagramQueue rq;
+  const sroce_packet pkt = datagram(100);
+  sroce_responder_take_wqe(&rq.resp);
+  EXPECT_FALSE(sroce_responder_wants_wqe(&rq.resp, &pkt));
+  sroce_ud_return_wqe(&rq.resp);
+  EXPECT_TRUE(sroce_responder_wants_wqe(&rq.resp, &pkt));
+  EXPECT_EQ(sroce_ud_needs_bytes(&pkt), 140u);
+}
+
 }  // namespace
