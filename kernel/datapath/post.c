@@ -235,16 +235,45 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	int err = 0;
 
 	*bad_wr = wr;
-	if (qp->is_user)
+	if (qp->is_user || qp->srq)
 		return -EINVAL;
-	spin_lock_irqsave(&qp->recv_queue->post_lock, flags);
+	spin_lock_irqsave(&qp->recv_queue->lock, flags);
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		err = -EINVAL;
 	for (; wr && !err; wr = wr->next) {
 		*bad_wr = wr;
 		err = sroce_recv_queue_post(qp->recv_queue, wr);
 	}
-	spin_unlock_irqrestore(&qp->recv_queue->post_lock, flags);
+	spin_unlock_irqrestore(&qp->recv_queue->lock, flags);
 	kick_rq_in_error(qp);
+	return err;
+}
+
+/**
+ * sroce_post_srq_recv() - post_srq_recv of kernel consumers
+ * @ibsrq: the shared receive queue
+ * @wr: list of work requests
+ * @bad_wr: set to the first that was rejected
+ *
+ * Any context. Processes write to their ring and never call this.
+ *
+ * Return: 0, -EINVAL for a request with too many elements, -ENOMEM if the queue is full.
+ */
+int sroce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad_wr)
+{
+	struct sroce_srq *srq = to_sroce_srq(ibsrq);
+	unsigned long flags;
+	int err = 0;
+
+	*bad_wr = wr;
+	if (srq->is_user)
+		return -EINVAL;
+	spin_lock_irqsave(&srq->queue.lock, flags);
+	for (; wr && !err; wr = wr->next) {
+		*bad_wr = wr;
+		err = sroce_recv_queue_post(&srq->queue, wr);
+	}
+	spin_unlock_irqrestore(&srq->queue.lock, flags);
 	return err;
 }

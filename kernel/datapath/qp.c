@@ -22,6 +22,7 @@
 #include "datapath/reorder_queue.h"
 #include "transport/aeth.h"
 #include "transport/reorder.h"
+#include "transport/srq_policy.h"
 
 /* The most packets in flight; the path usually allows fewer, see requester_plan.c. */
 #define WINDOW_PACKETS	8192
@@ -74,6 +75,14 @@ static void wake_consumer(struct sroce_wq *wq, struct sroce_cq *cq)
 	wq->wake = false;
 }
 
+/* The limit is disarmed, and the shared queue outlives the QP: its consumer must get the event. */
+static void dispatch_pending_limit(struct sroce_qp *qp)
+{
+	if (qp->rq.events & BIT(IB_EVENT_SRQ_LIMIT_REACHED))
+		sroce_srq_dispatch_limit(qp->srq);
+	qp->rq.events = 0;
+}
+
 static void stop_wqs(struct sroce_qp *qp)
 {
 	hrtimer_cancel(&qp->sq.timer);
@@ -104,6 +113,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 
 	wake_consumer(&qp->sq, qp->send_cq);
 	wake_consumer(&qp->rq, qp->recv_cq);
+	dispatch_pending_limit(qp);
 	release_wqes(qp);
 	sroce_ack_delay_cancel(qp);
 	__skb_queue_purge(&qp->sq.out);
@@ -125,6 +135,8 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 /* Both locks are held. */
 static void enter_error(struct sroce_qp *qp)
 {
+	if (sroce_srq_reports_last_wqe(qp->srq, qp->state == IB_QPS_ERR))
+		qp->last_wqe_due = true;
 	WRITE_ONCE(qp->state, IB_QPS_ERR);
 	sroce_requester_set_state(&qp->req, SROCE_SQ_ERROR);
 	sroce_responder_set_state(&qp->resp, SROCE_RQ_ERROR);
@@ -188,19 +200,22 @@ int sroce_qp_datapath_init(struct sroce_qp *qp)
 	spin_lock_init(&qp->sq.lock);
 	spin_lock_init(&qp->rq.lock);
 	spin_lock_init(&qp->sq_post_lock);
-	spin_lock_init(&qp->own_recv_queue.post_lock);
+	spin_lock_init(&qp->own_recv_queue.lock);
 	sroce_wq_init(&qp->sq, SROCE_SQ, &sq_ops);
 	sroce_wq_init(&qp->rq, SROCE_RQ, &rq_ops);
 	qp->memcg = get_mem_cgroup_from_mm(current->mm);
 	return 0;
 }
 
-/* A wake-up that is due stays due, because the completions are still in the CQ. */
+/*
+ * A wake-up that is due stays due, because the completions are still in the CQ. So does the event
+ * of a shared receive queue.
+ */
 static void reset_wq(struct sroce_wq *wq)
 {
 	wq->failed = false;
 	wq->fault = 0;
-	wq->events = 0;
+	wq->events &= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
 	wq->timer_defer_ns = 0;
 	wq->ignore_timeout_until_ns = 0;
 }
@@ -222,8 +237,11 @@ static void enter_reset(struct sroce_qp *qp)
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	spin_unlock_irqrestore(&qp->sq_post_lock, flags);
 
+	/* Without ERR before, a receive taken from a shared queue is lost, as IBTA permits. */
 	sroce_responder_reset(&qp->resp);
-	sroce_recv_queue_reset(qp->recv_queue);
+	if (!qp->srq)
+		sroce_recv_queue_reset(qp->recv_queue);
+	qp->last_wqe_due = false;
 	sroce_reorder_queue_flush(qp);
 	qp->sq_draining_notify = false;
 	reset_wq(&qp->sq);

@@ -3,7 +3,7 @@
  * A queue pair as the datapath drives it: a requester and a responder, each with a work queue
  * (lock, timer, route, transmit state) around it.
  *
- * Lock order: modify_lock -> sq.lock -> rq.lock -> (cq.lock | recv_queue.post_lock). Only changes
+ * Lock order: modify_lock -> sq.lock -> rq.lock -> (cq.lock | recv_queue.lock). Only changes
  * of the QP state and a piggybacked ACK take the locks of both queues. While one is held, no
  * consumer is called back and no packet is handed to the stack: a runner collects packets and
  * wake-ups under the lock, drops it, then delivers. `running` makes one runner at a time
@@ -19,6 +19,7 @@
 #include "datapath/device.h"
 #include "datapath/qp_table.h"
 #include "datapath/recv_queue.h"
+#include "datapath/srq.h"
 #include "datapath/wq.h"
 #include "transport/ack_delay_policy.h"
 #include "transport/doorbell_policy.h"
@@ -57,8 +58,10 @@ struct sroce_reorder_queue;
  *              a WQE once more after it has retired
  * @rq: work queue around @resp
  * @resp: responder
- * @recv_queue: receives posted for @resp: @own_recv_queue (no QPs share one yet)
- * @own_recv_queue: see @recv_queue
+ * @recv_queue: receives posted for @resp: @own_recv_queue, or that of @srq
+ * @own_recv_queue: see @recv_queue; with @srq it has no ring
+ * @srq: shared receive queue, or NULL
+ * @last_wqe_due: in ERR: IB_EVENT_QP_LAST_WQE_REACHED is to be dispatched; with @rq.lock
  * @resources: storage of responder resources
  * @delayed_ack: see transport/ack_delay_policy.c; with @rq.lock
  * @ack_delayed: an ACK waits for a packet of @sq to share its skb
@@ -97,6 +100,8 @@ struct sroce_qp {
 	struct sroce_responder resp;
 	struct sroce_recv_queue *recv_queue;
 	struct sroce_recv_queue own_recv_queue;
+	struct sroce_srq *srq;
+	bool	last_wqe_due;
 	struct sroce_resource *resources;
 	struct sroce_delayed_ack delayed_ack;
 	bool	ack_delayed;

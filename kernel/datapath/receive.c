@@ -190,18 +190,37 @@ static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 }
 
+static enum sroce_srq_outcome fetch_recv_wqe(struct sroce_qp *qp, const struct sroce_packet *pkt)
+{
+	struct sroce_recv_wqe *recv = qp->resp.recv;
+	enum sroce_srq_outcome outcome;
+
+	if (!qp->srq)
+		return sroce_recv_queue_fetch(qp->recv_queue, recv) ? SROCE_SRQ_TAKEN :
+								      SROCE_SRQ_EMPTY;
+	outcome = sroce_srq_fetch(qp->srq, recv, sroce_qp_is_connected(qp) ?
+				  0 : sroce_ud_needs_bytes(pkt));
+	if (outcome == SROCE_SRQ_LIMIT)
+		qp->rq.events |= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
+	return outcome;
+}
+
 static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			 struct sroce_recv_plan *plan)
 {
+	enum sroce_srq_outcome fetched = SROCE_SRQ_EMPTY;
 	struct sroce_responder *resp = &qp->resp;
 
-	if (sroce_responder_wants_wqe(resp, &rx->pkt) &&
-	    sroce_recv_queue_fetch(qp->recv_queue, resp->recv))
+	if (sroce_responder_wants_wqe(resp, &rx->pkt))
+		fetched = fetch_recv_wqe(qp, &rx->pkt);
+	if (fetched != SROCE_SRQ_EMPTY)
 		sroce_responder_take_wqe(resp);
 	if (!sroce_qp_is_connected(qp))
 		sroce_ud_plan(resp, &rx->pkt, plan);
 	else
 		sroce_responder_plan(resp, &rx->pkt, plan);
+	if (fetched == SROCE_SRQ_SHORT)
+		sroce_ud_return_wqe(resp);
 	trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 }
 

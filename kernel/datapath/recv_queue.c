@@ -52,16 +52,16 @@ static void copy_native_recv(const struct sroce_recv_queue *queue, struct sroce_
 }
 
 /**
- * sroce_recv_queue_fetch() - take the oldest receive work request, if there is one
- * @queue: the queue; the caller holds the lock of the work queue that takes the request
+ * sroce_recv_queue_copy() - copy the oldest receive work request, if there is one
+ * @queue: the queue; nobody else takes requests from it
  * @wqe: filled in, when true is returned
  *
- * The slot is released at once. A request that claims more elements than it may have is rejected:
- * its status says so, and it fails when it is used.
+ * A request that claims more elements than it may have is rejected: its status says so, and it
+ * fails when it is used.
  *
- * Return: whether there was one.
+ * Return: whether there was one. It stays in the queue until sroce_recv_queue_advance().
  */
-bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
+bool sroce_recv_queue_copy(const struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
 {
 	if (!sroce_recv_queue_has_posted(queue))
 		return false;
@@ -73,8 +73,31 @@ bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wq
 	/* Sum the copy, not the slot. */
 	barrier();
 	wqe->length = list_bytes(wqe);
+	return true;
+}
+
+/**
+ * sroce_recv_queue_advance() - release the slot of the request that has been copied
+ * @queue: the queue
+ */
+void sroce_recv_queue_advance(struct sroce_recv_queue *queue)
+{
 	sroce_ring_fetched(&queue->ring);
 	sroce_ring_release(&queue->ring, 0);
+}
+
+/**
+ * sroce_recv_queue_fetch() - take the oldest receive work request, if there is one
+ * @queue: the queue of one QP; the caller holds the lock of that work queue
+ * @wqe: filled in, when true is returned
+ *
+ * Return: whether there was one.
+ */
+bool sroce_recv_queue_fetch(struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
+{
+	if (!sroce_recv_queue_copy(queue, wqe))
+		return false;
+	sroce_recv_queue_advance(queue);
 	return true;
 }
 
@@ -101,7 +124,7 @@ bool sroce_recv_queue_take_flushed(struct sroce_recv_queue *queue, struct sroce_
 
 /**
  * sroce_recv_queue_post() - write a kernel consumer's request to the ring
- * @queue: the queue, its post_lock held; both indices of the ring are the kernel's own, and the
+ * @queue: the queue, its lock held; both indices of the ring are the kernel's own, and the
  *         producer's is written here only
  * @wr: the request
  *
@@ -134,7 +157,7 @@ void sroce_recv_queue_reset(struct sroce_recv_queue *queue)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->post_lock, flags);
+	spin_lock_irqsave(&queue->lock, flags);
 	sroce_ring_reset(&queue->ring);
-	spin_unlock_irqrestore(&queue->post_lock, flags);
+	spin_unlock_irqrestore(&queue->lock, flags);
 }

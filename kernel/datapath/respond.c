@@ -155,13 +155,18 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 	}
 }
 
-/* In ERR: complete the receives that are left, in order. */
+/* In ERR: complete the receives that are left, in order. Those of a shared queue stay there. */
 static void flush_recv_queue(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_completion wc;
 
 	if (sroce_responder_next_completion(&qp->resp, &wc))
 		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
+	if (qp->last_wqe_due)
+		qp->rq.events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
+	qp->last_wqe_due = false;
+	if (qp->srq)
+		return;
 	while (*budget && sroce_recv_queue_take_flushed(qp->recv_queue, qp->resp.recv, &wc)) {
 		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
 		--*budget;
@@ -202,6 +207,12 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 				    qp->rq.paced_until_ns ?: SROCE_NEVER);
 }
 
+static bool has_posted_recv(struct sroce_qp *qp)
+{
+	return qp->srq ? sroce_srq_has_posted(qp->srq) :
+			 sroce_recv_queue_has_posted(qp->recv_queue);
+}
+
 /**
  * sroce_rq_work() - struct sroce_wq_ops: one round of the receive queue
  * @qp: the QP, its receive lock held
@@ -216,7 +227,7 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 	sroce_tx_init(&tx, qp, &qp->rq);
 	qp->rq.paced_until_ns = 0;
 	sroce_ack_delay_cancel(qp);
-	if (sroce_responder_waits_rwqe(&qp->resp) && sroce_recv_queue_has_posted(qp->recv_queue))
+	if (sroce_responder_waits_rwqe(&qp->resp) && has_posted_recv(qp))
 		sroce_reorder_rwqe_posted(&qp->resp, tx.now_ns);
 	if (sroce_reorder_deadline(&qp->resp) != SROCE_NEVER)
 		sroce_reorder_timeout(&qp->resp, tx.now_ns);

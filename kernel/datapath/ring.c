@@ -22,8 +22,13 @@
 /* A cache line, and librxe's own lower bound for an element. */
 #define MIN_ELEMENT_SHIFT	6
 
-/* The number of elements that the ring can hold: in the rxe layout one less than slots. */
-static u32 ring_capacity(const struct sroce_ring *ring)
+/**
+ * sroce_ring_capacity() - the number of elements that a ring can hold
+ * @ring: the ring
+ *
+ * Return: the number; in the rxe layout one less than slots.
+ */
+u32 sroce_ring_capacity(const struct sroce_ring *ring)
 {
 	return ring->wrap == ring->mask ? ring->mask : ring->mask + 1;
 }
@@ -32,7 +37,7 @@ static u32 ring_distance(const struct sroce_ring *ring, u32 from, u32 to)
 {
 	u32 count = (to - from) & ring->wrap;
 
-	return count <= ring_capacity(ring) ? count : 0;
+	return count <= sroce_ring_capacity(ring) ? count : 0;
 }
 
 static u32 ring_index_add(const struct sroce_ring *ring, u32 index, u32 count)
@@ -152,6 +157,28 @@ int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
 }
 
 /**
+ * sroce_ring_init_single() - allocate a queue that shares its pages with none, in native mode
+ * @ring: shared receive queue, or the send queue of a QP that uses one
+ * @slots: a power of two, at most 2^16
+ * @stride: bytes of a slot, at most a page
+ *
+ * May sleep.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sroce_ring_init_single(struct sroce_ring *ring, u32 slots, u32 stride)
+{
+	size_t slots_at = sizeof(struct sroce_queue_head);
+	struct sroce_ring_memory *memory;
+
+	memory = alloc_memory(PAGE_ALIGN(slots_at + (size_t)slots * stride));
+	if (!memory)
+		return -ENOMEM;
+	place_ring(ring, memory, 0, slots_at, slots, stride);
+	return 0;
+}
+
+/**
  * sroce_ring_fini() - drop the owner's reference to the pages
  * @ring: the ring; one that was never set up (all zero) is accepted
  *
@@ -174,6 +201,18 @@ void sroce_ring_memory_put(struct sroce_ring_memory *memory)
 }
 
 /**
+ * sroce_ring_offset() - where something lies in the pages that a process maps
+ * @ring: the ring
+ * @at: its head or its elements
+ *
+ * Return: bytes from their start.
+ */
+u32 sroce_ring_offset(const struct sroce_ring *ring, const void *at)
+{
+	return at - ring->memory->buf;
+}
+
+/**
  * sroce_ring_reset() - empty a ring
  * @ring: the ring; the caller makes sure that the kernel does not use it meanwhile
  *
@@ -188,6 +227,19 @@ void sroce_ring_reset(struct sroce_ring *ring)
 		return;
 	sroce_ring_publish_fetched(ring);
 	sroce_ring_set_no_doorbell(ring, false);
+}
+
+/**
+ * sroce_ring_start() - set the indices of a ring that nobody uses yet
+ * @ring: RQ; its elements are filled in
+ * @consumer: the first element
+ * @producer: one past the last
+ */
+void sroce_ring_start(struct sroce_ring *ring, u32 consumer, u32 producer)
+{
+	ring->cursor = consumer & ring->wrap;
+	WRITE_ONCE(*ring->consumer, ring->cursor);
+	WRITE_ONCE(*ring->producer, producer & ring->wrap);
 }
 
 /**

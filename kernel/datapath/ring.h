@@ -6,8 +6,8 @@
  * looked at.
  *
  * There are two layouts. In that of <rdma/rdma_user_rxe.h> indices are kept masked, and one slot
- * stays empty, as librxe expects. In native mode the two queues of a QP share their pages, indices
- * are free-running, and all slots are used.
+ * stays empty, as librxe expects. In native mode indices are free-running, all slots are used, and
+ * the two queues of a QP share their pages.
  */
 #ifndef SROCE_DATAPATH_RING_H
 #define SROCE_DATAPATH_RING_H
@@ -70,9 +70,13 @@ static inline void *sroce_ring_at(const struct sroce_ring *ring, u32 index)
 int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes);
 int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
 			   struct sroce_ring *rq, u32 rq_slots, u32 rq_stride);
+int sroce_ring_init_single(struct sroce_ring *ring, u32 slots, u32 stride);
 void sroce_ring_fini(struct sroce_ring *ring);
 void sroce_ring_memory_put(struct sroce_ring_memory *memory);
 void sroce_ring_reset(struct sroce_ring *ring);
+void sroce_ring_start(struct sroce_ring *ring, u32 consumer, u32 producer);
+u32 sroce_ring_offset(const struct sroce_ring *ring, const void *at);
+u32 sroce_ring_capacity(const struct sroce_ring *ring);
 void *sroce_ring_slot(const struct sroce_ring *ring);
 
 /* A ring the kernel consumes (SQ, RQ): the peer is the producer. */

@@ -117,12 +117,14 @@ static bool placement_end(struct placement *placement, enum sroce_mem_status *st
 	return !right;
 }
 
+/* The buffers of a receive belong to the protection domain of its queue. */
 static enum sroce_mem_status scatter_payload(struct sroce_qp *qp, struct sroce_wq *wq,
 					     const struct sroce_sge *sge, u32 num_sge, u32 offset,
 					     struct sroce_payload *from, u32 bytes)
 {
-	enum sroce_mem_status status = sroce_memory_scatter(&qp->dev->memory, qp->ibqp.pd, sge,
-							    num_sge, offset, from, bytes);
+	const struct ib_pd *pd = wq->type == SROCE_RQ ? qp->recv_queue->pd : qp->ibqp.pd;
+	enum sroce_mem_status status = sroce_memory_scatter(&qp->dev->memory, pd, sge, num_sge,
+							    offset, from, bytes);
 
 	if (status != SROCE_MEM_OK)
 		wq->fault = from->fault;

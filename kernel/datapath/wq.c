@@ -154,12 +154,14 @@ static void dispatch_events(struct sroce_qp *qp, struct sroce_cq *cq, u32 events
 {
 	static const enum ib_event_type types[] = {
 		IB_EVENT_COMM_EST, IB_EVENT_QP_REQ_ERR, IB_EVENT_QP_ACCESS_ERR,
-		IB_EVENT_QP_FATAL, IB_EVENT_SQ_DRAINED,
+		IB_EVENT_QP_FATAL, IB_EVENT_SQ_DRAINED, IB_EVENT_QP_LAST_WQE_REACHED,
 	};
 	u32 i;
 
 	if (events & BIT(IB_EVENT_CQ_ERR))
 		dispatch_cq_event(cq);
+	if (events & BIT(IB_EVENT_SRQ_LIMIT_REACHED))
+		sroce_srq_dispatch_limit(qp->srq);
 	for (i = 0; i < ARRAY_SIZE(types); i++)
 		if (events & BIT(types[i]))
 			dispatch_qp_event(qp, types[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
 /*
  * User ABI of a device in native mode, as far as it differs from <rdma/rdma_user_rxe.h>: driver id
- * and ABI version, so that our provider binds instead of librxe; send and receive queues; and
- * arming of completion queues. In rxe mode nothing differs. See Documentation/abi.md.
+ * and ABI version, so that our provider binds instead of librxe; send, receive and shared receive
+ * queues; and arming of completion queues. In rxe mode nothing differs. See Documentation/abi.md.
  */
 #ifndef SROCE_UAPI_SROCE_ABI_H
 #define SROCE_UAPI_SROCE_ABI_H
@@ -128,6 +128,8 @@ struct sroce_recv_slot {
  * send_slots, recv_slots: offset of the slots in the mapping
  * send_count, recv_count: number of slots, a power of two
  * send_stride, recv_stride: bytes from one slot to the next
+ *
+ * With a shared receive queue, everything of recv_ is 0.
  */
 struct sroce_create_qp_resp {
 	__aligned_u64 offset;
@@ -141,6 +143,27 @@ struct sroce_create_qp_resp {
 	__u32	recv_count;
 	__u32	recv_stride;
 	__u32	reserved;
+};
+
+/*
+ * A shared receive queue in native mode, instead of struct rxe_create_srq_resp. A resize writes it
+ * to mmap_info_addr of struct rxe_modify_srq_cmd. Its slots are struct sroce_recv_slot.
+ *
+ * offset, size: arguments for mmap()
+ * head: offset of struct sroce_queue_head in the mapping
+ * slots: offset of the slots in the mapping
+ * count: number of slots, a power of two
+ * stride: bytes from one slot to the next
+ * number: of the queue, unique in the module
+ */
+struct sroce_create_srq_resp {
+	__aligned_u64 offset;
+	__u32	size;
+	__u32	head;
+	__u32	slots;
+	__u32	count;
+	__u32	stride;
+	__u32	number;
 };
 
 /* Most inline data of a send request in native mode. */

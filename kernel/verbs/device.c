@@ -30,7 +30,8 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->vendor_id = VENDOR_ID;
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_UD_AV_PORT_ENFORCE |
 				 IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
-				 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS;
+				 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS |
+				 IB_DEVICE_SRQ_RESIZE;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = ~(u64)(SROCE_MIN_FAST_REG_PAGE - 1);
@@ -40,6 +41,9 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_send_sge = SROCE_MAX_SGE;
 	attr->max_recv_sge = SROCE_MAX_SGE;
 	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_srq = SROCE_MAX_SRQ;
+	attr->max_srq_wr = SROCE_MAX_QP_WR;
+	attr->max_srq_sge = SROCE_MAX_SGE;
 	attr->max_cq = SROCE_MAX_CQ;
 	attr->max_cqe = SROCE_MAX_CQE;
 	attr->max_mr = SROCE_MAX_MR;

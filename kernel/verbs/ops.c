@@ -4,6 +4,7 @@
 #include "datapath/av.h"
 #include "datapath/post.h"
 #include "datapath/qp.h"
+#include "datapath/srq.h"
 #include "verbs/ops.h"
 #include "verbs/verbs.h"
 
@@ -52,9 +53,16 @@ const struct ib_device_ops sroce_verbs_ops = {
 	.post_send = sroce_post_send,
 	.post_recv = sroce_post_recv,
 
+	.create_srq = sroce_create_srq,
+	.modify_srq = sroce_modify_srq,
+	.query_srq = sroce_query_srq,
+	.destroy_srq = sroce_destroy_srq,
+	.post_srq_recv = sroce_post_srq_recv,
+
 	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, sroce_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, sroce_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ibuc),
 };

@@ -52,8 +52,9 @@ static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (init_attr->srq || init_attr->create_flags) {
-		ibdev_dbg(ibdev, "qp: SRQ or flags %#x not supported\n", init_attr->create_flags);
+	if (init_attr->create_flags || (init_attr->srq && init_attr->qp_type == IB_QPT_GSI)) {
+		ibdev_dbg(ibdev, "qp: flags %#x, or an SRQ of QP 1, not supported\n",
+			  init_attr->create_flags);
 		return -EOPNOTSUPP;
 	}
 	if (!init_attr->send_cq || !init_attr->recv_cq) {
@@ -79,19 +80,23 @@ static void round_up_cap(struct ib_qp_cap *cap)
 	cap->max_inline_data = list_bytes;
 }
 
-static u32 recv_list_bytes(const struct ib_qp_cap *cap)
+static int init_rxe_recv_ring(struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
-	return cap->max_recv_sge * sizeof(struct sroce_sge);
+	int err = sroce_ring_init(&qp->own_recv_queue.ring, cap->max_recv_wr,
+				  sizeof(struct rxe_recv_wqe) +
+				  cap->max_recv_sge * sizeof(struct sroce_sge));
+
+	if (!err)
+		cap->max_recv_wr = qp->own_recv_queue.ring.mask;
+	return err;
 }
 
 static int init_rxe_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
-	int err = sroce_ring_init(&qp->own_recv_queue.ring, cap->max_recv_wr,
-				  sizeof(struct rxe_recv_wqe) + recv_list_bytes(cap));
+	int err = qp->srq ? 0 : init_rxe_recv_ring(qp, cap);
 
 	if (err)
 		return err;
-	cap->max_recv_wr = qp->own_recv_queue.ring.mask;
 	if (!qp->is_user)
 		return 0;
 	err = sroce_ring_init(&qp->sq_ring, cap->max_send_wr,
@@ -101,8 +106,13 @@ static int init_rxe_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	return err;
 }
 
-/* Rounds up to a power of two. With the largest, one slot stays unused, see SROCE_MAX_QP_WR. */
-static u32 slots_for(u32 *max_wr)
+/**
+ * sroce_slots_for() - the slots of a native queue
+ * @max_wr: size wanted; set to the actual one
+ *
+ * Return: a power of two. With the largest, one slot stays unused, see SROCE_MAX_QP_WR.
+ */
+u32 sroce_slots_for(u32 *max_wr)
 {
 	u32 slots = roundup_pow_of_two(max(*max_wr, 1u));
 
@@ -114,10 +124,13 @@ static int init_native_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
 	u32 send_stride = ALIGN(sizeof(struct sroce_send_slot) + cap->max_inline_data,
 				SROCE_QUEUE_LINE);
-	u32 recv_stride = sizeof(struct sroce_recv_slot) + recv_list_bytes(cap);
-	u32 send_slots = slots_for(&cap->max_send_wr);
-	u32 recv_slots = slots_for(&cap->max_recv_wr);
+	u32 recv_stride = sizeof(struct sroce_recv_slot) +
+			  cap->max_recv_sge * sizeof(struct sroce_sge);
+	u32 send_slots = sroce_slots_for(&cap->max_send_wr), recv_slots;
 
+	if (qp->srq)
+		return sroce_ring_init_single(&qp->sq_ring, send_slots, send_stride);
+	recv_slots = sroce_slots_for(&cap->max_recv_wr);
 	return sroce_ring_init_native(&qp->sq_ring, send_slots, send_stride,
 				      &qp->own_recv_queue.ring, recv_slots, recv_stride);
 }
@@ -129,7 +142,7 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 
 	/* For a process the storage grows when needed. */
 	slots = qp->is_user ? min(qp->sq_ring.mask + 1, SROCE_FIRST_SLOTS) :
-			      slots_for(&cap->max_send_wr);
+			      sroce_slots_for(&cap->max_send_wr);
 	qp->sq_storage = kvcalloc(slots, stride, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!qp->sq_storage)
 		return -ENOMEM;
@@ -137,14 +150,13 @@ static int init_send_queue(struct sroce_qp *qp, struct ib_qp_cap *cap)
 	return 0;
 }
 
-static int init_recv_queue(struct sroce_qp *qp, const struct ib_qp_cap *cap)
+static int init_recv_queue(struct sroce_qp *qp)
 {
-	struct sroce_recv_wqe *recv = kzalloc(sizeof(*recv) + recv_list_bytes(cap),
+	struct sroce_recv_wqe *recv = kzalloc(struct_size(recv, sge, qp->recv_queue->max_sge),
 					      GFP_KERNEL_ACCOUNT);
 
 	if (!recv)
 		return -ENOMEM;
-	qp->own_recv_queue.max_sge = cap->max_recv_sge;
 	sroce_responder_init(&qp->resp, qp->service, recv);
 	return 0;
 }
@@ -153,7 +165,7 @@ static int init_queues(struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
 	round_up_cap(cap);
 	return (is_native(qp) ? init_native_rings(qp, cap) : init_rxe_rings(qp, cap)) ?:
-	       init_send_queue(qp, cap) ?: init_recv_queue(qp, cap);
+	       init_send_queue(qp, cap) ?: init_recv_queue(qp);
 }
 
 /* Works at any stage of creation, as missing parts are NULL. */
@@ -188,36 +200,34 @@ static int offer_rxe_rings(struct sroce_qp *qp, struct ib_udata *udata)
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = offer_qp_ring(udata, &recv_queue->ring, &recv_queue->mmap, &resp.rq_mi) ?:
-	      offer_qp_ring(udata, &qp->sq_ring, &qp->sq_mmap, &resp.sq_mi);
+	err = offer_qp_ring(udata, &qp->sq_ring, &qp->sq_mmap, &resp.sq_mi);
+	if (!err && !qp->srq)
+		err = offer_qp_ring(udata, &recv_queue->ring, &recv_queue->mmap, &resp.rq_mi);
 	if (err)
 		return err;
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
-}
-
-static u32 offset_in(const struct sroce_ring *ring, const void *addr)
-{
-	return addr - ring->memory->buf;
 }
 
 static int offer_native_rings(struct sroce_qp *qp, struct ib_udata *udata)
 {
 	const struct sroce_ring *sq = &qp->sq_ring, *rq = &qp->own_recv_queue.ring;
 	struct sroce_create_qp_resp resp = {
-		.send_head = offset_in(sq, sq->head),
-		.send_slots = offset_in(sq, sq->elements),
+		.send_head = sroce_ring_offset(sq, sq->head),
+		.send_slots = sroce_ring_offset(sq, sq->elements),
 		.send_count = sq->mask + 1,
 		.send_stride = sq->stride,
-		.recv_head = offset_in(rq, rq->head),
-		.recv_slots = offset_in(rq, rq->elements),
-		.recv_count = rq->mask + 1,
-		.recv_stride = rq->stride,
 	};
 	struct mminfo info;
 	int err;
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
+	if (!qp->srq) {
+		resp.recv_head = sroce_ring_offset(rq, rq->head);
+		resp.recv_slots = sroce_ring_offset(rq, rq->elements);
+		resp.recv_count = rq->mask + 1;
+		resp.recv_stride = rq->stride;
+	}
 	err = offer_qp_ring(udata, sq, &qp->sq_mmap, &info);
 	if (err)
 		return err;
@@ -236,7 +246,10 @@ static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr
 	qp->state = IB_QPS_RESET;
 	qp->send_cq = to_sroce_cq(init_attr->send_cq);
 	qp->recv_cq = to_sroce_cq(init_attr->recv_cq);
-	qp->recv_queue = &qp->own_recv_queue;
+	qp->own_recv_queue.pd = qp->ibqp.pd;
+	qp->own_recv_queue.max_sge = init_attr->cap.max_recv_sge;
+	qp->srq = init_attr->srq ? to_sroce_srq(init_attr->srq) : NULL;
+	qp->recv_queue = qp->srq ? &qp->srq->queue : &qp->own_recv_queue;
 	mutex_init(&qp->modify_lock);
 }
 
@@ -254,6 +267,11 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 	struct sroce_qp *qp = to_sroce_qp(ibqp);
 	int err;
 
+	/* The sizes of the receive queue are those of the SRQ, and the caller may pass any. */
+	if (init_attr->srq) {
+		init_attr->cap.max_recv_wr = 0;
+		init_attr->cap.max_recv_sge = 0;
+	}
 	err = check_init_attr(ibqp->device, init_attr);
 	if (err)
 		return err;
@@ -344,6 +362,7 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		.qp_context = ibqp->qp_context,
 		.send_cq = &qp->send_cq->ibcq,
 		.recv_cq = &qp->recv_cq->ibcq,
+		.srq = ibqp->srq,
 		.cap = attr->cap,
 		.sq_sig_type = qp->sq_sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR,
 		.qp_type = ibqp->qp_type,

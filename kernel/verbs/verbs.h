@@ -19,6 +19,7 @@
 #define SROCE_GID_TABLE_LEN	256
 #define SROCE_PKEY_TABLE_LEN	1
 #define SROCE_MAX_QP		(1 << 20)
+#define SROCE_MAX_SRQ		(1 << 20)
 #define SROCE_MAX_CQ		(1 << 20)
 #define SROCE_MAX_PD		(1 << 20)
 #define SROCE_MAX_AH		(1 << 20)
@@ -93,11 +94,20 @@ int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 /* qp.c */
+u32 sroce_slots_for(u32 *max_wr);
 int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 		    struct ib_udata *udata);
 int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init_attr);
 int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+
+/* srq.c */
+int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
+		     struct ib_udata *udata);
+int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		     struct ib_udata *udata);
+int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 
 /* modify_qp.c */
 int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

@@ -35,7 +35,9 @@ extern "C" {
  * @process: called after each load of an index that a process shares, at each barrier() behind a copy
  *           and for each attribute of a message: another context may act then
  * @waiting: called where the kernel would sleep until a completion; must complete it
- * @argument: of both
+ * @resched: called by cond_resched()
+ * @argument: of all three
+ * @killed: from fatal_signal_pending()
  * @no_memory_at: virt_addr_valid() says no for this page
  * @umems_released: calls of ib_umem_release()
  * @dst_refs: references to routes, taken less dropped
@@ -48,7 +50,9 @@ struct stand_in {
 	u32	fail_allocation;
 	void	(*process)(void *argument);
 	void	(*waiting)(void *argument);
+	void	(*resched)(void *argument);
 	void	*argument;
+	bool	killed;
 	const void *no_memory_at;
 	u32	umems_released;
 	int	dst_refs;
@@ -120,6 +124,13 @@ static inline u32 get_random_u32(void)
 #define PTR_ERR(pointer)	((long)(pointer))
 #define ERR_PTR(error)		((void *)(long)(error))
 #define ERR_CAST(pointer)	((void *)(pointer))
+
+/* Other contexts run at a point of the test's choice. */
+#define fatal_signal_pending(task)	(stand_in.killed)
+#define cond_resched() ({							\
+	if (stand_in.resched)							\
+		stand_in.resched(stand_in.argument);				\
+})
 
 /* Barriers order nothing in one thread, but here the test may act as another. */
 #define smp_load_acquire(pointer) ({						\

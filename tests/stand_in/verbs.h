@@ -67,7 +67,8 @@ enum ib_access_flags {
 
 enum ib_event_type {
 	IB_EVENT_CQ_ERR, IB_EVENT_QP_FATAL, IB_EVENT_QP_REQ_ERR, IB_EVENT_QP_ACCESS_ERR,
-	IB_EVENT_COMM_EST, IB_EVENT_SQ_DRAINED,
+	IB_EVENT_COMM_EST, IB_EVENT_SQ_DRAINED, IB_EVENT_SRQ_LIMIT_REACHED = 15,
+	IB_EVENT_QP_LAST_WQE_REACHED,
 };
 
 enum ib_cq_notify_flags {
@@ -91,6 +92,7 @@ struct ib_event {
 	union {
 		struct ib_cq *cq;
 		struct ib_qp *qp;
+		struct ib_srq *srq;
 	} element;
 	enum ib_event_type event;
 };
@@ -109,6 +111,12 @@ struct ib_qp {
 	void	*qp_context;
 	u32	qp_num;
 	enum ib_qp_type qp_type;
+};
+
+struct ib_srq {
+	struct ib_device *device;
+	void	(*event_handler)(struct ib_event *event, void *context);
+	void	*srq_context;
 };
 
 struct ib_ah {
@@ -245,6 +253,9 @@ struct ib_device_modify;
 struct ib_port_attr;
 struct ib_port_immutable;
 struct ib_qp_init_attr;
+enum ib_srq_attr_mask { IB_SRQ_MAX_WR = 1 << 0, IB_SRQ_LIMIT = 1 << 1 };
+struct ib_srq_attr;
+struct ib_srq_init_attr;
 struct scatterlist;
 struct vm_area_struct;
 struct ib_umem;

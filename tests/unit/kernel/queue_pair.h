@@ -40,6 +40,7 @@ struct QueuePair : Received {
     EXPECT_EQ(0, sroce_ring_init(&cq.ring, 7, sizeof(ib_wc)));
     qp.recv_queue = &qp.own_recv_queue;
     qp.recv_queue->max_sge = 2;
+    qp.recv_queue->pd = &pd;
     EXPECT_EQ(0,
               sroce_ring_init(&qp.recv_queue->ring, 7, sizeof(rxe_recv_wqe) + 2 * sizeof(rxe_sge)));
     sroce_requester_init(&qp.req, service, send_slots, 128, 4);
@@ -73,7 +74,7 @@ struct QueuePair : Received {
     sroce_reorder_queue_flush(&qp);
     free(qp.reorder_queue);
     sroce_ring_fini(&cq.ring);
-    sroce_ring_fini(&qp.recv_queue->ring);
+    sroce_ring_fini(&qp.own_recv_queue.ring);
     EXPECT_EQ(0, stand_in_datapath.users);
     EXPECT_FALSE(qp.sq.lock.locked || qp.rq.lock.locked);
   }

@@ -157,4 +157,26 @@ TEST_F(Ring, FullCqHasNoSlotLeft) {
   EXPECT_EQ(0u, *ring.producer);
 }
 
+TEST_F(Ring, SingleQueueHasItsHeadAndSlots) {
+  ASSERT_EQ(0, sroce_ring_init_single(&ring, 32, 136));
+  EXPECT_EQ(32u, sroce_ring_capacity(&ring));
+  EXPECT_EQ(0u, sroce_ring_offset(&ring, ring.head));
+  EXPECT_EQ(sizeof(sroce_queue_head), sroce_ring_offset(&ring, ring.elements));
+  memset(sroce_ring_at(&ring, 31), 1, 136);
+  EXPECT_LE(sizeof(sroce_queue_head) + 32 * 136, ring.memory->bytes);
+}
+
+TEST_F(Ring, StartsWhereItIsTold) {
+  ASSERT_EQ(0, sroce_ring_init(&ring, 7, 64));
+  EXPECT_EQ(7u, sroce_ring_capacity(&ring));
+  sroce_ring_start(&ring, 13, 18);
+  EXPECT_EQ(5u, sroce_ring_pending(&ring));
+  EXPECT_EQ(5u, *ring.consumer);
+  EXPECT_EQ(2u, *ring.producer);
+  init_native();
+  sroce_ring_start(&native_rq, 13, 18);
+  EXPECT_EQ(5u, sroce_ring_pending(&native_rq));
+  EXPECT_EQ(13u, *native_rq.consumer);
+}
+
 }  // namespace
