@@ -23,6 +23,10 @@ sroce::CompletionQueue* object(sroce_completion_queue* cq) {
   return reinterpret_cast<sroce::CompletionQueue*>(cq);
 }
 
+sroce::SharedReceiveQueue* object(sroce_shared_receive_queue* srq) {
+  return reinterpret_cast<sroce::SharedReceiveQueue*>(srq);
+}
+
 /// The CPU that pollers yield, or nullptr if they must not.
 const sroce::PollBackoff::Cpu* cpu_to_yield() {
   const char* setting = std::getenv("SROCE_POLL_YIELD");
@@ -41,6 +45,7 @@ sroce_queue_pair* sroce_queue_pair_open(const sroce_queue_pair_setup* setup) {
       .send_doorbells = object(setup->send_cq)->doorbells(),
       .receive_doorbells = object(setup->recv_cq)->doorbells(),
       .single_threaded = setup->single_threaded != 0,
+      .shares_receive_queue = setup->shares_receive_queue != 0,
   };
   return reinterpret_cast<sroce_queue_pair*>(sroce::QueuePair::open(translated).release());
 }
@@ -58,11 +63,31 @@ int sroce_post_send(sroce_queue_pair* pair, ibv_send_wr* wr, ibv_send_wr** bad_w
 int sroce_post_recv(sroce_queue_pair* pair, ibv_qp_state state, ibv_recv_wr* wr,
                     ibv_recv_wr** bad_wr) {
   // A receive is posted without a system call, so the kernel cannot reject it.
-  if (state == IBV_QPS_RESET) {
+  sroce::ReceiveQueue* queue = object(pair)->receive_queue();
+  if (state == IBV_QPS_RESET || !queue) {
     *bad_wr = wr;
     return EINVAL;
   }
-  return object(pair)->receive_queue().post(wr, bad_wr);
+  return queue->post(wr, bad_wr);
+}
+
+sroce_shared_receive_queue* sroce_shared_receive_queue_open(int fd,
+                                                            const sroce_create_srq_resp* where,
+                                                            uint32_t max_sge, int single_threaded) {
+  return reinterpret_cast<sroce_shared_receive_queue*>(
+      sroce::SharedReceiveQueue::open(fd, *where, max_sge, single_threaded != 0).release());
+}
+
+void sroce_shared_receive_queue_close(sroce_shared_receive_queue* srq) { delete object(srq); }
+
+int sroce_post_srq_recv(sroce_shared_receive_queue* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  return object(srq)->post(wr, bad_wr);
+}
+
+int sroce_resize_srq(sroce_shared_receive_queue* srq, int fd,
+                     int (*change)(void*, sroce_create_srq_resp*), void* context) {
+  return object(srq)->replace(
+      fd, [&](sroce_create_srq_resp& where) { return change(context, &where); });
 }
 
 sroce_completion_queue* sroce_completion_queue_open(int fd, const mminfo* where,

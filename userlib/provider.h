@@ -19,6 +19,7 @@ extern "C" {
 
 struct sroce_queue_pair;
 struct sroce_completion_queue;
+struct sroce_shared_receive_queue;
 
 /* A datagram WQE names its address handle by the kernel's number. */
 struct sroce_ah {
@@ -49,6 +50,7 @@ struct sroce_queue_pair_setup {
   struct sroce_completion_queue* send_cq;
   struct sroce_completion_queue* recv_cq;
   int single_threaded; /* the application never posts from two threads at once */
+  int shares_receive_queue;
 };
 
 /* Returns NULL and sets errno if the queues cannot be mapped or are malformed. */
@@ -69,6 +71,23 @@ int sroce_post_send(struct sroce_queue_pair* pair, struct ibv_send_wr* wr,
                     struct ibv_send_wr** bad_wr);
 int sroce_post_recv(struct sroce_queue_pair* pair, enum ibv_qp_state state, struct ibv_recv_wr* wr,
                     struct ibv_recv_wr** bad_wr);
+
+/* Returns NULL and sets errno if the ring cannot be mapped or is malformed. */
+struct sroce_shared_receive_queue* sroce_shared_receive_queue_open(
+    int fd, const struct sroce_create_srq_resp* where, uint32_t max_sge, int single_threaded);
+void sroce_shared_receive_queue_close(struct sroce_shared_receive_queue* srq);
+
+/* ibv_post_srq_recv(): 0, or an errno with *bad_wr the first request not posted. */
+int sroce_post_srq_recv(struct sroce_shared_receive_queue* srq, struct ibv_recv_wr* wr,
+                        struct ibv_recv_wr** bad_wr);
+
+/*
+ * ibv_modify_srq() with a new size: @change makes the kernel replace the ring and sets *where.
+ * Posting is locked out meanwhile. Returns 0 or an errno.
+ */
+int sroce_resize_srq(struct sroce_shared_receive_queue* srq, int fd,
+                     int (*change)(void* context, struct sroce_create_srq_resp* where),
+                     void* context);
 
 /* Returns NULL and sets errno if the ring cannot be mapped or is malformed. */
 struct sroce_completion_queue* sroce_completion_queue_open(int fd, const struct mminfo* where,

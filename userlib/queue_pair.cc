@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <span>
@@ -16,10 +15,6 @@ namespace {
 std::size_t send_element_bytes(const ibv_qp_cap& cap) {
   return sizeof(sroce_send_slot) +
          std::max<std::size_t>(cap.max_send_sge * sizeof(rxe_sge), cap.max_inline_data);
-}
-
-std::size_t recv_element_bytes(const ibv_qp_cap& cap) {
-  return sizeof(sroce_recv_slot) + cap.max_recv_sge * sizeof(rxe_sge);
 }
 
 }  // namespace
@@ -96,49 +91,19 @@ int SendQueue::finish() {
 
 void SendQueue::abort() { lock_.unlock(); }
 
-int ReceiveQueue::write(const ibv_recv_wr& wr, std::uint32_t filled) {
-  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > max_sge_) return EINVAL;
-  if (ring_.is_full(filled)) return ENOMEM;
-  const std::span<const ibv_sge> list(wr.sg_list, static_cast<std::size_t>(wr.num_sge));
-  ring_.slot(filled).wr_id = wr.wr_id;
-  std::byte* to = ring_.slot_payload(filled).data();
-  std::uint32_t written = 0;
-  const auto append = [&](const ibv_sge& sge) {
-    std::memcpy(to + written++ * sizeof(sge), &sge, sizeof(sge));
-  };
-  // Skip SGEs of length 0: the kernel takes one for the end of the list.
-  for (const ibv_sge& sge : list)
-    if (sge.length) append(sge);
-  if (written < max_sge_) append({});
-  return 0;
-}
-
-int ReceiveQueue::post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr) {
-  const std::lock_guard guard(lock_);
-  std::uint32_t filled = 0;
-  int err = 0;
-  for (ibv_recv_wr* wr = chain; wr && !err; wr = wr->next) {
-    err = write(*wr, filled);
-    if (err)
-      *bad_wr = wr;
-    else
-      filled++;
-  }
-  if (filled) ring_.publish(filled);
-  return err;
-}
-
 QueuePair::QueuePair(const QueuePairSetup& setup, Mapping memory,
                      ProducerRing<sroce_send_slot> send_ring,
-                     ProducerRing<sroce_recv_slot> receive_ring)
+                     std::optional<ProducerRing<sroce_recv_slot>> receive_ring)
     : memory_(std::move(memory)),
       send_queue_(send_ring,
                   {.service = setup.service,
                    .max_sge = setup.cap.max_send_sge,
                    .max_inline_bytes = setup.cap.max_inline_data},
                   Doorbell(setup.fd, setup.qp_handle), setup.send_doorbells,
-                  setup.receive_doorbells, setup.single_threaded),
-      receive_queue_(receive_ring, setup.cap.max_recv_sge, setup.single_threaded) {}
+                  setup.receive_doorbells, setup.single_threaded) {
+  if (receive_ring)
+    receive_queue_.emplace(*receive_ring, setup.cap.max_recv_sge, setup.single_threaded);
+}
 
 std::unique_ptr<QueuePair> QueuePair::open(const QueuePairSetup& setup) {
   const sroce_create_qp_resp& where = setup.where;
@@ -148,15 +113,15 @@ std::unique_ptr<QueuePair> QueuePair::open(const QueuePairSetup& setup) {
   const auto send_ring = ProducerRing<sroce_send_slot>::open(
       memory->memory(), {where.send_head, where.send_slots, where.send_count, where.send_stride},
       send_element_bytes(setup.cap));
-  const auto receive_ring = ProducerRing<sroce_recv_slot>::open(
+  const auto receive_ring = ReceiveQueue::open_ring(
       memory->memory(), {where.recv_head, where.recv_slots, where.recv_count, where.recv_stride},
-      recv_element_bytes(setup.cap));
-  if (!send_ring || !receive_ring) {
+      setup.cap.max_recv_sge);
+  if (!send_ring || receive_ring.has_value() == setup.shares_receive_queue) {
     errno = EPROTO;
     return nullptr;
   }
   std::unique_ptr<QueuePair> pair(
-      new (std::nothrow) QueuePair(setup, std::move(*memory), *send_ring, *receive_ring));
+      new (std::nothrow) QueuePair(setup, std::move(*memory), *send_ring, receive_ring));
   if (!pair) errno = ENOMEM;
   return pair;
 }

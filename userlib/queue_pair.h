@@ -5,17 +5,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "doorbell.h"
 #include "mapping.h"
 #include "optional_mutex.h"
+#include "receive_queue.h"
 #include "ring.h"
 #include "send_wqe.h"
 
 namespace sroce {
 
-static_assert(sizeof(sroce_recv_slot) == 8);
 static_assert(sizeof(sroce_create_qp_resp) == 48);
 static_assert(offsetof(sroce_create_qp_resp, send_head) == 12);
 static_assert(offsetof(sroce_create_qp_resp, recv_stride) == 40);
@@ -67,24 +68,6 @@ class SendQueue {
   sroce_send_slot discarded_{};
 };
 
-/// A receive queue. Threads may post concurrently unless it is single-threaded. Posting makes no
-/// system call.
-class ReceiveQueue {
- public:
-  ReceiveQueue(ProducerRing<sroce_recv_slot> ring, std::uint32_t max_sge, bool single_threaded)
-      : ring_(ring), max_sge_(max_sge), lock_(single_threaded) {}
-
-  /// ibv_post_recv(): post the chain up to the first bad request.
-  int post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr);
-
- private:
-  int write(const ibv_recv_wr& wr, std::uint32_t filled);
-
-  ProducerRing<sroce_recv_slot> ring_;
-  std::uint32_t max_sge_;
-  OptionalMutex lock_;
-};
-
 /// Location and properties of a QP's queues.
 struct QueuePairSetup {
   int fd;
@@ -95,9 +78,10 @@ struct QueuePairSetup {
   DoorbellList& send_doorbells;
   DoorbellList& receive_doorbells;
   bool single_threaded;
+  bool shares_receive_queue;
 };
 
-/// Both queues of a QP and their memory.
+/// Both queues of a QP and their memory. With a shared receive queue, it has none of its own.
 class QueuePair {
  public:
   /// Returns nullptr and sets errno if the queues cannot be mapped or are malformed.
@@ -105,15 +89,16 @@ class QueuePair {
   ~QueuePair() { send_queue_.doorbell().leave_lists(); }
 
   SendQueue& send_queue() { return send_queue_; }
-  ReceiveQueue& receive_queue() { return receive_queue_; }
+  /// nullptr if the QP uses a shared receive queue.
+  ReceiveQueue* receive_queue() { return receive_queue_ ? &*receive_queue_ : nullptr; }
 
  private:
   QueuePair(const QueuePairSetup& setup, Mapping memory, ProducerRing<sroce_send_slot> send_ring,
-            ProducerRing<sroce_recv_slot> receive_ring);
+            std::optional<ProducerRing<sroce_recv_slot>> receive_ring);
 
   Mapping memory_;
   SendQueue send_queue_;
-  ReceiveQueue receive_queue_;
+  std::optional<ReceiveQueue> receive_queue_;
 };
 
 }  // namespace sroce

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The verbs that cq.c, domain.c and qp.c implement. */
+/* The verbs that cq.c, domain.c, qp.c and srq.c implement. */
 #ifndef SROCE_USERLIB_RDMAV34_OBJECTS_H
 #define SROCE_USERLIB_RDMAV34_OBJECTS_H
 
@@ -35,5 +35,12 @@ int sroce_abi34_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* attr, int attr_
 int sroce_abi34_destroy_qp(struct ibv_qp* qp);
 int sroce_abi34_post_send(struct ibv_qp* qp, struct ibv_send_wr* wr, struct ibv_send_wr** bad_wr);
 int sroce_abi34_post_recv(struct ibv_qp* qp, struct ibv_recv_wr* wr, struct ibv_recv_wr** bad_wr);
+
+struct ibv_srq* sroce_abi34_create_srq(struct ibv_pd* pd, struct ibv_srq_init_attr* attr);
+int sroce_abi34_modify_srq(struct ibv_srq* srq, struct ibv_srq_attr* attr, int attr_mask);
+int sroce_abi34_query_srq(struct ibv_srq* srq, struct ibv_srq_attr* attr);
+int sroce_abi34_destroy_srq(struct ibv_srq* srq);
+int sroce_abi34_post_srq_recv(struct ibv_srq* srq, struct ibv_recv_wr* wr,
+                              struct ibv_recv_wr** bad_wr);
 
 #endif

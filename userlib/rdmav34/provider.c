@@ -109,6 +109,11 @@ static const struct verbs_context_ops verbs = {
     .destroy_qp = sroce_abi34_destroy_qp,
     .post_send = sroce_abi34_post_send,
     .post_recv = sroce_abi34_post_recv,
+    .create_srq = sroce_abi34_create_srq,
+    .modify_srq = sroce_abi34_modify_srq,
+    .query_srq = sroce_abi34_query_srq,
+    .destroy_srq = sroce_abi34_destroy_srq,
+    .post_srq_recv = sroce_abi34_post_srq_recv,
     .free_context = free_context,
 };
 

@@ -29,6 +29,7 @@ static struct ibv_qp* open_queues(struct qp* qp, int err, struct ibv_pd* pd,
       .where = *where,
       .cap = attr->cap,
       .single_threaded = sroce_abi34_is_single_threaded(pd),
+      .shares_receive_queue = !!attr->srq,
   };
 
   if (err) goto err_free;
@@ -100,6 +101,7 @@ struct ibv_qp* sroce_abi34_create_qp_ex(struct ibv_context* context,
       .cap = attr->cap,
       .send_cq = attr->send_cq,
       .recv_cq = attr->recv_cq,
+      .srq = attr->srq,
   };
   return open_queues(qp, err, attr->pd, &granted, &resp.ours);
 }

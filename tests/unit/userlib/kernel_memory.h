@@ -59,6 +59,23 @@ class KernelMemory {
     return where;
   }
 
+  /// Add an empty shared receive queue.
+  sroce_create_srq_resp add_shared_queue(std::uint32_t count, std::uint32_t stride) {
+    sroce_create_srq_resp where{};
+    where.offset = used_;
+    where.slots = sizeof(sroce_queue_head);
+    where.count = count;
+    where.stride = stride;
+    where.size = where.slots + count * stride;
+    used_ += (where.size + kPage - 1) / kPage * kPage;
+    EXPECT_LE(used_, kBytes);
+    return where;
+  }
+  KernelQueue shared_queue(const sroce_create_srq_resp& where) const {
+    return {{start_ + where.offset, where.size},
+            {where.head, where.slots, where.count, where.stride}};
+  }
+
   KernelQueue send_queue(const sroce_create_qp_resp& where) const {
     return {{start_ + where.offset, where.size},
             {where.send_head, where.send_slots, where.send_count, where.send_stride}};

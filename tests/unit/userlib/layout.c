@@ -14,4 +14,5 @@ const struct c_layout c_layout = {
     .send_slot_swap = offsetof(struct sroce_send_slot, swap),
     .recv_slot_bytes = sizeof(struct sroce_recv_slot),
     .create_qp_resp_bytes = sizeof(struct sroce_create_qp_resp),
+    .create_srq_resp_bytes = sizeof(struct sroce_create_srq_resp),
 };

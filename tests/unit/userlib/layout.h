@@ -18,6 +18,7 @@ struct c_layout {
   size_t send_slot_swap;
   size_t recv_slot_bytes;
   size_t create_qp_resp_bytes;
+  size_t create_srq_resp_bytes;
 };
 
 extern const struct c_layout c_layout;

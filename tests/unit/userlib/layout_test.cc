@@ -24,6 +24,7 @@ TEST(Layout, QueuesMatchC) {
   EXPECT_EQ(offsetof(sroce_send_slot, swap), c_layout.send_slot_swap);
   EXPECT_EQ(sizeof(sroce_recv_slot), c_layout.recv_slot_bytes);
   EXPECT_EQ(sizeof(sroce_create_qp_resp), c_layout.create_qp_resp_bytes);
+  EXPECT_EQ(sizeof(sroce_create_srq_resp), c_layout.create_srq_resp_bytes);
 }
 
 }  // namespace

@@ -88,6 +88,101 @@ TEST_F(ProviderQueuePair, SlotsTooSmallForCapsAreRejected) {
   EXPECT_EQ(errno, EPROTO);
 }
 
+TEST_F(ProviderQueuePair, WithASharedReceiveQueueItHasNoneOfItsOwn) {
+  setup.shares_receive_queue = 1;
+  errno = 0;
+  EXPECT_FALSE(sroce_queue_pair_open(&setup)) << "the kernel has made one";
+  EXPECT_EQ(errno, EPROTO);
+  setup.where.recv_head = setup.where.recv_slots = setup.where.recv_count = 0;
+  setup.where.recv_stride = 0;
+  sroce_queue_pair* pair = sroce_queue_pair_open(&setup);
+  ASSERT_TRUE(pair);
+  ibv_recv_wr recv{}, *bad_recv = nullptr;
+  EXPECT_EQ(sroce_post_recv(pair, IBV_QPS_RTS, &recv, &bad_recv), EINVAL);
+  EXPECT_EQ(bad_recv, &recv);
+  ibv_send_wr send{}, *bad_send;
+  send.opcode = IBV_WR_SEND;
+  EXPECT_EQ(sroce_post_send(pair, &send, &bad_send), 0);
+  sroce_queue_pair_close(pair);
+  setup.shares_receive_queue = 0;
+  EXPECT_FALSE(sroce_queue_pair_open(&setup)) << "a QP without a receive queue";
+}
+
+class ProviderSharedQueue : public testing::Test {
+ protected:
+  ProviderSharedQueue() {
+    srq = sroce_shared_receive_queue_open(kernel.fd(), &where, kMaxSge, 0);
+    EXPECT_TRUE(srq);
+  }
+  ~ProviderSharedQueue() override { sroce_shared_receive_queue_close(srq); }
+
+  int post(std::uint64_t wr_id, int num_sge = 1) {
+    ibv_sge list[kMaxSge + 1] = {{0x1000, 10, 3}, {0x2000, 20, 4}, {0x3000, 30, 5}};
+    ibv_recv_wr wr{}, *bad = nullptr;
+    wr.wr_id = wr_id;
+    wr.sg_list = list;
+    wr.num_sge = num_sge;
+    const int err = sroce_post_srq_recv(srq, &wr, &bad);
+    EXPECT_EQ(bad, err ? &wr : nullptr);
+    return err;
+  }
+
+  static constexpr std::uint32_t kMaxSge = 2;
+  static constexpr std::uint32_t kStride = 8 + kMaxSge * 16;
+  KernelMemory kernel;
+  sroce_create_srq_resp where = kernel.add_shared_queue(4, kStride);
+  sroce_shared_receive_queue* srq;
+};
+
+TEST_F(ProviderSharedQueue, RequestReachesItsSlot) {
+  EXPECT_EQ(post(7, 2), 0);
+  EXPECT_EQ(post(8, 3), EINVAL);
+  KernelQueue queue = kernel.shared_queue(where);
+  EXPECT_EQ(queue.head().producer, 1u);
+  EXPECT_EQ(queue.copy<sroce_recv_slot>(0).wr_id, 7u);
+  for (std::uint64_t wr_id = 1; wr_id < 4; wr_id++) EXPECT_EQ(post(wr_id), 0);
+  EXPECT_EQ(post(9), ENOMEM);
+  queue.head().consumer = 1;
+  EXPECT_EQ(post(9), 0);
+}
+
+TEST_F(ProviderSharedQueue, ResizePostsToTheNewRing) {
+  const sroce_create_srq_resp larger = kernel.add_shared_queue(16, kStride);
+  EXPECT_EQ(post(1), 0);
+  const auto change = [](void* context, sroce_create_srq_resp* to) {
+    *to = *static_cast<const sroce_create_srq_resp*>(context);
+    return 0;
+  };
+  ASSERT_EQ(sroce_resize_srq(srq, kernel.fd(), change, const_cast<sroce_create_srq_resp*>(&larger)),
+            0);
+  EXPECT_EQ(post(2), 0);
+  EXPECT_EQ(kernel.shared_queue(where).head().producer, 1u);
+  EXPECT_EQ(kernel.shared_queue(larger).head().producer, 1u);
+  EXPECT_EQ(kernel.shared_queue(larger).copy<sroce_recv_slot>(0).wr_id, 2u);
+}
+
+TEST_F(ProviderSharedQueue, FailedResizeChangesNothing) {
+  const auto fail = [](void*, sroce_create_srq_resp*) { return EINVAL; };
+  EXPECT_EQ(sroce_resize_srq(srq, kernel.fd(), fail, nullptr), EINVAL);
+  const auto malformed = [](void* context, sroce_create_srq_resp* to) {
+    *to = *static_cast<const sroce_create_srq_resp*>(context);
+    to->stride = kStride - 8;
+    return 0;
+  };
+  EXPECT_EQ(sroce_resize_srq(srq, kernel.fd(), malformed, &where), EPROTO);
+  EXPECT_EQ(post(1), 0);
+  EXPECT_EQ(kernel.shared_queue(where).head().producer, 1u);
+}
+
+TEST_F(ProviderSharedQueue, MalformedQueueIsRejected) {
+  errno = 0;
+  EXPECT_FALSE(sroce_shared_receive_queue_open(kernel.fd(), &where, kMaxSge + 1, 0));
+  EXPECT_EQ(errno, EPROTO);
+  errno = 0;
+  EXPECT_FALSE(sroce_shared_receive_queue_open(-1, &where, kMaxSge, 0));
+  EXPECT_EQ(errno, EBADF);
+}
+
 /// A QP with the ibv_wr_*() functions.
 class ProviderWorkRequests : public ProviderQueuePair {
  protected:
