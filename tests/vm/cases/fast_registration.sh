@@ -28,6 +28,7 @@ both_ways() # NAME TEST ROUNDS
 }
 
 both_ways "$commands commands" exchange $commands
+both_ways "$commands commands, shared receive queue" exchange_shared $commands
 both_ways "stale keys" stale_keys $trials
 # rdma_rxe may give up under loss, and a queued REG_MR of rdma_rxe follows a pointer to the region.
 if [[ $A_TYPE$B_TYPE != *rxe* ]]; then

@@ -169,7 +169,8 @@ static int post_receive(struct ulp_end *end, u64 message_dma, struct ib_cqe *cqe
 		.num_sge = 1,
 	};
 
-	return ib_post_recv(end->qp, &wr, NULL);
+	return end->srq ? ib_post_srq_recv(end->srq, &wr, NULL) :
+			  ib_post_recv(end->qp, &wr, NULL);
 }
 
 /* --- the initiator ---------------------------------------------------------------------------- */
@@ -535,6 +536,29 @@ static int run_commands(struct exchange *x)
 	return x->error;
 }
 
+/* All receives are posted. The first command is to cause the event. */
+static int change_srq(struct ulp_end *end)
+{
+	struct ib_srq_attr attr = { .max_wr = 20 * TASKS, .srq_limit = TASKS };
+
+	return end->srq ? ib_modify_srq(end->srq, &attr, IB_SRQ_MAX_WR | IB_SRQ_LIMIT) : 0;
+}
+
+/* ib_drain_qp() waits up to a minute for IB_EVENT_QP_LAST_WQE_REACHED. */
+static int check_srq(const struct ulp_end *end, unsigned long disconnecting)
+{
+	if (!end->srq)
+		return 0;
+	if (time_after(jiffies, disconnecting + ULP_SECONDS * HZ)) {
+		pr_err("ulp: the queue pair does not report its last receive\n");
+		return -ETIMEDOUT;
+	}
+	if (end->limit_events == 1)
+		return 0;
+	pr_err("ulp: %u limit events\n", end->limit_events);
+	return -EPROTO;
+}
+
 /**
  * ulp_exchange() - do many commands
  * @ends: zeros but for the devices; [0] is the initiator
@@ -545,6 +569,7 @@ static int run_commands(struct exchange *x)
 int ulp_exchange(struct ulp_end *ends, u32 rounds)
 {
 	struct exchange *x = kzalloc(sizeof(*x), GFP_KERNEL);
+	unsigned long disconnecting;
 	u32 i;
 	int ret;
 
@@ -556,8 +581,10 @@ int ulp_exchange(struct ulp_end *ends, u32 rounds)
 	init_completion(&x->over);
 	ends[0].poll = IB_POLL_WORKQUEUE;
 	ends[1].poll = IB_POLL_WORKQUEUE;
-	ret = ulp_connect(ends, x) ?: make_all(x) ?: run_commands(x);
+	ret = ulp_connect(ends, x) ?: make_all(x) ?: change_srq(&ends[1]) ?: run_commands(x);
+	disconnecting = jiffies;
 	ulp_disconnect(ends);
+	ret = ret ?: check_srq(&ends[1], disconnecting);
 	for (i = 0; i < ARRAY_SIZE(x->command); i++)
 		free_command(&x->command[i]);
 	for (i = 0; i < ARRAY_SIZE(x->task); i++)
@@ -565,4 +592,17 @@ int ulp_exchange(struct ulp_end *ends, u32 rounds)
 	ulp_close(ends);
 	kfree(x);
 	return ret;
+}
+
+/**
+ * ulp_exchange_shared() - do many commands, which arrive in a shared receive queue
+ * @ends: zeros but for the devices; [0] is the initiator
+ * @rounds: how many
+ *
+ * Return: 0 or an error code; what went wrong is logged
+ */
+int ulp_exchange_shared(struct ulp_end *ends, u32 rounds)
+{
+	ends[1].srq_wr = TASKS;
+	return ulp_exchange(ends, rounds);
 }

@@ -3,7 +3,8 @@
  * cd /sys/module/ulp/parameters
  * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >run
  * cat ns		nanoseconds per message
- * echo "exchange|stale_keys|deregister_queued FIRST SECOND ROUNDS" >fast_registration
+ * echo "TEST FIRST SECOND ROUNDS" >fast_registration	TEST: exchange, exchange_shared,
+ *			stale_keys or deregister_queued
  *
  * Latency is half a round trip, as in perftest.
  */
@@ -110,6 +111,7 @@ static const struct {
 	int (*function)(struct ulp_end *ends, u32 rounds);
 } tests[] = {
 	{ "exchange", ulp_exchange },
+	{ "exchange_shared", ulp_exchange_shared },
 	{ "stale_keys", ulp_stale_keys },
 	{ "deregister_queued", ulp_deregister_queued },
 };

@@ -31,6 +31,25 @@ static int find_gid(struct ulp_end *end)
 	return -EADDRNOTAVAIL;
 }
 
+static void count_limit_event(struct ib_event *event, void *end)
+{
+	if (event->event == IB_EVENT_SRQ_LIMIT_REACHED)
+		((struct ulp_end *)end)->limit_events++;
+}
+
+static int make_srq(struct ulp_end *end)
+{
+	struct ib_srq_init_attr init = {
+		.event_handler = count_limit_event,
+		.srq_context = end,
+		.attr = { .max_wr = end->srq_wr, .max_sge = 1 },
+		.srq_type = IB_SRQT_BASIC,
+	};
+
+	end->srq = ib_create_srq(end->pd, &init);
+	return PTR_ERR_OR_ZERO(end->srq);
+}
+
 static int make_qp(struct ulp_end *end, void *context)
 {
 	struct ib_qp_init_attr init = {
@@ -45,6 +64,14 @@ static int make_qp(struct ulp_end *end, void *context)
 		},
 	};
 
+	int ret;
+
+	if (end->srq_wr) {
+		ret = make_srq(end);
+		if (ret)
+			return ret;
+		init.srq = end->srq;
+	}
 	end->cq = ib_alloc_cq(end->device, end, 2 * ULP_RECV_DEPTH, 0, end->poll);
 	if (IS_ERR(end->cq))
 		return PTR_ERR(end->cq);
@@ -263,6 +290,8 @@ static void close_end(struct ulp_end *end)
 	kfree(end->buffer);
 	if (!IS_ERR_OR_NULL(end->cq))
 		ib_free_cq(end->cq);
+	if (!IS_ERR_OR_NULL(end->srq))
+		ib_destroy_srq(end->srq);
 	if (!IS_ERR_OR_NULL(end->pd))
 		ib_dealloc_pd(end->pd);
 }

@@ -38,6 +38,9 @@ struct ulp_op {
  * @pd: protection domain
  * @cq: for both queues
  * @qp: RC
+ * @srq_wr: size of the shared receive queue that @qp is to use, or 0
+ * @srq: that queue, or NULL
+ * @limit_events: of @srq
  * @mr: @buffer, for the peer to write and read
  * @buffer: data to send and receive
  * @dma: DMA address of @buffer
@@ -54,6 +57,9 @@ struct ulp_end {
 	struct ib_pd *pd;
 	struct ib_cq *cq;
 	struct ib_qp *qp;
+	u32 srq_wr;
+	struct ib_srq *srq;
+	u32 limit_events;
 	struct ib_mr *mr;
 	void *buffer;
 	u64 dma;
@@ -106,6 +112,7 @@ int ulp_register_memory(struct ulp_end *end);
 int ulp_pair_open(struct ulp_run *run);
 
 int ulp_exchange(struct ulp_end *ends, u32 rounds);
+int ulp_exchange_shared(struct ulp_end *ends, u32 rounds);
 int ulp_stale_keys(struct ulp_end *ends, u32 rounds);
 int ulp_deregister_queued(struct ulp_end *ends, u32 rounds);
 
