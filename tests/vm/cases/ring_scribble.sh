@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A process scribbles on the SQ, RQ and CQ rings that it shares with the kernel, while another
+# A process scribbles on the SQ, RQ, SRQ and CQ rings that it shares with the kernel, while another
 # verifies its traffic over the same devices. Only the scribbler may be harmed.
 # guests: one
 # links: sroce

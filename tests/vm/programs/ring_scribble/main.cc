@@ -33,8 +33,8 @@ constexpr const char* usage =
     R"(usage: ring_scribble --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--seconds S] [--seed N]
                      [--life MS]
 
-A process scribbles on the SQ, RQ and CQ rings of a QP pair for S seconds (default 10), and makes a
-new pair every MS milliseconds (default 200). Another process verifies the traffic of its own pair,
+A process scribbles on the SQ, RQ, SRQ and CQ rings of a QP pair for S seconds (default 10), and
+makes a new pair every MS milliseconds (default 200). Another process verifies the traffic of its own pair,
 and kills the scribbler in the end. Check the kernel log afterwards. Some scribbles hang rdma_rxe.)";
 
 constexpr auto wait_limit = seconds(30);
@@ -96,7 +96,8 @@ void scribble_once(ExposedEndpoint& victim, Random& random) {
 // One thread corrupts requests, while the other rings doorbells that make the kernel read them.
 void live_once(const Setup& setup, const verbs::Context& near, const verbs::Context& far,
                std::uint64_t seed, Tally& tally) {
-  Victims victims{{near, setup.near_gid, seed}, {far, setup.far_gid, seed + 1}};
+  const bool shares = near.device().max_srq && seed % 2;
+  Victims victims{{near, setup.near_gid, seed, shares}, {far, setup.far_gid, seed + 1, shares}};
   connect_both(victims.near.end(), victims.far.end(), quick_link(near, far));
   std::atomic<bool> stop{false};
   std::thread scribbler([&] {
@@ -112,12 +113,17 @@ void live_once(const Setup& setup, const verbs::Context& near, const verbs::Cont
     ExposedEndpoint& victim = random.one_in(2) ? victims.near : victims.far;
     victim.ring_doorbell();
     if (random.one_in(16)) ibv_req_notify_cq(victim.end().send_cq().get(), random.one_in(2));
+    if (random.one_in(16)) victim.modify_srq(IBV_SRQ_LIMIT, 0, random.next32() % 64);
     ++tally.doorbells;
     if (random.one_in(4))
       std::this_thread::sleep_for(std::chrono::microseconds(random.below(300)));
     else
       ::sched_yield();
   }
+  // From here on the scribbler writes to rings that the kernel has left, or is leaving.
+  for (int i = 0; i < 20; ++i)
+    (i % 2 ? victims.near : victims.far)
+        .modify_srq(IBV_SRQ_MAX_WR, 1U << random.below(17), random.next32());
   stop = true;
   scribbler.join();
 }

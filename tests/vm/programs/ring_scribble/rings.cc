@@ -54,6 +54,45 @@ std::shared_ptr<verbs::Cq> exposed_cq(const verbs::Context& context, std::vector
   return cq;
 }
 
+bool is_native(const verbs::Context& context) {
+  std::string mode;
+  std::ifstream("/sys/class/infiniband/" + context.name() + "/sroce/mode") >> mode;
+  return mode == "native";
+}
+
+constexpr std::size_t first_slot = sizeof(sroce_queue_head);
+
+verbs::Srq exposed_srq(const verbs::Context& context, const verbs::Pd& pd,
+                       std::vector<Ring>& rings) {
+  const auto before = uverbs_mappings();
+  ibv_srq_init_attr init{};
+  init.attr = {64, 4, 0};
+  verbs::Srq srq(ibv_create_srq(pd.get(), &init));
+  expect(static_cast<bool>(srq), "ibv_create_srq fails");
+  const auto fresh = added(before);
+  expect(fresh.size() == 1, "a new SRQ mapped ", fresh.size(), " rings, not 1");
+  rings.push_back({RingKind::receive, fresh[0]});
+  if (is_native(context))
+    rings.back().native =
+        NativePlace{0, first_slot, init.attr.max_wr,
+                    sizeof(sroce_recv_slot) + init.attr.max_sge * sizeof(rxe_sge)};
+  return srq;
+}
+
+// The QP has no receive ring.
+void find_send_ring(const verbs::Endpoint& end, const ibv_qp_cap& cap,
+                    const std::vector<std::span<std::byte>>& fresh, std::vector<Ring>& rings) {
+  expect(fresh.size() == 1, "a new QP with an SRQ mapped ", fresh.size(), " rings");
+  rings.push_back({RingKind::send, fresh[0]});
+  if (!is_native(end.context())) return;
+  constexpr std::size_t line = SROCE_QUEUE_LINE;
+  const std::size_t bytes =
+      sizeof(sroce_send_slot) +
+      std::max<std::size_t>(cap.max_send_sge * sizeof(rxe_sge), cap.max_inline_data);
+  rings.back().native =
+      NativePlace{0, first_slot, cap.max_send_wr, (bytes + line - 1) / line * line};
+}
+
 // The receive ring is the one whose producer index changes when a receive is posted, which
 // libibverbs does without the kernel.
 void find_rxe_rings(verbs::Endpoint& end, const std::vector<std::span<std::byte>>& fresh,
@@ -150,14 +189,24 @@ std::vector<std::span<std::byte>> uverbs_mappings() {
   return found;
 }
 
-ExposedEndpoint::ExposedEndpoint(const verbs::Context& context, int gid_index, std::uint64_t seed) {
+ExposedEndpoint::ExposedEndpoint(const verbs::Context& context, int gid_index, std::uint64_t seed,
+                                 bool shares_receives) {
   verbs::EndpointOptions options;
   options.qp.inline_bytes = 64;
   options.send_cq = exposed_cq(context, rings_);
   options.recv_cq = exposed_cq(context, rings_);
+  options.pd = pd_ = std::make_shared<verbs::Pd>(verbs::make_pd(context));
+  if (shares_receives) {
+    srq_ = exposed_srq(context, *options.pd, rings_);
+    options.qp.srq = srq_.get();
+  }
   const auto before = uverbs_mappings();
   end_ = std::make_unique<verbs::Endpoint>(context, gid_index, options, seed);
   const auto fresh = added(before);
+  if (shares_receives) {
+    find_send_ring(*end_, end_->qp().cap(), fresh, rings_);
+    return;
+  }
   end_->qp().modify(verbs::rc_to_init(verbs::LinkOptions{}), "INIT");
   find_qp_rings(*end_, fresh, rings_);
   end_->qp().modify(verbs::to_state(IBV_QPS_RESET), "RESET");
@@ -183,6 +232,25 @@ void ExposedEndpoint::ring_doorbell() {
   command.body.qp_handle = end_->qp().get()->handle;
   command.body.wqe_size = sizeof(ib_uverbs_send_wr);
   // The kernel may return an error, as the QP may be in ERR, but must not crash.
+  if (::write(end_->context().get()->cmd_fd, &command, sizeof command) < 0) return;
+}
+
+void ExposedEndpoint::modify_srq(std::uint32_t mask, std::uint32_t max_wr, std::uint32_t limit) {
+  if (!srq_) return;
+  // As struct ib_uverbs_modify_srq, which ends in a flexible array.
+  struct {
+    ib_uverbs_cmd_hdr header;
+    std::uint32_t srq_handle, attr_mask, max_wr, srq_limit;
+    rxe_modify_srq_cmd driver;
+  } command{};
+  sroce_create_srq_resp where{};
+  command.header.command = IB_USER_VERBS_CMD_MODIFY_SRQ;
+  command.header.in_words = sizeof command / 4;
+  command.srq_handle = srq_->handle;
+  command.attr_mask = mask;
+  command.max_wr = max_wr;
+  command.srq_limit = limit;
+  command.driver.mmap_info_addr = reinterpret_cast<std::uint64_t>(&where);
   if (::write(end_->context().get()->cmd_fd, &command, sizeof command) < 0) return;
 }
 

@@ -42,18 +42,25 @@ struct Ring {
 // Writable mappings of uverbs files in this process, by address.
 std::vector<std::span<std::byte>> uverbs_mappings();
 
-// An endpoint, and the rings that were mapped when its two CQs and its QP were created.
+// An endpoint, and the rings that were mapped when its two CQs and its QP were created. Its
+// receives are in a shared receive queue if `shares_receives`.
 class ExposedEndpoint {
  public:
-  ExposedEndpoint(const verbs::Context& context, int gid_index, std::uint64_t seed);
+  ExposedEndpoint(const verbs::Context& context, int gid_index, std::uint64_t seed,
+                  bool shares_receives = false);
 
   verbs::Endpoint& end() { return *end_; }
   std::span<Ring> rings() { return rings_; }
   Ring& ring(RingKind kind);
   // Rings the doorbell of the send queue, without libibverbs reading or writing the ring.
   void ring_doorbell();
+  // Changes the size or the limit of the shared receive queue, if there is one. The rings of this
+  // object stay the old ones. The kernel may reject it.
+  void modify_srq(std::uint32_t mask, std::uint32_t max_wr, std::uint32_t limit);
 
  private:
+  std::shared_ptr<verbs::Pd> pd_;
+  verbs::Srq srq_;
   std::unique_ptr<verbs::Endpoint> end_;
   std::vector<Ring> rings_;
 };
