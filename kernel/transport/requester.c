@@ -208,6 +208,27 @@ static u32 advance_within(struct sroce_requester *req, const struct sroce_send_w
 }
 
 /**
+ * sroce_requester_sample_rtt() - everything up to a PSN has been acknowledged
+ * @req: the requester
+ * @psn: the newest packet
+ * @now_ns: monotonic time
+ *
+ * The window also grows again after an upper bound of the RTT, because there is no more than that
+ * while a READ is always in flight.
+ *
+ * Return: the RTT sample, 0 for none.
+ */
+u32 sroce_requester_sample_rtt(struct sroce_requester *req, u32 psn, u64 now_ns)
+{
+	bool once = req->rtt.timing && !req->rtt.again;
+	u32 rtt_ns = sroce_rtt_acked(&req->rtt, psn, now_ns);
+
+	if (once && !req->rtt.timing)
+		sroce_window_sample(&req->window);
+	return rtt_ns;
+}
+
+/**
  * sroce_requester_report_acked() - packets have been acknowledged or responded to
  * @req: the requester
  * @packets: how many

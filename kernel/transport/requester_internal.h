@@ -40,6 +40,7 @@ static inline void sroce_requester_stop_timers(struct sroce_requester *req)
 }
 
 bool sroce_requester_locate(const struct sroce_requester *req, u32 psn, u32 *index);
+u32 sroce_requester_sample_rtt(struct sroce_requester *req, u32 psn, u64 now_ns);
 void sroce_requester_report_acked(struct sroce_requester *req, u32 packets, u32 rtt_ns, u64 now_ns);
 void sroce_requester_advance(struct sroce_requester *req, u32 unacked_psn);
 void sroce_requester_move_cursor(struct sroce_requester *req, u32 psn);

@@ -649,7 +649,7 @@ static void ack_response(struct sroce_requester *req, const struct sroce_ack_pla
 static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
-	u32 psn = progress ? settle_executed(req) : req->unacked_psn, count;
+	u32 psn = progress ? settle_executed(req) : req->unacked_psn, count, rtt_ns;
 
 	/* Executed after a rewind, before it was sent again: no ACK need be requested any more. */
 	if (sroce_requester_forward(req, sb->executed_psn) >
@@ -673,9 +673,10 @@ static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_
 	}
 	if (req->rtt.timing &&
 	    sroce_requester_forward(req, req->rtt.timed_psn) < SROCE_PSN_MAP_SPAN &&
-	    psn_map_has(&sb->done, req->rtt.timed_psn))
-		sroce_requester_report_acked(req, 0, sroce_rtt_acked(&req->rtt, req->rtt.timed_psn,
-								     now_ns), now_ns);
+	    psn_map_has(&sb->done, req->rtt.timed_psn)) {
+		rtt_ns = sroce_requester_sample_rtt(req, req->rtt.timed_psn, now_ns);
+		sroce_requester_report_acked(req, 0, rtt_ns, now_ns);
+	}
 }
 
 /* Packets before @psn that are not done are lost. */

@@ -63,10 +63,16 @@ static bool rtt_is_known(const struct sroce_requester *req)
 	return req->rtt.srtt_ns && !req->rtt.rough;
 }
 
+/* The longest round trip to be expected (RFC 6298), 0 before there is a sample. */
+static u64 longest_rtt_ns(const struct sroce_requester *req)
+{
+	return rtt_is_known(req) ? req->rtt.srtt_ns + 4ull * req->rtt.var_ns : 0;
+}
+
 static u64 ack_deadline_after(const struct sroce_requester *req, u64 now_ns)
 {
 	u64 timeout_ns = req->attr.ack_timeout_ns;
-	u64 rtt_ns = rtt_is_known(req) ? req->rtt.srtt_ns + 4ull * req->rtt.var_ns : 0;
+	u64 rtt_ns = longest_rtt_ns(req);
 	u8 shift = max(req->timeout_shift, req->kept_shift);
 
 	if (!timeout_ns)
@@ -184,7 +190,7 @@ void sroce_tlp_acked(struct sroce_requester *req, u32 unacked_psn, u64 now_ns)
 	sroce_requester_reset_retries(req);
 	req->gone_back = false;
 	req->probe.due = false;
-	rtt_ns = sroce_rtt_acked(&req->rtt, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);
+	rtt_ns = sroce_requester_sample_rtt(req, psn_add(unacked_psn, SROCE_PSN_MASK), now_ns);
 	/* The scoreboard has counted responses already; other services have none. */
 	if (sroce_service_is_acked(req->service))
 		count = 0;
@@ -260,6 +266,18 @@ static bool go_back_n(struct sroce_requester *req)
 	return executed_psn == req->unacked_psn;
 }
 
+/*
+ * Do packets whose ACK is missing perhaps wait in the peer's queue? Not if round trips were shorter
+ * than the ACK timeout. If even the shortest was longer, it is the path.
+ */
+static bool packets_may_be_late(const struct sroce_requester *req)
+{
+	u64 timeout_ns = req->attr.ack_timeout_ns;
+
+	return !rtt_is_known(req) ||
+	       (longest_rtt_ns(req) > timeout_ns && req->rtt.min_ns <= timeout_ns);
+}
+
 /* Does the silence of the peer withdraw the offer of selective repeat? */
 static bool withdraws_offer(const struct sroce_requester *req)
 {
@@ -302,7 +320,7 @@ static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 		req->sb.mode = SROCE_SELECTIVE_WITHDRAWN;
 		events |= SROCE_REQ_EV_WITHDRAWN;
 	}
-	sroce_window_retry(&req->window);
+	sroce_window_retry(&req->window, packets_may_be_late(req));
 	sroce_cc_lost(&req->cc, SROCE_CC_TIMEOUT, now_ns);
 	sroce_scoreboard_distrust_sack(req);
 	sroce_scoreboard_distrust_rtx(req);
@@ -337,7 +355,7 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 	sroce_scoreboard_distrust_rtx(req);
 	if (goes_back && go_back_n(req)) {
 		if (!rtt_is_known(req))
-			sroce_window_retry(&req->window);
+			sroce_window_go_back(&req->window);
 		/* The ACK timer keeps running: it is what notices a dead peer. */
 		req->ack_deadline_ns = ack_deadline_ns;
 		return;

@@ -15,7 +15,13 @@
  *   round trip too long      the packets that would have been acknowledged in time, at most
  *                            three quarters of the limit; at least 2
  *   round trip short again   slow start
- *   ACK timeout              at most SROCE_WINDOW_RETRY
+ *   ACK timeout              half of it, at most SROCE_WINDOW_RETRY and at least 2; if packets may
+ *                            be late only, no growth until one that was not repeated is ACKed
+ *
+ * Packets may be late when many QPs start together, because all their windows wait in the peer's
+ * queue. ACKs of packets that were repeated say nothing about the queue, and it grows with each
+ * repetition. A limit that stays small is harmful if packets are lost, because a standard peer
+ * needs the whole window again.
  */
 #ifndef SROCE_TRANSPORT_WINDOW_POLICY_H
 #define SROCE_TRANSPORT_WINDOW_POLICY_H
@@ -40,6 +46,7 @@
  * @path_ns: the path's round trip if it is longer than the ACK timeout, else 0
  * @minimum_rounds: rounds in a row that ended with the limit at its minimum, up to
  *                  SROCE_WINDOW_PATH_ROUNDS
+ * @needs_sample: @packets does not grow before an RTT sample
  */
 struct sroce_window {
 	u32	packets;
@@ -48,6 +55,7 @@ struct sroce_window {
 	u32	rtt_ns;
 	u32	path_ns;
 	u8	minimum_rounds;
+	bool	needs_sample;
 };
 
 /**
@@ -63,6 +71,7 @@ static inline void sroce_window_start(struct sroce_window *window, u32 max_packe
 	window->rtt_ns = 0;
 	window->path_ns = 0;
 	window->minimum_rounds = 0;
+	window->needs_sample = false;
 }
 
 /**
@@ -73,6 +82,8 @@ static inline void sroce_window_start(struct sroce_window *window, u32 max_packe
  */
 static inline void sroce_window_acked(struct sroce_window *window, u32 packets, u32 max_packets)
 {
+	if (window->needs_sample)
+		return;
 	if (window->packets >= window->ssthresh) {
 		window->credit += packets;
 		packets = window->credit >= window->packets;
@@ -83,12 +94,33 @@ static inline void sroce_window_acked(struct sroce_window *window, u32 packets, 
 }
 
 /**
- * sroce_window_retry() - packets are about to be repeated that may only be late
+ * sroce_window_go_back() - a probe timeout repeats packets before a round trip is known
  * @window: the limit
  */
-static inline void sroce_window_retry(struct sroce_window *window)
+static inline void sroce_window_go_back(struct sroce_window *window)
 {
 	window->packets = min(window->packets, SROCE_WINDOW_RETRY);
+}
+
+/**
+ * sroce_window_retry() - an ACK timeout repeats packets
+ * @window: the limit
+ * @may_be_late: they may be late and not lost
+ */
+static inline void sroce_window_retry(struct sroce_window *window, bool may_be_late)
+{
+	window->packets = clamp(window->packets / 2, SROCE_WINDOW_MIN, SROCE_WINDOW_RETRY);
+	window->credit = 0;
+	window->needs_sample |= may_be_late;
+}
+
+/**
+ * sroce_window_sample() - a packet has been acknowledged that was timed and not repeated
+ * @window: the limit
+ */
+static inline void sroce_window_sample(struct sroce_window *window)
+{
+	window->needs_sample = false;
 }
 
 /*

@@ -46,6 +46,13 @@ bool Link::is_marked(u64 queued_bytes) {
   return rng_->below(kMillion) < chance_ppm;
 }
 
+bool Link::is_lost(Ns now_ns) {
+  const Faults& faults = settings_.faults;
+  if (now_ns >= faults.outage_from_ns && now_ns - faults.outage_from_ns < faults.outage_ns)
+    return true;
+  return faults.loss_ppm && rng_->below(kMillion) < faults.loss_ppm;
+}
+
 Ns Link::extra_delay() {
   const Faults& faults = settings_.faults;
   if (!faults.extra_ns || rng_->below(kMillion) >= faults.delayed_ppm) return 0;
@@ -67,7 +74,7 @@ Ns Link::send(Packet& packet, Ns now_ns) {
   }
   stats_.max_bytes = std::max(stats_.max_bytes, queued_bytes + bytes);
   busy_until_ps_ = std::max(busy_until_ps_, now_ns * kPsPerNs) + bytes * settings_.ps_per_byte;
-  if (settings_.faults.loss_ppm && rng_->below(kMillion) < settings_.faults.loss_ppm) {
+  if (is_lost(now_ns)) {
     stats_.lost++;
     return kNever;
   }

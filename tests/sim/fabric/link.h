@@ -20,6 +20,8 @@ struct Faults {
   Ns extra_ns = 0;           // the longest extra delay
   u32 paths = 0;             // number of distinct delays up to it; 0: any
   bool keeps_order = false;  // no packet overtakes another
+  Ns outage_from_ns = 0;     // nothing arrives for @outage_ns
+  Ns outage_ns = 0;
 };
 
 struct Marking {
@@ -62,6 +64,7 @@ class Link {
 
  private:
   void account(Ns now_ns);
+  bool is_lost(Ns now_ns);
   bool is_marked(u64 queued_bytes);
   Ns extra_delay();
 

@@ -25,6 +25,7 @@ std::string tenths(u64 value, u64 unit) {
   return std::to_string(value / unit) + "." + std::to_string(value % unit * 10 / unit);
 }
 
+std::string count(u64 value) { return std::to_string(value); }
 std::string micros(Ns value) { return tenths(value, 1000); }
 std::string kibibytes(u64 value) { return tenths(value, kKib); }
 std::string millis(Ns value) { return value == kNever ? "never" : tenths(value, 1'000'000); }
@@ -79,7 +80,9 @@ Figure figure(Metric metric, const Result& result) {
     case Metric::queue_max:
       return {"qmax KiB", result.queue_max, kibibytes};
     case Metric::drops:
-      return {"drops", result.dropped, [](u64 value) { return std::to_string(value); }};
+      return {"drops", result.dropped, count};
+    case Metric::failed:
+      return {"failed", result.failed, count};
     default:
       return {"fair ms", result.converged_ns, millis};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The table of scenarios. Limits that the engine cannot meet yet are pending; at present none is.
+// The table of scenarios. Limits that the engine cannot meet yet are pending.
 #include "sim/fabric/scenario.h"
 
 #include <algorithm>
@@ -370,9 +370,28 @@ void add_slow_receiver(std::vector<Scenario>& table) {
   for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard})
     for (const std::string& cc : all_cc()) table.push_back(slow_receiver(8, peers, cc));
   // Many: even two packets of each take about as long as the ACK timeout.
+  for (const u32 senders : {24u, 40u})
+    for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard}) {
+      Scenario row = slow_receiver(senders, peers, "none");
+      row.window_packets = 16;
+      table.push_back(row);
+    }
+  // Their whole windows, 256 packets each, wait for longer than all retries last. Until they have
+  // been executed, some packets are repeated.
+  for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard}) {
+    Scenario row = slow_receiver(24, peers, "none");
+    row.name = "slow-receiver/24-full/" + peers_name(peers) + "/none";
+    row.limits = {at_least(Metric::goodput, 800), at_most(Metric::sent, 1010),
+                  at_least(Metric::jain, 950), at_most(Metric::failed, 0)};
+    table.push_back(row);
+  }
+  // A QP that starts behind the windows of others gets no response before its retries are used up.
+  // Only a small first window would help, and it would double the time of short transfers.
   for (const u32 senders : {24u, 40u}) {
     Scenario row = slow_receiver(senders, Peers::sroce_sroce, "none");
-    row.window_packets = 16;
+    row.name = senders == 24 ? "slow-receiver/24-late/none" : "slow-receiver/40-full/none";
+    row.late_ns = senders == 24 ? kMilli : 0;
+    row.limits = {at_most(Metric::failed, 0, true)};
     table.push_back(row);
   }
 }
@@ -390,6 +409,25 @@ void add_long_path(std::vector<Scenario>& table) {
     row.warm_ns = 5'000 * kMilli;
     row.end_ns = 20'000 * kMilli;
     row.limits = {at_least(Metric::goodput, 950), at_most(Metric::sent, 1010)};
+    table.push_back(row);
+  }
+}
+
+// Nothing arrives for a second. Thousands of packets were in flight, and a standard peer needs all
+// of them again, so a small window would last for minutes.
+void add_outage(std::vector<Scenario>& table) {
+  for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard}) {
+    Scenario row;
+    row.name = "outage/30ms/" + peers_name(peers) + "/none";
+    row.peers = peers;
+    row.rate_mbps = 2'000;
+    row.rtt_ns = 30 * kMilli;
+    row.window_packets = 8192;
+    row.faults.outage_from_ns = 3'000 * kMilli;
+    row.faults.outage_ns = 1'000 * kMilli;
+    row.warm_ns = 3'000 * kMilli;
+    row.end_ns = 13'000 * kMilli;
+    row.limits = {at_least(Metric::goodput, 800)};
     table.push_back(row);
   }
 }
@@ -435,6 +473,7 @@ std::vector<Scenario> all_scenarios() {
   add_slow_port(table);
   add_slow_receiver(table);
   add_long_path(table);
+  add_outage(table);
   return table;
 }
 

@@ -19,7 +19,7 @@ enum class Operation { write, send, read };
 // Requester and responder. A standard peer behaves as go-back-N hardware does.
 enum class Peers { sroce_sroce, sroce_standard, standard_sroce };
 
-enum class Metric { goodput, sent, jain, queue_max, drops, converged };
+enum class Metric { goodput, sent, jain, queue_max, drops, failed, converged };
 
 // Checked, or with @pending only shown.
 struct Limit {

@@ -507,7 +507,7 @@ TEST(RequesterTimeout, DoublesWithEachExpiryUpToFourTimes) {
   }
 }
 
-TEST(RequesterTimeout, ShrinksTheWindowUntilAcksGrowIt) {
+TEST(RequesterTimeout, ShrinksTheWindowUntilAPacketThatWasNotRepeatedIsAcknowledged) {
   SendQueue sq({.window_packets = 256});
   sq.post(send_of(1024 * 1024));
   EXPECT_EQ(sq.send_all().size(), 256u);
@@ -516,7 +516,67 @@ TEST(RequesterTimeout, ShrinksTheWindowUntilAcksGrowIt) {
   EXPECT_EQ(again.size(), 16u);
   EXPECT_TRUE(again.back().ack_req);
   sq.receive(ack(1003));
+  EXPECT_EQ(sq.send_all().size(), 4u) << "the ACK may be that of the first transmission";
+  sq.receive(ack(1255));
+  EXPECT_EQ(sq.send_all().size(), 16u);
+  sq.receive(ack(1271));
+  EXPECT_EQ(sq.send_all().size(), 16u) << "the first RTT sample";
+  sq.receive(ack(1275));
   EXPECT_EQ(sq.send_all().size(), 8u) << "four acknowledged, and the window has grown by four";
+}
+
+// Better a first sample that is too long than none, because the peer may always be slow.
+TEST(RequesterTimeout, FirstRoundTripIsMeasuredAlthoughThePacketWasRepeated) {
+  SendQueue sq;
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.expire();
+  sq.send_all();
+  sq.now += 20 * kMillisecond;
+  sq.receive(ack(1000));
+  EXPECT_EQ(sq.req.rtt.srtt_ns, 120 * kMillisecond);
+}
+
+// A round trip longer than the timeout may be due to a queue, unless every one is as long.
+TEST(RequesterTimeout, WindowGrowsAtOnceIfPacketsCannotBeLate) {
+  constexpr struct {
+    u64 rtt_ms;
+    size_t sent;
+  } kCases[] = {{10, 8}, {60, 4}, {150, 8}};
+  for (const auto& [rtt_ms, sent] : kCases) {
+    SendQueue sq;
+    sq.post(send_of(10));
+    sq.send_all();
+    sq.now += rtt_ms * kMillisecond;
+    sq.receive(ack(1000));
+    sq.post(send_of(64 * 1024));
+    EXPECT_EQ(sq.send_all().size(), 64u);
+    sq.expire();
+    EXPECT_EQ(sq.send_all().size(), 16u);
+    sq.receive(ack(1004));
+    EXPECT_EQ(sq.send_all().size(), sent) << rtt_ms;
+  }
+}
+
+// Then the RTT has upper bounds only.
+TEST(RequesterTimeout, WindowGrowsAgainWhileAReadIsAlwaysInFlight) {
+  SendQueue sq({.slots = 64, .window_packets = 8});
+  sq.post(read_of(1024));
+  sq.post(read_of(1024));
+  for (int i = 0; i < 8; i++) sq.post(send_of(10));
+  sq.post(read_of(1024));
+  sq.send_all();
+  sq.now += 60 * kMillisecond;
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 1024));
+  sq.expire();
+  EXPECT_EQ(sq.send_all().size(), 5u) << "the second READ and four SENDs";
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1001, 1024));
+  sq.receive(ack(1009));
+  for (int i = 0; i < 16; i++) sq.post(send_of(10));
+  EXPECT_EQ(sq.send_all().size(), 5u) << "the third READ and four SENDs";
+  sq.receive(ack(1014));
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1010, 1024));
+  EXPECT_EQ(sq.send_all().size(), 8u);
 }
 
 TEST(RequesterTimeout, RunsOnlyWhileSomethingIsInFlight) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <linux/types.h>
 
+#include <algorithm>
+
 extern "C" {
 #include "transport/window_policy.h"
 }
@@ -22,6 +24,10 @@ struct Window {
     sroce_window_acked(&window, packets, kMax);
     return window.packets;
   }
+  u32 retry(bool may_be_late = true) {
+    sroce_window_retry(&window, may_be_late);
+    return window.packets;
+  }
   u32 round(u32 flight, u32 srtt_ns, u64 timeout_ns = kTimeoutNs) {
     return round_of(flight, srtt_ns, srtt_ns, timeout_ns);
   }
@@ -34,11 +40,14 @@ struct Window {
 };
 
 TEST(Window, StartsWithoutALimit) {
-  sroce_window window = {1, 1, 1};
+  sroce_window window = {};
+  window.credit = 1;
+  window.needs_sample = true;
   sroce_window_start(&window, kMax);
   EXPECT_EQ(window.packets, kMax);
   EXPECT_EQ(window.ssthresh, kMax);
   EXPECT_EQ(window.credit, 0u);
+  EXPECT_FALSE(window.needs_sample);
 }
 
 TEST(Window, DoublesInSlowStart) {
@@ -166,13 +175,61 @@ TEST(Window, PathIsLearntFromSamplesAndNotFromTheirAverage) {
   EXPECT_EQ(window.window.path_ns, 40 * kMillisecond) << "there was no sample in this round";
 }
 
-TEST(Window, RetryIsSmall) {
+TEST(Window, EachRetryIsSmaller) {
   Window window(256);
-  sroce_window_retry(&window.window);
-  EXPECT_EQ(window.window.packets, 16u);
-  window.window.packets = 2;
-  sroce_window_retry(&window.window);
-  EXPECT_EQ(window.window.packets, 2u);
+  for (const u32 packets : {16u, 8u, 4u, 2u, 2u}) EXPECT_EQ(window.retry(), packets);
+  EXPECT_EQ(Window(20).retry(), 10u);
+  EXPECT_EQ(Window(3).retry(), 2u);
+}
+
+TEST(Window, DoesNotGrowAfterARetryUntilASample) {
+  Window slow_start(256), avoidance(256, 2);
+  slow_start.retry();
+  avoidance.retry();
+  EXPECT_EQ(slow_start.acked(256), 16u);
+  EXPECT_EQ(avoidance.acked(256), 16u);
+  sroce_window_sample(&slow_start.window);
+  sroce_window_sample(&avoidance.window);
+  EXPECT_EQ(slow_start.acked(16), 32u);
+  EXPECT_EQ(avoidance.acked(15), 16u);
+  EXPECT_EQ(avoidance.acked(1), 17u);
+}
+
+TEST(Window, GrowsAtOnceAfterARetryOfLostPackets) {
+  Window window(256);
+  window.retry(false);
+  EXPECT_EQ(window.acked(16), 32u);
+}
+
+TEST(Window, SecondRetryDoesNotReplaceTheSample) {
+  Window window(256);
+  window.retry(true);
+  window.retry(false);
+  EXPECT_EQ(window.acked(8), 8u);
+}
+
+TEST(Window, RetryForgetsWhatWasAcknowledgedBefore) {
+  Window window(16, 2);
+  window.acked(15);
+  window.retry();
+  sroce_window_sample(&window.window);
+  EXPECT_EQ(window.acked(7), 8u);
+}
+
+TEST(Window, ProbeRepeatsFewPacketsBeforeARoundTripIsKnown) {
+  for (const u32 packets : {256u, 16u, 2u}) {
+    Window window(packets);
+    sroce_window_go_back(&window.window);
+    EXPECT_EQ(window.window.packets, packets == 256 ? 16 : packets);
+    EXPECT_EQ(window.acked(2), std::min(packets, 16u) + 2);
+  }
+}
+
+// Otherwise a long path with loss would need minutes to fill.
+TEST(Window, RetryDoesNotEndSlowStart) {
+  Window window(256);
+  for (int i = 0; i < 5; i++) window.retry();
+  EXPECT_EQ(window.window.ssthresh, kMax);
 }
 
 }  // namespace
