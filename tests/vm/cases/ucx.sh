@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# UCX, the transport of Open MPI and others: its own ucx_perftest over datagrams.
+# UCX, the transport of Open MPI and others: its own ucx_perftest over datagrams, and over connections
+# with a shared receive queue.
 # guests: any
 # links: sroce
 # seconds: 120
@@ -30,5 +31,12 @@ ucx() # TRANSPORT TEST BYTES
 for test in tag_lat tag_bw ucp_am_lat stream_lat; do
 	for bytes in 8 4000 100000; do
 		ucx ud_verbs "$test" "$bytes"
+		ucx rc_v "$test" "$bytes"
 	done
+done
+for test in ucp_put_lat ucp_put_bw ucp_get; do
+	ucx rc_v "$test" 100000
+done
+for test in ucp_add ucp_fadd ucp_swap ucp_cswap; do
+	ucx rc_v "$test" 8
 done
