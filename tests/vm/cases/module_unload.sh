@@ -51,6 +51,7 @@ tool "traffic flows again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 
 # --- while a qdisc keeps packets ------------------------------------------------------------------
 
+packets_wait() { on_b tc -s qdisc show dev eth_b | grep 'backlog [1-9]'; }
 unloading_says_why() { dmesg | grep 'sroce: unloading waits until'; }
 on_a ib_write_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -D 60 >/tmp/server 2>&1 &
 server=$!
@@ -59,7 +60,7 @@ on_b ib_write_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -D 60 "$A_IP" >/tmp/client 
 client=$!
 wait_until 15 traffic_flows
 on_b tc qdisc replace dev eth_b root tbf rate 8kbit burst 128kb limit 10mb
-sleep 1
+check "the qdisc keeps packets" wait_until 15 packets_wait
 rmmod sroce &
 unloader=$!
 check "unloading says that it waits for packets" wait_until 10 unloading_says_why
