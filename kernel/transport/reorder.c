@@ -88,18 +88,12 @@ static u64 reo_wnd_ns(const struct sroce_responder *resp)
 /**
  * sroce_reorder_schedule_nak() - report the gap: the peer goes back
  * @resp: the responder
- *
- * A selective peer then skips what it knows to be queued, so a SACK goes before the NAK.
  */
 void sroce_reorder_schedule_nak(struct sroce_responder *resp)
 {
-	struct sroce_reorder *reorder = &resp->reorder;
-
 	sroce_responder_schedule_nak(resp, SROCE_NAK_PSN_SEQUENCE, resp->epsn);
 	resp->nak_scheduled = true;
-	reorder->nak_at_ns = SROCE_NEVER;
-	if (sroce_reorder_can_sack(reorder) && reorder->unsacked)
-		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
+	resp->reorder.nak_at_ns = SROCE_NEVER;
 }
 
 /* Report the gap to a standard peer after the reordering window, unless that is due already. */

@@ -71,6 +71,18 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 	plan_read(resp, res, res->end_bytes, max_packets, plan);
 }
 
+/*
+ * After a sequence NAK the peer goes back, and skips what it knows to be queued. So a selective ACK
+ * goes first, also if packets have been queued since the NAK became due.
+ */
+static bool sack_is_next(const struct sroce_responder *resp)
+{
+	bool before_nak = resp->nak_pending && resp->nak_syndrome == SROCE_NAK_PSN_SEQUENCE &&
+			  resp->reorder.unsacked;
+
+	return (resp->ack_pending || before_nak) && sroce_reorder_can_sack(&resp->reorder);
+}
+
 static void plan_sack(const struct sroce_responder *resp, struct sroce_response_plan *plan)
 {
 	plan->kind = SROCE_RESPONSE_SACK;
@@ -101,7 +113,7 @@ bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packet
 		plan_replay(resp, max_packets, plan);
 		return true;
 	}
-	if (resp->ack_pending && sroce_reorder_can_sack(&resp->reorder)) {
+	if (sack_is_next(resp)) {
 		plan_sack(resp, plan);
 		return true;
 	}

@@ -369,11 +369,9 @@ void Host::check_response(const sroce_response_plan& plan) const {
   require(plan.kind != SROCE_RESPONSE_ACK || plan.syndrome != SROCE_NAK_PSN_SEQUENCE ||
               !queued_.empty() || gap_before_psn_ == plan.first_psn,
           "NAK without a gap", "psn=%06x", plan.first_psn);
-  // The peer then goes back, and sends again what it does not know to be queued. Packets may have
-  // been queued since the selective ACK.
+  // The peer then goes back, and sends again what it does not know to be queued.
   require(plan.kind != SROCE_RESPONSE_ACK || plan.syndrome != SROCE_NAK_PSN_SEQUENCE ||
-              !sroce_reorder_can_sack(&responder_.reorder) ||
-              responder_.reorder.unsacked < responder_.reorder.count,
+              !sroce_reorder_can_sack(&responder_.reorder) || !responder_.reorder.unsacked,
           "NAK before a selective ACK", "psn=%06x, %u queued since", plan.first_psn,
           responder_.reorder.unsacked);
 }

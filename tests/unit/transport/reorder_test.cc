@@ -479,6 +479,17 @@ TEST(ReorderNak, ComesAfterASelectiveAckOfFewPackets) {
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2002);
 }
 
+TEST(ReorderNak, ComesAfterASelectiveAckOfWhatIsQueuedMeanwhile) {
+  SelectivePair rq(2000, 4);
+  rq.write({2010, 2001});
+  const auto sack = rq.next_response();
+  ASSERT_TRUE(sack);
+  EXPECT_EQ(sack->kind, SROCE_RESPONSE_SACK);
+  EXPECT_EQ(sacked(rq, *sack), Psns{2001});
+  rq.sent(*sack);
+  expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
+}
+
 TEST(ReorderNak, IsSentAtOnceWithoutMemory) {
   ReorderingQueue standard;
   SelectivePair selective_peer;
