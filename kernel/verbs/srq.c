@@ -187,8 +187,9 @@ static int resize_srq(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 	return err;
 }
 
+/* Sets @limit_due if sroce_srq_dispatch_limit() is due. */
 static int apply_srq_attr(struct sroce_srq *srq, const struct ib_srq_attr *attr, u32 mask,
-			  struct ib_udata *udata)
+			  struct ib_udata *udata, bool *limit_due)
 {
 	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
 	u32 limit = mask & IB_SRQ_LIMIT ? attr->srq_limit : READ_ONCE(srq->limit);
@@ -204,8 +205,8 @@ static int apply_srq_attr(struct sroce_srq *srq, const struct ib_srq_attr *attr,
 		if (err)
 			return err;
 	}
-	if (mask & IB_SRQ_LIMIT && sroce_srq_set_limit(srq, limit))
-		sroce_srq_dispatch_limit(srq);
+	if (mask & IB_SRQ_LIMIT)
+		*limit_due = sroce_srq_set_limit(srq, limit);
 	return 0;
 }
 
@@ -225,13 +226,16 @@ int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq
 		     struct ib_udata *udata)
 {
 	struct sroce_srq *srq = to_sroce_srq(ibsrq);
+	bool limit_due = false;
 	int err;
 
 	if (mask & ~SRQ_MASK)
 		return -EINVAL;
 	mutex_lock(&srq->modify_lock);
-	err = apply_srq_attr(srq, attr, mask, udata);
+	err = apply_srq_attr(srq, attr, mask, udata, &limit_due);
 	mutex_unlock(&srq->modify_lock);
+	if (limit_due)
+		sroce_srq_dispatch_limit(srq);
 	return err;
 }
 
