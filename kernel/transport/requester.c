@@ -213,8 +213,8 @@ static u32 advance_within(struct sroce_requester *req, const struct sroce_send_w
  * @psn: the newest packet
  * @now_ns: monotonic time
  *
- * The window also grows again after an upper bound of the RTT, because there is no more than that
- * while a READ is always in flight.
+ * An upper bound of the RTT lets the window grow again, too. A QP that always has a READ in flight
+ * gets nothing better.
  *
  * Return: the RTT sample, 0 for none.
  */

@@ -267,8 +267,8 @@ static bool go_back_n(struct sroce_requester *req)
 }
 
 /*
- * Do packets whose ACK is missing perhaps wait in the peer's queue? Not if round trips were shorter
- * than the ACK timeout. If even the shortest was longer, it is the path.
+ * May the packets that are not acknowledged be waiting in the peer's queue? Not if round trips were
+ * shorter than the ACK timeout. If even the shortest was longer, the path is that long.
  */
 static bool packets_may_be_late(const struct sroce_requester *req)
 {
@@ -355,7 +355,7 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 	sroce_scoreboard_distrust_rtx(req);
 	if (goes_back && go_back_n(req)) {
 		if (!rtt_is_known(req))
-			sroce_window_go_back(&req->window);
+			sroce_window_retry(&req->window, false);
 		/* The ACK timer keeps running: it is what notices a dead peer. */
 		req->ack_deadline_ns = ack_deadline_ns;
 		return;

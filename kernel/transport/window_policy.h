@@ -15,8 +15,9 @@
  *   round trip too long      the packets that would have been acknowledged in time, at most
  *                            three quarters of the limit; at least 2
  *   round trip short again   slow start
- *   ACK timeout              half of it, at most SROCE_WINDOW_RETRY and at least 2; if packets may
- *                            be late only, no growth until one that was not repeated is ACKed
+ *   ACK timeout              half of the limit, between 2 and SROCE_WINDOW_RETRY; if the packets
+ *                            may only be late, the limit does not grow before an RTT sample
+ *   first PTOs               half of the limit, as above, while no round trip is known
  *
  * Packets may be late when many QPs start together, because all their windows wait in the peer's
  * queue. ACKs of packets that were repeated say nothing about the queue, and it grows with each
@@ -94,28 +95,19 @@ static inline void sroce_window_acked(struct sroce_window *window, u32 packets, 
 }
 
 /**
- * sroce_window_go_back() - a probe timeout repeats packets before a round trip is known
+ * sroce_window_retry() - a timeout repeats packets
  * @window: the limit
+ * @needs_sample: the limit does not grow before an RTT sample
  */
-static inline void sroce_window_go_back(struct sroce_window *window)
-{
-	window->packets = min(window->packets, SROCE_WINDOW_RETRY);
-}
-
-/**
- * sroce_window_retry() - an ACK timeout repeats packets
- * @window: the limit
- * @may_be_late: they may be late and not lost
- */
-static inline void sroce_window_retry(struct sroce_window *window, bool may_be_late)
+static inline void sroce_window_retry(struct sroce_window *window, bool needs_sample)
 {
 	window->packets = clamp(window->packets / 2, SROCE_WINDOW_MIN, SROCE_WINDOW_RETRY);
 	window->credit = 0;
-	window->needs_sample |= may_be_late;
+	window->needs_sample |= needs_sample;
 }
 
 /**
- * sroce_window_sample() - a packet has been acknowledged that was timed and not repeated
+ * sroce_window_sample() - a packet that was timed and not repeated has been acknowledged
  * @window: the limit
  */
 static inline void sroce_window_sample(struct sroce_window *window)

@@ -24,8 +24,8 @@ struct Window {
     sroce_window_acked(&window, packets, kMax);
     return window.packets;
   }
-  u32 retry(bool may_be_late = true) {
-    sroce_window_retry(&window, may_be_late);
+  u32 retry(bool needs_sample = true) {
+    sroce_window_retry(&window, needs_sample);
     return window.packets;
   }
   u32 round(u32 flight, u32 srtt_ns, u64 timeout_ns = kTimeoutNs) {
@@ -214,15 +214,6 @@ TEST(Window, RetryForgetsWhatWasAcknowledgedBefore) {
   window.retry();
   sroce_window_sample(&window.window);
   EXPECT_EQ(window.acked(7), 8u);
-}
-
-TEST(Window, ProbeRepeatsFewPacketsBeforeARoundTripIsKnown) {
-  for (const u32 packets : {256u, 16u, 2u}) {
-    Window window(packets);
-    sroce_window_go_back(&window.window);
-    EXPECT_EQ(window.window.packets, packets == 256 ? 16 : packets);
-    EXPECT_EQ(window.acked(2), std::min(packets, 16u) + 2);
-  }
 }
 
 // Otherwise a long path with loss would need minutes to fill.
