@@ -94,7 +94,7 @@ struct sroce_requester_attr {
  * @retry_left: transport retries left
  * @rnr_retry_left: RNR retries left
  * @timeout_shift: doublings of the ACK timeout, one for each expiry in a row (see tlp.c)
- * @kept_shift: the greatest @timeout_shift since the last RTT sample that is no upper bound
+ * @kept_shift: the least shift of the ACK timeout until an RTT sample that is no upper bound
  * @responded: the peer has responded since the last progress or ACK timeout, with nothing new
  * @free_timeouts: ACK timeouts since the last progress that used up no retry
  * @rnr_waiting: an RNR wait runs until @rnr_until_ns

@@ -69,11 +69,17 @@ static u64 longest_rtt_ns(const struct sroce_requester *req)
 	return rtt_is_known(req) ? req->rtt.srtt_ns + 4ull * req->rtt.var_ns : 0;
 }
 
+/* Progress ends a backoff only once a round trip shows how long the timeout must be. */
+static u8 timeout_shift_in_use(const struct sroce_requester *req)
+{
+	return max(req->timeout_shift, req->kept_shift);
+}
+
 static u64 ack_deadline_after(const struct sroce_requester *req, u64 now_ns)
 {
 	u64 timeout_ns = req->attr.ack_timeout_ns;
 	u64 rtt_ns = longest_rtt_ns(req);
-	u8 shift = max(req->timeout_shift, req->kept_shift);
+	u8 shift = timeout_shift_in_use(req);
 
 	if (!timeout_ns)
 		return SROCE_NEVER;
@@ -313,9 +319,9 @@ static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 		}
 		req->retry_left--;
 	}
+	req->kept_shift = min(timeout_shift_in_use(req) + 1, MAX_TIMEOUT_SHIFT);
 	if (req->timeout_shift < MAX_TIMEOUT_SHIFT)
 		req->timeout_shift++;
-	req->kept_shift = max(req->kept_shift, req->timeout_shift);
 	if (withdraws_offer(req)) {
 		req->sb.mode = SROCE_SELECTIVE_WITHDRAWN;
 		events |= SROCE_REQ_EV_WITHDRAWN;

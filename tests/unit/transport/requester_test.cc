@@ -507,6 +507,20 @@ TEST(RequesterTimeout, DoublesWithEachExpiryUpToFourTimes) {
   }
 }
 
+// Otherwise a path a little longer than twice the timeout would never have an RTT sample.
+TEST(RequesterTimeout, ProgressWithoutARoundTripDoesNotEndTheBackoff) {
+  SendQueue sq;
+  u32 psn = 1000;
+  for (const u64 times : {1u, 2u, 4u, 4u}) {
+    sq.post(send_of(10));
+    sq.send_all();
+    EXPECT_EQ(sroce_requester_deadline(&sq.req), sq.now + times * 100 * kMillisecond);
+    sq.expire();
+    sq.send_all();
+    sq.receive(ack(psn++));
+  }
+}
+
 TEST(RequesterTimeout, ShrinksTheWindowUntilAPacketThatWasNotRepeatedIsAcknowledged) {
   SendQueue sq({.window_packets = 256});
   sq.post(send_of(1024 * 1024));
