@@ -303,7 +303,9 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	reorder->count -= sroce_psn_map_count(&reorder->queued, from_psn, count);
 	sroce_psn_map_remove_range(&reorder->queued, from_psn, count);
 	selective = sroce_reorder_peer_selective(reorder);
-	if (selective && !reorder->count && reorder->sack_threshold > SACK_FIRST)
+	/* An ACK that is due already covers what was queued behind its packet, too. */
+	if (selective && (resp->ack_pending ||
+			  (!reorder->count && reorder->sack_threshold > SACK_FIRST)))
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 	reorder->open = reorder->count;
 	if (!reorder->open || psn_map_has(&reorder->queued, resp->epsn))

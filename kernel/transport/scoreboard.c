@@ -723,9 +723,14 @@ void sroce_scoreboard_distrust_rtx(struct sroce_requester *req)
 /**
  * sroce_scoreboard_distrust_sack() - the peer may have dropped SACKed packets (RFC 2018, 8)
  * @req: the requester
+ *
+ * A gap below what it has SACKed was not closed for so long that the path reorders less than was
+ * thought. Linux TCP concludes this from a retransmission timeout, if it finds more packets SACKed.
  */
 void sroce_scoreboard_distrust_sack(struct sroce_requester *req)
 {
+	if (psn_before(req->sb.executed_psn, req->sb.top_psn))
+		req->sb.reordering = 0;
 	clear_sacked(req, req->sb.executed_psn);
 }
 

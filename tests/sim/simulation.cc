@@ -218,13 +218,17 @@ u64 Simulation::recovery_bound_ns() const {
       bytes += work.length;
       packets += work.length / scenario_.mtu_bytes + 1.0;
     }
-    // One window per round trip, plus two round trips for each request.
+    // One window per round trip, plus two round trips for each request. If round trips seem longer
+    // than the ACK timeout, the window is as small as can be.
+    const double timeout_ns = static_cast<double>(sroce_ack_timeout_ns(side.timeout_exponent));
+    const u32 window = timeout_ns > 0 && timeout_ns < round_trip_ns
+                           ? std::min(side.window_packets, SROCE_WINDOW_MIN)
+                           : side.window_packets;
     const double rounds =
-        packets / side.window_packets + 2.0 * static_cast<double>(conversations_[i]->sends.size());
+        packets / window + 2.0 * static_cast<double>(conversations_[i]->sends.size());
     total_ns += 2 * rounds * round_trip_ns + packets * 1000 +
                 3 * (bytes + packets * 120) * scenario_.ns_per_byte;
-    total_ns += 10.0 * static_cast<double>(sroce_ack_timeout_ns(side.timeout_exponent) +
-                                           side.timer_slack_ns);
+    total_ns += 10.0 * (timeout_ns + static_cast<double>(side.timer_slack_ns));
     total_ns += 3.0 * static_cast<double>(sroce_rnr_wait_ns(side.min_rnr_timer));
   }
   return static_cast<u64>(total_ns);

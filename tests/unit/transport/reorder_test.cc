@@ -754,6 +754,13 @@ TEST(ReorderSack, BecomesAnAckWhenTheQueueIsEmpty) {
   EXPECT_EQ(plan.first_psn, 2001u);
 }
 
+TEST(ReorderSack, AckThatIsDueCoversWhatWasQueuedBehindItsPacket) {
+  SelectivePair rq;
+  rq.write({2001});
+  rq.write_with_ack_req(2000);
+  EXPECT_EQ(only_response(rq).first_psn, 2001u);
+}
+
 TEST(ReorderSack, StartsAtTheExpectedPsn) {
   for (u32 psn : {0u, 1u, 63u, 64u, 65u, 0xffffffu, 0xffffc1u, 0x7fffffu}) {
     SelectivePair rq(psn, 1000);

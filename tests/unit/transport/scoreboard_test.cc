@@ -594,6 +594,17 @@ TEST(SelectiveTimeout, ForgetsEarlierSacks) {
   EXPECT_EQ(sq.req.sb.done_data, 0u);
 }
 
+// A gap that stays open for an ACK timeout is no reordering.
+TEST(SelectiveTimeout, EndsTheToleranceIfThereIsAGap) {
+  for (const bool gap : {true, false}) {
+    SelectiveSends sq(12);
+    sq.req.sb.reordering = 9;
+    if (gap) sq.receive_sack(999, {1003, 1004});
+    sq.expire();
+    EXPECT_EQ(sq.req.sb.reordering, gap ? 0u : 9u);
+  }
+}
+
 TEST(SelectiveTimeout, ExhaustsTheRetries) {
   SelectiveSends sq(2, {.retry_cnt = 2});
   for (int i = 0; i < 3; i++) {
