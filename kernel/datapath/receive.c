@@ -220,7 +220,7 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	else
 		sroce_responder_plan(resp, &rx->pkt, plan);
 	if (fetched == SROCE_SRQ_SHORT)
-		sroce_ud_return_wqe(resp);
+		sroce_responder_return_wqe(resp);
 	trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 }
 

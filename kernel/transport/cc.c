@@ -179,11 +179,11 @@ void sroce_cc_start(struct sroce_cc *cc, const struct sroce_cc_params *params, u
 }
 
 /**
- * sroce_cc_start_datagrams() - the same for datagrams, which nobody acknowledges
+ * sroce_cc_start_datagrams() - the same for UC and UD, whose packets nobody acknowledges
  * @cc: congestion control of a send queue
  * @params: of the device; must outlive @cc
  * @line_rate: bytes/s of the interface, 0 if not known
- * @mtu_bytes: of the longest datagram
+ * @mtu_bytes: of the longest packet
  * @now_ns: the time
  *
  * An algorithm that needs ACKs is replaced by dcqcn, which needs CNPs only. RNICs do the same.

@@ -30,6 +30,7 @@ static inline bool sroce_service_is_acked(u8 service)
 	return service == SROCE_SERVICE_RC;
 }
 
+/* A SEND or WRITE of UC is SROCE_SERVICE_UC | that of RC. */
 enum sroce_opcode {
 	SROCE_OP_SEND_FIRST		= 0x00,
 	SROCE_OP_SEND_MIDDLE		= 0x01,

@@ -29,7 +29,7 @@
 /* The headers are not known, so everything behind the BTH counts as payload. */
 #define F_UNSUPPORTED	(F_REQUEST | SROCE_OPF_PAYLOAD | SROCE_OPF_UNSUPPORTED)
 
-/* IBTA table 38, annex A17 for CNP. An opcode that is not listed has no flags. */
+/* IBTA table 38 without UC, annex A17 for CNP. An opcode that is not listed has no flags. */
 static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_SEND_FIRST] = { F_SEND | F_FIRST, L_BTH },
 	[SROCE_OP_SEND_MIDDLE] = { F_SEND, L_BTH },
@@ -85,8 +85,13 @@ static const struct sroce_opcode_info opcode_table[256] = {
  */
 const struct sroce_opcode_info *sroce_opcode_lookup(u8 opcode)
 {
-	const struct sroce_opcode_info *info = &opcode_table[opcode];
+	const struct sroce_opcode_info *info;
 
+	/* UC has RC's SENDs and WRITEs. */
+	if (opcode >= (SROCE_SERVICE_UC | SROCE_OP_SEND_FIRST) &&
+	    opcode <= (SROCE_SERVICE_UC | SROCE_OP_WRITE_ONLY_IMM))
+		opcode &= ~SROCE_SERVICE_MASK;
+	info = &opcode_table[opcode];
 	return info->flags ? info : NULL;
 }
 

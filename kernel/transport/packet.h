@@ -116,14 +116,15 @@ enum sroce_drop_reason {
 	SROCE_DROP_NONE,
 	SROCE_DROP_STATE,	/* the QP does not receive */
 	SROCE_DROP_OPCODE,	/* not for this kind of QP */
-	SROCE_DROP_DUPLICATE,	/* already acknowledged, or already placed */
+	SROCE_DROP_DUPLICATE,	/* already acknowledged, or already placed; UC: late */
 	SROCE_DROP_UNSENT,	/* acknowledges a packet that was never sent */
 	SROCE_DROP_SEQUENCE,	/* behind a gap that was reported already */
-	SROCE_DROP_GAP,		/* a response too far beyond the oldest missing one */
+	SROCE_DROP_GAP,		/* too far beyond what is missing; UC: its message is incomplete */
 	SROCE_DROP_SYNDROME,	/* reserved AETH syndrome */
-	SROCE_DROP_LENGTH,	/* datagram longer than the buffer or the MTU */
+	SROCE_DROP_LENGTH,	/* longer than the receive; UD: or than the MTU */
 	SROCE_DROP_QKEY,	/* Q_Key violation */
-	SROCE_DROP_NO_WQE,	/* datagram and no receive WQE */
+	SROCE_DROP_NO_WQE,	/* UC, UD: no receive WQE */
+	SROCE_DROP_INVALID,	/* UC: RC would send a NAK, invalid request or remote access */
 	SROCE_DROP_REPLAY,	/* duplicate READ or atomic without a stored resource */
 };
 

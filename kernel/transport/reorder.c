@@ -37,7 +37,7 @@
 #include "transport/psn.h"
 #include "transport/psn_map.h"
 #include "transport/reorder.h"
-#include "transport/responder.h"
+#include "transport/responder_internal.h"
 #include "transport/time.h"
 
 /* Not below the jitter of a busy CPU, and not so long that the ACK timeout comes first. */

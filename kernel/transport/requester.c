@@ -26,7 +26,7 @@
 /**
  * sroce_requester_init() - set up a send queue in RESET
  * @req: the requester
- * @service: RC or UD
+ * @service: RC, UC or UD
  * @ring: storage, owned by the caller, at least @slots * @stride bytes
  * @stride: bytes of a slot: struct sroce_send_wqe and its SGEs or inline data
  * @slots: a power of two

@@ -313,12 +313,9 @@ static u8 write_opcode(const struct sroce_send_wqe *wqe, bool first, bool last)
 	return first ? SROCE_OP_WRITE_ONLY : SROCE_OP_WRITE_LAST;
 }
 
-static u8 packet_opcode(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
-			bool first, bool last)
+/* The opcode without the service of RC or UC. */
+static u8 operation_opcode(const struct sroce_send_wqe *wqe, bool first, bool last)
 {
-	if (!sroce_service_is_connected(req->service))
-		return wqe->opcode == SROCE_WR_SEND_IMM ? SROCE_OP_UD_SEND_ONLY_IMM :
-							  SROCE_OP_UD_SEND_ONLY;
 	switch (wqe->opcode) {
 	case SROCE_WR_WRITE:
 	case SROCE_WR_WRITE_IMM:
@@ -332,6 +329,15 @@ static u8 packet_opcode(const struct sroce_requester *req, const struct sroce_se
 	default:
 		return send_opcode(wqe, first, last);
 	}
+}
+
+static u8 packet_opcode(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+			bool first, bool last)
+{
+	if (!sroce_service_is_connected(req->service))
+		return wqe->opcode == SROCE_WR_SEND_IMM ? SROCE_OP_UD_SEND_ONLY_IMM :
+							  SROCE_OP_UD_SEND_ONLY;
+	return req->service | operation_opcode(wqe, first, last);
 }
 
 /* The extended headers. */

@@ -20,7 +20,7 @@ static inline bool sroce_requester_has_failed(const struct sroce_requester *req)
 }
 
 /*
- * Do requests carry the offer of selective repeat? A datagram has no response to accept it. Before
+ * Do requests carry the offer of selective repeat? UC and UD have no response to accept it. Before
  * the first response only an ACK timeout and a retry can withdraw it, see tlp.c.
  */
 static inline bool sroce_requester_offers_selective(const struct sroce_requester *req)

@@ -20,13 +20,14 @@
 #include "transport/psn.h"
 #include "transport/reorder.h"
 #include "transport/responder_resources.h"
-#include "transport/responder.h"
+#include "transport/responder_internal.h"
 #include "transport/time.h"
+#include "transport/uc.h"
 
 /**
  * sroce_responder_init() - set up a receive queue in RESET
  * @resp: the responder
- * @service: RC or UD
+ * @service: RC, UC or UD
  * @recv: storage of the current receive WQE, owned by the datapath
  */
 void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
@@ -98,7 +99,27 @@ void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state
 		sroce_responder_complete(resp, SROCE_WC_WR_FLUSH_ERR);
 }
 
-static bool is_for_us(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+/**
+ * sroce_responder_establish() - a request of the peer has come in
+ * @resp: the responder
+ */
+void sroce_responder_establish(struct sroce_responder *resp)
+{
+	if (resp->established)
+		return;
+	resp->established = true;
+	resp->event = SROCE_EVENT_COMM_EST;
+}
+
+/**
+ * sroce_responder_is_addressed() - is this a request of the QP's service?
+ * @resp: the responder
+ * @pkt: a parsed packet
+ *
+ * Return: whether it is.
+ */
+bool sroce_responder_is_addressed(const struct sroce_responder *resp,
+				  const struct sroce_packet *pkt)
 {
 	return (pkt->info->flags & SROCE_OPF_REQUEST) &&
 	       (pkt->opcode & SROCE_SERVICE_MASK) == resp->service;
@@ -134,36 +155,12 @@ static bool consumes_wqe(const struct sroce_packet *pkt)
 bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
 				  const struct sroce_packet *pkt)
 {
+	/* Each packet of a UC message that has been dropped is counted. */
+	if (!sroce_service_is_acked(resp->service) && !resp->message)
+		return false;
 	return sroce_service_is_connected(resp->service) && pkt->psn == resp->epsn &&
 	       !(pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST)) &&
-	       is_for_us(resp, pkt) && !resp->reorder.count;
-}
-
-/**
- * sroce_responder_wants_wqe() - does this packet need another receive WQE?
- * @resp: the responder
- * @pkt: a parsed packet
- *
- * Return: true when the datapath should fetch one into @resp->recv and call
- * sroce_responder_take_wqe(). If none is posted, the plan will be to queue the packet for the RNR
- * delay, or to send an RNR NAK.
- */
-bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt)
-{
-	if (resp->state != SROCE_RQ_READY || resp->has_recv_wqe || !is_for_us(resp, pkt))
-		return false;
-	if (!sroce_service_is_connected(resp->service))
-		return pkt->qkey == resp->attr.qkey && pkt->payload_bytes <= resp->attr.mtu_bytes;
-	return pkt->psn == resp->epsn && consumes_wqe(pkt) && sequence_is_valid(resp, pkt);
-}
-
-/**
- * sroce_responder_take_wqe() - the datapath has written a WQE to @resp->recv
- * @resp: the responder
- */
-void sroce_responder_take_wqe(struct sroce_responder *resp)
-{
-	resp->has_recv_wqe = true;
+	       sroce_responder_is_addressed(resp, pkt) && !resp->reorder.count;
 }
 
 static void plan_request_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
@@ -287,6 +284,49 @@ static bool payload_is_valid(const struct sroce_responder *resp, const struct sr
 	return pkt->payload_bytes <= resp->attr.mtu_bytes;
 }
 
+/**
+ * sroce_responder_wants_wqe() - does this packet need another receive WQE?
+ * @resp: the responder
+ * @pkt: a parsed packet
+ *
+ * Return: true when the datapath should fetch one into @resp->recv and call
+ * sroce_responder_take_wqe(). If none is posted, the plan will be to queue the packet for the RNR
+ * delay, or to send an RNR NAK; on UC and UD, to drop it.
+ */
+bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	if (resp->state != SROCE_RQ_READY || resp->has_recv_wqe ||
+	    !sroce_responder_is_addressed(resp, pkt))
+		return false;
+	if (!sroce_service_is_connected(resp->service))
+		return pkt->qkey == resp->attr.qkey && pkt->payload_bytes <= resp->attr.mtu_bytes;
+	if (!sroce_service_is_acked(resp->service))
+		return consumes_wqe(pkt) && sroce_uc_is_in_order(resp, pkt) &&
+		       payload_is_valid(resp, pkt);
+	return pkt->psn == resp->epsn && consumes_wqe(pkt) && sequence_is_valid(resp, pkt);
+}
+
+/**
+ * sroce_responder_take_wqe() - the datapath has written a WQE to @resp->recv
+ * @resp: the responder
+ */
+void sroce_responder_take_wqe(struct sroce_responder *resp)
+{
+	resp->has_recv_wqe = true;
+}
+
+/**
+ * sroce_responder_return_wqe() - the WQE stays in its queue, because the packet does not fit in it
+ * @resp: the responder of a UC or UD queue pair, after the plan, which is SROCE_RECV_DROP
+ *
+ * Otherwise a QP that gets nothing which fits would keep the WQE from the other QPs of a shared
+ * receive queue.
+ */
+void sroce_responder_return_wqe(struct sroce_responder *resp)
+{
+	resp->has_recv_wqe = false;
+}
+
 /* The RETH announces the length of a WRITE; packets must add up to it. */
 static bool write_length_is_valid(const struct sroce_responder *resp,
 				  const struct sroce_packet *pkt)
@@ -297,6 +337,12 @@ static bool write_length_is_valid(const struct sroce_responder *resp,
 	if (left > SROCE_MAX_MESSAGE_BYTES)
 		return false;
 	return flags & SROCE_OPF_LAST ? pkt->payload_bytes == left : pkt->payload_bytes < left;
+}
+
+/* Bytes of the message before this packet. A UC message may begin before the last one has ended. */
+static u32 received_before(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	return pkt->info->flags & SROCE_OPF_FIRST ? 0 : resp->received_bytes;
 }
 
 /* Returns whether the lengths are right; else the plan is complete. */
@@ -322,7 +368,7 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 		return false;
 	}
 	if (flags & SROCE_OPF_SEND &&
-	    (u64)resp->received_bytes + pkt->payload_bytes > resp->recv->length) {
+	    (u64)received_before(resp, pkt) + pkt->payload_bytes > resp->recv->length) {
 		plan_nak(plan, SROCE_NAK_INVALID_REQUEST, SROCE_WC_LOC_LEN_ERR);
 		return false;
 	}
@@ -334,7 +380,7 @@ static void plan_send(const struct sroce_responder *resp, const struct sroce_pac
 {
 	plan->verdict = SROCE_RECV_PLACE;
 	plan->target = pkt->payload_bytes ? SROCE_TARGET_RECV : SROCE_TARGET_NONE;
-	plan->offset = resp->received_bytes;
+	plan->offset = received_before(resp, pkt);
 	plan->place_bytes = pkt->payload_bytes;
 	plan->invalidate = pkt->info->flags & SROCE_OPF_IETH;
 	plan->inv_rkey = pkt->inv_rkey;
@@ -373,6 +419,29 @@ static void plan_rd_atomic_request(const struct sroce_packet *pkt, struct sroce_
 }
 
 /**
+ * sroce_responder_plan_expected() - decide what a request means that comes in its turn
+ * @resp: the responder of an RC or UC queue pair
+ * @pkt: the packet, which continues or starts a message
+ * @plan: zeroed; filled in
+ */
+void sroce_responder_plan_expected(const struct sroce_responder *resp,
+				   const struct sroce_packet *pkt, struct sroce_recv_plan *plan)
+{
+	if (!opcode_is_valid(resp, pkt)) {
+		plan_invalid(resp, plan);
+		return;
+	}
+	if (!check_length(resp, pkt, plan))
+		return;
+	if (pkt->info->flags & SROCE_OPF_SEND)
+		plan_send(resp, pkt, plan);
+	else if (pkt->info->flags & SROCE_OPF_WRITE)
+		plan_write(resp, pkt, plan);
+	else
+		plan_rd_atomic_request(pkt, plan);
+}
+
+/**
  * sroce_responder_plan() - decide what a request means; changes nothing
  * @resp: the responder of an RC queue pair
  * @pkt: a parsed packet
@@ -386,24 +455,16 @@ void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce
 		plan_request_drop(plan, SROCE_DROP_STATE);
 		return;
 	}
-	if (!is_for_us(resp, pkt)) {
+	if (!sroce_responder_is_addressed(resp, pkt)) {
 		plan_request_drop(plan, SROCE_DROP_OPCODE);
 		return;
 	}
 	if (!check_psn(resp, pkt, plan))
 		return;
-	if (!sequence_is_valid(resp, pkt) || !opcode_is_valid(resp, pkt)) {
-		plan_invalid(resp, plan);
-		return;
-	}
-	if (!check_length(resp, pkt, plan))
-		return;
-	if (pkt->info->flags & SROCE_OPF_SEND)
-		plan_send(resp, pkt, plan);
-	else if (pkt->info->flags & SROCE_OPF_WRITE)
-		plan_write(resp, pkt, plan);
+	if (sequence_is_valid(resp, pkt))
+		sroce_responder_plan_expected(resp, pkt, plan);
 	else
-		plan_rd_atomic_request(pkt, plan);
+		plan_invalid(resp, plan);
 }
 
 /**
@@ -472,7 +533,7 @@ static void commit_ack_again(struct sroce_responder *resp, const struct sroce_pa
 
 static void accept_packet(struct sroce_responder *resp, u32 psn_count)
 {
-	resp->epsn = psn_add(resp->epsn, psn_count);
+	WRITE_ONCE(resp->epsn, psn_add(resp->epsn, psn_count));
 	sroce_resources_forget(&resp->resources, resp->epsn);
 	/* The NAK of the gap is obsolete if it has not been sent yet. */
 	resp->nak_pending = false;
@@ -517,21 +578,19 @@ static void fail_memory(struct sroce_responder *resp, const struct sroce_recv_re
 	}
 }
 
-static void commit_place(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			 const struct sroce_recv_plan *plan,
-			 const struct sroce_recv_result *result)
+/**
+ * sroce_responder_placed() - the payload of the expected packet has been placed
+ * @resp: the responder of an RC or UC queue pair
+ * @pkt: the packet
+ * @plan: its plan
+ *
+ * At the end of a message that needs one, the receive WQE completes.
+ */
+void sroce_responder_placed(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			    const struct sroce_recv_plan *plan)
 {
 	u32 flags = pkt->info->flags;
 
-	if (result->status != SROCE_MEM_OK) {
-		fail_memory(resp, result);
-		return;
-	}
-	if (plan->invalidate && result->invalidated != SROCE_MEM_OK) {
-		fail_request(resp, SROCE_NAK_REMOTE_ACCESS, resp->epsn, SROCE_WC_REM_INV_REQ_ERR,
-			     SROCE_EVENT_ACCESS_ERR);
-		return;
-	}
 	if (flags & SROCE_OPF_WRITE) {
 		if (flags & SROCE_OPF_FIRST)
 			resp->write_left = pkt->dma_length;
@@ -539,7 +598,7 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 		resp->write_rkey = plan->rkey;
 		resp->write_left -= pkt->payload_bytes;
 	}
-	resp->received_bytes += pkt->payload_bytes;
+	resp->received_bytes = received_before(resp, pkt) + pkt->payload_bytes;
 	resp->message = flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE);
 	accept_packet(resp, pkt->count);
 	if (flags & SROCE_OPF_LAST) {
@@ -549,6 +608,22 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 		resp->message = 0;
 		resp->received_bytes = 0;
 	}
+}
+
+static void commit_place(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			 const struct sroce_recv_plan *plan,
+			 const struct sroce_recv_result *result)
+{
+	if (result->status != SROCE_MEM_OK) {
+		fail_memory(resp, result);
+		return;
+	}
+	if (plan->invalidate && result->invalidated != SROCE_MEM_OK) {
+		fail_request(resp, SROCE_NAK_REMOTE_ACCESS, resp->epsn, SROCE_WC_REM_INV_REQ_ERR,
+			     SROCE_EVENT_ACCESS_ERR);
+		return;
+	}
+	sroce_responder_placed(resp, pkt, plan);
 	if (pkt->ack_req)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
@@ -649,10 +724,7 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 
 	if (plan->verdict == SROCE_RECV_DROP)
 		return;
-	if (!resp->established) {
-		resp->established = true;
-		resp->event = SROCE_EVENT_COMM_EST;
-	}
+	sroce_responder_establish(resp);
 	sroce_reorder_note_offer(resp, pkt, plan, now_ns);
 	switch (plan->verdict) {
 	case SROCE_RECV_ACK_AGAIN:

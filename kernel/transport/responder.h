@@ -11,7 +11,7 @@
  *   sroce_responder_commit()     Applies the plan and its outcome; cannot fail.
  *
  * Then it pulls a completion from here, and responses from response.h in the order that the peer
- * must see them. UD queue pairs have a plan and a commit of their own in ud.h.
+ * must see them. UC and UD queue pairs have a plan and a commit of their own in uc.h and ud.h.
  */
 #ifndef SROCE_TRANSPORT_RESPONDER_H
 #define SROCE_TRANSPORT_RESPONDER_H
@@ -29,7 +29,7 @@
 enum sroce_rq_state {
 	SROCE_RQ_IDLE,		/* RESET, INIT: packets are dropped */
 	SROCE_RQ_READY,		/* RTR and later */
-	SROCE_RQ_FAILED,	/* a fatal NAK is on its way out, then ERR */
+	SROCE_RQ_FAILED,	/* RC: a fatal NAK is on its way out; then ERR */
 	SROCE_RQ_ERROR,		/* ERR: packets are dropped, receives flushed */
 };
 
@@ -54,6 +54,7 @@ enum sroce_rq_event {
  *                0 for no delay
  * @reorder_packets: limit of the reorder queue, at most a PSN map's span; 0 for no queue
  * @selective: send selective ACKs to a peer that speaks selective repeat
+ * @shares_rwqes: receive WQEs come from a shared queue
  */
 struct sroce_responder_attr {
 	u32	dest_qpn;
@@ -65,6 +66,7 @@ struct sroce_responder_attr {
 	u64	rnr_delay_ns;
 	u32	reorder_packets;
 	bool	selective;
+	bool	shares_rwqes;
 };
 
 /**
@@ -263,6 +265,7 @@ bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
 				  const struct sroce_packet *pkt);
 bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct sroce_packet *pkt);
 void sroce_responder_take_wqe(struct sroce_responder *resp);
+void sroce_responder_return_wqe(struct sroce_responder *resp);
 void sroce_responder_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			  struct sroce_recv_plan *plan);
 void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
@@ -270,11 +273,5 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 			    const struct sroce_recv_result *result, u64 now_ns);
 bool sroce_responder_next_completion(struct sroce_responder *resp, struct sroce_completion *wc);
 enum sroce_rq_event sroce_responder_take_event(struct sroce_responder *resp);
-
-/* For the other files of the responder only. */
-struct sroce_completion *sroce_responder_complete(struct sroce_responder *resp, u8 status);
-void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
-void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
-void sroce_responder_schedule_rnr_nak(struct sroce_responder *resp);
 
 #endif

@@ -15,7 +15,7 @@
 #include "transport/psn.h"
 #include "transport/reorder.h"
 #include "transport/responder_resources.h"
-#include "transport/responder.h"
+#include "transport/responder_internal.h"
 #include "transport/response.h"
 
 /* Responses from @plan->number on, to @plan->end at most. */

@@ -5,7 +5,7 @@
  */
 #include <linux/string.h>
 
-#include "transport/responder.h"
+#include "transport/responder_internal.h"
 #include "transport/ud.h"
 
 static void plan_datagram_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
@@ -52,18 +52,6 @@ void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet
 		plan_datagram_drop(plan, SROCE_DROP_LENGTH);
 	else
 		plan->verdict = SROCE_RECV_PLACE;
-}
-
-/**
- * sroce_ud_return_wqe() - the WQE stays in its queue, because the datagram does not fit in it
- * @resp: the responder, after sroce_ud_plan(), which has planned SROCE_RECV_DROP
- *
- * Otherwise a QP that gets no datagram which fits would keep the WQE from the other QPs of a shared
- * receive queue.
- */
-void sroce_ud_return_wqe(struct sroce_responder *resp)
-{
-	resp->has_recv_wqe = false;
 }
 
 /**

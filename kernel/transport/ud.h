@@ -17,7 +17,6 @@ static inline u32 sroce_ud_needs_bytes(const struct sroce_packet *pkt)
 
 void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 		   struct sroce_recv_plan *plan);
-void sroce_ud_return_wqe(struct sroce_responder *resp);
 void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
 		     const struct sroce_recv_plan *plan,
 		     const struct sroce_recv_result *result);

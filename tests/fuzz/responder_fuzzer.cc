@@ -14,7 +14,9 @@ namespace {
 class Target {
  public:
   explicit Target(Input& in) : in_(in), resources_(1 + in.below(8)), recv_(4) {
-    sroce_responder_init(&resp_, SROCE_SERVICE_RC, reinterpret_cast<sroce_recv_wqe*>(recv_.data()));
+    const u8 kind = in.byte();
+    sroce_responder_init(&resp_, kind & 16 ? SROCE_SERVICE_UC : SROCE_SERVICE_RC,
+                         reinterpret_cast<sroce_recv_wqe*>(recv_.data()));
     sroce_resources_init(&resp_.resources, resources_.data(), static_cast<u32>(resources_.size()));
     resp_.attr = {.dest_qpn = 1,
                   .pkey = SROCE_PKEY_DEFAULT,
@@ -23,7 +25,6 @@ class Target {
                   .access = in.byte(),
                   .min_rnr_timer = static_cast<u8>(in.below(32))};
     static constexpr u32 kReorderPackets[] = {0, 3, 64, SROCE_PSN_MAP_SPAN, 1u << 20, 200, 0, 1};
-    const u8 kind = in.byte();
     resp_.attr.reorder_packets = kReorderPackets[kind & 7];
     resp_.attr.selective = kind & 8;
     sroce_responder_start_psn(&resp_, in.word());
@@ -44,11 +45,14 @@ class Target {
   }
 
  private:
+  bool is_uc() const { return resp_.service == SROCE_SERVICE_UC; }
+
   sroce_packet packet() {
     sroce_packet pkt = {};
     pkt.count = 1;
     do {
       pkt.opcode = in_.byte() % (SROCE_OP_SEND_ONLY_INV + 1);
+      if (is_uc()) pkt.opcode |= SROCE_SERVICE_UC;
       pkt.info = sroce_opcode_lookup(pkt.opcode);
     } while (!pkt.info);
     pkt.header_bytes = pkt.info->header_bytes;
@@ -121,7 +125,10 @@ class Target {
       sroce_responder_take_wqe(&resp_);
     }
     sroce_recv_plan plan;
-    sroce_responder_plan(&resp_, &pkt, &plan);
+    if (is_uc())
+      sroce_uc_plan(&resp_, &pkt, &plan);
+    else
+      sroce_responder_plan(&resp_, &pkt, &plan);
     if (plan.verdict == SROCE_RECV_PLACE) check_place(pkt, plan);
     sroce_recv_result result = {SROCE_MEM_OK, SROCE_MEM_OK, 42};
     if (const u8 memory = in_.byte(); memory >= 240) {
@@ -130,7 +137,10 @@ class Target {
     }
     if (plan.verdict == SROCE_RECV_QUEUE && !plan.queued && result.status == SROCE_MEM_OK)
       require(queued_.try_emplace(pkt.psn, pkt).second, "a packet is queued once");
-    sroce_responder_commit(&resp_, &pkt, &plan, &result, now_);
+    if (is_uc())
+      sroce_uc_commit(&resp_, &pkt, &plan, &result);
+    else
+      sroce_responder_commit(&resp_, &pkt, &plan, &result, now_);
     sroce_responder_take_event(&resp_);
     complete();
   }
@@ -157,6 +167,7 @@ class Target {
     for (u32 budget = in_.below(8); budget; budget--) {
       sroce_response_plan plan;
       if (!sroce_response_plan_next(&resp_, 1 + in_.below(64), &plan)) return;
+      require(!is_uc(), "UC sends no response");
       require(plan.packet_count > 0, "a response has a packet");
       for (u32 i : {0u, plan.packet_count - 1}) {
         sroce_packet pkt;

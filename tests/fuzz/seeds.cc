@@ -40,11 +40,11 @@ void packets(const fs::path& folder) {
   }
 }
 
-// The responder's setup: 4 resources, MTU 1024, all access flags, @kind of reordering, PSN
-// 0xfffffe. Then, for each packet: opcode, bits, [psn], [payload kind], [range kind], whether there
-// is a receive, memory, number of responses and for each its burst and result, pause.
+// The responder's setup: 4 resources, @kind of service and reordering, MTU 1024, all access flags,
+// PSN 0xfffffe. Then, for each packet: opcode, bits, [psn], [payload kind], [range kind], whether
+// there is a receive, memory, number of responses and for each its burst and result, pause.
 Bytes responder_stream(std::initializer_list<Bytes> packets, u8 kind = 0) {
-  Bytes stream = {3, 2, 0xff, 12, kind, 0x00, 0xff, 0xff, 0xfe};
+  Bytes stream = {3, kind, 2, 0xff, 12, 0x00, 0xff, 0xff, 0xfe};
   for (const Bytes& pkt : packets) stream.insert(stream.end(), pkt.begin(), pkt.end());
   return stream;
 }
@@ -72,6 +72,7 @@ void conversations_in(const fs::path& folder) {
   write(folder, "gap", responder_stream({early(2), early(1), offered, early(200), offered}, 2));
   write(folder, "hole", responder_stream({read, hole, hole}, 8 | 3));
   write(folder, "mixed", responder_stream({send_first, send_last, write_only, read, fetch_add}));
+  write(folder, "uc", responder_stream({send_first, send_last, write_only, early(1)}, 16));
 }
 
 // The requester's setup: MTU 1024, window 64, 4 READs, 7 retries, timeout, kind, PSN 0xfffffe.

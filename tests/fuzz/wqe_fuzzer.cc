@@ -72,7 +72,9 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, size_t bytes) {
   Input in(data, bytes);
   std::vector<u64> ring(kStride / sizeof(u64));
   auto* wqe = reinterpret_cast<sroce_send_wqe*>(ring.data());
-  const sroce_service service = in.flag() ? SROCE_SERVICE_UD : SROCE_SERVICE_RC;
+  static constexpr sroce_service kServices[] = {SROCE_SERVICE_RC, SROCE_SERVICE_UC,
+                                                SROCE_SERVICE_UD};
+  const sroce_service service = kServices[in.below(3)];
   const u32 mtu_bytes = 256u << in.below(5);
   const sroce_wqe_limits limits = {.service = static_cast<u8>(service),
                                    .max_sge = kMaxSge,

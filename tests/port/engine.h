@@ -23,6 +23,7 @@ extern "C" {
 #include "transport/responder_resources.h"
 #include "transport/response.h"
 #include "transport/tlp.h"
+#include "transport/uc.h"
 #include "transport/ud.h"
 #include "transport/wire.h"
 #include "transport/wqe.h"

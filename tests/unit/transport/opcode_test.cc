@@ -15,7 +15,7 @@ struct Row {
   u32 headers;  // extended headers
 };
 
-// The standard's table for RC, UD and CNP, and our selective ACK.
+// The standard's table for RC, UC, UD and CNP, and our selective ACK.
 const std::array kRows = {
     Row{0x00, "SEND First", 12, 0},
     Row{0x01, "SEND Middle", 12, 0},
@@ -40,6 +40,18 @@ const std::array kRows = {
     Row{0x14, "FetchAdd", 40, SROCE_OPF_ATOMIC_ETH},
     Row{0x16, "SEND Last with Invalidate", 16, SROCE_OPF_IETH},
     Row{0x17, "SEND Only with Invalidate", 16, SROCE_OPF_IETH},
+    Row{0x20, "UC SEND First", 12, 0},
+    Row{0x21, "UC SEND Middle", 12, 0},
+    Row{0x22, "UC SEND Last", 12, 0},
+    Row{0x23, "UC SEND Last with Immediate", 16, SROCE_OPF_IMM},
+    Row{0x24, "UC SEND Only", 12, 0},
+    Row{0x25, "UC SEND Only with Immediate", 16, SROCE_OPF_IMM},
+    Row{0x26, "UC WRITE First", 28, SROCE_OPF_RETH},
+    Row{0x27, "UC WRITE Middle", 12, 0},
+    Row{0x28, "UC WRITE Last", 12, 0},
+    Row{0x29, "UC WRITE Last with Immediate", 16, SROCE_OPF_IMM},
+    Row{0x2a, "UC WRITE Only", 28, SROCE_OPF_RETH},
+    Row{0x2b, "UC WRITE Only with Immediate", 32, SROCE_OPF_RETH | SROCE_OPF_IMM},
     Row{0x64, "UD SEND Only", 20, SROCE_OPF_DETH},
     Row{0x65, "UD SEND Only with Immediate", 24, SROCE_OPF_DETH | SROCE_OPF_IMM},
     Row{0x81, "CNP", 12, 0},

@@ -65,6 +65,8 @@ class ReceiveQueue {
     for (sroce_recv_plan* made : {&first, &second}) {
       if (resp.service == SROCE_SERVICE_UD)
         sroce_ud_plan(&resp, &pkt, made);
+      else if (resp.service == SROCE_SERVICE_UC)
+        sroce_uc_plan(&resp, &pkt, made);
       else
         sroce_responder_plan(&resp, &pkt, made);
     }
@@ -178,10 +180,14 @@ class ReceiveQueue {
     const Snapshot before(*this);
     if (resp.service == SROCE_SERVICE_UD)
       sroce_ud_commit(&resp, &pkt, &made, &result);
+    else if (resp.service == SROCE_SERVICE_UC)
+      EXPECT_EQ(sroce_uc_commit(&resp, &pkt, &made, &result),
+                result.status == SROCE_MEM_OK || result.status == SROCE_MEM_BAD_LOCAL);
     else
       sroce_responder_commit(&resp, &pkt, &made, &result, now);
-    EXPECT_TRUE(made.verdict != SROCE_RECV_DROP || before.same_as(*this))
-        << "a dropped request changed the responder";
+    // A dropped packet of UC ends its message.
+    const bool may_change = made.verdict != SROCE_RECV_DROP || resp.service == SROCE_SERVICE_UC;
+    EXPECT_TRUE(may_change || before.same_as(*this)) << "a dropped request changed the responder";
     sroce_completion wc;
     while (sroce_responder_next_completion(&resp, &wc)) completions.push_back(wc);
     return made;

@@ -169,7 +169,7 @@ TEST(DatagramReceive, ReturnedReceiveIsFetchedAgain) {
   const sroce_packet pkt = datagram(100);
   sroce_responder_take_wqe(&rq.resp);
   EXPECT_FALSE(sroce_responder_wants_wqe(&rq.resp, &pkt));
-  sroce_ud_return_wqe(&rq.resp);
+  sroce_responder_return_wqe(&rq.resp);
   EXPECT_TRUE(sroce_responder_wants_wqe(&rq.resp, &pkt));
   EXPECT_EQ(sroce_ud_needs_bytes(&pkt), 140u);
 }

@@ -10,6 +10,8 @@ namespace {
 
 constexpr sroce_wqe_limits kRc = {
     .service = SROCE_SERVICE_RC, .max_sge = 4, .max_inline_bytes = 64, .mtu_bytes = 1024};
+constexpr sroce_wqe_limits kUc = {
+    .service = SROCE_SERVICE_UC, .max_sge = 4, .max_inline_bytes = 64, .mtu_bytes = 1024};
 constexpr sroce_wqe_limits kUd = {
     .service = SROCE_SERVICE_UD, .max_sge = 4, .max_inline_bytes = 64, .mtu_bytes = 1024};
 
@@ -57,6 +59,17 @@ TEST(WqeCheck, EveryReliableOperationIsAccepted) {
   EXPECT_EQ(Wqe(SROCE_WR_READ, {4096}).check(), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_COMPARE_SWAP, {8}).check(), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_FETCH_ADD, {8}).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, UcSendsAndWritesMessagesOfAnyLength) {
+  for (u8 opcode : {SROCE_WR_WRITE, SROCE_WR_WRITE_IMM, SROCE_WR_SEND, SROCE_WR_SEND_IMM})
+    EXPECT_EQ(Wqe(opcode, {4096, 23}).check(kUc), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_REG_MR, {}).check(kUc), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, UcHasNoOperationThatNeedsAResponse) {
+  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD, SROCE_WR_SEND_INV})
+    EXPECT_EQ(Wqe(opcode, {8}).check(kUc), SROCE_WC_LOC_QP_OP_ERR);
 }
 
 TEST(WqeCheck, LocalOperationsAreAccepted) {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Shared by the files of the responder: see responder.c.
+ */
+#ifndef SROCE_TRANSPORT_RESPONDER_INTERNAL_H
+#define SROCE_TRANSPORT_RESPONDER_INTERNAL_H
+
+#include "transport/responder.h"
+
+struct sroce_completion *sroce_responder_complete(struct sroce_responder *resp, u8 status);
+void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
+void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
+void sroce_responder_schedule_rnr_nak(struct sroce_responder *resp);
+void sroce_responder_establish(struct sroce_responder *resp);
+bool sroce_responder_is_addressed(const struct sroce_responder *resp,
+				  const struct sroce_packet *pkt);
+void sroce_responder_plan_expected(const struct sroce_responder *resp,
+				   const struct sroce_packet *pkt, struct sroce_recv_plan *plan);
+void sroce_responder_placed(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			    const struct sroce_recv_plan *plan);
+
+#endif
