@@ -65,9 +65,12 @@ static int put_cc(struct sk_buff *skb, const struct sroce_cc *cc)
 
 static int put_peer(struct sk_buff *skb, const struct sroce_qp *qp, u8 selective)
 {
-	if (!sroce_qp_is_acked(qp) || (qp->state != IB_QPS_RTR && qp->state != IB_QPS_RTS &&
-				       qp->state != IB_QPS_SQD))
+	if (!sroce_qp_is_connected(qp) || (qp->state != IB_QPS_RTR && qp->state != IB_QPS_RTS &&
+					   qp->state != IB_QPS_SQD))
 		return 0;
+	/* It is not offered. */
+	if (!sroce_qp_is_acked(qp))
+		selective = SROCE_NL_SELECTIVE_OFF;
 	return nla_put_u32(skb, SROCE_A_PEER_QPN, qp->req.attr.dest_qpn) ?:
 	       nla_put_in6_addr(skb, SROCE_A_LOCAL_ADDRESS, &qp->sq.path.saddr) ?:
 	       nla_put_in6_addr(skb, SROCE_A_PEER_ADDRESS, &qp->sq.path.daddr) ?:

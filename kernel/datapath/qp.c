@@ -144,7 +144,7 @@ static void enter_error(struct sroce_qp *qp)
 }
 
 /*
- * A work queue has failed: the QP goes to ERR, and everything is flushed. A datagram QP whose send
+ * A work queue has failed: the QP goes to ERR, and everything is flushed. A UC or UD QP whose send
  * queue failed goes to SQE and goes on receiving (IBTA 10.3.1). If the cause is gone, the QP has
  * been reset since the lock was dropped, and stays as it is.
  */
@@ -260,6 +260,7 @@ static void apply_constants(struct sroce_qp *qp)
 	req_attr->adaptive = true;
 	resp_attr->pkey = SROCE_PKEY_DEFAULT;
 	resp_attr->reorder_packets = SROCE_PSN_MAP_SPAN;
+	resp_attr->shares_rwqes = qp->srq;
 	/* Selective repeat is negotiated with the first packets. */
 	if (qp->state < IB_QPS_RTR) {
 		req_attr->selective = READ_ONCE(qp->dev->selective);

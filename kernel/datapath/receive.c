@@ -18,6 +18,7 @@
 #include "trace.h"
 #include "transport/completer.h"
 #include "transport/reorder.h"
+#include "transport/uc.h"
 #include "transport/ud.h"
 
 #define PKEY_FULL	0x8000
@@ -43,6 +44,7 @@ static const enum sroce_counter plan_drop_counters[] = {
 	[SROCE_DROP_QKEY] = SROCE_CTR_DROP_QKEY,
 	[SROCE_DROP_NO_WQE] = SROCE_CTR_DROP_NO_WQE,
 	[SROCE_DROP_REPLAY] = SROCE_CTR_DROP_REPLAY,
+	[SROCE_DROP_INVALID] = SROCE_CTR_DROP_INVALID,
 };
 
 static bool pkeys_match(u16 a, u16 b)
@@ -73,6 +75,16 @@ static void plan_received_response(const struct sroce_qp *qp, const struct sroce
 static bool places_response(const struct sroce_ack_plan *plan)
 {
 	return plan->action == SROCE_ACK_ACCEPT && plan->place_bytes;
+}
+
+/*
+ * Does the copy check the ICRCs, too? It writes payload before, and UC does not send it again. So a
+ * UC WRITE is checked first. The buffer of a SEND that does not complete is not read.
+ */
+static bool copy_checks(const struct sroce_qp *qp, const struct sroce_recv_plan *plan)
+{
+	return plan->verdict == SROCE_RECV_PLACE &&
+	       (sroce_qp_is_acked(qp) || plan->target != SROCE_TARGET_REGION);
 }
 
 /*
@@ -190,6 +202,14 @@ static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 }
 
+/* A WQE with less room stays in a shared queue. RC rejects a message that is too long instead. */
+static u32 least_recv_bytes(const struct sroce_qp *qp, const struct sroce_packet *pkt)
+{
+	if (!sroce_qp_is_connected(qp))
+		return sroce_ud_needs_bytes(pkt);
+	return !sroce_qp_is_acked(qp) && pkt->info->flags & SROCE_OPF_SEND ? pkt->payload_bytes : 0;
+}
+
 static enum sroce_srq_outcome fetch_recv_wqe(struct sroce_qp *qp, const struct sroce_packet *pkt)
 {
 	struct sroce_recv_wqe *recv = qp->resp.recv;
@@ -198,8 +218,7 @@ static enum sroce_srq_outcome fetch_recv_wqe(struct sroce_qp *qp, const struct s
 	if (!qp->srq)
 		return sroce_recv_queue_fetch(qp->recv_queue, recv) ? SROCE_SRQ_TAKEN :
 								      SROCE_SRQ_EMPTY;
-	outcome = sroce_srq_fetch(qp->srq, recv, sroce_qp_is_connected(qp) ?
-				  0 : sroce_ud_needs_bytes(pkt));
+	outcome = sroce_srq_fetch(qp->srq, recv, least_recv_bytes(qp, pkt));
 	if (outcome == SROCE_SRQ_LIMIT)
 		qp->rq.events |= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
 	return outcome;
@@ -217,6 +236,8 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		sroce_responder_take_wqe(resp);
 	if (!sroce_qp_is_connected(qp))
 		sroce_ud_plan(resp, &rx->pkt, plan);
+	else if (!sroce_qp_is_acked(qp))
+		sroce_uc_plan(resp, &rx->pkt, plan);
 	else
 		sroce_responder_plan(resp, &rx->pkt, plan);
 	if (fetched == SROCE_SRQ_SHORT)
@@ -233,6 +254,20 @@ static void queue_if_planned(struct sroce_qp *qp, struct sroce_rx *rx,
 	result->status = SROCE_MEM_BAD_LOCAL;
 }
 
+static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+			   const struct sroce_recv_plan *plan,
+			   const struct sroce_recv_result *result)
+{
+	struct sroce_responder *resp = &qp->resp;
+
+	if (!sroce_qp_is_connected(qp))
+		sroce_ud_commit(resp, &rx->pkt, plan, result);
+	else if (sroce_qp_is_acked(qp))
+		sroce_responder_commit(resp, &rx->pkt, plan, result, rx->now_ns);
+	else if (!sroce_uc_commit(resp, &rx->pkt, plan, result))
+		count_drop(rx, SROCE_CTR_DROP_INVALID);
+}
+
 static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 			      struct sroce_recv_plan *plan)
 {
@@ -244,10 +279,7 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	if (rx->pkt.count != count)
 		plan_request(qp, rx, plan);
 	queue_if_planned(qp, rx, plan, &result);
-	if (!sroce_qp_is_connected(qp))
-		sroce_ud_commit(&qp->resp, &rx->pkt, plan, &result);
-	else
-		sroce_responder_commit(&qp->resp, &rx->pkt, plan, &result, rx->now_ns);
+	commit_request(qp, rx, plan, &result);
 	if (sroce_responder_next_completion(&qp->resp, &wc)) {
 		sroce_count(rx->ep->counters, SROCE_CTR_RDMA_RECV);
 		sroce_wq_complete(qp, &qp->rq, &wc, rx);
@@ -264,7 +296,7 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 	struct sroce_recv_plan plan __sroce_uninit;
 
 	plan_request(qp, rx, &plan);
-	if (!verify_coalesced(rx, plan.verdict == SROCE_RECV_PLACE ? plan.place_bytes : 0))
+	if (!verify_coalesced(rx, copy_checks(qp, &plan) ? plan.place_bytes : 0))
 		plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
 		count_drop(rx, plan_drop_counters[plan.reason]);

@@ -7,7 +7,8 @@
  * from it in PSN only, so the place of their payload is known, and the CRC is computed while the
  * payload is copied. If a packet turns out to be wrong, its bytes have been written, but only into
  * a message that is not complete. It and the packets behind it are dropped, and the sender
- * retransmits them. Packets from the reorder queue were checked before they were queued.
+ * retransmits them. On UC it does not, so a UC WRITE is checked before the copy. Packets from the
+ * reorder queue were checked before they were queued.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>

@@ -43,6 +43,7 @@ static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr
 {
 	switch (init_attr->qp_type) {
 	case IB_QPT_RC:
+	case IB_QPT_UC:
 	case IB_QPT_UD:
 		break;
 	case IB_QPT_GSI:
@@ -236,10 +237,22 @@ static int offer_native_rings(struct sroce_qp *qp, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
+static enum sroce_service service_of(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return SROCE_SERVICE_RC;
+	case IB_QPT_UC:
+		return SROCE_SERVICE_UC;
+	default:
+		return SROCE_SERVICE_UD;
+	}
+}
+
 static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr, bool is_user)
 {
 	qp->dev = to_sroce_device(qp->ibqp.device);
-	qp->service = init_attr->qp_type == IB_QPT_RC ? SROCE_SERVICE_RC : SROCE_SERVICE_UD;
+	qp->service = service_of(init_attr->qp_type);
 	qp->is_user = is_user;
 	qp->db.supported = is_native(qp);
 	qp->sq_sig_all = init_attr->sq_sig_type == IB_SIGNAL_ALL_WR;

@@ -85,6 +85,10 @@ struct NetlinkDatagramQp : testing::Test, QueuePair {
   NetlinkDatagramQp() : QueuePair(SROCE_SERVICE_UD) {}
 };
 
+struct NetlinkUcQp : testing::Test, QueuePair {
+  NetlinkUcQp() : QueuePair(SROCE_SERVICE_UC) {}
+};
+
 TEST_F(NetlinkQp, QpIsFoundByTheSmallestNumber) {
   const Attributes all = shown();
   EXPECT_EQ(QPN, qpn);
@@ -116,6 +120,17 @@ TEST_F(NetlinkQp, PeerIsShownWhileThereIsOne) {
     EXPECT_EQ(1, all.get<in6_addr>(SROCE_A_PEER_ADDRESS).s6_addr[15]);
     EXPECT_EQ(u32{SROCE_NL_SELECTIVE_WITHDRAWN}, all.u8_of(SROCE_A_SELECTIVE));
   }
+}
+
+TEST_F(NetlinkUcQp, HasAPeerThatIsOfferedNothing) {
+  sk_buff* skb = alloc_skb(4096, GFP_KERNEL);
+  u32 qpn = 0;
+  EXPECT_EQ(0, sroce_netlink_put_qp(skb, &dev, &qpn));
+  const Attributes all(skb->data, skb->len);
+  EXPECT_EQ(PEER_QPN, all.u32_of(SROCE_A_PEER_QPN));
+  EXPECT_TRUE(all.has(SROCE_A_PEER_ADDRESS));
+  EXPECT_EQ(u32{SROCE_NL_SELECTIVE_OFF}, all.u8_of(SROCE_A_SELECTIVE));
+  kfree_skb(skb);
 }
 
 TEST_F(NetlinkDatagramQp, HasNoPeer) {

@@ -35,7 +35,9 @@ struct QueuePair : Received {
     qp.ibqp.device = &dev.ibdev;
     qp.ibqp.pd = &pd;
     qp.ibqp.qp_num = QPN;
-    qp.ibqp.qp_type = service == SROCE_SERVICE_RC ? IB_QPT_RC : IB_QPT_UD;
+    qp.ibqp.qp_type = service == SROCE_SERVICE_RC   ? IB_QPT_RC
+                      : service == SROCE_SERVICE_UC ? IB_QPT_UC
+                                                    : IB_QPT_UD;
     qp.send_cq = qp.recv_cq = &cq;
     EXPECT_EQ(0, sroce_ring_init(&cq.ring, 7, sizeof(ib_wc)));
     qp.recv_queue = &qp.own_recv_queue;
@@ -146,8 +148,11 @@ struct WriteReceiver : QueuePair {
   Bytes bytes_of(sroce_packet pkt, const Bytes& payload, u16 ip_id = 100) {
     return packet_bytes(flow, pkt, payload, ip_id);
   }
+  u8 of_service(u8 opcode) const {
+    return static_cast<u8>(qp.service == SROCE_SERVICE_UC ? SROCE_SERVICE_UC | opcode : opcode);
+  }
   sroce_packet write_only(u32 psn, u64 va, u32 length) {
-    sroce_packet pkt = packet_of(SROCE_OP_WRITE_ONLY, psn);
+    sroce_packet pkt = packet_of(of_service(SROCE_OP_WRITE_ONLY), psn);
     pkt.va = va;
     pkt.rkey = key;
     pkt.dma_length = length;
@@ -157,9 +162,9 @@ struct WriteReceiver : QueuePair {
   std::vector<Bytes> write_of(u32 count) {
     std::vector<Bytes> packets;
     for (u32 i = 0; i < count; i++) {
-      sroce_packet pkt = packet_of(i == 0           ? SROCE_OP_WRITE_FIRST
-                                   : i + 1 == count ? SROCE_OP_WRITE_LAST
-                                                    : SROCE_OP_WRITE_MIDDLE,
+      sroce_packet pkt = packet_of(of_service(i == 0           ? SROCE_OP_WRITE_FIRST
+                                              : i + 1 == count ? SROCE_OP_WRITE_LAST
+                                                               : SROCE_OP_WRITE_MIDDLE),
                                    100 + i);
       pkt.va = IOVA;
       pkt.rkey = key;

@@ -57,6 +57,49 @@ TEST_P(WrongPacket, EndsTheCoalescedPackets) {
 }
 INSTANTIATE_TEST_SUITE_P(Each, WrongPacket, testing::Range(1u, 8u));
 
+struct UcReceive : testing::Test, WriteReceiver {
+  UcReceive() : WriteReceiver(SROCE_SERVICE_UC) {}
+  void receive_apart(const std::vector<Bytes>& packets) {
+    receive({packets[0]});
+    flow.ip_id++;
+    receive({packets.begin() + 1, packets.end()});
+  }
+};
+
+TEST_F(UcReceive, WriteReachesItsRegion) {
+  receive_apart(write_of(8));
+  expect_written(8);
+  EXPECT_EQ(108u, epsn());
+}
+
+// Nobody sends it again, so its bytes would stay.
+TEST_F(UcReceive, WrongPacketIsNotWritten) {
+  std::vector<Bytes> packets = write_of(8);
+  packets[4][50] ^= 1;
+  receive_apart(packets);
+  expect_written(4);
+  EXPECT_EQ(1u, count(SROCE_CTR_RX_ICRC_ENCAPSULATED));
+  EXPECT_EQ(SROCE_RQ_READY, qp.resp.state);
+}
+
+TEST_F(UcReceive, EveryPacketOfADroppedMessageIsCounted) {
+  const std::vector<Bytes> packets = write_of(8);
+  flow.ip_id++;
+  receive({packets.begin() + 1, packets.end()});
+  EXPECT_EQ(7u, count(SROCE_CTR_DROP_GAP));
+  expect_written(0);
+}
+
+TEST_F(UcReceive, BadKeyIsCountedAndEndsTheMessageOnly) {
+  sroce_packet pkt = write_only(100, IOVA, 8);
+  pkt.rkey ^= 1;
+  receive({bytes_of(pkt, Bytes(8, 7))});
+  EXPECT_EQ(1u, count(SROCE_CTR_DROP_INVALID));
+  EXPECT_EQ(SROCE_RQ_READY, qp.resp.state);
+  receive({bytes_of(write_only(101, IOVA, 8), Bytes(8, 7))});
+  EXPECT_EQ(7, blocks[0]);
+}
+
 // The middle of a message that has not begun is not placed.
 TEST_F(Receive, CoalescedPacketsThatAreNotPlacedAreChecked) {
   std::vector<Bytes> packets;
