@@ -97,17 +97,28 @@ void start(ibv_qp_ex* qp) { queue_of(qp).start(); }
 int complete(ibv_qp_ex* qp) { return queue_of(qp).finish(); }
 void abort(ibv_qp_ex* qp) { queue_of(qp).abort(); }
 
-constexpr std::uint64_t kDatagramOps = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
-constexpr std::uint64_t kReliableOps =
-    kDatagramOps | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_WRITE |
-    IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
-    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+constexpr std::uint64_t kUdOps = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+constexpr std::uint64_t kUcOps =
+    kUdOps | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+constexpr std::uint64_t kRcOps = kUcOps | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_READ |
+                                 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+                                 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+
+std::uint64_t ops_of(ibv_qp_type type) {
+  switch (type) {
+    case IBV_QPT_UC:
+      return kUcOps;
+    case IBV_QPT_UD:
+      return kUdOps;
+    default:
+      return kRcOps;
+  }
+}
 
 }  // namespace
 
 int sroce_offer_work_requests(sroce_qp_object* object, ibv_qp_type type, std::uint64_t ops) {
-  const bool is_datagram = type == IBV_QPT_UD;
-  if (ops & ~(is_datagram ? kDatagramOps : kReliableOps)) return EOPNOTSUPP;
+  if (ops & ~ops_of(type)) return EOPNOTSUPP;
   ibv_qp_ex& qp = object->base;
   qp.wr_start = start;
   qp.wr_complete = complete;
@@ -116,7 +127,7 @@ int sroce_offer_work_requests(sroce_qp_object* object, ibv_qp_type type, std::ui
   qp.wr_set_sge_list = set_sge_list;
   qp.wr_set_inline_data = set_inline_data;
   qp.wr_set_inline_data_list = set_inline_data_list;
-  if (is_datagram) qp.wr_set_ud_addr = set_ud_addr;
+  if (type == IBV_QPT_UD) qp.wr_set_ud_addr = set_ud_addr;
   if (ops & IBV_QP_EX_WITH_SEND) qp.wr_send = send;
   if (ops & IBV_QP_EX_WITH_SEND_WITH_IMM) qp.wr_send_imm = send_imm;
   if (ops & IBV_QP_EX_WITH_SEND_WITH_INV) qp.wr_send_inv = send_inv;

@@ -27,6 +27,17 @@ sroce::SharedReceiveQueue* object(sroce_shared_receive_queue* srq) {
   return reinterpret_cast<sroce::SharedReceiveQueue*>(srq);
 }
 
+sroce::Service service_of(ibv_qp_type type) {
+  switch (type) {
+    case IBV_QPT_UC:
+      return sroce::Service::uc;
+    case IBV_QPT_UD:
+      return sroce::Service::ud;
+    default:
+      return sroce::Service::rc;
+  }
+}
+
 /// The CPU that pollers yield, or nullptr if they must not.
 const sroce::PollBackoff::Cpu* cpu_to_yield() {
   const char* setting = std::getenv("SROCE_POLL_YIELD");
@@ -39,7 +50,7 @@ sroce_queue_pair* sroce_queue_pair_open(const sroce_queue_pair_setup* setup) {
   const sroce::QueuePairSetup translated = {
       .fd = setup->fd,
       .qp_handle = setup->qp_handle,
-      .service = setup->qp_type == IBV_QPT_UD ? sroce::Service::datagram : sroce::Service::reliable,
+      .service = service_of(setup->qp_type),
       .where = setup->where,
       .cap = setup->cap,
       .send_doorbells = object(setup->send_cq)->doorbells(),

@@ -16,11 +16,12 @@ bool is_supported(ibv_wr_opcode opcode, Service service) {
       return true;
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return service != Service::ud;
     case IBV_WR_RDMA_READ:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_SEND_WITH_INV:
-      return service == Service::reliable;
+      return service == Service::rc;
     default:
       return false;
   }
@@ -29,7 +30,7 @@ bool is_supported(ibv_wr_opcode opcode, Service service) {
 namespace {
 
 void write_operation(const ibv_send_wr& wr, Service service, sroce_send_slot& out) {
-  if (service == Service::datagram) {
+  if (service == Service::ud) {
     out.qkey = wr.wr.ud.remote_qkey;
     out.ud.dest_qpn = wr.wr.ud.remote_qpn;
     out.ud.ah = reinterpret_cast<const sroce_ah*>(wr.wr.ud.ah)->number;

@@ -28,7 +28,7 @@ static_assert(offsetof(sroce_send_slot, remote_addr) == 24);
 static_assert(offsetof(sroce_send_slot, ud.ah) == 28);
 static_assert(offsetof(sroce_send_slot, compare_add) == 32);
 
-enum class Service { reliable, datagram };
+enum class Service { rc, uc, ud };
 
 /// Capabilities of a queue.
 struct SendLimits {

@@ -231,6 +231,16 @@ TEST_F(ProviderWorkRequests, OneSidedRequestsCarryTheirTarget) {
   EXPECT_EQ(posted(2).rkey, 7u);
 }
 
+TEST_F(ProviderWorkRequests, UcWriteCarriesItsTarget) {
+  open(IBV_QPT_UC, IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_WRITE);
+  ibv_wr_start(&qp.base);
+  ibv_wr_rdma_write(&qp.base, 5, 0x1000);
+  ibv_wr_set_sge(&qp.base, 9, 0x2000, 30);
+  ASSERT_EQ(ibv_wr_complete(&qp.base), 0);
+  EXPECT_EQ(posted(0).rkey, 5u);
+  EXPECT_EQ(posted(0).remote_addr, 0x1000u);
+}
+
 TEST_F(ProviderWorkRequests, DatagramCarriesItsAddressHandle) {
   open(IBV_QPT_UD, IBV_QP_EX_WITH_SEND_WITH_IMM);
   sroce_ah ah{};
@@ -247,7 +257,8 @@ TEST_F(ProviderWorkRequests, DatagramCarriesItsAddressHandle) {
 TEST(ProviderWorkRequestOps, UnsupportedOperationsAreRejected) {
   sroce_qp_object qp{};
   EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_TSO), EOPNOTSUPP);
-  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_READ), EOPNOTSUPP);
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_WRITE), EOPNOTSUPP);
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_UC, IBV_QP_EX_WITH_RDMA_READ), EOPNOTSUPP);
   EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_SEND), 0);
   EXPECT_FALSE(qp.base.wr_rdma_read) << "only the requested operations are set";
 }

@@ -47,7 +47,7 @@ class SendQueueTest : public testing::Test {
   Bell bell;
   sroce::DoorbellList pollers;
   SendQueue queue{*shared.open<sroce_send_slot>(48 + 4 * 16),
-                  {Service::reliable, 4, 64},
+                  {Service::rc, 4, 64},
                   bell.doorbell(),
                   pollers,
                   pollers,
@@ -110,7 +110,7 @@ TEST_F(SendQueueTest, EmptyPostRingsNoDoorbell) {
 TEST(SendQueue, DoorbellErrorFailsTheWholeChain) {
   SharedQueue shared(4, kSendStride);
   sroce::DoorbellList pollers;
-  SendQueue queue(*shared.open<sroce_send_slot>(), {Service::reliable, 0, 0}, Doorbell(-1, kHandle),
+  SendQueue queue(*shared.open<sroce_send_slot>(), {Service::rc, 0, 0}, Doorbell(-1, kHandle),
                   pollers, pollers, false);
   Chain<ibv_send_wr, 2> wrs;
   ibv_send_wr* bad_wr = nullptr;
@@ -124,8 +124,8 @@ std::ptrdiff_t race(std::uint64_t each) {
   SharedQueue shared(8192, kSendStride);
   const int null = open("/dev/null", O_WRONLY);
   sroce::DoorbellList pollers;
-  SendQueue queue(*shared.open<sroce_send_slot>(), {Service::reliable, 0, 0},
-                  Doorbell(null, kHandle), pollers, pollers, false);
+  SendQueue queue(*shared.open<sroce_send_slot>(), {Service::rc, 0, 0}, Doorbell(null, kHandle),
+                  pollers, pollers, false);
   std::latch start(2);
   const auto post = [&](std::uint64_t first) {
     start.arrive_and_wait();

@@ -15,8 +15,9 @@ namespace {
 
 using sroce::Service;
 
-constexpr sroce::SendLimits kRc = {Service::reliable, 4, 64};
-constexpr sroce::SendLimits kUd = {Service::datagram, 4, 64};
+constexpr sroce::SendLimits kRc = {Service::rc, 4, 64};
+constexpr sroce::SendLimits kUc = {Service::uc, 4, 64};
+constexpr sroce::SendLimits kUd = {Service::ud, 4, 64};
 
 /// A slot full of old bytes, exactly as large as the limits require.
 struct Slot {
@@ -172,6 +173,16 @@ TEST(SendWqe, UnsupportedOpcodesAreRejected) {
   Slot slot;
   for (const ibv_wr_opcode opcode : {IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_TSO, IBV_WR_DRIVER1})
     EXPECT_EQ(slot.write(request(opcode)), EINVAL) << opcode;
+}
+
+TEST(SendWqe, UcQueueAcceptsSendsAndWrites) {
+  Slot slot;
+  for (const ibv_wr_opcode opcode :
+       {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM})
+    EXPECT_EQ(slot.write(request(opcode), kUc), 0) << opcode;
+  for (const ibv_wr_opcode opcode :
+       {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_INV})
+    EXPECT_EQ(slot.write(request(opcode), kUc), EINVAL) << opcode;
 }
 
 TEST(SendWqe, DatagramQueueAcceptsSendsOnly) {

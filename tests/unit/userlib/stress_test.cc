@@ -48,7 +48,7 @@ class FakeKernel {
 
   std::unique_ptr<SendQueue> open(DoorbellList& send, DoorbellList& receive) {
     return std::make_unique<SendQueue>(*shared_.open<sroce_send_slot>(),
-                                       sroce::SendLimits{sroce::Service::reliable, 0, 0},
+                                       sroce::SendLimits{sroce::Service::rc, 0, 0},
                                        sroce::Doorbell(ends_[0], 1), send, receive, false);
   }
 
