@@ -16,7 +16,7 @@ tool "ibv_srq_pingpong with events" ibv_srq_pingpong -g GID -n 200 -s 10000 -e
 tool "ibv_srq_pingpong, 32 QPs" ibv_srq_pingpong -g GID -n 100 -s 1000 -r 500 -q 32
 both_ends() # OPTION...
 {
-	"$programs"/srq --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "$@"
+	"$programs"/srq_verify --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "$@"
 }
 tap "srq" both_ends --seed 1
 tool "ib_send_bw, four QPs" ib_send_bw -x GID -F -s 4096 -n 500 --use-srq -q 4

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// srq: shared receive queues. Both ends are in this process.
+// srq_verify: shared receive queues. Both ends are in this process.
 #include "harness/args.h"
-#include "srq/shared.h"
+#include "srq_verify/shared.h"
 
 int main(int argc, char** argv) {
-  harness::Args args(argc, argv,
-                     "srq --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--seed N] [--traffic]");
+  harness::Args args(
+      argc, argv,
+      "srq_verify --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--seed N] [--traffic]");
   const std::string near = args.required("--dev"), far = args.text("--peer-dev", near);
   const int near_gid = static_cast<int>(args.number("--gid", 0));
   const int far_gid = static_cast<int>(args.number("--peer-gid", static_cast<unsigned>(near_gid)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Wrong calls, protection domains, and datagrams.
-#include "srq/shared.h"
+#include "srq_verify/shared.h"
 
 namespace srq {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Messages of many connections in one SRQ: every byte and the order of each connection are checked.
-#include "srq/shared.h"
+#include "srq_verify/shared.h"
 
 namespace srq {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // IBV_EVENT_SRQ_LIMIT_REACHED and IBV_EVENT_QP_LAST_WQE_REACHED: each must come once.
-#include "srq/shared.h"
+#include "srq_verify/shared.h"
 
 namespace srq {
 namespace {

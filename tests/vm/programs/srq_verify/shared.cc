@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "srq/shared.h"
+#include "srq_verify/shared.h"
 
 #include <cstring>
 
