@@ -205,7 +205,8 @@ void Actor::create_cq() {
 bool Actor::is_right(const ib_uverbs_create_qp& in) {
   return find(Type::pd, in.pd_handle) && find(Type::cq, in.send_cq_handle) &&
          find(Type::cq, in.recv_cq_handle) &&
-         (in.qp_type == IB_UVERBS_QPT_RC || in.qp_type == IB_UVERBS_QPT_UD) &&
+         (in.qp_type == IB_UVERBS_QPT_RC || in.qp_type == IB_UVERBS_QPT_UC ||
+          in.qp_type == IB_UVERBS_QPT_UD) &&
          in.max_send_wr <= most_requests && in.max_recv_wr <= most_requests &&
          in.max_send_sge <= 32 && in.max_recv_sge <= 32 &&
          in.max_inline_data <= (life_.native ? SROCE_MAX_INLINE_NATIVE : 512U);
@@ -235,7 +236,7 @@ void Actor::create_qp_by_method(const ib_uverbs_create_qp& in, bool right) {
        static_cast<std::uint32_t>(attrs[0].value),
        {{Type::pd, in.pd_handle}, {Type::cq, in.send_cq_handle}, {Type::cq, in.recv_cq_handle}},
        rings_of(Type::qp, 24),
-       in.qp_type == IB_UVERBS_QPT_UD,
+       in.qp_type,
        file_.response<std::uint32_t>(20)});
 }
 
@@ -244,7 +245,9 @@ void Actor::create_qp() {
   in.pd_handle = handle(Type::pd);
   in.send_cq_handle = handle(Type::cq);
   in.recv_cq_handle = handle(Type::cq);
-  put(in.qp_type, random_.one_in(3) ? IB_UVERBS_QPT_UD : IB_UVERBS_QPT_RC);
+  put(in.qp_type, random_.one_in(3)   ? IB_UVERBS_QPT_UD
+                  : random_.one_in(3) ? IB_UVERBS_QPT_UC
+                                      : IB_UVERBS_QPT_RC);
   if (random_.one_in(8)) put(in.qp_type, random_.below(12));
   put(in.max_send_wr, random_.below(40));
   put(in.max_recv_wr, random_.below(40));
@@ -275,7 +278,7 @@ void Actor::create_qp() {
        out.qp_handle,
        {{Type::pd, in.pd_handle}, {Type::cq, in.send_cq_handle}, {Type::cq, in.recv_cq_handle}},
        rings_of(Type::qp, core),
-       in.qp_type == IB_UVERBS_QPT_UD,
+       in.qp_type,
        out.qpn});
 }
 
@@ -406,21 +409,37 @@ void Actor::destroy() {
 
 // --- queue pairs -------------------------------------------------------------
 
+namespace {
+
+// The attributes of the transitions to INIT, RTR and RTS.
+int usual_mask(std::uint32_t qp_type, int state) {
+  static constexpr int connects = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+  const bool is_rc = qp_type == IB_UVERBS_QPT_RC, is_ud = qp_type == IB_UVERBS_QPT_UD;
+  switch (state) {
+    case IBV_QPS_INIT:
+      return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+             (is_ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+    case IBV_QPS_RTR:
+      return IBV_QP_STATE | (is_ud ? 0 : connects) |
+             (is_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
+    case IBV_QPS_RTS:
+      return IBV_QP_STATE | IBV_QP_SQ_PSN |
+             (is_rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC
+                    : 0);
+    default:
+      return IBV_QP_STATE;
+  }
+}
+
+}  // namespace
+
 void Actor::modify() {
-  static constexpr int masks[][4] = {
-      {0, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
-       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-           IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-       IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-           IBV_QP_MAX_QP_RD_ATOMIC},
-      {0, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, IBV_QP_STATE,
-       IBV_QP_STATE | IBV_QP_SQ_PSN}};
   Object* qp = nullptr;
   ib_uverbs_modify_qp in{};
   in.qp_handle = handle(Type::qp, &qp);
   int state = qp ? qp->state + 1 : 1;
   bool known = qp && !qp->tainted && state <= IBV_QPS_RTS;
-  put(in.attr_mask, state <= IBV_QPS_RTS ? masks[qp && qp->datagrams][state] : IBV_QP_STATE);
+  put(in.attr_mask, usual_mask(qp ? qp->qp_type : IB_UVERBS_QPT_RC, state));
   if (random_.one_in(4) || state > IBV_QPS_RTS) {
     state = random_.one_in(2) ? IBV_QPS_RESET : IBV_QPS_ERR;
     in.attr_mask = IBV_QP_STATE;

@@ -36,7 +36,7 @@ struct Object {
   std::uint32_t handle = 0;  // of a channel: the file
   std::vector<std::pair<Type, std::uint32_t>> uses = {};
   std::array<Ring, 2> rings = {};
-  bool datagrams = false;
+  std::uint32_t qp_type = 0;
   std::uint32_t qpn = 0;
   int state = 0;
   bool tainted = false;  // its rings have noise, or its state is not known

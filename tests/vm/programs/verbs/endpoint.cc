@@ -47,8 +47,9 @@ void Endpoint::connect(const EndpointInfo& peer, LinkOptions link) {
   link_ = link;
   peer_ = peer;
   qp_->modify(rc_to_init(link), "INIT");
-  qp_->modify(rc_to_rtr(link, peer.qp), "RTR");
-  qp_->modify(rc_to_rts(link, psn_), "RTS");
+  const bool is_uc = qp_->get()->qp_type == IBV_QPT_UC;
+  qp_->modify(is_uc ? uc_to_rtr(link, peer.qp) : rc_to_rtr(link, peer.qp), "RTR");
+  qp_->modify(is_uc ? uc_to_rts(psn_) : rc_to_rts(link, psn_), "RTS");
 }
 
 ibv_sge Endpoint::sge(std::size_t offset, std::size_t length, unsigned registration) const {

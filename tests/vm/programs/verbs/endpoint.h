@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// One end of an RC connection, with its protection domain, queues and registered memory.
+// One end of an RC or UC connection, with its protection domain, queues and registered memory.
 #pragma once
 
 #include <memory>

@@ -54,6 +54,19 @@ Change rc_to_rts(const LinkOptions& link, std::uint32_t psn) {
   return change;
 }
 
+Change uc_to_rtr(const LinkOptions& link, const QpAddress& peer) {
+  Change change = rc_to_rtr(link, peer);
+  change.mask &= ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+  return change;
+}
+
+Change uc_to_rts(std::uint32_t psn) {
+  Change change = to_state(IBV_QPS_RTS);
+  change.attr.sq_psn = psn;
+  change.mask |= IBV_QP_SQ_PSN;
+  return change;
+}
+
 Change ud_to_init(std::uint32_t qkey) {
   Change change = to_state(IBV_QPS_INIT);
   change.attr.pkey_index = 0;

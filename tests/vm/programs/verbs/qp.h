@@ -48,6 +48,9 @@ struct Change {
 Change rc_to_init(const LinkOptions& link);
 Change rc_to_rtr(const LinkOptions& link, const QpAddress& peer);
 Change rc_to_rts(const LinkOptions& link, std::uint32_t psn);
+// UC has no timers, retries or READs.
+Change uc_to_rtr(const LinkOptions& link, const QpAddress& peer);
+Change uc_to_rts(std::uint32_t psn);
 Change ud_to_init(std::uint32_t qkey);
 Change to_state(ibv_qp_state state);
 
