@@ -16,6 +16,8 @@ export LIMIT=60
 rows='
 qp_memory          memory  --what memory --count 1000
 qp_memory_used     memory  --what memory --count 1000 --used
+rq_memory          memory  --what receivers --count 1000
+srq_memory         memory  --what receivers --count 1000 --srq
 message_1_qp       cost    --what message --count 1
 message_8_qps      cost    --what message --count 8
 message_1000_idle  cost    --what message --count 1000 --idle

@@ -47,8 +47,10 @@ q tcp_4096             bw    tcp
 q write_64_l1          rate  ib_write_bw -s 64
 q write_64_l32         rate  ib_write_bw -s 64 -l 32
 - send_64_l1           rate  ib_send_bw -s 64 -e -n 20000
+- send_64_l1_srq       rate  ib_send_bw -s 64 -e -n 20000 --use-srq
 - send_64_l1_poll      rate  ib_send_bw -s 64
 q send_64_l32          rate  ib_send_bw -s 64 -l 32 -e -n 32000
+- send_64_l1_poll_srq  rate  ib_send_bw -s 64 --use-srq
 - send_64_l32_poll     rate  ib_send_bw -s 64 -l 32
 - ud_send_64_poll      rate  ib_send_bw -c UD -s 64
 - ud_send_1024_poll    bw    ib_send_bw -c UD -s 1024

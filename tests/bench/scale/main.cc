@@ -8,21 +8,26 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
-#include <map>
 
 #include "harness/args.h"
 #include "harness/failure.h"
 #include "harness/random.h"
+#include "scale/kernel_memory.h"
 #include "scale/pairs.h"
+#include "scale/receivers.h"
 #include "verbs/memory.h"
 
 namespace {
 
+using scale::kernel_memory;
 using scale::Pairs;
 
 constexpr const char* usage =
     "scale --what memory --count N [--used]: KiB of kernel memory per queue pair, with N connected "
     "pairs of them; --used: after every slot of their queues has been used\n"
+    "scale --what receivers --count N [--srq]: the same per queue pair that only receives; --srq: "
+    "all "
+    "from one shared receive queue\n"
     "scale --what message --count N [--idle]: ns per 64 B WRITE, on N pairs in turn; "
     "--idle: on one of N\n"
     "scale --what flag --count N: ns until a flag is seen in memory that follows data, mean of N\n"
@@ -67,17 +72,6 @@ void use_all_slots(Pairs& pairs, std::size_t which, const verbs::Mr& source,
   }
   ibv_recv_wr receive{};
   for (unsigned i = 0; i < scale::depth; i++) pairs.post_recv(which, &receive);
-}
-
-// Returns the memory of the kernel itself, in KiB.
-double kernel_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::map<std::string, double> fields;
-  for (std::string name, unit; file >> name;) {
-    file >> fields[name];
-    std::getline(file, unit);
-  }
-  return fields["Slab:"] + fields["VmallocUsed:"] + fields["Percpu:"];
 }
 
 void memory(Pairs& pairs, std::size_t count, bool used) {
@@ -241,6 +235,7 @@ int run(int argc, char** argv) {
   const auto mib = args.number("--mib", 1024);
   const bool others_idle = args.flag("--idle");
   const bool used = args.flag("--used");
+  const bool shared = args.flag("--srq");
   const scale::DeviceName a = {args.required("--dev-a"),
                                static_cast<int>(args.number("--gid-a", 0))};
   const scale::DeviceName b = {args.required("--dev-b"),
@@ -249,6 +244,8 @@ int run(int argc, char** argv) {
   Pairs pairs(a, b);
   if (what == "memory")
     memory(pairs, count, used);
+  else if (what == "receivers")
+    std::printf("%.2f\n", scale::receiver_kib(b, count, shared));
   else if (what == "message")
     message(pairs, count, others_idle);
   else if (what == "flag")
