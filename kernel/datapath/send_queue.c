@@ -258,12 +258,13 @@ void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
 	smp_store_release(&qp->sq_retired, retired);
 }
 
-/* How many slots would be useful; read without the lock, so only a guess. */
+/* How many slots there should be, 0 if there are enough. */
 static u32 wanted_slots(const struct sroce_qp *qp)
 {
 	u32 wanted = sroce_requester_used(&qp->req) + sroce_ring_pending(&qp->sq_ring);
 
-	return min_t(u32, roundup_pow_of_two(max(wanted, 1u)), qp->sq_ring.mask + 1);
+	wanted = min_t(u32, roundup_pow_of_two(max(wanted, 1u)), qp->sq_ring.mask + 1);
+	return wanted > sroce_requester_slots(&qp->req) ? wanted : 0;
 }
 
 /**
@@ -274,10 +275,11 @@ static u32 wanted_slots(const struct sroce_qp *qp)
  */
 void sroce_send_queue_grow(struct sroce_qp *qp)
 {
-	u32 slots = wanted_slots(qp);
+	/* Without the lock, so only a guess. */
+	u32 slots = data_race(wanted_slots(qp));
 	void *storage;
 
-	if (likely(slots <= sroce_requester_slots(&qp->req)))
+	if (likely(!slots))
 		return;
 	storage = kvcalloc(slots, sroce_requester_stride(&qp->req),
 			   GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
