@@ -10,7 +10,7 @@ kernel_words() # KERNEL_NAME
 {
 	echo loglevel=5 panic_on_warn=1 panic=-1 oops=panic
 	[[ $1 != @(debug|smp) ]] || echo slab_debug=F
-	[[ $1 != smp ]] || echo tsc=reliable
+	[[ $1 != @(smp|kcsan) ]] || echo tsc=reliable
 }
 
 guest_kind() # KERNEL_NAME

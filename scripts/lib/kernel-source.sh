@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The newest kernel of sid, as kernel-um.sh gets its source, on top of allnoconfig: "smp" for x86-64
-# with two CPUs and the sanitizers, and "arm64", which is only prepared for compiling modules. An item
-# has
+# The newest kernel of sid, as kernel-um.sh gets its source, on top of allnoconfig: for x86-64 with two
+# CPUs "smp" with the sanitizers and "kcsan" with KCSAN, and "arm64", which is only prepared for
+# compiling modules. An item has
 #   kdir      the build folder, for make -C …
 # and, unless it is arm64's,
 #   release   the kernel's release
@@ -10,23 +10,32 @@
 #   modules   lib/modules/RELEASE
 source_files=$repo/tests/vm/configs
 
-source_kernel_item() # smp|arm64
+source_kernel_item() # smp|kcsan|arm64
 {
-	local version hash
+	local version hash configs
 	version=$(apt_version sid linux-source)
-	hash=$(recipe_hash "$repo/scripts/lib/kernel-source.sh" "$source_files/$1.config")
+	mapfile -t configs < <(source_configs "$1")
+	hash=$(recipe_hash "$repo/scripts/lib/kernel-source.sh" "${configs[@]}")
 	echo "$cache/kernel-$1-$version-$hash"
 }
 
-make_source_kernel() # smp|arm64 DIR
+source_configs() # NAME
 {
-	local name=$1 dir=$2
+	[[ $1 == arm64 ]] || echo "$source_files/x86-64.config"
+	echo "$source_files/$1.config"
+}
+
+# KCSAN only needs to find the races of sroce, which is built later, and it slows down what it checks.
+make_source_kernel() # smp|kcsan|arm64 DIR
+{
+	local name=$1 dir=$2 unchecked=()
+	[[ $name != kcsan ]] || unchecked=(KCSAN_SANITIZE=n)
 	mkdir "$dir/kdir"
 	source_configure "$name" "$dir/kdir"
 	if [[ $name == arm64 ]]; then
 		source_make "$name" "$dir/kdir" -j2 modules_prepare
 	else
-		source_make "$name" "$dir/kdir" -j2 vmlinux modules
+		source_make "$name" "$dir/kdir" -j2 "${unchecked[@]}" vmlinux modules
 		source_make "$name" "$dir/kdir" INSTALL_MOD_PATH="$dir/modules" modules_install
 		source_make "$name" "$dir/kdir" -s kernelrelease >"$dir/release"
 		rm -f "$dir/modules/lib/modules"/*/{build,source}
@@ -46,8 +55,9 @@ source_make() # NAME OUTPUT ARGUMENT...
 # Kconfig silently drops options whose dependencies are missing.
 source_configure() # NAME OUTPUT
 {
-	local name=$1 output=$2 lost
-	source_make "$name" "$output" KCONFIG_ALLCONFIG="$source_files/$name.config" allnoconfig
-	lost=$(grep -v '^#' "$source_files/$name.config" | grep -vxFf "$output/.config") || true
+	local name=$1 output=$2 wanted=$2/wanted.config lost
+	source_configs "$name" | xargs cat >"$wanted"
+	source_make "$name" "$output" KCONFIG_ALLCONFIG="$wanted" allnoconfig
+	lost=$(grep -v '^#' "$wanted" | grep -vxFf "$output/.config") || true
 	[[ ! $lost ]] || die "the kernel configuration lost ${lost//$'\n'/ }"
 }

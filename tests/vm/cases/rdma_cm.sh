@@ -3,7 +3,7 @@
 # guests: any
 # seconds: 90
 # stages: vm-newest vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.1 vm-6.12-two vm-6.1-two
-# full: vm-debug-native vm-debug-rxe vm-6.12-two-rxe vm-6.1-two-rxe
+# full: vm-smp vm-kcsan vm-debug-native vm-debug-rxe vm-6.12-two-rxe vm-6.1-two-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -5,7 +5,7 @@
 # links: sroce
 # seconds: 240
 # stages: vm-newest vm-newest-native
-# full: vm-debug vm-debug-native vm-6.12 vm-6.1
+# full: vm-kcsan vm-debug vm-debug-native vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology

@@ -3,7 +3,7 @@
 # guests: any
 # seconds: 150
 # stages: vm-newest vm-newest-rxe vm-newest-native
-# full: vm-debug vm-debug-native vm-6.12 vm-6.1 vm-6.12-two
+# full: vm-kcsan vm-debug vm-debug-native vm-6.12 vm-6.1 vm-6.12-two
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology

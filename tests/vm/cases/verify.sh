@@ -4,7 +4,7 @@
 # guests: any
 # seconds: 150
 # stages: vm-newest vm-newest-rxe vm-newest-native vm-debug
-# full: vm-6.12 vm-6.1 vm-6.12-two vm-6.1-two vm-debug-native vm-debug-rxe vm-6.12-sizes vm-6.12-two-rxe vm-6.1-two-rxe
+# full: vm-smp vm-kcsan vm-6.12 vm-6.1 vm-6.12-two vm-6.1-two vm-debug-native vm-debug-rxe vm-6.12-sizes vm-6.12-two-rxe vm-6.1-two-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
