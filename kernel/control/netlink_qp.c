@@ -68,7 +68,7 @@ static int put_peer(struct sk_buff *skb, const struct sroce_qp *qp, u8 selective
 	if (!sroce_qp_is_connected(qp) || (qp->state != IB_QPS_RTR && qp->state != IB_QPS_RTS &&
 					   qp->state != IB_QPS_SQD))
 		return 0;
-	/* It is not offered. */
+	/* UC does not offer selective repeat. */
 	if (!sroce_qp_is_acked(qp))
 		selective = SROCE_NL_SELECTIVE_OFF;
 	return nla_put_u32(skb, SROCE_A_PEER_QPN, qp->req.attr.dest_qpn) ?:

@@ -78,8 +78,9 @@ static bool places_response(const struct sroce_ack_plan *plan)
 }
 
 /*
- * Does the copy check the ICRCs, too? It writes payload before, and UC does not send it again. So a
- * UC WRITE is checked first. The buffer of a SEND that does not complete is not read.
+ * Does the copy check the ICRCs, too? It has then written the payload already, and UC never sends a
+ * packet again. So a UC WRITE is checked first. The consumer of a SEND reads its buffer only after
+ * the completion.
  */
 static bool copy_checks(const struct sroce_qp *qp, const struct sroce_recv_plan *plan)
 {

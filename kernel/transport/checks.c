@@ -28,7 +28,7 @@ static bool service_allows(u8 service, u8 opcode)
 {
 	if (!sroce_service_is_connected(service))
 		return opcode == SROCE_WR_SEND || opcode == SROCE_WR_SEND_IMM;
-	/* These need a response, or the invalidation must not be lost (IBTA table 38). */
+	/* UC has neither responses nor SEND with invalidate (IBTA table 38). */
 	if (!sroce_service_is_acked(service))
 		return !wqe_is_rd_atomic(opcode) && opcode != SROCE_WR_SEND_INV;
 	return true;
