@@ -105,6 +105,7 @@ class Host {
   void check_rerequest(const sroce_send_plan& plan) const;
   void check_rtx_losses(const sroce_requester& before) const;
   u32 tolerance() const;
+  bool lost_again(u32 end_psn) const;
   void forget_distrusted();
   void note_sacked(const sroce_packet& pkt, const sroce_ack_plan& plan);
   void check_done_map() const;

@@ -95,8 +95,16 @@ void Host::check_hole_filled(const sroce_send_plan& plan) const {
             psn_add(plan.first_psn, i));
 }
 
-// A response of a standard peer is requested again once others have overtaken it. It may be
-// requested a third time only after the peer has responded to something sent later.
+// Has a standard peer responded to something sent after this response was requested again? Only
+// late packets may tell how much the path reorders, so what is lost at one time stays lost.
+bool Host::lost_again(u32 end_psn) const {
+  const auto ahead = [this](u32 psn) { return distance(requester_.unacked_psn, psn); };
+  return ahead(end_psn) > ahead(requester_.sent_psn) ||
+         ahead(end_psn) + tolerance() <= ahead(requester_.sb.response_high_psn);
+}
+
+// A response of a standard peer is requested again once others have overtaken it, and a third time
+// once that is lost, too.
 void Host::check_rerequest(const sroce_send_plan& plan) const {
   const u32 unacked = requester_.unacked_psn;
   const auto ahead = [unacked](u32 psn) { return distance(unacked, psn); };
@@ -105,8 +113,7 @@ void Host::check_rerequest(const sroce_send_plan& plan) const {
   require(ahead(plan.first_psn) < ahead(requester_.sb.lost_response_psn),
           "response requested again too early", "psn=%06x", plan.first_psn);
   const auto previous = rerequested_.find(plan.first_psn);
-  require(previous == rerequested_.end() || ahead(previous->second) > ahead(requester_.sent_psn) ||
-              ahead(previous->second) + tolerance() <= ahead(requester_.sb.response_high_psn),
+  require(previous == rerequested_.end() || lost_again(previous->second),
           "response requested again too often", "psn=%06x", plan.first_psn);
 }
 
@@ -252,12 +259,9 @@ void Host::check_scoreboard() const {
 void Host::check_rtx_losses(const sroce_requester& before) const {
   const sroce_scoreboard& sb = requester_.sb;
   const auto lost = [this, &sb](const sroce_rtx& rtx) {
-    const u32 unacked = requester_.unacked_psn;
     if (!rtx.any) return false;
     if (sb.mode == SROCE_SELECTIVE_ON) return now_ns_ >= rtx.until_ns;
-    const u32 end = distance(unacked, rtx.end_psn);
-    return end > distance(unacked, requester_.sent_psn) ||
-           end + tolerance() <= distance(unacked, sb.response_high_psn);
+    return lost_again(rtx.end_psn);
   };
   const sroce_rtx &was_old = before.sb.rtx[!before.sb.newest], &old = sb.rtx[!sb.newest];
   require(!lost(was_old) || &sb.rtx[!before.sb.newest] != &old || !lost(old),
@@ -273,8 +277,9 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   std::erase_if(sacked_, [&req](u32 psn) { return psn_before(psn, req.unacked_psn); });
   if (plan.rewind) sacked_.clear();
   if (plan.rewind) rerequested_.clear();
-  std::erase_if(rerequested_,
-                [&req](const auto& item) { return psn_before(item.first, req.unacked_psn); });
+  std::erase_if(rerequested_, [this, &req](const auto& item) {
+    return psn_before(item.first, req.unacked_psn) || lost_again(item.second);
+  });
   require(!out_->strict() || !req.rtt.timing || !req.rtt.srtt_ns ||
               !retransmitted_.contains(req.rtt.timed_psn),
           "RTT sample from a retransmitted packet", "psn=%06x", req.rtt.timed_psn);
