@@ -35,6 +35,7 @@ struct sroce_reorder_queue;
  * @ibqp: first
  * @dev: device
  * @ref: see struct sroce_qp_ref
+ * @serial: not 0; unique among all QPs ever, unlike the QP number
  * @service: enum sroce_service
  * @is_user: rings are mapped by a process
  * @state: enum ib_qp_state; written with both locks held
@@ -74,6 +75,7 @@ struct sroce_qp {
 	struct ib_qp ibqp;
 	struct sroce_device *dev;
 	struct sroce_qp_ref *ref;
+	u64	serial;
 	u8	service;
 	bool	is_user;
 	bool	sq_sig_all;

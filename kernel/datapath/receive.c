@@ -139,6 +139,7 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	const struct sroce_mr_range range = {
 		.mem = &qp->dev->memory,
 		.pd = qp->ibqp.pd,
+		.qp_serial = qp->serial,
 		.key = plan->rkey,
 		.va = plan->va,
 		.bytes = plan->check_bytes,
@@ -150,6 +151,7 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 		result->status = sroce_rx_copy_request(qp, rx, plan);
 		if (plan->invalidate && result->status == SROCE_MEM_OK)
 			result->invalidated = sroce_memory_invalidate(range.mem, range.pd,
+								      range.qp_serial,
 								      plan->inv_rkey, true);
 		if (result->invalidated != SROCE_MEM_OK)
 			qp->rq.fault = result->invalidated;

@@ -194,6 +194,7 @@ static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *
 	const struct sroce_mr_range range = {
 		.mem = &qp->dev->memory,
 		.pd = qp->ibqp.pd,
+		.qp_serial = qp->serial,
 		.key = plan->rkey,
 		.va = plan->va,
 		.bytes = plan->check_bytes - (plan->place_bytes - bytes),

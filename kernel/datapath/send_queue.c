@@ -63,6 +63,13 @@ static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *
 		wqe->atomic.rkey = wr->wr.atomic.rkey;
 		wqe->atomic.compare_add = wr->wr.atomic.compare_add;
 		wqe->atomic.swap = wr->wr.atomic.swap;
+	} else if (wqe->opcode == SROCE_WR_BIND_MW) {
+		wqe->bind_mw.addr = wr->wr.mw.addr;
+		wqe->bind_mw.length = wr->wr.mw.length;
+		wqe->bind_mw.rkey = wr->wr.mw.mw_rkey;
+		wqe->bind_mw.new_rkey = wr->wr.mw.rkey;
+		wqe->bind_mw.lkey = wr->wr.mw.mr_lkey;
+		wqe->bind_mw.access = wr->wr.mw.access;
 	} else {
 		wqe->rdma.remote_addr = wr->wr.rdma.remote_addr;
 		wqe->rdma.rkey = wr->wr.rdma.rkey;
@@ -105,11 +112,16 @@ enum sroce_wc_status sroce_send_queue_check(const struct sroce_qp *qp,
 	return sroce_wqe_check(wqe, &limits);
 }
 
-/* A process has no fast registration and no local invalidation. U8_MAX is no opcode. */
+/* A process has no fast registration. U8_MAX is no opcode. */
 static u8 user_opcode(u32 opcode)
 {
 	/* An opcode of more than eight bits must not be truncated to a valid one. */
-	return opcode > U8_MAX || wqe_is_local(opcode) ? U8_MAX : opcode;
+	return opcode > U8_MAX || opcode == SROCE_WR_REG_MR ? U8_MAX : opcode;
+}
+
+static bool invalidates_key(u8 opcode)
+{
+	return opcode == SROCE_WR_SEND_INV || opcode == SROCE_WR_LOCAL_INV;
 }
 
 /* Returns where its payload is. */
@@ -127,7 +139,7 @@ static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wq
 	wqe->length = copy.dma.length;
 	wqe->num_sge = copy.dma.num_sge;
 	wqe->imm = copy.wr.ex.imm_data;
-	if (wqe->opcode == SROCE_WR_SEND_INV)
+	if (invalidates_key(wqe->opcode))
 		wqe->invalidate_rkey = copy.wr.ex.invalidate_rkey;
 	copy_operation(qp, &copy.wr, wqe);
 	return slot->dma.sge;
@@ -147,10 +159,17 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 	wqe->length = copy.length;
 	wqe->num_sge = copy.num_sge;
 	wqe->imm = copy.imm_data;
-	if (wqe->opcode == SROCE_WR_SEND_INV)
+	if (invalidates_key(wqe->opcode))
 		wqe->invalidate_rkey = copy.invalidate_rkey;
 	if (!sroce_qp_is_connected(qp)) {
 		set_datagram(qp, wqe, copy.ud.ah, copy.ud.dest_qpn, copy.qkey);
+	} else if (wqe->opcode == SROCE_WR_BIND_MW) {
+		wqe->bind_mw.addr = copy.remote_addr;
+		wqe->bind_mw.length = copy.bind.length;
+		wqe->bind_mw.rkey = copy.rkey;
+		wqe->bind_mw.new_rkey = copy.invalidate_rkey;
+		wqe->bind_mw.lkey = copy.bind.lkey;
+		wqe->bind_mw.access = copy.bind.access;
 	} else {
 		/* The first two are at the same offset for all operations. */
 		wqe->atomic.remote_addr = copy.remote_addr;

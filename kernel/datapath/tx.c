@@ -121,7 +121,9 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 	wq->now_ns = 0;
 	tx->bytes = 0;
 	sroce_gso_init(&tx->gso, &qp->dev->ep, &wq->out);
-	sroce_mr_ref_init(&tx->mr_ref, &qp->dev->memory, qp->ibqp.pd);
+	/* Requests name L_Keys, responses the R_Keys of the peer. */
+	sroce_mr_ref_init(&tx->mr_ref, &qp->dev->memory, qp->ibqp.pd,
+			  wq->type == SROCE_RQ ? qp->serial : 0);
 }
 
 /**

@@ -98,11 +98,14 @@ static enum sroce_mem_status copy_region(const struct sroce_region *region, u64 
  * @mr_ref: the reference
  * @mem: key table
  * @pd: protection domain of the QP
+ * @qp_serial: of the QP if its peer names the keys, 0 for L_Keys
  */
-void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd)
+void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd,
+		       u64 qp_serial)
 {
 	mr_ref->mem = mem;
 	mr_ref->pd = pd;
+	mr_ref->qp_serial = qp_serial;
 	mr_ref->region = NULL;
 	mr_ref->fault = SROCE_MEM_OK;
 }
@@ -124,7 +127,8 @@ static enum sroce_mem_status open_range(struct sroce_mr_ref *mr_ref, u32 key, u6
 {
 	if (!mr_ref->region || mr_ref->region->key != key) {
 		sroce_mr_ref_put(mr_ref);
-		mr_ref->region = sroce_region_open(mr_ref->mem, mr_ref->pd, key);
+		mr_ref->region = sroce_region_open(mr_ref->mem, mr_ref->pd,
+						   mr_ref->qp_serial, key);
 		if (!mr_ref->region)
 			return SROCE_MEM_BAD_KEY;
 	}
@@ -150,7 +154,7 @@ enum sroce_mem_status sroce_memory_place(const struct sroce_mr_range *range,
 
 	if (!check_bytes)
 		return SROCE_MEM_OK;
-	sroce_mr_ref_init(&mr_ref, range->mem, range->pd);
+	sroce_mr_ref_init(&mr_ref, range->mem, range->pd, range->qp_serial);
 	status = open_range(&mr_ref, range->key, range->va, check_bytes, range->access);
 	if (status == SROCE_MEM_OK)
 		status = copy_region(mr_ref.region, range->va, from, NULL, bytes);
@@ -210,7 +214,7 @@ enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
 
 	if (!IS_ALIGNED(range->va, sizeof(u64)))
 		return SROCE_MEM_MISALIGNED;
-	region = sroce_region_open(range->mem, range->pd, range->key);
+	region = sroce_region_open(range->mem, range->pd, range->qp_serial, range->key);
 	if (!region)
 		return SROCE_MEM_BAD_KEY;
 	status = sroce_access_check(&region->range, range->va, sizeof(u64), range->access);
@@ -280,7 +284,7 @@ enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void 
 	enum sroce_mem_status status;
 	struct sroce_mr_ref mr_ref;
 
-	sroce_mr_ref_init(&mr_ref, mem, pd);
+	sroce_mr_ref_init(&mr_ref, mem, pd, 0);
 	status = copy_sges(&mr_ref, sge, num_sge, offset, from, NULL, bytes);
 	sroce_mr_ref_put(&mr_ref);
 	from->fault = mr_ref.fault;

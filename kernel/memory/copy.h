@@ -18,6 +18,7 @@
  * struct sroce_mr_range - bytes of a region, as a peer names them
  * @mem: key table
  * @pd: protection domain of the QP
+ * @qp_serial: of the QP
  * @key: R_Key
  * @va: address of the first byte
  * @bytes: how many
@@ -26,6 +27,7 @@
 struct sroce_mr_range {
 	struct sroce_memory *mem;
 	const void *pd;
+	u64	qp_serial;
 	u32	key;
 	u32	bytes;
 	u64	va;
@@ -65,6 +67,7 @@ struct sroce_payload {
  * struct sroce_mr_ref - the region used last, kept open across packets
  * @mem: key table
  * @pd: protection domain of the QP
+ * @qp_serial: of the QP if its peer names the keys, 0 for L_Keys
  * @region: the open region, or NULL
  * @fault: after SROCE_MEM_BAD_LOCAL: what was wrong with an element, or SROCE_MEM_BAD_LOCAL if the
  *	list was too short
@@ -75,11 +78,13 @@ struct sroce_payload {
 struct sroce_mr_ref {
 	struct sroce_memory *mem;
 	const void *pd;
+	u64	qp_serial;
 	struct sroce_region *region;
 	u8	fault;
 };
 
-void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd);
+void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd,
+		       u64 qp_serial);
 void sroce_mr_ref_put(struct sroce_mr_ref *mr_ref);
 
 /* Remote memory, named by key and address. */

@@ -2,14 +2,15 @@
 /*
  * The life of a region and its key:
  *
- *   create -> (fill in) -> publish -> open/close ... -> destroy
- *                             FAST:  register <-> invalidate
+ *   create -> (fill in) -> publish -> open/close ... -> retire -> destroy
+ *                             FAST:   register <-> invalidate
+ *                             window: bind <-> invalidate
  *
- * A USER or DMA region never changes between publish and destroy, so a reader needs only a
- * reference. A FAST region changes while remote peers use it, and its consumer may reuse the
- * memory as soon as an invalidation completes. Invalidation runs in atomic context and cannot wait
- * for RCU. It takes @busy for writing instead; readers hold @busy for the packets of one skb at
- * most.
+ * A USER or DMA region never changes between publish and retire, so a reader needs only a
+ * reference. A FAST region or a window changes while remote peers use it, and its consumer may
+ * reuse the memory as soon as an invalidation completes. Invalidation runs in atomic context and
+ * cannot wait for RCU. It takes @busy for writing instead; readers hold @busy for the packets of
+ * one skb at most.
  */
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -23,9 +24,6 @@
 /* Starts at 1, so that no key is 0. */
 #define MAX_INDEX	0xffffff
 #define INDEX_LIMIT	XA_LIMIT(1, MAX_INDEX)
-
-#define REMOTE_ACCESS	(SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | \
-			 SROCE_ACCESS_REMOTE_ATOMIC)
 
 /**
  * sroce_memory_init() - set up an empty key table
@@ -68,6 +66,9 @@ int sroce_page_list_alloc(struct sroce_page_list *list, u32 capacity)
 	return 0;
 }
 
+/* The lock of a window is taken before that of its region. */
+static struct lock_class_key window_busy_key;
+
 /**
  * sroce_region_create() - allocate a region, without a key
  * @kind: enum sroce_region_kind
@@ -85,9 +86,11 @@ struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void
 	if (!region)
 		return NULL;
 	region->kind = kind;
-	region->valid = kind != SROCE_REGION_FAST;
+	region->valid = kind == SROCE_REGION_USER || kind == SROCE_REGION_DMA;
 	region->pd = pd;
 	rwlock_init(&region->busy);
+	if (sroce_region_is_window(region))
+		lockdep_set_class(&region->busy, &window_busy_key);
 	refcount_set(&region->refs, 1);
 	init_completion(&region->released);
 	return region;
@@ -122,7 +125,32 @@ int sroce_region_publish(struct sroce_memory *mem, struct sroce_region *region)
 	return err;
 }
 
-static void put_region(struct sroce_region *region)
+/**
+ * sroce_region_retire() - begin the deregistration of a region, unless a window is bound to it
+ * @region: the region
+ *
+ * No window can be bound to it any more.
+ *
+ * Return: 0, or -EBUSY and nothing has changed.
+ */
+int sroce_region_retire(struct sroce_region *region)
+{
+	int err = 0;
+
+	write_lock_bh(&region->busy);
+	if (region->windows)
+		err = -EBUSY;
+	else
+		region->retired = true;
+	write_unlock_bh(&region->busy);
+	return err;
+}
+
+/**
+ * sroce_region_put() - drop a reference
+ * @region: from sroce_region_get()
+ */
+void sroce_region_put(struct sroce_region *region)
 {
 	if (refcount_dec_and_test(&region->refs))
 		complete(&region->released);
@@ -131,16 +159,20 @@ static void put_region(struct sroce_region *region)
 /**
  * sroce_region_destroy() - remove the key of a region and free it
  * @mem: key table
- * @region: published or not
+ * @region: retired, or not published
  *
- * Sleeps until the copies under way are done. Nothing accesses the memory afterwards.
+ * A window is unbound first. Sleeps until the copies under way are done. Nothing accesses the
+ * memory afterwards.
  */
 void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region)
 {
 	if (region->key)
 		xa_erase(&mem->regions, region->key >> VARIANT_BITS);
-	put_region(region);
+	sroce_region_put(region);
 	wait_for_completion(&region->released);
+	write_lock_bh(&region->busy);
+	sroce_window_unbind(region);
+	write_unlock_bh(&region->busy);
 
 	ib_umem_release(region->umem);
 	kvfree(region->pages.blocks);
@@ -148,7 +180,14 @@ void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region)
 	kfree_rcu(region, rcu);
 }
 
-static struct sroce_region *get_region(struct sroce_memory *mem, u32 key)
+/**
+ * sroce_region_get() - find a region, whatever the variant of its present key
+ * @mem: key table
+ * @key: a key
+ *
+ * Return: the region with a reference, or NULL.
+ */
+struct sroce_region *sroce_region_get(struct sroce_memory *mem, u32 key)
 {
 	struct sroce_region *region;
 
@@ -160,43 +199,61 @@ static struct sroce_region *get_region(struct sroce_memory *mem, u32 key)
 	return region;
 }
 
-/* Sparse cannot track a conditional lock, so the annotations cancel it. */
-static void lock_fast_region(struct sroce_region *region)
+/* Can it be invalidated, so that its lock must be held for each copy? */
+static bool region_is_volatile(const struct sroce_region *region)
 {
-	if (region->kind == SROCE_REGION_FAST) {
+	return region->kind >= SROCE_REGION_FAST;
+}
+
+/* Sparse cannot track a conditional lock, so the annotations cancel it. */
+static void lock_volatile_region(struct sroce_region *region)
+{
+	if (region_is_volatile(region)) {
 		read_lock_bh(&region->busy);
 		__release(&region->busy);
 	}
 }
 
-static void unlock_fast_region(struct sroce_region *region)
+static void unlock_volatile_region(struct sroce_region *region)
 {
-	if (region->kind == SROCE_REGION_FAST) {
+	if (region_is_volatile(region)) {
 		__acquire(&region->busy);
 		read_unlock_bh(&region->busy);
 	}
+}
+
+/* A window has no L_Key, and one of type 2 is for one QP. */
+static bool region_serves_qp(const struct sroce_region *region, u64 qp_serial)
+{
+	if (!sroce_region_is_window(region))
+		return true;
+	return qp_serial && (region->kind == SROCE_REGION_WINDOW_1 ||
+			     region->qp_serial == qp_serial);
 }
 
 /**
  * sroce_region_open() - find a region and pin its memory
  * @mem: key table
  * @pd: protection domain of the QP
+ * @qp_serial: of the QP whose peer names the key; 0 if @key is an L_Key
  * @key: L_Key or R_Key
  *
  * Any context but hard interrupts. The caller calls sroce_region_close() soon and does not sleep
  * before, because invalidation spins for it and destruction waits.
  *
  * Return: the region, or NULL if no region has this key, it is invalidated, or it belongs to
- * another protection domain.
+ * another protection domain or QP.
  */
-struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd, u32 key)
+struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd, u64 qp_serial,
+				       u32 key)
 {
-	struct sroce_region *region = get_region(mem, key);
+	struct sroce_region *region = sroce_region_get(mem, key);
 
 	if (!region)
 		return NULL;
-	lock_fast_region(region);
-	if (region->valid && region->key == key && region->pd == pd)
+	lock_volatile_region(region);
+	if (region->valid && region->key == key && region->pd == pd &&
+	    region_serves_qp(region, qp_serial))
 		return region;
 	sroce_region_close(region);
 	return NULL;
@@ -208,8 +265,8 @@ struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd,
  */
 void sroce_region_close(struct sroce_region *region)
 {
-	unlock_fast_region(region);
-	put_region(region);
+	unlock_volatile_region(region);
+	sroce_region_put(region);
 }
 
 /* If map_mr_sg was not called again, the previous list stays. */
@@ -222,14 +279,13 @@ static void apply_staged(struct sroce_region *region)
 	region->staged.count = 0;
 }
 
-/* The FAST region of this index, whatever the variant of its present key. */
-static struct sroce_region *get_fast_region(struct sroce_memory *mem, const void *pd, u32 key)
+static struct sroce_region *get_region_of_pd(struct sroce_memory *mem, const void *pd, u32 key)
 {
-	struct sroce_region *region = get_region(mem, key);
+	struct sroce_region *region = sroce_region_get(mem, key);
 
-	if (!region || (region->kind == SROCE_REGION_FAST && region->pd == pd))
+	if (!region || region->pd == pd)
 		return region;
-	put_region(region);
+	sroce_region_put(region);
 	return NULL;
 }
 
@@ -250,13 +306,13 @@ enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void
 					    u64 iova, u32 access)
 {
 	enum sroce_mem_status status = SROCE_MEM_BAD_KEY;
-	struct sroce_region *region = get_fast_region(mem, pd, key);
+	struct sroce_region *region = get_region_of_pd(mem, pd, key);
 
 	if (!region)
 		return SROCE_MEM_BAD_KEY;
 
 	write_lock_bh(&region->busy);
-	if (!region->valid) {
+	if (region->kind == SROCE_REGION_FAST && !region->valid) {
 		apply_staged(region);
 		region->range.iova = iova;
 		region->range.access = access;
@@ -265,14 +321,22 @@ enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void
 		status = SROCE_MEM_OK;
 	}
 	write_unlock_bh(&region->busy);
-	put_region(region);
+	sroce_region_put(region);
 	return status;
 }
 
+/* A window of type 2 that was never bound has no QP. */
+static bool may_invalidate(const struct sroce_region *region, u64 qp_serial)
+{
+	return region->kind == SROCE_REGION_FAST ||
+	       (region->kind == SROCE_REGION_WINDOW_2 && region->qp_serial == qp_serial);
+}
+
 /**
- * sroce_memory_invalidate() - invalidate the key of a FAST region
+ * sroce_memory_invalidate() - invalidate the key of a FAST region or a type 2 window
  * @mem: key table
  * @pd: protection domain of the QP
+ * @qp_serial: of the QP
  * @key: the key
  * @remote: requested by the peer (SEND with invalidate), which may invalidate only what it may
  *	access
@@ -282,23 +346,25 @@ enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void
  *
  * Return: SROCE_MEM_OK, SROCE_MEM_BAD_KEY or SROCE_MEM_BAD_ACCESS.
  */
-enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const void *pd, u32 key,
-					      bool remote)
+enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const void *pd,
+					      u64 qp_serial, u32 key, bool remote)
 {
 	enum sroce_mem_status status = SROCE_MEM_OK;
-	struct sroce_region *region = get_fast_region(mem, pd, key);
+	struct sroce_region *region = get_region_of_pd(mem, pd, key);
 
 	if (!region)
 		return SROCE_MEM_BAD_KEY;
 
 	write_lock_bh(&region->busy);
-	if (region->key != key)
+	if (region->key != key || !may_invalidate(region, qp_serial))
 		status = SROCE_MEM_BAD_KEY;
-	else if (remote && !(region->range.access & REMOTE_ACCESS))
+	else if (remote && !(region->range.access & SROCE_ACCESS_REMOTE))
 		status = SROCE_MEM_BAD_ACCESS;
-	else
+	else if (region->kind == SROCE_REGION_FAST)
 		region->valid = false;
+	else
+		sroce_window_unbind(region);
 	write_unlock_bh(&region->busy);
-	put_region(region);
+	sroce_region_put(region);
 	return status;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Memory regions, and the table that finds them by key.
+ * Memory regions and windows, and the table that finds them by key.
  *
- * A key is index << 8 | variant. A region has the same L_Key and R_Key. The first index of a device
- * (24 bits) and each variant (8 bits) are random. A peer that knows one key can guess another in a
- * few hundred tries. But the PD of the QP and the access flags of QP and region limit what a key
- * may do, and each wrong guess ends the connection.
+ * A key is index << 8 | variant. A region has the same L_Key and R_Key. A memory window is a region
+ * without an L_Key, whose memory is a part of another region's (see window.c).
+ *
+ * The first index of a device (24 bits) and each variant (8 bits) are random. A peer that knows one
+ * key can guess another in a few hundred tries. But the PD of the QP and the access flags of QP and
+ * region limit what a key may do, and each wrong guess ends the connection.
  *
  * Lookup is under RCU; a reference pins the region while bytes are copied. Deregistration removes
  * the key and waits for those references, never for an RCU grace period.
@@ -30,6 +32,8 @@ enum sroce_region_kind {
 	SROCE_REGION_USER,	/* pinned user pages */
 	SROCE_REGION_DMA,	/* all kernel memory, by virtual address (get_dma_mr) */
 	SROCE_REGION_FAST,	/* registered by REG_MR work requests */
+	SROCE_REGION_WINDOW_1,	/* memory window of type 1: for all QPs of a PD */
+	SROCE_REGION_WINDOW_2,	/* memory window of type 2B: for the QP that it was bound with */
 };
 
 /**
@@ -50,18 +54,22 @@ struct sroce_page_list {
 };
 
 /**
- * struct sroce_region - a memory region
+ * struct sroce_region - a memory region or window
  * @kind: enum sroce_region_kind
- * @valid: FAST: between REG_MR and invalidation; others: always
- * @key: L_Key and R_Key; FAST: each REG_MR changes the variant
+ * @valid: FAST: between REG_MR and invalidation; window: while it is bound; others: always
+ * @retired: USER: deregistration has begun, so no window may be bound to it
+ * @key: L_Key and R_Key; each REG_MR or BIND_MW changes the variant
  * @pd: protection domain
  * @range: iova, length and permissions
- * @pages: the memory; unused for DMA
+ * @pages: the memory; unused for DMA; the blocks of a window are those of @parent
  * @staged: FAST: the list that the next REG_MR will use, see map_mr_sg
  * @staged_length: FAST: bytes of @staged
- * @busy: FAST: read-locked while bytes are copied, so that an invalidation completes only when
- *	no copy is under way; write-locked to change @valid, @key, @range and @pages. Regions of
- *	the other kinds never change.
+ * @busy: FAST and windows: read-locked while bytes are copied, so that an invalidation completes
+ *	only when no copy is under way; write-locked to change @valid, @key, @range and @pages.
+ *	USER: write-locked for @retired and @windows, after that of a window
+ * @parent: window: the region that it is bound to, while it is
+ * @qp_serial: window of type 2: of the QP that it is bound with
+ * @windows: USER: how many windows are bound to it
  * @umem: USER: the pinned memory
  * @refs: one for the table, one for each copy or (in)validation under way
  * @released: completed with the last reference
@@ -70,6 +78,7 @@ struct sroce_page_list {
 struct sroce_region {
 	u8	kind;
 	bool	valid;
+	bool	retired;
 	u32	key;
 	const void *pd;
 	struct sroce_access_range range;
@@ -77,6 +86,9 @@ struct sroce_region {
 	struct sroce_page_list staged;
 	u64	staged_length;
 	rwlock_t busy;
+	struct sroce_region *parent;
+	u64	qp_serial;
+	u32	windows;
 	struct ib_umem *umem;
 	refcount_t refs;
 	struct completion released;
@@ -98,12 +110,26 @@ void sroce_memory_fini(struct sroce_memory *mem);
 struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void *pd);
 int sroce_page_list_alloc(struct sroce_page_list *list, u32 capacity);
 int sroce_region_publish(struct sroce_memory *mem, struct sroce_region *region);
+int sroce_region_retire(struct sroce_region *region);
 void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region);
-struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd, u32 key);
+struct sroce_region *sroce_region_get(struct sroce_memory *mem, u32 key);
+void sroce_region_put(struct sroce_region *region);
+struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd, u64 qp_serial,
+				       u32 key);
 void sroce_region_close(struct sroce_region *region);
 enum sroce_mem_status sroce_region_register(struct sroce_memory *mem, const void *pd, u32 key,
 					    u64 iova, u32 access);
-enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const void *pd, u32 key,
-					      bool remote);
+enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const void *pd,
+					      u64 qp_serial, u32 key, bool remote);
+
+/* Memory windows: window.c. */
+enum sroce_mem_status sroce_window_bind(struct sroce_memory *mem, const void *pd, u64 qp_serial,
+					const struct sroce_bind_mw *bind);
+void sroce_window_unbind(struct sroce_region *window);
+
+static inline bool sroce_region_is_window(const struct sroce_region *region)
+{
+	return region->kind == SROCE_REGION_WINDOW_1 || region->kind == SROCE_REGION_WINDOW_2;
+}
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Checks of a send work request and of an access to a region. A work request is checked once, on
- * the kernel's own copy.
+ * Checks of a send work request, of an access to a region, and of a memory window to be bound. A
+ * work request is checked once, on the kernel's own copy.
  */
 #include "transport/access.h"
 #include "transport/opcode.h"
@@ -103,4 +103,36 @@ enum sroce_mem_status sroce_access_check(const struct sroce_access_range *range,
 	if (va < range->iova || bytes > range->length || va - range->iova > range->length - bytes)
 		return SROCE_MEM_BAD_RANGE;
 	return SROCE_MEM_OK;
+}
+
+/* Consumers also ask for local writes, for which a window has no key. */
+#define WINDOW_ACCESS	(SROCE_ACCESS_REMOTE | SROCE_ACCESS_LOCAL_WRITE | \
+			 SROCE_ACCESS_ZERO_BASED | SROCE_ACCESS_OPTIONAL)
+
+/**
+ * sroce_bind_check() - may a memory window be bound to this range of a region?
+ * @bind: the request
+ * @range: what the region covers and permits
+ * @is_type_2: of the window
+ *
+ * The region must permit windows (IBTA C10-73), and local writes if the window permits remote
+ * writes or atomics (C10-74). The range must lie in the region (C10-75). A type 1 window is not
+ * zero-based, and a type 2 window not empty (o10-37.2.40).
+ *
+ * Return: SROCE_MEM_OK, SROCE_MEM_BAD_ACCESS or SROCE_MEM_BAD_RANGE.
+ */
+enum sroce_mem_status sroce_bind_check(const struct sroce_bind_mw *bind,
+				       const struct sroce_access_range *range, bool is_type_2)
+{
+	u32 needed = SROCE_ACCESS_MW_BIND;
+
+	if (bind->access & ~WINDOW_ACCESS)
+		return SROCE_MEM_BAD_ACCESS;
+	if ((bind->access & SROCE_ACCESS_ZERO_BASED) && !is_type_2)
+		return SROCE_MEM_BAD_ACCESS;
+	if (!bind->length)
+		return SROCE_MEM_BAD_RANGE;
+	if (bind->access & (SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_ATOMIC))
+		needed |= SROCE_ACCESS_LOCAL_WRITE;
+	return sroce_access_check(range, bind->addr, bind->length, needed);
 }

@@ -12,6 +12,7 @@
 #include <linux/types.h>
 #include <linux/bits.h>
 
+#include "transport/access.h"
 #include "transport/psn.h"
 
 /* A message is at most 2^31 bytes (IBTA 9.7.7). */
@@ -26,6 +27,7 @@ enum sroce_wr_opcode {
 	SROCE_WR_COMPARE_SWAP	= 5,
 	SROCE_WR_FETCH_ADD	= 6,
 	SROCE_WR_LOCAL_INV	= 7,
+	SROCE_WR_BIND_MW	= 8,
 	SROCE_WR_SEND_INV	= 9,
 	SROCE_WR_REG_MR		= 0x20,
 };
@@ -52,6 +54,7 @@ enum sroce_wc_opcode {
 	SROCE_WC_READ			= 2,
 	SROCE_WC_COMPARE_SWAP		= 3,
 	SROCE_WC_FETCH_ADD		= 4,
+	SROCE_WC_BIND_MW		= 5,
 	SROCE_WC_LOCAL_INV		= 6,
 	SROCE_WC_REG_MR			= 0x40,	/* the only number of our own */
 	SROCE_WC_RECV			= 128,
@@ -95,6 +98,7 @@ struct sroce_sge {
  * @ud: datagrams; only the datapath uses @ud.ah
  * @reg_mr: REG_MR; only the datapath uses it. The key alone names the region, which may be gone
  *          when the request is executed
+ * @bind_mw: BIND_MW; only the datapath uses it
  * @sge: gather list, or
  * @inline_data: payload itself when SROCE_SEND_INLINE is set
  */
@@ -133,6 +137,7 @@ struct sroce_send_wqe {
 			u32	key;
 			u32	access;
 		} reg_mr;
+		struct sroce_bind_mw bind_mw;
 	};
 	union {
 		DECLARE_FLEX_ARRAY(struct sroce_sge, sge);
@@ -197,17 +202,6 @@ struct sroce_wqe_limits {
 	u32	mtu_bytes;
 };
 
-/* The outcome of a key lookup, a range check, or a copy. */
-enum sroce_mem_status {
-	SROCE_MEM_OK,
-	SROCE_MEM_BAD_KEY,	/* no such key, other PD, or invalidated */
-	SROCE_MEM_BAD_RANGE,	/* outside of the region */
-	SROCE_MEM_BAD_ACCESS,	/* permission missing */
-	SROCE_MEM_MISALIGNED,	/* atomic not on 8 bytes */
-	SROCE_MEM_BAD_LOCAL,	/* the local scatter/gather list is at fault */
-	SROCE_MEM_BAD_PAYLOAD,	/* the ICRC was wrong after the payload was written */
-};
-
 enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 				     const struct sroce_wqe_limits *limits);
 
@@ -232,6 +226,8 @@ static inline enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
 		return SROCE_WC_FETCH_ADD;
 	case SROCE_WR_LOCAL_INV:
 		return SROCE_WC_LOCAL_INV;
+	case SROCE_WR_BIND_MW:
+		return SROCE_WC_BIND_MW;
 	case SROCE_WR_REG_MR:
 		return SROCE_WC_REG_MR;
 	default:
@@ -241,7 +237,8 @@ static inline enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
 
 static inline bool wqe_is_local(u8 opcode)
 {
-	return opcode == SROCE_WR_LOCAL_INV || opcode == SROCE_WR_REG_MR;
+	return opcode == SROCE_WR_LOCAL_INV || opcode == SROCE_WR_BIND_MW ||
+	       opcode == SROCE_WR_REG_MR;
 }
 
 static inline bool wqe_is_atomic(u8 opcode)

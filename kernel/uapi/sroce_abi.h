@@ -86,6 +86,9 @@ struct sroce_cq_line {
  * flags: enum ib_send_flags
  * num_sge: elements that follow, 0 with inline data
  * length: bytes of the message
+ *
+ * A memory window is bound to a range of a region: remote_addr is its first byte, rkey the present
+ * key of the window, and invalidate_rkey the next one.
  */
 struct sroce_send_slot {
 	__aligned_u64 wr_id;
@@ -108,8 +111,17 @@ struct sroce_send_slot {
 			__u32	ah;	/* number of the address handle */
 		} ud;
 	};
-	__aligned_u64 compare_add;	/* atomic */
-	__aligned_u64 swap;
+	union {
+		struct {
+			__aligned_u64 compare_add;	/* atomic */
+			__aligned_u64 swap;
+		};
+		struct {
+			__aligned_u64 length;
+			__u32	lkey;
+			__u32	access;
+		} bind;
+	};
 };
 
 /*

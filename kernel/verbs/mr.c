@@ -244,10 +244,16 @@ int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
  *
  * Sleeps until the copies under way are done. Later packets do not find the key.
  *
- * Return: 0.
+ * Return: 0, or -EBUSY if a memory window is bound to it.
  */
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
+	int err = sroce_region_retire(to_sroce_mr(ibmr)->region);
+
+	if (err) {
+		ibdev_dbg(ibmr->device, "mr: a memory window is bound to it\n");
+		return err;
+	}
 	free_region(ibmr->pd, to_sroce_mr(ibmr));
 	return 0;
 }

@@ -249,9 +249,12 @@ static enum sroce_service service_of(enum ib_qp_type type)
 	}
 }
 
+static atomic64_t last_serial = ATOMIC64_INIT(0);
+
 static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr, bool is_user)
 {
 	qp->dev = to_sroce_device(qp->ibqp.device);
+	qp->serial = atomic64_inc_return(&last_serial);
 	qp->service = service_of(init_attr->qp_type);
 	qp->is_user = is_user;
 	qp->db.supported = is_native(qp);

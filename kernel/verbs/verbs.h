@@ -43,6 +43,16 @@ struct sroce_pd {
 	struct ib_pd ibpd;
 };
 
+/**
+ * struct sroce_mw - a memory window as ib_core knows it
+ * @ibmw: first
+ * @region: the window
+ */
+struct sroce_mw {
+	struct ib_mw ibmw;
+	struct sroce_region *region;
+};
+
 /* device.c */
 int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata);
@@ -92,6 +102,10 @@ struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_n
 int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* mw.c */
+int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int sroce_dealloc_mw(struct ib_mw *ibmw);
 
 /* qp.c */
 u32 sroce_slots_for(u32 *max_wr);

@@ -22,6 +22,11 @@ void stand_in_lock(rwlock_t *lock)
 	lock->locked = true;
 }
 
+void stand_in_assert_locked(const rwlock_t *lock)
+{
+	WARN_ON(!lock->locked);
+}
+
 void stand_in_unlock(rwlock_t *lock)
 {
 	WARN_ON(!lock->locked);

@@ -20,7 +20,12 @@ struct mutex {
 	rwlock_t lock;
 };
 
+struct lock_class_key {
+	int	unused;
+};
+
 void stand_in_lock(rwlock_t *lock);
+void stand_in_assert_locked(const rwlock_t *lock);
 void stand_in_unlock(rwlock_t *lock);
 void stand_in_read_lock(rwlock_t *lock);
 void stand_in_read_unlock(rwlock_t *lock);
@@ -32,6 +37,10 @@ void stand_in_read_unlock(rwlock_t *lock);
 #define read_unlock_bh(lock)	stand_in_read_unlock(lock)
 #define write_lock_bh(lock)	stand_in_lock(lock)
 #define write_unlock_bh(lock)	stand_in_unlock(lock)
+#define write_lock(lock)	stand_in_lock(lock)
+#define write_unlock(lock)	stand_in_unlock(lock)
+#define lockdep_assert_held_write(lock)	stand_in_assert_locked(lock)
+#define lockdep_set_class(lock, key)	((void)(lock), (void)(key))
 #define spin_lock(lock)		stand_in_lock(lock)
 #define spin_unlock(lock)	stand_in_unlock(lock)
 #define spin_is_contended(lock)	((void)(lock), false)

@@ -10,6 +10,7 @@
 #endif
 #include <rdma/ib_user_verbs.h>
 
+#include "stand_in/mr.h"
 #include "stand_in/net.h"
 
 #ifdef __cplusplus
@@ -122,14 +123,6 @@ struct ib_srq {
 struct ib_ah {
 	struct ib_device *device;
 	struct ib_pd *pd;
-};
-
-struct ib_mr {
-	struct ib_device *device;
-	struct ib_pd *pd;
-	u32	lkey, rkey;
-	u64	iova, length;
-	unsigned int page_size;
 };
 
 struct ib_qp_cap {
@@ -246,7 +239,6 @@ struct ib_ucontext {
 };
 
 enum rdma_link_layer { IB_LINK_LAYER_UNSPECIFIED };
-enum ib_mr_type { IB_MR_TYPE_MEM_REG, IB_MR_TYPE_SG_GAPS };
 struct ib_cq_init_attr;
 struct ib_device_attr;
 struct ib_device_modify;

@@ -15,7 +15,7 @@ constexpr u32 BLOCK = 4096;
 
 struct Copy : testing::Test {
   sroce_mr_range range(u32 key, u64 va, u32 bytes, u32 access = SROCE_ACCESS_REMOTE_WRITE) {
-    return {&memory.table, memory.pd, key, bytes, va, access};
+    return {&memory.table, memory.pd, 0, key, bytes, va, access};
   }
   static sroce_payload payload(const std::vector<u8>& bytes) {
     sroce_payload from = {};
@@ -34,7 +34,7 @@ struct Copy : testing::Test {
     sroce_crc_writer writer = {};
     to->assign(bytes, 0);
     writer.to = to->data();
-    sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd);
+    sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
     const sroce_mem_status status = sroce_memory_fetch(&mr_ref, key, va, &writer, bytes);
     sroce_mr_ref_put(&mr_ref);
     return status;
@@ -131,7 +131,7 @@ TEST_F(Copy, FetchesAndSumsAcrossBlocks) {
   sroce_crc_writer writer = {};
   writer.to = to.data();
   sroce_mr_ref mr_ref;
-  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd);
+  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
   EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, key, IOVA + 4, &writer, bytes.size()));
   EXPECT_EQ(2u, memory.regions[0]->refs.count) << "kept open for the next packet";
   sroce_mr_ref_put(&mr_ref);
@@ -150,7 +150,7 @@ TEST_F(Copy, ReferenceChecksEachRangeAndFollowsTheKey) {
   sroce_crc_writer writer = {};
   writer.to = to;
   sroce_mr_ref mr_ref;
-  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd);
+  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
   EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, key, IOVA, &writer, 1));
   EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, other, IOVA, &writer, 1));
   EXPECT_EQ(SROCE_MEM_BAD_RANGE, sroce_memory_fetch(&mr_ref, other, IOVA + 50, &writer, 51));
@@ -278,7 +278,7 @@ TEST_F(Copy, GatherNeedsNoPermissionAndReadsElementsInOrder) {
   sroce_crc_writer writer = {};
   writer.to = to;
   sroce_mr_ref mr_ref;
-  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd);
+  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
   const sroce_sge list[] = {{IOVA + 10, 4, key}, {IOVA + 70, 4, key}};
   EXPECT_EQ(SROCE_MEM_OK, sroce_memory_gather(&mr_ref, list, 2, 1, &writer, 6));
   EXPECT_EQ(11, to[0]);

@@ -35,7 +35,8 @@ struct Memory {
     sroce_memory_init(&table);
   }
   ~Memory() {
-    for (sroce_region* region : regions) sroce_region_destroy(&table, region);
+    // A window is destroyed before its region, which was added before it.
+    while (!regions.empty()) remove(regions.back());
     sroce_memory_fini(&table);
     stand_in = {};
   }
@@ -50,6 +51,13 @@ struct Memory {
     EXPECT_EQ(0, sroce_region_publish(&table, region));
     regions.push_back(region);
     return region;
+  }
+
+  sroce_region* add_window(sroce_region_kind kind) {
+    sroce_region* window = sroce_region_create(kind, pd);
+    EXPECT_EQ(0, sroce_region_publish(&table, window));
+    regions.push_back(window);
+    return window;
   }
 
   static void list(sroce_page_list* pages, Blocks& blocks, u32 first_offset) {

@@ -56,7 +56,7 @@ struct Mr : testing::Test {
     return place(rkey, va, bytes, SROCE_ACCESS_REMOTE_WRITE);
   }
   sroce_mem_status place(u32 key, u64 va, const std::vector<u8>& bytes, u32 access) {
-    const sroce_mr_range to = {&dev.memory, &pd, key, u32(bytes.size()), va, access};
+    const sroce_mr_range to = {&dev.memory, &pd, 1, key, u32(bytes.size()), va, access};
     sroce_payload from = {};
     from.at = bytes.data();
     from.piece_bytes = from.left_bytes = bytes.size();
@@ -67,7 +67,7 @@ struct Mr : testing::Test {
     sroce_mr_ref mr_ref;
     sroce_crc_writer writer = {};
     writer.to = to.data();
-    sroce_mr_ref_init(&mr_ref, &dev.memory, &pd);
+    sroce_mr_ref_init(&mr_ref, &dev.memory, &pd, 1);
     const sroce_mem_status status = sroce_memory_fetch(&mr_ref, rkey, va, &writer, bytes);
     sroce_mr_ref_put(&mr_ref);
     return status;
@@ -114,6 +114,17 @@ TEST_F(ScatteredMr, AddressInRequestsIsIndependentOfTheProcess) {
   dereg(mr);
 }
 
+TEST_F(ScatteredMr, StaysWhileAWindowIsBoundToIt) {
+  ib_mr* mr = reg_user(START, 16, VA);
+  sroce_region* region = sroce_region_open(&dev.memory, &pd, 1, mr->lkey);
+  sroce_region_close(region);
+  region->windows = 1;
+  EXPECT_EQ(-EBUSY, sroce_dereg_mr(mr, nullptr));
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {1}));
+  region->windows = 0;
+  dereg(mr);
+}
+
 TEST_F(ScatteredMr, BothKeysNameTheRegionInItsDomainUntilItIsDeregistered) {
   ib_mr* mr = reg_user(START, 16, VA);
   const u32 key = mr->lkey;
@@ -121,7 +132,7 @@ TEST_F(ScatteredMr, BothKeysNameTheRegionInItsDomainUntilItIsDeregistered) {
   EXPECT_NE(0u, key);
   EXPECT_EQ(SROCE_MEM_OK, write(key, VA, {1}));
   ib_pd other = pd;
-  EXPECT_EQ(nullptr, sroce_region_open(&dev.memory, &other, key));
+  EXPECT_EQ(nullptr, sroce_region_open(&dev.memory, &other, 1, key));
   dereg(mr);
   EXPECT_EQ(SROCE_MEM_BAD_KEY, write(key, VA, {2}));
   EXPECT_EQ(1u, stand_in.umems_released);
@@ -202,7 +213,7 @@ TEST_F(ScatteredMr, EveryAllocationMayFail) {
 
 TEST_F(ScatteredMr, DeregistrationWaitsForCopies) {
   ib_mr* mr = reg_user(START, 16, VA);
-  sroce_region* copied = sroce_region_open(&dev.memory, &pd, mr->lkey);
+  sroce_region* copied = sroce_region_open(&dev.memory, &pd, 1, mr->lkey);
   stand_in.argument = copied;
   stand_in.waiting = [](void* region) {
     EXPECT_EQ(0u, stand_in.umems_released);
@@ -223,7 +234,7 @@ TEST_F(HugePageMr, LargestBlocksAreListed) {
   pages_are({page(1), page(2), page(3), page(4), page(5)});
   ib_mr* mr = reg_user(START + PAGE_SIZE + 10, 5 * PAGE_SIZE - 20, VA);
   ASSERT_NE(nullptr, mr);
-  sroce_region* region = sroce_region_open(&dev.memory, &pd, mr->lkey);
+  sroce_region* region = sroce_region_open(&dev.memory, &pd, 1, mr->lkey);
   EXPECT_EQ(2u, region->pages.count);
   sroce_region_close(region);
   EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {1}));
@@ -358,7 +369,7 @@ TEST_F(FastMr, RegistrationInUseStaysWhileTheNextIsMapped) {
   EXPECT_EQ(1, map(mr, {entry(&blocks[3 * PAGE_SIZE], 8)})) << "instead of the two";
   EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {1}));
   EXPECT_EQ(1, blocks[0]);
-  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_invalidate(&dev.memory, &pd, mr->rkey, false));
+  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_invalidate(&dev.memory, &pd, 1, mr->rkey, false));
   EXPECT_EQ(SROCE_MEM_OK, enroll(mr, VA));
   EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {2}));
   EXPECT_EQ(2, blocks[3 * PAGE_SIZE]);

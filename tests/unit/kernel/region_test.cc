@@ -11,7 +11,7 @@ constexpr u32 ALL_ACCESS = SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE 
 
 struct Region : testing::Test {
   bool opens(u32 key, const void* pd) {
-    sroce_region* region = sroce_region_open(&memory.table, pd, key);
+    sroce_region* region = sroce_region_open(&memory.table, pd, 1, key);
     if (region) sroce_region_close(region);
     return region;
   }
@@ -31,7 +31,7 @@ struct Region : testing::Test {
     return sroce_region_register(&memory.table, memory.pd, key, iova, access);
   }
   sroce_mem_status invalidate(u32 key, bool remote = false) {
-    return sroce_memory_invalidate(&memory.table, memory.pd, key, remote);
+    return sroce_memory_invalidate(&memory.table, memory.pd, 1, key, remote);
   }
 
   Blocks blocks{2, 4096};
@@ -46,7 +46,7 @@ TEST_F(Region, KeyOpensItsRegionOnly) {
   EXPECT_EQ(0x77u, a->key & 0xff);
   EXPECT_EQ(0xa1u, b->key & 0xff);
   EXPECT_NE(a->key >> 8, b->key >> 8);
-  sroce_region* opened = sroce_region_open(&memory.table, memory.pd, b->key);
+  sroce_region* opened = sroce_region_open(&memory.table, memory.pd, 1, b->key);
   EXPECT_EQ(b, opened);
   sroce_region_close(opened);
 }
@@ -92,7 +92,7 @@ TEST_F(Region, DestructionWaitsForOpenRegion) {
   static sroce_region* opened;
   static bool was_found;
   sroce_region* region = memory.add(blocks, 0, 16, 0);
-  opened = sroce_region_open(&memory.table, memory.pd, region->key);
+  opened = sroce_region_open(&memory.table, memory.pd, 1, region->key);
   stand_in.argument = this;
   stand_in.waiting = [](void* argument) {
     was_found = static_cast<Region*>(argument)->opens(opened->key);
@@ -181,7 +181,7 @@ TEST_F(Region, OnlyFastRegionOfItsDomainIsRegisteredOrInvalidated) {
             sroce_region_register(&memory.table, memory.other_pd, fast, 0, ALL_ACCESS));
   EXPECT_EQ(SROCE_MEM_OK, enroll(fast));
   EXPECT_EQ(SROCE_MEM_BAD_KEY,
-            sroce_memory_invalidate(&memory.table, memory.other_pd, fast, false));
+            sroce_memory_invalidate(&memory.table, memory.other_pd, 1, fast, false));
   EXPECT_TRUE(opens(fast));
   EXPECT_EQ(SROCE_MEM_BAD_KEY, enroll(0x1100));
   EXPECT_EQ(SROCE_MEM_BAD_KEY, invalidate(0x1100));
@@ -218,7 +218,7 @@ TEST_F(Region, OpenFastRegionIsLocked) {
   sroce_region* region = add_fast();
   stage(region, 100);
   EXPECT_EQ(SROCE_MEM_OK, enroll(region->key));
-  sroce_region* opened = sroce_region_open(&memory.table, memory.pd, region->key);
+  sroce_region* opened = sroce_region_open(&memory.table, memory.pd, 1, region->key);
   EXPECT_EQ(1, region->busy.readers);
   EXPECT_DEATH(invalidate(region->key), "lock->readers");
   sroce_region_close(opened);

@@ -67,4 +67,50 @@ TEST(AccessCheck, EveryNeededPermissionMustBeGranted) {
   EXPECT_EQ(check(0x1000, 8, kReadWrite | SROCE_ACCESS_LOCAL_WRITE), SROCE_MEM_BAD_ACCESS);
 }
 
+// A region at 0x1000 of 0x100 bytes.
+sroce_mem_status check_bind(u32 window, u32 region, u64 addr = 0x1000, u64 length = 0x100,
+                            bool is_type_2 = true) {
+  const sroce_access_range range = {.iova = 0x1000, .length = 0x100, .access = region};
+  sroce_bind_mw bind = {};
+  bind.addr = addr;
+  bind.length = length;
+  bind.access = window;
+  return sroce_bind_check(&bind, &range, is_type_2);
+}
+
+constexpr u32 kBindable = SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_MW_BIND;
+
+TEST(BindCheck, RegionMustPermitWindows) {
+  EXPECT_EQ(check_bind(SROCE_ACCESS_REMOTE_READ, SROCE_ACCESS_MW_BIND), SROCE_MEM_OK);
+  EXPECT_EQ(check_bind(SROCE_ACCESS_REMOTE_READ, ~u32{SROCE_ACCESS_MW_BIND}), SROCE_MEM_BAD_ACCESS);
+}
+
+TEST(BindCheck, RemoteWritesAndAtomicsNeedLocalWrites) {
+  for (u32 access : {SROCE_ACCESS_REMOTE_WRITE, SROCE_ACCESS_REMOTE_ATOMIC}) {
+    EXPECT_EQ(check_bind(access, kBindable), SROCE_MEM_OK);
+    EXPECT_EQ(check_bind(access, ~u32{SROCE_ACCESS_LOCAL_WRITE}), SROCE_MEM_BAD_ACCESS);
+  }
+  EXPECT_EQ(check_bind(0, SROCE_ACCESS_MW_BIND), SROCE_MEM_OK);
+}
+
+TEST(BindCheck, WindowPermitsRemoteAccessOnly) {
+  for (u32 access : {u32{SROCE_ACCESS_MW_BIND}, 1u << 6, 1u << 19, 1u << 30, 1u << 31})
+    EXPECT_EQ(check_bind(access, ~0u), SROCE_MEM_BAD_ACCESS) << access;
+  for (u32 access : {SROCE_ACCESS_LOCAL_WRITE, SROCE_ACCESS_OPTIONAL})
+    EXPECT_EQ(check_bind(access, kBindable), SROCE_MEM_OK) << access;
+}
+
+TEST(BindCheck, OnlyType2IsZeroBased) {
+  EXPECT_EQ(check_bind(SROCE_ACCESS_ZERO_BASED, kBindable), SROCE_MEM_OK);
+  EXPECT_EQ(check_bind(SROCE_ACCESS_ZERO_BASED, kBindable, 0x1000, 1, false), SROCE_MEM_BAD_ACCESS);
+}
+
+TEST(BindCheck, RangeLiesInTheRegionAndIsNotEmpty) {
+  EXPECT_EQ(check_bind(0, kBindable, 0x10ff, 1), SROCE_MEM_OK);
+  EXPECT_EQ(check_bind(0, kBindable, 0x10ff, 2), SROCE_MEM_BAD_RANGE);
+  EXPECT_EQ(check_bind(0, kBindable, 0xfff, 2), SROCE_MEM_BAD_RANGE);
+  EXPECT_EQ(check_bind(0, kBindable, 0x1000, ~0ull), SROCE_MEM_BAD_RANGE);
+  EXPECT_EQ(check_bind(0, kBindable, 0x1000, 0), SROCE_MEM_BAD_RANGE);
+}
+
 }  // namespace

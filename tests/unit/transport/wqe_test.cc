@@ -65,6 +65,7 @@ TEST(WqeCheck, UcSendsAndWritesMessagesOfAnyLength) {
   for (u8 opcode : {SROCE_WR_WRITE, SROCE_WR_WRITE_IMM, SROCE_WR_SEND, SROCE_WR_SEND_IMM})
     EXPECT_EQ(Wqe(opcode, {4096, 23}).check(kUc), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_REG_MR, {}).check(kUc), SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_BIND_MW, {}).check(kUc), SROCE_WC_SUCCESS);
 }
 
 TEST(WqeCheck, UcHasNoOperationThatNeedsAResponse) {
@@ -73,12 +74,12 @@ TEST(WqeCheck, UcHasNoOperationThatNeedsAResponse) {
 }
 
 TEST(WqeCheck, LocalOperationsAreAccepted) {
-  for (u8 opcode : {SROCE_WR_LOCAL_INV, SROCE_WR_REG_MR})
+  for (u8 opcode : {SROCE_WR_LOCAL_INV, SROCE_WR_BIND_MW, SROCE_WR_REG_MR})
     EXPECT_EQ(Wqe(opcode, {}).check(), SROCE_WC_SUCCESS);
 }
 
 TEST(WqeCheck, UnknownOpcodeCompletesWithAnError) {
-  for (int opcode : {8, 10, 11, 14, 31, 33, 64, 255})
+  for (int opcode : {10, 11, 14, 31, 33, 64, 255})
     EXPECT_EQ(Wqe(static_cast<u8>(opcode), {}).check(), SROCE_WC_LOC_QP_OP_ERR) << opcode;
 }
 
@@ -135,7 +136,7 @@ TEST(WqeCheck, DatagramQueuesOnlySend) {
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {64}).check(kUd), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_SEND_IMM, {64}).check(kUd), SROCE_WC_SUCCESS);
   for (u8 opcode : {SROCE_WR_WRITE, SROCE_WR_WRITE_IMM, SROCE_WR_READ, SROCE_WR_COMPARE_SWAP,
-                    SROCE_WR_FETCH_ADD, SROCE_WR_SEND_INV, SROCE_WR_LOCAL_INV})
+                    SROCE_WR_FETCH_ADD, SROCE_WR_SEND_INV, SROCE_WR_LOCAL_INV, SROCE_WR_BIND_MW})
     EXPECT_EQ(Wqe(opcode, {8}).check(kUd), SROCE_WC_LOC_QP_OP_ERR) << int{opcode};
 }
 
@@ -159,6 +160,7 @@ TEST(WqeWcOpcode, CompletionsNameTheOperation) {
   EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_FETCH_ADD), SROCE_WC_FETCH_ADD);
   EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_LOCAL_INV), SROCE_WC_LOCAL_INV);
   EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_REG_MR), SROCE_WC_REG_MR);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_BIND_MW), SROCE_WC_BIND_MW);
 }
 
 TEST(WqeKind, ReadsAndAtomicsReturnData) {
