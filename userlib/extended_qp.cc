@@ -30,6 +30,14 @@ void send_inv(ibv_qp_ex* qp, std::uint32_t rkey) {
   add(qp, IBV_WR_SEND_WITH_INV).invalidate_rkey = rkey;
 }
 
+void local_inv(ibv_qp_ex* qp, std::uint32_t rkey) {
+  add(qp, IBV_WR_LOCAL_INV).invalidate_rkey = rkey;
+}
+
+void bind_mw(ibv_qp_ex* qp, ibv_mw* window, std::uint32_t rkey, const ibv_mw_bind_info* bind) {
+  sroce::write_bind(*bind, window->rkey, rkey, add(qp, IBV_WR_BIND_MW));
+}
+
 sroce_send_slot& add_remote(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t rkey,
                             std::uint64_t address) {
   sroce_send_slot& wr = add(qp, opcode);
@@ -98,8 +106,9 @@ int complete(ibv_qp_ex* qp) { return queue_of(qp).finish(); }
 void abort(ibv_qp_ex* qp) { queue_of(qp).abort(); }
 
 constexpr std::uint64_t kUdOps = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
-constexpr std::uint64_t kUcOps =
-    kUdOps | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+constexpr std::uint64_t kUcOps = kUdOps | IBV_QP_EX_WITH_RDMA_WRITE |
+                                 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_LOCAL_INV |
+                                 IBV_QP_EX_WITH_BIND_MW;
 constexpr std::uint64_t kRcOps = kUcOps | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_READ |
                                  IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
                                  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
@@ -131,6 +140,8 @@ int sroce_offer_work_requests(sroce_qp_object* object, ibv_qp_type type, std::ui
   if (ops & IBV_QP_EX_WITH_SEND) qp.wr_send = send;
   if (ops & IBV_QP_EX_WITH_SEND_WITH_IMM) qp.wr_send_imm = send_imm;
   if (ops & IBV_QP_EX_WITH_SEND_WITH_INV) qp.wr_send_inv = send_inv;
+  if (ops & IBV_QP_EX_WITH_LOCAL_INV) qp.wr_local_inv = local_inv;
+  if (ops & IBV_QP_EX_WITH_BIND_MW) qp.wr_bind_mw = bind_mw;
   if (ops & IBV_QP_EX_WITH_RDMA_WRITE) qp.wr_rdma_write = write;
   if (ops & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM) qp.wr_rdma_write_imm = write_imm;
   if (ops & IBV_QP_EX_WITH_RDMA_READ) qp.wr_rdma_read = read;

@@ -16,6 +16,8 @@ bool is_supported(ibv_wr_opcode opcode, Service service) {
       return true;
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_BIND_MW:
+    case IBV_WR_LOCAL_INV:
       return service != Service::ud;
     case IBV_WR_RDMA_READ:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -49,6 +51,9 @@ void write_operation(const ibv_send_wr& wr, Service service, sroce_send_slot& ou
       out.compare_add = wr.wr.atomic.compare_add;
       out.swap = wr.wr.atomic.swap;
       out.rkey = wr.wr.atomic.rkey;
+      break;
+    case IBV_WR_BIND_MW:
+      write_bind(wr.bind_mw.bind_info, wr.bind_mw.mw->rkey, wr.bind_mw.rkey, out);
       break;
     default:
       break;
@@ -101,6 +106,16 @@ int gather(std::span<const Piece> list, const SendLimits& limits, sroce_send_slo
 
 }  // namespace
 
+void write_bind(const ibv_mw_bind_info& bind, std::uint32_t rkey, std::uint32_t new_rkey,
+                sroce_send_slot& wqe) {
+  wqe.remote_addr = bind.addr;
+  wqe.rkey = rkey;
+  wqe.invalidate_rkey = new_rkey;
+  wqe.bind.length = bind.length;
+  wqe.bind.lkey = bind.mr ? bind.mr->lkey : 0;
+  wqe.bind.access = bind.mw_access_flags;
+}
+
 int write_list(std::span<const ibv_sge> list, const SendLimits& limits, sroce_send_slot& wqe,
                std::span<std::byte> payload) {
   constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
@@ -127,7 +142,7 @@ int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, sroce_send_s
   wqe.wr_id = wr.wr_id;
   wqe.opcode = static_cast<std::uint8_t>(wr.opcode);
   wqe.flags = static_cast<std::uint8_t>(wr.send_flags);
-  if (wr.opcode == IBV_WR_SEND_WITH_INV)
+  if (wr.opcode == IBV_WR_SEND_WITH_INV || wr.opcode == IBV_WR_LOCAL_INV)
     wqe.invalidate_rkey = wr.invalidate_rkey;
   else
     wqe.imm_data = wr.imm_data;

@@ -27,6 +27,8 @@ static_assert(offsetof(sroce_send_slot, rkey) == 20);
 static_assert(offsetof(sroce_send_slot, remote_addr) == 24);
 static_assert(offsetof(sroce_send_slot, ud.ah) == 28);
 static_assert(offsetof(sroce_send_slot, compare_add) == 32);
+static_assert(offsetof(sroce_send_slot, bind.length) == 32);
+static_assert(offsetof(sroce_send_slot, bind.access) == 44);
 
 enum class Service { rc, uc, ud };
 
@@ -46,6 +48,10 @@ int write_list(std::span<const ibv_sge> list, const SendLimits& limits, sroce_se
                std::span<std::byte> payload);
 int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, sroce_send_slot& wqe,
                  std::span<std::byte> payload);
+
+/// Write the operation of a bind into @p wqe: the window's key @p rkey becomes @p new_rkey.
+void write_bind(const ibv_mw_bind_info& bind, std::uint32_t rkey, std::uint32_t new_rkey,
+                sroce_send_slot& wqe);
 
 /// Write @p wr into @p wqe and @p payload, which must have room for what @p limits allow. Returns
 /// 0, or EINVAL, and then @p wqe must not be used.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The verbs that cq.c, domain.c, qp.c and srq.c implement. */
+/* The verbs that cq.c, domain.c, mw.c, qp.c and srq.c implement. */
 #ifndef SROCE_USERLIB_RDMAV34_OBJECTS_H
 #define SROCE_USERLIB_RDMAV34_OBJECTS_H
 
@@ -25,6 +25,10 @@ struct ibv_pd* sroce_abi34_alloc_parent_domain(struct ibv_context* context,
 int sroce_abi34_is_parent_domain(struct ibv_pd* pd);
 /* True if the application guarantees one thread at a time for the objects of @pd, or NULL. */
 int sroce_abi34_is_single_threaded(struct ibv_pd* pd);
+
+struct ibv_mw* sroce_abi34_alloc_mw(struct ibv_pd* pd, enum ibv_mw_type type);
+int sroce_abi34_dealloc_mw(struct ibv_mw* mw);
+int sroce_abi34_bind_mw(struct ibv_qp* qp, struct ibv_mw* mw, struct ibv_mw_bind* bind);
 
 struct ibv_qp* sroce_abi34_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* attr);
 struct ibv_qp* sroce_abi34_create_qp_ex(struct ibv_context* context,

@@ -171,8 +171,45 @@ TEST(SendWqe, LengthBeyond32BitsIsRejected) {
 
 TEST(SendWqe, UnsupportedOpcodesAreRejected) {
   Slot slot;
-  for (const ibv_wr_opcode opcode : {IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_TSO, IBV_WR_DRIVER1})
+  for (const ibv_wr_opcode opcode : {IBV_WR_TSO, IBV_WR_DRIVER1})
     EXPECT_EQ(slot.write(request(opcode)), EINVAL) << opcode;
+}
+
+TEST(SendWqe, BindNamesRangeAndKeys) {
+  Slot slot;
+  ibv_mw window{};
+  window.rkey = 0x1234;
+  ibv_mr region{};
+  region.lkey = 0x5678;
+  ibv_send_wr wr = request(IBV_WR_BIND_MW);
+  wr.bind_mw = {.mw = &window,
+                .rkey = 0x1235,
+                .bind_info = {.mr = &region,
+                              .addr = 0x700000001000,
+                              .length = 0x100000002,
+                              .mw_access_flags = IBV_ACCESS_REMOTE_READ}};
+  EXPECT_EQ(slot.write(wr), 0);
+  EXPECT_EQ(slot.wqe.opcode, IBV_WR_BIND_MW);
+  EXPECT_EQ(slot.wqe.rkey, 0x1234u);
+  EXPECT_EQ(slot.wqe.invalidate_rkey, 0x1235u);
+  EXPECT_EQ(slot.wqe.remote_addr, 0x700000001000u);
+  EXPECT_EQ(slot.wqe.bind.length, 0x100000002u);
+  EXPECT_EQ(slot.wqe.bind.lkey, 0x5678u);
+  EXPECT_EQ(slot.wqe.bind.access, unsigned{IBV_ACCESS_REMOTE_READ});
+  EXPECT_EQ(slot.write(wr, kUd), EINVAL);
+  wr.bind_mw.bind_info = {};
+  EXPECT_EQ(slot.write(wr), 0);
+  EXPECT_EQ(slot.wqe.bind.lkey, 0u);
+}
+
+TEST(SendWqe, LocalInvalidationNamesAKey) {
+  Slot slot;
+  ibv_send_wr wr = request(IBV_WR_LOCAL_INV);
+  wr.invalidate_rkey = 0x9abc;
+  EXPECT_EQ(slot.write(wr), 0);
+  EXPECT_EQ(slot.wqe.invalidate_rkey, 0x9abcu);
+  EXPECT_EQ(slot.write(wr, kUc), 0);
+  EXPECT_EQ(slot.write(wr, kUd), EINVAL);
 }
 
 TEST(SendWqe, UcQueueAcceptsSendsAndWrites) {
