@@ -37,16 +37,11 @@ void pass(verbs::Endpoint& from, verbs::Endpoint& to, std::uint64_t turn) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  harness::Args args(argc, argv,
-                     "native_verbs_static --dev A [--gid a] [--peer-dev B] [--peer-gid b]");
-  const std::string near = args.required("--dev"), far = args.text("--peer-dev", near);
-  const int near_gid = static_cast<int>(args.number("--gid", 0));
-  const int far_gid = static_cast<int>(args.number("--peer-gid", static_cast<unsigned>(near_gid)));
+  harness::Args args(argc, argv, std::string("native_verbs_static ") + verbs::devices_usage);
+  const verbs::Devices devices(args);
   args.finish();
   harness::Tap tap;
   tap.run("ping-pong in a static program", [&] {
-    const native_verbs::Devices devices = {verbs::Context(near), verbs::Context(far), near_gid,
-                                           far_gid};
     native_verbs::Pair pair(devices);
     for (std::uint64_t turn = 0; turn < 1000; turn++)
       turn % 2 ? pass(pair.far, pair.near, turn) : pass(pair.near, pair.far, turn);

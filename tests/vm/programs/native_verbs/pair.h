@@ -8,6 +8,7 @@
 #include "harness/deadline.h"
 #include "harness/failure.h"
 #include "harness/tap.h"
+#include "verbs/devices.h"
 #include "verbs/endpoint.h"
 
 namespace native_verbs {
@@ -18,10 +19,7 @@ inline constexpr std::uint32_t depth = 64;
 // Number of system calls by which this process has armed a completion queue (doorbells.cc).
 std::uint64_t arming_calls();
 
-struct Devices {
-  verbs::Context near, far;
-  int near_gid, far_gid;
-};
+using verbs::Devices;
 
 struct Pair {
   explicit Pair(const Devices& devices, const verbs::EndpointOptions& options = {})

@@ -12,6 +12,7 @@
 #include "harness/failure.h"
 #include "harness/random.h"
 #include "harness/tap.h"
+#include "verbs/devices.h"
 #include "verbs/endpoint.h"
 
 namespace srq {
@@ -19,10 +20,10 @@ namespace srq {
 inline constexpr auto timeout = std::chrono::seconds(60);
 inline constexpr auto quiet = std::chrono::milliseconds(100);
 
-// Messages go from near to far, which has the SRQ.
-struct Devices {
-  verbs::Context near, far;
-  int near_gid, far_gid;
+// The far end has the SRQ.
+struct Devices : verbs::Devices {
+  explicit Devices(harness::Args& args) : verbs::Devices(args), seed(args.number("--seed", 1)) {}
+
   std::uint64_t seed;
 };
 

@@ -8,6 +8,7 @@
 #include "harness/deadline.h"
 #include "harness/failure.h"
 #include "harness/tap.h"
+#include "verbs/devices.h"
 #include "verbs/endpoint.h"
 
 namespace uc {
@@ -15,10 +16,7 @@ namespace uc {
 inline constexpr auto timeout = std::chrono::seconds(20);
 inline constexpr auto quiet = std::chrono::milliseconds(100);
 
-struct Devices {
-  verbs::Context near, far;
-  int near_gid, far_gid;
-};
+using verbs::Devices;
 
 // A message; its number determines its bytes.
 struct Message {
