@@ -46,9 +46,10 @@ void forged_receive(Bench& bench, std::size_t bytes) {
                    "the receive");
 }
 
-// Fast registration and local invalidation belong to the kernel's own consumers. Nothing that a
-// process writes to its ring is executed as such.
-void forged_local_operation(Bench& bench, std::uint8_t opcode) {
+// Fast registration belongs to the kernel's own consumers. Nothing that a process writes to its
+// ring is executed as such.
+void forged_reg_mr(Bench& bench) {
+  constexpr std::uint8_t opcode = 0x20;
   if (bench.far().name().starts_with("rxe")) throw harness::Skip("rdma_rxe executes it");
   const auto near = bench.make_near({});
   ring_scribble::ExposedEndpoint far(bench.far(), bench.far_gid(), bench.next_seed());
@@ -166,9 +167,7 @@ void run_ring_rows(Bench& bench, harness::Tap& tap) {
     bench.run(tap, Layer::wire,
               text("SEND of ", bytes, " bytes to a receive with more SGEs than the QP has"),
               [&] { forged_receive(bench, bytes); });
-  for (const std::uint8_t opcode : {std::uint8_t{7}, std::uint8_t{0x20}})
-    bench.run(tap, Layer::wire, text("local operation ", int{opcode}, " in the ring of a process"),
-              [&] { forged_local_operation(bench, opcode); });
+  bench.run(tap, Layer::wire, "REG_MR in the ring of a process", [&] { forged_reg_mr(bench); });
   bench.run(tap, Layer::driver, "resizing a CQ below its contents",
             [&] { resize_below_its_contents(bench); });
   bench.run(tap, Layer::driver, "resizing a CQ while completions arrive",

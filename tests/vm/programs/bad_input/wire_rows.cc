@@ -33,13 +33,15 @@ struct Row {
   std::uint32_t receive_lkey_flip = 0;
   bool may_write = false;        // some packets are placed before the wrong one arrives
   bool may_be_rejected = false;  // a provider that checks opcodes may return EINVAL
-  std::uint32_t protection = SROCE_VENDOR_KEY;  // vendor_err of IBV_WC_LOC_PROT_ERR
+  std::uint32_t protection =
+      SROCE_VENDOR_KEY;  // vendor_err of IBV_WC_LOC_PROT_ERR, IBV_WC_MW_BIND_ERR
 };
 
-// vendor_err, for statuses that have only one; `protection` of IBV_WC_LOC_PROT_ERR.
+// vendor_err, for statuses that have only one; `protection` of those that have more.
 std::uint32_t vendor_err_of(ibv_wc_status status, std::uint32_t protection) {
   switch (status) {
     case IBV_WC_LOC_PROT_ERR:
+    case IBV_WC_MW_BIND_ERR:
       return protection;
     case IBV_WC_LOC_LEN_ERR:
       return SROCE_VENDOR_LENGTH;

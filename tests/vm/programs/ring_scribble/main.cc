@@ -72,13 +72,15 @@ struct Victims {
   ExposedEndpoint far;
 };
 
-ring_scribble::Bait bait_for(const verbs::Endpoint& end) {
+ring_scribble::Bait bait_for(ExposedEndpoint& exposed) {
+  const verbs::Endpoint& end = exposed.end();
   const ibv_sge sge = end.sge(0, 0);
-  return {sge.lkey, end.peer().rkey, sge.addr, end.peer().address, end.arena().size()};
+  return {sge.lkey,           end.peer().rkey,    sge.addr,
+          end.peer().address, end.arena().size(), exposed.window_keys()};
 }
 
 void scribble_once(ExposedEndpoint& victim, Random& random) {
-  const ring_scribble::Bait bait = bait_for(victim.end());
+  const ring_scribble::Bait bait = bait_for(victim);
   Ring& any = victim.rings()[random.below(victim.rings().size())];
   const std::uint64_t choice = random.below(16);
   if (choice < 8)

@@ -196,6 +196,12 @@ ExposedEndpoint::ExposedEndpoint(const verbs::Context& context, int gid_index, s
   options.send_cq = exposed_cq(context, rings_);
   options.recv_cq = exposed_cq(context, rings_);
   options.pd = pd_ = std::make_shared<verbs::Pd>(verbs::make_pd(context));
+  options.access |= IBV_ACCESS_MW_BIND;
+  for (const ibv_mw_type type : {IBV_MW_TYPE_1, IBV_MW_TYPE_2}) {
+    verbs::Mw& window = windows_[type - IBV_MW_TYPE_1];
+    window.reset(ibv_alloc_mw(pd_->get(), type));
+    if (window) window_keys_.push_back(window->rkey);
+  }
   if (shares_receives) {
     srq_ = exposed_srq(context, *options.pd, rings_);
     options.qp.srq = srq_.get();

@@ -50,6 +50,8 @@ class ExposedEndpoint {
                   bool shares_receives = false);
 
   verbs::Endpoint& end() { return *end_; }
+  // Keys of a memory window of each type, which nobody has bound.
+  std::span<const std::uint32_t> window_keys() const { return window_keys_; }
   std::span<Ring> rings() { return rings_; }
   Ring& ring(RingKind kind);
   // Rings the doorbell of the send queue, without libibverbs reading or writing the ring.
@@ -61,6 +63,8 @@ class ExposedEndpoint {
  private:
   std::shared_ptr<verbs::Pd> pd_;
   verbs::Srq srq_;
+  verbs::Mw windows_[2];
+  std::vector<std::uint32_t> window_keys_;
   std::unique_ptr<verbs::Endpoint> end_;
   std::vector<Ring> rings_;
 };

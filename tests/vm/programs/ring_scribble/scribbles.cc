@@ -77,6 +77,18 @@ void forge_dma(rxe_dma_info& dma, std::size_t room, Random& random, const Bait& 
   dma.reserved = random.one_in(8) ? random.next32() : 0;
 }
 
+std::uint32_t key_of_window(Random& random, const Bait& bait) {
+  if (bait.windows.empty() || random.one_in(4))
+    return random.one_in(2) ? bait.rkey : random.next32();
+  return bait.windows[random.below(bait.windows.size())] ^ (random.one_in(2) ? random.byte() : 0);
+}
+
+std::uint32_t access_of_window(Random& random) {
+  return random.one_in(4) ? random.next32()
+                          : random.next32() & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                                               IBV_ACCESS_ZERO_BASED);
+}
+
 void forge_operands(rxe_send_wqe& wqe, Random& random, const Bait& bait) {
   const std::uint64_t remote = bait.remote + 8 * random.below(bait.length / 16);
   switch (wqe.wr.opcode) {
@@ -85,12 +97,17 @@ void forge_operands(rxe_send_wqe& wqe, Random& random, const Bait& bait) {
       wqe.wr.wr.atomic.remote_addr = remote + (random.one_in(4) ? random.below(8) : 0);
       wqe.wr.wr.atomic.rkey = random.one_in(6) ? random.next32() : bait.rkey;
       break;
+    case 7:  // LOCAL_INV
+    case 9:  // SEND with invalidate
+      wqe.wr.ex.invalidate_rkey = key_of_window(random, bait);
+      break;
     case 8:  // a memory window bind
       wqe.wr.wr.mw.addr = random.one_in(2) ? bait.local : random.next();
       wqe.wr.wr.mw.length = random.one_in(2) ? bait.length : random.next();
       wqe.wr.wr.mw.mr_lkey = random.one_in(2) ? bait.lkey : random.next32();
-      wqe.wr.wr.mw.mw_rkey = random.next32();
-      wqe.wr.wr.mw.access = random.next32();
+      wqe.wr.wr.mw.mw_rkey = key_of_window(random, bait);
+      wqe.wr.wr.mw.rkey = random.one_in(4) ? random.next32() : wqe.wr.wr.mw.mw_rkey;
+      wqe.wr.wr.mw.access = access_of_window(random);
       break;
     default:
       wqe.wr.wr.rdma.remote_addr = random.one_in(6) ? random.next() : remote;
@@ -139,6 +156,16 @@ void forge_native_send(Ring& ring, Random& random, const Bait& bait) {
       random.one_in(6) ? random.next() : bait.remote + 8 * random.below(bait.length / 16);
   slot.compare_add = random.next();
   slot.swap = random.next();
+  if (slot.opcode == IBV_WR_LOCAL_INV || slot.opcode == IBV_WR_SEND_WITH_INV)
+    slot.invalidate_rkey = key_of_window(random, bait);
+  if (slot.opcode == IBV_WR_BIND_MW) {
+    slot.rkey = key_of_window(random, bait);
+    slot.invalidate_rkey = random.one_in(4) ? random.next32() : slot.rkey;
+    slot.remote_addr = random.one_in(4) ? random.next() : bait.local + random.below(bait.length);
+    slot.bind.length = random.one_in(4) ? random.next() : random.below(bait.length);
+    slot.bind.lkey = random.one_in(4) ? random.next32() : bait.lkey;
+    slot.bind.access = access_of_window(random);
+  }
   const List list = forge_list(bytes.subspan(sizeof slot), random, bait);
   slot.num_sge = static_cast<std::uint16_t>(random.one_in(4) ? odd_count(random) : list.count);
   slot.length = random.one_in(4) ? odd_length(random) : list.length;

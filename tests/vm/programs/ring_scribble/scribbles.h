@@ -13,6 +13,7 @@ struct Bait {
   std::uint64_t local;
   std::uint64_t remote;
   std::uint64_t length;
+  std::span<const std::uint32_t> windows;  // their keys
 };
 
 void scribble_noise(Ring& ring, harness::Random& random);

@@ -20,7 +20,7 @@ using harness::text;
 namespace {
 
 constexpr std::uint32_t extended = IB_USER_VERBS_CMD_FLAG_EXTENDED;
-constexpr std::size_t most_objects[] = {4, 6, 6, 6, 6, 3};
+constexpr std::size_t most_objects[] = {4, 6, 6, 6, 6, 6, 3};
 constexpr std::uint32_t most_requests = 65535;
 constexpr std::uint32_t most_entries = 262143;
 
@@ -326,8 +326,23 @@ void Actor::register_mr() {
          {{Type::pd, command.input<ib_uverbs_reg_mr>().pd_handle}}});
 }
 
+void Actor::allocate_mw() {
+  ib_uverbs_alloc_mw in{};
+  Object* pd = nullptr;
+  in.pd_handle = handle(Type::pd, &pd);
+  in.mw_type = static_cast<std::uint8_t>(random_.one_in(8) ? random_.next() : 1 + random_.below(2));
+  const bool right = pd && (in.mw_type == 1 || in.mw_type == 2);
+  auto command = Command::of(IB_USER_VERBS_CMD_ALLOC_MW, in, sizeof(ib_uverbs_alloc_mw_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, right), "ALLOC_MW");
+  if (!error && !command.is_other)
+    add({Type::mw,
+         file_.response<std::uint32_t>(),
+         {{Type::pd, command.input<ib_uverbs_alloc_mw>().pd_handle}}});
+}
+
 void Actor::create() {
-  const auto type = static_cast<Type>(random_.below(6));
+  const auto type = static_cast<Type>(random_.below(7));
   const auto count = std::count_if(objects_.begin(), objects_.end(),
                                    [&](const Object& object) { return object.type == type; });
   if (static_cast<std::size_t>(count) >= most_objects[static_cast<int>(type)]) return destroy();
@@ -346,6 +361,9 @@ void Actor::create() {
       break;
     case Type::mr:
       register_mr();
+      break;
+    case Type::mw:
+      allocate_mw();
       break;
     case Type::channel:
       create_channel();
@@ -376,6 +394,7 @@ void Actor::destroy() {
        sizeof(ib_uverbs_destroy_qp_resp)},
       {IB_USER_VERBS_CMD_DESTROY_AH, UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY, 0},
       {IB_USER_VERBS_CMD_DEREG_MR, UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, 0},
+      {IB_USER_VERBS_CMD_DEALLOC_MW, UVERBS_OBJECT_MW, UVERBS_METHOD_MW_DESTROY, 0},
   };
   const std::size_t index = random_.below(std::size(ways));
   const auto& way = ways[index];
@@ -647,11 +666,9 @@ void Actor::scribble() {
 
 // The kernel counts the same objects as the model.
 void Actor::count_handles() {
-  static constexpr std::pair<Type, int> types[] = {{Type::pd, UVERBS_OBJECT_PD},
-                                                   {Type::cq, UVERBS_OBJECT_CQ},
-                                                   {Type::qp, UVERBS_OBJECT_QP},
-                                                   {Type::ah, UVERBS_OBJECT_AH},
-                                                   {Type::mr, UVERBS_OBJECT_MR}};
+  static constexpr std::pair<Type, int> types[] = {
+      {Type::pd, UVERBS_OBJECT_PD}, {Type::cq, UVERBS_OBJECT_CQ}, {Type::qp, UVERBS_OBJECT_QP},
+      {Type::ah, UVERBS_OBJECT_AH}, {Type::mr, UVERBS_OBJECT_MR}, {Type::mw, UVERBS_OBJECT_MW}};
   const auto [type, number] = types[random_.below(std::size(types))];
   std::vector<Attr> attrs{
       {UVERBS_ATTR_INFO_OBJECT_ID, Kind::constant, static_cast<std::uint64_t>(number)},

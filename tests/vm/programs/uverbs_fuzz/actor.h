@@ -10,7 +10,7 @@
 
 namespace uverbs_fuzz {
 
-enum class Type { pd, cq, qp, ah, mr, channel };
+enum class Type { pd, cq, qp, ah, mr, mw, channel };
 
 // A file, which several actors may share.
 struct Life {
@@ -73,6 +73,7 @@ class Actor {
   bool is_right(const ib_uverbs_create_qp& in);
   void create_ah();
   void register_mr();
+  void allocate_mw();
   void create();
   void destroy();
   void destroyed(Type type, std::uint32_t handle);
