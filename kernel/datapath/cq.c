@@ -5,6 +5,7 @@
  * A process reads entries from its mapping and calls the kernel only to arm the CQ. In native mode
  * it arms by two counters in the mapping instead.
  */
+#include <linux/workqueue.h>
 #include <rdma/ib_user_verbs.h>
 
 #include "datapath/cq.h"
@@ -126,6 +127,52 @@ static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc
 	return wake || wakes_consumer(cq, wc);
 }
 
+static void grow_ring(struct work_struct *work)
+{
+	struct sroce_cq *cq = container_of(work, struct sroce_cq, grow_ring);
+	struct sroce_ring ring;
+	unsigned long flags;
+
+	/* No resize replaces the ring meanwhile. */
+	mutex_lock(&cq->resize_lock);
+	spin_lock_irqsave(&cq->lock, flags);
+	ring = cq->ring;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	/* If this fails, the datapath tries again with the reserves for atomic contexts. */
+	(void)sroce_ring_add_ahead(&ring);
+	mutex_unlock(&cq->resize_lock);
+}
+
+/**
+ * sroce_cq_init() - set up locks and work
+ * @cq: zeroed; without a ring
+ */
+void sroce_cq_init(struct sroce_cq *cq)
+{
+	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize_lock);
+	INIT_WORK(&cq->grow_ring, grow_ring);
+}
+
+/**
+ * sroce_cq_fini() - stop the work and free the ring
+ * @cq: nothing uses it any more; may sleep
+ */
+void sroce_cq_fini(struct sroce_cq *cq)
+{
+	cancel_work_sync(&cq->grow_ring);
+	sroce_ring_fini(&cq->ring);
+	mutex_destroy(&cq->resize_lock);
+}
+
+/* The entry to fill in, or NULL without memory. */
+static void *claim_entry(struct sroce_cq *cq)
+{
+	if (sroce_ring_wants_pages(&cq->ring))
+		schedule_work(&cq->grow_ring);
+	return sroce_ring_next_entry(&cq->ring);
+}
+
 /**
  * sroce_cq_post() - write an entry
  * @cq: the completion queue
@@ -140,6 +187,7 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 				    const struct sroce_wc_extra *extra)
 {
 	enum sroce_cq_outcome outcome = SROCE_CQ_POSTED;
+	void *entry = NULL;
 	unsigned long flags;
 	u32 unread;
 
@@ -147,16 +195,18 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 	unread = sroce_ring_unread(&cq->ring);
 	/* One unread entry is normal even for a consumer that waits for each completion. */
 	WRITE_ONCE(cq->behind, unread > 1);
+	if (!cq->overflowed && unread < cq->ring.mask)
+		entry = claim_entry(cq);
 	if (cq->overflowed) {
 		outcome = SROCE_CQ_LOST;
-	} else if (unread == cq->ring.mask) {
+	} else if (!entry) {
 		cq->overflowed = true;
 		outcome = SROCE_CQ_OVERFLOW;
 	} else {
 		if (cq->is_user)
-			write_user(sroce_ring_slot(&cq->ring), wc, extra);
+			write_user(entry, wc, extra);
 		else
-			write_kernel(sroce_ring_slot(&cq->ring), wc, extra);
+			write_kernel(entry, wc, extra);
 		if (publish_entry(cq, wc))
 			outcome = SROCE_CQ_WAKE;
 	}
@@ -169,7 +219,7 @@ static void take_entry(struct sroce_ring *ring, struct ib_wc *wc)
 {
 	u32 index = *ring->consumer & ring->mask;
 
-	memcpy(wc, sroce_ring_at(ring, index), sizeof(*wc));
+	memcpy(wc, sroce_ring_entry(ring, index), sizeof(*wc));
 	/* Pairs with sroce_ring_unread(): the entry has been read. */
 	smp_store_release(ring->consumer, (index + 1) & ring->mask);
 }

@@ -8,6 +8,7 @@
 
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 #include "datapath/ring.h"
@@ -23,12 +24,13 @@ struct sroce_qp_ref;
  * @resize_lock: one resize at a time; outside of @lock
  * @lock: protects the fields below; irq-safe, innermost
  * @ring: entries: struct ib_uverbs_wc for users, struct ib_wc for the kernel
+ * @grow_ring: adds pages to @ring ahead of the next entries
  * @mmap: of a process: its mapping
  * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed; written under @lock
  * @is_user: the CQ belongs to a process
  * @user_arms: native mode, with a completion channel: the process arms by counters in the ring
  * @arm_seen: those counters at the last look
- * @overflowed: an entry was lost: no more are written
+ * @overflowed: an entry was lost, for want of a slot or of memory: no more are written
  * @delayed_ack_qp: of a kernel consumer: the QP whose ACK is delayed, or NULL (see ack_delay.c)
  * @behind: the consumer leaves entries unread; a hint, read without the lock
  */
@@ -37,6 +39,7 @@ struct sroce_cq {
 	struct mutex resize_lock;
 	spinlock_t lock;
 	struct sroce_ring ring;
+	struct work_struct grow_ring;
 	struct sroce_mmap_entry *mmap;
 	u8	armed;
 	bool	is_user;
@@ -83,6 +86,8 @@ static inline struct sroce_cq *to_sroce_cq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct sroce_cq, ibcq);
 }
 
+void sroce_cq_init(struct sroce_cq *cq);
+void sroce_cq_fini(struct sroce_cq *cq);
 enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_completion *wc,
 				    const struct sroce_wc_extra *extra);
 int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);

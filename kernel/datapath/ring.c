@@ -13,14 +13,15 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "datapath/ring.h"
 #include "uapi/sroce_abi.h"
 
 /* A cache line, and librxe's own lower bound for an element. */
 #define MIN_ELEMENT_SHIFT	6
+
+/* Pages to keep ahead of the producer: at 10 million entries a second, those of 100 us. */
+#define PAGES_AHEAD		16
 
 /**
  * sroce_ring_capacity() - the number of elements that a ring can hold
@@ -45,33 +46,36 @@ static u32 ring_index_add(const struct sroce_ring *ring, u32 index, u32 count)
 	return (index + count) & ring->wrap;
 }
 
-static struct sroce_ring_memory *alloc_memory(size_t bytes)
+/* Sizes of a ring in the rxe layout; see sroce_ring_init(). Returns the bytes, or 0 if too many. */
+static size_t size_ring(struct sroce_ring *ring, u32 elements, u32 element_bytes)
 {
-	struct sroce_ring_memory *memory = kzalloc(sizeof(*memory), GFP_KERNEL_ACCOUNT);
+	u32 shift = max_t(u32, MIN_ELEMENT_SHIFT, order_base_2(element_bytes));
+	u32 slots;
+	size_t bytes;
 
-	if (!memory)
-		return NULL;
-	kref_init(&memory->refs);
-	memory->bytes = bytes;
-	/* Not vmalloc_user(), which cannot charge the process's memory cgroup. */
-	memory->buf = __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
-	if (!memory->buf) {
-		kfree(memory);
-		return NULL;
-	}
-	return memory;
+	memset(ring, 0, sizeof(*ring));
+	if (elements > BIT(30) || shift > 30)
+		return 0;
+	slots = roundup_pow_of_two(elements + 1);
+	if (check_shl_overflow((size_t)slots, shift, &bytes) ||
+	    check_add_overflow(bytes, sizeof(struct rxe_queue_buf), &bytes))
+		return 0;
+	ring->stride = 1u << shift;
+	ring->mask = slots - 1;
+	ring->wrap = ring->mask;
+	return PAGE_ALIGN(bytes);
 }
 
-static void free_memory(struct kref *refs)
+static void place_head(struct sroce_ring *ring, struct rxe_queue_buf *buf)
 {
-	struct sroce_ring_memory *memory = container_of(refs, struct sroce_ring_memory, refs);
-
-	vfree(memory->buf);
-	kfree(memory);
+	ring->producer = &buf->producer_index;
+	ring->consumer = &buf->consumer_index;
+	buf->log2_elem_size = ilog2(ring->stride);
+	buf->index_mask = ring->mask;
 }
 
 /**
- * sroce_ring_init() - allocate an empty ring
+ * sroce_ring_init() - allocate an empty ring for work requests
  * @ring: zeroed or uninitialised
  * @elements: how many it must hold; one is added, and the sum rounded up to a power of two
  * @element_bytes: size of one, rounded up to a power of two
@@ -82,32 +86,49 @@ static void free_memory(struct kref *refs)
  */
 int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes)
 {
-	u32 shift = max_t(u32, MIN_ELEMENT_SHIFT, order_base_2(element_bytes));
+	size_t bytes = size_ring(ring, elements, element_bytes);
 	struct rxe_queue_buf *buf;
-	u32 slots;
-	size_t bytes;
 
-	memset(ring, 0, sizeof(*ring));
-	if (elements > BIT(30) || shift > 30)
+	if (!bytes)
 		return -EINVAL;
-	slots = roundup_pow_of_two(elements + 1);
-	if (check_shl_overflow((size_t)slots, shift, &bytes) ||
-	    check_add_overflow(bytes, sizeof(struct rxe_queue_buf), &bytes))
-		return -EINVAL;
-
-	ring->memory = alloc_memory(PAGE_ALIGN(bytes));
+	ring->memory = sroce_ring_memory_alloc(bytes);
 	if (!ring->memory)
 		return -ENOMEM;
 	buf = ring->memory->buf;
-	ring->producer = &buf->producer_index;
-	ring->consumer = &buf->consumer_index;
+	place_head(ring, buf);
 	ring->elements = buf->data;
-	ring->stride = 1u << shift;
-	ring->mask = slots - 1;
-	ring->wrap = ring->mask;
-	buf->log2_elem_size = shift;
-	buf->index_mask = ring->mask;
 	return 0;
+}
+
+/**
+ * sroce_ring_init_cq() - allocate an empty ring for completions
+ * @ring: zeroed or uninitialised
+ * @entries: as sroce_ring_init()
+ * @entry_bytes: as sroce_ring_init(), at most a page
+ * @is_user: a large ring grows by use; that of a kernel consumer never does
+ *
+ * May sleep.
+ *
+ * Return: 0, -EINVAL if the sizes overflow, -ENOMEM.
+ */
+int sroce_ring_init_cq(struct sroce_ring *ring, u32 entries, u32 entry_bytes, bool is_user)
+{
+	size_t bytes = size_ring(ring, entries, entry_bytes);
+	int err;
+
+	/* No entry crosses a page. */
+	BUILD_BUG_ON(offsetof(struct rxe_queue_buf, data) % BIT(MIN_ELEMENT_SHIFT));
+	if (!bytes)
+		return -EINVAL;
+	ring->memory = sroce_ring_memory_alloc_pages(bytes, is_user);
+	if (!ring->memory)
+		return -ENOMEM;
+	err = sroce_ring_add_ahead(ring);
+	if (err)
+		sroce_ring_fini(ring);
+	else
+		place_head(ring, ring->memory->pages[0]);
+	return err;
 }
 
 static void place_ring(struct sroce_ring *ring, struct sroce_ring_memory *memory, u32 head_at,
@@ -147,7 +168,7 @@ int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
 
 	BUILD_BUG_ON(offsetof(struct sroce_queue_head, consumer) != SROCE_QUEUE_LINE);
 	BUILD_BUG_ON(sizeof(struct sroce_queue_head) != 2 * SROCE_QUEUE_LINE);
-	memory = alloc_memory(PAGE_ALIGN(sq_at + (size_t)sq_slots * sq_stride));
+	memory = sroce_ring_memory_alloc(PAGE_ALIGN(sq_at + (size_t)sq_slots * sq_stride));
 	if (!memory)
 		return -ENOMEM;
 	kref_get(&memory->refs);
@@ -171,7 +192,7 @@ int sroce_ring_init_single(struct sroce_ring *ring, u32 slots, u32 stride)
 	size_t slots_at = sizeof(struct sroce_queue_head);
 	struct sroce_ring_memory *memory;
 
-	memory = alloc_memory(PAGE_ALIGN(slots_at + (size_t)slots * stride));
+	memory = sroce_ring_memory_alloc(PAGE_ALIGN(slots_at + (size_t)slots * stride));
 	if (!memory)
 		return -ENOMEM;
 	place_ring(ring, memory, 0, slots_at, slots, stride);
@@ -189,15 +210,6 @@ void sroce_ring_fini(struct sroce_ring *ring)
 	if (ring->memory)
 		sroce_ring_memory_put(ring->memory);
 	ring->memory = NULL;
-}
-
-/**
- * sroce_ring_memory_put() - drop a reference to the pages of a ring
- * @memory: the pages; may be freed; may sleep
- */
-void sroce_ring_memory_put(struct sroce_ring_memory *memory)
-{
-	kref_put(&memory->refs, free_memory);
 }
 
 /**
@@ -260,12 +272,11 @@ u32 sroce_ring_pending(const struct sroce_ring *ring)
 
 /**
  * sroce_ring_slot() - the element at the kernel's index
- * @ring: SQ or RQ with something pending, or CQ that is not full
+ * @ring: SQ or RQ with something pending
  *
- * The process may change an SQ or RQ at any time: copy the element, then look at the copy. A CQ
- * is written, never read.
+ * The process may change it at any time: copy the element, then look at the copy.
  *
- * Return: the element to fetch or to fill next.
+ * Return: the element to fetch next.
  */
 void *sroce_ring_slot(const struct sroce_ring *ring)
 {
@@ -325,6 +336,77 @@ u32 sroce_ring_unread(const struct sroce_ring *ring)
 	u32 consumer = smp_load_acquire(ring->consumer);
 
 	return ring_distance(ring, consumer, ring->cursor);
+}
+
+static size_t entry_offset(const struct sroce_ring *ring, u32 index)
+{
+	return offsetof(struct rxe_queue_buf, data) + (size_t)(index & ring->mask) * ring->stride;
+}
+
+/**
+ * sroce_ring_entry() - an entry of a CQ
+ * @ring: CQ
+ * @index: of the entry; may come from a process: it is masked
+ *
+ * Return: the entry; NULL if nothing was ever written there, because its page is not there.
+ */
+void *sroce_ring_entry(const struct sroce_ring *ring, u32 index)
+{
+	size_t offset = entry_offset(ring, index);
+	void *page = READ_ONCE(ring->memory->pages[offset >> PAGE_SHIFT]);
+
+	return page ? page + offset_in_page(offset) : NULL;
+}
+
+/**
+ * sroce_ring_next_entry() - the entry to fill in, for sroce_ring_publish()
+ * @ring: CQ that is not full
+ *
+ * Any context. Adds its page, if sroce_ring_add_ahead() was too late.
+ *
+ * Return: the entry, which is written and never read; NULL if there is no memory.
+ */
+void *sroce_ring_next_entry(const struct sroce_ring *ring)
+{
+	void *entry = sroce_ring_entry(ring, ring->cursor), *page;
+	size_t offset;
+
+	if (likely(entry))
+		return entry;
+	offset = entry_offset(ring, ring->cursor);
+	page = sroce_ring_memory_page(ring->memory, offset >> PAGE_SHIFT, GFP_ATOMIC);
+	return page ? page + offset_in_page(offset) : NULL;
+}
+
+/**
+ * sroce_ring_wants_pages() - is it time for sroce_ring_add_ahead()?
+ * @ring: CQ
+ *
+ * Return: whether half of the pages that should be ahead are missing; true only at the first entry
+ * of a page.
+ */
+bool sroce_ring_wants_pages(const struct sroce_ring *ring)
+{
+	const struct sroce_ring_memory *memory = ring->memory;
+	size_t offset = entry_offset(ring, ring->cursor);
+	u32 ahead = (offset >> PAGE_SHIFT) + PAGES_AHEAD / 2;
+
+	return !offset_in_page(offset) &&
+	       !READ_ONCE(memory->pages[ahead % sroce_ring_memory_count(memory)]);
+}
+
+/**
+ * sroce_ring_add_ahead() - add the pages for the next entries
+ * @ring: CQ, or a copy of it
+ *
+ * May sleep.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sroce_ring_add_ahead(const struct sroce_ring *ring)
+{
+	return sroce_ring_memory_add(ring->memory, entry_offset(ring, ring->cursor) >> PAGE_SHIFT,
+				     1 + PAGES_AHEAD);
 }
 
 /**

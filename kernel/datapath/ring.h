@@ -12,24 +12,13 @@
 #ifndef SROCE_DATAPATH_RING_H
 #define SROCE_DATAPATH_RING_H
 
-#include <linux/kref.h>
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 
-struct sroce_queue_head;
+#include "datapath/ring_memory.h"
 
-/**
- * struct sroce_ring_memory - the pages of one ring, or of two
- * @refs: the rings, and the mmap entry if there is one
- * @buf: vmalloc() memory, in single pages
- * @bytes: its size, whole pages
- */
-struct sroce_ring_memory {
-	struct kref refs;
-	void	*buf;
-	size_t	bytes;
-};
+struct sroce_queue_head;
 
 /**
  * struct sroce_ring - the kernel's view of a ring
@@ -37,7 +26,7 @@ struct sroce_ring_memory {
  * @producer: in @memory: index of the side that fills elements
  * @consumer: in @memory: index of the side that takes them
  * @head: in @memory: indices and flags of a native queue; NULL in the rxe layout
- * @elements: in @memory: the first slot
+ * @elements: in @memory: the first slot; NULL for a CQ, see sroce_ring_entry()
  * @stride: bytes from one element to the next
  * @mask: slots - 1
  * @wrap: mask of an index: @mask, or all bits if indices are free-running
@@ -61,25 +50,25 @@ struct sroce_mmap_entry {
 	struct sroce_ring_memory *memory;
 };
 
-/* The element at an index, which may come from a process: it is masked. */
+/* The element of an SQ or RQ at an index, which may come from a process: it is masked. */
 static inline void *sroce_ring_at(const struct sroce_ring *ring, u32 index)
 {
 	return ring->elements + (size_t)(index & ring->mask) * ring->stride;
 }
 
 int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes);
+int sroce_ring_init_cq(struct sroce_ring *ring, u32 entries, u32 entry_bytes, bool is_user);
 int sroce_ring_init_native(struct sroce_ring *sq, u32 sq_slots, u32 sq_stride,
 			   struct sroce_ring *rq, u32 rq_slots, u32 rq_stride);
 int sroce_ring_init_single(struct sroce_ring *ring, u32 slots, u32 stride);
 void sroce_ring_fini(struct sroce_ring *ring);
-void sroce_ring_memory_put(struct sroce_ring_memory *memory);
 void sroce_ring_reset(struct sroce_ring *ring);
 void sroce_ring_start(struct sroce_ring *ring, u32 consumer, u32 producer);
 u32 sroce_ring_offset(const struct sroce_ring *ring, const void *at);
 u32 sroce_ring_capacity(const struct sroce_ring *ring);
-void *sroce_ring_slot(const struct sroce_ring *ring);
 
 /* A ring the kernel consumes (SQ, RQ): the peer is the producer. */
+void *sroce_ring_slot(const struct sroce_ring *ring);
 u32 sroce_ring_pending(const struct sroce_ring *ring);
 void sroce_ring_fetched(struct sroce_ring *ring);
 void sroce_ring_release(struct sroce_ring *ring, u32 used);
@@ -89,6 +78,10 @@ void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell);
 
 /* A ring the kernel produces (CQ): the peer is the consumer. */
 u32 sroce_ring_unread(const struct sroce_ring *ring);
+void *sroce_ring_entry(const struct sroce_ring *ring, u32 index);
+void *sroce_ring_next_entry(const struct sroce_ring *ring);
+bool sroce_ring_wants_pages(const struct sroce_ring *ring);
+int sroce_ring_add_ahead(const struct sroce_ring *ring);
 void sroce_ring_publish(struct sroce_ring *ring);
 
 /* The other side of a kernel QP or CQ is in the kernel, too. */

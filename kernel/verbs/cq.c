@@ -11,7 +11,10 @@
 #include "datapath/device.h"
 #include "verbs/verbs.h"
 
-/* Entries (16 KiB) that a resize moves at a time, with interrupts off. */
+/*
+ * Entries (16 KiB) that a resize moves at a time, with interrupts off; less than the pages that
+ * sroce_ring_add_ahead() provides.
+ */
 #define BATCH_ENTRIES	256
 
 /*
@@ -30,8 +33,9 @@ static int check_cqe(const struct ib_cq *ibcq, unsigned int cqe)
 
 static int init_ring(struct sroce_ring *ring, unsigned int cqe, bool is_user)
 {
-	return sroce_ring_init(ring, max(cqe, MIN_CQE),
-			       is_user ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc));
+	return sroce_ring_init_cq(ring, max(cqe, MIN_CQE),
+				  is_user ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc),
+				  is_user);
 }
 
 /* Make the ring mappable and tell the process where. */
@@ -80,8 +84,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (err)
 		return err;
 
-	spin_lock_init(&cq->lock);
-	mutex_init(&cq->resize_lock);
+	sroce_cq_init(cq);
 	cq->is_user = udata;
 	cq->user_arms = udata && ibcq->cq_context &&
 			 to_sroce_device(ibcq->device)->mode == SROCE_MODE_NATIVE;
@@ -108,11 +111,15 @@ static int move_batch(const struct sroce_ring *old, struct sroce_ring *ring, u32
 {
 	u32 left = (old->cursor - *next) & old->mask;
 	u32 i, count = min_t(u32, left, BATCH_ENTRIES);
+	const void *entry;
 
 	if (left > ring->mask - ring->cursor)
 		return -EINVAL;
 	for (i = 0; i < count; i++) {
-		memcpy(sroce_ring_slot(ring), sroce_ring_at(old, *next), old->stride);
+		/* By a wrong index of the process, it is one that was never written. */
+		entry = sroce_ring_entry(old, *next);
+		if (entry)
+			memcpy(sroce_ring_next_entry(ring), entry, old->stride);
 		sroce_ring_publish(ring);
 		*next = (*next + 1) & old->mask;
 	}
@@ -134,6 +141,9 @@ static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroc
 	/* Pairs with the consumer's release: entries that it has read are not moved. */
 	next = smp_load_acquire(old->consumer) & old->mask;
 	do {
+		left = sroce_ring_add_ahead(ring);
+		if (left)
+			break;
 		spin_lock_irqsave(&cq->lock, flags);
 		left = move_batch(old, ring, &next);
 		if (!left) {
@@ -198,8 +208,7 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
 
 	sroce_mmap_remove(cq->mmap);
-	sroce_ring_fini(&cq->ring);
-	mutex_destroy(&cq->resize_lock);
+	sroce_cq_fini(cq);
 	return 0;
 }
 

@@ -4,9 +4,14 @@
  *
  * The pages of a ring belong to a QP or CQ and have at most one mmap entry, by which a process maps
  * them. Mapped pages outlive both, because the VMA has a reference to each page. The kernel does
- * not trust their contents, so a mapping may stay when the device goes.
+ * not trust their contents, so a mapping may stay when the device goes, and unless the ring grows,
+ * also when the module goes.
  */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
@@ -50,17 +55,82 @@ void sroce_disassociate_ucontext(struct ib_ucontext *ibuc)
 {
 }
 
-/* Like remap_vmalloc_range(), which requires vmalloc_user(). */
+static struct page *page_of_ring(const struct sroce_ring_memory *memory, u32 index)
+{
+	return memory->pages ? virt_to_page(memory->pages[index]) :
+			       vmalloc_to_page(memory->buf + (size_t)index * PAGE_SIZE);
+}
+
+/* All pages, so that the mapping does not need us any more. */
 static int map_pages(struct vm_area_struct *vma, const struct sroce_ring_memory *memory)
 {
-	size_t offset;
 	int err = 0;
+	u32 i;
 
-	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
-	for (offset = 0; offset < memory->bytes && !err; offset += PAGE_SIZE)
-		err = vm_insert_page(vma, vma->vm_start + offset,
-				     vmalloc_to_page(memory->buf + offset));
+	for (i = 0; i < sroce_ring_memory_count(memory) && !err; i++)
+		err = vm_insert_page(vma, vma->vm_start + (size_t)i * PAGE_SIZE,
+				     page_of_ring(memory, i));
 	return err;
+}
+
+/* A process looks at a page of a ring that grows, perhaps before the datapath needs it. */
+static vm_fault_t fault_page(struct vm_fault *vmf)
+{
+	struct sroce_ring_memory *memory = vmf->vma->vm_file->private_data;
+	void *page;
+
+	if (vmf->pgoff >= sroce_ring_memory_count(memory))
+		return VM_FAULT_SIGBUS;
+	page = sroce_ring_memory_page(memory, vmf->pgoff, GFP_KERNEL);
+	if (!page)
+		return VM_FAULT_OOM;
+	vmf->page = virt_to_page(page);
+	get_page(vmf->page);
+	return 0;
+}
+
+static const struct vm_operations_struct growing_vm_ops = {
+	.fault = fault_page,
+};
+
+static int release_file(struct inode *inode, struct file *file)
+{
+	sroce_ring_memory_put(file->private_data);
+	return 0;
+}
+
+static const struct file_operations growing_fops = {
+	.owner = THIS_MODULE,
+	.release = release_file,
+};
+
+/*
+ * Map a ring that grows by page faults. A file that only the mapping uses replaces that of the
+ * device. It has references to the memory and, until the last mapping has gone, to the module.
+ */
+static int map_growing(struct vm_area_struct *vma, struct sroce_ring_memory *memory)
+{
+	struct file *file;
+
+	kref_get(&memory->refs);
+	file = anon_inode_getfile("[sroce]", &growing_fops, memory, O_RDWR);
+	if (IS_ERR(file)) {
+		sroce_ring_memory_put(memory);
+		return PTR_ERR(file);
+	}
+	vma_set_file(vma, file);
+	fput(file);
+	vma->vm_pgoff = 0;
+	vma->vm_ops = &growing_vm_ops;
+	return 0;
+}
+
+static int map_ring(struct vm_area_struct *vma, struct sroce_ring_memory *memory)
+{
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_end - vma->vm_start != memory->bytes)
+		return -EINVAL;
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	return memory->grows ? map_growing(vma, memory) : map_pages(vma, memory);
 }
 
 /**
@@ -72,16 +142,18 @@ static int map_pages(struct vm_area_struct *vma, const struct sroce_ring_memory 
  */
 int sroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 {
-	struct rdma_user_mmap_entry *rdma_entry = rdma_user_mmap_entry_get(ibuc, vma);
-	int err;
+	struct rdma_user_mmap_entry *rdma_entry =
+		rdma_user_mmap_entry_get_pgoff(ibuc, vma->vm_pgoff);
+	unsigned long bytes = vma->vm_end - vma->vm_start;
+	int err = -EINVAL;
 
-	if (!rdma_entry) {
-		ibdev_dbg(ibuc->device, "mmap: no ring of %lu bytes at offset %#lx\n",
-			  vma->vm_end - vma->vm_start, vma->vm_pgoff << PAGE_SHIFT);
-		return -EINVAL;
+	if (rdma_entry) {
+		err = map_ring(vma, to_mmap_entry(rdma_entry)->memory);
+		rdma_user_mmap_entry_put(rdma_entry);
 	}
-	err = map_pages(vma, to_mmap_entry(rdma_entry)->memory);
-	rdma_user_mmap_entry_put(rdma_entry);
+	if (err)
+		ibdev_dbg(ibuc->device, "mmap: error %d, no ring of %lu bytes at this offset\n",
+			  err, bytes);
 	return err;
 }
 
@@ -120,7 +192,8 @@ struct sroce_mmap_entry *sroce_mmap_insert(struct ib_udata *udata, const struct 
 	/* sroce_mmap_free() releases this reference, also on error. */
 	kref_get(&ring->memory->refs);
 	entry->memory = ring->memory;
-	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma_entry, ring->memory->bytes);
+	/* ib_core allocates something for each page of an entry; one is enough for an offset. */
+	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma_entry, PAGE_SIZE);
 	if (err) {
 		sroce_mmap_free(&entry->rdma_entry);
 		return ERR_PTR(err);

@@ -26,7 +26,7 @@
 #define SROCE_MAX_MR		((1 << 24) - 1)	/* a key has 24 bits of index; 0 is unused */
 /* One less than a power of two, because a ring has one slot that stays empty. */
 #define SROCE_MAX_QP_WR		((1 << 16) - 1)
-#define SROCE_MAX_CQE		((1 << 18) - 1)
+#define SROCE_MAX_CQE		((1 << 22) - 1)
 #define SROCE_MAX_SGE		32
 #define SROCE_MAX_INLINE_BYTES	(SROCE_MAX_SGE * sizeof(struct rxe_sge))
 #define SROCE_MAX_RD_ATOMIC	SROCE_MAX_RESOURCES

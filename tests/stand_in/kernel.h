@@ -139,6 +139,7 @@ static inline u32 get_random_u32(void)
 	loaded;									\
 })
 #define smp_store_release(pointer, value)	WRITE_ONCE(*(pointer), value)
+#define cmpxchg(pointer, old, value)	__sync_val_compare_and_swap(pointer, old, value)
 #define smp_mb()		stand_in_process()
 #define barrier()		stand_in_process()
 
@@ -175,8 +176,18 @@ static inline bool virt_addr_valid(const void *address)
 	return !stand_in.no_memory_at || page != (unsigned long)stand_in.no_memory_at;
 }
 
+/* Pages. */
+static inline unsigned long get_zeroed_page(gfp_t gfp)
+{
+	return (unsigned long)stand_in_alloc(PAGE_SIZE);
+}
+
+#define free_page(address)	free((void *)(address))
+
 /* Memory cgroups, none of which is active. */
 struct mem_cgroup;
+#define get_mem_cgroup_from_mm(mm)	NULL
+#define mem_cgroup_put(memcg)		((void)(memcg))
 static inline struct mem_cgroup *set_active_memcg(struct mem_cgroup *memcg)
 {
 	return NULL;

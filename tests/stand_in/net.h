@@ -131,10 +131,6 @@ struct hrtimer {
 	bool	started;
 };
 
-struct work_struct {
-	void	(*function)(struct work_struct *work);
-};
-
 #define CLOCK_MONOTONIC_STAND_IN	1
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC			CLOCK_MONOTONIC_STAND_IN

@@ -32,7 +32,7 @@ void stand_in_read_unlock(rwlock_t *lock);
 
 #define rwlock_init(lock)	(*(lock) = (rwlock_t){ })
 #define spin_lock_init(lock)	(*(lock) = (spinlock_t){ })
-#define mutex_init(mutex)	(*(mutex) = (struct mutex){ })
+#define mutex_init(lock)	(*(lock) = (struct mutex){ })
 #define read_lock_bh(lock)	stand_in_read_lock(lock)
 #define read_unlock_bh(lock)	stand_in_read_unlock(lock)
 #define write_lock_bh(lock)	stand_in_lock(lock)
@@ -50,6 +50,18 @@ void stand_in_read_unlock(rwlock_t *lock);
 #define spin_unlock_irqrestore(lock, flags)	((void)(flags), stand_in_unlock(lock))
 #define mutex_lock(mutex)	stand_in_lock(&(mutex)->lock)
 #define mutex_unlock(mutex)	stand_in_unlock(&(mutex)->lock)
+
+#define mutex_destroy(mutex)	WARN_ON((mutex)->lock.locked)
+
+/* Work, which a test runs by its function. */
+struct work_struct {
+	void	(*function)(struct work_struct *work);
+	bool	queued;
+};
+
+#define INIT_WORK(work, fn)	(*(work) = (struct work_struct){ .function = (fn) })
+#define schedule_work(work)	((work)->queued = true)
+#define cancel_work_sync(work)	((work)->queued = false)
 
 /* RCU: a grace period ends at once. */
 struct rcu_head {

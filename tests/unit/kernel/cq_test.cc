@@ -2,6 +2,8 @@
 // Completion queues: entries, arming, overflow: kernel/datapath/cq.c.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "stand_in/verbs.h"
 
 extern "C" {
@@ -13,14 +15,15 @@ namespace {
 struct Cq : testing::Test {
   Cq() {
     stand_in = {};
-    sroce_ring_init(&cq.ring, 3, std::max(sizeof(ib_uverbs_wc), sizeof(ib_wc)));
+    sroce_cq_init(&cq);
+    sroce_ring_init_cq(&cq.ring, 3, std::max(sizeof(ib_uverbs_wc), sizeof(ib_wc)), false);
     extra.qp = &qp;
     extra.vlan_id = SROCE_NO_VLAN;
     qp.qp_num = 17;
   }
   ~Cq() override {
     stand_in = {};
-    sroce_ring_fini(&cq.ring);
+    sroce_cq_fini(&cq);
   }
   sroce_cq_outcome post(u8 status = SROCE_WC_SUCCESS, bool solicited = false) {
     wc.status = status;
@@ -34,7 +37,7 @@ struct Cq : testing::Test {
   int poll(ib_wc* entries, int count) { return sroce_cq_poll(&cq.ibcq, count, entries); }
   sroce_cq_line* line() { return reinterpret_cast<sroce_cq_line*>(cq.ring.consumer); }
   const ib_uverbs_wc* user_entry(u32 index) {
-    return static_cast<const ib_uverbs_wc*>(sroce_ring_at(&cq.ring, index));
+    return static_cast<const ib_uverbs_wc*>(sroce_ring_entry(&cq.ring, index));
   }
 
   ib_qp qp = {};
@@ -228,7 +231,7 @@ TEST_F(UserCq, ArmAfterPublicationIsNotLost) {
 
 TEST_F(UserCq, ResizedCqStaysArmed) {
   sroce_ring larger = {};
-  ASSERT_EQ(0, sroce_ring_init(&larger, 7, sizeof(ib_uverbs_wc)));
+  ASSERT_EQ(0, sroce_ring_init_cq(&larger, 7, sizeof(ib_uverbs_wc), true));
   line()->arm.any = 3;
   sroce_cq_swap_ring(&cq, &larger);
   EXPECT_EQ(7u, cq.ring.mask);
@@ -238,12 +241,77 @@ TEST_F(UserCq, ResizedCqStaysArmed) {
 
 TEST_F(UserCq, ResizedCqIsNotArmedByItsNewCounters) {
   sroce_ring larger = {};
-  ASSERT_EQ(0, sroce_ring_init(&larger, 7, sizeof(ib_uverbs_wc)));
+  ASSERT_EQ(0, sroce_ring_init_cq(&larger, 7, sizeof(ib_uverbs_wc), true));
   line()->arm.any = 3;
   EXPECT_EQ(SROCE_CQ_WAKE, post());
   sroce_cq_swap_ring(&cq, &larger);
   EXPECT_EQ(SROCE_CQ_POSTED, post());
   sroce_ring_fini(&larger);
+}
+
+// A CQ of a process with so many entries that its memory grows.
+struct LargeCq : Cq {
+  static constexpr u32 ENTRIES = (1 << 15) - 1;
+  LargeCq() {
+    cq.is_user = true;
+    sroce_ring_fini(&cq.ring);
+    EXPECT_EQ(0, sroce_ring_init_cq(&cq.ring, ENTRIES, sizeof(ib_uverbs_wc), true));
+  }
+  u32 present() const {
+    return std::count_if(cq.ring.memory->pages,
+                         cq.ring.memory->pages + sroce_ring_memory_count(cq.ring.memory),
+                         [](void* page) { return page; });
+  }
+  void work() {
+    cq.grow_ring.queued = false;
+    cq.grow_ring.function(&cq.grow_ring);
+  }
+};
+
+TEST_F(LargeCq, PagesAreAddedAheadOfTheEntries) {
+  EXPECT_EQ(17u, present());
+  u32 works = 0;
+  for (u32 i = 0; i < 10000; i++) {
+    ASSERT_EQ(SROCE_CQ_POSTED, post());
+    if (cq.grow_ring.queued) {
+      work();
+      works++;
+    }
+    ASSERT_EQ(i + 1, user_entry(i)->wr_id);
+    ASSERT_TRUE(user_entry(i + 7 * 64)) << i << ": half of the pages are ahead";
+  }
+  EXPECT_LE(works, 10000u / 64 / 8 + 1) << "not for each page";
+  EXPECT_LE(present(), 10000u / 64 + 18);
+}
+
+TEST_F(LargeCq, DatapathAddsThePagesIfTheWorkIsLate) {
+  for (u32 i = 0; i < ENTRIES; i++) ASSERT_EQ(SROCE_CQ_POSTED, post()) << i;
+  EXPECT_TRUE(cq.grow_ring.queued);
+  EXPECT_EQ(SROCE_CQ_OVERFLOW, post());
+  for (u32 i = 0; i < ENTRIES; i++) ASSERT_EQ(i + 1, user_entry(i)->wr_id);
+  EXPECT_EQ(sroce_ring_memory_count(cq.ring.memory), present());
+}
+
+TEST_F(LargeCq, WithoutMemoryItOverflows) {
+  while (present() == 17) ASSERT_EQ(SROCE_CQ_POSTED, post());
+  const u64 last = wc.wr_id;
+  for (u32 i = 1; i < 64; i++) ASSERT_EQ(SROCE_CQ_POSTED, post()) << "the rest of the page";
+  stand_in.fail_allocation = 1;
+  EXPECT_EQ(SROCE_CQ_OVERFLOW, post());
+  EXPECT_EQ(SROCE_CQ_LOST, post());
+  EXPECT_EQ(last + 63, *cq.ring.producer);
+  work();
+}
+
+TEST_F(LargeCq, PagesFollowTheEntriesAroundTheRing) {
+  cq.ring.cursor = *cq.ring.consumer = ENTRIES - 3 * 64;
+  work();
+  for (u32 i = 0; i < 10 * 64; i++) {
+    ASSERT_TRUE(user_entry(cq.ring.cursor)) << cq.ring.cursor;
+    ASSERT_EQ(SROCE_CQ_POSTED, post());
+    if (cq.grow_ring.queued) work();
+  }
+  EXPECT_GE(34u, present());
 }
 
 }  // namespace

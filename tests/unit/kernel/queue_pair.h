@@ -39,7 +39,7 @@ struct QueuePair : Received {
                       : service == SROCE_SERVICE_UC ? IB_QPT_UC
                                                     : IB_QPT_UD;
     qp.send_cq = qp.recv_cq = &cq;
-    EXPECT_EQ(0, sroce_ring_init(&cq.ring, 7, sizeof(ib_wc)));
+    EXPECT_EQ(0, sroce_ring_init_cq(&cq.ring, 7, sizeof(ib_wc), false));
     qp.recv_queue = &qp.own_recv_queue;
     qp.recv_queue->max_sge = 2;
     qp.recv_queue->pd = &pd;

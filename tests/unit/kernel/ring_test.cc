@@ -146,7 +146,7 @@ TEST_F(Ring, ResetClearsWhatTheProcessWrote) {
 }
 
 TEST_F(Ring, FullCqHasNoSlotLeft) {
-  ASSERT_EQ(0, sroce_ring_init(&ring, 3, 64));
+  ASSERT_EQ(0, sroce_ring_init_cq(&ring, 3, 64, true));
   for (u32 i = 0; i < 3; i++) sroce_ring_publish(&ring);
   EXPECT_EQ(3u, *ring.producer);
   EXPECT_EQ(ring.mask, sroce_ring_unread(&ring));
@@ -155,6 +155,58 @@ TEST_F(Ring, FullCqHasNoSlotLeft) {
   EXPECT_EQ(1u, sroce_ring_unread(&ring));
   sroce_ring_publish(&ring);
   EXPECT_EQ(0u, *ring.producer);
+}
+
+TEST_F(Ring, CqHasTheLayoutOfAContiguousRing) {
+  ASSERT_EQ(0, sroce_ring_init_cq(&ring, 100, 60, true));
+  EXPECT_EQ(127u, ring.mask);
+  EXPECT_EQ(3u, sroce_ring_memory_count(ring.memory)) << "the head, and 128 entries of 64 bytes";
+  const auto* buf = static_cast<const rxe_queue_buf*>(ring.memory->pages[0]);
+  EXPECT_EQ(6u, buf->log2_elem_size);
+  EXPECT_EQ(127u, buf->index_mask);
+  for (u32 index : {0u, 61u, 62u, 63u, 127u, 128u, U32_MAX}) {
+    const size_t offset = sizeof(*buf) + 64 * (index & 127);
+    EXPECT_EQ(static_cast<u8*>(ring.memory->pages[offset / PAGE_SIZE]) + offset % PAGE_SIZE,
+              sroce_ring_entry(&ring, index));
+  }
+  ring.cursor = 63;
+  EXPECT_EQ(sroce_ring_entry(&ring, 63), sroce_ring_next_entry(&ring));
+  EXPECT_FALSE(sroce_ring_wants_pages(&ring));
+}
+
+TEST_F(Ring, OnlyALargeCqOfAProcessGrows) {
+  constexpr u32 largest = 8191, pages = (8192 * 64 + PAGE_SIZE) / PAGE_SIZE;
+  ASSERT_EQ(0, sroce_ring_init_cq(&ring, largest, 64, true));
+  EXPECT_FALSE(ring.memory->grows);
+  ASSERT_EQ(pages, sroce_ring_memory_count(ring.memory));
+  EXPECT_TRUE(ring.memory->pages[pages - 1]);
+  sroce_ring_fini(&ring);
+  ASSERT_EQ(0, sroce_ring_init_cq(&ring, 2 * largest, 64, true));
+  EXPECT_TRUE(ring.memory->grows);
+  EXPECT_EQ(nullptr, ring.memory->pages[pages - 1]);
+  EXPECT_EQ(nullptr, sroce_ring_entry(&ring, largest)) << "wrong indices find nothing";
+  sroce_ring_fini(&ring);
+  ASSERT_EQ(0, sroce_ring_init_cq(&ring, 2 * largest, 64, false));
+  EXPECT_TRUE(ring.memory->pages[2 * pages - 2]);
+}
+
+TEST_F(Ring, PageThatTwoAddIsOne) {
+  ASSERT_EQ(0, sroce_ring_init_cq(&ring, 1 << 15, 64, true));
+  void* page = sroce_ring_memory_page(ring.memory, 300, GFP_KERNEL);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page, sroce_ring_memory_page(ring.memory, 300, GFP_KERNEL));
+}
+
+TEST_F(Ring, EveryAllocationOfACqMayFail) {
+  for (u32 entries : {1000u, 20000u}) {
+    u32 n = 0;
+    do {
+      sroce_ring_fini(&ring);
+      stand_in.fail_allocation = ++n;
+    } while (sroce_ring_init_cq(&ring, entries, 64, true) == -ENOMEM && !ring.memory);
+    EXPECT_EQ(2u + 17, n - 1) << "the list and its pages";
+    stand_in.fail_allocation = 0;
+  }
 }
 
 TEST_F(Ring, SingleQueueHasItsHeadAndSlots) {

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t extended = IB_USER_VERBS_CMD_FLAG_EXTENDED;
 constexpr std::size_t most_objects[] = {4, 6, 6, 6, 6, 6, 3};
 constexpr std::uint32_t most_requests = 65535;
-constexpr std::uint32_t most_entries = 262143;
+constexpr std::uint32_t most_entries = (1 << 22) - 1;
 
 template <class T>
 void put(T& value, std::uint64_t number) {
@@ -559,7 +559,7 @@ void Actor::resize() {
   Object* cq = nullptr;
   ib_uverbs_resize_cq in{};
   in.cq_handle = handle(Type::cq, &cq);
-  put(in.cqe, random_.one_in(8) ? random_.below(300000) : random_.below(600));
+  put(in.cqe, random_.one_in(8) ? random_.below(5000000) : random_.below(600));
   auto command = Command::of(IB_USER_VERBS_CMD_RESIZE_CQ, in, sizeof(ib_uverbs_resize_cq_resp),
                              sizeof(rxe_resize_cq_resp));
   const int error = send(command);

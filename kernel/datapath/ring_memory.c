@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Allocating the memory of rings. Three contexts may add a page to the ring of a CQ: a work item
+ * that keeps some ahead of the datapath, the datapath if it is faster, and a process that looks at
+ * the page first. The first one wins, without a lock.
+ */
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "datapath/ring_memory.h"
+
+/*
+ * A ring of at most this many pages (1 MiB) has all from the start. A larger one needs the module
+ * as long as it is mapped, see sroce_mmap().
+ */
+#define COMPLETE_PAGES		256
+
+static struct sroce_ring_memory *alloc_empty(size_t bytes)
+{
+	struct sroce_ring_memory *memory = kzalloc(sizeof(*memory), GFP_KERNEL_ACCOUNT);
+
+	if (!memory)
+		return NULL;
+	kref_init(&memory->refs);
+	memory->bytes = bytes;
+	return memory;
+}
+
+static void free_memory(struct kref *refs)
+{
+	struct sroce_ring_memory *memory = container_of(refs, struct sroce_ring_memory, refs);
+	u32 i;
+
+	for (i = 0; memory->pages && i < sroce_ring_memory_count(memory); i++) {
+		/* A mapping has its own reference to the page. */
+		free_page((unsigned long)memory->pages[i]);
+		cond_resched();
+	}
+	kvfree(memory->pages);
+	mem_cgroup_put(memory->memcg);
+	vfree(memory->buf);
+	kfree(memory);
+}
+
+/**
+ * sroce_ring_memory_alloc() - allocate contiguous memory, for work queues
+ * @bytes: whole pages
+ *
+ * May sleep.
+ *
+ * Return: zeroed memory with one reference, or NULL.
+ */
+struct sroce_ring_memory *sroce_ring_memory_alloc(size_t bytes)
+{
+	struct sroce_ring_memory *memory = alloc_empty(bytes);
+
+	if (!memory)
+		return NULL;
+	/* Not vmalloc_user(), which cannot charge the process's memory cgroup. */
+	memory->buf = __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	if (!memory->buf) {
+		sroce_ring_memory_put(memory);
+		return NULL;
+	}
+	return memory;
+}
+
+/**
+ * sroce_ring_memory_alloc_pages() - allocate pages for a completion queue
+ * @bytes: whole pages
+ * @may_grow: a mapping can add pages, and a failure to add one is only an overflow
+ *
+ * Charges the memory cgroup of the current process. May sleep.
+ *
+ * Return: memory with one reference, or NULL. If it grows, no page is there yet; else all are.
+ */
+struct sroce_ring_memory *sroce_ring_memory_alloc_pages(size_t bytes, bool may_grow)
+{
+	struct sroce_ring_memory *memory = alloc_empty(bytes);
+	u32 pages = bytes >> PAGE_SHIFT;
+
+	if (!memory)
+		return NULL;
+	memory->grows = may_grow && pages > COMPLETE_PAGES;
+	memory->memcg = get_mem_cgroup_from_mm(current->mm);
+	memory->pages = kvcalloc(pages, sizeof(*memory->pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (memory->pages && (memory->grows || !sroce_ring_memory_add(memory, 0, pages)))
+		return memory;
+	sroce_ring_memory_put(memory);
+	return NULL;
+}
+
+/**
+ * sroce_ring_memory_put() - drop a reference to the memory of a ring
+ * @memory: may be freed; may sleep
+ */
+void sroce_ring_memory_put(struct sroce_ring_memory *memory)
+{
+	kref_put(&memory->refs, free_memory);
+}
+
+/**
+ * sroce_ring_memory_page() - get a page, which is added if it is not there
+ * @memory: of a CQ
+ * @index: of the page
+ * @gfp: for allocating it; GFP_ATOMIC exceeds the limit of the memory cgroup
+ *
+ * Any context that @gfp permits. The contents are zero or what others have written.
+ *
+ * Return: its address, or NULL if there is no memory.
+ */
+void *sroce_ring_memory_page(struct sroce_ring_memory *memory, u32 index, gfp_t gfp)
+{
+	void *page = READ_ONCE(memory->pages[index]), *other;
+	struct mem_cgroup *active;
+
+	if (likely(page))
+		return page;
+	active = set_active_memcg(memory->memcg);
+	page = (void *)get_zeroed_page(gfp | __GFP_ACCOUNT | __GFP_NOWARN);
+	set_active_memcg(active);
+	if (!page)
+		return NULL;
+	/* Also orders the zeroes before the pointer. */
+	other = cmpxchg(&memory->pages[index], NULL, page);
+	if (!other)
+		return page;
+	free_page((unsigned long)page);
+	return other;
+}
+
+/**
+ * sroce_ring_memory_add() - make sure that pages are there
+ * @memory: of a CQ
+ * @first: index of the first page
+ * @count: number of pages; after the last one follows that of index 0
+ *
+ * May sleep.
+ *
+ * Return: 0 or -ENOMEM; then some may have been added.
+ */
+int sroce_ring_memory_add(struct sroce_ring_memory *memory, u32 first, u32 count)
+{
+	u32 i, pages = sroce_ring_memory_count(memory);
+
+	for (i = 0; i < count; i++)
+		if (!sroce_ring_memory_page(memory, (first + i) % pages, GFP_KERNEL))
+			return -ENOMEM;
+	return 0;
+}
