@@ -41,11 +41,15 @@ if mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && grep -qw m
 	in_group ip netns exec a "$programs"/reorder_gaps --dev "$B_DEV" --gid "$B_GID" --peer-dev "$A_DEV" --peer-gid "$A_GID" --pairs 32 >/dev/null 2>&1 &
 	check "packets in reorder queues are charged to it, too" wait_until 10 charged slab $((8 << 20))
 	end $!
+	in_group ip netns exec a "$programs"/cq_verify --dev "$A_DEV" --gid "$A_GID" --entries 300000 --fill >/dev/null 2>&1 &
+	check "the entries of a large CQ are charged to it when they are written" wait_until 30 charged kernel 19200000
+	end $!
 	wait_until 5 rmdir /sys/fs/cgroup/rings
 else
 	skip "rings are charged to the process's memory cgroup" "no memory cgroups"
 	skip "address handles and regions are charged to it, too" "no memory cgroups"
 	skip "packets in reorder queues are charged to it, too" "no memory cgroups"
+	skip "the entries of a large CQ are charged to it when they are written" "no memory cgroups"
 fi
 umount /sys/fs/cgroup || true
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

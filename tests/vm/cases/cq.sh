@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Completion queues of a million entries, whose memory grows by use.
+# guests: one
+# links: sroce
+# seconds: 150
+# stages: vm-newest vm-newest-native
+# full: vm-debug vm-debug-native vm-6.12 vm-6.1
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+export LIMIT=120
+
+both_ends() # OPTION...
+{
+	"$programs"/cq_verify --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "$@"
+}
+tap "cq" both_ends
+
+# A mapping that grows needs the module.
+module_is_used() { (($(references) > $1)); }
+before=$(references)
+"$programs"/cq_verify --dev "$A_DEV" --gid "$A_GID" --entries 20000 --fill &
+keeper=$!
+check "a process that maps a large CQ holds the module" wait_until 10 module_is_used "$before"
+check_fails "the module does not unload" "in use" rmmod sroce
+rdma link delete "$A_DEV"
+check_fails "nor without the device" "in use" rmmod sroce
+kill $keeper
+wait $keeper || true
+check "it does when the process has ended" wait_until 10 rmmod sroce
