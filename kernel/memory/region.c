@@ -5,6 +5,7 @@
  *   create -> (fill in) -> publish -> open/close ... -> retire -> destroy
  *                             FAST:   register <-> invalidate
  *                             window: bind <-> invalidate
+ *                             USER:   replace by another, which gets the key
  *
  * A USER or DMA region never changes between publish and retire, so a reader needs only a
  * reference. A FAST region or a window changes while remote peers use it, and its consumer may
@@ -156,6 +157,21 @@ void sroce_region_put(struct sroce_region *region)
 		complete(&region->released);
 }
 
+/* Nobody finds the region any more; wait until nobody uses it. */
+static void drain_region(struct sroce_region *region)
+{
+	sroce_region_put(region);
+	wait_for_completion(&region->released);
+}
+
+static void dispose_region(struct sroce_region *region)
+{
+	ib_umem_release(region->umem);
+	kvfree(region->pages.blocks);
+	kvfree(region->staged.blocks);
+	kfree_rcu(region, rcu);
+}
+
 /**
  * sroce_region_destroy() - remove the key of a region and free it
  * @mem: key table
@@ -168,16 +184,38 @@ void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region)
 {
 	if (region->key)
 		xa_erase(&mem->regions, region->key >> VARIANT_BITS);
-	sroce_region_put(region);
-	wait_for_completion(&region->released);
+	drain_region(region);
 	write_lock_bh(&region->busy);
 	sroce_window_unbind(region);
 	write_unlock_bh(&region->busy);
+	dispose_region(region);
+}
 
-	ib_umem_release(region->umem);
-	kvfree(region->pages.blocks);
-	kvfree(region->staged.blocks);
-	kfree_rcu(region, rcu);
+/**
+ * sroce_region_replace() - give the key of a USER region to another
+ * @mem: key table
+ * @old: retired; freed
+ * @region: complete, but without a key
+ * @same_memory: @region has no memory, and takes that of @old
+ *
+ * A copy finds either region. Sleeps until the copies to and from @old are done. Cannot fail.
+ */
+void sroce_region_replace(struct sroce_memory *mem, struct sroce_region *old,
+			  struct sroce_region *region, bool same_memory)
+{
+	if (same_memory) {
+		region->umem = old->umem;
+		region->pages = old->pages;
+	}
+	region->key = old->key;
+	/* The index is in use, so this allocates nothing. */
+	xa_store(&mem->regions, old->key >> VARIANT_BITS, region, GFP_KERNEL);
+	drain_region(old);
+	if (same_memory) {
+		old->umem = NULL;
+		old->pages.blocks = NULL;
+	}
+	dispose_region(old);
 }
 
 /**

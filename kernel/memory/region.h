@@ -10,9 +10,10 @@
  * region limit what a key may do, and each wrong guess ends the connection.
  *
  * Lookup is under RCU; a reference pins the region while bytes are copied. Deregistration removes
- * the key and waits for those references, never for an RCU grace period.
+ * the key and waits for those references, never for an RCU grace period. So does reregistration,
+ * which puts another region in the place of the first.
  *
- * Only create, publish and destroy sleep. A protection domain is an opaque pointer that is
+ * Only create, publish, replace and destroy sleep. A protection domain is an opaque pointer that is
  * compared and never dereferenced.
  */
 #ifndef SROCE_MEMORY_REGION_H
@@ -111,6 +112,8 @@ struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void
 int sroce_page_list_alloc(struct sroce_page_list *list, u32 capacity);
 int sroce_region_publish(struct sroce_memory *mem, struct sroce_region *region);
 int sroce_region_retire(struct sroce_region *region);
+void sroce_region_replace(struct sroce_memory *mem, struct sroce_region *old,
+			  struct sroce_region *region, bool same_memory);
 void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region);
 struct sroce_region *sroce_region_get(struct sroce_memory *mem, u32 key);
 void sroce_region_put(struct sroce_region *region);

@@ -5,6 +5,7 @@
  */
 #include <linux/log2.h>
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
@@ -132,6 +133,28 @@ static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 s
 	return fill_page_list(&region->pages, umem);
 }
 
+static int check_user_mr(struct ib_device *ibdev, u64 length, u64 va, int access)
+{
+	u64 last;
+
+	if (access & ~(MANDATORY_ACCESS | IB_ACCESS_OPTIONAL)) {
+		ibdev_dbg(ibdev, "mr: access %#x\n", access);
+		return -EOPNOTSUPP;
+	}
+	if (length && check_add_overflow(va, length - 1, &last)) {
+		ibdev_dbg(ibdev, "mr: %llu bytes from %#llx\n", length, va);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void set_range(struct sroce_region *region, u64 length, u64 va, int access)
+{
+	region->range.iova = va;
+	region->range.length = length;
+	region->range.access = access & MANDATORY_ACCESS;
+}
+
 /**
  * sroce_reg_user_mr() - register memory of a process
  * @ibpd: protection domain
@@ -149,26 +172,98 @@ static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 s
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 va, int access,
 				struct ib_dmah *dmah, struct ib_udata *udata)
 {
+	int err = check_user_mr(ibpd->device, length, va, access);
 	struct sroce_mr *mr;
-	u64 last;
-	int err;
 
-	if (dmah || access & ~(MANDATORY_ACCESS | IB_ACCESS_OPTIONAL)) {
-		ibdev_dbg(ibpd->device, "mr: access %#x\n", access);
+	if (err)
+		return ERR_PTR(err);
+	if (dmah) {
+		ibdev_dbg(ibpd->device, "mr: DMA handle\n");
 		return ERR_PTR(-EOPNOTSUPP);
-	}
-	if (length && check_add_overflow(va, length - 1, &last)) {
-		ibdev_dbg(ibpd->device, "mr: %llu bytes from %#llx\n", length, va);
-		return ERR_PTR(-EINVAL);
 	}
 	mr = alloc_region(ibpd, SROCE_REGION_USER);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->region->range.iova = va;
-	mr->region->range.length = length;
-	mr->region->range.access = access & MANDATORY_ACCESS;
+	set_range(mr->region, length, va, access);
 	err = pin_pages(mr->region, ibpd->device, start, length, access);
 	return publish_region(ibpd, mr, err);
+}
+
+/* The last step that may fail. */
+static int retire_region(struct sroce_mr *mr)
+{
+	int err = sroce_region_retire(mr->region);
+
+	if (err)
+		ibdev_dbg(mr->ibmr.device, "mr: a memory window is bound to it\n");
+	return err;
+}
+
+/*
+ * Memory that was registered without permission to write must be pinned again if that is added.
+ * Its address means something to the process that registered it only.
+ */
+static int pin_for_writing(struct sroce_region *region, const struct ib_umem *umem, int access)
+{
+	if (umem->owning_mm != current->mm) {
+		ibdev_dbg(umem->ibdev, "mr: registered by another process\n");
+		return -EINVAL;
+	}
+	return pin_pages(region, umem->ibdev, umem->address, region->range.length, access);
+}
+
+/**
+ * sroce_rereg_user_mr() - change a region of a process
+ * @ibmr: region
+ * @flags: what to change: IB_MR_REREG_TRANS, _PD, _ACCESS
+ * @start: TRANS: as in sroce_reg_user_mr()
+ * @length: TRANS: as @start
+ * @va: TRANS: as @start
+ * @access: ACCESS: as @start
+ * @ibpd: protection domain; the present one, unless PD
+ * @udata: unused
+ *
+ * Keeps the key. A packet accesses what the region was or what it becomes. Those that access what
+ * it was are done on return. For a moment the memory of both may be pinned.
+ *
+ * Return: NULL, or an ERR_PTR(), such as -EBUSY if a memory window is bound to it; then nothing has
+ * changed.
+ */
+struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 va,
+				  int access, struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct sroce_mr *mr = to_sroce_mr(ibmr);
+	struct sroce_region *old = mr->region, *region;
+	bool same_memory = false;
+	int err;
+
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = old->range.access;
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		length = old->range.length;
+		va = old->range.iova;
+	}
+	err = check_user_mr(ibmr->device, length, va, access);
+	if (err)
+		return ERR_PTR(err);
+	region = sroce_region_create(SROCE_REGION_USER, ibpd);
+	if (!region)
+		return ERR_PTR(-ENOMEM);
+	set_range(region, length, va, access);
+	if (flags & IB_MR_REREG_TRANS)
+		err = pin_pages(region, ibmr->device, start, length, access);
+	else if (old->umem && !old->umem->writable && ib_access_writable(access))
+		err = pin_for_writing(region, old->umem, access);
+	else
+		same_memory = true;
+	err = err ?: retire_region(mr);
+	if (err) {
+		sroce_region_destroy(memory_of(ibpd), region);
+		return ERR_PTR(err);
+	}
+	sroce_region_replace(memory_of(ibpd), old, region, same_memory);
+	mr->region = region;
+	return NULL;
 }
 
 /**
@@ -248,12 +343,10 @@ int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
  */
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
-	int err = sroce_region_retire(to_sroce_mr(ibmr)->region);
+	int err = retire_region(to_sroce_mr(ibmr));
 
-	if (err) {
-		ibdev_dbg(ibmr->device, "mr: a memory window is bound to it\n");
+	if (err)
 		return err;
-	}
 	free_region(ibmr->pd, to_sroce_mr(ibmr));
 	return 0;
 }

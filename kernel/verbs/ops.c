@@ -42,6 +42,7 @@ const struct ib_device_ops sroce_verbs_ops = {
 
 	.get_dma_mr = sroce_get_dma_mr,
 	.reg_user_mr = compat_reg_user_mr,
+	.rereg_user_mr = sroce_rereg_user_mr,
 	.alloc_mr = sroce_alloc_mr,
 	.map_mr_sg = sroce_map_mr_sg,
 	.dereg_mr = sroce_dereg_mr,

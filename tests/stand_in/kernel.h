@@ -37,6 +37,7 @@ extern "C" {
  * @waiting: called where the kernel would sleep until a completion; must complete it
  * @resched: called by cond_resched()
  * @argument: of all three
+ * @mm: of the current process
  * @killed: from fatal_signal_pending()
  * @no_memory_at: virt_addr_valid() says no for this page
  * @umems_released: calls of ib_umem_release()
@@ -52,6 +53,7 @@ struct stand_in {
 	void	(*waiting)(void *argument);
 	void	(*resched)(void *argument);
 	void	*argument;
+	void	*mm;
 	bool	killed;
 	const void *no_memory_at;
 	u32	umems_released;
@@ -124,6 +126,10 @@ static inline u32 get_random_u32(void)
 #define PTR_ERR(pointer)	((long)(pointer))
 #define ERR_PTR(error)		((void *)(long)(error))
 #define ERR_CAST(pointer)	((void *)(pointer))
+
+#ifndef __cplusplus
+#define current				(&stand_in)
+#endif
 
 /* Other contexts run at a point of the test's choice. */
 #define fatal_signal_pending(task)	(stand_in.killed)

@@ -5,13 +5,29 @@ struct ib_umem stand_in_umem;
 
 struct ib_umem *ib_umem_get_va(struct ib_device *device, u64 address, size_t length, int access)
 {
+	struct ib_umem *umem;
+
 	if (stand_in_umem.error)
 		return ERR_PTR(stand_in_umem.error);
 	stand_in_umem.address = address;
 	stand_in_umem.length = length;
 	stand_in_umem.access = access;
+	stand_in_umem.ibdev = device;
+	stand_in_umem.writable = ib_access_writable(access);
+	stand_in_umem.owning_mm = current->mm;
+	umem = stand_in_alloc(sizeof(*umem));
+	if (!umem)
+		return ERR_PTR(-ENOMEM);
+	*umem = stand_in_umem;
 	stand_in_umem.pinned++;
-	return &stand_in_umem;
+	return umem;
+}
+
+void ib_umem_release(struct ib_umem *umem)
+{
+	if (umem)
+		stand_in.umems_released++;
+	free(umem);
 }
 
 /* Do blocks of this size, aligned in both spaces, list the pages? */

@@ -9,13 +9,26 @@
 extern "C" {
 #endif
 
+enum ib_mr_rereg_flags {
+	IB_MR_REREG_TRANS = 1, IB_MR_REREG_PD = 1 << 1, IB_MR_REREG_ACCESS = 1 << 2,
+};
+
+static inline bool ib_access_writable(int access)
+{
+	return access & 0x1b;
+}
+
 /**
- * struct ib_umem - the only pinned memory; a test fills in @pages and @error
+ * struct ib_umem - pinned memory; the one that a test fills in gives @pages and @error to those
+ *                  that ib_umem_get_va() returns
  * @pages: kernel address of each page
  * @error: from ib_umem_get_va()
  * @address: what ib_umem_get_va() was given
  * @length: as @address
  * @access: as @address
+ * @ibdev: as @address
+ * @writable: it was pinned for writing
+ * @owning_mm: the process that has pinned it
  * @pinned: calls of ib_umem_get_va() that succeeded
  */
 struct ib_umem {
@@ -24,6 +37,9 @@ struct ib_umem {
 	u64	address;
 	u64	length;
 	int	access;
+	struct ib_device *ibdev;
+	bool	writable;
+	void	*owning_mm;
 	u32	pinned;
 };
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 #include "stand_in/verbs.h"
 
-void ib_umem_release(struct ib_umem *umem)
-{
-	if (umem)
-		stand_in.umems_released++;
-}
-
 bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to, enum ib_qp_type type,
 			int mask)
 {

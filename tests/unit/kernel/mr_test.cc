@@ -206,7 +206,7 @@ TEST_F(ScatteredMr, EveryAllocationMayFail) {
     EXPECT_EQ(-ENOMEM, error) << n;
     failures++;
   }
-  EXPECT_LE(4u, failures) << "the region twice, its pages, its key";
+  EXPECT_LE(5u, failures) << "the region twice, its memory, its pages, its key";
   stand_in.fail_allocation = 0;
   dereg(mr);
 }
@@ -220,6 +220,178 @@ TEST_F(ScatteredMr, DeregistrationWaitsForCopies) {
     sroce_region_close(static_cast<sroce_region*>(region));
   };
   dereg(mr);
+  EXPECT_EQ(1u, stand_in.umems_released);
+}
+
+// A region that is changed. Each memory is a page of @blocks.
+struct ChangedMr : Mr {
+  ChangedMr() {
+    other_pd.device = &dev.ibdev;
+    memory_is(0);
+    mr = reg_user(START, PAGE_SIZE, VA);
+    key = mr->rkey;
+  }
+  ~ChangedMr() override { dereg(mr); }
+  void memory_is(u32 block) { pages_are({blocks.blocks[block].get()}); }
+  // The call, and the rest of ib_core's.
+  int rereg(int flags, u64 start, u64 length, u64 va, int access, ib_pd* to) {
+    ib_mr* changed = sroce_rereg_user_mr(mr, flags, start, length, va, access, to, nullptr);
+    if (IS_ERR(changed)) return PTR_ERR(changed);
+    EXPECT_EQ(nullptr, changed);
+    mr->pd = to;
+    EXPECT_EQ(key, mr->rkey);
+    EXPECT_EQ(key, mr->lkey);
+    return 0;
+  }
+  int move(u64 start, u64 length, u64 va) {
+    return rereg(IB_MR_REREG_TRANS, start, length, va, 0, &pd);
+  }
+  int permit(int access) { return rereg(IB_MR_REREG_ACCESS, 0, 0, 0, access, &pd); }
+  bool is_as_before() {
+    return write(key, VA + 5, {++value}) == SROCE_MEM_OK && blocks[5] == value;
+  }
+
+  Blocks blocks{3, PAGE_SIZE};
+  ib_pd other_pd = {};
+  ib_mr* mr;
+  u32 key;
+  u8 value = 0;
+};
+
+TEST_F(ChangedMr, StaysWhileAWindowIsBoundToIt) {
+  sroce_region* region = sroce_region_open(&dev.memory, &pd, 1, key);
+  sroce_region_close(region);
+  region->windows = 1;
+  EXPECT_EQ(-EBUSY, permit(IB_ACCESS_REMOTE_READ));
+  EXPECT_TRUE(is_as_before());
+  region->windows = 0;
+  EXPECT_EQ(0, permit(IB_ACCESS_REMOTE_READ));
+}
+
+TEST_F(ChangedMr, TranslationChangesMemoryAndAddress) {
+  memory_is(1);
+  ASSERT_EQ(0, move(START + PAGE_SIZE, 100, 2 * VA));
+  EXPECT_EQ(START + PAGE_SIZE, stand_in_umem.address);
+  EXPECT_EQ(ALL_ACCESS, stand_in_umem.access) << "the access stays";
+  EXPECT_EQ(SROCE_MEM_OK, write(key, 2 * VA, {7}));
+  EXPECT_EQ(7, blocks[PAGE_SIZE]);
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(key, VA, {7}));
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(key, 2 * VA + 100, {7}));
+  EXPECT_EQ(1u, stand_in.umems_released) << "the memory it was";
+}
+
+TEST_F(ChangedMr, DomainChangesAlone) {
+  ASSERT_EQ(0, rereg(IB_MR_REREG_PD, 0, 0, 0, 0, &other_pd));
+  EXPECT_EQ(SROCE_MEM_BAD_KEY, write(key, VA, {7}));
+  EXPECT_EQ(1u, stand_in_umem.pinned);
+  EXPECT_EQ(0u, stand_in.umems_released);
+  ASSERT_EQ(0, rereg(IB_MR_REREG_PD, 0, 0, 0, 0, &pd));
+  EXPECT_TRUE(is_as_before());
+}
+
+TEST_F(ChangedMr, AccessChangesAlone) {
+  ASSERT_EQ(0, permit(IB_ACCESS_REMOTE_READ));
+  EXPECT_EQ(SROCE_MEM_BAD_ACCESS, write(key, VA, {7}));
+  EXPECT_EQ(SROCE_MEM_OK, read(key, VA, PAGE_SIZE));
+  ASSERT_EQ(0, permit(ALL_ACCESS | IB_ACCESS_OPTIONAL));
+  EXPECT_TRUE(is_as_before());
+  EXPECT_EQ(1u, stand_in_umem.pinned) << "it was pinned for writing";
+}
+
+TEST_F(ChangedMr, AllChangesAtOnce) {
+  memory_is(2);
+  ASSERT_EQ(0, rereg(IB_MR_REREG_TRANS | IB_MR_REREG_PD | IB_MR_REREG_ACCESS, START, 10, VA,
+                     IB_ACCESS_REMOTE_READ, &other_pd));
+  EXPECT_EQ(int{IB_ACCESS_REMOTE_READ}, stand_in_umem.access);
+  EXPECT_EQ(SROCE_MEM_BAD_KEY, read(key, VA, 10));
+  ASSERT_EQ(0, rereg(IB_MR_REREG_PD, 0, 0, 0, 0, &pd));
+  EXPECT_EQ(SROCE_MEM_OK, read(key, VA, 10));
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, read(key, VA, 11));
+  EXPECT_EQ(SROCE_MEM_BAD_ACCESS, write(key, VA, {7}));
+}
+
+TEST_F(ChangedMr, FailureChangesNothing) {
+  EXPECT_EQ(-EINVAL, move(START, 100, U64_MAX - 98));
+  EXPECT_EQ(-EOPNOTSUPP, permit(1 << 5));
+  stand_in_umem.error = -EFAULT;
+  EXPECT_EQ(-EFAULT, move(START, 100, VA));
+  stand_in_umem.error = 0;
+  EXPECT_TRUE(is_as_before());
+  EXPECT_EQ(1u, stand_in_umem.pinned);
+}
+
+TEST_F(ChangedMr, EveryAllocationMayFail) {
+  u32 n = 0;
+  int err;
+  do {
+    stand_in.fail_allocation = ++n;
+    err = move(START, PAGE_SIZE, VA);
+    if (err) {
+      EXPECT_EQ(-ENOMEM, err);
+      EXPECT_TRUE(is_as_before());
+    }
+  } while (err);
+  EXPECT_EQ(4u, n) << "the region, its memory and its pages";
+  stand_in.fail_allocation = 0;
+}
+
+TEST_F(ChangedMr, MemoryIsPinnedAgainToPermitWriting) {
+  ib_mr* read_only = reg_user(START + 8, 16, VA, IB_ACCESS_REMOTE_READ);
+  std::swap(mr, read_only);
+  const u32 first = key;
+  key = mr->rkey;
+  EXPECT_EQ(0, permit(0));
+  EXPECT_EQ(2u, stand_in_umem.pinned);
+  ASSERT_EQ(0, permit(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE));
+  EXPECT_EQ(3u, stand_in_umem.pinned);
+  EXPECT_EQ(START + 8, stand_in_umem.address);
+  EXPECT_EQ(16u, stand_in_umem.length);
+  EXPECT_EQ(1u, stand_in.umems_released);
+  EXPECT_EQ(SROCE_MEM_OK, write(key, VA, {9}));
+  EXPECT_EQ(9, blocks[8]);
+  dereg(mr);
+  mr = read_only;
+  key = first;
+}
+
+TEST_F(ChangedMr, AnotherProcessCannotPinAgain) {
+  ib_mr* read_only = reg_user(START, 16, VA, IB_ACCESS_REMOTE_READ);
+  std::swap(mr, read_only);
+  const u32 first = key;
+  key = mr->rkey;
+  stand_in.mm = &pages;
+  EXPECT_EQ(-EINVAL, permit(IB_ACCESS_LOCAL_WRITE));
+  EXPECT_EQ(SROCE_MEM_OK, read(key, VA, 16));
+  EXPECT_EQ(0, permit(0)) << "what needs no memory may be changed";
+  dereg(mr);
+  mr = read_only;
+  key = first;
+}
+
+TEST_F(ChangedMr, EmptyRegionBecomesOneWithMemoryAndBack) {
+  ASSERT_EQ(0, move(0, 0, 0));
+  EXPECT_EQ(1u, stand_in.umems_released);
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(key, 0, {1}));
+  ASSERT_EQ(0, permit(ALL_ACCESS)) << "nothing has to be pinned";
+  ASSERT_EQ(0, move(START, PAGE_SIZE, VA));
+  EXPECT_TRUE(is_as_before());
+}
+
+TEST_F(ChangedMr, ReregistrationWaitsForCopies) {
+  struct Copy {
+    sroce_region* region;
+    ChangedMr* test;
+  } copy = {sroce_region_open(&dev.memory, &pd, 1, key), this};
+  stand_in.argument = &copy;
+  stand_in.waiting = [](void* argument) {
+    const auto& copy = *static_cast<Copy*>(argument);
+    EXPECT_EQ(0u, stand_in.umems_released);
+    EXPECT_EQ(SROCE_MEM_OK, copy.test->write(copy.test->key, 2 * VA, {7})) << "others find the new";
+    sroce_region_close(copy.region);
+  };
+  memory_is(1);
+  ASSERT_EQ(0, move(START, PAGE_SIZE, 2 * VA));
+  EXPECT_EQ(7, blocks[PAGE_SIZE]);
   EXPECT_EQ(1u, stand_in.umems_released);
 }
 

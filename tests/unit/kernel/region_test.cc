@@ -81,7 +81,7 @@ TEST_F(Region, WrongVariantAndWrongDomainDoNotOpen) {
 
 TEST_F(Region, DestroyedKeyDoesNotOpen) {
   sroce_region* region = memory.add(blocks, 0, 16, 0);
-  region->umem = reinterpret_cast<ib_umem*>(&blocks);
+  region->umem = static_cast<ib_umem*>(stand_in_alloc(1));
   const u32 key = region->key;
   memory.remove(region);
   EXPECT_FALSE(opens(key));
@@ -100,7 +100,7 @@ TEST_F(Region, DestructionWaitsForOpenRegion) {
     sroce_region_close(opened);
     opened = nullptr;
   };
-  region->umem = reinterpret_cast<ib_umem*>(&blocks);
+  region->umem = static_cast<ib_umem*>(stand_in_alloc(1));
   memory.remove(region);
   EXPECT_EQ(nullptr, opened);
   EXPECT_FALSE(was_found);
