@@ -42,6 +42,16 @@ static struct ibv_mr* reg_mr(struct ibv_pd* pd, void* addr, size_t length, uint6
   return NULL;
 }
 
+/* libibverbs sets the fields of the region that are not the kernel's. */
+static int rereg_mr(struct verbs_mr* mr, int flags, struct ibv_pd* pd, void* addr, size_t length,
+                    int access) {
+  struct ib_uverbs_rereg_mr_resp resp = {};
+  struct ibv_rereg_mr cmd;
+
+  return ibv_cmd_rereg_mr(mr, (uint32_t)flags, addr, length, (uintptr_t)addr, access, pd, &cmd,
+                          sizeof(cmd), &resp, sizeof(resp));
+}
+
 static int dereg_mr(struct verbs_mr* mr) {
   int err = ibv_cmd_dereg_mr(mr);
 
@@ -92,6 +102,7 @@ static const struct verbs_context_ops verbs = {
     .dealloc_td = sroce_abi34_dealloc_td,
     .alloc_parent_domain = sroce_abi34_alloc_parent_domain,
     .reg_mr = reg_mr,
+    .rereg_mr = rereg_mr,
     .dereg_mr = dereg_mr,
     .alloc_mw = sroce_abi34_alloc_mw,
     .bind_mw = sroce_abi34_bind_mw,
