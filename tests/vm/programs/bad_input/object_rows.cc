@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <set>
+#include <vector>
 
 #include "bad_input/bench.h"
 #include "harness/failure.h"
+#include "verbs/rereg.h"
 
 namespace bad_input {
 namespace {
@@ -121,6 +123,40 @@ int mr_that_ends_in_a_hole(Tools& tools) {
   return try_mr(tools, pages.data(), 4097, IBV_ACCESS_LOCAL_WRITE);
 }
 
+// The errno of the reregistration of a region.
+int try_rereg(Tools& tools, const verbs::Rereg& change) {
+  const verbs::Pages pages(4096);
+  const verbs::Mr mr = verbs::make_mr(tools.pd, pages.data(), pages.size(), IBV_ACCESS_REMOTE_READ);
+  return verbs::rereg_mr(mr, change);
+}
+
+int rereg_to_foreign_pd(Tools& tools) {
+  const verbs::Context other(tools.context.name());
+  std::vector<verbs::Pd> pds;
+  // One that this process's first file does not have.
+  while (pds.size() < 40) pds.push_back(verbs::make_pd(other));
+  return try_rereg(tools, {.flags = IBV_REREG_MR_CHANGE_PD, .pd_handle = pds.back()->handle});
+}
+
+int rereg_to_unmapped_memory(Tools& tools) {
+  return try_rereg(tools, {.flags = IBV_REREG_MR_CHANGE_TRANSLATION,
+                           .address = reinterpret_cast<void*>(4096),
+                           .length = 4096,
+                           .remote_address = 4096});
+}
+
+int rereg_to_write_read_only_memory(Tools& tools) {
+  void* page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int error = 0;
+  {
+    const verbs::Mr mr = verbs::make_mr(tools.pd, page, 4096, IBV_ACCESS_REMOTE_READ);
+    error = verbs::rereg_mr(mr, {.flags = IBV_REREG_MR_CHANGE_ACCESS,
+                                 .access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE});
+  }
+  ::munmap(page, 4096);
+  return error;
+}
+
 int busy_cq(Tools& tools) {
   const verbs::Qp qp(tools.pd, tools.cq, tools.cq, {});
   return ibv_destroy_cq(tools.cq.get());
@@ -214,6 +250,41 @@ const Row rows[] = {
     {Layer::core, "an MR of unmapped memory", {EFAULT}, mr_of_unmapped_memory},
     {Layer::core, "an MR that ends one byte inside a hole", {EFAULT}, mr_that_ends_in_a_hole},
     {Layer::core, "a writable MR of read-only memory", {EFAULT}, mr_of_read_only_memory},
+    {Layer::core, "reregistration of nothing", {EINVAL}, [](Tools& t) { return try_rereg(t, {}); }},
+    {Layer::core,
+     "reregistration with a flag that does not exist",
+     {EOPNOTSUPP, EINVAL},
+     [](Tools& t) { return try_rereg(t, {.flags = 8}); }},
+    {Layer::core,
+     "reregistration to the PD of another file",
+     {EINVAL, ENOENT},
+     rereg_to_foreign_pd},
+    {Layer::core,
+     "reregistration with remote but without local write access",
+     {EINVAL},
+     [](Tools& t) {
+       return try_rereg(t,
+                        {.flags = IBV_REREG_MR_CHANGE_ACCESS, .access = IBV_ACCESS_REMOTE_WRITE});
+     }},
+    {Layer::driver,
+     "reregistration as a zero-based MR",
+     {EOPNOTSUPP},
+     [](Tools& t) {
+       return try_rereg(t, {.flags = IBV_REREG_MR_CHANGE_ACCESS, .access = IBV_ACCESS_ZERO_BASED});
+     }},
+    {Layer::driver, "reregistration to unmapped memory", {EFAULT}, rereg_to_unmapped_memory},
+    {Layer::driver,
+     "reregistration of read-only memory for writing",
+     {EFAULT},
+     rereg_to_write_read_only_memory},
+    {Layer::driver,
+     "reregistration whose end overflows",
+     {EINVAL},
+     [](Tools& t) {
+       return try_rereg(t, {.flags = IBV_REREG_MR_CHANGE_TRANSLATION,
+                            .length = 8192,
+                            .remote_address = ~std::uint64_t{4095}});
+     }},
     {Layer::core,
      "an AH on port 2",
      {EINVAL},

@@ -341,6 +341,21 @@ void Actor::allocate_mw() {
          {{Type::pd, command.input<ib_uverbs_alloc_mw>().pd_handle}}});
 }
 
+// The protection domain stays, because its users are counted.
+void Actor::reregister_mr() {
+  Object* mr = nullptr;
+  ib_uverbs_rereg_mr in{};
+  in.mr_handle = handle(Type::mr, &mr);
+  put(in.flags, random_.below(16) & ~std::uint64_t{IBV_REREG_MR_CHANGE_PD});
+  const std::size_t at = random_.below(60000);
+  in.start = in.hca_va = reinterpret_cast<std::uint64_t>(arena_.begin() + at);
+  if (random_.one_in(8)) put(in.hca_va, random_.next());
+  put(in.length, random_.one_in(8) ? random_.next() : random_.below(65536));
+  put(in.access_flags, random_.below(64));
+  auto command = Command::of(IB_USER_VERBS_CMD_REREG_MR, in, sizeof(ib_uverbs_rereg_mr_resp));
+  judge(send(command), any, "REREG_MR");
+}
+
 void Actor::create() {
   const auto type = static_cast<Type>(random_.below(7));
   const auto count = std::count_if(objects_.begin(), objects_.end(),
@@ -730,7 +745,7 @@ void Actor::step() {
       resize();
       break;
     case 14:
-      queue_commands();
+      random_.one_in(3) ? reregister_mr() : queue_commands();
       break;
     case 15:
       queries();

@@ -74,6 +74,7 @@ class Actor {
   void create_ah();
   void register_mr();
   void allocate_mw();
+  void reregister_mr();
   void create();
   void destroy();
   void destroyed(Type type, std::uint32_t handle);

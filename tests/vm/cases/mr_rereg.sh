@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Regions are reregistered, also while a peer writes to and reads from them.
+# guests: one
+# links: sroce
+# seconds: 90
+# stages: vm-newest vm-newest-native
+# full: vm-debug vm-kcsan vm-6.12 vm-6.1
+set -euo pipefail
+. /share/vm/lib.sh
+MTU=4500 topology
+export LIMIT=80
+
+rounds=1000
+[[ ! $QUICK ]] || rounds=200
+both_ends() { "$programs"/mr_rereg --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "$@"; }
+tap "rereg" both_ends --rounds $rounds
+# Packets are in flight while the region changes, also out of order.
+netem delay 300us 200us limit 4000
+tap "in flight" both_ends --rounds $rounds --in-flight
+netem
