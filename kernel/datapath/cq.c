@@ -5,9 +5,12 @@
  * A process reads entries from its mapping and calls the kernel only to arm the CQ. In native mode
  * it arms by two counters in the mapping instead.
  */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_user_verbs.h>
 
+#include "compat/compat.h"
 #include "datapath/cq.h"
 
 /* libibverbs' IBV_WC_WITH_INV, which differs from the kernel's flag and is in no uapi header. */
@@ -107,14 +110,26 @@ static bool wakes_consumer(const struct sroce_cq *cq, const struct sroce_complet
 	       (cq->armed && (wc->solicited || wc->status != SROCE_WC_SUCCESS));
 }
 
+/* The consumer is to be woken for an entry. Returns whether it is to be woken now. */
+static bool moderate_entry(struct sroce_cq *cq)
+{
+	enum sroce_moderation_step step = sroce_moderation_add(&cq->moderation);
+	u64 period_ns = (u64)cq->moderation.period_us * NSEC_PER_USEC;
+
+	if (step == SROCE_REPORT_WITH_TIMER)
+		hrtimer_start(&cq->timer, ns_to_ktime(period_ns), HRTIMER_MODE_REL_SOFT);
+	return step == SROCE_REPORT_NOW;
+}
+
 /* The slot is filled. Returns whether to wake the consumer, which is done once. */
 static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc)
 {
-	bool wake;
+	bool counts, wake;
 
 	if (cq->user_arms)
 		read_user_arm(cq);
-	wake = wakes_consumer(cq, wc);
+	counts = wakes_consumer(cq, wc);
+	wake = counts && moderate_entry(cq);
 	if (wake)
 		WRITE_ONCE(cq->armed, 0);
 	sroce_ring_publish(&cq->ring);
@@ -124,7 +139,54 @@ static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc
 	smp_mb();
 	read_user_arm(cq);
 	/* The CQ stays armed, because the process may have polled the entry before it armed. */
-	return wake || wakes_consumer(cq, wc);
+	if (!counts && wakes_consumer(cq, wc))
+		wake = moderate_entry(cq);
+	return wake;
+}
+
+/* Wake the consumer for what waits. The lock is not held. */
+static void report_waiting(struct sroce_cq *cq, bool is_waiting)
+{
+	if (is_waiting && cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+static enum hrtimer_restart period_expired(struct hrtimer *timer)
+{
+	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
+	unsigned long flags;
+	bool is_waiting;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	is_waiting = sroce_moderation_flush(&cq->moderation);
+	if (is_waiting)
+		WRITE_ONCE(cq->armed, 0);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	report_waiting(cq, is_waiting);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * sroce_cq_moderate() - wake the consumer for several completions at once
+ * @cq: the completion queue
+ * @count: wake it when so many have come for which it is to be woken; 0 for each one
+ * @period_us: but so long after the first one at the latest; 0 for each one
+ *
+ * What waits already is reported. Any context, except from the consumer's callback.
+ */
+void sroce_cq_moderate(struct sroce_cq *cq, u16 count, u16 period_us)
+{
+	unsigned long flags;
+	bool is_waiting;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	is_waiting = sroce_moderation_flush(&cq->moderation);
+	if (is_waiting)
+		WRITE_ONCE(cq->armed, 0);
+	cq->moderation.count = count;
+	cq->moderation.period_us = period_us;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	report_waiting(cq, is_waiting);
 }
 
 static void grow_ring(struct work_struct *work)
@@ -144,7 +206,7 @@ static void grow_ring(struct work_struct *work)
 }
 
 /**
- * sroce_cq_init() - set up locks and work
+ * sroce_cq_init() - set up locks, work and timer
  * @cq: zeroed; without a ring
  */
 void sroce_cq_init(struct sroce_cq *cq)
@@ -152,14 +214,16 @@ void sroce_cq_init(struct sroce_cq *cq)
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize_lock);
 	INIT_WORK(&cq->grow_ring, grow_ring);
+	hrtimer_setup(&cq->timer, period_expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 }
 
 /**
- * sroce_cq_fini() - stop the work and free the ring
+ * sroce_cq_fini() - stop timer and work, and free the ring
  * @cq: nothing uses it any more; may sleep
  */
 void sroce_cq_fini(struct sroce_cq *cq)
 {
+	hrtimer_cancel(&cq->timer);
 	cancel_work_sync(&cq->grow_ring);
 	sroce_ring_fini(&cq->ring);
 	mutex_destroy(&cq->resize_lock);

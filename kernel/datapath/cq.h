@@ -6,6 +6,7 @@
 #ifndef SROCE_DATAPATH_CQ_H
 #define SROCE_DATAPATH_CQ_H
 
+#include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -13,6 +14,7 @@
 
 #include "datapath/ring.h"
 #include "net/endpoint.h"
+#include "transport/moderation_policy.h"
 #include "transport/wqe.h"
 #include "uapi/sroce_abi.h"
 
@@ -27,6 +29,8 @@ struct sroce_qp_ref;
  * @grow_ring: adds pages to @ring ahead of the next entries
  * @mmap: of a process: its mapping
  * @armed: enum ib_cq_notify_flags the consumer asked for, 0 when not armed; written under @lock
+ * @moderation: when a consumer that has armed is woken; something waits only while @armed
+ * @timer: its period; the callback takes @lock
  * @is_user: the CQ belongs to a process
  * @user_arms: native mode, with a completion channel: the process arms by counters in the ring
  * @arm_seen: those counters at the last look
@@ -41,6 +45,8 @@ struct sroce_cq {
 	struct sroce_ring ring;
 	struct work_struct grow_ring;
 	struct sroce_mmap_entry *mmap;
+	struct sroce_moderation moderation;
+	struct hrtimer timer;
 	u8	armed;
 	bool	is_user;
 	bool	user_arms;
@@ -93,6 +99,7 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 bool sroce_cq_is_armed(struct sroce_cq *cq);
+void sroce_cq_moderate(struct sroce_cq *cq, u16 count, u16 period_us);
 void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring);
 
 #endif

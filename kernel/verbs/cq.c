@@ -197,6 +197,20 @@ int sroce_resize_cq(struct ib_cq *ibcq, compat_cqe cqe, struct ib_udata *udata)
 }
 
 /**
+ * sroce_modify_cq() - set the moderation of a completion queue
+ * @ibcq: completion queue
+ * @count: completions for one event
+ * @period_us: time from the first of them to the event
+ *
+ * Return: 0.
+ */
+int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period_us)
+{
+	sroce_cq_moderate(to_sroce_cq(ibcq), count, period_us);
+	return 0;
+}
+
+/**
  * sroce_destroy_cq() - destroy a completion queue
  * @ibcq: completion queue; no QP uses it
  * @udata: unused

@@ -47,6 +47,8 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq_sge = SROCE_MAX_SGE;
 	attr->max_cq = SROCE_MAX_CQ;
 	attr->max_cqe = SROCE_MAX_CQE;
+	attr->cq_caps.max_cq_moderation_count = U16_MAX;
+	attr->cq_caps.max_cq_moderation_period = U16_MAX;
 	attr->max_mr = SROCE_MAX_MR;
 	attr->max_mw = SROCE_MAX_MR;
 	attr->max_pd = SROCE_MAX_PD;

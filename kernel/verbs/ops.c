@@ -36,6 +36,7 @@ const struct ib_device_ops sroce_verbs_ops = {
 
 	.create_cq = sroce_create_cq,
 	.resize_user_cq = sroce_resize_cq,
+	.modify_cq = sroce_modify_cq,
 	.destroy_cq = sroce_destroy_cq,
 	.poll_cq = sroce_cq_poll,
 	.req_notify_cq = sroce_req_notify_cq,

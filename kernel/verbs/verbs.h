@@ -91,6 +91,7 @@ int sroce_destroy_ah(struct ib_ah *ibah, u32 flags);
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct compat_cq_attrs *attrs);
 int sroce_resize_cq(struct ib_cq *ibcq, compat_cqe cqe, struct ib_udata *udata);
+int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period_us);
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 

@@ -136,6 +136,8 @@ struct hrtimer {
 #define CLOCK_MONOTONIC			CLOCK_MONOTONIC_STAND_IN
 #endif
 #define HRTIMER_MODE_ABS_SOFT		0
+#define HRTIMER_MODE_REL_SOFT		1
+#define hrtimer_start(timer, ns, mode)	((timer)->expires_ns = (ns), (timer)->started = true)
 #define ns_to_ktime(ns)			(ns)
 #define hrtimer_setup(timer, fn, clock, mode)	((timer)->function = (fn))
 #define hrtimer_start_range_ns(timer, at, slack, mode)			\

@@ -86,6 +86,12 @@ static int destroy_ah(struct ibv_ah* ah) {
   return err;
 }
 
+static int modify_cq(struct ibv_cq* cq, struct ibv_modify_cq_attr* attr) {
+  struct ibv_modify_cq cmd;
+
+  return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
+}
+
 static void free_context(struct ibv_context* ibv_context) {
   struct verbs_context* context = verbs_get_ctx(ibv_context);
 
@@ -111,6 +117,7 @@ static const struct verbs_context_ops verbs = {
     .destroy_ah = destroy_ah,
     .create_cq = sroce_abi34_create_cq,
     .create_cq_ex = sroce_abi34_create_cq_ex,
+    .modify_cq = modify_cq,
     .resize_cq = sroce_abi34_resize_cq,
     .destroy_cq = sroce_abi34_destroy_cq,
     .poll_cq = sroce_abi34_poll_cq,

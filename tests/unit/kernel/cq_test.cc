@@ -249,6 +249,111 @@ TEST_F(UserCq, ResizedCqIsNotArmedByItsNewCounters) {
   sroce_ring_fini(&larger);
 }
 
+struct ModeratedCq : UserCq {
+  ModeratedCq() {
+    cq.ibcq.comp_handler = [](ib_cq* cq, void*) {
+      auto* test = container_of(cq, sroce_cq, ibcq);
+      EXPECT_FALSE(test->lock.locked);
+      woken++;
+    };
+    woken = 0;
+    sroce_cq_moderate(&cq, 3, 50);
+    line()->arm.any++;
+  }
+  void expire() {
+    cq.timer.started = false;
+    EXPECT_EQ(HRTIMER_NORESTART, cq.timer.function(&cq.timer));
+  }
+  // The consumer polls all.
+  void drain() { *cq.ring.consumer = *cq.ring.producer; }
+
+  static inline u32 woken;
+};
+
+TEST_F(ModeratedCq, WakesForTheLastOfTheCount) {
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_TRUE(cq.timer.started);
+  EXPECT_EQ(50000u, cq.timer.expires_ns);
+  cq.timer.started = false;
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_FALSE(cq.timer.started) << "the period is that of the first";
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  EXPECT_FALSE(sroce_cq_is_armed(&cq));
+  expire();
+  EXPECT_EQ(0u, woken) << "nothing waits";
+}
+
+TEST_F(ModeratedCq, WakesOnceAfterThePeriod) {
+  post();
+  EXPECT_TRUE(sroce_cq_is_armed(&cq));
+  expire();
+  EXPECT_EQ(1u, woken);
+  EXPECT_FALSE(sroce_cq_is_armed(&cq));
+  expire();
+  EXPECT_EQ(1u, woken);
+}
+
+TEST_F(ModeratedCq, CountsOnlyWhileArmed) {
+  sroce_cq_moderate(&cq, 1, 50);
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  sroce_cq_moderate(&cq, 2, 50);
+  EXPECT_EQ(SROCE_CQ_POSTED, post()) << "not armed";
+  drain();
+  line()->arm.any++;
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+}
+
+TEST_F(ModeratedCq, CountsSolicitedEntriesOnlyIfArmedForThem) {
+  sroce_cq_moderate(&cq, 1, 50);
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  drain();
+  sroce_cq_moderate(&cq, 2, 50);
+  line()->arm.solicited++;
+  EXPECT_EQ(SROCE_CQ_POSTED, post(SROCE_WC_SUCCESS, true));
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_EQ(SROCE_CQ_WAKE, post(SROCE_WC_WR_FLUSH_ERR));
+}
+
+TEST_F(ModeratedCq, ChangeReportsWhatWaits) {
+  post();
+  sroce_cq_moderate(&cq, 0, 0);
+  EXPECT_EQ(1u, woken);
+  line()->arm.any++;
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  sroce_cq_moderate(&cq, 5, 5);
+  EXPECT_EQ(1u, woken);
+}
+
+// The process arms between the two looks at its counters: the entry counts once.
+TEST_F(ModeratedCq, EntryOfALateArmCounts) {
+  sroce_cq_moderate(&cq, 1, 50);
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+  drain();
+  sroce_cq_moderate(&cq, 2, 50);
+  stand_in.argument = this;
+  stand_in.process = [](void* test) {
+    auto* cq = static_cast<ModeratedCq*>(test);
+    if (*cq->cq.ring.producer == 2) cq->line()->arm.any = 7;
+  };
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+}
+
+TEST_F(ModeratedCq, EntryCountsOnceIfTheProcessArmsAgain) {
+  stand_in.argument = this;
+  stand_in.process = [](void* test) { static_cast<ModeratedCq*>(test)->line()->arm.any++; };
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_EQ(SROCE_CQ_WAKE, post());
+}
+
+TEST_F(ModeratedCq, TimerEndsWithTheCq) {
+  post();
+  sroce_cq_fini(&cq);
+  EXPECT_FALSE(cq.timer.started);
+}
+
 // A CQ of a process with so many entries that its memory grows.
 struct LargeCq : Cq {
   static constexpr u32 ENTRIES = (1 << 15) - 1;
