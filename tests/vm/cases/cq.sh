@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Completion queues of a million entries, whose memory grows by use.
+# Completion queues of a million entries, whose memory grows by use, and moderation.
 # guests: one
 # links: sroce
 # seconds: 150

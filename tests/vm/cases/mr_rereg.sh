@@ -16,5 +16,5 @@ both_ends() { "$programs"/mr_rereg --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_
 tap "rereg" both_ends --rounds $rounds
 # Packets are in flight while the region changes, also out of order.
 netem delay 300us 200us limit 4000
-tap "in flight" both_ends --rounds $rounds --in-flight
+tap "in flight" both_ends --rounds 1000 --in-flight
 netem

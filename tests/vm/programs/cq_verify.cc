@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// cq_verify: completion queues of a million entries, whose memory grows by use. Both ends are in
-// this process.
+// cq_verify: completion queues of a million entries, whose memory grows by use, and moderation of
+// their events. Both ends are in this process.
+#include <rdma/ib_user_verbs.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -258,6 +259,94 @@ void looked_at(const Devices& devices) {
   expect(status == 0, "the child ended with ", status);
 }
 
+// Sets moderation by a system call, because not every provider offers ibv_modify_cq().
+int try_moderate(const verbs::Cq& cq, unsigned count, unsigned period_us, unsigned mask = 1) {
+  struct {
+    ib_uverbs_cmd_hdr header;
+    ib_uverbs_ex_cmd_hdr extended;
+    ib_uverbs_ex_modify_cq command;
+  } call{};
+  call.header.command = IB_USER_VERBS_EX_CMD_MODIFY_CQ | IB_USER_VERBS_CMD_FLAG_EXTENDED;
+  call.header.in_words = sizeof(call.command) / 8;
+  call.command.cq_handle = cq.get()->handle;
+  call.command.attr_mask = mask;
+  call.command.attr.cq_count = static_cast<std::uint16_t>(count);
+  call.command.attr.cq_period = static_cast<std::uint16_t>(period_us);
+  return ::write(cq.get()->context->cmd_fd, &call, sizeof(call)) < 0 ? errno : 0;
+}
+
+void moderate(const verbs::Cq& cq, unsigned count, unsigned period_us) {
+  if (const int error = try_moderate(cq, count, period_us)) fail_errno(error, "modify_cq");
+}
+
+constexpr auto quiet = std::chrono::milliseconds(30);
+
+void moderated(const Devices& devices) {
+  ibv_device_attr_ex attr{};
+  if (const int error = ibv_query_device_ex(devices.near.get(), nullptr, &attr))
+    fail_errno(error, "ibv_query_device_ex");
+  expect(attr.cq_mod_caps.max_cq_count == 65535 && attr.cq_mod_caps.max_cq_period == 65535,
+         "the limits are ", attr.cq_mod_caps.max_cq_count, " and ", attr.cq_mod_caps.max_cq_period);
+  const auto channel = verbs::make_channel(devices.near);
+  const auto cq = std::make_shared<verbs::Cq>(devices.near, 4000, &channel);
+  Writes writes(devices, cq);
+  const auto has_event = [&](Deadline::Clock::duration limit) {
+    return cq->wait_event(channel, Deadline::after(limit));
+  };
+  // The longest period, so that only the count matters.
+  moderate(*cq, 16, 65535);
+  int events = 0;
+  for (int i = 0; i < 160; ++i) {
+    if (i % 16 == 0) cq->arm(false);
+    writes.post(1);
+    writes.take(1);
+    const bool last = i % 16 == 15;
+    if (last) expect(has_event(timeout), "no event of completion ", i);
+    events += last;
+  }
+  expect(!has_event(quiet), "an event too many");
+  harness::note(harness::text(events, " events of 160 completions"));
+
+  // Fewer than the count wait for the period.
+  moderate(*cq, 16, 20'000);
+  cq->arm(false);
+  const auto start = Deadline::Clock::now();
+  writes.post(5);
+  writes.take(5);
+  expect(has_event(timeout), "no event after the period");
+  const auto passed = Deadline::Clock::now() - start;
+  expect(passed >= std::chrono::milliseconds(20), "the event comes after ",
+         std::chrono::duration_cast<std::chrono::microseconds>(passed).count(), " us");
+  expect(!has_event(quiet), "a second event");
+
+  // A change reports what waits, and 0 switches moderation off.
+  moderate(*cq, 100, 65535);
+  cq->arm(false);
+  writes.post(1);
+  writes.take(1);
+  moderate(*cq, 0, 0);
+  expect(has_event(timeout), "a change does not report what waits");
+  for (int i = 0; i < 3; ++i) {
+    cq->arm(false);
+    writes.post(1);
+    writes.take(1);
+    expect(has_event(timeout), "no event without moderation");
+  }
+
+  // Completions that are not solicited do not count.
+  moderate(*cq, 4, 10'000);
+  cq->arm(true);
+  writes.post(10);
+  writes.take(10);
+  expect(!has_event(quiet), "an event of completions that are not solicited");
+  expect(try_moderate(*cq, 1, 1, 0) == EINVAL, "a change of nothing is accepted");
+  expect(try_moderate(*cq, 1, 1, 2) == EOPNOTSUPP, "a change of what does not exist is accepted");
+  // Destroyed while the period runs.
+  cq->arm(false);
+  writes.post(1);
+  writes.take(1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -279,6 +368,7 @@ int main(int argc, char** argv) {
   tap.run("a CQ can be filled, polled in order and overflow", [&] { filled(devices); });
   tap.run("resize keeps the entries", [&] { resized(devices); });
   tap.run("the process may look at any page at any time", [&] { looked_at(devices); });
+  tap.run("moderation: events by number and by period", [&] { moderated(devices); });
   verbs::check_closes(tap);
   return tap.finish();
 }

@@ -162,7 +162,7 @@ void writes(const Devices& devices, std::uint64_t rounds, bool in_flight) {
     const int next = round % 2 ? 0 : 1, other = 1 - next;
     region.paint(next, free_value);
     if (round % 3) region.wait(IBV_WC_SUCCESS, "WRITE"), region.post(IBV_WR_RDMA_WRITE);
-    if (round % 5 == 0) std::this_thread::yield();
+    if (round % 5) std::this_thread::sleep_for(std::chrono::microseconds(round % 16 * 50));
     region.change(region.to_memory(next));
     // From here on nothing may write to the other.
     const auto there = std::ranges::count(region.memory(other), written);
