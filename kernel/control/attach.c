@@ -54,6 +54,7 @@ static void dealloc_device(struct ib_device *ibdev)
 
 	sroce_endpoint_fini(&dev->ep);
 	sroce_memory_fini(&dev->memory);
+	WARN_ON(dev->mcast.member_count);
 	WARN_ON(!xa_empty(&dev->ahs));
 	xa_destroy(&dev->ahs);
 }
@@ -150,6 +151,7 @@ static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
 	sroce_params_init(dev);
 	INIT_LIST_HEAD(&dev->list);
 	sroce_memory_init(&dev->memory);
+	sroce_mcast_init(&dev->mcast);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;

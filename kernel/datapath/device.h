@@ -10,6 +10,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
+#include "datapath/mcast.h"
 #include "memory/region.h"
 #include "net/endpoint.h"
 #include "transport/np.h"
@@ -27,6 +28,7 @@ enum sroce_mode {
  * @gsi: QP 1, protected by RCU: the only QP whose number is not unique in the module
  * @ahs: address vectors (struct sroce_av) of processes by number, for WQEs that name one
  * @next_ah: where the next cyclic allocation in @ahs starts
+ * @mcast: the multicast groups that QPs are attached to
  * @cc: parameters of congestion control; each may change at any time
  * @np_lock: protects @np_sources; innermost
  * @np_sources: senders of datagrams that have been sent CNPs
@@ -46,6 +48,7 @@ struct sroce_device {
 	struct sroce_qp_ref __rcu *gsi;
 	struct xarray ahs;
 	u32	next_ah;
+	struct sroce_mcast mcast;
 	struct sroce_cc_params cc;
 	spinlock_t np_lock;
 	struct sroce_np_sources np_sources;

@@ -9,6 +9,7 @@
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
 #include "datapath/cnp.h"
+#include "datapath/mcast.h"
 #include "datapath/qp.h"
 #include "datapath/receive.h"
 #include "datapath/reorder_queue.h"
@@ -329,12 +330,13 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 	}
 }
 
-/* The checks that need no lock of the QP. Returns false if the packet has been dropped. */
-static bool check_packet(const struct sroce_qp *qp, struct sroce_rx *rx)
+/*
+ * The checks that need no lock of the QP. @is_served: the opcode is of the QP's service. Returns
+ * false if the packet has been dropped.
+ */
+static bool check_packet(struct sroce_rx *rx, bool is_served)
 {
-	bool is_cnp = rx->pkt.info->flags & SROCE_OPF_CNP;
-
-	if (sroce_opcode_service(rx->pkt.opcode) != qp->service && !is_cnp)
+	if (!is_served)
 		count_drop(rx, SROCE_CTR_DROP_SERVICE);
 	else if (!pkeys_match(rx->pkt.pkey, SROCE_PKEY_DEFAULT))
 		count_drop(rx, SROCE_CTR_DROP_PKEY);
@@ -343,6 +345,12 @@ static bool check_packet(const struct sroce_qp *qp, struct sroce_rx *rx)
 	else
 		return true;
 	return false;
+}
+
+static bool serves_packet(const struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	return sroce_opcode_service(rx->pkt.opcode) == qp->service ||
+	       rx->pkt.info->flags & SROCE_OPF_CNP;
 }
 
 /**
@@ -441,6 +449,49 @@ static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)
 	}
 }
 
+static void receive_unicast(struct sroce_rx *rx)
+{
+	struct receiver to = { };
+
+	while (sroce_rx_next(rx)) {
+		if (!find_qp(&to, rx))
+			count_drop(rx, SROCE_CTR_DROP_NO_QP);
+		else if (check_packet(rx, serves_packet(to.qp, rx)))
+			dispatch_packet(&to, rx);
+	}
+	release_qp(&to, rx);
+}
+
+/* Each QP decides alone: its Q_Key, its receives. No QP answers a group, with a CNP neither. */
+static void deliver_copies(const struct sroce_device *dev, struct sroce_rx *rx)
+{
+	const struct sroce_mcast_member *at = NULL;
+	struct sroce_qp *qp;
+
+	while ((qp = sroce_mcast_next_qp(dev, &rx->daddr, &at))) {
+		spin_lock_bh(&qp->rq.lock);
+		handle_request(qp, rx);
+		sroce_wq_run(qp, &qp->rq, true);
+		sroce_qp_put(qp);
+	}
+}
+
+/* A packet to a group has the QP number of all groups, and only such a packet (IBTA 10.5). */
+static void receive_multicast(struct sroce_rx *rx)
+{
+	const struct sroce_device *dev = container_of(rx->ep, struct sroce_device, ep);
+	bool has_group = sroce_mcast_has_group(dev, &rx->daddr);
+
+	while (sroce_rx_next(rx)) {
+		if (rx->pkt.dest_qpn != SROCE_QPN_MULTICAST)
+			count_drop(rx, SROCE_CTR_DROP_ADDRESS);
+		else if (!has_group)
+			count_drop(rx, SROCE_CTR_DROP_NO_QP);
+		else if (check_packet(rx, sroce_opcode_service(rx->pkt.opcode) == SROCE_SERVICE_UD))
+			deliver_copies(dev, rx);
+	}
+}
+
 /**
  * sroce_receive() - an skb with packets has come in
  * @rx: attributed to an endpoint; its skb is consumed
@@ -451,14 +502,9 @@ static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)
  */
 void sroce_receive(struct sroce_rx *rx)
 {
-	struct receiver to = { };
-
-	while (sroce_rx_next(rx)) {
-		if (!find_qp(&to, rx))
-			count_drop(rx, SROCE_CTR_DROP_NO_QP);
-		else if (check_packet(to.qp, rx))
-			dispatch_packet(&to, rx);
-	}
-	release_qp(&to, rx);
+	if (unlikely(rx->is_multicast))
+		receive_multicast(rx);
+	else
+		receive_unicast(rx);
 	napi_consume_skb(rx->skb, 1);
 }

@@ -26,10 +26,12 @@
 #include "compat/compat.h"
 #include "net/page_cache.h"
 #include "net/endpoint.h"
+#include "net/mcast.h"
 #include "transport/wire.h"
 
 /* An interface has at most SROCE_GID_TABLE_LEN addresses. */
 #define ADDRESS_HASH_BITS	8
+#define NETDEV_HASH_BITS	6
 
 /**
  * struct sroce_sockets - the sockets of a network namespace
@@ -38,6 +40,7 @@
  * @v6: IPv6 socket; NULL without IPv6
  * @users: endpoints that share them
  * @addresses: addresses of these endpoints (struct own_address), RCU
+ * @endpoints: these endpoints by netdev, RCU
  * @rcu: defers the free
  */
 struct sroce_sockets {
@@ -46,6 +49,7 @@ struct sroce_sockets {
 	struct socket *v6;
 	unsigned int users;
 	DECLARE_HASHTABLE(addresses, ADDRESS_HASH_BITS);
+	DECLARE_HASHTABLE(endpoints, NETDEV_HASH_BITS);
 	struct rcu_head rcu;
 };
 
@@ -90,6 +94,19 @@ static void close_sockets(struct sroce_sockets *sockets)
 	sroce_gro_stop(sockets->net);
 }
 
+/*
+ * QPs of this host receive what it sends to their group. setup_udp_tunnel_sock() has disabled this
+ * for IPv4.
+ */
+static void loop_multicast(struct socket *sock, const struct udp_port_cfg *port)
+{
+	int on = 1;
+
+	if (port->family == AF_INET)
+		WARN_ON_ONCE(sock->ops->setsockopt(sock, SOL_IP, IP_MULTICAST_LOOP,
+						   KERNEL_SOCKPTR(&on), sizeof(on)));
+}
+
 static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
 		       struct socket **sock)
 {
@@ -112,6 +129,7 @@ static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
 		return err;
 	}
 	setup_udp_tunnel_sock(sockets->net, (*sock)->sk, &tunnel);
+	loop_multicast(*sock, port);
 	return 0;
 }
 
@@ -144,6 +162,7 @@ static struct sroce_sockets *create_sockets(struct net *net)
 		return ERR_PTR(-ENOMEM);
 	sockets->net = net;
 	hash_init(sockets->addresses);
+	hash_init(sockets->endpoints);
 	err = open_sockets(sockets);
 	if (err) {
 		kfree_rcu(sockets, rcu);
@@ -171,6 +190,7 @@ static int join_sockets(struct sroce_endpoint *ep, struct net *net)
 	}
 	sockets->users++;
 	ep->sockets = sockets;
+	hash_add_rcu(sockets->endpoints, &ep->node, (unsigned long)ep->netdev);
 unlock:
 	mutex_unlock(&sockets_mutex);
 	return err;
@@ -190,6 +210,7 @@ static void leave_sockets(struct sroce_endpoint *ep)
 	int bucket;
 
 	mutex_lock(&sockets_mutex);
+	hash_del_rcu(&ep->node);
 	hash_for_each_safe(sockets->addresses, bucket, next, address, node)
 		if (address->ep == ep)
 			remove_address(address);
@@ -375,6 +396,9 @@ int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr 
 	struct own_address *address;
 	int err = 0;
 
+	/* An interface may have a group as its address, to join it (`ip address add autojoin`). */
+	if (sroce_is_multicast(addr))
+		return 0;
 	mutex_lock(&sockets_mutex);
 	address = find_own_address(ep, addr);
 	if (address) {
@@ -441,4 +465,34 @@ struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *s
 		other = ep;
 	}
 	return other;
+}
+
+static struct sroce_endpoint *find_netdev(const struct sroce_sockets *sockets,
+					  const struct net_device *netdev)
+{
+	struct sroce_endpoint *ep;
+
+	hash_for_each_possible_rcu(sockets->endpoints, ep, node, (unsigned long)netdev)
+		if (ep->netdev == netdev)
+			return ep;
+	return NULL;
+}
+
+/**
+ * sroce_sockets_find_netdev() - find the endpoint on the interface of a multicast packet
+ * @sockets: the sockets that received it
+ * @ingress: the netdev that received it
+ *
+ * Called under rcu_read_lock(), which keeps the result alive.
+ *
+ * Return: the endpoint on @ingress, or else on the netdev below if @ingress is a VLAN, or NULL.
+ */
+struct sroce_endpoint *sroce_sockets_find_netdev(const struct sroce_sockets *sockets,
+						 const struct net_device *ingress)
+{
+	struct sroce_endpoint *ep = find_netdev(sockets, ingress);
+
+	if (!ep && is_vlan_dev(ingress))
+		ep = find_netdev(sockets, vlan_dev_real_dev(ingress));
+	return ep;
 }

@@ -6,7 +6,8 @@
  * Each namespace has one IPv4 and one IPv6 UDP socket on port 4791. They are opened with the first
  * endpoint and closed with the last. A received packet is parsed and belongs to the endpoint that
  * owns the destination address. If several do, as with the link-local address of a VLAN, it is the
- * one on the ingress netdev. The callback given to sroce_net_init() handles the packet.
+ * one on the ingress netdev, as for multicast. The callback given to sroce_net_init() handles the
+ * packet.
  */
 #ifndef SROCE_NET_ENDPOINT_H
 #define SROCE_NET_ENDPOINT_H
@@ -33,6 +34,7 @@ enum sroce_udp_checksum {
  * @netdev: the interface; holds a reference from init to fini
  * @tracker: tracks that reference
  * @sockets: sockets of the netdev's namespace, which know our addresses
+ * @node: in the table of the sockets, by @netdev
  * @counters: per-CPU counters
  * @udp_checksum: enum sroce_udp_checksum; may change at any time
  * @passes_gso: @netdev passes a GSO skb on unchanged
@@ -41,6 +43,7 @@ struct sroce_endpoint {
 	struct net_device *netdev;
 	netdevice_tracker tracker;
 	struct sroce_sockets *sockets;
+	struct hlist_node node;
 	struct sroce_counters __percpu *counters;
 	u32	udp_checksum;
 	bool	passes_gso;
@@ -68,6 +71,8 @@ extern sroce_receive_fn sroce_receive_hook;
 struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
 						   const struct net_device *ingress,
 						   const struct in6_addr *daddr);
+struct sroce_endpoint *sroce_sockets_find_netdev(const struct sroce_sockets *sockets,
+						 const struct net_device *ingress);
 int sroce_udp_receive(struct sock *sk, struct sk_buff *skb);
 int sroce_gro_start(struct net *net);
 void sroce_gro_stop(struct net *net);

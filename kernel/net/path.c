@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Routes. A packet leaves by the netdev of its GID. Only an address of this host is reached over
- * loopback. If the routing table chooses another interface, or a route to several hosts, the peer
- * is unreachable.
+ * loopback. If the routing table chooses another interface, or a broadcast, the peer is
+ * unreachable.
  */
 #include <linux/err.h>
 #include <linux/inetdevice.h>
@@ -85,7 +85,7 @@ static u32 dst_cookie_of(const struct dst_entry *dst, bool is_ipv4)
 
 /*
  * IPv6 treats the interface as a preference only. An IPv4 address may have become a broadcast
- * address since sroce_path_is_unicast().
+ * address since sroce_path_is_broadcast().
  */
 static bool route_is_usable(struct net *net, const struct dst_entry *dst,
 			    const struct sroce_path *path)
@@ -93,8 +93,7 @@ static bool route_is_usable(struct net *net, const struct dst_entry *dst,
 	const struct rt6_info *rt6;
 
 	if (path->is_ipv4)
-		return !(container_of(dst, struct rtable, dst)->rt_flags &
-			 (RTCF_BROADCAST | RTCF_MULTICAST));
+		return !(container_of(dst, struct rtable, dst)->rt_flags & RTCF_BROADCAST);
 	rt6 = container_of(dst, struct rt6_info, dst);
 	return (dst->dev->ifindex == path->oif || (rt6->rt6i_flags & RTF_LOCAL)) &&
 	       owns_source(net, path);
@@ -108,25 +107,25 @@ static int error_of(struct net *net, const struct dst_entry *dst, const struct s
 }
 
 /**
- * sroce_path_is_unicast() - does a path lead to one host?
+ * sroce_path_is_broadcast() - does a path lead to all hosts?
  * @ep: the endpoint that sends
  * @path: the path
  *
  * Gives an early error. Broadcast addresses may change, so each route is checked again. Any context
  * but hard interrupts.
  *
- * Return: false for multicast and broadcast addresses, including those of subnets.
+ * Return: true for broadcast addresses, including those of subnets.
  */
-bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_path *path)
+bool sroce_path_is_broadcast(const struct sroce_endpoint *ep, const struct sroce_path *path)
 {
 	unsigned int type;
 
 	if (!path->is_ipv4)
-		return !ipv6_addr_is_multicast(&path->daddr);
+		return false;
 	rcu_read_lock();
 	type = inet_addr_type(dev_net(ep->netdev), path->daddr.s6_addr32[3]);
 	rcu_read_unlock();
-	return type != RTN_BROADCAST && type != RTN_MULTICAST;
+	return type == RTN_BROADCAST;
 }
 
 /**
@@ -137,8 +136,8 @@ bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_p
  *
  * Softirq or process context.
  *
- * Return: the route, with a reference; or an ERR_PTR if there is none, or none to a single host by
- * the path's interface.
+ * Return: the route, with a reference; or an ERR_PTR if there is none, or none by the path's
+ * interface.
  */
 struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path,
 				   __be16 sport)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A path has the addresses and header fields to send to one peer. Each work queue of a connected QP
- * has a path and a cached route, used under the lock of the queue. A datagram uses the path of its
- * address handle, and the route is looked up for each packet.
+ * A path has the addresses and header fields to send to one peer or multicast group. Each work
+ * queue of a connected QP has a path and a cached route, used under the lock of the queue. A
+ * datagram uses the path of its address handle, and the route is looked up for each packet.
  */
 #ifndef SROCE_NET_PATH_H
 #define SROCE_NET_PATH_H
@@ -39,7 +39,7 @@ struct sroce_path {
 	u16	ip_id;
 };
 
-bool sroce_path_is_unicast(const struct sroce_endpoint *ep, const struct sroce_path *path);
+bool sroce_path_is_broadcast(const struct sroce_endpoint *ep, const struct sroce_path *path);
 struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path,
 				   __be16 sport);
 struct dst_entry *sroce_path_route_again(const struct sroce_endpoint *ep,

@@ -18,6 +18,7 @@
  * @saddr: source
  * @daddr: destination
  * @is_ipv4: carried by IPv4
+ * @is_multicast: @daddr is a group
  * @ecn_ce: the ECN mark "congestion experienced" is set
  * @vlan_id: VLAN that it came in on, or, from this host, of the interface with the destination
  *           address; or SROCE_NO_VLAN
@@ -43,6 +44,7 @@ struct sroce_rx {
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 	bool	is_ipv4;
+	bool	is_multicast;
 	bool	ecn_ce;
 	u16	vlan_id;
 	u64	now_ns;

@@ -24,6 +24,7 @@
 #include <net/ip.h>
 
 #include "net/endpoint.h"
+#include "net/mcast.h"
 #include "net/rx.h"
 #include "trace.h"
 #include "transport/wire.h"
@@ -177,6 +178,10 @@ static bool take_skb(const struct sroce_sockets *sockets, struct sk_buff *skb)
 	read_addresses(skb, &rx);
 	rx.vlan_id = is_vlan_dev(ingress) ? vlan_dev_vlan_id(ingress) : SROCE_NO_VLAN;
 	rx.ep = sroce_sockets_find_endpoint(sockets, ingress, &rx.daddr);
+	if (!rx.ep && sroce_is_multicast(&rx.daddr)) {
+		rx.ep = sroce_sockets_find_netdev(sockets, ingress);
+		rx.is_multicast = true;
+	}
 	if (!rx.ep)
 		return false;
 	if (!rx.packet_bytes) {

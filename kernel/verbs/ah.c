@@ -11,10 +11,12 @@
 #include "datapath/av.h"
 #include "datapath/cq.h"
 #include "datapath/device.h"
+#include "net/mcast.h"
 #include "verbs/verbs.h"
 
-/* In place of a hop limit of 0: the default of IP. */
+/* In place of a hop limit of 0: the defaults of IP. A group's stays on the link (RFC 1112). */
 #define DEFAULT_HOP_LIMIT	64
+#define GROUP_HOP_LIMIT		1
 /* The 802.1p priority has 3 bits. rdma_cm also knows more traffic classes. */
 #define MAX_SERVICE_LEVEL	7
 
@@ -93,6 +95,23 @@ static int use_netdev(const struct sroce_device *dev, const struct rdma_ah_attr 
 	return err;
 }
 
+/* Connections have one peer. */
+static bool destination_is_valid(const struct sroce_device *dev, const struct sroce_path *path,
+				 bool is_datagram)
+{
+	if (path->is_ipv4 != ipv6_addr_v4mapped(&path->daddr) || ipv6_addr_any(&path->daddr))
+		return false;
+	return sroce_is_multicast(&path->daddr) ? is_datagram :
+						  !sroce_path_is_broadcast(&dev->ep, path);
+}
+
+static u8 hop_limit_of(const struct ib_global_route *grh, const struct sroce_path *path)
+{
+	if (grh->hop_limit)
+		return grh->hop_limit;
+	return sroce_is_multicast(&path->daddr) ? GROUP_HOP_LIMIT : DEFAULT_HOP_LIMIT;
+}
+
 /**
  * sroce_path_from_ah_attr() - convert an address vector to a path
  * @ibdev: device
@@ -122,17 +141,13 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	memcpy(&path->saddr, grh->sgid_attr->gid.raw, sizeof(path->saddr));
 	memcpy(&path->daddr, grh->dgid.raw, sizeof(path->daddr));
 	path->is_ipv4 = ipv6_addr_v4mapped(&path->saddr);
-	if (path->is_ipv4 != ipv6_addr_v4mapped(&path->daddr) || ipv6_addr_any(&path->daddr)) {
+	if (!destination_is_valid(to_sroce_device(ibdev), path, !qpn)) {
 		ibdev_dbg(ibdev, "invalid destination: from %pI6c to %pI6c\n", &path->saddr,
 			  &path->daddr);
 		return -EINVAL;
 	}
-	if (!sroce_path_is_unicast(&to_sroce_device(ibdev)->ep, path)) {
-		ibdev_dbg(ibdev, "%pI6c is a multicast or broadcast address\n", &path->daddr);
-		return -EINVAL;
-	}
 	path->tos = grh->traffic_class;
-	path->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
+	path->hop_limit = hop_limit_of(grh, path);
 	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
 	if (path->flow_label || qpn)
 		path->sport = htons(rdma_get_udp_sport(path->flow_label, qpn, dest_qpn));

@@ -53,6 +53,9 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_mw = SROCE_MAX_MR;
 	attr->max_pd = SROCE_MAX_PD;
 	attr->max_ah = SROCE_MAX_AH;
+	attr->max_mcast_grp = SROCE_MAX_MCAST_GROUPS;
+	attr->max_mcast_qp_attach = SROCE_MAX_MCAST_GROUP_QPS;
+	attr->max_total_mcast_qp_attach = SROCE_MAX_MCAST_MEMBERS;
 	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SROCE_MAX_RD_ATOMIC * SROCE_MAX_QP;

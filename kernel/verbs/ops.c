@@ -58,6 +58,9 @@ const struct ib_device_ops sroce_verbs_ops = {
 	.post_send = sroce_post_send,
 	.post_recv = sroce_post_recv,
 
+	.attach_mcast = sroce_attach_mcast,
+	.detach_mcast = sroce_detach_mcast,
+
 	.create_srq = sroce_create_srq,
 	.modify_srq = sroce_modify_srq,
 	.query_srq = sroce_query_srq,

@@ -4,6 +4,7 @@
 #include "control/netlink.h"
 #include "datapath/ack_delay.h"
 #include "datapath/tx.h"
+#include "net/mcast.h"
 
 struct stand_in_datapath stand_in_datapath;
 
@@ -68,7 +69,27 @@ struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn)
 
 void sroce_qp_put(struct sroce_qp *qp)
 {
-	stand_in_datapath.users--;
+	if (qp->ref)
+		WARN_ON(refcount_dec_and_test(&qp->ref->users));
+	else
+		stand_in_datapath.users--;
+}
+
+int sroce_membership_join(struct sroce_membership *membership, const struct sroce_endpoint *ep,
+			  const struct in6_addr *group)
+{
+	if (stand_in_datapath.join_error)
+		return stand_in_datapath.join_error;
+	stand_in_datapath.memberships++;
+	stand_in_datapath.group = *group;
+	return 0;
+}
+
+void sroce_membership_leave(struct sroce_membership *membership, const struct sroce_endpoint *ep,
+			    const struct in6_addr *group)
+{
+	stand_in_datapath.memberships--;
+	stand_in_datapath.group = *group;
 }
 
 void sroce_ack_delay_suspend(struct sroce_qp *qp)

@@ -16,7 +16,7 @@ extern "C" {
 /**
  * struct stand_in_datapath - what a test tells these functions, and what they tell it
  * @qp: the only one in the table
- * @users: references to it, taken less dropped
+ * @users: references to it, taken less dropped, unless it has a struct sroce_qp_ref
  * @tx_error: from sroce_tx_begin()
  * @packets: packets begun
  * @packet: the last of them
@@ -28,6 +28,9 @@ extern "C" {
  * @from: its argument
  * @to: its argument
  * @state_error: its result
+ * @memberships: of the interface in groups
+ * @group: the last one joined or left
+ * @join_error: from sroce_membership_join()
  */
 struct stand_in_datapath {
 	struct sroce_qp *qp;
@@ -43,6 +46,9 @@ struct stand_in_datapath {
 	enum ib_qp_state from;
 	enum ib_qp_state to;
 	int	state_error;
+	int	memberships;
+	struct in6_addr group;
+	int	join_error;
 };
 
 extern struct stand_in_datapath stand_in_datapath;

@@ -119,6 +119,9 @@ static inline bool ipv6_addr_v4mapped(const struct in6_addr *a)
 	return !a->s6_addr32[0] && !a->s6_addr32[1] && a->s6_addr32[2] == htonl(0xffff);
 }
 
+#define ipv6_addr_is_multicast(address)		((address)->s6_addr[0] == 0xff)
+#define ipv4_is_multicast(address)		(be32_to_cpu(address) >> 28 == 14)
+
 /* Timers and BH works never run by themselves; the test calls their functions. */
 enum hrtimer_restart {
 	HRTIMER_NORESTART,

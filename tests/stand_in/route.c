@@ -9,7 +9,7 @@ unsigned int inet_addr_type(struct net *net, __be32 address)
 		return RTN_LOCAL;
 	if (address == stand_in_routes.broadcast)
 		return RTN_BROADCAST;
-	return be32_to_cpu(address) >> 28 == 14 ? RTN_MULTICAST : RTN_UNICAST;
+	return ipv4_is_multicast(address) ? RTN_MULTICAST : RTN_UNICAST;
 }
 
 static struct dst_entry *take(struct dst_entry *dst)

@@ -84,7 +84,6 @@ struct net_device *dev_get_by_index_rcu(struct net *net, int ifindex);
 #define rt_tos2priority(tos)			((tos) >> 2 & (STAND_IN_PRIORITIES - 1))
 #define rt6_get_cookie(rt)			((rt)->dst.cookie)
 #define ip6_make_flowinfo(tclass, label)	(htonl((u32)(tclass) << 20) | (label))
-#define ipv6_addr_is_multicast(address)		((address)->s6_addr[0] == 0xff)
 
 #ifdef __cplusplus
 }

@@ -136,6 +136,56 @@ struct completion {
 #define complete(completion)		((void)((completion)->done = true))
 void wait_for_completion(struct completion *completion);
 
+/* Hash tables, and a hash that is not random. */
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+#define DECLARE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
+#define hash_init(table)		memset(table, 0, sizeof(table))
+#define hash_min(value, bits)		((value) & ((1u << (bits)) - 1))
+#define hash_chain(table, key)		(&(table)[(key) & (ARRAY_SIZE(table) - 1)])
+#define hash_add_rcu(table, node, key)	stand_in_hlist_add(hash_chain(table, key), node)
+#define hlist_first_rcu(chain)		((chain)->first)
+#define hlist_next_rcu(node)		((node)->next)
+#define hlist_entry_safe(node, type, member) ({						\
+	const struct hlist_node *safe = (node);					\
+	safe ? container_of(safe, type, member) : NULL;				\
+})
+#define hash_for_each_possible(table, entry, member, key)				\
+	for ((entry) = hlist_entry_safe(hash_chain(table, key)->first,		\
+					__typeof__(*(entry)), member); (entry);	\
+	     (entry) = hlist_entry_safe((entry)->member.next, __typeof__(*(entry)), member))
+#define hash_for_each_possible_rcu(table, entry, member, key)	\
+	hash_for_each_possible(table, entry, member, key)
+
+static inline void stand_in_hlist_add(struct hlist_head *chain, struct hlist_node *node)
+{
+	node->next = chain->first;
+	node->pprev = &chain->first;
+	if (node->next)
+		node->next->pprev = &node->next;
+	chain->first = node;
+}
+
+static inline void hash_del_rcu(struct hlist_node *node)
+{
+	*node->pprev = node->next;
+	if (node->next)
+		node->next->pprev = node->pprev;
+}
+
+static inline u32 jhash2(const u32 *words, u32 count, u32 seed)
+{
+	while (count--)
+		seed += *words++;
+	return seed;
+}
+
 /* An array that is as long as its largest index in use. */
 struct xarray {
 	struct stand_in_entry *entries;

@@ -39,6 +39,11 @@ struct Ah : testing::Test {
     address.s6_addr[15] = 1;
     return address;
   }
+  static in6_addr ipv4_group() {
+    in6_addr address = Flow::address(1);
+    address.s6_addr[12] = 239;
+    return address;
+  }
   int convert(u32 qpn = 5, u32 dest_qpn = 6) {
     return sroce_path_from_ah_attr(&dev.ibdev, &attr, qpn, dest_qpn, &path);
   }
@@ -114,8 +119,31 @@ TEST_F(Ah, AddressesAreOfOneFamilyAndOfOneHost) {
   EXPECT_EQ(-EINVAL, convert());
   set_addresses(ipv6(0xfd), in6_addr{});
   EXPECT_EQ(-EINVAL, convert());
+  set_addresses(Flow::address(2), ipv4_group());
+  EXPECT_EQ(-EINVAL, convert());
   set_addresses(ipv6(0xfd), ipv6(0xff));
   EXPECT_EQ(-EINVAL, convert());
+}
+
+TEST_F(Ah, BroadcastIsNoDestination) {
+  stand_in_routes.broadcast = Flow::address(1).s6_addr32[3];
+  EXPECT_EQ(-EINVAL, convert());
+  EXPECT_EQ(-EINVAL, convert(0, 0));
+}
+
+TEST_F(Ah, DatagramsReachGroups) {
+  set_addresses(Flow::address(2), ipv4_group());
+  EXPECT_EQ(0, convert(0, 0));
+  EXPECT_EQ(1, path.hop_limit) << "the link";
+  EXPECT_TRUE(path.is_ipv4);
+  set_addresses(ipv6(0xfd), ipv6(0xff));
+  EXPECT_EQ(0, convert(0, 0));
+  EXPECT_EQ(1, path.hop_limit);
+  attr.grh.hop_limit = 9;
+  EXPECT_EQ(0, convert(0, 0));
+  EXPECT_EQ(9, path.hop_limit);
+  set_addresses(ipv6(0xfd), ipv4_group());
+  EXPECT_EQ(-EINVAL, convert(0, 0)) << "of the other family";
 }
 
 TEST_F(Ah, GidIsOfAnInterfaceOfTheNamespace) {

@@ -127,13 +127,19 @@ TEST_F(Path, RouteMayBeAnError) {
   expect_error(-EACCES, route(v6));
 }
 
-TEST_F(Path, RouteToSeveralHostsIsUnusable) {
-  for (unsigned int flag : {RTCF_BROADCAST, RTCF_MULTICAST}) {
+TEST_F(Path, BroadcastRouteIsUnusable) {
+  stand_in_routes.rt.rt_flags = RTCF_BROADCAST;
+  expect_error(-ENETUNREACH, route(v4));
+  for (unsigned int flag : {RTCF_MULTICAST + 0u, 0x80000000u}) {
     stand_in_routes.rt.rt_flags = flag;
-    expect_error(-ENETUNREACH, route(v4));
+    expect_route(&stand_in_routes.rt.dst, route(v4));
   }
-  stand_in_routes.rt.rt_flags = 0x80000000;
+}
+
+TEST_F(Path, GroupIsReachedByTheInterface) {
+  v4.daddr = ipv4(0xefff0001);
   expect_route(&stand_in_routes.rt.dst, route(v4));
+  EXPECT_EQ(5, stand_in_routes.fl4.flowi4_oif);
 }
 
 TEST_F(Path, Ipv6LeavesByTheInterfaceOfItsGid) {
@@ -163,18 +169,15 @@ TEST_F(Path, Ipv6SourceMustBeOnTheInterface) {
   expect_error(-ENETUNREACH, route(v6));
 }
 
-TEST_F(Path, OneHostIsNotManyHosts) {
-  for (u32 address : {PEER, OTHER_OWN}) {
+TEST_F(Path, BroadcastIsThatOfTheInterfaces) {
+  for (u32 address : {PEER, OTHER_OWN, 0xe0000001u}) {
     v4.daddr = ipv4(address);
-    EXPECT_TRUE(sroce_path_is_unicast(&ep, &v4)) << address;
+    EXPECT_FALSE(sroce_path_is_broadcast(&ep, &v4)) << address;
   }
-  for (u32 address : {SUBNET, 0xe0000001u}) {
-    v4.daddr = ipv4(address);
-    EXPECT_FALSE(sroce_path_is_unicast(&ep, &v4)) << address;
-  }
-  EXPECT_TRUE(sroce_path_is_unicast(&ep, &v6));
-  v6.daddr = ipv6(0xff, 1);
-  EXPECT_FALSE(sroce_path_is_unicast(&ep, &v6));
+  v4.daddr = ipv4(SUBNET);
+  EXPECT_TRUE(sroce_path_is_broadcast(&ep, &v4));
+  memcpy(&v6.daddr.s6_addr[12], &v4.daddr.s6_addr[12], 4);
+  EXPECT_FALSE(sroce_path_is_broadcast(&ep, &v6));
 }
 
 TEST_F(Path, NewRouteReplacesTheCachedOne) {

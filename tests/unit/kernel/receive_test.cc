@@ -262,4 +262,118 @@ TEST_F(DatagramReceiver, AnyAddressMaySend) {
   EXPECT_EQ(1u, completions().size());
 }
 
+// Two QPs of the device are attached to a group.
+struct GroupReceiver : DatagramReceiver {
+  GroupReceiver() {
+    sroce_mcast_init(&dev.mcast);
+    flow.daddr.s6_addr[12] = 239;
+    for (QueuePair* end : {static_cast<QueuePair*>(this), &other}) {
+      end->qp.dev = &dev;
+      end->qp.ibqp.pd = end->qp.recv_queue->pd = &pd;
+      end->qp.ref = &refs[end == &other];
+      end->qp.ref->qp = &end->qp;
+      refcount_set(&end->qp.ref->users, 1);
+      EXPECT_EQ(0, sroce_mcast_attach(&end->qp, &flow.daddr));
+      end->post_receive(IOVA + 1000 * (end == &other), 60, key);
+    }
+    current = this;
+    stand_in_datapath.qp = &qp;
+  }
+  ~GroupReceiver() {
+    for (sroce_qp* attached : {&qp, &other.qp}) {
+      EXPECT_EQ(1u, attached->ref->users.count);
+      EXPECT_EQ(0, sroce_mcast_detach(attached, &group));
+      attached->ref = nullptr;
+    }
+  }
+  sroce_packet group_datagram() {
+    sroce_packet pkt = datagram();
+    pkt.dest_qpn = SROCE_QPN_MULTICAST;
+    return pkt;
+  }
+  void receive_group(const std::vector<Bytes>& packets) {
+    start(packets);
+    rx.is_multicast = true;
+    sroce_receive(&rx);
+    rx.skb = nullptr;
+  }
+  void expect_dropped(sroce_counter why) {
+    EXPECT_EQ(1u, count(why));
+    EXPECT_EQ(0u, completions().size());
+    EXPECT_EQ(0u, other.completions().size());
+  }
+  QueuePair other{SROCE_SERVICE_UD};
+  sroce_qp_ref refs[2] = {};
+  const in6_addr group = [] {
+    in6_addr address = Flow::address(2);
+    address.s6_addr[12] = 239;
+    return address;
+  }();
+};
+
+TEST_F(GroupReceiver, EachQpGetsACopy) {
+  receive_group({bytes_of(group_datagram(), Bytes(16, 8))});
+  for (QueuePair* end : {static_cast<QueuePair*>(this), &other}) {
+    const std::vector<ib_wc> all = end->completions();
+    ASSERT_EQ(1u, all.size());
+    EXPECT_EQ(0x321u, all[0].src_qp);
+    EXPECT_EQ(56u, all[0].byte_len);
+    const u8* at = &blocks[1000 * (end == &other)];
+    EXPECT_EQ(8, at[40]);
+    EXPECT_EQ(8, at[55]);
+    iphdr ip;
+    memcpy(&ip, at + 20, sizeof(ip));
+    EXPECT_EQ(0, memcmp(&ip.daddr, &group.s6_addr[12], 4)) << "the group";
+  }
+}
+
+TEST_F(GroupReceiver, EachQpDecidesAlone) {
+  other.qp.resp.attr.qkey = QKEY + 1;
+  receive_group(
+      {bytes_of(group_datagram(), Bytes(16, 8)), bytes_of(group_datagram(), Bytes(16, 9), 101)});
+  EXPECT_EQ(1u, completions().size());
+  EXPECT_EQ(0u, other.completions().size());
+  EXPECT_EQ(2u, count(SROCE_CTR_DROP_QKEY));
+  EXPECT_EQ(1u, count(SROCE_CTR_DROP_NO_WQE));
+}
+
+TEST_F(GroupReceiver, OnlyTheNumberOfGroupsIsAccepted) {
+  receive_group({bytes_of(datagram(), Bytes(16, 8))});
+  expect_dropped(SROCE_CTR_DROP_ADDRESS);
+}
+
+TEST_F(GroupReceiver, NumberOfGroupsNeedsAGroup) {
+  receive({bytes_of(group_datagram(), Bytes(16, 8))});
+  expect_dropped(SROCE_CTR_DROP_NO_QP);
+}
+
+TEST_F(GroupReceiver, GroupWithoutQpIsCounted) {
+  flow.daddr.s6_addr[15]++;
+  receive_group({bytes_of(group_datagram(), Bytes(16, 8))});
+  expect_dropped(SROCE_CTR_DROP_NO_QP);
+}
+
+TEST_F(GroupReceiver, OtherServicesAndCnpsAreDropped) {
+  for (u8 opcode : {+SROCE_OP_SEND_ONLY, +SROCE_OP_ACK, +SROCE_OP_CNP})
+    receive_group({bytes_of(packet_of(opcode, 7, SROCE_QPN_MULTICAST),
+                            Bytes(opcode == SROCE_OP_CNP ? 16 : 0))});
+  EXPECT_EQ(3u, count(SROCE_CTR_DROP_SERVICE));
+  EXPECT_EQ(0u, count(SROCE_CTR_RP_CNP_HANDLED) + count(SROCE_CTR_RP_CNP_IGNORED));
+}
+
+TEST_F(GroupReceiver, WrongIcrcIsDroppedOnce) {
+  Bytes packet = bytes_of(group_datagram(), Bytes(16, 8));
+  packet[30] ^= 1;
+  receive_group({packet});
+  expect_dropped(SROCE_CTR_RX_ICRC_ENCAPSULATED);
+}
+
+TEST_F(GroupReceiver, MarkedPacketCausesNoCnp) {
+  stand_in.now_ns = 1'000'000'000;
+  flow.tos = 3;
+  receive_group({bytes_of(group_datagram(), Bytes(16, 8))});
+  EXPECT_EQ(0u, stand_in_datapath.packets);
+  EXPECT_EQ(1u, completions().size());
+}
+
 }  // namespace

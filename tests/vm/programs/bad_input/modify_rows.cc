@@ -209,6 +209,8 @@ void run_values(Bench& bench, harness::Tap& tap) {
       {Layer::core, init, rtr, "an empty GID index",
        [=](auto& a) { a.ah_attr.grh.sgid_index = gids; }},
       {Layer::driver, init, rtr, "service level 8", [](auto& a) { a.ah_attr.sl = 8; }},
+      {Layer::driver, init, rtr, "a multicast group as the peer",
+       [](auto& a) { a.ah_attr.grh.dgid.raw[12] = 239; }},
       {Layer::driver, init, rtr, "path MTU 0",
        [](auto& a) { a.path_mtu = static_cast<ibv_mtu>(0); }},
       {Layer::driver, init, rtr, "path MTU 7",
