@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// mcast_verify: multicast. Both ends are in this process. With --attach, a QP of the device is
+// attached to groups 1 to 10, and sends to them until the process is killed or the device has gone.
+#include "harness/args.h"
+#include "mcast_verify/member.h"
+#include "verbs/handle.h"
+
+namespace {
+
+[[noreturn]] void talk(const mcast::Devices& devices) {
+  mcast::Member member(devices.near, devices.near_gid);
+  for (unsigned number = 1; number <= 10; ++number) member.attach(number);
+  for (unsigned i = 0;; ++i) {
+    member.send(member.group(1 + i % 10), i);
+    member.drain();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  harness::Args args(
+      argc, argv,
+      "mcast_verify --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--traffic | --attach]");
+  const std::string near = args.required("--dev"), far = args.text("--peer-dev", near);
+  const int near_gid = static_cast<int>(args.number("--gid", 0));
+  const int far_gid = static_cast<int>(args.number("--peer-gid", static_cast<unsigned>(near_gid)));
+  const bool only_traffic = args.flag("--traffic"), attach = args.flag("--attach");
+  args.finish();
+  const mcast::Devices devices = {verbs::Context(near), verbs::Context(far), near_gid, far_gid};
+  harness::Tap tap;
+  if (attach) {
+    tap.run("sends until the end", [&] { talk(devices); });
+    return tap.finish();
+  }
+  mcast::run_traffic_cases(tap, devices);
+  if (!only_traffic) {
+    mcast::run_drop_cases(tap, devices);
+    mcast::run_call_cases(tap, devices);
+  }
+  verbs::check_closes(tap);
+  return tap.finish();
+}
