@@ -36,15 +36,15 @@ void put(T& value, std::uint64_t number) {
 void Actor::judge(int error, int expected, const char* what) {
   if (life_.alone)
     fuzz::count(error,
-                {EINVAL, ENOENT, EBUSY, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF, ENOMEM,
-                 EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, ENETUNREACH},
+                {EINVAL, ENOENT, EBUSY, EEXIST, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF,
+                 ENOMEM, EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, ENETUNREACH},
                 what);
   else
-    fuzz::count(
-        error,
-        {EINVAL, ENOENT, EBUSY, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF, ENOMEM, EPERM,
-         E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, ENETUNREACH, EIO, ENODEV, ENOTTY},
-        what);
+    fuzz::count(error,
+                {EINVAL,          ENOENT,    EBUSY,       EEXIST, EFAULT, ENOSPC,  EOPNOTSUPP,
+                 EPROTONOSUPPORT, EBADF,     ENOMEM,      EPERM,  E2BIG,  ENODATA, EMSGSIZE,
+                 EACCES,          EOVERFLOW, ENETUNREACH, EIO,    ENODEV, ENOTTY},
+                what);
   if (!exact_ || expected == any) return;
   if (expected == failure ? error == 0 : error != expected)
     fuzz::complain(
@@ -416,7 +416,8 @@ void Actor::destroy() {
   const auto type = static_cast<Type>(index);
   Object* object = nullptr;
   const std::uint32_t number = handle(type, &object);
-  const int expected = !object ? failure : is_used(type, number) ? EBUSY : 0;
+  const bool is_busy = object && (is_used(type, number) || !object->groups.empty());
+  const int expected = !object ? failure : is_busy ? EBUSY : 0;
   if (random_.one_in(3)) {
     std::vector<Attr> attrs{{0, Kind::object, number}};
     if (way.out_bytes) attrs.push_back({1, Kind::out, 0, way.out_bytes});
@@ -541,6 +542,39 @@ void Actor::query_qp() {
   const int state = file_.response<ib_uverbs_query_qp_resp>().qp_state;
   if (state != qp->state)
     fuzz::complain(text(life_.name, ": QUERY_QP shows state ", state, ", not ", qp->state));
+}
+
+// Few groups, so that QPs meet in them and are attached again.
+void Actor::multicast() {
+  Object* qp = nullptr;
+  ib_uverbs_attach_mcast in{};
+  in.qp_handle = handle(Type::qp, &qp);
+  in.mlid = static_cast<std::uint16_t>(random_.below(2));
+  Attachment wanted{life_.gid, in.mlid};
+  wanted.gid[15] = static_cast<std::uint8_t>(random_.below(3));
+  const bool is_group = !random_.one_in(8);
+  if (is_group && random_.one_in(2))
+    wanted.gid = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 239, 7, 7, wanted.gid[15]};
+  else if (is_group)
+    wanted.gid[0] = 0xff, wanted.gid[1] = 0x15;
+  std::memcpy(in.gid, wanted.gid.data(), sizeof(in.gid));
+  const bool attaches = random_.one_in(2);
+  const bool known = qp && std::ranges::count(qp->groups, wanted);
+  const bool same_gid = qp && std::ranges::count(qp->groups, wanted.gid, &Attachment::gid);
+  const bool may_attach = is_group && qp && qp->qp_type == IB_UVERBS_QPT_UD && !same_gid;
+  auto command = Command::of(
+      attaches ? IB_USER_VERBS_CMD_ATTACH_MCAST : IB_USER_VERBS_CMD_DETACH_MCAST, in, 0);
+  const int error = send(command);
+  judge(error, expected_of(command, known || (attaches && may_attach)),
+        attaches ? "ATTACH_MCAST" : "DETACH_MCAST");
+  if (error || command.is_other) return;
+  const auto sent = command.input<ib_uverbs_attach_mcast>();
+  Object* changed = find(Type::qp, sent.qp_handle);
+  if (!changed) return;
+  std::memcpy(wanted.gid.data(), sent.gid, sizeof(sent.gid));
+  wanted.lid = sent.mlid;
+  std::erase(changed->groups, wanted);
+  if (attaches) changed->groups.push_back(wanted);
 }
 
 int Actor::send_request(Command& command, std::size_t bytes) {
@@ -717,7 +751,7 @@ void Actor::any_method() {
 }
 
 void Actor::step() {
-  switch (random_.below(20)) {
+  switch (random_.below(21)) {
     case 0:
     case 1:
     case 2:
@@ -756,6 +790,9 @@ void Actor::step() {
       break;
     case 18:
       scribble();
+      break;
+    case 19:
+      multicast();
       break;
     default:
       random_.one_in(2) ? count_handles() : any_method();

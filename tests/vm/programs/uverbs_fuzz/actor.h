@@ -31,6 +31,13 @@ struct Ring {
   std::uint8_t* mapped = nullptr;
 };
 
+// A group that a QP is attached to, as uverbs knows it.
+struct Attachment {
+  std::array<std::uint8_t, 16> gid;
+  std::uint16_t lid;
+  bool operator==(const Attachment&) const = default;
+};
+
 struct Object {
   Type type;
   std::uint32_t handle = 0;  // of a channel: the file
@@ -40,6 +47,7 @@ struct Object {
   std::uint32_t qpn = 0;
   int state = 0;
   bool tainted = false;  // its rings have noise, or its state is not known
+  std::vector<Attachment> groups = {};
 };
 
 class Actor {
@@ -80,6 +88,7 @@ class Actor {
   void destroyed(Type type, std::uint32_t handle);
   void modify();
   void query_qp();
+  void multicast();
   void resize();
   int send_request(Command& command, std::size_t bytes);
   void post();
