@@ -30,11 +30,13 @@ struct sroce_av {
  * struct sroce_ah - an address handle
  * @ibah: first
  * @av: its address vector
+ * @sl: service level, as given
  * @number: handle of a process: its key in sroce_device.ahs; 0 for kernel handles
  */
 struct sroce_ah {
 	struct ib_ah ibah;
 	struct sroce_av *av;
+	u8	sl;
 	u32	number;
 };
 

@@ -210,12 +210,37 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 		return -ENOMEM;
 	refcount_set(&ah->av->refs, 1);
 	ah->av->pd = ibah->pd;
+	ah->sl = rdma_ah_get_sl(init_attr->ah_attr);
 	err = sroce_path_from_ah_attr(ibah->device, init_attr->ah_attr, 0, 0, &ah->av->path);
 	if (!err && udata)
 		err = publish_number(ah, udata);
 	if (err)
 		sroce_av_put(ah->av);
 	return err;
+}
+
+/**
+ * sroce_query_ah() - report the address vector of a handle
+ * @ibah: address handle
+ * @attr: filled in; without a reference to the source GID
+ *
+ * ib_mad compares it with the source of a response. Any context.
+ *
+ * Return: 0.
+ */
+int sroce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	const struct sroce_ah *ah = to_sroce_ah(ibah);
+	struct sroce_path *path = &ah->av->path;
+
+	memset(attr, 0, sizeof(*attr));
+	attr->type = ibah->type;
+	rdma_ah_set_sl(attr, ah->sl);
+	rdma_ah_set_port_num(attr, SROCE_PORT);
+	rdma_ah_set_grh(attr, NULL, path->flow_label, ibah->sgid_attr->index, path->hop_limit,
+			path->tos);
+	rdma_ah_set_dgid_raw(attr, &path->daddr);
+	return 0;
 }
 
 /**

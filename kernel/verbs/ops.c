@@ -32,6 +32,7 @@ const struct ib_device_ops sroce_verbs_ops = {
 
 	.create_ah = sroce_create_ah,
 	.create_user_ah = sroce_create_ah,
+	.query_ah = sroce_query_ah,
 	.destroy_ah = sroce_destroy_ah,
 
 	.create_cq = sroce_create_cq,

@@ -10,8 +10,8 @@
 #endif
 #include <rdma/ib_user_verbs.h>
 
+#include "stand_in/ah.h"
 #include "stand_in/mr.h"
-#include "stand_in/net.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -120,55 +120,8 @@ struct ib_srq {
 	void	*srq_context;
 };
 
-struct ib_ah {
-	struct ib_device *device;
-	struct ib_pd *pd;
-};
-
 struct ib_qp_cap {
 	u32	max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
-};
-
-union ib_gid {
-	u8	raw[16];
-};
-
-/* Without a netdev, the netdev has gone. */
-struct ib_gid_attr {
-	union ib_gid gid;
-	struct net_device *ndev;
-};
-
-static inline struct net_device *rdma_read_gid_attr_ndev_rcu(const struct ib_gid_attr *attr)
-{
-	return attr->ndev ? attr->ndev : (struct net_device *)ERR_PTR(-ENODEV);
-}
-
-struct ib_global_route {
-	const struct ib_gid_attr *sgid_attr;
-	union ib_gid dgid;
-	u32	flow_label;
-	u8	hop_limit, traffic_class;
-};
-
-enum { IB_AH_GRH = 1, IB_GRH_FLOWLABEL_MASK = 0xfffff };
-
-struct rdma_ah_attr {
-	struct ib_global_route grh;
-	u8	sl, ah_flags;
-	u32	port_num;
-};
-
-#define rdma_ah_read_grh(attr)		(&(attr)->grh)
-#define rdma_ah_get_sl(attr)		((attr)->sl)
-#define rdma_ah_get_ah_flags(attr)	((attr)->ah_flags)
-#define rdma_ah_get_port_num(attr)	((attr)->port_num)
-
-#define RDMA_CREATE_AH_SLEEPABLE	1
-
-struct rdma_ah_init_attr {
-	struct rdma_ah_attr *ah_attr;
-	u32	flags;
 };
 
 /* Room for a response, which ib_copy_to_udata() writes unless it has an error to return. */

@@ -250,6 +250,31 @@ TEST_F(Ah, HandleOfAProcessIsFoundByItsNumberUntilItIsDestroyed) {
   sroce_av_put(av);
 }
 
+TEST_F(Ah, QueryReturnsWhatItWasCreatedWith) {
+  attr.sl = 3;
+  attr.grh.flow_label = 0x12345;
+  attr.grh.hop_limit = 9;
+  attr.grh.traffic_class = 0x2e;
+  gid.index = 7;
+  ah.ibah.sgid_attr = &gid;
+  ah.ibah.type = 2;
+  ASSERT_EQ(0, create(nullptr));
+  rdma_ah_attr got;
+  memset(&got, 0xff, sizeof(got));
+  EXPECT_EQ(0, sroce_query_ah(&ah.ibah, &got));
+  EXPECT_EQ(2, got.type);
+  EXPECT_EQ(3, got.sl);
+  EXPECT_EQ(1u, got.port_num);
+  EXPECT_EQ(IB_AH_GRH, got.ah_flags);
+  EXPECT_EQ(0, memcmp(attr.grh.dgid.raw, got.grh.dgid.raw, 16));
+  EXPECT_EQ(0x12345u, got.grh.flow_label);
+  EXPECT_EQ(7, got.grh.sgid_index);
+  EXPECT_EQ(9, got.grh.hop_limit);
+  EXPECT_EQ(0x2e, got.grh.traffic_class);
+  EXPECT_EQ(nullptr, got.grh.sgid_attr) << "no reference";
+  EXPECT_EQ(0, sroce_destroy_ah(&ah.ibah, 0));
+}
+
 // The sanitizer finds what is left over.
 TEST_F(Ah, FailedHandleLeavesNothing) {
   rxe_create_ah_resp resp = {};
