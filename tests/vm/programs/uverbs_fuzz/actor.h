@@ -24,6 +24,12 @@ struct Life {
 };
 
 constexpr std::size_t shared_handles = 64;
+inline constexpr std::uint32_t extended = IB_USER_VERBS_CMD_FLAG_EXTENDED;
+
+template <class T>
+void put(T& value, std::uint64_t number) {
+  value = static_cast<T>(number);
+}
 
 struct Ring {
   std::uint64_t offset = 0;

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Calls that make an object, or change a memory region.
+#include <infiniband/verbs.h>
+#include <rdma/rdma_user_rxe.h>
+
+#include <algorithm>
+
+#include "sroce_abi.h"
+#include "uverbs_fuzz/actor.h"
+
+namespace uverbs_fuzz {
+
+using harness::Random;
+namespace {
+
+constexpr std::size_t most_objects[] = {4, 6, 6, 6, 6, 6, 3};
+constexpr std::uint32_t most_requests = 65535;
+constexpr std::uint32_t most_entries = (1 << 22) - 1;
+
+}  // namespace
+
+void Actor::open() {
+  if (random_.one_in(2)) {
+    std::vector<Attr> attrs{{UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, Kind::out, 0, 4},
+                            {UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, Kind::out, 0, 8}};
+    judge(file_.ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, attrs, nullptr), 0,
+          "GET_CONTEXT");
+  } else {
+    auto command = Command::of(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{},
+                               sizeof(ib_uverbs_get_context_resp));
+    judge(file_.write(command, nullptr), 0, "GET_CONTEXT");
+  }
+}
+
+void Actor::create_pd() {
+  auto command = Command::of(IB_USER_VERBS_CMD_ALLOC_PD, ib_uverbs_alloc_pd{},
+                             sizeof(ib_uverbs_alloc_pd_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, true), "ALLOC_PD");
+  if (!error && !command.is_other) add({Type::pd, file_.response<std::uint32_t>()});
+}
+
+void Actor::create_channel() {
+  auto command = Command::of(IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, ib_uverbs_create_comp_channel{},
+                             sizeof(ib_uverbs_create_comp_channel_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, true), "CREATE_COMP_CHANNEL");
+  if (!error && !command.is_other) add({Type::channel, file_.response<std::uint32_t>()});
+}
+
+void Actor::create_cq_by_method(std::uint32_t cqe) {
+  std::vector<Attr> attrs{{UVERBS_ATTR_CREATE_CQ_HANDLE, Kind::object, 0},
+                          {UVERBS_ATTR_CREATE_CQ_CQE, Kind::in, cqe, 4},
+                          {UVERBS_ATTR_CREATE_CQ_USER_HANDLE, Kind::in, 1, 8},
+                          {UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, Kind::in, 0, 4},
+                          {UVERBS_ATTR_CREATE_CQ_FLAGS, Kind::constant, 0},
+                          {UVERBS_ATTR_CREATE_CQ_RESP_CQE, Kind::out, 0, 8},
+                          {UVERBS_ATTR_UHW_OUT, Kind::out, 0, sizeof(rxe_create_cq_resp)}};
+  if (Object* channel = pick(Type::channel))
+    attrs.push_back({UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, Kind::file, channel->handle});
+  attrs[5].bytes = 4;
+  Random* spoil = random_.one_in(4) ? &random_ : nullptr;
+  const int error = file_.ioctl(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, attrs, spoil);
+  judge(error, spoil ? any : cqe && cqe <= most_entries ? 0 : failure, "method CQ_CREATE");
+  if (error) return;
+  exact_ &= !spoil;
+  if (!spoil)
+    add({Type::cq, static_cast<std::uint32_t>(attrs[0].value), {}, rings_of(Type::cq, 4)});
+}
+
+void Actor::create_cq() {
+  std::uint32_t cqe = static_cast<std::uint32_t>(random_.between(1, 300));
+  if (random_.one_in(16)) cqe = random_.one_in(2) ? most_entries + 1 : 0;
+  if (random_.one_in(64)) cqe = most_entries;
+  if (random_.one_in(3)) return create_cq_by_method(cqe);
+  const Object* channel = pick(Type::channel);
+  const std::int32_t file =
+      channel && random_.one_in(2) ? static_cast<std::int32_t>(channel->handle) : -1;
+  const bool is_extended = random_.one_in(2);
+  ib_uverbs_create_cq in{};
+  in.cqe = cqe;
+  in.comp_channel = file;
+  ib_uverbs_ex_create_cq ex{};
+  ex.cqe = cqe;
+  ex.comp_channel = file;
+  const std::size_t core =
+      is_extended ? sizeof(ib_uverbs_ex_create_cq_resp) : sizeof(ib_uverbs_create_cq_resp);
+  auto command =
+      is_extended ? Command::of(IB_USER_VERBS_EX_CMD_CREATE_CQ | extended, ex, core,
+                                sizeof(rxe_create_cq_resp))
+                  : Command::of(IB_USER_VERBS_CMD_CREATE_CQ, in, core, sizeof(rxe_create_cq_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, cqe && cqe <= most_entries), "CREATE_CQ");
+  if (!error && !command.is_other) {
+    // Through invoke(), the driver's part follows the core's too.
+    add({Type::cq, file_.response<std::uint32_t>(), {}, rings_of(Type::cq, core)});
+  }
+}
+
+bool Actor::is_right(const ib_uverbs_create_qp& in) {
+  return find(Type::pd, in.pd_handle) && find(Type::cq, in.send_cq_handle) &&
+         find(Type::cq, in.recv_cq_handle) &&
+         (in.qp_type == IB_UVERBS_QPT_RC || in.qp_type == IB_UVERBS_QPT_UC ||
+          in.qp_type == IB_UVERBS_QPT_UD) &&
+         in.max_send_wr <= most_requests && in.max_recv_wr <= most_requests &&
+         in.max_send_sge <= 32 && in.max_recv_sge <= 32 &&
+         in.max_inline_data <= (life_.native ? SROCE_MAX_INLINE_NATIVE : 512U);
+}
+
+void Actor::create_qp_by_method(const ib_uverbs_create_qp& in, bool right) {
+  std::vector<std::uint8_t> cap(20);
+  std::memcpy(cap.data(), &in.max_send_wr, cap.size());
+  std::vector<Attr> attrs{{UVERBS_ATTR_CREATE_QP_HANDLE, Kind::object, 0},
+                          {UVERBS_ATTR_CREATE_QP_PD_HANDLE, Kind::object, in.pd_handle},
+                          {UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, Kind::object, in.send_cq_handle},
+                          {UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, Kind::object, in.recv_cq_handle},
+                          {UVERBS_ATTR_CREATE_QP_USER_HANDLE, Kind::in, 1, 8},
+                          {UVERBS_ATTR_CREATE_QP_CAP, Kind::in, 0, 0, cap},
+                          {UVERBS_ATTR_CREATE_QP_TYPE, Kind::constant, in.qp_type},
+                          {UVERBS_ATTR_CREATE_QP_FLAGS, Kind::constant, 0},
+                          {UVERBS_ATTR_CREATE_QP_RESP_CAP, Kind::out, 0, 20},
+                          {UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, Kind::out, 0, 4},
+                          {UVERBS_ATTR_UHW_OUT, Kind::out, 0, ring_bytes()}};
+  Random* spoil = random_.one_in(4) ? &random_ : nullptr;
+  const int error = file_.ioctl(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, attrs, spoil);
+  judge(error, spoil ? any : right ? 0 : failure, "method QP_CREATE");
+  if (error) return;
+  exact_ &= !spoil;
+  if (spoil) return;
+  add({Type::qp,
+       static_cast<std::uint32_t>(attrs[0].value),
+       {{Type::pd, in.pd_handle}, {Type::cq, in.send_cq_handle}, {Type::cq, in.recv_cq_handle}},
+       rings_of(Type::qp, 24),
+       in.qp_type,
+       file_.response<std::uint32_t>(20)});
+}
+
+void Actor::create_qp() {
+  ib_uverbs_create_qp in{};
+  in.pd_handle = handle(Type::pd);
+  in.send_cq_handle = handle(Type::cq);
+  in.recv_cq_handle = handle(Type::cq);
+  put(in.qp_type, random_.one_in(3)   ? IB_UVERBS_QPT_UD
+                  : random_.one_in(3) ? IB_UVERBS_QPT_UC
+                                      : IB_UVERBS_QPT_RC);
+  if (random_.one_in(8)) put(in.qp_type, random_.below(12));
+  put(in.max_send_wr, random_.below(40));
+  put(in.max_recv_wr, random_.below(40));
+  put(in.max_send_sge, random_.below(random_.one_in(8) ? 36 : 4));
+  put(in.max_recv_sge, random_.below(random_.one_in(8) ? 36 : 4));
+  put(in.max_inline_data, random_.below(random_.one_in(8) ? 1100 : 100));
+  if (random_.one_in(24))
+    put(in.max_send_wr, random_.between(most_requests - 1, most_requests + 2));
+  const bool right = is_right(in);
+  if (random_.one_in(3)) return create_qp_by_method(in, right);
+  const bool is_extended = random_.one_in(2);
+  ib_uverbs_ex_create_qp ex{};
+  std::memcpy(&ex, &in.user_handle, offsetof(ib_uverbs_ex_create_qp, comp_mask));
+  const std::size_t core =
+      is_extended ? sizeof(ib_uverbs_ex_create_qp_resp) : sizeof(ib_uverbs_create_qp_resp);
+  auto command =
+      is_extended ? Command::of(IB_USER_VERBS_EX_CMD_CREATE_QP | extended, ex, core, ring_bytes())
+                  : Command::of(IB_USER_VERBS_CMD_CREATE_QP, in, core, ring_bytes());
+  const int error = send(command);
+  judge(error, expected_of(command, right), "CREATE_QP");
+  if (error || command.is_other) return;
+  if (is_extended)
+    std::memcpy(&in.user_handle, command.in.data(), offsetof(ib_uverbs_ex_create_qp, comp_mask));
+  else
+    in = command.input<ib_uverbs_create_qp>();
+  const auto out = file_.response<ib_uverbs_create_qp_resp>();
+  add({Type::qp,
+       out.qp_handle,
+       {{Type::pd, in.pd_handle}, {Type::cq, in.send_cq_handle}, {Type::cq, in.recv_cq_handle}},
+       rings_of(Type::qp, core),
+       in.qp_type,
+       out.qpn});
+}
+
+void Actor::create_ah() {
+  ib_uverbs_create_ah in{};
+  Object* pd = nullptr;
+  in.pd_handle = handle(Type::pd, &pd);
+  std::memcpy(in.attr.grh.dgid, life_.gid.data(), 16);
+  in.attr.grh.sgid_index = life_.gid_index;
+  in.attr.is_global = 1;
+  in.attr.port_num = 1;
+  put(in.attr.sl, random_.below(8));
+  put(in.attr.grh.traffic_class, random_.next());
+  put(in.attr.grh.hop_limit, random_.next());
+  auto command = Command::of(IB_USER_VERBS_CMD_CREATE_AH, in, sizeof(ib_uverbs_create_ah_resp),
+                             sizeof(rxe_create_ah_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, pd != nullptr), "CREATE_AH");
+  if (!error && !command.is_other)
+    add({Type::ah,
+         file_.response<std::uint32_t>(),
+         {{Type::pd, command.input<ib_uverbs_create_ah>().pd_handle}}});
+}
+
+void Actor::register_mr() {
+  constexpr std::uint32_t accesses[] = {0, 1, 3, 5, 7, 15};
+  ib_uverbs_reg_mr in{};
+  Object* pd = nullptr;
+  in.pd_handle = handle(Type::pd, &pd);
+  const std::size_t at = random_.below(60000);
+  in.start = in.hca_va = reinterpret_cast<std::uint64_t>(arena_.begin() + at);
+  in.length = random_.between(1, 65536 - at);
+  in.access_flags = accesses[random_.below(std::size(accesses))];
+  bool right = pd != nullptr;
+  if (random_.one_in(8)) {
+    in.length = 65537 - at + random_.below(5000);  // beyond the end
+    right = false;
+  }
+  auto command = Command::of(IB_USER_VERBS_CMD_REG_MR, in, sizeof(ib_uverbs_reg_mr_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, right), "REG_MR");
+  if (!error && !command.is_other)
+    add({Type::mr,
+         file_.response<std::uint32_t>(),
+         {{Type::pd, command.input<ib_uverbs_reg_mr>().pd_handle}}});
+}
+
+void Actor::allocate_mw() {
+  ib_uverbs_alloc_mw in{};
+  Object* pd = nullptr;
+  in.pd_handle = handle(Type::pd, &pd);
+  in.mw_type = static_cast<std::uint8_t>(random_.one_in(8) ? random_.next() : 1 + random_.below(2));
+  const bool right = pd && (in.mw_type == 1 || in.mw_type == 2);
+  auto command = Command::of(IB_USER_VERBS_CMD_ALLOC_MW, in, sizeof(ib_uverbs_alloc_mw_resp));
+  const int error = send(command);
+  judge(error, expected_of(command, right), "ALLOC_MW");
+  if (!error && !command.is_other)
+    add({Type::mw,
+         file_.response<std::uint32_t>(),
+         {{Type::pd, command.input<ib_uverbs_alloc_mw>().pd_handle}}});
+}
+
+// The protection domain stays, because its users are counted.
+void Actor::reregister_mr() {
+  Object* mr = nullptr;
+  ib_uverbs_rereg_mr in{};
+  in.mr_handle = handle(Type::mr, &mr);
+  put(in.flags, random_.below(16) & ~std::uint64_t{IBV_REREG_MR_CHANGE_PD});
+  const std::size_t at = random_.below(60000);
+  in.start = in.hca_va = reinterpret_cast<std::uint64_t>(arena_.begin() + at);
+  if (random_.one_in(8)) put(in.hca_va, random_.next());
+  put(in.length, random_.one_in(8) ? random_.next() : random_.below(65536));
+  put(in.access_flags, random_.below(64));
+  auto command = Command::of(IB_USER_VERBS_CMD_REREG_MR, in, sizeof(ib_uverbs_rereg_mr_resp));
+  judge(send(command), any, "REREG_MR");
+}
+
+void Actor::create() {
+  const auto type = static_cast<Type>(random_.below(7));
+  const auto count = std::count_if(objects_.begin(), objects_.end(),
+                                   [&](const Object& object) { return object.type == type; });
+  if (static_cast<std::size_t>(count) >= most_objects[static_cast<int>(type)]) return destroy();
+  switch (type) {
+    case Type::pd:
+      create_pd();
+      break;
+    case Type::cq:
+      create_cq();
+      break;
+    case Type::qp:
+      create_qp();
+      break;
+    case Type::ah:
+      create_ah();
+      break;
+    case Type::mr:
+      register_mr();
+      break;
+    case Type::mw:
+      allocate_mw();
+      break;
+    case Type::channel:
+      create_channel();
+      break;
+  }
+}
+
+}  // namespace uverbs_fuzz
