@@ -231,8 +231,9 @@ struct sroce_region *sroce_region_get(struct sroce_memory *mem, u32 key)
 
 	rcu_read_lock();
 	region = xa_load(&mem->regions, key >> VARIANT_BITS);
-	if (region && !refcount_inc_not_zero(&region->refs))
-		region = NULL;
+	/* Its last reference has gone: meanwhile another has its place, or none. */
+	while (region && !refcount_inc_not_zero(&region->refs))
+		region = xa_load(&mem->regions, key >> VARIANT_BITS);
 	rcu_read_unlock();
 	return region;
 }

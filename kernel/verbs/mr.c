@@ -201,7 +201,8 @@ static int retire_region(struct sroce_mr *mr)
 
 /*
  * Memory that was registered without permission to write must be pinned again if that is added.
- * Its address means something to the process that registered it only.
+ * Its address means something to the process that registered it only. If that process has mapped
+ * other memory there, the region becomes that.
  */
 static int pin_for_writing(struct sroce_region *region, const struct ib_umem *umem, int access)
 {
@@ -224,7 +225,8 @@ static int pin_for_writing(struct sroce_region *region, const struct ib_umem *um
  * @udata: unused
  *
  * Keeps the key. A packet accesses what the region was or what it becomes. Those that access what
- * it was are done on return. For a moment the memory of both may be pinned.
+ * it was are done on return. For a moment the memory of both may be pinned. A BIND_MW that is
+ * executed meanwhile may fail.
  *
  * Return: NULL, or an ERR_PTR(), such as -EBUSY if a memory window is bound to it; then nothing has
  * changed.

@@ -77,8 +77,13 @@ void xa_destroy(struct xarray *array)
 void *xa_load(struct xarray *array, unsigned long index)
 {
 	struct stand_in_entry *entry = *find_entry(array, index);
+	void (*loaded)(void *argument) = stand_in.loaded;
+	void *value = entry ? entry->value : NULL;
 
-	return entry ? entry->value : NULL;
+	stand_in.loaded = NULL;
+	if (loaded)
+		loaded(stand_in.argument);
+	return value;
 }
 
 void *xa_store(struct xarray *array, unsigned long index, void *value, gfp_t gfp)

@@ -36,7 +36,8 @@ extern "C" {
  *           and for each attribute of a message: another context may act then
  * @waiting: called where the kernel would sleep until a completion; must complete it
  * @resched: called by cond_resched()
- * @argument: of all three
+ * @loaded: called by the next xa_load() only, after it has read the entry
+ * @argument: of all four
  * @mm: of the current process
  * @killed: from fatal_signal_pending()
  * @no_memory_at: virt_addr_valid() says no for this page
@@ -52,6 +53,7 @@ struct stand_in {
 	void	(*process)(void *argument);
 	void	(*waiting)(void *argument);
 	void	(*resched)(void *argument);
+	void	(*loaded)(void *argument);
 	void	*argument;
 	void	*mm;
 	bool	killed;

@@ -107,6 +107,28 @@ TEST_F(Region, DestructionWaitsForOpenRegion) {
   EXPECT_EQ(1u, stand_in.umems_released);
 }
 
+// Between its lookup and its reference, a packet loses the region to reregistration.
+TEST_F(Region, ReplacedRegionIsLookedUpAgain) {
+  struct Both {
+    sroce_memory* table;
+    sroce_region *old, *other;
+  } both = {&memory.table, memory.add(blocks, 0, 16, 0),
+            sroce_region_create(SROCE_REGION_USER, memory.pd)};
+  both.other->key = both.old->key;
+  stand_in.argument = &both;
+  stand_in.loaded = [](void* argument) {
+    const auto& both = *static_cast<Both*>(argument);
+    xa_store(&both.table->regions, both.old->key >> 8, both.other, 0);
+    both.old->refs.count = 0;
+  };
+  sroce_region* opened = sroce_region_open(&memory.table, memory.pd, 1, both.old->key);
+  EXPECT_EQ(both.other, opened);
+  if (opened) sroce_region_close(opened);
+  both.old->key = 0;
+  both.old->refs.count = 1;
+  memory.regions.push_back(both.other);
+}
+
 TEST_F(Region, FailedPublicationLeavesNoKey) {
   sroce_region* region = sroce_region_create(SROCE_REGION_USER, memory.pd);
   stand_in.fail_allocation = 1;
