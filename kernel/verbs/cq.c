@@ -202,10 +202,15 @@ int sroce_resize_cq(struct ib_cq *ibcq, compat_cqe cqe, struct ib_udata *udata)
  * @count: completions for one event
  * @period_us: time from the first of them to the event
  *
- * Return: 0.
+ * Only for a CQ of a process: ib_core stops the work of a kernel consumer's CQ before it destroys
+ * the CQ, and a timer might start it again.
+ *
+ * Return: 0 or -EOPNOTSUPP.
  */
 int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period_us)
 {
+	if (!to_sroce_cq(ibcq)->is_user)
+		return -EOPNOTSUPP;
 	sroce_cq_moderate(to_sroce_cq(ibcq), count, period_us);
 	return 0;
 }
