@@ -16,6 +16,17 @@
 
 #include "net/mcast.h"
 
+static bool is_member(const struct in_device *in_dev, __be32 group)
+{
+	const struct ip_mc_list *joined;
+
+	for (joined = rtnl_dereference(in_dev->mc_list); joined;
+	     joined = rtnl_dereference(joined->next_rcu))
+		if (joined->multiaddr == group)
+			return true;
+	return false;
+}
+
 static int join_ipv4(struct sroce_membership *membership, struct net_device *netdev, __be32 group)
 {
 	struct in_device *in_dev = in_dev_get(netdev);
@@ -23,6 +34,11 @@ static int join_ipv4(struct sroce_membership *membership, struct net_device *net
 	if (!in_dev)
 		return -ENODEV;
 	ip_mc_inc_group(in_dev, group);
+	/* It does not say whether it had memory. */
+	if (!is_member(in_dev, group)) {
+		in_dev_put(in_dev);
+		return -ENOMEM;
+	}
 	membership->in_dev = in_dev;
 	return 0;
 }
