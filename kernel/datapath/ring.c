@@ -374,7 +374,7 @@ void *sroce_ring_next_entry(const struct sroce_ring *ring)
 	if (likely(entry))
 		return entry;
 	offset = entry_offset(ring, ring->cursor);
-	page = sroce_ring_memory_page(ring->memory, offset >> PAGE_SHIFT, GFP_ATOMIC);
+	page = sroce_ring_memory_page(ring->memory, offset >> PAGE_SHIFT, GFP_NOWAIT);
 	return page ? page + offset_in_page(offset) : NULL;
 }
 

@@ -17,7 +17,7 @@
  * A ring of at most this many pages (1 MiB) has all from the start. A larger one needs the module
  * as long as it is mapped, see sroce_mmap().
  */
-#define COMPLETE_PAGES		256
+#define COMPLETE_PAGES		((1 << 20) >> PAGE_SHIFT)
 
 static struct sroce_ring_memory *alloc_empty(size_t bytes)
 {
@@ -107,7 +107,7 @@ void sroce_ring_memory_put(struct sroce_ring_memory *memory)
  * sroce_ring_memory_page() - get a page, which is added if it is not there
  * @memory: of a CQ
  * @index: of the page
- * @gfp: for allocating it; GFP_ATOMIC exceeds the limit of the memory cgroup
+ * @gfp: for allocating it; GFP_ATOMIC would exceed the limit of the memory cgroup
  *
  * Any context that @gfp permits. The contents are zero or what others have written.
  *

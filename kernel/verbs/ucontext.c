@@ -83,7 +83,7 @@ static vm_fault_t fault_page(struct vm_fault *vmf)
 		return VM_FAULT_SIGBUS;
 	page = sroce_ring_memory_page(memory, vmf->pgoff, GFP_KERNEL);
 	if (!page)
-		return VM_FAULT_OOM;
+		return VM_FAULT_SIGBUS;	/* VM_FAULT_OOM might be retried for ever */
 	vmf->page = virt_to_page(page);
 	get_page(vmf->page);
 	return 0;
