@@ -18,7 +18,7 @@ tap "mw" both_ends
 netem rate 300mbit
 tap "300 Mbit/s" both_ends --revoke
 netem rate 300mbit loss 1%
-tap "300 Mbit/s, 1 % loss" both_ends --revoke
+tap "300 Mbit/s, 1 % loss" both_ends --revoke --loss
 netem
 before=$(objects)
 check "a process exits with bound windows" both_ends --abandon

@@ -63,11 +63,9 @@ void spoil_bind(const Devices& devices, const Row& row, ibv_mw_type type) {
   const std::uint32_t key = bound->rkey;
   ibv_mw_bind_info info = stage.info({0, Stage::region_bytes});
   row.spoil(ends, info);
-  int error = 0;
-  const ibv_wc_status status = stage.try_bind(row.rebinds ? ends.bound : ends.free, info, error);
-  // libibverbs and librxe find some of these mistakes.
-  expect(error || status == IBV_WC_MW_BIND_ERR, row.name, ": ", ibv_wc_status_str(status));
-  if (!error) stage.reconnect();
+  const ibv_wc_status status = stage.post_bind(row.rebinds ? ends.bound : ends.free, info);
+  expect(status == IBV_WC_MW_BIND_ERR, row.name, ": ", ibv_wc_status_str(status));
+  stage.reconnect();
   stage.expect_permitted(IBV_WR_RDMA_WRITE, key, stage.address(0), 64);
   stage.expect_rejected(IBV_WR_RDMA_WRITE, free->rkey, stage.address(0), 1);
 }

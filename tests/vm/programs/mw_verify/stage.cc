@@ -38,19 +38,25 @@ ibv_mw_bind_info Stage::info(const Range& range) const {
 }
 
 ibv_wc_status Stage::try_bind(ibv_mw* window, const ibv_mw_bind_info& info, int& error) {
-  if (window->type == IBV_MW_TYPE_1) {
-    ibv_mw_bind bind{.wr_id = 3, .send_flags = IBV_SEND_SIGNALED, .bind_info = info};
-    error = ibv_bind_mw(far_->qp().get(), window, &bind);
-  } else {
-    ibv_send_wr wr{};
-    wr.wr_id = 3;
-    wr.opcode = IBV_WR_BIND_MW;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.bind_mw = {.mw = window, .rkey = ibv_inc_rkey(window->rkey), .bind_info = info};
-    error = far_->qp().try_post_send(&wr);
-    if (!error) window->rkey = wr.bind_mw.rkey;
-  }
-  if (error) return IBV_WC_GENERAL_ERR;
+  error = 0;
+  if (window->type == IBV_MW_TYPE_2) return post_bind(window, info);
+  ibv_mw_bind bind{.wr_id = 3, .send_flags = IBV_SEND_SIGNALED, .bind_info = info};
+  error = ibv_bind_mw(far_->qp().get(), window, &bind);
+  return error ? IBV_WC_GENERAL_ERR : bind_status();
+}
+
+ibv_wc_status Stage::post_bind(ibv_mw* window, const ibv_mw_bind_info& info) {
+  ibv_send_wr wr{};
+  wr.wr_id = 3;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.send_flags = IBV_SEND_SIGNALED;
+  wr.bind_mw = {.mw = window, .rkey = ibv_inc_rkey(window->rkey), .bind_info = info};
+  far_->qp().post_send(&wr);
+  window->rkey = wr.bind_mw.rkey;
+  return bind_status();
+}
+
+ibv_wc_status Stage::bind_status() {
   const ibv_wc wc = far_->send_cq().next(harness::Deadline::after(timeout), "a bind completes");
   expect(wc.wr_id == 3, "completion of ", wc.wr_id);
   expect(wc.status || wc.opcode == IBV_WC_BIND_MW, "opcode ", wc.opcode);
