@@ -200,7 +200,7 @@ static void grow_ring(struct work_struct *work)
 	spin_lock_irqsave(&cq->lock, flags);
 	ring = cq->ring;
 	spin_unlock_irqrestore(&cq->lock, flags);
-	/* If this fails, the datapath tries again with the reserves for atomic contexts. */
+	/* If this fails, the datapath tries again, without sleeping. */
 	(void)sroce_ring_add_ahead(&ring);
 	mutex_unlock(&cq->resize_lock);
 }

@@ -462,7 +462,7 @@ static void receive_unicast(struct sroce_rx *rx)
 	release_qp(&to, rx);
 }
 
-/* Each QP decides alone: its Q_Key, its receives. No QP answers a group, with a CNP neither. */
+/* Each QP checks its own Q_Key and receives. No QP answers a packet to a group, even by a CNP. */
 static void deliver_copies(const struct sroce_device *dev, struct sroce_rx *rx)
 {
 	const struct sroce_mcast_member *at = NULL;
@@ -476,7 +476,7 @@ static void deliver_copies(const struct sroce_device *dev, struct sroce_rx *rx)
 	}
 }
 
-/* A packet to a group has the QP number of all groups, and only such a packet (IBTA 10.5). */
+/* A packet to a group has QP number 0xffffff, and no other packet has it (IBTA 10.5). */
 static void receive_multicast(struct sroce_rx *rx)
 {
 	const struct sroce_device *dev = container_of(rx->ep, struct sroce_device, ep);

@@ -14,8 +14,8 @@
 #include "datapath/ring_memory.h"
 
 /*
- * A ring of at most this many pages (1 MiB) has all from the start. A larger one needs the module
- * as long as it is mapped, see sroce_mmap().
+ * A ring of at most this many pages (1 MiB) has all from the start. A larger one of a process needs
+ * the module as long as it is mapped, see map_growing() in verbs/.
  */
 #define COMPLETE_PAGES		((1 << 20) >> PAGE_SHIFT)
 
@@ -72,7 +72,7 @@ struct sroce_ring_memory *sroce_ring_memory_alloc(size_t bytes)
 /**
  * sroce_ring_memory_alloc_pages() - allocate pages for a completion queue
  * @bytes: whole pages
- * @may_grow: a mapping can add pages, and a failure to add one is only an overflow
+ * @may_grow: pages may be added later; if one cannot be, the CQ overflows
  *
  * Charges the memory cgroup of the current process. May sleep.
  *

@@ -121,7 +121,7 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 	wq->now_ns = 0;
 	tx->bytes = 0;
 	sroce_gso_init(&tx->gso, &qp->dev->ep, &wq->out);
-	/* Requests name L_Keys, responses the R_Keys of the peer. */
+	/* Requests name L_Keys; responses use R_Keys that the peer has named. */
 	sroce_mr_ref_init(&tx->mr_ref, &qp->dev->memory, qp->ibqp.pd,
 			  wq->type == SROCE_RQ ? qp->serial : 0);
 }

@@ -175,7 +175,7 @@ static void dispose_region(struct sroce_region *region)
 /**
  * sroce_region_destroy() - remove the key of a region and free it
  * @mem: key table
- * @region: retired, or not published
+ * @region: a window, or retired, or not published
  *
  * A window is unbound first. Sleeps until the copies under way are done. Nothing accesses the
  * memory afterwards.
@@ -231,7 +231,7 @@ struct sroce_region *sroce_region_get(struct sroce_memory *mem, u32 key)
 
 	rcu_read_lock();
 	region = xa_load(&mem->regions, key >> VARIANT_BITS);
-	/* Its last reference has gone: meanwhile another has its place, or none. */
+	/* Its last reference has gone; by now another region, or none, has its place. */
 	while (region && !refcount_inc_not_zero(&region->refs))
 		region = xa_load(&mem->regions, key >> VARIANT_BITS);
 	rcu_read_unlock();

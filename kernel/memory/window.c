@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory windows. A window gives a peer access to a part of a region, with an R_Key and
- * permissions of its own, and takes it back without deregistration (IBTA 10.6.7).
+ * Memory windows. A window gives a peer access to a part of a region, by an R_Key with permissions
+ * of its own. The access can be taken back without deregistration (IBTA 10.6.7).
  *
  * A bound window is a region whose blocks are some of its parent's. So copies need not know of
  * windows. The parent counts its windows and cannot be deregistered while there are any.

@@ -34,7 +34,7 @@ static int join_ipv4(struct sroce_membership *membership, struct net_device *net
 	if (!in_dev)
 		return -ENODEV;
 	ip_mc_inc_group(in_dev, group);
-	/* It does not say whether it had memory. */
+	/* ip_mc_inc_group() does not report that it had no memory. */
 	if (!is_member(in_dev, group)) {
 		in_dev_put(in_dev);
 		return -ENOMEM;
@@ -120,7 +120,7 @@ void sroce_membership_leave(struct sroce_membership *membership, const struct sr
 {
 	rtnl_lock();
 	if (membership->in_dev) {
-		/* A later state of the interface has other members. */
+		/* A dead state has lost its memberships; they are not those of a later one. */
 		if (!membership->in_dev->dead)
 			ip_mc_dec_group(membership->in_dev, group->s6_addr32[3]);
 		in_dev_put(membership->in_dev);

@@ -24,7 +24,7 @@
 /* The outcome of a key lookup, a range check, or a copy. */
 enum sroce_mem_status {
 	SROCE_MEM_OK,
-	SROCE_MEM_BAD_KEY,	/* no such key, other PD, or invalidated */
+	SROCE_MEM_BAD_KEY,	/* no such key, other PD or QP, or invalidated */
 	SROCE_MEM_BAD_RANGE,	/* outside of the region */
 	SROCE_MEM_BAD_ACCESS,	/* permission missing */
 	SROCE_MEM_MISALIGNED,	/* atomic not on 8 bytes */

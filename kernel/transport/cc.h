@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Congestion control: how fast a work queue may send. The receiver's part, when
- * to send a CNP, is in cnp.h.
+ * to send a CNP, is in np.h.
  *
  *     sender: reaction point (struct sroce_cc)      receiver: notification point
- *       sroce_cc_window_packets(),                     (cnp.h)
+ *       sroce_cc_window_packets(),                     (np.h)
  *       sroce_cc_schedule()
  *       sroce_cc_sent()            --- packets -->  CE-marked: sroce_np_marked()
  *       sroce_cc_cnp()             <---- CNP -----    tells whether to send one

@@ -2,7 +2,7 @@
 /*
  * Completion moderation (modify_cq): when a consumer that has armed its CQ is told of completions.
  * Either @count completions have come since it armed the CQ, or @period_us have passed since the
- * first of them. If one of both is 0, it is told at once: nothing may wait for ever.
+ * first of them. If either is 0, it is told immediately: nothing may wait for ever.
  */
 #ifndef SROCE_TRANSPORT_MODERATION_POLICY_H
 #define SROCE_TRANSPORT_MODERATION_POLICY_H
@@ -11,9 +11,9 @@
 
 /**
  * struct sroce_moderation - moderation of a CQ
- * @count: completions to report at once; 0: off
+ * @count: completions to report together; 0: off
  * @period_us: how long the first of them may wait; 0: off
- * @waiting: completions that the consumer is to be told of, and was not
+ * @waiting: completions that the consumer has yet to be told of
  */
 struct sroce_moderation {
 	u16	count;

@@ -95,7 +95,7 @@ static int use_netdev(const struct sroce_device *dev, const struct rdma_ah_attr 
 	return err;
 }
 
-/* Connections have one peer. */
+/* Only datagrams may go to a group. */
 static bool destination_is_valid(const struct sroce_device *dev, const struct sroce_path *path,
 				 bool is_datagram)
 {

@@ -116,7 +116,7 @@ static int move_batch(const struct sroce_ring *old, struct sroce_ring *ring, u32
 	if (left > ring->mask - ring->cursor)
 		return -EINVAL;
 	for (i = 0; i < count; i++) {
-		/* By a wrong index of the process, it is one that was never written. */
+		/* A wrong index of the process may lead to an entry that was never written. */
 		entry = sroce_ring_entry(old, *next);
 		if (entry)
 			memcpy(sroce_ring_next_entry(ring), entry, old->stride);

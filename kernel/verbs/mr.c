@@ -201,8 +201,8 @@ static int retire_region(struct sroce_mr *mr)
 
 /*
  * Memory that was registered without permission to write must be pinned again if that is added.
- * Its address means something to the process that registered it only. If that process has mapped
- * other memory there, the region becomes that.
+ * Its address means something only to the process that registered it. If that process has mapped
+ * other memory there, the region gets that memory.
  */
 static int pin_for_writing(struct sroce_region *region, const struct ib_umem *umem, int access)
 {
@@ -221,11 +221,11 @@ static int pin_for_writing(struct sroce_region *region, const struct ib_umem *um
  * @length: TRANS: as @start
  * @va: TRANS: as @start
  * @access: ACCESS: as @start
- * @ibpd: protection domain; the present one, unless PD
+ * @ibpd: protection domain; the present one, unless _PD is set
  * @udata: unused
  *
- * Keeps the key. A packet accesses what the region was or what it becomes. Those that access what
- * it was are done on return. For a moment the memory of both may be pinned. A BIND_MW that is
+ * Keeps the key. A packet accesses either the old region or the new one. Copies to and from the
+ * old one are done on return. For a moment the memory of both may be pinned. A BIND_MW that is
  * executed meanwhile may fail.
  *
  * Return: NULL, or an ERR_PTR(), such as -EBUSY if a memory window is bound to it; then nothing has

@@ -2,10 +2,10 @@
 /*
  * User contexts and the mapping of rings into processes.
  *
- * The pages of a ring belong to a QP or CQ and have at most one mmap entry, by which a process maps
- * them. Mapped pages outlive both, because the VMA has a reference to each page. The kernel does
- * not trust their contents, so a mapping may stay when the device goes, and unless the ring grows,
- * also when the module goes.
+ * The pages of a ring belong to a QP, SRQ or CQ and have at most one mmap entry, by which a process
+ * maps them. Mapped pages outlive both, because the VMA has a reference to each page. The kernel
+ * does not trust their contents, so a mapping may stay when the device goes, and unless the ring
+ * grows, also when the module goes.
  */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
@@ -61,7 +61,7 @@ static struct page *page_of_ring(const struct sroce_ring_memory *memory, u32 ind
 			       vmalloc_to_page(memory->buf + (size_t)index * PAGE_SIZE);
 }
 
-/* All pages, so that the mapping does not need us any more. */
+/* Maps all pages, so that the mapping does not need the module. */
 static int map_pages(struct vm_area_struct *vma, const struct sroce_ring_memory *memory)
 {
 	int err = 0;
@@ -192,7 +192,7 @@ struct sroce_mmap_entry *sroce_mmap_insert(struct ib_udata *udata, const struct 
 	/* sroce_mmap_free() releases this reference, also on error. */
 	kref_get(&ring->memory->refs);
 	entry->memory = ring->memory;
-	/* ib_core allocates something for each page of an entry; one is enough for an offset. */
+	/* ib_core allocates a slot for each page of an entry; an offset needs only one. */
 	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma_entry, PAGE_SIZE);
 	if (err) {
 		sroce_mmap_free(&entry->rdma_entry);

@@ -49,7 +49,7 @@ talk_to_group() # NAME a|b ADDRESS INTERFACE b|a ADDRESS
 	check "$1: receiver" test $status == 0
 	((status == 0)) || sed 's/^/# /' "$output"
 }
-# rdma_rxe sends nothing for mckey, to another rdma_rxe neither.
+# rdma_rxe sends nothing for mckey, not even to another rdma_rxe.
 [[ $B_TYPE == rxe ]] || talk_to_group "mckey, to A" a "$A_IP" "$A_IF" b "$B_IP"
 [[ $A_TYPE == rxe ]] || talk_to_group "mckey, to B" b "$B_IP" "$B_IF" a "$A_IP"
 check "A has left the group" on_a wait_until 10 has_groups "$A_IF" 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Who receives a datagram that is sent to a group.
+// The queue pairs that receive a datagram to a group.
 #include <deque>
 
 #include "mcast_verify/member.h"
@@ -107,8 +107,7 @@ void group_without_qp(const Devices& devices) {
 
 void run_traffic_cases(harness::Tap& tap, const Devices& devices) {
   tap.run("each of three QPs gets each datagram once", [&] { peer_members(devices); });
-  tap.run("QPs of the sending device get copies, so does the sender",
-          [&] { own_members(devices); });
+  tap.run("QPs of the sending device, and the sender, get copies", [&] { own_members(devices); });
   tap.run("a QP that has been detached gets nothing", [&] { detached_member(devices); });
   tap.run("a QP with another Q_Key gets nothing", [&] { wrong_qkey(devices); });
   tap.run("groups are apart", [&] { groups_apart(devices); });
@@ -120,7 +119,7 @@ void run_drop_cases(harness::Tap& tap, const Devices& devices) {
   tap.run("a QP's number is invalid in a datagram to a group", [&] { unicast_to_group(devices); });
   tap.run("the number of groups is invalid in a datagram to a host",
           [&] { group_to_host(devices); });
-  tap.run("a group without a QP is no error of the sender", [&] { group_without_qp(devices); });
+  tap.run("a group without a QP is no error for the sender", [&] { group_without_qp(devices); });
 }
 
 }  // namespace mcast

@@ -70,7 +70,7 @@ void spoil_bind(const Devices& devices, const Row& row, ibv_mw_type type) {
   stage.expect_rejected(IBV_WR_RDMA_WRITE, free->rkey, stage.address(0), 1);
 }
 
-// The key of a window, and a window that another end would use for its own buffers.
+// The end that owns a window names a buffer of its own by the window's key.
 void no_local_key(const Devices& devices) {
   Stage stage(devices);
   const verbs::Mw windows[] = {verbs::Mw(stage.make_window(IBV_MW_TYPE_1)),
@@ -118,7 +118,8 @@ void run_error_cases(harness::Tap& tap, const Devices& devices) {
               [&] { spoil_bind(devices, row, IBV_MW_TYPE_2); });
   }
   tap.run("a window has no L_Key", [&] { no_local_key(devices); });
-  tap.run("what is no window is not bound and not invalidated", [&] { no_window(devices); });
+  tap.run("a key that names no window is neither bound nor invalidated",
+          [&] { no_window(devices); });
 }
 
 }  // namespace mw

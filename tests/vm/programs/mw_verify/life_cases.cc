@@ -29,7 +29,7 @@ void move_type_1(const Devices& devices) {
   stage.bind(window.get(), {0, 1});
 }
 
-// By the peer and by the owner, who may both do it.
+// The peer and the owner may both invalidate.
 void invalidate_type_2(const Devices& devices) {
   Stage stage(devices);
   const verbs::Mw window(stage.make_window(IBV_MW_TYPE_2));
@@ -112,7 +112,7 @@ void region_goes_first(const Devices& devices) {
 void run_life_cases(harness::Tap& tap, const Devices& devices) {
   tap.run("type 1 is bound again", [&] { move_type_1(devices); });
   tap.run("type 2 is invalidated by both ends", [&] { invalidate_type_2(devices); });
-  tap.run("another QP", [&] { other_qp(devices); });
+  tap.run("another QP uses windows of type 1 only", [&] { other_qp(devices); });
   tap.run("a QP goes before its window", [&] { qp_goes_first(devices); });
   tap.run("a region stays while it has windows", [&] { region_goes_first(devices); });
 }
