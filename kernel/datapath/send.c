@@ -149,7 +149,7 @@ static enum sroce_wc_status execute_local(struct sroce_qp *qp, const struct sroc
 		status = sroce_memory_invalidate(mem, qp->ibqp.pd, qp->serial,
 						 wqe->invalidate_rkey, false);
 	else if (wqe->opcode == SROCE_WR_BIND_MW)
-		status = sroce_window_bind(mem, qp->ibqp.pd, qp->serial, &wqe->bind_mw);
+		status = sroce_mw_bind(mem, qp->ibqp.pd, qp->serial, &wqe->bind_mw);
 	if (status == SROCE_MEM_OK)
 		return SROCE_WC_SUCCESS;
 	qp->sq.fault = status;

@@ -186,7 +186,7 @@ void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region)
 		xa_erase(&mem->regions, region->key >> VARIANT_BITS);
 	drain_region(region);
 	write_lock_bh(&region->busy);
-	sroce_window_unbind(region);
+	sroce_mw_unbind(region);
 	write_unlock_bh(&region->busy);
 	dispose_region(region);
 }
@@ -402,7 +402,7 @@ enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const vo
 	else if (region->kind == SROCE_REGION_FAST)
 		region->valid = false;
 	else
-		sroce_window_unbind(region);
+		sroce_mw_unbind(region);
 	write_unlock_bh(&region->busy);
 	sroce_region_put(region);
 	return status;

@@ -126,9 +126,9 @@ enum sroce_mem_status sroce_memory_invalidate(struct sroce_memory *mem, const vo
 					      u64 qp_serial, u32 key, bool remote);
 
 /* Memory windows: window.c. */
-enum sroce_mem_status sroce_window_bind(struct sroce_memory *mem, const void *pd, u64 qp_serial,
-					const struct sroce_bind_mw *bind);
-void sroce_window_unbind(struct sroce_region *window);
+enum sroce_mem_status sroce_mw_bind(struct sroce_memory *mem, const void *pd, u64 qp_serial,
+				    const struct sroce_bind_mw *bind);
+void sroce_mw_unbind(struct sroce_region *window);
 
 static inline bool sroce_region_is_window(const struct sroce_region *region)
 {

@@ -32,12 +32,12 @@ static void share_blocks(struct sroce_page_list *to, const struct sroce_page_lis
 }
 
 /**
- * sroce_window_unbind() - take the access back
+ * sroce_mw_unbind() - take the access back
  * @window: a window, its lock write-held; for a region of another kind there is nothing to do
  *
  * No copy through the window is under way afterwards.
  */
-void sroce_window_unbind(struct sroce_region *window)
+void sroce_mw_unbind(struct sroce_region *window)
 {
 	struct sroce_region *parent = window->parent;
 
@@ -92,7 +92,7 @@ static enum sroce_mem_status bind_window(struct sroce_region *window, struct sro
 	if (window->kind == SROCE_REGION_WINDOW_2 ? window->valid : window->key != bind->rkey)
 		return SROCE_MEM_BAD_KEY;
 	if (window->kind == SROCE_REGION_WINDOW_1 && !bind->length) {
-		sroce_window_unbind(window);
+		sroce_mw_unbind(window);
 		window->key = bind->new_rkey;
 		return SROCE_MEM_OK;
 	}
@@ -102,7 +102,7 @@ static enum sroce_mem_status bind_window(struct sroce_region *window, struct sro
 	if (status != SROCE_MEM_OK)
 		return status;
 
-	sroce_window_unbind(window);
+	sroce_mw_unbind(window);
 	window->parent = parent;
 	share_blocks(&window->pages, &parent->pages, bind->addr - parent->range.iova);
 	window->range.iova = is_zero_based ? 0 : bind->addr;
@@ -115,7 +115,7 @@ static enum sroce_mem_status bind_window(struct sroce_region *window, struct sro
 }
 
 /**
- * sroce_window_bind() - execute a BIND_MW work request
+ * sroce_mw_bind() - execute a BIND_MW work request
  * @mem: key table
  * @pd: protection domain of the QP
  * @qp_serial: of the QP
@@ -127,8 +127,8 @@ static enum sroce_mem_status bind_window(struct sroce_region *window, struct sro
  * Return: SROCE_MEM_OK; SROCE_MEM_BAD_KEY if a key names nothing of this PD, or the window is of
  * type 2 and still bound; SROCE_MEM_BAD_RANGE or SROCE_MEM_BAD_ACCESS from sroce_bind_check().
  */
-enum sroce_mem_status sroce_window_bind(struct sroce_memory *mem, const void *pd, u64 qp_serial,
-					const struct sroce_bind_mw *bind)
+enum sroce_mem_status sroce_mw_bind(struct sroce_memory *mem, const void *pd, u64 qp_serial,
+				    const struct sroce_bind_mw *bind)
 {
 	struct sroce_region *window = sroce_region_get(mem, bind->rkey);
 	struct sroce_region *parent = sroce_region_get(mem, bind->lkey);

@@ -29,7 +29,7 @@ struct Window : testing::Test {
             .access = access};
   }
   sroce_mem_status bind(const sroce_bind_mw& request, u64 qp = QP, const void* pd = nullptr) {
-    return sroce_window_bind(&memory.table, pd ? pd : memory.pd, qp, &request);
+    return sroce_mw_bind(&memory.table, pd ? pd : memory.pd, qp, &request);
   }
   sroce_mem_status bind(const sroce_region* window, u64 addr = IOVA, u64 length = 64,
                         u32 access = ALL_ACCESS) {
