@@ -14,6 +14,7 @@
 
 #include "harness/args.h"
 #include "harness/failure.h"
+#include "verbs/devices.h"
 #include "verbs/endpoint.h"
 
 namespace {
@@ -30,9 +31,10 @@ Check a CQ of N entries (default 2^20 - 1). With --fill, only fill it and sleep.
 constexpr auto timeout = std::chrono::seconds(60);
 constexpr std::uint32_t chain = 256;
 
-struct Devices {
-  verbs::Context near, far;
-  int near_gid, far_gid;
+struct Devices : verbs::Devices {
+  explicit Devices(harness::Args& args)
+      : verbs::Devices(args), entries(static_cast<int>(args.number("--entries", (1 << 20) - 1))) {}
+
   int entries;
 };
 
@@ -351,16 +353,12 @@ void moderated(const Devices& devices) {
 
 int main(int argc, char** argv) {
   harness::Args args(argc, argv, usage);
-  const std::string near = args.required("--dev"), far = args.text("--peer-dev", near);
-  const int near_gid = static_cast<int>(args.number("--gid", 0));
-  const int far_gid = static_cast<int>(args.number("--peer-gid", static_cast<unsigned>(near_gid)));
-  const auto entries = static_cast<int>(args.number("--entries", (1 << 20) - 1));
+  const Devices devices(args);
   const bool fill = args.flag("--fill");
   args.finish();
-  const Devices devices = {verbs::Context(near), verbs::Context(far), near_gid, far_gid, entries};
   if (fill) {
-    Writes writes(devices, make_cq(devices, entries));
-    writes.post(static_cast<std::uint32_t>(entries));
+    Writes writes(devices, make_cq(devices, devices.entries));
+    writes.post(static_cast<std::uint32_t>(devices.entries));
     ::pause();
   }
   harness::Tap tap;

@@ -6,6 +6,7 @@
 
 #include "harness/args.h"
 #include "harness/failure.h"
+#include "verbs/devices.h"
 #include "verbs/endpoint.h"
 #include "verbs/rereg.h"
 
@@ -25,10 +26,7 @@ constexpr std::size_t region_bytes = 256 << 10;
 constexpr unsigned all_access =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
-struct Devices {
-  verbs::Context near, far;
-  int near_gid, far_gid;
-};
+using verbs::Devices;
 
 // Two memories of the far end, one of which a region has. The near end knows its first address.
 class Region {
@@ -204,13 +202,10 @@ void reads(const Devices& devices, std::uint64_t rounds) {
 
 int main(int argc, char** argv) {
   harness::Args args(argc, argv, usage);
-  const std::string near = args.required("--dev"), far = args.text("--peer-dev", near);
-  const int near_gid = static_cast<int>(args.number("--gid", 0));
-  const int far_gid = static_cast<int>(args.number("--peer-gid", static_cast<unsigned>(near_gid)));
+  const Devices devices(args);
   const std::uint64_t rounds = args.number("--rounds", 1000);
   const bool in_flight = args.flag("--in-flight");
   args.finish();
-  const Devices devices = {verbs::Context(near), verbs::Context(far), near_gid, far_gid};
   harness::Tap tap;
   tap.run("the translation changes", [&] { translation(devices); });
   tap.run("the protection domain changes", [&] { domain(devices); });

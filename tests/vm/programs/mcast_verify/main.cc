@@ -20,14 +20,10 @@ namespace {
 
 int main(int argc, char** argv) {
   harness::Args args(
-      argc, argv,
-      "mcast_verify --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--traffic | --attach]");
-  const std::string near = args.required("--dev"), far = args.text("--peer-dev", near);
-  const int near_gid = static_cast<int>(args.number("--gid", 0));
-  const int far_gid = static_cast<int>(args.number("--peer-gid", static_cast<unsigned>(near_gid)));
+      argc, argv, std::string("mcast_verify ") + verbs::devices_usage + " [--traffic | --attach]");
+  const verbs::Devices devices(args);
   const bool only_traffic = args.flag("--traffic"), attach = args.flag("--attach");
   args.finish();
-  const mcast::Devices devices = {verbs::Context(near), verbs::Context(far), near_gid, far_gid};
   harness::Tap tap;
   if (attach) {
     tap.run("sends until the end", [&] { talk(devices); });

@@ -7,6 +7,7 @@
 #include "harness/deadline.h"
 #include "harness/failure.h"
 #include "harness/tap.h"
+#include "verbs/devices.h"
 #include "verbs/memory.h"
 #include "verbs/qp.h"
 
@@ -17,10 +18,7 @@ inline constexpr auto quiet = std::chrono::milliseconds(100);
 inline constexpr std::uint32_t qkey = 0x11223344;
 
 // Datagrams go from near to far. Both GIDs are of the same family.
-struct Devices {
-  verbs::Context near, far;
-  int near_gid, far_gid;
-};
+using verbs::Devices;
 
 bool is_ipv4(const ibv_gid& gid);
 
