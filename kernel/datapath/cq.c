@@ -151,6 +151,16 @@ static void report_waiting(struct sroce_cq *cq, bool is_waiting)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 }
 
+/* Under the lock. Returns whether there is anything to report when it has been dropped. */
+static bool take_waiting(struct sroce_cq *cq)
+{
+	bool is_waiting = sroce_moderation_flush(&cq->moderation);
+
+	if (is_waiting)
+		WRITE_ONCE(cq->armed, 0);
+	return is_waiting;
+}
+
 static enum hrtimer_restart period_expired(struct hrtimer *timer)
 {
 	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
@@ -158,21 +168,19 @@ static enum hrtimer_restart period_expired(struct hrtimer *timer)
 	bool is_waiting;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	is_waiting = sroce_moderation_flush(&cq->moderation);
-	if (is_waiting)
-		WRITE_ONCE(cq->armed, 0);
+	is_waiting = take_waiting(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	report_waiting(cq, is_waiting);
 	return HRTIMER_NORESTART;
 }
 
 /**
- * sroce_cq_moderate() - wake the consumer for several completions at once
+ * sroce_cq_moderate() - wake the consumer once for several completions that would wake it
  * @cq: the completion queue
- * @count: wake it when so many have come for which it is to be woken; 0 for each one
- * @period_us: but so long after the first one at the latest; 0 for each one
+ * @count: number of such completions that wake it; 0: each one does
+ * @period_us: time from the first of them after which it is woken anyway; 0: each one wakes it
  *
- * What waits already is reported. Any context, except from the consumer's callback.
+ * Completions that wait already are reported. Any context, except from the consumer's callback.
  */
 void sroce_cq_moderate(struct sroce_cq *cq, u16 count, u16 period_us)
 {
@@ -180,9 +188,7 @@ void sroce_cq_moderate(struct sroce_cq *cq, u16 count, u16 period_us)
 	bool is_waiting;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	is_waiting = sroce_moderation_flush(&cq->moderation);
-	if (is_waiting)
-		WRITE_ONCE(cq->armed, 0);
+	is_waiting = take_waiting(cq);
 	cq->moderation.count = count;
 	cq->moderation.period_us = period_us;
 	spin_unlock_irqrestore(&cq->lock, flags);
