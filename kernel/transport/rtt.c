@@ -48,6 +48,22 @@ void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
 		rtt->srtt_ns = max(rtt->srtt_ns - rtt->srtt_ns / 8 + sample / 8, 1u);
 	}
 	take_minimum(rtt, sample, now_ns);
+	/* There is a better sample now than the one of a packet that was retransmitted. */
+	if (rtt->again)
+		rtt->timing = false;
+}
+
+/**
+ * sroce_rtt_lower_min() - a round trip was shorter than the minimum
+ * @rtt: the estimate
+ * @sample_ns: nanoseconds that it took; the first sample, if there is none
+ * @now_ns: monotonic time
+ */
+void sroce_rtt_lower_min(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
+{
+	if (!rtt->srtt_ns)
+		sroce_rtt_sample(rtt, sample_ns, now_ns);
+	rtt->min_ns = (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);
 }
 
 /**

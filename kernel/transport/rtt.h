@@ -54,6 +54,7 @@ struct sroce_rtt {
 };
 
 void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns);
+void sroce_rtt_lower_min(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns);
 void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns);
 void sroce_rtt_retransmitted(struct sroce_rtt *rtt, u32 psn, u32 count);
 u32 sroce_rtt_acked(struct sroce_rtt *rtt, u32 psn, u64 now_ns);

@@ -686,6 +686,9 @@ static void recover_lost(struct sroce_requester *req, u32 psn)
 
 	if (sroce_requester_is_selective(req)) {
 		raise_psn(req, &sb->lost_psn, psn);
+		if (req->probe.overdue)
+			raise_psn(req, &sb->lost_response_psn,
+				  is_beyond(req, psn, sb->executed_psn) ? sb->executed_psn : psn);
 		return;
 	}
 	if (is_beyond(req, psn, sb->executed_psn)) {
@@ -698,7 +701,7 @@ static void recover_lost(struct sroce_requester *req, u32 psn)
 /* The ACK of a probe came: packets sent before it are lost, or it overtook them. */
 static void apply_probe_ack(struct sroce_requester *req)
 {
-	req->probe.ambiguous = req->sb.reordering;
+	req->probe.ambiguous = req->sb.reordering && !req->probe.overdue;
 	if (!req->probe.ambiguous)
 		recover_lost(req, req->probe.end_psn);
 }

@@ -284,6 +284,13 @@ static bool packets_may_be_late(const struct sroce_requester *req)
 	       (longest_rtt_ns(req) > timeout_ns && req->rtt.min_ns <= timeout_ns);
 }
 
+/* Would the response to a packet that was sent an ACK timeout ago have come? A bound tells, too. */
+static bool response_is_overdue(const struct sroce_requester *req)
+{
+	return req->rtt.srtt_ns &&
+	       req->rtt.srtt_ns + 4ull * req->rtt.var_ns <= req->attr.ack_timeout_ns;
+}
+
 /* Does the silence of the peer withdraw the offer of selective repeat? */
 static bool withdraws_offer(const struct sroce_requester *req)
 {
@@ -334,6 +341,7 @@ static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 		return events;
 	sroce_requester_stop_timers(req);
 	req->probe.due = true;
+	req->probe.overdue = response_is_overdue(req);
 	sroce_tlp_arm(req, now_ns);
 	return events;
 }
@@ -367,6 +375,7 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 		return;
 	}
 	req->probe.due = true;
+	req->probe.overdue = false;
 	req->probe.deadline_ns = now_ns + pto_ns(req);
 }
 
@@ -407,7 +416,8 @@ void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
  * @now_ns: monotonic time
  *
  * A response within a round trip of the probe belongs to the first transmission and says nothing.
- * If that happens again, the minimum RTT is wrong.
+ * If that happens again, the minimum RTT is wrong. After an ACK timeout that is longer than round
+ * trips are, the response is the probe's in any case: the minimum may be too long.
  *
  * Return: true if the response is the probe's. Packets sent before the probe that are still not
  * acknowledged were lost then, because their responses would have come first.
@@ -419,11 +429,13 @@ bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
 	req->probe.sent = false;
 	if (!psn_before(req->unacked_psn, req->probe.end_psn))
 		return false;
+	if (req->probe.overdue)
+		return true;
 	/* Before the first RTT sample nothing is known. */
 	if (req->rtt.min_ns && sroce_elapsed_ns(now_ns, req->probe.at_ns) >= req->rtt.min_ns)
 		return true;
 	/* The second time in a row that the response covers only the probe. */
 	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.spurious_alone++)
-		req->rtt.min_ns = (u32)max(sroce_elapsed_ns(now_ns, req->probe.at_ns), 1ull);
+		sroce_rtt_lower_min(&req->rtt, sroce_elapsed_ns(now_ns, req->probe.at_ns), now_ns);
 	return false;
 }

@@ -17,6 +17,7 @@ struct sroce_requester;
  * @ack_requests: packets with AckReq since the last progress
  * @due: the next packet to send is a probe
  * @sent: a probe is out; packets that its ACK does not cover were lost
+ * @overdue: the ACK timer made the probe due, after a time in which any response would have come
  * @unacked: the probe is out, and there has been no progress since
  * @spurious_alone: probes in a row whose ACK came within a round trip and covered only the probe
  * @spurious: probes in a row that were followed by progress within a round trip
@@ -34,6 +35,7 @@ struct sroce_probe {
 	u32	ack_requests;
 	bool	due;
 	bool	sent;
+	bool	overdue;
 	bool	unacked;
 	bool	ambiguous;
 	u8	spurious_alone;

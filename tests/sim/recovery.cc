@@ -291,15 +291,22 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
 
   const bool responded = before.probe.sent && psn_before(before.probe.psn, req.unacked_psn);
   if (!responded || !psn_before(req.unacked_psn, before.probe.end_psn)) return;
-  const bool for_probe = req.rtt.min_ns && now_ns_ - before.probe.at_ns >= req.rtt.min_ns;
+  // After an ACK timeout that is longer than round trips are, the minimum does not matter.
+  const bool overdue = before.probe.overdue;
+  const bool for_probe =
+      overdue || (req.rtt.min_ns && now_ns_ - before.probe.at_ns >= req.rtt.min_ns);
   const bool selective = req.sb.mode == SROCE_SELECTIVE_ON;
   const u32 end_psn = before.probe.end_psn;
   const bool requests_missing = !selective && psn_before(req.sb.executed_psn, end_psn);
+  // The responses to what the peer had executed would have come, too.
+  const bool responses_lost = !psn_before(req.sb.lost_response_psn, end_psn) ||
+                              !psn_before(req.sb.lost_response_psn, req.sb.executed_psn);
   // On a path that reorders the response is ambiguous: the next probe decides.
   const bool marked_lost =
-      req.probe.ambiguous || (selective          ? !psn_before(req.sb.lost_psn, end_psn)
-                              : requests_missing ? req.next_psn == req.sb.executed_psn
-                                                 : !psn_before(req.sb.lost_response_psn, end_psn));
+      (req.probe.ambiguous && !overdue) ||
+      (selective          ? !psn_before(req.sb.lost_psn, end_psn) && (!overdue || responses_lost)
+       : requests_missing ? req.next_psn == req.sb.executed_psn
+                          : !psn_before(req.sb.lost_response_psn, end_psn));
   if (!selective && marked_lost) rerequested_.clear();
   // A response this early may only lower the minimum RTT.
   const bool lowers_min =

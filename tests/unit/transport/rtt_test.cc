@@ -110,6 +110,21 @@ TEST(RttTiming, FirstSampleMayIncludeARetransmission) {
   EXPECT_EQ(sroce_rtt_acked(&rtt, 100, 8000), 7000u);
 }
 
+TEST(RttTiming, AnotherFirstSampleEndsTheTimingOfARetransmission) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sent(&rtt, 100, false, 1000);
+  sroce_rtt_retransmitted(&rtt, 100, 1);
+  sroce_rtt_sample(&rtt, 5000, 8000);
+  EXPECT_FALSE(rtt.timing);
+}
+
+TEST(RttMinimum, ShorterRoundTripReplacesIt) {
+  sroce_rtt rtt = after({20'000});
+  sroce_rtt_lower_min(&rtt, 5000, 30'000);
+  EXPECT_EQ(rtt.min_ns, 5000u);
+  EXPECT_EQ(rtt.srtt_ns, 20'000u);
+}
+
 TEST(RttTiming, NextSampleReplacesAnAmbiguousFirst) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 100, false, 1000);

@@ -533,6 +533,98 @@ TEST(AckTimer, StaysDoubledUntilThereIsASample) {
   EXPECT_EQ(send(), 50 * kMillisecond);
 }
 
+// A selective sender without probes whose ACK timer has just repeated the first of four SENDs. The
+// only sample is @rtt_ns; it may be an upper bound (@rough).
+struct TimedOutSends : SendQueue {
+  explicit TimedOutSends(u64 rtt_ns, u32 reordering = 0, bool rough = false)
+      : SendQueue({.psn = 999, .selective = true}) {
+    post(send_of(10));
+    send_all();
+    now += rtt_ns;
+    receive(selective(ack(999)));
+    completions();
+    req.sb.reordering = reordering;
+    req.rtt.rough = rough;
+    for (u32 i = 0; i < 4; i++) post(send_of(10));
+    send_all();
+    expire();
+    EXPECT_EQ(psns_of(send_all()), Psns{1000});
+  }
+  // Repeats after a response that took less time than the sample.
+  Psns repeated_after_early_ack() {
+    now += 5 * kMicrosecond;
+    receive(selective(ack(1000)));
+    return psns_of(send_all());
+  }
+};
+
+TEST(AckTimer, EarlyReplyToARepetitionRevealsLoss) {
+  EXPECT_EQ(TimedOutSends(20 * kMicrosecond).repeated_after_early_ack(), (Psns{1001, 1002, 1003}));
+}
+
+TEST(AckTimer, ReplyToARepetitionRevealsLossOnAReorderingPath) {
+  EXPECT_EQ(TimedOutSends(20 * kMicrosecond, 2).repeated_after_early_ack(),
+            (Psns{1001, 1002, 1003}));
+}
+
+TEST(AckTimer, EarlyReplyRevealsLossAfterASampleThatIsABound) {
+  EXPECT_EQ(TimedOutSends(20 * kMicrosecond, 0, true).repeated_after_early_ack(),
+            (Psns{1001, 1002, 1003}));
+}
+
+// Without any sample, round trips may be longer than the timeout. Only the last packet is timed.
+TEST(AckTimer, SecondReplyToARepetitionIsTheFirstSample) {
+  SendQueue sq({.selective = true});
+  sq.post(send_of(6 * 1024));
+  sq.send_all();
+  sq.req.sb.mode = SROCE_SELECTIVE_ON;
+  for (u32 psn = 1000; psn < 1003; psn++) {
+    EXPECT_EQ(sq.req.rtt.srtt_ns, psn < 1002 ? 0 : 5 * kMicrosecond) << psn;
+    sq.expire();
+    EXPECT_EQ(psns_of(sq.send_all()), Psns{psn});
+    sq.now += 5 * kMicrosecond;
+    sq.receive(selective(ack(psn)));
+  }
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1003, 1004, 1005}));
+}
+
+// The peer has executed three READs. All responses were lost, on a path that reorders.
+TEST(AckTimer, ReplyToARepetitionRevealsLostResponses) {
+  SendQueue sq({.psn = 999, .selective = true});
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.now += 20 * kMicrosecond;
+  sq.receive(selective(ack(999)));
+  for (u32 i = 0; i < 3; i++) sq.post(read_of(1024));
+  ASSERT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001, 1002}));
+  sq.req.sb.reordering = 60;
+  sq.receive(selective(ack(1002)));
+  sq.expire();
+  ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
+  sq.now += 20 * kMicrosecond;
+  sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 1024)));
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002}));
+}
+
+TEST(AckTimer, EarlyReplyIsLateIfRoundTripsAreAsLongAsTheTimeout) {
+  EXPECT_EQ(TimedOutSends(60 * kMillisecond).repeated_after_early_ack(), Psns{});
+}
+
+TEST(Probe, EarlyReplySaysNothingAfterAnAckTimeoutBefore) {
+  TimedOutSends sq(20 * kMicrosecond);
+  sq.req.attr.adaptive = true;
+  ASSERT_EQ(sq.repeated_after_early_ack(), (Psns{1001, 1002, 1003}));
+  sq.now += 20 * kMicrosecond;
+  sq.receive(selective(ack(1003)));
+  for (u32 i = 0; i < 4; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.expire();
+  ASSERT_EQ(psns_of(sq.send_all()), Psns{1004});
+  sq.now += 5 * kMicrosecond;
+  sq.receive(selective(ack(1004)));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{});
+}
+
 // A duplicate ACK of the first SEND. The second one stays unacknowledged.
 void respond_in_vain(SlowSend& sq) {
   sq.receive(ack(1000));
