@@ -56,11 +56,14 @@ void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
 /**
  * sroce_rtt_lower_min() - a round trip was shorter than the minimum
  * @rtt: the estimate
- * @sample_ns: nanoseconds that it took; the first sample, if there is none
+ * @sample_ns: nanoseconds that it took; the first sample, if there is none but an upper bound
  * @now_ns: monotonic time
  */
 void sroce_rtt_lower_min(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
 {
+	if (rtt->rough)
+		rtt->srtt_ns = 0;
+	rtt->rough = false;
 	if (!rtt->srtt_ns)
 		sroce_rtt_sample(rtt, sample_ns, now_ns);
 	rtt->min_ns = (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);

@@ -56,6 +56,12 @@
 /* TCP's DupThresh; and a quarter of the map's span, so that a loss is noticed within the map. */
 #define REORDER_MIN_PACKETS	3u
 #define REORDER_MAX_PACKETS	512u
+/*
+ * A retransmission that is not acknowledged in time may wait in a long queue, behind others of the
+ * same packet. So the wait doubles with every other generation, as that of probes (tlp.c), up to
+ * 2^10 times.
+ */
+#define MAX_RTX_BACKOFF		20
 /* Least length of a round trip in packets. A packet later than that was retransmitted. */
 #define REORDER_ROUND_PACKETS	64u
 
@@ -137,8 +143,10 @@ static void expire_rtx(struct sroce_requester *req, u64 now_ns)
 	struct sroce_scoreboard *sb = &req->sb;
 	struct sroce_rtx *old = &sb->rtx[!sb->newest];
 
-	if (old->any && rtx_is_lost(req, old, now_ns))
+	if (old->any && rtx_is_lost(req, old, now_ns)) {
 		clear_rtx(old);
+		sb->rtx_backoff = min(sb->rtx_backoff + 1, MAX_RTX_BACKOFF);
+	}
 	if (!old->any && sb->rtx[sb->newest].any)
 		sb->newest = !sb->newest;
 }
@@ -199,7 +207,7 @@ static void mark_rtx(struct sroce_requester *req, u32 psn, u32 count, u64 wait_n
 	if (!newest->any)
 		newest->since_ns = now_ns;
 	newest->any = true;
-	newest->until_ns = now_ns + wait_ns;
+	newest->until_ns = now_ns + (wait_ns << req->sb.rtx_backoff / 2);
 	newest->last_psn = psn_add(psn, count - 1);
 	newest->end_psn = req->next_psn;
 }
@@ -698,10 +706,26 @@ static void recover_lost(struct sroce_requester *req, u32 psn)
 	raise_psn(req, &sb->lost_response_psn, psn);
 }
 
-/* The ACK of a probe came: packets sent before it are lost, or it overtook them. */
+/*
+ * May packets that the ACK of a probe does not cover be late instead of lost? On a path that
+ * reorders, the probe may have overtaken them. A standard peer that has executed more than the
+ * probe may owe the ACK to the first transmission: the rest waits in a long queue, together with
+ * the probe.
+ */
+static bool probe_ack_is_ambiguous(const struct sroce_requester *req)
+{
+	if (req->probe.overdue)
+		return false;
+	if (req->sb.reordering)
+		return true;
+	return !sroce_requester_is_selective(req) &&
+	       req->unacked_psn != psn_add(req->probe.psn, 1);
+}
+
+/* The ACK of a probe came. */
 static void apply_probe_ack(struct sroce_requester *req)
 {
-	req->probe.ambiguous = req->sb.reordering && !req->probe.overdue;
+	req->probe.ambiguous = probe_ack_is_ambiguous(req);
 	if (!req->probe.ambiguous)
 		recover_lost(req, req->probe.end_psn);
 }
@@ -753,6 +777,8 @@ void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_pl
 	u32 sacked = ack_sacked(req, plan, now_ns);
 	bool progress = sb->executed_psn != executed_psn || sacked;
 
+	if (progress)
+		sb->rtx_backoff = 0;
 	if (!plan->has_response) {
 		/* Responses to executed requests were sent before an ACK, but not before a SACK. */
 		if (!plan->sack)

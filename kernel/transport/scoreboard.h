@@ -65,6 +65,7 @@ struct sroce_response_time {
  * struct sroce_scoreboard - the scoreboard (see scoreboard.c)
  * @mode: enum sroce_selective_mode
  * @newest: generation of @rtx that retransmissions go to
+ * @rtx_backoff: generations of @rtx in a row that were lost without any progress
  * @executed_psn: the peer has executed everything before it
  * @top_psn: one past the newest PSN that the peer has executed or queued
  * @lost_psn: requests from @executed_psn to here that are not done are lost
@@ -82,6 +83,7 @@ struct sroce_response_time {
 struct sroce_scoreboard {
 	u8	mode;
 	u8	newest;
+	u8	rtx_backoff;
 	u32	executed_psn;
 	u32	top_psn;
 	u32	lost_psn;

@@ -341,6 +341,7 @@ static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 		return events;
 	sroce_requester_stop_timers(req);
 	req->probe.due = true;
+	req->probe.timed_out = true;
 	req->probe.overdue = response_is_overdue(req);
 	sroce_tlp_arm(req, now_ns);
 	return events;
@@ -361,12 +362,12 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 
 	req->probe.sent_count++;
 	req->probe.pto_backoff = min(pto_backoff + 1, MAX_PTO_BACKOFF);
-	goes_back = !sroce_requester_is_selective(req) &&
-		    (req->gone_back || req->next_psn != req->sent_psn ||
-		     peer_is_silent(req, pto_backoff));
 	if (pto_backoff >= RENEGE_PROBES)
 		sroce_scoreboard_distrust_sack(req);
 	sroce_scoreboard_distrust_rtx(req);
+	goes_back = !sroce_requester_is_selective(req) &&
+		    (req->gone_back || req->next_psn != req->sent_psn ||
+		     peer_is_silent(req, pto_backoff));
 	if (goes_back && go_back_n(req)) {
 		if (!rtt_is_known(req))
 			sroce_window_retry(&req->window, false);
@@ -375,6 +376,7 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 		return;
 	}
 	req->probe.due = true;
+	req->probe.timed_out = false;
 	req->probe.overdue = false;
 	req->probe.deadline_ns = now_ns + pto_ns(req);
 }
@@ -434,8 +436,12 @@ bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
 	/* Before the first RTT sample nothing is known. */
 	if (req->rtt.min_ns && sroce_elapsed_ns(now_ns, req->probe.at_ns) >= req->rtt.min_ns)
 		return true;
-	/* The second time in a row that the response covers only the probe. */
-	if (req->unacked_psn == psn_add(req->probe.psn, 1) && req->probe.spurious_alone++)
+	/*
+	 * The second time in a row that the response covers only the probe, or that after an ACK
+	 * timeout no other response follows. A late response would be followed by others.
+	 */
+	if ((req->probe.timed_out || req->unacked_psn == psn_add(req->probe.psn, 1)) &&
+	    req->probe.spurious_alone++)
 		sroce_rtt_lower_min(&req->rtt, sroce_elapsed_ns(now_ns, req->probe.at_ns), now_ns);
 	return false;
 }

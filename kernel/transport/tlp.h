@@ -17,9 +17,11 @@ struct sroce_requester;
  * @ack_requests: packets with AckReq since the last progress
  * @due: the next packet to send is a probe
  * @sent: a probe is out; packets that its ACK does not cover were lost
- * @overdue: the ACK timer made the probe due, after a time in which any response would have come
+ * @timed_out: the ACK timer made the probe due
+ * @overdue: and that is longer than any response takes
  * @unacked: the probe is out, and there has been no progress since
- * @spurious_alone: probes in a row whose ACK came within a round trip and covered only the probe
+ * @spurious_alone: probes in a row whose ACK came within a round trip and covered only the probe,
+ *                  or after an ACK timeout, and was followed by no other
  * @spurious: probes in a row that were followed by progress within a round trip
  * @ambiguous: on a path that reorders, packets that the ACK of the probe did not cover may be
  *             late instead of lost; the next timeout decides
@@ -35,6 +37,7 @@ struct sroce_probe {
 	u32	ack_requests;
 	bool	due;
 	bool	sent;
+	bool	timed_out;
 	bool	overdue;
 	bool	unacked;
 	bool	ambiguous;

@@ -430,6 +430,30 @@ TEST(SelectiveHole, IsFilledOncePerRoundTrip) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
+// How often a hole is filled in a hundred round trips in which the peer repeats its SACK.
+u32 fills_in_vain(SelectiveSends& sq, const Psns& sacked) {
+  const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt) + 1;
+  u32 fills = 0;
+  for (u32 i = 0; i < 100; i++) {
+    sq.now += wait_ns;
+    sq.receive_sack(999, sacked);
+    fills += static_cast<u32>(sq.send_all().size());
+  }
+  return fills;
+}
+
+// The retransmissions may wait in a long queue.
+TEST(SelectiveHole, IsFilledLessAndLessOftenWithoutProgress) {
+  SelectiveSends sq(14);
+  sq.receive_sack(999, {1001, 1002, 1003});
+  sq.send_all();
+  const u32 fills = fills_in_vain(sq, {1001, 1002, 1003});
+  EXPECT_GE(fills, 5u);
+  EXPECT_LE(fills, 20u);
+  EXPECT_LE(fills_in_vain(sq, {1001, 1002, 1003}), 3u);
+  EXPECT_GE(fills_in_vain(sq, {1001, 1002, 1003, 1004}), 5u) << "there was progress";
+}
+
 TEST(SelectiveHole, IsFilledAgainWhenItsRetransmissionIsLost) {
   SelectiveSends sq(14);
   sq.receive_sack(999, {1001, 1002, 1003});

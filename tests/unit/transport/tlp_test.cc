@@ -321,6 +321,32 @@ TEST(Probe, SecondProbeRevealsLossOnAReorderingPath) {
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
 }
 
+// A standard peer may have sent the ACK before the probe came. It executed more than the probe, so
+// no packet was lost where the probe was sent again.
+TEST(Probe, AckOfAStandardPeerThatCoversMoreIsAmbiguous) {
+  AdaptiveSends sq(0);
+  sq.post(send_of(6 * 1024));
+  sq.send_all();
+  sq.expire();
+  ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
+  sq.now += 20 * kMicrosecond;
+  sq.receive(ack(1002));
+  EXPECT_TRUE(sq.send_all().empty());
+  sq.expire();
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1003, 1004, 1005}));
+}
+
+TEST(Probe, AckOfAStandardPeerThatCoversOnlyTheProbeRevealsLoss) {
+  AdaptiveSends sq(0);
+  sq.post(send_of(4 * 1024));
+  sq.send_all();
+  sq.expire();
+  ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
+  sq.now += 20 * kMicrosecond;
+  sq.receive(ack(1000));
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
+}
+
 TEST(Probe, PacketsAckedMeanwhileAreNotLost) {
   AdaptiveSends sq(2, {.selective = true});
   sq.req.sb.reordering = 2;
@@ -415,6 +441,18 @@ TEST(Probe, TwoEarlyAcksInARowLowerTheMinimumRtt) {
     sq.receive(selective(ack(psn)));
   }
   EXPECT_EQ(sq.req.rtt.min_ns, 5 * kMicrosecond);
+}
+
+TEST(Probe, EarlyAcksThatCoverMoreKeepTheMinimumRtt) {
+  AdaptiveSends sq(6, {.selective = true});
+  const u32 min_ns = sq.req.rtt.min_ns;
+  for (const u32 psn : {1001u, 1003u}) {
+    sq.expire();
+    sq.send_all();
+    sq.now += 5 * kMicrosecond;
+    sq.receive(selective(ack(psn)));
+  }
+  EXPECT_EQ(sq.req.rtt.min_ns, min_ns);
 }
 
 TEST(Probe, SeveralWithoutResponseDiscardTheSacks) {
@@ -586,6 +624,40 @@ TEST(AckTimer, SecondReplyToARepetitionIsTheFirstSample) {
     sq.receive(selective(ack(psn)));
   }
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1003, 1004, 1005}));
+}
+
+// The peer had queued what was sent behind, but its SACK was lost.
+TEST(AckTimer, SecondReplyMayCoverMoreThanTheRepetition) {
+  SendQueue sq({.selective = true});
+  sq.post(send_of(6 * 1024));
+  sq.send_all();
+  sq.req.sb.mode = SROCE_SELECTIVE_ON;
+  for (const u32 psn : {1001u, 1003u}) {
+    sq.expire();
+    sq.send_all();
+    sq.now += 5 * kMicrosecond;
+    sq.receive(selective(ack(psn)));
+  }
+  EXPECT_EQ(sq.req.rtt.srtt_ns, 5 * kMicrosecond);
+}
+
+// A first sample that includes an ACK timeout is none.
+TEST(AckTimer, SecondReplyToARepetitionReplacesABound) {
+  SendQueue sq({.selective = true});
+  sq.post(send_of(6 * 1024));
+  sq.send_all();
+  sq.req.sb.mode = SROCE_SELECTIVE_ON;
+  sroce_rtt_sample(&sq.req.rtt, 80 * kMillisecond, sq.now);
+  sq.req.rtt.rough = true;
+  for (u32 psn = 1000; psn < 1002; psn++) {
+    EXPECT_EQ(sq.req.rtt.srtt_ns, 80 * kMillisecond);
+    sq.expire();
+    sq.send_all();
+    sq.now += 5 * kMicrosecond;
+    sq.receive(selective(ack(psn)));
+  }
+  EXPECT_EQ(sq.req.rtt.srtt_ns, 5 * kMicrosecond);
+  EXPECT_FALSE(sq.req.rtt.rough);
 }
 
 // The peer has executed three READs. All responses were lost, on a path that reorders.
