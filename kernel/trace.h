@@ -134,6 +134,7 @@ TRACE_EVENT(sroce_recv_plan,
 				   { SROCE_RECV_PLACE, "place" },
 				   { SROCE_RECV_READ, "read" },
 				   { SROCE_RECV_ATOMIC, "atomic" },
+				   { SROCE_RECV_FLUSH, "flush" },
 				   { SROCE_RECV_REPLAY, "replay" }),
 		  __entry->target, __entry->reason, __entry->syndrome, __entry->rkey, __entry->va,
 		  __entry->bytes)

@@ -159,12 +159,15 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 		break;
 	case SROCE_RECV_READ:
 	case SROCE_RECV_REPLAY:
-		/* No key is needed for 0 bytes, or for the saved result of an atomic. */
+		/* No key is needed for 0 bytes, or for the saved result of another operation. */
 		result->status = sroce_memory_place(&range, NULL, 0);
 		break;
 	case SROCE_RECV_ATOMIC:
-		result->status = sroce_memory_atomic(&range, plan->atomic_op, plan->compare,
-						     plan->swap_add, &result->atomic_original);
+		result->status = sroce_rx_execute_atomic(rx, &range, plan,
+							 &result->atomic_original);
+		break;
+	case SROCE_RECV_FLUSH:
+		result->status = sroce_memory_flush(&range);
 		break;
 	}
 }

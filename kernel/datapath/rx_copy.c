@@ -231,6 +231,33 @@ enum sroce_mem_status sroce_rx_copy_request(struct sroce_qp *qp, struct sroce_rx
 }
 
 /**
+ * sroce_rx_execute_atomic() - execute an atomic or ATOMIC WRITE as planned
+ * @rx: the packet, whose ICRC is right
+ * @range: the 8 bytes
+ * @plan: the plan, with SROCE_RECV_ATOMIC
+ * @original: set to the value before
+ *
+ * The payload of an ATOMIC WRITE is the 8 bytes in the order of memory (IBTA annex A19).
+ *
+ * Return: enum sroce_mem_status.
+ */
+enum sroce_mem_status sroce_rx_execute_atomic(const struct sroce_rx *rx,
+					      const struct sroce_mr_range *range,
+					      const struct sroce_recv_plan *plan, u64 *original)
+{
+	u64 operand = plan->swap_add;
+
+	if (plan->atomic_op == SROCE_OP_ATOMIC_WRITE) {
+		if (rx->at)
+			memcpy(&operand, rx->at + rx->pkt.header_bytes, sizeof(operand));
+		else if (skb_copy_bits(rx->skb, rx->offset + rx->pkt.header_bytes, &operand,
+				       sizeof(operand)))
+			return SROCE_MEM_BAD_PAYLOAD;
+	}
+	return sroce_memory_atomic(range, plan->atomic_op, plan->compare, operand, original);
+}
+
+/**
  * sroce_rx_copy_response() - copy payload or atomic result to the buffer of a request
  * @qp: the QP, its send lock held
  * @rx: the packets; truncated at the first whose ICRC is wrong

@@ -190,16 +190,21 @@ static u64 do_atomic(void *at, enum sroce_opcode op, u64 compare, u64 swap_add)
 {
 	if (op == SROCE_OP_COMPARE_SWAP)
 		return cmpxchg64((u64 *)at, compare, swap_add);
+	if (op == SROCE_OP_ATOMIC_WRITE) {
+		/* A process that reads it also sees what was written before. */
+		smp_store_release((u64 *)at, swap_add);
+		return 0;
+	}
 	return atomic64_fetch_add(swap_add, (atomic64_t *)at);
 }
 
 /**
  * sroce_memory_atomic() - execute an atomic on 8 bytes
  * @range: the 8 bytes; the address must be a multiple of 8
- * @op: SROCE_OP_COMPARE_SWAP or SROCE_OP_FETCH_ADD
+ * @op: SROCE_OP_COMPARE_SWAP, SROCE_OP_FETCH_ADD or SROCE_OP_ATOMIC_WRITE
  * @compare: COMPARE_SWAP: value that is replaced
- * @swap_add: COMPARE_SWAP: new value; FETCH_ADD: addend
- * @original: set to the previous value, in host order
+ * @swap_add: COMPARE_SWAP and ATOMIC_WRITE: new value; FETCH_ADD: addend
+ * @original: set to the previous value, in host order; ATOMIC_WRITE: to 0
  *
  * Return: enum sroce_mem_status.
  */
@@ -228,6 +233,28 @@ enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
 			*original = do_atomic(at, op, compare, swap_add);
 	}
 	sroce_region_close(region);
+	return status;
+}
+
+/**
+ * sroce_memory_flush() - check a range of a peer, and make what was written visible to everybody
+ * @range: 0 bytes stand for the whole region; the key must be valid all the same
+ *
+ * The copies are stores of CPUs, whose caches are coherent, so a barrier is enough. Persistence
+ * would need a write-back, but no region permits it.
+ *
+ * Return: enum sroce_mem_status.
+ */
+enum sroce_mem_status sroce_memory_flush(const struct sroce_mr_range *range)
+{
+	enum sroce_mem_status status;
+	struct sroce_mr_ref mr_ref;
+
+	sroce_mr_ref_init(&mr_ref, range->mem, range->pd, range->qp_serial);
+	status = open_range(&mr_ref, range->key, range->va, range->bytes, range->access);
+	sroce_mr_ref_put(&mr_ref);
+	/* Before the response, which lets the peer tell others to look. */
+	wmb();
 	return status;
 }
 

@@ -93,6 +93,7 @@ enum sroce_mem_status sroce_memory_place(const struct sroce_mr_range *range,
 enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
 					  enum sroce_opcode op, u64 compare, u64 swap_add,
 					  u64 *original);
+enum sroce_mem_status sroce_memory_flush(const struct sroce_mr_range *range);
 enum sroce_mem_status sroce_memory_fetch(struct sroce_mr_ref *mr_ref, u32 rkey, u64 va,
 					 struct sroce_crc_writer *writer, u32 bytes);
 

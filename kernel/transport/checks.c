@@ -18,6 +18,8 @@ static bool opcode_is_known(u8 opcode)
 	case SROCE_WR_COMPARE_SWAP:
 	case SROCE_WR_FETCH_ADD:
 	case SROCE_WR_SEND_INV:
+	case SROCE_WR_FLUSH:
+	case SROCE_WR_ATOMIC_WRITE:
 		return true;
 	default:
 		return wqe_is_local(opcode);
@@ -32,6 +34,14 @@ static bool service_allows(u8 service, u8 opcode)
 	if (!sroce_service_is_acked(service))
 		return !wqe_is_rd_atomic(opcode) && opcode != SROCE_WR_SEND_INV;
 	return true;
+}
+
+/* Does the message have the only length that its operation permits? */
+static bool length_is_valid(const struct sroce_send_wqe *wqe)
+{
+	if (wqe_is_atomic(wqe->opcode) || wqe->opcode == SROCE_WR_ATOMIC_WRITE)
+		return wqe->length == sizeof(u64);
+	return wqe->opcode != SROCE_WR_FLUSH || !wqe->length;
 }
 
 /* The scatter/gather list must add up to the length of the message. */
@@ -60,6 +70,9 @@ enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 		return SROCE_WC_LOC_QP_OP_ERR;
 	if (wqe_is_local(wqe->opcode))
 		return SROCE_WC_SUCCESS;
+	if (wqe->opcode == SROCE_WR_FLUSH &&
+	    !sroce_flush_is_valid(wqe->flush.placement, wqe->flush.level))
+		return SROCE_WC_LOC_QP_OP_ERR;
 	if (wqe->length > SROCE_MAX_MESSAGE_BYTES)
 		return SROCE_WC_LOC_LEN_ERR;
 	if (!sroce_service_is_connected(limits->service) && wqe->length > limits->mtu_bytes)
@@ -67,18 +80,14 @@ enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 
 	if (wqe->flags & SROCE_SEND_INLINE) {
 		/* A READ or an atomic needs a buffer for its response. */
-		if (wqe_is_rd_atomic(wqe->opcode))
+		if (wqe_is_rd_atomic(wqe->opcode) && wqe->opcode != SROCE_WR_ATOMIC_WRITE)
 			return SROCE_WC_LOC_QP_OP_ERR;
-		return wqe->length <= limits->max_inline_bytes ? SROCE_WC_SUCCESS :
-								 SROCE_WC_LOC_LEN_ERR;
+		return wqe->length <= limits->max_inline_bytes && length_is_valid(wqe) ?
+		       SROCE_WC_SUCCESS : SROCE_WC_LOC_LEN_ERR;
 	}
 	if (wqe->num_sge > limits->max_sge)
 		return SROCE_WC_LOC_QP_OP_ERR;
-	if (!sges_add_up(wqe))
-		return SROCE_WC_LOC_LEN_ERR;
-	if (wqe_is_atomic(wqe->opcode) && wqe->length != sizeof(u64))
-		return SROCE_WC_LOC_LEN_ERR;
-	return SROCE_WC_SUCCESS;
+	return sges_add_up(wqe) && length_is_valid(wqe) ? SROCE_WC_SUCCESS : SROCE_WC_LOC_LEN_ERR;
 }
 
 /**

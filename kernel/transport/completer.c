@@ -57,12 +57,13 @@ static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan
 		     const struct sroce_send_wqe *wqe, u32 number)
 {
 	bool last = number + pkt->count >= wqe->psn_count;
+	bool is_atomic = wqe_is_atomic(wqe->opcode);
 
 	if (!sroce_aeth_is_ack(pkt))
 		return false;
 	if (!(pkt->info->flags & SROCE_OPF_READ))
-		return wqe_is_atomic(wqe->opcode);
-	if (wqe->opcode != SROCE_WR_READ || number + pkt->count > wqe->psn_count)
+		return is_atomic;
+	if (!wqe_is_rd_atomic(wqe->opcode) || is_atomic || number + pkt->count > wqe->psn_count)
 		return false;
 	if (pkt->info->flags & SROCE_OPF_LAST)
 		return last || plan->mode == SROCE_SELECTIVE_ON ||
@@ -70,7 +71,7 @@ static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan
 	return !last;
 }
 
-/* A READ or atomic response: place it once, in whatever order it comes. */
+/* A response other than an ACK: place it once, in whatever order it comes. */
 static void plan_data_response(const struct sroce_requester *req, const struct sroce_packet *pkt,
 			       struct sroce_ack_plan *plan)
 {
@@ -79,12 +80,13 @@ static void plan_data_response(const struct sroce_requester *req, const struct s
 	u32 offset = number * req->attr.mtu_bytes;
 	u32 bytes = pkt->count * req->attr.mtu_bytes;
 	bool is_read = pkt->info->flags & SROCE_OPF_READ;
+	u32 length = wqe_is_placement(wqe->opcode) ? 0 : wqe->length;
 
 	if (!fits_wqe(pkt, plan, wqe, number)) {
 		plan_failure(req, plan, wqe->first_psn, SROCE_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (is_read && pkt->payload_bytes != min(wqe->length - offset, bytes)) {
+	if (is_read && pkt->payload_bytes != min(length - offset, bytes)) {
 		plan_failure(req, plan, wqe->first_psn, SROCE_WC_LOC_LEN_ERR);
 		return;
 	}

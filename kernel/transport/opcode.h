@@ -55,6 +55,8 @@ enum sroce_opcode {
 	SROCE_OP_FETCH_ADD		= 0x14,
 	SROCE_OP_SEND_LAST_INV		= 0x16,
 	SROCE_OP_SEND_ONLY_INV		= 0x17,
+	SROCE_OP_FLUSH			= 0x1c,
+	SROCE_OP_ATOMIC_WRITE		= 0x1d,
 	SROCE_OP_UD_SEND_ONLY		= 0x64,
 	SROCE_OP_UD_SEND_ONLY_IMM	= 0x65,
 	SROCE_OP_CNP			= 0x81,
@@ -83,6 +85,12 @@ enum sroce_opcode {
 #define SROCE_OPF_CNP		BIT(16)
 #define SROCE_OPF_SACK		BIT(17)	/* selective ACK: the payload is a bitmap */
 #define SROCE_OPF_UNSUPPORTED	BIT(18)	/* a request that gets a NAK */
+#define SROCE_OPF_FLUSH		BIT(19)	/* has a FETH */
+#define SROCE_OPF_ATOMIC_WRITE	BIT(20)
+
+/* Requests that get a response of their own. They count against max_rd_atomic. */
+#define SROCE_OPF_RD_ATOMIC	(SROCE_OPF_READ | SROCE_OPF_ATOMIC | SROCE_OPF_FLUSH | \
+				 SROCE_OPF_ATOMIC_WRITE)
 
 /**
  * struct sroce_opcode_info - what an opcode means

@@ -13,6 +13,7 @@
 
 #define L_BTH	((u32)sizeof(struct sroce_bth))
 #define L_RETH	((u32)sizeof(struct sroce_reth))
+#define L_FETH	((u32)sizeof(struct sroce_feth))
 #define L_AETH	((u32)sizeof(struct sroce_aeth))
 #define L_DETH	((u32)sizeof(struct sroce_deth))
 
@@ -29,7 +30,10 @@
 /* The headers are not known, so everything behind the BTH counts as payload. */
 #define F_UNSUPPORTED	(F_REQUEST | SROCE_OPF_PAYLOAD | SROCE_OPF_UNSUPPORTED)
 
-/* IBTA table 38 without UC, annex A17 for CNP. An opcode that is not listed has no flags. */
+/*
+ * IBTA table 38 without UC; annexes A17 (CNP) and A19 (FLUSH, ATOMIC WRITE). An opcode that is not
+ * listed has no flags.
+ */
 static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_SEND_FIRST] = { F_SEND | F_FIRST, L_BTH },
 	[SROCE_OP_SEND_MIDDLE] = { F_SEND, L_BTH },
@@ -62,9 +66,15 @@ static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_COMPARE_SWAP] = { F_ATOMIC, L_BTH + (u32)sizeof(struct sroce_atomic_eth) },
 	[SROCE_OP_FETCH_ADD] = { F_ATOMIC, L_BTH + (u32)sizeof(struct sroce_atomic_eth) },
 
-	/* The rest of RC: reserved, or from later releases (FLUSH, ATOMIC WRITE). */
+	[SROCE_OP_FLUSH] = { F_REQUEST | F_ONLY | SROCE_OPF_FLUSH | SROCE_OPF_RETH,
+			    L_BTH + L_FETH + L_RETH },
+	[SROCE_OP_ATOMIC_WRITE] = { F_REQUEST | F_ONLY | SROCE_OPF_ATOMIC_WRITE | SROCE_OPF_RETH |
+				    SROCE_OPF_PAYLOAD, L_BTH + L_RETH },
+
+	/* The rest of RC is reserved. */
 	[0x15] = { F_UNSUPPORTED, L_BTH },
-	[0x18 ... 0x1f] = { F_UNSUPPORTED, L_BTH },
+	[0x18 ... 0x1b] = { F_UNSUPPORTED, L_BTH },
+	[0x1e ... 0x1f] = { F_UNSUPPORTED, L_BTH },
 
 	[SROCE_OP_UD_SEND_ONLY] = { F_SEND | F_ONLY | SROCE_OPF_DETH, L_BTH + L_DETH },
 	[SROCE_OP_UD_SEND_ONLY_IMM] = { F_SEND | F_ONLY | SROCE_OPF_DETH | SROCE_OPF_IMM,
@@ -144,6 +154,14 @@ static void read_extended(const u8 *p, struct sroce_packet *pkt)
 		pkt->qkey = be32_to_cpu(deth.qkey);
 		pkt->src_qpn = get_be24(deth.src_qpn);
 		p += sizeof(deth);
+	}
+	if (flags & SROCE_OPF_FLUSH) {
+		struct sroce_feth feth;
+
+		memcpy(&feth, p, sizeof(feth));
+		pkt->placement = feth.bits & SROCE_FETH_PLACEMENT_MASK;
+		pkt->level = (feth.bits & SROCE_FETH_LEVEL_MASK) >> SROCE_FETH_LEVEL_SHIFT;
+		p += sizeof(feth);
 	}
 	if (flags & SROCE_OPF_RETH) {
 		struct sroce_reth reth;
@@ -261,6 +279,14 @@ static void write_extended(const struct sroce_packet *pkt, u8 *p)
 		put_be24(deth.src_qpn, pkt->src_qpn);
 		memcpy(p, &deth, sizeof(deth));
 		p += sizeof(deth);
+	}
+	if (flags & SROCE_OPF_FLUSH) {
+		struct sroce_feth feth = {
+			.bits = (u8)(pkt->level << SROCE_FETH_LEVEL_SHIFT | pkt->placement),
+		};
+
+		memcpy(p, &feth, sizeof(feth));
+		p += sizeof(feth);
 	}
 	if (flags & SROCE_OPF_RETH) {
 		struct sroce_reth reth = {

@@ -32,6 +32,8 @@
  * @va: RETH or AtomicETH address
  * @rkey: RETH or AtomicETH key
  * @dma_length: RETH length of the whole message
+ * @placement: FETH placement type, SROCE_FLUSH_*
+ * @level: FETH selectivity level, enum sroce_flush_level
  * @swap_add: AtomicETH swap or addend
  * @compare: AtomicETH compare value
  * @syndrome: AETH syndrome
@@ -63,6 +65,8 @@ struct sroce_packet {
 	u64	va;
 	u32	rkey;
 	u32	dma_length;
+	u8	placement;
+	u8	level;
 	u64	swap_add;
 	u64	compare;
 	u8	syndrome;

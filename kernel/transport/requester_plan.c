@@ -134,6 +134,12 @@ static void plan_data(const struct sroce_requester *req, const struct sroce_send
 		plan->ack_req = wants_ack(req, wqe, plan, count == left);
 }
 
+/* Payload of the request itself. */
+static u32 rd_atomic_payload(const struct sroce_send_wqe *wqe)
+{
+	return wqe->opcode == SROCE_WR_ATOMIC_WRITE ? wqe->length : 0;
+}
+
 /*
  * A standard peer rejects a READ that overtakes the one before. On a path that reorders, send it
  * only after enough responses to earlier READs have come: as many as the reordering seen, but at
@@ -161,6 +167,7 @@ static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce
 	plan->action = SROCE_SEND_PACKETS;
 	plan->packet_count = 1;
 	plan->offset = done * req->attr.mtu_bytes;
+	plan->payload_bytes = rd_atomic_payload(wqe);
 	plan->payload_end = wqe->length;
 }
 
@@ -189,6 +196,7 @@ static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32
 	plan->offset = done * mtu_bytes;
 	if (!wqe_is_data(wqe)) {
 		plan->packet_count = 1;
+		plan->payload_bytes = rd_atomic_payload(wqe);
 		plan->payload_end = (u32)min_t(u64, wqe->length, plan->offset + (u64)mtu_bytes *
 					       sroce_scoreboard_missing(req, wqe, psn));
 		plan->ack_req = false;
@@ -326,6 +334,10 @@ static u8 operation_opcode(const struct sroce_send_wqe *wqe, bool first, bool la
 		return SROCE_OP_COMPARE_SWAP;
 	case SROCE_WR_FETCH_ADD:
 		return SROCE_OP_FETCH_ADD;
+	case SROCE_WR_FLUSH:
+		return SROCE_OP_FLUSH;
+	case SROCE_WR_ATOMIC_WRITE:
+		return SROCE_OP_ATOMIC_WRITE;
 	default:
 		return send_opcode(wqe, first, last);
 	}
@@ -352,6 +364,11 @@ static void fill_operation(const struct sroce_send_wqe *wqe, const struct sroce_
 		pkt->dma_length = wqe->length - plan->offset;
 		if (wqe_is_rd_atomic(wqe->opcode))
 			pkt->dma_length = plan->payload_end - plan->offset;
+	}
+	if (flags & SROCE_OPF_FLUSH) {
+		pkt->dma_length = wqe->flush.length;
+		pkt->placement = wqe->flush.placement;
+		pkt->level = wqe->flush.level;
 	}
 	if (flags & SROCE_OPF_ATOMIC_ETH) {
 		bool swaps = wqe->opcode == SROCE_WR_COMPARE_SWAP;

@@ -30,7 +30,7 @@ enum sroce_send_action {
  * @first_psn: PSN of the first packet
  * @packet_count: packets in the burst
  * @offset: where in the message the burst's payload starts
- * @payload_bytes: payload of the burst (0 for READ and atomics)
+ * @payload_bytes: payload of the burst (0 for READ, atomics and FLUSH)
  * @payload_end: READ: where in the message the requested part ends
  */
 struct sroce_send_plan {

@@ -163,12 +163,6 @@ bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
 	       sroce_responder_is_addressed(resp, pkt) && !resp->reorder.count;
 }
 
-static void plan_request_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
-{
-	plan->verdict = SROCE_RECV_DROP;
-	plan->reason = reason;
-}
-
 static void plan_nak(struct sroce_recv_plan *plan, enum sroce_nak_code syndrome,
 		     enum sroce_wc_status wc_status)
 {
@@ -184,33 +178,6 @@ static void plan_invalid(const struct sroce_responder *resp, struct sroce_recv_p
 		 resp->message & SROCE_OPF_SEND ? SROCE_WC_REM_INV_REQ_ERR : SROCE_WC_SUCCESS);
 }
 
-/* A duplicate READ must lie in the range of the original; it often requests all the rest. */
-static void plan_read_again(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-			    struct sroce_recv_plan *plan)
-{
-	const struct sroce_resource *res = sroce_resources_at(&resp->resources, plan->resource);
-	u32 offset = ((pkt->psn - res->first_psn) & SROCE_PSN_MASK) * resp->attr.mtu_bytes;
-
-	if (res->is_atomic || pkt->rkey != res->rkey || pkt->va != res->va + offset ||
-	    pkt->dma_length > res->length - offset) {
-		plan_request_drop(plan, SROCE_DROP_REPLAY);
-		return;
-	}
-	plan->verdict = SROCE_RECV_REPLAY;
-	plan->va = pkt->va;
-	plan->rkey = pkt->rkey;
-	plan->check_bytes = pkt->dma_length;
-	plan->access = SROCE_ACCESS_REMOTE_READ;
-}
-
-static void plan_atomic_again(const struct sroce_responder *resp, struct sroce_recv_plan *plan)
-{
-	if (sroce_resources_at(&resp->resources, plan->resource)->is_atomic)
-		plan->verdict = SROCE_RECV_REPLAY;
-	else
-		plan_request_drop(plan, SROCE_DROP_REPLAY);
-}
-
 static void plan_duplicate(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			   struct sroce_recv_plan *plan)
 {
@@ -221,18 +188,11 @@ static void plan_duplicate(const struct sroce_responder *resp, const struct sroc
 		plan_request_drop(plan, SROCE_DROP_DUPLICATE);
 		return;
 	}
-	if (!(flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC))) {
+	if (!(flags & SROCE_OPF_RD_ATOMIC)) {
 		plan->verdict = SROCE_RECV_ACK_AGAIN;
 		return;
 	}
-	if (!sroce_resources_find(&resp->resources, pkt->psn, &plan->resource)) {
-		plan_request_drop(plan, SROCE_DROP_REPLAY);
-		return;
-	}
-	if (flags & SROCE_OPF_READ)
-		plan_read_again(resp, pkt, plan);
-	else
-		plan_atomic_again(resp, plan);
+	sroce_rd_atomic_plan_again(resp, pkt, plan);
 }
 
 /* Returns whether the packet is the expected one; else the plan is complete. */
@@ -257,19 +217,13 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 /* Is the operation supported, and does the QP permit it? */
 static bool opcode_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
-	u32 flags = pkt->info->flags;
+	u32 flags = pkt->info->flags, needed = sroce_responder_needed_access(pkt);
 
-	if (flags & SROCE_OPF_UNSUPPORTED)
+	if (flags & SROCE_OPF_UNSUPPORTED || (resp->attr.access & needed) != needed)
 		return false;
-	if (flags & SROCE_OPF_WRITE)
-		return resp->attr.access & SROCE_ACCESS_REMOTE_WRITE;
-	if (flags & SROCE_OPF_READ)
-		return (resp->attr.access & SROCE_ACCESS_REMOTE_READ) &&
-		       sroce_resources_have_room(&resp->resources);
-	if (flags & SROCE_OPF_ATOMIC)
-		return (resp->attr.access & SROCE_ACCESS_REMOTE_ATOMIC) &&
-		       sroce_resources_have_room(&resp->resources);
-	return true;
+	if (flags & SROCE_OPF_FLUSH && !sroce_flush_is_valid(pkt->placement, pkt->level))
+		return false;
+	return !(flags & SROCE_OPF_RD_ATOMIC) || sroce_resources_have_room(&resp->resources);
 }
 
 /* FIRST and MIDDLE are full; LAST has at least a byte; ONLY may be empty. */
@@ -353,7 +307,7 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 
 	if ((flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE) && !payload_is_valid(resp, pkt)) ||
 	    (flags & SROCE_OPF_WRITE && !write_length_is_valid(resp, pkt)) ||
-	    (flags & SROCE_OPF_READ && pkt->dma_length > SROCE_MAX_MESSAGE_BYTES)) {
+	    !sroce_rd_atomic_length_is_valid(pkt)) {
 		plan_invalid(resp, plan);
 		return false;
 	}
@@ -400,24 +354,6 @@ static void plan_write(const struct sroce_responder *resp, const struct sroce_pa
 	plan->place_bytes = pkt->payload_bytes;
 }
 
-static void plan_rd_atomic_request(const struct sroce_packet *pkt, struct sroce_recv_plan *plan)
-{
-	plan->va = pkt->va;
-	plan->rkey = pkt->rkey;
-	if (pkt->info->flags & SROCE_OPF_READ) {
-		plan->verdict = SROCE_RECV_READ;
-		plan->access = SROCE_ACCESS_REMOTE_READ;
-		plan->check_bytes = pkt->dma_length;
-		return;
-	}
-	plan->verdict = SROCE_RECV_ATOMIC;
-	plan->access = SROCE_ACCESS_REMOTE_ATOMIC;
-	plan->check_bytes = sizeof(u64);
-	plan->atomic_op = pkt->opcode;
-	plan->compare = pkt->compare;
-	plan->swap_add = pkt->swap_add;
-}
-
 /**
  * sroce_responder_plan_expected() - decide what a request means that comes in its turn
  * @resp: the responder of an RC or UC queue pair
@@ -438,7 +374,7 @@ void sroce_responder_plan_expected(const struct sroce_responder *resp,
 	else if (pkt->info->flags & SROCE_OPF_WRITE)
 		plan_write(resp, pkt, plan);
 	else
-		plan_rd_atomic_request(pkt, plan);
+		sroce_rd_atomic_plan(pkt, plan);
 }
 
 /**
@@ -628,70 +564,13 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 
-/* Response packets of a READ of @bytes; one even if it is empty. */
-static u32 response_count(const struct sroce_responder *resp, u32 bytes)
-{
-	u32 mtu_bytes = resp->attr.mtu_bytes;
-
-	return bytes > mtu_bytes ? bytes / mtu_bytes + !!(bytes % mtu_bytes) : 1;
-}
-
-/* Remember a READ or an atomic, so that it is responded to, and again when it is repeated. */
 static void commit_rd_atomic(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			     const struct sroce_recv_result *result)
 {
-	struct sroce_resource *res;
-
-	if (result->status != SROCE_MEM_OK) {
+	if (result->status == SROCE_MEM_OK)
+		accept_packet(resp, sroce_rd_atomic_remember(resp, pkt, result));
+	else
 		fail_memory(resp, result);
-		return;
-	}
-	res = sroce_resources_add(&resp->resources);
-	res->first_psn = pkt->psn;
-	if (pkt->info->flags & SROCE_OPF_ATOMIC) {
-		res->is_atomic = true;
-		res->psn_count = 1;
-		res->original = result->atomic_original;
-	} else {
-		res->psn_count = response_count(resp, pkt->dma_length);
-		res->end_bytes = pkt->dma_length;
-		res->va = pkt->va;
-		res->rkey = pkt->rkey;
-		res->length = pkt->dma_length;
-	}
-	res->end_count = res->psn_count;
-	resp->msn = psn_add(resp->msn, 1);
-	res->msn = resp->msn;
-	accept_packet(resp, res->psn_count);
-}
-
-static void commit_replay(struct sroce_responder *resp, const struct sroce_packet *pkt,
-			  const struct sroce_recv_plan *plan,
-			  const struct sroce_recv_result *result)
-{
-	struct sroce_resource *res = sroce_resources_at(&resp->resources, plan->resource);
-	u32 from = (pkt->psn - res->first_psn) & SROCE_PSN_MASK;
-	u32 to = res->is_atomic ? 1 : from + response_count(resp, pkt->dma_length);
-
-	if (result->status != SROCE_MEM_OK) {
-		sroce_responder_nak_duplicate(resp, pkt->psn);
-		return;
-	}
-	/* A hole is filled in addition; a request up to the end restarts the READ there. */
-	if (to < res->psn_count) {
-		struct sroce_replay replay = {
-			.slot = plan->resource,
-			.base = from,
-			.sent = from,
-			.end = to,
-			.end_bytes = from * resp->attr.mtu_bytes + pkt->dma_length,
-		};
-
-		sroce_resources_fill_hole(&resp->resources, &replay);
-		return;
-	}
-	res->end_bytes = from * resp->attr.mtu_bytes + pkt->dma_length;
-	sroce_resources_replay(&resp->resources, plan->resource, from, to);
 }
 
 /**
@@ -744,10 +623,11 @@ void sroce_responder_commit(struct sroce_responder *resp, const struct sroce_pac
 		break;
 	case SROCE_RECV_READ:
 	case SROCE_RECV_ATOMIC:
+	case SROCE_RECV_FLUSH:
 		commit_rd_atomic(resp, pkt, result);
 		break;
 	case SROCE_RECV_REPLAY:
-		commit_replay(resp, pkt, plan, result);
+		sroce_rd_atomic_replay(resp, pkt, plan, result);
 		return;
 	}
 	if (resp->epsn != epsn)

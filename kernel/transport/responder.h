@@ -48,7 +48,7 @@ enum sroce_rq_event {
  * @pkey: partition key of every packet
  * @mtu_bytes: path MTU
  * @qkey: Q_Key datagrams must carry
- * @access: access flags as set; the engine looks at SROCE_ACCESS_REMOTE_*
+ * @access: access flags as set; the engine looks at SROCE_ACCESS_REMOTE_* and _FLUSH_*
  * @min_rnr_timer: code sent in RNR NAKs
  * @rnr_delay_ns: how long a request that finds no receive WQE is queued before the RNR NAK,
  *                0 for no delay
@@ -139,7 +139,8 @@ enum sroce_verdict {
 	SROCE_RECV_PLACE,	/* place the payload as @target says */
 	SROCE_RECV_READ,	/* check that @va, @check_bytes may be read */
 	SROCE_RECV_ATOMIC,	/* perform the atomic, hand its old value to commit */
-	SROCE_RECV_REPLAY,	/* duplicate READ (check as for READ) or atomic (nothing) */
+	SROCE_RECV_FLUSH,	/* make what was written visible, or persistent: see @access */
+	SROCE_RECV_REPLAY,	/* duplicate READ (check as for READ) or another one (nothing) */
 };
 
 enum sroce_target {
@@ -158,15 +159,16 @@ enum sroce_target {
  * @queued: SROCE_RECV_QUEUE: the packet is in the reorder queue already
  * @waits_rwqe: SROCE_RECV_QUEUE: it is the expected packet, and waits for a receive WQE
  * @invalidate: after placing, invalidate @inv_rkey (SEND with invalidate)
- * @atomic_op: enum sroce_opcode of SROCE_RECV_ATOMIC
+ * @atomic_op: enum sroce_opcode of SROCE_RECV_ATOMIC; ATOMIC_WRITE: the payload is the new value
  * @resource: slot to replay
- * @access: SROCE_ACCESS_REMOTE_* needed
+ * @access: SROCE_ACCESS_* needed
  * @rkey: key of the region
  * @inv_rkey: key to invalidate
  * @offset: offset into the receive WQE
  * @place_bytes: payload to place
  * @check_bytes: range that must lie in the region as a whole (first packet of
- *               a WRITE: the whole message, so that no byte of a bad one lands)
+ *               a WRITE: the whole message, so that no byte of a bad one lands);
+ *               0 for a FLUSH of the region as a whole
  * @va: address in the region
  * @compare: atomic compare value
  * @swap_add: atomic swap or addend
@@ -181,7 +183,7 @@ struct sroce_recv_plan {
 	bool	waits_rwqe;
 	bool	invalidate;
 	u8	atomic_op;
-	u8	access;
+	u32	access;
 	u32	resource;
 	u32	rkey;
 	u32	inv_rkey;

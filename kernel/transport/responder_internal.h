@@ -7,6 +7,12 @@
 
 #include "transport/responder.h"
 
+static inline void plan_request_drop(struct sroce_recv_plan *plan, enum sroce_drop_reason reason)
+{
+	plan->verdict = SROCE_RECV_DROP;
+	plan->reason = reason;
+}
+
 struct sroce_completion *sroce_responder_complete(struct sroce_responder *resp, u8 status);
 void sroce_responder_schedule_ack(struct sroce_responder *resp, u32 psn);
 void sroce_responder_schedule_nak(struct sroce_responder *resp, u8 syndrome, u32 psn);
@@ -18,5 +24,17 @@ void sroce_responder_plan_expected(const struct sroce_responder *resp,
 				   const struct sroce_packet *pkt, struct sroce_recv_plan *plan);
 void sroce_responder_placed(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			    const struct sroce_recv_plan *plan);
+
+/* responder_rd_atomic.c */
+u32 sroce_responder_needed_access(const struct sroce_packet *pkt);
+bool sroce_rd_atomic_length_is_valid(const struct sroce_packet *pkt);
+void sroce_rd_atomic_plan(const struct sroce_packet *pkt, struct sroce_recv_plan *plan);
+void sroce_rd_atomic_plan_again(const struct sroce_responder *resp,
+				const struct sroce_packet *pkt, struct sroce_recv_plan *plan);
+u32 sroce_rd_atomic_remember(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			     const struct sroce_recv_result *result);
+void sroce_rd_atomic_replay(struct sroce_responder *resp, const struct sroce_packet *pkt,
+			    const struct sroce_recv_plan *plan,
+			    const struct sroce_recv_result *result);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Responder resources (IBTA 9.4.1.2): a ring of the last READs and atomics, so that responses are
- * sent in order and duplicate requests can be replayed. It has max_dest_rd_atomic entries. A new
- * entry overwrites the oldest, which is also dropped before its PSNs are used again.
+ * Responder resources (IBTA 9.4.1.2): a ring of the last READs, atomics and the like, so that
+ * responses are sent in order and duplicate requests can be replayed. It has max_dest_rd_atomic
+ * entries. A new entry overwrites the oldest, which is also dropped before its PSNs are used again.
  */
 #ifndef SROCE_TRANSPORT_RESPONDER_RESOURCES_H
 #define SROCE_TRANSPORT_RESPONDER_RESOURCES_H
@@ -13,8 +13,16 @@
 
 #define SROCE_MAX_RESOURCES	128
 
+/* The response that an entry stands for. */
+enum sroce_resource_kind {
+	SROCE_RESOURCE_READ,
+	SROCE_RESOURCE_ATOMIC,
+	SROCE_RESOURCE_EMPTY,	/* FLUSH, ATOMIC WRITE: a READ response without data */
+};
+
 /**
- * struct sroce_resource - one READ or atomic
+ * struct sroce_resource - one READ, atomic, FLUSH or ATOMIC WRITE
+ * @kind: enum sroce_resource_kind
  * @first_psn: PSN of the request
  * @psn_count: PSNs of its responses
  * @msn: of the request, in all its responses, however late
@@ -25,7 +33,6 @@
  * @end_bytes: READ: where in the range the (repeated) request ends
  * @responded: all responses have been sent once; the peer has them if it sends a READ or atomic
  *             beyond the number that it may have outstanding
- * @is_atomic: an atomic: @original is the response
  * @va: READ: address requested
  * @rkey: READ: key requested
  * @length: READ: bytes requested
@@ -40,7 +47,7 @@ struct sroce_resource {
 	u32	end_count;
 	u32	end_bytes;
 	bool	responded;
-	bool	is_atomic;
+	u8	kind;
 	u64	va;
 	u32	rkey;
 	u32	length;

@@ -60,7 +60,7 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 	plan->msn = res->msn;
 	plan->syndrome = SROCE_AETH_ACK | SROCE_AETH_CREDITS_INVALID;
 	plan->first_psn = psn_add(res->first_psn, res->sent_count);
-	if (res->is_atomic) {
+	if (res->kind == SROCE_RESOURCE_ATOMIC) {
 		plan->kind = SROCE_RESPONSE_ATOMIC;
 		plan->packet_count = 1;
 		return;

@@ -63,6 +63,17 @@ struct sroce_reth {
 } __packed;
 static_assert(sizeof(struct sroce_reth) == 16);
 
+struct sroce_feth {
+	u8	reserved[3];
+	u8	bits;
+} __packed;
+static_assert(sizeof(struct sroce_feth) == 4);
+
+/* FETH: four bits of placement type, and two of selectivity level (IBTA annex A19). */
+#define SROCE_FETH_PLACEMENT_MASK	0x0f
+#define SROCE_FETH_LEVEL_SHIFT		4
+#define SROCE_FETH_LEVEL_MASK		0x30
+
 struct sroce_atomic_eth {
 	__be64	va;
 	__be32	rkey;

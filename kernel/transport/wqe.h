@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Work requests and completions. A send or receive WQE is copied once from a user ring or a
+ * Work requests. A send or receive WQE is copied once from a user ring or a
  * kernel caller into memory that only the kernel writes.
  *
- * Numbers equal those of verbs (enum ib_wr_opcode, ib_wc_status, ib_wc_opcode) except for REG_MR,
+ * Numbers equal those of verbs (enum ib_wr_opcode) except for REG_MR,
  * whose number differs between kernels. The check of a WQE is in checks.c.
  */
 #ifndef SROCE_TRANSPORT_WQE_H
@@ -13,6 +13,7 @@
 #include <linux/bits.h>
 
 #include "transport/access.h"
+#include "transport/completion.h"
 #include "transport/psn.h"
 
 /* A message is at most 2^31 bytes (IBTA 9.7.7). */
@@ -29,36 +30,19 @@ enum sroce_wr_opcode {
 	SROCE_WR_LOCAL_INV	= 7,
 	SROCE_WR_BIND_MW	= 8,
 	SROCE_WR_SEND_INV	= 9,
+	SROCE_WR_FLUSH		= 14,
+	SROCE_WR_ATOMIC_WRITE	= 15,
 	SROCE_WR_REG_MR		= 0x20,
 };
 
-enum sroce_wc_status {
-	SROCE_WC_SUCCESS		= 0,
-	SROCE_WC_LOC_LEN_ERR		= 1,
-	SROCE_WC_LOC_QP_OP_ERR		= 2,
-	SROCE_WC_LOC_PROT_ERR		= 4,
-	SROCE_WC_WR_FLUSH_ERR		= 5,
-	SROCE_WC_MW_BIND_ERR		= 6,	/* IBTA's "memory management operation error" */
-	SROCE_WC_BAD_RESP_ERR		= 7,
-	SROCE_WC_REM_INV_REQ_ERR	= 9,
-	SROCE_WC_REM_ACCESS_ERR		= 10,
-	SROCE_WC_REM_OP_ERR		= 11,
-	SROCE_WC_RETRY_EXC_ERR		= 12,
-	SROCE_WC_RNR_RETRY_EXC_ERR	= 13,
-	SROCE_WC_GENERAL_ERR		= 21,
-};
+/* Type of a FLUSH: enum ib_placement_type, the bits of the FETH. */
+#define SROCE_FLUSH_GLOBAL	BIT(0)	/* global visibility */
+#define SROCE_FLUSH_PERSISTENT	BIT(1)	/* persistence */
 
-enum sroce_wc_opcode {
-	SROCE_WC_SEND			= 0,
-	SROCE_WC_WRITE			= 1,
-	SROCE_WC_READ			= 2,
-	SROCE_WC_COMPARE_SWAP		= 3,
-	SROCE_WC_FETCH_ADD		= 4,
-	SROCE_WC_BIND_MW		= 5,
-	SROCE_WC_LOCAL_INV		= 6,
-	SROCE_WC_REG_MR			= 0x40,	/* the only number of our own */
-	SROCE_WC_RECV			= 128,
-	SROCE_WC_RECV_WRITE_IMM		= 129,
+/* Memory that a FLUSH is about: enum ib_selectivity_level, the bits of the FETH. */
+enum sroce_flush_level {
+	SROCE_FLUSH_RANGE	= 0,	/* the range that the RETH names */
+	SROCE_FLUSH_MR		= 1,	/* the whole region */
 };
 
 /* enum ib_send_flags */
@@ -66,11 +50,6 @@ enum sroce_wc_opcode {
 #define SROCE_SEND_SIGNALED	BIT(1)
 #define SROCE_SEND_SOLICITED	BIT(2)
 #define SROCE_SEND_INLINE	BIT(3)
-
-/* enum ib_wc_flags */
-#define SROCE_WC_GRH		BIT(0)
-#define SROCE_WC_WITH_IMM	BIT(1)
-#define SROCE_WC_WITH_INVALIDATE BIT(2)
 
 /* One scatter/gather element; the same bytes as struct ib_sge. */
 struct sroce_sge {
@@ -93,7 +72,8 @@ struct sroce_sge {
  * @psn_count: PSNs consumed; 0 for local operations
  * @imm: immediate data as on the wire
  * @invalidate_rkey: for SEND_INV and LOCAL_INV
- * @rdma: WRITE and READ
+ * @rdma: WRITE, READ and ATOMIC WRITE
+ * @flush: FLUSH, whose message has no bytes; begins like @rdma
  * @atomic: COMPARE_SWAP and FETCH_ADD
  * @ud: datagrams; only the datapath uses @ud.ah
  * @reg_mr: REG_MR; only the datapath uses it. The key alone names the region, which may be gone
@@ -121,6 +101,13 @@ struct sroce_send_wqe {
 			u64	remote_addr;
 			u32	rkey;
 		} rdma;
+		struct {
+			u64	remote_addr;
+			u32	rkey;
+			u32	length;
+			u8	placement;
+			u8	level;
+		} flush;
 		struct {
 			u64	remote_addr;
 			u32	rkey;
@@ -163,32 +150,6 @@ struct sroce_recv_wqe {
 };
 
 /**
- * struct sroce_completion - what a CQ entry says
- * @wr_id: of the work request
- * @status: enum sroce_wc_status
- * @opcode: enum sroce_wc_opcode
- * @flags: SROCE_WC_*
- * @byte_len: bytes received, read or exchanged
- * @imm: immediate data as on the wire, or
- * @invalidate_rkey: the key that the peer invalidated
- * @src_qpn: sender of a datagram
- * @solicited: wakes a consumer that armed the CQ for solicited completions
- */
-struct sroce_completion {
-	u64	wr_id;
-	u8	status;
-	u8	opcode;
-	u8	flags;
-	bool	solicited;
-	u32	byte_len;
-	union {
-		__be32	imm;
-		u32	invalidate_rkey;
-	};
-	u32	src_qpn;
-};
-
-/**
  * struct sroce_wqe_limits - what a QP accepts
  * @service: enum sroce_service of the QP
  * @max_sge: elements a request may have
@@ -226,6 +187,10 @@ static inline enum sroce_wc_opcode sroce_wqe_wc_opcode(u8 wr_opcode)
 		return SROCE_WC_FETCH_ADD;
 	case SROCE_WR_LOCAL_INV:
 		return SROCE_WC_LOCAL_INV;
+	case SROCE_WR_FLUSH:
+		return SROCE_WC_FLUSH;
+	case SROCE_WR_ATOMIC_WRITE:
+		return SROCE_WC_ATOMIC_WRITE;
 	case SROCE_WR_BIND_MW:
 		return SROCE_WC_BIND_MW;
 	case SROCE_WR_REG_MR:
@@ -246,10 +211,23 @@ static inline bool wqe_is_atomic(u8 opcode)
 	return opcode == SROCE_WR_COMPARE_SWAP || opcode == SROCE_WR_FETCH_ADD;
 }
 
-/* READ and atomics: their response has data, and they count against max_rd_atomic. */
+/* Does a FLUSH ask only for what is defined? The rest must not be acknowledged. */
+static inline bool sroce_flush_is_valid(u8 placement, u8 level)
+{
+	return placement && !(placement & ~(SROCE_FLUSH_GLOBAL | SROCE_FLUSH_PERSISTENT)) &&
+	       level <= SROCE_FLUSH_MR;
+}
+
+/* Their response says only that they have been executed: a READ response without data. */
+static inline bool wqe_is_placement(u8 opcode)
+{
+	return opcode == SROCE_WR_FLUSH || opcode == SROCE_WR_ATOMIC_WRITE;
+}
+
+/* READs, atomics and the like: they get a response each, and count against max_rd_atomic. */
 static inline bool wqe_is_rd_atomic(u8 opcode)
 {
-	return opcode == SROCE_WR_READ || wqe_is_atomic(opcode);
+	return opcode == SROCE_WR_READ || wqe_is_atomic(opcode) || wqe_is_placement(opcode);
 }
 
 /* A posted SEND or WRITE, whose packets count against the send window. */

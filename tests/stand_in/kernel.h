@@ -149,6 +149,7 @@ static inline u32 get_random_u32(void)
 #define smp_store_release(pointer, value)	WRITE_ONCE(*(pointer), value)
 #define cmpxchg(pointer, old, value)	__sync_val_compare_and_swap(pointer, old, value)
 #define smp_mb()		stand_in_process()
+#define wmb()			stand_in_process()
 #define barrier()		stand_in_process()
 
 /* Memory. */

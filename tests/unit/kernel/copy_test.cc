@@ -215,6 +215,36 @@ TEST_F(Copy, AtomicsReturnTheOriginalValue) {
   expect_all_closed();
 }
 
+TEST_F(Copy, AtomicWriteReplacesTheEightBytes) {
+  const u32 key = memory.add(blocks, IOVA, 100, SROCE_ACCESS_REMOTE_WRITE)->key;
+  const sroce_mr_range at = range(key, IOVA + 8, 8, SROCE_ACCESS_REMOTE_WRITE);
+  u64 original, value;
+  EXPECT_EQ(SROCE_MEM_OK,
+            sroce_memory_atomic(&at, SROCE_OP_ATOMIC_WRITE, 0, 0x0102030405060708, &original));
+  memcpy(&value, &blocks[8], sizeof(value));
+  EXPECT_EQ(0x0102030405060708u, value);
+  EXPECT_EQ(0, blocks[7]);
+  EXPECT_EQ(0, blocks[16]);
+  expect_all_closed();
+}
+
+TEST_F(Copy, FlushNeedsAKeyARangeAndPermission) {
+  const auto attempt = [&](u32 key, u64 va, u32 bytes) {
+    const sroce_mr_range at = range(key, va, bytes, SROCE_ACCESS_FLUSH_GLOBAL);
+    return sroce_memory_flush(&at);
+  };
+  const u32 key = memory.add(blocks, IOVA, 100, SROCE_ACCESS_FLUSH_GLOBAL)->key;
+  const u32 writable = memory.add(blocks, IOVA, 100, SROCE_ACCESS_REMOTE_WRITE)->key;
+  EXPECT_EQ(SROCE_MEM_OK, attempt(key, IOVA, 100));
+  EXPECT_EQ(SROCE_MEM_OK, attempt(key, 0, 0)) << "the whole region";
+  EXPECT_EQ(SROCE_MEM_BAD_RANGE, attempt(key, IOVA + 1, 100));
+  EXPECT_EQ(SROCE_MEM_BAD_KEY, attempt(key ^ 1, 0, 0)) << "a key is needed for 0 bytes, too";
+  EXPECT_EQ(SROCE_MEM_BAD_ACCESS, attempt(writable, IOVA, 100));
+  EXPECT_EQ(SROCE_MEM_BAD_ACCESS, attempt(writable, 0, 0));
+  expect_untouched();
+  expect_all_closed();
+}
+
 TEST_F(Copy, AtomicsNeedAlignmentPermissionAndRange) {
   u64 original;
   const auto attempt = [&](u32 key, u64 va) {

@@ -22,6 +22,19 @@ TEST_F(Receive, WriteReachesItsRegion) {
   EXPECT_EQ(1u, count(SROCE_CTR_RX_WRITE_REQUESTS));
 }
 
+TEST_F(Receive, AtomicWriteKeepsTheOrderOfItsBytes) {
+  const Bytes value = {1, 2, 3, 4, 5, 6, 7, 8};
+  sroce_packet pkt = write_only(100, IOVA + 8, 8);
+  pkt.opcode = SROCE_OP_ATOMIC_WRITE;
+  pkt.info = sroce_opcode_lookup(pkt.opcode);
+  sroce_resource resource;
+  sroce_resources_init(&qp.resp.resources, &resource, 1);
+  receive({bytes_of(pkt, value)});
+  EXPECT_EQ(101u, epsn());
+  EXPECT_EQ(value, Bytes(&blocks[8], &blocks[16]));
+  EXPECT_EQ(0, blocks[16]);
+}
+
 TEST_F(Receive, CoalescedPacketsReachTheirPlaces) {
   const std::vector<Bytes> packets = write_of(8);
   // GRO puts packets of one size into an skb; the first has a longer header.

@@ -141,7 +141,7 @@ TEST_F(Dissector, DecodesEveryOpcodeOfOurs) {
     packets.back().selective = is_rc(packets.back());
     transports.push_back(written(packets.back(), filler(packets.back())));
   }
-  ASSERT_EQ(packets.size(), 39u);
+  ASSERT_EQ(packets.size(), 41u);
   std::vector<Row> rows = dissected(transports);
   for (size_t i = 0; i < rows.size(); i++) {
     SCOPED_TRACE(int{packets[i].opcode});

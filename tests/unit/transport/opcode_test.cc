@@ -40,6 +40,8 @@ const std::array kRows = {
     Row{0x14, "FetchAdd", 40, SROCE_OPF_ATOMIC_ETH},
     Row{0x16, "SEND Last with Invalidate", 16, SROCE_OPF_IETH},
     Row{0x17, "SEND Only with Invalidate", 16, SROCE_OPF_IETH},
+    Row{0x1c, "FLUSH", 32, SROCE_OPF_FLUSH | SROCE_OPF_RETH},
+    Row{0x1d, "ATOMIC WRITE Only", 28, SROCE_OPF_RETH},
     Row{0x20, "UC SEND First", 12, 0},
     Row{0x21, "UC SEND Middle", 12, 0},
     Row{0x22, "UC SEND Last", 12, 0},
@@ -59,10 +61,11 @@ const std::array kRows = {
 };
 
 // The other opcodes of RC. Their headers are unknown, but the requester expects a response.
-constexpr int kUnsupported[] = {0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f};
+constexpr int kUnsupported[] = {0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1e, 0x1f};
 
 constexpr u32 kHeaderFlags = SROCE_OPF_RETH | SROCE_OPF_AETH | SROCE_OPF_ATOMIC_ETH |
-                             SROCE_OPF_ATOMIC_ACK | SROCE_OPF_IMM | SROCE_OPF_IETH | SROCE_OPF_DETH;
+                             SROCE_OPF_ATOMIC_ACK | SROCE_OPF_IMM | SROCE_OPF_IETH |
+                             SROCE_OPF_DETH | SROCE_OPF_FLUSH;
 
 u32 flags(int opcode) { return sroce_opcode_lookup(static_cast<u8>(opcode))->flags; }
 
@@ -126,8 +129,8 @@ TEST(OpcodeLookup, FirstAndLastFollowTheName) {
   }
 }
 
-TEST(OpcodeLookup, ReadRequestsAtomicsAndAcksCarryNoPayload) {
-  for (int opcode : {0x0c, 0x11, 0x12, 0x13, 0x14})
+TEST(OpcodeLookup, ReadRequestsAtomicsFlushesAndAcksCarryNoPayload) {
+  for (int opcode : {0x0c, 0x11, 0x12, 0x13, 0x14, 0x1c})
     EXPECT_FALSE(flags(opcode) & SROCE_OPF_PAYLOAD) << opcode;
 }
 

@@ -109,6 +109,14 @@ TEST(PacketParse, AtomicEthIsReadInFull) {
   EXPECT_EQ(pkt.compare, 0xffeeddccbbaa9988u);
 }
 
+// The vector is that of rdma_rxe: FETH, then RETH.
+TEST(PacketParse, FethComesBeforeTheReth) {
+  const sroce_packet pkt = parsed(Wire(0x1c, 0).set(12, {0xff, 0xff, 0xff, 0xd3}).set(16, {1, 2}));
+  EXPECT_EQ(pkt.placement, 3u);
+  EXPECT_EQ(pkt.level, 1u) << "reserved bits are ignored";
+  EXPECT_EQ(pkt.va >> 48, 0x0102u);
+}
+
 TEST(PacketParse, AethOfAnAtomicAckComesBeforeTheOriginalValue) {
   const sroce_packet pkt =
       parsed(Wire(0x12).set(12, {0x1f, 0x01, 0x02, 0x03}).set(16, {8, 7, 6, 5, 4, 3, 2, 1}));
@@ -192,7 +200,7 @@ TEST(PacketParse, UnknownOpcodeIsRejected) {
 }
 
 TEST(PacketParse, ReservedRcOpcodeIsFollowedByPayload) {
-  for (u8 opcode : {0x15, 0x1c, 0x1f}) {
+  for (u8 opcode : {0x15, 0x1b, 0x1f}) {
     const sroce_packet pkt = parsed(Wire(static_cast<u8>(opcode), 20));
     EXPECT_EQ(pkt.header_bytes, 12u) << int{opcode};
     EXPECT_EQ(pkt.payload_bytes, 20u) << int{opcode};
@@ -209,7 +217,7 @@ TEST(PacketParse, BodyThatIsNotAMultipleOfFourIsRejected) {
 }
 
 TEST(PacketParse, UnexpectedPayloadIsRejected) {
-  for (u8 opcode : {0x0c, 0x11, 0x12, 0x13, 0x14})
+  for (u8 opcode : {0x0c, 0x11, 0x12, 0x13, 0x14, 0x1c})
     EXPECT_EQ(parse(Wire(static_cast<u8>(opcode), 4)), SROCE_PARSE_BAD_PAYLOAD) << int{opcode};
 }
 
@@ -241,6 +249,10 @@ sroce_packet full_packet(u8 opcode) {
     pkt.rkey = 0xdeadbeef;
   }
   if (flags & SROCE_OPF_RETH) pkt.dma_length = 0x7fffffff;
+  if (flags & SROCE_OPF_FLUSH) {
+    pkt.placement = 0x9;
+    pkt.level = 2;
+  }
   if (flags & SROCE_OPF_ATOMIC_ETH) {
     pkt.swap_add = 0x0123456789abcdef;
     pkt.compare = 0xfedcba9876543210;
@@ -276,6 +288,8 @@ void expect_equal(const sroce_packet& a, const sroce_packet& b) {
   EXPECT_EQ(a.va, b.va);
   EXPECT_EQ(a.rkey, b.rkey);
   EXPECT_EQ(a.dma_length, b.dma_length);
+  EXPECT_EQ(a.placement, b.placement);
+  EXPECT_EQ(a.level, b.level);
   EXPECT_EQ(a.swap_add, b.swap_add);
   EXPECT_EQ(a.compare, b.compare);
   EXPECT_EQ(a.syndrome, b.syndrome);

@@ -23,7 +23,8 @@ struct ReceiveQueueOptions {
   u32 psn = 2000;
   u32 mtu_bytes = 1024;
   u32 max_dest_rd_atomic = 4;
-  u8 access = SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
+  u32 access = SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC |
+               SROCE_ACCESS_FLUSH_GLOBAL;
   u8 min_rnr_timer = 12;
   u32 qkey = 0x1234;
   u32 reorder_packets = 0;

@@ -55,6 +55,16 @@ inline sroce_packet compare_swap_request(u32 psn, u64 compare, u64 swap) {
   pkt.compare = compare;
   return pkt;
 }
+inline sroce_packet atomic_write_request(u32 psn, u32 payload_bytes = 8, u64 va = 0x20000) {
+  return with_reth(request(SROCE_OP_ATOMIC_WRITE, psn, payload_bytes), va, payload_bytes);
+}
+inline sroce_packet flush_request(u32 psn, u8 placement = SROCE_FLUSH_GLOBAL,
+                                  u8 level = SROCE_FLUSH_RANGE, u32 bytes = 3000) {
+  sroce_packet pkt = with_reth(request(SROCE_OP_FLUSH, psn), 0x10000, bytes);
+  pkt.placement = placement;
+  pkt.level = level;
+  return pkt;
+}
 
 }  // namespace sroce_test
 

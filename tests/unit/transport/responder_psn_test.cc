@@ -121,7 +121,7 @@ TEST(ResponderDuplicate, UnsupportedOperationIsDropped) {
   ReceiveQueue rq;
   rq.receive(write_only(2000, 0x10000, 4));
   rq.respond();
-  expect_dropped(rq, request(0x1c, 2000, 20), SROCE_DROP_DUPLICATE);
+  expect_dropped(rq, request(0x1b, 2000, 20), SROCE_DROP_DUPLICATE);
   EXPECT_TRUE(rq.respond().empty());
 }
 

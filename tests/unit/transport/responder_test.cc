@@ -349,7 +349,7 @@ TEST(ResponderLength, LastPacketOfSeveralIsNotEmpty) {
 // ---------------------------------------------------------------- opcode sequence
 
 TEST(ResponderOpcode, UnsupportedOperationGetsAFatalNak) {
-  for (u8 opcode : {0x15, 0x18, 0x1c, 0x1d, 0x1f}) {
+  for (u8 opcode : {0x15, 0x18, 0x1b, 0x1e, 0x1f}) {
     ReceiveQueue rq;
     rq.post(100);
     expect_fatal_nak(rq, request(opcode, 2000, 20), SROCE_NAK_INVALID_REQUEST);
@@ -360,14 +360,14 @@ TEST(ResponderOpcode, UnsupportedOperationGetsAFatalNak) {
 
 TEST(ResponderOpcode, UnsupportedOperationEndsTheCurrentSend) {
   ResponderMidSend rq;
-  expect_fatal_nak(rq, request(0x1d, 2001, 24), SROCE_NAK_INVALID_REQUEST);
+  expect_fatal_nak(rq, request(0x1e, 2001, 24), SROCE_NAK_INVALID_REQUEST);
   ASSERT_EQ(rq.completions.size(), 1u);
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_REM_INV_REQ_ERR);
 }
 
 TEST(ResponderOpcode, UnsupportedOperationWaitsForItsTurn) {
   ReceiveQueue rq;
-  rq.receive(request(0x1c, 2001, 20));
+  rq.receive(request(0x1b, 2001, 20));
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2000);
   EXPECT_EQ(rq.resp.state, SROCE_RQ_READY);
 }

@@ -11,60 +11,13 @@
 
 #include "port/engine.h"
 #include "repetition.h"
+#include "work.h"
 
 namespace sroce_test {
 
 constexpr u32 kSgeSlots = 2;
 constexpr u32 kStride = offsetof(sroce_send_wqe, sge) + kSgeSlots * sizeof(sroce_sge);
 constexpr u64 kMillisecond = 1'000'000;
-
-// A send work request, with the fields a poster sets.
-struct Work {
-  u8 opcode = SROCE_WR_SEND;
-  u32 length = 0;
-  u8 flags = SROCE_SEND_SIGNALED;
-  u8 status = SROCE_WC_SUCCESS;
-  u64 remote_addr = 0x10000;
-  u32 rkey = 0xabcd;
-  u64 compare = 0;
-  u64 swap_add = 0;
-  __be32 imm = 0;
-  u32 invalidate_rkey = 0;
-
-  Work with(u8 more_flags) const {
-    Work work = *this;
-    work.flags |= more_flags;
-    return work;
-  }
-  Work unsignaled() const {
-    Work work = *this;
-    work.flags &= static_cast<u8>(~SROCE_SEND_SIGNALED);
-    return work;
-  }
-  Work fenced() const { return with(SROCE_SEND_FENCE); }
-  Work solicited() const { return with(SROCE_SEND_SOLICITED); }
-  Work rejected(sroce_wc_status reason) const {
-    Work work = *this;
-    work.status = reason;
-    return work;
-  }
-  Work as(u8 other) const {
-    Work work = *this;
-    work.opcode = other;
-    return work;
-  }
-};
-
-inline Work send_of(u32 length) { return {.opcode = SROCE_WR_SEND, .length = length}; }
-inline Work write_of(u32 length) { return {.opcode = SROCE_WR_WRITE, .length = length}; }
-inline Work read_of(u32 length) { return {.opcode = SROCE_WR_READ, .length = length}; }
-inline Work fetch_add(u64 addend) {
-  return {.opcode = SROCE_WR_FETCH_ADD, .length = 8, .swap_add = addend};
-}
-inline Work compare_swap(u64 compare, u64 swap) {
-  return {.opcode = SROCE_WR_COMPARE_SWAP, .length = 8, .compare = compare, .swap_add = swap};
-}
-inline Work local_invalidate() { return {.opcode = SROCE_WR_LOCAL_INV}; }
 
 struct SendQueueOptions {
   sroce_service service = SROCE_SERVICE_RC;
@@ -119,6 +72,12 @@ class SendQueue {
                      .swap = swaps ? work.swap_add : 0};
     } else if (req.service == SROCE_SERVICE_UD) {
       wqe->ud = {.ah = nullptr, .dest_qpn = 0x99, .qkey = 0x1234};
+    } else if (work.opcode == SROCE_WR_FLUSH) {
+      wqe->flush = {.remote_addr = work.remote_addr,
+                    .rkey = work.rkey,
+                    .length = work.flush_bytes,
+                    .placement = work.placement,
+                    .level = work.level};
     } else if (!wqe_is_local(work.opcode)) {
       wqe->rdma = {.remote_addr = work.remote_addr, .rkey = work.rkey};
     }

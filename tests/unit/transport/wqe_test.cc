@@ -40,6 +40,11 @@ class Wqe {
     get()->length = bytes;
     return *this;
   }
+  Wqe& flush(u8 placement, u8 level) {
+    get()->flush.placement = placement;
+    get()->flush.level = level;
+    return *this;
+  }
   Wqe& claim_sges(u32 count) {
     get()->num_sge = count;
     return *this;
@@ -69,7 +74,8 @@ TEST(WqeCheck, UcSendsAndWritesMessagesOfAnyLength) {
 }
 
 TEST(WqeCheck, UcHasNoOperationThatNeedsAResponse) {
-  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD, SROCE_WR_SEND_INV})
+  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD, SROCE_WR_SEND_INV,
+                    SROCE_WR_ATOMIC_WRITE, SROCE_WR_FLUSH})
     EXPECT_EQ(Wqe(opcode, {8}).check(kUc), SROCE_WC_LOC_QP_OP_ERR);
 }
 
@@ -79,7 +85,7 @@ TEST(WqeCheck, LocalOperationsAreAccepted) {
 }
 
 TEST(WqeCheck, UnknownOpcodeCompletesWithAnError) {
-  for (int opcode : {10, 11, 14, 31, 33, 64, 255})
+  for (int opcode : {10, 11, 13, 16, 31, 33, 64, 255})
     EXPECT_EQ(Wqe(static_cast<u8>(opcode), {}).check(), SROCE_WC_LOC_QP_OP_ERR) << opcode;
 }
 
@@ -132,11 +138,37 @@ TEST(WqeCheck, AtomicReturnsExactlyEightBytes) {
   }
 }
 
+TEST(WqeCheck, AtomicWriteHasExactlyEightBytes) {
+  EXPECT_EQ(Wqe(SROCE_WR_ATOMIC_WRITE, {4, 4}).check(), SROCE_WC_SUCCESS);
+  for (u32 bytes : {0u, 7u, 9u}) {
+    EXPECT_EQ(Wqe(SROCE_WR_ATOMIC_WRITE, {bytes}).check(), SROCE_WC_LOC_LEN_ERR);
+    EXPECT_EQ(Wqe(SROCE_WR_ATOMIC_WRITE, {}).inline_payload(bytes).check(), SROCE_WC_LOC_LEN_ERR);
+  }
+}
+
+TEST(WqeCheck, AtomicWriteMayBeInline) {
+  EXPECT_EQ(Wqe(SROCE_WR_ATOMIC_WRITE, {}).inline_payload(8).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, FlushAsksForWhatTheStandardDefines) {
+  for (u8 placement = 0; placement < 5; placement++)
+    for (u8 level = 0; level < 3; level++)
+      EXPECT_EQ(Wqe(SROCE_WR_FLUSH, {}).flush(placement, level).check(),
+                placement >= 1 && placement <= 3 && level <= 1 ? SROCE_WC_SUCCESS
+                                                               : SROCE_WC_LOC_QP_OP_ERR);
+}
+
+TEST(WqeCheck, FlushHasNoPayload) {
+  EXPECT_EQ(Wqe(SROCE_WR_FLUSH, {8}).flush(1, 0).check(), SROCE_WC_LOC_LEN_ERR);
+  EXPECT_NE(Wqe(SROCE_WR_FLUSH, {}).flush(1, 0).inline_payload(8).check(), SROCE_WC_SUCCESS);
+}
+
 TEST(WqeCheck, DatagramQueuesOnlySend) {
   EXPECT_EQ(Wqe(SROCE_WR_SEND, {64}).check(kUd), SROCE_WC_SUCCESS);
   EXPECT_EQ(Wqe(SROCE_WR_SEND_IMM, {64}).check(kUd), SROCE_WC_SUCCESS);
   for (u8 opcode : {SROCE_WR_WRITE, SROCE_WR_WRITE_IMM, SROCE_WR_READ, SROCE_WR_COMPARE_SWAP,
-                    SROCE_WR_FETCH_ADD, SROCE_WR_SEND_INV, SROCE_WR_LOCAL_INV, SROCE_WR_BIND_MW})
+                    SROCE_WR_FETCH_ADD, SROCE_WR_SEND_INV, SROCE_WR_LOCAL_INV, SROCE_WR_BIND_MW,
+                    SROCE_WR_ATOMIC_WRITE, SROCE_WR_FLUSH})
     EXPECT_EQ(Wqe(opcode, {8}).check(kUd), SROCE_WC_LOC_QP_OP_ERR) << int{opcode};
 }
 
@@ -161,10 +193,13 @@ TEST(WqeWcOpcode, CompletionsNameTheOperation) {
   EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_LOCAL_INV), SROCE_WC_LOCAL_INV);
   EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_REG_MR), SROCE_WC_REG_MR);
   EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_BIND_MW), SROCE_WC_BIND_MW);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_FLUSH), SROCE_WC_FLUSH);
+  EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_ATOMIC_WRITE), SROCE_WC_ATOMIC_WRITE);
 }
 
-TEST(WqeKind, ReadsAndAtomicsReturnData) {
-  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD})
+TEST(WqeKind, SomeRequestsGetAResponseEach) {
+  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD, SROCE_WR_FLUSH,
+                    SROCE_WR_ATOMIC_WRITE})
     EXPECT_TRUE(wqe_is_rd_atomic(opcode));
   for (u8 opcode : kPayloadOpcodes) EXPECT_FALSE(wqe_is_rd_atomic(opcode));
 }
