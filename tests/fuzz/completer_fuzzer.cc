@@ -77,9 +77,10 @@ class Target {
   }
 
   void post() {
-    static constexpr u8 kOpcodes[] = {SROCE_WR_WRITE,     SROCE_WR_WRITE_IMM, SROCE_WR_SEND,
-                                      SROCE_WR_SEND_IMM,  SROCE_WR_READ,      SROCE_WR_COMPARE_SWAP,
-                                      SROCE_WR_FETCH_ADD, SROCE_WR_LOCAL_INV, SROCE_WR_SEND_INV};
+    static constexpr u8 kOpcodes[] = {
+        SROCE_WR_WRITE,    SROCE_WR_WRITE_IMM,    SROCE_WR_SEND,        SROCE_WR_SEND_IMM,
+        SROCE_WR_READ,     SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD,   SROCE_WR_LOCAL_INV,
+        SROCE_WR_SEND_INV, SROCE_WR_FLUSH,        SROCE_WR_ATOMIC_WRITE};
     if (!sroce_requester_room(&req_)) return;
     sroce_send_wqe* wqe = sroce_requester_wqe(&req_, req_.posted);
     memset(static_cast<void*>(wqe), 0, kStride);
@@ -87,7 +88,8 @@ class Target {
     wqe->opcode = kOpcodes[in_.below(sizeof(kOpcodes))];
     wqe->flags = in_.byte() & (SROCE_SEND_FENCE | SROCE_SEND_SIGNALED | SROCE_SEND_SOLICITED);
     wqe->length = std::min(in_.length(req_.attr.mtu_bytes), SROCE_MAX_MESSAGE_BYTES);
-    if (wqe_is_atomic(wqe->opcode)) wqe->length = 8;
+    if (wqe_is_atomic(wqe->opcode) || wqe->opcode == SROCE_WR_ATOMIC_WRITE) wqe->length = 8;
+    if (wqe->opcode == SROCE_WR_FLUSH) wqe->length = 0;
     wqe->status = in_.byte() == 255 ? SROCE_WC_LOC_LEN_ERR : SROCE_WC_SUCCESS;
     sroce_requester_post(&req_);
   }
@@ -148,7 +150,8 @@ class Target {
     sroce_completer_plan(&req_, &pkt, &plan);
     if (plan.place_bytes) {
       const sroce_send_wqe* wqe = sroce_requester_wqe(&req_, plan.index);
-      require(wqe_is_rd_atomic(wqe->opcode), "only READs and atomics have response data");
+      require(wqe_is_rd_atomic(wqe->opcode) && !wqe_is_placement(wqe->opcode),
+              "only READs and atomics have response data");
       require(u64{plan.place_offset} + plan.place_bytes <= wqe->length,
               "data is placed within the request");
     }

@@ -22,7 +22,7 @@ class Target {
                   .pkey = SROCE_PKEY_DEFAULT,
                   .mtu_bytes = 256u << in.below(5),
                   .qkey = 0,
-                  .access = in.byte(),
+                  .access = access(in.byte()),
                   .min_rnr_timer = static_cast<u8>(in.below(32))};
     static constexpr u32 kReorderPackets[] = {0, 3, 64, SROCE_PSN_MAP_SPAN, 1u << 20, 200, 0, 1};
     resp_.attr.reorder_packets = kReorderPackets[kind & 7];
@@ -45,13 +45,16 @@ class Target {
   }
 
  private:
+  // Two bits also permit FLUSH.
+  static u32 access(u8 bits) { return bits | (bits & 3u) << 8; }
+
   bool is_uc() const { return resp_.service == SROCE_SERVICE_UC; }
 
   sroce_packet packet() {
     sroce_packet pkt = {};
     pkt.count = 1;
     do {
-      pkt.opcode = in_.byte() % (SROCE_OP_SEND_ONLY_INV + 1);
+      pkt.opcode = in_.byte() % (SROCE_OP_ATOMIC_WRITE + 1);
       if (is_uc()) pkt.opcode |= SROCE_SERVICE_UC;
       pkt.info = sroce_opcode_lookup(pkt.opcode);
     } while (!pkt.info);
@@ -66,6 +69,8 @@ class Target {
     pkt.va = bits & 16 ? ~u64{in_.byte()} : 0x10000;
     pkt.rkey = bits & 32 ? in_.byte() : 7;
     pkt.selective = bits & 64;
+    pkt.placement = bits >> 1 & 7;
+    pkt.level = bits >> 6;
     if (sroce_responder_can_coalesce(&resp_, &pkt)) pkt.count += in_.below(8);
     pkt.payload_bytes *= pkt.count;
     return pkt;

@@ -56,6 +56,10 @@ void conversations_in(const fs::path& folder) {
   const Bytes read = {SROCE_OP_READ_REQUEST, 8, 5 + 8 * 3, 0, 2, 1, 0, 1, 0, 0};
   const Bytes read_again = {SROCE_OP_READ_REQUEST, 12, 29, 5 + 8 * 3, 0, 2, 63, 0, 63, 0, 0};
   const Bytes fetch_add = {SROCE_OP_FETCH_ADD, 0, 0, 1, 63, 0, 0};
+  // The bits of the second byte are those of the placement type, too.
+  const Bytes atomic_write = {SROCE_OP_ATOMIC_WRITE, 0, 0, 8, 0, 1, 63, 0, 0};
+  const Bytes flush = {SROCE_OP_FLUSH, 2, 0, 1, 63, 0, 0};
+  const Bytes flush_again = {SROCE_OP_FLUSH, 2 | 4, 31, 0, 63, 0, 0};
   // Out of order: bit 2 means that a PSN follows, 32 + distance; bit 6 offers selective repeat.
   const auto early = [](u8 distance) {
     return Bytes{
@@ -72,6 +76,7 @@ void conversations_in(const fs::path& folder) {
   write(folder, "gap", responder_stream({early(2), early(1), offered, early(200), offered}, 2));
   write(folder, "hole", responder_stream({read, hole, hole}, 8 | 3));
   write(folder, "mixed", responder_stream({send_first, send_last, write_only, read, fetch_add}));
+  write(folder, "placement", responder_stream({write_only, flush, atomic_write, flush_again}));
   write(folder, "uc", responder_stream({send_first, send_last, write_only, early(1)}, 16));
 }
 
@@ -105,6 +110,10 @@ void conversations_out(const fs::path& folder) {
   write(folder, "late_read",
         join(selective, {post_send, send, ack, ack, ack, post_read, post_send, send, send,
                          late_read, sack, send, read_first, wait, send, read_last}));
+  const Bytes post_flush = {0, 9, 2, 0, 0}, post_atomic_write = {0, 10, 2, 0, 0};
+  const Bytes read_only = {6, 3, 0, 0, 0};
+  write(folder, "placement",
+        join(start, {post_flush, post_atomic_write, send, send, read_only, wait, send, read_only}));
   write(folder, "atomic", join(start, {post_atomic, post_send, send, send, atomic, ack}));
 }
 

@@ -22,6 +22,7 @@ void fill(Input& in, sroce_send_wqe* wqe) {
   wqe->num_sge = in.flag() ? in.below(kMaxSge + 2) : in.word();
   wqe->length = in.length(1024);
   wqe->rdma = {.remote_addr = in.word(), .rkey = in.word()};
+  if (wqe->opcode == SROCE_WR_FLUSH) wqe->flush.placement = wqe->flush.level = in.byte();
   for (u32 i = 0; i < kMaxSge; i++) wqe->sge[i] = {.addr = 0, .length = in.length(1024), .lkey = 0};
   if (in.flag() && wqe->num_sge <= kMaxSge) {
     wqe->length = 0;
@@ -34,7 +35,8 @@ void check_accepted(const sroce_send_wqe* wqe, const sroce_wqe_limits& limits) {
   require(wqe->length <= SROCE_MAX_MESSAGE_BYTES, "a message has at most 2^31 bytes");
   if (wqe->flags & SROCE_SEND_INLINE) {
     require(wqe->length <= limits.max_inline_bytes, "inline payload fits its slot");
-    require(!wqe_is_rd_atomic(wqe->opcode), "an inline request has no response data");
+    require(!wqe_is_rd_atomic(wqe->opcode) || wqe->opcode == SROCE_WR_ATOMIC_WRITE,
+            "an inline request has no response data");
     return;
   }
   require(wqe->num_sge <= limits.max_sge, "elements fit the slot");
@@ -42,6 +44,7 @@ void check_accepted(const sroce_send_wqe* wqe, const sroce_wqe_limits& limits) {
   for (u32 i = 0; i < wqe->num_sge; i++) sum += wqe->sge[i].length;
   require(sum == wqe->length, "elements add up to the message");
   require(!wqe_is_atomic(wqe->opcode) || wqe->length == 8, "an atomic has eight bytes");
+  require(wqe->opcode != SROCE_WR_FLUSH || !wqe->length, "a FLUSH has no payload");
 }
 
 void send(sroce_requester* req, const sroce_send_wqe* wqe) {

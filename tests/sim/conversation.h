@@ -70,6 +70,7 @@ class Conversation {
   // Reported by the responder's host.
   void payload_placed(const sroce_recv_plan& plan, std::span<const u8> data);
   void atomic_executed(const sroce_recv_plan& plan, u64 original, u64 result);
+  void atomic_write_executed(const sroce_recv_plan& plan, std::span<const u8> data);
   void request_accepted(const sroce_packet& pkt);
   void responses_requested(const sroce_packet& pkt);
   void response_sent(const sroce_packet& pkt, std::span<const u8> payload);
@@ -96,6 +97,7 @@ class Conversation {
   void check_failure(const SendWork& work, u8 status);
   void check_acknowledge(const sroce_packet& pkt);
   void check_nak(u8 syndrome) const;
+  void check_empty_response(SendWork& work, const sroce_packet& pkt) const;
   void check_read_response(SendWork& work, const sroce_packet& pkt, std::span<const u8> payload);
   void check_responses_before(const SendWork& work) const;
   void finish_current(SendWork& work);

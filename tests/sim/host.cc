@@ -81,7 +81,8 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   responder_.attr.pkey = SROCE_PKEY_DEFAULT;
   responder_.attr.mtu_bytes = scenario_.mtu_bytes;
   responder_.attr.access = SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE |
-                           SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC;
+                           SROCE_ACCESS_REMOTE_READ | SROCE_ACCESS_REMOTE_ATOMIC |
+                           (scenario_.placement ? SROCE_ACCESS_FLUSH_GLOBAL : 0);
   responder_.attr.min_rnr_timer = side_.min_rnr_timer;
   responder_.attr.reorder_packets = side_.reorder_packets;
   if (side_.delays_rnr)
@@ -140,6 +141,8 @@ bool Host::post_send() {
   if (work.opcode == SROCE_WR_SEND_INV) wqe->invalidate_rkey = work.inv_rkey;
   if (work.is_atomic())
     wqe->atomic = {work.remote_addr, work.rkey, work.compare_add, work.swap};
+  else if (work.opcode == SROCE_WR_FLUSH)
+    wqe->flush = {work.remote_addr, work.rkey, work.flush_bytes, work.placement, work.level};
   else
     wqe->rdma = {work.remote_addr, work.rkey};
   wqe->num_sge = static_cast<u32>(work.sge.size());

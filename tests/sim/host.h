@@ -78,11 +78,13 @@ class Host {
   void report_accepted(const sroce_packet& pkt);
   void place_payload(const sroce_recv_plan& plan, std::span<const u8> payload,
                      sroce_recv_result& result);
-  void execute_atomic(const sroce_recv_plan& plan, sroce_recv_result& result);
+  void execute_atomic(const sroce_recv_plan& plan, std::span<const u8> payload,
+                      sroce_recv_result& result);
   void pull_receive_completions();
   void flush_receives();
   // invariants.cc
   void check_requester() const;
+  bool sends_data(const sroce_send_plan& plan) const;
   void check_window(const sroce_send_plan& plan) const;
   void check_flags(const sroce_send_plan& plan) const;
   void check_responder() const;

@@ -31,9 +31,15 @@ void Host::count_in_flight(u32& data, u32& rd_atomic) const {
 }
 
 // The window limits new packets; a retransmission replaces a lost packet.
+// An ATOMIC WRITE has payload, but counts as a READ.
+bool Host::sends_data(const sroce_send_plan& plan) const {
+  return plan.payload_bytes &&
+         !wqe_is_rd_atomic(sroce_requester_wqe(&requester_, plan.index)->opcode);
+}
+
 void Host::check_window(const sroce_send_plan& plan) const {
   const sroce_requester& req = requester_;
-  if (plan.fills_hole || !plan.payload_bytes) return;
+  if (plan.fills_hole || !sends_data(plan)) return;
   const u32 sacked = std::min(req.sb.done_data, req.data_inflight);
   const u32 flight = req.data_inflight - sacked + plan.packet_count;
   require(flight <= side_.window_packets, "window exceeded", "%u of %u", flight,

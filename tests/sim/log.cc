@@ -65,6 +65,10 @@ std::string opcode_name(u8 opcode) {
       return "COMPARE_SWAP";
     case SROCE_OP_FETCH_ADD:
       return "FETCH_ADD";
+    case SROCE_OP_FLUSH:
+      return "FLUSH";
+    case SROCE_OP_ATOMIC_WRITE:
+      return "ATOMIC_WRITE";
     default:
       return format("OPCODE_%02x", opcode);
   }

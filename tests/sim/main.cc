@@ -31,10 +31,12 @@ struct Sums {
 };
 
 constexpr char kUsage[] =
-    "usage: sim [--seed S [--log]] [--seeds N [--first S]] [--hostile | --honest] [--stop]\n"
+    "usage: sim [--seed S [--log]] [--seeds N [--first S]] [--hostile | --honest | --placement] "
+    "[--stop]\n"
     "  --seed S    run one seed; --log prints its complete time-sequence log\n"
     "  --seeds N   run N seeds, from --first (1)\n"
     "  --hostile   malicious peers only; --honest: no malicious peers\n"
+    "  --placement no malicious peers; also FLUSH and ATOMIC WRITE\n"
     "  --stop      stop at the first failure\n";
 
 // Printed when the process dies.
@@ -94,9 +96,10 @@ void run_seed(u64 seed, const Options& options, Sums& sums) {
     std::printf("%s\nFAILED seed=%llu rule: %s\nreplay: sim --seed %llu --log%s\n",
                 violation.what(), (unsigned long long)seed, violation.rule().c_str(),
                 (unsigned long long)seed,
-                options.style == sim::Style::hostile  ? " --hostile"
-                : options.style == sim::Style::honest ? " --honest"
-                                                      : "");
+                options.style == sim::Style::hostile     ? " --hostile"
+                : options.style == sim::Style::honest    ? " --honest"
+                : options.style == sim::Style::placement ? " --placement"
+                                                         : "");
   }
   sums.totals.packets += simulation.totals().packets;
   sums.totals.drops += simulation.totals().drops;
@@ -133,6 +136,8 @@ Options parse(int argc, char** argv) {
       options.style = sim::Style::hostile;
     else if (option == "--honest")
       options.style = sim::Style::honest;
+    else if (option == "--placement")
+      options.style = sim::Style::placement;
     else
       usage();
   }

@@ -19,6 +19,10 @@ u8 completion_opcode(const SendWork& work) {
       return SROCE_WC_COMPARE_SWAP;
     case SROCE_WR_FETCH_ADD:
       return SROCE_WC_FETCH_ADD;
+    case SROCE_WR_FLUSH:
+      return SROCE_WC_FLUSH;
+    case SROCE_WR_ATOMIC_WRITE:
+      return SROCE_WC_ATOMIC_WRITE;
     case SROCE_WR_LOCAL_INV:
       return SROCE_WC_LOCAL_INV;
     case SROCE_WR_REG_MR:
@@ -80,6 +84,10 @@ u8 Conversation::request_opcode(const SendWork& work, u32 number) const {
       return SROCE_OP_COMPARE_SWAP;
     case SROCE_WR_FETCH_ADD:
       return SROCE_OP_FETCH_ADD;
+    case SROCE_WR_FLUSH:
+      return SROCE_OP_FLUSH;
+    case SROCE_WR_ATOMIC_WRITE:
+      return SROCE_OP_ATOMIC_WRITE;
     case SROCE_WR_WRITE:
     case SROCE_WR_WRITE_IMM:
       if (!last) return first ? SROCE_OP_WRITE_FIRST : SROCE_OP_WRITE_MIDDLE;
@@ -114,7 +122,12 @@ void Conversation::check_request_headers(const SendWork& work, u32 number,
           opcode_name(request_opcode(work, number)).c_str());
   require(pkt.dest_qpn == dest_qpn_ && pkt.pkey == SROCE_PKEY_DEFAULT && pkt.migreq, rule,
           "psn=%06x dest_qpn, pkey or migreq", pkt.psn);
-  if (flags & SROCE_OPF_RETH)
+  if (flags & SROCE_OPF_FLUSH)
+    require(pkt.va == work.remote_addr && pkt.rkey == work.rkey &&
+                pkt.dma_length == work.flush_bytes && pkt.placement == work.placement &&
+                pkt.level == work.level,
+            rule, "psn=%06x FETH or RETH", pkt.psn);
+  else if (flags & SROCE_OPF_RETH)
     require(pkt.va == work.remote_addr + skipped && pkt.rkey == work.rkey &&
                 (pkt.dma_length == work.length - skipped || fills_hole(work, number, pkt)),
             rule, "psn=%06x RETH", pkt.psn);
@@ -139,7 +152,7 @@ void Conversation::check_may_begin(const SendWork& work, u32 index, bool drainin
   u32 outstanding = work.is_rd_atomic();
   for (u32 i = rd_oldest_; i < index; i++) {
     const SendWork& earlier = sends[i];
-    if (!earlier.is_rd_atomic() || earlier.local_bytes == earlier.length) continue;
+    if (!earlier.is_rd_atomic() || earlier.is_responded()) continue;
     outstanding++;
     require(!fenced, "fence ignored", "psn=%06x begins while wr %llx is incomplete", work.first_psn,
             (unsigned long long)earlier.wr_id);
@@ -158,7 +171,7 @@ void Conversation::request_sent(const sroce_send_plan& plan, const sroce_packet&
           plan.index);
   check_request_headers(work, number, pkt);
   require(now_ns >= rnr_until_ns_, "sent during an RNR wait", "psn=%06x", pkt.psn);
-  if (!work.is_rd_atomic()) {
+  if (!work.is_rd_atomic() || work.is_atomic_write()) {
     require(payload.size() == payload_of(work, number), "payload length is wrong",
             "psn=%06x carries %zu bytes", pkt.psn, payload.size());
     require(
@@ -190,8 +203,7 @@ void Conversation::local_executed(u32 index) {
   require(work.is_local() && !work.executed, "local operation executed twice", "wr %llx",
           (unsigned long long)work.wr_id);
   for (u32 i = rd_oldest_; i < index; i++)
-    require(!(work.flags & SROCE_SEND_FENCE) || !sends[i].is_rd_atomic() ||
-                sends[i].local_bytes == sends[i].length,
+    require(!(work.flags & SROCE_SEND_FENCE) || !sends[i].is_rd_atomic() || sends[i].is_responded(),
             "fence ignored", "local wr %llx", (unsigned long long)work.wr_id);
   work.executed = true;
 }
@@ -213,8 +225,8 @@ void Conversation::response_placed(const sroce_ack_plan& plan, std::span<const u
             (unsigned long long)work.wr_id);
   }
   if (!again) work.local_bytes += static_cast<u32>(data.size());
-  while (rd_oldest_ < posted_ && (!sends[rd_oldest_].is_rd_atomic() ||
-                                  sends[rd_oldest_].local_bytes == sends[rd_oldest_].length))
+  while (rd_oldest_ < posted_ &&
+         (!sends[rd_oldest_].is_rd_atomic() || sends[rd_oldest_].is_responded()))
     rd_oldest_++;
 }
 
@@ -251,9 +263,8 @@ void Conversation::check_succeeded(const SendWork& work) const {
   require(work.executed, "completed before it was executed", "wr %llx psn=%06x",
           (unsigned long long)work.wr_id, work.first_psn);
   if (work.is_rd_atomic())
-    require(work.local_bytes == work.length, "completed before its data arrived",
-            "wr %llx has %u of %u bytes", (unsigned long long)work.wr_id, work.local_bytes,
-            work.length);
+    require(work.is_responded(), "completed before its data arrived", "wr %llx has %u of %u bytes",
+            (unsigned long long)work.wr_id, work.local_bytes, work.length);
 }
 
 void Conversation::check_failure(const SendWork& work, u8 status) {

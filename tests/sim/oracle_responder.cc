@@ -80,6 +80,18 @@ void Conversation::atomic_executed(const sroce_recv_plan& plan, u64 original, u6
   remote_.expect(plan.rkey, plan.va, {reinterpret_cast<const u8*>(&result), sizeof(result)});
 }
 
+void Conversation::atomic_write_executed(const sroce_recv_plan& plan, std::span<const u8> data) {
+  if (strict_) {
+    const SendWork* work = current();
+    require(work && work->is_atomic_write(), "ATOMIC WRITE executed out of order or twice",
+            "rkey %x", plan.rkey);
+    require(plan.va == work->remote_addr && plan.rkey == work->rkey &&
+                std::equal(data.begin(), data.end(), work->data.begin(), work->data.end()),
+            "ATOMIC WRITE executed wrongly", "wr %llx", (unsigned long long)work->wr_id);
+  }
+  remote_.expect(plan.rkey, plan.va, data);
+}
+
 void Conversation::finish_current(SendWork& work) {
   const u32 placed = work.is_rd_atomic() ? work.length : work.remote_bytes;
   require(work.expected == kSuccess || work.fails_locally, "invalid request executed", "wr %llx",
@@ -191,6 +203,14 @@ void Conversation::check_read_response(SendWork& work, const sroce_packet& pkt,
   work.responded = std::max(work.responded, number + 1);
 }
 
+void Conversation::check_empty_response(SendWork& work, const sroce_packet& pkt) const {
+  require(work.executed && pkt.opcode == SROCE_OP_READ_RESPONSE_ONLY && !pkt.payload_bytes,
+          "response of FLUSH or ATOMIC WRITE is wrong", "psn=%06x %s, %u bytes", pkt.psn,
+          opcode_name(pkt.opcode).c_str(), pkt.payload_bytes);
+  check_responses_before(work);
+  work.responded = 1;
+}
+
 void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> payload) {
   if (!strict_) return;
   const u32 flags = pkt.info->flags;
@@ -204,7 +224,9 @@ void Conversation::response_sent(const sroce_packet& pkt, std::span<const u8> pa
   require(work && psn_before(pkt.psn, exec_psn_), "response before execution", "psn=%06x", pkt.psn);
   require(!(flags & SROCE_OPF_AETH) || pkt.msn == work->msn, "MSN of a response is wrong",
           "%u, expected %u", pkt.msn, work->msn);
-  if (flags & SROCE_OPF_READ) {
+  if (work->is_placement()) {
+    check_empty_response(*work, pkt);
+  } else if (flags & SROCE_OPF_READ) {
     check_read_response(*work, pkt, payload);
   } else {
     u64 expected = 0;

@@ -88,7 +88,7 @@ void Host::check_hole_filled(const sroce_send_plan& plan) const {
   require(
       distance(unacked, plan.first_psn) >= lost || distance(unacked, plan.first_psn) + more < lost,
       "response requested again too early", "psn=%06x", plan.first_psn);
-  if (!plan.payload_bytes) return;
+  if (!sends_data(plan)) return;
   for (u32 i = 0; i < plan.packet_count; i++)
     require(!sacked_.contains(psn_add(plan.first_psn, i)),
             "packet sent again although the peer has queued it", "psn=%06x",
@@ -108,7 +108,7 @@ bool Host::lost_again(u32 end_psn) const {
 void Host::check_rerequest(const sroce_send_plan& plan) const {
   const u32 unacked = requester_.unacked_psn;
   const auto ahead = [unacked](u32 psn) { return distance(unacked, psn); };
-  require(!plan.payload_bytes && psn_before(plan.first_psn, requester_.sb.executed_psn),
+  require(!sends_data(plan) && psn_before(plan.first_psn, requester_.sb.executed_psn),
           "part of a message sent again to a standard peer", "psn=%06x", plan.first_psn);
   require(ahead(plan.first_psn) < ahead(requester_.sb.lost_response_psn),
           "response requested again too early", "psn=%06x", plan.first_psn);
@@ -120,9 +120,10 @@ void Host::check_rerequest(const sroce_send_plan& plan) const {
 void Host::note_sent(const sroce_send_plan& plan) {
   require(!out_->strict() || !plan.retransmit || !requester_.rnr_waiting, "sent during an RNR wait",
           "psn=%06x", plan.first_psn);
-  const bool is_read = plan.retransmit && !plan.payload_bytes && plan.payload_end;
+  const bool is_placement = wqe_is_placement(sroce_requester_wqe(&requester_, plan.index)->opcode);
+  const bool is_read = plan.retransmit && !sends_data(plan) && plan.payload_end && !is_placement;
   const u32 responses =
-      is_read ? (plan.payload_end - plan.offset - 1) / scenario_.mtu_bytes + 1 : 0;
+      is_read ? (plan.payload_end - plan.offset - 1) / scenario_.mtu_bytes + 1 : is_placement;
   for (u32 i = 0; plan.retransmit && i < std::max(plan.packet_count, responses); i++)
     retransmitted_.insert(psn_add(plan.first_psn, i));
   for (u32 i = 0; plan.fills_hole && !requester_.probe.due && i < responses; i++)

@@ -73,10 +73,16 @@ void Host::place_payload(const sroce_recv_plan& plan, std::span<const u8> payloa
   if (region && region->name == "revocable") region->valid = false;
 }
 
-void Host::execute_atomic(const sroce_recv_plan& plan, sroce_recv_result& result) {
+void Host::execute_atomic(const sroce_recv_plan& plan, std::span<const u8> payload,
+                          sroce_recv_result& result) {
   result.status = plan.va % 8 ? SROCE_MEM_MISALIGNED
                               : memory_->check(plan.rkey, plan.va, sizeof(u64), plan.access);
   if (result.status != SROCE_MEM_OK) return;
+  if (plan.atomic_op == SROCE_OP_ATOMIC_WRITE) {
+    memory_->write(plan.rkey, plan.va, payload, SROCE_ACCESS_REMOTE_WRITE);
+    in_->atomic_write_executed(plan, payload);
+    return;
+  }
   u64 value;
   const std::span<u8> bytes(reinterpret_cast<u8*>(&value), sizeof(value));
   memory_->read(plan.rkey, plan.va, bytes, SROCE_ACCESS_REMOTE_ATOMIC);
@@ -97,7 +103,10 @@ sroce_recv_result Host::execute(const sroce_packet& pkt, const sroce_recv_plan& 
       place_payload(plan, payload, result);
       break;
     case SROCE_RECV_ATOMIC:
-      execute_atomic(plan, result);
+      execute_atomic(plan, payload, result);
+      break;
+    case SROCE_RECV_FLUSH:
+      result.status = memory_->check(plan.rkey, plan.va, plan.check_bytes, plan.access);
       break;
     case SROCE_RECV_REPLAY:
     case SROCE_RECV_READ:

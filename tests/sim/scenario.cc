@@ -126,6 +126,7 @@ void make_sizes(Rng& rng, Scenario& s) {
 
 Scenario make_scenario(Rng& rng, Style style) {
   Scenario s;
+  s.placement = style == Style::placement;
   s.hostile = style == Style::hostile || (style == Style::any && rng.chance(0.15));
   make_sizes(rng, s);
   s.epochs = static_cast<u32>(rng.between(1, 3));

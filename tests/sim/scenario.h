@@ -61,7 +61,8 @@ struct Side {
 
 struct Scenario {
   bool hostile = false;
-  bool clean = false;  // no faults: nothing may be sent twice
+  bool clean = false;      // no faults: nothing may be sent twice
+  bool placement = false;  // a third of the requests is FLUSH or ATOMIC WRITE
   u32 epochs = 1;
   u32 mtu_bytes = 1024;
   u32 messages = 60;  // per direction and epoch
@@ -79,7 +80,7 @@ struct Scenario {
   std::string describe() const;
 };
 
-enum class Style { any, honest, hostile };
+enum class Style { any, honest, hostile, placement };
 
 Scenario make_scenario(Rng& rng, Style style);
 

@@ -26,7 +26,7 @@ void Simulation::begin_epoch() {
   Regions regions[2];
   for (int i = 0; i < 2; i++) {
     memory_[i] = std::make_unique<Memory>();
-    regions[i] = make_regions(rng_, *memory_[i]);
+    regions[i] = make_regions(rng_, scenario_, *memory_[i]);
   }
   std::unique_ptr<Workload> workloads[2];
   for (int i = 0; i < 2; i++) {

@@ -24,6 +24,9 @@ struct SendWork {
   u32 rkey = 0;
   u64 compare_add = 0;
   u64 swap = 0;
+  u32 flush_bytes = 0;
+  u8 placement = 0;
+  u8 level = 0;
   u32 imm = 0;
   u32 inv_rkey = 0;
 
@@ -54,6 +57,10 @@ struct SendWork {
   bool is_read() const { return opcode == SROCE_WR_READ; }
   bool is_atomic() const { return wqe_is_atomic(opcode); }
   bool is_rd_atomic() const { return wqe_is_rd_atomic(opcode); }
+  bool is_placement() const { return wqe_is_placement(opcode); }
+  bool is_atomic_write() const { return opcode == SROCE_WR_ATOMIC_WRITE; }
+  // Has a READ, atomic or the like all of its response?
+  bool is_responded() const { return is_placement() ? !placed.empty() : local_bytes == length; }
   bool is_local() const { return wqe_is_local(opcode); }
   bool is_write() const { return opcode == SROCE_WR_WRITE || opcode == SROCE_WR_WRITE_IMM; }
   bool is_send() const {

@@ -30,7 +30,8 @@ enum class Workload::Flaw {
   count,
 };
 
-Regions make_regions(Rng& rng, Memory& memory) {
+Regions make_regions(Rng& rng, const Scenario& scenario, Memory& memory) {
+  const u32 placement = SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_FLUSH_GLOBAL;
   Regions regions;
   regions.source = &memory.add(rng, "source", 0);
   regions.target = &memory.add(rng, "target", SROCE_ACCESS_LOCAL_WRITE);
@@ -38,8 +39,9 @@ Regions make_regions(Rng& rng, Memory& memory) {
       &memory.add(rng, "window",
                   SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ);
   regions.readable = &memory.add(rng, "readable", SROCE_ACCESS_REMOTE_READ);
-  regions.counters =
-      &memory.add(rng, "counters", SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_ATOMIC);
+  regions.counters = &memory.add(
+      rng, "counters",
+      SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_ATOMIC | (scenario.placement ? placement : 0));
   regions.hidden = &memory.add(rng, "hidden", SROCE_ACCESS_LOCAL_WRITE);
   for (u32 i = 0; i < kRevocable; i++)
     regions.revocable.push_back(
@@ -104,7 +106,8 @@ u8 Workload::random_flags(const SendWork& work) {
   if (rng_.chance(0.6)) flags |= SROCE_SEND_SIGNALED;
   if (rng_.chance(0.15)) flags |= SROCE_SEND_FENCE;
   if (rng_.chance(0.2)) flags |= SROCE_SEND_SOLICITED;
-  if ((work.is_send() || work.is_write()) && work.length <= side_.max_inline && rng_.chance(0.5))
+  if ((work.is_send() || work.is_write() || work.is_atomic_write()) &&
+      work.length <= side_.max_inline && rng_.chance(0.5))
     flags |= SROCE_SEND_INLINE;
   return flags;
 }
@@ -117,12 +120,14 @@ void Workload::make_local_buffer(SendWork& work) {
   }
   // The purpose of a fence: send the data that the READ before it has fetched.
   if ((work.flags & SROCE_SEND_FENCE) && !work.is_rd_atomic() && !sends_.empty() &&
-      sends_.back().is_rd_atomic() && sends_.back().expected == kSuccess && rng_.chance(0.8)) {
+      sends_.back().is_rd_atomic() && !sends_.back().is_placement() &&
+      sends_.back().expected == kSuccess && rng_.chance(0.8)) {
     work.sge = sends_.back().sge;
     work.length = sends_.back().length;
     return;
   }
-  Region& region = work.is_rd_atomic() ? *ours_.target : *ours_.source;
+  const bool receives = work.is_rd_atomic() && !work.is_placement();
+  Region& region = receives ? *ours_.target : *ours_.source;
   work.sge = split(local_, region, work.length, side_.max_sge);
 }
 
@@ -157,6 +162,15 @@ void Workload::make_atomic(SendWork& work) {
   work.length = 8;
 }
 
+// The length is that of the range, not that of a message.
+void Workload::make_flush(SendWork& work) {
+  make_atomic(work);
+  work.length = 0;
+  work.flush_bytes = static_cast<u32>(rng_.below(9));
+  work.placement = SROCE_FLUSH_GLOBAL;
+  work.level = static_cast<u8>(rng_.below(2));
+}
+
 void Workload::make_local_operation(SendWork& work) {
   static constexpr u8 kOperations[] = {SROCE_WR_LOCAL_INV, SROCE_WR_REG_MR};
   work.opcode = rng_.pick(kOperations);
@@ -182,12 +196,15 @@ SendWork Workload::make_work() {
   SendWork work;
   work.wr_id = rng_.next();
   work.opcode = rng_.pick(kOpcodes);
+  if (scenario_.placement && rng_.chance(0.33))
+    work.opcode = rng_.chance(0.5) ? SROCE_WR_FLUSH : SROCE_WR_ATOMIC_WRITE;
   work.length = random_length();
   work.imm = static_cast<u32>(rng_.next());
   if (work.is_local()) make_local_operation(work);
   if (work.opcode == SROCE_WR_SEND_INV) choose_invalidated_key(work);
   if (work.is_read()) make_read(work);
-  if (work.is_atomic()) make_atomic(work);
+  if (work.is_atomic() || work.is_atomic_write()) make_atomic(work);
+  if (work.opcode == SROCE_WR_FLUSH) make_flush(work);
   work.flags = random_flags(work);
   if (!work.is_local()) make_local_buffer(work);
   if (work.is_write()) make_write(work);
@@ -209,7 +226,7 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
       work.expected = SROCE_WC_REM_ACCESS_ERR;
       return true;
     case Flaw::outside_of_region:
-      if (!remote_memory || !work.length || work.is_atomic()) return false;
+      if (!remote_memory || !work.length || work.is_atomic() || work.is_placement()) return false;
       work.expected = SROCE_WC_REM_ACCESS_ERR;
       work.remote_addr = 0;  // chosen once the region has its final size
       return true;
@@ -220,7 +237,7 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
       work.expected = SROCE_WC_REM_ACCESS_ERR;
       return work.length < 2048;
     case Flaw::misaligned_atomic:
-      if (!work.is_atomic()) return false;
+      if (!work.is_atomic() && !work.is_atomic_write()) return false;
       work.remote_addr += rng_.between(1, 7);
       work.expected = SROCE_WC_REM_INV_REQ_ERR;
       return true;
@@ -388,13 +405,17 @@ void Workload::compute_contents(Conversation& conversation) {
       else if (value == work.compare_add)
         value = work.swap;
       work.atomic_result = value;
+    } else if (work.is_atomic_write() && found != counters_.end()) {
+      compute_data(conversation, work);
+      if (work.data.size() == 8)
+        std::memcpy(&values[static_cast<size_t>(found - counters_.begin())], work.data.data(), 8);
     } else if (!work.is_atomic()) {
       compute_data(conversation, work);
     }
     // A fenced request may send the data of the READ before it, even if a bad lkey stops it midway.
-    if (previous && previous->is_rd_atomic() && !work.sge.empty() && !previous->sge.empty() &&
-        !work.is_rd_atomic() && work.sge[0].lkey == previous->sge[0].lkey &&
-        work.sge[0].addr == previous->sge[0].addr)
+    if (previous && previous->is_rd_atomic() && !previous->is_placement() && !work.sge.empty() &&
+        !previous->sge.empty() && !work.is_rd_atomic() &&
+        work.sge[0].lkey == previous->sge[0].lkey && work.sge[0].addr == previous->sge[0].addr)
       work.data = previous->data;
     previous = &work;
   }

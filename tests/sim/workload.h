@@ -23,7 +23,7 @@ struct Regions {
   std::vector<Region*> revocable;  // their keys may be invalidated
 };
 
-Regions make_regions(Rng& rng, Memory& memory);
+Regions make_regions(Rng& rng, const Scenario& scenario, Memory& memory);
 
 class Workload {
  public:
@@ -52,6 +52,7 @@ class Workload {
   void make_write(SendWork& work);
   void make_read(SendWork& work);
   void make_atomic(SendWork& work);
+  void make_flush(SendWork& work);
   void make_local_operation(SendWork& work);
   void choose_invalidated_key(SendWork& work);
   void add_flaw(SendWork& work);
