@@ -68,6 +68,8 @@ sroce_send_slot& SendQueue::add(ibv_wr_opcode opcode, std::uint64_t wr_id, unsig
   return *current_;
 }
 
+void SendQueue::reject() { fail(EINVAL); }
+
 void SendQueue::set_list(std::span<const ibv_sge> list) {
   if (err_) return;
   if (const int err = write_list(list, limits_, *current_, ring_.slot_payload(filled_ - 1)))

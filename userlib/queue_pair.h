@@ -45,6 +45,8 @@ class SendQueue {
   sroce_send_slot& current() { return *current_; }
   void set_list(std::span<const ibv_sge> list);
   void set_inline(std::span<const ibv_data_buf> list);
+  /// The request added last is invalid.
+  void reject();
 
   /// ibv_wr_complete(): post the batch and return 0, or post nothing and return an errno.
   int finish();

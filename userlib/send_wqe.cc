@@ -23,6 +23,7 @@ bool is_supported(ibv_wr_opcode opcode, Service service) {
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_SEND_WITH_INV:
+    case IBV_WR_ATOMIC_WRITE:
       return service == Service::rc;
     default:
       return false;
@@ -42,6 +43,7 @@ void write_operation(const ibv_send_wr& wr, Service service, sroce_send_slot& ou
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_RDMA_READ:
+    case IBV_WR_ATOMIC_WRITE:
       out.remote_addr = wr.wr.rdma.remote_addr;
       out.rkey = wr.wr.rdma.rkey;
       break;

@@ -29,6 +29,7 @@ static_assert(offsetof(sroce_send_slot, ud.ah) == 28);
 static_assert(offsetof(sroce_send_slot, compare_add) == 32);
 static_assert(offsetof(sroce_send_slot, bind.length) == 32);
 static_assert(offsetof(sroce_send_slot, bind.access) == 44);
+static_assert(offsetof(sroce_send_slot, flush.level) == 37);
 
 enum class Service { rc, uc, ud };
 

@@ -87,6 +87,34 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 #define ib_umem_get_va ib_umem_get
 #endif
 
+/*
+ * 6.2: FLUSH and ATOMIC WRITE. Before, no device can announce them, and no region permits a FLUSH.
+ * Processes can post both all the same.
+ */
+#ifdef SROCE_HAVE_FLUSH
+#define compat_flush_of(request)	(&(request)->wr.flush)
+#else
+#define IB_WR_FLUSH		14
+#define IB_WR_ATOMIC_WRITE	15
+#define IB_WC_FLUSH		8
+#define IB_WC_ATOMIC_WRITE	9
+#define IB_ACCESS_FLUSH_GLOBAL	BIT(8)
+#define IB_ACCESS_FLUSH_PERSISTENT BIT(9)
+#define IB_DEVICE_FLUSH_GLOBAL	0
+#define IB_DEVICE_ATOMIC_WRITE	0
+
+/* In place of the operands of other requests. */
+struct compat_flush {
+	u64	remote_addr;
+	u32	length;
+	u32	rkey;
+	u8	type;
+	u8	level;
+};
+
+#define compat_flush_of(request)	((const struct compat_flush *)&(request)->wr)
+#endif
+
 /* 6.17: a device is allocated for a network namespace; before, for the initial one. */
 #ifndef SROCE_HAVE_ALLOC_DEVICE_WITH_NET
 #define ib_alloc_device_with_net(drv_struct, member, net) ib_alloc_device(drv_struct, member)

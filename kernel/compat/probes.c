@@ -17,12 +17,21 @@
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
+#include <rdma/rdma_user_rxe.h>
 #include <rdma/uverbs_ioctl.h>
 
 /* Compiles with every supported kernel, or the flags are wrong. */
 #ifdef PROBE_BASELINE
 struct ib_device probe_device;
 struct rdma_link_ops probe_link;
+#endif
+
+/* FLUSH and ATOMIC WRITE. */
+#ifdef PROBE_FLUSH
+u8 probe_flush(const struct rxe_send_wr *wr)
+{
+	return wr->opcode == IB_WR_FLUSH ? wr->wr.flush.type : IB_WR_ATOMIC_WRITE;
+}
 #endif
 
 /* create_cq() gets the attribute bundle, not its ib_udata. */

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "compat/compat.h"
 #include "datapath/av.h"
 #include "datapath/qp.h"
 #include "datapath/send_queue.h"
@@ -70,6 +71,14 @@ static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *
 		wqe->bind_mw.new_rkey = wr->wr.mw.rkey;
 		wqe->bind_mw.lkey = wr->wr.mw.mr_lkey;
 		wqe->bind_mw.access = wr->wr.mw.access;
+	} else if (wqe->opcode == SROCE_WR_FLUSH) {
+		wqe->flush.remote_addr = compat_flush_of(wr)->remote_addr;
+		wqe->flush.rkey = compat_flush_of(wr)->rkey;
+		wqe->flush.placement = compat_flush_of(wr)->type;
+		wqe->flush.level = compat_flush_of(wr)->level;
+		/* librxe has the length of the range in place of that of a payload. */
+		wqe->flush.length = wqe->length;
+		wqe->length = 0;
 	} else {
 		wqe->rdma.remote_addr = wr->wr.rdma.remote_addr;
 		wqe->rdma.rkey = wr->wr.rdma.rkey;
@@ -141,6 +150,9 @@ static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wq
 	wqe->imm = copy.wr.ex.imm_data;
 	if (invalidates_key(wqe->opcode))
 		wqe->invalidate_rkey = copy.wr.ex.invalidate_rkey;
+	/* librxe has the value of an ATOMIC WRITE in the place of inline data, without the flag. */
+	if (wqe->opcode == SROCE_WR_ATOMIC_WRITE && !wqe->num_sge)
+		wqe->flags |= SROCE_SEND_INLINE;
 	copy_operation(qp, &copy.wr, wqe);
 	return slot->dma.sge;
 }
@@ -170,6 +182,12 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 		wqe->bind_mw.new_rkey = copy.invalidate_rkey;
 		wqe->bind_mw.lkey = copy.bind.lkey;
 		wqe->bind_mw.access = copy.bind.access;
+	} else if (wqe->opcode == SROCE_WR_FLUSH) {
+		wqe->flush.remote_addr = copy.remote_addr;
+		wqe->flush.rkey = copy.rkey;
+		wqe->flush.length = copy.flush.length;
+		wqe->flush.placement = copy.flush.type;
+		wqe->flush.level = copy.flush.level;
 	} else {
 		/* The first two are at the same offset for all operations. */
 		wqe->atomic.remote_addr = copy.remote_addr;

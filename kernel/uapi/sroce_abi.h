@@ -87,6 +87,9 @@ struct sroce_cq_line {
  * num_sge: elements that follow, 0 with inline data
  * length: bytes of the message
  *
+ * A FLUSH has a length of 0; flush.length is that of the range. type is an enum ib_placement_type,
+ * level an enum ib_selectivity_level.
+ *
  * A memory window is bound to a range of a region: remote_addr is its first byte, rkey the present
  * key of the window, and invalidate_rkey the next one.
  */
@@ -121,6 +124,11 @@ struct sroce_send_slot {
 			__u32	lkey;
 			__u32	access;
 		} bind;
+		struct {
+			__u32	length;
+			__u8	type;
+			__u8	level;
+		} flush;
 	};
 };
 

@@ -4,6 +4,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
+#include "compat/compat.h"
 #include "datapath/device.h"
 #include "verbs/verbs.h"
 
@@ -32,7 +33,8 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
 				 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_WINDOW |
-				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_ATOMIC_WRITE |
+				 IB_DEVICE_FLUSH_GLOBAL;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = ~(u64)(SROCE_MIN_FAST_REG_PAGE - 1);

@@ -6,6 +6,7 @@
 #include <linux/build_bug.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat/compat.h"
 #include "transport/access.h"
 #include "transport/wqe.h"
 
@@ -19,6 +20,8 @@ static_assert((int)SROCE_WR_FETCH_ADD == IB_WR_ATOMIC_FETCH_AND_ADD);
 static_assert((int)SROCE_WR_LOCAL_INV == IB_WR_LOCAL_INV);
 static_assert((int)SROCE_WR_BIND_MW == IB_UVERBS_WR_BIND_MW);
 static_assert((int)SROCE_WR_SEND_INV == IB_WR_SEND_WITH_INV);
+static_assert((int)SROCE_WR_FLUSH == IB_WR_FLUSH);
+static_assert((int)SROCE_WR_ATOMIC_WRITE == IB_WR_ATOMIC_WRITE);
 
 static_assert(SROCE_SEND_FENCE == IB_SEND_FENCE);
 static_assert(SROCE_SEND_SIGNALED == IB_SEND_SIGNALED);
@@ -45,6 +48,8 @@ static_assert((int)SROCE_WC_COMPARE_SWAP == IB_WC_COMP_SWAP);
 static_assert((int)SROCE_WC_FETCH_ADD == IB_WC_FETCH_ADD);
 static_assert((int)SROCE_WC_BIND_MW == IB_UVERBS_WC_BIND_MW);
 static_assert((int)SROCE_WC_LOCAL_INV == IB_WC_LOCAL_INV);
+static_assert((int)SROCE_WC_FLUSH == IB_WC_FLUSH);
+static_assert((int)SROCE_WC_ATOMIC_WRITE == IB_WC_ATOMIC_WRITE);
 static_assert((int)SROCE_WC_RECV == IB_WC_RECV);
 static_assert((int)SROCE_WC_RECV_WRITE_IMM == IB_WC_RECV_RDMA_WITH_IMM);
 static_assert((int)SROCE_WC_GRH == IB_WC_GRH);
@@ -57,4 +62,6 @@ static_assert(SROCE_ACCESS_REMOTE_READ == IB_ACCESS_REMOTE_READ);
 static_assert(SROCE_ACCESS_REMOTE_ATOMIC == IB_ACCESS_REMOTE_ATOMIC);
 static_assert(SROCE_ACCESS_MW_BIND == IB_ACCESS_MW_BIND);
 static_assert(SROCE_ACCESS_ZERO_BASED == IB_ZERO_BASED);
+static_assert(SROCE_ACCESS_FLUSH_GLOBAL == IB_ACCESS_FLUSH_GLOBAL);
+static_assert(SROCE_ACCESS_FLUSH_PERSISTENT == IB_ACCESS_FLUSH_PERSISTENT);
 static_assert(SROCE_ACCESS_OPTIONAL == IB_ACCESS_OPTIONAL);

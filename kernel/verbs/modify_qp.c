@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <net/dst.h>
 
+#include "compat/compat.h"
 #include "datapath/qp.h"
 #include "verbs/verbs.h"
 
@@ -16,9 +17,11 @@
 #define MAX_5_BITS		31
 #define MAX_3_BITS		7
 
+/* rdma_cm permits both kinds of FLUSH if a device has one; a region decides about persistence. */
 #define QP_ACCESS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-				 IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
+				 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \
+				 IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_OPTIONAL)
 
 static int reject_attr(const struct sroce_qp *qp, const char *what, u64 value)
 {

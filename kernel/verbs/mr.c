@@ -10,14 +10,18 @@
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
 
+#include "compat/compat.h"
 #include "datapath/device.h"
 #include "memory/region.h"
 #include "verbs/verbs.h"
 
-/* IB_ACCESS_OPTIONAL flags are hints (relaxed ordering) and have no effect here. */
+/*
+ * IB_ACCESS_OPTIONAL flags are hints (relaxed ordering) and have no effect here. There is no
+ * IB_ACCESS_FLUSH_PERSISTENT: only memory whose pages survive a power failure could honour it.
+ */
 #define MANDATORY_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-				 IB_ACCESS_MW_BIND)
+				 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL)
 
 /* Sizes of contiguous blocks to look for: from a page to a huge page of 1 GiB. */
 #define BLOCK_SIZES		GENMASK(30, PAGE_SHIFT)

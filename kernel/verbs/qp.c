@@ -77,6 +77,8 @@ static void round_up_cap(struct ib_qp_cap *cap)
 			       cap->max_inline_data);
 
 	BUILD_BUG_ON(sizeof(struct sroce_sge) != sizeof(struct rxe_sge));
+	/* An ATOMIC WRITE is inline, whatever the process asked for. */
+	list_bytes = max_t(u32, list_bytes, sizeof(u64));
 	cap->max_send_sge = min_t(u32, list_bytes / sizeof(struct sroce_sge), SROCE_MAX_SGE);
 	cap->max_inline_data = list_bytes;
 }

@@ -63,7 +63,8 @@ enum ib_qp_attr_mask {
 enum ib_access_flags {
 	IB_ACCESS_LOCAL_WRITE = 1 << 0, IB_ACCESS_REMOTE_WRITE = 1 << 1,
 	IB_ACCESS_REMOTE_READ = 1 << 2, IB_ACCESS_REMOTE_ATOMIC = 1 << 3,
-	IB_ACCESS_MW_BIND = 1 << 4, IB_ACCESS_OPTIONAL = 0x3ff00000,
+	IB_ACCESS_MW_BIND = 1 << 4, IB_ACCESS_FLUSH_GLOBAL = 1 << 8,
+	IB_ACCESS_FLUSH_PERSISTENT = 1 << 9, IB_ACCESS_OPTIONAL = 0x3ff00000,
 };
 
 enum ib_event_type {

@@ -231,6 +231,27 @@ TEST_F(ProviderWorkRequests, OneSidedRequestsCarryTheirTarget) {
   EXPECT_EQ(posted(2).rkey, 7u);
 }
 
+TEST_F(ProviderWorkRequests, AtomicWriteCarriesItsValueInline) {
+  open(IBV_QPT_RC, kAllOps | IBV_QP_EX_WITH_ATOMIC_WRITE);
+  const std::uint64_t value = 0x0102030405060708;
+  ibv_wr_start(&qp.base);
+  qp.base.wr_id = 1;
+  qp.base.wr_flags = IBV_SEND_SIGNALED;
+  ibv_wr_atomic_write(&qp.base, 5, 0x1000, &value);
+  ASSERT_EQ(ibv_wr_complete(&qp.base), 0);
+  EXPECT_EQ(posted(0).opcode, unsigned{IBV_WR_ATOMIC_WRITE});
+  EXPECT_EQ(posted(0).flags, unsigned{IBV_SEND_SIGNALED | IBV_SEND_INLINE});
+  EXPECT_EQ(posted(0).rkey, 5u);
+  EXPECT_EQ(posted(0).remote_addr, 0x1000u);
+  EXPECT_EQ(posted(0).length, 8u);
+  EXPECT_EQ(posted(0).num_sge, 0u);
+  struct Request {
+    sroce_send_slot slot;
+    std::uint64_t value;
+  };
+  EXPECT_EQ(kernel.send_queue(setup.where).copy<Request>(0).value, value);
+}
+
 TEST_F(ProviderWorkRequests, UcWriteCarriesItsTarget) {
   open(IBV_QPT_UC, IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_WRITE);
   ibv_wr_start(&qp.base);
