@@ -272,6 +272,16 @@ Bytes unaligned_atomic(Random& random, const Aim& aim) {
   return wire::datagram(aim.flow, out);
 }
 
+Bytes placement_nonsense(Random& random, const Aim& aim) {
+  const bool flushes = random.one_in(2);
+  Bytes out;
+  append(out, bth_now(random, aim, code(flushes ? Opcode::flush : Opcode::atomic_write)));
+  if (flushes) append_random(out, random, 4);
+  append(out, wire::Reth{random.next(), random.next32(), random.next32()});
+  append_random(out, random, 4 * random.below(4));
+  return wire::datagram(aim.flow, out);
+}
+
 Bytes write_out_of_range(Random& random, const Aim& aim) {
   const auto length = static_cast<std::uint32_t>(4 * random.below(64));
   Bytes out;
@@ -341,6 +351,7 @@ constexpr Kind table[] = {
     {"reserved_rc_opcode", false, reserved_rc_opcode},
     {"read_of_enormous_length", false, read_of_enormous_length},
     {"unaligned_atomic", false, unaligned_atomic},
+    {"placement_nonsense", false, placement_nonsense},
     {"write_out_of_range", false, write_out_of_range},
     {"write_length_lies", false, write_length_lies},
     {"sequence_nonsense", false, sequence_nonsense},

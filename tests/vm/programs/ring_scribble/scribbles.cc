@@ -109,6 +109,11 @@ void forge_operands(rxe_send_wqe& wqe, Random& random, const Bait& bait) {
       wqe.wr.wr.mw.rkey = random.one_in(4) ? random.next32() : wqe.wr.wr.mw.mw_rkey;
       wqe.wr.wr.mw.access = access_of_window(random);
       break;
+    case 14: {  // FLUSH: remote_addr, length, rkey, type and level
+      const std::uint64_t operands[] = {remote, std::uint64_t{bait.rkey} << 32, random.next()};
+      std::memcpy(&wqe.wr.wr, operands, sizeof operands);
+      break;
+    }
     default:
       wqe.wr.wr.rdma.remote_addr = random.one_in(6) ? random.next() : remote;
       wqe.wr.wr.rdma.rkey = random.one_in(6) ? random.next32() : bait.rkey;

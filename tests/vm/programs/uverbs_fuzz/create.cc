@@ -246,7 +246,7 @@ void Actor::reregister_mr() {
   in.start = in.hca_va = reinterpret_cast<std::uint64_t>(arena_.begin() + at);
   if (random_.one_in(8)) put(in.hca_va, random_.next());
   put(in.length, random_.one_in(8) ? random_.next() : random_.below(65536));
-  put(in.access_flags, random_.below(64));
+  put(in.access_flags, random_.below(1024));
   auto command = Command::of(IB_USER_VERBS_CMD_REREG_MR, in, sizeof(ib_uverbs_rereg_mr_resp));
   judge(send(command), any, "REREG_MR");
 }
