@@ -82,6 +82,13 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 }
 #endif
 
+/* 6.12: drivers describe SRQs in the list of resources. */
+#ifdef SROCE_HAVE_FILL_RES_SRQ
+#define COMPAT_FILL_RES_SRQ(fn) .fill_res_srq_entry = fn,
+#else
+#define COMPAT_FILL_RES_SRQ(fn)
+#endif
+
 /* 7.2: ib_umem_get() became ib_umem_get_va(). */
 #ifndef SROCE_HAVE_UMEM_GET_VA
 #define ib_umem_get_va ib_umem_get

@@ -53,6 +53,11 @@ struct ib_mr *probe_reg(struct ib_pd *pd, u64 start, u64 length, u64 va, int acc
 const struct ib_device_ops probe = { .reg_user_mr = probe_reg };
 #endif
 
+#ifdef PROBE_FILL_RES_SRQ
+int probe_put_srq(struct sk_buff *msg, struct ib_srq *srq);
+const struct ib_device_ops probe = { .fill_res_srq_entry = probe_put_srq };
+#endif
+
 #ifdef PROBE_UMEM_GET_VA
 struct ib_umem *probe(struct ib_device *dev)
 {

@@ -31,6 +31,7 @@
 #include "control/attach.h"
 #include "control/netdev.h"
 #include "control/params.h"
+#include "control/restrack.h"
 #include "control/stats.h"
 #include "control/sysfs.h"
 #include "uapi/sroce_abi.h"
@@ -93,6 +94,10 @@ static const struct ib_device_ops common_ops = {
 	.owner = THIS_MODULE,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.get_hw_stats = sroce_get_hw_stats,
+	.fill_res_qp_entry = sroce_restrack_put_qp,
+	.fill_res_cq_entry = sroce_restrack_put_cq,
+	.fill_res_mr_entry = sroce_restrack_put_mr,
+	COMPAT_FILL_RES_SRQ(sroce_restrack_put_srq)
 	.enable_driver = enable_device,
 	.dealloc_driver = dealloc_device,
 	.device_group = &sroce_parent_group,

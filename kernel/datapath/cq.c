@@ -225,13 +225,19 @@ void sroce_cq_init(struct sroce_cq *cq)
 
 /**
  * sroce_cq_fini() - stop timer and work, and free the ring
- * @cq: nothing uses it any more; may sleep
+ * @cq: nothing but sroce_cq_get_stats() uses it any more; may sleep
  */
 void sroce_cq_fini(struct sroce_cq *cq)
 {
+	struct sroce_ring ring = {};
+	unsigned long flags;
+
 	hrtimer_cancel(&cq->timer);
 	cancel_work_sync(&cq->grow_ring);
-	sroce_ring_fini(&cq->ring);
+	spin_lock_irqsave(&cq->lock, flags);
+	swap(cq->ring, ring);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	sroce_ring_fini(&ring);
 	mutex_destroy(&cq->resize_lock);
 }
 
@@ -363,6 +369,30 @@ bool sroce_cq_is_armed(struct sroce_cq *cq)
 	armed = cq->armed;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return armed;
+}
+
+/**
+ * sroce_cq_get_stats() - read what tools show of a completion queue
+ * @cq: the completion queue; sroce_cq_fini() may run meanwhile
+ * @stats: filled in
+ *
+ * Return: false if the queue is being destroyed.
+ */
+bool sroce_cq_get_stats(struct sroce_cq *cq, struct sroce_cq_stats *stats)
+{
+	unsigned long flags;
+	bool exists;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	exists = cq->ring.memory;
+	*stats = (struct sroce_cq_stats){
+		.unread = exists ? sroce_ring_unread(&cq->ring) : 0,
+		.overflowed = cq->overflowed,
+		.event_count = cq->moderation.count,
+		.event_period_us = cq->moderation.period_us,
+	};
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return exists;
 }
 
 /**

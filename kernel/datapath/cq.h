@@ -70,6 +70,20 @@ struct sroce_wc_extra {
 	u16	vlan_id;
 };
 
+/**
+ * struct sroce_cq_stats - what tools show of a completion queue
+ * @unread: entries that the consumer has not taken
+ * @overflowed: an entry was lost
+ * @event_count: moderation: completions for one event, or 0
+ * @event_period_us: moderation: time to the event, or 0
+ */
+struct sroce_cq_stats {
+	u32	unread;
+	bool	overflowed;
+	u16	event_count;
+	u16	event_period_us;
+};
+
 /*
  * The packet type of a datagram, in the SL field of its completion: 8 for UDP, and the kind of IP.
  * RNICs report it there, because RoCE has no other use for the field (IBTA A17.4.5.1). UCX drops
@@ -99,6 +113,7 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 int sroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 bool sroce_cq_is_armed(struct sroce_cq *cq);
+bool sroce_cq_get_stats(struct sroce_cq *cq, struct sroce_cq_stats *stats);
 void sroce_cq_moderate(struct sroce_cq *cq, u16 count, u16 period_us);
 void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring);
 

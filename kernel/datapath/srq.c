@@ -157,6 +157,44 @@ int sroce_srq_swap_ring(struct sroce_srq *srq, struct sroce_ring *ring,
 }
 
 /**
+ * sroce_srq_drop_ring() - free the ring
+ * @srq: nothing but sroce_srq_get_stats() uses it any more
+ */
+void sroce_srq_drop_ring(struct sroce_srq *srq)
+{
+	struct sroce_ring ring = { };
+	unsigned long flags;
+
+	spin_lock_irqsave(&srq->queue.lock, flags);
+	swap(srq->queue.ring, ring);
+	spin_unlock_irqrestore(&srq->queue.lock, flags);
+	sroce_ring_fini(&ring);
+}
+
+/**
+ * sroce_srq_get_stats() - read what tools show of a shared receive queue
+ * @srq: the queue; sroce_srq_drop_ring() may run meanwhile
+ * @stats: filled in
+ *
+ * Return: false if the queue is being destroyed.
+ */
+bool sroce_srq_get_stats(struct sroce_srq *srq, struct sroce_srq_stats *stats)
+{
+	unsigned long flags;
+	bool exists;
+
+	spin_lock_irqsave(&srq->queue.lock, flags);
+	exists = srq->queue.ring.memory;
+	*stats = (struct sroce_srq_stats){
+		.wqes = exists ? sroce_ring_pending(&srq->queue.ring) : 0,
+		.max_wr = srq->max_wr,
+		.limit = srq->limit,
+	};
+	spin_unlock_irqrestore(&srq->queue.lock, flags);
+	return exists;
+}
+
+/**
  * sroce_srq_dispatch_limit() - tell the consumer that few requests are left
  * @srq: the queue; no lock is held
  */

@@ -39,6 +39,18 @@ enum sroce_srq_outcome {
 	SROCE_SRQ_LIMIT,	/* taken; IB_EVENT_SRQ_LIMIT_REACHED is due once no lock is held */
 };
 
+/**
+ * struct sroce_srq_stats - what tools show of a shared receive queue
+ * @wqes: requests posted and not taken
+ * @max_wr: size, as reported
+ * @limit: see struct sroce_srq
+ */
+struct sroce_srq_stats {
+	u32	wqes;
+	u32	max_wr;
+	u32	limit;
+};
+
 static inline struct sroce_srq *to_sroce_srq(struct ib_srq *ibsrq)
 {
 	return container_of(ibsrq, struct sroce_srq, ibsrq);
@@ -50,6 +62,8 @@ bool sroce_srq_has_posted(struct sroce_srq *srq);
 bool sroce_srq_set_limit(struct sroce_srq *srq, u32 limit);
 int sroce_srq_swap_ring(struct sroce_srq *srq, struct sroce_ring *ring,
 			struct sroce_mmap_entry **mmap, u32 max_wr);
+void sroce_srq_drop_ring(struct sroce_srq *srq);
+bool sroce_srq_get_stats(struct sroce_srq *srq, struct sroce_srq_stats *stats);
 void sroce_srq_dispatch_limit(struct sroce_srq *srq);
 
 #endif

@@ -238,6 +238,31 @@ struct sroce_region *sroce_region_get(struct sroce_memory *mem, u32 key)
 	return region;
 }
 
+/**
+ * sroce_region_get_info() - read what tools show of a region
+ * @mem: key table
+ * @key: a key, whatever its variant
+ * @info: filled in
+ *
+ * Return: false if there is no such region.
+ */
+bool sroce_region_get_info(struct sroce_memory *mem, u32 key, struct sroce_region_info *info)
+{
+	struct sroce_region *region = sroce_region_get(mem, key);
+
+	if (!region)
+		return false;
+	read_lock_bh(&region->busy);
+	*info = (struct sroce_region_info){
+		.valid = region->valid,
+		.range = region->range,
+		.windows = region->windows,
+	};
+	read_unlock_bh(&region->busy);
+	sroce_region_put(region);
+	return true;
+}
+
 /* Can it be invalidated, so that its lock must be held for each copy? */
 static bool region_is_volatile(const struct sroce_region *region)
 {

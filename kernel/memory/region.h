@@ -106,6 +106,18 @@ struct sroce_memory {
 	u32	next_index;
 };
 
+/**
+ * struct sroce_region_info - what tools show of a region
+ * @valid: see struct sroce_region
+ * @range: iova, length and permissions
+ * @windows: how many windows are bound to it
+ */
+struct sroce_region_info {
+	bool	valid;
+	struct sroce_access_range range;
+	u32	windows;
+};
+
 void sroce_memory_init(struct sroce_memory *mem);
 void sroce_memory_fini(struct sroce_memory *mem);
 struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void *pd);
@@ -117,6 +129,7 @@ void sroce_region_replace(struct sroce_memory *mem, struct sroce_region *old,
 void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region);
 struct sroce_region *sroce_region_get(struct sroce_memory *mem, u32 key);
 void sroce_region_put(struct sroce_region *region);
+bool sroce_region_get_info(struct sroce_memory *mem, u32 key, struct sroce_region_info *info);
 struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd, u64 qp_serial,
 				       u32 key);
 void sroce_region_close(struct sroce_region *region);

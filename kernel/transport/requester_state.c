@@ -90,6 +90,9 @@ void sroce_requester_get_stats(const struct sroce_requester *req,
 {
 	*stats = (struct sroce_requester_stats){
 		.selective = req->sb.mode,
+		.unacked_psn = req->unacked_psn,
+		.sent_psn = req->sent_psn,
+		.window_packets = req->window.packets,
 		.inflight_psns = sroce_requester_forward(req, req->sent_psn),
 		.retransmits = req->retransmits,
 		.timeouts = req->timeouts,

@@ -123,7 +123,10 @@ static inline u32 sroce_requester_recovery_rounds(const struct sroce_requester *
 /**
  * struct sroce_requester_stats - what tools show of a requester
  * @selective: enum sroce_selective_mode
- * @inflight_psns: PSNs sent and not acknowledged
+ * @unacked_psn: oldest PSN not acknowledged
+ * @sent_psn: one past the highest PSN ever sent
+ * @inflight_psns: PSNs between them
+ * @window_packets: SEND and WRITE packets that may be in flight, see window_policy.h
  * @retransmits: packets retransmitted
  * @timeouts: ACK timer expiries
  * @probes: probe timer expiries
@@ -131,7 +134,10 @@ static inline u32 sroce_requester_recovery_rounds(const struct sroce_requester *
  */
 struct sroce_requester_stats {
 	u8	selective;
+	u32	unacked_psn;
+	u32	sent_psn;
 	u32	inflight_psns;
+	u32	window_packets;
 	u64	retransmits;
 	u64	timeouts;
 	u64	probes;

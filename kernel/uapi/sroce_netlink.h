@@ -39,6 +39,7 @@ enum {
 	SROCE_A_SELECTIVE,	/* u8, enum sroce_nl_selective */
 	SROCE_A_SQ,		/* nest of SROCE_A_WQ_*: outgoing requests */
 	SROCE_A_RQ,		/* nest of SROCE_A_WQ_*: incoming requests and READ responses */
+	SROCE_A_SRQN,		/* u32, as of `rdma resource show srq`; absent: no shared queue */
 	__SROCE_A_MAX
 };
 
@@ -82,6 +83,7 @@ enum {
 	SROCE_A_WQ_ECN_MARKED,		/* u64: packets received with CE */
 	SROCE_A_WQ_CNP_SENT,		/* u64 */
 	SROCE_A_WQ_CC_INFO,		/* nest of SROCE_A_CC_INFO_*, repeated: of the algorithm */
+	SROCE_A_WQ_WQES,		/* u32: posted and, SQ: not completed, RQ: not taken */
 	__SROCE_A_WQ_MAX
 };
 

@@ -107,7 +107,7 @@ static struct sroce_mmap_entry *offer_new_ring(const struct sroce_srq *srq,
 static void free_srq(struct sroce_srq *srq)
 {
 	sroce_mmap_remove(srq->queue.mmap);
-	sroce_ring_fini(&srq->queue.ring);
+	sroce_srq_drop_ring(srq);
 	if (srq->number)
 		ida_free(&srq_numbers, srq->number);
 	mutex_destroy(&srq->modify_lock);

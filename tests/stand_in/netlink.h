@@ -41,6 +41,34 @@ static inline int nla_put_in6_addr(struct sk_buff *skb, int type, const struct i
 	return nla_put(skb, type, sizeof(*value), value);
 }
 
+static inline void nla_nest_cancel(struct sk_buff *skb, struct nlattr *nest)
+{
+	skb->len = (u8 *)nest - skb->data;
+}
+
+/* ib_core's details of a driver: a name, then a number. */
+enum {
+	RDMA_NLDEV_ATTR_DRIVER = 52,
+	RDMA_NLDEV_ATTR_DRIVER_STRING = 54,
+	RDMA_NLDEV_ATTR_DRIVER_U32 = 57,
+	RDMA_NLDEV_ATTR_DRIVER_U64 = 58,
+};
+
+static inline int rdma_nl_put_driver_u32(struct sk_buff *skb, const char *name, u32 value)
+{
+	return nla_put_string(skb, RDMA_NLDEV_ATTR_DRIVER_STRING, name) ?:
+	       nla_put_u32(skb, RDMA_NLDEV_ATTR_DRIVER_U32, value);
+}
+
+static inline int rdma_nl_put_driver_u64(struct sk_buff *skb, const char *name, u64 value)
+{
+	return nla_put_string(skb, RDMA_NLDEV_ATTR_DRIVER_STRING, name) ?:
+	       nla_put_u64_64bit(skb, RDMA_NLDEV_ATTR_DRIVER_U64, value, 0);
+}
+
+#define rdma_nl_put_driver_u32_hex rdma_nl_put_driver_u32
+#define rdma_nl_put_driver_u64_hex rdma_nl_put_driver_u64
+
 #ifdef __cplusplus
 }
 #endif

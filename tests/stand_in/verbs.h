@@ -85,6 +85,10 @@ struct ib_device {
 	int	unused;
 };
 
+struct rdma_restrack_entry {
+	u32	id;
+};
+
 struct ib_pd {
 	struct ib_device *device;
 };
@@ -111,12 +115,14 @@ struct ib_qp {
 	struct ib_pd *pd;
 	void	(*event_handler)(struct ib_event *event, void *context);
 	void	*qp_context;
+	struct ib_srq *srq;
 	u32	qp_num;
 	enum ib_qp_type qp_type;
 };
 
 struct ib_srq {
 	struct ib_device *device;
+	struct rdma_restrack_entry res;
 	void	(*event_handler)(struct ib_event *event, void *context);
 	void	*srq_context;
 };

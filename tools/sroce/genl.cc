@@ -191,6 +191,7 @@ DeviceReply decode_device(ByteView payload) {
 
 QueuePair decode_qp(ByteView payload) {
   const AttributeMap attributes(attributes_of(payload));
+  const Attribute* srqn = attributes.find(SROCE_A_SRQN);
   return {attributes.get(SROCE_A_DEV_NAME).text(),
           attributes.get(SROCE_A_DEV_INDEX).u32(),
           attributes.get(SROCE_A_QPN).u32(),
@@ -198,7 +199,8 @@ QueuePair decode_qp(ByteView payload) {
           state_name(attributes.get(SROCE_A_QP_STATE).u8()),
           decode_peer(attributes),
           decode_work_queue(attributes.get(SROCE_A_SQ).payload),
-          decode_work_queue(attributes.get(SROCE_A_RQ).payload)};
+          decode_work_queue(attributes.get(SROCE_A_RQ).payload),
+          srqn ? std::optional(srqn->u32()) : std::nullopt};
 }
 
 std::vector<Bytes> ask_module(System& system, const Command& command,

@@ -84,6 +84,7 @@ struct QueuePair {
   std::optional<Peer> peer;  // only of a connected queue pair
   WorkQueue sq;
   WorkQueue rq;
+  std::optional<uint32_t> srqn{};  // of the shared receive queue that it uses
 };
 
 /// Each throws MalformedMessage if a required attribute is absent.

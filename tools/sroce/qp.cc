@@ -23,6 +23,7 @@ constexpr std::array common_fields{
     WorkQueueField{SROCE_A_WQ_CWND, "cwnd_256ths"},
     WorkQueueField{SROCE_A_WQ_CNP_HANDLED, "cnp_handled"},
     WorkQueueField{SROCE_A_WQ_CUTS, "cuts"},
+    WorkQueueField{SROCE_A_WQ_WQES, "wqes"},
 };
 
 constexpr std::array sq_fields{
@@ -103,13 +104,16 @@ std::string details_of(const QueuePair& qp) {
     words.add("rtt", milliseconds(*srtt) + '/' + milliseconds(sq.get(SROCE_A_WQ_RTTVAR_NS)));
     words.add("minrtt", milliseconds(sq.get(SROCE_A_WQ_MIN_RTT_NS)));
   }
-  words.add("inflight", sq.get(SROCE_A_WQ_INFLIGHT))
+  words.add("wqes", sq.get(SROCE_A_WQ_WQES))
+      .add("inflight", sq.get(SROCE_A_WQ_INFLIGHT))
       .add("retrans", sq.get(SROCE_A_WQ_RETRANSMITS))
       .add("timeouts", sq.get(SROCE_A_WQ_TIMEOUTS))
       .add("probes", sq.get(SROCE_A_WQ_PROBES))
       .add("cnp", sq.get(SROCE_A_WQ_CNP_HANDLED))
       .add("cuts", sq.get(SROCE_A_WQ_CUTS));
   if (qp.peer) words.add("selective", qp.peer->selective);
+  if (qp.srqn) words.add("srq", *qp.srqn);
+  if (const auto wqes = qp.rq.find(SROCE_A_WQ_WQES)) words.add("rq_wqes", *wqes);
   // READ responses have their own congestion control, shown only while it limits them.
   if (qp.rq.find(SROCE_A_WQ_RATE) || qp.rq.find(SROCE_A_WQ_CWND)) add_cc(words, qp.rq, "resp_");
   words
@@ -167,6 +171,7 @@ Json to_json(const QueuePair& qp) {
           {"qpn", qp.qpn},
           {"type", qp.type},
           {"state", qp.state},
+          {"srqn", or_null(qp.srqn)},
           {"peer", to_json(qp.peer)},
           {"sq", to_json(qp.sq, sq_fields)},
           {"rq", to_json(qp.rq, rq_fields)}};

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What netlink shows of a QP: kernel/control/netlink_qp.c.
+// What netlink shows of a QP: kernel/control/netlink_qp.c, datapath/qp_stats.c.
 #include <gtest/gtest.h>
 
-#include <map>
-#include <stdexcept>
-
-#include "stand_in/netlink.h"
+#include "unit/kernel/attributes.h"
 #include "unit/kernel/queue_pair.h"
 
 extern "C" {
@@ -13,53 +10,6 @@ extern "C" {
 }
 
 namespace {
-
-// Attributes by type; those of one type in their order.
-struct Attributes {
-  Attributes(const u8* at, u32 bytes) {
-    while (bytes) {
-      nlattr header;
-      memcpy(&header, at, sizeof(header));
-      const u32 aligned = NLA_ALIGN(header.nla_len);
-      require(header.nla_len >= NLA_HDRLEN && aligned <= bytes);
-      values.emplace(header.nla_type & NLA_TYPE_MASK, Bytes(at + NLA_HDRLEN, at + header.nla_len));
-      at += aligned;
-      bytes -= aligned;
-    }
-  }
-  static void require(bool condition) {
-    if (!condition) throw std::runtime_error("malformed attributes");
-  }
-  bool has(int type) const { return values.count(type); }
-  template <typename T>
-  T get(int type) const {
-    T value = {};
-    const auto found = values.find(type);
-    require(found != values.end() && found->second.size() == sizeof(T));
-    memcpy(&value, found->second.data(), sizeof(T));
-    return value;
-  }
-  u32 u32_of(int type) const { return get<u32>(type); }
-  u64 u64_of(int type) const { return get<u64>(type); }
-  u32 u8_of(int type) const { return get<u8>(type); }
-  std::string string_of(int type) const {
-    const auto found = values.find(type);
-    require(found != values.end() && !found->second.empty() && !found->second.back());
-    return reinterpret_cast<const char*>(found->second.data());
-  }
-  std::vector<Attributes> nests(int type) const {
-    std::vector<Attributes> all;
-    const auto [from, to] = values.equal_range(type);
-    for (auto i = from; i != to; ++i) all.emplace_back(i->second.data(), i->second.size());
-    return all;
-  }
-  Attributes nest(int type) const {
-    const std::vector<Attributes> all = nests(type);
-    require(all.size() == 1);
-    return all[0];
-  }
-  std::multimap<int, Bytes> values;
-};
 
 struct NetlinkQp : testing::Test, QueuePair {
   // A message with room for @bytes.
@@ -165,6 +115,35 @@ TEST_F(NetlinkQp, RequesterHasItsCounters) {
     EXPECT_FALSE(queue.has(type)) << type;
 }
 
+TEST_F(NetlinkQp, EachQueueHasItsWorkRequests) {
+  post_receive(0, 0, 0);
+  post_receive(0, 0, 0);
+  qp.sq_posted = qp.req.retired + 3;
+  EXPECT_EQ(3u, sq().u32_of(SROCE_A_WQ_WQES));
+  EXPECT_EQ(2u, rq().u32_of(SROCE_A_WQ_WQES));
+  EXPECT_FALSE(shown().has(SROCE_A_SRQN));
+}
+
+TEST_F(NetlinkQp, RequestsInTheRingOfAProcessCount) {
+  ASSERT_EQ(0, sroce_ring_init(&qp.sq_ring, 7, 64));
+  qp.is_user = true;
+  qp.req.posted += 2;
+  *qp.sq_ring.producer = 4;
+  EXPECT_EQ(6u, sq().u32_of(SROCE_A_WQ_WQES));
+  qp.req.retired++;
+  EXPECT_EQ(5u, sq().u32_of(SROCE_A_WQ_WQES));
+  sroce_ring_fini(&qp.sq_ring);
+}
+
+TEST_F(NetlinkQp, SharedReceiveQueueHasItsNumberInsteadOfRequests) {
+  sroce_srq srq = {};
+  srq.ibsrq.res.id = 6;
+  qp.srq = &srq;
+  EXPECT_EQ(6u, shown().u32_of(SROCE_A_SRQN));
+  EXPECT_FALSE(rq().has(SROCE_A_WQ_WQES));
+  qp.srq = nullptr;
+}
+
 TEST_F(NetlinkQp, UnknownRttIsAbsentAndZeroCountersAreNot) {
   const Attributes queue = sq();
   for (int type : {SROCE_A_WQ_SRTT_NS, SROCE_A_WQ_RTTVAR_NS, SROCE_A_WQ_MIN_RTT_NS})
@@ -238,6 +217,9 @@ TEST_F(NetlinkQp, WindowIsShown) {
 TEST_F(NetlinkQp, EachQueueIsReadUnderItsOwnLock) {
   static bool sq_locked, rq_locked;
   sq_locked = rq_locked = false;
+  ASSERT_EQ(0, sroce_ring_init(&qp.sq_ring, 7, 64));
+  qp.is_user = true;
+  // Called when an index of a ring is loaded.
   stand_in.argument = this;
   stand_in.process = [](void* argument) {
     const auto* self = static_cast<NetlinkQp*>(argument);
@@ -247,6 +229,7 @@ TEST_F(NetlinkQp, EachQueueIsReadUnderItsOwnLock) {
   };
   shown();
   stand_in.process = nullptr;
+  sroce_ring_fini(&qp.sq_ring);
   EXPECT_TRUE(sq_locked);
   EXPECT_TRUE(rq_locked);
 }

@@ -141,7 +141,8 @@ Bytes qp_reply(const Attributes& peer) {
   const Attributes queues =
       Attributes()
           .nest(SROCE_A_SQ | NLA_F_NESTED, sq)
-          .nest(SROCE_A_RQ | NLA_F_NESTED, Attributes().u32(SROCE_A_WQ_REORDER_PACKETS, 3));
+          .nest(SROCE_A_RQ | NLA_F_NESTED, Attributes().u32(SROCE_A_WQ_REORDER_PACKETS, 3))
+          .u32(SROCE_A_SRQN, 6);
   return test::operator+(test::operator+(family_payload(handle), peer.bytes()), queues.bytes());
 }
 
@@ -180,6 +181,7 @@ TEST(GenlDecode, ReadsAConnectedQueuePair) {
   EXPECT_EQ(qp.sq.cc_info[0].format, SROCE_NL_CC_FRACTION);
   EXPECT_EQ(qp.sq.cc_info[1].key, "target");
   EXPECT_EQ(qp.rq.cc, std::nullopt);
+  EXPECT_EQ(qp.srqn, 6u);
   EXPECT_EQ(qp.rq.find(SROCE_A_WQ_REORDER_PACKETS), 3u);
 }
 

@@ -24,6 +24,7 @@ QueuePair connected() {
            {{SROCE_A_WQ_RATE, 625000000},
             {SROCE_A_WQ_CNP_HANDLED, 2},
             {SROCE_A_WQ_CUTS, 1},
+            {SROCE_A_WQ_WQES, 8},
             {SROCE_A_WQ_SRTT_NS, 113000},
             {SROCE_A_WQ_RTTVAR_NS, 12500},
             {SROCE_A_WQ_MIN_RTT_NS, 90000},
@@ -44,20 +45,23 @@ QueuePair gsi() { return {"sroce0", 4, 1, "GSI", "RTS", {}, {}, {}}; }
 
 TEST(Qp, PrintsTwoLinesForEachQueuePair) {
   const std::vector<QueuePair> qps{gsi(), connected()};
-  EXPECT_EQ(qp_text(qps),
-            "STATE  TYPE  DEVICE  LOCAL:QPN    PEER:QPN\n"
-            "RTS    GSI   sroce0  *:1          *\n"
-            "\t inflight:0 retrans:0 timeouts:0 probes:0 cnp:0 cuts:0 reorder:0/0 ce:0 cnp_sent:0\n"
-            "RTS    RC    sroce0  10.0.0.1:17  10.0.0.2:18\n"
-            "\t cc:dcqcn/fast recovery rate:5Gbps target:10Gbps alpha:0.5 rtt:0.113/0.013 "
-            "minrtt:0.09 inflight:64 retrans:5 timeouts:0 probes:0 cnp:2 cuts:1 selective:on "
-            "reorder:3/6912 ce:9 cnp_sent:4\n");
+  EXPECT_EQ(
+      qp_text(qps),
+      "STATE  TYPE  DEVICE  LOCAL:QPN    PEER:QPN\n"
+      "RTS    GSI   sroce0  *:1          *\n"
+      "\t wqes:0 inflight:0 retrans:0 timeouts:0 probes:0 cnp:0 cuts:0 reorder:0/0 ce:0 "
+      "cnp_sent:0\n"
+      "RTS    RC    sroce0  10.0.0.1:17  10.0.0.2:18\n"
+      "\t cc:dcqcn/fast recovery rate:5Gbps target:10Gbps alpha:0.5 rtt:0.113/0.013 "
+      "minrtt:0.09 wqes:8 inflight:64 retrans:5 timeouts:0 probes:0 cnp:2 cuts:1 selective:on "
+      "reorder:3/6912 ce:9 cnp_sent:4\n");
 }
 
 TEST(Qp, PrintsTheWindowInPackets) {
   QueuePair qp = connected();
   qp.sq = {"delay", "slow start", {{SROCE_A_WQ_CWND, 16 * 256 + 128}}};
-  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("cc:delay/slow start cwnd:16.5 inflight"));
+  EXPECT_THAT(qp_text(std::span(&qp, 1)),
+              HasSubstr("cc:delay/slow start cwnd:16.5 wqes:0 inflight"));
 }
 
 TEST(Qp, PrintsTheLimitOfReadResponsesOnlyIfThereIsOne) {
@@ -90,6 +94,17 @@ TEST(Qp, JsonContainsTheDetailsOfTheAlgorithmWithTheirUnits) {
 )"));
 }
 
+TEST(Qp, PrintsTheReceivesOfTheQueuePairOrItsSharedQueue) {
+  QueuePair qp = connected();
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), Not(HasSubstr("rq_wqes")));
+  qp.rq.numbers[SROCE_A_WQ_WQES] = 0;
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("selective:on rq_wqes:0 reorder"));
+  qp.rq.numbers.erase(SROCE_A_WQ_WQES);
+  qp.srqn = 6;
+  EXPECT_THAT(qp_text(std::span(&qp, 1)), HasSubstr("selective:on srq:6 reorder"));
+  EXPECT_THAT(qp_json(std::span(&qp, 1)), HasSubstr("    \"srqn\": 6,\n"));
+}
+
 TEST(Qp, PutsIPv6AddressesInBrackets) {
   QueuePair qp = connected();
   qp.peer->address = "fd00::2";
@@ -111,6 +126,7 @@ TEST(Qp, JsonUsesNullForAbsentValues) {
     "qpn": 1,
     "type": "GSI",
     "state": "RTS",
+    "srqn": null,
     "peer": null,
     "sq": {
       "cc": null,
@@ -119,6 +135,7 @@ TEST(Qp, JsonUsesNullForAbsentValues) {
       "cwnd_256ths": null,
       "cnp_handled": null,
       "cuts": null,
+      "wqes": null,
       "cc_info": {},
       "srtt_ns": null,
       "rttvar_ns": null,
@@ -135,6 +152,7 @@ TEST(Qp, JsonUsesNullForAbsentValues) {
       "cwnd_256ths": null,
       "cnp_handled": null,
       "cuts": null,
+      "wqes": null,
       "cc_info": {},
       "reorder_packets": 0,
       "reorder_bytes": null,
