@@ -89,6 +89,44 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 #define COMPAT_FILL_RES_SRQ(fn)
 #endif
 
+/*
+ * 6.17: QPs are bound to a counter of one port. The macro defines two static functions for the
+ * table. A counter has the size that the driver says, and is initialised by it.
+ */
+#ifdef SROCE_HAVE_COUNTER_PORT
+#define SROCE_COMPAT_COUNTER_OPS(bind, unbind)					\
+static int compat_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *qp, u32 port)	\
+{										\
+	return bind(counter, qp);						\
+}										\
+static int compat_counter_unbind_qp(struct ib_qp *qp, u32 port)			\
+{										\
+	return unbind(qp);							\
+}
+#else
+#define SROCE_COMPAT_COUNTER_OPS(bind, unbind)					\
+static int compat_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *qp)	\
+{										\
+	return bind(counter, qp);						\
+}										\
+static int compat_counter_unbind_qp(struct ib_qp *qp)				\
+{										\
+	return unbind(qp);							\
+}
+#endif
+
+#ifdef SROCE_HAVE_COUNTER_INIT
+static inline void compat_counter_init(struct rdma_counter *counter)
+{
+}
+
+#define COMPAT_COUNTER_SIZE(drv_struct, member)					\
+	.counter_init = compat_counter_init,					\
+	INIT_RDMA_OBJ_SIZE(rdma_counter, drv_struct, member),
+#else
+#define COMPAT_COUNTER_SIZE(drv_struct, member)
+#endif
+
 /* 7.2: ib_umem_get() became ib_umem_get_va(). */
 #ifndef SROCE_HAVE_UMEM_GET_VA
 #define ib_umem_get_va ib_umem_get

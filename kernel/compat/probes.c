@@ -58,6 +58,17 @@ int probe_put_srq(struct sk_buff *msg, struct ib_srq *srq);
 const struct ib_device_ops probe = { .fill_res_srq_entry = probe_put_srq };
 #endif
 
+/* QPs are bound to a counter of one port. */
+#ifdef PROBE_COUNTER_PORT
+int probe_unbind(struct ib_qp *qp, u32 port);
+const struct ib_device_ops probe = { .counter_unbind_qp = probe_unbind };
+#endif
+
+#ifdef PROBE_COUNTER_INIT
+void probe_init(struct rdma_counter *counter);
+const struct ib_device_ops probe = { .counter_init = probe_init };
+#endif
+
 #ifdef PROBE_UMEM_GET_VA
 struct ib_umem *probe(struct ib_device *dev)
 {

@@ -31,6 +31,7 @@
 #include "control/attach.h"
 #include "control/netdev.h"
 #include "control/params.h"
+#include "control/qp_counter.h"
 #include "control/restrack.h"
 #include "control/stats.h"
 #include "control/sysfs.h"
@@ -58,6 +59,7 @@ static void dealloc_device(struct ib_device *ibdev)
 	WARN_ON(dev->mcast.member_count);
 	WARN_ON(!xa_empty(&dev->ahs));
 	xa_destroy(&dev->ahs);
+	sroce_qp_counters_fini(dev);
 }
 
 static void catch_up(struct sroce_device *dev)
@@ -90,10 +92,18 @@ static int enable_device(struct ib_device *ibdev)
 	return 0;
 }
 
+SROCE_COMPAT_COUNTER_OPS(sroce_qp_counter_bind, sroce_qp_counter_unbind)
+
 static const struct ib_device_ops common_ops = {
 	.owner = THIS_MODULE,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.get_hw_stats = sroce_get_hw_stats,
+	.counter_bind_qp = compat_counter_bind_qp,
+	.counter_unbind_qp = compat_counter_unbind_qp,
+	.counter_dealloc = sroce_qp_counter_dealloc,
+	.counter_alloc_stats = sroce_qp_counter_alloc_stats,
+	.counter_update_stats = sroce_qp_counter_update_stats,
+	COMPAT_COUNTER_SIZE(sroce_qp_counter, counter)
 	.fill_res_qp_entry = sroce_restrack_put_qp,
 	.fill_res_cq_entry = sroce_restrack_put_cq,
 	.fill_res_mr_entry = sroce_restrack_put_mr,
@@ -158,6 +168,7 @@ static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
 	sroce_memory_init(&dev->memory);
 	sroce_mcast_init(&dev->mcast);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->counter_sets, XA_FLAGS_ALLOC1);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->phys_port_cnt = 1;

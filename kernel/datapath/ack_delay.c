@@ -68,7 +68,7 @@ bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan
 	if (cmpxchg(&cq->delayed_ack_qp, NULL, qp->ref))
 		return false;
 	WRITE_ONCE(qp->ack_delayed, true);
-	sroce_count(qp->dev->ep.counters, SROCE_CTR_ACK_DEFERRED);
+	sroce_count(sroce_qp_counters(qp), SROCE_CTR_ACK_DEFERRED);
 	return true;
 }
 

@@ -54,7 +54,7 @@ static void queue_cnp(struct sroce_qp *qp, const struct sroce_path *path, u32 de
 	/* A VLAN's egress map makes it the 802.1p priority. */
 	if (!READ_ONCE(qp->dev->cc.np_cnp_prio_mode))
 		skb_peek_tail(&qp->rq.out)->priority = READ_ONCE(qp->dev->cc.np_cnp_prio);
-	sroce_count(qp->dev->ep.counters, SROCE_CTR_NP_CNP_SENT);
+	sroce_count(sroce_qp_counters(qp), SROCE_CTR_NP_CNP_SENT);
 }
 
 static void notify_peer(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -161,6 +161,6 @@ void sroce_cnp_received(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (sroce_qp_is_acked(qp))
 		handled |= slow_down(qp, &qp->rq, &qp->resp.cc, rx, now_ns);
 	/* A queue that does not send yet ignores it. */
-	sroce_count(qp->dev->ep.counters, handled ? SROCE_CTR_RP_CNP_HANDLED :
+	sroce_count(sroce_qp_counters(qp), handled ? SROCE_CTR_RP_CNP_HANDLED :
 						    SROCE_CTR_RP_CNP_IGNORED);
 }

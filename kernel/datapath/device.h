@@ -28,6 +28,7 @@ enum sroce_mode {
  * @gsi: QP 1, protected by RCU: the only QP whose number is not unique in the module
  * @ahs: address vectors (struct sroce_av) of processes by number, for WQEs that name one
  * @next_ah: where the next cyclic allocation in @ahs starts
+ * @counter_sets: sets of counters that QPs are bound to, by number (control/qp_counter.c)
  * @mcast: the multicast groups that QPs are attached to
  * @cc: parameters of congestion control; each may change at any time
  * @np_lock: protects @np_sources; innermost
@@ -48,6 +49,7 @@ struct sroce_device {
 	struct sroce_qp_ref __rcu *gsi;
 	struct xarray ahs;
 	u32	next_ah;
+	struct xarray counter_sets;
 	struct sroce_mcast mcast;
 	struct sroce_cc_params cc;
 	spinlock_t np_lock;

@@ -196,6 +196,7 @@ int sroce_qp_datapath_init(struct sroce_qp *qp)
 	qp->ref = sroce_qp_ref_create(qp);
 	if (!qp->ref)
 		return -ENOMEM;
+	qp->counters = qp->dev->ep.counters;
 	/* Two places, so two lock classes: sq.lock is taken first. */
 	spin_lock_init(&qp->sq.lock);
 	spin_lock_init(&qp->rq.lock);
@@ -354,7 +355,7 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
 		if (qp->state != IB_QPS_RTS)
 			sroce_requester_set_state(&qp->req, SROCE_SQ_READY);
 		if (qp->state == IB_QPS_RTR && sroce_requester_offers_selective(&qp->req))
-			sroce_count(qp->dev->ep.counters, SROCE_CTR_SELECTIVE_OFFERED);
+			sroce_count(sroce_qp_counters(qp), SROCE_CTR_SELECTIVE_OFFERED);
 		break;
 	case IB_QPS_SQD:
 		sroce_requester_set_state(&qp->req, SROCE_SQ_DRAINING);

@@ -35,6 +35,7 @@ struct sroce_reorder_queue;
  * @ibqp: first
  * @dev: device
  * @ref: see struct sroce_qp_ref
+ * @counters: of the device, or those that an administrator bound it to (control/qp_counter.c)
  * @serial: not 0; unique among all QPs ever, unlike the QP number
  * @service: enum sroce_service
  * @is_user: rings are mapped by a process
@@ -75,6 +76,7 @@ struct sroce_qp {
 	struct ib_qp ibqp;
 	struct sroce_device *dev;
 	struct sroce_qp_ref *ref;
+	struct sroce_counters __percpu *counters;
 	u64	serial;
 	u8	service;
 	bool	is_user;
@@ -128,6 +130,12 @@ static inline bool sroce_qp_is_connected(const struct sroce_qp *qp)
 static inline bool sroce_qp_is_acked(const struct sroce_qp *qp)
 {
 	return sroce_service_is_acked(qp->service);
+}
+
+/* Where to count, until BH are on again. */
+static inline struct sroce_counters __percpu *sroce_qp_counters(const struct sroce_qp *qp)
+{
+	return READ_ONCE(qp->counters);
 }
 
 int sroce_qp_datapath_init(struct sroce_qp *qp);

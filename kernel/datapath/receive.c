@@ -53,9 +53,9 @@ static bool pkeys_match(u16 a, u16 b)
 	return (a & PKEY_BASE) == (b & PKEY_BASE) && ((a | b) & PKEY_FULL);
 }
 
-static void count_ack_plan(const struct sroce_rx *rx, const struct sroce_ack_plan *plan)
+static void count_ack_plan(const struct sroce_qp *qp, const struct sroce_ack_plan *plan)
 {
-	struct sroce_counters __percpu *counters = rx->ep->counters;
+	struct sroce_counters __percpu *counters = sroce_qp_counters(qp);
 
 	if (plan->rnr) {
 		sroce_count(counters, SROCE_CTR_RCVD_RNR_ERR);
@@ -127,7 +127,7 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 		if (rx->pkt.count != count)
 			plan_received_response(qp, rx, &plan);
 	}
-	count_ack_plan(rx, &plan);
+	count_ack_plan(qp, &plan);
 	if (plan.action == SROCE_ACK_FAIL)
 		qp->sq.fault = rx->pkt.syndrome;
 	sroce_send_count_events(qp, sroce_completer_commit(&qp->req, &plan, status, rx->now_ns));
@@ -175,7 +175,7 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			  const struct sroce_recv_plan *plan)
 {
-	struct sroce_counters __percpu *counters = rx->ep->counters;
+	struct sroce_counters __percpu *counters = sroce_qp_counters(qp);
 	u32 flags = rx->pkt.info->flags;
 
 	switch (plan->verdict) {
@@ -288,7 +288,7 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	queue_if_planned(qp, rx, plan, &result);
 	commit_request(qp, rx, plan, &result);
 	if (sroce_responder_next_completion(&qp->resp, &wc)) {
-		sroce_count(rx->ep->counters, SROCE_CTR_RDMA_RECV);
+		sroce_count(sroce_qp_counters(qp), SROCE_CTR_RDMA_RECV);
 		sroce_wq_complete(qp, &qp->rq, &wc, rx);
 	}
 	if (qp->reorder_queue) {

@@ -83,7 +83,7 @@ static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan
 
 static void count_sent_response(const struct sroce_qp *qp, const struct sroce_response_plan *plan)
 {
-	struct sroce_counters __percpu *counters = qp->dev->ep.counters;
+	struct sroce_counters __percpu *counters = sroce_qp_counters(qp);
 
 	if (plan->kind != SROCE_RESPONSE_ACK)
 		return;

@@ -124,12 +124,12 @@ static bool send_burst(struct sroce_tx *tx, struct sroce_send_plan *plan)
 		plan->ack_req = false;
 	}
 	if (plan->retransmit)
-		sroce_count_add(qp->dev->ep.counters,
+		sroce_count_add(sroce_qp_counters(qp),
 				plan->fills_hole ? SROCE_CTR_ROCE_ADP_RETRANS :
 						   SROCE_CTR_COMPLETER_RETRY_ERR,
 				plan->packet_count);
 	if (plan->implied_nak)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
+		sroce_count(sroce_qp_counters(qp), SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
 	trace_sroce_send_plan(qp->ibqp.qp_num, plan);
 	sroce_requester_commit(&qp->req, plan, status, tx->now_ns);
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
@@ -224,7 +224,7 @@ void sroce_send_count_events(struct sroce_qp *qp, u32 events)
 	};
 
 	for (; events; events &= events - 1)
-		sroce_count(qp->dev->ep.counters, counters[__ffs(events)]);
+		sroce_count(sroce_qp_counters(qp), counters[__ffs(events)]);
 }
 
 static void check_timeout(struct sroce_qp *qp, u64 now_ns)
@@ -265,11 +265,11 @@ static u64 sq_deadline(struct sroce_qp *qp, u64 now_ns)
 static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
 {
 	if (status == SROCE_WC_RETRY_EXC_ERR)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_RETRY_EXCEEDED_ERR);
+		sroce_count(sroce_qp_counters(qp), SROCE_CTR_RETRY_EXCEEDED_ERR);
 	else if (status == SROCE_WC_RNR_RETRY_EXC_ERR)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_RETRY_RNR_EXCEEDED_ERR);
+		sroce_count(sroce_qp_counters(qp), SROCE_CTR_RETRY_RNR_EXCEEDED_ERR);
 	else if (status == SROCE_WC_REM_ACCESS_ERR)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_REQ_REMOTE_ACCESS_ERRORS);
+		sroce_count(sroce_qp_counters(qp), SROCE_CTR_REQ_REMOTE_ACCESS_ERRORS);
 }
 
 /* Returns whether slots have been freed. */

@@ -287,7 +287,7 @@ void sroce_send_queue_retire(struct sroce_qp *qp, u32 from)
 		if (!sroce_qp_is_connected(qp) && wqe->ud.ah)
 			sroce_av_put(wqe->ud.ah);
 		if (is_send(wqe->opcode))
-			sroce_count(qp->dev->ep.counters, SROCE_CTR_RDMA_SEND);
+			sroce_count(sroce_qp_counters(qp), SROCE_CTR_RDMA_SEND);
 	}
 	if (qp->is_user)
 		sroce_ring_release(&qp->sq_ring, sroce_requester_used(&qp->req));

@@ -163,7 +163,7 @@ void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns)
 
 static int count_loss(struct sroce_qp *qp, enum sroce_counter why, int err)
 {
-	sroce_count(qp->dev->ep.counters, why);
+	sroce_count(sroce_qp_counters(qp), why);
 	return err;
 }
 

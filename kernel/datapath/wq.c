@@ -107,7 +107,7 @@ void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
 
 	if (wc->status != SROCE_WC_SUCCESS) {
 		extra.vendor_err = vendor_err_of(wq, wc->status);
-		sroce_count(qp->dev->ep.counters, wq->type == SROCE_SQ ?
+		sroce_count(sroce_qp_counters(qp), wq->type == SROCE_SQ ?
 			    SROCE_CTR_REQ_CQE_ERROR : SROCE_CTR_RESP_CQE_ERROR);
 	}
 	switch (sroce_cq_post(wq_cq(qp, wq), wc, &extra)) {
@@ -308,7 +308,7 @@ static enum hrtimer_restart wq_timer_fired(struct hrtimer *timer)
 	wq->ops->timer_fired(qp);
 	wq->yielding = false;
 	if (wq->paced_until_ns)
-		sroce_count(qp->dev->ep.counters, SROCE_CTR_PACING_WAKEUPS);
+		sroce_count(sroce_qp_counters(qp), SROCE_CTR_PACING_WAKEUPS);
 	/* This arms the timer again where needed. */
 	sroce_wq_run(qp, wq, true);
 	return HRTIMER_NORESTART;

@@ -30,6 +30,7 @@ struct QueuePair : Received {
     sroce_memory_init(&dev.memory);
     sroce_cc_params_init(&dev.cc);
     qp.dev = &dev;
+    qp.counters = dev.ep.counters;
     qp.service = service;
     qp.state = IB_QPS_RTS;
     qp.ibqp.device = &dev.ibdev;
