@@ -31,6 +31,7 @@
 #include "control/attach.h"
 #include "control/netdev.h"
 #include "control/params.h"
+#include "control/pma.h"
 #include "control/qp_counter.h"
 #include "control/restrack.h"
 #include "control/stats.h"
@@ -98,6 +99,7 @@ static const struct ib_device_ops common_ops = {
 	.owner = THIS_MODULE,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.get_hw_stats = sroce_get_hw_stats,
+	.process_mad = sroce_process_mad,
 	.counter_bind_qp = compat_counter_bind_qp,
 	.counter_unbind_qp = compat_counter_unbind_qp,
 	.counter_dealloc = sroce_qp_counter_dealloc,

@@ -15,6 +15,7 @@
  */
 #include <linux/memcontrol.h>
 #include <linux/slab.h>
+#include <rdma/ib_mad.h>
 
 #include "datapath/ack_delay.h"
 #include "datapath/av.h"
@@ -273,8 +274,10 @@ static void apply_constants(struct sroce_qp *qp)
 	if (qp->state < IB_QPS_RTS)
 		req_attr->mtu_bytes = ib_mtu_enum_to_int(sroce_active_mtu(qp->dev->ep.netdev));
 	resp_attr->mtu_bytes = ib_mtu_enum_to_int(IB_MTU_4096);
-	if (qp->ibqp.qp_type == IB_QPT_GSI)
+	if (qp->ibqp.qp_type == IB_QPT_GSI) {
 		resp_attr->qkey = SROCE_GSI_QKEY;
+		resp_attr->mad_bytes = IB_MGMT_MAD_SIZE;
+	}
 }
 
 static void apply_responder_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)

@@ -46,6 +46,7 @@ enum sroce_rq_event {
  * struct sroce_responder_attr - what modify_qp sets
  * @dest_qpn: the peer's QP number
  * @pkey: partition key of every packet
+ * @mad_bytes: GSI: the length of each datagram (IBTA 13.4.2); else 0
  * @mtu_bytes: path MTU
  * @qkey: Q_Key datagrams must carry
  * @access: access flags as set; the engine looks at SROCE_ACCESS_REMOTE_* and _FLUSH_*
@@ -59,6 +60,7 @@ enum sroce_rq_event {
 struct sroce_responder_attr {
 	u32	dest_qpn;
 	u16	pkey;
+	u16	mad_bytes;
 	u32	mtu_bytes;
 	u32	qkey;
 	u32	access;

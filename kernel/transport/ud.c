@@ -42,7 +42,8 @@ void sroce_ud_plan(const struct sroce_responder *resp, const struct sroce_packet
 		plan_datagram_drop(plan, SROCE_DROP_OPCODE);
 	else if (pkt->qkey != resp->attr.qkey)
 		plan_datagram_drop(plan, SROCE_DROP_QKEY);
-	else if (pkt->payload_bytes > resp->attr.mtu_bytes)
+	else if (pkt->payload_bytes > resp->attr.mtu_bytes ||
+		 (resp->attr.mad_bytes && pkt->payload_bytes != resp->attr.mad_bytes))
 		plan_datagram_drop(plan, SROCE_DROP_LENGTH);
 	else if (!resp->has_recv_wqe)
 		plan_datagram_drop(plan, SROCE_DROP_NO_WQE);

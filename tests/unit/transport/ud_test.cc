@@ -72,6 +72,15 @@ TEST(DatagramReceive, IsDroppedWhenLongerThanThePathMtu) {
   expect_dropped(rq, datagram(1025), SROCE_DROP_LENGTH);
 }
 
+TEST(DatagramReceive, MadThatIsTooShortOrTooLongIsDropped) {
+  DatagramQueue rq;
+  rq.resp.attr.mad_bytes = 256;
+  rq.post(1000);
+  for (u32 bytes : {0u, 24u, 252u, 260u}) expect_dropped(rq, datagram(bytes), SROCE_DROP_LENGTH);
+  rq.receive(datagram(256));
+  EXPECT_EQ(rq.completions.size(), 1u);
+}
+
 TEST(DatagramReceive, ReceiveOfADroppedDatagramServesTheNext) {
   DatagramQueue rq;
   rq.post(140);

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Counters of the port as hardware has them: sysfs, and MADs of performance management.
+# guests: one
+# links: sroce
+# seconds: 60
+# full: vm-debug vm-6.12 vm-6.1
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+port_counter() { cat "/sys/class/infiniband/$A_DEV/ports/1/counters/$1"; }
+exceeds() { (($(port_counter "$1") > $2)); }
+
+sent=$(port_counter port_xmit_data) received=$(port_counter port_rcv_packets)
+tool "traffic" ib_write_bw -x GID -F -s 65536 -n 100 -b
+# 4 byte words
+check "port_xmit_data has counted it" exceeds port_xmit_data $((sent + 100 * 65536 / 4))
+check "port_rcv_data has counted it" exceeds port_rcv_data $((100 * 65536 / 4))
+check "port_rcv_packets has counted it" exceeds port_rcv_packets $((received + 100))
+check "port_xmit_packets has counted it" exceeds port_xmit_packets 100
+check "nothing was wrong" test "$(port_counter port_rcv_errors)$(port_counter port_xmit_discards)" = 00
+
+# ib_mad does not recognise responses over IPv4.
+before=$(counter "$B_DEV" drop_length)
+tap "pma" on_a "$programs"/pma_verify --dev "$A_DEV" --gid "$A_GID6" --peer-dev "$B_DEV" --peer-gid "$B_GID6"
+drops() { (($(counter "$B_DEV" drop_length) == before + 6)); }
+check "MADs of wrong lengths are dropped and counted" wait_until 5 drops
+
+downs=$(port_counter link_downed)
+on_a ip link set "$A_IF" down
+check "link_downed has counted" wait_until 5 exceeds link_downed "$downs"
