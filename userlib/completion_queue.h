@@ -46,6 +46,12 @@ class CompletionQueue {
   /// The entry that start_poll() or next_poll() returned last.
   const ib_uverbs_wc& current() const { return *current_; }
 
+  /// The timestamp of that entry; only of a queue whose entries have one.
+  std::uint64_t current_timestamp() const {
+    return *reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const std::byte*>(current_) +
+                                                   SROCE_CQ_TIMESTAMP_AT);
+  }
+
   /// ibv_req_notify_cq(): a thread that polls afterwards and finds nothing may wait for the event.
   void arm(bool solicited_only);
   /// The event has arrived.

@@ -44,12 +44,23 @@ std::uint32_t read_qp_num(ibv_cq_ex* cq) { return entry_of(cq).qp_num; }
 std::uint32_t read_src_qp(ibv_cq_ex* cq) { return entry_of(cq).src_qp; }
 std::uint32_t read_slid(ibv_cq_ex* cq) { return entry_of(cq).slid; }
 std::uint8_t read_sl(ibv_cq_ex* cq) { return entry_of(cq).sl; }
+std::uint64_t read_completion_ts(ibv_cq_ex* cq) { return queue_of(cq).current_timestamp(); }
+
+// The kernel stamps with a clock that is never set. If the other has been set since, so is the
+// result.
+std::uint64_t read_wallclock(ibv_cq_ex* cq) {
+  return sroce_clock_ns(CLOCK_REALTIME) - sroce_clock_ns(CLOCK_MONOTONIC) +
+         queue_of(cq).current_timestamp();
+}
+
 std::uint8_t read_dlid_path_bits(ibv_cq_ex* cq) { return entry_of(cq).dlid_path_bits; }
 
 }  // namespace
 
 int sroce_offer_polling(sroce_cq_object* object, std::uint64_t wc_flags) {
-  if (wc_flags & ~std::uint64_t{IBV_WC_STANDARD_FLAGS}) return EOPNOTSUPP;
+  constexpr std::uint64_t supported = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+                                      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+  if (wc_flags & ~supported) return EOPNOTSUPP;
   ibv_cq_ex& cq = object->base;
   cq.start_poll = start_poll;
   cq.next_poll = next_poll;
@@ -64,5 +75,8 @@ int sroce_offer_polling(sroce_cq_object* object, std::uint64_t wc_flags) {
   if (wc_flags & IBV_WC_EX_WITH_SLID) cq.read_slid = read_slid;
   if (wc_flags & IBV_WC_EX_WITH_SL) cq.read_sl = read_sl;
   if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS) cq.read_dlid_path_bits = read_dlid_path_bits;
+  if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) cq.read_completion_ts = read_completion_ts;
+  if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+    cq.read_completion_wallclock_ns = read_wallclock;
   return 0;
 }

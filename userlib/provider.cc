@@ -113,6 +113,12 @@ void sroce_completion_queue_arm(sroce_completion_queue* cq, int solicited_only) 
 
 void sroce_completion_queue_disarm(sroce_completion_queue* cq) { object(cq)->disarm(); }
 
+uint64_t sroce_clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 void sroce_completion_queue_close(sroce_completion_queue* cq) { delete object(cq); }
 
 int sroce_poll_cq(sroce_completion_queue* cq, int num_entries, ibv_wc* wc) {

@@ -104,6 +104,9 @@ void sroce_completion_queue_disarm(struct sroce_completion_queue* cq);
  */
 int sroce_offer_polling(struct sroce_cq_object* cq, uint64_t wc_flags);
 
+/* The time of a clock in nanoseconds. CLOCK_MONOTONIC stamps completions. */
+uint64_t sroce_clock_ns(clockid_t clock);
+
 /* ibv_poll_cq() */
 int sroce_poll_cq(struct sroce_completion_queue* cq, int num_entries, struct ibv_wc* wc);
 

@@ -50,6 +50,13 @@ static void write_user(struct ib_uverbs_wc *entry, const struct sroce_completion
 		entry->ex.imm_data = wc->imm;
 }
 
+/* The slot has room behind the entry, because its size is a power of two. */
+static void write_timestamp(void *entry)
+{
+	BUILD_BUG_ON(sizeof(struct ib_uverbs_wc) != SROCE_CQ_TIMESTAMP_AT);
+	*(u64 *)(entry + SROCE_CQ_TIMESTAMP_AT) = ktime_get_ns();
+}
+
 static void write_kernel(struct ib_wc *entry, const struct sroce_completion *wc,
 			 const struct sroce_wc_extra *extra)
 {
@@ -283,6 +290,8 @@ enum sroce_cq_outcome sroce_cq_post(struct sroce_cq *cq, const struct sroce_comp
 			write_user(entry, wc, extra);
 		else
 			write_kernel(entry, wc, extra);
+		if (cq->stamps)
+			write_timestamp(entry);
 		if (publish_entry(cq, wc))
 			outcome = SROCE_CQ_WAKE;
 	}

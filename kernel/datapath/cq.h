@@ -33,6 +33,7 @@ struct sroce_qp_ref;
  * @timer: its period; the callback takes @lock
  * @is_user: the CQ belongs to a process
  * @user_arms: native mode, with a completion channel: the process arms by counters in the ring
+ * @stamps: native mode: each entry has a timestamp
  * @arm_seen: those counters at the last look
  * @overflowed: an entry was lost, for want of a slot or of memory: no more are written
  * @delayed_ack_qp: of a kernel consumer: the QP whose ACK is delayed, or NULL (see ack_delay.c)
@@ -50,6 +51,7 @@ struct sroce_cq {
 	u8	armed;
 	bool	is_user;
 	bool	user_arms;
+	bool	stamps;
 	bool	overflowed;
 	bool	behind;
 	struct sroce_cq_arm arm_seen;

@@ -79,6 +79,16 @@ struct sroce_cq_line {
 };
 
 /*
+ * Where an entry of a completion queue, struct ib_uverbs_wc, has its timestamp: __u64, nanoseconds
+ * of CLOCK_MONOTONIC. Native mode only, and only if the process asked for it
+ * (IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION).
+ */
+#define SROCE_CQ_TIMESTAMP_AT	48
+
+/* What the device reports as the frequency of that clock, kHz. */
+#define SROCE_CLOCK_KHZ		1000000
+
+/*
  * A send request in native mode. Its elements (struct rxe_sge) or inline data follow; with one
  * element it takes a cache line.
  *

@@ -62,7 +62,7 @@ static struct sroce_mmap_entry *offer_cq_ring(const struct sroce_ring *ring, str
 /**
  * sroce_create_cq() - create a completion queue
  * @ibcq: zeroed except for its device
- * @attr: size wanted
+ * @attr: size wanted; in native mode perhaps timestamps
  * @attrs: has the struct ib_udata, which is NULL for kernel consumers
  *
  * Return: 0 or a negative errno.
@@ -72,11 +72,13 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 {
 	struct ib_udata *udata = compat_cq_udata(attrs);
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	bool is_native;
 	int err;
 
 	BUILD_BUG_ON(offsetof(struct rxe_queue_buf, consumer_index) + sizeof(struct sroce_cq_line) >
 		     sizeof(struct rxe_queue_buf));
-	if (attr->flags) {
+	is_native = udata && to_sroce_device(ibcq->device)->mode == SROCE_MODE_NATIVE;
+	if (attr->flags & ~(is_native ? IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION : 0)) {
 		ibdev_dbg(ibcq->device, "cq: flags %#x\n", attr->flags);
 		return -EOPNOTSUPP;
 	}
@@ -86,8 +88,8 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	sroce_cq_init(cq);
 	cq->is_user = udata;
-	cq->user_arms = udata && ibcq->cq_context &&
-			 to_sroce_device(ibcq->device)->mode == SROCE_MODE_NATIVE;
+	cq->user_arms = is_native && ibcq->cq_context;
+	cq->stamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	err = init_ring(&cq->ring, attr->cqe, cq->is_user);
 	if (err)
 		return err;

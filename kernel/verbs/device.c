@@ -6,6 +6,7 @@
 
 #include "compat/compat.h"
 #include "datapath/device.h"
+#include "uapi/sroce_abi.h"
 #include "verbs/verbs.h"
 
 /* We have no OUI; this value means "none". */
@@ -65,6 +66,11 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->atomic_cap = IB_ATOMIC_GLOB;
 	attr->max_pkeys = SROCE_PKEY_TABLE_LEN;
 	attr->local_ca_ack_delay = CA_ACK_DELAY;
+	/* librxe cannot ask for timestamps. */
+	if (to_sroce_device(ibdev)->mode == SROCE_MODE_NATIVE) {
+		attr->timestamp_mask = U64_MAX;
+		attr->hca_core_clock = SROCE_CLOCK_KHZ;
+	}
 	return 0;
 }
 

@@ -86,6 +86,18 @@ static int destroy_ah(struct ibv_ah* ah) {
   return err;
 }
 
+/* As other providers do: ticks of the clock in tv_nsec alone. */
+static int query_rt_values(struct ibv_context* context, struct ibv_values_ex* values) {
+  const uint32_t wanted = values->comp_mask;
+
+  values->comp_mask = wanted & IBV_VALUES_MASK_RAW_CLOCK;
+  if (values->comp_mask) {
+    values->raw_clock.tv_sec = 0;
+    values->raw_clock.tv_nsec = (long)sroce_clock_ns(CLOCK_MONOTONIC);
+  }
+  return 0;
+}
+
 static int modify_cq(struct ibv_cq* cq, struct ibv_modify_cq_attr* attr) {
   struct ibv_modify_cq cmd;
 
@@ -101,6 +113,7 @@ static void free_context(struct ibv_context* ibv_context) {
 
 static const struct verbs_context_ops verbs = {
     .query_device_ex = query_device,
+    .query_rt_values = query_rt_values,
     .query_port = query_port,
     .alloc_pd = sroce_abi34_alloc_pd,
     .dealloc_pd = sroce_abi34_dealloc_pd,

@@ -46,6 +46,22 @@ struct Cq : testing::Test {
   sroce_wc_extra extra = {};
 };
 
+TEST_F(Cq, EntryHasATimestampIfTheProcessAskedForIt) {
+  const auto stamp_of = [this](u32 index) {
+    u64 stamp;
+    memcpy(&stamp, reinterpret_cast<const u8*>(user_entry(index)) + SROCE_CQ_TIMESTAMP_AT, 8);
+    return stamp;
+  };
+  cq.is_user = true;
+  stand_in.now_ns = 77;
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  cq.stamps = true;
+  EXPECT_EQ(SROCE_CQ_POSTED, post());
+  EXPECT_EQ(0u, stamp_of(0));
+  EXPECT_EQ(77u, stamp_of(1));
+  EXPECT_EQ(2u, user_entry(1)->wr_id);
+}
+
 TEST_F(Cq, KernelEntryHasAllFields) {
   wc = {.wr_id = 4,
         .opcode = SROCE_WC_RECV,

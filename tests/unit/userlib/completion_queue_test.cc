@@ -61,6 +61,25 @@ TEST(CompletionQueue, EveryFieldIsCopied) {
   EXPECT_EQ(polled[0].dlid_path_bits, 8u);
 }
 
+TEST(CompletionQueue, TimestampIsThatOfTheCurrentEntry) {
+  struct Stamped {
+    ib_uverbs_wc wc;
+    std::uint64_t stamp;
+  };
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
+  ASSERT_TRUE(cq);
+  KernelRing ring = kernel.ring(where);
+  ring.produce(Stamped{entry(1), 1ull << 40});
+  ring.produce(Stamped{entry(2), 5});
+  ASSERT_TRUE(cq->start_poll());
+  EXPECT_EQ(cq->current_timestamp(), 1ull << 40);
+  ASSERT_TRUE(cq->next_poll());
+  EXPECT_EQ(cq->current_timestamp(), 5u);
+  cq->end_poll();
+}
+
 TEST(CompletionQueue, PollHonoursLimitAndOrder) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);

@@ -54,7 +54,8 @@ using QpHandle = verbs::Handle<ibv_qp, ibv_destroy_qp>;
 // A single-threaded near end that uses the extended calls only.
 class Single {
  public:
-  explicit Single(const Devices& devices) : far(devices.far, devices.far_gid, {}, 2) {
+  explicit Single(const Devices& devices, std::uint64_t wc_flags = 0)
+      : far(devices.far, devices.far_gid, {}, 2) {
     pd = verbs::make_pd(devices.near);
     ibv_td_init_attr td_attr{};
     td.reset(ibv_alloc_td(devices.near.get(), &td_attr));
@@ -65,7 +66,7 @@ class Single {
     parent.reset(ibv_alloc_parent_domain(devices.near.get(), &parent_attr));
     if (!parent) fail_errno(errno, "ibv_alloc_parent_domain");
     expect(ibv_dealloc_td(td.get()) == EBUSY, "freed a thread domain that a parent domain uses");
-    make_cq(devices);
+    make_cq(devices, IBV_WC_STANDARD_FLAGS | wc_flags);
     make_qp(devices);
     mr = verbs::make_mr(parent, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
     connect(devices);
@@ -85,10 +86,10 @@ class Single {
   verbs::Endpoint far;
 
  private:
-  void make_cq(const Devices& devices) {
+  void make_cq(const Devices& devices, std::uint64_t wc_flags) {
     ibv_cq_init_attr_ex attr{};
     attr.cqe = depth;
-    attr.wc_flags = IBV_WC_STANDARD_FLAGS;
+    attr.wc_flags = wc_flags;
     attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
     attr.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
     attr.parent_domain = parent.get();
@@ -207,11 +208,62 @@ void batches_stream(const Devices& devices) {
   expect(sum == batches * length, "the sum is ", sum);
 }
 
+std::uint64_t clock_of(const Devices& devices) {
+  ibv_values_ex values{};
+  values.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+  const int error = ibv_query_rt_values_ex(devices.near.get(), &values);
+  expect(!error && values.comp_mask == IBV_VALUES_MASK_RAW_CLOCK, "ibv_query_rt_values_ex");
+  return static_cast<std::uint64_t>(values.raw_clock.tv_nsec);
+}
+
+std::uint64_t wall_clock() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Each stamp lies between the post and the poll, by the clock of the device and by that of the day.
+void timestamps(const Devices& devices) {
+  ibv_device_attr_ex attr{};
+  if (const int error = ibv_query_device_ex(devices.near.get(), nullptr, &attr))
+    fail_errno(error, "ibv_query_device_ex");
+  expect(attr.completion_timestamp_mask == ~std::uint64_t{0} && attr.hca_core_clock == 1000000,
+         "mask ", attr.completion_timestamp_mask, ", clock ", attr.hca_core_clock);
+  Single single(
+      devices, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
+  ibv_qp_ex* qp = ibv_qp_to_qp_ex(single.qp.get());
+  const verbs::EndpointInfo far = single.far.info();
+  std::uint64_t earliest = clock_of(devices), earliest_of_day = wall_clock();
+  for (std::uint64_t i = 0; i < 300; i++) {
+    ibv_wr_start(qp);
+    qp->wr_id = i;
+    qp->wr_flags = IBV_SEND_SIGNALED;
+    ibv_wr_rdma_write(qp, far.rkey, far.address);
+    ibv_wr_set_sge(qp, single.mr->lkey, reinterpret_cast<std::uintptr_t>(single.memory), 8);
+    if (const int error = ibv_wr_complete(qp)) fail_errno(error, "ibv_wr_complete");
+    await_completion(single.cq);
+    const std::uint64_t stamp = ibv_wc_read_completion_ts(single.cq);
+    const std::uint64_t of_day = ibv_wc_read_completion_wallclock_ns(single.cq);
+    const std::uint64_t now = clock_of(devices), now_of_day = wall_clock();
+    expect(single.cq->wr_id == i && stamp >= earliest && stamp <= now, "stamp ", stamp,
+           ", not between ", earliest, " and ", now);
+    // Two clocks are read one after the other.
+    constexpr std::uint64_t tolerance = 1000000000;
+    expect(of_day + tolerance >= earliest_of_day && of_day <= now_of_day + tolerance, "stamp ",
+           of_day, ", not between ", earliest_of_day, " and ", now_of_day);
+    earliest = stamp;
+    ibv_end_poll(single.cq);
+    if (i == 150 && ibv_resize_cq(ibv_cq_ex_to_cq(single.cq), 2000)) fail("ibv_resize_cq");
+  }
+}
+
 }  // namespace
 
 void run_extended_cases(harness::Tap& tap, const Devices& devices) {
   tap.run("inline data is limited to 1 KiB", [&] { inline_kilobyte(devices); });
   tap.run("extended calls carry requests and completions", [&] { extended_calls(devices); });
+  tap.run("completions have timestamps", [&] { timestamps(devices); });
   tap.run("batches are streamed", [&] { batches_stream(devices); });
 }
 
