@@ -118,9 +118,11 @@ void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
 		break;
 	case SROCE_CQ_OVERFLOW:
 		wq->events |= BIT(IB_EVENT_CQ_ERR);
-		wq->failed = true;
-		break;
+		fallthrough;
 	case SROCE_CQ_LOST:
+		/* The QP cannot report completions any more (IBTA 11.6.3.2). */
+		if (qp->state != IB_QPS_ERR)
+			wq->events |= BIT(IB_EVENT_QP_FATAL);
 		wq->failed = true;
 		break;
 	}

@@ -69,14 +69,25 @@ TEST_F(Wq, ConsumerIsCalledWithoutTheLock) {
 }
 
 TEST_F(Wq, OverflowFailsTheQueueAndIsReportedOnce) {
-  static u32 events;
-  events = 0;
+  static u32 events, fatal;
+  events = fatal = 0;
   cq.ibcq.event_handler = [](ib_event* event, void*) { events += event->event == IB_EVENT_CQ_ERR; };
+  qp.ibqp.event_handler = [](ib_event* event, void*) {
+    fatal += event->event == IB_EVENT_QP_FATAL;
+  };
   sroce_completion wc = {};
   for (u32 i = 0; i < 9; i++) sroce_wq_complete(&qp, &qp.rq, &wc, nullptr);
   run();
   EXPECT_EQ(1u, failures);
   EXPECT_EQ(1u, events);
+  EXPECT_EQ(1u, fatal) << "the QP cannot report completions";
+  sroce_wq_complete(&qp, &qp.sq, &wc, nullptr);
+  EXPECT_EQ(u32{1 << IB_EVENT_QP_FATAL}, qp.sq.events) << "another queue whose completion is lost";
+  qp.sq.events = 0;
+  qp.state = IB_QPS_ERR;
+  sroce_wq_complete(&qp, &qp.rq, &wc, nullptr);
+  run();
+  EXPECT_EQ(1u, fatal) << "of a QP in error no other";
 }
 
 TEST_F(Wq, OneRunnerDoesTheWorkOfAll) {

@@ -90,26 +90,6 @@ ibv_srq_attr Queue::query() const {
   return attr;
 }
 
-bool Events::read_one(harness::Deadline deadline) {
-  const auto event = context_.wait_async(deadline);
-  if (!event) return false;
-  // The union's members are pointers to objects.
-  seen_[{event->event_type, event->element.qp}]++;
-  return true;
-}
-
-int Events::count(ibv_event_type type, const void* object) {
-  while (read_one(harness::Deadline::after(quiet))) {
-  }
-  return seen_[{type, object}];
-}
-
-void Events::wait_for(ibv_event_type type, const void* object, int wanted) {
-  const auto deadline = harness::Deadline::after(timeout);
-  while (seen_[{type, object}] < wanted)
-    expect(read_one(deadline), "no event ", ibv_event_type_str(type));
-}
-
 Streams::Streams(const Devices& devices, Queue& queue, const StreamOptions& options)
     : queue_(queue),
       options_(options),

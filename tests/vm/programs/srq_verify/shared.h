@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "harness/tap.h"
 #include "verbs/devices.h"
 #include "verbs/endpoint.h"
+#include "verbs/events.h"
 
 namespace srq {
 
@@ -61,22 +61,7 @@ class Queue {
   std::uint32_t posted_ = 0;
 };
 
-// Asynchronous events of the far device.
-class Events {
- public:
-  explicit Events(const verbs::Context& context) : context_(context) {}
-
-  // How many events of this type for this object have come, after reading all.
-  int count(ibv_event_type type, const void* object);
-  // Waits until there are `wanted`; a further one is looked for by count().
-  void wait_for(ibv_event_type type, const void* object, int wanted);
-
- private:
-  bool read_one(harness::Deadline deadline);
-
-  const verbs::Context& context_;
-  std::map<std::pair<int, const void*>, int> seen_;
-};
+using verbs::Events;
 
 struct StreamOptions {
   std::uint32_t streams = 1;
