@@ -21,7 +21,8 @@ change_mtu() # SECONDS INTERFACE MTU...: cycle through these MTUs
 		done
 	done
 }
-export -f active_mtu active_mtu_is set_mtu change_mtu
+has_no_gid() { ! gid_index "$@"; } # DEVICE ADDRESS
+export -f active_mtu active_mtu_is set_mtu change_mtu has_no_gid
 
 for mtu in 1500:1024 4200:4096 9000:4096; do
 	on_a set_mtu "$A_IF" ${mtu%:*}
@@ -49,3 +50,20 @@ duet "path MTU 4096, interface 1500 for half a second" rc_verify --duration 4 --
 wait $changer
 on_b set_mtu "$B_IF" 9000
 tool "traffic flows at 4096 afterwards" ibv_rc_pingpong -g GID -m 4096 -n 50 -s 10000 -c
+
+# Below 1280 an interface has no IPv6. IPv4 goes on.
+for end in a b; do
+	interface=$A_IF
+	[[ $end == a ]] || interface=$B_IF
+	on_$end set_mtu "$interface" 1000
+done
+check "interface 1000: A offers 512" on_a active_mtu_is "$A_DEV" 512
+check "interface 1000: A's IPv6 GID has gone" on_a wait_until 10 has_no_gid "$A_DEV" "$A_IP6"
+check "interface 1000: B's IPv6 GID has gone" on_b wait_until 10 has_no_gid "$B_DEV" "$B_IP6"
+tool "interface 1000: IPv4" ibv_rc_pingpong -g GID -m 512 -n 50 -s 10000 -c
+on_a address_add "$A_IF" "$A_IP" "$A_IP6" 1500
+on_b address_add "$B_IF" "$B_IP" "$B_IP6" 1500
+A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP6")
+B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP6")
+on_b wait_until 10 ping -c 1 -W 1 "$A_IP6"
+tool "interface 1500 again: IPv6" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

@@ -100,6 +100,8 @@ tool "traffic flows after all that" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 # --- namespace ------------------------------------------------------------------------------------
 
 ip netns add elsewhere
+check_fails "in shared mode a device belongs to no namespace" "." on_a rdma dev set sroce_a netns elsewhere
+tool "it works as before" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 on_a ip link set eth_a netns elsewhere
 check "an interface that moves to another namespace loses its device" wait_until 10 device_is_gone sroce_a
 check "it gets a new device there" ip netns exec elsewhere rdma link add sroce_a type sroce netdev eth_a

@@ -43,6 +43,29 @@ A_GID=$(on_a wait_for_gid sroce_a "$A_IP")
 B_GID=$(on_b wait_for_gid sroce_b "$B_IP")
 tool "traffic flows" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 check "counters are visible in the device's namespace" test "$(on_a counter sroce_a rcvd_pkts)" -gt 0
+
+# A device that is moved is closed to the processes of the old namespace.
+traffic_flows() { (($(on_a counter sroce_a rcvd_pkts) > $1 + 1000)); }
+both_end() { ! kill -0 "$server" "$client"; } 2>/dev/null
+on_a ib_write_bw -d sroce_a -x "$A_GID" -F -s 65536 -D 60 >/dev/null 2>&1 &
+server=$!
+wait_until 10 on_a listens ib_write_bw
+packets=$(on_a counter sroce_a rcvd_pkts)
+on_b ib_write_bw -d sroce_b -x "$B_GID" -F -s 65536 -D 60 "$A_IP" >/dev/null 2>&1 &
+client=$!
+check "there is traffic" wait_until 15 traffic_flows "$packets"
+check "a device moves under traffic" on_a rdma dev set sroce_a netns b
+check "namespace a does not see it any more" on_a has_no_device sroce_a
+check "namespace b does" on_b has_device sroce_a
+on_a pkill ib_write_bw || true
+on_b pkill ib_write_bw || true
+check "the processes end" wait_until 10 both_end
+wait $server $client || true
+check "it moves back" on_b rdma dev set sroce_a netns a
+check "namespace a sees it again" on_a has_device sroce_a
+A_GID=$(on_a wait_for_gid sroce_a "$A_IP")
+tool "traffic flows again" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+
 on_a rdma link delete sroce_a
 check "a device can be deleted in its namespace" on_a has_no_device sroce_a
 ip netns delete b
