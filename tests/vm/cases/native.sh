@@ -65,6 +65,7 @@ check "ibv_devinfo shows an active port" on_a is_active "$A_DEV"
 check "programs load our provider" on_a maps_provider "$A_DEV"
 tool "ibv_rc_pingpong, data checked" ibv_rc_pingpong -g GID -n 200 -s 10000 -c
 tool "ibv_rc_pingpong with events" ibv_rc_pingpong -g GID -n 50 -e
+tool "ibv_rc_pingpong with timestamps" ibv_rc_pingpong -g GID -n 50 -t
 tool "ibv_ud_pingpong, data checked" ibv_ud_pingpong -g GID -n 200 -s 1000 -c
 tool "ibv_ud_pingpong with events" ibv_ud_pingpong -g GID -n 50 -e
 duet "rc_verify" rc_verify --quick
