@@ -319,9 +319,37 @@ TEST(ProviderPolling, ExtendedPollReadsTheEntry) {
   sroce_completion_queue_close(cq.queue);
 }
 
-TEST(ProviderPolling, TimestampsAreUnsupported) {
+TEST(ProviderPolling, TimestampsAreReadByEitherClock) {
+  struct Stamped {
+    ib_uverbs_wc wc;
+    std::uint64_t stamp;
+  };
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, 6);
   sroce_cq_object cq{};
-  EXPECT_EQ(sroce_offer_polling(&cq, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP), EOPNOTSUPP);
+  ASSERT_EQ(sroce_offer_polling(&cq, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+                                         IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK),
+            0);
+  cq.queue = sroce_completion_queue_open(kernel.fd(), &where, 1);
+  ASSERT_TRUE(cq.queue);
+  const std::uint64_t stamp = sroce_clock_ns(CLOCK_MONOTONIC);
+  const std::uint64_t before = sroce_clock_ns(CLOCK_REALTIME);
+  kernel.ring(where).produce(Stamped{{}, stamp});
+  ibv_poll_cq_attr attr{};
+  ASSERT_EQ(ibv_start_poll(&cq.base, &attr), 0);
+  EXPECT_EQ(ibv_wc_read_completion_ts(&cq.base), stamp);
+  const std::uint64_t wall = ibv_wc_read_completion_wallclock_ns(&cq.base);
+  // The clocks are read one after the other, and the machine may be busy meanwhile.
+  EXPECT_NEAR(static_cast<double>(wall), static_cast<double>(before), 60e9);
+  ibv_end_poll(&cq.base);
+  sroce_completion_queue_close(cq.queue);
+}
+
+TEST(ProviderPolling, OtherFieldsAreUnsupported) {
+  sroce_cq_object cq{};
+  EXPECT_EQ(sroce_offer_polling(&cq, IBV_WC_EX_WITH_CVLAN), EOPNOTSUPP);
+  EXPECT_EQ(sroce_offer_polling(&cq, IBV_WC_EX_WITH_BYTE_LEN), 0);
+  EXPECT_FALSE(cq.base.read_completion_ts) << "only the requested fields are set";
 }
 
 TEST(ProviderCompletionQueue, ResizePassesContextToTheCallback) {
