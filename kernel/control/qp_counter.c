@@ -4,8 +4,7 @@
  * counts. A QP that is bound to it counts there instead of in the set of the device, so binding
  * costs the datapath nothing. ib_core adds all sets up for the port, also those that have gone.
  *
- * What is counted before a packet's QP is known, and packets and bytes sent, stay in the set of the
- * device.
+ * Packets, bytes, and drops of packets whose QP is not known yet count in the set of the device.
  */
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>

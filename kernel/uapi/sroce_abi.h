@@ -85,7 +85,7 @@ struct sroce_cq_line {
  */
 #define SROCE_CQ_TIMESTAMP_AT	48
 
-/* What the device reports as the frequency of that clock, kHz. */
+/* The frequency that the device reports for that clock, kHz. */
 #define SROCE_CLOCK_KHZ		1000000
 
 /*

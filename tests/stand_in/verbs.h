@@ -23,6 +23,7 @@ struct list_head {
 
 struct ib_cq;
 struct ib_qp;
+struct rdma_counter;
 
 enum ib_mtu {
 	IB_MTU_256 = 1, IB_MTU_512, IB_MTU_1024, IB_MTU_2048, IB_MTU_4096,
@@ -116,6 +117,7 @@ struct ib_qp {
 	void	(*event_handler)(struct ib_event *event, void *context);
 	void	*qp_context;
 	struct ib_srq *srq;
+	struct rdma_counter *counter;
 	u32	qp_num;
 	enum ib_qp_type qp_type;
 };
