@@ -15,6 +15,7 @@
 #include "datapath/receive.h"
 #include "crc/crc.h"
 #include "net/endpoint.h"
+#include "version.h"
 
 static int __init sroce_init(void)
 {
@@ -57,3 +58,4 @@ module_exit(sroce_exit);
 MODULE_DESCRIPTION("Soft RoCEv2: RDMA over any network interface");
 MODULE_AUTHOR("The sroce authors");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(SROCE_VERSION);
