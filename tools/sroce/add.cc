@@ -7,21 +7,43 @@
 #include "sroce/device.h"
 #include "sroce/explain.h"
 #include "sroce/name.h"
+#include "sroce/ready.h"
+#include "sroce/rtnl.h"
 
 namespace sroce {
 namespace {
 
+constexpr uint32_t only_port = 1;
+
 // Devices in other namespaces may have names that are hidden from this one.
 constexpr int hidden_names_max = 256;
 
-void check_arguments(System& system, const AddOptions& options) {
-  if (options.name) {
-    if (const auto objection = name_objection(*options.name))
-      throw bad_name(*options.name, *objection);
-  }
+constexpr std::chrono::milliseconds poll_interval{20};
+
+std::string users_of(const std::string& module) {
+  return module == "ib_uverbs" ? "all RDMA programs" : "programs that use rdma_cm, such as rping,";
+}
+
+void check_name(const std::string& name, bool native_mode) {
+  if (const auto objection = name_objection(name, native_mode)) throw bad_name(name, *objection);
+}
+
+void check_interface(System& system, const std::string& netdev, const std::string& name) {
   const auto interfaces = system.interfaces();
-  if (std::find(interfaces.begin(), interfaces.end(), options.netdev) == interfaces.end())
-    throw no_such_interface(options.netdev, options.name.value_or(""), interfaces);
+  if (std::find(interfaces.begin(), interfaces.end(), netdev) == interfaces.end())
+    throw no_such_interface(netdev, name, interfaces);
+}
+
+/// Loads the modules that programs need, and sroce itself, because its mode is known only then.
+/// Returns those that are still missing.
+std::vector<std::string> load_missing_modules(System& system) {
+  const auto missing = [&](std::vector<std::string> modules) {
+    std::erase_if(modules, [&](const auto& module) { return system.sysfs.module_loaded(module); });
+    return modules;
+  };
+  const auto before = missing({"sroce", "ib_uverbs", "rdma_ucm"});
+  if (!before.empty()) system.load_modules(before);
+  return missing({"ib_uverbs", "rdma_ucm"});
 }
 
 AddAttempt circumstances(System& system, const std::string& netdev, const std::string& name) {
@@ -56,27 +78,125 @@ bool attach(System& system, const std::string& netdev, const std::string& name) 
 std::string attach_under_free_name(System& system, const std::string& netdev,
                                    std::set<std::string> taken) {
   for (int tries = 0; tries < hidden_names_max; ++tries) {
-    const std::string name = next_free_name(taken);
+    const std::string name = next_free_name("sroce", taken);
     if (attach(system, netdev, name)) return name;
     taken.insert(name);
   }
-  throw name_taken(next_free_name({}));
+  throw name_taken(next_free_name("sroce", {}));
+}
+
+/// Creates the device and returns its name.
+std::string attach_device(System& system, const std::string& netdev,
+                          const std::optional<std::string>& name) {
+  const auto names = names_of(list_devices(system));
+  const std::set<std::string> taken(names.begin(), names.end());
+  if (!name) return attach_under_free_name(system, netdev, taken);
+  if (taken.contains(*name) || !attach(system, netdev, *name)) throw name_taken(*name);
+  return *name;
+}
+
+/// A dummy interface, deleted with the object unless keep() was called.
+class Dummy {
+ public:
+  Dummy(System& system, const std::string& name, const rtnl::Prefix& prefix) : system_(system) {
+    try {
+      system.route.exchange(rtnl::add_dummy_request(name));
+      for (const Bytes& payload : system.route.exchange(rtnl::link_request(name)))
+        index_ = rtnl::decode_link(payload).index;
+      system.route.exchange(rtnl::set_alias_request(index_, dummy_alias));
+      system.route.exchange(rtnl::add_address_request(index_, prefix));
+    } catch (const KernelError& error) {
+      remove();
+      throw explain_dummy(error, name, system.is_root);
+    }
+  }
+  ~Dummy() { remove(); }
+  Dummy(const Dummy&) = delete;
+  Dummy& operator=(const Dummy&) = delete;
+
+  void keep() { index_ = 0; }
+
+ private:
+  void remove() try {
+    if (index_ != 0) system_.route.exchange(rtnl::delete_link_request(index_));
+    index_ = 0;
+  } catch (const KernelError&) {  // the failure that led here matters more
+  }
+
+  System& system_;
+  uint32_t index_ = 0;
+};
+
+std::string attach_to_dummy(System& system, const AddOptions& options) {
+  const auto prefix = rtnl::parse_prefix(*options.dummy);
+  if (!prefix)
+    throw Failure(ExitCode::usage, "'" + *options.dummy + "' is not ADDRESS/LENGTH",
+                  "for example: sroce add --dummy 10.99.0.1/24");
+  Dummy dummy(system, options.netdev, *prefix);
+  std::string name = attach_device(system, options.netdev, options.name);
+  dummy.keep();
+  return name;
+}
+
+DeviceIdentity identity_of(System& system, const std::string& name) {
+  for (const DeviceIdentity& device : list_devices(system)) {
+    if (device.name == name) return device;
+  }
+  throw no_such_device(name, {});
+}
+
+Readiness wait_until_ready(System& system, const DeviceIdentity& device,
+                           const AddOptions& options) {
+  const auto limit = std::chrono::seconds(options.wait_seconds);
+  for (std::chrono::milliseconds waited{0};; waited += poll_interval) {
+    Readiness state = query_readiness(system, device, options.netdev);
+    const auto failure = explain_not_ready(state);
+    if (!failure) return state;
+    if (waited >= limit) throw *failure;
+    system.sleep(poll_interval);
+  }
+}
+
+void print_ready(System& system, const DeviceIdentity& device, const Readiness& state,
+                 std::ostream& out) {
+  if (device.uverbs) {
+    if (const auto mtu = system.active_mtu_bytes(*device.uverbs, only_port))
+      out << ", MTU " << *mtu;
+  }
+  out << '\n';
+  for (const Gid& gid : state.gids)
+    out << "  GID " << gid.index << "  " << gid.type << "  " << gid.address << '\n';
 }
 
 }  // namespace
 
-void run_add(System& system, const AddOptions& options, std::ostream& out) {
-  check_arguments(system, options);
-  const auto names = names_of(list_devices(system));
-  const std::set<std::string> taken(names.begin(), names.end());
-  if (!options.name) {
-    const std::string name = attach_under_free_name(system, options.netdev, taken);
-    out << name << " on " << options.netdev << '\n';
+void run_add(System& system, const AddOptions& given, std::ostream& out) {
+  AddOptions options = given;
+  if (options.name) check_name(*options.name, false);
+  if (options.dummy) {
+    const auto interfaces = system.interfaces();
+    options.netdev = next_free_name("rdma", {interfaces.begin(), interfaces.end()});
+  } else {
+    check_interface(system, options.netdev, options.name.value_or(""));
+  }
+  const auto missing = load_missing_modules(system);
+  if (options.name)
+    check_name(*options.name, system.sysfs.module_text("sroce", "parameters/mode") == "native");
+
+  const std::string name = options.dummy ? attach_to_dummy(system, options)
+                                         : attach_device(system, options.netdev, options.name);
+  const std::string line = name + " on " + options.netdev;
+  if (!options.wait) {
+    out << line << '\n';
     return;
   }
-  if (taken.contains(*options.name) || !attach(system, options.netdev, *options.name))
-    throw name_taken(*options.name);
-  out << *options.name << " on " << options.netdev << '\n';
+  const DeviceIdentity device = identity_of(system, name);
+  const Readiness state = wait_until_ready(system, device, options);
+  out << line;
+  print_ready(system, device, state, out);
+  for (const std::string& module : missing)
+    out << "missing: module " << module << ", which " << users_of(module) << " need\n";
+  if (missing.empty()) out << "try: " << command_to_try(state) << '\n';
 }
 
 }  // namespace sroce

@@ -2,7 +2,10 @@
 #include "sroce/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sroce/add.h"
 #include "sroce/del.h"
@@ -19,7 +22,9 @@ constexpr char examples[] =
     "Examples:\n"
     "  sroce add eth0             attach to eth0 as sroce0, or the next free name\n"
     "  sroce add eth0 storage     attach to eth0 under the name storage\n"
-    "  sroce status               devices, GIDs and nonzero counters\n"
+    "  sroce add --dummy 10.99.0.1/24\n"
+    "                             attach to a new dummy interface, for programs of this machine\n"
+    "  sroce                      devices, GIDs and nonzero counters, as sroce status\n"
     "  sroce status -j | jq '.[].gids[].address'\n"
     "  sroce status --all         include devices of the in-tree rdma_rxe\n"
     "  sroce show sroce0          parameters: congestion control, ECN, selective repeat\n"
@@ -27,9 +32,12 @@ constexpr char examples[] =
     "  sroce qp                   queue pairs, their rates and round-trip times\n"
     "  sroce del sroce0           detach\n";
 
-constexpr char see_help[] = "see: sroce --help";
-
 constexpr char more_in_help[] = "Examples and exit status: sroce --help\n";
+
+constexpr char add_footer[] =
+    "Loads the modules that are missing. Then waits until the port is active and has the GID of\n"
+    "each address of the interface, and prints them. --dummy makes the interface first: use it\n"
+    "where another RDMA device has the address of the real one. sroce del removes it, too.\n";
 
 constexpr char set_footer[] =
     "Sets all of the parameters, or none of them if one is invalid. sroce show DEV lists them\n"
@@ -60,6 +68,35 @@ std::string footer() {
   return text;
 }
 
+std::string version_text(System& system) {
+  const auto module = system.sysfs.module_text("sroce", "version");
+  return "sroce " SROCE_VERSION "\nmodule " +
+         module.value_or(system.sysfs.module_loaded("sroce") ? "of unknown version" : "not loaded");
+}
+
+/// The command that the word names or is the only prefix of. Throws Failure.
+std::string full_command(const std::string& word) {
+  static const std::vector<std::string> commands{"add", "del", "status", "show",
+                                                 "set", "qp",  "help"};
+  std::vector<std::string> found;
+  for (const std::string& command : commands) {
+    if (command == word) return command;
+    if (command.starts_with(word)) found.push_back(command);
+  }
+  if (found.empty()) throw unknown_command(word, commands);
+  if (found.size() > 1) throw ambiguous_command(word, found);
+  return found.front();
+}
+
+/// The arguments with commands in full, and "help COMMAND" as "COMMAND --help". Throws Failure.
+std::vector<std::string> plain_arguments(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments[0].starts_with('-')) return arguments;
+  arguments[0] = full_command(arguments[0]);
+  if (arguments[0] != "help") return arguments;
+  if (arguments.size() == 1) return {"--help"};
+  return {full_command(arguments[1]), "--help"};
+}
+
 struct CommandLine {
   CLI::App app{"sroce: RDMA over Converged Ethernet (RoCEv2) on any network interface", "sroce"};
   AddOptions add;
@@ -70,19 +107,25 @@ struct CommandLine {
   QpOptions qp;
   bool json = false;
 
-  CommandLine() {
-    app.require_subcommand(0, 1);  // run() reports a missing one: CLI11 would hide a misspelled one
+  explicit CommandLine(System& system) {
+    app.require_subcommand(0, 1);
     app.failure_message([](const CLI::App* parsed, const CLI::Error& error) {
       std::string command = "sroce";
       for (const CLI::App* sub : parsed->get_subcommands()) command += " " + sub->get_name();
       return failure_text(Failure(ExitCode::usage, error.what(), "see: " + command + " --help"));
     });
-    app.set_version_flag("--version", "sroce " SROCE_VERSION);
+    app.set_version_flag("-V,--version", version_text(system));
     app.footer(more_in_help);  // inherited by subcommands
 
     auto* add_command = app.add_subcommand("add", "Attach a new device to a network interface");
-    add_command->add_option("IF", add.netdev, "network interface")->required();
+    add_command->add_option("IF", add.netdev, "network interface; not with --dummy");
     add_command->add_option("NAME", add.name, "device name (default: the next free sroceN)");
+    add_command->add_option("--dummy", add.dummy, "make a dummy interface of this address first")
+        ->type_name("ADDRESS/LENGTH");
+    add_command->add_option("--wait", add.wait_seconds, "seconds to wait for the GIDs (default: 5)")
+        ->type_name("SECONDS");
+    add_command->add_flag("!--no-wait", add.wait, "do not wait for the GIDs")->excludes("--wait");
+    add_command->footer(add_footer);
 
     auto* del_command = app.add_subcommand("del", "Remove a device");
     del_command->add_option("NAME", del_name, "device name")->required();
@@ -111,13 +154,26 @@ struct CommandLine {
     qp_command->footer(qp_footer);
   }
 
+  /// With --dummy, the first name is the device's.
+  void arrange_names() {
+    constexpr char see[] = "see: sroce add --help";
+    if (!add.dummy) {
+      if (add.netdev.empty()) throw Failure(ExitCode::usage, "IF is required", see);
+      return;
+    }
+    if (add.name) throw Failure(ExitCode::usage, "--dummy makes the interface: omit IF", see);
+    if (!add.netdev.empty()) add.name = std::exchange(add.netdev, {});
+  }
+
   void run(System& system, std::ostream& out) {
-    if (app.get_subcommands().empty()) throw Failure(ExitCode::usage, "no command", see_help);
-    if (app.got_subcommand("add")) run_add(system, add, out);
+    if (app.got_subcommand("add")) {
+      arrange_names();
+      run_add(system, add, out);
+    }
     if (app.got_subcommand("del")) run_del(system, del_name, out);
     if (app.got_subcommand("set")) run_set(system, set, out);
     const Format format = json ? Format::json : Format::table;
-    if (app.got_subcommand("status")) {
+    if (app.got_subcommand("status") || app.get_subcommands().empty()) {
       status.format = format;
       run_status(system, status, out);
     }
@@ -141,9 +197,11 @@ int report(const Failure& failure, std::ostream& err) {
 
 int run_command_line(int argc, const char* const* argv, System& system, std::ostream& out,
                      std::ostream& err) {
-  CommandLine command_line;
+  CommandLine command_line(system);
   try {
-    command_line.app.parse(argc, argv);
+    auto arguments = plain_arguments({argv + 1, argv + argc});
+    std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 takes
+    command_line.app.parse(std::move(arguments));
     command_line.run(system, out);
     return static_cast<int>(ExitCode::success);
   } catch (const CLI::ParseError& error) {  // --help and --version arrive here too
@@ -153,7 +211,7 @@ int run_command_line(int argc, const char* const* argv, System& system, std::ost
     return report(failure, err);
   } catch (const SubsystemAbsent&) {
     return report(explain_subsystem_absent(module_state(system.sysfs, system.modules_alias),
-                                           system.kernel_release),
+                                           system.kernel_release, system.kernel_has("INFINIBAND")),
                   err);
   } catch (const std::exception& error) {
     return report(Failure(ExitCode::other, error.what(), ""), err);

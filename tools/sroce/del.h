@@ -8,7 +8,8 @@
 
 namespace sroce {
 
-/// Removes an sroce device. Throws Failure, for example if the device belongs to another driver.
+/// Removes an sroce device, and the dummy interface that "add" made for it. Throws Failure, for
+/// example if the device belongs to another driver.
 void run_del(System& system, const std::string& name, std::ostream& out);
 
 }  // namespace sroce

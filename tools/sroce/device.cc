@@ -9,17 +9,22 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sched.h>
+#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <memory>
 #include <span>
+#include <string_view>
 #include <system_error>
 
 namespace sroce {
@@ -249,6 +254,11 @@ bool Sysfs::module_loaded(const std::string& module) const {
   return fs::exists(root_ / "module" / module, error);
 }
 
+std::optional<std::string> Sysfs::module_text(const std::string& module,
+                                              const std::string& file) const {
+  return read_line(root_ / "module" / module / file);
+}
+
 std::optional<uint32_t> mtu_bytes(uint8_t ib_mtu) {
   constexpr uint8_t smallest = 1, largest = 5;  // 256 and 4096 bytes
   if (ib_mtu < smallest || ib_mtu > largest) return std::nullopt;
@@ -289,6 +299,45 @@ void visit_other_netns(const NetnsVisitor& visitor) {
     NetlinkSocket socket(NETLINK_RDMA);
     if (!visitor(path.filename(), socket)) return;
   }
+}
+
+void load_modules(const std::vector<std::string>& modules) {
+  std::vector<std::string> words{"modprobe", "-a", "-q"};
+  words.insert(words.end(), modules.begin(), modules.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO})  // ours say what matters
+    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+  pid_t pid = 0;
+  // A user's PATH need not have the folders of system tools.
+  for (const char* path : {"/sbin/modprobe", "/usr/sbin/modprobe"}) {
+    if (posix_spawn(&pid, path, &actions, nullptr, argv.data(), environ) != 0) continue;
+    waitpid(pid, nullptr, 0);
+    break;
+  }
+  posix_spawn_file_actions_destroy(&actions);
+}
+
+std::optional<bool> kernel_has(const std::string& release, const std::string& option) {
+  const std::string text = "{ zcat /proc/config.gz || cat /boot/config-" + release +
+                           " /lib/modules/" + release + "/config; } 2>/dev/null";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(text.c_str(), "re"), pclose);
+  if (!pipe) return std::nullopt;
+  bool any = false, found = false;
+  std::array<char, 512> line{};
+  while (fgets(line.data(), line.size(), pipe.get())) {
+    any = true;
+    found = found || std::string_view(line.data()).starts_with("CONFIG_" + option + "=");
+  }
+  return any ? std::optional(found) : std::nullopt;
+}
+
+std::optional<std::string> port_state(Channel& channel, uint32_t device_index) {
+  const auto port = query_port(channel, device_index);
+  return port ? std::optional(port_state_text(port->state)) : std::nullopt;
 }
 
 std::optional<std::string> netdev_of(Channel& channel, uint32_t device_index) {

@@ -7,6 +7,7 @@
 // null and never guesses.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -69,6 +70,9 @@ class Sysfs {
 
   bool module_loaded(const std::string& module) const;
 
+  /// A file of a loaded module: its version, or parameters/NAME. Empty if there is none.
+  std::optional<std::string> module_text(const std::string& module, const std::string& file) const;
+
  private:
   std::filesystem::path port_path(const std::string& device, uint32_t port) const;
 
@@ -99,6 +103,7 @@ void visit_other_netns(const NetnsVisitor& visitor);
 struct System {
   Channel& channel;  // RDMA netlink
   Channel& generic;  // generic netlink
+  Channel& route;    // rtnetlink
   Sysfs sysfs;
   std::filesystem::path modules_alias;
   std::string kernel_release;
@@ -108,7 +113,16 @@ struct System {
   std::function<std::optional<uint32_t>(const nldev::UverbsReply&, uint32_t port)> active_mtu_bytes;
   std::function<std::optional<std::string>()> current_netns_name;
   std::function<void(const NetnsVisitor&)> visit_other_netns;
+  /// Loads modules with modprobe. Those that cannot be loaded are left out.
+  std::function<void(const std::vector<std::string>& modules)> load_modules;
+  /// Whether the kernel was configured with an option; empty if its configuration is not here.
+  std::function<std::optional<bool>(const std::string& option)> kernel_has;
+  std::function<void(std::chrono::milliseconds)> sleep;
 };
+
+/// As System::load_modules and System::kernel_has.
+void load_modules(const std::vector<std::string>& modules);
+std::optional<bool> kernel_has(const std::string& release, const std::string& option);
 
 /// The identity of a device: enough to tell which driver it belongs to.
 struct DeviceIdentity {
@@ -124,6 +138,10 @@ std::vector<DeviceIdentity> list_devices(System& system);
 
 /// The full state of the given devices, in the same order.
 std::vector<Device> describe_devices(System& system, const std::vector<DeviceIdentity>& identities);
+
+/// The state of a device's port, as ibv_devinfo prints it but without the prefix; empty if the
+/// kernel does not report it.
+std::optional<std::string> port_state(Channel& channel, uint32_t device_index);
 
 /// The netdev of a device's first port, if it is in the channel's network namespace.
 std::optional<std::string> netdev_of(Channel& channel, uint32_t device_index);

@@ -125,6 +125,7 @@ std::span<const ExitCodeText> exit_code_texts() {
       ExitCodeText{ExitCode::bad_name, "the device name is not allowed"},
       ExitCodeText{ExitCode::not_sroce, "the device belongs to another driver"},
       ExitCodeText{ExitCode::bad_parameter, "no such parameter, or an invalid value"},
+      ExitCodeText{ExitCode::not_ready, "the device was added, but is not ready"},
   };
   return texts;
 }
@@ -221,13 +222,34 @@ Failure explain_family_absent(ModuleState module, const std::string& kernel_rele
                                            : module_cure(module, kernel_release)};
 }
 
-Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release) {
+Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release,
+                                 std::optional<bool> has_rdma) {
+  if (has_rdma == false)
+    return {ExitCode::module_absent,
+            "this kernel (" + kernel_release + ") has no RDMA: CONFIG_INFINIBAND is off",
+            "use another kernel, or run a program with RDMA in one of its own: scripts/run -- "
+            "COMMAND"};
   if (module == ModuleState::installed)
     return {ExitCode::module_absent, "RDMA is not loaded in the kernel", "load it: modprobe sroce"};
   return {ExitCode::module_absent,
           "kernel " + kernel_release + " has neither RDMA loaded nor the module sroce installed",
           "load RDMA itself first (ib_core, CONFIG_INFINIBAND): modprobe ib_uverbs\n" +
               module_cure(module, kernel_release)};
+}
+
+Failure explain_dummy(const KernelError& error, const std::string& netdev, bool is_root) {
+  const std::string cannot = "cannot make the dummy interface " + quoted(netdev) + ": ";
+  switch (error.error()) {
+    case EPERM:
+    case EACCES:
+      return make_failure(ExitCode::no_permission, cannot + "no permission",
+                          permission_cure(is_root), error);
+    case EOPNOTSUPP:
+      return make_failure(ExitCode::other, cannot + "the kernel has no module dummy",
+                          "use another interface: sroce add IF", error);
+    default:
+      return {ExitCode::other, cannot + error.what(), ""};
+  }
 }
 
 Failure no_such_interface(const std::string& netdev, const std::string& name,
@@ -265,6 +287,17 @@ Failure name_taken(const std::string& name) {
 Failure bad_name(const std::string& name, const std::string& objection) {
   return {ExitCode::bad_name, quoted(name) + " is not a valid device name: " + objection,
           "choose another name, or omit it to get the next free sroceN"};
+}
+
+Failure unknown_command(const std::string& word, const std::vector<std::string>& commands) {
+  const auto near = near_names(word, commands);
+  return {ExitCode::usage, "unknown command " + quoted(word),
+          (near.empty() ? "" : "did you mean " + joined(near) + "?\n") + "see: sroce --help"};
+}
+
+Failure ambiguous_command(const std::string& word, const std::vector<std::string>& commands) {
+  return {ExitCode::usage, quoted(word) + " may be any of " + joined(commands),
+          "see: sroce --help"};
 }
 
 }  // namespace sroce

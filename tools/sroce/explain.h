@@ -33,6 +33,7 @@ enum class ExitCode : int {
   bad_name = 11,
   not_sroce = 12,
   bad_parameter = 13,
+  not_ready = 14,
 };
 
 struct ExitCodeText {
@@ -94,8 +95,12 @@ Failure explain_rejection(const KernelError& error, const std::string& verb,
 /// The kernel does not know the module's own netlink family.
 Failure explain_family_absent(ModuleState module, const std::string& kernel_release);
 
-/// The kernel has no RDMA netlink.
-Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release);
+/// The kernel has no RDMA netlink. has_rdma says whether it was configured with RDMA, if known.
+Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release,
+                                 std::optional<bool> has_rdma);
+
+/// The kernel does not make the dummy interface of "sroce add --dummy".
+Failure explain_dummy(const KernelError& error, const std::string& netdev, bool is_root);
 
 /// Failures that are found before the kernel is asked.
 Failure no_such_interface(const std::string& netdev, const std::string& name,
@@ -103,5 +108,7 @@ Failure no_such_interface(const std::string& netdev, const std::string& name,
 Failure no_such_device(const std::string& name, const std::vector<std::string>& devices);
 Failure name_taken(const std::string& name);
 Failure bad_name(const std::string& name, const std::string& objection);
+Failure unknown_command(const std::string& word, const std::vector<std::string>& commands);
+Failure ambiguous_command(const std::string& word, const std::vector<std::string>& commands);
 
 }  // namespace sroce

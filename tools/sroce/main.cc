@@ -5,6 +5,7 @@
 
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "sroce/command_line.h"
 #include "sroce/device.h"
@@ -27,10 +28,12 @@ std::vector<std::string> interface_names() {
 int main(int argc, char** argv) {
   sroce::NetlinkSocket socket(NETLINK_RDMA);
   sroce::NetlinkSocket generic(NETLINK_GENERIC);
+  sroce::NetlinkSocket route(NETLINK_ROUTE);
   const std::string release = sroce::kernel_release();
   sroce::System system{
       .channel = socket,
       .generic = generic,
+      .route = route,
       .sysfs = sroce::Sysfs("/sys"),
       .modules_alias = "/lib/modules/" + release + "/modules.alias",
       .kernel_release = release,
@@ -39,6 +42,9 @@ int main(int argc, char** argv) {
       .active_mtu_bytes = sroce::query_active_mtu_bytes,
       .current_netns_name = sroce::current_netns_name,
       .visit_other_netns = sroce::visit_other_netns,
+      .load_modules = sroce::load_modules,
+      .kernel_has = [&](const std::string& option) { return sroce::kernel_has(release, option); },
+      .sleep = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); },
   };
   return sroce::run_command_line(argc, argv, system, std::cout, std::cerr);
 }

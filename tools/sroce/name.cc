@@ -30,7 +30,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<std::string> name_objection(std::string_view name) {
+std::optional<std::string> name_objection(std::string_view name, bool native_mode) {
   if (name.empty()) return "it is empty";
   if (name.size() > name_length_max)
     return "it is longer than " + std::to_string(name_length_max) + " characters";
@@ -42,18 +42,17 @@ std::optional<std::string> name_objection(std::string_view name) {
     if (!std::isgraph(static_cast<unsigned char>(c)))
       return "it contains a space or an unprintable character";
   }
-  // libibverbs matches providers by these name prefixes before anything else.
-  for (const std::string_view prefix : {"rxe", "siw"}) {
-    if (name.starts_with(prefix))
-      return "user space assumes that a device named " + std::string(prefix) +
-             "... belongs to another driver";
-  }
+  // Each provider of libibverbs takes a device by its driver id or else by its name. In rxe mode,
+  // the id is librxe's.
+  if (name.starts_with("siw")) return "libsiw takes the devices of such names";
+  if (native_mode && name.starts_with("rxe"))
+    return "librxe takes the devices of such names, and cannot drive one in native mode";
   return std::nullopt;
 }
 
-std::string next_free_name(const std::set<std::string>& taken) {
+std::string next_free_name(std::string_view prefix, const std::set<std::string>& taken) {
   for (size_t number = 0;; ++number) {
-    std::string name = "sroce" + std::to_string(number);
+    std::string name = std::string(prefix) + std::to_string(number);
     if (!taken.contains(name)) return name;
   }
 }

@@ -14,10 +14,10 @@
 namespace sroce {
 
 /// The reason why a device must not have this name, or nothing if the name is allowed.
-std::optional<std::string> name_objection(std::string_view name);
+std::optional<std::string> name_objection(std::string_view name, bool native_mode);
 
-/// The first of sroce0, sroce1, … that is not taken.
-std::string next_free_name(const std::set<std::string>& taken);
+/// The first of PREFIX0, PREFIX1, … that is not taken.
+std::string next_free_name(std::string_view prefix, const std::set<std::string>& taken);
 
 /// The candidates that wanted may be a misspelling of, nearest first, at most three.
 std::vector<std::string> near_names(std::string_view wanted,

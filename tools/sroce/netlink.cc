@@ -94,6 +94,13 @@ Request& Request::put(uint16_t attribute, const std::string& value) {
   return *this;
 }
 
+Request& Request::put(uint16_t attribute, ByteView value) {
+  auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data());
+  if (!mnl_attr_put_check(header, buffer_.size(), attribute, value.size(), value.data()))
+    throw std::length_error("netlink request too long");
+  return *this;
+}
+
 Request& Request::put_nest(uint16_t attribute, const std::function<void(Request&)>& fill) {
   auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data());
   nlattr* nest = mnl_attr_nest_start_check(header, buffer_.size(), attribute);

@@ -58,6 +58,7 @@ class Request {
   /// Each put throws std::length_error if the attribute does not fit.
   Request& put(uint16_t attribute, uint32_t value);
   Request& put(uint16_t attribute, const std::string& value);
+  Request& put(uint16_t attribute, ByteView value);
   /// Adds an attribute that contains the attributes that fill adds.
   Request& put_nest(uint16_t attribute, const std::function<void(Request&)>& fill);
 

@@ -33,7 +33,7 @@ Outcome run(FakeMachine& machine, std::vector<const char*> arguments) {
 
 TEST(CommandLine, AddStatusAndDelWorkTogether) {
   FakeMachine machine;
-  EXPECT_EQ(run(machine, {"add", "eth0"}).out, "sroce0 on eth0\n");
+  EXPECT_EQ(run(machine, {"add", "eth0", "--no-wait"}).out, "sroce0 on eth0\n");
   machine.sysfs.write("class/infiniband/sroce0/sroce/mode", "rxe\n");  // as the module does
   EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("sroce0  sroce   rxe   eth0"));
   EXPECT_THAT(run(machine, {"status", "-j"}).out, StartsWith("[\n"));
@@ -56,21 +56,87 @@ TEST(CommandLine, EachSubcommandHasItsOwnHelp) {
   EXPECT_THAT(set.out, HasSubstr("congestion control"));
   EXPECT_THAT(set.out, Not(HasSubstr("sroce add eth0")));
   EXPECT_THAT(run(machine, {"qp", "--help"}).out, HasSubstr("selective"));
-  EXPECT_THAT(run(machine, {"add", "--help"}).out, HasSubstr("sroce --help"));
+  EXPECT_THAT(run(machine, {"del", "--help"}).out, HasSubstr("sroce --help"));
+  EXPECT_THAT(run(machine, {"add", "--help"}).out, HasSubstr("--dummy"));
 }
 
-TEST(CommandLine, PrintsTheVersion) {
+TEST(CommandLine, PrintsTheVersionsOfTheToolAndTheModule) {
   FakeMachine machine;
-  const Outcome version = run(machine, {"--version"});
-  EXPECT_EQ(version.status, 0);
-  EXPECT_THAT(version.out, StartsWith("sroce 0."));
+  machine.sysfs.write("module/sroce/version", "0.9.1\n");
+  for (const char* option : {"-V", "--version"}) {
+    const Outcome version = run(machine, {option});
+    EXPECT_EQ(version.status, 0);
+    EXPECT_THAT(version.out, StartsWith("sroce 0."));
+    EXPECT_THAT(version.out, HasSubstr("\nmodule 0.9.1\n"));
+  }
+  std::filesystem::remove(machine.sysfs.root() / "module/sroce/version");
+  EXPECT_THAT(run(machine, {"-V"}).out, HasSubstr("module of unknown version"));
+  std::filesystem::remove_all(machine.sysfs.root() / "module/sroce");
+  EXPECT_THAT(run(machine, {"-V"}).out, HasSubstr("module not loaded"));
+}
+
+TEST(CommandLine, ShowsTheStatusWithoutACommand) {
+  FakeMachine machine;
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  EXPECT_EQ(run(machine, {}).status, 0);
+  EXPECT_EQ(run(machine, {}).out, run(machine, {"status"}).out);
+}
+
+TEST(CommandLine, AcceptsUniquePrefixesOfCommands) {
+  FakeMachine machine;
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  EXPECT_EQ(run(machine, {"stat"}).out, run(machine, {"status"}).out);
+  EXPECT_EQ(run(machine, {"d", "sroce0"}).out, "sroce0 removed\n");
+  const Outcome ambiguous = run(machine, {"s"});
+  EXPECT_EQ(ambiguous.status, static_cast<int>(ExitCode::usage));
+  EXPECT_THAT(ambiguous.err, HasSubstr("may be any of status, show, set"));
+}
+
+TEST(CommandLine, HelpTakesACommand) {
+  FakeMachine machine;
+  EXPECT_EQ(run(machine, {"help"}).out, run(machine, {"--help"}).out);
+  EXPECT_EQ(run(machine, {"help", "set"}).out, run(machine, {"set", "--help"}).out);
+  EXPECT_EQ(run(machine, {"help", "q"}).out, run(machine, {"qp", "--help"}).out);
+}
+
+TEST(CommandLine, SuggestsTheCommandThatWasMeant) {
+  FakeMachine machine;
+  EXPECT_THAT(run(machine, {"stats"}).err, HasSubstr("did you mean status?"));
+  EXPECT_THAT(run(machine, {"help", "delete"}).err, HasSubstr("did you mean del?"));
+}
+
+TEST(CommandLine, TakesOnlyTheDeviceNameWithDummy) {
+  FakeMachine machine;
+  EXPECT_EQ(run(machine, {"add", "--no-wait", "--dummy", "10.99.0.1/24"}).out, "sroce0 on rdma0\n");
+  EXPECT_EQ(run(machine, {"add", "--no-wait", "--dummy", "10.98.0.1/24", "rxe0"}).out,
+            "rxe0 on rdma0\n");
+  EXPECT_THAT(run(machine, {"add", "eth0", "rxe0", "--dummy", "10.99.0.1/24"}).err,
+              HasSubstr("omit IF"));
+}
+
+TEST(CommandLine, SaysThatAKernelHasNoRdma) {
+  FakeMachine machine;
+  machine.kernel.has_rdma = false;
+  machine.configured_with_rdma = false;
+  const Outcome outcome = run(machine, {"add", "eth0"});
+  EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::module_absent));
+  EXPECT_THAT(outcome.err, StartsWith("sroce: this kernel (6.1.0-test) has no RDMA"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("modprobe")));
 }
 
 TEST(CommandLine, ExitsWithUsageStatusAndAHintOnMisuse) {
   FakeMachine machine;
   const std::vector<std::vector<const char*>> misuses = {
-      {},       {"bogus"},        {"add"}, {"del"}, {"add", "a", "b", "c"}, {"status", "--what"},
-      {"show"}, {"set", "sroce0"}};
+      {"bogus"},
+      {"add"},
+      {"del"},
+      {"add", "a", "b", "c"},
+      {"add", "eth0", "--wait", "soon"},
+      {"add", "eth0", "--wait", "-1"},
+      {"add", "eth0", "--wait", "1", "--no-wait"},
+      {"status", "--what"},
+      {"show"},
+      {"set", "sroce0"}};
   for (const auto& arguments : misuses) {
     const Outcome outcome = run(machine, arguments);
     EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::usage));

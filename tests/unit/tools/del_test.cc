@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "fake_kernel.h"
+#include "sroce/add.h"
 #include "sroce/explain.h"
 
 namespace sroce {
@@ -33,6 +34,31 @@ TEST(Del, RemovesOnlyTheNamedDevice) {
   EXPECT_EQ(out.str(), "sroce1 removed\n");
   ASSERT_EQ(machine.kernel.devices.size(), 1u);
   EXPECT_EQ(machine.kernel.devices[0].name, "sroce0");
+}
+
+TEST(Del, RemovesTheDummyInterfaceThatAddMade) {
+  FakeMachine machine;
+  std::ostringstream out;
+  run_add(machine.system, {.dummy = "10.99.0.1/24", .wait = false}, out);
+  machine.sysfs.write("class/infiniband/sroce0/sroce/mode", "rxe\n");  // as the module does
+  run_del(machine.system, "sroce0", out);
+  EXPECT_EQ(out.str(), "sroce0 on rdma0\nsroce0 removed, with its dummy interface rdma0\n");
+  EXPECT_EQ(machine.route.links.at(3).name, "");
+}
+
+TEST(Del, LeavesOtherInterfacesAlone) {
+  FakeMachine machine;
+  machine.route.links[1].kind = "dummy";               // the administrator's
+  machine.route.links[2].alias = "made by sroce add";  // a copy of the alias
+  machine.add_device({.index = 0, .name = "sroce0", .netdev = "eth0"}, "rxe");
+  machine.add_device({.index = 1, .name = "sroce1", .netdev = "eth1"}, "rxe");
+  for (const char* name : {"sroce0", "sroce1"}) {
+    std::ostringstream out;
+    run_del(machine.system, name, out);
+    EXPECT_EQ(out.str(), std::string(name) + " removed\n");
+  }
+  EXPECT_EQ(machine.route.links[1].name, "eth0");
+  EXPECT_EQ(machine.route.links[2].name, "eth1");
 }
 
 TEST(Del, RejectsDevicesOfOtherDrivers) {

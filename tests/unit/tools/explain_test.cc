@@ -19,7 +19,7 @@ TEST(ExitCodes, AllHaveATextInNumericOrder) {
     EXPECT_EQ(static_cast<int>(code), expected++);
     EXPECT_STRNE(text, "");
   }
-  EXPECT_EQ(expected, static_cast<int>(ExitCode::bad_parameter) + 1);
+  EXPECT_EQ(expected, static_cast<int>(ExitCode::not_ready) + 1);
 }
 
 TEST(FailureText, PrintsEachLineOfTheCureBelowTheCause) {
@@ -157,11 +157,33 @@ TEST(ExplainDel, MapsEveryErrnoToAnExitCode) {
 }
 
 TEST(ExplainSubsystemAbsent, SuggestsModprobeIfTheModuleIsInstalled) {
-  const Failure missing = explain_subsystem_absent(ModuleState::missing, "6.1.0-test");
+  const Failure missing = explain_subsystem_absent(ModuleState::missing, "6.1.0-test", {});
   EXPECT_EQ(missing.code(), ExitCode::module_absent);
   EXPECT_THAT(missing.cure(), HasSubstr("CONFIG_INFINIBAND"));
-  const Failure installed = explain_subsystem_absent(ModuleState::installed, "6.1.0-test");
+  const Failure installed = explain_subsystem_absent(ModuleState::installed, "6.1.0-test", true);
   EXPECT_EQ(installed.cure(), "load it: modprobe sroce");
+}
+
+TEST(ExplainSubsystemAbsent, SaysThatTheKernelWasConfiguredWithoutRdma) {
+  const Failure absent = explain_subsystem_absent(ModuleState::missing, "6.1.0-test", false);
+  EXPECT_EQ(absent.code(), ExitCode::module_absent);
+  EXPECT_STREQ(absent.what(), "this kernel (6.1.0-test) has no RDMA: CONFIG_INFINIBAND is off");
+  EXPECT_THAT(absent.cure(), HasSubstr("scripts/run"));
+  EXPECT_THAT(absent.cure(), testing::Not(HasSubstr("modprobe")));
+}
+
+TEST(ExplainDummy, NamesTheCause) {
+  EXPECT_EQ(explain_dummy(KernelError(EPERM, ""), "rdma0", false).code(), ExitCode::no_permission);
+  EXPECT_THAT(explain_dummy(KernelError(EOPNOTSUPP, ""), "rdma0", true).what(),
+              HasSubstr("no module dummy"));
+  EXPECT_THAT(explain_dummy(KernelError(EIO, ""), "rdma0", true).what(), HasSubstr("Input/output"));
+}
+
+TEST(UnknownCommand, SuggestsTheNearest) {
+  const std::vector<std::string> commands{"add", "status", "show"};
+  EXPECT_THAT(unknown_command("stats", commands).cure(), HasSubstr("did you mean status?"));
+  EXPECT_EQ(unknown_command("frobnicate", commands).cure(), "see: sroce --help");
+  EXPECT_STREQ(ambiguous_command("s", {"status", "show"}).what(), "'s' may be any of status, show");
 }
 
 TEST(NoSuchInterface, SuggestsSimilarNamesOrListsAllInterfaces) {

@@ -104,6 +104,7 @@ void FakeChannel::new_link(const std::string& name, const std::string& type,
   device.index = static_cast<uint32_t>(kernel_.devices.size());
   device.name = name;
   device.netdev = netdev;
+  device.state = kernel_.new_device_state;
   kernel_.devices.push_back(device);
   kernel_.attached.push_back(netdev);
 }
@@ -148,6 +149,7 @@ std::vector<Bytes> FakeChannel::exchange(Request request) {
 FakeMachine::FakeMachine()
     : system{.channel = channel,
              .generic = module,
+             .route = route,
              .sysfs = Sysfs(sysfs.root()),
              .modules_alias = sysfs.root() / "modules.alias",
              .kernel_release = "6.1.0-test",
@@ -161,6 +163,14 @@ FakeMachine::FakeMachine()
                      FakeChannel inside(kernel, name);
                      if (!visitor(name, inside)) return;
                    }
+                 },
+             .load_modules =
+                 [this](const std::vector<std::string>& modules) { loaded_modules = modules; },
+             .kernel_has = [this](const std::string&) { return configured_with_rdma; },
+             .sleep =
+                 [this](std::chrono::milliseconds) {
+                   ++sleeps;
+                   if (on_sleep) on_sleep();
                  }} {
   sysfs.write("module/sroce/refcnt", "0\n");
 }

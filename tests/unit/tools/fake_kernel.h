@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "fake_module.h"
+#include "fake_route.h"
 #include "sroce/device.h"
 #include "temporary_tree.h"
 
@@ -32,6 +34,7 @@ struct FakeDevice {
 struct FakeKernel {
   std::vector<FakeDevice> devices;
   int newlink_error = 0;
+  uint8_t new_device_state = 4;
   int name_clash_error = EEXIST;  // from the module; ib_core itself returns ENFILE
   int dellink_error = 0;
   int counters_error = 0;
@@ -77,9 +80,14 @@ class FakeMachine {
   FakeKernel kernel;
   TemporaryTree sysfs;
   std::vector<std::string> interfaces{"lo", "eth0", "eth1"};
+  std::optional<bool> configured_with_rdma;
+  std::vector<std::string> loaded_modules;  // by System::load_modules
+  int sleeps = 0;
+  std::function<void()> on_sleep;
   std::vector<std::string> other_netns;
   FakeChannel channel{kernel};
   FakeModule module;
+  FakeRoute route;
   System system;
 };
 

@@ -11,31 +11,39 @@ using ::testing::IsEmpty;
 
 TEST(NameObjection, AllowsOrdinaryNames) {
   for (const char* name : {"sroce0", "storage", "a", "rx0", "roce-1", "my.device_2"})
-    EXPECT_EQ(name_objection(name), std::nullopt) << name;
+    EXPECT_EQ(name_objection(name, true), std::nullopt) << name;
 }
 
 TEST(NameObjection, RejectsNamesThatTheKernelOrToolsMisread) {
-  for (const char* name : {"", "sroce%d", "a/b", ".", "..", "a b", "a\tb", "tab\n", "rxe0", "rxe",
-                           "siw_eth0", "caf\xc3\xa9"})
-    EXPECT_NE(name_objection(name), std::nullopt) << name;
+  for (const char* name :
+       {"", "sroce%d", "a/b", ".", "..", "a b", "a\tb", "tab\n", "siw_eth0", "caf\xc3\xa9"})
+    EXPECT_NE(name_objection(name, false), std::nullopt) << name;
+}
+
+TEST(NameObjection, AllowsNamesOfRxeWhereLibrxeDrivesTheDevice) {
+  for (const char* name : {"rxe0", "rxe_eth0"}) {
+    EXPECT_EQ(name_objection(name, false), std::nullopt) << name;
+    EXPECT_THAT(name_objection(name, true).value_or(""), testing::HasSubstr("librxe")) << name;
+  }
 }
 
 TEST(NameObjection, HasTheLengthLimitOfTheKernel) {
-  EXPECT_EQ(name_objection(std::string(63, 'a')), std::nullopt);
-  EXPECT_NE(name_objection(std::string(64, 'a')), std::nullopt);
+  EXPECT_EQ(name_objection(std::string(63, 'a'), false), std::nullopt);
+  EXPECT_NE(name_objection(std::string(64, 'a'), false), std::nullopt);
 }
 
 TEST(NextFreeName, UsesTheLowestFreeNumber) {
-  EXPECT_EQ(next_free_name({}), "sroce0");
-  EXPECT_EQ(next_free_name({"sroce0", "sroce1", "sroce3"}), "sroce2");
-  EXPECT_EQ(next_free_name({"sroce1", "rxe0"}), "sroce0");
-  EXPECT_EQ(next_free_name({"sroce00"}), "sroce0");
+  EXPECT_EQ(next_free_name("sroce", {}), "sroce0");
+  EXPECT_EQ(next_free_name("sroce", {"sroce0", "sroce1", "sroce3"}), "sroce2");
+  EXPECT_EQ(next_free_name("sroce", {"sroce1", "rxe0"}), "sroce0");
+  EXPECT_EQ(next_free_name("sroce", {"sroce00"}), "sroce0");
+  EXPECT_EQ(next_free_name("rdma", {"rdma0", "sroce1"}), "rdma1");
 }
 
 TEST(NextFreeName, ContinuesBeyondTen) {
   std::set<std::string> taken;
-  for (int i = 0; i <= 10; ++i) taken.insert(next_free_name(taken));
-  EXPECT_EQ(next_free_name(taken), "sroce11");
+  for (int i = 0; i <= 10; ++i) taken.insert(next_free_name("sroce", taken));
+  EXPECT_EQ(next_free_name("sroce", taken), "sroce11");
 }
 
 TEST(NearNames, SortsMisspellingsByDistance) {

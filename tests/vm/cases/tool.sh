@@ -22,10 +22,9 @@ export -f as_nobody json
 # --- normal use -----------------------------------------------------------------------------------
 
 says "status without devices" 0 "" "$sroce" status
-says "add with a default name" 0 "^sroce0 on eth_a$" on_a "$sroce" add eth_a
-says "add with a given name" 0 "^storage on eth_b$" on_b "$sroce" add eth_b storage
-on_a wait_for_gid sroce0 "$A_IP" >/dev/null
-on_a wait_for_gid sroce0 "$A_IP6" >/dev/null
+says "add with a default name" 0 "^sroce0 on eth_a, MTU 1024$" on_a "$sroce" add eth_a
+says "add with a given name" 0 "^storage on eth_b, MTU 1024$" on_b "$sroce" add eth_b storage
+says "without a command, the status" 0 "^sroce0 .*eth_a" on_a "$sroce"
 says "status shows the device" 0 "^sroce0 .*eth_a" on_a "$sroce" status
 says "status shows its IPv4 GID" 0 "RoCE ?v2.*$A_IP" on_a "$sroce" status sroce0
 says "status shows its IPv6 GID" 0 "RoCE ?v2.*$A_IP6" on_a "$sroce" status sroce0
@@ -35,7 +34,7 @@ cp "$keep/status.json" "$keep/idle.json"
 
 # The names that tool() uses for traffic.
 A_DEV=sroce0 B_DEV=storage
-A_GID=$(on_a wait_for_gid $A_DEV "$A_IP") B_GID=$(on_b wait_for_gid $B_DEV "$B_IP")
+A_GID=$(on_a gid_index $A_DEV "$A_IP") B_GID=$(on_b gid_index $B_DEV "$B_IP")
 tool "a device made by the tool carries data" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 says "status shows the counters that are not zero" 0 "rdma_sends +50" on_a "$sroce" status sroce0
 on_a ibv_rc_pingpong -d sroce0 -g "$A_GID" >/dev/null 2>&1 &
@@ -47,8 +46,8 @@ wait $server || true
 
 # --- failures -------------------------------------------------------------------------------------
 
-says "no command" 2 "sroce --help" "$sroce"
-says "an unknown command" 2 "." "$sroce" ad eth_a
+says "an unknown command" 2 "did you mean add" "$sroce" adds eth_a
+says "a prefix of several commands" 2 "status, show, set" "$sroce" s
 says "add without an interface" 2 "IF is required" "$sroce" add
 says "no permission to add" 4 "permission|CAP_NET_ADMIN|root" on_a as_nobody "$sroce" add lo
 says "no permission to delete" 4 "permission|CAP_NET_ADMIN|root" on_a as_nobody "$sroce" del sroce0
@@ -62,7 +61,7 @@ says "the interface has a device" 8 "sroce0" on_a "$sroce" add eth_a another
 on_a ip link add link eth_a name eth_a.7 type vlan id 7
 says "an interface that cannot carry RoCE" 10 "VLAN" on_a "$sroce" add eth_a.7
 on_a ip link delete eth_a.7
-says "a name reserved for another driver" 11 "rxe" on_a "$sroce" add lo rxe5
+says "a name that belongs to another driver" 11 "libsiw" on_a "$sroce" add lo siw5
 says "a name with a slash" 11 "/" on_a "$sroce" add lo a/b
 check "failed commands add no device" test "$(rdma link show | wc -l)" -eq 2
 
@@ -86,7 +85,7 @@ on_a "$sroce" add eth_a
 on_b "$sroce" add eth_b storage
 says "del" 0 "^sroce0 removed$" on_a "$sroce" del sroce0
 check "the device is gone" unused sroce0
-says "add reuses the free name" 0 "^sroce0 on lo$" on_a "$sroce" add lo
+says "add reuses the free name" 0 "^sroce0 on lo," on_a "$sroce" add lo
 says "del in another namespace" 0 "^storage removed$" "$sroce" del storage
 rmmod sroce
 says "add without the module" 3 "module.*not loaded" on_a "$sroce" add eth_a

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// A fake kernel behind rtnetlink: interfaces with their flags and addresses.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sroce/netlink.h"
+
+namespace sroce::test {
+
+struct FakeAddress {
+  std::string text;    // "10.0.0.1", "fd00::1"
+  uint32_t flags = 0;  // IFA_F_...
+};
+
+struct FakeLink {
+  std::string name;
+  bool up = true;
+  bool carrier = true;
+  std::vector<FakeAddress> addresses{};
+  std::string kind{};
+  std::string alias{};
+};
+
+class FakeRoute : public Channel {
+ public:
+  std::vector<Bytes> exchange(Request request) override;
+
+  /// The index of a link is its place here, plus 1. A deleted one has no name.
+  std::vector<FakeLink> links{{"lo"}, {"eth0"}, {"eth1"}};
+  int newlink_error = 0;
+  int newaddr_error = 0;
+
+ private:
+  std::vector<Bytes> get_link(const std::string& name) const;
+  std::vector<Bytes> get_addresses() const;
+};
+
+}  // namespace sroce::test

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/rtnl.h"
+
+#include <gmock/gmock.h>
+#include <linux/if_addr.h>
+
+#include "fake_route.h"
+#include "sroce/device.h"
+
+namespace sroce {
+namespace {
+
+using test::FakeRoute;
+
+std::string parsed(const std::string& text) {
+  const auto prefix = rtnl::parse_prefix(text);
+  if (!prefix) return "none";
+  return address_text(prefix->address) + " " + std::to_string(prefix->length);
+}
+
+TEST(ParsePrefix, TakesAnAddressAndALength) {
+  EXPECT_EQ(parsed("10.99.0.1/24"), "10.99.0.1 24");
+  EXPECT_EQ(parsed("10.99.0.1/32"), "10.99.0.1 32");
+  EXPECT_EQ(parsed("fd99::1/64"), "fd99::1 64");
+  EXPECT_EQ(parsed("::1/128"), "::1 128");
+}
+
+TEST(ParsePrefix, RejectsAllElse) {
+  for (const char* text : {"", "10.99.0.1", "10.99.0.1/", "10.99.0.1/33", "10.99.0/24",
+                           "fd99::1/129", "10.99.0.1/24x", "10.99.0.1/-1", "/24", "eth0/24"})
+    EXPECT_EQ(parsed(text), "none") << text;
+}
+
+TEST(Route, FindsTheFlagsOfALink) {
+  FakeRoute route;
+  route.links = {{"eth0", true, false, {}, "veth", "to the lab"}, {"eth1", false}};
+  const rtnl::Link first = rtnl::decode_link(route.exchange(rtnl::link_request("eth0")).at(0));
+  EXPECT_EQ(first.index, 1u);
+  EXPECT_TRUE(first.is_up);
+  EXPECT_FALSE(first.has_carrier);
+  EXPECT_EQ(first.kind, "veth");
+  EXPECT_EQ(first.alias, "to the lab");
+  EXPECT_FALSE(rtnl::decode_link(route.exchange(rtnl::link_request("eth1")).at(0)).is_up);
+}
+
+TEST(Route, FindsTheAddressesOfOneLink) {
+  FakeRoute route;
+  route.links = {{"eth0", true, true, {{"10.0.0.1"}}},
+                 {"eth1", true, true, {{"10.0.0.2"}, {"fd00::2", IFA_F_TENTATIVE}}}};
+  std::vector<std::string> found;
+  for (const Bytes& payload : route.exchange(rtnl::addresses_request())) {
+    if (const auto address = rtnl::decode_address(payload, 2))
+      found.push_back(address_text(address->address) + (address->tentative ? " tentative" : ""));
+  }
+  EXPECT_THAT(found, testing::ElementsAre("10.0.0.2", "fd00::2 tentative"));
+}
+
+TEST(Route, RejectsShortMessages) {
+  EXPECT_THROW(rtnl::decode_link(Bytes(4)), MalformedMessage);
+  EXPECT_THROW(rtnl::decode_address(Bytes(4), 1), MalformedMessage);
+}
+
+TEST(Route, TakesAnOptimisticAddressForUsable) {
+  FakeRoute route;
+  route.links = {{"eth0", true, true, {{"fd00::2", IFA_F_TENTATIVE | IFA_F_OPTIMISTIC}}}};
+  const auto replies = route.exchange(rtnl::addresses_request());
+  EXPECT_FALSE(rtnl::decode_address(replies.at(0), 1)->tentative);
+}
+
+}  // namespace
+}  // namespace sroce

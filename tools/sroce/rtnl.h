@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Encodes the rtnetlink requests that the tool sends, and decodes their replies: interfaces, their
+// addresses, and dummy interfaces of the tool's own.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sroce/netlink.h"
+
+namespace sroce::rtnl {
+
+struct Link {
+  uint32_t index = 0;
+  bool is_up = false;        // the administrator has set it up
+  bool has_carrier = false;  // ... and it can transmit
+  std::string kind{};        // "dummy", "veth"; empty for hardware
+  std::string alias{};
+};
+
+struct Address {
+  in6_addr address{};      // an IPv4 address is mapped
+  bool tentative = false;  // duplicate address detection is running
+  bool duplicate = false;  // ... and has found another host
+};
+
+/// An address with the length of its prefix, as in "10.99.0.1/24".
+struct Prefix {
+  in6_addr address{};
+  uint8_t length = 0;
+};
+
+/// Empty if the text is not ADDRESS/LENGTH.
+std::optional<Prefix> parse_prefix(const std::string& text);
+
+Request link_request(const std::string& name);
+Request addresses_request();
+/// Creates a dummy interface, which is up.
+Request add_dummy_request(const std::string& name);
+/// The kernel ignores an alias in the request that creates an interface.
+Request set_alias_request(uint32_t link_index, const std::string& alias);
+Request add_address_request(uint32_t link_index, const Prefix& prefix);
+Request delete_link_request(uint32_t link_index);
+
+/// Each throws MalformedMessage if the message is too short.
+Link decode_link(ByteView payload);
+/// Empty if the address is not one of this interface.
+std::optional<Address> decode_address(ByteView payload, uint32_t link_index);
+
+}  // namespace sroce::rtnl
