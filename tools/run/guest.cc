@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// The root of the guest is the folder of scripts/run, read-only, with
+//   modules/       the kernel modules in the order to load, sroce.ko last
+//   lower, upper, new, share, proc, sys, dev    where to mount
+// sroce.share=FOLDER of the kernel's command line is the folder of this run. Its file "settings"
+// has strings that end with NUL: userland, current folder, $OUT or nothing, mode, "pair" or
+// nothing, netem's words or nothing; then the command and its arguments. Its file "environment" is
+// that of the command.
+#include "guest.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "network.h"
+#include "stream.h"
+
+namespace sroce {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+/// The host takes an end without a status for a failure, and shows the log.
+[[noreturn]] void fail(const std::string& what) {
+  fprintf(stderr, "init: cannot %s: %s\n", what.c_str(), strerror(errno));
+  fflush(stderr);
+  tcdrain(STDERR_FILENO);
+  reboot(RB_POWER_OFF);
+  _exit(1);
+}
+
+void check(bool good, const std::string& what) {
+  if (!good) fail(what);
+}
+
+Strings split(const std::string& text, char separator) {
+  Strings words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, separator);) words.push_back(word);
+  return words;
+}
+
+struct Settings {
+  std::string userland, folder, out, mode, pair, netem;
+  Strings command;
+};
+
+Settings read_settings() {
+  const Strings all = split(read_file("/share/settings"), '\0');
+  check(all.size() > 6, "read /share/settings");
+  return {all[0], all[1], all[2], all[3], all[4], all[5], {all.begin() + 6, all.end()}};
+}
+
+void mount_at(const std::string& target, const char* type, unsigned long flags = 0,
+              const std::string& data = "") {
+  check(mount(type, target.c_str(), type, flags, data.c_str()) == 0,
+        std::string("mount ") + type + " on " + target);
+}
+
+void make_folders(const std::string& path) {
+  for (size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1))
+    mkdir(path.substr(0, slash).c_str(), 0755);
+  mkdir(path.c_str(), 0755);
+}
+
+/// The folder of the run, from the kernel's command line.
+std::string share_folder() {
+  const std::string key = "sroce.share=";
+  for (const std::string& word : split(read_file("/proc/cmdline"), ' ')) {
+    if (word.starts_with(key)) return word.substr(key.size(), word.find('\n') - key.size());
+  }
+  fail("find sroce.share");
+}
+
+void load_modules(const std::string& mode) {
+  Strings names;
+  DIR* folder = opendir("/modules");
+  check(folder, "open /modules");
+  while (const dirent* entry = readdir(folder)) {
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  }
+  closedir(folder);
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    const std::string words = name.ends_with("sroce.ko") ? "mode=" + mode : "";
+    const int fd = open(("/modules/" + name).c_str(), O_RDONLY | O_CLOEXEC);
+    check(syscall(SYS_finit_module, fd, words.c_str(), 0) == 0, "load " + name);
+    close(fd);
+  }
+}
+
+/// Lets a folder of the host be written, at the same path. Called in the userland, so that links in
+/// the path lead where they should.
+void open_folder(const std::string& path) {
+  if (path.empty() || path == "/") return;
+  make_folders(path);
+  mount_at(path, "hostfs", 0, path);
+}
+
+/// Makes the userland the root, below a layer in memory.
+void enter_userland(const Settings& settings) {
+  mount_at("/lower", "hostfs", MS_RDONLY, settings.userland);
+  mount_at("/upper", "tmpfs");
+  make_folders("/upper/data");
+  make_folders("/upper/work");
+  mount_at("/new", "overlay", 0, "lowerdir=/lower,upperdir=/upper/data,workdir=/upper/work");
+  make_folders("/new/run/sroce");
+  check(mount("/", "/new/run/sroce", nullptr, MS_BIND, nullptr) == 0, "mount /run/sroce");
+  for (const std::string path : {"/proc", "/sys", "/dev"}) {
+    make_folders("/new" + path);
+    check(mount(path.c_str(), ("/new" + path).c_str(), nullptr, MS_MOVE, nullptr) == 0,
+          "move " + path);
+  }
+  check(chroot("/new") == 0 && chdir("/") == 0, "enter the userland");
+  open_folder(settings.folder);
+  open_folder(settings.out);
+  make_folders("/run/netns");
+  make_folders("/dev/pts");
+  mount_at("/dev/pts", "devpts", 0, "ptmxmode=0666");
+  make_folders("/dev/shm");
+  mount_at("/dev/shm", "tmpfs");
+  for (const auto& [link, target] : {std::pair{"/dev/fd", "/proc/self/fd"},
+                                     {"/dev/stdin", "/proc/self/fd/0"},
+                                     {"/dev/stdout", "/proc/self/fd/1"},
+                                     {"/dev/stderr", "/proc/self/fd/2"}})
+    check(symlink(target, link) == 0 || errno == EEXIST, std::string("make ") + link);
+}
+
+int open_netns() {
+  const int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+  check(fd >= 0, "open the network namespace");
+  return fd;
+}
+
+/// Gives the current network namespace a name of "ip netns".
+void name_netns(const std::string& name) {
+  const std::string path = "/run/netns/" + name;
+  close(open(path.c_str(), O_CREAT | O_CLOEXEC, 0444));
+  check(mount("/proc/self/ns/net", path.c_str(), nullptr, MS_BIND, nullptr) == 0, "name " + name);
+}
+
+/// Runs a program of the userland with its output in the log.
+bool run(const Strings& words) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    setenv("PATH", "/usr/sbin:/sbin:/usr/bin:/bin", 1);
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+void set_up_end(const Settings& settings, const std::string& device, int number) {
+  check(set_link_up("lo") && set_up_link("rdma0", number), "set up rdma0");
+  check(add_device(device, "rdma0"), "add " + device);
+  if (settings.netem.empty()) return;
+  Strings words{"tc", "qdisc", "add", "dev", "rdma0", "root", "netem"};
+  for (const std::string& word : split(settings.netem, ' ')) words.push_back(word);
+  check(run(words), "set netem with the command tc");
+}
+
+/// The index of a device's GID of 10.99.0.NUMBER, as soon as it is there.
+std::string wait_for_gid(const std::string& device, int number) {
+  const std::string port = "/sys/class/infiniband/" + device + "/ports/1/";
+  char wanted[64];
+  snprintf(wanted, sizeof(wanted), "0000:0000:0000:0000:0000:ffff:0a63:%04x\n", number);
+  for (int tries = 0; tries < 2000; ++tries) {
+    if (read_file(port + "state").find("ACTIVE") != std::string::npos) {
+      for (int index = 0; index < 16; ++index) {
+        const std::string text = std::to_string(index);
+        if (read_file(port + "gids/" + text) == wanted) return text;
+      }
+    }
+    usleep(5000);
+  }
+  fail("get the GID of " + device);
+}
+
+/// Makes the interfaces and devices. Returns the variables that describe them.
+Strings set_up_network(const Settings& settings) {
+  const std::string prefix = settings.mode == "native" ? "sroce" : "rxe";
+  const auto describe = [&](const std::string& device, int number, const std::string& suffix) {
+    return Strings{"SROCE_DEV" + suffix + "=" + device,
+                   "SROCE_GID_INDEX" + suffix + "=" + wait_for_gid(device, number),
+                   "SROCE_IP" + suffix + "=10.99.0." + std::to_string(number)};
+  };
+  if (settings.pair.empty()) {
+    check(add_dummy("rdma0"), "add rdma0");
+    set_up_end(settings, prefix + "0", 1);
+    return describe(prefix + "0", 1, "");
+  }
+  const int netns_a = open_netns();
+  name_netns("a");
+  check(unshare(CLONE_NEWNET) == 0, "make a network namespace");
+  name_netns("b");
+  check(add_veth("rdma0", netns_a), "add the veth pair");
+  set_up_end(settings, prefix + "1", 2);
+  check(setns(netns_a, CLONE_NEWNET) == 0, "return to the first network namespace");
+  close(netns_a);
+  set_up_end(settings, prefix + "0", 1);
+  Strings variables = describe(prefix + "0", 1, "");
+  for (std::string& variable : describe(prefix + "1", 2, "_B")) variables.push_back(variable);
+  return variables;
+}
+
+/// A console that carries bytes as they are.
+int open_console(const char* path) {
+  const int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  termios mode{};
+  check(fd >= 0 && tcgetattr(fd, &mode) == 0, std::string("open ") + path);
+  cfmakeraw(&mode);
+  check(tcsetattr(fd, TCSANOW, &mode) == 0, std::string("set the mode of ") + path);
+  return fd;
+}
+
+[[noreturn]] void exec_command(const Settings& settings, const Strings& environment) {
+  if (chdir(settings.folder.c_str()) != 0) _exit(125);
+  for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
+  std::vector<char*> argv;
+  for (const std::string& word : settings.command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  execvp(argv[0], argv.data());
+  const int error = errno;
+  dprintf(STDERR_FILENO, "sroce: cannot run %s: %s\n", argv[0], strerror(error));
+  _exit(error == ENOENT ? 127 : 126);
+}
+
+/// Waits for a child, and collects all others that end before it. Returns its status as a shell
+/// does.
+int wait_for(pid_t child) {
+  for (;;) {
+    int status = 0;
+    if (wait(&status) != child) continue;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+}
+
+/// Runs the command between pipes, copies them to the consoles, and reports its status.
+void run_command(const Settings& settings, const Strings& environment) {
+  const int main_console = open_console("/dev/tty1");  // input and output
+  const int error_console = open_console("/dev/tty2");
+  const int control = open_console("/dev/tty3");
+  int input[2], output[2], error[2];
+  check(
+      pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 && pipe2(error, O_CLOEXEC) == 0,
+      "make pipes");
+  const pid_t child = fork();
+  check(child >= 0, "fork");
+  if (child == 0) {
+    dup2(input[0], STDIN_FILENO);
+    dup2(output[1], STDOUT_FILENO);
+    dup2(error[1], STDERR_FILENO);
+    setsid();
+    exec_command(settings, environment);
+  }
+  for (const int fd : {input[0], output[1], error[1]}) close(fd);
+  write_all(control, "r", 1);
+  std::thread([=] {
+    receive_records(main_console, input[1]);
+    close(input[1]);
+  }).detach();
+  std::thread copy_output(copy_stream, output[0], main_console);
+  std::thread copy_error(copy_stream, error[0], error_console);
+  const int status = wait_for(child);
+  kill(-1, SIGKILL);  // what the command has left behind, so that the streams end
+  copy_output.join();
+  copy_error.join();
+  for (const int fd : {main_console, error_console}) tcdrain(fd);
+  dprintf(control, "%d\n", status);
+  tcdrain(control);
+}
+
+}  // namespace
+
+int run_guest() {
+  signal(SIGPIPE, SIG_IGN);
+  mount("proc", "/proc", "proc", 0, nullptr);
+  mount_at("/sys", "sysfs");
+  mount_at("/share", "hostfs", MS_RDONLY, share_folder());
+  const Settings settings = read_settings();
+  Strings environment = split(read_file("/share/environment"), '\0');
+  load_modules(settings.mode);
+  enter_userland(settings);
+  if (settings.mode == "native") environment.push_back("IBV_DRIVERS=/run/sroce/libsroce");
+  for (std::string& variable : set_up_network(settings)) environment.push_back(variable);
+  clearenv();
+  run_command(settings, environment);
+  fprintf(stderr, "init: done\n");
+  tcdrain(STDERR_FILENO);
+  reboot(RB_POWER_OFF);
+  return 0;
+}
+
+}  // namespace sroce

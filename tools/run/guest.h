@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#pragma once
+
+namespace sroce {
+
+/// The first program of the guest: assembles its root and its network, runs the command, and ends
+/// the guest.
+int run_guest();
+
+}  // namespace sroce

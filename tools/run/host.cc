@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "host.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "stream.h"
+
+namespace sroce {
+namespace {
+
+constexpr int status_of_failure = 125;
+
+// The consoles' descriptors in the kernel's process; scripts/run names them in its command line.
+enum { first_console_fd = 3, input_fd = 3, output_fd, error_fd, control_fd };
+
+struct Pipe {
+  Pipe() {
+    if (pipe2(ends, O_CLOEXEC) != 0) _exit(status_of_failure);
+  }
+  int ends[2];
+};
+
+volatile pid_t guest;
+
+/// Ends the guest and its userspace, which is one session.
+void kill_guest() { kill(-guest, SIGKILL); }
+
+void end_by_signal(int signal) {
+  kill_guest();
+  _exit(128 + signal);
+}
+
+/// Threads of User-mode Linux run one at a time, and migrating them makes a system call five times
+/// as expensive.
+void stay_on_one_cpu() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  int skip = static_cast<int>(getpid()) % CPU_COUNT(&allowed);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || skip-- > 0) continue;
+    CPU_ZERO(&allowed);
+    CPU_SET(cpu, &allowed);
+    sched_setaffinity(0, sizeof(allowed), &allowed);
+    return;
+  }
+}
+
+[[noreturn]] void start_kernel(const std::string& log, char** kernel, const int (&consoles)[4]) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setsid();
+  stay_on_one_cpu();
+  // Above the places that they are copied to.
+  int copies[4];
+  for (int i = 0; i < 4; ++i) copies[i] = fcntl(consoles[i], F_DUPFD, 64);
+  for (int i = 0; i < 4; ++i) {
+    dup2(copies[i], first_console_fd + i);
+    close(copies[i]);
+  }
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666), STDOUT_FILENO);
+  dup2(STDOUT_FILENO, STDERR_FILENO);
+  execv(kernel[0], kernel);
+  _exit(status_of_failure);
+}
+
+/// Reads what the guest says about the command: a byte when its consoles are ready, then its
+/// status.
+int follow_command(int control, int input, std::chrono::steady_clock::time_point start) {
+  char ready = 0;
+  if (read(control, &ready, 1) != 1) return status_of_failure;
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+  if (const char* time = getenv("SROCE_RUN_TIME"); time && *time)
+    fprintf(stderr, "sroce: the command started after %.2f s\n", waited.count());
+  std::thread([=] { send_records(STDIN_FILENO, input); }).detach();
+  std::string text;
+  for (char c; read(control, &c, 1) == 1 && c != '\n';) text += c;
+  return text.empty() ? status_of_failure : std::atoi(text.c_str());
+}
+
+}  // namespace
+
+int run_host(const std::string& log, char** kernel) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  const auto start = std::chrono::steady_clock::now();
+  Pipe input, output, error, control;
+  guest = fork();
+  if (guest < 0) return status_of_failure;
+  if (guest == 0)
+    start_kernel(log, kernel, {input.ends[0], output.ends[1], error.ends[1], control.ends[1]});
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, end_by_signal);
+  signal(SIGPIPE, SIG_IGN);
+  for (const int fd : {input.ends[0], output.ends[1], error.ends[1], control.ends[1]}) close(fd);
+
+  // A command whose reader has gone ends as if by SIGPIPE.
+  const auto copy = [](int from, int to) {
+    if (!copy_stream(from, to)) end_by_signal(SIGPIPE);
+  };
+  std::thread copy_output(copy, output.ends[0], STDOUT_FILENO);
+  std::thread copy_error(copy, error.ends[0], STDERR_FILENO);
+  const int status = follow_command(control.ends[0], input.ends[1], start);
+  int kernel_status = 0;
+  waitpid(guest, &kernel_status, 0);
+  kill_guest();  // what is left of its userspace, so that the streams end
+  copy_output.join();
+  copy_error.join();
+  fflush(nullptr);
+  _exit(status);  // a thread may still wait for input
+}
+
+}  // namespace sroce

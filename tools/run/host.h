@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#pragma once
+
+#include <string>
+
+namespace sroce {
+
+/// Runs User-mode Linux, whose consoles 1 to 3 become our standard streams and the exit status of
+/// the command. The kernel's log goes to a file. Returns the exit status, or 125 if the guest has
+/// ended without one.
+int run_host(const std::string& log, char** kernel);
+
+}  // namespace sroce
