@@ -238,7 +238,11 @@ int open_console(const char* path) {
 }
 
 [[noreturn]] void exec_command(const Settings& settings, const Strings& environment) {
-  if (chdir(settings.folder.c_str()) != 0) _exit(125);
+  if (chdir(settings.folder.c_str()) != 0) {
+    dprintf(STDERR_FILENO, "sroce: cannot enter %s: %s\n", settings.folder.c_str(),
+            strerror(errno));
+    _exit(125);
+  }
   for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
   std::vector<char*> argv;
   for (const std::string& word : settings.command) argv.push_back(const_cast<char*>(word.c_str()));

@@ -91,6 +91,10 @@ int follow_command(int control, int input, std::chrono::steady_clock::time_point
 
 int run_host(const std::string& log, char** kernel) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // A standard stream may be closed.
+  int spare = 0;
+  while (spare >= 0 && spare <= STDERR_FILENO) spare = open("/dev/null", O_RDWR | O_CLOEXEC);
+  close(spare);
   const auto start = std::chrono::steady_clock::now();
   Pipe input, output, error, control;
   guest = fork();
