@@ -9,6 +9,7 @@
 
 #include "sroce/add.h"
 #include "sroce/del.h"
+#include "sroce/doctor.h"
 #include "sroce/explain.h"
 #include "sroce/qp.h"
 #include "sroce/set.h"
@@ -30,6 +31,7 @@ constexpr char examples[] =
     "  sroce show sroce0          parameters: congestion control, ECN, selective repeat\n"
     "  sroce set sroce0 cc delay delay_target 50\n"
     "  sroce qp                   queue pairs, their rates and round-trip times\n"
+    "  sroce doctor               why programs cannot use RDMA here, and what mends it\n"
     "  sroce del sroce0           detach\n";
 
 constexpr char more_in_help[] = "Examples and exit status: sroce --help\n";
@@ -38,6 +40,12 @@ constexpr char add_footer[] =
     "Loads the modules that are missing. Then waits until the port is active and has the GID of\n"
     "each address of the interface, and prints them. --dummy makes the interface first: use it\n"
     "where another RDMA device has the address of the real one. sroce del removes it, too.\n";
+
+constexpr char doctor_footer[] =
+    "Prints a line for each check: ok, warn or fail. Commands that mend it follow. The exit "
+    "status\n"
+    "is 0 if all is well, 1 after a warning, and 2 after a failure. Rules of a firewall are seen\n"
+    "by root only.\n";
 
 constexpr char set_footer[] =
     "Sets all of the parameters, or none of them if one is invalid. sroce show DEV lists them\n"
@@ -70,14 +78,14 @@ std::string footer() {
 
 std::string version_text(System& system) {
   const auto module = system.sysfs.module_text("sroce", "version");
-  return "sroce " SROCE_VERSION "\nmodule " +
+  return "sroce " + system.version + "\nmodule " +
          module.value_or(system.sysfs.module_loaded("sroce") ? "of unknown version" : "not loaded");
 }
 
 /// The command that the word names or is the only prefix of. Throws Failure.
 std::string full_command(const std::string& word) {
   static const std::vector<std::string> commands{"add", "del", "status", "show",
-                                                 "set", "qp",  "help"};
+                                                 "set", "qp",  "doctor", "help"};
   std::vector<std::string> found;
   for (const std::string& command : commands) {
     if (command == word) return command;
@@ -102,6 +110,7 @@ struct CommandLine {
   AddOptions add;
   std::string del_name;
   StatusOptions status;
+  DoctorOptions doctor;
   SetOptions set;
   ShowOptions show;
   QpOptions qp;
@@ -134,6 +143,11 @@ struct CommandLine {
     status_command->add_option("NAME", status.name, "only this device");
     status_command->add_flag("-j,--json", json, "print JSON");
     status_command->add_flag("-a,--all", status.all, "show devices of the in-tree rdma_rxe, too");
+
+    auto* doctor_command = app.add_subcommand("doctor", "Say why programs cannot use RDMA here");
+    doctor_command->add_option("IF", doctor.netdev, "only the device of this interface");
+    doctor_command->add_flag("-j,--json", json, "print JSON");
+    doctor_command->footer(doctor_footer);
     add_module_commands();
     app.footer(footer());
   }
@@ -165,7 +179,8 @@ struct CommandLine {
     if (!add.netdev.empty()) add.name = std::exchange(add.netdev, {});
   }
 
-  void run(System& system, std::ostream& out) {
+  /// Returns the exit status. Throws Failure.
+  int run(System& system, std::ostream& out) {
     if (app.got_subcommand("add")) {
       arrange_names();
       run_add(system, add, out);
@@ -185,6 +200,9 @@ struct CommandLine {
       qp.format = format;
       run_qp(system, qp, out);
     }
+    if (!app.got_subcommand("doctor")) return static_cast<int>(ExitCode::success);
+    doctor.format = format;
+    return run_doctor(system, doctor, out);
   }
 };
 
@@ -202,8 +220,7 @@ int run_command_line(int argc, const char* const* argv, System& system, std::ost
     auto arguments = plain_arguments({argv + 1, argv + argc});
     std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 takes
     command_line.app.parse(std::move(arguments));
-    command_line.run(system, out);
-    return static_cast<int>(ExitCode::success);
+    return command_line.run(system, out);
   } catch (const CLI::ParseError& error) {  // --help and --version arrive here too
     const int status = command_line.app.exit(error, out, err);
     return static_cast<int>(status == 0 ? ExitCode::success : ExitCode::usage);

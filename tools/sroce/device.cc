@@ -254,6 +254,15 @@ bool Sysfs::module_loaded(const std::string& module) const {
   return fs::exists(root_ / "module" / module, error);
 }
 
+bool Sysfs::locked_down() const {
+  const auto enforced = read_line(root_ / "module/module/parameters/sig_enforce");
+  if (enforced == "Y") return true;
+  // "none [integrity] confidentiality"
+  const auto lockdown = read_line(root_ / "kernel/security/lockdown");
+  return lockdown && lockdown->find('[') != std::string::npos &&
+         lockdown->find("[none]") == std::string::npos;
+}
+
 std::optional<std::string> Sysfs::module_text(const std::string& module,
                                               const std::string& file) const {
   return read_line(root_ / "module" / module / file);

@@ -70,6 +70,9 @@ class Sysfs {
 
   bool module_loaded(const std::string& module) const;
 
+  /// Whether the kernel loads signed modules only.
+  bool locked_down() const;
+
   /// A file of a loaded module: its version, or parameters/NAME. Empty if there is none.
   std::optional<std::string> module_text(const std::string& module, const std::string& file) const;
 
@@ -118,6 +121,12 @@ struct System {
   /// Whether the kernel was configured with an option; empty if its configuration is not here.
   std::function<std::optional<bool>(const std::string& option)> kernel_has;
   std::function<void(std::chrono::milliseconds)> sleep;
+  std::string version{};  // of the tool
+  /// As the functions of machine.h.
+  std::function<std::optional<uint64_t>()> memlock_bytes{};
+  std::function<bool(const std::string& path)> may_open{};
+  std::function<bool()> port_is_free{};
+  std::function<std::string()> nft_ruleset{};
 };
 
 /// As System::load_modules and System::kernel_has.

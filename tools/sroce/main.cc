@@ -10,6 +10,7 @@
 #include "sroce/command_line.h"
 #include "sroce/device.h"
 #include "sroce/explain.h"
+#include "sroce/machine.h"
 #include "sroce/netlink.h"
 
 namespace {
@@ -45,6 +46,11 @@ int main(int argc, char** argv) {
       .load_modules = sroce::load_modules,
       .kernel_has = [&](const std::string& option) { return sroce::kernel_has(release, option); },
       .sleep = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); },
+      .version = SROCE_VERSION,
+      .memlock_bytes = sroce::memlock_bytes,
+      .may_open = sroce::may_open,
+      .port_is_free = sroce::port_is_free,
+      .nft_ruleset = sroce::nft_ruleset,
   };
   return sroce::run_command_line(argc, argv, system, std::cout, std::cerr);
 }

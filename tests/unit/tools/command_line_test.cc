@@ -66,7 +66,7 @@ TEST(CommandLine, PrintsTheVersionsOfTheToolAndTheModule) {
   for (const char* option : {"-V", "--version"}) {
     const Outcome version = run(machine, {option});
     EXPECT_EQ(version.status, 0);
-    EXPECT_THAT(version.out, StartsWith("sroce 0."));
+    EXPECT_THAT(version.out, StartsWith("sroce 1.2.3\n"));
     EXPECT_THAT(version.out, HasSubstr("\nmodule 0.9.1\n"));
   }
   std::filesystem::remove(machine.sysfs.root() / "module/sroce/version");
@@ -86,7 +86,7 @@ TEST(CommandLine, AcceptsUniquePrefixesOfCommands) {
   FakeMachine machine;
   machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
   EXPECT_EQ(run(machine, {"stat"}).out, run(machine, {"status"}).out);
-  EXPECT_EQ(run(machine, {"d", "sroce0"}).out, "sroce0 removed\n");
+  EXPECT_EQ(run(machine, {"de", "sroce0"}).out, "sroce0 removed\n");
   const Outcome ambiguous = run(machine, {"s"});
   EXPECT_EQ(ambiguous.status, static_cast<int>(ExitCode::usage));
   EXPECT_THAT(ambiguous.err, HasSubstr("may be any of status, show, set"));

@@ -171,7 +171,12 @@ FakeMachine::FakeMachine()
                  [this](std::chrono::milliseconds) {
                    ++sleeps;
                    if (on_sleep) on_sleep();
-                 }} {
+                 },
+             .version = "1.2.3",
+             .memlock_bytes = [this] { return memlock_bytes; },
+             .may_open = [this](const std::string&) { return may_open; },
+             .port_is_free = [this] { return port_is_free; },
+             .nft_ruleset = [this] { return nft_ruleset; }} {
   sysfs.write("module/sroce/refcnt", "0\n");
 }
 

@@ -84,6 +84,10 @@ class FakeMachine {
   std::vector<std::string> loaded_modules;  // by System::load_modules
   int sleeps = 0;
   std::function<void()> on_sleep;
+  std::optional<uint64_t> memlock_bytes;
+  bool may_open = true;
+  bool port_is_free = true;
+  std::string nft_ruleset;
   std::vector<std::string> other_netns;
   FakeChannel channel{kernel};
   FakeModule module;

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/doctor.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "fake_kernel.h"
+
+namespace sroce {
+namespace {
+
+using test::FakeMachine;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char gid[] = "0000:0000:0000:0000:0000:ffff:0a00:0001";
+
+// All is well, until a test breaks something.
+class Doctor : public ::testing::Test {
+ protected:
+  Doctor() {
+    machine.sysfs.write("module/sroce/version", "1.2.3\n");
+    machine.sysfs.write("module/ib_uverbs/refcnt", "0\n");
+    machine.sysfs.write("module/rdma_ucm/refcnt", "0\n");
+    machine.route.links[1].addresses = {{"10.0.0.1"}};
+    machine.add_device({.index = 0, .name = "sroce0", .netdev = "eth0"}, "rxe");
+    machine.add_gid("sroce0", 0, gid, "eth0");
+  }
+
+  int examine(const DoctorOptions& options = {}) {
+    std::ostringstream out;
+    const int status = run_doctor(machine.system, options, out);
+    text = out.str();
+    return status;
+  }
+  // A line of a verdict and a check that has the text, and the command that mends it.
+  void expect(Verdict verdict, const std::string& check, const std::string& found,
+              const std::string& cure) {
+    EXPECT_EQ(examine(), static_cast<int>(verdict)) << text;
+    std::istringstream lines(text);
+    bool any = false;
+    for (std::string line, next; std::getline(lines, line);) {
+      const bool bad = line.starts_with(verdict == Verdict::warn ? "warn  " : "fail  ");
+      if (!bad || line.substr(6).find(check) != 0 || line.find(found) == std::string::npos)
+        continue;
+      any = true;
+      std::getline(lines, next);
+      EXPECT_THAT(next, HasSubstr(cure));
+    }
+    EXPECT_TRUE(any) << text;
+  }
+
+  FakeMachine machine;
+  std::string text;
+};
+
+TEST_F(Doctor, FindsNothing) {
+  EXPECT_EQ(examine(), 0) << text;
+  EXPECT_THAT(text, HasSubstr("ok    sroce0   on eth0, active, GID 0 10.0.0.1\n"));
+  EXPECT_EQ(examine({.netdev = "eth0"}), 0) << text;
+}
+
+TEST_F(Doctor, KernelHasNoRdma) {
+  machine.kernel.has_rdma = false;
+  machine.configured_with_rdma = false;
+  expect(Verdict::fail, "kernel", "CONFIG_INFINIBAND is off", "scripts/run");
+  EXPECT_THAT(text, Not(HasSubstr("module")));
+}
+
+TEST_F(Doctor, RdmaIsNotLoaded) {
+  machine.kernel.has_rdma = false;
+  expect(Verdict::fail, "kernel", "RDMA is not loaded", "modprobe ib_uverbs");
+}
+
+TEST_F(Doctor, ModuleIsNotLoaded) {
+  std::filesystem::remove_all(machine.sysfs.root() / "module/sroce");
+  expect(Verdict::fail, "module", "not installed", "make install");
+  machine.sysfs.write("modules.alias", "alias rdma-link-sroce sroce\n");
+  expect(Verdict::fail, "module", "not loaded", "modprobe sroce");
+  machine.sysfs.write("kernel/security/lockdown", "none [integrity] confidentiality\n");
+  expect(Verdict::fail, "module", "signed modules only", "mokutil");
+  machine.sysfs.write("kernel/security/lockdown", "[none] integrity confidentiality\n");
+  expect(Verdict::fail, "module", "not loaded", "modprobe sroce");
+  machine.sysfs.write("module/module/parameters/sig_enforce", "Y\n");
+  expect(Verdict::fail, "module", "signed modules only", "mokutil");
+}
+
+TEST_F(Doctor, ModuleHasAnotherVersion) {
+  machine.sysfs.write("module/sroce/version", "1.2.2\n");
+  expect(Verdict::warn, "module", "version 1.2.2, this tool 1.2.3", "modprobe -r sroce");
+}
+
+TEST_F(Doctor, ModulesForProgramsAreNotLoaded) {
+  std::filesystem::remove_all(machine.sysfs.root() / "module/rdma_ucm");
+  expect(Verdict::warn, "uverbs", "rdma_ucm is not loaded", "modprobe rdma_ucm");
+  std::filesystem::remove_all(machine.sysfs.root() / "module/ib_uverbs");
+  expect(Verdict::fail, "uverbs", "ib_uverbs is not loaded", "modprobe ib_uverbs");
+}
+
+TEST_F(Doctor, LittleMemoryMayBeLocked) {
+  machine.memlock_bytes = 64u << 20;
+  EXPECT_EQ(examine(), 0) << text;
+  machine.memlock_bytes = 8u << 20;
+  expect(Verdict::warn, "memlock", "8 MiB", "ulimit -l unlimited");
+}
+
+TEST_F(Doctor, PortIsTaken) {
+  machine.port_is_free = false;
+  EXPECT_EQ(examine(), 0) << "sroce has it: " << text;
+  machine.kernel.devices.clear();
+  expect(Verdict::fail, "port", "taken UDP port 4791", "modprobe -r rdma_rxe");
+  machine.add_device({.index = 1, .name = "rxe_b", .netdev = "eth1"});
+  expect(Verdict::fail, "port", "rdma_rxe has taken", "rdma link delete rxe_b");
+}
+
+TEST_F(Doctor, InterfaceHasNoDevice) {
+  EXPECT_EQ(examine({.netdev = "eth1"}), 2);
+  EXPECT_THAT(text, HasSubstr("sroce add eth1"));
+  EXPECT_THROW(examine({.netdev = "eth9"}), Failure);
+  machine.kernel.devices.clear();
+  expect(Verdict::fail, "device", "no device of sroce", "sroce add IF");
+}
+
+TEST_F(Doctor, DeviceIsNotReady) {
+  machine.route.links[1].addresses.clear();
+  expect(Verdict::fail, "sroce0", "no IP address", "ip address add");
+  machine.route.links[1].up = false;
+  expect(Verdict::fail, "sroce0", "is down", "ip link set eth0 up");
+}
+
+TEST_F(Doctor, DeviceCannotBeOpened) {
+  machine.may_open = false;
+  expect(Verdict::fail, "sroce0", "cannot open /dev/infiniband/uverbs0", "chmod");
+}
+
+TEST_F(Doctor, MtuIsSmall) {
+  machine.system.active_mtu_bytes = [](const nldev::UverbsReply&, uint32_t) { return 512; };
+  expect(Verdict::warn, "sroce0", "MTU is 512", "ip link set eth0 mtu 1500");
+}
+
+TEST_F(Doctor, AnotherDeviceHasTheAddress) {
+  machine.add_device({.index = 3, .name = "mana_0", .driver_id = 1, .netdev = "eth0"});
+  machine.add_gid("mana_0", 2, gid, "eth0");
+  expect(Verdict::warn, "sroce0", "rdma_cm may choose mana_0", "--dummy");
+}
+
+TEST_F(Doctor, FirewallDropsPackets) {
+  machine.nft_ruleset =
+      R"({"nftables": [{"chain": {"family": "ip", "table": "t", "name": "c", "type": "filter",)"
+      R"( "hook": "input", "policy": "drop"}}]})";
+  expect(Verdict::warn, "firewall", "'ip t c' drops what no rule accepts",
+         "nft insert rule ip t c");
+  machine.nft_ruleset =
+      R"({"nftables": [{"rule": {"family": "ip", "table": "t", "chain": "c", "handle": 3, "expr":)"
+      R"( [{"match": {"op": "==", "left": {"payload": {"protocol": "udp", "field": "dport"}},)"
+      R"( "right": 4791}}, {"drop": null}]}}]})";
+  expect(Verdict::fail, "firewall", "drops RoCE packets", "nft delete rule ip t c handle 3");
+}
+
+TEST_F(Doctor, PrintsJson) {
+  machine.memlock_bytes = 1;
+  EXPECT_EQ(examine({.format = Format::json}), 1);
+  const Json list = Json::parse(text);
+  EXPECT_EQ(list[0]["check"], "kernel");
+  EXPECT_EQ(list[0]["verdict"], "ok");
+  EXPECT_TRUE(list[0]["cure"].is_null());
+  EXPECT_EQ(list[3]["verdict"], "warn");
+  EXPECT_THAT(list[3]["cure"].get<std::string>(), HasSubstr("ulimit"));
+}
+
+}  // namespace
+}  // namespace sroce

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# "sroce doctor" names what is broken, and the command that it prints mends it.
+# guests: one
+# links: sroce
+# seconds: 90
+# stages: vm-newest
+# full: vm-debug vm-6.12 vm-6.1
+set -euo pipefail
+. /share/vm/lib.sh
+topology none
+
+sroce=$programs/sroce
+mkdir -p "$keep"
+PATH=$programs:$PATH   # for the commands that the doctor prints
+export sroce keep PATH
+
+# mended STATUS TEXT DOCTOR...: the doctor's exit status is STATUS, and a line that is not ok has TEXT.
+# After the first command below that line, no line has it.
+mended()
+{
+	local wanted=$1 text=$2 status=0 cure
+	shift 2
+	"$@" >"$keep/before" || status=$?
+	cure=$(awk -v text="$text" 'found && /^        / { sub(/^ */, ""); print; exit }
+		/^(warn|fail) / && index($0, text) { found = 1 }' "$keep/before" | sed 's/^to [a-z ]*: //')
+	[[ $status == "$wanted" && $cure ]] || { echo "status $status"; cat "$keep/before"; return 1; }
+	echo "$cure"
+	bash -c "${cure/ADDRESS\/LENGTH/10.4.0.1/24}" || return
+	[[ $wanted == 1 ]] || wait_until 5 gone "$text" "$@"
+	"$@" >"$keep/after" || true
+	! grep -F "$text" "$keep/after"
+}
+gone() { local text=$1; shift; ! { "$@" || true; } | grep -qF "$text"; }
+export -f mended gone wait_until
+
+! grep -q ^rdma_ucm /proc/modules || rmmod rdma_ucm
+check "rdma_ucm is not loaded" on_a mended 2 "rdma_ucm is not loaded" "$sroce" doctor
+check "an interface without a device" on_a mended 2 "has no device of sroce" "$sroce" doctor eth_a
+says "all is well" 0 "^ok +sroce0 +on eth_a, active, GID [0-9]+ " on_a "$sroce" doctor
+says "all is well, as JSON" 0 '"verdict": "ok"' on_a "$sroce" doctor -j
+says "another interface has no device" 2 "'lo' has no device of sroce" on_a "$sroce" doctor lo
+says "there is no such interface" 5 "eth_b" on_a "$sroce" doctor eth_b
+
+on_a ip link set eth_a down
+check "the interface is down" on_a mended 2 "is down" "$sroce" doctor eth_a
+on_a ip link set eth_a mtu 576
+check "the MTU is small" on_a mended 1 "MTU is 256" "$sroce" doctor eth_a
+on_a sysctl -qw net.ipv6.conf.eth_a.disable_ipv6=1
+on_a ip address flush dev eth_a
+check "there is no address" on_a mended 2 "no IP address" "$sroce" doctor eth_a
+
+chmod 600 /dev/infiniband/uverbs0
+nobody() { on_a as_nobody "$sroce" doctor eth_a; }
+says "a user may not open the device" 2 "cannot open /dev/infiniband/uverbs0" nobody
+check "chmod mends it" on_a mended 2 "cannot open" setpriv --reuid 65534 --clear-groups "$sroce" doctor eth_a
+check "a user may lock little memory" on_a bash -c 'ulimit -l 1024; setpriv --reuid 65534 --clear-groups "$sroce" doctor eth_a |
+	grep "^warn  memlock .*1 MiB"'
+on_a "$sroce" del sroce0
+
+modprobe rdma_rxe
+ip link add wire0 type veth peer name wire1
+address_add wire0 10.5.0.1 fd05::1
+link_add rxe_0 rxe wire0
+check "rdma_rxe has the port" mended 2 "has taken UDP port 4791" "$sroce" doctor
+rmmod rdma_rxe

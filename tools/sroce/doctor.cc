@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/doctor.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace sroce {
+namespace {
+
+constexpr uint32_t only_port = 1;
+constexpr uint64_t mebibyte = 1u << 20;
+/// Programs lock their buffers and rings; perftest needs some 16 MiB with its defaults.
+constexpr uint64_t enough_memlock_bytes = 64 * mebibyte;
+/// An interface with the usual MTU of 1500 has this one.
+constexpr uint32_t usual_mtu_bytes = 1024;
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Finding examine_kernel(const Facts& facts) {
+  if (facts.kernel_has_rdma == false && !facts.rdma_loaded)
+    return {"kernel", Verdict::fail,
+            "kernel " + facts.kernel_release + " has no RDMA (CONFIG_INFINIBAND is off)",
+            "boot another kernel, or run one command with RDMA: scripts/run -- COMMAND"};
+  if (!facts.rdma_loaded)
+    return {"kernel", Verdict::fail, "RDMA is not loaded", "modprobe ib_uverbs"};
+  return {"kernel", Verdict::ok, facts.kernel_release + " has RDMA"};
+}
+
+Finding examine_module(const Facts& facts) {
+  const std::string locked =
+      facts.locked_down ? " (this kernel loads signed modules only: Secure Boot or lockdown)" : "";
+  switch (facts.module) {
+    case ModuleState::missing:
+      return {"module", Verdict::fail,
+              "sroce is not installed for kernel " + facts.kernel_release + locked,
+              "make install && depmod"};
+    case ModuleState::installed:
+      return {"module", Verdict::fail, "sroce is not loaded" + locked,
+              facts.locked_down ? "mokutil --import KEY.der && reboot" : "modprobe sroce"};
+    case ModuleState::loaded:
+      break;
+  }
+  const std::string version = facts.module_version.value_or("unknown");
+  if (version != facts.tool_version)
+    return {"module", Verdict::warn,
+            "the loaded module is version " + version + ", this tool " + facts.tool_version,
+            "modprobe -r sroce && modprobe sroce"};
+  return {"module", Verdict::ok, "sroce " + version + " is loaded"};
+}
+
+Finding examine_users(const Facts& facts) {
+  if (!facts.uverbs_loaded)
+    return {"uverbs", Verdict::fail, "no program can use RDMA: ib_uverbs is not loaded",
+            "modprobe ib_uverbs"};
+  if (!facts.ucm_loaded)
+    return {"uverbs", Verdict::warn,
+            "programs that connect with rdma_cm, such as rping, cannot: rdma_ucm is not loaded",
+            "modprobe rdma_ucm"};
+  return {"uverbs", Verdict::ok, "ib_uverbs and rdma_ucm are loaded"};
+}
+
+Finding examine_memlock(const Facts& facts) {
+  if (!facts.memlock_bytes) return {"memlock", Verdict::ok, "memory may be locked without limit"};
+  const std::string text =
+      "this process may lock " + std::to_string(*facts.memlock_bytes / mebibyte) + " MiB";
+  if (*facts.memlock_bytes >= enough_memlock_bytes) return {"memlock", Verdict::ok, text};
+  return {"memlock", Verdict::warn, text + "; programs that register more fail with ENOMEM",
+          "ulimit -l unlimited\n"
+          "to keep it: echo '* - memlock unlimited' > /etc/security/limits.d/rdma.conf"};
+}
+
+Finding examine_port(const Facts& facts) {
+  if (!facts.port_taken) return {"port", Verdict::ok, "UDP port 4791 is free, or sroce's"};
+  if (facts.rxe_devices.empty())
+    return {"port", Verdict::fail, "another program or rdma_rxe has taken UDP port 4791",
+            "modprobe -r rdma_rxe\nto see the sockets: ss -ulnp sport = :4791"};
+  return {"port", Verdict::fail,
+          "rdma_rxe has taken UDP port 4791 (devices: " + joined(facts.rxe_devices) + ")",
+          "rdma link delete " + facts.rxe_devices.front()};
+}
+
+Finding examine_absence(const Facts& facts) {
+  if (facts.netdev)
+    return {"device", Verdict::fail, "interface '" + *facts.netdev + "' has no device of sroce",
+            "sroce add " + *facts.netdev};
+  return {"device", Verdict::fail, "there is no device of sroce in this network namespace",
+          "sroce add IF\nfor programs of this machine: sroce add --dummy 10.99.0.1/24"};
+}
+
+Finding examine_state(const DeviceFacts& device) {
+  if (const auto failure = explain_not_ready(device.state))
+    return {device.state.device, Verdict::fail, failure->what(), failure->cure()};
+  std::string text = "on " + device.state.netdev + ", active";
+  for (const Gid& gid : device.state.gids)
+    text += ", GID " + std::to_string(gid.index) + " " + gid.address;
+  return {device.state.device, Verdict::ok, text};
+}
+
+/// What is wrong with a device although it is ready.
+std::vector<Finding> examine_use(const DeviceFacts& device) {
+  std::vector<Finding> findings;
+  const std::string& name = device.state.device;
+  if (!device.uverbs.empty() && !device.may_open)
+    findings.push_back({name, Verdict::fail,
+                        "this process cannot open /dev/infiniband/" + device.uverbs,
+                        "chmod a+rw /dev/infiniband/*\n"
+                        "in a container: give it the folder /dev/infiniband and these devices"});
+  if (device.mtu_bytes && *device.mtu_bytes < usual_mtu_bytes)
+    findings.push_back({name, Verdict::warn,
+                        "its MTU is " + std::to_string(*device.mtu_bytes) +
+                            ", and that of a peer is hardly less than 1024",
+                        "ip link set " + device.state.netdev + " mtu 1500"});
+  if (!device.same_address.empty())
+    findings.push_back({name, Verdict::warn,
+                        "rdma_cm may choose " + joined(device.same_address) +
+                            " instead, which has the same address",
+                        "use another address: sroce add --dummy 10.99.0.1/24"});
+  return findings;
+}
+
+std::vector<Finding> examine_firewall(const Facts& facts) {
+  std::vector<Finding> findings;
+  for (const FirewallRule& rule : facts.firewall)
+    findings.push_back(
+        {"firewall", rule.certain ? Verdict::fail : Verdict::warn,
+         rule.certain ? "a rule of '" + rule.chain + "' drops RoCE packets (UDP port 4791)"
+                      : "'" + rule.chain + "' drops what no rule accepts, and none names port 4791",
+         rule.cure});
+  return findings;
+}
+
+void append(std::vector<Finding>& findings, std::vector<Finding> more) {
+  findings.insert(findings.end(), more.begin(), more.end());
+}
+
+bool shares_gid(const std::vector<Gid>& gids, const std::vector<Gid>& others) {
+  return std::any_of(gids.begin(), gids.end(), [&](const Gid& gid) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const Gid& other) { return other.gid == gid.gid; });
+  });
+}
+
+DeviceFacts query_device(System& system, const DeviceIdentity& device, const std::string& netdev,
+                         const std::vector<DeviceIdentity>& all) {
+  DeviceFacts facts;
+  facts.state = query_readiness(system, device, netdev);
+  if (device.uverbs) {
+    facts.uverbs = device.uverbs->chardev;
+    facts.may_open = system.may_open("/dev/infiniband/" + facts.uverbs);
+    facts.mtu_bytes = system.active_mtu_bytes(*device.uverbs, only_port);
+  }
+  for (const DeviceIdentity& other : all) {
+    if (other.index != device.index &&
+        shares_gid(facts.state.gids, system.sysfs.gids(other.name, only_port)))
+      facts.same_address.push_back(other.name);
+  }
+  return facts;
+}
+
+/// The devices of sroce in this namespace, and the port that they need.
+void query_devices(System& system, Facts& facts) try {
+  const auto all = list_devices(system);
+  facts.rdma_loaded = true;
+  bool any = false;
+  for (const DeviceIdentity& device : all) {
+    if (device.is_rxe) facts.rxe_devices.push_back(device.name);
+    const auto netdev = device.mode ? netdev_of(system.channel, device.index) : std::nullopt;
+    if (!netdev) continue;
+    any = true;
+    if (!facts.netdev || *facts.netdev == *netdev)
+      facts.devices.push_back(query_device(system, device, *netdev, all));
+  }
+  facts.port_taken = !any && !system.port_is_free();
+} catch (const SubsystemAbsent&) {
+  facts.rdma_loaded = false;
+}
+
+Facts query_facts(System& system, const std::optional<std::string>& netdev) {
+  Facts facts;
+  facts.tool_version = system.version;
+  facts.kernel_release = system.kernel_release;
+  facts.kernel_has_rdma = system.kernel_has("INFINIBAND");
+  facts.module = module_state(system.sysfs, system.modules_alias);
+  facts.module_version = system.sysfs.module_text("sroce", "version");
+  facts.locked_down = system.sysfs.locked_down();
+  facts.uverbs_loaded = system.sysfs.module_loaded("ib_uverbs");
+  facts.ucm_loaded = system.sysfs.module_loaded("rdma_ucm");
+  facts.memlock_bytes = system.memlock_bytes();
+  facts.netdev = netdev;
+  query_devices(system, facts);
+  facts.firewall = find_drops(system.nft_ruleset());
+  return facts;
+}
+
+const char* verdict_text(Verdict verdict) {
+  constexpr const char* texts[] = {"ok", "warn", "fail"};
+  return texts[static_cast<int>(verdict)];
+}
+
+void print_table(const std::vector<Finding>& findings, std::ostream& out) {
+  std::vector<Row> rows{{"fail", "", ""}};  // for the width, not printed
+  for (const Finding& finding : findings)
+    rows.push_back({verdict_text(finding.verdict), finding.check, finding.text});
+  const auto lines = align(rows);
+  for (size_t i = 0; i < findings.size(); i++) {
+    out << lines[i + 1] << '\n';
+    std::istringstream cures(findings[i].cure);
+    for (std::string cure; std::getline(cures, cure);) out << "        " << cure << '\n';
+  }
+}
+
+void print_json(const std::vector<Finding>& findings, std::ostream& out) {
+  Json list = Json::array();
+  for (const Finding& finding : findings) {
+    Json object;
+    object["check"] = finding.check;
+    object["verdict"] = verdict_text(finding.verdict);
+    object["text"] = finding.text;
+    object["cure"] = finding.cure.empty() ? Json(nullptr) : Json(finding.cure);
+    list.push_back(std::move(object));
+  }
+  out << json_text(list);
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const Facts& facts) {
+  std::vector<Finding> findings{examine_kernel(facts)};
+  if (facts.kernel_has_rdma == false && !facts.rdma_loaded) return findings;
+  findings.push_back(examine_module(facts));
+  findings.push_back(examine_users(facts));
+  findings.push_back(examine_memlock(facts));
+  findings.push_back(examine_port(facts));
+  if (facts.devices.empty()) findings.push_back(examine_absence(facts));
+  for (const DeviceFacts& device : facts.devices) {
+    findings.push_back(examine_state(device));
+    append(findings, examine_use(device));
+  }
+  append(findings, examine_firewall(facts));
+  return findings;
+}
+
+int run_doctor(System& system, const DoctorOptions& options, std::ostream& out) {
+  if (options.netdev) {
+    const auto interfaces = system.interfaces();
+    if (std::find(interfaces.begin(), interfaces.end(), *options.netdev) == interfaces.end())
+      throw no_such_interface(*options.netdev, "", interfaces);
+  }
+  const auto findings = examine(query_facts(system, options.netdev));
+  if (options.format == Format::json)
+    print_json(findings, out);
+  else
+    print_table(findings, out);
+  const auto worst =
+      std::max_element(findings.begin(), findings.end(),
+                       [](const Finding& a, const Finding& b) { return a.verdict < b.verdict; });
+  return static_cast<int>(worst->verdict);
+}
+
+}  // namespace sroce

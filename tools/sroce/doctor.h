@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// "sroce doctor": why programs cannot use RDMA here, and the command that mends it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "sroce/device.h"
+#include "sroce/explain.h"
+#include "sroce/firewall.h"
+#include "sroce/output.h"
+#include "sroce/ready.h"
+
+namespace sroce {
+
+/// In the order of severity: their numbers are the exit status.
+enum class Verdict : int { ok = 0, warn = 1, fail = 2 };
+
+struct Finding {
+  std::string check;  // one word
+  Verdict verdict = Verdict::ok;
+  std::string text;
+  std::string cure{};  // commands, one per line
+};
+
+/// A device of sroce in this namespace, and what else bears on its use.
+struct DeviceFacts {
+  Readiness state;
+  std::string uverbs;  // "uverbs0"; empty if ib_uverbs has not made one
+  bool may_open = false;
+  std::optional<uint32_t> mtu_bytes;
+  std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
+};
+
+/// What the machine is like; everything that examine() judges.
+struct Facts {
+  std::string tool_version;
+  std::string kernel_release;
+  std::optional<bool> kernel_has_rdma;
+  bool rdma_loaded = false;
+  ModuleState module = ModuleState::missing;
+  std::optional<std::string> module_version;
+  bool locked_down = false;  // the kernel loads signed modules only
+  bool uverbs_loaded = false;
+  bool ucm_loaded = false;
+  std::optional<uint64_t> memlock_bytes;  // empty: unlimited
+  std::optional<std::string> netdev;      // the interface that was asked for
+  std::vector<DeviceFacts> devices;
+  bool port_taken = false;  // UDP port 4791, and no device of sroce in this namespace
+  std::vector<std::string> rxe_devices;
+  std::vector<FirewallRule> firewall;
+};
+
+std::vector<Finding> examine(const Facts& facts);
+
+struct DoctorOptions {
+  std::optional<std::string> netdev{};  // absent: every device in this namespace
+  Format format = Format::table;
+};
+
+/// Prints the findings. Returns the exit status, that of the worst finding. Throws Failure.
+int run_doctor(System& system, const DoctorOptions& options, std::ostream& out);
+
+}  // namespace sroce

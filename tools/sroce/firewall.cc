@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/firewall.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace sroce {
+namespace {
+
+using nlohmann::json;
+
+constexpr int roce_port = 4791;
+
+std::string text_of(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string chain_of(const json& object, const char* name_key) {
+  return text_of(object, "family") + ' ' + text_of(object, "table") + ' ' +
+         text_of(object, name_key);
+}
+
+/// A port, {"range": [FROM, TO]}, or {"set": [...]} of these.
+bool includes_port(const json& right) {
+  if (right.is_number_integer()) return right.get<int>() == roce_port;
+  if (!right.is_object()) return false;
+  if (const auto range = right.find("range"); range != right.end())
+    return range->is_array() && range->size() == 2 && (*range)[0].is_number_integer() &&
+           (*range)[1].is_number_integer() && (*range)[0].get<int>() <= roce_port &&
+           roce_port <= (*range)[1].get<int>();
+  const auto set = right.find("set");
+  if (set == right.end() || !set->is_array()) return false;
+  for (const json& element : *set) {
+    if (includes_port(element)) return true;
+  }
+  return false;
+}
+
+/// Does the expression compare the destination port of UDP with the one of RoCE?
+bool matches_port(const json& expression) {
+  const auto match = expression.find("match");
+  if (match == expression.end() || !match->is_object() || text_of(*match, "op") != "==")
+    return false;
+  const auto left = match->find("left");
+  if (left == match->end() || !left->is_object()) return false;
+  const auto payload = left->find("payload");
+  return payload != left->end() && payload->is_object() && text_of(*payload, "protocol") == "udp" &&
+         text_of(*payload, "field") == "dport" && match->contains("right") &&
+         includes_port((*match)["right"]);
+}
+
+bool has(const json& expressions, const char* verdict) {
+  for (const json& expression : expressions) {
+    if (expression.is_object() && expression.contains(verdict)) return true;
+  }
+  return false;
+}
+
+bool names_port(const json& expressions) {
+  for (const json& expression : expressions) {
+    if (expression.is_object() && matches_port(expression)) return true;
+  }
+  return false;
+}
+
+bool drops_the_rest(const json& chain) {
+  return text_of(chain, "hook") == "input" && text_of(chain, "type") == "filter" &&
+         text_of(chain, "policy") == "drop";
+}
+
+std::string handle_of(const json& rule) {
+  const auto handle = rule.find("handle");
+  return handle != rule.end() && handle->is_number() ? std::to_string(handle->get<int>()) : "N";
+}
+
+}  // namespace
+
+std::vector<FirewallRule> find_drops(const std::string& ruleset) {
+  const json parsed = json::parse(ruleset, nullptr, false);
+  if (!parsed.is_object() || !parsed.contains("nftables") || !parsed["nftables"].is_array())
+    return {};
+  std::vector<FirewallRule> drops;
+  std::set<std::string> accepting;
+  for (const json& object : parsed["nftables"]) {
+    if (!object.is_object() || !object.contains("rule")) continue;
+    const json& rule = object["rule"];
+    if (!rule.is_object() || !rule.contains("expr") || !names_port(rule["expr"])) continue;
+    const std::string chain = chain_of(rule, "chain");
+    if (has(rule["expr"], "accept")) accepting.insert(chain);
+    if (has(rule["expr"], "drop") || has(rule["expr"], "reject"))
+      drops.push_back({chain, true, "nft delete rule " + chain + " handle " + handle_of(rule)});
+  }
+  for (const json& object : parsed["nftables"]) {
+    if (!object.is_object() || !object.contains("chain")) continue;
+    const json& chain = object["chain"];
+    const std::string name = chain.is_object() ? chain_of(chain, "name") : "";
+    if (!chain.is_object() || !drops_the_rest(chain) || accepting.contains(name)) continue;
+    drops.push_back({name, false, "nft insert rule " + name + " udp dport 4791 accept"});
+  }
+  return drops;
+}
+
+}  // namespace sroce

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// What "sroce doctor" asks the machine, apart from the sources in device.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sroce {
+
+/// How much memory this process may lock; empty if without limit.
+std::optional<uint64_t> memlock_bytes();
+
+/// Whether this process may read and write a device file.
+bool may_open(const std::string& path);
+
+/// Whether no socket in this network namespace has UDP port 4791.
+bool port_is_free();
+
+/// The rules of nftables as JSON; empty without nft or without the right to list them.
+std::string nft_ruleset();
+
+}  // namespace sroce
