@@ -100,7 +100,7 @@ Finding examine_state(const DeviceFacts& device) {
   return {device.state.device, Verdict::ok, text};
 }
 
-/// What is wrong with a device although it is ready.
+/// Faults of a device that is ready, and warnings.
 std::vector<Finding> examine_use(const DeviceFacts& device) {
   std::vector<Finding> findings;
   const std::string& name = device.state.device;

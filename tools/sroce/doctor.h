@@ -36,7 +36,7 @@ struct DeviceFacts {
   std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
 };
 
-/// What the machine is like; everything that examine() judges.
+/// The state of the machine: everything that examine() judges.
 struct Facts {
   std::string tool_version;
   std::string kernel_release;

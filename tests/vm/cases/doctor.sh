@@ -53,8 +53,13 @@ chmod 600 /dev/infiniband/uverbs0
 nobody() { on_a as_nobody "$sroce" doctor eth_a; }
 says "a user may not open the device" 2 "cannot open /dev/infiniband/uverbs0" nobody
 check "chmod mends it" on_a mended 2 "cannot open" setpriv --reuid 65534 --clear-groups "$sroce" doctor eth_a
-check "a user may lock little memory" on_a bash -c 'ulimit -l 1024; setpriv --reuid 65534 --clear-groups "$sroce" doctor eth_a |
-	grep "^warn  memlock .*1 MiB"'
+little_memory()
+{
+	ulimit -l 1024
+	setpriv --reuid 65534 --clear-groups "$sroce" doctor eth_a | grep "^warn  memlock .*1 MiB"
+}
+export -f little_memory
+check "a user may lock little memory" on_a bash -c little_memory
 on_a "$sroce" del sroce0
 
 modprobe rdma_rxe
