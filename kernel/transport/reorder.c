@@ -163,7 +163,7 @@ static bool sack_is_due(struct sroce_responder *resp, const struct sroce_packet 
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 	/* A READ request counts like an AckReq, because it stands for many packets. */
-	bool requested = pkt->ack_req || (pkt->info->flags & (SROCE_OPF_READ | SROCE_OPF_ATOMIC));
+	bool requested = pkt->ack_req || (pkt->info->flags & SROCE_OPF_RD_ATOMIC);
 
 	if (requested)
 		reorder->sack_threshold = max(reorder->sack_threshold, SACK_SOON);

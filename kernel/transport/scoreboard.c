@@ -58,8 +58,8 @@
 #define REORDER_MAX_PACKETS	512u
 /*
  * A retransmission that is not acknowledged in time may wait in a long queue, behind others of the
- * same packet. So the wait doubles with every other generation, as that of probes (tlp.c), up to
- * 2^10 times.
+ * same packet. So the wait doubles with every other generation that is lost, as that of probes
+ * (tlp.c), up to 2^10 times. Progress ends that.
  */
 #define MAX_RTX_BACKOFF		20
 /* Least length of a round trip in packets. A packet later than that was retransmitted. */
@@ -96,6 +96,7 @@ void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn)
 	clear_sacked(req, psn);
 	clear_rtx(&sb->rtx[0]);
 	clear_rtx(&sb->rtx[1]);
+	sb->rtx_backoff = 0;
 	sb->response_time.timing = false;
 	sb->lost_psn = psn;
 	sb->executed_psn = psn;
@@ -118,6 +119,12 @@ static u32 reorder_tolerance(const struct sroce_requester *req)
 		     REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
 }
 
+/* How much longer than usual to wait for what was retransmitted. */
+static u64 backoff_ns(const struct sroce_requester *req)
+{
+	return sroce_rtt_rtx_ns(&req->rtt) * ((1ull << req->sb.rtx_backoff / 2) - 1);
+}
+
 /*
  * Is a retransmission lost, too? A selective peer fills a hole at once, so a timeout tells. A
  * standard peer first sends all responses that are due. Once enough later responses have come, the
@@ -129,7 +136,7 @@ static bool rtx_is_lost(const struct sroce_requester *req, const struct sroce_rt
 	u32 end;
 
 	if (sroce_requester_is_selective(req))
-		return now_ns >= rtx->until_ns;
+		return now_ns >= rtx->until_ns + backoff_ns(req);
 	end = sroce_requester_forward(req, rtx->end_psn);
 	/* A PSN beyond everything sent really lies behind unacked_psn. */
 	return end > sroce_requester_forward(req, req->sent_psn) ||
@@ -207,7 +214,7 @@ static void mark_rtx(struct sroce_requester *req, u32 psn, u32 count, u64 wait_n
 	if (!newest->any)
 		newest->since_ns = now_ns;
 	newest->any = true;
-	newest->until_ns = now_ns + (wait_ns << req->sb.rtx_backoff / 2);
+	newest->until_ns = now_ns + wait_ns;
 	newest->last_psn = psn_add(psn, count - 1);
 	newest->end_psn = req->next_psn;
 }
@@ -646,10 +653,13 @@ static void ack_response(struct sroce_requester *req, const struct sroce_ack_pla
 		update_reordering(req, plan->response_psn, sb->response_high_psn, now_ns);
 	sroce_psn_map_add_range(&sb->done, plan->response_psn, plan->count);
 	raise_psn(req, &sb->response_high_psn, psn_add(plan->response_psn, plan->count));
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
+		if (!sb->rtx[i].any || !psn_map_has(&sb->rtx[i].map, plan->response_psn))
+			continue;
 		/* The rest of a retransmitted READ follows. */
-		if (sb->rtx[i].any && psn_map_has(&sb->rtx[i].map, plan->response_psn))
-			sb->rtx[i].until_ns = now_ns + response_wait_ns(req);
+		sb->rtx[i].until_ns = now_ns + response_wait_ns(req);
+		sb->rtx_backoff = 0;
+	}
 	sample_response_time(req, now_ns);
 }
 
@@ -666,6 +676,7 @@ static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_
 		req->since_ack_req = 0;
 	}
 	if (psn != req->unacked_psn) {
+		sb->rtx_backoff = 0;
 		drop_before(req, psn);
 		raise_to(&sb->lost_psn, psn);
 		raise_to(&sb->top_psn, psn);

@@ -30,7 +30,7 @@ enum sroce_selective_mode {
  * @any: whether there are any
  * @last_psn: last PSN of the latest retransmission
  * @since_ns: when the first of them was sent
- * @until_ns: from a selective peer, when they count as lost again
+ * @until_ns: from a selective peer, when they count as lost again, without backoff
  * @end_psn: packets sent later begin here, see rtx_is_lost()
  */
 struct sroce_rtx {
@@ -65,7 +65,7 @@ struct sroce_response_time {
  * struct sroce_scoreboard - the scoreboard (see scoreboard.c)
  * @mode: enum sroce_selective_mode
  * @newest: generation of @rtx that retransmissions go to
- * @rtx_backoff: generations of @rtx in a row that were lost without any progress
+ * @rtx_backoff: generations of @rtx that were lost since the last progress
  * @executed_psn: the peer has executed everything before it
  * @top_psn: one past the newest PSN that the peer has executed or queued
  * @lost_psn: requests from @executed_psn to here that are not done are lost

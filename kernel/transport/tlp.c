@@ -284,9 +284,14 @@ static bool packets_may_be_late(const struct sroce_requester *req)
 	       (longest_rtt_ns(req) > timeout_ns && req->rtt.min_ns <= timeout_ns);
 }
 
-/* Would the response to a packet that was sent an ACK timeout ago have come? A bound tells, too. */
-static bool response_is_overdue(const struct sroce_requester *req)
+/*
+ * Would the response to a packet that was sent an ACK timeout ago have come? A bound tells, too. Not
+ * if the peer still responds to what was sent later, which restarts the probe timer only.
+ */
+static bool response_is_overdue(const struct sroce_requester *req, bool responded)
 {
+	if (responded || (req->attr.adaptive && !req->probe.pto_backoff))
+		return false;
 	return req->rtt.srtt_ns &&
 	       req->rtt.srtt_ns + 4ull * req->rtt.var_ns <= req->attr.ack_timeout_ns;
 }
@@ -317,6 +322,7 @@ static bool uses_up_retry(struct sroce_requester *req)
 static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 {
 	u32 events = SROCE_REQ_EV_ACK_TIMEOUT;
+	bool responded = req->responded;
 
 	req->timeouts++;
 	if (uses_up_retry(req)) {
@@ -340,9 +346,11 @@ static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 	if (!sroce_requester_is_selective(req) && go_back_n(req))
 		return events;
 	sroce_requester_stop_timers(req);
+	/* The response to an earlier probe says nothing any more. */
+	req->probe.sent = false;
 	req->probe.due = true;
 	req->probe.timed_out = true;
-	req->probe.overdue = response_is_overdue(req);
+	req->probe.overdue = response_is_overdue(req, responded);
 	sroce_tlp_arm(req, now_ns);
 	return events;
 }

@@ -259,9 +259,13 @@ void Host::check_scoreboard() const {
 // standard peer has responded to something sent later.
 void Host::check_rtx_losses(const sroce_requester& before) const {
   const sroce_scoreboard& sb = requester_.sb;
-  const auto lost = [this, &sb](const sroce_rtx& rtx) {
+  // While there is no progress, the wait doubles with every other generation.
+  const u64 backoff_ns =
+      std::max(sroce_rtt_rtx_ns(&before.rtt), sroce_rtt_rtx_ns(&requester_.rtt)) *
+      ((1ull << before.sb.rtx_backoff / 2) - 1);
+  const auto lost = [this, &sb, backoff_ns](const sroce_rtx& rtx) {
     if (!rtx.any) return false;
-    if (sb.mode == SROCE_SELECTIVE_ON) return now_ns_ >= rtx.until_ns;
+    if (sb.mode == SROCE_SELECTIVE_ON) return now_ns_ >= rtx.until_ns + backoff_ns;
     return lost_again(rtx.end_psn);
   };
   const sroce_rtx &was_old = before.sb.rtx[!before.sb.newest], &old = sb.rtx[!sb.newest];

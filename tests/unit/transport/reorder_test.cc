@@ -681,6 +681,16 @@ TEST(ReorderSack, IsPaddedToWordsAndHasItsOwnOpcode) {
   EXPECT_TRUE(packets[0].selective);
 }
 
+TEST(ReorderSack, ReportsAQueuedFlushAndAtomicWriteAtOnce) {
+  for (const auto& request : {flush_request(2001), atomic_write_request(2001)}) {
+    SelectivePair rq;
+    rq.receive(selective(request));
+    const auto packets = rq.respond();
+    ASSERT_EQ(packets.size(), 1u);
+    EXPECT_EQ(packets[0].opcode, SROCE_OP_SACK);
+  }
+}
+
 TEST(ReorderSack, BecomesRarerWhileTheGapLasts) {
   SelectivePair rq(2000, 1000);
   Psns reports;

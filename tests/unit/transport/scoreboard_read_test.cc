@@ -203,6 +203,31 @@ TEST(SelectiveRead, LostRetransmissionHardlyRaisesTheTimeout) {
 }
 
 // The first request was in flight all the time, and its response takes that long.
+// Each of many responses is lost once. Then one is lost twice.
+TEST(SelectiveRead, AnsweredRetransmissionsDoNotDelayLaterOnes) {
+  SelectiveRead sq(200);
+  for (u32 i = 0; i < 30; i++) {
+    const u32 hole = 5 * i;
+    for (u32 more = 1; more < 5; more++) sq.respond(hole + more);
+    ASSERT_EQ(psns_of(sq.send_all()), Psns{1000 + hole}) << i;
+    sq.now += 20 * kMicrosecond;
+    if (i < 29) sq.respond(hole);
+    sq.now += 200 * kMicrosecond;
+  }
+  EXPECT_LE(sq.req.sb.rtx_backoff, 2);
+}
+
+TEST(SelectiveRead, AnsweredRetransmissionEndsTheBackoff) {
+  SelectiveRead sq(60);
+  sq.respond_all({1, 2, 3, 5, 6, 7});
+  ASSERT_EQ(psns_of(sq.send_all()), (Psns{1000, 1004}));
+  sq.req.sb.rtx_backoff = 6;
+  sq.respond_all({8});
+  EXPECT_EQ(sq.req.sb.rtx_backoff, 6);
+  sq.respond_all({4});
+  EXPECT_EQ(sq.req.sb.rtx_backoff, 0);
+}
+
 TEST(SelectiveRead, EarlyResponseBelongsToTheFirstRequest) {
   SelectiveRead sq(60);
   const u64 wait_ns = request_twice(sq);
