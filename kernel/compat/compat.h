@@ -89,32 +89,24 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 #define COMPAT_FILL_RES_SRQ(fn)
 #endif
 
-/*
- * 6.17: QPs are bound to a counter of one port. The macro defines two static functions for the
- * table. A counter has the size that the driver says, and is initialised by it.
- */
+/* 6.17: QPs are bound to a counter of one port. The macro defines two functions for the table. */
 #ifdef SROCE_HAVE_COUNTER_PORT
-#define SROCE_COMPAT_COUNTER_OPS(bind, unbind)					\
-static int compat_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *qp, u32 port)	\
-{										\
-	return bind(counter, qp);						\
-}										\
-static int compat_counter_unbind_qp(struct ib_qp *qp, u32 port)			\
-{										\
-	return unbind(qp);							\
-}
+#define COMPAT_COUNTER_ARGS(args...) (args, u32 port)
 #else
+#define COMPAT_COUNTER_ARGS(args...) (args)
+#endif
 #define SROCE_COMPAT_COUNTER_OPS(bind, unbind)					\
-static int compat_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *qp)	\
+static int compat_counter_bind_qp						\
+COMPAT_COUNTER_ARGS(struct rdma_counter *counter, struct ib_qp *qp)		\
 {										\
 	return bind(counter, qp);						\
 }										\
-static int compat_counter_unbind_qp(struct ib_qp *qp)				\
+static int compat_counter_unbind_qp COMPAT_COUNTER_ARGS(struct ib_qp *qp)	\
 {										\
 	return unbind(qp);							\
 }
-#endif
 
+/* 6.15: a counter has the size that the driver says, and the driver initialises it. */
 #ifdef SROCE_HAVE_COUNTER_INIT
 static inline void compat_counter_init(struct rdma_counter *counter)
 {

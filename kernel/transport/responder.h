@@ -51,8 +51,7 @@ enum sroce_rq_event {
  * @qkey: Q_Key datagrams must carry
  * @access: access flags as set; the engine looks at SROCE_ACCESS_REMOTE_* and _FLUSH_*
  * @min_rnr_timer: code sent in RNR NAKs
- * @rnr_delay_ns: how long a request that finds no receive WQE is queued before the RNR NAK,
- *                0 for no delay
+ * @rnr_delay_ns: how long a request that finds no receive WQE waits for the RNR NAK; or 0
  * @reorder_packets: limit of the reorder queue, at most a PSN map's span; 0 for no queue
  * @selective: send selective ACKs to a peer that speaks selective repeat
  * @shares_rwqes: receive WQEs come from a shared queue
