@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Our part of ib_core's list of resources, which `rdma resource show -dd` prints. Everybody may
- * read it, so it has no address of a peer; `sroce qp` has more.
+ * read it, so it has no address, neither of a peer nor of a process's memory; `sroce qp` has more.
  *
  * ib_core keeps the memory of an object that it lists, but may list a QP, CQ or SRQ that is being
- * destroyed (until 7.2). Nothing is written about what has gone.
+ * destroyed (before 7.2 and its stable backports). Nothing is written about what has gone.
  */
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -139,7 +139,5 @@ int sroce_restrack_put_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	if (!nest)
 		return -EMSGSIZE;
 	return end_details(msg, nest, rdma_nl_put_driver_u32(msg, "valid", info.valid) ?:
-			   rdma_nl_put_driver_u64_hex(msg, "iova", info.range.iova) ?:
-			   rdma_nl_put_driver_u32_hex(msg, "access", info.range.access) ?:
 			   rdma_nl_put_driver_u32(msg, "windows", info.windows));
 }

@@ -255,7 +255,6 @@ bool sroce_region_get_info(struct sroce_memory *mem, u32 key, struct sroce_regio
 	read_lock_bh(&region->busy);
 	*info = (struct sroce_region_info){
 		.valid = region->valid,
-		.range = region->range,
 		.windows = region->windows,
 	};
 	read_unlock_bh(&region->busy);

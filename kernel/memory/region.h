@@ -109,12 +109,10 @@ struct sroce_memory {
 /**
  * struct sroce_region_info - what tools show of a region
  * @valid: see struct sroce_region
- * @range: iova, length and permissions
  * @windows: how many windows are bound to it
  */
 struct sroce_region_info {
 	bool	valid;
-	struct sroce_access_range range;
 	u32	windows;
 };
 
