@@ -6,6 +6,8 @@
  *
  * Packets, bytes, and drops of packets whose QP is not known yet count in the set of the device.
  */
+#include <linux/bottom_half.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -26,16 +28,22 @@ static struct counter_set *find_set(const struct rdma_counter *counter)
 	return xa_load(&to_sroce_device(counter->device)->counter_sets, counter->id);
 }
 
+/* NULL does nothing. */
 static void free_set(struct counter_set *set)
 {
+	if (!set)
+		return;
 	free_percpu(set->counters);
 	kfree(set);
 }
 
-/* The number of the set is that of the counter. */
+/*
+ * The number of the set is that of the counter. Numbers are not soon used again, because older
+ * kernels list a counter a little longer than its set exists.
+ */
 static int alloc_set(struct rdma_counter *counter)
 {
-	struct xarray *sets = &to_sroce_device(counter->device)->counter_sets;
+	struct sroce_device *dev = to_sroce_device(counter->device);
 	struct counter_set *set = kzalloc(sizeof(*set), GFP_KERNEL);
 	int err = -ENOMEM;
 
@@ -43,10 +51,17 @@ static int alloc_set(struct rdma_counter *counter)
 		return -ENOMEM;
 	set->counters = alloc_percpu(struct sroce_counters);
 	if (set->counters)
-		err = xa_alloc(sets, &counter->id, set, xa_limit_31b, GFP_KERNEL);
-	if (err)
+		err = xa_alloc_cyclic(&dev->counter_sets, &counter->id, set, xa_limit_31b,
+				      &dev->next_counter_set, GFP_KERNEL);
+	if (err < 0)
 		free_set(set);
-	return err;
+	return min(err, 0);
+}
+
+/* Nothing may count in the set of a counter any more. */
+static struct counter_set *take_set(struct rdma_counter *counter)
+{
+	return xa_erase(&to_sroce_device(counter->device)->counter_sets, counter->id);
 }
 
 static void set_counters(struct ib_qp *ibqp, struct sroce_counters __percpu *counters)
@@ -59,52 +74,80 @@ static void set_counters(struct ib_qp *ibqp, struct sroce_counters __percpu *cou
  * @counter: counter; one whose id is 0 gets its set, and an id
  * @ibqp: QP, not bound
  *
- * ib_core does one call at a time for a counter. May sleep.
+ * ib_core does one call at a time for a counter, but not for a QP: of two calls for one QP, one
+ * succeeds. ib_core does not deallocate a counter whose first QP fails. May sleep.
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, or -EINVAL if the QP is bound.
  */
 int sroce_qp_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
+	bool is_new = !counter->id;
 	int err;
 
-	if (!counter->id) {
+	if (is_new) {
 		err = alloc_set(counter);
 		if (err)
 			return err;
 	}
+	if (cmpxchg(&ibqp->counter, NULL, counter)) {
+		if (is_new) {
+			free_set(take_set(counter));
+			counter->id = 0;
+		}
+		return -EINVAL;
+	}
 	set_counters(ibqp, find_set(counter)->counters);
-	ibqp->counter = counter;
 	return 0;
 }
 
 /**
  * sroce_qp_counter_unbind() - ib_device_ops.counter_unbind_qp
- * @ibqp: QP, bound
+ * @ibqp: QP
  *
- * Return: 0.
+ * ib_core does one call at a time for the counter, but may do two for one QP.
+ *
+ * Return: 0, or -EINVAL if the QP is not bound any more.
  */
 int sroce_qp_counter_unbind(struct ib_qp *ibqp)
 {
+	if (!ibqp->counter)
+		return -EINVAL;
 	set_counters(ibqp, to_sroce_device(ibqp->device)->ep.counters);
-	ibqp->counter = NULL;
+	/* From here on, another call may bind the QP. */
+	smp_store_release(&ibqp->counter, NULL);
 	return 0;
+}
+
+/* Counts that ib_core has not seen go on in the set of the device. */
+static void keep_last_counts(const struct rdma_counter *counter, const struct counter_set *set)
+{
+	struct sroce_counters __percpu *counters = to_sroce_device(counter->device)->ep.counters;
+	unsigned int i;
+
+	local_bh_disable();
+	for (i = 0; i < SROCE_CTR_COUNT; i++)
+		sroce_count_add(counters, i,
+				sroce_counter_sum(set->counters, i) - counter->stats->value[i]);
+	local_bh_enable();
 }
 
 /**
  * sroce_qp_counter_dealloc() - ib_device_ops.counter_dealloc
  * @counter: counter; no QP is bound to it
  *
- * Waits until nothing counts in its set any more. May sleep.
+ * Waits until nothing counts in its set any more. ib_core has added the values to the port before.
+ * May sleep.
  *
  * Return: 0.
  */
 int sroce_qp_counter_dealloc(struct rdma_counter *counter)
 {
-	struct counter_set *set;
+	struct counter_set *set = take_set(counter);
 
-	set = xa_erase(&to_sroce_device(counter->device)->counter_sets, counter->id);
 	/* Counting is done with BH off, which counts as a reader. */
 	synchronize_rcu();
+	if (set)
+		keep_last_counts(counter, set);
 	free_set(set);
 	return 0;
 }
@@ -123,7 +166,7 @@ struct rdma_hw_stats *sroce_qp_counter_alloc_stats(struct rdma_counter *counter)
 
 /**
  * sroce_qp_counter_update_stats() - ib_device_ops.counter_update_stats
- * @counter: counter, whose values are set
+ * @counter: counter, whose values are set; they stay if its set has gone
  *
  * Return: 0.
  */
@@ -132,6 +175,8 @@ int sroce_qp_counter_update_stats(struct rdma_counter *counter)
 	const struct counter_set *set = find_set(counter);
 	unsigned int i;
 
+	if (!set)
+		return 0;
 	for (i = 0; i < SROCE_CTR_COUNT; i++)
 		counter->stats->value[i] = sroce_counter_sum(set->counters, i);
 	return 0;

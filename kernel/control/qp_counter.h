@@ -7,7 +7,7 @@
 
 struct sroce_device;
 
-/* A counter of ib_core. Before 7.0, ib_core allocates it without asking for its size. */
+/* A counter of ib_core. An older ib_core allocates it without asking for its size. */
 struct sroce_qp_counter {
 	struct rdma_counter counter;
 };

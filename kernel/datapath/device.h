@@ -29,6 +29,7 @@ enum sroce_mode {
  * @ahs: address vectors (struct sroce_av) of processes by number, for WQEs that name one
  * @next_ah: where the next cyclic allocation in @ahs starts
  * @counter_sets: sets of counters that QPs are bound to, by number (control/qp_counter.c)
+ * @next_counter_set: the number to be tried first; with the lock of @counter_sets
  * @mcast: the multicast groups that QPs are attached to
  * @cc: parameters of congestion control; each may change at any time
  * @np_lock: protects @np_sources; innermost
@@ -50,6 +51,7 @@ struct sroce_device {
 	struct xarray ahs;
 	u32	next_ah;
 	struct xarray counter_sets;
+	u32	next_counter_set;
 	struct sroce_mcast mcast;
 	struct sroce_cc_params cc;
 	spinlock_t np_lock;

@@ -20,14 +20,6 @@ extern "C" {
 /* Readers end here. */
 #define synchronize_rcu()		stand_in_process()
 
-static inline int xa_alloc(struct xarray *array, u32 *index, void *entry, struct xa_limit limit,
-			   gfp_t gfp)
-{
-	u32 next = limit.min;
-
-	return xa_alloc_cyclic(array, index, entry, limit, &next, gfp);
-}
-
 struct rdma_hw_stats {
 	int	num_counters;
 	u64	value[128];

@@ -74,6 +74,7 @@ TEST_F(QpCounter, SetIsFreedWhenNobodyCountsInItAnyMore) {
   ASSERT_EQ(0, sroce_qp_counter_bind(&first, &qp.ibqp));
   static sroce_counters* counters;
   static u32 waits;
+  of(first);
   counters = sroce_qp_counters(&qp);
   waits = 0;
   sroce_qp_counter_unbind(&qp.ibqp);
@@ -85,6 +86,34 @@ TEST_F(QpCounter, SetIsFreedWhenNobodyCountsInItAnyMore) {
   EXPECT_EQ(0, sroce_qp_counter_dealloc(&first));
   stand_in.process = nullptr;
   EXPECT_EQ(1u, waits);
+  EXPECT_EQ(1u, of_device()) << "ib_core has not seen it in the set";
+}
+
+TEST_F(QpCounter, QpIsBoundToOneCounterOnly) {
+  ASSERT_EQ(0, sroce_qp_counter_bind(&first, &qp.ibqp));
+  EXPECT_EQ(-EINVAL, sroce_qp_counter_bind(&second, &qp.ibqp)) << "ib_core looked before";
+  EXPECT_EQ(0u, second.id) << "ib_core frees it at once";
+  EXPECT_EQ(nullptr, xa_load(&dev.counter_sets, first.id + 1));
+  EXPECT_EQ(-EINVAL, sroce_qp_counter_bind(&first, &qp.ibqp));
+  EXPECT_NE(0u, first.id);
+  EXPECT_EQ(&first, qp.ibqp.counter);
+  count(5);
+  EXPECT_EQ(5u, of(first));
+  EXPECT_EQ(0, sroce_qp_counter_unbind(&qp.ibqp));
+  EXPECT_EQ(-EINVAL, sroce_qp_counter_unbind(&qp.ibqp));
+}
+
+TEST_F(QpCounter, ListedCounterKeepsItsValuesWhenItsSetHasGone) {
+  ASSERT_EQ(0, sroce_qp_counter_bind(&first, &qp.ibqp));
+  count(5);
+  EXPECT_EQ(5u, of(first));
+  sroce_qp_counter_unbind(&qp.ibqp);
+  EXPECT_EQ(0, sroce_qp_counter_dealloc(&first));
+  ASSERT_EQ(0, sroce_qp_counter_bind(&second, &qp.ibqp));
+  count(7);
+  EXPECT_EQ(5u, of(first)) << "not those of the next counter";
+  EXPECT_EQ(0u, of_device());
+  sroce_qp_counter_unbind(&qp.ibqp);
 }
 
 TEST_F(QpCounter, WithoutMemoryNothingIsBound) {
