@@ -244,6 +244,7 @@ static void enter_reset(struct sroce_qp *qp)
 	if (!qp->srq)
 		sroce_recv_queue_reset(qp->recv_queue);
 	qp->last_wqe_due = false;
+	clear_bit(0, &qp->fatal_reported);
 	sroce_reorder_queue_flush(qp);
 	qp->sq_draining_notify = false;
 	reset_wq(&qp->sq);

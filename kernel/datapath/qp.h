@@ -64,6 +64,7 @@ struct sroce_reorder_queue;
  * @own_recv_queue: see @recv_queue; with @srq it has no ring
  * @srq: shared receive queue, or NULL
  * @last_wqe_due: in ERR: IB_EVENT_QP_LAST_WQE_REACHED is to be dispatched; with @rq.lock
+ * @fatal_reported: bit 0: IB_EVENT_QP_FATAL has been dispatched since RESET
  * @resources: storage of responder resources
  * @delayed_ack: see transport/ack_delay_policy.c; with @rq.lock
  * @ack_delayed: an ACK waits for a packet of @sq to share its skb
@@ -106,6 +107,7 @@ struct sroce_qp {
 	struct sroce_recv_queue own_recv_queue;
 	struct sroce_srq *srq;
 	bool	last_wqe_due;
+	unsigned long fatal_reported;
 	struct sroce_resource *resources;
 	struct sroce_delayed_ack delayed_ack;
 	bool	ack_delayed;

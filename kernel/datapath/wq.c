@@ -181,6 +181,20 @@ static bool xmit_skbs(struct sroce_qp *qp, struct sk_buff_head *out)
 }
 
 /*
+ * The events to dispatch. Both queues may see the same failure of the QP, which is reported once.
+ * The lock is held.
+ */
+static u32 take_events(struct sroce_qp *qp, struct sroce_wq *wq)
+{
+	u32 events = wq->events;
+
+	wq->events = 0;
+	if (events & BIT(IB_EVENT_QP_FATAL) && test_and_set_bit(0, &qp->fatal_reported))
+		events &= ~BIT(IB_EVENT_QP_FATAL);
+	return events;
+}
+
+/*
  * Hand over what a round has produced. The lock is held with BH off; it is dropped and taken again.
  * Returns whether something is left because no consumer may be called back from here.
  */
@@ -189,7 +203,7 @@ static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_ca
 {
 	struct sroce_cq *cq = wq_cq(qp, wq);
 	bool wake = may_call_back && wq->wake, failed = wq->failed;
-	u32 events = may_call_back ? wq->events : 0;
+	u32 events = may_call_back ? take_events(qp, wq) : 0;
 	struct sk_buff_head out;
 	bool full;
 
@@ -198,10 +212,8 @@ static bool deliver_output(struct sroce_qp *qp, struct sroce_wq *wq, bool may_ca
 		__skb_queue_head_init(&out);
 		skb_queue_splice_init(&wq->out, &out);
 		wq->failed = false;
-		if (may_call_back) {
+		if (may_call_back)
 			wq->wake = false;
-			wq->events = 0;
-		}
 		spin_unlock(&wq->lock);
 		full = xmit_skbs(qp, &out);
 		if (failed)

@@ -88,6 +88,11 @@ typedef struct {
 #define atomic64_add_return(n, v)	((v)->counter += (n))
 #define atomic64_sub(n, v)		((void)((v)->counter -= (n)))
 #define atomic64_fetch_add(n, v)	__sync_fetch_and_add(&(v)->counter, n)
+static inline bool test_and_set_bit(int bit, unsigned long *bits)
+{
+	return __sync_fetch_and_or(bits, 1ul << bit) >> bit & 1;
+}
+
 #define local_bh_disable()		((void)0)
 #define local_bh_enable()		((void)0)
 #define cmpxchg64(pointer, old, value)	__sync_val_compare_and_swap(pointer, old, value)

@@ -82,12 +82,19 @@ TEST_F(Wq, OverflowFailsTheQueueAndIsReportedOnce) {
   EXPECT_EQ(1u, events);
   EXPECT_EQ(1u, fatal) << "the QP cannot report completions";
   sroce_wq_complete(&qp, &qp.sq, &wc, nullptr);
-  EXPECT_EQ(u32{1 << IB_EVENT_QP_FATAL}, qp.sq.events) << "another queue whose completion is lost";
-  qp.sq.events = 0;
+  spin_lock_bh(&qp.sq.lock);
+  sroce_wq_run(&qp, &qp.sq, true);
+  EXPECT_EQ(2u, failures) << "another queue whose completion is lost";
+  EXPECT_EQ(1u, fatal) << "of one failure";
+  qp.fatal_reported = 0;  // RESET
+  sroce_wq_complete(&qp, &qp.rq, &wc, nullptr);
+  run();
+  EXPECT_EQ(2u, fatal);
+  qp.fatal_reported = 0;
   qp.state = IB_QPS_ERR;
   sroce_wq_complete(&qp, &qp.rq, &wc, nullptr);
   run();
-  EXPECT_EQ(1u, fatal) << "of a QP in error no other";
+  EXPECT_EQ(2u, fatal) << "of a QP in error no other";
 }
 
 TEST_F(Wq, OneRunnerDoesTheWorkOfAll) {
