@@ -3,6 +3,9 @@
  * Performance management (IBTA 16.1): counters of the port, for ib_core's sysfs folder `counters`
  * and for MADs of a peer. A counter that would overflow stays at its largest value (16.1.3.5).
  * There is no Set, so they cannot be cleared.
+ *
+ * All of them are sums of counters that count for the port only, never for a QP that is bound to a
+ * counter (qp_counter.c).
  */
 #include <linux/minmax.h>
 #include <rdma/ib_pma.h>

@@ -206,7 +206,10 @@ static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 		dst_release(dst);
 	if (!err && tx->edt_ns > tx->now_ns)
 		skb_set_delivery_time(tx->gso.skb, ns_to_ktime(tx->edt_ns), SKB_CLOCK_MONOTONIC);
-	return err && err != -ENOMEM ? count_loss(qp, SROCE_CTR_SEND_ERR, err) : err;
+	/* Of the port, also if the QP has a counter: see control/pma.c. */
+	if (err && err != -ENOMEM)
+		sroce_count(ep->counters, SROCE_CTR_SEND_ERR);
+	return err;
 }
 
 /* Without memory for a whole GSO batch there may be enough for one packet. */

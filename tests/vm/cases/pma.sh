@@ -26,6 +26,23 @@ tap "pma" on_a "$programs"/pma_verify --dev "$A_DEV" --gid "$A_GID6" --peer-dev 
 drops() { (($(counter "$B_DEV" drop_length) == before + 6)); }
 check "MADs of wrong lengths are dropped and counted" wait_until 5 drops
 
+# Packets that are too long for the interface; they belong to a QP with a counter of its own.
+port=$A_DEV/1
+has_bound_qp() { rdma statistic qp show link "$port" | grep "cntn [0-9]"; }
+rdma statistic qp set link "$port" auto type on
+on_b ibv_rc_pingpong -d "$B_DEV" -g "$B_GID" -s 100000 -n 10000000 >/dev/null 2>&1 &
+server=$!
+on_b wait_until 10 listens ibv_rc_pingpong
+on_a ibv_rc_pingpong -d "$A_DEV" -g "$A_GID" -s 100000 -n 10000000 "$B_IP" >/dev/null 2>&1 &
+client=$!
+check "a QP has a counter" wait_until 10 has_bound_qp
+discards=$(port_counter port_xmit_discards)
+on_a ip link set "$A_IF" mtu 1000
+check "port_xmit_discards counts for QPs with a counter" wait_until 10 exceeds port_xmit_discards "$discards"
+on_a pkill ibv_rc_pingpong || true
+on_b pkill ibv_rc_pingpong || true
+wait $client $server || true
+
 downs=$(port_counter link_downed)
 on_a ip link set "$A_IF" down
 check "link_downed has counted" wait_until 5 exceeds link_downed "$downs"
