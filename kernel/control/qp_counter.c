@@ -4,7 +4,8 @@
  * counts. A QP that is bound to it counts there instead of in the set of the device, so binding
  * costs the datapath nothing. ib_core adds all sets up for the port, also those that have gone.
  *
- * Packets, bytes, and drops of packets whose QP is not known yet count in the set of the device.
+ * Packets, bytes, what performance management reads (pma.c), and packets that are dropped before a
+ * QP has looked into them count in the set of the device.
  */
 #include <linux/bottom_half.h>
 #include <linux/minmax.h>

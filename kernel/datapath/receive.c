@@ -26,12 +26,21 @@
 #define PKEY_BASE	0x7fff
 #define FEW_PACKETS	4
 
+/* A packet that no QP has looked into counts for the port. */
 static void count_drop(const struct sroce_rx *rx, enum sroce_counter why)
 {
 	sroce_count(rx->ep->counters, why);
 	trace_sroce_drop(rx->ep->netdev->ifindex, rx->pkt.dest_qpn, why);
 }
 
+static void count_drop_of_qp(const struct sroce_qp *qp, const struct sroce_rx *rx,
+			     enum sroce_counter why)
+{
+	sroce_count(sroce_qp_counters(qp), why);
+	trace_sroce_drop(rx->ep->netdev->ifindex, rx->pkt.dest_qpn, why);
+}
+
+/* None of them is a counter of the port that performance management reads. */
 static const enum sroce_counter plan_drop_counters[] = {
 	[SROCE_DROP_NONE] = SROCE_CTR_DROP_STATE,
 	[SROCE_DROP_STATE] = SROCE_CTR_DROP_STATE,
@@ -117,7 +126,7 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (!verify_coalesced(rx, places_response(&plan) ? plan.place_bytes : 0))
 		plan_received_response(qp, rx, &plan);
 	if (plan.action == SROCE_ACK_DROP) {
-		count_drop(rx, plan_drop_counters[plan.reason]);
+		count_drop_of_qp(qp, rx, plan_drop_counters[plan.reason]);
 		/* A duplicate shows that the peer is alive. */
 		sroce_completer_commit(&qp->req, &plan, SROCE_MEM_OK, rx->now_ns);
 		return;
@@ -257,7 +266,7 @@ static void queue_if_planned(struct sroce_qp *qp, struct sroce_rx *rx,
 {
 	if (plan->verdict != SROCE_RECV_QUEUE || plan->queued || sroce_reorder_queue_add(qp, rx))
 		return;
-	count_drop(rx, SROCE_CTR_DROP_REORDER_FULL);
+	count_drop_of_qp(qp, rx, SROCE_CTR_DROP_REORDER_FULL);
 	result->status = SROCE_MEM_BAD_LOCAL;
 }
 
@@ -272,7 +281,7 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	else if (sroce_qp_is_acked(qp))
 		sroce_responder_commit(resp, &rx->pkt, plan, result, rx->now_ns);
 	else if (!sroce_uc_commit(resp, &rx->pkt, plan, result))
-		count_drop(rx, SROCE_CTR_DROP_INVALID);
+		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_INVALID);
 }
 
 static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
@@ -306,7 +315,7 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (!verify_coalesced(rx, copy_checks(qp, &plan) ? plan.place_bytes : 0))
 		plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
-		count_drop(rx, plan_drop_counters[plan.reason]);
+		count_drop_of_qp(qp, rx, plan_drop_counters[plan.reason]);
 	count_request(qp, rx, &plan);
 	carry_out_request(qp, rx, &plan);
 }

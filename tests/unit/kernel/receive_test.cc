@@ -46,6 +46,24 @@ TEST_F(Receive, CoalescedPacketsReachTheirPlaces) {
   EXPECT_EQ(2u, rounds) << "the queue runs once for each skb";
 }
 
+TEST_F(Receive, DropOfAQpCountsInItsSet) {
+  sroce_counters of_qp[STAND_IN_CPUS] = {};
+  qp.counters = of_qp;
+  sroce_packet pkt = write_only(100, IOVA, 8);
+  pkt.dest_qpn++;
+  stand_in_datapath.qp = nullptr;
+  receive({bytes_of(pkt, Bytes(8))});
+  EXPECT_EQ(1u, count(SROCE_CTR_DROP_NO_QP)) << "nobody's";
+  stand_in_datapath.qp = &qp;
+  const Bytes write = bytes_of(write_only(100, IOVA, 8), Bytes(8));
+  receive({write});
+  sroce_responder_set_state(&qp.resp, SROCE_RQ_ERROR);
+  receive({write});
+  EXPECT_EQ(1u, of_qp[0].value[SROCE_CTR_DROP_STATE]);
+  EXPECT_EQ(0u, count(SROCE_CTR_DROP_STATE));
+  qp.counters = dev.ep.counters;
+}
+
 struct WrongPacket : Receive, testing::WithParamInterface<u32> {};
 
 TEST_P(WrongPacket, EndsTheCoalescedPackets) {
@@ -346,7 +364,7 @@ TEST_F(GroupReceiver, EachQpDecidesAlone) {
       {bytes_of(group_datagram(), Bytes(16, 8)), bytes_of(group_datagram(), Bytes(16, 9), 101)});
   EXPECT_EQ(1u, completions().size());
   EXPECT_EQ(0u, other.completions().size());
-  EXPECT_EQ(2u, count(SROCE_CTR_DROP_QKEY));
+  EXPECT_EQ(2u, other.count(SROCE_CTR_DROP_QKEY));
   EXPECT_EQ(1u, count(SROCE_CTR_DROP_NO_WQE));
 }
 
