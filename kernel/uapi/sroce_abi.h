@@ -81,7 +81,8 @@ struct sroce_cq_line {
 /*
  * Where an entry of a completion queue, struct ib_uverbs_wc, has its timestamp: __u64, nanoseconds
  * of CLOCK_MONOTONIC. Native mode only, and only if the process asked for it
- * (IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION).
+ * (IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION). In a time namespace the clock of the process has
+ * another offset, which is not applied.
  */
 #define SROCE_CQ_TIMESTAMP_AT	48
 
