@@ -46,7 +46,9 @@ check "counters are visible in the device's namespace" test "$(on_a counter sroc
 
 # A device that is moved is closed to the processes of the old namespace.
 traffic_flows() { (($(on_a counter sroce_a rcvd_pkts) > $1 + 1000)); }
-both_end() { ! kill -0 "$server" "$client"; } 2>/dev/null
+has_no_qp() { ! rdma resource show qp link "$1" | grep "type RC"; }
+export -f has_no_qp
+ends() { ! kill -0 "$1"; } 2>/dev/null
 on_a ib_write_bw -d sroce_a -x "$A_GID" -F -s 65536 -D 60 >/dev/null 2>&1 &
 server=$!
 wait_until 10 on_a listens ib_write_bw
@@ -57,9 +59,10 @@ check "there is traffic" wait_until 15 traffic_flows "$packets"
 check "a device moves under traffic" on_a rdma dev set sroce_a netns b
 check "namespace a does not see it any more" on_a has_no_device sroce_a
 check "namespace b does" on_b has_device sroce_a
+check "the QP of a's process has gone with it" on_b has_no_qp sroce_a
+check "its peer fails" wait_until 30 ends $client
 on_a pkill ib_write_bw || true
-on_b pkill ib_write_bw || true
-check "the processes end" wait_until 10 both_end
+check "a's process ends" wait_until 10 ends $server
 wait $server $client || true
 check "it moves back" on_b rdma dev set sroce_a netns a
 check "namespace a sees it again" on_a has_device sroce_a
