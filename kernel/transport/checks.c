@@ -94,8 +94,8 @@ enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
  * sroce_access_check() - is an access inside of the region, and permitted?
  * @range: what the region covers and permits
  * @va: address of the first byte
- * @bytes: how many; 0 needs no range (IBTA 9.7.5.1.1: zero-length operations are not checked),
- *         and callers then skip the key lookup
+ * @bytes: how many; 0 needs no range, as for the FLUSH of a whole region, but permission. READs and
+ *         WRITEs of 0 bytes need not even a key (IBTA 9.7.5.1.1), so their callers do not call this
  * @needed: SROCE_ACCESS_*, all of which must be permitted
  *
  * A region may end at the last address, so the check only subtracts and cannot overflow.
@@ -126,7 +126,8 @@ enum sroce_mem_status sroce_access_check(const struct sroce_access_range *range,
  *
  * The region must permit windows (IBTA C10-73), and local writes if the window permits remote
  * writes or atomics (C10-74). The range must lie in the region (C10-75). A type 1 window is not
- * zero-based, and a type 2 window not empty (o10-37.2.40).
+ * zero-based, and a type 2 window not empty (o10-37.2.40). A window permits no FLUSH that the region
+ * does not: the region says whether the memory can be flushed (annex A19).
  *
  * Return: SROCE_MEM_OK, SROCE_MEM_BAD_ACCESS or SROCE_MEM_BAD_RANGE.
  */
@@ -143,5 +144,6 @@ enum sroce_mem_status sroce_bind_check(const struct sroce_bind_mw *bind,
 		return SROCE_MEM_BAD_RANGE;
 	if (bind->access & (SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_ATOMIC))
 		needed |= SROCE_ACCESS_LOCAL_WRITE;
+	needed |= bind->access & SROCE_ACCESS_FLUSH_GLOBAL;
 	return sroce_access_check(range, bind->addr, bind->length, needed);
 }

@@ -62,6 +62,11 @@ TEST(AccessCheck, MissingPermissionIsRejected) {
   EXPECT_EQ(check(0x1000, 8, SROCE_ACCESS_REMOTE_ATOMIC), SROCE_MEM_BAD_ACCESS);
 }
 
+TEST(AccessCheck, NoBytesNeedPermissionToo) {
+  EXPECT_EQ(check(0, 0, kReadWrite), SROCE_MEM_OK);
+  EXPECT_EQ(check(0, 0, SROCE_ACCESS_REMOTE_ATOMIC), SROCE_MEM_BAD_ACCESS);
+}
+
 TEST(AccessCheck, EveryNeededPermissionMustBeGranted) {
   EXPECT_EQ(check(0x1000, 8, kReadWrite), SROCE_MEM_OK);
   EXPECT_EQ(check(0x1000, 8, kReadWrite | SROCE_ACCESS_LOCAL_WRITE), SROCE_MEM_BAD_ACCESS);
@@ -91,6 +96,12 @@ TEST(BindCheck, RemoteWritesAndAtomicsNeedLocalWrites) {
     EXPECT_EQ(check_bind(access, ~u32{SROCE_ACCESS_LOCAL_WRITE}), SROCE_MEM_BAD_ACCESS);
   }
   EXPECT_EQ(check_bind(0, SROCE_ACCESS_MW_BIND), SROCE_MEM_OK);
+}
+
+TEST(BindCheck, FlushNeedsTheSameOfTheRegion) {
+  constexpr u32 flush = SROCE_ACCESS_FLUSH_GLOBAL;
+  EXPECT_EQ(check_bind(flush, SROCE_ACCESS_MW_BIND | flush), SROCE_MEM_OK);
+  EXPECT_EQ(check_bind(flush, ~flush), SROCE_MEM_BAD_ACCESS);
 }
 
 TEST(BindCheck, WindowPermitsRemoteAccessOnly) {

@@ -372,6 +372,8 @@ void run_error_cases(harness::Tap& tap, const Devices& devices) {
       {"FLUSH beyond the region", flush(8, 1 << 20), IBV_WC_REM_ACCESS_ERR},
       {"FLUSH of a region without the permission", flush(0, 8), IBV_WC_REM_ACCESS_ERR,
        without(default_access, access_flush_global)},
+      {"FLUSH of a whole region without the permission", flush(0, 0, whole_mr),
+       IBV_WC_REM_ACCESS_ERR, without(default_access, access_flush_global)},
       {"FLUSH to a QP without the permission", flush(0, 8), IBV_WC_REM_INV_REQ_ERR, default_access,
        static_cast<unsigned>(without(default_access, access_flush_global))},
       {"FLUSH for persistence to a QP without the permission", with_type(flush(0, 8), persistent),
