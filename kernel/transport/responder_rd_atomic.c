@@ -116,11 +116,13 @@ static void plan_read_again(const struct sroce_responder *resp, const struct sro
 	plan->access = SROCE_ACCESS_REMOTE_READ;
 }
 
-/* Never executed again. */
+/* Never executed again. A duplicate has the operation, address and key of the original. */
 static void plan_result_again(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 			      struct sroce_recv_plan *plan)
 {
-	if (sroce_resources_at(&resp->resources, plan->resource)->kind == resource_kind(pkt))
+	const struct sroce_resource *res = sroce_resources_at(&resp->resources, plan->resource);
+
+	if (pkt->opcode == res->opcode && pkt->va == res->va && pkt->rkey == res->rkey)
 		plan->verdict = SROCE_RECV_REPLAY;
 	else
 		plan_request_drop(plan, SROCE_DROP_REPLAY);
@@ -167,12 +169,13 @@ u32 sroce_rd_atomic_remember(struct sroce_responder *resp, const struct sroce_pa
 
 	res->first_psn = pkt->psn;
 	res->kind = resource_kind(pkt);
+	res->opcode = pkt->opcode;
+	res->va = pkt->va;
+	res->rkey = pkt->rkey;
 	res->psn_count = 1;
 	if (res->kind == SROCE_RESOURCE_READ) {
 		res->psn_count = response_count(resp, pkt->dma_length);
 		res->end_bytes = pkt->dma_length;
-		res->va = pkt->va;
-		res->rkey = pkt->rkey;
 		res->length = pkt->dma_length;
 	} else if (res->kind == SROCE_RESOURCE_ATOMIC) {
 		res->original = result->atomic_original;

@@ -33,8 +33,9 @@ enum sroce_resource_kind {
  * @end_bytes: READ: where in the range the (repeated) request ends
  * @responded: all responses have been sent once; the peer has them if it sends a READ or atomic
  *             beyond the number that it may have outstanding
- * @va: READ: address requested
- * @rkey: READ: key requested
+ * @opcode: of the request
+ * @va: its address
+ * @rkey: its key
  * @length: READ: bytes requested
  * @original: atomic: value before the operation
  */
@@ -48,6 +49,7 @@ struct sroce_resource {
 	u32	end_bytes;
 	bool	responded;
 	u8	kind;
+	u8	opcode;
 	u64	va;
 	u32	rkey;
 	u32	length;

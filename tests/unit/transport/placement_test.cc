@@ -108,6 +108,29 @@ TEST(ResponderPlacement, DuplicateIsDroppedAtThePsnOfAnotherKind) {
   expect_dropped(rq, fetch_add_request(2002, 1), SROCE_DROP_REPLAY);
 }
 
+TEST(ResponderPlacement, DuplicateIsDroppedUnlessItRepeatsTheRequest) {
+  const sroce_packet requests[] = {fetch_add_request(2000, 1), compare_swap_request(2001, 1, 2),
+                                   atomic_write_request(2002, 8, 0x10000), flush_request(2003)};
+  ReceiveQueue rq;
+  for (const sroce_packet& pkt : requests) rq.receive(pkt);
+  rq.respond();
+  for (const sroce_packet& pkt : requests) {
+    sroce_packet forged = pkt;
+    forged.va += 8;
+    expect_dropped(rq, forged, SROCE_DROP_REPLAY);
+    forged = pkt;
+    forged.rkey++;
+    expect_dropped(rq, forged, SROCE_DROP_REPLAY);
+    EXPECT_EQ(rq.receive(pkt).verdict, SROCE_RECV_REPLAY);
+  }
+  expect_dropped(rq, compare_swap_request(2000, 1, 2), SROCE_DROP_REPLAY);
+  expect_dropped(rq, fetch_add_request(2001, 1), SROCE_DROP_REPLAY);
+  sroce_packet write = atomic_write_request(2003, 8, 0x10000);
+  expect_dropped(rq, write, SROCE_DROP_REPLAY);
+  sroce_packet flush = flush_request(2002);
+  expect_dropped(rq, flush, SROCE_DROP_REPLAY);
+}
+
 TEST(ResponderPlacement, MoreThanTheLimitIsInvalid) {
   ReceiveQueue rq({.max_dest_rd_atomic = 1});
   rq.receive(read_request(2000, 0x10000, 4));
