@@ -209,7 +209,8 @@ static void count_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		sroce_count(counters, SROCE_CTR_RX_READ_REQUESTS);
 		break;
 	case SROCE_RECV_ATOMIC:
-		sroce_count(counters, SROCE_CTR_RX_ATOMIC_REQUESTS);
+		sroce_count(counters, flags & SROCE_OPF_ATOMIC_WRITE ?
+			    SROCE_CTR_RX_WRITE_REQUESTS : SROCE_CTR_RX_ATOMIC_REQUESTS);
 		break;
 	case SROCE_RECV_PLACE:
 		if ((flags & SROCE_OPF_WRITE) && (flags & SROCE_OPF_FIRST))

@@ -263,10 +263,11 @@ static bool bypasses_tsq(const struct sroce_requester *req, const struct sroce_s
 	return req->timeout_shift && plan->retransmit && (!plan->fills_hole || req->probe.due);
 }
 
-/* Has the peer executed this READ, and do later responses show that one of its own was lost? */
+/* Has the peer executed this request, and do later responses show that one of its own was lost? */
 static bool is_implied_nak(const struct sroce_requester *req, const struct sroce_send_plan *plan)
 {
-	return plan->fills_hole && plan->payload_end && !req->probe.due &&
+	return plan->fills_hole && !req->probe.due &&
+	       !wqe_is_data(sroce_requester_wqe(req, plan->index)) &&
 	       psn_before(plan->first_psn, req->sb.executed_psn);
 }
 

@@ -32,6 +32,8 @@ TEST_F(Receive, AtomicWriteKeepsTheOrderOfItsBytes) {
   receive({bytes_of(pkt, value)});
   EXPECT_EQ(101u, epsn());
   EXPECT_EQ(value, Bytes(&blocks[8], &blocks[16]));
+  EXPECT_EQ(1u, count(SROCE_CTR_RX_WRITE_REQUESTS));
+  EXPECT_EQ(0u, count(SROCE_CTR_RX_ATOMIC_REQUESTS));
   EXPECT_EQ(0, blocks[16]);
 }
 

@@ -317,6 +317,19 @@ TEST(ImpliedNak, IsALostResponseThatLaterOnesShow) {
   EXPECT_TRUE(sq.plan().implied_nak);
 }
 
+TEST(ImpliedNak, IsALostResponseWithoutData) {
+  for (const Work& work : {flush(), atomic_write(), read_of(0)}) {
+    SelectiveQueue sq({.slots = 32});
+    sq.post(work);
+    for (int i = 0; i < 5; i++) sq.post(read_of(1024));
+    sq.send_all();
+    for (u32 psn = 1001; psn <= 1005; psn++)
+      sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_ONLY, psn, 1024)));
+    EXPECT_TRUE(sq.plan().fills_hole);
+    EXPECT_TRUE(sq.plan().implied_nak);
+  }
+}
+
 TEST(ImpliedNak, IsNotAProbe) {
   SelectiveRead sq(8, {.adaptive = true});
   sq.respond_all({0, 1});
