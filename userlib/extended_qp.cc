@@ -3,7 +3,6 @@
 // ibv_wr_start() and its companions. They write requests straight into the ring.
 #include <cerrno>
 #include <cstddef>
-#include <limits>
 #include <type_traits>
 
 #include "provider.h"
@@ -87,14 +86,14 @@ void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, cons
 constexpr auto kFlush = static_cast<ibv_wr_opcode>(14);
 constexpr std::uint64_t kWithFlush = 1 << 11;
 
-/// A range is not longer than the RETH can say; the length of a whole region means nothing.
+/// A range is as long as a message at most; the length of a whole region means nothing.
 void flush(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::size_t length,
            std::uint8_t type, std::uint8_t level) {
   sroce_send_slot& wr = add_remote(qp, kFlush, rkey, address);
   wr.flush.length = static_cast<std::uint32_t>(length);
   wr.flush.type = type;
   wr.flush.level = level;
-  if (level == 0 && length > std::numeric_limits<std::uint32_t>::max()) queue_of(qp).reject();
+  if (level == 0 && length > std::size_t{1} << 31) queue_of(qp).reject();
 }
 
 /// Offers FLUSH if the headers have it. A template, because only there a missing member is no

@@ -36,12 +36,13 @@ static bool service_allows(u8 service, u8 opcode)
 	return true;
 }
 
-/* Does the message have the only length that its operation permits? */
+/* Does the operation permit the length of the message, or of the range of a FLUSH? */
 static bool length_is_valid(const struct sroce_send_wqe *wqe)
 {
 	if (wqe_is_atomic(wqe->opcode) || wqe->opcode == SROCE_WR_ATOMIC_WRITE)
 		return wqe->length == sizeof(u64);
-	return wqe->opcode != SROCE_WR_FLUSH || !wqe->length;
+	return wqe->opcode != SROCE_WR_FLUSH ||
+	       (!wqe->length && sroce_flush_length_is_valid(wqe->flush.level, wqe->flush.length));
 }
 
 /* The scatter/gather list must add up to the length of the message. */
@@ -126,8 +127,8 @@ enum sroce_mem_status sroce_access_check(const struct sroce_access_range *range,
  *
  * The region must permit windows (IBTA C10-73), and local writes if the window permits remote
  * writes or atomics (C10-74). The range must lie in the region (C10-75). A type 1 window is not
- * zero-based, and a type 2 window not empty (o10-37.2.40). A window permits no FLUSH that the region
- * does not: the region says whether the memory can be flushed (annex A19).
+ * zero-based, and a type 2 window not empty (o10-37.2.40). A window permits a FLUSH only if the
+ * region does, which says whether its memory can be flushed (annex A19).
  *
  * Return: SROCE_MEM_OK, SROCE_MEM_BAD_ACCESS or SROCE_MEM_BAD_RANGE.
  */

@@ -58,6 +58,8 @@ bool sroce_rd_atomic_length_is_valid(const struct sroce_packet *pkt)
 		return pkt->dma_length <= SROCE_MAX_MESSAGE_BYTES;
 	if (flags & SROCE_OPF_ATOMIC_WRITE)
 		return pkt->payload_bytes == sizeof(u64) && pkt->dma_length == sizeof(u64);
+	if (flags & SROCE_OPF_FLUSH)
+		return sroce_flush_length_is_valid(pkt->level, pkt->dma_length);
 	return true;
 }
 

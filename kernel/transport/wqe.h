@@ -218,6 +218,12 @@ static inline bool sroce_flush_is_valid(u8 placement, u8 level)
 	       level <= SROCE_FLUSH_MR;
 }
 
+/* A range is as long as a message at most. The length of a whole region means nothing. */
+static inline bool sroce_flush_length_is_valid(u8 level, u32 length)
+{
+	return level != SROCE_FLUSH_RANGE || length <= SROCE_MAX_MESSAGE_BYTES;
+}
+
 /* Their response says only that they have been executed: a READ response without data. */
 static inline bool wqe_is_placement(u8 opcode)
 {

@@ -188,6 +188,15 @@ TEST(ResponderFlush, WholeRegionHasNoRange) {
   EXPECT_EQ(plan.check_bytes, 0u);
 }
 
+TEST(ResponderFlush, RangeIsAsLongAsAMessageAtMost) {
+  ReceiveQueue rq;
+  const auto request = [](u32 bytes) {
+    return flush_request(2000, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE, bytes);
+  };
+  EXPECT_EQ(rq.plan(request(1u << 31)).verdict, SROCE_RECV_FLUSH);
+  expect_fatal_nak(rq, request((1u << 31) + 1), SROCE_NAK_INVALID_REQUEST);
+}
+
 TEST(ResponderFlush, EachTypeNeedsItsAccess) {
   constexpr u32 kBoth = SROCE_ACCESS_FLUSH_GLOBAL | SROCE_ACCESS_FLUSH_PERSISTENT;
   for (u32 access : {0u, u32{SROCE_ACCESS_FLUSH_GLOBAL}, u32{SROCE_ACCESS_FLUSH_PERSISTENT}, kBoth})

@@ -40,9 +40,10 @@ class Wqe {
     get()->length = bytes;
     return *this;
   }
-  Wqe& flush(u8 placement, u8 level) {
+  Wqe& flush(u8 placement, u8 level, u32 bytes = 8) {
     get()->flush.placement = placement;
     get()->flush.level = level;
+    get()->flush.length = bytes;
     return *this;
   }
   Wqe& claim_sges(u32 count) {
@@ -161,6 +162,15 @@ TEST(WqeCheck, FlushAsksForWhatTheStandardDefines) {
 TEST(WqeCheck, FlushHasNoPayload) {
   EXPECT_EQ(Wqe(SROCE_WR_FLUSH, {8}).flush(1, 0).check(), SROCE_WC_LOC_LEN_ERR);
   EXPECT_NE(Wqe(SROCE_WR_FLUSH, {}).flush(1, 0).inline_payload(8).check(), SROCE_WC_SUCCESS);
+}
+
+TEST(WqeCheck, FlushedRangeIsAsLongAsAMessageAtMost) {
+  constexpr u32 kLongest = 1u << 31;
+  EXPECT_EQ(Wqe(SROCE_WR_FLUSH, {}).flush(1, SROCE_FLUSH_RANGE, kLongest).check(),
+            SROCE_WC_SUCCESS);
+  EXPECT_EQ(Wqe(SROCE_WR_FLUSH, {}).flush(1, SROCE_FLUSH_RANGE, kLongest + 1).check(),
+            SROCE_WC_LOC_LEN_ERR);
+  EXPECT_EQ(Wqe(SROCE_WR_FLUSH, {}).flush(1, SROCE_FLUSH_MR, ~0u).check(), SROCE_WC_SUCCESS);
 }
 
 TEST(WqeCheck, DatagramQueuesOnlySend) {
