@@ -70,7 +70,7 @@ class Target {
     pkt.rkey = bits & 32 ? in_.byte() : 7;
     pkt.selective = bits & 64;
     pkt.placement = bits >> 1 & 7;
-    pkt.level = bits >> 6;
+    if (pkt.info->flags & SROCE_OPF_FLUSH) pkt.level = in_.byte() & 3;
     if (sroce_responder_can_coalesce(&resp_, &pkt)) pkt.count += in_.below(8);
     pkt.payload_bytes *= pkt.count;
     return pkt;

@@ -41,8 +41,9 @@ void packets(const fs::path& folder) {
 }
 
 // The responder's setup: 4 resources, @kind of service and reordering, MTU 1024, all access flags,
-// PSN 0xfffffe. Then, for each packet: opcode, bits, [psn], [payload kind], [range kind], whether
-// there is a receive, memory, number of responses and for each its burst and result, pause.
+// PSN 0xfffffe. Then, for each packet: opcode, bits, [psn], [payload kind], [range kind], [level of
+// a FLUSH], whether there is a receive, memory, number of responses and for each its burst and
+// result, pause.
 Bytes responder_stream(std::initializer_list<Bytes> packets, u8 kind = 0) {
   Bytes stream = {3, kind, 2, 0xff, 12, 0x00, 0xff, 0xff, 0xfe};
   for (const Bytes& pkt : packets) stream.insert(stream.end(), pkt.begin(), pkt.end());
@@ -58,8 +59,8 @@ void conversations_in(const fs::path& folder) {
   const Bytes fetch_add = {SROCE_OP_FETCH_ADD, 0, 0, 1, 63, 0, 0};
   // The bits of the second byte are those of the placement type, too.
   const Bytes atomic_write = {SROCE_OP_ATOMIC_WRITE, 0, 0, 8, 0, 1, 63, 0, 0};
-  const Bytes flush = {SROCE_OP_FLUSH, 2, 0, 1, 63, 0, 0};
-  const Bytes flush_again = {SROCE_OP_FLUSH, 2 | 4, 31, 0, 63, 0, 0};
+  const Bytes flush = {SROCE_OP_FLUSH, 2, 0, 0, 1, 63, 0, 0};
+  const Bytes flush_again = {SROCE_OP_FLUSH, 2 | 4, 31, 0, 0, 63, 0, 0};
   // Out of order: bit 2 means that a PSN follows, 32 + distance; bit 6 offers selective repeat.
   const auto early = [](u8 distance) {
     return Bytes{

@@ -22,7 +22,11 @@ void fill(Input& in, sroce_send_wqe* wqe) {
   wqe->num_sge = in.flag() ? in.below(kMaxSge + 2) : in.word();
   wqe->length = in.length(1024);
   wqe->rdma = {.remote_addr = in.word(), .rkey = in.word()};
-  if (wqe->opcode == SROCE_WR_FLUSH) wqe->flush.placement = wqe->flush.level = in.byte();
+  if (wqe->opcode == SROCE_WR_FLUSH) {
+    wqe->flush.length = in.length(1024);
+    wqe->flush.placement = in.byte();
+    wqe->flush.level = in.byte();
+  }
   for (u32 i = 0; i < kMaxSge; i++) wqe->sge[i] = {.addr = 0, .length = in.length(1024), .lkey = 0};
   if (in.flag() && wqe->num_sge <= kMaxSge) {
     wqe->length = 0;
@@ -44,7 +48,10 @@ void check_accepted(const sroce_send_wqe* wqe, const sroce_wqe_limits& limits) {
   for (u32 i = 0; i < wqe->num_sge; i++) sum += wqe->sge[i].length;
   require(sum == wqe->length, "elements add up to the message");
   require(!wqe_is_atomic(wqe->opcode) || wqe->length == 8, "an atomic has eight bytes");
-  require(wqe->opcode != SROCE_WR_FLUSH || !wqe->length, "a FLUSH has no payload");
+  if (wqe->opcode != SROCE_WR_FLUSH) return;
+  require(!wqe->length, "a FLUSH has no payload");
+  require(wqe->flush.level == SROCE_FLUSH_MR || wqe->flush.length <= SROCE_MAX_MESSAGE_BYTES,
+          "a FLUSH has at most 2^31 bytes");
 }
 
 void send(sroce_requester* req, const sroce_send_wqe* wqe) {
