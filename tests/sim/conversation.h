@@ -71,6 +71,7 @@ class Conversation {
   void payload_placed(const sroce_recv_plan& plan, std::span<const u8> data);
   void atomic_executed(const sroce_recv_plan& plan, u64 original, u64 result);
   void atomic_write_executed(const sroce_recv_plan& plan, std::span<const u8> data);
+  void flush_executed(const sroce_recv_plan& plan);
   void request_accepted(const sroce_packet& pkt);
   void responses_requested(const sroce_packet& pkt);
   void response_sent(const sroce_packet& pkt, std::span<const u8> payload);

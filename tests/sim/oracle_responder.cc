@@ -92,6 +92,18 @@ void Conversation::atomic_write_executed(const sroce_recv_plan& plan, std::span<
   remote_.expect(plan.rkey, plan.va, data);
 }
 
+void Conversation::flush_executed(const sroce_recv_plan& plan) {
+  if (!strict_) return;
+  const SendWork* work = current();
+  require(work && work->opcode == SROCE_WR_FLUSH, "FLUSH executed out of order or twice", "rkey %x",
+          plan.rkey);
+  const u32 bytes = work->range_bytes();
+  require(plan.va == work->remote_addr && plan.rkey == work->rkey && plan.check_bytes == bytes &&
+              plan.access == u32{work->placement} << 8,
+          "FLUSH executed wrongly", "wr %llx: %u bytes, access %x", (unsigned long long)work->wr_id,
+          plan.check_bytes, plan.access);
+}
+
 void Conversation::finish_current(SendWork& work) {
   const u32 placed = work.is_rd_atomic() ? work.length : work.remote_bytes;
   require(work.expected == kSuccess || work.fails_locally, "invalid request executed", "wr %llx",

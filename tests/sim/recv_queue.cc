@@ -107,6 +107,7 @@ sroce_recv_result Host::execute(const sroce_packet& pkt, const sroce_recv_plan& 
       break;
     case SROCE_RECV_FLUSH:
       result.status = memory_->check(plan.rkey, plan.va, plan.check_bytes, plan.access);
+      if (result.status == SROCE_MEM_OK) in_->flush_executed(plan);
       break;
     case SROCE_RECV_REPLAY:
     case SROCE_RECV_READ:

@@ -59,6 +59,9 @@ struct SendWork {
   bool is_rd_atomic() const { return wqe_is_rd_atomic(opcode); }
   bool is_placement() const { return wqe_is_placement(opcode); }
   bool is_atomic_write() const { return opcode == SROCE_WR_ATOMIC_WRITE; }
+  bool flushes_range() const { return opcode == SROCE_WR_FLUSH && level == SROCE_FLUSH_RANGE; }
+  // Bytes of the peer's memory that it is about.
+  u32 range_bytes() const { return flushes_range() ? flush_bytes : length; }
   // Has a READ, atomic or the like all of its response?
   bool is_responded() const { return is_placement() ? !placed.empty() : local_bytes == length; }
   bool is_local() const { return wqe_is_local(opcode); }

@@ -226,7 +226,8 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
       work.expected = SROCE_WC_REM_ACCESS_ERR;
       return true;
     case Flaw::outside_of_region:
-      if (!remote_memory || !work.length || work.is_atomic() || work.is_placement()) return false;
+      if (!remote_memory || !work.range_bytes() || work.is_atomic() || work.is_atomic_write())
+        return false;
       work.expected = SROCE_WC_REM_ACCESS_ERR;
       work.remote_addr = 0;  // chosen once the region has its final size
       return true;
@@ -362,9 +363,9 @@ void Workload::compute_read_data(Conversation& conversation, SendWork& work) {
 void Workload::compute_data(Conversation& conversation, SendWork& work) {
   if (work.expected == SROCE_WC_REM_ACCESS_ERR && !work.remote_addr && !work.is_send()) {
     const Region& region = *remote_.find(work.rkey);
-    const u64 past = rng_.between(1, std::min<u64>(work.length, 5));
-    work.remote_addr = region.iova + region.length - work.length + past;
-    if (rng_.chance(0.3) || region.length < work.length) work.remote_addr = region.iova - past;
+    const u64 bytes = work.range_bytes(), past = rng_.between(1, std::min<u64>(bytes, 5));
+    work.remote_addr = region.iova + region.length - bytes + past;
+    if (rng_.chance(0.3) || region.length < bytes) work.remote_addr = region.iova - past;
   }
   if (work.is_local()) return;
   if (work.is_read()) {
