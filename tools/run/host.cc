@@ -8,9 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "stream.h"
@@ -19,6 +21,7 @@ namespace sroce {
 namespace {
 
 constexpr int status_of_failure = 125;
+constexpr int status_of_known_failure = 255;  // scripts/run adds nothing, and ends with 125
 
 // The consoles' descriptors in the kernel's process; scripts/run names them in its command line.
 enum { first_console_fd = 3, input_fd = 3, output_fd, error_fd, control_fd };
@@ -38,6 +41,14 @@ void kill_guest() { kill(-guest, SIGKILL); }
 void end_by_signal(int signal) {
   kill_guest();
   _exit(128 + signal);
+}
+
+/// A command whose reader has gone ends as if by SIGPIPE.
+void end_by_output() {
+  if (errno == EPIPE) end_by_signal(SIGPIPE);
+  fprintf(stderr, "sroce: cannot write the output: %s\n", strerror(errno));
+  kill_guest();
+  _exit(status_of_known_failure);
 }
 
 /// Threads of User-mode Linux run one at a time, and migrating them makes a system call five times
@@ -105,9 +116,8 @@ int run_host(const std::string& log, char** kernel) {
   signal(SIGPIPE, SIG_IGN);
   for (const int fd : {input.ends[0], output.ends[1], error.ends[1], control.ends[1]}) close(fd);
 
-  // A command whose reader has gone ends as if by SIGPIPE.
   const auto copy = [](int from, int to) {
-    if (!copy_stream(from, to)) end_by_signal(SIGPIPE);
+    if (!copy_stream(from, to)) end_by_output();
   };
   std::thread copy_output(copy, output.ends[0], STDOUT_FILENO);
   std::thread copy_error(copy, error.ends[0], STDERR_FILENO);

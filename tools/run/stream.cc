@@ -2,6 +2,7 @@
 #include "stream.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,12 +14,21 @@ namespace {
 
 constexpr size_t block_bytes = 32768;
 
-/// As read(), but signals do not interrupt it. A terminal whose other end has gone is at its end.
+/// Whether a call that has failed can succeed later. Waits if a descriptor that does not block, as
+/// the caller's may be, was not ready.
+bool can_retry(int fd, short events) {
+  if (errno != EAGAIN) return errno == EINTR;
+  pollfd entry{fd, events, 0};
+  poll(&entry, 1, -1);
+  return true;
+}
+
+/// As read(), but waits for data. A terminal whose other end has gone is at its end.
 size_t read_some(int from, void* data, size_t length) {
   for (;;) {
     const ssize_t count = read(from, data, length);
     if (count >= 0) return static_cast<size_t>(count);
-    if (errno != EINTR) return 0;
+    if (!can_retry(from, POLLIN)) return 0;
   }
 }
 
@@ -39,7 +49,7 @@ bool write_all(int to, const void* data, size_t length) {
   const auto* place = static_cast<const char*>(data);
   while (length > 0) {
     const ssize_t count = write(to, place, length);
-    if (count < 0 && errno != EINTR) return false;
+    if (count < 0 && !can_retry(to, POLLOUT)) return false;
     if (count < 0) continue;
     place += count;
     length -= static_cast<size_t>(count);

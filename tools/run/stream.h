@@ -9,10 +9,10 @@
 
 namespace sroce {
 
-/// Writes all of it. Returns false if the reader has gone.
+/// Writes all of it. Returns false and sets errno if it cannot, EPIPE if the reader has gone.
 bool write_all(int to, const void* data, size_t length);
 
-/// Copies until the end of the input. Returns false if the reader has gone.
+/// Copies until the end of the input. Returns false and sets errno as write_all() does.
 bool copy_stream(int from, int to);
 
 /// Copies as records until the end of the input, which becomes an empty record.
