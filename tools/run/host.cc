@@ -114,6 +114,7 @@ int run_host(const std::string& log, char** kernel) {
     start_kernel(log, kernel, {input.ends[0], output.ends[1], error.ends[1], control.ends[1]});
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, end_by_signal);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGTTIN, SIG_IGN);  // in the background of a terminal, the input is empty
   for (const int fd : {input.ends[0], output.ends[1], error.ends[1], control.ends[1]}) close(fd);
 
   const auto copy = [](int from, int to) {
