@@ -54,20 +54,16 @@ void end_by_output() {
 /// Threads of User-mode Linux run one at a time, and migrating them makes a system call five times
 /// as expensive.
 void stay_on_one_cpu() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
-  int skip = static_cast<int>(getpid()) % CPU_COUNT(&allowed);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || skip-- > 0) continue;
-    CPU_ZERO(&allowed);
-    CPU_SET(cpu, &allowed);
-    sched_setaffinity(0, sizeof(allowed), &allowed);
-    return;
-  }
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(sched_getcpu(), &only);
+  sched_setaffinity(0, sizeof(only), &only);
 }
 
-[[noreturn]] void start_kernel(const std::string& log, char** kernel, const int (&consoles)[4]) {
+[[noreturn]] void start_kernel(pid_t host, const std::string& log, char** kernel,
+                               const int (&consoles)[4]) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != host) _exit(status_of_failure);
   setsid();
   stay_on_one_cpu();
   // Above the places that they are copied to.
@@ -108,11 +104,16 @@ int run_host(const std::string& log, char** kernel) {
   close(spare);
   const auto start = std::chrono::steady_clock::now();
   Pipe input, output, error, control;
+  const pid_t host = getpid();
   guest = fork();
   if (guest < 0) return status_of_failure;
   if (guest == 0)
-    start_kernel(log, kernel, {input.ends[0], output.ends[1], error.ends[1], control.ends[1]});
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, end_by_signal);
+    start_kernel(host, log, kernel,
+                 {input.ends[0], output.ends[1], error.ends[1], control.ends[1]});
+  // The caller may ignore a signal, as nohup does.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    if (::signal(signal, SIG_IGN) != SIG_IGN) ::signal(signal, end_by_signal);
+  }
   signal(SIGPIPE, SIG_IGN);
   signal(SIGTTIN, SIG_IGN);  // in the background of a terminal, the input is empty
   for (const int fd : {input.ends[0], output.ends[1], error.ends[1], control.ends[1]}) close(fd);
