@@ -132,13 +132,13 @@ void enter_userland(const Settings& settings) {
           "move " + path);
   }
   check(chroot("/new") == 0 && chdir("/") == 0, "enter the userland");
-  open_folder(settings.folder);
-  open_folder(settings.out);
   make_folders("/run/netns");
   make_folders("/dev/pts");
   mount_at("/dev/pts", "devpts", 0, "ptmxmode=0666");
   make_folders("/dev/shm");
   mount_at("/dev/shm", "tmpfs");
+  open_folder(settings.folder);
+  open_folder(settings.out);
   for (const auto& [link, target] : {std::pair{"/dev/fd", "/proc/self/fd"},
                                      {"/dev/stdin", "/proc/self/fd/0"},
                                      {"/dev/stdout", "/proc/self/fd/1"},
