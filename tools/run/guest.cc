@@ -237,6 +237,15 @@ int open_console(const char* path) {
   return fd;
 }
 
+/// Whether a folder of $PATH that can be searched has the program.
+bool is_in_path(const std::string& program) {
+  const char* path = getenv("PATH");
+  for (const std::string& folder : split(path ? path : "", ':')) {
+    if (access((folder + "/" + program).c_str(), F_OK) == 0) return true;
+  }
+  return false;
+}
+
 [[noreturn]] void exec_command(const Settings& settings, const Strings& environment) {
   if (chdir(settings.folder.c_str()) != 0) {
     dprintf(STDERR_FILENO, "sroce: cannot enter %s: %s\n", settings.folder.c_str(),
@@ -249,7 +258,9 @@ int open_console(const char* path) {
   argv.push_back(nullptr);
   signal(SIGPIPE, SIG_DFL);
   execvp(argv[0], argv.data());
-  const int error = errno;
+  int error = errno;
+  // So it is, too, if a folder of $PATH cannot be searched.
+  if (error == EACCES && !strchr(argv[0], '/') && !is_in_path(argv[0])) error = ENOENT;
   dprintf(STDERR_FILENO, "sroce: cannot run %s: %s\n", argv[0], strerror(error));
   _exit(error == ENOENT ? 127 : 126);
 }
