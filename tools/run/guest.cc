@@ -316,9 +316,11 @@ int run_guest() {
   signal(SIGPIPE, SIG_IGN);
   mount("proc", "/proc", "proc", 0, nullptr);
   mount_at("/sys", "sysfs");
-  mount_at("/share", "hostfs", MS_RDONLY, share_folder());
+  mount_at("/share", "hostfs", 0, share_folder());
   const Settings settings = read_settings();
   Strings environment = split(read_file("/share/environment"), '\0');
+  unlink("/share/environment");  // may have secrets, which nobody deletes if scripts/run is killed
+  umount("/share");
   load_modules(settings.mode);
   enter_userland(settings);
   if (settings.mode == "native") environment.push_back("IBV_DRIVERS=/run/sroce/libsroce");
