@@ -159,7 +159,8 @@ void name_netns(const std::string& name) {
   check(mount("/proc/self/ns/net", path.c_str(), nullptr, MS_BIND, nullptr) == 0, "name " + name);
 }
 
-/// Runs a program of the userland with its output in the log.
+/// Runs a program of the userland with its output in the log. Returns false and sets errno if it
+/// fails.
 bool run(const Strings& words) {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -171,7 +172,9 @@ bool run(const Strings& words) {
     _exit(127);
   }
   int status = 0;
-  return waitpid(pid, &status, 0) == pid && status == 0;
+  if (waitpid(pid, &status, 0) != pid) return false;
+  errno = WEXITSTATUS(status) == 127 ? ENOENT : EINVAL;
+  return status == 0;
 }
 
 void set_up_end(const Settings& settings, const std::string& device, int number) {
@@ -179,7 +182,8 @@ void set_up_end(const Settings& settings, const std::string& device, int number)
   check(add_device(device, "rdma0"), "add " + device);
   if (settings.netem.empty()) return;
   Strings words{"tc", "qdisc", "add", "dev", "rdma0", "root", "netem"};
-  for (const std::string& word : split(settings.netem, ' ')) words.push_back(word);
+  std::istringstream netem(settings.netem);
+  for (std::string word; netem >> word;) words.push_back(word);
   check(run(words), "set netem with the command tc");
 }
 
