@@ -53,14 +53,10 @@
 #include "transport/time.h"
 #include "transport/tlp.h"
 
-/* TCP's DupThresh; and a quarter of the map's span, so that a loss is noticed within the map. */
+/* TCP's DupThresh; a quarter of the map's span, so that a loss is noticed within the map. */
 #define REORDER_MIN_PACKETS	3u
 #define REORDER_MAX_PACKETS	512u
-/*
- * A retransmission that is not acknowledged in time may wait in a long queue, behind others of the
- * same packet. So the wait doubles with every other generation that is lost, as that of probes
- * (tlp.c), up to 2^10 times. Progress ends that.
- */
+/* Retransmissions may wait in a long queue. Every other loss of one doubles the wait, up to 2^10. */
 #define MAX_RTX_BACKOFF		20
 /* Least length of a round trip in packets. A packet later than that was retransmitted. */
 #define REORDER_ROUND_PACKETS	64u
@@ -653,13 +649,12 @@ static void ack_response(struct sroce_requester *req, const struct sroce_ack_pla
 		update_reordering(req, plan->response_psn, sb->response_high_psn, now_ns);
 	sroce_psn_map_add_range(&sb->done, plan->response_psn, plan->count);
 	raise_psn(req, &sb->response_high_psn, psn_add(plan->response_psn, plan->count));
-	for (i = 0; i < 2; i++) {
-		if (!sb->rtx[i].any || !psn_map_has(&sb->rtx[i].map, plan->response_psn))
-			continue;
-		/* The rest of a retransmitted READ follows. */
-		sb->rtx[i].until_ns = now_ns + response_wait_ns(req);
-		sb->rtx_backoff = 0;
-	}
+	for (i = 0; i < 2; i++)
+		if (sb->rtx[i].any && psn_map_has(&sb->rtx[i].map, plan->response_psn)) {
+			/* The rest of a retransmitted READ follows. */
+			sb->rtx[i].until_ns = now_ns + response_wait_ns(req);
+			sb->rtx_backoff = 0;
+		}
 	sample_response_time(req, now_ns);
 }
 
@@ -718,10 +713,9 @@ static void recover_lost(struct sroce_requester *req, u32 psn)
 }
 
 /*
- * May packets that the ACK of a probe does not cover be late instead of lost? On a path that
- * reorders, the probe may have overtaken them. A standard peer that has executed more than the
- * probe may owe the ACK to the first transmission: the rest waits in a long queue, together with
- * the probe.
+ * May packets that the ACK of a probe does not cover be late instead of lost? The probe may have
+ * overtaken them on a path that reorders. If a standard peer has executed more than the probe, it
+ * may have sent the ACK before the probe came: the rest waits with the probe in a long queue.
  */
 static bool probe_ack_is_ambiguous(const struct sroce_requester *req)
 {
@@ -733,7 +727,6 @@ static bool probe_ack_is_ambiguous(const struct sroce_requester *req)
 	       req->unacked_psn != psn_add(req->probe.psn, 1);
 }
 
-/* The ACK of a probe came. */
 static void apply_probe_ack(struct sroce_requester *req)
 {
 	req->probe.ambiguous = probe_ack_is_ambiguous(req);

@@ -285,8 +285,8 @@ static bool packets_may_be_late(const struct sroce_requester *req)
 }
 
 /*
- * Would the response to a packet that was sent an ACK timeout ago have come? A bound tells, too. Not
- * if the peer still responds to what was sent later, which restarts the probe timer only.
+ * Would the response to a packet that was sent an ACK timeout ago have come? A bound tells, too.
+ * Not if the peer still responds to what was sent later, which restarts the probe timer only.
  */
 static bool response_is_overdue(const struct sroce_requester *req, bool responded)
 {

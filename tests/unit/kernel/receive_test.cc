@@ -391,6 +391,7 @@ TEST_F(GroupReceiver, OtherServicesAndCnpsAreDropped) {
     receive_group({bytes_of(packet_of(opcode, 7, SROCE_QPN_MULTICAST),
                             Bytes(opcode == SROCE_OP_CNP ? 16 : 0))});
   EXPECT_EQ(3u, count(SROCE_CTR_DROP_SERVICE));
+  EXPECT_EQ(0u, other.count(SROCE_CTR_DROP_SERVICE)) << "once, for the port";
   EXPECT_EQ(0u, count(SROCE_CTR_RP_CNP_HANDLED) + count(SROCE_CTR_RP_CNP_IGNORED));
 }
 

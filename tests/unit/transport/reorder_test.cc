@@ -681,16 +681,6 @@ TEST(ReorderSack, IsPaddedToWordsAndHasItsOwnOpcode) {
   EXPECT_TRUE(packets[0].selective);
 }
 
-TEST(ReorderSack, ReportsAQueuedFlushAndAtomicWriteAtOnce) {
-  for (const auto& request : {flush_request(2001), atomic_write_request(2001)}) {
-    SelectivePair rq;
-    rq.receive(selective(request));
-    const auto packets = rq.respond();
-    ASSERT_EQ(packets.size(), 1u);
-    EXPECT_EQ(packets[0].opcode, SROCE_OP_SACK);
-  }
-}
-
 TEST(ReorderSack, BecomesRarerWhileTheGapLasts) {
   SelectivePair rq(2000, 1000);
   Psns reports;
@@ -717,10 +707,13 @@ TEST(ReorderSack, ReportsANewGapSoon) {
   EXPECT_EQ(sacked(rq, only_response(rq)), (Psns{2101, 2102, 2103, 2104}));
 }
 
-TEST(ReorderSack, ReportsAQueuedReadAtOnce) {
-  SelectivePair rq;
-  rq.receive(selective(read_request(2010, 0x10000, 4096)));
-  EXPECT_EQ(sacked(rq, only_response(rq)), Psns{2010});
+TEST(ReorderSack, ReportsAQueuedReadFlushOrAtomicAtOnce) {
+  for (const auto& pkt : {read_request(2010, 0x10000, 4096), fetch_add_request(2010, 1),
+                          flush_request(2010), atomic_write_request(2010)}) {
+    SelectivePair rq;
+    rq.receive(selective(pkt));
+    EXPECT_EQ(sacked(rq, only_response(rq)), Psns{2010});
+  }
 }
 
 TEST(ReorderSack, ReportsEveryHole) {

@@ -337,9 +337,8 @@ TEST(Probe, AckOfAStandardPeerThatCoversMoreIsAmbiguous) {
 }
 
 TEST(Probe, AckOfAStandardPeerThatCoversOnlyTheProbeRevealsLoss) {
-  AdaptiveSends sq(0);
-  sq.post(send_of(4 * 1024));
-  sq.send_all();
+  AdaptiveSends sq(4);
+  sq.req.probe.ack_requests = 1;
   sq.expire();
   ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
   sq.now += 20 * kMicrosecond;
