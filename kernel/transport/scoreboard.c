@@ -56,7 +56,7 @@
 /* TCP's DupThresh; a quarter of the map's span, so that a loss is noticed within the map. */
 #define REORDER_MIN_PACKETS	3u
 #define REORDER_MAX_PACKETS	512u
-/* Retransmissions may wait in a long queue. Every other loss of one doubles the wait, up to 2^10. */
+/* Retransmissions may wait in a long queue. Every other loss doubles the wait, up to 2^10. */
 #define MAX_RTX_BACKOFF		20
 /* Least length of a round trip in packets. A packet later than that was retransmitted. */
 #define REORDER_ROUND_PACKETS	64u
