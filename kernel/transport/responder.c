@@ -307,7 +307,7 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 
 	if ((flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE) && !payload_is_valid(resp, pkt)) ||
 	    (flags & SROCE_OPF_WRITE && !write_length_is_valid(resp, pkt)) ||
-	    !sroce_rd_atomic_length_is_valid(pkt)) {
+	    (flags & SROCE_OPF_RD_ATOMIC && !sroce_rd_atomic_length_is_valid(pkt))) {
 		plan_invalid(resp, plan);
 		return false;
 	}

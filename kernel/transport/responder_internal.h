@@ -26,7 +26,7 @@ void sroce_responder_placed(struct sroce_responder *resp, const struct sroce_pac
 			    const struct sroce_recv_plan *plan);
 
 /* responder_rd_atomic.c */
-u32 sroce_responder_needed_access(const struct sroce_packet *pkt);
+u32 sroce_rd_atomic_flush_access(const struct sroce_packet *pkt);
 bool sroce_rd_atomic_length_is_valid(const struct sroce_packet *pkt);
 void sroce_rd_atomic_plan(const struct sroce_packet *pkt, struct sroce_recv_plan *plan);
 void sroce_rd_atomic_plan_again(const struct sroce_responder *resp,
@@ -36,5 +36,24 @@ u32 sroce_rd_atomic_remember(struct sroce_responder *resp, const struct sroce_pa
 void sroce_rd_atomic_replay(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			    const struct sroce_recv_plan *plan,
 			    const struct sroce_recv_result *result);
+
+/**
+ * sroce_responder_needed_access() - access that a request needs, of the QP and of the region
+ * @pkt: any request
+ *
+ * Return: SROCE_ACCESS_*.
+ */
+static inline u32 sroce_responder_needed_access(const struct sroce_packet *pkt)
+{
+	u32 flags = pkt->info->flags;
+
+	if (flags & (SROCE_OPF_WRITE | SROCE_OPF_ATOMIC_WRITE))
+		return SROCE_ACCESS_REMOTE_WRITE;
+	if (flags & SROCE_OPF_READ)
+		return SROCE_ACCESS_REMOTE_READ;
+	if (flags & SROCE_OPF_ATOMIC)
+		return SROCE_ACCESS_REMOTE_ATOMIC;
+	return flags & SROCE_OPF_FLUSH ? sroce_rd_atomic_flush_access(pkt) : 0;
+}
 
 #endif

@@ -14,7 +14,13 @@
 #include "transport/responder_internal.h"
 #include "transport/responder_resources.h"
 
-static u32 flush_access(const struct sroce_packet *pkt)
+/**
+ * sroce_rd_atomic_flush_access() - access that a FLUSH needs, of the QP and of the region
+ * @pkt: the request
+ *
+ * Return: SROCE_ACCESS_*.
+ */
+u32 sroce_rd_atomic_flush_access(const struct sroce_packet *pkt)
 {
 	u32 access = 0;
 
@@ -26,27 +32,8 @@ static u32 flush_access(const struct sroce_packet *pkt)
 }
 
 /**
- * sroce_responder_needed_access() - access that a request needs, of the QP and of the region
- * @pkt: any request
- *
- * Return: SROCE_ACCESS_*.
- */
-u32 sroce_responder_needed_access(const struct sroce_packet *pkt)
-{
-	u32 flags = pkt->info->flags;
-
-	if (flags & (SROCE_OPF_WRITE | SROCE_OPF_ATOMIC_WRITE))
-		return SROCE_ACCESS_REMOTE_WRITE;
-	if (flags & SROCE_OPF_READ)
-		return SROCE_ACCESS_REMOTE_READ;
-	if (flags & SROCE_OPF_ATOMIC)
-		return SROCE_ACCESS_REMOTE_ATOMIC;
-	return flags & SROCE_OPF_FLUSH ? flush_access(pkt) : 0;
-}
-
-/**
- * sroce_rd_atomic_length_is_valid() - is the length of a request one that its operation permits?
- * @pkt: the request
+ * sroce_rd_atomic_length_is_valid() - is the length one that the operation permits?
+ * @pkt: a READ, FLUSH, ATOMIC WRITE or atomic
  *
  * Return: false if it must get a NAK, invalid request.
  */
