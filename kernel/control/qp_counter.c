@@ -73,7 +73,7 @@ static void set_counters(struct ib_qp *ibqp, struct sroce_counters __percpu *cou
 /**
  * sroce_qp_counter_bind() - ib_device_ops.counter_bind_qp
  * @counter: counter; one whose id is 0 gets its set, and an id
- * @ibqp: QP, not bound
+ * @ibqp: QP; another call may have bound it
  *
  * ib_core does one call at a time for a counter, but not for a QP: of two calls for one QP, one
  * succeeds. ib_core does not deallocate a counter whose first QP fails. May sleep.

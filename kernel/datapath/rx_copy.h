@@ -5,9 +5,8 @@
 
 #include "transport/wqe.h"
 
-struct sroce_mr_range;
-
 struct sroce_ack_plan;
+struct sroce_mr_range;
 struct sroce_qp;
 struct sroce_recv_plan;
 struct sroce_rx;

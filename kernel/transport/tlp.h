@@ -18,7 +18,7 @@ struct sroce_requester;
  * @due: the next packet to send is a probe
  * @sent: a probe is out; packets that its ACK does not cover were lost
  * @timed_out: the ACK timer made the probe due
- * @overdue: and that is longer than a round trip, during which nothing came
+ * @overdue: it did, round trips are shorter than its timeout, and the peer was silent meanwhile
  * @unacked: the probe is out, and there has been no progress since
  * @spurious_alone: probes in a row whose ACK came within a round trip and covered only the probe,
  *                  or after an ACK timeout, and was followed by no other

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Work requests. A send or receive WQE is copied once from a user ring or a
- * kernel caller into memory that only the kernel writes.
+ * Work requests. A send or receive WQE is copied once from a user ring or a kernel caller into
+ * memory that only the kernel writes.
  *
- * Numbers equal those of verbs (enum ib_wr_opcode) except for REG_MR,
- * whose number differs between kernels. The check of a WQE is in checks.c.
+ * Numbers equal those of verbs (enum ib_wr_opcode) except for REG_MR, whose number differs between
+ * kernels. The check of a WQE is in checks.c.
  */
 #ifndef SROCE_TRANSPORT_WQE_H
 #define SROCE_TRANSPORT_WQE_H
