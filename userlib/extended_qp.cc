@@ -3,6 +3,7 @@
 // ibv_wr_start() and its companions. They write requests straight into the ring.
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 #include "provider.h"
@@ -76,38 +77,36 @@ void fetch_add(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::ui
   add_atomic(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, address, sum, 0);
 }
 
+/// IBV_QP_EX_WITH_FLUSH and IBV_QP_EX_WITH_ATOMIC_WRITE, which older headers lack.
+constexpr std::uint64_t kWithFlush = 1 << 11;
+constexpr std::uint64_t kWithAtomicWrite = 1 << 12;
+
 void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, const void* value) {
-  add_remote(qp, IBV_WR_ATOMIC_WRITE, rkey, address);
+  add_remote(qp, sroce::kAtomicWrite, rkey, address);
   const ibv_data_buf buffer = {.addr = const_cast<void*>(value), .length = sizeof(std::uint64_t)};
   queue_of(qp).set_inline({&buffer, 1});
 }
 
-/// IBV_WR_FLUSH and IBV_QP_EX_WITH_FLUSH, which rdma-core has from 45 on.
-constexpr auto kFlush = static_cast<ibv_wr_opcode>(14);
-constexpr std::uint64_t kWithFlush = 1 << 11;
-
 /// A range is as long as a message at most; the length of a whole region means nothing.
 void flush(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address, std::size_t length,
            std::uint8_t type, std::uint8_t level) {
-  sroce_send_slot& wr = add_remote(qp, kFlush, rkey, address);
+  sroce_send_slot& wr = add_remote(qp, sroce::kFlush, rkey, address);
   wr.flush.length = static_cast<std::uint32_t>(length);
   wr.flush.type = type;
   wr.flush.level = level;
   if (level == 0 && length > std::size_t{1} << 31) queue_of(qp).reject();
 }
 
-/// Offers FLUSH if the headers have it. A template, because only there a missing member is no
-/// error.
-template <typename Qp>
-constexpr bool offer_flush([[maybe_unused]] Qp* qp) {
-  if constexpr (requires { qp->wr_flush; }) {
-    if (qp) qp->wr_flush = flush;
-    return true;
-  }
-  return false;
+/// The late functions, and comp_mask behind those that the running library has.
+std::byte* late(sroce_qp_object* qp, unsigned index) {
+  return reinterpret_cast<std::byte*>(&qp->base) + offsetof(ibv_qp_ex, wr_abort) +
+         (1 + index) * sizeof(void*);
 }
 
-constexpr std::uint64_t kFlushOps = offer_flush<ibv_qp_ex>(nullptr) ? kWithFlush : 0;
+template <typename Function>
+void set_late(sroce_qp_object* qp, unsigned index, Function* function) {
+  std::memcpy(late(qp, index), &function, sizeof(function));
+}
 
 void set_ud_addr(ibv_qp_ex* qp, ibv_ah* ah, std::uint32_t remote_qpn, std::uint32_t remote_qkey) {
   sroce_send_slot& wr = queue_of(qp).current();
@@ -144,8 +143,8 @@ constexpr std::uint64_t kUcOps = kUdOps | IBV_QP_EX_WITH_RDMA_WRITE |
                                  IBV_QP_EX_WITH_BIND_MW;
 constexpr std::uint64_t kRcOps = kUcOps | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_READ |
                                  IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-                                 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_ATOMIC_WRITE |
-                                 kFlushOps;
+                                 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | kWithAtomicWrite |
+                                 kWithFlush;
 
 std::uint64_t ops_of(ibv_qp_type type) {
   switch (type) {
@@ -160,8 +159,19 @@ std::uint64_t ops_of(ibv_qp_type type) {
 
 }  // namespace
 
-int sroce_offer_work_requests(sroce_qp_object* object, ibv_qp_type type, std::uint64_t ops) {
-  if (ops & ~ops_of(type)) return EOPNOTSUPP;
+void sroce_mark_extended(sroce_qp_object* object, unsigned late_functions) {
+  std::uint32_t comp_mask;
+  std::memcpy(&comp_mask, late(object, late_functions), sizeof(comp_mask));
+  comp_mask |= SROCE_QP_IS_EXTENDED;
+  std::memcpy(late(object, late_functions), &comp_mask, sizeof(comp_mask));
+}
+
+int sroce_offer_work_requests(sroce_qp_object* object, ibv_qp_type type, std::uint64_t ops,
+                              unsigned late_functions) {
+  std::uint64_t missing = ~ops_of(type);
+  if (late_functions < 1) missing |= kWithAtomicWrite;
+  if (late_functions < 2) missing |= kWithFlush;
+  if (ops & missing) return EOPNOTSUPP;
   ibv_qp_ex& qp = object->base;
   qp.wr_start = start;
   qp.wr_complete = complete;
@@ -181,7 +191,7 @@ int sroce_offer_work_requests(sroce_qp_object* object, ibv_qp_type type, std::ui
   if (ops & IBV_QP_EX_WITH_RDMA_READ) qp.wr_rdma_read = read;
   if (ops & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP) qp.wr_atomic_cmp_swp = compare_swap;
   if (ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD) qp.wr_atomic_fetch_add = fetch_add;
-  if (ops & IBV_QP_EX_WITH_ATOMIC_WRITE) qp.wr_atomic_write = atomic_write;
-  if (ops & kWithFlush) offer_flush(&qp);
+  if (ops & kWithAtomicWrite) set_late(object, 0, atomic_write);
+  if (ops & kWithFlush) set_late(object, 1, flush);
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Forwards the C calls of the shims to the classes.
+// Forwards the calls of rdma_core/ to the classes.
 #include "provider.h"
 
 #include <cerrno>
@@ -55,8 +55,8 @@ sroce_queue_pair* sroce_queue_pair_open(const sroce_queue_pair_setup* setup) {
       .cap = setup->cap,
       .send_doorbells = object(setup->send_cq)->doorbells(),
       .receive_doorbells = object(setup->recv_cq)->doorbells(),
-      .single_threaded = setup->single_threaded != 0,
-      .shares_receive_queue = setup->shares_receive_queue != 0,
+      .single_threaded = setup->single_threaded,
+      .shares_receive_queue = setup->shares_receive_queue,
   };
   return reinterpret_cast<sroce_queue_pair*>(sroce::QueuePair::open(translated).release());
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Interface of the queues of QPs and CQs to the C shim in rdmav34/. The shim creates the objects
- * through rdma-core's private calls and passes on the kernel's responses. Posting and polling
- * happen behind this interface.
+ * Interface of the queues of QPs and CQs to rdma_core/, which creates the objects through
+ * libibverbs' private calls and passes on the kernel's responses. Posting and polling happen behind
+ * this interface.
  */
 #ifndef SROCE_USERLIB_PROVIDER_H
 #define SROCE_USERLIB_PROVIDER_H
@@ -10,12 +10,9 @@
 #include <infiniband/verbs.h>
 #include <stdint.h>
 
+#include "rdma_core/private_abi.h"
 #include "rxe_abi.h"
 #include "sroce_abi.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct sroce_queue_pair;
 struct sroce_completion_queue;
@@ -28,12 +25,15 @@ struct sroce_ah {
 };
 
 /*
- * The shim's objects begin like these, so that pointers of <infiniband/verbs.h> lead to the queues.
- * Instead of base they have rdma-core's private structure, which begins with base.
+ * rdma_core/ creates these objects, so that pointers of <infiniband/verbs.h> lead to the queues.
+ * libibverbs may have another ibv_qp_ex than the headers, and has private fields behind it.
  */
 struct sroce_qp_object {
   struct sroce_queue_pair* queues;
-  struct ibv_qp_ex base;
+  union {
+    struct ibv_qp_ex base;
+    char room[SROCE_QP_ROOM];
+  };
 };
 struct sroce_cq_object {
   struct sroce_completion_queue* queue;
@@ -49,8 +49,8 @@ struct sroce_queue_pair_setup {
   /* Both outlive the QP. */
   struct sroce_completion_queue* send_cq;
   struct sroce_completion_queue* recv_cq;
-  int single_threaded; /* the application never posts from two threads at once */
-  int shares_receive_queue;
+  bool single_threaded; /* the application never posts from two threads at once */
+  bool shares_receive_queue;
 };
 
 /* Returns NULL and sets errno if the queues cannot be mapped or are malformed. */
@@ -59,9 +59,13 @@ void sroce_queue_pair_close(struct sroce_queue_pair* pair);
 
 /*
  * Set the ibv_wr_*() functions of a QP created with send_ops_flags @ops. Returns 0, or EOPNOTSUPP
- * if one is not supported.
+ * if one is not supported, here or by a library with that many late functions.
  */
-int sroce_offer_work_requests(struct sroce_qp_object* qp, enum ibv_qp_type type, uint64_t ops);
+int sroce_offer_work_requests(struct sroce_qp_object* qp, enum ibv_qp_type type, uint64_t ops,
+                              unsigned late_functions);
+
+/* Set the bit of comp_mask that tells libibverbs of these functions. */
+void sroce_mark_extended(struct sroce_qp_object* qp, unsigned late_functions);
 
 /* Ring a deferred doorbell, before the QP is modified or destroyed. */
 void sroce_queue_pair_ring_if_due(struct sroce_queue_pair* pair);
@@ -116,9 +120,5 @@ int sroce_poll_cq(struct sroce_completion_queue* cq, int num_entries, struct ibv
  */
 int sroce_resize_cq(struct sroce_completion_queue* cq, int fd,
                     int (*change)(void* context, struct mminfo* where), void* context);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

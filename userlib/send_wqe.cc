@@ -10,7 +10,7 @@
 namespace sroce {
 
 bool is_supported(ibv_wr_opcode opcode, Service service) {
-  switch (opcode) {
+  switch (static_cast<unsigned>(opcode)) {
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_IMM:
       return true;
@@ -23,7 +23,7 @@ bool is_supported(ibv_wr_opcode opcode, Service service) {
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_SEND_WITH_INV:
-    case IBV_WR_ATOMIC_WRITE:
+    case kAtomicWrite:
       return service == Service::rc;
     default:
       return false;
@@ -39,11 +39,11 @@ void write_operation(const ibv_send_wr& wr, Service service, sroce_send_slot& ou
     out.ud.ah = reinterpret_cast<const sroce_ah*>(wr.wr.ud.ah)->number;
     return;
   }
-  switch (wr.opcode) {
+  switch (static_cast<unsigned>(wr.opcode)) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_RDMA_READ:
-    case IBV_WR_ATOMIC_WRITE:
+    case kAtomicWrite:
       out.remote_addr = wr.wr.rdma.remote_addr;
       out.rkey = wr.wr.rdma.rkey;
       break;

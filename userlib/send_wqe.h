@@ -31,6 +31,10 @@ static_assert(offsetof(sroce_send_slot, bind.length) == 32);
 static_assert(offsetof(sroce_send_slot, bind.access) == 44);
 static_assert(offsetof(sroce_send_slot, flush.level) == 37);
 
+/// IBV_WR_FLUSH and IBV_WR_ATOMIC_WRITE, which older headers lack.
+constexpr auto kFlush = static_cast<ibv_wr_opcode>(14);
+constexpr auto kAtomicWrite = static_cast<ibv_wr_opcode>(15);
+
 enum class Service { rc, uc, ud };
 
 /// Capabilities of a queue.

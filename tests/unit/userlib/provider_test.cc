@@ -188,7 +188,7 @@ class ProviderWorkRequests : public ProviderQueuePair {
  protected:
   void open(ibv_qp_type type, std::uint64_t ops) {
     setup.qp_type = type;
-    ASSERT_EQ(sroce_offer_work_requests(&qp, type, ops), 0);
+    ASSERT_EQ(sroce_offer_work_requests(&qp, type, ops, SROCE_LATE_FUNCTIONS), 0);
     qp.queues = sroce_queue_pair_open(&setup);
     ASSERT_TRUE(qp.queues);
   }
@@ -277,10 +277,16 @@ TEST_F(ProviderWorkRequests, DatagramCarriesItsAddressHandle) {
 
 TEST(ProviderWorkRequestOps, UnsupportedOperationsAreRejected) {
   sroce_qp_object qp{};
-  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_TSO), EOPNOTSUPP);
-  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_WRITE), EOPNOTSUPP);
-  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_UC, IBV_QP_EX_WITH_RDMA_READ), EOPNOTSUPP);
-  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_SEND), 0);
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_TSO, SROCE_LATE_FUNCTIONS),
+            EOPNOTSUPP);
+  EXPECT_EQ(
+      sroce_offer_work_requests(&qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_WRITE, SROCE_LATE_FUNCTIONS),
+      EOPNOTSUPP);
+  EXPECT_EQ(
+      sroce_offer_work_requests(&qp, IBV_QPT_UC, IBV_QP_EX_WITH_RDMA_READ, SROCE_LATE_FUNCTIONS),
+      EOPNOTSUPP);
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, IBV_QP_EX_WITH_SEND, SROCE_LATE_FUNCTIONS),
+            0);
   EXPECT_FALSE(qp.base.wr_rdma_read) << "only the requested operations are set";
 }
 

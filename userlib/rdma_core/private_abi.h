@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The private ABI between libibverbs and its providers: what this provider uses of it, for
+ * rdma-core 36 to 65. The layouts differ in the slots of the table of verbs, in the size of a
+ * context, and in two calls. Plain C, so that tests/rdma_core/ can compare all of it with
+ * rdma-core's own headers.
+ */
+#ifndef SROCE_USERLIB_RDMA_CORE_PRIVATE_ABI_H
+#define SROCE_USERLIB_RDMA_CORE_PRIVATE_ABI_H
+
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+
+/*
+ * LAYOUT(abi, from, column, words, fd_array, cq_buffer, symbol), oldest first:
+ *   abi        the number in the provider's file name and in verbs_register_driver_NN
+ *   from       the first version of rdma-core that has this layout
+ *   column     that of its slots in SROCE_VERBS
+ *   words      the pointers that precede the ibv_context in a verbs_context
+ *   fd_array   1 if ibv_cmd_get_context() takes an array of file descriptors
+ *   cq_buffer  1 if ibv_cmd_create_cq_ex() takes a buffer for the CQ
+ *   symbol     the newest public symbol of a library with this layout
+ * rdma-core 34 and 35 have the number 34 too, but neither this symbol nor these slots.
+ */
+#define SROCE_LAYOUTS(LAYOUT)                              \
+  LAYOUT(34, 36, 0, 40, 0, 0, ibv_query_qp_data_in_order)  \
+  LAYOUT(57, 57, 0, 40, 1, 0, ibv_query_qp_data_in_order)  \
+  LAYOUT(59, 59, 1, 43, 1, 1, ibv_alloc_dmah)              \
+  LAYOUT(59, 62, 2, 44, 1, 1, ibv_query_port_speed)        \
+  LAYOUT(64, 64, 3, 46, 1, 1, ibv_alloc_buf)               \
+  LAYOUT(65, 65, 4, 46, 1, 1, ibv_create_comp_cntr)
+
+/* Room for more than libraries use today: 93 slots; 48 and 376 bytes. */
+#define SROCE_SLOTS 160
+#define SROCE_DEVICE_ROOM 256
+#define SROCE_QP_ROOM 512
+
+/*
+ * Functions that an ibv_qp_ex may have beyond those of rdma-core 36, which end with wr_abort:
+ * wr_atomic_write since 44 and wr_flush since 45. A verbs_qp continues behind them with comp_mask.
+ */
+#define SROCE_LATE_FUNCTIONS 2
+#define SROCE_QP_IS_EXTENDED 2
+
+/* VERB(name, result, arguments, slots in each column): the verbs that this provider implements. */
+#define SROCE_VERBS(VERB)                                                                          \
+  VERB(alloc_mw, struct ibv_mw*, (struct ibv_pd*, enum ibv_mw_type), 2, 3, 3, 4, 4)                \
+  VERB(alloc_parent_domain, struct ibv_pd*,                                                        \
+       (struct ibv_context*, struct ibv_parent_domain_init_attr*), 4, 5, 5, 6, 6)                  \
+  VERB(alloc_pd, struct ibv_pd*, (struct ibv_context*), 5, 6, 6, 7, 7)                             \
+  VERB(alloc_td, struct ibv_td*, (struct ibv_context*, struct ibv_td_init_attr*), 6, 7, 7, 8, 8)   \
+  VERB(attach_mcast, int, (struct ibv_qp*, const union ibv_gid*, uint16_t), 9, 10, 10, 11, 11)     \
+  VERB(bind_mw, int, (struct ibv_qp*, struct ibv_mw*, struct ibv_mw_bind*), 10, 11, 11, 12, 12)    \
+  VERB(cq_event, void, (struct ibv_cq*), 12, 13, 13, 14, 14)                                       \
+  VERB(create_ah, struct ibv_ah*, (struct ibv_pd*, struct ibv_ah_attr*), 13, 14, 14, 15, 15)       \
+  VERB(create_cq, struct ibv_cq*,                                                                  \
+       (struct ibv_context*, int, struct ibv_comp_channel*, int), 15, 16, 16, 17, 18)              \
+  VERB(create_cq_ex, struct ibv_cq_ex*, (struct ibv_context*, struct ibv_cq_init_attr_ex*), 16,    \
+       17, 17, 18, 19)                                                                             \
+  VERB(create_qp, struct ibv_qp*, (struct ibv_pd*, struct ibv_qp_init_attr*), 19, 20, 20, 21, 22)  \
+  VERB(create_qp_ex, struct ibv_qp*, (struct ibv_context*, struct ibv_qp_init_attr_ex*), 20, 21,   \
+       21, 22, 23)                                                                                 \
+  VERB(create_srq, struct ibv_srq*, (struct ibv_pd*, struct ibv_srq_init_attr*), 22, 23, 23, 24,   \
+       25)                                                                                         \
+  VERB(dealloc_mw, int, (struct ibv_mw*), 25, 27, 27, 28, 29)                                      \
+  VERB(dealloc_pd, int, (struct ibv_pd*), 26, 28, 28, 29, 30)                                      \
+  VERB(dealloc_td, int, (struct ibv_td*), 27, 29, 29, 30, 31)                                      \
+  VERB(dereg_mr, int, (struct verbs_mr*), 28, 30, 30, 31, 32)                                      \
+  VERB(destroy_ah, int, (struct ibv_ah*), 29, 31, 31, 32, 33)                                      \
+  VERB(destroy_cq, int, (struct ibv_cq*), 31, 33, 33, 34, 36)                                      \
+  VERB(destroy_qp, int, (struct ibv_qp*), 34, 36, 36, 37, 39)                                      \
+  VERB(destroy_srq, int, (struct ibv_srq*), 36, 38, 38, 39, 41)                                    \
+  VERB(detach_mcast, int, (struct ibv_qp*, const union ibv_gid*, uint16_t), 38, 40, 40, 41, 43)    \
+  VERB(free_context, void, (struct ibv_context*), 39, 41, 42, 44, 46)                              \
+  VERB(modify_cq, int, (struct ibv_cq*, struct ibv_modify_cq_attr*), 45, 47, 48, 50, 54)           \
+  VERB(modify_qp, int, (struct ibv_qp*, struct ibv_qp_attr*, int), 47, 49, 50, 52, 56)             \
+  VERB(modify_srq, int, (struct ibv_srq*, struct ibv_srq_attr*, int), 49, 51, 52, 54, 58)          \
+  VERB(poll_cq, int, (struct ibv_cq*, int, struct ibv_wc*), 53, 55, 56, 58, 62)                    \
+  VERB(post_recv, int, (struct ibv_qp*, struct ibv_recv_wr*, struct ibv_recv_wr**), 54, 56, 57,    \
+       59, 63)                                                                                     \
+  VERB(post_send, int, (struct ibv_qp*, struct ibv_send_wr*, struct ibv_send_wr**), 55, 57, 58,    \
+       60, 64)                                                                                     \
+  VERB(post_srq_recv, int, (struct ibv_srq*, struct ibv_recv_wr*, struct ibv_recv_wr**), 57, 59,   \
+       60, 62, 66)                                                                                 \
+  VERB(query_device_ex, int,                                                                       \
+       (struct ibv_context*, const struct ibv_query_device_ex_input*, struct ibv_device_attr_ex*,  \
+        size_t),                                                                                   \
+       58, 60, 61, 63, 69)                                                                         \
+  VERB(query_port, int, (struct ibv_context*, uint8_t, struct ibv_port_attr*), 60, 62, 63, 65, 71) \
+  VERB(query_qp, int, (struct ibv_qp*, struct ibv_qp_attr*, int, struct ibv_qp_init_attr*), 61,    \
+       63, 65, 67, 73)                                                                             \
+  VERB(query_rt_values, int, (struct ibv_context*, struct ibv_values_ex*), 63, 65, 67, 69, 75)     \
+  VERB(query_srq, int, (struct ibv_srq*, struct ibv_srq_attr*), 64, 66, 68, 70, 76)                \
+  VERB(reg_mr, struct ibv_mr*, (struct ibv_pd*, void*, size_t, uint64_t, int), 68, 70, 72, 74, 82) \
+  VERB(req_notify_cq, int, (struct ibv_cq*, int), 69, 72, 74, 76, 84)                              \
+  VERB(rereg_mr, int, (struct verbs_mr*, int, struct ibv_pd*, void*, size_t, int), 70, 73, 75, 77, \
+       85)                                                                                         \
+  VERB(resize_cq, int, (struct ibv_cq*, int), 71, 74, 76, 78, 86)
+
+/*
+ * The structures that only libibverbs and its providers know. Those of libibverbs alone stay
+ * opaque.
+ */
+struct verbs_context_ops;
+struct verbs_create_cq_prov_attr;
+struct verbs_sysfs_dev;
+struct ibv_fd_arr;
+
+#ifndef SROCE_HAVE_PRIVATE_HEADERS
+/* A CQ is an ibv_cq or an ibv_cq_ex and has no private part. */
+struct verbs_cq;
+/* An ibv_qp or ibv_qp_ex and a private part: see sroce_qp_object. */
+struct verbs_qp;
+
+struct verbs_mr {
+  struct ibv_mr ibv_mr;
+  int mr_type;
+  int access;
+};
+
+struct verbs_srq {
+  struct ibv_srq srq;
+  enum ibv_srq_type srq_type;
+  void* xrcd;
+  struct ibv_cq* cq;
+  uint32_t srq_num;
+};
+
+/* libibverbs' own fields follow: 48 bytes up to rdma-core 65. */
+struct verbs_device {
+  struct ibv_device device;
+  char private_part[SROCE_DEVICE_ROOM];
+};
+
+struct verbs_match_ent {
+  void* driver_data;
+  union {
+    uint64_t driver_id;
+  } u;
+  uint16_t vendor;
+  uint16_t device;
+  uint8_t kind;
+};
+
+struct verbs_device_ops {
+  const char* name;
+  uint32_t match_min_abi_version;
+  uint32_t match_max_abi_version;
+  const struct verbs_match_ent* match_table;
+  void* static_providers;
+  void (*match_device)(void);
+  struct verbs_context* (*alloc_context)(struct ibv_device*, int, void*);
+  void (*import_context)(void);
+  struct verbs_device* (*alloc_device)(struct verbs_sysfs_dev*);
+  void (*uninit_device)(struct verbs_device*);
+};
+#endif
+#define SROCE_MATCH_DRIVER_ID 3
+
+/* COMMAND(name, body): a command of libibverbs, which is a header and the kernel's structure. */
+#define SROCE_COMMANDS(COMMAND)                 \
+  COMMAND(ibv_alloc_mw, ib_uverbs_alloc_mw)     \
+  COMMAND(ibv_alloc_pd, ib_uverbs_alloc_pd)     \
+  COMMAND(ibv_create_cq, ib_uverbs_create_cq)   \
+  COMMAND(ibv_create_qp, ib_uverbs_create_qp)   \
+  COMMAND(ibv_create_srq, ib_uverbs_create_srq) \
+  COMMAND(ibv_get_context, ib_uverbs_get_context) \
+  COMMAND(ibv_modify_qp, ib_uverbs_modify_qp)   \
+  COMMAND(ibv_modify_srq, ib_uverbs_modify_srq) \
+  COMMAND(ibv_query_port, ib_uverbs_query_port) \
+  COMMAND(ibv_query_qp, ib_uverbs_query_qp)     \
+  COMMAND(ibv_query_srq, ib_uverbs_query_srq)   \
+  COMMAND(ibv_reg_mr, ib_uverbs_reg_mr)         \
+  COMMAND(ibv_rereg_mr, ib_uverbs_rereg_mr)     \
+  COMMAND(ibv_resize_cq, ib_uverbs_resize_cq)
+
+/* The same with the longer header. */
+#define SROCE_EX_COMMANDS(COMMAND)                  \
+  COMMAND(ibv_create_cq_ex, ib_uverbs_ex_create_cq) \
+  COMMAND(ibv_modify_cq, ib_uverbs_ex_modify_cq)
+
+#define SROCE_DECLARE_COMMAND(name, body) struct name;
+SROCE_COMMANDS(SROCE_DECLARE_COMMAND)
+SROCE_EX_COMMANDS(SROCE_DECLARE_COMMAND)
+#undef SROCE_DECLARE_COMMAND
+
+/*
+ * The two functions whose arguments differ between layouts; the array and the buffer, if taken, may
+ * be NULL.
+ */
+typedef int sroce_get_context(struct verbs_context*, struct ibv_get_context*, size_t,
+                              struct ib_uverbs_get_context_resp*, size_t);
+typedef int sroce_get_context_with_fd_array(struct verbs_context*, struct ibv_get_context*, size_t,
+                                            struct ibv_fd_arr*, struct ib_uverbs_get_context_resp*,
+                                            size_t);
+typedef int sroce_create_cq_ex(struct ibv_context*, const struct ibv_cq_init_attr_ex*,
+                               struct verbs_cq*, struct ibv_create_cq_ex*, size_t,
+                               struct ib_uverbs_ex_create_cq_resp*, size_t, uint32_t);
+typedef int sroce_create_cq_ex_with_buffer(struct ibv_context*, const struct ibv_cq_init_attr_ex*,
+                                           struct verbs_create_cq_prov_attr*, struct verbs_cq*,
+                                           struct ibv_create_cq_ex*, size_t,
+                                           struct ib_uverbs_ex_create_cq_resp*, size_t, uint32_t);
+
+/* CALL(result, name, arguments): the other functions of libibverbs. */
+#define SROCE_CALLS(CALL)                                                                          \
+  CALL(void*, _verbs_init_and_alloc_context,                                                       \
+       (struct ibv_device*, int, size_t, struct verbs_context*, uint32_t))                         \
+  CALL(void, verbs_uninit_context, (struct verbs_context*))                                        \
+  CALL(void, verbs_set_ops, (struct verbs_context*, const struct verbs_context_ops*))              \
+  CALL(int, ibv_cmd_alloc_mw,                                                                      \
+       (struct ibv_pd*, enum ibv_mw_type, struct ibv_mw*, struct ibv_alloc_mw*, size_t,            \
+        struct ib_uverbs_alloc_mw_resp*, size_t))                                                  \
+  CALL(int, ibv_cmd_alloc_pd,                                                                      \
+       (struct ibv_context*, struct ibv_pd*, struct ibv_alloc_pd*, size_t,                         \
+        struct ib_uverbs_alloc_pd_resp*, size_t))                                                  \
+  CALL(int, ibv_cmd_attach_mcast, (struct ibv_qp*, const union ibv_gid*, uint16_t))                \
+  CALL(int, ibv_cmd_create_ah,                                                                     \
+       (struct ibv_pd*, struct ibv_ah*, struct ibv_ah_attr*, struct ib_uverbs_create_ah_resp*,     \
+        size_t))                                                                                   \
+  CALL(int, ibv_cmd_create_cq,                                                                     \
+       (struct ibv_context*, int, struct ibv_comp_channel*, int, struct ibv_cq*,                   \
+        struct ibv_create_cq*, size_t, struct ib_uverbs_create_cq_resp*, size_t))                  \
+  CALL(int, ibv_cmd_create_qp,                                                                     \
+       (struct ibv_pd*, struct ibv_qp*, struct ibv_qp_init_attr*, struct ibv_create_qp*, size_t,   \
+        struct ib_uverbs_create_qp_resp*, size_t))                                                 \
+  CALL(int, ibv_cmd_create_qp_ex,                                                                  \
+       (struct ibv_context*, struct verbs_qp*, struct ibv_qp_init_attr_ex*, struct ibv_create_qp*, \
+        size_t, struct ib_uverbs_create_qp_resp*, size_t))                                         \
+  CALL(int, ibv_cmd_create_srq,                                                                    \
+       (struct ibv_pd*, struct ibv_srq*, struct ibv_srq_init_attr*, struct ibv_create_srq*,        \
+        size_t, struct ib_uverbs_create_srq_resp*, size_t))                                        \
+  CALL(int, ibv_cmd_dealloc_mw, (struct ibv_mw*))                                                  \
+  CALL(int, ibv_cmd_dealloc_pd, (struct ibv_pd*))                                                  \
+  CALL(int, ibv_cmd_dereg_mr, (struct verbs_mr*))                                                  \
+  CALL(int, ibv_cmd_destroy_ah, (struct ibv_ah*))                                                  \
+  CALL(int, ibv_cmd_destroy_cq, (struct ibv_cq*))                                                  \
+  CALL(int, ibv_cmd_destroy_qp, (struct ibv_qp*))                                                  \
+  CALL(int, ibv_cmd_destroy_srq, (struct ibv_srq*))                                                \
+  CALL(int, ibv_cmd_detach_mcast, (struct ibv_qp*, const union ibv_gid*, uint16_t))                \
+  CALL(int, ibv_cmd_modify_cq,                                                                     \
+       (struct ibv_cq*, struct ibv_modify_cq_attr*, struct ibv_modify_cq*, size_t))                \
+  CALL(int, ibv_cmd_modify_qp,                                                                     \
+       (struct ibv_qp*, struct ibv_qp_attr*, int, struct ibv_modify_qp*, size_t))                  \
+  CALL(int, ibv_cmd_modify_srq,                                                                    \
+       (struct ibv_srq*, struct ibv_srq_attr*, int, struct ibv_modify_srq*, size_t))               \
+  CALL(int, ibv_cmd_query_device_any,                                                              \
+       (struct ibv_context*, const struct ibv_query_device_ex_input*, struct ibv_device_attr_ex*,  \
+        size_t, struct ib_uverbs_ex_query_device_resp*, size_t*))                                  \
+  CALL(int, ibv_cmd_query_port,                                                                    \
+       (struct ibv_context*, uint8_t, struct ibv_port_attr*, struct ibv_query_port*, size_t))      \
+  CALL(int, ibv_cmd_query_qp,                                                                      \
+       (struct ibv_qp*, struct ibv_qp_attr*, int, struct ibv_qp_init_attr*, struct ibv_query_qp*,  \
+        size_t))                                                                                   \
+  CALL(int, ibv_cmd_query_srq,                                                                     \
+       (struct ibv_srq*, struct ibv_srq_attr*, struct ibv_query_srq*, size_t))                     \
+  CALL(int, ibv_cmd_reg_mr,                                                                        \
+       (struct ibv_pd*, void*, size_t, uint64_t, int, struct verbs_mr*, struct ibv_reg_mr*,        \
+        size_t, struct ib_uverbs_reg_mr_resp*, size_t))                                            \
+  CALL(int, ibv_cmd_rereg_mr,                                                                      \
+       (struct verbs_mr*, uint32_t, void*, size_t, uint64_t, int, struct ibv_pd*,                  \
+        struct ibv_rereg_mr*, size_t, struct ib_uverbs_rereg_mr_resp*, size_t))                    \
+  CALL(int, ibv_cmd_resize_cq,                                                                     \
+       (struct ibv_cq*, int, struct ibv_resize_cq*, size_t, struct ib_uverbs_resize_cq_resp*,      \
+        size_t))
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Queue pairs, address handles and multicast groups.
+#include <cerrno>
+#include <cstdlib>
+
+#include "rdma_core/commands.h"
+#include "rdma_core/library.h"
+#include "rdma_core/verbs.h"
+
+namespace sroce::verbs {
+
+namespace {
+
+using Response = WithDriverPart<ib_uverbs_create_qp_resp, sroce_create_qp_resp>;
+
+sroce_qp_object* to_qp(ibv_qp* qp) {
+  auto* bytes = reinterpret_cast<std::byte*>(qp) - offsetof(sroce_qp_object, base);
+  return reinterpret_cast<sroce_qp_object*>(bytes);
+}
+
+sroce_qp_object* allocate() {
+  return static_cast<sroce_qp_object*>(std::calloc(1, sizeof(sroce_qp_object)));
+}
+
+/// Map the queues at @p where, or clean up if the kernel returned @p err for the QP.
+ibv_qp* open_queues(sroce_qp_object* qp, int err, ibv_pd* pd, const ibv_qp_init_attr& attr,
+                    const sroce_create_qp_resp& where) {
+  ibv_qp& base = qp->base.qp_base;
+
+  if (!err) {
+    const sroce_queue_pair_setup setup = {
+        .fd = pd->context->cmd_fd,
+        .qp_handle = base.handle,
+        .qp_type = attr.qp_type,
+        .where = where,
+        .cap = attr.cap,
+        .send_cq = queue_of(attr.send_cq),
+        .recv_cq = queue_of(attr.recv_cq),
+        .single_threaded = is_single_threaded(pd),
+        .shares_receive_queue = attr.srq != nullptr,
+    };
+    qp->queues = sroce_queue_pair_open(&setup);
+    if (qp->queues) return &base;
+    err = errno;
+    library().ibv_cmd_destroy_qp(&base);
+  }
+  std::free(qp);
+  errno = err;
+  return nullptr;
+}
+
+int offer_work_requests(sroce_qp_object* qp, const ibv_qp_init_attr_ex& attr) {
+  if (attr.comp_mask & ~std::uint32_t{IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
+                                      IBV_QP_INIT_ATTR_CREATE_FLAGS})
+    return EOPNOTSUPP;
+  // No flag is supported; a caller may pass 0 explicitly.
+  if ((attr.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr.create_flags) return EOPNOTSUPP;
+  if (!(attr.comp_mask & IBV_QP_INIT_ATTR_PD)) return EINVAL;
+  if (!(attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) return 0;
+  return sroce_offer_work_requests(qp, attr.qp_type, attr.send_ops_flags, library().late_functions);
+}
+
+}  // namespace
+
+ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
+  Response resp;
+  struct ibv_create_qp cmd {};
+  sroce_qp_object* qp = allocate();
+
+  if (!qp) return nullptr;
+  const int err = library().ibv_cmd_create_qp(pd, &qp->base.qp_base, attr, &cmd, sizeof(cmd),
+                                              resp.core(), resp.size);
+  return open_queues(qp, err, pd, *attr, *resp.ours());
+}
+
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
+  // rdma-core's command takes no creation flags, not even 0.
+  ibv_qp_init_attr_ex plain = *attr;
+  Response resp;
+  struct ibv_create_qp cmd {};
+  sroce_qp_object* qp = allocate();
+
+  if (!qp) return nullptr;
+  int err = offer_work_requests(qp, *attr);
+  if (err) {
+    std::free(qp);
+    errno = err;
+    return nullptr;
+  }
+  plain.comp_mask &= ~std::uint32_t{IBV_QP_INIT_ATTR_CREATE_FLAGS};
+  err = library().ibv_cmd_create_qp_ex(context, reinterpret_cast<verbs_qp*>(&qp->base), &plain,
+                                       &cmd, sizeof(cmd), resp.core(), resp.size);
+  attr->cap = plain.cap;
+  if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+    sroce_mark_extended(qp, library().late_functions);
+  ibv_qp_init_attr granted{};
+  granted.qp_type = attr->qp_type;
+  granted.cap = attr->cap;
+  granted.send_cq = attr->send_cq;
+  granted.recv_cq = attr->recv_cq;
+  granted.srq = attr->srq;
+  return open_queues(qp, err, attr->pd, granted, *resp.ours());
+}
+
+int query_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init_attr) {
+  struct ibv_query_qp cmd {};
+
+  return library().ibv_cmd_query_qp(qp, attr, attr_mask, init_attr, &cmd, sizeof(cmd));
+}
+
+int modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask) {
+  struct ibv_modify_qp cmd {};
+
+  sroce_queue_pair_ring_if_due(to_qp(qp)->queues);
+  return library().ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
+}
+
+int destroy_qp(ibv_qp* ibv_qp) {
+  sroce_qp_object* qp = to_qp(ibv_qp);
+
+  sroce_queue_pair_ring_if_due(qp->queues);
+  if (const int err = library().ibv_cmd_destroy_qp(ibv_qp)) return err;
+  sroce_queue_pair_close(qp->queues);
+  std::free(qp);
+  return 0;
+}
+
+int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
+  return sroce_post_send(to_qp(qp)->queues, wr, bad_wr);
+}
+
+int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  return sroce_post_recv(to_qp(qp)->queues, qp->state, wr, bad_wr);
+}
+
+ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
+  WithDriverPart<ib_uverbs_create_ah_resp, rxe_create_ah_resp> resp;
+  auto* ah = static_cast<sroce_ah*>(std::calloc(1, sizeof(sroce_ah)));
+
+  if (!ah) return nullptr;
+  const int err = library().ibv_cmd_create_ah(pd, &ah->base, attr, resp.core(), resp.size);
+  if (!err) {
+    ah->number = resp.ours()->ah_num;
+    return &ah->base;
+  }
+  std::free(ah);
+  errno = err;
+  return nullptr;
+}
+
+int destroy_ah(ibv_ah* ah) {
+  const int err = library().ibv_cmd_destroy_ah(ah);
+
+  if (!err) std::free(ah);
+  return err;
+}
+
+int attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t lid) {
+  return library().ibv_cmd_attach_mcast(qp, gid, lid);
+}
+
+int detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t lid) {
+  return library().ibv_cmd_detach_mcast(qp, gid, lid);
+}
+
+}  // namespace sroce::verbs
