@@ -3,6 +3,7 @@
 # The guests' userland, with this distribution's unmodified rdma-core and perftest. An item has
 #   root         the tree, which User-mode Linux mounts through hostfs
 #   root.erofs   the same as one uncompressed image, which all QEMU guests share read-only
+# root/suites/NAME is a small root with the libibverbs of a later suite.
 guest_packages=(
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest iperf3 ucx-utils
 	iproute2 iputils-ping ethtool tcpdump procps kmod psmisc
@@ -12,16 +13,20 @@ guest_packages=(
 # the source package of another version only. All of Python adds 50 MB to the image.
 python_tests=/usr/share/doc/rdma-core/tests
 
+later_suites=(trixie sid)
+later_packages=(libc6 libgcc-s1 libstdc++6 libibverbs1 ibverbs-utils libnl-3-200 libnl-route-3-200)
+
 image_item()
 {
-	local version
+	local version newest
 	version=$(apt_version system rdma-core)
-	echo "$cache/image-$version-$(recipe_hash "$repo/scripts/lib/image.sh")"
+	newest=$(apt_version sid libibverbs1)
+	echo "$cache/image-$version-$newest-$(recipe_hash "$repo/scripts/lib/image.sh")"
 }
 
 make_image() # DIR
 {
-	local dir=$1 packages
+	local dir=$1 packages suite
 	packages=$(IFS=,; echo "${guest_packages[*]}")
 	# mmdebstrap reads the package sources, which are this system's, from its standard input.
 	system_sources | mmdebstrap --variant=minbase --include="$packages" \
@@ -32,7 +37,21 @@ make_image() # DIR
 		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$dir/root"
 	rm -rf "$dir/root/dev"/* "$dir/root/var/lib/apt/lists" "$dir/root/var/cache/apt"
 	mkdir -p "$dir/root"/{run,share,modules,lib/modules}
+	for suite in "${later_suites[@]}"; do
+		make_later_root "$suite" "$dir/root/suites/$suite"
+	done
 	mkfs.erofs "$dir/root.erofs" "$dir/root"
+}
+
+# A case mounts the guest's folders in it and changes to it. Its libibverbs finds our provider.
+make_later_root() # SUITE ROOT
+{
+	local suite=$1 root=$2
+	mkdir -p "$root"/{dev,proc,sys,share,etc/libibverbs.d,usr/lib,usr/lib64}
+	ln -s usr/lib usr/lib64 "$root"
+	apt_unpack "$suite" "$root" "${later_packages[@]}"
+	rm -rf "${root:?}/usr/share" "$root"/usr/lib/*/gconv
+	echo "driver /share/programs/libsroce" >"$root/etc/libibverbs.d/sroce.driver"
 }
 
 # shellcheck disable=SC2016
