@@ -1,29 +1,23 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The private headers of rdma-core, which a provider needs and no package has. An item has
-#   include   driver.h and the headers that it includes; public headers are in libibverbs-dev
+# The private headers of rdma-core, which no package has, for tests/rdma_core/. The provider is
+# built without them. An item has a folder per suite with
+#   include   driver.h and the headers that it includes
 #   version   the version of rdma-core that they are from
-# They must match the private ABI of the installed libibverbs, not its version. The source is that
-# of this suite if the mirror still has it, else that of a later suite with the same ABI.
-rdma_core_abi=34   # of rdma-core 17 to 56
-rdma_core_later=trixie
+# The mirror has no source of Debian 12's version any more.
+rdma_core_suites=(trixie sid)
 
-rdma_core_item() { echo "$cache/rdma-core-abi$rdma_core_abi-$(recipe_hash "$repo/scripts/lib/rdma-core.sh")"; }
+rdma_core_item() { echo "$cache/rdma-core-$(apt_version sid libibverbs1)-$(recipe_hash "$repo/scripts/lib/rdma-core.sh")"; }
 
 make_rdma_core() # DIR
 {
 	local dir=$1 suite
-	# shellcheck disable=SC1091
-	for suite in "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$rdma_core_later"; do
+	for suite in "${rdma_core_suites[@]}"; do
+		rdma_core_source "$suite" "$dir/source"
+		rdma_core_headers "$dir/source" "$dir/$suite/include"
+		sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$dir/source/CMakeLists.txt" >"$dir/$suite/version"
 		rm -rf "$dir/source"
-		rdma_core_source "$suite" "$dir/source" || continue
-		grep -qF "set(IBVERBS_PABI_VERSION \"$rdma_core_abi\")" "$dir/source/CMakeLists.txt" || continue
-		rdma_core_headers "$dir/source" "$dir/include"
-		sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$dir/source/CMakeLists.txt" >"$dir/version"
-		rm -rf "$dir/source"
-		return
 	done
-	die "no suite has an rdma-core source with the private ABI $rdma_core_abi"
 }
 
 # Unpack the upstream tarball of a suite's rdma-core, with package lists of its own. apt verifies
@@ -41,6 +35,7 @@ rdma_core_source() # SUITE DIR
 		Dir::State::status "/dev/null";
 		Dir::Cache "$apt/cache";
 		APT::Sandbox::User "root";
+		Acquire::Check-Valid-Until "false";
 	END
 	(
 		cd "$apt"
@@ -53,9 +48,10 @@ rdma_core_source() # SUITE DIR
 
 rdma_core_headers() # SOURCE DESTINATION
 {
-	local source=$1 include=$2
+	local source=$1 include=$2 abi
+	abi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\(.*\)")/\1/p' "$source/CMakeLists.txt")
 	mkdir -p "$include"/{infiniband,kernel-abi}
-	cp "$source"/libibverbs/{driver,kern-abi,cmd_ioctl}.h "$include/infiniband/"
+	cp "$source"/libibverbs/*.h "$source/kernel-headers/rdma/ib_user_ioctl_verbs.h" "$include/infiniband/"
 	cp -r "$source"/{ccan,util} "$source/kernel-headers/rdma" "$include/"
 	find "$include" -type f ! -name '*.h' -delete
 	python3 "$source/buildlib/make_abi_structs.py" "$source/kernel-headers/rdma/ib_user_verbs.h" \
@@ -65,6 +61,6 @@ rdma_core_headers() # SOURCE DESTINATION
 		#define HAVE_STATEMENT_EXPR 1
 		#define HAVE_BUILTIN_TYPES_COMPATIBLE_P 1
 		#define HAVE_TYPEOF 1
-		#define IBVERBS_PABI_VERSION $rdma_core_abi
+		#define IBVERBS_PABI_VERSION $abi
 	END
 }
