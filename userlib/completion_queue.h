@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -66,8 +67,14 @@ class CompletionQueue {
     const std::scoped_lock guard(lock_, arming_);
     mminfo where{};
     if (const int err = change(where)) return err;
-    return remap(fd, where);
+    const int err = remap(fd, where);
+    if (err) lost_.store(true);
+    return err;
   }
+
+  /// True if the kernel writes to a ring that could not be mapped. Entries of the old ring are still
+  /// polled, then there will be none.
+  bool is_lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
   CompletionQueue(Mapping memory, ConsumerRing<ib_uverbs_wc> ring, bool single_threaded,
@@ -87,6 +94,7 @@ class CompletionQueue {
   /// A lock of its own because arming is allowed between start_poll() and end_poll().
   OptionalMutex arming_;
   const ib_uverbs_wc* current_ = nullptr;
+  std::atomic<bool> lost_ = false;
 };
 
 }  // namespace sroce

@@ -123,7 +123,8 @@ int DeferredDoorbell::ring() {
 
 void DeferredDoorbell::ring_if_due() {
   // The exchange makes all requests visible that were published before the doorbell became due.
-  if (due_.exchange(false) && ring_.unfetched()) doorbell_.ring();
+  if (!due_.exchange(false) || !ring_.unfetched()) return;
+  if (const int err = doorbell_.ring()) error_.store(err);
 }
 
 bool DeferredDoorbell::can_wait() const {

@@ -87,6 +87,12 @@ class DeferredDoorbell {
   /// Ring if the doorbell is due and the kernel has not fetched everything already.
   void ring_if_due();
 
+  /// The errno of a due doorbell that could not be rung, once; or 0. Such a doorbell may have been
+  /// rung by a thread that posted nothing.
+  int take_error() {
+    return error_.load(std::memory_order_relaxed) ? error_.exchange(0) : 0;
+  }
+
   /// True if a poller may leave a due doorbell alone because the kernel works on enough earlier
   /// requests. It polls the send queue again when they are acknowledged.
   bool can_wait() const;
@@ -100,6 +106,7 @@ class DeferredDoorbell {
   Doorbell doorbell_;
   ProducerRing<sroce_send_slot> ring_;
   std::atomic<bool> due_ = false;
+  std::atomic<int> error_ = 0;
   std::array<DoorbellList::Entry, 2> storage_;
   /// One entry, or two if the completion queues differ.
   std::span<DoorbellList::Entry> entries_;

@@ -29,7 +29,8 @@ int set_current(ibv_cq_ex* cq, const ib_uverbs_wc* entry) {
 
 int start_poll(ibv_cq_ex* cq, ibv_poll_cq_attr* attr) {
   if (attr->comp_mask) return EINVAL;
-  return set_current(cq, queue_of(cq).start_poll());
+  const int err = set_current(cq, queue_of(cq).start_poll());
+  return err && queue_of(cq).is_lost() ? EIO : err;
 }
 
 int next_poll(ibv_cq_ex* cq) { return set_current(cq, queue_of(cq).next_poll()); }

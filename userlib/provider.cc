@@ -64,7 +64,10 @@ sroce_queue_pair* sroce_queue_pair_open(const sroce_queue_pair_setup* setup) {
 void sroce_queue_pair_close(sroce_queue_pair* pair) { delete object(pair); }
 
 void sroce_queue_pair_ring_if_due(sroce_queue_pair* pair) {
-  object(pair)->send_queue().doorbell().ring_if_due();
+  sroce::DeferredDoorbell& doorbell = object(pair)->send_queue().doorbell();
+  doorbell.ring_if_due();
+  // The command that follows fails for the same reason. An error must not outlive a reset.
+  doorbell.take_error();
 }
 
 int sroce_post_send(sroce_queue_pair* pair, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
@@ -123,7 +126,8 @@ void sroce_completion_queue_close(sroce_completion_queue* cq) { delete object(cq
 
 int sroce_poll_cq(sroce_completion_queue* cq, int num_entries, ibv_wc* wc) {
   if (num_entries <= 0) return 0;
-  return static_cast<int>(object(cq)->poll({wc, static_cast<std::size_t>(num_entries)}));
+  const std::size_t count = object(cq)->poll({wc, static_cast<std::size_t>(num_entries)});
+  return count || !object(cq)->is_lost() ? static_cast<int>(count) : -EIO;
 }
 
 int sroce_resize_cq(sroce_completion_queue* cq, int fd, int (*change)(void*, mminfo*),

@@ -111,7 +111,7 @@ int sroce_offer_polling(struct sroce_cq_object* cq, uint64_t wc_flags);
 /* The time of a clock in nanoseconds. CLOCK_MONOTONIC stamps completions. */
 uint64_t sroce_clock_ns(clockid_t clock);
 
-/* ibv_poll_cq() */
+/* ibv_poll_cq(). Returns -EIO if no ring could be mapped after a resize. */
 int sroce_poll_cq(struct sroce_completion_queue* cq, int num_entries, struct ibv_wc* wc);
 
 /*

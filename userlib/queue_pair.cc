@@ -20,6 +20,10 @@ std::size_t send_element_bytes(const ibv_qp_cap& cap) {
 }  // namespace
 
 int SendQueue::post(ibv_send_wr* chain, ibv_send_wr** bad_wr) {
+  if (const int earlier = doorbell_.take_error()) {
+    *bad_wr = chain;
+    return earlier;
+  }
   ibv_send_wr* wr = chain;
   std::uint32_t filled = 0;
   int err = 0;
@@ -83,7 +87,8 @@ void SendQueue::set_inline(std::span<const ibv_data_buf> list) {
 }
 
 int SendQueue::finish() {
-  const int err = err_;
+  const int earlier = doorbell_.take_error();
+  const int err = earlier ? earlier : err_;
   const bool filled = !err && filled_;
   if (filled) ring_.publish(filled_);
   lock_.unlock();

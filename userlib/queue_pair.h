@@ -32,7 +32,8 @@ class SendQueue {
         doorbell_(doorbell, ring, send, receive),
         lock_(single_threaded) {}
 
-  /// ibv_post_send(): post the chain up to the first bad request, with at most one doorbell.
+  /// ibv_post_send(): post the chain up to the first bad request, with at most one doorbell. If a
+  /// due doorbell of earlier requests has failed, post nothing and return its errno.
   int post(ibv_send_wr* chain, ibv_send_wr** bad_wr);
 
   /// ibv_wr_start(): lock the queue until finish() or abort().

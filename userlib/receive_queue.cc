@@ -78,6 +78,12 @@ std::optional<SharedReceiveQueue::Place> SharedReceiveQueue::map(int fd,
   return Place{std::move(*memory), *ring};
 }
 
+int SharedReceiveQueue::post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr) {
+  if (!lost_.load(std::memory_order_relaxed)) return queue_.post(chain, bad_wr);
+  *bad_wr = chain;
+  return EIO;
+}
+
 int SharedReceiveQueue::remap(int fd, const sroce_create_srq_resp& where) {
   std::optional<Place> place = map(fd, where, max_sge_);
   if (!place) return errno;

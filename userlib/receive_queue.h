@@ -3,6 +3,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -55,7 +56,7 @@ class SharedReceiveQueue {
                                                   std::uint32_t max_sge, bool single_threaded);
 
   /// ibv_post_srq_recv(): post the chain up to the first bad request.
-  int post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr) { return queue_.post(chain, bad_wr); }
+  int post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr);
 
   /// Make the kernel replace the ring: @p change(where) returns 0 or an errno. The kernel moves the
   /// requests meanwhile, so nothing is posted.
@@ -63,8 +64,10 @@ class SharedReceiveQueue {
   int replace(int fd, Change change) {
     const std::lock_guard guard(queue_.lock());
     sroce_create_srq_resp where{};
-    const int err = change(where);
-    return err ? err : remap(fd, where);
+    if (const int err = change(where)) return err;
+    const int err = remap(fd, where);
+    if (err) lost_.store(true);
+    return err;
   }
 
  private:
@@ -85,6 +88,8 @@ class SharedReceiveQueue {
   Mapping memory_;
   ReceiveQueue queue_;
   std::uint32_t max_sge_;
+  /// The kernel reads from a ring that could not be mapped.
+  std::atomic<bool> lost_ = false;
 };
 
 }  // namespace sroce

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 
 #include "kernel_memory.h"
 
@@ -164,14 +166,19 @@ TEST_F(ProviderSharedQueue, ResizePostsToTheNewRing) {
 TEST_F(ProviderSharedQueue, FailedResizeChangesNothing) {
   const auto fail = [](void*, sroce_create_srq_resp*) { return EINVAL; };
   EXPECT_EQ(sroce_resize_srq(srq, kernel.fd(), fail, nullptr), EINVAL);
+  EXPECT_EQ(post(1), 0);
+  EXPECT_EQ(kernel.shared_queue(where).head().producer, 1u);
+}
+
+TEST_F(ProviderSharedQueue, PostingFailsIfTheNewRingCannotBeMapped) {
   const auto malformed = [](void* context, sroce_create_srq_resp* to) {
     *to = *static_cast<const sroce_create_srq_resp*>(context);
     to->stride = kStride - 8;
     return 0;
   };
   EXPECT_EQ(sroce_resize_srq(srq, kernel.fd(), malformed, &where), EPROTO);
-  EXPECT_EQ(post(1), 0);
-  EXPECT_EQ(kernel.shared_queue(where).head().producer, 1u);
+  EXPECT_EQ(post(1), EIO);
+  EXPECT_EQ(kernel.shared_queue(where).head().producer, 0u);
 }
 
 TEST_F(ProviderSharedQueue, MalformedQueueIsRejected) {
@@ -290,6 +297,32 @@ TEST(ProviderWorkRequestOps, UnsupportedOperationsAreRejected) {
   EXPECT_FALSE(qp.base.wr_rdma_read) << "only the requested operations are set";
 }
 
+/// A late function of @p qp, whether or not the headers have it.
+void* late_function(const sroce_qp_object& qp, unsigned index) {
+  void* function;
+  std::memcpy(&function, qp.room + offsetof(ibv_qp_ex, wr_abort) + (1 + index) * sizeof(function),
+              sizeof(function));
+  return function;
+}
+
+TEST(ProviderWorkRequestOps, LateFunctionsAreOfferedIfTheLibraryHasThem) {
+  constexpr std::uint64_t flush = 1 << 11, atomic_write = 1 << 12;
+  sroce_qp_object qp{};
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, atomic_write, 0), EOPNOTSUPP);
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, flush, 1), EOPNOTSUPP);
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_UC, flush, 2), EOPNOTSUPP);
+  EXPECT_FALSE(late_function(qp, 0));
+  EXPECT_FALSE(late_function(qp, 1));
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, atomic_write, 1), 0);
+  sroce_mark_extended(&qp, 1);
+  EXPECT_TRUE(late_function(qp, 0));
+  EXPECT_EQ(late_function(qp, 1), reinterpret_cast<void*>(2)) << "comp_mask";
+  qp = {};
+  EXPECT_EQ(sroce_offer_work_requests(&qp, IBV_QPT_RC, flush | atomic_write, 2), 0);
+  EXPECT_TRUE(late_function(qp, 0));
+  EXPECT_TRUE(late_function(qp, 1));
+}
+
 TEST(ProviderPolling, ExtendedPollReadsTheEntry) {
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, 6);
@@ -376,6 +409,43 @@ TEST(ProviderCompletionQueue, ResizePassesContextToTheCallback) {
   EXPECT_EQ(sroce_poll_cq(cq, 4, polled.data()), 1);
   EXPECT_EQ(polled[0].wr_id, 7u);
   sroce_completion_queue_close(cq);
+}
+
+TEST(ProviderCompletionQueue, PollingFailsIfTheNewRingCannotBeMapped) {
+  KernelMemory kernel;
+  const mminfo small = kernel.add_ring(4, 6);
+  sroce_cq_object cq{};
+  ASSERT_EQ(sroce_offer_polling(&cq, IBV_WC_STANDARD_FLAGS), 0);
+  cq.queue = sroce_completion_queue_open(kernel.fd(), &small, 0);
+  ASSERT_TRUE(cq.queue);
+  kernel.ring(small).produce(ib_uverbs_wc{});
+  const auto nowhere = [](void*, mminfo* where) {
+    where->size = 0;
+    return 0;
+  };
+  std::array<ibv_wc, 4> polled;
+  ibv_poll_cq_attr attr{};
+  EXPECT_NE(sroce_resize_cq(cq.queue, kernel.fd(), nowhere, nullptr), 0);
+  EXPECT_EQ(sroce_poll_cq(cq.queue, 4, polled.data()), 1) << "an entry of the old ring";
+  EXPECT_EQ(sroce_poll_cq(cq.queue, 4, polled.data()), -EIO);
+  EXPECT_EQ(ibv_start_poll(&cq.base, &attr), EIO);
+  sroce_completion_queue_close(cq.queue);
+}
+
+TEST_F(ProviderQueuePair, ErrorOfADoorbellDoesNotOutliveAReset) {
+  sroce_queue_pair* pair = sroce_queue_pair_open(&setup);
+  ASSERT_TRUE(pair);
+  ibv_send_wr send{}, *bad_wr;
+  send.opcode = IBV_WR_SEND;
+  kernel.send_queue(setup.where).suppress_doorbell(true);
+  EXPECT_EQ(sroce_post_send(pair, &send, &bad_wr), 0);
+  const int copy = dup(kernel.fd());
+  close(kernel.fd());
+  sroce_queue_pair_ring_if_due(pair);
+  dup2(copy, kernel.fd());
+  close(copy);
+  EXPECT_EQ(sroce_post_send(pair, &send, &bad_wr), 0);
+  sroce_queue_pair_close(pair);
 }
 
 }  // namespace

@@ -118,6 +118,28 @@ TEST(SendQueue, DoorbellErrorFailsTheWholeChain) {
   EXPECT_EQ(bad_wr, wrs.data());
 }
 
+TEST(SendQueue, FailedDueDoorbellFailsTheNextPostOnce) {
+  SharedQueue shared(4, kSendStride);
+  sroce::DoorbellList pollers;
+  SendQueue queue(*shared.open<sroce_send_slot>(), {Service::rc, 0, 0}, Doorbell(-1, kHandle),
+                  pollers, pollers, false);
+  Chain<ibv_send_wr, 1> wrs;
+  ibv_send_wr* bad_wr = nullptr;
+  shared.suppress_doorbell(true);
+  ASSERT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  pollers.ring_all();
+  EXPECT_EQ(queue.post(wrs.data(), &bad_wr), EBADF);
+  EXPECT_EQ(bad_wr, wrs.data());
+  EXPECT_EQ(shared.head().producer, 1u) << "nothing is posted";
+  EXPECT_EQ(queue.post(wrs.data(), &bad_wr), 0);
+  EXPECT_EQ(shared.head().producer, 2u);
+  pollers.ring_all();
+  queue.start();
+  queue.add(IBV_WR_SEND, 1, 0);
+  EXPECT_EQ(queue.finish(), EBADF);
+  EXPECT_EQ(shared.head().producer, 2u) << "nothing is posted";
+}
+
 /// Lets two threads post concurrently. Returns how many of their requests are in the queue.
 std::ptrdiff_t race(std::uint64_t each) {
   constexpr std::size_t length = 100;
