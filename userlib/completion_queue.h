@@ -72,8 +72,8 @@ class CompletionQueue {
     return err;
   }
 
-  /// True if the kernel writes to a ring that could not be mapped. Entries of the old ring are still
-  /// polled, then there will be none.
+  /// True if the kernel writes to a ring that could not be mapped. Entries of the old ring are
+  /// still polled, then there will be none.
   bool is_lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:

@@ -89,9 +89,7 @@ class DeferredDoorbell {
 
   /// The errno of a due doorbell that could not be rung, once; or 0. Such a doorbell may have been
   /// rung by a thread that posted nothing.
-  int take_error() {
-    return error_.load(std::memory_order_relaxed) ? error_.exchange(0) : 0;
-  }
+  int take_error() { return error_.load(std::memory_order_relaxed) ? error_.exchange(0) : 0; }
 
   /// True if a poller may leave a due doorbell alone because the kernel works on enough earlier
   /// requests. It polls the send queue again when they are acknowledged.

@@ -22,12 +22,12 @@
  *   symbol     the newest public symbol of a library with this layout
  * rdma-core 34 and 35 have the number 34 too, but neither this symbol nor these slots.
  */
-#define SROCE_LAYOUTS(LAYOUT)                              \
-  LAYOUT(34, 36, 0, 40, 0, 0, ibv_query_qp_data_in_order)  \
-  LAYOUT(57, 57, 0, 40, 1, 0, ibv_query_qp_data_in_order)  \
-  LAYOUT(59, 59, 1, 43, 1, 1, ibv_alloc_dmah)              \
-  LAYOUT(59, 62, 2, 44, 1, 1, ibv_query_port_speed)        \
-  LAYOUT(64, 64, 3, 46, 1, 1, ibv_alloc_buf)               \
+#define SROCE_LAYOUTS(LAYOUT)                             \
+  LAYOUT(34, 36, 0, 40, 0, 0, ibv_query_qp_data_in_order) \
+  LAYOUT(57, 57, 0, 40, 1, 0, ibv_query_qp_data_in_order) \
+  LAYOUT(59, 59, 1, 43, 1, 1, ibv_alloc_dmah)             \
+  LAYOUT(59, 62, 2, 44, 1, 1, ibv_query_port_speed)       \
+  LAYOUT(64, 64, 3, 46, 1, 1, ibv_alloc_buf)              \
   LAYOUT(65, 65, 4, 46, 1, 1, ibv_create_comp_cntr)
 
 /* Room for more than libraries use today: 93 slots; 48 and 376 bytes. */
@@ -53,8 +53,8 @@
   VERB(bind_mw, int, (struct ibv_qp*, struct ibv_mw*, struct ibv_mw_bind*), 10, 11, 11, 12, 12)    \
   VERB(cq_event, void, (struct ibv_cq*), 12, 13, 13, 14, 14)                                       \
   VERB(create_ah, struct ibv_ah*, (struct ibv_pd*, struct ibv_ah_attr*), 13, 14, 14, 15, 15)       \
-  VERB(create_cq, struct ibv_cq*,                                                                  \
-       (struct ibv_context*, int, struct ibv_comp_channel*, int), 15, 16, 16, 17, 18)              \
+  VERB(create_cq, struct ibv_cq*, (struct ibv_context*, int, struct ibv_comp_channel*, int), 15,   \
+       16, 16, 17, 18)                                                                             \
   VERB(create_cq_ex, struct ibv_cq_ex*, (struct ibv_context*, struct ibv_cq_init_attr_ex*), 16,    \
        17, 17, 18, 19)                                                                             \
   VERB(create_qp, struct ibv_qp*, (struct ibv_pd*, struct ibv_qp_init_attr*), 19, 20, 20, 21, 22)  \
@@ -158,20 +158,20 @@ struct verbs_device_ops {
 #define SROCE_MATCH_DRIVER_ID 3
 
 /* COMMAND(name, body): a command of libibverbs, which is a header and the kernel's structure. */
-#define SROCE_COMMANDS(COMMAND)                 \
-  COMMAND(ibv_alloc_mw, ib_uverbs_alloc_mw)     \
-  COMMAND(ibv_alloc_pd, ib_uverbs_alloc_pd)     \
-  COMMAND(ibv_create_cq, ib_uverbs_create_cq)   \
-  COMMAND(ibv_create_qp, ib_uverbs_create_qp)   \
-  COMMAND(ibv_create_srq, ib_uverbs_create_srq) \
+#define SROCE_COMMANDS(COMMAND)                   \
+  COMMAND(ibv_alloc_mw, ib_uverbs_alloc_mw)       \
+  COMMAND(ibv_alloc_pd, ib_uverbs_alloc_pd)       \
+  COMMAND(ibv_create_cq, ib_uverbs_create_cq)     \
+  COMMAND(ibv_create_qp, ib_uverbs_create_qp)     \
+  COMMAND(ibv_create_srq, ib_uverbs_create_srq)   \
   COMMAND(ibv_get_context, ib_uverbs_get_context) \
-  COMMAND(ibv_modify_qp, ib_uverbs_modify_qp)   \
-  COMMAND(ibv_modify_srq, ib_uverbs_modify_srq) \
-  COMMAND(ibv_query_port, ib_uverbs_query_port) \
-  COMMAND(ibv_query_qp, ib_uverbs_query_qp)     \
-  COMMAND(ibv_query_srq, ib_uverbs_query_srq)   \
-  COMMAND(ibv_reg_mr, ib_uverbs_reg_mr)         \
-  COMMAND(ibv_rereg_mr, ib_uverbs_rereg_mr)     \
+  COMMAND(ibv_modify_qp, ib_uverbs_modify_qp)     \
+  COMMAND(ibv_modify_srq, ib_uverbs_modify_srq)   \
+  COMMAND(ibv_query_port, ib_uverbs_query_port)   \
+  COMMAND(ibv_query_qp, ib_uverbs_query_qp)       \
+  COMMAND(ibv_query_srq, ib_uverbs_query_srq)     \
+  COMMAND(ibv_reg_mr, ib_uverbs_reg_mr)           \
+  COMMAND(ibv_rereg_mr, ib_uverbs_rereg_mr)       \
   COMMAND(ibv_resize_cq, ib_uverbs_resize_cq)
 
 /* The same with the longer header. */
