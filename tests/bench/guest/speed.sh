@@ -6,12 +6,16 @@
 # kernels: newest debug
 # seconds: 3000
 #
-# Settings: ROUNDS, TYPES, ONLY (a pattern of rows) and SUBSET (all or quick).
+# Settings: ROUNDS, TYPES, ONLY (a pattern of rows), SUBSET (all or quick) and LINK:
+#   veth    skbs cross whole
+#   nic     a NIC without UDP segmentation: the stack segments, and GRO builds batches
+#   uso     a NIC that claims to segment UDP: a macvlan, which passes skbs on to a link like nic
+#   single  as nic, but the stack gets single packets
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/cases/lib/types.sh
 . /share/vm/cases/lib/ulp.sh
-: "${ROUNDS:=3}" "${TYPES:=rxe siw sroce native tcp}" "${ONLY:=*}" "${SUBSET:=all}"
+: "${ROUNDS:=3}" "${TYPES:=rxe siw sroce native tcp}" "${ONLY:=*}" "${SUBSET:=all}" "${LINK:=veth}"
 export LIMIT=15
 
 # "@ MTU" begins a group of rows that a type runs without another type in between. A row has: q if it is in the quick subset,
@@ -176,7 +180,30 @@ one_round() # ROUND
 	run_types "$1" "${order[*]}" "${group[@]}"
 }
 
+# Prints the name of the interface to attach to. pfifo queues the segments that a veth alone would drop.
+make_link() # INTERFACE
+{
+	local offloads=(tx-udp-segmentation off tx-gso-list off tso off gro on)
+	[[ $LINK != single ]] || offloads+=(gso off)
+	if [[ $LINK != veth ]]; then
+		ethtool -K "$1" "${offloads[@]}" >/dev/null
+		tc qdisc replace dev "$1" root pfifo
+	fi
+	if [[ $LINK == uso ]]; then
+		ip address flush dev "$1"
+		ip link set "$1" up mtu 4200
+		ip link add "${1}_uso" link "$1" type macvlan mode passthru
+		echo "${1}_uso"
+	else
+		echo "$1"
+	fi
+}
+
+export -f make_link
+export LINK
 topology none
+A_IF=$(on_a make_link "$A_IF")
+B_IF=$(on_b make_link "$B_IF")
 modprobe -a rdma_rxe siw
 insmod /share/module/ulp.ko
 for ((round = 1; round <= ROUNDS; round++)); do
