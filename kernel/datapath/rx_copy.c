@@ -28,13 +28,15 @@
  * struct placement - payload being copied
  * @from: the payload
  * @rx: its packets
- * @prefix: CRC prefix of the packet being copied
+ * @place: of the packet being copied, unless it was queued
+ * @prefix: its CRC prefix
  * @queue: the reorder queue, which has the packets that were queued
  * @section: the copy is in a section for vector registers
  */
 struct placement {
 	struct sroce_payload from;
 	struct sroce_rx *rx;
+	struct sroce_rx_place place;
 	struct sroce_crc_prefix prefix;
 	const struct sroce_reorder_queue *queue;
 	bool	section;
@@ -51,10 +53,12 @@ static bool segment_written(struct sroce_payload *from)
 	struct sroce_rx *rx = placement->rx;
 
 	if (from->pieces &&
-	    !sroce_rx_crc_matches(rx, from->pieces, sroce_crc_finish(&from->writer)))
+	    !sroce_rx_crc_matches(rx, placement->place.at, sroce_crc_finish(&from->writer)))
 		return false;
 	if (from->pieces + 1 < rx->pkt.count) {
-		sroce_rx_crc_prefix(rx, from->pieces + 1, &placement->prefix);
+		sroce_rx_place_next(&placement->place, rx->bytes);
+		sroce_rx_crc_prefix(rx, from->pieces + 1, placement->place.at, &placement->prefix);
+		from->at = placement->place.at + sizeof(struct sroce_bth);
 		from->writer.prefix = &placement->prefix;
 	}
 	return true;
@@ -82,15 +86,16 @@ static void placement_begin(struct placement *placement, const struct sroce_qp *
 	placement->queue = qp->reorder_queue;
 	placement->section = rx->pkt.count > 1 && !rx->pkt.was_queued &&
 			     sroce_crc_vector_begin(bytes);
-	if (!rx->at) {
+	if (!rx->place.at) {
 		*from = (struct sroce_payload) {
 			.skb = rx->skb,
-			.offset = rx->offset + rx->pkt.header_bytes,
+			.offset = rx->place.offset + rx->pkt.header_bytes,
 		};
 		return;
 	}
-	*from = bytes_at(rx->at + rx->pkt.header_bytes, rx->pkt.payload_bytes / rx->pkt.count);
-	from->skip_bytes = rx->bytes - from->piece_bytes;
+	placement->place = rx->place;
+	*from = bytes_at(rx->place.at + rx->pkt.header_bytes,
+			 rx->pkt.payload_bytes / rx->pkt.count);
 	if (rx->pkt.count > 1)
 		from->segment_written = rx->pkt.was_queued ? queued_segment_written :
 							     segment_written;
@@ -248,9 +253,9 @@ enum sroce_mem_status sroce_rx_execute_atomic(const struct sroce_rx *rx,
 	u64 operand = plan->swap_add;
 
 	if (plan->atomic_op == SROCE_OP_ATOMIC_WRITE) {
-		if (rx->at)
-			memcpy(&operand, rx->at + rx->pkt.header_bytes, sizeof(operand));
-		else if (skb_copy_bits(rx->skb, rx->offset + rx->pkt.header_bytes, &operand,
+		if (rx->place.at)
+			memcpy(&operand, rx->place.at + rx->pkt.header_bytes, sizeof(operand));
+		else if (skb_copy_bits(rx->skb, rx->place.offset + rx->pkt.header_bytes, &operand,
 				       sizeof(operand)))
 			return SROCE_MEM_BAD_PAYLOAD;
 	}

@@ -37,7 +37,6 @@ static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 byte
 /* Returns false if the piece just written was wrong. */
 static bool next_segment(struct sroce_payload *from)
 {
-	from->at += from->skip_bytes;
 	from->left_bytes = from->piece_bytes;
 	if (from->segment_written && !from->segment_written(from))
 		return false;

@@ -40,19 +40,17 @@ struct sroce_mr_range {
  * @skb: packet with the bytes
  * @offset: of the bytes, from skb->data
  * @piece_bytes: size of each piece at @at
- * @skip_bytes: gap between two pieces, unless @segment_written moves @at
  * @left_bytes: bytes left of the current piece
  * @writer: sums each piece while it is copied, except the first
  * @checked: the ICRCs were checked before: do not sum
  * @segment_written: NULL, or called after each piece. Returns whether the piece was correct, and
- *	prepares @writer or @at for the next one.
+ *	sets @at, and @writer if it sums, for the next one.
  * @pieces: number of correct pieces so far
  * @fault: what was wrong with the scatter list, see struct sroce_mr_ref
  */
 struct sroce_payload {
 	const u8 *at;
 	u32	piece_bytes;
-	u32	skip_bytes;
 	u32	left_bytes;
 	const struct sk_buff *skb;
 	u32	offset;

@@ -29,43 +29,106 @@ static const enum sroce_counter parse_drop_counters[] = {
 };
 
 /*
- * Find @bytes at @offset, or return NULL if they are not contiguous. @piece_bytes is set to the
- * number of contiguous bytes from there on. Offsets must ascend from call to call.
+ * Go to the next member of the fragment list. GRO builds one level of lists; what comes behind a
+ * deeper one is not read in place.
  */
-static const u8 *packet_bytes_at(struct sroce_rx *rx, u32 offset, u32 bytes, u32 *piece_bytes)
+static void enter_next_part(struct sroce_rx_place *place)
 {
-	const struct skb_shared_info *shinfo = skb_shinfo(rx->skb);
+	bool is_deeper = place->part_offset && skb_has_frag_list(place->part);
 
-	*piece_bytes = skb_headlen(rx->skb) - offset;
-	if (offset + bytes <= skb_headlen(rx->skb))
-		return rx->skb->data + offset;
-	for (; rx->frag < shinfo->nr_frags; rx->frag++) {
-		const skb_frag_t *frag = &shinfo->frags[rx->frag];
-		u32 within = offset - rx->frag_offset, size = skb_frag_size(frag);
+	place->part = is_deeper ? NULL : place->next_part;
+	if (!place->part)
+		return;
+	place->next_part = place->part->next;
+	place->part_offset = place->frag_offset;
+	place->frag = 0;
+	place->frag_offset += skb_headlen(place->part);
+}
+
+static void set_contiguous(struct sroce_rx_place *place, const u8 *at, u32 left, u32 bytes)
+{
+	if (bytes > left)
+		return;
+	place->at = at;
+	place->end = at + left;
+}
+
+/* Look in the fragments of a part. Returns false if the packet begins behind it. */
+static bool locate_in_fragments(struct sroce_rx_place *place, u32 bytes)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(place->part);
+
+	for (; place->frag < shinfo->nr_frags; place->frag++) {
+		const skb_frag_t *frag = &shinfo->frags[place->frag];
+		u32 within = place->offset - place->frag_offset, size = skb_frag_size(frag);
 		struct page *page = skb_frag_page(frag);
 
-		if (offset < rx->frag_offset)
-			return NULL;
 		if (within < size) {
 			/* Device memory has no page. */
-			if (within + bytes > size || !page || PageHighMem(page))
-				return NULL;
-			*piece_bytes = size - within;
-			return (u8 *)page_address(page) + skb_frag_off(frag) + within;
+			if (page && !PageHighMem(page))
+				set_contiguous(place, (u8 *)page_address(page) +
+					       skb_frag_off(frag) + within, size - within, bytes);
+			return true;
 		}
-		rx->frag_offset += size;
+		place->frag_offset += size;
 	}
-	return NULL;
+	return false;
+}
+
+/* Find the @bytes at the offset of a place, which only grows. */
+static void locate_packet(struct sroce_rx_place *place, u32 bytes)
+{
+	place->at = NULL;
+	for (; place->part; enter_next_part(place)) {
+		if (place->offset < place->frag_offset) {
+			u32 within = place->offset - place->part_offset;
+
+			set_contiguous(place, place->part->data + within,
+				       place->frag_offset - place->offset, bytes);
+			return;
+		}
+		if (locate_in_fragments(place, bytes))
+			return;
+	}
+}
+
+/**
+ * sroce_rx_begin() - put the cursor before the first packet of an skb
+ * @rx: its skb and the size of its packets are set
+ * @offset: of the first BTH, from skb->data
+ */
+void sroce_rx_begin(struct sroce_rx *rx, u32 offset)
+{
+	rx->place = (struct sroce_rx_place) {
+		.part = rx->skb,
+		.next_part = skb_shinfo(rx->skb)->frag_list,
+		.frag_offset = skb_headlen(rx->skb),
+		.offset = offset,
+	};
+}
+
+/**
+ * sroce_rx_place_next() - go to the next packet
+ * @place: of a packet
+ * @bytes: size of that and of the next packet
+ */
+void sroce_rx_place_next(struct sroce_rx_place *place, u32 bytes)
+{
+	place->offset += bytes;
+	if (place->at && place->end - place->at >= 2 * bytes)
+		place->at += bytes;
+	else
+		locate_packet(place, bytes);
 }
 
 static enum sroce_parse_status parse_packet(struct sroce_rx *rx)
 {
 	u32 readable = min_t(u32, rx->bytes, SROCE_MAX_HEADER_BYTES);
 	u8 copy[SROCE_MAX_HEADER_BYTES];
-	const u8 *header = rx->at;
+	const u8 *header = rx->place.at;
 
 	if (!header)
-		header = skb_header_pointer(rx->skb, rx->offset, readable, copy);
+		header = skb_header_pointer(rx->skb, rx->place.offset, readable, copy);
 	/* Device memory cannot be read. */
 	return sroce_packet_parse(header, header ? readable : 0, rx->bytes, &rx->pkt);
 }
@@ -82,13 +145,13 @@ bool sroce_rx_next(struct sroce_rx *rx)
 {
 	u32 end = rx->skb->len;
 
-	while (rx->offset + rx->pkt.count * rx->bytes < end) {
+	while (rx->place.offset + rx->pkt.count * rx->bytes < end) {
 		enum sroce_parse_status status;
 
 		rx->number += rx->pkt.count;
-		rx->offset += rx->pkt.count * rx->bytes;
-		rx->bytes = min(rx->packet_bytes, end - rx->offset);
-		rx->at = packet_bytes_at(rx, rx->offset, rx->bytes, &rx->piece_bytes);
+		rx->place.offset += rx->pkt.count * rx->bytes;
+		rx->bytes = min(rx->packet_bytes, end - rx->place.offset);
+		locate_packet(&rx->place, rx->bytes);
 		status = parse_packet(rx);
 		if (status == SROCE_PARSE_OK) {
 			rx->packets++;
@@ -107,43 +170,46 @@ static bool icrc_matches(struct sroce_rx *rx, u16 ip_id)
 	u32 icrc_offset = rx->bytes - SROCE_ICRC_BYTES;
 	__le32 icrc;
 
-	if (rx->at) {
-		memcpy(&icrc, rx->at + icrc_offset, sizeof(icrc));
-		return icrc == sroce_icrc_linear(&rx->icrc, ip_id, rx->at, rx->bytes);
+	if (rx->place.at) {
+		memcpy(&icrc, rx->place.at + icrc_offset, sizeof(icrc));
+		return icrc == sroce_icrc_linear(&rx->icrc, ip_id, rx->place.at, rx->bytes);
 	}
-	if (skb_copy_bits(rx->skb, rx->offset + icrc_offset, &icrc, sizeof(icrc)))
+	if (skb_copy_bits(rx->skb, rx->place.offset + icrc_offset, &icrc, sizeof(icrc)))
 		return false;
-	return icrc == sroce_icrc_nonlinear(&rx->icrc, ip_id, rx->skb, rx->offset, rx->bytes);
+	return icrc == sroce_icrc_nonlinear(&rx->icrc, ip_id, rx->skb, rx->place.offset,
+					    rx->bytes);
 }
 
 /**
  * sroce_rx_crc_prefix() - the CRC prefix of a later packet
- * @rx: a packet that is contiguous in memory with those behind it; its ICRC is right
+ * @rx: a packet whose ICRC is right
  * @i: number of packets to skip from the current one
+ * @bth: the BTH of the later packet, which is contiguous in memory
  * @prefix: filled in; refers to @rx
  */
-void sroce_rx_crc_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *prefix)
+void sroce_rx_crc_prefix(struct sroce_rx *rx, u32 i, const u8 *bth,
+			 struct sroce_crc_prefix *prefix)
 {
 	u16 ip_id = rx->is_ipv4 ? ntohs(ip_hdr(rx->skb)->id) : 0;
 
 	if (!rx->ip_id_stays)
 		ip_id += rx->number + i;
-	sroce_icrc_prefix(&rx->icrc, ip_id, rx->at + i * rx->bytes, rx->bytes, prefix);
+	sroce_icrc_prefix(&rx->icrc, ip_id, bth, rx->bytes, prefix);
 }
 
 /**
  * sroce_rx_crc_matches() - is the ICRC of a later packet right?
  * @rx: as for sroce_rx_crc_prefix()
- * @i: number of packets to skip from the current one
+ * @bth: the BTH of the later packet
  * @crc: the CRC register after its pad
  *
  * Return: true if it is.
  */
-bool sroce_rx_crc_matches(const struct sroce_rx *rx, u32 i, u32 crc)
+bool sroce_rx_crc_matches(const struct sroce_rx *rx, const u8 *bth, u32 crc)
 {
 	__le32 icrc;
 
-	memcpy(&icrc, rx->at + (i + 1) * rx->bytes - SROCE_ICRC_BYTES, sizeof(icrc));
+	memcpy(&icrc, bth + rx->bytes - SROCE_ICRC_BYTES, sizeof(icrc));
 	return icrc == cpu_to_le32(~crc);
 }
 
@@ -226,19 +292,23 @@ void sroce_rx_set_count(struct sroce_rx *rx, u32 count)
  * @rx: a packet whose ICRC is right, followed by others of its size, see sroce_rx_equal_sized();
  *      left as it is if it has extended headers or a pad
  *
- * @rx->pkt.count and its payload grow; no packet is skipped. The ICRCs of the other packets are
+ * Each must be contiguous in memory, but they need not be neighbours. @rx->pkt.count and its payload
+ * grow; no packet is skipped. The ICRCs of the other packets are
  * NOT checked yet: that is done by sroce_rx_verify(), or while they are copied (rx_copy.c).
  */
 void sroce_rx_coalesce(struct sroce_rx *rx)
 {
-	u32 count = 1, left;
+	u32 count, most = sroce_rx_equal_sized(rx);
+	struct sroce_rx_place place = rx->place;
 
 	if (rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes)
 		return;
-	left = min(rx->piece_bytes, rx->skb->len - rx->offset);
-	while ((count + 1) * rx->bytes <= left &&
-	       sroce_bth_follows(rx->at, rx->at + count * rx->bytes, psn_add(rx->pkt.psn, count)))
-		count++;
+	for (count = 1; count < most; count++) {
+		sroce_rx_place_next(&place, rx->bytes);
+		if (!place.at ||
+		    !sroce_bth_follows(rx->place.at, place.at, psn_add(rx->pkt.psn, count)))
+			break;
+	}
 	sroce_rx_set_count(rx, count);
 }
 
@@ -252,14 +322,15 @@ bool sroce_rx_verify(struct sroce_rx *rx)
 {
 	const u32 bytes = rx->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
 	bool section = sroce_crc_vector_begin(rx->pkt.payload_bytes);
+	struct sroce_rx_place place = rx->place;
 	struct sroce_crc_prefix prefix;
-	u32 i;
+	u32 i, crc;
 
 	for (i = 1; i < rx->pkt.count; i++) {
-		const u8 *payload = rx->at + i * rx->bytes + sizeof(struct sroce_bth);
-
-		sroce_rx_crc_prefix(rx, i, &prefix);
-		if (!sroce_rx_crc_matches(rx, i, sroce_crc32_prefixed(&prefix, payload, bytes)))
+		sroce_rx_place_next(&place, rx->bytes);
+		sroce_rx_crc_prefix(rx, i, place.at, &prefix);
+		crc = sroce_crc32_prefixed(&prefix, place.at + sizeof(struct sroce_bth), bytes);
+		if (!sroce_rx_crc_matches(rx, place.at, crc))
 			break;
 	}
 	sroce_crc_vector_end(section);

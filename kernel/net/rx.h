@@ -12,6 +12,28 @@
 #include "transport/packet.h"
 
 /**
+ * struct sroce_rx_place - where in its skb a packet is
+ * @part: the skb, or a member of its fragment list; NULL: no later packet is read in place
+ * @next_part: the member behind @part, or NULL
+ * @part_offset: where @part begins, from skb->data
+ * @frag: fragment of @part in which to look for the next packet
+ * @frag_offset: where @frag begins, from skb->data
+ * @offset: of the BTH from skb->data
+ * @at: the BTH if the packet is contiguous in memory, else NULL
+ * @end: end of the contiguous bytes
+ */
+struct sroce_rx_place {
+	const struct sk_buff *part;
+	const struct sk_buff *next_part;
+	u32	part_offset;
+	u32	frag;
+	u32	frag_offset;
+	u32	offset;
+	const u8 *at;
+	const u8 *end;
+};
+
+/**
  * struct sroce_rx - a received skb, and its current packet
  * @skb: one packet, or many of one size from one sender to one address (GSO, GRO)
  * @ep: endpoint that it came in on
@@ -28,12 +50,8 @@
  * @wire_bytes: their bytes, with UDP headers
  * @pkt: the current packet: decoded headers, lengths checked; the ICRC is NOT checked yet
  * @number: its number, from 0
- * @offset: of its BTH from skb->data
- * @bytes: from there to its ICRC, inclusive; if @pkt.count is over 1, of each packet
- * @at: its BTH if the packet is contiguous in memory, else NULL
- * @piece_bytes: contiguous bytes from @at on
- * @frag: fragment of the skb in which to look for the next packet
- * @frag_offset: where @frag begins, from skb->data
+ * @place: where it is
+ * @bytes: from its BTH to its ICRC, inclusive; if @pkt.count is over 1, of each packet
  * @icrc: ICRC state of the skb
  * @ip_id_counts: the IPv4 identification was incremented from packet to packet
  * @ip_id_stays: all packets have the same IPv4 identification
@@ -53,32 +71,31 @@ struct sroce_rx {
 	u32	wire_bytes;
 	struct sroce_packet pkt;
 	u32	number;
-	u32	offset;
+	struct sroce_rx_place place;
 	u32	bytes;
-	const u8 *at;
-	u32	piece_bytes;
-	u32	frag;
-	u32	frag_offset;
 	struct sroce_icrc icrc;
 	bool	ip_id_counts;
 	bool	ip_id_stays;
 };
 
-/* The number of packets of the current one's size, with it, that are contiguous in memory. */
+/* The number of packets of the current one's size, with it, if it is contiguous in memory; or 1. */
 static inline u32 sroce_rx_equal_sized(const struct sroce_rx *rx)
 {
-	u32 left = min(rx->piece_bytes, rx->skb->len - rx->offset);
+	u32 left = rx->skb->len - rx->place.offset;
 
-	return rx->at && 2 * rx->bytes <= left ? left / rx->bytes : 1;
+	return rx->place.at && 2 * rx->bytes <= left ? left / rx->bytes : 1;
 }
 
+void sroce_rx_begin(struct sroce_rx *rx, u32 offset);
+void sroce_rx_place_next(struct sroce_rx_place *place, u32 bytes);
 bool sroce_rx_next(struct sroce_rx *rx);
 bool sroce_rx_icrc_ok(struct sroce_rx *rx);
 void sroce_rx_coalesce(struct sroce_rx *rx);
 bool sroce_rx_verify(struct sroce_rx *rx);
 void sroce_rx_set_count(struct sroce_rx *rx, u32 count);
-void sroce_rx_crc_prefix(struct sroce_rx *rx, u32 i, struct sroce_crc_prefix *prefix);
-bool sroce_rx_crc_matches(const struct sroce_rx *rx, u32 i, u32 crc);
+void sroce_rx_crc_prefix(struct sroce_rx *rx, u32 i, const u8 *bth,
+			 struct sroce_crc_prefix *prefix);
+bool sroce_rx_crc_matches(const struct sroce_rx *rx, const u8 *bth, u32 crc);
 bool sroce_bth_follows(const u8 *bth, const u8 *next, u32 psn);
 
 #endif

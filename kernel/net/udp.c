@@ -171,10 +171,9 @@ static bool take_skb(const struct sroce_sockets *sockets, struct sk_buff *skb)
 		.skb = skb,
 		.packet_bytes = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
 						  skb->len - sizeof(struct udphdr),
-		.offset = sizeof(struct udphdr),
-		.frag_offset = skb_headlen(skb),
 	};
 
+	sroce_rx_begin(&rx, sizeof(struct udphdr));
 	read_addresses(skb, &rx);
 	rx.vlan_id = is_vlan_dev(ingress) ? vlan_dev_vlan_id(ingress) : SROCE_NO_VLAN;
 	rx.ep = sroce_sockets_find_endpoint(sockets, ingress, &rx.daddr);

@@ -19,10 +19,15 @@ struct sk_buff *alloc_skb(u32 bytes, gfp_t gfp)
 
 void kfree_skb(struct sk_buff *skb)
 {
+	struct sk_buff *member, *next;
 	u32 i;
 
 	if (!skb)
 		return;
+	for (member = skb->shared.frag_list; member; member = next) {
+		next = member->next;
+		kfree_skb(member);
+	}
 	for (i = 0; i < skb->shared.nr_frags; i++) {
 		if (skb->shared.frags[i].page)
 			free(skb->shared.frags[i].page->address);
@@ -43,6 +48,7 @@ void *skb_put(struct sk_buff *skb, u32 bytes)
 /* The piece with this offset, and how long it is from there on; NULL for device memory. */
 static const u8 *piece_at(const struct sk_buff *skb, u32 offset, u32 *bytes)
 {
+	const struct sk_buff *member;
 	u32 i;
 
 	if (offset < skb_headlen(skb)) {
@@ -58,6 +64,11 @@ static const u8 *piece_at(const struct sk_buff *skb, u32 offset, u32 *bytes)
 			return frag->page ? frag->page->address + frag->offset + offset : NULL;
 		}
 		offset -= frag->size;
+	}
+	for (member = skb->shared.frag_list; member; member = member->next) {
+		if (offset < member->len)
+			return piece_at(member, offset, bytes);
+		offset -= member->len;
 	}
 	*bytes = 0;
 	return NULL;

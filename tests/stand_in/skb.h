@@ -39,16 +39,17 @@ typedef struct {
 } skb_frag_t;
 
 struct skb_shared_info {
+	struct sk_buff *frag_list;
 	u32	nr_frags;
 	skb_frag_t frags[MAX_SKB_FRAGS];
 };
 
 /**
  * struct sk_buff - a packet, or many
- * @next: in a queue
+ * @next: in a queue, or in a fragment list
  * @data: first byte
- * @len: bytes, with those of fragments
- * @data_len: bytes of fragments
+ * @len: bytes, with those of fragments and the fragment list
+ * @data_len: bytes of fragments and the fragment list
  * @truesize: memory that it uses
  * @priority: for qdisc and VLAN
  * @dev: the interface that it came in on
@@ -84,6 +85,7 @@ struct skb_seq_state {
 
 #define skb_shinfo(skb)			(&(skb)->shared)
 #define skb_headlen(skb)		((skb)->len - (skb)->data_len)
+#define skb_has_frag_list(skb)		((skb)->shared.frag_list)
 #define skb_is_nonlinear(skb)		((skb)->data_len)
 #define skb_frag_size(frag)		((frag)->size)
 #define skb_frag_off(frag)		((frag)->offset)

@@ -63,8 +63,8 @@ TEST(Icrc, BytesBehindThePacketDoNotCount) {
   all.insert(all.end(), packet.begin(), packet.end());
   all.insert(all.end(), 40, 0xee);
   const Bytes headers = flow.headers(packet.size(), 100);
-  for (u32 linear_bytes : {8u, 20u, 33u, 4096u}) {
-    sk_buff* skb = make_skb(flow, all, linear_bytes, 30);
+  for (u32 linear_bytes : {0u, 12u, 25u, 4096u}) {
+    sk_buff* skb = make_skb(flow, all, {linear_bytes, 30});
     sroce_icrc icrc;
     sroce_icrc_init(&icrc, headers.data(), reinterpret_cast<const udphdr*>(&headers[20]));
     EXPECT_EQ(icrc_by_definition(headers, packet),

@@ -109,9 +109,8 @@ inline Bytes packet_bytes(const Flow& flow, sroce_packet pkt, const Bytes& paylo
   return bytes;
 }
 
-// @all from skb->data on, which is the UDP header: the first @linear bytes, then fragments of
-// @fragment bytes.
-inline sk_buff* make_skb(const Flow& flow, const Bytes& all, u32 linear = ~0u, u32 fragment = 64) {
+// The first @linear bytes of @all, then fragments of @fragment bytes.
+inline sk_buff* make_part(const Bytes& all, u32 linear, u32 fragment) {
   linear = std::min<u32>(linear, all.size());
   sk_buff* skb = alloc_skb(linear, 0);
   memcpy(skb_put(skb, linear), all.data(), linear);
@@ -125,10 +124,48 @@ inline sk_buff* make_skb(const Flow& flow, const Bytes& all, u32 linear = ~0u, u
     skb->data_len += frag->size;
     skb->len += frag->size;
   }
+  return skb;
+}
+
+// Moves @members to the end of the fragment list of @skb.
+inline void add_members(sk_buff* skb, const std::vector<sk_buff*>& members) {
+  sk_buff** link = &skb->shared.frag_list;
+  while (*link) link = &(*link)->next;
+  for (sk_buff* member : members) {
+    *link = member;
+    link = &member->next;
+    skb->data_len += member->len;
+    skb->len += member->len;
+  }
+}
+
+inline void set_headers(sk_buff* skb, const Flow& flow) {
   const Bytes headers = flow.headers(0, flow.ip_id);
   skb->network = static_cast<u8*>(malloc(headers.size()));
   memcpy(skb->network, headers.data(), headers.size());
   skb->network_bytes = headers.size() - UDP_BYTES;
+}
+
+// How an skb is cut behind the UDP header, which is linear. @part: size of the skb itself and of
+// each member of its fragment list; @linear and @fragment as for make_part(), of each.
+struct Cut {
+  u32 linear = ~0u;
+  u32 fragment = 64;
+  u32 part = ~0u;
+};
+
+// @all from skb->data on, which is the UDP header.
+inline sk_buff* make_skb(const Flow& flow, const Bytes& all, const Cut& cut = {}) {
+  const u32 part = std::min<u32>(cut.part, all.size() - UDP_BYTES);
+  auto end = all.begin() + UDP_BYTES + part;
+  const u32 linear = std::min<u32>(cut.linear, all.size());
+  sk_buff* skb = make_part({all.begin(), end}, UDP_BYTES + linear, cut.fragment);
+  while (end != all.end()) {
+    const auto begin = end;
+    end += std::min<size_t>(part, all.end() - begin);
+    add_members(skb, {make_part({begin, end}, linear, cut.fragment)});
+  }
+  set_headers(skb, flow);
   return skb;
 }
 
@@ -145,12 +182,11 @@ struct Received {
     stand_in = {};
   }
 
-  void begin(const Flow& flow, const std::vector<Bytes>& packets, u32 linear = ~0u,
-             u32 fragment = 64) {
+  void begin(const Flow& flow, const std::vector<Bytes>& packets, const Cut& cut = {}) {
     Bytes all(UDP_BYTES);
     for (const Bytes& packet : packets) all.insert(all.end(), packet.begin(), packet.end());
     rx = {};
-    rx.skb = make_skb(flow, all, linear, fragment);
+    rx.skb = make_skb(flow, all, cut);
     rx.ep = &ep;
     rx.saddr = flow.saddr;
     rx.daddr = flow.daddr;
@@ -158,8 +194,7 @@ struct Received {
     rx.ecn_ce = (flow.tos & 3) == 3;
     rx.vlan_id = SROCE_NO_VLAN;
     rx.packet_bytes = packets[0].size();
-    rx.offset = UDP_BYTES;
-    rx.frag_offset = skb_headlen(rx.skb);
+    sroce_rx_begin(&rx, UDP_BYTES);
   }
   u64 count(sroce_counter which) const { return counters[0].value[which]; }
 

@@ -104,15 +104,15 @@ struct QueuePair : Received {
     const ib_recv_wr wr = {wr_id, &sge, 1};
     EXPECT_EQ(0, sroce_recv_queue_post(qp.recv_queue, &wr));
   }
-  void start(const std::vector<Bytes>& packets) {
-    begin(flow, packets);
+  void start(const std::vector<Bytes>& packets, const Cut& cut = {}) {
+    begin(flow, packets, cut);
     rx.ep = &dev.ep;
     rx.skb->dev = &netdev;
     rx.now_ns = 1000;
   }
   // The skb is consumed.
-  void receive(const std::vector<Bytes>& packets) {
-    start(packets);
+  void receive(const std::vector<Bytes>& packets, const Cut& cut = {}) {
+    start(packets, cut);
     sroce_receive(&rx);
     rx.skb = nullptr;
   }

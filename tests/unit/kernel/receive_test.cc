@@ -48,6 +48,17 @@ TEST_F(Receive, CoalescedPacketsReachTheirPlaces) {
   EXPECT_EQ(2u, rounds) << "the queue runs once for each skb";
 }
 
+TEST_F(Receive, CoalescedPacketsOfAFragmentListReachTheirPlaces) {
+  const std::vector<Bytes> packets = write_of(8);
+  const u32 bytes = packets[1].size();
+  receive({packets[0]});
+  flow.ip_id++;
+  receive({packets.begin() + 1, packets.end()}, Cut{0, bytes, 2 * bytes});
+  expect_written(8);
+  EXPECT_EQ(108u, epsn());
+  EXPECT_EQ(2u, rounds);
+}
+
 TEST_F(Receive, DropOfAQpCountsInItsSet) {
   sroce_counters of_qp[STAND_IN_CPUS] = {};
   qp.counters = of_qp;
@@ -66,16 +77,19 @@ TEST_F(Receive, DropOfAQpCountsInItsSet) {
   qp.counters = dev.ep.counters;
 }
 
-struct WrongPacket : Receive, testing::WithParamInterface<u32> {};
+// The packet, and whether each has an skb of its own in the fragment list.
+struct WrongPacket : Receive, testing::WithParamInterface<std::tuple<u32, bool>> {};
 
 TEST_P(WrongPacket, EndsTheCoalescedPackets) {
-  const u32 wrong = GetParam();
+  const auto [wrong, is_list] = GetParam();
   const std::vector<Bytes> right = write_of(8);
   std::vector<Bytes> packets = right;
   packets[wrong][50] ^= 1;
   receive({packets[0]});
   flow.ip_id++;
-  receive({packets.begin() + 1, packets.end()});
+  Cut cut;
+  if (is_list) cut.part = packets[1].size();
+  receive({packets.begin() + 1, packets.end()}, cut);
   EXPECT_EQ(100 + wrong, epsn());
   for (u32 i = 0; i < wrong; i++) EXPECT_EQ(i + 1, blocks[i * 1024 + 500]);
   EXPECT_EQ(1u, count(SROCE_CTR_RX_ICRC_ENCAPSULATED));
@@ -88,7 +102,8 @@ TEST_P(WrongPacket, EndsTheCoalescedPackets) {
   EXPECT_EQ(108u, epsn());
   EXPECT_EQ(SROCE_RQ_READY, qp.resp.state);
 }
-INSTANTIATE_TEST_SUITE_P(Each, WrongPacket, testing::Range(1u, 8u));
+INSTANTIATE_TEST_SUITE_P(Each, WrongPacket,
+                         testing::Combine(testing::Range(1u, 8u), testing::Bool()));
 
 struct UcReceive : testing::Test, WriteReceiver {
   UcReceive() : WriteReceiver(SROCE_SERVICE_UC) {}

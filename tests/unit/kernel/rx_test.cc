@@ -23,8 +23,8 @@ struct Rx : testing::Test, Received {
       if (sroce_rx_icrc_ok(&rx)) found.push_back(rx.pkt.psn);
     return found;
   }
-  bool begin_coalesced(const std::vector<Bytes>& packets, u32 linear = ~0u) {
-    begin(flow, packets, linear, 4096);
+  bool begin_coalesced(const std::vector<Bytes>& packets, const Cut& cut = {}) {
+    begin(flow, packets, cut);
     EXPECT_TRUE(sroce_rx_next(&rx));
     EXPECT_TRUE(sroce_rx_icrc_ok(&rx));
     if (sroce_rx_equal_sized(&rx) > 1) sroce_rx_coalesce(&rx);
@@ -43,7 +43,7 @@ TEST_F(Rx, PacketsOfAnSkbComeOneAfterTheOther) {
   EXPECT_EQ(7u, rx.pkt.psn);
   EXPECT_EQ(0u, rx.number);
   EXPECT_EQ(32u, rx.pkt.payload_bytes);
-  EXPECT_EQ(rx.skb->data + UDP_BYTES, rx.at);
+  EXPECT_EQ(rx.skb->data + UDP_BYTES, rx.place.at);
   ASSERT_TRUE(sroce_rx_next(&rx));
   ASSERT_TRUE(sroce_rx_next(&rx));
   EXPECT_EQ(9u, rx.pkt.psn);
@@ -59,45 +59,87 @@ TEST_F(Rx, AnyCutIntoFragmentsGivesTheSamePackets) {
   for (bool is_ipv4 : {true, false}) {
     flow.is_ipv4 = is_ipv4;
     const std::vector<Bytes> packets = middles(4, 7, 32, 12);
-    for (u32 linear = UDP_BYTES; linear < 170; linear += 3) {
+    for (u32 linear = 0; linear < 162; linear += 3) {
       for (u32 fragment : {16, 37, 48, 4096}) {
-        begin(flow, packets, linear, fragment);
-        EXPECT_EQ((PsnList{7, 8, 9, 10}), psns()) << linear << " " << fragment;
-        kfree_skb(rx.skb);
-        rx.skb = nullptr;
+        for (u32 part : {30u, 48u, 96u, 125u, ~0u}) {
+          begin(flow, packets, {linear, fragment, part});
+          EXPECT_EQ((PsnList{7, 8, 9, 10}), psns()) << linear << " " << fragment << " " << part;
+          kfree_skb(rx.skb);
+          rx.skb = nullptr;
+        }
       }
     }
   }
 }
 
 TEST_F(Rx, PacketInOneFragmentIsReadInPlace) {
-  begin(flow, middles(2), UDP_BYTES, 96);
+  begin(flow, middles(2), {0, 96});
+  const u8* payload = rx.skb->shared.frags[0].page->address + 3;
   ASSERT_TRUE(sroce_rx_next(&rx));
-  EXPECT_EQ(rx.skb->shared.frags[0].page->address + 3, rx.at);
-  EXPECT_EQ(96u, rx.piece_bytes);
+  EXPECT_EQ(payload, rx.place.at);
+  EXPECT_EQ(payload + 96, rx.place.end);
   ASSERT_TRUE(sroce_rx_next(&rx));
-  EXPECT_EQ(48u, rx.piece_bytes);
+  EXPECT_EQ(payload + 48, rx.place.at);
+  EXPECT_EQ(payload + 96, rx.place.end);
 }
 
 TEST_F(Rx, EachFragmentWithOnePacketIsReadInPlace) {
-  begin(flow, middles(3), UDP_BYTES, 48);
+  begin(flow, middles(3), {0, 48});
   for (u32 i = 0; i < 3; i++) {
     ASSERT_TRUE(sroce_rx_next(&rx));
-    EXPECT_EQ(rx.skb->shared.frags[i].page->address + 3, rx.at);
+    EXPECT_EQ(rx.skb->shared.frags[i].page->address + 3, rx.place.at);
   }
 }
 
+// GRO puts fragments into the first skb, and then whole skbs into its list.
+TEST_F(Rx, EachPacketOfTheFragmentListIsReadInPlace) {
+  for (u32 linear : {0u, 48u}) {
+    begin(flow, middles(6), {linear, 48, 96});
+    const sk_buff* member = rx.skb->shared.frag_list;
+    sroce_rx_next(&rx);
+    sroce_rx_next(&rx);
+    for (u32 i = 2; i < 6; i++) {
+      ASSERT_TRUE(sroce_rx_next(&rx));
+      EXPECT_EQ(9u + i - 2, rx.pkt.psn);
+      const u32 frag = linear ? 0 : i % 2;
+      const u8* at = linear && i % 2 == 0 ? member->data
+                                          : member->shared.frags[frag].page->address + 3;
+      EXPECT_EQ(at, rx.place.at) << linear << " " << i;
+      if (i % 2) member = member->next;
+    }
+    kfree_skb(rx.skb);
+    rx.skb = nullptr;
+  }
+}
+
+// Nobody builds such skbs, and they are read all the same.
+TEST_F(Rx, DeeperFragmentListIsNotReadInPlace) {
+  const std::vector<Bytes> packets = middles(5);
+  begin(flow, {packets[0]});
+  sk_buff* member = make_part(packets[1], 48, 64);
+  add_members(member, {make_part(packets[2], 48, 64), make_part(packets[3], 48, 64)});
+  add_members(rx.skb, {member, make_part(packets[4], 48, 64)});
+  sroce_rx_begin(&rx, UDP_BYTES);
+  for (u32 i = 0; i < 5; i++) {
+    ASSERT_TRUE(sroce_rx_next(&rx));
+    EXPECT_EQ(7 + i, rx.pkt.psn);
+    EXPECT_EQ(i < 2, rx.place.at != nullptr) << i;
+    EXPECT_TRUE(sroce_rx_icrc_ok(&rx));
+  }
+  EXPECT_FALSE(sroce_rx_next(&rx));
+}
+
 TEST_F(Rx, HighMemoryAndDeviceMemoryAreNotReadInPlace) {
-  begin(flow, middles(1), UDP_BYTES, 96);
+  begin(flow, middles(1), {0, 96});
   rx.skb->shared.frags[0].page->is_highmem = true;
   ASSERT_TRUE(sroce_rx_next(&rx));
-  EXPECT_EQ(nullptr, rx.at);
+  EXPECT_EQ(nullptr, rx.place.at);
   EXPECT_TRUE(sroce_rx_icrc_ok(&rx));
 }
 
 // The headers of a packet are in memory that the CPU cannot read.
 TEST_F(Rx, UnreadablePacketIsDropped) {
-  begin(flow, middles(2), UDP_BYTES, 48);
+  begin(flow, middles(2), {0, 48});
   free(rx.skb->shared.frags[0].page->address);
   free(rx.skb->shared.frags[0].page);
   rx.skb->shared.frags[0].page = nullptr;
@@ -122,12 +164,12 @@ TEST_F(Rx, MalformedPacketsAreCountedAndSkipped) {
 }
 
 TEST_F(Rx, WrongIcrcIsFoundInEachByte) {
-  for (u32 linear : {~0u, UDP_BYTES + 20}) {
+  for (u32 linear : {~0u, 20u}) {
     for (u32 i = 0; i < 48; i++) {
       if (i == 4) continue;  // congestion bits, which a switch may set
       std::vector<Bytes> packets = middles(1);
       packets[0][i] ^= i == 1 ? 0x80 : 1;
-      begin(flow, packets, linear);
+      begin(flow, packets, {linear});
       while (sroce_rx_next(&rx)) EXPECT_FALSE(sroce_rx_icrc_ok(&rx)) << i;
       kfree_skb(rx.skb);
       rx.skb = nullptr;
@@ -212,18 +254,34 @@ TEST_F(Rx, PsnWrapsWhileCoalescing) {
   EXPECT_EQ(4u, rx.pkt.count);
 }
 
-TEST_F(Rx, PaddedPacketsAndFragmentsAreNotCoalesced) {
+TEST_F(Rx, PaddedPacketsAreNotCoalesced) {
   EXPECT_FALSE(begin_coalesced(middles(3, 7, 30, 30)));
-  kfree_skb(rx.skb);
-  EXPECT_TRUE(begin_coalesced(middles(4), UDP_BYTES + 2 * 48));
-  EXPECT_EQ(2u, rx.pkt.count);
+}
+
+TEST_F(Rx, PacketsOfOtherFragmentsAndPartsAreCoalesced) {
+  for (const Cut& cut : {Cut{96, 192}, Cut{0, 48}, Cut{0, 48, 144}, Cut{48, 96, 48}}) {
+    EXPECT_TRUE(begin_coalesced(middles(6, 7, 32, 20), cut));
+    EXPECT_EQ(5u, rx.pkt.count) << cut.linear;
+    EXPECT_TRUE(sroce_rx_verify(&rx));
+    ASSERT_TRUE(sroce_rx_next(&rx));
+    EXPECT_EQ(12u, rx.pkt.psn);
+    EXPECT_TRUE(sroce_rx_icrc_ok(&rx));
+    kfree_skb(rx.skb);
+    rx.skb = nullptr;
+  }
+}
+
+TEST_F(Rx, CoalescingEndsAtPacketThatIsNotContiguous) {
+  EXPECT_TRUE(begin_coalesced(middles(6), {144 + 20, 48}));
+  EXPECT_EQ(3u, rx.pkt.count);
+  EXPECT_EQ(PsnList({10, 11, 12}), psns());
 }
 
 TEST_F(Rx, CoalescedPacketsAreCutAtTheFirstWrongOne) {
   for (u32 wrong = 1; wrong < 4; wrong++) {
     std::vector<Bytes> packets = middles(4);
     packets[wrong][20] ^= 1;
-    EXPECT_TRUE(begin_coalesced(packets));
+    EXPECT_TRUE(begin_coalesced(packets, {~0u, 64, wrong % 2 ? ~0u : 48}));
     EXPECT_EQ(4u, rx.pkt.count);
     EXPECT_FALSE(sroce_rx_verify(&rx));
     EXPECT_EQ(wrong, rx.pkt.count);
