@@ -274,18 +274,6 @@ void sroce_net_fini(void)
 	sroce_page_cache_fini();
 }
 
-/* Some hardware segments UDP, and a bridge may have a port that is hardware. */
-static bool passes_gso(const struct net_device *netdev)
-{
-	static const char *const kinds[] = { "veth", "netkit", "dummy", "tun" };
-	u32 i;
-
-	for (i = 0; netdev->rtnl_link_ops && i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(netdev->rtnl_link_ops->kind, kinds[i]))
-			return true;
-	return false;
-}
-
 /**
  * sroce_endpoint_init() - open a netdev for RoCEv2
  * @ep: zeroed
@@ -305,7 +293,6 @@ int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, st
 	if (!ep->counters)
 		return -ENOMEM;
 	ep->netdev = netdev;
-	ep->passes_gso = passes_gso(netdev);
 	netdev_hold(netdev, &ep->tracker, GFP_KERNEL);
 	err = join_sockets(ep, net);
 	if (err) {

@@ -37,7 +37,6 @@ enum sroce_udp_checksum {
  * @node: in the table of the sockets, by @netdev
  * @counters: per-CPU counters
  * @udp_checksum: enum sroce_udp_checksum; may change at any time
- * @passes_gso: @netdev passes a GSO skb on unchanged
  */
 struct sroce_endpoint {
 	struct net_device *netdev;
@@ -46,7 +45,6 @@ struct sroce_endpoint {
 	struct hlist_node node;
 	struct sroce_counters __percpu *counters;
 	u32	udp_checksum;
-	bool	passes_gso;
 };
 
 struct sroce_rx;

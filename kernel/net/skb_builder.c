@@ -2,8 +2,8 @@
 /*
  * Building skbs, see skb_builder.h.
  *
- * A single packet is a linear skb. A batch has its headers in the linear part and its packets in
- * page fragments, usually in one. No packet crosses a fragment, so both ends find each of them
+ * A single packet is a linear skb, and so is each packet of a list. Another batch has its headers in
+ * the linear part and its packets in page fragments, usually in one. No packet crosses a fragment, so both ends find each of them
  * contiguous in memory. The first BTH is at 4 mod 16, which aligns the payload if no other header
  * follows it. Full packets are a multiple of 16 long, so those behind it are aligned, too.
  */
@@ -54,16 +54,14 @@ struct gso_info {
 };
 
 /*
- * The stack segments for a device that cannot segment UDP itself. Some of those that can do not
- * increment the IPv4 identification, which the ICRC covers.
+ * Some hardware that segments UDP does not increment the IPv4 identification, which the ICRC
+ * covers. It may be the device, or one below a VLAN, a bridge or a bond. The stack segments for a
+ * device that does not claim to do so, and one with a peer on this host hands it the skb.
  */
-static bool accepts_gso(const struct sroce_endpoint *ep, const struct net_device *dev,
-			bool is_ipv4)
+static bool needs_list(const struct net_device *dev, bool is_ipv4)
 {
-	if (!(dev->features & NETIF_F_GSO))
-		return false;
-	return !is_ipv4 || !(dev->features & NETIF_F_GSO_UDP_L4) || dev->flags & IFF_LOOPBACK ||
-	       (dev == ep->netdev && ep->passes_gso);
+	return is_ipv4 && dev->features & NETIF_F_GSO_UDP_L4 && !(dev->flags & IFF_LOOPBACK) &&
+	       !dev->netdev_ops->ndo_get_peer_dev;
 }
 
 /*
@@ -185,6 +183,7 @@ void sroce_gso_init(struct sroce_gso *gso, const struct sroce_endpoint *ep,
 	gso->out = out;
 	gso->skb = NULL;
 	gso->fragment = NULL;
+	gso->member = NULL;
 	gso->packets = 0;
 	gso->piggyback_bytes = 0;
 }
@@ -197,7 +196,9 @@ void sroce_gso_close(struct sroce_gso *gso)
 {
 	if (gso->fragment)
 		skb_free_frag(gso->fragment);
+	kfree_skb(gso->member);
 	gso->fragment = NULL;
+	gso->member = NULL;
 	gso->skb = NULL;
 }
 
@@ -216,7 +217,7 @@ bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *
 	if (!skb || gso->path != path || bytes > gso->packet_bytes)
 		return false;
 	/* A single packet may have been given space for a piggybacked one. */
-	if (gso_info_of(skb)->packets && !skb_is_nonlinear(skb))
+	if (gso_info_of(skb)->packets && !skb_is_nonlinear(skb) && !gso->is_list)
 		return bytes <= gso->space_bytes;
 	/* A shorter packet ends a batch. As the second it rather begins one of its own size. */
 	if (bytes < gso->packet_bytes && gso_info_of(skb)->packets < 2)
@@ -246,15 +247,16 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 	struct sk_buff *skb;
 	u32 linear_bytes = 0;
 	u32 checksum = READ_ONCE(gso->ep->udp_checksum);
-	bool accepts_batch, may_batch, is_single;
+	bool accepts_batch, may_batch, is_single, is_list;
 
 	rcu_read_lock();
-	accepts_batch = accepts_gso(gso->ep, dst->dev, path->is_ipv4);
+	accepts_batch = dst->dev->features & NETIF_F_GSO;
 	may_batch = accepts_batch && checksum != SROCE_UDP_CHECKSUM_OFF &&
 		    !may_drop_segments(dst->dev);
-	rcu_read_unlock();
 	is_single = expected < 2 || !may_batch;
-	if (is_single)
+	is_list = !is_single && needs_list(dst->dev, path->is_ipv4);
+	rcu_read_unlock();
+	if (is_single || is_list)
 		linear_bytes = bytes;
 	if (is_single && may_batch && gso->piggyback_bytes <= bytes)
 		linear_bytes += gso->piggyback_bytes;
@@ -265,16 +267,14 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 	gso->skb = skb;
 	gso->path = path;
 	gso->packet_bytes = bytes;
-	gso->space_bytes = 0;
+	gso->space_bytes = linear_bytes;
+	gso->is_list = is_list;
 	gso_info_of(skb)->packet_bytes = bytes;
 	gso_info_of(skb)->packets = 0;
 	/* A single packet has one too, or it would overtake the packets before it in GRO. */
 	gso_info_of(skb)->has_checksum = checksum == SROCE_UDP_CHECKSUM_ON ||
 					 (checksum == SROCE_UDP_CHECKSUM_AUTO && accepts_batch);
-	if (is_single) {
-		gso->next = skb_tail_pointer(skb);
-		gso->space_bytes = linear_bytes;
-	}
+	gso->next = skb_tail_pointer(skb);
 	sroce_icrc_init(&gso->icrc, skb_network_header(skb), udp_hdr(skb));
 	__skb_queue_tail(gso->out, skb);
 	return 0;
@@ -327,6 +327,34 @@ static bool add_fragment(struct sroce_gso *gso, u32 expected)
 	return true;
 }
 
+/* Allocate another packet of a list, with headers like those of the first. */
+static bool alloc_member(struct sroce_gso *gso, u32 bytes)
+{
+	const struct sk_buff *first = gso->skb;
+	u32 header_bytes = skb_network_header_len(first) + sizeof(struct udphdr);
+	struct sk_buff *member = alloc_skb(skb_headroom(first) + header_bytes + bytes,
+					   GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!member)
+		return false;
+	/* The stack copies the first one's offsets from skb->head. */
+	skb_reserve(member, skb_headroom(first));
+	skb_reset_network_header(member);
+	skb_set_transport_header(member, skb_network_header_len(first));
+	skb_put_data(member, skb_network_header(first), header_bytes);
+	skb_pull(member, header_bytes);
+	member->protocol = first->protocol;
+	gso->member = member;
+	gso->next = skb_tail_pointer(member);
+	gso->space_bytes = bytes;
+	return true;
+}
+
+static bool add_space(struct sroce_gso *gso, u32 bytes, u32 expected)
+{
+	return gso->is_list ? alloc_member(gso, bytes) : add_fragment(gso, expected);
+}
+
 /**
  * sroce_gso_begin() - reserve space for a packet in the open skb
  * @gso: the builder, with an open skb, see sroce_gso_open() and sroce_gso_can_append()
@@ -338,7 +366,7 @@ static bool add_fragment(struct sroce_gso *gso, u32 expected)
  */
 u8 *sroce_gso_begin(struct sroce_gso *gso, u32 bytes, u32 expected)
 {
-	if (bytes > gso->space_bytes && !add_fragment(gso, expected)) {
+	if (bytes > gso->space_bytes && !add_space(gso, bytes, expected)) {
 		if (!gso_info_of(gso->skb)->packets)
 			kfree_skb(__skb_dequeue_tail(gso->out));
 		sroce_gso_close(gso);
@@ -348,12 +376,56 @@ u8 *sroce_gso_begin(struct sroce_gso *gso, u32 bytes, u32 expected)
 	return gso->next;
 }
 
+/* Sum the pseudo header; segmentation or the device completes the checksum of each packet. */
+static void start_checksum(struct sk_buff *skb, u32 udp_bytes)
+{
+	struct udphdr *uh = udp_hdr(skb);
+
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+	if (skb->protocol == htons(ETH_P_IP))
+		uh->check = ~csum_tcpudp_magic(ip_hdr(skb)->saddr, ip_hdr(skb)->daddr, udp_bytes,
+					       IPPROTO_UDP, 0);
+	else
+		uh->check = ~csum_ipv6_magic(&ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr,
+					     udp_bytes, IPPROTO_UDP, 0);
+}
+
+/* @skb may be a member of a list: its headers are before skb->data. */
+static void finish_udp(struct sk_buff *skb, u32 udp_bytes, bool has_checksum)
+{
+	udp_hdr(skb)->len = htons(udp_bytes);
+	if (has_checksum)
+		start_checksum(skb, udp_bytes);
+}
+
+/* Taking the list apart sets the IPv4 lengths, identifications and header checksums. */
+static void append_member(struct sroce_gso *gso, u32 bytes)
+{
+	struct sk_buff *skb = gso->skb, *member = gso->member;
+
+	skb_put(member, bytes);
+	finish_udp(member, sizeof(struct udphdr) + bytes, gso_info_of(skb)->has_checksum);
+	if (skb_has_frag_list(skb))
+		gso->last->next = member;
+	else
+		skb_shinfo(skb)->frag_list = member;
+	gso->last = member;
+	gso->member = NULL;
+	skb->len += bytes;
+	skb->data_len += bytes;
+	skb->truesize += member->truesize;
+}
+
 static void append_packet(struct sroce_gso *gso, u32 bytes)
 {
 	struct sk_buff *skb = gso->skb;
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
 
-	if (gso->fragment) {
+	if (gso->member) {
+		append_member(gso, bytes);
+	} else if (gso->fragment) {
 		struct page *page = virt_to_head_page(gso->fragment);
 
 		skb_add_rx_frag(skb, shinfo->nr_frags, page,
@@ -416,7 +488,8 @@ void sroce_gso_end(struct sroce_gso *gso, u16 *ip_id)
 	gso->next += gso->bytes;
 	gso->space_bytes -= gso->bytes;
 	/* Only the last packet of a batch may be shorter, and a linear skb may be full. */
-	if (gso->bytes != gso->packet_bytes || (!skb_is_nonlinear(gso->skb) && !gso->space_bytes))
+	if (gso->bytes != gso->packet_bytes ||
+	    (!skb_is_nonlinear(gso->skb) && !gso->is_list && !gso->space_bytes))
 		sroce_gso_close(gso);
 }
 
@@ -464,7 +537,7 @@ u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id)
 	u32 fit;
 
 	/* The first packet of a fragment has none before it to copy the BTH from. */
-	if (!gso->skb || gso->fragment || !skb_is_nonlinear(gso->skb))
+	if (!gso->skb || gso->fragment || gso->is_list || !skb_is_nonlinear(gso->skb))
 		return 0;
 	fit = min(gso->space_bytes, GSO_BYTES_MAX - gso->skb->len) / gso->packet_bytes;
 	gso->repeats = min3(count, fit, GSO_PACKETS_MAX - gso_info_of(gso->skb)->packets);
@@ -530,36 +603,22 @@ void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
 	gso_info_of(mark->skb)->packets = mark->skb_packets;
 }
 
-/* Sum the pseudo header; segmentation or the device completes the checksum of each packet. */
-static void start_checksum(struct sk_buff *skb, u32 udp_bytes)
-{
-	struct udphdr *uh = udp_hdr(skb);
-
-	skb->ip_summed = CHECKSUM_PARTIAL;
-	skb->csum_start = skb_transport_header(skb) - skb->head;
-	skb->csum_offset = offsetof(struct udphdr, check);
-	if (skb->protocol == htons(ETH_P_IP))
-		uh->check = ~csum_tcpudp_magic(ip_hdr(skb)->saddr, ip_hdr(skb)->daddr, udp_bytes,
-					       IPPROTO_UDP, 0);
-	else
-		uh->check = ~csum_ipv6_magic(&ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr,
-					     udp_bytes, IPPROTO_UDP, 0);
-}
-
 static void finish_headers(struct sk_buff *skb)
 {
 	u32 udp_bytes = skb->len - skb_transport_offset(skb);
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
+	bool is_list = skb_has_frag_list(skb);
 
+	/* The first packet of a list keeps its checksum. */
+	finish_udp(skb, is_list ? sizeof(struct udphdr) + gso_info_of(skb)->packet_bytes : udp_bytes,
+		   gso_info_of(skb)->has_checksum);
 	udp_hdr(skb)->len = htons(udp_bytes);
 	if (skb->protocol == htons(ETH_P_IPV6))
 		ipv6_hdr(skb)->payload_len = htons(udp_bytes);
-	if (gso_info_of(skb)->has_checksum)
-		start_checksum(skb, udp_bytes);
 	if (gso_info_of(skb)->packets > 1) {
 		shinfo->gso_size = gso_info_of(skb)->packet_bytes;
 		shinfo->gso_segs = gso_info_of(skb)->packets;
-		shinfo->gso_type = SKB_GSO_UDP_L4;
+		shinfo->gso_type = SKB_GSO_UDP_L4 | (is_list ? SKB_GSO_FRAGLIST : 0);
 	}
 	/* The control block belongs to the stack from here on. */
 	memset(skb->cb, 0, sizeof(skb->cb));

@@ -3,7 +3,9 @@
  * Builds and sends all our skbs: a single packet, or a GSO batch. The batch has consecutive packets
  * of one path and size, which cross the stack as one skb (UDP GSO). It is segmented as late as
  * possible: by the driver, in software before the driver, or, between two ends on this host, never.
- * The last packet of a batch may be shorter.
+ * The last packet of a batch may be shorter. Where hardware could segment and would write headers
+ * that the ICRC does not cover, the batch is a list: each packet has its own skb with complete
+ * headers in the fragment list of the first, and the stack only takes the list apart.
  *
  *   sroce_gso_begin()           reserve space for a packet; the caller writes its headers
  *   sroce_gso_start_crc()       sum them; the caller writes the payload to the CRC writer
@@ -32,6 +34,9 @@
  * @path: where the packets of the open skb go
  * @skb: the open skb; NULL: the next packet needs another
  * @fragment: memory for its next packets that is not part of it yet, or NULL
+ * @is_list: it is a list
+ * @member: skb of the next packet of a list that is not part of it yet, or NULL
+ * @last: last member of a list
  * @truesize: memory that all of @fragment uses
  * @next: where the next packet goes
  * @space_bytes: space left from there on
@@ -53,6 +58,9 @@ struct sroce_gso {
 	const struct sroce_path *path;
 	struct sk_buff *skb;
 	u8	*fragment;
+	bool	is_list;
+	struct sk_buff *member;
+	struct sk_buff *last;
 	u32	truesize;
 	u8	*next;
 	u32	space_bytes;

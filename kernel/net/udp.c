@@ -39,11 +39,18 @@ static bool is_roce(const struct sk_buff *skb, u32 header_bytes)
 	return uh && uh->dest == htons(SROCE_UDP_PORT);
 }
 
-/* Unclone first, because clones share gso_type and may be going elsewhere. */
+/*
+ * Unclone first, because clones share gso_type and may be going elsewhere. A list of packets
+ * (skb_builder.h) is read like any other.
+ */
 static void mark_as_tunnel(struct sk_buff *skb)
 {
-	if (!skb_unclone(skb, GFP_ATOMIC))
-		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL_CSUM;
+	struct skb_shared_info *shinfo;
+
+	if (skb_unclone(skb, GFP_ATOMIC))
+		return;
+	shinfo = skb_shinfo(skb);
+	shinfo->gso_type = (shinfo->gso_type & ~SKB_GSO_FRAGLIST) | SKB_GSO_UDP_TUNNEL_CSUM;
 }
 
 static unsigned int gro_hook(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
