@@ -6,13 +6,20 @@
  * The requests of a kernel consumer are written to the requester's slots. They are sent from here
  * too, if the context permits it. A consumer is never called back from its own post_send.
  */
+#include <linux/ktime.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/sched/stat.h>
 #include <linux/string.h>
 
 #include "datapath/av.h"
 #include "datapath/post.h"
 #include "datapath/qp.h"
 #include "datapath/send_queue.h"
+#include "transport/yield_policy.h"
+
+static DEFINE_PER_CPU(struct sroce_yield, yield_of_cpu);
 
 static void run_sq(struct sroce_qp *qp)
 {
@@ -187,6 +194,27 @@ static int reject_user_sends(struct sroce_qp *qp)
 	return err;
 }
 
+/*
+ * Let the peer of a process run, if it waits for this CPU. Other peers answer from elsewhere, and
+ * find the process at its poll.
+ */
+static void yield_to_peer(const struct sroce_qp *qp)
+{
+	/* The process may go on on another CPU. */
+	struct sroce_yield *state = raw_cpu_ptr(&yield_of_cpu);
+	u64 begin_ns;
+	u32 epsn;
+
+	if (single_task_running())
+		return;
+	begin_ns = ktime_get_ns();
+	if (!sroce_yield_is_due(state, begin_ns))
+		return;
+	epsn = sroce_responder_epsn(&qp->resp);
+	yield();
+	sroce_yield_end(state, begin_ns, ktime_get_ns(), sroce_responder_epsn(&qp->resp) != epsn);
+}
+
 /**
  * sroce_post_send() - post_send of kernel consumers, and the doorbell of processes
  * @ibqp: the QP
@@ -214,6 +242,8 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		err = post_kernel_send(qp, wr, bad_wr);
 	}
 	run_sq(qp);
+	if (qp->is_user)
+		yield_to_peer(qp);
 	return err;
 }
 

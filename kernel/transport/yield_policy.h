@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * When a process that has posted gives up its CPU.
+ *
+ * Processes of one CPU that poll for each other's messages would each use up a time slice before
+ * the other can answer. So the one that has posted lets others run. If the peer then answers soon,
+ * that was right. If not, another process has used the time, or the peer streams and does not
+ * answer. Then posts do not yield for many times as long as that took, so that wrong guesses take
+ * little of the time.
+ *
+ * All processes of a CPU share the state. Otherwise two that poll for each other could take turns
+ * at pausing, and each would find that the other does not answer soon.
+ */
+#ifndef SROCE_TRANSPORT_YIELD_POLICY_H
+#define SROCE_TRANSPORT_YIELD_POLICY_H
+
+#include <linux/compiler.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+/* A peer that polls answers within this time. A time slice takes longer. */
+#define SROCE_YIELD_SOON_NS	500000u
+/* After the first failure the pause is 2^2 times as long as the yield, and at most 2^6 times. */
+#define SROCE_YIELD_PAUSE_SHIFT	2
+#define SROCE_YIELD_FAILURES_MAX	4
+
+/**
+ * struct sroce_yield - of a CPU
+ * @pause_until_ns: no post yields before this time
+ * @failures: yields without a soon answer since the last one with an answer
+ */
+struct sroce_yield {
+	u64	pause_until_ns;
+	u8	failures;
+};
+
+/**
+ * sroce_yield_is_due() - may a post yield?
+ * @yield: of its CPU
+ * @now_ns: monotonic time
+ *
+ * Return: true if it may, and other tasks wait for the CPU.
+ */
+static inline bool sroce_yield_is_due(const struct sroce_yield *yield, u64 now_ns)
+{
+	return now_ns >= READ_ONCE(yield->pause_until_ns);
+}
+
+/**
+ * sroce_yield_end() - the process has the CPU again
+ * @yield: of its CPU
+ * @begin_ns: when it gave it up
+ * @now_ns: monotonic time
+ * @answered: the peer has sent something meanwhile
+ */
+static inline void sroce_yield_end(struct sroce_yield *yield, u64 begin_ns, u64 now_ns,
+				   bool answered)
+{
+	u64 took_ns = now_ns - begin_ns;
+	u8 failures = READ_ONCE(yield->failures);
+
+	if (answered && took_ns < SROCE_YIELD_SOON_NS) {
+		WRITE_ONCE(yield->failures, 0);
+		return;
+	}
+	WRITE_ONCE(yield->pause_until_ns, now_ns + (took_ns << (SROCE_YIELD_PAUSE_SHIFT + failures)));
+	WRITE_ONCE(yield->failures, min(failures + 1, SROCE_YIELD_FAILURES_MAX));
+}
+
+#endif

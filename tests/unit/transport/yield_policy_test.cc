@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <gtest/gtest.h>
+#include <linux/types.h>
+
+extern "C" {
+#include "transport/yield_policy.h"
+}
+
+namespace {
+
+constexpr u64 SLICE_NS = 10'000'000;
+
+struct Yield : testing::Test {
+  // A post at this time, and how long the yield took. Returns whether it has yielded.
+  bool post(u64 took_ns, bool answered) {
+    if (!sroce_yield_is_due(&yield, now)) return false;
+    now += took_ns;
+    sroce_yield_end(&yield, now - took_ns, now, answered);
+    return true;
+  }
+  u64 pause() const { return yield.pause_until_ns - now; }
+
+  sroce_yield yield = {};
+  u64 now = 1'000'000'000;
+};
+
+TEST_F(Yield, SoonAnswersLetEachPostYield) {
+  for (int i = 0; i < 100; i++) EXPECT_TRUE(post(10'000, true));
+}
+
+TEST_F(Yield, PeerThatDoesNotAnswerCausesPause) {
+  EXPECT_TRUE(post(10'000, false));
+  EXPECT_EQ(40'000u, pause());
+  EXPECT_FALSE(post(10'000, true));
+  now += 39'999;
+  EXPECT_FALSE(post(10'000, true));
+  now++;
+  EXPECT_TRUE(post(10'000, true));
+}
+
+// Another process has used its time slice, and the answer has come from elsewhere.
+TEST_F(Yield, LateAnswerCausesPause) {
+  EXPECT_TRUE(post(SROCE_YIELD_SOON_NS - 1, true));
+  EXPECT_TRUE(post(SROCE_YIELD_SOON_NS, true));
+  EXPECT_FALSE(post(10'000, true));
+}
+
+TEST_F(Yield, PausesDoubleUpToALimit) {
+  for (u32 factor : {4, 8, 16, 32, 64, 64, 64}) {
+    EXPECT_TRUE(post(SLICE_NS, false));
+    EXPECT_EQ(factor * SLICE_NS, pause());
+    now = yield.pause_until_ns;
+  }
+}
+
+TEST_F(Yield, SoonAnswerMakesTheNextPauseShort) {
+  for (int i = 0; i < 5; i++) {
+    post(SLICE_NS, false);
+    now = yield.pause_until_ns;
+  }
+  EXPECT_TRUE(post(10'000, true));
+  EXPECT_TRUE(post(SLICE_NS, false));
+  EXPECT_EQ(4 * SLICE_NS, pause());
+}
+
+TEST_F(Yield, StreamLosesLittleTime) {
+  u64 yielded = 0;
+  const u64 begin = now;
+  while (now - begin < 1000 * SLICE_NS) {
+    if (post(SLICE_NS, false)) yielded += SLICE_NS;
+    now += 1'000;
+  }
+  EXPECT_LT(yielded, (now - begin) / 40);
+}
+
+}  // namespace
