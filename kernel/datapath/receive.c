@@ -117,7 +117,7 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	u32 count = rx->pkt.count;
 
 	if (rx->pkt.info->flags & SROCE_OPF_SACK) {
-		if (skb_copy_bits(rx->skb, rx->place.offset + rx->pkt.header_bytes, sack,
+		if (skb_copy_bits(rx->skb, rx->pos.offset + rx->pkt.header_bytes, sack,
 				  rx->pkt.payload_bytes))
 			return;
 		rx->pkt.sack = sack;

@@ -87,7 +87,7 @@ static struct sk_buff *copy_packet(const struct sroce_rx *rx)
 {
 	struct sk_buff *skb = alloc_skb(rx->bytes, QUEUE_GFP);
 
-	if (skb && skb_copy_bits(rx->skb, rx->place.offset, skb_put(skb, rx->bytes), rx->bytes)) {
+	if (skb && skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes)) {
 		kfree_skb(skb);
 		return NULL;
 	}
@@ -243,7 +243,7 @@ static bool can_coalesce_next(const struct sroce_reorder_queue *queue, const str
 	struct sk_buff **slot = slot_of_psn(queue, psn);
 
 	return slot && *slot && (*slot)->len == rx->bytes &&
-	       sroce_bth_follows(rx->place.at, sroce_reorder_queue_bth(queue, psn), psn);
+	       sroce_bth_follows(rx->pos.at, sroce_reorder_queue_bth(queue, psn), psn);
 }
 
 /**
@@ -260,7 +260,7 @@ void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struc
 {
 	u32 count = 1, most;
 
-	if (rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes || !rx->place.at)
+	if (rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes || !rx->pos.at)
 		return;
 	most = min(1 + behind, COALESCED_BYTES_MAX / rx->bytes);
 	while (count < most && can_coalesce_next(queue, rx, psn_add(rx->pkt.psn, count))) {

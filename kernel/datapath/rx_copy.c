@@ -28,7 +28,7 @@
  * struct placement - payload being copied
  * @from: the payload
  * @rx: its packets
- * @place: of the packet being copied, unless it was queued
+ * @pos: of the packet being copied, unless it was queued
  * @prefix: its CRC prefix
  * @queue: the reorder queue, which has the packets that were queued
  * @section: the copy is in a section for vector registers
@@ -36,7 +36,7 @@
 struct placement {
 	struct sroce_payload from;
 	struct sroce_rx *rx;
-	struct sroce_rx_place place;
+	struct sroce_rx_pos pos;
 	struct sroce_crc_prefix prefix;
 	const struct sroce_reorder_queue *queue;
 	bool	section;
@@ -53,12 +53,12 @@ static bool segment_written(struct sroce_payload *from)
 	struct sroce_rx *rx = placement->rx;
 
 	if (from->pieces &&
-	    !sroce_rx_crc_matches(rx, placement->place.at, sroce_crc_finish(&from->writer)))
+	    !sroce_rx_crc_matches(rx, placement->pos.at, sroce_crc_finish(&from->writer)))
 		return false;
 	if (from->pieces + 1 < rx->pkt.count) {
-		sroce_rx_place_next(&placement->place, rx->bytes);
-		sroce_rx_crc_prefix(rx, from->pieces + 1, placement->place.at, &placement->prefix);
-		from->at = placement->place.at + sizeof(struct sroce_bth);
+		sroce_rx_pos_next(&placement->pos, rx->bytes);
+		sroce_rx_crc_prefix(rx, from->pieces + 1, placement->pos.at, &placement->prefix);
+		from->at = placement->pos.at + sizeof(struct sroce_bth);
 		from->writer.prefix = &placement->prefix;
 	}
 	return true;
@@ -86,15 +86,15 @@ static void placement_begin(struct placement *placement, const struct sroce_qp *
 	placement->queue = qp->reorder_queue;
 	placement->section = rx->pkt.count > 1 && !rx->pkt.was_queued &&
 			     sroce_crc_vector_begin(bytes);
-	if (!rx->place.at) {
+	if (!rx->pos.at) {
 		*from = (struct sroce_payload) {
 			.skb = rx->skb,
-			.offset = rx->place.offset + rx->pkt.header_bytes,
+			.offset = rx->pos.offset + rx->pkt.header_bytes,
 		};
 		return;
 	}
-	placement->place = rx->place;
-	*from = bytes_at(rx->place.at + rx->pkt.header_bytes,
+	placement->pos = rx->pos;
+	*from = bytes_at(rx->pos.at + rx->pkt.header_bytes,
 			 rx->pkt.payload_bytes / rx->pkt.count);
 	if (rx->pkt.count > 1)
 		from->segment_written = rx->pkt.was_queued ? queued_segment_written :
@@ -253,9 +253,9 @@ enum sroce_mem_status sroce_rx_execute_atomic(const struct sroce_rx *rx,
 	u64 operand = plan->swap_add;
 
 	if (plan->atomic_op == SROCE_OP_ATOMIC_WRITE) {
-		if (rx->place.at)
-			memcpy(&operand, rx->place.at + rx->pkt.header_bytes, sizeof(operand));
-		else if (skb_copy_bits(rx->skb, rx->place.offset + rx->pkt.header_bytes, &operand,
+		if (rx->pos.at)
+			memcpy(&operand, rx->pos.at + rx->pkt.header_bytes, sizeof(operand));
+		else if (skb_copy_bits(rx->skb, rx->pos.offset + rx->pkt.header_bytes, &operand,
 				       sizeof(operand)))
 			return SROCE_MEM_BAD_PAYLOAD;
 	}

@@ -30,64 +30,64 @@ static const enum sroce_counter parse_drop_counters[] = {
 
 /*
  * Go to the next member of the fragment list. GRO builds one level of lists; what comes behind a
- * deeper one is not read in place.
+ * deeper one is not read in pos.
  */
-static void enter_next_part(struct sroce_rx_place *place)
+static void enter_next_part(struct sroce_rx_pos *pos)
 {
-	bool is_deeper = place->part_offset && skb_has_frag_list(place->part);
+	bool is_deeper = pos->part_offset && skb_has_frag_list(pos->part);
 
-	place->part = is_deeper ? NULL : place->next_part;
-	if (!place->part)
+	pos->part = is_deeper ? NULL : pos->next_part;
+	if (!pos->part)
 		return;
-	place->next_part = place->part->next;
-	place->part_offset = place->frag_offset;
-	place->frag = 0;
-	place->frag_offset += skb_headlen(place->part);
+	pos->next_part = pos->part->next;
+	pos->part_offset = pos->frag_offset;
+	pos->frag = 0;
+	pos->frag_offset += skb_headlen(pos->part);
 }
 
-static void set_contiguous(struct sroce_rx_place *place, const u8 *at, u32 left, u32 bytes)
+static void set_contiguous(struct sroce_rx_pos *pos, const u8 *at, u32 left, u32 bytes)
 {
 	if (bytes > left)
 		return;
-	place->at = at;
-	place->end = at + left;
+	pos->at = at;
+	pos->end = at + left;
 }
 
 /* Look in the fragments of a part. Returns false if the packet begins behind it. */
-static bool locate_in_fragments(struct sroce_rx_place *place, u32 bytes)
+static bool locate_in_fragments(struct sroce_rx_pos *pos, u32 bytes)
 {
-	const struct skb_shared_info *shinfo = skb_shinfo(place->part);
+	const struct skb_shared_info *shinfo = skb_shinfo(pos->part);
 
-	for (; place->frag < shinfo->nr_frags; place->frag++) {
-		const skb_frag_t *frag = &shinfo->frags[place->frag];
-		u32 within = place->offset - place->frag_offset, size = skb_frag_size(frag);
+	for (; pos->frag < shinfo->nr_frags; pos->frag++) {
+		const skb_frag_t *frag = &shinfo->frags[pos->frag];
+		u32 within = pos->offset - pos->frag_offset, size = skb_frag_size(frag);
 		struct page *page = skb_frag_page(frag);
 
 		if (within < size) {
 			/* Device memory has no page. */
 			if (page && !PageHighMem(page))
-				set_contiguous(place, (u8 *)page_address(page) +
+				set_contiguous(pos, (u8 *)page_address(page) +
 					       skb_frag_off(frag) + within, size - within, bytes);
 			return true;
 		}
-		place->frag_offset += size;
+		pos->frag_offset += size;
 	}
 	return false;
 }
 
-/* Find the @bytes at the offset of a place, which only grows. */
-static void locate_packet(struct sroce_rx_place *place, u32 bytes)
+/* Find the @bytes at the offset of a position, which only grows. */
+static void locate_packet(struct sroce_rx_pos *pos, u32 bytes)
 {
-	place->at = NULL;
-	for (; place->part; enter_next_part(place)) {
-		if (place->offset < place->frag_offset) {
-			u32 within = place->offset - place->part_offset;
+	pos->at = NULL;
+	for (; pos->part; enter_next_part(pos)) {
+		if (pos->offset < pos->frag_offset) {
+			u32 within = pos->offset - pos->part_offset;
 
-			set_contiguous(place, place->part->data + within,
-				       place->frag_offset - place->offset, bytes);
+			set_contiguous(pos, pos->part->data + within,
+				       pos->frag_offset - pos->offset, bytes);
 			return;
 		}
-		if (locate_in_fragments(place, bytes))
+		if (locate_in_fragments(pos, bytes))
 			return;
 	}
 }
@@ -99,7 +99,7 @@ static void locate_packet(struct sroce_rx_place *place, u32 bytes)
  */
 void sroce_rx_begin(struct sroce_rx *rx, u32 offset)
 {
-	rx->place = (struct sroce_rx_place) {
+	rx->pos = (struct sroce_rx_pos) {
 		.part = rx->skb,
 		.next_part = skb_shinfo(rx->skb)->frag_list,
 		.frag_offset = skb_headlen(rx->skb),
@@ -108,27 +108,27 @@ void sroce_rx_begin(struct sroce_rx *rx, u32 offset)
 }
 
 /**
- * sroce_rx_place_next() - go to the next packet
- * @place: of a packet
+ * sroce_rx_pos_next() - go to the next packet
+ * @pos: of a packet
  * @bytes: size of that and of the next packet
  */
-void sroce_rx_place_next(struct sroce_rx_place *place, u32 bytes)
+void sroce_rx_pos_next(struct sroce_rx_pos *pos, u32 bytes)
 {
-	place->offset += bytes;
-	if (place->at && place->end - place->at >= 2 * bytes)
-		place->at += bytes;
+	pos->offset += bytes;
+	if (pos->at && pos->end - pos->at >= 2 * bytes)
+		pos->at += bytes;
 	else
-		locate_packet(place, bytes);
+		locate_packet(pos, bytes);
 }
 
 static enum sroce_parse_status parse_packet(struct sroce_rx *rx)
 {
 	u32 readable = min_t(u32, rx->bytes, SROCE_MAX_HEADER_BYTES);
 	u8 copy[SROCE_MAX_HEADER_BYTES];
-	const u8 *header = rx->place.at;
+	const u8 *header = rx->pos.at;
 
 	if (!header)
-		header = skb_header_pointer(rx->skb, rx->place.offset, readable, copy);
+		header = skb_header_pointer(rx->skb, rx->pos.offset, readable, copy);
 	/* Device memory cannot be read. */
 	return sroce_packet_parse(header, header ? readable : 0, rx->bytes, &rx->pkt);
 }
@@ -145,13 +145,13 @@ bool sroce_rx_next(struct sroce_rx *rx)
 {
 	u32 end = rx->skb->len;
 
-	while (rx->place.offset + rx->pkt.count * rx->bytes < end) {
+	while (rx->pos.offset + rx->pkt.count * rx->bytes < end) {
 		enum sroce_parse_status status;
 
 		rx->number += rx->pkt.count;
-		rx->place.offset += rx->pkt.count * rx->bytes;
-		rx->bytes = min(rx->packet_bytes, end - rx->place.offset);
-		locate_packet(&rx->place, rx->bytes);
+		rx->pos.offset += rx->pkt.count * rx->bytes;
+		rx->bytes = min(rx->packet_bytes, end - rx->pos.offset);
+		locate_packet(&rx->pos, rx->bytes);
 		status = parse_packet(rx);
 		if (status == SROCE_PARSE_OK) {
 			rx->packets++;
@@ -170,13 +170,13 @@ static bool icrc_matches(struct sroce_rx *rx, u16 ip_id)
 	u32 icrc_offset = rx->bytes - SROCE_ICRC_BYTES;
 	__le32 icrc;
 
-	if (rx->place.at) {
-		memcpy(&icrc, rx->place.at + icrc_offset, sizeof(icrc));
-		return icrc == sroce_icrc_linear(&rx->icrc, ip_id, rx->place.at, rx->bytes);
+	if (rx->pos.at) {
+		memcpy(&icrc, rx->pos.at + icrc_offset, sizeof(icrc));
+		return icrc == sroce_icrc_linear(&rx->icrc, ip_id, rx->pos.at, rx->bytes);
 	}
-	if (skb_copy_bits(rx->skb, rx->place.offset + icrc_offset, &icrc, sizeof(icrc)))
+	if (skb_copy_bits(rx->skb, rx->pos.offset + icrc_offset, &icrc, sizeof(icrc)))
 		return false;
-	return icrc == sroce_icrc_nonlinear(&rx->icrc, ip_id, rx->skb, rx->place.offset,
+	return icrc == sroce_icrc_nonlinear(&rx->icrc, ip_id, rx->skb, rx->pos.offset,
 					    rx->bytes);
 }
 
@@ -299,14 +299,14 @@ void sroce_rx_set_count(struct sroce_rx *rx, u32 count)
 void sroce_rx_coalesce(struct sroce_rx *rx)
 {
 	u32 count, most = sroce_rx_equal_sized(rx);
-	struct sroce_rx_place place = rx->place;
+	struct sroce_rx_pos pos = rx->pos;
 
 	if (rx->pkt.header_bytes != sizeof(struct sroce_bth) || rx->pkt.pad_bytes)
 		return;
 	for (count = 1; count < most; count++) {
-		sroce_rx_place_next(&place, rx->bytes);
-		if (!place.at ||
-		    !sroce_bth_follows(rx->place.at, place.at, psn_add(rx->pkt.psn, count)))
+		sroce_rx_pos_next(&pos, rx->bytes);
+		if (!pos.at ||
+		    !sroce_bth_follows(rx->pos.at, pos.at, psn_add(rx->pkt.psn, count)))
 			break;
 	}
 	sroce_rx_set_count(rx, count);
@@ -322,15 +322,15 @@ bool sroce_rx_verify(struct sroce_rx *rx)
 {
 	const u32 bytes = rx->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
 	bool section = sroce_crc_vector_begin(rx->pkt.payload_bytes);
-	struct sroce_rx_place place = rx->place;
+	struct sroce_rx_pos pos = rx->pos;
 	struct sroce_crc_prefix prefix;
 	u32 i, crc;
 
 	for (i = 1; i < rx->pkt.count; i++) {
-		sroce_rx_place_next(&place, rx->bytes);
-		sroce_rx_crc_prefix(rx, i, place.at, &prefix);
-		crc = sroce_crc32_prefixed(&prefix, place.at + sizeof(struct sroce_bth), bytes);
-		if (!sroce_rx_crc_matches(rx, place.at, crc))
+		sroce_rx_pos_next(&pos, rx->bytes);
+		sroce_rx_crc_prefix(rx, i, pos.at, &prefix);
+		crc = sroce_crc32_prefixed(&prefix, pos.at + sizeof(struct sroce_bth), bytes);
+		if (!sroce_rx_crc_matches(rx, pos.at, crc))
 			break;
 	}
 	sroce_crc_vector_end(section);

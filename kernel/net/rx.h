@@ -12,7 +12,7 @@
 #include "transport/packet.h"
 
 /**
- * struct sroce_rx_place - where in its skb a packet is
+ * struct sroce_rx_pos - position of a packet in its skb
  * @part: the skb, or a member of its fragment list; NULL: no later packet is read in place
  * @next_part: the member behind @part, or NULL
  * @part_offset: where @part begins, from skb->data
@@ -22,7 +22,7 @@
  * @at: the BTH if the packet is contiguous in memory, else NULL
  * @end: end of the contiguous bytes
  */
-struct sroce_rx_place {
+struct sroce_rx_pos {
 	const struct sk_buff *part;
 	const struct sk_buff *next_part;
 	u32	part_offset;
@@ -50,7 +50,7 @@ struct sroce_rx_place {
  * @wire_bytes: their bytes, with UDP headers
  * @pkt: the current packet: decoded headers, lengths checked; the ICRC is NOT checked yet
  * @number: its number, from 0
- * @place: where it is
+ * @pos: where it is
  * @bytes: from its BTH to its ICRC, inclusive; if @pkt.count is over 1, of each packet
  * @icrc: ICRC state of the skb
  * @ip_id_counts: the IPv4 identification was incremented from packet to packet
@@ -71,7 +71,7 @@ struct sroce_rx {
 	u32	wire_bytes;
 	struct sroce_packet pkt;
 	u32	number;
-	struct sroce_rx_place place;
+	struct sroce_rx_pos pos;
 	u32	bytes;
 	struct sroce_icrc icrc;
 	bool	ip_id_counts;
@@ -81,13 +81,13 @@ struct sroce_rx {
 /* The number of packets of the current one's size, with it, if it is contiguous in memory; or 1. */
 static inline u32 sroce_rx_equal_sized(const struct sroce_rx *rx)
 {
-	u32 left = rx->skb->len - rx->place.offset;
+	u32 left = rx->skb->len - rx->pos.offset;
 
-	return rx->place.at && 2 * rx->bytes <= left ? left / rx->bytes : 1;
+	return rx->pos.at && 2 * rx->bytes <= left ? left / rx->bytes : 1;
 }
 
 void sroce_rx_begin(struct sroce_rx *rx, u32 offset);
-void sroce_rx_place_next(struct sroce_rx_place *place, u32 bytes);
+void sroce_rx_pos_next(struct sroce_rx_pos *pos, u32 bytes);
 bool sroce_rx_next(struct sroce_rx *rx);
 bool sroce_rx_icrc_ok(struct sroce_rx *rx);
 void sroce_rx_coalesce(struct sroce_rx *rx);

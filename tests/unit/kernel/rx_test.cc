@@ -43,7 +43,7 @@ TEST_F(Rx, PacketsOfAnSkbComeOneAfterTheOther) {
   EXPECT_EQ(7u, rx.pkt.psn);
   EXPECT_EQ(0u, rx.number);
   EXPECT_EQ(32u, rx.pkt.payload_bytes);
-  EXPECT_EQ(rx.skb->data + UDP_BYTES, rx.place.at);
+  EXPECT_EQ(rx.skb->data + UDP_BYTES, rx.pos.at);
   ASSERT_TRUE(sroce_rx_next(&rx));
   ASSERT_TRUE(sroce_rx_next(&rx));
   EXPECT_EQ(9u, rx.pkt.psn);
@@ -76,18 +76,18 @@ TEST_F(Rx, PacketInOneFragmentIsReadInPlace) {
   begin(flow, middles(2), {0, 96});
   const u8* payload = rx.skb->shared.frags[0].page->address + 3;
   ASSERT_TRUE(sroce_rx_next(&rx));
-  EXPECT_EQ(payload, rx.place.at);
-  EXPECT_EQ(payload + 96, rx.place.end);
+  EXPECT_EQ(payload, rx.pos.at);
+  EXPECT_EQ(payload + 96, rx.pos.end);
   ASSERT_TRUE(sroce_rx_next(&rx));
-  EXPECT_EQ(payload + 48, rx.place.at);
-  EXPECT_EQ(payload + 96, rx.place.end);
+  EXPECT_EQ(payload + 48, rx.pos.at);
+  EXPECT_EQ(payload + 96, rx.pos.end);
 }
 
 TEST_F(Rx, EachFragmentWithOnePacketIsReadInPlace) {
   begin(flow, middles(3), {0, 48});
   for (u32 i = 0; i < 3; i++) {
     ASSERT_TRUE(sroce_rx_next(&rx));
-    EXPECT_EQ(rx.skb->shared.frags[i].page->address + 3, rx.place.at);
+    EXPECT_EQ(rx.skb->shared.frags[i].page->address + 3, rx.pos.at);
   }
 }
 
@@ -102,9 +102,9 @@ TEST_F(Rx, EachPacketOfTheFragmentListIsReadInPlace) {
       ASSERT_TRUE(sroce_rx_next(&rx));
       EXPECT_EQ(9u + i - 2, rx.pkt.psn);
       const u32 frag = linear ? 0 : i % 2;
-      const u8* at = linear && i % 2 == 0 ? member->data
-                                          : member->shared.frags[frag].page->address + 3;
-      EXPECT_EQ(at, rx.place.at) << linear << " " << i;
+      const u8* at =
+          linear && i % 2 == 0 ? member->data : member->shared.frags[frag].page->address + 3;
+      EXPECT_EQ(at, rx.pos.at) << linear << " " << i;
       if (i % 2) member = member->next;
     }
     kfree_skb(rx.skb);
@@ -123,7 +123,7 @@ TEST_F(Rx, DeeperFragmentListIsNotReadInPlace) {
   for (u32 i = 0; i < 5; i++) {
     ASSERT_TRUE(sroce_rx_next(&rx));
     EXPECT_EQ(7 + i, rx.pkt.psn);
-    EXPECT_EQ(i < 2, rx.place.at != nullptr) << i;
+    EXPECT_EQ(i < 2, rx.pos.at != nullptr) << i;
     EXPECT_TRUE(sroce_rx_icrc_ok(&rx));
   }
   EXPECT_FALSE(sroce_rx_next(&rx));
@@ -133,7 +133,7 @@ TEST_F(Rx, HighMemoryAndDeviceMemoryAreNotReadInPlace) {
   begin(flow, middles(1), {0, 96});
   rx.skb->shared.frags[0].page->is_highmem = true;
   ASSERT_TRUE(sroce_rx_next(&rx));
-  EXPECT_EQ(nullptr, rx.place.at);
+  EXPECT_EQ(nullptr, rx.pos.at);
   EXPECT_TRUE(sroce_rx_icrc_ok(&rx));
 }
 
@@ -254,9 +254,7 @@ TEST_F(Rx, PsnWrapsWhileCoalescing) {
   EXPECT_EQ(4u, rx.pkt.count);
 }
 
-TEST_F(Rx, PaddedPacketsAreNotCoalesced) {
-  EXPECT_FALSE(begin_coalesced(middles(3, 7, 30, 30)));
-}
+TEST_F(Rx, PaddedPacketsAreNotCoalesced) { EXPECT_FALSE(begin_coalesced(middles(3, 7, 30, 30))); }
 
 TEST_F(Rx, PacketsOfOtherFragmentsAndPartsAreCoalesced) {
   for (const Cut& cut : {Cut{96, 192}, Cut{0, 48}, Cut{0, 48, 144}, Cut{48, 96, 48}}) {
