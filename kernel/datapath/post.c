@@ -195,12 +195,12 @@ static int reject_user_sends(struct sroce_qp *qp)
 }
 
 /*
- * Let the peer of a process run, if it waits for this CPU. Other peers answer from elsewhere, and
- * find the process at its poll.
+ * Let the peer of a process run, if it waits for this CPU. Nothing depends on it: without, and with
+ * a peer elsewhere, the process polls.
  */
 static void yield_to_peer(const struct sroce_qp *qp)
 {
-	/* The process may go on on another CPU. */
+	/* The process may wake on another CPU. */
 	struct sroce_yield *state = raw_cpu_ptr(&yield_of_cpu);
 	u64 begin_ns;
 	u32 epsn;

@@ -292,9 +292,9 @@ void sroce_rx_set_count(struct sroce_rx *rx, u32 count)
  * @rx: a packet whose ICRC is right, followed by others of its size, see sroce_rx_equal_sized();
  *      left as it is if it has extended headers or a pad
  *
- * Each must be contiguous in memory, but they need not be neighbours. @rx->pkt.count and its payload
- * grow; no packet is skipped. The ICRCs of the other packets are
- * NOT checked yet: that is done by sroce_rx_verify(), or while they are copied (rx_copy.c).
+ * Each must be contiguous in memory, but they need not be neighbours. @rx->pkt.count and its
+ * payload grow; no packet is skipped. The ICRCs of the other packets are NOT checked yet: that is
+ * done by sroce_rx_verify(), or while they are copied (rx_copy.c).
  */
 void sroce_rx_coalesce(struct sroce_rx *rx)
 {

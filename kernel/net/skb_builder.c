@@ -2,10 +2,11 @@
 /*
  * Building skbs, see skb_builder.h.
  *
- * A single packet is a linear skb, and so is each packet of a list. Another batch has its headers in
- * the linear part and its packets in page fragments, usually in one. No packet crosses a fragment, so both ends find each of them
- * contiguous in memory. The first BTH is at 4 mod 16, which aligns the payload if no other header
- * follows it. Full packets are a multiple of 16 long, so those behind it are aligned, too.
+ * A single packet is a linear skb, and so is each packet of a list. Another batch has its headers
+ * in the linear part and its packets in page fragments, usually in one. No packet crosses a
+ * fragment, so both ends find each of them contiguous in memory. The first BTH is at 4 mod 16,
+ * which aligns the payload if no other header follows it. Full packets are a multiple of 16 long,
+ * so those behind it are aligned, too.
  */
 #include <linux/err.h>
 #include <linux/ip.h>
@@ -605,13 +606,14 @@ void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
 
 static void finish_headers(struct sk_buff *skb)
 {
-	u32 udp_bytes = skb->len - skb_transport_offset(skb);
+	u32 udp_bytes = skb->len - skb_transport_offset(skb), checked_bytes = udp_bytes;
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
 	bool is_list = skb_has_frag_list(skb);
 
 	/* The first packet of a list keeps its checksum. */
-	finish_udp(skb, is_list ? sizeof(struct udphdr) + gso_info_of(skb)->packet_bytes : udp_bytes,
-		   gso_info_of(skb)->has_checksum);
+	if (is_list)
+		checked_bytes = sizeof(struct udphdr) + gso_info_of(skb)->packet_bytes;
+	finish_udp(skb, checked_bytes, gso_info_of(skb)->has_checksum);
 	udp_hdr(skb)->len = htons(udp_bytes);
 	if (skb->protocol == htons(ETH_P_IPV6))
 		ipv6_hdr(skb)->payload_len = htons(udp_bytes);

@@ -3,13 +3,13 @@
  * When a process that has posted gives up its CPU.
  *
  * Processes of one CPU that poll for each other's messages would each use up a time slice before
- * the other can answer. So the one that has posted lets others run. If the peer then answers soon,
- * that was right. If not, another process has used the time, or the peer streams and does not
- * answer. Then posts do not yield for many times as long as that took, so that wrong guesses take
- * little of the time.
+ * the other can respond. So the one that has posted lets others run. If the peer then responds
+ * soon, that was right. If not, another process has used the time, or the peer receives a stream
+ * and does not respond. Then posts do not yield for many times as long as that took, so that wrong
+ * guesses take little of the time.
  *
  * All processes of a CPU share the state. Otherwise two that poll for each other could take turns
- * at pausing, and each would find that the other does not answer soon.
+ * at pausing, and each would find that the other does not respond soon.
  */
 #ifndef SROCE_TRANSPORT_YIELD_POLICY_H
 #define SROCE_TRANSPORT_YIELD_POLICY_H
@@ -18,7 +18,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-/* A peer that polls answers within this time. A time slice takes longer. */
+/* A peer that polls responds within this time. A time slice takes longer. */
 #define SROCE_YIELD_SOON_NS	500000u
 /* After the first failure the pause is 2^2 times as long as the yield, and at most 2^6 times. */
 #define SROCE_YIELD_PAUSE_SHIFT	2
@@ -27,7 +27,7 @@
 /**
  * struct sroce_yield - of a CPU
  * @pause_until_ns: no post yields before this time
- * @failures: yields without a soon answer since the last one with an answer
+ * @failures: yields without a soon response since the last one with it
  */
 struct sroce_yield {
 	u64	pause_until_ns;
@@ -51,19 +51,20 @@ static inline bool sroce_yield_is_due(const struct sroce_yield *yield, u64 now_n
  * @yield: of its CPU
  * @begin_ns: when it gave it up
  * @now_ns: monotonic time
- * @answered: the peer has sent something meanwhile
+ * @responded: the peer has sent something meanwhile
  */
 static inline void sroce_yield_end(struct sroce_yield *yield, u64 begin_ns, u64 now_ns,
-				   bool answered)
+				   bool responded)
 {
 	u64 took_ns = now_ns - begin_ns;
 	u8 failures = READ_ONCE(yield->failures);
 
-	if (answered && took_ns < SROCE_YIELD_SOON_NS) {
+	if (responded && took_ns < SROCE_YIELD_SOON_NS) {
 		WRITE_ONCE(yield->failures, 0);
 		return;
 	}
-	WRITE_ONCE(yield->pause_until_ns, now_ns + (took_ns << (SROCE_YIELD_PAUSE_SHIFT + failures)));
+	WRITE_ONCE(yield->pause_until_ns,
+		   now_ns + (took_ns << (SROCE_YIELD_PAUSE_SHIFT + failures)));
 	WRITE_ONCE(yield->failures, min(failures + 1, SROCE_YIELD_FAILURES_MAX));
 }
 

@@ -12,10 +12,10 @@ constexpr u64 SLICE_NS = 10'000'000;
 
 struct Yield : testing::Test {
   // A post at this time, and how long the yield took. Returns whether it has yielded.
-  bool post(u64 took_ns, bool answered) {
+  bool post(u64 took_ns, bool responded) {
     if (!sroce_yield_is_due(&yield, now)) return false;
     now += took_ns;
-    sroce_yield_end(&yield, now - took_ns, now, answered);
+    sroce_yield_end(&yield, now - took_ns, now, responded);
     return true;
   }
   u64 pause() const { return yield.pause_until_ns - now; }
@@ -24,11 +24,11 @@ struct Yield : testing::Test {
   u64 now = 1'000'000'000;
 };
 
-TEST_F(Yield, SoonAnswersLetEachPostYield) {
+TEST_F(Yield, SoonResponsesLetEachPostYield) {
   for (int i = 0; i < 100; i++) EXPECT_TRUE(post(10'000, true));
 }
 
-TEST_F(Yield, PeerThatDoesNotAnswerCausesPause) {
+TEST_F(Yield, SilentPeerCausesPause) {
   EXPECT_TRUE(post(10'000, false));
   EXPECT_EQ(40'000u, pause());
   EXPECT_FALSE(post(10'000, true));
@@ -38,8 +38,8 @@ TEST_F(Yield, PeerThatDoesNotAnswerCausesPause) {
   EXPECT_TRUE(post(10'000, true));
 }
 
-// Another process has used its time slice, and the answer has come from elsewhere.
-TEST_F(Yield, LateAnswerCausesPause) {
+// Another process has used its time slice, and the response has come from elsewhere.
+TEST_F(Yield, LateResponseCausesPause) {
   EXPECT_TRUE(post(SROCE_YIELD_SOON_NS - 1, true));
   EXPECT_TRUE(post(SROCE_YIELD_SOON_NS, true));
   EXPECT_FALSE(post(10'000, true));
@@ -53,7 +53,7 @@ TEST_F(Yield, PausesDoubleUpToALimit) {
   }
 }
 
-TEST_F(Yield, SoonAnswerMakesTheNextPauseShort) {
+TEST_F(Yield, SoonResponseMakesTheNextPauseShort) {
   for (int i = 0; i < 5; i++) {
     post(SLICE_NS, false);
     now = yield.pause_until_ns;
