@@ -5,6 +5,7 @@
  */
 #include "transport/access.h"
 #include "transport/opcode.h"
+#include "transport/wire.h"
 #include "transport/wqe.h"
 
 static bool opcode_is_known(u8 opcode)
@@ -71,6 +72,9 @@ enum sroce_wc_status sroce_wqe_check(const struct sroce_send_wqe *wqe,
 		return SROCE_WC_LOC_QP_OP_ERR;
 	if (wqe_is_local(wqe->opcode))
 		return SROCE_WC_SUCCESS;
+	/* A number that is too long must not become that of another queue. */
+	if (limits->service == SROCE_SERVICE_XRC && wqe->srqn & ~SROCE_SRQN_MASK)
+		return SROCE_WC_LOC_QP_OP_ERR;
 	if (wqe->opcode == SROCE_WR_FLUSH &&
 	    !sroce_flush_is_valid(wqe->flush.placement, wqe->flush.level))
 		return SROCE_WC_LOC_QP_OP_ERR;

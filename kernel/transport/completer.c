@@ -192,7 +192,8 @@ static void plan_acknowledge(const struct sroce_requester *req, const struct sro
 bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struct sroce_packet *pkt,
 				  u32 count)
 {
-	if (pkt->opcode != SROCE_OP_READ_RESPONSE_MIDDLE || pkt->psn != req->unacked_psn ||
+	if ((pkt->opcode & ~SROCE_SERVICE_MASK) != SROCE_OP_READ_RESPONSE_MIDDLE ||
+	    pkt->psn != req->unacked_psn ||
 	    req->sb.mode == SROCE_SELECTIVE_OFFERED)
 		return false;
 	/* Payload is written before its ICRC is checked: never over payload that is right. */

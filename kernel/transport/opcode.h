@@ -14,23 +14,24 @@ enum sroce_service {
 	SROCE_SERVICE_RC = 0x00,
 	SROCE_SERVICE_UC = 0x20,
 	SROCE_SERVICE_UD = 0x60,
+	SROCE_SERVICE_XRC = 0xa0,	/* as RC; each request names a shared receive queue */
 };
 
 #define SROCE_SERVICE_MASK	0xe0
 
-/* A QP with one peer, whose packets carry consecutive PSNs: RC and UC, not UD. */
+/* A QP with one peer, whose packets carry consecutive PSNs: all but UD. */
 static inline bool sroce_service_is_connected(u8 service)
 {
 	return service != SROCE_SERVICE_UD;
 }
 
-/* A service whose requests are acknowledged, and retransmitted when they are lost: RC. */
+/* A service whose requests are acknowledged, and retransmitted when they are lost: RC and XRC. */
 static inline bool sroce_service_is_acked(u8 service)
 {
-	return service == SROCE_SERVICE_RC;
+	return service == SROCE_SERVICE_RC || service == SROCE_SERVICE_XRC;
 }
 
-/* A SEND or WRITE of UC is SROCE_SERVICE_UC | that of RC. */
+/* A SEND or WRITE of UC is SROCE_SERVICE_UC | that of RC; each of XRC, SROCE_SERVICE_XRC | RC's. */
 enum sroce_opcode {
 	SROCE_OP_SEND_FIRST		= 0x00,
 	SROCE_OP_SEND_MIDDLE		= 0x01,
@@ -87,6 +88,7 @@ enum sroce_opcode {
 #define SROCE_OPF_UNSUPPORTED	BIT(18)	/* a request that gets a NAK */
 #define SROCE_OPF_FLUSH		BIT(19)	/* has a FETH */
 #define SROCE_OPF_ATOMIC_WRITE	BIT(20)
+#define SROCE_OPF_XRCETH	BIT(21)	/* names a shared receive queue */
 
 /* Requests that get a response of their own. They count against max_rd_atomic. */
 #define SROCE_OPF_RD_ATOMIC	(SROCE_OPF_READ | SROCE_OPF_ATOMIC | SROCE_OPF_FLUSH | \
@@ -104,7 +106,7 @@ struct sroce_opcode_info {
 
 const struct sroce_opcode_info *sroce_opcode_lookup(u8 opcode);
 
-/* The service whose queue pairs a packet is for. */
+/* The service whose queue pairs a packet is for; a selective ACK is for XRC, too. */
 static inline enum sroce_service sroce_opcode_service(u8 opcode)
 {
 	return opcode == SROCE_OP_SACK ? SROCE_SERVICE_RC :

@@ -12,6 +12,7 @@
 #include "transport/packet.h"
 
 #define L_BTH	((u32)sizeof(struct sroce_bth))
+#define L_XRC	(L_BTH + (u32)sizeof(struct sroce_xrceth))
 #define L_RETH	((u32)sizeof(struct sroce_reth))
 #define L_FETH	((u32)sizeof(struct sroce_feth))
 #define L_AETH	((u32)sizeof(struct sroce_aeth))
@@ -25,14 +26,19 @@
 #define F_SEND		(F_REQUEST | SROCE_OPF_SEND | SROCE_OPF_PAYLOAD)
 #define F_WRITE		(F_REQUEST | SROCE_OPF_WRITE | SROCE_OPF_PAYLOAD)
 #define F_RDRESP	(F_RESPONSE | SROCE_OPF_READ | SROCE_OPF_PAYLOAD)
+#define F_XRC_SEND	(F_SEND | SROCE_OPF_XRCETH)
+#define F_XRC_WRITE	(F_WRITE | SROCE_OPF_XRCETH)
 #define F_ATOMIC	(F_REQUEST | SROCE_OPF_ATOMIC | F_ONLY | SROCE_OPF_ATOMIC_ETH)
 
 /* The headers are not known, so everything behind the BTH counts as payload. */
 #define F_UNSUPPORTED	(F_REQUEST | SROCE_OPF_PAYLOAD | SROCE_OPF_UNSUPPORTED)
 
+/* The number of an opcode of XRC. */
+#define XRC(name)	(SROCE_SERVICE_XRC | SROCE_OP_##name)
+
 /*
- * IBTA table 38 without UC; annexes A17 (CNP) and A19 (FLUSH, ATOMIC WRITE). An opcode that is not
- * listed has no flags.
+ * IBTA table 38 without UC; annexes A14 (XRC), A17 (CNP) and A19 (FLUSH, ATOMIC WRITE). An opcode
+ * that is not listed has no flags.
  */
 static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_SEND_FIRST] = { F_SEND | F_FIRST, L_BTH },
@@ -83,6 +89,36 @@ static const struct sroce_opcode_info opcode_table[256] = {
 	[SROCE_OP_SACK] = { F_RESPONSE | SROCE_OPF_AETH | SROCE_OPF_SACK | SROCE_OPF_PAYLOAD,
 			    L_BTH + L_AETH },
 
+	/* XRC: the responses are RC's, see sroce_opcode_lookup(). */
+	[XRC(SEND_FIRST)] = { F_XRC_SEND | F_FIRST, L_XRC },
+	[XRC(SEND_MIDDLE)] = { F_XRC_SEND, L_XRC },
+	[XRC(SEND_LAST)] = { F_XRC_SEND | F_LAST, L_XRC },
+	[XRC(SEND_LAST_IMM)] = { F_XRC_SEND | F_LAST | SROCE_OPF_IMM, L_XRC + SROCE_IMM_BYTES },
+	[XRC(SEND_ONLY)] = { F_XRC_SEND | F_ONLY, L_XRC },
+	[XRC(SEND_ONLY_IMM)] = { F_XRC_SEND | F_ONLY | SROCE_OPF_IMM, L_XRC + SROCE_IMM_BYTES },
+	[XRC(SEND_LAST_INV)] = { F_XRC_SEND | F_LAST | SROCE_OPF_IETH, L_XRC + SROCE_IETH_BYTES },
+	[XRC(SEND_ONLY_INV)] = { F_XRC_SEND | F_ONLY | SROCE_OPF_IETH, L_XRC + SROCE_IETH_BYTES },
+	[XRC(WRITE_FIRST)] = { F_XRC_WRITE | F_FIRST | SROCE_OPF_RETH, L_XRC + L_RETH },
+	[XRC(WRITE_MIDDLE)] = { F_XRC_WRITE, L_XRC },
+	[XRC(WRITE_LAST)] = { F_XRC_WRITE | F_LAST, L_XRC },
+	[XRC(WRITE_LAST_IMM)] = { F_XRC_WRITE | F_LAST | SROCE_OPF_IMM, L_XRC + SROCE_IMM_BYTES },
+	[XRC(WRITE_ONLY)] = { F_XRC_WRITE | F_ONLY | SROCE_OPF_RETH, L_XRC + L_RETH },
+	[XRC(WRITE_ONLY_IMM)] = { F_XRC_WRITE | F_ONLY | SROCE_OPF_RETH | SROCE_OPF_IMM,
+				  L_XRC + L_RETH + SROCE_IMM_BYTES },
+	[XRC(READ_REQUEST)] = { F_REQUEST | SROCE_OPF_READ | F_ONLY | SROCE_OPF_RETH |
+				SROCE_OPF_XRCETH, L_XRC + L_RETH },
+	[XRC(COMPARE_SWAP)] = { F_ATOMIC | SROCE_OPF_XRCETH,
+				L_XRC + (u32)sizeof(struct sroce_atomic_eth) },
+	[XRC(FETCH_ADD)] = { F_ATOMIC | SROCE_OPF_XRCETH,
+			     L_XRC + (u32)sizeof(struct sroce_atomic_eth) },
+	[XRC(FLUSH)] = { F_REQUEST | F_ONLY | SROCE_OPF_FLUSH | SROCE_OPF_RETH | SROCE_OPF_XRCETH,
+			 L_XRC + L_FETH + L_RETH },
+	[XRC(ATOMIC_WRITE)] = { F_REQUEST | F_ONLY | SROCE_OPF_ATOMIC_WRITE | SROCE_OPF_RETH |
+				SROCE_OPF_PAYLOAD | SROCE_OPF_XRCETH, L_XRC + L_RETH },
+	[0xb5] = { F_UNSUPPORTED, L_BTH },
+	[0xb8 ... 0xbb] = { F_UNSUPPORTED, L_BTH },
+	[0xbe ... 0xbf] = { F_UNSUPPORTED, L_BTH },
+
 	/* A CNP carries 16 reserved bytes, which count as payload here. */
 	[SROCE_OP_CNP] = { SROCE_OPF_CNP | SROCE_OPF_PAYLOAD, L_BTH },
 };
@@ -100,6 +136,10 @@ const struct sroce_opcode_info *sroce_opcode_lookup(u8 opcode)
 	/* UC has RC's SENDs and WRITEs. */
 	if (opcode >= (SROCE_SERVICE_UC | SROCE_OP_SEND_FIRST) &&
 	    opcode <= (SROCE_SERVICE_UC | SROCE_OP_WRITE_ONLY_IMM))
+		opcode &= ~SROCE_SERVICE_MASK;
+	/* XRC has RC's responses. */
+	if (opcode >= (SROCE_SERVICE_XRC | SROCE_OP_READ_RESPONSE_FIRST) &&
+	    opcode <= (SROCE_SERVICE_XRC | SROCE_OP_ATOMIC_ACK))
 		opcode &= ~SROCE_SERVICE_MASK;
 	info = &opcode_table[opcode];
 	return info->flags ? info : NULL;
@@ -147,6 +187,10 @@ static void read_extended(const u8 *p, struct sroce_packet *pkt)
 {
 	u32 flags = pkt->info->flags;
 
+	if (flags & SROCE_OPF_XRCETH) {
+		pkt->srqn = get_be24(p + offsetof(struct sroce_xrceth, srqn));
+		p += sizeof(struct sroce_xrceth);
+	}
 	if (flags & SROCE_OPF_DETH) {
 		struct sroce_deth deth;
 
@@ -273,6 +317,13 @@ static void write_extended(const struct sroce_packet *pkt, u8 *p)
 {
 	u32 flags = pkt->info->flags;
 
+	if (flags & SROCE_OPF_XRCETH) {
+		struct sroce_xrceth xrceth = { };
+
+		put_be24(xrceth.srqn, pkt->srqn);
+		memcpy(p, &xrceth, sizeof(xrceth));
+		p += sizeof(xrceth);
+	}
 	if (flags & SROCE_OPF_DETH) {
 		struct sroce_deth deth = { .qkey = cpu_to_be32(pkt->qkey) };
 

@@ -26,9 +26,12 @@
  *             response: the sender queues packets that arrive out of order
  * @was_queued: the packet comes from the reorder queue, as do those coalesced with it, each in an
  *              skb of its own; the ICRCs of all have been checked
+ * @has_srq: received XRC request: the QP's domain has a shared receive queue with the number @srqn;
+ *           set by the datapath
  * @pkey: partition key
  * @dest_qpn: destination QP number
  * @psn: packet sequence number
+ * @srqn: XRCETH number of the shared receive queue
  * @va: RETH or AtomicETH address
  * @rkey: RETH or AtomicETH key
  * @dma_length: RETH length of the whole message
@@ -59,9 +62,11 @@ struct sroce_packet {
 	bool	becn;
 	bool	selective;
 	bool	was_queued;
+	bool	has_srq;
 	u16	pkey;
 	u32	dest_qpn;
 	u32	psn;
+	u32	srqn;
 	u64	va;
 	u32	rkey;
 	u32	dma_length;

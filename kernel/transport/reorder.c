@@ -199,7 +199,7 @@ static void add_queued(struct sroce_reorder *reorder, u32 psn)
 }
 
 /* The expected packet has arrived, so there is no gap to be reported. */
-static void wait_for_rwqe(struct sroce_responder *resp, u64 now_ns)
+static void wait_for_rwqe(struct sroce_responder *resp, u32 srqn, u64 now_ns)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
@@ -207,6 +207,7 @@ static void wait_for_rwqe(struct sroce_responder *resp, u64 now_ns)
 	if (reorder->waiting_rwqe)
 		return;
 	reorder->waiting_rwqe = true;
+	reorder->waiting_srqn = srqn;
 	/* Another QP may have taken the WQE of a shared queue. That is no new delay. */
 	if (reorder->rnr_nak_at_ns == SROCE_NEVER)
 		reorder->rnr_nak_at_ns = now_ns + resp->attr.rnr_delay_ns;
@@ -226,6 +227,17 @@ void sroce_reorder_rwqe_posted(struct sroce_responder *resp, u64 now_ns)
 	resp->reorder.waiting_rwqe = false;
 	/* The request waited here, not in the network: that says nothing of reordering. */
 	resp->reorder.open_since_ns = now_ns;
+}
+
+/**
+ * sroce_reorder_waiting_srqn() - which shared receive queue does the expected request wait for?
+ * @resp: the responder of an XRC queue pair whose expected request waits for a receive WQE
+ *
+ * Return: the number that the request names.
+ */
+u32 sroce_reorder_waiting_srqn(const struct sroce_responder *resp)
+{
+	return resp->reorder.waiting_srqn;
 }
 
 /**
@@ -255,7 +267,7 @@ void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packe
 	if (plan->waits_rwqe && !stored)
 		sroce_responder_schedule_rnr_nak(resp);
 	else if (plan->waits_rwqe)
-		wait_for_rwqe(resp, now_ns);
+		wait_for_rwqe(resp, pkt->srqn, now_ns);
 	if (plan->waits_rwqe || reorder->waiting_rwqe)
 		return;
 	/* It must be sent again in any case, so do not wait for the packets that are missing. */
@@ -366,7 +378,7 @@ u32 sroce_reorder_queued_behind(const struct sroce_responder *resp,
 				const struct sroce_packet *pkt)
 {
 	if (!resp->reorder.count || pkt->psn != resp->epsn ||
-	    pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST))
+	    pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST | SROCE_OPF_XRCETH))
 		return 0;
 	return sroce_psn_map_leading_present(&resp->reorder.queued, psn_add(pkt->psn, 1),
 					     SROCE_PSN_MAP_SPAN - 1);

@@ -28,6 +28,7 @@ struct sroce_responder;
  * @nak_at_ns: when the gap is reported to a standard peer, SROCE_NEVER when it is not
  * @reo_wnd_ns: how long a packet may be late before it counts as lost
  * @waiting_rwqe: the expected packet is queued, too: it waits for a receive WQE
+ * @waiting_srqn: XRC: number of the shared receive queue that it waits for
  * @rnr_nak_at_ns: when it gets an RNR NAK; SROCE_NEVER if the expected packet has not waited
  * @rwqe_poll_at_ns: when the datapath checks for a receive WQE again
  * @rwqe_poll_ns: the present interval of these checks
@@ -45,6 +46,7 @@ struct sroce_reorder {
 	u64	nak_at_ns;
 	u64	reo_wnd_ns;
 	bool	waiting_rwqe;
+	u32	waiting_srqn;
 	u64	rnr_nak_at_ns;
 	u64	rwqe_poll_at_ns;
 	u32	rwqe_poll_ns;
@@ -89,6 +91,7 @@ void sroce_reorder_rwqe_posted(struct sroce_responder *resp, u64 now_ns);
 void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
 void sroce_reorder_schedule_nak(struct sroce_responder *resp);
 void sroce_reorder_clear(struct sroce_responder *resp);
+u32 sroce_reorder_waiting_srqn(const struct sroce_responder *resp);
 bool sroce_reorder_next_queued(struct sroce_responder *resp, u32 *psn);
 u32 sroce_reorder_queued_behind(const struct sroce_responder *resp,
 				const struct sroce_packet *pkt);

@@ -322,7 +322,7 @@ static u8 write_opcode(const struct sroce_send_wqe *wqe, bool first, bool last)
 	return first ? SROCE_OP_WRITE_ONLY : SROCE_OP_WRITE_LAST;
 }
 
-/* The opcode without the service of RC or UC. */
+/* The opcode without the service. */
 static u8 operation_opcode(const struct sroce_send_wqe *wqe, bool first, bool last)
 {
 	switch (wqe->opcode) {
@@ -359,6 +359,8 @@ static void fill_operation(const struct sroce_send_wqe *wqe, const struct sroce_
 {
 	u32 flags = pkt->info->flags;
 
+	if (flags & SROCE_OPF_XRCETH)
+		pkt->srqn = wqe->srqn;
 	if (flags & SROCE_OPF_RETH) {
 		pkt->va = wqe->rdma.remote_addr + plan->offset;
 		pkt->rkey = wqe->rdma.rkey;

@@ -27,7 +27,7 @@
 /**
  * sroce_responder_init() - set up a receive queue in RESET
  * @resp: the responder
- * @service: RC, UC or UD
+ * @service: enum sroce_service
  * @recv: storage of the current receive WQE, owned by the datapath
  */
 void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
@@ -159,7 +159,7 @@ bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
 	if (!sroce_service_is_acked(resp->service) && !resp->message)
 		return false;
 	return sroce_service_is_connected(resp->service) && pkt->psn == resp->epsn &&
-	       !(pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST)) &&
+	       !(pkt->info->flags & (SROCE_OPF_FIRST | SROCE_OPF_LAST | SROCE_OPF_XRCETH)) &&
 	       sroce_responder_is_addressed(resp, pkt) && !resp->reorder.count;
 }
 
@@ -214,6 +214,17 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 	return false;
 }
 
+/*
+ * XRC: is there such a shared receive queue, and do all packets of the message name the same one?
+ * Its protection domain is that of the access, because the QP has none (IBTA annex A14).
+ */
+static bool srq_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
+{
+	if (resp->service != SROCE_SERVICE_XRC)
+		return true;
+	return pkt->has_srq && (pkt->info->flags & SROCE_OPF_FIRST || pkt->srqn == resp->srqn);
+}
+
 /* Is the operation supported, and does the QP permit it? */
 static bool opcode_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
@@ -222,6 +233,8 @@ static bool opcode_is_valid(const struct sroce_responder *resp, const struct sro
 	if (flags & SROCE_OPF_UNSUPPORTED || (resp->attr.access & needed) != needed)
 		return false;
 	if (flags & SROCE_OPF_FLUSH && !sroce_flush_is_valid(pkt->placement, pkt->level))
+		return false;
+	if (!srq_is_valid(resp, pkt))
 		return false;
 	return !(flags & SROCE_OPF_RD_ATOMIC) || sroce_resources_have_room(&resp->resources);
 }
@@ -257,7 +270,8 @@ bool sroce_responder_wants_wqe(const struct sroce_responder *resp, const struct 
 	if (!sroce_service_is_acked(resp->service))
 		return consumes_wqe(pkt) && sroce_uc_is_in_order(resp, pkt) &&
 		       payload_is_valid(resp, pkt);
-	return pkt->psn == resp->epsn && consumes_wqe(pkt) && sequence_is_valid(resp, pkt);
+	return pkt->psn == resp->epsn && consumes_wqe(pkt) && sequence_is_valid(resp, pkt) &&
+	       srq_is_valid(resp, pkt);
 }
 
 /**
@@ -535,6 +549,7 @@ void sroce_responder_placed(struct sroce_responder *resp, const struct sroce_pac
 		resp->write_left -= pkt->payload_bytes;
 	}
 	resp->received_bytes = received_before(resp, pkt) + pkt->payload_bytes;
+	resp->srqn = pkt->srqn;
 	resp->message = flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE);
 	accept_packet(resp, pkt->count);
 	if (flags & SROCE_OPF_LAST) {

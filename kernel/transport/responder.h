@@ -75,6 +75,7 @@ struct sroce_responder_attr {
  * @service: enum sroce_service
  * @state: enum sroce_rq_state
  * @message: what the message in progress is: SROCE_OPF_SEND, SROCE_OPF_WRITE, 0 for none
+ * @srqn: XRC: shared receive queue of the message in progress
  * @nak_scheduled: a NAK (sequence, RNR) is due or was sent for @epsn, which has not arrived since
  * @ack_pending: an ACK up to @ack_psn is due
  * @nak_pending: a NAK with @nak_syndrome for @nak_psn is due
@@ -104,7 +105,8 @@ struct sroce_responder {
 	u8	service;
 	u8	state;
 	bool	dup_nak_pending;
-	u32	message;
+	u8	message;
+	u32	srqn;
 	bool	nak_scheduled;
 	bool	ack_pending;
 	bool	nak_pending;
@@ -167,9 +169,8 @@ enum sroce_target {
  * @inv_rkey: key to invalidate
  * @offset: offset into the receive WQE
  * @place_bytes: payload to place
- * @check_bytes: range that must lie in the region as a whole (first packet of
- *               a WRITE: the whole message, so that no byte of a bad one lands);
- *               0 for a FLUSH of the region as a whole
+ * @check_bytes: range that must lie in the region as a whole (first packet of a WRITE: the whole
+ *               message, so that no byte of a bad one lands); 0 for a FLUSH of the whole region
  * @va: address in the region
  * @compare: atomic compare value
  * @swap_add: atomic swap or addend
@@ -209,7 +210,6 @@ struct sroce_recv_result {
 };
 
 /* Questions of the datapath. */
-
 static inline bool sroce_responder_is_ready(const struct sroce_responder *resp)
 {
 	return resp->state == SROCE_RQ_READY;

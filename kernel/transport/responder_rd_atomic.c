@@ -74,7 +74,7 @@ void sroce_rd_atomic_plan(const struct sroce_packet *pkt, struct sroce_recv_plan
 	}
 	plan->verdict = SROCE_RECV_ATOMIC;
 	plan->check_bytes = sizeof(u64);
-	plan->atomic_op = pkt->opcode;
+	plan->atomic_op = pkt->opcode & ~SROCE_SERVICE_MASK;
 	plan->compare = pkt->compare;
 	plan->swap_add = pkt->swap_add;
 }
@@ -93,7 +93,7 @@ static void plan_read_again(const struct sroce_responder *resp, const struct sro
 	const struct sroce_resource *res = sroce_resources_at(&resp->resources, plan->resource);
 	u32 offset = ((pkt->psn - res->first_psn) & SROCE_PSN_MASK) * resp->attr.mtu_bytes;
 
-	if (res->kind != SROCE_RESOURCE_READ || pkt->rkey != res->rkey ||
+	if (res->kind != SROCE_RESOURCE_READ || pkt->rkey != res->rkey || pkt->srqn != res->srqn ||
 	    pkt->va != res->va + offset || pkt->dma_length > res->length - offset) {
 		plan_request_drop(plan, SROCE_DROP_REPLAY);
 		return;
@@ -111,7 +111,8 @@ static void plan_result_again(const struct sroce_responder *resp, const struct s
 {
 	const struct sroce_resource *res = sroce_resources_at(&resp->resources, plan->resource);
 
-	if (pkt->opcode == res->opcode && pkt->va == res->va && pkt->rkey == res->rkey)
+	if (pkt->opcode == res->opcode && pkt->va == res->va && pkt->rkey == res->rkey &&
+	    pkt->srqn == res->srqn)
 		plan->verdict = SROCE_RECV_REPLAY;
 	else
 		plan_request_drop(plan, SROCE_DROP_REPLAY);
@@ -161,6 +162,7 @@ u32 sroce_rd_atomic_remember(struct sroce_responder *resp, const struct sroce_pa
 	res->opcode = pkt->opcode;
 	res->va = pkt->va;
 	res->rkey = pkt->rkey;
+	res->srqn = pkt->srqn;
 	res->psn_count = 1;
 	if (res->kind == SROCE_RESOURCE_READ) {
 		res->psn_count = response_count(resp, pkt->dma_length);

@@ -36,6 +36,7 @@ enum sroce_resource_kind {
  * @opcode: of the request
  * @va: its address
  * @rkey: its key
+ * @srqn: XRC: the shared receive queue that it names
  * @length: READ: bytes requested
  * @original: atomic: value before the operation
  */
@@ -52,6 +53,7 @@ struct sroce_resource {
 	u8	opcode;
 	u64	va;
 	u32	rkey;
+	u32	srqn;
 	u32	length;
 	u64	original;
 };

@@ -31,6 +31,7 @@ static void plan_read(const struct sroce_responder *resp, const struct sroce_res
 							   plan->packet_count * mtu_bytes;
 	plan->va = res->va + plan->offset;
 	plan->rkey = res->rkey;
+	plan->srqn = res->srqn;
 }
 
 static void plan_replay(const struct sroce_responder *resp, u32 max_packets,
@@ -211,6 +212,8 @@ void sroce_response_plan_packet(const struct sroce_responder *resp,
 	} else {
 		pkt->opcode = SROCE_OP_ACK;
 	}
+	if (plan->kind != SROCE_RESPONSE_SACK)
+		pkt->opcode |= resp->service;
 	pkt->info = sroce_opcode_lookup(pkt->opcode);
 	pkt->header_bytes = pkt->info->header_bytes;
 	pkt->pad_bytes = -pkt->payload_bytes & 3;

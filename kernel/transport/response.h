@@ -38,6 +38,7 @@ enum sroce_response_kind {
  * @end: READ: response that it ends before
  * @va: READ: address of the burst's first byte
  * @rkey: READ: key of the region
+ * @srqn: READ of XRC: number of the shared receive queue whose protection domain has the region
  */
 struct sroce_response_plan {
 	u8	kind;
@@ -54,6 +55,7 @@ struct sroce_response_plan {
 	u32	end;
 	u64	va;
 	u32	rkey;
+	u32	srqn;
 };
 
 bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packets,

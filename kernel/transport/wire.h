@@ -16,6 +16,7 @@
 #define SROCE_GRH_BYTES		40
 #define SROCE_PKEY_DEFAULT	0xffff
 #define SROCE_QPN_MASK		0xffffffu
+#define SROCE_SRQN_MASK		0xffffffu
 #define SROCE_QPN_GSI		1u
 #define SROCE_QPN_MULTICAST	0xffffffu
 #define SROCE_GSI_QKEY		0x80010000u
@@ -55,6 +56,13 @@ struct sroce_deth {
 	u8	src_qpn[3];
 } __packed;
 static_assert(sizeof(struct sroce_deth) == 8);
+
+/* The first header behind the BTH of an XRC request (IBTA annex A14). */
+struct sroce_xrceth {
+	u8	reserved;
+	u8	srqn[3];
+} __packed;
+static_assert(sizeof(struct sroce_xrceth) == 4);
 
 struct sroce_reth {
 	__be64	va;
@@ -102,8 +110,8 @@ static_assert(sizeof(struct sroce_atomic_ack_eth) == 8);
 /* A selective ACK: a bit for each PSN that a responder may queue; see reorder.c. */
 #define SROCE_SACK_MAX_BYTES	256
 
-/* BTH + AtomicETH, the longest combination. */
-#define SROCE_MAX_HEADER_BYTES	40
+/* BTH + XRCETH + AtomicETH, the longest combination. */
+#define SROCE_MAX_HEADER_BYTES	44
 
 /* AETH syndrome: three bits of kind, five bits of value. */
 #define SROCE_AETH_KIND_MASK	0xe0

@@ -70,6 +70,7 @@ struct sroce_sge {
  * @length: bytes of the whole message
  * @first_psn: PSN of the first packet, set by sroce_requester_post()
  * @psn_count: PSNs consumed; 0 for local operations
+ * @srqn: XRC: number of the peer's shared receive queue
  * @imm: immediate data as on the wire
  * @invalidate_rkey: for SEND_INV and LOCAL_INV
  * @rdma: WRITE, READ and ATOMIC WRITE
@@ -92,6 +93,7 @@ struct sroce_send_wqe {
 	u32	length;
 	u32	first_psn;
 	u32	psn_count;
+	u32	srqn;
 	union {
 		__be32	imm;
 		u32	invalidate_rkey;
@@ -139,6 +141,7 @@ struct sroce_send_wqe {
  *          message which uses it fails
  * @length: bytes the scatter list holds
  * @num_sge: elements in @sge
+ * @srqn: number of the shared queue that it comes from, 0 for none
  * @sge: scatter list
  */
 struct sroce_recv_wqe {
@@ -146,6 +149,7 @@ struct sroce_recv_wqe {
 	u8	status;
 	u32	length;
 	u32	num_sge;
+	u32	srqn;
 	struct sroce_sge sge[];
 };
 

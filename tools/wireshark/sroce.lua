@@ -22,6 +22,7 @@ local fields = {
 	bitmap = ProtoField.bytes("sroce.sack.bitmap", "Bitmap"),
 	psn = ProtoField.uint24("sroce.sack.psn", "Queued PSN"),
 	reserved = ProtoField.bytes("sroce.cnp.reserved", "Reserved"),
+	srqn = ProtoField.uint24("sroce.xrceth.srqn", "XRC shared receive queue", base.HEX),
 	icrc = ProtoField.uint32("sroce.icrc", "Invariant CRC", base.HEX),
 }
 local drop = ProtoExpert.new("sroce.drop", "sroce drops this packet", expert.group.PROTOCOL,
@@ -37,13 +38,17 @@ local length_field = Field.new("udp.length")
 local header_bytes = {}
 for bytes, opcodes in pairs({
 	[12] = { 0x00, 0x01, 0x02, 0x04, 0x07, 0x08, 0x0e, 0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1e,
-		 0x1f, 0x20, 0x21, 0x22, 0x24, 0x27, 0x28, CNP },
-	[16] = { 0x03, 0x05, 0x09, 0x0d, 0x0f, 0x10, 0x11, 0x16, 0x17, 0x23, 0x25, 0x29, SACK },
-	[20] = { 0x64 },
-	[24] = { 0x12, 0x65 },
+		 0x1f, 0x20, 0x21, 0x22, 0x24, 0x27, 0x28, 0xae, 0xb5, 0xb8, 0xb9, 0xba, 0xbb,
+		 0xbe, 0xbf, CNP },
+	[16] = { 0x03, 0x05, 0x09, 0x0d, 0x0f, 0x10, 0x11, 0x16, 0x17, 0x23, 0x25, 0x29, 0xa0,
+		 0xa1, 0xa2, 0xa4, 0xa7, 0xa8, 0xad, 0xaf, 0xb0, 0xb1, SACK },
+	[20] = { 0x64, 0xa3, 0xa5, 0xa9, 0xb6, 0xb7 },
+	[24] = { 0x12, 0x65, 0xb2 },
 	[28] = { 0x06, 0x0a, 0x0c, 0x1d, 0x26, 0x2a },
-	[32] = { 0x0b, 0x1c, 0x2b },
+	[32] = { 0x0b, 0x1c, 0x2b, 0xa6, 0xaa, 0xac, 0xbd },
+	[36] = { 0xab, 0xbc },
 	[40] = { 0x13, 0x14 },
+	[44] = { 0xb3, 0xb4 },
 }) do
 	for _, opcode in ipairs(opcodes) do header_bytes[opcode] = bytes end
 end
@@ -51,11 +56,19 @@ end
 -- READ request, FLUSH, ACK and atomics have none; others up to the largest MTU.
 local max_payload_bytes = {
 	[0x0c] = 0, [0x11] = 0, [0x12] = 0, [0x13] = 0, [0x14] = 0, [0x1c] = 0,
+	[0xac] = 0, [0xb1] = 0, [0xb2] = 0, [0xb3] = 0, [0xb4] = 0, [0xbc] = 0,
 	[SACK] = 256,
 }
 
 local function is_response(opcode)
-	return opcode >= 0x0d and opcode <= 0x12 or opcode == SACK
+	return opcode >= 0x0d and opcode <= 0x12 or opcode >= 0xad and opcode <= 0xb2 or
+		opcode == SACK
+end
+
+-- Wireshark's own dissector takes the header for payload.
+local function has_xrceth(opcode)
+	return opcode >= 0xa0 and opcode <= 0xbf and header_bytes[opcode] and
+		not is_response(opcode) and header_bytes[opcode] > BTH_BYTES
 end
 
 -- The counter of a receiver that drops a packet of this length; or nil and its payload.
@@ -116,10 +129,11 @@ local function add_packet(tree, packet, bytes, pinfo)
 	local opcode = packet(0, 1):uint()
 	local name = opcode == SACK and "RC Selective Acknowledge" or opcode == CNP and "CNP"
 	local reason, payload_bytes = check_lengths(packet, bytes)
-	local is_rc = opcode < 0x20 or opcode == SACK
-	local bits = is_rc and packet:len() >= BTH_BYTES and packet(8, 1):bitfield(1, 7) or 0
+	local is_acked = opcode < 0x20 or opcode >= 0xa0 and opcode < 0xc0 or opcode == SACK
+	local names_srq = not reason and has_xrceth(opcode) and packet:len() >= BTH_BYTES + 4
+	local bits = is_acked and packet:len() >= BTH_BYTES and packet(8, 1):bitfield(1, 7) or 0
 
-	if not (name or reason or bits ~= 0) then return end
+	if not (name or reason or names_srq or bits ~= 0) then return end
 	tree = tree:add(sroce, packet)
 	if reason then
 		tree:add_proto_expert_info(drop, "sroce drops this packet: " .. reason)
@@ -127,6 +141,7 @@ local function add_packet(tree, packet, bytes, pinfo)
 	if bits ~= 0 then
 		tree:add(is_response(opcode) and fields.accept or fields.offer, packet(8, 1))
 	end
+	if names_srq then tree:add(fields.srqn, packet(BTH_BYTES + 1, 3)) end
 	if reason or not name then return end
 	tree:append_text(": " .. name)
 	pinfo.cols.info = string.format("%s QP=0x%06x", name, packet(5, 3):uint())

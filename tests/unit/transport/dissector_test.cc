@@ -68,9 +68,9 @@ void write_pcap(const std::string& path, const std::vector<Bytes>& transports) {
 }
 
 const std::vector<std::string> kFields = {
-    "infiniband.bth.opcode", "infiniband.bth.psn", "sroce.offer",       "sroce.accept",
-    "sroce.sack.psn",        "sroce.sack.msn",     "sroce.icrc",        "sroce.cnp.reserved",
-    "_ws.malformed",         "_ws.lua.error",      "_ws.expert.message"};
+    "infiniband.bth.opcode", "infiniband.bth.psn", "sroce.offer",   "sroce.accept",
+    "sroce.sack.psn",        "sroce.sack.msn",     "sroce.icrc",    "sroce.cnp.reserved",
+    "sroce.xrceth.srqn",     "_ws.malformed",      "_ws.lua.error", "_ws.expert.message"};
 
 // The fields of each packet. Empty if there is no tshark, or if it fails.
 std::vector<Row> dissected(const std::vector<Bytes>& transports) {
@@ -118,6 +118,7 @@ sroce_packet packet_of(u8 opcode) {
   pkt.pkey = SROCE_PKEY_DEFAULT;
   pkt.dest_qpn = 0x112233;
   pkt.src_qpn = 0x445566;
+  pkt.srqn = 0x654321;
   pkt.psn = 0xabcd00u + opcode;
   pkt.msn = 77;
   if (pkt.info->flags & SROCE_OPF_PAYLOAD) {
@@ -129,7 +130,9 @@ sroce_packet packet_of(u8 opcode) {
 
 Bytes filler(const sroce_packet& pkt) { return Bytes(pkt.payload_bytes + pkt.pad_bytes); }
 
-bool is_rc(const sroce_packet& pkt) { return sroce_opcode_service(pkt.opcode) == SROCE_SERVICE_RC; }
+bool is_acked(const sroce_packet& pkt) {
+  return sroce_service_is_acked(static_cast<u8>(sroce_opcode_service(pkt.opcode)));
+}
 
 TEST_F(Dissector, DecodesEveryOpcodeOfOurs) {
   std::vector<sroce_packet> packets;
@@ -138,10 +141,10 @@ TEST_F(Dissector, DecodesEveryOpcodeOfOurs) {
     const sroce_opcode_info* info = sroce_opcode_lookup(static_cast<u8>(opcode));
     if (!info || info->flags & SROCE_OPF_UNSUPPORTED) continue;
     packets.push_back(packet_of(static_cast<u8>(opcode)));
-    packets.back().selective = is_rc(packets.back());
+    packets.back().selective = is_acked(packets.back());
     transports.push_back(written(packets.back(), filler(packets.back())));
   }
-  ASSERT_EQ(packets.size(), 41u);
+  ASSERT_EQ(packets.size(), 66u);
   std::vector<Row> rows = dissected(transports);
   for (size_t i = 0; i < rows.size(); i++) {
     SCOPED_TRACE(int{packets[i].opcode});
@@ -149,8 +152,8 @@ TEST_F(Dissector, DecodesEveryOpcodeOfOurs) {
     Row& row = rows[i];
     EXPECT_EQ(row["infiniband.bth.opcode"], std::to_string(packets[i].opcode));
     EXPECT_EQ(row["infiniband.bth.psn"], std::to_string(packets[i].psn));
-    EXPECT_EQ(row["sroce.offer"], is_rc(packets[i]) && !responds ? "0x54" : "");
-    EXPECT_EQ(row["sroce.accept"], is_rc(packets[i]) && responds ? "0x24" : "");
+    EXPECT_EQ(row["sroce.offer"], is_acked(packets[i]) && !responds ? "0x54" : "");
+    EXPECT_EQ(row["sroce.accept"], is_acked(packets[i]) && responds ? "0x24" : "");
     EXPECT_EQ(row["_ws.malformed"] + row["_ws.lua.error"] + row["_ws.expert.message"], "");
     // Wireshark itself finds the ICRC of the others.
     const bool is_sack = packets[i].opcode == SROCE_OP_SACK;
@@ -158,6 +161,8 @@ TEST_F(Dissector, DecodesEveryOpcodeOfOurs) {
     EXPECT_EQ(row["sroce.icrc"], is_sack || is_cnp ? "0x12345678" : "");
     EXPECT_EQ(row["sroce.cnp.reserved"], is_cnp ? std::string(32, '0') : "");
     EXPECT_EQ(row["sroce.sack.msn"], is_sack ? "77" : "");
+    const bool names_srq = packets[i].info->flags & SROCE_OPF_XRCETH;
+    EXPECT_EQ(row["sroce.xrceth.srqn"], names_srq ? "0x654321" : "");
   }
 }
 

@@ -15,7 +15,7 @@ struct Row {
   u32 headers;  // extended headers
 };
 
-// The standard's table for RC, UC, UD and CNP, and our selective ACK.
+// The standard's table for RC, UC, UD, XRC and CNP, and our selective ACK.
 const std::array kRows = {
     Row{0x00, "SEND First", 12, 0},
     Row{0x01, "SEND Middle", 12, 0},
@@ -57,15 +57,42 @@ const std::array kRows = {
     Row{0x64, "UD SEND Only", 20, SROCE_OPF_DETH},
     Row{0x65, "UD SEND Only with Immediate", 24, SROCE_OPF_DETH | SROCE_OPF_IMM},
     Row{0x81, "CNP", 12, 0},
+    Row{0xa0, "XRC SEND First", 16, SROCE_OPF_XRCETH},
+    Row{0xa1, "XRC SEND Middle", 16, SROCE_OPF_XRCETH},
+    Row{0xa2, "XRC SEND Last", 16, SROCE_OPF_XRCETH},
+    Row{0xa3, "XRC SEND Last with Immediate", 20, SROCE_OPF_XRCETH | SROCE_OPF_IMM},
+    Row{0xa4, "XRC SEND Only", 16, SROCE_OPF_XRCETH},
+    Row{0xa5, "XRC SEND Only with Immediate", 20, SROCE_OPF_XRCETH | SROCE_OPF_IMM},
+    Row{0xa6, "XRC WRITE First", 32, SROCE_OPF_XRCETH | SROCE_OPF_RETH},
+    Row{0xa7, "XRC WRITE Middle", 16, SROCE_OPF_XRCETH},
+    Row{0xa8, "XRC WRITE Last", 16, SROCE_OPF_XRCETH},
+    Row{0xa9, "XRC WRITE Last with Immediate", 20, SROCE_OPF_XRCETH | SROCE_OPF_IMM},
+    Row{0xaa, "XRC WRITE Only", 32, SROCE_OPF_XRCETH | SROCE_OPF_RETH},
+    Row{0xab, "XRC WRITE Only with Immediate", 36,
+        SROCE_OPF_XRCETH | SROCE_OPF_RETH | SROCE_OPF_IMM},
+    Row{0xac, "XRC READ Request", 32, SROCE_OPF_XRCETH | SROCE_OPF_RETH},
+    Row{0xad, "XRC READ Response First", 16, SROCE_OPF_AETH},
+    Row{0xae, "XRC READ Response Middle", 12, 0},
+    Row{0xaf, "XRC READ Response Last", 16, SROCE_OPF_AETH},
+    Row{0xb0, "XRC READ Response Only", 16, SROCE_OPF_AETH},
+    Row{0xb1, "XRC Acknowledge", 16, SROCE_OPF_AETH},
+    Row{0xb2, "XRC ATOMIC Acknowledge", 24, SROCE_OPF_AETH | SROCE_OPF_ATOMIC_ACK},
+    Row{0xb3, "XRC CmpSwap", 44, SROCE_OPF_XRCETH | SROCE_OPF_ATOMIC_ETH},
+    Row{0xb4, "XRC FetchAdd", 44, SROCE_OPF_XRCETH | SROCE_OPF_ATOMIC_ETH},
+    Row{0xb6, "XRC SEND Last with Invalidate", 20, SROCE_OPF_XRCETH | SROCE_OPF_IETH},
+    Row{0xb7, "XRC SEND Only with Invalidate", 20, SROCE_OPF_XRCETH | SROCE_OPF_IETH},
+    Row{0xbc, "XRC FLUSH", 36, SROCE_OPF_XRCETH | SROCE_OPF_FLUSH | SROCE_OPF_RETH},
+    Row{0xbd, "XRC ATOMIC WRITE Only", 32, SROCE_OPF_XRCETH | SROCE_OPF_RETH},
     Row{0xd1, "selective ACK", 16, SROCE_OPF_AETH},
 };
 
-// The other opcodes of RC. Their headers are unknown, but the requester expects a response.
-constexpr int kUnsupported[] = {0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1e, 0x1f};
+// The other opcodes of RC and XRC. Their headers are unknown, but the requester expects a response.
+constexpr int kUnsupported[] = {0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1e, 0x1f,
+                                0xb5, 0xb8, 0xb9, 0xba, 0xbb, 0xbe, 0xbf};
 
 constexpr u32 kHeaderFlags = SROCE_OPF_RETH | SROCE_OPF_AETH | SROCE_OPF_ATOMIC_ETH |
                              SROCE_OPF_ATOMIC_ACK | SROCE_OPF_IMM | SROCE_OPF_IETH |
-                             SROCE_OPF_DETH | SROCE_OPF_FLUSH;
+                             SROCE_OPF_DETH | SROCE_OPF_FLUSH | SROCE_OPF_XRCETH;
 
 u32 flags(int opcode) { return sroce_opcode_lookup(static_cast<u8>(opcode))->flags; }
 
@@ -88,7 +115,7 @@ TEST(OpcodeLookup, EveryOtherOpcodeIsUnknown) {
   }
 }
 
-TEST(OpcodeLookup, ReservedRcOpcodesAreUnsupportedRequests) {
+TEST(OpcodeLookup, ReservedOpcodesAreUnsupportedRequests) {
   for (int opcode : kUnsupported) {
     const sroce_opcode_info* info = sroce_opcode_lookup(static_cast<u8>(opcode));
     ASSERT_NE(info, nullptr) << opcode;
@@ -114,7 +141,8 @@ TEST(OpcodeLookup, EveryPacketIsARequestAResponseOrACnp) {
 TEST(OpcodeLookup, ResponsesAreThoseOfTheStandardAndSack) {
   for (const Row& row : kRows)
     EXPECT_EQ(!!(flags(row.opcode) & SROCE_OPF_RESPONSE),
-              (row.opcode >= 0x0d && row.opcode <= 0x12) || row.opcode == SROCE_OP_SACK)
+              ((row.opcode & ~0xa0) >= 0x0d && (row.opcode & ~0xa0) <= 0x12) ||
+                  row.opcode == SROCE_OP_SACK)
         << row.name;
 }
 
@@ -130,12 +158,12 @@ TEST(OpcodeLookup, FirstAndLastFollowTheName) {
 }
 
 TEST(OpcodeLookup, ReadRequestsAtomicsFlushesAndAcksCarryNoPayload) {
-  for (int opcode : {0x0c, 0x11, 0x12, 0x13, 0x14, 0x1c})
+  for (int opcode : {0x0c, 0x11, 0x12, 0x13, 0x14, 0x1c, 0xac, 0xb1, 0xb2, 0xb3, 0xb4, 0xbc})
     EXPECT_FALSE(flags(opcode) & SROCE_OPF_PAYLOAD) << opcode;
 }
 
 TEST(OpcodeLookup, SendsWritesAndReadResponsesCarryPayload) {
-  for (int opcode : {0x00, 0x04, 0x06, 0x0a, 0x0d, 0x0e, 0x0f, 0x10, 0x17, 0x64})
+  for (int opcode : {0x00, 0x04, 0x06, 0x0a, 0x0d, 0x0e, 0x0f, 0x10, 0x17, 0x64, 0xa0, 0xae})
     EXPECT_TRUE(flags(opcode) & SROCE_OPF_PAYLOAD) << opcode;
 }
 

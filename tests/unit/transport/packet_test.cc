@@ -195,7 +195,7 @@ TEST(PacketParse, OnlyHeaderVersionZeroIsAccepted) {
 }
 
 TEST(PacketParse, UnknownOpcodeIsRejected) {
-  for (u8 opcode : {0x2c, 0x36, 0x3c, 0x40, 0x60, 0x80, 0xa4, 0xff})
+  for (u8 opcode : {0x2c, 0x36, 0x3c, 0x40, 0x60, 0x80, 0xc4, 0xff})
     EXPECT_EQ(parse(Wire(static_cast<u8>(opcode), 12, 64)), SROCE_PARSE_BAD_OPCODE) << int{opcode};
 }
 

@@ -176,7 +176,7 @@ class ReceiveQueue {
   }
 
   sroce_recv_plan receive_one(const sroce_packet& pkt, const sroce_recv_result& result) {
-    if (sroce_responder_wants_wqe(&resp, &pkt) && !buffers_.empty()) fetch_buffer();
+    if (sroce_responder_wants_wqe(&resp, &pkt) && !buffers_.empty()) fetch_buffer(pkt.srqn);
     const sroce_recv_plan made = plan(pkt);
     const Snapshot before(*this);
     if (resp.service == SROCE_SERVICE_UD)
@@ -194,7 +194,8 @@ class ReceiveQueue {
     return made;
   }
 
-  void fetch_buffer() {
+  void fetch_buffer(u32 srqn) {
+    resp.recv->srqn = srqn;
     resp.recv->wr_id = next_wr_id_++;
     resp.recv->status = static_cast<u8>(buffers_.front().status);
     resp.recv->length = buffers_.front().bytes;

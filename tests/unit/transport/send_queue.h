@@ -64,6 +64,7 @@ class SendQueue {
     wqe->flags = work.flags;
     wqe->status = work.status;
     wqe->length = work.length;
+    wqe->srqn = work.srqn;
     if (wqe_is_atomic(work.opcode)) {
       const bool swaps = work.opcode == SROCE_WR_COMPARE_SWAP;
       wqe->atomic = {.remote_addr = work.remote_addr,

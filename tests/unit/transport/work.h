@@ -22,6 +22,7 @@ struct Work {
   u32 flush_bytes = 0;
   u8 placement = 0;
   u8 level = 0;
+  u32 srqn = 0;
 
   Work with(u8 more_flags) const {
     Work work = *this;
