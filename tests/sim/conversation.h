@@ -30,7 +30,8 @@ class Conversation {
  public:
   Conversation(const Scenario& scenario, int requester, Memory& local, Memory& remote,
                Totals& totals)
-      : side_(scenario.side[requester]),
+      : scenario_(scenario),
+        side_(scenario.side[requester]),
         mtu_(scenario.mtu_bytes),
         strict_(!scenario.hostile),
         both_selective_(side_.selective && scenario.side[1 - requester].selective),
@@ -103,6 +104,7 @@ class Conversation {
   void check_responses_before(const SendWork& work) const;
   void finish_current(SendWork& work);
 
+  const Scenario& scenario_;
   const Side& side_;
   const u32 mtu_;
   const bool strict_;

@@ -31,8 +31,8 @@ Host::Host(int number, Rng& rng, const Scenario& scenario, Network& network, Log
   recv_wqe_ =
       std::make_unique<u64[]>(words(sizeof(sroce_recv_wqe) + kMaxReceiveSge * sizeof(sroce_sge)));
   resources_.resize(side_.max_dest_rd_atomic);
-  sroce_requester_init(&requester_, SROCE_SERVICE_RC, ring_.get(), stride_, side_.slots);
-  sroce_responder_init(&responder_, SROCE_SERVICE_RC,
+  sroce_requester_init(&requester_, scenario_.service(), ring_.get(), stride_, side_.slots);
+  sroce_responder_init(&responder_, scenario_.service(),
                        reinterpret_cast<sroce_recv_wqe*>(recv_wqe_.get()));
 }
 
@@ -138,6 +138,7 @@ bool Host::post_send() {
   wqe->flags = work.flags;
   wqe->length = work.length;
   wqe->imm = work.imm;
+  wqe->srqn = scenario_.srqn_of(work.wr_id);
   if (work.opcode == SROCE_WR_SEND_INV) wqe->invalidate_rkey = work.inv_rkey;
   if (work.is_atomic())
     wqe->atomic = {work.remote_addr, work.rkey, work.compare_add, work.swap};
@@ -150,7 +151,7 @@ bool Host::post_send() {
     std::copy(work.inline_data.begin(), work.inline_data.end(), wqe->inline_data);
   else
     std::copy(work.sge.begin(), work.sge.end(), wqe->sge);
-  const sroce_wqe_limits limits = {SROCE_SERVICE_RC, side_.max_sge, side_.max_inline,
+  const sroce_wqe_limits limits = {scenario_.service(), side_.max_sge, side_.max_inline,
                                    scenario_.mtu_bytes};
   wqe->status = sroce_wqe_check(wqe, &limits);
   if (log_.on())
@@ -203,6 +204,8 @@ void Host::receive(const Datagram& datagram, u64 now_ns) {
     return;
   }
   if (!connected_ || pkt.dest_qpn != qpn_ || pkt.pkey != SROCE_PKEY_DEFAULT) return;
+  if ((pkt.opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_XRC && !scenario_.xrc) return;
+  pkt.has_srq = Scenario::has_srq(pkt.srqn);
   require(pkt.header_bytes + pkt.payload_bytes + pkt.pad_bytes + SROCE_ICRC_BYTES == total,
           "parser lengths do not add up", "%u bytes", total);
   const auto payload = std::span(datagram.bytes).subspan(pkt.header_bytes, pkt.payload_bytes);

@@ -72,7 +72,7 @@ class Host {
   void handle_queued();
   void coalesce_queued(QueuedPacket& first) const;
   void write_sack(const sroce_response_plan& plan);
-  void fetch_receive();
+  void fetch_receive(u32 srqn);
   sroce_recv_result execute(const sroce_packet& pkt, const sroce_recv_plan& plan,
                             std::span<const u8> payload);
   void report_accepted(const sroce_packet& pkt);

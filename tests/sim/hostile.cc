@@ -112,8 +112,14 @@ Bytes forge_datagram(Rng& rng, const Bytes& real, u32 mtu_bytes) {
     return garbage;
   }
   pkt.opcode = random_opcode(rng);
+  const bool is_xrc = (real[0] & SROCE_SERVICE_MASK) == SROCE_SERVICE_XRC;
+  if (is_xrc && pkt.opcode < 0x20) {
+    pkt.opcode |= SROCE_SERVICE_XRC;
+    if (rng.chance(0.2)) pkt.srqn = static_cast<u32>(rng.below(8));
+  }
   pkt.info = sroce_opcode_lookup(pkt.opcode);
-  if (!pkt.info) {
+  // XRC is unknown where it is not used.
+  if (!pkt.info || (!is_xrc && (pkt.opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_XRC)) {
     Bytes unknown = real;
     unknown[0] = pkt.opcode;
     return unknown;

@@ -109,7 +109,7 @@ void Host::check_gap_handling(const sroce_packet& pkt, const sroce_recv_plan& pl
   require(!reports || !responder_.attr.reorder_packets || pkt.psn != responder_.epsn,
           "NAK for the expected packet", "psn=%06x", pkt.psn);
   if (responder_.attr.reorder_packets) return;
-  const bool ours = (pkt.opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_RC;
+  const bool ours = (pkt.opcode & SROCE_SERVICE_MASK) == scenario_.service();
   const bool beyond = ours && psn_distance(pkt.psn, responder_.epsn) > 0;
   if (responder_.state == SROCE_RQ_READY && beyond) {
     require(reports || nak_sent_, "gap not reported", "psn=%06x, expected %06x", pkt.psn,

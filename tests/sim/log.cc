@@ -16,6 +16,8 @@ std::string format(const char* pattern, ...) {
 }
 
 std::string opcode_name(u8 opcode) {
+  if ((opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_XRC)
+    return "XRC_" + opcode_name(opcode & ~SROCE_SERVICE_MASK);
   switch (opcode) {
     case SROCE_OP_SACK:
       return "SACK";

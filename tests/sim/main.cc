@@ -31,12 +31,13 @@ struct Sums {
 };
 
 constexpr char kUsage[] =
-    "usage: sim [--seed S [--log]] [--seeds N [--first S]] [--hostile | --honest | --placement] "
-    "[--stop]\n"
+    "usage: sim [--seed S [--log]] [--seeds N [--first S]] [--hostile | --honest | --placement | "
+    "--xrc] [--stop]\n"
     "  --seed S    run one seed; --log prints its complete time-sequence log\n"
     "  --seeds N   run N seeds, from --first (1)\n"
     "  --hostile   malicious peers only; --honest: no malicious peers\n"
     "  --placement no malicious peers; also FLUSH and ATOMIC WRITE\n"
+    "  --xrc       XRC instead of RC\n"
     "  --stop      stop at the first failure\n";
 
 // Printed when the process dies.
@@ -99,6 +100,7 @@ void run_seed(u64 seed, const Options& options, Sums& sums) {
                 options.style == sim::Style::hostile     ? " --hostile"
                 : options.style == sim::Style::honest    ? " --honest"
                 : options.style == sim::Style::placement ? " --placement"
+                : options.style == sim::Style::xrc       ? " --xrc"
                                                          : "");
   }
   sums.totals.packets += simulation.totals().packets;
@@ -138,6 +140,8 @@ Options parse(int argc, char** argv) {
       options.style = sim::Style::honest;
     else if (option == "--placement")
       options.style = sim::Style::placement;
+    else if (option == "--xrc")
+      options.style = sim::Style::xrc;
     else
       usage();
   }

@@ -117,9 +117,10 @@ void Conversation::check_request_headers(const SendWork& work, u32 number,
   const u32 flags = pkt.info->flags;
   const bool last = number + 1 == work.psn_count;
   const u32 skipped = work.is_read() ? number * mtu_ : 0;
-  require(pkt.opcode == request_opcode(work, number), rule, "psn=%06x has opcode %s, expected %s",
-          pkt.psn, opcode_name(pkt.opcode).c_str(),
-          opcode_name(request_opcode(work, number)).c_str());
+  const u8 opcode = scenario_.service() | request_opcode(work, number);
+  require(pkt.opcode == opcode, rule, "psn=%06x has opcode %s, expected %s", pkt.psn,
+          opcode_name(pkt.opcode).c_str(), opcode_name(opcode).c_str());
+  require(pkt.srqn == scenario_.srqn_of(work.wr_id), rule, "psn=%06x XRCETH", pkt.psn);
   require(pkt.dest_qpn == dest_qpn_ && pkt.pkey == SROCE_PKEY_DEFAULT && pkt.migreq, rule,
           "psn=%06x dest_qpn, pkey or migreq", pkt.psn);
   if (flags & SROCE_OPF_FLUSH)

@@ -29,13 +29,14 @@ void Host::flush_receives() {
   }
 }
 
-void Host::fetch_receive() {
+void Host::fetch_receive(u32 srqn) {
   if (in_->fetched_receives() == posted_receives_ || lost_race_) return;
   require(!responder_.has_recv_wqe, "receive fetched while another is in use", "%u",
           posted_receives_);
   const RecvWork& recv = in_->recvs[in_->fetched_receives()];
   responder_.recv->wr_id = recv.wr_id;
   responder_.recv->length = recv.length;
+  responder_.recv->srqn = srqn;
   responder_.recv->num_sge = static_cast<u32>(recv.sge.size());
   std::copy(recv.sge.begin(), recv.sge.end(), responder_.recv->sge);
   in_->receive_fetched();
@@ -210,7 +211,7 @@ void Host::handle_queued() {
 void Host::process_request(const sroce_packet& pkt, std::span<const u8> payload, bool from_queue) {
   if (!from_queue && in_shortage(side_.drop_received))
     return;  // before the plan, like a lost packet
-  if (sroce_responder_wants_wqe(&responder_, &pkt)) fetch_receive();
+  if (sroce_responder_wants_wqe(&responder_, &pkt)) fetch_receive(pkt.srqn);
   const sroce_responder before = responder_;
   sroce_recv_plan plan, again;
   sroce_responder_plan(&responder_, &pkt, &plan);

@@ -127,7 +127,9 @@ void make_sizes(Rng& rng, Scenario& s) {
 Scenario make_scenario(Rng& rng, Style style) {
   Scenario s;
   s.placement = style == Style::placement;
-  s.hostile = style == Style::hostile || (style == Style::any && rng.chance(0.15));
+  s.xrc = style == Style::xrc;
+  s.hostile =
+      style == Style::hostile || ((style == Style::any || style == Style::xrc) && rng.chance(0.15));
   make_sizes(rng, s);
   s.epochs = static_cast<u32>(rng.between(1, 3));
   s.latency_ns = rng.between(100, 20000);

@@ -62,6 +62,7 @@ struct Side {
 struct Scenario {
   bool hostile = false;
   bool clean = false;      // no faults: nothing may be sent twice
+  bool xrc = false;        // each request names one of the peer's shared receive queues
   bool placement = false;  // a third of the requests is FLUSH or ATOMIC WRITE
   u32 epochs = 1;
   u32 mtu_bytes = 1024;
@@ -77,10 +78,16 @@ struct Scenario {
   PathFaults path[2];  // from host 0, from host 1
   Side side[2];
 
+  sroce_service service() const { return xrc ? SROCE_SERVICE_XRC : SROCE_SERVICE_RC; }
+  // The queue that a request names, and whether there is one with this number.
+  u32 srqn_of(u64 wr_id) const { return xrc ? 1 + wr_id % kSharedQueues : 0; }
+  static bool has_srq(u32 srqn) { return srqn && srqn <= kSharedQueues; }
+  static constexpr u32 kSharedQueues = 3;
+
   std::string describe() const;
 };
 
-enum class Style { any, honest, hostile, placement };
+enum class Style { any, honest, hostile, placement, xrc };
 
 Scenario make_scenario(Rng& rng, Style style);
 
