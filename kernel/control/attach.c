@@ -184,6 +184,9 @@ static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
 	ib_set_device_ops(ibdev, &common_ops);
 	ib_set_device_ops(ibdev, &mode_ops[mode]);
 	ib_set_device_ops(ibdev, &sroce_verbs_ops);
+	/* Without these, ib_core rejects XRC domains. */
+	if (mode == SROCE_MODE_NATIVE)
+		ib_set_device_ops(ibdev, &sroce_xrc_ops);
 	/* ib_core uses 0 and 1, and 2 only for drivers with device counters. */
 	ibdev->groups[2] = &sroce_mode_group;
 	ib_mark_name_assigned_by_user(ibdev);

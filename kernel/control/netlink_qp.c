@@ -92,7 +92,7 @@ static int put_sq(struct sk_buff *skb, const struct sroce_sq_stats *stats)
 	return 0;
 }
 
-static int put_rq(struct sk_buff *skb, const struct sroce_rq_stats *stats, bool has_srq)
+static int put_rq(struct sk_buff *skb, const struct sroce_rq_stats *stats, bool has_receives)
 {
 	struct nlattr *nest = nla_nest_start(skb, SROCE_A_RQ);
 
@@ -102,7 +102,7 @@ static int put_rq(struct sk_buff *skb, const struct sroce_rq_stats *stats, bool 
 	    put_u64(skb, SROCE_A_WQ_ECN_MARKED, stats->ecn_marked) ||
 	    put_u64(skb, SROCE_A_WQ_CNP_SENT, stats->cnp_sent))
 		return -EMSGSIZE;
-	if (!has_srq && nla_put_u32(skb, SROCE_A_WQ_WQES, stats->wqes))
+	if (has_receives && nla_put_u32(skb, SROCE_A_WQ_WQES, stats->wqes))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -115,7 +115,7 @@ static int put_stats(struct sk_buff *skb, struct sroce_qp *qp)
 
 	sroce_qp_get_stats(qp, &stats);
 	err = nla_put_u8(skb, SROCE_A_QP_STATE, stats.state) ?: put_peer(skb, qp, &stats) ?:
-	      put_sq(skb, &stats.sq) ?: put_rq(skb, &stats.rq, qp->srq);
+	      put_sq(skb, &stats.sq) ?: put_rq(skb, &stats.rq, sroce_qp_has_receives(qp));
 	if (!err && qp->srq)
 		err = nla_put_u32(skb, SROCE_A_SRQN, qp->srq->ibsrq.res.id);
 	return err;

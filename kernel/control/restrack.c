@@ -30,9 +30,10 @@ static int put_sq_details(struct sk_buff *msg, const struct sroce_sq_stats *stat
 	       rdma_nl_put_driver_u64(msg, "probes", requester->probes);
 }
 
-static int put_rq_details(struct sk_buff *msg, const struct sroce_rq_stats *stats, bool has_srq)
+static int put_rq_details(struct sk_buff *msg, const struct sroce_rq_stats *stats,
+			  bool has_receives)
 {
-	return (has_srq ? 0 : rdma_nl_put_driver_u32(msg, "rq_wqes", stats->wqes)) ?:
+	return (has_receives ? rdma_nl_put_driver_u32(msg, "rq_wqes", stats->wqes) : 0) ?:
 	       rdma_nl_put_driver_u32(msg, "expected_psn", stats->epsn) ?:
 	       rdma_nl_put_driver_u32(msg, "reorder_packets", stats->reorder_packets);
 }
@@ -61,10 +62,12 @@ int sroce_restrack_put_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct sroce_qp *qp = sroce_qp_get(&to_sroce_device(ibqp->device)->ep, ibqp->qp_num);
 	struct sroce_qp_stats stats;
 	struct nlattr *nest;
+	bool has_receives;
 
 	if (!qp)
 		return 0;
 	sroce_qp_get_stats(qp, &stats);
+	has_receives = sroce_qp_has_receives(qp);
 	sroce_qp_put(qp);
 	/* Another QP has got the number. */
 	if (qp != to_sroce_qp(ibqp))
@@ -73,7 +76,7 @@ int sroce_restrack_put_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	if (!nest)
 		return -EMSGSIZE;
 	return end_details(msg, nest, put_sq_details(msg, &stats.sq) ?:
-			   put_rq_details(msg, &stats.rq, ibqp->srq));
+			   put_rq_details(msg, &stats.rq, has_receives));
 }
 
 /**

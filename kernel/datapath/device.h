@@ -66,8 +66,8 @@ struct sroce_device {
 	struct list_head list;
 };
 
-/* IPv6, UDP, BTH, RETH, immediate data, ICRC: the most overhead of a packet of full size. */
-#define SROCE_OVERHEAD_BYTES	(40 + 8 + 12 + 16 + 4 + 4)
+/* IPv6, UDP, BTH, XRCETH, RETH, ImmDt, ICRC: the most overhead of a packet of full size. */
+#define SROCE_OVERHEAD_BYTES	(40 + 8 + 12 + 4 + 16 + 4 + 4)
 
 /*
  * The largest path MTU whose packets fit the netdev's MTU, for connections and for datagrams;

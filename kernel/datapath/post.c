@@ -232,6 +232,10 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	struct sroce_qp *qp = to_sroce_qp(ibqp);
 	int err = 0;
 
+	if (sroce_qp_is_xrc_target(qp)) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
 	if (qp->is_user) {
 		kick_rq_in_error(qp);
 		*bad_wr = wr;
@@ -266,7 +270,7 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	int err = 0;
 
 	*bad_wr = wr;
-	if (qp->is_user || qp->srq)
+	if (qp->is_user || !sroce_qp_has_receives(qp))
 		return -EINVAL;
 	spin_lock_irqsave(&qp->recv_queue->lock, flags);
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)

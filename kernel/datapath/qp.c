@@ -144,6 +144,11 @@ static void enter_error(struct sroce_qp *qp)
 	sroce_reorder_queue_flush(qp);
 }
 
+static bool has_overflowed(const struct sroce_cq *cq)
+{
+	return cq && READ_ONCE(cq->overflowed);
+}
+
 /*
  * A work queue has failed: the QP goes to ERR, and everything is flushed. A UC or UD QP whose send
  * queue failed goes to SQE and goes on receiving (IBTA 10.3.1). If the cause is gone, the QP has
@@ -151,7 +156,7 @@ static void enter_error(struct sroce_qp *qp)
  */
 static void follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
 {
-	bool overflowed = READ_ONCE(qp->send_cq->overflowed) || READ_ONCE(qp->recv_cq->overflowed);
+	bool overflowed = has_overflowed(qp->send_cq) || has_overflowed(qp->recv_cq);
 	bool to_sqe = !sroce_qp_is_acked(qp) && type == SROCE_SQ && !overflowed;
 	bool enters = false;
 
@@ -241,7 +246,7 @@ static void enter_reset(struct sroce_qp *qp)
 
 	/* Without ERR before, a receive taken from a shared queue is lost, as IBTA permits. */
 	sroce_responder_reset(&qp->resp);
-	if (!qp->srq)
+	if (sroce_qp_has_receives(qp))
 		sroce_recv_queue_reset(qp->recv_queue);
 	qp->last_wqe_due = false;
 	clear_bit(0, &qp->fatal_reported);

@@ -46,7 +46,7 @@ struct sroce_reorder_queue;
  * @ah_attr: address vector as last set, for query
  * @timeout: local ACK timeout as last set, for query
  * @send_cq: completions of @req
- * @recv_cq: completions of @resp
+ * @recv_cq: completions of @resp; of an XRC target as @send_cq NULL, see xrc.c
  * @sq_sig_all: every send is signaled
  * @sq: work queue around @req
  * @req: requester
@@ -61,7 +61,7 @@ struct sroce_reorder_queue;
  * @rq: work queue around @resp
  * @resp: responder
  * @recv_queue: receives posted for @resp: @own_recv_queue, or that of @srq
- * @own_recv_queue: see @recv_queue; with @srq it has no ring
+ * @own_recv_queue: see @recv_queue; with @srq, or of XRC, it has no ring
  * @srq: shared receive queue, or NULL
  * @last_wqe_due: in ERR: IB_EVENT_QP_LAST_WQE_REACHED is to be dispatched; with @rq.lock
  * @fatal_reported: bit 0: IB_EVENT_QP_FATAL has been dispatched since RESET
@@ -132,6 +132,18 @@ static inline bool sroce_qp_is_connected(const struct sroce_qp *qp)
 static inline bool sroce_qp_is_acked(const struct sroce_qp *qp)
 {
 	return sroce_service_is_acked(qp->service);
+}
+
+/* Are receives posted to the QP itself? */
+static inline bool sroce_qp_has_receives(const struct sroce_qp *qp)
+{
+	return !qp->srq && qp->service != SROCE_SERVICE_XRC;
+}
+
+/* Do the packets of the QP name the shared receive queue? It has no send queue, and no process. */
+static inline bool sroce_qp_is_xrc_target(const struct sroce_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_XRC_TGT;
 }
 
 /* Where to count, until BH are on again. */

@@ -14,6 +14,7 @@
 #include "datapath/receive.h"
 #include "datapath/reorder_queue.h"
 #include "datapath/rx_copy.h"
+#include "datapath/xrc.h"
 #include "memory/copy.h"
 #include "net/rx.h"
 #include "trace.h"
@@ -148,7 +149,7 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 {
 	const struct sroce_mr_range range = {
 		.mem = &qp->dev->memory,
-		.pd = qp->ibqp.pd,
+		.pd = sroce_rx_pd(qp, rx),
 		.qp_serial = qp->serial,
 		.key = plan->rkey,
 		.va = plan->va,
@@ -227,16 +228,20 @@ static u32 least_recv_bytes(const struct sroce_qp *qp, const struct sroce_packet
 	return !sroce_qp_is_acked(qp) && pkt->info->flags & SROCE_OPF_SEND ? pkt->payload_bytes : 0;
 }
 
-static enum sroce_srq_outcome fetch_recv_wqe(struct sroce_qp *qp, const struct sroce_packet *pkt)
+static enum sroce_srq_outcome fetch_recv_wqe(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sroce_recv_wqe *recv = qp->resp.recv;
+	struct sroce_srq *srq = rx->srq ?: qp->srq;
 	enum sroce_srq_outcome outcome;
 
-	if (!qp->srq)
+	if (!srq)
 		return sroce_recv_queue_fetch(qp->recv_queue, recv) ? SROCE_SRQ_TAKEN :
 								      SROCE_SRQ_EMPTY;
-	outcome = sroce_srq_fetch(qp->srq, recv, least_recv_bytes(qp, pkt));
-	if (outcome == SROCE_SRQ_LIMIT)
+	outcome = sroce_srq_fetch(srq, recv, least_recv_bytes(qp, &rx->pkt));
+	/* Under the lock, as in sroce_xrc_complete(). */
+	if (outcome == SROCE_SRQ_LIMIT && rx->srq)
+		sroce_srq_dispatch_limit(srq);
+	else if (outcome == SROCE_SRQ_LIMIT)
 		qp->rq.events |= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
 	return outcome;
 }
@@ -248,7 +253,7 @@ static void plan_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	struct sroce_responder *resp = &qp->resp;
 
 	if (sroce_responder_wants_wqe(resp, &rx->pkt))
-		fetched = fetch_recv_wqe(qp, &rx->pkt);
+		fetched = fetch_recv_wqe(qp, rx);
 	if (fetched != SROCE_SRQ_EMPTY)
 		sroce_responder_take_wqe(resp);
 	if (!sroce_qp_is_connected(qp))
@@ -312,6 +317,7 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	struct sroce_recv_plan plan __sroce_uninit;
 
+	sroce_xrc_begin(qp, rx);
 	plan_request(qp, rx, &plan);
 	if (!verify_coalesced(rx, copy_checks(qp, &plan) ? plan.place_bytes : 0))
 		plan_request(qp, rx, &plan);
@@ -319,6 +325,7 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 		count_drop_of_qp(qp, rx, plan_drop_counters[plan.reason]);
 	count_request(qp, rx, &plan);
 	carry_out_request(qp, rx, &plan);
+	sroce_xrc_end(rx);
 }
 
 /**
@@ -362,8 +369,17 @@ static bool check_packet(struct sroce_rx *rx, bool is_served)
 
 static bool serves_packet(const struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	return sroce_opcode_service(rx->pkt.opcode) == qp->service ||
-	       rx->pkt.info->flags & SROCE_OPF_CNP;
+	u32 flags = rx->pkt.info->flags;
+
+	if (flags & SROCE_OPF_CNP)
+		return true;
+	/* The two ends of an XRC connection differ: an initiator requests, a target responds. */
+	if (qp->service == SROCE_SERVICE_XRC &&
+	    !(flags & SROCE_OPF_RESPONSE) != sroce_qp_is_xrc_target(qp))
+		return false;
+	if (flags & SROCE_OPF_SACK)
+		return sroce_qp_is_acked(qp);
+	return sroce_opcode_service(rx->pkt.opcode) == qp->service;
 }
 
 /**

@@ -11,6 +11,7 @@
 #include "datapath/receive.h"
 #include "datapath/reorder_queue.h"
 #include "datapath/tx.h"
+#include "datapath/xrc.h"
 #include "trace.h"
 #include "transport/reorder.h"
 #include "transport/response.h"
@@ -77,8 +78,18 @@ static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan
 		.mtu_bytes = tx->qp->resp.attr.mtu_bytes,
 		.has_payload = plan->kind == SROCE_RESPONSE_READ,
 	};
+	struct sroce_srq *srq = NULL;
+	int built;
 
-	return sroce_tx_build(tx, &span, &responses, plan);
+	/* If the shared receive queue has gone, there is no region either. */
+	if (sroce_qp_is_xrc_target(tx->qp) && span.has_payload) {
+		srq = sroce_srq_get(tx->qp, plan->srqn);
+		tx->mr_ref.pd = srq ? srq->queue.pd : NULL;
+	}
+	built = sroce_tx_build(tx, &span, &responses, plan);
+	if (srq)
+		sroce_srq_put(srq);
+	return built;
 }
 
 static void count_sent_response(const struct sroce_qp *qp, const struct sroce_response_plan *plan)
@@ -165,7 +176,7 @@ static void flush_recv_queue(struct sroce_qp *qp, u32 *budget)
 	if (qp->last_wqe_due)
 		qp->rq.events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
 	qp->last_wqe_due = false;
-	if (qp->srq)
+	if (!sroce_qp_has_receives(qp))
 		return;
 	while (*budget && sroce_recv_queue_take_flushed(qp->recv_queue, qp->resp.recv, &wc)) {
 		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
@@ -209,6 +220,8 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 
 static bool has_posted_recv(struct sroce_qp *qp)
 {
+	if (sroce_qp_is_xrc_target(qp))
+		return sroce_xrc_has_posted(qp);
 	return qp->srq ? sroce_srq_has_posted(qp->srq) :
 			 sroce_recv_queue_has_posted(qp->recv_queue);
 }

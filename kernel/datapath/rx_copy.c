@@ -18,6 +18,7 @@
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
 #include "datapath/rx_copy.h"
+#include "datapath/xrc.h"
 #include "memory/copy.h"
 #include "net/rx.h"
 #include "transport/completer.h"
@@ -123,12 +124,11 @@ static bool placement_end(struct placement *placement, enum sroce_mem_status *st
 	return !right;
 }
 
-/* The buffers of a receive belong to the protection domain of its queue. */
 static enum sroce_mem_status scatter_payload(struct sroce_qp *qp, struct sroce_wq *wq,
-					     const struct sroce_sge *sge, u32 num_sge, u32 offset,
-					     struct sroce_payload *from, u32 bytes)
+					     const struct ib_pd *pd, const struct sroce_sge *sge,
+					     u32 num_sge, u32 offset, struct sroce_payload *from,
+					     u32 bytes)
 {
-	const struct ib_pd *pd = wq->type == SROCE_RQ ? qp->recv_queue->pd : qp->ibqp.pd;
 	enum sroce_mem_status status = sroce_memory_scatter(&qp->dev->memory, pd, sge, num_sge,
 							    offset, from, bytes);
 
@@ -165,30 +165,37 @@ static void write_grh(const struct sroce_rx *rx, struct grh *grh)
 	ip_send_check(&grh->ipv4);
 }
 
+/* The buffers of a receive belong to the protection domain of its queue. */
+static enum sroce_mem_status scatter_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
+					  u32 offset, struct sroce_payload *from, u32 bytes)
+{
+	const struct sroce_recv_queue *queue = rx->srq ? &rx->srq->queue : qp->recv_queue;
+	const struct sroce_recv_wqe *wqe = qp->resp.recv;
+
+	return scatter_payload(qp, &qp->rq, queue->pd, wqe->sge, wqe->num_sge, offset, from, bytes);
+}
+
 static enum sroce_mem_status place_grh(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	const struct sroce_recv_wqe *wqe = qp->resp.recv;
 	struct grh grh = { };
 	struct sroce_payload from = bytes_at(&grh, sizeof(grh));
 
 	BUILD_BUG_ON(sizeof(grh) != SROCE_GRH_BYTES);
 	write_grh(rx, &grh);
-	return scatter_payload(qp, &qp->rq, wqe->sge, wqe->num_sge, 0, &from, sizeof(grh));
+	return scatter_recv(qp, rx, 0, &from, sizeof(grh));
 }
 
 static enum sroce_mem_status place_in_recv(struct sroce_qp *qp, const struct sroce_rx *rx,
 					   const struct sroce_recv_plan *plan,
 					   struct sroce_payload *from, u32 bytes)
 {
-	const struct sroce_recv_wqe *wqe = qp->resp.recv;
-
 	if (!sroce_qp_is_connected(qp)) {
 		enum sroce_mem_status status = place_grh(qp, rx);
 
 		if (status != SROCE_MEM_OK || !plan->place_bytes)
 			return status;
 	}
-	return scatter_payload(qp, &qp->rq, wqe->sge, wqe->num_sge, plan->offset, from, bytes);
+	return scatter_recv(qp, rx, plan->offset, from, bytes);
 }
 
 /* Copy the first @bytes of the plan. */
@@ -198,7 +205,7 @@ static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *
 {
 	const struct sroce_mr_range range = {
 		.mem = &qp->dev->memory,
-		.pd = qp->ibqp.pd,
+		.pd = sroce_rx_pd(qp, rx),
 		.qp_serial = qp->serial,
 		.key = plan->rkey,
 		.va = plan->va,
@@ -282,8 +289,8 @@ enum sroce_mem_status sroce_rx_copy_response(struct sroce_qp *qp, struct sroce_r
 		placement_begin(&placement, qp, rx, bytes);
 		if (plan->place_atomic)
 			placement.from = bytes_at(&rx->pkt.atomic_original, sizeof(u64));
-		status = scatter_payload(qp, &qp->sq, wqe->sge, wqe->num_sge, plan->place_offset,
-					 &placement.from, bytes);
+		status = scatter_payload(qp, &qp->sq, qp->ibqp.pd, wqe->sge, wqe->num_sge,
+					 plan->place_offset, &placement.from, bytes);
 	} while (placement_end(&placement, &status, &bytes));
 	return status;
 }

@@ -173,6 +173,8 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 	wqe->imm = copy.imm_data;
 	if (invalidates_key(wqe->opcode))
 		wqe->invalidate_rkey = copy.invalidate_rkey;
+	if (qp->service == SROCE_SERVICE_XRC)
+		wqe->srqn = wqe_is_atomic(wqe->opcode) ? copy.atomic_srqn : copy.xrc.srqn;
 	if (!sroce_qp_is_connected(qp)) {
 		set_datagram(qp, wqe, copy.ud.ah, copy.ud.dest_qpn, copy.qkey);
 	} else if (wqe->opcode == SROCE_WR_BIND_MW) {

@@ -48,6 +48,7 @@ enum sroce_srq_outcome sroce_srq_fetch(struct sroce_srq *srq, struct sroce_recv_
 		outcome = SROCE_SRQ_SHORT;
 	} else {
 		sroce_recv_queue_advance(&srq->queue);
+		wqe->srqn = srq->number;
 		srq->taken++;
 		outcome = disarm_below_limit(srq) ? SROCE_SRQ_LIMIT : SROCE_SRQ_TAKEN;
 	}

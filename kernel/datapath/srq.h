@@ -18,7 +18,8 @@
  * @max_wr: size, as reported
  * @limit: the limit event is due when fewer requests are posted; 0: not armed
  * @taken: requests that QPs have taken since the queue was created
- * @number: unique in the module, for librxe
+ * @number: unique in the module, for librxe and XRC
+ * @ref: of an XRC queue: for packets that name it (xrc.c)
  * @is_user: the queue belongs to a process
  */
 struct sroce_srq {
@@ -30,6 +31,7 @@ struct sroce_srq {
 	u32	taken;
 	u32	number;
 	bool	is_user;
+	struct sroce_srq_ref *ref;
 };
 
 enum sroce_srq_outcome {

@@ -21,6 +21,7 @@
 #include "compat/compat.h"
 #include "datapath/qp.h"
 #include "datapath/tx.h"
+#include "datapath/xrc.h"
 #include "net/rx.h"
 #include "transport/timer_policy.h"
 
@@ -87,6 +88,16 @@ static u8 vendor_err_of(const struct sroce_wq *wq, enum sroce_wc_status status)
 	}
 }
 
+/* The QP cannot report completions any more. It goes to ERR, as if it had failed itself. */
+static void fail_xrc_target(struct sroce_qp *qp)
+{
+	if (qp->state == IB_QPS_ERR)
+		return;
+	qp->rq.events |= BIT(IB_EVENT_QP_FATAL);
+	qp->rq.failed = true;
+	sroce_responder_set_state(&qp->resp, SROCE_RQ_FAILED);
+}
+
 /**
  * sroce_wq_complete() - put a completion into the CQ of a queue
  * @qp: the QP
@@ -109,6 +120,11 @@ void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
 		extra.vendor_err = vendor_err_of(wq, wc->status);
 		sroce_count(sroce_qp_counters(qp), wq->type == SROCE_SQ ?
 			    SROCE_CTR_REQ_CQE_ERROR : SROCE_CTR_RESP_CQE_ERROR);
+	}
+	if (sroce_qp_is_xrc_target(qp)) {
+		if (!sroce_xrc_complete(qp, wc, &extra))
+			fail_xrc_target(qp);
+		return;
 	}
 	switch (sroce_cq_post(wq_cq(qp, wq), wc, &extra)) {
 	case SROCE_CQ_POSTED:

@@ -11,6 +11,8 @@
 #include "net/icrc.h"
 #include "transport/packet.h"
 
+struct sroce_srq;
+
 /**
  * struct sroce_rx_pos - position of a packet in its skb
  * @part: the skb, or a member of its fragment list; NULL: no later packet is read in place
@@ -49,6 +51,7 @@ struct sroce_rx_pos {
  * @packets: packets parsed
  * @wire_bytes: their bytes, with UDP headers
  * @pkt: the current packet: decoded headers, lengths checked; the ICRC is NOT checked yet
+ * @srq: XRC: the shared receive queue that it names, see datapath/xrc.c; or NULL
  * @number: its number, from 0
  * @pos: where it is
  * @bytes: from its BTH to its ICRC, inclusive; if @pkt.count is over 1, of each packet
@@ -70,6 +73,7 @@ struct sroce_rx {
 	u32	packets;
 	u32	wire_bytes;
 	struct sroce_packet pkt;
+	struct sroce_srq *srq;
 	u32	number;
 	struct sroce_rx_pos pos;
 	u32	bytes;

@@ -457,6 +457,7 @@ struct sroce_crc_writer *sroce_gso_start_crc(struct sroce_gso *gso, u16 ip_id, u
 	writer->to = gso->next + sizeof(struct sroce_bth);
 	writer->prefix = &gso->prefix;
 	writer->next_segment = NULL;
+	gso->header_bytes = header_bytes;
 	if (header_bytes > sizeof(struct sroce_bth))
 		sroce_crc_advance(writer, header_bytes - sizeof(struct sroce_bth));
 	return writer;
@@ -494,10 +495,11 @@ void sroce_gso_end(struct sroce_gso *gso, u16 *ip_id)
 		sroce_gso_close(gso);
 }
 
-/* Write the BTH of the packet before, with the next PSN. */
+/* Write the headers of the packet before, with the next PSN. */
 static void begin_repetition(struct sroce_gso *gso)
 {
 	const u8 *before = gso->next - gso->bytes;
+	u32 more_bytes = gso->header_bytes - sizeof(struct sroce_bth);
 	__be32 end;
 
 	memcpy(&end, before + sizeof(u64), sizeof(end));
@@ -507,7 +509,11 @@ static void begin_repetition(struct sroce_gso *gso)
 	sroce_icrc_prefix(&gso->icrc, gso->ip_id, gso->next, gso->bytes, &gso->prefix);
 	gso->writer.to = gso->next + sizeof(struct sroce_bth);
 	gso->writer.prefix = &gso->prefix;
-	gso->writer.left = gso->bytes - sizeof(struct sroce_bth) - SROCE_ICRC_BYTES;
+	gso->writer.left = gso->bytes - gso->header_bytes - SROCE_ICRC_BYTES;
+	if (!more_bytes)
+		return;
+	memcpy(gso->writer.to, before + sizeof(struct sroce_bth), more_bytes);
+	sroce_crc_advance(&gso->writer, more_bytes);
 }
 
 static void end_repetition(struct sroce_crc_writer *writer)
@@ -524,7 +530,7 @@ static void end_repetition(struct sroce_crc_writer *writer)
 
 /**
  * sroce_gso_repeat_begin() - reserve space for packets that differ in PSN and payload only
- * @gso: the builder, whose last packet has a BTH, no other header, and no pad
+ * @gso: the builder, whose last packet has no pad
  * @count: number of packets wanted
  * @psn: PSN of the first
  * @ip_id: IPv4 identification of the first

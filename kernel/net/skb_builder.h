@@ -42,6 +42,7 @@
  * @space_bytes: space left from there on
  * @packet_bytes: size of each packet of @skb, from the BTH to the ICRC
  * @bytes: size of the packet begun, likewise
+ * @header_bytes: its headers, from the BTH on
  * @piggyback_bytes: size of a packet that may follow a single one, 0 for none; set by the caller
  * @icrc: ICRC state of the open skb
  * @prefix: CRC prefix of the packet begun
@@ -66,6 +67,7 @@ struct sroce_gso {
 	u32	space_bytes;
 	u32	packet_bytes;
 	u32	bytes;
+	u32	header_bytes;
 	u32	piggyback_bytes;
 	struct sroce_icrc icrc;
 	struct sroce_crc_prefix prefix;

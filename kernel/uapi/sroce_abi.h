@@ -103,6 +103,8 @@ struct sroce_cq_line {
  *
  * A memory window is bound to a range of a region: remote_addr is its first byte, rkey the present
  * key of the window, and invalidate_rkey the next one.
+ *
+ * XRC: xrc.srqn is the number of the peer's shared receive queue; of an atomic, it is atomic_srqn.
  */
 struct sroce_send_slot {
 	__aligned_u64 wr_id;
@@ -113,6 +115,7 @@ struct sroce_send_slot {
 	union {
 		__be32	imm_data;
 		__u32	invalidate_rkey;
+		__u32	atomic_srqn;
 	};
 	union {
 		__u32	rkey;
@@ -140,6 +143,10 @@ struct sroce_send_slot {
 			__u8	type;
 			__u8	level;
 		} flush;
+		struct {
+			__u32	reserved[3];	/* of the operation */
+			__u32	srqn;
+		} xrc;
 	};
 };
 

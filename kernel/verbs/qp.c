@@ -39,8 +39,32 @@ static int check_cap(struct ib_device *ibdev, const struct ib_qp_cap *cap)
 	return -EINVAL;
 }
 
-static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr *init_attr)
+/* Only processes in native mode have XRC. A target QP belongs to a domain, and to the kernel. */
+static int check_xrc(struct ib_device *ibdev, const struct ib_qp_init_attr *init_attr,
+		     bool is_user)
 {
+	bool is_target = init_attr->qp_type == IB_QPT_XRC_TGT;
+
+	if (to_sroce_device(ibdev)->mode != SROCE_MODE_NATIVE || is_user == is_target)
+		return -EOPNOTSUPP;
+	if (init_attr->srq || (is_target && !init_attr->xrcd) ||
+	    (!is_target && !init_attr->send_cq)) {
+		ibdev_dbg(ibdev, "qp: XRC with an SRQ, or without a domain or completion queue\n");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool is_xrc(enum ib_qp_type type)
+{
+	return type == IB_QPT_XRC_INI || type == IB_QPT_XRC_TGT;
+}
+
+static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr *init_attr,
+			   bool is_user)
+{
+	int err;
+
 	switch (init_attr->qp_type) {
 	case IB_QPT_RC:
 	case IB_QPT_UC:
@@ -50,6 +74,12 @@ static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr
 		if (init_attr->port_num != SROCE_PORT)
 			return -EINVAL;
 		break;
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		err = check_xrc(ibdev, init_attr, is_user);
+		if (err)
+			return err;
+		break;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -58,7 +88,7 @@ static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr
 			  init_attr->create_flags);
 		return -EOPNOTSUPP;
 	}
-	if (!init_attr->send_cq || !init_attr->recv_cq) {
+	if (!is_xrc(init_attr->qp_type) && (!init_attr->send_cq || !init_attr->recv_cq)) {
 		ibdev_dbg(ibdev, "qp: no completion queue\n");
 		return -EINVAL;
 	}
@@ -96,7 +126,7 @@ static int init_rxe_recv_ring(struct sroce_qp *qp, struct ib_qp_cap *cap)
 
 static int init_rxe_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
-	int err = qp->srq ? 0 : init_rxe_recv_ring(qp, cap);
+	int err = sroce_qp_has_receives(qp) ? init_rxe_recv_ring(qp, cap) : 0;
 
 	if (err)
 		return err;
@@ -131,7 +161,7 @@ static int init_native_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 			  cap->max_recv_sge * sizeof(struct sroce_sge);
 	u32 send_slots = sroce_slots_for(&cap->max_send_wr), recv_slots;
 
-	if (qp->srq)
+	if (!sroce_qp_has_receives(qp))
 		return sroce_ring_init_single(&qp->sq_ring, send_slots, send_stride);
 	recv_slots = sroce_slots_for(&cap->max_recv_wr);
 	return sroce_ring_init_native(&qp->sq_ring, send_slots, send_stride,
@@ -204,7 +234,7 @@ static int offer_rxe_rings(struct sroce_qp *qp, struct ib_udata *udata)
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
 	err = offer_qp_ring(udata, &qp->sq_ring, &qp->sq_mmap, &resp.sq_mi);
-	if (!err && !qp->srq)
+	if (!err && sroce_qp_has_receives(qp))
 		err = offer_qp_ring(udata, &recv_queue->ring, &recv_queue->mmap, &resp.rq_mi);
 	if (err)
 		return err;
@@ -225,7 +255,7 @@ static int offer_native_rings(struct sroce_qp *qp, struct ib_udata *udata)
 
 	if (udata->outlen < sizeof(resp))
 		return -EINVAL;
-	if (!qp->srq) {
+	if (sroce_qp_has_receives(qp)) {
 		resp.recv_head = sroce_ring_offset(rq, rq->head);
 		resp.recv_slots = sroce_ring_offset(rq, rq->elements);
 		resp.recv_count = rq->mask + 1;
@@ -246,6 +276,9 @@ static enum sroce_service service_of(enum ib_qp_type type)
 		return SROCE_SERVICE_RC;
 	case IB_QPT_UC:
 		return SROCE_SERVICE_UC;
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		return SROCE_SERVICE_XRC;
 	default:
 		return SROCE_SERVICE_UD;
 	}
@@ -262,10 +295,14 @@ static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr
 	qp->db.supported = is_native(qp);
 	qp->sq_sig_all = init_attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
-	qp->send_cq = to_sroce_cq(init_attr->send_cq);
-	qp->recv_cq = to_sroce_cq(init_attr->recv_cq);
+	qp->send_cq = init_attr->send_cq ? to_sroce_cq(init_attr->send_cq) : NULL;
+	/* An XRC initiator has no receives to complete. */
+	qp->recv_cq = init_attr->recv_cq ? to_sroce_cq(init_attr->recv_cq) : qp->send_cq;
 	qp->own_recv_queue.pd = qp->ibqp.pd;
 	qp->own_recv_queue.max_sge = init_attr->cap.max_recv_sge;
+	/* Any shared receive queue may be named. */
+	if (sroce_qp_is_xrc_target(qp))
+		qp->own_recv_queue.max_sge = SROCE_MAX_SGE;
 	qp->srq = init_attr->srq ? to_sroce_srq(init_attr->srq) : NULL;
 	qp->recv_queue = qp->srq ? &qp->srq->queue : &qp->own_recv_queue;
 	mutex_init(&qp->modify_lock);
@@ -286,11 +323,13 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 	int err;
 
 	/* The sizes of the receive queue are those of the SRQ, and the caller may pass any. */
-	if (init_attr->srq) {
+	if (init_attr->srq || is_xrc(init_attr->qp_type)) {
 		init_attr->cap.max_recv_wr = 0;
 		init_attr->cap.max_recv_sge = 0;
 	}
-	err = check_init_attr(ibqp->device, init_attr);
+	if (init_attr->qp_type == IB_QPT_XRC_TGT)
+		init_attr->cap = (struct ib_qp_cap) { };
+	err = check_init_attr(ibqp->device, init_attr, udata);
 	if (err)
 		return err;
 	init_qp(qp, init_attr, udata);
@@ -299,6 +338,9 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 		err = is_native(qp) ? offer_native_rings(qp, udata) : offer_rxe_rings(qp, udata);
 	if (err)
 		goto err_queues;
+	/* The engine of a target has a send queue, but nobody can post to it. */
+	if (sroce_qp_is_xrc_target(qp))
+		init_attr->cap = (struct ib_qp_cap) { };
 	qp->cap = init_attr->cap;
 
 	err = sroce_qp_datapath_init(qp);
@@ -378,12 +420,13 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		attr->port_num = SROCE_PORT;
 	*init_attr = (struct ib_qp_init_attr) {
 		.qp_context = ibqp->qp_context,
-		.send_cq = &qp->send_cq->ibcq,
-		.recv_cq = &qp->recv_cq->ibcq,
+		.send_cq = qp->send_cq ? &qp->send_cq->ibcq : NULL,
+		.recv_cq = qp->recv_cq ? &qp->recv_cq->ibcq : NULL,
 		.srq = ibqp->srq,
 		.cap = attr->cap,
 		.sq_sig_type = qp->sq_sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR,
 		.qp_type = ibqp->qp_type,
+		.xrcd = ibqp->xrcd,
 		.port_num = ibqp->port,
 	};
 	return 0;

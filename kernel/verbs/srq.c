@@ -2,19 +2,17 @@
 /*
  * Creating, modifying and destroying shared receive queues. QPs take requests in datapath/srq.c.
  */
-#include <linux/idr.h>
 #include <linux/uaccess.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "datapath/device.h"
 #include "datapath/srq.h"
+#include "datapath/xrc.h"
 #include "transport/srq_policy.h"
 #include "uapi/sroce_abi.h"
 #include "verbs/verbs.h"
 
 #define SRQ_MASK	(IB_SRQ_MAX_WR | IB_SRQ_LIMIT)
-
-static DEFINE_IDA(srq_numbers);
 
 static bool is_native_srq(const struct sroce_srq *srq)
 {
@@ -106,25 +104,39 @@ static struct sroce_mmap_entry *offer_new_ring(const struct sroce_srq *srq,
 /* Works at any stage of creation, as missing parts are NULL or 0. */
 static void free_srq(struct sroce_srq *srq)
 {
+	sroce_srq_table_remove(srq);
 	sroce_mmap_remove(srq->queue.mmap);
 	sroce_srq_drop_ring(srq);
-	if (srq->number)
-		ida_free(&srq_numbers, srq->number);
 	mutex_destroy(&srq->modify_lock);
 }
 
 static int build_srq(struct sroce_srq *srq, struct ib_udata *udata)
 {
-	int number, err;
+	int err = sroce_srq_table_add(srq, SROCE_MAX_SRQ);
 
-	number = ida_alloc_range(&srq_numbers, 1, SROCE_MAX_SRQ, GFP_KERNEL);
-	if (number < 0)
-		return number;
-	srq->number = number;
+	if (err)
+		return err;
 	err = init_srq_ring(srq, &srq->queue.ring, &srq->max_wr);
 	if (!err && udata)
 		err = offer_srq_ring(srq, udata);
-	return err;
+	if (err || srq->ibsrq.srq_type != IB_SRQT_XRC)
+		return err;
+	srq->ibsrq.ext.xrc.srq_num = srq->number;
+	return sroce_srq_table_publish(srq);
+}
+
+/* Only a process in native mode can create a queue of XRC. */
+static int check_srq_type(const struct ib_srq *ibsrq, enum ib_srq_type type, bool is_user)
+{
+	if (type == IB_SRQT_BASIC)
+		return 0;
+	if (type != IB_SRQT_XRC || !is_user ||
+	    to_sroce_device(ibsrq->device)->mode != SROCE_MODE_NATIVE)
+		return -EOPNOTSUPP;
+	if (ibsrq->ext.xrc.xrcd && ibsrq->ext.cq)
+		return 0;
+	ibdev_dbg(ibsrq->device, "srq: XRC without a domain or a CQ\n");
+	return -EINVAL;
 }
 
 /**
@@ -140,10 +152,10 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 {
 	struct sroce_srq *srq = to_sroce_srq(ibsrq);
 	struct ib_srq_attr *attr = &init_attr->attr;
-	int err;
+	int err = check_srq_type(ibsrq, init_attr->srq_type, udata);
 
-	if (init_attr->srq_type != IB_SRQT_BASIC)
-		return -EOPNOTSUPP;
+	if (err)
+		return err;
 	if (!sroce_srq_modify_is_valid(attr->max_wr, 0, SROCE_MAX_QP_WR) ||
 	    attr->max_sge > SROCE_MAX_SGE) {
 		ibdev_dbg(ibsrq->device, "srq: %u requests of %u elements, the limits are %u and %u\n",

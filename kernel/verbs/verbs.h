@@ -43,6 +43,10 @@ struct sroce_pd {
 	struct ib_pd ibpd;
 };
 
+struct sroce_xrcd {
+	struct ib_xrcd ibxrcd;
+};
+
 /**
  * struct sroce_mw - a memory window as ib_core knows it
  * @ibmw: first
@@ -130,6 +134,10 @@ int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq
 		     struct ib_udata *udata);
 int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
 int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+
+/* xrc.c */
+int sroce_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+int sroce_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
 /* modify_qp.c */
 int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

@@ -205,6 +205,7 @@ struct xa_limit {
 
 #define XA_LIMIT(lower, upper)		(struct xa_limit){ .max = (upper), .min = (lower) }
 #define XA_FLAGS_ALLOC1			1
+#define DEFINE_XARRAY_ALLOC1(name)	struct xarray name = { NULL }
 #define xa_init_flags(array, flags)	((array)->entries = NULL)
 #define xa_empty(array)			(!(array)->entries)
 #define xa_err(entry)			(IS_ERR(entry) ? (int)PTR_ERR(entry) : 0)

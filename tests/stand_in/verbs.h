@@ -41,7 +41,9 @@ static inline int ib_mtu_enum_to_int(enum ib_mtu mtu)
 	return 128 << mtu;
 }
 
-enum ib_qp_type { IB_QPT_SMI, IB_QPT_GSI, IB_QPT_RC, IB_QPT_UC, IB_QPT_UD };
+enum ib_qp_type {
+	IB_QPT_SMI, IB_QPT_GSI, IB_QPT_RC, IB_QPT_UC, IB_QPT_UD, IB_QPT_XRC_INI = 9, IB_QPT_XRC_TGT,
+};
 
 enum ib_qp_state {
 	IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS, IB_QPS_SQD, IB_QPS_SQE, IB_QPS_ERR,
@@ -111,12 +113,17 @@ struct ib_cq {
 	void	*cq_context;
 };
 
+struct ib_xrcd {
+	int	unused;
+};
+
 struct ib_qp {
 	struct ib_device *device;
 	struct ib_pd *pd;
 	void	(*event_handler)(struct ib_event *event, void *context);
 	void	*qp_context;
 	struct ib_srq *srq;
+	struct ib_xrcd *xrcd;
 	struct rdma_counter *counter;
 	u32	qp_num;
 	enum ib_qp_type qp_type;
@@ -127,6 +134,12 @@ struct ib_srq {
 	struct rdma_restrack_entry res;
 	void	(*event_handler)(struct ib_event *event, void *context);
 	void	*srq_context;
+	struct {
+		struct ib_cq *cq;
+		struct {
+			struct ib_xrcd *xrcd;
+		} xrc;
+	} ext;
 };
 
 struct ib_qp_cap {

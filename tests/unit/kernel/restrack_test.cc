@@ -105,7 +105,7 @@ TEST_F(Restrack, QpHasBothQueues) {
                      {"expected_psn", 100},
                      {"reorder_packets", 4}}),
             details);
-  qp.ibqp.srq = &srq.ibsrq;
+  qp.srq = &srq;
   EXPECT_EQ(0u, shown_qp().count("rq_wqes"));
 }
 
