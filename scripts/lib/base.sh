@@ -24,7 +24,8 @@ die()
 recipe_hash() { cat "$@" | sha256sum | cut -c1-10; }
 
 # cache_build DIR WHAT RECIPE ARGUMENT...: unless DIR exists, run the recipe, a shell function. Its
-# last argument is the folder to fill, and $final the path that the folder will have in the end.
+# last argument is the folder to fill, and $final the path that the folder will have in the end. The
+# recipe is a function of scripts/setup, or of the script $recipes.
 cache_build()
 {
 	local dir=$1 what=$2 start=$SECONDS
@@ -39,7 +40,7 @@ cache_build()
 		mkdir "$dir.partial"
 		# In a separate process, because "set -e" is ignored in a function called from a
 		# condition.
-		if ! final=$dir "$repo/scripts/setup" --recipe "$@" "$dir.partial" >"$dir.log" 2>&1 9>&-; then
+		if ! final=$dir "${recipes:-$repo/scripts/setup}" --recipe "$@" "$dir.partial" >"$dir.log" 2>&1 9>&-; then
 			tail -n 20 "$dir.log" >&2
 			die "making ${what%% (*} failed; the log is $dir.log"
 		fi
