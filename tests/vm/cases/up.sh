@@ -14,12 +14,14 @@ topology none
 rmmod dummy 2>/dev/null || ip link delete dummy0
 
 release=$(uname -r)
+dotted=${release//+/.}   # in patterns
 stubs=$keep/stubs
 export keep stubs SROCE_CACHE=/tmp/up-cache
 mkdir -p "$stubs" /tmp/elsewhere
 cd /share/repo
 unset GITHUB_ENV
 mkdir kernel
+ln -s . sroce   # as in a checkout that has sroce in a folder
 echo '// sources' | tee Kbuild >kernel/main.c
 
 stub() # NAME TEXT
@@ -49,7 +51,7 @@ fails()
 
 # --- the build ----------------------------------------------------------------------------------------
 
-says "nothing to build with" 1 "as root: apt-get install gcc make linux-headers-$release$" scripts/up
+says "nothing to build with" 1 "as root: apt-get install gcc make linux-headers-$dotted$" scripts/up
 PATH=$stubs:$PATH
 stub gcc 'echo 12.2.0'
 stub strip :
@@ -118,6 +120,8 @@ says "down leaves it alone" 0 "these devices use it: mine" scripts/down
 rdma link delete mine
 says "down unloads the module in the end" 0 "removed the module" scripts/down
 
+[[ ! ${QUICK:-} ]] || exit 0
+
 # --- addresses, names, modes --------------------------------------------------------------------------
 
 says "an IPv6 address and a name" 0 "^SROCE_IP=fd98::1:0:2$" scripts/up --dummy=fd98::1:0:2/64 storage
@@ -164,12 +168,12 @@ in_folders() # COMMAND: then up, where nothing is known of modules
 {
 	unshare -m bash -c "mount -t tmpfs tmpfs /sys/module && mount -t tmpfs tmpfs /lib/modules && $1 && scripts/up"
 }
-fails "no modules of this kernel" "there are no modules of the running kernel $release in /lib/modules; .*" in_folders true
+fails "no modules of this kernel" "there are no modules of the running kernel $dotted in /lib/modules; .*" in_folders true
 without_rdma="mkdir /lib/modules/$release && touch /lib/modules/$release/modules.dep"
-fails "a kernel without RDMA" "this kernel, $release, has no RDMA; use scripts/run" in_folders "$without_rdma"
+fails "a kernel without RDMA" "this kernel, $dotted, has no RDMA; use scripts/run" in_folders "$without_rdma"
 ubuntu="$without_rdma && mount -t tmpfs tmpfs /boot && echo CONFIG_INFINIBAND=m >/boot/config-$release && export os_release=$keep/ubuntu"
 echo ID=ubuntu >"$keep/ubuntu"
-fails "a kernel whose modules are not all installed" "the modules for RDMA are missing; as root: apt-get install linux-modules-extra-$release" in_folders "$ubuntu"
+fails "a kernel whose modules are not all installed" "the modules for RDMA are missing; as root: apt-get install linux-modules-extra-$dotted" in_folders "$ubuntu"
 rejected() { with_stub insmod 'echo "insmod: ERROR: could not insert module x.ko: Key was rejected by service" >&2; exit 1' scripts/up; }
 fails "a signature is needed" "the kernel loads only signed modules \(Secure Boot, lockdown\); sign it: .*/sign-file sha256 KEY CERTIFICATE /tmp/up-cache/.*/sroce.ko" rejected
 container() { with_stub insmod 'echo "insmod: ERROR: could not insert module x.ko: Operation not permitted" >&2; exit 1' scripts/up; }
@@ -185,7 +189,7 @@ scripts/down
 
 # --- the action ---------------------------------------------------------------------------------------
 
-action() { /share/vm/guest/action /share/repo/scripts/action "$@"; }
+action() { /share/vm/guest/workflow action /share/repo/scripts/action "$@"; }
 action type=sroce >"$keep/outputs"
 printf '%s\n' device=rxe_0 "gid-index=$(gid_index rxe_0 10.99.0.1)" address=10.99.0.1 device-name=rxe_0 interface=rdma0 >"$keep/wanted"
 check "the action's outputs" diff "$keep/wanted" "$keep/outputs"
@@ -196,3 +200,8 @@ says "a type that it does not know" 1 "::error::no type rxe; this action knows s
 says "inputs are no commands" 1 "not a name of a device" action 'device-name=$(touch /tmp/planted)'
 check "nothing has run" test ! -e /tmp/planted
 scripts/down
+
+# --- the page -----------------------------------------------------------------------------------------
+
+check "the recipes of the page" /share/vm/guest/workflow page /share/repo/howto/ci.md
+check "they leave no device" test -z "$(rdma link)"
