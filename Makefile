@@ -95,7 +95,7 @@ test-unit:
 test-unit-arm64:
 	$(CMAKE) $(ARM64) -S tests -B $(BUILD)/tests-arm64 -DSROCE_SANITIZE=OFF >/dev/null
 	cmake --build $(BUILD)/tests-arm64 -j $(JOBS) --target unit/all -- --quiet
-	EMULATOR="qemu-aarch64-static -L /usr/aarch64-linux-gnu" tests/unit/run $(BUILD)/tests-arm64
+	EMULATOR="$$(command -v qemu-aarch64-static || echo qemu-aarch64) -L /usr/aarch64-linux-gnu" tests/unit/run $(BUILD)/tests-arm64
 
 test-sim:
 	$(CMAKE) -S tests -B $(BUILD)/tests >/dev/null

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Packages of this system's own suite, and of sid through a private apt configuration that leaves
+# Packages of this system's own suite, and of others through a private apt configuration that leaves
 # the system's lists alone. The mirror is always the one that this system already uses.
 
-# Run COMMAND against SUITE: "system" or "sid".
+# Run COMMAND against SUITE: "system", or a name such as "sid".
 apt_in()
 {
 	local suite=$1

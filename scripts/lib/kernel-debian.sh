@@ -10,43 +10,47 @@ debian_modules="virtio_pci virtio_net 9pnet_virtio 9p erofs overlay loop virtio_
 	act_mirred act_gact act_pedit act_csum crc32c_generic crc32c-intel rdma_rxe rdma_ucm ib_umad ib_ipoib af_packet libcrc32c crc32_pclmul
 	ipv6 xt_u32 nf_tables"
 
+# Debian 12 has both kernels, Debian 13 has 6.12.
+debian_suite() # 6.1|6.12
+{
+	[[ $1 == 6.1 && $(codename) != bookworm ]] && echo bookworm || echo system
+}
+
 debian_metapackage() # 6.1|6.12, image|headers
 {
-	case $1 in
-	6.1) echo "linux-$2-amd64" ;;
-	*) echo "linux-$2-$1-amd64" ;;
-	esac
+	[[ $1 == 6.12 && $(codename) == bookworm ]] && echo "linux-$2-6.12-amd64" || echo "linux-$2-amd64"
 }
 
 debian_kernel_item() # 6.1|6.12
 {
 	local version
-	version=$(apt_version system "$(debian_metapackage "$1" image)")
+	version=$(apt_version "$(debian_suite "$1")" "$(debian_metapackage "$1" image)")
 	echo "$cache/kernel-$1-$version-$(recipe_hash "$repo/scripts/lib/kernel-debian.sh")"
 }
 
 make_debian_kernel() # 6.1|6.12 DIR
 {
-	local name=$1 dir=$2 image headers release
-	image=$(apt_resolve system "$(debian_metapackage "$name" image)")
-	headers=$(apt_resolve system "$(debian_metapackage "$name" headers)")
+	local name=$1 dir=$2 suite image headers release
+	suite=$(debian_suite "$name")
+	image=$(apt_resolve "$suite" "$(debian_metapackage "$name" image)")
+	headers=$(apt_resolve "$suite" "$(debian_metapackage "$name" headers)")
 	release=${image#linux-image-}
 	echo "$release" >"$dir/release"
 
-	unpack_headers "$headers" "$dir"
-	apt_unpack system "$dir/image" "$image"
+	unpack_headers "$suite" "$headers" "$dir"
+	apt_unpack "$suite" "$dir/image" "$image"
 	extract_vmlinux "$dir/image/boot/vmlinuz-$release" >"$dir/vmlinux"
 	pick_modules "$dir/image" "$release" "$dir/modules"
 	rm -rf "$dir/image"
 }
 
-unpack_headers() # PACKAGE DIR
+unpack_headers() # SUITE PACKAGE DIR
 {
-	local headers=$1 dir=$2 others
-	others=$(apt-cache depends "$headers" |
+	local suite=$1 headers=$2 dir=$3 others
+	others=$(apt_in "$suite" apt-cache depends "$headers" |
 		awk '$1 == "Depends:" && $2 ~ /^linux-(headers-.*-common|kbuild-)/ { print $2 }')
 	# shellcheck disable=SC2086
-	apt_unpack system "$dir/headers" "$headers" $others
+	apt_unpack "$suite" "$dir/headers" "$headers" $others
 	sed -i "s,/usr/src,$final/headers/usr/src," "$dir/headers/usr/src/$headers/Makefile"
 	# 6.12's headers include a vmlinux for the BTF of modules, for which make would need pahole.
 	rm -f "$dir/headers/usr/src/$headers/vmlinux"
