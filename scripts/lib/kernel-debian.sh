@@ -39,6 +39,7 @@ make_debian_kernel() # 6.1|6.12 DIR
 
 	unpack_headers "$suite" "$headers" "$dir"
 	apt_unpack "$suite" "$dir/image" "$image"
+	[[ -e $dir/image/lib ]] || ln -s usr/lib "$dir/image/lib"   # since Debian 13
 	extract_vmlinux "$dir/image/boot/vmlinuz-$release" >"$dir/vmlinux"
 	pick_modules "$dir/image" "$release" "$dir/modules"
 	rm -rf "$dir/image"
