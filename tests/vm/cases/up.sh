@@ -3,7 +3,7 @@
 # and each failure names its cause and a cure. The build is a stub; tests/up builds. Also the action.
 # guests: one
 # links: sroce
-# seconds: 120
+# seconds: 300
 # stages: vm-newest vm-6.12
 # full: vm-debug vm-6.1
 set -euo pipefail
