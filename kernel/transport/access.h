@@ -32,6 +32,7 @@ enum sroce_mem_status {
 	SROCE_MEM_MISALIGNED,	/* atomic not on 8 bytes */
 	SROCE_MEM_BAD_LOCAL,	/* the local scatter/gather list is at fault */
 	SROCE_MEM_BAD_PAYLOAD,	/* the ICRC was wrong after the payload was written */
+	SROCE_MEM_NOT_PRESENT,	/* a page must be faulted in first */
 };
 
 /**

@@ -23,7 +23,8 @@
  * Its consumer may just be waiting for a CPU, so the datapath checks for a WQE at intervals that
  * double from RWQE_POLL_NS. The RNR NAK is sent after attr.rnr_delay_ns, which is not longer than
  * the peer would have to wait after that NAK. A QP that finds the WQE of a shared receive queue
- * taken checks often again, but its RNR NAK is due as before.
+ * taken checks often again, but its RNR NAK is due as before. A request whose memory is not present
+ * waits in the same way, and the datapath knows when its pages are there.
  *
  * Packets that have waited for MAX_AGE_NS without progress are dropped, because their memory counts
  * against that of other QPs. A peer that is alive has retransmitted the missing packet by then.
@@ -175,19 +176,27 @@ static bool sack_is_due(struct sroce_responder *resp, const struct sroce_packet 
 	return true;
 }
 
-/**
- * sroce_reorder_delays_rnr() - is the RNR NAK of a request delayed, and the request queued?
- * @resp: the responder
- * @pkt: the expected packet
- * @plan: @plan->waits_rwqe and @plan->queued are set
- *
- * Return: whether it is; else it gets an RNR NAK.
- */
-bool sroce_reorder_delays_rnr(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-			      struct sroce_recv_plan *plan)
+/* Is the RNR NAK of the expected packet delayed, and the packet queued? */
+static bool delays_rnr(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+		       struct sroce_recv_plan *plan)
 {
 	plan->waits_rwqe = resp->attr.rnr_delay_ns && sroce_reorder_accepts(resp, pkt, plan);
 	return plan->waits_rwqe;
+}
+
+/**
+ * sroce_reorder_plan_wait() - a receive WQE or a page is missing: the request must wait
+ * @resp: the responder of an RC queue pair, unchanged since the plan was made
+ * @pkt: the expected packet
+ * @plan: of the packet; its verdict is set
+ *
+ * The responder is not ready for it: it sends an RNR NAK, after the RNR delay if there is one
+ * (IBTA 9.7.5.2.8).
+ */
+void sroce_reorder_plan_wait(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			     struct sroce_recv_plan *plan)
+{
+	plan->verdict = delays_rnr(resp, pkt, plan) ? SROCE_RECV_QUEUE : SROCE_RECV_RNR;
 }
 
 static void add_queued(struct sroce_reorder *reorder, u32 psn)
@@ -216,7 +225,7 @@ static void wait_for_rwqe(struct sroce_responder *resp, u32 srqn, u64 now_ns)
 }
 
 /**
- * sroce_reorder_rwqe_posted() - a receive WQE has been posted
+ * sroce_reorder_rwqe_posted() - a receive WQE has been posted, or pages are there
  * @resp: the responder
  * @now_ns: monotonic time
  *

@@ -85,8 +85,8 @@ bool sroce_reorder_accepts(const struct sroce_responder *resp, const struct sroc
 			   struct sroce_recv_plan *plan);
 void sroce_reorder_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			  const struct sroce_recv_plan *plan, bool stored, u64 now_ns);
-bool sroce_reorder_delays_rnr(const struct sroce_responder *resp, const struct sroce_packet *pkt,
-			      struct sroce_recv_plan *plan);
+void sroce_reorder_plan_wait(const struct sroce_responder *resp, const struct sroce_packet *pkt,
+			     struct sroce_recv_plan *plan);
 void sroce_reorder_rwqe_posted(struct sroce_responder *resp, u64 now_ns);
 void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_ns);
 void sroce_reorder_schedule_nak(struct sroce_responder *resp);

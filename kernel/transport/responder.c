@@ -327,8 +327,7 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 	}
 	/* RNR comes first: without a receive WQE there is no length to compare with. */
 	if (consumes_wqe(pkt) && !resp->has_recv_wqe) {
-		plan->verdict = sroce_reorder_delays_rnr(resp, pkt, plan) ? SROCE_RECV_QUEUE :
-									 SROCE_RECV_RNR;
+		sroce_reorder_plan_wait(resp, pkt, plan);
 		return false;
 	}
 	if (consumes_wqe(pkt) && resp->recv->status != SROCE_WC_SUCCESS) {

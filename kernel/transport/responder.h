@@ -160,7 +160,7 @@ enum sroce_target {
  * @syndrome: AETH syndrome of SROCE_RECV_NAK
  * @wc_status: of the receive completion that goes with a NAK; SUCCESS when there is no receive WQE
  * @queued: SROCE_RECV_QUEUE: the packet is in the reorder queue already
- * @waits_rwqe: SROCE_RECV_QUEUE: it is the expected packet, and waits for a receive WQE
+ * @waits_rwqe: SROCE_RECV_QUEUE: it is the expected packet, and waits for a receive WQE or a page
  * @invalidate: after placing, invalidate @inv_rkey (SEND with invalidate)
  * @atomic_op: enum sroce_opcode of SROCE_RECV_ATOMIC; ATOMIC_WRITE: the payload is the new value
  * @resource: slot to replay
@@ -232,7 +232,7 @@ static inline u32 sroce_responder_pending(const struct sroce_responder *resp)
 	return resp->resources.pending;
 }
 
-/* Does the expected request wait for a receive WQE? Then sroce_reorder_rwqe_posted() is due. */
+/* Does the expected request wait for a receive WQE or a page? See sroce_reorder_rwqe_posted(). */
 static inline bool sroce_responder_waits_rwqe(const struct sroce_responder *resp)
 {
 	return resp->reorder.waiting_rwqe;

@@ -130,6 +130,7 @@ class ReceiveQueue {
   u64 now = 1000;
   std::vector<sroce_completion> completions;
   std::vector<u32> released;  // PSNs of packets that left the reorder queue
+  bool pages_present = true;  // else a page of the memory of each RC request is missing
 
  private:
   struct Buffer {
@@ -177,8 +178,10 @@ class ReceiveQueue {
 
   sroce_recv_plan receive_one(const sroce_packet& pkt, const sroce_recv_result& result) {
     if (sroce_responder_wants_wqe(&resp, &pkt) && !buffers_.empty()) fetch_buffer(pkt.srqn);
-    const sroce_recv_plan made = plan(pkt);
+    sroce_recv_plan made = plan(pkt);
     const Snapshot before(*this);
+    if (!pages_present && made.verdict >= SROCE_RECV_PLACE && made.verdict < SROCE_RECV_REPLAY)
+      sroce_reorder_plan_wait(&resp, &pkt, &made);
     if (resp.service == SROCE_SERVICE_UD)
       sroce_ud_commit(&resp, &pkt, &made, &result);
     else if (resp.service == SROCE_SERVICE_UC)
