@@ -176,3 +176,28 @@ void probe(struct netlink_ext_ack *extack)
 	NL_SET_ERR_MSG_FMT(extack, "%d", 0);
 }
 #endif
+
+/* On-demand paging. */
+#ifdef PROBE_ODP
+#include <rdma/ib_umem_odp.h>
+int probe(struct ib_umem_odp *odp)
+{
+	return ib_umem_odp_map_dma_and_lock(odp, 0, 0, 0, true);
+}
+#endif
+
+/* Its list of pages is one of HMM. */
+#ifdef PROBE_ODP_HMM
+#include <rdma/ib_umem_odp.h>
+unsigned long probe(struct ib_umem_odp *odp)
+{
+	return odp->map.pfn_list[0];
+}
+#endif
+
+#ifdef PROBE_ODP_FLUSH
+u32 probe(void)
+{
+	return IB_ODP_SUPPORT_FLUSH | IB_ODP_SUPPORT_ATOMIC_WRITE;
+}
+#endif

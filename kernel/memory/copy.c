@@ -15,11 +15,16 @@
 #include "memory/copy.h"
 #include "transport/opcode.h"
 
-/* Returns the address of @va, whose range was checked, or NULL. @contiguous <= @bytes follow it. */
-static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 bytes, u32 *contiguous)
+/*
+ * Returns the address of @va, whose range was checked, or NULL. @contiguous <= @bytes follow it.
+ * Of an ODP region NULL means that the page is not present.
+ */
+static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 bytes, bool write,
+			     u32 *contiguous)
 {
 	const struct sroce_page_list *pages = &region->pages;
 	u64 offset, within;
+	void *block;
 
 	if (region->kind == SROCE_REGION_DMA) {
 		*contiguous = min_t(u64, bytes, PAGE_SIZE - offset_in_page(va));
@@ -31,7 +36,32 @@ static void *region_bytes_at(const struct sroce_region *region, u64 va, u32 byte
 	*contiguous = min_t(u64, bytes, BIT_ULL(pages->shift) - within);
 	if (WARN_ON_ONCE(offset >> pages->shift >= pages->count))
 		return NULL;
+	if (region->kind == SROCE_REGION_ODP) {
+		block = sroce_odp_block(&pages->blocks[offset >> pages->shift], write);
+		return block ? block + within : NULL;
+	}
 	return pages->blocks[offset >> pages->shift] + within;
+}
+
+/* There is no memory at @va: it is wrong, or not yet there. */
+static enum sroce_mem_status note_missing(struct sroce_mr_ref *mr_ref, u64 va, u32 bytes,
+					  bool write)
+{
+	struct sroce_page_wait *wait = mr_ref->wait;
+
+	if (mr_ref->region->kind != SROCE_REGION_ODP || !wait)
+		return SROCE_MEM_BAD_RANGE;
+	if (wait->failed.bytes && wait->failed.key == mr_ref->region->key &&
+	    wait->failed.va == va && wait->failed.write == write)
+		return SROCE_MEM_BAD_RANGE;
+	wait->missing = (struct sroce_page_range) {
+		.pd = mr_ref->pd,
+		.key = mr_ref->region->key,
+		.write = write,
+		.bytes = bytes,
+		.va = va,
+	};
+	return SROCE_MEM_NOT_PRESENT;
 }
 
 /* Returns false if the piece just written was wrong. */
@@ -72,21 +102,21 @@ static bool write_payload(void *to, struct sroce_payload *from, u32 bytes)
 	return true;
 }
 
-/* One of @from and @writer is NULL: write to the region, or read it. */
-static enum sroce_mem_status copy_region(const struct sroce_region *region, u64 va,
+/* Write from @from to the open region, read it to @writer, or, without both, write nothing. */
+static enum sroce_mem_status copy_region(struct sroce_mr_ref *mr_ref, u64 va,
 					 struct sroce_payload *from,
 					 struct sroce_crc_writer *writer, u32 bytes)
 {
 	u32 contiguous;
 
 	for (; bytes; bytes -= contiguous, va += contiguous) {
-		void *at = region_bytes_at(region, va, bytes, &contiguous);
+		void *at = region_bytes_at(mr_ref->region, va, bytes, !writer, &contiguous);
 
 		if (!at)
-			return SROCE_MEM_BAD_RANGE;
+			return note_missing(mr_ref, va, bytes, !writer);
 		if (writer)
 			sroce_crc_write(writer, at, contiguous);
-		else if (!write_payload(at, from, contiguous))
+		else if (from && !write_payload(at, from, contiguous))
 			return SROCE_MEM_BAD_PAYLOAD;
 	}
 	return SROCE_MEM_OK;
@@ -107,6 +137,7 @@ void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, co
 	mr_ref->qp_serial = qp_serial;
 	mr_ref->region = NULL;
 	mr_ref->fault = SROCE_MEM_OK;
+	mr_ref->wait = NULL;
 }
 
 /**
@@ -154,9 +185,10 @@ enum sroce_mem_status sroce_memory_place(const struct sroce_mr_range *range,
 	if (!check_bytes)
 		return SROCE_MEM_OK;
 	sroce_mr_ref_init(&mr_ref, range->mem, range->pd, range->qp_serial);
+	mr_ref.wait = range->wait;
 	status = open_range(&mr_ref, range->key, range->va, check_bytes, range->access);
 	if (status == SROCE_MEM_OK)
-		status = copy_region(mr_ref.region, range->va, from, NULL, bytes);
+		status = copy_region(&mr_ref, range->va, from, NULL, bytes);
 	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
@@ -180,7 +212,7 @@ enum sroce_mem_status sroce_memory_fetch(struct sroce_mr_ref *mr_ref, u32 rkey, 
 		return SROCE_MEM_OK;
 	status = open_range(mr_ref, rkey, va, bytes, SROCE_ACCESS_REMOTE_READ);
 	if (status == SROCE_MEM_OK)
-		status = copy_region(mr_ref->region, va, NULL, writer, bytes);
+		status = copy_region(mr_ref, va, NULL, writer, bytes);
 	return status;
 }
 
@@ -211,27 +243,26 @@ enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
 					  enum sroce_opcode op, u64 compare, u64 swap_add,
 					  u64 *original)
 {
-	struct sroce_region *region;
 	enum sroce_mem_status status;
+	struct sroce_mr_ref mr_ref;
 	void *at;
 	u32 contiguous;
 
 	if (!IS_ALIGNED(range->va, sizeof(u64)))
 		return SROCE_MEM_MISALIGNED;
-	region = sroce_region_open(range->mem, range->pd, range->qp_serial, range->key);
-	if (!region)
-		return SROCE_MEM_BAD_KEY;
-	status = sroce_access_check(&region->range, range->va, sizeof(u64), range->access);
+	sroce_mr_ref_init(&mr_ref, range->mem, range->pd, range->qp_serial);
+	mr_ref.wait = range->wait;
+	status = open_range(&mr_ref, range->key, range->va, sizeof(u64), range->access);
 	if (status == SROCE_MEM_OK) {
-		at = region_bytes_at(region, range->va, sizeof(u64), &contiguous);
+		at = region_bytes_at(mr_ref.region, range->va, sizeof(u64), true, &contiguous);
 		if (!at)
-			status = SROCE_MEM_BAD_RANGE;
+			status = note_missing(&mr_ref, range->va, sizeof(u64), true);
 		else if (!IS_ALIGNED((uintptr_t)at, sizeof(u64)))
 			status = SROCE_MEM_MISALIGNED;	/* the iova is aligned, its memory is not */
 		else
 			*original = do_atomic(at, op, compare, swap_add);
 	}
-	sroce_region_close(region);
+	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
 
@@ -262,7 +293,7 @@ static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct
 				       u32 num_sge, u32 offset, struct sroce_payload *from,
 				       struct sroce_crc_writer *writer, u32 bytes)
 {
-	u32 access = from ? SROCE_ACCESS_LOCAL_WRITE : 0;
+	u32 access = writer ? 0 : SROCE_ACCESS_LOCAL_WRITE;
 	enum sroce_mem_status status;
 
 	for (; bytes && num_sge; sge++, num_sge--) {
@@ -276,7 +307,9 @@ static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct
 		contiguous = min(bytes, sge->length - offset);
 		status = open_range(mr_ref, sge->lkey, va, contiguous, access);
 		if (status == SROCE_MEM_OK)
-			status = copy_region(mr_ref->region, va, from, writer, contiguous);
+			status = copy_region(mr_ref, va, from, writer, contiguous);
+		if (status == SROCE_MEM_NOT_PRESENT)
+			return status;
 		if (status != SROCE_MEM_OK) {
 			mr_ref->fault = status;
 			return status == SROCE_MEM_BAD_PAYLOAD ? status : SROCE_MEM_BAD_LOCAL;
@@ -301,7 +334,8 @@ static enum sroce_mem_status copy_sges(struct sroce_mr_ref *mr_ref, const struct
  * @bytes: how many
  *
  * Return: SROCE_MEM_OK; SROCE_MEM_BAD_LOCAL if the list is too short or names memory that may not
- * be written; SROCE_MEM_BAD_PAYLOAD if only the first @from->pieces pieces are correct.
+ * be written; SROCE_MEM_BAD_PAYLOAD if only the first @from->pieces pieces are correct;
+ * SROCE_MEM_NOT_PRESENT.
  */
 enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void *pd,
 					   const struct sroce_sge *sge, u32 num_sge, u32 offset,
@@ -311,6 +345,7 @@ enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void 
 	struct sroce_mr_ref mr_ref;
 
 	sroce_mr_ref_init(&mr_ref, mem, pd, 0);
+	mr_ref.wait = from->wait;
 	status = copy_sges(&mr_ref, sge, num_sge, offset, from, NULL, bytes);
 	sroce_mr_ref_put(&mr_ref);
 	from->fault = mr_ref.fault;
@@ -326,11 +361,27 @@ enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void 
  * @writer: destination
  * @bytes: how many
  *
- * Return: SROCE_MEM_OK or SROCE_MEM_BAD_LOCAL.
+ * Return: SROCE_MEM_OK, SROCE_MEM_BAD_LOCAL or SROCE_MEM_NOT_PRESENT.
  */
 enum sroce_mem_status sroce_memory_gather(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
 					  u32 num_sge, u32 offset, struct sroce_crc_writer *writer,
 					  u32 bytes)
 {
 	return copy_sges(mr_ref, sge, num_sge, offset, NULL, writer, bytes);
+}
+
+/**
+ * sroce_memory_probe() - could a scatter list be written now?
+ * @mr_ref: reference kept across calls
+ * @sge: the list, in kernel memory
+ * @num_sge: elements in it
+ * @offset: bytes of the list to skip
+ * @bytes: how many
+ *
+ * Return: what sroce_memory_scatter() would return.
+ */
+enum sroce_mem_status sroce_memory_probe(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
+					 u32 num_sge, u32 offset, u32 bytes)
+{
+	return copy_sges(mr_ref, sge, num_sge, offset, NULL, NULL, bytes);
 }

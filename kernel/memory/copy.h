@@ -2,7 +2,8 @@
 /*
  * Copies between packets and regions. No other code reads or writes the memory of processes and
  * kernel consumers, except inline data of the latter (datapath/post.c). The functions do not sleep.
- * They must not be called from hard interrupts.
+ * They must not be called from hard interrupts. Of a region that is paged on demand, a page may be
+ * missing: they return SROCE_MEM_NOT_PRESENT, and may have written what is before it.
  */
 #ifndef SROCE_MEMORY_COPY_H
 #define SROCE_MEMORY_COPY_H
@@ -10,6 +11,7 @@
 #include <linux/skbuff.h>
 
 #include "crc/crc.h"
+#include "memory/odp.h"
 #include "memory/region.h"
 #include "transport/opcode.h"
 #include "transport/wqe.h"
@@ -23,6 +25,7 @@
  * @va: address of the first byte
  * @bytes: how many
  * @access: SROCE_ACCESS_* needed
+ * @wait: where to note pages that are not present; NULL: they are an error
  */
 struct sroce_mr_range {
 	struct sroce_memory *mem;
@@ -32,6 +35,7 @@ struct sroce_mr_range {
 	u32	bytes;
 	u64	va;
 	u32	access;
+	struct sroce_page_wait *wait;
 };
 
 /**
@@ -47,6 +51,7 @@ struct sroce_mr_range {
  *	sets @at, and @writer if it sums, for the next one.
  * @pieces: number of correct pieces so far
  * @fault: what was wrong with the scatter list, see struct sroce_mr_ref
+ * @wait: as in struct sroce_mr_range
  */
 struct sroce_payload {
 	const u8 *at;
@@ -59,6 +64,7 @@ struct sroce_payload {
 	bool	(*segment_written)(struct sroce_payload *from);
 	u32	pieces;
 	u8	fault;
+	struct sroce_page_wait *wait;
 };
 
 /**
@@ -69,6 +75,7 @@ struct sroce_payload {
  * @region: the open region, or NULL
  * @fault: after SROCE_MEM_BAD_LOCAL: what was wrong with an element, or SROCE_MEM_BAD_LOCAL if the
  *	list was too short
+ * @wait: as in struct sroce_mr_range
  *
  * Deregistration and invalidation wait for it, so keep it for a few packets at most and do not
  * sleep.
@@ -79,6 +86,7 @@ struct sroce_mr_ref {
 	u64	qp_serial;
 	struct sroce_region *region;
 	u8	fault;
+	struct sroce_page_wait *wait;
 };
 
 void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd,
@@ -102,5 +110,7 @@ enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void 
 enum sroce_mem_status sroce_memory_gather(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
 					  u32 num_sge, u32 offset, struct sroce_crc_writer *writer,
 					  u32 bytes);
+enum sroce_mem_status sroce_memory_probe(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
+					 u32 num_sge, u32 offset, u32 bytes);
 
 #endif

@@ -11,7 +11,7 @@
  * reference. A FAST region or a window changes while remote peers use it, and its consumer may
  * reuse the memory as soon as an invalidation completes. Invalidation runs in atomic context and
  * cannot wait for RCU. It takes @busy for writing instead; readers hold @busy for the packets of
- * one skb at most.
+ * one skb at most. So do changes of the pages of an ODP region.
  */
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -34,6 +34,7 @@ void sroce_memory_init(struct sroce_memory *mem)
 {
 	xa_init_flags(&mem->regions, XA_FLAGS_ALLOC1);
 	mem->next_index = get_random_u32() & MAX_INDEX;
+	atomic_set(&mem->odp_regions, 0);
 }
 
 /**
@@ -87,8 +88,10 @@ struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void
 	if (!region)
 		return NULL;
 	region->kind = kind;
-	region->valid = kind == SROCE_REGION_USER || kind == SROCE_REGION_DMA;
+	region->valid = kind == SROCE_REGION_USER || kind == SROCE_REGION_DMA ||
+			kind == SROCE_REGION_ODP;
 	region->pd = pd;
+	mutex_init(&region->fault_mutex);
 	rwlock_init(&region->busy);
 	if (sroce_region_is_window(region))
 		lockdep_set_class(&region->busy, &window_busy_key);
@@ -166,7 +169,10 @@ static void drain_region(struct sroce_region *region)
 
 static void dispose_region(struct sroce_region *region)
 {
-	ib_umem_release(region->umem);
+	if (region->release)
+		region->release(region);
+	else
+		ib_umem_release(region->umem);
 	kvfree(region->pages.blocks);
 	kvfree(region->staged.blocks);
 	kfree_rcu(region, rcu);
@@ -188,6 +194,8 @@ void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region)
 	write_lock_bh(&region->busy);
 	sroce_mw_unbind(region);
 	write_unlock_bh(&region->busy);
+	if (region->kind == SROCE_REGION_ODP)
+		atomic_dec(&mem->odp_regions);
 	dispose_region(region);
 }
 
@@ -262,7 +270,7 @@ bool sroce_region_get_info(struct sroce_memory *mem, u32 key, struct sroce_regio
 	return true;
 }
 
-/* Can it be invalidated, so that its lock must be held for each copy? */
+/* Can it, or a page of it, be invalidated, so that its lock must be held for each copy? */
 static bool region_is_volatile(const struct sroce_region *region)
 {
 	return region->kind >= SROCE_REGION_FAST;

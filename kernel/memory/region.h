@@ -19,7 +19,9 @@
 #ifndef SROCE_MEMORY_REGION_H
 #define SROCE_MEMORY_REGION_H
 
+#include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -35,12 +37,13 @@ enum sroce_region_kind {
 	SROCE_REGION_FAST,	/* registered by REG_MR work requests */
 	SROCE_REGION_WINDOW_1,	/* memory window of type 1: for all QPs of a PD */
 	SROCE_REGION_WINDOW_2,	/* memory window of type 2B: for the QP that it was bound with */
+	SROCE_REGION_ODP,	/* user pages, paged on demand: odp.c */
 };
 
 /**
  * struct sroce_page_list - the memory of a region, in blocks of equal size
  * @blocks: kernel address of each block, aligned to its size. All memory has a kernel address,
- *	or ib_core would not accept a software device.
+ *	or ib_core would not accept a software device. ODP: with SROCE_BLOCK_* of odp.h, or NULL
  * @count: entries in @blocks
  * @capacity: entries allocated in @blocks
  * @shift: log2 of the block size: a page, a huge page, or the page size of a fast registration
@@ -67,11 +70,14 @@ struct sroce_page_list {
  * @staged_length: FAST: bytes of @staged
  * @busy: FAST and windows: read-locked while bytes are copied, so that an invalidation completes
  *	only when no copy is under way; write-locked to change @valid, @key, @range and @pages.
- *	USER: write-locked for @retired and @windows, after that of a window
+ *	USER: write-locked for @retired and @windows, after that of a window. ODP: read-locked while
+ *	bytes are copied, write-locked for the list of @pages
  * @parent: window: the region that it is bound to, while it is
  * @qp_serial: window of type 2: of the QP that it is bound with
  * @windows: USER: how many windows are bound to it
- * @umem: USER: the pinned memory
+ * @umem: USER, ODP: the memory; NULL if it has no bytes
+ * @release: gives @umem back; NULL: it is pinned memory
+ * @fault_mutex: ODP: one fault at a time
  * @refs: one for the table, one for each copy or (in)validation under way
  * @released: completed with the last reference
  * @rcu: defers the free
@@ -91,6 +97,8 @@ struct sroce_region {
 	u64	qp_serial;
 	u32	windows;
 	struct ib_umem *umem;
+	void (*release)(struct sroce_region *region);
+	struct mutex fault_mutex;
 	refcount_t refs;
 	struct completion released;
 	struct rcu_head rcu;
@@ -100,10 +108,12 @@ struct sroce_region {
  * struct sroce_memory - the key table of a device
  * @regions: index -> region
  * @next_index: where the cyclic allocation continues
+ * @odp_regions: how many of the regions are paged on demand
  */
 struct sroce_memory {
 	struct xarray regions;
 	u32	next_index;
+	atomic_t odp_regions;
 };
 
 /**

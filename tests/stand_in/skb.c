@@ -45,6 +45,25 @@ void *skb_put(struct sk_buff *skb, u32 bytes)
 	return skb->data + skb->len - bytes;
 }
 
+void skb_put_data(struct sk_buff *skb, const void *data, u32 bytes)
+{
+	memcpy(skb_put(skb, bytes), data, bytes);
+}
+
+/* The header is a copy: see kfree_skb(). */
+void skb_reset_network_header(struct sk_buff *skb)
+{
+	skb->network = malloc(skb->len);
+	skb->network_bytes = skb->len;
+	memcpy(skb->network, skb->data, skb->len);
+}
+
+void __skb_pull(struct sk_buff *skb, u32 bytes)
+{
+	skb->len -= bytes;
+	memmove(skb->data, skb->data + bytes, skb->len);
+}
+
 /* The piece with this offset, and how long it is from there on; NULL for device memory. */
 static const u8 *piece_at(const struct sk_buff *skb, u32 offset, u32 *bytes)
 {

@@ -107,6 +107,9 @@ struct skb_seq_state {
 struct sk_buff *alloc_skb(u32 bytes, gfp_t gfp);
 void kfree_skb(struct sk_buff *skb);
 void *skb_put(struct sk_buff *skb, u32 bytes);
+void skb_put_data(struct sk_buff *skb, const void *data, u32 bytes);
+void skb_reset_network_header(struct sk_buff *skb);
+void __skb_pull(struct sk_buff *skb, u32 bytes);
 int skb_copy_bits(const struct sk_buff *skb, int offset, void *to, int bytes);
 const void *skb_header_pointer(const struct sk_buff *skb, int offset, int bytes, void *copy);
 void skb_prepare_seq_read(struct sk_buff *skb, u32 from, u32 to, struct skb_seq_state *state);
@@ -120,6 +123,7 @@ struct sk_buff *skb_peek_tail(const struct sk_buff_head *queue);
 void skb_queue_splice_init(struct sk_buff_head *from, struct sk_buff_head *to);
 void __skb_queue_purge(struct sk_buff_head *queue);
 #define skb_queue_empty(queue)		(!(queue)->first)
+#define skb_peek(queue)			((queue)->first)
 
 #ifdef __cplusplus
 }

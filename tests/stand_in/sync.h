@@ -82,6 +82,8 @@ typedef struct {
 
 #define atomic_read(v)			((v)->counter)
 #define atomic_set(v, n)		((v)->counter = (n))
+#define atomic_inc(v)			((void)(v)->counter++)
+#define atomic_dec(v)			((void)(v)->counter--)
 #define atomic_add(n, v)		((void)((v)->counter += (n)))
 #define atomic_sub(n, v)		((void)((v)->counter -= (n)))
 #define atomic_add_return(n, v)		((v)->counter += (n))

@@ -66,7 +66,7 @@ enum ib_qp_attr_mask {
 enum ib_access_flags {
 	IB_ACCESS_LOCAL_WRITE = 1 << 0, IB_ACCESS_REMOTE_WRITE = 1 << 1,
 	IB_ACCESS_REMOTE_READ = 1 << 2, IB_ACCESS_REMOTE_ATOMIC = 1 << 3,
-	IB_ACCESS_MW_BIND = 1 << 4, IB_ACCESS_FLUSH_GLOBAL = 1 << 8,
+	IB_ACCESS_MW_BIND = 1 << 4, IB_ACCESS_ON_DEMAND = 1 << 6, IB_ACCESS_FLUSH_GLOBAL = 1 << 8,
 	IB_ACCESS_FLUSH_PERSISTENT = 1 << 9, IB_ACCESS_OPTIONAL = 0x3ff00000,
 };
 
@@ -216,6 +216,8 @@ struct ib_ucontext {
 enum rdma_link_layer { IB_LINK_LAYER_UNSPECIFIED };
 struct ib_cq_init_attr;
 struct ib_device_attr;
+struct uverbs_attr_bundle;
+enum ib_uverbs_advise_mr_advice { IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH };
 struct ib_device_modify;
 struct ib_port_attr;
 struct ib_port_immutable;
