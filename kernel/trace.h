@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tracepoints: one for each kind of plan, one for packets dropped, two for congestion control.
+ * Tracepoints: one for each kind of plan, one for packets dropped, one for page faults, two for
+ * congestion control.
  * A QP number identifies the QP, because all but QP 1 are unique in the module.
  */
 #undef TRACE_SYSTEM
@@ -11,6 +12,7 @@
 
 #include <linux/tracepoint.h>
 
+#include "memory/odp.h"
 #include "net/counters.h"
 #include "transport/completer.h"
 #include "transport/requester_plan.h"
@@ -224,6 +226,30 @@ TRACE_EVENT(sroce_marked,
 	),
 	TP_printk("qpn=%u sender_qpn=%u %s", __entry->qpn, __entry->sender_qpn,
 		  __entry->cnp ? "cnp" : "too_soon")
+);
+
+/* Pages that a queue waited for have been faulted in, or could not be. */
+TRACE_EVENT(sroce_page_fault,
+	TP_PROTO(u32 qpn, const struct sroce_page_range *range, int err),
+	TP_ARGS(qpn, range, err),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, key)
+		__field(u64, va)
+		__field(u32, bytes)
+		__field(bool, write)
+		__field(int, err)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->key = range->key;
+		__entry->va = range->va;
+		__entry->bytes = range->bytes;
+		__entry->write = range->write;
+		__entry->err = err;
+	),
+	TP_printk("qpn=%u key=%#x va=%#llx bytes=%u %s err=%d", __entry->qpn, __entry->key,
+		  __entry->va, __entry->bytes, __entry->write ? "write" : "read", __entry->err)
 );
 
 /* The name is copied, so that perf and trace-cmd can print it. */

@@ -19,6 +19,7 @@
 
 #include "datapath/ack_delay.h"
 #include "datapath/av.h"
+#include "datapath/backlog.h"
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
 #include "transport/aeth.h"
@@ -90,6 +91,8 @@ static void stop_wqs(struct sroce_qp *qp)
 	hrtimer_cancel(&qp->rq.timer);
 	compat_bh_work_stop(&qp->sq.bh_work);
 	compat_bh_work_stop(&qp->rq.bh_work);
+	sroce_paging_stop(&qp->sq);
+	sroce_paging_stop(&qp->rq);
 }
 
 /**
@@ -123,6 +126,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	sroce_reorder_queue_flush(qp);
 	kfree(qp->reorder_queue);
 	qp->reorder_queue = NULL;
+	sroce_backlog_purge(qp);
 	mem_cgroup_put(qp->memcg);
 	qp->memcg = NULL;
 	dst_release(qp->sq.dst);
@@ -208,8 +212,11 @@ int sroce_qp_datapath_init(struct sroce_qp *qp)
 	spin_lock_init(&qp->rq.lock);
 	spin_lock_init(&qp->sq_post_lock);
 	spin_lock_init(&qp->own_recv_queue.lock);
+	__skb_queue_head_init(&qp->backlog);
 	sroce_wq_init(&qp->sq, SROCE_SQ, &sq_ops);
 	sroce_wq_init(&qp->rq, SROCE_RQ, &rq_ops);
+	sroce_paging_init(&qp->sq);
+	sroce_paging_init(&qp->rq);
 	qp->memcg = get_mem_cgroup_from_mm(current->mm);
 	return 0;
 }
@@ -225,6 +232,7 @@ static void reset_wq(struct sroce_wq *wq)
 	wq->events &= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
 	wq->timer_defer_ns = 0;
 	wq->ignore_timeout_until_ns = 0;
+	sroce_paging_reset(wq);
 }
 
 /* Both locks are held; the posters' locks keep posters away. */
@@ -251,6 +259,7 @@ static void enter_reset(struct sroce_qp *qp)
 	qp->last_wqe_due = false;
 	clear_bit(0, &qp->fatal_reported);
 	sroce_reorder_queue_flush(qp);
+	sroce_backlog_purge(qp);
 	qp->sq_draining_notify = false;
 	reset_wq(&qp->sq);
 	reset_wq(&qp->rq);

@@ -70,7 +70,10 @@ struct sroce_reorder_queue;
  * @ack_delayed: an ACK waits for a packet of @sq to share its skb
  * @consumer_replies: the consumer has sent something since an ACK was last delayed
  * @reorder_queue: requests beyond the expected PSN; NULL until the first one; with @rq.lock
- * @memcg: memory cgroup of the process that created the QP, which @reorder_queue is charged to
+ * @backlog: UC and UD: requests that wait for pages, see backlog.c; with @rq.lock
+ * @backlog_bytes: their memory
+ * @memcg: memory cgroup of the process that created the QP, which @reorder_queue and @backlog are
+ *         charged to
  * @np: notification point; with @rq.lock
  */
 struct sroce_qp {
@@ -113,6 +116,8 @@ struct sroce_qp {
 	bool	ack_delayed;
 	bool	consumer_replies;
 	struct sroce_reorder_queue *reorder_queue;
+	struct sk_buff_head backlog;
+	u32	backlog_bytes;
 	struct mem_cgroup *memcg;
 	struct sroce_np np;
 };

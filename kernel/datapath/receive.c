@@ -2,12 +2,14 @@
 /*
  * The path of a received packet through the datapath. Start reading at sroce_receive().
  *
- * Everything happens in the softirq that received the packet. The packet is executed under the lock
+ * Everything happens in the softirq that received the packet, unless a page of the memory that it
+ * needs is not present (see paging.c). The packet is executed under the lock
  * of its work queue. Then that queue is run, which sends the responses or the next requests. Every
  * drop has a reason that is counted and traced.
  */
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
+#include "datapath/backlog.h"
 #include "datapath/cnp.h"
 #include "datapath/mcast.h"
 #include "datapath/qp.h"
@@ -137,6 +139,12 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 		if (rx->pkt.count != count)
 			plan_received_response(qp, rx, &plan);
 	}
+	/* As if it were lost: it is requested again when the page is there. */
+	if (status == SROCE_MEM_NOT_PRESENT) {
+		sroce_paging_begin(qp, &qp->sq);
+		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
+		return;
+	}
 	count_ack_plan(qp, &plan);
 	if (plan.action == SROCE_ACK_FAIL)
 		qp->sq.fault = rx->pkt.syndrome;
@@ -155,6 +163,7 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 		.va = plan->va,
 		.bytes = plan->check_bytes,
 		.access = plan->access,
+		.wait = &qp->rq.paging.wait,
 	};
 
 	switch (plan->verdict) {
@@ -290,6 +299,20 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_INVALID);
 }
 
+/* A page is missing. Returns whether the plan has become one to wait that must be carried out. */
+static bool wait_for_pages(struct sroce_qp *qp, struct sroce_rx *rx, struct sroce_recv_plan *plan)
+{
+	sroce_paging_begin(qp, &qp->rq);
+	if (sroce_qp_is_acked(qp)) {
+		sroce_reorder_plan_wait(&qp->resp, &rx->pkt, plan);
+		trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
+		return true;
+	}
+	if (!rx->pkt.was_queued && !sroce_backlog_add(qp, rx))
+		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
+	return false;
+}
+
 static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 			      struct sroce_recv_plan *plan)
 {
@@ -300,6 +323,14 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	execute_request(qp, rx, plan, &result);
 	if (rx->pkt.count != count)
 		plan_request(qp, rx, plan);
+	if (result.status == SROCE_MEM_NOT_PRESENT) {
+		result.status = SROCE_MEM_OK;
+		if (!wait_for_pages(qp, rx, plan))
+			return;
+	}
+	if (result.status != SROCE_MEM_OK)
+		sroce_paging_forget(&qp->rq.paging);
+	count_request(qp, rx, plan);
 	queue_if_planned(qp, rx, plan, &result);
 	commit_request(qp, rx, plan, &result);
 	if (sroce_responder_next_completion(&qp->resp, &wc)) {
@@ -313,7 +344,7 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 }
 
 /* The receive lock is held. If packets turn out to be wrong, the plan is made again. */
-static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
+static void execute_in_turn(struct sroce_qp *qp, struct sroce_rx *rx)
 {
 	struct sroce_recv_plan plan __sroce_uninit;
 
@@ -323,9 +354,17 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
 		plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
 		count_drop_of_qp(qp, rx, plan_drop_counters[plan.reason]);
-	count_request(qp, rx, &plan);
 	carry_out_request(qp, rx, &plan);
 	sroce_xrc_end(rx);
+}
+
+/* The receive lock is held. */
+static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
+{
+	if (likely(!sroce_backlog_waits(qp)))
+		execute_in_turn(qp, rx);
+	else if (!sroce_backlog_add(qp, rx))
+		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
 }
 
 /**
@@ -347,6 +386,25 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 		handle_request(qp, &rx);
 		consume_skb(rx.skb);
 		*budget -= rx.pkt.count;
+	}
+}
+
+/**
+ * sroce_receive_backlog() - handle requests that waited for pages
+ * @qp: the QP, its receive lock held
+ * @now_ns: monotonic time
+ * @budget: number of packets; reduced by those handled
+ */
+void sroce_receive_backlog(struct sroce_qp *qp, u64 now_ns, u32 *budget)
+{
+	struct sroce_rx rx;
+
+	while (*budget && !qp->rq.paging.pending && sroce_backlog_first(qp, now_ns, &rx)) {
+		execute_in_turn(qp, &rx);
+		if (qp->rq.paging.pending)
+			return;
+		sroce_backlog_drop_first(qp);
+		--*budget;
 	}
 }
 
@@ -472,7 +530,8 @@ static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)
 			sroce_rx_coalesce(rx);
 		handle_response(qp, rx);
 	} else {
-		if (equal_sized > 1 && sroce_responder_can_coalesce(&qp->resp, &rx->pkt))
+		if (equal_sized > 1 && !sroce_backlog_waits(qp) &&
+		    sroce_responder_can_coalesce(&qp->resp, &rx->pkt))
 			sroce_rx_coalesce(rx);
 		handle_request(qp, rx);
 	}

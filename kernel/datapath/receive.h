@@ -10,5 +10,6 @@ struct sroce_rx;
 
 void sroce_receive(struct sroce_rx *rx);
 void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget);
+void sroce_receive_backlog(struct sroce_qp *qp, u64 now_ns, u32 *budget);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
+#include "datapath/backlog.h"
 #include "datapath/cnp.h"
 #include "datapath/qp.h"
 #include "datapath/receive.h"
@@ -67,7 +68,7 @@ static const struct sroce_tx_source responses = {
 	.copy_payload = fetch_payload,
 };
 
-/* Returns the number of packets built, -EFAULT for a bad region, or -ENOMEM. */
+/* Returns the number of packets built, -EFAULT for a bad region, -EAGAIN or -ENOMEM. */
 static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan *plan)
 {
 	const struct sroce_tx_span span = {
@@ -115,7 +116,13 @@ static bool send_response(struct sroce_tx *tx, struct sroce_response_plan *plan)
 		qp->rq.retry = true;
 		return false;
 	}
-	if (!failed && built < plan->packet_count)
+	if (built == -EAGAIN) {
+		sroce_paging_begin(qp, &qp->rq);
+		return false;
+	}
+	if (failed)
+		sroce_paging_forget(&qp->rq.paging);
+	else if (built < plan->packet_count)
 		sroce_response_plan_next(&qp->resp, built, plan);
 	count_sent_response(qp, plan);
 	if (plan->kind == SROCE_RESPONSE_READ && !failed) {
@@ -146,6 +153,8 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 			qp->rq.more = true;
 			return;
 		}
+		if (plan.kind == SROCE_RESPONSE_READ && qp->rq.paging.pending)
+			return;
 		if (plan.kind == SROCE_RESPONSE_READ && !packets) {
 			qp->rq.paced_until_ns = edt_ns;
 			return;
@@ -226,6 +235,20 @@ static bool has_posted_recv(struct sroce_qp *qp)
 			 sroce_recv_queue_has_posted(qp->recv_queue);
 }
 
+/* Is there what the expected request waits for: its pages, or a receive WQE? */
+static bool may_go_on(struct sroce_qp *qp)
+{
+	struct sroce_paging *paging = &qp->rq.paging;
+
+	if (paging->pending)
+		return false;
+	if (paging->done) {
+		paging->done = false;
+		return true;
+	}
+	return has_posted_recv(qp);
+}
+
 /**
  * sroce_rq_work() - struct sroce_wq_ops: one round of the receive queue
  * @qp: the QP, its receive lock held
@@ -240,12 +263,14 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 	sroce_tx_init(&tx, qp, &qp->rq);
 	qp->rq.paced_until_ns = 0;
 	sroce_ack_delay_cancel(qp);
-	if (sroce_responder_waits_rwqe(&qp->resp) && has_posted_recv(qp))
+	if (sroce_responder_waits_rwqe(&qp->resp) && may_go_on(qp))
 		sroce_reorder_rwqe_posted(&qp->resp, tx.now_ns);
 	if (sroce_reorder_deadline(&qp->resp) != SROCE_NEVER)
 		sroce_reorder_timeout(&qp->resp, tx.now_ns);
 	if (sroce_responder_queued(&qp->resp))
 		sroce_receive_queued(qp, tx.now_ns, budget);
+	if (!skb_queue_empty(&qp->backlog))
+		sroce_receive_backlog(qp, tx.now_ns, budget);
 	if (qp->state == IB_QPS_ERR)
 		flush_recv_queue(qp, budget);
 	else

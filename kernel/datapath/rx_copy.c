@@ -129,9 +129,10 @@ static enum sroce_mem_status scatter_payload(struct sroce_qp *qp, struct sroce_w
 					     u32 num_sge, u32 offset, struct sroce_payload *from,
 					     u32 bytes)
 {
-	enum sroce_mem_status status = sroce_memory_scatter(&qp->dev->memory, pd, sge, num_sge,
-							    offset, from, bytes);
+	enum sroce_mem_status status;
 
+	from->wait = &wq->paging.wait;
+	status = sroce_memory_scatter(&qp->dev->memory, pd, sge, num_sge, offset, from, bytes);
 	if (status != SROCE_MEM_OK)
 		wq->fault = from->fault;
 	return status;
@@ -211,6 +212,7 @@ static enum sroce_mem_status copy_request(struct sroce_qp *qp, struct sroce_rx *
 		.va = plan->va,
 		.bytes = plan->check_bytes - (plan->place_bytes - bytes),
 		.access = plan->access,
+		.wait = &qp->rq.paging.wait,
 	};
 
 	if (plan->target == SROCE_TARGET_RECV)

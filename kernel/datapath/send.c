@@ -6,8 +6,8 @@
  *
  * Packets of one size that follow each other, of one request or of several, share an skb.
  *
- * If memory is short, building fails without changing anything, and the timer tries again. A bad
- * local buffer fails the request.
+ * If memory is short, building fails without changing anything, and the timer tries again; if a
+ * page is not present, the work item that faults it in does. A bad local buffer fails the request.
  */
 
 #include "compat/compat.h"
@@ -24,6 +24,8 @@
 
 /* The most packets of a plan. */
 #define BURST_PACKETS	64
+/* How much of a READ's buffer is made present before it is sent. */
+#define PROBE_BYTES	(4u * 1024 * 1024)
 /* The timer does not fire earlier: on a short path it would fire for every response. */
 #define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)
 
@@ -48,6 +50,31 @@ static enum sroce_mem_status gather_payload(struct sroce_tx *tx, const void *sen
 	status = sroce_memory_gather(&tx->mr_ref, wqe->sge, wqe->num_sge, offset, writer, bytes);
 	if (status != SROCE_MEM_OK)
 		tx->qp->sq.fault = tx->mr_ref.fault;
+	return status;
+}
+
+/*
+ * Is the buffer of a READ or an atomic present? Its response cannot wait. Of a long READ only the
+ * next part is checked: the process may lose pages of it again before their data arrives.
+ */
+static enum sroce_mem_status probe_buffer(struct sroce_tx *tx, const struct sroce_send_plan *plan)
+{
+	const struct sroce_send_wqe *wqe = planned_wqe(tx, plan);
+	enum sroce_mem_status status = SROCE_MEM_OK;
+	u32 bytes = 0;
+
+	if (!atomic_read(&tx->qp->dev->memory.odp_regions))
+		return SROCE_MEM_OK;
+	if (wqe->opcode == SROCE_WR_READ)
+		bytes = min(plan->payload_end - plan->offset, PROBE_BYTES);
+	else if (wqe_is_atomic(wqe->opcode))
+		bytes = sizeof(u64);
+	if (bytes)
+		status = sroce_memory_probe(&tx->mr_ref, wqe->sge, wqe->num_sge, plan->offset,
+					    bytes);
+	if (status != SROCE_MEM_OK)
+		tx->qp->sq.fault = tx->mr_ref.fault;
+	sroce_mr_ref_put(&tx->mr_ref);
 	return status;
 }
 
@@ -90,9 +117,10 @@ static const struct sroce_tx_source requests = {
 	.copy_payload = gather_payload,
 };
 
-/* Returns the number of packets built, -EFAULT for a bad local buffer, or -ENOMEM. */
+/* Returns the number of packets built, -EFAULT for a bad local buffer, -EAGAIN or -ENOMEM. */
 static int build_requests(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 {
+	enum sroce_mem_status status;
 	const struct sroce_tx_span span = {
 		.path = wqe_path(tx->qp, planned_wqe(tx, plan)),
 		.first_psn = plan->first_psn,
@@ -102,6 +130,9 @@ static int build_requests(struct sroce_tx *tx, const struct sroce_send_plan *pla
 		.has_payload = true,
 	};
 
+	status = probe_buffer(tx, plan);
+	if (status != SROCE_MEM_OK)
+		return sroce_tx_payload_error(status);
 	return sroce_tx_build(tx, &span, &requests, plan);
 }
 
@@ -116,7 +147,12 @@ static bool send_burst(struct sroce_tx *tx, struct sroce_send_plan *plan)
 		qp->sq.retry = true;
 		return false;
 	}
+	if (built == -EAGAIN) {
+		sroce_paging_begin(qp, &qp->sq);
+		return false;
+	}
 	if (built < 0) {
+		sroce_paging_forget(&qp->sq.paging);
 		status = SROCE_WC_LOC_PROT_ERR;
 	} else if (built < plan->packet_count) {
 		sroce_requester_plan(&qp->req, built, plan);
@@ -165,6 +201,8 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 	u64 edt_ns;
 	u32 packets;
 
+	if (qp->sq.paging.pending)
+		return false;
 	packets = sroce_tx_schedule(tx, &req->cc, &edt_ns);
 	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);
 	if (plan.action == SROCE_SEND_NOTHING)
@@ -231,6 +269,11 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_requester *req = &qp->req;
 
+	if (qp->sq.paging.pending)
+		return;
+	if (qp->sq.paging.done)
+		qp->sq.ignore_timeout_until_ns = now_ns + sroce_requester_probe_ns(req);
+	qp->sq.paging.done = false;
 	if (now_ns < sroce_requester_deadline(req))
 		return;
 	if (!sroce_requester_waits_rnr(req)) {
@@ -253,6 +296,9 @@ static u64 sq_deadline(struct sroce_qp *qp, u64 now_ns)
 						qp->req.attr.ack_timeout_ns, RESPONSE_WAIT_NS);
 
 	qp->sq.slack_ns = 0;
+	/* The work item runs the queue. */
+	if (qp->sq.paging.pending)
+		return SROCE_NEVER;
 	if (deadline_ns != SROCE_NEVER && !sroce_requester_waits_rnr(&qp->req)) {
 		deadline_ns = max3(deadline_ns, qp->sq.ignore_timeout_until_ns, now_ns + wait_ns);
 		if (qp->sq.timer_defer_ns)

@@ -124,6 +124,7 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 	/* Requests name L_Keys; responses use R_Keys that the peer has named. */
 	sroce_mr_ref_init(&tx->mr_ref, &qp->dev->memory, qp->ibqp.pd,
 			  wq->type == SROCE_RQ ? qp->serial : 0);
+	tx->mr_ref.wait = &wq->paging.wait;
 }
 
 /**

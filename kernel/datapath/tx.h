@@ -83,14 +83,21 @@ bool sroce_tx_throttle(struct sroce_tx *tx, u32 next);
 void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq);
 void sroce_tx_relock(struct sroce_tx *tx);
 
+/* Why a packet cannot be built; see sroce_paging_begin() for -EAGAIN. */
+static inline int sroce_tx_payload_error(enum sroce_mem_status status)
+{
+	return status == SROCE_MEM_NOT_PRESENT ? -EAGAIN : -EFAULT;
+}
+
 /*
  * Build packet @i. Returns 0, also for a packet that is lost at once; -EFAULT if its payload cannot
- * be read; -ENOMEM.
+ * be read, -EAGAIN if pages of it must be faulted in first; -ENOMEM.
  */
 static __always_inline int sroce_tx_build_one(struct sroce_tx *tx, const struct sroce_tx_span *span,
 					      const struct sroce_tx_source *source,
 					      const void *plan, u32 i, struct sroce_packet *pkt)
 {
+	enum sroce_mem_status status = SROCE_MEM_OK;
 	struct sroce_crc_writer *writer;
 	int err;
 
@@ -101,14 +108,15 @@ static __always_inline int sroce_tx_build_one(struct sroce_tx *tx, const struct 
 	err = sroce_tx_begin(tx, span->path, pkt, source->expected(tx, plan, i, pkt), &writer);
 	if (err)
 		return err == -ENOMEM ? -ENOMEM : 0;
-	if (pkt->payload_bytes &&
-	    source->copy_payload(tx, plan, i, writer, pkt->payload_bytes) != SROCE_MEM_OK)
-		return -EFAULT;
+	if (pkt->payload_bytes)
+		status = source->copy_payload(tx, plan, i, writer, pkt->payload_bytes);
+	if (status != SROCE_MEM_OK)
+		return sroce_tx_payload_error(status);
 	sroce_tx_end(tx);
 	return 0;
 }
 
-/* Build the packets behind @i that differ by PSN only. Returns how many there are, or -EFAULT. */
+/* Build the packets behind @i that differ by PSN only. Returns how many, -EFAULT or -EAGAIN. */
 static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
 						const struct sroce_tx_span *span,
 						const struct sroce_tx_source *source,
@@ -116,6 +124,7 @@ static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
 {
 	u32 left = span->has_payload ? sroce_packet_repetitions(i, span->packet_count) : 0;
 	u16 *ip_id = &tx->wq->path.ip_id;
+	enum sroce_mem_status status;
 	u32 done = 0, count;
 
 	for (; left; left -= count, done += count) {
@@ -126,9 +135,10 @@ static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
 					       psn_add(span->first_psn, i + 1 + done), *ip_id);
 		if (!count)
 			break;
-		if (source->copy_payload(tx, plan, i + 1 + done, &tx->gso.writer,
-					 count * span->mtu_bytes) != SROCE_MEM_OK)
-			return -EFAULT;
+		status = source->copy_payload(tx, plan, i + 1 + done, &tx->gso.writer,
+					      count * span->mtu_bytes);
+		if (status != SROCE_MEM_OK)
+			return sroce_tx_payload_error(status);
 		sroce_gso_repeat_end(&tx->gso, ip_id);
 	}
 	return done;
@@ -137,7 +147,7 @@ static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
 /*
  * Build the packets of a plan; or only a first part, if another CPU waits for the lock; or none.
  * @source is a constant, so that its functions are inlined into the two callers, send.c and
- * respond.c. Returns the number built, -EFAULT or -ENOMEM.
+ * respond.c. Returns the number built, -EFAULT, -EAGAIN or -ENOMEM.
  */
 static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroce_tx_span *span,
 					  const struct sroce_tx_source *source, const void *plan)

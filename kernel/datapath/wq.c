@@ -322,7 +322,13 @@ void sroce_wq_run(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
 	spin_unlock_bh(&wq->lock);
 }
 
-static struct sroce_qp *wq_qp(struct sroce_wq *wq)
+/**
+ * sroce_wq_qp() - the QP of a queue
+ * @wq: the queue
+ *
+ * Return: the QP.
+ */
+struct sroce_qp *sroce_wq_qp(struct sroce_wq *wq)
 {
 	return wq->type == SROCE_SQ ? container_of(wq, struct sroce_qp, sq) :
 				      container_of(wq, struct sroce_qp, rq);
@@ -331,7 +337,7 @@ static struct sroce_qp *wq_qp(struct sroce_wq *wq)
 static enum hrtimer_restart wq_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_wq *wq = container_of(timer, struct sroce_wq, timer);
-	struct sroce_qp *qp = wq_qp(wq);
+	struct sroce_qp *qp = sroce_wq_qp(wq);
 
 	spin_lock_bh(&wq->lock);
 	wq->armed_ns = SROCE_NEVER;
@@ -349,7 +355,7 @@ static void wq_bh_work_run(struct compat_bh_work *work)
 	struct sroce_wq *wq = container_of(work, struct sroce_wq, bh_work);
 
 	spin_lock_bh(&wq->lock);
-	sroce_wq_run(wq_qp(wq), wq, true);
+	sroce_wq_run(sroce_wq_qp(wq), wq, true);
 }
 
 /**

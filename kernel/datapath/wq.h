@@ -11,6 +11,7 @@
 #include <linux/spinlock.h>
 
 #include "compat/compat.h"
+#include "datapath/paging.h"
 #include "net/path.h"
 #include "transport/wqe.h"
 
@@ -72,6 +73,7 @@ struct sroce_wq_ops {
  * @slack_ns: how late the next round may come, so that the timers of many QPs share an interrupt
  * @ignore_timeout_until_ns: no ACK timeout before: packets were still leaving this host
  * @now_ns: the time, for the next runner; 0: it reads the clock
+ * @paging: see paging.c
  * @out: skbs built and not yet handed to the stack
  * @path: where packets go
  * @dst: cached route of @path
@@ -102,6 +104,7 @@ struct sroce_wq {
 	u64	ignore_timeout_until_ns;
 	u64	paced_until_ns;
 	u64	now_ns;
+	struct sroce_paging paging;
 	struct sk_buff_head out;
 	struct sroce_path path;
 	struct dst_entry *dst;
@@ -109,6 +112,7 @@ struct sroce_wq {
 };
 
 void sroce_wq_init(struct sroce_wq *wq, enum sroce_wq_type type, const struct sroce_wq_ops *ops);
+struct sroce_qp *sroce_wq_qp(struct sroce_wq *wq);
 void sroce_wq_run(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
 	__releases(&wq->lock);
 void sroce_wq_kick(struct sroce_wq *wq);

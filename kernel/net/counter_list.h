@@ -50,6 +50,9 @@ SROCE_COUNTER(SELECTIVE_ACCEPTED, selective_accepted)
 SROCE_COUNTER(SELECTIVE_WITHDRAWN, selective_withdrawn)
 /* memory of the reorder queues now: not counted, see control/stats.c */
 SROCE_COUNTER(REORDER_BYTES, reorder_bytes)
+/* pages faulted in for copies, see datapath/paging.c; those that could not be */
+SROCE_COUNTER(PAGE_FAULTS, page_faults)
+SROCE_COUNTER(PAGE_FAULT_ERRORS, page_fault_errors)
 /* timer expiries of paced work queues */
 SROCE_COUNTER(PACING_WAKEUPS, pacing_wakeups)
 
@@ -74,6 +77,7 @@ SROCE_COUNTER(DROP_NO_WQE, drop_no_wqe)
 SROCE_COUNTER(DROP_REPLAY, drop_replay)
 SROCE_COUNTER(DROP_INVALID, drop_invalid)
 SROCE_COUNTER(DROP_REORDER_FULL, drop_reorder_full)
+SROCE_COUNTER(DROP_NOT_PRESENT, drop_not_present)
 SROCE_COUNTER(DROP_NO_MEMORY, drop_no_memory)
 SROCE_COUNTER(DROP_NO_ROUTE, drop_no_route)
 

@@ -7,6 +7,7 @@
 #include "unit/kernel/packets.h"
 
 extern "C" {
+#include "datapath/backlog.h"
 #include "datapath/cnp.h"
 #include "datapath/qp.h"
 #include "datapath/receive.h"
@@ -63,6 +64,7 @@ struct QueuePair : Received {
     sroce_wq_init(&qp.sq, SROCE_SQ, &ops);
     sroce_wq_init(&qp.rq, SROCE_RQ, &ops);
     for (sroce_wq* wq : {&qp.sq, &qp.rq}) {
+      sroce_paging_init(wq);
       wq->path.saddr = flow.daddr;
       wq->path.daddr = flow.saddr;
       wq->path.is_ipv4 = true;
@@ -76,6 +78,7 @@ struct QueuePair : Received {
     sroce_reorder_clear(&qp.resp);
     sroce_reorder_queue_flush(&qp);
     free(qp.reorder_queue);
+    sroce_backlog_purge(&qp);
     sroce_ring_fini(&cq.ring);
     sroce_ring_fini(&qp.own_recv_queue.ring);
     EXPECT_EQ(0, stand_in_datapath.users);

@@ -2,6 +2,9 @@
 // From a received skb to memory and completions: kernel/datapath/receive.c and rx_copy.c.
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "stand_in/odp.h"
 #include "unit/kernel/queue_pair.h"
 
 namespace {
@@ -423,6 +426,125 @@ TEST_F(GroupReceiver, MarkedPacketCausesNoCnp) {
   receive_group({bytes_of(group_datagram(), Bytes(16, 8))});
   EXPECT_EQ(0u, stand_in_datapath.packets);
   EXPECT_EQ(1u, completions().size());
+}
+
+// The packets of write_of() are for memory that is paged on demand.
+struct OnDemand : WriteReceiver {
+  explicit OnDemand(sroce_service service) : WriteReceiver(service) {
+    stand_in_odp = {};
+    for (u32 i = 0; i < 2; i++) stand_in_odp.pages[i].address = blocks.blocks[i].get();
+    sroce_region* region = sroce_region_create(SROCE_REGION_ODP, &pd);
+    region->range = {IOVA, 2 * 4096, 0xf};
+    EXPECT_EQ(0, sroce_odp_init(&dev.memory, region, nullptr, 0x10000, 2 * 4096,
+                                0xf | IB_ACCESS_ON_DEMAND));
+    EXPECT_EQ(0, sroce_region_publish(&dev.memory, region));
+    regions.push_back(region);
+    key = region->key;
+    qp.resp.attr.rnr_delay_ns = 1000000;
+    qp.resp.attr.reorder_packets = 64;
+    on_work = [this](u32* budget) {
+      if (sroce_responder_waits_rwqe(&qp.resp) && !qp.rq.paging.pending)
+        sroce_reorder_rwqe_posted(&qp.resp, 2000);
+      sroce_receive_queued(&qp, 2000, budget);
+      sroce_receive_backlog(&qp, 2000, budget);
+      return SROCE_NEVER;
+    };
+  }
+  void receive_apart(const std::vector<Bytes>& packets) {
+    receive({packets[0]});
+    flow.ip_id++;
+    receive({packets.begin() + 1, packets.end()});
+  }
+  void fault_pages() {
+    ASSERT_TRUE(qp.rq.paging.work.queued);
+    qp.rq.paging.work.queued = false;
+    qp.rq.paging.work.function(&qp.rq.paging.work);
+  }
+};
+
+TEST(OnDemandReceive, RequestsWaitForPages) {
+  for (const sroce_service service : {SROCE_SERVICE_RC, SROCE_SERVICE_UC}) {
+    OnDemand qp(service);
+    qp.receive_apart(qp.write_of(8));
+    qp.expect_written(0);
+    EXPECT_EQ(1u, qp.count(SROCE_CTR_PAGE_FAULTS));
+    EXPECT_EQ(0u, qp.count(SROCE_CTR_RX_WRITE_REQUESTS));
+    qp.fault_pages();
+    qp.expect_written(8);
+    EXPECT_EQ(108u, qp.epsn());
+    EXPECT_EQ(1u, qp.count(SROCE_CTR_PAGE_FAULTS));
+    EXPECT_EQ(1u, qp.count(SROCE_CTR_RX_WRITE_REQUESTS));
+    EXPECT_EQ(0u, qp.qp.backlog_bytes);
+  }
+}
+
+TEST(OnDemandReceive, RequestsWaitAgain) {
+  for (const sroce_service service : {SROCE_SERVICE_RC, SROCE_SERVICE_UC}) {
+    OnDemand qp(service);
+    qp.receive_apart(qp.write_of(8));
+    u8* second = std::exchange(stand_in_odp.pages[1].address, nullptr);
+    qp.fault_pages();
+    qp.expect_written(4);
+    EXPECT_EQ(2u, qp.count(SROCE_CTR_PAGE_FAULTS));
+    stand_in_odp.pages[1].address = second;
+    qp.fault_pages();
+    qp.expect_written(8);
+  }
+}
+
+TEST(OnDemandReceive, RequestFailsWithoutPages) {
+  OnDemand qp(SROCE_SERVICE_RC);
+  stand_in_odp.pages[0].address = nullptr;
+  qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  qp.fault_pages();
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_PAGE_FAULT_ERRORS));
+  EXPECT_TRUE(sroce_responder_has_failed(&qp.qp.resp));
+  EXPECT_EQ(SROCE_NAK_REMOTE_ACCESS, qp.qp.resp.nak_syndrome);
+}
+
+TEST(OnDemandReceive, DuplicateOfAWaitingRequestFaultsNothing) {
+  OnDemand qp(SROCE_SERVICE_RC);
+  for (int i = 0; i < 2; i++) qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_PAGE_FAULTS));
+  qp.fault_pages();
+  EXPECT_EQ(101u, qp.epsn());
+}
+
+// Coalesced packets are copied twice before the error is that of one packet.
+TEST(OnDemandReceive, CoalescedPacketsFailWithoutPages) {
+  OnDemand qp(SROCE_SERVICE_RC);
+  stand_in_odp.pages[1].address = nullptr;
+  qp.receive_apart(qp.write_of(8));
+  qp.fault_pages();
+  qp.expect_written(4);
+  EXPECT_FALSE(sroce_responder_has_failed(&qp.qp.resp));
+  qp.fault_pages();
+  EXPECT_TRUE(sroce_responder_has_failed(&qp.qp.resp));
+}
+
+// The QP stays, and the process may have mapped the memory since.
+TEST(OnDemandReceive, UcWriteIsTriedAgainAfterAFailure) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  u8* first = std::exchange(stand_in_odp.pages[0].address, nullptr);
+  qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  qp.fault_pages();
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_DROP_INVALID));
+  stand_in_odp.pages[0].address = first;
+  qp.receive({qp.bytes_of(qp.write_only(101, IOVA, 8), Bytes(8, 7))});
+  qp.fault_pages();
+  EXPECT_EQ(7, qp.blocks[0]);
+}
+
+TEST(OnDemandReceive, BacklogIsLimited) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  qp.qp.backlog_bytes += 4u << 20;
+  qp.receive({qp.bytes_of(qp.write_only(101, IOVA + 8, 8), Bytes(8, 7))});
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
+  qp.qp.backlog_bytes -= 4u << 20;
+  qp.fault_pages();
+  EXPECT_EQ(7, qp.blocks[0]);
+  EXPECT_EQ(0, qp.blocks[8]);
 }
 
 }  // namespace

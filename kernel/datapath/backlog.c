@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests of UC and UD that wait for pages, in order. Nobody sends them again, so they are queued
+ * from the first that misses a page on, until they can be executed, and dropped only beyond a
+ * limit.
+ *
+ * Each is copied into an skb of its own, as in the reorder queue, with its IP header, which a
+ * datagram is delivered with.
+ */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/skbuff.h>
+
+#include "datapath/backlog.h"
+#include "net/rx.h"
+
+#define BACKLOG_GFP		(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+/* As much as a fast peer sends while a page is read from a disk, and the overhead of skbs. */
+#define BACKLOG_BYTES		(4u * 1024 * 1024)
+
+/**
+ * struct waiting_packet - in the control block of an skb, where struct sroce_rx does not fit
+ * @is_ipv4: as in struct sroce_rx
+ * @vlan_id: as in struct sroce_rx
+ */
+struct waiting_packet {
+	bool	is_ipv4;
+	u16	vlan_id;
+};
+
+static struct waiting_packet *waiting_packet_of(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct waiting_packet) > sizeof(skb->cb));
+	return (struct waiting_packet *)skb->cb;
+}
+
+/* The header of its own packet: that of an skb with many is the header of the first. */
+static void copy_ip_header(struct sk_buff *skb, const struct sroce_rx *rx, u32 header_bytes)
+{
+	skb_put_data(skb, skb_network_header(rx->skb), header_bytes);
+	skb_reset_network_header(skb);
+	if (rx->is_ipv4 && !rx->ip_id_stays)
+		ip_hdr(skb)->id = htons(ntohs(ip_hdr(skb)->id) + rx->number);
+	__skb_pull(skb, header_bytes);
+}
+
+static struct sk_buff *copy_waiting_packet(const struct sroce_rx *rx)
+{
+	u32 header_bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	struct sk_buff *skb = alloc_skb(header_bytes + rx->bytes, BACKLOG_GFP);
+
+	if (!skb)
+		return NULL;
+	copy_ip_header(skb, rx, header_bytes);
+	if (!skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes))
+		return skb;
+	kfree_skb(skb);
+	return NULL;
+}
+
+/**
+ * sroce_backlog_add() - let a copy of a packet wait
+ * @qp: the QP, its receive lock held
+ * @rx: the packet
+ *
+ * Return: false if there is no memory for it.
+ */
+bool sroce_backlog_add(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct mem_cgroup *active = set_active_memcg(qp->memcg);
+	struct sk_buff *skb = qp->backlog_bytes < BACKLOG_BYTES ? copy_waiting_packet(rx) : NULL;
+
+	set_active_memcg(active);
+	if (!skb)
+		return false;
+	*waiting_packet_of(skb) = (struct waiting_packet) {
+		.is_ipv4 = rx->is_ipv4,
+		.vlan_id = rx->vlan_id,
+	};
+	qp->backlog_bytes += skb->truesize;
+	__skb_queue_tail(&qp->backlog, skb);
+	return true;
+}
+
+/**
+ * sroce_backlog_first() - look at the oldest packet
+ * @qp: the QP, its receive lock held
+ * @now_ns: monotonic time
+ * @rx: filled in; the skb stays queued
+ *
+ * Return: whether there is one.
+ */
+bool sroce_backlog_first(struct sroce_qp *qp, u64 now_ns, struct sroce_rx *rx)
+{
+	struct sk_buff *skb = skb_peek(&qp->backlog);
+
+	if (!skb)
+		return false;
+	*rx = (struct sroce_rx) {
+		.skb = skb,
+		.ep = &qp->dev->ep,
+		.packet_bytes = skb->len,
+		.is_ipv4 = waiting_packet_of(skb)->is_ipv4,
+		.vlan_id = waiting_packet_of(skb)->vlan_id,
+		.now_ns = now_ns,
+	};
+	sroce_rx_begin(rx, 0);
+	/* It was parsed successfully before. */
+	WARN_ON_ONCE(!sroce_rx_next(rx));
+	rx->pkt.was_queued = true;
+	return true;
+}
+
+/**
+ * sroce_backlog_drop_first() - the oldest packet has been handled
+ * @qp: the QP, its receive lock held
+ */
+void sroce_backlog_drop_first(struct sroce_qp *qp)
+{
+	struct sk_buff *skb = __skb_dequeue(&qp->backlog);
+
+	qp->backlog_bytes -= skb->truesize;
+	consume_skb(skb);
+}
+
+/**
+ * sroce_backlog_purge() - drop all packets
+ * @qp: the QP, its receive lock held, or being destroyed
+ */
+void sroce_backlog_purge(struct sroce_qp *qp)
+{
+	__skb_queue_purge(&qp->backlog);
+	qp->backlog_bytes = 0;
+}

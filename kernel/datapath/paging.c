@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Work queues that wait for pages. A copy runs in softirq and cannot fault a page in. If it misses
+ * one, its work queue starts a work item that does it, and then runs the queue, which tries again:
+ *
+ *   send queue     sends nothing meanwhile, and no ACK timeout expires. Before a READ or an atomic
+ *                  is sent, its buffer is made present. A response that misses a page all the same
+ *                  is dropped, and requested again.
+ *   receive queue  an RC request waits as without a receive WQE (transport/reorder.c); one of UC or
+ *                  UD, with all behind it, in the backlog. A READ response is sent later.
+ *
+ * If the pages cannot be faulted in, the copy that misses them fails when it is tried again.
+ */
+#include "datapath/paging.h"
+#include "datapath/qp.h"
+#include "trace.h"
+
+static void fault_pages_in(struct work_struct *work)
+{
+	struct sroce_paging *paging = container_of(work, struct sroce_paging, work);
+	struct sroce_wq *wq = container_of(paging, struct sroce_wq, paging);
+	struct sroce_qp *qp = sroce_wq_qp(wq);
+	int err = sroce_odp_fault_in(&qp->dev->memory, &paging->range);
+
+	spin_lock_bh(&wq->lock);
+	paging->pending = false;
+	paging->done = true;
+	if (err) {
+		paging->wait.failed = paging->range;
+		sroce_count(sroce_qp_counters(qp), SROCE_CTR_PAGE_FAULT_ERRORS);
+	}
+	trace_sroce_page_fault(qp->ibqp.qp_num, &paging->range, err);
+	sroce_wq_run(qp, wq, true);
+}
+
+/**
+ * sroce_paging_init() - set up the wait for pages
+ * @wq: zeroed
+ */
+void sroce_paging_init(struct sroce_wq *wq)
+{
+	INIT_WORK(&wq->paging.work, fault_pages_in);
+}
+
+/**
+ * sroce_paging_begin() - a copy has missed pages: fault them in
+ * @qp: the QP
+ * @wq: its queue that made the copy, locked
+ *
+ * Does nothing if the queue waits for pages already; then it will miss these again.
+ */
+void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq)
+{
+	struct sroce_paging *paging = &wq->paging;
+
+	if (paging->pending || wq->dying)
+		return;
+	paging->pending = true;
+	paging->done = false;
+	paging->range = paging->wait.missing;
+	sroce_count(sroce_qp_counters(qp), SROCE_CTR_PAGE_FAULTS);
+	schedule_work(&paging->work);
+}
+
+/**
+ * sroce_paging_reset() - forget what was waited for
+ * @wq: the queue, locked
+ */
+void sroce_paging_reset(struct sroce_wq *wq)
+{
+	wq->paging.done = false;
+	wq->paging.wait = (struct sroce_page_wait){ };
+}
+
+/**
+ * sroce_paging_stop() - wait until the work item does not run any more
+ * @wq: dying
+ *
+ * Sleeps until a page fault under way is done.
+ */
+void sroce_paging_stop(struct sroce_wq *wq)
+{
+	cancel_work_sync(&wq->paging.work);
+}

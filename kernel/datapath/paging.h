@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Work queues that wait for pages of memory that is paged on demand. See paging.c. */
+#ifndef SROCE_DATAPATH_PAGING_H
+#define SROCE_DATAPATH_PAGING_H
+
+#include <linux/workqueue.h>
+
+#include "memory/odp.h"
+
+struct sroce_qp;
+struct sroce_wq;
+
+/**
+ * struct sroce_paging - the pages that a work queue waits for; with its lock
+ * @work: faults them in, in process context
+ * @wait: for the copies of the queue
+ * @range: what @work faults in
+ * @pending: @work is queued or runs
+ * @done: it has run since the queue last looked
+ */
+struct sroce_paging {
+	struct work_struct work;
+	struct sroce_page_wait wait;
+	struct sroce_page_range range;
+	bool	pending;
+	bool	done;
+};
+
+void sroce_paging_init(struct sroce_wq *wq);
+void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq);
+void sroce_paging_reset(struct sroce_wq *wq);
+void sroce_paging_stop(struct sroce_wq *wq);
+
+/* An error has been reported. The memory may be there when it is used again. */
+static inline void sroce_paging_forget(struct sroce_paging *paging)
+{
+	paging->wait.failed.bytes = 0;
+}
+
+#endif
