@@ -12,6 +12,7 @@
 
 #include "compat/compat.h"
 #include "datapath/device.h"
+#include "memory/odp.h"
 #include "memory/region.h"
 #include "verbs/verbs.h"
 
@@ -22,6 +23,9 @@
 #define MANDATORY_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 				 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL)
+
+/* Pages of a region that is paged on demand have no blocks that a memory window could share. */
+#define ODP_ACCESS		(IB_ACCESS_ON_DEMAND | (MANDATORY_ACCESS & ~IB_ACCESS_MW_BIND))
 
 /* Sizes of contiguous blocks to look for: from a page to a huge page of 1 GiB. */
 #define BLOCK_SIZES		GENMASK(30, PAGE_SHIFT)
@@ -137,11 +141,12 @@ static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 s
 	return fill_page_list(&region->pages, umem);
 }
 
-static int check_user_mr(struct ib_device *ibdev, u64 length, u64 va, int access)
+/* @permitted: IB_ACCESS_*, besides hints. */
+static int check_user_mr(struct ib_device *ibdev, u64 length, u64 va, int access, int permitted)
 {
 	u64 last;
 
-	if (access & ~(MANDATORY_ACCESS | IB_ACCESS_OPTIONAL)) {
+	if (access & ~(permitted | IB_ACCESS_OPTIONAL)) {
 		ibdev_dbg(ibdev, "mr: access %#x\n", access);
 		return -EOPNOTSUPP;
 	}
@@ -159,6 +164,15 @@ static void set_range(struct sroce_region *region, u64 length, u64 va, int acces
 	region->range.access = access & MANDATORY_ACCESS;
 }
 
+static int get_pages(struct sroce_region *region, struct ib_pd *ibpd, u64 start, u64 length,
+		     int access)
+{
+	if (region->kind == SROCE_REGION_ODP)
+		return sroce_odp_init(memory_of(ibpd), region, ibpd->device, start, length,
+				      access);
+	return pin_pages(region, ibpd->device, start, length, access);
+}
+
 /**
  * sroce_reg_user_mr() - register memory of a process
  * @ibpd: protection domain
@@ -169,27 +183,34 @@ static void set_range(struct sroce_region *region, u64 length, u64 va, int acces
  * @dmah: must be NULL
  * @udata: unused
  *
- * Pins the pages until the region is deregistered.
+ * Pins the pages until the region is deregistered, unless they are paged on demand
+ * (IB_ACCESS_ON_DEMAND).
  *
  * Return: the region or an ERR_PTR().
  */
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 va, int access,
 				struct ib_dmah *dmah, struct ib_udata *udata)
 {
-	int err = check_user_mr(ibpd->device, length, va, access);
+	bool on_demand = access & IB_ACCESS_ON_DEMAND;
+	int err = check_user_mr(ibpd->device, length, va, access,
+				on_demand ? ODP_ACCESS : MANDATORY_ACCESS);
 	struct sroce_mr *mr;
 
 	if (err)
 		return ERR_PTR(err);
+	if (on_demand && length == U64_MAX) {
+		ibdev_dbg(ibpd->device, "mr: implicit on-demand paging\n");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
 	if (dmah) {
 		ibdev_dbg(ibpd->device, "mr: DMA handle\n");
 		return ERR_PTR(-EOPNOTSUPP);
 	}
-	mr = alloc_region(ibpd, SROCE_REGION_USER);
+	mr = alloc_region(ibpd, on_demand && length ? SROCE_REGION_ODP : SROCE_REGION_USER);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	set_range(mr->region, length, va, access);
-	err = pin_pages(mr->region, ibpd->device, start, length, access);
+	err = get_pages(mr->region, ibpd, start, length, access);
 	return publish_region(ibpd, mr, err);
 }
 
@@ -232,8 +253,8 @@ static int pin_for_writing(struct sroce_region *region, const struct ib_umem *um
  * old one are done on return. For a moment the memory of both may be pinned. A BIND_MW that is
  * executed meanwhile may fail.
  *
- * Return: NULL, or an ERR_PTR(), such as -EBUSY if a memory window is bound to it; then nothing has
- * changed.
+ * Return: NULL, or an ERR_PTR(), such as -EBUSY if a memory window is bound to it, or -EOPNOTSUPP
+ * if it is paged on demand, or would be; then nothing has changed.
  */
 struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 va,
 				  int access, struct ib_pd *ibpd, struct ib_udata *udata)
@@ -249,7 +270,11 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		length = old->range.length;
 		va = old->range.iova;
 	}
-	err = check_user_mr(ibmr->device, length, va, access);
+	err = check_user_mr(ibmr->device, length, va, access, MANDATORY_ACCESS);
+	if (!err && old->kind == SROCE_REGION_ODP) {
+		ibdev_dbg(ibmr->device, "mr: rereg of on-demand paging\n");
+		err = -EOPNOTSUPP;
+	}
 	if (err)
 		return ERR_PTR(err);
 	region = sroce_region_create(SROCE_REGION_USER, ibpd);

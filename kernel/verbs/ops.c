@@ -48,6 +48,7 @@ const struct ib_device_ops sroce_verbs_ops = {
 	.alloc_mr = sroce_alloc_mr,
 	.map_mr_sg = sroce_map_mr_sg,
 	.dereg_mr = sroce_dereg_mr,
+	.advise_mr = sroce_advise_mr,
 
 	.alloc_mw = sroce_alloc_mw,
 	.dealloc_mw = sroce_dealloc_mw,

@@ -81,7 +81,7 @@ TEST_F(ModifyQp, ValuesHaveLimits) {
   expect_limit(&attr.dest_qp_num, 0xffffffu, 0x1000000u, IB_QP_DEST_QPN);
   expect_limit(&attr.path_mig_state, IB_MIG_MIGRATED, IB_MIG_REARM, IB_QP_PATH_MIG_STATE);
   expect_limit(&attr.qp_access_flags, 0x1f, 0x20, IB_QP_ACCESS_FLAGS);
-  expect_limit(&attr.qp_access_flags, int{IB_ACCESS_OPTIONAL}, 0x40, IB_QP_ACCESS_FLAGS);
+  expect_limit(&attr.qp_access_flags, int{IB_ACCESS_OPTIONAL}, 0x80, IB_QP_ACCESS_FLAGS);
   expect_limit(&attr.timeout, 31, 32, IB_QP_TIMEOUT);
   expect_limit(&attr.min_rnr_timer, 31, 32, IB_QP_MIN_RNR_TIMER);
   expect_limit(&attr.retry_cnt, 7, 8, IB_QP_RETRY_CNT);

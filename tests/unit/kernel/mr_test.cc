@@ -3,11 +3,13 @@
 // kernel/memory/copy.c.
 #include <gtest/gtest.h>
 
+#include "stand_in/odp.h"
 #include "stand_in/umem.h"
 #include "unit/kernel/memory.h"
 
 extern "C" {
 #include "datapath/device.h"
+#include "memory/odp.h"
 #include "verbs/verbs.h"
 }
 
@@ -157,7 +159,7 @@ TEST_F(ScatteredMr, EachAccessHasItsFlag) {
 }
 
 TEST_F(ScatteredMr, UnsupportedAccessIsRejectedBeforePinning) {
-  for (int access : {1 << 5, 1 << 6, 1 << 7, 1 << 9, 1 << 19, 1 << 30}) {
+  for (int access : {1 << 5, 1 << 7, 1 << 9, 1 << 19, 1 << 30}) {
     EXPECT_EQ(nullptr, reg_user(START, 16, VA, IB_ACCESS_LOCAL_WRITE | access));
     EXPECT_EQ(-EOPNOTSUPP, error) << access;
   }
@@ -546,6 +548,58 @@ TEST_F(FastMr, RegistrationInUseStaysWhileTheNextIsMapped) {
   EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {2}));
   EXPECT_EQ(2, blocks[3 * PAGE_SIZE]);
   EXPECT_EQ(SROCE_MEM_BAD_RANGE, write(mr->rkey, VA + 8, {2}));
+}
+
+struct OnDemandMr : Mr {
+  OnDemandMr() {
+    stand_in_odp = {};
+    for (u32 i = 0; i < 3; i++) stand_in_odp.pages[i].address = blocks.blocks[i].get();
+  }
+  Blocks blocks{3, PAGE_SIZE};
+};
+constexpr int ON_DEMAND = IB_ACCESS_ON_DEMAND | (ALL_ACCESS & ~IB_ACCESS_MW_BIND);
+
+TEST_F(OnDemandMr, PinsNothing) {
+  ib_mr* mr = reg_user(START + 100, 2 * PAGE_SIZE, VA, ON_DEMAND);
+  ASSERT_NE(nullptr, mr);
+  EXPECT_EQ(0u, stand_in_umem.pinned);
+  sroce_region* region = sroce_region_get(&dev.memory, mr->rkey);
+  EXPECT_EQ(0, sroce_odp_fault(region, VA, 2 * PAGE_SIZE, SROCE_ODP_WRITE));
+  sroce_region_put(region);
+  EXPECT_EQ(SROCE_MEM_OK, write(mr->rkey, VA, {1}));
+  EXPECT_EQ(1, blocks[100]);
+  dereg(mr);
+  EXPECT_EQ(nullptr, stand_in_odp.umem);
+}
+
+TEST_F(OnDemandMr, IsNotForWindowsOrAllMemory) {
+  EXPECT_EQ(nullptr, reg_user(START, PAGE_SIZE, VA, ON_DEMAND | IB_ACCESS_MW_BIND));
+  EXPECT_EQ(-EOPNOTSUPP, error);
+  EXPECT_EQ(nullptr, reg_user(0, U64_MAX, 0, ON_DEMAND));
+  EXPECT_EQ(-EOPNOTSUPP, error);
+  stand_in_odp.error = -ENOMEM;
+  EXPECT_EQ(nullptr, reg_user(START, PAGE_SIZE, VA, ON_DEMAND));
+  EXPECT_EQ(-ENOMEM, error);
+}
+
+TEST_F(OnDemandMr, EmptyRegionHasNoMemory) {
+  ib_mr* mr = reg_user(START, 0, VA, ON_DEMAND);
+  ASSERT_NE(nullptr, mr);
+  EXPECT_EQ(nullptr, stand_in_odp.umem);
+  dereg(mr);
+}
+
+TEST_F(OnDemandMr, IsNotReregistered) {
+  ib_mr* mr = reg_user(START, PAGE_SIZE, VA, ON_DEMAND);
+  ASSERT_NE(nullptr, mr);
+  EXPECT_EQ(-EOPNOTSUPP, PTR_ERR(sroce_rereg_user_mr(mr, IB_MR_REREG_ACCESS, 0, 0, 0,
+                                                     IB_ACCESS_REMOTE_READ, &pd, nullptr)));
+  dereg(mr);
+  pages_are({blocks.blocks[0].get()});
+  mr = reg_user(START, PAGE_SIZE, VA);
+  EXPECT_EQ(-EOPNOTSUPP,
+            PTR_ERR(sroce_rereg_user_mr(mr, IB_MR_REREG_ACCESS, 0, 0, 0, ON_DEMAND, &pd, nullptr)));
+  dereg(mr);
 }
 
 }  // namespace
