@@ -227,10 +227,14 @@ const Row rows[] = {
        const verbs::Pages p(4096);
        return try_mr(t, p.data(), 4096, 1 << 18);
      }},
-    {Layer::core,
-     "an MR on demand",
-     {EOPNOTSUPP, EINVAL},  // EINVAL: Linux 6.1
-     [](Tools& t) { return mr_with_flag(t, IBV_ACCESS_ON_DEMAND); }},
+    {Layer::driver,
+     "an MR on demand to which windows may be bound",
+     {EOPNOTSUPP},
+     [](Tools& t) { return mr_with_flag(t, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND); }},
+    {Layer::driver,
+     "all memory on demand",
+     {EOPNOTSUPP},
+     [](Tools& t) { return try_mr(t, nullptr, SIZE_MAX, IBV_ACCESS_ON_DEMAND); }},
     {Layer::driver,
      "a zero-based MR",
      {EOPNOTSUPP},
@@ -271,6 +275,12 @@ const Row rows[] = {
      {EOPNOTSUPP},
      [](Tools& t) {
        return try_rereg(t, {.flags = IBV_REREG_MR_CHANGE_ACCESS, .access = IBV_ACCESS_ZERO_BASED});
+     }},
+    {Layer::driver,
+     "reregistration as an MR on demand",
+     {EOPNOTSUPP},
+     [](Tools& t) {
+       return try_rereg(t, {.flags = IBV_REREG_MR_CHANGE_ACCESS, .access = IBV_ACCESS_ON_DEMAND});
      }},
     {Layer::driver, "reregistration to unmapped memory", {EFAULT}, rereg_to_unmapped_memory},
     {Layer::driver,

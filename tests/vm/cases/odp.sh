@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Memory that is paged on demand: data, lost pages, fork, errors, prefetch; and under loss.
+# guests: one
+# links: sroce
+# seconds: 90
+# stages: vm-newest vm-newest-rxe vm-newest-native vm-6.12
+# full: vm-debug vm-debug-native vm-kcsan vm-6.1
+set -euo pipefail
+. /share/vm/lib.sh
+MTU=4500 topology
+export LIMIT=120
+
+rounds=200
+[[ ! $QUICK ]] || rounds=40
+options=(--dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID")
+[[ $MODE != native ]] || options+=(--native)
+both_ends() { "$programs"/odp_verify "${options[@]}" "$@"; }
+tap "odp" both_ends --rounds $rounds
+netem loss 1%
+tap "1 % loss" both_ends --rounds 40 --data
+netem
+check "pages were faulted in" test "$(counter "$B_DEV" page_faults)" -ge 1
+check "failed faults are counted" test "$(counter "$B_DEV" page_fault_errors)" -ge 1
+tool "ib_write_bw --odp" ib_write_bw -x GID -F -s 1048576 -n 64 --odp
+tool "ib_read_bw --odp" ib_read_bw -x GID -F -s 1048576 -n 64 --odp
+tool "ib_send_bw --odp" ib_send_bw -x GID -F -s 65536 -n 64 --odp
+tool "ib_send_bw --odp, UD" ib_send_bw -x GID -F -s 1024 -n 64 -c UD --odp
+tool "ibv_rc_pingpong with prefetch" ibv_rc_pingpong -g GID -n 100 -s 65536 -o -P

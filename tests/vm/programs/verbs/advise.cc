@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "verbs/advise.h"
+
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <sys/ioctl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+
+namespace verbs {
+namespace {
+
+ib_uverbs_attr attribute(unsigned id, std::size_t length, std::uint64_t data) {
+  ib_uverbs_attr attr{};
+  attr.attr_id = static_cast<__u16>(id);
+  attr.len = static_cast<__u16>(length);
+  attr.flags = UVERBS_ATTR_F_MANDATORY;
+  attr.data = data;
+  return attr;
+}
+
+}  // namespace
+
+int advise_mr(const Pd& pd, std::uint32_t driver, unsigned advice, unsigned flags, ibv_sge sge) {
+  const ib_uverbs_attr attrs[] = {
+      attribute(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, 0, pd->handle),
+      attribute(UVERBS_ATTR_ADVISE_MR_ADVICE, sizeof(std::uint64_t), advice),
+      attribute(UVERBS_ATTR_ADVISE_MR_FLAGS, sizeof(std::uint32_t), flags),
+      attribute(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sizeof(sge), reinterpret_cast<std::uint64_t>(&sge)),
+  };
+  alignas(std::uint64_t) std::byte call[sizeof(ib_uverbs_ioctl_hdr) + sizeof(attrs)];
+  ib_uverbs_ioctl_hdr header{};
+  header.length = sizeof(call);
+  header.object_id = UVERBS_OBJECT_MR;
+  header.method_id = UVERBS_METHOD_ADVISE_MR;
+  header.driver_id = driver;
+  header.num_attrs = std::size(attrs);
+  std::memcpy(call, &header, sizeof(header));
+  std::memcpy(call + sizeof(header), attrs, sizeof(attrs));
+  return ioctl(pd->context->cmd_fd, RDMA_VERBS_IOCTL, call) ? errno : 0;
+}
+
+}  // namespace verbs
