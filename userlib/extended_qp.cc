@@ -115,6 +115,10 @@ void set_ud_addr(ibv_qp_ex* qp, ibv_ah* ah, std::uint32_t remote_qpn, std::uint3
   wr.ud.ah = reinterpret_cast<const sroce_ah*>(ah)->number;
 }
 
+void set_srqn(ibv_qp_ex* qp, std::uint32_t remote_srqn) {
+  sroce::write_srqn(remote_srqn, queue_of(qp).current());
+}
+
 void set_sge(ibv_qp_ex* qp, std::uint32_t lkey, std::uint64_t addr, std::uint32_t length) {
   const ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
   queue_of(qp).set_list({&sge, 1});
@@ -181,6 +185,7 @@ int sroce_offer_work_requests(sroce_qp_object* object, ibv_qp_type type, std::ui
   qp.wr_set_inline_data = set_inline_data;
   qp.wr_set_inline_data_list = set_inline_data_list;
   if (type == IBV_QPT_UD) qp.wr_set_ud_addr = set_ud_addr;
+  if (type == IBV_QPT_XRC_SEND) qp.wr_set_xrc_srqn = set_srqn;
   if (ops & IBV_QP_EX_WITH_SEND) qp.wr_send = send;
   if (ops & IBV_QP_EX_WITH_SEND_WITH_IMM) qp.wr_send_imm = send_imm;
   if (ops & IBV_QP_EX_WITH_SEND_WITH_INV) qp.wr_send_inv = send_inv;

@@ -33,6 +33,8 @@ sroce::Service service_of(ibv_qp_type type) {
       return sroce::Service::uc;
     case IBV_QPT_UD:
       return sroce::Service::ud;
+    case IBV_QPT_XRC_SEND:
+      return sroce::Service::xrc;
     default:
       return sroce::Service::rc;
   }

@@ -24,13 +24,17 @@ bool is_supported(ibv_wr_opcode opcode, Service service) {
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_SEND_WITH_INV:
     case kAtomicWrite:
-      return service == Service::rc;
+      return service == Service::rc || service == Service::xrc;
     default:
       return false;
   }
 }
 
 namespace {
+
+constexpr bool is_atomic(unsigned opcode) {
+  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
 
 void write_operation(const ibv_send_wr& wr, Service service, sroce_send_slot& out) {
   if (service == Service::ud) {
@@ -65,10 +69,8 @@ void write_operation(const ibv_send_wr& wr, Service service, sroce_send_slot& ou
 /// IBTA 11.4.1.1: the post rejects an atomic with a misaligned remote address or a result buffer
 /// that is too short.
 bool is_bad_atomic(const ibv_send_wr& wr, const sroce_send_slot& wqe) {
-  const bool is_atomic =
-      wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
   constexpr std::uint32_t bytes = sizeof(std::uint64_t);
-  return is_atomic && (wr.wr.atomic.remote_addr % bytes || wqe.length < bytes);
+  return is_atomic(wr.opcode) && (wr.wr.atomic.remote_addr % bytes || wqe.length < bytes);
 }
 
 const void* start_of(const ibv_sge& sge) { return reinterpret_cast<const void*>(sge.addr); }
@@ -118,6 +120,13 @@ void write_bind(const ibv_mw_bind_info& bind, std::uint32_t rkey, std::uint32_t 
   wqe.bind.access = bind.mw_access_flags;
 }
 
+void write_srqn(std::uint32_t srqn, sroce_send_slot& wqe) {
+  if (is_atomic(wqe.opcode))
+    wqe.atomic_srqn = srqn;
+  else if (wqe.opcode != IBV_WR_BIND_MW)
+    wqe.xrc.srqn = srqn;
+}
+
 int write_list(std::span<const ibv_sge> list, const SendLimits& limits, sroce_send_slot& wqe,
                std::span<std::byte> payload) {
   constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
@@ -149,6 +158,7 @@ int write_send_wqe(const ibv_send_wr& wr, const SendLimits& limits, sroce_send_s
   else
     wqe.imm_data = wr.imm_data;
   write_operation(wr, limits.service, wqe);
+  if (limits.service == Service::xrc) write_srqn(wr.qp_type.xrc.remote_srqn, wqe);
   const int err = wr.send_flags & IBV_SEND_INLINE ? gather(list, limits, wqe, payload)
                                                   : write_list(list, limits, wqe, payload);
   return !err && is_bad_atomic(wr, wqe) ? EINVAL : err;

@@ -30,12 +30,14 @@ static_assert(offsetof(sroce_send_slot, compare_add) == 32);
 static_assert(offsetof(sroce_send_slot, bind.length) == 32);
 static_assert(offsetof(sroce_send_slot, bind.access) == 44);
 static_assert(offsetof(sroce_send_slot, flush.level) == 37);
+static_assert(offsetof(sroce_send_slot, atomic_srqn) == 16);
+static_assert(offsetof(sroce_send_slot, xrc.srqn) == 44);
 
 /// IBV_WR_FLUSH and IBV_WR_ATOMIC_WRITE, which older headers lack.
 constexpr auto kFlush = static_cast<ibv_wr_opcode>(14);
 constexpr auto kAtomicWrite = static_cast<ibv_wr_opcode>(15);
 
-enum class Service { rc, uc, ud };
+enum class Service { rc, uc, ud, xrc };
 
 /// Capabilities of a queue.
 struct SendLimits {
@@ -57,6 +59,9 @@ int write_inline(std::span<const ibv_data_buf> list, const SendLimits& limits, s
 /// Write the operation of a bind into @p wqe: the window's key @p rkey becomes @p new_rkey.
 void write_bind(const ibv_mw_bind_info& bind, std::uint32_t rkey, std::uint32_t new_rkey,
                 sroce_send_slot& wqe);
+
+/// Name the peer's shared receive queue. The operation has been written.
+void write_srqn(std::uint32_t srqn, sroce_send_slot& wqe);
 
 /// Write @p wr into @p wqe and @p payload, which must have room for what @p limits allow. Returns
 /// 0, or EINVAL, and then @p wqe must not be used.

@@ -104,6 +104,8 @@ static void print_structures(void) {
   print("verbs_srq", sizeof(struct verbs_srq));
   FIELD(verbs_srq, srq)
   FIELD(verbs_srq, srq_num)
+  print("verbs_xrcd", sizeof(struct verbs_xrcd));
+  FIELD(verbs_xrcd, xrcd)
   print("verbs_match_ent", sizeof(struct verbs_match_ent));
   FIELD(verbs_match_ent, u.driver_id)
   FIELD(verbs_match_ent, kind)

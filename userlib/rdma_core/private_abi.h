@@ -51,6 +51,7 @@
   VERB(alloc_td, struct ibv_td*, (struct ibv_context*, struct ibv_td_init_attr*), 6, 7, 7, 8, 8)   \
   VERB(attach_mcast, int, (struct ibv_qp*, const union ibv_gid*, uint16_t), 9, 10, 10, 11, 11)     \
   VERB(bind_mw, int, (struct ibv_qp*, struct ibv_mw*, struct ibv_mw_bind*), 10, 11, 11, 12, 12)    \
+  VERB(close_xrcd, int, (struct ibv_xrcd*), 11, 12, 12, 13, 13)                                    \
   VERB(cq_event, void, (struct ibv_cq*), 12, 13, 13, 14, 14)                                       \
   VERB(create_ah, struct ibv_ah*, (struct ibv_pd*, struct ibv_ah_attr*), 13, 14, 14, 15, 15)       \
   VERB(create_cq, struct ibv_cq*, (struct ibv_context*, int, struct ibv_comp_channel*, int), 15,   \
@@ -62,6 +63,8 @@
        21, 22, 23)                                                                                 \
   VERB(create_srq, struct ibv_srq*, (struct ibv_pd*, struct ibv_srq_init_attr*), 22, 23, 23, 24,   \
        25)                                                                                         \
+  VERB(create_srq_ex, struct ibv_srq*, (struct ibv_context*, struct ibv_srq_init_attr_ex*), 23,    \
+       24, 24, 25, 26)                                                                             \
   VERB(dealloc_mw, int, (struct ibv_mw*), 25, 27, 27, 28, 29)                                      \
   VERB(dealloc_pd, int, (struct ibv_pd*), 26, 28, 28, 29, 30)                                      \
   VERB(dealloc_td, int, (struct ibv_td*), 27, 29, 29, 30, 31)                                      \
@@ -72,9 +75,14 @@
   VERB(destroy_srq, int, (struct ibv_srq*), 36, 38, 38, 39, 41)                                    \
   VERB(detach_mcast, int, (struct ibv_qp*, const union ibv_gid*, uint16_t), 38, 40, 40, 41, 43)    \
   VERB(free_context, void, (struct ibv_context*), 39, 41, 42, 44, 46)                              \
+  VERB(get_srq_num, int, (struct ibv_srq*, uint32_t*), 41, 43, 44, 46, 48)                         \
   VERB(modify_cq, int, (struct ibv_cq*, struct ibv_modify_cq_attr*), 45, 47, 48, 50, 54)           \
   VERB(modify_qp, int, (struct ibv_qp*, struct ibv_qp_attr*, int), 47, 49, 50, 52, 56)             \
   VERB(modify_srq, int, (struct ibv_srq*, struct ibv_srq_attr*, int), 49, 51, 52, 54, 58)          \
+  VERB(open_qp, struct ibv_qp*, (struct ibv_context*, struct ibv_qp_open_attr*), 51, 53, 54, 56,   \
+       60)                                                                                         \
+  VERB(open_xrcd, struct ibv_xrcd*, (struct ibv_context*, struct ibv_xrcd_init_attr*), 52, 54, 55, \
+       57, 61)                                                                                     \
   VERB(poll_cq, int, (struct ibv_cq*, int, struct ibv_wc*), 53, 55, 56, 58, 62)                    \
   VERB(post_recv, int, (struct ibv_qp*, struct ibv_recv_wr*, struct ibv_recv_wr**), 54, 56, 57,    \
        59, 63)                                                                                     \
@@ -118,10 +126,16 @@ struct verbs_mr {
   int access;
 };
 
+struct verbs_xrcd {
+  struct ibv_xrcd xrcd;
+  uint32_t comp_mask;
+  uint32_t handle;
+};
+
 struct verbs_srq {
   struct ibv_srq srq;
   enum ibv_srq_type srq_type;
-  void* xrcd;
+  struct verbs_xrcd* xrcd;
   struct ibv_cq* cq;
   uint32_t srq_num;
 };
@@ -164,9 +178,12 @@ struct verbs_device_ops {
   COMMAND(ibv_create_cq, ib_uverbs_create_cq)     \
   COMMAND(ibv_create_qp, ib_uverbs_create_qp)     \
   COMMAND(ibv_create_srq, ib_uverbs_create_srq)   \
+  COMMAND(ibv_create_xsrq, ib_uverbs_create_xsrq) \
   COMMAND(ibv_get_context, ib_uverbs_get_context) \
   COMMAND(ibv_modify_qp, ib_uverbs_modify_qp)     \
   COMMAND(ibv_modify_srq, ib_uverbs_modify_srq)   \
+  COMMAND(ibv_open_qp, ib_uverbs_open_qp)         \
+  COMMAND(ibv_open_xrcd, ib_uverbs_open_xrcd)     \
   COMMAND(ibv_query_port, ib_uverbs_query_port)   \
   COMMAND(ibv_query_qp, ib_uverbs_query_qp)       \
   COMMAND(ibv_query_srq, ib_uverbs_query_srq)     \
@@ -214,6 +231,7 @@ typedef int sroce_create_cq_ex_with_buffer(struct ibv_context*, const struct ibv
        (struct ibv_context*, struct ibv_pd*, struct ibv_alloc_pd*, size_t,                         \
         struct ib_uverbs_alloc_pd_resp*, size_t))                                                  \
   CALL(int, ibv_cmd_attach_mcast, (struct ibv_qp*, const union ibv_gid*, uint16_t))                \
+  CALL(int, ibv_cmd_close_xrcd, (struct verbs_xrcd*))                                              \
   CALL(int, ibv_cmd_create_ah,                                                                     \
        (struct ibv_pd*, struct ibv_ah*, struct ibv_ah_attr*, struct ib_uverbs_create_ah_resp*,     \
         size_t))                                                                                   \
@@ -229,6 +247,9 @@ typedef int sroce_create_cq_ex_with_buffer(struct ibv_context*, const struct ibv
   CALL(int, ibv_cmd_create_srq,                                                                    \
        (struct ibv_pd*, struct ibv_srq*, struct ibv_srq_init_attr*, struct ibv_create_srq*,        \
         size_t, struct ib_uverbs_create_srq_resp*, size_t))                                        \
+  CALL(int, ibv_cmd_create_srq_ex,                                                                 \
+       (struct ibv_context*, struct verbs_srq*, struct ibv_srq_init_attr_ex*,                      \
+        struct ibv_create_xsrq*, size_t, struct ib_uverbs_create_srq_resp*, size_t))               \
   CALL(int, ibv_cmd_dealloc_mw, (struct ibv_mw*))                                                  \
   CALL(int, ibv_cmd_dealloc_pd, (struct ibv_pd*))                                                  \
   CALL(int, ibv_cmd_dereg_mr, (struct verbs_mr*))                                                  \
@@ -243,6 +264,12 @@ typedef int sroce_create_cq_ex_with_buffer(struct ibv_context*, const struct ibv
        (struct ibv_qp*, struct ibv_qp_attr*, int, struct ibv_modify_qp*, size_t))                  \
   CALL(int, ibv_cmd_modify_srq,                                                                    \
        (struct ibv_srq*, struct ibv_srq_attr*, int, struct ibv_modify_srq*, size_t))               \
+  CALL(int, ibv_cmd_open_qp,                                                                       \
+       (struct ibv_context*, struct verbs_qp*, int, struct ibv_qp_open_attr*, struct ibv_open_qp*, \
+        size_t, struct ib_uverbs_create_qp_resp*, size_t))                                         \
+  CALL(int, ibv_cmd_open_xrcd,                                                                     \
+       (struct ibv_context*, struct verbs_xrcd*, int, struct ibv_xrcd_init_attr*,                  \
+        struct ibv_open_xrcd*, size_t, struct ib_uverbs_open_xrcd_resp*, size_t))                  \
   CALL(int, ibv_cmd_query_device_any,                                                              \
        (struct ibv_context*, const struct ibv_query_device_ex_input*, struct ibv_device_attr_ex*,  \
         size_t, struct ib_uverbs_ex_query_device_resp*, size_t*))                                  \

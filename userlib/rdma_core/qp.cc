@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Queue pairs, address handles and multicast groups.
+// Queue pairs, address handles and multicast groups. An XRC target has no queues.
 #include <cerrno>
 #include <cstdlib>
 
@@ -27,6 +27,8 @@ sroce_qp_object* allocate() {
 ibv_qp* open_queues(sroce_qp_object* qp, int err, ibv_pd* pd, const ibv_qp_init_attr& attr,
                     const sroce_create_qp_resp& where) {
   ibv_qp& base = qp->base.qp_base;
+  // It receives nothing.
+  const bool is_initiator = attr.qp_type == IBV_QPT_XRC_SEND;
 
   if (!err) {
     const sroce_queue_pair_setup setup = {
@@ -36,9 +38,9 @@ ibv_qp* open_queues(sroce_qp_object* qp, int err, ibv_pd* pd, const ibv_qp_init_
         .where = where,
         .cap = attr.cap,
         .send_cq = queue_of(attr.send_cq),
-        .recv_cq = queue_of(attr.recv_cq),
+        .recv_cq = queue_of(is_initiator ? attr.send_cq : attr.recv_cq),
         .single_threaded = is_single_threaded(pd),
-        .shares_receive_queue = attr.srq != nullptr,
+        .shares_receive_queue = attr.srq || is_initiator,
     };
     qp->queues = sroce_queue_pair_open(&setup);
     if (qp->queues) return &base;
@@ -61,6 +63,35 @@ int offer_work_requests(sroce_qp_object* qp, const ibv_qp_init_attr_ex& attr) {
   return sroce_offer_work_requests(qp, attr.qp_type, attr.send_ops_flags, library().late_functions);
 }
 
+/// Return @p qp without queues, or clean up if the kernel returned @p err for it.
+ibv_qp* without_queues(sroce_qp_object* qp, int err) {
+  if (!err) return &qp->base.qp_base;
+  std::free(qp);
+  errno = err;
+  return nullptr;
+}
+
+/// Returns an errno, or 0.
+int check_target(const ibv_qp_init_attr_ex& attr) {
+  // Some programs name the protection domain, too.
+  if (attr.comp_mask & ~std::uint32_t{IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD})
+    return EOPNOTSUPP;
+  return attr.comp_mask & IBV_QP_INIT_ATTR_XRCD ? 0 : EINVAL;
+}
+
+ibv_qp* create_target(ibv_context* context, ibv_qp_init_attr_ex* attr) {
+  ib_uverbs_create_qp_resp resp{};
+  struct ibv_create_qp cmd {};
+  sroce_qp_object* qp = allocate();
+
+  if (!qp) return nullptr;
+  int err = check_target(*attr);
+  if (!err)
+    err = library().ibv_cmd_create_qp_ex(context, reinterpret_cast<verbs_qp*>(&qp->base), attr,
+                                         &cmd, sizeof(cmd), &resp, sizeof(resp));
+  return without_queues(qp, err);
+}
+
 }  // namespace
 
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
@@ -79,8 +110,9 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
   ibv_qp_init_attr_ex plain = *attr;
   Response resp;
   struct ibv_create_qp cmd {};
-  sroce_qp_object* qp = allocate();
 
+  if (attr->qp_type == IBV_QPT_XRC_RECV) return create_target(context, attr);
+  sroce_qp_object* qp = allocate();
   if (!qp) return nullptr;
   int err = offer_work_requests(qp, *attr);
   if (err) {
@@ -103,6 +135,19 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
   return open_queues(qp, err, attr->pd, granted, *resp.ours());
 }
 
+// Another process may have created the target. This one gets its events and may modify it.
+ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
+  ib_uverbs_create_qp_resp resp{};
+  struct ibv_open_qp cmd {};
+  sroce_qp_object* qp = allocate();
+
+  if (!qp) return nullptr;
+  const int err =
+      library().ibv_cmd_open_qp(context, reinterpret_cast<verbs_qp*>(&qp->base), sizeof(qp->room),
+                                attr, &cmd, sizeof(cmd), &resp, sizeof(resp));
+  return without_queues(qp, err);
+}
+
 int query_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init_attr) {
   struct ibv_query_qp cmd {};
 
@@ -112,26 +157,30 @@ int query_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* ini
 int modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask) {
   struct ibv_modify_qp cmd {};
 
-  sroce_queue_pair_ring_if_due(to_qp(qp)->queues);
+  if (to_qp(qp)->queues) sroce_queue_pair_ring_if_due(to_qp(qp)->queues);
   return library().ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
 }
 
 int destroy_qp(ibv_qp* ibv_qp) {
   sroce_qp_object* qp = to_qp(ibv_qp);
 
-  sroce_queue_pair_ring_if_due(qp->queues);
+  if (qp->queues) sroce_queue_pair_ring_if_due(qp->queues);
   if (const int err = library().ibv_cmd_destroy_qp(ibv_qp)) return err;
-  sroce_queue_pair_close(qp->queues);
+  if (qp->queues) sroce_queue_pair_close(qp->queues);
   std::free(qp);
   return 0;
 }
 
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
-  return sroce_post_send(to_qp(qp)->queues, wr, bad_wr);
+  if (to_qp(qp)->queues) return sroce_post_send(to_qp(qp)->queues, wr, bad_wr);
+  *bad_wr = wr;
+  return EINVAL;
 }
 
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  return sroce_post_recv(to_qp(qp)->queues, qp->state, wr, bad_wr);
+  if (to_qp(qp)->queues) return sroce_post_recv(to_qp(qp)->queues, qp->state, wr, bad_wr);
+  *bad_wr = wr;
+  return EINVAL;
 }
 
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attr) {

@@ -23,6 +23,37 @@ Srq* to_srq(ibv_srq* srq) {
   return reinterpret_cast<Srq*>(bytes);
 }
 
+using Response = WithDriverPart<ib_uverbs_create_srq_resp, sroce_create_srq_resp>;
+
+Srq* allocate() { return static_cast<Srq*>(std::calloc(1, sizeof(Srq))); }
+
+/// Map the queue at @p where, or clean up if the kernel returned @p err for it.
+ibv_srq* open_queue(Srq* srq, int err, ibv_pd* pd, std::uint32_t max_sge,
+                    const sroce_create_srq_resp& where) {
+  if (!err) {
+    srq->base.srq_num = where.number;
+    srq->queue = sroce_shared_receive_queue_open(pd->context->cmd_fd, &where, max_sge,
+                                                 is_single_threaded(pd));
+    if (srq->queue) return &srq->base.srq;
+    err = errno;
+    library().ibv_cmd_destroy_srq(&srq->base.srq);
+  }
+  std::free(srq);
+  errno = err;
+  return nullptr;
+}
+
+/// Returns an errno, or 0.
+int check_attr(const ibv_srq_init_attr_ex& attr) {
+  constexpr std::uint32_t xrc = IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+  constexpr std::uint32_t all = xrc | IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
+  const auto type = attr.comp_mask & IBV_SRQ_INIT_ATTR_TYPE ? attr.srq_type : IBV_SRQT_BASIC;
+  const std::uint32_t needed = IBV_SRQ_INIT_ATTR_PD | (type == IBV_SRQT_XRC ? xrc : 0);
+
+  if (attr.comp_mask & ~all || (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC)) return EOPNOTSUPP;
+  return (attr.comp_mask & needed) == needed ? 0 : EINVAL;
+}
+
 struct Modification {
   ibv_srq* srq;
   ibv_srq_attr* attr;
@@ -41,24 +72,32 @@ int change(void* context, sroce_create_srq_resp* where) {
 }  // namespace
 
 ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
-  WithDriverPart<ib_uverbs_create_srq_resp, sroce_create_srq_resp> resp;
+  Response resp;
   struct ibv_create_srq cmd {};
-  auto* srq = static_cast<Srq*>(std::calloc(1, sizeof(Srq)));
+  Srq* srq = allocate();
 
   if (!srq) return nullptr;
-  int err = library().ibv_cmd_create_srq(pd, &srq->base.srq, attr, &cmd, sizeof(cmd), resp.core(),
-                                         resp.size);
-  if (!err) {
-    srq->base.srq_num = resp.ours()->number;
-    srq->queue = sroce_shared_receive_queue_open(pd->context->cmd_fd, resp.ours(),
-                                                 attr->attr.max_sge, is_single_threaded(pd));
-    if (srq->queue) return &srq->base.srq;
-    err = errno;
-    library().ibv_cmd_destroy_srq(&srq->base.srq);
-  }
-  std::free(srq);
-  errno = err;
-  return nullptr;
+  const int err = library().ibv_cmd_create_srq(pd, &srq->base.srq, attr, &cmd, sizeof(cmd),
+                                               resp.core(), resp.size);
+  return open_queue(srq, err, pd, attr->attr.max_sge, *resp.ours());
+}
+
+ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
+  Response resp;
+  struct ibv_create_xsrq cmd {};
+  Srq* srq = allocate();
+
+  if (!srq) return nullptr;
+  int err = check_attr(*attr);
+  if (!err)
+    err = library().ibv_cmd_create_srq_ex(context, &srq->base, attr, &cmd, sizeof(cmd), resp.core(),
+                                          resp.size);
+  return open_queue(srq, err, attr->pd, attr->attr.max_sge, *resp.ours());
+}
+
+int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
+  *number = to_srq(srq)->base.srq_num;
+  return 0;
 }
 
 int modify_srq(ibv_srq* srq, ibv_srq_attr* attr, int attr_mask) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The verbs: cq.cc, domain.cc, memory.cc, provider.cc, qp.cc and srq.cc implement them.
+// The verbs: cq.cc, domain.cc, memory.cc, provider.cc, qp.cc, srq.cc and xrcd.cc implement
+// them.
 #pragma once
 
 #include "private_abi.h"

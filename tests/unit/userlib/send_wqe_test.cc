@@ -74,6 +74,27 @@ TEST(SendWqe, WriteHasTheLayoutOfTheAbi) {
   EXPECT_EQ(std::memcmp(slot.payload.data(), list.data(), sizeof(list)), 0);
 }
 
+TEST(SendWqe, XrcNamesTheQueueOfThePeer) {
+  constexpr sroce::SendLimits kXrc = {Service::xrc, 4, 64};
+  std::array<ibv_sge, 1> list = {{{0x1000, 8, 7}}};
+  for (const auto opcode : {IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
+    Slot slot;
+    ibv_send_wr wr = request(opcode, list);
+    wr.imm_data = 0x1234;
+    wr.qp_type.xrc.remote_srqn = 0x654321;
+    ASSERT_EQ(slot.write(wr, kXrc), 0);
+    EXPECT_EQ(at<std::uint32_t>(slot, 44), 0x654321u);
+    EXPECT_EQ(at<std::uint32_t>(slot, 16), 0x1234u);
+  }
+  Slot slot;
+  ibv_send_wr wr = request(IBV_WR_ATOMIC_CMP_AND_SWP, list);
+  wr.wr.atomic.swap = 0x1111222233334444;
+  wr.qp_type.xrc.remote_srqn = 0x654321;
+  ASSERT_EQ(slot.write(wr, kXrc), 0);
+  EXPECT_EQ(at<std::uint32_t>(slot, 16), 0x654321u) << "its operands fill the rest";
+  EXPECT_EQ(at<std::uint64_t>(slot, 40), 0x1111222233334444u);
+}
+
 TEST(SendWqe, AtomicCarriesBothOperands) {
   Slot slot;
   std::array<ibv_sge, 1> list = {{{0x1000, 8, 7}}};
