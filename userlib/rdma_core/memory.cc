@@ -42,6 +42,11 @@ int dereg_mr(verbs_mr* mr) {
   return err;
 }
 
+int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* list,
+              std::uint32_t num_sge) {
+  return library().ibv_cmd_advise_mr(pd, advice, flags, list, num_sge);
+}
+
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   ib_uverbs_alloc_mw_resp resp{};
   struct ibv_alloc_mw cmd {};

@@ -44,6 +44,9 @@
 
 /* VERB(name, result, arguments, slots in each column): the verbs that this provider implements. */
 #define SROCE_VERBS(VERB)                                                                          \
+  VERB(advise_mr, int,                                                                             \
+       (struct ibv_pd*, enum ibv_advise_mr_advice, uint32_t, struct ibv_sge*, uint32_t), 0, 0, 0,  \
+       0, 0)                                                                                       \
   VERB(alloc_mw, struct ibv_mw*, (struct ibv_pd*, enum ibv_mw_type), 2, 3, 3, 4, 4)                \
   VERB(alloc_parent_domain, struct ibv_pd*,                                                        \
        (struct ibv_context*, struct ibv_parent_domain_init_attr*), 4, 5, 5, 6, 6)                  \
@@ -224,6 +227,8 @@ typedef int sroce_create_cq_ex_with_buffer(struct ibv_context*, const struct ibv
        (struct ibv_device*, int, size_t, struct verbs_context*, uint32_t))                         \
   CALL(void, verbs_uninit_context, (struct verbs_context*))                                        \
   CALL(void, verbs_set_ops, (struct verbs_context*, const struct verbs_context_ops*))              \
+  CALL(int, ibv_cmd_advise_mr,                                                                     \
+       (struct ibv_pd*, enum ibv_advise_mr_advice, uint32_t, struct ibv_sge*, uint32_t))           \
   CALL(int, ibv_cmd_alloc_mw,                                                                      \
        (struct ibv_pd*, enum ibv_mw_type, struct ibv_mw*, struct ibv_alloc_mw*, size_t,            \
         struct ib_uverbs_alloc_mw_resp*, size_t))                                                  \
