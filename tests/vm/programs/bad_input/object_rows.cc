@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Objects that cannot be created, or cannot be destroyed yet. Case pyverbs has more such rows.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <functional>
 #include <set>
@@ -162,6 +164,39 @@ int busy_cq(Tools& tools) {
   return ibv_destroy_cq(tools.cq.get());
 }
 
+int close_xrcd(ibv_xrcd* xrcd) { return ibv_close_xrcd(xrcd); }
+
+int try_xrcd(Tools& tools, int fd, int flags) {
+  ibv_xrcd_init_attr attr{};
+  attr.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+  attr.fd = fd;
+  attr.oflags = flags;
+  return outcome<close_xrcd>(ibv_open_xrcd(tools.context.get(), &attr));
+}
+
+int xrcd_that_is_not_there(Tools& tools) {
+  const int file = ::memfd_create("domain", 0);
+  const int error = try_xrcd(tools, file, 0);
+  ::close(file);
+  return error;
+}
+
+int xrc_target_of_no_domain(Tools& tools) {
+  ibv_qp_init_attr_ex init{};
+  init.qp_type = IBV_QPT_XRC_RECV;
+  return outcome<ibv_destroy_qp>(ibv_create_qp_ex(tools.context.get(), &init));
+}
+
+int xrc_srq_of_no_domain(Tools& tools) {
+  ibv_srq_init_attr_ex init{};
+  init.attr = {4, 1, 0};
+  init.srq_type = IBV_SRQT_XRC;
+  init.pd = tools.pd.get();
+  init.cq = tools.cq.get();
+  init.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ;
+  return outcome<ibv_destroy_srq>(ibv_create_srq_ex(tools.context.get(), &init));
+}
+
 struct Row {
   Layer layer;
   const char* name;
@@ -220,6 +255,23 @@ const Row rows[] = {
      "a raw packet QP",
      {EINVAL, EOPNOTSUPP},
      [](Tools& t) { return try_qp(t, IBV_QPT_RAW_PACKET, cap(1, 1, 1, 1, 0)); }},
+    // EOPNOTSUPP: in rxe mode there is no XRC.
+    {Layer::core,
+     "an XRC domain of a file that is not open",
+     {EBADF, EOPNOTSUPP},
+     [](Tools& t) { return try_xrcd(t, 9999, O_CREAT); }},
+    {Layer::core,
+     "an XRC domain that nobody has created",
+     {EAGAIN, EOPNOTSUPP},
+     xrcd_that_is_not_there},
+    {Layer::core, "an XRC target of no domain", {EINVAL, EOPNOTSUPP}, xrc_target_of_no_domain},
+    {Layer::core, "an XRC SRQ of no domain", {EINVAL, EOPNOTSUPP}, xrc_srq_of_no_domain},
+    {Layer::driver,
+     "an XRC initiator with more send requests than max_qp_wr",
+     {EINVAL, ENOMEM, EOPNOTSUPP},
+     [](Tools& t) {
+       return try_qp(t, IBV_QPT_XRC_SEND, cap(one_more(device(t).max_qp_wr), 0, 1, 0, 0));
+     }},
     {Layer::core,
      "an MR with an access flag that does not exist",
      {EINVAL, EOPNOTSUPP},

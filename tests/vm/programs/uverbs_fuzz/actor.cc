@@ -23,13 +23,13 @@ void Actor::judge(int error, int expected, const char* what) {
   if (life_.alone)
     fuzz::count(error,
                 {EINVAL, ENOENT, EBUSY, EEXIST, EFAULT, ENOSPC, EOPNOTSUPP, EPROTONOSUPPORT, EBADF,
-                 ENOMEM, EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, ENETUNREACH},
+                 ENOMEM, EPERM, E2BIG, ENODATA, EMSGSIZE, EACCES, EOVERFLOW, ENETUNREACH, EAGAIN},
                 what);
   else
     fuzz::count(error,
                 {EINVAL,          ENOENT,    EBUSY,       EEXIST, EFAULT, ENOSPC,  EOPNOTSUPP,
                  EPROTONOSUPPORT, EBADF,     ENOMEM,      EPERM,  E2BIG,  ENODATA, EMSGSIZE,
-                 EACCES,          EOVERFLOW, ENETUNREACH, EIO,    ENODEV, ENOTTY},
+                 EACCES,          EOVERFLOW, ENETUNREACH, EAGAIN, EIO,    ENODEV,  ENOTTY},
                 what);
   if (!exact_ || expected == any) return;
   if (expected == failure ? error == 0 : error != expected)
@@ -473,6 +473,7 @@ void Actor::any_method() {
 }
 
 void Actor::step() {
+  if (has_xrc_ && random_.one_in(8)) return xrc();
   switch (random_.below(21)) {
     case 0:
     case 1:

@@ -59,7 +59,12 @@ struct Object {
 class Actor {
  public:
   Actor(Life& life, File& file, std::uint64_t seed)
-      : life_(life), file_(file), random_(seed), exact_(life.alone), arena_(16) {}
+      : life_(life),
+        file_(file),
+        random_(seed),
+        exact_(life.alone),
+        has_xrc_(life.native && seed % 4 == 0),
+        arena_(16) {}
 
   void open();
   void step();
@@ -104,14 +109,24 @@ class Actor {
   void scribble();
   void count_handles();
   void any_method();
+  void xrc();
+  std::uint32_t xrc_handle(const std::vector<std::uint32_t>& handles);
+  void keep_xrc(int error, const Command& command, std::vector<std::uint32_t>& handles);
+  void create_xrc_srq();
+  void create_xrc_target();
+  void open_xrc_target();
+  void destroy_xrc();
 
   Life& life_;
   File& file_;
   harness::Random random_;
   bool exact_;  // the model is right
+  bool has_xrc_;
   Pages arena_;
   std::vector<Object> objects_;
   std::vector<Ring> old_;  // mapped, of destroyed objects
+  std::vector<std::uint32_t> xrcds_, xrc_srqs_;
+  std::uint32_t target_qpn_ = 0;
 };
 
 }  // namespace uverbs_fuzz
