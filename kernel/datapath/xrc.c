@@ -74,13 +74,14 @@ int sroce_srq_table_publish(struct sroce_srq *srq)
 	refcount_set(&ref->users, 1);
 	init_completion(&ref->released);
 	ref->srq = srq;
+	/* Before a packet can find it. */
+	srq->ref = ref;
 	err = xa_err(xa_store(&srq_table, srq->number, ref, GFP_KERNEL));
 	if (err) {
+		srq->ref = NULL;
 		kfree(ref);
-		return err;
 	}
-	srq->ref = ref;
-	return 0;
+	return err;
 }
 
 /**

@@ -89,6 +89,7 @@ void *xa_load(struct xarray *array, unsigned long index)
 void *xa_store(struct xarray *array, unsigned long index, void *value, gfp_t gfp)
 {
 	struct stand_in_entry **link = find_entry(array, index), *entry = *link;
+	void (*stored)(void *argument) = stand_in.stored;
 	void *old;
 
 	if (!entry) {
@@ -100,6 +101,9 @@ void *xa_store(struct xarray *array, unsigned long index, void *value, gfp_t gfp
 	old = entry->value;
 	entry->index = index;
 	entry->value = value;
+	stand_in.stored = NULL;
+	if (stored)
+		stored(stand_in.argument);
 	return old;
 }
 

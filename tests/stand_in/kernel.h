@@ -37,7 +37,8 @@ extern "C" {
  * @waiting: called where the kernel would sleep until a completion; must complete it
  * @resched: called by cond_resched()
  * @loaded: called by the next xa_load() only, after it has read the entry
- * @argument: of all four
+ * @stored: called by the next xa_store() only, after it has written the entry
+ * @argument: of all five
  * @mm: of the current process
  * @killed: from fatal_signal_pending()
  * @no_memory_at: virt_addr_valid() says no for this page
@@ -54,6 +55,7 @@ struct stand_in {
 	void	(*waiting)(void *argument);
 	void	(*resched)(void *argument);
 	void	(*loaded)(void *argument);
+	void	(*stored)(void *argument);
 	void	*argument;
 	void	*mm;
 	bool	killed;

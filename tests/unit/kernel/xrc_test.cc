@@ -99,6 +99,20 @@ TEST_F(XrcTarget, FindsQueuesOfItsDomainOnly) {
   EXPECT_EQ(nullptr, sroce_srq_get(&qp, LAST_NUMBER));
 }
 
+// A packet names a queue just when it is created.
+TEST_F(XrcTarget, QueueIsCompleteOncePacketsFindIt) {
+  XrcQueue other(&xrcd);
+  std::pair<sroce_qp*, sroce_srq*> packet = {&qp, &other.srq};
+  stand_in.argument = &packet;
+  stand_in.stored = [](void* argument) {
+    const auto [target, srq] = *static_cast<std::pair<sroce_qp*, sroce_srq*>*>(argument);
+    EXPECT_EQ(srq, sroce_srq_get(target, srq->number));
+    ASSERT_TRUE(srq->ref);
+    sroce_srq_put(srq);
+  };
+  EXPECT_EQ(0, sroce_srq_table_publish(&other.srq));
+}
+
 TEST_F(XrcTarget, NumbersAreNotReusedSoon) {
   u32 last = number();
   for (int i = 0; i < 5; i++) {
