@@ -213,10 +213,10 @@ static void wait_for_rwqe(struct sroce_responder *resp, u32 srqn, u64 now_ns)
 	struct sroce_reorder *reorder = &resp->reorder;
 
 	reorder->nak_at_ns = SROCE_NEVER;
+	reorder->waiting_srqn = srqn;
 	if (reorder->waiting_rwqe)
 		return;
 	reorder->waiting_rwqe = true;
-	reorder->waiting_srqn = srqn;
 	/* Another QP may have taken the WQE of a shared queue. That is no new delay. */
 	if (reorder->rnr_nak_at_ns == SROCE_NEVER)
 		reorder->rnr_nak_at_ns = now_ns + resp->attr.rnr_delay_ns;

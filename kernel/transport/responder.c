@@ -215,14 +215,17 @@ static bool check_psn(const struct sroce_responder *resp, const struct sroce_pac
 }
 
 /*
- * XRC: is there such a shared receive queue, and do all packets of the message name the same one?
+ * XRC: is there such a shared receive queue, and do all packets of the message name the same one,
+ * also a peer's second try to begin it, for which a WQE has been taken?
  * Its protection domain is that of the access, because the QP has none (IBTA annex A14).
  */
 static bool srq_is_valid(const struct sroce_responder *resp, const struct sroce_packet *pkt)
 {
 	if (resp->service != SROCE_SERVICE_XRC)
 		return true;
-	return pkt->has_srq && (pkt->info->flags & SROCE_OPF_FIRST || pkt->srqn == resp->srqn);
+	if (!pkt->has_srq || (resp->has_recv_wqe && resp->recv->srqn != pkt->srqn))
+		return false;
+	return pkt->info->flags & SROCE_OPF_FIRST || pkt->srqn == resp->srqn;
 }
 
 /* Is the operation supported, and does the QP permit it? */

@@ -224,6 +224,18 @@ TEST(XrcReceive, MessageMustNotChangeItsQueue) {
   }
 }
 
+// The first try has taken a receive, and waits for pages.
+TEST(XrcReceive, SecondTryMustNotChangeTheQueue) {
+  XrcReceiveQueue rq;
+  rq.post(100);
+  rq.pages_present = false;
+  EXPECT_EQ(SROCE_RECV_RNR, rq.receive(xrc(SROCE_OP_SEND_ONLY, 2000, 10)).verdict);
+  rq.respond();
+  rq.pages_present = true;
+  rq.receive(to_srq(request(SROCE_OP_SEND_ONLY, 2000, 10), kOtherSrq));
+  expect_xrc_nak(rq, SROCE_NAK_INVALID_REQUEST, 2000);
+}
+
 TEST(XrcReceive, ReservedOpcodeGetsANak) {
   XrcReceiveQueue rq;
   rq.receive(request(0xb5, 2000));
