@@ -34,6 +34,11 @@
 #define CACHED_BYTES_MIN	16384
 /* The largest fragment that is not from the cache. */
 #define FRAGMENT_BYTES		32768
+/*
+ * The stack pushes what precedes the packets of a list without looking for space: VLAN tags, MPLS
+ * labels, the headers of a tunnel that a packet is redirected to.
+ */
+#define MEMBER_HEADROOM		128
 #define BTH_ALIGNMENT		16
 #define BTH_OFFSET		4
 /*
@@ -70,10 +75,16 @@ static bool needs_list(const struct net_device *dev, bool is_ipv4)
  * delays GSO skbs while the device says that it is full, which hardware does. Without a qdisc,
  * packets are dropped.
  */
-static bool may_drop_segments(const struct net_device *dev)
+static bool may_drop_segments(const struct net_device *dev, bool is_list)
 {
-	return !(dev->features & NETIF_F_GSO_UDP_L4) &&
+	return !(dev->features & (is_list ? NETIF_F_GSO_FRAGLIST : NETIF_F_GSO_UDP_L4)) &&
 	       !rcu_dereference(netdev_get_tx_queue(dev, 0)->qdisc)->enqueue;
+}
+
+/* A route's IPsec or lightweight tunnel adds headers whose size is not known here. */
+static bool has_transform(const struct dst_entry *dst)
+{
+	return dst_xfrm(dst) || dst->lwtstate;
 }
 
 static struct gso_info *gso_info_of(const struct sk_buff *skb)
@@ -252,10 +263,11 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 
 	rcu_read_lock();
 	accepts_batch = dst->dev->features & NETIF_F_GSO;
+	is_list = needs_list(dst->dev, path->is_ipv4);
 	may_batch = accepts_batch && checksum != SROCE_UDP_CHECKSUM_OFF &&
-		    !may_drop_segments(dst->dev);
+		    !may_drop_segments(dst->dev, is_list) && !(is_list && has_transform(dst));
 	is_single = expected < 2 || !may_batch;
-	is_list = !is_single && needs_list(dst->dev, path->is_ipv4);
+	is_list = is_list && !is_single;
 	rcu_read_unlock();
 	if (is_single || is_list)
 		linear_bytes = bytes;
@@ -333,13 +345,13 @@ static bool alloc_member(struct sroce_gso *gso, u32 bytes)
 {
 	const struct sk_buff *first = gso->skb;
 	u32 header_bytes = skb_network_header_len(first) + sizeof(struct udphdr);
-	struct sk_buff *member = alloc_skb(skb_headroom(first) + header_bytes + bytes,
+	u32 headroom = skb_headroom(first) + MEMBER_HEADROOM;
+	struct sk_buff *member = alloc_skb(headroom + header_bytes + bytes,
 					   GFP_ATOMIC | __GFP_NOWARN);
 
 	if (!member)
 		return false;
-	/* The stack copies the first one's offsets from skb->head. */
-	skb_reserve(member, skb_headroom(first));
+	skb_reserve(member, headroom);
 	skb_reset_network_header(member);
 	skb_set_transport_header(member, skb_network_header_len(first));
 	skb_put_data(member, skb_network_header(first), header_bytes);
@@ -592,6 +604,26 @@ void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark)
 	mark->packets = gso->packets;
 }
 
+/* Not by pskb_trim(), which may pull the last members into the linear data of the first packet. */
+static void trim_list(struct sk_buff *skb, u32 bytes)
+{
+	struct sk_buff **link = &skb_shinfo(skb)->frag_list, *member, *next;
+	u32 kept = skb_headlen(skb);
+
+	for (; *link && kept < bytes; link = &(*link)->next)
+		kept += (*link)->len;
+	member = *link;
+	*link = NULL;
+	for (; member; member = next) {
+		next = member->next;
+		skb->len -= member->len;
+		skb->data_len -= member->len;
+		skb->truesize -= member->truesize;
+		member->next = NULL;
+		kfree_skb(member);
+	}
+}
+
 /**
  * sroce_gso_rewind() - remove the packets built since a mark
  * @gso: the builder
@@ -605,8 +637,10 @@ void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
 	gso->packets = mark->packets;
 	if (!mark->skb)
 		return;
-	/* The skb is not shared, so trimming it allocates nothing. */
-	WARN_ON_ONCE(pskb_trim(mark->skb, mark->bytes));
+	if (skb_has_frag_list(mark->skb))
+		trim_list(mark->skb, mark->bytes);
+	else	/* The skb is not shared, so trimming it allocates nothing. */
+		WARN_ON_ONCE(pskb_trim(mark->skb, mark->bytes));
 	gso_info_of(mark->skb)->packets = mark->skb_packets;
 }
 
