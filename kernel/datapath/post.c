@@ -10,6 +10,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/sched/prio.h>
 #include <linux/sched/stat.h>
 #include <linux/string.h>
 
@@ -194,25 +195,34 @@ static int reject_user_sends(struct sroce_qp *qp)
 	return err;
 }
 
+/* A peer's requests on the same QP show that it responds. Real-time tasks know what they do. */
+static bool may_yield(const struct sroce_qp *qp)
+{
+	return (qp->service == SROCE_SERVICE_RC || qp->service == SROCE_SERVICE_UC) &&
+	       current->prio >= MAX_RT_PRIO && !single_task_running();
+}
+
 /*
  * Let the peer of a process run, if it waits for this CPU. Nothing depends on it: without, and with
  * a peer elsewhere, the process polls.
  */
 static void yield_to_peer(const struct sroce_qp *qp)
 {
-	/* The process may wake on another CPU. */
 	struct sroce_yield *state = raw_cpu_ptr(&yield_of_cpu);
 	u64 begin_ns;
 	u32 epsn;
 
-	if (single_task_running())
+	if (!may_yield(qp))
 		return;
 	begin_ns = ktime_get_ns();
 	if (!sroce_yield_is_due(state, begin_ns))
 		return;
 	epsn = sroce_responder_epsn(&qp->resp);
 	yield();
-	sroce_yield_end(state, begin_ns, ktime_get_ns(), sroce_responder_epsn(&qp->resp) != epsn);
+	/* On another CPU, other tasks did not keep it from running. */
+	if (raw_cpu_ptr(&yield_of_cpu) == state)
+		sroce_yield_end(state, begin_ns, ktime_get_ns(),
+				sroce_responder_epsn(&qp->resp) != epsn);
 }
 
 /**
@@ -246,7 +256,7 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		err = post_kernel_send(qp, wr, bad_wr);
 	}
 	run_sq(qp);
-	if (qp->is_user)
+	if (qp->is_user && !err)
 		yield_to_peer(qp);
 	return err;
 }

@@ -23,6 +23,8 @@
 /* After the first failure the pause is 2^2 times as long as the yield, and at most 2^6 times. */
 #define SROCE_YIELD_PAUSE_SHIFT	2
 #define SROCE_YIELD_FAILURES_MAX	4
+/* As long as with time slices of 10 ms. A process that was not let run for longer is no reason. */
+#define SROCE_YIELD_PAUSE_MAX_NS	640000000u
 
 /**
  * struct sroce_yield - of a CPU
@@ -56,15 +58,16 @@ static inline bool sroce_yield_is_due(const struct sroce_yield *yield, u64 now_n
 static inline void sroce_yield_end(struct sroce_yield *yield, u64 begin_ns, u64 now_ns,
 				   bool responded)
 {
-	u64 took_ns = now_ns - begin_ns;
+	u64 took_ns = now_ns - begin_ns, pause_ns;
 	u8 failures = READ_ONCE(yield->failures);
 
 	if (responded && took_ns < SROCE_YIELD_SOON_NS) {
 		WRITE_ONCE(yield->failures, 0);
 		return;
 	}
-	WRITE_ONCE(yield->pause_until_ns,
-		   now_ns + (took_ns << (SROCE_YIELD_PAUSE_SHIFT + failures)));
+	pause_ns = min(took_ns, (u64)SROCE_YIELD_PAUSE_MAX_NS) <<
+		   (SROCE_YIELD_PAUSE_SHIFT + failures);
+	WRITE_ONCE(yield->pause_until_ns, now_ns + min(pause_ns, (u64)SROCE_YIELD_PAUSE_MAX_NS));
 	WRITE_ONCE(yield->failures, min(failures + 1, SROCE_YIELD_FAILURES_MAX));
 }
 

@@ -46,11 +46,20 @@ TEST_F(Yield, LateResponseCausesPause) {
 }
 
 TEST_F(Yield, PausesDoubleUpToALimit) {
-  for (u32 factor : {4, 8, 16, 32, 64, 64, 64}) {
-    EXPECT_TRUE(post(SLICE_NS, false));
-    EXPECT_EQ(factor * SLICE_NS, pause());
-    now = yield.pause_until_ns;
+  for (u64 slice : {SLICE_NS, u64{1'000}}) {
+    for (u32 factor : {4, 8, 16, 32, 64, 64, 64}) {
+      EXPECT_TRUE(post(slice, false));
+      EXPECT_EQ(factor * slice, pause());
+      now = yield.pause_until_ns;
+    }
+    EXPECT_TRUE(post(10'000, true));
   }
+}
+
+// It waited behind real-time processes, or its group had used up its time.
+TEST_F(Yield, ProcessThatWasKeptFromRunningPausesNoLonger) {
+  EXPECT_TRUE(post(20'000'000'000, false));
+  EXPECT_EQ(64 * SLICE_NS, pause());
 }
 
 TEST_F(Yield, SoonResponseMakesTheNextPauseShort) {
