@@ -43,7 +43,7 @@ for suite in /suites/*; do
 	suite=${suite##*/}
 	library=$(libibverbs_of "$suite")
 	echo "# $suite has ${library##*/}"
-	wrap "$suite" /usr/bin/ibv_{rc,uc,ud,srq}_pingpong /usr/bin/ibv_devinfo "$programs/native_verbs"
+	wrap "$suite" /usr/bin/ibv_{rc,uc,ud,srq,xsrq}_pingpong /usr/bin/ibv_devinfo "$programs/native_verbs"
 	bin=/run/suites/$suite
 	check "$suite: our provider opens the device, without a complaint" on_a opens_quietly "$bin/ibv_devinfo" -d "$A_DEV"
 	tool "$suite: ibv_rc_pingpong, data checked" "$bin/ibv_rc_pingpong" -g GID -n 200 -s 10000 -c
@@ -53,5 +53,6 @@ for suite in /suites/*; do
 	tool "$suite: ibv_uc_pingpong" "$bin/ibv_uc_pingpong" -g GID -n 50
 	tool "$suite: ibv_ud_pingpong, data checked" "$bin/ibv_ud_pingpong" -g GID -n 200 -s 1000 -c
 	tool "$suite: ibv_srq_pingpong with events" "$bin/ibv_srq_pingpong" -g GID -n 50 -e
+	tool "$suite: ibv_xsrq_pingpong with events, XRC" "$bin/ibv_xsrq_pingpong" -g GID -n 50 -e
 	tap "$suite: native_verbs" on_a "$bin/native_verbs" --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID"
 done
