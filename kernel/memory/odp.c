@@ -14,6 +14,7 @@
  */
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 
 #include "compat/odp.h"
 #include "memory/odp.h"
@@ -24,9 +25,15 @@
 /* Pages behind the ones that a copy missed are needed soon, and a fault costs more than a page. */
 #define AHEAD_BYTES	(128u * 1024)
 
+/* Returns NULL if the kernel has no access to the page: memfd_secret() unmaps its pages here. */
 static void *make_block(struct page *page, bool writable)
 {
-	return (void *)((uintptr_t)page_address(page) | SROCE_BLOCK_PRESENT |
+	void *address = page_address(page);
+	u8 byte;
+
+	if (copy_from_kernel_nofault(&byte, address, sizeof(byte)))
+		return NULL;
+	return (void *)((uintptr_t)address | SROCE_BLOCK_PRESENT |
 			(writable ? SROCE_BLOCK_WRITABLE : 0));
 }
 
@@ -166,10 +173,11 @@ static bool fill_blocks(struct sroce_region *region, const struct ib_umem_odp *o
 	write_lock_bh(&region->busy);
 	for (i = first; i < end; i++) {
 		struct page *page = compat_odp_page(odp, i, &writable);
+		void *block = page ? make_block(page, writable) : NULL;
 
-		if (page)
-			region->pages.blocks[i] = make_block(page, writable);
-		if (!page || (write && !writable))
+		if (block)
+			region->pages.blocks[i] = block;
+		if (!block || (write && !writable))
 			complete = false;
 	}
 	write_unlock_bh(&region->busy);

@@ -223,6 +223,14 @@ TEST_F(Odp, MappingWithoutPermissionFails) {
   EXPECT_EQ(-EFAULT, sroce_odp_fault(region, IOVA, 1, SROCE_ODP_WRITE));
 }
 
+TEST_F(Odp, PageThatTheKernelHasNoAccessToIsAnError) {
+  stand_in_odp.secret = stand_in_odp.pages[1].address;
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(SECOND_PAGE, 1));
+  EXPECT_EQ(-EFAULT, fault_in());
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(SECOND_PAGE, 1));
+  EXPECT_EQ(SROCE_MEM_OK, read(SECOND_PAGE + PAGE_SIZE, 1)) << "the next one";
+}
+
 TEST_F(Odp, PresentPagesAreListedWithoutAFault) {
   stand_in_odp.present[1] = true;
   EXPECT_EQ(0, sroce_odp_fault(region, IOVA, LENGTH, SROCE_ODP_PRESENT));

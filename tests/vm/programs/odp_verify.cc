@@ -4,6 +4,7 @@
 // ends are in this process.
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -395,6 +396,21 @@ void read_only(const Devices& devices) {
   pair.write("WRITE to a read-only mapping", IBV_WC_REM_ACCESS_ERR);
 }
 
+// The kernel itself has no access to memory of memfd_secret(). Linux 6.5 has it by default.
+void secret(const Devices& devices) {
+  const int fd = int(syscall(SYS_memfd_secret, 0));
+  if (fd < 0) throw harness::Skip(harness::text("memfd_secret: errno ", errno));
+  if (ftruncate(fd, memory_bytes)) harness::fail_errno(errno, "ftruncate");
+  for (const ibv_wr_opcode opcode :
+       {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD}) {
+    Memory near, far(PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+    Pair pair(devices, near, far);
+    pair.post(opcode);
+    pair.wait("access to secret memory", IBV_WC_REM_ACCESS_ERR);
+  }
+  close(fd);
+}
+
 void mapped_later(const Devices& devices) {
   Memory near, far(PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   Pair pair(devices, near, far);
@@ -503,6 +519,7 @@ int main(int argc, char** argv) {
   if (!data) {
     tap.run("unmapped", [&] { unmapped(devices); });
     tap.run("partly mapped", [&] { partly_mapped(devices); });
+    tap.run("secret memory", [&] { secret(devices); });
     tap.run("read-only mappings", [&] { read_only(devices); });
   }
   tap.run("mapped later", [&] { mapped_later(devices); });
