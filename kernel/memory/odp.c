@@ -163,21 +163,33 @@ int sroce_odp_init(struct sroce_memory *mem, struct sroce_region *region, struct
 	return 0;
 }
 
+/*
+ * The next block of a page. Before 6.16 ib_core replaces the permissions that it keeps by those of
+ * the last fault. A page stays writable until it is invalidated.
+ */
+static void *renew_block(const void *old, struct page *page, bool writable)
+{
+	if ((uintptr_t)old & SROCE_BLOCK_WRITABLE)
+		writable = true;
+	return page ? make_block(page, writable) : NULL;
+}
+
 /* With umem_mutex. Returns whether all pages are there that were asked for. */
 static bool fill_blocks(struct sroce_region *region, const struct ib_umem_odp *odp,
 			unsigned long first, unsigned long end, bool write)
 {
+	void **blocks = region->pages.blocks;
 	bool complete = true, writable;
 	unsigned long i;
 
 	write_lock_bh(&region->busy);
 	for (i = first; i < end; i++) {
 		struct page *page = compat_odp_page(odp, i, &writable);
-		void *block = page ? make_block(page, writable) : NULL;
+		void *block = renew_block(blocks[i], page, writable);
 
 		if (block)
-			region->pages.blocks[i] = block;
-		if (!block || (write && !writable))
+			blocks[i] = block;
+		if (!sroce_odp_block(&block, write))
 			complete = false;
 	}
 	write_unlock_bh(&region->busy);

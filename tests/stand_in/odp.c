@@ -46,7 +46,8 @@ int ib_umem_odp_map_dma_and_lock(struct ib_umem_odp *odp, u64 address, u64 bytes
 			return -EFAULT;
 	for (i = first; fault && i <= last; i++) {
 		stand_in_odp.present[i] = true;
-		stand_in_odp.writable[i] |= access;
+		/* As before Linux 6.16. */
+		stand_in_odp.writable[i] = access;
 	}
 	stand_in_odp.faults += fault;
 	mutex_lock(&odp->umem_mutex);

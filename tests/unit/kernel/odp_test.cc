@@ -158,6 +158,16 @@ TEST_F(Odp, InvalidationTakesItsPagesOnly) {
   EXPECT_EQ(0, blocks[PAGE_SIZE]);
 }
 
+TEST_F(Odp, PageStaysWritableUntilItIsInvalidated) {
+  ASSERT_EQ(0, sroce_odp_fault(region, IOVA, 1, SROCE_ODP_WRITE));
+  ASSERT_EQ(0, sroce_odp_fault(region, IOVA, 1, SROCE_ODP_READ));
+  EXPECT_EQ(SROCE_MEM_OK, write(IOVA, {1}));
+  EXPECT_TRUE(invalidate(0, 1));
+  EXPECT_EQ(1u, stand_in_odp.dirty);
+  ASSERT_EQ(0, sroce_odp_fault(region, IOVA, 1, SROCE_ODP_READ));
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, write(IOVA, {1}));
+}
+
 TEST_F(Odp, PagesThatWereOnlyReadAreNotDirty) {
   ASSERT_EQ(0, sroce_odp_fault(region, IOVA, LENGTH, SROCE_ODP_READ));
   EXPECT_TRUE(invalidate(0, PAGES));
