@@ -25,7 +25,8 @@ static void fault_pages_in(struct work_struct *work)
 	spin_lock_bh(&wq->lock);
 	paging->pending = false;
 	paging->done = true;
-	if (err) {
+	/* A fault that only came at a bad time is started again by the copy that misses the page. */
+	if (err && err != -EBUSY && err != -EAGAIN) {
 		paging->wait.failed = paging->range;
 		sroce_count(sroce_qp_counters(qp), SROCE_CTR_PAGE_FAULT_ERRORS);
 	}

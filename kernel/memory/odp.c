@@ -22,6 +22,8 @@
 
 #ifdef SROCE_HAVE_ODP
 
+/* A process that changes its mappings all the time lets a long fault never end. */
+#define PIECE_BYTES	(128u * 1024)
 /* Pages behind the ones that a copy missed are needed soon, and a fault costs more than a page. */
 #define AHEAD_BYTES	(128u * 1024)
 
@@ -196,30 +198,13 @@ static bool fill_blocks(struct sroce_region *region, const struct ib_umem_odp *o
 	return complete;
 }
 
-/**
- * sroce_odp_fault() - make pages present
- * @region: of kind SROCE_REGION_ODP, with a reference; it has memory
- * @va: first byte, as an address of the region
- * @bytes: how many, within the region
- * @access: what for
- *
- * They may be gone again at once. Sleeps; takes the mmap_lock of the process. One fault of a region
- * at a time: the list of pages that ib_core keeps is written without a lock.
- *
- * Return: 0; -EPERM if the region may not be written; -EFAULT and the like if the process has no
- * such memory, or no longer lives.
- */
-int sroce_odp_fault(struct sroce_region *region, u64 va, u64 bytes, enum sroce_odp_access access)
+static int fault_piece(struct sroce_region *region, u64 address, u64 bytes,
+		       enum sroce_odp_access access)
 {
 	struct ib_umem_odp *odp = to_ib_umem_odp(region->umem);
 	bool write = access == SROCE_ODP_WRITE, complete;
-	u64 address = odp->umem.address + (va - region->range.iova);
 	int pages;
 
-	if (write && !odp->umem.writable)
-		return -EPERM;
-	if (!bytes)
-		return 0;
 	mutex_lock(&region->fault_mutex);
 	pages = ib_umem_odp_map_dma_and_lock(odp, address, bytes, compat_odp_access(write),
 					     access != SROCE_ODP_PRESENT);
@@ -234,16 +219,63 @@ int sroce_odp_fault(struct sroce_region *region, u64 va, u64 bytes, enum sroce_o
 	return complete || access == SROCE_ODP_PRESENT ? 0 : -EFAULT;
 }
 
-static int fault_ahead(struct sroce_region *region, const struct sroce_page_range *range)
+/**
+ * sroce_odp_fault() - make pages present
+ * @region: of kind SROCE_REGION_ODP, with a reference; it has memory
+ * @va: first byte, as an address of the region
+ * @bytes: how many, within the region
+ * @access: what for
+ *
+ * They may be gone again at once. Sleeps; takes the mmap_lock of the process. One fault of a region
+ * at a time: the list of pages that ib_core keeps is written without a lock.
+ *
+ * Return: 0; -EPERM if the region may not be written; -EBUSY or -EAGAIN if the process changes its
+ * mappings all the time; -EFAULT and the like if it has no such memory, or no longer lives.
+ */
+int sroce_odp_fault(struct sroce_region *region, u64 va, u64 bytes, enum sroce_odp_access access)
 {
-	u64 left = region->range.length - (range->va - region->range.iova);
-	u64 bytes = min_t(u64, left, max(range->bytes, AHEAD_BYTES));
-	enum sroce_odp_access access = range->write ? SROCE_ODP_WRITE : SROCE_ODP_READ;
-	int err = sroce_odp_fault(region, range->va, bytes, access);
+	u64 address = region->umem->address + (va - region->range.iova), piece;
+	int err = 0;
 
-	/* The process may have no memory behind the range. */
-	return err && bytes > range->bytes ?
-	       sroce_odp_fault(region, range->va, range->bytes, access) : err;
+	if (access == SROCE_ODP_WRITE && !region->umem->writable)
+		return -EPERM;
+	for (; !err && bytes; bytes -= piece, address += piece) {
+		piece = min_t(u64, bytes, PIECE_BYTES);
+		err = fault_piece(region, address, piece, access);
+		cond_resched();
+	}
+	return err;
+}
+
+/*
+ * Pages behind @range: those that a READ needs next, and those that are written one after another.
+ * For another write none is allocated or copied, only those that the process has are listed.
+ */
+static void fault_ahead(struct sroce_region *region, const struct sroce_page_range *range)
+{
+	u64 offset = range->va - region->range.iova + region->pages.first_offset;
+	u64 end = round_up(offset + range->bytes, PAGE_SIZE);
+	u64 total = region->pages.first_offset + region->range.length, ahead;
+	enum sroce_odp_access access = SROCE_ODP_READ;
+
+	if (range->write)
+		access = offset == region->next_write ? SROCE_ODP_WRITE : SROCE_ODP_PRESENT;
+	ahead = end < total ? min_t(u64, total - end, AHEAD_BYTES) : 0;
+	/* Behind a hole, or if there is no memory for them, none of them is needed. */
+	if (sroce_odp_fault(region, range->va + (end - offset), ahead, access))
+		sroce_odp_fault(region, range->va + (end - offset), ahead, SROCE_ODP_PRESENT);
+	if (range->write)
+		region->next_write = access == SROCE_ODP_WRITE ? end + ahead : end;
+}
+
+static int fault_range(struct sroce_region *region, const struct sroce_page_range *range)
+{
+	int err = sroce_odp_fault(region, range->va, range->bytes,
+				  range->write ? SROCE_ODP_WRITE : SROCE_ODP_READ);
+
+	if (!err)
+		fault_ahead(region, range);
+	return err;
 }
 
 /**
@@ -265,7 +297,7 @@ int sroce_odp_fault_in(struct sroce_memory *mem, const struct sroce_page_range *
 	if (region->kind == SROCE_REGION_ODP && region->umem && region->key == range->key &&
 	    region->pd == range->pd &&
 	    sroce_access_check(&region->range, range->va, range->bytes, 0) == SROCE_MEM_OK)
-		err = fault_ahead(region, range);
+		err = fault_range(region, range);
 	sroce_region_put(region);
 	return err;
 }

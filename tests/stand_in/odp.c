@@ -40,7 +40,13 @@ int ib_umem_odp_map_dma_and_lock(struct ib_umem_odp *odp, u64 address, u64 bytes
 {
 	u64 first = page_at(odp, address), last = page_at(odp, address + bytes - 1), i;
 
+	int err = stand_in_odp.fault_error;
+
 	WARN_ON(last >= STAND_IN_ODP_PAGES || address + bytes > ib_umem_end(odp));
+	stand_in_odp.fault_error = 0;
+	if (err)
+		return err;
+	stand_in_odp.most_pages = max_t(u32, stand_in_odp.most_pages, last - first + 1);
 	for (i = first; fault && i <= last; i++)
 		if (!stand_in_odp.pages[i].address || (access && stand_in_odp.read_only))
 			return -EFAULT;

@@ -51,10 +51,12 @@ struct ib_umem_odp {
  * @secret: page that the kernel has no access to
  * @read_only: the mapping is
  * @error: from ib_umem_odp_get()
+ * @fault_error: of the next fault, once
  * @present: pages that were faulted in
  * @writable: those that may be written
  * @umem: the memory, while it is registered
  * @faults: calls that faulted pages in
+ * @most_pages: of one call
  * @dirty: pages that were marked dirty
  */
 struct stand_in_odp {
@@ -62,10 +64,12 @@ struct stand_in_odp {
 	const void *secret;
 	bool	read_only;
 	int	error;
+	int	fault_error;
 	bool	present[STAND_IN_ODP_PAGES];
 	bool	writable[STAND_IN_ODP_PAGES];
 	struct ib_umem_odp *umem;
 	u32	faults;
+	u32	most_pages;
 	u32	dirty;
 };
 

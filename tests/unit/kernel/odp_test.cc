@@ -168,6 +168,13 @@ TEST_F(Odp, PageStaysWritableUntilItIsInvalidated) {
   EXPECT_EQ(SROCE_MEM_NOT_PRESENT, write(IOVA, {1}));
 }
 
+TEST_F(Odp, LongFaultIsInPieces) {
+  ASSERT_EQ(0, sroce_odp_fault(region, IOVA, LENGTH, SROCE_ODP_WRITE));
+  EXPECT_EQ(33u, stand_in_odp.most_pages);
+  EXPECT_EQ(2u, stand_in_odp.faults);
+  EXPECT_EQ(SROCE_MEM_OK, write(IOVA + LENGTH - 1, {1}));
+}
+
 TEST_F(Odp, PagesThatWereOnlyReadAreNotDirty) {
   ASSERT_EQ(0, sroce_odp_fault(region, IOVA, LENGTH, SROCE_ODP_READ));
   EXPECT_TRUE(invalidate(0, PAGES));
@@ -181,21 +188,37 @@ TEST_F(Odp, InvalidationThatMayNotSleepDoesNothing) {
   EXPECT_EQ(SROCE_MEM_OK, write(IOVA, {1}));
 }
 
-TEST_F(Odp, PagesBehindAreFaultedInToo) {
-  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, write(SECOND_PAGE, {1}));
+TEST_F(Odp, PagesBehindAreFaultedInToRead) {
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(SECOND_PAGE, 1));
   EXPECT_EQ(0, fault_in());
-  EXPECT_EQ(SROCE_MEM_OK, write(SECOND_PAGE + 31 * PAGE_SIZE, {1}));
-  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, write(SECOND_PAGE + 32 * PAGE_SIZE, {1}));
+  EXPECT_EQ(SROCE_MEM_OK, read(SECOND_PAGE + 32 * PAGE_SIZE, 1));
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(SECOND_PAGE + 33 * PAGE_SIZE, 1));
   EXPECT_EQ(0, fault_in()) << "not beyond the region";
-  EXPECT_EQ(SROCE_MEM_OK, write(IOVA + LENGTH - 1, {1}));
-  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, write(IOVA, {1})) << "none before";
+  EXPECT_EQ(SROCE_MEM_OK, read(IOVA + LENGTH - 1, 1));
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(IOVA, 1)) << "none before";
 }
 
-TEST_F(Odp, HoleBehindThePagesDoesNotMatter) {
-  stand_in_odp.pages[2].address = nullptr;
+TEST_F(Odp, PagesBehindAreFaultedInToWriteOnlyIfWritesFollowEachOther) {
   EXPECT_EQ(SROCE_MEM_NOT_PRESENT, write(SECOND_PAGE, {1}));
   EXPECT_EQ(0, fault_in());
   EXPECT_EQ(SROCE_MEM_OK, write(SECOND_PAGE, {1}));
+  EXPECT_FALSE(stand_in_odp.present[2]);
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, write(SECOND_PAGE + PAGE_SIZE, {1}));
+  EXPECT_EQ(0, fault_in());
+  EXPECT_EQ(SROCE_MEM_OK, write(SECOND_PAGE + 33 * PAGE_SIZE, {1}));
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, write(SECOND_PAGE + 34 * PAGE_SIZE, {1}));
+  EXPECT_EQ(0, fault_in()) << "not beyond the region";
+  EXPECT_EQ(SROCE_MEM_OK, write(IOVA + LENGTH - 1, {1}));
+}
+
+TEST_F(Odp, HoleBehindThePagesDoesNotMatter) {
+  stand_in_odp.pages[3].address = nullptr;
+  stand_in_odp.present[2] = true;
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(SECOND_PAGE, 1));
+  EXPECT_EQ(0, fault_in());
+  EXPECT_EQ(SROCE_MEM_OK, read(SECOND_PAGE, 1));
+  EXPECT_EQ(SROCE_MEM_OK, read(SECOND_PAGE + PAGE_SIZE, 1)) << "the process has it";
+  EXPECT_EQ(1u, stand_in_odp.faults);
 }
 
 TEST_F(Odp, FailedFaultIsAnErrorUntilItIsReported) {
@@ -237,6 +260,8 @@ TEST_F(Odp, PageThatTheKernelHasNoAccessToIsAnError) {
   stand_in_odp.secret = stand_in_odp.pages[1].address;
   EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(SECOND_PAGE, 1));
   EXPECT_EQ(-EFAULT, fault_in());
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(SECOND_PAGE, 1));
+  EXPECT_EQ(-EFAULT, sroce_odp_fault(region, IOVA, LENGTH, SROCE_ODP_READ));
   EXPECT_EQ(SROCE_MEM_NOT_PRESENT, read(SECOND_PAGE, 1));
   EXPECT_EQ(SROCE_MEM_OK, read(SECOND_PAGE + PAGE_SIZE, 1)) << "the next one";
 }

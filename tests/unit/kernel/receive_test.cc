@@ -502,6 +502,18 @@ TEST(OnDemandReceive, RequestFailsWithoutPages) {
   EXPECT_EQ(SROCE_NAK_REMOTE_ACCESS, qp.qp.resp.nak_syndrome);
 }
 
+TEST(OnDemandReceive, FaultAtABadTimeIsStartedAgain) {
+  for (const int error : {-EBUSY, -EAGAIN}) {
+    OnDemand qp(SROCE_SERVICE_RC);
+    qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+    stand_in_odp.fault_error = error;
+    qp.fault_pages();
+    EXPECT_EQ(0u, qp.count(SROCE_CTR_PAGE_FAULT_ERRORS));
+    qp.fault_pages();
+    EXPECT_EQ(101u, qp.epsn());
+  }
+}
+
 TEST(OnDemandReceive, DuplicateOfAWaitingRequestFaultsNothing) {
   OnDemand qp(SROCE_SERVICE_RC);
   for (int i = 0; i < 2; i++) qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
