@@ -26,6 +26,8 @@
 #define PIECE_BYTES	(128u * 1024)
 /* Pages behind the ones that a copy missed are needed soon, and a fault costs more than a page. */
 #define AHEAD_BYTES	(128u * 1024)
+/* How many blocks are dropped under one lock, with BH off. */
+#define DROP_BLOCKS	512ul
 
 /* Returns NULL if the kernel has no access to the page: memfd_secret() unmaps its pages here. */
 static void *make_block(struct page *page, bool writable)
@@ -48,8 +50,7 @@ static void mark_dirty(const void *block)
 		set_page_dirty(compound_head(virt_to_page((void *)(value & ~SROCE_BLOCK_FLAGS))));
 }
 
-/* With umem_mutex. No copy to or from these pages is under way afterwards. */
-static void drop_blocks(struct sroce_region *region, unsigned long first, unsigned long end)
+static void drop_piece(struct sroce_region *region, unsigned long first, unsigned long end)
 {
 	void **blocks = region->pages.blocks;
 	unsigned long i;
@@ -60,8 +61,24 @@ static void drop_blocks(struct sroce_region *region, unsigned long first, unsign
 	write_unlock_bh(&region->busy);
 	/* Only the holder of umem_mutex writes to the list, and this may sleep. */
 	for (i = first; i < end; i++) {
+		region->listed -= !!blocks[i];
 		mark_dirty(blocks[i]);
 		WRITE_ONCE(blocks[i], NULL);
+	}
+}
+
+/*
+ * With umem_mutex, so none is listed meanwhile. No copy to or from these pages is under way
+ * afterwards. In pieces, because copies spin for the lock.
+ */
+static void drop_blocks(struct sroce_region *region, unsigned long first, unsigned long end)
+{
+	unsigned long next;
+
+	for (; first < end && region->listed; first = next) {
+		next = min(end, first + DROP_BLOCKS);
+		drop_piece(region, first, next);
+		cond_resched();
 	}
 }
 
@@ -107,7 +124,6 @@ static int alloc_blocks(struct sroce_page_list *pages, u64 start, u64 length)
 	err = sroce_page_list_alloc(pages, (u32)count);
 	if (err)
 		return err;
-	memset(pages->blocks, 0, count * sizeof(*pages->blocks));
 	pages->count = (u32)count;
 	pages->shift = PAGE_SHIFT;
 	pages->first_offset = offset_in_page(start);
@@ -189,6 +205,7 @@ static bool fill_blocks(struct sroce_region *region, const struct ib_umem_odp *o
 		struct page *page = compat_odp_page(odp, i, &writable);
 		void *block = renew_block(blocks[i], page, writable);
 
+		region->listed += block && !blocks[i];
 		if (block)
 			blocks[i] = block;
 		if (!sroce_odp_block(&block, write))

@@ -48,7 +48,7 @@ void sroce_memory_fini(struct sroce_memory *mem)
 }
 
 /**
- * sroce_page_list_alloc() - allocate the entries of a page list
+ * sroce_page_list_alloc() - allocate the entries of a page list, zeroed
  * @list: the list, zeroed
  * @capacity: blocks it must hold
  *
@@ -60,8 +60,8 @@ int sroce_page_list_alloc(struct sroce_page_list *list, u32 capacity)
 {
 	if (!capacity)
 		return 0;
-	list->blocks = kvmalloc_array(capacity, sizeof(*list->blocks),
-				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	list->blocks = kvcalloc(capacity, sizeof(*list->blocks),
+				GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!list->blocks)
 		return -ENOMEM;
 	list->capacity = capacity;

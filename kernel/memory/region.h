@@ -78,6 +78,7 @@ struct sroce_page_list {
  * @umem: USER, ODP: the memory; NULL if it has no bytes
  * @release: gives @umem back; NULL: it is pinned memory
  * @fault_mutex: ODP: one fault at a time
+ * @listed: ODP: how many blocks are not NULL, with the umem_mutex
  * @next_write: ODP: where the last fault to write has ended, from the start of the first page on;
  *	without a lock, because it is only a hint
  * @refs: one for the table, one for each copy or (in)validation under way
@@ -101,6 +102,7 @@ struct sroce_region {
 	struct ib_umem *umem;
 	void (*release)(struct sroce_region *region);
 	struct mutex fault_mutex;
+	unsigned long listed;
 	u64	next_write;
 	refcount_t refs;
 	struct completion released;

@@ -175,6 +175,16 @@ TEST_F(Odp, LongFaultIsInPieces) {
   EXPECT_EQ(SROCE_MEM_OK, write(IOVA + LENGTH - 1, {1}));
 }
 
+TEST_F(Odp, ListedPagesAreCounted) {
+  ASSERT_EQ(0, sroce_odp_fault(region, IOVA, LENGTH, SROCE_ODP_READ));
+  ASSERT_EQ(0, sroce_odp_fault(region, IOVA, LENGTH, SROCE_ODP_WRITE));
+  EXPECT_EQ(PAGES, region->listed);
+  EXPECT_TRUE(invalidate(1, 2));
+  EXPECT_EQ(PAGES - 2, region->listed);
+  EXPECT_TRUE(invalidate(0, PAGES));
+  EXPECT_EQ(0u, region->listed);
+}
+
 TEST_F(Odp, PagesThatWereOnlyReadAreNotDirty) {
   ASSERT_EQ(0, sroce_odp_fault(region, IOVA, LENGTH, SROCE_ODP_READ));
   EXPECT_TRUE(invalidate(0, PAGES));
