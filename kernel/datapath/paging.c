@@ -24,6 +24,10 @@ static void fault_pages_in(struct work_struct *work)
 
 	spin_lock_bh(&wq->lock);
 	paging->pending = false;
+	/* The queue that waited is gone; the one that has replaced it may have missed a page, too. */
+	if (paging->was_reset)
+		err = 0;
+	paging->was_reset = false;
 	paging->done = true;
 	/* A fault that only came at a bad time is started again by the copy that misses the page. */
 	if (err && err != -EBUSY && err != -EAGAIN) {
@@ -69,6 +73,7 @@ void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq)
  */
 void sroce_paging_reset(struct sroce_wq *wq)
 {
+	wq->paging.was_reset = wq->paging.pending;
 	wq->paging.done = false;
 	wq->paging.wait = (struct sroce_page_wait){ };
 }

@@ -16,6 +16,7 @@ struct sroce_wq;
  * @wait: for the copies of the queue
  * @range: what @work faults in
  * @pending: @work is queued or runs
+ * @was_reset: the QP has been reset since @work was queued, so an error is of no interest
  * @done: it has run since the queue last looked
  */
 struct sroce_paging {
@@ -23,6 +24,7 @@ struct sroce_paging {
 	struct sroce_page_wait wait;
 	struct sroce_page_range range;
 	bool	pending;
+	bool	was_reset;
 	bool	done;
 };
 

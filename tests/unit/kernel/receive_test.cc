@@ -514,6 +514,19 @@ TEST(OnDemandReceive, FaultAtABadTimeIsStartedAgain) {
   }
 }
 
+TEST(OnDemandReceive, ErrorOfTheTimeBeforeAResetIsForgotten) {
+  OnDemand qp(SROCE_SERVICE_RC);
+  u8* first = std::exchange(stand_in_odp.pages[0].address, nullptr);
+  qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  sroce_paging_reset(&qp.qp.rq);
+  qp.fault_pages();
+  stand_in_odp.pages[0].address = first;
+  EXPECT_EQ(0u, qp.qp.rq.paging.wait.failed.bytes);
+  EXPECT_FALSE(sroce_responder_has_failed(&qp.qp.resp));
+  qp.fault_pages();
+  EXPECT_EQ(101u, qp.epsn());
+}
+
 TEST(OnDemandReceive, DuplicateOfAWaitingRequestFaultsNothing) {
   OnDemand qp(SROCE_SERVICE_RC);
   for (int i = 0; i < 2; i++) qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
