@@ -13,6 +13,7 @@
 
 #include "datapath/backlog.h"
 #include "net/rx.h"
+#include "transport/reorder_policy.h"
 
 #define BACKLOG_GFP		(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 /* As much as a fast peer sends while a page is read from a disk, and the overhead of skbs. */
@@ -58,6 +59,26 @@ static struct sk_buff *copy_waiting_packet(const struct sroce_rx *rx)
 	return NULL;
 }
 
+/* The QPs of a device share its limit with the reorder queues. */
+static bool charge_backlog(struct sroce_qp *qp, const struct sk_buff *skb)
+{
+	u32 bytes = qp->backlog_bytes + skb->truesize;
+
+	if (!sroce_reorder_may_queue(bytes, atomic64_add_return(skb->truesize,
+								&qp->dev->reorder_bytes))) {
+		atomic64_sub(skb->truesize, &qp->dev->reorder_bytes);
+		return false;
+	}
+	qp->backlog_bytes = bytes;
+	return true;
+}
+
+static void uncharge_backlog(struct sroce_qp *qp, u32 bytes)
+{
+	qp->backlog_bytes -= bytes;
+	atomic64_sub(bytes, &qp->dev->reorder_bytes);
+}
+
 /**
  * sroce_backlog_add() - let a copy of a packet wait
  * @qp: the QP, its receive lock held
@@ -71,13 +92,14 @@ bool sroce_backlog_add(struct sroce_qp *qp, const struct sroce_rx *rx)
 	struct sk_buff *skb = qp->backlog_bytes < BACKLOG_BYTES ? copy_waiting_packet(rx) : NULL;
 
 	set_active_memcg(active);
-	if (!skb)
+	if (!skb || !charge_backlog(qp, skb)) {
+		kfree_skb(skb);
 		return false;
+	}
 	*waiting_packet_of(skb) = (struct waiting_packet) {
 		.is_ipv4 = rx->is_ipv4,
 		.vlan_id = rx->vlan_id,
 	};
-	qp->backlog_bytes += skb->truesize;
 	__skb_queue_tail(&qp->backlog, skb);
 	return true;
 }
@@ -119,7 +141,7 @@ void sroce_backlog_drop_first(struct sroce_qp *qp)
 {
 	struct sk_buff *skb = __skb_dequeue(&qp->backlog);
 
-	qp->backlog_bytes -= skb->truesize;
+	uncharge_backlog(qp, skb->truesize);
 	consume_skb(skb);
 }
 
@@ -130,5 +152,5 @@ void sroce_backlog_drop_first(struct sroce_qp *qp)
 void sroce_backlog_purge(struct sroce_qp *qp)
 {
 	__skb_queue_purge(&qp->backlog);
-	qp->backlog_bytes = 0;
+	uncharge_backlog(qp, qp->backlog_bytes);
 }

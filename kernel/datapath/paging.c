@@ -74,7 +74,10 @@ void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq)
 void sroce_paging_reset(struct sroce_wq *wq)
 {
 	wq->paging.was_reset = wq->paging.pending;
+	wq->paging.request_waits = false;
 	wq->paging.done = false;
+	wq->paging.probes = 0;
+	wq->paging.excused = 0;
 	wq->paging.wait = (struct sroce_page_wait){ };
 }
 

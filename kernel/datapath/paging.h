@@ -17,7 +17,10 @@ struct sroce_wq;
  * @range: what @work faults in
  * @pending: @work is queued or runs
  * @was_reset: the QP has been reset since @work was queued, so an error is of no interest
- * @done: it has run since the queue last looked
+ * @request_waits: receive queue of RC: the expected request waits for a page, not for a WQE
+ * @done: send queue: it has run since the queue last looked
+ * @probes: send queue: how often the buffer of the next request was found to be missing
+ * @excused: send queue: one more than the PSN for whose response an ACK timeout was put off last
  */
 struct sroce_paging {
 	struct work_struct work;
@@ -25,7 +28,10 @@ struct sroce_paging {
 	struct sroce_page_range range;
 	bool	pending;
 	bool	was_reset;
+	bool	request_waits;
 	bool	done;
+	u8	probes;
+	u32	excused;
 };
 
 void sroce_paging_init(struct sroce_wq *wq);

@@ -143,6 +143,10 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (status == SROCE_MEM_NOT_PRESENT) {
 		sroce_paging_begin(qp, &qp->sq);
 		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
+		/* It shows that the peer is alive, as a duplicate does. */
+		plan.action = SROCE_ACK_DROP;
+		plan.reason = SROCE_DROP_DUPLICATE;
+		sroce_completer_commit(&qp->req, &plan, SROCE_MEM_OK, rx->now_ns);
 		return;
 	}
 	count_ack_plan(qp, &plan);
@@ -299,18 +303,29 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_INVALID);
 }
 
-/* A page is missing. Returns whether the plan has become one to wait that must be carried out. */
+/*
+ * A page is missing. Returns whether the plan has become another one that must be carried out: to
+ * wait, or to drop the packet.
+ */
 static bool wait_for_pages(struct sroce_qp *qp, struct sroce_rx *rx, struct sroce_recv_plan *plan)
 {
 	sroce_paging_begin(qp, &qp->rq);
 	if (sroce_qp_is_acked(qp)) {
+		qp->rq.paging.request_waits = true;
 		sroce_reorder_plan_wait(&qp->resp, &rx->pkt, plan);
 		trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 		return true;
 	}
-	if (!rx->pkt.was_queued && !sroce_backlog_add(qp, rx))
-		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
-	return false;
+	if (rx->pkt.was_queued || sroce_backlog_add(qp, rx))
+		return false;
+	count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
+	/* UC drops the rest of the message, too. */
+	*plan = (struct sroce_recv_plan) {
+		.verdict = SROCE_RECV_DROP,
+		.reason = SROCE_DROP_NO_WQE,
+		.wc_status = SROCE_WC_SUCCESS,
+	};
+	return true;
 }
 
 static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,

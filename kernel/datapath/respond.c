@@ -235,15 +235,18 @@ static bool has_posted_recv(struct sroce_qp *qp)
 			 sroce_recv_queue_has_posted(qp->recv_queue);
 }
 
-/* Is there what the expected request waits for: its pages, or a receive WQE? */
+/*
+ * Is there what the expected request waits for: its pages, or a receive WQE? The pages that are
+ * faulted in may be those of a READ response.
+ */
 static bool may_go_on(struct sroce_qp *qp)
 {
 	struct sroce_paging *paging = &qp->rq.paging;
 
-	if (paging->pending)
+	if (paging->request_waits && paging->pending)
 		return false;
-	if (paging->done) {
-		paging->done = false;
+	if (paging->request_waits) {
+		paging->request_waits = false;
 		return true;
 	}
 	return has_posted_recv(qp);

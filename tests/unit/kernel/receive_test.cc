@@ -527,6 +527,21 @@ TEST(OnDemandReceive, ErrorOfTheTimeBeforeAResetIsForgotten) {
   EXPECT_EQ(101u, qp.epsn());
 }
 
+// Without memory for the first packet, the rest of its message must not begin in the middle.
+TEST(OnDemandReceive, UcMessageIsDroppedAsAWhole) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  const std::vector<Bytes> packets = qp.write_of(8);
+  qp.qp.backlog_bytes += 4u << 20;
+  qp.receive({packets[0]});
+  qp.qp.backlog_bytes -= 4u << 20;
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
+  EXPECT_EQ(101u, qp.epsn());
+  qp.fault_pages();
+  qp.flow.ip_id++;
+  qp.receive({packets.begin() + 1, packets.end()});
+  qp.expect_written(0);
+}
+
 TEST(OnDemandReceive, DuplicateOfAWaitingRequestFaultsNothing) {
   OnDemand qp(SROCE_SERVICE_RC);
   for (int i = 0; i < 2; i++) qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
@@ -570,6 +585,20 @@ TEST(OnDemandReceive, BacklogIsLimited) {
   qp.fault_pages();
   EXPECT_EQ(7, qp.blocks[0]);
   EXPECT_EQ(0, qp.blocks[8]);
+}
+
+TEST(OnDemandReceive, BacklogsShareTheLimitOfTheDevice) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  constexpr u64 full = 128u << 20, guaranteed = 64u << 10;
+  qp.dev.reorder_bytes.counter = full;
+  qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  EXPECT_EQ(0u, qp.count(SROCE_CTR_DROP_NOT_PRESENT)) << "a part is guaranteed";
+  qp.qp.backlog_bytes += guaranteed;
+  qp.receive({qp.bytes_of(qp.write_only(101, IOVA + 8, 8), Bytes(8, 7))});
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
+  qp.qp.backlog_bytes -= guaranteed;
+  qp.fault_pages();
+  EXPECT_EQ(s64(full), qp.dev.reorder_bytes.counter);
 }
 
 }  // namespace
