@@ -26,6 +26,8 @@
 #define BURST_PACKETS	64
 /* How much of a READ's buffer is made present before it is sent. */
 #define PROBE_BYTES	(4u * 1024 * 1024)
+/* How often its pages are faulted in. A process that loses them all the time must not stop it. */
+#define PROBES_MAX	4
 /* The timer does not fire earlier: on a short path it would fire for every response. */
 #define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)
 
@@ -63,7 +65,8 @@ static enum sroce_mem_status probe_buffer(struct sroce_tx *tx, const struct sroc
 	enum sroce_mem_status status = SROCE_MEM_OK;
 	u32 bytes = 0;
 
-	if (!atomic_read(&tx->qp->dev->memory.odp_regions))
+	if (!atomic_read(&tx->qp->dev->memory.odp_regions) ||
+	    tx->qp->sq.paging.probes == PROBES_MAX)
 		return SROCE_MEM_OK;
 	if (wqe->opcode == SROCE_WR_READ)
 		bytes = min(plan->payload_end - plan->offset, PROBE_BYTES);
@@ -72,7 +75,9 @@ static enum sroce_mem_status probe_buffer(struct sroce_tx *tx, const struct sroc
 	if (bytes)
 		status = sroce_memory_probe(&tx->mr_ref, wqe->sge, wqe->num_sge, plan->offset,
 					    bytes);
-	if (status != SROCE_MEM_OK)
+	if (status == SROCE_MEM_NOT_PRESENT)
+		tx->qp->sq.paging.probes++;
+	else if (status != SROCE_MEM_OK)
 		tx->qp->sq.fault = tx->mr_ref.fault;
 	sroce_mr_ref_put(&tx->mr_ref);
 	return status;
@@ -167,6 +172,7 @@ static bool send_burst(struct sroce_tx *tx, struct sroce_send_plan *plan)
 	if (plan->implied_nak)
 		sroce_count(sroce_qp_counters(qp), SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
 	trace_sroce_send_plan(qp->ibqp.qp_num, plan);
+	qp->sq.paging.probes = 0;
 	sroce_requester_commit(&qp->req, plan, status, tx->now_ns);
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
 	tx->bytes += plan->payload_bytes;
@@ -265,6 +271,18 @@ void sroce_send_count_events(struct sroce_qp *qp, u32 events)
 		sroce_count(sroce_qp_counters(qp), counters[__ffs(events)]);
 }
 
+/* Pages are there. Once for each response that comes, an ACK timeout is put off for them. */
+static void excuse_timeout(struct sroce_qp *qp, u64 now_ns)
+{
+	struct sroce_paging *paging = &qp->sq.paging;
+	u32 waits_for = qp->req.unacked_psn + 1;
+
+	if (paging->excused != waits_for)
+		qp->sq.ignore_timeout_until_ns = now_ns + sroce_requester_probe_ns(&qp->req);
+	paging->excused = waits_for;
+	paging->done = false;
+}
+
 static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_requester *req = &qp->req;
@@ -272,8 +290,7 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 	if (qp->sq.paging.pending)
 		return;
 	if (qp->sq.paging.done)
-		qp->sq.ignore_timeout_until_ns = now_ns + sroce_requester_probe_ns(req);
-	qp->sq.paging.done = false;
+		excuse_timeout(qp, now_ns);
 	if (now_ns < sroce_requester_deadline(req))
 		return;
 	if (!sroce_requester_waits_rnr(req)) {
