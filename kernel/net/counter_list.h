@@ -50,7 +50,7 @@ SROCE_COUNTER(SELECTIVE_ACCEPTED, selective_accepted)
 SROCE_COUNTER(SELECTIVE_WITHDRAWN, selective_withdrawn)
 /* memory of the reorder queues now: not counted, see control/stats.c */
 SROCE_COUNTER(REORDER_BYTES, reorder_bytes)
-/* pages faulted in for copies, see datapath/paging.c; those that could not be */
+/* faults started for copies that missed pages, see datapath/paging.c; those that failed */
 SROCE_COUNTER(PAGE_FAULTS, page_faults)
 SROCE_COUNTER(PAGE_FAULT_ERRORS, page_fault_errors)
 /* timer expiries of paced work queues */

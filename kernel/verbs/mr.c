@@ -24,7 +24,7 @@
 				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 				 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL)
 
-/* Pages of a region that is paged on demand have no blocks that a memory window could share. */
+/* Copies to a memory window do not hold the lock of its region, which an invalidation takes. */
 #define ODP_ACCESS		(IB_ACCESS_ON_DEMAND | (MANDATORY_ACCESS & ~IB_ACCESS_MW_BIND))
 
 /* Sizes of contiguous blocks to look for: from a page to a huge page of 1 GiB. */
