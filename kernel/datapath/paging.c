@@ -24,12 +24,12 @@ static void fault_pages_in(struct work_struct *work)
 
 	spin_lock_bh(&wq->lock);
 	paging->pending = false;
-	/* The queue that waited is gone; the one that has replaced it may have missed a page, too. */
+	/* The queue that waited is gone; the one in its place may have missed a page, too. */
 	if (paging->was_reset)
 		err = 0;
 	paging->was_reset = false;
 	paging->done = true;
-	/* A fault that only came at a bad time is started again by the copy that misses the page. */
+	/* A fault at a bad time is started again by the copy that misses the page. */
 	if (err && err != -EBUSY && err != -EAGAIN) {
 		paging->wait.failed = paging->range;
 		sroce_count(sroce_qp_counters(qp), SROCE_CTR_PAGE_FAULT_ERRORS);
