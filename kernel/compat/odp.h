@@ -40,11 +40,4 @@ static inline u64 compat_odp_access(bool write)
 }
 #endif
 
-/* 6.16: regions paged on demand that permit FLUSH and ATOMIC WRITE can be announced. */
-#ifdef SROCE_HAVE_ODP_FLUSH
-#define COMPAT_ODP_PLACEMENT	(IB_ODP_SUPPORT_FLUSH | IB_ODP_SUPPORT_ATOMIC_WRITE)
-#else
-#define COMPAT_ODP_PLACEMENT	0
-#endif
-
 #endif

@@ -194,10 +194,3 @@ unsigned long probe(struct ib_umem_odp *odp)
 	return odp->map.pfn_list[0];
 }
 #endif
-
-#ifdef PROBE_ODP_FLUSH
-u32 probe(void)
-{
-	return IB_ODP_SUPPORT_FLUSH | IB_ODP_SUPPORT_ATOMIC_WRITE;
-}
-#endif
