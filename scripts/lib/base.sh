@@ -10,6 +10,7 @@ shopt -s inherit_errexit   # make a failing command inside $(…) fail the scrip
 
 # shellcheck disable=SC2034  # used by the scripts that source this file
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+: "${HOME:=/}"   # unset in some containers
 cache=${SROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sroce}
 
 say() { printf '%s\n' "sroce: $*" >&2; }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Shared by scripts/up and scripts/down: the devices, and the record of all that up has made.
 #
-# A line of the record is "module ITEM", "dummy INTERFACE" or "device NAME INTERFACE". It is written before
-# the thing is made, so that a killed up leaves nothing that down does not know.
+# A line of the record is "module ITEM", "dummy INTERFACE IFINDEX" or "device NAME INTERFACE IFINDEX". It
+# is written before the thing is made, so that a killed up leaves nothing that down does not know. A dummy
+# interface gets its IFINDEX, which renaming does not change, when it is there.
 PATH=$PATH:/usr/sbin:/sbin   # not in a user's
-state=${SROCE_STATE:-/run/sroce}
+state=${SROCE_STATE:-/run/sroce-up}   # /run/sroce belongs to the guests of scripts/run
 record=$state/up
 
 # Become root, by sudo if it lets this user without a password or there is a terminal to ask for it.
@@ -13,14 +14,16 @@ find_root() # COMMAND_LINE; sets become_root
 {
 	become_root=()
 	((EUID)) || return 0
+	command -v sudo >/dev/null || die "only root may do this; as root: $*${without_root:+; $without_root}"
 	become_root=(sudo)
 	[[ -t 0 && -t 2 ]] || become_root=(sudo -n)
-	"${become_root[@]}" true 2>/dev/null || die "only root may do this; run: sudo $*"
+	"${become_root[@]}" true 2>/dev/null || die "only root may do this; run: sudo $*${without_root:+; $without_root}"
 }
 
 lock_state()
 {
-	mkdir -p "$state"
+	mkdir -p "$state" 2>/dev/null || true
+	[[ -w $state ]] || die "cannot write to $state, where scripts/up records the things that it makes"
 	exec {state_lock}>"$state/lock"
 	flock "$state_lock"
 	[[ -e $record ]] || : >"$record"
@@ -31,7 +34,7 @@ is_sroce() { [[ -e /sys/class/infiniband/$1/sroce/mode ]]; } # DEVICE
 sroce_devices() { local device; rdma_devices | while read -r device; do ! is_sroce "$device" || echo "$device"; done; }
 
 # Lines of DEVICE INTERFACE. Only netlink tells the interface of a device without a GID.
-device_interfaces() { rdma link show 2>/dev/null | sed -n 's,^link \([^/ ]*\)/1 .*netdev \([^ ]*\).*,\1 \2,p'; }
+device_interfaces() { [[ ! -d /sys/class/infiniband ]] || rdma link show | sed -n 's,^link \([^/ ]*\)/1 .*netdev \([^ ]*\).*,\1 \2,p'; }
 
 device_on() # INTERFACE: the sroce device there, if there is one
 {
@@ -41,7 +44,9 @@ device_on() # INTERFACE: the sroce device there, if there is one
 	done
 }
 
-interfaces_of_kind() { ip -o link show type "$1" 2>/dev/null | awk -F': ' '{ sub(/@.*/, "", $2); print $2 }'; }
+# Lines of IFINDEX INTERFACE
+dummies() { ip -o link show type dummy | awk -F': ' '{ sub(/@.*/, "", $2); print $1, $2 }'; }
+index_of() { cat "/sys/class/net/$1/ifindex" 2>/dev/null || true; } # INTERFACE
 
 forget() # LINE
 {
@@ -52,14 +57,14 @@ forget() # LINE
 # Remove what the lines of the record after the first COUNT ones name, the newest first, and say so.
 take_away() # COUNT; sets failed
 {
-	local lines line kind name netdev
+	local lines line kind name rest
 	failed=''
 	lines=$(tail -n "+$(($1 + 1))" "$record" | tac)
 	while read -r line; do
-		read -r kind name netdev <<<"$line"
+		read -r kind name rest <<<"$line"
 		case $kind in
-		device) remove_device "$name" "$netdev" ;;
-		dummy) remove_dummy "$name" ;;
+		device) remove_device "$name" "${rest#* }" ;;
+		dummy) remove_dummy "$name" "$rest" ;;
 		module) remove_module ;;
 		*) false ;;
 		esac && forget "$line"
@@ -67,34 +72,50 @@ take_away() # COUNT; sets failed
 	return 0   # also if something stays
 }
 
+cannot() # WORDS...
+{
+	say "error: cannot $*"
+	failed=yes
+	return 1
+}
+
 # remove "THING" COMMAND...
 remove()
 {
 	local thing=$1
 	shift
-	if ! "$@"; then
-		say "error: cannot remove the $thing; to see why: dmesg | tail"
-		failed=yes
-		return 1
-	fi
+	"$@" || { cannot "remove the $thing; to see why: dmesg | tail"; return; }
 	say "removed the $thing"
 }
 
-remove_device() # NAME INTERFACE
+# A device of this name on another interface is somebody else's.
+remove_device() # NAME IFINDEX
 {
-	if ! device_interfaces | grep -qxF -- "$1 $2" || ! is_sroce "$1"; then
-		say "the device $1 is gone already"
+	local all device netdev now=''
+	all=$(device_interfaces) || { cannot "list the RDMA devices"; return; }
+	while read -r device netdev; do
+		[[ ! $device || $(index_of "$netdev") != "$2" ]] || ! is_sroce "$device" || now=$device
+	done <<<"$all"
+	if [[ $now ]]; then
+		remove "device $now" rdma link delete "$now"
+	elif is_sroce "$1" && [[ $'\n'$all != *$'\n'"$1 "* ]]; then
+		cannot "tell the interface of the device $1, which another network namespace may have"
 	else
-		remove "device $1" rdma link delete "$1"
+		say "the device $1 is gone already"
 	fi
 }
 
-remove_dummy() # INTERFACE
+remove_dummy() # INTERFACE IFINDEX, which is empty if up was killed
 {
-	if ! interfaces_of_kind dummy | grep -qxF -- "$1"; then
-		say "the interface $1 is gone already"
+	local all index netdev now=''
+	all=$(dummies) || { cannot "list the interfaces"; return; }
+	while read -r index netdev; do
+		[[ $index != "$2" && ($2 || $netdev != "$1") ]] || now=$netdev
+	done <<<"$all"
+	if [[ $now ]]; then
+		remove "interface $now" ip link delete "$now"
 	else
-		remove "interface $1" ip link delete "$1"
+		say "the interface $1 is gone already"
 	fi
 }
 
@@ -102,14 +123,16 @@ remove_dummy() # INTERFACE
 # other namespaces cannot be seen.
 remove_module()
 {
-	local devices
+	local devices namespaces
 	devices=$(sroce_devices | xargs)
 	if [[ ! -d /sys/module/sroce ]]; then
 		say "the module is gone already"
 	elif [[ $devices ]]; then
 		say "the module stays, because these devices use it: $devices"
 		return 1
-	elif rdma system show | grep -q 'netns exclusive'; then
+	elif ! namespaces=$(rdma system show); then
+		cannot "read the mode of network namespaces"
+	elif [[ $namespaces == *"netns exclusive"* ]]; then
 		say "the module stays, because other network namespaces may use it; to unload it: rmmod sroce"
 		return 1
 	else

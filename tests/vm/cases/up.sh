@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # scripts/up makes a device that works at once, scripts/down takes away what up has made and no more,
-# and each failure names its cause and a cure. The build is a stub; tests/up builds. Also the action.
+# and each failure names its cause and a cure. The build is a stub; tests/scripts/up builds. Also the action.
 # guests: one
 # links: sroce
 # seconds: 300
@@ -38,14 +38,16 @@ with_stub() # NAME TEXT COMMAND...
 	rm "$stubs/$name"
 	return $status
 }
-state() { ip -o link show type dummy; rdma link show; grep ^sroce /proc/modules || true; cat /run/sroce/up 2>/dev/null || true; }
-# fails NAME PATTERN COMMAND...: exit status 1, one line of output, and nothing has changed
+state() { ip -o link show type dummy; rdma link show; grep ^sroce /proc/modules || true; cat /run/sroce-up/up 2>/dev/null || true; }
+to_file() { local status=0; "$@" >"$keep/output" 2>&1 || status=$?; cat "$keep/output"; return $status; } # COMMAND...
+# fails NAME PATTERN COMMAND...: exit status 1, one error, and nothing has changed
 fails()
 {
 	local name=$1 pattern=$2 before
 	shift 2
 	before=$(state)
-	says "$name" 1 "^sroce: error: $pattern$" "$@"
+	says "$name" 1 "^sroce: error: $pattern$" to_file "$@"
+	check "$name: one error" test "$(grep -c error: "$keep/output")" = 1
 	check "$name: nothing has changed" test "$(state)" = "$before"
 }
 
@@ -90,6 +92,10 @@ check "a ping-pong with the variables" pingpong
 echo '// a change' >>kernel/main.c
 says "other sources" 0 "warning: the module that is loaded was made from other sources" scripts/up
 sed -i '$d' kernel/main.c
+many_addresses() { with_stub ip '/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin ip "$@" && [[ $* != "-o address show" ]] || for number in {1..3000}; do echo "9: many0    inet 10.77.0.1/24 scope global many0"; done' scripts/up; }
+says "many addresses" 0 "^SROCE_DEV=rxe0$" many_addresses
+ip link set rdma0 down
+says "the dummy interface is down" 0 "^SROCE_DEV=rxe0$" scripts/up
 
 # --- down ---------------------------------------------------------------------------------------------
 
@@ -103,6 +109,7 @@ check_fails "nor the dummy interface" "." ip link show rdma0
 check_fails "nor an interface dummy0" "." ip link show dummy0
 check "nor the module" test ! -e /sys/module/sroce
 check "the other interface is there" ip link show wire0
+check_fails "the folder of guests of scripts/run is not touched" "." ls /run/sroce
 says "down again" 0 "^sroce: nothing to take away$" scripts/down
 
 killed() { with_stub rdma "[[ \$1 != link || \$2 != add ]] && exec /usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin rdma \"\$@\"; pkill -KILL -f -- --attach" scripts/up; }
@@ -111,6 +118,14 @@ check "it leaves an interface" ip link show rdma0
 says "down after that" 0 "removed the module" scripts/down
 check_fails "no interface is left" "." ip link show rdma0
 says "up after that" 0 "^SROCE_DEV=rxe0$" scripts/up
+says "rdma fails" 1 "error: cannot list the RDMA devices" with_stub rdma 'exit 1' scripts/down
+check "the record still names the device" grep -q "^device rxe0 " /run/sroce-up/up
+scripts/up >/dev/null
+ip link set rdma0 down && ip link set rdma0 name renamed0
+says "down of an interface with another name" 0 "removed the interface renamed0" scripts/down
+check "no RDMA device is left then" test -z "$(rdma link)"
+says "the loopback interface" 0 "^SROCE_IP=127.0.0.1$" scripts/up lo
+says "up for other devices" 0 "^SROCE_DEV=rxe1$" scripts/up
 ip link add other0 type dummy && address_add other0 10.96.0.1 fd96::1
 rdma link add mine type sroce netdev other0
 says "another device uses the module" 0 "the module stays, because these devices use it: mine" scripts/down
@@ -126,6 +141,7 @@ says "down unloads the module in the end" 0 "removed the module" scripts/down
 
 says "an IPv6 address and a name" 0 "^SROCE_IP=fd98::1:0:2$" scripts/up --dummy=fd98::1:0:2/64 storage
 says "the same once more, without its name" 0 "^SROCE_DEV=storage$" scripts/up --dummy=fd98::1:0:2/64
+says "another form of its address" 0 "^SROCE_DEV=storage$" scripts/up --dummy=fd98:0::0001:0:2/64
 fails "another name for it" ".* fd98::1:0:2 already; .*" scripts/up --dummy=fd98::1:0:2/64 other
 fails "a name that is taken" "the name storage is taken by another device; choose another" scripts/up wire0 storage
 scripts/up wire0 wired >/dev/null
@@ -139,6 +155,9 @@ if compgen -G "$programs/libsroce-rdmav*.so" >/dev/null; then
 	scripts/up --native >"$keep/native"
 	check "native mode" grep -qx SROCE_DEV=sroce0 "$keep/native"
 	check "later devices are in rxe mode" grep -qx rxe /sys/module/sroce/parameters/mode
+	ended() { with_stub rdma "[[ \$1 != link || \$2 != add ]] || pkill -TERM -f -- --attach; exec /usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin rdma \"\$@\"" scripts/up --native --dummy=10.95.0.1/24; }
+	says "up is ended in native mode" 130 "" ended
+	check "later devices are in rxe mode then, too" grep -qx rxe /sys/module/sroce/parameters/mode
 	set -a
 	. "$keep/native"
 	set +a
@@ -162,8 +181,10 @@ fails "an interface without an address" "the interface empty0 has no IP address;
 fails "not an address" "not an address of an interface: 10.4.0.1; .*" scripts/up --dummy=10.4.0.1
 fails "not an address either" "not an address of an interface: 10.4.0.300/24; .*" scripts/up --dummy=10.4.0.300/24
 fails "not a name" "not a name of a device: a/b; .*" scripts/up wire0 a/b
-says "no root" 1 "^sroce: error: only root may do this; run: sudo scripts/up --dummy one$" as_nobody scripts/up --dummy one
-says "no root for down" 1 "only root may do this; run: sudo scripts/down$" as_nobody scripts/down
+says "no root" 1 "^sroce: error: only root may do this; as root: scripts/up --dummy one; without root, use scripts/run$" as_nobody scripts/up --dummy one
+says "no root for down" 1 "only root may do this; as root: scripts/down$" as_nobody scripts/down
+read_only() { unshare -m bash -c "mount -t tmpfs -o ro tmpfs /run/sroce-up && scripts/up"; }
+fails "a folder that cannot be written" "cannot write to /run/sroce-up, .*" read_only
 in_folders() # COMMAND: then up, where nothing is known of modules
 {
 	unshare -m bash -c "mount -t tmpfs tmpfs /sys/module && mount -t tmpfs tmpfs /lib/modules && $1 && scripts/up"
@@ -171,7 +192,7 @@ in_folders() # COMMAND: then up, where nothing is known of modules
 fails "no modules of this kernel" "there are no modules of the running kernel $dotted in /lib/modules; .*" in_folders true
 without_rdma="mkdir /lib/modules/$release && touch /lib/modules/$release/modules.dep"
 fails "a kernel without RDMA" "this kernel, $dotted, has no RDMA; use scripts/run" in_folders "$without_rdma"
-ubuntu="$without_rdma && mount -t tmpfs tmpfs /boot && echo CONFIG_INFINIBAND=m >/boot/config-$release && export os_release=$keep/ubuntu"
+ubuntu="$without_rdma && mount -t tmpfs tmpfs /boot && echo CONFIG_INFINIBAND=m >/boot/config-$release && export SROCE_OS_RELEASE=$keep/ubuntu"
 echo ID=ubuntu >"$keep/ubuntu"
 fails "a kernel whose modules are not all installed" "the modules for RDMA are missing; as root: apt-get install linux-modules-extra-$dotted" in_folders "$ubuntu"
 rejected() { with_stub insmod 'echo "insmod: ERROR: could not insert module x.ko: Key was rejected by service" >&2; exit 1' scripts/up; }
