@@ -1,25 +1,24 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # The distribution of this machine: its names of packages, and its command to install them.
-: "${os_release:=/etc/os-release}"
+
+# The value of a variable in os-release, which is not a script to run.
+os_variable() { sed -n "s/^$1=//p" "${SROCE_OS_RELEASE:-/etc/os-release}" 2>/dev/null | tr -d "\"'" || true; } # NAME
 
 # Print debian, ubuntu, fedora (also its relatives such as RHEL), suse or arch, or nothing.
-# shellcheck disable=SC1090
 distribution()
-(
-	ID='' ID_LIKE=''
-	[[ ! -r $os_release ]] || . "$os_release"
-	for word in $ID $ID_LIKE; do
+{
+	local word
+	for word in $(os_variable ID) $(os_variable ID_LIKE); do
 		case $word in
 		debian | ubuntu | fedora | suse | arch) echo "$word"; return ;;
 		rhel | centos) echo fedora; return ;;
 		esac
 	done
-)
+}
 
 # The codename of the release, such as bookworm. That of sid is its successor's.
-# shellcheck disable=SC1090
-codename() (VERSION_CODENAME=''; [[ ! -r $os_release ]] || . "$os_release"; echo "$VERSION_CODENAME")
+codename() { os_variable VERSION_CODENAME; }
 
 # The one command, for root, that installs these packages
 install_command() # PACKAGE...

@@ -47,7 +47,7 @@ stub() # NAME TEXT
 	chmod +x "$scratch/bin/$1"
 }
 
-# The os-release of a suite or distribution, in $os_release
+# The os-release of a suite or distribution, in $SROCE_OS_RELEASE
 machine()
 {
 	case $1 in
@@ -61,5 +61,5 @@ machine()
 	tumbleweed) printf '%s\n' 'NAME="openSUSE Tumbleweed"' ID='"opensuse-tumbleweed"' ID_LIKE='"opensuse suse"' ;;
 	arch) printf '%s\n' 'NAME="Arch Linux"' ID=arch BUILD_ID=rolling ;;
 	*) printf '%s\n' "ID=$1" ;;
-	esac >"$os_release"
+	esac >"$SROCE_OS_RELEASE"
 }
