@@ -33,7 +33,7 @@ bool find(const Symbols& symbols, const char* name, Function& function) {
 std::span<const Layout> known_layouts() { return kLayouts; }
 
 const Layout* choose_layout(const Symbols& symbols) {
-  // Layouts with the same newest symbol differ in their number.
+  // Layouts with the same newest symbol are told apart by their ABI number.
   const auto newest = std::ranges::find_if(
       kLayouts.rbegin(), kLayouts.rend(),
       [&](const Layout& layout) { return symbols.find(layout.symbol) != nullptr; });

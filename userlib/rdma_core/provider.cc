@@ -51,7 +51,7 @@ class ProcessSymbols final : public Symbols {
 };
 
 /// True if the public fields show that libibverbs has read our table as we have written it. This
-/// finds a library whose layout changed without a new number.
+/// finds most libraries whose layout changed without a new number.
 bool has_expected_layout(const verbs_context& context) {
   const ibv_context_ops& ops = context.context.ops;
   return ops.bind_mw == verbs::bind_mw && ops.poll_cq == verbs::poll_cq &&

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Native mode with the libibverbs of later Debian suites. Our provider, the same file for all of them,
+# Native mode with the libibverbs of Debian 13 and sid. Our provider, the same file for all of them,
 # was compiled with the headers of this one.
 # links: sroce
 # seconds: 90
