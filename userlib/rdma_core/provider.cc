@@ -72,6 +72,7 @@ bool start(void* context) {
   verbs_context& known = public_part(context);
   if (known.sz != library().layout.context_size()) {
     complain("its contexts have another size");
+    errno = EOPNOTSUPP;
     return false;
   }
   struct ibv_get_context cmd {};
@@ -80,6 +81,7 @@ bool start(void* context) {
   library().verbs_set_ops(whole, reinterpret_cast<const verbs_context_ops*>(slots.data()));
   if (has_expected_layout(known)) return true;
   complain("its table of verbs has another order");
+  errno = EOPNOTSUPP;
   return false;
 }
 
