@@ -275,7 +275,7 @@ void sroce_send_count_events(struct sroce_qp *qp, u32 events)
 static void excuse_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_paging *paging = &qp->sq.paging;
-	u32 waits_for = qp->req.unacked_psn + 1;
+	u32 waits_for = sroce_requester_unacked_psn(&qp->req) + 1;
 
 	if (paging->excused != waits_for)
 		qp->sq.ignore_timeout_until_ns = now_ns + sroce_requester_probe_ns(&qp->req);

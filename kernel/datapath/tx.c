@@ -4,9 +4,10 @@
  *
  * Back-pressure works as TCP small queues do. A work queue stops when too many of its packets are
  * in the stack (a slow link, a qdisc); the destructor of one of their skbs restarts it. A GSO skb
- * counts until it is sent or segmented, a list until its first packet is sent. A queued skb refers to struct sroce_qp_ref only, not to
- * the QP, so destroying a QP never waits for a qdisc. The ref also keeps the socket that owns the
- * skb, so that no packet changes a counter of the socket, which all QPs share.
+ * counts until it is sent or segmented, a list until its first packet is sent. A queued skb refers
+ * to struct sroce_qp_ref only, not to the QP, so destroying a QP never waits for a qdisc. The ref
+ * also keeps the socket that owns the skb, so that no packet changes a counter of the socket, which
+ * all QPs share.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>

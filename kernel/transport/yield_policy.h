@@ -24,7 +24,7 @@
 #define SROCE_YIELD_PAUSE_SHIFT	2
 #define SROCE_YIELD_FAILURES_MAX	4
 /* As long as with time slices of 10 ms. A process that was not let run for longer is no reason. */
-#define SROCE_YIELD_PAUSE_MAX_NS	640000000u
+#define SROCE_YIELD_PAUSE_MAX_NS	640000000ull
 
 /**
  * struct sroce_yield - of a CPU
@@ -65,9 +65,8 @@ static inline void sroce_yield_end(struct sroce_yield *yield, u64 begin_ns, u64 
 		WRITE_ONCE(yield->failures, 0);
 		return;
 	}
-	pause_ns = min(took_ns, (u64)SROCE_YIELD_PAUSE_MAX_NS) <<
-		   (SROCE_YIELD_PAUSE_SHIFT + failures);
-	WRITE_ONCE(yield->pause_until_ns, now_ns + min(pause_ns, (u64)SROCE_YIELD_PAUSE_MAX_NS));
+	pause_ns = min(took_ns, SROCE_YIELD_PAUSE_MAX_NS) << (SROCE_YIELD_PAUSE_SHIFT + failures);
+	WRITE_ONCE(yield->pause_until_ns, now_ns + min(pause_ns, SROCE_YIELD_PAUSE_MAX_NS));
 	WRITE_ONCE(yield->failures, min(failures + 1, SROCE_YIELD_FAILURES_MAX));
 }
 
