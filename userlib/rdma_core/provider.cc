@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
