@@ -143,31 +143,6 @@ void sroce_srq_put(struct sroce_srq *srq)
 }
 
 /**
- * sroce_xrc_begin() - find the queue that a request names, before the request is handled
- * @qp: the QP, its receive lock held; of any kind
- * @rx: the request; @rx->srq and @rx->pkt.has_srq are set
- */
-void sroce_xrc_begin(const struct sroce_qp *qp, struct sroce_rx *rx)
-{
-	if (likely(!sroce_qp_is_xrc_target(qp)))
-		return;
-	rx->srq = sroce_srq_get(qp, rx->pkt.srqn);
-	rx->pkt.has_srq = rx->srq;
-}
-
-/**
- * sroce_xrc_end() - the request has been handled
- * @rx: from sroce_xrc_begin()
- */
-void sroce_xrc_end(struct sroce_rx *rx)
-{
-	if (likely(!rx->srq))
-		return;
-	sroce_srq_put(rx->srq);
-	rx->srq = NULL;
-}
-
-/**
  * sroce_xrc_has_posted() - is there a receive for the request that waits for one?
  * @qp: the target QP, its receive lock held
  *

@@ -17,11 +17,34 @@ void sroce_srq_table_remove(struct sroce_srq *srq);
 struct sroce_srq *sroce_srq_get(const struct sroce_qp *qp, u32 number);
 void sroce_srq_put(struct sroce_srq *srq);
 
-void sroce_xrc_begin(const struct sroce_qp *qp, struct sroce_rx *rx);
-void sroce_xrc_end(struct sroce_rx *rx);
 bool sroce_xrc_has_posted(const struct sroce_qp *qp);
 bool sroce_xrc_complete(struct sroce_qp *qp, const struct sroce_completion *wc,
 			const struct sroce_wc_extra *extra);
+
+/**
+ * sroce_xrc_begin() - find the queue that a request names, before the request is handled
+ * @qp: the QP, its receive lock held; of any kind
+ * @rx: the request; @rx->srq and @rx->pkt.has_srq are set
+ */
+static inline void sroce_xrc_begin(const struct sroce_qp *qp, struct sroce_rx *rx)
+{
+	if (likely(!sroce_qp_is_xrc_target(qp)))
+		return;
+	rx->srq = sroce_srq_get(qp, rx->pkt.srqn);
+	rx->pkt.has_srq = rx->srq;
+}
+
+/**
+ * sroce_xrc_end() - the request has been handled
+ * @rx: from sroce_xrc_begin()
+ */
+static inline void sroce_xrc_end(struct sroce_rx *rx)
+{
+	if (likely(!rx->srq))
+		return;
+	sroce_srq_put(rx->srq);
+	rx->srq = NULL;
+}
 
 /* The protection domain of the region that a request names. A target QP has none. */
 static inline const struct ib_pd *sroce_rx_pd(const struct sroce_qp *qp, const struct sroce_rx *rx)

@@ -93,21 +93,6 @@ static void locate_packet(struct sroce_rx_pos *pos, u32 bytes)
 }
 
 /**
- * sroce_rx_begin() - put the cursor before the first packet of an skb
- * @rx: its skb and the size of its packets are set
- * @offset: of the first BTH, from skb->data
- */
-void sroce_rx_begin(struct sroce_rx *rx, u32 offset)
-{
-	rx->pos = (struct sroce_rx_pos) {
-		.part = rx->skb,
-		.next_part = skb_shinfo(rx->skb)->frag_list,
-		.frag_offset = skb_headlen(rx->skb),
-		.offset = offset,
-	};
-}
-
-/**
  * sroce_rx_pos_next() - go to the next packet
  * @pos: of a packet
  * @bytes: size of that and of the next packet

@@ -90,7 +90,21 @@ static inline u32 sroce_rx_equal_sized(const struct sroce_rx *rx)
 	return rx->pos.at && 2 * rx->bytes <= left ? left / rx->bytes : 1;
 }
 
-void sroce_rx_begin(struct sroce_rx *rx, u32 offset);
+/**
+ * sroce_rx_begin() - put the cursor before the first packet of an skb
+ * @rx: its skb and the size of its packets are set
+ * @offset: of the first BTH, from skb->data
+ */
+static inline void sroce_rx_begin(struct sroce_rx *rx, u32 offset)
+{
+	rx->pos = (struct sroce_rx_pos) {
+		.part = rx->skb,
+		.next_part = skb_shinfo(rx->skb)->frag_list,
+		.frag_offset = skb_headlen(rx->skb),
+		.offset = offset,
+	};
+}
+
 void sroce_rx_pos_next(struct sroce_rx_pos *pos, u32 bytes);
 bool sroce_rx_next(struct sroce_rx *rx);
 bool sroce_rx_icrc_ok(struct sroce_rx *rx);
