@@ -3,9 +3,9 @@
  * The path of a received packet through the datapath. Start reading at sroce_receive().
  *
  * Everything happens in the softirq that received the packet, unless a page of the memory that it
- * needs is not present (see paging.c). The packet is executed under the lock
- * of its work queue. Then that queue is run, which sends the responses or the next requests. Every
- * drop has a reason that is counted and traced.
+ * needs is not present (see paging.c). The packet is executed under the lock of its work queue.
+ * Then that queue is run, which sends the responses or the next requests. Every drop has a reason
+ * that is counted and traced.
  */
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
@@ -139,13 +139,10 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 		if (rx->pkt.count != count)
 			plan_received_response(qp, rx, &plan);
 	}
-	/* As if it were lost: it is requested again when the page is there. */
 	if (status == SROCE_MEM_NOT_PRESENT) {
 		sroce_paging_begin(qp, &qp->sq);
 		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
-		/* It shows that the peer is alive, as a duplicate does. */
-		plan.action = SROCE_ACK_DROP;
-		plan.reason = SROCE_DROP_DUPLICATE;
+		sroce_completer_plan_loss(&plan);
 		sroce_completer_commit(&qp->req, &plan, SROCE_MEM_OK, rx->now_ns);
 		return;
 	}
@@ -319,12 +316,7 @@ static bool wait_for_pages(struct sroce_qp *qp, struct sroce_rx *rx, struct sroc
 	if (rx->pkt.was_queued || sroce_backlog_add(qp, rx))
 		return false;
 	count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
-	/* UC drops the rest of the message, too. */
-	*plan = (struct sroce_recv_plan) {
-		.verdict = SROCE_RECV_DROP,
-		.reason = SROCE_DROP_NO_WQE,
-		.wc_status = SROCE_WC_SUCCESS,
-	};
+	sroce_uc_plan_loss(plan);
 	return true;
 }
 

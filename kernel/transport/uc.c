@@ -96,6 +96,20 @@ static void fail_recv_wqe(struct sroce_responder *resp, u8 status)
 }
 
 /**
+ * sroce_uc_plan_loss() - a request of UC or UD can neither be placed now nor wait
+ * @plan: of the request; changed to drop it as without a receive WQE: UC drops the rest of its
+ *	message, too
+ */
+void sroce_uc_plan_loss(struct sroce_recv_plan *plan)
+{
+	*plan = (struct sroce_recv_plan) {
+		.verdict = SROCE_RECV_DROP,
+		.reason = SROCE_DROP_NO_WQE,
+		.wc_status = SROCE_WC_SUCCESS,
+	};
+}
+
+/**
  * sroce_uc_commit() - act on a request
  * @resp: the responder, unchanged since the plan was made
  * @pkt: the packet

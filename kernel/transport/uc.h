@@ -21,6 +21,7 @@ static inline bool sroce_uc_is_in_order(const struct sroce_responder *resp,
 
 void sroce_uc_plan(const struct sroce_responder *resp, const struct sroce_packet *pkt,
 		   struct sroce_recv_plan *plan);
+void sroce_uc_plan_loss(struct sroce_recv_plan *plan);
 bool sroce_uc_commit(struct sroce_responder *resp, const struct sroce_packet *pkt,
 		     const struct sroce_recv_plan *plan, const struct sroce_recv_result *result);
 

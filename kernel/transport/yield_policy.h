@@ -23,7 +23,7 @@
 /* After the first failure the pause is 2^2 times as long as the yield, and at most 2^6 times. */
 #define SROCE_YIELD_PAUSE_SHIFT	2
 #define SROCE_YIELD_FAILURES_MAX	4
-/* As long as with time slices of 10 ms. A process that was not let run for longer is no reason. */
+/* 2^6 time slices of 10 ms. A process that did not run for longer must not make pauses longer. */
 #define SROCE_YIELD_PAUSE_MAX_NS	640000000ull
 
 /**
