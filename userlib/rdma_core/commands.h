@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 
 #include "private_abi.h"
 #include "rxe_abi.h"
@@ -42,5 +44,21 @@ class WithDriverPart {
   static_assert(sizeof(Core) % alignof(Ours) == 0);
   alignas(8) std::array<std::byte, size> bytes_{};
 };
+
+/// A zeroed object of libibverbs, which the provider frees; or nullptr.
+template <typename Object>
+Object* allocate_object() {
+  return static_cast<Object*>(std::calloc(1, sizeof(Object)));
+}
+
+/// The end of a verb that has created @p object: return @p result, or, if the kernel returned
+/// @p err, clean up.
+template <typename Object, typename Result>
+Result* finish_object(int err, Object* object, Result* result) {
+  if (!err) return result;
+  std::free(object);
+  errno = err;
+  return nullptr;
+}
 
 }  // namespace sroce

@@ -17,10 +17,6 @@ sroce_cq_object* to_cq(ibv_cq* cq) {
   return reinterpret_cast<sroce_cq_object*>(bytes);
 }
 
-sroce_cq_object* allocate() {
-  return static_cast<sroce_cq_object*>(std::calloc(1, sizeof(sroce_cq_object)));
-}
-
 /// Map the ring at @p where, or clean up if the kernel returned @p err for the CQ.
 ibv_cq_ex* open_queue(sroce_cq_object* cq, int err, int fd, const rxe_create_cq_resp& where,
                       bool single_threaded) {
@@ -30,9 +26,7 @@ ibv_cq_ex* open_queue(sroce_cq_object* cq, int err, int fd, const rxe_create_cq_
     err = errno;
     library().ibv_cmd_destroy_cq(ibv_cq_ex_to_cq(&cq->base));
   }
-  std::free(cq);
-  errno = err;
-  return nullptr;
+  return finish_object(err, cq, static_cast<ibv_cq_ex*>(nullptr));
 }
 
 /// Returns an errno, or 0 with @p single_threaded set.
@@ -71,7 +65,7 @@ sroce_completion_queue* queue_of(ibv_cq* cq) { return to_cq(cq)->queue; }
 ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int comp_vector) {
   WithDriverPart<ib_uverbs_create_cq_resp, rxe_create_cq_resp> resp;
   struct ibv_create_cq cmd {};
-  sroce_cq_object* cq = allocate();
+  auto* cq = allocate_object<sroce_cq_object>();
 
   if (!cq) return nullptr;
   const int err =
@@ -85,7 +79,7 @@ ibv_cq* create_cq(ibv_context* context, int cqe, ibv_comp_channel* channel, int 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
   WithDriverPart<ib_uverbs_ex_create_cq_resp, rxe_create_cq_resp> resp;
   struct ibv_create_cq_ex cmd {};
-  sroce_cq_object* cq = allocate();
+  auto* cq = allocate_object<sroce_cq_object>();
   bool single_threaded = false;
 
   if (!cq) return nullptr;

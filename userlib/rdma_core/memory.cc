@@ -2,7 +2,6 @@
 //
 // Memory regions and memory windows. A window of type 2 is bound by ibv_post_send(), one of type 1
 // by ibv_bind_mw().
-#include <cerrno>
 #include <cstdlib>
 
 #include "rdma_core/commands.h"
@@ -14,15 +13,12 @@ namespace sroce::verbs {
 ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t hca_va, int access) {
   ib_uverbs_reg_mr_resp resp{};
   struct ibv_reg_mr cmd {};
-  auto* mr = static_cast<verbs_mr*>(std::calloc(1, sizeof(verbs_mr)));
+  auto* mr = allocate_object<verbs_mr>();
 
   if (!mr) return nullptr;
   const int err = library().ibv_cmd_reg_mr(pd, addr, length, hca_va, access, mr, &cmd, sizeof(cmd),
                                            &resp, sizeof(resp));
-  if (!err) return &mr->ibv_mr;
-  std::free(mr);
-  errno = err;
-  return nullptr;
+  return finish_object(err, mr, &mr->ibv_mr);
 }
 
 // libibverbs sets the fields of the region that are not the kernel's.
@@ -50,14 +46,11 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   ib_uverbs_alloc_mw_resp resp{};
   struct ibv_alloc_mw cmd {};
-  auto* mw = static_cast<ibv_mw*>(std::calloc(1, sizeof(ibv_mw)));
+  auto* mw = allocate_object<ibv_mw>();
 
   if (!mw) return nullptr;
   const int err = library().ibv_cmd_alloc_mw(pd, type, mw, &cmd, sizeof(cmd), &resp, sizeof(resp));
-  if (!err) return mw;
-  std::free(mw);
-  errno = err;
-  return nullptr;
+  return finish_object(err, mw, mw);
 }
 
 int dealloc_mw(ibv_mw* mw) {

@@ -19,10 +19,6 @@ sroce_qp_object* to_qp(ibv_qp* qp) {
   return reinterpret_cast<sroce_qp_object*>(bytes);
 }
 
-sroce_qp_object* allocate() {
-  return static_cast<sroce_qp_object*>(std::calloc(1, sizeof(sroce_qp_object)));
-}
-
 /// Map the queues at @p where, or clean up if the kernel returned @p err for the QP.
 ibv_qp* open_queues(sroce_qp_object* qp, int err, ibv_pd* pd, const ibv_qp_init_attr& attr,
                     const sroce_create_qp_resp& where) {
@@ -47,9 +43,7 @@ ibv_qp* open_queues(sroce_qp_object* qp, int err, ibv_pd* pd, const ibv_qp_init_
     err = errno;
     library().ibv_cmd_destroy_qp(&base);
   }
-  std::free(qp);
-  errno = err;
-  return nullptr;
+  return finish_object(err, qp, static_cast<ibv_qp*>(nullptr));
 }
 
 int offer_work_requests(sroce_qp_object* qp, const ibv_qp_init_attr_ex& attr) {
@@ -63,14 +57,6 @@ int offer_work_requests(sroce_qp_object* qp, const ibv_qp_init_attr_ex& attr) {
   return sroce_offer_work_requests(qp, attr.qp_type, attr.send_ops_flags, library().late_functions);
 }
 
-/// Return @p qp without queues, or clean up if the kernel returned @p err for it.
-ibv_qp* without_queues(sroce_qp_object* qp, int err) {
-  if (!err) return &qp->base.qp_base;
-  std::free(qp);
-  errno = err;
-  return nullptr;
-}
-
 /// Returns an errno, or 0.
 int check_target(const ibv_qp_init_attr_ex& attr) {
   // Some programs name the protection domain, too.
@@ -82,14 +68,14 @@ int check_target(const ibv_qp_init_attr_ex& attr) {
 ibv_qp* create_target(ibv_context* context, ibv_qp_init_attr_ex* attr) {
   ib_uverbs_create_qp_resp resp{};
   struct ibv_create_qp cmd {};
-  sroce_qp_object* qp = allocate();
+  auto* qp = allocate_object<sroce_qp_object>();
 
   if (!qp) return nullptr;
   int err = check_target(*attr);
   if (!err)
     err = library().ibv_cmd_create_qp_ex(context, reinterpret_cast<verbs_qp*>(&qp->base), attr,
                                          &cmd, sizeof(cmd), &resp, sizeof(resp));
-  return without_queues(qp, err);
+  return finish_object(err, qp, &qp->base.qp_base);
 }
 
 }  // namespace
@@ -97,7 +83,7 @@ ibv_qp* create_target(ibv_context* context, ibv_qp_init_attr_ex* attr) {
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   Response resp;
   struct ibv_create_qp cmd {};
-  sroce_qp_object* qp = allocate();
+  auto* qp = allocate_object<sroce_qp_object>();
 
   if (!qp) return nullptr;
   const int err = library().ibv_cmd_create_qp(pd, &qp->base.qp_base, attr, &cmd, sizeof(cmd),
@@ -112,14 +98,10 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
   struct ibv_create_qp cmd {};
 
   if (attr->qp_type == IBV_QPT_XRC_RECV) return create_target(context, attr);
-  sroce_qp_object* qp = allocate();
+  auto* qp = allocate_object<sroce_qp_object>();
   if (!qp) return nullptr;
   int err = offer_work_requests(qp, *attr);
-  if (err) {
-    std::free(qp);
-    errno = err;
-    return nullptr;
-  }
+  if (err) return finish_object(err, qp, &qp->base.qp_base);
   plain.comp_mask &= ~std::uint32_t{IBV_QP_INIT_ATTR_CREATE_FLAGS};
   err = library().ibv_cmd_create_qp_ex(context, reinterpret_cast<verbs_qp*>(&qp->base), &plain,
                                        &cmd, sizeof(cmd), resp.core(), resp.size);
@@ -139,13 +121,13 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
 ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
   ib_uverbs_create_qp_resp resp{};
   struct ibv_open_qp cmd {};
-  sroce_qp_object* qp = allocate();
+  auto* qp = allocate_object<sroce_qp_object>();
 
   if (!qp) return nullptr;
   const int err =
       library().ibv_cmd_open_qp(context, reinterpret_cast<verbs_qp*>(&qp->base), sizeof(qp->room),
                                 attr, &cmd, sizeof(cmd), &resp, sizeof(resp));
-  return without_queues(qp, err);
+  return finish_object(err, qp, &qp->base.qp_base);
 }
 
 int query_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask, ibv_qp_init_attr* init_attr) {
@@ -185,17 +167,12 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
 
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   WithDriverPart<ib_uverbs_create_ah_resp, rxe_create_ah_resp> resp;
-  auto* ah = static_cast<sroce_ah*>(std::calloc(1, sizeof(sroce_ah)));
+  auto* ah = allocate_object<sroce_ah>();
 
   if (!ah) return nullptr;
   const int err = library().ibv_cmd_create_ah(pd, &ah->base, attr, resp.core(), resp.size);
-  if (!err) {
-    ah->number = resp.ours()->ah_num;
-    return &ah->base;
-  }
-  std::free(ah);
-  errno = err;
-  return nullptr;
+  ah->number = resp.ours()->ah_num;
+  return finish_object(err, ah, &ah->base);
 }
 
 int destroy_ah(ibv_ah* ah) {

@@ -25,8 +25,6 @@ Srq* to_srq(ibv_srq* srq) {
 
 using Response = WithDriverPart<ib_uverbs_create_srq_resp, sroce_create_srq_resp>;
 
-Srq* allocate() { return static_cast<Srq*>(std::calloc(1, sizeof(Srq))); }
-
 /// Map the queue at @p where, or clean up if the kernel returned @p err for it.
 ibv_srq* open_queue(Srq* srq, int err, ibv_pd* pd, std::uint32_t max_sge,
                     const sroce_create_srq_resp& where) {
@@ -38,9 +36,7 @@ ibv_srq* open_queue(Srq* srq, int err, ibv_pd* pd, std::uint32_t max_sge,
     err = errno;
     library().ibv_cmd_destroy_srq(&srq->base.srq);
   }
-  std::free(srq);
-  errno = err;
-  return nullptr;
+  return finish_object(err, srq, static_cast<ibv_srq*>(nullptr));
 }
 
 /// Returns an errno, or 0.
@@ -74,7 +70,7 @@ int change(void* context, sroce_create_srq_resp* where) {
 ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
   Response resp;
   struct ibv_create_srq cmd {};
-  Srq* srq = allocate();
+  auto* srq = allocate_object<Srq>();
 
   if (!srq) return nullptr;
   const int err = library().ibv_cmd_create_srq(pd, &srq->base.srq, attr, &cmd, sizeof(cmd),
@@ -85,7 +81,7 @@ ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
   Response resp;
   struct ibv_create_xsrq cmd {};
-  Srq* srq = allocate();
+  auto* srq = allocate_object<Srq>();
 
   if (!srq) return nullptr;
   int err = check_attr(*attr);

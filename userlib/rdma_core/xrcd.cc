@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // XRC domains. Only the kernel has any state of them.
-#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 
@@ -14,15 +13,12 @@ namespace sroce::verbs {
 ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
   ib_uverbs_open_xrcd_resp resp{};
   struct ibv_open_xrcd cmd {};
-  auto* xrcd = static_cast<verbs_xrcd*>(std::calloc(1, sizeof(verbs_xrcd)));
+  auto* xrcd = allocate_object<verbs_xrcd>();
 
   if (!xrcd) return nullptr;
   const int err = library().ibv_cmd_open_xrcd(context, xrcd, sizeof(*xrcd), attr, &cmd, sizeof(cmd),
                                               &resp, sizeof(resp));
-  if (!err) return &xrcd->xrcd;
-  std::free(xrcd);
-  errno = err;
-  return nullptr;
+  return finish_object(err, xrcd, &xrcd->xrcd);
 }
 
 int close_xrcd(ibv_xrcd* ibv_xrcd) {
