@@ -12,28 +12,11 @@
 #include <linux/skbuff.h>
 
 #include "datapath/backlog.h"
-#include "net/rx.h"
+#include "datapath/queued_packet.h"
 #include "transport/reorder_policy.h"
 
-#define BACKLOG_GFP		(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 /* As much as a fast peer sends while a page is read from a disk, and the overhead of skbs. */
 #define BACKLOG_BYTES		(4u * 1024 * 1024)
-
-/**
- * struct waiting_packet - in the control block of an skb, where struct sroce_rx does not fit
- * @is_ipv4: as in struct sroce_rx
- * @vlan_id: as in struct sroce_rx
- */
-struct waiting_packet {
-	bool	is_ipv4;
-	u16	vlan_id;
-};
-
-static struct waiting_packet *waiting_packet_of(const struct sk_buff *skb)
-{
-	BUILD_BUG_ON(sizeof(struct waiting_packet) > sizeof(skb->cb));
-	return (struct waiting_packet *)skb->cb;
-}
 
 /* The header of its own packet: that of an skb with many is the header of the first. */
 static void copy_ip_header(struct sk_buff *skb, const struct sroce_rx *rx, u32 header_bytes)
@@ -48,7 +31,7 @@ static void copy_ip_header(struct sk_buff *skb, const struct sroce_rx *rx, u32 h
 static struct sk_buff *copy_waiting_packet(const struct sroce_rx *rx)
 {
 	u32 header_bytes = rx->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
-	struct sk_buff *skb = alloc_skb(header_bytes + rx->bytes, BACKLOG_GFP);
+	struct sk_buff *skb = alloc_skb(header_bytes + rx->bytes, SROCE_QUEUED_GFP);
 
 	if (!skb)
 		return NULL;
@@ -96,10 +79,7 @@ bool sroce_backlog_add(struct sroce_qp *qp, const struct sroce_rx *rx)
 		kfree_skb(skb);
 		return false;
 	}
-	*waiting_packet_of(skb) = (struct waiting_packet) {
-		.is_ipv4 = rx->is_ipv4,
-		.vlan_id = rx->vlan_id,
-	};
+	sroce_queued_packet_set(skb, rx);
 	__skb_queue_tail(&qp->backlog, skb);
 	return true;
 }
@@ -116,21 +96,7 @@ bool sroce_backlog_first(struct sroce_qp *qp, u64 now_ns, struct sroce_rx *rx)
 {
 	struct sk_buff *skb = skb_peek(&qp->backlog);
 
-	if (!skb)
-		return false;
-	*rx = (struct sroce_rx) {
-		.skb = skb,
-		.ep = &qp->dev->ep,
-		.packet_bytes = skb->len,
-		.is_ipv4 = waiting_packet_of(skb)->is_ipv4,
-		.vlan_id = waiting_packet_of(skb)->vlan_id,
-		.now_ns = now_ns,
-	};
-	sroce_rx_begin(rx, 0);
-	/* It was parsed successfully before. */
-	WARN_ON_ONCE(!sroce_rx_next(rx));
-	rx->pkt.was_queued = true;
-	return true;
+	return skb && sroce_queued_packet_get(qp, skb, now_ns, rx);
 }
 
 /**

@@ -418,3 +418,21 @@ void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring)
 	swap(cq->ring, *ring);
 	cq->arm_seen = (struct sroce_cq_arm){};
 }
+
+/**
+ * sroce_cq_dispatch_error() - tell the consumer that its CQ has overflowed
+ * @cq: the CQ
+ *
+ * The consumer's handler is called.
+ */
+void sroce_cq_dispatch_error(struct sroce_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+}

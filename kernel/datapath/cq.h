@@ -117,6 +117,7 @@ int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 bool sroce_cq_is_armed(struct sroce_cq *cq);
 bool sroce_cq_get_stats(struct sroce_cq *cq, struct sroce_cq_stats *stats);
 void sroce_cq_moderate(struct sroce_cq *cq, u16 count, u16 period_us);
+void sroce_cq_dispatch_error(struct sroce_cq *cq);
 void sroce_cq_swap_ring(struct sroce_cq *cq, struct sroce_ring *ring);
 
 #endif

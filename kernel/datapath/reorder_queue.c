@@ -19,33 +19,14 @@
 #include <linux/slab.h>
 
 #include "datapath/qp.h"
+#include "datapath/queued_packet.h"
 #include "datapath/reorder_queue.h"
-#include "net/rx.h"
 #include "transport/psn.h"
 #include "transport/reorder_policy.h"
 #include "transport/wire.h"
 
-/* Not GFP_ATOMIC, whose charges a memory cgroup accepts beyond its limit. */
-#define QUEUE_GFP		(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
-
 /* Coalesced packets are handled under one lock, so limit them to the length of an skb. */
 #define COALESCED_BYTES_MAX		65536u
-
-/**
- * struct queued_packet - in the control block of a queued skb, where struct sroce_rx does not fit
- * @is_ipv4: as in struct sroce_rx
- * @vlan_id: as in struct sroce_rx
- */
-struct queued_packet {
-	bool	is_ipv4;
-	u16	vlan_id;
-};
-
-static struct queued_packet *queued_packet_of(const struct sk_buff *skb)
-{
-	BUILD_BUG_ON(sizeof(struct queued_packet) > sizeof(skb->cb));
-	return (struct queued_packet *)skb->cb;
-}
 
 /* With the last packet the chunks are freed, and the device gets back the rest of the share. */
 static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
@@ -85,7 +66,7 @@ static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 
 static struct sk_buff *copy_packet(const struct sroce_rx *rx)
 {
-	struct sk_buff *skb = alloc_skb(rx->bytes, QUEUE_GFP);
+	struct sk_buff *skb = alloc_skb(rx->bytes, SROCE_QUEUED_GFP);
 
 	if (skb && skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes)) {
 		kfree_skb(skb);
@@ -110,7 +91,7 @@ static struct sk_buff **slot_of_psn(const struct sroce_reorder_queue *queue, u32
 static bool alloc_queue(struct sroce_qp *qp)
 {
 	if (!qp->reorder_queue)
-		qp->reorder_queue = kzalloc(sizeof(*qp->reorder_queue), QUEUE_GFP);
+		qp->reorder_queue = kzalloc(sizeof(*qp->reorder_queue), SROCE_QUEUED_GFP);
 	return qp->reorder_queue;
 }
 
@@ -119,7 +100,7 @@ static struct sk_buff **make_slot(struct sroce_reorder_queue *queue, u32 psn)
 	struct sk_buff ***chunk = &queue->chunks[chunk_index(psn)];
 
 	if (!*chunk)
-		*chunk = kcalloc(SROCE_REORDER_CHUNK_SLOTS, sizeof(**chunk), QUEUE_GFP);
+		*chunk = kcalloc(SROCE_REORDER_CHUNK_SLOTS, sizeof(**chunk), SROCE_QUEUED_GFP);
 	return slot_of_psn(queue, psn);
 }
 
@@ -149,10 +130,7 @@ static bool add_packet(struct sroce_qp *qp, const struct sroce_rx *rx)
 		kfree_skb(skb);
 		return false;
 	}
-	*queued_packet_of(skb) = (struct queued_packet) {
-		.is_ipv4 = rx->is_ipv4,
-		.vlan_id = rx->vlan_id,
-	};
+	sroce_queued_packet_set(skb, rx);
 	*slot = skb;
 	return true;
 }
@@ -198,28 +176,13 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
 {
 	struct sk_buff **slot = qp->reorder_queue ? slot_of_psn(qp->reorder_queue, psn) : NULL,
 		       *skb;
-	struct queued_packet *queued;
 
 	if (WARN_ON_ONCE(!slot || !*slot))
 		return false;
 	prefetch_next(qp->reorder_queue, psn);
 	skb = remove_slot(qp, slot);
-	queued = queued_packet_of(skb);
-	*rx = (struct sroce_rx) {
-		.skb = skb,
-		.ep = &qp->dev->ep,
-		.packet_bytes = skb->len,
-		.is_ipv4 = queued->is_ipv4,
-		.vlan_id = queued->vlan_id,
-		.now_ns = now_ns,
-	};
-	sroce_rx_begin(rx, 0);
-	if (sroce_rx_next(rx)) {
-		rx->pkt.was_queued = true;
+	if (sroce_queued_packet_get(qp, skb, now_ns, rx))
 		return true;
-	}
-	/* It was parsed successfully before. */
-	WARN_ON_ONCE(1);
 	kfree_skb(skb);
 	return false;
 }

@@ -144,18 +144,6 @@ void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
 	}
 }
 
-static void dispatch_cq_event(struct sroce_cq *cq)
-{
-	struct ib_event event = {
-		.device = cq->ibcq.device,
-		.element.cq = &cq->ibcq,
-		.event = IB_EVENT_CQ_ERR,
-	};
-
-	if (cq->ibcq.event_handler)
-		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
-}
-
 static void dispatch_qp_event(struct sroce_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {
@@ -177,7 +165,7 @@ static void dispatch_events(struct sroce_qp *qp, struct sroce_cq *cq, u32 events
 	u32 i;
 
 	if (events & BIT(IB_EVENT_CQ_ERR))
-		dispatch_cq_event(cq);
+		sroce_cq_dispatch_error(cq);
 	if (events & BIT(IB_EVENT_SRQ_LIMIT_REACHED))
 		sroce_srq_dispatch_limit(qp->srq);
 	for (i = 0; i < ARRAY_SIZE(types); i++)

@@ -143,6 +143,17 @@ void sroce_srq_put(struct sroce_srq *srq)
 }
 
 /**
+ * sroce_xrc_find_queue() - sroce_xrc_begin() of a target QP
+ * @qp: the QP, its receive lock held
+ * @rx: the request; @rx->srq and @rx->pkt.has_srq are set
+ */
+void sroce_xrc_find_queue(const struct sroce_qp *qp, struct sroce_rx *rx)
+{
+	rx->srq = sroce_srq_get(qp, rx->pkt.srqn);
+	rx->pkt.has_srq = rx->srq;
+}
+
+/**
  * sroce_xrc_has_posted() - is there a receive for the request that waits for one?
  * @qp: the target QP, its receive lock held
  *
@@ -158,18 +169,6 @@ bool sroce_xrc_has_posted(const struct sroce_qp *qp)
 	posted = sroce_srq_has_posted(srq);
 	sroce_srq_put(srq);
 	return posted;
-}
-
-static void dispatch_overflow(struct sroce_cq *cq)
-{
-	struct ib_event event = {
-		.device = cq->ibcq.device,
-		.element.cq = &cq->ibcq,
-		.event = IB_EVENT_CQ_ERR,
-	};
-
-	if (cq->ibcq.event_handler)
-		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 }
 
 /**
@@ -198,7 +197,7 @@ bool sroce_xrc_complete(struct sroce_qp *qp, const struct sroce_completion *wc,
 	if (outcome == SROCE_CQ_WAKE && cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 	if (outcome == SROCE_CQ_OVERFLOW)
-		dispatch_overflow(cq);
+		sroce_cq_dispatch_error(cq);
 	sroce_srq_put(srq);
 	return outcome == SROCE_CQ_POSTED || outcome == SROCE_CQ_WAKE;
 }

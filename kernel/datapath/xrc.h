@@ -17,6 +17,7 @@ void sroce_srq_table_remove(struct sroce_srq *srq);
 struct sroce_srq *sroce_srq_get(const struct sroce_qp *qp, u32 number);
 void sroce_srq_put(struct sroce_srq *srq);
 
+void sroce_xrc_find_queue(const struct sroce_qp *qp, struct sroce_rx *rx);
 bool sroce_xrc_has_posted(const struct sroce_qp *qp);
 bool sroce_xrc_complete(struct sroce_qp *qp, const struct sroce_completion *wc,
 			const struct sroce_wc_extra *extra);
@@ -28,10 +29,8 @@ bool sroce_xrc_complete(struct sroce_qp *qp, const struct sroce_completion *wc,
  */
 static inline void sroce_xrc_begin(const struct sroce_qp *qp, struct sroce_rx *rx)
 {
-	if (likely(!sroce_qp_is_xrc_target(qp)))
-		return;
-	rx->srq = sroce_srq_get(qp, rx->pkt.srqn);
-	rx->pkt.has_srq = rx->srq;
+	if (unlikely(sroce_qp_is_xrc_target(qp)))
+		sroce_xrc_find_queue(qp, rx);
 }
 
 /**

@@ -13,6 +13,7 @@
  * anything that takes the mmap_lock, or by reclaim.
  */
 #include <linux/overflow.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -247,7 +248,8 @@ static int fault_piece(struct sroce_region *region, u64 address, u64 bytes,
  * at a time: the list of pages that ib_core keeps is written without a lock.
  *
  * Return: 0; -EPERM if the region may not be written; -EBUSY or -EAGAIN if the process changes its
- * mappings all the time; -EFAULT and the like if it has no such memory, or no longer lives.
+ * mappings all the time; -EINTR if the caller is being killed; -EFAULT and the like if the process
+ * has no such memory, or no longer lives.
  */
 int sroce_odp_fault(struct sroce_region *region, u64 va, u64 bytes, enum sroce_odp_access access)
 {
@@ -257,6 +259,8 @@ int sroce_odp_fault(struct sroce_region *region, u64 va, u64 bytes, enum sroce_o
 	if (access == SROCE_ODP_WRITE && !region->umem->writable)
 		return -EPERM;
 	for (; !err && bytes; bytes -= piece, address += piece) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		piece = min_t(u64, bytes, PIECE_BYTES);
 		err = fault_piece(region, address, piece, access);
 		cond_resched();

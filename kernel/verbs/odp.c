@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory that is paged on demand: capabilities, and advice from its process. */
-#include <linux/sched/signal.h>
-#include <linux/sizes.h>
-
 #include "compat/odp.h"
 #include "datapath/device.h"
 #include "memory/odp.h"
 #include "memory/region.h"
 #include "verbs/verbs.h"
-
-/* How much is faulted in between two looks at pending signals. */
-#define PREFETCH_BYTES		SZ_2M
 
 /**
  * sroce_odp_set_caps() - say where on-demand paging works
@@ -54,22 +48,6 @@ static struct sroce_region *get_advised_region(struct ib_pd *pd, const struct ib
 	return ERR_PTR(err);
 }
 
-static int prefetch_pages(struct sroce_region *region, const struct ib_sge *sge,
-			  enum sroce_odp_access access)
-{
-	u64 done, bytes;
-	int err = 0;
-
-	for (done = 0; !err && done < sge->length; done += bytes) {
-		bytes = min_t(u64, sge->length - done, PREFETCH_BYTES);
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		err = sroce_odp_fault(region, sge->addr + done, bytes, access);
-		cond_resched();
-	}
-	return err;
-}
-
 /* Without @flush a prefetch may fail silently, but not for a wrong key or range. */
 static int prefetch_sge(struct ib_pd *pd, const struct ib_sge *sge, enum sroce_odp_access access,
 			bool flush)
@@ -82,7 +60,7 @@ static int prefetch_sge(struct ib_pd *pd, const struct ib_sge *sge, enum sroce_o
 			  sge->lkey, sge->length, sge->addr, PTR_ERR(region));
 		return PTR_ERR(region);
 	}
-	err = prefetch_pages(region, sge, access);
+	err = sroce_odp_fault(region, sge->addr, sge->length, access);
 	sroce_region_put(region);
 	if (err)
 		ibdev_dbg(pd->device, "mr: prefetch for key %#x: %d\n", sge->lkey, err);
