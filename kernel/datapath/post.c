@@ -195,7 +195,7 @@ static int reject_user_sends(struct sroce_qp *qp)
 	return err;
 }
 
-/* A peer's requests on the same QP show that it responds. Real-time tasks know what they do. */
+/* Only requests on the same QP show that its peer responds. Real-time tasks keep their CPU. */
 static bool may_yield(const struct sroce_qp *qp)
 {
 	return (qp->service == SROCE_SERVICE_RC || qp->service == SROCE_SERVICE_UC) &&
@@ -219,7 +219,7 @@ static void yield_to_peer(const struct sroce_qp *qp)
 		return;
 	epsn = sroce_responder_epsn(&qp->resp);
 	yield();
-	/* On another CPU, other tasks did not keep it from running. */
+	/* On another CPU now, it has not learnt anything about this one. */
 	if (raw_cpu_ptr(&yield_of_cpu) == state)
 		sroce_yield_end(state, begin_ns, ktime_get_ns(),
 				sroce_responder_epsn(&qp->resp) != epsn);

@@ -30,7 +30,7 @@ static const enum sroce_counter parse_drop_counters[] = {
 
 /*
  * Go to the next member of the fragment list. GRO builds one level of lists; what comes behind a
- * deeper one is not read in pos.
+ * deeper one is not read in place.
  */
 static void enter_next_part(struct sroce_rx_pos *pos)
 {
