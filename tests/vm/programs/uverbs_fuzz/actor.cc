@@ -473,7 +473,7 @@ void Actor::any_method() {
 }
 
 void Actor::step() {
-  if (has_xrc_ && random_.one_in(8)) return xrc();
+  if (life_.has_xrc && random_.one_in(8)) return xrc();
   switch (random_.below(21)) {
     case 0:
     case 1:
@@ -515,7 +515,7 @@ void Actor::step() {
       scribble();
       break;
     case 19:
-      multicast();
+      if (!life_.has_xrc) multicast();
       break;
     default:
       random_.one_in(2) ? count_handles() : any_method();

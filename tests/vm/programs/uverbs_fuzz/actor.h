@@ -15,6 +15,9 @@ enum class Type { pd, cq, qp, ah, mr, mw, channel };
 // A file, which several actors may share.
 struct Life {
   bool native;
+  // Objects of XRC and no multicast: ib_core does not set up a QP that was opened by its number for
+  // commands of multicast.
+  bool has_xrc;
   std::array<std::uint8_t, 16> gid;
   std::uint8_t gid_index;
   bool alone;                          // no other actor: responses are known
@@ -63,7 +66,6 @@ class Actor {
         file_(file),
         random_(seed),
         exact_(life.alone),
-        has_xrc_(life.native && seed % 4 == 0),
         arena_(16) {}
 
   void open();
@@ -121,7 +123,6 @@ class Actor {
   File& file_;
   harness::Random random_;
   bool exact_;  // the model is right
-  bool has_xrc_;
   Pages arena_;
   std::vector<Object> objects_;
   std::vector<Ring> old_;  // mapped, of destroyed objects

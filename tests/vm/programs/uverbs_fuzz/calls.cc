@@ -57,6 +57,14 @@ void File::flip(Command& command, Random& random) {
   }
 }
 
+std::uint32_t File::other_number(Random& random) const {
+  auto number = static_cast<std::uint32_t>(random.below(64));
+  if (!multicast_ &&
+      (number == IB_USER_VERBS_CMD_ATTACH_MCAST || number == IB_USER_VERBS_CMD_DETACH_MCAST))
+    number = IB_USER_VERBS_CMD_QUERY_QP;
+  return number | (random.one_in(2) ? IB_USER_VERBS_CMD_FLAG_EXTENDED : 0);
+}
+
 int File::write(Command& command, Random* spoil) {
   const std::uint64_t flaw = spoil ? spoil->below(11) : 100;
   command.is_wrong |= spoil != nullptr;
@@ -83,9 +91,7 @@ int File::write(Command& command, Random* spoil) {
   }
 
   ib_uverbs_cmd_hdr head{};
-  head.command = flaw == 6 ? static_cast<std::uint32_t>(spoil->below(64)) |
-                                 (spoil->one_in(2) ? IB_USER_VERBS_CMD_FLAG_EXTENDED : 0)
-                           : command.number;
+  head.command = flaw == 6 ? other_number(*spoil) : command.number;
   command.is_other = head.command != command.number;
   std::vector<std::uint8_t> all(sizeof(head));
   if (extended) {

@@ -70,7 +70,9 @@ struct Attr {
 
 class File {
  public:
-  File(int fd, std::uint32_t driver) : fd_(fd), driver_(driver), in_(18), out_(2) {}
+  // Without multicast, a flaw never makes a command one of multicast.
+  File(int fd, std::uint32_t driver, bool multicast)
+      : fd_(fd), driver_(driver), multicast_(multicast), in_(18), out_(2) {}
 
   // Each returns an errno. With spoil, the call has a flaw that its command does not know.
   int write(Command& command, harness::Random* spoil);
@@ -89,9 +91,11 @@ class File {
  private:
   void flip(Command& command, harness::Random& random);
   std::uint64_t bad_address(harness::Random& random) const;
+  std::uint32_t other_number(harness::Random& random) const;
 
   int fd_;
   std::uint32_t driver_;
+  bool multicast_;
   Pages in_;
   Pages out_;
   std::uint8_t* response_ = nullptr;

@@ -133,6 +133,7 @@ void live(const Setup& setup, Way way, std::uint64_t seed) {
   const std::string& dev = way == Way::unplugged ? setup.unplug : setup.dev;
   Life life{};
   life.native = setup.native;
+  life.has_xrc = setup.native && seed % 4 == 0;
   life.name = text("seed ", seed, ", ", way_names[static_cast<int>(way)]);
   life.alone = way == Way::alone;
   void* shared = mmap(nullptr, uverbs_fuzz::shared_handles * 4, PROT_READ | PROT_WRITE,
@@ -145,7 +146,7 @@ void live(const Setup& setup, Way way, std::uint64_t seed) {
   if (fd < 0) harness::fail_errno(errno, "open ", node_of(dev));
   const std::uint32_t driver =
       setup.native ? std::uint32_t{SROCE_DRIVER_ID} : std::uint32_t{RDMA_DRIVER_RXE};
-  File file(fd, driver);
+  File file(fd, driver, !life.has_xrc);
   Random random(seed);
   if (random.one_in(4)) {
     // Before there is a context.
@@ -168,7 +169,7 @@ void live(const Setup& setup, Way way, std::uint64_t seed) {
     run_actor(life, file, seed);
     return fuzz::finish(other, Deadline::after(seconds(60)), life.name);
   }
-  File second(fd, driver);
+  File second(fd, driver, !life.has_xrc);
   std::thread other([&] { run_actor(life, second, seed + 1); });
   std::thread enemy([&] {
     if (way == Way::threads) return;
