@@ -395,12 +395,15 @@ talk()
 	((pair_status == 0 && pair_server_status == 0))
 }
 
-# Whether a process of that name listens for TCP or rdma_cm connections.
+# Whether a process of that name listens for TCP or rdma_cm connections. A cm_id is in state LISTEN a
+# little before it listens. Then its process sleeps until an event comes.
 listens() # PROGRAM
 {
+	local name=${1:0:15} pid
 	# Not grep -q, which may exit early and break the writer's pipe.
-	ss -Hltnp | grep -F "(\"${1:0:15}\"," ||
-		rdma resource show cm_id | grep -E 'state LISTEN' | grep -F "comm ${1:0:15}"
+	ss -Hltnp | grep -F "(\"$name\"," && return
+	pid=$(rdma resource show cm_id | sed -nE "/state LISTEN/s/.* pid ([0-9]+) comm $name( .*)?\$/\1/p")
+	[[ $pid ]] && grep '^State:.S' "/proc/${pid%%$'\n'*}/status"
 }
 
 # duet NAME PROGRAM OPTION...: run a program of tests/vm/programs at both ends, with --server and
