@@ -11,6 +11,7 @@
 #include "sroce/del.h"
 #include "sroce/doctor.h"
 #include "sroce/explain.h"
+#include "sroce/ping.h"
 #include "sroce/qp.h"
 #include "sroce/set.h"
 #include "sroce/show.h"
@@ -31,6 +32,7 @@ constexpr char examples[] =
     "  sroce show sroce0          parameters: congestion control, ECN, selective repeat\n"
     "  sroce set sroce0 cc delay delay_target 50\n"
     "  sroce qp                   queue pairs, their rates and round-trip times\n"
+    "  sroce ping 10.0.0.2        whether RoCE works to a host, and why not\n"
     "  sroce doctor               why programs cannot use RDMA here, and what mends it\n"
     "  sroce del sroce0           detach\n";
 
@@ -46,6 +48,12 @@ constexpr char doctor_footer[] =
     "status\n"
     "is 0 if all is well, 1 after a warning, and 2 after a failure. Rules of a firewall are seen\n"
     "by root only.\n";
+
+constexpr char ping_footer[] =
+    "Asks the host for a connection to a service that it does not have, and prints the time\n"
+    "until its stack rejects that. The host needs no server. Without a response it prints why,\n"
+    "as far as this host can know. The exit status is 0 after a response and 1 without one;\n"
+    "others as in sroce --help.\n";
 
 constexpr char set_footer[] =
     "Sets all of the parameters, or none of them if one is invalid. sroce show DEV lists them\n"
@@ -84,8 +92,8 @@ std::string version_text(System& system) {
 
 /// The command that the word names or is the only prefix of. Throws Failure.
 std::string full_command(const std::string& word) {
-  static const std::vector<std::string> commands{"add", "del", "status", "show",
-                                                 "set", "qp",  "doctor", "help"};
+  static const std::vector<std::string> commands{"add", "del",  "status", "show", "set",
+                                                 "qp",  "ping", "doctor", "help"};
   std::vector<std::string> found;
   for (const std::string& command : commands) {
     if (command == word) return command;
@@ -114,6 +122,7 @@ struct CommandLine {
   SetOptions set;
   ShowOptions show;
   QpOptions qp;
+  PingOptions ping;
   bool json = false;
 
   explicit CommandLine(System& system) {
@@ -149,6 +158,7 @@ struct CommandLine {
     doctor_command->add_flag("-j,--json", json, "print JSON");
     doctor_command->footer(doctor_footer);
     add_module_commands();
+    add_ping_command();
     app.footer(footer());
   }
 
@@ -166,6 +176,21 @@ struct CommandLine {
     qp_command->add_option("DEV", qp.device, "only queue pairs of this device");
     qp_command->add_flag("-j,--json", json, "print JSON");
     qp_command->footer(qp_footer);
+  }
+
+  void add_ping_command() {
+    auto* ping_command = app.add_subcommand("ping", "Say whether RoCE works to a host");
+    ping_command->add_option("HOST", ping.host, "name or address")->required();
+    ping_command->add_option("-I", ping.device, "from this device (default: that of the route)")
+        ->type_name("DEV");
+    ping_command->add_option("-c", ping.count, "stop after N requests (default: go on until ^C)")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
+    ping_command->add_option("-W", ping.wait_seconds, "seconds to wait for a response (default: 2)")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.01, 600.0));
+    ping_command->add_flag("-j,--json", json, "print JSON at the end");
+    ping_command->footer(ping_footer);
   }
 
   /// With --dummy, the first name is the device's.
@@ -199,6 +224,10 @@ struct CommandLine {
     if (app.got_subcommand("qp")) {
       qp.format = format;
       run_qp(system, qp, out);
+    }
+    if (app.got_subcommand("ping")) {
+      ping.format = format;
+      return run_ping(system, ping, out);
     }
     if (!app.got_subcommand("doctor")) return static_cast<int>(ExitCode::success);
     doctor.format = format;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "sroce/cm.h"
 #include "sroce/netlink.h"
 #include "sroce/nldev.h"
 
@@ -127,6 +128,10 @@ struct System {
   std::function<bool(const std::string& path)> may_open{};
   std::function<bool()> port_is_free{};
   std::function<std::string()> nft_ruleset{};
+  /// As the functions of cm.h and interrupt.h.
+  std::function<CmReply(const CmQuestion&)> request_connection{};
+  std::function<int(const sockaddr_storage& peer, std::chrono::milliseconds wait)> probe_port{};
+  std::function<bool(std::chrono::milliseconds)> pause{};
 };
 
 /// As System::load_modules and System::kernel_has.

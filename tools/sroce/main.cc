@@ -7,9 +7,11 @@
 #include <memory>
 #include <thread>
 
+#include "sroce/cm.h"
 #include "sroce/command_line.h"
 #include "sroce/device.h"
 #include "sroce/explain.h"
+#include "sroce/interrupt.h"
 #include "sroce/machine.h"
 #include "sroce/netlink.h"
 
@@ -51,6 +53,9 @@ int main(int argc, char** argv) {
       .may_open = sroce::may_open,
       .port_is_free = sroce::port_is_free,
       .nft_ruleset = sroce::nft_ruleset,
+      .request_connection = sroce::request_connection,
+      .probe_port = sroce::probe_port,
+      .pause = sroce::pause,
   };
   return sroce::run_command_line(argc, argv, system, std::cout, std::cerr);
 }

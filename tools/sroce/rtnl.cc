@@ -47,6 +47,14 @@ ByteView address_bytes(const in6_addr& address) {
   return IN6_IS_ADDR_V4MAPPED(&address) ? bytes.subspan(mapped_prefix_bytes) : bytes;
 }
 
+in6_addr address_of(ByteView bytes) {
+  if (bytes.size() == sizeof(in_addr)) return mapped(bytes);
+  in6_addr address{};
+  if (bytes.size() != sizeof(address)) throw MalformedMessage("netlink: address of a wrong length");
+  std::memcpy(&address, bytes.data(), sizeof(address));
+  return address;
+}
+
 std::string text_of(const AttributeMap& attributes, uint16_t type) {
   const Attribute* attribute = attributes.find(type);
   return attribute ? attribute->text() : std::string();
@@ -73,6 +81,23 @@ std::optional<Prefix> parse_prefix(const std::string& text) {
 
 Request link_request(const std::string& name) {
   return request(RTM_GETLINK, NLM_F_ACK, ifinfomsg{}).put(IFLA_IFNAME, name);
+}
+
+Request link_request(uint32_t link_index) {
+  ifinfomsg header{};
+  header.ifi_index = static_cast<int>(link_index);
+  return request(RTM_GETLINK, NLM_F_ACK, header);
+}
+
+Request route_request(const in6_addr& address, uint32_t link_index) {
+  const ByteView bytes = address_bytes(address);
+  rtmsg header{};
+  header.rtm_family = bytes.size() == sizeof(in_addr) ? AF_INET : AF_INET6;
+  header.rtm_dst_len = static_cast<uint8_t>(8 * bytes.size());
+  Request message = request(RTM_GETROUTE, NLM_F_ACK, header);
+  message.put(RTA_DST, bytes);
+  if (link_index) message.put(RTA_OIF, link_index);
+  return message;
 }
 
 Request addresses_request() { return request(RTM_GETADDR, NLM_F_DUMP, ifaddrmsg{}); }
@@ -114,10 +139,25 @@ Link decode_link(ByteView payload) {
   const auto attributes = attributes_of<ifinfomsg>(payload);
   Link link{static_cast<uint32_t>(header.ifi_index), (header.ifi_flags & IFF_UP) != 0,
             (header.ifi_flags & IFF_LOWER_UP) != 0};
+  link.name = text_of(attributes, IFLA_IFNAME);
   link.alias = text_of(attributes, IFLA_IFALIAS);
   if (const Attribute* info = attributes.find(IFLA_LINKINFO))
     link.kind = text_of(AttributeMap(info->payload), IFLA_INFO_KIND);
   return link;
+}
+
+Route decode_route(ByteView payload) {
+  const auto attributes = attributes_of<rtmsg>(payload);
+  Route route;
+  route.link_index = attributes.get(RTA_OIF).u32();
+  if (const Attribute* gateway = attributes.find(RTA_GATEWAY))
+    route.gateway = address_of(gateway->payload);
+  // An IPv4 route may have an IPv6 gateway: the family, then the address.
+  if (const Attribute* via = attributes.find(RTA_VIA); via && via->payload.size() > 2)
+    route.gateway = address_of(via->payload.subspan(sizeof(uint16_t)));
+  if (const Attribute* source = attributes.find(RTA_PREFSRC))
+    route.source = address_of(source->payload);
+  return route;
 }
 
 std::optional<Address> decode_address(ByteView payload, uint32_t link_index) {
@@ -132,10 +172,7 @@ std::optional<Address> decode_address(ByteView payload, uint32_t link_index) {
   if (bytes.size() != (is_ipv4 ? sizeof(in_addr) : sizeof(in6_addr)))
     throw MalformedMessage("netlink: address of a wrong length");
   Address address;
-  if (is_ipv4)
-    address.address = mapped(bytes);
-  else
-    std::memcpy(&address.address, bytes.data(), bytes.size());
+  address.address = address_of(bytes);
   const Attribute* flags = attributes.find(IFA_FLAGS);
   const uint32_t bits = flags ? flags->u32() : header.ifa_flags;
   address.tentative = (bits & IFA_F_TENTATIVE) && !(bits & IFA_F_OPTIMISTIC);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // Encodes the rtnetlink requests that the tool sends, and decodes their replies: interfaces, their
-// addresses, and dummy interfaces of the tool's own.
+// addresses, routes, and dummy interfaces of the tool's own.
 #pragma once
 
 #include <netinet/in.h>
@@ -20,12 +20,20 @@ struct Link {
   bool has_carrier = false;  // ... and it can transmit
   std::string kind{};        // "dummy", "veth"; empty for hardware
   std::string alias{};
+  std::string name{};
 };
 
 struct Address {
   in6_addr address{};      // an IPv4 address is mapped
   bool tentative = false;  // duplicate address detection is running
   bool duplicate = false;  // ... and has found another host
+};
+
+/// Where packets to an address go.
+struct Route {
+  uint32_t link_index = 0;
+  std::optional<in6_addr> gateway{};  // mapped if it is IPv4
+  std::optional<in6_addr> source{};   // the address of this host that they get
 };
 
 /// An address with the length of its prefix, as in "10.99.0.1/24".
@@ -38,7 +46,10 @@ struct Prefix {
 std::optional<Prefix> parse_prefix(const std::string& text);
 
 Request link_request(const std::string& name);
+Request link_request(uint32_t link_index);
 Request addresses_request();
+/// The route to an address; link_index is 0 unless only one interface may be taken.
+Request route_request(const in6_addr& address, uint32_t link_index);
 /// Creates a dummy interface, which is up.
 Request add_dummy_request(const std::string& name);
 /// The kernel ignores an alias in the request that creates an interface.
@@ -48,6 +59,7 @@ Request delete_link_request(uint32_t link_index);
 
 /// Each throws MalformedMessage if the message is too short.
 Link decode_link(ByteView payload);
+Route decode_route(ByteView payload);
 /// Empty if the address is not one of this interface.
 std::optional<Address> decode_address(ByteView payload, uint32_t link_index);
 

@@ -75,6 +75,21 @@ TEST(CommandLine, PrintsTheVersionsOfTheToolAndTheModule) {
   EXPECT_THAT(run(machine, {"-V"}).out, HasSubstr("module not loaded"));
 }
 
+TEST(CommandLine, PingTakesOptionsAsPing8Does) {
+  FakeMachine machine;
+  CmReply reply;
+  reply.stage = CmStage::connect;
+  machine.cm_replies = {reply};
+  const Outcome outcome = run(machine, {"ping", "-c", "2", "-W", "0.5", "10.0.0.2"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("2 requests, 2 responses"));
+  machine.cm_replies[0].error = ETIMEDOUT;
+  EXPECT_EQ(run(machine, {"p", "-c", "1", "-j", "10.0.0.2"}).status, 1);
+  EXPECT_EQ(run(machine, {"ping"}).status, static_cast<int>(ExitCode::usage));
+  EXPECT_EQ(run(machine, {"ping", "-c", "0", "10.0.0.2"}).status,
+            static_cast<int>(ExitCode::usage));
+}
+
 TEST(CommandLine, ShowsTheStatusWithoutACommand) {
   FakeMachine machine;
   machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");

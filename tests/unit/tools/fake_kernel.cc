@@ -176,7 +176,16 @@ FakeMachine::FakeMachine()
              .memlock_bytes = [this] { return memlock_bytes; },
              .may_open = [this](const std::string&) { return may_open; },
              .port_is_free = [this] { return port_is_free; },
-             .nft_ruleset = [this] { return nft_ruleset; }} {
+             .nft_ruleset = [this] { return nft_ruleset; },
+             .request_connection =
+                 [this](const CmQuestion& question) {
+                   cm_questions.push_back(question);
+                   return cm_replies.at(std::min(cm_questions.size(), cm_replies.size()) - 1);
+                 },
+             .probe_port = [this](const sockaddr_storage&,
+                                  std::chrono::milliseconds) { return icmp_error; },
+             .pause =
+                 [this](std::chrono::milliseconds) { return pauses++ < pauses_until_interrupt; }} {
   sysfs.write("module/sroce/refcnt", "0\n");
 }
 

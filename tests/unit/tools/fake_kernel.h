@@ -89,6 +89,11 @@ class FakeMachine {
   bool port_is_free = true;
   std::string nft_ruleset;
   std::vector<std::string> other_netns;
+  std::vector<CmReply> cm_replies;  // one for each request; the last one goes on
+  std::vector<CmQuestion> cm_questions;
+  int icmp_error = 0;
+  int pauses = 0;
+  int pauses_until_interrupt = 1000;
   FakeChannel channel{kernel};
   FakeModule module;
   FakeRoute route;

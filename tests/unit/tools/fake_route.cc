@@ -44,19 +44,41 @@ Bytes address_message(uint32_t index, const FakeAddress& address) {
 
 std::vector<Bytes> FakeRoute::get_link(const std::string& name) const {
   for (size_t i = 0; i < links.size(); ++i) {
-    const FakeLink& link = links[i];
-    if (link.name != name || name.empty()) continue;
-    ifinfomsg header{};
-    header.ifi_index = static_cast<int>(i + 1);
-    header.ifi_flags = (link.up ? 1u : 0u) | (link.carrier ? 1u << 16 : 0u);
-    Attributes attributes;
-    attributes.text(IFLA_IFNAME, name);
-    if (!link.alias.empty()) attributes.text(IFLA_IFALIAS, link.alias);
-    if (!link.kind.empty())
-      attributes.nest(IFLA_LINKINFO, Attributes().text(IFLA_INFO_KIND, link.kind));
-    return {with_header(header, attributes)};
+    if (links[i].name == name && !name.empty()) return get_link(i + 1);
   }
   throw KernelError(ENODEV, "");
+}
+
+std::vector<Bytes> FakeRoute::get_link(size_t index) const {
+  const FakeLink& link = links.at(index - 1);
+  ifinfomsg header{};
+  header.ifi_index = static_cast<int>(index);
+  header.ifi_flags = (link.up ? 1u : 0u) | (link.carrier ? 1u << 16 : 0u);
+  Attributes attributes;
+  attributes.text(IFLA_IFNAME, link.name);
+  if (!link.alias.empty()) attributes.text(IFLA_IFALIAS, link.alias);
+  if (!link.kind.empty())
+    attributes.nest(IFLA_LINKINFO, Attributes().text(IFLA_INFO_KIND, link.kind));
+  return {with_header(header, attributes)};
+}
+
+std::vector<Bytes> FakeRoute::get_route(ByteView attributes, int family) const {
+  char text[INET6_ADDRSTRLEN];
+  inet_ntop(family, AttributeMap(attributes).get(RTA_DST).payload.data(), text, sizeof(text));
+  const auto found = destinations.find(text);
+  if (found == destinations.end()) throw KernelError(ENETUNREACH, "");
+  Attributes reply;
+  reply.u32(RTA_OIF, found->second.link_index);
+  const auto put = [&](uint16_t type, const std::string& address) {
+    unsigned char bytes[sizeof(in6_addr)];
+    if (!address.empty() && inet_pton(family, address.c_str(), bytes) == 1)
+      reply.raw(type, bytes, family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr));
+  };
+  put(RTA_GATEWAY, found->second.gateway);
+  put(RTA_PREFSRC, found->second.source);
+  rtmsg header{};
+  header.rtm_family = static_cast<unsigned char>(family);
+  return {with_header(header, reply)};
 }
 
 std::vector<Bytes> FakeRoute::get_addresses() const {
@@ -75,7 +97,11 @@ std::vector<Bytes> FakeRoute::exchange(Request request) {
   switch (header.nlmsg_type) {
     case RTM_GETADDR:
       return get_addresses();
+    case RTM_GETROUTE:
+      return get_route(rest.subspan(sizeof(rtmsg)), header_of<rtmsg>(request).rtm_family);
     case RTM_GETLINK:
+      if (const int index = header_of<ifinfomsg>(request).ifi_index)
+        return get_link(static_cast<size_t>(index));
       return get_link(AttributeMap(rest.subspan(sizeof(ifinfomsg))).get(IFLA_IFNAME).text());
     case RTM_NEWLINK: {
       if (newlink_error) throw KernelError(newlink_error, "");

@@ -25,18 +25,29 @@ struct FakeLink {
   std::string alias{};
 };
 
+/// The route to one destination.
+struct FakeDestination {
+  uint32_t link_index = 0;
+  std::string gateway{};
+  std::string source{};
+};
+
 class FakeRoute : public Channel {
  public:
   std::vector<Bytes> exchange(Request request) override;
 
   /// The index of a link is its place here, plus 1. A deleted one has no name.
   std::vector<FakeLink> links{{"lo"}, {"eth0"}, {"eth1"}};
+  /// By address; there is no route to others.
+  std::map<std::string, FakeDestination> destinations{};
   int newlink_error = 0;
   int newaddr_error = 0;
 
  private:
   std::vector<Bytes> get_link(const std::string& name) const;
+  std::vector<Bytes> get_link(size_t index) const;
   std::vector<Bytes> get_addresses() const;
+  std::vector<Bytes> get_route(ByteView attributes, int family) const;
 };
 
 }  // namespace sroce::test

@@ -55,6 +55,24 @@ TEST(Route, FindsTheAddressesOfOneLink) {
   EXPECT_THAT(found, testing::ElementsAre("10.0.0.2", "fd00::2 tentative"));
 }
 
+in6_addr address_of(const std::string& text) { return rtnl::parse_prefix(text + "/32")->address; }
+
+TEST(Route, FindsTheWayToAnAddress) {
+  FakeRoute route;
+  route.destinations = {{"10.9.0.1", {2, "10.0.0.254", "10.0.0.1"}}, {"fd00::2", {3}}};
+  const auto ipv4 =
+      rtnl::decode_route(route.exchange(rtnl::route_request(address_of("10.9.0.1"), 0)).at(0));
+  EXPECT_EQ(ipv4.link_index, 2u);
+  EXPECT_EQ(address_text(*ipv4.gateway), "10.0.0.254");
+  EXPECT_EQ(address_text(*ipv4.source), "10.0.0.1");
+  EXPECT_EQ(rtnl::decode_link(route.exchange(rtnl::link_request(2)).at(0)).name, "eth0");
+  const auto ipv6 =
+      rtnl::decode_route(route.exchange(rtnl::route_request(address_of("fd00::2"), 0)).at(0));
+  EXPECT_EQ(ipv6.link_index, 3u);
+  EXPECT_FALSE(ipv6.gateway);
+  EXPECT_THROW(route.exchange(rtnl::route_request(address_of("10.8.0.1"), 0)), KernelError);
+}
+
 TEST(Route, RejectsShortMessages) {
   EXPECT_THROW(rtnl::decode_link(Bytes(4)), MalformedMessage);
   EXPECT_THROW(rtnl::decode_address(Bytes(4), 1), MalformedMessage);

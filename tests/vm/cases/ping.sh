@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# "sroce ping": a stack responds without a server; without a response it names the cause.
+# guests: one
+# seconds: 90
+# stages: vm-newest
+# full: vm-newest-rxe vm-debug vm-6.12 vm-6.1
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+sroce=$programs/sroce
+mkdir -p "$keep/bin"
+modprobe rdma_ucm
+pinged() { on_a "$sroce" ping -c 1 -W 10 "$@"; }    # a response comes at once
+wait=0.3
+((TIME_FACTOR == 1)) || wait=$TIME_FACTOR
+silent() { on_a "$sroce" ping -c 1 -W "$wait" "$@"; }   # none comes
+
+# --- a response -------------------------------------------------------------------------------------
+
+on_a ip neighbour flush all   # topology has asked them already
+for address in "$B_IP" "$B_IP6"; do
+	says "a response from $address" 0 "^response from $address: seq=1 time=[0-9.]+ ms$" pinged "$address"
+done
+says "the device and the addresses" 0 "^RoCE ping $B_IP from $A_IP \($A_DEV\)$" pinged -I "$A_DEV" "$B_IP"
+says "the own address" 0 "^1 request, 1 response, 0% lost" pinged "$A_IP"
+says "as a user without rights" 0 "^1 request, 1 response" on_a as_nobody "$sroce" ping -c 1 -W 10 "$B_IP"
+says "JSON" 0 '"reject_reason": 8' pinged -j "$B_IP"
+
+on_a "$sroce" ping -W 10 "$B_IP" >"$keep/endless" &
+ping=$!
+has_two() { grep -q seq=2 "$keep/endless"; }
+wait_until 20 has_two
+pkill -INT -x sroce
+status=0
+wait $ping || status=$?
+check "SIGINT ends it with success" test $status = 0
+check "... and a summary" grep -qE "^[0-9]+ requests, [0-9]+ responses, 0% lost; time min" "$keep/endless"
+
+# --- none: where it stops ---------------------------------------------------------------------------
+
+says "no route" 1 "^there is no route to 203.0.113.1$" silent 203.0.113.1
+says "no route, IPv6" 1 "^there is no route to 2001:db8::1$" silent 2001:db8::1
+says "no neighbour" 1 "^the neighbour is not resolved: 10.0.0.77 does not answer ARP on '$A_IF'$" silent 10.0.0.77
+says "no neighbour, IPv6" 1 "fd00::77 does not answer neighbour discovery on '$A_IF'$" silent fd00::77
+
+# RoCE of IPv4 goes to a dummy interface as soon as it has arrived.
+on_b ip link add nowhere type dummy
+on_b tc qdisc add dev "$B_IF" clsact
+on_b tc filter add dev "$B_IF" ingress protocol ip u32 match ip protocol 17 0xff match ip dport 4791 0xffff \
+	action mirred egress redirect dev nowhere
+says "dropped at the peer" 1 "^no response: dropped on the way or by the peer \(firewall, or NAT: wrong ICRC\)$" silent "$B_IP"
+says "... and not IPv6" 0 "^response from $B_IP6" pinged "$B_IP6"
+
+cat >"$keep/bin/nft" <<'EOF'
+#!/bin/sh
+echo '{"nftables": [{"chain": {"family": "inet", "table": "t", "name": "in", "type": "filter", "hook": "input", "policy": "drop"}}]}'
+EOF
+chmod +x "$keep/bin/nft"
+behind_firewall() { PATH=$keep/bin:$PATH silent "$B_IP"; }
+says "a firewall at this end" 1 "^'inet t in' of this host drops what no rule accepts" behind_firewall
+on_b tc qdisc del dev "$B_IF" clsact
+on_b ip link delete nowhere
+
+on_b rdma link delete "$B_DEV"
+if [[ $B_TYPE == sroce ]]; then
+	for address in "$B_IP" "$B_IP6"; do
+		says "no device at the peer, $address" 1 "^port unreachable \(ICMP\): nobody has UDP port 4791, or a firewall rejects it$" silent "$address"
+	done
+fi
+on_a rdma link delete "$A_DEV"
+says "no device at this end" 1 "^interface '$A_IF', which leads to $B_IP, has no RDMA device$" silent "$B_IP"
+says "no device with the own address" 1 "^no RDMA device of this host has the address $A_IP$" silent "$A_IP"
+says "no such device" 6 "no RDMA device '$A_DEV'" silent -I "$A_DEV" "$B_IP"
+rmmod rdma_ucm
+says "rdma_ucm is not loaded" 3 "modprobe rdma_ucm" silent "$B_IP"

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/cm.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <rdma/rdma_user_cm.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "sroce/interrupt.h"
+
+namespace sroce {
+namespace {
+
+constexpr char cm_path[] = "/dev/infiniband/rdma_cm";
+constexpr uint16_t roce_port = 4791;
+/// Only root may listen there, and no known program does (tcpmux).
+constexpr uint16_t unused_service_port = 1;
+/// The request needs the number of a queue pair; the peer rejects it before it looks at that.
+constexpr uint32_t some_qpn = 2;
+constexpr std::chrono::milliseconds address_slice{100};
+/// The event of the kernel's own timeout comes within this time.
+constexpr std::chrono::milliseconds kernel_slack{10000};
+/// enum rdma_cm_event_type, which has no uapi header.
+enum CmEvent : uint32_t {
+  event_address_resolved = 0,
+  event_route_resolved = 2,
+  event_connect_response = 5,
+  event_rejected = 8,
+};
+
+socklen_t size_of(const sockaddr_storage& address) {
+  switch (address.ss_family) {
+    case AF_INET:
+      return sizeof(sockaddr_in);
+    case AF_INET6:
+      return sizeof(sockaddr_in6);
+    default:
+      return 0;
+  }
+}
+
+sockaddr_storage with_port(sockaddr_storage address, uint16_t port) {
+  if (address.ss_family == AF_INET)
+    reinterpret_cast<sockaddr_in&>(address).sin_port = htons(port);
+  else
+    reinterpret_cast<sockaddr_in6&>(address).sin6_port = htons(port);
+  return address;
+}
+
+/// One connection identifier of rdma_cm. The functions return an errno.
+class CmFile {
+ public:
+  CmFile() : fd_(open(cm_path, O_RDWR | O_CLOEXEC | O_NONBLOCK)), error_(fd_ < 0 ? errno : 0) {}
+  ~CmFile() {
+    if (fd_ >= 0) close(fd_);  // this destroys the identifier, too
+  }
+  CmFile(const CmFile&) = delete;
+  CmFile& operator=(const CmFile&) = delete;
+
+  int create() {
+    if (error_) return error_;
+    rdma_ucm_create_id_resp response{};
+    rdma_ucm_create_id command{};
+    command.uid = 1;  // of 0, the kernel drops all events
+    command.response = address_of(response);
+    command.ps = RDMA_PS_TCP;
+    const int error = send(RDMA_USER_CM_CMD_CREATE_ID, command, sizeof(response));
+    id_ = response.id;
+    return error;
+  }
+
+  /// In slices, because the kernel may miss that the neighbour has answered: it looks again only at
+  /// the end of its own timeout, which is that of a slice.
+  int resolve_address(const CmQuestion& question) {
+    const auto end = std::chrono::steady_clock::now() + question.wait;
+    int error = 0;
+    do {
+      error = resolve_address_in(std::min(question.wait, address_slice), question);
+    } while (error == ETIMEDOUT && std::chrono::steady_clock::now() < end);
+    return error;
+  }
+
+  int resolve_route(std::chrono::milliseconds wait) {
+    rdma_ucm_resolve_route command{};
+    command.id = id_;
+    command.timeout_ms = static_cast<uint32_t>(wait.count());
+    const int error = send(RDMA_USER_CM_CMD_RESOLVE_ROUTE, command, 0);
+    return error ? error : await(event_route_resolved, wait);
+  }
+
+  int connect(std::chrono::milliseconds wait, CmReply& reply) {
+    rdma_ucm_connect command{};
+    command.id = id_;
+    command.conn_param.qp_num = some_qpn;
+    command.conn_param.valid = 1;
+    const auto start = std::chrono::steady_clock::now();
+    int error = send(RDMA_USER_CM_CMD_CONNECT, command, 0);
+    if (!error) error = await(event_connect_response, wait);
+    reply.round_trip = std::chrono::steady_clock::now() - start;
+    reply.reject_reason = reject_reason_;
+    return error;
+  }
+
+  void query(CmReply& reply) {
+    rdma_ucm_query_addr_resp response{};
+    rdma_ucm_query command{};
+    command.response = address_of(response);
+    command.id = id_;
+    command.option = RDMA_USER_CM_QUERY_ADDR;
+    if (send(RDMA_USER_CM_CMD_QUERY, command, sizeof(response))) return;
+    reply.device_index = response.ibdev_index;
+    static_assert(sizeof(reply.source) == sizeof(response.src_addr));
+    std::memcpy(&reply.source, &response.src_addr, sizeof(reply.source));
+  }
+
+ private:
+  int resolve_address_in(std::chrono::milliseconds time, const CmQuestion& question) {
+    rdma_ucm_resolve_addr command{};
+    command.id = id_;
+    command.timeout_ms = static_cast<uint32_t>(time.count());
+    command.src_size = static_cast<uint16_t>(size_of(question.source));
+    command.dst_size = static_cast<uint16_t>(size_of(question.peer));
+    const sockaddr_storage peer = with_port(question.peer, unused_service_port);
+    std::memcpy(&command.src_addr, &question.source, command.src_size);
+    std::memcpy(&command.dst_addr, &peer, command.dst_size);
+    const int error = send(RDMA_USER_CM_CMD_RESOLVE_ADDR, command, 0);
+    return error ? error : await(event_address_resolved, time + kernel_slack);
+  }
+
+  template <typename T>
+  static uint64_t address_of(T& object) {
+    return reinterpret_cast<uintptr_t>(&object);
+  }
+
+  template <typename T>
+  int send(uint32_t number, const T& command, size_t response_bytes) {
+    struct {
+      rdma_ucm_cmd_hdr header;
+      std::byte body[sizeof(T)];
+    } message;
+    static_assert(sizeof(message) == sizeof(rdma_ucm_cmd_hdr) + sizeof(T));
+    message.header = {number, sizeof(T), static_cast<uint16_t>(response_bytes)};
+    std::memcpy(message.body, &command, sizeof(T));
+    return write(fd_, &message, sizeof(message)) < 0 ? errno : 0;
+  }
+
+  /// A rejection is a response of the peer.
+  int await(CmEvent wanted, std::chrono::milliseconds wait) {
+    switch (wait_for_input(fd_, wait)) {
+      case Wait::interrupted:
+        return EINTR;
+      case Wait::elapsed:
+        return ETIMEDOUT;
+      case Wait::input:
+        break;
+    }
+    rdma_ucm_event_resp event{};
+    rdma_ucm_get_event command{};
+    command.response = address_of(event);
+    if (const int error = send(RDMA_USER_CM_CMD_GET_EVENT, command, sizeof(event))) return error;
+    if (event.event == wanted) return 0;
+    if (event.event == event_rejected) {
+      reject_reason_ = event.status;
+      return 0;
+    }
+    const int status = static_cast<int>(event.status);
+    return status < 0 ? -status : EPROTO;
+  }
+
+  int fd_;
+  int error_;
+  uint32_t id_ = 0;
+  uint32_t reject_reason_ = 0;
+};
+
+}  // namespace
+
+CmReply request_connection(const CmQuestion& question) {
+  CmReply reply;
+  CmFile file;
+  if ((reply.error = file.create())) return reply;
+  reply.stage = CmStage::address;
+  if ((reply.error = file.resolve_address(question))) return reply;
+  reply.stage = CmStage::route;
+  file.query(reply);
+  if ((reply.error = file.resolve_route(question.wait))) return reply;
+  reply.stage = CmStage::connect;
+  reply.error = file.connect(question.wait, reply);
+  return reply;
+}
+
+int probe_port(const sockaddr_storage& peer, std::chrono::milliseconds wait) {
+  const int fd = socket(peer.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return 0;
+  const int all_errors = 1;  // not only those that are final for TCP
+  if (peer.ss_family == AF_INET)
+    setsockopt(fd, IPPROTO_IP, IP_RECVERR, &all_errors, sizeof(all_errors));
+  else
+    setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &all_errors, sizeof(all_errors));
+  const sockaddr_storage port = with_port(peer, roce_port);
+  int error = 0;
+  std::byte byte{};
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&port), size_of(port)) == 0 &&
+      send(fd, &byte, sizeof(byte), 0) >= 0 && wait_for_input(fd, wait) == Wait::input &&
+      recv(fd, &byte, sizeof(byte), 0) < 0)
+    error = errno;
+  close(fd);
+  return error == EAGAIN ? 0 : error;
+}
+
+}  // namespace sroce

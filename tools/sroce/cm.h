@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// A connection request through /dev/infiniband/rdma_cm, the kernel's interface below librdmacm. As
+// the request is for a service that nobody has, no queue pair is needed, and so neither librdmacm
+// nor libibverbs with a provider.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sroce {
+
+/// The stages of a request, in turn.
+enum class CmStage { open, address, route, connect };
+
+struct CmQuestion {
+  sockaddr_storage source{};  // of family 0: the kernel chooses
+  sockaddr_storage peer{};
+  std::chrono::milliseconds wait{};  // for the end of each stage
+};
+
+struct CmReply {
+  CmStage stage = CmStage::open;  // the last one that began
+  int error = 0;                  // an errno that ended it; 0: the peer has responded
+  uint32_t reject_reason = 0;     // IBTA 12.6.7.2; 0 if the peer accepts
+  std::chrono::nanoseconds round_trip{};
+  std::optional<uint32_t> device_index{};  // of the local RDMA device, from stage route on
+  sockaddr_storage source{};               // ... and its address
+};
+
+/// EINTR: SIGINT has come. ETIMEDOUT: the wait has ended.
+CmReply request_connection(const CmQuestion& question);
+
+/// Sends a byte to the peer's UDP port 4791, which its RoCE stack ignores. Returns the errno of the
+/// ICMP message that comes back: ECONNREFUSED if nobody has the port. 0 without one.
+int probe_port(const sockaddr_storage& peer, std::chrono::milliseconds wait);
+
+}  // namespace sroce

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// Why a host does not respond to RoCE, as far as this host can find out.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sroce/cm.h"
+#include "sroce/device.h"
+#include "sroce/firewall.h"
+
+namespace sroce {
+
+/// All that is known after a request without a response.
+struct Silence {
+  std::string peer;  // its address
+  CmStage stage = CmStage::connect;
+  int error = 0;             // that ended the stage
+  std::string interface {};  // of the route to the peer; empty if there is none
+  std::optional<std::string> gateway{};
+  int icmp_error = 0;                    // as probe_port() returns it
+  std::vector<FirewallRule> firewall{};  // of this host
+  bool may_see_firewall = true;
+};
+
+struct Cause {
+  std::string name;  // for programs: "no_route"
+  std::string text;
+  std::string cure;  // commands, one per line; may be empty
+};
+
+/// Pure.
+Cause explain_silence(const Silence& silence);
+
+/// Collects what is known about the reply's lack, and explains it.
+Cause find_cause(System& system, const CmQuestion& question, const CmReply& reply);
+
+/// The address of a socket address, mapped if it is IPv4, and as text.
+in6_addr in6_of(const sockaddr_storage& address);
+std::string address_text(const sockaddr_storage& address);
+
+}  // namespace sroce
