@@ -11,6 +11,7 @@
 #include "sroce/del.h"
 #include "sroce/doctor.h"
 #include "sroce/explain.h"
+#include "sroce/gids.h"
 #include "sroce/ping.h"
 #include "sroce/qp.h"
 #include "sroce/set.h"
@@ -32,6 +33,7 @@ constexpr char examples[] =
     "  sroce show sroce0          parameters: congestion control, ECN, selective repeat\n"
     "  sroce set sroce0 cc delay delay_target 50\n"
     "  sroce qp                   queue pairs, their rates and round-trip times\n"
+    "  sroce gids                 GIDs, and which of them programs take\n"
     "  sroce ping 10.0.0.2        whether RoCE works to a host, and why not\n"
     "  sroce doctor               why programs cannot use RDMA here, and what mends it\n"
     "  sroce del sroce0           detach\n";
@@ -92,8 +94,8 @@ std::string version_text(System& system) {
 
 /// The command that the word names or is the only prefix of. Throws Failure.
 std::string full_command(const std::string& word) {
-  static const std::vector<std::string> commands{"add", "del",  "status", "show", "set",
-                                                 "qp",  "ping", "doctor", "help"};
+  static const std::vector<std::string> commands{"add", "del", "status", "gids",   "show",
+                                                 "set", "qp",  "ping",   "doctor", "help"};
   std::vector<std::string> found;
   for (const std::string& command : commands) {
     if (command == word) return command;
@@ -123,6 +125,7 @@ struct CommandLine {
   ShowOptions show;
   QpOptions qp;
   PingOptions ping;
+  GidsOptions gids;
   bool json = false;
 
   explicit CommandLine(System& system) {
@@ -157,9 +160,16 @@ struct CommandLine {
     doctor_command->add_option("IF", doctor.netdev, "only the device of this interface");
     doctor_command->add_flag("-j,--json", json, "print JSON");
     doctor_command->footer(doctor_footer);
+    add_table_commands();
     add_module_commands();
     add_ping_command();
     app.footer(footer());
+  }
+
+  void add_table_commands() {
+    auto* gids_command = app.add_subcommand("gids", "Show GIDs and the programs that take them");
+    gids_command->add_option("DEV", gids.device, "only this device, of any driver");
+    gids_command->add_flag("-j,--json", json, "print JSON");
   }
 
   void add_module_commands() {
@@ -220,6 +230,10 @@ struct CommandLine {
     if (app.got_subcommand("show")) {
       show.format = format;
       run_show(system, show, out);
+    }
+    if (app.got_subcommand("gids")) {
+      gids.format = format;
+      run_gids(system, gids, out);
     }
     if (app.got_subcommand("qp")) {
       qp.format = format;
