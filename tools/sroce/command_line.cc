@@ -16,6 +16,7 @@
 #include "sroce/qp.h"
 #include "sroce/set.h"
 #include "sroce/show.h"
+#include "sroce/stats.h"
 #include "sroce/status.h"
 
 namespace sroce {
@@ -34,6 +35,7 @@ constexpr char examples[] =
     "  sroce set sroce0 cc delay delay_target 50\n"
     "  sroce qp                   queue pairs, their rates and round-trip times\n"
     "  sroce gids                 GIDs, and which of them programs take\n"
+    "  sroce stats -w             counters that change, and their rates, each second\n"
     "  sroce ping 10.0.0.2        whether RoCE works to a host, and why not\n"
     "  sroce doctor               why programs cannot use RDMA here, and what mends it\n"
     "  sroce del sroce0           detach\n";
@@ -50,6 +52,10 @@ constexpr char doctor_footer[] =
     "status\n"
     "is 0 if all is well, 1 after a warning, and 2 after a failure. Rules of a firewall are seen\n"
     "by root only.\n";
+
+constexpr char stats_footer[] =
+    "Prints the counters that are not zero. With -w, prints those that change: by how much, and\n"
+    "how much that is per second. The first lines follow after one interval.\n";
 
 constexpr char ping_footer[] =
     "Asks the host for a connection to a service that it does not have, and prints the time\n"
@@ -94,7 +100,7 @@ std::string version_text(System& system) {
 
 /// The command that the word names or is the only prefix of. Throws Failure.
 std::string full_command(const std::string& word) {
-  static const std::vector<std::string> commands{"add", "del", "status", "gids",   "show",
+  static const std::vector<std::string> commands{"add", "del", "status", "stats",  "gids", "show",
                                                  "set", "qp",  "ping",   "doctor", "help"};
   std::vector<std::string> found;
   for (const std::string& command : commands) {
@@ -106,10 +112,25 @@ std::string full_command(const std::string& word) {
   return found.front();
 }
 
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+/// The value of -w may be left out.
+void complete_interval(std::vector<std::string>& arguments) {
+  const auto option = std::find_if(arguments.begin(), arguments.end(), [](const auto& argument) {
+    return argument == "-w" || argument == "--interval";
+  });
+  if (option == arguments.end()) return;
+  const auto next = option + 1;
+  if (next == arguments.end() || !is_number(*next)) arguments.insert(next, "1");
+}
+
 /// The arguments with commands in full, and "help COMMAND" as "COMMAND --help". Throws Failure.
 std::vector<std::string> plain_arguments(std::vector<std::string> arguments) {
   if (arguments.empty() || arguments[0].starts_with('-')) return arguments;
   arguments[0] = full_command(arguments[0]);
+  complete_interval(arguments);
   if (arguments[0] != "help") return arguments;
   if (arguments.size() == 1) return {"--help"};
   return {full_command(arguments[1]), "--help"};
@@ -125,6 +146,7 @@ struct CommandLine {
   ShowOptions show;
   QpOptions qp;
   PingOptions ping;
+  StatsOptions stats;
   GidsOptions gids;
   bool json = false;
 
@@ -167,9 +189,25 @@ struct CommandLine {
   }
 
   void add_table_commands() {
+    auto* stats_command = app.add_subcommand("stats", "Show counters and how they change");
+    stats_command->add_option("DEV", stats.device, "only this device, of any driver");
+    stats_command->add_flag("-a,--all", stats.all, "show counters that are zero or do not change");
+    stats_command->add_flag("-x,--explain", stats.explain,
+                            "say what counters mean; without DEV, only that");
+    add_interval(stats_command, stats.interval_seconds);
+    stats_command->add_flag("-j,--json", json, "print JSON; with -w, one object a line");
+    stats_command->footer(stats_footer);
+
     auto* gids_command = app.add_subcommand("gids", "Show GIDs and the programs that take them");
     gids_command->add_option("DEV", gids.device, "only this device, of any driver");
     gids_command->add_flag("-j,--json", json, "print JSON");
+  }
+
+  static void add_interval(CLI::App* command, std::optional<double>& seconds) {
+    command
+        ->add_option("-w,--interval", seconds, "print again at this interval until ^C (default: 1)")
+        ->type_name("[SECONDS]")
+        ->check(CLI::Range(0.01, 86400.0));
   }
 
   void add_module_commands() {
@@ -184,7 +222,8 @@ struct CommandLine {
 
     auto* qp_command = app.add_subcommand("qp", "Show queue pairs and their state");
     qp_command->add_option("DEV", qp.device, "only queue pairs of this device");
-    qp_command->add_flag("-j,--json", json, "print JSON");
+    add_interval(qp_command, qp.interval_seconds);
+    qp_command->add_flag("-j,--json", json, "print JSON; with -w, one object a line");
     qp_command->footer(qp_footer);
   }
 
@@ -230,6 +269,10 @@ struct CommandLine {
     if (app.got_subcommand("show")) {
       show.format = format;
       run_show(system, show, out);
+    }
+    if (app.got_subcommand("stats")) {
+      stats.format = format;
+      run_stats(system, stats, out);
     }
     if (app.got_subcommand("gids")) {
       gids.format = format;

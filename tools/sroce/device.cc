@@ -157,12 +157,8 @@ std::map<uint32_t, uint64_t> query_qp_counts(Channel& channel) {
   return counts;
 }
 
-std::map<std::string, uint64_t> query_counters(System& system, const DeviceIdentity& identity) {
-  // Netlink works from every namespace, but its reply is limited to one page. Sysfs has no limit.
-  const auto replies =
-      try_exchange(system.channel, nldev::counters_request(identity.index, only_port));
-  auto counters = replies.empty() ? system.sysfs.counters(identity.name, only_port)
-                                  : nldev::decode_counters(replies.front());
+std::map<std::string, uint64_t> nonzero_counters(System& system, const DeviceIdentity& identity) {
+  auto counters = read_counters(system, identity);
   std::erase_if(counters, [](const auto& counter) { return counter.second == 0; });
   return counters;
 }
@@ -179,7 +175,7 @@ Device describe_device(System& system, const DeviceIdentity& identity) {
     device.in_current_netns = port->netdev.has_value();
   }
   device.gids = system.sysfs.gids(identity.name, only_port);
-  device.counters = query_counters(system, identity);
+  device.counters = nonzero_counters(system, identity);
   if (identity.uverbs) device.mtu_bytes = system.active_mtu_bytes(*identity.uverbs, only_port);
   return device;
 }
@@ -352,6 +348,14 @@ std::optional<std::string> port_state(Channel& channel, uint32_t device_index) {
 std::optional<std::string> netdev_of(Channel& channel, uint32_t device_index) {
   const auto port = query_port(channel, device_index);
   return port ? port->netdev : std::nullopt;
+}
+
+std::map<std::string, uint64_t> read_counters(System& system, const DeviceIdentity& identity) {
+  // Netlink works from every namespace, but its reply is limited to one page. Sysfs has no limit.
+  const auto replies =
+      try_exchange(system.channel, nldev::counters_request(identity.index, only_port));
+  return replies.empty() ? system.sysfs.counters(identity.name, only_port)
+                         : nldev::decode_counters(replies.front());
 }
 
 std::vector<DeviceIdentity> list_devices(System& system) {

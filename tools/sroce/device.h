@@ -132,6 +132,8 @@ struct System {
   std::function<CmReply(const CmQuestion&)> request_connection{};
   std::function<int(const sockaddr_storage& peer, std::chrono::milliseconds wait)> probe_port{};
   std::function<bool(std::chrono::milliseconds)> pause{};
+  /// A clock that is not set back.
+  std::function<std::chrono::nanoseconds()> now{};
 };
 
 /// As System::load_modules and System::kernel_has.
@@ -159,6 +161,9 @@ std::optional<std::string> port_state(Channel& channel, uint32_t device_index);
 
 /// The netdev of a device's first port, if it is in the channel's network namespace.
 std::optional<std::string> netdev_of(Channel& channel, uint32_t device_index);
+
+/// Every counter of a device, also those that are zero.
+std::map<std::string, uint64_t> read_counters(System& system, const DeviceIdentity& identity);
 
 std::vector<std::string> names_of(const std::vector<DeviceIdentity>& devices);
 

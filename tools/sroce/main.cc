@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
       .request_connection = sroce::request_connection,
       .probe_port = sroce::probe_port,
       .pause = sroce::pause,
+      .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); },
   };
   return sroce::run_command_line(argc, argv, system, std::cout, std::cerr);
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sroce/genl.h"
+#include "sroce/repeat.h"
 #include "sroce_netlink.h"
 
 namespace sroce {
@@ -96,8 +97,20 @@ void add_cc(Words& words, const WorkQueue& wq, const std::string& prefix) {
     words.add(prefix + detail.key, value_text(detail));
 }
 
-std::string details_of(const QueuePair& qp) {
+/// A count, with its increase.
+std::string count_text(uint64_t value, std::optional<uint64_t> before) {
+  const std::string text = std::to_string(value);
+  return before && value > *before ? text + "(+" + std::to_string(value - *before) + ')' : text;
+}
+
+std::string details_of(const QueuePair& qp, const QueuePair* before) {
   const WorkQueue& sq = qp.sq;
+  const auto sq_count = [&](uint16_t attribute) {
+    return count_text(sq.get(attribute), before ? before->sq.find(attribute) : std::nullopt);
+  };
+  const auto rq_count = [&](uint16_t attribute) {
+    return count_text(qp.rq.get(attribute), before ? before->rq.find(attribute) : std::nullopt);
+  };
   Words words;
   add_cc(words, sq, "");
   if (const auto srtt = sq.find(SROCE_A_WQ_SRTT_NS)) {
@@ -106,11 +119,11 @@ std::string details_of(const QueuePair& qp) {
   }
   words.add("wqes", sq.get(SROCE_A_WQ_WQES))
       .add("inflight", sq.get(SROCE_A_WQ_INFLIGHT))
-      .add("retrans", sq.get(SROCE_A_WQ_RETRANSMITS))
-      .add("timeouts", sq.get(SROCE_A_WQ_TIMEOUTS))
-      .add("probes", sq.get(SROCE_A_WQ_PROBES))
-      .add("cnp", sq.get(SROCE_A_WQ_CNP_HANDLED))
-      .add("cuts", sq.get(SROCE_A_WQ_CUTS));
+      .add("retrans", sq_count(SROCE_A_WQ_RETRANSMITS))
+      .add("timeouts", sq_count(SROCE_A_WQ_TIMEOUTS))
+      .add("probes", sq_count(SROCE_A_WQ_PROBES))
+      .add("cnp", sq_count(SROCE_A_WQ_CNP_HANDLED))
+      .add("cuts", sq_count(SROCE_A_WQ_CUTS));
   if (qp.peer) words.add("selective", qp.peer->selective);
   if (qp.srqn) words.add("srq", *qp.srqn);
   if (const auto wqes = qp.rq.find(SROCE_A_WQ_WQES)) words.add("rq_wqes", *wqes);
@@ -119,8 +132,8 @@ std::string details_of(const QueuePair& qp) {
   words
       .add("reorder", std::to_string(qp.rq.get(SROCE_A_WQ_REORDER_PACKETS)) + '/' +
                           std::to_string(qp.rq.get(SROCE_A_WQ_REORDER_BYTES)))
-      .add("ce", qp.rq.get(SROCE_A_WQ_ECN_MARKED))
-      .add("cnp_sent", qp.rq.get(SROCE_A_WQ_CNP_SENT));
+      .add("ce", rq_count(SROCE_A_WQ_ECN_MARKED))
+      .add("cnp_sent", rq_count(SROCE_A_WQ_CNP_SENT));
   return '\t' + words.text();
 }
 
@@ -177,32 +190,60 @@ Json to_json(const QueuePair& qp) {
           {"rq", to_json(qp.rq, rq_fields)}};
 }
 
+Json array_of(std::span<const QueuePair> qps) {
+  Json array = Json::array();
+  for (const QueuePair& qp : qps) array.push_back(to_json(qp));
+  return array;
+}
+
+std::vector<QueuePair> query_qps(System& system, const QpOptions& options) {
+  std::vector<QueuePair> qps;
+  for (const Bytes& payload :
+       genl::ask_module(system, {"show", options.device},
+                        [&](uint16_t family) { return genl::qps_request(family, options.device); }))
+    qps.push_back(genl::decode_qp(payload));
+  return qps;
+}
+
+/// In JSON, one object a line.
+void repeat_qps(System& system, const QpOptions& options, std::ostream& out) {
+  QpHistory before;
+  repeat(system, *options.interval_seconds, [&](double seconds) {
+    const auto qps = query_qps(system, options);
+    if (options.format == Format::json)
+      out << Json{{"seconds", seconds}, {"qps", array_of(qps)}}.dump() << std::endl;
+    else
+      out << (seconds > 0 ? "\n" : "") << qp_text(qps, before) << std::flush;
+    before.clear();
+    for (const QueuePair& qp : qps) before[{qp.index, qp.qpn}] = qp;
+  });
+}
+
 }  // namespace
 
-std::string qp_text(std::span<const QueuePair> qps) {
+std::string qp_text(std::span<const QueuePair> qps, const QpHistory& before) {
   std::vector<Row> rows{{"STATE", "TYPE", "DEVICE", "LOCAL:QPN", "PEER:QPN"}};
   for (const QueuePair& qp : qps) rows.push_back(heading_of(qp));
   const auto lines = align(std::move(rows));
   std::string text;
   for (size_t i = 0; i < lines.size(); ++i) {
     text += lines[i] + '\n';
-    if (i > 0) text += details_of(qps[i - 1]) + '\n';
+    if (i == 0) continue;
+    const QueuePair& qp = qps[i - 1];
+    const auto last = before.find({qp.index, qp.qpn});
+    text += details_of(qp, last == before.end() ? nullptr : &last->second) + '\n';
   }
   return text;
 }
 
-std::string qp_json(std::span<const QueuePair> qps) {
-  Json array = Json::array();
-  for (const QueuePair& qp : qps) array.push_back(to_json(qp));
-  return json_text(array);
-}
+std::string qp_json(std::span<const QueuePair> qps) { return json_text(array_of(qps)); }
 
 void run_qp(System& system, const QpOptions& options, std::ostream& out) {
-  std::vector<QueuePair> qps;
-  for (const Bytes& payload :
-       genl::ask_module(system, {"show", options.device},
-                        [&](uint16_t family) { return genl::qps_request(family, options.device); }))
-    qps.push_back(genl::decode_qp(payload));
+  if (options.interval_seconds) {
+    repeat_qps(system, options, out);
+    return;
+  }
+  const auto qps = query_qps(system, options);
   out << (options.format == Format::json ? qp_json(qps) : qp_text(qps));
 }
 

@@ -90,6 +90,25 @@ TEST(CommandLine, PingTakesOptionsAsPing8Does) {
             static_cast<int>(ExitCode::usage));
 }
 
+TEST(CommandLine, TakesAnIntervalOrNot) {
+  FakeMachine machine;
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  for (const auto& [arguments, interval] :
+       std::vector<std::pair<std::vector<const char*>, int>>{{{"stats", "-w"}, 1000},
+                                                             {{"stats", "-w", "0.5"}, 500},
+                                                             {{"stats", "-w", "sroce0"}, 1000},
+                                                             {{"stats", "sroce0", "-w", "2"}, 2000},
+                                                             {{"stats", "-w", "-j"}, 1000}}) {
+    machine.now = {};
+    machine.pauses = 0;
+    machine.pauses_until_interrupt = 1;
+    const Outcome outcome = run(machine, arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(machine.now, std::chrono::milliseconds(interval)) << arguments.back();
+  }
+  EXPECT_EQ(run(machine, {"qp", "-w", "0"}).status, static_cast<int>(ExitCode::usage));
+}
+
 TEST(CommandLine, ShowsTheStatusWithoutACommand) {
   FakeMachine machine;
   machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
@@ -100,11 +119,11 @@ TEST(CommandLine, ShowsTheStatusWithoutACommand) {
 TEST(CommandLine, AcceptsUniquePrefixesOfCommands) {
   FakeMachine machine;
   machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
-  EXPECT_EQ(run(machine, {"stat"}).out, run(machine, {"status"}).out);
+  EXPECT_EQ(run(machine, {"statu"}).out, run(machine, {"status"}).out);
   EXPECT_EQ(run(machine, {"de", "sroce0"}).out, "sroce0 removed\n");
   const Outcome ambiguous = run(machine, {"s"});
   EXPECT_EQ(ambiguous.status, static_cast<int>(ExitCode::usage));
-  EXPECT_THAT(ambiguous.err, HasSubstr("may be any of status, show, set"));
+  EXPECT_THAT(ambiguous.err, HasSubstr("may be any of status, stats, show, set"));
 }
 
 TEST(CommandLine, HelpTakesACommand) {
@@ -116,7 +135,7 @@ TEST(CommandLine, HelpTakesACommand) {
 
 TEST(CommandLine, SuggestsTheCommandThatWasMeant) {
   FakeMachine machine;
-  EXPECT_THAT(run(machine, {"stats"}).err, HasSubstr("did you mean status?"));
+  EXPECT_THAT(run(machine, {"doctr"}).err, HasSubstr("did you mean doctor?"));
   EXPECT_THAT(run(machine, {"help", "delete"}).err, HasSubstr("did you mean del?"));
 }
 

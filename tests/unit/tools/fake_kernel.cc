@@ -185,7 +185,12 @@ FakeMachine::FakeMachine()
              .probe_port = [this](const sockaddr_storage&,
                                   std::chrono::milliseconds) { return icmp_error; },
              .pause =
-                 [this](std::chrono::milliseconds) { return pauses++ < pauses_until_interrupt; }} {
+                 [this](std::chrono::milliseconds time) {
+                   now += time;
+                   if (on_pause) on_pause();
+                   return pauses++ < pauses_until_interrupt;
+                 },
+             .now = [this] { return now; }} {
   sysfs.write("module/sroce/refcnt", "0\n");
 }
 

@@ -92,6 +92,8 @@ class FakeMachine {
   std::vector<CmReply> cm_replies;  // one for each request; the last one goes on
   std::vector<CmQuestion> cm_questions;
   int icmp_error = 0;
+  std::chrono::nanoseconds now{};  // goes on by each pause
+  std::function<void()> on_pause;
   int pauses = 0;
   int pauses_until_interrupt = 1000;
   FakeChannel channel{kernel};

@@ -57,6 +57,17 @@ TEST(Qp, PrintsTwoLinesForEachQueuePair) {
       "reorder:3/6912 ce:9 cnp_sent:4\n");
 }
 
+TEST(Qp, PrintsTheIncreaseOfCounts) {
+  QpHistory before{{{4, 17}, connected()}};
+  EXPECT_THAT(qp_text(std::vector{connected()}, before), Not(HasSubstr("(+")));
+  QueuePair& last = before.at({4, 17});
+  last.sq.numbers[SROCE_A_WQ_RETRANSMITS] = 3;
+  last.rq.numbers[SROCE_A_WQ_ECN_MARKED] = 8;
+  const std::string text = qp_text(std::vector{connected()}, before);
+  EXPECT_THAT(text, HasSubstr("retrans:5(+2) timeouts:0 "));
+  EXPECT_THAT(text, HasSubstr("ce:9(+1) cnp_sent:4\n"));
+}
+
 TEST(Qp, PrintsTheWindowInPackets) {
   QueuePair qp = connected();
   qp.sq = {"delay", "slow start", {{SROCE_A_WQ_CWND, 16 * 256 + 128}}};
@@ -187,6 +198,20 @@ TEST(Qp, AsksForAllQueuePairsOrThoseOfADevice) {
   EXPECT_EQ(
       machine.module.requests,
       (std::vector<Bytes>{wanted({}), wanted(Attributes().text(SROCE_A_DEV_NAME, "sroce0"))}));
+}
+
+TEST(Qp, IntervalAsksAgainAtTheInterval) {
+  FakeMachine machine;
+  machine.pauses_until_interrupt = 3;
+  std::ostringstream out;
+  run_qp(machine.system, {.interval_seconds = 0.5, .format = Format::json}, out);
+  EXPECT_EQ(out.str(),
+            "{\"seconds\":0.0,\"qps\":[]}\n{\"seconds\":0.5,\"qps\":[]}\n"
+            "{\"seconds\":0.5,\"qps\":[]}\n");
+  machine.pauses = 0;
+  out.str("");
+  run_qp(machine.system, {.interval_seconds = 0.5}, out);
+  EXPECT_EQ(out.str(), "\n\n") << "without queue pairs, between three tables";
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ wait $server || true
 # --- failures -------------------------------------------------------------------------------------
 
 says "an unknown command" 2 "did you mean add" "$sroce" adds eth_a
-says "a prefix of several commands" 2 "status, show, set" "$sroce" s
+says "a prefix of several commands" 2 "status, stats, show, set" "$sroce" s
 says "add without an interface" 2 "IF is required" "$sroce" add
 says "no permission to add" 4 "permission|CAP_NET_ADMIN|root" on_a as_nobody "$sroce" add lo
 says "no permission to delete" 4 "permission|CAP_NET_ADMIN|root" on_a as_nobody "$sroce" del sroce0

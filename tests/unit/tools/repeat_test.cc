@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/repeat.h"
+
+#include <gmock/gmock.h>
+
+#include "fake_kernel.h"
+
+namespace sroce {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Repeat, SamplesAtOnceAndAtTheIntervalUntilAnInterrupt) {
+  test::FakeMachine machine;
+  machine.pauses_until_interrupt = 3;
+  std::vector<double> times;
+  repeat(machine.system, 2, [&](double seconds) {
+    times.push_back(seconds);
+    machine.now += std::chrono::milliseconds(500);  // the time that it takes
+  });
+  EXPECT_THAT(times, ElementsAre(0, 2, 2));
+  EXPECT_EQ(machine.now, std::chrono::milliseconds(6000));
+}
+
+TEST(Repeat, EndsBeforeTheFirstSampleIfInterrupted) {
+  test::FakeMachine machine;
+  machine.pauses_until_interrupt = 0;
+  repeat(machine.system, 1, [](double) { FAIL(); });
+}
+
+}  // namespace
+}  // namespace sroce
