@@ -48,10 +48,9 @@ constexpr char add_footer[] =
     "where another RDMA device has the address of the real one. sroce del removes it, too.\n";
 
 constexpr char doctor_footer[] =
-    "Prints a line for each check: ok, warn or fail. Commands that mend it follow. The exit "
-    "status\n"
-    "is 0 if all is well, 1 after a warning, and 2 after a failure. Rules of a firewall are seen\n"
-    "by root only.\n";
+    "Prints a line for each check: ok, warn or fail. Commands that mend it follow. The exit\n"
+    "status is 0 if all is well, 1 after a warning, and 2 after a failure. Rules of a firewall\n"
+    "are seen by root only. A host is asked as by sroce ping.\n";
 
 constexpr char stats_footer[] =
     "Prints the counters that are not zero. With -w, prints those that change: by how much, and\n"
@@ -179,7 +178,8 @@ struct CommandLine {
     status_command->add_flag("-a,--all", status.all, "show devices of the in-tree rdma_rxe, too");
 
     auto* doctor_command = app.add_subcommand("doctor", "Say why programs cannot use RDMA here");
-    doctor_command->add_option("IF", doctor.netdev, "only the device of this interface");
+    doctor_command->add_option("TARGET", doctor.target,
+                               "an interface: only its device; a host: also whether that responds");
     doctor_command->add_flag("-j,--json", json, "print JSON");
     doctor_command->footer(doctor_footer);
     add_table_commands();

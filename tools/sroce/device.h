@@ -128,6 +128,8 @@ struct System {
   std::function<bool(const std::string& path)> may_open{};
   std::function<bool()> port_is_free{};
   std::function<std::string()> nft_ruleset{};
+  std::function<std::string()> iptables_rules{};
+  std::function<std::optional<std::vector<std::string>>()> verbs_devices{};
   /// As the functions of cm.h and interrupt.h.
   std::function<CmReply(const CmQuestion&)> request_connection{};
   std::function<int(const sockaddr_storage& peer, std::chrono::milliseconds wait)> probe_port{};

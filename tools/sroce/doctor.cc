@@ -2,7 +2,11 @@
 #include "sroce/doctor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
+
+#include "sroce/ping.h"
+#include "sroce/silence.h"
 
 namespace sroce {
 namespace {
@@ -13,6 +17,7 @@ constexpr uint64_t mebibyte = 1u << 20;
 constexpr uint64_t enough_memlock_bytes = 64 * mebibyte;
 /// An interface with the usual MTU of 1500 has this one.
 constexpr uint32_t usual_mtu_bytes = 1024;
+constexpr std::chrono::seconds peer_wait{2};
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -52,6 +57,16 @@ Finding examine_module(const Facts& facts) {
   return {"module", Verdict::ok, "sroce " + version + " is loaded"};
 }
 
+/// Needed only to build a module that is missing.
+std::vector<Finding> examine_headers(const Facts& facts) {
+  if (facts.module != ModuleState::missing) return {};
+  const std::string folder = "/lib/modules/" + facts.kernel_release + "/build";
+  if (facts.headers_found) return {{"headers", Verdict::ok, folder + " can build it"}};
+  return {{"headers", Verdict::fail, "it cannot be built: the kernel headers are absent, " + folder,
+           "apt-get install linux-headers-" + facts.kernel_release +
+               "\non Fedora and RHEL: dnf install kernel-devel-" + facts.kernel_release}};
+}
+
 Finding examine_users(const Facts& facts) {
   if (!facts.uverbs_loaded)
     return {"uverbs", Verdict::fail, "no program can use RDMA: ib_uverbs is not loaded",
@@ -61,6 +76,23 @@ Finding examine_users(const Facts& facts) {
             "programs that connect with rdma_cm, such as rping, cannot: rdma_ucm is not loaded",
             "modprobe rdma_ucm"};
   return {"uverbs", Verdict::ok, "ib_uverbs and rdma_ucm are loaded"};
+}
+
+std::vector<Finding> examine_libibverbs(const Facts& facts) {
+  if (facts.has_libibverbs) return {};
+  return {{"libibverbs", Verdict::warn, "libibverbs is not installed; most programs need it",
+           "apt-get install libibverbs1 ibverbs-providers\n"
+           "on Fedora and RHEL: dnf install libibverbs"}};
+}
+
+Finding no_provider(const DeviceFacts& device) {
+  const bool native = device.mode == "native";
+  return {device.state.device, Verdict::fail,
+          std::string("libibverbs has no provider for it (") +
+              (native ? "libsroce; mode native)" : "librxe; mode rxe)"),
+          native ? "make userlib && make install-userlib"
+                 : "apt-get install ibverbs-providers\n"
+                   "on Fedora and RHEL: dnf install libibverbs"};
 }
 
 Finding examine_memlock(const Facts& facts) {
@@ -109,6 +141,7 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
                         "this process cannot open /dev/infiniband/" + device.uverbs,
                         "chmod a+rw /dev/infiniband/*\n"
                         "in a container: give it the folder /dev/infiniband and these devices"});
+  if (!device.has_provider) findings.push_back(no_provider(device));
   if (device.mtu_bytes && *device.mtu_bytes < usual_mtu_bytes)
     findings.push_back({name, Verdict::warn,
                         "its MTU is " + std::to_string(*device.mtu_bytes) +
@@ -119,7 +152,28 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
                         "rdma_cm may choose " + joined(device.same_address) +
                             " instead, which has the same address",
                         "use another address: sroce add --dummy 10.99.0.1/24"});
+  for (const NatRule& rule : device.nat)
+    findings.push_back({name, Verdict::warn,
+                        "'" + rule.chain + "' may change the address of its packets " +
+                            (rule.address.empty() ? "(masquerade)" : "to " + rule.address) +
+                            "; then peers drop them, as the ICRC covers it",
+                        rule.cure});
   return findings;
+}
+
+/// One request, as of "sroce ping".
+Finding examine_peer(System& system, const std::string& host) try {
+  const CmQuestion question{{}, resolve_host(host), peer_wait};
+  const CmReply reply = system.request_connection(question);
+  check_asked(system, reply);
+  if (reply.error) {
+    const Cause cause = find_cause(system, question, reply);
+    return {"peer", Verdict::fail, cause.text, cause.cure};
+  }
+  const std::chrono::duration<double, std::milli> time = reply.round_trip;
+  return {"peer", Verdict::ok, host + " responds in " + decimal_text(time.count(), 3) + " ms"};
+} catch (const Failure& failure) {
+  return {"peer", Verdict::fail, failure.what(), failure.cure()};
 }
 
 std::vector<Finding> examine_firewall(const Facts& facts) {
@@ -144,9 +198,17 @@ bool shares_gid(const std::vector<Gid>& gids, const std::vector<Gid>& others) {
   });
 }
 
+std::vector<std::string> addresses_of(const Readiness& state) {
+  std::vector<std::string> addresses;
+  for (const rtnl::Address& address : state.addresses)
+    addresses.push_back(address_text(address.address));
+  return addresses;
+}
+
 DeviceFacts query_device(System& system, const DeviceIdentity& device, const std::string& netdev,
                          const std::vector<DeviceIdentity>& all) {
   DeviceFacts facts;
+  facts.mode = device.mode.value_or("");
   facts.state = query_readiness(system, device, netdev);
   if (device.uverbs) {
     facts.uverbs = device.uverbs->chardev;
@@ -159,6 +221,15 @@ DeviceFacts query_device(System& system, const DeviceIdentity& device, const std
       facts.same_address.push_back(other.name);
   }
   return facts;
+}
+
+void query_providers(System& system, Facts& facts) {
+  const auto shown = system.verbs_devices();
+  facts.has_libibverbs = shown.has_value();
+  for (DeviceFacts& device : facts.devices)
+    device.has_provider =
+        !shown || device.uverbs.empty() ||
+        std::find(shown->begin(), shown->end(), device.state.device) != shown->end();
 }
 
 /// The devices of sroce in this namespace, and the port that they need.
@@ -175,6 +246,7 @@ void query_devices(System& system, Facts& facts) try {
       facts.devices.push_back(query_device(system, device, *netdev, all));
   }
   facts.port_taken = !any && !system.port_is_free();
+  query_providers(system, facts);
 } catch (const SubsystemAbsent&) {
   facts.rdma_loaded = false;
 }
@@ -186,13 +258,20 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
   facts.kernel_has_rdma = system.kernel_has("INFINIBAND");
   facts.module = module_state(system.sysfs, system.modules_alias);
   facts.module_version = system.sysfs.module_text("sroce", "version");
+  facts.headers_found =
+      std::filesystem::exists(system.modules_alias.parent_path() / "build/Makefile");
   facts.locked_down = system.sysfs.locked_down();
   facts.uverbs_loaded = system.sysfs.module_loaded("ib_uverbs");
   facts.ucm_loaded = system.sysfs.module_loaded("rdma_ucm");
   facts.memlock_bytes = system.memlock_bytes();
   facts.netdev = netdev;
   query_devices(system, facts);
-  facts.firewall = find_drops(system.nft_ruleset());
+  const std::string ruleset = system.nft_ruleset();
+  facts.firewall = find_drops(ruleset);
+  const auto more = find_iptables_drops(system.iptables_rules());
+  facts.firewall.insert(facts.firewall.end(), more.begin(), more.end());
+  for (DeviceFacts& device : facts.devices)
+    device.nat = find_nat(ruleset, {device.state.netdev, addresses_of(device.state)});
   return facts;
 }
 
@@ -226,13 +305,29 @@ void print_json(const std::vector<Finding>& findings, std::ostream& out) {
   out << json_text(list);
 }
 
+/// The target if it is an interface; empty if it is a host. Throws Failure if it is neither.
+std::optional<std::string> interface_of(System& system, const DoctorOptions& options) {
+  if (!options.target) return std::nullopt;
+  const auto interfaces = system.interfaces();
+  if (std::find(interfaces.begin(), interfaces.end(), *options.target) != interfaces.end())
+    return options.target;
+  try {
+    resolve_host(*options.target);
+  } catch (const Failure&) {
+    throw no_such_interface(*options.target, "", interfaces);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Finding> examine(const Facts& facts) {
   std::vector<Finding> findings{examine_kernel(facts)};
   if (facts.kernel_has_rdma == false && !facts.rdma_loaded) return findings;
   findings.push_back(examine_module(facts));
+  append(findings, examine_headers(facts));
   findings.push_back(examine_users(facts));
+  append(findings, examine_libibverbs(facts));
   findings.push_back(examine_memlock(facts));
   findings.push_back(examine_port(facts));
   if (facts.devices.empty()) findings.push_back(examine_absence(facts));
@@ -245,12 +340,9 @@ std::vector<Finding> examine(const Facts& facts) {
 }
 
 int run_doctor(System& system, const DoctorOptions& options, std::ostream& out) {
-  if (options.netdev) {
-    const auto interfaces = system.interfaces();
-    if (std::find(interfaces.begin(), interfaces.end(), *options.netdev) == interfaces.end())
-      throw no_such_interface(*options.netdev, "", interfaces);
-  }
-  const auto findings = examine(query_facts(system, options.netdev));
+  const auto netdev = interface_of(system, options);
+  auto findings = examine(query_facts(system, netdev));
+  if (options.target && !netdev) findings.push_back(examine_peer(system, *options.target));
   if (options.format == Format::json)
     print_json(findings, out);
   else

@@ -12,6 +12,7 @@
 #include "sroce/device.h"
 #include "sroce/explain.h"
 #include "sroce/firewall.h"
+#include "sroce/nat.h"
 #include "sroce/output.h"
 #include "sroce/ready.h"
 
@@ -32,8 +33,11 @@ struct DeviceFacts {
   Readiness state;
   std::string uverbs;  // "uverbs0"; empty if ib_uverbs has not made one
   bool may_open = false;
+  bool has_provider = true;  // libibverbs shows it
   std::optional<uint32_t> mtu_bytes;
   std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
+  std::string mode;
+  std::vector<NatRule> nat;
 };
 
 /// The state of the machine: everything that examine() judges.
@@ -44,12 +48,14 @@ struct Facts {
   bool rdma_loaded = false;
   ModuleState module = ModuleState::missing;
   std::optional<std::string> module_version;
-  bool locked_down = false;  // the kernel loads signed modules only
+  bool headers_found = false;  // ... of the running kernel, for the build of a module
+  bool locked_down = false;    // the kernel loads signed modules only
   bool uverbs_loaded = false;
   bool ucm_loaded = false;
   std::optional<uint64_t> memlock_bytes;  // empty: unlimited
   std::optional<std::string> netdev;      // the interface that was asked for
   std::vector<DeviceFacts> devices;
+  bool has_libibverbs = true;
   bool port_taken = false;  // UDP port 4791, and no device of sroce in this namespace
   std::vector<std::string> rxe_devices;
   std::vector<FirewallRule> firewall;
@@ -58,7 +64,8 @@ struct Facts {
 std::vector<Finding> examine(const Facts& facts);
 
 struct DoctorOptions {
-  std::optional<std::string> netdev{};  // absent: every device in this namespace
+  /// An interface, or else a host. Absent: every device in this namespace.
+  std::optional<std::string> target{};
   Format format = Format::table;
 };
 

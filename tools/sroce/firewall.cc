@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/firewall.h"
 
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 namespace sroce {
 namespace {
@@ -74,7 +76,70 @@ std::string handle_of(const json& rule) {
   return handle != rule.end() && handle->is_number() ? std::to_string(handle->get<int>()) : "N";
 }
 
+/// "4791", "4000:5000", or a list of these.
+bool lists_port(const std::string& text) {
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    int from = 0, to = 0;
+    const char* end = item.data() + item.size();
+    auto [rest, error] = std::from_chars(item.data(), end, from);
+    if (error != std::errc{}) continue;
+    to = from;
+    if (rest != end && *rest == ':') std::from_chars(rest + 1, end, to);
+    if (from <= roce_port && roce_port <= to) return true;
+  }
+  return false;
+}
+
+/// A line "-A CHAIN [CONDITION]... -j TARGET".
+struct IptablesRule {
+  std::string chain, target;
+  bool names_port = false;
+};
+
+IptablesRule parse_rule(std::istringstream& words) {
+  IptablesRule rule;
+  words >> rule.chain;
+  bool is_udp = false, has_port = false;
+  for (std::string word, last; words >> word; last = word) {
+    if (last == "-p") is_udp = word == "udp";
+    if (last == "--dport" || last == "--dports") has_port = lists_port(word);
+    if (last == "-j") rule.target = word;
+  }
+  rule.names_port = is_udp && has_port;
+  return rule;
+}
+
 }  // namespace
+
+std::vector<FirewallRule> find_iptables_drops(const std::string& rules) {
+  std::vector<FirewallRule> drops;
+  std::set<std::string> dropping, accepting;  // commands, by their policy and their rules
+  std::istringstream lines(rules);
+  std::string table;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string command, word;
+    words >> command >> word;
+    if (word.starts_with('*')) table = word.substr(1);
+    if (table != "filter") continue;
+    if (std::string policy; word == ":INPUT" && words >> policy && policy == "DROP")
+      dropping.insert(command);
+    if (word != "-A") continue;
+    const IptablesRule rule = parse_rule(words);
+    if (!rule.names_port) continue;
+    if (rule.target == "ACCEPT") accepting.insert(command);
+    if (rule.target == "DROP" || rule.target == "REJECT")
+      drops.push_back(
+          {command + ' ' + rule.chain, true, command + " -D" + line.substr(line.find(" -A ") + 3)});
+  }
+  for (const std::string& command : dropping) {
+    if (!accepting.contains(command))
+      drops.push_back(
+          {command + " INPUT", false, command + " -I INPUT -p udp --dport 4791 -j ACCEPT"});
+  }
+  return drops;
+}
 
 std::vector<FirewallRule> find_drops(const std::string& ruleset) {
   const json parsed = json::parse(ruleset, nullptr, false);

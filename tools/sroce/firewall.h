@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// Rules of nftables that drop RoCE packets (UDP port 4791) on their way to this host.
+// Rules of nftables and of iptables-legacy that drop RoCE packets (UDP port 4791) on their way to
+// this host.
 #pragma once
 
 #include <string>
@@ -16,5 +17,8 @@ struct FirewallRule {
 
 /// The rules in the output of "nft -j list ruleset". Text that is no such output has none.
 std::vector<FirewallRule> find_drops(const std::string& ruleset);
+
+/// The same in the output of iptables_rules() of machine.h.
+std::vector<FirewallRule> find_iptables_drops(const std::string& rules);
 
 }  // namespace sroce

@@ -2,6 +2,8 @@
 // What "sroce doctor" asks the machine, as the members of System.
 #include "sroce/machine.h"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -16,6 +18,40 @@ namespace sroce {
 namespace {
 
 constexpr uint16_t roce_port = 4791;
+
+/// The output of a shell command.
+std::string output_of(const std::string& command) {
+  // A user's PATH need not have the folders of system tools.
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
+      popen(("PATH=$PATH:/usr/sbin:/sbin; " + command).c_str(), "re"), pclose);
+  std::string text;
+  if (!pipe) return text;
+  std::array<char, 4096> part{};
+  for (size_t count; (count = fread(part.data(), 1, part.size(), pipe.get())) > 0;)
+    text.append(part.data(), count);
+  return text;
+}
+
+/// Discards what is written to standard error.
+class QuietStderr {
+ public:
+  QuietStderr() : kept_(dup(STDERR_FILENO)) {
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null < 0) return;
+    dup2(null, STDERR_FILENO);
+    close(null);
+  }
+  ~QuietStderr() {
+    if (kept_ < 0) return;
+    dup2(kept_, STDERR_FILENO);
+    close(kept_);
+  }
+  QuietStderr(const QuietStderr&) = delete;
+  QuietStderr& operator=(const QuietStderr&) = delete;
+
+ private:
+  int kept_;
+};
 
 }  // namespace
 
@@ -41,16 +77,29 @@ bool port_is_free() {
   return !taken;
 }
 
-std::string nft_ruleset() {
-  // A user's PATH need not have the folders of system tools.
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
-      popen("PATH=$PATH:/usr/sbin:/sbin nft -j list ruleset 2>/dev/null", "re"), pclose);
-  std::string text;
-  if (!pipe) return text;
-  std::array<char, 4096> part{};
-  for (size_t count; (count = fread(part.data(), 1, part.size(), pipe.get())) > 0;)
-    text.append(part.data(), count);
-  return text;
+std::string nft_ruleset() { return output_of("nft -j list ruleset 2>/dev/null"); }
+
+std::string iptables_rules() {
+  return output_of(
+      "for command in iptables-legacy ip6tables-legacy; do"
+      " $command-save 2>/dev/null | sed \"s/^/$command /\"; done");
+}
+
+std::optional<std::vector<std::string>> verbs_devices() {
+  const QuietStderr quiet;  // libibverbs complains there about devices without a provider
+  void* library = dlopen("libibverbs.so.1", RTLD_NOW);
+  if (!library) return std::nullopt;
+  const auto list_devices =
+      reinterpret_cast<void** (*)(int*)>(dlsym(library, "ibv_get_device_list"));
+  const auto free_list = reinterpret_cast<void (*)(void**)>(dlsym(library, "ibv_free_device_list"));
+  const auto name_of =
+      reinterpret_cast<const char* (*)(void*)>(dlsym(library, "ibv_get_device_name"));
+  if (!list_devices || !free_list || !name_of) return std::nullopt;
+  std::vector<std::string> names;
+  void** list = list_devices(nullptr);
+  for (void** device = list; device && *device; ++device) names.emplace_back(name_of(*device));
+  if (list) free_list(list);
+  return names;  // the library stays, as it does in programs
 }
 
 }  // namespace sroce

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sroce {
 
@@ -20,5 +21,13 @@ bool port_is_free();
 
 /// The rules of nftables as JSON; empty without nft or without the right to list them.
 std::string nft_ruleset();
+
+/// The rules of iptables-legacy and ip6tables-legacy as their -save commands print them, each line
+/// after the name of its command. Empty as above.
+std::string iptables_rules();
+
+/// The devices that libibverbs shows to programs, because it has a provider for them; empty without
+/// libibverbs.
+std::optional<std::vector<std::string>> verbs_devices();
 
 }  // namespace sroce

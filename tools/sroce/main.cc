@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
       .may_open = sroce::may_open,
       .port_is_free = sroce::port_is_free,
       .nft_ruleset = sroce::nft_ruleset,
+      .iptables_rules = sroce::iptables_rules,
+      .verbs_devices = sroce::verbs_devices,
       .request_connection = sroce::request_connection,
       .probe_port = sroce::probe_port,
       .pause = sroce::pause,

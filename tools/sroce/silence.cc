@@ -122,6 +122,8 @@ Cause find_cause(System& system, const CmQuestion& question, const CmReply& repl
   if (reply.stage == CmStage::connect) {
     silence.icmp_error = system.probe_port(question.peer, question.wait);
     silence.firewall = find_drops(system.nft_ruleset());
+    const auto more = find_iptables_drops(system.iptables_rules());
+    silence.firewall.insert(silence.firewall.end(), more.begin(), more.end());
   }
   return explain_silence(silence);
 }

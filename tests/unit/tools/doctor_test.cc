@@ -58,7 +58,7 @@ class Doctor : public ::testing::Test {
 TEST_F(Doctor, FindsNothing) {
   EXPECT_EQ(examine(), 0) << text;
   EXPECT_THAT(text, HasSubstr("ok    sroce0   on eth0, active, GID 0 10.0.0.1\n"));
-  EXPECT_EQ(examine({.netdev = "eth0"}), 0) << text;
+  EXPECT_EQ(examine({.target = "eth0"}), 0) << text;
 }
 
 TEST_F(Doctor, KernelHasNoRdma) {
@@ -115,9 +115,9 @@ TEST_F(Doctor, PortIsTaken) {
 }
 
 TEST_F(Doctor, InterfaceHasNoDevice) {
-  EXPECT_EQ(examine({.netdev = "eth1"}), 2);
+  EXPECT_EQ(examine({.target = "eth1"}), 2);
   EXPECT_THAT(text, HasSubstr("sroce add eth1"));
-  EXPECT_THROW(examine({.netdev = "eth9"}), Failure);
+  EXPECT_THROW(examine({.target = "eth9"}), Failure);
   machine.kernel.devices.clear();
   expect(Verdict::fail, "device", "no device of sroce", "sroce add IF");
 }
@@ -156,6 +156,63 @@ TEST_F(Doctor, FirewallDropsPackets) {
       R"( [{"match": {"op": "==", "left": {"payload": {"protocol": "udp", "field": "dport"}},)"
       R"( "right": 4791}}, {"drop": null}]}}]})";
   expect(Verdict::fail, "firewall", "drops RoCE packets", "nft delete rule ip t c handle 3");
+}
+
+TEST_F(Doctor, FirewallOfIptablesDropsPackets) {
+  machine.iptables_rules =
+      "iptables-legacy *filter\niptables-legacy -A INPUT -p udp --dport 4791 -j DROP\n";
+  expect(Verdict::fail, "firewall", "'iptables-legacy INPUT' drops RoCE packets",
+         "iptables-legacy -D INPUT -p udp --dport 4791 -j DROP");
+}
+
+TEST_F(Doctor, NatChangesAddresses) {
+  machine.nft_ruleset =
+      R"({"nftables": [{"rule": {"family": "ip", "table": "nat", "chain": "out", "expr": [)"
+      R"({"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": "eth0"}}, )"
+      R"({"snat": {"addr": "192.0.2.1"}}]}}]})";
+  expect(Verdict::warn, "sroce0", "'ip nat out' may change the address of its packets to 192.0.2.1",
+         "nft insert rule ip nat out udp dport 4791 accept");
+  machine.nft_ruleset.replace(machine.nft_ruleset.find("eth0"), 4, "eth1");
+  EXPECT_EQ(examine(), 0) << text;
+}
+
+TEST_F(Doctor, ProviderIsMissing) {
+  machine.verbs_devices = {{"mlx5_0"}};
+  expect(Verdict::fail, "sroce0", "no provider for it (librxe; mode rxe)",
+         "apt-get install ibverbs-providers");
+  machine.sysfs.write("class/infiniband/sroce0/sroce/mode", "native\n");
+  expect(Verdict::fail, "sroce0", "no provider for it (libsroce; mode native)",
+         "make install-userlib");
+  machine.verbs_devices.reset();
+  expect(Verdict::warn, "libibverbs", "not installed", "apt-get install libibverbs1");
+}
+
+TEST_F(Doctor, HeadersAreMissingForTheBuild) {
+  EXPECT_EQ(examine(), 0);
+  EXPECT_THAT(text, Not(HasSubstr("headers"))) << "the module is loaded";
+  std::filesystem::remove_all(machine.sysfs.root() / "module/sroce");
+  expect(Verdict::fail, "headers", "cannot be built", "apt-get install linux-headers-6.1.0-test");
+  machine.sysfs.write("build/Makefile", "");
+  EXPECT_EQ(examine(), 2);
+  EXPECT_THAT(text, HasSubstr("ok    headers"));
+}
+
+TEST_F(Doctor, AsksAHost) {
+  CmReply reply;
+  reply.stage = CmStage::connect;
+  reply.round_trip = std::chrono::microseconds(250);
+  machine.cm_replies = {reply};
+  EXPECT_EQ(examine({.target = "10.0.0.2"}), 0);
+  EXPECT_THAT(text, HasSubstr("ok    peer     10.0.0.2 responds in 0.25 ms\n"));
+  machine.cm_replies[0].error = ETIMEDOUT;
+  machine.icmp_error = ECONNREFUSED;
+  EXPECT_EQ(examine({.target = "10.0.0.2"}), 2);
+  EXPECT_THAT(text, HasSubstr("fail  peer     port unreachable (ICMP)"));
+  EXPECT_THAT(text, HasSubstr("at the peer: sroce add IF"));
+  machine.cm_replies[0].stage = CmStage::open;
+  machine.cm_replies[0].error = EACCES;
+  EXPECT_EQ(examine({.target = "10.0.0.2"}), 2);
+  EXPECT_THAT(text, HasSubstr("no permission"));
 }
 
 TEST_F(Doctor, PrintsJson) {

@@ -177,6 +177,8 @@ FakeMachine::FakeMachine()
              .may_open = [this](const std::string&) { return may_open; },
              .port_is_free = [this] { return port_is_free; },
              .nft_ruleset = [this] { return nft_ruleset; },
+             .iptables_rules = [this] { return iptables_rules; },
+             .verbs_devices = [this] { return verbs_devices; },
              .request_connection =
                  [this](const CmQuestion& question) {
                    cm_questions.push_back(question);

@@ -56,6 +56,43 @@ TEST(Firewall, ChainThatDropsTheRestIsFoundUnlessARuleAccepts) {
   EXPECT_TRUE(find_drops(ruleset(chain(""))).empty());
 }
 
+std::string saved(const std::string& policy, const std::string& rule,
+                  const std::string& table = "filter") {
+  return "iptables-legacy # Generated\niptables-legacy *" + table + "\niptables-legacy :INPUT " +
+         policy + " [0:0]\niptables-legacy " + rule + "\niptables-legacy COMMIT\n";
+}
+
+TEST(Firewall, RuleOfIptablesIsFound) {
+  for (const char* port : {"--dport 4791", "--dport 4000:5000", "-m multiport --dports 53,4791"}) {
+    for (const char* target : {"DROP", "REJECT --reject-with icmp-port-unreachable"}) {
+      const std::string rule = std::string("INPUT -p udp -m udp ") + port + " -j " + target;
+      const auto drops = find_iptables_drops(saved("ACCEPT", "-A " + rule));
+      ASSERT_EQ(drops.size(), 1u) << rule;
+      EXPECT_TRUE(drops[0].certain);
+      EXPECT_EQ(drops[0].chain, "iptables-legacy INPUT");
+      EXPECT_EQ(drops[0].cure, "iptables-legacy -D " + rule);
+    }
+  }
+}
+
+TEST(Firewall, OtherRulesOfIptablesAreNot) {
+  for (const char* rule :
+       {"-A INPUT -p tcp --dport 4791 -j DROP", "-A INPUT -p udp --dport 4790 -j DROP",
+        "-A INPUT -p udp --dport 4791 -j ACCEPT", "-A INPUT -p udp --sport 4791 -j DROP", "-A", ""})
+    EXPECT_TRUE(find_iptables_drops(saved("ACCEPT", rule)).empty()) << rule;
+  EXPECT_TRUE(
+      find_iptables_drops(saved("ACCEPT", "-A INPUT -p udp --dport 4791 -j DROP", "raw")).empty());
+  EXPECT_TRUE(find_iptables_drops("").empty());
+}
+
+TEST(Firewall, PolicyOfIptablesIsFoundUnlessARuleAccepts) {
+  const auto drops = find_iptables_drops(saved("DROP", "-A INPUT -p tcp --dport 22 -j ACCEPT"));
+  ASSERT_EQ(drops.size(), 1u);
+  EXPECT_FALSE(drops[0].certain);
+  EXPECT_EQ(drops[0].cure, "iptables-legacy -I INPUT -p udp --dport 4791 -j ACCEPT");
+  EXPECT_TRUE(find_iptables_drops(saved("DROP", "-A INPUT -p udp --dport 4791 -j ACCEPT")).empty());
+}
+
 TEST(Firewall, BadInputHasNoRules) {
   for (const char* text :
        {"", "no JSON", "[]", "{}", R"({"nftables": 1})", R"({"nftables": [1, {"rule": 2}]})",

@@ -31,7 +31,7 @@ mended()
 	! grep -F "$text" "$keep/after"
 }
 gone() { local text=$1; shift; ! { "$@" || true; } | grep -qF "$text"; }
-export -f mended gone wait_until
+export -f mended gone wait_until gid_index gid_of
 
 ! grep -q ^rdma_ucm /proc/modules || rmmod rdma_ucm
 check "rdma_ucm is not loaded" on_a mended 2 "rdma_ucm is not loaded" "$sroce" doctor
@@ -60,6 +60,55 @@ little_memory()
 }
 export -f little_memory
 check "a user may lock little memory" on_a bash -c little_memory
+
+# --- firewalls and NAT ------------------------------------------------------------------------------
+# The guests have neither nftables nor iptables: these stand for them, and forget the rules that the
+# commands change.
+
+mkdir -p "$keep/bin"
+for command in nft iptables-legacy; do
+	cat >"$keep/bin/$command" <<-EOF
+		#!/bin/bash
+		case "\$*" in
+		"-j list ruleset") cat "$keep/nft.rules" ;;
+		"delete rule inet t in handle 7" | "insert rule inet t in udp dport 4791 accept" | \\
+			"insert rule ip nat out udp dport 4791 accept") rm "$keep/nft.rules" ;;
+		"-D INPUT -p udp --dport 4791 -j DROP") rm "$keep/iptables.rules" ;;
+		*) exit 1 ;;
+		esac
+	EOF
+done
+cat >"$keep/bin/iptables-legacy-save" <<EOF
+#!/bin/bash
+cat "$keep/iptables.rules"
+EOF
+chmod +x "$keep"/bin/*
+PATH=$keep/bin:$PATH
+on_a ip address add 10.4.1.1/24 dev eth_a
+on_a wait_until 10 gid_index sroce0 10.4.1.1
+
+rules() { echo "{\"nftables\": [$1]}" >"$keep/nft.rules"; }
+rules '{"rule": {"family": "inet", "table": "t", "chain": "in", "handle": 7, "expr": [{"match": {"op": "==", "left":
+	{"payload": {"protocol": "udp", "field": "dport"}}, "right": 4791}}, {"drop": null}]}}'
+check "a rule of nftables drops" on_a mended 2 "a rule of 'inet t in' drops" "$sroce" doctor
+rules '{"chain": {"family": "inet", "table": "t", "name": "in", "type": "filter", "hook": "input", "policy": "drop"}}'
+check "a policy of nftables drops" on_a mended 1 "'inet t in' drops what no rule accepts" "$sroce" doctor
+rules '{"rule": {"family": "ip", "table": "nat", "chain": "out", "expr": [{"masquerade": null}]}}'
+check "a NAT changes addresses" on_a mended 1 "'ip nat out' may change" "$sroce" doctor
+printf '*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p udp --dport 4791 -j DROP\nCOMMIT\n' >"$keep/iptables.rules"
+check "a rule of iptables drops" on_a mended 2 "a rule of 'iptables-legacy INPUT' drops" "$sroce" doctor
+
+# --- a host, and what only packages mend ------------------------------------------------------------
+
+says "a host with an RDMA device" 0 "^ok +peer +10.4.0.1 responds in [0-9.]+ ms$" on_a "$sroce" doctor 10.4.0.1
+on_b ip address add 10.4.0.2/24 dev eth_b
+says "a host without" 2 "^fail +peer +port unreachable \(ICMP\)" on_a "$sroce" doctor 10.4.0.2
+says "a host without a route" 2 "^fail +peer +there is no route to 203.0.113.1$" on_a "$sroce" doctor 203.0.113.1
+if [[ $MODE == rxe ]]; then
+	mv /etc/libibverbs.d/rxe.driver "$keep"
+	says "no provider" 2 "^fail +sroce0 +libibverbs has no provider for it \(librxe; mode rxe\)$" on_a "$sroce" doctor
+	mv "$keep/rxe.driver" /etc/libibverbs.d
+fi
 on_a "$sroce" del sroce0
 
 modprobe rdma_rxe
