@@ -39,6 +39,12 @@
 #include "uapi/sroce_abi.h"
 #include "verbs/ops.h"
 
+/*
+ * ib_core unregisters the devices of a driver id. Ours have that of rdma_rxe, whose devices must
+ * stay, until we unload or ib_core has unregistered them. The kernel's ids are far below.
+ */
+#define UNLOADING_DRIVER_ID	0x53524f43
+
 /* Serialises attaching, so that a netdev gets one device. Taken before RTNL. */
 static DEFINE_MUTEX(attach_lock);
 /* Protects the list, sroce_device.detached, and ops.driver_id after registration. */
@@ -51,7 +57,7 @@ static void dealloc_device(struct ib_device *ibdev)
 
 	spin_lock(&devices_lock);
 	dev->detached = true;
-	ibdev->ops.driver_id = SROCE_DRIVER_ID;
+	ibdev->ops.driver_id = UNLOADING_DRIVER_ID;
 	list_del_init(&dev->list);
 	spin_unlock(&devices_lock);
 
@@ -97,6 +103,9 @@ SROCE_COMPAT_COUNTER_OPS(sroce_qp_counter_bind, sroce_qp_counter_unbind)
 
 static const struct ib_device_ops common_ops = {
 	.owner = THIS_MODULE,
+	/* Those of rdma_rxe, so that librxe opens the device. */
+	.driver_id = RDMA_DRIVER_RXE,
+	.uverbs_abi_ver = SROCE_ABI_VERSION_RXE,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.get_hw_stats = sroce_get_hw_stats,
 	.process_mad = sroce_process_mad,
@@ -113,17 +122,6 @@ static const struct ib_device_ops common_ops = {
 	.enable_driver = enable_device,
 	.dealloc_driver = dealloc_device,
 	.device_group = &sroce_parent_group,
-};
-
-static const struct ib_device_ops mode_ops[] = {
-	[SROCE_MODE_RXE] = {
-		.driver_id = RDMA_DRIVER_RXE,
-		.uverbs_abi_ver = SROCE_ABI_VERSION_RXE,
-	},
-	[SROCE_MODE_NATIVE] = {
-		.driver_id = SROCE_DRIVER_ID,
-		.uverbs_abi_ver = SROCE_ABI_VERSION,
-	},
 };
 
 /*
@@ -158,11 +156,10 @@ void sroce_device_set_guid(struct sroce_device *dev)
 	addrconf_addr_eui48((u8 *)&dev->ibdev.node_guid, mac);
 }
 
-static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
+static void prepare_device(struct sroce_device *dev)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 
-	dev->mode = mode;
 	spin_lock_init(&dev->np_lock);
 	dev->np_sources.seed = get_random_u32();
 	sroce_params_init(dev);
@@ -182,13 +179,9 @@ static void prepare_device(struct sroce_device *dev, enum sroce_mode mode)
 				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 
 	ib_set_device_ops(ibdev, &common_ops);
-	ib_set_device_ops(ibdev, &mode_ops[mode]);
 	ib_set_device_ops(ibdev, &sroce_verbs_ops);
-	/* Without these, ib_core rejects XRC domains. */
-	if (mode == SROCE_MODE_NATIVE)
-		ib_set_device_ops(ibdev, &sroce_xrc_ops);
 	/* ib_core uses 0 and 1, and 2 only for drivers with device counters. */
-	ibdev->groups[2] = &sroce_mode_group;
+	ibdev->groups[2] = &sroce_abi_group;
 	ib_mark_name_assigned_by_user(ibdev);
 }
 
@@ -232,8 +225,7 @@ out:
 }
 
 /* Opens sockets in @net; publish_device() checks that the netdev is still there. */
-static int attach_device(const char *name, struct net_device *netdev, struct net *net,
-			 enum sroce_mode mode)
+static int attach_device(const char *name, struct net_device *netdev, struct net *net)
 {
 	struct sroce_device *dev;
 	int err;
@@ -246,7 +238,7 @@ static int attach_device(const char *name, struct net_device *netdev, struct net
 	err = sroce_endpoint_init(&dev->ep, netdev, net);
 	if (err)
 		goto err_dealloc;
-	prepare_device(dev, mode);
+	prepare_device(dev);
 
 	/* From here on dealloc_device() cleans up. It may be called at any time. */
 	get_device(&dev->ibdev.dev);
@@ -281,7 +273,6 @@ static struct net *get_net_of(const struct net_device *netdev)
  * sroce_device_attach() - attach a device to a netdev
  * @name: name of the device
  * @netdev: interface
- * @mode: which provider drives it
  *
  * May sleep; takes RTNL.
  *
@@ -289,7 +280,7 @@ static struct net *get_net_of(const struct net_device *netdev)
  * UDP port is taken, -ENODEV if the netdev goes or moves to another namespace meanwhile, or another
  * negative errno.
  */
-int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_mode mode)
+int sroce_device_attach(const char *name, struct net_device *netdev)
 {
 	struct net *net = get_net_of(netdev);
 	int err;
@@ -297,7 +288,7 @@ int sroce_device_attach(const char *name, struct net_device *netdev, enum sroce_
 	if (!net)
 		return -ENODEV;
 	mutex_lock(&attach_lock);
-	err = attach_device(name, netdev, net, mode);
+	err = attach_device(name, netdev, net);
 	mutex_unlock(&attach_lock);
 	put_net(net);
 	return err;
@@ -365,7 +356,7 @@ void sroce_devices_fini(void)
 
 	spin_lock(&devices_lock);
 	list_for_each_entry(dev, &devices, list)
-		dev->ibdev.ops.driver_id = SROCE_DRIVER_ID;
+		dev->ibdev.ops.driver_id = UNLOADING_DRIVER_ID;
 	spin_unlock(&devices_lock);
-	ib_unregister_driver(SROCE_DRIVER_ID);
+	ib_unregister_driver(UNLOADING_DRIVER_ID);
 }

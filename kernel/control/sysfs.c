@@ -2,16 +2,12 @@
 /*
  * Files in /sys/class/infiniband/DEV:
  *
- *	parent		name of the netdev; test suites for rxe read it
- *	sroce/mode	"rxe" or "native". The directory identifies our devices, whatever
- *			their driver id.
+ *	parent			name of the netdev; test suites for rxe read it
+ *	sroce/abi_version	of uapi/sroce_abi.h. The directory tells our devices from those of
+ *				rdma_rxe.
  */
 #include "control/sysfs.h"
-
-const char *const sroce_mode_names[] = {
-	[SROCE_MODE_RXE] = "rxe",
-	[SROCE_MODE_NATIVE] = "native",
-};
+#include "uapi/sroce_abi.h"
 
 /* @dev may be the device's representative in another network namespace. */
 static struct sroce_device *device_of(struct device *dev)
@@ -34,18 +30,18 @@ const struct attribute_group sroce_parent_group = {
 	.attrs = parent_attrs,
 };
 
-static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t abi_version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", sroce_mode_names[device_of(dev)->mode]);
+	return sysfs_emit(buf, "%u\n", SROCE_ABI_VERSION);
 }
-static DEVICE_ATTR_RO(mode);
+static DEVICE_ATTR_RO(abi_version);
 
-static struct attribute *mode_attrs[] = {
-	&dev_attr_mode.attr,
+static struct attribute *abi_attrs[] = {
+	&dev_attr_abi_version.attr,
 	NULL,
 };
 
-const struct attribute_group sroce_mode_group = {
+const struct attribute_group sroce_abi_group = {
 	.name = "sroce",
-	.attrs = mode_attrs,
+	.attrs = abi_attrs,
 };

@@ -8,7 +8,6 @@
 #include "datapath/device.h"
 
 extern const struct attribute_group sroce_parent_group;
-extern const struct attribute_group sroce_mode_group;
-extern const char *const sroce_mode_names[SROCE_MODE_NATIVE + 1];
+extern const struct attribute_group sroce_abi_group;
 
 #endif

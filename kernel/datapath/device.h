@@ -15,11 +15,6 @@
 #include "net/endpoint.h"
 #include "transport/np.h"
 
-enum sroce_mode {
-	SROCE_MODE_RXE,		/* RDMA_DRIVER_RXE, ABI 2: stock librxe binds */
-	SROCE_MODE_NATIVE,	/* SROCE_DRIVER_ID: our provider binds */
-};
-
 /**
  * struct sroce_device - one attached interface
  * @ibdev: first, allocated by ib_alloc_device()
@@ -38,7 +33,6 @@ enum sroce_mode {
  * @ecn: mark packets as ECN capable
  * @selective: offer peers selective repeat
  * @reorder_bytes: memory that the reorder queues have charged
- * @mode: enum sroce_mode
  * @active: the port state last reported is IB_PORT_ACTIVE, not IB_PORT_DOWN
  * @detached: ib_core has unregistered it (control/attach.c)
  * @list: in the list of devices (control/)
@@ -60,7 +54,6 @@ struct sroce_device {
 	u32	ecn;
 	u32	selective;
 	atomic64_t reorder_bytes;
-	enum sroce_mode mode;
 	bool	active;
 	bool	detached;
 	struct list_head list;

@@ -21,6 +21,7 @@
  * @number: unique in the module, for librxe and XRC
  * @ref: of an XRC queue: for packets that name it (xrc.c)
  * @is_user: the queue belongs to a process
+ * @is_native: that process is in native mode
  */
 struct sroce_srq {
 	struct ib_srq ibsrq;
@@ -31,6 +32,7 @@ struct sroce_srq {
 	u32	taken;
 	u32	number;
 	bool	is_user;
+	bool	is_native;
 	struct sroce_srq_ref *ref;
 };
 

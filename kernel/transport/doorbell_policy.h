@@ -7,7 +7,7 @@
 
 /**
  * struct sroce_db_suppress - whether a process needs doorbells
- * @supported: the QP belongs to a process, on a device in native mode
+ * @supported: the QP belongs to a process in native mode
  * @active: the kernel polls the send ring: by @poll_until_ns, or when other events run the queue
  * @unused: no request has come without a doorbell since suppression was last granted
  * @doorbell_seen: there was a doorbell since the last decision

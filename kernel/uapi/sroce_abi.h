@@ -1,22 +1,41 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
 /*
- * User ABI of a device in native mode, as far as it differs from <rdma/rdma_user_rxe.h>: driver id
- * and ABI version, so that our provider binds instead of librxe; send, receive and shared receive
- * queues; and arming of completion queues. In rxe mode nothing differs. See Documentation/abi.md.
+ * User ABI of a process in native mode, as far as it differs from <rdma/rdma_user_rxe.h>: opening
+ * a device; send, receive and shared receive queues; and arming of completion queues. In rxe mode
+ * nothing differs. See Documentation/abi.md.
  */
 #ifndef SROCE_UAPI_SROCE_ABI_H
 #define SROCE_UAPI_SROCE_ABI_H
 
 #include <linux/types.h>
 
-/* "SROC", far above the kernel's ids, which are assigned consecutively. */
-#define SROCE_DRIVER_ID		0x53524f43
-
-/* In rxe mode: the version that librxe supports. */
+/* A device's uverbs_abi_ver: the version that librxe supports. */
 #define SROCE_ABI_VERSION_RXE	2
 
-/* At least 100. If librxe matches the device by its name, it rejects a version above 2. */
-#define SROCE_ABI_VERSION	102
+/* The version of this file, which /sys/class/infiniband/DEV/sroce/abi_version shows. */
+#define SROCE_ABI_VERSION	103
+
+/**
+ * struct sroce_alloc_ucontext_cmd - driver part of the command that opens a device in native mode
+ * @abi_version: SROCE_ABI_VERSION
+ * @reserved: 0
+ *
+ * A process that passes no such part is in rxe mode.
+ */
+struct sroce_alloc_ucontext_cmd {
+	__u32	abi_version;
+	__u32	reserved;
+};
+
+/**
+ * struct sroce_alloc_ucontext_resp - driver part of the response
+ * @abi_version: SROCE_ABI_VERSION; rdma_rxe leaves it alone
+ * @reserved: 0
+ */
+struct sroce_alloc_ucontext_resp {
+	__u32	abi_version;
+	__u32	reserved;
+};
 
 /*
  * vendor_err of a work completion that failed, in both modes (Documentation/abi.md). From

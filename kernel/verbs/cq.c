@@ -77,7 +77,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	BUILD_BUG_ON(offsetof(struct rxe_queue_buf, consumer_index) + sizeof(struct sroce_cq_line) >
 		     sizeof(struct rxe_queue_buf));
-	is_native = udata && to_sroce_device(ibcq->device)->mode == SROCE_MODE_NATIVE;
+	is_native = sroce_is_native(udata);
 	if (attr->flags & ~(is_native ? IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION : 0)) {
 		ibdev_dbg(ibcq->device, "cq: flags %#x\n", attr->flags);
 		return -EOPNOTSUPP;

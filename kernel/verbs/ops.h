@@ -9,6 +9,5 @@
 #include <rdma/ib_verbs.h>
 
 extern const struct ib_device_ops sroce_verbs_ops;
-extern const struct ib_device_ops sroce_xrc_ops;
 
 #endif

@@ -21,17 +21,13 @@
 #include "uapi/sroce_abi.h"
 #include "verbs/verbs.h"
 
-static u32 max_inline_bytes(struct ib_device *ibdev)
+static int check_cap(struct ib_device *ibdev, const struct ib_qp_cap *cap, bool is_native)
 {
-	return to_sroce_device(ibdev)->mode == SROCE_MODE_NATIVE ? SROCE_MAX_INLINE_NATIVE :
-								   SROCE_MAX_INLINE_BYTES;
-}
+	u32 max_inline = is_native ? SROCE_MAX_INLINE_NATIVE : SROCE_MAX_INLINE_BYTES;
 
-static int check_cap(struct ib_device *ibdev, const struct ib_qp_cap *cap)
-{
 	if (cap->max_send_wr <= SROCE_MAX_QP_WR && cap->max_recv_wr <= SROCE_MAX_QP_WR &&
 	    cap->max_send_sge <= SROCE_MAX_SGE && cap->max_recv_sge <= SROCE_MAX_SGE &&
-	    cap->max_inline_data <= max_inline_bytes(ibdev))
+	    cap->max_inline_data <= max_inline)
 		return 0;
 	ibdev_dbg(ibdev, "qp: %u+%u requests of %u+%u elements and %u bytes inline are too many\n",
 		  cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge, cap->max_recv_sge,
@@ -39,13 +35,16 @@ static int check_cap(struct ib_device *ibdev, const struct ib_qp_cap *cap)
 	return -EINVAL;
 }
 
-/* Only processes in native mode have XRC. A target QP belongs to a domain, and to the kernel. */
+/*
+ * Only processes in native mode have XRC. A target QP belongs to a domain, which such a process has
+ * created, and to the kernel.
+ */
 static int check_xrc(struct ib_device *ibdev, const struct ib_qp_init_attr *init_attr,
-		     bool is_user)
+		     bool is_user, bool is_native)
 {
 	bool is_target = init_attr->qp_type == IB_QPT_XRC_TGT;
 
-	if (to_sroce_device(ibdev)->mode != SROCE_MODE_NATIVE || is_user == is_target)
+	if (is_target ? is_user : !is_native)
 		return -EOPNOTSUPP;
 	if (init_attr->srq || (is_target && !init_attr->xrcd) ||
 	    (!is_target && !init_attr->send_cq)) {
@@ -61,7 +60,7 @@ static bool is_xrc(enum ib_qp_type type)
 }
 
 static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr *init_attr,
-			   bool is_user)
+			   bool is_user, bool is_native)
 {
 	int err;
 
@@ -76,7 +75,7 @@ static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr
 		break;
 	case IB_QPT_XRC_INI:
 	case IB_QPT_XRC_TGT:
-		err = check_xrc(ibdev, init_attr, is_user);
+		err = check_xrc(ibdev, init_attr, is_user, is_native);
 		if (err)
 			return err;
 		break;
@@ -92,12 +91,7 @@ static int check_init_attr(struct ib_device *ibdev, const struct ib_qp_init_attr
 		ibdev_dbg(ibdev, "qp: no completion queue\n");
 		return -EINVAL;
 	}
-	return check_cap(ibdev, &init_attr->cap);
-}
-
-static bool is_native(const struct sroce_qp *qp)
-{
-	return qp->is_user && qp->dev->mode == SROCE_MODE_NATIVE;
+	return check_cap(ibdev, &init_attr->cap, is_native);
 }
 
 /* Gather list and inline data share the end of a WQE, so each gets the space of the larger one. */
@@ -197,7 +191,7 @@ static int init_recv_queue(struct sroce_qp *qp)
 static int init_queues(struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
 	round_up_cap(cap);
-	return (is_native(qp) ? init_native_rings(qp, cap) : init_rxe_rings(qp, cap)) ?:
+	return (qp->is_native ? init_native_rings(qp, cap) : init_rxe_rings(qp, cap)) ?:
 	       init_send_queue(qp, cap) ?: init_recv_queue(qp);
 }
 
@@ -286,13 +280,15 @@ static enum sroce_service service_of(enum ib_qp_type type)
 
 static atomic64_t last_serial = ATOMIC64_INIT(0);
 
-static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr, bool is_user)
+static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr, bool is_user,
+		    bool is_native)
 {
 	qp->dev = to_sroce_device(qp->ibqp.device);
 	qp->serial = atomic64_inc_return(&last_serial);
 	qp->service = service_of(init_attr->qp_type);
 	qp->is_user = is_user;
-	qp->db.supported = is_native(qp);
+	qp->is_native = is_native;
+	qp->db.supported = is_native;
 	qp->sq_sig_all = init_attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
 	qp->send_cq = init_attr->send_cq ? to_sroce_cq(init_attr->send_cq) : NULL;
@@ -320,6 +316,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 		    struct ib_udata *udata)
 {
 	struct sroce_qp *qp = to_sroce_qp(ibqp);
+	bool is_native = sroce_is_native(udata);
 	int err;
 
 	/* The sizes of the receive queue are those of the SRQ, and the caller may pass any. */
@@ -329,13 +326,13 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 	}
 	if (init_attr->qp_type == IB_QPT_XRC_TGT)
 		init_attr->cap = (struct ib_qp_cap) { };
-	err = check_init_attr(ibqp->device, init_attr, udata);
+	err = check_init_attr(ibqp->device, init_attr, udata, is_native);
 	if (err)
 		return err;
-	init_qp(qp, init_attr, udata);
+	init_qp(qp, init_attr, udata, is_native);
 	err = init_queues(qp, &init_attr->cap);
 	if (!err && udata)
-		err = is_native(qp) ? offer_native_rings(qp, udata) : offer_rxe_rings(qp, udata);
+		err = is_native ? offer_native_rings(qp, udata) : offer_rxe_rings(qp, udata);
 	if (err)
 		goto err_queues;
 	/* The engine of a target has a send queue, but nobody can post to it. */

@@ -14,18 +14,13 @@
 
 #define SRQ_MASK	(IB_SRQ_MAX_WR | IB_SRQ_LIMIT)
 
-static bool is_native_srq(const struct sroce_srq *srq)
-{
-	return srq->is_user && to_sroce_device(srq->ibsrq.device)->mode == SROCE_MODE_NATIVE;
-}
-
 /* Sets @max_wr to the actual size. */
 static int init_srq_ring(const struct sroce_srq *srq, struct sroce_ring *ring, u32 *max_wr)
 {
 	u32 list_bytes = srq->queue.max_sge * sizeof(struct sroce_sge);
 	int err;
 
-	if (is_native_srq(srq)) {
+	if (srq->is_native) {
 		u32 slots = sroce_slots_for(max_wr);
 
 		return sroce_ring_init_single(ring, slots,
@@ -59,13 +54,13 @@ static int offer_srq_ring(struct sroce_srq *srq, struct ib_udata *udata)
 	struct sroce_create_srq_resp native;
 	struct sroce_mmap_entry *entry;
 
-	if (udata->outlen < (is_native_srq(srq) ? sizeof(native) : sizeof(rxe)))
+	if (udata->outlen < (srq->is_native ? sizeof(native) : sizeof(rxe)))
 		return -EINVAL;
 	entry = sroce_mmap_insert(udata, &srq->queue.ring, &rxe.mi);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
 	srq->queue.mmap = entry;
-	if (!is_native_srq(srq))
+	if (!srq->is_native)
 		return ib_copy_to_udata(udata, &rxe, sizeof(rxe));
 	native = describe_native(srq, &srq->queue.ring, &rxe.mi);
 	return ib_copy_to_udata(udata, &native, sizeof(native));
@@ -93,7 +88,7 @@ static struct sroce_mmap_entry *offer_new_ring(const struct sroce_srq *srq,
 		return entry;
 	to = u64_to_user_ptr(cmd.mmap_info_addr);
 	native = describe_native(srq, ring, &info);
-	if (is_native_srq(srq) ? copy_to_user(to, &native, sizeof(native)) :
+	if (srq->is_native ? copy_to_user(to, &native, sizeof(native)) :
 				 copy_to_user(to, &info, sizeof(info))) {
 		sroce_mmap_remove(entry);
 		return ERR_PTR(-EFAULT);
@@ -126,12 +121,11 @@ static int build_srq(struct sroce_srq *srq, struct ib_udata *udata)
 }
 
 /* Only a process in native mode can create a queue of XRC. */
-static int check_srq_type(const struct ib_srq *ibsrq, enum ib_srq_type type, bool is_user)
+static int check_srq_type(const struct ib_srq *ibsrq, enum ib_srq_type type, bool is_native)
 {
 	if (type == IB_SRQT_BASIC)
 		return 0;
-	if (type != IB_SRQT_XRC || !is_user ||
-	    to_sroce_device(ibsrq->device)->mode != SROCE_MODE_NATIVE)
+	if (type != IB_SRQT_XRC || !is_native)
 		return -EOPNOTSUPP;
 	if (ibsrq->ext.xrc.xrcd && ibsrq->ext.cq)
 		return 0;
@@ -152,7 +146,8 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 {
 	struct sroce_srq *srq = to_sroce_srq(ibsrq);
 	struct ib_srq_attr *attr = &init_attr->attr;
-	int err = check_srq_type(ibsrq, init_attr->srq_type, udata);
+	bool is_native = sroce_is_native(udata);
+	int err = check_srq_type(ibsrq, init_attr->srq_type, is_native);
 
 	if (err)
 		return err;
@@ -165,6 +160,7 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 	spin_lock_init(&srq->queue.lock);
 	mutex_init(&srq->modify_lock);
 	srq->is_user = udata;
+	srq->is_native = is_native;
 	srq->queue.pd = ibsrq->pd;
 	srq->queue.max_sge = max(attr->max_sge, 1u);
 	srq->max_wr = attr->max_wr;

@@ -16,6 +16,7 @@
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "uapi/sroce_abi.h"
 #include "verbs/verbs.h"
 
 static struct sroce_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *rdma_entry)
@@ -26,13 +27,44 @@ static struct sroce_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *rdma_
 /**
  * sroce_alloc_ucontext() - set up the context of a process that opens the device
  * @ibuc: zeroed
- * @udata: unused
+ * @udata: empty in rxe mode, else struct sroce_alloc_ucontext_cmd and its response
  *
- * Return: 0.
+ * Return: 0; -EINVAL, -EFAULT; -EOPNOTSUPP if the process knows another version of the native ABI.
  */
 int sroce_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
-	return 0;
+	struct sroce_alloc_ucontext_resp resp = { .abi_version = SROCE_ABI_VERSION };
+	struct sroce_alloc_ucontext_cmd cmd;
+	int err;
+
+	if (!udata->inlen)
+		return 0;
+	if (udata->inlen < sizeof(cmd) || udata->outlen < sizeof(resp))
+		return -EINVAL;
+	err = ib_copy_from_udata(&cmd, udata, sizeof(cmd));
+	if (err)
+		return err;
+	if (cmd.abi_version != SROCE_ABI_VERSION || cmd.reserved) {
+		ibdev_dbg(ibuc->device, "ucontext: native ABI %u, but this module has %u\n",
+			  cmd.abi_version, SROCE_ABI_VERSION);
+		return -EOPNOTSUPP;
+	}
+	container_of(ibuc, struct sroce_ucontext, ibuc)->is_native = true;
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+/**
+ * sroce_is_native() - does a process know our own ABI?
+ * @udata: of a command that creates or changes an object; NULL for kernel consumers
+ *
+ * Return: whether it is in native mode; false for kernel consumers.
+ */
+bool sroce_is_native(struct ib_udata *udata)
+{
+	const struct sroce_ucontext *context =
+		rdma_udata_to_drv_context(udata, struct sroce_ucontext, ibuc);
+
+	return context && context->is_native;
 }
 
 /**

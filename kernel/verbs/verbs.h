@@ -35,8 +35,14 @@
 
 struct ib_dmah;
 
+/**
+ * struct sroce_ucontext - a device that a process has opened
+ * @ibuc: first
+ * @is_native: the process knows uapi/sroce_abi.h, else only rxe's ABI
+ */
 struct sroce_ucontext {
 	struct ib_ucontext ibuc;
+	bool is_native;
 };
 
 struct sroce_pd {
@@ -74,6 +80,7 @@ int sroce_del_gid(const struct ib_gid_attr *attr, void **context);
 int sroce_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
 void sroce_dealloc_ucontext(struct ib_ucontext *ibuc);
 void sroce_disassociate_ucontext(struct ib_ucontext *ibuc);
+bool sroce_is_native(struct ib_udata *udata);
 int sroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void sroce_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
 struct sroce_mmap_entry *sroce_mmap_insert(struct ib_udata *udata, const struct sroce_ring *ring,

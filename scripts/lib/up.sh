@@ -30,7 +30,7 @@ lock_state()
 }
 
 rdma_devices() { find /sys/class/infiniband -mindepth 1 -maxdepth 1 -printf '%f\n' 2>/dev/null | sort; }
-is_sroce() { [[ -e /sys/class/infiniband/$1/sroce/mode ]]; } # DEVICE
+is_sroce() { [[ -e /sys/class/infiniband/$1/sroce/abi_version ]]; } # DEVICE
 sroce_devices() { local device; rdma_devices | while read -r device; do ! is_sroce "$device" || echo "$device"; done; }
 
 # Lines of DEVICE INTERFACE. Only netlink tells the interface of a device without a GID.

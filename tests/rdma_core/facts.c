@@ -109,11 +109,14 @@ static void print_structures(void) {
   print("verbs_match_ent", sizeof(struct verbs_match_ent));
   FIELD(verbs_match_ent, u.driver_id)
   FIELD(verbs_match_ent, kind)
+  FIELD(verbs_sysfs_dev, match)
+  FIELD(verbs_sysfs_dev, ibdev_path)
   print("verbs_device_ops", sizeof(struct verbs_device_ops));
   FIELD(verbs_device_ops, name)
   FIELD(verbs_device_ops, match_min_abi_version)
   FIELD(verbs_device_ops, match_max_abi_version)
   FIELD(verbs_device_ops, match_table)
+  FIELD(verbs_device_ops, match_device)
   FIELD(verbs_device_ops, alloc_context)
   FIELD(verbs_device_ops, alloc_device)
   FIELD(verbs_device_ops, uninit_device)

@@ -275,20 +275,18 @@ load_module() # sroce|rxe
 	sroce)
 		# sroce is not below /lib/modules, so load by hand the modules that it depends on.
 		modprobe -a ib_uverbs udp_tunnel ip6_udp_tunnel
-		[[ -d /sys/module/sroce ]] || insmod /share/module/sroce.ko mode="${MODE:-rxe}"
+		[[ -d /sys/module/sroce ]] || insmod /share/module/sroce.ko
 		;;
 	rxe) modprobe rdma_rxe ;;
 	esac
 }
 
-# libibverbs appends its private ABI to this name, as in "-rdmav34.so".
+# Decide which provider programs get: ours, or librxe. libibverbs asks that of the last line first, and
+# appends its private ABI to the name, as in "-rdmav34.so".
 install_provider()
 {
-	if [[ ${MODE:-rxe} == native ]]; then
-		echo "driver $programs/libsroce" >/etc/libibverbs.d/sroce.driver
-	else
-		rm -f /etc/libibverbs.d/sroce.driver
-	fi
+	echo "driver rxe" >/etc/libibverbs.d/rxe.driver
+	[[ ${MODE:-rxe} == rxe ]] || echo "driver $programs/libsroce" >>/etc/libibverbs.d/rxe.driver
 }
 
 address_add() # INTERFACE IPV4 IPV6 [MTU]

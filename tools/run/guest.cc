@@ -92,7 +92,7 @@ std::string share_folder() {
   fail("find sroce.share");
 }
 
-void load_modules(const std::string& mode) {
+void load_modules() {
   Strings names;
   DIR* folder = opendir("/modules");
   check(folder, "open /modules");
@@ -102,9 +102,8 @@ void load_modules(const std::string& mode) {
   closedir(folder);
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
-    const std::string words = name.ends_with("sroce.ko") ? "mode=" + mode : "";
     const int fd = open(("/modules/" + name).c_str(), O_RDONLY | O_CLOEXEC);
-    check(syscall(SYS_finit_module, fd, words.c_str(), 0) == 0, "load " + name);
+    check(syscall(SYS_finit_module, fd, "", 0) == 0, "load " + name);
     close(fd);
   }
 }
@@ -206,7 +205,6 @@ std::string wait_for_gid(const std::string& device, int number) {
 
 /// Makes the interfaces and devices. Returns the variables that describe them.
 Strings set_up_network(const Settings& settings) {
-  const std::string prefix = settings.mode == "native" ? "sroce" : "rxe";
   const auto describe = [&](const std::string& device, int number, const std::string& suffix) {
     return Strings{"SROCE_DEV" + suffix + "=" + device,
                    "SROCE_GID_INDEX" + suffix + "=" + wait_for_gid(device, number),
@@ -214,20 +212,20 @@ Strings set_up_network(const Settings& settings) {
   };
   if (settings.pair.empty()) {
     check(add_dummy("rdma0"), "add rdma0");
-    set_up_end(settings, prefix + "0", 1);
-    return describe(prefix + "0", 1, "");
+    set_up_end(settings, "rxe0", 1);
+    return describe("rxe0", 1, "");
   }
   const int netns_a = open_netns();
   name_netns("a");
   check(unshare(CLONE_NEWNET) == 0, "make a network namespace");
   name_netns("b");
   check(add_veth("rdma0", netns_a), "add the veth pair");
-  set_up_end(settings, prefix + "1", 2);
+  set_up_end(settings, "rxe1", 2);
   check(setns(netns_a, CLONE_NEWNET) == 0, "return to the first network namespace");
   close(netns_a);
-  set_up_end(settings, prefix + "0", 1);
-  Strings variables = describe(prefix + "0", 1, "");
-  for (std::string& variable : describe(prefix + "1", 2, "_B")) variables.push_back(variable);
+  set_up_end(settings, "rxe0", 1);
+  Strings variables = describe("rxe0", 1, "");
+  for (std::string& variable : describe("rxe1", 2, "_B")) variables.push_back(variable);
   return variables;
 }
 
@@ -325,7 +323,7 @@ int run_guest() {
   Strings environment = split(read_file("/share/environment"), '\0');
   unlink("/share/environment");  // may have secrets, which nobody deletes if scripts/run is killed
   umount("/share");
-  load_modules(settings.mode);
+  load_modules();
   enter_userland(settings);
   if (settings.mode == "native") environment.push_back("IBV_DRIVERS=/run/sroce/libsroce");
   for (std::string& variable : set_up_network(settings)) environment.push_back(variable);

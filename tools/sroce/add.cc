@@ -24,8 +24,8 @@ std::string users_of(const std::string& module) {
   return module == "ib_uverbs" ? "all RDMA programs" : "programs that use rdma_cm, such as rping,";
 }
 
-void check_name(const std::string& name, bool native_mode) {
-  if (const auto objection = name_objection(name, native_mode)) throw bad_name(name, *objection);
+void check_name(const std::string& name) {
+  if (const auto objection = name_objection(name)) throw bad_name(name, *objection);
 }
 
 void check_interface(System& system, const std::string& netdev, const std::string& name) {
@@ -34,7 +34,7 @@ void check_interface(System& system, const std::string& netdev, const std::strin
     throw no_such_interface(netdev, name, interfaces);
 }
 
-/// Loads the modules that programs need, and sroce itself, because its mode is known only then.
+/// Loads the modules that programs need, and sroce itself.
 /// Returns those that are still missing.
 std::vector<std::string> load_missing_modules(System& system) {
   const auto missing = [&](std::vector<std::string> modules) {
@@ -57,7 +57,7 @@ AddAttempt circumstances(System& system, const std::string& netdev, const std::s
   for (const DeviceIdentity& device : list_devices(system)) {
     if (device.name == name) attempt.name_exists = true;
     if (device.is_rxe) attempt.rxe_devices.push_back(device.name);
-    if (device.mode && netdev_of(system.channel, device.index) == netdev)
+    if (device.is_sroce && netdev_of(system.channel, device.index) == netdev)
       attempt.device_on_netdev = device.name;
   }
   return attempt;
@@ -172,7 +172,7 @@ void print_ready(System& system, const DeviceIdentity& device, const Readiness& 
 
 void run_add(System& system, const AddOptions& given, std::ostream& out) {
   AddOptions options = given;
-  if (options.name) check_name(*options.name, false);
+  if (options.name) check_name(*options.name);
   if (options.dummy) {
     const auto interfaces = system.interfaces();
     options.netdev = next_free_name("rdma", {interfaces.begin(), interfaces.end()});
@@ -180,8 +180,6 @@ void run_add(System& system, const AddOptions& given, std::ostream& out) {
     check_interface(system, options.netdev, options.name.value_or(""));
   }
   const auto missing = load_missing_modules(system);
-  if (options.name)
-    check_name(*options.name, system.sysfs.module_text("sroce", "parameters/mode") == "native");
 
   const std::string name = options.dummy ? attach_to_dummy(system, options)
                                          : attach_device(system, options.netdev, options.name);

@@ -31,7 +31,7 @@ void run_del(System& system, const std::string& name, std::ostream& out) {
   const auto device = std::find_if(devices.begin(), devices.end(),
                                    [&](const DeviceIdentity& d) { return d.name == name; });
   if (device == devices.end()) throw no_such_device(name, names_of(devices));
-  if (!device->mode)
+  if (!device->is_sroce)
     throw Failure(ExitCode::not_sroce, "'" + name + "' is not an sroce device",
                   "to remove it anyway: rdma link delete " + name);
   const auto netdev = netdev_of(system.channel, device->index);

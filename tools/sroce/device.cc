@@ -35,8 +35,7 @@ namespace fs = std::filesystem;
 constexpr char netns_directory[] = "/run/netns";
 constexpr char own_netns_path[] = "/proc/self/ns/net";
 
-constexpr uint32_t driver_id_native = 0x53524f43;  // "SROC"
-constexpr uint32_t only_port = 1;                  // software RoCE devices have one port
+constexpr uint32_t only_port = 1;  // software RoCE devices have one port
 
 class FileDescriptor {
  public:
@@ -167,8 +166,7 @@ Device describe_device(System& system, const DeviceIdentity& identity) {
   Device device;
   device.name = identity.name;
   device.index = identity.index;
-  device.driver = identity.mode ? "sroce" : "rdma_rxe";
-  device.mode = identity.mode;
+  device.driver = identity.is_sroce ? "sroce" : "rdma_rxe";
   if (const auto port = query_port(system.channel, identity.index)) {
     device.state = port_state_text(port->state);
     device.netdev = port->netdev;
@@ -214,8 +212,9 @@ fs::path Sysfs::port_path(const std::string& device, uint32_t port) const {
   return root_ / "class/infiniband" / device / "ports" / std::to_string(port);
 }
 
-std::optional<std::string> Sysfs::sroce_mode(const std::string& device) const {
-  return read_line(root_ / "class/infiniband" / device / "sroce/mode");
+bool Sysfs::is_sroce(const std::string& device) const {
+  std::error_code error;
+  return fs::exists(root_ / "class/infiniband" / device / "sroce", error);
 }
 
 std::vector<Gid> Sysfs::gids(const std::string& device, uint32_t port) const {
@@ -362,13 +361,12 @@ std::vector<DeviceIdentity> list_devices(System& system) {
   std::vector<DeviceIdentity> devices;
   for (const Bytes& payload : system.channel.exchange(nldev::devices_request())) {
     const nldev::DeviceReply reply = nldev::decode_device(payload);
-    DeviceIdentity identity{reply.index, reply.name, {}, system.sysfs.sroce_mode(reply.name)};
+    DeviceIdentity identity{reply.index, reply.name, {}, system.sysfs.is_sroce(reply.name)};
     const auto uverbs = try_exchange(system.channel, nldev::uverbs_request(reply.index));
     if (!uverbs.empty()) identity.uverbs = nldev::decode_uverbs(uverbs.front());
     const uint32_t driver_id = identity.uverbs ? identity.uverbs->driver_id : 0;
-    if (driver_id == driver_id_native && !identity.mode) identity.mode = "native";
-    // An sroce device in rxe mode reports this id too.
-    identity.is_rxe = driver_id == RDMA_DRIVER_RXE && !identity.mode;
+    // Devices of sroce have this id too.
+    identity.is_rxe = driver_id == RDMA_DRIVER_RXE && !identity.is_sroce;
     devices.push_back(std::move(identity));
   }
   return devices;

@@ -36,8 +36,7 @@ struct Gid {
 struct Device {
   std::string name;
   uint32_t index = 0;
-  std::string driver;               // "sroce" or "rdma_rxe"
-  std::optional<std::string> mode;  // "rxe" or "native"; only sroce devices have one
+  std::string driver;  // "sroce" or "rdma_rxe"
   std::optional<std::string> netdev;
   std::optional<std::string> netns;  // name of the network namespace that the netdev is in
   bool in_current_netns = false;
@@ -54,15 +53,15 @@ std::string address_text(const in6_addr& address);
 /// The same for a GID as sysfs prints it. Text that is not an IPv6 address is returned unchanged.
 std::string gid_address(const std::string& gid);
 
-/// The contents of /sys/class/infiniband that netlink does not carry: the mode of an sroce device,
-/// its GID table, and its counters if they do not fit into a netlink message.
+/// The contents of /sys/class/infiniband that netlink does not carry: whether a device is one of
+/// sroce, its GID table, and its counters if they do not fit into a netlink message.
 class Sysfs {
  public:
   /// The root is /sys; tests use a temporary directory.
   explicit Sysfs(std::filesystem::path root) : root_(std::move(root)) {}
 
-  /// The text of the attribute sroce/mode, which only devices of the sroce module have.
-  std::optional<std::string> sroce_mode(const std::string& device) const;
+  /// Only devices of the sroce module have a folder of that name.
+  bool is_sroce(const std::string& device) const;
 
   /// The GID table entries that are in use, by index.
   std::vector<Gid> gids(const std::string& device, uint32_t port) const;
@@ -147,8 +146,8 @@ struct DeviceIdentity {
   uint32_t index = 0;
   std::string name;
   std::optional<nldev::UverbsReply> uverbs;
-  std::optional<std::string> mode;  // set if and only if it is an sroce device
-  bool is_rxe = false;              // a device of the in-tree rdma_rxe driver
+  bool is_sroce = false;
+  bool is_rxe = false;  // a device of the in-tree rdma_rxe driver
 };
 
 /// Every RDMA device that the caller can see, in the kernel's order.

@@ -86,13 +86,10 @@ std::vector<Finding> examine_libibverbs(const Facts& facts) {
 }
 
 Finding no_provider(const DeviceFacts& device) {
-  const bool native = device.mode == "native";
-  return {device.state.device, Verdict::fail,
-          std::string("libibverbs has no provider for it (") +
-              (native ? "libsroce; mode native)" : "librxe; mode rxe)"),
-          native ? "make userlib && make install-userlib"
-                 : "apt-get install ibverbs-providers\n"
-                   "on Fedora and RHEL: dnf install libibverbs"};
+  return {device.state.device, Verdict::fail, "libibverbs has no provider for it, such as librxe",
+          "apt-get install ibverbs-providers\n"
+          "on Fedora and RHEL: dnf install libibverbs\n"
+          "for sroce's own: make userlib && make install-userlib"};
 }
 
 Finding examine_memlock(const Facts& facts) {
@@ -208,7 +205,6 @@ std::vector<std::string> addresses_of(const Readiness& state) {
 DeviceFacts query_device(System& system, const DeviceIdentity& device, const std::string& netdev,
                          const std::vector<DeviceIdentity>& all) {
   DeviceFacts facts;
-  facts.mode = device.mode.value_or("");
   facts.state = query_readiness(system, device, netdev);
   if (device.uverbs) {
     facts.uverbs = device.uverbs->chardev;
@@ -239,7 +235,7 @@ void query_devices(System& system, Facts& facts) try {
   bool any = false;
   for (const DeviceIdentity& device : all) {
     if (device.is_rxe) facts.rxe_devices.push_back(device.name);
-    const auto netdev = device.mode ? netdev_of(system.channel, device.index) : std::nullopt;
+    const auto netdev = device.is_sroce ? netdev_of(system.channel, device.index) : std::nullopt;
     if (!netdev) continue;
     any = true;
     if (!facts.netdev || *facts.netdev == *netdev)

@@ -36,7 +36,6 @@ struct DeviceFacts {
   bool has_provider = true;  // libibverbs shows it
   std::optional<uint32_t> mtu_bytes;
   std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
-  std::string mode;
   std::vector<NatRule> nat;
 };
 

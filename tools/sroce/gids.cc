@@ -46,7 +46,7 @@ std::vector<std::string> chosen_devices(System& system, const GidsOptions& optio
   const auto devices = list_devices(system);
   std::vector<std::string> chosen;
   for (const DeviceIdentity& device : devices) {
-    if (options.device ? device.name == *options.device : device.mode.has_value())
+    if (options.device ? device.name == *options.device : device.is_sroce)
       chosen.push_back(device.name);
   }
   if (chosen.empty() && options.device) throw no_such_device(*options.device, names_of(devices));

@@ -30,7 +30,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<std::string> name_objection(std::string_view name, bool native_mode) {
+std::optional<std::string> name_objection(std::string_view name) {
   if (name.empty()) return "it is empty";
   if (name.size() > name_length_max)
     return "it is longer than " + std::to_string(name_length_max) + " characters";
@@ -42,11 +42,8 @@ std::optional<std::string> name_objection(std::string_view name, bool native_mod
     if (!std::isgraph(static_cast<unsigned char>(c)))
       return "it contains a space or an unprintable character";
   }
-  // Each provider of libibverbs takes a device by its driver id or else by its name. In rxe mode,
-  // the id is librxe's.
+  // Each provider of libibverbs takes a device by its driver id or else by its name.
   if (name.starts_with("siw")) return "libsiw takes the devices of such names";
-  if (native_mode && name.starts_with("rxe"))
-    return "librxe takes the devices of such names, and cannot drive one in native mode";
   return std::nullopt;
 }
 

@@ -14,7 +14,7 @@
 namespace sroce {
 
 /// The reason why a device must not have this name, or nothing if the name is allowed.
-std::optional<std::string> name_objection(std::string_view name, bool native_mode);
+std::optional<std::string> name_objection(std::string_view name);
 
 /// The first of PREFIX0, PREFIX1, … that is not taken.
 std::string next_free_name(std::string_view prefix, const std::set<std::string>& taken);

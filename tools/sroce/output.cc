@@ -33,10 +33,10 @@ std::string netns_text(const Device& device) {
 }
 
 std::string device_table(std::span<const Device> devices) {
-  std::vector<Row> rows{{"DEVICE", "DRIVER", "MODE", "NETDEV", "NETNS", "STATE", "MTU", "QPS"}};
+  std::vector<Row> rows{{"DEVICE", "DRIVER", "NETDEV", "NETNS", "STATE", "MTU", "QPS"}};
   for (const Device& device : devices) {
-    rows.push_back({device.name, device.driver, or_dash(device.mode), or_dash(device.netdev),
-                    netns_text(device), or_dash(device.state), number_or_dash(device.mtu_bytes),
+    rows.push_back({device.name, device.driver, or_dash(device.netdev), netns_text(device),
+                    or_dash(device.state), number_or_dash(device.mtu_bytes),
                     number_or_dash(device.qps)});
   }
   return align_text(std::move(rows));
@@ -74,17 +74,11 @@ Json to_json(const Device& device) {
   for (const Gid& gid : device.gids) gids.push_back(to_json(gid));
   Json counters = Json::object();
   for (const auto& [name, value] : device.counters) counters[name] = value;
-  return {{"device", device.name},
-          {"index", device.index},
-          {"driver", device.driver},
-          {"mode", or_null(device.mode)},
-          {"netdev", or_null(device.netdev)},
-          {"netns", or_null(device.netns)},
-          {"in_current_netns", device.in_current_netns},
-          {"state", or_null(device.state)},
-          {"mtu", or_null(device.mtu_bytes)},
-          {"qps", or_null(device.qps)},
-          {"gids", std::move(gids)},
+  return {{"device", device.name},          {"index", device.index},
+          {"driver", device.driver},        {"netdev", or_null(device.netdev)},
+          {"netns", or_null(device.netns)}, {"in_current_netns", device.in_current_netns},
+          {"state", or_null(device.state)}, {"mtu", or_null(device.mtu_bytes)},
+          {"qps", or_null(device.qps)},     {"gids", std::move(gids)},
           {"counters", std::move(counters)}};
 }
 

@@ -28,7 +28,7 @@ std::vector<DeviceIdentity> chosen_devices(System& system, const StatsOptions& o
   const auto devices = list_devices(system);
   std::vector<DeviceIdentity> chosen;
   for (const DeviceIdentity& device : devices) {
-    if (options.device ? device.name == *options.device : device.mode.has_value())
+    if (options.device ? device.name == *options.device : device.is_sroce)
       chosen.push_back(device);
   }
   if (chosen.empty() && options.device) throw no_such_device(*options.device, names_of(devices));

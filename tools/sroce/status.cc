@@ -11,7 +11,7 @@ namespace {
 
 bool is_shown(const DeviceIdentity& device, const StatusOptions& options) {
   if (options.name && *options.name != device.name) return false;
-  return device.mode || (options.all && device.is_rxe);
+  return device.is_sroce || (options.all && device.is_rxe);
 }
 
 /// The reason why the device that was asked for is not shown.

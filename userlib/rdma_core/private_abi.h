@@ -10,6 +10,8 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 #include "layouts.h"
 
@@ -31,7 +33,6 @@
  */
 struct verbs_context_ops;
 struct verbs_create_cq_prov_attr;
-struct verbs_sysfs_dev;
 struct ibv_fd_arr;
 
 #ifndef SROCE_HAVE_PRIVATE_HEADERS
@@ -76,13 +77,25 @@ struct verbs_match_ent {
   uint8_t kind;
 };
 
+/* More follows. */
+struct verbs_sysfs_dev {
+  void* list[2];
+  void* provider_data;
+  const struct verbs_match_ent* match;
+  unsigned int flags;
+  char sysfs_name[IBV_SYSFS_NAME_MAX];
+  dev_t sysfs_cdev;
+  char ibdev_name[IBV_SYSFS_NAME_MAX];
+  char ibdev_path[IBV_SYSFS_PATH_MAX];
+};
+
 struct verbs_device_ops {
   const char* name;
   uint32_t match_min_abi_version;
   uint32_t match_max_abi_version;
   const struct verbs_match_ent* match_table;
   void* static_providers;
-  void (*match_device)(void);
+  bool (*match_device)(struct verbs_sysfs_dev*);
   struct verbs_context* (*alloc_context)(struct ibv_device*, int, void*);
   void (*import_context)(void);
   struct verbs_device* (*alloc_device)(struct verbs_sysfs_dev*);

@@ -3,6 +3,7 @@
 // Registers the provider, and opens devices. libibverbs returns EOPNOTSUPP for verbs that
 // SROCE_VERBS lacks.
 #include <dlfcn.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 
 #include <array>
 #include <cerrno>
@@ -76,9 +77,15 @@ bool start(void* context) {
     errno = EOPNOTSUPP;
     return false;
   }
-  struct ibv_get_context cmd {};
-  ib_uverbs_get_context_resp resp{};
-  if (library().get_context(whole, &cmd, sizeof(cmd), &resp, sizeof(resp))) return false;
+  WithDriverPart<struct ibv_get_context, sroce_alloc_ucontext_cmd> cmd;
+  WithDriverPart<ib_uverbs_get_context_resp, sroce_alloc_ucontext_resp> resp;
+  cmd.ours()->abi_version = SROCE_ABI_VERSION;
+  if (library().get_context(whole, cmd.core(), cmd.size, resp.core(), resp.size)) return false;
+  // Another device may have got the name since it was matched.
+  if (resp.ours()->abi_version != SROCE_ABI_VERSION) {
+    errno = EOPNOTSUPP;
+    return false;
+  }
   library().verbs_set_ops(whole, reinterpret_cast<const verbs_context_ops*>(slots.data()));
   if (has_expected_layout(known)) return true;
   complain("its table of verbs has another order");
@@ -90,12 +97,24 @@ verbs_context* alloc_context(ibv_device* device, int cmd_fd, void*) {
   // Room for a larger context than the expected one, which start() rejects.
   constexpr std::size_t room = 1024;
   void* context = library()._verbs_init_and_alloc_context(
-      device, cmd_fd, library().layout.context_size() + room, nullptr, SROCE_DRIVER_ID);
+      device, cmd_fd, library().layout.context_size() + room, nullptr, RDMA_DRIVER_RXE);
   if (!context) return nullptr;
   if (start(context)) return static_cast<verbs_context*>(context);
   library().verbs_uninit_context(static_cast<verbs_context*>(context));
   std::free(context);
   return nullptr;
+}
+
+/// Devices of rdma_rxe, and those of a module with another version of our ABI, are for librxe.
+bool match_device(verbs_sysfs_dev* device) {
+  std::array<char, sizeof(device->ibdev_path) + 32> path;
+  std::snprintf(path.data(), path.size(), "%s/sroce/abi_version", device->ibdev_path);
+  std::FILE* file = std::fopen(path.data(), "re");
+  if (!file) return false;
+  unsigned version = 0;
+  const bool is_known = std::fscanf(file, "%u", &version) == 1 && version == SROCE_ABI_VERSION;
+  std::fclose(file);
+  return device->match && is_known;
 }
 
 verbs_device* alloc_device(verbs_sysfs_dev*) {
@@ -106,7 +125,7 @@ void uninit_device(verbs_device* device) { std::free(device); }
 
 constexpr std::array<verbs_match_ent, 2> match_table = {{
     {.driver_data = nullptr,
-     .u = {.driver_id = SROCE_DRIVER_ID},
+     .u = {.driver_id = RDMA_DRIVER_RXE},
      .vendor = 0,
      .device = 0,
      .kind = SROCE_MATCH_DRIVER_ID},
@@ -115,11 +134,11 @@ constexpr std::array<verbs_match_ent, 2> match_table = {{
 
 constexpr verbs_device_ops device_ops = {
     .name = "sroce",
-    .match_min_abi_version = SROCE_ABI_VERSION,
-    .match_max_abi_version = SROCE_ABI_VERSION,
+    .match_min_abi_version = SROCE_ABI_VERSION_RXE,
+    .match_max_abi_version = SROCE_ABI_VERSION_RXE,
     .match_table = match_table.data(),
     .static_providers = nullptr,
-    .match_device = nullptr,
+    .match_device = match_device,
     .alloc_context = alloc_context,
     .import_context = nullptr,
     .alloc_device = alloc_device,
@@ -142,9 +161,26 @@ const Library& library() { return process_library; }
 
 namespace verbs {
 
+namespace {
+
+/// The kernel does not report capabilities that librxe lacks.
+void add_capabilities(ibv_device_attr_ex* attr, std::size_t attr_size) {
+  attr->orig_attr.device_cap_flags |= IBV_DEVICE_XRC;
+  // Callers pass the attributes that they know.
+  if (attr_size < offsetof(ibv_device_attr_ex, device_cap_flags_ex) + sizeof(std::uint64_t)) return;
+  attr->completion_timestamp_mask = UINT64_MAX;
+  attr->hca_core_clock = SROCE_CLOCK_KHZ;
+  attr->device_cap_flags_ex |= IBV_DEVICE_XRC;
+}
+
+}  // namespace
+
 int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input,
                     ibv_device_attr_ex* attr, std::size_t attr_size) {
-  return library().ibv_cmd_query_device_any(context, input, attr, attr_size, nullptr, nullptr);
+  const int err =
+      library().ibv_cmd_query_device_any(context, input, attr, attr_size, nullptr, nullptr);
+  if (!err) add_capabilities(attr, attr_size);
+  return err;
 }
 
 int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr) {

@@ -15,6 +15,7 @@ namespace sroce {
 namespace {
 
 using test::FakeMachine;
+using test::is_sroce;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -57,7 +58,7 @@ void set_up_ready(FakeMachine& machine) {
 
 TEST(Add, PicksTheNextFreeName) {
   FakeMachine machine;
-  machine.add_device({.index = 0, .name = "sroce0"}, "rxe");
+  machine.add_device({.index = 0, .name = "sroce0"}, is_sroce);
   EXPECT_EQ(add(machine, "eth1"), "sroce1 on eth1\n");
   EXPECT_THAT(machine.kernel.attached, ElementsAre("eth1"));
 }
@@ -108,7 +109,7 @@ TEST(Add, ReportsAMissingModule) {
 
 TEST(Add, ReportsAnInterfaceInUse) {
   FakeMachine machine;
-  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, is_sroce);
   machine.kernel.newlink_error = EEXIST;
   try {
     add(machine, "eth0");
@@ -132,11 +133,9 @@ TEST(Add, NamesTheRxeDeviceIfThePortIsTaken) {
   }
 }
 
-TEST(Add, AllowsANameOfRxeInRxeModeOnly) {
+TEST(Add, AllowsANameOfRxe) {
   FakeMachine machine;
   EXPECT_EQ(add(machine, "eth0", "rxe0"), "rxe0 on eth0\n");
-  machine.sysfs.write("module/sroce/parameters/mode", "native\n");
-  EXPECT_EQ(code_of(machine, "eth1", "rxe1"), ExitCode::bad_name);
 }
 
 TEST(Add, LoadsTheModulesThatAreMissing) {

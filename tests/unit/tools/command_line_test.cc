@@ -13,6 +13,7 @@ namespace sroce {
 namespace {
 
 using test::FakeMachine;
+using test::is_sroce;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -34,8 +35,8 @@ Outcome run(FakeMachine& machine, std::vector<const char*> arguments) {
 TEST(CommandLine, AddStatusAndDelWorkTogether) {
   FakeMachine machine;
   EXPECT_EQ(run(machine, {"add", "eth0", "--no-wait"}).out, "sroce0 on eth0\n");
-  machine.sysfs.write("class/infiniband/sroce0/sroce/mode", "rxe\n");  // as the module does
-  EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("sroce0  sroce   rxe   eth0"));
+  machine.sysfs.write("class/infiniband/sroce0/sroce/abi_version", "103\n");  // as the module does
+  EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("sroce0  sroce   eth0"));
   EXPECT_THAT(run(machine, {"status", "-j"}).out, StartsWith("[\n"));
   EXPECT_EQ(run(machine, {"del", "sroce0"}).out, "sroce0 removed\n");
   EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("no sroce devices"));
@@ -92,7 +93,7 @@ TEST(CommandLine, PingTakesOptionsAsPing8Does) {
 
 TEST(CommandLine, TakesAnIntervalOrNot) {
   FakeMachine machine;
-  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, is_sroce);
   for (const auto& [arguments, interval] :
        std::vector<std::pair<std::vector<const char*>, int>>{{{"stats", "-w"}, 1000},
                                                              {{"stats", "-w", "0.5"}, 500},
@@ -111,14 +112,14 @@ TEST(CommandLine, TakesAnIntervalOrNot) {
 
 TEST(CommandLine, ShowsTheStatusWithoutACommand) {
   FakeMachine machine;
-  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, is_sroce);
   EXPECT_EQ(run(machine, {}).status, 0);
   EXPECT_EQ(run(machine, {}).out, run(machine, {"status"}).out);
 }
 
 TEST(CommandLine, AcceptsUniquePrefixesOfCommands) {
   FakeMachine machine;
-  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, is_sroce);
   EXPECT_EQ(run(machine, {"statu"}).out, run(machine, {"status"}).out);
   EXPECT_EQ(run(machine, {"de", "sroce0"}).out, "sroce0 removed\n");
   const Outcome ambiguous = run(machine, {"s"});

@@ -21,6 +21,7 @@ namespace sroce {
 namespace {
 
 using test::FakeMachine;
+using test::is_sroce;
 
 const std::string port = "class/infiniband/sroce0/ports/1/";
 
@@ -32,13 +33,13 @@ TEST(GidAddress, UsesTheUsualNotation) {
 
 TEST(GidAddress, KeepsTextThatIsNotAnAddress) { EXPECT_EQ(gid_address("bogus"), "bogus"); }
 
-TEST(Sysfs, ReadsTheModeOfAnSroceDevice) {
+TEST(Sysfs, KnowsDevicesOfSroce) {
   test::TemporaryTree tree;
-  tree.write("class/infiniband/sroce0/sroce/mode", "native\n");
+  tree.write("class/infiniband/sroce0/sroce/abi_version", "103\n");
   tree.write("class/infiniband/rxe0/parent", "eth0\n");
-  EXPECT_EQ(Sysfs(tree.root()).sroce_mode("sroce0"), "native");
-  EXPECT_EQ(Sysfs(tree.root()).sroce_mode("rxe0"), std::nullopt);
-  EXPECT_EQ(Sysfs(tree.root()).sroce_mode("none"), std::nullopt);
+  EXPECT_TRUE(Sysfs(tree.root()).is_sroce("sroce0"));
+  EXPECT_FALSE(Sysfs(tree.root()).is_sroce("rxe0"));
+  EXPECT_FALSE(Sysfs(tree.root()).is_sroce("none"));
 }
 
 TEST(Sysfs, SortsGidsByIndexAndOmitsUnusedEntries) {
@@ -172,22 +173,18 @@ TEST(Netns, VisitsOtherNamespacesAndReturnsToItsOwn) {
 
 TEST(ListDevices, DistinguishesSroceFromRxeAndHardware) {
   FakeMachine machine;
-  machine.add_device({.index = 0, .name = "sroce0", .driver_id = 14}, "rxe");
+  machine.add_device({.index = 0, .name = "sroce0", .driver_id = 14}, is_sroce);
   machine.add_device({.index = 1, .name = "rxe0", .driver_id = 14});
   machine.add_device({.index = 2, .name = "mlx5_0", .driver_id = 1});
-  machine.add_device({.index = 3, .name = "fast", .driver_id = 0x53524f43}, "native");
-  machine.add_device({.index = 4, .name = "bare", .driver_id = 0x53524f43});
 
   const auto devices = list_devices(machine.system);
-  ASSERT_EQ(devices.size(), 5u);
-  EXPECT_EQ(devices[0].mode, "rxe");
+  ASSERT_EQ(devices.size(), 3u);
+  EXPECT_TRUE(devices[0].is_sroce);
   EXPECT_FALSE(devices[0].is_rxe);
-  EXPECT_EQ(devices[1].mode, std::nullopt);
+  EXPECT_FALSE(devices[1].is_sroce);
   EXPECT_TRUE(devices[1].is_rxe);
-  EXPECT_EQ(devices[2].mode, std::nullopt);
+  EXPECT_FALSE(devices[2].is_sroce);
   EXPECT_FALSE(devices[2].is_rxe);
-  EXPECT_EQ(devices[3].mode, "native");
-  EXPECT_EQ(devices[4].mode, "native");
 }
 
 TEST(DescribeDevices, CombinesNetlinkSysfsAndUverbs) {
@@ -197,7 +194,7 @@ TEST(DescribeDevices, CombinesNetlinkSysfsAndUverbs) {
                       .netdev = "eth0",
                       .qps = 5,
                       .counters = {{"sent_pkts", 9}, {"send_err", 0}}},
-                     "rxe");
+                     is_sroce);
   machine.add_gid("sroce0", 1, "0000:0000:0000:0000:0000:ffff:0a00:0001", "eth0");
   machine.system.current_netns_name = [] { return "blue"; };
 
@@ -220,9 +217,10 @@ TEST(DescribeDevices, CombinesNetlinkSysfsAndUverbs) {
 
 TEST(DescribeDevices, FindsTheNetdevInANamedNamespace) {
   FakeMachine machine;
-  machine.add_device({.index = 0, .name = "here", .netdev = "eth0"}, "rxe");
-  machine.add_device({.index = 1, .name = "there", .netdev = "veth1", .netns = "red"}, "rxe");
-  machine.add_device({.index = 2, .name = "nowhere", .netdev = "veth2", .netns = "hidden"}, "rxe");
+  machine.add_device({.index = 0, .name = "here", .netdev = "eth0"}, is_sroce);
+  machine.add_device({.index = 1, .name = "there", .netdev = "veth1", .netns = "red"}, is_sroce);
+  machine.add_device({.index = 2, .name = "nowhere", .netdev = "veth2", .netns = "hidden"},
+                     is_sroce);
   machine.other_netns = {"blue", "red", "green"};
 
   const auto devices = describe_devices(machine.system, list_devices(machine.system));
@@ -237,14 +235,14 @@ TEST(DescribeDevices, FindsTheNetdevInANamedNamespace) {
 
 TEST(DescribeDevices, EntersNoNamespaceIfAllNetdevsAreKnown) {
   FakeMachine machine;
-  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, is_sroce);
   machine.system.visit_other_netns = [](const NetnsVisitor&) { FAIL(); };
   describe_devices(machine.system, list_devices(machine.system));
 }
 
 TEST(DescribeDevices, ReadsCountersFromSysfsIfNetlinkFails) {
   FakeMachine machine;
-  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, is_sroce);
   machine.kernel.counters_error = EMSGSIZE;
   machine.sysfs.write("class/infiniband/sroce0/ports/1/hw_counters/sent_pkts", "31\n");
   const auto devices = describe_devices(machine.system, list_devices(machine.system));
@@ -253,7 +251,7 @@ TEST(DescribeDevices, ReadsCountersFromSysfsIfNetlinkFails) {
 
 TEST(DescribeDevices, ToleratesADeviceThatDisappears) {
   FakeMachine machine;
-  machine.add_device({.name = "sroce0", .netdev = "eth0"}, "rxe");
+  machine.add_device({.name = "sroce0", .netdev = "eth0"}, is_sroce);
   const auto identities = list_devices(machine.system);
   machine.kernel.devices.clear();
   const auto devices = describe_devices(machine.system, identities);
@@ -264,8 +262,8 @@ TEST(DescribeDevices, ToleratesADeviceThatDisappears) {
 
 TEST(DescribeDevices, UsesThePortStateNamesOfTheStandard) {
   FakeMachine machine;
-  machine.add_device({.index = 0, .name = "down", .state = 1}, "rxe");
-  machine.add_device({.index = 1, .name = "odd", .state = 99}, "rxe");
+  machine.add_device({.index = 0, .name = "down", .state = 1}, is_sroce);
+  machine.add_device({.index = 1, .name = "odd", .state = 99}, is_sroce);
   const auto devices = describe_devices(machine.system, list_devices(machine.system));
   EXPECT_EQ(devices[0].state, "DOWN");
   EXPECT_EQ(devices[1].state, "UNKNOWN(99)");

@@ -196,8 +196,9 @@ FakeMachine::FakeMachine()
   sysfs.write("module/sroce/refcnt", "0\n");
 }
 
-FakeDevice& FakeMachine::add_device(FakeDevice device, const std::optional<std::string>& mode) {
-  if (mode) sysfs.write("class/infiniband/" + device.name + "/sroce/mode", *mode + '\n');
+FakeDevice& FakeMachine::add_device(FakeDevice device, bool belongs_to_sroce) {
+  if (belongs_to_sroce)
+    sysfs.write("class/infiniband/" + device.name + "/sroce/abi_version", "103\n");
   kernel.devices.push_back(std::move(device));
   return kernel.devices.back();
 }

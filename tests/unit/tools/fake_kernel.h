@@ -65,13 +65,14 @@ class FakeChannel : public Channel {
   std::string netns_;
 };
 
+inline constexpr bool is_sroce = true;
+
 /// The machine that tests run subcommands on: a fake kernel, a sysfs tree, and interfaces.
 class FakeMachine {
  public:
   FakeMachine();
 
-  /// Adds a device, and its sroce/mode in sysfs if a mode is given.
-  FakeDevice& add_device(FakeDevice device, const std::optional<std::string>& mode = {});
+  FakeDevice& add_device(FakeDevice device, bool belongs_to_sroce = false);
 
   /// Adds an entry to the GID table of a device.
   void add_gid(const std::string& device, int index, const std::string& gid,

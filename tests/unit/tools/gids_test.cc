@@ -12,6 +12,7 @@ namespace sroce {
 namespace {
 
 using test::FakeMachine;
+using test::is_sroce;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -65,7 +66,7 @@ TEST(UsersOfGid, AreThoseThatTakeIt) {
 class GidsCommand : public ::testing::Test {
  protected:
   GidsCommand() {
-    machine.add_device({.index = 0, .name = "sroce0", .netdev = "eth0"}, "rxe");
+    machine.add_device({.index = 0, .name = "sroce0", .netdev = "eth0"}, is_sroce);
     machine.add_device({.index = 1, .name = "mana_0", .driver_id = 1, .netdev = "eth1"});
     machine.add_gid("sroce0", 0, "fe80:0000:0000:0000:0000:0000:0000:0001", "eth0");
     machine.add_gid("sroce0", 1, "0000:0000:0000:0000:0000:ffff:0a00:0001", "eth0");
@@ -105,7 +106,7 @@ TEST_F(GidsCommand, PrintsJson) {
 }
 
 TEST_F(GidsCommand, SaysThatThereAreNone) {
-  machine.add_device({.index = 2, .name = "sroce1", .netdev = "eth1"}, "rxe");
+  machine.add_device({.index = 2, .name = "sroce1", .netdev = "eth1"}, is_sroce);
   EXPECT_EQ(gids({.device = "sroce1"}), "no GIDs; to see why: sroce doctor\n");
 }
 

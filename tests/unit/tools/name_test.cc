@@ -10,26 +10,19 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(NameObjection, AllowsOrdinaryNames) {
-  for (const char* name : {"sroce0", "storage", "a", "rx0", "roce-1", "my.device_2"})
-    EXPECT_EQ(name_objection(name, true), std::nullopt) << name;
+  for (const char* name : {"sroce0", "storage", "a", "rx0", "roce-1", "my.device_2", "rxe0"})
+    EXPECT_EQ(name_objection(name), std::nullopt) << name;
 }
 
 TEST(NameObjection, RejectsNamesThatTheKernelOrToolsMisread) {
   for (const char* name :
        {"", "sroce%d", "a/b", ".", "..", "a b", "a\tb", "tab\n", "siw_eth0", "caf\xc3\xa9"})
-    EXPECT_NE(name_objection(name, false), std::nullopt) << name;
-}
-
-TEST(NameObjection, AllowsNamesOfRxeWhereLibrxeDrivesTheDevice) {
-  for (const char* name : {"rxe0", "rxe_eth0"}) {
-    EXPECT_EQ(name_objection(name, false), std::nullopt) << name;
-    EXPECT_THAT(name_objection(name, true).value_or(""), testing::HasSubstr("librxe")) << name;
-  }
+    EXPECT_NE(name_objection(name), std::nullopt) << name;
 }
 
 TEST(NameObjection, HasTheLengthLimitOfTheKernel) {
-  EXPECT_EQ(name_objection(std::string(63, 'a'), false), std::nullopt);
-  EXPECT_NE(name_objection(std::string(64, 'a'), false), std::nullopt);
+  EXPECT_EQ(name_objection(std::string(63, 'a')), std::nullopt);
+  EXPECT_NE(name_objection(std::string(64, 'a')), std::nullopt);
 }
 
 TEST(NextFreeName, UsesTheLowestFreeNumber) {

@@ -23,7 +23,6 @@ Device busy_device() {
   Device device;
   device.name = "sroce0";
   device.driver = "sroce";
-  device.mode = "rxe";
   device.netdev = "enp3s0f0np0";
   device.in_current_netns = true;
   device.state = "ACTIVE";
@@ -45,9 +44,9 @@ Device unknown_device() {
 
 TEST(RenderTable, AlignsTheColumnsOfThreeTables) {
   EXPECT_EQ(render_table(std::vector{busy_device(), unknown_device()}),
-            R"(DEVICE              DRIVER    MODE  NETDEV       NETNS      STATE   MTU   QPS
-sroce0              sroce     rxe   enp3s0f0np0  (current)  ACTIVE  4096  12
-a-rather-long-name  rdma_rxe  -     -            -          -       -     -
+            R"(DEVICE              DRIVER    NETDEV       NETNS      STATE   MTU   QPS
+sroce0              sroce     enp3s0f0np0  (current)  ACTIVE  4096  12
+a-rather-long-name  rdma_rxe  -            -          -       -     -
 
 DEVICE  GID  TYPE     NETDEV       ADDRESS
 sroce0  0    RoCE v2  enp3s0f0np0  fe80::1
@@ -61,8 +60,8 @@ sroce0  sent_pkts  18446744073709551615
 
 TEST(RenderTable, OmitsEmptyTables) {
   EXPECT_EQ(render_table(std::vector{unknown_device()}),
-            R"(DEVICE              DRIVER    MODE  NETDEV  NETNS  STATE  MTU  QPS
-a-rather-long-name  rdma_rxe  -     -       -      -      -    -
+            R"(DEVICE              DRIVER    NETDEV  NETNS  STATE  MTU  QPS
+a-rather-long-name  rdma_rxe  -       -      -      -    -
 )");
   EXPECT_EQ(render_table({}), "");
 }
@@ -87,7 +86,6 @@ TEST(RenderJson, ContainsEveryField) {
   device.name = "sroce0";
   device.index = 3;
   device.driver = "sroce";
-  device.mode = "rxe";
   device.netdev = "eth0";
   device.netns = "red";
   device.in_current_netns = true;
@@ -101,7 +99,6 @@ TEST(RenderJson, ContainsEveryField) {
     "device": "sroce0",
     "index": 3,
     "driver": "sroce",
-    "mode": "rxe",
     "netdev": "eth0",
     "netns": "red",
     "in_current_netns": true,
@@ -134,7 +131,6 @@ TEST(RenderJson, UsesNullForUnknownValues) {
     "device": "rxe0",
     "index": 0,
     "driver": "rdma_rxe",
-    "mode": null,
     "netdev": null,
     "netns": null,
     "in_current_netns": false,

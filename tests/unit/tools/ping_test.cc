@@ -14,12 +14,13 @@ namespace sroce {
 namespace {
 
 using test::FakeMachine;
+using test::is_sroce;
 using ::testing::HasSubstr;
 
 class PingCommand : public ::testing::Test {
  protected:
   PingCommand() {
-    machine.add_device({.index = 4, .name = "sroce0", .netdev = "eth0"}, "rxe");
+    machine.add_device({.index = 4, .name = "sroce0", .netdev = "eth0"}, is_sroce);
     machine.add_gid("sroce0", 0, "fe80:0000:0000:0000:0000:0000:0000:0001", "eth0");
     machine.add_gid("sroce0", 1, "0000:0000:0000:0000:0000:ffff:0a01:0001", "eth0");
     machine.add_gid("sroce0", 2, "0000:0000:0000:0000:0000:ffff:0a00:0001", "eth0");

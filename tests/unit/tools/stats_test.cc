@@ -13,6 +13,7 @@ namespace sroce {
 namespace {
 
 using test::FakeMachine;
+using test::is_sroce;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -23,7 +24,7 @@ class Stats : public ::testing::Test {
                         .name = "sroce0",
                         .netdev = "eth0",
                         .counters = {{"rcvd_pkts", 50}, {"sent_pkts", 100}, {"send_err", 0}}},
-                       "rxe");
+                       is_sroce);
   }
   std::string stats(const StatsOptions& options) {
     std::ostringstream out;

@@ -12,6 +12,7 @@ namespace sroce {
 namespace {
 
 using test::FakeMachine;
+using test::is_sroce;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -24,7 +25,7 @@ std::string status(FakeMachine& machine, const StatusOptions& options) {
 class Status : public ::testing::Test {
  protected:
   Status() {
-    machine.add_device({.index = 0, .name = "sroce0", .netdev = "eth0"}, "rxe");
+    machine.add_device({.index = 0, .name = "sroce0", .netdev = "eth0"}, is_sroce);
     machine.add_device({.index = 1, .name = "rxe_b", .netdev = "eth1"});
     machine.add_device({.index = 2, .name = "mlx5_0", .driver_id = 1, .netdev = "eth2"});
   }
@@ -34,8 +35,8 @@ class Status : public ::testing::Test {
 
 TEST_F(Status, ShowsOnlySroceDevices) {
   EXPECT_EQ(status(machine, {}),
-            "DEVICE  DRIVER  MODE  NETDEV  NETNS      STATE   MTU   QPS\n"
-            "sroce0  sroce   rxe   eth0    (current)  ACTIVE  1024  1\n");
+            "DEVICE  DRIVER  NETDEV  NETNS      STATE   MTU   QPS\n"
+            "sroce0  sroce   eth0    (current)  ACTIVE  1024  1\n");
 }
 
 TEST_F(Status, AllIncludesRxeButNotHardware) {

@@ -11,7 +11,9 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "provider.h"
 #include "rdma_core/private_abi.h"
@@ -20,6 +22,7 @@ namespace {
 
 const verbs_device_ops* registered;
 void* uninitialized;
+bool is_native;
 
 /// The slot of each verb in this library.
 struct Slots {
@@ -89,12 +92,28 @@ ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
   return *comp_mask & 2 ? reinterpret_cast<ibv_qp_ex*>(qp) : nullptr;
 }
 
-// Called with any layout's arguments.
-int ibv_cmd_get_context() { return 0; }
+// Between command and response some layouts have an array, which may be NULL.
+int ibv_cmd_get_context(verbs_context*, void* cmd, std::size_t, void* array_or_response,
+                        void* response_or_size) {
+  if (!is_native) return 0;
+  auto* response =
+      static_cast<std::byte*>(array_or_response ? array_or_response : response_or_size);
+  std::memcpy(
+      response + sizeof(ib_uverbs_get_context_resp),
+      static_cast<std::byte*>(cmd) + sizeof(ib_uverbs_cmd_hdr) + sizeof(ib_uverbs_get_context),
+      sizeof(std::uint32_t));
+  return 0;
+}
 
-FakeResult fake_open() {
-  FakeResult result = {.registered = registered ? registered->name : nullptr};
+FakeResult fake_open(const char* path, bool native) {
+  is_native = native;
+  FakeResult result{};
+  result.registered = registered ? registered->name : nullptr;
   if (!registered) return result;
+  verbs_sysfs_dev sysfs{};
+  sysfs.match = registered->match_table;
+  std::snprintf(sysfs.ibdev_path, sizeof(sysfs.ibdev_path), "%s", path);
+  result.matched = registered->match_device(&sysfs);
   verbs_device* device = registered->alloc_device(nullptr);
   void* context = registered->alloc_context(&device->device, -1, nullptr);
   result.opened = context != nullptr;

@@ -3,9 +3,11 @@
 
 struct FakeResult {
   const char* registered;  // the name of the provider, or nullptr
+  bool matched;
   bool opened;
   bool closed;
 };
 
-/// Opens a device and closes it again.
-extern "C" FakeResult fake_open();
+/// Matches, opens and closes the device with files in @p path. Unless it is @p native, its module
+/// does not know our ABI.
+extern "C" FakeResult fake_open(const char* path, bool native);

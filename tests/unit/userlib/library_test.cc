@@ -11,6 +11,9 @@
 #include <set>
 #include <string>
 
+#include "sroce_abi.h"
+#include "temporary_tree.h"
+
 namespace {
 
 using sroce::Layout;
@@ -81,10 +84,15 @@ TEST(Slots, RiseWithTheNameInEveryLayout) {
   }
 }
 
-/// The output of a program that loads the provider into the fake library @p name.
-std::string load_into(const char* name) {
-  const std::string command =
-      std::string(LOAD_PROVIDER " " FAKES "/lib") + name + ".so " PROVIDER " 2>&1";
+/// The output of a program that loads the provider into the fake library @p name and opens a device
+/// whose sysfs shows @p version and whose module is @p module.
+std::string load_into(const char* name,
+                      const std::string& version = std::to_string(SROCE_ABI_VERSION),
+                      const char* module = "native") {
+  const sroce::test::TemporaryTree device;
+  if (!version.empty()) device.write("sroce/abi_version", version + '\n');
+  const std::string command = std::string(LOAD_PROVIDER " " FAKES "/lib") + name +
+                              ".so " PROVIDER " " + device.root().string() + ' ' + module + " 2>&1";
   std::string output;
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return "popen failed";
@@ -94,7 +102,7 @@ std::string load_into(const char* name) {
   return output;
 }
 
-const std::string kWorks = "registered sroce, opened, closed\n";
+const std::string kWorks = "registered sroce, matched, opened, closed\n";
 const std::string kPrefix = "libsroce: cannot work with this libibverbs: ";
 
 TEST(LoadProvider, WorksInEachKnownLibrary) {
@@ -109,14 +117,27 @@ TEST(LoadProvider, WorksInEachKnownLibrary) {
 }
 
 TEST(LoadProvider, RegistersNothingInAnUnknownLibrary) {
-  const std::string nothing = "registered nothing, not opened, not closed\n";
+  const std::string nothing = "registered nothing, not matched, not opened, not closed\n";
   EXPECT_EQ(load_into("fake35"),
             kPrefix + "its private ABI is none of those of rdma-core 36 to 65\n" + nothing);
   EXPECT_EQ(load_into("fake_longer_qp"), kPrefix + "its QPs have an unknown layout\n" + nothing);
 }
 
+TEST(LoadProvider, LeavesDevicesOfOtherModulesToLibrxe) {
+  const std::string unmatched = "registered sroce, not matched, opened, closed\n";
+  EXPECT_EQ(load_into("fake56", ""), unmatched);
+  EXPECT_EQ(load_into("fake56", std::to_string(SROCE_ABI_VERSION + 1)), unmatched);
+  EXPECT_EQ(load_into("fake56", "x"), unmatched);
+}
+
+TEST(LoadProvider, OpensNoDeviceWhoseModuleDoesNotKnowTheAbi) {
+  const std::string rejected = "registered sroce, matched, not opened, not closed\n";
+  EXPECT_EQ(load_into("fake44", std::to_string(SROCE_ABI_VERSION), "rxe"), rejected);
+  EXPECT_EQ(load_into("fake57", std::to_string(SROCE_ABI_VERSION), "rxe"), rejected);
+}
+
 TEST(LoadProvider, OpensNoDeviceIfTheLayoutChangedWithoutANewNumber) {
-  const std::string rejected = "registered sroce, not opened, not closed\n";
+  const std::string rejected = "registered sroce, matched, not opened, not closed\n";
   EXPECT_EQ(load_into("fake_shifted"),
             kPrefix + "its table of verbs has another order\n" + rejected);
   EXPECT_EQ(load_into("fake_longer_context"),

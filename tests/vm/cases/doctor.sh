@@ -104,11 +104,9 @@ says "a host with an RDMA device" 0 "^ok +peer +10.4.0.1 responds in [0-9.]+ ms$
 on_b ip address add 10.4.0.2/24 dev eth_b
 says "a host without" 2 "^fail +peer +port unreachable \(ICMP\)" on_a "$sroce" doctor 10.4.0.2
 says "a host without a route" 2 "^fail +peer +there is no route to 203.0.113.1$" on_a "$sroce" doctor 203.0.113.1
-if [[ $MODE == rxe ]]; then
-	mv /etc/libibverbs.d/rxe.driver "$keep"
-	says "no provider" 2 "^fail +sroce0 +libibverbs has no provider for it \(librxe; mode rxe\)$" on_a "$sroce" doctor
-	mv "$keep/rxe.driver" /etc/libibverbs.d
-fi
+mv /etc/libibverbs.d/rxe.driver "$keep"
+says "no provider" 2 "^fail +sroce0 +libibverbs has no provider for it, such as librxe$" on_a "$sroce" doctor
+mv "$keep/rxe.driver" /etc/libibverbs.d
 on_a "$sroce" del sroce0
 
 modprobe rdma_rxe

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Links are added and deleted: names, modes, sockets, rejected requests, and the end of a namespace.
+# Links are added and deleted: names, sockets, rejected requests, and the end of a namespace.
 # guests: one
 # links: sroce
 # seconds: 60
@@ -10,7 +10,6 @@ set -euo pipefail
 topology none
 
 infiniband=/sys/class/infiniband
-mode=/sys/module/sroce/parameters/mode
 
 file_says() { [[ $(<"$1") == "$2" ]]; } # FILE TEXT
 dmesg_says() { dmesg | grep -qE "sroce: $1"; }
@@ -19,7 +18,6 @@ port_is_open() { ss -Huln 'sport = :4791' | grep -q 4791; }
 port_is_closed() { ! port_is_open; }
 device_is_gone() { [[ ! -e $infiniband/$1 ]]; }
 add_and_delete() { for _ in {1..20}; do link_add sroce_a sroce eth_a && rdma link delete sroce_a || return; done; }
-set_mode() { echo "$1" >$mode; }
 abi_of() # DEVICE
 {
 	local uverbs
@@ -45,8 +43,8 @@ check "UDP port 4791 is open in its namespace" on_a port_is_open
 check "UDP port 4791 is closed in other namespaces" on_b port_is_closed
 check "rdma link shows the interface" test "$(on_a netdev_of sroce_a)" = eth_a
 check "sysfs shows the interface as parent" on_a file_says $infiniband/sroce_a/parent eth_a
-check "sysfs shows the mode" file_says $infiniband/sroce_a/sroce/mode rxe
-check "sysfs shows the mode in the device's namespace" on_a file_says $infiniband/sroce_a/sroce/mode rxe
+check "sysfs shows the version of the native ABI" file_says $infiniband/sroce_a/sroce/abi_version 103
+check "sysfs shows it in the device's namespace" on_a file_says $infiniband/sroce_a/sroce/abi_version 103
 check "the ABI is 2, for librxe" test "$(abi_of sroce_a)" = 2
 check "the node GUID is derived from the MAC address" node_guid_matches_mac
 check "libibverbs opens the device" on_a ibv_devinfo -d sroce_a
@@ -79,18 +77,6 @@ on_a ip link delete dummy7
 
 check "a link is added and deleted twenty times" on_a add_and_delete
 check "all devices are gone" device_is_gone sroce_a
-
-# --- the other mode -------------------------------------------------------------------------------
-
-check_fails "an unknown mode is rejected" "Invalid" set_mode fast
-set_mode native
-check "the module parameter is native" file_says $mode native
-check_fails "native mode rejects a name like rxe's" "Invalid" on_a link_add rxe7 sroce eth_a
-check "a link is added in native mode" on_a link_add sroce_n sroce eth_a
-set_mode rxe
-check "sysfs still shows native for the device" file_says $infiniband/sroce_n/sroce/mode native
-check "the ABI is 102 in native mode" test "$(abi_of sroce_n)" = 102
-on_a rdma link delete sroce_n
 
 # --- a namespace ends -----------------------------------------------------------------------------
 

@@ -1,63 +1,77 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Devices in native mode: stock libibverbs ignores them, and uses them once our provider is
-# installed.
-# guests: any
+# The mode of a process: librxe and our provider open the same device, one after the other and at the
+# same time. Then unmodified programs in native mode.
+# guests: one
 # links: sroce
 # seconds: 150
 # full: vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
-MTU=4500 MODE=rxe topology none
+MTU=4500 MODE=rxe topology
 export LIMIT=120
 
-configuration=/etc/libibverbs.d/sroce.driver
-export configuration
-
-load_native()
-{
-	[[ $(</sys/module/sroce/parameters/mode) == native ]] || { rmmod sroce && insmod /share/module/sroce.ko mode=native; }
-}
-remove_provider() { rm -f "$configuration"; }
-is_native() { [[ $(<"/sys/class/infiniband/$1/sroce/mode") == native ]]; }
-is_listed() { ibv_devices | grep -qw "$1"; }
-# The output must not mention the device at all: librxe must not even have tried to claim it.
-is_nobodys() { ! ibv_devices 2>&1 | grep -w "$1"; }
-is_active() { ibv_devinfo -v -d "$1" | grep -q 'state:.*PORT_ACTIVE'; }
-maps_provider() # DEVICE: a process that opens it loads our provider
-{
-	local server status=0
-	ibv_rc_pingpong -d "$1" -g 0 -p 18600 >/dev/null 2>&1 &
-	server=$!
-	wait_until 10 grep -q libsroce /proc/$server/maps || status=1
-	kill $server
-	return $status
-}
+is_active() { ibv_devinfo -v -d "$1" | grep 'state:.*PORT_ACTIVE'; }
+# Only our provider has XRC.
+is_native() { ibv_devinfo -v -d "$1" | grep -w XRC; }
+is_rxe() { is_active "$1" && ! is_native "$1"; }
+ours() { IBV_DRIVERS=$programs/libsroce "$@"; }
 both_ends() # PROGRAM: run a program that has both ends in one process
 {
 	tap "$1" on_a "$programs/$1" --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID"
 }
-export -f load_native remove_provider is_native is_listed is_nobodys is_active maps_provider
+export -f is_active is_native is_rxe ours
 
-for end in on_a on_b; do
-	$end load_native
+# --- both providers -------------------------------------------------------------------------------
+
+# The same programs with our provider, whatever the configuration says.
+mkdir -p /run/ours
+for program in ibv_rc_pingpong ib_write_bw; do
+	cat >/run/ours/$program <<-END
+		#!/bin/bash
+		IBV_DRIVERS=$programs/libsroce exec $program "\$@"
+	END
+	chmod +x /run/ours/$program
 done
-on_a link_add "$A_DEV" sroce "$A_IF"
-on_b link_add "$B_DEV" sroce "$B_IF"
-check "the device is in native mode" on_a is_native "$A_DEV"
-check_fails "a name that librxe would match is rejected" "Invalid argument" on_a link_add rxe_x sroce "$A_IF"
-check "librxe does not claim it" on_a is_nobodys "$A_DEV"
-check_fails "no provider opens it" "wasn't found|No IB devices found" on_a ibv_devinfo -d "$A_DEV"
+pingpong=(-n 200 -s 10000 -c)
+between() # NAME SERVER_FOLDER CLIENT_FOLDER
+{
+	pair "$1" "$2ibv_rc_pingpong" -d "$A_DEV" -g "$A_GID" "${pingpong[@]}" -- "$3ibv_rc_pingpong" -d "$B_DEV" -g "$B_GID" "${pingpong[@]}" "$A_IP"
+}
+at_once() # ROUNDS: processes of both modes use both devices
+{
+	local port=18610 folder job jobs=()
+	for folder in '' /run/ours/ '' /run/ours/; do
+		on_a ${folder}ibv_rc_pingpong -p $port -d "$A_DEV" -g "$A_GID" -n "$1" -s 10000 -c -e &
+		jobs+=($!)
+		port=$((port + 1))
+	done
+	port=18610
+	for folder in /run/ours/ '' '' /run/ours/; do
+		on_b wait_until 10 port_listens $port
+		on_b ${folder}ibv_rc_pingpong -p $port -d "$B_DEV" -g "$B_GID" -n "$1" -s 10000 -c -e "$A_IP" &
+		jobs+=($!)
+		port=$((port + 1))
+	done
+	for job in "${jobs[@]}"; do
+		wait "$job" || return
+	done
+}
+port_listens() { in_namespace a ss -Hltn "sport = :$1" | grep .; }
+export -f port_listens
 
 check "the provider is built (make userlib)" ls "$programs"/libsroce-rdmav*.so
-A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")
-B_GID=$(on_b wait_for_gid "$B_DEV" "$B_IP")
-on_b wait_until 10 ping -c 1 -W 1 "$A_IP"
+check "without our provider librxe opens the device" on_a is_rxe "$A_DEV"
+check "with our provider it opens the device" on_a ours is_native "$A_DEV"
+between "librxe, then our provider" "" /run/ours/
+between "our provider, then librxe" /run/ours/ ""
+check "processes of both modes at once" at_once 500
+
+# --- native mode ----------------------------------------------------------------------------------
+
 export MODE=native
 on_a install_provider
 on_b install_provider
-check "ibv_devices lists it" on_a is_listed "$A_DEV"
-check "ibv_devinfo shows an active port" on_a is_active "$A_DEV"
-check "programs load our provider" on_a maps_provider "$A_DEV"
+check "the provider is installed" on_a is_native "$A_DEV"
 tool "ibv_rc_pingpong, data checked" ibv_rc_pingpong -g GID -n 200 -s 10000 -c
 tool "ibv_rc_pingpong with events" ibv_rc_pingpong -g GID -n 50 -e
 tool "ibv_rc_pingpong with timestamps" ibv_rc_pingpong -g GID -n 50 -t
@@ -79,6 +93,7 @@ for posting in "" --use_old_post_send; do
 	tool "ib_send_bw, datagrams $posting" ib_send_bw -x GID -F -s 1024 -n 100 -c UD $posting
 done
 
-on_b remove_provider
-on_a remove_provider
-check "no provider claims it after ours is removed" on_a is_nobodys "$A_DEV"
+export MODE=rxe
+on_b install_provider
+on_a install_provider
+check "librxe opens the device again" on_a is_rxe "$A_DEV"

@@ -13,7 +13,6 @@ export LIMIT=120
 rounds=200
 [[ ! $QUICK ]] || rounds=40
 options=(--dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID")
-[[ $MODE != native ]] || options+=(--native)
 both_ends() { "$programs"/odp_verify "${options[@]}" "$@"; }
 tap "odp" both_ends --rounds $rounds
 netem loss 1%

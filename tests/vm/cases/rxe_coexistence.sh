@@ -31,6 +31,13 @@ make_veth_again()
 	on_a address_add eth_a "$A_IP" "$A_IP6"
 	on_b address_add eth_b "$B_IP" "$B_IP6"
 }
+# Quietly: libibverbs warns of devices that no provider opens.
+ours_opens()
+{
+	local output
+	output=$(IBV_DRIVERS=$programs/libsroce ibv_devinfo -v -d "$1" 2>&1)
+	[[ $output == *PORT_ACTIVE* && $output != *@(Warning|libsroce|XRC)* ]] || { echo "$output"; return 1; }
+}
 in_first_namespace() { rdma link add "$1" type "$2" netdev "$3"; }
 # With lockdep, rxe's sockets hold a reference to rdma_rxe, so its device must be deleted first.
 unload_rxe() { [[ $(</sys/module/rdma_rxe/refcnt) == 0 ]] || rdma link delete rxe_0; rmmod rdma_rxe; }
@@ -45,6 +52,7 @@ rmmod sroce
 
 check "rxe loads" modprobe rdma_rxe
 check "rxe attaches" in_first_namespace rxe_0 rxe wire0
+check "our provider leaves rxe's device to librxe" ours_opens rxe_0
 check "sroce loads beside it" load_module sroce
 check_fails "on rxe's interface, sroce is rejected" "Address already in use" in_first_namespace sroce_0 sroce wire0
 check "dmesg has the reason" dmesg_says "wire0: UDP port 4791 is taken in this network namespace, most likely by rdma_rxe"
@@ -64,14 +72,8 @@ attach_both
 
 # --- unloading rxe first, which unregisters every device with its driver ID -----------------------
 
-on_a rdma link delete "$A_DEV"
-echo native >/sys/module/sroce/parameters/mode
-on_a link_add "$A_DEV" sroce eth_a
-echo rxe >/sys/module/sroce/parameters/mode
 check "rxe unloads" unload_rxe
-check "unloading rxe removes sroce's device in rxe mode" device_is_gone "$B_DEV"
-check "unloading rxe keeps sroce's device in native mode" exists "$A_DEV"
-on_a rdma link delete "$A_DEV"
+check "unloading rxe removes sroce's devices" device_is_gone "$B_DEV"
 attach_both
 data_flows "sroce still works"
 check "the port is free for sroce" in_first_namespace sroce_0 sroce wire0

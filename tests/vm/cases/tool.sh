@@ -77,7 +77,7 @@ says "status --all shows rxe's devices" 0 "rxe_0" "$sroce" status --all
 rdma link delete rxe_0
 on_a "$sroce" del sroce0
 "$sroce" del storage
-rmmod rdma_rxe   # which would remove sroce's devices in rxe mode, too
+rmmod rdma_rxe   # which would remove sroce's devices, too
 
 # --- del ------------------------------------------------------------------------------------------
 

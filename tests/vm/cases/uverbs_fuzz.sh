@@ -13,7 +13,6 @@ MODE=rxe topology
 fuzz() # MODE
 {
 	local options=()
-	echo "$1" >/sys/module/sroce/parameters/mode
 	remember_objects
 	on_a link_add fuzz_d sroce fuzz0
 	on_a link_add fuzz_u sroce fuzz1
@@ -34,5 +33,4 @@ duration=20
 export LIMIT=$((${SPAN:-$duration} + 90))
 fuzz rxe
 fuzz native
-echo rxe >/sys/module/sroce/parameters/mode
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

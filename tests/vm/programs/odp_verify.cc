@@ -30,7 +30,7 @@ using harness::expect;
 using verbs::Devices;
 
 constexpr const char* usage =
-    R"(usage: odp_verify --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--rounds N] [--native] [--data]
+    R"(usage: odp_verify --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--rounds N] [--data]
 
 With --data, no request fails: the NAK may be lost.)";
 
@@ -420,11 +420,9 @@ void mapped_later(const Devices& devices) {
   expect_equal(near.bytes(), far.bytes(), "WRITE to memory that was mapped later");
 }
 
-std::uint32_t driver = RDMA_DRIVER_RXE;
-
 int advise(Pair& pair, unsigned advice, ibv_sge sge,
            unsigned flags = IB_UVERBS_ADVISE_MR_FLAG_FLUSH) {
-  return verbs::advise_mr(pair.far_pd(), driver, advice, flags, sge);
+  return verbs::advise_mr(pair.far_pd(), advice, flags, sge);
 }
 
 void prefetch(const Devices& devices) {
@@ -506,7 +504,6 @@ int main(int argc, char** argv) {
   const Devices devices(args);
   const std::uint64_t rounds = args.number("--rounds", 200);
   const bool data = args.flag("--data");
-  if (args.flag("--native")) driver = SROCE_DRIVER_ID;
   args.finish();
   harness::Tap tap;
   tap.run("never touched", [&] { untouched(devices); });

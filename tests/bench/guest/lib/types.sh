@@ -1,11 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The types that are compared: rxe, siw, sroce (in rxe mode), native (sroce in native mode) and tcp (no device). One type at a
+# The types that are compared: rxe, siw, sroce (programs in rxe mode), native (sroce, programs in native mode) and tcp (no device). One type at a
 # time uses the veth pair; attach sets $A_DEV, $B_DEV, $A_GID and $B_GID.
 
 # The veth's MTU for each IB MTU. rxe reserves 80 bytes for headers; 1500, the default, fits IB MTU 1024.
 declare -A netdev_mtu=([1024]=1500 [4096]=4200)
-configuration=/etc/libibverbs.d/sroce.driver
 
 attach() # TYPE MTU
 {
@@ -14,11 +13,10 @@ attach() # TYPE MTU
 	on_b address_add "$B_IF" "$B_IP" "$B_IP6" "${netdev_mtu[$2]}"
 	case $1 in
 	tcp) return ;;
-	sroce) echo rxe >/sys/module/sroce/parameters/mode ;;
+	sroce) MODE=rxe install_provider ;;
 	native)
 		kind=sroce
-		echo native >/sys/module/sroce/parameters/mode
-		echo "driver $programs/libsroce" >$configuration
+		MODE=native install_provider
 		;;
 	esac
 	A_DEV=${kind}_a B_DEV=${kind}_b
@@ -35,5 +33,5 @@ detach()
 	for device in $(rdma_devices); do
 		rdma link delete "$device"
 	done
-	rm -f $configuration
+	MODE=rxe install_provider
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "ring_scribble/rings.h"
 
+#include <dlfcn.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 #include <sroce_abi.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "harness/failure.h"
 
@@ -55,9 +57,9 @@ std::shared_ptr<verbs::Cq> exposed_cq(const verbs::Context& context, std::vector
 }
 
 bool is_native(const verbs::Context& context) {
-  std::string mode;
-  std::ifstream("/sys/class/infiniband/" + context.name() + "/sroce/mode") >> mode;
-  return mode == "native";
+  Dl_info info{};
+  return dladdr(reinterpret_cast<void*>(context.get()->ops.poll_cq), &info) &&
+         std::string_view(info.dli_fname).find("libsroce") != std::string_view::npos;
 }
 
 constexpr std::size_t first_slot = sizeof(sroce_queue_head);

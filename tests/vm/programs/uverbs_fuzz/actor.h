@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 
+#include "sroce_abi.h"
 #include "uverbs_fuzz/calls.h"
 
 namespace uverbs_fuzz {
@@ -62,11 +63,7 @@ struct Object {
 class Actor {
  public:
   Actor(Life& life, File& file, std::uint64_t seed)
-      : life_(life),
-        file_(file),
-        random_(seed),
-        exact_(life.alone),
-        arena_(16) {}
+      : life_(life), file_(file), random_(seed), exact_(life.alone), arena_(16) {}
 
   void open();
   void step();
@@ -85,6 +82,7 @@ class Actor {
   std::size_t ring_bytes() const;
   std::array<Ring, 2> rings_of(Type type, std::size_t at) const;
 
+  int get_context(const sroce_alloc_ucontext_cmd& native);
   void create_pd();
   void create_channel();
   void create_cq();

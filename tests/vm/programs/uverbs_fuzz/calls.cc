@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "uverbs_fuzz/calls.h"
 
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -194,7 +195,7 @@ int File::ioctl(int object, int method, std::vector<Attr>& attrs, Random* spoil)
   head.object_id = static_cast<std::uint16_t>(object);
   head.method_id = static_cast<std::uint16_t>(method);
   head.num_attrs = static_cast<std::uint16_t>(list.size());
-  head.driver_id = driver_;
+  head.driver_id = RDMA_DRIVER_RXE;
   std::uint8_t* at = in_.end() - head.length;
   std::memcpy(at, &head, sizeof(head));
   if (!list.empty())

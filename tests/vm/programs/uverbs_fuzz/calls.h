@@ -71,8 +71,7 @@ struct Attr {
 class File {
  public:
   // Without multicast, a flaw never makes a command one of multicast.
-  File(int fd, std::uint32_t driver, bool multicast)
-      : fd_(fd), driver_(driver), multicast_(multicast), in_(18), out_(2) {}
+  File(int fd, bool multicast) : fd_(fd), multicast_(multicast), in_(18), out_(2) {}
 
   // Each returns an errno. With spoil, the call has a flaw that its command does not know.
   int write(Command& command, harness::Random* spoil);
@@ -94,7 +93,6 @@ class File {
   std::uint32_t other_number(harness::Random& random) const;
 
   int fd_;
-  std::uint32_t driver_;
   bool multicast_;
   Pages in_;
   Pages out_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "sroce_abi.h"
 #include "uverbs_fuzz/actor.h"
 
 namespace uverbs_fuzz {
@@ -31,17 +30,34 @@ std::vector<std::pair<Type, std::uint32_t>> uses_of(const ib_uverbs_create_qp& i
 
 }  // namespace
 
+// A file gets its context from the first call that succeeds.
 void Actor::open() {
+  if (life_.native && random_.one_in(4)) {
+    judge(get_context({SROCE_ABI_VERSION + 1, 0}), EOPNOTSUPP, "GET_CONTEXT, another version");
+    judge(get_context({SROCE_ABI_VERSION, 1}), EOPNOTSUPP, "GET_CONTEXT, reserved field");
+  }
+  judge(get_context({SROCE_ABI_VERSION, 0}), 0, "GET_CONTEXT");
+}
+
+int Actor::get_context(const sroce_alloc_ucontext_cmd& native) {
+  const auto* from = reinterpret_cast<const std::uint8_t*>(&native);
+  const std::vector<std::uint8_t> bytes(from, from + sizeof(native));
   if (random_.one_in(2)) {
     std::vector<Attr> attrs{{UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, Kind::out, 0, 4},
                             {UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, Kind::out, 0, 8}};
-    judge(file_.ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, attrs, nullptr), 0,
-          "GET_CONTEXT");
-  } else {
-    auto command = Command::of(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{},
-                               sizeof(ib_uverbs_get_context_resp));
-    judge(file_.write(command, nullptr), 0, "GET_CONTEXT");
+    if (life_.native) {
+      attrs.push_back({UVERBS_ATTR_UHW_IN, Kind::in, 0, 0, bytes});
+      attrs.push_back({UVERBS_ATTR_UHW_OUT, Kind::out, 0, sizeof(sroce_alloc_ucontext_resp)});
+    }
+    return file_.ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, attrs, nullptr);
   }
+  auto command = Command::of(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{},
+                             sizeof(ib_uverbs_get_context_resp));
+  if (life_.native) {
+    command.driver_bytes = sizeof(sroce_alloc_ucontext_resp);
+    command.in.insert(command.in.end(), bytes.begin(), bytes.end());
+  }
+  return file_.write(command, nullptr);
 }
 
 void Actor::create_pd() {

@@ -144,9 +144,7 @@ void live(const Setup& setup, Way way, std::uint64_t seed) {
     harness::expect(!limit.expired(), dev, " has no address");
   const int fd = open(node_of(dev).c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) harness::fail_errno(errno, "open ", node_of(dev));
-  const std::uint32_t driver =
-      setup.native ? std::uint32_t{SROCE_DRIVER_ID} : std::uint32_t{RDMA_DRIVER_RXE};
-  File file(fd, driver, !life.has_xrc);
+  File file(fd, !life.has_xrc);
   Random random(seed);
   if (random.one_in(4)) {
     // Before there is a context.
@@ -169,7 +167,7 @@ void live(const Setup& setup, Way way, std::uint64_t seed) {
     run_actor(life, file, seed);
     return fuzz::finish(other, Deadline::after(seconds(60)), life.name);
   }
-  File second(fd, driver, !life.has_xrc);
+  File second(fd, !life.has_xrc);
   std::thread other([&] { run_actor(life, second, seed + 1); });
   std::thread enemy([&] {
     if (way == Way::threads) return;

@@ -2,6 +2,7 @@
 #include "verbs/advise.h"
 
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
 
@@ -23,7 +24,7 @@ ib_uverbs_attr attribute(unsigned id, std::size_t length, std::uint64_t data) {
 
 }  // namespace
 
-int advise_mr(const Pd& pd, std::uint32_t driver, unsigned advice, unsigned flags, ibv_sge sge) {
+int advise_mr(const Pd& pd, unsigned advice, unsigned flags, ibv_sge sge) {
   const ib_uverbs_attr attrs[] = {
       attribute(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, 0, pd->handle),
       attribute(UVERBS_ATTR_ADVISE_MR_ADVICE, sizeof(std::uint64_t), advice),
@@ -35,7 +36,7 @@ int advise_mr(const Pd& pd, std::uint32_t driver, unsigned advice, unsigned flag
   header.length = sizeof(call);
   header.object_id = UVERBS_OBJECT_MR;
   header.method_id = UVERBS_METHOD_ADVISE_MR;
-  header.driver_id = driver;
+  header.driver_id = RDMA_DRIVER_RXE;
   header.num_attrs = std::size(attrs);
   std::memcpy(call, &header, sizeof(header));
   std::memcpy(call + sizeof(header), attrs, sizeof(attrs));

@@ -6,8 +6,7 @@
 
 namespace verbs {
 
-// Returns 0 or an errno. `driver` is that of the provider's ABI, `advice` one of enum
-// ib_uverbs_advise_mr_advice.
-int advise_mr(const Pd& pd, std::uint32_t driver, unsigned advice, unsigned flags, ibv_sge sge);
+// Returns 0 or an errno. `advice` is one of enum ib_uverbs_advise_mr_advice.
+int advise_mr(const Pd& pd, unsigned advice, unsigned flags, ibv_sge sge);
 
 }  // namespace verbs
