@@ -79,9 +79,11 @@ install-module: module
 
 install-tools install-userlib: install-%: %
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/$*
+	$(if $(filter userlib,$*),scripts/lib/provider.sh install $(DESTDIR))
 
 uninstall:
 	rm -f $(DESTDIR)/lib/modules/$(RELEASE)/updates/sroce.ko*
+	scripts/lib/provider.sh uninstall $(DESTDIR)
 	sed 's|^|$(DESTDIR)|' /dev/null $(wildcard $(BUILD)/*/install_manifest.txt) | xargs -r -d '\n' rm -fv
 
 demo check bench:
