@@ -5,7 +5,8 @@
 #   root.erofs   the same as one uncompressed image, which all QEMU guests share read-only
 # root/suites/NAME is a small root with the libibverbs of a later suite.
 guest_packages=(
-	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest iperf3 ucx-utils
+	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest iperf3
+	qperf ucx-utils libfabric-bin openmpi-bin python3-mpi4py infiniband-diags
 	iproute2 iputils-ping ethtool tcpdump procps kmod psmisc
 	libstdc++6 libnl-3-200 libnl-route-3-200 libmnl0 python3-pyverbs
 )
@@ -31,7 +32,7 @@ make_image() # DIR
 	# mmdebstrap reads the package sources, which are this system's, from its standard input.
 	system_sources | mmdebstrap --variant=minbase --include="$packages" \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/lib/*/libicudata.so*' \
 		--dpkgopt="path-include=${python_tests%/*}" --dpkgopt="path-include=$python_tests/*" \
 		--customize-hook="chroot \"\$1\" sh -c 'gunzip $python_tests/*.gz && python3 -m compileall -q $python_tests'" \
 		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$dir/root"
