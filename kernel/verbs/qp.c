@@ -37,7 +37,8 @@ static int check_cap(struct ib_device *ibdev, const struct ib_qp_cap *cap, bool 
 
 /*
  * Only processes in native mode have XRC. A target QP belongs to a domain, which such a process has
- * created, and to the kernel.
+ * created, and to the kernel. Its packets name their SRQs, so one that its creator names, as
+ * libfabric does, means nothing.
  */
 static int check_xrc(struct ib_device *ibdev, const struct ib_qp_init_attr *init_attr,
 		     bool is_user, bool is_native)
@@ -46,8 +47,7 @@ static int check_xrc(struct ib_device *ibdev, const struct ib_qp_init_attr *init
 
 	if (is_target ? is_user : !is_native)
 		return -EOPNOTSUPP;
-	if (init_attr->srq || (is_target && !init_attr->xrcd) ||
-	    (!is_target && !init_attr->send_cq)) {
+	if (is_target ? !init_attr->xrcd : init_attr->srq || !init_attr->send_cq) {
 		ibdev_dbg(ibdev, "qp: XRC with an SRQ, or without a domain or completion queue\n");
 		return -EINVAL;
 	}
@@ -299,7 +299,8 @@ static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr
 	/* Any shared receive queue may be named. */
 	if (sroce_qp_is_xrc_target(qp))
 		qp->own_recv_queue.max_sge = SROCE_MAX_SGE;
-	qp->srq = init_attr->srq ? to_sroce_srq(init_attr->srq) : NULL;
+	if (init_attr->srq && !sroce_qp_is_xrc_target(qp))
+		qp->srq = to_sroce_srq(init_attr->srq);
 	qp->recv_queue = qp->srq ? &qp->srq->queue : &qp->own_recv_queue;
 	mutex_init(&qp->modify_lock);
 }

@@ -169,6 +169,14 @@ void wrong_calls(const verbs::Devices& devices) {
   expect(basic != nullptr, "a basic SRQ by ibv_create_srq_ex");
 
   const Queue queue(devices.far, other, 4);
+  // libfabric passes what means nothing for a target.
+  init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD;
+  init.pd = pd.get();
+  init.xrcd = other.get();
+  init.srq = queue.get();
+  init.cap = {4, 4, 1, 1, 0};
+  const QpHandle named(ibv_create_qp_ex(devices.far.get(), &init));
+  expect(named != nullptr, "a target with an SRQ and sizes");
   expect_error(ibv_close_xrcd(other.get()), EBUSY, "ibv_close_xrcd with a queue in it");
   expect_error(ibv_close_xrcd(stage.domain.get()), EBUSY, "ibv_close_xrcd with a target in it");
   expect_error(ibv_destroy_cq(const_cast<Queue&>(queue).cq().get()), EBUSY, "destroying its CQ");
