@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# libfabric: its verbs provider's connections and datagrams, and messages of its own over connections, with the data checked.
+# guests: any
+# seconds: 120
+# stages: vm-newest-native
+# full: vm-newest vm-newest-rxe vm-debug vm-debug-native vm-6.12 vm-6.12-two
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+# A server without an address listens on the addresses of "localhost".
+name_host() # ADDRESS [NAMESPACE]
+{
+	mkdir -p "/etc/netns/${2:-}"
+	touch /etc/hosts
+	echo "$1 localhost" >"/etc/${2:+netns/$2/}hosts"
+}
+export -f name_host
+on_a name_host "$A_IP" "$(namespace_of a)"
+on_b name_host "$B_IP" "$(namespace_of b)"
+
+pingpong() # DEVICE_SUFFIX OPTION...
+{
+	pair "fi_pingpong ${*:2}" fi_pingpong -c -I 5 -d "$A_DEV$1" "${@:2}" -- fi_pingpong -c -I 5 -d "$B_DEV$1" "${@:2}" "$A_IP"
+}
+pingpong "" -p verbs -e msg
+pingpong "" -p "verbs;ofi_rxm" -e rdm -S 1000000
+pingpong "" -p "verbs;ofi_rxm" -e rdm -S 4000 -m tagged
+pingpong -dgram -p verbs -e dgram -S 1000
+if [[ $MODE$GUESTS == native1 ]]; then
+	export FI_VERBS_PREFER_XRC=1 FI_OFI_RXM_USE_SRX=1
+	pingpong "-xrc" -p "verbs;ofi_rxm" -e rdm -S 100000 -m tagged
+fi
