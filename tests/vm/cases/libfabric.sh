@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # libfabric: its verbs provider's connections and datagrams, and messages of its own over connections, with the data checked.
 # guests: any
+# links: sroce
 # seconds: 120
-# stages: vm-newest-native
-# full: vm-newest vm-newest-rxe vm-debug vm-debug-native vm-6.12 vm-6.12-two
+# stages: none
+# full: vm-newest-native vm-newest vm-debug vm-debug-native vm-6.12 vm-6.12-two
 set -euo pipefail
 . /share/vm/lib.sh
 topology
