@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Unmodified qperf, whose tests of RC can use rdma_cm. Those of UC and UD know no GIDs, so that RoCE has no route for them.
 # guests: any
+# links: sroce
 # seconds: 90
 # stages: vm-newest-native
-# full: vm-newest vm-newest-rxe vm-debug vm-debug-native vm-6.12 vm-6.12-two
+# full: vm-newest vm-debug vm-debug-native vm-6.12 vm-6.12-two
 set -euo pipefail
 . /share/vm/lib.sh
 topology
 
-# The first two check the value that each of many outstanding atomics returns.
-tests="ver_rc_compare_swap ver_rc_fetch_add rc_bi_bw rc_rdma_write_poll_lat"
+# These two check the value that each of many outstanding atomics returns.
+tests="ver_rc_compare_swap ver_rc_fetch_add"
 [[ $KERNEL$MODE == newestnative ]] ||
-	tests+=" rc_lat rc_bw rc_rdma_read_lat rc_rdma_read_bw rc_rdma_write_lat rc_rdma_write_bw rc_compare_swap_mr rc_fetch_add_mr"
+	tests+=" rc_lat rc_bw rc_bi_bw rc_rdma_write_poll_lat rc_rdma_read_lat rc_rdma_read_bw rc_rdma_write_lat rc_rdma_write_bw rc_compare_swap_mr rc_fetch_add_mr"
 port=20000
 for test in $tests; do
 	# "quit" ends the server, of which something stays for a while. A second is the least time; 0 is for ever.
