@@ -36,5 +36,5 @@ export -f mpi
 transports=rc_v
 [[ $KERNEL$MODE == newestnative ]] || transports+=" ud_v"
 for transport in $transports; do
-	says "eight ranks over $transport" 0 "^8 ranks have checked every element$" on_a mpi $transport
+	says "eight ranks over $transport" 0 "^8 ranks have checked every element$" on_a mpi "$transport"
 done
