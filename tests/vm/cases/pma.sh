@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Counters of the port as hardware has them: sysfs, and MADs of performance management.
+# The port and its counters as hardware has them: infiniband-diags, sysfs, and MADs of performance management.
 # guests: one
 # links: sroce
 # seconds: 60
@@ -7,6 +7,9 @@
 set -euo pipefail
 . /share/vm/lib.sh
 topology
+
+says "ibstat" 0 "State: Active" on_a ibstat "$A_DEV"
+says "ibstatus" 0 "phys state:.*LinkUp" on_a ibstatus "$A_DEV"
 
 port_counter() { cat "/sys/class/infiniband/$A_DEV/ports/1/counters/$1"; }
 exceeds() { (($(port_counter "$1") > $2)); }
