@@ -9,16 +9,18 @@ set -euo pipefail
 . /share/vm/lib.sh
 topology
 
-# A server without an address listens on the addresses of "localhost".
-name_host() # ADDRESS [NAMESPACE]
+# A server without an address listens on the addresses of "localhost". Namespaces see files of their own in /etc.
+name_host() # ADDRESS a|b
 {
-	mkdir -p "/etc/netns/${2:-}"
+	local folder=/etc
+	[[ $GUESTS == 2 ]] || folder=/etc/netns/$2
+	mkdir -p "$folder"
 	touch /etc/hosts
-	echo "$1 localhost" >"/etc/${2:+netns/$2/}hosts"
+	echo "$1 localhost" >"$folder/hosts"
 }
 export -f name_host
-on_a name_host "$A_IP" "$(namespace_of a)"
-on_b name_host "$B_IP" "$(namespace_of b)"
+on_a name_host "$A_IP" a
+on_b name_host "$B_IP" b
 
 pingpong() # DEVICE_SUFFIX OPTION...
 {

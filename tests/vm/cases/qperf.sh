@@ -4,7 +4,7 @@
 # links: sroce
 # seconds: 90
 # stages: vm-newest-native
-# full: vm-newest vm-debug vm-debug-native vm-6.12 vm-6.12-two
+# full: vm-newest vm-debug vm-debug-native vm-6.12
 set -euo pipefail
 . /share/vm/lib.sh
 topology
