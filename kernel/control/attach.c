@@ -9,8 +9,8 @@
  * enable_device() catches up on them.
  *
  * Remove: ib_core unregisters the device, on `rdma link delete`, when its netdev goes, when this
- * module is unloaded, and, in rxe mode, when rdma_rxe is unloaded, because that unregisters all
- * devices with its driver id. If several happen at once, one of them does the work and the others
+ * module is unloaded, and when rdma_rxe is unloaded, because that unregisters all devices with its
+ * driver id. If several happen at once, one of them does the work and the others
  * wait. ib_core removes its clients, waits for each ib_device_try_get(), and calls
  * dealloc_device(). It does not wait for processes, because we have disassociate_ucontext().
  *

@@ -39,7 +39,6 @@ struct sroce_reorder_queue;
  * @serial: not 0; unique among all QPs ever, unlike the QP number
  * @service: enum sroce_service
  * @is_user: rings are mapped by a process
- * @is_native: that process is in native mode
  * @state: enum ib_qp_state; written with both locks held
  * @modify_lock: one modify_qp at a time; outermost
  * @sq_draining_notify: dispatch IB_EVENT_SQ_DRAINED when the drain is done
@@ -85,7 +84,6 @@ struct sroce_qp {
 	u64	serial;
 	u8	service;
 	bool	is_user;
-	bool	is_native;
 	bool	sq_sig_all;
 	bool	sq_draining_notify;
 	enum ib_qp_state state;

@@ -36,8 +36,8 @@ static int check_cap(struct ib_device *ibdev, const struct ib_qp_cap *cap, bool 
 }
 
 /*
- * Only processes in native mode have XRC. A target QP belongs to a domain, which such a process has
- * created, and to the kernel. Its packets name their SRQs, so one that its creator names, as
+ * Only a process in native mode can create an initiator, or the domain of a target. The target
+ * belongs to the kernel. Its packets name their SRQs, so one that its creator names, as
  * libfabric does, means nothing.
  */
 static int check_xrc(struct ib_device *ibdev, const struct ib_qp_init_attr *init_attr,
@@ -188,10 +188,10 @@ static int init_recv_queue(struct sroce_qp *qp)
 	return 0;
 }
 
-static int init_queues(struct sroce_qp *qp, struct ib_qp_cap *cap)
+static int init_queues(struct sroce_qp *qp, struct ib_qp_cap *cap, bool is_native)
 {
 	round_up_cap(cap);
-	return (qp->is_native ? init_native_rings(qp, cap) : init_rxe_rings(qp, cap)) ?:
+	return (is_native ? init_native_rings(qp, cap) : init_rxe_rings(qp, cap)) ?:
 	       init_send_queue(qp, cap) ?: init_recv_queue(qp);
 }
 
@@ -287,7 +287,6 @@ static void init_qp(struct sroce_qp *qp, const struct ib_qp_init_attr *init_attr
 	qp->serial = atomic64_inc_return(&last_serial);
 	qp->service = service_of(init_attr->qp_type);
 	qp->is_user = is_user;
-	qp->is_native = is_native;
 	qp->db.supported = is_native;
 	qp->sq_sig_all = init_attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
@@ -331,7 +330,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 	if (err)
 		return err;
 	init_qp(qp, init_attr, udata, is_native);
-	err = init_queues(qp, &init_attr->cap);
+	err = init_queues(qp, &init_attr->cap, is_native);
 	if (!err && udata)
 		err = is_native ? offer_native_rings(qp, udata) : offer_rxe_rings(qp, udata);
 	if (err)

@@ -29,7 +29,8 @@ static struct sroce_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *rdma_
  * @ibuc: zeroed
  * @udata: empty in rxe mode, else struct sroce_alloc_ucontext_cmd and its response
  *
- * Return: 0; -EINVAL, -EFAULT; -EOPNOTSUPP if the process knows another version of the native ABI.
+ * Return: 0; -EINVAL, also for a reserved field that is not 0; -EFAULT; -EOPNOTSUPP if the process
+ * knows another version of the native ABI.
  */
 int sroce_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
@@ -44,11 +45,13 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 	err = ib_copy_from_udata(&cmd, udata, sizeof(cmd));
 	if (err)
 		return err;
-	if (cmd.abi_version != SROCE_ABI_VERSION || cmd.reserved) {
+	if (cmd.abi_version != SROCE_ABI_VERSION) {
 		ibdev_dbg(ibuc->device, "ucontext: native ABI %u, but this module has %u\n",
 			  cmd.abi_version, SROCE_ABI_VERSION);
 		return -EOPNOTSUPP;
 	}
+	if (cmd.reserved)
+		return -EINVAL;
 	container_of(ibuc, struct sroce_ucontext, ibuc)->is_native = true;
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }

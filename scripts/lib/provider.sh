@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # provider.sh install|uninstall [DESTDIR]: let sroce's provider open sroce's devices, or no longer.
-# libibverbs asks the provider that is configured last first, but reads files in any order. So
-# rxe.driver moves to a folder, which libibverbs ignores, and its lines to sroce.driver.
+# libibverbs asks the provider that is configured last first. It reads files in any order, but the
+# lines of a file from the first to the last. So the line goes to the end of librxe's file.
 set -euo pipefail
 folder=${2:-}/etc/libibverbs.d
-case $1 in
+drop_line() { sed -i --follow-symlinks '/^driver sroce$/d' "$folder/rxe.driver"; }
+case ${1:-} in
 install)
-	mkdir -p "$folder/sroce"
-	[[ ! -e $folder/rxe.driver ]] || mv "$folder/rxe.driver" "$folder/sroce/"
-	{ cat "$folder/sroce/rxe.driver" 2>/dev/null || true; echo "driver sroce"; } >"$folder/sroce.driver"
+	if [[ -e $folder/rxe.driver ]]; then
+		drop_line
+		# The line before may lack its end.
+		sed -i --follow-symlinks '$a driver sroce' "$folder/rxe.driver"
+		rm -f "$folder/sroce.driver"
+	else
+		install -d -m 755 "$folder"
+		install -m 644 <(echo "driver sroce") "$folder/sroce.driver"
+	fi
 	;;
 uninstall)
 	rm -f "$folder/sroce.driver"
-	[[ ! -e $folder/sroce/rxe.driver ]] || mv -n "$folder/sroce/rxe.driver" "$folder/"
-	rm -rf "$folder/sroce"
+	[[ ! -e $folder/rxe.driver ]] || drop_line
 	;;
+*) echo "usage: provider.sh install|uninstall [DESTDIR]" >&2; exit 2 ;;
 esac

@@ -93,15 +93,14 @@ ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
 }
 
 // Between command and response some layouts have an array, which may be NULL.
-int ibv_cmd_get_context(verbs_context*, void* cmd, std::size_t, void* array_or_response,
+int ibv_cmd_get_context(verbs_context*, void* cmd, std::size_t cmd_size, void* array_or_response,
                         void* response_or_size) {
-  if (!is_native) return 0;
+  constexpr std::size_t header = sizeof(ib_uverbs_cmd_hdr) + sizeof(ib_uverbs_get_context);
+  if (!is_native || cmd_size != header + sizeof(sroce_alloc_ucontext_cmd)) return 0;
   auto* response =
       static_cast<std::byte*>(array_or_response ? array_or_response : response_or_size);
-  std::memcpy(
-      response + sizeof(ib_uverbs_get_context_resp),
-      static_cast<std::byte*>(cmd) + sizeof(ib_uverbs_cmd_hdr) + sizeof(ib_uverbs_get_context),
-      sizeof(std::uint32_t));
+  std::memcpy(response + sizeof(ib_uverbs_get_context_resp), static_cast<std::byte*>(cmd) + header,
+              sizeof(std::uint32_t));
   return 0;
 }
 
@@ -111,8 +110,9 @@ FakeResult fake_open(const char* path, bool native) {
   result.registered = registered ? registered->name : nullptr;
   if (!registered) return result;
   verbs_sysfs_dev sysfs{};
-  sysfs.match = registered->match_table;
   std::snprintf(sysfs.ibdev_path, sizeof(sysfs.ibdev_path), "%s", path);
+  result.matches_any = registered->match_device(&sysfs);
+  sysfs.match = registered->match_table;
   result.matched = registered->match_device(&sysfs);
   verbs_device* device = registered->alloc_device(nullptr);
   void* context = registered->alloc_context(&device->device, -1, nullptr);

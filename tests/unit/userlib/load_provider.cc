@@ -20,7 +20,9 @@ int main(int argc, char** argv) {
   const auto open = reinterpret_cast<decltype(&fake_open)>(dlsym(library, "fake_open"));
   const FakeResult result = open(argv[3], std::strcmp(argv[4], "native") == 0);
   std::printf("registered %s, %s, %s, %s\n", result.registered ? result.registered : "nothing",
-              result.matched ? "matched" : "not matched", result.opened ? "opened" : "not opened",
-              result.closed ? "closed" : "not closed");
+              result.matches_any ? "matches any"
+              : result.matched   ? "matched"
+                                 : "not matched",
+              result.opened ? "opened" : "not opened", result.closed ? "closed" : "not closed");
   return 0;
 }

@@ -40,14 +40,17 @@ between() # NAME SERVER_FOLDER CLIENT_FOLDER
 at_once() # ROUNDS: processes of both modes use both devices
 {
 	local port=18610 folder job jobs=()
+	# All servers listen before the first client starts.
 	for folder in '' /run/ours/ '' /run/ours/; do
 		on_a ${folder}ibv_rc_pingpong -p $port -d "$A_DEV" -g "$A_GID" -n "$1" -s 10000 -c -e &
 		jobs+=($!)
 		port=$((port + 1))
 	done
+	for port in {18610..18613}; do
+		on_b wait_until 10 port_listens "$port"
+	done
 	port=18610
 	for folder in /run/ours/ '' '' /run/ours/; do
-		on_b wait_until 10 port_listens $port
 		on_b ${folder}ibv_rc_pingpong -p $port -d "$B_DEV" -g "$B_GID" -n "$1" -s 10000 -c -e "$A_IP" &
 		jobs+=($!)
 		port=$((port + 1))
@@ -64,7 +67,7 @@ check "without our provider librxe opens the device" on_a is_rxe "$A_DEV"
 check "with our provider it opens the device" on_a ours is_native "$A_DEV"
 between "librxe, then our provider" "" /run/ours/
 between "our provider, then librxe" /run/ours/ ""
-check "processes of both modes at once" at_once 500
+check "processes of both modes at once" at_once 2000
 
 # --- native mode ----------------------------------------------------------------------------------
 

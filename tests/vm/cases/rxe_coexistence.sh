@@ -73,7 +73,8 @@ attach_both
 # --- unloading rxe first, which unregisters every device with its driver ID -----------------------
 
 check "rxe unloads" unload_rxe
-check "unloading rxe removes sroce's devices" device_is_gone "$B_DEV"
+check "unloading rxe removes sroce's device at A" device_is_gone "$A_DEV"
+check "unloading rxe removes sroce's device at B" device_is_gone "$B_DEV"
 attach_both
 data_flows "sroce still works"
 check "the port is free for sroce" in_first_namespace sroce_0 sroce wire0

@@ -34,7 +34,7 @@ std::vector<std::pair<Type, std::uint32_t>> uses_of(const ib_uverbs_create_qp& i
 void Actor::open() {
   if (life_.native && random_.one_in(4)) {
     judge(get_context({SROCE_ABI_VERSION + 1, 0}), EOPNOTSUPP, "GET_CONTEXT, another version");
-    judge(get_context({SROCE_ABI_VERSION, 1}), EOPNOTSUPP, "GET_CONTEXT, reserved field");
+    judge(get_context({SROCE_ABI_VERSION, 1}), EINVAL, "GET_CONTEXT, reserved field");
   }
   judge(get_context({SROCE_ABI_VERSION, 0}), 0, "GET_CONTEXT");
 }
