@@ -20,7 +20,7 @@
  * @abi_version: SROCE_ABI_VERSION
  * @reserved: 0
  *
- * A process that passes no such part is in rxe mode.
+ * A process that passes no such part is in rxe mode, and so is one that gets no response.
  */
 struct sroce_alloc_ucontext_cmd {
 	__u32	abi_version;
@@ -29,7 +29,7 @@ struct sroce_alloc_ucontext_cmd {
 
 /**
  * struct sroce_alloc_ucontext_resp - driver part of the response
- * @abi_version: SROCE_ABI_VERSION; rdma_rxe leaves it alone
+ * @abi_version: SROCE_ABI_VERSION; left alone in rxe mode, and by rdma_rxe
  * @reserved: 0
  */
 struct sroce_alloc_ucontext_resp {

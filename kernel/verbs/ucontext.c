@@ -24,36 +24,38 @@ static struct sroce_mmap_entry *to_mmap_entry(struct rdma_user_mmap_entry *rdma_
 	return container_of(rdma_entry, struct sroce_mmap_entry, rdma_entry);
 }
 
+static bool wants_native(struct ib_device *ibdev, struct ib_udata *udata)
+{
+	struct sroce_alloc_ucontext_cmd cmd;
+
+	if (udata->inlen < sizeof(cmd) || udata->outlen < sizeof(struct sroce_alloc_ucontext_resp) ||
+	    ib_copy_from_udata(&cmd, udata, sizeof(cmd)))
+		return false;
+	if (cmd.abi_version == SROCE_ABI_VERSION && !cmd.reserved)
+		return true;
+	ibdev_dbg(ibdev, "ucontext: native ABI %u (reserved %u), but this module has %u\n",
+		  cmd.abi_version, cmd.reserved, SROCE_ABI_VERSION);
+	return false;
+}
+
 /**
  * sroce_alloc_ucontext() - set up the context of a process that opens the device
  * @ibuc: zeroed
- * @udata: empty in rxe mode, else struct sroce_alloc_ucontext_cmd and its response
+ * @udata: struct sroce_alloc_ucontext_cmd and its response; empty or anything else in rxe mode
  *
- * Return: 0; -EINVAL, also for a reserved field that is not 0; -EFAULT; -EOPNOTSUPP if the process
- * knows another version of the native ABI.
+ * The process sees by the response that it is in native mode. An error would not tell it more, and
+ * ib_core, up to 7.2, does not clean up after one.
+ *
+ * Return: 0.
  */
 int sroce_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
 	struct sroce_alloc_ucontext_resp resp = { .abi_version = SROCE_ABI_VERSION };
-	struct sroce_alloc_ucontext_cmd cmd;
-	int err;
 
-	if (!udata->inlen)
-		return 0;
-	if (udata->inlen < sizeof(cmd) || udata->outlen < sizeof(resp))
-		return -EINVAL;
-	err = ib_copy_from_udata(&cmd, udata, sizeof(cmd));
-	if (err)
-		return err;
-	if (cmd.abi_version != SROCE_ABI_VERSION) {
-		ibdev_dbg(ibuc->device, "ucontext: native ABI %u, but this module has %u\n",
-			  cmd.abi_version, SROCE_ABI_VERSION);
-		return -EOPNOTSUPP;
-	}
-	if (cmd.reserved)
-		return -EINVAL;
-	container_of(ibuc, struct sroce_ucontext, ibuc)->is_native = true;
-	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	container_of(ibuc, struct sroce_ucontext, ibuc)->is_native =
+		wants_native(ibuc->device, udata) &&
+		!ib_copy_to_udata(udata, &resp, sizeof(resp));
+	return 0;
 }
 
 /**

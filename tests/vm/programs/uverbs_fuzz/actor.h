@@ -82,7 +82,7 @@ class Actor {
   std::size_t ring_bytes() const;
   std::array<Ring, 2> rings_of(Type type, std::size_t at) const;
 
-  int get_context(const sroce_alloc_ucontext_cmd& native);
+  int get_context(const sroce_alloc_ucontext_cmd& native, std::uint32_t& version);
   void create_pd();
   void create_channel();
   void create_cq();

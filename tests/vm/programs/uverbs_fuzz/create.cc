@@ -5,11 +5,14 @@
 
 #include <algorithm>
 
+#include "fuzz/fuzz.h"
+#include "harness/failure.h"
 #include "uverbs_fuzz/actor.h"
 
 namespace uverbs_fuzz {
 
 using harness::Random;
+using harness::text;
 namespace {
 
 constexpr std::size_t most_objects[] = {4, 6, 6, 6, 6, 6, 3};
@@ -30,34 +33,44 @@ std::vector<std::pair<Type, std::uint32_t>> uses_of(const ib_uverbs_create_qp& i
 
 }  // namespace
 
-// A file gets its context from the first call that succeeds.
+// Without the right request a process is in rxe mode, and gets no response.
 void Actor::open() {
-  if (life_.native && random_.one_in(4)) {
-    judge(get_context({SROCE_ABI_VERSION + 1, 0}), EOPNOTSUPP, "GET_CONTEXT, another version");
-    judge(get_context({SROCE_ABI_VERSION, 1}), EINVAL, "GET_CONTEXT, reserved field");
-  }
-  judge(get_context({SROCE_ABI_VERSION, 0}), 0, "GET_CONTEXT");
+  sroce_alloc_ucontext_cmd native{SROCE_ABI_VERSION, 0};
+  const bool is_wrong = random_.one_in(4);
+  if (is_wrong) (random_.one_in(2) ? native.abi_version : native.reserved)++;
+  std::uint32_t version = 0;
+  judge(get_context(native, version), 0, "GET_CONTEXT");
+  life_.native &= !is_wrong;
+  const std::uint32_t expected = life_.native ? SROCE_ABI_VERSION : 0;
+  if (version != expected)
+    fuzz::complain(text(life_.name, ": GET_CONTEXT shows version ", version, ", not ", expected));
 }
 
-int Actor::get_context(const sroce_alloc_ucontext_cmd& native) {
+int Actor::get_context(const sroce_alloc_ucontext_cmd& native, std::uint32_t& version) {
   const auto* from = reinterpret_cast<const std::uint8_t*>(&native);
   const std::vector<std::uint8_t> bytes(from, from + sizeof(native));
+  int error = 0;
+  std::size_t core = 0;
   if (random_.one_in(2)) {
     std::vector<Attr> attrs{{UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, Kind::out, 0, 4},
                             {UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, Kind::out, 0, 8}};
+    core = 12;
     if (life_.native) {
       attrs.push_back({UVERBS_ATTR_UHW_IN, Kind::in, 0, 0, bytes});
       attrs.push_back({UVERBS_ATTR_UHW_OUT, Kind::out, 0, sizeof(sroce_alloc_ucontext_resp)});
     }
-    return file_.ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, attrs, nullptr);
+    error = file_.ioctl(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, attrs, nullptr);
+  } else {
+    core = sizeof(ib_uverbs_get_context_resp);
+    auto command = Command::of(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{}, core);
+    if (life_.native) {
+      command.driver_bytes = sizeof(sroce_alloc_ucontext_resp);
+      command.in.insert(command.in.end(), bytes.begin(), bytes.end());
+    }
+    error = file_.write(command, nullptr);
   }
-  auto command = Command::of(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{},
-                             sizeof(ib_uverbs_get_context_resp));
-  if (life_.native) {
-    command.driver_bytes = sizeof(sroce_alloc_ucontext_resp);
-    command.in.insert(command.in.end(), bytes.begin(), bytes.end());
-  }
-  return file_.write(command, nullptr);
+  if (life_.native) version = file_.response<sroce_alloc_ucontext_resp>(core).abi_version;
+  return error;
 }
 
 void Actor::create_pd() {
