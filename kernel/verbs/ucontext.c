@@ -28,7 +28,8 @@ static bool wants_native(struct ib_device *ibdev, struct ib_udata *udata)
 {
 	struct sroce_alloc_ucontext_cmd cmd;
 
-	if (udata->inlen < sizeof(cmd) || udata->outlen < sizeof(struct sroce_alloc_ucontext_resp) ||
+	if (udata->inlen < sizeof(cmd) ||
+	    udata->outlen < sizeof(struct sroce_alloc_ucontext_resp) ||
 	    ib_copy_from_udata(&cmd, udata, sizeof(cmd)))
 		return false;
 	if (cmd.abi_version == SROCE_ABI_VERSION && !cmd.reserved)

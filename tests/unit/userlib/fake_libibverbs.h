@@ -3,7 +3,7 @@
 
 struct FakeResult {
   const char* registered;  // the name of the provider, or nullptr
-  bool matches_any;  // whatever its driver id
+  bool matches_any;        // whatever its driver id
   bool matched;
   bool opened;
   bool closed;
