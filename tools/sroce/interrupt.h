@@ -10,7 +10,8 @@ namespace sroce {
 enum class Wait { elapsed, input, interrupted };
 
 /// Waits until the file has input, or the time has elapsed. From the first call on, SIGINT ends
-/// only these functions, and not the process.
+/// only these functions, and not the process. Between the calls it is not blocked, so that it ends
+/// programs that the process starts.
 Wait wait_for_input(int fd, std::chrono::milliseconds time);
 
 /// Sleeps. Returns false if SIGINT has come since the first call.

@@ -19,13 +19,20 @@ TEST(Interrupt, InputEndsTheWait) {
   close(ends[1]);
 }
 
+TEST(Interrupt, IsBlockedOnlyDuringTheWait) {
+  pause({});
+  sigset_t blocked{};
+  sigprocmask(SIG_SETMASK, nullptr, &blocked);
+  EXPECT_FALSE(sigismember(&blocked, SIGINT));
+}
+
 // A child, because an interrupt is for good.
 TEST(Interrupt, SigintEndsTheWaitAndNotTheProcess) {
   EXPECT_EXIT(
       {
         alarm(60);  // instead of waiting on
         const bool goes_on = pause({});
-        raise(SIGINT);  // blocked until the next wait
+        raise(SIGINT);
         _exit(goes_on && !pause(std::chrono::hours(1)) && !pause(std::chrono::hours(1)) ? 7 : 1);
       },
       ::testing::ExitedWithCode(7), "");
