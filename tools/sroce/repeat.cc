@@ -18,7 +18,7 @@ void repeat(System& system, double interval_seconds,
   bool goes_on = system.pause({});  // SIGINT counts from here on
   while (goes_on) {
     sample(seconds);
-    next += interval;
+    next = std::max(next + interval, system.now());  // no burst after a stop
     const auto rest = std::chrono::ceil<milliseconds>(next - system.now());
     goes_on = system.pause(std::max(rest, milliseconds(0)));
     const nanoseconds now = system.now();

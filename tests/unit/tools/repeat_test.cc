@@ -22,6 +22,17 @@ TEST(Repeat, SamplesAtOnceAndAtTheIntervalUntilAnInterrupt) {
   EXPECT_EQ(machine.now, std::chrono::milliseconds(6000));
 }
 
+TEST(Repeat, MakesUpForNoIntervalsOfAStop) {
+  test::FakeMachine machine;
+  machine.pauses_until_interrupt = 4;
+  std::vector<double> times;
+  repeat(machine.system, 1, [&](double seconds) {
+    if (times.empty()) machine.now += std::chrono::seconds(10);  // stopped
+    times.push_back(seconds);
+  });
+  EXPECT_THAT(times, ElementsAre(0, 10, 1, 1));
+}
+
 TEST(Repeat, EndsBeforeTheFirstSampleIfInterrupted) {
   test::FakeMachine machine;
   machine.pauses_until_interrupt = 0;
