@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <rdma/rdma_user_cm.h>
 #include <unistd.h>
 
@@ -20,7 +21,8 @@ constexpr char cm_path[] = "/dev/infiniband/rdma_cm";
 constexpr uint16_t roce_port = 4791;
 /// Only root may listen there, and no known program does (tcpmux).
 constexpr uint16_t unused_service_port = 1;
-/// The request needs the number of a queue pair; the peer rejects it before it looks at that.
+/// The request carries the number of a queue pair, to which the peer would send if it accepted. 0
+/// and 1 are those of management.
 constexpr uint32_t some_qpn = 2;
 constexpr std::chrono::milliseconds address_slice{100};
 /// The event of the kernel's own timeout comes within this time.
@@ -62,8 +64,9 @@ class CmFile {
   CmFile(const CmFile&) = delete;
   CmFile& operator=(const CmFile&) = delete;
 
+  int open_error() const { return error_; }
+
   int create() {
-    if (error_) return error_;
     rdma_ucm_create_id_resp response{};
     rdma_ucm_create_id command{};
     command.uid = 1;  // of 0, the kernel drops all events
@@ -178,11 +181,35 @@ class CmFile {
   uint32_t reject_reason_ = 0;
 };
 
+/// As probe_port(). EAGAIN: there is nothing to receive.
+int probe_from(int fd, const CmQuestion& question) {
+  const int all_errors = 1;  // not only those that are final for TCP
+  if (question.peer.ss_family == AF_INET)
+    setsockopt(fd, IPPROTO_IP, IP_RECVERR, &all_errors, sizeof(all_errors));
+  else
+    setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &all_errors, sizeof(all_errors));
+  if (question.link_index)
+    setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &question.link_index, sizeof(question.link_index));
+  if (question.source.ss_family &&
+      bind(fd, reinterpret_cast<const sockaddr*>(&question.source), size_of(question.source)) != 0)
+    return 0;
+  const sockaddr_storage port = with_port(question.peer, roce_port);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&port), size_of(port)) != 0) return 0;
+  std::byte byte{};
+  if (send(fd, &byte, sizeof(byte), 0) < 0) return errno == EPERM ? EPERM : 0;
+  // An earlier SIGINT, which has ended the requests, does not end this wait.
+  pollfd file{fd, POLLIN, 0};
+  if (poll(&file, 1, static_cast<int>(question.wait.count())) < 0) return errno;
+  return recv(fd, &byte, sizeof(byte), 0) < 0 ? errno : 0;
+}
+
 }  // namespace
 
 CmReply request_connection(const CmQuestion& question) {
   CmReply reply;
   CmFile file;
+  if ((reply.error = file.open_error())) return reply;
+  reply.stage = CmStage::create;
   if ((reply.error = file.create())) return reply;
   reply.stage = CmStage::address;
   if ((reply.error = file.resolve_address(question))) return reply;
@@ -194,21 +221,11 @@ CmReply request_connection(const CmQuestion& question) {
   return reply;
 }
 
-int probe_port(const sockaddr_storage& peer, std::chrono::milliseconds wait) {
+int probe_port(const CmQuestion& question) {
+  const sockaddr_storage& peer = question.peer;
   const int fd = socket(peer.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return 0;
-  const int all_errors = 1;  // not only those that are final for TCP
-  if (peer.ss_family == AF_INET)
-    setsockopt(fd, IPPROTO_IP, IP_RECVERR, &all_errors, sizeof(all_errors));
-  else
-    setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &all_errors, sizeof(all_errors));
-  const sockaddr_storage port = with_port(peer, roce_port);
-  int error = 0;
-  std::byte byte{};
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&port), size_of(port)) == 0 &&
-      send(fd, &byte, sizeof(byte), 0) >= 0 && wait_for_input(fd, wait) == Wait::input &&
-      recv(fd, &byte, sizeof(byte), 0) < 0)
-    error = errno;
+  const int error = probe_from(fd, question);
   close(fd);
   return error == EAGAIN ? 0 : error;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // A connection request through /dev/infiniband/rdma_cm, the kernel's interface below librdmacm. As
-// the request is for a service that nobody has, no queue pair is needed, and so neither librdmacm
-// nor libibverbs with a provider.
+// the request is for a service that does not exist, no queue pair is needed, and so neither
+// librdmacm nor libibverbs with a provider.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,10 +15,11 @@
 namespace sroce {
 
 /// The stages of a request, in turn.
-enum class CmStage { open, address, route, connect };
+enum class CmStage { open, create, address, route, connect };
 
 struct CmQuestion {
   sockaddr_storage source{};  // of family 0: the kernel chooses
+  uint32_t link_index = 0;    // the interface of the source; 0: any
   sockaddr_storage peer{};
   std::chrono::milliseconds wait{};  // for the end of each stage
 };
@@ -35,8 +36,10 @@ struct CmReply {
 /// EINTR: SIGINT has come. ETIMEDOUT: the wait has ended.
 CmReply request_connection(const CmQuestion& question);
 
-/// Sends a byte to the peer's UDP port 4791, which its RoCE stack ignores. Returns the errno of the
-/// ICMP message that comes back: ECONNREFUSED if nobody has the port. 0 without one.
-int probe_port(const sockaddr_storage& peer, std::chrono::milliseconds wait);
+/// Sends a byte to the peer's UDP port 4791, which its RoCE stack ignores, on the way that the
+/// request takes. Returns the errno of the ICMP message that comes back: ECONNREFUSED if nothing
+/// listens on the port. EPERM: a firewall of this host drops the byte. EINTR: SIGINT has come
+/// during the wait. Otherwise 0.
+int probe_port(const CmQuestion& question);
 
 }  // namespace sroce

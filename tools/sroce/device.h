@@ -131,7 +131,7 @@ struct System {
   std::function<std::optional<std::vector<std::string>>()> verbs_devices{};
   /// As the functions of cm.h and interrupt.h.
   std::function<CmReply(const CmQuestion&)> request_connection{};
-  std::function<int(const sockaddr_storage& peer, std::chrono::milliseconds wait)> probe_port{};
+  std::function<int(const CmQuestion&)> probe_port{};
   std::function<bool(std::chrono::milliseconds)> pause{};
   /// A clock that is not set back.
   std::function<std::chrono::nanoseconds()> now{};

@@ -2,6 +2,7 @@
 #include "sroce/doctor.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <sstream>
 
@@ -134,10 +135,10 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
   std::vector<Finding> findings;
   const std::string& name = device.state.device;
   if (!device.uverbs.empty() && !device.may_open)
-    findings.push_back({name, Verdict::fail,
-                        "this process cannot open /dev/infiniband/" + device.uverbs,
-                        "chmod a+rw /dev/infiniband/*\n"
-                        "in a container: give it the folder /dev/infiniband and these devices"});
+    findings.push_back(
+        {name, Verdict::fail, "this process cannot open /dev/infiniband/" + device.uverbs,
+         "chmod a+rw /dev/infiniband/" + device.uverbs +
+             "\nin a container: give it the folder /dev/infiniband and these devices"});
   if (!device.has_provider) findings.push_back(no_provider(device));
   if (device.mtu_bytes && *device.mtu_bytes < usual_mtu_bytes)
     findings.push_back({name, Verdict::warn,
@@ -148,7 +149,7 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
     findings.push_back({name, Verdict::warn,
                         "rdma_cm may choose " + joined(device.same_address) +
                             " instead, which has the same address",
-                        "use another address: sroce add --dummy 10.99.0.1/24"});
+                        other_address_cure});
   for (const NatRule& rule : device.nat)
     findings.push_back({name, Verdict::warn,
                         "'" + rule.chain + "' may change the address of its packets " +
@@ -160,9 +161,13 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
 
 /// One request, as of "sroce ping".
 Finding examine_peer(System& system, const std::string& host) try {
-  const CmQuestion question{{}, resolve_host(host), peer_wait};
+  CmQuestion question;
+  question.peer = resolve_host(host);
+  question.wait = peer_wait;
   const CmReply reply = system.request_connection(question);
   check_asked(system, reply);
+  if (reply.error == EINTR)
+    return {"peer", Verdict::warn, "interrupted before " + host + " has responded"};
   if (reply.error) {
     const Cause cause = find_cause(system, question, reply);
     return {"peer", Verdict::fail, cause.text, cause.cure};
@@ -309,8 +314,10 @@ std::optional<std::string> interface_of(System& system, const DoctorOptions& opt
     return options.target;
   try {
     resolve_host(*options.target);
-  } catch (const Failure&) {
-    throw no_such_interface(*options.target, "", interfaces);
+  } catch (const Failure& host) {
+    const Failure absent = no_such_interface(*options.target, "", interfaces);
+    throw Failure(absent.code(), std::string(absent.what()) + ", and no such host: " + host.what(),
+                  absent.cure() + '\n' + host.cure());
   }
   return std::nullopt;
 }

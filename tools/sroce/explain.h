@@ -17,6 +17,9 @@
 
 namespace sroce {
 
+/// Where another RDMA device has the address of one of sroce.
+inline constexpr char other_address_cure[] = "use another address: sroce add --dummy 10.99.0.1/24";
+
 /// Exit status of the process. Scripts depend on the numbers: append, never renumber.
 enum class ExitCode : int {
   success = 0,

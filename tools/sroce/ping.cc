@@ -38,7 +38,7 @@ struct Report {
   std::optional<std::string> device{};
   uint32_t requests = 0;
   std::vector<Response> responses{};
-  std::optional<Cause> cause{};  // of the last request without a response
+  std::optional<Cause> cause{};  // if the last request had no response
 };
 
 std::string ms_text(double ms) { return decimal_text(ms, 3); }
@@ -72,11 +72,12 @@ std::optional<in6_addr> routed_source(System& system, const in6_addr& peer) try 
   return std::nullopt;
 }
 
-/// An address of the device of the peer's kind; that of the route if the device has it.
-sockaddr_storage source_of(System& system, const std::string& name, const sockaddr_storage& peer) {
+/// Sets the source to an address of the device of the peer's kind; that of the route if the device
+/// has it. Its interface is also that of a peer on a link, unless the peer has one.
+void choose_source(System& system, const std::string& name, CmQuestion& question) {
   const auto names = names_of(list_devices(system));
   if (std::find(names.begin(), names.end(), name) == names.end()) throw no_such_device(name, names);
-  const in6_addr wanted = in6_of(peer);
+  const in6_addr wanted = in6_of(question.peer);
   const auto routed = routed_source(system, wanted);
   std::optional<in6_addr> found;
   for (const Gid& gid : system.sysfs.gids(name, only_port)) {
@@ -84,15 +85,20 @@ sockaddr_storage source_of(System& system, const std::string& name, const sockad
     if (inet_pton(AF_INET6, gid.gid.c_str(), &address) != 1 || !same_family(address, wanted))
       continue;
     const bool is_routed = routed && IN6_ARE_ADDR_EQUAL(&address, &*routed);
-    if (!found || is_routed) found = address;
+    if (found && !is_routed) continue;
+    found = address;
+    question.link_index = link_index(system, gid.netdev.value_or(""));
   }
   if (!found)
-    throw Failure(ExitCode::other,
-                  "device '" + name + "' has no address of the kind of " + address_text(peer),
-                  "to see its addresses: sroce status " + name);
-  const uint32_t scope =
-      peer.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(peer).sin6_scope_id : 0;
-  return socket_address(*found, scope);
+    throw Failure(
+        ExitCode::other,
+        "device '" + name + "' has no address of the kind of " + address_text(question.peer),
+        "to see its addresses: sroce status " + name);
+  const bool of_link = IN6_IS_ADDR_LINKLOCAL(&wanted);
+  question.source = socket_address(*found, of_link ? question.link_index : 0);
+  if (!of_link) return;
+  auto& peer = reinterpret_cast<sockaddr_in6&>(question.peer);
+  if (peer.sin6_scope_id == 0) peer.sin6_scope_id = question.link_index;
 }
 
 std::optional<std::string> device_name(System& system, uint32_t index) {
@@ -107,7 +113,7 @@ Cause other_device(const std::string& wanted, const Report& report) {
   return {"other_device",
           "rdma_cm takes " + report.device.value_or("another device") + " instead of " + wanted +
               ": both have the address " + report.source,
-          "to remove it: rdma link delete " + report.device.value_or("DEV")};
+          other_address_cure};
 }
 
 class Ping {
@@ -117,14 +123,16 @@ class Ping {
     question_.peer = resolve_host(options.host);
     question_.wait = std::chrono::milliseconds(std::lround(options.wait_seconds * 1000));
     report_.host = options.host;
-    report_.address = address_text(question_.peer);
-    if (options.device) question_.source = source_of(system, *options.device, question_.peer);
+    if (options.device) choose_source(system, *options.device, question_);
+    report_.address = scoped_text(system, question_.peer);
   }
 
   int run() {
     bool goes_on = system_.pause({});
     while (goes_on && ask())
       goes_on = report_.requests != options_.count && system_.pause(interval);
+    // Once, for it takes time, and an earlier cause may no longer be true.
+    if (without_response_) report_.cause = find_cause(system_, question_, *without_response_);
     if (options_.format == Format::json)
       print_json();
     else
@@ -140,16 +148,16 @@ class Ping {
     if (reply.error == EINTR) return false;
     const uint32_t sequence = ++report_.requests;
     if (!learn_device(reply)) return false;
+    without_response_.reset();
     if (reply.error == 0) {
       const std::chrono::duration<double, std::milli> time = reply.round_trip;
       report_.responses.push_back({sequence, time.count(), reply.reject_reason});
       print(report_.responses.back());
       return true;
     }
-    const Cause cause = find_cause(system_, question_, reply);
+    without_response_ = reply;
     if (is_table()) out_ << "no response: seq=" << sequence << std::endl;
-    report_.cause = cause;
-    return cause.name != "no_route" && cause.name != "no_device" && cause.name != "error";
+    return reply.error == ETIMEDOUT;
   }
 
   /// Returns false if it is not the device that was asked for.
@@ -181,16 +189,17 @@ class Ping {
     out_ << std::endl;
   }
 
-  double lost_percent() const {
-    if (!report_.requests) return 0;
-    const auto responses = static_cast<double>(report_.responses.size());
-    return 100 * (1 - responses / report_.requests);
+  /// 0 only if none is lost, and 100 only if all are.
+  uint64_t lost_percent() const {
+    const uint64_t requests = report_.requests, lost = requests - report_.responses.size();
+    if (lost == 0 || lost == requests) return lost ? 100 : 0;
+    return std::clamp<uint64_t>((200 * lost + requests) / (2 * requests), 1, 99);
   }
 
   void print_summary() {
     out_ << report_.requests << (report_.requests == 1 ? " request, " : " requests, ")
          << report_.responses.size() << (report_.responses.size() == 1 ? " response" : " responses")
-         << ", " << decimal_text(lost_percent(), 0) << "% lost";
+         << ", " << lost_percent() << "% lost";
     if (!report_.responses.empty()) {
       const auto [least, mean, most] = times();
       out_ << "; time min/avg/max " << ms_text(least) << '/' << ms_text(mean) << '/'
@@ -238,6 +247,7 @@ class Ping {
   std::ostream& out_;
   CmQuestion question_;
   Report report_;
+  std::optional<CmReply> without_response_{};  // to the last request
 };
 
 }  // namespace
@@ -256,11 +266,15 @@ sockaddr_storage resolve_host(const std::string& host) {
 }
 
 void check_asked(System& system, const CmReply& reply) {
-  if (reply.stage != CmStage::open || reply.error == 0) return;
+  if (reply.stage > CmStage::create || reply.error == 0) return;
+  if (reply.stage == CmStage::create)
+    throw Failure(ExitCode::other,
+                  "rdma_cm makes no identifier: " + std::generic_category().message(reply.error),
+                  "the kernel log may have more details: dmesg | tail");
   const std::string cannot = "cannot open /dev/infiniband/rdma_cm: ";
   if (reply.error == EACCES || reply.error == EPERM)
     throw Failure(ExitCode::no_permission, cannot + "no permission",
-                  "as root: chmod a+rw /dev/infiniband/*");
+                  "as root: chmod a+rw /dev/infiniband/rdma_cm");
   if (!system.sysfs.module_loaded("rdma_ucm"))
     throw Failure(ExitCode::module_absent, "the kernel module rdma_ucm is not loaded",
                   "load it: modprobe rdma_ucm");

@@ -143,6 +143,8 @@ Link decode_link(ByteView payload) {
   link.alias = text_of(attributes, IFLA_IFALIAS);
   if (const Attribute* info = attributes.find(IFLA_LINKINFO))
     link.kind = text_of(AttributeMap(info->payload), IFLA_INFO_KIND);
+  if (const Attribute* lower = attributes.find(IFLA_LINK); lower && link.kind == "vlan")
+    link.lower_index = lower->u32();
   return link;
 }
 

@@ -21,6 +21,7 @@ struct Link {
   std::string kind{};        // "dummy", "veth"; empty for hardware
   std::string alias{};
   std::string name{};
+  uint32_t lower_index = 0;  // of the interface that a VLAN is on
 };
 
 struct Address {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/silence.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -10,23 +11,43 @@
 namespace sroce {
 namespace {
 
+constexpr uint32_t only_port = 1;
+
 Cause no_device(const Silence& silence) {
+  if (silence.device)
+    return {"not_ready",
+            "rdma_cm finds no RDMA device for " + silence.peer + ", although there is " +
+                *silence.device,
+            "to see why: sroce doctor " + silence.lower};
+  if (silence.interface.empty())
+    return {"no_device", "no RDMA device leads to " + silence.peer, "sroce add IF"};
   if (silence.interface == "lo")
     return {"no_device", "no RDMA device of this host has the address " + silence.peer,
             "sroce add IF"};
   return {"no_device",
           "interface '" + silence.interface + "', which leads to " + silence.peer +
               ", has no RDMA device",
-          "sroce add " + silence.interface};
+          "sroce add " + silence.lower};
 }
 
 Cause no_neighbour(const Silence& silence) {
-  const bool is_ipv6 = silence.peer.find(':') != std::string::npos;
-  const std::string asked = silence.gateway ? "the gateway " + *silence.gateway : silence.peer;
+  const std::string neighbour = silence.gateway.value_or(silence.peer);
+  const bool is_ipv6 = neighbour.find(':') != std::string::npos;
   return {"no_neighbour",
-          "the neighbour is not resolved: " + asked + " does not answer " +
-              (is_ipv6 ? "neighbour discovery" : "ARP") + " on '" + silence.interface + "'",
+          "the neighbour is not resolved: " + std::string(silence.gateway ? "the gateway " : "") +
+              neighbour + " does not answer " + (is_ipv6 ? "neighbour discovery" : "ARP") +
+              " on '" + silence.interface + "'",
           "to see it: ip neighbour show dev " + silence.interface};
+}
+
+Cause other_error(const std::string& attempt, int error) {
+  return {"error", attempt + std::generic_category().message(error), ""};
+}
+
+Cause no_route(const Silence& silence) {
+  std::string way = silence.peer.substr(0, silence.peer.find('%'));  // ip takes no %IF
+  if (silence.only_interface && !silence.interface.empty()) way += " oif " + silence.interface;
+  return {"no_route", "there is no route to " + silence.peer, "to see it: ip route get " + way};
 }
 
 /// The address or the route was not resolved.
@@ -41,11 +62,9 @@ Cause explain_resolution(const Silence& silence) {
       if (!silence.interface.empty()) return no_neighbour(silence);
       break;
     default:
-      return {"error",
-              "the address is not resolved: " + std::generic_category().message(silence.error), ""};
+      return other_error("the address is not resolved: ", silence.error);
   }
-  return {"no_route", "there is no route to " + silence.peer,
-          "to see it: ip route get " + silence.peer};
+  return no_route(silence);
 }
 
 Cause explain_firewall(const FirewallRule& rule) {
@@ -58,34 +77,73 @@ Cause explain_firewall(const FirewallRule& rule) {
 }
 
 Cause explain_icmp(const Silence& silence) {
-  if (silence.icmp_error == ECONNREFUSED)
-    return {"port_unreachable",
-            "port unreachable (ICMP): nobody has UDP port 4791, or a firewall rejects it",
-            "at the peer: sroce add IF"};
-  return {"icmp",
-          "ICMP says: " + std::generic_category().message(silence.icmp_error) +
-              "; a router or a firewall rejects UDP port 4791",
-          "to see it: tracepath " + silence.peer};
+  const std::string says =
+      "ICMP says: " + std::generic_category().message(silence.icmp_error) + "; ";
+  const std::string cure = "to see it: tracepath " + silence.peer;
+  switch (silence.icmp_error) {
+    case EPERM:
+      return {"local_firewall",
+              "a firewall of this host drops packets to UDP port 4791 as they leave",
+              "to see it: nft list ruleset\nor: iptables -S OUTPUT"};
+    case ECONNREFUSED:
+      return {"port_unreachable",
+              "port unreachable (ICMP): nothing listens on UDP port 4791, or a firewall rejects it",
+              "at the peer: sroce add IF"};
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+      return {"icmp", says + "a router has no way to " + silence.peer + ", or prohibits it", cure};
+    default:
+      return {"icmp", says + "a router or a firewall rejects UDP port 4791", cure};
+  }
 }
 
-std::string interface_name(System& system, uint32_t link_index) {
-  for (const Bytes& payload : system.route.exchange(rtnl::link_request(link_index)))
-    return rtnl::decode_link(payload).name;
+rtnl::Link link_of(System& system, uint32_t index) try {
+  for (const Bytes& payload : system.route.exchange(rtnl::link_request(index)))
+    return rtnl::decode_link(payload);
   return {};
+} catch (const KernelError&) {
+  return {};
+}
+
+uint32_t scope_of(const sockaddr_storage& address) {
+  return address.ss_family == AF_INET6
+             ? reinterpret_cast<const sockaddr_in6&>(address).sin6_scope_id
+             : 0;
+}
+
+void set_interface(System& system, Silence& silence, uint32_t index) {
+  const rtnl::Link link = link_of(system, index);
+  silence.interface = link.name;
+  silence.lower = link.lower_index ? link_of(system, link.lower_index).name : link.name;
 }
 
 /// Fills in the interface and the gateway. There may be no route.
 void find_route(System& system, const CmQuestion& question, Silence& silence) try {
-  const in6_addr peer = in6_of(question.peer);
-  uint32_t scope = 0;
-  if (question.peer.ss_family == AF_INET6)
-    scope = reinterpret_cast<const sockaddr_in6&>(question.peer).sin6_scope_id;
-  for (const Bytes& payload : system.route.exchange(rtnl::route_request(peer, scope))) {
+  const uint32_t only = question.link_index ? question.link_index : scope_of(question.peer);
+  silence.only_interface = only != 0;
+  if (only) set_interface(system, silence, only);
+  for (const Bytes& payload :
+       system.route.exchange(rtnl::route_request(in6_of(question.peer), only))) {
     const rtnl::Route route = rtnl::decode_route(payload);
-    silence.interface = interface_name(system, route.link_index);
+    set_interface(system, silence, route.link_index);
     if (route.gateway) silence.gateway = address_text(*route.gateway);
   }
 } catch (const KernelError&) {
+}
+
+/// Is it on the interface, or with the own address that the request is for?
+bool is_there(System& system, const DeviceIdentity& device, const Silence& silence) {
+  if (silence.interface != "lo") return netdev_of(system.channel, device.index) == silence.lower;
+  const auto gids = system.sysfs.gids(device.name, only_port);
+  return std::any_of(gids.begin(), gids.end(),
+                     [&](const Gid& gid) { return gid.address == silence.peer; });
+}
+
+void find_device(System& system, Silence& silence) {
+  if (silence.interface.empty()) return;
+  for (const DeviceIdentity& device : list_devices(system)) {
+    if (is_there(system, device, silence)) silence.device = device.name;
+  }
 }
 
 }  // namespace
@@ -102,8 +160,25 @@ in6_addr in6_of(const sockaddr_storage& address) {
 
 std::string address_text(const sockaddr_storage& address) { return address_text(in6_of(address)); }
 
+std::string scoped_text(System& system, const sockaddr_storage& address) {
+  const uint32_t scope = scope_of(address);
+  const std::string name = scope ? link_of(system, scope).name : "";
+  return address_text(address) + (name.empty() ? "" : '%' + name);
+}
+
+uint32_t link_index(System& system, const std::string& name) try {
+  for (const Bytes& payload : system.route.exchange(rtnl::link_request(name)))
+    return rtnl::decode_link(payload).index;
+  return 0;
+} catch (const KernelError&) {
+  return 0;
+}
+
 Cause explain_silence(const Silence& silence) {
   if (silence.stage != CmStage::connect) return explain_resolution(silence);
+  if (silence.error != ETIMEDOUT) return other_error("the request failed: ", silence.error);
+  if (silence.icmp_error == EINTR)
+    return {"interrupted", "no response; the search for the cause was interrupted", ""};
   if (silence.icmp_error) return explain_icmp(silence);
   if (!silence.firewall.empty()) return explain_firewall(silence.firewall.front());
   return {"dropped",
@@ -114,13 +189,14 @@ Cause explain_silence(const Silence& silence) {
 
 Cause find_cause(System& system, const CmQuestion& question, const CmReply& reply) {
   Silence silence;
-  silence.peer = address_text(question.peer);
+  silence.peer = scoped_text(system, question.peer);
   silence.stage = reply.stage;
   silence.error = reply.error;
   silence.may_see_firewall = system.is_root;
   find_route(system, question, silence);
-  if (reply.stage == CmStage::connect) {
-    silence.icmp_error = system.probe_port(question.peer, question.wait);
+  if (reply.error == ENODEV) find_device(system, silence);
+  if (reply.stage == CmStage::connect && reply.error == ETIMEDOUT) {
+    silence.icmp_error = system.probe_port(question);
     silence.firewall = find_drops(system.nft_ruleset());
     const auto more = find_iptables_drops(system.iptables_rules());
     silence.firewall.insert(silence.firewall.end(), more.begin(), more.end());

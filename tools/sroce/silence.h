@@ -17,11 +17,14 @@ namespace sroce {
 
 /// All that is known after a request without a response.
 struct Silence {
-  std::string peer;  // its address
+  std::string peer;  // its address, with %IF if it is one of a link
   CmStage stage = CmStage::connect;
   int error = 0;             // that ended the stage
   std::string interface {};  // of the route to the peer; empty if there is none
   std::optional<std::string> gateway{};
+  bool only_interface = false;           // no other may be taken
+  std::string lower{};                   // the interface that an RDMA device attaches to
+  std::optional<std::string> device{};   // that is there
   int icmp_error = 0;                    // as probe_port() returns it
   std::vector<FirewallRule> firewall{};  // of this host
   bool may_see_firewall = true;
@@ -36,11 +39,16 @@ struct Cause {
 /// Pure.
 Cause explain_silence(const Silence& silence);
 
-/// Collects what is known about the reply's lack, and explains it.
+/// Collects what is known about a request without a response, and explains it.
 Cause find_cause(System& system, const CmQuestion& question, const CmReply& reply);
 
 /// The address of a socket address, mapped if it is IPv4, and as text.
 in6_addr in6_of(const sockaddr_storage& address);
 std::string address_text(const sockaddr_storage& address);
+/// The same, with %IF after an address of a link.
+std::string scoped_text(System& system, const sockaddr_storage& address);
+
+/// The index of an interface; 0 if there is none.
+uint32_t link_index(System& system, const std::string& name);
 
 }  // namespace sroce

@@ -118,7 +118,14 @@ TEST_F(Doctor, PortIsTaken) {
 TEST_F(Doctor, InterfaceHasNoDevice) {
   EXPECT_EQ(examine({.target = "eth1"}), 2);
   EXPECT_THAT(text, HasSubstr("sroce add eth1"));
-  EXPECT_THROW(examine({.target = "eth9"}), Failure);
+  try {
+    examine({.target = "eth9"});
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("no network interface 'eth9'"));
+    EXPECT_THAT(failure.what(), HasSubstr("and no such host: eth9: "));
+    EXPECT_THAT(failure.cure(), HasSubstr("getent ahosts eth9"));
+  }
   machine.kernel.devices.clear();
   expect(Verdict::fail, "device", "no device of sroce", "sroce add IF");
 }
@@ -132,7 +139,8 @@ TEST_F(Doctor, DeviceIsNotReady) {
 
 TEST_F(Doctor, DeviceCannotBeOpened) {
   machine.may_open = false;
-  expect(Verdict::fail, "sroce0", "cannot open /dev/infiniband/uverbs0", "chmod");
+  expect(Verdict::fail, "sroce0", "cannot open /dev/infiniband/uverbs0",
+         "chmod a+rw /dev/infiniband/uverbs0");
 }
 
 TEST_F(Doctor, MtuIsSmall) {
@@ -206,6 +214,9 @@ TEST_F(Doctor, AsksAHost) {
   EXPECT_EQ(examine({.target = "10.0.0.2"}), 2);
   EXPECT_THAT(text, HasSubstr("fail  peer     port unreachable (ICMP)"));
   EXPECT_THAT(text, HasSubstr("at the peer: sroce add IF"));
+  machine.cm_replies[0].error = EINTR;
+  EXPECT_EQ(examine({.target = "10.0.0.2"}), 1);
+  EXPECT_THAT(text, HasSubstr("warn  peer     interrupted before 10.0.0.2 has responded\n"));
   machine.cm_replies[0].stage = CmStage::open;
   machine.cm_replies[0].error = EACCES;
   EXPECT_EQ(examine({.target = "10.0.0.2"}), 2);

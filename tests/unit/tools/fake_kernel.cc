@@ -184,8 +184,11 @@ FakeMachine::FakeMachine()
                    cm_questions.push_back(question);
                    return cm_replies.at(std::min(cm_questions.size(), cm_replies.size()) - 1);
                  },
-             .probe_port = [this](const sockaddr_storage&,
-                                  std::chrono::milliseconds) { return icmp_error; },
+             .probe_port =
+                 [this](const CmQuestion& question) {
+                   probes.push_back(question);
+                   return icmp_error;
+                 },
              .pause =
                  [this](std::chrono::milliseconds time) {
                    now += time;

@@ -95,6 +95,7 @@ class FakeMachine {
   std::vector<CmReply> cm_replies;  // one for each request; the last one goes on
   std::vector<CmQuestion> cm_questions;
   int icmp_error = 0;
+  std::vector<CmQuestion> probes;  // by System::probe_port
   std::chrono::nanoseconds now{};  // goes on by each pause
   std::function<void()> on_pause;
   int pauses = 0;

@@ -57,14 +57,18 @@ std::vector<Bytes> FakeRoute::get_link(size_t index) const {
   Attributes attributes;
   attributes.text(IFLA_IFNAME, link.name);
   if (!link.alias.empty()) attributes.text(IFLA_IFALIAS, link.alias);
+  if (link.lower_index) attributes.u32(IFLA_LINK, link.lower_index);
   if (!link.kind.empty())
     attributes.nest(IFLA_LINKINFO, Attributes().text(IFLA_INFO_KIND, link.kind));
   return {with_header(header, attributes)};
 }
 
-std::vector<Bytes> FakeRoute::get_route(ByteView attributes, int family) const {
+std::vector<Bytes> FakeRoute::get_route(ByteView attributes, int family) {
+  const AttributeMap question(attributes);
+  const Attribute* only = question.find(RTA_OIF);
+  only_link = only ? only->u32() : 0;
   char text[INET6_ADDRSTRLEN];
-  inet_ntop(family, AttributeMap(attributes).get(RTA_DST).payload.data(), text, sizeof(text));
+  inet_ntop(family, question.get(RTA_DST).payload.data(), text, sizeof(text));
   const auto found = destinations.find(text);
   if (found == destinations.end()) throw KernelError(ENETUNREACH, "");
   Attributes reply;

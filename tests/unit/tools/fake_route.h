@@ -23,6 +23,7 @@ struct FakeLink {
   std::vector<FakeAddress> addresses{};
   std::string kind{};
   std::string alias{};
+  uint32_t lower_index = 0;  // a VLAN is on this interface
 };
 
 /// The route to one destination.
@@ -40,6 +41,7 @@ class FakeRoute : public Channel {
   std::vector<FakeLink> links{{"lo"}, {"eth0"}, {"eth1"}};
   /// By address; there is no route to others.
   std::map<std::string, FakeDestination> destinations{};
+  uint32_t only_link = 0;  // of the last question for a route
   int newlink_error = 0;
   int newaddr_error = 0;
 
@@ -47,7 +49,7 @@ class FakeRoute : public Channel {
   std::vector<Bytes> get_link(const std::string& name) const;
   std::vector<Bytes> get_link(size_t index) const;
   std::vector<Bytes> get_addresses() const;
-  std::vector<Bytes> get_route(ByteView attributes, int family) const;
+  std::vector<Bytes> get_route(ByteView attributes, int family);
 };
 
 }  // namespace sroce::test

@@ -15,6 +15,7 @@ namespace {
 
 using test::FakeMachine;
 using test::is_sroce;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 class PingCommand : public ::testing::Test {
@@ -92,8 +93,34 @@ TEST_F(PingCommand, SaysWhyNobodyResponds) {
             "no response: seq=1\n"
             "no response: seq=2\n"
             "2 requests, 0 responses, 100% lost\n"
-            "port unreachable (ICMP): nobody has UDP port 4791, or a firewall rejects it\n"
+            "port unreachable (ICMP): nothing listens on UDP port 4791, or a firewall rejects it\n"
             "  hint: at the peer: sroce add IF\n");
+  EXPECT_EQ(machine.probes.size(), 1u) << "one search for the cause";
+}
+
+TEST_F(PingCommand, LooksForNoCauseIfTheLastRequestHadAResponse) {
+  machine.cm_replies = {reply(ETIMEDOUT, 0), reply(0, 250)};
+  EXPECT_EQ(ping({.host = "10.0.0.2", .count = 2}), 0);
+  EXPECT_THAT(text, EndsWith("0.25/0.25/0.25 ms\n"));
+  EXPECT_TRUE(machine.probes.empty());
+}
+
+TEST_F(PingCommand, SaysWhyAfterAnInterrupt) {
+  machine.cm_replies = {reply(ETIMEDOUT, 0), failure(CmStage::connect, EINTR)};
+  EXPECT_EQ(ping({.host = "10.0.0.2"}), 1);
+  EXPECT_THAT(text, HasSubstr("1 request, 0 responses, 100% lost\nno response: dropped"));
+}
+
+TEST_F(PingCommand, RoundsNoLossToNoneAndNoResponseToAll) {
+  machine.cm_replies.assign(199, reply(ETIMEDOUT, 0));
+  machine.cm_replies.push_back(reply(0, 250));
+  ping({.host = "10.0.0.2", .count = 200});
+  EXPECT_THAT(text, HasSubstr("200 requests, 1 response, 99% lost"));
+  machine.cm_questions.clear();
+  machine.cm_replies.assign(1, reply(ETIMEDOUT, 0));
+  machine.cm_replies.push_back(reply(0, 250));
+  ping({.host = "10.0.0.2", .count = 300});
+  EXPECT_THAT(text, HasSubstr("299 responses, 1% lost"));
 }
 
 TEST_F(PingCommand, OneResponseIsSuccess) {
@@ -120,6 +147,22 @@ TEST_F(PingCommand, PassesTheWaitAndTheAddressOfTheDevice) {
   EXPECT_EQ(address_text(machine.cm_questions[1].source), "10.0.0.1");
   EXPECT_EQ(ping({.host = "10.7.0.2", .device = "sroce0", .count = 1}), 0);
   EXPECT_EQ(address_text(machine.cm_questions[2].source), "10.1.0.1") << "not routed: the first";
+  EXPECT_EQ(machine.cm_questions[2].link_index, 2u) << "eth0";
+}
+
+TEST_F(PingCommand, TakesTheInterfaceOfTheDeviceForAnAddressOfALink) {
+  EXPECT_EQ(ping({.host = "fe80::2", .device = "sroce0", .count = 1}), 0);
+  const CmQuestion& question = machine.cm_questions.at(0);
+  for (const sockaddr_storage& address : {question.peer, question.source})
+    EXPECT_EQ(reinterpret_cast<const sockaddr_in6&>(address).sin6_scope_id, 2u);
+  EXPECT_THAT(text, HasSubstr("response from fe80::2%eth0: seq=1"));
+}
+
+TEST_F(PingCommand, EndsAtAnErrorThatIsNoSilence) {
+  machine.cm_replies = {reply(EPROTO, 0)};
+  EXPECT_EQ(ping({.host = "10.0.0.2", .count = 3}), 1);
+  EXPECT_THAT(text, HasSubstr("the request failed: Protocol error\n"));
+  EXPECT_EQ(machine.cm_questions.size(), 1u);
 }
 
 TEST_F(PingCommand, RejectsAnUnsuitableDevice) {
@@ -138,6 +181,7 @@ TEST_F(PingCommand, SaysThatRdmaCmTakesAnotherDevice) {
   EXPECT_EQ(ping({.host = "10.0.0.2", .device = "sroce0", .count = 3}), 1);
   EXPECT_THAT(text, HasSubstr("rdma_cm takes mana_0 instead of sroce0: both have the address "
                               "10.0.0.1\n"));
+  EXPECT_THAT(text, HasSubstr("hint: use another address: sroce add --dummy"));
   EXPECT_EQ(machine.cm_questions.size(), 1u);
 }
 
@@ -154,6 +198,10 @@ TEST_F(PingCommand, SaysWhyItCannotAsk) {
   EXPECT_EQ(code_of(machine, "10.0.0.256", cure), static_cast<int>(ExitCode::usage));
   machine.cm_replies = {failure(CmStage::open, EACCES)};
   EXPECT_EQ(code_of(machine, "10.0.0.2", cure), static_cast<int>(ExitCode::no_permission));
+  EXPECT_THAT(cure, HasSubstr("/dev/infiniband/rdma_cm"));
+  machine.cm_replies = {failure(CmStage::create, ENOMEM)};
+  EXPECT_EQ(code_of(machine, "10.0.0.2", cure), static_cast<int>(ExitCode::other));
+  EXPECT_THAT(cure, HasSubstr("dmesg"));
   machine.cm_replies = {failure(CmStage::open, ENOENT)};
   EXPECT_EQ(code_of(machine, "10.0.0.2", cure), static_cast<int>(ExitCode::module_absent));
   EXPECT_EQ(cure, "load it: modprobe rdma_ucm");

@@ -21,7 +21,7 @@ Silence silence(CmStage stage, int error) {
   silence.peer = "10.0.0.2";
   silence.stage = stage;
   silence.error = error;
-  silence.interface = "eth0";
+  silence.interface = silence.lower = "eth0";
   return silence;
 }
 
@@ -40,8 +40,22 @@ TEST(Silence, TheInterfaceHasNoDevice) {
   EXPECT_EQ(explain_silence(absent).text,
             "interface 'eth0', which leads to 10.0.0.2, has no RDMA device");
   EXPECT_EQ(explain_silence(absent).cure, "sroce add eth0");
+  absent.interface = "eth0.5";  // a VLAN
+  EXPECT_THAT(explain_silence(absent).text, HasSubstr("'eth0.5'"));
+  EXPECT_EQ(explain_silence(absent).cure, "sroce add eth0");
   absent.interface = "lo";
   EXPECT_EQ(explain_silence(absent).text, "no RDMA device of this host has the address 10.0.0.2");
+  absent.interface = "";
+  EXPECT_EQ(explain_silence(absent).text, "no RDMA device leads to 10.0.0.2");
+  EXPECT_EQ(explain_silence(absent).cure, "sroce add IF");
+}
+
+TEST(Silence, TheDeviceOfTheInterfaceIsNotReady) {
+  Silence unready = silence(CmStage::address, ENODEV);
+  unready.device = "sroce0";
+  EXPECT_EQ(explain_silence(unready).name, "not_ready");
+  EXPECT_THAT(explain_silence(unready).text, HasSubstr("although there is sroce0"));
+  EXPECT_EQ(explain_silence(unready).cure, "to see why: sroce doctor eth0");
 }
 
 TEST(Silence, TheNeighbourIsNotResolved) {
@@ -54,6 +68,8 @@ TEST(Silence, TheNeighbourIsNotResolved) {
   unresolved.gateway = "fd00::9";
   EXPECT_THAT(explain_silence(unresolved).text,
               HasSubstr("the gateway fd00::9 does not answer neighbour discovery"));
+  unresolved.peer = "10.0.0.2";
+  EXPECT_THAT(explain_silence(unresolved).text, HasSubstr("neighbour discovery"));
 }
 
 TEST(Silence, AnotherErrorIsNamed) {
@@ -62,7 +78,21 @@ TEST(Silence, AnotherErrorIsNamed) {
   EXPECT_THAT(cause.text, HasSubstr("Invalid argument"));
 }
 
-TEST(Silence, NobodyHasThePort) {
+TEST(Silence, AnErrorOfTheRequestIsNoSilence) {
+  Silence failed = silence(CmStage::connect, EPROTO);
+  failed.icmp_error = ECONNREFUSED;
+  EXPECT_EQ(explain_silence(failed).name, "error");
+  EXPECT_THAT(explain_silence(failed).text, HasSubstr("the request failed: Protocol error"));
+}
+
+TEST(Silence, TheHintForARouteNamesTheOnlyInterface) {
+  Silence restricted = silence(CmStage::address, ENETUNREACH);
+  restricted.peer = "fe80::2%eth0";
+  restricted.only_interface = true;
+  EXPECT_EQ(explain_silence(restricted).cure, "to see it: ip route get fe80::2 oif eth0");
+}
+
+TEST(Silence, NothingListensOnThePort) {
   Silence unreachable = silence(CmStage::connect, ETIMEDOUT);
   unreachable.icmp_error = ECONNREFUSED;
   unreachable.firewall = {{"inet filter input", true, "nft ..."}};
@@ -71,7 +101,24 @@ TEST(Silence, NobodyHasThePort) {
   EXPECT_EQ(explain_silence(unreachable).cure, "at the peer: sroce add IF");
   unreachable.icmp_error = EHOSTUNREACH;
   EXPECT_EQ(explain_silence(unreachable).name, "icmp");
-  EXPECT_THAT(explain_silence(unreachable).text, HasSubstr("No route to host"));
+  EXPECT_THAT(explain_silence(unreachable).text,
+              HasSubstr("No route to host; a router has no way to 10.0.0.2"));
+  EXPECT_THAT(explain_silence(unreachable).text, Not(HasSubstr("4791")));
+  unreachable.icmp_error = EACCES;
+  EXPECT_THAT(explain_silence(unreachable).text, HasSubstr("firewall rejects UDP port 4791"));
+}
+
+TEST(Silence, TheFirewallOfThisHostDropsWhatLeaves) {
+  Silence dropped = silence(CmStage::connect, ETIMEDOUT);
+  dropped.icmp_error = EPERM;
+  EXPECT_EQ(explain_silence(dropped).name, "local_firewall");
+  EXPECT_THAT(explain_silence(dropped).text, HasSubstr("as they leave"));
+}
+
+TEST(Silence, AnInterruptedSearchHasNoResult) {
+  Silence interrupted = silence(CmStage::connect, ETIMEDOUT);
+  interrupted.icmp_error = EINTR;
+  EXPECT_EQ(explain_silence(interrupted).name, "interrupted");
 }
 
 TEST(Silence, TheFirewallOfThisHostDrops) {
@@ -98,7 +145,9 @@ Cause find(FakeMachine& machine, CmStage stage, int error) {
   CmReply reply;
   reply.stage = stage;
   reply.error = error;
-  return find_cause(machine.system, {{}, resolve_host("10.0.0.2"), {}}, reply);
+  CmQuestion question;
+  question.peer = resolve_host("10.0.0.2");
+  return find_cause(machine.system, question, reply);
 }
 
 TEST(FindCause, LooksAtTheRoute) {
@@ -110,10 +159,51 @@ TEST(FindCause, LooksAtTheRoute) {
   EXPECT_THAT(find(machine, CmStage::address, ENODEV).text, HasSubstr("'eth1'"));
 }
 
+TEST(FindCause, LooksAtTheInterfaceOfTheSource) {
+  FakeMachine machine;
+  machine.route.destinations["10.0.0.2"] = {3};
+  CmQuestion question;
+  question.peer = resolve_host("10.0.0.2");
+  question.link_index = 3;
+  CmReply reply;
+  reply.stage = CmStage::connect;
+  reply.error = ETIMEDOUT;
+  find_cause(machine.system, question, reply);
+  EXPECT_EQ(machine.route.only_link, 3u);
+  ASSERT_EQ(machine.probes.size(), 1u);
+  EXPECT_EQ(machine.probes[0].link_index, 3u);
+}
+
+TEST(FindCause, LooksForTheDeviceOfTheInterface) {
+  FakeMachine machine;
+  machine.route.links.push_back({.name = "eth0.5", .kind = "vlan", .lower_index = 2});
+  machine.route.destinations["10.0.0.2"] = {4};
+  EXPECT_EQ(find(machine, CmStage::address, ENODEV).cure, "sroce add eth0");
+  machine.add_device({.index = 0, .name = "sroce0", .netdev = "eth0"}, test::is_sroce);
+  EXPECT_EQ(find(machine, CmStage::address, ENODEV).name, "not_ready");
+  machine.route.destinations["10.0.0.2"] = {1};
+  EXPECT_EQ(find(machine, CmStage::address, ENODEV).name, "no_device") << "an own address";
+  machine.add_gid("sroce0", 0, "0000:0000:0000:0000:0000:ffff:0a00:0002", "eth0");
+  EXPECT_EQ(find(machine, CmStage::address, ENODEV).name, "not_ready");
+}
+
+TEST(FindCause, NamesTheInterfaceOfAnAddressOfALink) {
+  FakeMachine machine;
+  CmQuestion question;
+  question.peer = resolve_host("fe80::2");
+  reinterpret_cast<sockaddr_in6&>(question.peer).sin6_scope_id = 2;
+  CmReply reply;
+  reply.stage = CmStage::address;
+  reply.error = ENETUNREACH;
+  EXPECT_EQ(find_cause(machine.system, question, reply).text, "there is no route to fe80::2%eth0");
+}
+
 TEST(FindCause, ProbesThePortAndTheFirewallOnlyIfAConnectionIsSilent) {
   FakeMachine machine;
   machine.icmp_error = ECONNREFUSED;
   EXPECT_EQ(find(machine, CmStage::address, ENETUNREACH).name, "no_route");
+  EXPECT_EQ(find(machine, CmStage::connect, EPROTO).name, "error");
+  EXPECT_TRUE(machine.probes.empty());
   EXPECT_EQ(find(machine, CmStage::connect, ETIMEDOUT).name, "port_unreachable");
   machine.icmp_error = 0;
   EXPECT_EQ(find(machine, CmStage::connect, ETIMEDOUT).name, "dropped");

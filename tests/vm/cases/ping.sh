@@ -65,7 +65,7 @@ on_b ip link delete nowhere
 on_b rdma link delete "$B_DEV"
 if [[ $B_TYPE == sroce ]]; then
 	for address in "$B_IP" "$B_IP6"; do
-		says "no device at the peer, $address" 1 "^port unreachable \(ICMP\): nobody has UDP port 4791, or a firewall rejects it$" silent "$address"
+		says "no device at the peer, $address" 1 "^port unreachable \(ICMP\): nothing listens on UDP port 4791, or a firewall rejects it$" silent "$address"
 	done
 fi
 on_a rdma link delete "$A_DEV"
