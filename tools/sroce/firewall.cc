@@ -71,6 +71,19 @@ bool drops_the_rest(const json& chain) {
          text_of(chain, "policy") == "drop";
 }
 
+/// The chains of packets that are not for this host, nor from it.
+std::set<std::string> other_chains(const json& objects) {
+  std::set<std::string> others;
+  for (const json& object : objects) {
+    if (!object.is_object() || !object.contains("chain") || !object["chain"].is_object()) continue;
+    const json& chain = object["chain"];
+    const std::string hook = text_of(chain, "hook"), family = text_of(chain, "family");
+    if (hook == "forward" || family == "arp" || family == "bridge")
+      others.insert(chain_of(chain, "name"));
+  }
+  return others;
+}
+
 std::string handle_of(const json& rule) {
   const auto handle = rule.find("handle");
   return handle != rule.end() && handle->is_number() ? std::to_string(handle->get<int>()) : "N";
@@ -127,7 +140,7 @@ std::vector<FirewallRule> find_iptables_drops(const std::string& rules) {
       dropping.insert(command);
     if (word != "-A") continue;
     const IptablesRule rule = parse_rule(words);
-    if (!rule.names_port) continue;
+    if (!rule.names_port || rule.chain == "FORWARD") continue;
     if (rule.target == "ACCEPT") accepting.insert(command);
     if (rule.target == "DROP" || rule.target == "REJECT")
       drops.push_back(
@@ -147,11 +160,13 @@ std::vector<FirewallRule> find_drops(const std::string& ruleset) {
     return {};
   std::vector<FirewallRule> drops;
   std::set<std::string> accepting;
+  const auto others = other_chains(parsed["nftables"]);
   for (const json& object : parsed["nftables"]) {
     if (!object.is_object() || !object.contains("rule")) continue;
     const json& rule = object["rule"];
     if (!rule.is_object() || !rule.contains("expr") || !names_port(rule["expr"])) continue;
     const std::string chain = chain_of(rule, "chain");
+    if (others.contains(chain)) continue;
     if (has(rule["expr"], "accept")) accepting.insert(chain);
     if (has(rule["expr"], "drop") || has(rule["expr"], "reject"))
       drops.push_back({chain, true, "nft delete rule " + chain + " handle " + handle_of(rule)});

@@ -85,7 +85,7 @@ bool excludes(const json& match, const NatQuestion& question) {
     words = {"udp"};
   else if (protocol == "tcp")
     return true;
-  else if (field == "saddr")
+  else if (field == "saddr" && (protocol == "ip" || protocol == "ip6"))
     words = question.addresses;
   else
     return false;
@@ -98,18 +98,32 @@ bool excludes(const json& match, const NatQuestion& question) {
 std::optional<std::string> new_source(const json& expression) {
   if (!expression.is_object()) return std::nullopt;
   if (expression.contains("masquerade")) return "";
-  if (expression.contains("snat")) return text_of(expression["snat"], "addr");
+  if (const json& snat = member(expression, "snat"); snat.is_object()) {
+    const json& address = member(snat, "addr");
+    if (address.is_null()) return std::nullopt;  // only another port
+    return address.is_string() ? address.get<std::string>() : "one of several";
+  }
   // A rule of iptables.
   if (text_of(member(expression, "xt"), "name") == "MASQUERADE") return "";
   return std::nullopt;
+}
+
+bool is_ipv4(const std::string& address) { return address.find(':') == std::string::npos; }
+
+/// The packets that a table of the family sees.
+NatQuestion part_of(const NatQuestion& question, const std::string& family) {
+  NatQuestion part = question;
+  std::erase_if(part.addresses, [&](const std::string& address) {
+    return (family == "ip" && !is_ipv4(address)) || (family == "ip6" && is_ipv4(address));
+  });
+  return part;
 }
 
 /// Does the rule give the packets another address than they have?
 bool changes(const std::string& source, const NatQuestion& question) {
   if (source.empty()) {
     // Each family has its own first address.
-    const auto ipv4 = [](const std::string& a) { return a.find(':') == std::string::npos; };
-    return std::count_if(question.addresses.begin(), question.addresses.end(), ipv4) > 1;
+    return std::count_if(question.addresses.begin(), question.addresses.end(), is_ipv4) > 1;
   }
   return std::find(question.addresses.begin(), question.addresses.end(), source) ==
          question.addresses.end();
@@ -126,14 +140,15 @@ std::vector<NatRule> find_nat(const std::string& ruleset, const NatQuestion& que
     const json& rule = member(object, "rule");
     const json& expressions = member(rule, "expr");
     if (!expressions.is_array()) continue;
+    const NatQuestion part = part_of(question, text_of(rule, "family"));
     std::optional<std::string> source;
-    bool excluded = false;
+    bool excluded = part.addresses.empty();
     for (const json& expression : expressions) {
       const json& match = member(expression, "match");
-      excluded = excluded || (!match.is_null() && excludes(match, question));
+      excluded = excluded || (!match.is_null() && excludes(match, part));
       if (const auto address = new_source(expression)) source = address;
     }
-    if (excluded || !source || !changes(*source, question)) continue;
+    if (excluded || !source || !changes(*source, part)) continue;
     const std::string chain =
         text_of(rule, "family") + ' ' + text_of(rule, "table") + ' ' + text_of(rule, "chain");
     found.push_back({chain, *source, "nft insert rule " + chain + " udp dport 4791 accept"});

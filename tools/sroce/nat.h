@@ -16,9 +16,10 @@ struct NatQuestion {
 };
 
 struct NatRule {
-  std::string chain;    // "ip nat postrouting"
-  std::string address;  // that packets get; empty: the first one of the interface (masquerade)
-  std::string cure;     // the command that excepts RoCE
+  std::string chain;  // "ip nat postrouting"
+  /// That packets get; empty: the first one of the interface (masquerade).
+  std::string address;
+  std::string cure;  // the command that excepts RoCE
 };
 
 /// The rules in the output of "nft -j list ruleset" that may apply to the packets and change them.

@@ -41,6 +41,16 @@ TEST(Firewall, OtherRulesAreNot) {
   EXPECT_TRUE(find_drops(ruleset(rule("4791", "drop", "sport"))).empty());
 }
 
+TEST(Firewall, RuleForForwardedPacketsIsNot) {
+  const std::string drop = rule("4791", "drop");
+  EXPECT_TRUE(
+      find_drops(ruleset(chain(R"(, "type": "filter", "hook": "forward")") + ", " + drop)).empty());
+  EXPECT_EQ(
+      find_drops(ruleset(chain(R"(, "type": "filter", "hook": "input")") + ", " + drop)).size(),
+      1u);
+  EXPECT_TRUE(find_iptables_drops("i *filter\ni -A FORWARD -p udp --dport 4791 -j DROP\n").empty());
+}
+
 TEST(Firewall, ChainThatDropsTheRestIsFoundUnlessARuleAccepts) {
   const auto drops = find_drops(ruleset(chain(drops_the_rest)));
   ASSERT_EQ(drops.size(), 1u);

@@ -60,6 +60,27 @@ TEST(Nat, RuleThatMayApplyIs) {
     EXPECT_FALSE(find_nat(rule(condition + snat), question).empty()) << condition;
 }
 
+TEST(Nat, TableOfAnotherFamilyIsNot) {
+  EXPECT_TRUE(find_nat(rule(snat), {"eth0", {"fd00::1"}}).empty());
+  std::string ipv6 = rule(R"({"snat": {"addr": "fd00::9"}})");
+  ipv6.replace(ipv6.find(R"("ip")"), 4, R"("ip6")");
+  EXPECT_EQ(find_nat(ipv6, question).size(), 1u);
+  EXPECT_TRUE(find_nat(ipv6, two_addresses).empty());
+}
+
+TEST(Nat, AddressThatIsNotKnownIsAnother) {
+  const auto rules =
+      find_nat(rule(R"({"snat": {"addr": {"range": ["192.0.2.1", "192.0.2.9"]}}})"), question);
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_EQ(rules[0].address, "one of several");
+  EXPECT_TRUE(find_nat(rule(R"({"snat": {"port": 5000}})"), question).empty());
+}
+
+TEST(Nat, EthernetAddressExcludesNothing) {
+  constexpr char ether[] = R"({"payload": {"protocol": "ether", "field": "saddr"}})";
+  EXPECT_EQ(find_nat(rule(match(ether, R"("02:00:00:00:00:01")") + snat), question).size(), 1u);
+}
+
 TEST(Nat, BadInputHasNoRules) {
   for (const char* text :
        {"", "{", "[]", "{}", R"({"nftables": 1})", R"({"nftables": [1]})",
