@@ -27,60 +27,63 @@ constexpr char examples[] =
     "  sroce add eth0             attach to eth0 as sroce0, or the next free name\n"
     "  sroce add eth0 storage     attach to eth0 under the name storage\n"
     "  sroce add --dummy 10.99.0.1/24\n"
-    "                             attach to a new dummy interface, for programs of this machine\n"
+    "                             attach to a new dummy interface\n"
     "  sroce                      devices, GIDs and nonzero counters, as sroce status\n"
     "  sroce status -j | jq '.[].gids[].address'\n"
     "  sroce status --all         include devices of the in-tree rdma_rxe\n"
-    "  sroce show sroce0          parameters: congestion control, ECN, selective repeat\n"
+    "  sroce show sroce0          parameters, such as congestion control\n"
     "  sroce set sroce0 cc delay delay_target 50\n"
     "  sroce qp                   queue pairs, their rates and round-trip times\n"
     "  sroce gids                 GIDs, and which of them programs take\n"
     "  sroce stats -w             counters that change, and their rates, each second\n"
-    "  sroce ping 10.0.0.2        whether RoCE works to a host, and why not\n"
-    "  sroce doctor               why programs cannot use RDMA here, and what mends it\n"
+    "  sroce ping 10.0.0.2        whether a host responds to RoCE, and why not\n"
+    "  sroce doctor               why programs cannot use RDMA here\n"
     "  sroce del sroce0           detach\n";
 
 constexpr char more_in_help[] = "Examples and exit status: sroce --help\n";
 
 constexpr char add_footer[] =
-    "Loads the modules that are missing. Then waits until the port is active and has the GID of\n"
-    "each address of the interface, and prints them. --dummy makes the interface first: use it\n"
-    "where another RDMA device has the address of the real one. sroce del removes it, too.\n";
+    "Loads the modules that are missing. Then waits until the port is active and has\n"
+    "the GID of each address of the interface, and prints them. --dummy makes the\n"
+    "interface first: use it where another RDMA device has the address of the real\n"
+    "one. sroce del removes it, too.\n";
 
 constexpr char doctor_footer[] =
-    "Prints a line for each check: ok, warn or fail. Commands that mend it follow. The exit\n"
-    "status is 0 if all is well, 1 after a warning, and 2 after a failure. Rules of a firewall\n"
-    "are seen by root only. A host is asked as by sroce ping.\n";
+    "Prints a line for each check: ok, warn or fail. Commands that mend it follow.\n"
+    "The exit status is 0 if all is well, 1 after a warning, and 2 after a failure.\n"
+    "Only root sees the rules of a firewall. A host is asked as by sroce ping.\n";
 
 constexpr char stats_footer[] =
-    "Prints the counters that are not zero. With -w, prints those that change: by how much, and\n"
-    "how much that is per second. The first lines follow after one interval.\n";
+    "Prints the counters that are not zero. With -w, prints those that change: by how\n"
+    "much, and how much that is per second. The first lines follow after one\n"
+    "interval.\n";
 
 constexpr char ping_footer[] =
-    "Asks the host for a connection to a service that it does not have, and prints the time\n"
-    "until its stack rejects that. The host needs no server. Without a response it prints why,\n"
-    "as far as this host can know. The exit status is 0 after a response and 1 without one;\n"
-    "others as in sroce --help.\n";
+    "Asks the host for a connection to a service that it does not have, and prints\n"
+    "the time until its stack rejects that. The host needs no server. Without a\n"
+    "response it prints why, as far as this host can know. The exit status is 0 after\n"
+    "a response and 1 without one; others as in sroce --help.\n";
 
 constexpr char set_footer[] =
-    "Sets all of the parameters, or none of them if one is invalid. sroce show DEV lists them\n"
-    "with ranges, choices, defaults and units. cc (congestion control) and selective apply to\n"
-    "queue pairs that connect later. All others take effect at once.\n\n"
+    "Sets all of the parameters, or none of them if one is invalid. sroce show DEV\n"
+    "lists them with ranges, choices, defaults and units. cc (congestion control) and\n"
+    "selective apply to queue pairs that connect later. All others take effect at\n"
+    "once.\n\n"
     "  sroce set sroce0 cc dcqcn rp_ai_rate 5\n";
 
 constexpr char qp_footer[] =
     "Prints two lines for each queue pair. Fields of the second line:\n"
     "  cc             congestion control algorithm / its state\n"
-    "  rate, cwnd     shown only while they limit; values of the algorithm follow, such as\n"
-    "                 target and alpha of dcqcn; resp_...: the same for READ responses\n"
-    "  rtt, minrtt    round-trip time: smoothed / deviation, and minimum; in milliseconds\n"
+    "  rate, cwnd     shown only while they limit; values of the algorithm\n"
+    "                 follow; resp_...: the same for READ responses\n"
+    "  rtt, minrtt    round-trip time: smoothed / deviation, and minimum; in ms\n"
     "  inflight       packets sent and not yet acknowledged\n"
     "  retrans, timeouts, probes\n"
     "                 packets retransmitted, ACK timeouts, and tail loss probes\n"
-    "  cnp, cuts      congestion notifications handled, and decreases of the rate or window\n"
-    "  selective      offered (no reply yet), on, off (standard peer: go-back-N), withdrawn\n"
+    "  cnp, cuts      congestion notifications handled; decreases of the limit\n"
+    "  selective      offered (no reply yet), on, off (standard peer), withdrawn\n"
     "  reorder        packets / bytes queued out of order\n"
-    "  ce, cnp_sent   packets received with a congestion mark, and notifications sent\n";
+    "  ce, cnp_sent   packets received with a congestion mark; notifications sent\n";
 
 std::string footer() {
   std::string text = std::string(examples) + "\nExit status:\n";
@@ -115,11 +118,16 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
 }
 
+/// "-w", or flags of a letter that end so, as "-aw".
+bool is_interval(const std::string& argument) {
+  if (argument == "--interval") return true;
+  return argument.size() > 1 && argument[0] == '-' && argument.back() == 'w' &&
+         argument.find_first_not_of("ajx", 1) == argument.size() - 1;
+}
+
 /// The value of -w may be left out.
 void complete_interval(std::vector<std::string>& arguments) {
-  const auto option = std::find_if(arguments.begin(), arguments.end(), [](const auto& argument) {
-    return argument == "-w" || argument == "--interval";
-  });
+  const auto option = std::find_if(arguments.begin(), arguments.end(), is_interval);
   if (option == arguments.end()) return;
   const auto next = option + 1;
   if (next == arguments.end() || !is_number(*next)) arguments.insert(next, "1");
@@ -133,6 +141,17 @@ std::vector<std::string> plain_arguments(std::vector<std::string> arguments) {
   if (arguments[0] != "help") return arguments;
   if (arguments.size() == 1) return {"--help"};
   return {full_command(arguments[1]), "--help"};
+}
+
+/// As CLI::Range, which accepts "nan".
+CLI::Validator seconds_between(double least, double most) {
+  return {[=](const std::string& text) -> std::string {
+            double number = 0;
+            if (CLI::detail::lexical_cast(text, number) && number >= least && number <= most)
+              return "";
+            return "not in the range " + decimal_text(least, 2) + " to " + decimal_text(most, 2);
+          },
+          ""};
 }
 
 struct CommandLine {
@@ -192,22 +211,23 @@ struct CommandLine {
     auto* stats_command = app.add_subcommand("stats", "Show counters and how they change");
     stats_command->add_option("DEV", stats.device, "only this device, of any driver");
     stats_command->add_flag("-a,--all", stats.all, "show counters that are zero or do not change");
-    stats_command->add_flag("-x,--explain", stats.explain,
-                            "say what counters mean; without DEV, only that");
-    add_interval(stats_command, stats.interval_seconds);
+    auto* explain = stats_command->add_flag("-x,--explain", stats.explain,
+                                            "say what counters mean; without DEV, only that");
+    add_interval(stats_command, stats.interval_seconds)->excludes(explain);
     stats_command->add_flag("-j,--json", json, "print JSON; with -w, one object a line");
     stats_command->footer(stats_footer);
 
     auto* gids_command = app.add_subcommand("gids", "Show GIDs and the programs that take them");
     gids_command->add_option("DEV", gids.device, "only this device, of any driver");
     gids_command->add_flag("-j,--json", json, "print JSON");
+    gids_command->footer("Shows port 1, the only one of a sroce device.\n");
   }
 
-  static void add_interval(CLI::App* command, std::optional<double>& seconds) {
-    command
+  static CLI::Option* add_interval(CLI::App* command, std::optional<double>& seconds) {
+    return command
         ->add_option("-w,--interval", seconds, "print again at this interval until ^C (default: 1)")
         ->type_name("[SECONDS]")
-        ->check(CLI::Range(0.01, 86400.0));
+        ->check(seconds_between(0.01, 86400));
   }
 
   void add_module_commands() {
@@ -228,7 +248,7 @@ struct CommandLine {
   }
 
   void add_ping_command() {
-    auto* ping_command = app.add_subcommand("ping", "Say whether RoCE works to a host");
+    auto* ping_command = app.add_subcommand("ping", "Say whether a host responds to RoCE");
     ping_command->add_option("HOST", ping.host, "name or address")->required();
     ping_command->add_option("-I", ping.device, "from this device (default: that of the route)")
         ->type_name("DEV");
@@ -237,7 +257,7 @@ struct CommandLine {
         ->check(CLI::PositiveNumber);
     ping_command->add_option("-W", ping.wait_seconds, "seconds to wait for a response (default: 2)")
         ->type_name("SECONDS")
-        ->check(CLI::Range(0.01, 600.0));
+        ->check(seconds_between(0.01, 600));
     ping_command->add_flag("-j,--json", json, "print JSON at the end");
     ping_command->footer(ping_footer);
   }

@@ -210,10 +210,14 @@ void repeat_qps(System& system, const QpOptions& options, std::ostream& out) {
   QpHistory before;
   repeat(system, *options.interval_seconds, [&](double seconds) {
     const auto qps = query_qps(system, options);
-    if (options.format == Format::json)
-      out << Json{{"seconds", seconds}, {"qps", array_of(qps)}}.dump() << std::endl;
-    else
+    if (options.format == Format::json) {
+      // No interval has ended before the first.
+      const Json object{{"seconds", seconds > 0 ? Json(seconds) : Json(nullptr)},
+                        {"qps", array_of(qps)}};
+      out << object.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+    } else {
       out << (seconds > 0 ? "\n" : "") << qp_text(qps, before) << std::flush;
+    }
     before.clear();
     for (const QueuePair& qp : qps) before[{qp.index, qp.qpn}] = qp;
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/stats.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -10,6 +11,8 @@
 
 namespace sroce {
 namespace {
+
+constexpr char no_devices[] = "no sroce devices; to add one: sroce add IF\n";
 
 using Counters = std::map<std::string, uint64_t>;
 
@@ -28,8 +31,7 @@ std::vector<DeviceIdentity> chosen_devices(System& system, const StatsOptions& o
   const auto devices = list_devices(system);
   std::vector<DeviceIdentity> chosen;
   for (const DeviceIdentity& device : devices) {
-    if (options.device ? device.name == *options.device : device.is_sroce)
-      chosen.push_back(device);
+    if (options.device ? device.name == *options.device : device.is_sroce) chosen.push_back(device);
   }
   if (chosen.empty() && options.device) throw no_such_device(*options.device, names_of(devices));
   return chosen;
@@ -54,10 +56,21 @@ std::vector<std::string> ordered_names(const Counters& counters) {
   return names;
 }
 
-void print_meanings(std::ostream& out) {
+void print_meanings(Format format, std::ostream& out) {
+  if (format == Format::json) {
+    Json meanings = Json::object();
+    for (const auto& [name, meaning] : counter_meanings()) meanings[name] = meaning;
+    out << json_text(meanings);
+    return;
+  }
   std::vector<Row> rows{{"COUNTER", "MEANING"}};
   for (const auto& [name, meaning] : counter_meanings()) rows.push_back({name, meaning});
   out << align_text(std::move(rows));
+}
+
+bool has_counters(const std::vector<Sample>& samples) {
+  return std::any_of(samples.begin(), samples.end(),
+                     [](const Sample& sample) { return !sample.counters.empty(); });
 }
 
 void print_table(const std::vector<Sample>& samples, const StatsOptions& options,
@@ -74,9 +87,9 @@ void print_table(const std::vector<Sample>& samples, const StatsOptions& options
     }
   }
   if (samples.empty())
-    out << "no sroce devices; to add one: sroce add IF\n";
+    out << no_devices;
   else if (rows.size() == 1)
-    out << "all counters are zero\n";
+    out << (has_counters(samples) ? "all counters are zero\n" : "no counters\n");
   else
     out << align_text(std::move(rows));
 }
@@ -155,7 +168,10 @@ class Changes {
         }
       }
     }
-    out_ << (rows.size() == 1 ? "no change\n" : align_text(std::move(rows))) << '\n';
+    if (samples.empty())
+      out_ << no_devices << '\n';
+    else
+      out_ << (rows.size() == 1 ? "no change\n" : align_text(std::move(rows))) << '\n';
   }
 
   /// One object a line.
@@ -175,7 +191,8 @@ class Changes {
       }
       devices.push_back({{"device", sample.device}, {"counters", std::move(counters)}});
     }
-    out_ << Json{{"seconds", seconds}, {"devices", std::move(devices)}}.dump() << '\n';
+    const Json object{{"seconds", seconds}, {"devices", std::move(devices)}};
+    out_ << object.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
   }
 
   System& system_;
@@ -192,8 +209,8 @@ void run_stats(System& system, const StatsOptions& options, std::ostream& out) {
     repeat(system, *options.interval_seconds, [&](double seconds) { state.sample(seconds); });
     return;
   }
-  if (options.explain && !options.device && options.format == Format::table) {
-    print_meanings(out);
+  if (options.explain && !options.device) {
+    print_meanings(options.format, out);
     return;
   }
   const auto samples = take_samples(system, options);

@@ -99,7 +99,10 @@ TEST(CommandLine, TakesAnIntervalOrNot) {
                                                              {{"stats", "-w", "0.5"}, 500},
                                                              {{"stats", "-w", "sroce0"}, 1000},
                                                              {{"stats", "sroce0", "-w", "2"}, 2000},
-                                                             {{"stats", "-w", "-j"}, 1000}}) {
+                                                             {{"stats", "-w", "-j"}, 1000},
+                                                             {{"stats", "-aw"}, 1000},
+                                                             {{"stats", "-jw", "sroce0"}, 1000},
+                                                             {{"stats", "-jaw", "2"}, 2000}}) {
     machine.now = {};
     machine.pauses = 0;
     machine.pauses_until_interrupt = 1;
@@ -107,7 +110,26 @@ TEST(CommandLine, TakesAnIntervalOrNot) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(machine.now, std::chrono::milliseconds(interval)) << arguments.back();
   }
-  EXPECT_EQ(run(machine, {"qp", "-w", "0"}).status, static_cast<int>(ExitCode::usage));
+  for (const char* interval : {"0", "86401"})
+    EXPECT_EQ(run(machine, {"qp", "--interval", interval}).status,
+              static_cast<int>(ExitCode::usage))
+        << interval;
+  for (const char* interval : {"-wnan", "--interval=nan"})
+    EXPECT_EQ(run(machine, {"qp", interval}).status, static_cast<int>(ExitCode::usage)) << interval;
+  EXPECT_EQ(run(machine, {"ping", "-W", "nan", "10.0.0.2"}).status,
+            static_cast<int>(ExitCode::usage));
+  EXPECT_EQ(run(machine, {"stats", "-xw"}).status, static_cast<int>(ExitCode::usage));
+}
+
+TEST(CommandLine, FootersAreAtMost80ColumnsWide) {
+  FakeMachine machine;
+  for (const char* command : {"add", "doctor", "stats", "gids", "ping", "set", "qp"}) {
+    const std::string help = run(machine, {command, "--help"}).out;
+    std::istringstream footer(help.substr(help.rfind("  -")));
+    std::string line;
+    for (std::getline(footer, line); std::getline(footer, line);)
+      EXPECT_LE(line.size(), 80u) << command << ": " << line;
+  }
 }
 
 TEST(CommandLine, ShowsTheStatusWithoutACommand) {

@@ -206,7 +206,7 @@ TEST(Qp, IntervalAsksAgainAtTheInterval) {
   std::ostringstream out;
   run_qp(machine.system, {.interval_seconds = 0.5, .format = Format::json}, out);
   EXPECT_EQ(out.str(),
-            "{\"seconds\":0.0,\"qps\":[]}\n{\"seconds\":0.5,\"qps\":[]}\n"
+            "{\"seconds\":null,\"qps\":[]}\n{\"seconds\":0.5,\"qps\":[]}\n"
             "{\"seconds\":0.5,\"qps\":[]}\n");
   machine.pauses = 0;
   out.str("");

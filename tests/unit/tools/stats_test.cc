@@ -50,6 +50,8 @@ TEST_F(Stats, PrintsCountersThatAreNotZero) {
   EXPECT_THAT(stats({.all = true}), HasSubstr("sroce0  send_err   0\n"));
   counters() = {{"sent_pkts", 0}};
   EXPECT_EQ(stats({}), "all counters are zero\n");
+  counters().clear();
+  EXPECT_EQ(stats({}), "no counters\n");
 }
 
 TEST_F(Stats, ExplainsCounters) {
@@ -97,6 +99,12 @@ TEST_F(Stats, IntervalSaysThatNothingChanges) {
               HasSubstr("sroce0  send_err   0           0       0\n"));
 }
 
+TEST_F(Stats, IntervalSaysThatThereIsNoDevice) {
+  machine.pauses_until_interrupt = 2;
+  machine.kernel.devices.clear();
+  EXPECT_EQ(stats({.interval_seconds = 1}), "no sroce devices; to add one: sroce add IF\n\n");
+}
+
 TEST_F(Stats, IntervalTakesADeviceThatWasAddedAgain) {
   machine.pauses_until_interrupt = 2;
   change_in_each_interval([this] { counters()["sent_pkts"] = 7; });
@@ -104,7 +112,10 @@ TEST_F(Stats, IntervalTakesADeviceThatWasAddedAgain) {
 }
 
 TEST_F(Stats, PrintsJson) {
-  const Json list = Json::parse(stats({.explain = true, .format = Format::json}));
+  const Json meanings = Json::parse(stats({.explain = true, .format = Format::json}));
+  EXPECT_EQ(meanings["sent_pkts"], "packets sent");
+  const Json list =
+      Json::parse(stats({.device = "sroce0", .explain = true, .format = Format::json}));
   EXPECT_EQ(list[0]["device"], "sroce0");
   EXPECT_EQ(list[0]["counters"]["sent_pkts"], 100);
   EXPECT_EQ(list[0]["counters"]["send_err"], 0);

@@ -59,7 +59,7 @@ repeats()
 repeats "stats -w shows rates" "^$A_DEV +sent_pkts +[1-9][0-9.]* +[1-9]" stats "$A_DEV" -w 0.3
 repeats "stats -w as JSON" '"sent_pkts":\{"value":[0-9]+,"change":[1-9]' stats "$A_DEV" -w 0.3 -j
 repeats "qp -w shows queue pairs" "^RTS +RC +$A_DEV " qp -w 0.3 "$A_DEV"
-repeats "qp -w as JSON" '^\{"seconds":0\.[1-9].*"qpn":' qp -w 0.3 -j
+repeats "qp -w as JSON" '^\{"seconds":[0-9.]+,.*"qpn":' qp -w 0.3 -j
 on_a pkill ibv_rc_pingpong || true
 on_b pkill ibv_rc_pingpong || true
 wait $server $client || true
