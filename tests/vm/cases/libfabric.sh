@@ -14,11 +14,23 @@ name_host() # ADDRESS a|b
 {
 	local folder=/etc
 	[[ $GUESTS == 2 ]] || folder=/etc/netns/$2
-	mkdir -p "$folder"
+	mkdir -p "$folder" /tmp/libfabric
+	[[ ! -e /etc/hosts ]] || cp -n /etc/hosts /tmp/libfabric/hosts
 	touch /etc/hosts
 	echo "$1 localhost" >"$folder/hosts"
 }
-export -f name_host
+unname_hosts()
+{
+	rm -rf /etc/netns/{a,b} /etc/hosts
+	[[ ! -e /tmp/libfabric/hosts ]] || cp /tmp/libfabric/hosts /etc/hosts
+	rm -rf /tmp/libfabric
+}
+export -f name_host unname_hosts
+restore_files()
+{
+	on_a unname_hosts
+	[[ $GUESTS != 2 ]] || on_b unname_hosts
+}
 on_a name_host "$A_IP" a
 on_b name_host "$B_IP" b
 

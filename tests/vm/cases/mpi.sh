@@ -23,6 +23,14 @@ cat >/tmp/mpi/rank <<-EOF
 	UCX_NET_DEVICES=\$device:1 exec chrt -i 0 /share/vm/guest/mpi_check
 EOF
 chmod +x /tmp/mpi/{agent,rank}
+before=$(hostname)
+[[ ! -e /etc/hosts ]] || cp /etc/hosts /tmp/mpi/hosts
+restore_files()
+{
+	hostname "$before"
+	rm -rf /etc/netns/{a,b} /etc/hosts
+	[[ ! -e /tmp/mpi/hosts ]] || cp /tmp/mpi/hosts /etc/hosts
+}
 printf '%s\n' "$A_IP a" "$B_IP b" | tee /etc/netns/{a,b}/hosts >/etc/hosts
 hostname a
 
