@@ -7,8 +7,8 @@
 #include "net/counters.h"
 
 const struct rdma_stat_desc sroce_counter_descs[SROCE_CTR_COUNT] = {
-#define SROCE_COUNTER(number, counter)	{ .name = #counter },
-#include "net/counter_list.h"
+#define SROCE_COUNTER(number, counter, meaning)	{ .name = #counter },
+#include "uapi/sroce_counters.h"
 };
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Counters of a device, in a per-CPU array so that counting a packet touches no shared cache line.
- * counter_list.h has their names.
+ * uapi/sroce_counters.h has their names.
  */
 #ifndef SROCE_NET_COUNTERS_H
 #define SROCE_NET_COUNTERS_H
@@ -11,8 +11,8 @@
 #include <rdma/ib_verbs.h>
 
 enum sroce_counter {
-#define SROCE_COUNTER(number, name)	SROCE_CTR_##number,
-#include "net/counter_list.h"
+#define SROCE_COUNTER(number, name, meaning)	SROCE_CTR_##number,
+#include "uapi/sroce_counters.h"
 	SROCE_CTR_COUNT,
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// One line of meaning for each counter of a device. Tests compare the names with those of the
-// module (kernel/net/counter_list.h), and the lines with the manual.
+// One line of meaning for each counter of a device, from kernel/uapi/sroce_counters.h.
 #pragma once
 
 #include <span>
