@@ -8,7 +8,7 @@ folder=${2:-}/etc/libibverbs.d
 drop_line() { sed -i --follow-symlinks '/^driver sroce$/d' "$folder/rxe.driver"; }
 case ${1:-} in
 install)
-	if [[ -e $folder/rxe.driver ]]; then
+	if [[ -s $folder/rxe.driver ]]; then
 		drop_line
 		# The line before may lack its end.
 		sed -i --follow-symlinks '$a driver sroce' "$folder/rxe.driver"
