@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What "sroce doctor" asks the machine, as the members of System.
+// The questions that "sroce doctor" asks the machine, as the members of System.
 #include "sroce/machine.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// What "sroce doctor" asks the machine, apart from the sources in device.h.
+// The questions that "sroce doctor" asks the machine, apart from the sources in device.h.
 #pragma once
 
 #include <cstdint>
