@@ -63,9 +63,10 @@ class ExposedEndpoint {
  private:
   std::shared_ptr<verbs::Pd> pd_;
   verbs::Srq srq_;
-  verbs::Mw windows_[2];
   std::vector<std::uint32_t> window_keys_;
   std::unique_ptr<verbs::Endpoint> end_;
+  // Freed before the region of the endpoint, which a forged request may have bound them to.
+  verbs::Mw windows_[2];
   std::vector<Ring> rings_;
 };
 
