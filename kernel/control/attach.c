@@ -10,9 +10,9 @@
  *
  * Remove: ib_core unregisters the device, on `rdma link delete`, when its netdev goes, when this
  * module is unloaded, and when rdma_rxe is unloaded, because that unregisters all devices with its
- * driver id. If several happen at once, one of them does the work and the others
- * wait. ib_core removes its clients, waits for each ib_device_try_get(), and calls
- * dealloc_device(). It does not wait for processes, because we have disassociate_ucontext().
+ * driver id. If several happen at once, one of them does the work and the others wait. ib_core
+ * removes its clients, waits for each ib_device_try_get(), and calls dealloc_device(). It does not
+ * wait for processes, because we have disassociate_ucontext().
  *
  * Unloading must not call ib_unregister_driver(RDMA_DRIVER_RXE), which would remove rdma_rxe's
  * devices too. It gives our devices the private id and unregisters that id. This also waits for a

@@ -89,7 +89,7 @@ static struct sroce_mmap_entry *offer_new_ring(const struct sroce_srq *srq,
 	to = u64_to_user_ptr(cmd.mmap_info_addr);
 	native = describe_native(srq, ring, &info);
 	if (srq->is_native ? copy_to_user(to, &native, sizeof(native)) :
-				 copy_to_user(to, &info, sizeof(info))) {
+			     copy_to_user(to, &info, sizeof(info))) {
 		sroce_mmap_remove(entry);
 		return ERR_PTR(-EFAULT);
 	}
