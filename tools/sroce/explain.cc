@@ -300,4 +300,14 @@ Failure ambiguous_command(const std::string& word, const std::vector<std::string
           "see: sroce --help"};
 }
 
+std::vector<DeviceIdentity> chosen_devices(System& system, const std::optional<std::string>& name) {
+  const auto devices = list_devices(system);
+  std::vector<DeviceIdentity> chosen;
+  for (const DeviceIdentity& device : devices) {
+    if (name ? device.name == *name : device.is_sroce) chosen.push_back(device);
+  }
+  if (chosen.empty() && name) throw no_such_device(*name, names_of(devices));
+  return chosen;
+}
+
 }  // namespace sroce

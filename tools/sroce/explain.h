@@ -114,4 +114,7 @@ Failure bad_name(const std::string& name, const std::string& objection);
 Failure unknown_command(const std::string& word, const std::vector<std::string>& commands);
 Failure ambiguous_command(const std::string& word, const std::vector<std::string>& commands);
 
+/// The device of that name, of any driver, or all of sroce. Throws no_such_device().
+std::vector<DeviceIdentity> chosen_devices(System& system, const std::optional<std::string>& name);
+
 }  // namespace sroce

@@ -42,17 +42,6 @@ Json to_json(const std::string& device, std::span<const Gid> gids, const Gid& gi
           {"picked_by", users_of_gid(gids, gid)}};
 }
 
-std::vector<std::string> chosen_devices(System& system, const GidsOptions& options) {
-  const auto devices = list_devices(system);
-  std::vector<std::string> chosen;
-  for (const DeviceIdentity& device : devices) {
-    if (options.device ? device.name == *options.device : device.is_sroce)
-      chosen.push_back(device.name);
-  }
-  if (chosen.empty() && options.device) throw no_such_device(*options.device, names_of(devices));
-  return chosen;
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -103,7 +92,8 @@ std::vector<std::string> users_of_gid(std::span<const Gid> gids, const Gid& gid)
 void run_gids(System& system, const GidsOptions& options, std::ostream& out) {
   std::vector<Row> rows{{"DEVICE", "GID", "TYPE", "NETDEV", "ADDRESS", "PICKED BY"}};
   Json list = Json::array();
-  for (const std::string& device : chosen_devices(system, options)) {
+  for (const DeviceIdentity& identity : chosen_devices(system, options.device)) {
+    const std::string& device = identity.name;
     const auto gids = system.sysfs.gids(device, only_port);
     for (const Gid& gid : gids) {
       rows.push_back({device, std::to_string(gid.index), gid.type, gid.netdev.value_or("-"),

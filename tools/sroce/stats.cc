@@ -27,19 +27,9 @@ struct Change {
   uint64_t difference = 0;
 };
 
-std::vector<DeviceIdentity> chosen_devices(System& system, const StatsOptions& options) {
-  const auto devices = list_devices(system);
-  std::vector<DeviceIdentity> chosen;
-  for (const DeviceIdentity& device : devices) {
-    if (options.device ? device.name == *options.device : device.is_sroce) chosen.push_back(device);
-  }
-  if (chosen.empty() && options.device) throw no_such_device(*options.device, names_of(devices));
-  return chosen;
-}
-
 std::vector<Sample> take_samples(System& system, const StatsOptions& options) {
   std::vector<Sample> samples;
-  for (const DeviceIdentity& device : chosen_devices(system, options))
+  for (const DeviceIdentity& device : chosen_devices(system, options.device))
     samples.push_back({device.name, read_counters(system, device)});
   return samples;
 }
