@@ -11,6 +11,7 @@
 #include "control/rdma_link.h"
 #include "control/netdev.h"
 #include "control/netlink.h"
+#include "datapath/paging.h"
 #include "datapath/qp_table.h"
 #include "datapath/receive.h"
 #include "crc/crc.h"
@@ -22,9 +23,12 @@ static int __init sroce_init(void)
 	int err;
 
 	sroce_crc_init();
-	err = sroce_net_init(sroce_receive);
+	err = sroce_fault_queue_init();
 	if (err)
 		return err;
+	err = sroce_net_init(sroce_receive);
+	if (err)
+		goto err_faults;
 	err = register_netdevice_notifier(&sroce_netdev_notifier);
 	if (err)
 		goto err_net;
@@ -38,6 +42,8 @@ err_netdev:
 	unregister_netdevice_notifier(&sroce_netdev_notifier);
 err_net:
 	sroce_net_fini();
+err_faults:
+	sroce_fault_queue_fini();
 	return err;
 }
 
@@ -48,6 +54,7 @@ static void __exit sroce_exit(void)
 	unregister_netdevice_notifier(&sroce_netdev_notifier);
 	sroce_devices_fini();
 	sroce_net_fini();
+	sroce_fault_queue_fini();
 	/* A packet in a qdisc calls a destructor of this module. */
 	sroce_qp_refs_wait();
 }

@@ -2,7 +2,7 @@
 /*
  * Requests of UC and UD that wait for pages, in order. Nobody sends them again, so they are queued
  * from the first that misses a page on, until they can be executed, and dropped only beyond a
- * limit.
+ * limit, or if the page does not come: their memory counts against that of other QPs.
  *
  * Each is copied into an skb of its own, as in the reorder queue, with its IP header, which a
  * datagram is delivered with.
@@ -17,6 +17,8 @@
 
 /* As much as a fast peer sends while a page is read from a disk, and the overhead of skbs. */
 #define BACKLOG_BYTES		(4u * 1024 * 1024)
+/* As long as packets wait in the reorder queue. A page fault may last for ever. */
+#define BACKLOG_NS		(8ull * NSEC_PER_SEC)
 
 /* The header of its own packet: that of an skb with many is the header of the first. */
 static void copy_ip_header(struct sk_buff *skb, const struct sroce_rx *rx, u32 header_bytes)
@@ -109,6 +111,20 @@ void sroce_backlog_drop_first(struct sroce_qp *qp)
 
 	uncharge_backlog(qp, skb->truesize);
 	consume_skb(skb);
+}
+
+/**
+ * sroce_backlog_deadline() - when the packets must be dropped
+ * @qp: the QP, its receive lock held
+ *
+ * Return: monotonic nanoseconds, or SROCE_NEVER.
+ */
+u64 sroce_backlog_deadline(const struct sroce_qp *qp)
+{
+	const struct sroce_paging *paging = &qp->rq.paging;
+
+	return skb_queue_empty(&qp->backlog) || !paging->pending ? SROCE_NEVER :
+								   paging->began_ns + BACKLOG_NS;
 }
 
 /**

@@ -10,6 +10,7 @@ struct sroce_rx;
 bool sroce_backlog_add(struct sroce_qp *qp, const struct sroce_rx *rx);
 bool sroce_backlog_first(struct sroce_qp *qp, u64 now_ns, struct sroce_rx *rx);
 void sroce_backlog_drop_first(struct sroce_qp *qp);
+u64 sroce_backlog_deadline(const struct sroce_qp *qp);
 void sroce_backlog_purge(struct sroce_qp *qp);
 
 /* Do the requests of an unacknowledged service wait? Then a new one waits behind them. */

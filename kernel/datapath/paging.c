@@ -10,10 +10,15 @@
  *                  UD, with all behind it, in the backlog. A READ response is sent later.
  *
  * If the pages cannot be faulted in, the copy that misses them fails when it is tried again.
+ *
+ * A fault lasts as long as the memory's owner likes: a page may come from a FUSE server. So faults
+ * have a workqueue of their own, or a few hundred of them would stop everybody's work.
  */
 #include "datapath/paging.h"
 #include "datapath/qp.h"
 #include "trace.h"
+
+static struct workqueue_struct *fault_queue;
 
 static void fault_pages_in(struct work_struct *work)
 {
@@ -36,6 +41,25 @@ static void fault_pages_in(struct work_struct *work)
 	}
 	trace_sroce_page_fault(qp->ibqp.qp_num, &paging->range, err);
 	sroce_wq_run(qp, wq, true);
+}
+
+/**
+ * sroce_fault_queue_init() - set up the workqueue of all page faults
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sroce_fault_queue_init(void)
+{
+	fault_queue = alloc_workqueue("sroce_faults", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	return fault_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * sroce_fault_queue_fini() - free the workqueue; no QP is left
+ */
+void sroce_fault_queue_fini(void)
+{
+	destroy_workqueue(fault_queue);
 }
 
 /**
@@ -63,8 +87,9 @@ void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq)
 	paging->pending = true;
 	paging->done = false;
 	paging->range = paging->wait.missing;
+	paging->began_ns = ktime_get_ns();
 	sroce_count(sroce_qp_counters(qp), SROCE_CTR_PAGE_FAULTS);
-	schedule_work(&paging->work);
+	queue_work(fault_queue, &paging->work);
 }
 
 /**

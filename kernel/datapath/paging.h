@@ -15,6 +15,7 @@ struct sroce_wq;
  * @work: faults them in, in process context
  * @wait: for the copies of the queue
  * @range: what @work faults in
+ * @began_ns: when it was last queued
  * @pending: @work is queued or runs
  * @was_reset: the QP has been reset since @work was queued, so an error is of no interest
  * @request_waits: receive queue of RC: the expected request waits for a page, not for a WQE
@@ -26,6 +27,7 @@ struct sroce_paging {
 	struct work_struct work;
 	struct sroce_page_wait wait;
 	struct sroce_page_range range;
+	u64	began_ns;
 	bool	pending;
 	bool	was_reset;
 	bool	request_waits;
@@ -34,6 +36,8 @@ struct sroce_paging {
 	u32	excused;
 };
 
+int sroce_fault_queue_init(void);
+void sroce_fault_queue_fini(void);
 void sroce_paging_init(struct sroce_wq *wq);
 void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq);
 void sroce_paging_reset(struct sroce_wq *wq);

@@ -396,8 +396,18 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 	}
 }
 
+/* The peer takes what waits for a page that does not come for lost packets. */
+static void drop_late_backlog(struct sroce_qp *qp, u64 now_ns)
+{
+	if (now_ns < sroce_backlog_deadline(qp))
+		return;
+	sroce_count_add(sroce_qp_counters(qp), SROCE_CTR_DROP_NOT_PRESENT,
+			skb_queue_len(&qp->backlog));
+	sroce_backlog_purge(qp);
+}
+
 /**
- * sroce_receive_backlog() - handle requests that waited for pages
+ * sroce_receive_backlog() - handle requests that waited for pages, or waited too long
  * @qp: the QP, its receive lock held
  * @now_ns: monotonic time
  * @budget: number of packets; reduced by those handled
@@ -406,6 +416,7 @@ void sroce_receive_backlog(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
 	struct sroce_rx rx;
 
+	drop_late_backlog(qp, now_ns);
 	while (*budget && !qp->rq.paging.pending && sroce_backlog_first(qp, now_ns, &rx)) {
 		execute_in_turn(qp, &rx);
 		if (qp->rq.paging.pending)

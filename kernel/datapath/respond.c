@@ -223,6 +223,8 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 	}
 	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
 					   sroce_reorder_deadline(&qp->resp));
+	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
+					   sroce_backlog_deadline(qp));
 	return sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
 				    qp->rq.paced_until_ns ?: SROCE_NEVER);
 }

@@ -123,6 +123,7 @@ struct sk_buff *skb_peek_tail(const struct sk_buff_head *queue);
 void skb_queue_splice_init(struct sk_buff_head *from, struct sk_buff_head *to);
 void __skb_queue_purge(struct sk_buff_head *queue);
 #define skb_queue_empty(queue)		(!(queue)->first)
+#define skb_queue_len(queue)		((queue)->qlen)
 #define skb_peek(queue)			((queue)->first)
 
 #ifdef __cplusplus

@@ -53,15 +53,31 @@ void stand_in_read_unlock(rwlock_t *lock);
 
 #define mutex_destroy(mutex)	WARN_ON((mutex)->lock.locked)
 
-/* Work, which a test runs by its function. */
+/* Work, which a test runs by its function. Without a queue of its own it is the system's. */
+struct workqueue_struct {
+	const char *name;
+};
+
 struct work_struct {
 	void	(*function)(struct work_struct *work);
 	bool	queued;
+	const struct workqueue_struct *queue;
 };
 
 #define INIT_WORK(work, fn)	(*(work) = (struct work_struct){ .function = (fn) })
-#define schedule_work(work)	((work)->queued = true)
+#define schedule_work(work)	queue_work(NULL, work)
+#define queue_work(to, work)	((work)->queue = (to), (work)->queued = true)
 #define cancel_work_sync(work)	((work)->queued = false)
+
+#define WQ_UNBOUND		2
+#define WQ_MAX_ACTIVE		512
+#define alloc_workqueue(title, flags, active) ({				\
+	struct workqueue_struct *queue = stand_in_alloc(sizeof(*queue));	\
+	if (queue)								\
+		queue->name = (title);						\
+	queue;									\
+})
+#define destroy_workqueue(queue)	free(queue)
 
 /* RCU: a grace period ends at once. */
 struct rcu_head {

@@ -431,6 +431,7 @@ TEST_F(GroupReceiver, MarkedPacketCausesNoCnp) {
 // The packets of write_of() are for memory that is paged on demand.
 struct OnDemand : WriteReceiver {
   explicit OnDemand(sroce_service service) : WriteReceiver(service) {
+    EXPECT_EQ(0, sroce_fault_queue_init());
     stand_in_odp = {};
     for (u32 i = 0; i < 2; i++) stand_in_odp.pages[i].address = blocks.blocks[i].get();
     sroce_region* region = sroce_region_create(SROCE_REGION_ODP, &pd);
@@ -450,6 +451,7 @@ struct OnDemand : WriteReceiver {
       return SROCE_NEVER;
     };
   }
+  ~OnDemand() { sroce_fault_queue_fini(); }
   void receive_apart(const std::vector<Bytes>& packets) {
     receive({packets[0]});
     flow.ip_id++;
@@ -476,6 +478,15 @@ TEST(OnDemandReceive, RequestsWaitForPages) {
     EXPECT_EQ(1u, qp.count(SROCE_CTR_RX_WRITE_REQUESTS));
     EXPECT_EQ(0u, qp.qp.backlog_bytes);
   }
+}
+
+// Faults that last for ever would use up the system's workqueue, which the whole kernel shares.
+TEST(OnDemandReceive, FaultsHaveAWorkqueueOfTheirOwn) {
+  OnDemand qp(SROCE_SERVICE_RC);
+  qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  ASSERT_TRUE(qp.qp.rq.paging.work.queued);
+  ASSERT_TRUE(qp.qp.rq.paging.work.queue);
+  EXPECT_STREQ("sroce_faults", qp.qp.rq.paging.work.queue->name);
 }
 
 TEST(OnDemandReceive, RequestsWaitAgain) {
@@ -599,6 +610,33 @@ TEST(OnDemandReceive, BacklogsShareTheLimitOfTheDevice) {
   qp.qp.backlog_bytes -= guaranteed;
   qp.fault_pages();
   EXPECT_EQ(s64(full), qp.dev.reorder_bytes.counter);
+}
+
+// Its memory counts against that of other QPs, and a page fault may last for ever.
+TEST(OnDemandReceive, BacklogIsDroppedIfThePageDoesNotCome) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  u32 budget = 64;
+  stand_in.now_ns = 500;
+  qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  const u64 late_ns = sroce_backlog_deadline(&qp.qp);
+  EXPECT_EQ(8'000'000'500u, late_ns);
+  sroce_receive_backlog(&qp.qp, late_ns - 1, &budget);
+  EXPECT_EQ(0u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
+  EXPECT_LT(0, qp.dev.reorder_bytes.counter);
+  sroce_receive_backlog(&qp.qp, late_ns, &budget);
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
+  EXPECT_EQ(0, qp.dev.reorder_bytes.counter);
+  EXPECT_EQ(SROCE_NEVER, sroce_backlog_deadline(&qp.qp));
+
+  qp.qp.rq.paging.began_ns -= 8'000'000'000;  // before the next packet
+  qp.receive({qp.bytes_of(qp.write_only(101, IOVA + 8, 8), Bytes(8, 7))});
+  EXPECT_EQ(2u, qp.count(SROCE_CTR_DROP_NOT_PRESENT)) << "no other takes its place";
+  EXPECT_EQ(0, qp.dev.reorder_bytes.counter);
+
+  qp.fault_pages();
+  EXPECT_EQ(0, qp.blocks[0]);
+  qp.receive({qp.bytes_of(qp.write_only(102, IOVA, 8), Bytes(8, 9))});
+  EXPECT_EQ(9, qp.blocks[0]);
 }
 
 }  // namespace
