@@ -18,14 +18,17 @@ on_b ethtool -K "$B_IF" tso off gso off gro off >/dev/null
 sroce_end=a
 [[ $A_TYPE == sroce ]] || sroce_end=b
 
+# Wait without a process that would outlive the one that is killed.
+pause() { read -rt "$1" <>/run/silence || true; } # SECONDS
+
 # Shortly before the time limit, say what sroce still has to do: packets in flight, or packets that the
 # peer repeats to a QP. If it is nothing, rxe has stalled.
 unfinished()
 {
 	local received qps in_flight
-	sleep $(((LIMIT - 5) * TIME_FACTOR))
+	pause $(((LIMIT - 5) * TIME_FACTOR))
 	received=$(counter_at $sroce_end rcvd_pkts)
-	sleep 2
+	pause 2
 	received=$(($(counter_at $sroce_end rcvd_pkts) - received))
 	qps=$("on_$sroce_end" "$programs/sroce" qp)
 	in_flight=$(grep -o 'inflight:[1-9][0-9]*' <<<"$qps") || in_flight=nothing

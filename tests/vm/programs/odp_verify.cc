@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "harness/args.h"
 #include "harness/failure.h"
@@ -302,22 +304,45 @@ void lost_under_traffic(const Devices& devices, std::uint64_t rounds, bool map_a
   expect(losses, "no page was taken away");
 }
 
-// A child shares the pages until one side writes: what the peer writes is the parent's alone.
+// Something that happens once in this process, for which a child waits.
+class Signal {
+ public:
+  Signal() {
+    if (pipe(ends_.data())) harness::fail_errno(errno, "pipe");
+  }
+  ~Signal() {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+  Signal(const Signal&) = delete;
+  void give() { expect(write(ends_[1], "", 1) == 1, "write to a pipe"); }
+  // In the child; false if this process has failed.
+  bool wait() {
+    char byte;
+    close(ends_[1]);
+    return read(ends_[0], &byte, 1) == 1;
+  }
+
+ private:
+  std::array<int, 2> ends_;
+};
+
+// A child shares the pages until one side writes: what the peer writes is the parent's alone. The
+// child may have bytes of the WRITE that was halfway when it began, but none of the next.
 void fork_under_traffic(const Devices& devices, std::uint64_t rounds) {
   Memory near, far;
   Pair pair(devices, near, far);
   for (std::uint64_t round = 0; round < rounds; ++round) {
+    const std::vector<std::byte> before(far.bytes().begin(), far.bytes().end());
+    Signal written;
     fill(near.bytes(), round);
     pair.post(IBV_WR_RDMA_WRITE);
     const pid_t child = fork();
     if (child < 0) harness::fail_errno(errno, "fork");
     if (!child) {
-      // The WRITE before may have been halfway; from now on nothing may change.
-      const std::byte first = far.bytes()[0], last = far.bytes()[memory_bytes - 1];
-      std::vector<std::byte> copy(far.bytes().begin(), far.bytes().end());
-      usleep(2000);
-      const bool same = std::ranges::equal(copy, far.bytes()) && first == far.bytes()[0] &&
-                        last == far.bytes()[memory_bytes - 1];
+      bool same = written.wait();
+      for (std::size_t i = 0; i < memory_bytes; ++i)
+        same &= far.bytes()[i] == before[i] || far.bytes()[i] == near.bytes()[i];
       _exit(same ? 0 : 1);
     }
     pair.wait("WRITE during fork");
@@ -325,6 +350,7 @@ void fork_under_traffic(const Devices& devices, std::uint64_t rounds) {
     fill(near.bytes(), round + (1u << 20));
     pair.write("WRITE after fork");
     expect_equal(near.bytes(), far.bytes(), "WRITE after fork");
+    written.give();
     int status = 0;
     waitpid(child, &status, 0);
     expect(!status, "the child sees bytes that were written for its parent");
