@@ -13,12 +13,12 @@
 #include <cstring>
 
 #include "sroce/interrupt.h"
+#include "sroce/port.h"
 
 namespace sroce {
 namespace {
 
 constexpr char cm_path[] = "/dev/infiniband/rdma_cm";
-constexpr uint16_t roce_port = 4791;
 /// Only root may listen there, and no known program does (tcpmux).
 constexpr uint16_t unused_service_port = 1;
 /// The request carries the number of a queue pair, to which the peer would send if it accepted. 0

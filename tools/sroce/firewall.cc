@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/firewall.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "sroce/port.h"
+#include "sroce/ruleset.h"
+
 namespace sroce {
 namespace {
 
 using nlohmann::json;
-
-constexpr int roce_port = 4791;
-
-std::string text_of(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::string chain_of(const json& object, const char* name_key) {
   return text_of(object, "family") + ' ' + text_of(object, "table") + ' ' +
@@ -26,30 +23,20 @@ std::string chain_of(const json& object, const char* name_key) {
 /// A port, {"range": [FROM, TO]}, or {"set": [...]} of these.
 bool includes_port(const json& right) {
   if (right.is_number_integer()) return right.get<int>() == roce_port;
-  if (!right.is_object()) return false;
-  if (const auto range = right.find("range"); range != right.end())
-    return range->is_array() && range->size() == 2 && (*range)[0].is_number_integer() &&
-           (*range)[1].is_number_integer() && (*range)[0].get<int>() <= roce_port &&
-           roce_port <= (*range)[1].get<int>();
-  const auto set = right.find("set");
-  if (set == right.end() || !set->is_array()) return false;
-  for (const json& element : *set) {
-    if (includes_port(element)) return true;
-  }
-  return false;
+  const json& range = member(right, "range");
+  if (range.is_array() && range.size() == 2 && range[0].is_number_integer() &&
+      range[1].is_number_integer())
+    return range[0].get<int>() <= roce_port && roce_port <= range[1].get<int>();
+  const json& set = member(right, "set");
+  return set.is_array() && std::any_of(set.begin(), set.end(), includes_port);
 }
 
 /// Does the expression compare the destination port of UDP with the one of RoCE?
 bool matches_port(const json& expression) {
-  const auto match = expression.find("match");
-  if (match == expression.end() || !match->is_object() || text_of(*match, "op") != "==")
-    return false;
-  const auto left = match->find("left");
-  if (left == match->end() || !left->is_object()) return false;
-  const auto payload = left->find("payload");
-  return payload != left->end() && payload->is_object() && text_of(*payload, "protocol") == "udp" &&
-         text_of(*payload, "field") == "dport" && match->contains("right") &&
-         includes_port((*match)["right"]);
+  const json& match = member(expression, "match");
+  const json& payload = member(member(match, "left"), "payload");
+  return text_of(match, "op") == "==" && text_of(payload, "protocol") == "udp" &&
+         text_of(payload, "field") == "dport" && includes_port(member(match, "right"));
 }
 
 bool has(const json& expressions, const char* verdict) {
@@ -61,7 +48,7 @@ bool has(const json& expressions, const char* verdict) {
 
 bool names_port(const json& expressions) {
   for (const json& expression : expressions) {
-    if (expression.is_object() && matches_port(expression)) return true;
+    if (matches_port(expression)) return true;
   }
   return false;
 }

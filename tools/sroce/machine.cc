@@ -14,10 +14,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "sroce/port.h"
+
 namespace sroce {
 namespace {
-
-constexpr uint16_t roce_port = 4791;
 
 /// The output of a shell command.
 std::string output_of(const std::string& command) {

@@ -8,24 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sroce/ruleset.h"
+
 namespace sroce {
 namespace {
 
 using nlohmann::json;
-
-std::string text_of(const json& object, const char* key) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-/// The member of an object, or null.
-const json& member(const json& object, const char* key) {
-  static const json null;
-  if (!object.is_object()) return null;
-  const auto found = object.find(key);
-  return found == object.end() ? null : *found;
-}
 
 bool in_prefix(const std::string& address, const std::string& prefix, int length) {
   unsigned char a[sizeof(in6_addr)]{}, b[sizeof(in6_addr)]{};
