@@ -16,7 +16,7 @@ kernel_words() # KERNEL_NAME
 guest_kind() # KERNEL_NAME
 {
 	case $1 in
-	newest | debug) echo um ;;
+	newest | parallel | debug) echo um ;;
 	*) echo qemu ;;
 	esac
 }
@@ -71,15 +71,15 @@ qemu_start() # ROLE
 	disown   # keeps bash from reporting how it ended
 }
 
-# Pinned to one CPU: UML's threads run one at a time, and migrating them makes a system call five
-# times as expensive.
+# Pinned to one CPU if it has only one: UML's threads then run one at a time, and migrating them makes
+# a system call five times as expensive.
 um_start() # ROLE
 {
 	# shellcheck disable=SC2046
 	(
 		ulimit -c 0
 		export TMPDIR=/dev/shm
-		exec taskset -c "$processor" "$kernel/vmlinux" mem="$memory" root=/dev/root rootfstype=hostfs "rootflags=$run/first-root" ro init=/init \
+		exec $(um_cpus) "$kernel/vmlinux" $(um_ncpus) mem="$memory" root=/dev/root rootfstype=hostfs "rootflags=$run/first-root" ro init=/init \
 			con0=null,fd:1 con=null ssl=null $(kernel_words "$name") seccomp=on \
 			"sroce.root=hostfs:$image/root" "sroce.share=hostfs:$run/share" "sroce.role=$1"
 	) </dev/null >"$run/console-$1" 2>&1 &
@@ -87,11 +87,15 @@ um_start() # ROLE
 	disown   # keeps bash from reporting how it ended
 }
 
+um_cpus() { [[ $name == parallel ]] || echo "taskset -c $processor"; }
+um_ncpus() { [[ $name != parallel ]] || echo ncpus=2; }
+
 # Choose a CPU that no other UML uses. The lock is held until both this script and its guest have
-# ended.
+# ended. A guest with two CPUs takes none.
 take_processor() # sets processor
 {
 	local fd
+	[[ $name != parallel ]] || return 0
 	for ((processor = 0; processor < $(nproc); processor++)); do
 		exec {fd}>>"$cache/processor-$processor.lock"
 		! flock -n "$fd" || return 0

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # The newest kernel of sid as User-mode Linux, built with this system's compiler: "newest" at native
-# speed, and "debug" with the sanitizers. An item has
+# speed, "parallel" for two CPUs, and "debug" with the sanitizers. An item has
 #   release   the kernel's release
 #   kdir      the build folder, for make -C … ARCH=um
 #   vmlinux   the kernel, a program
@@ -18,7 +18,7 @@ um_source_item()
 	echo "$cache/linux-source-$version-$(recipe_hash "$um_files"/*.patch)"
 }
 
-um_kernel_item() # newest|debug
+um_kernel_item() # newest|parallel|debug
 {
 	local version hash
 	version=$(apt_version sid linux-source)
@@ -38,7 +38,7 @@ make_um_source() # DIR
 	done
 }
 
-make_um_kernel() # newest|debug DIR
+make_um_kernel() # newest|parallel|debug DIR
 {
 	local name=$1 dir=$2 source
 	source=$(um_source_item)

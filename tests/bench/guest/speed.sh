@@ -3,7 +3,7 @@
 # perftest on rxe, siw and sroce (rxe and native mode), and iperf3 over TCP, in turn on one veth pair, for several rounds.
 # Prints lines "figure ROUND TYPE MTU KIND ROW VALUE"; KIND gives the unit: bw MiB/s, rate 1000 messages/s, lat µs.
 # guests: one
-# kernels: newest debug
+# kernels: newest parallel debug
 # seconds: 3000
 #
 # Settings: ROUNDS, TYPES, ONLY (a pattern of rows), SUBSET (all or quick) and LINK:
@@ -27,6 +27,7 @@ q write_64K_1024       bw    ib_write_bw -s 65536
 q read_64K_1024        bw    ib_read_bw -s 65536
 q send_64K_1024        bw    ib_send_bw -s 65536 -e -n 8000
 - send_64K_1024_poll   bw    ib_send_bw -s 65536
+- write_64K_1024_4qp   bw    ib_write_bw -s 65536 -q 4
 - write_64K_1024_16qp  bw    ib_write_bw -s 65536 -q 16
 q tcp_1024             bw    tcp
 @ 1024

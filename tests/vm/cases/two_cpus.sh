@@ -3,10 +3,10 @@
 # sender's CPU otherwise, and so does all that happens to a queue pair.
 # guests: one
 # links: sroce
-# kernels: 6.12 smp kcsan
+# kernels: 6.12 parallel smp kcsan
 # seconds: 30
 # stages: vm-6.12
-# full: vm-smp vm-kcsan
+# full: vm-parallel vm-smp vm-kcsan
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
