@@ -4,6 +4,7 @@
 # scripts/ has everything else. All output goes to build/.
 BUILD   := $(CURDIR)/build
 JOBS    ?= 2
+PREFIX  ?= /usr/local
 DESTDIR ?=
 
 # The module: KDIR is a kernel's build folder; User-mode Linux also needs ARCH=um. Each kernel has
@@ -24,10 +25,10 @@ help:
 	@echo '                                 for a kernel of scripts/setup: make module $$(scripts/kdir 6.12)'
 	@echo 'make userlib                     build the rdma-core provider in build/userlib/'
 	@echo 'make tools                       build the sroce command in build/tools/'
-	@echo 'make install [KDIR=…]            install the module, the tool and, if built, the provider; DESTDIR= for packaging,'
-	@echo '                                 whose script after installation runs scripts/lib/provider.sh install'
-	@echo 'make install-userlib             install only the provider, for a container; also install-module, install-tools'
-	@echo 'make uninstall [KDIR=…]          remove the files that make install has installed'
+	@echo 'make install [KDIR=…]            install the module and the tool; also install-module, install-tools; the tool goes'
+	@echo '                                 to PREFIX=/usr/local, and all below DESTDIR='
+	@echo 'make install-userlib             install the provider, and let libibverbs ask it first; also in a container'
+	@echo 'make uninstall                   remove the files that these have installed last'
 	@echo 'make demo                        boot two guests and run stock RDMA tools between them'
 	@echo 'make check                       run the tests that CI runs; scripts/check --full adds the slow ones'
 	@echo 'make test-unit                   run the unit tests with the sanitizers'
@@ -73,19 +74,34 @@ userland-arm64:
 		$(CMAKE) $(ARM64) -S $$part -B $(BUILD)/$$part-arm64 && cmake --build $(BUILD)/$$part-arm64 -j $(JOBS) || exit; \
 	done
 
-install: install-module install-tools $(if $(wildcard $(BUILD)/userlib),install-userlib)
+# What is installed is listed in install_manifest.txt of its build folder, without DESTDIR. The provider
+# is not among it unless asked for: it changes how all RDMA programs open these devices.
+install: install-module install-tools
 
+# Before Linux 6.2, modules_install puts the module elsewhere unless INSTALL_MOD_DIR is set. In a DESTDIR,
+# depmod is for whoever unpacks that.
 install-module: module
-	$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+	$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)') INSTALL_MOD_DIR=updates INSTALL_MOD_STRIP=1 DEPMOD=true modules_install
+	cd '$(DESTDIR)/' && ls -d lib/modules/$(RELEASE)/updates/sroce.ko* | sed 's|^|/|' >$(MODULE)/install_manifest.txt
+	$(if $(DESTDIR),,depmod $(RELEASE))
 
-install-tools install-userlib: install-%: %
-	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/$*
-	$(if $(filter userlib,$*),scripts/lib/provider.sh install $(DESTDIR))
+install-tools: tools
+	DESTDIR='$(DESTDIR)' cmake --install $(BUILD)/tools --prefix '$(PREFIX)' --strip
+
+# Its folder is that of libibverbs, whatever PREFIX is.
+install-userlib: userlib
+	DESTDIR='$(DESTDIR)' cmake --install $(BUILD)/userlib --strip
+	scripts/lib/provider.sh install '$(DESTDIR)'
 
 uninstall:
-	rm -f $(DESTDIR)/lib/modules/$(RELEASE)/updates/sroce.ko*
-	scripts/lib/provider.sh uninstall $(DESTDIR)
-	sed 's|^|$(DESTDIR)|' /dev/null $(wildcard $(BUILD)/*/install_manifest.txt) | xargs -r -d '\n' rm -fv
+	@for list in $(BUILD)/tools $(BUILD)/userlib $(BUILD)/module/*; do \
+		test -e $$list/install_manifest.txt || continue; \
+		sed 's|^|$(DESTDIR)|' $$list/install_manifest.txt | tr '\n' '\0' | xargs -0r rm -fv; \
+		case $$list in \
+		*/userlib) scripts/lib/provider.sh uninstall '$(DESTDIR)' ;; \
+		*/module/*) test -n '$(DESTDIR)' || depmod $$(cut -d/ -f4 $$list/install_manifest.txt | head -n 1) ;; \
+		esac; \
+	done
 
 demo check bench:
 	scripts/$@
