@@ -18,6 +18,7 @@
 #include "sroce/show.h"
 #include "sroce/stats.h"
 #include "sroce/status.h"
+#include "sroce/up.h"
 
 namespace sroce {
 namespace {
@@ -37,6 +38,7 @@ constexpr char examples[] =
     "  sroce gids                 GIDs, and which of them programs take\n"
     "  sroce stats -w             counters that change, and their rates, each second\n"
     "  sroce ping 10.0.0.2        whether a host responds to RoCE, and why not\n"
+    "  sroce up                   what the files in /etc/sroce.d say, such as after boot\n"
     "  sroce doctor               why programs cannot use RDMA here\n"
     "  sroce del sroce0           detach\n";
 
@@ -71,6 +73,15 @@ constexpr char set_footer[] =
     "once.\n\n"
     "  sroce set sroce0 cc dcqcn rp_ai_rate 5\n";
 
+constexpr char up_footer[] =
+    "Each section of a file is a device. Without FILE, takes those that match\n"
+    "/etc/sroce.d/*.conf. Devices that are there already stay. udev runs this command\n"
+    "for each interface that appears or gets another name.\n\n"
+    "  [device]\n"
+    "  interface = eth*           a pattern of names, or a MAC address\n"
+    "  name = storage             default: the next free sroceN\n"
+    "  param.cc = dcqcn           as sroce set ... cc dcqcn\n";
+
 constexpr char qp_footer[] =
     "Prints two lines for each queue pair. Fields of the second line:\n"
     "  cc             congestion control algorithm / its state\n"
@@ -102,8 +113,9 @@ std::string version_text(System& system) {
 
 /// The command that the word names or is the only prefix of. Throws Failure.
 std::string full_command(const std::string& word) {
-  static const std::vector<std::string> commands{"add", "del", "status", "stats",  "gids", "show",
-                                                 "set", "qp",  "ping",   "doctor", "help"};
+  static const std::vector<std::string> commands{"add",  "del",  "status", "stats", "gids",
+                                                 "show", "set",  "qp",     "ping",  "doctor",
+                                                 "up",   "down", "help"};
   std::vector<std::string> found;
   for (const std::string& command : commands) {
     if (command == word) return command;
@@ -166,6 +178,7 @@ struct CommandLine {
   PingOptions ping;
   StatsOptions stats;
   GidsOptions gids;
+  UpOptions up;
   bool json = false;
 
   explicit CommandLine(System& system) {
@@ -189,10 +202,10 @@ struct CommandLine {
     add_command->footer(add_footer);
 
     auto* del_command = app.add_subcommand("del", "Remove a device");
-    del_command->add_option("NAME", del_name, "device name")->required();
+    del_command->add_option("DEV", del_name, "device name")->required();
 
     auto* status_command = app.add_subcommand("status", "Show devices, their GIDs and counters");
-    status_command->add_option("NAME", status.name, "only this device");
+    status_command->add_option("DEV", status.name, "only this device");
     status_command->add_flag("-j,--json", json, "print JSON");
     status_command->add_flag("-a,--all", status.all, "show devices of the in-tree rdma_rxe, too");
 
@@ -204,6 +217,7 @@ struct CommandLine {
     add_table_commands();
     add_module_commands();
     add_ping_command();
+    add_file_commands();
     app.footer(footer());
   }
 
@@ -262,6 +276,20 @@ struct CommandLine {
     ping_command->footer(ping_footer);
   }
 
+  void add_file_commands() {
+    auto* up_command = app.add_subcommand("up", "Add the devices that files name");
+    up_command
+        ->add_option("--wait", up.wait_seconds, "seconds for interfaces to appear (default: 5)")
+        ->type_name("SECONDS");
+    auto* down_command = app.add_subcommand("down", "Remove the devices that files name");
+    for (CLI::App* command : {up_command, down_command}) {
+      command->add_option("FILE", up.files, "default: all of /etc/sroce.d/*.conf");
+      command->add_option("--interface", up.interface_, "only the device of this interface")
+          ->type_name("IF");
+      command->footer(up_footer);
+    }
+  }
+
   /// With --dummy, the first name is the device's.
   void arrange_names() {
     constexpr char see[] = "see: sroce add --help";
@@ -281,6 +309,8 @@ struct CommandLine {
     }
     if (app.got_subcommand("del")) run_del(system, del_name, out);
     if (app.got_subcommand("set")) run_set(system, set, out);
+    if (app.got_subcommand("up")) run_up(system, up, out);
+    if (app.got_subcommand("down")) run_down(system, up, out);
     const Format format = json ? Format::json : Format::table;
     if (app.got_subcommand("status") || app.get_subcommands().empty()) {
       status.format = format;

@@ -244,6 +244,10 @@ std::map<std::string, uint64_t> Sysfs::counters(const std::string& device, uint3
   return counters;
 }
 
+std::string Sysfs::mac(const std::string& interface) const {
+  return read_line(root_ / "class/net" / interface / "address").value_or("");
+}
+
 bool Sysfs::module_loaded(const std::string& module) const {
   std::error_code error;
   return fs::exists(root_ / "module" / module, error);

@@ -68,6 +68,9 @@ class Sysfs {
 
   std::map<std::string, uint64_t> counters(const std::string& device, uint32_t port) const;
 
+  /// The MAC address of a network interface, in lower case; empty if it has none.
+  std::string mac(const std::string& interface) const;
+
   bool module_loaded(const std::string& module) const;
 
   /// Whether the kernel loads signed modules only.

@@ -126,6 +126,7 @@ std::span<const ExitCodeText> exit_code_texts() {
       ExitCodeText{ExitCode::not_sroce, "the device belongs to another driver"},
       ExitCodeText{ExitCode::bad_parameter, "no such parameter, or an invalid value"},
       ExitCodeText{ExitCode::not_ready, "the device was added, but is not ready"},
+      ExitCodeText{ExitCode::bad_file, "a file of sroce up cannot be read, or has an error"},
   };
   return texts;
 }

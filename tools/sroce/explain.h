@@ -37,6 +37,7 @@ enum class ExitCode : int {
   not_sroce = 12,
   bad_parameter = 13,
   not_ready = 14,
+  bad_file = 15,
 };
 
 struct ExitCodeText {

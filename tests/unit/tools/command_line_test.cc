@@ -123,7 +123,7 @@ TEST(CommandLine, TakesAnIntervalOrNot) {
 
 TEST(CommandLine, FootersAreAtMost80ColumnsWide) {
   FakeMachine machine;
-  for (const char* command : {"add", "doctor", "stats", "gids", "ping", "set", "qp"}) {
+  for (const char* command : {"add", "doctor", "stats", "gids", "ping", "set", "qp", "up"}) {
     const std::string help = run(machine, {command, "--help"}).out;
     std::istringstream footer(help.substr(help.rfind("  -")));
     std::string line;
@@ -169,6 +169,19 @@ TEST(CommandLine, TakesOnlyTheDeviceNameWithDummy) {
             "rxe0 on rdma0\n");
   EXPECT_THAT(run(machine, {"add", "eth0", "rxe0", "--dummy", "10.99.0.1/24"}).err,
               HasSubstr("omit IF"));
+}
+
+TEST(CommandLine, TakesFilesOfDevices) {
+  FakeMachine machine;
+  const test::TemporaryTree files;
+  files.write("a.conf", "[device]\ninterface = eth9\n");
+  const std::string file = files.root() / "a.conf";
+  EXPECT_EQ(run(machine, {"up", "--wait", "0", file.c_str(), file.c_str()}).out,
+            "eth9: no such interface yet\neth9: no such interface yet\n");
+  EXPECT_EQ(run(machine, {"up", "--interface", "eth0", file.c_str()}).out, "");
+  EXPECT_EQ(run(machine, {"down", file.c_str()}).status, 0);
+  EXPECT_EQ(run(machine, {"up", "/absent"}).status, static_cast<int>(ExitCode::bad_file));
+  EXPECT_EQ(run(machine, {"up", "--wait", "-1"}).status, static_cast<int>(ExitCode::usage));
 }
 
 TEST(CommandLine, SaysThatAKernelHasNoRdma) {

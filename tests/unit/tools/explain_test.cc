@@ -19,7 +19,7 @@ TEST(ExitCodes, AllHaveATextInNumericOrder) {
     EXPECT_EQ(static_cast<int>(code), expected++);
     EXPECT_STRNE(text, "");
   }
-  EXPECT_EQ(expected, static_cast<int>(ExitCode::not_ready) + 1);
+  EXPECT_EQ(expected, static_cast<int>(ExitCode::bad_file) + 1);
 }
 
 TEST(FailureText, PrintsEachLineOfTheCureBelowTheCause) {

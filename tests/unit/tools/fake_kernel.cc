@@ -107,6 +107,7 @@ void FakeChannel::new_link(const std::string& name, const std::string& type,
   device.state = kernel_.new_device_state;
   kernel_.devices.push_back(device);
   kernel_.attached.push_back(netdev);
+  if (kernel_.on_new_link) kernel_.on_new_link(name);
 }
 
 void FakeChannel::delete_link(uint32_t index) {

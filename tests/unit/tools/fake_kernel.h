@@ -41,6 +41,7 @@ struct FakeKernel {
   std::string extended_ack;
   bool has_rdma = true;
   std::vector<std::string> attached;  // netdevs of the newlink requests that succeeded
+  std::function<void(const std::string& name)> on_new_link;
 };
 
 /// A socket in one network namespace of the fake kernel.

@@ -3,7 +3,7 @@
 # for every failure.
 # guests: one
 # links: sroce
-# seconds: 60
+# seconds: 120
 # full: vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
@@ -87,7 +87,37 @@ says "del" 0 "^sroce0 removed$" on_a "$sroce" del sroce0
 check "the device is gone" unused sroce0
 says "add reuses the free name" 0 "^sroce0 on lo," on_a "$sroce" add lo
 says "del in another namespace" 0 "^storage removed$" "$sroce" del storage
+
+# --- up and down ----------------------------------------------------------------------------------
+
+printf '[device]\ninterface = eth_[a]\nname = from_file\nparam.cc = delay\n' >"$keep/a.conf"
+printf '[device]\ninterface = %s\n' "$(on_b cat /sys/class/net/eth_b/address)" >"$keep/mac.conf"
+printf '[device]\ninterface = later0\n' >"$keep/later.conf"
+printf '[device]\ninterface = eth_a\nparams.cc = delay\n' >"$keep/key.conf"
+printf '# none\n[device]\ninterface = eth_b\nparam.cc = bogus\n' >"$keep/value.conf"
+appears() # an interface appears while "up" waits for it
+{
+	on_a "$sroce" up --wait 60 "$keep/later.conf" &
+	on_a ip link add later0 type dummy
+	wait $!
+}
+says "up adds the device of a file" 0 "^from_file on eth_a$" on_a "$sroce" up "$keep/a.conf"
+says "with its parameters" 0 "cc +delay" on_a "$sroce" show from_file
+says "again, it stays" 0 "^from_file on eth_a already$" on_a "$sroce" up "$keep/a.conf"
+says "an interface by its MAC address" 0 "^sroce1 on eth_b$" on_b "$sroce" up "$keep/mac.conf"
+says "an unknown key" 15 "key.conf:3: unknown key params.cc" on_a "$sroce" up "$keep/a.conf" "$keep/key.conf"
+says "a value that the module does not know" 13 "value.conf:2: .*sroce1.* bogus" on_b "$sroce" up "$keep/value.conf"
+says "an interface that is not there" 5 "later.conf:1: there is no interface later0" on_a "$sroce" up --wait 1 "$keep/later.conf"
+says "an interface that is not there yet" 0 "^later0: no such interface yet$" on_a "$sroce" up --wait 0 "$keep/later.conf"
+says "an interface that appears" 0 "^sroce2 on later0$" appears
+says "down removes them" 0 "^from_file removed$" on_a "$sroce" down "$keep/a.conf" "$keep/later.conf"
+check "the other namespace keeps its device" test -e /sys/class/infiniband/sroce1
+says "down has nothing to do" 0 "^$" on_a "$sroce" down "$keep/a.conf"
+on_b "$sroce" down "$keep/mac.conf"
+on_a ip link delete later0
 rmmod sroce
+says "up without the module" 3 "a.conf:1: .*module.*not loaded" on_a "$sroce" up "$keep/a.conf"
+says "up without the module and the interface" 0 "no such interface yet" on_a "$sroce" up --wait 0 "$keep/later.conf"
 says "add without the module" 3 "module.*not loaded" on_a "$sroce" add eth_a
 says "status without the module" 0 "" on_a "$sroce" status
 load_module sroce

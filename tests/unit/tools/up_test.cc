@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/up.h"
+
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <sstream>
+
+#include "fake_kernel.h"
+#include "sroce/explain.h"
+#include "sroce/genl.h"
+
+namespace sroce {
+namespace {
+
+using test::FakeMachine;
+using test::is_sroce;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char storage[] = "[device]\ninterface = eth0\nname = storage\nparam.cc = delay\n";
+
+/// A machine with a file of devices, whose module shows new devices in sysfs.
+struct Up {
+  explicit Up(const std::string& text) {
+    files.write("a.conf", text);
+    machine.kernel.on_new_link = [this](const std::string& name) {
+      machine.sysfs.write("class/infiniband/" + name + "/sroce/abi_version", "103\n");
+    };
+  }
+
+  UpOptions options(unsigned wait_seconds = 0) const {
+    return {.files = {(files.root() / "a.conf").string()}, .wait_seconds = wait_seconds};
+  }
+  std::string up(const UpOptions& options) {
+    std::ostringstream out;
+    run_up(machine.system, options, out);
+    return out.str();
+  }
+  std::string up() { return up(options()); }
+  std::string down() {
+    std::ostringstream out;
+    run_down(machine.system, options(), out);
+    return out.str();
+  }
+  Failure failure_of(const UpOptions& options) {
+    try {
+      up(options);
+    } catch (const Failure& failure) {
+      return failure;
+    }
+    return {ExitCode::success, "", ""};
+  }
+
+  test::TemporaryTree files;
+  FakeMachine machine;
+};
+
+TEST(Up, AddsTheDeviceAndSetsItsParameters) {
+  Up test(storage);
+  EXPECT_EQ(test.up(), "storage on eth0\nstorage: cc delay\n");
+  EXPECT_THAT(test.machine.kernel.attached, ElementsAre("eth0"));
+  const std::vector<genl::Setting> settings{{"cc", "delay"}};
+  const Request expected = genl::set_request(test::fake_family, "storage", settings);
+  ASSERT_EQ(test.machine.module.requests.size(), 1u);
+  EXPECT_EQ(test.machine.module.requests[0],
+            Bytes(expected.bytes().begin(), expected.bytes().end()));
+}
+
+TEST(Up, KeepsADeviceThatIsThere) {
+  Up test(storage);
+  test.up();
+  EXPECT_EQ(test.up(), "storage on eth0 already\nstorage: cc delay\n");
+  EXPECT_THAT(test.machine.kernel.attached, ElementsAre("eth0"));
+}
+
+TEST(Up, NeedsNoRdmaIfTheInterfaceIsAbsent) {
+  Up test("[device]\ninterface = eth9\n");
+  std::filesystem::remove_all(test.machine.sysfs.root() / "module/sroce");
+  test.machine.kernel.has_rdma = false;
+  EXPECT_EQ(test.up(), "eth9: no such interface yet\n");
+  EXPECT_THAT(test.machine.loaded_modules, IsEmpty());
+}
+
+TEST(Up, WaitsForAnInterface) {
+  Up test("[device]\ninterface = eth9\n");
+  const Failure failure = test.failure_of(test.options(2));
+  EXPECT_EQ(failure.code(), ExitCode::no_such_interface);
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:1: there is no interface eth9"));
+  EXPECT_EQ(test.machine.sleeps, 20);
+  test.machine.on_sleep = [&] { test.machine.interfaces.push_back("eth9"); };
+  EXPECT_EQ(test.up(test.options(2)), "sroce0 on eth9\n");
+}
+
+TEST(Up, TakesEachInterfaceThatMatches) {
+  Up test("[device]\ninterface = eth*\n");
+  EXPECT_EQ(test.up(), "sroce0 on eth0\nsroce1 on eth1\n");
+}
+
+TEST(Up, TakesAnInterfaceByItsMacAddress) {
+  Up test("[device]\ninterface = 52:54:00:AB:00:01\n");
+  test.machine.sysfs.write("class/net/eth1/address", "52:54:00:ab:00:01\n");
+  EXPECT_EQ(test.up(), "sroce0 on eth1\n");
+}
+
+TEST(Up, TakesOnlyTheInterfaceThatTheCallerNames) {
+  Up test("[device]\ninterface = eth*\n");
+  UpOptions options = test.options(5);
+  options.interface_ = "eth1";
+  EXPECT_EQ(test.up(options), "sroce0 on eth1\n");
+  options.interface_ = "wlan0";
+  EXPECT_EQ(test.up(options), "");
+  EXPECT_EQ(test.machine.sleeps, 0);
+}
+
+TEST(Up, HasOneInterfaceForAName) {
+  Up test("[device]\ninterface = eth*\nname = storage\n");
+  const Failure failure = test.failure_of(test.options());
+  EXPECT_EQ(failure.code(), ExitCode::bad_file);
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:1: one name for several interfaces: eth0, eth1"));
+  EXPECT_THAT(test.machine.kernel.attached, IsEmpty());
+}
+
+TEST(Up, DoesNotRenameADevice) {
+  Up test(storage);
+  test.machine.add_device({.name = "other", .netdev = "eth0"}, is_sroce);
+  const Failure failure = test.failure_of(test.options());
+  EXPECT_EQ(failure.code(), ExitCode::interface_in_use);
+  EXPECT_THAT(failure.what(),
+              HasSubstr("a.conf:1: interface 'eth0' has the device other, not storage"));
+}
+
+TEST(Up, TakesTheDeviceThatAnotherProcessAdds) {
+  Up test(storage);
+  test.machine.kernel.newlink_error = EEXIST;
+  // The module is absent until "add" loads it. Meanwhile udev adds the device.
+  std::filesystem::remove_all(test.machine.sysfs.root() / "module/sroce");
+  test.machine.system.load_modules = [&](const std::vector<std::string>&) {
+    test.machine.sysfs.write("module/sroce/refcnt", "0\n");
+    test.machine.add_device({.name = "udevs", .netdev = "eth0"}, is_sroce);
+  };
+  EXPECT_EQ(test.failure_of(test.options()).code(), ExitCode::interface_in_use);
+  Up unnamed("[device]\ninterface = eth0\nparam.ecn = 0\n");
+  unnamed.machine.kernel.newlink_error = EEXIST;
+  std::filesystem::remove_all(unnamed.machine.sysfs.root() / "module/sroce");
+  unnamed.machine.system.load_modules = [&](const std::vector<std::string>&) {
+    unnamed.machine.sysfs.write("module/sroce/refcnt", "0\n");
+    unnamed.machine.add_device({.name = "udevs", .netdev = "eth0"}, is_sroce);
+  };
+  EXPECT_EQ(unnamed.up(), "udevs: ecn 0\n");
+}
+
+TEST(Up, NamesThePlaceOfABadParameter) {
+  Up test(storage);
+  test.machine.module.error = EINVAL;
+  const Failure failure = test.failure_of(test.options());
+  EXPECT_EQ(failure.code(), ExitCode::bad_parameter);
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:1: cannot set 'storage'"));
+}
+
+TEST(Down, RemovesTheDevicesOfTheFiles) {
+  Up test("[device]\ninterface = eth*\n");
+  test.up();
+  EXPECT_EQ(test.down(), "sroce0 removed\nsroce1 removed\n");
+  EXPECT_EQ(test.down(), "");
+}
+
+TEST(Down, LeavesOtherDevices) {
+  Up test(storage);
+  test.machine.add_device({.index = 0, .name = "other", .netdev = "eth0"}, is_sroce);
+  test.machine.add_device({.index = 1, .name = "mine", .netdev = "eth1"}, is_sroce);
+  EXPECT_EQ(test.down(), "");
+  EXPECT_EQ(test.machine.kernel.devices.size(), 2u);
+}
+
+}  // namespace
+}  // namespace sroce

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// The files of /etc/sroce.d, which say what devices this machine has:
+//
+//   [device]
+//   interface = eth*            a pattern of names, or a MAC address
+//   name = storage              optional
+//   param.cc = dcqcn            optional, as of "sroce set"
+#pragma once
+
+#include <filesystem>
+#include <istream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sroce/explain.h"
+
+namespace sroce {
+
+inline constexpr char config_folder[] = "/etc/sroce.d";
+
+/// A section of a file.
+struct DeviceConfig {
+  std::string file;
+  unsigned line = 0;      // of its heading
+  std::string interface;  // in lower case if it is a MAC address
+  std::optional<std::string> name{};
+  std::vector<std::string> parameters{};  // NAME VALUE NAME VALUE ...
+};
+
+/// The sections of a file. Throws Failure, which names the file and the line.
+std::vector<DeviceConfig> parse_config(std::istream& text, const std::string& file);
+
+/// Those of all these files, in this order. Throws Failure.
+std::vector<DeviceConfig> read_configs(const std::vector<std::string>& files);
+
+/// The files *.conf of a folder, by name; none if there is no such folder.
+std::vector<std::string> config_files(const std::filesystem::path& folder);
+
+/// Whether a section means this interface.
+bool matches(const DeviceConfig& config, const std::string& interface, const std::string& mac);
+
+/// The same failure, with the place of the section in its message.
+Failure in_section(const DeviceConfig& config, const Failure& failure);
+
+}  // namespace sroce
