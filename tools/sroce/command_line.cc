@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sroce/add.h"
+#include "sroce/completion.h"
 #include "sroce/del.h"
 #include "sroce/doctor.h"
 #include "sroce/explain.h"
@@ -180,6 +181,7 @@ struct CommandLine {
   GidsOptions gids;
   UpOptions up;
   bool json = false;
+  std::string completion;
 
   explicit CommandLine(System& system) {
     app.require_subcommand(0, 1);
@@ -189,6 +191,9 @@ struct CommandLine {
       return failure_text(Failure(ExitCode::usage, error.what(), "see: " + command + " --help"));
     });
     app.set_version_flag("-V,--version", version_text(system));
+    app.add_option("--completion", completion)
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+        ->group("");           // hidden: the build asks
     app.footer(more_in_help);  // inherited by subcommands
 
     auto* add_command = app.add_subcommand("add", "Attach a new device to a network interface");
@@ -303,6 +308,10 @@ struct CommandLine {
 
   /// Returns the exit status. Throws Failure.
   int run(System& system, std::ostream& out) {
+    if (!completion.empty()) {
+      out << completion_script(app, completion);
+      return static_cast<int>(ExitCode::success);
+    }
     if (app.got_subcommand("add")) {
       arrange_names();
       run_add(system, add, out);

@@ -184,6 +184,16 @@ TEST(CommandLine, TakesFilesOfDevices) {
   EXPECT_EQ(run(machine, {"up", "--wait", "-1"}).status, static_cast<int>(ExitCode::usage));
 }
 
+TEST(CommandLine, WritesTheCompletionOfShells) {
+  FakeMachine machine;
+  EXPECT_THAT(run(machine, {"--completion", "bash"}).out, HasSubstr("complete -F _sroce sroce"));
+  EXPECT_THAT(run(machine, {"--completion", "zsh"}).out, StartsWith("#compdef sroce\n"));
+  EXPECT_THAT(run(machine, {"--completion", "fish"}).out,
+              HasSubstr("'__fish_seen_subcommand_from ping' -s W -x"));
+  EXPECT_EQ(run(machine, {"--completion", "csh"}).status, static_cast<int>(ExitCode::usage));
+  EXPECT_THAT(run(machine, {"--help"}).out, Not(HasSubstr("--completion")));
+}
+
 TEST(CommandLine, SaysThatAKernelHasNoRdma) {
   FakeMachine machine;
   machine.kernel.has_rdma = false;
