@@ -245,7 +245,10 @@ std::map<std::string, uint64_t> Sysfs::counters(const std::string& device, uint3
 }
 
 std::string Sysfs::mac(const std::string& interface) const {
-  return read_line(root_ / "class/net" / interface / "address").value_or("");
+  const fs::path folder = root_ / "class/net" / interface;
+  const bool borrowed = read_line(folder / "addr_assign_type") == "2" ||  // NET_ADDR_STOLEN
+                        fs::exists(folder / "bridge");
+  return borrowed ? "" : read_line(folder / "address").value_or("");
 }
 
 bool Sysfs::module_loaded(const std::string& module) const {

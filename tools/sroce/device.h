@@ -68,7 +68,8 @@ class Sysfs {
 
   std::map<std::string, uint64_t> counters(const std::string& device, uint32_t port) const;
 
-  /// The MAC address of a network interface, in lower case; empty if it has none.
+  /// The MAC address of a network interface, in lower case; empty if it has none, or that of
+  /// another interface, as a VLAN does.
   std::string mac(const std::string& interface) const;
 
   bool module_loaded(const std::string& module) const;

@@ -92,7 +92,13 @@ void set_up_section(System& system, const DeviceConfig& config, const UpOptions&
                     "to go on without it: sroce up --wait 0");
     out << config.interface << ": no such interface yet\n";
   }
-  for (const std::string& interface : interfaces) set_up(system, config, interface, out);
+  for (const std::string& interface : interfaces) try {
+      set_up(system, config, interface, out);
+    } catch (const Failure& failure) {
+      // A pattern may match a VLAN, too.
+      if (failure.code() != ExitCode::interface_unsupported || interface == config.interface) throw;
+      out << interface << ": left out, because it cannot carry RoCE\n";
+    }
 }
 
 }  // namespace

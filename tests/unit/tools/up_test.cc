@@ -104,6 +104,27 @@ TEST(Up, TakesAnInterfaceByItsMacAddress) {
   EXPECT_EQ(test.up(), "sroce0 on eth1\n");
 }
 
+TEST(Up, TakesNoInterfaceThatHasTheMacAddressOfAnother) {
+  Up test("[device]\ninterface = 52:54:00:ab:00:01\n");
+  for (const char* name : {"eth0", "eth1", "lo"})
+    test.machine.sysfs.write(std::string("class/net/") + name + "/address", "52:54:00:ab:00:01\n");
+  test.machine.sysfs.write("class/net/eth0/addr_assign_type", "2\n");
+  test.machine.sysfs.write("class/net/eth1/addr_assign_type", "0\n");
+  test.machine.sysfs.write("class/net/lo/bridge/bridge_id", "\n");
+  EXPECT_EQ(test.up(), "sroce0 on eth1\n");
+}
+
+TEST(Up, LeavesOutWhatAPatternMatchesButCannotCarryRoce) {
+  Up test("[device]\ninterface = eth*\n");
+  test.machine.kernel.newlink_error = EOPNOTSUPP;
+  EXPECT_EQ(test.up(),
+            "eth0: left out, because it cannot carry RoCE\n"
+            "eth1: left out, because it cannot carry RoCE\n");
+  Up exact("[device]\ninterface = eth0\n");
+  exact.machine.kernel.newlink_error = EOPNOTSUPP;
+  EXPECT_EQ(exact.failure_of(exact.options()).code(), ExitCode::interface_unsupported);
+}
+
 TEST(Up, TakesOnlyTheInterfaceThatTheCallerNames) {
   Up test("[device]\ninterface = eth*\n");
   UpOptions options = test.options(5);
