@@ -239,7 +239,9 @@ std::string fish_script(const CommandWords& top, const std::vector<CommandWords>
   std::string script = "# Made by: sroce --completion fish\ncomplete -c sroce -f\n";
   for (const OptionWords& option : top.options)
     script += fish_option("__fish_use_subcommand", option);
-  return script + joined(commands, "", fish_command);
+  return script + joined(commands, "", fish_command) +
+         "complete -c sroce -n '__fish_seen_subcommand_from help' -a " +
+         shell_word(names_of(commands)) + "\n";
 }
 
 }  // namespace
