@@ -170,7 +170,7 @@ on_other_guest()
 	{ declare -fx; printf '%q ' timeout "$((${LIMIT:-60} * TIME_FACTOR))" /share/vm/guest/call "$@"; } >"$file.new"
 	mv "$file.new" "$file.cmd"
 	until [[ -e $file.status ]]; do
-		sleep 0.02
+		read -rt 0.05 <>/run/silence || true
 	done
 	cat "$file.out"
 	return "$(<"$file.status")"
