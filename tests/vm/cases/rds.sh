@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# RDS: reliable datagrams between sockets of the kernel, every byte echoed.
+# guests: two
+# links: sroce
+# kernels: 6.12
+# seconds: 240
+# stages: none
+# full: vm-6.12-two
+set -euo pipefail
+. /share/vm/lib.sh
+. /share/vm/ulp.sh
+topology
+remember_ends
+
+survives=yes
+serve() { modprobe rds_rdma && start_echo rds; }
+stop_serving() { stop_echo; end_modules rds_rdma rds; }
+connect() { modprobe rds_rdma; }
+disconnect() { end_modules rds_rdma rds; }
+transfer() { on_b /share/vm/guest/ulp_socket rds send "$B_IP" "$A_IP" 2; }
+traffic() { /share/vm/guest/ulp_socket rds traffic "$B_IP" "$A_IP"; }
+export -f serve stop_serving connect disconnect traffic
+
+ulp_checks 400
