@@ -278,7 +278,7 @@ void sroce_tx_end(struct sroce_tx *tx)
 }
 
 /*
- * Without an owner, fq would orphan the skb at once, and cgroups' egress programs would not see it.
+ * Without an owner, fq would orphan the skb at once, and egress programs would not see it.
  * But ESP adds its trailer to the owner's sk_wmem_alloc and relies on sock_wfree() to subtract it.
  * An ESP that comes later, below an overlay, still does so: then the socket is never freed.
  */

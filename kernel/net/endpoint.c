@@ -18,6 +18,7 @@
 #include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -153,6 +154,36 @@ static int open_sockets(struct sroce_sockets *sockets)
 	return err;
 }
 
+/* Sockets that a worker opens, and the result. */
+struct opening {
+	struct work_struct work;
+	struct sroce_sockets *sockets;
+	int err;
+};
+
+static void open_in_worker(struct work_struct *work)
+{
+	struct opening *opening = container_of(work, struct opening, work);
+
+	opening->err = open_sockets(opening->sockets);
+}
+
+/*
+ * A socket belongs to the cgroup of the process that opens it. Egress programs of that cgroup see
+ * all that the devices of the namespace send. The process may be udevd, which systemd lets send
+ * nothing. A worker is in the root cgroup.
+ */
+static int open_in_root_cgroup(struct sroce_sockets *sockets)
+{
+	struct opening opening = { .sockets = sockets };
+
+	INIT_WORK_ONSTACK(&opening.work, open_in_worker);
+	schedule_work(&opening.work);
+	flush_work(&opening.work);
+	destroy_work_on_stack(&opening.work);
+	return opening.err;
+}
+
 static struct sroce_sockets *create_sockets(struct net *net)
 {
 	struct sroce_sockets *sockets = kzalloc(sizeof(*sockets), GFP_KERNEL);
@@ -163,7 +194,7 @@ static struct sroce_sockets *create_sockets(struct net *net)
 	sockets->net = net;
 	hash_init(sockets->addresses);
 	hash_init(sockets->endpoints);
-	err = open_sockets(sockets);
+	err = open_in_root_cgroup(sockets);
 	if (err) {
 		kfree_rcu(sockets, rcu);
 		return ERR_PTR(err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// drop_egress: attaches a BPF program to a cgroup that drops all that its sockets send.
+// drop_egress: until it is killed, a cgroup has a BPF program that drops all that its sockets send.
+// Says "attached" first.
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <sys/syscall.h>
@@ -37,12 +38,13 @@ std::uint32_t load_program() {
   return bpf(BPF_PROG_LOAD, attr, "BPF_PROG_LOAD");
 }
 
+// The program stays attached as long as the link is open.
 void attach(const char* cgroup) {
   bpf_attr attr{};
-  attr.target_fd = checked(::open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC), cgroup);
-  attr.attach_bpf_fd = load_program();
-  attr.attach_type = BPF_CGROUP_INET_EGRESS;
-  bpf(BPF_PROG_ATTACH, attr, "BPF_PROG_ATTACH");
+  attr.link_create.target_fd = checked(::open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC), cgroup);
+  attr.link_create.prog_fd = load_program();
+  attr.link_create.attach_type = BPF_CGROUP_INET_EGRESS;
+  bpf(BPF_LINK_CREATE, attr, "BPF_LINK_CREATE");
 }
 
 }  // namespace
@@ -54,6 +56,9 @@ int main(int argc, char** argv) {
   }
   try {
     attach(argv[1]);
+    std::puts("attached");
+    std::fflush(stdout);
+    ::pause();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "drop_egress: %s\n", error.what());
     return 1;
