@@ -84,13 +84,18 @@ std::string shell_word(const std::string& text) {
 constexpr char bash_start[] = R"(# Completion of sroce for bash. Made by: sroce --completion bash
 _sroce() {
   local current=${COMP_WORDS[COMP_CWORD]} options='' values='' places='' kind='' word i
+  # Readline makes a word of the = in --option=value.
+  [[ $current != = ]] || current=''
   case ${COMP_WORDS[1]} in
 )";
 
-// values has the options with a value and what it is, places what the arguments are.
+// values has the options with a value and what it is, places what the arguments are. compgen -W
+// expands its list once: the quotes keep it from also expanding a $(...) in the name of an
+// interface.
 constexpr char bash_end[] = R"(  esac
   for ((i = 2; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
+    [[ $word != = ]] || continue
     if [[ $kind ]]; then
       kind=''
     elif [[ " $values" == *" $word="* ]]; then
@@ -104,7 +109,7 @@ constexpr char bash_end[] = R"(  esac
     places=COMMAND options=$top
   fi
   if [[ ! $kind && $current == -* ]]; then
-    COMPREPLY=($(compgen -W "$options" -- "$current"))
+    mapfile -t COMPREPLY < <(compgen -W '$options' -- "$current")
     return
   fi
   case ${kind:-${places%% *}} in
@@ -113,12 +118,12 @@ constexpr char bash_end[] = R"(  esac
   DEV) words=$(command ls /sys/class/infiniband 2>/dev/null) ;;
   FILE...)
     compopt -o filenames
-    COMPREPLY=($(compgen -f -- "$current"))
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
     return
     ;;
   *) words='' ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  mapfile -t COMPREPLY < <(compgen -W '$words' -- "$current")
 }
 complete -F _sroce sroce
 )";
