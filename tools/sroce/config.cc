@@ -83,6 +83,8 @@ class Parser {
     if (value.empty()) fail(key + " has no value");
     if (key == "interface") {
       if (!section.interface.empty()) fail("a second interface");
+      if (value.find_first_of(" \t") != std::string::npos)
+        fail("an interface has no spaces: " + value);
       section.interface = is_mac(value) ? in_lower_case(value) : value;
     } else if (key == "name") {
       if (section.name) fail("a second name");
@@ -113,11 +115,14 @@ std::vector<DeviceConfig> parse_config(std::istream& text, const std::string& fi
 std::vector<DeviceConfig> read_configs(const std::vector<std::string>& files) {
   std::vector<DeviceConfig> all;
   for (const std::string& file : files) {
-    std::ifstream text(file);
+    const Failure unreadable(ExitCode::bad_file, "cannot read the file " + file, "");
     std::error_code error;
-    if (!text || !std::filesystem::is_regular_file(file, error))
-      throw Failure(ExitCode::bad_file, "cannot read the file " + file, "");
+    // To open a FIFO would wait for a writer.
+    if (!std::filesystem::is_regular_file(file, error)) throw unreadable;
+    std::ifstream text(file);
+    if (!text) throw unreadable;
     for (DeviceConfig& section : parse_config(text, file)) all.push_back(std::move(section));
+    if (text.bad()) throw unreadable;
   }
   return all;
 }
@@ -126,8 +131,14 @@ std::vector<std::string> config_files(const std::filesystem::path& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".conf") files.push_back(entry.path());
+    const std::filesystem::path& path = entry.path();
+    // Editors leave hidden files.
+    if (path.extension() == ".conf" && !path.filename().string().starts_with('.'))
+      files.push_back(path);
   }
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw Failure(ExitCode::bad_file,
+                  "cannot read the folder " + folder.string() + ": " + error.message(), "");
   std::sort(files.begin(), files.end());
   return files;
 }

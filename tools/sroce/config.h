@@ -3,9 +3,12 @@
 // The files of /etc/sroce.d, which say what devices this machine has:
 //
 //   [device]
-//   interface = eth*            a pattern of names, or a MAC address
-//   name = storage              optional
-//   param.cc = dcqcn            optional, as of "sroce set"
+//   # a pattern of names, or a MAC address
+//   interface = eth*
+//   # optional
+//   name = storage
+//   # optional, as of "sroce set"
+//   param.cc = dcqcn
 #pragma once
 
 #include <filesystem>
@@ -35,7 +38,8 @@ std::vector<DeviceConfig> parse_config(std::istream& text, const std::string& fi
 /// Those of all these files, in this order. Throws Failure.
 std::vector<DeviceConfig> read_configs(const std::vector<std::string>& files);
 
-/// The files *.conf of a folder, by name; none if there is no such folder.
+/// The files *.conf of a folder, by name, without hidden ones; none if there is no such folder.
+/// Throws Failure.
 std::vector<std::string> config_files(const std::filesystem::path& folder);
 
 /// Whether a section means this interface.

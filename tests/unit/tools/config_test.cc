@@ -2,6 +2,7 @@
 #include "sroce/config.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <sstream>
 
@@ -68,6 +69,8 @@ TEST(Config, NamesFileAndLineOfAnError) {
   EXPECT_THAT(failure_of("[device]\n\ninterface eth0\n"), StartsWith("a.conf:3: neither"));
   EXPECT_EQ(failure_of("[device]\ninterface =\n"), "a.conf:2: interface has no value");
   EXPECT_EQ(failure_of("[device]\ninterface = a\ninterface = b\n"), "a.conf:3: a second interface");
+  EXPECT_EQ(failure_of("[device]\ninterface = eth0 # the first\n"),
+            "a.conf:2: an interface has no spaces: eth0 # the first");
   EXPECT_EQ(failure_of("[device]\nname = a\nname = b\n"), "a.conf:3: a second name");
   EXPECT_THAT(failure_of("[device]\nname = a/b\n"), StartsWith("a.conf:2: 'a/b' is not a name"));
   EXPECT_EQ(failure_of("[device]\nname = a\n[device]\ninterface = b\n"),
@@ -91,7 +94,7 @@ TEST(Config, MatchesNamesPatternsAndMacAddresses) {
 
 TEST(Config, ReadsTheFilesOfAFolderByName) {
   const TemporaryTree tree;
-  for (const char* name : {"b.conf", "a.conf", "c.conf.bak"})
+  for (const char* name : {"b.conf", "a.conf", "c.conf.bak", ".d.conf"})
     tree.write(name, std::string("[device]\ninterface = of_") + name[0] + "\n");
   const auto files = config_files(tree.root());
   const auto sections = read_configs(files);
@@ -101,9 +104,23 @@ TEST(Config, ReadsTheFilesOfAFolderByName) {
   EXPECT_THAT(config_files(tree.root() / "absent"), IsEmpty());
 }
 
+TEST(Config, SaysWhichFolderCannotBeRead) {
+  const TemporaryTree tree;
+  tree.write("file", "");
+  try {
+    config_files(tree.root() / "file");
+    ADD_FAILURE();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), ExitCode::bad_file);
+    EXPECT_THAT(failure.what(), StartsWith("cannot read the folder " + tree.root().string()));
+  }
+}
+
 TEST(Config, SaysWhichFileCannotBeRead) {
   const TemporaryTree tree;
-  for (const std::string& file : {(tree.root() / "absent").string(), tree.root().string()}) {
+  const std::string fifo = tree.root() / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& file : {(tree.root() / "absent").string(), tree.root().string(), fifo}) {
     try {
       read_configs({file});
       ADD_FAILURE() << file;
