@@ -79,9 +79,12 @@ constexpr char up_footer[] =
     "/etc/sroce.d/*.conf. Devices that are there already stay. udev runs this command\n"
     "for each interface that appears or gets another name.\n\n"
     "  [device]\n"
-    "  interface = eth*           a pattern of names, or a MAC address\n"
-    "  name = storage             default: the next free sroceN\n"
-    "  param.cc = dcqcn           as sroce set ... cc dcqcn\n";
+    "  # a pattern of names, or a MAC address\n"
+    "  interface = eth*\n"
+    "  # default: the next free sroceN\n"
+    "  name = storage\n"
+    "  # as sroce set ... cc dcqcn\n"
+    "  param.cc = dcqcn\n";
 
 constexpr char qp_footer[] =
     "Prints two lines for each queue pair. Fields of the second line:\n"
@@ -307,7 +310,7 @@ struct CommandLine {
   }
 
   /// Returns the exit status. Throws Failure.
-  int run(System& system, std::ostream& out) {
+  int run(System& system, std::ostream& out, std::ostream& err) {
     if (!completion.empty()) {
       out << completion_script(app, completion);
       return static_cast<int>(ExitCode::success);
@@ -318,8 +321,8 @@ struct CommandLine {
     }
     if (app.got_subcommand("del")) run_del(system, del_name, out);
     if (app.got_subcommand("set")) run_set(system, set, out);
-    if (app.got_subcommand("up")) run_up(system, up, out);
-    if (app.got_subcommand("down")) run_down(system, up, out);
+    if (app.got_subcommand("up")) return static_cast<int>(run_up(system, up, out, err));
+    if (app.got_subcommand("down")) return static_cast<int>(run_down(system, up, out, err));
     const Format format = json ? Format::json : Format::table;
     if (app.got_subcommand("status") || app.get_subcommands().empty()) {
       status.format = format;
@@ -365,7 +368,7 @@ int run_command_line(int argc, const char* const* argv, System& system, std::ost
     auto arguments = plain_arguments({argv + 1, argv + argc});
     std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 takes
     command_line.app.parse(std::move(arguments));
-    return command_line.run(system, out);
+    return command_line.run(system, out, err);
   } catch (const CLI::ParseError& error) {  // --help and --version arrive here too
     const int status = command_line.app.exit(error, out, err);
     return static_cast<int>(status == 0 ? ExitCode::success : ExitCode::usage);

@@ -17,24 +17,52 @@ std::vector<DeviceConfig> sections_of(const UpOptions& options) {
   return read_configs(options.files.empty() ? config_files(config_folder) : options.files);
 }
 
-/// The interfaces that a section means, among those that are here and that the caller asks for.
-std::vector<std::string> interfaces_of(System& system, const DeviceConfig& config,
-                                       const UpOptions& options) {
+/// Reports failures, so that the rest is done all the same.
+class Failures {
+ public:
+  explicit Failures(std::ostream& err) : err_(err) {}
+
+  /// Does this for a section.
+  template <typename Action>
+  void attempt(const DeviceConfig& config, const Action& action) {
+    try {
+      action();
+    } catch (const Failure& failure) {
+      err_ << failure_text(in_section(config, failure));
+      if (first_ == ExitCode::success) first_ = failure.code();
+    }
+  }
+
+  ExitCode first() const { return first_; }
+
+ private:
+  std::ostream& err_;
+  ExitCode first_ = ExitCode::success;
+};
+
+/// The interfaces that a section means, among those that are here.
+std::vector<std::string> interfaces_of(System& system, const DeviceConfig& config) {
   std::vector<std::string> found;
   for (const std::string& interface : system.interfaces()) {
-    if (options.interface_ && interface != *options.interface_) continue;
     if (matches(config, interface, system.sysfs.mac(interface))) found.push_back(interface);
   }
   return found;
 }
 
-/// The same, once there are any or the time is over. With --interface, there is nothing to wait
-/// for: the caller knows that it is here.
+/// Those that the caller asks for.
+std::vector<std::string> wanted(std::vector<std::string> interfaces, const UpOptions& options) {
+  if (options.interface_)
+    std::erase_if(interfaces, [&](const auto& name) { return name != *options.interface_; });
+  return interfaces;
+}
+
+/// The interfaces of a section, once there are any or the time is over. With --interface, there is
+/// nothing to wait for: the caller knows that it is here.
 std::vector<std::string> wait_for_interfaces(System& system, const DeviceConfig& config,
                                              const UpOptions& options) {
   const auto limit = std::chrono::seconds(options.interface_ ? 0 : options.wait_seconds);
   for (std::chrono::milliseconds waited{0};; waited += poll_interval) {
-    const auto found = interfaces_of(system, config, options);
+    const auto found = interfaces_of(system, config);
     if (!found.empty() || waited >= limit) return found;
     system.sleep(poll_interval);
   }
@@ -55,8 +83,11 @@ std::string attach(System& system, const DeviceConfig& config, const std::string
   try {
     run_add(system, {.netdev = interface, .name = config.name, .wait = false}, out);
   } catch (const Failure& failure) {
-    // Another process, such as udev's, may have been faster.
-    if (failure.code() != ExitCode::interface_in_use) throw;
+    // Another process, such as udev's, may have been faster. Then it has also taken the name.
+    const bool is_attached =
+        failure.code() == ExitCode::interface_in_use ||
+        (failure.code() == ExitCode::name_taken && device_on(system, interface));
+    if (!is_attached) throw;
   }
   const auto device = device_on(system, interface);
   if (!device)
@@ -79,12 +110,13 @@ void set_up(System& system, const DeviceConfig& config, const std::string& inter
   if (!config.parameters.empty()) run_set(system, {*device, config.parameters}, out);
 }
 
-void set_up_section(System& system, const DeviceConfig& config, const UpOptions& options,
-                    std::ostream& out) {
-  const auto interfaces = wait_for_interfaces(system, config, options);
-  if (config.name && interfaces.size() > 1)
-    throw Failure(ExitCode::bad_file,
-                  "one name for several interfaces: " + interfaces[0] + ", " + interfaces[1],
+/// The interfaces of a section that get a device now. Throws Failure.
+std::vector<std::string> interfaces_to_set_up(System& system, const DeviceConfig& config,
+                                              const UpOptions& options, std::ostream& out) {
+  const auto all = wait_for_interfaces(system, config, options);
+  auto interfaces = wanted(all, options);
+  if (config.name && all.size() > 1 && !interfaces.empty())
+    throw Failure(ExitCode::bad_file, "one name for several interfaces: " + all[0] + ", " + all[1],
                   "use a pattern that only one interface has");
   if (interfaces.empty() && !options.interface_) {
     if (options.wait_seconds > 0)
@@ -92,32 +124,44 @@ void set_up_section(System& system, const DeviceConfig& config, const UpOptions&
                     "to go on without it: sroce up --wait 0");
     out << config.interface << ": no such interface yet\n";
   }
-  for (const std::string& interface : interfaces) try {
-      set_up(system, config, interface, out);
-    } catch (const Failure& failure) {
-      // A pattern may match a VLAN, too.
-      if (failure.code() != ExitCode::interface_unsupported || interface == config.interface) throw;
-      out << interface << ": left out, because it cannot carry RoCE\n";
-    }
+  return interfaces;
+}
+
+/// Throws Failure.
+void set_up_match(System& system, const DeviceConfig& config, const std::string& interface,
+                  std::ostream& out) try {
+  set_up(system, config, interface, out);
+} catch (const Failure& failure) {
+  // A pattern may match a VLAN, too.
+  if (failure.code() != ExitCode::interface_unsupported || interface == config.interface) throw;
+  out << interface << ": left out, because it cannot carry RoCE\n";
 }
 
 }  // namespace
 
-void run_up(System& system, const UpOptions& options, std::ostream& out) {
-  for (const DeviceConfig& config : sections_of(options)) try {
-      set_up_section(system, config, options, out);
-    } catch (const Failure& failure) {
-      throw in_section(config, failure);
-    }
+ExitCode run_up(System& system, const UpOptions& options, std::ostream& out, std::ostream& err) {
+  Failures failures(err);
+  for (const DeviceConfig& config : sections_of(options)) {
+    std::vector<std::string> interfaces;
+    failures.attempt(config,
+                     [&] { interfaces = interfaces_to_set_up(system, config, options, out); });
+    for (const std::string& interface : interfaces)
+      failures.attempt(config, [&] { set_up_match(system, config, interface, out); });
+  }
+  return failures.first();
 }
 
-void run_down(System& system, const UpOptions& options, std::ostream& out) {
+ExitCode run_down(System& system, const UpOptions& options, std::ostream& out, std::ostream& err) {
+  Failures failures(err);
   for (const DeviceConfig& config : sections_of(options)) {
-    for (const std::string& interface : interfaces_of(system, config, options)) {
-      const auto device = device_on(system, interface);
-      if (device && (!config.name || *device == *config.name)) run_del(system, *device, out);
+    for (const std::string& interface : wanted(interfaces_of(system, config), options)) {
+      failures.attempt(config, [&] {
+        const auto device = device_on(system, interface);
+        if (device && (!config.name || *device == *config.name)) run_del(system, *device, out);
+      });
     }
   }
+  return failures.first();
 }
 
 }  // namespace sroce

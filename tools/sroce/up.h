@@ -8,6 +8,7 @@
 
 #include "sroce/config.h"
 #include "sroce/device.h"
+#include "sroce/explain.h"
 
 namespace sroce {
 
@@ -18,10 +19,11 @@ struct UpOptions {
 };
 
 /// Gives each interface that the files name its device and parameters, unless it has them already.
-/// Throws Failure.
-void run_up(System& system, const UpOptions& options, std::ostream& out);
+/// A failure of one is printed to err, and the others are done. Returns the code of the first.
+/// Throws Failure if a file is bad.
+ExitCode run_up(System& system, const UpOptions& options, std::ostream& out, std::ostream& err);
 
-/// Removes these devices. Throws Failure.
-void run_down(System& system, const UpOptions& options, std::ostream& out);
+/// Removes these devices, in the same way.
+ExitCode run_down(System& system, const UpOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace sroce

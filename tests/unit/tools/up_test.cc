@@ -34,23 +34,21 @@ struct Up {
     return {.files = {(files.root() / "a.conf").string()}, .wait_seconds = wait_seconds};
   }
   std::string up(const UpOptions& options) {
-    std::ostringstream out;
-    run_up(machine.system, options, out);
+    std::ostringstream out, err;
+    EXPECT_EQ(run_up(machine.system, options, out, err), ExitCode::success) << err.str();
     return out.str();
   }
   std::string up() { return up(options()); }
   std::string down() {
-    std::ostringstream out;
-    run_down(machine.system, options(), out);
+    std::ostringstream out, err;
+    EXPECT_EQ(run_down(machine.system, options(), out, err), ExitCode::success) << err.str();
     return out.str();
   }
+  /// The first code, and all that is reported.
   Failure failure_of(const UpOptions& options) {
-    try {
-      up(options);
-    } catch (const Failure& failure) {
-      return failure;
-    }
-    return {ExitCode::success, "", ""};
+    std::ostringstream out, err;
+    const ExitCode code = run_up(machine.system, options, out, err);
+    return {code, err.str(), ""};
   }
 
   test::TemporaryTree files;
@@ -143,6 +141,34 @@ TEST(Up, HasOneInterfaceForAName) {
   EXPECT_THAT(test.machine.kernel.attached, IsEmpty());
 }
 
+TEST(Up, HasOneInterfaceForANameAlsoIfTheCallerNamesOne) {
+  Up test("[device]\ninterface = eth*\nname = storage\n");
+  UpOptions options = test.options();
+  options.interface_ = "eth1";
+  const Failure failure = test.failure_of(options);
+  EXPECT_EQ(failure.code(), ExitCode::bad_file);
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:1: one name for several interfaces: eth0, eth1"));
+  EXPECT_THAT(test.machine.kernel.attached, IsEmpty());
+  options.interface_ = "lo";
+  EXPECT_EQ(test.up(options), "");
+}
+
+TEST(Up, GoesOnAfterAFailure) {
+  Up test(
+      "[device]\ninterface = eth0\nname = storage\n"
+      "[device]\ninterface = eth*\nparam.ecn = 0\n"
+      "[device]\ninterface = eth9\n");
+  test.machine.add_device({.name = "other", .netdev = "eth0"}, is_sroce);
+  test.machine.module.error = EINVAL;
+  const Failure failure = test.failure_of(test.options(1));
+  EXPECT_EQ(failure.code(), ExitCode::interface_in_use);
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:1: interface 'eth0' has the device other"));
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:4: cannot set 'other'"));
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:4: cannot set 'sroce0'"));
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:7: there is no interface eth9"));
+  EXPECT_THAT(test.machine.kernel.attached, ElementsAre("eth1"));
+}
+
 TEST(Up, DoesNotRenameADevice) {
   Up test(storage);
   test.machine.add_device({.name = "other", .netdev = "eth0"}, is_sroce);
@@ -172,6 +198,19 @@ TEST(Up, TakesTheDeviceThatAnotherProcessAdds) {
   EXPECT_EQ(unnamed.up(), "udevs: ecn 0\n");
 }
 
+TEST(Up, TakesTheNamedDeviceThatAnotherProcessAdds) {
+  Up test(storage);
+  std::filesystem::remove_all(test.machine.sysfs.root() / "module/sroce");
+  test.machine.system.load_modules = [&](const std::vector<std::string>&) {
+    test.machine.sysfs.write("module/sroce/refcnt", "0\n");
+    test.machine.add_device({.name = "storage", .netdev = "eth0"}, is_sroce);
+  };
+  EXPECT_EQ(test.up(), "storage: cc delay\n");
+  Up elsewhere(storage);
+  elsewhere.machine.add_device({.name = "storage", .netdev = "eth1"}, is_sroce);
+  EXPECT_EQ(elsewhere.failure_of(elsewhere.options()).code(), ExitCode::name_taken);
+}
+
 TEST(Up, NamesThePlaceOfABadParameter) {
   Up test(storage);
   test.machine.module.error = EINVAL;
@@ -185,6 +224,16 @@ TEST(Down, RemovesTheDevicesOfTheFiles) {
   test.up();
   EXPECT_EQ(test.down(), "sroce0 removed\nsroce1 removed\n");
   EXPECT_EQ(test.down(), "");
+}
+
+TEST(Down, GoesOnAfterAFailure) {
+  Up test("[device]\ninterface = eth*\n");
+  test.up();
+  test.machine.kernel.dellink_error = EPERM;
+  std::ostringstream out, err;
+  EXPECT_EQ(run_down(test.machine.system, test.options(), out, err), ExitCode::no_permission);
+  EXPECT_THAT(err.str(), HasSubstr("'sroce0'"));
+  EXPECT_THAT(err.str(), HasSubstr("'sroce1'"));
 }
 
 TEST(Down, LeavesOtherDevices) {
