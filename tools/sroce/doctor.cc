@@ -42,8 +42,7 @@ Finding examine_module(const Facts& facts) {
   switch (facts.module) {
     case ModuleState::missing:
       return {"module", Verdict::fail,
-              "sroce is not installed for kernel " + facts.kernel_release + locked,
-              "make install && depmod"};
+              "sroce is not installed for kernel " + facts.kernel_release + locked, "make install"};
     case ModuleState::installed:
       return {"module", Verdict::fail, "sroce is not loaded" + locked,
               facts.locked_down ? "mokutil --import KEY.der && reboot" : "modprobe sroce"};

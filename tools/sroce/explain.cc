@@ -51,7 +51,7 @@ std::string module_cure(ModuleState module, const std::string& kernel_release) {
     return "to see why: modprobe sroce; dmesg | tail\n"
            "(with Secure Boot, the kernel rejects unsigned modules)";
   return "install it for kernel " + kernel_release +
-         " with: make install && depmod && modprobe sroce\n"
+         " with: make install && modprobe sroce\n"
          "or try it without installing: make module && modprobe -a ib_uverbs rdma_ucm "
          "udp_tunnel ip6_udp_tunnel && insmod build/module/" +
          kernel_release + "/sroce.ko";
