@@ -6,6 +6,14 @@ BUILD   := $(CURDIR)/build
 JOBS    ?= 2
 PREFIX  ?= /usr/local
 DESTDIR ?=
+# What is installed, for make uninstall
+LISTS   ?= $(BUILD)/installed
+
+# Other programs read it in other folders.
+ifneq ($(word 2,$(DESTDIR)),)
+$(error DESTDIR must not have spaces: $(DESTDIR))
+endif
+override DESTDIR := $(patsubst /,,$(abspath $(DESTDIR)))
 
 # The module: KDIR is a kernel's build folder; User-mode Linux also needs ARCH=um. Each kernel has
 # its own folder of links to the sources, because older kbuild puts objects beside them.
@@ -74,34 +82,29 @@ userland-arm64:
 		$(CMAKE) $(ARM64) -S $$part -B $(BUILD)/$$part-arm64 && cmake --build $(BUILD)/$$part-arm64 -j $(JOBS) || exit; \
 	done
 
-# What is installed is listed in install_manifest.txt of its build folder, without DESTDIR. The provider
-# is not among it unless asked for: it changes how all RDMA programs open these devices.
+# Each part has a list of what was installed last. The provider is not installed unless asked for: it
+# changes how all RDMA programs open these devices.
 install: install-module install-tools
 
 # Before Linux 6.2, modules_install puts the module elsewhere unless INSTALL_MOD_DIR is set. In a DESTDIR,
 # depmod is for whoever unpacks that.
 install-module: module
 	$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)') INSTALL_MOD_DIR=updates INSTALL_MOD_STRIP=1 DEPMOD=true modules_install
-	cd '$(DESTDIR)/' && ls -d lib/modules/$(RELEASE)/updates/sroce.ko* | sed 's|^|/|' >$(MODULE)/install_manifest.txt
+	cd '$(DESTDIR)/' && ls -d lib/modules/$(RELEASE)/updates/sroce.ko* | sed 's|^|/|' | $(CURDIR)/scripts/lib/installed.sh list '$(LISTS)/module-$(NAME)' '$(DESTDIR)'
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
 install-tools: tools
 	DESTDIR='$(DESTDIR)' cmake --install $(BUILD)/tools --prefix '$(PREFIX)' --strip
+	scripts/lib/installed.sh list '$(LISTS)/tools' '$(DESTDIR)' <'$(BUILD)/tools/install_manifest.txt'
 
 # Its folder is that of libibverbs, whatever PREFIX is.
 install-userlib: userlib
 	DESTDIR='$(DESTDIR)' cmake --install $(BUILD)/userlib --strip
+	scripts/lib/installed.sh list '$(LISTS)/userlib' '$(DESTDIR)' <'$(BUILD)/userlib/install_manifest.txt'
 	scripts/lib/provider.sh install '$(DESTDIR)'
 
 uninstall:
-	@for list in $(BUILD)/tools $(BUILD)/userlib $(BUILD)/module/*; do \
-		test -e $$list/install_manifest.txt || continue; \
-		sed 's|^|$(DESTDIR)|' $$list/install_manifest.txt | tr '\n' '\0' | xargs -0r rm -fv; \
-		case $$list in \
-		*/userlib) scripts/lib/provider.sh uninstall '$(DESTDIR)' ;; \
-		*/module/*) test -n '$(DESTDIR)' || depmod $$(cut -d/ -f4 $$list/install_manifest.txt | head -n 1) ;; \
-		esac; \
-	done
+	@scripts/lib/installed.sh remove '$(LISTS)' '$(DESTDIR)'
 
 demo check bench:
 	scripts/$@

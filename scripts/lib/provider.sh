@@ -5,13 +5,14 @@
 # lines of a file from the first to the last. So the line goes to the end of librxe's file.
 set -euo pipefail
 folder=${2:-}/etc/libibverbs.d
-drop_line() { sed -i --follow-symlinks '/^driver sroce$/d' "$folder/rxe.driver"; }
+drop_line() { sed -i --follow-symlinks '/^[[:space:]]*driver[[:space:]]\+sroce[[:space:]]*$/d' "$folder/rxe.driver"; }
 case ${1:-} in
 install)
 	if [[ -s $folder/rxe.driver ]]; then
 		drop_line
 		# The line before may lack its end.
-		sed -i --follow-symlinks '$a driver sroce' "$folder/rxe.driver"
+		[[ -z $(tail -c 1 "$folder/rxe.driver") ]] || echo >>"$folder/rxe.driver"
+		echo "driver sroce" >>"$folder/rxe.driver"
 		rm -f "$folder/sroce.driver"
 	else
 		install -d -m 755 "$folder"
