@@ -7,6 +7,7 @@ package_deb()
 {
 	command -v dpkg-deb >/dev/null || die "scripts/package deb needs dpkg-deb, of a Debian system"
 	make -C "$repo" --no-print-directory tools userlib
+	rm -f "$out"/*.deb
 	deb_dkms
 	deb_tool
 	deb_provider
@@ -39,36 +40,41 @@ deb_dkms()
 
 deb_tool()
 {
-	local root=$scratch/sroce
+	local root=$scratch/sroce architecture libraries
 	install_part tools "$root" --prefix /usr
 	mkdir -p "$root/etc/sroce.d" "$root/usr/share/zsh/vendor-completions"
 	mv "$root/usr/share/zsh/site-functions/_sroce" "$root/usr/share/zsh/vendor-completions/"
 	rmdir "$root/usr/share/zsh/site-functions"
 	gzip -9n "$root/usr/share/man/man8/sroce.8"
 	add_scripts "$root" sroce postrm
-	recommends=sroce-dkms build_deb "$root" sroce "$(architecture)" "$(libraries_of "$root/usr/sbin/sroce")" \
+	architecture=$(dpkg --print-architecture)
+	libraries=$(libraries_of "$root/usr/sbin/sroce")
+	recommends=sroce-dkms build_deb "$root" sroce "$architecture" "$libraries" \
 		"RDMA over Converged Ethernet: the command that adds devices"
 }
 
 deb_provider()
 {
-	local root=$scratch/libsroce
+	local root=$scratch/libsroce architecture libraries
 	install_part userlib "$root"
 	install -Dm 755 "$repo/scripts/lib/provider.sh" "$root/usr/share/libsroce/provider.sh"
 	add_scripts "$root" libsroce postinst prerm triggers
-	build_deb "$root" libsroce "$(architecture)" \
-		"$(libraries_of "$root"/usr/lib/*/libibverbs/libsroce.so), libibverbs1 (>= 36), ibverbs-providers" \
+	architecture=$(dpkg --print-architecture)
+	libraries=$(libraries_of "$root"/usr/lib/*/libibverbs/libsroce.so)
+	build_deb "$root" libsroce "$architecture" "$libraries, libibverbs1 (>= 36), ibverbs-providers" \
 		"RDMA over Converged Ethernet: native mode of programs"
 }
-
-architecture() { dpkg --print-architecture; }
 
 # The packages with the shared libraries that a program needs.
 libraries_of() # PROGRAM
 {
 	mkdir -p "$scratch/shlibs/debian"
 	printf 'Source: sroce\n\nPackage: sroce\nArchitecture: any\n' >"$scratch/shlibs/debian/control"
-	(cd "$scratch/shlibs" && dpkg-shlibdeps -O "$1" 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
+	local depends
+	if ! depends=$(cd "$scratch/shlibs" && dpkg-shlibdeps -O "$1" 2>log | sed -n 's/^shlibs:Depends=//p') || [[ ! $depends ]]; then
+		die "dpkg-shlibdeps does not know the libraries of $1: $(<"$scratch/shlibs/log")"
+	fi
+	echo "$depends"
 }
 
 # The scripts of a package that dpkg runs, with the version.

@@ -7,6 +7,7 @@ package_rpm()
 	local root=$scratch/rpm
 	command -v rpmbuild >/dev/null || die "scripts/package rpm needs rpmbuild, of the package rpm-build (in Debian: rpm)"
 	make -C "$repo" --no-print-directory tools userlib
+	rm -f "$out"/*.rpm
 	dkms_sources "$root/usr/src/sroce-$upstream"
 	install_part tools "$root" --prefix /usr
 	mkdir -p "$root/etc/sroce.d"
