@@ -17,8 +17,6 @@
 
 /* As much as a fast peer sends while a page is read from a disk, and the overhead of skbs. */
 #define BACKLOG_BYTES		(4u * 1024 * 1024)
-/* As long as packets wait in the reorder queue. A page fault may last for ever. */
-#define BACKLOG_NS		(8ull * NSEC_PER_SEC)
 
 /* The header of its own packet: that of an skb with many is the header of the first. */
 static void copy_ip_header(struct sk_buff *skb, const struct sroce_rx *rx, u32 header_bytes)
@@ -123,8 +121,9 @@ u64 sroce_backlog_deadline(const struct sroce_qp *qp)
 {
 	const struct sroce_paging *paging = &qp->rq.paging;
 
-	return skb_queue_empty(&qp->backlog) || !paging->pending ? SROCE_NEVER :
-								   paging->began_ns + BACKLOG_NS;
+	if (skb_queue_empty(&qp->backlog) || !paging->pending)
+		return SROCE_NEVER;
+	return paging->began_ns + SROCE_REORDER_MAX_AGE_NS;
 }
 
 /**

@@ -26,8 +26,9 @@
  * taken checks often again, but its RNR NAK is due as before. A request whose memory is not present
  * waits in the same way, and the datapath knows when its pages are there.
  *
- * Packets that have waited for MAX_AGE_NS without progress are dropped, because their memory counts
- * against that of other QPs. A peer that is alive has retransmitted the missing packet by then.
+ * Packets that have waited for SROCE_REORDER_MAX_AGE_NS without progress are dropped, because their
+ * memory counts against that of other QPs. A peer that is alive has retransmitted the missing one
+ * by then.
  *
  * The SACK bitmap: bit i of octet n, from the least significant, is PSN ACK + 1 + 8n + i. So the
  * first bit, the expected PSN, is never set.
@@ -38,18 +39,13 @@
 #include "transport/psn.h"
 #include "transport/psn_map.h"
 #include "transport/reorder.h"
+#include "transport/reorder_policy.h"
 #include "transport/responder_internal.h"
 #include "transport/time.h"
 
 /* Not below the jitter of a busy CPU, and not so long that the ACK timeout comes first. */
 #define REO_WND_MIN_NS		50000ull
 #define REO_WND_MAX_NS		2000000ull
-/*
- * Longer than a peer takes to send six probes, which are at most 1 s apart. With the sixth it stops
- * relying on SACKs (tlp.c). If packets were dropped before that, it would resend each only after
- * another probe timeout.
- */
-#define MAX_AGE_NS		8000000000ull
 /* The first check for a receive WQE. A consumer that runs reposts one within microseconds. */
 #define RWQE_POLL_NS		20000u
 /*
@@ -396,8 +392,9 @@ u32 sroce_reorder_queued_behind(const struct sroce_responder *resp,
 /* When the queue is dropped. An RNR delay is shorter. */
 static u64 age_deadline(const struct sroce_reorder *reorder)
 {
-	return reorder->count && !reorder->waiting_rwqe ? reorder->open_since_ns + MAX_AGE_NS :
-							  SROCE_NEVER;
+	if (!reorder->count || reorder->waiting_rwqe)
+		return SROCE_NEVER;
+	return reorder->open_since_ns + SROCE_REORDER_MAX_AGE_NS;
 }
 
 /**
