@@ -2,7 +2,8 @@
 /*
  * Requests of UC and UD that wait for pages, in order. Nobody sends them again, so they are queued
  * from the first that misses a page on, until they can be executed, and dropped only beyond a
- * limit, or if the page does not come: their memory counts against that of other QPs.
+ * limit, or after SROCE_REORDER_MAX_AGE_NS: their memory counts against that of other QPs. If one
+ * fault lasts as long, no more are queued until it ends.
  *
  * Each is copied into an skb of its own, as in the reorder queue, with its IP header, which a
  * datagram is delivered with.
@@ -17,6 +18,11 @@
 
 /* As much as a fast peer sends while a page is read from a disk, and the overhead of skbs. */
 #define BACKLOG_BYTES		(4u * 1024 * 1024)
+
+static bool lasts_too_long(const struct sroce_paging *paging, u64 now_ns)
+{
+	return paging->pending && now_ns >= paging->began_ns + SROCE_REORDER_MAX_AGE_NS;
+}
 
 /* The header of its own packet: that of an skb with many is the header of the first. */
 static void copy_ip_header(struct sk_buff *skb, const struct sroce_rx *rx, u32 header_bytes)
@@ -67,13 +73,17 @@ static void uncharge_backlog(struct sroce_qp *qp, u32 bytes)
  * @qp: the QP, its receive lock held
  * @rx: the packet
  *
- * Return: false if there is no memory for it.
+ * Return: false if there is no memory for it, or the page does not come.
  */
 bool sroce_backlog_add(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	struct mem_cgroup *active = set_active_memcg(qp->memcg);
-	struct sk_buff *skb = qp->backlog_bytes < BACKLOG_BYTES ? copy_waiting_packet(rx) : NULL;
+	struct mem_cgroup *active;
+	struct sk_buff *skb;
 
+	if (lasts_too_long(&qp->rq.paging, rx->now_ns))
+		return false;
+	active = set_active_memcg(qp->memcg);
+	skb = qp->backlog_bytes < BACKLOG_BYTES ? copy_waiting_packet(rx) : NULL;
 	set_active_memcg(active);
 	if (!skb || !charge_backlog(qp, skb)) {
 		kfree_skb(skb);
@@ -112,18 +122,17 @@ void sroce_backlog_drop_first(struct sroce_qp *qp)
 }
 
 /**
- * sroce_backlog_deadline() - when the packets must be dropped
+ * sroce_backlog_deadline() - when the oldest packet must be dropped
  * @qp: the QP, its receive lock held
  *
  * Return: monotonic nanoseconds, or SROCE_NEVER.
  */
 u64 sroce_backlog_deadline(const struct sroce_qp *qp)
 {
-	const struct sroce_paging *paging = &qp->rq.paging;
+	const struct sk_buff *skb = skb_peek(&qp->backlog);
 
-	if (skb_queue_empty(&qp->backlog) || !paging->pending)
-		return SROCE_NEVER;
-	return paging->began_ns + SROCE_REORDER_MAX_AGE_NS;
+	return skb ? sroce_queued_packet_of(skb)->arrived_ns + SROCE_REORDER_MAX_AGE_NS :
+		     SROCE_NEVER;
 }
 
 /**

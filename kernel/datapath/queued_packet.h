@@ -16,10 +16,12 @@
  * struct sroce_queued_packet - in the control block of the skb, where struct sroce_rx does not fit
  * @is_ipv4: as in struct sroce_rx
  * @vlan_id: as in struct sroce_rx
+ * @arrived_ns: when it came in, monotonic
  */
 struct sroce_queued_packet {
 	bool	is_ipv4;
 	u16	vlan_id;
+	u64	arrived_ns;
 };
 
 static inline struct sroce_queued_packet *sroce_queued_packet_of(const struct sk_buff *skb)
@@ -34,6 +36,7 @@ static inline void sroce_queued_packet_set(struct sk_buff *skb, const struct sro
 	*sroce_queued_packet_of(skb) = (struct sroce_queued_packet) {
 		.is_ipv4 = rx->is_ipv4,
 		.vlan_id = rx->vlan_id,
+		.arrived_ns = rx->now_ns,
 	};
 }
 

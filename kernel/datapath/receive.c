@@ -396,18 +396,8 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 	}
 }
 
-/* The peer takes what waits for a page that does not come for lost packets. */
-static void drop_late_backlog(struct sroce_qp *qp, u64 now_ns)
-{
-	if (now_ns < sroce_backlog_deadline(qp))
-		return;
-	sroce_count_add(sroce_qp_counters(qp), SROCE_CTR_DROP_NOT_PRESENT,
-			skb_queue_len(&qp->backlog));
-	sroce_backlog_purge(qp);
-}
-
 /**
- * sroce_receive_backlog() - handle requests that waited for pages, or waited too long
+ * sroce_receive_backlog() - handle requests that waited for pages, drop those that waited too long
  * @qp: the QP, its receive lock held
  * @now_ns: monotonic time
  * @budget: number of packets; reduced by those handled
@@ -416,11 +406,14 @@ void sroce_receive_backlog(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
 	struct sroce_rx rx;
 
-	drop_late_backlog(qp, now_ns);
-	while (*budget && !qp->rq.paging.pending && sroce_backlog_first(qp, now_ns, &rx)) {
-		execute_in_turn(qp, &rx);
-		if (qp->rq.paging.pending)
-			return;
+	while (*budget && sroce_backlog_first(qp, now_ns, &rx)) {
+		if (!qp->rq.paging.pending)
+			execute_in_turn(qp, &rx);
+		if (qp->rq.paging.pending) {
+			if (now_ns < sroce_backlog_deadline(qp))
+				return;
+			count_drop_of_qp(qp, &rx, SROCE_CTR_DROP_NOT_PRESENT);
+		}
 		sroce_backlog_drop_first(qp);
 		--*budget;
 	}

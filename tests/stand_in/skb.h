@@ -68,7 +68,7 @@ struct sk_buff {
 	struct net_device *dev;
 	u8	*network;
 	u32	network_bytes;
-	char	cb[48];
+	char	cb[48] __attribute__((aligned(8)));
 	struct skb_shared_info shared;
 };
 

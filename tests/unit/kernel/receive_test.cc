@@ -457,6 +457,12 @@ struct OnDemand : WriteReceiver {
     flow.ip_id++;
     receive({packets.begin() + 1, packets.end()});
   }
+  void receive_write(u32 psn, u64 va, u8 byte, u64 now_ns = 1000) {
+    start({bytes_of(write_only(psn, va, 8), Bytes(8, byte))});
+    rx.now_ns = now_ns;
+    sroce_receive(&rx);
+    rx.skb = nullptr;
+  }
   void fault_pages() {
     ASSERT_TRUE(qp.rq.paging.work.queued);
     qp.rq.paging.work.queued = false;
@@ -619,7 +625,7 @@ TEST(OnDemandReceive, BacklogIsDroppedIfThePageDoesNotCome) {
   stand_in.now_ns = 500;
   qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
   const u64 late_ns = sroce_backlog_deadline(&qp.qp);
-  EXPECT_EQ(8'000'000'500u, late_ns);
+  EXPECT_EQ(8'000'001'000u, late_ns);
   sroce_receive_backlog(&qp.qp, late_ns - 1, &budget);
   EXPECT_EQ(0u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
   EXPECT_LT(0, qp.dev.reorder_bytes.counter);
@@ -637,6 +643,24 @@ TEST(OnDemandReceive, BacklogIsDroppedIfThePageDoesNotCome) {
   EXPECT_EQ(0, qp.blocks[0]);
   qp.receive({qp.bytes_of(qp.write_only(102, IOVA, 8), Bytes(8, 9))});
   EXPECT_EQ(9, qp.blocks[0]);
+}
+
+// A process may let each fault end just in time, and the next one begin.
+TEST(OnDemandReceive, EachPacketWaitsItsOwnTime) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  u32 budget = 64;
+  qp.receive_write(100, IOVA, 7);
+  stand_in.now_ns = 7'000'000'000;
+  stand_in_odp.fault_error = -EBUSY;
+  qp.fault_pages();
+  EXPECT_EQ(2u, qp.count(SROCE_CTR_PAGE_FAULTS));
+  qp.receive_write(101, IOVA + 8, 8, stand_in.now_ns);
+  sroce_receive_backlog(&qp.qp, 8'000'001'000, &budget);
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
+  EXPECT_EQ(15'000'000'000u, sroce_backlog_deadline(&qp.qp));
+  qp.fault_pages();
+  EXPECT_EQ(0, qp.blocks[0]);
+  EXPECT_EQ(8, qp.blocks[8]);
 }
 
 }  // namespace
