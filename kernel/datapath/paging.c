@@ -20,19 +20,9 @@
 
 static struct workqueue_struct *fault_queue;
 
-static void fault_pages_in(struct work_struct *work)
+static void end_fault(struct sroce_qp *qp, struct sroce_paging *paging, int err)
 {
-	struct sroce_paging *paging = container_of(work, struct sroce_paging, work);
-	struct sroce_wq *wq = container_of(paging, struct sroce_wq, paging);
-	struct sroce_qp *qp = sroce_wq_qp(wq);
-	int err = sroce_odp_fault_in(&qp->dev->memory, &paging->range);
-
-	spin_lock_bh(&wq->lock);
 	paging->pending = false;
-	/* The queue that waited is gone; the one in its place may have missed a page, too. */
-	if (paging->was_reset)
-		err = 0;
-	paging->was_reset = false;
 	paging->done = true;
 	/* A fault at a bad time is started again by the copy that misses the page. */
 	if (err && err != -EBUSY && err != -EAGAIN) {
@@ -40,6 +30,31 @@ static void fault_pages_in(struct work_struct *work)
 		sroce_count(sroce_qp_counters(qp), SROCE_CTR_PAGE_FAULT_ERRORS);
 	}
 	trace_sroce_page_fault(qp->ibqp.qp_num, &paging->range, err);
+}
+
+/*
+ * After a reset during the fault, the queue may wait for another one: the work item is queued again
+ * while it runs, and then runs once more.
+ */
+static void fault_pages_in(struct work_struct *work)
+{
+	struct sroce_paging *paging = container_of(work, struct sroce_paging, work);
+	struct sroce_wq *wq = container_of(paging, struct sroce_wq, paging);
+	struct sroce_qp *qp = sroce_wq_qp(wq);
+	struct sroce_page_range range;
+	u32 resets;
+	int err;
+
+	spin_lock_bh(&wq->lock);
+	range = paging->range;
+	resets = paging->resets;
+	spin_unlock_bh(&wq->lock);
+
+	err = sroce_odp_fault_in(&qp->dev->memory, &range);
+
+	spin_lock_bh(&wq->lock);
+	if (paging->pending && paging->resets == resets)
+		end_fault(qp, paging, err);
 	sroce_wq_run(qp, wq, true);
 }
 
@@ -98,7 +113,8 @@ void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq)
  */
 void sroce_paging_reset(struct sroce_wq *wq)
 {
-	wq->paging.was_reset = wq->paging.pending;
+	wq->paging.pending = false;
+	wq->paging.resets++;
 	wq->paging.request_waits = false;
 	wq->paging.done = false;
 	wq->paging.probes = 0;

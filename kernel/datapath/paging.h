@@ -16,8 +16,8 @@ struct sroce_wq;
  * @wait: for the copies of the queue
  * @range: what @work faults in
  * @began_ns: when it was last queued
- * @pending: @work is queued or runs
- * @was_reset: the QP has been reset since @work was queued, so an error is of no interest
+ * @pending: the queue waits for @work, which is queued or runs
+ * @resets: how often the QP was reset; nobody waits for a fault of the time before
  * @request_waits: receive queue of RC: the expected request waits for a page, not for a WQE
  * @done: send queue: it has run since the queue last looked
  * @probes: send queue: how often the buffer of the next request was found to be missing
@@ -29,11 +29,11 @@ struct sroce_paging {
 	struct sroce_page_range range;
 	u64	began_ns;
 	bool	pending;
-	bool	was_reset;
 	bool	request_waits;
 	bool	done;
 	u8	probes;
 	u32	excused;
+	u32	resets;
 };
 
 int sroce_fault_queue_init(void);

@@ -40,8 +40,12 @@ int ib_umem_odp_map_dma_and_lock(struct ib_umem_odp *odp, u64 address, u64 bytes
 {
 	u64 first = page_at(odp, address), last = page_at(odp, address + bytes - 1), i;
 
+	void (*during_fault)(void) = stand_in_odp.during_fault;
 	int err = stand_in_odp.fault_error;
 
+	stand_in_odp.during_fault = NULL;
+	if (during_fault)
+		during_fault();
 	WARN_ON(last >= STAND_IN_ODP_PAGES || address + bytes > ib_umem_end(odp));
 	stand_in_odp.fault_error = 0;
 	if (err)

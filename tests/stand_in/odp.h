@@ -52,6 +52,7 @@ struct ib_umem_odp {
  * @read_only: the mapping is
  * @error: from ib_umem_odp_get()
  * @fault_error: of the next fault, once
+ * @during_fault: called by the next fault, once
  * @present: pages that were faulted in
  * @writable: those that may be written
  * @umem: the memory, while it is registered
@@ -65,6 +66,7 @@ struct stand_in_odp {
 	bool	read_only;
 	int	error;
 	int	fault_error;
+	void	(*during_fault)(void);
 	bool	present[STAND_IN_ODP_PAGES];
 	bool	writable[STAND_IN_ODP_PAGES];
 	struct ib_umem_odp *umem;

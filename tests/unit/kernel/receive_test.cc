@@ -535,13 +535,32 @@ TEST(OnDemandReceive, ErrorOfTheTimeBeforeAResetIsForgotten) {
   OnDemand qp(SROCE_SERVICE_RC);
   u8* first = std::exchange(stand_in_odp.pages[0].address, nullptr);
   qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
-  sroce_paging_reset(&qp.qp.rq);
+  stand_in_odp.during_fault = [] { sroce_paging_reset(&QueuePair::current->qp.rq); };
   qp.fault_pages();
   stand_in_odp.pages[0].address = first;
   EXPECT_EQ(0u, qp.qp.rq.paging.wait.failed.bytes);
   EXPECT_FALSE(sroce_responder_has_failed(&qp.qp.resp));
   qp.fault_pages();
   EXPECT_EQ(101u, qp.epsn());
+}
+
+TEST(OnDemandReceive, FaultOfTheTimeBeforeAResetDoesNotMatter) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  qp.receive_write(100, IOVA + 4096, 7);
+  qp.fault_pages();
+  qp.receive_write(101, IOVA, 7);
+  stand_in_odp.during_fault = [] {
+    auto& qp = *static_cast<OnDemand*>(QueuePair::current);
+    sroce_paging_reset(&qp.qp.rq);
+    sroce_backlog_purge(&qp.qp);
+    qp.receive_write(101, IOVA + 4096, 8);
+    EXPECT_EQ(8, qp.blocks[4096]) << "its page is there";
+    qp.receive_write(102, IOVA, 9);
+  };
+  qp.fault_pages();
+  EXPECT_TRUE(qp.qp.rq.paging.pending) << "for its own fault";
+  qp.fault_pages();
+  EXPECT_EQ(9, qp.blocks[0]);
 }
 
 // Without memory for the first packet, the rest of its message must not begin in the middle.
