@@ -21,7 +21,7 @@
 /* The most packets of a plan. */
 #define BURST_PACKETS	64
 /* How long an ACK is delayed for a consumer that does not reply; the timer may be deferred. */
-#define ACK_DELAY_NS	(250 * NSEC_PER_USEC)
+#define ACK_DELAY_NS	(250ull * NSEC_PER_USEC)
 
 static enum sroce_mem_status fetch_payload(struct sroce_tx *tx, const void *response_plan, u32 i,
 					   struct sroce_crc_writer *writer, u32 bytes)
@@ -209,7 +209,7 @@ static void note_rq_event(struct sroce_qp *qp)
 		qp->rq.events |= BIT(types[event]);
 }
 
-/* The engine's deadline, the pacer's, or the end of an ACK's delay. */
+/* The engine's deadline, the backlog's, the pacer's, or the end of an ACK's delay. */
 static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 {
 	u64 wait_ns = max(qp->rq.timer_defer_ns, ACK_DELAY_NS);
@@ -292,7 +292,7 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
  * sroce_rq_timer_fired() - struct sroce_wq_ops: was the timer needed?
  * @qp: the QP, its receive lock held
  *
- * It was if an ACK is still delayed.
+ * It was if an ACK is still delayed, or if packets wait with a deadline.
  */
 void sroce_rq_timer_fired(struct sroce_qp *qp)
 {
@@ -301,6 +301,7 @@ void sroce_rq_timer_fired(struct sroce_qp *qp)
 	if (qp->ack_delayed)
 		wq->timer_defer_ns = 0;
 	else if (!wq->yielding && !wq->retry && !wq->paced_until_ns &&
-		 sroce_reorder_deadline(&qp->resp) == SROCE_NEVER)
+		 sroce_reorder_deadline(&qp->resp) == SROCE_NEVER &&
+		 sroce_backlog_deadline(qp) == SROCE_NEVER)
 		wq->timer_defer_ns = sroce_timer_defer_longer(wq->timer_defer_ns, ACK_DELAY_NS);
 }

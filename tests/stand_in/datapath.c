@@ -11,6 +11,43 @@ struct stand_in_datapath stand_in_datapath;
 void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq)
 {
 	*tx = (struct sroce_tx){ .qp = qp, .wq = wq, .dscp = SROCE_PATH_DSCP };
+	tx->now_ns = ktime_get_ns();
+}
+
+u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
+{
+	*edt_ns = 0;
+	return 1;
+}
+
+void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns)
+{
+}
+
+bool sroce_tx_throttle(struct sroce_tx *tx, u32 next)
+{
+	return false;
+}
+
+void sroce_tx_relock(struct sroce_tx *tx)
+{
+}
+
+void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark)
+{
+}
+
+void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
+{
+}
+
+u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id)
+{
+	return 0;
+}
+
+void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id)
+{
 }
 
 int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
@@ -92,8 +129,19 @@ void sroce_membership_leave(struct sroce_membership *membership, const struct sr
 	stand_in_datapath.group = *group;
 }
 
+atomic_t sroce_live_qp_refs;
+
 void sroce_ack_delay_suspend(struct sroce_qp *qp)
 {
+}
+
+void sroce_ack_delay_cancel(struct sroce_qp *qp)
+{
+}
+
+bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan *plan)
+{
+	return false;
 }
 
 void sroce_send_count_events(struct sroce_qp *qp, u32 events)

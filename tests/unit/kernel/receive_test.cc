@@ -664,6 +664,24 @@ TEST(OnDemandReceive, BacklogIsDroppedIfThePageDoesNotCome) {
   EXPECT_EQ(9, qp.blocks[0]);
 }
 
+// No packet comes any more, so only the timer runs the queue.
+TEST(OnDemandReceive, TimerDropsTheBacklogOfAQuietQp) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  qp.on_work = [&qp](u32* budget) { return sroce_rq_work(&qp.qp, budget); };
+  stand_in.now_ns = 1000;
+  qp.receive_write(100, IOVA, 7);
+  hrtimer& timer = qp.qp.rq.timer;
+  ASSERT_TRUE(timer.started);
+  EXPECT_EQ(8'000'001'000u, timer.expires_ns);
+
+  stand_in.now_ns = timer.expires_ns;
+  sroce_rq_timer_fired(&qp.qp);
+  EXPECT_EQ(0u, qp.qp.rq.timer_defer_ns) << "the timer was needed";
+  timer.function(&timer);
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
+  EXPECT_EQ(0u, qp.qp.backlog_bytes);
+}
+
 // A process may let each fault end just in time, and the next one begin.
 TEST(OnDemandReceive, EachPacketWaitsItsOwnTime) {
   OnDemand qp(SROCE_SERVICE_UC);
