@@ -54,6 +54,7 @@ static void __exit sroce_exit(void)
 	unregister_netdevice_notifier(&sroce_netdev_notifier);
 	sroce_devices_fini();
 	sroce_net_fini();
+	/* The QPs are gone. Packets refer only to what is left of them, and start no fault. */
 	sroce_fault_queue_fini();
 	/* A packet in a qdisc calls a destructor of this module. */
 	sroce_qp_refs_wait();
