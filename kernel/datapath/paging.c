@@ -12,7 +12,8 @@
  * If the pages cannot be faulted in, the copy that misses them fails when it is tried again.
  *
  * A fault lasts as long as the memory's owner likes: a page may come from a FUSE server. So faults
- * have a workqueue of their own, or a few hundred of them would stop everybody's work.
+ * have a workqueue of their own, or a few hundred of them would stop all work of the kernel. All
+ * devices and users share it, so that many (WQ_MAX_ACTIVE) still stop the faults of everybody.
  */
 #include "datapath/paging.h"
 #include "datapath/qp.h"
@@ -126,7 +127,7 @@ void sroce_paging_reset(struct sroce_wq *wq)
  * sroce_paging_stop() - wait until the work item does not run any more
  * @wq: dying
  *
- * Sleeps until a page fault under way is done.
+ * Sleeps until a page fault under way is done. So does the removal of the device and its netdev.
  */
 void sroce_paging_stop(struct sroce_wq *wq)
 {
