@@ -3,9 +3,9 @@
  * User contexts and the mapping of rings into processes.
  *
  * The pages of a ring belong to a QP, SRQ or CQ and have at most one mmap entry, by which a process
- * maps them. Mapped pages outlive both, because the VMA has a reference to each page. The kernel
- * does not trust their contents, so a mapping may stay when the device goes, and unless the ring
- * grows, also when the module goes.
+ * maps them. Mapped pages outlive both, because the mapping has references: to each page, or if the
+ * ring grows, by its file to the memory of the ring. The kernel does not trust their contents, so a
+ * mapping may stay when the device goes, and unless the ring grows, also when the module goes.
  */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
@@ -189,9 +189,10 @@ int sroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 		err = map_ring(vma, to_mmap_entry(rdma_entry)->memory);
 		rdma_user_mmap_entry_put(rdma_entry);
 	}
-	if (err)
-		ibdev_dbg(ibuc->device, "mmap: error %d, no ring of %lu bytes at this offset\n",
-			  err, bytes);
+	if (err == -EINVAL)
+		ibdev_dbg(ibuc->device, "mmap: no ring of %lu bytes at this offset\n", bytes);
+	else if (err)
+		ibdev_dbg(ibuc->device, "mmap: error %d for a ring of %lu bytes\n", err, bytes);
 	return err;
 }
 
