@@ -12,8 +12,8 @@
  * If the pages cannot be faulted in, the copy that misses them fails when it is tried again.
  *
  * A fault lasts as long as the memory's owner likes: a page may come from a FUSE server. So faults
- * have a workqueue of their own, or a few hundred of them would stop all work of the kernel. All
- * devices and users share it, so that many (WQ_MAX_ACTIVE) still stop the faults of everybody.
+ * have a workqueue of their own: a few hundred of them would stop all other work in the system's.
+ * All devices and users share it. WQ_MAX_ACTIVE of them still stop everybody's.
  */
 #include "datapath/paging.h"
 #include "datapath/qp.h"

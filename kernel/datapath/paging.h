@@ -17,7 +17,7 @@ struct sroce_wq;
  * @range: what @work faults in
  * @began_ns: when it was last queued
  * @pending: the queue waits for @work, which is queued or runs
- * @resets: how often the QP was reset; nobody waits for a fault of the time before
+ * @resets: how often the QP was reset; nobody waits for a fault begun before the last reset
  * @request_waits: receive queue of RC: the expected request waits for a page, not for a WQE
  * @done: send queue: it has run since the queue last looked
  * @probes: send queue: how often the buffer of the next request was found to be missing
