@@ -79,7 +79,7 @@ um_start() # ROLE
 	(
 		ulimit -c 0
 		export TMPDIR=/dev/shm
-		exec $(um_cpus) "$kernel/vmlinux" $(um_ncpus) mem="$memory" root=/dev/root rootfstype=hostfs "rootflags=$run/first-root" ro init=/init \
+		exec $(um_affinity) "$kernel/vmlinux" $(um_cpu_count) mem="$memory" root=/dev/root rootfstype=hostfs "rootflags=$run/first-root" ro init=/init \
 			con0=null,fd:1 con=null ssl=null $(kernel_words "$name") seccomp=on \
 			"sroce.root=hostfs:$image/root" "sroce.share=hostfs:$run/share" "sroce.role=$1"
 	) </dev/null >"$run/console-$1" 2>&1 &
@@ -87,8 +87,8 @@ um_start() # ROLE
 	disown   # keeps bash from reporting how it ended
 }
 
-um_cpus() { [[ $name == parallel ]] || echo "taskset -c $processor"; }
-um_ncpus() { [[ $name != parallel ]] || echo ncpus=2; }
+um_affinity() { [[ $name == parallel ]] || echo "taskset -c $processor"; }
+um_cpu_count() { [[ $name != parallel ]] || echo ncpus=2; }
 
 # Choose a CPU that no other UML uses. The lock is held until both this script and its guest have
 # ended. A guest with two CPUs takes none.

@@ -7,7 +7,7 @@
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 
-# As depmod of this kernel, if it is still installed
+# The index of a kernel that is still installed names the module.
 forget_module() # PATH
 {
 	local release=${1#/lib/modules/}

@@ -24,7 +24,7 @@ dkms_sources() # FOLDER
 	sed "s/@VERSION@/$upstream/" "$files/dkms.conf" >"$1/dkms.conf"
 }
 
-# A component of "cmake --install" leaves the list of make uninstall alone. This is that of all files.
+# A component of "cmake --install" leaves the list of make uninstall alone. Unspecified has all files.
 install_part() # PART FOLDER OPTION...
 {
 	DESTDIR=$2 cmake --install "$repo/build/$1" --component Unspecified --strip "${@:3}"

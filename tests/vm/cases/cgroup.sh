@@ -44,7 +44,7 @@ pkill -x drop_egress
 
 sent=$(counter "$A_DEV" sent_pkts)
 sends() { (($(counter "$A_DEV" sent_pkts) > sent + 50)); }
-# The end whose turn it is.
+# Either end may be the one that sends.
 loses() { (($(counter "$A_DEV" send_err) + $(counter "$B_DEV" send_err) > 0)); }
 on_a ibv_rc_pingpong -d "$A_DEV" -g "$A_GID" -n 10000000 >/dev/null 2>&1 &
 on_a wait_until 20 listens ibv_rc_pingpong
