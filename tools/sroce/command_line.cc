@@ -75,13 +75,13 @@ constexpr char set_footer[] =
     "  sroce set sroce0 cc dcqcn rp_ai_rate 5\n";
 
 constexpr char up_footer[] =
-    "Each section of a file is a device. Without FILE, takes those that match\n"
-    "/etc/sroce.d/*.conf. Devices that are there already stay. udev runs this command\n"
-    "for each interface that appears or gets another name.\n\n"
+    "A device that is there already stays, and gets the parameters again. udev runs\n"
+    "this command for each interface that appears or gets another name.\n\n"
+    "A file, by default each that matches /etc/sroce.d/*.conf, has such sections:\n\n"
     "  [device]\n"
-    "  # a pattern of names, or a MAC address\n"
-    "  interface = eth*\n"
-    "  # default: the next free sroceN\n"
+    "  # a name, a pattern of names such as eth*, or a MAC address\n"
+    "  interface = eth0\n"
+    "  # default: the next free sroceN; only if one interface matches\n"
     "  name = storage\n"
     "  # as sroce set ... cc dcqcn\n"
     "  param.cc = dcqcn\n";
@@ -294,8 +294,9 @@ struct CommandLine {
       command->add_option("FILE", up.files, "default: all of /etc/sroce.d/*.conf");
       command->add_option("--interface", up.interface_, "only the device of this interface")
           ->type_name("IF");
-      command->footer(up_footer);
     }
+    up_command->footer(up_footer);
+    down_command->footer("sroce up --help describes the files.\n");
   }
 
   /// With --dummy, the first name is the device's.

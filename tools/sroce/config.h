@@ -3,9 +3,9 @@
 // The files of /etc/sroce.d, which say what devices this machine has:
 //
 //   [device]
-//   # a pattern of names, or a MAC address
-//   interface = eth*
-//   # optional
+//   # a name, a pattern of names such as eth*, or a MAC address
+//   interface = eth0
+//   # optional; only if one interface matches
 //   name = storage
 //   # optional, as of "sroce set"
 //   param.cc = dcqcn

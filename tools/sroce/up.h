@@ -18,7 +18,7 @@ struct UpOptions {
   unsigned wait_seconds = 5;                // for interfaces to appear
 };
 
-/// Gives each interface that the files name its device and parameters, unless it has them already.
+/// Gives each interface that the files name its device, unless it has one, and the parameters.
 /// A failure of one is printed to err, and the others are done. Returns the code of the first.
 /// Throws Failure if a file is bad.
 ExitCode run_up(System& system, const UpOptions& options, std::ostream& out, std::ostream& err);
