@@ -9,7 +9,7 @@ DESTDIR ?=
 # What is installed, for make uninstall
 LISTS   ?= $(BUILD)/installed
 
-# Other programs read it in other folders.
+# cmake and kbuild run in other folders, so the path must be absolute.
 ifneq ($(word 2,$(DESTDIR)),)
 $(error DESTDIR must not have spaces: $(DESTDIR))
 endif
@@ -36,7 +36,7 @@ help:
 	@echo 'make install [KDIR=…]            install the module and the tool; also install-module, install-tools; the tool goes'
 	@echo '                                 to PREFIX=/usr/local, and all below DESTDIR='
 	@echo 'make install-userlib             install the provider, and let libibverbs ask it first; also in a container'
-	@echo 'make uninstall                   remove the files that these have installed last'
+	@echo 'make uninstall                   remove what these have put, everywhere or in DESTDIR; not after make clean'
 	@echo 'make demo                        boot two guests and run stock RDMA tools between them'
 	@echo 'make check                       run the tests that CI runs; scripts/check --full adds the slow ones'
 	@echo 'make test-unit                   run the unit tests with the sanitizers'
