@@ -209,6 +209,12 @@ static void note_rq_event(struct sroce_qp *qp)
 		qp->rq.events |= BIT(types[event]);
 }
 
+/* Spares RC requests, which have no backlog, a call. */
+static u64 backlog_deadline(const struct sroce_qp *qp)
+{
+	return skb_queue_empty(&qp->backlog) ? SROCE_NEVER : sroce_backlog_deadline(qp);
+}
+
 /* The engine's deadline, the backlog's, the pacer's, or the end of an ACK's delay. */
 static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 {
@@ -224,7 +230,7 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
 					   sroce_reorder_deadline(&qp->resp));
 	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
-					   sroce_backlog_deadline(qp));
+					   backlog_deadline(qp));
 	return sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
 				    qp->rq.paced_until_ns ?: SROCE_NEVER);
 }
@@ -302,6 +308,6 @@ void sroce_rq_timer_fired(struct sroce_qp *qp)
 		wq->timer_defer_ns = 0;
 	else if (!wq->yielding && !wq->retry && !wq->paced_until_ns &&
 		 sroce_reorder_deadline(&qp->resp) == SROCE_NEVER &&
-		 sroce_backlog_deadline(qp) == SROCE_NEVER)
+		 backlog_deadline(qp) == SROCE_NEVER)
 		wq->timer_defer_ns = sroce_timer_defer_longer(wq->timer_defer_ns, ACK_DELAY_NS);
 }
