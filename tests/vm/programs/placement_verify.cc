@@ -152,7 +152,7 @@ void Connection::write_native(const Request& request, std::uint64_t id, std::spa
   wqe.opcode = static_cast<std::uint8_t>(request.opcode);
   wqe.flags = IBV_SEND_SIGNALED | (request.fenced ? IBV_SEND_FENCE : 0);
   wqe.remote_addr = remote_address(request);
-  wqe.rkey = near_.end().peer().rkey + request.rkey_change;
+  wqe.rkey = near_.end().peer().rkey ^ request.rkey_change;
   std::byte* payload = slot.data() + sizeof(wqe);
   if (request.opcode == op_flush) {
     wqe.flush.length = request.bytes;
@@ -174,7 +174,7 @@ void Connection::write_native(const Request& request, std::uint64_t id, std::spa
 // As librxe does it.
 void Connection::write_rxe(const Request& request, std::uint64_t id, std::span<std::byte> slot) {
   rxe_send_wqe wqe{};
-  const std::uint32_t rkey = near_.end().peer().rkey + request.rkey_change;
+  const std::uint32_t rkey = near_.end().peer().rkey ^ request.rkey_change;
   wqe.wr.wr_id = id;
   wqe.wr.opcode = request.opcode;
   wqe.wr.send_flags = IBV_SEND_SIGNALED | (request.fenced ? IBV_SEND_FENCE : 0);
@@ -346,7 +346,7 @@ Request with_bytes(Request request, std::uint32_t bytes) {
   return request;
 }
 Request with_bad_key(Request request) {
-  request.rkey_change = 0x100;
+  request.rkey_change = 1;  // not the index: another region may have the next one
   return request;
 }
 
