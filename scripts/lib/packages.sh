@@ -7,7 +7,7 @@ debian_12_packages=(
 	# ARM64
 	g++-aarch64-linux-gnu gcc-aarch64-linux-gnu
 	# the tool, the provider, unit tests, fuzzers
-	cmake ninja-build pkg-config libgtest-dev libgmock-dev googletest clang libclang-rt-14-dev
+	ccache cmake ninja-build pkg-config libgtest-dev libgmock-dev googletest clang libclang-rt-14-dev
 	libibverbs-dev librdmacm-dev libbenchmark-dev valgrind libnl-3-dev libnl-route-3-dev libmnl-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
 	# guests
 	qemu-system-x86 qemu-user-static busybox-static erofs-utils mmdebstrap iproute2 procps
