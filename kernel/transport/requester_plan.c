@@ -288,7 +288,7 @@ void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
 	if (req->rnr_waiting || !max_packets)
 		return;
 	if (req->probe.due)
-		plan_hole(req, req->unacked_psn, 1, 1, plan);
+		plan_hole(req, sroce_tlp_probe_psn(req), 1, 1, plan);
 	else if (has_losses(req) && sroce_scoreboard_find_hole(req, &psn, &count))
 		plan_hole(req, psn, count, max_packets, plan);
 	if (plan->action == SROCE_SEND_NOTHING)

@@ -8,12 +8,12 @@
  *   ACK timer    IBTA 9.7.6.1.3. Armed when packets leave. Expiry doubles the timeout until there
  *                is an RTT sample (RFC 6298 section 5), shrinks the window, and uses up a retry
  *                unless the peer has responded. A standard peer is sent everything again that it
- *                has not executed (go-back-N); a selective one only the oldest packet. The timeout
- *                is at least srtt + 4 * rttvar, as in RFC 6298, as far as IBTA permits.
+ *                has not executed (go-back-N); a selective one only a probe. The timeout is at
+ *                least srtt + 4 * rttvar, as in RFC 6298, as far as IBTA permits.
  *   probe (PTO)  RFC 8985 section 7, TLP. Armed when a packet leaves that requests an ACK, only if
- *                attr.adaptive. Expiry costs no retry. It sends the oldest unacknowledged packet
- *                again. Packets sent before the probe that its ACK does not cover were lost, and
- *                the scoreboard retransmits them.
+ *                attr.adaptive. Expiry costs no retry. It sends a packet again, see
+ *                sroce_tlp_probe_psn(). Packets sent before the probe that its ACK does not cover
+ *                were lost, and the scoreboard retransmits them.
  *
  * PTO = (srtt + max(4 * rttvar, srtt / 2) + 50 us + slack) << backoff, at most 1 s; 2 ms before
  * the first RTT sample. The formula is in rtt.c, the slack in learn_pto_slack().
@@ -50,7 +50,10 @@
 #define FIRST_PROBES		4
 /* After three spurious probes in a row the smoothed RTT is wrong: the next one corrects it. */
 #define SPURIOUS_PROBES		3
-/* After five probes without progress the peer may have dropped SACKed packets (RFC 2018, 8). */
+/*
+ * After five probes without progress the peer may have dropped SACKed packets (RFC 2018, 8), or
+ * may have no room to queue the newest packet.
+ */
 #define RENEGE_PROBES		5
 
 /*
@@ -128,9 +131,27 @@ void sroce_tlp_arm(struct sroce_requester *req, u64 now_ns)
 		req->probe.deadline_ns = now_ns + pto_ns(req);
 }
 
+/* Did the probe repeat the newest packet? */
+static bool probe_was_newest(const struct sroce_probe *probe)
+{
+	return probe->end_psn == psn_add(probe->psn, 1);
+}
+
+/* Has the peer received the newest packet, which the probe repeated, or a later one? */
+static bool newest_has_arrived(const struct sroce_requester *req)
+{
+	return psn_before(req->probe.psn, req->sb.top_psn);
+}
+
+static void add_pto_slack(struct sroce_probe *probe, u64 since_ns)
+{
+	probe->pto_slack_ns = min(probe->pto_slack_ns + 2 * since_ns, MAX_PTO_SLACK_NS);
+}
+
 /*
- * Progress within a round trip of a probe was caused by an earlier packet: the probe was spurious
- * and a longer PTO would have avoided it. A probe that was needed takes part of the slack back.
+ * Progress within a round trip of a probe, or progress that a probe of the newest packet has not
+ * caused, was caused by an earlier packet: the probe was spurious and a longer PTO would have
+ * avoided it. A probe that was needed takes part of the slack back.
  * Many spurious probes in a row mean that the estimate of the round trip is too long.
  */
 static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
@@ -142,16 +163,18 @@ static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
 		probe->spurious_alone = 0;
 		return;
 	}
-	probe->unacked = false;
+	probe->unacked = 0;
 	/* The response took longer than the first guess: the path really is long. */
 	if (req->rtt.rough && since_ns >= sroce_rtt_probe_ns(&req->rtt))
 		req->rtt.rough = false;
-	if (since_ns >= req->rtt.min_ns) {
+	if (probe_was_newest(probe) && !newest_has_arrived(req)) {
+		add_pto_slack(probe, since_ns);
+	} else if (since_ns >= req->rtt.min_ns) {
 		probe->spurious = 0;
 		probe->pto_slack_ns -= probe->pto_slack_ns / 4;
 	} else if (probe->spurious < SPURIOUS_PROBES) {
 		probe->spurious++;
-		probe->pto_slack_ns = min(probe->pto_slack_ns + 2 * since_ns, MAX_PTO_SLACK_NS);
+		add_pto_slack(probe, since_ns);
 	} else {
 		/* No coincidence. READs queued behind each other would never correct the RTT. */
 		probe->pto_slack_ns = 0;
@@ -209,7 +232,7 @@ static void forget_probe(struct sroce_requester *req)
 {
 	req->probe.due = false;
 	req->probe.sent = false;
-	req->probe.unacked = false;
+	req->probe.unacked = 0;
 	req->probe.ambiguous = false;
 }
 
@@ -405,6 +428,33 @@ u32 sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns)
 }
 
 /**
+ * sroce_tlp_probe_psn() - which packet does the probe that is due repeat?
+ * @req: the requester
+ *
+ * The newest one, because its response is not ambiguous. A peer that is slow takes what was sent
+ * before first, so an ACK that does not cover the newest packet is not the probe's. If packets
+ * before it are missing, a selective peer SACKs it, and a standard one sends a NAK.
+ *
+ * The oldest one if the peer may not respond to the newest: a selective peer without room for it,
+ * or a standard one that has sent its NAK. Also for a READ, which may miss responses; if a later
+ * packet was SACKed, because the oldest one is known to be missing; if a response is overdue, which
+ * makes that to the oldest one certain, too; and before the first RTT sample, when any response
+ * shall be without effect.
+ *
+ * Return: its PSN.
+ */
+u32 sroce_tlp_probe_psn(const struct sroce_requester *req)
+{
+	u8 newest_probes = sroce_requester_is_selective(req) ? RENEGE_PROBES : 1;
+
+	if (req->next_psn == req->unacked_psn || req->sb.top_psn != req->unacked_psn ||
+	    req->sb.no_room || req->rd_inflight || !req->rtt.srtt_ns || req->probe.overdue ||
+	    req->probe.unacked >= newest_probes)
+		return req->unacked_psn;
+	return psn_add(req->next_psn, SROCE_PSN_MASK);
+}
+
+/**
  * sroce_tlp_probe_sent() - the probe that was due has been sent
  * @req: the requester
  * @psn: its PSN
@@ -414,7 +464,7 @@ void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
 {
 	req->probe.due = false;
 	req->probe.sent = true;
-	req->probe.unacked = true;
+	req->probe.unacked = min(req->probe.unacked + 1, RENEGE_PROBES);
 	req->probe.psn = psn;
 	req->probe.end_psn = req->next_psn;
 	req->probe.at_ns = now_ns;
@@ -427,19 +477,23 @@ void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
  *
  * A response within a round trip of the probe belongs to the first transmission and says nothing.
  * If that happens again, the minimum RTT is wrong. After an ACK timeout that is longer than round
- * trips are, the response is the probe's in any case: the minimum may be too long.
+ * trips are, the response is the probe's in any case: the minimum may be too long. That of the
+ * newest packet shows the loss of earlier ones, whichever transmission it belongs to.
  *
  * Return: true if the response is the probe's. Packets sent before the probe that are still not
  * acknowledged were lost then, because their responses would have come first.
  */
 bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
 {
-	if (!req->probe.sent || !psn_before(req->probe.psn, req->unacked_psn))
+	bool newest = probe_was_newest(&req->probe);
+
+	if (!req->probe.sent || !(newest ? newest_has_arrived(req) :
+					   psn_before(req->probe.psn, req->unacked_psn)))
 		return false;
 	req->probe.sent = false;
 	if (!psn_before(req->unacked_psn, req->probe.end_psn))
 		return false;
-	if (req->probe.overdue)
+	if (req->probe.overdue || newest)
 		return true;
 	/* Before the first RTT sample nothing is known. */
 	if (req->rtt.min_ns && sroce_elapsed_ns(now_ns, req->probe.at_ns) >= req->rtt.min_ns)

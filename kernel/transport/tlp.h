@@ -19,7 +19,7 @@ struct sroce_requester;
  * @sent: a probe is out; packets that its ACK does not cover were lost
  * @timed_out: the ACK timer made the probe due
  * @overdue: it did, round trips are shorter than its timeout, and the peer was silent meanwhile
- * @unacked: the probe is out, and there has been no progress since
+ * @unacked: probes sent since the last progress, up to five
  * @spurious_alone: probes in a row whose ACK came within a round trip and covered only the probe,
  *                  or after an ACK timeout, and was followed by no other
  * @spurious: probes in a row that were followed by progress within a round trip
@@ -39,7 +39,7 @@ struct sroce_probe {
 	bool	sent;
 	bool	timed_out;
 	bool	overdue;
-	bool	unacked;
+	u8	unacked;
 	bool	ambiguous;
 	u8	spurious_alone;
 	u8	spurious;
@@ -55,6 +55,7 @@ void sroce_tlp_progress(struct sroce_requester *req, u64 now_ns);
 void sroce_tlp_acked(struct sroce_requester *req, u32 unacked_psn, u64 now_ns);
 void sroce_tlp_go_back(struct sroce_requester *req, u32 psn);
 void sroce_tlp_request_ack(struct sroce_requester *req, u32 end_psn);
+u32 sroce_tlp_probe_psn(const struct sroce_requester *req);
 void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns);
 bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns);
 u32 sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns);

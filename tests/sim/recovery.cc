@@ -67,13 +67,29 @@ void Host::note_mode(const sroce_requester& before, const sroce_packet& pkt,
   rerequested_.clear();
 }
 
+// A probe repeats the newest packet if its response is certain to tell what is lost: no READ misses
+// responses, and no SACK shows a gap. Else it repeats the oldest one, at the latest after 5 probes.
+void Host::check_probe(const sroce_send_plan& plan) const {
+  const sroce_requester& req = requester_;
+  if (plan.first_psn == req.unacked_psn) return;
+  require(psn_add(plan.first_psn, 1) == req.next_psn &&
+              wqe_is_data(sroce_requester_wqe(&req, plan.index)),
+          "probe of a packet in the middle, or of a READ", "psn=%06x", plan.first_psn);
+  require(req.rtt.srtt_ns && !req.rd_inflight && req.sb.executed_psn == req.sb.top_psn &&
+              req.probe.unacked < (is_selective() ? 5 : 1),
+          "probe of the newest packet", "psn=%06x", plan.first_psn);
+}
+
 // Nothing is sent again that has arrived, is queued at the peer, or may merely be late.
 void Host::check_hole_filled(const sroce_send_plan& plan) const {
   if (!plan.fills_hole || !out_->strict()) return;
   const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
   require(is_selective() || wqe->opcode != SROCE_WR_READ || plan.payload_end == wqe->length,
           "part of a READ for a standard peer", "psn=%06x", plan.first_psn);
-  if (requester_.probe.due) return;
+  if (requester_.probe.due) {
+    check_probe(plan);
+    return;
+  }
   if (!is_selective()) {
     check_rerequest(plan);
     return;
@@ -294,12 +310,15 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   if (plan.rewind || (before.sb.mode == SROCE_SELECTIVE_ON && !is_selective())) return;
   if (before.sb.mode == req.sb.mode && out_->strict()) check_losses(before);
 
-  const bool responded = before.probe.sent && psn_before(before.probe.psn, req.unacked_psn);
+  const sroce_probe& probe = before.probe;
+  const bool newest = probe.end_psn == psn_add(probe.psn, 1);
+  const bool responded =
+      probe.sent && psn_before(probe.psn, newest ? req.sb.top_psn : req.unacked_psn);
   if (!responded || !psn_before(req.unacked_psn, before.probe.end_psn)) return;
   // After an ACK timeout that is longer than round trips are, the minimum does not matter.
   const bool overdue = before.probe.overdue;
   const bool for_probe =
-      overdue || (req.rtt.min_ns && now_ns_ - before.probe.at_ns >= req.rtt.min_ns);
+      overdue || newest || (req.rtt.min_ns && now_ns_ - before.probe.at_ns >= req.rtt.min_ns);
   const bool selective = req.sb.mode == SROCE_SELECTIVE_ON;
   const u32 end_psn = before.probe.end_psn;
   const bool requests_missing = !selective && psn_before(req.sb.executed_psn, end_psn);

@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <gtest/gtest.h>
 
+#include "adaptive_sends.h"
 #include "receive_queue.h"
-#include "send_queue.h"
 
 namespace {
 
 using namespace sroce_test;
 
-constexpr u64 kMicrosecond = 1000;
 constexpr u64 kLong = 1'000'000 * kMillisecond;
-using Psns = std::vector<u32>;
-
-Psns psns_of(const std::vector<sroce_packet>& packets) {
-  Psns psns;
-  for (const sroce_packet& pkt : packets) psns.push_back(pkt.psn);
-  return psns;
-}
-
-// An adaptive sender that has measured one round trip of 20 us, with @count SENDs from PSN 1000.
-struct AdaptiveSends : SendQueue {
-  explicit AdaptiveSends(u32 count, SendQueueOptions options = {}) : SendQueue(adapt(options)) {
-    post(send_of(10));
-    send_all();
-    now += 20 * kMicrosecond;
-    sroce_packet first = ack(999);
-    first.selective = options.selective;
-    receive(first);
-    completions();
-    for (u32 i = 0; i < count; i++) post(send_of(10));
-    send_all();
-  }
-  static SendQueueOptions adapt(SendQueueOptions options) {
-    options.adaptive = true;
-    options.psn = 999;
-    return options;
-  }
-};
 
 TEST(Probe, IsOffWithoutAdaptiveTiming) {
   SendQueue sq;
@@ -60,12 +32,12 @@ TEST(Probe, WaitsForTheDepartureTime) {
             sq.now + kMillisecond + sroce_rtt_probe_ns(&sq.req.rtt));
 }
 
-TEST(Probe, ResendsTheOldestPacketWithAckReq) {
+TEST(Probe, ResendsTheNewestPacketWithAckReq) {
   AdaptiveSends sq(2);
   sq.expire();
   const auto packets = sq.send_all();
   ASSERT_EQ(packets.size(), 1u);
-  EXPECT_EQ(packets[0].psn, 1000u);
+  EXPECT_EQ(packets[0].psn, 1001u);
   EXPECT_TRUE(packets[0].ack_req);
 }
 
@@ -179,7 +151,7 @@ TEST(Probe, KeepsTheAckTimeoutOfAStandardPeer) {
 
 TEST(Probe, PacketsThatItsAckDoesNotCoverAreSentAgain) {
   AdaptiveSends sq(2);
-  sq.expire();
+  sq.expire_again();
   sq.send_all();
   sq.now += 20 * kMicrosecond;
   sq.receive(ack(1000));
@@ -188,7 +160,7 @@ TEST(Probe, PacketsThatItsAckDoesNotCoverAreSentAgain) {
 
 TEST(Probe, EarlyAckBelongsToTheFirstTransmission) {
   AdaptiveSends sq(2);
-  sq.expire();
+  sq.expire_again();
   sq.send_all();
   sq.now += 5 * kMicrosecond;
   sq.receive(ack(1000));
@@ -300,7 +272,7 @@ TEST(Probe, IsCancelledByTheErrorState) {
 
 TEST(Probe, ReplyOfASelectivePeerRevealsLoss) {
   AdaptiveSends sq(4, {.selective = true});
-  sq.expire();
+  sq.expire_again();
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
   sq.now += 20 * kMicrosecond;
   sroce_packet pkt = ack(1000);
@@ -312,13 +284,13 @@ TEST(Probe, ReplyOfASelectivePeerRevealsLoss) {
 TEST(Probe, SecondProbeRevealsLossOnAReorderingPath) {
   AdaptiveSends sq(4, {.selective = true});
   sq.req.sb.reordering = 2;
-  sq.expire();
+  sq.expire_again();
   sq.send_all();
   sq.now += 20 * kMicrosecond;
   sq.receive(selective(ack(1000)));
   EXPECT_TRUE(sq.send_all().empty()) << "the probe may have overtaken them";
   sq.expire();
-  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1003, 1001, 1002}));
 }
 
 // A standard peer may have sent the ACK before the probe came. It executed more than the probe, so
@@ -327,7 +299,7 @@ TEST(Probe, AckOfAStandardPeerThatCoversMoreIsAmbiguous) {
   AdaptiveSends sq(0);
   sq.post(send_of(6 * 1024));
   sq.send_all();
-  sq.expire();
+  sq.expire_again();
   ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
   sq.now += 20 * kMicrosecond;
   sq.receive(ack(1002));
@@ -339,7 +311,7 @@ TEST(Probe, AckOfAStandardPeerThatCoversMoreIsAmbiguous) {
 TEST(Probe, AckOfAStandardPeerThatCoversOnlyTheProbeRevealsLoss) {
   AdaptiveSends sq(4);
   sq.req.probe.ack_requests = 1;
-  sq.expire();
+  sq.expire_again();
   ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
   sq.now += 20 * kMicrosecond;
   sq.receive(ack(1000));
@@ -349,7 +321,7 @@ TEST(Probe, AckOfAStandardPeerThatCoversOnlyTheProbeRevealsLoss) {
 TEST(Probe, PacketsAckedMeanwhileAreNotLost) {
   AdaptiveSends sq(2, {.selective = true});
   sq.req.sb.reordering = 2;
-  sq.expire();
+  sq.expire_again();
   sq.send_all();
   sq.now += 20 * kMicrosecond;
   sq.receive(selective(ack(1000)));
@@ -380,7 +352,7 @@ TEST(Probe, SpuriousProbeAddsSlack) {
 // A probe whose ACK arrives after 5 us. The ACK covers more than the probe and ends no RTT timing,
 // so that nothing else is learned from it, as with READs behind others.
 void send_spurious_probe(AdaptiveSends& sq, u32 i) {
-  sq.expire();
+  sq.expire_again();
   sq.send_all();
   sq.now += 5 * kMicrosecond;
   sq.post(send_of(10));
@@ -434,7 +406,7 @@ TEST(Probe, TwoEarlyAcksInARowLowerTheMinimumRtt) {
   const u32 min_ns = sq.req.rtt.min_ns;
   for (u32 psn = 1000; psn < 1002; psn++) {
     EXPECT_EQ(sq.req.rtt.min_ns, min_ns) << psn;
-    sq.expire();
+    sq.expire_again();
     sq.send_all();
     sq.now += 5 * kMicrosecond;
     sq.receive(selective(ack(psn)));
@@ -446,7 +418,7 @@ TEST(Probe, EarlyAcksThatCoverMoreKeepTheMinimumRtt) {
   AdaptiveSends sq(6, {.selective = true});
   const u32 min_ns = sq.req.rtt.min_ns;
   for (const u32 psn : {1001u, 1003u}) {
-    sq.expire();
+    sq.expire_again();
     sq.send_all();
     sq.now += 5 * kMicrosecond;
     sq.receive(selective(ack(psn)));
@@ -585,7 +557,8 @@ struct TimedOutSends : SendQueue {
     for (u32 i = 0; i < 4; i++) post(send_of(10));
     send_all();
     expire();
-    EXPECT_EQ(psns_of(send_all()), Psns{1000});
+    // Of a long path the response may just be late, and that to the newest packet is certain.
+    EXPECT_EQ(psns_of(send_all()), Psns{rtt_ns < 30 * kMillisecond ? 1000u : 1003u});
   }
   // Repeats after a response that took less time than the sample.
   Psns repeated_after_early_ack() {
@@ -615,7 +588,7 @@ TEST(AckTimer, EarlyReplySaysNothingWhileThePeerResponds) {
   sq.send_all();
   sq.receive(selective(ack(999)));
   sq.expire();
-  ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
+  ASSERT_EQ(psns_of(sq.send_all()), Psns{1003});
   sq.now += 5 * kMicrosecond;
   sq.receive(selective(ack(1000)));
   EXPECT_EQ(psns_of(sq.send_all()), Psns{});
@@ -623,7 +596,7 @@ TEST(AckTimer, EarlyReplySaysNothingWhileThePeerResponds) {
 
 TEST(AckTimer, ReplyToAnEarlierProbeIsNotTheOneToTheRepetition) {
   AdaptiveSends sq(4, {.selective = true});
-  sq.expire();
+  sq.expire_again();
   sq.send_all();
   ASSERT_TRUE(sq.req.probe.sent);
   while (!sq.req.timeouts) sq.expire();
@@ -677,6 +650,7 @@ TEST(AckTimer, SecondReplyToARepetitionReplacesABound) {
   sq.req.rtt.rough = true;
   for (u32 psn = 1000; psn < 1002; psn++) {
     EXPECT_EQ(sq.req.rtt.srtt_ns, 80 * kMillisecond);
+    sq.req.probe.unacked = 5;
     sq.expire();
     sq.send_all();
     sq.now += 5 * kMicrosecond;
@@ -718,6 +692,7 @@ TEST(Probe, EarlyReplySaysNothingAfterAnAckTimeoutBefore) {
   sq.receive(selective(ack(1003)));
   for (u32 i = 0; i < 4; i++) sq.post(send_of(10));
   sq.send_all();
+  sq.req.probe.unacked = 5;
   sq.expire();
   ASSERT_EQ(psns_of(sq.send_all()), Psns{1004});
   sq.now += 5 * kMicrosecond;
