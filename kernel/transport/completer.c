@@ -306,7 +306,6 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 				req->timeout_shift = 0;
 		}
 	} else {
-		req->sb.no_room = plan->mode == SROCE_SELECTIVE_ON;
 		req->retry_left--;
 		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
 	}
@@ -344,8 +343,9 @@ u32 sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_p
 	if (plan->action == SROCE_ACK_DROP)
 		return 0;
 	events = change_mode(req, plan->mode);
-	if (plan->sack_bytes)
-		req->sb.no_room = false;
+	/* A NAK may be the response to a probe, and does not show that the peer is slow. */
+	if (plan->rewind)
+		req->probe.newest = false;
 	sroce_scoreboard_ack(req, plan, placed == SROCE_MEM_OK, now_ns);
 	/* If earlier READs are open, ignore the response: it will be requested again. */
 	if (placed != SROCE_MEM_OK && is_oldest(req, plan->index))

@@ -252,6 +252,7 @@ void sroce_requester_report_acked(struct sroce_requester *req, u32 packets, u32 
 	/* A sample: the estimate does not need the correction of learn_pto_slack(). */
 	if (rtt_ns) {
 		req->probe.spurious = 0;
+		req->probe.pto_slack_ns /= 2;
 		if (!req->rtt.rough)
 			req->kept_shift = 0;
 		req->window.rtt_ns = rtt_ns;

@@ -66,8 +66,6 @@ struct sroce_response_time {
  * @mode: enum sroce_selective_mode
  * @newest: generation of @rtx that retransmissions go to
  * @rtx_backoff: generations of @rtx that were lost since the last progress
- * @no_room: the selective peer has dropped packets that it had no room to queue, and has not sent
- *           a SACK since
  * @executed_psn: the peer has executed everything before it
  * @top_psn: one past the newest PSN that the peer has executed or queued
  * @lost_psn: requests from @executed_psn to here that are not done are lost
@@ -86,7 +84,6 @@ struct sroce_scoreboard {
 	u8	mode;
 	u8	newest;
 	u8	rtx_backoff;
-	bool	no_room;
 	u32	executed_psn;
 	u32	top_psn;
 	u32	lost_psn;

@@ -50,10 +50,7 @@
 #define FIRST_PROBES		4
 /* After three spurious probes in a row the smoothed RTT is wrong: the next one corrects it. */
 #define SPURIOUS_PROBES		3
-/*
- * After five probes without progress the peer may have dropped SACKed packets (RFC 2018, 8), or
- * may have no room to queue the newest packet.
- */
+/* After five probes without progress the peer may have dropped SACKed packets (RFC 2018, 8). */
 #define RENEGE_PROBES		5
 
 /*
@@ -131,16 +128,14 @@ void sroce_tlp_arm(struct sroce_requester *req, u64 now_ns)
 		req->probe.deadline_ns = now_ns + pto_ns(req);
 }
 
-/* Did the probe repeat the newest packet? */
-static bool probe_was_newest(const struct sroce_probe *probe)
-{
-	return probe->end_psn == psn_add(probe->psn, 1);
-}
-
 /* Has the peer received the newest packet, which the probe repeated, or a later one? */
 static bool newest_has_arrived(const struct sroce_requester *req)
 {
-	return psn_before(req->probe.psn, req->sb.top_psn);
+	u32 newest = sroce_requester_forward(req, req->probe.psn);
+
+	/* Acknowledged, it is before unacked_psn and not in flight. */
+	return newest >= sroce_requester_forward(req, req->sent_psn) ||
+	       newest < sroce_requester_forward(req, req->sb.top_psn);
 }
 
 static void add_pto_slack(struct sroce_probe *probe, u64 since_ns)
@@ -151,7 +146,7 @@ static void add_pto_slack(struct sroce_probe *probe, u64 since_ns)
 /*
  * Progress within a round trip of a probe, or progress that a probe of the newest packet has not
  * caused, was caused by an earlier packet: the probe was spurious and a longer PTO would have
- * avoided it. A probe that was needed takes part of the slack back.
+ * avoided it. A probe that was needed, or an RTT sample, takes part of the slack back.
  * Many spurious probes in a row mean that the estimate of the round trip is too long.
  */
 static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
@@ -163,11 +158,11 @@ static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
 		probe->spurious_alone = 0;
 		return;
 	}
-	probe->unacked = 0;
+	probe->unacked = false;
 	/* The response took longer than the first guess: the path really is long. */
 	if (req->rtt.rough && since_ns >= sroce_rtt_probe_ns(&req->rtt))
 		req->rtt.rough = false;
-	if (probe_was_newest(probe) && !newest_has_arrived(req)) {
+	if (probe->newest && !newest_has_arrived(req)) {
 		add_pto_slack(probe, since_ns);
 	} else if (since_ns >= req->rtt.min_ns) {
 		probe->spurious = 0;
@@ -232,7 +227,7 @@ static void forget_probe(struct sroce_requester *req)
 {
 	req->probe.due = false;
 	req->probe.sent = false;
-	req->probe.unacked = 0;
+	req->probe.unacked = false;
 	req->probe.ambiguous = false;
 }
 
@@ -431,25 +426,25 @@ u32 sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns)
  * sroce_tlp_probe_psn() - which packet does the probe that is due repeat?
  * @req: the requester
  *
- * The newest one, because its response is not ambiguous. A peer that is slow takes what was sent
- * before first, so an ACK that does not cover the newest packet is not the probe's. If packets
- * before it are missing, a selective peer SACKs it, and a standard one sends a NAK.
+ * The newest one, the last before next_psn, because its response is not ambiguous. A peer that is
+ * slow takes what was sent before first, so an ACK that does not cover the newest packet is not the
+ * probe's. If packets before it are missing, a selective peer SACKs it, and a standard one sends a
+ * NAK.
  *
- * The oldest one if the peer may not respond to the newest: a selective peer without room for it,
- * or a standard one that has sent its NAK. Also for a READ, which may miss responses; if a later
- * packet was SACKed, because the oldest one is known to be missing; if a response is overdue, which
- * makes that to the oldest one certain, too; and before the first RTT sample, when any response
- * shall be without effect.
+ * The oldest one if a peer that has sent a NAK may drop the newest: it has not responded to one, or
+ * the NAK has come. Also with no retry left, which a NAK would need; for a READ, which may miss
+ * responses; if a later packet was SACKed, because the oldest one is known to be missing; on a path
+ * that reorders, where a SACK of the newest shows no loss before the next timeout; if a response is
+ * overdue, which makes that to the oldest one certain, too; and before the first RTT sample, when
+ * any response shall be without effect.
  *
  * Return: its PSN.
  */
 u32 sroce_tlp_probe_psn(const struct sroce_requester *req)
 {
-	u8 newest_probes = sroce_requester_is_selective(req) ? RENEGE_PROBES : 1;
-
 	if (req->next_psn == req->unacked_psn || req->sb.top_psn != req->unacked_psn ||
-	    req->sb.no_room || req->rd_inflight || !req->rtt.srtt_ns || req->probe.overdue ||
-	    req->probe.unacked >= newest_probes)
+	    req->sb.reordering || req->rd_inflight || !req->rtt.srtt_ns || !req->retry_left ||
+	    req->gone_back || req->probe.overdue || req->probe.unacked)
 		return req->unacked_psn;
 	return psn_add(req->next_psn, SROCE_PSN_MASK);
 }
@@ -462,9 +457,15 @@ u32 sroce_tlp_probe_psn(const struct sroce_requester *req)
  */
 void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
 {
+	bool after_newest = req->probe.unacked && req->probe.newest;
+
 	req->probe.due = false;
+	/* The response to the newest packet, which a slow peer still owes, tells more. */
+	if (after_newest && !req->probe.overdue && sroce_requester_is_selective(req))
+		return;
 	req->probe.sent = true;
-	req->probe.unacked = min(req->probe.unacked + 1, RENEGE_PROBES);
+	req->probe.unacked = true;
+	req->probe.newest = psn != req->unacked_psn;
 	req->probe.psn = psn;
 	req->probe.end_psn = req->next_psn;
 	req->probe.at_ns = now_ns;
@@ -485,7 +486,7 @@ void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
  */
 bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
 {
-	bool newest = probe_was_newest(&req->probe);
+	bool newest = req->probe.newest;
 
 	if (!req->probe.sent || !(newest ? newest_has_arrived(req) :
 					   psn_before(req->probe.psn, req->unacked_psn)))

@@ -19,7 +19,8 @@ struct sroce_requester;
  * @sent: a probe is out; packets that its ACK does not cover were lost
  * @timed_out: the ACK timer made the probe due
  * @overdue: it did, round trips are shorter than its timeout, and the peer was silent meanwhile
- * @unacked: probes sent since the last progress, up to five
+ * @unacked: a probe was sent since the last progress
+ * @newest: it repeated the newest packet, and that was not the oldest one
  * @spurious_alone: probes in a row whose ACK came within a round trip and covered only the probe,
  *                  or after an ACK timeout, and was followed by no other
  * @spurious: probes in a row that were followed by progress within a round trip
@@ -39,7 +40,8 @@ struct sroce_probe {
 	bool	sent;
 	bool	timed_out;
 	bool	overdue;
-	u8	unacked;
+	bool	unacked;
+	bool	newest;
 	bool	ambiguous;
 	u8	spurious_alone;
 	u8	spurious;

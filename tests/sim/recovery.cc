@@ -67,17 +67,17 @@ void Host::note_mode(const sroce_requester& before, const sroce_packet& pkt,
   rerequested_.clear();
 }
 
-// A probe repeats the newest packet if its response is certain to tell what is lost: no READ misses
-// responses, and no SACK shows a gap. Else it repeats the oldest one, at the latest after 5 probes.
+// A probe repeats the newest packet, once, if its response is certain to tell what is lost: no READ
+// misses responses, no SACK shows a gap, and no NAK may have told the peer to drop it.
 void Host::check_probe(const sroce_send_plan& plan) const {
   const sroce_requester& req = requester_;
-  if (plan.first_psn == req.unacked_psn) return;
-  require(psn_add(plan.first_psn, 1) == req.next_psn &&
-              wqe_is_data(sroce_requester_wqe(&req, plan.index)),
-          "probe of a packet in the middle, or of a READ", "psn=%06x", plan.first_psn);
-  require(req.rtt.srtt_ns && !req.rd_inflight && req.sb.executed_psn == req.sb.top_psn &&
-              req.probe.unacked < (is_selective() ? 5 : 1),
-          "probe of the newest packet", "psn=%06x", plan.first_psn);
+  const bool outstanding = req.next_psn != req.unacked_psn && !req.rd_inflight;
+  const bool certain = req.sb.top_psn == req.unacked_psn && !req.sb.reordering && !req.gone_back;
+  const bool newest = outstanding && certain && req.rtt.srtt_ns && req.retry_left &&
+                      !req.probe.overdue && !req.probe.unacked;
+  const u32 psn = newest ? psn_add(req.next_psn, SROCE_PSN_MASK) : req.unacked_psn;
+  require(plan.first_psn == psn, "probe of the wrong packet", "psn=%06x expected=%06x",
+          plan.first_psn, psn);
 }
 
 // Nothing is sent again that has arrived, is queued at the peer, or may merely be late.
@@ -311,7 +311,7 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   if (before.sb.mode == req.sb.mode && out_->strict()) check_losses(before);
 
   const sroce_probe& probe = before.probe;
-  const bool newest = probe.end_psn == psn_add(probe.psn, 1);
+  const bool newest = probe.newest;
   const bool responded =
       probe.sent && psn_before(probe.psn, newest ? req.sb.top_psn : req.unacked_psn);
   if (!responded || !psn_before(req.unacked_psn, before.probe.end_psn)) return;

@@ -36,11 +36,6 @@ struct AdaptiveSends : SendQueue {
     options.psn = 999;
     return options;
   }
-  // Probes of the newest packet had no response, so the next one repeats the oldest.
-  void expire_again() {
-    req.probe.unacked = 5;
-    expire();
-  }
 };
 
 }  // namespace sroce_test

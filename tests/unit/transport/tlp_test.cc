@@ -9,6 +9,8 @@ namespace {
 using namespace sroce_test;
 
 constexpr u64 kLong = 1'000'000 * kMillisecond;
+// Without a retry for a NAK, a probe repeats the oldest packet.
+constexpr SendQueueOptions kOldest = {.retry_cnt = 0};
 
 TEST(Probe, IsOffWithoutAdaptiveTiming) {
   SendQueue sq;
@@ -150,8 +152,8 @@ TEST(Probe, KeepsTheAckTimeoutOfAStandardPeer) {
 }
 
 TEST(Probe, PacketsThatItsAckDoesNotCoverAreSentAgain) {
-  AdaptiveSends sq(2);
-  sq.expire_again();
+  AdaptiveSends sq(2, kOldest);
+  sq.expire();
   sq.send_all();
   sq.now += 20 * kMicrosecond;
   sq.receive(ack(1000));
@@ -159,8 +161,8 @@ TEST(Probe, PacketsThatItsAckDoesNotCoverAreSentAgain) {
 }
 
 TEST(Probe, EarlyAckBelongsToTheFirstTransmission) {
-  AdaptiveSends sq(2);
-  sq.expire_again();
+  AdaptiveSends sq(2, kOldest);
+  sq.expire();
   sq.send_all();
   sq.now += 5 * kMicrosecond;
   sq.receive(ack(1000));
@@ -272,7 +274,8 @@ TEST(Probe, IsCancelledByTheErrorState) {
 
 TEST(Probe, ReplyOfASelectivePeerRevealsLoss) {
   AdaptiveSends sq(4, {.selective = true});
-  sq.expire_again();
+  sq.req.retry_left = sq.req.attr.retry_cnt = 0;
+  sq.expire();
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
   sq.now += 20 * kMicrosecond;
   sroce_packet pkt = ack(1000);
@@ -284,22 +287,22 @@ TEST(Probe, ReplyOfASelectivePeerRevealsLoss) {
 TEST(Probe, SecondProbeRevealsLossOnAReorderingPath) {
   AdaptiveSends sq(4, {.selective = true});
   sq.req.sb.reordering = 2;
-  sq.expire_again();
+  sq.expire();
   sq.send_all();
   sq.now += 20 * kMicrosecond;
   sq.receive(selective(ack(1000)));
   EXPECT_TRUE(sq.send_all().empty()) << "the probe may have overtaken them";
   sq.expire();
-  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1003, 1001, 1002}));
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
 }
 
 // A standard peer may have sent the ACK before the probe came. It executed more than the probe, so
 // no packet was lost where the probe was sent again.
 TEST(Probe, AckOfAStandardPeerThatCoversMoreIsAmbiguous) {
-  AdaptiveSends sq(0);
+  AdaptiveSends sq(0, kOldest);
   sq.post(send_of(6 * 1024));
   sq.send_all();
-  sq.expire_again();
+  sq.expire();
   ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
   sq.now += 20 * kMicrosecond;
   sq.receive(ack(1002));
@@ -309,9 +312,9 @@ TEST(Probe, AckOfAStandardPeerThatCoversMoreIsAmbiguous) {
 }
 
 TEST(Probe, AckOfAStandardPeerThatCoversOnlyTheProbeRevealsLoss) {
-  AdaptiveSends sq(4);
+  AdaptiveSends sq(4, kOldest);
   sq.req.probe.ack_requests = 1;
-  sq.expire_again();
+  sq.expire();
   ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
   sq.now += 20 * kMicrosecond;
   sq.receive(ack(1000));
@@ -321,7 +324,7 @@ TEST(Probe, AckOfAStandardPeerThatCoversOnlyTheProbeRevealsLoss) {
 TEST(Probe, PacketsAckedMeanwhileAreNotLost) {
   AdaptiveSends sq(2, {.selective = true});
   sq.req.sb.reordering = 2;
-  sq.expire_again();
+  sq.expire();
   sq.send_all();
   sq.now += 20 * kMicrosecond;
   sq.receive(selective(ack(1000)));
@@ -352,7 +355,7 @@ TEST(Probe, SpuriousProbeAddsSlack) {
 // A probe whose ACK arrives after 5 us. The ACK covers more than the probe and ends no RTT timing,
 // so that nothing else is learned from it, as with READs behind others.
 void send_spurious_probe(AdaptiveSends& sq, u32 i) {
-  sq.expire_again();
+  sq.expire();
   sq.send_all();
   sq.now += 5 * kMicrosecond;
   sq.post(send_of(10));
@@ -363,6 +366,7 @@ void send_spurious_probe(AdaptiveSends& sq, u32 i) {
 
 TEST(Probe, FourSpuriousProbesLowerTheMinimumRtt) {
   AdaptiveSends sq(5, {.selective = true});
+  sq.req.retry_left = sq.req.attr.retry_cnt = 0;
   const u32 min_ns = sq.req.rtt.min_ns;
   for (u32 i = 0; i < 4; i++) {
     EXPECT_EQ(sq.req.probe.pto_slack_ns, i * 10 * kMicrosecond);
@@ -376,6 +380,7 @@ TEST(Probe, FourSpuriousProbesLowerTheMinimumRtt) {
 // A host that pauses now and then says nothing about a path that is measured constantly.
 TEST(Probe, SpuriousProbesBetweenSamplesOnlyAddSlack) {
   AdaptiveSends sq(5, {.selective = true});
+  sq.req.retry_left = sq.req.attr.retry_cnt = 0;
   for (u32 i = 0; i < 8; i++) {
     send_spurious_probe(sq, i);
     sq.req.rtt.timing = true;
@@ -403,10 +408,11 @@ TEST(Probe, NeededProbeReducesTheSlack) {
 
 TEST(Probe, TwoEarlyAcksInARowLowerTheMinimumRtt) {
   AdaptiveSends sq(4, {.selective = true});
+  sq.req.retry_left = sq.req.attr.retry_cnt = 0;
   const u32 min_ns = sq.req.rtt.min_ns;
   for (u32 psn = 1000; psn < 1002; psn++) {
     EXPECT_EQ(sq.req.rtt.min_ns, min_ns) << psn;
-    sq.expire_again();
+    sq.expire();
     sq.send_all();
     sq.now += 5 * kMicrosecond;
     sq.receive(selective(ack(psn)));
@@ -416,9 +422,10 @@ TEST(Probe, TwoEarlyAcksInARowLowerTheMinimumRtt) {
 
 TEST(Probe, EarlyAcksThatCoverMoreKeepTheMinimumRtt) {
   AdaptiveSends sq(6, {.selective = true});
+  sq.req.retry_left = sq.req.attr.retry_cnt = 0;
   const u32 min_ns = sq.req.rtt.min_ns;
   for (const u32 psn : {1001u, 1003u}) {
-    sq.expire_again();
+    sq.expire();
     sq.send_all();
     sq.now += 5 * kMicrosecond;
     sq.receive(selective(ack(psn)));
@@ -596,8 +603,10 @@ TEST(AckTimer, EarlyReplySaysNothingWhileThePeerResponds) {
 
 TEST(AckTimer, ReplyToAnEarlierProbeIsNotTheOneToTheRepetition) {
   AdaptiveSends sq(4, {.selective = true});
-  sq.expire_again();
+  sq.receive(selective(nak(SROCE_NAK_PSN_SEQUENCE, 1000)));
   sq.send_all();
+  sq.expire();
+  ASSERT_EQ(psns_of(sq.send_all()), Psns{1000});
   ASSERT_TRUE(sq.req.probe.sent);
   while (!sq.req.timeouts) sq.expire();
   sq.receive(selective(ack(1000)));
@@ -642,7 +651,7 @@ TEST(AckTimer, SecondReplyMayCoverMoreThanTheRepetition) {
 
 // A first sample that includes an ACK timeout is none.
 TEST(AckTimer, SecondReplyToARepetitionReplacesABound) {
-  SendQueue sq({.selective = true});
+  SendQueue sq({.retry_cnt = 1, .selective = true});
   sq.post(send_of(6 * 1024));
   sq.send_all();
   sq.req.sb.mode = SROCE_SELECTIVE_ON;
@@ -650,7 +659,6 @@ TEST(AckTimer, SecondReplyToARepetitionReplacesABound) {
   sq.req.rtt.rough = true;
   for (u32 psn = 1000; psn < 1002; psn++) {
     EXPECT_EQ(sq.req.rtt.srtt_ns, 80 * kMillisecond);
-    sq.req.probe.unacked = 5;
     sq.expire();
     sq.send_all();
     sq.now += 5 * kMicrosecond;
@@ -687,12 +695,12 @@ TEST(AckTimer, EarlyReplyIsLateIfRoundTripsAreAsLongAsTheTimeout) {
 TEST(Probe, EarlyReplySaysNothingAfterAnAckTimeoutBefore) {
   TimedOutSends sq(20 * kMicrosecond);
   sq.req.attr.adaptive = true;
+  sq.req.attr.retry_cnt = 0;
   ASSERT_EQ(sq.repeated_after_early_ack(), (Psns{1001, 1002, 1003}));
   sq.now += 20 * kMicrosecond;
   sq.receive(selective(ack(1003)));
   for (u32 i = 0; i < 4; i++) sq.post(send_of(10));
   sq.send_all();
-  sq.req.probe.unacked = 5;
   sq.expire();
   ASSERT_EQ(psns_of(sq.send_all()), Psns{1004});
   sq.now += 5 * kMicrosecond;
