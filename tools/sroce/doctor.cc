@@ -137,8 +137,9 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
     findings.push_back(
         {name, Verdict::fail, "this process cannot open /dev/infiniband/" + device.uverbs,
          "chmod a+rw /dev/infiniband/" + device.uverbs +
-             "\nin a container: give it the folder /dev/infiniband and these devices"});
-  if (!device.has_provider) findings.push_back(no_provider(device));
+             "\nin a container: start it with --device /dev/infiniband/" + device.uverbs});
+  else if (!device.has_provider)  // libibverbs does not list a device without a file
+    findings.push_back(no_provider(device));
   if (device.mtu_bytes && *device.mtu_bytes < usual_mtu_bytes)
     findings.push_back({name, Verdict::warn,
                         "its MTU is " + std::to_string(*device.mtu_bytes) +

@@ -4,9 +4,11 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -53,12 +55,20 @@ class QuietStderr {
   int kept_;
 };
 
+bool has_capability(unsigned int capability) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  if (syscall(SYS_capget, &header, sets.data()) != 0) return false;
+  return (sets.at(CAP_TO_INDEX(capability)).effective & CAP_TO_MASK(capability)) != 0;
+}
+
 }  // namespace
 
 std::optional<uint64_t> memlock_bytes() {
   rlimit limit{};
-  // Root usually has CAP_IPC_LOCK, to which no limit applies.
-  if (geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+  // Root of a container usually lacks CAP_IPC_LOCK, to which no limit applies.
+  if (has_capability(CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY)
     return std::nullopt;
   return limit.rlim_cur;
 }
