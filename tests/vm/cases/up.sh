@@ -8,6 +8,7 @@
 # full: vm-debug vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
+. /share/vm/fake_build.sh
 topology none
 ! [[ -d /sys/module/sroce ]] || rmmod sroce
 # dummy0 comes with the module by default.
@@ -20,15 +21,8 @@ export keep stubs SROCE_CACHE=/tmp/up-cache
 mkdir -p "$stubs" /tmp/elsewhere
 cd /share/repo
 unset GITHUB_ENV
-mkdir kernel
 ln -s . sroce   # as in a checkout that has sroce in a folder
-echo '// sources' | tee Kbuild >kernel/main.c
 
-stub() # NAME TEXT
-{
-	printf '#!/bin/bash\n%s\n' "$2" >"$stubs/$1"
-	chmod +x "$stubs/$1"
-}
 with_stub() # NAME TEXT COMMAND...
 {
 	local name=$1 status=0
@@ -53,21 +47,10 @@ fails()
 
 # --- the build ----------------------------------------------------------------------------------------
 
+fake_sources
 says "nothing to build with" 1 "as root: apt-get install gcc make linux-headers-$dotted$" scripts/up
 PATH=$stubs:$PATH
-stub gcc 'echo 12.2.0'
-stub strip :
-# shellcheck disable=SC2016
-stub make 'for word; do case $word in BUILD=*) build=${word#*=} ;; KDIR=*) kdir=${word#*=} ;; esac; done
-echo made >>"$keep/made"
-[[ " $* " == *" module "* && -e $kdir/Makefile && $build ]] || exit 1
-sleep 1
-mkdir -p "$build/module/up" && cp /share/module/sroce.ko "$build/module/up/"'
-kdir=/lib/modules/$release/build
-mkdir -p "$kdir/include/generated"
-touch "$kdir/Makefile"
-echo "#define UTS_RELEASE \"$release\"" >"$kdir/include/generated/utsrelease.h"
-echo 'CONFIG_INFINIBAND=y' >"$kdir/.config"
+fake_build
 
 two_at_once()
 {
