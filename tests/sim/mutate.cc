@@ -30,7 +30,7 @@ struct Mutation {
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)); }
 
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-'; }
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-'; }
 
 std::string trimmed(const std::string& text) {
   size_t begin = 0, end = text.size();
@@ -50,7 +50,7 @@ void check_complete(const std::vector<Mutation>& mutations) {
     if (mutation.title.empty() || mutation.replacements.empty())
       throw std::runtime_error(mutation.name + " needs a title and a replacement");
     // Names are words of shell commands and parts of paths.
-    if (!std::ranges::all_of(mutation.name, is_of_name))
+    if (!std::ranges::all_of(mutation.name, is_name_character))
       throw std::runtime_error(mutation.name + " is not of letters, digits and hyphens");
     const auto same_name = [&](const Mutation& other) { return other.name == mutation.name; };
     if (std::ranges::count_if(mutations, same_name) != 1)

@@ -28,8 +28,7 @@ TEST(NewestProbe, AckOfAnEarlierPacketRevealsNoLoss) {
 
 TEST(NewestProbe, AckOfAnEarlierPacketAddsSlack) {
   AdaptiveSends sq(4, {.selective = true});
-  sq.expire();
-  sq.send_all();
+  ASSERT_EQ(probes(sq), Psns{1003});
   sq.now += 40 * kMicrosecond;
   sq.receive(ack(1000));
   EXPECT_EQ(sq.req.probe.pto_slack_ns, 80 * kMicrosecond);
@@ -37,8 +36,7 @@ TEST(NewestProbe, AckOfAnEarlierPacketAddsSlack) {
 
 TEST(NewestProbe, SackOfALaterPacketAddsNoSlack) {
   AdaptiveSends sq(2, {.selective = true});
-  sq.expire();
-  sq.send_all();
+  ASSERT_EQ(probes(sq), Psns{1001});
   sq.post(send_of(10));
   sq.send_all();
   sq.now += 40 * kMicrosecond;

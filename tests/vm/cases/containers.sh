@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # The commands and manifests of howto/containers.md. The "docker" is a program of ours (vm/guest/docker) over
 # crun: no Docker, Podman or kubelet runs. Then containers without the device's file, memory, or right to it, and
-# that die under traffic. Only Debian's kernels have what crun needs (BPF for devices) and the cgroup of RDMA.
+# that die under traffic. User-mode Linux lacks what crun needs (BPF for devices) and the cgroup of RDMA.
 # guests: one
 # links: sroce
-# kernels: 6.1 6.12
+# kernels: 6.12
 # seconds: 180
 # stages: none
 # full: vm-6.12-sizes
