@@ -14,13 +14,14 @@ um_parallel_item()
 #   source   the patched source; unpatched files are hard links
 make_um_parallel() # parallel DIR
 {
-	local source=$2/source patch
-	cp -al "$(um_source_item)" "$source"
+	local patched=$2/source patch
+	cp -al "$(um_source_item)" "$patched"
 	for patch in "$um_files"/parallel/*.patch; do
-		patch -p1 -d "$source" <"$patch"
+		patch -p1 -d "$patched" <"$patch"
 	done
-	# shellcheck disable=SC2317  # make_um_kernel calls it
-	um_source_item() { echo "$source"; }
+	# make_um_kernel calls it, and has a variable "source" of its own.
+	# shellcheck disable=SC2317
+	um_source_item() { echo "$patched"; }
 	make_um_kernel "$@"
 	ln -sfn "$final/source" "$2/kdir/source"
 }
