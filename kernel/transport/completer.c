@@ -343,9 +343,8 @@ u32 sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_p
 	if (plan->action == SROCE_ACK_DROP)
 		return 0;
 	events = change_mode(req, plan->mode);
-	/* A NAK may be the response to a probe, and does not show that the peer is slow. */
 	if (plan->rewind)
-		req->probe.newest = false;
+		sroce_tlp_nak(req, plan->rnr);
 	sroce_scoreboard_ack(req, plan, placed == SROCE_MEM_OK, now_ns);
 	/* If earlier READs are open, ignore the response: it will be requested again. */
 	if (placed != SROCE_MEM_OK && is_oldest(req, plan->index))

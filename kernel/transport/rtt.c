@@ -28,6 +28,23 @@ static void take_minimum(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
 	rtt->min_ns = min(rtt->min_ns, sample_ns);
 }
 
+/* RFC 6298. */
+static void take_sample(struct sroce_rtt *rtt, u32 sample_ns)
+{
+	u32 deviation;
+
+	rtt->confirmed = rtt->sampled;
+	rtt->sampled = true;
+	if (!rtt->srtt_ns) {
+		rtt->srtt_ns = sample_ns;
+		rtt->var_ns = sample_ns / 2;
+		return;
+	}
+	deviation = sample_ns > rtt->srtt_ns ? sample_ns - rtt->srtt_ns : rtt->srtt_ns - sample_ns;
+	rtt->var_ns = rtt->var_ns - rtt->var_ns / 4 + deviation / 4;
+	rtt->srtt_ns = max(rtt->srtt_ns - rtt->srtt_ns / 8 + sample_ns / 8, 1u);
+}
+
 /**
  * sroce_rtt_sample() - one measured round trip
  * @rtt: the estimate
@@ -37,16 +54,8 @@ static void take_minimum(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
 void sroce_rtt_sample(struct sroce_rtt *rtt, u64 sample_ns, u64 now_ns)
 {
 	u32 sample = (u32)clamp(sample_ns, 1ull, MAX_SAMPLE_NS);
-	u32 deviation;
 
-	if (!rtt->srtt_ns) {
-		rtt->srtt_ns = sample;
-		rtt->var_ns = sample / 2;
-	} else {
-		deviation = sample > rtt->srtt_ns ? sample - rtt->srtt_ns : rtt->srtt_ns - sample;
-		rtt->var_ns = rtt->var_ns - rtt->var_ns / 4 + deviation / 4;
-		rtt->srtt_ns = max(rtt->srtt_ns - rtt->srtt_ns / 8 + sample / 8, 1u);
-	}
+	take_sample(rtt, sample);
 	take_minimum(rtt, sample, now_ns);
 	/* There is a better sample now than the one of a packet that was retransmitted. */
 	if (rtt->again)
@@ -84,6 +93,7 @@ void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns)
 	rtt->timing = true;
 	rtt->waits = waits;
 	rtt->again = false;
+	rtt->rtx = false;
 	rtt->timed_psn = psn;
 	rtt->timed_at_ns = now_ns;
 }
@@ -96,6 +106,7 @@ void sroce_rtt_sent(struct sroce_rtt *rtt, u32 psn, bool waits, u64 now_ns)
  */
 void sroce_rtt_retransmitted(struct sroce_rtt *rtt, u32 psn, u32 count)
 {
+	rtt->rtx = true;
 	if (((rtt->timed_psn - psn) & SROCE_PSN_MASK) >= count)
 		return;
 	rtt->again = true;
@@ -123,6 +134,19 @@ static void take_bound(struct sroce_rtt *rtt, u32 sample_ns, u64 now_ns)
 	take_minimum(rtt, sample_ns, now_ns);
 }
 
+/*
+ * A packet that was sent before the timed one has been acknowledged, and nothing has been
+ * retransmitted since. So its round trip took at least as long as the timed packet has waited.
+ */
+static void take_lower_bound(struct sroce_rtt *rtt, u64 now_ns)
+{
+	u64 bound_ns = sroce_elapsed_ns(now_ns, rtt->timed_at_ns);
+
+	if (rtt->srtt_ns && !rtt->rtx && !rtt->waits &&
+	    bound_ns > rtt->srtt_ns + 4ull * rtt->var_ns)
+		take_sample(rtt, (u32)min(bound_ns, MAX_SAMPLE_NS));
+}
+
 /**
  * sroce_rtt_acked() - everything up to a PSN has been acknowledged
  * @rtt: the estimate
@@ -135,8 +159,12 @@ u32 sroce_rtt_acked(struct sroce_rtt *rtt, u32 psn, u64 now_ns)
 {
 	u64 sample_ns;
 
-	if (!rtt->timing || psn_before(psn, rtt->timed_psn))
+	if (!rtt->timing)
 		return 0;
+	if (psn_before(psn, rtt->timed_psn)) {
+		take_lower_bound(rtt, now_ns);
+		return 0;
+	}
 	rtt->timing = false;
 	/* The packet was to leave later, but the qdisc ignored its departure time. */
 	if (now_ns < rtt->timed_at_ns)

@@ -4,7 +4,8 @@
  *
  * One packet at a time is timed, one that requests a response. A retransmitted packet is not timed
  * (Karn's rule), because the response may belong to the first transmission. Smoothing follows RFC
- * 6298.
+ * 6298. If a queue grows quickly, the response comes long after the responses to earlier packets.
+ * Each of those shows already that the round trip takes at least as long as the packet waits.
  * The probe timeout is derived from it (tlp.c); it is much shorter than the ACK timeout of verbs.
  */
 #ifndef SROCE_TRANSPORT_RTT_H
@@ -18,6 +19,9 @@
  * struct sroce_rtt - the estimate
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
  * @var_ns: smoothed deviation
+ * @sampled: there has been a sample
+ * @confirmed: there has been another one, or a NAK: silence is loss, and no queue that has grown
+ *             since the first sample
  * @min_ns: smallest sample of the last two periods
  * @next_min_ns: smallest of this period so far
  * @period_end_ns: when this period of the minimum ends
@@ -26,6 +30,7 @@
  * @timed_at_ns: when it was sent
  * @waits: its response waits for others, so the sample is only an upper bound of the RTT
  * @again: it has been retransmitted since
+ * @rtx: some packet has been retransmitted since
  * @rough: @srtt_ns may be too long: it comes from a packet with @waits or @again
  * @round_start_ns: when the present round of counting began; a round lasts for an RTT
  * @round_end_ns: when it ends
@@ -40,10 +45,13 @@ struct sroce_rtt {
 	u32	min_ns;
 	u32	next_min_ns;
 	u64	period_end_ns;
-	bool	timing;
-	bool	waits;
-	bool	again;
-	bool	rough;
+	bool	timing : 1;
+	bool	waits : 1;
+	bool	again : 1;
+	bool	rtx : 1;
+	bool	rough : 1;
+	bool	sampled : 1;
+	bool	confirmed : 1;
 	u32	timed_psn;
 	u64	timed_at_ns;
 	u64	round_start_ns;

@@ -719,16 +719,15 @@ static void recover_lost(struct sroce_requester *req, u32 psn)
  */
 static bool probe_ack_is_ambiguous(const struct sroce_requester *req)
 {
-	if (req->probe.overdue)
-		return false;
-	if (req->sb.reordering)
-		return true;
-	return !sroce_requester_is_selective(req) &&
-	       req->unacked_psn != psn_add(req->probe.psn, 1);
+	return !req->probe.overdue &&
+	       (req->sb.reordering || (!sroce_requester_is_selective(req) &&
+				       req->unacked_psn != psn_add(req->probe.psn, 1)));
 }
 
 static void apply_probe_ack(struct sroce_requester *req)
 {
+	if (sroce_tlp_probe_newest(req))
+		return;
 	req->probe.ambiguous = probe_ack_is_ambiguous(req);
 	if (!req->probe.ambiguous)
 		recover_lost(req, req->probe.end_psn);

@@ -20,7 +20,10 @@
  *
  * A standard peer that misses a request stays silent after its one NAK, and drops what follows. So
  * a probe alone does not help there: after a rewind, or after MANY_ACK_REQUESTS without a
- * response, the probe timeout rewinds instead.
+ * response, or the second time in a row, the probe timeout rewinds instead. But a peer whose queue
+ * has grown is silent, too, and each rewind makes the queue longer. So one RTT sample is not
+ * believed for that, and an ACK of the oldest packet alone does not tell what was lost: see
+ * sroce_tlp_probe_newest().
  */
 #include <linux/minmax.h>
 
@@ -46,7 +49,10 @@
 #define OFFER_TIMEOUTS		2
 /* Three requests for an ACK without a response are more than one lost packet. */
 #define MANY_ACK_REQUESTS	3
-/* Before the first RTT sample the path may just be long: give up after 2 + 4 + 8 + 16 = 30 ms. */
+/*
+ * Before the first RTT sample the path may just be long: give up after 2 + 4 + 8 + 16 = 30 ms. The
+ * first sample may come from before there was a queue.
+ */
 #define FIRST_PROBES		4
 /* After three spurious probes in a row the smoothed RTT is wrong: the next one corrects it. */
 #define SPURIOUS_PROBES		3
@@ -131,11 +137,21 @@ void sroce_tlp_arm(struct sroce_requester *req, u64 now_ns)
 /* Has the peer received the newest packet, which the probe repeated, or a later one? */
 static bool newest_has_arrived(const struct sroce_requester *req)
 {
-	u32 newest = sroce_requester_forward(req, req->probe.psn);
+	u32 newest = sroce_requester_forward(req, req->probe.newest_psn);
 
 	/* Acknowledged, it is before unacked_psn and not in flight. */
 	return newest >= sroce_requester_forward(req, req->sent_psn) ||
 	       newest < sroce_requester_forward(req, req->sb.top_psn);
+}
+
+/*
+ * A standard peer was sent the newest packet and then the oldest, and has acknowledged the oldest,
+ * but not the newest. It is slow, or it has missed packets.
+ */
+static bool progress_is_ambiguous(const struct sroce_requester *req)
+{
+	return req->probe.unacked && req->probe.newest &&
+	       req->probe.psn != req->probe.newest_psn && !newest_has_arrived(req);
 }
 
 static void add_pto_slack(struct sroce_probe *probe, u64 since_ns)
@@ -184,9 +200,14 @@ static void learn_pto_slack(struct sroce_requester *req, u64 now_ns)
  */
 void sroce_tlp_progress(struct sroce_requester *req, u64 now_ns)
 {
-	learn_pto_slack(req, now_ns);
-	if (rtt_is_known(req))
-		req->probe.pto_backoff = 0;
+	/* As in TCP (Karn's rule), the backoff lasts until a response is not ambiguous. */
+	if (progress_is_ambiguous(req)) {
+		req->probe.unacked = false;
+	} else {
+		learn_pto_slack(req, now_ns);
+		if (rtt_is_known(req))
+			req->probe.pto_backoff = 0;
+	}
 	req->probe.ack_requests = 0;
 	req->probe.deadline_ns = SROCE_NEVER;
 	/* No response is due before the last packet has left. */
@@ -249,6 +270,24 @@ void sroce_tlp_go_back(struct sroce_requester *req, u32 psn)
 	/* The timers run on while the response to an earlier READ or atomic is due. */
 	if (psn == req->unacked_psn)
 		sroce_requester_stop_timers(req);
+}
+
+/**
+ * sroce_tlp_nak() - the peer wants packets again
+ * @req: the requester, not gone back yet
+ * @rnr: because it was not ready
+ *
+ * The NAK may be the response to a probe, and does not show that the peer is slow. A sequence NAK
+ * shows that packets get lost.
+ */
+void sroce_tlp_nak(struct sroce_requester *req, bool rnr)
+{
+	if (!rnr) {
+		req->rtt.confirmed = true;
+		if (rtt_is_known(req))
+			req->probe.pto_backoff = 0;
+	}
+	req->probe.newest = false;
 }
 
 /**
@@ -376,8 +415,9 @@ static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 /* Has the peer ignored several requests for an ACK? */
 static bool peer_is_silent(const struct sroce_requester *req, u8 probes)
 {
-	return req->probe.ack_requests >= MANY_ACK_REQUESTS &&
-	       (req->rtt.srtt_ns || probes >= FIRST_PROBES);
+	bool many = req->probe.ack_requests >= MANY_ACK_REQUESTS;
+
+	return req->rtt.confirmed ? many || probes : many && probes >= FIRST_PROBES;
 }
 
 static void probe_timeout(struct sroce_requester *req, u64 now_ns)
@@ -460,12 +500,21 @@ void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
 	bool after_newest = req->probe.unacked && req->probe.newest;
 
 	req->probe.due = false;
-	/* The response to the newest packet, which a slow peer still owes, tells more. */
-	if (after_newest && !req->probe.overdue && sroce_requester_is_selective(req))
+	/*
+	 * The response to the newest packet, which a slow peer still owes, tells more. A standard
+	 * peer that has sent a NAK drops that packet, and responds to the oldest only.
+	 */
+	if (after_newest && !req->probe.overdue) {
+		if (!sroce_requester_is_selective(req)) {
+			req->probe.sent = true;
+			req->probe.psn = psn;
+		}
 		return;
+	}
 	req->probe.sent = true;
 	req->probe.unacked = true;
 	req->probe.newest = psn != req->unacked_psn;
+	req->probe.newest_psn = psn;
 	req->probe.psn = psn;
 	req->probe.end_psn = req->next_psn;
 	req->probe.at_ns = now_ns;
@@ -486,7 +535,8 @@ void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
  */
 bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
 {
-	bool newest = req->probe.newest;
+	bool newest = req->probe.newest &&
+		      (req->probe.psn == req->probe.newest_psn || newest_has_arrived(req));
 
 	if (!req->probe.sent || !(newest ? newest_has_arrived(req) :
 					   psn_before(req->probe.psn, req->unacked_psn)))
@@ -507,4 +557,23 @@ bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
 	    req->probe.spurious_alone++)
 		sroce_rtt_lower_min(&req->rtt, sroce_elapsed_ns(now_ns, req->probe.at_ns), now_ns);
 	return false;
+}
+
+/**
+ * sroce_tlp_probe_newest() - has a standard peer missed packets, or is it slow?
+ * @req: the requester; an ACK covers its probe, but not all packets that were sent before
+ *
+ * Another probe, of the newest packet, is due at once. If the peer has missed packets and has not
+ * sent its NAK yet, it sends that now, and go-back-N follows. If they wait in its queue, it sends
+ * their ACKs. Otherwise the probe timer goes on.
+ *
+ * Return: false if the newest packet cannot tell, see sroce_tlp_probe_psn().
+ */
+bool sroce_tlp_probe_newest(struct sroce_requester *req)
+{
+	if (sroce_requester_is_selective(req) || req->probe.overdue ||
+	    sroce_tlp_probe_psn(req) == req->unacked_psn)
+		return false;
+	req->probe.due = true;
+	return true;
 }

@@ -311,7 +311,7 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   if (before.sb.mode == req.sb.mode && out_->strict()) check_losses(before);
 
   const sroce_probe& probe = before.probe;
-  const bool newest = probe.newest;
+  const bool newest = probe.newest && probe.psn == probe.newest_psn;
   const bool responded =
       probe.sent && psn_before(probe.psn, newest ? req.sb.top_psn : req.unacked_psn);
   if (!responded || !psn_before(req.unacked_psn, before.probe.end_psn)) return;
@@ -336,8 +336,11 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   const bool lowers_min =
       now_ns_ - before.probe.at_ns == req.rtt.min_ns &&
       (req.rtt.min_ns != before.rtt.min_ns || req.rtt.period_end_ns != before.rtt.period_end_ns);
-  require(!for_probe || marked_lost || lowers_min, "response to a probe ignored", "psn=%06x",
-          req.unacked_psn);
+  // A standard peer is asked again: the newest packet tells.
+  const bool asks = !selective && !overdue && req.probe.due &&
+                    sroce_tlp_probe_psn(&req) == psn_add(req.next_psn, SROCE_PSN_MASK);
+  require(!for_probe || marked_lost || asks || lowers_min, "response to a probe ignored",
+          "psn=%06x", req.unacked_psn);
   require(for_probe || !requests_missing || !marked_lost || req.next_psn == before.next_psn,
           "early response taken for the one to the probe", "psn=%06x", req.unacked_psn);
 }

@@ -74,6 +74,23 @@ std::vector<Limit> loss_limits(Operation operation, u32 loss_ppm, Peers peers) {
   return {};
 }
 
+// One message at a time: a standard peer that has lost its end, or whose NAK was lost, is silent.
+void add_lone_messages(std::vector<Scenario>& table) {
+  for (const u32 bytes : {16'384u, 65'536u})
+    for (const u32 loss_ppm : {50'000u, 100'000u}) {
+      Scenario alone;
+      alone.name =
+          "loss/write-" + std::to_string(bytes / 1024) + "K-1/" + percent(loss_ppm) + "/sroce-std";
+      alone.peers = Peers::sroce_standard;
+      alone.message_bytes = bytes;
+      alone.depth = 1;
+      alone.faults.loss_ppm = loss_ppm;
+      alone.packets = kLong;
+      alone.limits = {at_least(Metric::goodput, loss_ppm == 50'000 ? 90 : 50)};
+      table.push_back(alone);
+    }
+}
+
 void add_loss(std::vector<Scenario>& table) {
   constexpr std::array kOperations = {Operation::write, Operation::send, Operation::read};
   for (const Operation operation : kOperations)
@@ -387,8 +404,9 @@ void add_slow_receiver(std::vector<Scenario>& table) {
   }
   // The send queue of perftest: 128 messages of a packet, each with an ACK of its own. The first
   // comes before the queue is long, so the RTT seems short. Then the ACK of an original must not be
-  // taken for that of its probe, or what follows seems lost. A standard peer that is silent for a
-  // second probe timeout is sent everything again, and many QPs make it that slow.
+  // taken for that of its probe, or what follows seems lost. Nor must a standard peer that is
+  // silent be sent everything again. With 24 QPs the smallest windows wait for almost the ACK
+  // timeout.
   for (const u32 senders : {8u, 24u})
     for (const Peers peers : {Peers::sroce_sroce, Peers::sroce_standard}) {
       Scenario row = slow_receiver(senders, peers, "none");
@@ -398,7 +416,8 @@ void add_slow_receiver(std::vector<Scenario>& table) {
       row.depth = 128;
       const bool pending = senders > 8 && peers == Peers::sroce_standard;
       row.limits = {at_least(Metric::goodput, senders > 8 ? 970 : 980, pending),
-                    at_most(Metric::failed, 0, pending)};
+                    at_most(Metric::failed, 0)};
+      if (pending) row.limits.push_back(at_least(Metric::goodput, 900));
       table.push_back(row);
     }
   // A QP that starts behind the windows of others gets no response before its retries are used up.
@@ -481,6 +500,7 @@ u64 Scenario::seed() const {
 std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> table;
   add_loss(table);
+  add_lone_messages(table);
   add_reordering(table);
   add_jitter(table);
   add_distances(table);

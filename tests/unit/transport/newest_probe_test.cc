@@ -131,6 +131,93 @@ TEST(NewestProbe, IsSentOnceToAStandardPeer) {
   EXPECT_EQ(probes(sq), Psns{1000});
 }
 
+// A peer whose queue has grown since the only RTT sample is silent, and nothing is lost.
+TEST(NewestProbe, IsFollowedByThreeOfTheOldestWhileThereIsOneRttSample) {
+  AdaptiveSends sq(4, {.ack_timeout_ns = 0});
+  EXPECT_EQ(probes(sq), Psns{1003});
+  for (int i = 0; i < 3; i++) EXPECT_EQ(probes(sq), Psns{1000}) << i;
+  EXPECT_EQ(probes(sq), (Psns{1000, 1001, 1002, 1003}));
+}
+
+// Now the round trip is known, so the peer misses packets, and its NAK was lost.
+TEST(NewestProbe, IsFollowedByAllOnceTheRttSampleIsConfirmed) {
+  AdaptiveSends sq(4, {.ack_timeout_ns = 0});
+  sq.req.rtt.confirmed = true;
+  sq.req.probe.ack_requests = 0;
+  EXPECT_EQ(probes(sq), Psns{1003});
+  EXPECT_EQ(probes(sq), (Psns{1000, 1001, 1002, 1003}));
+}
+
+TEST(NewestProbe, NakShowsThatThePathLosesPackets) {
+  AdaptiveSends sq(4);
+  ASSERT_FALSE(sq.req.rtt.confirmed);
+  sq.receive(rnr_nak(1000));
+  EXPECT_FALSE(sq.req.rtt.confirmed);
+  sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1001));
+  EXPECT_TRUE(sq.req.rtt.confirmed);
+}
+
+// A standard peer that was sent the newest packet of four, then the oldest, and acknowledges it.
+struct OldestAcked : AdaptiveSends {
+  OldestAcked() : AdaptiveSends(4, {.ack_timeout_ns = 0}) {
+    probes(*this);
+    probes(*this);
+    now += 40 * kMicrosecond;
+    receive(ack(1000));
+  }
+};
+
+TEST(NewestProbe, FollowsAnAckOfTheOldestAtOnce) {
+  OldestAcked sq;
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1003});
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{});
+}
+
+TEST(NewestProbe, NakAfterAnAckOfTheOldestGoesBack) {
+  OldestAcked sq;
+  sq.send_all();
+  sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1001));
+  EXPECT_EQ(sq.req.probe.pto_backoff, 0u);
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1002, 1003}));
+}
+
+TEST(NewestProbe, AckOfTheOldestIsAmbiguous) {
+  OldestAcked sq;
+  EXPECT_EQ(sq.req.probe.pto_backoff, 2u);
+  EXPECT_EQ(sq.req.probe.pto_slack_ns, 0u);
+}
+
+TEST(NewestProbe, AckBehindTheOldestShowsThatThePeerIsSlow) {
+  OldestAcked sq;
+  sq.send_all();
+  sq.now += 40 * kMicrosecond;
+  sq.receive(ack(1001));
+  EXPECT_EQ(sq.req.probe.pto_backoff, 0u);
+  EXPECT_EQ(sq.req.probe.pto_slack_ns, 80 * kMicrosecond);
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{});
+}
+
+TEST(NewestProbe, AckOfAllAfterBothEndsTheBackoff) {
+  AdaptiveSends sq(4, {.ack_timeout_ns = 0});
+  probes(sq);
+  probes(sq);
+  sq.now += 40 * kMicrosecond;
+  sq.receive(ack(1003));
+  EXPECT_EQ(sq.req.probe.pto_backoff, 0u);
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{});
+}
+
+// Only one packet is left, so the newest is the oldest: it was lost, or its ACK follows.
+TEST(NewestProbe, DoesNotFollowIfOnePacketIsLeft) {
+  AdaptiveSends sq(2, {.ack_timeout_ns = 0});
+  probes(sq);
+  probes(sq);
+  sq.now += 40 * kMicrosecond;
+  sq.receive(ack(1000));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
+  EXPECT_TRUE(sq.req.gone_back);
+}
+
 // While the estimate is rough, progress does not end the backoff.
 TEST(NewestProbe, FollowsEachProgress) {
   AdaptiveSends sq(4);

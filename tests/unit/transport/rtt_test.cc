@@ -66,6 +66,79 @@ TEST(RttTiming, EndsWithTheResponseToItsPacket) {
   EXPECT_FALSE(rtt.timing);
 }
 
+sroce_rtt timing_since(u64 now_ns, std::initializer_list<u64> samples_ns) {
+  sroce_rtt rtt = after(samples_ns);
+  sroce_rtt_sent(&rtt, 100, false, now_ns);
+  return rtt;
+}
+
+// The packet before the timed one took longer than from the timed one's departure to now.
+TEST(RttLowerBound, LongerThanExpectedIsASample) {
+  sroce_rtt rtt = timing_since(1000, {1000});
+  EXPECT_EQ(sroce_rtt_acked(&rtt, 99, 1000 + 9000), 0u);
+  EXPECT_EQ(rtt.srtt_ns, 2000u);
+  EXPECT_TRUE(rtt.timing);
+}
+
+// No round trip was that short.
+TEST(RttLowerBound, IsNoMinimum) {
+  sroce_rtt rtt = {};
+  sroce_rtt_sample(&rtt, 1000, 1);
+  const u64 later_ns = 30 * kSecond;
+  sroce_rtt_sent(&rtt, 100, false, later_ns);
+  sroce_rtt_acked(&rtt, 99, later_ns + 9000);
+  sroce_rtt_acked(&rtt, 100, later_ns + 50000);
+  sroce_rtt_sample(&rtt, 50000, later_ns + 11 * kSecond);
+  EXPECT_EQ(rtt.min_ns, 50000u);
+}
+
+TEST(RttLowerBound, WithinTheDeviationSaysNothing) {
+  sroce_rtt rtt = timing_since(1000, {1000});
+  sroce_rtt_acked(&rtt, 99, 1000 + 3000);
+  EXPECT_EQ(rtt.srtt_ns, 1000u);
+}
+
+// The response may have waited for a retransmission.
+TEST(RttLowerBound, AfterARetransmissionSaysNothing) {
+  sroce_rtt rtt = timing_since(1000, {1000});
+  sroce_rtt_retransmitted(&rtt, 90, 1);
+  sroce_rtt_acked(&rtt, 99, 1000 + 9000);
+  EXPECT_EQ(rtt.srtt_ns, 1000u);
+}
+
+TEST(RttLowerBound, CountsAgainForTheNextPacket) {
+  sroce_rtt rtt = timing_since(1000, {1000});
+  sroce_rtt_retransmitted(&rtt, 100, 1);
+  sroce_rtt_sent(&rtt, 101, false, 2000);
+  sroce_rtt_acked(&rtt, 100, 2000 + 9000);
+  EXPECT_EQ(rtt.srtt_ns, 2000u);
+}
+
+TEST(RttLowerBound, OfAPacketWhoseResponseWaitsSaysNothing) {
+  sroce_rtt rtt = after({1000});
+  sroce_rtt_sent(&rtt, 100, true, 1000);
+  sroce_rtt_acked(&rtt, 99, 1000 + 9000);
+  EXPECT_EQ(rtt.srtt_ns, 1000u);
+}
+
+TEST(RttLowerBound, IsNotTheFirstSample) {
+  sroce_rtt rtt = timing_since(1000, {});
+  sroce_rtt_acked(&rtt, 99, 1000 + 9000);
+  EXPECT_EQ(rtt.srtt_ns, 0u);
+}
+
+TEST(RttLowerBound, BeforeTheDepartureSaysNothing) {
+  sroce_rtt rtt = timing_since(9000, {1000});
+  sroce_rtt_acked(&rtt, 99, 1000);
+  EXPECT_EQ(rtt.srtt_ns, 1000u);
+}
+
+TEST(RttSample, SecondConfirmsTheFirst) {
+  EXPECT_FALSE(after({}).confirmed);
+  EXPECT_FALSE(after({1000}).confirmed);
+  EXPECT_TRUE(after({1000, 1000}).confirmed);
+}
+
 TEST(RttTiming, IgnoresTheResponseToAnEarlierPacket) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 0, false, 1000);

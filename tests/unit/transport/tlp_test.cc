@@ -228,8 +228,20 @@ TEST(Probe, IsCancelledByAnAckBeforeItIsSent) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
+TEST(Probe, ProgressEndsTheBackoffIfTheRoundTripIsKnown) {
+  for (const bool rough : {true, false}) {
+    AdaptiveSends sq(4);
+    sq.req.rtt.timing = false;
+    sq.req.rtt.rough = rough;
+    sq.req.probe.pto_backoff = 3;
+    sq.receive(ack(1000));
+    EXPECT_EQ(sq.req.probe.pto_backoff, rough ? 3u : 0u);
+  }
+}
+
 TEST(Probe, GoesBackAfterFourAckReqsWithoutAnAck) {
   AdaptiveSends sq(4);
+  sq.req.rtt.confirmed = true;
   sq.expire();
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001, 1002, 1003}))
       << "four packets had AckReq, and none was acknowledged";
