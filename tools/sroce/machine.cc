@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +56,15 @@ class QuietStderr {
   int kept_;
 };
 
+/// The kernel gives the initial namespace this inode.
+constexpr ino_t initial_user_namespace = 0xEFFFFFFD;
+
+/// Whether root of this process is root of the machine. Without /proc, it is taken to be.
+bool in_initial_user_namespace() {
+  struct stat own {};
+  return stat("/proc/self/ns/user", &own) != 0 || own.st_ino == initial_user_namespace;
+}
+
 bool has_capability(unsigned int capability) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
@@ -66,9 +76,10 @@ bool has_capability(unsigned int capability) {
 
 std::optional<uint64_t> memlock_bytes() {
   rlimit limit{};
-  // Root of a container usually lacks CAP_IPC_LOCK, to which no limit applies.
-  if (has_capability(CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
-      limit.rlim_cur == RLIM_INFINITY)
+  // Root of a container usually lacks CAP_IPC_LOCK, to which no limit applies. That of a rootless
+  // one has it, but only in a user namespace of its own, which lifts no limit.
+  const bool is_exempt = has_capability(CAP_IPC_LOCK) && in_initial_user_namespace();
+  if (is_exempt || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
     return std::nullopt;
   return limit.rlim_cur;
 }

@@ -60,6 +60,14 @@ little_memory()
 }
 export -f little_memory
 check "a user may lock little memory" on_a bash -c little_memory
+little_memory_for_root()
+{
+	ulimit -l 1024
+	"$sroce" doctor eth_a | grep "^ok    memlock .*without limit" || return
+	[[ ! -e /proc/self/ns/user ]] || unshare --user --map-root-user "$sroce" doctor eth_a | grep "^warn  memlock .*1 MiB"
+}
+export -f little_memory_for_root
+check "so may root of a user namespace" on_a bash -c little_memory_for_root
 
 # --- firewalls and NAT ------------------------------------------------------------------------------
 # The guests have neither nftables nor iptables: these stand for them, and forget the rules that the
