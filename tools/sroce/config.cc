@@ -143,8 +143,10 @@ std::vector<std::string> config_files(const std::filesystem::path& folder) {
   return files;
 }
 
+bool is_by_mac(const DeviceConfig& config) { return is_mac(config.interface); }
+
 bool matches(const DeviceConfig& config, const std::string& interface, const std::string& mac) {
-  if (is_mac(config.interface)) return config.interface == mac;
+  if (is_by_mac(config)) return config.interface == mac;
   return fnmatch(config.interface.c_str(), interface.c_str(), 0) == 0;
 }
 

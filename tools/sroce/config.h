@@ -42,7 +42,10 @@ std::vector<DeviceConfig> read_configs(const std::vector<std::string>& files);
 /// Throws Failure.
 std::vector<std::string> config_files(const std::filesystem::path& folder);
 
-/// Whether a section means this interface.
+/// Whether a section means an interface by its MAC address.
+bool is_by_mac(const DeviceConfig& config);
+
+/// Whether a section means this interface. The address is read only for is_by_mac().
 bool matches(const DeviceConfig& config, const std::string& interface, const std::string& mac);
 
 /// The same failure, with the place of the section in its message.

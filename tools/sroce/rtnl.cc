@@ -55,6 +55,17 @@ in6_addr address_of(ByteView bytes) {
   return address;
 }
 
+std::string mac_text(ByteView bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    constexpr char digits[] = "0123456789abcdef";
+    const auto value = std::to_integer<unsigned>(byte);
+    text += text.empty() ? "" : ":";
+    text += {digits[value / 16], digits[value % 16]};
+  }
+  return text;
+}
+
 std::string text_of(const AttributeMap& attributes, uint16_t type) {
   const Attribute* attribute = attributes.find(type);
   return attribute ? attribute->text() : std::string();
@@ -145,6 +156,9 @@ Link decode_link(ByteView payload) {
     link.kind = text_of(AttributeMap(info->payload), IFLA_INFO_KIND);
   if (const Attribute* lower = attributes.find(IFLA_LINK); lower && link.kind == "vlan")
     link.lower_index = lower->u32();
+  if (const Attribute* master = attributes.find(IFLA_MASTER)) link.master_index = master->u32();
+  if (const Attribute* mac = attributes.find(IFLA_PERM_ADDRESS))
+    link.permanent_mac = mac_text(mac->payload);
   return link;
 }
 

@@ -6,12 +6,19 @@
 #include "sroce/add.h"
 #include "sroce/del.h"
 #include "sroce/explain.h"
+#include "sroce/rtnl.h"
 #include "sroce/set.h"
 
 namespace sroce {
 namespace {
 
 constexpr std::chrono::milliseconds poll_interval{100};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
 
 std::vector<DeviceConfig> sections_of(const UpOptions& options) {
   return read_configs(options.files.empty() ? config_files(config_folder) : options.files);
@@ -40,12 +47,43 @@ class Failures {
   ExitCode first_ = ExitCode::success;
 };
 
+/// Asks for an interface by its name or index; empty if it is not there any more.
+template <typename Key>
+std::optional<rtnl::Link> find_link(System& system, const Key& key) try {
+  const auto replies = system.route.exchange(rtnl::link_request(key));
+  return replies.empty() ? std::nullopt : std::optional(rtnl::decode_link(replies.front()));
+} catch (const KernelError&) {
+  return std::nullopt;
+}
+
+/// The permanent address, because a bond gives its members another. Only hardware has one.
+std::string mac_of(System& system, const rtnl::Link& link) {
+  return link.permanent_mac.empty() ? system.sysfs.mac(link.name) : link.permanent_mac;
+}
+
+/// The interfaces with the MAC address of a section. Of an interface and its master, such as the
+/// two that Azure makes of one NIC, the master is meant, because it has the IP addresses.
+std::vector<std::string> interfaces_by_mac(System& system, const DeviceConfig& config) {
+  std::vector<rtnl::Link> links;
+  for (const std::string& interface : system.interfaces()) {
+    const auto link = find_link(system, interface);
+    if (link && matches(config, interface, mac_of(system, *link))) links.push_back(*link);
+  }
+  std::vector<std::string> found;
+  for (const rtnl::Link& link : links) {
+    const bool has_master = std::any_of(links.begin(), links.end(), [&](const rtnl::Link& other) {
+      return other.index == link.master_index;
+    });
+    if (!has_master) found.push_back(link.name);
+  }
+  return found;
+}
+
 /// The interfaces that a section means, among those that are here.
 std::vector<std::string> interfaces_of(System& system, const DeviceConfig& config) {
-  std::vector<std::string> found;
-  for (const std::string& interface : system.interfaces()) {
-    if (matches(config, interface, system.sysfs.mac(interface))) found.push_back(interface);
-  }
+  if (is_by_mac(config)) return interfaces_by_mac(system, config);
+  std::vector<std::string> found = system.interfaces();
+  std::erase_if(found, [&](const auto& interface) { return !matches(config, interface, ""); });
   return found;
 }
 
@@ -56,8 +94,9 @@ std::vector<std::string> wanted(std::vector<std::string> interfaces, const UpOpt
   return interfaces;
 }
 
-/// The interfaces of a section, once there are any or the time is over. With --interface, there is
-/// nothing to wait for: the caller knows that it is here.
+/// The interfaces of a section, once there is one or the time is over. How many a pattern will have
+/// is not known, and udev runs "up" for each that comes later. With --interface, there
+/// is nothing to wait for: the caller knows that it is here.
 std::vector<std::string> wait_for_interfaces(System& system, const DeviceConfig& config,
                                              const UpOptions& options) {
   const auto limit = std::chrono::seconds(options.interface_ ? 0 : options.wait_seconds);
@@ -115,6 +154,10 @@ std::vector<std::string> interfaces_to_set_up(System& system, const DeviceConfig
                                               const UpOptions& options, std::ostream& out) {
   const auto all = wait_for_interfaces(system, config, options);
   auto interfaces = wanted(all, options);
+  if (is_by_mac(config) && all.size() > 1 && !interfaces.empty())
+    throw Failure(ExitCode::bad_file,
+                  "several interfaces have the address " + config.interface + ": " + joined(all),
+                  "name the interface instead");
   if (config.name && all.size() > 1 && !interfaces.empty())
     throw Failure(ExitCode::bad_file, "one name for several interfaces: " + all[0] + ", " + all[1],
                   "use a pattern that only one interface has");

@@ -50,6 +50,7 @@ std::vector<Bytes> FakeRoute::get_link(const std::string& name) const {
 }
 
 std::vector<Bytes> FakeRoute::get_link(size_t index) const {
+  if (index > links.size() || links[index - 1].name.empty()) throw KernelError(ENODEV, "");
   const FakeLink& link = links.at(index - 1);
   ifinfomsg header{};
   header.ifi_index = static_cast<int>(index);
@@ -58,6 +59,9 @@ std::vector<Bytes> FakeRoute::get_link(size_t index) const {
   attributes.text(IFLA_IFNAME, link.name);
   if (!link.alias.empty()) attributes.text(IFLA_IFALIAS, link.alias);
   if (link.lower_index) attributes.u32(IFLA_LINK, link.lower_index);
+  if (link.master_index) attributes.u32(IFLA_MASTER, link.master_index);
+  if (!link.permanent_mac.empty())
+    attributes.raw(IFLA_PERM_ADDRESS, link.permanent_mac.data(), link.permanent_mac.size());
   if (!link.kind.empty())
     attributes.nest(IFLA_LINKINFO, Attributes().text(IFLA_INFO_KIND, link.kind));
   return {with_header(header, attributes)};

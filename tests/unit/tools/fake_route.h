@@ -24,6 +24,8 @@ struct FakeLink {
   std::string kind{};
   std::string alias{};
   uint32_t lower_index = 0;  // a VLAN is on this interface
+  uint32_t master_index = 0;
+  std::vector<unsigned char> permanent_mac{};
 };
 
 /// The route to one destination.

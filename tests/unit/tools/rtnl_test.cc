@@ -43,6 +43,18 @@ TEST(Route, FindsTheFlagsOfALink) {
   EXPECT_FALSE(rtnl::decode_link(route.exchange(rtnl::link_request("eth1")).at(0)).is_up);
 }
 
+TEST(Route, FindsThePermanentAddressAndTheMaster) {
+  FakeRoute route;
+  route.links = {{.name = "eth0", .master_index = 2, .permanent_mac = {0x52, 0x54, 0, 0xab, 9, 1}},
+                 {.name = "bond0"}};
+  const rtnl::Link member = rtnl::decode_link(route.exchange(rtnl::link_request("eth0")).at(0));
+  EXPECT_EQ(member.permanent_mac, "52:54:00:ab:09:01");
+  EXPECT_EQ(member.master_index, 2u);
+  const rtnl::Link bond = rtnl::decode_link(route.exchange(rtnl::link_request("bond0")).at(0));
+  EXPECT_EQ(bond.permanent_mac, "");
+  EXPECT_EQ(bond.master_index, 0u);
+}
+
 TEST(Route, FindsTheAddressesOfOneLink) {
   FakeRoute route;
   route.links = {{"eth0", true, true, {{"10.0.0.1"}}},

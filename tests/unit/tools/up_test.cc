@@ -112,6 +112,38 @@ TEST(Up, TakesNoInterfaceThatHasTheMacAddressOfAnother) {
   EXPECT_EQ(test.up(), "sroce0 on eth1\n");
 }
 
+constexpr char by_mac[] = "[device]\ninterface = 52:54:00:ab:00:01\n";
+const std::vector<unsigned char> first_mac{0x52, 0x54, 0, 0xab, 0, 1};
+const std::vector<unsigned char> second_mac{0x52, 0x54, 0, 0xab, 0, 2};
+
+TEST(Up, TakesTheMemberOfABondByItsPermanentMacAddress) {
+  Up test(by_mac);
+  for (const char* name : {"eth0", "eth1"})  // the bond gives its members the address of one
+    test.machine.sysfs.write(std::string("class/net/") + name + "/address", "52:54:00:ab:00:02\n");
+  test.machine.route.links = {{.name = "lo"},
+                              {.name = "eth0", .permanent_mac = second_mac},
+                              {.name = "eth1", .permanent_mac = first_mac}};
+  EXPECT_EQ(test.up(), "sroce0 on eth1\n");
+}
+
+TEST(Up, TakesTheMasterOfAnInterfaceThatHasItsMacAddress) {
+  Up test(by_mac);
+  test.machine.route.links = {{.name = "lo"},
+                              {.name = "eth0", .master_index = 3, .permanent_mac = first_mac},
+                              {.name = "eth1", .permanent_mac = first_mac}};
+  EXPECT_EQ(test.up(), "sroce0 on eth1\n");
+}
+
+TEST(Up, RejectsAMacAddressOfSeveralInterfaces) {
+  Up test(by_mac);
+  for (size_t i : {1, 2}) test.machine.route.links[i].permanent_mac = first_mac;
+  const Failure failure = test.failure_of(test.options());
+  EXPECT_EQ(failure.code(), ExitCode::bad_file);
+  EXPECT_THAT(failure.what(), HasSubstr("a.conf:1: several interfaces have the address "
+                                        "52:54:00:ab:00:01: eth0, eth1"));
+  EXPECT_THAT(test.machine.kernel.attached, IsEmpty());
+}
+
 TEST(Up, LeavesOutWhatAPatternMatchesButCannotCarryRoce) {
   Up test("[device]\ninterface = eth*\n");
   test.machine.kernel.newlink_error = EOPNOTSUPP;
