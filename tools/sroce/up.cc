@@ -170,10 +170,29 @@ std::vector<std::string> interfaces_to_set_up(System& system, const DeviceConfig
   return interfaces;
 }
 
+/// The same, if the interface has got another name meanwhile. Throws Failure.
+void set_up_renamed(System& system, const DeviceConfig& config, const std::string& interface,
+                    std::ostream& out) {
+  const auto before = find_link(system, interface);
+  try {
+    set_up(system, config, interface, out);
+  } catch (const Failure& failure) {
+    const bool is_absent = failure.code() == ExitCode::no_such_interface;
+    if (!before || (!is_absent && failure.code() != ExitCode::no_such_device)) throw;
+    const auto now = find_link(system, before->index);
+    if (!now || now->name == interface) throw;
+    // Without a device yet, the section may not mean it any more.
+    if (is_absent && !is_by_mac(config) && !matches(config, now->name, ""))
+      out << interface << ": it is " << now->name << " now\n";
+    else
+      set_up(system, config, now->name, out);
+  }
+}
+
 /// Throws Failure.
 void set_up_match(System& system, const DeviceConfig& config, const std::string& interface,
                   std::ostream& out) try {
-  set_up(system, config, interface, out);
+  set_up_renamed(system, config, interface, out);
 } catch (const Failure& failure) {
   // A pattern may match a VLAN, too.
   if (failure.code() != ExitCode::interface_unsupported || interface == config.interface) throw;

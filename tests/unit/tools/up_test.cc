@@ -144,6 +144,43 @@ TEST(Up, RejectsAMacAddressOfSeveralInterfaces) {
   EXPECT_THAT(test.machine.kernel.attached, IsEmpty());
 }
 
+TEST(Up, FollowsAnInterfaceThatGetsAnotherName) {
+  Up test(storage);
+  test.machine.kernel.on_new_link = [&](const std::string& name) {
+    test.machine.sysfs.write("class/infiniband/" + name + "/sroce/abi_version", "103\n");
+    test.machine.route.links[1].name = "ens3";
+    test.machine.kernel.devices.back().netdev = "ens3";
+  };
+  EXPECT_EQ(test.up(), "storage on eth0\nstorage on ens3 already\nstorage: cc delay\n");
+}
+
+/// The interface eth0 is called ens3 once "up" has listed it.
+void rename_after_listing(FakeMachine& machine) {
+  machine.system.interfaces = [&machine, calls = 0]() mutable {
+    if (calls++) machine.route.links[1].name = "ens3";
+    return std::vector<std::string>{machine.route.links[1].name};
+  };
+}
+
+TEST(Up, AsksAgainWhetherASectionMeansAnInterfaceThatGetsAnotherName) {
+  Up exact(storage);
+  rename_after_listing(exact.machine);
+  EXPECT_EQ(exact.up(), "eth0: it is ens3 now\n");
+  EXPECT_THAT(exact.machine.kernel.attached, IsEmpty());
+  Up pattern("[device]\ninterface = e*\n");
+  rename_after_listing(pattern.machine);
+  EXPECT_EQ(pattern.up(), "sroce0 on ens3\n");
+}
+
+TEST(Up, ReportsAnInterfaceThatGoes) {
+  Up test(storage);
+  test.machine.kernel.on_new_link = [&](const std::string&) {
+    test.machine.route.links[1].name = "";
+    test.machine.kernel.devices.clear();
+  };
+  EXPECT_EQ(test.failure_of(test.options()).code(), ExitCode::no_such_device);
+}
+
 TEST(Up, LeavesOutWhatAPatternMatchesButCannotCarryRoce) {
   Up test("[device]\ninterface = eth*\n");
   test.machine.kernel.newlink_error = EOPNOTSUPP;
