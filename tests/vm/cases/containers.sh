@@ -4,10 +4,10 @@
 # that die under traffic. User-mode Linux lacks what crun needs (BPF for devices) and the cgroup of RDMA.
 # guests: one
 # links: sroce
-# kernels: 6.12
+# kernels: 6.1 6.12
 # seconds: 180
 # stages: none
-# full: vm-6.12-sizes
+# full: vm-6.12-sizes vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/fake_build.sh
