@@ -53,6 +53,13 @@ struct ib_mr *probe_reg(struct ib_pd *pd, u64 start, u64 length, u64 va, int acc
 const struct ib_device_ops probe = { .reg_user_mr = probe_reg };
 #endif
 
+/* reg_user_mr_dmabuf() gets the attribute bundle, not its ib_udata, and no struct ib_dmah yet. */
+#ifdef PROBE_REG_DMABUF_ATTRS
+struct ib_mr *probe_reg(struct ib_pd *pd, u64 offset, u64 length, u64 va, int fd, int access,
+			struct uverbs_attr_bundle *attrs);
+const struct ib_device_ops probe = { .reg_user_mr_dmabuf = probe_reg };
+#endif
+
 #ifdef PROBE_FILL_RES_SRQ
 int probe_put_srq(struct sk_buff *msg, struct ib_srq *srq);
 const struct ib_device_ops probe = { .fill_res_srq_entry = probe_put_srq };
@@ -193,4 +200,20 @@ unsigned long probe(struct ib_umem_odp *odp)
 {
 	return odp->map.pfn_list[0];
 }
+#endif
+
+/* The lock of a DMA-BUF's reservation is the caller's matter. */
+#ifdef PROBE_DMA_BUF_VMAP_UNLOCKED
+#include <linux/dma-buf.h>
+int probe(struct dma_buf *buffer, struct iosys_map *map)
+{
+	return dma_buf_vmap_unlocked(buffer, map);
+}
+#endif
+
+/* Every importer of a DMA-BUF that moves has a function. */
+#ifdef PROBE_DMA_BUF_MOVE_NOTIFY
+#include <linux/dma-buf.h>
+void probe_move(struct dma_buf_attachment *attachment);
+const struct dma_buf_attach_ops probe = { .move_notify = probe_move };
 #endif

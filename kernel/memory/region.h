@@ -30,9 +30,10 @@
 #include "transport/wqe.h"
 
 struct ib_umem;
+struct sroce_dmabuf;
 
 enum sroce_region_kind {
-	SROCE_REGION_USER,	/* pinned user pages */
+	SROCE_REGION_USER,	/* pinned user pages, or a DMA-BUF: dmabuf.c */
 	SROCE_REGION_DMA,	/* all kernel memory, by virtual address (get_dma_mr) */
 	SROCE_REGION_FAST,	/* registered by REG_MR work requests */
 	SROCE_REGION_WINDOW_1,	/* memory window of type 1: for all QPs of a PD */
@@ -43,10 +44,12 @@ enum sroce_region_kind {
 /**
  * struct sroce_page_list - the memory of a region, in blocks of equal size
  * @blocks: kernel address of each block, aligned to its size. All memory has a kernel address,
- *	or ib_core would not accept a software device. ODP: with SROCE_BLOCK_* of odp.h, or NULL
+ *	or ib_core would not accept a software device. ODP: with SROCE_BLOCK_* of odp.h, or NULL.
+ *	DMA-BUF: one, of any alignment
  * @count: entries in @blocks
  * @capacity: entries allocated in @blocks
- * @shift: log2 of the block size: a page, a huge page, or the page size of a fast registration
+ * @shift: log2 of the block size: a page, a huge page, or the page size of a fast registration.
+ *	DMA-BUF: of at least the length
  * @first_offset: offset of the region's first byte in the first block
  */
 struct sroce_page_list {
@@ -76,7 +79,8 @@ struct sroce_page_list {
  * @qp_serial: window of type 2: of the QP that it is bound with
  * @windows: USER: how many windows are bound to it
  * @umem: USER, ODP: the memory; NULL if it has no bytes
- * @release: gives @umem back; NULL: it is pinned memory
+ * @dmabuf: USER: the memory is a DMA-BUF, and @umem is NULL
+ * @release: gives @umem or @dmabuf back; NULL: it is pinned memory
  * @fault_mutex: ODP: one fault at a time
  * @listed: ODP: how many blocks are not NULL, with the umem_mutex
  * @next_write: ODP: where the last fault to write has ended, from the start of the first page on;
@@ -100,6 +104,7 @@ struct sroce_region {
 	u64	qp_serial;
 	u32	windows;
 	struct ib_umem *umem;
+	struct sroce_dmabuf *dmabuf;
 	void (*release)(struct sroce_region *region);
 	struct mutex fault_mutex;
 	unsigned long listed;

@@ -12,6 +12,7 @@
 
 #include "compat/compat.h"
 #include "datapath/device.h"
+#include "memory/dmabuf.h"
 #include "memory/odp.h"
 #include "memory/region.h"
 #include "verbs/verbs.h"
@@ -26,6 +27,9 @@
 
 /* Copies to a memory window do not hold the lock of its region, which an invalidation takes. */
 #define ODP_ACCESS		(IB_ACCESS_ON_DEMAND | (MANDATORY_ACCESS & ~IB_ACCESS_MW_BIND))
+
+/* ib_core permits less: no windows, no FLUSH. */
+#define DMABUF_ACCESS		(MANDATORY_ACCESS & ~IB_ACCESS_MW_BIND)
 
 /* Sizes of contiguous blocks to look for: from a page to a huge page of 1 GiB. */
 #define BLOCK_SIZES		GENMASK(30, PAGE_SHIFT)
@@ -214,6 +218,43 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 v
 	return publish_region(ibpd, mr, err);
 }
 
+/**
+ * sroce_reg_user_mr_dmabuf() - register a part of a DMA-BUF
+ * @ibpd: protection domain
+ * @offset: of the first byte in the buffer
+ * @length: bytes, may be 0
+ * @va: address of the first byte in requests
+ * @fd: file of the buffer
+ * @access: IB_ACCESS_*; ib_core has checked their consistency
+ * @dmah: must be NULL
+ *
+ * The buffer stays, and stays where it is, until the region is deregistered.
+ *
+ * Return: the region or an ERR_PTR(), see sroce_dmabuf_init().
+ */
+struct ib_mr *sroce_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 va, int fd,
+				       int access, struct ib_dmah *dmah)
+{
+	int err = check_user_mr(ibpd->device, length, va, access, DMABUF_ACCESS);
+	struct sroce_mr *mr;
+
+	if (err)
+		return ERR_PTR(err);
+	if (dmah) {
+		ibdev_dbg(ibpd->device, "mr: DMA handle\n");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	mr = alloc_region(ibpd, SROCE_REGION_USER);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	set_range(mr->region, length, va, access);
+	/* For the list of resources. Of other regions ib_core sets it. */
+	mr->ibmr.iova = va;
+	mr->ibmr.length = length;
+	err = sroce_dmabuf_init(mr->region, ibpd->device, fd, offset, access);
+	return publish_region(ibpd, mr, err);
+}
+
 /* The last step that may fail. */
 static int retire_region(struct sroce_mr *mr)
 {
@@ -254,7 +295,7 @@ static int pin_for_writing(struct sroce_region *region, const struct ib_umem *um
  * executed meanwhile may fail.
  *
  * Return: NULL, or an ERR_PTR(), such as -EBUSY if a memory window is bound to it, or -EOPNOTSUPP
- * if it is paged on demand, or would be; then nothing has changed.
+ * if it is paged on demand, or would be, or is a DMA-BUF; then nothing has changed.
  */
 struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 va,
 				  int access, struct ib_pd *ibpd, struct ib_udata *udata)
@@ -271,8 +312,8 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		va = old->range.iova;
 	}
 	err = check_user_mr(ibmr->device, length, va, access, MANDATORY_ACCESS);
-	if (!err && old->kind == SROCE_REGION_ODP) {
-		ibdev_dbg(ibmr->device, "mr: rereg of on-demand paging\n");
+	if (!err && (old->kind == SROCE_REGION_ODP || old->dmabuf)) {
+		ibdev_dbg(ibmr->device, "mr: rereg of on-demand paging or a dma-buf\n");
 		err = -EOPNOTSUPP;
 	}
 	if (err)

@@ -9,6 +9,7 @@
 #include "verbs/verbs.h"
 
 SROCE_COMPAT_REG_USER_MR(sroce_reg_user_mr)
+SROCE_COMPAT_REG_USER_MR_DMABUF(sroce_reg_user_mr_dmabuf)
 
 const struct ib_device_ops sroce_verbs_ops = {
 	.query_device = sroce_query_device,
@@ -44,6 +45,7 @@ const struct ib_device_ops sroce_verbs_ops = {
 
 	.get_dma_mr = sroce_get_dma_mr,
 	.reg_user_mr = compat_reg_user_mr,
+	.reg_user_mr_dmabuf = compat_reg_user_mr_dmabuf,
 	.rereg_user_mr = sroce_rereg_user_mr,
 	.alloc_mr = sroce_alloc_mr,
 	.map_mr_sg = sroce_map_mr_sg,

@@ -84,8 +84,12 @@ enum ib_cq_notify_flags {
 enum { IB_WC_REG_MR = 8, IB_WC_WITH_NETWORK_HDR_TYPE = 1 << 5, IB_WC_WITH_VLAN = 1 << 4 };
 enum { RDMA_NETWORK_IB, RDMA_NETWORK_ROCE_V1, RDMA_NETWORK_IPV4, RDMA_NETWORK_IPV6 };
 
-struct ib_device {
+struct device {
 	int	unused;
+};
+
+struct ib_device {
+	struct device dev;
 };
 
 struct rdma_restrack_entry {
