@@ -82,6 +82,8 @@
        63, 65, 67, 73)                                                                             \
   VERB(query_rt_values, int, (struct ibv_context*, struct ibv_values_ex*), 63, 65, 67, 69, 75)     \
   VERB(query_srq, int, (struct ibv_srq*, struct ibv_srq_attr*), 64, 66, 68, 70, 76)                \
+  VERB(reg_dmabuf_mr, struct ibv_mr*, (struct ibv_pd*, uint64_t, size_t, uint64_t, int, int), 67,  \
+       69, 71, 73, 81)                                                                             \
   VERB(reg_mr, struct ibv_mr*, (struct ibv_pd*, void*, size_t, uint64_t, int), 68, 70, 72, 74, 82) \
   VERB(req_notify_cq, int, (struct ibv_cq*, int), 69, 72, 74, 76, 84)                              \
   VERB(rereg_mr, int, (struct verbs_mr*, int, struct ibv_pd*, void*, size_t, int), 70, 73, 75, 77, \

@@ -21,6 +21,16 @@ ibv_mr* reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t hca_va,
   return finish_object(err, mr, &mr->ibv_mr);
 }
 
+ibv_mr* reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
+                      int fd, int access) {
+  auto* mr = allocate_object<verbs_mr>();
+
+  if (!mr) return nullptr;
+  const int err =
+      library().ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, mr, nullptr);
+  return finish_object(err, mr, &mr->ibv_mr);
+}
+
 // libibverbs sets the fields of the region that are not the kernel's.
 int rereg_mr(verbs_mr* mr, int flags, ibv_pd* pd, void* addr, std::size_t length, int access) {
   ib_uverbs_rereg_mr_resp resp{};

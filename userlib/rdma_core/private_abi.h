@@ -34,6 +34,7 @@
 struct verbs_context_ops;
 struct verbs_create_cq_prov_attr;
 struct ibv_fd_arr;
+struct ibv_command_buffer;
 
 #ifndef SROCE_HAVE_PRIVATE_HEADERS
 /* A CQ is an ibv_cq or an ibv_cq_ex and has no private part. */
@@ -151,7 +152,10 @@ typedef int sroce_create_cq_ex_with_buffer(struct ibv_context*, const struct ibv
                                            struct ibv_create_cq_ex*, size_t,
                                            struct ib_uverbs_ex_create_cq_resp*, size_t, uint32_t);
 
-/* CALL(result, name, arguments): the other functions of libibverbs. */
+/*
+ * CALL(result, name, arguments): the other functions of libibverbs. ibv_cmd_reg_dmabuf_mr() of
+ * rdma-core 44 lacks its last argument. NULL does no harm there: the caller removes arguments.
+ */
 #define SROCE_CALLS(CALL)                                                                          \
   CALL(void*, _verbs_init_and_alloc_context,                                                       \
        (struct ibv_device*, int, size_t, struct verbs_context*, uint32_t))                         \
@@ -215,6 +219,9 @@ typedef int sroce_create_cq_ex_with_buffer(struct ibv_context*, const struct ibv
         size_t))                                                                                   \
   CALL(int, ibv_cmd_query_srq,                                                                     \
        (struct ibv_srq*, struct ibv_srq_attr*, struct ibv_query_srq*, size_t))                     \
+  CALL(int, ibv_cmd_reg_dmabuf_mr,                                                                 \
+       (struct ibv_pd*, uint64_t, size_t, uint64_t, int, int, struct verbs_mr*,                    \
+        struct ibv_command_buffer*))                                                               \
   CALL(int, ibv_cmd_reg_mr,                                                                        \
        (struct ibv_pd*, void*, size_t, uint64_t, int, struct verbs_mr*, struct ibv_reg_mr*,        \
         size_t, struct ib_uverbs_reg_mr_resp*, size_t))                                            \
