@@ -52,7 +52,7 @@ module: module-links
 	+$(KBUILD) modules
 	@echo 'built $(MODULE)/sroce.ko'
 
-# A consumer of RDMA devices inside the kernel, for guests.
+# A consumer of RDMA devices inside the kernel and an exporter of DMA-BUFs, for guests.
 module-ulp: MODULE = $(BUILD)/ulp/$(NAME)
 module-ulp:
 	@mkdir -p $(MODULE)

@@ -257,7 +257,7 @@ remove_all() # devices, interfaces, namespaces, modules, so that every case star
 	for name in /sys/class/net/*; do
 		ip link delete "${name##*/}" 2>/dev/null
 	done
-	for module in ulp sroce rdma_rxe siw; do
+	for module in ulp sroce rdma_rxe siw exporter; do
 		[[ ! -d /sys/module/$module ]] || wait_until 10 rmmod "$module" || {
 			echo "module $module does not unload: $(rmmod "$module" 2>&1), references $(</sys/module/$module/refcnt)"
 			status=1

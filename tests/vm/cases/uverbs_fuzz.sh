@@ -28,9 +28,13 @@ fuzz() # MODE
 no_device() { ! rdma link show | grep '^link fuzz_'; }
 
 on_a add_dummies fuzz 2
+insmod /share/module/exporter.ko
 duration=20
 [[ ! $QUICK ]] || duration=6
 export LIMIT=$((${SPAN:-$duration} + 90))
 fuzz rxe
 fuzz native
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
+no_buffer_is_held() { [[ $(</sys/module/exporter/parameters/state) == "buffers 0 pins 0 maps 0 accesses 0" ]]; }
+check "no DMA-BUF is held" wait_until 10 no_buffer_is_held
+rmmod exporter

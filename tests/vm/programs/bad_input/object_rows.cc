@@ -10,6 +10,7 @@
 
 #include "bad_input/bench.h"
 #include "harness/failure.h"
+#include "verbs/dmabuf.h"
 #include "verbs/rereg.h"
 
 namespace bad_input {
@@ -123,6 +124,21 @@ int mr_with_flag(Tools& tools, int flag) {
 int mr_that_ends_in_a_hole(Tools& tools) {
   const verbs::Pages pages(4096);  // followed by an inaccessible page
   return try_mr(tools, pages.data(), 4097, IBV_ACCESS_LOCAL_WRITE);
+}
+
+int try_dmabuf(Tools& tools, int fd, unsigned access) {
+  ibv_mr mr;
+  const int error = verbs::DmabufMr::try_register(
+      tools.pd, {.fd = fd, .length = 4096, .address = 4096, .access = access}, &mr);
+  if (!error) verbs::DmabufMr::deregister(mr);
+  return error;
+}
+
+int dmabuf_of_another_file(Tools& tools) {
+  const int fd = ::memfd_create("bad_input", MFD_CLOEXEC);
+  const int error = try_dmabuf(tools, fd, IBV_ACCESS_LOCAL_WRITE);
+  ::close(fd);
+  return error;
 }
 
 // The errno of the reregistration of a region.
@@ -283,6 +299,15 @@ const Row rows[] = {
      "an MR on demand to which windows may be bound",
      {EOPNOTSUPP},
      [](Tools& t) { return mr_with_flag(t, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND); }},
+    {Layer::driver,
+     "a DMA-BUF of a file that is not open",
+     {EBADF},
+     [](Tools& t) { return try_dmabuf(t, 9999, IBV_ACCESS_LOCAL_WRITE); }},
+    {Layer::driver, "a DMA-BUF of another file", {EINVAL}, dmabuf_of_another_file},
+    {Layer::core,
+     "a DMA-BUF to which windows may be bound",
+     {EINVAL},
+     [](Tools& t) { return try_dmabuf(t, 9999, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND); }},
     {Layer::driver,
      "all memory on demand",
      {EOPNOTSUPP},

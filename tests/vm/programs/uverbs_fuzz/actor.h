@@ -91,6 +91,7 @@ class Actor {
   void create_qp_by_method(const ib_uverbs_create_qp& in, bool is_right);
   bool is_right(const ib_uverbs_create_qp& in);
   void create_ah();
+  void register_dmabuf_mr();
   void register_mr();
   void allocate_mw();
   void reregister_mr();

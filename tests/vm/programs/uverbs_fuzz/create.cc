@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Calls that make an object, or change a memory region.
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_user_rxe.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "exporter.h"
 #include "fuzz/fuzz.h"
 #include "harness/failure.h"
 #include "uverbs_fuzz/actor.h"
@@ -18,6 +22,16 @@ namespace {
 constexpr std::size_t most_objects[] = {4, 6, 6, 6, 6, 6, 3};
 constexpr std::uint32_t most_requests = 65535;
 constexpr std::uint32_t most_entries = (1 << 22) - 1;
+constexpr std::uint32_t accesses[] = {0, 1, 3, 5, 7, 15};
+constexpr std::uint32_t dmabuf_pages = 16;
+
+int export_buffer() {
+  const int exporter = ::open(EXPORTER_PATH, O_RDWR | O_CLOEXEC);
+  const exporter_request request{dmabuf_pages, EXPORTER_MOVES};
+  const int buffer = exporter < 0 ? -1 : ::ioctl(exporter, EXPORTER_EXPORT, &request);
+  if (exporter >= 0) ::close(exporter);
+  return buffer;
+}
 
 // In native mode an initiator can be made without more; its transitions are not in the model.
 bool is_xrc_type(std::uint32_t qp_type) {
@@ -232,8 +246,36 @@ void Actor::create_ah() {
          {{Type::pd, command.input<ib_uverbs_create_ah>().pd_handle}}});
 }
 
+// Without the exporter's module there is no buffer.
+void Actor::register_dmabuf_mr() {
+  static const int buffer = export_buffer();
+  constexpr std::uint64_t page = 4096;
+  Object* pd = nullptr;
+  const std::uint32_t pd_handle = handle(Type::pd, &pd);
+  const std::uint64_t offset = random_.below(dmabuf_pages * page);
+  std::uint64_t length = random_.between(1, dmabuf_pages * page - offset);
+  if (random_.one_in(8)) length = random_.next();
+  const bool right = pd && buffer >= 0 && length <= dmabuf_pages * page - offset;
+  std::vector<Attr> attrs{
+      {UVERBS_ATTR_REG_DMABUF_MR_HANDLE, Kind::object, 0},
+      {UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, Kind::object, pd_handle},
+      {UVERBS_ATTR_REG_DMABUF_MR_OFFSET, Kind::in, offset, 8},
+      {UVERBS_ATTR_REG_DMABUF_MR_LENGTH, Kind::in, length, 8},
+      {UVERBS_ATTR_REG_DMABUF_MR_IOVA, Kind::in, random_.below(1024) * page + offset % page, 8},
+      {UVERBS_ATTR_REG_DMABUF_MR_FD, Kind::in, static_cast<std::uint32_t>(buffer), 4},
+      {UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, Kind::in, accesses[random_.below(6)], 4},
+      {UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, Kind::out, 0, 4},
+      {UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, Kind::out, 0, 4}};
+  Random* spoil = random_.one_in(4) ? &random_ : nullptr;
+  const int error = file_.ioctl(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR, attrs, spoil);
+  judge(error, spoil ? any : right ? 0 : failure, "method REG_DMABUF_MR");
+  if (error) return;
+  exact_ &= !spoil;
+  if (!spoil) add({Type::mr, static_cast<std::uint32_t>(attrs[0].value), {{Type::pd, pd_handle}}});
+}
+
 void Actor::register_mr() {
-  constexpr std::uint32_t accesses[] = {0, 1, 3, 5, 7, 15};
+  if (random_.one_in(3)) return register_dmabuf_mr();
   ib_uverbs_reg_mr in{};
   Object* pd = nullptr;
   in.pd_handle = handle(Type::pd, &pd);
