@@ -82,29 +82,6 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 }
 #endif
 
-/*
- * 6.12: reg_user_mr_dmabuf() gets more than the ib_udata. 6.17: and a DMA handle, as reg_user_mr().
- * As above, for:
- * struct ib_mr *fn(struct ib_pd *pd, u64 offset, u64 length, u64 va, int fd, int access,
- *		    struct ib_dmah *dmah);
- */
-#if defined(SROCE_HAVE_REG_USER_MR_DMAH)
-#define COMPAT_DMABUF_ARGS(args...) (args, struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs)
-#define COMPAT_DMABUF_DMAH dmah
-#elif defined(SROCE_HAVE_REG_DMABUF_ATTRS)
-#define COMPAT_DMABUF_ARGS(args...) (args, struct uverbs_attr_bundle *attrs)
-#define COMPAT_DMABUF_DMAH NULL
-#else
-#define COMPAT_DMABUF_ARGS(args...) (args, struct ib_udata *udata)
-#define COMPAT_DMABUF_DMAH NULL
-#endif
-#define SROCE_COMPAT_REG_USER_MR_DMABUF(fn)					\
-static struct ib_mr *compat_reg_user_mr_dmabuf					\
-COMPAT_DMABUF_ARGS(struct ib_pd *pd, u64 offset, u64 length, u64 va, int fd, int access)	\
-{										\
-	return fn(pd, offset, length, va, fd, access, COMPAT_DMABUF_DMAH);	\
-}
-
 /* 6.12: drivers describe SRQs in the list of resources. */
 #ifdef SROCE_HAVE_FILL_RES_SRQ
 #define COMPAT_FILL_RES_SRQ(fn) .fill_res_srq_entry = fn,

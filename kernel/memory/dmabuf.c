@@ -7,8 +7,8 @@
  * that the CPU accesses the buffer, and once that this has ended. In between, processes that use
  * the buffer by other means synchronise with DMA_BUF_IOCTL_SYNC, as they do for a hardware RNIC.
  *
- * A buffer that its exporter may move is pinned. A pin needs an attachment, though no DMA address is
- * ever asked for.
+ * A buffer that its exporter may move is pinned. A pin needs an attachment, though nobody asks for
+ * a DMA address.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -48,14 +48,14 @@ static int check_mode(const struct dma_buf *buffer, int access)
 	return (buffer->file->f_mode & needed) == needed ? 0 : -EACCES;
 }
 
-static int check_range(const struct dma_buf *buffer, u64 offset, u64 length)
+static int check_buffer_range(const struct dma_buf *buffer, u64 offset, u64 length)
 {
 	u64 end;
 
 	return check_add_overflow(offset, length, &end) || end > buffer->size ? -EINVAL : 0;
 }
 
-static void unpin(struct sroce_dmabuf *memory)
+static void unpin_buffer(struct sroce_dmabuf *memory)
 {
 	struct dma_buf *buffer = memory->buffer;
 
@@ -67,7 +67,7 @@ static void unpin(struct sroce_dmabuf *memory)
 	dma_buf_detach(buffer, memory->pinned);
 }
 
-static int pin(struct sroce_dmabuf *memory, struct device *dev)
+static int pin_buffer(struct sroce_dmabuf *memory, struct device *dev)
 {
 	struct dma_buf *buffer = memory->buffer;
 	struct dma_buf_attachment *attachment;
@@ -107,7 +107,7 @@ static int map_buffer(struct sroce_dmabuf *memory)
 	return err;
 }
 
-static void free_memory(struct sroce_dmabuf *memory)
+static void put_buffer(struct sroce_dmabuf *memory)
 {
 	dma_buf_put(memory->buffer);
 	kfree(memory);
@@ -119,19 +119,19 @@ static void release_buffer(struct sroce_region *region)
 
 	dma_buf_end_cpu_access(memory->buffer, DMA_BIDIRECTIONAL);
 	dma_buf_vunmap_unlocked(memory->buffer, &memory->map);
-	unpin(memory);
-	free_memory(memory);
+	unpin_buffer(memory);
+	put_buffer(memory);
 }
 
 static int map_pinned(struct sroce_dmabuf *memory, struct ib_device *ibdev)
 {
-	int err = pin(memory, &ibdev->dev);
+	int err = pin_buffer(memory, &ibdev->dev);
 
 	if (err)
 		return err;
 	err = map_buffer(memory);
 	if (err)
-		unpin(memory);
+		unpin_buffer(memory);
 	return err;
 }
 
@@ -188,13 +188,13 @@ int sroce_dmabuf_init(struct sroce_region *region, struct ib_device *ibdev, int 
 		ibdev_dbg(ibdev, "mr: file %d is no dma-buf\n", fd);
 		return PTR_ERR(memory);
 	}
-	err = check_range(memory->buffer, offset, region->range.length) ?:
+	err = check_buffer_range(memory->buffer, offset, region->range.length) ?:
 	      check_mode(memory->buffer, access) ?:
 	      map_pinned(memory, ibdev);
 	if (err) {
 		ibdev_dbg(ibdev, "mr: dma-buf of %s, %zu bytes, access %#x: %d\n",
 			  memory->buffer->exp_name, memory->buffer->size, access, err);
-		free_memory(memory);
+		put_buffer(memory);
 		return err;
 	}
 	region->dmabuf = memory;

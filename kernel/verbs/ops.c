@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The table of verbs. */
+#include "compat/dmabuf.h"
 #include "datapath/cq.h"
 #include "datapath/av.h"
 #include "datapath/post.h"

@@ -45,7 +45,7 @@ static int pin(struct dma_buf_attachment *attachment)
 {
 	struct buffer *buffer = attachment->dmabuf->priv;
 
-	dma_resv_assert_held(attachment->dmabuf->resv);
+	WARN_ON(!dma_resv_is_locked(attachment->dmabuf->resv));
 	if (buffer->flags & EXPORTER_IS_FULL)
 		return -ENOSPC;
 	buffer->pins++;
@@ -57,7 +57,7 @@ static void unpin(struct dma_buf_attachment *attachment)
 {
 	struct buffer *buffer = attachment->dmabuf->priv;
 
-	dma_resv_assert_held(attachment->dmabuf->resv);
+	WARN_ON(!dma_resv_is_locked(attachment->dmabuf->resv));
 	WARN_ON(!buffer->pins);
 	buffer->pins--;
 	atomic_dec(&pins);
