@@ -7,8 +7,9 @@
  * that the CPU accesses the buffer, and once that this has ended. In between, processes that use
  * the buffer by other means synchronise with DMA_BUF_IOCTL_SYNC, as they do for a hardware RNIC.
  *
- * A buffer that its exporter may move is pinned. A pin needs an attachment, though nobody asks for
- * a DMA address.
+ * The region has an attachment, though nobody asks for a DMA address, because an exporter may move
+ * or free the pages of a buffer to which no device is attached. Some exporters pin the buffer in
+ * their attach(). Others have a pin(), which is called, too.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -29,12 +30,12 @@ MODULE_INFO(import_ns, "DMA_BUF");
 /**
  * struct sroce_dmabuf - the memory of a region
  * @buffer: with a reference
- * @pinned: the attachment that pins the buffer; NULL if its exporter never moves it
+ * @attachment: keeps the buffer where it is, pinned if its exporter has a pin()
  * @map: the mapping
  */
 struct sroce_dmabuf {
 	struct dma_buf *buffer;
-	struct dma_buf_attachment *pinned;
+	struct dma_buf_attachment *attachment;
 	struct iosys_map map;
 };
 
@@ -55,36 +56,53 @@ static int check_buffer_range(const struct dma_buf *buffer, u64 offset, u64 leng
 	return check_add_overflow(offset, length, &end) || end > buffer->size ? -EINVAL : 0;
 }
 
-static void unpin_buffer(struct sroce_dmabuf *memory)
+/*
+ * An attachment is dynamic if the exporter is, else not: of others, 6.1 and 6.12 map the buffer for
+ * the device at once.
+ */
+static struct dma_buf_attachment *make_attachment(struct dma_buf *buffer, struct device *dev)
 {
-	struct dma_buf *buffer = memory->buffer;
-
-	if (!memory->pinned)
-		return;
-	dma_resv_lock(buffer->resv, NULL);
-	dma_buf_unpin(memory->pinned);
-	dma_resv_unlock(buffer->resv);
-	dma_buf_detach(buffer, memory->pinned);
+	return buffer->ops->pin ? dma_buf_dynamic_attach(buffer, dev, &attach_ops, NULL) :
+				  dma_buf_attach(buffer, dev);
 }
 
-static int pin_buffer(struct sroce_dmabuf *memory, struct device *dev)
+static int pin_buffer(struct dma_buf_attachment *attachment)
 {
-	struct dma_buf *buffer = memory->buffer;
-	struct dma_buf_attachment *attachment;
+	struct dma_buf *buffer = attachment->dmabuf;
 	int err;
 
 	if (!buffer->ops->pin)
 		return 0;
-	attachment = dma_buf_dynamic_attach(buffer, dev, &attach_ops, NULL);
-	if (IS_ERR(attachment))
-		return PTR_ERR(attachment);
 	dma_resv_lock(buffer->resv, NULL);
 	err = dma_buf_pin(attachment);
 	dma_resv_unlock(buffer->resv);
+	return err;
+}
+
+static void detach_buffer(struct sroce_dmabuf *memory)
+{
+	struct dma_buf *buffer = memory->buffer;
+
+	if (buffer->ops->pin) {
+		dma_resv_lock(buffer->resv, NULL);
+		dma_buf_unpin(memory->attachment);
+		dma_resv_unlock(buffer->resv);
+	}
+	dma_buf_detach(buffer, memory->attachment);
+}
+
+static int attach_buffer(struct sroce_dmabuf *memory, struct device *dev)
+{
+	struct dma_buf_attachment *attachment = make_attachment(memory->buffer, dev);
+	int err;
+
+	if (IS_ERR(attachment))
+		return PTR_ERR(attachment);
+	err = pin_buffer(attachment);
 	if (err)
-		dma_buf_detach(buffer, attachment);
+		dma_buf_detach(memory->buffer, attachment);
 	else
-		memory->pinned = attachment;
+		memory->attachment = attachment;
 	return err;
 }
 
@@ -119,19 +137,19 @@ static void release_buffer(struct sroce_region *region)
 
 	dma_buf_end_cpu_access(memory->buffer, DMA_BIDIRECTIONAL);
 	dma_buf_vunmap_unlocked(memory->buffer, &memory->map);
-	unpin_buffer(memory);
+	detach_buffer(memory);
 	put_buffer(memory);
 }
 
-static int map_pinned(struct sroce_dmabuf *memory, struct ib_device *ibdev)
+static int attach_and_map(struct sroce_dmabuf *memory, struct ib_device *ibdev)
 {
-	int err = pin_buffer(memory, &ibdev->dev);
+	int err = attach_buffer(memory, &ibdev->dev);
 
 	if (err)
 		return err;
 	err = map_buffer(memory);
 	if (err)
-		unpin_buffer(memory);
+		detach_buffer(memory);
 	return err;
 }
 
@@ -190,7 +208,7 @@ int sroce_dmabuf_init(struct sroce_region *region, struct ib_device *ibdev, int 
 	}
 	err = check_buffer_range(memory->buffer, offset, region->range.length) ?:
 	      check_mode(memory->buffer, access) ?:
-	      map_pinned(memory, ibdev);
+	      attach_and_map(memory, ibdev);
 	if (err) {
 		ibdev_dbg(ibdev, "mr: dma-buf of %s, %zu bytes, access %#x: %d\n",
 			  memory->buffer->exp_name, memory->buffer->size, access, err);

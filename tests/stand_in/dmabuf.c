@@ -44,20 +44,31 @@ void dma_buf_put(struct dma_buf *buffer)
 	stand_in_dmabuf.refs--;
 }
 
-struct dma_buf_attachment *dma_buf_dynamic_attach(struct dma_buf *buffer, struct device *dev,
-						  const struct dma_buf_attach_ops *attach_ops,
-						  void *private_data)
+static struct dma_buf_attachment *attach(struct dma_buf *buffer, struct device *dev, bool dynamic)
 {
-	expect(!resv.is_locked && stand_in_dmabuf.refs && dev && attach_ops);
+	expect(!resv.is_locked && stand_in_dmabuf.refs && dev && dynamic == !!buffer->ops->pin);
 	if (stand_in_dmabuf.attach_error)
 		return ERR_PTR(stand_in_dmabuf.attach_error);
 	stand_in_dmabuf.attachments++;
 	return &the_attachment;
 }
 
+struct dma_buf_attachment *dma_buf_attach(struct dma_buf *buffer, struct device *dev)
+{
+	return attach(buffer, dev, false);
+}
+
+struct dma_buf_attachment *dma_buf_dynamic_attach(struct dma_buf *buffer, struct device *dev,
+						  const struct dma_buf_attach_ops *attach_ops,
+						  void *private_data)
+{
+	expect(attach_ops);
+	return attach(buffer, dev, true);
+}
+
 void dma_buf_detach(struct dma_buf *buffer, struct dma_buf_attachment *attachment)
 {
-	expect(!resv.is_locked && !stand_in_dmabuf.pins);
+	expect(!resv.is_locked && !stand_in_dmabuf.pins && !stand_in_dmabuf.maps);
 	stand_in_dmabuf.attachments--;
 }
 
@@ -77,7 +88,7 @@ void dma_buf_unpin(struct dma_buf_attachment *attachment)
 int dma_buf_vmap_unlocked(struct dma_buf *buffer, struct iosys_map *map)
 {
 	expect(!resv.is_locked && buffer->ops->vmap);
-	expect(!buffer->ops->pin || stand_in_dmabuf.pins);
+	expect(stand_in_dmabuf.attachments && (!buffer->ops->pin || stand_in_dmabuf.pins));
 	if (stand_in_dmabuf.vmap_error)
 		return stand_in_dmabuf.vmap_error;
 	*map = stand_in_dmabuf.map;

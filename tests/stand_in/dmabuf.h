@@ -61,7 +61,7 @@ enum dma_data_direction { DMA_BIDIRECTIONAL };
  * @mode: of its file
  * @moves: it must be pinned
  * @has_vmap: its exporter can map it
- * @attach_error: from dma_buf_dynamic_attach()
+ * @attach_error: from dma_buf_attach() and dma_buf_dynamic_attach()
  * @pin_error: from dma_buf_pin()
  * @vmap_error: from dma_buf_vmap_unlocked()
  * @access_error: from dma_buf_begin_cpu_access()
@@ -70,7 +70,7 @@ enum dma_data_direction { DMA_BIDIRECTIONAL };
  * @pins: that are held
  * @maps: that are held
  * @accesses: begun, less ended
- * @misused: a call without the lock, or out of order
+ * @misused: a call without the lock, out of order, or not for such a buffer
  */
 struct stand_in_dmabuf {
 	struct iosys_map map;
@@ -94,6 +94,7 @@ extern struct stand_in_dmabuf stand_in_dmabuf;
 
 struct dma_buf *dma_buf_get(int fd);
 void dma_buf_put(struct dma_buf *buffer);
+struct dma_buf_attachment *dma_buf_attach(struct dma_buf *buffer, struct device *dev);
 struct dma_buf_attachment *dma_buf_dynamic_attach(struct dma_buf *buffer, struct device *dev,
 						  const struct dma_buf_attach_ops *ops,
 						  void *private_data);

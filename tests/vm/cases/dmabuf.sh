@@ -17,7 +17,7 @@ insmod /share/module/exporter.ko
 options=(--dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID")
 both_ends() { "$programs"/dmabuf_verify "${options[@]}" "$@"; }
 state() { echo "$(</sys/module/exporter/parameters/state)"; }
-nothing_is_left() { [[ $(state) == "buffers 0 pins 0 maps 0 accesses 0" ]]; }
+nothing_is_left() { [[ $(state) == "buffers 0 attachments 0 pins 0 maps 0 accesses 0" ]]; }
 everything_is_back() { wait_until 10 nothing_is_left || { state; return 1; }; }
 is_listed() { rdma resource show mr | grep -c "mrlen 204808" | grep -x 2; }
 moves_data() { grep -q 'moving data' /tmp/forever; }
@@ -33,7 +33,7 @@ for ((i = 1; i <= kills; i++)); do
 	process=$!
 	check "data moves, $i" wait_until 20 moves_data
 	check "both regions are listed, $i" is_listed
-	[[ $(state) == "buffers 2 pins 1 maps 2 accesses 2" ]] || not_ok "the buffers are held, $i" "$(state)"
+	[[ $(state) == "buffers 2 attachments 2 pins 2 maps 2 accesses 2" ]] || not_ok "the buffers are held, $i" "$(state)"
 	kill -9 $process
 	wait $process || true
 	check "nothing is left of a killed process, $i" everything_is_back

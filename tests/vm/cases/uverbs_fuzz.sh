@@ -35,6 +35,6 @@ export LIMIT=$((${SPAN:-$duration} + 90))
 fuzz rxe
 fuzz native
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
-no_buffer_is_held() { [[ $(</sys/module/exporter/parameters/state) == "buffers 0 pins 0 maps 0 accesses 0" ]]; }
+no_buffer_is_held() { [[ $(</sys/module/exporter/parameters/state) == "buffers 0 attachments 0 pins 0 maps 0 accesses 0" ]]; }
 check "no DMA-BUF is held" wait_until 10 no_buffer_is_held
 rmmod exporter

@@ -338,6 +338,8 @@ void wrong_memory(const Devices& devices) {
       {EXPORTER_SKEWED, EOPNOTSUPP, "a mapping that is not aligned"},
       {EXPORTER_BUSY, EBUSY, "a buffer that the CPU gets no access to"},
       {EXPORTER_MOVES | EXPORTER_IS_FULL, ENOSPC, "a buffer that cannot be pinned"},
+      {EXPORTER_ATTACH_PINS | EXPORTER_IS_FULL, ENOSPC, "a buffer that cannot be attached"},
+      {EXPORTER_ATTACH_PINS | EXPORTER_BUSY, EBUSY, "an attached buffer without access"},
   };
   for (const auto& [flags, error, what] : rows)
     expect_error(pd, range_of(Buffer(flags)), error, what);
@@ -431,7 +433,7 @@ void provider_call(const Devices& devices) {
 void deregistered(const Devices& devices, std::uint64_t rounds, bool in_flight) {
   std::uint64_t cut = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    Buffer near(0), far(round % 2 ? 0u : unsigned{EXPORTER_MOVES});
+    Buffer near(EXPORTER_ATTACH_PINS), far(round % 2 ? 0u : unsigned{EXPORTER_MOVES});
     Pair pair(devices, near, far);
     const bool is_target = round % 3;
     fill(near.region(), round + 9);
@@ -452,7 +454,7 @@ void deregistered(const Devices& devices, std::uint64_t rounds, bool in_flight) 
 }
 
 [[noreturn]] void move_forever(const Devices& devices) {
-  Buffer near(0), far(EXPORTER_MOVES);
+  Buffer near(EXPORTER_ATTACH_PINS), far(EXPORTER_MOVES);
   Pair pair(devices, near, far);
   for (int i = 0; i < 4; ++i) pair.post(IBV_WR_RDMA_WRITE);
   for (std::uint64_t round = 0;; ++round) {
@@ -483,6 +485,8 @@ int main(int argc, char** argv) {
   };
   tap.run("data", [&] { data(devices, exporter(0)); });
   tap.run("data in a buffer that moves", [&] { data(devices, exporter(EXPORTER_MOVES)); });
+  tap.run("data in a buffer that moves unless a device is attached",
+          [&] { data(devices, exporter(EXPORTER_ATTACH_PINS)); });
   with_udmabuf("data in a udmabuf", [&] { data(devices, memfd); });
   tap.run("the last byte", [&] { last_byte(devices); });
   tap.run("wrong files", [&] { wrong_files(devices); });
@@ -493,6 +497,8 @@ int main(int argc, char** argv) {
   tap.run("the file is closed", [&] { closed_file(devices); });
   tap.run("only the regions have the buffers", [&] { unmapped_file(devices); });
   tap.run("two regions", [&] { two_regions(devices, exporter(EXPORTER_MOVES)); });
+  tap.run("two regions of a buffer that moves unless a device is attached",
+          [&] { two_regions(devices, exporter(EXPORTER_ATTACH_PINS)); });
   with_udmabuf("two regions of a udmabuf", [&] { two_regions(devices, memfd); });
   tap.run("another protection domain", [&] { other_domain(devices); });
   tap.run("ibv_reg_dmabuf_mr()", [&] { provider_call(devices); });

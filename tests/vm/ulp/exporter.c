@@ -2,7 +2,7 @@
 /*
  * Exports DMA-BUFs to processes: memory, and what an importer must reject.
  *
- * cat /sys/module/exporter/parameters/state	"buffers N pins N maps N accesses N"
+ * cat /sys/module/exporter/parameters/state	"buffers N attachments N pins N maps N accesses N"
  */
 #include <linux/atomic.h>
 #include <linux/dma-buf.h>
@@ -28,7 +28,7 @@ struct buffer {
 	void	*memory;
 };
 
-static atomic_t buffers, pins, maps, accesses;
+static atomic_t buffers, attachments, pins, maps, accesses;
 
 static struct sg_table *map_for_device(struct dma_buf_attachment *attachment,
 				       enum dma_data_direction direction)
@@ -63,11 +63,43 @@ static void unpin(struct dma_buf_attachment *attachment)
 	atomic_dec(&pins);
 }
 
+static int attach(struct dma_buf *dmabuf, struct dma_buf_attachment *attachment)
+{
+	struct buffer *buffer = dmabuf->priv;
+	int err = 0;
+
+	if (buffer->flags & EXPORTER_ATTACH_PINS) {
+		dma_resv_lock(dmabuf->resv, NULL);
+		err = pin(attachment);
+		dma_resv_unlock(dmabuf->resv);
+	}
+	if (!err)
+		atomic_inc(&attachments);
+	return err;
+}
+
+static void detach(struct dma_buf *dmabuf, struct dma_buf_attachment *attachment)
+{
+	struct buffer *buffer = dmabuf->priv;
+
+	if (buffer->flags & EXPORTER_ATTACH_PINS) {
+		dma_resv_lock(dmabuf->resv, NULL);
+		unpin(attachment);
+		dma_resv_unlock(dmabuf->resv);
+	}
+	atomic_dec(&attachments);
+}
+
+static bool can_move(const struct buffer *buffer)
+{
+	return buffer->flags & (EXPORTER_MOVES | EXPORTER_ATTACH_PINS) && !buffer->pins;
+}
+
 static int map_for_kernel(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	struct buffer *buffer = dmabuf->priv;
 
-	WARN(buffer->flags & EXPORTER_MOVES && !buffer->pins, "mapped but not pinned\n");
+	WARN(can_move(buffer), "mapped but not pinned\n");
 	atomic_inc(&maps);
 	if (buffer->flags & EXPORTER_IOMEM)
 		iosys_map_set_vaddr_iomem(map, (void __iomem __force *)buffer->memory);
@@ -81,7 +113,7 @@ static void unmap_for_kernel(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	struct buffer *buffer = dmabuf->priv;
 
-	WARN(buffer->flags & EXPORTER_MOVES && !buffer->pins, "unpinned but mapped\n");
+	WARN(can_move(buffer), "unpinned but mapped\n");
 	atomic_dec(&maps);
 }
 
@@ -118,7 +150,8 @@ static void release(struct dma_buf *dmabuf)
 	atomic_dec(&buffers);
 }
 
-#define COMMON_OPS .map_dma_buf = map_for_device, .unmap_dma_buf = unmap_for_device,	\
+#define COMMON_OPS .attach = attach, .detach = detach,				\
+	.map_dma_buf = map_for_device, .unmap_dma_buf = unmap_for_device,	\
 	.mmap = map_for_process, .release = release,				\
 	.begin_cpu_access = begin_access, .end_cpu_access = end_access
 
@@ -202,9 +235,9 @@ static struct miscdevice device = {
 
 static int get_state(char *text, const struct kernel_param *param)
 {
-	return sysfs_emit(text, "buffers %d pins %d maps %d accesses %d\n",
-			  atomic_read(&buffers), atomic_read(&pins), atomic_read(&maps),
-			  atomic_read(&accesses));
+	return sysfs_emit(text, "buffers %d attachments %d pins %d maps %d accesses %d\n",
+			  atomic_read(&buffers), atomic_read(&attachments), atomic_read(&pins),
+			  atomic_read(&maps), atomic_read(&accesses));
 }
 
 static const struct kernel_param_ops state_ops = { .get = get_state };

@@ -11,12 +11,13 @@
 /* How a buffer differs from memory that does not move, which everybody may map and write. */
 enum exporter_flags {
 	EXPORTER_MOVES = 1 << 0,	/* unless it is pinned */
-	EXPORTER_IS_FULL = 1 << 1,	/* MOVES: nothing can be pinned */
+	EXPORTER_IS_FULL = 1 << 1,	/* nothing can be pinned */
 	EXPORTER_NO_VMAP = 1 << 2,	/* the kernel cannot map it */
 	EXPORTER_IOMEM = 1 << 3,	/* it is memory of a device */
 	EXPORTER_SKEWED = 1 << 4,	/* its mapping is not aligned to a page */
 	EXPORTER_BUSY = 1 << 5,		/* the CPU gets no access */
 	EXPORTER_READ_ONLY = 1 << 6,	/* its file is */
+	EXPORTER_ATTACH_PINS = 1 << 7,	/* moves unless a device is attached */
 };
 
 struct exporter_request {
