@@ -37,4 +37,4 @@ fuzz native
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
 no_buffer_is_held() { [[ $(</sys/module/exporter/parameters/state) == "buffers 0 attachments 0 pins 0 maps 0 accesses 0" ]]; }
 check "no DMA-BUF is held" wait_until 10 no_buffer_is_held
-rmmod exporter
+check "the exporter unloads" wait_until 10 rmmod exporter

@@ -473,8 +473,8 @@ int main(int argc, char** argv) {
   const bool in_flight = args.flag("--in-flight");
   const bool forever = args.flag("--forever");
   args.finish();
-  if (forever) move_forever(devices);
   harness::Tap tap;
+  if (forever) return tap.completes([&] { move_forever(devices); }) ? 0 : 1;
   const MakeBuffer memfd = [] { return std::make_unique<Buffer>(sealed_memfd()); };
   const bool has_udmabuf = access("/dev/udmabuf", R_OK) == 0;
   const auto with_udmabuf = [&](const char* name, auto&& body) {
