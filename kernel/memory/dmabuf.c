@@ -10,6 +10,9 @@
  * The region has an attachment, though nobody asks for a DMA address, because an exporter may move
  * or free the pages of a buffer to which no device is attached. Some exporters pin the buffer in
  * their attach(). Others have a pin(), which is called, too.
+ *
+ * dma_buf_vmap() warns once (WARN_ON_ONCE) if the exporter cannot map a buffer. So a process with
+ * access to such an exporter can cause this warning, and a panic with panic_on_warn.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
