@@ -100,6 +100,8 @@ Request link_request(uint32_t link_index) {
   return request(RTM_GETLINK, NLM_F_ACK, header);
 }
 
+Request links_request() { return request(RTM_GETLINK, NLM_F_DUMP, ifinfomsg{}); }
+
 Request route_request(const in6_addr& address, uint32_t link_index) {
   const ByteView bytes = address_bytes(address);
   rtmsg header{};

@@ -50,6 +50,8 @@ std::optional<Prefix> parse_prefix(const std::string& text);
 
 Request link_request(const std::string& name);
 Request link_request(uint32_t link_index);
+/// All interfaces.
+Request links_request();
 Request addresses_request();
 /// The route to an address; link_index is 0 unless only one interface may be taken.
 Request route_request(const in6_addr& address, uint32_t link_index);

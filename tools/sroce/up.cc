@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::chrono::milliseconds poll_interval{100};
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<rtnl::Link>& links) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const rtnl::Link& link : links) text += (text.empty() ? "" : ", ") + link.name;
   return text;
 }
 
@@ -47,10 +47,17 @@ class Failures {
   ExitCode first_ = ExitCode::success;
 };
 
-/// Asks for an interface by its name or index; empty if it is not there any more.
-template <typename Key>
-std::optional<rtnl::Link> find_link(System& system, const Key& key) try {
-  const auto replies = system.route.exchange(rtnl::link_request(key));
+/// The interfaces. With their indices, because any of them may get another name at any time.
+std::vector<rtnl::Link> list_links(System& system) {
+  std::vector<rtnl::Link> links;
+  for (const Bytes& payload : system.route.exchange(rtnl::links_request()))
+    links.push_back(rtnl::decode_link(payload));
+  return links;
+}
+
+/// Asks for an interface by its index; empty if it is not there any more.
+std::optional<rtnl::Link> find_link(System& system, uint32_t index) try {
+  const auto replies = system.route.exchange(rtnl::link_request(index));
   return replies.empty() ? std::nullopt : std::optional(rtnl::decode_link(replies.front()));
 } catch (const KernelError&) {
   return std::nullopt;
@@ -61,44 +68,41 @@ std::string mac_of(System& system, const rtnl::Link& link) {
   return link.permanent_mac.empty() ? system.sysfs.mac(link.name) : link.permanent_mac;
 }
 
-/// The interfaces with the MAC address of a section. Of an interface and its master, such as the
-/// two that Azure makes of one NIC, the master is meant, because it has the IP addresses.
-std::vector<std::string> interfaces_by_mac(System& system, const DeviceConfig& config) {
-  std::vector<rtnl::Link> links;
-  for (const std::string& interface : system.interfaces()) {
-    const auto link = find_link(system, interface);
-    if (link && matches(config, interface, mac_of(system, *link))) links.push_back(*link);
-  }
-  std::vector<std::string> found;
-  for (const rtnl::Link& link : links) {
-    const bool has_master = std::any_of(links.begin(), links.end(), [&](const rtnl::Link& other) {
+/// Keeps one of several interfaces with the MAC address of one NIC. Of an interface and its
+/// master, such as the two that Azure makes of one NIC, the master is meant, because it has the IP
+/// addresses.
+void keep_meant(std::vector<rtnl::Link>& links) {
+  const std::vector<rtnl::Link> all = links;
+  std::erase_if(links, [&](const rtnl::Link& link) {
+    return std::any_of(all.begin(), all.end(), [&](const rtnl::Link& other) {
       return other.index == link.master_index;
     });
-    if (!has_master) found.push_back(link.name);
-  }
-  return found;
+  });
 }
 
 /// The interfaces that a section means, among those that are here.
-std::vector<std::string> interfaces_of(System& system, const DeviceConfig& config) {
-  if (is_by_mac(config)) return interfaces_by_mac(system, config);
-  std::vector<std::string> found = system.interfaces();
-  std::erase_if(found, [&](const auto& interface) { return !matches(config, interface, ""); });
+std::vector<rtnl::Link> interfaces_of(System& system, const DeviceConfig& config) {
+  const bool by_mac = is_by_mac(config);
+  std::vector<rtnl::Link> found = list_links(system);
+  std::erase_if(found, [&](const rtnl::Link& link) {
+    return !matches(config, link.name, by_mac ? mac_of(system, link) : "");
+  });
+  if (by_mac) keep_meant(found);
   return found;
 }
 
 /// Those that the caller asks for.
-std::vector<std::string> wanted(std::vector<std::string> interfaces, const UpOptions& options) {
+std::vector<rtnl::Link> wanted(std::vector<rtnl::Link> interfaces, const UpOptions& options) {
   if (options.interface_)
-    std::erase_if(interfaces, [&](const auto& name) { return name != *options.interface_; });
+    std::erase_if(interfaces, [&](const auto& link) { return link.name != *options.interface_; });
   return interfaces;
 }
 
 /// The interfaces of a section, once there is one or the time is over. How many a pattern will have
 /// is not known, and udev runs "up" for each that comes later. With --interface, there
 /// is nothing to wait for: the caller knows that it is here.
-std::vector<std::string> wait_for_interfaces(System& system, const DeviceConfig& config,
-                                             const UpOptions& options) {
+std::vector<rtnl::Link> wait_for_interfaces(System& system, const DeviceConfig& config,
+                                            const UpOptions& options) {
   const auto limit = std::chrono::seconds(options.interface_ ? 0 : options.wait_seconds);
   for (std::chrono::milliseconds waited{0};; waited += poll_interval) {
     const auto found = interfaces_of(system, config);
@@ -150,8 +154,8 @@ void set_up(System& system, const DeviceConfig& config, const std::string& inter
 }
 
 /// The interfaces of a section that get a device now. Throws Failure.
-std::vector<std::string> interfaces_to_set_up(System& system, const DeviceConfig& config,
-                                              const UpOptions& options, std::ostream& out) {
+std::vector<rtnl::Link> interfaces_to_set_up(System& system, const DeviceConfig& config,
+                                             const UpOptions& options, std::ostream& out) {
   const auto all = wait_for_interfaces(system, config, options);
   auto interfaces = wanted(all, options);
   if (is_by_mac(config) && all.size() > 1 && !interfaces.empty())
@@ -159,7 +163,8 @@ std::vector<std::string> interfaces_to_set_up(System& system, const DeviceConfig
                   "several interfaces have the address " + config.interface + ": " + joined(all),
                   "name the interface instead");
   if (config.name && all.size() > 1 && !interfaces.empty())
-    throw Failure(ExitCode::bad_file, "one name for several interfaces: " + all[0] + ", " + all[1],
+    throw Failure(ExitCode::bad_file,
+                  "one name for several interfaces: " + joined({all[0], all[1]}),
                   "use a pattern that only one interface has");
   if (interfaces.empty() && !options.interface_) {
     if (options.wait_seconds > 0)
@@ -170,33 +175,32 @@ std::vector<std::string> interfaces_to_set_up(System& system, const DeviceConfig
   return interfaces;
 }
 
-/// The same, if the interface has got another name meanwhile. Throws Failure.
-void set_up_renamed(System& system, const DeviceConfig& config, const std::string& interface,
+/// The same, if the interface has got another name since it was listed. Throws Failure.
+void set_up_renamed(System& system, const DeviceConfig& config, const rtnl::Link& listed,
                     std::ostream& out) {
-  const auto before = find_link(system, interface);
   try {
-    set_up(system, config, interface, out);
+    set_up(system, config, listed.name, out);
   } catch (const Failure& failure) {
     const bool is_absent = failure.code() == ExitCode::no_such_interface;
-    if (!before || (!is_absent && failure.code() != ExitCode::no_such_device)) throw;
-    const auto now = find_link(system, before->index);
-    if (!now || now->name == interface) throw;
+    if (!is_absent && failure.code() != ExitCode::no_such_device) throw;
+    const auto now = find_link(system, listed.index);
+    if (!now || now->name == listed.name) throw;
     // Without a device yet, the section may not mean it any more.
     if (is_absent && !is_by_mac(config) && !matches(config, now->name, ""))
-      out << interface << ": it is " << now->name << " now\n";
+      out << listed.name << ": it is " << now->name << " now\n";
     else
       set_up(system, config, now->name, out);
   }
 }
 
 /// Throws Failure.
-void set_up_match(System& system, const DeviceConfig& config, const std::string& interface,
+void set_up_match(System& system, const DeviceConfig& config, const rtnl::Link& link,
                   std::ostream& out) try {
-  set_up_renamed(system, config, interface, out);
+  set_up_renamed(system, config, link, out);
 } catch (const Failure& failure) {
   // A pattern may match a VLAN, too.
-  if (failure.code() != ExitCode::interface_unsupported || interface == config.interface) throw;
-  out << interface << ": left out, because it cannot carry RoCE\n";
+  if (failure.code() != ExitCode::interface_unsupported || link.name == config.interface) throw;
+  out << link.name << ": left out, because it cannot carry RoCE\n";
 }
 
 }  // namespace
@@ -204,11 +208,11 @@ void set_up_match(System& system, const DeviceConfig& config, const std::string&
 ExitCode run_up(System& system, const UpOptions& options, std::ostream& out, std::ostream& err) {
   Failures failures(err);
   for (const DeviceConfig& config : sections_of(options)) {
-    std::vector<std::string> interfaces;
+    std::vector<rtnl::Link> interfaces;
     failures.attempt(config,
                      [&] { interfaces = interfaces_to_set_up(system, config, options, out); });
-    for (const std::string& interface : interfaces)
-      failures.attempt(config, [&] { set_up_match(system, config, interface, out); });
+    for (const rtnl::Link& link : interfaces)
+      failures.attempt(config, [&] { set_up_match(system, config, link, out); });
   }
   return failures.first();
 }
@@ -216,9 +220,9 @@ ExitCode run_up(System& system, const UpOptions& options, std::ostream& out, std
 ExitCode run_down(System& system, const UpOptions& options, std::ostream& out, std::ostream& err) {
   Failures failures(err);
   for (const DeviceConfig& config : sections_of(options)) {
-    for (const std::string& interface : wanted(interfaces_of(system, config), options)) {
+    for (const rtnl::Link& link : wanted(interfaces_of(system, config), options)) {
       failures.attempt(config, [&] {
-        const auto device = device_on(system, interface);
+        const auto device = device_on(system, link.name);
         if (device && (!config.name || *device == *config.name)) run_del(system, *device, out);
       });
     }

@@ -67,6 +67,14 @@ std::vector<Bytes> FakeRoute::get_link(size_t index) const {
   return {with_header(header, attributes)};
 }
 
+std::vector<Bytes> FakeRoute::get_links() const {
+  std::vector<Bytes> replies;
+  for (size_t i = 0; i < links.size(); ++i) {
+    if (!links[i].name.empty()) replies.push_back(get_link(i + 1).front());
+  }
+  return replies;
+}
+
 std::vector<Bytes> FakeRoute::get_route(ByteView attributes, int family) {
   const AttributeMap question(attributes);
   const Attribute* only = question.find(RTA_OIF);
@@ -110,6 +118,11 @@ std::vector<Bytes> FakeRoute::exchange(Request request) {
     case RTM_GETLINK:
       if (const int index = header_of<ifinfomsg>(request).ifi_index)
         return get_link(static_cast<size_t>(index));
+      if (header.nlmsg_flags & NLM_F_DUMP) {
+        const std::vector<Bytes> replies = get_links();
+        if (on_links_listed) on_links_listed();
+        return replies;
+      }
       return get_link(AttributeMap(rest.subspan(sizeof(ifinfomsg))).get(IFLA_IFNAME).text());
     case RTM_NEWLINK: {
       if (newlink_error) throw KernelError(newlink_error, "");

@@ -3,6 +3,7 @@
 // A fake kernel behind rtnetlink: interfaces with their flags and addresses.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ class FakeRoute : public Channel {
  public:
   std::vector<Bytes> exchange(Request request) override;
 
+  std::function<void()> on_links_listed;  // the reply has the links from before
   /// The index of a link is its place here, plus 1. A deleted one has no name.
   std::vector<FakeLink> links{{"lo"}, {"eth0"}, {"eth1"}};
   /// By address; there is no route to others.
@@ -50,6 +52,7 @@ class FakeRoute : public Channel {
  private:
   std::vector<Bytes> get_link(const std::string& name) const;
   std::vector<Bytes> get_link(size_t index) const;
+  std::vector<Bytes> get_links() const;
   std::vector<Bytes> get_addresses() const;
   std::vector<Bytes> get_route(ByteView attributes, int family);
 };

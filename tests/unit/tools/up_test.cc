@@ -87,7 +87,10 @@ TEST(Up, WaitsForAnInterface) {
   EXPECT_EQ(failure.code(), ExitCode::no_such_interface);
   EXPECT_THAT(failure.what(), HasSubstr("a.conf:1: there is no interface eth9"));
   EXPECT_EQ(test.machine.sleeps, 20);
-  test.machine.on_sleep = [&] { test.machine.interfaces.push_back("eth9"); };
+  test.machine.on_sleep = [&] {
+    test.machine.interfaces.push_back("eth9");
+    test.machine.route.links.push_back({"eth9"});
+  };
   EXPECT_EQ(test.up(test.options(2)), "sroce0 on eth9\n");
 }
 
@@ -154,11 +157,10 @@ TEST(Up, FollowsAnInterfaceThatGetsAnotherName) {
   EXPECT_EQ(test.up(), "storage on eth0\nstorage on ens3 already\nstorage: cc delay\n");
 }
 
-/// The interface eth0 is called ens3 once "up" has listed it.
+/// The interface eth0 is called ens3 as soon as "up" has listed it.
 void rename_after_listing(FakeMachine& machine) {
-  machine.system.interfaces = [&machine, calls = 0]() mutable {
-    if (calls++) machine.route.links[1].name = "ens3";
-    return std::vector<std::string>{machine.route.links[1].name};
+  machine.route.on_links_listed = [&machine] {
+    machine.route.links[1].name = machine.interfaces[1] = "ens3";
   };
 }
 
@@ -169,7 +171,7 @@ TEST(Up, AsksAgainWhetherASectionMeansAnInterfaceThatGetsAnotherName) {
   EXPECT_THAT(exact.machine.kernel.attached, IsEmpty());
   Up pattern("[device]\ninterface = e*\n");
   rename_after_listing(pattern.machine);
-  EXPECT_EQ(pattern.up(), "sroce0 on ens3\n");
+  EXPECT_EQ(pattern.up(), "sroce0 on ens3\nsroce1 on eth1\n");
 }
 
 TEST(Up, ReportsAnInterfaceThatGoes) {
