@@ -156,7 +156,9 @@ Link decode_link(ByteView payload) {
   link.alias = text_of(attributes, IFLA_IFALIAS);
   if (const Attribute* info = attributes.find(IFLA_LINKINFO))
     link.kind = text_of(AttributeMap(info->payload), IFLA_INFO_KIND);
-  if (const Attribute* lower = attributes.find(IFLA_LINK); lower && link.kind == "vlan")
+  // In another network namespace, the index may be that of another interface here.
+  if (const Attribute* lower = attributes.find(IFLA_LINK);
+      lower && !attributes.find(IFLA_LINK_NETNSID))
     link.lower_index = lower->u32();
   if (const Attribute* master = attributes.find(IFLA_MASTER)) link.master_index = master->u32();
   if (const Attribute* mac = attributes.find(IFLA_PERM_ADDRESS))

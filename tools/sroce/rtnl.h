@@ -21,9 +21,9 @@ struct Link {
   std::string kind{};        // "dummy", "veth"; empty for hardware
   std::string alias{};
   std::string name{};
-  uint32_t lower_index = 0;     // of the interface that a VLAN is on
+  uint32_t lower_index = 0;     // of the one that a VLAN or macsec is on, if it is here; of a peer
   uint32_t master_index = 0;    // of the bridge or bond that it is a member of
-  std::string permanent_mac{};  // in lower case, of hardware; empty without one
+  std::string permanent_mac{};  // in lower case, perhaps of the lower interface; empty without one
 };
 
 struct Address {

@@ -114,7 +114,8 @@ uint32_t scope_of(const sockaddr_storage& address) {
 void set_interface(System& system, Silence& silence, uint32_t index) {
   const rtnl::Link link = link_of(system, index);
   silence.interface = link.name;
-  silence.lower = link.lower_index ? link_of(system, link.lower_index).name : link.name;
+  const bool is_on_another = link.kind == "vlan" && link.lower_index;
+  silence.lower = is_on_another ? link_of(system, link.lower_index).name : link.name;
 }
 
 /// Fills in the interface and the gateway. There may be no route.

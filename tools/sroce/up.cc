@@ -63,19 +63,19 @@ std::optional<rtnl::Link> find_link(System& system, uint32_t index) try {
   return std::nullopt;
 }
 
-/// The permanent address, because a bond gives its members another. Only hardware has one.
+/// The permanent address, because a bond gives its members another.
 std::string mac_of(System& system, const rtnl::Link& link) {
   return link.permanent_mac.empty() ? system.sysfs.mac(link.name) : link.permanent_mac;
 }
 
 /// Keeps one of several interfaces with the MAC address of one NIC. Of an interface and its
 /// master, such as the two that Azure makes of one NIC, the master is meant, because it has the IP
-/// addresses.
+/// addresses. One on another, such as macsec, has a copy of the address, also as its permanent one.
 void keep_meant(std::vector<rtnl::Link>& links) {
   const std::vector<rtnl::Link> all = links;
   std::erase_if(links, [&](const rtnl::Link& link) {
     return std::any_of(all.begin(), all.end(), [&](const rtnl::Link& other) {
-      return other.index == link.master_index;
+      return other.index == link.master_index || other.index == link.lower_index;
     });
   });
 }

@@ -59,6 +59,7 @@ std::vector<Bytes> FakeRoute::get_link(size_t index) const {
   attributes.text(IFLA_IFNAME, link.name);
   if (!link.alias.empty()) attributes.text(IFLA_IFALIAS, link.alias);
   if (link.lower_index) attributes.u32(IFLA_LINK, link.lower_index);
+  if (link.is_lower_elsewhere) attributes.u32(IFLA_LINK_NETNSID, 0);
   if (link.master_index) attributes.u32(IFLA_MASTER, link.master_index);
   if (!link.permanent_mac.empty())
     attributes.raw(IFLA_PERM_ADDRESS, link.permanent_mac.data(), link.permanent_mac.size());

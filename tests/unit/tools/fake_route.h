@@ -24,9 +24,10 @@ struct FakeLink {
   std::vector<FakeAddress> addresses{};
   std::string kind{};
   std::string alias{};
-  uint32_t lower_index = 0;  // a VLAN is on this interface
+  uint32_t lower_index = 0;  // a VLAN, for example, is on this interface
   uint32_t master_index = 0;
   std::vector<unsigned char> permanent_mac{};
+  bool is_lower_elsewhere = false;  // in another network namespace
 };
 
 /// The route to one destination.

@@ -55,6 +55,19 @@ TEST(Route, FindsThePermanentAddressAndTheMaster) {
   EXPECT_EQ(bond.master_index, 0u);
 }
 
+TEST(Route, FindsTheInterfaceBelow) {
+  FakeRoute route;
+  route.links = {{"eth0"},
+                 {.name = "sec0", .kind = "macsec", .lower_index = 1},
+                 {.name = "mac0", .kind = "macvlan", .lower_index = 1, .is_lower_elsewhere = true}};
+  std::vector<std::string> found;
+  for (const Bytes& payload : route.exchange(rtnl::links_request())) {
+    const rtnl::Link link = rtnl::decode_link(payload);
+    found.push_back(link.name + " on " + std::to_string(link.lower_index));
+  }
+  EXPECT_THAT(found, testing::ElementsAre("eth0 on 0", "sec0 on 1", "mac0 on 0"));
+}
+
 TEST(Route, FindsTheAddressesOfOneLink) {
   FakeRoute route;
   route.links = {{"eth0", true, true, {{"10.0.0.1"}}},

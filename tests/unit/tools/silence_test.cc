@@ -187,6 +187,13 @@ TEST(FindCause, LooksForTheDeviceOfTheInterface) {
   EXPECT_EQ(find(machine, CmStage::address, ENODEV).name, "not_ready");
 }
 
+TEST(FindCause, LooksForTheDeviceOfAnInterfaceThatIsOnAnotherButNoVlan) {
+  FakeMachine machine;
+  machine.route.links.push_back({.name = "mac0", .kind = "macvlan", .lower_index = 2});
+  machine.route.destinations["10.0.0.2"] = {4};
+  EXPECT_EQ(find(machine, CmStage::address, ENODEV).cure, "sroce add mac0");
+}
+
 TEST(FindCause, NamesTheInterfaceOfAnAddressOfALink) {
   FakeMachine machine;
   CmQuestion question;

@@ -137,6 +137,25 @@ TEST(Up, TakesTheMasterOfAnInterfaceThatHasItsMacAddress) {
   EXPECT_EQ(test.up(), "sroce0 on eth1\n");
 }
 
+TEST(Up, TakesTheInterfaceBelowThoseThatHaveItsMacAddress) {
+  Up test(by_mac);
+  test.machine.route.links = {
+      {.name = "lo"},
+      {.name = "sec0", .kind = "macsec", .lower_index = 3, .permanent_mac = first_mac},
+      {.name = "eth1", .permanent_mac = first_mac},
+      {.name = "on_sec0", .kind = "macvlan", .lower_index = 2, .permanent_mac = first_mac}};
+  EXPECT_EQ(test.up(), "sroce0 on eth1\n");
+}
+
+TEST(Up, TakesAnInterfaceOnOneWithAnotherMacAddress) {
+  Up test(by_mac);
+  test.machine.route.links = {
+      {.name = "lo"},
+      {.name = "eth0", .permanent_mac = second_mac},
+      {.name = "eth1", .kind = "macvlan", .lower_index = 2, .permanent_mac = first_mac}};
+  EXPECT_EQ(test.up(), "sroce0 on eth1\n");
+}
+
 TEST(Up, RejectsAMacAddressOfSeveralInterfaces) {
   Up test(by_mac);
   for (size_t i : {1, 2}) test.machine.route.links[i].permanent_mac = first_mac;
