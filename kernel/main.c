@@ -14,6 +14,7 @@
 #include "datapath/paging.h"
 #include "datapath/qp_table.h"
 #include "datapath/receive.h"
+#include "datapath/routes.h"
 #include "crc/crc.h"
 #include "net/endpoint.h"
 #include "version.h"
@@ -26,7 +27,7 @@ static int __init sroce_init(void)
 	err = sroce_fault_queue_init();
 	if (err)
 		return err;
-	err = sroce_net_init(sroce_receive);
+	err = sroce_net_init(sroce_receive, sroce_routes_release);
 	if (err)
 		goto err_faults;
 	err = register_netdevice_notifier(&sroce_netdev_notifier);

@@ -4,6 +4,7 @@
  *
  *   sroce_qp_datapath_init -> sroce_qp_table_add     packets may come
  *            sroce_qp_set_state, any number of times
+ *            sroce_qp_stop                           no route, nothing is sent
  *   sroce_qp_table_remove  -> sroce_qp_quiesce       nothing refers to it any more
  *
  * A QP is used by packets and skb destructors, which are users of struct sroce_qp_ref; by the
@@ -22,6 +23,7 @@
 #include "datapath/backlog.h"
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
+#include "datapath/routes.h"
 #include "transport/aeth.h"
 #include "transport/reorder.h"
 #include "transport/srq_policy.h"
@@ -96,19 +98,28 @@ static void stop_wqs(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_qp_stop() - let the QP send nothing more, and release its routes
+ * @qp: still in the table, if it has sent anything: see routes.c
+ */
+void sroce_qp_stop(struct sroce_qp *qp)
+{
+	lock_wqs(qp);
+	qp->sq.dying = true;
+	qp->rq.dying = true;
+	sroce_wq_release_route(&qp->sq);
+	sroce_wq_release_route(&qp->rq);
+	unlock_wqs(qp);
+}
+
+/**
  * sroce_qp_quiesce() - wait until nothing uses the QP any more
- * @qp: removed from the table
+ * @qp: stopped, and removed from the table
  *
  * Its packets that are still in the stack are not waited for. Rings and storage may be freed
  * afterwards. May sleep.
  */
 void sroce_qp_quiesce(struct sroce_qp *qp)
 {
-	lock_wqs(qp);
-	qp->sq.dying = true;
-	qp->rq.dying = true;
-	unlock_wqs(qp);
-
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->ref->released);
 	/* A timer may have queued a BH work, or the reverse, before it saw `dying`. */
@@ -129,10 +140,6 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	sroce_backlog_purge(qp);
 	mem_cgroup_put(qp->memcg);
 	qp->memcg = NULL;
-	dst_release(qp->sq.dst);
-	dst_release(qp->rq.dst);
-	qp->sq.dst = NULL;
-	qp->rq.dst = NULL;
 	sroce_qp_ref_put(qp->ref);
 	qp->ref = NULL;
 }

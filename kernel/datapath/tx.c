@@ -199,6 +199,9 @@ static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 	struct dst_entry *dst;
 	int err;
 
+	/* sroce_qp_stop() has released the route for good. */
+	if (wq->dying)
+		return -ESHUTDOWN;
 	dst = cached ? sroce_path_route_cached(ep, path, &wq->dst, &wq->dst_cookie) :
 		       sroce_path_route(ep, path, sport);
 	if (IS_ERR(dst))

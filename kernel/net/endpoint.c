@@ -10,7 +10,8 @@
  *
  * The sockets are closed with the last endpoint, or with the namespace if that ends first. A netdev
  * that moved to another namespace keeps its endpoint until the device has been unregistered, which
- * is asynchronous. The struct then stays, without sockets, for the endpoints that point to it.
+ * is asynchronous. The struct then stays, without sockets, for the endpoints that point to it. But
+ * their QPs have no routes any more, because a route must be gone before its namespace.
  *
  * sockets_mutex serialises writers; readers use RCU.
  */
@@ -76,6 +77,7 @@ struct sroce_net {
 };
 
 sroce_receive_fn sroce_receive_hook __read_mostly;
+static sroce_release_routes_fn release_routes_hook __read_mostly;
 
 static unsigned int sroce_net_id __read_mostly;
 static DEFINE_MUTEX(sockets_mutex);
@@ -86,13 +88,13 @@ static void close_socket(struct socket *sock)
 		udp_tunnel_sock_release(sock->sk);
 }
 
-static void close_sockets(struct sroce_sockets *sockets)
+static void close_sockets(struct sroce_sockets *sockets, struct net *net)
 {
 	close_socket(sockets->v4);
 	close_socket(sockets->v6);
 	sockets->v4 = NULL;
 	sockets->v6 = NULL;
-	sroce_gro_stop(sockets->net);
+	sroce_gro_stop(net);
 }
 
 /*
@@ -150,7 +152,7 @@ static int open_sockets(struct sroce_sockets *sockets)
 	if (sockets->v4 && (err == -EAFNOSUPPORT || err == -EPFNOSUPPORT))
 		err = 0;
 	if (err)
-		close_sockets(sockets);
+		close_sockets(sockets, sockets->net);
 	return err;
 }
 
@@ -250,11 +252,30 @@ static void leave_sockets(struct sroce_endpoint *ep)
 			struct sroce_net *sn = net_generic(sockets->net, sroce_net_id);
 
 			sn->sockets = NULL;
-			close_sockets(sockets);
+			close_sockets(sockets, sockets->net);
 		}
 		kfree_rcu(sockets, rcu);
 	}
 	mutex_unlock(&sockets_mutex);
+}
+
+/*
+ * The endpoints that are left will be unregistered, but perhaps later, because that is queued work.
+ * Routes are freed with data of the namespace, and IPv6 ends after this module.
+ */
+static void end_sockets(struct sroce_sockets *sockets, struct net *net)
+{
+	struct sroce_endpoint *ep;
+	int bucket;
+
+	WRITE_ONCE(sockets->net, NULL);
+	/* Routes that were looked up before are in a QP now; no others will be. */
+	synchronize_net();
+	hash_for_each(sockets->endpoints, bucket, ep, node)
+		release_routes_hook(ep);
+	/* A run that had a route from its QP has passed its packets on. */
+	synchronize_net();
+	close_sockets(sockets, net);
 }
 
 static void __net_exit exit_net(struct net *net)
@@ -263,8 +284,7 @@ static void __net_exit exit_net(struct net *net)
 
 	mutex_lock(&sockets_mutex);
 	if (sn->sockets) {
-		close_sockets(sn->sockets);
-		WRITE_ONCE(sn->sockets->net, NULL);
+		end_sockets(sn->sockets, net);
 		sn->sockets = NULL;
 	}
 	mutex_unlock(&sockets_mutex);
@@ -279,14 +299,16 @@ static struct pernet_operations net_ops = {
 /**
  * sroce_net_init() - register with network namespaces; no socket is open yet
  * @receive: handles received packets
+ * @release_routes: called for an endpoint whose namespace ends
  *
  * May sleep.
  *
  * Return: 0 or an errno.
  */
-int sroce_net_init(sroce_receive_fn receive)
+int sroce_net_init(sroce_receive_fn receive, sroce_release_routes_fn release_routes)
 {
 	sroce_receive_hook = receive;
+	release_routes_hook = release_routes;
 	return register_pernet_subsys(&net_ops);
 }
 
@@ -350,6 +372,21 @@ void sroce_endpoint_fini(struct sroce_endpoint *ep)
 }
 
 /**
+ * sroce_endpoint_net() - the namespace that an endpoint sends in
+ * @ep: the endpoint
+ *
+ * Called under rcu_read_lock(). The namespace does not end before rcu_read_unlock().
+ *
+ * Return: the namespace of the sockets, or NULL if it has ended or the netdev has left it.
+ */
+struct net *sroce_endpoint_net(const struct sroce_endpoint *ep)
+{
+	struct net *net = READ_ONCE(ep->sockets->net);
+
+	return net == dev_net(ep->netdev) ? net : NULL;
+}
+
+/**
  * sroce_endpoint_is_in_place() - is the netdev still in the namespace of its sockets?
  * @ep: the endpoint
  *
@@ -361,8 +398,7 @@ bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep)
 {
 	ASSERT_RTNL();
 	/* Only compared. A namespace moves its netdevs out before it ends. */
-	return ep->netdev->reg_state == NETREG_REGISTERED &&
-	       dev_net(ep->netdev) == READ_ONCE(ep->sockets->net);
+	return ep->netdev->reg_state == NETREG_REGISTERED && sroce_endpoint_net(ep);
 }
 
 /**

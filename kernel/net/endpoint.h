@@ -54,11 +54,15 @@ struct sroce_rx;
 /* In softirq, under rcu_read_lock(). Takes packets with sroce_rx_next(); consumes rx->skb. */
 typedef void (*sroce_receive_fn)(struct sroce_rx *rx);
 
-int sroce_net_init(sroce_receive_fn receive);
+/* No QP of @ep has a route afterwards. May sleep. */
+typedef void (*sroce_release_routes_fn)(struct sroce_endpoint *ep);
+
+int sroce_net_init(sroce_receive_fn receive, sroce_release_routes_fn release_routes);
 void sroce_net_fini(void);
 
 int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, struct net *net);
 void sroce_endpoint_fini(struct sroce_endpoint *ep);
+struct net *sroce_endpoint_net(const struct sroce_endpoint *ep);
 bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep);
 struct sock *sroce_endpoint_get_sock(const struct sroce_endpoint *ep, bool is_ipv4);
 int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr *addr);

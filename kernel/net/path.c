@@ -134,10 +134,11 @@ bool sroce_path_is_broadcast(const struct sroce_endpoint *ep, const struct sroce
  * @path: the path
  * @sport: UDP source port
  *
- * Softirq or process context.
+ * Softirq or process context. Only a work queue may keep the route, and with its lock held from the
+ * lookup on, because the namespace may end (datapath/routes.c).
  *
- * Return: the route, with a reference; or an ERR_PTR if there is none, or none by the path's
- * interface.
+ * Return: the route, with a reference; or an ERR_PTR if there is none, none by the path's
+ * interface, or if the interface has left its namespace.
  */
 struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct sroce_path *path,
 				   __be16 sport)
@@ -147,8 +148,11 @@ struct dst_entry *sroce_path_route(const struct sroce_endpoint *ep, const struct
 	int err = 0;
 
 	rcu_read_lock();
-	net = dev_net(ep->netdev);
-	dst = path->is_ipv4 ? route_ipv4(net, path, sport) : route_ipv6(net, path, sport);
+	net = sroce_endpoint_net(ep);
+	if (!net)
+		dst = ERR_PTR(-ENETUNREACH);
+	else
+		dst = path->is_ipv4 ? route_ipv4(net, path, sport) : route_ipv6(net, path, sport);
 	if (!IS_ERR(dst))
 		err = error_of(net, dst, path);
 	rcu_read_unlock();

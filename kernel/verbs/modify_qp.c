@@ -11,6 +11,7 @@
 
 #include "compat/compat.h"
 #include "datapath/qp.h"
+#include "datapath/routes.h"
 #include "verbs/verbs.h"
 
 #define MAX_24_BITS		0xffffff
@@ -90,15 +91,11 @@ static int check_limits(const struct sroce_qp *qp, const struct ib_qp_attr *attr
 
 static void install_wq_path(struct sroce_wq *wq, const struct sroce_path *path)
 {
-	struct dst_entry *dst;
-
 	spin_lock_bh(&wq->lock);
 	wq->path = *path;
 	wq->path_changed = true;
-	dst = wq->dst;
-	wq->dst = NULL;
+	sroce_wq_release_route(wq);
 	spin_unlock_bh(&wq->lock);
-	dst_release(dst);
 }
 
 static int prepare_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,

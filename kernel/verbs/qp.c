@@ -349,6 +349,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init_attr,
 	return 0;
 
 err_datapath:
+	sroce_qp_stop(qp);
 	sroce_qp_quiesce(qp);
 err_queues:
 	free_queues(qp);
@@ -442,6 +443,7 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct sroce_qp *qp = to_sroce_qp(ibqp);
 
+	sroce_qp_stop(qp);
 	sroce_qp_table_remove(qp);
 	sroce_qp_quiesce(qp);
 	/* If the device has gone, the process must ring the doorbell to learn it from the error. */

@@ -50,6 +50,7 @@ struct rt6_info {
  * @broadcast: that of a subnet
  * @source: IPv6 address of this host
  * @netdev: the interface that has it, the only one of its namespace
+ * @left: the interface has left its namespace
  * @error: of each lookup, if it is not 0
  * @rt: the IPv4 route
  * @rt6: the IPv6 route
@@ -62,6 +63,7 @@ struct stand_in_routes {
 	__be32	broadcast;
 	struct in6_addr source;
 	struct net_device *netdev;
+	bool	left;
 	int	error;
 	struct rtable rt;
 	struct rt6_info rt6;

@@ -169,6 +169,15 @@ TEST_F(Path, Ipv6SourceMustBeOnTheInterface) {
   expect_error(-ENETUNREACH, route(v6));
 }
 
+TEST_F(Path, NoRouteOnceTheInterfaceHasLeftItsNamespace) {
+  stand_in_routes.left = true;
+  expect_error(-ENETUNREACH, route(v4));
+  expect_error(-ENETUNREACH, route(v6));
+  EXPECT_EQ(0u, stand_in_routes.lookups);
+  expect_error(-ENETUNREACH, again(v6));
+  EXPECT_EQ(nullptr, cache);
+}
+
 TEST_F(Path, BroadcastIsThatOfTheInterfaces) {
   for (u32 address : {PEER, OTHER_OWN, 0xe0000001u}) {
     v4.daddr = ipv4(address);

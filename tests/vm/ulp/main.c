@@ -5,9 +5,11 @@
  * cat ns		nanoseconds per message
  * echo "TEST FIRST SECOND ROUNDS" >fast_registration	TEST: exchange, exchange_shared,
  *			stale_keys or deregister_queued
+ * echo 1 >hold		devices are not unregistered before 0 is written
  *
  * Latency is half a round trip, as in perftest.
  */
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -26,6 +28,7 @@ static DEFINE_MUTEX(one_run);
 static LIST_HEAD(devices);
 static struct ib_client client;
 static u64 last_ns;	/* in 1/100 ns */
+static bool hold;
 
 static struct ib_device *find_device(const char *name)
 {
@@ -149,6 +152,7 @@ static const struct kernel_param_ops run_ops = { .set = set_run };
 static const struct kernel_param_ops ns_ops = { .get = get_ns };
 static const struct kernel_param_ops fast_registration_ops = { .set = set_fast_registration };
 
+module_param(hold, bool, 0600);
 module_param_cb(run, &run_ops, NULL, 0200);
 module_param_cb(ns, &ns_ops, NULL, 0400);
 module_param_cb(fast_registration, &fast_registration_ops, NULL, 0200);
@@ -171,6 +175,8 @@ static void remove_device(struct ib_device *device, void *data)
 {
 	struct known_device *known = data;
 
+	while (READ_ONCE(hold))
+		msleep(20);
 	mutex_lock(&one_run);
 	list_del(&known->list);
 	mutex_unlock(&one_run);
