@@ -112,25 +112,25 @@ check "they are cleaned up" cleaned_up
 # The QP's route must be gone before the namespace; it is counted there, unlike a route that the
 # kernel has added itself. Some kernels free a namespace only when another one ends.
 insmod /share/module/ulp.ko
-hold=/sys/module/ulp/parameters/hold
+delay=/sys/module/ulp/parameters/delay
 outlive()
 {
-	ip -n c -6 route add fd09::1 dev eth_c || return
+	ip -n c -6 route add fd09::1 dev eth_c && wait_until 10 ip netns exec c ping -c 1 -W 1 fd09::1 || return
 	"$programs"/idle_qp --dev sroce_c --gid "$(gid_index sroce_c fd09::2)" \
 		--peer-dev sroce_br --peer-gid "$(gid_index sroce_br fd09::1)" >/tmp/idle 2>&1 &
 	idle=$!
 	wait_until 20 grep -q idle$ /tmp/idle || { cat /tmp/idle; return 1; }
-	echo 1 >$hold
+	echo sroce_c >$delay
 	ip -n c link set eth_c netns 1 && ip netns delete c && wait_until 10 gone mark_c &&
 		cleaned_up && cleaned_up || return
 	[[ -e /sys/class/infiniband/sroce_c ]] || { echo "the device has gone first"; return 1; }
-	echo 0 >$hold
+	echo - >$delay
 	wait_until 10 test ! -e /sys/class/infiniband/sroce_c || { echo "the device is left"; return 1; }
 	kill -9 $idle && ip link delete port_c
 }
 check "a namespace is there once more" set_up
 check "it ends before a device with an idle QP" outlive
-echo 0 >$hold
+echo - >$delay
 check "the consumer unloads" rmmod ulp
 check "the kernel waits for no reference" test -z "$(dmesg | grep 'waiting for')"
 check "references and objects are as before" wait_until 10 settled

@@ -5,11 +5,10 @@
  * cat ns		nanoseconds per message
  * echo "TEST FIRST SECOND ROUNDS" >fast_registration	TEST: exchange, exchange_shared,
  *			stale_keys or deregister_queued
- * echo 1 >hold		devices are not unregistered before 0 is written
+ * echo DEVICE >delay	its queued unregistration does not start before "-" is written
  *
  * Latency is half a round trip, as in perftest.
  */
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -28,7 +27,7 @@ static DEFINE_MUTEX(one_run);
 static LIST_HEAD(devices);
 static struct ib_client client;
 static u64 last_ns;	/* in 1/100 ns */
-static bool hold;
+static struct ib_device *delayed;
 
 static struct ib_device *find_device(const char *name)
 {
@@ -148,11 +147,50 @@ static int set_fast_registration(const char *text, const struct kernel_param *pa
 	return ret;
 }
 
+static unsigned long *unregistration_bits(struct ib_device *device)
+{
+	return work_data_bits(&device->unregistration_work);
+}
+
+static void queue_delayed(void)
+{
+	if (!delayed)
+		return;
+	clear_bit(WORK_STRUCT_PENDING_BIT, unregistration_bits(delayed));
+	ib_unregister_device_queued(delayed);
+	put_device(&delayed->dev);
+	delayed = NULL;
+}
+
+/* A work item that is pending already is not queued. */
+static int set_delay(const char *text, const struct kernel_param *param)
+{
+	char name[64];
+	int ret = 0;
+
+	if (sscanf(text, "%63s", name) != 1)
+		return -EINVAL;
+	mutex_lock(&one_run);
+	queue_delayed();
+	if (strcmp(name, "-")) {
+		delayed = find_device(name);
+		if (delayed) {
+			get_device(&delayed->dev);
+			set_bit(WORK_STRUCT_PENDING_BIT, unregistration_bits(delayed));
+		} else {
+			ret = -ENODEV;
+		}
+	}
+	mutex_unlock(&one_run);
+	return ret;
+}
+
+static const struct kernel_param_ops delay_ops = { .set = set_delay };
 static const struct kernel_param_ops run_ops = { .set = set_run };
 static const struct kernel_param_ops ns_ops = { .get = get_ns };
 static const struct kernel_param_ops fast_registration_ops = { .set = set_fast_registration };
 
-module_param(hold, bool, 0600);
+module_param_cb(delay, &delay_ops, NULL, 0200);
 module_param_cb(run, &run_ops, NULL, 0200);
 module_param_cb(ns, &ns_ops, NULL, 0400);
 module_param_cb(fast_registration, &fast_registration_ops, NULL, 0200);
@@ -175,8 +213,6 @@ static void remove_device(struct ib_device *device, void *data)
 {
 	struct known_device *known = data;
 
-	while (READ_ONCE(hold))
-		msleep(20);
 	mutex_lock(&one_run);
 	list_del(&known->list);
 	mutex_unlock(&one_run);
