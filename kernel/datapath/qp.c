@@ -106,6 +106,7 @@ void sroce_qp_stop(struct sroce_qp *qp)
 	lock_wqs(qp);
 	qp->sq.dying = true;
 	qp->rq.dying = true;
+	WARN_ON_ONCE((qp->sq.dst || qp->rq.dst) && sroce_endpoint_has_ended(&qp->dev->ep));
 	sroce_wq_release_route(&qp->sq);
 	sroce_wq_release_route(&qp->rq);
 	unlock_wqs(qp);

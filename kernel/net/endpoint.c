@@ -387,6 +387,17 @@ struct net *sroce_endpoint_net(const struct sroce_endpoint *ep)
 }
 
 /**
+ * sroce_endpoint_has_ended() - has the namespace of the sockets ended?
+ * @ep: the endpoint
+ *
+ * Return: true once sroce_net_init()'s @release_routes has been called for it.
+ */
+bool sroce_endpoint_has_ended(const struct sroce_endpoint *ep)
+{
+	return !READ_ONCE(ep->sockets->v4);
+}
+
+/**
  * sroce_endpoint_is_in_place() - is the netdev still in the namespace of its sockets?
  * @ep: the endpoint
  *

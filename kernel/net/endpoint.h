@@ -62,6 +62,7 @@ void sroce_net_fini(void);
 
 int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, struct net *net);
 void sroce_endpoint_fini(struct sroce_endpoint *ep);
+bool sroce_endpoint_has_ended(const struct sroce_endpoint *ep);
 struct net *sroce_endpoint_net(const struct sroce_endpoint *ep);
 bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep);
 struct sock *sroce_endpoint_get_sock(const struct sroce_endpoint *ep, bool is_ipv4);
