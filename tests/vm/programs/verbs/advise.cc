@@ -3,26 +3,15 @@
 
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
 
 #include <cerrno>
 #include <cstring>
 #include <iterator>
 
+#include "verbs/ioctl.h"
+
 namespace verbs {
-namespace {
-
-ib_uverbs_attr attribute(unsigned id, std::size_t length, std::uint64_t data) {
-  ib_uverbs_attr attr{};
-  attr.attr_id = static_cast<__u16>(id);
-  attr.len = static_cast<__u16>(length);
-  attr.flags = UVERBS_ATTR_F_MANDATORY;
-  attr.data = data;
-  return attr;
-}
-
-}  // namespace
 
 int advise_mr(const Pd& pd, unsigned advice, unsigned flags, ibv_sge sge) {
   const ib_uverbs_attr attrs[] = {

@@ -3,7 +3,6 @@
 
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -12,20 +11,9 @@
 #include <iterator>
 
 #include "harness/failure.h"
+#include "verbs/ioctl.h"
 
 namespace verbs {
-namespace {
-
-ib_uverbs_attr attribute(unsigned id, std::size_t length, std::uint64_t data) {
-  ib_uverbs_attr attr{};
-  attr.attr_id = static_cast<__u16>(id);
-  attr.len = static_cast<__u16>(length);
-  attr.flags = UVERBS_ATTR_F_MANDATORY;
-  attr.data = data;
-  return attr;
-}
-
-}  // namespace
 
 int DmabufMr::try_register(const Pd& pd, const DmabufRange& range, ibv_mr* mr) {
   *mr = {};
