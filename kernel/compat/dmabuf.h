@@ -37,8 +37,8 @@ COMPAT_DMABUF_ARGS(struct ib_pd *pd, u64 offset, u64 length, u64 va, int fd, int
 #endif
 
 /*
- * 7.1: an importer that only pins needs no function. Before, it has one, which may be called while
- * the buffer moves to the place where it is pinned. Nothing is mapped then.
+ * In 7.2 an importer that only pins needs no function. In 6.12 it has one, which may be called
+ * while the buffer moves to the place where it is pinned. Nothing is mapped then.
  */
 #ifdef SROCE_HAVE_DMA_BUF_MOVE_NOTIFY
 static inline void compat_dma_buf_moves(struct dma_buf_attachment *attachment)

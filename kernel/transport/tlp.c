@@ -50,8 +50,8 @@
 /* Three requests for an ACK without a response are more than one lost packet. */
 #define MANY_ACK_REQUESTS	3
 /*
- * Before the first RTT sample the path may just be long: give up after 2 + 4 + 8 + 16 = 30 ms. The
- * first sample may come from before there was a queue.
+ * Before the first RTT sample the path may just be long: give up after 2 + 4 + 8 + 16 = 30 ms. A
+ * single sample may be older than the queue at the peer, so give up after as many timeouts then.
  */
 #define FIRST_PROBES		4
 /* After three spurious probes in a row the smoothed RTT is wrong: the next one corrects it. */
