@@ -20,6 +20,12 @@ state() { echo "$(</sys/module/exporter/parameters/state)"; }
 nothing_is_left() { [[ $(state) == "buffers 0 attachments 0 pins 0 maps 0 accesses 0" ]]; }
 everything_is_back() { wait_until 10 nothing_is_left || { state; return 1; }; }
 is_listed() { rdma resource show mr | grep -c "mrlen 204808" | grep -x 2; }
+# A shell in the background empties the file, perhaps not before the first reading.
+move_forever() {
+	rm -f /tmp/forever
+	"$programs"/dmabuf_verify "${options[@]}" --forever >/tmp/forever 2>&1 &
+	process=$!
+}
 moves_data() { grep -q 'moving data' /tmp/forever; }
 
 tap "dmabuf" both_ends --rounds $rounds
@@ -29,8 +35,7 @@ tap "in flight" both_ends --rounds $rounds --in-flight
 netem
 check "nothing is left of packets in flight" everything_is_back
 for ((i = 1; i <= kills; i++)); do
-	"$programs"/dmabuf_verify "${options[@]}" --forever >/tmp/forever 2>&1 &
-	process=$!
+	move_forever
 	check "data moves, $i" wait_until 20 moves_data
 	check "both regions are listed, $i" is_listed
 	[[ $(state) == "buffers 2 attachments 2 pins 2 maps 2 accesses 2" ]] || not_ok "the buffers are held, $i" "$(state)"
@@ -39,8 +44,7 @@ for ((i = 1; i <= kills; i++)); do
 	check "nothing is left of a killed process, $i" everything_is_back
 done
 # The device goes, while a process moves data.
-"$programs"/dmabuf_verify "${options[@]}" --forever >/tmp/forever 2>&1 &
-process=$!
+move_forever
 check "data moves" wait_until 20 moves_data
 check "the device is deleted" rdma link delete "$B_DEV"
 status=0
