@@ -209,7 +209,9 @@ static bool may_yield(const struct sroce_qp *qp)
 static void yield_to_peer(const struct sroce_qp *qp)
 {
 	struct sroce_yield *state = raw_cpu_ptr(&yield_of_cpu);
-	u64 begin_ns;
+	unsigned int tries = 0;
+	u64 begin_ns, now_ns;
+	bool responded;
 	u32 epsn;
 
 	if (!may_yield(qp))
@@ -218,11 +220,14 @@ static void yield_to_peer(const struct sroce_qp *qp)
 	if (!sroce_yield_is_due(state, begin_ns))
 		return;
 	epsn = sroce_responder_epsn(&qp->resp);
-	yield();
+	do {
+		yield();
+		now_ns = ktime_get_ns();
+		responded = sroce_responder_epsn(&qp->resp) != epsn;
+	} while (sroce_yield_again(++tries, now_ns - begin_ns, responded));
 	/* On another CPU now, it has not learnt anything about this one. */
 	if (raw_cpu_ptr(&yield_of_cpu) == state)
-		sroce_yield_end(state, begin_ns, ktime_get_ns(),
-				sroce_responder_epsn(&qp->resp) != epsn);
+		sroce_yield_end(state, begin_ns, now_ns, responded);
 }
 
 /**

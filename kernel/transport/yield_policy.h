@@ -20,6 +20,12 @@
 
 /* A peer that polls responds within this time. A time slice takes longer. */
 #define SROCE_YIELD_SOON_NS	500000u
+/*
+ * The scheduler picks a task again, although it yields, as long as it has had less of the CPU than
+ * the others. Each yield counts as a time slice of at least 0.7 ms (kernels before Linux 6.18 count
+ * nothing), and a task that polls is ahead by a tick of 10 ms and some slices at most.
+ */
+#define SROCE_YIELD_TRIES	32
 /* After the first failure the pause is 2^2 times as long as the yield, and at most 2^6 times. */
 #define SROCE_YIELD_PAUSE_SHIFT	2
 #define SROCE_YIELD_FAILURES_MAX	4
@@ -46,6 +52,19 @@ struct sroce_yield {
 static inline bool sroce_yield_is_due(const struct sroce_yield *yield, u64 now_ns)
 {
 	return now_ns >= READ_ONCE(yield->pause_until_ns);
+}
+
+/**
+ * sroce_yield_again() - should the same post yield once more?
+ * @tries: how often it has yielded
+ * @took_ns: how long that took
+ * @responded: the peer has sent something meanwhile
+ *
+ * Return: true if the peer has perhaps not run.
+ */
+static inline bool sroce_yield_again(unsigned int tries, u64 took_ns, bool responded)
+{
+	return !responded && tries < SROCE_YIELD_TRIES && took_ns < SROCE_YIELD_SOON_NS;
 }
 
 /**
