@@ -20,8 +20,8 @@
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
  * @var_ns: smoothed deviation
  * @sampled: there has been a sample
- * @confirmed: there has been another one, or a NAK: silence is loss, and no queue that has grown
- *             since the first sample
+ * @silence_is_loss: as a second sample or a NAK has shown. After one sample alone, a queue may have
+ *                   grown instead
  * @min_ns: smallest sample of the last two periods
  * @next_min_ns: smallest of this period so far
  * @period_end_ns: when this period of the minimum ends
@@ -51,7 +51,7 @@ struct sroce_rtt {
 	bool	rtx : 1;
 	bool	rough : 1;
 	bool	sampled : 1;
-	bool	confirmed : 1;
+	bool	silence_is_loss : 1;
 	u32	timed_psn;
 	u64	timed_at_ns;
 	u64	round_start_ns;

@@ -283,7 +283,7 @@ void sroce_tlp_go_back(struct sroce_requester *req, u32 psn)
 void sroce_tlp_nak(struct sroce_requester *req, bool rnr)
 {
 	if (!rnr) {
-		req->rtt.confirmed = true;
+		req->rtt.silence_is_loss = true;
 		if (rtt_is_known(req))
 			req->probe.pto_backoff = 0;
 	}
@@ -417,7 +417,7 @@ static bool peer_is_silent(const struct sroce_requester *req, u8 probes)
 {
 	bool many = req->probe.ack_requests >= MANY_ACK_REQUESTS;
 
-	return req->rtt.confirmed ? many || probes : many && probes >= FIRST_PROBES;
+	return req->rtt.silence_is_loss ? many || probes : many && probes >= FIRST_PROBES;
 }
 
 static void probe_timeout(struct sroce_requester *req, u64 now_ns)

@@ -142,7 +142,7 @@ TEST(NewestProbe, IsFollowedByThreeOfTheOldestWhileThereIsOneRttSample) {
 // Now the round trip is known, so the peer misses packets, and its NAK was lost.
 TEST(NewestProbe, IsFollowedByAllOnceTheRttSampleIsConfirmed) {
   AdaptiveSends sq(4, {.ack_timeout_ns = 0});
-  sq.req.rtt.confirmed = true;
+  sq.req.rtt.silence_is_loss = true;
   sq.req.probe.ack_requests = 0;
   EXPECT_EQ(probes(sq), Psns{1003});
   EXPECT_EQ(probes(sq), (Psns{1000, 1001, 1002, 1003}));
@@ -150,11 +150,11 @@ TEST(NewestProbe, IsFollowedByAllOnceTheRttSampleIsConfirmed) {
 
 TEST(NewestProbe, NakShowsThatThePathLosesPackets) {
   AdaptiveSends sq(4);
-  ASSERT_FALSE(sq.req.rtt.confirmed);
+  ASSERT_FALSE(sq.req.rtt.silence_is_loss);
   sq.receive(rnr_nak(1000));
-  EXPECT_FALSE(sq.req.rtt.confirmed);
+  EXPECT_FALSE(sq.req.rtt.silence_is_loss);
   sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1001));
-  EXPECT_TRUE(sq.req.rtt.confirmed);
+  EXPECT_TRUE(sq.req.rtt.silence_is_loss);
 }
 
 // A standard peer that was sent the newest packet of four, then the oldest, and acknowledges it.

@@ -134,9 +134,9 @@ TEST(RttLowerBound, BeforeTheDepartureSaysNothing) {
 }
 
 TEST(RttSample, SecondConfirmsTheFirst) {
-  EXPECT_FALSE(after({}).confirmed);
-  EXPECT_FALSE(after({1000}).confirmed);
-  EXPECT_TRUE(after({1000, 1000}).confirmed);
+  EXPECT_FALSE(after({}).silence_is_loss);
+  EXPECT_FALSE(after({1000}).silence_is_loss);
+  EXPECT_TRUE(after({1000, 1000}).silence_is_loss);
 }
 
 TEST(RttTiming, IgnoresTheResponseToAnEarlierPacket) {

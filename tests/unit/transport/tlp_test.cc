@@ -241,7 +241,7 @@ TEST(Probe, ProgressEndsTheBackoffIfTheRoundTripIsKnown) {
 
 TEST(Probe, GoesBackAfterFourAckReqsWithoutAnAck) {
   AdaptiveSends sq(4);
-  sq.req.rtt.confirmed = true;
+  sq.req.rtt.silence_is_loss = true;
   sq.expire();
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001, 1002, 1003}))
       << "four packets had AckReq, and none was acknowledged";
