@@ -62,7 +62,7 @@ bandwidths() # CONDITION
 	done
 }
 
-# Microseconds. With events, because two pollers on one CPU would measure time slices.
+# Microseconds. SEND with events, because two pollers of CQs on one CPU would measure time slices. Pollers of memory yield.
 latencies() # CONDITION
 {
 	local line
@@ -71,6 +71,10 @@ latencies() # CONDITION
 	figure lat "$1/send_lat" "${line[4]:-}"
 	figure lat "$1/send_lat_99" "${line[7]:-}"
 	figure lat "$1/send_lat_99.9" "${line[8]:-}"
+	! is_known_to_fail "$1/write_lat" || return 0
+	read -r -a line <<<"$(measure ib_write_lat -x GID -F -m 1024 -s 64 -n 5000 -I 0)"
+	figure lat "$1/write_lat" "${line[4]:-}"
+	figure lat "$1/write_lat_99" "${line[7]:-}"
 }
 
 # Three short runs suffice, because no process interferes. rxe is slow under loss, so it gets fewer messages.
