@@ -38,6 +38,8 @@ struct sroce_qp_ref;
  * @overflowed: an entry was lost, for want of a slot or of memory: no more are written
  * @delayed_ack_qp: of a kernel consumer: the QP whose ACK is delayed, or NULL (see ack_delay.c)
  * @behind: the consumer leaves entries unread; a hint, read without the lock
+ * @fetches: rounds of send queues that complete here in which requests were fetched; a hint, counted
+ *           without the lock
  */
 struct sroce_cq {
 	struct ib_cq ibcq;
@@ -54,6 +56,7 @@ struct sroce_cq {
 	bool	stamps;
 	bool	overflowed;
 	bool	behind;
+	u32	fetches;
 	struct sroce_cq_arm arm_seen;
 	struct sroce_qp_ref *delayed_ack_qp;
 };

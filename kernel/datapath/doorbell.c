@@ -77,8 +77,12 @@ u64 sroce_doorbell_update(struct sroce_qp *qp, u64 deadline_ns)
 		.responses_due = sroce_requester_has_unacked(&qp->req),
 		.is_busy = sq_is_busy(qp),
 		.storage_full = storage_is_full(qp),
+		.cq_fetches = READ_ONCE(qp->send_cq->fetches),
 		.cq_behind = READ_ONCE(qp->send_cq->behind),
 	};
+	/* Two CPUs at once may count one: the policy only asks whether there have been others. */
+	if (db->found)
+		WRITE_ONCE(qp->send_cq->fetches, in.cq_fetches + 1);
 	in.cq_armed = sroce_db_may_grant(db, &in) && cqs_are_armed(qp);
 	switch (sroce_db_decide(db, &in)) {
 	case SROCE_DB_KEEP:

@@ -12,8 +12,8 @@
  *      +---------------------------------------------+
  *         timer found nothing to extend it for; or the ring in kernel memory is full
  *
- * A request that waits for the timer is late. It costs what 64 requests without a doorbell save; at
- * a cost of 256 suppression pauses. After a grant that was not used the next one needs one more
+ * A request whose process waits for the timer is late. It costs what 64 requests without a doorbell
+ * save; at a cost of 256 suppression pauses. After a grant that was not used the next one needs one more
  * doorbell, otherwise each of many QPs used in turn would have a timer for nothing.
  */
 #include <linux/minmax.h>
@@ -23,7 +23,7 @@
 
 /*
  * How long the kernel polls, and so how long a request may wait: 50 us, and an eighth more each
- * time the timer finds nothing. The limit is 250 us. It is 1 ms while responses are due, because
+ * time the timer finds no late request. The limit is 250 us. It is 1 ms while responses are due, because
  * they run the queue as well.
  */
 #define POLL_NS			50000ull
@@ -73,6 +73,16 @@ bool sroce_db_may_grant(const struct sroce_db_suppress *db, const struct sroce_d
 	return (db->found && posts_ahead(db, in)) || (grant_has_expired(db, in) && moves);
 }
 
+/*
+ * Has the process waited for the timer? It has not if it is busy with other queue pairs: they bring
+ * requests too, it leaves completions unread, and the peer of this one has sent nothing. Without
+ * the last condition, a process that reaps rarely and polls memory for responses would wait.
+ */
+static bool process_has_waited(const struct sroce_db_suppress *db, const struct sroce_db_input *in)
+{
+	return !in->cq_behind || db->cq_fetches == in->cq_fetches || db->epsn != in->epsn;
+}
+
 /* Requests found without a doorbell pay for those that had to wait for the timer. */
 static void charge_late_request(struct sroce_db_suppress *db, bool late, u64 now_ns)
 {
@@ -118,7 +128,7 @@ static enum sroce_db_action revoke_grant(struct sroce_db_suppress *db)
 enum sroce_db_action sroce_db_decide(struct sroce_db_suppress *db, const struct sroce_db_input *in)
 {
 	bool expired = grant_has_expired(db, in);
-	bool late = expired && db->found && !db->doorbell_seen;
+	bool late = expired && db->found && !db->doorbell_seen && process_has_waited(db, in);
 	bool may_grant = sroce_db_may_grant(db, in) && !in->cq_armed;
 	enum sroce_db_action action = SROCE_DB_KEEP;
 
@@ -135,10 +145,13 @@ enum sroce_db_action sroce_db_decide(struct sroce_db_suppress *db, const struct 
 		action = grant_if_useful(db, in);
 	else if (expired)
 		action = revoke_grant(db);
+	if (db->found) {
+		db->epsn = in->epsn;
+		db->cq_fetches = in->cq_fetches + 1;
+	}
 	db->found = 0;
 	db->doorbell_seen = false;
 	db->signaled = false;
-	db->epsn = in->epsn;
 	return action;
 }
 

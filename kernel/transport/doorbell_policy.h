@@ -15,7 +15,8 @@
  * @found: requests fetched since the last decision
  * @unacked_psn: of the requester when suppression was granted
  * @late_cost: how much requests have waited for the timer lately
- * @epsn: of the responder at the last decision
+ * @epsn: of the responder when requests were last fetched
+ * @cq_fetches: of the CQ, after that
  * @poll_ns: for how long suppression is granted, at most, while responses are due
  * @poll_until_ns: when the timer polls the ring; SROCE_NEVER while other events run the queue.
  *                 While not active: if @unused, until when a second doorbell earns a grant; else 0
@@ -31,6 +32,7 @@ struct sroce_db_suppress {
 	u32	unacked_psn;
 	u32	late_cost;
 	u32	epsn;
+	u32	cq_fetches;
 	u64	poll_ns;
 	u64	poll_until_ns;
 	u64	pause_until_ns;
@@ -41,6 +43,7 @@ struct sroce_db_suppress {
  * @now_ns: monotonic time
  * @unacked_psn: of the requester
  * @epsn: expected PSN of the responder: it moves when the peer has sent something
+ * @cq_fetches: how often requests were fetched for queue pairs whose send CQ it is, before this one
  * @responses_due: packets are not acknowledged
  * @is_busy: other events run the queue in any case: requests are being sent, or fill the ring
  * @storage_full: requests wait in the process's ring, and a doorbell would get memory for them
@@ -51,6 +54,7 @@ struct sroce_db_input {
 	u64	now_ns;
 	u32	unacked_psn;
 	u32	epsn;
+	u32	cq_fetches;
 	bool	responses_due;
 	bool	is_busy;
 	bool	storage_full;

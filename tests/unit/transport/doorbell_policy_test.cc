@@ -191,4 +191,65 @@ TEST_F(DoorbellPolicy, LateRequestShortensThePollTimeToItsMinimum) {
   EXPECT_EQ(db_.poll_ns, kPoll);
 }
 
+class SeveralQueuePairs : public DoorbellPolicy {
+ protected:
+  SeveralQueuePairs() { in_.cq_behind = true; }
+
+  // The timer finds two requests after those of this many other queue pairs.
+  bool is_late_after(u32 others) {
+    in_.now_ns += 5000 * kMicrosecond;
+    db_.late_cost = 0;
+    post(2, true);
+    post(2, true);
+    EXPECT_TRUE(db_.active);
+    in_.now_ns = db_.poll_until_ns;
+    in_.cq_fetches += 1 + others;
+    in_.epsn += responses_;
+    post(2, false);
+    return db_.late_cost > 0;
+  }
+
+  u32 responses_ = 0;
+};
+
+TEST_F(SeveralQueuePairs, BusyProcessHasNotWaitedForTheTimer) { EXPECT_FALSE(is_late_after(1)); }
+
+TEST_F(SeveralQueuePairs, ProcessOfOneQueuePairHasWaited) { EXPECT_TRUE(is_late_after(0)); }
+
+TEST_F(SeveralQueuePairs, ProcessThatHasReadItsCompletionsHasWaited) {
+  in_.cq_behind = false;
+  EXPECT_TRUE(is_late_after(1));
+}
+
+// It reaps completions rarely and polls memory for the responses.
+TEST_F(SeveralQueuePairs, ProcessWhosePeerHasSentSomethingHasWaited) {
+  responses_ = 1;
+  EXPECT_TRUE(is_late_after(1));
+}
+
+TEST_F(SeveralQueuePairs, BusyProcessIsPolledMoreRarely) {
+  ASSERT_EQ(post(2, true), SROCE_DB_GRANT);
+  for (int i = 0; i < 30; i++) {
+    in_.now_ns = db_.poll_until_ns;
+    in_.cq_fetches += 2;
+    EXPECT_EQ(post(3, false), SROCE_DB_GRANT);
+  }
+  EXPECT_EQ(db_.poll_ns, kPollMax);
+}
+
+// The ACK of a request comes before the response of the peer, and the timer after both.
+TEST_F(SeveralQueuePairs, AckDoesNotHideTheResponseOfThePeer) {
+  int late = 0;
+  for (int i = 0; i < 10000; i++) {
+    late += db_.active;
+    in_.now_ns = db_.active ? db_.poll_until_ns : in_.now_ns + 5 * kMicrosecond;
+    in_.cq_fetches += 2;
+    post(2, !db_.active);
+    in_.unacked_psn++;
+    in_.epsn++;
+    post(0, false);
+  }
+  EXPECT_LT(late, 100);
+}
+
 }  // namespace
