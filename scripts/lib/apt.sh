@@ -93,3 +93,28 @@ apt_unpack() # SUITE DIR PACKAGE...
 	done
 	rm -rf "$dir.debs"
 }
+
+# Unpack the upstream tarball of a source package, which apt verifies, with package lists of its own.
+apt_source() # SUITE SOURCE_PACKAGE DIR
+{
+	local suite=$1 package=$2 dir=$3 apt
+	apt=$(mktemp -d)
+	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$dir"
+	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) $suite main" >"$apt/sources.list"
+	cat >"$apt/apt.conf" <<-END
+		Dir::Etc::sourcelist "$apt/sources.list";
+		Dir::Etc::sourceparts "/dev/null";
+		Dir::State::lists "$apt/lists";
+		Dir::State::status "/dev/null";
+		Dir::Cache "$apt/cache";
+		APT::Sandbox::User "root";
+		Acquire::Check-Valid-Until "false";
+	END
+	(
+		cd "$apt"
+		export APT_CONFIG=$apt/apt.conf
+		apt-get update -qq && apt-get source --download-only --tar-only -qq "$package" &&
+			tar -xf "$package"_*.orig.tar.* -C "$dir" --strip-components 1
+	) || { rm -rf "$apt"; return 1; }
+	rm -rf "$apt"
+}

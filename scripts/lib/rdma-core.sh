@@ -13,37 +13,11 @@ make_rdma_core() # DIR
 {
 	local dir=$1 suite
 	for suite in "${rdma_core_suites[@]}"; do
-		rdma_core_source "$suite" "$dir/source"
+		apt_source "$suite" rdma-core "$dir/source"
 		rdma_core_headers "$dir/source" "$dir/$suite/include"
 		sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$dir/source/CMakeLists.txt" >"$dir/$suite/version"
 		rm -rf "$dir/source"
 	done
-}
-
-# Unpack the upstream tarball of a suite's rdma-core, with package lists of its own. apt verifies
-# it.
-rdma_core_source() # SUITE DIR
-{
-	local suite=$1 dir=$2 apt
-	apt=$(mktemp -d)
-	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$dir"
-	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) $suite main" >"$apt/sources.list"
-	cat >"$apt/apt.conf" <<-END
-		Dir::Etc::sourcelist "$apt/sources.list";
-		Dir::Etc::sourceparts "/dev/null";
-		Dir::State::lists "$apt/lists";
-		Dir::State::status "/dev/null";
-		Dir::Cache "$apt/cache";
-		APT::Sandbox::User "root";
-		Acquire::Check-Valid-Until "false";
-	END
-	(
-		cd "$apt"
-		export APT_CONFIG=$apt/apt.conf
-		apt-get update -qq && apt-get source --download-only --tar-only -qq rdma-core &&
-			tar -xf rdma-core_*.orig.tar.* -C "$dir" --strip-components 1
-	) || { rm -rf "$apt"; return 1; }
-	rm -rf "$apt"
 }
 
 rdma_core_headers() # SOURCE DESTINATION
