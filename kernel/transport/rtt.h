@@ -20,8 +20,8 @@
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
  * @var_ns: smoothed deviation
  * @sampled: there has been a sample
- * @silence_is_loss: as a second sample or a NAK has shown. After one sample alone, a queue may have
- *                   grown instead
+ * @silence_is_loss: there has been another one, or a NAK. Until then silence may also mean that a
+ *                   queue has grown since the first sample
  * @min_ns: smallest sample of the last two periods
  * @next_min_ns: smallest of this period so far
  * @period_end_ns: when this period of the minimum ends

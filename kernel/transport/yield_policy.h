@@ -21,9 +21,10 @@
 /* A peer that polls responds within this time. A time slice takes longer. */
 #define SROCE_YIELD_SOON_NS	500000u
 /*
- * The scheduler picks a task again, although it yields, as long as it has had less of the CPU than
- * the others. Each yield counts as a time slice of at least 0.7 ms (kernels before Linux 6.18 count
- * nothing), and a task that polls is ahead by a tick of 10 ms and some slices at most.
+ * As long as a task has had less of the CPU than the others, the scheduler picks it again, although
+ * it yields. In Linux 7.2 each yield counts as a time slice of at least 0.7 ms, and a task of the
+ * same weight and group is ahead by a tick of 10 ms and some slices at most. Other schedulers may
+ * count nothing, or more; then the pause limits what is lost.
  */
 #define SROCE_YIELD_TRIES	32
 /* After the first failure the pause is 2^2 times as long as the yield, and at most 2^6 times. */
@@ -60,7 +61,7 @@ static inline bool sroce_yield_is_due(const struct sroce_yield *yield, u64 now_n
  * @took_ns: how long that took
  * @responded: the peer has sent something meanwhile
  *
- * Return: true if the peer has perhaps not run.
+ * Return: true if the peer may not have run yet.
  */
 static inline bool sroce_yield_again(unsigned int tries, u64 took_ns, bool responded)
 {

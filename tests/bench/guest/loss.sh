@@ -62,19 +62,22 @@ bandwidths() # CONDITION
 	done
 }
 
-# Microseconds. SEND with events, because two pollers of CQs on one CPU would measure time slices. Pollers of memory yield.
-latencies() # CONDITION
+latency() # CONDITION/WHAT PROGRAM OPTION...
 {
 	local line
-	! is_known_to_fail "$1/send_lat" || return 0
-	read -r -a line <<<"$(measure ib_send_lat -x GID -F -e -m 1024 -s 64 -n 5000 -I 0)"
-	figure lat "$1/send_lat" "${line[4]:-}"
-	figure lat "$1/send_lat_99" "${line[7]:-}"
-	figure lat "$1/send_lat_99.9" "${line[8]:-}"
-	! is_known_to_fail "$1/write_lat" || return 0
-	read -r -a line <<<"$(measure ib_write_lat -x GID -F -m 1024 -s 64 -n 5000 -I 0)"
-	figure lat "$1/write_lat" "${line[4]:-}"
-	figure lat "$1/write_lat_99" "${line[7]:-}"
+	! is_known_to_fail "$1" || return 0
+	read -r -a line <<<"$(measure "${@:2}" -x GID -F -m 1024 -s 64 -n 5000 -I 0)"
+	figure lat "$1" "${line[4]:-}"
+	figure lat "$1_99" "${line[7]:-}"
+	figure lat "$1_99.9" "${line[8]:-}"
+}
+
+# Microseconds. SEND with events, because two pollers of CQs on one CPU would measure time slices. A
+# post of WRITE yields to a peer that polls memory.
+latencies() # CONDITION
+{
+	latency "$1/send_lat" ib_send_lat -e
+	latency "$1/write_lat" ib_write_lat
 }
 
 # Three short runs suffice, because no process interferes. rxe is slow under loss, so it gets fewer messages.

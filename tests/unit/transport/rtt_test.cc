@@ -133,7 +133,7 @@ TEST(RttLowerBound, BeforeTheDepartureSaysNothing) {
   EXPECT_EQ(rtt.srtt_ns, 1000u);
 }
 
-TEST(RttSample, SecondConfirmsTheFirst) {
+TEST(RttSample, SilenceIsLossAfterTheSecond) {
   EXPECT_FALSE(after({}).silence_is_loss);
   EXPECT_FALSE(after({1000}).silence_is_loss);
   EXPECT_TRUE(after({1000, 1000}).silence_is_loss);
