@@ -23,7 +23,6 @@ store() { set -o pipefail && "$1" </tmp/valkey/sets | cmp - /tmp/valkey/replies;
 fetch() { set -o pipefail && "$1" </tmp/valkey/gets | cmp - /tmp/valkey/values; }    # PROGRAM
 benchmark() { "$programs/valkey-benchmark" --rdma -h "$A_IP" -r 1000 -q "$@"; }
 clients_are() { [[ $(cli info clients) == *"connected_clients:$1"[[:space:]]* ]]; }         # COUNT, with its own
-server_qps() { rdma resource show qp | grep -c 'type RC .*comm valkey-server'; }
 no_server() { ! pidof valkey-server; }
 export -f cli cli_tcp store fetch benchmark clients_are
 
@@ -42,6 +41,7 @@ make_commands()
 	}'
 }
 
+remember_objects
 # The options of Valkey's own test, and TCP.
 on_a "$programs/valkey-server" --rdma-port 6379 --rdma-bind "$A_IP" --port 6379 --bind "$A_IP" --protected-mode no --save "" \
 	--appendonly no --daemonize yes --dir /tmp/valkey --logfile /tmp/valkey/log
@@ -84,5 +84,5 @@ fi
 
 on_b cli shutdown nosave || true
 check "the server ends" wait_until 20 no_server
-check "no QP is left" test "$(server_qps)" = 0
+check "nothing is left" wait_until 20 settled
 rm -r /tmp/valkey
