@@ -13,8 +13,8 @@
  *         timer found nothing to extend it for; or the ring in kernel memory is full
  *
  * A request whose process waits for the timer is late. It costs what 64 requests without a doorbell
- * save; at a cost of 256 suppression pauses. After a grant that was not used the next one needs one more
- * doorbell, otherwise each of many QPs used in turn would have a timer for nothing.
+ * save; at a cost of 256 suppression pauses. After a grant that was not used the next one needs one
+ * more doorbell, otherwise each of many QPs used in turn would have a timer for nothing.
  */
 #include <linux/minmax.h>
 
@@ -23,8 +23,8 @@
 
 /*
  * How long the kernel polls, and so how long a request may wait: 50 us, and an eighth more each
- * time the timer finds no late request. The limit is 250 us. It is 1 ms while responses are due, because
- * they run the queue as well.
+ * time the timer finds no late request. The limit is 250 us. It is 1 ms while responses are due,
+ * because they run the queue as well.
  */
 #define POLL_NS			50000ull
 #define POLL_NS_MAX		1000000ull
