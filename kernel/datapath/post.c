@@ -224,7 +224,8 @@ static void yield_to_peer(const struct sroce_qp *qp)
 		yield();
 		now_ns = ktime_get_ns();
 		responded = sroce_responder_epsn(&qp->resp) != epsn;
-	} while (sroce_yield_again(++tries, now_ns - begin_ns, responded));
+	} while (sroce_yield_again(++tries, now_ns - begin_ns, responded,
+				   sroce_responder_messages(&qp->resp)));
 	/* On another CPU now, it has not learnt anything about this one. */
 	if (raw_cpu_ptr(&yield_of_cpu) == state)
 		sroce_yield_end(state, begin_ns, now_ns, responded);

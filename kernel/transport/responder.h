@@ -226,6 +226,12 @@ static inline u32 sroce_responder_epsn(const struct sroce_responder *resp)
 	return READ_ONCE(resp->epsn);
 }
 
+/* Messages completed since the start, modulo 2^24; without the lock, of the recent past. */
+static inline u32 sroce_responder_messages(const struct sroce_responder *resp)
+{
+	return READ_ONCE(resp->msn);
+}
+
 /* READs and atomics with responses still to be sent. */
 static inline u32 sroce_responder_pending(const struct sroce_responder *resp)
 {
@@ -244,25 +250,12 @@ static inline u32 sroce_responder_queued(const struct sroce_responder *resp)
 	return resp->reorder.count;
 }
 
-/*
- * A duplicate READ cannot be replayed: its region is gone. Once the peer has the response, the
- * region may be deregistered, and a late duplicate of the request may still arrive. So the NAK does
- * not end the connection here: a peer that still needs the response ends it, another ignores the
- * NAK. Only one NAK is pending at a time; the peer requests others again.
- */
-static inline void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn)
-{
-	if (resp->dup_nak_pending)
-		return;
-	resp->dup_nak_pending = true;
-	resp->dup_nak_psn = psn;
-}
-
 void sroce_responder_init(struct sroce_responder *resp, enum sroce_service service,
 			  struct sroce_recv_wqe *recv);
 void sroce_responder_reset(struct sroce_responder *resp);
 void sroce_responder_start_psn(struct sroce_responder *resp, u32 psn);
 void sroce_responder_set_state(struct sroce_responder *resp, enum sroce_rq_state state);
+void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn);
 
 bool sroce_responder_can_coalesce(const struct sroce_responder *resp,
 				  const struct sroce_packet *pkt);

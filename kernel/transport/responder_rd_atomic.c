@@ -216,3 +216,21 @@ void sroce_rd_atomic_replay(struct sroce_responder *resp, const struct sroce_pac
 	res->end_bytes = from * resp->attr.mtu_bytes + pkt->dma_length;
 	sroce_resources_replay(&resp->resources, plan->resource, from, to);
 }
+
+/**
+ * sroce_responder_nak_duplicate() - a duplicate READ cannot be replayed: its region is gone
+ * @resp: the responder
+ * @psn: of the request
+ *
+ * Once the peer has the response, the region may be deregistered, and a late duplicate of the
+ * request may still arrive. So the NAK does not end the connection here: a peer that still needs
+ * the response ends it, another ignores the NAK. Only one NAK is pending at a time; the peer
+ * requests others again.
+ */
+void sroce_responder_nak_duplicate(struct sroce_responder *resp, u32 psn)
+{
+	if (resp->dup_nak_pending)
+		return;
+	resp->dup_nak_pending = true;
+	resp->dup_nak_psn = psn;
+}

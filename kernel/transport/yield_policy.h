@@ -27,6 +27,11 @@
  * count nothing, or more; then the pause limits what is lost.
  */
 #define SROCE_YIELD_TRIES	32
+/*
+ * Only processes that have exchanged messages for a while yield so often. The handshake of
+ * perftest's option -R fails if the client gets ahead of the server.
+ */
+#define SROCE_YIELD_MESSAGES	16
 /* After the first failure the pause is 2^2 times as long as the yield, and at most 2^6 times. */
 #define SROCE_YIELD_PAUSE_SHIFT	2
 #define SROCE_YIELD_FAILURES_MAX	4
@@ -60,12 +65,14 @@ static inline bool sroce_yield_is_due(const struct sroce_yield *yield, u64 now_n
  * @tries: how often it has yielded
  * @took_ns: how long that took
  * @responded: the peer has sent something meanwhile
+ * @messages: how many the peer has sent on the QP before
  *
  * Return: true if the peer may not have run yet.
  */
-static inline bool sroce_yield_again(unsigned int tries, u64 took_ns, bool responded)
+static inline bool sroce_yield_again(unsigned int tries, u64 took_ns, bool responded, u32 messages)
 {
-	return !responded && tries < SROCE_YIELD_TRIES && took_ns < SROCE_YIELD_SOON_NS;
+	return !responded && messages >= SROCE_YIELD_MESSAGES && tries < SROCE_YIELD_TRIES &&
+	       took_ns < SROCE_YIELD_SOON_NS;
 }
 
 /**
