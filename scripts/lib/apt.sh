@@ -23,13 +23,12 @@ mirror()
 		'Created-By: Packages' "Codename: $VERSION_CODENAME" | sed -n 1p)
 }
 
-apt_private()
+# With DIR/apt.conf apt reads the package lists of one suite, which are in DIR.
+apt_configure() # DIR deb|deb-src SUITE
 {
-	local suite=$1 dir=$cache/apt-$1
-	[[ -e $dir/ready ]] && return
-	say "reading the package lists of $suite"
+	local dir=$1
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) $suite main" \
+	echo "$2 [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) $3 main" \
 		>"$dir/sources.list"
 	# A mirror frozen at some date will do, because the signature still proves where packages
 	# come from.
@@ -42,6 +41,14 @@ apt_private()
 		APT::Sandbox::User "root";
 		Acquire::Check-Valid-Until "false";
 	EOF
+}
+
+apt_private()
+{
+	local suite=$1 dir=$cache/apt-$1
+	[[ -e $dir/ready ]] && return
+	say "reading the package lists of $suite"
+	apt_configure "$dir" deb "$suite"
 	APT_CONFIG=$dir/apt.conf apt-get update -qq
 	touch "$dir/ready"
 }
@@ -99,17 +106,8 @@ apt_source() # SUITE SOURCE_PACKAGE DIR
 {
 	local suite=$1 package=$2 dir=$3 apt
 	apt=$(mktemp -d)
-	mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$dir"
-	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) $suite main" >"$apt/sources.list"
-	cat >"$apt/apt.conf" <<-END
-		Dir::Etc::sourcelist "$apt/sources.list";
-		Dir::Etc::sourceparts "/dev/null";
-		Dir::State::lists "$apt/lists";
-		Dir::State::status "/dev/null";
-		Dir::Cache "$apt/cache";
-		APT::Sandbox::User "root";
-		Acquire::Check-Valid-Until "false";
-	END
+	mkdir -p "$dir"
+	apt_configure "$apt" deb-src "$suite"
 	(
 		cd "$apt"
 		export APT_CONFIG=$apt/apt.conf
