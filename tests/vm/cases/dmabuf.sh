@@ -21,7 +21,8 @@ nothing_is_left() { [[ $(state) == "buffers 0 attachments 0 pins 0 maps 0 access
 everything_is_back() { wait_until 10 nothing_is_left || { state; return 1; }; }
 is_listed() { rdma resource show mr | grep -c "mrlen 204808" | grep -x 2; }
 # A shell in the background may empty the file only after it has been read.
-move_forever() {
+move_forever()
+{
 	rm -f /tmp/forever
 	"$programs"/dmabuf_verify "${options[@]}" --forever >/tmp/forever 2>&1 &
 	process=$!
