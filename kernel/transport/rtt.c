@@ -33,7 +33,8 @@ static void take_sample(struct sroce_rtt *rtt, u32 sample_ns)
 {
 	u32 deviation;
 
-	rtt->silence_is_loss = rtt->sampled;
+	/* A NAK may have come before. */
+	rtt->silence_is_loss |= rtt->sampled;
 	rtt->sampled = true;
 	if (!rtt->srtt_ns) {
 		rtt->srtt_ns = sample_ns;

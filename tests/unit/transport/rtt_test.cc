@@ -139,6 +139,14 @@ TEST(RttSample, SilenceIsLossAfterTheSecond) {
   EXPECT_TRUE(after({1000, 1000}).silence_is_loss);
 }
 
+// A NAK has shown that the path loses packets before there was a sample.
+TEST(RttSample, TheFirstDoesNotDenyThatSilenceIsLoss) {
+  sroce_rtt rtt = {};
+  rtt.silence_is_loss = true;
+  sroce_rtt_sample(&rtt, 1000, 0);
+  EXPECT_TRUE(rtt.silence_is_loss);
+}
+
 TEST(RttTiming, IgnoresTheResponseToAnEarlierPacket) {
   sroce_rtt rtt = {};
   sroce_rtt_sent(&rtt, 0, false, 1000);
