@@ -31,7 +31,7 @@ enum {
 	SROCE_A_LINE_RATE,	/* u64, bytes/s; absent: the interface reports none */
 	SROCE_A_PARAM,		/* nest of SROCE_A_PARAM_*, repeated */
 	SROCE_A_QPN,		/* u32 */
-	SROCE_A_QP_TYPE,	/* u8, enum ib_qp_type: 1 GSI, 2 RC, 3 UC, 4 UD */
+	SROCE_A_QP_TYPE,	/* u8, enum ib_qp_type: 1 GSI, 2 RC, 3 UC, 4 UD, 9 and 10 XRC */
 	SROCE_A_QP_STATE,	/* u8, enum ib_qp_state: 0 RESET ... 6 ERR */
 	SROCE_A_PEER_QPN,	/* u32; absent, like the next three: not connected */
 	SROCE_A_LOCAL_ADDRESS,	/* 16 bytes: IPv6, or IPv4 as ::ffff:a.b.c.d */

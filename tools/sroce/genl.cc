@@ -41,12 +41,14 @@ std::string address_of(const Attribute& attribute) {
 }
 
 std::string name_of(uint8_t number, std::span<const char* const> names) {
-  if (number < names.size()) return names[number];
+  if (number < names.size() && names[number]) return names[number];
   return "UNKNOWN(" + std::to_string(number) + ")";
 }
 
 std::string type_name(uint8_t type) {
-  static constexpr std::array names{"SMI", "GSI", "RC", "UC", "UD"};
+  // enum ib_qp_type. The kernel's other types do not exist in sroce.
+  static constexpr std::array<const char*, 11> names{
+      "SMI", "GSI", "RC", "UC", "UD", nullptr, nullptr, nullptr, nullptr, "XRC_INI", "XRC_TGT"};
   return name_of(type, names);
 }
 

@@ -114,12 +114,12 @@ Attributes connected() {
       .u8(SROCE_A_SELECTIVE, SROCE_NL_SELECTIVE_ON);
 }
 
-Bytes qp_reply(const Attributes& peer) {
+Bytes qp_reply(const Attributes& peer, uint8_t type = 2) {
   const Attributes handle = Attributes()
                                 .u32(SROCE_A_DEV_INDEX, 4)
                                 .text(SROCE_A_DEV_NAME, "sroce0")
                                 .u32(SROCE_A_QPN, 17)
-                                .u8(SROCE_A_QP_TYPE, 2)
+                                .u8(SROCE_A_QP_TYPE, type)
                                 .u8(SROCE_A_QP_STATE, 3);
   const Attributes alpha = Attributes()
                                .text(SROCE_A_CC_INFO_KEY, "alpha")
@@ -183,6 +183,14 @@ TEST(GenlDecode, ReadsAConnectedQueuePair) {
   EXPECT_EQ(qp.rq.cc, std::nullopt);
   EXPECT_EQ(qp.srqn, 6u);
   EXPECT_EQ(qp.rq.find(SROCE_A_WQ_REORDER_PACKETS), 3u);
+}
+
+TEST(GenlDecode, NamesTypesOfQueuePairs) {
+  EXPECT_EQ(decode_qp(qp_reply({}, 4)).type, "UD");
+  EXPECT_EQ(decode_qp(qp_reply({}, 5)).type, "UNKNOWN(5)");
+  EXPECT_EQ(decode_qp(qp_reply({}, 9)).type, "XRC_INI");
+  EXPECT_EQ(decode_qp(qp_reply({}, 10)).type, "XRC_TGT");
+  EXPECT_EQ(decode_qp(qp_reply({}, 11)).type, "UNKNOWN(11)");
 }
 
 TEST(GenlDecode, ReadsAQueuePairWithoutAPeer) { EXPECT_FALSE(decode_qp(qp_reply({})).peer); }
