@@ -61,11 +61,16 @@ def read(lines):
     return list(rows.values())
 
 
+def condition(row):
+    """Of a row "CONDITION/FIGURE"; others have none."""
+    return row.name.rpartition("/")[0]
+
+
 def tcp_of(rows, row):
-    """TCP's median at the same MTU, for bandwidth rows."""
+    """TCP's median at the same MTU and condition, for bandwidth rows."""
     if row.kind != "bw":
         return None
-    peers = [r for r in rows if r.mtu == row.mtu and "tcp" in r.values]
+    peers = [r for r in rows if r.mtu == row.mtu and "tcp" in r.values and condition(r) == condition(row)]
     return peers[0].median("tcp") if peers else None
 
 
@@ -98,8 +103,11 @@ def table(rows, types, out):
         values = [make(row) for _, make in ratios]
         lines.append([row.name, UNITS[row.kind]] + [row.cell(t) for t in columns] +
                      ["-" if v is None else f"{v:.2f}" for v in values])
-    lines += [[row.name, UNITS[row.kind], row.cell("tcp")] + [""] * (len(head) - 3)
-              for row in rows if "tcp" in row.values]
+    for row in rows:
+        if "tcp" in row.values:
+            share = ratio(row.median("tcp"), undisturbed(rows, row, "tcp"))
+            lines.append([row.name, UNITS[row.kind], row.cell("tcp")] + [""] * (len(head) - 4) +
+                         [f"{share:.2f}" if share else ""])
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
         print("  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))).rstrip(),

@@ -18,6 +18,10 @@ declare -A failed worked
 # at 200 us), in addition to netem's losses.
 sysctl -q -w net.core.netdev_max_backlog=100000
 
+# A window of TCP for the longest delay.
+for end in a b; do
+	"on_$end" sysctl -q -w net.ipv4.tcp_rmem='4096 1048576 67108864' net.ipv4.tcp_wmem='4096 1048576 67108864'
+done
 # netem must lose single packets, not whole GSO batches.
 on_a ethtool -K "$A_IF" tso off gso off gro off >/dev/null
 on_b ethtool -K "$B_IF" tso off gso off gro off >/dev/null
@@ -62,6 +66,15 @@ bandwidths() # CONDITION
 	done
 }
 
+# TCP in packets as large. Cubic takes each loss for congestion, so it is a measure of delay and
+# reordering, not of loss.
+tcp_bandwidth() # CONDITION
+{
+	talk iperf3 -s -1 -- iperf3 -c "$A_IP" -t 2 -f k -M 1036 || true
+	echo "figure $round tcp 1024 bw $1/tcp_bw $(awk '/receiver/ { for (i = 2; i <= NF; i++) if ($i == "Kbits/sec") printf "%.2f", $(i - 1) * 1000 / 8 / 1048576; done = 1 }
+		END { if (!done) print "fails" }' <<<"$pair_output")"
+}
+
 latency() # CONDITION/WHAT PROGRAM OPTION...
 {
 	local line
@@ -98,6 +111,7 @@ measure_all() # CONDITION
 {
 	bandwidths "$1"
 	[[ $QUICK ]] || ulp_bandwidths "$1"
+	[[ $A_TYPE != sroce || $QUICK ]] || tcp_bandwidth "$1"
 	[[ ! $latencies || $QUICK ]] || latencies "$1"
 }
 
