@@ -35,7 +35,9 @@ deb_dkms()
 	local root=$scratch/sroce-dkms
 	dkms_sources "$root/usr/src/sroce-$upstream"
 	add_scripts "$root" sroce-dkms postinst prerm
-	build_deb "$root" sroce-dkms all "dkms" "RDMA over Converged Ethernet: the kernel module, by DKMS"
+	build_deb "$root" sroce-dkms all "dkms" "RDMA over Converged Ethernet: the kernel module, by DKMS" \
+		" This package has the sources of the kernel module, which DKMS builds for each
+ kernel that has headers."
 }
 
 deb_tool()
@@ -50,7 +52,9 @@ deb_tool()
 	architecture=$(dpkg --print-architecture)
 	libraries=$(libraries_of "$root/usr/sbin/sroce")
 	recommends=sroce-dkms build_deb "$root" sroce "$architecture" "$libraries" \
-		"RDMA over Converged Ethernet: the command that adds devices"
+		"RDMA over Converged Ethernet: the command that adds devices" \
+		" This package has the command, its manual, and a rule of udev that adds the
+ devices that files in /etc/sroce.d name."
 }
 
 deb_provider()
@@ -62,7 +66,9 @@ deb_provider()
 	architecture=$(dpkg --print-architecture)
 	libraries=$(libraries_of "$root"/usr/lib/*/libibverbs/libsroce.so)
 	build_deb "$root" libsroce "$architecture" "$libraries, libibverbs1 (>= 36), ibverbs-providers" \
-		"RDMA over Converged Ethernet: native mode of programs"
+		"RDMA over Converged Ethernet: native mode of programs" \
+		" This package has a provider for libibverbs whose queues need no system call for
+ most requests. Without it, programs use the device in the way of rdma_rxe."
 }
 
 # The packages with the shared libraries that a program needs.
@@ -89,11 +95,15 @@ add_scripts() # ROOT PACKAGE NAME...
 	done
 }
 
-build_deb() # ROOT PACKAGE ARCHITECTURE DEPENDENCIES SUMMARY
+build_deb() # ROOT PACKAGE ARCHITECTURE DEPENDENCIES SUMMARY DESCRIPTION
 {
-	local root=$1 package=$2 doc=$1/usr/share/doc/$2
+	local root=$1 package=$2 doc=$1/usr/share/doc/$2 section=net
+	[[ $package != *-dkms ]] || section=kernel
 	mkdir -p "$doc"
-	cat "$files/copyright" "$repo"/LICENSES/{GPL-2.0,Linux-OpenIB} >"$doc/copyright"
+	{
+		cat "$files/copyright"
+		sed -n '/^License-Text:/,$p' "$repo/LICENSES/Linux-OpenIB" | sed 1d
+	} >"$doc/copyright"
 	printf 'sroce (%s) unstable; urgency=medium\n\n  * See the history of the sources.\n\n -- The sroce authors <sroce@localhost>  %s\n' \
 		"$version" "$(date -R)" | gzip -9n >"$doc/changelog.gz"
 	cat >"$root/DEBIAN/control" <<-END
@@ -104,10 +114,14 @@ build_deb() # ROOT PACKAGE ARCHITECTURE DEPENDENCIES SUMMARY
 		Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)
 		Depends: $4
 		${recommends:+Recommends: $recommends
-		}Section: net
+		}Section: $section
 		Priority: optional
 		Description: $5
-		 sroce is RoCEv2 in software, for any network interface.
+		 sroce is RoCEv2 in software: it gives any network interface RDMA verbs, so
+		 that programs of rdma-core run without an RDMA adapter, and with those of
+		 others. It recovers from lost packets one by one, and adapts to congestion.
+		 .
+		$6
 	END
 	(cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 	dpkg-deb --root-owner-group --build "$root" "$out/${package}_${version}_$3.deb" >/dev/null
