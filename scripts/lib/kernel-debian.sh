@@ -9,7 +9,7 @@ debian_modules="virtio_pci virtio_net 9pnet_virtio 9p erofs overlay loop virtio_
 	vrf wireguard vxlan sch_netem sch_tbf sch_fq sch_fq_codel sch_red sch_prio sch_ingress cls_matchall cls_u32 cls_flower
 	act_mirred act_gact act_pedit act_csum crc32c_generic crc32c-intel rdma_rxe rdma_ucm ib_umad ib_ipoib af_packet libcrc32c crc32_pclmul
 	ipv6 xt_u32 nf_tables
-	nvme_rdma nvmet_rdma rpcrdma nfsd nfsv3 nfsv4 smc smc_diag rds_rdma ib_srp ib_srpt target_core_file sd_mod"
+	nvme_rdma nvmet_rdma rpcrdma nfsd nfsv3 nfsv4 smc smc_diag rds_rdma ib_srp ib_srpt ib_iser ib_isert target_core_file sd_mod"
 
 # Debian 12 has both kernels, Debian 13 has 6.12.
 debian_suite() # 6.1|6.12

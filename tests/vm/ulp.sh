@@ -7,6 +7,8 @@
 #   connect, disconnect    at B: the same for the client
 #   transfer               in the case: move data both ways and compare every byte, see to_server
 #   traffic                at B: move data until stop_asked, or until that fails
+#   resume                 at A, optional: serve with A's new device what the old one served
+#   lose_server            in the case, optional: A's device stays away for longer
 #   survives=yes           $survives: traffic goes on once A has a device again
 #
 # B has the functions only, not the variables of the case.
@@ -149,6 +151,12 @@ end_traffic()
 
 traffic_ended_well() { ((traffic_status == 0)) || { cat /tmp/traffic; return 1; }; }
 
+attach_server()
+{
+	check "A's device is attached again" on_a strict attach "$A_DEV" "$A_TYPE" "$A_IF" "$A_IP"
+	! declare -F resume >/dev/null || check "A resumes" on_a strict resume
+}
+
 # The server's device goes and comes back.
 detach_server()
 {
@@ -156,7 +164,7 @@ detach_server()
 	start_traffic "A's device is detached"
 	check "A's device is detached under traffic" on_a detach "$A_DEV"
 	count=$(on_b rounds)
-	check "A's device is attached again" on_a strict attach "$A_DEV" "$A_TYPE" "$A_IF" "$A_IP"
+	attach_server
 	if [[ ${survives:-} ]]; then
 		check "traffic goes on" on_b wait_until 40 more_rounds $((count + 2))
 		end_traffic
@@ -171,7 +179,7 @@ detach_server()
 unload_client()
 {
 	start_traffic "B's module is unloaded"
-	check "B's module is unloaded under traffic" on_b unload "$B_TYPE" "$B_DEV"
+	check "B's module is unloaded under traffic" on_b unload "${B_TYPE/#rxe/rdma_rxe}" "$B_DEV"
 	seen=0
 	check "B's device is attached again" on_b strict attach "$B_DEV" "$B_TYPE" "$B_IF" "$B_IP"
 	end_traffic
@@ -193,6 +201,7 @@ ulp_checks()
 	netem
 	if [[ ${2:-} != brief ]]; then
 		detach_server
+		! declare -F lose_server >/dev/null || lose_server
 		unload_client
 	fi
 	check "B disconnects" on_b strict disconnect
