@@ -183,6 +183,7 @@ unload_client()
 	seen=0
 	check "B's device is attached again" on_b strict attach "$B_DEV" "$B_TYPE" "$B_IF" "$B_IP"
 	end_traffic
+	check "traffic has not hung" test "$traffic_status" != 124
 	on_b strict disconnect || true
 	check "B connects again" on_b strict connect
 	over_rdma "data after B's module was loaded again" "$packets" transfer

@@ -2,7 +2,7 @@
 # iSER: the kernel's SCSI target serves a file, open-iscsi has it as a disk.
 # guests: two
 # links: any
-# kernels: 6.12
+# kernels: 6.12 6.1
 # seconds: 400
 # parts: open-iscsi
 # stages: none
