@@ -2,7 +2,7 @@
 # SRP: the kernel's SCSI target serves a file, ib_srp has it as a disk.
 # guests: two
 # links: any
-# kernels: 6.12
+# kernels: 6.12 6.1
 # seconds: 400
 # stages: none
 # full: vm-6.12-two
