@@ -168,7 +168,9 @@ TEST_F(Ah, ServiceLevelFitsTheVlanPriority) {
     attr.sl = level;
     EXPECT_EQ(-EINVAL, convert()) << level;
     const bool is_packet_type = level == SROCE_PACKET_TYPE_IPV4 || level == SROCE_PACKET_TYPE_IPV6;
-    if (!is_packet_type) EXPECT_EQ(-EINVAL, create(nullptr)) << level;
+    if (!is_packet_type) {
+      EXPECT_EQ(-EINVAL, create(nullptr)) << level;
+    }
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// A responder as tests use it: they post receives, hand it requests and check its plans and
-// responses.
+// A responder as tests use it: they post receives, hand it requests, and check what it does.
 #ifndef TESTS_UNIT_TRANSPORT_RECEIVE_QUEUE_H
 #define TESTS_UNIT_TRANSPORT_RECEIVE_QUEUE_H
 
@@ -41,13 +40,15 @@ class ReceiveQueue {
     sroce_resources_init(&resp.resources, resources_.data(), options.max_dest_rd_atomic);
     resp.attr = {.dest_qpn = 0x445566,
                  .pkey = SROCE_PKEY_DEFAULT,
+                 .mad_bytes = 0,
                  .mtu_bytes = options.mtu_bytes,
                  .qkey = options.qkey,
                  .access = options.access,
                  .min_rnr_timer = options.min_rnr_timer,
                  .rnr_delay_ns = options.rnr_delay_ns,
                  .reorder_packets = options.reorder_packets,
-                 .selective = options.selective};
+                 .selective = options.selective,
+                 .shares_rwqes = false};
     if (options.selective) resp.reorder.offers = options.offers;
     sroce_responder_start_psn(&resp, options.psn);
     sroce_responder_set_state(&resp, SROCE_RQ_READY);
