@@ -9,6 +9,16 @@
 #define __sroce_uninit
 #define compat_cq_attrs	ib_udata
 #define compat_cqe	int
+/* As kernels without FLUSH have it. */
+struct compat_flush {
+	u64	remote_addr;
+	u32	length;
+	u32	rkey;
+	u8	type;
+	u8	level;
+};
+
+#define compat_flush_of(request)	((const struct compat_flush *)&(request)->wr)
 #define compat_flowi4_set_tos(fl4, tos)	((fl4)->flowi4_dscp = (tos) & ~3)
 
 #endif

@@ -3,86 +3,9 @@
 
 #include "control/netlink.h"
 #include "datapath/ack_delay.h"
-#include "datapath/tx.h"
 #include "net/mcast.h"
 
 struct stand_in_datapath stand_in_datapath;
-
-void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq)
-{
-	*tx = (struct sroce_tx){ .qp = qp, .wq = wq, .dscp = SROCE_PATH_DSCP };
-	tx->now_ns = ktime_get_ns();
-}
-
-u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
-{
-	*edt_ns = 0;
-	return 1;
-}
-
-void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns)
-{
-}
-
-bool sroce_tx_throttle(struct sroce_tx *tx, u32 next)
-{
-	return false;
-}
-
-void sroce_tx_relock(struct sroce_tx *tx)
-{
-}
-
-void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark)
-{
-}
-
-void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
-{
-}
-
-u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id)
-{
-	return 0;
-}
-
-void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id)
-{
-}
-
-int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
-		   const struct sroce_packet *pkt, u32 expected, struct sroce_crc_writer **writer)
-{
-	static u8 payload[64];
-
-	if (stand_in_datapath.tx_error)
-		return stand_in_datapath.tx_error;
-	stand_in_datapath.packets++;
-	stand_in_datapath.packet = *pkt;
-	stand_in_datapath.path = *path;
-	stand_in_datapath.dscp = tx->dscp;
-	tx->gso.writer = (struct sroce_crc_writer){ .to = payload };
-	*writer = &tx->gso.writer;
-	return 0;
-}
-
-void sroce_tx_end(struct sroce_tx *tx)
-{
-	__skb_queue_tail(&tx->wq->out, alloc_skb(0, 0));
-}
-
-void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq)
-{
-	WARN_ON(!wq->lock.locked);
-}
-
-int sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
-{
-	stand_in_datapath.skbs++;
-	stand_in_datapath.priority = skb->priority;
-	kfree_skb(skb);
-	return 0;
-}
 
 struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 {
@@ -144,8 +67,13 @@ bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan
 	return false;
 }
 
-void sroce_send_count_events(struct sroce_qp *qp, u32 events)
+void sroce_ack_piggyback_reserve(struct sroce_tx *tx)
 {
+}
+
+void sroce_ack_piggyback(struct sroce_tx *tx)
+{
+	stand_in_datapath.piggybacked++;
 }
 
 int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,

@@ -17,11 +17,19 @@ extern "C" {
  * struct stand_in_datapath - what a test tells these functions, and what they tell it
  * @qp: the only one in the table
  * @users: references to it, taken less dropped, unless it has a struct sroce_qp_ref
+ * @schedule: packets that may be sent next; 0 for one
+ * @paced_ns: no packet may be sent before this time
+ * @edt_only: until @paced_ns packets may be sent that depart then
+ * @throttled: from sroce_tx_throttle()
+ * @edt_ns: from the last sroce_tx_set_edt()
  * @tx_error: from sroce_tx_begin()
+ * @rewinds: calls of sroce_gso_rewind()
  * @packets: packets begun
  * @packet: the last of them
+ * @payload: of the last of them
  * @path: its path
  * @dscp: its DSCP
+ * @piggybacked: calls of sroce_ack_piggyback()
  * @skbs: skbs handed to the stack
  * @priority: of the last of them
  * @state_changes: calls of sroce_qp_set_state()
@@ -35,11 +43,19 @@ extern "C" {
 struct stand_in_datapath {
 	struct sroce_qp *qp;
 	int	users;
+	u32	schedule;
+	u64	paced_ns;
+	bool	edt_only;
+	bool	throttled;
+	u64	edt_ns;
 	int	tx_error;
+	u32	rewinds;
 	u32	packets;
 	struct sroce_packet packet;
+	u8	payload[4096];
 	struct sroce_path path;
 	u8	dscp;
+	u32	piggybacked;
 	u32	skbs;
 	u32	priority;
 	u32	state_changes;

@@ -119,6 +119,7 @@ static inline bool is_power_of_2(u64 n)
 }
 
 #define ilog2(n)		(63 - __builtin_clzll(n))
+#define __ffs(n)		__builtin_ctzl(n)
 
 static inline u32 get_random_u32(void)
 {
@@ -149,6 +150,7 @@ static inline u32 get_random_u32(void)
 	loaded;									\
 })
 #define smp_store_release(pointer, value)	WRITE_ONCE(*(pointer), value)
+#define data_race(expression)	(expression)
 #define cmpxchg(pointer, old, value)	__sync_val_compare_and_swap(pointer, old, value)
 #define smp_mb()		stand_in_process()
 #define wmb()			stand_in_process()

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#include "net/endpoint.h"
 #include "stand_in/route.h"
 
 struct stand_in_routes stand_in_routes;
-
-struct net *sroce_endpoint_net(const struct sroce_endpoint *ep)
-{
-	return stand_in_routes.left ? NULL : dev_net(ep->netdev);
-}
 
 unsigned int inet_addr_type(struct net *net, __be32 address)
 {

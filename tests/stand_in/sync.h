@@ -103,6 +103,7 @@ typedef struct {
 #define atomic_add(n, v)		((void)((v)->counter += (n)))
 #define atomic_sub(n, v)		((void)((v)->counter -= (n)))
 #define atomic_add_return(n, v)		((v)->counter += (n))
+#define atomic64_read(v)		((v)->counter)
 #define atomic64_add_return(n, v)	((v)->counter += (n))
 #define atomic64_sub(n, v)		((void)((v)->counter -= (n)))
 #define atomic64_fetch_add(n, v)	__sync_fetch_and_add(&(v)->counter, n)

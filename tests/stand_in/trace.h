@@ -9,6 +9,7 @@
 #define trace_sroce_ack_plan(...)		((void)0)
 #define trace_sroce_recv_plan(...)		((void)0)
 #define trace_sroce_response_plan(...)		((void)0)
+#define trace_sroce_send_plan(...)		((void)0)
 #define trace_sroce_page_fault(...)		((void)0)
 #define trace_sroce_marked(...)			((void)0)
 #define trace_sroce_congestion(...)		((void)0)

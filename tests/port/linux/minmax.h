@@ -27,6 +27,7 @@ using std::min;
 #define min_t(type, x, y)	min((type)(x), (type)(y))
 #define max_t(type, x, y)	max((type)(x), (type)(y))
 #define min3(x, y, z)		min(min(x, y), z)
+#define max3(x, y, z)		max(max(x, y), z)
 #define clamp(value, lo, hi)	min(max(value, lo), hi)
 #define swap(a, b)		do { __auto_type swap_a = (a); (a) = (b); (b) = swap_a; } while (0)
 

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Rounds of a send queue: kernel/datapath/send.c. The packets go to stand_in/tx.c.
+#include <gtest/gtest.h>
+
+#include "unit/kernel/send_ring.h"
+
+extern "C" {
+#include "datapath/av.h"
+#include "transport/completer.h"
+}
+
+namespace {
+
+constexpr u64 START_NS = 1'000'000, TIMEOUT_NS = 100'000'000;
+
+struct Send : testing::Test, SendRing {
+  explicit Send(sroce_service service = SROCE_SERVICE_RC) : SendRing(service) {
+    use_native();
+    qp.db.supported = false;
+    key = add_region(blocks, IOVA, 2 * 4096);
+    qp.req.attr.ack_timeout_ns = TIMEOUT_NS;
+    qp.req.attr.retry_cnt = 2;
+    qp.req.retry_left = 2;
+    ref.qp = &qp;
+    qp.ref = &ref;
+    refcount_set(&ref.users, 2);
+    stand_in.now_ns = START_NS;
+    stand_in_datapath.schedule = 64;
+  }
+  ~Send() override { __skb_queue_purge(&qp.sq.out); }
+
+  sroce_send_slot& write(u32 bytes = 100, u8 opcode = SROCE_WR_WRITE) {
+    sroce_send_slot& slot = native_slot(posted);
+    slot = {};
+    slot.wr_id = 77 + posted;
+    slot.opcode = opcode;
+    slot.flags = SROCE_SEND_SIGNALED;
+    slot.num_sge = 1;
+    slot.length = bytes;
+    elements_of(slot)[0] = {IOVA, bytes, key};
+    post(1);
+    return slot;
+  }
+  u64 work(u32 budget = SROCE_WQ_BUDGET) {
+    left = budget;
+    packets = stand_in_datapath.packets;
+    const u64 deadline = sroce_sq_work(&qp, &left);
+    packets = stand_in_datapath.packets - packets;
+    return deadline;
+  }
+  void acknowledge(u32 psn) {
+    sroce_packet pkt = packet_of(SROCE_OP_ACK, psn);
+    sroce_ack_plan plan;
+    sroce_completer_plan(&qp.req, &pkt, &plan);
+    ASSERT_EQ(SROCE_ACK_ACCEPT, plan.action);
+    sroce_completer_commit(&qp.req, &plan, SROCE_MEM_OK, stand_in.now_ns);
+  }
+  void fire_timeout() { stand_in.now_ns += TIMEOUT_NS; }
+  // Packets that the stack holds, of those that the queue has handed over.
+  void set_in_stack(u32 queued, u32 sent) {
+    qp.sq.sent = sent;
+    ref.tsq[SROCE_SQ].queued.counter = queued;
+  }
+
+  Blocks blocks{2, 4096};
+  sroce_qp_ref ref = {};
+  u32 key;
+  u32 left = 0;
+  u32 packets = 0;
+};
+
+TEST_F(Send, RequestBecomesPacketsAndACompletion) {
+  blocks[99] = 0x5a;
+  write();
+  work();
+  ASSERT_EQ(1u, packets);
+  EXPECT_EQ(SROCE_OP_WRITE_ONLY, stand_in_datapath.packet.opcode);
+  EXPECT_EQ(PEER_QPN, stand_in_datapath.packet.dest_qpn);
+  EXPECT_EQ(100u, stand_in_datapath.packet.payload_bytes);
+  EXPECT_EQ(0x5a, stand_in_datapath.payload[99]);
+  EXPECT_EQ(u32{SROCE_WQ_BUDGET} - 1, left);
+  EXPECT_TRUE(completions().empty());
+  acknowledge(0);
+  work();
+  const auto all = completions();
+  ASSERT_EQ(1u, all.size());
+  EXPECT_EQ(77u, all[0].wr_id);
+  EXPECT_EQ(0, all[0].status);
+  EXPECT_EQ(1u, *qp.sq_ring.consumer);
+}
+
+TEST_F(Send, MessageOfManyPackets) {
+  for (u32 i = 0; i < 8; i++) blocks[1024 * i] = i + 1;
+  write(8 * 1024);
+  work();
+  EXPECT_EQ(8u, packets);
+  EXPECT_EQ(SROCE_OP_WRITE_LAST, stand_in_datapath.packet.opcode);
+  EXPECT_EQ(7u, stand_in_datapath.packet.psn);
+  EXPECT_EQ(8, stand_in_datapath.payload[0]) << "of the last packet";
+  EXPECT_EQ(u32{SROCE_WQ_BUDGET} - 8, left);
+}
+
+TEST_F(Send, BudgetEndsTheRound) {
+  write(8 * 1024);
+  work(3);
+  EXPECT_EQ(3u, packets);
+  EXPECT_EQ(0u, left);
+  work();
+  EXPECT_EQ(5u, packets);
+}
+
+TEST_F(Send, PlanHasAtMostABurst) {
+  stand_in_datapath.schedule = 1000;
+  qp.req.attr.mtu_bytes = 256;
+  qp.req.attr.window_packets = 1000;
+  qp.req.window.packets = 1000;
+  for (u32 i = 0; i < 4; i++) write(8192);
+  work();
+  EXPECT_EQ(128u, packets);
+}
+
+TEST_F(Send, InlineDataIsSent) {
+  sroce_send_slot& slot = write(20);
+  slot.flags |= SROCE_SEND_INLINE;
+  memset(&slot + 1, 0x33, 20);
+  work();
+  ASSERT_EQ(1u, packets);
+  EXPECT_EQ(0x33, stand_in_datapath.payload[19]);
+}
+
+TEST_F(Send, BufferWithoutAKeyFailsTheRequest) {
+  elements_of(write())[0].lkey = key + 1;
+  write();
+  work();
+  const auto all = completions();
+  ASSERT_EQ(2u, all.size());
+  EXPECT_EQ(SROCE_WC_LOC_PROT_ERR, all[0].status);
+  EXPECT_EQ(u32{SROCE_VENDOR_KEY}, all[0].vendor_err);
+  EXPECT_EQ(SROCE_WC_WR_FLUSH_ERR, all[1].status);
+  EXPECT_EQ(1u, stand_in_datapath.rewinds) << "what was built does not leave";
+  EXPECT_TRUE(qp.sq.failed);
+}
+
+TEST_F(Send, BufferBeyondItsRegionFailsTheRequest) {
+  elements_of(write())[0].addr = IOVA + 2 * 4096 - 99;
+  work();
+  const auto all = completions();
+  ASSERT_EQ(1u, all.size());
+  EXPECT_EQ(u32{SROCE_VENDOR_RANGE}, all[0].vendor_err);
+}
+
+TEST_F(Send, WithoutMemoryTheQueueTriesAgain) {
+  stand_in_datapath.tx_error = -ENOMEM;
+  write();
+  work();
+  EXPECT_TRUE(qp.sq.retry);
+  EXPECT_EQ(0u, sroce_requester_next_psn(&qp.req));
+  stand_in_datapath.tx_error = 0;
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(0u, stand_in_datapath.packet.psn);
+}
+
+TEST_F(Send, PacketWithoutARouteIsLost) {
+  stand_in_datapath.tx_error = -EHOSTUNREACH;
+  write();
+  const u64 deadline = work();
+  EXPECT_EQ(1u, sroce_requester_next_psn(&qp.req));
+  EXPECT_FALSE(qp.sq.retry);
+  EXPECT_NE(SROCE_NEVER, deadline);
+}
+
+TEST_F(Send, PacedQueueWaits) {
+  stand_in_datapath.paced_ns = START_NS + 500;
+  write();
+  EXPECT_EQ(START_NS + 500, work());
+  EXPECT_EQ(0u, packets);
+  EXPECT_EQ(START_NS + 500, qp.sq.paced_until_ns);
+  stand_in.now_ns += 500;
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(0u, qp.sq.paced_until_ns);
+}
+
+TEST_F(Send, QueueWaitsForTheStack) {
+  stand_in_datapath.throttled = true;
+  write();
+  work();
+  EXPECT_EQ(0u, packets);
+  EXPECT_EQ(SROCE_NEVER, sroce_requester_deadline(&qp.req));
+}
+
+TEST_F(Send, QueueThatWaitsForPagesDoesNothing) {
+  write();
+  work();
+  qp.sq.paging.pending = true;
+  write();
+  EXPECT_EQ(SROCE_NEVER, work());
+  EXPECT_EQ(0u, packets);
+}
+
+TEST_F(Send, RetransmissionIsCounted) {
+  write();
+  work();
+  fire_timeout();
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(0u, stand_in_datapath.packet.psn);
+  EXPECT_EQ(1u, count(SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR));
+  EXPECT_EQ(1u, count(SROCE_CTR_COMPLETER_RETRY_ERR));
+}
+
+// A response that comes before it departs would be taken for a response to it.
+TEST_F(Send, RetransmissionDepartsAtOnceOrNotAtAll) {
+  write();
+  work();
+  fire_timeout();
+  stand_in_datapath.edt_only = true;
+  stand_in_datapath.paced_ns = stand_in.now_ns + 500;
+  EXPECT_EQ(stand_in.now_ns + 500, work());
+  EXPECT_EQ(0u, packets);
+  EXPECT_EQ(stand_in.now_ns + 500, qp.sq.paced_until_ns);
+}
+
+TEST_F(Send, NewPacketMayLeaveLater) {
+  stand_in_datapath.edt_only = true;
+  stand_in_datapath.paced_ns = START_NS + 500;
+  write();
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(START_NS + 500, stand_in_datapath.edt_ns);
+}
+
+TEST_F(Send, ExhaustedRetriesFailTheQueue) {
+  write();
+  work();
+  for (u32 i = 0; i < 12 && !qp.sq.failed; i++) {
+    stand_in.now_ns = sroce_requester_deadline(&qp.req);
+    work();
+  }
+  const auto all = completions();
+  ASSERT_EQ(1u, all.size());
+  EXPECT_EQ(SROCE_WC_RETRY_EXC_ERR, all[0].status);
+  EXPECT_EQ(1u, count(SROCE_CTR_RETRY_EXCEEDED_ERR));
+  EXPECT_TRUE(qp.sq.failed);
+}
+
+TEST_F(Send, FailedQueueIsReportedInStatesThatSendOnly) {
+  elements_of(write())[0].lkey = key + 1;
+  qp.state = IB_QPS_ERR;
+  work();
+  EXPECT_TRUE(sroce_requester_has_failed(&qp.req));
+  EXPECT_FALSE(qp.sq.failed);
+}
+
+// Packets leave through a slow qdisc.
+TEST_F(Send, TimeoutIsPutOffWhilePacketsLeave) {
+  write();
+  work();
+  set_in_stack(3, 10);
+  fire_timeout();
+  work();
+  EXPECT_EQ(0u, packets);
+  EXPECT_EQ(stand_in.now_ns + sroce_requester_probe_ns(&qp.req), qp.sq.ignore_timeout_until_ns);
+  stand_in.now_ns = qp.sq.ignore_timeout_until_ns - 1;
+  work();
+  EXPECT_EQ(0u, packets);
+  stand_in.now_ns++;
+  work();
+  EXPECT_EQ(1u, packets) << "those in the stack do not move";
+}
+
+TEST_F(Send, EmptyStackPutsNothingOff) {
+  write();
+  work();
+  set_in_stack(0, 10);
+  fire_timeout();
+  work();
+  EXPECT_EQ(1u, packets);
+}
+
+TEST_F(Send, DrainedQueueIsReportedOnce) {
+  write();
+  work();
+  qp.sq_draining_notify = true;
+  sroce_requester_set_state(&qp.req, SROCE_SQ_DRAINING);
+  qp.state = IB_QPS_SQD;
+  work();
+  EXPECT_EQ(0u, qp.sq.events);
+  acknowledge(0);
+  work();
+  EXPECT_EQ(u32{BIT(IB_EVENT_SQ_DRAINED)}, qp.sq.events);
+  EXPECT_FALSE(qp.sq_draining_notify);
+}
+
+TEST_F(Send, LocalOperationOfAnUnknownKeyFails) {
+  write(0, SROCE_WR_LOCAL_INV).invalidate_rkey = key + 1;
+  work();
+  const auto all = completions();
+  ASSERT_EQ(1u, all.size());
+  EXPECT_EQ(SROCE_WC_MW_BIND_ERR, all[0].status);
+  EXPECT_EQ(0u, packets);
+}
+
+TEST_F(Send, WindowIsBoundBySending) {
+  sroce_region* window = sroce_region_create(SROCE_REGION_WINDOW_2, &pd);
+  ASSERT_EQ(0, sroce_region_publish(&dev.memory, window));
+  regions.insert(regions.begin(), window);
+  for (sroce_region* region : regions) region->range.access |= SROCE_ACCESS_MW_BIND;
+  sroce_send_slot& slot = write(0, SROCE_WR_BIND_MW);
+  slot.remote_addr = IOVA;
+  slot.rkey = window->key;
+  slot.invalidate_rkey = (window->key & ~0xffu) | 0x55;
+  slot.bind = {4096, key, SROCE_ACCESS_REMOTE_READ};
+  work();
+  const auto all = completions();
+  ASSERT_EQ(1u, all.size());
+  EXPECT_EQ(0, all[0].status);
+  EXPECT_EQ(0x55u, window->key & 0xff);
+}
+
+TEST_F(Send, RoundEndsAfterItsBytes) {
+  qp.req.attr.mtu_bytes = 4096;
+  qp.req.attr.window_packets = qp.req.window.packets = 1000;
+  Blocks many(16, 4096);
+  const u32 many_key = add_region(many, 2 * IOVA, 16 * 4096);
+  for (u32 i = 0; i < SLOTS; i++)
+    elements_of(write(16 * 4096))[0] = {2 * IOVA, 16 * 4096, many_key};
+  work();
+  EXPECT_EQ(32u, packets) << "128 KiB";
+  EXPECT_TRUE(qp.sq.more);
+  work();
+  EXPECT_EQ(32u, packets);
+  work();
+  EXPECT_EQ(0u, packets);
+  EXPECT_FALSE(qp.sq.more);
+}
+
+TEST_F(Send, TimerThatFoundNothingIsDeferred) {
+  write();
+  work();
+  sroce_sq_timer_fired(&qp);
+  EXPECT_NE(0u, qp.sq.timer_defer_ns);
+  EXPECT_EQ(START_NS, qp.sq.now_ns) << "the clock is read once";
+  const u64 deferred = qp.sq.timer_defer_ns;
+  qp.sq.retry = true;
+  sroce_sq_timer_fired(&qp);
+  EXPECT_EQ(deferred, qp.sq.timer_defer_ns);
+  qp.sq.retry = false;
+  stand_in.now_ns = sroce_requester_deadline(&qp.req);
+  sroce_sq_timer_fired(&qp);
+  EXPECT_EQ(deferred, qp.sq.timer_defer_ns) << "it was needed";
+}
+
+TEST_F(Send, DelayedAckGoesWithThePacketsOfTheKernelOnly) {
+  write();
+  work();
+  EXPECT_EQ(0u, stand_in_datapath.piggybacked);
+  qp.is_user = false;
+  *wqe(1) = *wqe(0);
+  wqe(1)->num_sge = wqe(1)->length = 0;
+  qp.sq_posted = 2;
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(1u, stand_in_datapath.piggybacked);
+  work();
+  EXPECT_EQ(1u, stand_in_datapath.piggybacked) << "a round without packets";
+}
+
+struct SendDatagram : Send {
+  SendDatagram() : Send(SROCE_SERVICE_UD) {}
+};
+
+TEST_F(SendDatagram, GoesWhereItsHandleSays) {
+  auto* av = static_cast<sroce_av*>(calloc(1, sizeof(sroce_av)));
+  av->pd = &pd;
+  av->path.oif = 12;
+  refcount_set(&av->refs, 1);
+  xa_store(&dev.ahs, 9, av, 0);
+  sroce_send_slot& slot = write(100, SROCE_WR_SEND);
+  slot.ud = {PEER_QPN, 9};
+  slot.qkey = QKEY;
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(12, stand_in_datapath.path.oif);
+  EXPECT_EQ(1u, completions().size()) << "nothing acknowledges it";
+  EXPECT_EQ(1u, av->refs.count);
+  xa_destroy(&dev.ahs);
+  free(av);
+}
+
+}  // namespace
