@@ -35,6 +35,12 @@ void sroce_qp_put(struct sroce_qp *qp)
 		stand_in_datapath.users--;
 }
 
+void sroce_qp_ref_put(struct sroce_qp_ref *ref)
+{
+	if (refcount_dec_and_test(&ref->holders))
+		stand_in_datapath.refs_freed++;
+}
+
 int sroce_membership_join(struct sroce_membership *membership, const struct sroce_endpoint *ep,
 			  const struct in6_addr *group)
 {

@@ -17,6 +17,7 @@ extern "C" {
  * struct stand_in_datapath - what a test tells these functions, and what they tell it
  * @qp: the only one in the table
  * @users: references to it, taken less dropped, unless it has a struct sroce_qp_ref
+ * @refs_freed: struct sroce_qp_ref without a holder
  * @schedule: packets that may be sent next; 0 for one
  * @paced_ns: no packet may be sent before this time
  * @edt_only: until @paced_ns packets may be sent that depart then
@@ -43,6 +44,7 @@ extern "C" {
 struct stand_in_datapath {
 	struct sroce_qp *qp;
 	int	users;
+	u32	refs_freed;
 	u32	schedule;
 	u64	paced_ns;
 	bool	edt_only;

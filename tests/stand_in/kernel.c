@@ -29,8 +29,13 @@ void stand_in_assert_locked(const rwlock_t *lock)
 
 void stand_in_unlock(rwlock_t *lock)
 {
+	void (*unlocked)(void *argument) = stand_in.unlocked;
+
 	WARN_ON(!lock->locked);
 	lock->locked = false;
+	stand_in.unlocked = NULL;
+	if (unlocked)
+		unlocked(stand_in.argument);
 }
 
 void stand_in_read_lock(rwlock_t *lock)

@@ -36,9 +36,11 @@ extern "C" {
  *           and for each attribute of a message: another context may act then
  * @waiting: called where the kernel would sleep until a completion; must complete it
  * @resched: called by cond_resched()
+ * @unlocked: called by the next release of a lock only, after it
  * @loaded: called by the next xa_load() only, after it has read the entry
  * @stored: called by the next xa_store() only, after it has written the entry
- * @argument: of all five
+ * @argument: of all six
+ * @contended: from spin_is_contended()
  * @mm: of the current process
  * @killed: from fatal_signal_pending()
  * @no_memory_at: virt_addr_valid() says no for this page
@@ -54,9 +56,11 @@ struct stand_in {
 	void	(*process)(void *argument);
 	void	(*waiting)(void *argument);
 	void	(*resched)(void *argument);
+	void	(*unlocked)(void *argument);
 	void	(*loaded)(void *argument);
 	void	(*stored)(void *argument);
 	void	*argument;
+	bool	contended;
 	void	*mm;
 	bool	killed;
 	const void *no_memory_at;
@@ -89,10 +93,13 @@ void stand_in_process(void);
 	const volatile void *inside = (pointer);				\
 	(type *)((char *)(unsigned long)inside - __builtin_offsetof(type, member)); \
 })
+#define upper_32_bits(n)	((u32)((u64)(n) >> 32))
+#define lower_32_bits(n)	((u32)(n))
 #define ALIGN(x, a)		round_up(x, a)
 #define IS_ALIGNED(x, a)	(!((x) & ((__typeof__(x))(a) - 1)))
 #define IS_ENABLED(option)	(option)
 #define CONFIG_IPV6		1
+#define CONFIG_NETFILTER	1
 #define CONFIG_PREEMPT_RT	0
 #define check_shl_overflow(a, s, d) ({						\
 	*(d) = (a) << (s);							\
@@ -151,6 +158,7 @@ static inline u32 get_random_u32(void)
 })
 #define smp_store_release(pointer, value)	WRITE_ONCE(*(pointer), value)
 #define data_race(expression)	(expression)
+#define xchg(pointer, value)	__atomic_exchange_n(pointer, value, __ATOMIC_SEQ_CST)
 #define cmpxchg(pointer, old, value)	__sync_val_compare_and_swap(pointer, old, value)
 #define smp_mb()		stand_in_process()
 #define wmb()			stand_in_process()
@@ -162,6 +170,8 @@ typedef unsigned int gfp_t;
 #define GFP_KERNEL_ACCOUNT	0u
 #define GFP_ATOMIC		0u
 #define GFP_NOWAIT		0u
+#define __GFP_COMP		0u
+#define __GFP_NOMEMALLOC	0u
 #define __GFP_ACCOUNT		0u
 #define __GFP_NOWARN		0u
 #define __GFP_ZERO		0u
@@ -181,6 +191,11 @@ typedef unsigned int gfp_t;
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define PAGE_ALIGN(bytes)	ALIGN(bytes, PAGE_SIZE)
 #define offset_in_page(address)	((unsigned long)(address) & (PAGE_SIZE - 1))
+
+static inline u32 get_order(u64 bytes)
+{
+	return bytes > PAGE_SIZE ? order_base_2((bytes + PAGE_SIZE - 1) >> PAGE_SHIFT) : 0;
+}
 
 static inline bool virt_addr_valid(const void *address)
 {
@@ -219,6 +234,8 @@ static inline u64 ktime_get_ns(void)
 #define __this_cpu_add(variable, n)	((variable) += (n))
 #define __this_cpu_inc(variable)	((variable)++)
 #define per_cpu_ptr(pointer, cpu)	((pointer) + (cpu))
+#define alloc_percpu(type)		((type *)stand_in_alloc(STAND_IN_CPUS * sizeof(type)))
+#define free_percpu(pointer)		free(pointer)
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < STAND_IN_CPUS; (cpu)++)
 #define in_hardirq()			false
 

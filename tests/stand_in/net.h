@@ -18,6 +18,7 @@ struct Qdisc_ops {
 
 struct Qdisc {
 	const struct Qdisc_ops *ops;
+	void	*enqueue;
 };
 
 struct netdev_queue {
@@ -26,13 +27,21 @@ struct netdev_queue {
 
 struct sock;
 
+struct net_device_ops {
+	void	*ndo_get_peer_dev;
+};
+
+/* @generic is the part of the module. */
 struct net {
-	int	unused;
+	void	*generic;
 };
 
 #define STAND_IN_PRIORITIES	8
 
-/* @lower is the interface below a stacked one; the two maps are those of priorities. */
+/*
+ * @lower is the interface below a stacked one; the two maps are those of priorities; @refs are
+ * references taken less dropped.
+ */
 struct net_device {
 	int	ifindex;
 	unsigned int mtu;
@@ -41,6 +50,11 @@ struct net_device {
 	struct netdev_queue queue;
 	struct net_device *lower;
 	bool	is_vlan;
+	u16	vlan_id;
+	u32	features;
+	const struct net_device_ops *netdev_ops;
+	int	refs;
+	int	reg_state;
 	u8	num_tc;
 	u8	traffic_classes[STAND_IN_PRIORITIES];
 	u8	egress_map[STAND_IN_PRIORITIES];
@@ -56,12 +70,14 @@ struct netdev_nested_priv {
 #define vlan_dev_get_egress_qos_mask(netdev, priority) \
 	((netdev)->egress_map[priority] << VLAN_PRIO_SHIFT)
 
-static inline struct net_device *vlan_dev_real_dev(struct net_device *netdev)
+static inline struct net_device *vlan_dev_real_dev(const struct net_device *netdev)
 {
 	while (is_vlan_dev(netdev))
 		netdev = netdev->lower;
-	return netdev;
+	return (struct net_device *)netdev;
 }
+
+#define vlan_dev_vlan_id(netdev)		((netdev)->vlan_id)
 
 static inline int netdev_walk_all_lower_dev_rcu(struct net_device *netdev,
 						int (*fn)(struct net_device *netdev,
@@ -82,20 +98,33 @@ typedef struct {
 #define dev_net(netdev)				((netdev)->net)
 #define net_eq(a, b)				((a) == (b))
 #define netdev_get_tx_queue(netdev, index)	(&(netdev)->queue)
+#define netdev_hold(netdev, tracker, gfp)	((void)(tracker), (void)(netdev)->refs++)
+#define netdev_put(netdev, tracker)		((void)(tracker), (void)(netdev)->refs--)
+#define LL_RESERVED_SPACE(netdev)		32u
+#define NETREG_REGISTERED			1
 
 /* A route is valid while it has the cookie with which it was cached. */
 struct dst_entry {
 	struct net_device *dev;
 	const void *xfrm;
+	const void *lwtstate;
 	int	error;
 	u32	cookie;
+	u32	mtu;
 };
 
 #define dst_xfrm(dst)				((dst)->xfrm)
+#define dst_mtu(dst)				((dst)->mtu)
 
 static inline struct dst_entry *dst_check(struct dst_entry *dst, u32 cookie)
 {
 	return dst->cookie == cookie ? dst : NULL;
+}
+
+static inline struct dst_entry *dst_clone(struct dst_entry *dst)
+{
+	stand_in.dst_refs++;
+	return dst;
 }
 
 static inline void dst_release(struct dst_entry *dst)
@@ -119,6 +148,14 @@ static inline bool ipv6_addr_v4mapped(const struct in6_addr *a)
 	return !a->s6_addr32[0] && !a->s6_addr32[1] && a->s6_addr32[2] == htonl(0xffff);
 }
 
+static inline void ipv6_addr_set_v4mapped(__be32 from, struct in6_addr *to)
+{
+	memset(to, 0, sizeof(*to));
+	to->s6_addr32[2] = htonl(0xffff);
+	to->s6_addr32[3] = from;
+}
+
+#define ipv6_addr_hash(a)			((a)->s6_addr32[3])
 #define ipv6_addr_is_multicast(address)		((address)->s6_addr[0] == 0xff)
 #define ipv4_is_multicast(address)		(be32_to_cpu(address) >> 28 == 14)
 

@@ -10,8 +10,6 @@ extern "C" {
 #endif
 
 #define RDMA_HW_STATS_DEFAULT_LIFESPAN	10
-#define alloc_percpu(type)		((type *)stand_in_alloc(STAND_IN_CPUS * sizeof(type)))
-#define free_percpu(pointer)		free(pointer)
 #define xa_limit_31b			XA_LIMIT(1, 0x7fffffff)
 #define xa_for_each(array, number, entry)					\
 	for (number = 0; number < 100; number++)				\

@@ -48,3 +48,8 @@ struct net_device *dev_get_by_index_rcu(struct net *net, int ifindex)
 
 	return netdev && dev_net(netdev) == net && netdev->ifindex == ifindex ? netdev : NULL;
 }
+
+struct net_device *__ip_dev_find(struct net *net, __be32 address, bool devref)
+{
+	return address == stand_in_routes.local ? stand_in_routes.netdev : NULL;
+}

@@ -80,6 +80,7 @@ struct dst_entry *ip6_dst_lookup_flow(struct net *net, const struct sock *sk, st
 				      const struct in6_addr *final);
 bool ipv6_chk_addr(struct net *net, const struct in6_addr *address,
 		   const struct net_device *netdev, int strict);
+struct net_device *__ip_dev_find(struct net *net, __be32 address, bool devref);
 struct net_device *dev_get_by_index_rcu(struct net *net, int ifindex);
 
 /* One priority for 4 types of service, unlike in the kernel. */

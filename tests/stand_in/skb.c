@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#include "stand_in/skb.h"
+#include "stand_in/net.h"
 
 /* As in the kernel, an skb also uses memory for itself. */
 struct sk_buff *alloc_skb(u32 bytes, gfp_t gfp)
@@ -8,13 +8,108 @@ struct sk_buff *alloc_skb(u32 bytes, gfp_t gfp)
 
 	if (!skb)
 		return NULL;
-	skb->data = stand_in_alloc(bytes);
-	if (!skb->data) {
+	skb->head = stand_in_alloc(bytes);
+	if (!skb->head) {
 		free(skb);
 		return NULL;
 	}
+	skb->data = skb->head;
+	skb->end = skb->head + bytes;
 	skb->truesize = sizeof(*skb) + bytes;
 	return skb;
+}
+
+static struct page *fragments;
+
+void *stand_in_fragment(u32 bytes, u32 alignment)
+{
+	struct page *page = stand_in_alloc(sizeof(*page));
+
+	if (!page)
+		return NULL;
+	page->address = aligned_alloc(alignment, round_up(bytes, alignment));
+	page->bytes = bytes;
+	page->next = fragments;
+	fragments = page;
+	return page->address;
+}
+
+struct page *virt_to_head_page(const void *address)
+{
+	struct page *page = fragments;
+
+	while (page && ((u8 *)address < page->address ||
+			(u8 *)address >= page->address + page->bytes))
+		page = page->next;
+	WARN_ON(!page);
+	return page;
+}
+
+static void free_page_of(struct page *page)
+{
+	struct page **link = &fragments;
+
+	while (*link && *link != page)
+		link = &(*link)->next;
+	if (*link)
+		*link = page->next;
+	free(page->address);
+	free(page);
+}
+
+void skb_free_frag(void *address)
+{
+	free_page_of(virt_to_head_page(address));
+}
+
+void skb_add_rx_frag(struct sk_buff *skb, u32 i, struct page *page, u32 offset, u32 bytes,
+		     u32 truesize)
+{
+	WARN_ON(i != skb->shared.nr_frags || i >= MAX_SKB_FRAGS);
+	skb->shared.frags[i] = (skb_frag_t){ .page = page, .offset = offset, .size = bytes };
+	skb->shared.nr_frags++;
+	skb->len += bytes;
+	skb->data_len += bytes;
+	skb->truesize += truesize;
+}
+
+void skb_dst_drop(struct sk_buff *skb)
+{
+	dst_release(skb->dst);
+	skb->dst = NULL;
+}
+
+int skb_unclone(struct sk_buff *skb, gfp_t gfp)
+{
+	void *memory = skb->shared_data ? stand_in_alloc(1) : NULL;
+
+	if (skb->shared_data && !memory)
+		return -ENOMEM;
+	free(memory);
+	skb->shared_data = false;
+	return 0;
+}
+
+/* Cuts fragments, then linear data. */
+int pskb_trim(struct sk_buff *skb, u32 bytes)
+{
+	struct skb_shared_info *shared = &skb->shared;
+
+	while (skb->len > bytes && shared->nr_frags) {
+		skb_frag_t *frag = &shared->frags[shared->nr_frags - 1];
+		u32 cut = min(skb->len - bytes, frag->size);
+
+		frag->size -= cut;
+		skb->len -= cut;
+		skb->data_len -= cut;
+		if (!frag->size) {
+			free_page_of(frag->page);
+			shared->nr_frags--;
+		}
+	}
+	if (skb->len > bytes)
+		skb->len = bytes;
+	return 0;
 }
 
 void kfree_skb(struct sk_buff *skb)
@@ -24,25 +119,28 @@ void kfree_skb(struct sk_buff *skb)
 
 	if (!skb)
 		return;
+	if (skb->destructor)
+		skb->destructor(skb);
+	skb_dst_drop(skb);
 	for (member = skb->shared.frag_list; member; member = next) {
 		next = member->next;
 		kfree_skb(member);
 	}
 	for (i = 0; i < skb->shared.nr_frags; i++) {
 		if (skb->shared.frags[i].page)
-			free(skb->shared.frags[i].page->address);
-		free(skb->shared.frags[i].page);
+			free_page_of(skb->shared.frags[i].page);
 	}
-	free(skb->network);
-	free(skb->data);
+	free(skb->head);
 	free(skb);
 }
 
 void *skb_put(struct sk_buff *skb, u32 bytes)
 {
-	WARN_ON(skb->data_len);
+	u8 *at = skb_tail_pointer(skb);
+
+	WARN_ON(skb->data_len || bytes > (u32)(skb->end - at));
 	skb->len += bytes;
-	return skb->data + skb->len - bytes;
+	return at;
 }
 
 void skb_put_data(struct sk_buff *skb, const void *data, u32 bytes)
@@ -50,18 +148,25 @@ void skb_put_data(struct sk_buff *skb, const void *data, u32 bytes)
 	memcpy(skb_put(skb, bytes), data, bytes);
 }
 
-/* The header is a copy: see kfree_skb(). */
-void skb_reset_network_header(struct sk_buff *skb)
+void skb_reserve(struct sk_buff *skb, u32 bytes)
 {
-	skb->network = malloc(skb->len);
-	skb->network_bytes = skb->len;
-	memcpy(skb->network, skb->data, skb->len);
+	WARN_ON(skb->len || bytes > (u32)(skb->end - skb->data));
+	skb->data += bytes;
+}
+
+void *skb_push(struct sk_buff *skb, u32 bytes)
+{
+	WARN_ON(bytes > skb_headroom(skb));
+	skb->data -= bytes;
+	skb->len += bytes;
+	return skb->data;
 }
 
 void __skb_pull(struct sk_buff *skb, u32 bytes)
 {
+	WARN_ON(bytes > skb_headlen(skb));
+	skb->data += bytes;
 	skb->len -= bytes;
-	memmove(skb->data, skb->data + bytes, skb->len);
 }
 
 /* The piece with this offset, and how long it is from there on; NULL for device memory. */
@@ -173,6 +278,19 @@ struct sk_buff *__skb_dequeue(struct sk_buff_head *queue)
 		queue->qlen--;
 		skb->next = NULL;
 	}
+	return skb;
+}
+
+struct sk_buff *__skb_dequeue_tail(struct sk_buff_head *queue)
+{
+	struct sk_buff **link = &queue->first, *skb;
+
+	while (*link && (*link)->next)
+		link = &(*link)->next;
+	skb = *link;
+	if (skb)
+		queue->qlen--;
+	*link = NULL;
 	return skb;
 }
 

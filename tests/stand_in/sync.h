@@ -33,6 +33,7 @@ void stand_in_read_unlock(rwlock_t *lock);
 #define rwlock_init(lock)	(*(lock) = (rwlock_t){ })
 #define spin_lock_init(lock)	(*(lock) = (spinlock_t){ })
 #define mutex_init(lock)	(*(lock) = (struct mutex){ })
+#define DEFINE_MUTEX(name)	struct mutex name
 #define read_lock_bh(lock)	stand_in_read_lock(lock)
 #define read_unlock_bh(lock)	stand_in_read_unlock(lock)
 #define write_lock_bh(lock)	stand_in_lock(lock)
@@ -43,7 +44,7 @@ void stand_in_read_unlock(rwlock_t *lock);
 #define lockdep_set_class(lock, key)	((void)(lock), (void)(key))
 #define spin_lock(lock)		stand_in_lock(lock)
 #define spin_unlock(lock)	stand_in_unlock(lock)
-#define spin_is_contended(lock)	((void)(lock), false)
+#define spin_is_contended(lock)	((void)(lock), stand_in.contended)
 #define spin_lock_bh(lock)	stand_in_lock(lock)
 #define spin_unlock_bh(lock)	stand_in_unlock(lock)
 #define spin_lock_irqsave(lock, flags)		((flags) = 0, stand_in_lock(lock))
@@ -68,6 +69,13 @@ struct work_struct {
 #define schedule_work(work)	queue_work(NULL, work)
 #define queue_work(to, work)	((work)->queue = (to), (work)->queued = true)
 #define cancel_work_sync(work)	((work)->queued = false)
+#define INIT_WORK_ONSTACK(work, fn)	INIT_WORK(work, fn)
+#define destroy_work_on_stack(work)	WARN_ON((work)->queued)
+#define flush_work(work) do {			\
+	if ((work)->queued)			\
+		(work)->function(work);		\
+	(work)->queued = false;			\
+} while (0)
 
 #define WQ_UNBOUND		2
 #define WQ_MAX_ACTIVE		512
@@ -105,6 +113,8 @@ typedef struct {
 #define atomic_add_return(n, v)		((v)->counter += (n))
 #define atomic64_read(v)		((v)->counter)
 #define atomic64_add_return(n, v)	((v)->counter += (n))
+#define atomic64_add(n, v)		((void)((v)->counter += (n)))
+#define atomic64_sub_return(n, v)	((v)->counter -= (n))
 #define atomic64_sub(n, v)		((void)((v)->counter -= (n)))
 #define atomic64_fetch_add(n, v)	__sync_fetch_and_add(&(v)->counter, n)
 static inline bool test_and_set_bit(int bit, unsigned long *bits)
@@ -188,6 +198,16 @@ struct hlist_head {
 	     (entry) = hlist_entry_safe((entry)->member.next, __typeof__(*(entry)), member))
 #define hash_for_each_possible_rcu(table, entry, member, key)	\
 	hash_for_each_possible(table, entry, member, key)
+
+#define hash_for_each(table, bucket, entry, member)					\
+	for ((bucket) = 0; (bucket) < (int)ARRAY_SIZE(table); (bucket)++)		\
+		hash_for_each_possible(table, entry, member, bucket)
+#define hash_for_each_safe(table, bucket, next_node, entry, member)			\
+	for ((bucket) = 0; (bucket) < (int)ARRAY_SIZE(table); (bucket)++)		\
+		for ((entry) = hlist_entry_safe((table)[bucket].first,			\
+						__typeof__(*(entry)), member);		\
+		     (entry) && ((next_node) = (entry)->member.next, true);		\
+		     (entry) = hlist_entry_safe(next_node, __typeof__(*(entry)), member))
 
 static inline void stand_in_hlist_add(struct hlist_head *chain, struct hlist_node *node)
 {

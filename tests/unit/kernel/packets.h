@@ -20,6 +20,7 @@ extern "C" {
 using Bytes = std::vector<u8>;
 
 constexpr u32 UDP_BYTES = sizeof(udphdr);
+constexpr u32 OPTION_BYTES = 4;  // before the IP header there is space for one
 
 struct Flow {
   bool is_ipv4 = true;
@@ -110,9 +111,10 @@ inline Bytes packet_bytes(const Flow& flow, sroce_packet pkt, const Bytes& paylo
 }
 
 // The first @linear bytes of @all, then fragments of @fragment bytes.
-inline sk_buff* make_part(const Bytes& all, u32 linear, u32 fragment) {
+inline sk_buff* make_part(const Bytes& all, u32 linear, u32 fragment, u32 headroom = 0) {
   linear = std::min<u32>(linear, all.size());
-  sk_buff* skb = alloc_skb(linear, 0);
+  sk_buff* skb = alloc_skb(headroom + linear, 0);
+  skb_reserve(skb, headroom);
   memcpy(skb_put(skb, linear), all.data(), linear);
   for (u32 at = linear; at < all.size(); at += fragment) {
     skb_frag_t* frag = &skb->shared.frags[skb->shared.nr_frags++];
@@ -139,11 +141,12 @@ inline void add_members(sk_buff* skb, const std::vector<sk_buff*>& members) {
   }
 }
 
+// The UDP header is the first of the linear data.
 inline void set_headers(sk_buff* skb, const Flow& flow) {
   const Bytes headers = flow.headers(0, flow.ip_id);
-  skb->network = static_cast<u8*>(malloc(headers.size()));
+  skb->transport = skb->data;
+  skb->network = skb->data - (headers.size() - UDP_BYTES);
   memcpy(skb->network, headers.data(), headers.size());
-  skb->network_bytes = headers.size() - UDP_BYTES;
 }
 
 // How an skb is cut behind the UDP header, which is linear. @part: size of the skb itself and of
@@ -159,7 +162,8 @@ inline sk_buff* make_skb(const Flow& flow, const Bytes& all, const Cut& cut = {}
   const u32 part = std::min<u32>(cut.part, all.size() - UDP_BYTES);
   auto end = all.begin() + UDP_BYTES + part;
   const u32 linear = std::min<u32>(cut.linear, all.size());
-  sk_buff* skb = make_part({all.begin(), end}, UDP_BYTES + linear, cut.fragment);
+  sk_buff* skb = make_part({all.begin(), end}, UDP_BYTES + linear, cut.fragment,
+                           OPTION_BYTES + (flow.is_ipv4 ? sizeof(iphdr) : sizeof(ipv6hdr)));
   while (end != all.end()) {
     const auto begin = end;
     end += std::min<size_t>(part, all.end() - begin);
