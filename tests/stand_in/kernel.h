@@ -47,6 +47,7 @@ extern "C" {
  * @umems_released: calls of ib_umem_release()
  * @dst_refs: references to routes, taken less dropped
  * @scheduled: calls of compat_bh_work_queue()
+ * @rtnl: RTNL is held
  * @forbids_transition: from ib_modify_qp_is_ok(), which knows the table of IBTA
  */
 struct stand_in {
@@ -67,6 +68,7 @@ struct stand_in {
 	u32	umems_released;
 	int	dst_refs;
 	u32	scheduled;
+	bool	rtnl;
 	bool	forbids_transition;
 };
 
@@ -237,6 +239,7 @@ static inline u64 ktime_get_ns(void)
 #define alloc_percpu(type)		((type *)stand_in_alloc(STAND_IN_CPUS * sizeof(type)))
 #define free_percpu(pointer)		free(pointer)
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < STAND_IN_CPUS; (cpu)++)
+#define ASSERT_RTNL()			WARN_ON(!stand_in.rtnl)
 #define in_hardirq()			false
 
 /* Modules and the log. */

@@ -93,7 +93,6 @@ enum { NFPROTO_IPV4 = 2, NFPROTO_IPV6 = 10, NF_INET_LOCAL_IN = 1, NF_ACCEPT = 1 
  * @pernet: registered
  * @hooks: registered: the first, of two
  * @hook_error: from nf_register_net_hooks()
- * @rtnl: RTNL is held
  * @xmit_error: from ip_local_out() and ip6_local_out()
  * @sent: skbs that have been handed to them
  * @page_cache: sroce_page_cache_get() has a page
@@ -113,7 +112,6 @@ struct stand_in_stack {
 	const struct pernet_operations *pernet;
 	const struct nf_hook_ops *hooks;
 	int	hook_error;
-	bool	rtnl;
 	int	xmit_error;
 	struct sk_buff_head sent;
 	bool	page_cache;
@@ -125,7 +123,6 @@ extern struct stand_in_stack stand_in_stack;
 void stand_in_event(const char *name);
 void synchronize_net(void);
 #define rcu_barrier()		stand_in_event("barrier")
-#define ASSERT_RTNL()		WARN_ON(!stand_in_stack.rtnl)
 #define __net_exit
 #define __read_mostly
 #define net_generic(net, id)	((void)(id), (net)->generic)

@@ -113,6 +113,8 @@ typedef struct {
 #define atomic_add_return(n, v)		((v)->counter += (n))
 #define atomic64_read(v)		((v)->counter)
 #define atomic64_add_return(n, v)	((v)->counter += (n))
+#define ATOMIC64_INIT(n)		{ n }
+#define atomic64_inc_return(v)		(++(v)->counter)
 #define atomic64_add(n, v)		((void)((v)->counter += (n)))
 #define atomic64_sub_return(n, v)	((v)->counter -= (n))
 #define atomic64_sub(n, v)		((void)((v)->counter -= (n)))

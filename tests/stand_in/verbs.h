@@ -41,6 +41,11 @@ static inline int ib_mtu_enum_to_int(enum ib_mtu mtu)
 	return 128 << mtu;
 }
 
+static inline enum ib_mtu ib_mtu_int_to_enum(int bytes)
+{
+	return (enum ib_mtu)(ilog2(bytes) - 7);
+}
+
 enum ib_qp_type {
 	IB_QPT_SMI, IB_QPT_GSI, IB_QPT_RC, IB_QPT_UC, IB_QPT_UD, IB_QPT_XRC_INI = 9, IB_QPT_XRC_TGT,
 };
@@ -72,7 +77,8 @@ enum ib_access_flags {
 
 enum ib_event_type {
 	IB_EVENT_CQ_ERR, IB_EVENT_QP_FATAL, IB_EVENT_QP_REQ_ERR, IB_EVENT_QP_ACCESS_ERR,
-	IB_EVENT_COMM_EST, IB_EVENT_SQ_DRAINED, IB_EVENT_SRQ_LIMIT_REACHED = 15,
+	IB_EVENT_COMM_EST, IB_EVENT_SQ_DRAINED, IB_EVENT_PORT_ACTIVE = 9, IB_EVENT_PORT_ERR,
+	IB_EVENT_SRQ_LIMIT_REACHED = 15,
 	IB_EVENT_QP_LAST_WQE_REACHED,
 };
 
@@ -106,6 +112,7 @@ struct ib_event {
 		struct ib_cq *cq;
 		struct ib_qp *qp;
 		struct ib_srq *srq;
+		u32	port_num;
 	} element;
 	enum ib_event_type event;
 };
@@ -130,6 +137,7 @@ struct ib_qp {
 	struct ib_xrcd *xrcd;
 	struct rdma_counter *counter;
 	u32	qp_num;
+	u32	port;
 	enum ib_qp_type qp_type;
 };
 
@@ -150,11 +158,28 @@ struct ib_qp_cap {
 	u32	max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
 };
 
-/* Room for a response, which ib_copy_to_udata() writes unless it has an error to return. */
+enum ib_sig_type { IB_SIGNAL_ALL_WR, IB_SIGNAL_REQ_WR };
+
+struct ib_qp_init_attr {
+	void	*qp_context;
+	struct ib_cq *send_cq, *recv_cq;
+	struct ib_srq *srq;
+	struct ib_xrcd *xrcd;
+	struct ib_qp_cap cap;
+	enum ib_sig_type sq_sig_type;
+	enum ib_qp_type qp_type;
+	u32	create_flags, port_num;
+};
+
+/*
+ * Room for a response, which ib_copy_to_udata() writes unless it has an error to return, of a
+ * process that is native or is not.
+ */
 struct ib_udata {
 	size_t	outlen;
 	void	*outbuf;
 	int	error;
+	bool	is_native;
 };
 
 static inline int ib_copy_to_udata(struct ib_udata *udata, const void *from, size_t bytes)
@@ -170,9 +195,10 @@ struct ib_qp_attr {
 	enum ib_mig_state path_mig_state;
 	u32	qkey, rq_psn, sq_psn, dest_qp_num;
 	int	qp_access_flags;
+	struct ib_qp_cap cap;
 	struct rdma_ah_attr ah_attr;
 	u16	pkey_index;
-	u8	en_sqd_async_notify, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
+	u8	en_sqd_async_notify, sq_draining, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
 	u32	port_num, alt_port_num;
 	u8	timeout, retry_cnt, rnr_retry;
 };
@@ -225,7 +251,6 @@ enum ib_uverbs_advise_mr_advice { IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH };
 struct ib_device_modify;
 struct ib_port_attr;
 struct ib_port_immutable;
-struct ib_qp_init_attr;
 enum ib_srq_attr_mask { IB_SRQ_MAX_WR = 1 << 0, IB_SRQ_LIMIT = 1 << 1 };
 struct ib_srq_attr;
 struct ib_srq_init_attr;

@@ -133,7 +133,7 @@ TEST_F(Endpoint, ModuleWaitsForReceiversBeforeItsEnd) {
 TEST_F(Endpoint, NetdevThatMovedHasNoNamespace) {
   ASSERT_EQ(0, init(ep, netdev));
   ::net elsewhere = {};
-  stand_in_stack.rtnl = true;
+  stand_in.rtnl = true;
   netdev.reg_state = NETREG_REGISTERED;
   EXPECT_TRUE(sroce_endpoint_is_in_place(&ep));
   netdev.net = &elsewhere;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#include "stand_in/control.h"
+
+#include "control/attach.h"
+#include "datapath/device.h"
+
+struct stand_in_control stand_in_control;
+
+int __ethtool_get_link_ksettings(struct net_device *netdev,
+				 struct ethtool_link_ksettings *settings)
+{
+	stand_in_control.reads++;
+	settings->base.speed = stand_in_control.speed;
+	return stand_in_control.speed_error;
+}
+
+int netif_get_link_ksettings(struct net_device *netdev, struct ethtool_link_ksettings *settings)
+{
+	stand_in_control.locked_reads++;
+	return __ethtool_get_link_ksettings(netdev, settings);
+}
+
+void ib_dispatch_event(const struct ib_event *event)
+{
+	stand_in_control.events++;
+	stand_in_control.event = *event;
+}
+
+void ib_unregister_device_queued(struct ib_device *ibdev)
+{
+	WARN_ON(ibdev != &stand_in_control.dev->ibdev);
+	stand_in_control.unregistered++;
+}
+
+void ib_device_put(struct ib_device *ibdev)
+{
+	stand_in_control.refs--;
+}
+
+struct sroce_device *sroce_device_get(const struct net_device *netdev)
+{
+	struct sroce_device *dev = stand_in_control.dev;
+
+	if (stand_in_control.is_disabled || !dev || dev->ep.netdev != netdev)
+		return NULL;
+	stand_in_control.refs++;
+	return dev;
+}
+
+void sroce_device_set_guid(struct sroce_device *dev)
+{
+	stand_in_control.guids++;
+}
