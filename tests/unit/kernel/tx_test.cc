@@ -398,6 +398,119 @@ TEST_F(Tx, ResponsesUseTheKeysOfTheirQueuePair) {
   EXPECT_EQ(0u, tx.mr_ref.qp_serial);
 }
 
+// Plans of packets with 1024 bytes each, but for the last.
+struct Burst : Tx {
+  Burst() {
+    stand_in_stack.page_cache = true;
+    current = this;
+  }
+
+  static void write_headers(const sroce_tx*, const void*, u32 i, sroce_packet* pkt) {
+    *pkt = packet_of(SROCE_OP_SEND_MIDDLE, 500 + i);
+    pkt->header_bytes = 12;
+    pkt->payload_bytes = !current->payload ? 0 : i + 1 == current->packets ? 100 : 1024;
+  }
+  static u32 expected(const sroce_tx*, const void*, u32 i, const sroce_packet*) {
+    return current->packets - i;
+  }
+  // Each packet is filled with its number.
+  static sroce_mem_status copy(sroce_tx*, const void*, u32 i, sroce_crc_writer* writer, u32 bytes) {
+    current->longest = std::max(current->longest, bytes);
+    current->copies++;
+    if (i <= current->bad && current->bad < i + (bytes + 1023) / 1024) return current->status;
+    for (; bytes; i++) {
+      const u32 piece = std::min(bytes, 1024u);
+      sroce_crc_write(writer, Bytes(piece, i).data(), piece);
+      bytes -= piece;
+    }
+    return SROCE_MEM_OK;
+  }
+  int build(u32 count) {
+    static const sroce_tx_source source = {write_headers, expected, copy};
+    packets = count;
+    const sroce_tx_span span = {&qp.sq.path, 500, count, 1024 * count, 1024, payload};
+    return sroce_tx_build(&tx, &span, &source, nullptr);
+  }
+  // Whether packets with all numbers below @count are there, in their order.
+  bool has_built(u32 count) {
+    u32 i = 0;
+    for (sk_buff* skb : deliver()) {
+      Bytes all(skb->len - 28);
+      EXPECT_EQ(0, skb_copy_bits(skb, 28, all.data(), all.size()));
+      const u32 packets = sroce_gso_packets(skb);
+      for (u32 k = 0; k < packets; k++, i++) {
+        const u8* packet = &all[k * 1040];
+        EXPECT_EQ(500 + i, u32(packet[9] << 16 | packet[10] << 8 | packet[11]));
+        EXPECT_EQ(u8(i), packet[12]);
+      }
+      kfree_skb(skb);
+    }
+    return i == count;
+  }
+
+  static inline Burst* current;
+  bool payload = true;
+  u32 packets = 0;
+  u32 bad = ~0u;
+  sroce_mem_status status = SROCE_MEM_OK;
+  u32 longest = 0;
+  u32 copies = 0;
+};
+
+TEST_F(Burst, PayloadOfEqualPacketsIsCopiedInPieces) {
+  EXPECT_EQ(60, build(60));
+  EXPECT_EQ(u32{SROCE_TX_PIECE_BYTES}, longest);
+  EXPECT_LT(copies, 10u);
+  EXPECT_EQ(60, qp.sq.path.ip_id);
+  EXPECT_TRUE(has_built(60));
+}
+
+TEST_F(Burst, EqualPacketsGoOnInAnotherFragment) {
+  stand_in_stack.page_cache = false;
+  EXPECT_EQ(60, build(60));
+  EXPECT_LT(1u, qp.sq.out.first->shared.nr_frags);
+  EXPECT_TRUE(has_built(60));
+}
+
+// One that is not the first of equal ones, one among them, and the last.
+TEST_F(Burst, UnreadablePayloadLeavesNothing) {
+  for (u32 at : {0, 5, 59}) {
+    bad = at;
+    status = SROCE_MEM_BAD_KEY;
+    EXPECT_EQ(-EFAULT, build(60)) << at;
+    status = SROCE_MEM_NOT_PRESENT;
+    EXPECT_EQ(-EAGAIN, build(60)) << at;
+    EXPECT_EQ(0u, skb_queue_len(&qp.sq.out));
+    EXPECT_EQ(0u, tx.gso.packets);
+  }
+}
+
+TEST_F(Burst, WithoutMemoryNothingIsLeft) {
+  stand_in.fail_allocation = 1;
+  EXPECT_EQ(-ENOMEM, build(60));
+  EXPECT_EQ(0u, skb_queue_len(&qp.sq.out));
+}
+
+TEST_F(Burst, PacketsWithoutARouteAreLost) {
+  stand_in_routes.error = -EHOSTUNREACH;
+  EXPECT_EQ(3, build(3));
+  EXPECT_EQ(3u, count(SROCE_CTR_DROP_NO_ROUTE));
+  EXPECT_EQ(0u, copies);
+}
+
+TEST_F(Burst, ContendedLockEndsIt) {
+  stand_in.contended = true;
+  EXPECT_EQ(34, build(60)) << "the first two, and a piece of 32";
+  EXPECT_TRUE(has_built(34));
+}
+
+TEST_F(Burst, PacketsWithoutPayloadAreWrittenOneByOne) {
+  payload = false;
+  EXPECT_EQ(5, build(5));
+  EXPECT_EQ(0u, copies);
+  EXPECT_EQ(5u, tx.gso.packets);
+}
+
 struct Relock : Tx {
   Relock() {
     stand_in.contended = true;
