@@ -29,47 +29,8 @@
 #include "net/page_cache.h"
 #include "net/endpoint.h"
 #include "net/mcast.h"
+#include "net/sockets.h"
 #include "transport/wire.h"
-
-/* An interface has at most SROCE_GID_TABLE_LEN addresses. */
-#define ADDRESS_HASH_BITS	8
-#define NETDEV_HASH_BITS	6
-
-/**
- * struct sroce_sockets - the sockets of a network namespace
- * @net: the namespace; NULL once it has ended
- * @v4: IPv4 socket
- * @v6: IPv6 socket; NULL without IPv6
- * @users: endpoints that share them
- * @addresses: addresses of these endpoints (struct own_address), RCU
- * @endpoints: these endpoints by netdev, RCU
- * @rcu: defers the free
- */
-struct sroce_sockets {
-	struct net *net;
-	struct socket *v4;
-	struct socket *v6;
-	unsigned int users;
-	DECLARE_HASHTABLE(addresses, ADDRESS_HASH_BITS);
-	DECLARE_HASHTABLE(endpoints, NETDEV_HASH_BITS);
-	struct rcu_head rcu;
-};
-
-/**
- * struct own_address - an address of an endpoint
- * @node: in the table of the sockets
- * @addr: the address
- * @ep: the endpoint
- * @gids: GIDs with this address: of different types, or of VLANs with the same MAC
- * @rcu: defers the free
- */
-struct own_address {
-	struct hlist_node node;
-	struct in6_addr addr;
-	struct sroce_endpoint *ep;
-	u32	gids;
-	struct rcu_head rcu;
-};
 
 /* The part of a namespace that is ours. */
 struct sroce_net {
@@ -117,6 +78,7 @@ static int open_socket(struct sroce_sockets *sockets, struct udp_port_cfg *port,
 		.sk_user_data = sockets,
 		.encap_type = 1,
 		.encap_rcv = sroce_udp_receive,
+		.gro_receive = sroce_gro_receive,
 	};
 	int err;
 
@@ -229,7 +191,7 @@ unlock:
 	return err;
 }
 
-static void remove_address(struct own_address *address)
+static void remove_address(struct sroce_own_address *address)
 {
 	hash_del_rcu(&address->node);
 	kfree_rcu(address, rcu);
@@ -238,7 +200,7 @@ static void remove_address(struct own_address *address)
 static void leave_sockets(struct sroce_endpoint *ep)
 {
 	struct sroce_sockets *sockets = ep->sockets;
-	struct own_address *address;
+	struct sroce_own_address *address;
 	struct hlist_node *next;
 	int bucket;
 
@@ -436,10 +398,10 @@ struct sock *sroce_endpoint_get_sock(const struct sroce_endpoint *ep, bool is_ip
 	return sk;
 }
 
-static struct own_address *find_own_address(const struct sroce_endpoint *ep,
-					    const struct in6_addr *addr)
+static struct sroce_own_address *find_own_address(const struct sroce_endpoint *ep,
+						  const struct in6_addr *addr)
 {
-	struct own_address *address;
+	struct sroce_own_address *address;
 
 	hash_for_each_possible(ep->sockets->addresses, address, node, ipv6_addr_hash(addr))
 		if (address->ep == ep && ipv6_addr_equal(&address->addr, addr))
@@ -458,7 +420,7 @@ static struct own_address *find_own_address(const struct sroce_endpoint *ep,
  */
 int sroce_endpoint_add_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
 {
-	struct own_address *address;
+	struct sroce_own_address *address;
 	int err = 0;
 
 	/* An interface may have a group as its address, to join it (`ip address add autojoin`). */
@@ -493,71 +455,11 @@ unlock:
  */
 void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr *addr)
 {
-	struct own_address *address;
+	struct sroce_own_address *address;
 
 	mutex_lock(&sockets_mutex);
 	address = find_own_address(ep, addr);
 	if (address && !--address->gids)
 		remove_address(address);
 	mutex_unlock(&sockets_mutex);
-}
-
-/**
- * sroce_sockets_find_endpoint() - find the endpoint that a packet is addressed to
- * @sockets: the sockets that received it
- * @ingress: the netdev that received it
- * @daddr: its destination address
- *
- * Called under rcu_read_lock(), which keeps the result alive.
- *
- * Return: an endpoint that owns @daddr, preferably the one on @ingress, or NULL.
- */
-struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
-						   const struct net_device *ingress,
-						   const struct in6_addr *daddr)
-{
-	const struct net_device *real = is_vlan_dev(ingress) ? vlan_dev_real_dev(ingress) : ingress;
-	const struct own_address *address;
-	struct sroce_endpoint *other = NULL;
-
-	hash_for_each_possible_rcu(sockets->addresses, address, node, ipv6_addr_hash(daddr)) {
-		struct sroce_endpoint *ep = address->ep;
-
-		if (!ipv6_addr_equal(&address->addr, daddr))
-			continue;
-		if (ep->netdev == real || ep->netdev == ingress)
-			return ep;
-		other = ep;
-	}
-	return other;
-}
-
-static struct sroce_endpoint *find_netdev(const struct sroce_sockets *sockets,
-					  const struct net_device *netdev)
-{
-	struct sroce_endpoint *ep;
-
-	hash_for_each_possible_rcu(sockets->endpoints, ep, node, (unsigned long)netdev)
-		if (ep->netdev == netdev)
-			return ep;
-	return NULL;
-}
-
-/**
- * sroce_sockets_find_netdev() - find the endpoint on the interface of a multicast packet
- * @sockets: the sockets that received it
- * @ingress: the netdev that received it
- *
- * Called under rcu_read_lock(), which keeps the result alive.
- *
- * Return: the endpoint on @ingress, or else on the netdev below if @ingress is a VLAN, or NULL.
- */
-struct sroce_endpoint *sroce_sockets_find_netdev(const struct sroce_sockets *sockets,
-						 const struct net_device *ingress)
-{
-	struct sroce_endpoint *ep = find_netdev(sockets, ingress);
-
-	if (!ep && is_vlan_dev(ingress))
-		ep = find_netdev(sockets, vlan_dev_real_dev(ingress));
-	return ep;
 }

@@ -71,12 +71,8 @@ void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr
 
 /* Shared by the files of net/. */
 extern sroce_receive_fn sroce_receive_hook;
-struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
-						   const struct net_device *ingress,
-						   const struct in6_addr *daddr);
-struct sroce_endpoint *sroce_sockets_find_netdev(const struct sroce_sockets *sockets,
-						 const struct net_device *ingress);
 int sroce_udp_receive(struct sock *sk, struct sk_buff *skb);
+struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *batches, struct sk_buff *skb);
 int sroce_gro_start(struct net *net);
 void sroce_gro_stop(struct net *net);
 int sroce_gro_enable(struct socket *sock);

@@ -14,6 +14,7 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/prefetch.h>
 #include <linux/udp.h>
 
 #include "net/rx.h"
@@ -40,6 +41,12 @@ static void enter_next_part(struct sroce_rx_pos *pos)
 	if (!pos->part)
 		return;
 	pos->next_part = pos->part->next;
+	/* The members of a long list are no longer in the cache. */
+	if (pos->next_part) {
+		prefetch(skb_shinfo(pos->next_part));
+		if (pos->next_part->next)
+			prefetch(&pos->next_part->next->end);
+	}
 	pos->part_offset = pos->frag_offset;
 	pos->frag = 0;
 	pos->frag_offset += skb_headlen(pos->part);

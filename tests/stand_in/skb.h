@@ -44,6 +44,7 @@ typedef struct {
 
 struct skb_shared_info {
 	struct sk_buff *frag_list;
+	u8	flags;
 	u16	gso_size;
 	u16	gso_segs;
 	u32	gso_type;
@@ -55,6 +56,7 @@ struct skb_shared_info {
 /**
  * struct sk_buff - a packet, or many
  * @next: in a queue, or in a fragment list
+ * @list: of the skbs that GRO keeps
  * @head: memory of headroom and linear data
  * @end: its end
  * @data: first byte
@@ -72,6 +74,8 @@ struct skb_shared_info {
  * @iif: index of the interface that IPv6 names as the one it came in on
  * @protocol: ETH_P_IP or ETH_P_IPV6
  * @ip_summed: CHECKSUM_*
+ * @csum_level: how many more checksums the interface has verified
+ * @encapsulation: the packet is in a tunnel
  * @csum_start: offset from @head where a checksum begins
  * @csum_offset: where it is put, from there
  * @shared_data: skb_unclone() has not been called yet
@@ -80,6 +84,7 @@ struct skb_shared_info {
  */
 struct sk_buff {
 	struct sk_buff *next;
+	struct list_head list;
 	u8	*head, *end;
 	u8	*data;
 	u32	len;
@@ -96,6 +101,8 @@ struct sk_buff {
 	int	iif;
 	__be16	protocol;
 	u8	ip_summed;
+	u8	csum_level;
+	bool	encapsulation;
 	u16	csum_start;
 	u16	csum_offset;
 	bool	shared_data;

@@ -63,6 +63,7 @@ int udp_sock_create(struct net *net, struct udp_port_cfg *port, struct socket **
 	*created = (struct socket){ .ops = &ops, .is_open = true };
 	created->sk = &created->own;
 	created->own.refs = 1;
+	created->own.sk_family = port->family;
 	stand_in_stack.port = *port;
 	*sock = created;
 	return 0;

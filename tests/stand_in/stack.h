@@ -29,6 +29,7 @@ struct proto_ops {
 
 struct sock {
 	void	*user_data;
+	u8	sk_family;
 	bool	dead;
 	int	refs;
 };
@@ -57,6 +58,8 @@ struct udp_tunnel_sock_cfg {
 	void	*sk_user_data;
 	u8	encap_type;
 	int	(*encap_rcv)(struct sock *sk, struct sk_buff *skb);
+	struct sk_buff *(*gro_receive)(struct sock *sk, struct list_head *batches,
+				       struct sk_buff *skb);
 };
 
 struct pernet_operations {
@@ -155,6 +158,8 @@ void nf_unregister_net_hooks(struct net *net, const struct nf_hook_ops *hooks,
 #define SKB_GSO_FRAGLIST	2u
 #define SKB_GSO_UDP_TUNNEL_CSUM	4u
 #define CHECKSUM_NONE		0
+#define CHECKSUM_UNNECESSARY	1
+#define CHECKSUM_COMPLETE	2
 #define CHECKSUM_PARTIAL	3
 #define NET_XMIT_DROP		1
 #define NET_XMIT_CN		2

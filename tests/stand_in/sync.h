@@ -179,6 +179,10 @@ struct hlist_node {
 	struct hlist_node *next, **pprev;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
 struct hlist_head {
 	struct hlist_node *first;
 };

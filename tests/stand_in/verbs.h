@@ -17,10 +17,6 @@
 extern "C" {
 #endif
 
-struct list_head {
-	struct list_head *next, *prev;
-};
-
 struct ib_cq;
 struct ib_qp;
 struct rdma_counter;

@@ -6,6 +6,7 @@
 #include "unit/kernel/packets.h"
 
 extern "C" {
+#include "net/sockets.h"
 #include "stand_in/stack.h"
 }
 

@@ -37,35 +37,6 @@ struct Udp : testing::Test, Namespace {
     EXPECT_EQ(0, stand_in_stack.tunnel.encap_rcv(&stand_in_stack.v4.own, skb));
   }
   u64 count(sroce_counter which) { return ep.counters[0].value[which]; }
-  // The hook that sees packets before UDP does.
-  void filter(sk_buff* skb) {
-    for (u32 i = 0; i < 2; i++) {
-      const nf_hook_ops& hook = stand_in_stack.hooks[i];
-      if (hook.pf != (flow.is_ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6)) continue;
-      EXPECT_EQ(unsigned{NF_INET_LOCAL_IN}, hook.hooknum);
-      EXPECT_EQ(INT_MAX, hook.priority) << "behind all filters";
-      const nf_hook_state state = {hook.pf};
-      EXPECT_EQ(unsigned{NF_ACCEPT}, hook.hook(nullptr, skb, &state));
-    }
-  }
-  // The skb begins at its IP header there.
-  u32 type_behind_filter(u16 port, u32 gso_type, u8 protocol = 17, u32 options = 0) {
-    const u32 ip_bytes = (flow.is_ipv4 ? sizeof(iphdr) : sizeof(ipv6hdr)) + options;
-    sk_buff* skb = alloc_skb(ip_bytes + UDP_BYTES, 0);
-    skb_reset_network_header(skb);
-    auto* ip = static_cast<u8*>(skb_put(skb, ip_bytes + UDP_BYTES));
-    ip[0] = flow.is_ipv4 ? 0x40 | ip_bytes / 4 : 0x60;
-    ip[flow.is_ipv4 ? 9 : 6] = protocol;
-    ip[ip_bytes + 2] = port >> 8;
-    ip[ip_bytes + 3] = port;
-    skb->shared.gso_type = gso_type;
-    skb->shared.gso_size = 100;
-    skb->shared_data = true;
-    filter(skb);
-    const u32 type = skb->shared.gso_type;
-    kfree_skb(skb);
-    return type;
-  }
 
   Flow flow;
   in6_addr address;
@@ -194,29 +165,6 @@ TEST_F(Udp, LoopbackStandsForTheOwnerOfTheAddress) {
   arrive(skb);
   EXPECT_EQ(SROCE_NO_VLAN, last.vlan_id);
   EXPECT_EQ(3u, received);
-}
-
-TEST_F(Udp, BatchForOurPortIsNotSegmented) {
-  for (bool is_ipv4 : {true, false}) {
-    flow.is_ipv4 = is_ipv4;
-    EXPECT_EQ(SKB_GSO_UDP_L4 | SKB_GSO_UDP_TUNNEL_CSUM, type_behind_filter(4791, SKB_GSO_UDP_L4));
-    EXPECT_EQ(SKB_GSO_UDP_L4 | SKB_GSO_UDP_TUNNEL_CSUM,
-              type_behind_filter(4791, SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST))
-        << "a list is read like any other";
-    EXPECT_EQ(SKB_GSO_UDP_L4, type_behind_filter(4790, SKB_GSO_UDP_L4));
-    EXPECT_EQ(SKB_GSO_UDP_L4, type_behind_filter(4791, SKB_GSO_UDP_L4, 6)) << "TCP";
-    EXPECT_EQ(SKB_GSO_FRAGLIST, type_behind_filter(4791, SKB_GSO_FRAGLIST));
-  }
-  flow.is_ipv4 = true;
-  EXPECT_EQ(SKB_GSO_UDP_L4 | SKB_GSO_UDP_TUNNEL_CSUM,
-            type_behind_filter(4791, SKB_GSO_UDP_L4, 17, 8))
-      << "behind options";
-}
-
-// A clone shares the type, and may go elsewhere.
-TEST_F(Udp, CloneIsNotMarked) {
-  stand_in.fail_allocation = 3;  // the skb takes two
-  EXPECT_EQ(SKB_GSO_UDP_L4, type_behind_filter(4791, SKB_GSO_UDP_L4));
 }
 
 }  // namespace

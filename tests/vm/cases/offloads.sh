@@ -84,7 +84,16 @@ set_offloads tx-udp-segmentation on tso on tx off
 verify "without checksum offload" 6
 set_offloads tx on gso off gro off
 verify "without GSO" 6
-set_offloads gso on
+# Packets of RDMA adapters have no UDP checksum, either.
+set_offloads tso off gro on
+verify "GRO without UDP checksums"
+if both_sroce; then
+	before=$(($(out_of_sequence)))
+	packets_per_skb "GRO without UDP checksums"
+	check "GRO without UDP checksums: packets arrive in batches" test $ratio -ge 4
+	check "... in order" test $(($(out_of_sequence))) -eq $before
+fi
+set_offloads gso on tso on gro off
 
 if both_sroce; then
 	# Both ends at A, over loopback.
