@@ -43,6 +43,15 @@ repeats()
 	check "... until SIGINT" test $status = 0
 }
 
+link_rxe()
+{
+	ip link add wire0 type veth peer name wire1
+	address_add wire0 10.5.0.1 fd05::1
+	address_add wire1 10.5.0.2 fd05::2
+	modprobe rdma_rxe
+	link_add rxe_0 rxe wire0
+}
+
 # --- without queue pairs and without a response -----------------------------------------------------
 
 prints status 0 status
@@ -74,7 +83,15 @@ on_a pkill ibv_rc_pingpong || true
 on_b pkill ibv_rc_pingpong || true
 wait $server $client || true
 
-prints status 0 status --all
+if modinfo rdma_rxe >/dev/null 2>&1; then
+	check "rdma_rxe has a device in the first namespace" link_rxe
+	prints status 0 status --all
+	check "... which it shows" grep -q '"driver": "rdma_rxe"' "$keep/$samples.status.json"
+	rdma link delete rxe_0
+else
+	skip "status --all with a device of rdma_rxe" "this kernel has none"
+	prints status 0 status --all
+fi
 prints stats 0 stats -a
 prints stats 0 stats -x "$A_DEV"
 has_addresses() { [[ ! $(on_a ip -6 address show dev "$A_IF" tentative) ]]; }
