@@ -35,9 +35,7 @@ deb_dkms()
 	local root=$scratch/sroce-dkms
 	dkms_sources "$root/usr/src/sroce-$upstream"
 	add_scripts "$root" sroce-dkms postinst prerm
-	build_deb "$root" sroce-dkms all "dkms" "RDMA over Converged Ethernet: the kernel module, by DKMS" \
-		" This package has the sources of the kernel module, which DKMS builds for each
- kernel that has headers."
+	build_deb "$root" sroce-dkms all "dkms" "RDMA over Converged Ethernet: the kernel module, by DKMS"
 }
 
 deb_tool()
@@ -52,9 +50,7 @@ deb_tool()
 	architecture=$(dpkg --print-architecture)
 	libraries=$(libraries_of "$root/usr/sbin/sroce")
 	recommends=sroce-dkms build_deb "$root" sroce "$architecture" "$libraries" \
-		"RDMA over Converged Ethernet: the command that adds devices" \
-		" This package has the command, its manual, and a rule of udev that adds the
- devices that files in /etc/sroce.d name."
+		"RDMA over Converged Ethernet: the command that adds devices"
 }
 
 deb_provider()
@@ -66,9 +62,7 @@ deb_provider()
 	architecture=$(dpkg --print-architecture)
 	libraries=$(libraries_of "$root"/usr/lib/*/libibverbs/libsroce.so)
 	build_deb "$root" libsroce "$architecture" "$libraries, libibverbs1 (>= 36), ibverbs-providers" \
-		"RDMA over Converged Ethernet: native mode of programs" \
-		" This package has a provider for libibverbs whose queues need no system call for
- most requests. Without it, programs use the device in the way of rdma_rxe."
+		"RDMA over Converged Ethernet: native mode of programs"
 }
 
 # The packages with the shared libraries that a program needs.
@@ -95,7 +89,7 @@ add_scripts() # ROOT PACKAGE NAME...
 	done
 }
 
-build_deb() # ROOT PACKAGE ARCHITECTURE DEPENDENCIES SUMMARY DESCRIPTION
+build_deb() # ROOT PACKAGE ARCHITECTURE DEPENDENCIES SUMMARY
 {
 	local root=$1 package=$2 doc=$1/usr/share/doc/$2 section=net
 	[[ $package != *-dkms ]] || section=kernel
@@ -103,6 +97,7 @@ build_deb() # ROOT PACKAGE ARCHITECTURE DEPENDENCIES SUMMARY DESCRIPTION
 	{
 		cat "$files/copyright"
 		sed -n '/^License-Text:/,$p' "$repo/LICENSES/Linux-OpenIB" | sed 1d
+		[[ ! -e $files/$package.copyright ]] || cat "$files/$package.copyright"
 	} >"$doc/copyright"
 	printf 'sroce (%s) unstable; urgency=medium\n\n  * See the history of the sources.\n\n -- The sroce authors <sroce@localhost>  %s\n' \
 		"$version" "$(date -R)" | gzip -9n >"$doc/changelog.gz"
@@ -117,11 +112,9 @@ build_deb() # ROOT PACKAGE ARCHITECTURE DEPENDENCIES SUMMARY DESCRIPTION
 		}Section: $section
 		Priority: optional
 		Description: $5
-		 sroce is RoCEv2 in software: it gives any network interface RDMA verbs, so
-		 that programs of rdma-core run without an RDMA adapter, and with those of
-		 others. It recovers from lost packets one by one, and adapts to congestion.
+		$(sed 's/^/ /' "$files/description")
 		 .
-		$6
+		$(sed 's/^/ /' "$files/$package.description")
 	END
 	(cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 	dpkg-deb --root-owner-group --build "$root" "$out/${package}_${version}_$3.deb" >/dev/null
