@@ -67,8 +67,8 @@ def condition(row):
 
 
 def tcp_of(rows, row):
-    """TCP's median at the same MTU and condition, for bandwidth rows."""
-    if row.kind != "bw":
+    """TCP's median at the same MTU and condition, for bandwidth rows. None under loss, which TCP takes for congestion."""
+    if row.kind != "bw" or row.name.startswith("loss_"):
         return None
     peers = [r for r in rows if r.mtu == row.mtu and "tcp" in r.values and condition(r) == condition(row)]
     return peers[0].median("tcp") if peers else None
@@ -105,9 +105,11 @@ def table(rows, types, out):
                      ["-" if v is None else f"{v:.2f}" for v in values])
     for row in rows:
         if "tcp" in row.values:
+            line = [row.name, UNITS[row.kind], row.cell("tcp")] + [""] * (len(head) - 3)
             share = ratio(row.median("tcp"), undisturbed(rows, row, "tcp"))
-            lines.append([row.name, UNITS[row.kind], row.cell("tcp")] + [""] * (len(head) - 4) +
-                         [f"{share:.2f}" if share else ""])
+            if share and "tcp/clean" in head:
+                line[head.index("tcp/clean")] = f"{share:.2f}"
+            lines.append(line)
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
         print("  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))).rstrip(),

@@ -4,11 +4,11 @@
 # guests: any
 # seconds: 3600
 #
-# Settings: ROUNDS, and ONLY, a pattern of conditions.
+# Settings: ROUNDS; ONLY, a pattern of conditions; TYPES, which has tcp if that is measured beside sroce.
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/cases/lib/ulp.sh
-: "${ROUNDS:=1}" "${ONLY:=*}"
+: "${ROUNDS:=1}" "${ONLY:=*}" "${TYPES:=sroce}"
 topology
 export LIMIT=12
 programs_measured=(write read send)
@@ -111,7 +111,7 @@ measure_all() # CONDITION
 {
 	bandwidths "$1"
 	[[ $QUICK ]] || ulp_bandwidths "$1"
-	[[ $A_TYPE != sroce || $QUICK ]] || tcp_bandwidth "$1"
+	[[ $A_TYPE != sroce || " $TYPES " != *" tcp "* ]] || tcp_bandwidth "$1"
 	[[ ! $latencies || $QUICK ]] || latencies "$1"
 }
 
