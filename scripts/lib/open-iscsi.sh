@@ -11,6 +11,7 @@ make_open_iscsi() # DIR
 	# shellcheck disable=SC2086
 	apt_unpack system "$dir/root" open-iscsi $libraries
 	mkdir "$dir/bin"
-	find "$dir/root" -type f \( -path '*/sbin/iscsid' -o -path '*/sbin/iscsiadm' -o -name 'lib*.so.*' \) -exec install -t "$dir/bin" {} +
+	# A library's soname may be a link.
+	find "$dir/root" ! -type d \( -path '*/sbin/iscsid' -o -path '*/sbin/iscsiadm' -o -name 'lib*.so.*' \) -exec cp -L -t "$dir/bin" {} +
 	rm -r "$dir/root"
 }

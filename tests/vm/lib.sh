@@ -164,15 +164,17 @@ in_namespace() # NAMESPACE|"" COMMAND...
 
 on_other_guest()
 {
-	local file
+	local file deadline=$((SECONDS + (${LIMIT:-60} + 10) * TIME_FACTOR))
 	file=/share/rpc/$BASHPID.$RANDOM$RANDOM
 	# The agent also needs the functions that the case has exported.
 	{ declare -fx; printf '%q ' timeout "$((${LIMIT:-60} * TIME_FACTOR))" /share/vm/guest/call "$@"; } >"$file.new"
 	mv "$file.new" "$file.cmd"
-	until [[ -e $file.status ]]; do
+	# A process that no signal ends, such as one in state D, keeps "timeout" waiting.
+	until [[ -e $file.status ]] || ((SECONDS > deadline)); do
 		read -rt 0.05 <>/run/silence || true
 	done
 	cat "$file.out"
+	[[ -e $file.status ]] || return 124
 	return "$(<"$file.status")"
 }
 

@@ -93,8 +93,29 @@ stop_echo()
 # --- devices --------------------------------------------------------------------------------------
 
 device_gone() { ! rdma link show | grep -q "^link $1/"; } # DEVICE
-detach() { timeout $((20 * TIME_FACTOR)) rdma link delete "$1" && device_gone "$1"; } # DEVICE
-unload() { timeout $((20 * TIME_FACTOR)) rmmod "$1" && device_gone "$2"; } # MODULE DEVICE
+detach() { limited 20 rdma link delete "$1" && device_gone "$1"; } # DEVICE
+unload() { limited 20 rmmod "$1" && device_gone "$2"; } # MODULE DEVICE
+
+ended() { ! kill -0 "$1" 2>/dev/null; } # PID
+
+# limited SECONDS COMMAND...: fails after this time, even if no signal ends the command. "timeout" would wait for it.
+limited()
+{
+	local limit=$1 output job status=0
+	shift
+	output=$(mktemp)
+	"$@" >"$output" 2>&1 </dev/null &
+	job=$!
+	if wait_until "$limit" ended $job; then
+		wait $job || status=$?
+	else
+		status=124
+		kill -KILL $job || true
+	fi
+	cat "$output"
+	rm "$output"
+	return $status
+}
 
 attach() # DEVICE TYPE INTERFACE ADDRESS
 {
@@ -131,7 +152,7 @@ end_modules()
 }
 
 export -f strict fill digest renew stop_asked rounds count_round more_rounds run_traffic received losses has_lost
-export -f start_echo stop_echo used_objects device_gone detach unload attach end_modules
+export -f start_echo stop_echo used_objects device_gone detach unload ended limited attach end_modules
 
 # --- the checks -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 # seconds: 400
 # parts: open-iscsi
 # stages: none
-# full: vm-6.12-two
+# full: vm-6.12-two vm-6.1-two vm-6.12-two-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/ulp.sh
@@ -55,12 +55,13 @@ connect()
 	wait_until 10 has_disk
 }
 
+# The daemon must not outlive a logout that fails, or the next connect would start another.
 disconnect()
 {
-	node --logout
-	node -o delete
-	kill "$(</tmp/iscsid.pid)"
-	wait_until 10 no_disk && end_modules ib_iser libiscsi scsi_transport_iscsi sd_mod
+	local failed=''
+	{ node --logout && node -o delete; } || failed=yes
+	kill "$(</tmp/iscsid.pid)" || failed=yes
+	wait_until 10 no_disk && end_modules ib_iser libiscsi scsi_transport_iscsi sd_mod && [[ ! $failed ]]
 }
 export -f serve stop_serving admin node connect disconnect
 

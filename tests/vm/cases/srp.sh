@@ -5,7 +5,7 @@
 # kernels: 6.12 6.1
 # seconds: 400
 # stages: none
-# full: vm-6.12-two
+# full: vm-6.12-two vm-6.1-two vm-6.12-two-rxe
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/ulp.sh
