@@ -22,11 +22,14 @@ extern "C" {
  * @paced_ns: no packet may be sent before this time
  * @edt_only: until @paced_ns packets may be sent that depart then
  * @throttled: from sroce_tx_throttle()
+ * @largest_plan: the most packets that it was asked for
+ * @relocks: calls of sroce_tx_relock()
  * @edt_ns: from the last sroce_tx_set_edt()
  * @tx_error: from sroce_tx_begin()
  * @rewinds: calls of sroce_gso_rewind()
  * @packets: packets begun
  * @packet: the last of them
+ * @expected: from sroce_tx_begin(), for the first of them
  * @payload: of the last of them
  * @path: its path
  * @dscp: its DSCP
@@ -49,11 +52,14 @@ struct stand_in_datapath {
 	u64	paced_ns;
 	bool	edt_only;
 	bool	throttled;
+	u32	largest_plan;
+	u32	relocks;
 	u64	edt_ns;
 	int	tx_error;
 	u32	rewinds;
 	u32	packets;
 	struct sroce_packet packet;
+	u32	expected[16];
 	u8	payload[4096];
 	struct sroce_path path;
 	u8	dscp;

@@ -28,11 +28,13 @@ void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns)
 
 bool sroce_tx_throttle(struct sroce_tx *tx, u32 next)
 {
+	stand_in_datapath.largest_plan = max(stand_in_datapath.largest_plan, next);
 	return stand_in_datapath.throttled;
 }
 
 void sroce_tx_relock(struct sroce_tx *tx)
 {
+	stand_in_datapath.relocks++;
 }
 
 int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
@@ -40,6 +42,8 @@ int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 {
 	if (stand_in_datapath.tx_error)
 		return stand_in_datapath.tx_error;
+	if (stand_in_datapath.packets < ARRAY_SIZE(stand_in_datapath.expected))
+		stand_in_datapath.expected[stand_in_datapath.packets] = expected;
 	stand_in_datapath.packets++;
 	stand_in_datapath.packet = *pkt;
 	stand_in_datapath.path = *path;

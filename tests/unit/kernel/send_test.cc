@@ -109,14 +109,44 @@ TEST_F(Send, BudgetEndsTheRound) {
   EXPECT_EQ(5u, packets);
 }
 
-TEST_F(Send, PlanHasAtMostABurst) {
-  stand_in_datapath.schedule = 1000;
+// Bursts are far longer than the region of the fixture.
+struct SendBurst : Send {
+  SendBurst() {
+    stand_in_datapath.schedule = 1000;
+    qp.req.attr.window_packets = qp.req.window.packets = 1000;
+    many_key = add_region(many, 2 * IOVA, LENGTH);
+    elements_of(write(LENGTH))[0] = {2 * IOVA, LENGTH, many_key};
+  }
+
+  static constexpr u32 LENGTH = 16 * 4096;
+  Blocks many{16, 4096};
+  u32 many_key;
+};
+
+TEST_F(SendBurst, PlanHasAtMostABurst) {
   qp.req.attr.mtu_bytes = 256;
-  qp.req.attr.window_packets = 1000;
-  qp.req.window.packets = 1000;
-  for (u32 i = 0; i < 4; i++) write(8192);
   work();
-  EXPECT_EQ(128u, packets);
+  EXPECT_LE(128u, packets);
+  EXPECT_EQ(64u, stand_in_datapath.largest_plan);
+}
+
+// Another CPU waits for the lock.
+TEST_F(SendBurst, ContendedLockDividesABurst) {
+  stand_in.contended = true;
+  work(40);
+  EXPECT_EQ(40u, packets) << "32 KiB, and the rest";
+  EXPECT_EQ(39u, stand_in_datapath.packet.psn);
+  EXPECT_EQ(2u, stand_in_datapath.relocks);
+  EXPECT_EQ(0u, left);
+}
+
+// The packet that should have requested an ACK was not built, so the next one does.
+TEST_F(SendBurst, DividedBurstHasRequestedNoAck) {
+  stand_in.contended = true;
+  qp.req.attr.window_packets = 128;  // an ACK for each 32
+  work(33);
+  EXPECT_EQ(32u, stand_in_datapath.packet.psn);
+  EXPECT_TRUE(stand_in_datapath.packet.ack_req);
 }
 
 TEST_F(Send, InlineDataIsSent) {
@@ -190,6 +220,45 @@ TEST_F(Send, QueueWaitsForTheStack) {
   EXPECT_EQ(SROCE_NEVER, sroce_requester_deadline(&qp.req));
 }
 
+// The stack may hold its packets for longer than all retries take.
+TEST_F(Send, RetryDoesNotWaitForTheStack) {
+  write();
+  work();
+  fire_timeout();
+  stand_in_datapath.throttled = true;
+  work();
+  EXPECT_EQ(1u, packets);
+}
+
+TEST_F(Send, OtherContextGetsTheLockBetweenPlans) {
+  write();
+  write();
+  work();
+  EXPECT_EQ(2u, stand_in_datapath.relocks);
+}
+
+// A hint: packets of one size share an skb.
+TEST_F(Send, PacketsOfOneSizeAreExpectedTogether) {
+  const auto& expected = stand_in_datapath.expected;
+  for (u32 i = 0; i < 3; i++) write();
+  work();
+  for (u32 i = 0; i < 3; i++) EXPECT_EQ(3 - i, expected[i]) << "requests of one length";
+  write(8 * 1024);
+  work();
+  EXPECT_EQ(1u, expected[3]) << "it has more headers";
+  for (u32 i = 1; i < 8; i++) EXPECT_EQ(8 - i, expected[3 + i]);
+}
+
+// Packets that travel together are lost together.
+TEST_F(Send, RetriesShareNoSkb) {
+  for (u32 i = 0; i < 3; i++) write();
+  work();
+  fire_timeout();
+  work();
+  ASSERT_LE(1u, packets);
+  EXPECT_EQ(1u, stand_in_datapath.expected[3]);
+}
+
 TEST_F(Send, QueueThatWaitsForPagesDoesNothing) {
   write();
   work();
@@ -208,6 +277,16 @@ TEST_F(Send, RetransmissionIsCounted) {
   EXPECT_EQ(0u, stand_in_datapath.packet.psn);
   EXPECT_EQ(1u, count(SROCE_CTR_LOCAL_ACK_TIMEOUT_ERR));
   EXPECT_EQ(1u, count(SROCE_CTR_COMPLETER_RETRY_ERR));
+}
+
+TEST_F(Send, RetransmissionOfAHoleHasItsOwnCounter) {
+  write();
+  work();
+  qp.req.probe.due = true;
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(1u, count(SROCE_CTR_ROCE_ADP_RETRANS));
+  EXPECT_EQ(0u, count(SROCE_CTR_COMPLETER_RETRY_ERR));
 }
 
 // A response that comes before it departs would be taken for a response to it.
@@ -277,6 +356,43 @@ TEST_F(Send, EmptyStackPutsNothingOff) {
   fire_timeout();
   work();
   EXPECT_EQ(1u, packets);
+}
+
+// It waits for the peer, not for packets that leave this host.
+TEST_F(Send, RnrWaitIsNotPutOff) {
+  write();
+  work();
+  sroce_packet pkt = packet_of(SROCE_OP_ACK, 0);
+  pkt.syndrome = SROCE_AETH_RNR_NAK | 1;
+  qp.req.attr.rnr_retry = qp.req.rnr_retry_left = 7;
+  sroce_ack_plan plan;
+  sroce_completer_plan(&qp.req, &pkt, &plan);
+  sroce_completer_commit(&qp.req, &plan, SROCE_MEM_OK, stand_in.now_ns);
+  ASSERT_TRUE(sroce_requester_waits_rnr(&qp.req));
+  qp.sq.ignore_timeout_until_ns = START_NS + 2 * TIMEOUT_NS;
+  const u64 deadline = work();
+  EXPECT_EQ(0u, packets);
+  EXPECT_EQ(sroce_requester_deadline(&qp.req), deadline);
+  stand_in.now_ns = deadline;
+  qp.sq.ignore_timeout_until_ns = 0;
+  set_in_stack(3, 10);
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(0u, qp.sq.ignore_timeout_until_ns);
+}
+
+// The response came while it waited for pages, and was dropped.
+TEST_F(Send, TimeoutIsExcusedOnceAfterAFault) {
+  write();
+  work();
+  fire_timeout();
+  for (u32 i = 0; i < 2; i++) {
+    qp.sq.paging.done = true;
+    work();
+    EXPECT_EQ(i, packets) << "once for each response";
+    EXPECT_FALSE(qp.sq.paging.done);
+    if (!i) stand_in.now_ns = qp.sq.ignore_timeout_until_ns;
+  }
 }
 
 TEST_F(Send, DrainedQueueIsReportedOnce) {
