@@ -177,6 +177,26 @@ TEST_F(CreateQp, KindsThatDoNotExistAreRejected) {
   EXPECT_EQ(-EOPNOTSUPP, error_with(nullptr, wrong));
 }
 
+TEST_F(CreateQp, EachTypeHasItsService) {
+  const auto service_of = [&](ib_qp_type type) {
+    attr.qp_type = type;
+    EXPECT_EQ(0, create(nullptr));
+    EXPECT_EQ(created.service, created.req.service);
+    EXPECT_EQ(created.service, created.resp.service);
+    const u8 service = created.service;
+    destroy();
+    return service;
+  };
+  EXPECT_EQ(SROCE_SERVICE_RC, service_of(IB_QPT_RC));
+  EXPECT_EQ(SROCE_SERVICE_UC, service_of(IB_QPT_UC));
+  EXPECT_EQ(SROCE_SERVICE_UD, service_of(IB_QPT_UD));
+  attr.port_num = 1;
+  EXPECT_EQ(SROCE_SERVICE_UD, service_of(IB_QPT_GSI));
+  ib_xrcd xrcd = {};
+  attr.xrcd = &xrcd;
+  EXPECT_EQ(SROCE_SERVICE_XRC, service_of(IB_QPT_XRC_TGT));
+}
+
 // Only a native process sends by XRC, and only the kernel receives.
 TEST_F(CreateQp, XrcHasTwoSides) {
   ib_xrcd xrcd = {};
@@ -214,6 +234,19 @@ TEST_F(CreateQp, TargetOfXrcHasNoSizes) {
   EXPECT_EQ(0u, attr.cap.max_send_wr + attr.cap.max_send_sge + attr.cap.max_inline_data);
   EXPECT_EQ(0u, created.cap.max_send_wr) << "nobody posts to it";
   EXPECT_EQ(u32{SROCE_MAX_SGE}, created.recv_queue->max_sge) << "of any shared queue";
+  destroy();
+}
+
+// libfabric names one. The packets do, too.
+TEST_F(CreateQp, SharedQueueOfATargetMeansNothing) {
+  ib_xrcd xrcd = {};
+  sroce_srq srq = {};
+  attr.xrcd = &xrcd;
+  attr.srq = &srq.ibsrq;
+  attr.qp_type = IB_QPT_XRC_TGT;
+  ASSERT_EQ(0, create(nullptr));
+  EXPECT_EQ(nullptr, created.srq);
+  EXPECT_EQ(&created.own_recv_queue, created.recv_queue);
   destroy();
 }
 
