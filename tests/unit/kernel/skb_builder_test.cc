@@ -509,6 +509,16 @@ TEST_F(ListBuilder, TransformOfTheRouteMakesSinglePackets) {
   EXPECT_EQ(2u, skb_queue_len(&out));
 }
 
+// The sanitizer finds what nobody frees.
+TEST_F(ListBuilder, MemberThatIsBegunIsFreedWithTheSkb) {
+  add(256, 3);
+  EXPECT_NE(nullptr, sroce_gso_begin(&gso, 256 + OWN_BYTES, 2));
+  EXPECT_NE(nullptr, gso.member);
+  sroce_gso_close(&gso);
+  EXPECT_EQ(nullptr, gso.member);
+  expect_wires({256});
+}
+
 TEST_F(ListBuilder, MemberWithoutMemoryEndsTheSkb) {
   add(256, 3);
   stand_in.fail_allocation = 1;
@@ -550,6 +560,13 @@ TEST_F(Builder, PiggybackedPacketFollowsASingleOne) {
   ASSERT_EQ(1u, skbs.size());
   EXPECT_EQ(2, skbs[0]->shared.gso_segs);
   expect_wires({64, 4});
+}
+
+// Only the last packet of a batch may be shorter than the others, and none may be longer.
+TEST_F(Builder, LongerPacketIsNotPiggybacked) {
+  gso.piggyback_bytes = OWN_BYTES + 4;
+  add(0, 1);
+  EXPECT_EQ(nullptr, gso.skb) << "the skb has no space left";
 }
 
 TEST_F(Builder, SinglePacketHasNoSpaceForAnother) {

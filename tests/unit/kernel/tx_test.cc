@@ -266,6 +266,15 @@ TEST_F(Tx, SkbsOfBothQueuesCount) {
   ref->tsq[SROCE_SQ].queued.counter = ref->tsq[SROCE_RQ].queued.counter = 0;
 }
 
+TEST_F(Tx, SkbThatIsBuiltCountsForTheQdisc) {
+  ref->tsq[SROCE_RQ].queued.counter = SROCE_TSQ_SKB * (SROCE_TSQ_SKBS_MAX - 2);
+  send();
+  EXPECT_FALSE(sroce_tx_throttle(&tx, 1));
+  EXPECT_TRUE(sroce_tx_throttle(&tx, 2));
+  EXPECT_TRUE(qp.sq.again);
+  ref->tsq[SROCE_RQ].queued.counter = 0;
+}
+
 // The last packet has gone before the flag was set, so nobody restarts the queue.
 TEST_F(Tx, QueueGoesOnIfTheStackEmptiesMeanwhile) {
   static sroce_tsq* tsq;
@@ -346,6 +355,13 @@ TEST_F(Tx, SocketOwnsThePacketsThatNoTransformSees) {
   EXPECT_EQ(nullptr, owner()) << "its namespace may have ended";
   ref->ipv4_sk = nullptr;
   EXPECT_EQ(nullptr, owner());
+  dst_release(qp.sq.dst);
+  qp.sq.dst = nullptr;
+  qp.sq.path.is_ipv4 = false;
+  qp.sq.path.oif = netdev.ifindex;
+  stand_in_routes.netdev = &netdev;
+  stand_in_routes.source = qp.sq.path.saddr;
+  EXPECT_EQ(&v6, owner());
 }
 
 TEST_F(Tx, PacketsOfASkbDepartTogether) {
@@ -394,8 +410,10 @@ TEST_F(Tx, ResponsesUseTheKeysOfTheirQueuePair) {
   qp.serial = 99;
   init(qp.rq);
   EXPECT_EQ(99u, tx.mr_ref.qp_serial);
+  EXPECT_EQ(&qp.rq.paging.wait, tx.mr_ref.wait);
   init(qp.sq);
   EXPECT_EQ(0u, tx.mr_ref.qp_serial);
+  EXPECT_EQ(&qp.sq.paging.wait, tx.mr_ref.wait) << "pages that a copy misses are faulted in";
 }
 
 // Plans of packets with 1024 bytes each, but for the last.
