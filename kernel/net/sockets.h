@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The sockets of a network namespace, which endpoint.c opens, and the endpoint that a packet is for.
+ * The sockets of a namespace, which endpoint.c opens, and the endpoint that a packet is for.
  */
 #ifndef SROCE_NET_SOCKETS_H
 #define SROCE_NET_SOCKETS_H

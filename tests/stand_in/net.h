@@ -155,7 +155,11 @@ static inline void ipv6_addr_set_v4mapped(__be32 from, struct in6_addr *to)
 	to->s6_addr32[3] = from;
 }
 
-#define ipv6_addr_hash(a)			((a)->s6_addr32[3])
+static inline u32 ipv6_addr_hash(const struct in6_addr *a)
+{
+	return a->s6_addr32[0] ^ a->s6_addr32[1] ^ a->s6_addr32[2] ^ a->s6_addr32[3];
+}
+
 #define ipv6_addr_is_multicast(address)		((address)->s6_addr[0] == 0xff)
 #define ipv4_is_multicast(address)		(be32_to_cpu(address) >> 28 == 14)
 

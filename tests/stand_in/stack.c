@@ -60,7 +60,7 @@ int udp_sock_create(struct net *net, struct udp_port_cfg *port, struct socket **
 	if (err)
 		return err;
 	WARN_ON(created->is_open);
-	*created = (struct socket){ .ops = &ops, .is_open = true };
+	*created = (struct socket){ .ops = &ops, .is_open = true, .loops = true };
 	created->sk = &created->own;
 	created->own.refs = 1;
 	created->own.sk_family = port->family;
@@ -73,6 +73,7 @@ void setup_udp_tunnel_sock(struct net *net, struct sock *sk, struct udp_tunnel_s
 {
 	stand_in_stack.tunnel = *tunnel;
 	sk->user_data = tunnel->sk_user_data;
+	container_of(sk, struct socket, own)->loops = false;
 }
 
 void sock_release(struct socket *sock)
@@ -80,12 +81,13 @@ void sock_release(struct socket *sock)
 	WARN_ON(!sock->is_open);
 	sock->is_open = false;
 	sock->own.dead = true;
-	sock->own.user_data = NULL;
 	stand_in_event(sock == &stand_in_stack.v4 ? "close-v4" : "close-v6");
 }
 
+/* No receiver finds the user data afterwards. */
 void udp_tunnel_sock_release(struct sock *sk)
 {
+	sk->user_data = NULL;
 	sock_release(container_of(sk, struct socket, own));
 }
 

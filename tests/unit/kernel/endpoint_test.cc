@@ -159,6 +159,16 @@ TEST_F(Endpoint, AddressIsFoundUntilItsLastGidGoes) {
   EXPECT_EQ(nullptr, find(one, netdev));
 }
 
+TEST_F(Endpoint, AllOfAnIpv6AddressIsHashed) {
+  in6_addr one = Flow::address(1);
+  one.s6_addr[0] = 0xfe;
+  ASSERT_EQ(0, init(ep, netdev));
+  EXPECT_EQ(0, sroce_endpoint_add_address(&ep, &one));
+  EXPECT_EQ(&ep, find(one, netdev));
+  sroce_endpoint_del_address(&ep, &one);
+  EXPECT_EQ(nullptr, find(one, netdev));
+}
+
 TEST_F(Endpoint, AddressWithoutMemoryIsNotThere) {
   const in6_addr one = Flow::address(1);
   ASSERT_EQ(0, init(ep, netdev));
