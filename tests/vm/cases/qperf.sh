@@ -16,6 +16,11 @@ tests="ver_rc_compare_swap ver_rc_fetch_add"
 port=20000
 for test in $tests; do
 	# "quit" ends the server, of which something stays for a while. A second is the least time; 0 is for ever.
-	port=$((port + 1))
-	pair "qperf $test" qperf -lp $port -- qperf "$A_IP" -lp $port -cm 1 -t 1 "$test" quit
+	# qperf 0.4.11 tells its client the port before it listens there. A client that is faster is rejected: no such service.
+	for _ in 1 2 3; do
+		port=$((port + 1)) status=0
+		talk qperf -lp $port -- qperf "$A_IP" -lp $port -cm 1 -t 1 "$test" quit || status=1
+		[[ $pair_output == *"Event rejected"* ]] || break
+	done
+	if ((status == 0)); then ok "qperf $test"; else not_ok "qperf $test" "$pair_report"; fi
 done
