@@ -339,16 +339,20 @@ static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
 static bool complete_requests(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_completion wc __sroce_uninit;
-	u32 retired = sroce_requester_retired(&qp->req);
+	u32 first = sroce_requester_retired(&qp->req), retired = first;
 
 	while (*budget && sroce_requester_next_completion(&qp->req, &wc)) {
 		count_error(qp, wc.status);
+		/* Another CPU may poll the completion at once and post to the slot. */
+		sroce_send_queue_retire(qp, retired);
+		retired = sroce_requester_retired(&qp->req);
 		sroce_wq_complete(qp, &qp->sq, &wc, NULL);
 		if (sroce_requester_has_failed(&qp->req))
 			--*budget;
 	}
+	/* Requests without a completion have been retired, too. */
 	sroce_send_queue_retire(qp, retired);
-	return sroce_requester_retired(&qp->req) != retired;
+	return sroce_requester_retired(&qp->req) != first;
 }
 
 static void check_state(struct sroce_qp *qp)

@@ -273,7 +273,7 @@ static bool is_send(u8 opcode)
 /**
  * sroce_send_queue_retire() - free the slots of retired requests
  * @qp: the QP, its send lock held
- * @from: sroce_requester_retired() before completions were pulled
+ * @from: up to where slots have been freed
  *
  * Posters may fill the slots again afterwards.
  */

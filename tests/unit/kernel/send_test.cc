@@ -67,6 +67,7 @@ struct Send : testing::Test, SendRing {
   u32 key;
   u32 left = 0;
   u32 packets = 0;
+  u32 entries_seen = 0;
 };
 
 TEST_F(Send, RequestBecomesPacketsAndACompletion) {
@@ -86,6 +87,37 @@ TEST_F(Send, RequestBecomesPacketsAndACompletion) {
   ASSERT_EQ(1u, all.size());
   EXPECT_EQ(77u, all[0].wr_id);
   EXPECT_EQ(0, all[0].status);
+  EXPECT_EQ(1u, *qp.sq_ring.consumer);
+}
+
+// The process polls on another CPU and posts again at once, to a ring that was full.
+TEST_F(Send, SlotIsFreeBeforeItsCompletionIsSeen) {
+  write();
+  write();
+  work();
+  acknowledge(1);
+  cq.user_arms = true;  // so that the process runs after each entry
+  stand_in.argument = this;
+  stand_in.process = [](void* argument) {
+    auto* test = static_cast<Send*>(argument);
+    const u32 seen = *test->cq.ring.producer;
+    test->entries_seen |= 1u << seen;
+    for (const u32 freed : {*test->qp.sq_ring.consumer, test->qp.sq_retired}) {
+      EXPECT_GE(freed, seen);
+      EXPECT_LE(freed, seen + 1) << "the next entry may be under way";
+    }
+  };
+  work();
+  EXPECT_EQ(0b110u, entries_seen & 0b110) << "after the first entry, and after the second";
+  stand_in.process = nullptr;
+}
+
+TEST_F(Send, UnsignaledRequestFreesItsSlot) {
+  write().flags = 0;
+  work();
+  acknowledge(0);
+  work();
+  EXPECT_TRUE(completions().empty());
   EXPECT_EQ(1u, *qp.sq_ring.consumer);
 }
 

@@ -6,7 +6,7 @@
 # kernels: 6.12 parallel smp kcsan
 # seconds: 30
 # stages: vm-6.12
-# full: vm-parallel vm-smp vm-kcsan
+# full: vm-parallel vm-parallel-native vm-smp vm-kcsan
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
@@ -17,6 +17,10 @@ check "packets for A go to CPU 1" steer a 1
 check "packets for B go to CPU 0" steer b 0
 tool "ib_write_bw, small messages" ib_write_bw -x GID -F -s 64 -n 5000
 tool "ib_write_bw, lists of requests" ib_write_bw -x GID -F -s 64 -n 4800 -l 16
+# Either mode has exactly as many slots for one of the two.
+for depth in 127 128; do
+	tool "ib_write_bw, send queue always full, depth $depth" ib_write_bw -x GID -F -s 65536 -t "$depth" -n 1000 -q 4
+done
 tool "ib_read_bw" ib_read_bw -x GID -F -s 4096 -n 100
 tool "ib_send_bw, both directions" ib_send_bw -x GID -F -s 64 -n 3000 -b
 tool "ib_send_bw, events, four QPs" ib_send_bw -x GID -F -s 4096 -n 500 -e -q 4
