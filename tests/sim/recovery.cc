@@ -383,8 +383,11 @@ void Host::check_queued() const {
   require(!reorder.count || sroce_reorder_peer_selective(&reorder) ||
               reorder.nak_at_ns != SROCE_NEVER || responder_.nak_scheduled,
           "gap will never be reported", "epsn=%06x", responder_.epsn);
+  // A selective ACK goes before a NAK that is due, too.
+  const bool nak_is_due =
+      responder_.nak_pending && responder_.nak_syndrome == SROCE_NAK_PSN_SEQUENCE;
   require(!sroce_reorder_peer_selective(&reorder) || !reorder.count || reorder.unsacked < 64 ||
-              responder_.ack_pending,
+              responder_.ack_pending || nak_is_due,
           "queued packets not reported", "epsn=%06x, %u since the last selective ACK",
           responder_.epsn, reorder.unsacked);
 }
