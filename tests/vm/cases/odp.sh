@@ -5,6 +5,8 @@
 # seconds: 90
 # stages: vm-newest vm-newest-rxe vm-newest-native vm-6.12
 # full: vm-debug vm-debug-native vm-kcsan vm-6.1
+# kernels: newest debug kcsan smp 6.12 6.1
+# User-mode Linux with two CPUs does not tell a running process that a page has been replaced.
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
