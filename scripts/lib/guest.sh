@@ -59,7 +59,7 @@ qemu_start() # ROLE
 	# no_timer_check: on a busy host, timer ticks can be so late that the kernel considers the
 	# timer broken and panics.
 	# shellcheck disable=SC2046
-	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $(qemu_accelerator) \
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $(qemu_accelerator "$kernel" "$run/first-root.cpio" sroce-kvm-boots rdinit=/bin/busybox -- echo sroce-kvm-boots) \
 		-smp "$cpus" -m "$memory" -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" \
 		-append "console=ttyS0 $(kernel_words "$name" | xargs) $(tsc_word) no_timer_check sroce.root=erofs sroce.share=9p sroce.role=$role" \
 		-drive "if=none,id=root,format=raw,readonly=on,file=$image/root.erofs" -device virtio-blk-pci,drive=root \
@@ -107,24 +107,28 @@ take_processor() # sets processor
 # The guest's TSC runs at the host's speed under TCG, which a guest may misjudge on a busy host.
 tsc_word() { awk '/^cpu MHz/ { printf "tsc_early_khz=%d\n", $4 * 1000; exit }' /proc/cpuinfo; }
 
-# On some machines /dev/kvm opens, but every kernel hangs. Only a successful boot proves that KVM
-# works; the result is cached.
-qemu_accelerator()
+# On some machines /dev/kvm opens, but every kernel hangs. Only a boot that reaches the first program
+# proves that KVM works; the result is cached, where there is a cache.
+qemu_accelerator() # KERNEL CPIO TEXT WORD...: the first program prints TEXT if the kernel gets the words
 {
-	local cached
+	local cached words='-accel tcg,thread=multi -cpu max'
 	cached=$cache/accelerator-$({ uname -r; grep -m 1 'model name' /proc/cpuinfo; } | sha256sum | cut -c1-10)
-	[[ -s $cached ]] || { kvm_boots && echo "-accel kvm -cpu host" || echo "-accel tcg,thread=multi -cpu max"; } >"$cached"
-	cat "$cached"
+	if [[ ! -s $cached && -w /dev/kvm ]]; then
+		! kvm_boots "$@" || words='-accel kvm -cpu host'
+		{ mkdir -p "$cache" && echo "$words" >"$cached"; } 2>/dev/null || true
+	fi
+	cat "$cached" 2>/dev/null || echo "$words"
 }
 
-kvm_boots()
+kvm_boots() # KERNEL CPIO TEXT WORD...
 {
-	local probe
-	[[ -w /dev/kvm ]] || return 1
+	local probe status=0
 	say "trying KVM"
 	probe=$(mktemp -d)
 	timeout 20 qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -accel kvm -cpu host \
-		-m 512 -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" -append "console=ttyS0 panic=-1 rdinit=/bin/busybox -- echo sroce-kvm-boots" \
+		-m 512 -kernel "$1/vmlinux" -initrd "$2" -append "console=ttyS0 panic=-1 ${*:4}" \
 		-serial "file:$probe/console" </dev/null >/dev/null 2>&1 || true
-	grep -q '^sroce-kvm-boots' "$probe/console"
+	grep -q "^$3" "$probe/console" || status=1
+	rm -rf "$probe"
+	return $status
 }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The root of the guest is the folder of scripts/run, read-only, with
+// The root of the guest is a folder that scripts/run has made, read-only, or in QEMU a copy of it
+// in memory, with
 //   modules/       the kernel modules in the order to load, sroce.ko last
 //   lower, upper, new, share, proc, sys, dev    where to mount
-// sroce.share=FOLDER of the kernel's command line is the folder of this run. Its file "settings"
-// has strings that end with NUL: userland, current folder, $OUT or nothing, mode, "pair" or
-// nothing, netem's words or nothing; then the command and its arguments. Its file "environment" is
-// that of the command.
+// The folders of the host are userland, current folder, $OUT and that of this run. User-mode Linux
+// mounts them by their paths; sroce.share=FOLDER of the kernel's command line is the last one.
+// QEMU, where it is sroce.share=9p, shares them under tags: root, folder, out, share. The file
+// "settings" of this run's folder has strings that end with NUL: userland, current folder, $OUT or
+// nothing, mode, "pair" or nothing, netem's words or nothing; then the command and its arguments.
+// Its file "environment" is that of the command.
 #include "guest.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -83,13 +87,32 @@ void make_folders(const std::string& path) {
   mkdir(path.c_str(), 0755);
 }
 
-/// The folder of the run, from the kernel's command line.
-std::string share_folder() {
+/// The folder of the run, or "9p", from the kernel's command line.
+std::string find_share() {
   const std::string key = "sroce.share=";
   for (const std::string& word : split(read_file("/proc/cmdline"), ' ')) {
     if (word.starts_with(key)) return word.substr(key.size(), word.find('\n') - key.size());
   }
   fail("find sroce.share");
+}
+
+/// It stays readable when /proc moves.
+const std::string& share() {
+  static const std::string found = find_share();
+  return found;
+}
+
+bool in_qemu() { return share() == "9p"; }
+
+/// Mounts a folder of the host. QEMU knows it by the tag.
+void mount_host(const std::string& target, const char* tag, const std::string& path,
+                unsigned long flags = 0) {
+  if (!in_qemu()) return mount_at(target, "hostfs", flags, path);
+  // Files that both ends change are kept only while they are mapped.
+  const std::string options = std::string("trans=virtio,version=9p2000.L,msize=512000,cache=") +
+                              (flags & MS_RDONLY ? "loose" : "mmap");
+  check(mount(tag, target.c_str(), "9p", flags, options.c_str()) == 0,
+        std::string("mount ") + tag + " on " + target);
 }
 
 void load_modules() {
@@ -103,22 +126,23 @@ void load_modules() {
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
     const int fd = open(("/modules/" + name).c_str(), O_RDONLY | O_CLOEXEC);
-    check(syscall(SYS_finit_module, fd, "", 0) == 0, "load " + name);
+    const char* parameters = name.ends_with("-dummy.ko") ? "numdummies=0" : "";
+    check(syscall(SYS_finit_module, fd, parameters, 0) == 0, "load " + name);
     close(fd);
   }
 }
 
 /// Lets a folder of the host be written, at the same path. Called in the userland, so that links in
 /// the path lead where they should.
-void open_folder(const std::string& path) {
+void open_folder(const char* tag, const std::string& path) {
   if (path.empty() || path == "/") return;
   make_folders(path);
-  mount_at(path, "hostfs", 0, path);
+  mount_host(path, tag, path);
 }
 
 /// Makes the userland the root, below a layer in memory.
 void enter_userland(const Settings& settings) {
-  mount_at("/lower", "hostfs", MS_RDONLY, settings.userland);
+  mount_host("/lower", "root", settings.userland, MS_RDONLY);
   mount_at("/upper", "tmpfs");
   make_folders("/upper/data");
   make_folders("/upper/work");
@@ -136,8 +160,8 @@ void enter_userland(const Settings& settings) {
   mount_at("/dev/pts", "devpts", 0, "ptmxmode=0666");
   make_folders("/dev/shm");
   mount_at("/dev/shm", "tmpfs");
-  open_folder(settings.folder);
-  open_folder(settings.out);
+  open_folder("folder", settings.folder);
+  open_folder("out", settings.out);
   for (const auto& [link, target] : {std::pair{"/dev/fd", "/proc/self/fd"},
                                      {"/dev/stdin", "/proc/self/fd/0"},
                                      {"/dev/stdout", "/proc/self/fd/1"},
@@ -229,14 +253,33 @@ Strings set_up_network(const Settings& settings) {
   return variables;
 }
 
-/// A console that carries bytes as they are.
-int open_console(const char* path) {
-  const int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+/// A console, 1 to 3, that carries bytes as they are: of QEMU a port, which appears late, of
+/// User-mode Linux a terminal.
+int open_console(int number) {
+  const std::string path = (in_qemu() ? "/dev/vport0p" : "/dev/tty") + std::to_string(number);
+  int fd = -1;
+  for (int tries = 0; fd < 0 && tries < 2000; ++tries) {
+    if (tries > 0) usleep(5000);
+    fd = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 && errno != ENOENT) break;
+  }
+  check(fd >= 0, "open " + path);
+  if (in_qemu()) return fd;
   termios mode{};
-  check(fd >= 0 && tcgetattr(fd, &mode) == 0, std::string("open ") + path);
+  check(tcgetattr(fd, &mode) == 0, "get the mode of " + path);
   cfmakeraw(&mode);
-  check(tcsetattr(fd, TCSANOW, &mode) == 0, std::string("set the mode of ") + path);
+  check(tcsetattr(fd, TCSANOW, &mode) == 0, "set the mode of " + path);
   return fd;
+}
+
+/// Waits until the host has all that was written to a console.
+void drain(int console) {
+  pollfd entry{console, POLLOUT, 0};
+  if (in_qemu()) {
+    poll(&entry, 1, -1);
+  } else {
+    tcdrain(console);
+  }
 }
 
 /// Whether a folder of $PATH that can be searched has the program.
@@ -279,9 +322,9 @@ int wait_for(pid_t child) {
 
 /// Runs the command between pipes, copies them to the consoles, and reports its status.
 void run_command(const Settings& settings, const Strings& environment) {
-  const int main_console = open_console("/dev/tty1");  // input and output
-  const int error_console = open_console("/dev/tty2");
-  const int control = open_console("/dev/tty3");
+  const int main_console = open_console(1);  // input and output
+  const int error_console = open_console(2);
+  const int control = open_console(3);
   int input[2], output[2], error[2];
   check(
       pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 && pipe2(error, O_CLOEXEC) == 0,
@@ -307,9 +350,9 @@ void run_command(const Settings& settings, const Strings& environment) {
   kill(-1, SIGKILL);  // what the command has left behind, so that the streams end
   copy_output.join();
   copy_error.join();
-  for (const int fd : {main_console, error_console}) tcdrain(fd);
+  for (const int fd : {main_console, error_console}) drain(fd);
   dprintf(control, "%d\n", status);
-  tcdrain(control);
+  drain(control);
 }
 
 }  // namespace
@@ -318,12 +361,13 @@ int run_guest() {
   signal(SIGPIPE, SIG_IGN);
   mount("proc", "/proc", "proc", 0, nullptr);
   mount_at("/sys", "sysfs");
-  mount_at("/share", "hostfs", 0, share_folder());
+  mount("devtmpfs", "/dev", "devtmpfs", 0, nullptr);  // fails if User-mode Linux has mounted it
+  load_modules();
+  mount_host("/share", "share", share());
   const Settings settings = read_settings();
   Strings environment = split(read_file("/share/environment"), '\0');
   unlink("/share/environment");  // may have secrets, which nobody deletes if scripts/run is killed
   umount("/share");
-  load_modules();
   enter_userland(settings);
   if (settings.mode == "native") environment.push_back("IBV_DRIVERS=/run/sroce/libsroce");
   for (std::string& variable : set_up_network(settings)) environment.push_back(variable);
