@@ -89,16 +89,20 @@ add_scripts() # ROOT PACKAGE NAME...
 	done
 }
 
+# The licences of a package, and the notices of others' code in it
+copyright() # PACKAGE
+{
+	cat "$files/copyright"
+	sed -n '/^License-Text:/,$p' "$repo/LICENSES/Linux-OpenIB" | sed 1d
+	[[ ! -e $files/$1.copyright ]] || cat "$files/$1.copyright"
+}
+
 build_deb() # ROOT PACKAGE ARCHITECTURE DEPENDENCIES SUMMARY
 {
 	local root=$1 package=$2 doc=$1/usr/share/doc/$2 section=net
 	[[ $package != *-dkms ]] || section=kernel
 	mkdir -p "$doc"
-	{
-		cat "$files/copyright"
-		sed -n '/^License-Text:/,$p' "$repo/LICENSES/Linux-OpenIB" | sed 1d
-		[[ ! -e $files/$package.copyright ]] || cat "$files/$package.copyright"
-	} >"$doc/copyright"
+	copyright "$package" >"$doc/copyright"
 	printf 'sroce (%s) unstable; urgency=medium\n\n  * See the history of the sources.\n\n -- The sroce authors <sroce@localhost>  %s\n' \
 		"$version" "$(date -R)" | gzip -9n >"$doc/changelog.gz"
 	cat >"$root/DEBIAN/control" <<-END
