@@ -14,7 +14,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -272,16 +271,6 @@ int open_console(int number) {
   return fd;
 }
 
-/// Waits until the host has all that was written to a console.
-void drain(int console) {
-  pollfd entry{console, POLLOUT, 0};
-  if (in_qemu()) {
-    poll(&entry, 1, -1);
-  } else {
-    tcdrain(console);
-  }
-}
-
 /// Whether a folder of $PATH that can be searched has the program.
 bool is_in_path(const std::string& program) {
   const char* path = getenv("PATH");
@@ -320,8 +309,9 @@ int wait_for(pid_t child) {
   }
 }
 
-/// Runs the command between pipes, copies them to the consoles, and reports its status.
-void run_command(const Settings& settings, const Strings& environment) {
+/// Runs the command between pipes, copies them to the consoles, and reports its status and how much
+/// the host has to read before it ends the guest.
+[[noreturn]] void run_command(const Settings& settings, const Strings& environment) {
   const int main_console = open_console(1);  // input and output
   const int error_console = open_console(2);
   const int control = open_console(3);
@@ -344,20 +334,25 @@ void run_command(const Settings& settings, const Strings& environment) {
     receive_records(main_console, input[1]);
     close(input[1]);
   }).detach();
-  std::thread copy_output(copy_stream, output[0], main_console);
-  std::thread copy_error(copy_stream, error[0], error_console);
+  Count output_count = 0, error_count = 0;
+  std::thread copy_output([&] { copy_stream(output[0], main_console, output_count); });
+  std::thread copy_error([&] { copy_stream(error[0], error_console, error_count); });
   const int status = wait_for(child);
   kill(-1, SIGKILL);  // what the command has left behind, so that the streams end
+  sync();
   copy_output.join();
   copy_error.join();
-  for (const int fd : {main_console, error_console}) drain(fd);
-  dprintf(control, "%d\n", status);
-  drain(control);
+  fprintf(stderr, "init: done\n");
+  tcdrain(STDERR_FILENO);
+  std::ostringstream report;
+  report << status << ' ' << output_count << ' ' << error_count << '\n';
+  write_all(control, report.str().data(), report.str().size());
+  for (;;) pause();
 }
 
 }  // namespace
 
-int run_guest() {
+void run_guest() {
   signal(SIGPIPE, SIG_IGN);
   mount("proc", "/proc", "proc", 0, nullptr);
   mount_at("/sys", "sysfs");
@@ -373,10 +368,6 @@ int run_guest() {
   for (std::string& variable : set_up_network(settings)) environment.push_back(variable);
   clearenv();
   run_command(settings, environment);
-  fprintf(stderr, "init: done\n");
-  tcdrain(STDERR_FILENO);
-  reboot(RB_POWER_OFF);
-  return 0;
 }
 
 }  // namespace sroce

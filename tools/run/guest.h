@@ -3,8 +3,8 @@
 
 namespace sroce {
 
-/// The first program of the guest: assembles its root and its network, runs the command, and ends
-/// the guest.
-int run_guest();
+/// The first program of the guest: assembles its root and its network, runs the command, and waits
+/// for the host to end the guest.
+[[noreturn]] void run_guest();
 
 }  // namespace sroce

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
+#include <sstream>
 #include <thread>
 
 #include "stream.h"
@@ -80,9 +82,21 @@ void stay_on_one_cpu() {
   _exit(status_of_failure);
 }
 
-/// Reads what the guest says about the command: a byte when its consoles are ready, then its
-/// status.
-int follow_command(int control, int input, std::chrono::steady_clock::time_point start) {
+/// Copies to one of our standard streams. Its count is the highest one when no more can come.
+void copy_output(int from, int to, Count& count) {
+  if (!copy_stream(from, to, count)) end_by_output();
+  count = std::numeric_limits<uint64_t>::max();
+  count.notify_one();
+}
+
+void wait_until(const Count& count, uint64_t wanted) {
+  for (uint64_t seen = count; seen < wanted; seen = count) count.wait(seen);
+}
+
+/// Reads what the guest says about the command: a byte when its consoles are ready, then its status
+/// and the lengths of its outputs. Waits for these.
+int follow_command(int control, int input, std::chrono::steady_clock::time_point start,
+                   const Count& output_count, const Count& error_count) {
   char ready = 0;
   if (read(control, &ready, 1) != 1) return status_of_failure;
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
@@ -91,7 +105,14 @@ int follow_command(int control, int input, std::chrono::steady_clock::time_point
   std::thread([=] { send_records(STDIN_FILENO, input); }).detach();
   std::string text;
   for (char c; read(control, &c, 1) == 1 && c != '\n';) text += c;
-  return text.empty() ? status_of_failure : std::atoi(text.c_str());
+  int status = 0;
+  uint64_t output_length = 0, error_length = 0;
+  std::istringstream report(text);
+  if (!(report >> status >> output_length >> error_length)) return status_of_failure;
+  wait_until(output_count, output_length);
+  wait_until(error_count, error_length);
+  kill_guest();
+  return status;
 }
 
 }  // namespace
@@ -118,17 +139,16 @@ int run_host(const std::string& log, char** kernel) {
   signal(SIGTTIN, SIG_IGN);  // in the background of a terminal, the input is empty
   for (const int fd : {input.ends[0], output.ends[1], error.ends[1], control.ends[1]}) close(fd);
 
-  const auto copy = [](int from, int to) {
-    if (!copy_stream(from, to)) end_by_output();
-  };
-  std::thread copy_output(copy, output.ends[0], STDOUT_FILENO);
-  std::thread copy_error(copy, error.ends[0], STDERR_FILENO);
-  const int status = follow_command(control.ends[0], input.ends[1], start);
+  Count output_count = 0, error_count = 0;
+  std::thread copies[] = {
+      std::thread([&] { copy_output(output.ends[0], STDOUT_FILENO, output_count); }),
+      std::thread([&] { copy_output(error.ends[0], STDERR_FILENO, error_count); })};
+  const int status =
+      follow_command(control.ends[0], input.ends[1], start, output_count, error_count);
   int kernel_status = 0;
   waitpid(guest, &kernel_status, 0);
   kill_guest();  // what is left of its userspace, so that the streams end
-  copy_output.join();
-  copy_error.join();
+  for (std::thread& copy : copies) copy.join();
   fflush(nullptr);
   _exit(status);  // a thread may still wait for input
 }

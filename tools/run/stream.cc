@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdint>
 
 namespace sroce {
 namespace {
@@ -57,10 +56,12 @@ bool write_all(int to, const void* data, size_t length) {
   return true;
 }
 
-bool copy_stream(int from, int to) {
+bool copy_stream(int from, int to, Count& count) {
   std::array<char, block_bytes> block;
-  while (const size_t count = read_some(from, block.data(), block.size())) {
-    if (!write_all(to, block.data(), count)) return false;
+  while (const size_t length = read_some(from, block.data(), block.size())) {
+    if (!write_all(to, block.data(), length)) return false;
+    count += length;
+    count.notify_one();
   }
   return true;
 }

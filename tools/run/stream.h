@@ -5,6 +5,8 @@
 // input crosses in records: two bytes of length, and that many bytes. An empty record ends it.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 namespace sroce {
@@ -12,8 +14,11 @@ namespace sroce {
 /// Writes all of it. Returns false and sets errno if it cannot, EPIPE if the reader has gone.
 bool write_all(int to, const void* data, size_t length);
 
-/// Copies until the end of the input. Returns false and sets errno as write_all() does.
-bool copy_stream(int from, int to);
+/// The number of bytes that a stream has carried.
+using Count = std::atomic<uint64_t>;
+
+/// Copies until the end of the input, and counts. Returns false and sets errno as write_all() does.
+bool copy_stream(int from, int to, Count& count);
 
 /// Copies as records until the end of the input, which becomes an empty record.
 void send_records(int from, int to);
