@@ -39,7 +39,7 @@ constexpr char examples[] =
     "  sroce gids                 GIDs, and which of them programs take\n"
     "  sroce stats -w             counters that change, and their rates, each second\n"
     "  sroce ping 10.0.0.2        whether a host responds to RoCE, and why not\n"
-    "  sroce up                   what the files in /etc/sroce.d say, such as after boot\n"
+    "  sroce up                   what the files in /etc/sroce.d say, as after boot\n"
     "  sroce doctor               why programs cannot use RDMA here\n"
     "  sroce del sroce0           detach\n";
 
@@ -219,7 +219,7 @@ struct CommandLine {
 
     auto* doctor_command = app.add_subcommand("doctor", "Say why programs cannot use RDMA here");
     doctor_command->add_option("TARGET", doctor.target,
-                               "an interface: only its device; a host: also whether that responds");
+                               "an interface, or a host that has to respond");
     doctor_command->add_flag("-j,--json", json, "print JSON");
     doctor_command->footer(doctor_footer);
     add_table_commands();

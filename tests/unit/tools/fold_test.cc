@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sroce/fold.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace sroce {
+namespace {
+
+TEST(FoldTest, ALineThatFitsStays) {
+  EXPECT_EQ(fold("", 10), "");
+  EXPECT_EQ(fold("four five ", 10), "four five ");
+  EXPECT_EQ(fold("0123456789", 10), "0123456789");
+}
+
+TEST(FoldTest, ALineIsBrokenBetweenWords) {
+  EXPECT_EQ(fold("four five six", 10), "four five\nsix");
+  EXPECT_EQ(fold("0123456789 six", 10), "0123456789\nsix");
+  EXPECT_EQ(fold("one two three four five", 9), "one two\nthree\nfour five");
+}
+
+TEST(FoldTest, TheRestIsIndentedAsTheFirstLine) {
+  EXPECT_EQ(fold("    cc:delay rtt:3 cuts:0 wqes:9", 20), "    cc:delay rtt:3\n    cuts:0 wqes:9");
+}
+
+TEST(FoldTest, TheRestIsIndentedAsTheLastColumnThatLeavesRoom) {
+  EXPECT_EQ(fold("ok    rxe0     on rdma0, GID 0 fe80::1, GID 1", 35),
+            "ok    rxe0     on rdma0, GID 0\n               fe80::1, GID 1");
+  EXPECT_EQ(fold("rxe0    1    RoCE v2  10.99.0.1  rdma_cm, NCCL", 40),
+            "rxe0    1    RoCE v2  10.99.0.1\n                      rdma_cm, NCCL");
+}
+
+TEST(FoldTest, ALongWordIsIndentedLess) {
+  EXPECT_EQ(fold("sroce0  eth0  0123456789abcdef  rdma_cm", 30),
+            "sroce0  eth0  0123456789abcdef\n              rdma_cm");
+  EXPECT_EQ(fold("sroce0  eth0  0123456789abcdefghij  rdma_cm", 28),
+            "sroce0  eth0\n        0123456789abcdefghij\n              rdma_cm");
+}
+
+TEST(FoldTest, ATabAtTheBeginningBecomesSpaces) {
+  EXPECT_EQ(fold("\t cuts:0", 20), "         cuts:0");
+  EXPECT_EQ(fold("\t cuts:0 wqes:9 ce:0", 24), "         cuts:0 wqes:9\n         ce:0");
+}
+
+TEST(FoldTest, AWordThatIsTooLongStays) {
+  EXPECT_EQ(fold("a 0123456789abcdef b", 10), "a\n0123456789abcdef\nb");
+  EXPECT_EQ(fold("  0123456789abcdef", 10), "  0123456789abcdef");
+}
+
+TEST(FoldTest, JsonStays) {
+  EXPECT_EQ(fold("  \"hint\": \"four five six\"", 10), "  \"hint\": \"four five six\"");
+  EXPECT_EQ(fold("{\"a\": 1, \"b\": 2}", 10), "{\"a\": 1, \"b\": 2}");
+}
+
+TEST(FoldTest, AStreamIsFoldedAsLongAsTheObjectExists) {
+  std::ostringstream out;
+  {
+    size_t width = 10;
+    FoldedStream folded(out, [&] { return width; });
+    out << "four five "
+        << "six\n";
+    width = 0;
+    out << "four five six\n";
+    out << "part " << std::flush;
+    EXPECT_EQ(out.str(), "four five\nsix\nfour five six\n");
+  }
+  out << "four five six\n";
+  EXPECT_EQ(out.str(), "four five\nsix\nfour five six\npart four five six\n");
+}
+
+}  // namespace
+}  // namespace sroce

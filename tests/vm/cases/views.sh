@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Every command of the tool prints on terminals of 80 and 120 columns: no line is wider, so that the
+# terminal cuts no word, and columns are aligned.
+# guests: one
+# links: sroce
+# seconds: 120
+# full: none
+set -euo pipefail
+. /share/vm/lib.sh
+topology
+
+sroce=$programs/sroce
+modprobe rdma_ucm
+on_a "$sroce" set "$A_DEV" cc dcqcn
+on_b "$sroce" set "$B_DEV" cc delay
+on_b ibv_rc_pingpong -e -d "$B_DEV" -g "$B_GID" -n 10000000 >/dev/null 2>&1 &
+on_b wait_until 10 listens ibv_rc_pingpong
+on_a ibv_rc_pingpong -e -d "$A_DEV" -g "$A_GID" -n 10000000 "$B_IP" >/dev/null 2>&1 &
+is_connected() { on_a "$sroce" qp "$A_DEV" | grep -q '^RTS *RC '; }
+check "a queue pair is connected" wait_until 10 is_connected
+
+# view SECONDS COLUMNS WORD...: what the command prints on such a terminal until it ends, or the time
+# limit interrupts it
+cat >/tmp/view <<'END'
+import fcntl, os, pty, signal, struct, sys, termios
+seconds, columns, command = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
+    os.execvp(command[0], command)
+signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGINT))
+signal.setitimer(signal.ITIMER_REAL, seconds)
+try:
+    while data := os.read(terminal, 65536):
+        sys.stdout.buffer.write(data.replace(b'\r\n', b'\n').replace(b'^C', b''))
+except OSError:   # the terminal has no other end
+    pass
+END
+view() { on_a python3 /tmp/view "$@"; }
+
+# Each view has a line, none of them is too wide, and each row of a table has a space before each
+# column but the last, which a fold may have moved.
+is_tidy() # COLUMNS FILE
+{
+	awk -v most="$1" '
+		length > most { print "too wide: " $0; bad = 1 }
+		!NF { count = 0 }
+		/^[A-Z][A-Z ]*  [A-Z]/ && /^[A-Z :]*$/ {
+			count = 0
+			for (i = 3; i <= length; i++)
+				if (substr($0, i - 2, 2) == "  " && substr($0, i, 1) != " ") column[++count] = i
+			next
+		}
+		count && !/^ / {
+			for (i = 1; i <= count; i++)
+				if (length >= column[i] && (substr($0, column[i] - 2, 2) != "  " || substr($0, column[i], 1) == " ")) {
+					print "column " i + 1 " is not aligned: " $0
+					bad = 1
+				}
+		}
+		END { exit bad || !NR }' "$2" || { cat "$2"; return 1; }
+}
+
+widths=(80 120)
+looks_good() # SECONDS WORD...
+{
+	local columns
+	for columns in "${widths[@]}"; do
+		view "$1" "$columns" "$sroce" "${@:2}" >/tmp/seen
+		check "sroce ${*:2}, $columns columns" is_tidy "$columns" /tmp/seen
+	done
+}
+
+looks_good 10 qp
+looks_good 1 qp -w 0.3
+looks_good 1 stats -w 0.3
+on_a pkill ibv_rc_pingpong
+looks_good 10
+looks_good 10 status --all
+looks_good 10 gids
+looks_good 10 show "$A_DEV"
+looks_good 10 stats -a
+looks_good 10 stats -x
+looks_good 10 stats -x "$A_DEV"
+looks_good 10 doctor
+looks_good 10 doctor "$B_IP"
+looks_good 10 ping -c 2 "$B_IP"
+looks_good 10 ping -c 1 -W 0.2 "${A_IP%.*}.77"
+looks_good 10 ping -c 1 192.0.2.1
+looks_good 10 add "$A_IF" other
+looks_good 10 set "$A_DEV" cc nonsense
+looks_good 10 set "$A_DEV" no_such_parameter 1
+looks_good 10 status no_such_device
+on_a ip link set "$A_IF" down
+looks_good 10 doctor "$A_IF"
+on_a ip link set "$A_IF" up
+view 10 80 "$sroce" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >/tmp/commands
+widths=(80)
+check "commands are found" grep -qx doctor /tmp/commands
+while read -r command; do
+	looks_good 10 "$command" --help </dev/null
+done </tmp/commands
+looks_good 10 --help
