@@ -7,9 +7,9 @@
  * cache has the only reference. The first free page is used, so that few pages circulate and stay
  * in the CPU's data cache.
  *
- * Ten seconds after an allocation all caches are emptied. So idle CPUs keep no page, nor busy ones
- * a page that stays in use for ever. xchg() decides who has the page of a slot: its CPU or who
- * empties it.
+ * While pages are taken, all caches are emptied every ten seconds. So idle CPUs keep no page, nor
+ * busy ones a page that stays in use for ever. xchg() decides who has the page of a slot: its CPU
+ * or who empties it.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
@@ -27,7 +27,7 @@
 /* Time to the next allocation after one that failed. */
 #define RETRY_JIFFIES	(HZ / 10)
 
-/* Time from an allocation until all caches are emptied. */
+/* Time from the first use until all caches are emptied. */
 #define KEEP_JIFFIES	(10 * HZ)
 
 /**
@@ -85,7 +85,6 @@ static struct page *refill_slot(struct page_cache *cache, u32 slot)
 	get_page(page);
 	/* Pairs with xchg() in empty_caches(). */
 	smp_store_release(&cache->pages[slot], page);
-	schedule_delayed_work(&empty_work, KEEP_JIFFIES);
 	return page;
 }
 
@@ -111,6 +110,18 @@ static struct page *find_free_page(struct page_cache *cache)
 	return NULL;
 }
 
+/*
+ * After each use, because empty_caches() does not find a page that is out of its slot: who puts it
+ * back must see that the work is no longer pending. The barrier pairs with that between its clearing
+ * and the run of the work.
+ */
+static void schedule_emptying(void)
+{
+	smp_mb();
+	if (!delayed_work_pending(&empty_work))
+		schedule_delayed_work(&empty_work, KEEP_JIFFIES);
+}
+
 /**
  * sroce_page_cache_get() - take a page from the cache of this CPU
  *
@@ -126,6 +137,7 @@ void *sroce_page_cache_get(void)
 	local_lock(&page_caches.lock);
 	page = find_free_page(this_cpu_ptr(&page_caches));
 	local_unlock(&page_caches.lock);
+	schedule_emptying();
 	return page ? page_address(page) : NULL;
 }
 

@@ -28,12 +28,14 @@ extern "C" {
  * @is_highmem: it has no address in the kernel
  * @next: another of stand_in_fragment()
  * @bytes: size, of stand_in_fragment()
+ * @refs: references, where they are counted
  */
 struct page {
 	u8	*address;
 	bool	is_highmem;
 	struct page *next;
 	u32	bytes;
+	int	refs;
 };
 
 typedef struct {

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Pages with reference counts, time in jiffies, and what belongs to one of two CPUs. */
+#ifndef STAND_IN_PAGES_H
+#define STAND_IN_PAGES_H
+
+#include "stand_in/skb.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HZ			100
+#define INITIAL_JIFFIES		((unsigned long)-300 * HZ)
+#define jiffies			(stand_in_pages.ticks)
+
+/**
+ * struct stand_in_pages - what a test tells these functions, and what they tell it
+ * @ticks: the time in jiffies
+ * @live: pages that have a reference
+ * @allocations: calls of alloc_pages(), with those that failed
+ * @order: of the last of them
+ * @gfp: of the last of them
+ * @looked: called by the next page_ref_count() only, before it reads the count
+ * @delay: of the last call of schedule_delayed_work()
+ * @on_cpu1: the test runs on the second CPU
+ */
+struct stand_in_pages {
+	unsigned long ticks;
+	int	live;
+	u32	allocations;
+	u32	order;
+	gfp_t	gfp;
+	void	(*looked)(void);
+	unsigned long delay;
+	bool	on_cpu1;
+};
+
+extern struct stand_in_pages stand_in_pages;
+
+struct page *stand_in_alloc_page(gfp_t gfp, u32 order);
+int page_ref_count(const struct page *page);
+void get_page(struct page *page);
+void put_page(struct page *page);
+#define alloc_pages(gfp, order)		stand_in_alloc_page(gfp, order)
+
+/* Only such a variable has a copy for the second CPU, which has no initial value. */
+#undef DEFINE_PER_CPU
+#define DEFINE_PER_CPU(type, name)	type name##_of_cpu1; static type name
+#define this_cpu_ptr(pointer)		(stand_in_pages.on_cpu1 ? pointer##_of_cpu1 : (pointer))
+#define per_cpu(name, cpu)		(*((cpu) ? &name##_of_cpu1 : &name))
+
+typedef rwlock_t local_lock_t;
+#define INIT_LOCAL_LOCK(name)		{ }
+#define local_lock(lock)		stand_in_lock(lock)
+#define local_unlock(lock)		stand_in_unlock(lock)
+
+#define DECLARE_DELAYED_WORK(name, fn)	struct delayed_work name = { .work = { .function = (fn) } }
+#define delayed_work_pending(delayed)	((delayed)->work.queued)
+#define schedule_delayed_work(delayed, n)	\
+	(stand_in_pages.delay = (n), stand_in_delayed = &(delayed)->work, schedule_work(stand_in_delayed))
+#define cancel_delayed_work_sync(delayed)	cancel_work_sync(&(delayed)->work)
+
+struct delayed_work {
+	struct work_struct work;
+};
+
+/* The one that was scheduled last. */
+extern struct work_struct *stand_in_delayed;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
