@@ -18,6 +18,11 @@ void stand_in_process(void)
 
 void stand_in_lock(rwlock_t *lock)
 {
+	void (*locking)(void *argument) = stand_in.locking;
+
+	stand_in.locking = NULL;
+	if (locking)
+		locking(stand_in.argument);
 	WARN_ON(lock->locked || lock->readers);
 	lock->locked = true;
 }

@@ -36,10 +36,11 @@ extern "C" {
  *           and for each attribute of a message: another context may act then
  * @waiting: called where the kernel would sleep until a completion; must complete it
  * @resched: called by cond_resched()
+ * @locking: called by the next taking of a lock only, before it
  * @unlocked: called by the next release of a lock only, after it
  * @loaded: called by the next xa_load() only, after it has read the entry
  * @stored: called by the next xa_store() only, after it has written the entry
- * @argument: of all six
+ * @argument: of all seven
  * @contended: from spin_is_contended()
  * @mm: of the current process
  * @killed: from fatal_signal_pending()
@@ -48,6 +49,9 @@ extern "C" {
  * @dst_refs: references to routes, taken less dropped
  * @scheduled: calls of compat_bh_work_queue()
  * @rtnl: RTNL is held
+ * @hardirq: the test is a hard interrupt
+ * @irqs_off: interrupts are disabled
+ * @prio: of the current process
  * @forbids_transition: from ib_modify_qp_is_ok(), which knows the table of IBTA
  */
 struct stand_in {
@@ -57,6 +61,7 @@ struct stand_in {
 	void	(*process)(void *argument);
 	void	(*waiting)(void *argument);
 	void	(*resched)(void *argument);
+	void	(*locking)(void *argument);
 	void	(*unlocked)(void *argument);
 	void	(*loaded)(void *argument);
 	void	(*stored)(void *argument);
@@ -69,6 +74,9 @@ struct stand_in {
 	int	dst_refs;
 	u32	scheduled;
 	bool	rtnl;
+	bool	hardirq;
+	bool	irqs_off;
+	int	prio;
 	bool	forbids_transition;
 };
 
@@ -240,7 +248,8 @@ static inline u64 ktime_get_ns(void)
 #define free_percpu(pointer)		free(pointer)
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < STAND_IN_CPUS; (cpu)++)
 #define ASSERT_RTNL()			WARN_ON(!stand_in.rtnl)
-#define in_hardirq()			false
+#define in_hardirq()			(stand_in.hardirq)
+#define irqs_disabled()			(stand_in.irqs_off)
 
 /* Modules and the log. */
 #define MODULE_PARM_DESC(name, text)

@@ -3,6 +3,7 @@
 
 struct stand_in_pages stand_in_pages;
 struct work_struct *stand_in_delayed;
+bool stand_in_on_cpu1;
 
 struct page *stand_in_alloc_page(gfp_t gfp, u32 order)
 {

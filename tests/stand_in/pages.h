@@ -4,6 +4,7 @@
 #define STAND_IN_PAGES_H
 
 #include "stand_in/skb.h"
+#include "stand_in/two_cpus.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +23,6 @@ extern "C" {
  * @gfp: of the last of them
  * @looked: called by the next page_ref_count() only, before it reads the count
  * @delay: of the last call of schedule_delayed_work()
- * @on_cpu1: the test runs on the second CPU
  */
 struct stand_in_pages {
 	unsigned long ticks;
@@ -32,7 +32,6 @@ struct stand_in_pages {
 	gfp_t	gfp;
 	void	(*looked)(void);
 	unsigned long delay;
-	bool	on_cpu1;
 };
 
 extern struct stand_in_pages stand_in_pages;
@@ -42,12 +41,6 @@ int page_ref_count(const struct page *page);
 void get_page(struct page *page);
 void put_page(struct page *page);
 #define alloc_pages(gfp, order)		stand_in_alloc_page(gfp, order)
-
-/* Only such a variable has a copy for the second CPU, which has no initial value. */
-#undef DEFINE_PER_CPU
-#define DEFINE_PER_CPU(type, name)	type name##_of_cpu1; static type name
-#define this_cpu_ptr(pointer)		(stand_in_pages.on_cpu1 ? pointer##_of_cpu1 : (pointer))
-#define per_cpu(name, cpu)		(*((cpu) ? &name##_of_cpu1 : &name))
 
 typedef rwlock_t local_lock_t;
 #define INIT_LOCAL_LOCK(name)		{ }

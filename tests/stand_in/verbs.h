@@ -209,6 +209,7 @@ struct ib_recv_wr {
 	u64	wr_id;
 	struct ib_sge *sg_list;
 	int	num_sge;
+	struct ib_recv_wr *next;
 };
 
 struct ib_wc {

@@ -22,6 +22,7 @@ struct PageCache : testing::Test {
     static unsigned long boot = 1000000;
     stand_in_pages.ticks = boot += TEN_SECONDS;  // a pause of an earlier test has ended
     stand_in_delayed = nullptr;
+    stand_in_on_cpu1 = false;
   }
   ~PageCache() override {
     stand_in = {};
@@ -138,7 +139,7 @@ TEST_F(PageCache, PageInUseIsFreedByItsLastUser) {
 
 TEST_F(PageCache, EachCpuHasItsOwn) {
   void* memory = get();
-  stand_in_pages.on_cpu1 = true;
+  stand_in_on_cpu1 = true;
   void* other = get();
   ASSERT_NE(nullptr, other);
   release(memory);
