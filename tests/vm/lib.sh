@@ -231,7 +231,7 @@ leave_topology()
 	local status=$?
 	trap - EXIT ERR
 	LIMIT=30
-	! declare -F restore_files >/dev/null || restore_files   # of the case
+	! declare -F leave_case >/dev/null || leave_case
 	((status == 0)) || not_ok "$CASE runs to its end" "status $status of: ${stopped_at:-exit}"
 	if [[ $GUESTS == 2 ]]; then
 		check "B is cleaned up" on_b remove_all

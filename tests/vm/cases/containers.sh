@@ -28,7 +28,7 @@ cp "$programs"/libsroce-rdmav*.so build/userlib/
 ip netns delete a
 ip netns delete b
 
-restore_files()
+leave_case()
 {
 	local name
 	for name in $(crun list -q); do

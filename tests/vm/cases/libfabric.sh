@@ -26,7 +26,7 @@ unname_hosts()
 	rm -rf /tmp/libfabric
 }
 export -f name_host unname_hosts
-restore_files()
+leave_case()
 {
 	on_a unname_hosts
 	[[ $GUESTS != 2 ]] || on_b unname_hosts

@@ -25,7 +25,7 @@ EOF
 chmod +x /tmp/mpi/{agent,rank}
 before=$(hostname)
 [[ ! -e /etc/hosts ]] || cp /etc/hosts /tmp/mpi/hosts
-restore_files()
+leave_case()
 {
 	hostname "$before"
 	rm -rf /etc/netns/{a,b} /etc/hosts
