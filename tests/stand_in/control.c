@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 #include "stand_in/control.h"
 
-#include "control/attach.h"
 #include "datapath/device.h"
 
 struct stand_in_control stand_in_control;
@@ -35,19 +34,4 @@ void ib_unregister_device_queued(struct ib_device *ibdev)
 void ib_device_put(struct ib_device *ibdev)
 {
 	stand_in_control.refs--;
-}
-
-struct sroce_device *sroce_device_get(const struct net_device *netdev)
-{
-	struct sroce_device *dev = stand_in_control.dev;
-
-	if (stand_in_control.is_disabled || !dev || dev->ep.netdev != netdev)
-		return NULL;
-	stand_in_control.refs++;
-	return dev;
-}
-
-void sroce_device_set_guid(struct sroce_device *dev)
-{
-	stand_in_control.guids++;
 }

@@ -18,6 +18,7 @@ typedef u32 fmode_t;
 
 struct file {
 	fmode_t	f_mode;
+	void	*private_data;
 };
 
 struct iosys_map {

@@ -33,6 +33,8 @@ struct stand_in_qp {
 
 extern struct stand_in_qp stand_in_qp;
 
+void stand_in_qp_step(char letter);
+
 #ifdef __cplusplus
 }
 #endif

@@ -174,6 +174,9 @@ struct ib_qp_init_attr {
 struct ib_udata {
 	size_t	outlen;
 	void	*outbuf;
+	size_t	inlen;
+	const void *inbuf;
+	struct ib_ucontext *context;
 	int	error;
 	bool	is_native;
 };
@@ -229,7 +232,9 @@ struct ib_wc {
 };
 
 struct rdma_user_mmap_entry {
-	int	unused;
+	int	refs;
+	bool	removed;
+	unsigned long pgoff;
 };
 
 struct rdma_stat_desc {
@@ -256,7 +261,7 @@ struct vm_area_struct;
 struct ib_umem;
 void ib_umem_release(struct ib_umem *umem);
 
-#define ibdev_dbg(device, ...)	((void)(device))
+static inline void ibdev_dbg(const void *device, const char *format, ...) { }
 
 /* ib_core's table of transitions. */
 bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to, enum ib_qp_type type,

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* In place of control/attach.c. */
+#include "stand_in/control.h"
+
+#include "control/attach.h"
+#include "datapath/device.h"
+
+struct sroce_device *sroce_device_get(const struct net_device *netdev)
+{
+	struct sroce_device *dev = stand_in_control.dev;
+
+	if (stand_in_control.is_disabled || !dev || dev->ep.netdev != netdev)
+		return NULL;
+	stand_in_control.refs++;
+	return dev;
+}
+
+void sroce_device_set_guid(struct sroce_device *dev)
+{
+	stand_in_control.guids++;
+}
