@@ -19,6 +19,11 @@ struct compat_flush {
 };
 
 #define compat_flush_of(request)	((const struct compat_flush *)&(request)->wr)
+#define SROCE_COMPAT_COUNTER_OPS(bind, unbind)
+#define compat_counter_bind_qp		sroce_qp_counter_bind
+#define compat_counter_unbind_qp	sroce_qp_counter_unbind
+#define COMPAT_COUNTER_SIZE(drv_struct, member)
+#define COMPAT_FILL_RES_SRQ(fn)
 #define compat_flowi4_set_tos(fl4, tos)	((fl4)->flowi4_dscp = (tos) & ~3)
 
 #endif

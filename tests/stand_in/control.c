@@ -30,8 +30,3 @@ void ib_unregister_device_queued(struct ib_device *ibdev)
 	WARN_ON(ibdev != &stand_in_control.dev->ibdev);
 	stand_in_control.unregistered++;
 }
-
-void ib_device_put(struct ib_device *ibdev)
-{
-	stand_in_control.refs--;
-}

@@ -3,6 +3,7 @@
 #ifndef STAND_IN_GRO_H
 #define STAND_IN_GRO_H
 
+#include "stand_in/list.h"
 #include "stand_in/stack.h"
 
 #ifdef __cplusplus
@@ -34,11 +35,6 @@ static inline void *skb_gro_header(struct sk_buff *skb, unsigned int end, unsign
 {
 	return pskb_may_pull(skb, end) ? skb->data + offset : NULL;
 }
-
-#define list_for_each_entry(at, head, member)						\
-	for ((at) = container_of((head)->next, struct sk_buff, member);			\
-	     &(at)->member != (head);							\
-	     (at) = container_of((at)->member.next, struct sk_buff, member))
 
 #ifdef __cplusplus
 }

@@ -129,6 +129,20 @@ void *xa_erase(struct xarray *array, unsigned long index)
 	return old;
 }
 
+void *xa_find_after(struct xarray *array, unsigned long *index, unsigned long max, int filter)
+{
+	const struct stand_in_entry *entry, *found = NULL;
+
+	for (entry = array->entries; entry; entry = entry->next)
+		if (entry->index > *index && entry->index <= max &&
+		    (!found || entry->index < found->index))
+			found = entry;
+	if (!found)
+		return NULL;
+	*index = found->index;
+	return found->value;
+}
+
 int xa_alloc_cyclic(struct xarray *array, u32 *index, void *value, struct xa_limit limit,
 		    u32 *next, gfp_t gfp)
 {

@@ -125,7 +125,7 @@ static inline u32 order_base_2(u64 n)
 	return n > 1 ? 64 - __builtin_clzll(n - 1) : 0;
 }
 
-static inline u64 roundup_pow_of_two(u64 n)
+static inline unsigned long roundup_pow_of_two(u64 n)
 {
 	return 1ULL << order_base_2(n);
 }
@@ -248,6 +248,8 @@ static inline u64 ktime_get_ns(void)
 #define free_percpu(pointer)		free(pointer)
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < STAND_IN_CPUS; (cpu)++)
 #define ASSERT_RTNL()			WARN_ON(!stand_in.rtnl)
+#define rtnl_lock()		do { WARN_ON(stand_in.rtnl); stand_in.rtnl = true; } while (0)
+#define rtnl_unlock()		do { ASSERT_RTNL(); stand_in.rtnl = false; } while (0)
 #define in_hardirq()			(stand_in.hardirq)
 #define irqs_disabled()			(stand_in.irqs_off)
 

@@ -46,8 +46,6 @@ struct stand_in_membership {
 
 extern struct stand_in_membership stand_in_membership;
 
-#define rtnl_lock()		do { WARN_ON(stand_in.rtnl); stand_in.rtnl = true; } while (0)
-#define rtnl_unlock()		do { WARN_ON(!stand_in.rtnl); stand_in.rtnl = false; } while (0)
 #define rtnl_dereference(pointer)	({ ASSERT_RTNL(); (pointer); })
 
 static inline struct in_device *in_dev_get(const struct net_device *netdev)

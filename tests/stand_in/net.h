@@ -3,6 +3,7 @@
 #ifndef STAND_IN_NET_H
 #define STAND_IN_NET_H
 
+#include "stand_in/ib_device.h"
 #include "stand_in/skb.h"
 
 #ifdef __cplusplus
@@ -31,9 +32,11 @@ struct net_device_ops {
 	void	*ndo_get_peer_dev;
 };
 
-/* @generic is the part of the module. */
+/* @generic is the part of the module, @refs are references taken less dropped. */
 struct net {
 	void	*generic;
+	int	refs;
+	bool	has_ended;
 };
 
 #define STAND_IN_PRIORITIES	8
@@ -47,6 +50,9 @@ struct net_device {
 	unsigned int mtu;
 	unsigned int flags;
 	struct net *net;
+	struct device dev;
+	u8	addr_len;
+	u8	dev_addr[6];
 	struct netdev_queue queue;
 	struct net_device *lower;
 	bool	is_vlan;

@@ -25,10 +25,7 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 
 	if (!qp || qp->ibqp.qp_num != qpn)
 		return NULL;
-	if (qp->ref)
-		refcount_inc(&qp->ref->users);
-	else
-		stand_in_datapath.users++;
+	stand_in_datapath.users++;
 	return qp;
 }
 

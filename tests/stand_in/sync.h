@@ -108,6 +108,8 @@ typedef struct {
 #define atomic_set(v, n)		((v)->counter = (n))
 #define atomic_inc(v)			((void)(v)->counter++)
 #define atomic_dec(v)			((void)(v)->counter--)
+#define ATOMIC_INIT(n)			{ n }
+#define atomic_dec_and_test(v)		(!--(v)->counter)
 #define atomic_add(n, v)		((void)((v)->counter += (n)))
 #define atomic_sub(n, v)		((void)((v)->counter -= (n)))
 #define atomic_add_return(n, v)		((v)->counter += (n))
@@ -250,6 +252,8 @@ struct xa_limit {
 
 #define XA_LIMIT(lower, upper)		(struct xa_limit){ .max = (upper), .min = (lower) }
 #define XA_FLAGS_ALLOC1			1
+#define XA_PRESENT			0
+#define DEFINE_XARRAY_ALLOC(name)	struct xarray name = { NULL }
 #define DEFINE_XARRAY_ALLOC1(name)	struct xarray name = { NULL }
 #define xa_init_flags(array, flags)	((array)->entries = NULL)
 #define xa_empty(array)			(!(array)->entries)
@@ -259,6 +263,7 @@ void xa_destroy(struct xarray *array);
 void *xa_load(struct xarray *array, unsigned long index);
 void *xa_store(struct xarray *array, unsigned long index, void *entry, gfp_t gfp);
 void *xa_erase(struct xarray *array, unsigned long index);
+void *xa_find_after(struct xarray *array, unsigned long *index, unsigned long max, int filter);
 int xa_alloc_cyclic(struct xarray *array, u32 *index, void *entry, struct xa_limit limit,
 		    u32 *next, gfp_t gfp);
 

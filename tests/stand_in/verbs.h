@@ -8,9 +8,11 @@
 #undef __DECLARE_FLEX_ARRAY
 #define __DECLARE_FLEX_ARRAY(type, name) type name[0]
 #endif
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 
 #include "stand_in/ah.h"
+#include "stand_in/ib_device.h"
 #include "stand_in/mr.h"
 
 #ifdef __cplusplus
@@ -85,14 +87,6 @@ enum ib_cq_notify_flags {
 
 enum { IB_WC_REG_MR = 8, IB_WC_WITH_NETWORK_HDR_TYPE = 1 << 5, IB_WC_WITH_VLAN = 1 << 4 };
 enum { RDMA_NETWORK_IB, RDMA_NETWORK_ROCE_V1, RDMA_NETWORK_IPV4, RDMA_NETWORK_IPV6 };
-
-struct device {
-	int	unused;
-};
-
-struct ib_device {
-	struct device dev;
-};
 
 struct rdma_restrack_entry {
 	u32	id;
@@ -249,7 +243,6 @@ enum rdma_link_layer { IB_LINK_LAYER_UNSPECIFIED };
 struct ib_cq_init_attr;
 struct ib_device_attr;
 struct uverbs_attr_bundle;
-enum ib_uverbs_advise_mr_advice { IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH };
 struct ib_device_modify;
 struct ib_port_attr;
 struct ib_port_immutable;

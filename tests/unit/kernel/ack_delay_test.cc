@@ -28,11 +28,8 @@ struct AckDelay : testing::Test, QueuePair {
     qp.ref = nullptr;
   }
   void receive_send() {
-    post_receive(0, 0, 0);
-    sroce_packet pkt = packet_of(SROCE_OP_SEND_ONLY, sroce_responder_epsn(&qp.resp));
-    pkt.ack_req = true;
-    receive({packet_bytes(flow, pkt, {}, flow.ip_id)});
-    qp.rq.wake = true;
+    qp.resp.ack_psn = 100;
+    qp.resp.ack_pending = true;
   }
   sroce_response_plan plan() {
     sroce_response_plan plan = {};
