@@ -123,7 +123,7 @@ static int move_batch(const struct sroce_ring *old, struct sroce_ring *ring, u32
 		if (entry)
 			memcpy(sroce_ring_next_entry(ring), entry, old->stride);
 		sroce_ring_publish(ring);
-		*next = (*next + 1) & old->mask;
+		++*next;
 	}
 	return left - count;
 }
@@ -140,8 +140,8 @@ static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroc
 	int left;
 
 	mutex_lock(&cq->resize_lock);
-	/* Pairs with the consumer's release: entries that it has read are not moved. */
-	next = smp_load_acquire(old->consumer) & old->mask;
+	/* Pairs with the consumer's release: entries that it has read are not moved. Masked when used. */
+	next = smp_load_acquire(old->consumer);
 	do {
 		left = sroce_ring_add_ahead(ring);
 		if (left)
