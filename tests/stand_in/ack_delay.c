@@ -24,3 +24,8 @@ void sroce_ack_piggyback(struct sroce_tx *tx)
 {
 	stand_in_datapath.piggybacked++;
 }
+
+void sroce_ack_delay_end(struct sroce_cq *cq)
+{
+	stand_in_datapath.turns++;
+}

@@ -9,6 +9,7 @@
 #define __sroce_uninit
 #define compat_cq_attrs	ib_udata
 #define compat_cqe	int
+#define compat_cq_udata(attrs)	(attrs)
 /* As kernels without FLUSH have it. */
 struct compat_flush {
 	u64	remote_addr;

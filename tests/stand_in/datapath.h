@@ -34,6 +34,7 @@ extern "C" {
  * @path: its path
  * @dscp: its DSCP
  * @piggybacked: calls of sroce_ack_piggyback()
+ * @turns: calls of sroce_ack_delay_end()
  * @skbs: skbs handed to the stack
  * @priority: of the last of them
  * @state_changes: calls of sroce_qp_set_state()
@@ -64,6 +65,7 @@ struct stand_in_datapath {
 	struct sroce_path path;
 	u8	dscp;
 	u32	piggybacked;
+	u32	turns;
 	u32	skbs;
 	u32	priority;
 	u32	state_changes;

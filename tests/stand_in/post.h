@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a consumer in the kernel posts, and the scheduler. */
+/* Requests of a consumer in the kernel, and the scheduler. */
 #ifndef STAND_IN_POST_H
 #define STAND_IN_POST_H
 

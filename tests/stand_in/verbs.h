@@ -112,6 +112,7 @@ struct ib_cq {
 	void	(*comp_handler)(struct ib_cq *cq, void *context);
 	void	(*event_handler)(struct ib_event *event, void *context);
 	void	*cq_context;
+	int	cqe;
 };
 
 struct ib_xrcd {
@@ -240,7 +241,10 @@ struct ib_ucontext {
 };
 
 enum rdma_link_layer { IB_LINK_LAYER_UNSPECIFIED };
-struct ib_cq_init_attr;
+struct ib_cq_init_attr {
+	u32	cqe, comp_vector, flags;
+};
+
 struct ib_device_attr;
 struct uverbs_attr_bundle;
 struct ib_device_modify;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Attaching devices to interfaces, finding and removing them: kernel/control/attach.c.
-#include <gtest/gtest.h>
-
 #include "stand_in/attach.h"
+
+#include <gtest/gtest.h>
 
 extern "C" {
 #include "control/attach.h"

@@ -79,7 +79,7 @@ TEST_F(PageCache, PageInUseIsNobodyElses) {
   EXPECT_EQ(memory, get());
 }
 
-TEST_F(PageCache, HoldsEightPages) {
+TEST_F(PageCache, KeepsEightPages) {
   for (u32 i = 0; i < PAGES; i++) EXPECT_NE(nullptr, get());
   EXPECT_EQ(nullptr, get());
   EXPECT_EQ(PAGES, stand_in_pages.allocations);

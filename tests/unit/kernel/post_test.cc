@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Posting work: kernel/datapath/post.c.
+#include "stand_in/post.h"
+
 #include <gtest/gtest.h>
 
-#include "stand_in/post.h"
 #include "unit/kernel/send_ring.h"
 
 extern "C" {
@@ -48,7 +49,7 @@ struct Post : testing::Test, SendRing {
   // The slots that have been posted are free again.
   void free_slots() { qp.sq_retired = qp.req.retired = qp.req.posted = qp.sq_posted; }
 
-  // What is beyond it is not the storage.
+  // Memory beyond it is not the storage.
   void use_last_slot() {
     qp.sq_posted = qp.sq_retired = SLOTS - 1;
     qp.req.posted = qp.req.retired = qp.req.send = SLOTS - 1;

@@ -113,7 +113,7 @@ struct Mapping : Ucontext {
   int map() { return sroce_mmap(&context.ibuc, &vma); }
   void unmap() { fput(vma.vm_file); }
   u32 refs() const { return ring.memory->refs.refs.count; }
-  // What the process sees at a page of a ring that grows.
+  // The process looks at a page of a ring that grows.
   vm_fault_t touch(u32 page) {
     vm_fault fault = {&vma, page};
     const vm_fault_t result = vma.vm_ops->fault(&fault);
