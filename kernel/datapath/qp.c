@@ -317,7 +317,8 @@ static void apply_responder_attr(struct sroce_qp *qp, const struct ib_qp_attr *a
 		resp_attr->dest_qpn = attr->dest_qp_num & SROCE_QPN_MASK;
 	if (mask & IB_QP_MIN_RNR_TIMER) {
 		resp_attr->min_rnr_timer = attr->min_rnr_timer;
-		resp_attr->rnr_delay_ns = min(sroce_rnr_wait_ns(attr->min_rnr_timer), RNR_DELAY_NS);
+		resp_attr->rnr_delay_ns = min_t(u64, sroce_rnr_wait_ns(attr->min_rnr_timer),
+						RNR_DELAY_NS);
 	}
 	if (mask & IB_QP_RQ_PSN)
 		sroce_responder_start_psn(&qp->resp, attr->rq_psn);

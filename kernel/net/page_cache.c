@@ -112,11 +112,11 @@ static struct page *find_free_page(struct page_cache *cache)
 
 /*
  * After each use, because empty_caches() does not find a page that is out of its slot: who puts it
- * back must see that the work is no longer pending. The barrier pairs with that between its clearing
- * and the run of the work.
+ * back must see that the work is no longer pending.
  */
 static void schedule_emptying(void)
 {
+	/* Pairs with the barrier between the clearing of the pending bit and the run of the work. */
 	smp_mb();
 	if (!delayed_work_pending(&empty_work))
 		schedule_delayed_work(&empty_work, KEEP_JIFFIES);
