@@ -138,3 +138,8 @@ bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep)
 	ASSERT_RTNL();
 	return !stand_in_attach.left;
 }
+
+bool sroce_endpoint_has_ended(const struct sroce_endpoint *ep)
+{
+	return stand_in_attach.left;
+}

@@ -5,6 +5,7 @@
 
 #include "stand_in/kernel.h"
 
+#define IB_MGMT_MAD_SIZE		256
 #define IB_MGMT_BASE_VERSION		1
 #define IB_MGMT_CLASS_PERF_MGMT		0x04
 #define IB_MGMT_METHOD_GET		0x01

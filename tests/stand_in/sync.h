@@ -126,6 +126,7 @@ static inline bool test_and_set_bit(int bit, unsigned long *bits)
 	return __sync_fetch_and_or(bits, 1ul << bit) >> bit & 1;
 }
 
+#define clear_bit(bit, bits)		(*(bits) &= ~(1ul << (bit)))
 #define local_bh_disable()		((void)0)
 #define local_bh_enable()		((void)0)
 #define cmpxchg64(pointer, old, value)	__sync_val_compare_and_swap(pointer, old, value)
