@@ -116,7 +116,7 @@ static struct page *find_free_page(struct page_cache *cache)
  */
 static void schedule_emptying(void)
 {
-	/* Pairs with the barrier between the clearing of the pending bit and the run of the work. */
+	/* Pairs with the barrier between the clearing of the bit and the run of the work. */
 	smp_mb();
 	if (!delayed_work_pending(&empty_work))
 		schedule_delayed_work(&empty_work, KEEP_JIFFIES);

@@ -140,7 +140,7 @@ static int switch_ring(struct sroce_cq *cq, struct sroce_ring *ring, struct sroc
 	int left;
 
 	mutex_lock(&cq->resize_lock);
-	/* Pairs with the consumer's release: entries that it has read are not moved. Masked when used. */
+	/* Pairs with the consumer's release: entries that it has read are not moved. */
 	next = smp_load_acquire(old->consumer);
 	do {
 		left = sroce_ring_add_ahead(ring);
