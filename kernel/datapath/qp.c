@@ -189,6 +189,24 @@ static void follow_error(struct sroce_qp *qp, enum sroce_wq_type type)
 		kick_wqs(qp);
 }
 
+/**
+ * sroce_qp_settle_state() - let the state follow an error that is known already
+ * @qp: the QP
+ *
+ * A consumer may have polled the completions of a failed queue before the state follows, which it
+ * does when the queue's lock has been dropped. To be called before the state is looked at. Process
+ * context.
+ */
+void sroce_qp_settle_state(struct sroce_qp *qp)
+{
+	/* Without the locks: whoever has seen a completion sees the failure, too. */
+	if (data_race(sroce_requester_has_failed(&qp->req)))
+		follow_error(qp, SROCE_SQ);
+	/* The same for receives. */
+	if (data_race(sroce_responder_has_failed(&qp->resp)))
+		follow_error(qp, SROCE_RQ);
+}
+
 static const struct sroce_wq_ops sq_ops = {
 	.work = sroce_sq_work,
 	.timer_fired = sroce_sq_timer_fired,
@@ -414,8 +432,8 @@ static bool is_failing(const struct sroce_qp *qp)
  *
  * The caller has installed path and responder resources. Process context.
  *
- * Return: 0; -EINVAL when the QP is no longer in @from; -EBUSY while a failed
- * send queue is being flushed, for all but RESET and ERR.
+ * Return: 0. For all but RESET and ERR, -EINVAL when the QP is no longer in @from, and -EBUSY while
+ * a failed send queue is being flushed.
  */
 int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
 		       const struct ib_qp_attr *attr, int mask)
@@ -423,7 +441,8 @@ int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_st
 	int err = 0;
 
 	lock_wqs(qp);
-	if (qp->state != from) {
+	/* A queue may fail meanwhile. RESET and ERR can be reached from all states. */
+	if (qp->state != from && to != IB_QPS_RESET && to != IB_QPS_ERR) {
 		err = -EINVAL;
 	} else if (to == IB_QPS_RESET) {
 		enter_reset(qp);

@@ -160,6 +160,7 @@ static inline struct sroce_counters __percpu *sroce_qp_counters(const struct sro
 int sroce_qp_datapath_init(struct sroce_qp *qp);
 void sroce_qp_stop(struct sroce_qp *qp);
 void sroce_qp_quiesce(struct sroce_qp *qp);
+void sroce_qp_settle_state(struct sroce_qp *qp);
 int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
 		       const struct ib_qp_attr *attr, int mask);
 

@@ -148,11 +148,13 @@ static void save_attr(struct sroce_qp *qp, enum ib_qp_state to, const struct ib_
 
 static int apply_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-	enum ib_qp_state from = READ_ONCE(qp->state);
-	enum ib_qp_state to = mask & IB_QP_STATE ? attr->qp_state : from;
+	enum ib_qp_state from, to;
 	struct sroce_path path;
 	int err;
 
+	sroce_qp_settle_state(qp);
+	from = READ_ONCE(qp->state);
+	to = mask & IB_QP_STATE ? attr->qp_state : from;
 	err = check_transition(qp, from, to, attr, mask) ?: check_path(qp, attr, mask) ?:
 	      check_limits(qp, attr, mask);
 	if (!err && mask & IB_QP_AV)

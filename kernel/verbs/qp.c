@@ -403,6 +403,7 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct sroce_qp *qp = to_sroce_qp(ibqp);
 
 	mutex_lock(&qp->modify_lock);
+	sroce_qp_settle_state(qp);
 	*attr = (struct ib_qp_attr) {
 		.path_mig_state = IB_MIG_MIGRATED,
 		.cap = qp->cap,

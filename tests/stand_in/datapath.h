@@ -41,6 +41,7 @@ extern "C" {
  * @from: its argument
  * @to: its argument
  * @state_error: its result
+ * @settles: sroce_qp_settle_state() finds an error
  * @memberships: of the interface in groups
  * @group: the last one joined or left
  * @join_error: from sroce_membership_join()
@@ -72,6 +73,7 @@ struct stand_in_datapath {
 	enum ib_qp_state from;
 	enum ib_qp_state to;
 	int	state_error;
+	bool	settles;
 	int	memberships;
 	struct in6_addr group;
 	int	join_error;

@@ -22,6 +22,12 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	stand_in_qp.live--;
 }
 
+void sroce_qp_settle_state(struct sroce_qp *qp)
+{
+	if (stand_in_datapath.settles)
+		qp->state = IB_QPS_ERR;
+}
+
 int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to,
 		       const struct ib_qp_attr *attr, int mask)
 {

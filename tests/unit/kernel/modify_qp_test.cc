@@ -46,6 +46,17 @@ TEST_F(ModifyQp, StateIsSetAndLocksAreFree) {
   EXPECT_FALSE(qp.modify_lock.lock.locked);
 }
 
+TEST_F(ModifyQp, StateIsThatWhichCompletionsHaveShown) {
+  stand_in_datapath.settles = true;
+  modify(IB_QP_STATE);
+  EXPECT_EQ(IB_QPS_ERR, stand_in_datapath.from);
+  ib_qp_attr found;
+  ib_qp_init_attr init;
+  qp.state = IB_QPS_RTS;
+  EXPECT_EQ(0, sroce_query_qp(&qp.ibqp, &found, 0, &init));
+  EXPECT_EQ(IB_QPS_ERR, found.qp_state);
+}
+
 TEST_F(ModifyQp, WithoutANewStateTheOldOneStays) {
   EXPECT_EQ(0, modify(IB_QP_QKEY));
   EXPECT_EQ(IB_QPS_INIT, stand_in_datapath.to);

@@ -170,6 +170,45 @@ TEST_F(QpState, FollowsAQueueIntoError) {
   EXPECT_EQ(2u, stand_in.scheduled) << "it is there already";
 }
 
+// The consumer has polled the completions of a queue that still has its lock.
+TEST_F(QpState, StateFollowsWhatCompletionsHaveShown) {
+  reach(IB_QPS_RTS);
+  sroce_qp_settle_state(&qp);
+  EXPECT_EQ(IB_QPS_RTS, qp.state);
+  sroce_requester_set_state(&qp.req, SROCE_SQ_ERROR);
+  sroce_qp_settle_state(&qp);
+  EXPECT_EQ(IB_QPS_ERR, qp.state);
+  EXPECT_EQ(2u, stand_in.scheduled);
+  sroce_qp_settle_state(&qp);
+  EXPECT_EQ(2u, stand_in.scheduled);
+}
+
+TEST_F(QpState, StateFollowsAFailedReceiveQueue) {
+  reach(IB_QPS_RTS);
+  qp.resp.state = SROCE_RQ_FAILED;
+  sroce_qp_settle_state(&qp);
+  EXPECT_EQ(IB_QPS_ERR, qp.state);
+}
+
+// Draining a queue moves the QP to ERR, whatever has happened to it meanwhile.
+TEST_F(QpState, ErrorAndResetCanBeReachedFromAllStates) {
+  reach(IB_QPS_RTS);
+  qp.state = IB_QPS_SQE;
+  EXPECT_EQ(0, set(IB_QPS_RTS, IB_QPS_ERR));
+  EXPECT_EQ(IB_QPS_ERR, qp.state);
+  EXPECT_EQ(0, set(IB_QPS_RTS, IB_QPS_RESET));
+  EXPECT_EQ(IB_QPS_RESET, qp.state);
+}
+
+TEST_F(QpState, SettingAttributesDoesNotRestartARetry) {
+  attr.retry_cnt = 6;
+  reach(IB_QPS_RTR);
+  ASSERT_EQ(0, set(IB_QPS_RTR, IB_QPS_RTS, IB_QP_RETRY_CNT));
+  qp.req.retry_left = 2;
+  ASSERT_EQ(0, set(IB_QPS_RTS, IB_QPS_RTS));
+  EXPECT_EQ(2u, qp.req.retry_left);
+}
+
 TEST_F(QpState, OverflowOfTheCqIsAnError) {
   reach(IB_QPS_RTS);
   cq.overflowed = true;
@@ -312,6 +351,22 @@ TEST_F(DatagramState, FailedSendQueueIsSqe) {
   sroce_requester_set_state(&qp.req, SROCE_SQ_ERROR);
   qp.sq.ops->failed(&qp, SROCE_SQ);
   EXPECT_EQ(IB_QPS_SQE, qp.state);
+}
+
+TEST_F(DatagramState, OverflowOfTheCqIsAnError) {
+  reach(IB_QPS_RTS);
+  cq.overflowed = true;
+  sroce_requester_set_state(&qp.req, SROCE_SQ_ERROR);
+  qp.sq.ops->failed(&qp, SROCE_SQ);
+  EXPECT_EQ(IB_QPS_ERR, qp.state);
+}
+
+TEST_F(DatagramState, SqeFollowsWhatCompletionsHaveShown) {
+  reach(IB_QPS_RTS);
+  sroce_requester_set_state(&qp.req, SROCE_SQ_ERROR);
+  sroce_qp_settle_state(&qp);
+  EXPECT_EQ(IB_QPS_SQE, qp.state);
+  EXPECT_EQ(0, set(IB_QPS_SQE, IB_QPS_RTS));
 }
 
 }  // namespace
