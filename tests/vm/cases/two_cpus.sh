@@ -17,9 +17,9 @@ check "packets for A go to CPU 1" steer a 1
 check "packets for B go to CPU 0" steer b 0
 tool "ib_write_bw, small messages" ib_write_bw -x GID -F -s 64 -n 5000
 tool "ib_write_bw, lists of requests" ib_write_bw -x GID -F -s 64 -n 4800 -l 16
-# Either mode has exactly as many slots for one of the two.
+# Each depth is exactly the number of slots in one of the two modes.
 for depth in 127 128; do
-	tool "ib_write_bw, send queue always full, depth $depth" ib_write_bw -x GID -F -s 65536 -t "$depth" -n 1000 -q 4
+	tool "ib_write_bw, send queue always full, depth $depth" ib_write_bw -x GID -F -s 65536 -t "$depth" -n 200 -q 4
 done
 tool "ib_read_bw" ib_read_bw -x GID -F -s 4096 -n 100
 tool "ib_send_bw, both directions" ib_send_bw -x GID -F -s 64 -n 3000 -b
