@@ -12,6 +12,7 @@ extern "C" {
 struct ip_mc_list {
 	struct ip_mc_list *next_rcu;
 	__be32	multiaddr;
+	int	users;
 };
 
 struct in_device {

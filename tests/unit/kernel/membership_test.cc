@@ -92,17 +92,18 @@ TEST_F(Membership, IsFoundBehindOthers) {
   ipv6_addr_set_v4mapped(htonl(0xe0010204), &another);
   ASSERT_EQ(0, join(another));
   sroce_membership second = membership;
-  ASSERT_EQ(0, join(ipv4_group));
-  leave(ipv4_group);
   // The stack adds no second entry for another user.
   stand_in.fail_allocation = 1;
   ASSERT_EQ(0, join(ipv4_group));
-  in_dev_put(&v4);
+  stand_in.fail_allocation = 0;
+  EXPECT_EQ(3, stand_in_membership.users);
+  leave(ipv4_group);
   membership = second;
   leave(another);
   membership = first;
   leave(ipv4_group);
   EXPECT_EQ(0, stand_in_membership.users);
+  EXPECT_EQ(nullptr, v4.mc_list);
 }
 
 TEST_F(Membership, Ipv6FailureLeavesNothing) {
