@@ -101,11 +101,13 @@ static int publish_gsi(struct sroce_qp *qp)
 {
 	struct sroce_qp_ref *none = NULL;
 
-	/* The pointer is NULL or another GSI QP; the compare-and-exchange needs no lock. */
-	if (!try_cmpxchg((struct sroce_qp_ref **)&qp->dev->gsi, &none, qp->ref))
-		return -EBUSY;
+	/* A packet that finds the QP reads its number. */
 	qp->ibqp.qp_num = SROCE_QPN_GSI;
-	return 0;
+	/* The pointer is NULL or another GSI QP; the compare-and-exchange needs no lock. */
+	if (try_cmpxchg((struct sroce_qp_ref **)&qp->dev->gsi, &none, qp->ref))
+		return 0;
+	qp->ibqp.qp_num = 0;
+	return -EBUSY;
 }
 
 /**

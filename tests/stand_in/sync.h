@@ -87,9 +87,10 @@ struct work_struct {
 })
 #define destroy_workqueue(queue)	free(queue)
 
-/* RCU: a grace period ends at once. */
+/* RCU: a grace period ends at once, except that of call_rcu() (wait.h). */
 struct rcu_head {
-	void	*unused;
+	struct rcu_head *next;
+	void	(*free)(struct rcu_head *rcu);
 };
 
 #define rcu_read_lock()			((void)0)

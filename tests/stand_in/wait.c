@@ -13,18 +13,19 @@ void stand_in_sleep(bool limited)
 
 void stand_in_grace_period(void)
 {
-	struct rcu_head *rcu = stand_in_wait.deferred;
+	struct rcu_head *rcu;
 
-	stand_in_wait.deferred = NULL;
-	if (rcu)
-		stand_in_wait.free(rcu);
+	while ((rcu = stand_in_wait.deferred)) {
+		stand_in_wait.deferred = rcu->next;
+		rcu->free(rcu);
+	}
 }
 
 void call_rcu(struct rcu_head *rcu, void (*free)(struct rcu_head *rcu))
 {
-	stand_in_grace_period();
+	rcu->next = stand_in_wait.deferred;
+	rcu->free = free;
 	stand_in_wait.deferred = rcu;
-	stand_in_wait.free = free;
 }
 
 struct sock *sroce_endpoint_get_sock(const struct sroce_endpoint *ep, bool is_ipv4)

@@ -17,8 +17,7 @@ extern "C" {
  * @waits: calls of it
  * @wakeups: calls of wake_up()
  * @barriers: calls of rcu_barrier()
- * @deferred: what the next grace period frees
- * @free: the function that does
+ * @deferred: what the next grace period frees, the last first
  * @v4: of sroce_endpoint_get_sock()
  * @v6: of sroce_endpoint_get_sock(), or NULL
  */
@@ -28,7 +27,6 @@ struct stand_in_wait {
 	u32	wakeups;
 	u32	barriers;
 	struct rcu_head *deferred;
-	void	(*free)(struct rcu_head *rcu);
 	struct sock *v4;
 	struct sock *v6;
 };
@@ -61,8 +59,13 @@ void stand_in_grace_period(void);
 #undef rcu_barrier
 #define rcu_barrier()			(stand_in_wait.barriers++, stand_in_grace_period())
 #define RCU_INIT_POINTER(pointer, value)	((pointer) = (value))
-#define try_cmpxchg(pointer, old, value)	\
-	__atomic_compare_exchange_n(pointer, old, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+/* Another context may act behind it. */
+#define try_cmpxchg(pointer, old, value) ({					\
+	bool exchanged = __atomic_compare_exchange_n(pointer, old, value, false,	\
+						     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);	\
+	stand_in_process();							\
+	exchanged;								\
+})
 #define sock_put(sk)			((sk)->refs--)
 
 #ifdef __cplusplus

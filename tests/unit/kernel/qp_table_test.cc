@@ -124,6 +124,19 @@ TEST_F(QpTable, ObjectIsFreedBehindItsLastHolder) {
   EXPECT_EQ(1u, stand_in_wait.wakeups);
 }
 
+TEST_F(QpTable, OneGracePeriodFreesManyObjects) {
+  add();
+  add();
+  for (Qp& qp : qps) {
+    remove(qp);
+    free(qp);
+  }
+  EXPECT_EQ(2u, sroce_qp_count());
+  stand_in_grace_period();
+  EXPECT_EQ(0u, sroce_qp_count());
+  EXPECT_EQ(1u, stand_in_wait.wakeups) << "by the last";
+}
+
 TEST_F(QpTable, NumbersAreUniqueAndNotUsedAgainSoon) {
   const u32 first = add().ibqp.qp_num;
   EXPECT_LE(FIRST_QPN, first);
@@ -162,6 +175,7 @@ TEST_F(QpTable, GsiQpBelongsToItsDevice) {
   EXPECT_FALSE(is_found(1, &other));
   Qp& second = qps.emplace_back(&dev, IB_QPT_GSI);
   EXPECT_EQ(-EBUSY, sroce_qp_table_add(&second));
+  EXPECT_EQ(0u, second.ibqp.qp_num);
   EXPECT_EQ(qp.ref, dev.gsi) << "the first stays";
   Qp& elsewhere = add(IB_QPT_GSI, &other);
   EXPECT_EQ(&elsewhere, sroce_qp_get(&other.ep, 1));
@@ -171,12 +185,27 @@ TEST_F(QpTable, GsiQpBelongsToItsDevice) {
   EXPECT_TRUE(is_found(1, &other));
 }
 
+// A packet finds the QP at once.
+TEST_F(QpTable, GsiQpHasItsNumberWhenItIsFound) {
+  static u32 found;
+  found = 0;
+  stand_in.process = [](void*) {
+    sroce_qp* qp = sroce_qp_get(&current->dev.ep, 1);
+    if (!qp) return;
+    found++;
+    EXPECT_EQ(1u, qp->ibqp.qp_num);
+    sroce_qp_put(qp);
+  };
+  add(IB_QPT_GSI);
+  EXPECT_EQ(1u, found);
+}
+
 TEST_F(QpTable, LastUserCompletesTheRelease) {
   Qp& qp = add();
   sroce_qp* user = sroce_qp_get(&dev.ep, qp.ibqp.qp_num);
   sroce_qp_put(&qp);  // as sroce_qp_quiesce()
   EXPECT_FALSE(qp.ref->released.done);
-  EXPECT_FALSE(qp.ref->users.count != 1);
+  EXPECT_EQ(1u, qp.ref->users.count);
   sroce_qp_put(user);
   EXPECT_TRUE(qp.ref->released.done);
   EXPECT_FALSE(is_found(qp.ibqp.qp_num)) << "it is being destroyed";
