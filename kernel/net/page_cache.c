@@ -111,8 +111,8 @@ static struct page *find_free_page(struct page_cache *cache)
 }
 
 /*
- * After each use, because empty_caches() does not find a page that is out of its slot: who puts it
- * back must see that the work is no longer pending.
+ * A page that is out of its slot is missed by empty_caches(). Whoever puts it back therefore
+ * schedules the work again, unless it is still pending.
  */
 static void schedule_emptying(void)
 {

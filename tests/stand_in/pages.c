@@ -22,11 +22,11 @@ struct page *stand_in_alloc_page(gfp_t gfp, u32 order)
 
 int page_ref_count(const struct page *page)
 {
-	void (*looked)(void) = stand_in_pages.looked;
+	void (*counting)(void) = stand_in_pages.counting;
 
-	stand_in_pages.looked = NULL;
-	if (looked)
-		looked();
+	stand_in_pages.counting = NULL;
+	if (counting)
+		counting();
 	return page->refs;
 }
 

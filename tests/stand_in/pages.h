@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 #define HZ			100
-#define INITIAL_JIFFIES		((unsigned long)-300 * HZ)
+#define INITIAL_JIFFIES		((unsigned long)(unsigned int)(-300 * HZ))
 #define jiffies			(stand_in_pages.ticks)
 
 /**
@@ -21,7 +21,7 @@ extern "C" {
  * @allocations: calls of alloc_pages(), with those that failed
  * @order: of the last of them
  * @gfp: of the last of them
- * @looked: called by the next page_ref_count() only, before it reads the count
+ * @counting: called by the next page_ref_count() only, before it reads the count
  * @delay: of the last call of schedule_delayed_work()
  */
 struct stand_in_pages {
@@ -30,7 +30,7 @@ struct stand_in_pages {
 	u32	allocations;
 	u32	order;
 	gfp_t	gfp;
-	void	(*looked)(void);
+	void	(*counting)(void);
 	unsigned long delay;
 };
 

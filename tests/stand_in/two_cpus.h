@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* For files whose per-CPU variables have a copy for the second CPU, which has no initial value. */
+/* For files whose per-CPU variables have a copy for the second CPU. */
 #ifndef STAND_IN_TWO_CPUS_H
 #define STAND_IN_TWO_CPUS_H
 
@@ -13,7 +13,14 @@ extern "C" {
 extern bool stand_in_on_cpu1;
 
 #undef DEFINE_PER_CPU
-#define DEFINE_PER_CPU(type, name)	type name##_of_cpu1; static type name
+/* Follows `static`. The copy gets the initial value, which follows, before the tests begin. */
+#define DEFINE_PER_CPU(type, name)						\
+	type name, name##_of_cpu1;						\
+	__attribute__((constructor)) static void name##_init_cpu1(void)		\
+	{									\
+		name##_of_cpu1 = name;						\
+	}									\
+	static type name
 #define this_cpu_ptr(pointer)		(stand_in_on_cpu1 ? pointer##_of_cpu1 : (pointer))
 #define raw_cpu_ptr(pointer)		(stand_in_on_cpu1 ? pointer##_of_cpu1 : (pointer))
 #define per_cpu(name, cpu)		(*((cpu) ? &name##_of_cpu1 : &name))
