@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Stand-ins for the functions that control/attach.c calls. devices.c is in place of that file. */
 #include "stand_in/attach.h"
 
 #include "control/stats.h"
