@@ -94,7 +94,10 @@ static bool write_operation(const struct ib_send_wr *wr, struct sroce_send_wqe *
 	}
 }
 
-/* Returns whether the payload fits the QP; @wqe->length is its size. */
+/*
+ * Returns whether the list fits its slot. A length of more than 32 bits is truncated here;
+ * sroce_wqe_check() rejects such a list, because it adds the lengths up in 64 bits.
+ */
 static bool write_wqe_payload(const struct sroce_qp *qp, const struct ib_send_wr *wr,
 			      struct sroce_send_wqe *wqe)
 {
@@ -107,7 +110,6 @@ static bool write_wqe_payload(const struct sroce_qp *qp, const struct ib_send_wr
 		return false;
 	for (i = 0; i < wr->num_sge; i++)
 		length += wr->sg_list[i].length;
-	/* A sum of more than 32 bits is not that of the list, so that the check fails. */
 	wqe->length = length;
 	if (!(wqe->flags & SROCE_SEND_INLINE)) {
 		wqe->num_sge = wr->num_sge;

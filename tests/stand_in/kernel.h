@@ -32,8 +32,8 @@ extern "C" {
  * @random: from get_random_u32()
  * @now_ns: from ktime_get_ns()
  * @fail_allocation: the n-th allocation from now on fails; 0 for none
- * @process: called after each load of an index that a process shares, at each barrier() behind a copy
- *           and for each attribute of a message: another context may act then
+ * @process: called after each load of an index that a process shares and each store of one, at each
+ *           barrier() behind a copy and for each attribute of a message: another context may act then
  * @waiting: called where the kernel would sleep until a completion; must complete it
  * @resched: called by cond_resched()
  * @locking: called by the next taking of a lock only, before it
@@ -166,7 +166,10 @@ static inline u32 get_random_u32(void)
 	stand_in_process();							\
 	loaded;									\
 })
-#define smp_store_release(pointer, value)	WRITE_ONCE(*(pointer), value)
+#define smp_store_release(pointer, value) ({					\
+	WRITE_ONCE(*(pointer), value);						\
+	stand_in_process();							\
+})
 #define data_race(expression)	(expression)
 #define xchg(pointer, value)	__atomic_exchange_n(pointer, value, __ATOMIC_SEQ_CST)
 #define cmpxchg(pointer, old, value)	({ __sync_val_compare_and_swap(pointer, old, value); })

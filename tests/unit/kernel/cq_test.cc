@@ -234,12 +234,15 @@ TEST_F(UserCq, SolicitedCounterWakesForSolicitedEntries) {
   EXPECT_EQ(SROCE_CQ_WAKE, post(SROCE_WC_SUCCESS, true));
 }
 
-// The process polls, finds nothing, and arms just after the entry was published.
+// The process polls, finds nothing, and arms just after the entry was published. The first call is
+// behind the store of the index, the second at the barrier.
 TEST_F(UserCq, ArmAfterPublicationIsNotLost) {
+  static u32 calls;
+  calls = 0;
   stand_in.argument = this;
   stand_in.process = [](void* test) {
     auto* cq = static_cast<UserCq*>(test);
-    if (*cq->cq.ring.producer == 1) cq->line()->arm.any = 1;
+    if (*cq->cq.ring.producer == 1 && ++calls == 2) cq->line()->arm.any = 1;
   };
   EXPECT_EQ(SROCE_CQ_WAKE, post());
   EXPECT_TRUE(sroce_cq_is_armed(&cq)) << "the process may have polled the entry before";

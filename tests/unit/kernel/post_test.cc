@@ -235,11 +235,23 @@ TEST_F(Post, RequestsBeforeABadOneAreSent) {
 
 // The slot is published when it is complete.
 TEST_F(Post, RunnerSeesNoSlotThatIsBeingWritten) {
+  static u32 seen;
+  seen = 0;
+  memset(qp.sq_storage, 0xff, STRIDE);
   stand_in.process = [](void*) {
-    EXPECT_EQ(0u, current->qp.sq_posted);
     EXPECT_TRUE(current->qp.sq_post_lock.locked) << "nor does another poster";
+    if (!current->qp.sq_posted) return;
+    seen++;
+    EXPECT_EQ(7u, current->wqe(0)->wr_id);
+    EXPECT_EQ(SROCE_WR_WRITE, current->wqe(0)->opcode);
+    EXPECT_EQ(30u, current->wqe(0)->length);
+    EXPECT_EQ(2u, current->wqe(0)->num_sge);
   };
-  ASSERT_EQ(0, post_send(request(IB_WR_SEND)));
+  ib_rdma_wr rdma = {request(IB_WR_RDMA_WRITE), 0x1122334455667788, 0x99};
+  rdma.wr.sg_list = sge;
+  rdma.wr.num_sge = 2;
+  ASSERT_EQ(0, post_send(rdma.wr));
+  EXPECT_EQ(1u, seen);
 }
 
 TEST_F(Post, QpMustBeReadyToSend) {
