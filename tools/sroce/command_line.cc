@@ -12,6 +12,7 @@
 #include "sroce/del.h"
 #include "sroce/doctor.h"
 #include "sroce/explain.h"
+#include "sroce/fold.h"
 #include "sroce/gids.h"
 #include "sroce/ping.h"
 #include "sroce/qp.h"
@@ -324,6 +325,7 @@ struct CommandLine {
     if (app.got_subcommand("set")) run_set(system, set, out);
     if (app.got_subcommand("up")) return static_cast<int>(run_up(system, up, out, err));
     if (app.got_subcommand("down")) return static_cast<int>(run_down(system, up, out, err));
+    if (json) out << fold_off;
     const Format format = json ? Format::json : Format::table;
     if (app.got_subcommand("status") || app.get_subcommands().empty()) {
       status.format = format;
@@ -356,7 +358,7 @@ struct CommandLine {
 };
 
 int report(const Failure& failure, std::ostream& err) {
-  err << failure_text(failure);
+  write_failure(err, failure);
   return static_cast<int>(failure.code());
 }
 

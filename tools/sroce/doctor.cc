@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <sstream>
 
+#include "sroce/explain.h"
 #include "sroce/ping.h"
 #include "sroce/silence.h"
 
@@ -288,8 +288,7 @@ void print_table(const std::vector<Finding>& findings, std::ostream& out) {
   const auto lines = align(rows);
   for (size_t i = 0; i < findings.size(); i++) {
     out << lines[i + 1] << '\n';
-    std::istringstream cures(findings[i].cure);
-    for (std::string cure; std::getline(cures, cure);) out << "        " << cure << '\n';
+    write_cure(out, findings[i].cure, "        ");
   }
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sroce/fold.h"
 #include "sroce/name.h"
 
 namespace sroce {
@@ -131,11 +132,22 @@ std::span<const ExitCodeText> exit_code_texts() {
   return texts;
 }
 
+void write_cure(std::ostream& stream, const std::string& cure, const char* before) {
+  std::istringstream lines(cure);
+  stream << fold_off;
+  for (std::string line; std::getline(lines, line);) stream << before << line << '\n';
+  stream << fold_on;
+}
+
+void write_failure(std::ostream& stream, const Failure& failure) {
+  stream << "sroce: " << failure.what() << '\n';
+  write_cure(stream, failure.cure(), "  hint: ");
+}
+
 std::string failure_text(const Failure& failure) {
-  std::string text = std::string("sroce: ") + failure.what() + '\n';
-  std::istringstream lines(failure.cure());
-  for (std::string line; std::getline(lines, line);) text += "  hint: " + line + '\n';
-  return text;
+  std::ostringstream text;
+  write_failure(text, failure);
+  return text.str();
 }
 
 ModuleState module_state(const Sysfs& sysfs, const std::filesystem::path& modules_alias) {

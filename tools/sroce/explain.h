@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <ostream>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -63,7 +64,12 @@ class Failure : public std::runtime_error {
   std::string cure_;
 };
 
-/// The text printed on standard error.
+/// Each line of a cure, after the same words. They are not folded, because people copy commands.
+void write_cure(std::ostream& stream, const std::string& cure, const char* before);
+
+void write_failure(std::ostream& stream, const Failure& failure);
+
+/// The text that write_failure() writes.
 std::string failure_text(const Failure& failure);
 
 enum class ModuleState { loaded, installed, missing };

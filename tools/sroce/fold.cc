@@ -11,37 +11,56 @@ namespace {
 constexpr size_t least_room = 12;  // of a last column, in characters
 constexpr size_t tab_width = 8;
 
-/// Where the last column begins that leaves room: after two spaces or more.
+/// Of UTF-8.
+size_t count_characters(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
+}
+
+/// The byte where the character of this number begins, or the length if there are fewer.
+size_t place_of(const std::string& text, size_t character) {
+  size_t place = 0;
+  for (; place < text.size(); ++place) {
+    if ((text[place] & 0xc0) != 0x80 && character-- == 0) break;
+  }
+  return place;
+}
+
+/// The character where the last column begins that leaves room: after two spaces or more.
 size_t indent_of(const std::string& line, size_t width) {
   size_t indent = 0;
   for (size_t gap = line.find("  "); gap != std::string::npos; gap = line.find("  ", gap)) {
     gap = line.find_first_not_of(' ', gap);
-    if (gap == std::string::npos || gap + least_room > width) break;
-    indent = gap;
+    if (gap == std::string::npos) break;
+    const size_t column = count_characters(line.substr(0, gap));
+    if (column + least_room > width) break;
+    indent = column;
   }
   return indent;
 }
 
-bool is_json(const std::string& line) {
-  const size_t first = line.find_first_not_of(' ');
-  return first != std::string::npos && std::string("{}[]\"").find(line[first]) != std::string::npos;
+/// Where a stream keeps whether lines stay as they are.
+int fold_off_index() {
+  static const int index = std::ios_base::xalloc();
+  return index;
 }
 
 }  // namespace
 
 std::string fold(const std::string& line, size_t width) {
   if (line.starts_with('\t')) return fold(std::string(tab_width, ' ') + line.substr(1), width);
-  if (line.size() <= width || is_json(line)) return line;
+  if (count_characters(line) <= width) return line;
   const size_t indent = indent_of(line, width);
   std::string text, rest = line;
-  while (rest.size() > width) {
-    size_t space = rest.rfind(' ', width);
+  while (count_characters(rest) > width) {
+    const size_t end = place_of(rest, width);
+    size_t space = rest.rfind(' ', end);
     if (space == std::string::npos || space < rest.find_first_not_of(' '))
-      space = rest.find(' ', width);
+      space = rest.find(' ', end);
     const size_t next = rest.find_first_not_of(' ', space);
     if (next == std::string::npos) break;
     text += rest.substr(0, rest.find_last_not_of(' ', space) + 1) + '\n';
-    const size_t word = std::min(rest.find(' ', next), rest.size()) - next;
+    const size_t word = count_characters(rest.substr(next, rest.find(' ', next) - next));
     rest = std::string(std::min(indent, width - std::min(width, word)), ' ') + rest.substr(next);
   }
   return text + rest;
@@ -62,7 +81,7 @@ FoldedStream::int_type FoldedStream::overflow(int_type c) {
   line_ += traits_type::to_char_type(c);
   if (line_.back() != '\n') return c;
   line_.pop_back();
-  const size_t width = width_();
+  const size_t width = stream_.iword(fold_off_index()) ? 0 : width_();
   const std::string text = (width ? fold(line_, width) : line_) + '\n';
   line_.clear();
   const auto length = static_cast<std::streamsize>(text.size());
@@ -70,6 +89,16 @@ FoldedStream::int_type FoldedStream::overflow(int_type c) {
 }
 
 int FoldedStream::sync() { return target_->pubsync(); }
+
+std::ostream& fold_off(std::ostream& stream) {
+  stream.iword(fold_off_index()) = 1;
+  return stream;
+}
+
+std::ostream& fold_on(std::ostream& stream) {
+  stream.iword(fold_off_index()) = 0;
+  return stream;
+}
 
 size_t terminal_width(int fd) {
   winsize size{};

@@ -12,8 +12,8 @@
 namespace sroce {
 
 /// Breaks a line without a newline. The rest is indented as the last column of the line that leaves
-/// room, or less if a word needs that. JSON, and a word that is too long, stay as they are. A tab
-/// at the beginning becomes spaces.
+/// room, or less if a word needs that. A word that is too long stays as it is. A tab at the
+/// beginning becomes spaces. Each character of UTF-8 is taken for one column.
 std::string fold(const std::string& line, size_t width);
 
 /// Folds what is written to a stream, as long as it exists. A flush keeps the part of a line back.
@@ -34,6 +34,11 @@ class FoldedStream : private std::streambuf {
   std::function<size_t()> width_;
   std::string line_;
 };
+
+/// From fold_off on, a FoldedStream leaves lines as they are, such as JSON, and commands to copy.
+/// Other streams ignore both.
+std::ostream& fold_off(std::ostream& stream);
+std::ostream& fold_on(std::ostream& stream);
 
 /// The columns of a terminal; 0 if the descriptor is none.
 size_t terminal_width(int fd);

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -208,8 +207,7 @@ class Ping {
     out_ << '\n';
     if (!report_.cause) return;
     out_ << report_.cause->text << '\n';
-    std::istringstream cures(report_.cause->cure);
-    for (std::string cure; std::getline(cures, cure);) out_ << "  hint: " << cure << '\n';
+    write_cure(out_, report_.cause->cure, "  hint: ");
   }
 
   std::array<double, 3> times() const {

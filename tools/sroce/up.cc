@@ -35,7 +35,7 @@ class Failures {
     try {
       action();
     } catch (const Failure& failure) {
-      err_ << failure_text(in_section(config, failure));
+      write_failure(err_, in_section(config, failure));
       if (first_ == ExitCode::success) first_ = failure.code();
     }
   }

@@ -8,6 +8,7 @@
 
 #include "fake_kernel.h"
 #include "sroce/explain.h"
+#include "sroce/fold.h"
 
 namespace sroce {
 namespace {
@@ -40,6 +41,16 @@ TEST(CommandLine, AddStatusAndDelWorkTogether) {
   EXPECT_THAT(run(machine, {"status", "-j"}).out, StartsWith("[\n"));
   EXPECT_EQ(run(machine, {"del", "sroce0"}).out, "sroce0 removed\n");
   EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("no sroce devices"));
+}
+
+TEST(CommandLine, JsonIsNotFolded) {
+  FakeMachine machine;
+  run(machine, {"add", "eth0", "--no-wait"});
+  const char* arguments[] = {"sroce", "status", "--all", "-j"};
+  std::ostringstream out, err;
+  const FoldedStream folded(out, [] { return 10; });
+  EXPECT_EQ(run_command_line(4, arguments, machine.system, out, err), 0);
+  EXPECT_EQ(out.str(), run(machine, {"status", "--all", "-j"}).out);
 }
 
 TEST(CommandLine, HelpShowsExamplesAndEveryExitStatus) {

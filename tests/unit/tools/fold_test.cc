@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "sroce/explain.h"
+
 namespace sroce {
 namespace {
 
@@ -48,9 +50,26 @@ TEST(FoldTest, AWordThatIsTooLongStays) {
   EXPECT_EQ(fold("  0123456789abcdef", 10), "  0123456789abcdef");
 }
 
-TEST(FoldTest, JsonStays) {
-  EXPECT_EQ(fold("  \"hint\": \"four five six\"", 10), "  \"hint\": \"four five six\"");
-  EXPECT_EQ(fold("{\"a\": 1, \"b\": 2}", 10), "{\"a\": 1, \"b\": 2}");
+TEST(FoldTest, ACharacterOfSeveralBytesIsOneColumn) {
+  EXPECT_EQ(fold("v\u00e9n\u00e9 \u00e9tait six", 10), "v\u00e9n\u00e9 \u00e9tait\nsix");
+  EXPECT_EQ(fold("\u00e9\u00e9\u00e9  0123456789ab cd", 17),
+            "\u00e9\u00e9\u00e9  0123456789ab\n     cd");
+  EXPECT_EQ(fold("\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9 ab", 4),
+            "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\nab");
+}
+
+TEST(FoldTest, LinesStayWhileFoldingIsOff) {
+  std::ostringstream out;
+  const FoldedStream folded(out, [] { return 10; });
+  out << fold_off << "four five six\n" << fold_on << "four five six\n";
+  EXPECT_EQ(out.str(), "four five six\nfour five\nsix\n");
+}
+
+TEST(FoldTest, ACureStays) {
+  std::ostringstream out;
+  const FoldedStream folded(out, [] { return 10; });
+  write_failure(out, Failure(ExitCode::other, "it broke", "do this\nor that"));
+  EXPECT_EQ(out.str(), "sroce: it\nbroke\n  hint: do this\n  hint: or that\n");
 }
 
 TEST(FoldTest, AStreamIsFoldedAsLongAsTheObjectExists) {
