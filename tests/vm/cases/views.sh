@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Every command of the tool prints on terminals of 80 and 120 columns: no line is wider, so that the
-# terminal cuts no word, and columns are aligned.
+# Commands of the tool that print tables, hints or help do so on terminals of 80 and 120 columns. No
+# line is wider, so that the terminal cuts no word, except commands to copy. Columns are aligned.
 # guests: one
 # links: sroce
 # seconds: 120
@@ -20,7 +20,7 @@ is_connected() { on_a "$sroce" qp "$A_DEV" | grep -q '^RTS *RC '; }
 check "a queue pair is connected" wait_until 10 is_connected
 
 # view SECONDS COLUMNS WORD...: what the command prints on such a terminal until it ends, or the time
-# limit interrupts it
+# limit interrupts it. Its status is the command's.
 cat >/tmp/view <<'END'
 import fcntl, os, pty, signal, struct, sys, termios
 seconds, columns, command = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
@@ -35,15 +35,23 @@ try:
         sys.stdout.buffer.write(data.replace(b'\r\n', b'\n').replace(b'^C', b''))
 except OSError:   # the terminal has no other end
     pass
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+sys.exit(code if code >= 0 else 128 - code)
 END
 view() { on_a python3 /tmp/view "$@"; }
 
-# Each view has a line, none of them is too wide, and each row of a table has a space before each
-# column but the last, which a fold may have moved.
-is_tidy() # COLUMNS FILE
+# No line is too wide, but for hints, and the lines that doctor indents. Each row of a table has two
+# spaces before each column that it reaches, and text at its beginning. A line that begins with a
+# space is the rest of a row that was folded.
+is_tidy() # COLUMNS FILE WORD STATUS WANTED
 {
+	if (($4 != $5)) || ! grep -qF -- "$3" "$2"; then
+		echo "status $4, wanted $5 and '$3':"
+		cat "$2"
+		return 1
+	fi
 	awk -v most="$1" '
-		length > most { print "too wide: " $0; bad = 1 }
+		length > most && !/^  hint: |^        [^ ]/ { print "too wide: " $0; bad = 1 }
 		!NF { count = 0 }
 		/^[A-Z][A-Z ]*  [A-Z]/ && /^[A-Z :]*$/ {
 			count = 0
@@ -58,46 +66,47 @@ is_tidy() # COLUMNS FILE
 					bad = 1
 				}
 		}
-		END { exit bad || !NR }' "$2" || { cat "$2"; return 1; }
+		END { exit bad }' "$2" || { cat "$2"; return 1; }
 }
 
 widths=(80 120)
-looks_good() # SECONDS WORD...
+looks_good() # SECONDS STATUS TEXT WORD...: the text must appear
 {
-	local columns
+	local columns status
 	for columns in "${widths[@]}"; do
-		view "$1" "$columns" "$sroce" "${@:2}" >/tmp/seen
-		check "sroce ${*:2}, $columns columns" is_tidy "$columns" /tmp/seen
+		status=0
+		view "$1" "$columns" "$sroce" "${@:4}" >/tmp/seen || status=$?
+		check "sroce ${*:4}, $columns columns" is_tidy "$columns" /tmp/seen "$3" "$status" "$2"
 	done
 }
 
-looks_good 10 qp
-looks_good 1 qp -w 0.3
-looks_good 1 stats -w 0.3
+looks_good 10 0 RTS qp
+looks_good 1 0 RTS qp -w 0.3
+looks_good 1 0 "$A_DEV" stats -w 0.3
 on_a pkill ibv_rc_pingpong
-looks_good 10
-looks_good 10 status --all
-looks_good 10 gids
-looks_good 10 show "$A_DEV"
-looks_good 10 stats -a
-looks_good 10 stats -x
-looks_good 10 stats -x "$A_DEV"
-looks_good 10 doctor
-looks_good 10 doctor "$B_IP"
-looks_good 10 ping -c 2 "$B_IP"
-looks_good 10 ping -c 1 -W 0.2 "${A_IP%.*}.77"
-looks_good 10 ping -c 1 192.0.2.1
-looks_good 10 add "$A_IF" other
-looks_good 10 set "$A_DEV" cc nonsense
-looks_good 10 set "$A_DEV" no_such_parameter 1
-looks_good 10 status no_such_device
+looks_good 10 0 "$A_DEV"
+looks_good 10 0 "$A_DEV" status --all
+looks_good 10 0 "$A_IP" gids
+looks_good 10 0 dcqcn show "$A_DEV"
+looks_good 10 0 "$A_DEV" stats -a
+looks_good 10 0 sent_pkts stats -x
+looks_good 10 0 "$A_DEV" stats -x "$A_DEV"
+looks_good 10 0 "ok    $A_DEV" doctor
+looks_good 10 0 "ok    peer" doctor "$B_IP"
+looks_good 10 0 "2 responses" ping -c 2 "$B_IP"
+looks_good 10 1 "100% lost" ping -c 1 -W 0.2 "${A_IP%.*}.77"
+looks_good 10 1 "hint: " ping -c 1 192.0.2.1
+looks_good 10 8 "already has the device" add "$A_IF" other
+looks_good 10 13 nonsense set "$A_DEV" cc nonsense
+looks_good 10 13 no_such_parameter set "$A_DEV" no_such_parameter 1
+looks_good 10 6 "no RDMA device" status no_such_device
 on_a ip link set "$A_IF" down
-looks_good 10 doctor "$A_IF"
+looks_good 10 2 "fail  $A_DEV" doctor "$A_IF"
 on_a ip link set "$A_IF" up
 view 10 80 "$sroce" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >/tmp/commands
 widths=(80)
 check "commands are found" grep -qx doctor /tmp/commands
 while read -r command; do
-	looks_good 10 "$command" --help </dev/null
+	looks_good 10 0 Usage "$command" --help </dev/null
 done </tmp/commands
-looks_good 10 --help
+looks_good 10 0 Subcommands --help
