@@ -46,7 +46,7 @@ guest_start() # ROLE; sets guest_pid
 	fi
 }
 
-qemu_start() # ROLE
+qemu_start() # ROLE; sets accelerator
 {
 	local role=$1 network cpus=2
 	if [[ $two ]]; then
@@ -58,10 +58,11 @@ qemu_start() # ROLE
 	fi
 	# no_timer_check: on a busy host, timer ticks can be so late that the kernel considers the
 	# timer broken and panics.
-	# shellcheck disable=SC2046
-	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $(qemu_accelerator "$kernel" "$run/first-root.cpio" sroce-kvm-boots rdinit=/bin/busybox -- echo sroce-kvm-boots) \
+	[[ ${accelerator:-} ]] || accelerator=$(qemu_accelerator "$kernel" "$run/first-root.cpio" sroce-kvm-boots rdinit=/bin/busybox -- echo sroce-kvm-boots)
+	# shellcheck disable=SC2086
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $accelerator \
 		-smp "$cpus" -m "$memory" -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" \
-		-append "console=ttyS0 $(kernel_words "$name" | xargs) $(tsc_word) no_timer_check sroce.root=erofs sroce.share=9p sroce.role=$role" \
+		-append "console=ttyS0 $(kernel_words "$name" | xargs) $(tsc_word "$accelerator") no_timer_check sroce.root=erofs sroce.share=9p sroce.role=$role" \
 		-drive "if=none,id=root,format=raw,readonly=on,file=$image/root.erofs" -device virtio-blk-pci,drive=root \
 		-fsdev "local,id=share,path=$run/share,security_model=none" \
 		-device virtio-9p-pci,fsdev=share,mount_tag=share \
@@ -104,31 +105,44 @@ take_processor() # sets processor
 	processor=$((RANDOM % processor))
 }
 
-# The guest's TSC runs at the host's speed under TCG, which a guest may misjudge on a busy host.
-tsc_word() { awk '/^cpu MHz/ { printf "tsc_early_khz=%d\n", $4 * 1000; exit }' /proc/cpuinfo; }
-
-# On some machines /dev/kvm opens, but every kernel hangs. Only a boot that reaches the first program
-# proves that KVM works; the result is cached, where there is a cache.
-qemu_accelerator() # KERNEL CPIO TEXT WORD...: the first program prints TEXT if the kernel gets the words
+# The guest's TSC runs at the host's speed under TCG, which a guest may misjudge on a busy host. On a
+# virtual machine that speed is its "cpu MHz"; on a real one that changes.
+tsc_word() # ACCELERATOR
 {
-	local cached words='-accel tcg,thread=multi -cpu max'
-	cached=$cache/accelerator-$({ uname -r; grep -m 1 'model name' /proc/cpuinfo; } | sha256sum | cut -c1-10)
-	if [[ ! -s $cached && -w /dev/kvm ]]; then
-		! kvm_boots "$@" || words='-accel kvm -cpu host'
-		{ mkdir -p "$cache" && echo "$words" >"$cached"; } 2>/dev/null || true
-	fi
-	cat "$cached" 2>/dev/null || echo "$words"
+	[[ $1 != *tcg* ]] || awk '/^cpu MHz/ { mhz = $4 } /^flags.* hypervisor/ { printf "tsc_early_khz=%d\n", mhz * 1000; exit }' /proc/cpuinfo
 }
 
+# On some machines /dev/kvm opens, but every kernel hangs. Only a boot that reaches the first program
+# proves that KVM works. The result is kept in the cache, or else in $run; if neither can be written,
+# every run would have to try, so then it is TCG.
+qemu_accelerator() # KERNEL CPIO TEXT WORD...: the first program prints TEXT if the kernel gets the words
+{
+	local name folder new words='' tcg='-accel tcg,thread=multi -cpu max'
+	{ : <>/dev/kvm; } 2>/dev/null || { echo "$tcg"; return; }
+	name=accelerator-$({ uname -r; grep -m 1 'model name' /proc/cpuinfo; } | sha256sum | cut -c1-10)
+	mkdir -p "$cache" 2>/dev/null || true
+	for folder in "$cache" "$run"; do
+		read -r words 2>/dev/null <"$folder/$name" || new=$(mktemp "$folder/$name-XXXXXX" 2>/dev/null) || continue
+		break
+	done
+	if [[ ${new:-} ]]; then
+		words=$tcg
+		! kvm_boots "$@" || words='-accel kvm -cpu host'
+		echo "$words" >"$new"
+		chmod 644 "$new"
+		mv "$new" "$folder/$name"
+	fi
+	echo "${words:-$tcg}"
+}
+
+# In the foreground, so that an interrupt ends QEMU; then this shell ends, too, without a result.
 kvm_boots() # KERNEL CPIO TEXT WORD...
 {
-	local probe status=0
 	say "trying KVM"
-	probe=$(mktemp -d)
-	timeout 20 qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -accel kvm -cpu host \
+	trap 'rm -f "$new"; trap - INT; kill -INT $BASHPID' INT
+	timeout --foreground 20 qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -accel kvm -cpu host \
 		-m 512 -kernel "$1/vmlinux" -initrd "$2" -append "console=ttyS0 panic=-1 ${*:4}" \
-		-serial "file:$probe/console" </dev/null >/dev/null 2>&1 || true
-	grep -q "^$3" "$probe/console" || status=1
-	rm -rf "$probe"
-	return $status
+		-serial stdio </dev/null >"$scratch/kvm" 2>/dev/null || true
+	trap - INT
+	grep -q "^$3" "$scratch/kvm"
 }
