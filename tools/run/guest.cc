@@ -329,6 +329,8 @@ int wait_for(pid_t child) {
     exec_command(settings, environment);
   }
   for (const int fd : {input[0], output[1], error[1]}) close(fd);
+  // This waits until the host has opened the port, and so the other two, which come before it. A
+  // port that the host has not opened reads as ended.
   write_all(control, "r", 1);
   std::thread([=] {
     receive_records(main_console, input[1]);

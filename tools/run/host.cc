@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -93,11 +94,22 @@ void wait_until(const Count& count, uint64_t wanted) {
   for (uint64_t seen = count; seen < wanted; seen = count) count.wait(seen);
 }
 
+/// Whether the guest says something, or ends, in the seconds that it may take to start.
+bool starts_in_time(int control) {
+  const char* limit = getenv("SROCE_RUN_LIMIT");
+  pollfd entry{control, POLLIN, 0};
+  return poll(&entry, 1, limit ? atoi(limit) * 1000 : -1) == 1;
+}
+
 /// Reads what the guest says about the command: a byte when its consoles are ready, then its status
-/// and the lengths of its outputs. Waits for these.
+/// and the lengths of its outputs. Waits for these. The guest may still run.
 int follow_command(int control, int input, std::chrono::steady_clock::time_point start,
                    const Count& output_count, const Count& error_count) {
   char ready = 0;
+  if (!starts_in_time(control)) {
+    fprintf(stderr, "sroce: the guest does not start\n");
+    return status_of_failure;
+  }
   if (read(control, &ready, 1) != 1) return status_of_failure;
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
   if (const char* time = getenv("SROCE_RUN_TIME"); time && *time)
@@ -108,10 +120,12 @@ int follow_command(int control, int input, std::chrono::steady_clock::time_point
   int status = 0;
   uint64_t output_length = 0, error_length = 0;
   std::istringstream report(text);
-  if (!(report >> status >> output_length >> error_length)) return status_of_failure;
+  if (!(report >> status >> output_length >> error_length)) {
+    if (!text.empty()) fprintf(stderr, "sroce: not a report of the command: %s\n", text.c_str());
+    return status_of_failure;
+  }
   wait_until(output_count, output_length);
   wait_until(error_count, error_length);
-  kill_guest();
   return status;
 }
 
@@ -145,6 +159,7 @@ int run_host(const std::string& log, char** kernel) {
       std::thread([&] { copy_output(error.ends[0], STDERR_FILENO, error_count); })};
   const int status =
       follow_command(control.ends[0], input.ends[1], start, output_count, error_count);
+  kill_guest();
   int kernel_status = 0;
   waitpid(guest, &kernel_status, 0);
   kill_guest();  // what is left of its userspace, so that the streams end

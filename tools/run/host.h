@@ -5,9 +5,9 @@
 
 namespace sroce {
 
-/// Runs User-mode Linux, whose consoles 1 to 3 become our standard streams and the exit status of
+/// Runs a guest's kernel, whose consoles 1 to 3 become our standard streams and the exit status of
 /// the command. The kernel's log goes to a file. Returns the exit status, or 125 if the guest has
-/// ended without one.
+/// ended without one, or does not start in $SROCE_RUN_LIMIT seconds.
 int run_host(const std::string& log, char** kernel);
 
 }  // namespace sroce
