@@ -23,6 +23,11 @@ add_host() # NAMESPACE
 	ip -n "$1" link set lo up
 	ip link add eth0 netns "$1" numtxqueues "${QUEUES:-1}" type veth peer name "to_$1" netns switch
 	ip -n switch link set "to_$1" up master bridge
+	# Packets that two CPUs send through a veth pair arrive in any order, unless one CPU receives them all.
+	if (($(nproc) > 1)); then
+		echo 1 | in_namespace "$1" tee /sys/class/net/eth0/queues/rx-0/rps_cpus >/dev/null
+		echo 1 | in_switch tee "/sys/class/net/to_$1/queues/rx-0/rps_cpus" >/dev/null
+	fi
 	# One packet per skb, as from a real wire.
 	in_namespace "$1" ethtool -K eth0 tso off gso off gro off >/dev/null
 	ip -n "$1" link set eth0 up
