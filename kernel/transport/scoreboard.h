@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The scoreboard: which packets have arrived, which are lost, which have been retransmitted. See
- * scoreboard.c.
+ * scoreboard.c, and scoreboard_holes.c for the queries of what is lost.
  */
 #ifndef SROCE_TRANSPORT_SCOREBOARD_H
 #define SROCE_TRANSPORT_SCOREBOARD_H

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The holes of the scoreboard: which PSNs are lost and not retransmitted yet. Queries only; the
+ * state is explained in scoreboard.c.
+ */
+#include <linux/minmax.h>
+
+#include "transport/psn.h"
+#include "transport/psn_map.h"
+#include "transport/requester.h"
+#include "transport/requester_internal.h"
+#include "transport/scoreboard.h"
+
+/**
+ * sroce_scoreboard_missing() - how much of a READ is missing in one piece
+ * @req: the requester
+ * @wqe: the READ (or atomic)
+ * @psn: a PSN of it without a response
+ *
+ * Responses that no other has overtaken may be on their way. They count as missing only if the
+ * request of the READ is lost, or for a probe. From a standard peer a READ can only be requested
+ * to its end.
+ *
+ * Return: PSNs from @psn on, to the next one with a response or to the end.
+ */
+u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
+			     u32 psn)
+{
+	u32 left = (wqe_end_psn(wqe) - psn) & SROCE_PSN_MASK;
+	u32 span = SROCE_PSN_MAP_SPAN - min(sroce_requester_forward(req, psn),
+					    SROCE_PSN_MAP_SPAN - 1);
+	u32 lost = sroce_requester_forward(req, req->sb.lost_response_psn);
+	u32 missing;
+
+	if (!sroce_requester_is_selective(req))
+		return left;
+	if (!req->probe.due && sroce_requester_forward(req, psn) < lost)
+		left = min(left, lost - sroce_requester_forward(req, psn));
+	missing = sroce_psn_map_leading_absent(&req->sb.done, psn, min(left, span));
+
+	/* The map does not reach further: nothing beyond it has arrived. */
+	return missing == span ? left : missing;
+}
+
+enum hole_kind {
+	LOST_REQUEST,
+	LOST_RESPONSE,
+};
+
+/* The first hole of a kind, up to the end of its word in the map. */
+static bool find_hole(const struct sroce_requester *req, enum hole_kind kind, u32 *psn, u32 *count)
+{
+	const struct sroce_scoreboard *sb = &req->sb;
+	u32 from = kind == LOST_REQUEST ? sb->executed_psn : req->unacked_psn;
+	u32 to = kind == LOST_REQUEST ? sb->lost_psn : sb->lost_response_psn;
+	u32 at = sroce_requester_forward(req, from);
+	u32 end = min3(sroce_requester_forward(req, to), SROCE_PSN_MAP_SPAN,
+		       sroce_requester_forward(req, req->next_psn));
+	u64 bits, hole;
+
+	while (at < end) {
+		*psn = psn_add(req->unacked_psn, at);
+		at += psn_map_piece(*psn, end - at, &bits);
+		hole = bits & ~(psn_map_word(&sb->done, *psn) |
+				psn_map_word(&sb->rtx[0].map, *psn) |
+				psn_map_word(&sb->rtx[1].map, *psn));
+		if (kind == LOST_REQUEST)
+			hole &= ~psn_map_word(&sb->read_queued, *psn);
+		if (hole) {
+			u32 shift = (u32)__builtin_ctzll(hole);
+
+			*psn = psn_add(*psn, shift - *psn % 64);
+			hole = ~(hole >> shift);
+			*count = hole ? (u32)__builtin_ctzll(hole) : 64;
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * sroce_scoreboard_find_hole() - the oldest hole to be filled
+ * @req: the requester
+ * @psn: set to its first PSN
+ * @count: set to how many PSNs it has; they may belong to several requests
+ *
+ * Return: whether there is one.
+ */
+bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count)
+{
+	if (find_hole(req, LOST_RESPONSE, psn, count))
+		return true;
+	return sroce_requester_is_selective(req) && find_hole(req, LOST_REQUEST, psn, count);
+}
