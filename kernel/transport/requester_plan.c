@@ -2,8 +2,8 @@
 /*
  * Which packets the requester sends next, and their headers.
  *
- * A plan is, in this order of priority: a tail-loss probe, a hole to be filled, or the next
- * packets at next_psn. The first two leave next_psn where it is.
+ * A plan is, in this order of priority: a tail-loss probe, a hole to be filled if the window has
+ * room, or the next packets at next_psn. The first two leave next_psn where it is.
  *
  * A sender that must wait for a response has requested one: see wants_ack().
  */
@@ -172,6 +172,25 @@ static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce
 }
 
 /*
+ * How many of @count packets of the hole at @psn may be retransmitted now. Lost packets are no
+ * longer in flight, and the window limits what is (RFC 6675, "pipe"): what was lost because a queue
+ * was full would be lost again if all of it were sent at once. The oldest packet that the peer
+ * misses is always retransmitted, once in the time of a retransmission.
+ */
+static u32 hole_room(const struct sroce_requester *req, u32 psn, u32 count)
+{
+	u32 window = window_packets(req), flight = flight_packets(req), room;
+
+	if (flight + count <= window)
+		return count;
+	flight -= min(flight, sroce_scoreboard_count_holes(req, flight + count - window));
+	room = window - min(window, flight);
+	if (psn == req->sb.executed_psn)
+		room = max(room, 1u);
+	return min(room, count);
+}
+
+/*
  * Retransmit PSNs from @psn on: packets of a SEND or WRITE, or a READ request for the missing part.
  * Until the peer has sent a first response, it can only take the READ as a whole.
  */
@@ -186,6 +205,10 @@ static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32
 	wqe = sroce_requester_wqe(req, plan->index);
 	/* A request that cannot be retransmitted, or was rejected, fails when it is the oldest. */
 	if (wqe->status != SROCE_WC_SUCCESS)
+		return;
+	if (wqe_is_data(wqe) && !req->probe.due)
+		count = hole_room(req, psn, count);
+	if (!count)
 		return;
 	done = (psn - wqe->first_psn) & SROCE_PSN_MASK;
 	plan->action = SROCE_SEND_PACKETS;

@@ -102,6 +102,7 @@ u32 sroce_sack_end_psn(u32 base_psn, const u8 *sack, u32 bytes);
 void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_plan *plan,
 			  bool placed, u64 now_ns);
 bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count);
+u32 sroce_scoreboard_count_holes(const struct sroce_requester *req, u32 most);
 u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 			     u32 psn);
 void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sroce_send_wqe *wqe,

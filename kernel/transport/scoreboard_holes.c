@@ -47,6 +47,17 @@ enum hole_kind {
 	LOST_RESPONSE,
 };
 
+/* The PSNs of a word of the maps that need a retransmission if they are lost. */
+static u64 holes_in_word(const struct sroce_scoreboard *sb, enum hole_kind kind, u32 psn)
+{
+	u64 present = psn_map_word(&sb->done, psn) | psn_map_word(&sb->rtx[0].map, psn) |
+		      psn_map_word(&sb->rtx[1].map, psn);
+
+	if (kind == LOST_REQUEST)
+		present |= psn_map_word(&sb->read_queued, psn);
+	return ~present;
+}
+
 /* The first hole of a kind, up to the end of its word in the map. */
 static bool find_hole(const struct sroce_requester *req, enum hole_kind kind, u32 *psn, u32 *count)
 {
@@ -61,11 +72,7 @@ static bool find_hole(const struct sroce_requester *req, enum hole_kind kind, u3
 	while (at < end) {
 		*psn = psn_add(req->unacked_psn, at);
 		at += psn_map_piece(*psn, end - at, &bits);
-		hole = bits & ~(psn_map_word(&sb->done, *psn) |
-				psn_map_word(&sb->rtx[0].map, *psn) |
-				psn_map_word(&sb->rtx[1].map, *psn));
-		if (kind == LOST_REQUEST)
-			hole &= ~psn_map_word(&sb->read_queued, *psn);
+		hole = bits & holes_in_word(sb, kind, *psn);
 		if (hole) {
 			u32 shift = (u32)__builtin_ctzll(hole);
 
@@ -91,4 +98,53 @@ bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32
 	if (find_hole(req, LOST_RESPONSE, psn, count))
 		return true;
 	return sroce_requester_is_selective(req) && find_hole(req, LOST_REQUEST, psn, count);
+}
+
+/* Holes among @count PSNs from @psn on; stops when there are @most. */
+static u32 count_holes(const struct sroce_scoreboard *sb, u32 psn, u32 count, u32 most)
+{
+	u32 found = 0, piece;
+	u64 bits;
+
+	for (; count && found < most; count -= piece, psn += piece) {
+		piece = psn_map_piece(psn, count, &bits);
+		for (bits &= holes_in_word(sb, LOST_REQUEST, psn); bits; bits &= bits - 1)
+			found++;
+	}
+	return found;
+}
+
+/**
+ * sroce_scoreboard_count_holes() - how many SEND and WRITE packets are lost and not in flight again
+ * @req: the requester
+ * @most: where to stop
+ *
+ * Return: how many; if there are more than @most, any number from @most on.
+ */
+u32 sroce_scoreboard_count_holes(const struct sroce_requester *req, u32 most)
+{
+	const struct sroce_scoreboard *sb = &req->sb;
+	u32 at = sroce_requester_forward(req, sb->executed_psn), found = 0, index;
+	u32 end = min3(sroce_requester_forward(req, sb->lost_psn), SROCE_PSN_MAP_SPAN,
+		       sroce_requester_forward(req, req->next_psn));
+
+	if (at >= end)
+		return 0;
+	if (!req->rd_inflight)
+		return count_holes(sb, sb->executed_psn, end - at, most);
+	/* The PSNs of READs do not count. */
+	if (!sroce_requester_locate(req, sb->executed_psn, &index))
+		return 0;
+	for (; at < end && found < most; index++) {
+		const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, index);
+		u32 to = min(sroce_requester_forward(req, wqe_end_psn(wqe)), end);
+
+		if (!wqe->psn_count)
+			continue;
+		if (wqe_is_data(wqe))
+			found += count_holes(sb, psn_add(req->unacked_psn, at), to - at,
+					     most - found);
+		at = to;
+	}
+	return found;
 }
