@@ -100,13 +100,6 @@ void fput(struct file *file);
 
 #define rdma_udata_to_drv_context(udata, type, member)	\
 	((udata) ? container_of((udata)->context, type, member) : NULL)
-static inline int ib_copy_from_udata(void *to, struct ib_udata *udata, size_t bytes)
-{
-	if (!udata->error)
-		memcpy(to, udata->inbuf, bytes);
-	return udata->error;
-}
-
 struct rdma_user_mmap_entry *rdma_user_mmap_entry_get_pgoff(struct ib_ucontext *context,
 							    unsigned long pgoff);
 void rdma_user_mmap_entry_put(struct rdma_user_mmap_entry *entry);

@@ -132,17 +132,31 @@ struct ib_qp {
 	enum ib_qp_type qp_type;
 };
 
+enum ib_srq_type { IB_SRQT_BASIC, IB_SRQT_XRC, IB_SRQT_TM };
+
 struct ib_srq {
 	struct ib_device *device;
+	struct ib_pd *pd;
 	struct rdma_restrack_entry res;
+	enum ib_srq_type srq_type;
 	void	(*event_handler)(struct ib_event *event, void *context);
 	void	*srq_context;
 	struct {
 		struct ib_cq *cq;
 		struct {
 			struct ib_xrcd *xrcd;
+			u32	srq_num;
 		} xrc;
 	} ext;
+};
+
+struct ib_srq_attr {
+	u32	max_wr, max_sge, srq_limit;
+};
+
+struct ib_srq_init_attr {
+	struct ib_srq_attr attr;
+	enum ib_srq_type srq_type;
 };
 
 struct ib_qp_cap {
@@ -163,7 +177,7 @@ struct ib_qp_init_attr {
 };
 
 /*
- * Room for a response, which ib_copy_to_udata() writes unless it has an error to return, of a
+ * A request and room for a response, which are copied unless there is an error to return, of a
  * process that is native or is not.
  */
 struct ib_udata {
@@ -180,6 +194,13 @@ static inline int ib_copy_to_udata(struct ib_udata *udata, const void *from, siz
 {
 	if (!udata->error)
 		memcpy(udata->outbuf, from, min(bytes, udata->outlen));
+	return udata->error;
+}
+
+static inline int ib_copy_from_udata(void *to, struct ib_udata *udata, size_t bytes)
+{
+	if (!udata->error)
+		memcpy(to, udata->inbuf, bytes);
 	return udata->error;
 }
 
@@ -251,8 +272,6 @@ struct ib_device_modify;
 struct ib_port_attr;
 struct ib_port_immutable;
 enum ib_srq_attr_mask { IB_SRQ_MAX_WR = 1 << 0, IB_SRQ_LIMIT = 1 << 1 };
-struct ib_srq_attr;
-struct ib_srq_init_attr;
 struct scatterlist;
 struct vm_area_struct;
 struct ib_umem;
