@@ -217,6 +217,57 @@ TEST_F(Srq, NativeRingIsMovedToo) {
   expect_fetched(1, 9);
 }
 
+// Interrupts are off while a batch is moved.
+TEST_F(Srq, BatchesOfAResizeAreShort) {
+  ASSERT_EQ(0, resize(2000));
+  post_many(0, 1000);
+  u32 batches = 0;
+  between_batches([&] {
+    EXPECT_FALSE(srq.queue.lock.locked);
+    batches++;
+  });
+  ASSERT_EQ(0, resize(1000));
+  EXPECT_EQ(4u, batches);
+  stand_in.resched = nullptr;
+  expect_fetched(0, 1000);
+}
+
+// A resize frees the ring, and so does the end of the queue, while tools look at it.
+TEST_F(Srq, RingIsReadUnderTheLock) {
+  static u32 unlocks;
+  unlocks = 0;
+  const auto count = [] { stand_in.unlocked = [](void*) { unlocks++; }; };
+  count();
+  EXPECT_FALSE(sroce_srq_has_posted(&srq));
+  EXPECT_EQ(1u, unlocks);
+  sroce_srq_stats stats;
+  count();
+  EXPECT_TRUE(sroce_srq_get_stats(&srq, &stats));
+  EXPECT_EQ(2u, unlocks);
+  count();
+  sroce_srq_drop_ring(&srq);
+  EXPECT_EQ(3u, unlocks);
+}
+
+TEST_F(Srq, ToolsSeeItUntilItsRingIsDropped) {
+  post_many(0, 5);
+  sroce_srq_set_limit(&srq, 2);
+  sroce_srq_stats stats;
+  EXPECT_TRUE(sroce_srq_get_stats(&srq, &stats));
+  EXPECT_EQ(5u, stats.wqes);
+  EXPECT_EQ(7u, stats.max_wr);
+  EXPECT_EQ(2u, stats.limit);
+  sroce_srq_drop_ring(&srq);
+  EXPECT_FALSE(sroce_srq_get_stats(&srq, &stats));
+}
+
+TEST_F(Srq, EventWithoutAHandlerIsDropped) {
+  sroce_srq_dispatch_limit(&srq);
+  EXPECT_EQ(1u, limit_events);
+  srq.ibsrq.event_handler = nullptr;
+  sroce_srq_dispatch_limit(&srq);
+}
+
 // ---------------------------------------------------------------- of a QP
 
 struct SrqReceiver : testing::Test, WriteReceiver {
