@@ -2,8 +2,6 @@
 #include "stand_in/datapath.h"
 #include "stand_in/qp.h"
 
-#include "control/netlink.h"
-
 struct stand_in_datapath stand_in_datapath;
 struct stand_in_qp stand_in_qp;
 
@@ -13,9 +11,4 @@ void stand_in_qp_step(char letter)
 
 	if (at + 1 < sizeof(stand_in_qp.steps))
 		stand_in_qp.steps[at] = letter;
-}
-
-int sroce_netlink_put_device(struct sk_buff *skb, const struct sroce_device *dev)
-{
-	return nla_put_u32(skb, SROCE_A_DEV_INDEX, STAND_IN_DEV_INDEX);
 }

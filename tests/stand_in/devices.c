@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* In place of control/attach.c. */
+/* In place of control/attach.c and netlink.c. */
 #include "stand_in/control.h"
+#include "stand_in/datapath.h"
 
 #include "control/attach.h"
+#include "control/netlink.h"
 #include "datapath/device.h"
 
 struct sroce_device *sroce_device_get(const struct net_device *netdev)
@@ -23,4 +25,9 @@ void sroce_device_set_guid(struct sroce_device *dev)
 void ib_device_put(struct ib_device *ibdev)
 {
 	stand_in_control.refs--;
+}
+
+int sroce_netlink_put_device(struct sk_buff *skb, const struct sroce_device *dev)
+{
+	return nla_put_u32(skb, SROCE_A_DEV_INDEX, STAND_IN_DEV_INDEX);
 }
