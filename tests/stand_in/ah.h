@@ -26,6 +26,7 @@ union ib_gid {
 
 /* Without a netdev, the netdev has gone. */
 struct ib_gid_attr {
+	struct ib_device *device;
 	union ib_gid gid;
 	u16	index;
 	struct net_device *ndev;

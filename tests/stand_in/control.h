@@ -45,6 +45,10 @@ enum {
  * @unregistered: calls of ib_unregister_device_queued()
  * @events: dispatched
  * @event: the last of them
+ * @address: the last that was added or removed
+ * @addresses: added less removed
+ * @attach_error: from sroce_device_attach()
+ * @attached: the interface that it was given
  */
 struct stand_in_control {
 	struct sroce_device *dev;
@@ -60,6 +64,10 @@ struct stand_in_control {
 	u32	unregistered;
 	u32	events;
 	struct ib_event event;
+	struct in6_addr address;
+	int	addresses;
+	int	attach_error;
+	struct net_device *attached;
 };
 
 extern struct stand_in_control stand_in_control;
@@ -70,6 +78,8 @@ extern struct stand_in_control stand_in_control;
 int __ethtool_get_link_ksettings(struct net_device *netdev,
 				 struct ethtool_link_ksettings *settings);
 int netif_get_link_ksettings(struct net_device *netdev, struct ethtool_link_ksettings *settings);
+int ib_get_eth_speed(struct ib_device *ibdev, u32 port_num, u16 *speed, u8 *width);
+#define dev_hold(netdev)			((netdev)->refs++)
 void ib_dispatch_event(const struct ib_event *event);
 void ib_unregister_device_queued(struct ib_device *ibdev);
 void ib_device_put(struct ib_device *ibdev);

@@ -31,3 +31,9 @@ int sroce_netlink_put_device(struct sk_buff *skb, const struct sroce_device *dev
 {
 	return nla_put_u32(skb, SROCE_A_DEV_INDEX, STAND_IN_DEV_INDEX);
 }
+
+int sroce_device_attach(const char *name, struct net_device *netdev)
+{
+	stand_in_control.attached = netdev;
+	return stand_in_control.attach_error;
+}

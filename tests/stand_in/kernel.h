@@ -21,6 +21,7 @@
 #include <linux/types.h>
 #include <asm/byteorder.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #ifdef __cplusplus
@@ -52,6 +53,7 @@ extern "C" {
  * @hardirq: the test is a hard interrupt
  * @irqs_off: interrupts are disabled
  * @prio: of the current process
+ * @log: the last error in the kernel's log
  * @forbids_transition: from ib_modify_qp_is_ok(), which knows the table of IBTA
  */
 struct stand_in {
@@ -77,6 +79,7 @@ struct stand_in {
 	bool	hardirq;
 	bool	irqs_off;
 	int	prio;
+	char	log[128];
 	bool	forbids_transition;
 };
 
@@ -261,6 +264,7 @@ static inline u64 ktime_get_ns(void)
 #define module_param_named(name, variable, type, mode)
 #define pr_info(...)		((void)0)
 #define pr_warn(...)		((void)0)
+#define pr_err_ratelimited(...)	snprintf(stand_in.log, sizeof(stand_in.log), __VA_ARGS__)
 
 #define CRC32_POLY_LE		0xedb88320u
 u32 crc32_le(u32 crc, const void *data, size_t bytes);

@@ -46,6 +46,8 @@ struct net {
  * references taken less dropped.
  */
 struct net_device {
+	const char *name;
+	u16	type;
 	int	ifindex;
 	unsigned int mtu;
 	unsigned int flags;
@@ -71,6 +73,8 @@ struct netdev_nested_priv {
 };
 
 #define VLAN_PRIO_SHIFT				13
+/* As linux/if_arp.h has them. */
+enum { ARPHRD_ETHER = 1, ARPHRD_INFINIBAND = 32, ARPHRD_LOOPBACK = 772, ARPHRD_NONE = 0xfffe };
 #define is_vlan_dev(netdev)			((netdev)->is_vlan)
 #define netdev_get_prio_tc_map(netdev, priority) ((netdev)->traffic_classes[priority])
 #define vlan_dev_get_egress_qos_mask(netdev, priority) \

@@ -46,6 +46,14 @@ static inline void nla_nest_cancel(struct sk_buff *skb, struct nlattr *nest)
 	skb->len = (u8 *)nest - skb->data;
 }
 
+struct net_device;
+struct rdma_link_ops {
+	const char *type;
+	int	(*newlink)(const char *name, struct net_device *netdev);
+};
+
+#define MODULE_ALIAS_RDMA_LINK(type)
+
 /* ib_core's details of a driver: a name, then a number. */
 enum {
 	RDMA_NLDEV_ATTR_DRIVER = 52,

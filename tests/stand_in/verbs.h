@@ -12,8 +12,10 @@
 #include <rdma/ib_user_verbs.h>
 
 #include "stand_in/ah.h"
+#include "stand_in/device_attr.h"
 #include "stand_in/ib_device.h"
 #include "stand_in/mr.h"
+#include "stand_in/srq.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,10 +90,6 @@ enum ib_cq_notify_flags {
 enum { IB_WC_REG_MR = 8, IB_WC_WITH_NETWORK_HDR_TYPE = 1 << 5, IB_WC_WITH_VLAN = 1 << 4 };
 enum { RDMA_NETWORK_IB, RDMA_NETWORK_ROCE_V1, RDMA_NETWORK_IPV4, RDMA_NETWORK_IPV6 };
 
-struct rdma_restrack_entry {
-	u32	id;
-};
-
 struct ib_pd {
 	struct ib_device *device;
 };
@@ -130,33 +128,6 @@ struct ib_qp {
 	u32	qp_num;
 	u32	port;
 	enum ib_qp_type qp_type;
-};
-
-enum ib_srq_type { IB_SRQT_BASIC, IB_SRQT_XRC, IB_SRQT_TM };
-
-struct ib_srq {
-	struct ib_device *device;
-	struct ib_pd *pd;
-	struct rdma_restrack_entry res;
-	enum ib_srq_type srq_type;
-	void	(*event_handler)(struct ib_event *event, void *context);
-	void	*srq_context;
-	struct {
-		struct ib_cq *cq;
-		struct {
-			struct ib_xrcd *xrcd;
-			u32	srq_num;
-		} xrc;
-	} ext;
-};
-
-struct ib_srq_attr {
-	u32	max_wr, max_sge, srq_limit;
-};
-
-struct ib_srq_init_attr {
-	struct ib_srq_attr attr;
-	enum ib_srq_type srq_type;
 };
 
 struct ib_qp_cap {
@@ -253,25 +224,15 @@ struct rdma_user_mmap_entry {
 	unsigned long pgoff;
 };
 
-struct rdma_stat_desc {
-	const char *name;
-};
-
 struct ib_ucontext {
 	struct ib_device *device;
 };
 
-enum rdma_link_layer { IB_LINK_LAYER_UNSPECIFIED };
 struct ib_cq_init_attr {
 	u32	cqe, comp_vector, flags;
 };
 
-struct ib_device_attr;
 struct uverbs_attr_bundle;
-struct ib_device_modify;
-struct ib_port_attr;
-struct ib_port_immutable;
-enum ib_srq_attr_mask { IB_SRQ_MAX_WR = 1 << 0, IB_SRQ_LIMIT = 1 << 1 };
 struct scatterlist;
 struct vm_area_struct;
 struct ib_umem;

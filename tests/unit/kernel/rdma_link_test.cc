@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+// Which interfaces get a device, and what is logged: kernel/control/rdma_link.c.
+#include <gtest/gtest.h>
+
+#include "stand_in/control.h"
+
+extern "C" {
+#include "control/rdma_link.h"
+}
+
+namespace {
+
+struct RdmaLink : testing::Test {
+  RdmaLink() {
+    stand_in = {};
+    stand_in_control = {};
+    netdev.name = "eth0";
+    netdev.type = ARPHRD_ETHER;
+  }
+  ~RdmaLink() override { stand_in = {}; }
+  int add(net_device& to) {
+    stand_in.log[0] = 0;
+    stand_in_control.attached = nullptr;
+    return sroce_link_ops.newlink("sroce0", &to);
+  }
+  static bool is_logged(const char* text) { return strstr(stand_in.log, text); }
+
+  net_device netdev = {};
+};
+
+TEST_F(RdmaLink, KindsOfInterfaces) {
+  EXPECT_STREQ("sroce", sroce_link_ops.type);
+  for (u16 type : {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE}) {
+    netdev.type = type;
+    EXPECT_EQ(0, add(netdev)) << type;
+    EXPECT_EQ(&netdev, stand_in_control.attached);
+    EXPECT_STREQ("", stand_in.log);
+  }
+  netdev.type = ARPHRD_INFINIBAND;
+  EXPECT_EQ(-EOPNOTSUPP, add(netdev));
+  EXPECT_EQ(nullptr, stand_in_control.attached);
+  EXPECT_TRUE(is_logged("eth0 is neither"));
+}
+
+TEST_F(RdmaLink, VlanIsServedByTheInterfaceBelow) {
+  net_device vlan = {};
+  vlan.name = "eth0.5";
+  vlan.type = ARPHRD_ETHER;
+  vlan.is_vlan = true;
+  vlan.lower = &netdev;
+  EXPECT_EQ(-EOPNOTSUPP, add(vlan));
+  EXPECT_EQ(nullptr, stand_in_control.attached);
+  EXPECT_TRUE(is_logged("eth0.5 is a VLAN: attach to eth0,"));
+}
+
+TEST_F(RdmaLink, ErrorsAreExplained) {
+  const struct {
+    int from, to;
+    const char* text;
+  } errors[] = {
+      {-EEXIST, -EEXIST, "eth0 has a device"},
+      {-ENFILE, -EEXIST, "called sroce0"},
+      {-EADDRINUSE, -EADDRINUSE, "eth0: UDP port 4791"},
+      {-ENOMEM, -ENOMEM, ""},
+  };
+  for (const auto& error : errors) {
+    stand_in_control.attach_error = error.from;
+    EXPECT_EQ(error.to, add(netdev));
+    EXPECT_TRUE(is_logged(error.text)) << stand_in.log;
+    EXPECT_EQ(!*error.text, !*stand_in.log);
+  }
+}
+
+}  // namespace
