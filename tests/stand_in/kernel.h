@@ -49,6 +49,7 @@ extern "C" {
  * @umems_released: calls of ib_umem_release()
  * @dst_refs: references to routes, taken less dropped
  * @scheduled: calls of compat_bh_work_queue()
+ * @workqueues: allocated less destroyed
  * @rtnl: RTNL is held
  * @hardirq: the test is a hard interrupt
  * @irqs_off: interrupts are disabled
@@ -75,6 +76,7 @@ struct stand_in {
 	u32	umems_released;
 	int	dst_refs;
 	u32	scheduled;
+	int	workqueues;
 	bool	rtnl;
 	bool	hardirq;
 	bool	irqs_off;

@@ -81,11 +81,13 @@ struct work_struct {
 #define WQ_MAX_ACTIVE		512
 #define alloc_workqueue(title, flags, active) ({				\
 	struct workqueue_struct *queue = stand_in_alloc(sizeof(*queue));	\
-	if (queue)								\
+	if (queue) {								\
 		queue->name = (title);						\
+		stand_in.workqueues++;						\
+	}									\
 	queue;									\
 })
-#define destroy_workqueue(queue)	free(queue)
+#define destroy_workqueue(queue)	(stand_in.workqueues--, free(queue))
 
 /* RCU: a grace period ends at once, except that of call_rcu() (wait.h). */
 struct rcu_head {
