@@ -12,7 +12,7 @@
 #include "control/netlink.h"
 #include "control/params.h"
 
-/* A device with all its parameters, which do not fit into the default of a page. */
+/* A device with all its parameters takes 2.2 KB; leave room for more of them. */
 #define DEVICE_MSG_BYTES	8192
 
 /* --- reading --------------------------------------------------------------------- */
