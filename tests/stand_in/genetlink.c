@@ -131,7 +131,7 @@ int genlmsg_reply(struct sk_buff *skb, struct genl_info *info)
 	return stand_in_genl.reply_error;
 }
 
-/* What genetlink checks before it calls the family. */
+/* The checks of genetlink before it calls the family. */
 static int begin(const struct genl_family *family, u8 cmd, struct genl_info *info,
 		 const struct genl_ops **op)
 {
