@@ -87,9 +87,9 @@ userland-arm64:
 install: install-module install-tools
 
 # Before Linux 6.2, modules_install puts the module elsewhere unless INSTALL_MOD_DIR is set. In a DESTDIR,
-# depmod is for whoever unpacks that.
+# depmod is for whoever unpacks that. The module is not compressed, so that it can be signed.
 install-module: module
-	$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)') INSTALL_MOD_DIR=updates INSTALL_MOD_STRIP=1 DEPMOD=true modules_install
+	$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)') INSTALL_MOD_DIR=updates INSTALL_MOD_STRIP=1 $(foreach kind,GZIP XZ ZSTD,CONFIG_MODULE_COMPRESS_$(kind)=) DEPMOD=true modules_install
 	cd '$(DESTDIR)/' && ls -d lib/modules/$(RELEASE)/updates/sroce.ko* | sed 's|^|/|' | $(CURDIR)/scripts/lib/installed.sh list '$(LISTS)/module-$(NAME)' '$(DESTDIR)'
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
