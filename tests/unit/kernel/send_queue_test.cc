@@ -37,6 +37,18 @@ struct SendQueue : testing::Test, SendRing {
     rxe_elements_of(slot)[0] = {0x5000, 100, 0x42};
     return slot;
   }
+  // That write_slot() or rxe_write() was copied
+  void expect_write() {
+    EXPECT_EQ(SROCE_WC_SUCCESS, status_of(0));
+    EXPECT_EQ(77u, wqe(0)->wr_id);
+    EXPECT_EQ(SROCE_WR_WRITE, wqe(0)->opcode);
+    EXPECT_EQ(100u, wqe(0)->length);
+    EXPECT_EQ(0x1122334455667788u, wqe(0)->rdma.remote_addr);
+    EXPECT_EQ(0x99u, wqe(0)->rdma.rkey);
+    EXPECT_EQ(1u, wqe(0)->num_sge);
+    EXPECT_EQ(0x5000u, wqe(0)->sge[0].addr);
+    EXPECT_EQ(0x42u, wqe(0)->sge[0].lkey);
+  }
   u8 status_of(u32 index) { return wqe(index)->status; }
 };
 
@@ -45,16 +57,8 @@ TEST_F(SendQueue, NativeRequestIsCopied) {
   write_slot();
   post(1);
   ASSERT_EQ(1u, fetch());
-  EXPECT_EQ(77u, wqe(0)->wr_id);
-  EXPECT_EQ(SROCE_WR_WRITE, wqe(0)->opcode);
+  expect_write();
   EXPECT_EQ(SROCE_SEND_SIGNALED, wqe(0)->flags);
-  EXPECT_EQ(SROCE_WC_SUCCESS, status_of(0));
-  EXPECT_EQ(100u, wqe(0)->length);
-  EXPECT_EQ(0x1122334455667788u, wqe(0)->rdma.remote_addr);
-  EXPECT_EQ(0x99u, wqe(0)->rdma.rkey);
-  EXPECT_EQ(1u, wqe(0)->num_sge);
-  EXPECT_EQ(0x5000u, wqe(0)->sge[0].addr);
-  EXPECT_EQ(0x42u, wqe(0)->sge[0].lkey);
   EXPECT_EQ(1u, qp.sq_ring.head->fetched);
   EXPECT_EQ(0u, qp.sq_ring.head->consumer) << "the slot of a request under way";
   EXPECT_EQ(1u, qp.db.found);
@@ -66,11 +70,7 @@ TEST_F(SendQueue, RxeRequestIsCopied) {
   rxe_write();
   post(1);
   ASSERT_EQ(1u, fetch());
-  EXPECT_EQ(77u, wqe(0)->wr_id);
-  EXPECT_EQ(SROCE_WC_SUCCESS, status_of(0));
-  EXPECT_EQ(0x1122334455667788u, wqe(0)->rdma.remote_addr);
-  EXPECT_EQ(0x99u, wqe(0)->rdma.rkey);
-  EXPECT_EQ(0x5000u, wqe(0)->sge[0].addr);
+  expect_write();
   EXPECT_FALSE(qp.db.signaled);
 }
 
@@ -90,10 +90,7 @@ TEST_F(SendQueue, ProcessThatChangesTheSlotChangesNothing) {
   };
   post(1);
   fetch();
-  EXPECT_EQ(SROCE_WC_SUCCESS, status_of(0));
-  EXPECT_EQ(SROCE_WR_WRITE, wqe(0)->opcode);
-  EXPECT_EQ(1u, wqe(0)->num_sge);
-  EXPECT_EQ(100u, wqe(0)->length);
+  expect_write();
 }
 
 TEST_F(SendQueue, ProcessThatChangesARxeSlotChangesNothing) {
@@ -111,10 +108,7 @@ TEST_F(SendQueue, ProcessThatChangesARxeSlotChangesNothing) {
   };
   post(1);
   fetch();
-  EXPECT_EQ(SROCE_WC_SUCCESS, status_of(0));
-  EXPECT_EQ(SROCE_WR_WRITE, wqe(0)->opcode);
-  EXPECT_EQ(1u, wqe(0)->num_sge);
-  EXPECT_EQ(100u, wqe(0)->length);
+  expect_write();
 }
 
 TEST_F(SendQueue, PayloadThatDoesNotFitIsNotCopied) {
