@@ -43,12 +43,4 @@ void run(harness::Args& args) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  harness::Args args(argc, argv, usage);
-  try {
-    run(args);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "idle_qp: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return harness::run_main(argc, argv, usage, run); }

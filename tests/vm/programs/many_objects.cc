@@ -2,7 +2,6 @@
 // many_objects: creates objects that need memory of the kernel only, and keeps them.
 #include <unistd.h>
 
-#include <cstdio>
 #include <vector>
 
 #include "harness/args.h"
@@ -42,12 +41,4 @@ void run(harness::Args& args) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  harness::Args args(argc, argv, usage);
-  try {
-    run(args);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "many_objects: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return harness::run_main(argc, argv, usage, run); }

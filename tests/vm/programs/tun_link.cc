@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -63,12 +62,4 @@ void run(harness::Args& args) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  harness::Args args(argc, argv, usage);
-  try {
-    run(args);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tun_link: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return harness::run_main(argc, argv, usage, run); }

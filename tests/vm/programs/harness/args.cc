@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -62,6 +63,17 @@ void Args::finish() {
 void Args::die(const std::string& complaint) {
   std::fprintf(stderr, "%s\n%s\n", complaint.c_str(), usage_.c_str());
   std::exit(2);
+}
+
+int run_main(int argc, char** argv, const char* usage, void (*body)(Args&)) {
+  Args args(argc, argv, usage);
+  try {
+    body(args);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+  }
+  return 0;
 }
 
 }  // namespace harness

@@ -29,4 +29,7 @@ class Args {
   bool help_ = false;
 };
 
+// The main() of a program that prints no TAP. Returns 1 if the body throws.
+int run_main(int argc, char** argv, const char* usage, void (*body)(Args&));
+
 }  // namespace harness
