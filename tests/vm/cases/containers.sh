@@ -11,6 +11,7 @@
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/fake_build.sh
+. /share/vm/page.sh
 topology none
 page=/share/repo/howto/containers.md
 export containers=/run/containers keep stubs=$keep/stubs
@@ -38,12 +39,11 @@ leave_case()
 	umount /sys/fs/cgroup
 }
 
-# Run a block of the page, whose first line is "```sh NAME".
+# Run a block of the page.
 block() # NAME
 (
 	local text
-	text=$(awk -v name="$1" '/^```/ { on = $0 == "```sh " name; next } on' "$page")
-	[[ $text ]] || { echo "no block $1 in the page"; return 1; }
+	text=$(page_block "$page" "$1") || return
 	# shellcheck disable=SC2317  # the page calls it
 	sleep() { command sleep $(($1 * 3)); }   # until a server listens; emulated kernels are slow
 	export -f sleep

@@ -139,7 +139,7 @@ check "references and objects are as before" wait_until 10 settled
 # socket keeps the namespace until the kernel gives up: after two minutes, or by this sysctl.
 by_tcp()
 {
-	set_up && ip netns exec c sysctl -qw net.ipv4.tcp_orphan_retries=1 && start -q 1 && end_namespace link_first 15
+	set_up && ip netns exec c sysctl net.ipv4.tcp_orphan_retries=1 && start -q 1 && end_namespace link_first 15
 }
 check "one with a TCP connection ends, too" by_tcp
 check "it is cleaned up" cleaned_up
