@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 #include "stand_in/load.h"
 
+#include "control/netdev.h"
+#include "control/netlink.h"
+#include "control/rdma_link.h"
+#include "datapath/receive.h"
+#include "datapath/routes.h"
 #include "net/endpoint.h"
 
 struct stand_in_load stand_in_load;
@@ -18,7 +23,7 @@ int stand_in_step(char step)
 
 int sroce_net_init(sroce_receive_fn receive, sroce_release_routes_fn release_routes)
 {
-	WARN_ON(!receive || !release_routes);
+	WARN_ON(receive != sroce_receive || release_routes != sroce_routes_release);
 	return stand_in_step('n');
 }
 
@@ -29,30 +34,36 @@ void sroce_net_fini(void)
 
 int register_netdevice_notifier(struct notifier_block *notifier)
 {
+	WARN_ON(notifier != &sroce_netdev_notifier);
 	return stand_in_step('e');
 }
 
 void unregister_netdevice_notifier(struct notifier_block *notifier)
 {
+	WARN_ON(notifier != &sroce_netdev_notifier);
 	stand_in_step('E');
 }
 
 int genl_register_family(struct genl_family *family)
 {
+	WARN_ON(family != &sroce_genl_family);
 	return stand_in_step('g');
 }
 
 void genl_unregister_family(struct genl_family *family)
 {
+	WARN_ON(family != &sroce_genl_family);
 	stand_in_step('G');
 }
 
 void rdma_link_register(struct rdma_link_ops *ops)
 {
+	WARN_ON(ops != &sroce_link_ops);
 	stand_in_step('l');
 }
 
 void rdma_link_unregister(struct rdma_link_ops *ops)
 {
+	WARN_ON(ops != &sroce_link_ops);
 	stand_in_step('L');
 }

@@ -40,6 +40,7 @@ struct stand_in_load {
 extern struct stand_in_load stand_in_load;
 
 int stand_in_step(char step);
+/* Registration of an object that is not the module's is a bug. */
 int register_netdevice_notifier(struct notifier_block *notifier);
 void unregister_netdevice_notifier(struct notifier_block *notifier);
 int genl_register_family(struct genl_family *family);
