@@ -23,7 +23,7 @@ int netif_get_link_ksettings(struct net_device *netdev, struct ethtool_link_kset
 int ib_get_eth_speed(struct ib_device *ibdev, u32 port_num, u16 *speed, u8 *width)
 {
 	*speed = 32;
-	*width = 1;
+	*width = 4;
 	return stand_in_control.speed_error;
 }
 

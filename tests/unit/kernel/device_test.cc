@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What ib_core asks of a device and its port: kernel/verbs/device.c.
+// Attributes of a device and its port, as ib_core asks for them: kernel/verbs/device.c.
 #include <gtest/gtest.h>
 
 #include "stand_in/control.h"
@@ -38,13 +38,40 @@ TEST_F(Device, LimitsAreThoseThatVerbsCheck) {
   for (int sges : {attr.max_send_sge, attr.max_recv_sge, attr.max_sge_rd, attr.max_srq_sge})
     EXPECT_EQ(SROCE_MAX_SGE, sges);
   EXPECT_EQ(SROCE_MAX_CQE, attr.max_cqe);
+  EXPECT_EQ(SROCE_MAX_QP, attr.max_qp);
+  EXPECT_EQ(SROCE_MAX_SRQ, attr.max_srq);
+  EXPECT_EQ(SROCE_MAX_CQ, attr.max_cq);
+  EXPECT_EQ(SROCE_MAX_PD, attr.max_pd);
+  EXPECT_EQ(SROCE_MAX_AH, attr.max_ah);
+  EXPECT_EQ(SROCE_MAX_MR, attr.max_mr);
+  EXPECT_EQ(SROCE_MAX_MR, attr.max_mw);
+  EXPECT_EQ(U64_MAX, attr.max_mr_size);
+  EXPECT_EQ(SROCE_MAX_MCAST_GROUPS, attr.max_mcast_grp);
+  EXPECT_EQ(SROCE_MAX_MCAST_GROUP_QPS, attr.max_mcast_qp_attach);
+  EXPECT_EQ(SROCE_MAX_MCAST_MEMBERS, attr.max_total_mcast_qp_attach);
+  EXPECT_EQ(U16_MAX, attr.cq_caps.max_cq_moderation_count);
+  EXPECT_EQ(U16_MAX, attr.cq_caps.max_cq_moderation_period);
   EXPECT_EQ(int{SROCE_MAX_RD_ATOMIC}, attr.max_qp_rd_atom);
   EXPECT_EQ(int{SROCE_MAX_RD_ATOMIC}, attr.max_qp_init_rd_atom);
+  EXPECT_EQ(int{SROCE_MAX_RD_ATOMIC} * SROCE_MAX_QP, attr.max_res_rd_atom);
   EXPECT_EQ(u32{SROCE_MAX_FAST_REG_PAGES}, attr.max_fast_reg_page_list_len);
   EXPECT_EQ(~u64{4095}, attr.page_size_cap);
   EXPECT_EQ(1, attr.max_pkeys);
-  EXPECT_TRUE(attr.odp_caps.general_caps);
+  EXPECT_EQ(12, attr.local_ca_ack_delay) << "17 ms";
+}
+
+TEST_F(Device, CapabilitiesAreReported) {
+  ib_device_attr attr = {};
+  ASSERT_EQ(0, sroce_query_device(&dev.ibdev, &attr, nullptr));
+  EXPECT_EQ(u64{IB_DEVICE_CURR_QP_STATE_MOD} | IB_DEVICE_UD_AV_PORT_ENFORCE |
+                IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_RC_RNR_NAK_GEN |
+                IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_WINDOW |
+                IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_ATOMIC_WRITE | IB_DEVICE_FLUSH_GLOBAL,
+            attr.device_cap_flags);
   EXPECT_TRUE(attr.kernel_cap_flags & IBK_ALLOW_USER_UNREG);
+  EXPECT_TRUE(attr.odp_caps.general_caps);
+  EXPECT_EQ(int{IB_ATOMIC_GLOB}, attr.atomic_cap);
+  EXPECT_EQ(0xffffffu, attr.vendor_id) << "none";
 }
 
 TEST_F(Device, RequestWithDataIsNotUnderstood) {
@@ -97,8 +124,10 @@ TEST_F(Device, MtuIsTheLargestThatFits) {
 
 TEST_F(Device, UnknownSpeedIsTheLowest) {
   EXPECT_EQ(32, port().active_speed);
+  EXPECT_EQ(4, port().active_width);
   stand_in_control.speed_error = -EOPNOTSUPP;
   EXPECT_EQ(IB_SPEED_SDR, port().active_speed);
+  EXPECT_EQ(IB_WIDTH_1X, port().active_width);
 }
 
 TEST_F(Device, ThereIsOnePort) {
@@ -123,6 +152,9 @@ TEST_F(Device, PortIsRoceVersion2) {
   EXPECT_EQ(256u, immutable.max_mad_size);
   EXPECT_EQ(IB_LINK_LAYER_ETHERNET, sroce_get_link_layer(&dev.ibdev, 1));
   EXPECT_TRUE(port().ip_gids);
+  EXPECT_EQ(u32{IB_PORT_CM_SUP}, port().port_cap_flags);
+  EXPECT_EQ(SROCE_MAX_MESSAGE_BYTES, port().max_msg_sz);
+  EXPECT_EQ(1, port().max_vl_num);
 }
 
 TEST_F(Device, NetdevHasAReferenceForTheCaller) {
