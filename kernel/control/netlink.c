@@ -12,7 +12,7 @@
 #include "control/netlink.h"
 #include "control/params.h"
 
-/* A device with all its parameters takes 2.2 KB; leave room for more of them. */
+/* A device with all its parameters takes 2.2 KB; leave room for more parameters. */
 #define DEVICE_MSG_BYTES	8192
 
 /* --- reading --------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ static int validate(const struct nlattr *attr, const struct nla_policy *policy)
 
 	switch (policy->type) {
 	case NLA_U32:
-		return bytes == sizeof(u32) ? 0 : -ERANGE;
+		return bytes == sizeof(u32) ? 0 : -EINVAL;
 	case NLA_NUL_STRING:
 		if (!memchr(nla_data(attr), 0, policy->len ? min(bytes, policy->len + 1u) : bytes))
 			return -EINVAL;
@@ -138,6 +138,8 @@ static int begin(const struct genl_family *family, u8 cmd, struct genl_info *inf
 	const void *attrs = (u8 *)info->nlhdr + NLMSG_HDRLEN + GENL_HDRLEN;
 	u32 bytes = info->nlhdr->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN, i = 0;
 
+	if (!family->netnsok && stand_in_genl.net != stand_in_genl.initial)
+		return -ENOENT;
 	while (i < family->n_ops && family->ops[i].cmd != cmd)
 		i++;
 	if (i == family->n_ops)

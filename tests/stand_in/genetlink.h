@@ -114,12 +114,13 @@ int genlmsg_reply(struct sk_buff *skb, struct genl_info *info);
 
 #define STAND_IN_PORTID		0x1234
 #define STAND_IN_SEQ		77
-/* Of a message, where nothing else is asked for: a page less what the kernel uses of it. */
-#define STAND_IN_GOODSIZE	3776
+/* Of a message, where nothing else is asked for. Less than a device takes; in the kernel a page. */
+#define STAND_IN_GOODSIZE	2048
 
 /**
  * struct stand_in_genl - what a test tells these functions, and what they tell it
  * @net: namespace of the process
+ * @initial: the initial namespace
  * @is_admin: the process has CAP_NET_ADMIN
  * @reply_error: from genlmsg_reply()
  * @reply: the last reply, which the test frees
@@ -130,7 +131,7 @@ int genlmsg_reply(struct sk_buff *skb, struct genl_info *info);
  * @qp_count: how many
  */
 struct stand_in_genl {
-	struct net *net;
+	struct net *net, *initial;
 	bool	is_admin;
 	int	reply_error;
 	struct sk_buff *reply;

@@ -72,7 +72,7 @@ struct Netlink : testing::Test {
     stand_in_attach = {};
     stand_in_control = {};
     stand_in_genl = {};
-    stand_in_genl.net = &net;
+    stand_in_genl.net = stand_in_genl.initial = &net;
     stand_in_genl.is_admin = true;
     stand_in_genl.argument = this;
     stand_in_genl.message = [](const sk_buff* skb, void* test) {
@@ -193,6 +193,14 @@ TEST_F(Netlink, DeviceIsShownWithAllParameters) {
     index++;
   }
   EXPECT_EQ(nullptr, sroce_param_at(index));
+}
+
+TEST_F(Netlink, MessageHasRoomForMoreParameters) {
+  first->line_rate = 1ull << 40;
+  ASSERT_EQ(0, call(SROCE_CMD_DEV_GET, Request().device("sroce0")));
+  const u32 bytes = stand_in_genl.reply->len;
+  EXPECT_LT(2 * bytes, stand_in_genl.reply->end - stand_in_genl.reply->head);
+  EXPECT_LT(u32{STAND_IN_GOODSIZE}, bytes) << "so that a dump must ask for more";
 }
 
 TEST_F(Netlink, UnknownRateIsAbsent) {
@@ -330,17 +338,17 @@ TEST_F(Netlink, MalformedParametersAreRejected) {
     Request nest = Request().text(SROCE_A_PARAM_NAME, "ecn");
     return set(Request().device("sroce0").param(nest.raw(type, value.data(), value.size())));
   };
-  EXPECT_GT(0, with(SROCE_A_PARAM_VALUE, Bytes(2)));
-  EXPECT_GT(0, with(SROCE_A_PARAM_VALUE, Bytes(8)));
-  EXPECT_GT(0, with(SROCE_A_PARAM_TEXT, Bytes(3, 'x'))) << "no end";
+  EXPECT_EQ(-EINVAL, with(SROCE_A_PARAM_VALUE, Bytes(2)));
+  EXPECT_EQ(-EINVAL, with(SROCE_A_PARAM_VALUE, Bytes(8)));
+  EXPECT_EQ(-EINVAL, with(SROCE_A_PARAM_TEXT, Bytes(3, 'x'))) << "no end";
   EXPECT_EQ("", text());
-  EXPECT_GT(0, with(SROCE_A_PARAM_NAME, Bytes(3, 'x'))) << "no end";
+  EXPECT_EQ(-EINVAL, with(SROCE_A_PARAM_NAME, Bytes(3, 'x'))) << "no end";
   EXPECT_EQ("", text());
-  EXPECT_GT(0, with(SROCE_A_PARAM_MIN, Bytes(4))) << "only read";
-  EXPECT_GT(0, with(SROCE_A_PARAM_CHOICE + 1, Bytes(4)));
+  EXPECT_EQ(-EINVAL, with(SROCE_A_PARAM_MIN, Bytes(4))) << "only read";
+  EXPECT_EQ(-EINVAL, with(SROCE_A_PARAM_CHOICE + 1, Bytes(4)));
   Request flat = Request().device("sroce0");
   EXPECT_EQ(-EINVAL, set(flat.raw(SROCE_A_PARAM, "", 0))) << "not a nest";
-  EXPECT_GT(0, set(Request().device("sroce0").set("ecn", 0).number(SROCE_A_QPN, 1)));
+  EXPECT_EQ(-EINVAL, set(Request().device("sroce0").set("ecn", 0).number(SROCE_A_QPN, 1)));
   EXPECT_EQ(1u, first->ecn);
 }
 
