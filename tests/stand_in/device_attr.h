@@ -97,6 +97,7 @@ struct rdma_stat_desc {
 };
 
 struct rdma_hw_stats {
+	const struct rdma_stat_desc *descs;
 	int	num_counters;
 	u64	value[128];
 };
@@ -106,8 +107,11 @@ static inline struct rdma_hw_stats *rdma_alloc_hw_stats_struct(const struct rdma
 {
 	struct rdma_hw_stats *stats = (struct rdma_hw_stats *)stand_in_alloc(sizeof(*stats));
 
-	if (stats)
-		stats->num_counters = count;
+	if (!stats)
+		return NULL;
+	WARN_ON(count > ARRAY_SIZE(stats->value));
+	stats->descs = descs;
+	stats->num_counters = count;
 	return stats;
 }
 

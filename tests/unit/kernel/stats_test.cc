@@ -27,6 +27,7 @@ struct Stats : testing::Test {
 
 TEST_F(Stats, AllCountersHaveANameAndAValue) {
   EXPECT_EQ(SROCE_CTR_COUNT, stats->num_counters);
+  EXPECT_EQ(sroce_counter_descs, stats->descs);
   for (const rdma_stat_desc& desc : sroce_counter_descs) EXPECT_TRUE(desc.name && *desc.name);
   stats->value[SROCE_CTR_COUNT] = 77;
   counters[0].value[SROCE_CTR_COUNT - 1] = 5;
