@@ -132,7 +132,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	dispatch_pending_limit(qp);
 	release_wqes(qp);
 	sroce_ack_delay_cancel(qp);
-	__skb_queue_purge(&qp->sq.out);
+	/* A CNP that came while the last run delivered. Only runs fill sq.out, and deliver it. */
 	__skb_queue_purge(&qp->rq.out);
 	sroce_reorder_clear(&qp->resp);
 	sroce_reorder_queue_flush(qp);

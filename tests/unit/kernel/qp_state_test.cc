@@ -256,15 +256,32 @@ TEST_F(QpState, DestroyedQpWakesItsConsumers) {
   cq.ibcq.comp_handler = [](ib_cq*, void*) { calls++; };
   qp.sq.wake = qp.rq.wake = true;
   qp.sq.timer.started = qp.rq.timer.started = true;
-  sroce_qp_stop(&qp);
-  // As if a run that was under way had left them.
-  __skb_queue_tail(&qp.sq.out, alloc_skb(10, 0));
-  __skb_queue_tail(&qp.rq.out, alloc_skb(10, 0));
   quiesce();
   EXPECT_EQ(2u, calls);
   EXPECT_FALSE(qp.sq.timer.started || qp.rq.timer.started);
   EXPECT_EQ(nullptr, qp.ref);
-  EXPECT_TRUE(skb_queue_empty(&qp.sq.out) && skb_queue_empty(&qp.rq.out));
+}
+
+// The lock is dropped to wake the consumer. The budget is spent, so no other round sends the CNP.
+TEST_F(QpState, CnpQueuedWhileTheLastRunEndsIsFreed) {
+  static const sroce_wq_ops spender = {.work = [](sroce_qp*, u32* budget) -> u64 {
+    *budget = 1;
+    return SROCE_NEVER;
+  }};
+  reach(IB_QPS_RTR);
+  stand_in.now_ns = 1'000'000'000;
+  start({packet_bytes(flow, packet_of(SROCE_OP_SEND_ONLY, 100), {}, flow.ip_id)});
+  qp.rq.ops = &spender;
+  qp.rq.wake = true;
+  cq.ibcq.comp_handler = [](ib_cq*, void*) {
+    sroce_cnp_marked(&current->qp, &current->rx);
+    sroce_qp_stop(&current->qp);
+  };
+  spin_lock_bh(&qp.rq.lock);
+  sroce_wq_run(&qp, &qp.rq, true);
+  EXPECT_EQ(1u, skb_queue_len(&qp.rq.out));
+  quiesce();
+  EXPECT_TRUE(skb_queue_empty(&qp.rq.out));
 }
 
 TEST_F(QpState, DestroyedQpWithoutCompletionsWakesNobody) {
