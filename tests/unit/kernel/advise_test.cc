@@ -105,7 +105,7 @@ TEST_F(Advise, KeyIsThatOfTheRegionInItsProtectionDomain) {
   EXPECT_EQ(0u, stand_in_odp.faults);
 }
 
-TEST_F(Advise, PinnedMemoryNeedsNone) {
+TEST_F(Advise, AdviceForPinnedMemoryIsAnError) {
   sroce_region* pinned = sroce_region_create(SROCE_REGION_USER, &pd);
   Memory::list(&pinned->pages, blocks, 0);
   pinned->range = {VA, LENGTH, SROCE_ACCESS_LOCAL_WRITE};

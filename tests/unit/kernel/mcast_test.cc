@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Which QPs are attached to which groups: kernel/datapath/mcast.c.
+// QPs and the multicast groups that they are attached to: kernel/datapath/mcast.c.
 #include <gtest/gtest.h>
 
 #include "stand_in/verbs.h"

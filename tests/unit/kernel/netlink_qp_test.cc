@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What netlink shows of a QP: kernel/control/netlink_qp.c, datapath/qp_stats.c.
+// A QP as netlink shows it: kernel/control/netlink_qp.c, datapath/qp_stats.c.
 #include <gtest/gtest.h>
 
 #include "unit/kernel/attributes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Which interfaces get a device, and what is logged: kernel/control/rdma_link.c.
+// The interfaces that get a device, and the messages in the log: kernel/control/rdma_link.c.
 #include <gtest/gtest.h>
 
 #include "stand_in/control.h"

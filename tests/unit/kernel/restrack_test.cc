@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// What ib_core's list of resources shows of our objects: kernel/control/restrack.c.
+// Our objects in ib_core's list of resources: kernel/control/restrack.c.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -37,7 +37,7 @@ struct SendQueue : testing::Test, SendRing {
     rxe_elements_of(slot)[0] = {0x5000, 100, 0x42};
     return slot;
   }
-  // That write_slot() or rxe_write() was copied
+  // Expects the request of write_slot() or rxe_write() in the queue.
   void expect_write() {
     EXPECT_EQ(SROCE_WC_SUCCESS, status_of(0));
     EXPECT_EQ(77u, wqe(0)->wr_id);
