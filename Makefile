@@ -87,8 +87,10 @@ userland-arm64:
 install: install-module install-tools
 
 # Before Linux 6.2, modules_install puts the module elsewhere unless INSTALL_MOD_DIR is set. In a DESTDIR,
-# depmod is for whoever unpacks that. The module is not compressed, so that it can be signed.
+# depmod is for whoever unpacks that. The module is not compressed, so that it can be signed. Modprobe would
+# prefer a compressed one of an earlier install.
 install-module: module
+	rm -f $(foreach kind,gz xz zst,'$(DESTDIR)/lib/modules/$(RELEASE)/updates/sroce.ko.$(kind)')
 	$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)') INSTALL_MOD_DIR=updates INSTALL_MOD_STRIP=1 $(foreach kind,GZIP XZ ZSTD,CONFIG_MODULE_COMPRESS_$(kind)=) DEPMOD=true modules_install
 	cd '$(DESTDIR)/' && ls -d lib/modules/$(RELEASE)/updates/sroce.ko* | sed 's|^|/|' | $(CURDIR)/scripts/lib/installed.sh list '$(LISTS)/module-$(NAME)' '$(DESTDIR)'
 	$(if $(DESTDIR),,depmod $(RELEASE))
