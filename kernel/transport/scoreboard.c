@@ -611,14 +611,17 @@ static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_
 	}
 }
 
-/* Packets before @psn that are not done are lost. */
-static void recover_lost(struct sroce_requester *req, u32 psn)
+/*
+ * Packets before @psn that are not done are lost; from a selective peer responses that are due only
+ * with @responses, because they may wait behind others.
+ */
+static void recover_lost(struct sroce_requester *req, u32 psn, bool responses)
 {
 	struct sroce_scoreboard *sb = &req->sb;
 
 	if (sroce_requester_is_selective(req)) {
 		raise_psn(req, &sb->lost_psn, psn);
-		if (req->probe.overdue)
+		if (responses)
 			raise_psn(req, &sb->lost_response_psn,
 				  is_beyond(req, psn, sb->executed_psn) ? sb->executed_psn : psn);
 		return;
@@ -648,23 +651,24 @@ static void apply_probe_ack(struct sroce_requester *req)
 		return;
 	req->probe.ambiguous = probe_ack_is_ambiguous(req);
 	if (!req->probe.ambiguous)
-		recover_lost(req, req->probe.end_psn);
+		recover_lost(req, req->probe.end_psn, req->probe.overdue);
 }
 
 /**
  * sroce_scoreboard_distrust_rtx() - a response is overdue: retransmissions count as lost
  * @req: the requester
+ * @timed_out: since an ACK timeout, so that responses that are due count as lost, too
  *
  * So do packets that the ACK of the last probe did not cover and that are still missing.
  */
-void sroce_scoreboard_distrust_rtx(struct sroce_requester *req)
+void sroce_scoreboard_distrust_rtx(struct sroce_requester *req, bool timed_out)
 {
 	struct sroce_scoreboard *sb = &req->sb;
 
 	clear_rtx(&sb->rtx[0]);
 	clear_rtx(&sb->rtx[1]);
 	if (req->probe.ambiguous && psn_before(req->unacked_psn, req->probe.end_psn))
-		recover_lost(req, req->probe.end_psn);
+		recover_lost(req, req->probe.end_psn, timed_out);
 	req->probe.ambiguous = false;
 }
 

@@ -107,7 +107,7 @@ u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sro
 			     u32 psn);
 void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 				    u32 psn, u32 count, u64 now_ns);
-void sroce_scoreboard_distrust_rtx(struct sroce_requester *req);
+void sroce_scoreboard_distrust_rtx(struct sroce_requester *req, bool timed_out);
 void sroce_scoreboard_distrust_sack(struct sroce_requester *req);
 void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn);
 

@@ -399,7 +399,7 @@ static u32 ack_timeout(struct sroce_requester *req, u64 now_ns)
 	sroce_window_retry(&req->window, packets_may_be_late(req));
 	sroce_cc_lost(&req->cc, SROCE_CC_TIMEOUT, now_ns);
 	sroce_scoreboard_distrust_sack(req);
-	sroce_scoreboard_distrust_rtx(req);
+	sroce_scoreboard_distrust_rtx(req, true);
 	if (!sroce_requester_is_selective(req) && go_back_n(req))
 		return events;
 	sroce_requester_stop_timers(req);
@@ -430,7 +430,7 @@ static void probe_timeout(struct sroce_requester *req, u64 now_ns)
 	req->probe.pto_backoff = min(pto_backoff + 1, MAX_PTO_BACKOFF);
 	if (pto_backoff >= RENEGE_PROBES)
 		sroce_scoreboard_distrust_sack(req);
-	sroce_scoreboard_distrust_rtx(req);
+	sroce_scoreboard_distrust_rtx(req, false);
 	goes_back = !sroce_requester_is_selective(req) &&
 		    (req->gone_back || req->next_psn != req->sent_psn ||
 		     peer_is_silent(req, pto_backoff));
@@ -475,18 +475,23 @@ u32 sroce_tlp_timeout(struct sroce_requester *req, u64 now_ns)
  * the NAK has come. Also with no retry left, which a NAK would need; for a READ, which may miss
  * responses; if a later packet was SACKed, because the oldest one is known to be missing; on a path
  * that reorders, where a SACK of the newest shows no loss before the next timeout; if a response is
- * overdue, which makes that to the oldest one certain, too; and before the first RTT sample, when
- * any response shall be without effect.
+ * overdue, which makes that to the oldest one certain, too; before the first RTT sample, when any
+ * response shall be without effect; and if the request of the newest has failed.
  *
  * Return: its PSN.
  */
 u32 sroce_tlp_probe_psn(const struct sroce_requester *req)
 {
+	u32 newest_psn = psn_add(req->next_psn, SROCE_PSN_MASK), index;
+
 	if (req->next_psn == req->unacked_psn || req->sb.top_psn != req->unacked_psn ||
 	    req->sb.reordering || req->rd_inflight || !req->rtt.srtt_ns || !req->retry_left ||
 	    req->gone_back || req->probe.overdue || req->probe.unacked)
 		return req->unacked_psn;
-	return psn_add(req->next_psn, SROCE_PSN_MASK);
+	if (!sroce_requester_locate(req, newest_psn, &index) ||
+	    sroce_requester_wqe(req, index)->status != SROCE_WC_SUCCESS)
+		return req->unacked_psn;
+	return newest_psn;
 }
 
 /**

@@ -68,14 +68,22 @@ void Host::note_mode(const sroce_requester& before, const sroce_packet& pkt,
 }
 
 // A probe repeats the newest packet, once, if its response is certain to tell what is lost: no READ
-// misses responses, no SACK shows a gap, and no NAK may have told the peer to drop it.
+// misses responses, no SACK shows a gap, and no NAK may have told the peer to drop it. A request
+// that has failed is not sent again.
 void Host::check_probe(const sroce_send_plan& plan) const {
   const sroce_requester& req = requester_;
   const bool outstanding = req.next_psn != req.unacked_psn && !req.rd_inflight;
   const bool certain = req.sb.top_psn == req.unacked_psn && !req.sb.reordering && !req.gone_back;
   const bool newest = outstanding && certain && req.rtt.srtt_ns && req.retry_left &&
                       !req.probe.overdue && !req.probe.unacked;
-  const u32 psn = newest ? psn_add(req.next_psn, SROCE_PSN_MASK) : req.unacked_psn;
+  const u32 newest_psn = psn_add(req.next_psn, SROCE_PSN_MASK);
+  bool failed = false;
+  for (u32 index = req.acked; index != req.sent; index++) {
+    const sroce_send_wqe* wqe = sroce_requester_wqe(&req, index);
+    if (((newest_psn - wqe->first_psn) & SROCE_PSN_MASK) < wqe->psn_count)
+      failed = wqe->status != SROCE_WC_SUCCESS;
+  }
+  const u32 psn = newest && !failed ? newest_psn : req.unacked_psn;
   require(plan.first_psn == psn, "probe of the wrong packet", "psn=%06x expected=%06x",
           plan.first_psn, psn);
 }

@@ -54,6 +54,16 @@ TEST(NewestProbe, SackRevealsLossHoweverEarly) {
   EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001, 1002}));
 }
 
+// Its buffer was deregistered, for example.
+TEST(NewestProbe, IsNotSentIfItsRequestHasFailed) {
+  AdaptiveSends sq(2, {.window_packets = 4});
+  sq.post(write_of(5 * 1024));
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1002, 1003}));
+  sq.receive(ack(1000));
+  sq.commit(sq.plan(), SROCE_WC_LOC_PROT_ERR);
+  EXPECT_EQ(probes(sq), Psns{1001});
+}
+
 // A SACK of the newest would be ambiguous.
 TEST(NewestProbe, IsNotSentOnAReorderingPath) {
   AdaptiveSends sq(4, {.selective = true});

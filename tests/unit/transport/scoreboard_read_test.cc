@@ -356,4 +356,23 @@ TEST(ImpliedNak, IsNotCountedForALostSend) {
   EXPECT_FALSE(sq.plan().implied_nak);
 }
 
+// On a path that reorders, the response to a probe shows no loss by itself. Otherwise each timeout
+// would mend one hole.
+TEST(SelectiveRead, AllResponsesAreRequestedAgainAfterAProbeAndAnAckTimeout) {
+  SelectiveRead sq(20, {.adaptive = true});
+  sq.req.sb.reordering = 100;
+  for (u32 number = 0; number < 20; number++)
+    if (number != 5 && number != 10 && number != 15) sq.respond(number);
+  EXPECT_TRUE(sq.send_all().empty());
+  sq.expire();
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1005});
+  sq.now += 40 * kMicrosecond;
+  sq.respond(5);
+  EXPECT_TRUE(sq.send_all().empty()) << "the others may be late";
+  sq.req.probe.deadline_ns = SROCE_NEVER;
+  sq.expire();
+  EXPECT_EQ(sq.events, SROCE_REQ_EV_ACK_TIMEOUT);
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1010, 1015}));
+}
+
 }  // namespace
