@@ -132,7 +132,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	dispatch_pending_limit(qp);
 	release_wqes(qp);
 	sroce_ack_delay_cancel(qp);
-	/* A CNP that came while the last run delivered. Only runs fill sq.out, and deliver it. */
+	/* A CNP may have come while the last run delivered. A run delivers all of sq.out. */
 	__skb_queue_purge(&qp->rq.out);
 	sroce_reorder_clear(&qp->resp);
 	sroce_reorder_queue_flush(qp);

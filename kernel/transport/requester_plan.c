@@ -175,7 +175,7 @@ static void plan_rd_atomic(const struct sroce_requester *req, const struct sroce
  * How many of @count packets of the hole at @psn may be retransmitted now. Lost packets are no
  * longer in flight, and the window limits what is (RFC 6675, "pipe"): what was lost because a queue
  * was full would be lost again if all of it were sent at once. The oldest packet that the peer
- * misses is always retransmitted, once in the time of a retransmission.
+ * misses needs no room.
  */
 static u32 hole_room(const struct sroce_requester *req, u32 psn, u32 count)
 {

@@ -657,7 +657,7 @@ static void apply_probe_ack(struct sroce_requester *req)
 /**
  * sroce_scoreboard_distrust_rtx() - a response is overdue: retransmissions count as lost
  * @req: the requester
- * @timed_out: since an ACK timeout, so that responses that are due count as lost, too
+ * @timed_out: the ACK timer has expired: responses that are due count as lost, too
  *
  * So do packets that the ACK of the last probe did not cover and that are still missing.
  */
