@@ -30,6 +30,8 @@
 #define PROBES_MAX	4
 /* The timer does not fire earlier: on a short path it would fire for every response. */
 #define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)
+/* The most completions whose slots are freed with one store, which posters on other CPUs read. */
+#define COMPLETIONS	16
 
 static const struct sroce_send_wqe *planned_wqe(const struct sroce_tx *tx,
 						const struct sroce_send_plan *plan)
@@ -338,20 +340,27 @@ static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
 /* Returns whether slots have been freed. */
 static bool complete_requests(struct sroce_qp *qp, u32 *budget)
 {
-	struct sroce_completion wc __sroce_uninit;
-	u32 first = sroce_requester_retired(&qp->req), retired = first;
+	u32 first = sroce_requester_retired(&qp->req), count;
+	struct sroce_completion batch[COMPLETIONS] __sroce_uninit;
 
-	while (*budget && sroce_requester_next_completion(&qp->req, &wc)) {
-		count_error(qp, wc.status);
-		/* Another CPU may poll the completion at once and post to the slot. */
-		sroce_send_queue_retire(qp, retired);
-		retired = sroce_requester_retired(&qp->req);
-		sroce_wq_complete(qp, &qp->sq, &wc, NULL);
-		if (sroce_requester_has_failed(&qp->req))
-			--*budget;
-	}
-	/* Requests without a completion have been retired, too. */
-	sroce_send_queue_retire(qp, retired);
+	do {
+		u32 from = sroce_requester_retired(&qp->req), i;
+
+		for (count = 0; count < COMPLETIONS && *budget; count++) {
+			if (!sroce_requester_next_completion(&qp->req, &batch[count]))
+				break;
+			count_error(qp, batch[count].status);
+			if (sroce_requester_has_failed(&qp->req))
+				--*budget;
+		}
+		/*
+		 * Also the slots of requests without a completion. Another CPU may poll a
+		 * completion at once and post to the slot.
+		 */
+		sroce_send_queue_retire(qp, from);
+		for (i = 0; i < count; i++)
+			sroce_wq_complete(qp, &qp->sq, &batch[i], NULL);
+	} while (count == COMPLETIONS);
 	return sroce_requester_retired(&qp->req) != first;
 }
 

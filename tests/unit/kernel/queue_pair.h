@@ -120,8 +120,8 @@ struct QueuePair : Received {
     rx.skb = nullptr;
   }
   std::vector<ib_wc> completions() {
-    std::vector<ib_wc> all(8);
-    all.resize(sroce_cq_poll(&cq.ibcq, 8, all.data()));
+    std::vector<ib_wc> all(32);
+    all.resize(sroce_cq_poll(&cq.ibcq, 32, all.data()));
     return all;
   }
 
