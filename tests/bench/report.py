@@ -74,9 +74,9 @@ def tcp_of(rows, row):
     return peers[0].median("tcp") if peers else None
 
 
-def undisturbed(rows, row, kind_of_device):
-    """For a row "CONDITION/FIGURE": the median of "clean/FIGURE"."""
-    name = "clean/" + row.name.partition("/")[2]
+def undisturbed(rows, row, kind_of_device, base="clean"):
+    """For a row "CONDITION/FIGURE": the median of "BASE/FIGURE"."""
+    name = f"{base}/" + row.name.partition("/")[2]
     return next((r.median(kind_of_device) for r in rows if r.name == name), None)
 
 
@@ -89,8 +89,11 @@ def ratio_columns(rows, types):
     yield from ((f"over {t}", lambda row, t=t: better(row, t)) for t in variants)
     if "tcp" in types:
         yield from ((f"{t}/TCP", lambda row, t=t: ratio(row.median(t), tcp_of(rows, row))) for t in ours)
-    if any(row.name.startswith("clean/") for row in rows):
-        yield from ((f"{t}/clean", lambda row, t=t: ratio(row.median(t), undisturbed(rows, row, t))) for t in types)
+    # netem costs time on the guest's only CPU, whatever it does to packets.
+    for base in ("clean", "netem"):
+        if any(row.name.startswith(f"{base}/") for row in rows):
+            yield from ((f"{t}/{base}", lambda row, t=t, base=base: ratio(row.median(t), undisturbed(rows, row, t, base)))
+                        for t in types)
 
 
 def table(rows, types, out):
@@ -106,9 +109,10 @@ def table(rows, types, out):
     for row in rows:
         if "tcp" in row.values:
             line = [row.name, UNITS[row.kind], row.cell("tcp")] + [""] * (len(head) - 3)
-            share = ratio(row.median("tcp"), undisturbed(rows, row, "tcp"))
-            if share and "tcp/clean" in head:
-                line[head.index("tcp/clean")] = f"{share:.2f}"
+            for base in ("clean", "netem"):
+                share = ratio(row.median("tcp"), undisturbed(rows, row, "tcp", base))
+                if share and f"tcp/{base}" in head:
+                    line[head.index(f"tcp/{base}")] = f"{share:.2f}"
             lines.append(line)
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
