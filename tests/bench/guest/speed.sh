@@ -74,6 +74,8 @@ q ulp_send_64_l32      rate  ulp send 64 32 128000
 - ulp_write_64_l1      rate  ulp write 64 1 64000
 q ulp_write_64_l32     rate  ulp write 64 32 128000
 - ulp_write_64K_1024   bw    ulp write 65536 1 8000
+- ulp_read_64K_1024    bw    ulp read 65536 1 8000
+- ulp_send_64K_1024    bw    ulp send 65536 1 8000
 '
 
 # --- rows ----------------------------------------------------------------------------------------------
