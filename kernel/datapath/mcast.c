@@ -93,7 +93,7 @@ static int add_member(struct sroce_qp *qp, const struct in6_addr *group)
 }
 
 /**
- * sroce_mcast_attach() - attach a QP to a group
+ * sroce_mcast_add_qp() - attach a QP to a group
  * @qp: a UD queue pair
  * @group: address of the group
  *
@@ -102,7 +102,7 @@ static int add_member(struct sroce_qp *qp, const struct in6_addr *group)
  * Return: 0, -EEXIST if it is attached to that group, -ENOSPC if a limit is reached, or the errno
  * of sroce_membership_join().
  */
-int sroce_mcast_attach(struct sroce_qp *qp, const struct in6_addr *group)
+int sroce_mcast_add_qp(struct sroce_qp *qp, const struct in6_addr *group)
 {
 	struct sroce_mcast *mcast = &qp->dev->mcast;
 	int err;
@@ -114,7 +114,7 @@ int sroce_mcast_attach(struct sroce_qp *qp, const struct in6_addr *group)
 }
 
 /**
- * sroce_mcast_detach() - detach a QP from a group
+ * sroce_mcast_remove_qp() - detach a QP from a group
  * @qp: the QP
  * @group: address of the group
  *
@@ -122,7 +122,7 @@ int sroce_mcast_attach(struct sroce_qp *qp, const struct in6_addr *group)
  *
  * Return: 0, or -EINVAL if it is not attached.
  */
-int sroce_mcast_detach(struct sroce_qp *qp, const struct in6_addr *group)
+int sroce_mcast_remove_qp(struct sroce_qp *qp, const struct in6_addr *group)
 {
 	struct sroce_mcast *mcast = &qp->dev->mcast;
 	struct sroce_mcast_member *member;

@@ -39,8 +39,8 @@ struct sroce_mcast {
 };
 
 void sroce_mcast_init(struct sroce_mcast *mcast);
-int sroce_mcast_attach(struct sroce_qp *qp, const struct in6_addr *group);
-int sroce_mcast_detach(struct sroce_qp *qp, const struct in6_addr *group);
+int sroce_mcast_add_qp(struct sroce_qp *qp, const struct in6_addr *group);
+int sroce_mcast_remove_qp(struct sroce_qp *qp, const struct in6_addr *group);
 bool sroce_mcast_has_group(const struct sroce_device *dev, const struct in6_addr *group);
 struct sroce_qp *sroce_mcast_next_qp(const struct sroce_device *dev, const struct in6_addr *group,
 				     const struct sroce_mcast_member **at);

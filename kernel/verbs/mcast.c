@@ -20,7 +20,7 @@
  */
 int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	int err = sroce_mcast_attach(to_sroce_qp(ibqp), (const struct in6_addr *)gid->raw);
+	int err = sroce_mcast_add_qp(to_sroce_qp(ibqp), (const struct in6_addr *)gid->raw);
 
 	if (err)
 		ibdev_dbg(ibqp->device, "qp %u: not attached to %pI6c: error %d\n", ibqp->qp_num,
@@ -40,7 +40,7 @@ int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
  */
 int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	int err = sroce_mcast_detach(to_sroce_qp(ibqp), (const struct in6_addr *)gid->raw);
+	int err = sroce_mcast_remove_qp(to_sroce_qp(ibqp), (const struct in6_addr *)gid->raw);
 
 	if (err)
 		ibdev_dbg(ibqp->device, "qp %u: not attached to %pI6c\n", ibqp->qp_num, gid->raw);

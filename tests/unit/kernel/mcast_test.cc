@@ -52,13 +52,13 @@ struct Mcast : testing::Test {
   Qp& add_qp() { return qps.emplace_back(&dev); }
   int attach(Qp& qp, u32 number) {
     const in6_addr address = group(number);
-    const int err = sroce_mcast_attach(&qp, &address);
+    const int err = sroce_mcast_add_qp(&qp, &address);
     if (!err) attached.insert({&qp, number});
     return err;
   }
   static int detach(Qp& qp, u32 number) {
     const in6_addr address = group(number);
-    return sroce_mcast_detach(&qp, &address);
+    return sroce_mcast_remove_qp(&qp, &address);
   }
   int leave(Qp& qp, u32 number) {
     attached.erase({&qp, number});

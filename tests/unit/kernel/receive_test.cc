@@ -324,7 +324,7 @@ struct GroupReceiver : DatagramReceiver {
       end->qp.ref = &refs[end == &other];
       end->qp.ref->qp = &end->qp;
       refcount_set(&end->qp.ref->users, 1);
-      EXPECT_EQ(0, sroce_mcast_attach(&end->qp, &flow.daddr));
+      EXPECT_EQ(0, sroce_mcast_add_qp(&end->qp, &flow.daddr));
       end->post_receive(IOVA + 1000 * (end == &other), 60, key);
     }
     current = this;
@@ -333,7 +333,7 @@ struct GroupReceiver : DatagramReceiver {
   ~GroupReceiver() {
     for (sroce_qp* attached : {&qp, &other.qp}) {
       EXPECT_EQ(1u, attached->ref->users.count);
-      EXPECT_EQ(0, sroce_mcast_detach(attached, &group));
+      EXPECT_EQ(0, sroce_mcast_remove_qp(attached, &group));
       attached->ref = nullptr;
     }
   }
