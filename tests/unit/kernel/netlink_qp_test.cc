@@ -97,12 +97,7 @@ TEST_F(NetlinkDatagramQp, HasNoPeer) {
 
 TEST_F(NetlinkQp, RequesterHasItsCounters) {
   qp.req.sent_psn += 3;
-  qp.req.retransmits = 1ull << 40;
-  qp.req.timeouts = 5;
-  qp.req.probe.sent_count = 6;
-  qp.req.rtt.srtt_ns = 7;
-  qp.req.rtt.var_ns = 8;
-  qp.req.rtt.min_ns = 9;
+  set_requester_counters();
   const Attributes queue = sq();
   EXPECT_EQ(3u, queue.u32_of(SROCE_A_WQ_INFLIGHT));
   EXPECT_EQ(1ull << 40, queue.u64_of(SROCE_A_WQ_RETRANSMITS));

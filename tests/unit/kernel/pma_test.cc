@@ -56,18 +56,16 @@ TEST_F(Pma, DataIsCountedInWords) {
   count(SROCE_CTR_RCVD_BYTES, 8000);
   count(SROCE_CTR_SENT_PKTS, 5);
   count(SROCE_CTR_RCVD_PKTS, 6);
+  const auto expect = [](const auto& counters, auto big_endian) {
+    EXPECT_EQ(big_endian(1000), counters.port_xmit_data);
+    EXPECT_EQ(big_endian(2000), counters.port_rcv_data);
+    EXPECT_EQ(big_endian(5), counters.port_xmit_packets);
+    EXPECT_EQ(big_endian(6), counters.port_rcv_packets);
+  };
   EXPECT_EQ(0u, status_of(IB_PMA_PORT_COUNTERS));
-  const auto counters = attribute<ib_pma_portcounters>();
-  EXPECT_EQ(cpu_to_be32(1000), counters.port_xmit_data);
-  EXPECT_EQ(cpu_to_be32(2000), counters.port_rcv_data);
-  EXPECT_EQ(cpu_to_be32(5), counters.port_xmit_packets);
-  EXPECT_EQ(cpu_to_be32(6), counters.port_rcv_packets);
+  expect(attribute<ib_pma_portcounters>(), [](u32 value) { return cpu_to_be32(value); });
   EXPECT_EQ(0u, status_of(IB_PMA_PORT_COUNTERS_EXT));
-  const auto extended = attribute<ib_pma_portcounters_ext>();
-  EXPECT_EQ(cpu_to_be64(1000), extended.port_xmit_data);
-  EXPECT_EQ(cpu_to_be64(2000), extended.port_rcv_data);
-  EXPECT_EQ(cpu_to_be64(5), extended.port_xmit_packets);
-  EXPECT_EQ(cpu_to_be64(6), extended.port_rcv_packets);
+  expect(attribute<ib_pma_portcounters_ext>(), [](u64 value) { return cpu_to_be64(value); });
 }
 
 TEST_F(Pma, ShortCountersStayAtTheirLargestValue) {

@@ -95,7 +95,10 @@ struct QueuePair : Received {
 
   // A region with all remote permissions.
   u32 add_region(Blocks& blocks, u64 iova, u64 length) {
-    sroce_region* region = sroce_region_create(SROCE_REGION_USER, &pd);
+    return add_region_of(&pd, blocks, iova, length);
+  }
+  u32 add_region_of(ib_pd* owner, Blocks& blocks, u64 iova, u64 length) {
+    sroce_region* region = sroce_region_create(SROCE_REGION_USER, owner);
     Memory::list(&region->pages, blocks, 0);
     region->range = {iova, length, 0xf};
     EXPECT_EQ(0, sroce_region_publish(&dev.memory, region));
@@ -118,6 +121,15 @@ struct QueuePair : Received {
     start(packets, cut);
     sroce_receive(&rx);
     rx.skb = nullptr;
+  }
+  // Each value is another.
+  void set_requester_counters() {
+    qp.req.retransmits = 1ull << 40;
+    qp.req.timeouts = 5;
+    qp.req.probe.sent_count = 6;
+    qp.req.rtt.srtt_ns = 7;
+    qp.req.rtt.var_ns = 8;
+    qp.req.rtt.min_ns = 9;
   }
   std::vector<ib_wc> completions() {
     std::vector<ib_wc> all(32);

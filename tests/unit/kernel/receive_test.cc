@@ -12,6 +12,21 @@ namespace {
 struct Receive : testing::Test, WriteReceiver {
   using WriteReceiver::WriteReceiver;
   Receive() = default;
+
+  // Receives a SEND that invalidates a region of fast registration with this access.
+  bool is_valid_after_send(u32 access) {
+    sroce_region* region = sroce_region_create(SROCE_REGION_FAST, &pd);
+    Memory::list(&region->pages, blocks, 0);
+    region->range = {0, 4096, access};
+    region->valid = true;
+    EXPECT_EQ(0, sroce_region_publish(&dev.memory, region));
+    regions.push_back(region);
+    post_receive(IOVA, 50, key);
+    sroce_packet pkt = packet_of(SROCE_OP_SEND_ONLY_INV, 100);
+    pkt.inv_rkey = region->key;
+    receive({bytes_of(pkt, Bytes(4, 3))});
+    return region->valid;
+  }
 };
 
 TEST_F(Receive, WriteReachesItsRegion) {
@@ -222,31 +237,12 @@ TEST_F(Receive, SendFillsAReceiveAndCompletesIt) {
 }
 
 TEST_F(Receive, PeerInvalidatesTheKeyThatItNames) {
-  sroce_region* region = sroce_region_create(SROCE_REGION_FAST, &pd);
-  Memory::list(&region->pages, blocks, 0);
-  region->range = {0, 4096, SROCE_ACCESS_REMOTE_READ};
-  region->valid = true;
-  ASSERT_EQ(0, sroce_region_publish(&dev.memory, region));
-  regions.push_back(region);
-  post_receive(IOVA, 50, key);
-  sroce_packet pkt = packet_of(SROCE_OP_SEND_ONLY_INV, 100);
-  pkt.inv_rkey = region->key;
-  receive({bytes_of(pkt, Bytes(4, 3))});
-  EXPECT_FALSE(region->valid);
+  EXPECT_FALSE(is_valid_after_send(SROCE_ACCESS_REMOTE_READ));
   ASSERT_EQ(1u, completions().size());
 }
 
 TEST_F(Receive, PeerCannotInvalidateWhatItMayNotAccess) {
-  sroce_region* region = sroce_region_create(SROCE_REGION_FAST, &pd);
-  region->range.access = SROCE_ACCESS_LOCAL_WRITE;
-  region->valid = true;
-  ASSERT_EQ(0, sroce_region_publish(&dev.memory, region));
-  regions.push_back(region);
-  post_receive(IOVA, 50, key);
-  sroce_packet pkt = packet_of(SROCE_OP_SEND_ONLY_INV, 100);
-  pkt.inv_rkey = region->key;
-  receive({bytes_of(pkt, Bytes(4, 3))});
-  EXPECT_TRUE(region->valid);
+  EXPECT_TRUE(is_valid_after_send(SROCE_ACCESS_LOCAL_WRITE));
   const std::vector<ib_wc> all = completions();
   ASSERT_EQ(1u, all.size());
   EXPECT_NE(SROCE_WC_SUCCESS, all[0].status);

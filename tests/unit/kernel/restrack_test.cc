@@ -83,11 +83,7 @@ TEST_F(Restrack, QpHasBothQueues) {
   qp.req.unacked_psn = 0xfffffe;
   qp.req.next_psn = qp.req.sent_psn = 1;
   qp.req.window.packets = 16;
-  qp.req.retransmits = 1ull << 40;
-  qp.req.timeouts = 5;
-  qp.req.probe.sent_count = 6;
-  qp.req.rtt.srtt_ns = 7;
-  qp.req.rtt.min_ns = 9;
+  set_requester_counters();
   qp.resp.reorder.count = 4;
   const Details details = shown_qp();
   qp.resp.reorder.count = 0;

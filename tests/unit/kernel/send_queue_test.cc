@@ -2,6 +2,8 @@
 // Requests that a process has written to its send ring: kernel/datapath/send_queue.c.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "unit/kernel/send_ring.h"
 
 extern "C" {
@@ -50,6 +52,16 @@ struct SendQueue : testing::Test, SendRing {
     EXPECT_EQ(0x42u, wqe(0)->sge[0].lkey);
   }
   u8 status_of(u32 index) { return wqe(index)->status; }
+  // The process makes this change each time that the kernel reads, but for the load of the index.
+  static void process_changes(std::function<void()> what) {
+    static std::function<void()> change;
+    static u32 calls;
+    change = std::move(what);
+    calls = 0;
+    stand_in.process = [](void*) {
+      if (++calls > 1) change();
+    };
+  }
 };
 
 TEST_F(SendQueue, NativeRequestIsCopied) {
@@ -76,36 +88,28 @@ TEST_F(SendQueue, RxeRequestIsCopied) {
 
 // The sizes that were checked are those that are used.
 TEST_F(SendQueue, ProcessThatChangesTheSlotChangesNothing) {
-  static sroce_send_slot* slot;
-  static u32 calls;
-  calls = 0;
   use_native();
-  slot = &write_slot();
-  stand_in.process = [](void*) {
-    if (++calls < 2) return;  // the first is the load of the index
-    slot->num_sge = 0xffff;
-    slot->length = 0x7fffffff;
-    slot->flags = SROCE_SEND_INLINE;
-    slot->opcode = SROCE_WR_READ;
-  };
+  sroce_send_slot& slot = write_slot();
+  process_changes([&slot] {
+    slot.num_sge = 0xffff;
+    slot.length = 0x7fffffff;
+    slot.flags = SROCE_SEND_INLINE;
+    slot.opcode = SROCE_WR_READ;
+  });
   post(1);
   fetch();
   expect_write();
 }
 
 TEST_F(SendQueue, ProcessThatChangesARxeSlotChangesNothing) {
-  static rxe_send_wqe* slot;
-  static u32 calls;
-  calls = 0;
   use_rxe();
-  slot = &rxe_write();
-  stand_in.process = [](void*) {
-    if (++calls < 2) return;  // the first is the load of the index
-    slot->dma.num_sge = 0xffff;
-    slot->dma.length = 0x7fffffff;
-    slot->wr.send_flags = SROCE_SEND_INLINE;
-    slot->wr.opcode = SROCE_WR_READ;
-  };
+  rxe_send_wqe& slot = rxe_write();
+  process_changes([&slot] {
+    slot.dma.num_sge = 0xffff;
+    slot.dma.length = 0x7fffffff;
+    slot.wr.send_flags = SROCE_SEND_INLINE;
+    slot.wr.opcode = SROCE_WR_READ;
+  });
   post(1);
   fetch();
   expect_write();

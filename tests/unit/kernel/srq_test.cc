@@ -274,15 +274,7 @@ struct SrqReceiver : testing::Test, WriteReceiver {
   explicit SrqReceiver(sroce_service service = SROCE_SERVICE_RC) : WriteReceiver(service) {
     qp.srq = &shared.srq;
     qp.recv_queue = &shared.srq.queue;
-    other_key = add_region_of(&shared.pd);
-  }
-  u32 add_region_of(ib_pd* owner) {
-    sroce_region* region = sroce_region_create(SROCE_REGION_USER, owner);
-    Memory::list(&region->pages, others, 0);
-    region->range = {IOVA, 4096, 0xf};
-    EXPECT_EQ(0, sroce_region_publish(&dev.memory, region));
-    regions.push_back(region);
-    return region->key;
+    other_key = add_region_of(&shared.pd, others, IOVA, 4096);
   }
   void send(u32 psn, u32 bytes) {
     sroce_packet pkt =

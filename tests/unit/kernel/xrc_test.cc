@@ -58,15 +58,7 @@ struct XrcTarget : testing::Test, WriteReceiver {
     qp.ibqp.pd = nullptr;
     qp.send_cq = qp.recv_cq = nullptr;
     EXPECT_EQ(0, sroce_srq_table_publish(&queue.srq));
-    queue_key = add_region_of(&queue.pd);
-  }
-  u32 add_region_of(ib_pd* owner) {
-    sroce_region* region = sroce_region_create(SROCE_REGION_USER, owner);
-    Memory::list(&region->pages, others, 0);
-    region->range = {IOVA, 4096, 0xf};
-    EXPECT_EQ(0, sroce_region_publish(&dev.memory, region));
-    regions.push_back(region);
-    return region->key;
+    queue_key = add_region_of(&queue.pd, others, IOVA, 4096);
   }
   void request(u8 opcode, u32 psn, u32 srqn, u32 rkey, u32 bytes = 100) {
     sroce_packet pkt = packet_of(SROCE_SERVICE_XRC | opcode, psn);
