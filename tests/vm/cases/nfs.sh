@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # NFS over RDMA, versions 3 and 4.2: the kernel's server exports a folder, the other guest mounts it.
 # guests: two
-# links: sroce
+# links: any
 # kernels: 6.12
 # seconds: 400
 # stages: none

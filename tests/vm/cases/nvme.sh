@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # NVMe over Fabrics: nvmet serves a file, nvme-rdma has it as a disk.
 # guests: two
-# links: sroce
+# links: any
 # kernels: 6.12
 # seconds: 240
 # stages: none

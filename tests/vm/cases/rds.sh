@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # RDS: reliable datagrams between sockets of the kernel, every byte echoed.
 # guests: two
-# links: sroce
+# links: any
 # kernels: 6.12
 # seconds: 240
 # stages: none
