@@ -37,6 +37,7 @@ static int __init sroce_init(void)
 	if (err)
 		goto err_netdev;
 	rdma_link_register(&sroce_link_ops);
+	rdma_link_register(&sroce_v1_link_ops);
 	return 0;
 
 err_netdev:
@@ -50,6 +51,7 @@ err_faults:
 
 static void __exit sroce_exit(void)
 {
+	rdma_link_unregister(&sroce_v1_link_ops);
 	rdma_link_unregister(&sroce_link_ops);
 	genl_unregister_family(&sroce_genl_family);
 	unregister_netdevice_notifier(&sroce_netdev_notifier);

@@ -226,7 +226,7 @@ out:
 }
 
 /* Opens sockets in @net; publish_device() checks that the netdev is still there. */
-static int attach_device(const char *name, struct net_device *netdev, struct net *net)
+static int attach_device(const char *name, struct net_device *netdev, struct net *net, bool roce_v1)
 {
 	struct sroce_device *dev;
 	int err;
@@ -236,6 +236,7 @@ static int attach_device(const char *name, struct net_device *netdev, struct net
 	dev = ib_alloc_device_with_net(sroce_device, ibdev, net);
 	if (!dev)
 		return -ENOMEM;
+	dev->ep.roce_v1 = roce_v1;
 	err = sroce_endpoint_init(&dev->ep, netdev, net);
 	if (err)
 		goto err_dealloc;
@@ -274,6 +275,7 @@ static struct net *get_net_of(const struct net_device *netdev)
  * sroce_device_attach() - attach a device to a netdev
  * @name: name of the device
  * @netdev: interface
+ * @roce_v1: it also has GIDs of RoCE v1
  *
  * May sleep; takes RTNL.
  *
@@ -281,7 +283,7 @@ static struct net *get_net_of(const struct net_device *netdev)
  * UDP port is taken, -ENODEV if the netdev goes or moves to another namespace meanwhile, or another
  * negative errno.
  */
-int sroce_device_attach(const char *name, struct net_device *netdev)
+int sroce_device_attach(const char *name, struct net_device *netdev, bool roce_v1)
 {
 	struct net *net = get_net_of(netdev);
 	int err;
@@ -289,7 +291,7 @@ int sroce_device_attach(const char *name, struct net_device *netdev)
 	if (!net)
 		return -ENODEV;
 	mutex_lock(&attach_lock);
-	err = attach_device(name, netdev, net);
+	err = attach_device(name, netdev, net, roce_v1);
 	mutex_unlock(&attach_lock);
 	put_net(net);
 	return err;

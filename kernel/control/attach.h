@@ -7,7 +7,7 @@
 
 #include "datapath/device.h"
 
-int sroce_device_attach(const char *name, struct net_device *netdev);
+int sroce_device_attach(const char *name, struct net_device *netdev, bool roce_v1);
 struct sroce_device *sroce_device_get(const struct net_device *netdev);
 struct sroce_device *sroce_device_get_next(const struct net *net, u32 index);
 void sroce_device_set_guid(struct sroce_device *dev);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The link type "sroce" of `rdma link add`: checks the interface, and attaches the device.
+ * The link types "sroce" and "sroce_v1" of `rdma link add`, without and with RoCE v1. RoCE v1 has
+ * a type of its own, because it changes the numbers of GIDs, and `rdma link add` takes no options.
+ * Checks the interface, and attaches the device.
  * Errors are logged, because `rdma` shows an errno only.
  *
  * `rdma link delete` needs no code here: ib_core unregisters the device (see attach.c).
@@ -12,6 +14,7 @@
 
 #include "control/attach.h"
 #include "control/rdma_link.h"
+#include "net/roce_v1.h"
 #include "transport/wire.h"
 
 static int check_interface(const struct net_device *netdev)
@@ -32,13 +35,18 @@ static int check_interface(const struct net_device *netdev)
 	}
 }
 
-static int create_link(const char *name, struct net_device *netdev)
+static int create_link(const char *name, struct net_device *netdev, bool roce_v1)
 {
 	int err = check_interface(netdev);
 
 	if (err)
 		return err;
-	err = sroce_device_attach(name, netdev);
+	if (roce_v1 && !sroce_v1_is_supported(netdev)) {
+		pr_err_ratelimited("%s has no Ethernet header, which RoCE v1 needs\n",
+				   netdev->name);
+		return -EOPNOTSUPP;
+	}
+	err = sroce_device_attach(name, netdev, roce_v1);
 	switch (err) {
 	case -EEXIST:
 		pr_err_ratelimited("%s has a device already\n", netdev->name);
@@ -55,10 +63,26 @@ static int create_link(const char *name, struct net_device *netdev)
 	return err;
 }
 
+static int create_v2_link(const char *name, struct net_device *netdev)
+{
+	return create_link(name, netdev, false);
+}
+
+static int create_v1_link(const char *name, struct net_device *netdev)
+{
+	return create_link(name, netdev, true);
+}
+
 /* To be registered last: links may be added at once. Unregistering waits for a link being added. */
 struct rdma_link_ops sroce_link_ops = {
 	.type = "sroce",
-	.newlink = create_link,
+	.newlink = create_v2_link,
+};
+
+struct rdma_link_ops sroce_v1_link_ops = {
+	.type = "sroce_v1",
+	.newlink = create_v1_link,
 };
 
 MODULE_ALIAS_RDMA_LINK("sroce");
+MODULE_ALIAS_RDMA_LINK("sroce_v1");

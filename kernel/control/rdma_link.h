@@ -6,5 +6,6 @@
 #include <rdma/rdma_netlink.h>
 
 extern struct rdma_link_ops sroce_link_ops;
+extern struct rdma_link_ops sroce_v1_link_ops;
 
 #endif

@@ -24,7 +24,7 @@ static u32 user_flags(u8 flags)
 
 static u8 packet_type(const struct sroce_completion *wc, const struct sroce_wc_extra *extra)
 {
-	if (!(wc->flags & SROCE_WC_GRH))
+	if (!(wc->flags & SROCE_WC_GRH) || extra->is_v1)
 		return 0;
 	return extra->is_ipv4 ? SROCE_PACKET_TYPE_IPV4 : SROCE_PACKET_TYPE_IPV6;
 }
@@ -57,6 +57,13 @@ static void write_timestamp(void *entry)
 	*(u64 *)(entry + SROCE_CQ_TIMESTAMP_AT) = ktime_get_ns();
 }
 
+static u8 network_type(const struct sroce_wc_extra *extra)
+{
+	if (extra->is_v1)
+		return RDMA_NETWORK_ROCE_V1;
+	return extra->is_ipv4 ? RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+}
+
 static void write_kernel(struct ib_wc *entry, const struct sroce_completion *wc,
 			 const struct sroce_wc_extra *extra)
 {
@@ -78,7 +85,7 @@ static void write_kernel(struct ib_wc *entry, const struct sroce_completion *wc,
 	if (!(wc->flags & SROCE_WC_GRH))
 		return;
 	entry->wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE;
-	entry->network_hdr_type = extra->is_ipv4 ? RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+	entry->network_hdr_type = network_type(extra);
 	if (extra->vlan_id != SROCE_NO_VLAN) {
 		entry->wc_flags |= IB_WC_WITH_VLAN;
 		entry->vlan_id = extra->vlan_id;

@@ -65,12 +65,14 @@ struct sroce_cq {
  * @qp: the QP it belongs to
  * @vendor_err: of an error: enum sroce_vendor_err
  * @is_ipv4: received datagram: its network header type
+ * @is_v1: received datagram: it came by RoCE v1
  * @vlan_id: received datagram: its VLAN, or SROCE_NO_VLAN
  */
 struct sroce_wc_extra {
 	struct ib_qp *qp;
 	u8	vendor_err;
 	bool	is_ipv4;
+	bool	is_v1;
 	u16	vlan_id;
 };
 
@@ -91,7 +93,7 @@ struct sroce_cq_stats {
 /*
  * The packet type of a datagram, in the SL field of its completion: 8 for UDP, and the kind of IP.
  * RNICs report it there, because RoCE has no other use for the field (IBTA A17.4.5.1). UCX drops
- * datagrams without it.
+ * datagrams without it. RoCE v1 has 0.
  */
 enum {
 	SROCE_PACKET_TYPE_IPV6	= 9,

@@ -15,11 +15,13 @@
 /**
  * struct sroce_queued_packet - in the control block of the skb, where struct sroce_rx does not fit
  * @is_ipv4: as in struct sroce_rx
+ * @is_v1: as in struct sroce_rx
  * @vlan_id: as in struct sroce_rx
  * @arrived_ns: when it came in, monotonic
  */
 struct sroce_queued_packet {
 	bool	is_ipv4;
+	bool	is_v1;
 	u16	vlan_id;
 	u64	arrived_ns;
 };
@@ -35,6 +37,7 @@ static inline void sroce_queued_packet_set(struct sk_buff *skb, const struct sro
 {
 	*sroce_queued_packet_of(skb) = (struct sroce_queued_packet) {
 		.is_ipv4 = rx->is_ipv4,
+		.is_v1 = rx->is_v1,
 		.vlan_id = rx->vlan_id,
 		.arrived_ns = rx->now_ns,
 	};
@@ -51,6 +54,7 @@ static inline bool sroce_queued_packet_get(struct sroce_qp *qp, struct sk_buff *
 		.ep = &qp->dev->ep,
 		.packet_bytes = skb->len,
 		.is_ipv4 = queued->is_ipv4,
+		.is_v1 = queued->is_v1,
 		.vlan_id = queued->vlan_id,
 		.now_ns = now_ns,
 	};

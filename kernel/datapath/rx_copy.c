@@ -138,7 +138,7 @@ static enum sroce_mem_status scatter_payload(struct sroce_qp *qp, struct sroce_w
 	return status;
 }
 
-/* The 40 bytes before a datagram: its IPv6 header, or its IPv4 header in the last 20. */
+/* The 40 bytes before a datagram: its IPv6 header or GRH, or its IPv4 header in the last 20. */
 struct grh {
 	union {
 		struct ipv6hdr ipv6;
@@ -152,7 +152,7 @@ struct grh {
 /* The skb has the header of all its packets. A datagram gets that of its own packet. */
 static void write_grh(const struct sroce_rx *rx, struct grh *grh)
 {
-	u32 udp_bytes = sizeof(struct udphdr) + rx->bytes;
+	u32 udp_bytes = (rx->is_v1 ? 0 : sizeof(struct udphdr)) + rx->bytes;
 
 	if (!rx->is_ipv4) {
 		grh->ipv6 = *ipv6_hdr(rx->skb);

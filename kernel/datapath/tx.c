@@ -187,6 +187,18 @@ static __be16 sport_of(const struct sroce_tx *tx, const struct sroce_path *path)
 	return path->sport ?: htons(rdma_get_udp_sport(0, tx->qp->ibqp.qp_num, 1));
 }
 
+/* RoCE v1 has no route, and no ECN. */
+static int open_v1_skb(struct sroce_tx *tx, const struct sroce_path *path, __be16 sport, u32 bytes)
+{
+	int err = sroce_gso_open_v1(&tx->gso, path, sport, bytes);
+
+	if (err == -ENETUNREACH)
+		count_loss(tx->qp, SROCE_CTR_DROP_NO_ROUTE, err);
+	else if (err && err != -ENOMEM)
+		sroce_count(tx->qp->dev->ep.counters, SROCE_CTR_SEND_ERR);
+	return err;
+}
+
 /* A connected queue caches the route of its own path. */
 static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 bytes,
 		    u32 expected)
@@ -202,6 +214,8 @@ static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 	/* sroce_qp_stop() has released the route for good. */
 	if (wq->dying)
 		return -ESHUTDOWN;
+	if (path->is_v1)
+		return open_v1_skb(tx, path, sport, bytes);
 	dst = cached ? sroce_path_route_cached(ep, path, &wq->dst, &wq->dst_cookie) :
 		       sroce_path_route(ep, path, sport);
 	if (IS_ERR(dst))
@@ -287,10 +301,11 @@ void sroce_tx_end(struct sroce_tx *tx)
  */
 static struct sock *owner_of(const struct sroce_qp_ref *ref, const struct sk_buff *skb)
 {
-	struct sock *sk = skb->protocol == htons(ETH_P_IP) ? ref->ipv4_sk : ref->ipv6_sk;
+	struct sock *sk = skb->protocol == htons(ETH_P_IPV6) ? ref->ipv6_sk : ref->ipv4_sk;
+	const struct dst_entry *dst = skb_dst(skb);
 
-	/* The namespace of a closed socket may have ended. */
-	return sk && !sock_flag(sk, SOCK_DEAD) && !dst_xfrm(skb_dst(skb)) ? sk : NULL;
+	/* The namespace of a closed socket may have ended. RoCE v1 has no route. */
+	return sk && !sock_flag(sk, SOCK_DEAD) && !(dst && dst_xfrm(dst)) ? sk : NULL;
 }
 
 /**

@@ -41,7 +41,8 @@ static struct sroce_cq *wq_cq(struct sroce_qp *qp, const struct sroce_wq *wq)
  * @wq: the queue, its lock held
  * @rx: the packet
  *
- * Return: whether it comes from the peer. A datagram may come from any address.
+ * Return: whether it comes from the peer, by the same version of RoCE. A datagram may come from any
+ * address.
  */
 bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,
 			   const struct sroce_rx *rx)
@@ -49,7 +50,7 @@ bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,
 	if (!sroce_qp_is_connected(qp))
 		return true;
 	return ipv6_addr_equal(&wq->path.daddr, &rx->saddr) &&
-	       ipv6_addr_equal(&wq->path.saddr, &rx->daddr);
+	       ipv6_addr_equal(&wq->path.saddr, &rx->daddr) && wq->path.is_v1 == rx->is_v1;
 }
 
 static_assert((int)SROCE_VENDOR_KEY == SROCE_MEM_BAD_KEY);
@@ -113,6 +114,7 @@ void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
 	struct sroce_wc_extra extra = {
 		.qp = &qp->ibqp,
 		.is_ipv4 = rx && rx->is_ipv4,
+		.is_v1 = rx && rx->is_v1,
 		.vlan_id = rx ? rx->vlan_id : SROCE_NO_VLAN,
 	};
 

@@ -29,12 +29,13 @@
 #include "net/page_cache.h"
 #include "net/endpoint.h"
 #include "net/mcast.h"
+#include "net/roce_v1.h"
 #include "net/sockets.h"
 #include "transport/wire.h"
 
 /* The part of a namespace that is ours. */
 struct sroce_net {
-	struct sroce_sockets *sockets;
+	struct sroce_sockets __rcu *sockets;
 };
 
 sroce_receive_fn sroce_receive_hook __read_mostly;
@@ -42,6 +43,11 @@ static sroce_release_routes_fn release_routes_hook __read_mostly;
 
 static unsigned int sroce_net_id __read_mostly;
 static DEFINE_MUTEX(sockets_mutex);
+
+static struct sroce_sockets *sockets_of(const struct sroce_net *sn)
+{
+	return rcu_dereference_protected(sn->sockets, lockdep_is_held(&sockets_mutex));
+}
 
 static void close_socket(struct socket *sock)
 {
@@ -174,14 +180,14 @@ static int join_sockets(struct sroce_endpoint *ep, struct net *net)
 	int err = 0;
 
 	mutex_lock(&sockets_mutex);
-	sockets = sn->sockets;
+	sockets = sockets_of(sn);
 	if (!sockets) {
 		sockets = create_sockets(net);
 		if (IS_ERR(sockets)) {
 			err = PTR_ERR(sockets);
 			goto unlock;
 		}
-		sn->sockets = sockets;
+		rcu_assign_pointer(sn->sockets, sockets);
 	}
 	sockets->users++;
 	ep->sockets = sockets;
@@ -213,7 +219,7 @@ static void leave_sockets(struct sroce_endpoint *ep)
 		if (sockets->net) {
 			struct sroce_net *sn = net_generic(sockets->net, sroce_net_id);
 
-			sn->sockets = NULL;
+			RCU_INIT_POINTER(sn->sockets, NULL);
 			close_sockets(sockets, sockets->net);
 		}
 		kfree_rcu(sockets, rcu);
@@ -245,9 +251,9 @@ static void __net_exit exit_net(struct net *net)
 	struct sroce_net *sn = net_generic(net, sroce_net_id);
 
 	mutex_lock(&sockets_mutex);
-	if (sn->sockets) {
-		end_sockets(sn->sockets, net);
-		sn->sockets = NULL;
+	if (sockets_of(sn)) {
+		end_sockets(sockets_of(sn), net);
+		RCU_INIT_POINTER(sn->sockets, NULL);
 	}
 	mutex_unlock(&sockets_mutex);
 }
@@ -269,9 +275,14 @@ static struct pernet_operations net_ops = {
  */
 int sroce_net_init(sroce_receive_fn receive, sroce_release_routes_fn release_routes)
 {
+	int err;
+
 	sroce_receive_hook = receive;
 	release_routes_hook = release_routes;
-	return register_pernet_subsys(&net_ops);
+	err = register_pernet_subsys(&net_ops);
+	if (!err)
+		sroce_v1_init();
+	return err;
 }
 
 /**
@@ -282,6 +293,7 @@ int sroce_net_init(sroce_receive_fn receive, sroce_release_routes_fn release_rou
  */
 void sroce_net_fini(void)
 {
+	sroce_v1_fini();
 	unregister_pernet_subsys(&net_ops);
 	/* A receiver may have looked up its socket before it was closed. */
 	synchronize_net();
@@ -290,7 +302,22 @@ void sroce_net_fini(void)
 }
 
 /**
- * sroce_endpoint_init() - open a netdev for RoCEv2
+ * sroce_sockets_of() - the sockets of a namespace
+ * @net: the namespace
+ *
+ * Called under rcu_read_lock(), which keeps the result alive.
+ *
+ * Return: the sockets, or NULL: it has no endpoint.
+ */
+struct sroce_sockets *sroce_sockets_of(struct net *net)
+{
+	const struct sroce_net *sn = net_generic(net, sroce_net_id);
+
+	return rcu_dereference(sn->sockets);
+}
+
+/**
+ * sroce_endpoint_init() - open a netdev for RoCE
  * @ep: zeroed
  * @netdev: the interface; takes a reference
  * @net: namespace that @netdev was found in; the caller has a reference. If @netdev has moved

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * An endpoint is a netdev as RoCEv2 sees it. It has a reference to the netdev, a share of the UDP
+ * An endpoint is a netdev as RoCE sees it. It has a reference to the netdev, a share of the UDP
  * sockets of its network namespace, and the counters.
  *
  * Each namespace has one IPv4 and one IPv6 UDP socket on port 4791. They are opened with the first
@@ -30,13 +30,14 @@ enum sroce_udp_checksum {
 };
 
 /**
- * struct sroce_endpoint - a netdev that is open for RoCEv2
+ * struct sroce_endpoint - a netdev that is open for RoCE
  * @netdev: the interface; holds a reference from init to fini
  * @tracker: tracks that reference
  * @sockets: sockets of the netdev's namespace, which know our addresses
  * @node: in the table of the sockets, by @netdev
  * @counters: per-CPU counters
  * @udp_checksum: enum sroce_udp_checksum; may change at any time
+ * @roce_v1: it also has RoCE v1; set before the device is registered
  */
 struct sroce_endpoint {
 	struct net_device *netdev;
@@ -45,6 +46,7 @@ struct sroce_endpoint {
 	struct hlist_node node;
 	struct sroce_counters __percpu *counters;
 	u32	udp_checksum;
+	bool	roce_v1;
 };
 
 struct sroce_rx;
@@ -71,6 +73,9 @@ void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr
 
 /* Shared by the files of net/. */
 extern sroce_receive_fn sroce_receive_hook;
+struct sroce_sockets *sroce_sockets_of(struct net *net);
+bool sroce_deliver(const struct sroce_sockets *sockets, struct net_device *ingress,
+		   struct sroce_rx *rx);
 int sroce_udp_receive(struct sock *sk, struct sk_buff *skb);
 struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *batches, struct sk_buff *skb);
 int sroce_gro_start(struct net *net);

@@ -45,8 +45,8 @@ static void mask_ipv6(struct ipv6hdr *ip6h)
 /**
  * sroce_icrc_init() - copy and mask the headers that all packets of an skb have in common
  * @icrc: filled in
- * @ip: IP header, without options
- * @uh: UDP header
+ * @ip: IP header without options, or GRH
+ * @uh: UDP header, or NULL behind a GRH
  *
  * Lengths and identification are ignored.
  */
@@ -58,8 +58,9 @@ void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphd
 	u8 *at;
 
 	icrc->ip_bytes = is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	icrc->udp_bytes = uh ? sizeof(*uh) : 0;
 	icrc->bytes = 0;
-	at = icrc->block + UDP_OFFSET - icrc->ip_bytes;
+	at = icrc->block + BTH_OFFSET - icrc->udp_bytes - icrc->ip_bytes;
 	memset(icrc->block, 0, at - ONES_BYTES - icrc->block);
 	memset(at - ONES_BYTES, 0xff, ONES_BYTES);
 	memcpy(at, ip, icrc->ip_bytes);
@@ -67,8 +68,10 @@ void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphd
 		mask_ipv4((struct iphdr *)at);
 	else
 		mask_ipv6((struct ipv6hdr *)at);
-	*masked = *uh;
-	masked->check = CSUM_MANGLED_0;
+	if (uh) {
+		*masked = *uh;
+		masked->check = CSUM_MANGLED_0;
+	}
 	memset(bth, 0, sizeof(*bth));
 	bth->congestion = 0xff;
 }
@@ -76,14 +79,16 @@ void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphd
 static void set_lengths(struct sroce_icrc *icrc, u32 bytes)
 {
 	struct udphdr *uh = (struct udphdr *)(icrc->block + UDP_OFFSET);
+	void *ip_end = icrc->block + BTH_OFFSET - icrc->udp_bytes;
 
 	icrc->bytes = bytes;
-	bytes += sizeof(*uh);
-	uh->len = htons(bytes);
+	bytes += icrc->udp_bytes;
+	if (icrc->udp_bytes)
+		uh->len = htons(bytes);
 	if (icrc->ip_bytes == sizeof(struct iphdr))
-		((struct iphdr *)uh - 1)->tot_len = htons(icrc->ip_bytes + bytes);
+		((struct iphdr *)ip_end - 1)->tot_len = htons(icrc->ip_bytes + bytes);
 	else
-		((struct ipv6hdr *)uh - 1)->payload_len = htons(bytes);
+		((struct ipv6hdr *)ip_end - 1)->payload_len = htons(bytes);
 }
 
 /**

@@ -15,12 +15,14 @@ struct udphdr;
  * @block: ones and the masked IP, UDP and base transport headers, up to its end; fields that differ
  *	   from packet to packet are zero
  * @bytes: packet size that the lengths in @block are for, from the BTH to the ICRC
- * @ip_bytes: length of the IP header; 0 before sroce_icrc_init()
+ * @ip_bytes: length of the IP header or GRH; 0 before sroce_icrc_init()
+ * @udp_bytes: length of the UDP header; 0 behind a GRH
  */
 struct sroce_icrc {
 	u8	block[SROCE_CRC_BLOCK_BYTES] __aligned(8);
 	u32	bytes;
 	u32	ip_bytes;
+	u32	udp_bytes;
 };
 
 void sroce_icrc_init(struct sroce_icrc *icrc, const void *ip, const struct udphdr *uh);

@@ -7,6 +7,7 @@
 #ifndef SROCE_NET_PATH_H
 #define SROCE_NET_PATH_H
 
+#include <linux/if_ether.h>
 #include <linux/in6.h>
 #include <linux/skbuff.h>
 #include <net/dst.h>
@@ -17,7 +18,8 @@
  * struct sroce_path - addresses and header fields
  * @saddr: our address (IPv4 as mapped IPv6)
  * @daddr: the peer's address
- * @is_ipv4: both are IPv4
+ * @is_ipv4: both are IPv4, and the packets have an IPv4 header
+ * @is_v1: RoCE v1: the packets have a GRH, and no route
  * @tos: IPv4 TOS or IPv6 traffic class
  * @priority: of the skb, from the service level or @tos; a VLAN maps it to the 802.1p priority
  * @hop_limit: TTL or hop limit
@@ -25,11 +27,13 @@
  * @flow_label: IPv6 flow label
  * @oif: index of the GID's netdev, which the route must use; it may be a VLAN
  * @ip_id: IPv4 identification of the next packet; incremented for each packet
+ * @dmac: RoCE v1: the peer's MAC address
  */
 struct sroce_path {
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 	bool	is_ipv4;
+	bool	is_v1;
 	u8	tos;
 	u8	hop_limit;
 	__be16	sport;
@@ -37,6 +41,7 @@ struct sroce_path {
 	u32	priority;
 	int	oif;
 	u16	ip_id;
+	u8	dmac[ETH_ALEN];
 };
 
 bool sroce_path_is_broadcast(const struct sroce_endpoint *ep, const struct sroce_path *path);

@@ -225,7 +225,8 @@ bool sroce_rx_icrc_ok(struct sroce_rx *rx)
 	if (skb_network_header_len(rx->skb) != ip_bytes)
 		return false;
 	if (!rx->icrc.ip_bytes)
-		sroce_icrc_init(&rx->icrc, skb_network_header(rx->skb), udp_hdr(rx->skb));
+		sroce_icrc_init(&rx->icrc, skb_network_header(rx->skb),
+				rx->is_v1 ? NULL : udp_hdr(rx->skb));
 	if (rx->ip_id_stays)
 		return icrc_matches(rx, ip_id);
 	if (icrc_matches(rx, ip_id + rx->number)) {

@@ -42,6 +42,7 @@ struct sroce_rx_pos {
  * @saddr: source
  * @daddr: destination
  * @is_ipv4: carried by IPv4
+ * @is_v1: carried by a GRH (RoCE v1), in an skb of one packet
  * @is_multicast: @daddr is a group
  * @ecn_ce: the ECN mark "congestion experienced" is set
  * @vlan_id: VLAN that it came in on, or, from this host, of the interface with the destination
@@ -49,7 +50,7 @@ struct sroce_rx_pos {
  * @now_ns: time of arrival
  * @packet_bytes: size of each packet from the BTH to the ICRC; the last may be shorter
  * @packets: packets parsed
- * @wire_bytes: their bytes, with UDP headers
+ * @wire_bytes: their bytes, each with 8 for a UDP header
  * @pkt: the current packet: decoded headers, lengths checked; the ICRC is NOT checked yet
  * @srq: XRC: the shared receive queue that it names, see datapath/xrc.c; or NULL
  * @number: its number, from 0
@@ -65,6 +66,7 @@ struct sroce_rx {
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 	bool	is_ipv4;
+	bool	is_v1;
 	bool	is_multicast;
 	bool	ecn_ce;
 	u16	vlan_id;

@@ -22,6 +22,7 @@
 
 #include "net/page_cache.h"
 #include "net/path.h"
+#include "net/roce_v1.h"
 #include "net/skb_builder.h"
 #include "transport/psn.h"
 #include "transport/wire.h"
@@ -51,11 +52,13 @@
  * struct gso_info - in the control block of an skb until it is sent
  * @packets: number of packets
  * @packet_bytes: size of each, from the BTH to the ICRC
+ * @ifindex: RoCE v1: the interface that it leaves by; else 0
  * @has_checksum: it has a UDP checksum
  */
 struct gso_info {
 	u32	packets;
 	u32	packet_bytes;
+	int	ifindex;
 	bool	has_checksum;
 };
 
@@ -238,6 +241,46 @@ bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *
 	       (bytes <= gso->space_bytes || skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS);
 }
 
+/* @linear_bytes: space for packets in its linear part. */
+static void set_open_skb(struct sroce_gso *gso, const struct sroce_path *path, struct sk_buff *skb,
+			 u32 bytes, u32 linear_bytes, bool is_list)
+{
+	sroce_gso_close(gso);
+	gso->skb = skb;
+	gso->path = path;
+	gso->packet_bytes = bytes;
+	gso->space_bytes = linear_bytes;
+	gso->is_list = is_list;
+	gso_info_of(skb)->packet_bytes = bytes;
+	gso_info_of(skb)->packets = 0;
+	gso_info_of(skb)->ifindex = path->is_v1 ? path->oif : 0;
+	gso->next = skb_tail_pointer(skb);
+	sroce_icrc_init(&gso->icrc, skb_network_header(skb), path->is_v1 ? NULL : udp_hdr(skb));
+	__skb_queue_tail(gso->out, skb);
+}
+
+/**
+ * sroce_gso_open_v1() - open another skb for one packet of RoCE v1
+ * @gso: the builder
+ * @path: where it goes; must stay valid as long as the skb is open
+ * @sport: as for sroce_gso_open()
+ * @bytes: size of the packet, from the BTH to the ICRC
+ *
+ * Any context but hard interrupts. The caller must add a packet to the skb, or rewind.
+ *
+ * Return: 0, or as sroce_v1_alloc().
+ */
+int sroce_gso_open_v1(struct sroce_gso *gso, const struct sroce_path *path, __be16 sport,
+		      u32 bytes)
+{
+	struct sk_buff *skb = sroce_v1_alloc(gso->ep, path, sport, bytes);
+
+	if (IS_ERR(skb))
+		return PTR_ERR(skb);
+	set_open_skb(gso, path, skb, bytes, bytes, false);
+	return 0;
+}
+
 /**
  * sroce_gso_open() - open another skb
  * @gso: the builder
@@ -276,20 +319,10 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 	skb = alloc_headers(path, dst, sport, tos, bytes, linear_bytes);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
-	sroce_gso_close(gso);
-	gso->skb = skb;
-	gso->path = path;
-	gso->packet_bytes = bytes;
-	gso->space_bytes = linear_bytes;
-	gso->is_list = is_list;
-	gso_info_of(skb)->packet_bytes = bytes;
-	gso_info_of(skb)->packets = 0;
+	set_open_skb(gso, path, skb, bytes, linear_bytes, is_list);
 	/* A single packet has one too, or it would overtake the packets before it in GRO. */
 	gso_info_of(skb)->has_checksum = checksum == SROCE_UDP_CHECKSUM_ON ||
 					 (checksum == SROCE_UDP_CHECKSUM_AUTO && accepts_batch);
-	gso->next = skb_tail_pointer(skb);
-	sroce_icrc_init(&gso->icrc, skb_network_header(skb), udp_hdr(skb));
-	__skb_queue_tail(gso->out, skb);
 	return 0;
 }
 
@@ -662,8 +695,6 @@ static void finish_headers(struct sk_buff *skb)
 		shinfo->gso_segs = gso_info_of(skb)->packets;
 		shinfo->gso_type = SKB_GSO_UDP_L4 | (is_list ? SKB_GSO_FRAGLIST : 0);
 	}
-	/* The control block belongs to the stack from here on. */
-	memset(skb->cb, 0, sizeof(skb->cb));
 }
 
 static int output_skb(struct net *net, struct sk_buff *skb)
@@ -692,11 +723,15 @@ int sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb)
 {
 	u32 packets = gso_info_of(skb)->packets;
 	u32 bytes = skb->len - skb_transport_offset(skb) + (packets - 1) * sizeof(struct udphdr);
-	int err;
+	int err, ifindex = gso_info_of(skb)->ifindex;
 
-	finish_headers(skb);
+	if (!ifindex)
+		finish_headers(skb);
+	/* The control block belongs to the stack from here on. */
+	memset(skb->cb, 0, sizeof(skb->cb));
 	rcu_read_lock();
-	err = output_skb(dev_net(skb_dst(skb)->dev), skb);
+	err = ifindex ? sroce_v1_output(ep, skb, ifindex) :
+			output_skb(dev_net(skb_dst(skb)->dev), skb);
 	rcu_read_unlock();
 
 	if (net_xmit_eval(err)) {

@@ -99,6 +99,8 @@ void sroce_gso_init(struct sroce_gso *gso, const struct sroce_endpoint *ep,
 bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *path, u32 bytes);
 int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct dst_entry *dst,
 		   __be16 sport, u8 tos, u32 bytes, u32 expected);
+int sroce_gso_open_v1(struct sroce_gso *gso, const struct sroce_path *path, __be16 sport,
+		      u32 bytes);
 u8 *sroce_gso_begin(struct sroce_gso *gso, u32 bytes, u32 expected);
 struct sroce_crc_writer *sroce_gso_start_crc(struct sroce_gso *gso, u16 ip_id, u32 header_bytes);
 void sroce_gso_close(struct sroce_gso *gso);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Address handles, and the conversion of address vectors to paths. */
+#include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -99,10 +100,15 @@ static int use_netdev(const struct sroce_device *dev, const struct rdma_ah_attr 
 static bool destination_is_valid(const struct sroce_device *dev, const struct sroce_path *path,
 				 bool is_datagram)
 {
-	if (path->is_ipv4 != ipv6_addr_v4mapped(&path->daddr) || ipv6_addr_any(&path->daddr))
+	bool is_multicast = sroce_is_multicast(&path->daddr);
+
+	if (ipv6_addr_any(&path->daddr) || (is_multicast && !is_datagram))
 		return false;
-	return sroce_is_multicast(&path->daddr) ? is_datagram :
-						  !sroce_path_is_broadcast(&dev->ep, path);
+	/* A group of rdma_cm is ff0e::ffff:a.b.c.d, so the kinds of the two GIDs may differ. */
+	if (path->is_v1)
+		return is_multicast_ether_addr(path->dmac) == is_multicast;
+	return path->is_ipv4 == ipv6_addr_v4mapped(&path->daddr) &&
+	       !sroce_path_is_broadcast(&dev->ep, path);
 }
 
 static u8 hop_limit_of(const struct ib_global_route *grh, const struct sroce_path *path)
@@ -140,7 +146,9 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	memset(path, 0, sizeof(*path));
 	memcpy(&path->saddr, grh->sgid_attr->gid.raw, sizeof(path->saddr));
 	memcpy(&path->daddr, grh->dgid.raw, sizeof(path->daddr));
-	path->is_ipv4 = ipv6_addr_v4mapped(&path->saddr);
+	path->is_v1 = grh->sgid_attr->gid_type == IB_GID_TYPE_ROCE;
+	path->is_ipv4 = !path->is_v1 && ipv6_addr_v4mapped(&path->saddr);
+	ether_addr_copy(path->dmac, attr->roce.dmac);
 	if (!destination_is_valid(to_sroce_device(ibdev), path, !qpn)) {
 		ibdev_dbg(ibdev, "invalid destination: from %pI6c to %pI6c\n", &path->saddr,
 			  &path->daddr);

@@ -144,6 +144,8 @@ int sroce_get_port_immutable(struct ib_device *ibdev, u32 port_num,
 	if (port_num != SROCE_PORT)
 		return -EINVAL;
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	if (to_sroce_device(ibdev)->ep.roce_v1)
+		immutable->core_cap_flags |= RDMA_CORE_PORT_IBA_ROCE;
 	immutable->gid_tbl_len = SROCE_GID_TABLE_LEN;
 	immutable->pkey_tbl_len = SROCE_PKEY_TABLE_LEN;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
@@ -199,28 +201,43 @@ int sroce_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey
 /**
  * sroce_add_gid() - note an address that ib_core has added to the GID table
  * @attr: the entry
- * @context: unused
+ * @context: set to what sroce_del_gid() needs
  *
- * An address may be added several times: for a VLAN and for the netdev below.
+ * An address may be added several times: for a VLAN and for the netdev below, and for RoCE v1. That
+ * of a VLAN or macvlan in another namespace is another host's for us, see ah.c.
  *
  * Return: 0 or -ENOMEM. May sleep.
  */
 int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 {
-	return sroce_endpoint_add_address(&to_sroce_device(attr->device)->ep,
-					  (const struct in6_addr *)attr->gid.raw);
+	struct sroce_endpoint *ep = &to_sroce_device(attr->device)->ep;
+	const struct net_device *netdev;
+	bool is_ours;
+	int err;
+
+	rcu_read_lock();
+	netdev = rcu_dereference(attr->ndev);
+	is_ours = netdev && net_eq(dev_net(netdev), dev_net(ep->netdev));
+	rcu_read_unlock();
+	if (!is_ours)
+		return 0;
+	err = sroce_endpoint_add_address(ep, (const struct in6_addr *)attr->gid.raw);
+	if (!err)
+		*context = ep;
+	return err;
 }
 
 /**
  * sroce_del_gid() - note that ib_core has removed an address from the GID table
  * @attr: the entry
- * @context: unused
+ * @context: as set by sroce_add_gid()
  *
  * Return: 0. May sleep.
  */
 int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
 {
-	sroce_endpoint_del_address(&to_sroce_device(attr->device)->ep,
-				   (const struct in6_addr *)attr->gid.raw);
+	if (*context)
+		sroce_endpoint_del_address(*context, (const struct in6_addr *)attr->gid.raw);
+	*context = NULL;
 	return 0;
 }

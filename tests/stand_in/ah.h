@@ -30,7 +30,10 @@ struct ib_gid_attr {
 	union ib_gid gid;
 	u16	index;
 	struct net_device *ndev;
+	int	gid_type;
 };
+
+enum { IB_GID_TYPE_IB, IB_GID_TYPE_ROCE, IB_GID_TYPE_ROCE_UDP_ENCAP };
 
 static inline struct net_device *rdma_read_gid_attr_ndev_rcu(const struct ib_gid_attr *attr)
 {
@@ -51,6 +54,9 @@ struct rdma_ah_attr {
 	int	type;
 	u8	sl, ah_flags;
 	u32	port_num;
+	struct {
+		u8	dmac[6];
+	} roce;
 };
 
 #define rdma_ah_read_grh(attr)		(&(attr)->grh)

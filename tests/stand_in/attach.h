@@ -3,6 +3,8 @@
 #ifndef STAND_IN_ATTACH_H
 #define STAND_IN_ATTACH_H
 
+#include <linux/if_ether.h>
+
 #include "stand_in/control.h"
 #include "stand_in/dmabuf.h"
 #include "stand_in/list.h"
@@ -15,7 +17,6 @@ struct attribute_group {
 	int	unused;
 };
 
-#define ETH_ALEN		6
 #define RDMA_NODE_IB_CA		1
 #define THIS_MODULE		(&stand_in_attach)
 #define DEFINE_SPINLOCK(name)	spinlock_t name
@@ -29,6 +30,7 @@ static inline bool is_valid_ether_addr(const u8 *mac)
 }
 
 #define ether_addr_copy(to, from)	memcpy(to, from, ETH_ALEN)
+#define is_multicast_ether_addr(mac)	((mac)[0] & 1)
 #define eth_random_addr(mac)		memset(mac, 0x52, ETH_ALEN)
 
 static inline void addrconf_addr_eui48(u8 *eui, const u8 *mac)

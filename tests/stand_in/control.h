@@ -49,6 +49,7 @@ enum {
  * @addresses: added less removed
  * @attach_error: from sroce_device_attach()
  * @attached: the interface that it was given
+ * @roce_v1: the last one also has RoCE v1
  */
 struct stand_in_control {
 	struct sroce_device *dev;
@@ -68,6 +69,7 @@ struct stand_in_control {
 	int	addresses;
 	int	attach_error;
 	struct net_device *attached;
+	bool	roce_v1;
 };
 
 extern struct stand_in_control stand_in_control;

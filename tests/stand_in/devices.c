@@ -32,8 +32,9 @@ int sroce_netlink_put_device(struct sk_buff *skb, const struct sroce_device *dev
 	return nla_put_u32(skb, SROCE_A_DEV_INDEX, STAND_IN_DEV_INDEX);
 }
 
-int sroce_device_attach(const char *name, struct net_device *netdev)
+int sroce_device_attach(const char *name, struct net_device *netdev, bool roce_v1)
 {
 	stand_in_control.attached = netdev;
+	stand_in_control.roce_v1 = roce_v1;
 	return stand_in_control.attach_error;
 }

@@ -29,7 +29,6 @@ struct napi_gro_cb {
 #define skb_set_network_header(skb, offset)	((skb)->network = (skb)->data + (offset))
 
 /* No page is pulled into linear data here, as when memory is short. */
-#define pskb_may_pull(skb, bytes)	((bytes) <= skb_headlen(skb))
 
 static inline void *skb_gro_header(struct sk_buff *skb, unsigned int end, unsigned int offset)
 {

@@ -58,12 +58,12 @@ void genl_unregister_family(struct genl_family *family)
 
 void rdma_link_register(struct rdma_link_ops *ops)
 {
-	WARN_ON(ops != &sroce_link_ops);
+	WARN_ON(ops != &sroce_link_ops && ops != &sroce_v1_link_ops);
 	stand_in_step('l');
 }
 
 void rdma_link_unregister(struct rdma_link_ops *ops)
 {
-	WARN_ON(ops != &sroce_link_ops);
+	WARN_ON(ops != &sroce_link_ops && ops != &sroce_v1_link_ops);
 	stand_in_step('L');
 }

@@ -12,6 +12,7 @@ extern "C" {
 
 #define STAND_IN_LOOPBACK	0x8
 #define IFF_LOOPBACK		STAND_IN_LOOPBACK
+#define IFF_UP			0x1
 
 struct Qdisc_ops {
 	const char *id;
@@ -54,6 +55,7 @@ struct net_device {
 	struct net *net;
 	struct device dev;
 	u8	addr_len;
+	bool	has_header;
 	u8	dev_addr[6];
 	struct netdev_queue queue;
 	struct net_device *lower;
@@ -172,6 +174,31 @@ static inline u32 ipv6_addr_hash(const struct in6_addr *a)
 
 #define ipv6_addr_is_multicast(address)		((address)->s6_addr[0] == 0xff)
 #define ipv4_is_multicast(address)		(be32_to_cpu(address) >> 28 == 14)
+#define ipv4_is_loopback(address)		(be32_to_cpu(address) >> 24 == 127)
+#define ipv4_is_zeronet(address)		(be32_to_cpu(address) >> 24 == 0)
+#define ipv4_is_lbcast(address)			((address) == 0xffffffff)
+#define IPV6_ADDR_MC_SCOPE(address)		((address)->s6_addr[1] & 0x0f)
+#define IPV6_ADDR_SCOPE_NODELOCAL		1
+#define IPV6_ADDR_LINKLOCAL			0x20
+#define ipv6_addr_type(address)	\
+	((address)->s6_addr[0] == 0xfe && ((address)->s6_addr[1] & 0xc0) == 0x80 ? IPV6_ADDR_LINKLOCAL : 0)
+
+static inline bool ipv6_addr_loopback(const struct in6_addr *a)
+{
+	return !(a->s6_addr32[0] | a->s6_addr32[1] | a->s6_addr32[2]) && a->s6_addr32[3] == htonl(1);
+}
+
+static inline bool dev_has_header(const struct net_device *netdev)
+{
+	return netdev->has_header;
+}
+
+/* One level. */
+static inline bool netdev_has_upper_dev_all_rcu(struct net_device *netdev,
+						struct net_device *upper)
+{
+	return upper->lower == netdev;
+}
 
 /* Timers and BH works never run by themselves; the test calls their functions. */
 enum hrtimer_restart {

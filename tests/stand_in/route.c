@@ -44,7 +44,8 @@ bool ipv6_chk_addr(struct net *net, const struct in6_addr *address,
 
 struct net_device *dev_get_by_index_rcu(struct net *net, int ifindex)
 {
-	struct net_device *netdev = stand_in_routes.netdev;
+	struct net_device *netdev = ifindex == LOOPBACK_IFINDEX ? stand_in_routes.loopback :
+								  stand_in_routes.netdev;
 
 	return netdev && dev_net(netdev) == net && netdev->ifindex == ifindex ? netdev : NULL;
 }

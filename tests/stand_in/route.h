@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+#define LOOPBACK_IFINDEX	1
 #define RTN_UNICAST	1
 #define RTN_LOCAL	2
 #define RTN_BROADCAST	3
@@ -50,6 +51,7 @@ struct rt6_info {
  * @broadcast: that of a subnet
  * @source: IPv6 address of this host
  * @netdev: the interface that has it, the only one of its namespace
+ * @loopback: the interface of index LOOPBACK_IFINDEX, or NULL
  * @left: the interface has left its namespace
  * @error: of each lookup, if it is not 0
  * @rt: the IPv4 route
@@ -63,6 +65,7 @@ struct stand_in_routes {
 	__be32	broadcast;
 	struct in6_addr source;
 	struct net_device *netdev;
+	struct net_device *loopback;
 	bool	left;
 	int	error;
 	struct rtable rt;

@@ -134,6 +134,22 @@ void kfree_skb(struct sk_buff *skb)
 	free(skb);
 }
 
+/* Of linear data, which it copies. */
+struct sk_buff *skb_clone(const struct sk_buff *skb, gfp_t gfp)
+{
+	struct sk_buff *copy = alloc_skb(skb->end - skb->head, gfp);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy->head, skb->head, skb->end - skb->head);
+	copy->data += skb->data - skb->head;
+	copy->network = copy->head + (skb->network - skb->head);
+	copy->transport = copy->head + (skb->transport - skb->head);
+	copy->len = skb->len;
+	copy->protocol = skb->protocol;
+	return copy;
+}
+
 void *skb_put(struct sk_buff *skb, u32 bytes)
 {
 	u8 *at = skb_tail_pointer(skb);

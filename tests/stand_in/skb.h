@@ -69,12 +69,15 @@ struct skb_shared_info {
  * @dev: the interface that it came in on
  * @network: its IP header; NULL for none
  * @transport: its UDP header; NULL for none
+ * @mac: its Ethernet header; NULL for none
+ * @hash: of its flow
+ * @pkt_type: PACKET_*
  * @dst: its route, with a reference, or NULL
  * @sk: the socket that owns it
  * @destructor: called when it is freed
  * @delivery_ns: when it departs, 0 for at once
  * @iif: index of the interface that IPv6 names as the one it came in on
- * @protocol: ETH_P_IP or ETH_P_IPV6
+ * @protocol: ETH_P_IP, ETH_P_IPV6 or ETH_P_IBOE
  * @ip_summed: CHECKSUM_*
  * @csum_level: how many more checksums the interface has verified
  * @encapsulation: the packet is in a tunnel
@@ -96,6 +99,9 @@ struct sk_buff {
 	struct net_device *dev;
 	u8	*network;
 	u8	*transport;
+	u8	*mac;
+	u32	hash;
+	u8	pkt_type;
 	struct dst_entry *dst;
 	struct sock *sk;
 	void	(*destructor)(struct sk_buff *skb);
@@ -140,6 +146,11 @@ struct skb_seq_state {
 #define skb_set_transport_header(skb, offset)	((skb)->transport = (skb)->data + (offset))
 #define skb_reset_transport_header(skb)	((skb)->transport = (skb)->data)
 #define skb_reset_network_header(skb)	((skb)->network = (skb)->data)
+#define skb_reset_mac_header(skb)	((skb)->mac = (skb)->data)
+#define skb_set_hash(skb, value, type)	((skb)->hash = (value))
+#define PKT_HASH_TYPE_L4		3
+#define pskb_may_pull(skb, bytes)	((bytes) <= skb_headlen(skb))
+#define skb_share_check(skb, gfp)	(skb)
 #define skb_headroom(skb)		((u32)((skb)->data - (skb)->head))
 #define skb_tail_pointer(skb)		((skb)->data + skb_headlen(skb))
 #define skb_is_gso(skb)			((skb)->shared.gso_size)
@@ -151,14 +162,22 @@ struct skb_seq_state {
 #define ipv6_hdr(skb)			((struct ipv6hdr *)(skb)->network)
 #define udp_hdr(skb)			((struct udphdr *)(skb)->transport)
 #define ip_hdrlen(skb)			(ip_hdr(skb)->ihl * 4u)
-#define skb_orphan(skb)			((void)(skb))
 #define nf_reset_ct(skb)		((void)(skb))
+
+static inline void skb_orphan(struct sk_buff *skb)
+{
+	if (skb->destructor)
+		skb->destructor(skb);
+	skb->destructor = NULL;
+}
+
 #define consume_skb(skb)		kfree_skb(skb)
 #define napi_consume_skb(skb, budget)	kfree_skb(skb)
 #define prefetch(address)		__builtin_prefetch(address)
 
 struct sk_buff *alloc_skb(u32 bytes, gfp_t gfp);
 void kfree_skb(struct sk_buff *skb);
+struct sk_buff *skb_clone(const struct sk_buff *skb, gfp_t gfp);
 void *skb_put(struct sk_buff *skb, u32 bytes);
 void skb_put_data(struct sk_buff *skb, const void *data, u32 bytes);
 void skb_reserve(struct sk_buff *skb, u32 bytes);

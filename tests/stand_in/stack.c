@@ -142,6 +142,42 @@ int ip6_local_out(struct net *net, struct sock *sk, struct sk_buff *skb)
 	return ip_local_out(net, sk, skb);
 }
 
+int dev_queue_xmit(struct sk_buff *skb)
+{
+	return ip_local_out(NULL, NULL, skb);
+}
+
+int netif_rx(struct sk_buff *skb)
+{
+	__skb_queue_tail(&stand_in_stack.looped, skb);
+	return NET_RX_SUCCESS;
+}
+
+int dev_hard_header(struct sk_buff *skb, struct net_device *netdev, u16 type, const void *dmac,
+		    const void *smac, u32 bytes)
+{
+	u8 *header = skb_push(skb, ETH_HLEN);
+	__be16 protocol = htons(type);
+
+	memcpy(header, dmac, ETH_ALEN);
+	memcpy(header + ETH_ALEN, smac ?: netdev->dev_addr, ETH_ALEN);
+	memcpy(header + 2 * ETH_ALEN, &protocol, sizeof(protocol));
+	return ETH_HLEN;
+}
+
+void dev_add_pack(struct packet_type *type)
+{
+	WARN_ON(stand_in_stack.frames);
+	stand_in_stack.frames = type;
+}
+
+void dev_remove_pack(struct packet_type *type)
+{
+	WARN_ON(stand_in_stack.frames != type);
+	stand_in_stack.frames = NULL;
+	stand_in_event("frames");
+}
+
 void ip6_flow_hdr(struct ipv6hdr *header, unsigned int tclass, __be32 label)
 {
 	__be32 first = htonl(0x60000000 | tclass << 20) | label;

@@ -68,6 +68,21 @@ struct pernet_operations {
 	size_t	size;
 };
 
+struct packet_type {
+	__be16	type;
+	struct net_device *dev;
+	int	(*func)(struct sk_buff *skb, struct net_device *netdev, struct packet_type *type,
+			struct net_device *orig);
+};
+
+#define PACKET_HOST		0
+#define PACKET_BROADCAST	1
+#define PACKET_MULTICAST	2
+#define PACKET_OTHERHOST	3
+#define PACKET_LOOPBACK		5
+#define NET_RX_SUCCESS		0
+#define NET_RX_DROP		1
+
 struct nf_hook_state {
 	u8	pf;
 };
@@ -98,6 +113,8 @@ enum { NFPROTO_IPV4 = 2, NFPROTO_IPV6 = 10, NF_INET_LOCAL_IN = 1, NF_ACCEPT = 1 
  * @hook_error: from nf_register_net_hooks()
  * @xmit_error: from ip_local_out() and ip6_local_out()
  * @sent: skbs that have been handed to them
+ * @frames: registered for frames of a type, or NULL
+ * @looped: skbs that have been handed to netif_rx()
  * @page_cache: sroce_page_cache_get() has a page
  * @cached: pages taken from there
  */
@@ -117,6 +134,8 @@ struct stand_in_stack {
 	int	hook_error;
 	int	xmit_error;
 	struct sk_buff_head sent;
+	const struct packet_type *frames;
+	struct sk_buff_head looped;
 	bool	page_cache;
 	u32	cached;
 };
@@ -125,6 +144,12 @@ extern struct stand_in_stack stand_in_stack;
 
 void stand_in_event(const char *name);
 void synchronize_net(void);
+#define rcu_dereference_protected(pointer, condition) ({			\
+	WARN_ON(!(condition));							\
+	(pointer);								\
+})
+#define rcu_assign_pointer(pointer, value)	((pointer) = (value))
+#define lockdep_is_held(mutex)	((mutex)->lock.locked)
 #define rcu_barrier()		stand_in_event("barrier")
 #define __net_exit
 #define __read_mostly
@@ -168,6 +193,12 @@ void nf_unregister_net_hooks(struct net *net, const struct nf_hook_ops *hooks,
 	((void)(gfp), stand_in_pages(PAGE_SIZE << (order)))
 
 struct page *stand_in_pages(u32 bytes);
+void dev_add_pack(struct packet_type *type);
+void dev_remove_pack(struct packet_type *type);
+int dev_hard_header(struct sk_buff *skb, struct net_device *netdev, u16 type, const void *dmac,
+		    const void *smac, u32 bytes);
+int dev_queue_xmit(struct sk_buff *skb);
+int netif_rx(struct sk_buff *skb);
 int ip_local_out(struct net *net, struct sock *sk, struct sk_buff *skb);
 int ip6_local_out(struct net *net, struct sock *sk, struct sk_buff *skb);
 void ip6_flow_hdr(struct ipv6hdr *header, unsigned int tclass, __be32 label);

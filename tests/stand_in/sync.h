@@ -98,6 +98,7 @@ struct rcu_head {
 #define rcu_read_lock()			((void)0)
 #define rcu_read_unlock()		((void)0)
 #define rcu_dereference(pointer)	(pointer)
+#define RCU_INIT_POINTER(pointer, value)	((pointer) = (value))
 
 typedef struct {
 	int	counter;
@@ -237,6 +238,7 @@ static inline void hash_del_rcu(struct hlist_node *node)
 		node->next->pprev = node->pprev;
 }
 
+#define jhash_1word(word, seed)	((word) * 0x9e3779b1u ^ (seed))
 static inline u32 jhash2(const u32 *words, u32 count, u32 seed)
 {
 	while (count--)

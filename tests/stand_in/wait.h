@@ -58,7 +58,6 @@ void call_rcu(struct rcu_head *rcu, void (*free)(struct rcu_head *rcu));
 void stand_in_grace_period(void);
 #undef rcu_barrier
 #define rcu_barrier()			(stand_in_wait.barriers++, stand_in_grace_period())
-#define RCU_INIT_POINTER(pointer, value)	((pointer) = (value))
 /* Another context may act behind it. */
 #define try_cmpxchg(pointer, old, value) ({					\
 	bool exchanged = __atomic_compare_exchange_n(pointer, old, value, false,	\

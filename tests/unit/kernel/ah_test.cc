@@ -125,6 +125,30 @@ TEST_F(Ah, AddressesAreOfOneFamilyAndOfOneHost) {
   EXPECT_EQ(-EINVAL, convert());
 }
 
+TEST_F(Ah, PathOfRoceV1HasTheMacAddress) {
+  const u8 mac[] = {2, 0, 0, 0, 0, 9};
+  memcpy(attr.roce.dmac, mac, sizeof(mac));
+  gid.gid_type = IB_GID_TYPE_ROCE_UDP_ENCAP;
+  EXPECT_EQ(0, convert());
+  EXPECT_FALSE(path.is_v1);
+  gid.gid_type = IB_GID_TYPE_ROCE;
+  EXPECT_EQ(0, convert());
+  EXPECT_TRUE(path.is_v1);
+  EXPECT_FALSE(path.is_ipv4) << "it has a GRH";
+  EXPECT_EQ(0, memcmp(path.dmac, mac, sizeof(mac)));
+  // A group has a MAC address of a group, and no other address has one.
+  EXPECT_EQ(0, convert(0, 0));
+  attr.roce.dmac[0] = 0x33;
+  EXPECT_EQ(-EINVAL, convert(0, 0));
+  set_addresses(Flow::address(2), ipv6(0xff));
+  EXPECT_EQ(0, convert(0, 0)) << "rdma_cm makes a group of IPv4 one of IPv6";
+  EXPECT_EQ(-EINVAL, convert());
+  attr.roce.dmac[0] = 2;
+  EXPECT_EQ(-EINVAL, convert(0, 0));
+  set_addresses(Flow::address(2), in6_addr{});
+  EXPECT_EQ(-EINVAL, convert(0, 0));
+}
+
 TEST_F(Ah, BroadcastIsNoDestination) {
   stand_in_routes.broadcast = Flow::address(1).s6_addr32[3];
   EXPECT_EQ(-EINVAL, convert());

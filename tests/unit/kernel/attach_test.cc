@@ -43,7 +43,7 @@ struct Attach : testing::Test {
   }
   // The device that has been attached.
   sroce_device* attach(net_device& to, const char* name = "sroce0") {
-    EXPECT_EQ(0, sroce_device_attach(name, &to));
+    EXPECT_EQ(0, sroce_device_attach(name, &to, false));
     sroce_device* dev = sroce_device_get(&to);
     EXPECT_NE(nullptr, dev);
     ib_device_put(&dev->ibdev);
@@ -92,11 +92,11 @@ TEST_F(Attach, DeviceIsRegisteredAndFound) {
 
 TEST_F(Attach, InterfaceHasOneDevice) {
   attach(netdev);
-  EXPECT_EQ(-EEXIST, sroce_device_attach("sroce1", &netdev));
+  EXPECT_EQ(-EEXIST, sroce_device_attach("sroce1", &netdev, false));
   EXPECT_EQ(1, stand_in_attach.devices);
   attach(other, "sroce1");
   EXPECT_TRUE(is_found(netdev) && is_found(other));
-  EXPECT_EQ(-EEXIST, sroce_device_attach("sroce2", &netdev)) << "not the last on the list";
+  EXPECT_EQ(-EEXIST, sroce_device_attach("sroce2", &netdev, false)) << "not the last on the list";
 }
 
 TEST_F(Attach, InterfaceMayHaveAnotherLater) {
@@ -107,15 +107,15 @@ TEST_F(Attach, InterfaceMayHaveAnotherLater) {
 
 TEST_F(Attach, FailureAtAnyStepLeavesNothing) {
   net.has_ended = true;
-  EXPECT_EQ(-ENODEV, sroce_device_attach("sroce0", &netdev));
+  EXPECT_EQ(-ENODEV, sroce_device_attach("sroce0", &netdev, false));
   net.has_ended = false;
   stand_in.fail_allocation = 1;
-  EXPECT_EQ(-ENOMEM, sroce_device_attach("sroce0", &netdev));
+  EXPECT_EQ(-ENOMEM, sroce_device_attach("sroce0", &netdev, false));
   stand_in_attach.endpoint_error = -EADDRINUSE;
-  EXPECT_EQ(-EADDRINUSE, sroce_device_attach("sroce0", &netdev));
+  EXPECT_EQ(-EADDRINUSE, sroce_device_attach("sroce0", &netdev, false));
   stand_in_attach.endpoint_error = 0;
   stand_in_attach.register_error = -ENFILE;
-  EXPECT_EQ(-ENFILE, sroce_device_attach("sroce0", &netdev));
+  EXPECT_EQ(-ENFILE, sroce_device_attach("sroce0", &netdev, false));
   EXPECT_EQ(0, stand_in_attach.devices + stand_in_attach.endpoints);
   stand_in_attach.register_error = 0;
   attach(netdev);
@@ -124,7 +124,7 @@ TEST_F(Attach, FailureAtAnyStepLeavesNothing) {
 // It moves to another namespace between the sockets and the registration.
 TEST_F(Attach, InterfaceThatGoesMeanwhile) {
   stand_in_attach.registering = [](ib_device*) { stand_in_attach.left = true; };
-  EXPECT_EQ(-ENODEV, sroce_device_attach("sroce0", &netdev));
+  EXPECT_EQ(-ENODEV, sroce_device_attach("sroce0", &netdev, false));
   EXPECT_EQ(0, stand_in_attach.devices + stand_in_attach.endpoints);
   EXPECT_FALSE(is_found(netdev));
 }
@@ -132,7 +132,7 @@ TEST_F(Attach, InterfaceThatGoesMeanwhile) {
 // `rdma link delete` comes before the device is on the list.
 TEST_F(Attach, DeviceRemovedBeforeItIsPublished) {
   stand_in_attach.registering = [](ib_device* ibdev) { ib_unregister_device(ibdev); };
-  EXPECT_EQ(0, sroce_device_attach("sroce0", &netdev));
+  EXPECT_EQ(0, sroce_device_attach("sroce0", &netdev, false));
   EXPECT_EQ(0, stand_in_attach.devices);
   EXPECT_FALSE(is_found(netdev));
   EXPECT_EQ(0u, stand_in_control.reads) << "nothing of it is read any more";
@@ -141,7 +141,7 @@ TEST_F(Attach, DeviceRemovedBeforeItIsPublished) {
 // ib_core enables a new device when it has registered it. publish_device() does the rest.
 TEST_F(Attach, NewDeviceHasMissedNoEvent) {
   stand_in_attach.left = true;
-  EXPECT_EQ(-ENODEV, sroce_device_attach("sroce0", &netdev));
+  EXPECT_EQ(-ENODEV, sroce_device_attach("sroce0", &netdev, false));
   EXPECT_EQ(0u, stand_in_control.unregistered);
 }
 

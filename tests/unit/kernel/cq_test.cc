@@ -93,6 +93,10 @@ TEST_F(Cq, DatagramNamesItsVlanAndNetwork) {
   EXPECT_EQ(5u, got.vlan_id);
   EXPECT_TRUE(got.wc_flags & IB_WC_WITH_VLAN);
   EXPECT_EQ(RDMA_NETWORK_IPV6, got.network_hdr_type);
+  extra.is_v1 = true;
+  post();
+  ASSERT_EQ(1, poll(&got, 1));
+  EXPECT_EQ(RDMA_NETWORK_ROCE_V1, got.network_hdr_type);
 }
 
 TEST_F(Cq, InvalidationHasTheFlagOfItsConsumer) {
@@ -143,9 +147,13 @@ TEST_F(Cq, UserDatagramHasItsPacketTypeAsServiceLevel) {
   extra.is_ipv4 = false;
   post();
   EXPECT_EQ(9, user_entry(1)->sl);
+  extra.is_v1 = true;
+  post();
+  EXPECT_EQ(0, user_entry(2)->sl);
+  extra.is_v1 = false;
   wc.flags = 0;
   post();
-  EXPECT_EQ(0, user_entry(2)->sl) << "no datagram";
+  EXPECT_EQ(0, user_entry(3)->sl) << "no datagram";
 }
 
 TEST_F(Cq, OverflowIsReportedOnceAndWritesNothing) {

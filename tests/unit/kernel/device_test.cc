@@ -147,6 +147,10 @@ TEST_F(Device, PortIsRoceVersion2) {
   ib_port_immutable immutable = {};
   EXPECT_EQ(0, sroce_get_port_immutable(&dev.ibdev, 1, &immutable));
   EXPECT_EQ(u32{RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP}, immutable.core_cap_flags);
+  dev.ep.roce_v1 = true;
+  EXPECT_EQ(0, sroce_get_port_immutable(&dev.ibdev, 1, &immutable));
+  EXPECT_EQ(u32{RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP | RDMA_CORE_PORT_IBA_ROCE},
+            immutable.core_cap_flags);
   EXPECT_EQ(port().gid_tbl_len, immutable.gid_tbl_len) << "ib_core allocates this one";
   EXPECT_EQ(port().pkey_tbl_len, immutable.pkey_tbl_len);
   EXPECT_EQ(256u, immutable.max_mad_size);
@@ -172,14 +176,29 @@ TEST_F(Device, ThereIsOnePartition) {
 
 TEST_F(Device, GidsAreAddressesOfTheEndpoint) {
   ib_gid_attr attr = {};
+  void *context = nullptr, *other = nullptr;
   attr.device = &dev.ibdev;
   attr.gid.raw[15] = 7;
-  EXPECT_EQ(0, sroce_add_gid(&attr, nullptr));
+  EXPECT_EQ(0, sroce_add_gid(&attr, &context)) << "its interface has gone";
+  EXPECT_EQ(0, stand_in_control.addresses);
+  attr.ndev = dev.ep.netdev;
+  EXPECT_EQ(0, sroce_add_gid(&attr, &context));
   EXPECT_EQ(7, stand_in_control.address.s6_addr[15]);
   EXPECT_EQ(1, stand_in_control.addresses);
+  // That of a container's macvlan.
+  net elsewhere = {};
+  net_device macvlan = {};
+  macvlan.net = &elsewhere;
+  attr.ndev = &macvlan;
+  EXPECT_EQ(0, sroce_add_gid(&attr, &other));
+  EXPECT_EQ(1, stand_in_control.addresses);
+  EXPECT_EQ(0, sroce_del_gid(&attr, &other));
+  EXPECT_EQ(1, stand_in_control.addresses);
   attr.gid.raw[15] = 8;
-  EXPECT_EQ(0, sroce_del_gid(&attr, nullptr));
+  EXPECT_EQ(0, sroce_del_gid(&attr, &context));
   EXPECT_EQ(8, stand_in_control.address.s6_addr[15]);
+  EXPECT_EQ(0, stand_in_control.addresses);
+  EXPECT_EQ(0, sroce_del_gid(&attr, &context));
   EXPECT_EQ(0, stand_in_control.addresses);
 }
 

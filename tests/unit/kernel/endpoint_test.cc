@@ -127,7 +127,7 @@ TEST_F(Endpoint, FiniWaitsForReceivers) {
 
 TEST_F(Endpoint, ModuleWaitsForReceiversBeforeItsEnd) {
   sroce_net_fini();
-  EXPECT_STREQ(" unregister grace barrier cache", stand_in_stack.events);
+  EXPECT_STREQ(" frames unregister grace barrier cache", stand_in_stack.events);
 }
 
 TEST_F(Endpoint, NetdevThatMovedHasNoNamespace) {

@@ -35,9 +35,9 @@ struct Main : testing::Test {
 
 TEST_F(Main, LinksComeLastAndGoFirst) {
   ASSERT_EQ(0, stand_in_init());
-  EXPECT_STREQ("negl", stand_in_load.steps);
+  EXPECT_STREQ("negll", stand_in_load.steps);
   stand_in_exit();
-  EXPECT_STREQ("neglLGEN", stand_in_load.steps);
+  EXPECT_STREQ("negllLLGEN", stand_in_load.steps);
   EXPECT_EQ(1u, stand_in_wait.barriers) << "it has waited for packets";
 }
 
@@ -71,7 +71,7 @@ TEST_F(Main, DevicesGoBetweenTheirUsersAndTheNetwork) {
   net_device netdev = {};
   netdev.net = &net;
   stand_in_control.speed_error = -EOPNOTSUPP;
-  ASSERT_EQ(0, sroce_device_attach("sroce0", &netdev));
+  ASSERT_EQ(0, sroce_device_attach("sroce0", &netdev, false));
   stand_in_load.at_step = [](char step) { EXPECT_EQ(step != 'N', stand_in_attach.devices); };
   stand_in_exit();
   EXPECT_EQ(0, stand_in_attach.devices);

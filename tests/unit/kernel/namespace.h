@@ -31,6 +31,7 @@ struct Namespace {
     stand_in_stack.grace = nullptr;
     while (!opened.empty()) fini(**opened.begin());
     if (stand_in_stack.pernet) sroce_net_fini();
+    EXPECT_EQ(nullptr, stand_in_stack.frames);
     EXPECT_FALSE(stand_in_stack.v4.is_open || stand_in_stack.v6.is_open);
     stand_in = {};
     stand_in_routes = {};

@@ -95,7 +95,7 @@ struct Netlink : testing::Test {
     }
   }
   sroce_device* attach(const char* name, net_device& to) {
-    EXPECT_EQ(0, sroce_device_attach(name, &to));
+    EXPECT_EQ(0, sroce_device_attach(name, &to, false));
     sroce_device* dev = sroce_device_get(&to);
     ib_device_put(&dev->ibdev);
     return dev;

@@ -42,6 +42,25 @@ TEST_F(RdmaLink, KindsOfInterfaces) {
   EXPECT_TRUE(is_logged("eth0 is neither"));
 }
 
+TEST_F(RdmaLink, RoceV1IsATypeOfItsOwnAndNeedsEthernet) {
+  netdev.addr_len = 6;
+  netdev.has_header = true;
+  EXPECT_STREQ("sroce_v1", sroce_v1_link_ops.type);
+  for (u16 type : {ARPHRD_ETHER, ARPHRD_LOOPBACK}) {
+    netdev.type = type;
+    EXPECT_EQ(0, add(netdev));
+    EXPECT_FALSE(stand_in_control.roce_v1);
+    EXPECT_EQ(0, sroce_v1_link_ops.newlink("sroce0", &netdev));
+    EXPECT_TRUE(stand_in_control.roce_v1);
+  }
+  stand_in_control.attached = nullptr;
+  netdev.type = ARPHRD_NONE;
+  netdev.has_header = false;
+  EXPECT_EQ(-EOPNOTSUPP, sroce_v1_link_ops.newlink("sroce0", &netdev));
+  EXPECT_EQ(nullptr, stand_in_control.attached);
+  EXPECT_TRUE(is_logged("eth0 has no Ethernet header"));
+}
+
 TEST_F(RdmaLink, VlanIsServedByTheInterfaceBelow) {
   net_device vlan = {};
   vlan.name = "eth0.5";

@@ -364,6 +364,41 @@ TEST_F(Tx, SocketOwnsThePacketsThatNoTransformSees) {
   EXPECT_EQ(&v6, owner());
 }
 
+TEST_F(Tx, RoceV1NeedsNoRoute) {
+  sock v4 = {};
+  ref->ipv4_sk = &v4;
+  netdev.flags = IFF_UP;
+  netdev.addr_len = 6;
+  netdev.has_header = true;
+  EXPECT_EQ(0, sroce_endpoint_add_address(&dev.ep, &qp.sq.path.saddr));
+  netdev.mtu = 1500;
+  stand_in_routes.netdev = &netdev;
+  qp.sq.path.is_v1 = true;
+  qp.sq.path.is_ipv4 = false;
+  qp.sq.path.oif = netdev.ifindex;
+  qp.sq.path.daddr = Flow::address(9);
+  ASSERT_EQ(0, send(64, 4));
+  ASSERT_EQ(0, send(64, 3));
+  const auto skbs = deliver();
+  ASSERT_EQ(2u, skbs.size()) << "one packet each";
+  EXPECT_EQ(2u, in_stack());
+  EXPECT_EQ(0u, stand_in_routes.lookups);
+  for (sk_buff* skb : skbs) {
+    EXPECT_EQ(&v4, skb->sk);
+    EXPECT_EQ(0, skb->network[1] & 0x30) << "no ECN";
+    kfree_skb(skb);
+  }
+  EXPECT_EQ(0u, in_stack());
+  netdev.flags = 0;
+  EXPECT_EQ(-ENETUNREACH, send());
+  EXPECT_EQ(1u, count(SROCE_CTR_DROP_NO_ROUTE));
+  netdev.flags = IFF_UP;
+  EXPECT_EQ(-EMSGSIZE, send(1500));
+  EXPECT_EQ(1u, dev.ep.counters[0].value[SROCE_CTR_SEND_ERR]);
+  stand_in.fail_allocation = 1;
+  EXPECT_EQ(-ENOMEM, send());
+}
+
 TEST_F(Tx, PacketsOfASkbDepartTogether) {
   send(64, 4);
   sroce_tx_set_edt(&tx, &qp.req.cc, NOW_NS + 500);

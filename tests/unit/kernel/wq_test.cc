@@ -28,6 +28,13 @@ TEST_F(Wq, BothAddressesMustBeThoseOfTheConnection) {
   rx.saddr = flow.saddr;
   rx.daddr = Flow::address(9);
   EXPECT_FALSE(sroce_wq_path_matches(&qp, &qp.rq, &rx));
+  rx.daddr = flow.daddr;
+  rx.is_v1 = true;
+  EXPECT_FALSE(sroce_wq_path_matches(&qp, &qp.rq, &rx)) << "the other version of RoCE";
+  qp.rq.path.is_v1 = true;
+  EXPECT_TRUE(sroce_wq_path_matches(&qp, &qp.rq, &rx));
+  rx.is_v1 = false;
+  EXPECT_FALSE(sroce_wq_path_matches(&qp, &qp.rq, &rx));
   qp.service = SROCE_SERVICE_UD;
   EXPECT_TRUE(sroce_wq_path_matches(&qp, &qp.rq, &rx));
 }
