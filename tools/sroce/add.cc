@@ -64,9 +64,9 @@ AddAttempt circumstances(System& system, const std::string& netdev, const std::s
 }
 
 /// Creates the device. Returns false if the name is taken.
-bool attach(System& system, const std::string& netdev, const std::string& name) {
+bool attach(System& system, const std::string& netdev, const std::string& name, bool roce_v1) {
   try {
-    system.channel.exchange(nldev::newlink_request(name, netdev));
+    system.channel.exchange(nldev::newlink_request(name, netdev, roce_v1));
     return true;
   } catch (const KernelError& error) {
     const Failure failure = explain_add(error, circumstances(system, netdev, name));
@@ -75,24 +75,25 @@ bool attach(System& system, const std::string& netdev, const std::string& name) 
   }
 }
 
-std::string attach_under_free_name(System& system, const std::string& netdev,
+std::string attach_under_free_name(System& system, const AddOptions& options,
                                    std::set<std::string> taken) {
   for (int tries = 0; tries < hidden_names_max; ++tries) {
     const std::string name = next_free_name("sroce", taken);
-    if (attach(system, netdev, name)) return name;
+    if (attach(system, options.netdev, name, options.roce_v1)) return name;
     taken.insert(name);
   }
   throw name_taken(next_free_name("sroce", {}));
 }
 
 /// Creates the device and returns its name.
-std::string attach_device(System& system, const std::string& netdev,
-                          const std::optional<std::string>& name) {
+std::string attach_device(System& system, const AddOptions& options) {
   const auto names = names_of(list_devices(system));
   const std::set<std::string> taken(names.begin(), names.end());
-  if (!name) return attach_under_free_name(system, netdev, taken);
-  if (taken.contains(*name) || !attach(system, netdev, *name)) throw name_taken(*name);
-  return *name;
+  if (!options.name) return attach_under_free_name(system, options, taken);
+  const std::string& name = *options.name;
+  if (taken.contains(name) || !attach(system, options.netdev, name, options.roce_v1))
+    throw name_taken(name);
+  return name;
 }
 
 /// A dummy interface, deleted with the object unless keep() was called.
@@ -133,7 +134,7 @@ std::string attach_to_dummy(System& system, const AddOptions& options) {
     throw Failure(ExitCode::usage, "'" + *options.dummy + "' is not ADDRESS/LENGTH",
                   "for example: sroce add --dummy 10.99.0.1/24");
   Dummy dummy(system, options.netdev, *prefix);
-  std::string name = attach_device(system, options.netdev, options.name);
+  std::string name = attach_device(system, options);
   dummy.keep();
   return name;
 }
@@ -181,8 +182,8 @@ void run_add(System& system, const AddOptions& given, std::ostream& out) {
   }
   const auto missing = load_missing_modules(system);
 
-  const std::string name = options.dummy ? attach_to_dummy(system, options)
-                                         : attach_device(system, options.netdev, options.name);
+  const std::string name =
+      options.dummy ? attach_to_dummy(system, options) : attach_device(system, options);
   const std::string line = name + " on " + options.netdev;
   if (!options.wait) {
     out << line << '\n';

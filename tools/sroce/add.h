@@ -16,6 +16,7 @@ struct AddOptions {
   std::string netdev{};                // empty with a dummy interface, which gets the next rdmaN
   std::optional<std::string> name{};   // absent: the next free sroceN
   std::optional<std::string> dummy{};  // ADDRESS/LENGTH of a dummy interface to make first
+  bool roce_v1 = false;                // with GIDs of RoCE v1, too
   bool wait = true;
   unsigned wait_seconds = 5;
 };

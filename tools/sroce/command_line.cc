@@ -50,7 +50,7 @@ constexpr char add_footer[] =
     "Loads the modules that are missing. Then waits until the port is active and has\n"
     "the GID of each address of the interface, and prints them. --dummy makes the\n"
     "interface first: use it where another RDMA device has the address of the real\n"
-    "one. sroce del removes it, too.\n";
+    "one. sroce del removes it, too. --v1 is for peers without RoCE v2, and SMC-R v1.\n";
 
 constexpr char doctor_footer[] =
     "Prints a line for each check: ok, warn or fail. Commands that mend it follow.\n"
@@ -84,6 +84,8 @@ constexpr char up_footer[] =
     "  interface = eth0\n"
     "  # default: the next free sroceN; only if one interface matches\n"
     "  name = storage\n"
+    "  # GIDs of RoCE v1, too; default: no\n"
+    "  v1 = yes\n"
     "  # as sroce set ... cc dcqcn\n"
     "  param.cc = dcqcn\n";
 
@@ -207,6 +209,7 @@ struct CommandLine {
         ->type_name("ADDRESS/LENGTH");
     add_command->add_option("--wait", add.wait_seconds, "seconds to wait for the GIDs (default: 5)")
         ->type_name("SECONDS");
+    add_command->add_flag("--v1", add.roce_v1, "with GIDs of RoCE v1 before those of v2");
     add_command->add_flag("!--no-wait", add.wait, "do not wait for the GIDs")->excludes("--wait");
     add_command->footer(add_footer);
 

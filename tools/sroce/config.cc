@@ -91,11 +91,14 @@ class Parser {
       if (const auto objection = name_objection(value))
         fail("'" + value + "' is not a name of a device: " + *objection);
       section.name = value;
+    } else if (key == "v1") {
+      if (value != "yes" && value != "no") fail("v1 is yes or no, not " + value);
+      section.roce_v1 = value == "yes";
     } else if (key.starts_with(param_prefix) && key.size() > param_prefix.size()) {
       section.parameters.push_back(key.substr(param_prefix.size()));
       section.parameters.push_back(value);
     } else {
-      fail("unknown key " + key + "; known are interface, name and param.NAME");
+      fail("unknown key " + key + "; known are interface, name, v1 and param.NAME");
     }
   }
 

@@ -7,6 +7,8 @@
 //   interface = eth0
 //   # optional; only if one interface matches
 //   name = storage
+//   # optional: GIDs of RoCE v1, too
+//   v1 = yes
 //   # optional, as of "sroce set"
 //   param.cc = dcqcn
 #pragma once
@@ -29,6 +31,7 @@ struct DeviceConfig {
   unsigned line = 0;      // of its heading
   std::string interface;  // in lower case if it is a MAC address
   std::optional<std::string> name{};
+  bool roce_v1 = false;
   std::vector<std::string> parameters{};  // NAME VALUE NAME VALUE ...
 };
 

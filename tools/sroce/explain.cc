@@ -90,12 +90,13 @@ Failure explain_exists(const KernelError& error, const AddAttempt& attempt) {
 }
 
 Failure explain_unsupported(const KernelError& error, const AddAttempt& attempt) {
-  return make_failure(ExitCode::interface_unsupported,
-                      "the kernel will not attach sroce to interface " + quoted(attempt.netdev),
-                      "sroce supports Ethernet, loopback and tunnel interfaces\n"
-                      "for a VLAN, attach to its parent interface, which serves its VLANs too\n"
-                      "for the reason, see the kernel log: dmesg | tail",
-                      error);
+  return make_failure(
+      ExitCode::interface_unsupported,
+      "the kernel will not attach sroce to interface " + quoted(attempt.netdev),
+      "sroce supports Ethernet, loopback and tunnel interfaces; --v1 needs an Ethernet header\n"
+      "for a VLAN, attach to its parent interface, which serves its VLANs too\n"
+      "for the reason, see the kernel log: dmesg | tail",
+      error);
 }
 
 bool is_module_installed(const std::filesystem::path& modules_alias) {

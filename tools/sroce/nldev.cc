@@ -7,7 +7,7 @@
 namespace sroce::nldev {
 namespace {
 
-constexpr char link_type[] = "sroce";
+constexpr char link_type[] = "sroce", v1_link_type[] = "sroce_v1";
 
 Request request(uint32_t command, int flags) {
   return Request(static_cast<uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command)),
@@ -20,10 +20,10 @@ Request dump(uint32_t command) { return request(command, NLM_F_DUMP); }
 
 }  // namespace
 
-Request newlink_request(const std::string& name, const std::string& netdev) {
+Request newlink_request(const std::string& name, const std::string& netdev, bool roce_v1) {
   return one(RDMA_NLDEV_CMD_NEWLINK)
       .put(RDMA_NLDEV_ATTR_DEV_NAME, name)
-      .put(RDMA_NLDEV_ATTR_LINK_TYPE, std::string(link_type))
+      .put(RDMA_NLDEV_ATTR_LINK_TYPE, std::string(roce_v1 ? v1_link_type : link_type))
       .put(RDMA_NLDEV_ATTR_NDEV_NAME, netdev);
 }
 

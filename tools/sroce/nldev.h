@@ -14,7 +14,7 @@
 
 namespace sroce::nldev {
 
-Request newlink_request(const std::string& name, const std::string& netdev);
+Request newlink_request(const std::string& name, const std::string& netdev, bool roce_v1);
 Request dellink_request(uint32_t device_index);
 Request devices_request();
 Request ports_request(uint32_t device_index);

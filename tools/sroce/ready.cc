@@ -8,18 +8,21 @@ namespace sroce {
 namespace {
 
 constexpr uint32_t only_port = 1;
+constexpr char roce_v1_type[] = "IB/RoCE v1";
 
 bool has_gid(const Readiness& state, const std::string& address) {
-  return std::any_of(state.gids.begin(), state.gids.end(),
-                     [&](const Gid& gid) { return gid.address == address; });
+  return std::any_of(state.gids.begin(), state.gids.end(), [&](const Gid& gid) {
+    return gid.address == address && gid.type != roce_v1_type;
+  });
 }
 
 bool is_link_local(const std::string& address) { return address.starts_with("fe80:"); }
 
-/// The GID that most programs should use: IPv4 if there is one, link-local only if there is no
-/// other.
+/// The GID that most programs should use: not of RoCE v1; IPv4 if there is one, link-local only if
+/// there is no other.
 const Gid* preferred_gid(const std::vector<Gid>& gids) {
   const auto rank = [](const Gid& gid) {
+    if (gid.type == roce_v1_type) return 3;
     if (gid.address.find(':') == std::string::npos) return 0;
     return is_link_local(gid.address) ? 2 : 1;
   };

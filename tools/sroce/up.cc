@@ -124,7 +124,9 @@ std::optional<std::string> device_on(System& system, const std::string& interfac
 std::string attach(System& system, const DeviceConfig& config, const std::string& interface,
                    std::ostream& out) {
   try {
-    run_add(system, {.netdev = interface, .name = config.name, .wait = false}, out);
+    run_add(system,
+            {.netdev = interface, .name = config.name, .roce_v1 = config.roce_v1, .wait = false},
+            out);
   } catch (const Failure& failure) {
     // Another process, such as udev's, may have been faster. Then it has also taken the name.
     const bool is_attached =

@@ -69,6 +69,13 @@ TEST(Add, UsesTheGivenName) {
   EXPECT_EQ(machine.kernel.devices.at(0).name, "storage");
 }
 
+TEST(Add, AsksForRoceV1) {
+  FakeMachine machine;
+  run(machine, {.netdev = "eth0", .roce_v1 = true, .wait = false});
+  run(machine, {.netdev = "eth1", .name = "storage", .roce_v1 = true, .wait = false});
+  EXPECT_THAT(machine.kernel.attached, ElementsAre("eth0 v1", "eth1 v1"));
+}
+
 TEST(Add, SkipsNamesHiddenInOtherNamespaces) {
   for (const int error : {EEXIST, ENFILE}) {
     FakeMachine machine;
@@ -169,6 +176,17 @@ TEST(Add, PrintsTheGidsAndACommandToTry) {
             "try: ibv_rc_pingpong -e -d sroce0 -g 1 & sleep 1; "
             "ibv_rc_pingpong -e -d sroce0 -g 1 10.0.0.2\n");
   EXPECT_EQ(machine.sleeps, 0);
+}
+
+TEST(Add, SuggestsNoGidOfRoceV1) {
+  FakeMachine machine;
+  set_up_ready(machine);
+  machine.sysfs.write("class/infiniband/sroce0/ports/1/gid_attrs/types/1", "IB/RoCE v1\n");
+  machine.on_sleep = [&] {
+    machine.add_gid("sroce0", 3, "0000:0000:0000:0000:0000:ffff:0a00:0002", "eth0");
+  };
+  EXPECT_THAT(run(machine, {.netdev = "eth0", .roce_v1 = true}), HasSubstr("-g 3 10.0.0.2\n"));
+  EXPECT_EQ(machine.sleeps, 1) << "it waits for the GID of RoCE v2";
 }
 
 TEST(Add, SuggestsAnIpv6AddressIfThereIsNoOther) {

@@ -55,6 +55,16 @@ TEST(Config, HasASectionForEachDevice) {
   EXPECT_THAT(sections[1].parameters, IsEmpty());
 }
 
+TEST(Config, RoceV1IsOptional) {
+  const auto sections = parse(
+      "[device]\ninterface = a\nv1 = yes\n[device]\ninterface = b\nv1 = no\n"
+      "[device]\ninterface = c\n");
+  ASSERT_EQ(sections.size(), 3u);
+  EXPECT_TRUE(sections[0].roce_v1);
+  EXPECT_FALSE(sections[1].roce_v1);
+  EXPECT_FALSE(sections[2].roce_v1);
+}
+
 TEST(Config, MayBeEmpty) {
   EXPECT_THAT(parse(""), IsEmpty());
   EXPECT_THAT(parse("# nothing\n\n"), IsEmpty());
@@ -72,6 +82,7 @@ TEST(Config, NamesFileAndLineOfAnError) {
   EXPECT_EQ(failure_of("[device]\ninterface = eth0 # the first\n"),
             "a.conf:2: an interface has no spaces: eth0 # the first");
   EXPECT_EQ(failure_of("[device]\nname = a\nname = b\n"), "a.conf:3: a second name");
+  EXPECT_EQ(failure_of("[device]\nv1 = on\n"), "a.conf:2: v1 is yes or no, not on");
   EXPECT_THAT(failure_of("[device]\nname = a/b\n"), StartsWith("a.conf:2: 'a/b' is not a name"));
   EXPECT_EQ(failure_of("[device]\nname = a\n[device]\ninterface = b\n"),
             "a.conf:1: this device has no interface");

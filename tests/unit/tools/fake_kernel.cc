@@ -95,7 +95,7 @@ std::vector<Bytes> FakeChannel::get_counters(uint32_t index) const {
 
 void FakeChannel::new_link(const std::string& name, const std::string& type,
                            const std::string& netdev) {
-  if (type != "sroce") throw KernelError(EINVAL, "");
+  if (type != "sroce" && type != "sroce_v1") throw KernelError(EINVAL, "");
   if (kernel_.newlink_error) throw KernelError(kernel_.newlink_error, kernel_.extended_ack);
   for (const FakeDevice& device : kernel_.devices) {  // visible or not
     if (device.name == name) throw KernelError(kernel_.name_clash_error, "");
@@ -106,7 +106,7 @@ void FakeChannel::new_link(const std::string& name, const std::string& type,
   device.netdev = netdev;
   device.state = kernel_.new_device_state;
   kernel_.devices.push_back(device);
-  kernel_.attached.push_back(netdev);
+  kernel_.attached.push_back(netdev + (type == "sroce_v1" ? " v1" : ""));
   if (kernel_.on_new_link) kernel_.on_new_link(name);
 }
 

@@ -25,11 +25,17 @@ Bytes bytes_of(const Request& request) {
 }
 
 TEST(NldevRequests, AddAndDeleteADevice) {
-  EXPECT_EQ(bytes_of(newlink_request("sroce0", "eth0")),
+  EXPECT_EQ(bytes_of(newlink_request("sroce0", "eth0", false)),
             expected(RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK,
                      Attributes()
                          .text(RDMA_NLDEV_ATTR_DEV_NAME, "sroce0")
                          .text(RDMA_NLDEV_ATTR_LINK_TYPE, "sroce")
+                         .text(RDMA_NLDEV_ATTR_NDEV_NAME, "eth0")));
+  EXPECT_EQ(bytes_of(newlink_request("sroce0", "eth0", true)),
+            expected(RDMA_NLDEV_CMD_NEWLINK, NLM_F_ACK,
+                     Attributes()
+                         .text(RDMA_NLDEV_ATTR_DEV_NAME, "sroce0")
+                         .text(RDMA_NLDEV_ATTR_LINK_TYPE, "sroce_v1")
                          .text(RDMA_NLDEV_ATTR_NDEV_NAME, "eth0")));
   EXPECT_EQ(bytes_of(dellink_request(5)), expected(RDMA_NLDEV_CMD_DELLINK, NLM_F_ACK,
                                                    Attributes().u32(RDMA_NLDEV_ATTR_DEV_INDEX, 5)));

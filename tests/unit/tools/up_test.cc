@@ -55,6 +55,12 @@ struct Up {
   FakeMachine machine;
 };
 
+TEST(Up, AddsADeviceWithRoceV1) {
+  Up test("[device]\ninterface = eth0\nv1 = yes\n");
+  test.up();
+  EXPECT_EQ(test.machine.kernel.attached, std::vector<std::string>{"eth0 v1"});
+}
+
 TEST(Up, AddsTheDeviceAndSetsItsParameters) {
   Up test(storage);
   EXPECT_EQ(test.up(), "storage on eth0\nstorage: cc delay\n");
