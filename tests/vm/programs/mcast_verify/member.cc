@@ -52,6 +52,7 @@ ibv_gid group_of(const ibv_gid& gid, unsigned number) {
 
 Member::Member(const verbs::Context& context, int gid_index, std::uint32_t with_qkey)
     : gid_(context.gid(gid_index)),
+      has_ipv4_header_(is_ipv4(gid_) && !context.is_roce_v1(gid_index)),
       gid_index_(gid_index),
       pd_(verbs::make_pd(context)),
       cq_(context, slots),
@@ -127,7 +128,7 @@ void Member::send(const ibv_gid& to, unsigned number, std::uint32_t qpn) {
                    IBV_WC_SUCCESS, "a send");
 }
 
-// The GRH is an IPv6 header, or an IPv4 header in the last 20 bytes.
+// The GRH is that of RoCE v1, an IPv6 header, or an IPv4 header in the last 20 bytes.
 void Member::check(const ibv_wc& wc, const ibv_gid& group) const {
   const unsigned number = wc.imm_data;
   const std::uint32_t length = length_of(number);
@@ -137,7 +138,7 @@ void Member::check(const ibv_wc& wc, const ibv_gid& group) const {
   expect(wc.byte_len == grh_bytes + length, "datagram ", number, ": byte_len ", wc.byte_len);
   expect(!std::memcmp(at + grh_bytes, wanted.data(), length), "wrong bytes in datagram ", number);
   expect(at[grh_bytes + length] == std::byte{0xee}, "a byte behind datagram ", number);
-  const bool ipv4 = is_ipv4(gid_);
+  const bool ipv4 = has_ipv4_header_;
   const std::size_t bytes = ipv4 ? 4 : 16;
   expect(at[ipv4 ? 20 : 0] >> 4 == std::byte(ipv4 ? 4 : 6), "no IP header in the GRH");
   expect(!std::memcmp(at + grh_bytes - bytes, group.raw + 16 - bytes, bytes),

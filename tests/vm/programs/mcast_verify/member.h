@@ -56,6 +56,7 @@ class Member {
   void check(const ibv_wc& wc, const ibv_gid& group) const;
 
   ibv_gid gid_;
+  bool has_ipv4_header_;
   int gid_index_;
   verbs::Pd pd_;
   verbs::Cq cq_;

@@ -13,7 +13,8 @@ using verbs::Session;
 constexpr std::uint32_t qkey = 0x11223344;
 constexpr std::size_t grh_bytes = 40;
 constexpr std::size_t deth_bytes = 8;
-constexpr std::size_t udp_bth_icrc_bytes = 8 + 12 + 4;
+constexpr std::size_t udp_bytes = 8;
+constexpr std::size_t bth_icrc_bytes = 12 + 4;
 constexpr std::size_t datagram_slot = 8192;
 constexpr std::size_t burst = 8;  // datagrams of one size, posted together
 constexpr std::size_t burst_slot = datagram_slot / burst;
@@ -151,19 +152,23 @@ class UdSide {
     return std::to_integer<std::size_t>(at[0]) << 8 | std::to_integer<std::size_t>(at[1]);
   }
 
-  // For IPv4 the last 20 of the 40 bytes hold the IP header, for IPv6 all of them. It is that of a
-  // packet with `bytes` between BTH and ICRC.
+  // For IPv4 the last 20 of the 40 bytes hold the IP header, otherwise all of them a header as of
+  // IPv6. It is that of a packet with `bytes` between BTH and ICRC.
   void check_grh(const std::byte* grh, std::size_t bytes, const std::string& what) const {
-    const bool is_ipv4 = peer_.gid.global.subnet_prefix == 0;
+    const bool is_v1 = session_.context().is_roce_v1(session_.gid_index());
+    const bool is_ipv4 = !is_v1 && peer_.gid.global.subnet_prefix == 0;
     const std::byte* header = grh + (is_ipv4 ? 20 : 0);
     expect(header[0] >> 4 == std::byte{is_ipv4 ? std::uint8_t{4} : std::uint8_t{6}}, what,
            ": no IP header before the data");
     const std::byte* source = grh + (is_ipv4 ? 32 : 8);
     const std::uint8_t* wanted = peer_.gid.raw + (is_ipv4 ? 12 : 0);
     expect(std::memcmp(source, wanted, is_ipv4 ? 4 : 16) == 0, what, ": source address in the GRH");
-    const std::size_t length = (is_ipv4 ? 20 : 0) + udp_bth_icrc_bytes + (bytes + 3) / 4 * 4;
+    const std::size_t length =
+        (is_ipv4 ? 20 : 0) + (is_v1 ? 0 : udp_bytes) + bth_icrc_bytes + (bytes + 3) / 4 * 4;
     const std::size_t shown = big_endian(header + (is_ipv4 ? 2 : 4));
     expect(shown == length, what, ": length ", shown, " in the GRH, wanted ", length);
+    expect(is_ipv4 || header[6] == std::byte{is_v1 ? std::uint8_t{0x1b} : std::uint8_t{17}}, what,
+           ": next header");
     if (!is_ipv4) return;
     std::size_t sum = 0;
     for (std::size_t i = 0; i < 20; i += 2) sum += big_endian(header + i);

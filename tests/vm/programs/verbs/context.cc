@@ -57,6 +57,13 @@ ibv_gid Context::gid(int index) const {
   return gid;
 }
 
+bool Context::is_roce_v1(int index) const {
+  ibv_gid_entry entry{};
+  if (ibv_query_gid_ex(get(), port_number, static_cast<std::uint32_t>(index), &entry, 0))
+    fail_errno(errno, "GID ", index, " of ", name_);
+  return entry.gid_type == IBV_GID_TYPE_ROCE_V1;
+}
+
 std::optional<ibv_async_event> Context::wait_async(harness::Deadline deadline) const {
   while (true) {
     ibv_async_event event{};

@@ -21,6 +21,7 @@ class Context {
   const ibv_device_attr& device() const { return device_; }
   ibv_port_attr port() const;
   ibv_gid gid(int index) const;
+  bool is_roce_v1(int index) const;
 
   // Returns the next asynchronous event after acknowledging it, or nothing at the deadline.
   std::optional<ibv_async_event> wait_async(harness::Deadline deadline) const;
