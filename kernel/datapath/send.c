@@ -31,7 +31,7 @@
 /* The timer does not fire earlier: on a short path it would fire for every response. */
 #define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)
 /* The most completions whose slots are freed with one store, which posters on other CPUs read. */
-#define COMPLETIONS	16
+#define COMPLETION_BATCH	16
 
 static const struct sroce_send_wqe *planned_wqe(const struct sroce_tx *tx,
 						const struct sroce_send_plan *plan)
@@ -341,12 +341,12 @@ static void count_error(const struct sroce_qp *qp, enum sroce_wc_status status)
 static bool complete_requests(struct sroce_qp *qp, u32 *budget)
 {
 	u32 first = sroce_requester_retired(&qp->req), count;
-	struct sroce_completion batch[COMPLETIONS] __sroce_uninit;
+	struct sroce_completion batch[COMPLETION_BATCH] __sroce_uninit;
 
 	do {
 		u32 from = sroce_requester_retired(&qp->req), i;
 
-		for (count = 0; count < COMPLETIONS && *budget; count++) {
+		for (count = 0; count < COMPLETION_BATCH && *budget; count++) {
 			if (!sroce_requester_next_completion(&qp->req, &batch[count]))
 				break;
 			count_error(qp, batch[count].status);
@@ -360,7 +360,7 @@ static bool complete_requests(struct sroce_qp *qp, u32 *budget)
 		sroce_send_queue_retire(qp, from);
 		for (i = 0; i < count; i++)
 			sroce_wq_complete(qp, &qp->sq, &batch[i], NULL);
-	} while (count == COMPLETIONS);
+	} while (count == COMPLETION_BATCH);
 	return sroce_requester_retired(&qp->req) != first;
 }
 

@@ -203,8 +203,8 @@ int sroce_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey
  * @attr: the entry
  * @context: set to what sroce_del_gid() needs
  *
- * An address may be added several times: for a VLAN and for the netdev below, and for RoCE v1. That
- * of a VLAN or macvlan in another namespace is another host's for us, see ah.c.
+ * An address may be added several times: for a VLAN and for the netdev below, and for RoCE v1. The
+ * address of a VLAN or macvlan in another namespace is not ours, see ah.c.
  *
  * Return: 0 or -ENOMEM. May sleep.
  */

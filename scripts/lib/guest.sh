@@ -122,8 +122,8 @@ qemu_accelerator() # KERNEL CPIO TEXT WORD...: the first program prints TEXT if 
 	name=accelerator-$({ uname -r; grep -m 1 'model name' /proc/cpuinfo; } | sha256sum | cut -c1-10)
 	mkdir -p "$cache" 2>/dev/null || true
 	for folder in "$cache" "$run"; do
-		! read -r words 2>/dev/null <"$folder/$name" || break
-		! new=$(mktemp "$folder/$name-XXXXXX" 2>/dev/null) || break
+		if read -r words 2>/dev/null <"$folder/$name"; then break; fi
+		if new=$(mktemp "$folder/$name-XXXXXX" 2>/dev/null); then break; fi
 	done
 	if [[ ${new:-} ]]; then
 		words=$tcg

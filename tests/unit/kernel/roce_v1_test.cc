@@ -184,9 +184,8 @@ TEST_F(RoceV1, FrameGoesToTheEndpointOfItsGid) {
 }
 
 TEST_F(RoceV1, IcrcCoversWhatNobodyChanges) {
-  for (u32 at : {4u, 6u, 8u, 39u, 40u, 60u}) {
+  for (u32 at : {8u, 39u, 40u, 60u}) {
     Bytes bytes = frame();
-    if (at < 8) continue;
     bytes[at] ^= 1;
     if (at >= 24 && at < 40) {
       in6_addr address;

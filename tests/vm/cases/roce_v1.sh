@@ -9,7 +9,7 @@ set -euo pipefail
 . /share/vm/lib.sh
 topology none
 
-# Print the index of the RoCE v1 GID of an address, or with the name of another type that of such.
+# Print the index of the GID of an address. TYPE is as in sysfs; default: RoCE v1.
 typed_gid() # DEVICE ADDRESS [TYPE]
 {
 	local port=/sys/class/infiniband/$1/ports/1 index gid
@@ -94,7 +94,7 @@ done
 configfs=/sys/kernel/config
 mountpoint -q $configfs || mount -t configfs none $configfs
 modprobe -q rdma_cm || true
-cm_version() # VERSION
+cm_version() # DEVICE VERSION
 {
 	mkdir -p "$configfs/rdma_cm/$1/"
 	echo "$2" >"$configfs/rdma_cm/$1/ports/1/default_roce_mode"
@@ -131,7 +131,6 @@ rmdir "$configfs/rdma_cm/$A_DEV" "$configfs/rdma_cm/$B_DEV"
 mac=$(on_a mac_of "$A_IF")
 while read -r kind name; do
 	counter_at a "$name" >/tmp/before
-	counter_at a rcvd_pkts >/tmp/received
 	on_b /share/vm/guest/roce_v1 send "$B_IF" "$kind" "$mac" "$B_IP" "$A_IP" 20
 	wait_until 2 test "$(counter_at a "$name")" -ge $(($(</tmp/before) + 20)) || true
 	check "$kind: 20 frames are counted in $name" test "$(counter_at a "$name")" -eq $(($(</tmp/before) + 20))
