@@ -74,8 +74,6 @@ void sroce_endpoint_del_address(struct sroce_endpoint *ep, const struct in6_addr
 /* Shared by the files of net/. */
 extern sroce_receive_fn sroce_receive_hook;
 struct sroce_sockets *sroce_sockets_of(struct net *net);
-bool sroce_deliver(const struct sroce_sockets *sockets, struct net_device *ingress,
-		   struct sroce_rx *rx);
 int sroce_udp_receive(struct sock *sk, struct sk_buff *skb);
 struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *batches, struct sk_buff *skb);
 int sroce_gro_start(struct net *net);

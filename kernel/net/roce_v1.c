@@ -242,7 +242,7 @@ static bool take_frame(const struct sroce_sockets *sockets, struct sk_buff *skb)
 	sroce_rx_begin(&rx, SROCE_GRH_BYTES);
 	rx.saddr = ipv6_hdr(skb)->saddr;
 	rx.daddr = ipv6_hdr(skb)->daddr;
-	return sroce_deliver(sockets, skb->dev, &rx);
+	return sroce_sockets_deliver(sockets, skb->dev, &rx);
 }
 
 static int receive_frame(struct sk_buff *skb, struct net_device *netdev, struct packet_type *type,

@@ -56,5 +56,7 @@ struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *s
 						   const struct in6_addr *daddr);
 struct sroce_endpoint *sroce_sockets_find_netdev(const struct sroce_sockets *sockets,
 						 const struct net_device *ingress);
+bool sroce_sockets_deliver(const struct sroce_sockets *sockets, struct net_device *ingress,
+			   struct sroce_rx *rx);
 
 #endif
