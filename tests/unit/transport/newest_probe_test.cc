@@ -34,6 +34,14 @@ TEST(NewestProbe, AckOfAnEarlierPacketAddsSlack) {
   EXPECT_EQ(sq.req.probe.pto_slack_ns, 80 * kMicrosecond);
 }
 
+TEST(NewestProbe, SlackIsAtMostATenthOfASecond) {
+  AdaptiveSends sq(4, {.ack_timeout_ns = 100'000 * kMillisecond, .selective = true});
+  ASSERT_EQ(probes(sq), Psns{1003});
+  sq.now += 80 * kMillisecond;
+  sq.receive(ack(1000));
+  EXPECT_EQ(sq.req.probe.pto_slack_ns, 100 * kMillisecond);
+}
+
 TEST(NewestProbe, SackOfALaterPacketAddsNoSlack) {
   AdaptiveSends sq(2, {.selective = true});
   ASSERT_EQ(probes(sq), Psns{1001});

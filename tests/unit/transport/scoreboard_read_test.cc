@@ -204,7 +204,7 @@ TEST(SelectiveRead, LostRetransmissionHardlyRaisesTheTimeout) {
 
 // The first request was in flight all the time, and its response takes that long.
 // Each of many responses is lost once. Then one is lost twice.
-TEST(SelectiveRead, AnsweredRetransmissionsDoNotDelayLaterOnes) {
+TEST(SelectiveRead, RetransmissionsWithAResponseDoNotDelayLaterOnes) {
   SelectiveRead sq(200);
   for (u32 i = 0; i < 30; i++) {
     const u32 hole = 5 * i;
@@ -217,7 +217,7 @@ TEST(SelectiveRead, AnsweredRetransmissionsDoNotDelayLaterOnes) {
   EXPECT_LE(sq.req.sb.rtx_backoff, 2);
 }
 
-TEST(SelectiveRead, AnsweredRetransmissionEndsTheBackoff) {
+TEST(SelectiveRead, RetransmissionWithAResponseEndsTheBackoff) {
   SelectiveRead sq(60);
   sq.respond_all({1, 2, 3, 5, 6, 7});
   ASSERT_EQ(psns_of(sq.send_all()), (Psns{1000, 1004}));

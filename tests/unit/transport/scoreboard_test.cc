@@ -105,7 +105,7 @@ TEST(SelectiveMode, AcceptanceIsAnEvent) {
   EXPECT_EQ(sq.events, 0u);
 }
 
-TEST(SelectiveMode, RefusalIsAnEventOnlyOfAnOffer) {
+TEST(SelectiveMode, WithdrawalIsAnEventOnlyOfAnOffer) {
   for (bool offered : {false, true}) {
     SendQueue sq({.selective = offered});
     sq.post(send_of(10));
