@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sroce/cm.h"
+#include "sroce/machine.h"
 #include "sroce/netlink.h"
 #include "sroce/nldev.h"
 
@@ -132,7 +133,7 @@ struct System {
   std::function<bool()> port_is_free{};
   std::function<std::string()> nft_ruleset{};
   std::function<std::string()> iptables_rules{};
-  std::function<std::optional<std::vector<std::string>>()> verbs_devices{};
+  std::function<std::optional<std::vector<VerbsDevice>>()> verbs_devices{};
   /// As the functions of cm.h and interrupt.h.
   std::function<CmReply(const CmQuestion&)> request_connection{};
   std::function<int(const CmQuestion&)> probe_port{};

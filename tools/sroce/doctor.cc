@@ -129,6 +129,16 @@ Finding examine_state(const DeviceFacts& device) {
   return {device.state.device, Verdict::ok, text};
 }
 
+/// The mode of a process is that of the provider which libibverbs asks first: IBV_DRIVERS, too,
+/// says which.
+std::vector<Finding> examine_provider(const DeviceFacts& device) {
+  const bool is_native = device.provider == "libsroce";
+  if (!device.has_provider || (!is_native && device.provider != "librxe")) return {};
+  return {{device.state.device, Verdict::ok,
+           "programs with these variables use " + device.provider + ", in " +
+               (is_native ? "native" : "rxe") + " mode"}};
+}
+
 /// Faults of a device that is ready, and warnings.
 std::vector<Finding> examine_use(const DeviceFacts& device) {
   std::vector<Finding> findings;
@@ -227,10 +237,14 @@ DeviceFacts query_device(System& system, const DeviceIdentity& device, const std
 void query_providers(System& system, Facts& facts) {
   const auto shown = system.verbs_devices();
   facts.has_libibverbs = shown.has_value();
-  for (DeviceFacts& device : facts.devices)
-    device.has_provider =
-        !shown || device.uverbs.empty() ||
-        std::find(shown->begin(), shown->end(), device.state.device) != shown->end();
+  if (!shown) return;
+  for (DeviceFacts& device : facts.devices) {
+    const auto found = std::find_if(shown->begin(), shown->end(), [&](const VerbsDevice& other) {
+      return other.name == device.state.device;
+    });
+    device.has_provider = device.uverbs.empty() || found != shown->end();
+    if (found != shown->end()) device.provider = found->provider;
+  }
 }
 
 /// The devices of sroce in this namespace, and the port that they need.
@@ -335,6 +349,7 @@ std::vector<Finding> examine(const Facts& facts) {
   if (facts.devices.empty()) findings.push_back(examine_absence(facts));
   for (const DeviceFacts& device : facts.devices) {
     findings.push_back(examine_state(device));
+    append(findings, examine_provider(device));
     append(findings, examine_use(device));
   }
   append(findings, examine_firewall(facts));

@@ -34,6 +34,7 @@ struct DeviceFacts {
   std::string uverbs;  // "uverbs0"; empty if ib_uverbs has not made one
   bool may_open = false;
   bool has_provider = true;  // libibverbs shows it
+  std::string provider;      // "libsroce", "librxe"; empty if it is not known
   std::optional<uint32_t> mtu_bytes;
   std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
   std::vector<NatRule> nat;

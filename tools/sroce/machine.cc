@@ -15,6 +15,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "sroce/port.h"
@@ -106,7 +108,24 @@ std::string iptables_rules() {
       " $command-save 2>/dev/null | sed \"s/^/$command /\"; done");
 }
 
-std::optional<std::vector<std::string>> verbs_devices() {
+namespace {
+
+/// The provider that an ibv_device is of, such as "librxe". Behind the public part of the structure
+/// libibverbs keeps a pointer to the functions of the provider, and so into its library.
+std::string provider_of(const void* device) {
+  if constexpr (sizeof(void*) != 8) return {};
+  constexpr size_t public_bytes = 664;  // of struct ibv_device, which rdma-core has never changed
+  const void* functions = nullptr;
+  std::memcpy(&functions, static_cast<const char*>(device) + public_bytes, sizeof(functions));
+  Dl_info library{};
+  if (!dladdr(functions, &library) || !library.dli_fname) return {};
+  const std::string name = std::filesystem::path(library.dli_fname).filename();
+  return name.substr(0, name.find("-rdmav"));
+}
+
+}  // namespace
+
+std::optional<std::vector<VerbsDevice>> verbs_devices() {
   const QuietStderr quiet;  // libibverbs complains there about devices without a provider
   void* library = dlopen("libibverbs.so.1", RTLD_NOW);
   if (!library) return std::nullopt;
@@ -116,11 +135,12 @@ std::optional<std::vector<std::string>> verbs_devices() {
   const auto name_of =
       reinterpret_cast<const char* (*)(void*)>(dlsym(library, "ibv_get_device_name"));
   if (!list_devices || !free_list || !name_of) return std::nullopt;
-  std::vector<std::string> names;
+  std::vector<VerbsDevice> devices;
   void** list = list_devices(nullptr);
-  for (void** device = list; device && *device; ++device) names.emplace_back(name_of(*device));
+  for (void** device = list; device && *device; ++device)
+    devices.push_back({name_of(*device), provider_of(*device)});
   if (list) free_list(list);
-  return names;  // the library stays, as it does in programs
+  return devices;  // the library stays, as it does in programs
 }
 
 }  // namespace sroce

@@ -26,8 +26,15 @@ std::string nft_ruleset();
 /// after the name of its command. Empty as above.
 std::string iptables_rules();
 
+/// A device that libibverbs shows, and the library of its provider: "libsroce", or empty if that is
+/// not known.
+struct VerbsDevice {
+  std::string name;
+  std::string provider;
+};
+
 /// The devices that libibverbs shows to programs, because it has a provider for them; empty without
 /// libibverbs.
-std::optional<std::vector<std::string>> verbs_devices();
+std::optional<std::vector<VerbsDevice>> verbs_devices();
 
 }  // namespace sroce

@@ -186,10 +186,26 @@ TEST_F(Doctor, NatChangesAddresses) {
 }
 
 TEST_F(Doctor, ProviderIsMissing) {
-  machine.verbs_devices = {{"mlx5_0"}};
+  machine.verbs_devices = {{{"mlx5_0", "libmlx5"}}};
   expect(Verdict::fail, "sroce0", "no provider for it", "apt-get install ibverbs-providers");
   machine.verbs_devices.reset();
   expect(Verdict::warn, "libibverbs", "not installed", "apt-get install libibverbs1");
+}
+
+TEST_F(Doctor, ProviderTellsTheMode) {
+  EXPECT_EQ(examine(), 0);
+  EXPECT_THAT(text,
+              HasSubstr("ok    sroce0   programs with these variables use librxe, in rxe mode\n"));
+  machine.verbs_devices = {{{"sroce0", "libsroce"}}};
+  EXPECT_EQ(examine(), 0);
+  EXPECT_THAT(
+      text,
+      HasSubstr("ok    sroce0   programs with these variables use libsroce, in native mode\n"));
+  for (const char* other : {"", "libibverbs.so.1"}) {
+    machine.verbs_devices = {{{"sroce0", other}}};
+    EXPECT_EQ(examine(), 0);
+    EXPECT_THAT(text, Not(HasSubstr("mode")));
+  }
 }
 
 TEST_F(Doctor, HeadersAreMissingForTheBuild) {

@@ -91,7 +91,7 @@ class FakeMachine {
   bool port_is_free = true;
   std::string nft_ruleset;
   std::string iptables_rules;
-  std::optional<std::vector<std::string>> verbs_devices{{"sroce0"}};
+  std::optional<std::vector<VerbsDevice>> verbs_devices{{{"sroce0", "librxe"}}};
   std::vector<std::string> other_netns;
   std::vector<CmReply> cm_replies;  // one for each request; the last one goes on
   std::vector<CmQuestion> cm_questions;
