@@ -3,8 +3,8 @@
 # guests: one
 # links: sroce
 # seconds: 300
-# stages: vm-newest vm-newest-native
-# full: vm-debug vm-debug-native vm-6.12 vm-6.1
+# stages: vm-newest
+# full: vm-newest-native vm-debug vm-debug-native vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology none
