@@ -38,8 +38,9 @@ skip=$(rxe_lacks)
 # Of the two families, where one could differ: the IPv4 identification, the checksum of IPv6.
 verify() # WHAT [4|6]
 {
-	[[ ${2:-4} != 4 ]] || DUET_GID_A=$A_GID DUET_GID_B=$B_GID duet "$1, IPv4" rc_verify --quick --max-size 100000 ${skip:+--skip "$skip"}
-	[[ ${2:-6} != 6 ]] || DUET_GID_A=$A_GID6 DUET_GID_B=$B_GID6 duet "$1, IPv6" rc_verify --quick --max-size 100000 ${skip:+--skip "$skip"}
+	local options=(--quick --data --max-size 100000 ${skip:+--skip "$skip"})
+	[[ ${2:-4} != 4 ]] || DUET_GID_A=$A_GID DUET_GID_B=$B_GID duet "$1, IPv4" rc_verify "${options[@]}"
+	[[ ${2:-6} != 6 ]] || DUET_GID_A=$A_GID6 DUET_GID_B=$B_GID6 duet "$1, IPv6" rc_verify "${options[@]}"
 }
 
 both_sroce() { [[ $A_TYPE$B_TYPE == srocesroce ]]; }
@@ -134,7 +135,7 @@ if both_sroce; then
 			else
 				check "VLAN, veth $below, ${net}2: batches stay whole" test $on_veth -lt 3200
 			fi
-			[[ $below != like* || $net != *. ]] || duet "VLAN, veth $below" rc_verify --quick --max-size 100000 ${skip:+--skip "$skip"}
+			[[ $below != like* || $net != *. ]] || duet "VLAN, veth $below" rc_verify --quick --data --max-size 100000 ${skip:+--skip "$skip"}
 		done
 	done
 	set_offloads tx-gso-list on tso on gro off

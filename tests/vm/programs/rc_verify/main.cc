@@ -11,12 +11,13 @@ constexpr const char* usage =
     R"(usage: rc_verify --server --dev D [--gid G] [--port P]
        rc_verify --client HOST --dev D [--gid G] [--port P] [--seed N]
                  [--mtu all|256|512|1024|2048|4096] [--max-size BYTES] [--rounds N] [--quick]
-                 [--direction both|client|server] [--duration SECONDS] [--timeout 0..31]
+                 [--data] [--direction both|client|server] [--duration SECONDS] [--timeout 0..31]
                  [--retry 0..7] [--wait-limit SECONDS] [--skip TEXT[,TEXT]...] [--no-atomics]
 
 Start the server first. It uses the client's parameters.
   --gid         index in the device's GID table (default 1)
   --quick       only small sizes and the active MTU, one round
+  --data        only cases that transfer data, without those of states, events and options
   --direction   the end that initiates requests
   --duration    run only verified traffic, in both directions at once, for netem. SIGTERM to the
                 client ends it early. Prints the QPs for "raw_flood --qpn".
@@ -28,6 +29,7 @@ Start the server first. It uses the client's parameters.
 struct Parameters {
   rc_verify::Bounds bounds;
   bool is_quick;
+  bool data_only;
 };
 
 Parameters parse(harness::Args& args) {
@@ -38,6 +40,7 @@ Parameters parse(harness::Args& args) {
     bounds.max_size = 64 << 10;
     bounds.rounds = 1;
   }
+  parameters.data_only = args.flag("--data");
   const std::string mtu = args.text("--mtu", "all");
   bounds.mtu = mtu == "all" ? 0 : std::stoul(mtu);
   bounds.max_size = args.number("--max-size", bounds.max_size);
@@ -62,6 +65,7 @@ void run_cases(verbs::Session& session, const Parameters& parameters) {
     session.set_initiator(client_initiates);
     rc_verify::run_data_cases(session, bounds);
     rc_verify::run_queue_cases(session, bounds);
+    if (parameters.data_only) continue;
     rc_verify::run_state_cases(session);
     rc_verify::run_event_cases(session);
     rc_verify::run_optional_cases(session);
