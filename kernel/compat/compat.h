@@ -3,7 +3,8 @@
  * The only file that knows how kernels differ. All other code is written for the newest kernel, and
  * shims here make older ones look like it. probe.sh compiles probes.c to find out which functions a
  * kernel has. Version numbers are useless because distributions backport. The version at each shim
- * only says where the change appeared first.
+ * only says where the change appeared first. Macros give older functions the new names, so that a
+ * shim can go without a change elsewhere.
  */
 #ifndef SROCE_COMPAT_COMPAT_H
 #define SROCE_COMPAT_COMPAT_H

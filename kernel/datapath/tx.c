@@ -312,8 +312,11 @@ static struct sock *owner_of(const struct sroce_qp_ref *ref, const struct sk_buf
  * sroce_tx_relock() - between two bursts: let another CPU have the lock if it waits
  * @tx: the round; the lock of its queue is held, and dropped for a moment
  *
- * The engine is in a state between two plans. BH stays disabled, so the address vector of the open
- * skb stays valid.
+ * The state is that between two plans. The engine may change it while the lock is dropped. BH stays
+ * disabled, so the address vector of the open skb stays valid. A new path closes the skb
+ * (path_changed). So does a CNP, because the IPv4 identifications of a batch are consecutive. After
+ * RESET or an error nothing more is planned. No pointer into the storage of WQEs or responder
+ * resources is kept.
  */
 void sroce_tx_relock(struct sroce_tx *tx)
 {

@@ -80,7 +80,7 @@ struct sroce_queue_head {
 
 /*
  * How often a process has armed a completion queue: for any completion, and for solicited ones and
- * errors only. One event serves all arms before it.
+ * errors only, which does not weaken an earlier arm for any. One event serves all arms before it.
  */
 struct sroce_cq_arm {
 	__u32	any;

@@ -77,7 +77,7 @@ rose a out_of_seq_request 1 100000
 rose b roce_adp_retrans 1 100000
 
 # Packets behind a gap that is never closed fill A's pool, of 128 MiB. Another QP still has its
-# guaranteed share. After 5 s they are dropped, and debug is too slow for that.
+# guaranteed share. After 8 s they are dropped, and debug is too slow for that.
 fill_pool()
 {
 	on_a "$programs"/reorder_gaps --dev "$B_DEV" --gid "$B_GID" --peer-dev "$A_DEV" --peer-gid "$A_GID" --pairs 80 --mtu 4096 >/tmp/gaps 2>&1 &

@@ -18,7 +18,7 @@ attach() # END TYPE DEVICE INTERFACE
 load_with() # METHOD
 {
 	rmmod sroce
-	insmod /share/module/sroce.ko crc="$1" mode="${MODE:-rxe}"
+	insmod /share/module/sroce.ko crc="$1"
 	attach a "$A_TYPE" "$A_DEV" "$A_IF"
 	attach b "$B_TYPE" "$B_DEV" "$B_IF"
 	A_GID=$(on_a wait_for_gid "$A_DEV" "$A_IP")

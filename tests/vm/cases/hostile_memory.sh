@@ -67,7 +67,7 @@ delete_if_added() { if (($1 == 0)); then rdma link delete "$A_DEV"; else [[ ! -e
 # The address of the module is not known before. All modules are above the kernel's own code.
 rmmod sroce
 count_calls_from "0x$(awk '$3 == "_etext" { print $1 }' /proc/kallsyms)" 0xffffffffffffffff 32
-walk "insmod" 3 unload_if_loaded insmod /share/module/sroce.ko mode="$MODE"
+walk "insmod" 3 unload_if_loaded insmod /share/module/sroce.ko
 load_module sroce
 # Little depth, because ib_core registers the device below a function of ours.
 count_calls_of_sroce 8
