@@ -8,8 +8,9 @@
 // mounts them by their paths; sroce.share=FOLDER of the kernel's command line is the last one.
 // QEMU, where it is sroce.share=9p, shares them under tags: root, folder, out, share. The file
 // "settings" of this run's folder has strings that end with NUL: userland, current folder, $OUT or
-// nothing, mode, "pair" or nothing, netem's words or nothing; then the command and its arguments.
-// Its file "environment" is that of the command.
+// nothing, mode, "pair" or nothing, netem's words or nothing, a token that begins the report; then
+// the command and its arguments. Its file "environment" is that of the command. Both are deleted
+// before the command runs: the userland may be the host's root, where it could read the token.
 #include "guest.h"
 
 #include <dirent.h>
@@ -63,14 +64,14 @@ Strings split(const std::string& text, char separator) {
 }
 
 struct Settings {
-  std::string userland, folder, out, mode, pair, netem;
+  std::string userland, folder, out, mode, pair, netem, token;
   Strings command;
 };
 
 Settings read_settings() {
   const Strings all = split(read_file("/share/settings"), '\0');
-  check(all.size() > 6, "read /share/settings");
-  return {all[0], all[1], all[2], all[3], all[4], all[5], {all.begin() + 6, all.end()}};
+  check(all.size() > 7, "read /share/settings");
+  return {all[0], all[1], all[2], all[3], all[4], all[5], all[6], {all.begin() + 7, all.end()}};
 }
 
 void mount_at(const std::string& target, const char* type, unsigned long flags = 0,
@@ -310,7 +311,8 @@ int wait_for(pid_t child) {
 }
 
 /// Runs the command between pipes, copies them to the consoles, and reports its status and how much
-/// the host has to read before it ends the guest.
+/// the host has to read before it ends the guest. The token shows that the report is ours, because
+/// the command may write to the console, too.
 [[noreturn]] void run_command(const Settings& settings, const Strings& environment) {
   const int main_console = open_console(1);  // input and output
   const int error_console = open_console(2);
@@ -347,7 +349,7 @@ int wait_for(pid_t child) {
   fprintf(stderr, "init: done\n");
   tcdrain(STDERR_FILENO);
   std::ostringstream report;
-  report << status << ' ' << output_count << ' ' << error_count << '\n';
+  report << settings.token << ' ' << status << ' ' << output_count << ' ' << error_count << '\n';
   write_all(control, report.str().data(), report.str().size());
   for (;;) pause();
 }
@@ -362,6 +364,7 @@ void run_guest() {
   load_modules();
   mount_host("/share", "share", share());
   const Settings settings = read_settings();
+  unlink("/share/settings");
   Strings environment = split(read_file("/share/environment"), '\0');
   unlink("/share/environment");  // may have secrets, which nobody deletes if scripts/run is killed
   umount("/share");

@@ -26,6 +26,8 @@ namespace {
 constexpr int status_of_failure = 125;
 constexpr int status_of_known_failure = 255;  // scripts/run adds nothing, and ends with 125
 
+constexpr size_t longest_report = 200;           // a token and three numbers are shorter
+
 // The consoles' descriptors in the kernel's process; scripts/run names them in its command line.
 enum { first_console_fd = 3, input_fd = 3, output_fd, error_fd, control_fd };
 
@@ -101,8 +103,8 @@ bool starts_in_time(int control) {
   return poll(&entry, 1, limit ? atoi(limit) * 1000 : -1) == 1;
 }
 
-/// Reads what the guest says about the command: a byte when its consoles are ready, then its status
-/// and the lengths of its outputs. Waits for these. The guest may still run.
+/// Reads what the guest says about the command: a byte when its consoles are ready, then the token,
+/// its status and the lengths of its outputs. Waits for these. The guest may still run.
 int follow_command(int control, int input, std::chrono::steady_clock::time_point start,
                    const Count& output_count, const Count& error_count) {
   char ready = 0;
@@ -116,11 +118,14 @@ int follow_command(int control, int input, std::chrono::steady_clock::time_point
     fprintf(stderr, "sroce: the command started after %.2f s\n", waited.count());
   std::thread([=] { send_records(STDIN_FILENO, input); }).detach();
   std::string text;
-  for (char c; read(control, &c, 1) == 1 && c != '\n';) text += c;
+  for (char c; text.size() < longest_report && read(control, &c, 1) == 1 && c != '\n';) text += c;
+  // The command can write to this console. A false length would be waited for without end.
+  const char* wanted = getenv("SROCE_RUN_TOKEN");
+  std::string token;
   int status = 0;
   uint64_t output_length = 0, error_length = 0;
   std::istringstream report(text);
-  if (!(report >> status >> output_length >> error_length)) {
+  if (!(report >> token >> status >> output_length >> error_length) || !wanted || token != wanted) {
     if (!text.empty()) fprintf(stderr, "sroce: not a report of the command: %s\n", text.c_str());
     return status_of_failure;
   }
