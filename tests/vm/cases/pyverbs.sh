@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # rdma-core's own tests in Python (pyverbs), on a device of ours and on one of rdma_rxe beside it. Our device must pass every test of
 # pyverbs.passing, and every test that rdma_rxe passes, except those that pyverbs.known lists; and it must pass none of those.
+# pyverbs.skipped says why it skips the others. It must pass more tests than rdma_rxe; pyverbs.known has the one exception.
 # guests: one
 # links: sroce
 # seconds: 230
