@@ -26,7 +26,7 @@ namespace {
 constexpr int status_of_failure = 125;
 constexpr int status_of_known_failure = 255;  // scripts/run adds nothing, and ends with 125
 
-constexpr size_t longest_report = 200;           // a token and three numbers are shorter
+constexpr size_t longest_report = 200;  // a token and three numbers are shorter
 
 // The consoles' descriptors in the kernel's process; scripts/run names them in its command line.
 enum { first_console_fd = 3, input_fd = 3, output_fd, error_fd, control_fd };

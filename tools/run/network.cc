@@ -89,6 +89,25 @@ bool add_address(const std::string& link, const std::string& text, int family, i
       .done(NETLINK_ROUTE);
 }
 
+/// Sends a datagram that nobody reads.
+bool send_datagram(const std::string& to, int family) {
+  constexpr in_port_t discard = 9;
+  sockaddr_in6 address6{};
+  address6.sin6_family = AF_INET6;
+  address6.sin6_port = htons(discard);
+  sockaddr_in address4{};
+  address4.sin_family = AF_INET;
+  address4.sin_port = htons(discard);
+  const bool old = family == AF_INET;
+  inet_pton(family, to.c_str(), old ? static_cast<void*>(&address4.sin_addr) : &address6.sin6_addr);
+  const auto* address = old ? reinterpret_cast<const sockaddr*>(&address4)
+                            : reinterpret_cast<const sockaddr*>(&address6);
+  const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const bool sent = sendto(fd, "", 1, 0, address, old ? sizeof(address4) : sizeof(address6)) == 1;
+  close(fd);
+  return sent;
+}
+
 }  // namespace
 
 bool set_link_up(const std::string& name) {
@@ -127,6 +146,11 @@ bool set_up_link(const std::string& name, int number) {
   const std::string last = std::to_string(number);
   return add_address(name, "10.99.0." + last, AF_INET, 24) &&
          add_address(name, "fd99::" + last, AF_INET6, 64) && set_link_up(name);
+}
+
+bool meet_neighbour(int number) {
+  const std::string last = std::to_string(number);
+  return send_datagram("10.99.0." + last, AF_INET) && send_datagram("fd99::" + last, AF_INET6);
 }
 
 bool add_device(const std::string& name, const std::string& link) {
