@@ -9,10 +9,26 @@ set -euo pipefail
 . /share/vm/lib.sh
 topology
 
+# At the ends that are sroce: rdma_rxe neither marks nor counts CNPs.
+sum() # COUNTER
+{
+	local end total=0
+	for end in a b; do
+		[[ $end$A_TYPE == arxe || $end$B_TYPE == brxe ]] || total=$((total + $(counter_at $end "$1")))
+	done
+	echo $total
+}
+
+declare -A rate cnps packets
 for qps in 1 8; do
 	tool "ib_write_bw with $qps QPs, both directions" ib_write_bw -x GID -F -q $qps -b -s 16384 -n $((400 / qps))
-	echo "#   $(awk 'NF == 5 && $1 == 16384 { print $4 " MiB/s" }' <<<"$pair_output")"
+	rate[$qps]=$(awk 'NF == 5 && $1 == 16384 { print $4 }' <<<"$pair_output")
+	cnps[$qps]=$(sum np_cnp_sent) packets[$qps]=$(sum rcvd_pkts)
+	echo "#   ${rate[$qps]} MiB/s"
 done
 for counter in np_cnp_sent roce_adp_retrans local_ack_timeout_err duplicate_request; do
-	echo "#   $counter: $(on_a cat "/sys/class/infiniband/$A_DEV/ports/1/hw_counters/$counter") $(on_b cat "/sys/class/infiniband/$B_DEV/ports/1/hw_counters/$counter")"
+	echo "#   $counter: $(sum $counter)"
 done
+awk -v one="${rate[1]}" -v eight="${rate[8]}" 'BEGIN { if (one) printf "# ratio of the rates, 8 QPs : 1 QP: %.2f\n", eight / one }'
+sent=$((cnps[8] - cnps[1])) received=$((packets[8] - packets[1]))
+awk -v cnps=$sent -v packets=$received 'BEGIN { if (packets) printf "# CNPs sent per received packet, 8 QPs: %d / %d = %.4f\n", cnps, packets, cnps / packets }'
