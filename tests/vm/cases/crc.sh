@@ -3,7 +3,7 @@
 # flows.
 # guests: one
 # seconds: 60
-# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12
+# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
