@@ -324,6 +324,10 @@ int wait_for(pid_t child) {
   check(
       pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 && pipe2(error, O_CLOEXEC) == 0,
       "make pipes");
+  // This waits until the host has opened the port, and so the other two, which come before it. A
+  // port that the host has not opened reads as ended. The command, which may write to it, comes
+  // later.
+  write_all(control, "r", 1);
   const pid_t child = fork();
   check(child >= 0, "fork");
   if (child == 0) {
@@ -334,9 +338,6 @@ int wait_for(pid_t child) {
     exec_command(settings, environment);
   }
   for (const int fd : {input[0], output[1], error[1]}) close(fd);
-  // This waits until the host has opened the port, and so the other two, which come before it. A
-  // port that the host has not opened reads as ended.
-  write_all(control, "r", 1);
   std::thread([=] {
     receive_records(main_console, input[1]);
     close(input[1]);
@@ -367,7 +368,7 @@ void run_guest() {
   load_modules();
   mount_host("/share", "share", share());
   const Settings settings = read_settings();
-  unlink("/share/settings");
+  check(unlink("/share/settings") == 0, "delete the settings");
   Strings environment = split(read_file("/share/environment"), '\0');
   unlink("/share/environment");  // may have secrets, which nobody deletes if scripts/run is killed
   umount("/share");

@@ -71,6 +71,7 @@ void stay_on_one_cpu() {
   if (getppid() != host) _exit(status_of_failure);
   setsid();
   if (const char* pin = getenv("SROCE_RUN_PIN"); pin && *pin) stay_on_one_cpu();
+  unsetenv("SROCE_RUN_TOKEN");
   // Above the places that they are copied to.
   int copies[4];
   for (int i = 0; i < 4; ++i) copies[i] = fcntl(consoles[i], F_DUPFD, 64);
@@ -118,14 +119,19 @@ int follow_command(int control, int input, std::chrono::steady_clock::time_point
     fprintf(stderr, "sroce: the command started after %.2f s\n", waited.count());
   std::thread([=] { send_records(STDIN_FILENO, input); }).detach();
   std::string text;
-  for (char c; text.size() < longest_report && read(control, &c, 1) == 1 && c != '\n';) text += c;
+  bool has_ended = false;  // the line, not the console
+  for (char c; !has_ended && text.size() < longest_report && read(control, &c, 1) == 1;) {
+    has_ended = c == '\n';
+    if (!has_ended) text += c;
+  }
   // The command can write to this console. A false length would be waited for without end.
   const char* wanted = getenv("SROCE_RUN_TOKEN");
   std::string token;
   int status = 0;
   uint64_t output_length = 0, error_length = 0;
   std::istringstream report(text);
-  if (!(report >> token >> status >> output_length >> error_length) || !wanted || token != wanted) {
+  if (!has_ended || !(report >> token >> status >> output_length >> error_length) || !wanted ||
+      token != wanted) {
     if (!text.empty()) fprintf(stderr, "sroce: not a report of the command: %s\n", text.c_str());
     return status_of_failure;
   }
