@@ -252,7 +252,7 @@ Strings set_up_network(const Settings& settings) {
   for (std::string& variable : describe("rxe1", 2, "_B")) variables.push_back(variable);
   // The kernel's rdma_resolve_addr() misses a neighbour that responds before it waits, which one of
   // the same kernel does. It would wait until its time is over.
-  check(meet_neighbour(2), "send to the neighbour");
+  check(resolve_neighbour(2), "send to the neighbour");
   return variables;
 }
 

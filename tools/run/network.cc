@@ -148,7 +148,7 @@ bool set_up_link(const std::string& name, int number) {
          add_address(name, "fd99::" + last, AF_INET6, 64) && set_link_up(name);
 }
 
-bool meet_neighbour(int number) {
+bool resolve_neighbour(int number) {
   const std::string last = std::to_string(number);
   return send_datagram("10.99.0." + last, AF_INET) && send_datagram("fd99::" + last, AF_INET6);
 }

@@ -15,7 +15,7 @@ bool add_veth(const std::string& name, int other_netns);
 /// Sets up an interface of this namespace with two addresses: 10.99.0.NUMBER and fd99::NUMBER.
 bool set_up_link(const std::string& name, int number);
 /// Makes this end and NUMBER learn each other's link-layer address, unless the link loses it.
-bool meet_neighbour(int number);
+bool resolve_neighbour(int number);
 bool add_device(const std::string& name, const std::string& link);
 
 }  // namespace sroce

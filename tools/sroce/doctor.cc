@@ -129,13 +129,13 @@ Finding examine_state(const DeviceFacts& device) {
   return {device.state.device, Verdict::ok, text};
 }
 
-/// The mode of a process is that of the provider which libibverbs asks first: IBV_DRIVERS, too,
-/// says which.
+/// The first provider that accepts a device decides the mode of the process. The configuration of
+/// libibverbs and IBV_DRIVERS give the order.
 std::vector<Finding> examine_provider(const DeviceFacts& device) {
   const bool is_native = device.provider == "libsroce";
   if (!device.has_provider || (!is_native && device.provider != "librxe")) return {};
   return {{device.state.device, Verdict::ok,
-           "programs with these variables use " + device.provider + ", in " +
+           "in this environment programs use " + device.provider + ", in " +
                (is_native ? "native" : "rxe") + " mode"}};
 }
 

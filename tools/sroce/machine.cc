@@ -114,7 +114,7 @@ namespace {
 /// libibverbs keeps a pointer to the functions of the provider, and so into its library.
 std::string provider_of(const void* device) {
   if constexpr (sizeof(void*) != 8) return {};
-  constexpr size_t public_bytes = 664;  // of struct ibv_device, which rdma-core has never changed
+  constexpr size_t public_bytes = 664;  // of struct ibv_device, which is public ABI
   const void* functions = nullptr;
   std::memcpy(&functions, static_cast<const char*>(device) + public_bytes, sizeof(functions));
   Dl_info library{};

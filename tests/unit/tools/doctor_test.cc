@@ -195,12 +195,12 @@ TEST_F(Doctor, ProviderIsMissing) {
 TEST_F(Doctor, ProviderTellsTheMode) {
   EXPECT_EQ(examine(), 0);
   EXPECT_THAT(text,
-              HasSubstr("ok    sroce0   programs with these variables use librxe, in rxe mode\n"));
+              HasSubstr("ok    sroce0   in this environment programs use librxe, in rxe mode\n"));
   machine.verbs_devices = {{{"sroce0", "libsroce"}}};
   EXPECT_EQ(examine(), 0);
   EXPECT_THAT(
       text,
-      HasSubstr("ok    sroce0   programs with these variables use libsroce, in native mode\n"));
+      HasSubstr("ok    sroce0   in this environment programs use libsroce, in native mode\n"));
   for (const char* other : {"", "libibverbs.so.1"}) {
     machine.verbs_devices = {{{"sroce0", other}}};
     EXPECT_EQ(examine(), 0);

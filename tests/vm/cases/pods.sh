@@ -26,9 +26,11 @@ for pod in "${pods[@]}"; do
 done
 
 # The server's end is A.
+on_a() { in_namespace "pod$server_pod" "$@"; }
+on_b() { in_namespace "pod$client_pod" "$@"; }
 between() # CLIENT_POD SERVER_POD
 {
-	eval "on_a() { in_namespace pod$2 \"\$@\"; }; on_b() { in_namespace pod$1 \"\$@\"; }"
+	client_pod=$1 server_pod=$2
 	on_b wait_until 10 ping -c 1 -W 1 "10.8.0.$2"
 	server=(-d "sroce_pod$2" -g "$(on_a wait_for_gid "sroce_pod$2" "10.8.0.$2")")
 	client=(-d "sroce_pod$1" -g "$(on_b wait_for_gid "sroce_pod$1" "10.8.0.$1")")
@@ -53,7 +55,7 @@ start() # CLIENT_POD SERVER_POD PORT
 {
 	between "$1" "$2"
 	on_a ib_send_bw -F "${server[@]/-g/-x}" -p "$3" -D 60 >/dev/null 2>&1 &
-	on_b wait_until 10 bash -c "ss -Hltn | grep -q :$3 || ip netns exec pod$2 ss -Hltn | grep -q :$3"
+	on_a wait_until 10 bash -c "ss -Hltn 'sport = :$3' | grep ."
 	on_b ib_send_bw -F "${client[@]/-g/-x}" -p "$3" -D 60 "10.8.0.$2" >/dev/null 2>&1 &
 }
 start 1 2 18701
