@@ -251,6 +251,16 @@ std::string Sysfs::mac(const std::string& interface) const {
   return borrowed ? "" : read_line(folder / "address").value_or("");
 }
 
+std::optional<size_t> Sysfs::mtu(const std::string& interface) const {
+  const auto line = read_line(root_ / "class/net" / interface / "mtu");
+  return line ? std::optional<size_t>(std::strtoul(line->c_str(), nullptr, 10)) : std::nullopt;
+}
+
+bool Sysfs::has_ofed() const {
+  std::error_code error;
+  return fs::exists(root_ / "module/mlx_compat/holders/ib_core", error);
+}
+
 bool Sysfs::module_loaded(const std::string& module) const {
   std::error_code error;
   return fs::exists(root_ / "module" / module, error);

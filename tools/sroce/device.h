@@ -73,7 +73,13 @@ class Sysfs {
   /// another interface, as a VLAN does.
   std::string mac(const std::string& interface) const;
 
+  /// The MTU of a network interface; empty if there is no such interface.
+  std::optional<size_t> mtu(const std::string& interface) const;
+
   bool module_loaded(const std::string& module) const;
+
+  /// Whether RDMA is that of MLNX_OFED or DOCA, whose ib_core needs a module of its own.
+  bool has_ofed() const;
 
   /// Whether the kernel loads signed modules only.
   bool locked_down() const;
@@ -129,14 +135,17 @@ struct System {
   std::string version{};  // of the tool
   /// As the functions of machine.h.
   std::function<std::optional<uint64_t>()> memlock_bytes{};
+  std::function<bool()> may_raise_memlock{};
   std::function<bool(const std::string& path)> may_open{};
   std::function<bool()> port_is_free{};
   std::function<std::string()> nft_ruleset{};
   std::function<std::string()> iptables_rules{};
+  std::function<uint64_t(const std::string& netdev)> reverse_path_drops{};
   std::function<std::optional<std::vector<VerbsDevice>>()> verbs_devices{};
-  /// As the functions of cm.h and interrupt.h.
+  /// As the functions of cm.h, path_mtu.h and interrupt.h.
   std::function<CmReply(const CmQuestion&)> request_connection{};
   std::function<int(const CmQuestion&)> probe_port{};
+  std::function<size_t(const CmQuestion&, const std::vector<size_t>&)> find_largest_echo{};
   std::function<bool(std::chrono::milliseconds)> pause{};
   /// A clock that is not set back.
   std::function<std::chrono::nanoseconds()> now{};

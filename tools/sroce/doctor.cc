@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "sroce/explain.h"
+#include "sroce/path_mtu.h"
 #include "sroce/ping.h"
 #include "sroce/silence.h"
 
@@ -27,6 +28,10 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 Finding examine_kernel(const Facts& facts) {
+  if (facts.has_ofed)
+    return {"kernel", Verdict::fail,
+            "RDMA is that of MLNX_OFED or DOCA (mlx_compat), which sroce does not support",
+            "to run one command with RDMA: scripts/run -- COMMAND"};
   if (facts.kernel_has_rdma == false && !facts.rdma_loaded)
     return {"kernel", Verdict::fail,
             "kernel " + facts.kernel_release + " has no RDMA (CONFIG_INFINIBAND is off)",
@@ -96,10 +101,11 @@ Finding examine_memlock(const Facts& facts) {
   if (!facts.memlock_bytes) return {"memlock", Verdict::ok, "memory may be locked without limit"};
   const std::string text =
       "this process may lock " + std::to_string(*facts.memlock_bytes / mebibyte) + " MiB";
+  const std::string keep = "echo '* - memlock unlimited' > /etc/security/limits.d/rdma.conf";
   if (*facts.memlock_bytes >= enough_memlock_bytes) return {"memlock", Verdict::ok, text};
   return {"memlock", Verdict::warn, text + "; programs that register more fail with ENOMEM",
-          "ulimit -l unlimited\n"
-          "to keep it: echo '* - memlock unlimited' > /etc/security/limits.d/rdma.conf"};
+          facts.may_raise_memlock ? "ulimit -l unlimited\nto keep it: " + keep
+                                  : "as root, before the next login: " + keep};
 }
 
 Finding examine_port(const Facts& facts) {
@@ -155,11 +161,22 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
                         "its MTU is " + std::to_string(*device.mtu_bytes) +
                             ", and that of a peer is hardly less than 1024",
                         "ip link set " + device.state.netdev + " mtu 1500"});
+  if (!explain_not_ready(device.state)) {
+    for (const Duplicate& duplicate : find_duplicates(device.state))
+      findings.push_back({name, Verdict::warn, duplicate.text, duplicate.cure});
+  }
   if (!device.same_address.empty())
     findings.push_back({name, Verdict::warn,
                         "rdma_cm may choose " + joined(device.same_address) +
                             " instead, which has the same address",
                         other_address_cure});
+  if (device.reverse_path_drops)
+    findings.push_back({name, Verdict::warn,
+                        "since boot, rp_filter has dropped " +
+                            std::to_string(device.reverse_path_drops) +
+                            " packets, on any interface, because the route to their source leaves "
+                            "by another one",
+                        "sysctl net/ipv4/conf/" + device.state.netdev + "/rp_filter=2"});
   for (const NatRule& rule : device.nat)
     findings.push_back({name, Verdict::warn,
                         "'" + rule.chain + "' may change the address of its packets " +
@@ -169,7 +186,7 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
   return findings;
 }
 
-/// One request, as of "sroce ping".
+/// Does what "sroce ping" does with one request.
 Finding examine_peer(System& system, const std::string& host) try {
   CmQuestion question;
   question.peer = resolve_host(host);
@@ -181,6 +198,10 @@ Finding examine_peer(System& system, const std::string& host) try {
   if (reply.error) {
     const Cause cause = find_cause(system, question, reply);
     return {"peer", Verdict::fail, cause.text, cause.cure};
+  }
+  if (reply.device_index) {
+    if (const auto fault = find_mtu_fault(system, question, *reply.device_index))
+      return {"peer", Verdict::warn, fault->text, fault->cure};
   }
   const std::chrono::duration<double, std::milli> time = reply.round_trip;
   return {"peer", Verdict::ok, host + " responds in " + decimal_text(time.count(), 3) + " ms"};
@@ -226,6 +247,7 @@ DeviceFacts query_device(System& system, const DeviceIdentity& device, const std
     facts.may_open = system.may_open("/dev/infiniband/" + facts.uverbs);
     facts.mtu_bytes = system.active_mtu_bytes(*device.uverbs, only_port);
   }
+  facts.reverse_path_drops = system.reverse_path_drops(netdev);
   for (const DeviceIdentity& other : all) {
     if (other.index != device.index &&
         shares_gid(facts.state.gids, system.sysfs.gids(other.name, only_port)))
@@ -276,9 +298,11 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
   facts.headers_found =
       std::filesystem::exists(system.modules_alias.parent_path() / "build/Makefile");
   facts.locked_down = system.sysfs.locked_down();
+  facts.has_ofed = system.sysfs.has_ofed();
   facts.uverbs_loaded = system.sysfs.module_loaded("ib_uverbs");
   facts.ucm_loaded = system.sysfs.module_loaded("rdma_ucm");
   facts.memlock_bytes = system.memlock_bytes();
+  facts.may_raise_memlock = system.may_raise_memlock();
   facts.netdev = netdev;
   query_devices(system, facts);
   const std::string ruleset = system.nft_ruleset();
@@ -339,7 +363,7 @@ std::optional<std::string> interface_of(System& system, const DoctorOptions& opt
 
 std::vector<Finding> examine(const Facts& facts) {
   std::vector<Finding> findings{examine_kernel(facts)};
-  if (facts.kernel_has_rdma == false && !facts.rdma_loaded) return findings;
+  if (facts.has_ofed || (facts.kernel_has_rdma == false && !facts.rdma_loaded)) return findings;
   findings.push_back(examine_module(facts));
   append(findings, examine_headers(facts));
   findings.push_back(examine_users(facts));

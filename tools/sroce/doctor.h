@@ -38,6 +38,7 @@ struct DeviceFacts {
   std::optional<uint32_t> mtu_bytes;
   std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
   std::vector<NatRule> nat;
+  uint64_t reverse_path_drops = 0;  // as the function of machine.h
 };
 
 /// The state of the machine: everything that examine() judges.
@@ -46,6 +47,7 @@ struct Facts {
   std::string kernel_release;
   std::optional<bool> kernel_has_rdma;
   bool rdma_loaded = false;
+  bool has_ofed = false;  // RDMA is not that of this kernel
   ModuleState module = ModuleState::missing;
   std::optional<std::string> module_version;
   bool headers_found = false;  // ... of the running kernel, for the build of a module
@@ -53,7 +55,8 @@ struct Facts {
   bool uverbs_loaded = false;
   bool ucm_loaded = false;
   std::optional<uint64_t> memlock_bytes;  // empty: unlimited
-  std::optional<std::string> netdev;      // the interface that was asked for
+  bool may_raise_memlock = false;
+  std::optional<std::string> netdev;  // the interface that was asked for
   std::vector<DeviceFacts> devices;
   bool has_libibverbs = true;
   bool port_taken = false;  // UDP port 4791, and no device of sroce in this namespace

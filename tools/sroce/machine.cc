@@ -12,12 +12,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "sroce/port.h"
 
@@ -86,6 +90,11 @@ std::optional<uint64_t> memlock_bytes() {
   return limit.rlim_cur;
 }
 
+bool may_raise_memlock() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_max == RLIM_INFINITY;
+}
+
 bool may_open(const std::string& path) { return access(path.c_str(), R_OK | W_OK) == 0; }
 
 bool port_is_free() {
@@ -106,6 +115,42 @@ std::string iptables_rules() {
   return output_of(
       "for command in iptables-legacy ip6tables-legacy; do"
       " $command-save 2>/dev/null | sed \"s/^/$command /\"; done");
+}
+
+namespace {
+
+/// The column of one name in a file of two lines for each prefix: names, then values.
+uint64_t netstat_value(std::istream& file, const std::string& prefix, const std::string& name) {
+  std::string names, values;
+  while (std::getline(file, names) && std::getline(file, values)) {
+    std::istringstream name_words(names), value_words(values);
+    std::string found, value;
+    if (!(name_words >> found && value_words >> value) || found != prefix) continue;
+    while (name_words >> found && value_words >> value) {
+      if (found == name) return std::strtoull(value.c_str(), nullptr, 10);
+    }
+  }
+  return 0;
+}
+
+/// The larger of both settings holds: 0 is off, 1 strict, 2 loose.
+int rp_filter(const std::string& netdev) {
+  int most = 0;
+  for (const std::string& folder : {std::string("all"), netdev}) {
+    int value = 0;
+    std::ifstream("/proc/sys/net/ipv4/conf/" + folder + "/rp_filter") >> value;
+    most = std::max(most, value);
+  }
+  return most;
+}
+
+}  // namespace
+
+uint64_t reverse_path_drops(const std::string& netdev) {
+  constexpr int strict = 1;
+  if (rp_filter(netdev) != strict) return 0;
+  std::ifstream file("/proc/net/netstat");
+  return netstat_value(file, "TcpExt:", "IPReversePathFilter");
 }
 
 namespace {

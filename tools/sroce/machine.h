@@ -13,6 +13,9 @@ namespace sroce {
 /// How much memory this process may lock; empty if without limit.
 std::optional<uint64_t> memlock_bytes();
 
+/// Whether this process may lift that limit itself.
+bool may_raise_memlock();
+
 /// Whether this process may read and write a device file.
 bool may_open(const std::string& path);
 
@@ -25,6 +28,11 @@ std::string nft_ruleset();
 /// The rules of iptables-legacy and ip6tables-legacy as their -save commands print them, each line
 /// after the name of its command. Empty as above.
 std::string iptables_rules();
+
+/// How many IPv4 packets rp_filter has dropped in this network namespace since boot, because the
+/// route to their source leaves by another interface than the one they came in by. The kernel
+/// counts those of all interfaces together. 0 unless the interface is checked strictly.
+uint64_t reverse_path_drops(const std::string& netdev);
 
 /// A device that libibverbs shows, and the library of its provider: "libsroce", or empty if that is
 /// not known.

@@ -15,6 +15,7 @@
 #include "sroce/interrupt.h"
 #include "sroce/machine.h"
 #include "sroce/netlink.h"
+#include "sroce/path_mtu.h"
 
 namespace {
 
@@ -51,13 +52,16 @@ int main(int argc, char** argv) {
       .sleep = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); },
       .version = SROCE_VERSION,
       .memlock_bytes = sroce::memlock_bytes,
+      .may_raise_memlock = sroce::may_raise_memlock,
       .may_open = sroce::may_open,
       .port_is_free = sroce::port_is_free,
       .nft_ruleset = sroce::nft_ruleset,
       .iptables_rules = sroce::iptables_rules,
+      .reverse_path_drops = sroce::reverse_path_drops,
       .verbs_devices = sroce::verbs_devices,
       .request_connection = sroce::request_connection,
       .probe_port = sroce::probe_port,
+      .find_largest_echo = sroce::find_largest_echo,
       .pause = sroce::pause,
       .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); },
   };

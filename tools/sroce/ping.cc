@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sroce/explain.h"
+#include "sroce/path_mtu.h"
 #include "sroce/rtnl.h"
 #include "sroce/silence.h"
 
@@ -37,7 +38,7 @@ struct Report {
   std::optional<std::string> device{};
   uint32_t requests = 0;
   std::vector<Response> responses{};
-  std::optional<Cause> cause{};  // if the last request had no response
+  std::optional<Cause> cause{};  // why there was no response, or why connections will fail
 };
 
 std::string ms_text(double ms) { return decimal_text(ms, 3); }
@@ -131,7 +132,10 @@ class Ping {
     while (goes_on && ask())
       goes_on = report_.requests != options_.count && system_.pause(interval);
     // Once, for it takes time, and an earlier cause may no longer be true.
-    if (without_response_) report_.cause = find_cause(system_, question_, *without_response_);
+    if (without_response_)
+      report_.cause = find_cause(system_, question_, *without_response_);
+    else if (device_index_ && !report_.cause)
+      report_.cause = find_mtu_fault(system_, question_, *device_index_);
     if (options_.format == Format::json)
       print_json();
     else
@@ -151,6 +155,7 @@ class Ping {
     if (reply.error == 0) {
       const std::chrono::duration<double, std::milli> time = reply.round_trip;
       report_.responses.push_back({sequence, time.count(), reply.reject_reason});
+      device_index_ = reply.device_index;
       print(report_.responses.back());
       return true;
     }
@@ -246,6 +251,7 @@ class Ping {
   CmQuestion question_;
   Report report_;
   std::optional<CmReply> without_response_{};  // to the last request
+  std::optional<uint32_t> device_index_{};     // of the last response
 };
 
 }  // namespace

@@ -39,13 +39,9 @@ Failure failure(const Readiness& state, const std::string& cause, const std::str
 std::optional<Failure> explain_addresses(const Readiness& state) {
   const std::string see = "to see it: ip address show dev " + state.netdev;
   bool any = false;
-  std::string duplicate;
   for (const rtnl::Address& address : state.addresses) {
     const std::string text = address_text(address.address);
-    if (address.duplicate) {
-      duplicate = text;
-      continue;
-    }
+    if (address.duplicate) continue;
     any = true;
     if (address.tentative)
       return failure(state, "duplicate address detection (DAD) of " + text + " has not ended", see);
@@ -54,11 +50,8 @@ std::optional<Failure> explain_addresses(const Readiness& state) {
                      "to see its GIDs: sroce status " + state.device);
   }
   if (any) return std::nullopt;
-  if (!duplicate.empty())
-    return failure(state,
-                   "another host has its address " + duplicate +
-                       " (duplicate address detection, DAD, has failed)",
-                   see);
+  const auto duplicates = find_duplicates(state);
+  if (!duplicates.empty()) return failure(state, duplicates.front().text, duplicates.front().cure);
   return failure(state, "interface '" + state.netdev + "' has no IP address",
                  "to add one: ip address add ADDRESS/LENGTH dev " + state.netdev);
 }
@@ -90,6 +83,19 @@ std::optional<Failure> explain_not_ready(const Readiness& state) {
   if (!state.port_is_active)
     return failure(state, "its port is not active", "to see it: rdma link show " + state.device);
   return explain_addresses(state);
+}
+
+std::vector<Duplicate> find_duplicates(const Readiness& state) {
+  std::vector<Duplicate> duplicates;
+  for (const rtnl::Address& address : state.addresses) {
+    if (!address.duplicate) continue;
+    const std::string text = address_text(address.address);
+    duplicates.push_back(
+        {"another host has its address " + text + " (duplicate address detection, DAD, has failed)",
+         "ip address flush to " + text + " dev " + state.netdev +
+             "\nto add another: ip address add ADDRESS/LENGTH dev " + state.netdev});
+  }
+  return duplicates;
 }
 
 std::string command_to_try(const Readiness& state) {

@@ -27,7 +27,16 @@ struct Readiness {
 
 Readiness query_readiness(System& system, const DeviceIdentity& device, const std::string& netdev);
 
-/// The first thing that the device lacks; empty if programs can use it.
+/// An address that another host on the link has, too, so that the kernel does not use it.
+struct Duplicate {
+  std::string text;
+  std::string cure;
+};
+
+std::vector<Duplicate> find_duplicates(const Readiness& state);
+
+/// The first thing that the device lacks; empty if programs can use it, if only with some of the
+/// addresses of its interface.
 std::optional<Failure> explain_not_ready(const Readiness& state);
 
 /// A command that tries the device without a peer; empty if it has no GID.

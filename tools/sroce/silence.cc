@@ -149,6 +149,12 @@ void find_device(System& system, Silence& silence) {
 
 }  // namespace
 
+std::string interface_to(System& system, const CmQuestion& question) {
+  Silence silence;
+  find_route(system, question, silence);
+  return silence.interface;
+}
+
 in6_addr in6_of(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET6)
     return reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;

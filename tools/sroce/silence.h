@@ -42,6 +42,9 @@ Cause explain_silence(const Silence& silence);
 /// Collects what is known about a request without a response, and explains it.
 Cause find_cause(System& system, const CmQuestion& question, const CmReply& reply);
 
+/// The interface that packets to the peer leave by, also a VLAN; empty if there is no route.
+std::string interface_to(System& system, const CmQuestion& question);
+
 /// The address of a socket address, mapped if it is IPv4, and as text.
 in6_addr in6_of(const sockaddr_storage& address);
 std::string address_text(const sockaddr_storage& address);

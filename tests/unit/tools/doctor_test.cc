@@ -2,6 +2,7 @@
 #include "sroce/doctor.h"
 
 #include <gmock/gmock.h>
+#include <linux/if_addr.h>
 
 #include <sstream>
 
@@ -74,6 +75,14 @@ TEST_F(Doctor, RdmaIsNotLoaded) {
   expect(Verdict::fail, "kernel", "RDMA is not loaded", "modprobe ib_uverbs");
 }
 
+TEST_F(Doctor, RdmaIsNotThatOfTheKernel) {
+  machine.sysfs.write("module/mlx_compat/refcnt", "1\n");
+  EXPECT_EQ(examine(), 0) << "only its driver of Ethernet: " << text;
+  machine.sysfs.write("module/mlx_compat/holders/ib_core", "");
+  expect(Verdict::fail, "kernel", "MLNX_OFED or DOCA", "scripts/run");
+  EXPECT_THAT(text, Not(HasSubstr("module ")));
+}
+
 TEST_F(Doctor, ModuleIsNotLoaded) {
   std::filesystem::remove_all(machine.sysfs.root() / "module/sroce");
   expect(Verdict::fail, "module", "not installed", "make install");
@@ -104,6 +113,8 @@ TEST_F(Doctor, LittleMemoryMayBeLocked) {
   EXPECT_EQ(examine(), 0) << text;
   machine.memlock_bytes = 8u << 20;
   expect(Verdict::warn, "memlock", "8 MiB", "ulimit -l unlimited");
+  machine.may_raise_memlock = false;
+  expect(Verdict::warn, "memlock", "8 MiB", "as root, before the next login: echo '* - memlock");
 }
 
 TEST_F(Doctor, PortIsTaken) {
@@ -137,6 +148,16 @@ TEST_F(Doctor, DeviceIsNotReady) {
   expect(Verdict::fail, "sroce0", "is down", "ip link set eth0 up");
 }
 
+TEST_F(Doctor, AnotherHostHasAnAddress) {
+  auto& addresses = machine.route.links[1].addresses;
+  addresses.push_back({"fd00::2", IFA_F_TENTATIVE | IFA_F_DADFAILED});
+  expect(Verdict::warn, "sroce0", "another host has its address fd00::2",
+         "ip address flush to fd00::2 dev eth0");
+  addresses.erase(addresses.begin());
+  expect(Verdict::fail, "sroce0", "another host has its address fd00::2",
+         "ip address flush to fd00::2 dev eth0");
+}
+
 TEST_F(Doctor, DeviceCannotBeOpened) {
   machine.may_open = false;
   expect(Verdict::fail, "sroce0", "cannot open /dev/infiniband/uverbs0",
@@ -152,6 +173,12 @@ TEST_F(Doctor, AnotherDeviceHasTheAddress) {
   machine.add_device({.index = 3, .name = "mana_0", .driver_id = 1, .netdev = "eth0"});
   machine.add_gid("mana_0", 2, gid, "eth0");
   expect(Verdict::warn, "sroce0", "rdma_cm may choose mana_0", "--dummy");
+}
+
+TEST_F(Doctor, PacketsComeInByAnInterfaceThatIsNotThatOfTheirRoute) {
+  machine.reverse_path_drops = 7;
+  expect(Verdict::warn, "sroce0", "rp_filter has dropped 7 packets",
+         "sysctl net/ipv4/conf/eth0/rp_filter=2");
 }
 
 TEST_F(Doctor, FirewallDropsPackets) {
@@ -216,6 +243,21 @@ TEST_F(Doctor, HeadersAreMissingForTheBuild) {
   machine.sysfs.write("build/Makefile", "");
   EXPECT_EQ(examine(), 2);
   EXPECT_THAT(text, HasSubstr("ok    headers"));
+}
+
+TEST_F(Doctor, PacketsOfTheActiveMtuDoNotArriveAtAHost) {
+  CmReply reply;
+  reply.stage = CmStage::connect;
+  reply.device_index = 0;
+  machine.cm_replies = {reply};
+  machine.system.active_mtu_bytes = [](const nldev::UverbsReply&, uint32_t) { return 2048; };
+  machine.route.destinations["10.0.0.2"] = {2, "", "10.0.0.1"};
+  machine.largest_echo = 20 + 48 + 1024;
+  EXPECT_EQ(examine({.target = "10.0.0.2"}), 1) << text;
+  EXPECT_THAT(text,
+              HasSubstr("warn  peer     packets for the path MTU 2048 do not arrive at 10.0.0.2"
+                        " (ICMP echo), those for 1024 do; connections fail or stall\n"
+                        "        ip link set eth0 mtu 1500\n"));
 }
 
 TEST_F(Doctor, AsksAHost) {

@@ -175,10 +175,12 @@ FakeMachine::FakeMachine()
                  },
              .version = "1.2.3",
              .memlock_bytes = [this] { return memlock_bytes; },
+             .may_raise_memlock = [this] { return may_raise_memlock; },
              .may_open = [this](const std::string&) { return may_open; },
              .port_is_free = [this] { return port_is_free; },
              .nft_ruleset = [this] { return nft_ruleset; },
              .iptables_rules = [this] { return iptables_rules; },
+             .reverse_path_drops = [this](const std::string&) { return reverse_path_drops; },
              .verbs_devices = [this] { return verbs_devices; },
              .request_connection =
                  [this](const CmQuestion& question) {
@@ -189,6 +191,11 @@ FakeMachine::FakeMachine()
                  [this](const CmQuestion& question) {
                    probes.push_back(question);
                    return icmp_error;
+                 },
+             .find_largest_echo =
+                 [this](const CmQuestion&, const std::vector<size_t>& sizes) {
+                   echo_sizes.push_back(sizes);
+                   return largest_echo;
                  },
              .pause =
                  [this](std::chrono::milliseconds time) {

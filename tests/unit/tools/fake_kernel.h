@@ -87,16 +87,20 @@ class FakeMachine {
   int sleeps = 0;
   std::function<void()> on_sleep;
   std::optional<uint64_t> memlock_bytes;
+  bool may_raise_memlock = true;
   bool may_open = true;
   bool port_is_free = true;
   std::string nft_ruleset;
   std::string iptables_rules;
+  uint64_t reverse_path_drops = 0;
   std::optional<std::vector<VerbsDevice>> verbs_devices{{{"sroce0", "librxe"}}};
   std::vector<std::string> other_netns;
   std::vector<CmReply> cm_replies;  // one for each request; the last one goes on
   std::vector<CmQuestion> cm_questions;
   int icmp_error = 0;
   std::vector<CmQuestion> probes;  // by System::probe_port
+  size_t largest_echo = 0;         // that the peer answers
+  std::vector<std::vector<size_t>> echo_sizes;
   std::chrono::nanoseconds now{};  // goes on by each pause
   std::function<void()> on_pause;
   int pauses = 0;

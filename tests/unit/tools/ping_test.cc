@@ -15,6 +15,7 @@ namespace {
 
 using test::FakeMachine;
 using test::is_sroce;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
@@ -96,6 +97,52 @@ TEST_F(PingCommand, SaysWhyNobodyResponds) {
             "port unreachable (ICMP): nothing listens on UDP port 4791, or a firewall rejects it\n"
             "  hint: at the peer: sroce add IF\n");
   EXPECT_EQ(machine.probes.size(), 1u) << "one search for the cause";
+}
+
+class PathMtu : public PingCommand {
+ protected:
+  PathMtu() {
+    machine.system.active_mtu_bytes = [](const nldev::UverbsReply&, uint32_t) { return 4096; };
+    machine.sysfs.write("class/net/eth0/mtu", "9000\n");
+  }
+};
+
+TEST_F(PathMtu, IsTooLargeForThePeer) {
+  machine.largest_echo = 20 + 48 + 1024;
+  EXPECT_EQ(ping({.host = "10.0.0.2", .count = 2}), 0);
+  EXPECT_THAT(text, EndsWith("0.25 ms\n"
+                             "packets for the path MTU 4096 do not arrive at 10.0.0.2 (ICMP echo), "
+                             "those for 1024 do; connections fail or stall\n"
+                             "  hint: ip link set eth0 mtu 1500\n"));
+  EXPECT_THAT(machine.echo_sizes, ElementsAre(ElementsAre(1092, 2116, 4164)));
+}
+
+TEST_F(PathMtu, IsTooLargeForAPeerWithIpv6) {
+  machine.route.destinations["fd00::2"] = {2, "", "fd00::1"};
+  machine.largest_echo = 40 + 48 + 2048;
+  EXPECT_EQ(ping({.host = "fd00::2", .count = 1}), 0);
+  EXPECT_THAT(text, HasSubstr("those for 2048 do; connections fail or stall\n"
+                              "  hint: ip link set eth0 mtu 2144\n"));
+  EXPECT_THAT(machine.echo_sizes, ElementsAre(ElementsAre(1112, 2136, 4184)));
+}
+
+// As rdma_cm does, and not that of the device.
+TEST_F(PathMtu, IsThatOfTheInterfaceOfTheRoute) {
+  machine.sysfs.write("class/net/eth0/mtu", "2143\n");
+  EXPECT_EQ(ping({.host = "10.0.0.2", .count = 1}), 0);
+  EXPECT_TRUE(machine.echo_sizes.empty()) << "1024 is the least";
+  machine.sysfs.write("class/net/eth0/mtu", "2144\n");
+  EXPECT_EQ(ping({.host = "10.0.0.2", .count = 1}), 0);
+  EXPECT_THAT(machine.echo_sizes, ElementsAre(ElementsAre(1092, 2116)));
+}
+
+TEST_F(PathMtu, IsRightOrNotKnown) {
+  for (const size_t largest : {size_t{0}, size_t{20 + 48 + 4096}}) {
+    machine.largest_echo = largest;
+    EXPECT_EQ(ping({.host = "10.0.0.2", .count = 1}), 0);
+    EXPECT_THAT(text, EndsWith("0.25/0.25/0.25 ms\n"));
+  }
+  EXPECT_EQ(machine.echo_sizes.size(), 2u);
 }
 
 TEST_F(PingCommand, LooksForNoCauseIfTheLastRequestHadAResponse) {

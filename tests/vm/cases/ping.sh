@@ -12,6 +12,7 @@ sroce=$programs/sroce
 mkdir -p "$keep/bin"
 modprobe rdma_ucm
 pinged() { on_a "$sroce" ping -c 1 -W 10 "$@"; }    # a response comes at once
+no_mtu_fault() { local output; output=$(pinged "$@") && echo "$output" && ! grep "path MTU" <<<"$output"; }
 wait=0.3
 ((TIME_FACTOR == 1)) || wait=$TIME_FACTOR
 silent() { on_a "$sroce" ping -c 1 -W "$wait" "$@"; }   # none comes
@@ -26,6 +27,45 @@ says "the device and the addresses" 0 "^RoCE ping $B_IP from $A_IP \($A_DEV\)$" 
 says "the own address" 0 "^1 request, 1 response, 0% lost" pinged "$A_IP"
 says "as a user without rights" 0 "^1 request, 1 response" on_a as_nobody "$sroce" ping -c 1 -W 10 "$B_IP"
 says "JSON" 0 '"reject_reason": 8' pinged -j "$B_IP"
+
+# Packets of the path MTU must arrive, too: rdma_cm takes it from the local interface.
+on_a ip link set "$A_IF" mtu 4200
+for address in "$B_IP" "$B_IP6"; do
+	says "the MTU of the peer is small, $address" 0 \
+		"^packets for the path MTU 4096 do not arrive at $address \(ICMP echo\), those for 1024 do; connections fail or stall$" pinged "$address"
+done
+says "... as JSON" 0 '"name": "path_mtu"' pinged -j "$B_IP"
+on_b ip link set "$B_IF" mtu 2200
+says "... another MTU" 0 "those for 2048 do; " pinged "$B_IP"
+says "... and the command" 0 "^  hint: ip link set $A_IF mtu 2144$" pinged "$B_IP"
+on_b sysctl -qw net.ipv4.icmp_echo_ignore_all=1
+says "the peer returns no echo: nothing is known" 0 "^1 request, 1 response" no_mtu_fault "$B_IP"
+on_b sysctl -qw net.ipv4.icmp_echo_ignore_all=0
+on_a ip link set "$A_IF" mtu 2144
+says "the command mends it" 0 "^1 request, 1 response" no_mtu_fault "$B_IP"
+on_a ip link set "$A_IF" mtu 4200
+on_b ip link set "$B_IF" mtu 4200
+says "both MTUs are large" 0 "^1 request, 1 response" no_mtu_fault "$B_IP"
+says "... with IPv6" 0 "^1 request, 1 response" no_mtu_fault "$B_IP6"
+on_b ip route change 10.0.0.0/24 dev "$B_IF" mtu 1500
+says "the way back fragments" 0 "those for 1024 do; " pinged "$B_IP"
+on_b ip route change 10.0.0.0/24 dev "$B_IF"
+on_a ip route change 10.0.0.0/24 dev "$A_IF" mtu 2200
+says "the route has a smaller MTU" 0 "those for 2048 do; " pinged "$B_IP"
+on_a ip route change 10.0.0.0/24 dev "$A_IF"
+on_b ip link set "$B_IF" mtu 1500
+on_a ip link add link "$A_IF" name lan.7 type vlan id 7
+on_b ip link add link "$B_IF" name lan.7 type vlan id 7
+on_a ip link set lan.7 up mtu 1400
+on_b ip link set lan.7 up mtu 1400
+on_a ip address add 10.0.7.1/24 dev lan.7
+on_b ip address add 10.0.7.2/24 dev lan.7
+on_a wait_until 10 gid_index "$A_DEV" 10.0.7.1
+on_b wait_until 10 gid_index "$B_DEV" 10.0.7.2
+says "a VLAN has its own MTU" 0 "^1 request, 1 response" no_mtu_fault 10.0.7.2
+on_a ip link delete lan.7
+on_b ip link delete lan.7
+on_a ip link set "$A_IF" mtu 1500
 
 on_a "$sroce" ping -W 10 "$B_IP" >"$keep/endless" &
 ping=$!
