@@ -143,9 +143,6 @@ stop_flows()
 	wait || true
 }
 
-port_listens() { ss -Hltn "sport = :$1" | grep .; } # PORT
-export -f port_listens
-
 # The bytes that a sender has sent on its interface.
 bytes_sent() { in_namespace "h$1" cat /sys/class/net/eth0/statistics/tx_bytes; } # SENDER
 

@@ -396,6 +396,8 @@ talk()
 	((pair_status == 0 && pair_server_status == 0))
 }
 
+port_listens() { ss -Hltn "sport = :$1" | grep .; } # PORT
+
 # Whether a process of that name listens for TCP or rdma_cm connections. A cm_id is in state LISTEN a
 # little before it listens. Then its process sleeps until an event comes.
 listens() # PROGRAM

@@ -47,7 +47,7 @@ at_once() # ROUNDS: processes of both modes use both devices
 		port=$((port + 1))
 	done
 	for port in {18610..18613}; do
-		on_b wait_until 10 port_listens "$port"
+		on_a wait_until 10 port_listens "$port"
 	done
 	port=18610
 	for folder in /run/ours/ '' '' /run/ours/; do
@@ -59,8 +59,6 @@ at_once() # ROUNDS: processes of both modes use both devices
 		wait "$job" || return
 	done
 }
-port_listens() { in_namespace a ss -Hltn "sport = :$1" | grep .; }
-export -f port_listens
 
 check "the provider is built (make userlib)" ls "$programs"/libsroce-rdmav*.so
 check "without our provider librxe opens the device" on_a is_rxe "$A_DEV"

@@ -55,7 +55,7 @@ start() # CLIENT_POD SERVER_POD PORT
 {
 	between "$1" "$2"
 	on_a ib_send_bw -F "${server[@]/-g/-x}" -p "$3" -D 60 >/dev/null 2>&1 &
-	on_a wait_until 10 bash -c "ss -Hltn 'sport = :$3' | grep ."
+	on_a wait_until 10 port_listens "$3"
 	on_b ib_send_bw -F "${client[@]/-g/-x}" -p "$3" -D 60 "10.8.0.$2" >/dev/null 2>&1 &
 }
 start 1 2 18701
