@@ -67,6 +67,7 @@ static void print_rest(void) {
   print("device fits", offsetof(struct verbs_device, ops) == sizeof(struct ibv_device) &&
                            sizeof(struct verbs_device) <=
                                sizeof(struct ibv_device) + SROCE_DEVICE_ROOM);
+  print("functions of a device at", offsetof(struct verbs_device, ops));
   print("qp fits", sizeof(struct verbs_qp) <= SROCE_QP_ROOM);
   print("late functions known",
         offsetof(struct verbs_qp, comp_mask) <= late + SROCE_LATE_FUNCTIONS * sizeof(void*));
@@ -80,6 +81,7 @@ static void print_rest(void) {
   print("get_context", 1);
   print("create_cq_ex", 1);
   print("device fits", 1);
+  print("functions of a device at", 664);  // as provider_of() in tools/sroce/machine.cc has it
   print("qp fits", 1);
   print("late functions known", 1);
   print("qp is extended", SROCE_QP_IS_EXTENDED);
