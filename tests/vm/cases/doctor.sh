@@ -27,12 +27,61 @@ mended()
 	echo "$cure"
 	bash -c "${cure/ADDRESS\/LENGTH/10.4.0.1/24}" || return
 	[[ $wanted == 1 ]] || wait_until 5 gone "$text" "$@"
-	"$@" >"$keep/after" || true
-	! grep -F "$text" "$keep/after"
+	status=0
+	"$@" >"$keep/after" || status=$?
+	((status <= 2)) && [[ -s $keep/after ]] && ! grep -F "$text" "$keep/after"
 }
 gone() { local text=$1; shift; ! { "$@" || true; } | grep -qF "$text"; }
 export -f mended gone wait_until gid_index gid_of
 
+# --- the kernel and the module ------------------------------------------------------------------------
+
+loaded=()
+for holder in /sys/module/ib_core/holders/*; do
+	[[ ${holder##*/} == sroce ]] || loaded+=("${holder##*/}")
+done
+leave_case()
+{
+	rm -rf "$modules/build" "$modules/config" "$modules/sroce.ko"
+	depmod
+	modprobe -a "${loaded[@]}"   # such as ib_umad, which other cases need
+}
+
+# The guests have no packages: these stand for what installs the headers and the module.
+release=$(uname -r)
+modules=/lib/modules/$release
+mkdir -p "$keep/bin"
+cat >"$keep/bin/apt-get" <<EOF
+#!/bin/bash
+[[ \$* == "install linux-headers-$release" ]] && mkdir -p "$modules/build" && touch "$modules/build/Makefile"
+EOF
+cat >"$keep/bin/make" <<EOF
+#!/bin/bash
+[[ \$* == install ]] && cp /share/module/sroce.ko "$modules" && depmod
+EOF
+chmod +x "$keep"/bin/*
+PATH=$keep/bin:$PATH
+
+# Unload ib_core, and before it all that needs it: a module that another needs stays until the next call.
+unload_rdma()
+{
+	local holder
+	for holder in /sys/module/ib_core/holders/*; do
+		rmmod "${holder##*/}" 2>/dev/null || true
+	done
+	rmmod ib_core
+}
+wait_until 5 unload_rdma
+check "no module is loaded" mended 2 "ib_uverbs is not loaded" "$sroce" doctor
+check "there are no kernel headers" mended 2 "kernel headers are absent" "$sroce" doctor
+check "the module is not installed" mended 2 "is not installed for kernel $release" "$sroce" doctor
+check "... and then not loaded" mended 2 "sroce is not loaded" "$sroce" doctor
+rmmod sroce
+sed 's/version=[0-9]\./version=9./' /share/module/sroce.ko >"$keep/other.ko"
+insmod "$keep/other.ko"
+check "the loaded module is another version" mended 2 "the loaded module is version 9" "$sroce" doctor
+
+[[ -e /sys/module/ib_uverbs ]] || modprobe ib_uverbs
 ! grep -q ^rdma_ucm /proc/modules || rmmod rdma_ucm
 check "rdma_ucm is not loaded" on_a mended 2 "rdma_ucm is not loaded" "$sroce" doctor
 check "an interface without a device" on_a mended 2 "has no device of sroce" "$sroce" doctor eth_a
@@ -66,16 +115,85 @@ little_memory_for_root()
 {
 	ulimit -l 1024
 	"$sroce" doctor eth_a | grep "^ok    memlock .*without limit" || return
-	[[ ! -e /proc/self/ns/user ]] || unshare --user --map-root-user "$sroce" doctor eth_a | grep "^warn  memlock .*1 MiB"
+	! unshare --user true 2>/dev/null || unshare --user --map-root-user "$sroce" doctor eth_a | grep "^warn  memlock .*1 MiB"
 }
 export -f little_memory_for_root
 check "so may root of a user namespace" on_a bash -c little_memory_for_root
 
-# --- firewalls and NAT ------------------------------------------------------------------------------
+cure_of_memlock()
+{
+	ulimit -S -l 1024
+	"$sroce" doctor eth_a | sed -n '/^warn *memlock/ { n; s/^ *//p; q }'
+}
+enough_memory()
+{
+	local cure
+	cure=$(cure_of_memlock)
+	[[ $cure == ulimit* ]] || return
+	ulimit -S -l 1024
+	eval "$cure"
+	"$sroce" doctor eth_a | grep "^ok    memlock "
+}
+export -f cure_of_memlock enough_memory
+check "ulimit mends it" on_a setpriv --reuid 65534 --clear-groups bash -c enough_memory
+limited_for_good()
+{
+	ulimit -l 1024
+	"$sroce" doctor eth_a | grep "^        as root, before the next login: echo '\* - memlock unlimited' >"
+}
+export -f limited_for_good
+check "... unless the hard limit is low, too" on_a setpriv --reuid 65534 --clear-groups bash -c limited_for_good
+
+# --- addresses that others have, too ------------------------------------------------------------------
+
+on_b ip address add fd07::7/64 dev eth_b nodad
+on_a sysctl -qw net.ipv6.conf.eth_a.disable_ipv6=0
+on_a ip address add fd07::7/64 dev eth_a
+detection_ended()
+{
+	local list
+	list=$(on_a ip -o address show dev eth_a)
+	grep "fd07::7.*dadfailed" <<<"$list" && ! grep -v dadfailed <<<"$list" | grep tentative
+}
+check "another host has an address" wait_until 10 detection_ended
+check "... which is said" on_a mended 1 "another host has its address fd07::7" "$sroce" doctor eth_a
+
+on_a ip link add twin type dummy
+on_a ip link set twin up
+on_a ip address add 10.4.0.1/32 dev twin
+on_a "$sroce" add twin other0 >/dev/null
+other_address()
+{
+	local status=0 cure
+	"$sroce" doctor eth_a >"$keep/before" || status=$?
+	cure=$(sed -n '/rdma_cm may choose other0 instead/ { n; s/.*: //p }' "$keep/before")
+	[[ $status == 1 && $cure ]] || { echo "status $status"; cat "$keep/before"; return 1; }
+	echo "$cure"
+	$cure >"$keep/dummy" || return
+	"$sroce" doctor "$(sed -n '1s/.* on //p' "$keep/dummy" | cut -d, -f1)"
+}
+export -f other_address
+says "another RDMA device has the address" 0 "^ok +sroce[0-9]+ +on rdma[0-9]+, active, GID [0-9]+ " on_a other_address
+on_a "$sroce" del other0
+on_a ip link delete twin
+on_a ip link delete rdma0
+
+# --- the stack, firewalls and NAT -------------------------------------------------------------------
+
+on_a sysctl -qw net.ipv4.conf.eth_a.rp_filter=1
+on_b ip address add 10.7.0.1/32 dev lo
+on_b ip route replace 10.4.0.1/32 dev eth_b src 10.7.0.1
+mac=$(on_a cat /sys/class/net/eth_a/address)   # the filter also stops ARP requests from there
+on_b ip neighbour replace 10.4.0.1 lladdr "$mac" dev eth_b
+on_b ping -c 1 -W 1 10.4.0.1 >/dev/null || true
+check "strict reverse-path filtering" on_a mended 1 "rp_filter has dropped" "$sroce" doctor eth_a
+on_b ip route delete 10.4.0.1/32
+on_b ip neighbour delete 10.4.0.1 dev eth_b
+on_b ip address delete 10.7.0.1/32 dev lo
+
 # The guests have neither nftables nor iptables: these stand for them, and forget the rules that the
 # commands change.
 
-mkdir -p "$keep/bin"
 for command in nft iptables-legacy; do
 	cat >"$keep/bin/$command" <<-EOF
 		#!/bin/bash
@@ -93,7 +211,6 @@ cat >"$keep/bin/iptables-legacy-save" <<EOF
 cat "$keep/iptables.rules"
 EOF
 chmod +x "$keep"/bin/*
-PATH=$keep/bin:$PATH
 on_a ip address add 10.4.1.1/24 dev eth_a
 on_a wait_until 10 gid_index sroce0 10.4.1.1
 
@@ -112,6 +229,12 @@ check "a rule of iptables drops" on_a mended 2 "a rule of 'iptables-legacy INPUT
 
 says "a host with an RDMA device" 0 "^ok +peer +10.4.0.1 responds in [0-9.]+ ms$" on_a "$sroce" doctor 10.4.0.1
 on_b ip address add 10.4.0.2/24 dev eth_b
+on_b "$sroce" add eth_b sroce_b >/dev/null
+on_a ip link set eth_a mtu 4200
+says "a host with a smaller MTU" 1 "^warn +peer +packets for the path MTU 4096 do not arrive at 10.4.0.2 " on_a "$sroce" doctor 10.4.0.2
+check "the command mends it" on_a mended 1 "do not arrive at 10.4.0.2" "$sroce" doctor 10.4.0.2
+says "... so that all is well" 0 "^ok +peer +10.4.0.2 responds in [0-9.]+ ms$" on_a "$sroce" doctor 10.4.0.2
+on_b "$sroce" del sroce_b
 says "a host without" 2 "^fail +peer +port unreachable \(ICMP\)" on_a "$sroce" doctor 10.4.0.2
 says "a host without a route" 2 "^fail +peer +there is no route to 203.0.113.1$" on_a "$sroce" doctor 203.0.113.1
 mv /etc/libibverbs.d/rxe.driver "$keep"
@@ -123,5 +246,21 @@ modprobe rdma_rxe
 ip link add wire0 type veth peer name wire1
 address_add wire0 10.5.0.1 fd05::1
 link_add rxe_0 rxe wire0
-check "rdma_rxe has the port" mended 2 "has taken UDP port 4791" "$sroce" doctor
-rmmod rdma_rxe
+check "rdma_rxe has the port" mended 2 "has taken UDP port 4791 (devices: rxe_0)" "$sroce" doctor
+if [[ ${KERNEL:-} == 6.* ]]; then
+	check "... and keeps it" mended 2 "has taken UDP port 4791" "$sroce" doctor
+else
+	rmmod rdma_rxe
+fi
+
+# --- kernels that cannot have it ----------------------------------------------------------------------
+
+wait_until 5 unload_rdma
+mount -t tmpfs tmpfs "$modules/kernel"
+says "a kernel without the modules of RDMA" 2 "^fail +kernel +RDMA is not loaded$" "$sroce" doctor
+[[ ! -e /proc/config.gz ]] || mount --bind /dev/null /proc/config.gz
+echo CONFIG_NET=y >"$modules/config"
+says "a kernel without RDMA" 2 "^fail +kernel +kernel ${release//+/\\+} has no RDMA \(CONFIG_INFINIBAND is off\)$" "$sroce" doctor
+rm "$modules/config"
+umount "$modules/kernel"
+[[ ! -e /proc/config.gz ]] || umount /proc/config.gz
