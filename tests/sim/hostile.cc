@@ -117,6 +117,8 @@ Bytes forge_datagram(Rng& rng, const Bytes& real, u32 mtu_bytes) {
     pkt.opcode |= SROCE_SERVICE_XRC;
     if (rng.chance(0.2)) pkt.srqn = static_cast<u32>(rng.below(8));
   }
+  const bool is_uc = (real[0] & SROCE_SERVICE_MASK) == SROCE_SERVICE_UC;
+  if (is_uc && rng.chance(0.9)) pkt.opcode = SROCE_SERVICE_UC | pkt.opcode % 0x0c;
   pkt.info = sroce_opcode_lookup(pkt.opcode);
   // XRC is unknown where it is not used.
   if (!pkt.info || (!is_xrc && (pkt.opcode & SROCE_SERVICE_MASK) == SROCE_SERVICE_XRC)) {

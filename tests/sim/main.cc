@@ -11,6 +11,7 @@
 #include <string>
 
 #include "sim/simulation.h"
+#include "sim/uc.h"
 
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
@@ -32,12 +33,13 @@ struct Sums {
 
 constexpr char kUsage[] =
     "usage: sim [--seed S [--log]] [--seeds N [--first S]] [--hostile | --honest | --placement | "
-    "--xrc] [--stop]\n"
+    "--xrc | --uc] [--stop]\n"
     "  --seed S    run one seed; --log prints its complete time-sequence log\n"
     "  --seeds N   run N seeds, from --first (1)\n"
     "  --hostile   malicious peers only; --honest: no malicious peers\n"
     "  --placement no malicious peers; also FLUSH and ATOMIC WRITE\n"
     "  --xrc       XRC instead of RC\n"
+    "  --uc        UC: messages that may be lost\n"
     "  --stop      stop at the first failure\n";
 
 // Printed when the process dies.
@@ -72,8 +74,9 @@ void install_handlers() {
 }
 
 // Runs the failed seed again with the log on.
+template <typename Simulation>
 void explain(u64 seed, sim::Style style) {
-  sim::Simulation simulation(seed, style, sim::Log::Mode::keep_last);
+  Simulation simulation(seed, style, sim::Log::Mode::keep_last);
   try {
     simulation.run();
   } catch (const sim::Violation&) {
@@ -81,9 +84,10 @@ void explain(u64 seed, sim::Style style) {
   for (const std::string& line : simulation.log().lines()) std::puts(line.c_str());
 }
 
+template <typename Simulation>
 void run_seed(u64 seed, const Options& options, Sums& sums) {
   const auto mode = options.log ? sim::Log::Mode::print : sim::Log::Mode::off;
-  sim::Simulation simulation(seed, options.style, mode);
+  Simulation simulation(seed, options.style, mode);
   if (options.log) std::printf("%s\n", simulation.scenario().describe().c_str());
   try {
     simulation.run();
@@ -92,7 +96,7 @@ void run_seed(u64 seed, const Options& options, Sums& sums) {
     if (!options.log) {
       std::printf("seed=%llu %s\n", (unsigned long long)seed,
                   simulation.scenario().describe().c_str());
-      explain(seed, options.style);
+      explain<Simulation>(seed, options.style);
     }
     std::printf("%s\nFAILED seed=%llu rule: %s\nreplay: sim --seed %llu --log%s\n",
                 violation.what(), (unsigned long long)seed, violation.rule().c_str(),
@@ -101,6 +105,7 @@ void run_seed(u64 seed, const Options& options, Sums& sums) {
                 : options.style == sim::Style::honest    ? " --honest"
                 : options.style == sim::Style::placement ? " --placement"
                 : options.style == sim::Style::xrc       ? " --xrc"
+                : options.style == sim::Style::uc        ? " --uc"
                                                          : "");
   }
   sums.totals.packets += simulation.totals().packets;
@@ -142,6 +147,8 @@ Options parse(int argc, char** argv) {
       options.style = sim::Style::placement;
     else if (option == "--xrc")
       options.style = sim::Style::xrc;
+    else if (option == "--uc")
+      options.style = sim::Style::uc;
     else
       usage();
   }
@@ -161,7 +168,11 @@ int main(int argc, char** argv) {
   u64 done = 0;
   while (done < options.count && !(sums.failed && options.stop_at_first)) {
     remember_seed(options.first + done);
-    run_seed(options.first + done++, options, sums);
+    const u64 seed = options.first + done++;
+    if (options.style == sim::Style::uc)
+      run_seed<sim::UcSimulation>(seed, options, sums);
+    else
+      run_seed<sim::Simulation>(seed, options, sums);
   }
   const sim::Totals& totals = sums.totals;
   std::printf(

@@ -128,8 +128,8 @@ Scenario make_scenario(Rng& rng, Style style) {
   Scenario s;
   s.placement = style == Style::placement;
   s.xrc = style == Style::xrc;
-  s.hostile =
-      style == Style::hostile || ((style == Style::any || style == Style::xrc) && rng.chance(0.15));
+  const bool mixed = style == Style::any || style == Style::xrc || style == Style::uc;
+  s.hostile = style == Style::hostile || (mixed && rng.chance(style == Style::uc ? 0.3 : 0.15));
   make_sizes(rng, s);
   s.epochs = static_cast<u32>(rng.between(1, 3));
   s.latency_ns = rng.between(100, 20000);

@@ -87,7 +87,7 @@ struct Scenario {
   std::string describe() const;
 };
 
-enum class Style { any, honest, hostile, placement, xrc };
+enum class Style { any, honest, hostile, placement, xrc, uc };
 
 Scenario make_scenario(Rng& rng, Style style);
 

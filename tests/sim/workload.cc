@@ -50,10 +50,10 @@ Regions make_regions(Rng& rng, const Scenario& scenario, Memory& memory) {
   return regions;
 }
 
-u32 Workload::bad_key(const Memory& memory) {
+u32 unknown_key(Rng& rng, const Memory& memory) {
   u32 key;
   do {
-    key = static_cast<u32>(rng_.next());
+    key = static_cast<u32>(rng.next());
   } while (memory.key_in_use(key));
   return key;
 }
@@ -88,14 +88,15 @@ u32 Workload::random_length() {
   return static_cast<u32>(std::min<u64>(length, limit));
 }
 
-std::vector<sroce_sge> Workload::split(Memory& memory, Region& region, u32 length, u32 max_sge) {
+std::vector<sroce_sge> make_list(Rng& rng, Memory& memory, Region& region, u32 length,
+                                 u32 max_sge) {
   std::vector<sroce_sge> list;
-  if (!length && rng_.chance(0.5)) return list;
-  const u32 count = static_cast<u32>(rng_.between(1, max_sge));
+  if (!length && rng.chance(0.5)) return list;
+  const u32 count = static_cast<u32>(rng.between(1, max_sge));
   u32 left = length;
   for (u32 i = 0; i < count; i++) {
-    const u32 part = i + 1 == count ? left : static_cast<u32>(rng_.below(left + 1));
-    list.push_back({memory.carve(rng_, region, part), part, region.key});
+    const u32 part = i + 1 == count ? left : static_cast<u32>(rng.below(left + 1));
+    list.push_back({memory.carve(rng, region, part), part, region.key});
     left -= part;
   }
   return list;
@@ -128,7 +129,7 @@ void Workload::make_local_buffer(SendWork& work) {
   }
   const bool receives = work.is_rd_atomic() && !work.is_placement();
   Region& region = receives ? *ours_.target : *ours_.source;
-  work.sge = split(local_, region, work.length, side_.max_sge);
+  work.sge = make_list(rng_, local_, region, work.length, side_.max_sge);
 }
 
 void Workload::make_write(SendWork& work) {
@@ -222,7 +223,7 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
   switch (flaw) {
     case Flaw::unknown_rkey:
       if (!remote_memory || !work.length) return false;
-      work.rkey = bad_key(remote_);
+      work.rkey = unknown_key(rng_, remote_);
       work.expected = SROCE_WC_REM_ACCESS_ERR;
       return true;
     case Flaw::outside_of_region:
@@ -254,7 +255,7 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
       if (work.sge.empty() || !work.length || work.is_local()) return false;
       auto longest = std::max_element(work.sge.begin(), work.sge.end(),
                                       [](auto& a, auto& b) { return a.length < b.length; });
-      longest->lkey = bad_key(local_);
+      longest->lkey = unknown_key(rng_, local_);
       return fail_locally(SROCE_WC_LOC_PROT_ERR);
     }
     case Flaw::sge_sum:
@@ -274,7 +275,7 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
       return fail_locally(SROCE_WC_LOC_QP_OP_ERR);
     case Flaw::invalidate_unknown:
       if (work.opcode != SROCE_WR_SEND_INV) return false;
-      work.inv_rkey = bad_key(remote_);
+      work.inv_rkey = unknown_key(rng_, remote_);
       work.expected = SROCE_WC_REM_ACCESS_ERR;
       return true;
     case Flaw::local_operation:
@@ -311,11 +312,11 @@ void Workload::add_receive(SendWork& work, int send_index) {
     recv.expected = SROCE_WC_LOC_LEN_ERR;
   }
   recv.length = length;
-  recv.sge = split(remote_, *theirs_.target, length, 4);
+  recv.sge = make_list(rng_, remote_, *theirs_.target, length, 4);
   if (work.opcode == SROCE_WR_SEND_INV && work.expected == SROCE_WC_REM_ACCESS_ERR)
     recv.expected = SROCE_WC_REM_INV_REQ_ERR;
   if (std::exchange(receive_bad_key_, false)) {
-    for (sroce_sge& element : recv.sge) element.lkey = bad_key(remote_);
+    for (sroce_sge& element : recv.sge) element.lkey = unknown_key(rng_, remote_);
     recv.expected = SROCE_WC_LOC_PROT_ERR;
   }
   recvs_.push_back(std::move(recv));

@@ -24,6 +24,10 @@ struct Regions {
 };
 
 Regions make_regions(Rng& rng, const Scenario& scenario, Memory& memory);
+// A scatter/gather list of at most @max_sge elements, for @length bytes carved from @region.
+std::vector<sroce_sge> make_list(Rng& rng, Memory& memory, Region& region, u32 length, u32 max_sge);
+// A key that no region has.
+u32 unknown_key(Rng& rng, const Memory& memory);
 
 class Workload {
  public:
@@ -59,10 +63,8 @@ class Workload {
   void add_receive_flaw(SendWork& work);
   bool try_flaw(SendWork& work, Flaw flaw);
   void add_receive(SendWork& work, int send_index);
-  std::vector<sroce_sge> split(Memory& memory, Region& region, u32 length, u32 max_sge);
   void compute_data(Conversation& conversation, SendWork& work);
   void compute_read_data(Conversation& conversation, SendWork& work);
-  u32 bad_key(const Memory& memory);
 
   Rng& rng_;
   const Scenario& scenario_;
