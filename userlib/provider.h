@@ -59,7 +59,7 @@ void sroce_queue_pair_close(struct sroce_queue_pair* pair);
 
 /*
  * Set the ibv_wr_*() functions of a QP created with send_ops_flags @ops. Returns 0, or EOPNOTSUPP
- * if one is not supported, here or by a library with that many late functions.
+ * if one is not supported, here or by a library with so many functions newer than rdma-core 36.
  */
 int sroce_offer_work_requests(struct sroce_qp_object* qp, enum ibv_qp_type type, uint64_t ops,
                               unsigned late_functions);

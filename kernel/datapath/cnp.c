@@ -96,9 +96,11 @@ static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *r
 }
 
 /**
- * sroce_cnp_marked() - a packet with the ECN mark CE has come in
+ * sroce_cnp_marked() - queue a CNP for a packet with the ECN mark CE, if one is due
  * @qp: the QP it is for
  * @rx: the packet
+ *
+ * Softirq. Takes @qp->rq.lock and runs the queue.
  */
 void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
@@ -146,9 +148,11 @@ static bool slow_down(struct sroce_qp *qp, struct sroce_wq *wq, struct sroce_cc 
 }
 
 /**
- * sroce_cnp_received() - a CNP has come in: both work queues of its QP send less for a while
+ * sroce_cnp_received() - make the work queues of a QP send less for a while, for a CNP
  * @qp: the QP; a datagram QP slows down for all destinations
  * @rx: the packet
+ *
+ * Softirq, without the lock of a work queue.
  */
 void sroce_cnp_received(struct sroce_qp *qp, const struct sroce_rx *rx)
 {

@@ -38,7 +38,7 @@ struct sroce_qp_ref;
  * @overflowed: an entry was lost, for want of a slot or of memory: no more are written
  * @delayed_ack_qp: of a kernel consumer: the QP whose ACK is delayed, or NULL (see ack_delay.c)
  * @behind: the consumer leaves entries unread; a hint, read without the lock
- * @fetches: rounds of the send queues that complete here in which requests were fetched; a hint
+ * @fetches: rounds that fetched requests, of all send queues that complete here; a hint
  */
 struct sroce_cq {
 	struct ib_cq ibcq;

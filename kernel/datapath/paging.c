@@ -12,8 +12,8 @@
  * If the pages cannot be faulted in, the copy that misses them fails when it is tried again.
  *
  * A fault lasts as long as the memory's owner likes: a page may come from a FUSE server. So faults
- * have a workqueue of their own: a few hundred of them would stop all other work in the system's.
- * All devices and users share it. WQ_MAX_ACTIVE of them still stop everybody's.
+ * have a workqueue of their own: a few hundred of them would stop the system's workqueue. All
+ * devices and users share ours. WQ_MAX_ACTIVE faults still stop all others.
  */
 #include "datapath/paging.h"
 #include "datapath/qp.h"
@@ -21,6 +21,7 @@
 
 static struct workqueue_struct *fault_queue;
 
+/* The lock of @paging's work queue is held. */
 static void end_fault(struct sroce_qp *qp, struct sroce_paging *paging, int err)
 {
 	paging->pending = false;

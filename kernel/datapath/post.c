@@ -238,7 +238,7 @@ static void yield_to_peer(const struct sroce_qp *qp)
  * @wr: list of work requests; ignored for a process
  * @bad_wr: set to the first that was rejected
  *
- * Any context.
+ * A kernel consumer: any context. A process: may sleep, to make its queue larger.
  *
  * Return: 0, -EINVAL for a request that the QP cannot execute (in its state), -ENOMEM if the send
  * queue is full.

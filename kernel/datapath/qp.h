@@ -3,11 +3,8 @@
  * A queue pair as the datapath drives it: a requester and a responder, each with a work queue
  * (lock, timer, route, transmit state) around it.
  *
- * Lock order: modify_lock -> sq.lock -> rq.lock -> (cq.lock | recv_queue.lock). Only changes
- * of the QP state and a piggybacked ACK take the locks of both queues. While one is held, no
- * consumer is called back and no packet is handed to the stack: a runner collects packets and
- * wake-ups under the lock, drops it, then delivers. `running` makes one runner at a time
- * responsible for a queue, so that its packets leave in order.
+ * Documentation/locking.md has the lock order, and the rule about callbacks. `running` makes one
+ * runner at a time responsible for a queue, so that its packets leave in order.
  */
 #ifndef SROCE_DATAPATH_QP_H
 #define SROCE_DATAPATH_QP_H
@@ -46,7 +43,7 @@ struct sroce_reorder_queue;
  * @ah_attr: address vector as last set, for query
  * @timeout: local ACK timeout as last set, for query
  * @send_cq: completions of @req
- * @recv_cq: completions of @resp; of an XRC target as @send_cq NULL, see xrc.c
+ * @recv_cq: completions of @resp; NULL, as @send_cq, for an XRC target, see xrc.c
  * @sq_sig_all: every send is signaled
  * @sq: work queue around @req
  * @req: requester

@@ -40,7 +40,7 @@ enum sroce_srq_outcome {
 	SROCE_SRQ_EMPTY,	/* nothing is posted */
 	SROCE_SRQ_SHORT,	/* the oldest request is too short, and stays */
 	SROCE_SRQ_TAKEN,
-	SROCE_SRQ_LIMIT,	/* taken; IB_EVENT_SRQ_LIMIT_REACHED is due once no lock is held */
+	SROCE_SRQ_LIMIT,	/* taken; IB_EVENT_SRQ_LIMIT_REACHED is due, see locking.md */
 };
 
 /**

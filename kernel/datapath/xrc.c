@@ -143,7 +143,7 @@ void sroce_srq_put(struct sroce_srq *srq)
 }
 
 /**
- * sroce_xrc_find_queue() - sroce_xrc_begin() of a target QP
+ * sroce_xrc_find_queue() - find the SRQ that a request to a target QP names
  * @qp: the QP, its receive lock held
  * @rx: the request; @rx->srq and @rx->pkt.has_srq are set
  */

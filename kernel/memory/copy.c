@@ -3,8 +3,9 @@
  * Copies between packets and regions.
  *
  * Each copy opens the region, checks the range, copies block by block and closes the region. A
- * struct sroce_mr_ref keeps the region open for the packets of one skb. The next skb looks the key
- * up again, because it may have been invalidated. The range is checked for each packet.
+ * struct sroce_mr_ref keeps the region open for the packets of one plan, at most 64, or of one
+ * received skb. The next plan looks the key up again, because it may have been invalidated. The
+ * range is checked for each packet.
  *
  * Callers are in softirq or hold the lock of a work queue.
  */

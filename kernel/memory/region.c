@@ -10,8 +10,8 @@
  * A USER or DMA region never changes between publish and retire, so a reader needs only a
  * reference. A FAST region or a window changes while remote peers use it, and its consumer may
  * reuse the memory as soon as an invalidation completes. Invalidation runs in atomic context and
- * cannot wait for RCU. It takes @busy for writing instead; readers hold @busy for the packets of
- * one skb at most. So do changes of the pages of an ODP region.
+ * cannot wait for RCU. It takes @busy for writing instead; readers hold @busy for one plan or one
+ * received skb at most. Changes of an ODP region's pages write-lock it, too.
  */
 #include <linux/mm.h>
 #include <linux/random.h>

@@ -8,8 +8,8 @@
  * in the CPU's data cache.
  *
  * While pages are taken, all caches are emptied every ten seconds. So idle CPUs keep no page, nor
- * busy ones a page that stays in use for ever. xchg() decides who has the page of a slot: its CPU
- * or who empties it.
+ * busy ones a page that stays in use for ever. xchg() decides which gets a slot's page: its
+ * CPU or the one that empties it.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>

@@ -179,7 +179,7 @@ void sroce_cc_start(struct sroce_cc *cc, const struct sroce_cc_params *params, u
 }
 
 /**
- * sroce_cc_start_datagrams() - the same for UC and UD, whose packets nobody acknowledges
+ * sroce_cc_start_datagrams() - start congestion control for UC and UD, which have no ACKs
  * @cc: congestion control of a send queue
  * @params: of the device; must outlive @cc
  * @line_rate: bytes/s of the interface, 0 if not known

@@ -16,7 +16,7 @@
  * @unacked_psn: of the requester when suppression was granted
  * @late_cost: how much requests have waited for the timer lately
  * @epsn: of the responder when requests were last fetched
- * @cq_fetches: of the CQ, after that
+ * @cq_fetches: of the CQ, after that fetch
  * @poll_ns: for how long suppression is granted, at most, while responses are due
  * @poll_until_ns: when the timer polls the ring; SROCE_NEVER while other events run the queue.
  *                 While not active: if @unused, until when a second doorbell earns a grant; else 0

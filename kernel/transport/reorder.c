@@ -126,14 +126,14 @@ static bool may_change_offers(const struct sroce_responder *resp, const struct s
 }
 
 /**
- * sroce_reorder_note_offer() - does a request offer selective repeat?
+ * sroce_reorder_note_offer() - count the peer's offers of selective repeat
  * @resp: the responder
  * @pkt: a request that is not dropped
  * @plan: the plan
  * @now_ns: monotonic time
  *
- * A packet counts when it arrives, and not again when it leaves the queue. A gap is reported in the
- * way of the peer's new kind from now on.
+ * A packet counts when it arrives, and not again when it leaves the queue. From now on a gap is
+ * reported as a standard or a selective peer expects.
  */
 void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_packet *pkt,
 			      const struct sroce_recv_plan *plan, u64 now_ns)

@@ -26,7 +26,7 @@
 /**
  * sroce_requester_init() - set up a send queue in RESET
  * @req: the requester
- * @service: RC, UC or UD
+ * @service: of enum sroce_service
  * @ring: storage, owned by the caller, at least @slots * @stride bytes
  * @stride: bytes of a slot: struct sroce_send_wqe and its SGEs or inline data
  * @slots: a power of two
@@ -208,7 +208,7 @@ static u32 advance_within(struct sroce_requester *req, const struct sroce_send_w
 }
 
 /**
- * sroce_requester_sample_rtt() - everything up to a PSN has been acknowledged
+ * sroce_requester_sample_rtt() - take an RTT sample from an ACK
  * @req: the requester
  * @psn: the newest packet
  * @now_ns: monotonic time
@@ -229,7 +229,7 @@ u32 sroce_requester_sample_rtt(struct sroce_requester *req, u32 psn, u64 now_ns)
 }
 
 /**
- * sroce_requester_report_acked() - packets have been acknowledged or responded to
+ * sroce_requester_report_acked() - tell congestion control and the window of an ACK
  * @req: the requester
  * @packets: how many
  * @rtt_ns: an RTT sample from them, 0 for none
@@ -264,7 +264,7 @@ void sroce_requester_report_acked(struct sroce_requester *req, u32 packets, u32 
 }
 
 /**
- * sroce_requester_advance() - everything before @unacked_psn is acknowledged
+ * sroce_requester_advance() - move unacked_psn, and count the WQEs that this completes
  * @req: the requester
  * @unacked_psn: between the present one and sent_psn
  */

@@ -149,7 +149,7 @@ static void take_lower_bound(struct sroce_rtt *rtt, u64 now_ns)
 }
 
 /**
- * sroce_rtt_acked() - everything up to a PSN has been acknowledged
+ * sroce_rtt_acked() - end the RTT measurement if the timed packet is acknowledged
  * @rtt: the estimate
  * @psn: the newest of them
  * @now_ns: monotonic time
@@ -196,7 +196,7 @@ static void take_round(struct sroce_rtt *rtt, u64 now_ns)
 }
 
 /**
- * sroce_rtt_count() - packets have been acknowledged
+ * sroce_rtt_count() - count acknowledged packets of the current round
  * @rtt: the estimate
  * @packets: how many
  * @now_ns: monotonic time

@@ -4,8 +4,8 @@
  *
  * One packet at a time is timed, one that requests a response. A retransmitted packet is not timed
  * (Karn's rule), because the response may belong to the first transmission. Smoothing follows RFC
- * 6298. If a queue grows quickly, the response comes long after the responses to earlier packets.
- * Each of those shows already that the round trip takes at least as long as the packet waits.
+ * 6298. If a queue grows quickly, the response comes long after those to earlier packets. Each of
+ * these shows that the round trip is at least the time that the timed packet has waited.
  * The probe timeout is derived from it (tlp.c); it is much shorter than the ACK timeout of verbs.
  */
 #ifndef SROCE_TRANSPORT_RTT_H

@@ -220,7 +220,7 @@ void sroce_tlp_progress(struct sroce_requester *req, u64 now_ns)
 }
 
 /**
- * sroce_tlp_acked() - everything before a PSN is acknowledged
+ * sroce_tlp_acked() - apply a cumulative ACK: advance, reset retries, restart timers
  * @req: the requester
  * @unacked_psn: between the present one and sent_psn
  * @now_ns: monotonic time
@@ -291,7 +291,7 @@ void sroce_tlp_nak(struct sroce_requester *req, bool rnr)
 }
 
 /**
- * sroce_tlp_request_ack() - no packet follows the ones that have been sent
+ * sroce_tlp_request_ack() - send the last packet again, with AckReq
  * @req: the requester
  * @end_psn: one past the last PSN that matters
  *
@@ -565,7 +565,7 @@ bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
 }
 
 /**
- * sroce_tlp_probe_newest() - has a standard peer missed packets, or is it slow?
+ * sroce_tlp_probe_newest() - make a probe due that tells loss from a slow standard peer
  * @req: the requester; an ACK covers its probe, but not all packets that were sent before
  *
  * Another probe, of the newest packet, is due at once. If the peer has missed packets and has not

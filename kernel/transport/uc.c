@@ -4,9 +4,9 @@
  * or invalid is dropped: the responder ignores what is left of it, and waits for the first packet
  * of another (IBTA 9.8.2). A bad packet does not end the connection, because anybody can send one.
  *
- * The receive WQE of a dropped SEND serves the next message (IBTA 9.9.3, class D). A shared queue's
- * cannot go back, and must not wait for a message that may never come: it completes in error, and
- * the QP stays (class E).
+ * The receive WQE of a dropped SEND serves the next message (IBTA 9.9.3, class D). One of a shared
+ * queue cannot go back, and must not wait for a message that may never come: it completes in error,
+ * and the QP stays (class E).
  */
 #include <linux/string.h>
 

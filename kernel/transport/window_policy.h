@@ -60,7 +60,7 @@ struct sroce_window {
 };
 
 /**
- * sroce_window_start() - no limit
+ * sroce_window_start() - set the limit to its largest value
  * @window: the limit
  * @max_packets: its largest value
  */
@@ -76,7 +76,7 @@ static inline void sroce_window_start(struct sroce_window *window, u32 max_packe
 }
 
 /**
- * sroce_window_acked() - packets have been acknowledged
+ * sroce_window_acked() - raise the limit for acknowledged packets
  * @window: the limit
  * @packets: how many
  * @max_packets: its largest value

@@ -7,7 +7,7 @@
  */
 /* rxe's names */
 SROCE_COUNTER(SENT_PKTS, sent_pkts, "packets sent")
-SROCE_COUNTER(RCVD_PKTS, rcvd_pkts, "packets received, also if dropped then")
+SROCE_COUNTER(RCVD_PKTS, rcvd_pkts, "packets received, including those dropped later")
 SROCE_COUNTER(DUPLICATE_REQUEST, duplicate_request, "requests received again")
 SROCE_COUNTER(OUT_OF_SEQ_REQUEST, out_of_seq_request, "requests received beyond a gap")
 SROCE_COUNTER(RCVD_RNR_ERR, rcvd_rnr_err, "RNR NAKs received: no receive posted at the peer")
@@ -37,7 +37,7 @@ SROCE_COUNTER(RX_ICRC_ENCAPSULATED, rx_icrc_encapsulated, "dropped: wrong ICRC (
 SROCE_COUNTER(NP_ECN_MARKED, np_ecn_marked_roce_packets, "packets received with a congestion mark")
 SROCE_COUNTER(NP_CNP_SENT, np_cnp_sent, "congestion notifications (CNPs) sent")
 SROCE_COUNTER(RP_CNP_HANDLED, rp_cnp_handled, "CNPs received that congestion control handled")
-SROCE_COUNTER(RP_CNP_IGNORED, rp_cnp_ignored, "CNPs received that it has ignored")
+SROCE_COUNTER(RP_CNP_IGNORED, rp_cnp_ignored, "CNPs received that congestion control ignored")
 SROCE_COUNTER(ROCE_ADP_RETRANS, roce_adp_retrans, "packets sent again alone (selective repeat)")
 SROCE_COUNTER(ROCE_ADP_RETRANS_TO, roce_adp_retrans_to, "probes for the loss of a tail")
 SROCE_COUNTER(REQ_CQE_ERROR, req_cqe_error, "completions of send queues with an error")
@@ -47,8 +47,8 @@ SROCE_COUNTER(RESP_REMOTE_ACCESS_ERRORS, resp_remote_access_errors, "an access w
 
 /* ours: connections that offered selective repeat, whose peer accepted it, that withdrew it */
 SROCE_COUNTER(SELECTIVE_OFFERED, selective_offered, "connections that offered selective repeat")
-SROCE_COUNTER(SELECTIVE_ACCEPTED, selective_accepted, "connections whose peer accepted it")
-SROCE_COUNTER(SELECTIVE_WITHDRAWN, selective_withdrawn, "connections that withdrew it")
+SROCE_COUNTER(SELECTIVE_ACCEPTED, selective_accepted, "connections whose peer accepted the offer")
+SROCE_COUNTER(SELECTIVE_WITHDRAWN, selective_withdrawn, "connections that withdrew the offer")
 /* memory of the reorder queues now: not counted, see control/stats.c */
 SROCE_COUNTER(REORDER_BYTES, reorder_bytes, "memory of packets received out of order, now")
 /* faults started for copies that missed pages, see datapath/paging.c; those that failed */
