@@ -26,7 +26,7 @@
 #include <net/rtnetlink.h>
 
 #include "compat/compat.h"
-#include "net/page_cache.h"
+#include "net/batch_pages.h"
 #include "net/endpoint.h"
 #include "net/mcast.h"
 #include "net/roce_v1.h"
@@ -289,7 +289,7 @@ int sroce_net_init(sroce_receive_fn receive, sroce_release_routes_fn release_rou
  * sroce_net_fini() - undo sroce_net_init()
  *
  * May sleep. No endpoint may be left. Afterwards no code of this module runs for a received
- * packet, and the page cache is empty.
+ * packet, and no page is kept for batches.
  */
 void sroce_net_fini(void)
 {
@@ -298,7 +298,7 @@ void sroce_net_fini(void)
 	/* A receiver may have looked up its socket before it was closed. */
 	synchronize_net();
 	rcu_barrier();
-	sroce_page_cache_fini();
+	sroce_batch_pages_fini();
 }
 
 /**

@@ -20,7 +20,7 @@
 #include <net/ipv6.h>
 #include <net/sch_generic.h>
 
-#include "net/page_cache.h"
+#include "net/batch_pages.h"
 #include "net/path.h"
 #include "net/roce_v1.h"
 #include "net/skb_builder.h"
@@ -356,7 +356,7 @@ static bool add_fragment(struct sroce_gso *gso, u32 expected)
 	u32 offset = BTH_OFFSET_CACHED;
 
 	if (gso->packet_bytes * packets >= CACHED_BYTES_MIN)
-		gso->fragment = sroce_page_cache_get();
+		gso->fragment = sroce_batch_page_get();
 	if (gso->fragment) {
 		/* The batch gets all of it, because more packets than expected may follow. */
 		gso->space_bytes =

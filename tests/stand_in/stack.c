@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 #include "stand_in/stack.h"
 
-#include "net/page_cache.h"
+#include "net/batch_pages.h"
 
 struct stand_in_stack stand_in_stack;
 
@@ -114,15 +114,15 @@ struct page *stand_in_pages(u32 bytes)
 	return memory ? virt_to_head_page(memory) : NULL;
 }
 
-void *sroce_page_cache_get(void)
+void *sroce_batch_page_get(void)
 {
-	if (!stand_in_stack.page_cache)
+	if (!stand_in_stack.batch_pages)
 		return NULL;
 	stand_in_stack.cached++;
 	return stand_in_fragment(SROCE_CACHED_PAGE_BYTES, PAGE_SIZE);
 }
 
-void sroce_page_cache_fini(void)
+void sroce_batch_pages_fini(void)
 {
 	stand_in_event("cache");
 }

@@ -115,7 +115,7 @@ enum { NFPROTO_IPV4 = 2, NFPROTO_IPV6 = 10, NF_INET_LOCAL_IN = 1, NF_ACCEPT = 1 
  * @sent: skbs that have been handed to them
  * @frames: registered for frames of a type, or NULL
  * @looped: skbs that have been handed to netif_rx()
- * @page_cache: sroce_page_cache_get() has a page
+ * @batch_pages: sroce_batch_page_get() has a page
  * @cached: pages taken from there
  */
 struct stand_in_stack {
@@ -136,7 +136,7 @@ struct stand_in_stack {
 	struct sk_buff_head sent;
 	const struct packet_type *frames;
 	struct sk_buff_head looped;
-	bool	page_cache;
+	bool	batch_pages;
 	u32	cached;
 };
 

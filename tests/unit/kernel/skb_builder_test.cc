@@ -323,7 +323,7 @@ TEST_F(Builder, NoPacketCrossesAFragment) {
 }
 
 TEST_F(Builder, LargeBatchHasAPageOfTheCache) {
-  stand_in_stack.page_cache = true;
+  stand_in_stack.batch_pages = true;
   add_many(15, 4096);
   EXPECT_EQ(1u, stand_in_stack.cached);
   EXPECT_EQ(1u, out.first->shared.nr_frags);
@@ -332,7 +332,7 @@ TEST_F(Builder, LargeBatchHasAPageOfTheCache) {
 }
 
 TEST_F(Builder, SmallBatchHasNoPageOfTheCache) {
-  stand_in_stack.page_cache = true;
+  stand_in_stack.batch_pages = true;
   add_many(4, 1024);
   EXPECT_EQ(0u, stand_in_stack.cached);
 }
@@ -355,7 +355,7 @@ TEST_F(Builder, EqualPacketsHaveTheHeadersOfTheFirst) {
 }
 
 TEST_F(Builder, EqualPacketsStayWithinTheLimits) {
-  stand_in_stack.page_cache = true;
+  stand_in_stack.batch_pages = true;
   add(4096, 20);
   EXPECT_EQ(14u, repeat(20, 4096));
   EXPECT_LE(gso.skb->len, 65535u - 128);
@@ -363,7 +363,7 @@ TEST_F(Builder, EqualPacketsStayWithinTheLimits) {
 }
 
 TEST_F(Builder, EqualPacketsAreAtMost64) {
-  stand_in_stack.page_cache = true;
+  stand_in_stack.batch_pages = true;
   add(256, 100);
   EXPECT_EQ(63u, repeat(100, 256));
   EXPECT_EQ(64u, sroce_gso_packets(gso.skb));

@@ -454,7 +454,7 @@ TEST_F(Tx, ResponsesUseTheKeysOfTheirQueuePair) {
 // Plans of packets with 1024 bytes each, but for the last.
 struct Burst : Tx {
   Burst() {
-    stand_in_stack.page_cache = true;
+    stand_in_stack.batch_pages = true;
     current = this;
   }
 
@@ -519,7 +519,7 @@ TEST_F(Burst, PayloadOfEqualPacketsIsCopiedInPieces) {
 }
 
 TEST_F(Burst, EqualPacketsGoOnInAnotherFragment) {
-  stand_in_stack.page_cache = false;
+  stand_in_stack.batch_pages = false;
   EXPECT_EQ(60, build(60));
   EXPECT_LT(1u, qp.sq.out.first->shared.nr_frags);
   EXPECT_TRUE(has_built(60));

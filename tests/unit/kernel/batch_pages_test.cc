@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Large pages that each CPU keeps for GSO batches: kernel/net/page_cache.c.
+// Large pages that each CPU keeps for GSO batches: kernel/net/batch_pages.c.
 #include <gtest/gtest.h>
 
 #include "stand_in/pages.h"
 
 extern "C" {
-#include "net/page_cache.h"
+#include "net/batch_pages.h"
 }
 
 #include <set>
@@ -15,8 +15,8 @@ namespace {
 constexpr u32 PAGES = 8;
 constexpr unsigned long TEN_SECONDS = 10 * HZ, A_TENTH = HZ / 10;
 
-struct PageCache : testing::Test {
-  PageCache() {
+struct BatchPages : testing::Test {
+  BatchPages() {
     stand_in = {};
     stand_in_pages = {};
     static unsigned long now = INITIAL_JIFFIES;
@@ -25,14 +25,14 @@ struct PageCache : testing::Test {
     stand_in_delayed = nullptr;
     stand_in_on_cpu1 = false;
   }
-  ~PageCache() override {
+  ~BatchPages() override {
     stand_in = {};
     while (!taken.empty()) release(*taken.begin());
-    sroce_page_cache_fini();
+    sroce_batch_pages_fini();
     EXPECT_EQ(0, stand_in_pages.live);
   }
   void* get() {
-    void* memory = sroce_page_cache_get();
+    void* memory = sroce_batch_page_get();
     if (memory) taken.insert(memory);
     return memory;
   }
@@ -54,13 +54,13 @@ struct PageCache : testing::Test {
 };
 
 // The first test, because the others leave a time there.
-TEST_F(PageCache, FirstAllocationsAfterBootAreNotPaused) {
+TEST_F(BatchPages, FirstAllocationsAfterBootAreNotPaused) {
   EXPECT_NE(nullptr, get());
   stand_in_on_cpu1 = true;
   EXPECT_NE(nullptr, get());
 }
 
-TEST_F(PageCache, PageIsAsLongAsABatch) {
+TEST_F(BatchPages, PageIsAsLongAsABatch) {
   void* memory = get();
   ASSERT_NE(nullptr, memory);
   memset(memory, 1, SROCE_CACHED_PAGE_BYTES);
@@ -68,7 +68,7 @@ TEST_F(PageCache, PageIsAsLongAsABatch) {
   EXPECT_EQ(2, virt_to_head_page(memory)->refs) << "the cache's and the caller's";
 }
 
-TEST_F(PageCache, FirstFreePageIsUsedAgain) {
+TEST_F(BatchPages, FirstFreePageIsUsedAgain) {
   void *first = get(), *second = get(), *third = get();
   EXPECT_EQ(3u, (std::set<void*>{first, second, third}).size());
   release(third);
@@ -78,7 +78,7 @@ TEST_F(PageCache, FirstFreePageIsUsedAgain) {
   EXPECT_EQ(3u, stand_in_pages.allocations);
 }
 
-TEST_F(PageCache, PageInUseIsNobodyElses) {
+TEST_F(BatchPages, PageInUseIsNobodyElses) {
   void* memory = get();
   get_page(virt_to_head_page(memory));  // a clone of the skb
   release(memory);
@@ -87,7 +87,7 @@ TEST_F(PageCache, PageInUseIsNobodyElses) {
   EXPECT_EQ(memory, get());
 }
 
-TEST_F(PageCache, KeepsEightPages) {
+TEST_F(BatchPages, KeepsEightPages) {
   for (u32 i = 0; i < PAGES; i++) EXPECT_NE(nullptr, get());
   EXPECT_EQ(nullptr, get());
   EXPECT_EQ(PAGES, stand_in_pages.allocations);
@@ -97,7 +97,7 @@ TEST_F(PageCache, KeepsEightPages) {
 }
 
 // The allocator is slow where it fails, and each batch would ask it.
-TEST_F(PageCache, FailedAllocationPausesTheNext) {
+TEST_F(BatchPages, FailedAllocationPausesTheNext) {
   stand_in.fail_allocation = 1;
   EXPECT_EQ(nullptr, get());
   EXPECT_EQ(nullptr, get());
@@ -109,7 +109,7 @@ TEST_F(PageCache, FailedAllocationPausesTheNext) {
   EXPECT_NE(nullptr, get()) << "success ends it";
 }
 
-TEST_F(PageCache, PauseConcernsOnlyAllocations) {
+TEST_F(BatchPages, PauseConcernsOnlyAllocations) {
   void* memory = get();
   stand_in.fail_allocation = 1;
   EXPECT_EQ(nullptr, get());
@@ -117,7 +117,7 @@ TEST_F(PageCache, PauseConcernsOnlyAllocations) {
   EXPECT_EQ(memory, get());
 }
 
-TEST_F(PageCache, EmptiedTenSecondsAfterItsFirstUse) {
+TEST_F(BatchPages, EmptiedTenSecondsAfterItsFirstUse) {
   release(get());
   ASSERT_TRUE(will_be_emptied());
   EXPECT_EQ(TEN_SECONDS, stand_in_pages.delay);
@@ -129,14 +129,14 @@ TEST_F(PageCache, EmptiedTenSecondsAfterItsFirstUse) {
   EXPECT_TRUE(will_be_emptied());
 }
 
-TEST_F(PageCache, UseDoesNotPutItOff) {
+TEST_F(BatchPages, UseDoesNotPutItOff) {
   release(get());
   stand_in_pages.delay = 0;
   release(get());
   EXPECT_EQ(0u, stand_in_pages.delay);
 }
 
-TEST_F(PageCache, PageInUseIsFreedByItsLastUser) {
+TEST_F(BatchPages, PageInUseIsFreedByItsLastUser) {
   void* memory = get();
   empty();
   EXPECT_EQ(1, stand_in_pages.live);
@@ -145,7 +145,7 @@ TEST_F(PageCache, PageInUseIsFreedByItsLastUser) {
   EXPECT_EQ(0, stand_in_pages.live);
 }
 
-TEST_F(PageCache, EachCpuHasItsOwn) {
+TEST_F(BatchPages, EachCpuHasItsOwn) {
   void* memory = get();
   stand_in_on_cpu1 = true;
   void* other = get();
@@ -159,7 +159,7 @@ TEST_F(PageCache, EachCpuHasItsOwn) {
 }
 
 // Another CPU empties the caches while this one looks at the page of a slot.
-TEST_F(PageCache, PageLookedAtWhileTheCachesAreEmptied) {
+TEST_F(BatchPages, PageLookedAtWhileTheCachesAreEmptied) {
   void* memory = get();
   void* other = get();
   release(memory);
@@ -174,7 +174,7 @@ TEST_F(PageCache, PageLookedAtWhileTheCachesAreEmptied) {
   EXPECT_EQ(0, stand_in_pages.live);
 }
 
-TEST_F(PageCache, PageInUseLookedAtWhileTheCachesAreEmptied) {
+TEST_F(BatchPages, PageInUseLookedAtWhileTheCachesAreEmptied) {
   for (u32 i = 0; i < PAGES; i++) get();
   stand_in_pages.counting = empty;
   EXPECT_NE(nullptr, get()) << "the second slot is empty now";
@@ -183,9 +183,9 @@ TEST_F(PageCache, PageInUseLookedAtWhileTheCachesAreEmptied) {
   EXPECT_EQ(2, stand_in_pages.live);
 }
 
-TEST_F(PageCache, EndStopsTheWork) {
+TEST_F(BatchPages, EndStopsTheWork) {
   void* memory = get();
-  sroce_page_cache_fini();
+  sroce_batch_pages_fini();
   EXPECT_FALSE(will_be_emptied());
   EXPECT_EQ(1, stand_in_pages.live);
   release(memory);

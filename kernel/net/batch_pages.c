@@ -19,7 +19,7 @@
 #include <linux/percpu.h>
 #include <linux/workqueue.h>
 
-#include "net/page_cache.h"
+#include "net/batch_pages.h"
 
 /* A busy QP has four batches of 64 KiB in flight. Without a free page, sending is slower. */
 #define CACHED_PAGES	8
@@ -31,18 +31,18 @@
 #define KEEP_JIFFIES	(10 * HZ)
 
 /**
- * struct page_cache - the pages of a CPU
+ * struct batch_pages - the pages of a CPU
  * @lock: serialises takers
  * @pages: each has a reference of the cache
  * @paused_at: jiffies when an allocation last failed
  */
-struct page_cache {
+struct batch_pages {
 	local_lock_t lock;
 	struct page *pages[CACHED_PAGES];
 	unsigned long paused_at;
 };
 
-static DEFINE_PER_CPU(struct page_cache, page_caches) = {
+static DEFINE_PER_CPU(struct batch_pages, batch_pages_of_cpu) = {
 	.lock = INIT_LOCAL_LOCK(lock),
 	.paused_at = INITIAL_JIFFIES - RETRY_JIFFIES,
 };
@@ -54,7 +54,7 @@ static void empty_caches(struct work_struct *work)
 
 	for_each_possible_cpu(cpu) {
 		for (i = 0; i < CACHED_PAGES; i++) {
-			page = xchg(&per_cpu(page_caches, cpu).pages[i], NULL);
+			page = xchg(&per_cpu(batch_pages_of_cpu, cpu).pages[i], NULL);
 			if (page)
 				put_page(page);
 		}
@@ -71,7 +71,7 @@ static struct page *alloc_cached_page(void)
 }
 
 /* Returns a page for an empty slot, with another reference, or NULL. */
-static struct page *refill_slot(struct page_cache *cache, u32 slot)
+static struct page *refill_slot(struct batch_pages *cache, u32 slot)
 {
 	struct page *page;
 
@@ -89,7 +89,7 @@ static struct page *refill_slot(struct page_cache *cache, u32 slot)
 }
 
 /* Returns an unused page, with another reference, or NULL. */
-static struct page *find_free_page(struct page_cache *cache)
+static struct page *find_free_page(struct batch_pages *cache)
 {
 	struct page *page;
 	bool is_free;
@@ -123,30 +123,30 @@ static void schedule_emptying(void)
 }
 
 /**
- * sroce_page_cache_get() - take a page from the cache of this CPU
+ * sroce_batch_page_get() - take a page from the cache of this CPU
  *
  * Softirq or process context, BH disabled.
  *
  * Return: SROCE_CACHED_PAGE_BYTES, to be freed by skb_free_frag() or as a fragment of an skb; NULL
  * if all pages are in use or memory is short.
  */
-void *sroce_page_cache_get(void)
+void *sroce_batch_page_get(void)
 {
 	struct page *page;
 
-	local_lock(&page_caches.lock);
-	page = find_free_page(this_cpu_ptr(&page_caches));
-	local_unlock(&page_caches.lock);
+	local_lock(&batch_pages_of_cpu.lock);
+	page = find_free_page(this_cpu_ptr(&batch_pages_of_cpu));
+	local_unlock(&batch_pages_of_cpu.lock);
 	schedule_emptying();
 	return page ? page_address(page) : NULL;
 }
 
 /**
- * sroce_page_cache_fini() - release all pages; no more are taken
+ * sroce_batch_pages_fini() - release all pages; no more are taken
  *
  * Pages in use are freed with their last reference.
  */
-void sroce_page_cache_fini(void)
+void sroce_batch_pages_fini(void)
 {
 	cancel_delayed_work_sync(&empty_work);
 	empty_caches(NULL);
