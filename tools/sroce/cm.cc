@@ -35,17 +35,6 @@ enum CmEvent : uint32_t {
   event_rejected = 8,
 };
 
-socklen_t size_of(const sockaddr_storage& address) {
-  switch (address.ss_family) {
-    case AF_INET:
-      return sizeof(sockaddr_in);
-    case AF_INET6:
-      return sizeof(sockaddr_in6);
-    default:
-      return 0;
-  }
-}
-
 sockaddr_storage with_port(sockaddr_storage address, uint16_t port) {
   if (address.ss_family == AF_INET)
     reinterpret_cast<sockaddr_in&>(address).sin_port = htons(port);
@@ -204,6 +193,17 @@ int probe_from(int fd, const CmQuestion& question) {
 }
 
 }  // namespace
+
+socklen_t size_of(const sockaddr_storage& address) {
+  switch (address.ss_family) {
+    case AF_INET:
+      return sizeof(sockaddr_in);
+    case AF_INET6:
+      return sizeof(sockaddr_in6);
+    default:
+      return 0;
+  }
+}
 
 CmReply request_connection(const CmQuestion& question) {
   CmReply reply;

@@ -33,6 +33,9 @@ struct CmReply {
   sockaddr_storage source{};               // ... and its address
 };
 
+/// The size of the address of its family; 0 if it has none.
+socklen_t size_of(const sockaddr_storage& address);
+
 /// EINTR: SIGINT has come. ETIMEDOUT: the wait has ended.
 CmReply request_connection(const CmQuestion& question);
 

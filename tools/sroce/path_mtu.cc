@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <random>
+
 namespace sroce {
 namespace {
 
@@ -31,11 +32,7 @@ bool is_ipv4(const sockaddr_storage& address) { return address.ss_family == AF_I
 
 size_t ip_header_bytes(const sockaddr_storage& peer) { return is_ipv4(peer) ? 20 : 40; }
 
-socklen_t size_of(const sockaddr_storage& address) {
-  return is_ipv4(address) ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-}
-
-/// The end of each request, and so of its answer.
+/// The last bytes of each request, and so of the response.
 struct Mark {
   uint64_t random;
   uint64_t ip_bytes;
@@ -57,7 +54,7 @@ std::vector<unsigned char> echo_request(const sockaddr_storage& peer, const Mark
   message[7] = static_cast<unsigned char>(sequence);
   message[0] = is_ipv4(peer) ? ICMP_ECHO : ICMP6_ECHO_REQUEST;
   std::memcpy(&message[message.size() - sizeof(mark)], &mark, sizeof(mark));
-  // The kernel fills in that of ICMPv6.
+  // The kernel fills in the checksum of ICMPv6.
   const uint16_t sum = is_ipv4(peer) ? checksum(message) : 0;
   message[2] = static_cast<unsigned char>(sum >> 8);
   message[3] = static_cast<unsigned char>(sum);
