@@ -119,7 +119,7 @@ void sroce_paging_reset(struct sroce_wq *wq)
 	wq->paging.resets++;
 	wq->paging.request_waits = false;
 	wq->paging.done = false;
-	wq->paging.probes = 0;
+	wq->paging.misses = 0;
 	wq->paging.excused = 0;
 	wq->paging.wait = (struct sroce_page_wait){ };
 }

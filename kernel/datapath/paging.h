@@ -20,7 +20,7 @@ struct sroce_wq;
  * @resets: how often the QP was reset; nobody waits for a fault begun before the last reset
  * @request_waits: receive queue of RC: the expected request waits for a page, not for a WQE
  * @done: send queue: it has run since the queue last looked
- * @probes: send queue: how often the buffer of the next request was found to be missing
+ * @misses: send queue: how often the buffer of the next request was found to be missing
  * @excused: send queue: one more than the PSN for whose response an ACK timeout was put off last
  */
 struct sroce_paging {
@@ -31,7 +31,7 @@ struct sroce_paging {
 	bool	pending;
 	bool	request_waits;
 	bool	done;
-	u8	probes;
+	u8	misses;
 	u32	excused;
 	u32	resets;
 };

@@ -84,12 +84,12 @@ static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan
 
 	/* If the shared receive queue has gone, there is no region either. */
 	if (sroce_qp_is_xrc_target(tx->qp) && span.has_payload) {
-		srq = sroce_srq_get(tx->qp, plan->srqn);
+		srq = sroce_xrc_get_srq(tx->qp, plan->srqn);
 		tx->mr_ref.pd = srq ? srq->queue.pd : NULL;
 	}
 	built = sroce_tx_build(tx, &span, &responses, plan);
 	if (srq)
-		sroce_srq_put(srq);
+		sroce_xrc_put_srq(srq);
 	return built;
 }
 

@@ -25,9 +25,9 @@
 /* The most packets of a plan. */
 #define BURST_PACKETS	64
 /* How much of a READ's buffer is made present before it is sent. */
-#define PROBE_BYTES	(4u * 1024 * 1024)
+#define CHECKED_BYTES	(4u * 1024 * 1024)
 /* How often its pages are faulted in. A process that loses them all the time must not stop it. */
-#define PROBES_MAX	4
+#define MISSES_MAX	4
 /* The timer does not fire earlier: on a short path it would fire for every response. */
 #define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)
 /* The most completions whose slots are freed with one store, which posters on other CPUs read. */
@@ -61,24 +61,24 @@ static enum sroce_mem_status gather_payload(struct sroce_tx *tx, const void *sen
  * Is the buffer of a READ or an atomic present? Its response cannot wait. Of a long READ only the
  * next part is checked: the process may lose pages of it again before their data arrives.
  */
-static enum sroce_mem_status probe_buffer(struct sroce_tx *tx, const struct sroce_send_plan *plan)
+static enum sroce_mem_status check_buffer(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 {
 	const struct sroce_send_wqe *wqe = planned_wqe(tx, plan);
 	enum sroce_mem_status status = SROCE_MEM_OK;
 	u32 bytes = 0;
 
 	if (!atomic_read(&tx->qp->dev->memory.odp_regions) ||
-	    tx->qp->sq.paging.probes == PROBES_MAX)
+	    tx->qp->sq.paging.misses == MISSES_MAX)
 		return SROCE_MEM_OK;
 	if (wqe->opcode == SROCE_WR_READ)
-		bytes = min(plan->payload_end - plan->offset, PROBE_BYTES);
+		bytes = min(plan->payload_end - plan->offset, CHECKED_BYTES);
 	else if (wqe_is_atomic(wqe->opcode))
 		bytes = sizeof(u64);
 	if (bytes)
-		status = sroce_memory_probe(&tx->mr_ref, wqe->sge, wqe->num_sge, plan->offset,
+		status = sroce_memory_check(&tx->mr_ref, wqe->sge, wqe->num_sge, plan->offset,
 					    bytes);
 	if (status == SROCE_MEM_NOT_PRESENT)
-		tx->qp->sq.paging.probes++;
+		tx->qp->sq.paging.misses++;
 	else if (status != SROCE_MEM_OK)
 		tx->qp->sq.fault = tx->mr_ref.fault;
 	sroce_mr_ref_put(&tx->mr_ref);
@@ -137,7 +137,7 @@ static int build_requests(struct sroce_tx *tx, const struct sroce_send_plan *pla
 		.has_payload = true,
 	};
 
-	status = probe_buffer(tx, plan);
+	status = check_buffer(tx, plan);
 	if (status != SROCE_MEM_OK)
 		return sroce_tx_payload_error(status);
 	return sroce_tx_build(tx, &span, &requests, plan);
@@ -174,7 +174,7 @@ static bool send_burst(struct sroce_tx *tx, struct sroce_send_plan *plan)
 	if (plan->implied_nak)
 		sroce_count(sroce_qp_counters(qp), SROCE_CTR_IMPLIED_NAK_SEQ_ERR);
 	trace_sroce_send_plan(qp->ibqp.qp_num, plan);
-	qp->sq.paging.probes = 0;
+	qp->sq.paging.misses = 0;
 	sroce_requester_commit(&qp->req, plan, status, tx->now_ns);
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
 	tx->bytes += plan->payload_bytes;

@@ -96,22 +96,22 @@ void sroce_srq_table_remove(struct sroce_srq *srq)
 		xa_erase(&srq_table, srq->number);
 	if (!srq->ref)
 		return;
-	sroce_srq_put(srq);
+	sroce_xrc_put_srq(srq);
 	wait_for_completion(&srq->ref->released);
 	kfree_rcu(srq->ref, rcu);
 	srq->ref = NULL;
 }
 
 /**
- * sroce_srq_get() - find the shared receive queue that a packet names
+ * sroce_xrc_get_srq() - find the shared receive queue that a packet names
  * @qp: the target QP
  * @number: number of the queue
  *
  * Any context.
  *
- * Return: the queue, to be released with sroce_srq_put(), or NULL if the QP's domain has none.
+ * Return: the queue, to be released with sroce_xrc_put_srq(), or NULL if the QP's domain has none.
  */
-struct sroce_srq *sroce_srq_get(const struct sroce_qp *qp, u32 number)
+struct sroce_srq *sroce_xrc_get_srq(const struct sroce_qp *qp, u32 number)
 {
 	struct sroce_srq *srq = NULL;
 	struct sroce_srq_ref *ref;
@@ -122,19 +122,19 @@ struct sroce_srq *sroce_srq_get(const struct sroce_qp *qp, u32 number)
 		srq = ref->srq;
 	rcu_read_unlock();
 	if (srq && srq->ibsrq.ext.xrc.xrcd != qp->ibqp.xrcd) {
-		sroce_srq_put(srq);
+		sroce_xrc_put_srq(srq);
 		srq = NULL;
 	}
 	return srq;
 }
 
 /**
- * sroce_srq_put() - done with a shared receive queue
- * @srq: from sroce_srq_get(); may be gone afterwards
+ * sroce_xrc_put_srq() - done with a shared receive queue
+ * @srq: from sroce_xrc_get_srq(); may be gone afterwards
  *
  * Any context.
  */
-void sroce_srq_put(struct sroce_srq *srq)
+void sroce_xrc_put_srq(struct sroce_srq *srq)
 {
 	struct sroce_srq_ref *ref = srq->ref;
 
@@ -149,7 +149,7 @@ void sroce_srq_put(struct sroce_srq *srq)
  */
 void sroce_xrc_find_queue(const struct sroce_qp *qp, struct sroce_rx *rx)
 {
-	rx->srq = sroce_srq_get(qp, rx->pkt.srqn);
+	rx->srq = sroce_xrc_get_srq(qp, rx->pkt.srqn);
 	rx->pkt.has_srq = rx->srq;
 }
 
@@ -161,13 +161,13 @@ void sroce_xrc_find_queue(const struct sroce_qp *qp, struct sroce_rx *rx)
  */
 bool sroce_xrc_has_posted(const struct sroce_qp *qp)
 {
-	struct sroce_srq *srq = sroce_srq_get(qp, sroce_reorder_waiting_srqn(&qp->resp));
+	struct sroce_srq *srq = sroce_xrc_get_srq(qp, sroce_reorder_waiting_srqn(&qp->resp));
 	bool posted;
 
 	if (!srq)
 		return true;
 	posted = sroce_srq_has_posted(srq);
-	sroce_srq_put(srq);
+	sroce_xrc_put_srq(srq);
 	return posted;
 }
 
@@ -186,7 +186,7 @@ bool sroce_xrc_has_posted(const struct sroce_qp *qp)
 bool sroce_xrc_complete(struct sroce_qp *qp, const struct sroce_completion *wc,
 			const struct sroce_wc_extra *extra)
 {
-	struct sroce_srq *srq = sroce_srq_get(qp, qp->resp.recv->srqn);
+	struct sroce_srq *srq = sroce_xrc_get_srq(qp, qp->resp.recv->srqn);
 	enum sroce_cq_outcome outcome;
 	struct sroce_cq *cq;
 
@@ -198,6 +198,6 @@ bool sroce_xrc_complete(struct sroce_qp *qp, const struct sroce_completion *wc,
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 	if (outcome == SROCE_CQ_OVERFLOW)
 		sroce_cq_dispatch_error(cq);
-	sroce_srq_put(srq);
+	sroce_xrc_put_srq(srq);
 	return outcome == SROCE_CQ_POSTED || outcome == SROCE_CQ_WAKE;
 }

@@ -14,8 +14,8 @@ int sroce_srq_table_add(struct sroce_srq *srq, u32 last_number);
 int sroce_srq_table_publish(struct sroce_srq *srq);
 void sroce_srq_table_remove(struct sroce_srq *srq);
 
-struct sroce_srq *sroce_srq_get(const struct sroce_qp *qp, u32 number);
-void sroce_srq_put(struct sroce_srq *srq);
+struct sroce_srq *sroce_xrc_get_srq(const struct sroce_qp *qp, u32 number);
+void sroce_xrc_put_srq(struct sroce_srq *srq);
 
 void sroce_xrc_find_queue(const struct sroce_qp *qp, struct sroce_rx *rx);
 bool sroce_xrc_has_posted(const struct sroce_qp *qp);
@@ -41,7 +41,7 @@ static inline void sroce_xrc_end(struct sroce_rx *rx)
 {
 	if (likely(!rx->srq))
 		return;
-	sroce_srq_put(rx->srq);
+	sroce_xrc_put_srq(rx->srq);
 	rx->srq = NULL;
 }
 

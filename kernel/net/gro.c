@@ -22,8 +22,8 @@
 #include <net/dsfield.h>
 #include <net/gro.h>
 
+#include "net/demux.h"
 #include "net/endpoint.h"
-#include "net/sockets.h"
 #include "transport/wire.h"
 
 /* UDP's own limit. */
@@ -96,7 +96,7 @@ static bool is_for_endpoint(const struct sock *sk, const struct sk_buff *skb,
 	else
 		daddr = ip6h->daddr;
 	/* NULL: the socket is being closed. */
-	return sockets && sroce_sockets_find_endpoint(sockets, skb->dev, &daddr);
+	return sockets && sroce_demux_find_endpoint(sockets, skb->dev, &daddr);
 }
 
 /* The identification counts, or it stays the same. */

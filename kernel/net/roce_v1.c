@@ -18,10 +18,10 @@
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 
+#include "net/demux.h"
 #include "net/mcast.h"
 #include "net/roce_v1.h"
 #include "net/rx.h"
-#include "net/sockets.h"
 #include "trace.h"
 #include "transport/wire.h"
 
@@ -52,7 +52,7 @@ static bool is_own_address(const struct sroce_sockets *sockets, const struct net
 	if (ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
 		return ipv6_chk_addr(dev_net(netdev), addr, netdev, true);
 #endif
-	return sroce_sockets_find_endpoint(sockets, netdev, addr);
+	return sroce_demux_find_endpoint(sockets, netdev, addr);
 }
 
 static void push_grh(struct sk_buff *skb, const struct sroce_path *path, u32 bytes)
@@ -116,7 +116,7 @@ struct sk_buff *sroce_v1_alloc(const struct sroce_endpoint *ep, const struct sro
 
 	rcu_read_lock();
 	netdev = output_netdev(ep, path->oif);
-	if (netdev && sroce_sockets_find_endpoint(ep->sockets, ep->netdev, &path->saddr) == ep)
+	if (netdev && sroce_demux_find_endpoint(ep->sockets, ep->netdev, &path->saddr) == ep)
 		skb = alloc_frame(netdev, path, bytes);
 	rcu_read_unlock();
 	if (!IS_ERR(skb))
@@ -217,7 +217,7 @@ static enum sroce_counter check_frame(const struct sroce_sockets *sockets, struc
 static void count_bad_frame(const struct sroce_sockets *sockets, const struct sk_buff *skb,
 			    enum sroce_counter why)
 {
-	const struct sroce_endpoint *ep = sroce_sockets_find_netdev(sockets, skb->dev);
+	const struct sroce_endpoint *ep = sroce_demux_find_netdev(sockets, skb->dev);
 
 	if (!ep || !ep->roce_v1)
 		return;
@@ -242,7 +242,7 @@ static bool take_frame(const struct sroce_sockets *sockets, struct sk_buff *skb)
 	sroce_rx_begin(&rx, SROCE_GRH_BYTES);
 	rx.saddr = ipv6_hdr(skb)->saddr;
 	rx.daddr = ipv6_hdr(skb)->daddr;
-	return sroce_sockets_deliver(sockets, skb->dev, &rx);
+	return sroce_demux_deliver(sockets, skb->dev, &rx);
 }
 
 static int receive_frame(struct sk_buff *skb, struct net_device *netdev, struct packet_type *type,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The sockets of a namespace, which endpoint.c opens, and the endpoint that a packet is for.
+ * The sockets of a namespace, and the addresses that packets to them may have. See endpoint.c.
  */
 #ifndef SROCE_NET_SOCKETS_H
 #define SROCE_NET_SOCKETS_H
@@ -50,13 +50,5 @@ struct sroce_own_address {
 	u32	gids;
 	struct rcu_head rcu;
 };
-
-struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
-						   const struct net_device *ingress,
-						   const struct in6_addr *daddr);
-struct sroce_endpoint *sroce_sockets_find_netdev(const struct sroce_sockets *sockets,
-						 const struct net_device *ingress);
-bool sroce_sockets_deliver(const struct sroce_sockets *sockets, struct net_device *ingress,
-			   struct sroce_rx *rx);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Received datagrams: from the UDP socket to sockets.c.
+ * Received datagrams: from the UDP socket to demux.c.
  *
  * Nothing here trusts a byte of the packet, or writes to the skb's data, which may be shared. UDP
  * has checked its own checksum and length. One skb may have many packets (gro.c).
@@ -12,9 +12,9 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 
+#include "net/demux.h"
 #include "net/endpoint.h"
 #include "net/rx.h"
-#include "net/sockets.h"
 
 /*
  * The interface that a packet came in on, as its sender and the GID table see it. A packet between
@@ -63,7 +63,7 @@ static bool take_skb(const struct sroce_sockets *sockets, struct sk_buff *skb)
 
 	sroce_rx_begin(&rx, sizeof(struct udphdr));
 	read_addresses(skb, &rx);
-	return sroce_sockets_deliver(sockets, ingress_of(skb), &rx);
+	return sroce_demux_deliver(sockets, ingress_of(skb), &rx);
 }
 
 /**

@@ -200,18 +200,18 @@ TEST_F(CreateSrq, PacketsFindQueuesOfXrcOnly) {
   stand_in.stored = [](void*) {  // its number; then the queue itself
     stand_in.stored = [](void*) {
       EXPECT_NE(nullptr, current->srq.queue.ring.memory);
-      EXPECT_EQ(&current->srq, sroce_srq_get(&current->target, current->srq.number));
-      sroce_srq_put(&current->srq);
+      EXPECT_EQ(&current->srq, sroce_xrc_get_srq(&current->target, current->srq.number));
+      sroce_xrc_put_srq(&current->srq);
     };
   };
   ASSERT_EQ(0, create(10, 1, &udata));
   EXPECT_EQ(srq.number, srq.ibsrq.ext.xrc.srq_num);
-  ASSERT_EQ(&srq, sroce_srq_get(&target, srq.number));
-  sroce_srq_put(&srq);
+  ASSERT_EQ(&srq, sroce_xrc_get_srq(&target, srq.number));
+  sroce_xrc_put_srq(&srq);
   destroy();
   srq.ibsrq.srq_type = IB_SRQT_BASIC;
   ASSERT_EQ(0, create(10, 1, &udata));
-  EXPECT_EQ(nullptr, sroce_srq_get(&target, srq.number));
+  EXPECT_EQ(nullptr, sroce_xrc_get_srq(&target, srq.number));
 }
 
 TEST_F(CreateSrq, FailureAtAnyStepLeavesNothing) {
@@ -247,12 +247,12 @@ TEST_F(CreateSrq, FailureAtAnyStepLeavesNothing) {
 TEST_F(CreateSrq, DestructionWaitsForPackets) {
   be_xrc();
   ASSERT_EQ(0, create(10, 1, &udata));
-  ASSERT_EQ(&srq, sroce_srq_get(&target, srq.number));
+  ASSERT_EQ(&srq, sroce_xrc_get_srq(&target, srq.number));
   stand_in.waiting = [](void*) {
     EXPECT_EQ(1, stand_in_qp.mappings);
     EXPECT_NE(nullptr, current->srq.queue.ring.memory);
-    EXPECT_EQ(nullptr, sroce_srq_get(&current->target, current->srq.number));
-    sroce_srq_put(&current->srq);
+    EXPECT_EQ(nullptr, sroce_xrc_get_srq(&current->target, current->srq.number));
+    sroce_xrc_put_srq(&current->srq);
   };
   destroy();
   EXPECT_EQ(0, stand_in_qp.mappings);

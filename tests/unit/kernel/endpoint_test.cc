@@ -8,7 +8,7 @@ namespace {
 
 struct Endpoint : testing::Test, Namespace {
   sroce_endpoint* find(const in6_addr& address, const net_device& ingress) {
-    return sroce_sockets_find_endpoint(sockets(), &ingress, &address);
+    return sroce_demux_find_endpoint(sockets(), &ingress, &address);
   }
 };
 
@@ -218,12 +218,12 @@ TEST_F(Endpoint, GroupPacketBelongsToTheInterface) {
   vlan.is_vlan = true;
   vlan.lower = &netdev;
   ASSERT_EQ(0, init(ep, netdev));
-  EXPECT_EQ(&ep, sroce_sockets_find_netdev(sockets(), &netdev));
-  EXPECT_EQ(&ep, sroce_sockets_find_netdev(sockets(), &vlan));
-  EXPECT_EQ(nullptr, sroce_sockets_find_netdev(sockets(), &other));
+  EXPECT_EQ(&ep, sroce_demux_find_netdev(sockets(), &netdev));
+  EXPECT_EQ(&ep, sroce_demux_find_netdev(sockets(), &vlan));
+  EXPECT_EQ(nullptr, sroce_demux_find_netdev(sockets(), &other));
   vlan.net = &net;
   ASSERT_EQ(0, init(other_ep, vlan));
-  EXPECT_EQ(&other_ep, sroce_sockets_find_netdev(sockets(), &vlan)) << "the nearest";
+  EXPECT_EQ(&other_ep, sroce_demux_find_netdev(sockets(), &vlan)) << "the nearest";
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "unit/kernel/packets.h"
 
 extern "C" {
-#include "net/sockets.h"
+#include "net/demux.h"
 #include "stand_in/stack.h"
 }
 

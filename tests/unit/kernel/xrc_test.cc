@@ -83,12 +83,12 @@ struct XrcTarget : testing::Test, WriteReceiver {
 TEST_F(XrcTarget, FindsQueuesOfItsDomainOnly) {
   XrcQueue foreign(&other_domain), hidden(&xrcd);
   ASSERT_EQ(0, sroce_srq_table_publish(&foreign.srq));
-  sroce_srq* found = sroce_srq_get(&qp, number());
+  sroce_srq* found = sroce_xrc_get_srq(&qp, number());
   EXPECT_EQ(&queue.srq, found);
-  sroce_srq_put(found);
-  EXPECT_EQ(nullptr, sroce_srq_get(&qp, foreign.srq.number));
-  EXPECT_EQ(nullptr, sroce_srq_get(&qp, hidden.srq.number)) << "it is not published";
-  EXPECT_EQ(nullptr, sroce_srq_get(&qp, LAST_NUMBER));
+  sroce_xrc_put_srq(found);
+  EXPECT_EQ(nullptr, sroce_xrc_get_srq(&qp, foreign.srq.number));
+  EXPECT_EQ(nullptr, sroce_xrc_get_srq(&qp, hidden.srq.number)) << "it is not published";
+  EXPECT_EQ(nullptr, sroce_xrc_get_srq(&qp, LAST_NUMBER));
 }
 
 // A packet names a queue just when it is created.
@@ -98,9 +98,9 @@ TEST_F(XrcTarget, QueueIsCompleteOncePacketsFindIt) {
   stand_in.argument = &packet;
   stand_in.stored = [](void* argument) {
     const auto [target, srq] = *static_cast<std::pair<sroce_qp*, sroce_srq*>*>(argument);
-    EXPECT_EQ(srq, sroce_srq_get(target, srq->number));
+    EXPECT_EQ(srq, sroce_xrc_get_srq(target, srq->number));
     ASSERT_TRUE(srq->ref);
-    sroce_srq_put(srq);
+    sroce_xrc_put_srq(srq);
   };
   EXPECT_EQ(0, sroce_srq_table_publish(&other.srq));
 }
@@ -117,16 +117,16 @@ TEST_F(XrcTarget, NumbersAreNotReusedSoon) {
 TEST_F(XrcTarget, RemovingAQueueWaitsForItsUsers) {
   static sroce_srq* found;
   static u32 waits;
-  found = sroce_srq_get(&qp, number());
+  found = sroce_xrc_get_srq(&qp, number());
   waits = 0;
   stand_in.waiting = [](void*) {
     waits++;
-    sroce_srq_put(found);
+    sroce_xrc_put_srq(found);
   };
   sroce_srq_table_remove(&queue.srq);
   stand_in.waiting = nullptr;
   EXPECT_EQ(1u, waits);
-  EXPECT_EQ(nullptr, sroce_srq_get(&qp, number()));
+  EXPECT_EQ(nullptr, sroce_xrc_get_srq(&qp, number()));
 }
 
 TEST_F(XrcTarget, SendTakesAReceiveOfTheQueueAndCompletesInItsCq) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The endpoint that a packet is for; see sockets.h. Received skbs of either version of RoCE (udp.c,
+ * The endpoint that a packet is for. Received skbs of either version of RoCE (udp.c,
  * roce_v1.c) reach it here.
  */
 #include <linux/if_packet.h>
@@ -9,13 +9,13 @@
 #include <linux/udp.h>
 #include <net/ipv6.h>
 
+#include "net/demux.h"
 #include "net/mcast.h"
 #include "net/rx.h"
-#include "net/sockets.h"
 #include "trace.h"
 
 /**
- * sroce_sockets_find_endpoint() - find the endpoint that a packet is addressed to
+ * sroce_demux_find_endpoint() - find the endpoint that a packet is addressed to
  * @sockets: the sockets that received it
  * @ingress: the netdev that received it
  * @daddr: its destination address
@@ -24,9 +24,9 @@
  *
  * Return: an endpoint that owns @daddr, preferably the one on @ingress, or NULL.
  */
-struct sroce_endpoint *sroce_sockets_find_endpoint(const struct sroce_sockets *sockets,
-						   const struct net_device *ingress,
-						   const struct in6_addr *daddr)
+struct sroce_endpoint *sroce_demux_find_endpoint(const struct sroce_sockets *sockets,
+						 const struct net_device *ingress,
+						 const struct in6_addr *daddr)
 {
 	const struct net_device *real = is_vlan_dev(ingress) ? vlan_dev_real_dev(ingress) : ingress;
 	const struct sroce_own_address *address;
@@ -56,7 +56,7 @@ static struct sroce_endpoint *find_netdev(const struct sroce_sockets *sockets,
 }
 
 /**
- * sroce_sockets_find_netdev() - find the endpoint on the interface of a multicast packet
+ * sroce_demux_find_netdev() - find the endpoint on the interface of a multicast packet
  * @sockets: the sockets that received it
  * @ingress: the netdev that received it
  *
@@ -64,8 +64,8 @@ static struct sroce_endpoint *find_netdev(const struct sroce_sockets *sockets,
  *
  * Return: the endpoint on @ingress, or else on the netdev below if @ingress is a VLAN, or NULL.
  */
-struct sroce_endpoint *sroce_sockets_find_netdev(const struct sroce_sockets *sockets,
-						 const struct net_device *ingress)
+struct sroce_endpoint *sroce_demux_find_netdev(const struct sroce_sockets *sockets,
+					       const struct net_device *ingress)
 {
 	struct sroce_endpoint *ep = find_netdev(sockets, ingress);
 
@@ -104,7 +104,7 @@ static bool accepts_v1(const struct sroce_rx *rx, struct net_device *ingress)
 }
 
 /**
- * sroce_sockets_deliver() - hand a received skb to its endpoint
+ * sroce_demux_deliver() - hand a received skb to its endpoint
  * @sockets: of the namespace
  * @ingress: the interface that it came in on, as its sender sees it
  * @rx: the skb, its addresses, and the cursor before its first packet
@@ -113,13 +113,13 @@ static bool accepts_v1(const struct sroce_rx *rx, struct net_device *ingress)
  *
  * Return: whether the skb has been consumed.
  */
-bool sroce_sockets_deliver(const struct sroce_sockets *sockets, struct net_device *ingress,
-			   struct sroce_rx *rx)
+bool sroce_demux_deliver(const struct sroce_sockets *sockets, struct net_device *ingress,
+			 struct sroce_rx *rx)
 {
 	rx->vlan_id = is_vlan_dev(ingress) ? vlan_dev_vlan_id(ingress) : SROCE_NO_VLAN;
-	rx->ep = sroce_sockets_find_endpoint(sockets, ingress, &rx->daddr);
+	rx->ep = sroce_demux_find_endpoint(sockets, ingress, &rx->daddr);
 	if (!rx->ep && sroce_is_multicast(&rx->daddr)) {
-		rx->ep = sroce_sockets_find_netdev(sockets, ingress);
+		rx->ep = sroce_demux_find_netdev(sockets, ingress);
 		rx->is_multicast = true;
 	}
 	if (!rx->ep)
