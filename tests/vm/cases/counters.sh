@@ -3,6 +3,7 @@
 # guests: any
 # links: sroce
 # seconds: 60
+# full: vm-newest-native vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
@@ -80,12 +81,23 @@ rose b roce_adp_retrans 1 100000
 # guaranteed share. After 8 s they are dropped, and debug is too slow for that.
 fill_pool()
 {
+	bytes=0
+	: >/tmp/gaps
 	on_a "$programs"/reorder_gaps --dev "$B_DEV" --gid "$B_GID" --peer-dev "$A_DEV" --peer-gid "$A_GID" --pairs 80 --mtu 4096 >/tmp/gaps 2>&1 &
-	wait_until 30 grep -qxE 'kept|lost' /tmp/gaps || true
-	bytes=$(counter_at a reorder_bytes)
+	wait_until 30 is_full_or_over || true
+	wait_until 30 has_reported || true
 	pkill -x reorder_gaps || true
 	wait $! || true
 	((bytes > 127 << 20))
+}
+has_reported() { grep -qxE 'kept|lost' /tmp/gaps; }
+# Slow guests drop the first packets soon after the last has arrived, so the highest value counts.
+is_full_or_over()
+{
+	local now
+	now=$(counter_at a reorder_bytes)
+	((now <= bytes)) || bytes=$now
+	((bytes > 127 << 20)) || has_reported
 }
 if [[ $GUESTS == 1 && $KERNEL != debug ]]; then
 	fill_pool || fill_pool || fill_pool || true
