@@ -53,7 +53,7 @@ many() # CONDITION ALGORITHM QDISC OPTION...
 	stop_flows
 }
 
-IFS='|' read -r -a algorithms < <("$programs/sroce" show sroce_d | awk '$1 == "cc" { print $4 }')
+IFS='|' read -r -a algorithms <<<"$("$programs/sroce" show sroce_d | awk '$1 == "cc" { print $4 }')"
 for algorithm in "${algorithms[@]}"; do
 	many "red_$algorithm" "$algorithm" red limit 4mb min 60kb max 180kb avpkt 1000 burst 100 probability 0.1 bandwidth 100mbit ecn
 	many "fq_codel_$algorithm" "$algorithm" fq_codel limit 10000 ce_threshold 1ms ecn
