@@ -49,6 +49,7 @@ guest_start() # ROLE; sets guest_pid
 qemu_start() # ROLE; sets accelerator
 {
 	local role=$1 network cpus=2
+	[[ ! ${icount:-} ]] || cpus=1
 	if [[ $two ]]; then
 		cpus=1
 		network=(-netdev "dgram,id=net,local.type=unix,local.path=$scratch/$role,remote.type=unix,remote.path=$scratch/$([[ $role == a ]] && echo b || echo a)"
@@ -56,6 +57,8 @@ qemu_start() # ROLE; sets accelerator
 	else
 		network=(-nic none)
 	fi
+	# The clock advances a nanosecond with each instruction. While the guest is idle, it has the host's speed.
+	[[ ! ${icount:-} ]] || accelerator='-accel tcg,thread=single -icount shift=0,sleep=on -cpu max'
 	# no_timer_check: on a busy host, timer ticks can be so late that the kernel considers the
 	# timer broken and panics.
 	[[ ${accelerator:-} ]] || accelerator=$(qemu_accelerator "$kernel" "$run/first-root.cpio" sroce-kvm-boots rdinit=/bin/busybox -- echo sroce-kvm-boots)
@@ -109,7 +112,7 @@ take_processor() # sets processor
 # virtual machine that speed is its "cpu MHz"; on a real one that changes.
 tsc_word() # ACCELERATOR
 {
-	[[ $1 != *tcg* ]] || awk '/^cpu MHz/ { mhz = $4 } /^flags.* hypervisor/ { printf "tsc_early_khz=%d\n", mhz * 1000; exit }' /proc/cpuinfo
+	[[ $1 != *tcg* || $1 == *icount* ]] || awk '/^cpu MHz/ { mhz = $4 } /^flags.* hypervisor/ { printf "tsc_early_khz=%d\n", mhz * 1000; exit }' /proc/cpuinfo
 }
 
 # On some machines /dev/kvm opens, but every kernel hangs. Only a boot that reaches the first program

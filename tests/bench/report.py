@@ -9,8 +9,8 @@ import statistics
 import sys
 from dataclasses import dataclass, field
 
-UNITS = {"bw": "MiB/s", "rate": "k msg/s", "lat": "us", "memory": "KiB", "time": "ms", "cost": "ns", "count": "armed"}
-LOWER_IS_BETTER = {"lat", "memory", "time", "cost", "count"}
+UNITS = {"bw": "MiB/s", "rate": "k msg/s", "lat": "us", "memory": "KiB", "time": "ms", "cost": "ns", "count": "armed", "insns": "insns"}
+LOWER_IS_BETTER = {"lat", "memory", "time", "cost", "count", "insns"}
 COLOURS = {"sroce": "#2a6f97", "native": "#014f86", "siw": "#a9a9a9", "tcp": "#e09f3e"}
 
 
