@@ -10,6 +10,7 @@
 #   resume                 at A, optional: serve with A's new device what the old one served
 #   lose_server            in the case, optional: A's device stays away for longer
 #   survives=yes           $survives: traffic goes on once A has a device again
+#   version=_v1            $version: the devices have GIDs of RoCE v1
 #
 # B has the functions only, not the variables of the case.
 
@@ -119,7 +120,7 @@ limited()
 
 attach() # DEVICE TYPE INTERFACE ADDRESS
 {
-	load_module "$2"
+	load_module "${2%_v1}"
 	link_add "$1" "$2" "$3"
 	wait_for_gid "$1" "$4"
 }
@@ -174,7 +175,7 @@ traffic_ended_well() { ((traffic_status == 0)) || { cat /tmp/traffic; return 1; 
 
 attach_server()
 {
-	check "A's device is attached again" on_a strict attach "$A_DEV" "$A_TYPE" "$A_IF" "$A_IP"
+	check "A's device is attached again" on_a strict attach "$A_DEV" "$A_TYPE${version:-}" "$A_IF" "$A_IP"
 	! declare -F resume >/dev/null || check "A resumes" on_a strict resume
 }
 
@@ -202,7 +203,7 @@ unload_client()
 	start_traffic "B's module is unloaded"
 	check "B's module is unloaded under traffic" on_b unload "${B_TYPE/#rxe/rdma_rxe}" "$B_DEV"
 	seen=0
-	check "B's device is attached again" on_b strict attach "$B_DEV" "$B_TYPE" "$B_IF" "$B_IP"
+	check "B's device is attached again" on_b strict attach "$B_DEV" "$B_TYPE${version:-}" "$B_IF" "$B_IP"
 	end_traffic
 	check "traffic has not hung" test "$traffic_status" != 124
 	on_b strict disconnect || true
@@ -210,7 +211,7 @@ unload_client()
 	over_rdma "data after B's module was loaded again" "$packets" transfer
 }
 
-# ulp_checks PACKETS [brief]: at least so many packets reach B in a transfer
+# ulp_checks PACKETS: at least so many packets reach B in a transfer
 ulp_checks()
 {
 	packets=$1 seen=$(on_b received "$B_DEV")
@@ -221,11 +222,9 @@ ulp_checks()
 	over_rdma "data at 1 % loss" "$packets" transfer
 	check "packets were lost" on_b has_lost "$B_IF"
 	netem
-	if [[ ${2:-} != brief ]]; then
-		detach_server
-		! declare -F lose_server >/dev/null || lose_server
-		unload_client
-	fi
+	detach_server
+	! declare -F lose_server >/dev/null || lose_server
+	unload_client
 	check "B disconnects" on_b strict disconnect
 	check "A stops" on_a strict stop_serving
 	check "no object is left at either end" settle
