@@ -29,6 +29,9 @@ tap "pma" on_a "$programs"/pma_verify --dev "$A_DEV" --gid "$A_GID6" --peer-dev 
 drops() { (($(counter "$B_DEV" drop_length) == before + 6)); }
 check "MADs of wrong lengths are dropped and counted" wait_until 5 drops
 
+# perfquery registers for subnet management packets first. ib_core refuses that for RoCE.
+check_fails "perfquery cannot open the port" "client_register for mgmt 1 failed" on_a perfquery -C "$A_DEV" -P 1
+
 # Packets that are too long for the interface; they belong to a QP with a counter of its own.
 port=$A_DEV/1
 has_bound_qp() { rdma statistic qp show link "$port" | grep "cntn [0-9]"; }

@@ -76,6 +76,14 @@ stop
 check "the counter goes with its last QP" wait_until 10 bound_are 0
 check "the port keeps what it counted" sends_exceed $((before - 1))
 
+# --- optional counters ----------------------------------------------------------------------------
+
+# ib_core offers this mode for counters that slow a device down. All of ours always count.
+modes() { rdma statistic mode supported link "$port" >/tmp/modes && [[ ! -s /tmp/modes ]]; }
+check "no counter is optional" modes
+check_fails "none can become optional" "Invalid argument|not supported" \
+	rdma statistic set link "$port" optional-counters rdma_sends
+
 # --- automatically --------------------------------------------------------------------------------
 
 check "automatic mode by type" rdma statistic qp set link "$port" auto type on

@@ -20,6 +20,14 @@ for device in "$A_DEV" "$B_DEV"; do
 	chmod +x "/tmp/$device/ucx_perftest"
 done
 
+# The transports that ucx_info lists for a device: a line names a transport, a later one its device.
+transports() { ucx_info -d | awk -v device="$1:1" '$2 == "Transport:" { name = $3 } $2 == "Device:" && $3 == device { print name }'; }
+offers() { transports "$1" | grep -x "$2"; } # DEVICE TRANSPORT
+export -f transports offers
+for transport in rc_verbs ud_verbs; do
+	check "ucx_info -d lists $transport" on_a offers "$A_DEV" "$transport"
+done
+
 ucx() # TRANSPORT TEST BYTES
 {
 	local options=(-t "$2" -s "$3" -n 50 -w 5)
