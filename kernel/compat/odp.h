@@ -38,6 +38,13 @@ static inline u64 compat_odp_access(bool write)
 	return ODP_READ_ALLOWED_BIT | (write ? ODP_WRITE_ALLOWED_BIT : 0);
 #endif
 }
+
+/* IB_ODP_SUPPORT_FLUSH and _ATOMIC_WRITE, which 6.12 does not name; ib_core hands all bits on. */
+#ifdef SROCE_HAVE_FLUSH
+#define COMPAT_ODP_SUPPORT_PLACEMENT	(BIT(6) | BIT(7))
+#else
+#define COMPAT_ODP_SUPPORT_PLACEMENT	0
+#endif
 #endif
 
 #endif

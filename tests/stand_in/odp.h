@@ -100,6 +100,8 @@ struct page *virt_to_page(const void *address);
 	_secret ? -EFAULT : 0; })
 #define compat_odp_access(write)	(write)
 
+#define COMPAT_ODP_SUPPORT_PLACEMENT	0xc0
+
 static inline struct page *compat_odp_page(const struct ib_umem_odp *odp, unsigned long i,
 					   bool *writable)
 {

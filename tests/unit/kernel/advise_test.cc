@@ -138,7 +138,7 @@ TEST_F(Advise, CapabilitiesAreThoseOfEachService) {
   EXPECT_TRUE(attr.kernel_cap_flags & IBK_ON_DEMAND_PAGING);
   EXPECT_EQ(u64{IB_ODP_SUPPORT}, attr.odp_caps.general_caps) << "not implicit";
   const auto& caps = attr.odp_caps.per_transport_caps;
-  EXPECT_EQ(0x3fu, caps.rc_odp_caps);
+  EXPECT_EQ(0xffu, caps.rc_odp_caps) << "all, with FLUSH and ATOMIC WRITE";
   EXPECT_FALSE(caps.uc_odp_caps & (IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC));
   EXPECT_TRUE(caps.uc_odp_caps & IB_ODP_SUPPORT_WRITE);
   EXPECT_EQ(u32{IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV}, caps.ud_odp_caps);
