@@ -6,8 +6,8 @@ sid_root=/tmp/sid
 
 unpack_sid()
 {
-	mkdir -p $sid_root
-	tar -xf "$programs/sid.tar" -C $sid_root
+	# The cases of a guest share it, in memory.
+	[[ -d $sid_root ]] || { mkdir $sid_root && tar -xf "$programs/sid.tar" -C $sid_root; } || return
 	# The provider of this mode
 	cp /etc/libibverbs.d/rxe.driver $sid_root/etc/libibverbs.d/
 }

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# rdma-core's own tests in Python (pyverbs), on a device of ours and on one of rdma_rxe beside it. Our device must pass every test of
-# pyverbs.passing, and every test that rdma_rxe passes, except those that pyverbs.known lists; and it must pass none of those.
-# pyverbs.skipped says why it skips the others. It must pass more tests than rdma_rxe; pyverbs.known has the one exception.
+# The tests in Python of this system's rdma-core, see tests/vm/pyverbs.sh.
 # guests: one
 # links: sroce
 # seconds: 230
@@ -9,43 +7,7 @@
 # full: vm-newest-native vm-debug vm-debug-native vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
+. /share/vm/pyverbs.sh
 topology
 
-export each=$((30 * TIME_FACTOR)) total=$((100 * TIME_FACTOR)) LIMIT=110
-mkdir -p "$keep"
-
-# Tests of interfaces that only these devices have.
-export others='tests.test_mlx5_*,tests.test_efa*,tests.test_cuda*'
-
-suite() # DEVICE GID: all tests on this device; the lines of tests/vm/guest/pyverbs
-{
-	# The tests poll without pause: the kernel's threads come first.
-	timeout $((LIMIT * TIME_FACTOR)) chrt -i 0 /share/vm/guest/pyverbs --dev "$1" --gid "$2" --each $each --total $total \
-		--leave-out "$others" --reports "$keep/$1.reports" >"$keep/$1" 2>&1
-}
-export -f suite
-
-# In the first namespace, because rdma_rxe of older kernels works in no other. A test is both ends of its traffic, on one device.
-link_rxe()
-{
-	modprobe rdma_rxe
-	ip link add wire0 type veth peer name wire1
-	address_add wire1 10.5.0.2 fd05::2
-	address_add wire0 10.5.0.1 fd05::1
-	link_add rxe_0 rxe wire0
-	wait_for_gid rxe_0 10.5.0.1
-}
-
-judged() { /share/vm/guest/pyverbs_judge --mode "$MODE" --lists "/share/vm/cases/$CASE" "$@" >"$keep/judged" 2>&1; }
-
-outputs=("$keep/$A_DEV")
-on_a suite "$A_DEV" "$A_GID" || true
-if modinfo rdma_rxe >/dev/null 2>&1; then
-	gid=$(link_rxe)
-	suite rxe_0 "$gid" || true
-	outputs+=("$keep/rxe_0")
-else
-	skip "rdma_rxe beside it" "this kernel has none"
-fi
-judged "${outputs[@]}" || not_ok "the results are compared" "$(tail -n 5 "$keep/judged")"
-relay tests <"$keep/judged"
+run_pyverbs / /usr/share/doc/rdma-core/tests
