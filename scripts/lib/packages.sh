@@ -12,7 +12,7 @@ debian_12_packages=(
 	# guests
 	qemu-system-x86 qemu-user-static busybox-static erofs-utils mmdebstrap iproute2 procps
 	# checks
-	sparse shellcheck clang-format perl python3 python3-jsonschema python3-scapy tshark
+	sparse shellcheck clang-format perl python3 python3-jsonschema python3-scapy tshark zsh fish
 )
 
 # Their names in other suites: lines of SUITE NAME OTHER_NAME...

@@ -186,8 +186,12 @@ std::string zsh_arguments(const CommandWords& command) {
   for (const OptionWords& option : command.options) {
     const std::string value =
         option.value.empty() ? "" : ":" + zsh_text(option.value) + ":" + zsh_action(option.value);
-    for (const std::string& name : option.names)
-      words += " " + shell_word(name + "[" + zsh_text(option.description) + "]" + value);
+    for (const std::string& name : option.names) {
+      // The value is the next word, or follows the = of a long name.
+      const bool has_equals = !value.empty() && name.starts_with("--");
+      words += " " + shell_word(name + (has_equals ? "=" : "") + "[" +
+                                zsh_text(option.description) + "]" + value);
+    }
   }
   for (const Positional& positional : command.positionals)
     words += " " + shell_word((positional.repeats ? "*:" : ":") + zsh_text(positional.name) + ":" +
