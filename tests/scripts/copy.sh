@@ -21,5 +21,18 @@ copy_system() # FOLDER
 	mount --rbind /dev "$root/dev"
 }
 
+# Makes the copy a system that runs a kernel of scripts/setup, $kernel. Its user says yes to apt.
+runs_kernel() # NAME; sets kernel, release
+{
+	kernel=$(scripts/setup --path "kernel-$1")
+	release=$(<"$kernel/release")
+	mkdir -p "$root/lib/modules"
+	cp -r "$kernel/modules/lib/modules/$release" "$root/lib/modules/"
+	# shellcheck disable=SC2016   # of that program
+	printf '#!/bin/sh\n[ "$*" = -r ] && echo %s || exec /bin/uname "$@"\n' "$release" >"$root/usr/local/bin/uname"
+	chmod +x "$root/usr/local/bin/uname"
+	echo 'APT::Get::Assume-Yes "true";' >"$root/etc/apt/apt.conf.d/99yes"
+}
+
 # scripts/check puts ccache into PATH, which would leave files behind. $first_path comes before the system's folders.
 inside() { chroot "$root" env PATH="${first_path:+$first_path:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" DEBIAN_FRONTEND=noninteractive "$@" </dev/null; }
