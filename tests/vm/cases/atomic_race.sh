@@ -3,7 +3,7 @@
 # lost.
 # guests: any
 # seconds: 60
-# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12
+# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -3,7 +3,7 @@
 # Some connections are rejected. Nothing is left behind.
 # guests: any
 # seconds: 90
-# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.12-sizes
+# full: vm-newest-rxe vm-newest-native vm-debug vm-6.12 vm-6.12-sizes vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -5,7 +5,7 @@
 # links: sroce
 # seconds: 120
 # stages: vm-newest vm-6.12
-# full: vm-newest-native vm-debug
+# full: vm-newest-native vm-debug vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -5,7 +5,7 @@
 # guests: one
 # seconds: 120
 # stages: vm-newest vm-newest-rxe vm-debug
-# full: vm-6.12
+# full: vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology

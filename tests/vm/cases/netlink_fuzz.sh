@@ -5,7 +5,7 @@
 # links: sroce
 # seconds: 75
 # stages: vm-debug
-# full: vm-newest vm-6.12
+# full: vm-newest vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology

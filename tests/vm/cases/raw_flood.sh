@@ -4,6 +4,7 @@
 # guests: any
 # links: sroce
 # seconds: 150
+# full: vm-newest-native vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -5,7 +5,7 @@
 # links: sroce
 # seconds: 90
 # stages: vm-newest vm-newest-native vm-debug vm-6.12
-# full: vm-debug-native
+# full: vm-debug-native vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 MTU=4500 topology
