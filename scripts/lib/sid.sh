@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A small root of sid: the newest rdma-core's tests in Python, and programs of fabtests, which no
 # package has. An item has
-#   bin/sid.tar   the root; the tests in Python are in its folder "tests"
+#   bin/sid.tar   the root; its folder "tests" has the tests in Python, and "version" of rdma-core
 sid_packages=(base-files coreutils iproute2 libstdc++6 python3-pyverbs libfabric1)
 fabtests=(rma_bw)
 
@@ -17,14 +17,15 @@ make_sid() # DIR
 	apt_source sid libfabric "$dir/libfabric"
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) sid main" |
 		mmdebstrap --variant=extract --include="$packages" --aptopt='Acquire::Check-Valid-Until "false"' \
-			--extract-hook="'$repo/scripts/setup' --recipe finish_sid \"\$1\" '$dir/libfabric'" sid "$dir/bin/sid.tar" -
+			--extract-hook="'$repo/scripts/setup' --recipe finish_sid \"\$1\" '$dir/libfabric' '$(apt_version sid python3-pyverbs)'" sid "$dir/bin/sid.tar" -
 	rm -r "$dir/libfabric"
 }
 
-finish_sid() # ROOT LIBFABRIC
+finish_sid() # ROOT LIBFABRIC VERSION
 {
 	local root=$1 program
 	mv "$root/usr/share/doc/rdma-core/tests" "$root/tests"
+	echo "$3" >"$root/tests/version"
 	find "$root/tests" -name '*.gz' -exec gunzip {} +
 	for program in "${fabtests[@]}"; do
 		compile_fabtest "$2" "$program" "$root/usr/bin/fi_$program" "$root"/usr/lib/*/libfabric.so.1

@@ -15,4 +15,9 @@ set -euo pipefail
 topology
 
 unpack_sid
+version=$(<"$sid_root/tests/version")
+if [[ $version != 65.* ]]; then
+	not_ok "the lists pyverbs_sid.* are those of sid's rdma-core" "they are of 65, and sid has $version"
+	exit
+fi
 run_pyverbs "$sid_root" /tests
