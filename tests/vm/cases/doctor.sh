@@ -2,7 +2,7 @@
 # "sroce doctor" names what is broken, and the command that it prints mends it.
 # guests: one
 # links: sroce
-# seconds: 90
+# seconds: 150
 # stages: vm-newest
 # full: vm-debug vm-6.12 vm-6.1
 set -euo pipefail
