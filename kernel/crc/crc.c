@@ -88,12 +88,13 @@ static inline u32 sum_copy(const struct sroce_crc_method *method, u32 crc, u8 *t
 	return bytes > head ? method->fold_copy(crc, to + head, from + head, bytes - head) : crc;
 }
 
-/* For a method that has no function for prefixes. */
 static inline u32 sum_prefix(const struct sroce_crc_method *method,
 			     const struct sroce_crc_prefix *prefix)
 {
 	u32 block[SROCE_CRC_BLOCK_BYTES / sizeof(u32)], bth_words[2];
 
+	if (method->prefixed)
+		return method->prefixed(prefix, NULL, 0);
 	memcpy(block, prefix->block, sizeof(block));
 	memcpy(bth_words, &prefix->bth_words, sizeof(bth_words));
 	block[28 / sizeof(u32)] ^= prefix->ip_id_word;
@@ -107,7 +108,7 @@ static inline u32 sum_prefixed(const struct sroce_crc_method *method,
 			       const struct sroce_crc_prefix *prefix, const u8 *data,
 			       size_t bytes)
 {
-	if (method->prefixed && !(bytes & (method->prefixed_unit - 1)))
+	if (method->prefixed && !(bytes % SROCE_CRC_PREFIXED_UNIT))
 		return method->prefixed(prefix, data, bytes);
 	return sum_bytes(method, sum_prefix(method, prefix), data, bytes);
 }
@@ -116,7 +117,7 @@ static inline u32 sum_prefixed_copy(const struct sroce_crc_method *method,
 				    const struct sroce_crc_prefix *prefix, u8 *to,
 				    const u8 *from, size_t bytes)
 {
-	if (method->prefixed && !(bytes & (method->prefixed_unit - 1)))
+	if (method->prefixed && !(bytes % SROCE_CRC_PREFIXED_UNIT))
 		return method->prefixed_copy(prefix, to, from, bytes);
 	return sum_copy(method, sum_prefix(method, prefix), to, from, bytes);
 }

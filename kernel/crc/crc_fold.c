@@ -28,6 +28,7 @@
 #include <linux/types.h>
 
 #include "crc/crc_fold.h"
+#include "crc/crc_method.h"
 
 #define POLYNOMIAL	0xedb88320u
 /* Vectors folded in parallel. */
@@ -139,6 +140,52 @@ TARGET_PCLMUL u32 sroce_fold_pclmul_copy(u32 crc, void *to, const void *from, si
 	return pclmul_whole(true, crc, to, from, bytes);
 }
 
+/*
+ * The words of a prefix are added in registers, because a vector load of memory just written in
+ * words would stall. Prefix and data are reduced once.
+ */
+static __always_inline TARGET_PCLMUL u32 pclmul_prefixed(bool copy,
+							 const struct sroce_crc_prefix *prefix,
+							 u8 *to, const u8 *from, size_t bytes)
+{
+	const v128 *block = (const v128 *)prefix->block;
+	v128 id = { 0, (u64)prefix->ip_id_word << 32 };
+	v128 bth = { prefix->bth_words << 32,
+		     prefix->bth_words >> 32 | (u64)prefix->tail_word << 32 };
+
+	return pclmul_run_streams(copy, block[0], block[1] ^ id, block[2], block[3] ^ bth, to,
+				  from, bytes / 16, id, 0);
+}
+
+/**
+ * sroce_fold_pclmul_prefixed() - CRC of a prefix and the data that follows it
+ * @prefix: the prefix
+ * @from: data
+ * @bytes: how many, a multiple of SROCE_CRC_PREFIXED_UNIT; may be 0
+ *
+ * Return: the CRC register; it starts at 0.
+ */
+TARGET_PCLMUL u32 sroce_fold_pclmul_prefixed(const struct sroce_crc_prefix *prefix,
+					     const void *from, size_t bytes)
+{
+	return pclmul_prefixed(false, prefix, NULL, from, bytes);
+}
+
+/**
+ * sroce_fold_pclmul_prefixed_copy() - copy data, and compute the CRC of a prefix and the copy
+ * @prefix: the prefix
+ * @to: destination
+ * @from: data
+ * @bytes: how many, a multiple of SROCE_CRC_PREFIXED_UNIT; may be 0
+ *
+ * Return: the CRC register; it starts at 0.
+ */
+TARGET_PCLMUL u32 sroce_fold_pclmul_prefixed_copy(const struct sroce_crc_prefix *prefix, void *to,
+						  const void *from, size_t bytes)
+{
+	return pclmul_prefixed(true, prefix, to, from, bytes);
+}
+
 #define TARGET_AVX2 __attribute__((target("avx2,pclmul,vpclmulqdq")))
 
 static __always_inline TARGET_AVX2 v128 avx2_to_lane(v256 v)
@@ -185,6 +232,72 @@ TARGET_AVX2 u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes)
 TARGET_AVX2 u32 sroce_fold_avx2_copy(u32 crc, void *to, const void *from, size_t bytes)
 {
 	return avx2_whole(true, crc, to, from, bytes);
+}
+
+/* The prefix is the first two vectors; half a vector may be left at the end. */
+static __always_inline TARGET_AVX2 u32 avx2_prefixed(bool copy,
+						     const struct sroce_crc_prefix *prefix,
+						     u8 *to, const u8 *from, size_t bytes)
+{
+	v256 a = *(const v256 *)prefix->block, b = *(const v256 *)(prefix->block + 32), c, d;
+	v256 id = { 0, 0, 0, (u64)prefix->ip_id_word << 32 };
+	v256 bth = { 0, 0, prefix->bth_words << 32,
+		     prefix->bth_words >> 32 | (u64)prefix->tail_word << 32 };
+	u32 lanes = bytes % 32 / 16;
+	size_t more = bytes / 32;
+	v256 last = {}, sum;
+	v128 lane;
+
+	a ^= id;
+	b ^= bth;
+	if (lanes) {
+		lane = *(const v128 *)(from + bytes - 16);
+		if (copy) {
+			asm("" : "+x" (lane));
+			*(v128 *)(to + bytes - 16) = lane;
+		}
+		last = (v256){ lane[0], lane[1] };
+	}
+	if (more >= 2) {
+		c = avx2_take(copy, &to, &from);
+		d = avx2_take(copy, &to, &from);
+		return avx2_run_streams(copy, a, b, c, d, to, from, more - 2, last, lanes);
+	}
+	sum = avx2_mul_last(a, more + 1, lanes) ^ avx2_mul_last(b, more, lanes);
+	if (more)
+		sum ^= avx2_mul_last(avx2_take(copy, &to, &from), 0, lanes);
+	if (lanes)
+		sum ^= avx2_mul(last, avx2_load(keys.last[LAST_KEYS - 1]));
+	return avx2_reduce(sum);
+}
+
+/**
+ * sroce_fold_avx2_prefixed() - CRC of a prefix and the data that follows it
+ * @prefix: the prefix
+ * @from: data
+ * @bytes: how many, a multiple of SROCE_CRC_PREFIXED_UNIT; may be 0
+ *
+ * Return: the CRC register; it starts at 0.
+ */
+TARGET_AVX2 u32 sroce_fold_avx2_prefixed(const struct sroce_crc_prefix *prefix, const void *from,
+					 size_t bytes)
+{
+	return avx2_prefixed(false, prefix, NULL, from, bytes);
+}
+
+/**
+ * sroce_fold_avx2_prefixed_copy() - copy data, and compute the CRC of a prefix and the copy
+ * @prefix: the prefix
+ * @to: destination
+ * @from: data
+ * @bytes: how many, a multiple of SROCE_CRC_PREFIXED_UNIT; may be 0
+ *
+ * Return: the CRC register; it starts at 0.
+ */
+TARGET_AVX2 u32 sroce_fold_avx2_prefixed_copy(const struct sroce_crc_prefix *prefix, void *to,
+					      const void *from, size_t bytes)
+{
+	return avx2_prefixed(true, prefix, to, from, bytes);
 }
 
 #define TARGET_AVX512 \
@@ -303,10 +416,7 @@ TARGET_AVX512 u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, si
 	return avx512_all(true, crc, to, from, bytes);
 }
 
-/*
- * The prefix is the first vector, so that prefix and data are reduced once. Its words are added in
- * a register, because a vector load of memory just written in words would stall.
- */
+/* The prefix is the first vector. */
 static __always_inline TARGET_AVX512 u32 avx512_prefixed(bool copy,
 							 const struct sroce_crc_prefix *prefix,
 							 u8 *to, const u8 *from, size_t bytes)
@@ -326,7 +436,7 @@ static __always_inline TARGET_AVX512 u32 avx512_prefixed(bool copy,
  * sroce_fold_avx512_prefixed() - CRC of a prefix and the data that follows it
  * @prefix: the prefix
  * @from: data
- * @bytes: how many, a multiple of SROCE_FOLD_AVX512_PREFIXED_BYTES; may be 0
+ * @bytes: how many, a multiple of SROCE_CRC_PREFIXED_UNIT; may be 0
  *
  * Return: the CRC register; it starts at 0.
  */
@@ -341,7 +451,7 @@ TARGET_AVX512 u32 sroce_fold_avx512_prefixed(const struct sroce_crc_prefix *pref
  * @prefix: the prefix
  * @to: destination
  * @from: data
- * @bytes: how many, a multiple of SROCE_FOLD_AVX512_PREFIXED_BYTES; may be 0
+ * @bytes: how many, a multiple of SROCE_CRC_PREFIXED_UNIT; may be 0
  *
  * Return: the CRC register; it starts at 0.
  */

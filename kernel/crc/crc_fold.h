@@ -15,14 +15,19 @@
 #define SROCE_FOLD_AVX2_BYTES	32
 #define SROCE_FOLD_AVX512_BYTES	4
 
-/* The same for data after a prefix; may be 0. */
-#define SROCE_FOLD_AVX512_PREFIXED_BYTES	16
-
 void sroce_fold_init(void);
 u32 sroce_fold_pclmul(u32 crc, const void *from, size_t bytes);
 u32 sroce_fold_pclmul_copy(u32 crc, void *to, const void *from, size_t bytes);
+u32 sroce_fold_pclmul_prefixed(const struct sroce_crc_prefix *prefix, const void *from,
+			       size_t bytes);
+u32 sroce_fold_pclmul_prefixed_copy(const struct sroce_crc_prefix *prefix, void *to,
+				    const void *from, size_t bytes);
 u32 sroce_fold_avx2(u32 crc, const void *from, size_t bytes);
 u32 sroce_fold_avx2_copy(u32 crc, void *to, const void *from, size_t bytes);
+u32 sroce_fold_avx2_prefixed(const struct sroce_crc_prefix *prefix, const void *from,
+			     size_t bytes);
+u32 sroce_fold_avx2_prefixed_copy(const struct sroce_crc_prefix *prefix, void *to,
+				  const void *from, size_t bytes);
 u32 sroce_fold_avx512(u32 crc, const void *from, size_t bytes);
 u32 sroce_fold_avx512_copy(u32 crc, void *to, const void *from, size_t bytes);
 u32 sroce_fold_avx512_prefixed(const struct sroce_crc_prefix *prefix, const void *from,

@@ -85,39 +85,51 @@ static __always_inline FOLD_TARGET u32 FOLD(reduce)(VEC sum)
 	return all[1];
 }
 
+/* CRC of the first STREAMS vectors, @more vectors at @from, and @lanes lanes of @last. */
+static __always_inline FOLD_TARGET u32 FOLD(run_streams)(bool copy, VEC a, VEC b, VEC c, VEC d,
+							 u8 *to, const u8 *from, size_t more,
+							 VEC last, u32 lanes)
+{
+	VEC sum, stride = FOLD(load)(STRIDE);
+
+	for (; more >= STREAMS; more -= STREAMS) {
+		a = FOLD(mul)(a, stride) ^ FOLD(take)(copy, &to, &from);
+		b = FOLD(mul)(b, stride) ^ FOLD(take)(copy, &to, &from);
+		c = FOLD(mul)(c, stride) ^ FOLD(take)(copy, &to, &from);
+		d = FOLD(mul)(d, stride) ^ FOLD(take)(copy, &to, &from);
+	}
+	if (more > 0)
+		a = FOLD(mul)(a, stride) ^ FOLD(take)(copy, &to, &from);
+	if (more > 1)
+		b = FOLD(mul)(b, stride) ^ FOLD(take)(copy, &to, &from);
+	if (more > 2)
+		c = FOLD(mul)(c, stride) ^ FOLD(take)(copy, &to, &from);
+	/* The first @more streams now hold the last vectors. */
+	sum = FOLD(mul_last)(a, (more + 3) % STREAMS, lanes);
+	sum ^= FOLD(mul_last)(b, (more + 2) % STREAMS, lanes);
+	sum ^= FOLD(mul_last)(c, (more + 1) % STREAMS, lanes);
+	sum ^= FOLD(mul_last)(d, more, lanes);
+	if (lanes)
+		sum ^= FOLD(mul)(last, FOLD(load)(keys.last[LAST_KEYS - lanes]));
+	return FOLD(reduce)(sum);
+}
+
 /* CRC of @first, @more vectors at @from, and @lanes lanes of @last. @copy is a constant. */
 static __always_inline FOLD_TARGET u32 FOLD(run)(bool copy, VEC first, u8 *to, const u8 *from,
 						 size_t more, VEC last, u32 lanes)
 {
-	VEC a, b, c, d, sum, stride = FOLD(load)(STRIDE);
+	VEC b, c, d, sum;
 
-	if (more < STREAMS - 1) {
-		sum = FOLD(mul_last)(first, more, lanes);
-		while (more--)
-			sum ^= FOLD(mul_last)(FOLD(take)(copy, &to, &from), more, lanes);
-	} else {
-		a = first;
+	if (more >= STREAMS - 1) {
 		b = FOLD(take)(copy, &to, &from);
 		c = FOLD(take)(copy, &to, &from);
 		d = FOLD(take)(copy, &to, &from);
-		for (more -= STREAMS - 1; more >= STREAMS; more -= STREAMS) {
-			a = FOLD(mul)(a, stride) ^ FOLD(take)(copy, &to, &from);
-			b = FOLD(mul)(b, stride) ^ FOLD(take)(copy, &to, &from);
-			c = FOLD(mul)(c, stride) ^ FOLD(take)(copy, &to, &from);
-			d = FOLD(mul)(d, stride) ^ FOLD(take)(copy, &to, &from);
-		}
-		if (more > 0)
-			a = FOLD(mul)(a, stride) ^ FOLD(take)(copy, &to, &from);
-		if (more > 1)
-			b = FOLD(mul)(b, stride) ^ FOLD(take)(copy, &to, &from);
-		if (more > 2)
-			c = FOLD(mul)(c, stride) ^ FOLD(take)(copy, &to, &from);
-		/* The first @more streams now hold the last vectors. */
-		sum = FOLD(mul_last)(a, (more + 3) % STREAMS, lanes);
-		sum ^= FOLD(mul_last)(b, (more + 2) % STREAMS, lanes);
-		sum ^= FOLD(mul_last)(c, (more + 1) % STREAMS, lanes);
-		sum ^= FOLD(mul_last)(d, more, lanes);
+		return FOLD(run_streams)(copy, first, b, c, d, to, from, more - (STREAMS - 1),
+					 last, lanes);
 	}
+	sum = FOLD(mul_last)(first, more, lanes);
+	while (more--)
+		sum ^= FOLD(mul_last)(FOLD(take)(copy, &to, &from), more, lanes);
 	if (lanes)
 		sum ^= FOLD(mul)(last, FOLD(load)(keys.last[LAST_KEYS - lanes]));
 	return FOLD(reduce)(sum);

@@ -10,6 +10,8 @@
 
 #include "crc/crc.h"
 
+#define SROCE_CRC_PREFIXED_UNIT	16
+
 /**
  * struct sroce_crc_method - a way to compute a CRC-32
  * @name: for the log and the module parameter
@@ -17,8 +19,8 @@
  * @vector: the functions use vector registers, which the caller must own
  * @fold: continue a CRC
  * @fold_copy: copy, and continue the CRC over the copied bytes; reads each byte once
- * @prefixed_unit: power of two; @prefixed and @prefixed_copy take multiples of it, or 0
- * @prefixed: CRC of a prefix and the data that follows it, or NULL
+ * @prefixed: CRC of a prefix and the data that follows it, a multiple of SROCE_CRC_PREFIXED_UNIT
+ *	or 0; NULL if there is no such function
  * @prefixed_copy: the same, and copy the data
  */
 struct sroce_crc_method {
@@ -27,7 +29,6 @@ struct sroce_crc_method {
 	bool	vector;
 	u32	(*fold)(u32 crc, const void *data, size_t bytes);
 	u32	(*fold_copy)(u32 crc, void *to, const void *from, size_t bytes);
-	u32	prefixed_unit;
 	u32	(*prefixed)(const struct sroce_crc_prefix *prefix, const void *data, size_t bytes);
 	u32	(*prefixed_copy)(const struct sroce_crc_prefix *prefix, void *to, const void *from,
 				 size_t bytes);

@@ -58,7 +58,6 @@ static const struct sroce_crc_method methods[] = {
 		.vector = true,
 		.fold = sroce_fold_avx512,
 		.fold_copy = sroce_fold_avx512_copy,
-		.prefixed_unit = SROCE_FOLD_AVX512_PREFIXED_BYTES,
 		.prefixed = sroce_fold_avx512_prefixed,
 		.prefixed_copy = sroce_fold_avx512_prefixed_copy,
 	},
@@ -68,6 +67,8 @@ static const struct sroce_crc_method methods[] = {
 		.vector = true,
 		.fold = sroce_fold_avx2,
 		.fold_copy = sroce_fold_avx2_copy,
+		.prefixed = sroce_fold_avx2_prefixed,
+		.prefixed_copy = sroce_fold_avx2_prefixed_copy,
 	},
 	{
 		.name = "pclmul",
@@ -75,6 +76,8 @@ static const struct sroce_crc_method methods[] = {
 		.vector = true,
 		.fold = sroce_fold_pclmul,
 		.fold_copy = sroce_fold_pclmul_copy,
+		.prefixed = sroce_fold_pclmul_prefixed,
+		.prefixed_copy = sroce_fold_pclmul_prefixed_copy,
 	},
 };
 

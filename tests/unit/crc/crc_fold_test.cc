@@ -18,9 +18,8 @@
 extern "C" {
 #ifdef __x86_64__
 #include "crc/crc_fold.h"
-#else
-#include "crc/crc_method.h"
 #endif
+#include "crc/crc_method.h"
 }
 
 namespace {
@@ -32,16 +31,21 @@ struct Width {
   size_t unit;
   u32 (*fold)(u32, const void*, size_t);
   u32 (*copy)(u32, void*, const void*, size_t);
+  u32 (*prefixed)(const sroce_crc_prefix*, const void*, size_t);
+  u32 (*prefixed_copy)(const sroce_crc_prefix*, void*, const void*, size_t);
   bool (*present)();
 };
 
 #ifdef __x86_64__
 const Width kWidths[] = {
     {"pclmul", SROCE_FOLD_PCLMUL_BYTES, sroce_fold_pclmul, sroce_fold_pclmul_copy,
+     sroce_fold_pclmul_prefixed, sroce_fold_pclmul_prefixed_copy,
      [] { return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1"); }},
-    {"avx2", SROCE_FOLD_AVX2_BYTES, sroce_fold_avx2, sroce_fold_avx2_copy,
+    {"avx2", SROCE_FOLD_AVX2_BYTES, sroce_fold_avx2, sroce_fold_avx2_copy, sroce_fold_avx2_prefixed,
+     sroce_fold_avx2_prefixed_copy,
      [] { return __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx2"); }},
     {"avx512", SROCE_FOLD_AVX512_BYTES, sroce_fold_avx512, sroce_fold_avx512_copy,
+     sroce_fold_avx512_prefixed, sroce_fold_avx512_prefixed_copy,
      [] {
        return __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512vbmi2") &&
               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
@@ -58,7 +62,7 @@ const Width kWidths[] = {
      [](u32 crc, void* to, const void* from, size_t bytes) {
        return sroce_crc_arch_method(0)->fold_copy(crc, to, from, bytes);
      },
-     [] { return sroce_crc_arch_method(0) != nullptr; }},
+     nullptr, nullptr, [] { return sroce_crc_arch_method(0) != nullptr; }},
 };
 #endif
 
@@ -201,17 +205,12 @@ TEST_P(CrcFoldAtPageEdge, TouchesNothingOutside) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Width>& info) {
-  return std::string(info.param.name);
-}
-
-#ifdef __x86_64__
 // The words of a CRC prefix are XORed in where a packet has its identification and BTH.
-class CrcPrefix : public testing::Test {
+class CrcPrefix : public CrcFoldAtPageEdge {
  protected:
   void SetUp() override {
-    if (!kWidths[2].present()) GTEST_SKIP() << "this CPU has no " << kWidths[2].name;
-    sroce_fold_init();
+    CrcFoldAtPageEdge::SetUp();
+    if (width.prefixed == nullptr) GTEST_SKIP() << width.name << " has no function for prefixes";
     prefix.block = block.data();
     prefix.ip_id_word = 0x2b1a;
     prefix.bth_words = 0x1122334455667788;
@@ -235,23 +234,38 @@ class CrcPrefix : public testing::Test {
   sroce_crc_prefix prefix{};
 };
 
-TEST_F(CrcPrefix, PayloadContinuesTheCrcOfThePrefix) {
+TEST_P(CrcPrefix, PayloadContinuesTheCrcOfThePrefix) {
   const auto data = random_bytes(4300, 7);
-  for (size_t bytes = 0; bytes <= 4224; bytes += SROCE_FOLD_AVX512_PREFIXED_BYTES) {
+  for (size_t bytes = 0; bytes <= 4224; bytes += SROCE_CRC_PREFIXED_UNIT) {
     const std::span<const u8> from(data.data() + bytes / 16 % 64, bytes);
     std::vector<u8> target(bytes + 128, 0xa5);
     const u32 crc = expected(from);
-    ASSERT_EQ(sroce_fold_avx512_prefixed(&prefix, from.data(), bytes), crc) << bytes;
-    ASSERT_EQ(sroce_fold_avx512_prefixed_copy(&prefix, &target[64], from.data(), bytes), crc)
-        << bytes;
+    ASSERT_EQ(width.prefixed(&prefix, from.data(), bytes), crc) << bytes;
+    ASSERT_EQ(width.prefixed_copy(&prefix, &target[64], from.data(), bytes), crc) << bytes;
     ASSERT_TRUE(std::equal(from.begin(), from.end(), target.begin() + 64));
     std::fill_n(target.begin() + 64, bytes, 0xa5);
     ASSERT_EQ(std::count(target.begin(), target.end(), 0xa5), std::ssize(target));
   }
 }
-#endif
+
+TEST_P(CrcPrefix, TouchesNothingOutside) {
+  for (size_t bytes = 0; bytes <= kPage; bytes += SROCE_CRC_PREFIXED_UNIT * (bytes < 700 ? 1 : 5)) {
+    for (const size_t offset : {size_t{0}, kPage - bytes}) {
+      const std::span<const u8> from(pages[0] + offset, bytes);
+      const u32 crc = expected(from);
+      EXPECT_EQ(width.prefixed(&prefix, from.data(), bytes), crc) << bytes;
+      EXPECT_EQ(width.prefixed_copy(&prefix, pages[1] + offset, from.data(), bytes), crc) << bytes;
+      EXPECT_EQ(std::memcmp(pages[1] + offset, from.data(), bytes), 0) << bytes;
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Width>& info) {
+  return std::string(info.param.name);
+}
 
 INSTANTIATE_TEST_SUITE_P(Widths, CrcFold, testing::ValuesIn(kWidths), name_of);
 INSTANTIATE_TEST_SUITE_P(Widths, CrcFoldAtPageEdge, testing::ValuesIn(kWidths), name_of);
+INSTANTIATE_TEST_SUITE_P(Widths, CrcPrefix, testing::ValuesIn(kWidths), name_of);
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "crc/crc_fold.h"
+#include "crc/crc_method.h"
 }
 
 namespace {
@@ -91,6 +92,18 @@ struct Kind {
   Work work;
 };
 
+template <u32 (*fold)(const sroce_crc_prefix*, void*, const void*, size_t)>
+u32 copy_behind_prefix(u8* to, const u8* from, size_t bytes) {
+  const sroce_crc_prefix prefix = prefix_of(to - 12);
+  return fold(&prefix, to, from, bytes);
+}
+
+template <u32 (*fold)(const sroce_crc_prefix*, const void*, size_t)>
+u32 sum_behind_prefix(u8*, const u8* from, size_t bytes) {
+  const sroce_crc_prefix prefix = prefix_of(from - 12);
+  return fold(&prefix, from, bytes);
+}
+
 std::vector<Kind> kinds() {
   const bool pclmul = __builtin_cpu_supports("pclmul");
   const bool avx2 = __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx2");
@@ -135,21 +148,28 @@ std::vector<Kind> kinds() {
        [](u8* to, const u8* from, size_t bytes) {
          return sroce_fold_avx512_copy(1, to, from, bytes);
        }},
+      {"headers,copy_crc/pclmul", SROCE_FOLD_PCLMUL_BYTES, pclmul,
+       [](u8* to, const u8* from, size_t bytes) {
+         write_headers(to - 12);
+         return sroce_fold_pclmul_copy(sroce_fold_pclmul(1, block, 64), to, from, bytes);
+       }},
       {"headers,copy_crc/avx512", SROCE_FOLD_AVX512_BYTES, avx512,
        [](u8* to, const u8* from, size_t bytes) {
          write_headers(to - 12);
          return sroce_fold_avx512_copy(sroce_fold_avx512(1, block + 24, 40), to, from, bytes);
        }},
-      {"prefixed_copy_crc/avx512", SROCE_FOLD_AVX512_PREFIXED_BYTES, avx512,
-       [](u8* to, const u8* from, size_t bytes) {
-         const sroce_crc_prefix prefix = prefix_of(to - 12);
-         return sroce_fold_avx512_prefixed_copy(&prefix, to, from, bytes);
-       }},
-      {"prefixed_crc/avx512", SROCE_FOLD_AVX512_PREFIXED_BYTES, avx512,
-       [](u8*, const u8* from, size_t bytes) {
-         const sroce_crc_prefix prefix = prefix_of(from - 12);
-         return sroce_fold_avx512_prefixed(&prefix, from, bytes);
-       }},
+      {"prefixed_copy_crc/pclmul", SROCE_CRC_PREFIXED_UNIT, pclmul,
+       copy_behind_prefix<sroce_fold_pclmul_prefixed_copy>},
+      {"prefixed_copy_crc/avx2", SROCE_CRC_PREFIXED_UNIT, avx2,
+       copy_behind_prefix<sroce_fold_avx2_prefixed_copy>},
+      {"prefixed_copy_crc/avx512", SROCE_CRC_PREFIXED_UNIT, avx512,
+       copy_behind_prefix<sroce_fold_avx512_prefixed_copy>},
+      {"prefixed_crc/pclmul", SROCE_CRC_PREFIXED_UNIT, pclmul,
+       sum_behind_prefix<sroce_fold_pclmul_prefixed>},
+      {"prefixed_crc/avx2", SROCE_CRC_PREFIXED_UNIT, avx2,
+       sum_behind_prefix<sroce_fold_avx2_prefixed>},
+      {"prefixed_crc/avx512", SROCE_CRC_PREFIXED_UNIT, avx512,
+       sum_behind_prefix<sroce_fold_avx512_prefixed>},
   };
 }
 
