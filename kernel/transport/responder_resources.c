@@ -20,6 +20,14 @@ static bool is_pending(const struct sroce_resource *entry)
 	return entry->sent_count < entry->end_count;
 }
 
+/* The entry at first_pending may have been responded to, or removed: find the next one. */
+static void advance_first_pending(struct sroce_resources *res)
+{
+	while (res->first_pending < res->count &&
+	       !is_pending(sroce_resources_at(res, entry_slot(res, res->first_pending))))
+		res->first_pending++;
+}
+
 /**
  * sroce_resources_init() - set up an empty ring
  * @res: the ring
@@ -61,6 +69,7 @@ bool sroce_resources_resize(struct sroce_resources *res, struct sroce_resource *
 		to.pending += is_pending(entry);
 	}
 	to.next = capacity ? to.count % capacity : 0;
+	advance_first_pending(&to);
 	if (to.pending != res->pending)
 		return false;
 	*res = to;
@@ -126,6 +135,19 @@ void sroce_resources_replay_sent(struct sroce_resources *res, u32 count)
 		remove_replay(res, 0);
 }
 
+static void remove_oldest(struct sroce_resources *res)
+{
+	u32 slot = entry_slot(res, 0);
+
+	drop_replays(res, slot);
+	if (is_pending(sroce_resources_at(res, slot)))
+		res->pending--;
+	res->count--;
+	if (res->first_pending)
+		res->first_pending--;
+	advance_first_pending(res);
+}
+
 /**
  * sroce_resources_add() - take the next entry for a new READ or atomic
  * @res: the ring; sroce_resources_have_room() must be true
@@ -138,26 +160,14 @@ struct sroce_resource *sroce_resources_add(struct sroce_resources *res)
 {
 	struct sroce_resource *entry = sroce_resources_at(res, res->next);
 
-	drop_replays(res, res->next);
 	/* Nobody waits any more for the replay of the entry that is overwritten. */
-	if (res->count == res->capacity && is_pending(entry))
-		res->pending--;
+	if (res->count == res->capacity)
+		remove_oldest(res);
 	memset(entry, 0, sizeof(*entry));
 	res->next = (res->next + 1) % res->capacity;
-	if (res->count < res->capacity)
-		res->count++;
+	res->count++;
 	res->pending++;
 	return entry;
-}
-
-static void remove_oldest(struct sroce_resources *res)
-{
-	u32 slot = entry_slot(res, 0);
-
-	drop_replays(res, slot);
-	if (is_pending(sroce_resources_at(res, slot)))
-		res->pending--;
-	res->count--;
 }
 
 /**
@@ -214,14 +224,10 @@ bool sroce_resources_find(const struct sroce_resources *res, u32 psn, u32 *index
  */
 bool sroce_resources_first_pending(const struct sroce_resources *res, u32 *index)
 {
-	u32 age;
-
-	for (age = 0; res->pending && age < res->count; age++) {
-		*index = entry_slot(res, age);
-		if (is_pending(sroce_resources_at(res, *index)))
-			return true;
-	}
-	return false;
+	if (!res->pending)
+		return false;
+	*index = entry_slot(res, res->first_pending);
+	return true;
 }
 
 /**
@@ -264,12 +270,15 @@ bool sroce_resources_first_between(const struct sroce_resources *res, u32 psn, u
 void sroce_resources_replay(struct sroce_resources *res, u32 index, u32 from, u32 to)
 {
 	struct sroce_resource *entry = sroce_resources_at(res, index);
+	u32 age = (index + res->capacity - entry_slot(res, 0)) % res->capacity;
 
 	if (!is_pending(entry))
 		res->pending++;
+	res->first_pending = min(res->first_pending, age);
 	entry->base_count = from;
 	entry->sent_count = from;
 	entry->end_count = to;
+	advance_first_pending(res);
 }
 
 /**
@@ -285,6 +294,8 @@ void sroce_resources_sent(struct sroce_resources *res, u32 index, u32 count)
 	entry->sent_count += count;
 	if (entry->sent_count == entry->psn_count)
 		entry->responded = true;
-	if (!is_pending(entry))
-		res->pending--;
+	if (is_pending(entry))
+		return;
+	res->pending--;
+	advance_first_pending(res);
 }

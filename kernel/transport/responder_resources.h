@@ -84,6 +84,8 @@ struct sroce_replay {
  * @count: entries in use, up to @capacity
  * @next: slot of the next entry
  * @pending: entries with responses still to be sent
+ * @first_pending: age of the oldest of them, @count if there is none. To search for it took a tenth
+ *	of the time of a small READ
  * @replay_count: entries of @replays in use
  * @replays: holes to be filled before all other responses, because the peer waits for them
  */
@@ -93,6 +95,7 @@ struct sroce_resources {
 	u32	count;
 	u32	next;
 	u32	pending;
+	u32	first_pending;
 	u32	replay_count;
 	struct sroce_replay replays[SROCE_MAX_REPLAYS];
 };

@@ -270,6 +270,17 @@ TEST_F(ResourcesResize, SmallerRingKeepsTheNewest) {
   EXPECT_TRUE(sroce_resources_have_room(&ring_));
 }
 
+TEST_F(ResourcesResize, FirstPendingRequestStaysTheFirst) {
+  for (u32 i = 0; i < 3; i++) add(i, 1);
+  u32 index;
+  ASSERT_TRUE(sroce_resources_first_pending(&ring_, &index));
+  sroce_resources_sent(&ring_, index, 1);
+  std::vector<sroce_resource> storage(8);
+  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.data(), 8));
+  ASSERT_TRUE(sroce_resources_first_pending(&ring_, &index));
+  EXPECT_EQ(sroce_resources_at(&ring_, index)->first_psn, 1u);
+}
+
 TEST_F(ResourcesResize, PendingRequestsAreNeverDropped) {
   for (u32 i = 0; i < 3; i++) add(i, 1);
   const u32 capacity = sroce_resources_capacity(&ring_);
