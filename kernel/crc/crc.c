@@ -133,7 +133,8 @@ static bool enter_vector(size_t bytes)
 
 /**
  * sroce_crc_vector_begin() - begin a section of several CRCs
- * @bytes: total length, roughly; a few packets at most, because preemption and softirqs are off
+ * @bytes: total length, roughly; a round of a work queue at most, because preemption and softirqs
+ *	are off
  *
  * Optional: a call outside a section takes the vector registers itself if the data is long enough.
  * A section saves that cost and makes short data fast. Sections may be nested. Code in a section

@@ -88,8 +88,11 @@ static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan
 		tx->mr_ref.pd = srq ? srq->queue.pd : NULL;
 	}
 	built = sroce_tx_build(tx, &span, &responses, plan);
-	if (srq)
+	if (srq) {
+		/* The next plan may have another protection domain. */
+		sroce_mr_ref_put(&tx->mr_ref);
 		sroce_xrc_put_srq(srq);
+	}
 	return built;
 }
 
@@ -286,6 +289,7 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 		flush_recv_queue(qp, budget);
 	else
 		send_responses(&tx, budget);
+	sroce_tx_finish(&tx);
 	/* The engine may have dropped queued requests. */
 	sroce_reorder_queue_flush(qp);
 	note_rq_event(qp);

@@ -64,7 +64,7 @@ static enum sroce_mem_status gather_payload(struct sroce_tx *tx, const void *sen
 static enum sroce_mem_status check_buffer(struct sroce_tx *tx, const struct sroce_send_plan *plan)
 {
 	const struct sroce_send_wqe *wqe = planned_wqe(tx, plan);
-	enum sroce_mem_status status = SROCE_MEM_OK;
+	enum sroce_mem_status status;
 	u32 bytes = 0;
 
 	if (!atomic_read(&tx->qp->dev->memory.odp_regions) ||
@@ -74,9 +74,9 @@ static enum sroce_mem_status check_buffer(struct sroce_tx *tx, const struct sroc
 		bytes = min(plan->payload_end - plan->offset, CHECKED_BYTES);
 	else if (wqe_is_atomic(wqe->opcode))
 		bytes = sizeof(u64);
-	if (bytes)
-		status = sroce_memory_check(&tx->mr_ref, wqe->sge, wqe->num_sge, plan->offset,
-					    bytes);
+	if (!bytes)
+		return SROCE_MEM_OK;
+	status = sroce_memory_check(&tx->mr_ref, wqe->sge, wqe->num_sge, plan->offset, bytes);
 	if (status == SROCE_MEM_NOT_PRESENT)
 		tx->qp->sq.paging.misses++;
 	else if (status != SROCE_MEM_OK)
@@ -401,6 +401,7 @@ u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
 	/* Only a consumer in the kernel has delayed ACKs. */
 	if (tx.gso.packets && !qp->is_user)
 		sroce_ack_piggyback(&tx);
+	sroce_tx_finish(&tx);
 	check_state(qp);
 	deadline_ns = sq_deadline(qp, tx.now_ns);
 	return qp->db.supported ? sroce_doorbell_update(qp, deadline_ns) : deadline_ns;

@@ -126,6 +126,17 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 	sroce_mr_ref_init(&tx->mr_ref, &qp->dev->memory, qp->ibqp.pd,
 			  wq->type == SROCE_RQ ? qp->serial : 0);
 	tx->mr_ref.wait = &wq->paging.wait;
+	tx->section = false;
+}
+
+/**
+ * sroce_tx_finish() - end a round that may have built payload
+ * @tx: the round
+ */
+void sroce_tx_finish(struct sroce_tx *tx)
+{
+	sroce_crc_vector_end(tx->section);
+	sroce_mr_ref_put(&tx->mr_ref);
 }
 
 /**

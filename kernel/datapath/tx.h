@@ -27,6 +27,7 @@
  * @pad_bytes: of the packet begun
  * @bytes: payload built
  * @mr_ref: the region that payload comes from
+ * @section: vector registers are taken, see sroce_crc_vector_begin()
  */
 struct sroce_tx {
 	struct sroce_qp *qp;
@@ -38,6 +39,7 @@ struct sroce_tx {
 	u32	pad_bytes;
 	u32	bytes;
 	struct sroce_mr_ref mr_ref;
+	bool	section;
 };
 
 /**
@@ -82,6 +84,7 @@ void sroce_tx_end(struct sroce_tx *tx);
 bool sroce_tx_throttle(struct sroce_tx *tx, u32 next);
 void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq);
 void sroce_tx_relock(struct sroce_tx *tx);
+void sroce_tx_finish(struct sroce_tx *tx);
 
 /* Why a packet cannot be built; see sroce_paging_begin() for -EAGAIN. */
 static inline int sroce_tx_payload_error(enum sroce_mem_status status)
@@ -154,12 +157,13 @@ static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroc
 {
 	struct sroce_packet pkt __sroce_uninit;
 	struct sroce_gso_mark mark;
-	bool section;
 	int err = 0;
 	u32 i;
 
 	sroce_gso_mark(&tx->gso, &mark);
-	section = sroce_crc_vector_begin(span->payload_bytes);
+	if (!tx->section)
+		tx->section = sroce_crc_vector_begin(span->payload_bytes +
+						     span->packet_count * SROCE_CRC_BLOCK_BYTES);
 	for (i = 0; i < span->packet_count; i += 1 + err) {
 		if (i * span->mtu_bytes >= SROCE_TX_PIECE_BYTES &&
 		    spin_is_contended(&tx->wq->lock))
@@ -170,8 +174,7 @@ static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroc
 		if (err < 0)
 			break;
 	}
-	sroce_crc_vector_end(section);
-	sroce_mr_ref_put(&tx->mr_ref);
+	sroce_mr_ref_end_plan(&tx->mr_ref);
 	if (err < 0)
 		sroce_gso_rewind(&tx->gso, &mark);
 	return err < 0 ? err : i;

@@ -3,9 +3,9 @@
  * Copies between packets and regions.
  *
  * Each copy opens the region, checks the range, copies block by block and closes the region. A
- * struct sroce_mr_ref keeps the region open for the packets of one plan, at most 64, or of one
- * received skb. The next plan looks the key up again, because it may have been invalidated. The
- * range is checked for each packet.
+ * struct sroce_mr_ref keeps it open for a round of a work queue. But a region that can be
+ * invalidated stays open for the packets of one plan only, and the next plan looks its key up
+ * again. The range is checked for each packet.
  *
  * Callers are in softirq or hold the lock of a work queue.
  */
@@ -152,11 +152,21 @@ void sroce_mr_ref_put(struct sroce_mr_ref *mr_ref)
 	mr_ref->region = NULL;
 }
 
+/**
+ * sroce_mr_ref_end_plan() - close the region if it, or a page of it, can be invalidated
+ * @mr_ref: the reference
+ */
+void sroce_mr_ref_end_plan(struct sroce_mr_ref *mr_ref)
+{
+	if (mr_ref->region && sroce_region_is_volatile(mr_ref->region))
+		sroce_mr_ref_put(mr_ref);
+}
+
 /* Open the region of @key, unless it is open already, and check the range. */
 static enum sroce_mem_status open_range(struct sroce_mr_ref *mr_ref, u32 key, u64 va, u32 bytes,
 					u32 access)
 {
-	if (!mr_ref->region || mr_ref->region->key != key) {
+	if (!mr_ref->region || mr_ref->region->key != key || mr_ref->region->pd != mr_ref->pd) {
 		sroce_mr_ref_put(mr_ref);
 		mr_ref->region = sroce_region_open(mr_ref->mem, mr_ref->pd,
 						   mr_ref->qp_serial, key);

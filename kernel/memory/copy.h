@@ -77,8 +77,8 @@ struct sroce_payload {
  *	list was too short
  * @wait: as in struct sroce_mr_range
  *
- * Deregistration and invalidation wait for it, so keep it for a few packets at most and do not
- * sleep.
+ * Deregistration waits for it, so keep it for a round of a work queue at most and do not sleep.
+ * Invalidation spins for it, so call sroce_mr_ref_end_plan() after each plan.
  */
 struct sroce_mr_ref {
 	struct sroce_memory *mem;
@@ -92,6 +92,7 @@ struct sroce_mr_ref {
 void sroce_mr_ref_init(struct sroce_mr_ref *mr_ref, struct sroce_memory *mem, const void *pd,
 		       u64 qp_serial);
 void sroce_mr_ref_put(struct sroce_mr_ref *mr_ref);
+void sroce_mr_ref_end_plan(struct sroce_mr_ref *mr_ref);
 
 /* Remote memory, named by key and address. */
 enum sroce_mem_status sroce_memory_place(const struct sroce_mr_range *range,

@@ -270,16 +270,10 @@ bool sroce_region_get_info(struct sroce_memory *mem, u32 key, struct sroce_regio
 	return true;
 }
 
-/* Can it, or a page of it, be invalidated, so that its lock must be held for each copy? */
-static bool region_is_volatile(const struct sroce_region *region)
-{
-	return region->kind >= SROCE_REGION_FAST;
-}
-
 /* Sparse cannot track a conditional lock, so the annotations cancel it. */
 static void lock_volatile_region(struct sroce_region *region)
 {
-	if (region_is_volatile(region)) {
+	if (sroce_region_is_volatile(region)) {
 		read_lock_bh(&region->busy);
 		__release(&region->busy);
 	}
@@ -287,7 +281,7 @@ static void lock_volatile_region(struct sroce_region *region)
 
 static void unlock_volatile_region(struct sroce_region *region)
 {
-	if (region_is_volatile(region)) {
+	if (sroce_region_is_volatile(region)) {
 		__acquire(&region->busy);
 		read_unlock_bh(&region->busy);
 	}
@@ -309,8 +303,8 @@ static bool region_serves_qp(const struct sroce_region *region, u64 qp_serial)
  * @qp_serial: of the QP whose peer names the key; 0 if @key is an L_Key
  * @key: L_Key or R_Key
  *
- * Any context but hard interrupts. The caller calls sroce_region_close() soon and does not sleep
- * before, because invalidation spins for it and destruction waits.
+ * Any context but hard interrupts. The caller does not sleep before sroce_region_close(), and calls
+ * that soon, because destruction waits, and invalidation of a region that is volatile spins.
  *
  * Return: the region, or NULL if no region has this key, it is invalidated, or it belongs to
  * another protection domain or QP.

@@ -69,12 +69,13 @@ struct sroce_page_list {
  * @pd: protection domain
  * @range: iova, length and permissions
  * @pages: the memory; unused for DMA; the blocks of a window are those of @parent
- * @staged: FAST: the list that the next REG_MR will use, see map_mr_sg
- * @staged_length: FAST: bytes of @staged
+ * @refs: one for the table, one for each copy or (in)validation under way
  * @busy: FAST and windows: read-locked while bytes are copied, so that an invalidation completes
  *	only when no copy is under way; write-locked to change @valid, @key, @range and @pages.
  *	USER: write-locked for @retired and @windows, after that of a window. ODP: read-locked while
  *	bytes are copied, write-locked for the list of @pages
+ * @staged: FAST: the list that the next REG_MR will use, see map_mr_sg
+ * @staged_length: FAST: bytes of @staged
  * @parent: window: the region that it is bound to, while it is
  * @qp_serial: window of type 2: of the QP that it is bound with
  * @windows: USER: how many windows are bound to it
@@ -85,9 +86,10 @@ struct sroce_page_list {
  * @listed: ODP: how many blocks are not NULL, with the umem_mutex
  * @next_write: ODP: where the last fault to write has ended, from the start of the first page on;
  *	without a lock, because it is only a hint
- * @refs: one for the table, one for each copy or (in)validation under way
  * @released: completed with the last reference
  * @rcu: defers the free
+ *
+ * A copy uses the members up to @busy, which share two cache lines, and @qp_serial of a window.
  */
 struct sroce_region {
 	u8	kind;
@@ -97,9 +99,10 @@ struct sroce_region {
 	const void *pd;
 	struct sroce_access_range range;
 	struct sroce_page_list pages;
+	refcount_t refs;
+	rwlock_t busy;
 	struct sroce_page_list staged;
 	u64	staged_length;
-	rwlock_t busy;
 	struct sroce_region *parent;
 	u64	qp_serial;
 	u32	windows;
@@ -109,7 +112,6 @@ struct sroce_region {
 	struct mutex fault_mutex;
 	unsigned long listed;
 	u64	next_write;
-	refcount_t refs;
 	struct completion released;
 	struct rcu_head rcu;
 };
@@ -164,6 +166,12 @@ void sroce_mw_unbind(struct sroce_region *window);
 static inline bool sroce_region_is_window(const struct sroce_region *region)
 {
 	return region->kind == SROCE_REGION_WINDOW_1 || region->kind == SROCE_REGION_WINDOW_2;
+}
+
+/* Can it, or a page of it, be invalidated, so that its lock must be held for each copy? */
+static inline bool sroce_region_is_volatile(const struct sroce_region *region)
+{
+	return region->kind >= SROCE_REGION_FAST;
 }
 
 #endif

@@ -13,6 +13,12 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 	tx->mr_ref.wait = &wq->paging.wait;
 }
 
+void sroce_tx_finish(struct sroce_tx *tx)
+{
+	sroce_crc_vector_end(tx->section);
+	sroce_mr_ref_put(&tx->mr_ref);
+}
+
 u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
 {
 	*edt_ns = stand_in_datapath.paced_ns;

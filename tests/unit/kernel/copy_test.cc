@@ -160,6 +160,39 @@ TEST_F(Copy, ReferenceChecksEachRangeAndFollowsTheKey) {
   expect_all_closed();
 }
 
+TEST_F(Copy, RegionThatCanBeInvalidatedIsClosedAfterEachPlan) {
+  for (const auto kind : {SROCE_REGION_USER, SROCE_REGION_FAST}) {
+    sroce_region* region = memory.add(blocks, IOVA, 100, SROCE_ACCESS_REMOTE_READ, 0, kind);
+    region->valid = true;
+    u8 to[2] = {};
+    sroce_crc_writer writer = {};
+    writer.to = to;
+    sroce_mr_ref mr_ref;
+    sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
+    EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, region->key, IOVA, &writer, 1));
+    sroce_mr_ref_end_plan(&mr_ref);
+    EXPECT_EQ(kind == SROCE_REGION_USER ? 2u : 1u, region->refs.count);
+    EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, region->key, IOVA, &writer, 1));
+    sroce_mr_ref_put(&mr_ref);
+    expect_all_closed();
+  }
+}
+
+// A round of an XRC target serves queues of several protection domains.
+TEST_F(Copy, OpenRegionIsOfItsProtectionDomainOnly) {
+  const u32 key = memory.add(blocks, IOVA, 100, SROCE_ACCESS_REMOTE_READ)->key;
+  u8 to[2] = {};
+  sroce_crc_writer writer = {};
+  writer.to = to;
+  sroce_mr_ref mr_ref;
+  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
+  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, key, IOVA, &writer, 1));
+  mr_ref.pd = memory.other_pd;
+  EXPECT_EQ(SROCE_MEM_BAD_KEY, sroce_memory_fetch(&mr_ref, key, IOVA, &writer, 1));
+  sroce_mr_ref_put(&mr_ref);
+  expect_all_closed();
+}
+
 TEST_F(Copy, PayloadComesFromAllPiecesOfAnSkb) {
   const u32 key = memory.add(blocks, IOVA, 2 * BLOCK, SROCE_ACCESS_REMOTE_WRITE)->key;
   sk_buff* skb = alloc_skb(10, 0);

@@ -55,6 +55,21 @@ TEST_F(Receive, AtomicWriteKeepsTheOrderOfItsBytes) {
   EXPECT_EQ(0, blocks[16]);
 }
 
+TEST_F(Receive, RegionOfAReadIsOpenForARoundAndNotLonger) {
+  sroce_packet pkt = write_only(100, IOVA, 8);
+  pkt.opcode = SROCE_OP_READ_REQUEST;
+  pkt.info = sroce_opcode_lookup(pkt.opcode);
+  sroce_resource resource;
+  sroce_resources_init(&qp.resp.resources, &resource, 1);
+  receive({bytes_of(pkt, Bytes())});
+  u32 budget = 1;
+  sroce_rq_work(&qp, &budget);
+  EXPECT_EQ(1u, stand_in_datapath.packets);
+  EXPECT_EQ(SROCE_OP_READ_RESPONSE_ONLY, stand_in_datapath.packet.opcode);
+  EXPECT_EQ(1u, regions[0]->refs.count);
+  __skb_queue_purge(&qp.rq.out);
+}
+
 TEST_F(Receive, CoalescedPacketsReachTheirPlaces) {
   const std::vector<Bytes> packets = write_of(8);
   // GRO puts packets of one size into an skb; the first has a longer header.

@@ -71,6 +71,14 @@ struct Send : testing::Test, SendRing {
   u32 entries_seen = 0;
 };
 
+TEST_F(Send, RegionIsOpenForARoundAndNotLonger) {
+  write();
+  write();
+  work();
+  ASSERT_EQ(2u, packets);
+  EXPECT_EQ(1u, regions[0]->refs.count);
+}
+
 TEST_F(Send, RequestBecomesPacketsAndACompletion) {
   blocks[99] = 0x5a;
   write();
