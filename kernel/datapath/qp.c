@@ -136,6 +136,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	__skb_queue_purge(&qp->rq.out);
 	sroce_reorder_clear(&qp->resp);
 	sroce_reorder_queue_flush(qp);
+	sroce_reorder_queue_free_spares(qp);
 	kfree(qp->reorder_queue);
 	qp->reorder_queue = NULL;
 	sroce_backlog_purge(qp);
@@ -154,6 +155,7 @@ static void enter_error(struct sroce_qp *qp)
 	sroce_requester_set_state(&qp->req, SROCE_SQ_ERROR);
 	sroce_responder_set_state(&qp->resp, SROCE_RQ_ERROR);
 	sroce_reorder_queue_flush(qp);
+	sroce_reorder_queue_free_spares(qp);
 }
 
 static bool has_overflowed(const struct sroce_cq *cq)
@@ -285,6 +287,7 @@ static void enter_reset(struct sroce_qp *qp)
 	qp->last_wqe_due = false;
 	clear_bit(0, &qp->fatal_reported);
 	sroce_reorder_queue_flush(qp);
+	sroce_reorder_queue_free_spares(qp);
 	sroce_backlog_purge(qp);
 	qp->sq_draining_notify = false;
 	reset_wq(&qp->sq);

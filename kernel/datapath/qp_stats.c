@@ -41,7 +41,7 @@ static void read_rq(struct sroce_qp *qp, u64 now_ns, struct sroce_rq_stats *stat
 	sroce_cc_get_info(&qp->resp.cc, now_ns, &stats->cc);
 	stats->wqes = sroce_qp_has_receives(qp) ? sroce_ring_pending(&qp->recv_queue->ring) : 0;
 	stats->reorder_packets = sroce_responder_queued(&qp->resp);
-	stats->reorder_bytes = queue ? queue->bytes : 0;
+	stats->reorder_bytes = queue ? queue->bytes + queue->spare_bytes : 0;
 	stats->ecn_marked = qp->np.ecn_marked;
 	stats->cnp_sent = qp->np.cnps;
 }

@@ -391,7 +391,7 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 		behind = sroce_reorder_queued_behind(&qp->resp, &rx.pkt);
 		sroce_reorder_queue_coalesce(qp->reorder_queue, &rx, min(behind, *budget - 1));
 		handle_request(qp, &rx);
-		consume_skb(rx.skb);
+		sroce_reorder_queue_done(qp, &rx);
 		*budget -= rx.pkt.count;
 	}
 }

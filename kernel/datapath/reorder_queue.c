@@ -11,6 +11,10 @@
  * all its packets, and one of a driver a page of its pool. The copy is charged to the memory cgroup
  * of the process that created the QP. A packet beyond that limit or those of
  * transport/reorder_policy.h is dropped, and its sender retransmits it.
+ *
+ * Some skbs are kept to be used again, until no packet has been queued for SPARES_NS. They are
+ * freed and needed in bursts, so a kernel that clears memory when it is allocated would clear as
+ * much as the payload, and more for the new pages of its slabs.
  */
 #include <linux/memcontrol.h>
 #include <linux/prefetch.h>
@@ -23,19 +27,22 @@
 #include "datapath/reorder_queue.h"
 #include "transport/psn.h"
 #include "transport/reorder_policy.h"
+#include "transport/time.h"
 #include "transport/wire.h"
 
 /* Coalesced packets are handled under one lock, so limit them to the length of an skb. */
 #define COALESCED_BYTES_MAX		65536u
+/* As much as waits for a hole to be filled on a fast path; a few round trips. */
+#define SPARE_BYTES_MAX			(512 * 1024u)
+#define SPARES_NS			(10 * NSEC_PER_MSEC)
 
-/* With the last packet the chunks are freed, and the device gets back the rest of the share. */
-static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
+/* With the last skb the chunks are freed, and the device gets back the rest of the share. */
+static void free_if_empty(struct sroce_qp *qp)
 {
 	struct sroce_reorder_queue *queue = qp->reorder_queue;
 	u32 i;
 
-	queue->bytes -= skb->truesize;
-	if (queue->bytes)
+	if (queue->bytes || queue->spare_bytes)
 		return;
 	atomic64_sub(queue->share_bytes, &qp->dev->reorder_bytes);
 	queue->share_bytes = 0;
@@ -46,12 +53,12 @@ static void uncharge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 }
 
 /* The device is charged in larger pieces, so that its counter is not touched for each packet. */
-static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
+static bool charge_spare(struct sroce_qp *qp, const struct sk_buff *skb)
 {
 	struct sroce_reorder_queue *queue = qp->reorder_queue;
-	u32 bytes = queue->bytes + skb->truesize, more;
+	u32 more;
 
-	if (bytes > queue->share_bytes) {
+	if (queue->bytes + queue->spare_bytes + skb->truesize > queue->share_bytes) {
 		more = max(SROCE_REORDER_PIECE_BYTES, skb->truesize);
 		if (!sroce_reorder_may_queue(queue->share_bytes + more,
 					     atomic64_add_return(more, &qp->dev->reorder_bytes))) {
@@ -60,19 +67,74 @@ static bool charge_bytes(struct sroce_qp *qp, const struct sk_buff *skb)
 		}
 		queue->share_bytes += more;
 	}
-	queue->bytes = bytes;
+	queue->spare_bytes += skb->truesize;
 	return true;
 }
 
-static struct sk_buff *copy_packet(const struct sroce_rx *rx)
+/* Not to NAPI's cache of skbs, where the charge to the memory cgroup would stay. */
+static void free_spare(struct sroce_qp *qp, struct sk_buff *skb)
 {
-	struct sk_buff *skb = alloc_skb(rx->bytes, SROCE_QUEUED_GFP);
+	qp->reorder_queue->spare_bytes -= skb->truesize;
+	consume_skb(skb);
+}
 
-	if (skb && skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes)) {
+static void recycle_skb(struct sroce_qp *qp, struct sk_buff *skb)
+{
+	if (qp->reorder_queue->spare_bytes > SPARE_BYTES_MAX) {
+		free_spare(qp, skb);
+		free_if_empty(qp);
+		return;
+	}
+	skb_trim(skb, 0);
+	skb->next = qp->reorder_queue->spares;
+	qp->reorder_queue->spares = skb;
+}
+
+static struct sk_buff *pop_spare(struct sroce_reorder_queue *queue)
+{
+	struct sk_buff *skb = queue->spares;
+
+	if (skb) {
+		queue->spares = skb->next;
+		skb_mark_not_on_list(skb);
+	}
+	return skb;
+}
+
+static struct sk_buff *alloc_spare(struct sroce_qp *qp, u32 bytes)
+{
+	struct sk_buff *skb = alloc_skb(bytes, SROCE_QUEUED_GFP);
+
+	if (skb && !charge_spare(qp, skb)) {
 		kfree_skb(skb);
 		return NULL;
 	}
 	return skb;
+}
+
+static void free_spares(struct sroce_qp *qp)
+{
+	struct sk_buff *skb;
+
+	while ((skb = pop_spare(qp->reorder_queue)))
+		free_spare(qp, skb);
+}
+
+/* A spare that is too short is freed: the path MTU has changed, or packets differ in size. */
+static struct sk_buff *get_spare(struct sroce_qp *qp, u32 bytes)
+{
+	struct sk_buff *skb = pop_spare(qp->reorder_queue);
+
+	if (skb && skb_tailroom(skb) >= (int)bytes)
+		return skb;
+	if (skb)
+		free_spare(qp, skb);
+	skb = alloc_spare(qp, bytes);
+	if (skb || !qp->reorder_queue->spares)
+		return skb;
+	/* The others may be too short, too, and use up the limit. */
+	free_spares(qp);
+	return alloc_spare(qp, bytes);
 }
 
 static u32 chunk_index(u32 psn)
@@ -109,8 +171,16 @@ static struct sk_buff *remove_slot(struct sroce_qp *qp, struct sk_buff **slot)
 	struct sk_buff *skb = *slot;
 
 	*slot = NULL;
-	uncharge_bytes(qp, skb);
+	qp->reorder_queue->bytes -= skb->truesize;
+	qp->reorder_queue->spare_bytes += skb->truesize;
 	return skb;
+}
+
+static void put_slot(struct sroce_qp *qp, struct sk_buff **slot, struct sk_buff *skb)
+{
+	*slot = skb;
+	qp->reorder_queue->spare_bytes -= skb->truesize;
+	qp->reorder_queue->bytes += skb->truesize;
 }
 
 static bool add_packet(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -119,34 +189,47 @@ static bool add_packet(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 	if (!alloc_queue(qp))
 		return false;
-	skb = copy_packet(rx);
-	if (!skb || !charge_bytes(qp, skb)) {
-		kfree_skb(skb);
-		return false;
-	}
-	slot = make_slot(qp->reorder_queue, rx->pkt.psn);
-	if (!slot || WARN_ON_ONCE(*slot)) {
-		uncharge_bytes(qp, skb);
-		kfree_skb(skb);
+	skb = get_spare(qp, rx->bytes);
+	slot = skb ? make_slot(qp->reorder_queue, rx->pkt.psn) : NULL;
+	if (!slot || WARN_ON_ONCE(*slot) ||
+	    skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes)) {
+		if (skb)
+			free_spare(qp, skb);
+		free_if_empty(qp);
 		return false;
 	}
 	sroce_queued_packet_set(skb, rx);
-	*slot = skb;
+	put_slot(qp, slot, skb);
+	return true;
+}
+
+/* It was queued, but still cannot be executed. Its chunk is there while its memory is charged. */
+static bool return_packet(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sk_buff **slot = slot_of_psn(qp->reorder_queue, rx->pkt.psn);
+
+	if (WARN_ON_ONCE(!slot || *slot))
+		return false;
+	put_slot(qp, slot, rx->skb);
 	return true;
 }
 
 /**
  * sroce_reorder_queue_add() - queue a copy of a packet
  * @qp: the QP, its receive lock held
- * @rx: the packet
+ * @rx: the packet; one from sroce_reorder_queue_pop() is queued again itself
  *
  * Return: false if there is no memory for it.
  */
 bool sroce_reorder_queue_add(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	struct mem_cgroup *active = set_active_memcg(qp->memcg);
-	bool added = add_packet(qp, rx);
+	struct mem_cgroup *active;
+	bool added;
 
+	if (rx->pkt.was_queued)
+		return return_packet(qp, rx);
+	active = set_active_memcg(qp->memcg);
+	added = add_packet(qp, rx);
 	set_active_memcg(active);
 	return added;
 }
@@ -168,7 +251,7 @@ static void prefetch_next(const struct sroce_reorder_queue *queue, u32 psn)
  * @qp: the QP, its receive lock held
  * @psn: its PSN
  * @now_ns: monotonic time
- * @rx: filled in; the caller owns the skb when true is returned
+ * @rx: filled in; if true is returned, call sroce_reorder_queue_done()
  *
  * Return: whether it is there; the engine says that it is.
  */
@@ -183,7 +266,7 @@ bool sroce_reorder_queue_pop(struct sroce_qp *qp, u32 psn, u64 now_ns, struct sr
 	skb = remove_slot(qp, slot);
 	if (sroce_queued_packet_get(qp, skb, now_ns, rx))
 		return true;
-	kfree_skb(skb);
+	recycle_skb(qp, skb);
 	return false;
 }
 
@@ -234,13 +317,65 @@ void sroce_reorder_queue_coalesce(const struct sroce_reorder_queue *queue, struc
 	rx->pkt.count = count;
 }
 
-/* Not to NAPI's cache of skbs, where the charge to the memory cgroup would stay. */
+/**
+ * sroce_reorder_queue_done() - a packet has been handled, or queued again
+ * @qp: the QP, its receive lock held
+ * @rx: from sroce_reorder_queue_pop()
+ */
+void sroce_reorder_queue_done(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sk_buff **slot = slot_of_psn(qp->reorder_queue, rx->pkt.psn);
+
+	if (!slot || *slot != rx->skb)
+		recycle_skb(qp, rx->skb);
+}
+
+/**
+ * sroce_reorder_queue_free_spares() - free skbs that are kept to be used again
+ * @qp: the QP, its receive lock held, or being destroyed
+ */
+void sroce_reorder_queue_free_spares(struct sroce_qp *qp)
+{
+	if (!qp->reorder_queue)
+		return;
+	free_spares(qp);
+	free_if_empty(qp);
+}
+
+/**
+ * sroce_reorder_queue_deadline() - when sroce_reorder_queue_trim() has something to do
+ * @qp: the QP, its receive lock held
+ *
+ * Return: monotonic nanoseconds, or SROCE_NEVER.
+ */
+u64 sroce_reorder_queue_deadline(const struct sroce_qp *qp)
+{
+	const struct sroce_reorder_queue *queue = qp->reorder_queue;
+
+	return queue && queue->spares && !queue->bytes ? queue->spares_until_ns : SROCE_NEVER;
+}
+
+/**
+ * sroce_reorder_queue_trim() - free skbs that have not been needed for long
+ * @qp: the QP, its receive lock held
+ * @now_ns: monotonic time
+ */
+void sroce_reorder_queue_trim(struct sroce_qp *qp, u64 now_ns)
+{
+	struct sroce_reorder_queue *queue = qp->reorder_queue;
+
+	if (queue && queue->bytes)
+		queue->spares_until_ns = now_ns + SPARES_NS;
+	else if (now_ns >= sroce_reorder_queue_deadline(qp))
+		sroce_reorder_queue_free_spares(qp);
+}
+
 static void drop_slot(struct sroce_qp *qp, u32 psn)
 {
 	struct sk_buff **slot = slot_of_psn(qp->reorder_queue, psn);
 
 	if (slot && *slot)
-		consume_skb(remove_slot(qp, slot));
+		recycle_skb(qp, remove_slot(qp, slot));
 }
 
 /**

@@ -88,11 +88,8 @@ static int build_responses(struct sroce_tx *tx, const struct sroce_response_plan
 		tx->mr_ref.pd = srq ? srq->queue.pd : NULL;
 	}
 	built = sroce_tx_build(tx, &span, &responses, plan);
-	if (srq) {
-		/* The next plan may have another protection domain. */
-		sroce_mr_ref_put(&tx->mr_ref);
+	if (srq)
 		sroce_xrc_put_srq(srq);
-	}
 	return built;
 }
 
@@ -233,6 +230,8 @@ static u64 rq_deadline(struct sroce_qp *qp, u64 now_ns)
 	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
 					   sroce_reorder_deadline(&qp->resp));
 	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
+					   sroce_reorder_queue_deadline(qp));
+	deadline_ns = sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
 					   backlog_deadline(qp));
 	return sroce_timer_earliest(deadline_ns, &qp->rq.slack_ns,
 				    qp->rq.paced_until_ns ?: SROCE_NEVER);
@@ -292,6 +291,7 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 	sroce_tx_finish(&tx);
 	/* The engine may have dropped queued requests. */
 	sroce_reorder_queue_flush(qp);
+	sroce_reorder_queue_trim(qp, tx.now_ns);
 	note_rq_event(qp);
 	if (sroce_response_is_dead(&qp->resp))
 		qp->rq.failed = true;
@@ -308,10 +308,12 @@ void sroce_rq_timer_fired(struct sroce_qp *qp)
 {
 	struct sroce_wq *wq = &qp->rq;
 
+	wq->now_ns = ktime_get_ns();
 	if (qp->ack_delayed)
 		wq->timer_defer_ns = 0;
 	else if (!wq->yielding && !wq->retry && !wq->paced_until_ns &&
 		 sroce_reorder_deadline(&qp->resp) == SROCE_NEVER &&
+		 wq->now_ns < sroce_reorder_queue_deadline(qp) &&
 		 backlog_deadline(qp) == SROCE_NEVER)
 		wq->timer_defer_ns = sroce_timer_defer_longer(wq->timer_defer_ns, ACK_DELAY_NS);
 }

@@ -79,7 +79,7 @@ enum {
 	SROCE_A_WQ_TIMEOUTS,		/* u64: expiries of the ACK timer */
 	SROCE_A_WQ_PROBES,		/* u64: tail loss probes */
 	SROCE_A_WQ_REORDER_PACKETS,	/* u32; from here to CNP_SENT of RQ only: out of order */
-	SROCE_A_WQ_REORDER_BYTES,	/* u32: their memory */
+	SROCE_A_WQ_REORDER_BYTES,	/* u32: memory for them */
 	SROCE_A_WQ_ECN_MARKED,		/* u64: packets received with CE */
 	SROCE_A_WQ_CNP_SENT,		/* u64 */
 	SROCE_A_WQ_CC_INFO,		/* nest of SROCE_A_CC_INFO_*, repeated: of the algorithm */

@@ -77,6 +77,7 @@ struct QueuePair : Received {
     sroce_memory_fini(&dev.memory);
     sroce_reorder_clear(&qp.resp);
     sroce_reorder_queue_flush(&qp);
+    sroce_reorder_queue_free_spares(&qp);
     free(qp.reorder_queue);
     sroce_backlog_purge(&qp);
     sroce_ring_fini(&cq.ring);

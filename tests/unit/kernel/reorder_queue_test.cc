@@ -6,6 +6,8 @@
 
 namespace {
 
+constexpr u64 MSEC = 1'000'000;
+
 struct ReorderQueue : testing::Test, WriteReceiver {
   ReorderQueue() {
     qp.resp.attr.reorder_packets = SROCE_PSN_MAP_SPAN;
@@ -20,9 +22,21 @@ struct ReorderQueue : testing::Test, WriteReceiver {
       receive({packets[i]});
     }
   }
+  void receive_without_memory(const Bytes& packet, u32 i) {
+    flow.ip_id = 100 + i;
+    start({packet});
+    stand_in.fail_allocation = 1;
+    sroce_receive(&rx);
+    rx.skb = nullptr;
+    stand_in.fail_allocation = 0;
+  }
   u32 queued_bytes() { return qp.reorder_queue ? qp.reorder_queue->bytes : 0; }
   void expect_all_freed() {
     EXPECT_EQ(0u, queued_bytes());
+    sroce_reorder_queue_trim(&qp, stand_in.now_ns + MSEC);
+    sroce_reorder_queue_trim(&qp, stand_in.now_ns + 20 * MSEC);
+    EXPECT_EQ(0u, qp.reorder_queue->spare_bytes);
+    EXPECT_EQ(SROCE_NEVER, sroce_reorder_queue_deadline(&qp));
     EXPECT_EQ(0u, qp.reorder_queue->share_bytes);
     EXPECT_EQ(0, dev.reorder_bytes.counter);
     for (sk_buff** chunk : qp.reorder_queue->chunks) EXPECT_EQ(nullptr, chunk);
@@ -70,6 +84,117 @@ TEST_F(ReorderQueue, PacketsOfOneSkbAreQueuedApart) {
   EXPECT_EQ(108u, epsn());
   expect_written(8);
   expect_all_freed();
+}
+
+// Otherwise memory would be allocated, and cleared, for each packet.
+TEST_F(ReorderQueue, SkbsAreUsedAgain) {
+  const std::vector<Bytes> packets = write_of(8);
+  receive_each(packets, {0, 3, 2});
+  sroce_reorder_queue_trim(&qp, 5 * MSEC);
+  receive_each(packets, {1});
+  const u32 bytes = qp.reorder_queue->spare_bytes;
+  EXPECT_LT(2 * 1024u, bytes);
+  receive_without_memory(packets[6], 6);
+  receive_without_memory(packets[5], 5);
+  EXPECT_EQ(bytes, queued_bytes());
+  EXPECT_EQ(0u, qp.reorder_queue->spare_bytes);
+  receive_without_memory(packets[7], 7);
+  EXPECT_EQ(1u, count(SROCE_CTR_DROP_REORDER_FULL)) << "the third needs another";
+  receive_each(packets, {4, 7});
+  EXPECT_EQ(108u, epsn());
+  expect_written(8);
+  expect_all_freed();
+}
+
+TEST_F(ReorderQueue, SkbsAreFreedWhenNoneIsNeededForLong) {
+  const std::vector<Bytes> packets = write_of(8);
+  receive_each(packets, {0, 2});
+  sroce_reorder_queue_trim(&qp, 5 * MSEC);
+  EXPECT_EQ(SROCE_NEVER, sroce_reorder_queue_deadline(&qp)) << "one is queued";
+  receive_each(packets, {1});
+  EXPECT_EQ(15 * MSEC, sroce_reorder_queue_deadline(&qp));
+  sroce_reorder_queue_trim(&qp, 15 * MSEC - 1);
+  EXPECT_LT(0u, qp.reorder_queue->spare_bytes);
+  EXPECT_LE(qp.reorder_queue->spare_bytes, dev.reorder_bytes.counter);
+  sroce_reorder_queue_trim(&qp, 15 * MSEC);
+  EXPECT_EQ(0, dev.reorder_bytes.counter);
+  expect_all_freed();
+}
+
+// No packet comes any more, so only the timer runs the queue.
+TEST_F(ReorderQueue, TimerFreesTheSkbsOfAQuietQp) {
+  on_work = [&](u32* budget) { return sroce_rq_work(&qp, budget); };
+  stand_in.now_ns = 1000;
+  receive_each(write_of(4), {0, 2, 1});
+  EXPECT_LT(0, dev.reorder_bytes.counter);
+  hrtimer& timer = qp.rq.timer;
+  ASSERT_TRUE(timer.started);
+  // It was armed for the gap.
+  stand_in.now_ns = timer.expires_ns;
+  timer.function(&timer);
+  EXPECT_EQ(1000 + 10 * MSEC, timer.expires_ns);
+  stand_in.now_ns = timer.expires_ns;
+  sroce_rq_timer_fired(&qp);
+  EXPECT_EQ(0u, qp.rq.timer_defer_ns) << "the timer was needed";
+  timer.function(&timer);
+  EXPECT_EQ(0, dev.reorder_bytes.counter);
+  expect_all_freed();
+}
+
+TEST_F(ReorderQueue, MemoryOfSpareSkbsIsLimited) {
+  const std::vector<Bytes> packets = write_of(500);
+  for (u32 i = 1; i < 500; i++) receive_each(packets, {i});
+  EXPECT_LT(600 * 1024u, queued_bytes());
+  sroce_responder_set_state(&qp.resp, SROCE_RQ_ERROR);
+  sroce_reorder_queue_flush(&qp);
+  EXPECT_GE(512 * 1024u, qp.reorder_queue->spare_bytes);
+  EXPECT_LT(500 * 1024u, qp.reorder_queue->spare_bytes);
+  expect_all_freed();
+}
+
+// There may be no memory for a copy of it, and it is the one that all others wait for.
+TEST_F(ReorderQueue, PacketThatMustWaitAgainKeepsItsSkb) {
+  qp.resp.attr.rnr_delay_ns = MSEC;
+  post_receive(IOVA, 50, key);
+  receive({bytes_of(packet_of(SROCE_OP_SEND_ONLY, 101), Bytes(50, 4))});
+  const u32 bytes = queued_bytes();
+  start({bytes_of(packet_of(SROCE_OP_SEND_ONLY, 100), Bytes(50, 3))});
+  stand_in.fail_allocation = 1;
+  sroce_receive(&rx);
+  rx.skb = nullptr;
+  stand_in.fail_allocation = 0;
+  EXPECT_EQ(101u, epsn());
+  EXPECT_EQ(bytes, queued_bytes());
+  EXPECT_EQ(0u, qp.reorder_queue->spare_bytes);
+  EXPECT_EQ(0u, count(SROCE_CTR_DROP_REORDER_FULL));
+  post_receive(IOVA + 100, 50, key);
+  sroce_reorder_rwqe_posted(&qp.resp, 1000);
+  spin_lock_bh(&qp.rq.lock);
+  sroce_wq_run(&qp, &qp.rq, true);
+  EXPECT_EQ(102u, epsn());
+  EXPECT_EQ(4, blocks[100]);
+  expect_all_freed();
+}
+
+TEST_F(ReorderQueue, OwnSparesDoNotUseUpWhatIsGuaranteed) {
+  dev.reorder_bytes.counter = 1u << 30;
+  for (u32 psn = 190; psn >= 100; psn--) receive({bytes_of(write_only(psn, IOVA, 8), Bytes(8, 1))});
+  EXPECT_EQ(191u, epsn());
+  EXPECT_LT(40 * 1024u, qp.reorder_queue->spare_bytes);
+  for (u32 psn = 192; psn < 222; psn++)
+    receive({bytes_of(write_only(psn, IOVA, 1000), Bytes(1000, 1))});
+  EXPECT_EQ(0u, count(SROCE_CTR_DROP_REORDER_FULL));
+}
+
+TEST_F(ReorderQueue, SkbsThatAreTooShortAreReplaced) {
+  for (u32 psn = 140; psn >= 100; psn--) receive({bytes_of(write_only(psn, IOVA, 8), Bytes(8, 1))});
+  const u32 short_bytes = qp.reorder_queue->spare_bytes / 40;
+  EXPECT_LT(0u, short_bytes);
+  for (u32 psn = 142; psn < 158; psn++)
+    receive({bytes_of(write_only(psn, IOVA, 1000), Bytes(1000, 1))});
+  EXPECT_EQ(24 * short_bytes, qp.reorder_queue->spare_bytes);
+  EXPECT_EQ(16 * (short_bytes + 992), queued_bytes());
+  EXPECT_LE(queued_bytes() + qp.reorder_queue->spare_bytes, qp.reorder_queue->share_bytes);
 }
 
 // A packet with another header between equal ones.
