@@ -154,7 +154,7 @@ static int post_one(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	err = write_wqe(qp, wr, wqe);
 	if (err)
 		return err;
-	/* Pairs with the acquire in has_posted(): the slot is complete. */
+	/* Pairs with the acquire in sroce_send_queue_has_posted(): the slot is complete. */
 	smp_store_release(&qp->sq_posted, qp->sq_posted + 1);
 	return 0;
 }

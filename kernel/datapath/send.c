@@ -396,7 +396,8 @@ u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
 		sroce_send_queue_fetch(qp);
 		while (*budget && tx.bytes < SROCE_ROUND_BYTES && send_next(&tx, budget))
 			sroce_tx_relock(&tx);
-	} while (complete_requests(qp, budget) && *budget && tx.bytes < SROCE_ROUND_BYTES);
+	} while (complete_requests(qp, budget) && sroce_send_queue_has_posted(qp) && *budget &&
+		 tx.bytes < SROCE_ROUND_BYTES);
 	qp->sq.more = tx.bytes >= SROCE_ROUND_BYTES;
 	/* Only a consumer in the kernel has delayed ACKs. */
 	if (tx.gso.packets && !qp->is_user)

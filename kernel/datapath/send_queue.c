@@ -218,7 +218,13 @@ static void fetch_user_wqe(struct sroce_qp *qp)
 		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
 }
 
-static bool has_posted(const struct sroce_qp *qp)
+/**
+ * sroce_send_queue_has_posted() - are there requests that have not been fetched?
+ * @qp: the QP, its send lock held
+ *
+ * Return: whether there are.
+ */
+bool sroce_send_queue_has_posted(const struct sroce_qp *qp)
 {
 	if (qp->is_user)
 		return sroce_ring_pending(&qp->sq_ring);
@@ -238,7 +244,7 @@ void sroce_send_queue_fetch(struct sroce_qp *qp)
 	if (qp->state < IB_QPS_RTS)
 		return;
 	while (sroce_requester_unsent(&qp->req) < SROCE_WQ_BUDGET &&
-	       sroce_requester_room(&qp->req) && has_posted(qp)) {
+	       sroce_requester_room(&qp->req) && sroce_send_queue_has_posted(qp)) {
 		if (qp->is_user) {
 			fetch_user_wqe(qp);
 			sroce_ring_fetched(&qp->sq_ring);

@@ -16,6 +16,7 @@ struct sroce_qp;
 
 enum sroce_wc_status sroce_send_queue_check(const struct sroce_qp *qp,
 					    const struct sroce_send_wqe *wqe);
+bool sroce_send_queue_has_posted(const struct sroce_qp *qp);
 void sroce_send_queue_fetch(struct sroce_qp *qp);
 void sroce_send_queue_discard(struct sroce_qp *qp);
 void sroce_send_queue_retire(struct sroce_qp *qp, u32 from);

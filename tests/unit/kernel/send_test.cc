@@ -71,6 +71,15 @@ struct Send : testing::Test, SendRing {
   u32 entries_seen = 0;
 };
 
+TEST_F(Send, FreedSlotIsFilledInTheSameRound) {
+  for (u32 i = 0; i < 5; i++) write();
+  work();
+  ASSERT_EQ(4u, packets) << "there are four slots";
+  acknowledge(0);
+  work();
+  EXPECT_EQ(1u, packets);
+}
+
 TEST_F(Send, RegionIsOpenForARoundAndNotLonger) {
   write();
   write();
