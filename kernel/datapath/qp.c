@@ -135,8 +135,7 @@ void sroce_qp_quiesce(struct sroce_qp *qp)
 	/* A CNP may have come while the last run delivered. A run delivers all of sq.out. */
 	__skb_queue_purge(&qp->rq.out);
 	sroce_reorder_clear(&qp->resp);
-	sroce_reorder_queue_flush(qp);
-	sroce_reorder_queue_free_spares(qp);
+	sroce_reorder_queue_purge(qp);
 	kfree(qp->reorder_queue);
 	qp->reorder_queue = NULL;
 	sroce_backlog_purge(qp);
@@ -154,8 +153,7 @@ static void enter_error(struct sroce_qp *qp)
 	WRITE_ONCE(qp->state, IB_QPS_ERR);
 	sroce_requester_set_state(&qp->req, SROCE_SQ_ERROR);
 	sroce_responder_set_state(&qp->resp, SROCE_RQ_ERROR);
-	sroce_reorder_queue_flush(qp);
-	sroce_reorder_queue_free_spares(qp);
+	sroce_reorder_queue_purge(qp);
 }
 
 static bool has_overflowed(const struct sroce_cq *cq)
@@ -286,8 +284,7 @@ static void enter_reset(struct sroce_qp *qp)
 		sroce_recv_queue_reset(qp->recv_queue);
 	qp->last_wqe_due = false;
 	clear_bit(0, &qp->fatal_reported);
-	sroce_reorder_queue_flush(qp);
-	sroce_reorder_queue_free_spares(qp);
+	sroce_reorder_queue_purge(qp);
 	sroce_backlog_purge(qp);
 	qp->sq_draining_notify = false;
 	reset_wq(&qp->sq);

@@ -32,8 +32,9 @@
 
 /* Coalesced packets are handled under one lock, so limit them to the length of an skb. */
 #define COALESCED_BYTES_MAX		65536u
-/* As much as waits for a hole to be filled on a fast path; a few round trips. */
+/* As much as waits for a hole to be filled on a fast path. */
 #define SPARE_BYTES_MAX			(512 * 1024u)
+/* A few round trips. */
 #define SPARES_NS			(10 * NSEC_PER_MSEC)
 
 /* With the last skb the chunks are freed, and the device gets back the rest of the share. */
@@ -86,19 +87,7 @@ static void recycle_skb(struct sroce_qp *qp, struct sk_buff *skb)
 		return;
 	}
 	skb_trim(skb, 0);
-	skb->next = qp->reorder_queue->spares;
-	qp->reorder_queue->spares = skb;
-}
-
-static struct sk_buff *pop_spare(struct sroce_reorder_queue *queue)
-{
-	struct sk_buff *skb = queue->spares;
-
-	if (skb) {
-		queue->spares = skb->next;
-		skb_mark_not_on_list(skb);
-	}
-	return skb;
+	__skb_queue_tail(&qp->reorder_queue->spares, skb);
 }
 
 static struct sk_buff *alloc_spare(struct sroce_qp *qp, u32 bytes)
@@ -116,21 +105,22 @@ static void free_spares(struct sroce_qp *qp)
 {
 	struct sk_buff *skb;
 
-	while ((skb = pop_spare(qp->reorder_queue)))
+	while ((skb = __skb_dequeue(&qp->reorder_queue->spares)))
 		free_spare(qp, skb);
 }
 
 /* A spare that is too short is freed: the path MTU has changed, or packets differ in size. */
 static struct sk_buff *get_spare(struct sroce_qp *qp, u32 bytes)
 {
-	struct sk_buff *skb = pop_spare(qp->reorder_queue);
+	struct sk_buff_head *spares = &qp->reorder_queue->spares;
+	struct sk_buff *skb = __skb_dequeue_tail(spares);
 
 	if (skb && skb_tailroom(skb) >= (int)bytes)
 		return skb;
 	if (skb)
 		free_spare(qp, skb);
 	skb = alloc_spare(qp, bytes);
-	if (skb || !qp->reorder_queue->spares)
+	if (skb || skb_queue_empty(spares))
 		return skb;
 	/* The others may be too short, too, and use up the limit. */
 	free_spares(qp);
@@ -152,9 +142,13 @@ static struct sk_buff **slot_of_psn(const struct sroce_reorder_queue *queue, u32
 
 static bool alloc_queue(struct sroce_qp *qp)
 {
+	if (qp->reorder_queue)
+		return true;
+	qp->reorder_queue = kzalloc(sizeof(*qp->reorder_queue), SROCE_QUEUED_GFP);
 	if (!qp->reorder_queue)
-		qp->reorder_queue = kzalloc(sizeof(*qp->reorder_queue), SROCE_QUEUED_GFP);
-	return qp->reorder_queue;
+		return false;
+	__skb_queue_head_init(&qp->reorder_queue->spares);
+	return true;
 }
 
 static struct sk_buff **make_slot(struct sroce_reorder_queue *queue, u32 psn)
@@ -331,18 +325,6 @@ void sroce_reorder_queue_done(struct sroce_qp *qp, const struct sroce_rx *rx)
 }
 
 /**
- * sroce_reorder_queue_free_spares() - free skbs that are kept to be used again
- * @qp: the QP, its receive lock held, or being destroyed
- */
-void sroce_reorder_queue_free_spares(struct sroce_qp *qp)
-{
-	if (!qp->reorder_queue)
-		return;
-	free_spares(qp);
-	free_if_empty(qp);
-}
-
-/**
  * sroce_reorder_queue_deadline() - when sroce_reorder_queue_trim() has something to do
  * @qp: the QP, its receive lock held
  *
@@ -352,7 +334,8 @@ u64 sroce_reorder_queue_deadline(const struct sroce_qp *qp)
 {
 	const struct sroce_reorder_queue *queue = qp->reorder_queue;
 
-	return queue && queue->spares && !queue->bytes ? queue->spares_until_ns : SROCE_NEVER;
+	return queue && !skb_queue_empty(&queue->spares) && !queue->bytes ?
+	       queue->spares_until_ns : SROCE_NEVER;
 }
 
 /**
@@ -364,10 +347,12 @@ void sroce_reorder_queue_trim(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_reorder_queue *queue = qp->reorder_queue;
 
-	if (queue && queue->bytes)
+	if (queue && queue->bytes) {
 		queue->spares_until_ns = now_ns + SPARES_NS;
-	else if (now_ns >= sroce_reorder_queue_deadline(qp))
-		sroce_reorder_queue_free_spares(qp);
+	} else if (now_ns >= sroce_reorder_queue_deadline(qp)) {
+		free_spares(qp);
+		free_if_empty(qp);
+	}
 }
 
 static void drop_slot(struct sroce_qp *qp, u32 psn)
@@ -408,4 +393,17 @@ void sroce_reorder_queue_flush(struct sroce_qp *qp)
 		return;
 	for (psn = 0; psn < SROCE_PSN_MAP_SPAN && qp->reorder_queue->bytes; psn++)
 		drop_slot(qp, psn);
+}
+
+/**
+ * sroce_reorder_queue_purge() - drop all packets, which the engine has dropped, and free all skbs
+ * @qp: the QP, its receive lock held, or being destroyed
+ */
+void sroce_reorder_queue_purge(struct sroce_qp *qp)
+{
+	if (!qp->reorder_queue)
+		return;
+	sroce_reorder_queue_flush(qp);
+	free_spares(qp);
+	free_if_empty(qp);
 }

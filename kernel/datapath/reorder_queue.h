@@ -3,11 +3,11 @@
 #ifndef SROCE_DATAPATH_REORDER_QUEUE_H
 #define SROCE_DATAPATH_REORDER_QUEUE_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
 #include "transport/psn_map.h"
 
-struct sk_buff;
 struct sroce_qp;
 struct sroce_rx;
 
@@ -26,7 +26,7 @@ struct sroce_rx;
 struct sroce_reorder_queue {
 	u32	bytes;
 	u32	share_bytes;
-	struct sk_buff *spares;
+	struct sk_buff_head spares;
 	u32	spare_bytes;
 	u64	spares_until_ns;
 	struct sk_buff **chunks[SROCE_REORDER_CHUNKS];
@@ -42,6 +42,6 @@ void sroce_reorder_queue_flush(struct sroce_qp *qp);
 void sroce_reorder_queue_done(struct sroce_qp *qp, const struct sroce_rx *rx);
 void sroce_reorder_queue_trim(struct sroce_qp *qp, u64 now_ns);
 u64 sroce_reorder_queue_deadline(const struct sroce_qp *qp);
-void sroce_reorder_queue_free_spares(struct sroce_qp *qp);
+void sroce_reorder_queue_purge(struct sroce_qp *qp);
 
 #endif

@@ -130,7 +130,7 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 }
 
 /**
- * sroce_tx_finish() - end a round that may have built payload
+ * sroce_tx_finish() - give vector registers and region back at the end of a round
  * @tx: the round
  */
 void sroce_tx_finish(struct sroce_tx *tx)

@@ -84,8 +84,8 @@ struct sroce_replay {
  * @count: entries in use, up to @capacity
  * @next: slot of the next entry
  * @pending: entries with responses still to be sent
- * @first_pending: age of the oldest of them, @count if there is none. To search for it took a tenth
- *	of the time of a small READ
+ * @first_pending: age of the oldest of them, @count if there is none. Searching for it took a tenth
+ *	of the instructions of a small READ
  * @replay_count: entries of @replays in use
  * @replays: holes to be filled before all other responses, because the peer waits for them
  */

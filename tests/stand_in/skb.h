@@ -155,7 +155,6 @@ struct skb_seq_state {
 #define skb_tail_pointer(skb)		((skb)->data + skb_headlen(skb))
 #define skb_tailroom(skb)		((int)((skb)->end - skb_tail_pointer(skb)))
 #define skb_trim(skb, bytes)		((void)pskb_trim(skb, bytes))
-#define skb_mark_not_on_list(skb)	((skb)->next = NULL)
 #define skb_is_gso(skb)			((skb)->shared.gso_size)
 #define skb_frag_size_add(frag, bytes)	((frag)->size += (bytes))
 #define skb_dst(skb)			((skb)->dst)

@@ -51,6 +51,21 @@ struct Copy : testing::Test {
     for (sroce_region* region : memory.regions) EXPECT_EQ(1u, region->refs.count);
   }
 
+  // Fetches from the region that the last fetch has opened, if the key is the same.
+  struct Reference {
+    explicit Reference(Memory& memory) {
+      writer.to = to;
+      sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
+    }
+    ~Reference() { sroce_mr_ref_put(&mr_ref); }
+    sroce_mem_status fetch(u32 key, u64 va, u32 bytes) {
+      return sroce_memory_fetch(&mr_ref, key, va, &writer, bytes);
+    }
+    u8 to[200] = {};
+    sroce_crc_writer writer = {};
+    sroce_mr_ref mr_ref;
+  };
+
   static std::vector<u8> bytes_from(u8 first, u32 count) {
     std::vector<u8> bytes(count);
     for (u32 i = 0; i < count; i++) bytes[i] = first + i;
@@ -146,17 +161,14 @@ TEST_F(Copy, ReferenceChecksEachRangeAndFollowsTheKey) {
   const u32 other = memory.add(other_blocks, IOVA, 100, SROCE_ACCESS_REMOTE_READ)->key;
   blocks[0] = 1;
   other_blocks[0] = 2;
-  u8 to[200] = {};
-  sroce_crc_writer writer = {};
-  writer.to = to;
-  sroce_mr_ref mr_ref;
-  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
-  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, key, IOVA, &writer, 1));
-  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, other, IOVA, &writer, 1));
-  EXPECT_EQ(SROCE_MEM_BAD_RANGE, sroce_memory_fetch(&mr_ref, other, IOVA + 50, &writer, 51));
-  EXPECT_EQ(1, to[0]);
-  EXPECT_EQ(2, to[1]);
-  sroce_mr_ref_put(&mr_ref);
+  {
+    Reference reference(memory);
+    EXPECT_EQ(SROCE_MEM_OK, reference.fetch(key, IOVA, 1));
+    EXPECT_EQ(SROCE_MEM_OK, reference.fetch(other, IOVA, 1));
+    EXPECT_EQ(SROCE_MEM_BAD_RANGE, reference.fetch(other, IOVA + 50, 51));
+    EXPECT_EQ(1, reference.to[0]);
+    EXPECT_EQ(2, reference.to[1]);
+  }
   expect_all_closed();
 }
 
@@ -164,16 +176,13 @@ TEST_F(Copy, RegionThatCanBeInvalidatedIsClosedAfterEachPlan) {
   for (const auto kind : {SROCE_REGION_USER, SROCE_REGION_FAST}) {
     sroce_region* region = memory.add(blocks, IOVA, 100, SROCE_ACCESS_REMOTE_READ, 0, kind);
     region->valid = true;
-    u8 to[2] = {};
-    sroce_crc_writer writer = {};
-    writer.to = to;
-    sroce_mr_ref mr_ref;
-    sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
-    EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, region->key, IOVA, &writer, 1));
-    sroce_mr_ref_end_plan(&mr_ref);
-    EXPECT_EQ(kind == SROCE_REGION_USER ? 2u : 1u, region->refs.count);
-    EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, region->key, IOVA, &writer, 1));
-    sroce_mr_ref_put(&mr_ref);
+    {
+      Reference reference(memory);
+      EXPECT_EQ(SROCE_MEM_OK, reference.fetch(region->key, IOVA, 1));
+      sroce_mr_ref_end_plan(&reference.mr_ref);
+      EXPECT_EQ(kind == SROCE_REGION_USER ? 2u : 1u, region->refs.count);
+      EXPECT_EQ(SROCE_MEM_OK, reference.fetch(region->key, IOVA, 1));
+    }
     expect_all_closed();
   }
 }
@@ -181,15 +190,12 @@ TEST_F(Copy, RegionThatCanBeInvalidatedIsClosedAfterEachPlan) {
 // A round of an XRC target serves queues of several protection domains.
 TEST_F(Copy, OpenRegionIsOfItsProtectionDomainOnly) {
   const u32 key = memory.add(blocks, IOVA, 100, SROCE_ACCESS_REMOTE_READ)->key;
-  u8 to[2] = {};
-  sroce_crc_writer writer = {};
-  writer.to = to;
-  sroce_mr_ref mr_ref;
-  sroce_mr_ref_init(&mr_ref, &memory.table, memory.pd, 0);
-  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_fetch(&mr_ref, key, IOVA, &writer, 1));
-  mr_ref.pd = memory.other_pd;
-  EXPECT_EQ(SROCE_MEM_BAD_KEY, sroce_memory_fetch(&mr_ref, key, IOVA, &writer, 1));
-  sroce_mr_ref_put(&mr_ref);
+  {
+    Reference reference(memory);
+    EXPECT_EQ(SROCE_MEM_OK, reference.fetch(key, IOVA, 1));
+    reference.mr_ref.pd = memory.other_pd;
+    EXPECT_EQ(SROCE_MEM_BAD_KEY, reference.fetch(key, IOVA, 1));
+  }
   expect_all_closed();
 }
 

@@ -76,8 +76,7 @@ struct QueuePair : Received {
     for (sroce_region* region : regions) sroce_region_destroy(&dev.memory, region);
     sroce_memory_fini(&dev.memory);
     sroce_reorder_clear(&qp.resp);
-    sroce_reorder_queue_flush(&qp);
-    sroce_reorder_queue_free_spares(&qp);
+    sroce_reorder_queue_purge(&qp);
     free(qp.reorder_queue);
     sroce_backlog_purge(&qp);
     sroce_ring_fini(&cq.ring);

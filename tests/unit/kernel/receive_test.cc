@@ -55,7 +55,7 @@ TEST_F(Receive, AtomicWriteKeepsTheOrderOfItsBytes) {
   EXPECT_EQ(0, blocks[16]);
 }
 
-TEST_F(Receive, RegionOfAReadIsOpenForARoundAndNotLonger) {
+TEST_F(Receive, RegionOfAReadIsClosedAfterARound) {
   sroce_packet pkt = write_only(100, IOVA, 8);
   pkt.opcode = SROCE_OP_READ_REQUEST;
   pkt.info = sroce_opcode_lookup(pkt.opcode);

@@ -282,6 +282,15 @@ TEST_F(ReorderQueue, ErrorDropsAllPackets) {
   expect_all_freed();
 }
 
+TEST_F(ReorderQueue, PurgeFreesAllSkbs) {
+  const std::vector<Bytes> packets = write_of(8);
+  receive_each(packets, {0, 3, 2, 1, 6});
+  EXPECT_LT(0u, qp.reorder_queue->spare_bytes);
+  sroce_responder_set_state(&qp.resp, SROCE_RQ_ERROR);
+  sroce_reorder_queue_purge(&qp);
+  EXPECT_EQ(0, dev.reorder_bytes.counter);
+}
+
 TEST_F(ReorderQueue, DuplicateOfAQueuedPacketIsNotQueuedTwice) {
   const std::vector<Bytes> packets = write_of(4);
   receive_each(packets, {0, 2});

@@ -80,7 +80,7 @@ TEST_F(Send, FreedSlotIsFilledInTheSameRound) {
   EXPECT_EQ(1u, packets);
 }
 
-TEST_F(Send, RegionIsOpenForARoundAndNotLonger) {
+TEST_F(Send, RegionIsClosedAfterARound) {
   write();
   write();
   work();
