@@ -33,6 +33,9 @@
  * @ecn: mark packets as ECN capable
  * @selective: offer peers selective repeat
  * @reorder_bytes: memory that the reorder queues have charged
+ * @qkey_violations: datagrams with a wrong Q_Key since the last reset; unlike the counter, also
+ *   those of QPs that are bound to counters
+ * @port_cap_flags: IB_PORT_*: capabilities of the port that the kernel's consumers have announced
  * @active: the port state last reported is IB_PORT_ACTIVE, not IB_PORT_DOWN
  * @detached: ib_core has unregistered it (control/attach.c)
  * @list: in the list of devices (control/)
@@ -54,6 +57,8 @@ struct sroce_device {
 	u32	ecn;
 	u32	selective;
 	atomic64_t reorder_bytes;
+	atomic_t qkey_violations;
+	atomic_t port_cap_flags;
 	bool	active;
 	bool	detached;
 	struct list_head list;

@@ -350,6 +350,14 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	}
 }
 
+static void count_request_drop(const struct sroce_qp *qp, const struct sroce_rx *rx,
+			       enum sroce_drop_reason reason)
+{
+	count_drop_of_qp(qp, rx, plan_drop_counters[reason]);
+	if (reason == SROCE_DROP_QKEY)
+		atomic_inc(&qp->dev->qkey_violations);
+}
+
 /* The receive lock is held. If packets turn out to be wrong, the plan is made again. */
 static void execute_in_turn(struct sroce_qp *qp, struct sroce_rx *rx)
 {
@@ -360,7 +368,7 @@ static void execute_in_turn(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (!verify_coalesced(rx, copy_checks(qp, &plan) ? plan.place_bytes : 0))
 		plan_request(qp, rx, &plan);
 	if (plan.verdict == SROCE_RECV_DROP)
-		count_drop_of_qp(qp, rx, plan_drop_counters[plan.reason]);
+		count_request_drop(qp, rx, plan.reason);
 	carry_out_request(qp, rx, &plan);
 	sroce_xrc_end(rx);
 }

@@ -168,6 +168,24 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 	return err;
 }
 
+static struct sroce_av *create_av(const struct ib_ah *ibah, const struct rdma_ah_attr *attr,
+				  gfp_t gfp)
+{
+	struct sroce_av *av = kzalloc(sizeof(*av), gfp);
+	int err;
+
+	if (!av)
+		return ERR_PTR(-ENOMEM);
+	err = sroce_path_from_ah_attr(ibah->device, attr, 0, 0, &av->path);
+	if (err) {
+		kfree(av);
+		return ERR_PTR(err);
+	}
+	refcount_set(&av->refs, 1);
+	av->pd = ibah->pd;
+	return av;
+}
+
 /*
  * User WQEs name their handle by number. Old providers, which do not know the number, put the
  * address into the WQE instead. This is not supported.
@@ -213,18 +231,36 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	struct sroce_ah *ah = to_sroce_ah(ibah);
 	int err;
 
-	ah->av = kzalloc(sizeof(*ah->av), may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
-	if (!ah->av)
-		return -ENOMEM;
-	refcount_set(&ah->av->refs, 1);
-	ah->av->pd = ibah->pd;
+	ah->av = create_av(ibah, init_attr->ah_attr, may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
+	if (IS_ERR(ah->av))
+		return PTR_ERR(ah->av);
 	ah->sl = rdma_ah_get_sl(init_attr->ah_attr);
-	err = sroce_path_from_ah_attr(ibah->device, init_attr->ah_attr, 0, 0, &ah->av->path);
-	if (!err && udata)
-		err = publish_number(ah, udata);
+	err = udata ? publish_number(ah, udata) : 0;
 	if (err)
 		sroce_av_put(ah->av);
 	return err;
+}
+
+/**
+ * sroce_modify_ah() - give a handle of the kernel another address vector
+ * @ibah: address handle of a kernel consumer (processes have no such verb); not in use meanwhile
+ * @attr: address vector
+ *
+ * Requests under way go where the handle led when they were posted. Any context.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	struct sroce_av *av = create_av(ibah, attr, GFP_ATOMIC);
+	struct sroce_ah *ah = to_sroce_ah(ibah);
+
+	if (IS_ERR(av))
+		return PTR_ERR(av);
+	sroce_av_put(ah->av);
+	ah->av = av;
+	ah->sl = rdma_ah_get_sl(attr);
+	return 0;
 }
 
 /**

@@ -100,7 +100,8 @@ int sroce_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modi
  */
 int sroce_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr)
 {
-	const struct net_device *netdev = to_sroce_device(ibdev)->ep.netdev;
+	struct sroce_device *dev = to_sroce_device(ibdev);
+	const struct net_device *netdev = dev->ep.netdev;
 
 	if (port_num != SROCE_PORT)
 		return -EINVAL;
@@ -118,7 +119,8 @@ int sroce_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr 
 	attr->phys_mtu = READ_ONCE(netdev->mtu);
 	attr->gid_tbl_len = SROCE_GID_TABLE_LEN;
 	attr->ip_gids = true;
-	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->port_cap_flags = atomic_read(&dev->port_cap_flags);
+	attr->qkey_viol_cntr = min_t(u32, atomic_read(&dev->qkey_violations), U16_MAX);
 	attr->max_msg_sz = SROCE_MAX_MESSAGE_BYTES;
 	attr->pkey_tbl_len = SROCE_PKEY_TABLE_LEN;
 	attr->max_vl_num = 1;
@@ -127,6 +129,33 @@ int sroce_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr 
 		attr->active_speed = IB_SPEED_SDR;
 		attr->active_width = IB_WIDTH_1X;
 	}
+	return 0;
+}
+
+/**
+ * sroce_modify_port() - announce or withdraw capabilities, reset the Q_Key violation counter
+ * @ibdev: device
+ * @port_num: 1
+ * @mask: IB_PORT_RESET_QKEY_CNTR or 0
+ * @modify: capabilities to set and to clear: those of ULPs, such as device management
+ *
+ * Any context.
+ *
+ * Return: 0, -EINVAL or -EOPNOTSUPP.
+ */
+int sroce_modify_port(struct ib_device *ibdev, u32 port_num, int mask,
+		      struct ib_port_modify *modify)
+{
+	struct sroce_device *dev = to_sroce_device(ibdev);
+
+	if (port_num != SROCE_PORT)
+		return -EINVAL;
+	if (mask & ~IB_PORT_RESET_QKEY_CNTR)
+		return -EOPNOTSUPP;
+	atomic_or(modify->set_port_cap_mask, &dev->port_cap_flags);
+	atomic_andnot(modify->clr_port_cap_mask, &dev->port_cap_flags);
+	if (mask & IB_PORT_RESET_QKEY_CNTR)
+		atomic_set(&dev->qkey_violations, 0);
 	return 0;
 }
 

@@ -16,6 +16,7 @@ const struct ib_device_ops sroce_verbs_ops = {
 	.query_device = sroce_query_device,
 	.modify_device = sroce_modify_device,
 	.query_port = sroce_query_port,
+	.modify_port = sroce_modify_port,
 	.get_port_immutable = sroce_get_port_immutable,
 	.get_link_layer = sroce_get_link_layer,
 	.get_netdev = sroce_get_netdev,
@@ -34,6 +35,7 @@ const struct ib_device_ops sroce_verbs_ops = {
 
 	.create_ah = sroce_create_ah,
 	.create_user_ah = sroce_create_ah,
+	.modify_ah = sroce_modify_ah,
 	.query_ah = sroce_query_ah,
 	.destroy_ah = sroce_destroy_ah,
 

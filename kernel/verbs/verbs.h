@@ -68,6 +68,8 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata);
 int sroce_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *modify);
 int sroce_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr);
+int sroce_modify_port(struct ib_device *ibdev, u32 port_num, int mask,
+		      struct ib_port_modify *modify);
 int sroce_get_port_immutable(struct ib_device *ibdev, u32 port_num,
 			     struct ib_port_immutable *immutable);
 enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev, u32 port_num);
@@ -96,6 +98,7 @@ int sroce_path_from_ah_attr(struct ib_device *ibdev, const struct rdma_ah_attr *
 			    u32 dest_qpn, struct sroce_path *path);
 int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 		    struct ib_udata *udata);
+int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int sroce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int sroce_destroy_ah(struct ib_ah *ibah, u32 flags);
 

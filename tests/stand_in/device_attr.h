@@ -64,6 +64,9 @@ enum {
 };
 
 #define IB_PORT_CM_SUP				(1 << 16)
+#define IB_PORT_DEVICE_MGMT_SUP			(1 << 19)
+#define IB_PORT_SHUTDOWN			1
+#define IB_PORT_RESET_QKEY_CNTR			(1 << 3)
 #define IB_SPEED_SDR				1
 #define IB_WIDTH_1X				1
 #define IB_DEFAULT_PKEY_FULL			0xffff
@@ -78,12 +81,20 @@ struct ib_port_attr {
 	u32	phys_mtu;
 	int	gid_tbl_len;
 	bool	ip_gids;
-	u32	port_cap_flags, max_msg_sz;
+	u32	port_cap_flags, max_msg_sz, qkey_viol_cntr;
 	u16	pkey_tbl_len;
 	u8	max_vl_num, active_width;
 	u16	active_speed;
 	u8	phys_state;
 };
+
+struct ib_port_modify {
+	u32	set_port_cap_mask, clr_port_cap_mask;
+	u8	init_type;
+};
+
+#define atomic_or(bits, v)		((void)((v)->counter |= (bits)))
+#define atomic_andnot(bits, v)		((void)((v)->counter &= ~(bits)))
 
 struct ib_port_immutable {
 	int	pkey_tbl_len, gid_tbl_len;

@@ -301,6 +301,37 @@ TEST_F(Ah, QueryReturnsWhatItWasCreatedWith) {
   EXPECT_EQ(0, sroce_destroy_ah(&ah.ibah, 0));
 }
 
+TEST_F(Ah, ModifiedHandleLeadsElsewhereButNotForRequestsUnderWay) {
+  ASSERT_EQ(0, create(nullptr));
+  sroce_av* av = ah.av;
+  EXPECT_TRUE(refcount_inc_not_zero(&av->refs));  // a WQE under way
+  set_addresses(Flow::address(2), Flow::address(3));
+  attr.sl = 3;
+  EXPECT_EQ(0, sroce_modify_ah(&ah.ibah, &attr));
+  in6_addr before = Flow::address(1), after = Flow::address(3);
+  EXPECT_EQ(0, memcmp(&before, &av->path.daddr, sizeof(before)));
+  EXPECT_EQ(1u, av->refs.count) << "the WQE's";
+  EXPECT_EQ(0, memcmp(&after, &ah.av->path.daddr, sizeof(after)));
+  EXPECT_EQ(&pd, ah.av->pd);
+  EXPECT_EQ(1u, ah.av->refs.count);
+  EXPECT_EQ(3, ah.sl);
+  sroce_av_put(av);
+  EXPECT_EQ(0, sroce_destroy_ah(&ah.ibah, 0));
+}
+
+TEST_F(Ah, FailedModificationChangesNothing) {
+  ASSERT_EQ(0, create(nullptr));
+  const sroce_av* av = ah.av;
+  attr.sl = 3;
+  stand_in.fail_allocation = 1;
+  EXPECT_EQ(-ENOMEM, sroce_modify_ah(&ah.ibah, &attr));
+  attr.port_num = 2;
+  EXPECT_EQ(-EINVAL, sroce_modify_ah(&ah.ibah, &attr));
+  EXPECT_EQ(av, ah.av);
+  EXPECT_EQ(0, ah.sl);
+  EXPECT_EQ(0, sroce_destroy_ah(&ah.ibah, 0));
+}
+
 // The sanitizer finds what is left over.
 TEST_F(Ah, FailedHandleLeavesNothing) {
   rxe_create_ah_resp resp = {};

@@ -133,9 +133,11 @@ TEST_F(Device, UnknownSpeedIsTheLowest) {
 TEST_F(Device, ThereIsOnePort) {
   ib_port_attr attr = {};
   ib_port_immutable immutable = {};
+  ib_port_modify modify = {};
   u16 pkey = 0;
   for (u32 number : {0u, 2u}) {
     EXPECT_EQ(-EINVAL, sroce_query_port(&dev.ibdev, number, &attr));
+    EXPECT_EQ(-EINVAL, sroce_modify_port(&dev.ibdev, number, 0, &modify));
     EXPECT_EQ(-EINVAL, sroce_get_port_immutable(&dev.ibdev, number, &immutable));
     EXPECT_EQ(-EINVAL, sroce_query_pkey(&dev.ibdev, number, 0, &pkey));
     EXPECT_EQ(nullptr, sroce_get_netdev(&dev.ibdev, number));
@@ -156,9 +158,31 @@ TEST_F(Device, PortIsRoceVersion2) {
   EXPECT_EQ(256u, immutable.max_mad_size);
   EXPECT_EQ(IB_LINK_LAYER_ETHERNET, sroce_get_link_layer(&dev.ibdev, 1));
   EXPECT_TRUE(port().ip_gids);
-  EXPECT_EQ(u32{IB_PORT_CM_SUP}, port().port_cap_flags);
   EXPECT_EQ(SROCE_MAX_MESSAGE_BYTES, port().max_msg_sz);
   EXPECT_EQ(1, port().max_vl_num);
+}
+
+TEST_F(Device, PortAnnouncesCapabilitiesOfConsumers) {
+  ib_port_modify modify = {.set_port_cap_mask = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP,
+                           .clr_port_cap_mask = 0,
+                           .init_type = 0};
+  EXPECT_EQ(-EOPNOTSUPP, sroce_modify_port(&dev.ibdev, 1, IB_PORT_SHUTDOWN, &modify));
+  EXPECT_EQ(0u, port().port_cap_flags);
+  EXPECT_EQ(0, sroce_modify_port(&dev.ibdev, 1, 0, &modify));
+  EXPECT_EQ(u32{IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP}, port().port_cap_flags);
+  modify = {.set_port_cap_mask = 0, .clr_port_cap_mask = IB_PORT_DEVICE_MGMT_SUP, .init_type = 0};
+  EXPECT_EQ(0, sroce_modify_port(&dev.ibdev, 1, 0, &modify));
+  EXPECT_EQ(u32{IB_PORT_CM_SUP}, port().port_cap_flags);
+}
+
+TEST_F(Device, QkeyViolationsAreSinceTheLastReset) {
+  ib_port_modify modify = {};
+  dev.qkey_violations.counter = 70000;
+  EXPECT_EQ(0xffffu, port().qkey_viol_cntr) << "16 bits";
+  EXPECT_EQ(0, sroce_modify_port(&dev.ibdev, 1, 0, &modify));
+  EXPECT_EQ(0xffffu, port().qkey_viol_cntr);
+  EXPECT_EQ(0, sroce_modify_port(&dev.ibdev, 1, IB_PORT_RESET_QKEY_CNTR, &modify));
+  EXPECT_EQ(0u, port().qkey_viol_cntr);
 }
 
 TEST_F(Device, NetdevHasAReferenceForTheCaller) {

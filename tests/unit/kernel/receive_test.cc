@@ -396,6 +396,7 @@ TEST_F(GroupReceiver, EachQpDecidesAlone) {
   EXPECT_EQ(1u, completions().size());
   EXPECT_EQ(0u, other.completions().size());
   EXPECT_EQ(2u, other.count(SROCE_CTR_DROP_QKEY));
+  EXPECT_EQ(2, dev.qkey_violations.counter) << "for the port, even if QPs are bound to counters";
   EXPECT_EQ(1u, count(SROCE_CTR_DROP_NO_WQE));
 }
 

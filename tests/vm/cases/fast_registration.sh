@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A consumer inside the kernel registers memory for its peer, as NVMe over Fabrics and NFS over RDMA
 # do: REG_MR, SEND with invalidate, LOCAL_INV. Invalidated keys do not work, and requests do not
-# touch regions that went away while they were queued.
+# touch regions that went away while they were queued. Ports and address handles can be modified.
 # guests: one
 # seconds: 120
 # stages: vm-newest vm-newest-rxe vm-debug
@@ -30,6 +30,7 @@ both_ways() # NAME TEST ROUNDS
 both_ways "$commands commands" exchange $commands
 both_ways "$commands commands, shared receive queue" exchange_shared $commands
 both_ways "stale keys" stale_keys $trials
+both_ways "port and address handle modified" modify 10
 # rdma_rxe may give up under loss, and a queued REG_MR of rdma_rxe follows a pointer to the region.
 if [[ $A_TYPE$B_TYPE != *rxe* ]]; then
 	nacks=$(counter_at a rcvd_rnr_err)

@@ -4,7 +4,7 @@
  * echo "send_lat|send|write|read FIRST SECOND BYTES CHAIN COUNT" >run
  * cat ns		nanoseconds per message
  * echo "TEST FIRST SECOND ROUNDS" >fast_registration	TEST: exchange, exchange_shared,
- *			stale_keys or deregister_queued
+ *			stale_keys, deregister_queued or modify
  * echo DEVICE >delay	its queued unregistration does not start before "-" is written
  *
  * Latency is half a round trip, as in perftest.
@@ -116,6 +116,7 @@ static const struct {
 	{ "exchange_shared", ulp_exchange_shared },
 	{ "stale_keys", ulp_stale_keys },
 	{ "deregister_queued", ulp_deregister_queued },
+	{ "modify", ulp_modify },
 };
 
 static int run_test(const char *text)

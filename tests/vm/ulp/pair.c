@@ -9,7 +9,7 @@
 #include "ulp.h"
 
 /* Finds the RoCE v2 address of IPv4 form, which every device here has. */
-static int find_gid(struct ulp_end *end)
+int ulp_find_gid(struct ulp_end *end)
 {
 	const struct ib_gid_attr *attr;
 	int i;
@@ -85,7 +85,7 @@ static int open_end(struct ulp_end *end, void *context)
 {
 	int ret;
 
-	ret = find_gid(end);
+	ret = ulp_find_gid(end);
 	if (ret)
 		return ret;
 	end->pd = ib_alloc_pd(end->device, 0);

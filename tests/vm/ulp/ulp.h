@@ -104,6 +104,7 @@ struct ulp_run {
 void ulp_op_init(struct ulp_op *op);
 enum ib_wc_status ulp_op_wait(struct ulp_op *op, struct ib_qp *qp);
 
+int ulp_find_gid(struct ulp_end *end);
 int ulp_connect(struct ulp_end *ends, void *context);
 void ulp_disconnect(struct ulp_end *ends);
 void ulp_close(struct ulp_end *ends);
@@ -115,6 +116,7 @@ int ulp_exchange(struct ulp_end *ends, u32 rounds);
 int ulp_exchange_shared(struct ulp_end *ends, u32 rounds);
 int ulp_stale_keys(struct ulp_end *ends, u32 rounds);
 int ulp_deregister_queued(struct ulp_end *ends, u32 rounds);
+int ulp_modify(struct ulp_end *ends, u32 rounds);
 
 int ulp_post_receive(struct ulp_end *end, u32 bytes);
 void ulp_stop(struct ulp_run *run, int error);
