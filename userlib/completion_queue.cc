@@ -79,7 +79,8 @@ std::size_t CompletionQueue::poll(std::span<ibv_wc> completions) {
 }
 
 const ib_uverbs_wc* CompletionQueue::oldest() {
-  current_ = ring_.pending() ? &ring_.peek(0) : nullptr;
+  unreleased_ = ring_.pending() ? 1 : 0;
+  current_ = unreleased_ ? &ring_.peek(0) : nullptr;
   return current_;
 }
 
@@ -87,7 +88,10 @@ const ib_uverbs_wc* CompletionQueue::oldest() {
 const ib_uverbs_wc* CompletionQueue::lock_oldest() {
   lock_.lock();
   const ib_uverbs_wc* found = oldest();
-  if (!found) lock_.unlock();
+  if (found)
+    poller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  else
+    lock_.unlock();
   return found;
 }
 
@@ -99,13 +103,25 @@ const ib_uverbs_wc* CompletionQueue::start_poll() {
 }
 
 const ib_uverbs_wc* CompletionQueue::next_poll() {
-  if (current_) ring_.release(1);
+  if (unreleased_) ring_.release(unreleased_);
   return oldest();
 }
 
 void CompletionQueue::end_poll() {
-  if (current_) ring_.release(1);
+  if (unreleased_) ring_.release(unreleased_);
+  unreleased_ = 0;
+  poller_.store({}, std::memory_order_relaxed);
   lock_.unlock();
+}
+
+void CompletionQueue::discard(std::uint32_t qp_num) {
+  const auto is_of_qp = [=](const ib_uverbs_wc& entry) { return entry.qp_num == qp_num; };
+  if (poller_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+    unreleased_ += ring_.remove_if(unreleased_, is_of_qp);
+    return;
+  }
+  const std::lock_guard guard(lock_);
+  ring_.release(ring_.remove_if(0, is_of_qp));
 }
 
 void CompletionQueue::arm(bool solicited_only) {

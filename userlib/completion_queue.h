@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
 
 #include "doorbell.h"
 #include "mapping.h"
@@ -53,6 +54,10 @@ class CompletionQueue {
                                                    SROCE_CQ_TIMESTAMP_AT);
   }
 
+  /// The QP has been reset or destroyed: remove its entries. The kernel does not use its number
+  /// again soon. Allowed between start_poll() and end_poll(); the current entry stays readable.
+  void discard(std::uint32_t qp_num);
+
   /// ibv_req_notify_cq(): a thread that polls afterwards and finds nothing may wait for the event.
   void arm(bool solicited_only);
   /// The event has arrived.
@@ -94,6 +99,10 @@ class CompletionQueue {
   /// A lock of its own because arming is allowed between start_poll() and end_poll().
   OptionalMutex arming_;
   const ib_uverbs_wc* current_ = nullptr;
+  /// Slots of the current entry, and of those discarded behind it: to be released.
+  std::uint32_t unreleased_ = 0;
+  /// The thread between start_poll() and end_poll().
+  std::atomic<std::thread::id> poller_;
   std::atomic<bool> lost_ = false;
 };
 

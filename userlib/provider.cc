@@ -112,6 +112,10 @@ sroce_completion_queue* sroce_completion_queue_open(int fd, const mminfo* where,
       sroce::CompletionQueue::open(fd, *where, single_threaded != 0, cpu_to_yield()).release());
 }
 
+void sroce_completion_queue_discard(sroce_completion_queue* cq, uint32_t qp_num) {
+  object(cq)->discard(qp_num);
+}
+
 void sroce_completion_queue_arm(sroce_completion_queue* cq, int solicited_only) {
   object(cq)->arm(solicited_only != 0);
 }

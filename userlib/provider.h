@@ -98,6 +98,9 @@ struct sroce_completion_queue* sroce_completion_queue_open(int fd, const struct 
                                                            int single_threaded);
 void sroce_completion_queue_close(struct sroce_completion_queue* cq);
 
+/* Remove the entries of a QP that has been reset or destroyed. */
+void sroce_completion_queue_discard(struct sroce_completion_queue* cq, uint32_t qp_num);
+
 /* ibv_req_notify_cq(), and the arrival of the event */
 void sroce_completion_queue_arm(struct sroce_completion_queue* cq, int solicited_only);
 void sroce_completion_queue_disarm(struct sroce_completion_queue* cq);

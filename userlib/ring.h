@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -156,9 +157,7 @@ class ConsumerRing {
 
   /// Element @p position, counted from the oldest; less than pending().
   const Element& peek(std::uint32_t position) const {
-    const std::size_t index = (consumer() + position) & mask_;
-    return *reinterpret_cast<const Element*>(reinterpret_cast<const std::byte*>(header_->data) +
-                                             (index << element_shift_));
+    return *reinterpret_cast<const Element*>(slot(position));
   }
 
   /// Release @p count slots to the kernel.
@@ -166,6 +165,21 @@ class ConsumerRing {
     // The store is a release: we have read the slots before the kernel overwrites them.
     std::atomic_ref(header_->consumer_index)
         .store((consumer() + count) & mask_, std::memory_order_release);
+  }
+
+  /// Remove the elements from position @p first on for which @p is_unwanted is true. The others
+  /// keep their order. Returns how many slots have become free, from @p first on, for release().
+  template <typename Predicate>
+  std::uint32_t remove_if(std::uint32_t first, Predicate is_unwanted) {
+    std::uint32_t removed = 0;
+    // The kernel owns the producer index. So the elements that stay move towards the newest.
+    for (std::uint32_t position = pending(); position-- > first;) {
+      if (is_unwanted(peek(position)))
+        removed++;
+      else if (removed)
+        std::memcpy(slot(position + removed), slot(position), std::size_t{1} << element_shift_);
+    }
+    return removed;
   }
 
   /// Request an event for the next element, or for the next solicited one. pending() finds earlier
@@ -180,6 +194,10 @@ class ConsumerRing {
   explicit ConsumerRing(rxe_queue_buf* header)
       : header_(header), mask_(header->index_mask), element_shift_(header->log2_elem_size) {}
 
+  std::byte* slot(std::uint32_t position) const {
+    const std::size_t index = (consumer() + position) & mask_;
+    return reinterpret_cast<std::byte*>(header_->data) + (index << element_shift_);
+  }
   std::uint32_t consumer() const {
     return std::atomic_ref(header_->consumer_index).load(std::memory_order_relaxed);
   }

@@ -19,7 +19,8 @@
 
 /*
  * The minimum is a page. With a single entry, a consumer that does not poll after each send
- * (perftest with events) would overflow the CQ as soon as an acknowledgement is late.
+ * (perftest with events) would overflow the CQ as soon as an acknowledgement is late. A resize has
+ * no such minimum.
  */
 #define MIN_CQE	63u
 
@@ -33,7 +34,7 @@ static int check_cqe(const struct ib_cq *ibcq, unsigned int cqe)
 
 static int init_ring(struct sroce_ring *ring, unsigned int cqe, bool is_user)
 {
-	return sroce_ring_init_cq(ring, max(cqe, MIN_CQE),
+	return sroce_ring_init_cq(ring, cqe,
 				  is_user ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc),
 				  is_user);
 }
@@ -90,7 +91,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->is_user = udata;
 	cq->user_arms = is_native && ibcq->cq_context;
 	cq->stamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
-	err = init_ring(&cq->ring, attr->cqe, cq->is_user);
+	err = init_ring(&cq->ring, max_t(u32, attr->cqe, MIN_CQE), cq->is_user);
 	if (err)
 		return err;
 	if (udata) {

@@ -46,6 +46,16 @@ ibv_qp* open_queues(sroce_qp_object* qp, int err, ibv_pd* pd, const ibv_qp_init_
   return finish_object(err, qp, static_cast<ibv_qp*>(nullptr));
 }
 
+/// As with hardware, completions of a QP do not outlive a reset. An XRC target has none of its own:
+/// they are those of its shared receive queues.
+void discard_completions(ibv_qp& qp) {
+  if (!to_qp(&qp)->queues) return;
+  sroce_completion_queue_discard(queue_of(qp.send_cq), qp.qp_num);
+  // The kernel does not keep the other of an XRC initiator, and it may have gone.
+  if (qp.qp_type != IBV_QPT_XRC_SEND && qp.recv_cq != qp.send_cq)
+    sroce_completion_queue_discard(queue_of(qp.recv_cq), qp.qp_num);
+}
+
 int offer_work_requests(sroce_qp_object* qp, const ibv_qp_init_attr_ex& attr) {
   if (attr.comp_mask & ~std::uint32_t{IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
                                       IBV_QP_INIT_ATTR_CREATE_FLAGS})
@@ -140,7 +150,10 @@ int modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask) {
   struct ibv_modify_qp cmd {};
 
   if (to_qp(qp)->queues) sroce_queue_pair_ring_if_due(to_qp(qp)->queues);
-  return library().ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
+  const int err = library().ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
+  if (!err && (attr_mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
+    discard_completions(*qp);
+  return err;
 }
 
 int destroy_qp(ibv_qp* ibv_qp) {
@@ -148,6 +161,7 @@ int destroy_qp(ibv_qp* ibv_qp) {
 
   if (qp->queues) sroce_queue_pair_ring_if_due(qp->queues);
   if (const int err = library().ibv_cmd_destroy_qp(ibv_qp)) return err;
+  discard_completions(*ibv_qp);
   if (qp->queues) sroce_queue_pair_close(qp->queues);
   std::free(qp);
   return 0;

@@ -160,6 +160,23 @@ TEST_F(CreateCq, ResizeAcrossTheEndOfTheRing) {
   take(40);
 }
 
+TEST_F(CreateCq, ResizeGivesWhatIsAskedFor) {
+  ASSERT_EQ(0, create(3, &udata));
+  EXPECT_EQ(63, cq.ibcq.cqe);
+  ASSERT_EQ(0, resize(7));
+  EXPECT_EQ(7, cq.ibcq.cqe);
+  post(6);
+  EXPECT_EQ(-EINVAL, resize(1)) << "they do not fit";
+  EXPECT_EQ(7, cq.ibcq.cqe);
+  take(6);
+  ASSERT_EQ(0, resize(1));
+  EXPECT_EQ(1, cq.ibcq.cqe);
+  for (int i = 0; i < 3; i++) {
+    post(1);
+    take(1);
+  }
+}
+
 TEST_F(CreateCq, EntriesMustFit) {
   ASSERT_EQ(0, create(200, &udata));
   const u32 size = cq.ibcq.cqe;

@@ -264,6 +264,88 @@ TEST(CompletionQueue, FailedReplaceChangesNothing) {
   EXPECT_EQ(cq->poll(polled), 1u);
 }
 
+ib_uverbs_wc entry_of(std::uint32_t qp_num, std::uint64_t wr_id) {
+  ib_uverbs_wc wc = entry(wr_id);
+  wc.qp_num = qp_num;
+  return wc;
+}
+
+TEST(CompletionQueue, EntriesOfAQpAreDiscardedAndTheOthersKeepTheirOrder) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(8, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
+  KernelRing ring = kernel.ring(where);
+  std::array<ibv_wc, 8> polled;
+  for (std::uint64_t id = 0; id < 5; id++) ring.produce(entry(id));
+  ASSERT_EQ(cq->poll(polled), 5u) << "so that the ring wraps";
+  for (const auto& [qp_num, id] : {std::pair{7u, 10u}, {8u, 11u}, {7u, 12u}, {9u, 13u}, {7u, 14u}})
+    ring.produce(entry_of(qp_num, id));
+  cq->discard(7);
+  ASSERT_EQ(cq->poll(polled), 2u);
+  EXPECT_EQ(polled[0].wr_id, 11u);
+  EXPECT_EQ(polled[0].qp_num, 8u);
+  EXPECT_EQ(polled[1].wr_id, 13u);
+}
+
+TEST(CompletionQueue, DiscardOfAQpWithoutEntriesChangesNothing) {
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
+  std::array<ibv_wc, 4> polled;
+  cq->discard(7);
+  EXPECT_EQ(cq->poll(polled), 0u);
+  kernel.ring(where).produce(entry_of(8, 1));
+  cq->discard(7);
+  ASSERT_EQ(cq->poll(polled), 1u);
+  EXPECT_EQ(polled[0].wr_id, 1u);
+}
+
+// Queues of one thread have no lock.
+TEST(CompletionQueue, DiscardDuringAPollKeepsTheCurrentEntry) {
+  for (const bool single_threaded : {false, true}) {
+    KernelMemory kernel;
+    const mminfo where = kernel.add_ring(8, kShift);
+    auto cq = CompletionQueue::open(kernel.fd(), where, single_threaded);
+    KernelRing ring = kernel.ring(where);
+    for (const auto& [qp_num, id] : {std::pair{7u, 1u}, {8u, 2u}, {7u, 3u}, {9u, 4u}})
+      ring.produce(entry_of(qp_num, id));
+    ASSERT_TRUE(cq->start_poll());
+    cq->discard(7);
+    EXPECT_EQ(cq->current().wr_id, 1u) << "of the QP, but the program has it";
+    cq->discard(9);
+    ASSERT_TRUE(cq->next_poll());
+    EXPECT_EQ(cq->current().wr_id, 2u);
+    EXPECT_EQ(cq->next_poll(), nullptr);
+    cq->discard(8);
+    cq->end_poll();
+    EXPECT_EQ(ring.header().consumer_index, 4u);
+    ring.produce(entry_of(8, 5));
+    ASSERT_TRUE(cq->start_poll());
+    EXPECT_EQ(cq->current().wr_id, 5u);
+    cq->end_poll();
+  }
+}
+
+// With timestamps an entry has 64 bytes.
+TEST(CompletionQueue, EntryThatMovesKeepsItsTimestamp) {
+  struct Stamped {
+    ib_uverbs_wc wc;
+    std::uint64_t stamp;
+  };
+  KernelMemory kernel;
+  const mminfo where = kernel.add_ring(4, kShift);
+  auto cq = CompletionQueue::open(kernel.fd(), where, false);
+  KernelRing ring = kernel.ring(where);
+  ring.produce(Stamped{entry_of(8, 1), 5});
+  ring.produce(Stamped{entry_of(7, 2), 6});
+  cq->discard(7);
+  ASSERT_TRUE(cq->start_poll());
+  EXPECT_EQ(cq->current().wr_id, 1u);
+  EXPECT_EQ(cq->current_timestamp(), 5u);
+  EXPECT_EQ(cq->next_poll(), nullptr);
+  cq->end_poll();
+}
+
 TEST(CompletionQueue, UnmappableRingIsRejected) {
   errno = 0;
   EXPECT_FALSE(CompletionQueue::open(-1, {.offset = 0, .size = 4096, .pad = 0}, false));

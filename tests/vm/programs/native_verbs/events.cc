@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Completion channels, armed without a system call.
+// Completion channels, armed without a system call, and completions that go with their QP.
 #include <atomic>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "harness/random.h"
 #include "native_verbs/pair.h"
@@ -182,6 +184,59 @@ void no_event_is_lost(const Devices& devices) {
   expect(!ended, "message ", received, " came without an event");
 }
 
+// Receives of three QPs with one completion queue, flushed one QP after the other.
+struct Flushed {
+  explicit Flushed(const Devices& devices)
+      : pd(verbs::make_pd(devices.near)),
+        cq(devices.near, 16),
+        other_cq(devices.near, 16),
+        first(pd, cq, cq, {}),
+        own(std::in_place, pd, cq, cq, verbs::QpOptions{}),
+        last(pd, cq, cq, {}),
+        witness(pd, other_cq, other_cq, {}) {
+    for (verbs::Qp* qp : {&first, &*own, &last, &witness}) {
+      qp->modify(verbs::rc_to_init({}), "to INIT");
+      for (std::uint64_t id = 0; id < 3; id++) {
+        ibv_recv_wr wr{};
+        wr.wr_id = id;
+        qp->post_recv(&wr);
+      }
+      qp->modify(verbs::to_state(IBV_QPS_ERR), "to ERR");
+    }
+    // The kernel flushes in the same order, so the others have been flushed.
+    for (std::uint64_t id = 0; id < 3; id++)
+      other_cq.next(Deadline::after(timeout), "a flush of the witness");
+  }
+  void expect_completions_of_others() {
+    for (verbs::Qp* qp : {&first, &last}) {
+      for (std::uint64_t id = 0; id < 3; id++) {
+        const ibv_wc wc = cq.next(Deadline::after(timeout), "a flush of another QP");
+        verbs::expect_wc(wc, id, IBV_WC_WR_FLUSH_ERR, "another QP");
+        expect(wc.qp_num == qp->number(), "a completion of QP ", wc.qp_num);
+      }
+    }
+    expect(!cq.poll(), "more completions");
+  }
+
+  verbs::Pd pd;
+  verbs::Cq cq, other_cq;
+  verbs::Qp first;
+  std::optional<verbs::Qp> own;
+  verbs::Qp last, witness;
+};
+
+void reset_removes_completions(const Devices& devices) {
+  Flushed flushed(devices);
+  flushed.own->modify(verbs::to_state(IBV_QPS_RESET), "to RESET");
+  flushed.expect_completions_of_others();
+}
+
+void end_removes_completions(const Devices& devices) {
+  Flushed flushed(devices);
+  flushed.own.reset();
+  flushed.expect_completions_of_others();
+}
+
 }  // namespace
 
 void run_event_cases(harness::Tap& tap, const Devices& devices) {
@@ -191,6 +246,10 @@ void run_event_cases(harness::Tap& tap, const Devices& devices) {
   tap.run("an error counts as solicited", [&] { errors_count_as_solicited(devices); });
   tap.run("a resized queue stays armed", [&] { resized_while_armed(devices); });
   tap.run("no event is lost", [&] { no_event_is_lost(devices); });
+  tap.run("RESET removes a QP's completions, and no others",
+          [&] { reset_removes_completions(devices); });
+  tap.run("a QP's completions go with it, and no others",
+          [&] { end_removes_completions(devices); });
 }
 
 }  // namespace native_verbs

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Queues that are not there, and wrong calls.
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "harness/failure.h"
 #include "xrc_verify/cases.h"
@@ -182,6 +184,35 @@ void wrong_calls(const verbs::Devices& devices) {
   expect_error(ibv_destroy_cq(const_cast<Queue&>(queue).cq().get()), EBUSY, "destroying its CQ");
 }
 
+// The kernel takes the sending queue of an initiator only, and none of a target. So the others may
+// go first, and their QPs must not touch them.
+void unused_queues_go_first(const verbs::Devices& devices) {
+  const Stage stage(devices);
+  const verbs::Pd pd = verbs::make_pd(devices.near);
+  const verbs::Cq cq(devices.near, 16);
+  std::optional<verbs::Cq> unused(std::in_place, devices.near, 16);
+  std::optional<verbs::Cq> unused_far(std::in_place, devices.far, 16);
+  ibv_qp_init_attr init{};
+  init.qp_type = IBV_QPT_XRC_SEND;
+  init.send_cq = cq.get();
+  init.recv_cq = unused->get();
+  init.cap = {16, 0, 1, 0, 0};
+  QpHandle initiator(ibv_create_qp(pd.get(), &init));
+  expect(initiator != nullptr, "an initiator with two CQs");
+  ibv_qp_init_attr_ex target_init{};
+  target_init.qp_type = IBV_QPT_XRC_RECV;
+  target_init.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+  target_init.xrcd = stage.domain.get();
+  target_init.send_cq = target_init.recv_cq = unused_far->get();
+  QpHandle target(ibv_create_qp_ex(devices.far.get(), &target_init));
+  expect(target != nullptr, "a target with CQs");
+  unused.reset();
+  unused_far.reset();
+  verbs::Change reset = verbs::to_state(IBV_QPS_RESET);
+  for (ibv_qp* qp : {initiator.get(), target.get()})
+    expect_error(ibv_modify_qp(qp, &reset.attr, reset.mask), 0, "RESET");
+}
+
 }  // namespace
 
 void run_error_cases(harness::Tap& tap, const verbs::Devices& devices) {
@@ -191,6 +222,7 @@ void run_error_cases(harness::Tap& tap, const verbs::Devices& devices) {
   tap.run("a queue is destroyed under traffic", [&] { destroyed_queue(devices); });
   tap.run("a target fails in a message", [&] { failed_target(devices); });
   tap.run("the CQ of a queue is full", [&] { full_cq(devices); });
+  tap.run("unused completion queues go first", [&] { unused_queues_go_first(devices); });
   tap.run("wrong calls are rejected", [&] { wrong_calls(devices); });
 }
 
