@@ -29,6 +29,7 @@
 #include <net/addrconf.h>
 
 #include "compat/compat.h"
+#include "compat/netns.h"
 #include "control/attach.h"
 #include "control/netdev.h"
 #include "control/params.h"
@@ -236,6 +237,7 @@ static int attach_device(const char *name, struct net_device *netdev, struct net
 	dev = ib_alloc_device_with_net(sroce_device, ibdev, net);
 	if (!dev)
 		return -ENOMEM;
+	compat_set_device_net(&dev->ibdev, net);
 	dev->ep.roce_v1 = roce_v1;
 	err = sroce_endpoint_init(&dev->ep, netdev, net);
 	if (err)

@@ -23,7 +23,8 @@ int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32
 	return 0;
 }
 
-void *stand_in_alloc_device(size_t bytes, struct net *net)
+/* In the initial namespace, as before 6.17. */
+void *stand_in_alloc_device(size_t bytes)
 {
 	struct ib_device *ibdev = stand_in_alloc(bytes);
 
@@ -31,7 +32,6 @@ void *stand_in_alloc_device(size_t bytes, struct net *net)
 		return NULL;
 	stand_in_attach.devices++;
 	ibdev->dev.refs = 1;
-	ibdev->net = net;
 	return ibdev;
 }
 

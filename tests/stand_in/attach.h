@@ -69,8 +69,9 @@ struct stand_in_attach {
 extern struct stand_in_attach stand_in_attach;
 
 #define ib_alloc_device_with_net(type, member, net)	\
-	((struct type *)stand_in_alloc_device(sizeof(struct type), net))
-void *stand_in_alloc_device(size_t bytes, struct net *net);
+	((struct type *)stand_in_alloc_device(sizeof(struct type)))
+#define compat_set_device_net(ibdev, to)	((ibdev)->net = (to))
+void *stand_in_alloc_device(size_t bytes);
 void ib_dealloc_device(struct ib_device *ibdev);
 void ib_set_device_ops(struct ib_device *ibdev, const struct ib_device_ops *ops);
 int ib_register_device(struct ib_device *ibdev, const char *name, void *dma_device);

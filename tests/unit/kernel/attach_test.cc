@@ -223,7 +223,7 @@ TEST_F(Attach, IterationGoesByIndex) {
 TEST_F(Attach, UnloadingRemovesOurDevicesOnly) {
   attach(netdev);
   attach(other, "sroce1");
-  auto* rxe = static_cast<ib_device*>(stand_in_alloc_device(sizeof(ib_device), &net));
+  auto* rxe = static_cast<ib_device*>(stand_in_alloc_device(sizeof(ib_device)));
   rxe->ops.driver_id = RDMA_DRIVER_RXE;
   rxe->ops.enable_driver = [](ib_device*) { return 0; };
   ASSERT_EQ(0, ib_register_device(rxe, "rxe0", nullptr));
