@@ -28,6 +28,11 @@ static int check_interface(const struct net_device *netdev)
 	case ARPHRD_ETHER:
 	case ARPHRD_LOOPBACK:
 	case ARPHRD_NONE:
+	case ARPHRD_TUNNEL:
+	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
 		return 0;
 	default:
 		pr_err_ratelimited("%s is neither Ethernet, loopback nor a tunnel\n", netdev->name);

@@ -76,7 +76,11 @@ struct netdev_nested_priv {
 
 #define VLAN_PRIO_SHIFT				13
 /* As linux/if_arp.h has them. */
-enum { ARPHRD_ETHER = 1, ARPHRD_INFINIBAND = 32, ARPHRD_LOOPBACK = 772, ARPHRD_NONE = 0xfffe };
+enum {
+	ARPHRD_ETHER = 1, ARPHRD_INFINIBAND = 32, ARPHRD_TUNNEL = 768, ARPHRD_TUNNEL6 = 769,
+	ARPHRD_LOOPBACK = 772, ARPHRD_SIT = 776, ARPHRD_IPGRE = 778, ARPHRD_IP6GRE = 823,
+	ARPHRD_NONE = 0xfffe,
+};
 #define is_vlan_dev(netdev)			((netdev)->is_vlan)
 #define netdev_get_prio_tc_map(netdev, priority) ((netdev)->traffic_classes[priority])
 #define vlan_dev_get_egress_qos_mask(netdev, priority) \

@@ -30,7 +30,8 @@ struct RdmaLink : testing::Test {
 
 TEST_F(RdmaLink, KindsOfInterfaces) {
   EXPECT_STREQ("sroce", sroce_link_ops.type);
-  for (u16 type : {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE}) {
+  for (u16 type : {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_TUNNEL, ARPHRD_TUNNEL6,
+                   ARPHRD_SIT, ARPHRD_IPGRE, ARPHRD_IP6GRE}) {
     netdev.type = type;
     EXPECT_EQ(0, add(netdev)) << type;
     EXPECT_EQ(&netdev, stand_in_control.attached);
