@@ -35,6 +35,23 @@ check "responses are traced" traced 'sroce_response_plan: qpn=[0-9]+ kind=1 psn=
 check "a drop is traced with its reason" traced 'sroce_drop: ifindex=[0-9]+ dest_qpn=[0-9]+ why=[a-z_]*truncated'
 check "a drop is traced with its QP number" traced "sroce_drop: ifindex=[0-9]+ dest_qpn=$((0x123456)) why=[a-z_]*opcode"
 
+# --- drops of a queue pair, and page faults -------------------------------------------------------
+
+for event in sroce_drop sroce_page_fault; do
+	echo 1 >$tracing/events/sroce/$event/enable
+done
+both=(--dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID")
+tap "UC" "$programs"/uc_verify "${both[@]}"
+tap "datagrams" "$programs"/mcast_verify "${both[@]}" --traffic
+tool "WRITEs to memory on demand flow" ib_write_bw -x GID -F -s 65536 -n 8 --odp
+for event in sroce_drop sroce_page_fault; do
+	echo 0 >$tracing/events/sroce/$event/enable
+done
+for reason in length no_wqe invalid qkey; do
+	check "a drop is traced with its reason, $reason" traced "sroce_drop: ifindex=[1-9][0-9]* dest_qpn=[1-9][0-9]* why=drop_$reason\$"
+done
+check "a page fault is traced" traced 'sroce_page_fault: qpn=[1-9][0-9]* key=0x[0-9a-f]+ va=0x[0-9a-f]+ bytes=[1-9][0-9]* (read|write) err=0$'
+
 # --- queued packets are coalesced: here, every skb has one packet ---------------------------------
 
 for end in a b; do
