@@ -12,7 +12,15 @@ export LIMIT=60
 # The groups of an interface that this case uses, as MAC addresses: 239.1.1.1, 239.77.x.y and ff15::77:y
 groups() { awk -v interface="$1" '$2 == interface && $5 ~ /^(01005e010101|01005e4d|33330077)/' /proc/net/dev_mcast; } # INTERFACE
 has_groups() { (($(groups "$1" | wc -l) == $2)); } # INTERFACE COUNT
-export -f groups has_groups
+# The same groups, of which the host is a member by IGMP and by MLD. rdma_rxe joins none.
+memberships()
+{
+	[[ ! -e /proc/net/igmp ]] ||
+		awk -v interface="$1" '!/^\t/ { mine = $2 == interface } mine && /^\t/ && $1 ~ /^(010101EF|....4DEF)$/' /proc/net/igmp
+	awk -v interface="$1" '$2 == interface && $3 ~ /^ff150*77/' /proc/net/igmp6
+}
+has_memberships() { (($(memberships "$1" | wc -l) == $2)); } # INTERFACE COUNT
+export -f groups has_groups memberships has_memberships
 
 # at a|b COMMAND...: run a command in the background; end $job kills it
 at()
@@ -54,6 +62,7 @@ talk_to_group() # NAME a|b ADDRESS INTERFACE b|a ADDRESS
 [[ $A_TYPE == rxe ]] || talk_to_group "mckey, to B" b "$B_IP" "$B_IF" a "$A_IP"
 check "A has left the group" on_a wait_until 10 has_groups "$A_IF" 0
 check "B has left the group" on_b wait_until 10 has_groups "$B_IF" 0
+check_fails "rdma_cm joins no IPv6 group of RoCE v2" "failure joining: Unknown error 524" on_a mckey -m ff15::77:9 -b "$A_IP6" -C 1 -S 500
 # perftest has the bytes of the group in decimal; its own default is an IPv6 group.
 [[ $A_TYPE == rxe ]] || tool "ib_send_bw" ib_send_bw -x GID -F -c UD -g -M 0:0:0:0:0:0:0:0:0:0:255:255:239:77:0:1 -s 512 -n 100
 [[ $GUESTS == 1 ]] || exit 0
@@ -100,18 +109,33 @@ rose drop_no_qp $((2 * 2))
 
 # --- nothing stays --------------------------------------------------------------------------------
 
+# IGMP is for IPv4 groups, MLD for others.
+joined() # COUNT GID WHEN
+{
+	local protocol=MLD name
+	[[ $2 != "$A_GID" ]] || protocol=IGMP
+	name="the host is a member of $1 groups by $protocol, $3"
+	if [[ $protocol == IGMP && ! -e /proc/net/igmp ]]; then
+		skip "$name" "this kernel has no IGMP"
+	else
+		check "$name" on_a has_memberships "$A_IF" "$1"
+	fi
+}
 attach() # GID: a process of A, attached to 10 groups to which it sends
 {
 	at a "$programs"/mcast_verify --dev "$A_DEV" --gid "$1" --attach >/dev/null
 	wait_until 10 on_a has_groups "$A_IF" 10
+	joined 10 "$1" "with members"
 }
 for gid in "$A_GID" "$A_GID6"; do
 	attach "$gid"
 	end "$job"
 	check "a process that ends leaves its groups" on_a wait_until 10 has_groups "$A_IF" 0
+	joined 0 "$gid" "after the end of the process"
 	attach "$gid"
 	check "a device is removed" rdma link delete "$A_DEV"
 	check "a device that is removed leaves its groups" on_a wait_until 10 has_groups "$A_IF" 0
+	joined 0 "$gid" "after the removal of the device"
 	end "$job"
 	on_a link_add "$A_DEV" sroce "$A_IF"
 	on_a wait_for_gid "$A_DEV" "$A_IP" >/dev/null

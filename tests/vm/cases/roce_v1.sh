@@ -115,13 +115,16 @@ for address in "$A_IP" "$A_IP6"; do
 	check "nothing went by v2" test "$(stat -c %s /tmp/cm.pcap)" == 24
 	rm /tmp/cm.pcap
 done
-on_a mckey -m 239.1.1.1 -b "$A_IP" -C 100 -S 500 >/tmp/mckey 2>&1 &
-receiver=$!
-sleep 2
-check "mckey: sender" on_b mckey -m 239.1.1.1 -b "$B_IP" -C 100 -S 500 -s
-status=0
-wait $receiver || status=$?
-check "mckey: receiver" test $status == 0
+for group in "239.1.1.1 $A_IP $B_IP" "ff15::77:9 $A_IP6 $B_IP6"; do
+	read -r group at_a at_b <<<"$group"
+	on_a mckey -m "$group" -b "$at_a" -C 100 -S 500 >/tmp/mckey 2>&1 &
+	receiver=$!
+	sleep 2
+	check "mckey: sender to $group" on_b mckey -m "$group" -b "$at_b" -C 100 -S 500 -s
+	status=0
+	wait $receiver || status=$?
+	check "mckey: receiver of $group" test $status == 0
+done
 cm_version "$A_DEV" "RoCE v2"
 cm_version "$B_DEV" "RoCE v2"
 rmdir "$configfs/rdma_cm/$A_DEV" "$configfs/rdma_cm/$B_DEV"
