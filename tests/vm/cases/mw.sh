@@ -15,6 +15,12 @@ both_ends() # OPTION...
 	"$programs"/mw_verify --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "$@"
 }
 tap "mw" both_ends
+# Without loss, both ends count each access that a window forbids.
+expect_counter b resp_remote_access_errors -ge 200
+expect_counter a req_remote_access_errors -eq "$(counter_at b resp_remote_access_errors)"
+expect_counter a req_cqe_error -eq "$(counter_at b resp_remote_access_errors)"
+# B counts binds that fail.
+expect_counter b req_cqe_error -ge 20
 netem rate 300mbit
 tap "300 Mbit/s" both_ends --revoke
 netem rate 300mbit loss 1%

@@ -17,6 +17,8 @@ if [[ $A_TYPE$B_TYPE != srocesroce ]]; then
 	exit 0
 fi
 tap "placement" both_ends
+expect_counter b resp_remote_access_errors -ge 9
+expect_counter a req_remote_access_errors -eq "$(counter_at b resp_remote_access_errors)"
 netem loss 1% duplicate 2%
 tap "loss and duplicates" both_ends --faults
 netem loss 1% duplicate 2% delay 1ms reorder 20%

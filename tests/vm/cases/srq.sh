@@ -19,6 +19,10 @@ both_ends() # OPTION...
 	"$programs"/srq_verify --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "$@"
 }
 tap "srq" both_ends --seed 1
+expect_counter b send_rnr_err -ge 10
+expect_counter a rcvd_rnr_err -ge 10
+expect_counter a retry_rnr_exceeded_err -eq 1
+expect_counter b drop_length -eq 1
 tool "ib_send_bw, four QPs" ib_send_bw -x GID -F -s 4096 -n 500 --use-srq -q 4
 tool "ib_send_bw, events, both directions" ib_send_bw -x GID -F -s 4096 -n 500 --use-srq -q 2 -b -e
 tool "ib_send_bw, datagrams" ib_send_bw -x GID -F -s 1024 -n 500 --use-srq -c UD

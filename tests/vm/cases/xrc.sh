@@ -17,6 +17,11 @@ both_ends() # OPTION...
 }
 if [[ $GUESTS == 1 ]]; then
 	tap "xrc" both_ends
+	# Each by a region of another queue's protection domain; and messages that find no receive.
+	expect_counter b resp_remote_access_errors -eq 3
+	expect_counter a req_remote_access_errors -eq 3
+	expect_counter b send_rnr_err -ge 1
+	expect_counter a rcvd_rnr_err -ge 1
 	netem loss 1%
 	tap "1 % loss" both_ends --seed 2 --traffic
 	netem
