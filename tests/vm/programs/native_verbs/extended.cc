@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// ibv_wr_*(), ibv_start_poll(), thread domains, and 1 KiB of inline data.
+// ibv_wr_*(), ibv_start_poll(), what only it returns, thread domains, and 1 KiB of inline data.
 #include <endian.h>
 
 #include <vector>
@@ -258,12 +258,95 @@ void timestamps(const Devices& devices) {
   }
 }
 
+bool is_ipv4(const ibv_gid& gid) {
+  constexpr std::uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::memcmp(gid.raw, mapped, sizeof(mapped)) == 0;
+}
+
+// A datagram QP that sends to itself, and an extended CQ.
+class Mirror {
+ public:
+  explicit Mirror(const Devices& devices) : pd_(verbs::make_pd(devices.near)) {
+    ibv_cq_init_attr_ex cq_attr{};
+    cq_attr.cqe = depth;
+    cq_attr.wc_flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_SL;
+    cq_ = ibv_create_cq_ex(devices.near.get(), &cq_attr);
+    if (!cq_) fail_errno(errno, "ibv_create_cq_ex");
+    closer_.reset(ibv_cq_ex_to_cq(cq_));
+    ibv_qp_init_attr attr{};
+    attr.qp_type = IBV_QPT_UD;
+    attr.send_cq = attr.recv_cq = closer_.get();
+    attr.cap = {depth, depth, 1, 1, 0};
+    qp_.reset(ibv_create_qp(pd_.get(), &attr));
+    if (!qp_) fail_errno(errno, "ibv_create_qp");
+    verbs::Change rts = verbs::to_state(IBV_QPS_RTS);
+    rts.mask |= IBV_QP_SQ_PSN;
+    for (verbs::Change change : {verbs::ud_to_init(qkey), verbs::to_state(IBV_QPS_RTR), rts})
+      if (const int error = ibv_modify_qp(qp_.get(), &change.attr, change.mask))
+        fail_errno(error, "ibv_modify_qp");
+    mr_ = verbs::make_mr(pd_, memory_, sizeof(memory_), IBV_ACCESS_LOCAL_WRITE);
+  }
+
+  // Sends a datagram from a GID to the same, and returns the service level with which it arrives.
+  int service_level(const ibv_gid& gid, int gid_index) {
+    ibv_ah_attr attr{};
+    attr.is_global = 1;
+    attr.port_num = verbs::port_number;
+    attr.grh.dgid = gid;
+    attr.grh.sgid_index = static_cast<std::uint8_t>(gid_index);
+    attr.grh.hop_limit = 64;
+    const verbs::Ah ah(ibv_create_ah(pd_.get(), &attr));
+    if (!ah) fail_errno(errno, "ibv_create_ah");
+    ibv_sge sge = {reinterpret_cast<std::uintptr_t>(memory_), 100, mr_->lkey};
+    ibv_recv_wr receive{}, *bad_receive;
+    receive.sg_list = &sge;
+    receive.num_sge = 1;
+    if (const int error = ibv_post_recv(qp_.get(), &receive, &bad_receive))
+      fail_errno(error, "ibv_post_recv");
+    ibv_send_wr send{}, *bad_send;
+    send.opcode = IBV_WR_SEND;
+    send.wr.ud = {ah.get(), qp_->qp_num, qkey};
+    if (const int error = ibv_post_send(qp_.get(), &send, &bad_send))
+      fail_errno(error, "ibv_post_send");
+    await_completion(cq_);
+    expect(cq_->status == IBV_WC_SUCCESS && ibv_wc_read_opcode(cq_) == IBV_WC_RECV, "status ",
+           cq_->status, ", opcode ", ibv_wc_read_opcode(cq_));
+    const int level = ibv_wc_read_sl(cq_);
+    ibv_end_poll(cq_);
+    return level;
+  }
+
+ private:
+  static constexpr std::uint32_t qkey = 0x11223344;
+
+  verbs::Pd pd_;
+  ibv_cq_ex* cq_ = nullptr;
+  verbs::Handle<ibv_cq, ibv_destroy_cq> closer_;
+  QpHandle qp_;
+  std::byte memory_[4096] = {};
+  verbs::Mr mr_;
+};
+
+// The service level of a datagram tells the version of its IP header, as that of rdma_rxe does.
+void service_levels(const Devices& devices) {
+  Mirror mirror(devices);
+  bool seen[2] = {};
+  for (int index = 0; index <= devices.near_gid; index++) {
+    const ibv_gid gid = devices.near.gid(index);
+    const int wanted = is_ipv4(gid) ? 10 : 9, level = mirror.service_level(gid, index);
+    expect(level == wanted, "GID ", index, ": level ", level, " instead of ", wanted);
+    seen[is_ipv4(gid)] = true;
+  }
+  expect(seen[0] && seen[1], "the device lacks GIDs of a version");
+}
+
 }  // namespace
 
 void run_extended_cases(harness::Tap& tap, const Devices& devices) {
   tap.run("inline data is limited to 1 KiB", [&] { inline_kilobyte(devices); });
   tap.run("extended calls carry requests and completions", [&] { extended_calls(devices); });
   tap.run("completions have timestamps", [&] { timestamps(devices); });
+  tap.run("datagrams have their packet type as service level", [&] { service_levels(devices); });
   tap.run("batches are streamed", [&] { batches_stream(devices); });
 }
 
