@@ -9,6 +9,7 @@ set -euo pipefail
 topology
 
 says "ibstat" 0 "State: Active" on_a ibstat "$A_DEV"
+says "ibv_devices" 0 "^ +$A_DEV\s+[0-9a-f]{16}$" on_a ibv_devices
 says "ibstatus" 0 "phys state:.*LinkUp" on_a ibstatus "$A_DEV"
 
 port_counter() { cat "/sys/class/infiniband/$A_DEV/ports/1/counters/$1"; }
@@ -49,6 +50,17 @@ on_a pkill ibv_rc_pingpong || true
 on_b pkill ibv_rc_pingpong || true
 wait $client $server || true
 
+# ibv_asyncwatch waits for events of the first device of the list.
+first=$(ibv_devices | awk 'NR == 3 { print $1 }')
+on_a stdbuf -oL ibv_asyncwatch >/tmp/events 2>&1 &
+watcher=$!
+check "ibv_asyncwatch starts" wait_until 10 grep -q "^$first: async event FD" /tmp/events
 downs=$(port_counter link_downed)
 on_a ip link set "$A_IF" down
 check "link_downed has counted" wait_until 5 exceeds link_downed "$downs"
+check "ibv_asyncwatch reports it" wait_until 5 grep -q "event_type .*(10)" /tmp/events
+on_a pkill -x ibv_asyncwatch
+status=0
+wait $watcher || status=$?
+check "a signal ends ibv_asyncwatch" test $status == 143
+sed 's/^/# /' /tmp/events
