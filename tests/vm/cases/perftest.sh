@@ -35,9 +35,6 @@ tool "ib_write_bw 1 MiB, two QPs, both directions" ib_write_bw -x GID -F -s 1048
 tool "ib_send_bw with events" ib_send_bw -x GID -F -s 4096 -n 64 -e
 tool "ib_atomic_bw FETCH_AND_ADD" ib_atomic_bw -x GID -F -n 200 -A FETCH_AND_ADD
 tool "ib_atomic_bw CMP_AND_SWAP" ib_atomic_bw -x GID -F -n 200 -A CMP_AND_SWAP
-tool "ib_write_lat" ib_write_lat -x GID -F -s 64 -n 100 -I 0
-tool "ib_read_lat" ib_read_lat -x GID -F -s 64 -n 100
-tool "ib_send_lat with events" ib_send_lat -x GID -F -s 64 -n 100 -I 0 -e
 over_rdma_cm "ib_write_bw over rdma_cm" ib_write_bw -F -s 65536 -n 64
 
 # The options, in every transport. perftest rejects -e with WRITE, and -R with UC and XRC. For a device
@@ -46,12 +43,19 @@ over_rdma_cm "ib_write_bw over rdma_cm" ib_write_bw -F -s 65536 -n 64
 transports=(RC UC UD)
 [[ $MODE$A_TYPE$B_TYPE != nativesrocesroce ]] || transports+=(XRC)
 for transport in "${transports[@]}"; do
-	for verb in send write read; do
-		[[ $transport-$verb != @(UC-read|UD-write|UD-read) ]] || continue
-		work=("ib_${verb}_bw" -F -c "$transport" -s 64 -n 100)
+	for verb in send write read atomic; do
+		[[ $transport-$verb != @(U[CD]-read|U[CD]-atomic|UD-write) ]] || continue
+		work=(-F -c "$transport" -n 100)
+		[[ $verb == atomic ]] || work+=(-s 64)
 		options=(-q 16 -l 10 -b -S 2)
-		tool "ib_${verb}_bw $transport ${options[*]}" "${work[@]}" -x GID "${options[@]}"
-		[[ $verb == write ]] || tool "ib_${verb}_bw $transport -e" "${work[@]}" -x GID -e
-		[[ $transport != @(RC|UD) ]] || over_rdma_cm "ib_${verb}_bw $transport -R" "${work[@]}"
+		tool "ib_${verb}_bw $transport ${options[*]}" "ib_${verb}_bw" "${work[@]}" -x GID "${options[@]}"
+		[[ $verb == write ]] || tool "ib_${verb}_bw $transport -e" "ib_${verb}_bw" "${work[@]}" -x GID -e
+		[[ $transport != @(RC|UD) || $verb == atomic ]] || over_rdma_cm "ib_${verb}_bw $transport -R" "ib_${verb}_bw" "${work[@]}"
+		# Cases uc and xrc have the others.
+		[[ $transport == @(RC|UD) ]] || continue
+		options=(-S 2)
+		[[ $verb != @(send|write) ]] || options+=(-I 0)
+		[[ $verb != send ]] || options+=(-e)
+		tool "ib_${verb}_lat $transport ${options[*]}" "ib_${verb}_lat" "${work[@]}" -x GID "${options[@]}"
 	done
 done
