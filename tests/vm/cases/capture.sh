@@ -14,6 +14,7 @@ on_a ethtool -K "$A_IF" tx-udp-segmentation off gro off >/dev/null
 on_b ethtool -K "$B_IF" tx-udp-segmentation off gro off >/dev/null
 
 mkdir -p "$keep"
+: >"$keep/also"
 printf '%s %s\n' "$A_IP" "$A_TYPE" "$A_IP6" "$A_TYPE" "$B_IP" "$B_TYPE" "$B_IP6" "$B_TYPE" >"$keep/senders"
 on_a tcpdump -q -i "$A_IF" -s 0 -B 32768 -Z root -U -w /tmp/capture.pcap udp port 4791 >/tmp/tcpdump.log 2>&1 &
 sniffer=$!
@@ -60,6 +61,24 @@ done
 skip=$(rxe_lacks)
 DUET_GID_A=$A_GID DUET_GID_B=$B_GID duet "IPv4" rc_verify --quick --max-size 10000 ${skip:+--skip "$skip"}
 DUET_GID_A=$A_GID6 DUET_GID_B=$B_GID6 duet "IPv6" rc_verify --quick --max-size 10000 ${skip:+--skip "$skip"}
+
+# Opcodes that those do not send. Each program has both ends.
+send_more() # KIND PROGRAM OPTION...: KIND is that of check_capture
+{
+	tap "$1" "$programs/$2" --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "${@:3}"
+	echo "$1" >>"$keep/also"
+}
+if [[ $GUESTS == 1 ]]; then
+	send_more uc uc_verify --traffic
+	if [[ $A_TYPE$B_TYPE == srocesroce ]]; then
+		send_more placement placement_verify
+		[[ $MODE != native ]] || send_more xrc xrc_verify --traffic
+	else
+		# rdma_rxe has a checksum of FLUSH that no other device accepts, or sends.
+		send_more atomic-write placement_verify --no-flush
+	fi
+fi
+[[ $skip ]] || echo invalidate >>"$keep/also"
 
 stopped=0
 pkill -INT -x tcpdump || stopped=$?

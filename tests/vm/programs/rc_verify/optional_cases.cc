@@ -260,8 +260,9 @@ void send_with_invalidate(Session& session) {
   verbs::ExecuteOptions options = session.execute_options();
   options.invalidate_rkey = rkey;
   for (const Op op : {Op::send, Op::send_inv})
-    session.execute(
-        *end, verbs::make_plan({{op, 3001}}, session.plan_limits(), session.next_seed()), options);
+    session.execute(*end,
+                    verbs::make_plan({{op, 10'001}}, session.plan_limits(), session.next_seed()),
+                    options);
 
   if (!session.is_initiator()) {
     session.duet().sync();

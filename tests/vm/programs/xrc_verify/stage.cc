@@ -88,6 +88,9 @@ void Queue::receive(std::uint64_t number, std::uint32_t bytes, std::uint32_t qpn
   const ibv_wc wc = cq_.next(harness::Deadline::after(timeout), "a receive");
   expect(wc.status == IBV_WC_SUCCESS && wc.byte_len == bytes, verbs::describe(wc));
   expect(wc.qp_num == qpn, "the completion names QP ", wc.qp_num);
+  expect(bool(wc.wc_flags & IBV_WC_WITH_IMM) == has_immediate(number), "message ", number, " has ",
+         wc.wc_flags & IBV_WC_WITH_IMM ? "" : "no ", "immediate data");
+  expect(!has_immediate(number) || wc.imm_data == number, "immediate data ", wc.imm_data);
   expect_bytes(memory_.data() + wc.wr_id * slot_bytes, bytes, number);
   post(static_cast<std::uint32_t>(wc.wr_id));
 }
@@ -142,15 +145,17 @@ ibv_send_wr* Initiator::prepare(ibv_wr_opcode opcode, std::uint32_t srqn, std::u
 void Initiator::send(std::uint32_t srqn, std::uint64_t number, std::uint32_t bytes) {
   ibv_send_wr* bad = nullptr;
   fill(memory_.data(), bytes, number);
-  if (const int err = ibv_post_send(qp_.get(), prepare(IBV_WR_SEND, srqn, bytes), &bad))
-    harness::fail_errno(err, "ibv_post_send");
+  ibv_send_wr* wr =
+      prepare(has_immediate(number) ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND, srqn, bytes);
+  wr->imm_data = static_cast<std::uint32_t>(number);
+  if (const int err = ibv_post_send(qp_.get(), wr, &bad)) harness::fail_errno(err, "ibv_post_send");
 }
 
 void Initiator::request(ibv_wr_opcode opcode, std::uint32_t srqn, std::uint32_t bytes,
                         std::uint64_t address, std::uint32_t rkey, std::uint64_t operand) {
   ibv_send_wr *wr = prepare(opcode, srqn, bytes), *bad = nullptr;
-  if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-    wr->wr.atomic = {address, operand, 0, rkey};
+  if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+    wr->wr.atomic = {address, operand, ~operand, rkey};
   else
     wr->wr.rdma = {address, rkey};
   wr->imm_data = opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? static_cast<std::uint32_t>(operand) : 0;

@@ -29,6 +29,8 @@ Domain new_domain(const verbs::Context& context);
 // The bytes of message @number.
 std::byte byte_of(std::uint64_t number, std::size_t at);
 void fill(std::byte* to, std::size_t bytes, std::uint64_t number);
+// Whether message @number is sent with its number as immediate data.
+inline bool has_immediate(std::uint64_t number) { return number % 2; }
 void expect_bytes(const std::byte* from, std::size_t bytes, std::uint64_t number);
 
 // A shared receive queue of a domain, with a protection domain and a CQ of its own.
@@ -70,6 +72,7 @@ class Initiator {
   std::byte* memory() const { return memory_.data(); }
 
   void send(std::uint32_t srqn, std::uint64_t number, std::uint32_t bytes);
+  // CMP_AND_SWP compares with the operand, and writes its complement.
   void request(ibv_wr_opcode opcode, std::uint32_t srqn, std::uint32_t bytes, std::uint64_t address,
                std::uint32_t rkey, std::uint64_t operand = 0);
   // The status of the next completion.

@@ -60,12 +60,22 @@ void regions(const verbs::Devices& devices, std::uint64_t seed) {
     expect(got == before, "the atomic returns ", got);
     std::memcpy(&got, queue.region(), sizeof(got));
     expect(got == before + 7, "the atomic writes ", got);
-    initiator.request(IBV_WR_RDMA_WRITE_WITH_IMM, queue.number(), 8, queue.region_address(),
+    initiator.request(IBV_WR_ATOMIC_CMP_AND_SWP, queue.number(), 8, queue.region_address(),
+                      queue.rkey(), before + 7);
+    initiator.expect(IBV_WC_SUCCESS, "a compare and swap");
+    std::memcpy(&got, initiator.memory(), sizeof(got));
+    expect(got == before + 7, "the compare and swap returns ", got);
+    std::memcpy(&got, queue.region(), sizeof(got));
+    expect(got == ~(before + 7), "the compare and swap writes ", got);
+    const std::uint32_t length = number % 2 ? 8 : bytes;
+    fill(initiator.memory(), length, number + 1);
+    initiator.request(IBV_WR_RDMA_WRITE_WITH_IMM, queue.number(), length, queue.region_address(),
                       queue.rkey(), 0x1234 + number);
     initiator.expect(IBV_WC_SUCCESS, "a WRITE with immediate");
     const ibv_wc wc = queue.cq().next(harness::Deadline::after(timeout), "its receive");
     expect(wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc.imm_data == 0x1234 + number,
            verbs::describe(wc));
+    expect_bytes(queue.region(), length, number + 1);
     queue.post(static_cast<std::uint32_t>(wc.wr_id));
   }
 }
@@ -136,7 +146,7 @@ void extended(const verbs::Devices& devices) {
   ibv_qp_ex* const ex = ibv_qp_to_qp_ex(qp.get());
   const QpHandle target = create_target(devices.far, stage.domain);
   connect(devices, qp.get(), target.get());
-  fill(memory.data(), 500, 9);
+  fill(memory.data(), 500, 8);
   ibv_wr_start(ex);
   for (const Queue& queue : queues) {
     ex->wr_id = 1;
@@ -153,7 +163,7 @@ void extended(const verbs::Devices& devices) {
     const ibv_wc wc = cq.next(harness::Deadline::after(timeout), "a request");
     expect(wc.status == IBV_WC_SUCCESS, verbs::describe(wc));
   }
-  for (Queue& queue : queues) queue.receive(9, 500, target->qp_num);
+  for (Queue& queue : queues) queue.receive(8, 500, target->qp_num);
   std::uint64_t sum = 0;
   std::memcpy(&sum, queues[1].region(), sizeof(sum));
   expect(sum == 5, "the atomic writes ", sum);
