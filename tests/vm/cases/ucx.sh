@@ -31,7 +31,8 @@ done
 ucx() # TRANSPORT TEST BYTES
 {
 	local options=(-t "$2" -s "$3" -n 50 -w 5)
-	export UCX_TLS=$1,self
+	export UCX_TLS=$1
+	[[ $1 == ^* ]] || UCX_TLS+=,self
 	pair "ucx_perftest $2 over $1, $3 bytes" "/tmp/$A_DEV/ucx_perftest" "${options[@]}" -- \
 		"/tmp/$B_DEV/ucx_perftest" "$A_IP" "${options[@]}"
 }
@@ -44,7 +45,11 @@ for test in tag_lat tag_bw ucp_am_lat stream_lat; do
 done
 for test in ucp_put_lat ucp_put_bw ucp_get; do
 	ucx rc_v "$test" 100000
+	ucx ud_verbs "$test" 100000
 done
+# The transports that it chooses by default between two hosts. On one host it would share memory.
+ucx ^shm tag_lat 100000
+ucx ^shm ucp_put_bw 100000
 for test in ucp_add ucp_fadd ucp_swap ucp_cswap; do
 	ucx rc_v "$test" 8
 done
