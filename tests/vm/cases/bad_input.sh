@@ -12,7 +12,7 @@ topology
 
 # One process opens both devices, because all namespaces share RDMA devices.
 before=$(rdma_log)
-rows=188 first=$tests_run
+rows=190 first=$tests_run
 tap "bad_input" on_a "$programs"/bad_input --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID"
 check "all $rows rows were tested" test $((tests_run - first)) -eq $rows
 check "the kernel logs nothing" logs_nothing_since "$before"

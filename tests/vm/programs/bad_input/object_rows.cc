@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Objects that cannot be created, or cannot be destroyed yet. Case pyverbs has more such rows.
+// Objects that cannot be created or resized, or cannot be destroyed yet. Case pyverbs has more such
+// rows. Wrong calls for one kind of object are in the program for it: groups in mcast_verify, SRQs
+// in srq_verify, moderation in cq_verify, advice in odp_verify, windows in mw_verify, FLUSH and
+// ATOMIC WRITE in placement_verify.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -235,6 +238,14 @@ const Row rows[] = {
      "a CQ with a completion vector that does not exist",
      {EINVAL},
      [](Tools& t) { return try_cq(t, 16, t.context.get()->num_comp_vectors); }},
+    {Layer::driver,
+     "resizing a CQ to no entries",
+     {EINVAL},
+     [](Tools& t) { return ibv_resize_cq(t.cq.get(), 0); }},
+    {Layer::driver,
+     "resizing a CQ to more entries than max_cqe",
+     {EINVAL},
+     [](Tools& t) { return ibv_resize_cq(t.cq.get(), device(t).max_cqe + 1); }},
     {Layer::driver,
      "a QP with more send requests than max_qp_wr",
      {EINVAL, ENOMEM},
