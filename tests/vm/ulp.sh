@@ -221,6 +221,9 @@ ulp_checks()
 	netem loss 1%
 	over_rdma "data at 1 % loss" "$packets" transfer
 	check "packets were lost" on_b has_lost "$B_IF"
+	check "B disconnects at 1 % loss" on_b strict disconnect
+	check "B connects again at 1 % loss" on_b strict connect
+	over_rdma "data of that connection" "$packets" transfer
 	netem
 	detach_server
 	! declare -F lose_server >/dev/null || lose_server
