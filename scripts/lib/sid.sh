@@ -4,7 +4,7 @@
 # package has. An item has
 #   bin/sid.tar   the root; its folder "tests" has the tests in Python, and "version" of rdma-core
 sid_packages=(base-files coreutils iproute2 libstdc++6 python3-pyverbs libfabric1)
-fabtests=(rma_bw)
+fabtests=(rma_bw msg_bw msg_pingpong)
 
 sid_item() { echo "$cache/sid-$(apt_version sid python3-pyverbs)-$(apt_version sid libfabric1)-$(recipe_hash "$repo/scripts/lib/sid.sh")"; }
 
