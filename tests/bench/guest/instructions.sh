@@ -71,6 +71,9 @@ for type in $TYPES; do
 	figure "$type" write_64_l32 ib_write_bw -s 64 -n 32000 -l 32
 	figure "$type" read_64 ib_read_bw -s 64 -n 5000
 	figure "$type" send_64 ib_send_bw -s 64 -n 5000 -e
+	figure "$type" send_64_srq ib_send_bw -s 64 -n 5000 -e --use-srq
+	figure "$type" send_64_l32 ib_send_bw -s 64 -n 16000 -l 32 -e
+	figure "$type" send_64_l32_srq ib_send_bw -s 64 -n 16000 -l 32 -e --use-srq
 	detach
 	# rdma_rxe has the UDP port as long as it is loaded.
 	unload "$module"
