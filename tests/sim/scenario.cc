@@ -127,6 +127,7 @@ void make_sizes(Rng& rng, Scenario& s) {
 Scenario make_scenario(Rng& rng, Style style) {
   Scenario s;
   s.placement = style == Style::placement;
+  s.revoke = style == Style::revoke;
   s.xrc = style == Style::xrc;
   const bool mixed = style == Style::any || style == Style::xrc || style == Style::uc;
   s.hostile = style == Style::hostile || (mixed && rng.chance(style == Style::uc ? 0.3 : 0.15));
@@ -135,6 +136,7 @@ Scenario make_scenario(Rng& rng, Style style) {
   s.latency_ns = rng.between(100, 20000);
   s.ns_per_byte = rng.chance(0.3) ? 0.0 : 0.01 * static_cast<double>(rng.between(1, 100));
   if (rng.chance(0.35)) s.flaw = 0.6;
+  if (s.revoke) s.flaw = 0.9;
   if (rng.chance(0.1)) s.restart = 0.5;
   if (rng.chance(0.1)) s.kill = 0.5;
   for (int i = 0; i < 2; i++) {

@@ -64,6 +64,7 @@ struct Scenario {
   bool clean = false;      // no faults: nothing may be sent twice
   bool xrc = false;        // each request names one of the peer's shared receive queues
   bool placement = false;  // a third of the requests is FLUSH or ATOMIC WRITE
+  bool revoke = false;     // WRITEs use windows that a later SEND invalidates
   u32 epochs = 1;
   u32 mtu_bytes = 1024;
   u32 messages = 60;  // per direction and epoch
@@ -87,7 +88,7 @@ struct Scenario {
   std::string describe() const;
 };
 
-enum class Style { any, honest, hostile, placement, xrc, uc };
+enum class Style { any, honest, hostile, placement, revoke, xrc, uc };
 
 Scenario make_scenario(Rng& rng, Style style);
 

@@ -10,6 +10,7 @@ namespace sim {
 namespace {
 constexpr u32 kCounters = 6;
 constexpr u32 kRevocable = 4;
+constexpr u32 kRevocableWindows = 16;
 }  // namespace
 
 // Ways in which a request can be invalid. try_flaw() has the status that each causes.
@@ -43,7 +44,7 @@ Regions make_regions(Rng& rng, const Scenario& scenario, Memory& memory) {
       rng, "counters",
       SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_ATOMIC | (scenario.placement ? placement : 0));
   regions.hidden = &memory.add(rng, "hidden", SROCE_ACCESS_LOCAL_WRITE);
-  for (u32 i = 0; i < kRevocable; i++)
+  for (u32 i = 0; i < (scenario.revoke ? kRevocableWindows : kRevocable); i++)
     regions.revocable.push_back(
         &memory.add(rng, "revocable", SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE));
   memory.carve(rng, *regions.hidden, 4096);
@@ -133,8 +134,13 @@ void Workload::make_local_buffer(SendWork& work) {
 }
 
 void Workload::make_write(SendWork& work) {
-  work.remote_addr = remote_.carve(rng_, *theirs_.window, work.length);
-  work.rkey = theirs_.window->key;
+  Region* region = theirs_.window;
+  // The next one to be revoked, in most cases.
+  if (scenario_.revoke && !theirs_.revocable.empty() && rng_.chance(0.7))
+    region = rng_.chance(0.8) ? theirs_.revocable.back()
+                              : theirs_.revocable[rng_.below(theirs_.revocable.size())];
+  work.remote_addr = remote_.carve(rng_, *region, work.length);
+  work.rkey = region->key;
 }
 
 void Workload::make_read(SendWork& work) {
@@ -144,7 +150,9 @@ void Workload::make_read(SendWork& work) {
   if (work.length && rng_.chance(0.4)) {
     for (size_t tries = 0; tries < 4 && !sends_.empty(); tries++) {
       const SendWork& earlier = sends_[rng_.below(sends_.size())];
-      if (!earlier.is_write() || !earlier.length || earlier.expected != kSuccess) continue;
+      if (!earlier.is_write() || !earlier.length || earlier.expected != kSuccess ||
+          earlier.rkey != theirs_.window->key)
+        continue;
       region = theirs_.window;
       work.length = static_cast<u32>(rng_.between(1, earlier.length));
       work.remote_addr = earlier.remote_addr + rng_.below(earlier.length - work.length + 1);
@@ -185,6 +193,7 @@ void Workload::choose_invalidated_key(SendWork& work) {
     return;
   }
   work.inv_rkey = theirs_.revocable.back()->key;
+  revoked_.push_back(theirs_.revocable.back());
   theirs_.revocable.pop_back();
 }
 
@@ -199,6 +208,7 @@ SendWork Workload::make_work() {
   work.opcode = rng_.pick(kOpcodes);
   if (scenario_.placement && rng_.chance(0.33))
     work.opcode = rng_.chance(0.5) ? SROCE_WR_FLUSH : SROCE_WR_ATOMIC_WRITE;
+  if (scenario_.revoke && rng_.chance(0.15)) work.opcode = SROCE_WR_SEND_INV;
   work.length = random_length();
   work.imm = static_cast<u32>(rng_.next());
   if (work.is_local()) make_local_operation(work);
@@ -288,7 +298,18 @@ bool Workload::try_flaw(SendWork& work, Flaw flaw) {
   return false;
 }
 
+// A WRITE to a window that an earlier SEND has invalidated.
+bool Workload::use_revoked_window(SendWork& work) {
+  if (!work.is_write() || !work.length || revoked_.empty()) return false;
+  Region& region = *revoked_[rng_.below(revoked_.size())];
+  work.remote_addr = remote_.carve(rng_, region, work.length);
+  work.rkey = region.key;
+  work.expected = SROCE_WC_REM_ACCESS_ERR;
+  return true;
+}
+
 void Workload::add_flaw(SendWork& work) {
+  if (scenario_.revoke && use_revoked_window(work)) return;
   for (u32 tries = 0; tries < 20; tries++) {
     SendWork changed = work;
     receive_too_small_ = receive_bad_key_ = false;

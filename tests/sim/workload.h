@@ -61,6 +61,7 @@ class Workload {
   void choose_invalidated_key(SendWork& work);
   void add_flaw(SendWork& work);
   void add_receive_flaw(SendWork& work);
+  bool use_revoked_window(SendWork& work);
   bool try_flaw(SendWork& work, Flaw flaw);
   void add_receive(SendWork& work, int send_index);
   void compute_data(Conversation& conversation, SendWork& work);
@@ -76,6 +77,7 @@ class Workload {
   std::vector<SendWork> sends_;
   std::vector<RecvWork> recvs_;
   std::vector<u64> counters_;
+  std::vector<Region*> revoked_;
   bool receive_too_small_ = false;
   bool receive_bad_key_ = false;
 };
