@@ -18,6 +18,7 @@ qp_memory          memory  --what memory --count 1000
 qp_memory_used     memory  --what memory --count 1000 --used
 rq_memory          memory  --what receivers --count 1000
 srq_memory         memory  --what receivers --count 1000 --srq
+create_3000_qps    time    --what create --count 1500
 message_1_qp       cost    --what message --count 1
 message_8_qps      cost    --what message --count 8
 message_1000_idle  cost    --what message --count 1000 --idle

@@ -28,6 +28,7 @@ constexpr const char* usage =
     "scale --what receivers --count N [--srq]: the same per queue pair that only receives; --srq: "
     "all "
     "from one shared receive queue\n"
+    "scale --what create --count N: ms to create and connect N pairs\n"
     "scale --what message --count N [--idle]: ns per 64 B WRITE, on N pairs in turn; "
     "--idle: on one of N\n"
     "scale --what flag --count N: ns until a flag is seen in memory that follows data, mean of N\n"
@@ -87,6 +88,13 @@ void memory(Pairs& pairs, std::size_t count, bool used) {
   pairs.connect(count + 1);
   for (std::size_t i = 1; i <= count; i++) use(i);
   std::printf("%.2f\n", (kernel_memory() - before) / static_cast<double>(2 * count));
+}
+
+void create(Pairs& pairs, std::size_t count) {
+  pairs.connect(1);  // what only the first pair needs
+  const auto start = Clock::now();
+  pairs.connect(count + 1);
+  std::printf("%.2f\n", ns_since(start) / 1e6);
 }
 
 // Counts timers a second after one message on each pair, when none should be armed any more.
@@ -246,6 +254,8 @@ int run(int argc, char** argv) {
     memory(pairs, count, used);
   else if (what == "receivers")
     std::printf("%.2f\n", scale::receiver_kib(b, count, shared));
+  else if (what == "create")
+    create(pairs, count);
   else if (what == "message")
     message(pairs, count, others_idle);
   else if (what == "flag")
