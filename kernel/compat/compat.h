@@ -153,11 +153,6 @@ struct compat_flush {
 #define compat_flush_of(request)	((const struct compat_flush *)&(request)->wr)
 #endif
 
-/* 6.17: a device is allocated for a network namespace; before, for the initial one. */
-#ifndef SROCE_HAVE_ALLOC_DEVICE_WITH_NET
-#define ib_alloc_device_with_net(drv_struct, member, net) ib_alloc_device(drv_struct, member)
-#endif
-
 /* 6.8: marks the device name as assigned by the user, so that udev does not rename it. */
 #ifndef SROCE_HAVE_MARK_NAME_ASSIGNED_BY_USER
 static inline void ib_mark_name_assigned_by_user(struct ib_device *ibdev)
