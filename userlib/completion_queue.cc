@@ -116,6 +116,7 @@ void CompletionQueue::end_poll() {
 
 void CompletionQueue::discard(std::uint32_t qp_num) {
   const auto is_of_qp = [=](const ib_uverbs_wc& entry) { return entry.qp_num == qp_num; };
+  // This thread has locked the queue, and reads its oldest entry.
   if (poller_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
     unreleased_ += ring_.remove_if(unreleased_, is_of_qp);
     return;

@@ -60,7 +60,6 @@ class Workload {
   void make_local_operation(SendWork& work);
   void choose_invalidated_key(SendWork& work);
   void add_flaw(SendWork& work);
-  void add_receive_flaw(SendWork& work);
   bool use_revoked_window(SendWork& work);
   bool try_flaw(SendWork& work, Flaw flaw);
   void add_receive(SendWork& work, int send_index);

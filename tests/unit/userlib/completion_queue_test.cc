@@ -18,6 +18,12 @@ using sroce::CompletionQueue;
 
 constexpr std::uint32_t kShift = 6;
 
+// An entry of a queue with timestamps.
+struct Stamped {
+  ib_uverbs_wc wc;
+  std::uint64_t stamp;
+};
+
 ib_uverbs_wc entry(std::uint64_t wr_id) {
   ib_uverbs_wc wc{};
   wc.wr_id = wr_id;
@@ -62,10 +68,6 @@ TEST(CompletionQueue, EveryFieldIsCopied) {
 }
 
 TEST(CompletionQueue, TimestampIsThatOfTheCurrentEntry) {
-  struct Stamped {
-    ib_uverbs_wc wc;
-    std::uint64_t stamp;
-  };
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
   auto cq = CompletionQueue::open(kernel.fd(), where, false);
@@ -328,10 +330,6 @@ TEST(CompletionQueue, DiscardDuringAPollKeepsTheCurrentEntry) {
 
 // With timestamps an entry has 64 bytes.
 TEST(CompletionQueue, EntryThatMovesKeepsItsTimestamp) {
-  struct Stamped {
-    ib_uverbs_wc wc;
-    std::uint64_t stamp;
-  };
   KernelMemory kernel;
   const mminfo where = kernel.add_ring(4, kShift);
   auto cq = CompletionQueue::open(kernel.fd(), where, false);
