@@ -16,7 +16,8 @@ on_b ethtool -K "$B_IF" tx-udp-segmentation off gro off >/dev/null
 mkdir -p "$keep"
 : >"$keep/also"
 printf '%s %s\n' "$A_IP" "$A_TYPE" "$A_IP6" "$A_TYPE" "$B_IP" "$B_TYPE" "$B_IP6" "$B_TYPE" >"$keep/senders"
-on_a tcpdump -q -i "$A_IF" -s 0 -B 32768 -Z root -U -w /tmp/capture.pcap udp port 4791 >/tmp/tcpdump.log 2>&1 &
+on_a tcpdump -q -i "$A_IF" -s 0 -B 32768 -Z root -U -w /tmp/capture.pcap \
+	udp port 4791 or udp port 9 >/tmp/tcpdump.log 2>&1 &
 sniffer=$!
 wait_until 10 test -s /tmp/capture.pcap
 
@@ -80,6 +81,9 @@ if [[ $GUESTS == 1 ]]; then
 fi
 [[ $skip ]] || echo invalidate >>"$keep/also"
 
+# tcpdump drops what it has not read yet when it is stopped. Wait until it has written the last packet.
+on_a bash -c "echo end-of-capture >/dev/udp/$B_IP/9"
+check "the end of the traffic was captured" wait_until 30 grep -q end-of-capture /tmp/capture.pcap
 stopped=0
 pkill -INT -x tcpdump || stopped=$?
 wait $sniffer || echo "# tcpdump exited with status $?"

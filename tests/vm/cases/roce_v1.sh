@@ -105,7 +105,7 @@ cm_version "$A_DEV" "IB/RoCE v1"
 cm_version "$B_DEV" "IB/RoCE v1"
 for address in "$A_IP" "$A_IP6"; do
 	rm -f /tmp/tcpdump.log
-	on_a tcpdump -q -i "$A_IF" -Z root -U -w /tmp/cm.pcap udp port 4791 >/tmp/tcpdump.log 2>&1 &
+	on_a tcpdump --immediate-mode -q -i "$A_IF" -Z root -U -w /tmp/cm.pcap udp port 4791 >/tmp/tcpdump.log 2>&1 &
 	sniffer=$!
 	wait_until 10 test -s /tmp/cm.pcap
 	pair "rping to $address" rping -s -a "$address" -v -V -C 20 -S 4001 -- rping -c -a "$address" -v -V -C 20 -S 4001

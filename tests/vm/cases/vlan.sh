@@ -35,7 +35,7 @@ only() { [[ $(priorities) =~ ^$1\ [0-9]{2,}$ ]]; } # PRIORITY
 sniff() # COMMAND...
 {
 	rm -f /tmp/tcpdump.log
-	on_a tcpdump -e -n -l -i eth_a --direction=in vlan 5 and udp port 4791 >/tmp/vlan.txt 2>/tmp/tcpdump.log &
+	on_a tcpdump --immediate-mode -e -n -l -i eth_a --direction=in vlan 5 and udp port 4791 >/tmp/vlan.txt 2>/tmp/tcpdump.log &
 	sniffer=$!
 	wait_until 10 grep -q 'listening on' /tmp/tcpdump.log
 	"$@"
