@@ -49,16 +49,12 @@ static inline bool sroce_queued_packet_get(struct sroce_qp *qp, struct sk_buff *
 {
 	const struct sroce_queued_packet *queued = sroce_queued_packet_of(skb);
 
-	*rx = (struct sroce_rx) {
-		.skb = skb,
-		.ep = &qp->dev->ep,
-		.packet_bytes = skb->len,
-		.is_ipv4 = queued->is_ipv4,
-		.is_v1 = queued->is_v1,
-		.vlan_id = queued->vlan_id,
-		.now_ns = now_ns,
-	};
-	sroce_rx_begin(rx, 0);
+	sroce_rx_begin(rx, skb, skb->len, 0);
+	rx->ep = &qp->dev->ep;
+	rx->is_ipv4 = queued->is_ipv4;
+	rx->is_v1 = queued->is_v1;
+	rx->vlan_id = queued->vlan_id;
+	rx->now_ns = now_ns;
 	if (WARN_ON_ONCE(!sroce_rx_next(rx)))
 		return false;
 	rx->pkt.was_queued = true;

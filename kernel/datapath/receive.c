@@ -390,7 +390,7 @@ static void handle_request(struct sroce_qp *qp, struct sroce_rx *rx)
  */
 void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
-	struct sroce_rx rx;
+	struct sroce_rx rx __sroce_uninit;
 	u32 psn, behind;
 
 	while (*budget && sroce_reorder_next_queued(&qp->resp, &psn)) {
@@ -412,7 +412,7 @@ void sroce_receive_queued(struct sroce_qp *qp, u64 now_ns, u32 *budget)
  */
 void sroce_receive_backlog(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 {
-	struct sroce_rx rx;
+	struct sroce_rx rx __sroce_uninit;
 
 	while (*budget && sroce_backlog_first(qp, now_ns, &rx)) {
 		if (!qp->rq.paging.pending)

@@ -229,17 +229,14 @@ static void count_bad_frame(const struct sroce_sockets *sockets, const struct sk
 static bool take_frame(const struct sroce_sockets *sockets, struct sk_buff *skb)
 {
 	enum sroce_counter why = check_frame(sockets, skb);
-	struct sroce_rx rx = {
-		.skb = skb,
-		.is_v1 = true,
-		.packet_bytes = skb->len - SROCE_GRH_BYTES,
-	};
+	struct sroce_rx rx;
 
 	if (why != SROCE_CTR_COUNT) {
 		count_bad_frame(sockets, skb, why);
 		return false;
 	}
-	sroce_rx_begin(&rx, SROCE_GRH_BYTES);
+	sroce_rx_begin(&rx, skb, skb->len - SROCE_GRH_BYTES, SROCE_GRH_BYTES);
+	rx.is_v1 = true;
 	rx.saddr = ipv6_hdr(skb)->saddr;
 	rx.daddr = ipv6_hdr(skb)->daddr;
 	return sroce_demux_deliver(sockets, skb->dev, &rx);

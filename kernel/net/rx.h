@@ -51,14 +51,14 @@ struct sroce_rx_pos {
  * @packet_bytes: size of each packet from the BTH to the ICRC; the last may be shorter
  * @packets: packets parsed
  * @wire_bytes: their bytes, each with 8 for a UDP header
- * @pkt: the current packet: decoded headers, lengths checked; the ICRC is NOT checked yet
- * @srq: XRC: the shared receive queue that it names, see datapath/xrc.c; or NULL
- * @number: its number, from 0
+ * @srq: XRC: the shared receive queue that the current packet names, see datapath/xrc.c; or NULL
+ * @number: number of the current packet, from 0
  * @pos: where it is
  * @bytes: from its BTH to its ICRC, inclusive; if @pkt.count is over 1, of each packet
- * @icrc: ICRC state of the skb
  * @ip_id_counts: the IPv4 identification was incremented from packet to packet
  * @ip_id_stays: all packets have the same IPv4 identification
+ * @pkt: decoded headers of the current packet, lengths checked; the ICRC is NOT checked yet
+ * @icrc: ICRC state of the skb
  */
 struct sroce_rx {
 	struct sk_buff *skb;
@@ -74,14 +74,14 @@ struct sroce_rx {
 	u32	packet_bytes;
 	u32	packets;
 	u32	wire_bytes;
-	struct sroce_packet pkt;
 	struct sroce_srq *srq;
 	u32	number;
 	struct sroce_rx_pos pos;
 	u32	bytes;
-	struct sroce_icrc icrc;
 	bool	ip_id_counts;
 	bool	ip_id_stays;
+	struct sroce_packet pkt;
+	struct sroce_icrc icrc;
 };
 
 /* The number of packets of the current one's size, with it, if it is contiguous in memory; or 1. */
@@ -94,17 +94,26 @@ static inline u32 sroce_rx_equal_sized(const struct sroce_rx *rx)
 
 /**
  * sroce_rx_begin() - put the cursor before the first packet of an skb
- * @rx: its skb and the size of its packets are set
+ * @rx: the cursor; the caller sets what the IP header says, and @rx->is_v1
+ * @skb: the skb
+ * @packet_bytes: size of each packet from the BTH to the ICRC; the last may be shorter
  * @offset: of the first BTH, from skb->data
+ *
+ * @rx->pkt and @rx->icrc are long. They are not cleared, because sroce_rx_next() and
+ * sroce_rx_icrc_ok() fill them in.
  */
-static inline void sroce_rx_begin(struct sroce_rx *rx, u32 offset)
+static inline void sroce_rx_begin(struct sroce_rx *rx, struct sk_buff *skb, u32 packet_bytes,
+				  u32 offset)
 {
-	rx->pos = (struct sroce_rx_pos) {
-		.part = rx->skb,
-		.next_part = skb_shinfo(rx->skb)->frag_list,
-		.frag_offset = skb_headlen(rx->skb),
-		.offset = offset,
-	};
+	memset(rx, 0, offsetof(struct sroce_rx, pkt));
+	rx->pkt.count = 0;
+	rx->icrc.ip_bytes = 0;
+	rx->skb = skb;
+	rx->packet_bytes = packet_bytes;
+	rx->pos.part = skb;
+	rx->pos.next_part = skb_shinfo(skb)->frag_list;
+	rx->pos.frag_offset = skb_headlen(skb);
+	rx->pos.offset = offset;
 }
 
 void sroce_rx_pos_next(struct sroce_rx_pos *pos, u32 bytes);

@@ -12,6 +12,7 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 
+#include "compat/compat.h"
 #include "net/demux.h"
 #include "net/endpoint.h"
 #include "net/rx.h"
@@ -55,13 +56,11 @@ static void read_addresses(const struct sk_buff *skb, struct sroce_rx *rx)
 /* Returns whether the skb has been consumed. */
 static bool take_skb(const struct sroce_sockets *sockets, struct sk_buff *skb)
 {
-	struct sroce_rx rx = {
-		.skb = skb,
-		.packet_bytes = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
-						  skb->len - sizeof(struct udphdr),
-	};
+	u32 packet_bytes = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
+					     skb->len - sizeof(struct udphdr);
+	struct sroce_rx rx __sroce_uninit;
 
-	sroce_rx_begin(&rx, sizeof(struct udphdr));
+	sroce_rx_begin(&rx, skb, packet_bytes, sizeof(struct udphdr));
 	read_addresses(skb, &rx);
 	return sroce_demux_deliver(sockets, ingress_of(skb), &rx);
 }

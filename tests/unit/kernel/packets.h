@@ -189,16 +189,13 @@ struct Received {
   void begin(const Flow& flow, const std::vector<Bytes>& packets, const Cut& cut = {}) {
     Bytes all(UDP_BYTES);
     for (const Bytes& packet : packets) all.insert(all.end(), packet.begin(), packet.end());
-    rx = {};
-    rx.skb = make_skb(flow, all, cut);
+    sroce_rx_begin(&rx, make_skb(flow, all, cut), packets[0].size(), UDP_BYTES);
     rx.ep = &ep;
     rx.saddr = flow.saddr;
     rx.daddr = flow.daddr;
     rx.is_ipv4 = flow.is_ipv4;
     rx.ecn_ce = (flow.tos & 3) == 3;
     rx.vlan_id = SROCE_NO_VLAN;
-    rx.packet_bytes = packets[0].size();
-    sroce_rx_begin(&rx, UDP_BYTES);
   }
   u64 count(sroce_counter which) const { return counters[0].value[which]; }
 
