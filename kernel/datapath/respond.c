@@ -142,7 +142,7 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 	struct sroce_qp *qp = tx->qp;
 	struct sroce_response_plan plan __sroce_uninit;
 
-	while (*budget) {
+	while (*budget && !sroce_responder_is_idle(&qp->resp)) {
 		u64 edt_ns;
 		u32 packets = sroce_tx_schedule(tx, &qp->resp.cc, &edt_ns);
 		u32 most = clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS));

@@ -209,7 +209,7 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 	u64 edt_ns;
 	u32 packets;
 
-	if (qp->sq.paging.pending)
+	if (qp->sq.paging.pending || sroce_requester_is_idle(req))
 		return false;
 	packets = sroce_tx_schedule(tx, &req->cc, &edt_ns);
 	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);

@@ -230,14 +230,6 @@ static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32
 			      wqe->length - plan->offset : plan->packet_count * mtu_bytes;
 }
 
-/* Nothing is lost in the usual case. */
-static bool has_losses(const struct sroce_requester *req)
-{
-	const struct sroce_scoreboard *sb = &req->sb;
-
-	return sb->lost_response_psn != req->unacked_psn || sb->lost_psn != sb->executed_psn;
-}
-
 /* In SQD a message that was begun goes on, and no message is begun. */
 static bool may_begin(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
 {
@@ -312,7 +304,7 @@ void sroce_requester_plan(const struct sroce_requester *req, u32 max_packets,
 		return;
 	if (req->probe.due)
 		plan_hole(req, sroce_tlp_probe_psn(req), 1, 1, plan);
-	else if (has_losses(req) && sroce_scoreboard_find_hole(req, &psn, &count))
+	else if (sroce_requester_has_losses(req) && sroce_scoreboard_find_hole(req, &psn, &count))
 		plan_hole(req, psn, count, max_packets, plan);
 	if (plan->action == SROCE_SEND_NOTHING)
 		plan_next(req, max_packets, plan);

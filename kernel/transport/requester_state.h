@@ -86,6 +86,19 @@ static inline u32 sroce_requester_unsent(const struct sroce_requester *req)
 	return req->posted - req->send;
 }
 
+/* May the scoreboard know of a lost packet? In the usual case it does not. */
+static inline bool sroce_requester_has_losses(const struct sroce_requester *req)
+{
+	return req->sb.lost_response_psn != req->unacked_psn ||
+	       req->sb.lost_psn != req->sb.executed_psn;
+}
+
+/* Would a plan find nothing to send? Costs less than the plan. */
+static inline bool sroce_requester_is_idle(const struct sroce_requester *req)
+{
+	return !sroce_requester_unsent(req) && !req->probe.due && !sroce_requester_has_losses(req);
+}
+
 /* Has a packet been sent that is not acknowledged? */
 static inline bool sroce_requester_has_unacked(const struct sroce_requester *req)
 {

@@ -238,6 +238,13 @@ static inline u32 sroce_responder_pending(const struct sroce_responder *resp)
 	return resp->resources.pending;
 }
 
+/* Would a plan find nothing to send back? Costs less than the plan. */
+static inline bool sroce_responder_is_idle(const struct sroce_responder *resp)
+{
+	return !resp->ack_pending && !resp->nak_pending && !resp->dup_nak_pending &&
+	       !resp->resources.replay_count && !resp->resources.pending;
+}
+
 /* Does the expected request wait for a receive WQE or a page? See sroce_reorder_rwqe_posted(). */
 static inline bool sroce_responder_waits_rwqe(const struct sroce_responder *resp)
 {

@@ -285,6 +285,8 @@ bool Host::respond_once(u32& budget) {
   require(found == found_again && (!found || same_plan(plan, again)) &&
               !std::memcmp(&before, &responder_, sizeof(before)),
           "dropped plan has an effect", "response psn=%06x", plan.first_psn);
+  require(!found || !sroce_responder_is_idle(&responder_), "idle responder responds", "psn=%06x",
+          plan.first_psn);
   if (!found || drops_plan()) return false;
   require(plan.packet_count && plan.packet_count <= max_packets, "burst exceeds its limit",
           "%u packets, limit %u", plan.packet_count, max_packets);

@@ -77,6 +77,8 @@ bool Host::send_once(u32& budget) {
   sroce_requester_plan(&requester_, max_packets, &again);
   require(same_plan(plan, again) && !std::memcmp(&before, &requester_, sizeof(before)),
           "dropped plan has an effect", "send plan, psn=%06x", plan.first_psn);
+  require(plan.action == SROCE_SEND_NOTHING || !sroce_requester_is_idle(&requester_),
+          "idle requester sends", "action %u", plan.action);
   require(plan.action == SROCE_SEND_NOTHING || !error_, "plan in error state", "action %u",
           plan.action);
 

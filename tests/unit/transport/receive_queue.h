@@ -77,8 +77,7 @@ class ReceiveQueue {
     return first;
   }
 
-  // Handles one packet as the datapath does, and the queued ones that it releases. @result is what
-  // the memory access returns.
+  // Handles a packet as the datapath does, and those it releases. @result: of the memory access.
   sroce_recv_plan receive(const sroce_packet& pkt, const sroce_recv_result& result = {}) {
     const sroce_recv_plan made = receive_one(pkt, result);
     enqueue(made, pkt, result);
@@ -104,6 +103,7 @@ class ReceiveQueue {
     sroce_response_plan first, second;
     const bool any = sroce_response_plan_next(&resp, max_packets, &first);
     EXPECT_EQ(sroce_response_plan_next(&resp, max_packets, &second), any);
+    EXPECT_FALSE(any && sroce_responder_is_idle(&resp));
     EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a repeated plan differs";
     EXPECT_TRUE(before.same_as(*this)) << "planning changed the responder";
     return any ? std::optional(first) : std::nullopt;

@@ -98,6 +98,7 @@ class SendQueue {
     sroce_requester_plan(&req, max_packets, &second);
     EXPECT_EQ(memcmp(&first, &second, sizeof(first)), 0) << "a repeated plan differs";
     EXPECT_TRUE(before.same_as(*this)) << "planning changed the requester";
+    EXPECT_FALSE(sroce_requester_is_idle(&req) && first.action != SROCE_SEND_NOTHING);
     return first;
   }
   void commit(const sroce_send_plan& plan, sroce_wc_status status = SROCE_WC_SUCCESS) {
