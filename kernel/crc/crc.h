@@ -17,8 +17,8 @@
 
 /**
  * struct sroce_crc_prefix - the headers summed before the data of a packet
- * @block: SROCE_CRC_BLOCK_BYTES that many packets share. Not written shortly before, or the load
- *	stalls.
+ * @block: SROCE_CRC_BLOCK_BYTES that many packets share, aligned to 8 bytes. Not written shortly
+ *	before, or the load stalls.
  * @ip_id_word: exclusive-ored into the block, in memory order, at the IPv4 identification
  * @bth_words: the same, at the first two words of the BTH
  * @tail_word: the same, at the last word of the block
