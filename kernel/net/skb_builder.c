@@ -140,24 +140,21 @@ static void write_udp(struct sk_buff *skb, __be16 sport)
 }
 
 /*
- * Allocate an skb with IP and UDP headers, whose lengths are not set yet, and space for
- * @linear_bytes behind them. @packet_bytes: BTH to ICRC of the largest packet that it will carry.
- * Returns ERR_PTR(-ENOMEM), or ERR_PTR(-EMSGSIZE) if the packet does not fit the route's MTU.
+ * Allocate an skb with IP and UDP headers, whose lengths are not set yet, space for a link header
+ * of @link_bytes before them and for @linear_bytes behind them. @packet_bytes: BTH to ICRC of the
+ * largest packet that it will carry. Returns ERR_PTR(-ENOMEM), or ERR_PTR(-EMSGSIZE) if the packet
+ * does not fit the route's MTU.
  */
 static struct sk_buff *alloc_headers(const struct sroce_path *path, struct dst_entry *dst,
 				     __be16 sport, u8 tos, u32 packet_bytes,
-				     u32 linear_bytes)
+				     u32 link_bytes, u32 linear_bytes)
 {
 	u32 header_bytes = sizeof(struct udphdr) +
 			   (path->is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
-	u32 link_bytes;
 	struct sk_buff *skb;
 
 	if (header_bytes + packet_bytes > dst_mtu(dst))
 		return ERR_PTR(-EMSGSIZE);
-	rcu_read_lock();
-	link_bytes = LL_RESERVED_SPACE(dst->dev);
-	rcu_read_unlock();
 	skb = alloc_skb(link_bytes + header_bytes + linear_bytes, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
@@ -300,11 +297,12 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 		   __be16 sport, u8 tos, u32 bytes, u32 expected)
 {
 	struct sk_buff *skb;
-	u32 linear_bytes = 0;
+	u32 linear_bytes = 0, link_bytes;
 	u32 checksum = READ_ONCE(gso->ep->udp_checksum);
 	bool accepts_batch, may_batch, is_single, is_list;
 
 	rcu_read_lock();
+	link_bytes = LL_RESERVED_SPACE(dst->dev);
 	accepts_batch = dst->dev->features & NETIF_F_GSO;
 	is_list = needs_list(dst->dev, path->is_ipv4);
 	may_batch = accepts_batch && checksum != SROCE_UDP_CHECKSUM_OFF &&
@@ -316,7 +314,7 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 		linear_bytes = bytes;
 	if (is_single && may_batch && gso->piggyback_bytes <= bytes)
 		linear_bytes += gso->piggyback_bytes;
-	skb = alloc_headers(path, dst, sport, tos, bytes, linear_bytes);
+	skb = alloc_headers(path, dst, sport, tos, bytes, link_bytes, linear_bytes);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
 	set_open_skb(gso, path, skb, bytes, linear_bytes, is_list);
