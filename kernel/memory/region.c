@@ -21,10 +21,18 @@
 #include "memory/region.h"
 #include "transport/access.h"
 
+/*
+ * A key is a number of 24 bits and a variant. The first number is random and not 0. Indices count
+ * from there, which keeps their tree low.
+ */
 #define VARIANT_BITS	8
-/* Starts at 1, so that no key is 0. */
-#define MAX_INDEX	0xffffff
-#define INDEX_LIMIT	XA_LIMIT(1, MAX_INDEX)
+#define MAX_INDEX	(BIT(23) - 1)
+
+/* Above MAX_INDEX if no key has this number. */
+static u32 index_of_key(const struct sroce_memory *mem, u32 key)
+{
+	return (key >> VARIANT_BITS) - mem->first_number;
+}
 
 /**
  * sroce_memory_init() - set up an empty key table
@@ -32,8 +40,9 @@
  */
 void sroce_memory_init(struct sroce_memory *mem)
 {
-	xa_init_flags(&mem->regions, XA_FLAGS_ALLOC1);
-	mem->next_index = get_random_u32() & MAX_INDEX;
+	xa_init_flags(&mem->regions, XA_FLAGS_ALLOC);
+	mem->next_index = 0;
+	mem->first_number = 1 + (get_random_u32() & MAX_INDEX);
 	atomic_set(&mem->odp_regions, 0);
 }
 
@@ -113,14 +122,14 @@ struct sroce_region *sroce_region_create(enum sroce_region_kind kind, const void
  */
 int sroce_region_publish(struct sroce_memory *mem, struct sroce_region *region)
 {
+	static const struct xa_limit limit = XA_LIMIT(0, MAX_INDEX);
 	u32 index;
 	int err;
 
-	err = xa_alloc_cyclic(&mem->regions, &index, NULL, INDEX_LIMIT, &mem->next_index,
-			      GFP_KERNEL);
+	err = xa_alloc_cyclic(&mem->regions, &index, NULL, limit, &mem->next_index, GFP_KERNEL);
 	if (err < 0)
 		return err;
-	region->key = index << VARIANT_BITS | (u8)get_random_u32();
+	region->key = (mem->first_number + index) << VARIANT_BITS | (u8)get_random_u32();
 	err = xa_err(xa_store(&mem->regions, index, region, GFP_KERNEL));
 	if (err) {
 		xa_erase(&mem->regions, index);
@@ -189,7 +198,7 @@ static void dispose_region(struct sroce_region *region)
 void sroce_region_destroy(struct sroce_memory *mem, struct sroce_region *region)
 {
 	if (region->key)
-		xa_erase(&mem->regions, region->key >> VARIANT_BITS);
+		xa_erase(&mem->regions, index_of_key(mem, region->key));
 	drain_region(region);
 	write_lock_bh(&region->busy);
 	sroce_mw_unbind(region);
@@ -217,7 +226,7 @@ void sroce_region_replace(struct sroce_memory *mem, struct sroce_region *old,
 	}
 	region->key = old->key;
 	/* The index is in use, so this allocates nothing. */
-	xa_store(&mem->regions, old->key >> VARIANT_BITS, region, GFP_KERNEL);
+	xa_store(&mem->regions, index_of_key(mem, old->key), region, GFP_KERNEL);
 	drain_region(old);
 	if (same_memory) {
 		old->umem = NULL;
@@ -238,10 +247,10 @@ struct sroce_region *sroce_region_get(struct sroce_memory *mem, u32 key)
 	struct sroce_region *region;
 
 	rcu_read_lock();
-	region = xa_load(&mem->regions, key >> VARIANT_BITS);
+	region = xa_load(&mem->regions, index_of_key(mem, key));
 	/* Its last reference has gone; by now another region, or none, has its place. */
 	while (region && !refcount_inc_not_zero(&region->refs))
-		region = xa_load(&mem->regions, key >> VARIANT_BITS);
+		region = xa_load(&mem->regions, index_of_key(mem, key));
 	rcu_read_unlock();
 	return region;
 }

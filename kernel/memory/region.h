@@ -2,12 +2,12 @@
 /*
  * Memory regions and windows, and the table that finds them by key.
  *
- * A key is index << 8 | variant. A region has the same L_Key and R_Key. A memory window is a region
- * without an L_Key, whose memory is a part of another region's (see window.c).
+ * A key is number << 8 | variant. A region has the same L_Key and R_Key. A memory window is a
+ * region without an L_Key, whose memory is a part of another region's (see window.c).
  *
- * The first index of a device (24 bits) and each variant (8 bits) are random. A peer that knows one
- * key can guess another in a few hundred tries. But the PD of the QP and the access flags of QP and
- * region limit what a key may do, and each wrong guess ends the connection.
+ * The first number of a device (23 bits) and each variant (8 bits) are random. A peer that knows
+ * one key can guess another in a few hundred tries. But the PD of the QP and the access flags of QP
+ * and region limit what a key may do, and each wrong guess ends the connection.
  *
  * Lookup is under RCU; a reference pins the region while bytes are copied. Deregistration removes
  * the key and waits for those references, never for an RCU grace period. So does reregistration,
@@ -120,11 +120,13 @@ struct sroce_region {
  * struct sroce_memory - the key table of a device
  * @regions: index -> region
  * @next_index: where the cyclic allocation continues
+ * @first_number: the number in the key of index 0
  * @odp_regions: how many of the regions are paged on demand
  */
 struct sroce_memory {
 	struct xarray regions;
 	u32	next_index;
+	u32	first_number;
 	atomic_t odp_regions;
 };
 

@@ -52,22 +52,29 @@ TEST_F(Region, KeyOpensItsRegionOnly) {
 }
 
 TEST_F(Region, KeyIsNeverZeroAndIndicesAreCyclic) {
-  memory.table.next_index = 0;
+  constexpr u32 LAST_INDEX = 0x7fffff;
+  const auto add = [this] {
+    const u32 key = memory.add(blocks, 0, 16, 0)->key;
+    EXPECT_TRUE(opens(key));
+    return (key >> 8) - memory.table.first_number;
+  };
   sroce_region* first = memory.add(blocks, 0, 16, 0);
-  EXPECT_NE(0u, first->key);
-  const u32 old_index = first->key >> 8;
+  EXPECT_EQ(0u, (first->key >> 8) - memory.table.first_number);
   memory.remove(first);
-  EXPECT_EQ(old_index + 1, memory.add(blocks, 0, 16, 0)->key >> 8);
-  memory.table.next_index = 0xffffff;
-  EXPECT_EQ(0xffffffu, memory.add(blocks, 0, 16, 0)->key >> 8);
-  EXPECT_EQ(1u, memory.add(blocks, 0, 16, 0)->key >> 8);
+  EXPECT_EQ(1u, add());
+  memory.table.next_index = LAST_INDEX;
+  EXPECT_EQ(LAST_INDEX, add());
+  EXPECT_EQ(0u, add());
 }
 
-TEST_F(Region, FirstIndexOfDeviceIsRandom) {
+TEST_F(Region, NumbersOfADeviceAreRandom) {
   sroce_memory other;
   stand_in.random = 0x12345678;
   sroce_memory_init(&other);
-  EXPECT_EQ(0x345678u, other.next_index);
+  EXPECT_EQ(0x345679u, other.first_number);
+  stand_in.random = 0x800000;
+  sroce_memory_init(&other);
+  EXPECT_EQ(1u, other.first_number) << "no key is 0";
 }
 
 TEST_F(Region, WrongVariantAndWrongDomainDoNotOpen) {
@@ -118,7 +125,7 @@ TEST_F(Region, ReplacedRegionIsLookedUpAgain) {
   stand_in.argument = &both;
   stand_in.loaded = [](void* argument) {
     const auto& both = *static_cast<Both*>(argument);
-    xa_store(&both.table->regions, both.old->key >> 8, both.other, 0);
+    xa_store(&both.table->regions, (both.old->key >> 8) - both.table->first_number, both.other, 0);
     both.old->refs.count = 0;
   };
   sroce_region* opened = sroce_region_open(&memory.table, memory.pd, 1, both.old->key);
