@@ -398,10 +398,11 @@ static u32 settle_executed(struct sroce_requester *req)
 static void advance_rtx(const struct sroce_requester *req, struct sroce_rtx *rtx,
 			u32 count)
 {
-	u32 last = sroce_requester_forward(req, rtx->last_psn);
+	u32 last;
 
 	if (!rtx->any)
 		return;
+	last = sroce_requester_forward(req, rtx->last_psn);
 	sroce_psn_map_remove_range(&rtx->map, req->unacked_psn, count);
 	if (last < SROCE_PSN_MAP_SPAN || last >= SROCE_PSN_SPAN)
 		return;
@@ -717,5 +718,6 @@ void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_pl
 	if (sroce_tlp_probe_acked(req, now_ns) && !plan->rewind)
 		apply_probe_ack(req);
 	detect_losses(req, now_ns);
-	expire_rtx(req, now_ns);
+	if (sb->rtx[0].any || sb->rtx[1].any)
+		expire_rtx(req, now_ns);
 }
