@@ -3,9 +3,10 @@
  * From QP number to QP, and the references that keep a QP alive.
  *
  * Numbers are unique in the module. They are handed out cyclically from a random start, so that a
- * number is not reused soon. The GSI QP of each device is number 1 and belongs to the device. The
- * table holds struct sroce_qp_ref, which is freed by RCU, so a lookup needs no lock. `users` of a
- * QP that is being destroyed is zero.
+ * number is not reused soon. Their indices in the table count from there, which keeps its tree low.
+ * The GSI QP of each device is number 1 and belongs to the device. The table holds struct
+ * sroce_qp_ref, which is freed by RCU, so a lookup needs no lock. `users` of a QP that is being
+ * destroyed is zero.
  */
 #define pr_fmt(fmt) "sroce: " fmt
 
@@ -20,13 +21,19 @@
 
 /* 0 is never used, 1 is the GSI QP, and a few more are reserved, as in other drivers. */
 #define FIRST_QPN	16
-#define LAST_QPN	(SROCE_QPN_MULTICAST - 1)
+/* The random part of the first number. All numbers are below SROCE_QPN_MULTICAST. */
+#define RANDOM_BITS	(BIT(22) - 1)
+#define MAX_INDEX	(BIT(23) - 1)
 
 /* After this time, unloading says why it takes long. */
 #define REPORT_WAIT	(2 * HZ)
 
+static_assert(FIRST_QPN + RANDOM_BITS + MAX_INDEX < SROCE_QPN_MULTICAST);
+
 static DEFINE_XARRAY_ALLOC(qp_table);
-static u32 next_qpn;
+static u32 next_index;
+/* The number at index 0, which is not used; 0 before the first QP. */
+static u32 first_qpn;
 
 /* Objects not freed yet. The module cannot go before them: it has the destructors of their skbs. */
 atomic_t sroce_live_qp_refs = ATOMIC_INIT(0);
@@ -97,6 +104,12 @@ void sroce_qp_refs_wait(void)
 	rcu_barrier();
 }
 
+/* Above MAX_INDEX if no QP gets this number. */
+static u32 index_of_qpn(u32 qpn)
+{
+	return qpn - READ_ONCE(first_qpn);
+}
+
 static int publish_gsi(struct sroce_qp *qp)
 {
 	struct sroce_qp_ref *none = NULL;
@@ -120,16 +133,20 @@ static int publish_gsi(struct sroce_qp *qp)
  */
 int sroce_qp_table_add(struct sroce_qp *qp)
 {
-	static const struct xa_limit limit = XA_LIMIT(FIRST_QPN, LAST_QPN);
+	static const struct xa_limit limit = XA_LIMIT(1, MAX_INDEX);
+	u32 index;
 	int err;
 
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
 		return publish_gsi(qp);
-	if (!next_qpn)
-		next_qpn = FIRST_QPN + (get_random_u32() & (SROCE_QPN_MASK >> 1));
-	/* A packet that guesses the number meets a QP in RESET, which drops it. */
-	err = xa_alloc_cyclic(&qp_table, &qp->ibqp.qp_num, qp->ref, limit, &next_qpn, GFP_KERNEL);
-	return err < 0 ? err : 0;
+	if (!READ_ONCE(first_qpn))
+		cmpxchg(&first_qpn, 0, FIRST_QPN + (get_random_u32() & RANDOM_BITS));
+	err = xa_alloc_cyclic(&qp_table, &index, qp->ref, limit, &next_index, GFP_KERNEL);
+	if (err < 0)
+		return err;
+	/* A packet may guess the number and come first. In RESET the QP drops it. */
+	qp->ibqp.qp_num = first_qpn + index;
+	return 0;
 }
 
 /**
@@ -143,7 +160,7 @@ void sroce_qp_table_remove(struct sroce_qp *qp)
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
 		RCU_INIT_POINTER(qp->dev->gsi, NULL);
 	else
-		xa_erase(&qp_table, qp->ibqp.qp_num);
+		xa_erase(&qp_table, index_of_qpn(qp->ibqp.qp_num));
 }
 
 /**
@@ -162,7 +179,8 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 	struct sroce_qp *qp = NULL;
 
 	rcu_read_lock();
-	ref = qpn == SROCE_QPN_GSI ? rcu_dereference(dev->gsi) : xa_load(&qp_table, qpn);
+	ref = qpn == SROCE_QPN_GSI ? rcu_dereference(dev->gsi) :
+				     xa_load(&qp_table, index_of_qpn(qpn));
 	if (ref && refcount_inc_not_zero(&ref->users))
 		qp = ref->qp;
 	rcu_read_unlock();
@@ -184,8 +202,11 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
  */
 struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn)
 {
-	unsigned long number = max_t(u32, *qpn, SROCE_QPN_GSI);
+	u32 number = max_t(u32, *qpn, SROCE_QPN_GSI);
+	u32 first = READ_ONCE(first_qpn);
+	unsigned long index = max(number, first) - first;
 	struct sroce_qp *qp;
+	bool is_last;
 
 	do {
 		qp = sroce_qp_get(ep, number);
@@ -194,7 +215,9 @@ struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn)
 			break;
 		}
 		cond_resched();
-	} while (xa_find_after(&qp_table, &number, LAST_QPN, XA_PRESENT));
+		is_last = !xa_find_after(&qp_table, &index, MAX_INDEX, XA_PRESENT);
+		number = first + index;
+	} while (!is_last);
 	return qp;
 }
 

@@ -14,6 +14,8 @@ extern "C" {
 namespace {
 
 constexpr u32 FIRST_QPN = 16;
+// Those bits of a random number that count for the first QP number. It is chosen once.
+constexpr u32 RANDOM = 0x123456;
 
 struct QpTable : testing::Test {
   struct Qp : sroce_qp {
@@ -26,6 +28,7 @@ struct QpTable : testing::Test {
   };
   QpTable() {
     stand_in = {};
+    stand_in.random = 0xff000000 | RANDOM;
     stand_in_wait = {};
     stand_in_wait.v4 = &v4;
     stand_in_wait.v6 = &v6;
@@ -139,7 +142,8 @@ TEST_F(QpTable, OneGracePeriodFreesManyObjects) {
 
 TEST_F(QpTable, NumbersAreUniqueAndNotUsedAgainSoon) {
   const u32 first = add().ibqp.qp_num;
-  EXPECT_LE(FIRST_QPN, first);
+  EXPECT_LT(FIRST_QPN + RANDOM, first);
+  EXPECT_GT(FIRST_QPN + RANDOM + 10000, first);
   Qp& second = add();
   EXPECT_EQ(first + 1, second.ibqp.qp_num);
   remove(second);
@@ -160,7 +164,8 @@ TEST_F(QpTable, QpIsFoundOnItsDevice) {
   EXPECT_EQ(2u, qp.ref->users.count);
   sroce_qp_put(&qp);
   EXPECT_FALSE(qp.ref->released.done);
-  EXPECT_FALSE(is_found(qp.ibqp.qp_num + 1));
+  for (u32 other_qpn : {0u, FIRST_QPN, qp.ibqp.qp_num - 1, qp.ibqp.qp_num + 1, 0xffffffu})
+    EXPECT_FALSE(is_found(other_qpn));
   EXPECT_FALSE(is_found(qp.ibqp.qp_num, &other));
   EXPECT_EQ(1u, qp.ref->users.count);
   const u32 qpn = qp.ibqp.qp_num;
