@@ -27,4 +27,5 @@ transfer() { on_b /share/vm/guest/ulp_socket smc send "$B_IP" "$A_IP" 2; }
 traffic() { /share/vm/guest/ulp_socket smc traffic "$B_IP" "$A_IP"; }
 export -f serve stop_serving connect disconnect traffic
 
+declines=yes
 ulp_checks 400
