@@ -66,7 +66,7 @@ static void __exit sroce_exit(void)
 module_init(sroce_init);
 module_exit(sroce_exit);
 
-MODULE_DESCRIPTION("Soft RoCEv2: RDMA over any network interface");
+MODULE_DESCRIPTION("Soft RoCEv2: RDMA over network interfaces");
 MODULE_AUTHOR("The sroce authors");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(SROCE_VERSION);

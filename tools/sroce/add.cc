@@ -181,6 +181,7 @@ void run_add(System& system, const AddOptions& given, std::ostream& out) {
     check_interface(system, options.netdev, options.name.value_or(""));
   }
   const auto missing = load_missing_modules(system);
+  if (system.sysfs.has_ofed() && !system.sysfs.module_loaded("sroce")) throw explain_ofed();
 
   const std::string name =
       options.dummy ? attach_to_dummy(system, options) : attach_device(system, options);

@@ -174,7 +174,7 @@ CLI::Validator seconds_between(double least, double most) {
 }
 
 struct CommandLine {
-  CLI::App app{"sroce: RDMA over Converged Ethernet (RoCEv2) on any network interface", "sroce"};
+  CLI::App app{"sroce: RDMA over Converged Ethernet (RoCEv2) on network interfaces", "sroce"};
   AddOptions add;
   std::string del_name;
   StatusOptions status;

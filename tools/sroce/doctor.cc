@@ -29,9 +29,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 Finding examine_kernel(const Facts& facts) {
   if (facts.has_ofed)
-    return {"kernel", Verdict::fail,
-            "RDMA is that of MLNX_OFED or DOCA (mlx_compat), which sroce does not support",
-            "to run one command with RDMA: scripts/run -- COMMAND"};
+    return {"kernel", Verdict::fail, explain_ofed().what(), explain_ofed().cure()};
   if (facts.kernel_has_rdma == false && !facts.rdma_loaded)
     return {"kernel", Verdict::fail,
             "kernel " + facts.kernel_release + " has no RDMA (CONFIG_INFINIBAND is off)",

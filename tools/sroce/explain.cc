@@ -251,6 +251,12 @@ Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_r
               module_cure(module, kernel_release)};
 }
 
+Failure explain_ofed() {
+  return {ExitCode::module_absent,
+          "RDMA is that of MLNX_OFED or DOCA (mlx_compat), which sroce does not support",
+          "to run one command with RDMA: scripts/run -- COMMAND"};
+}
+
 Failure explain_dummy(const KernelError& error, const std::string& netdev, bool is_root) {
   const std::string cannot = "cannot make the dummy interface " + quoted(netdev) + ": ";
   switch (error.error()) {

@@ -109,6 +109,9 @@ Failure explain_family_absent(ModuleState module, const std::string& kernel_rele
 Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release,
                                  std::optional<bool> has_rdma);
 
+/// RDMA is not that of the kernel, see Sysfs::has_ofed().
+Failure explain_ofed();
+
 /// The kernel does not make the dummy interface of "sroce add --dummy".
 Failure explain_dummy(const KernelError& error, const std::string& netdev, bool is_root);
 

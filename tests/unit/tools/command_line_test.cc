@@ -214,6 +214,17 @@ TEST(CommandLine, SaysThatAKernelHasNoRdma) {
   EXPECT_THAT(outcome.err, Not(HasSubstr("modprobe")));
 }
 
+TEST(CommandLine, SaysThatRdmaIsNotThatOfTheKernel) {
+  FakeMachine machine;
+  machine.sysfs.write("module/mlx_compat/holders/ib_core", "");
+  EXPECT_EQ(run(machine, {"add", "eth0", "--no-wait"}).status, 0)
+      << "the module has been built for it";
+  std::filesystem::remove_all(machine.sysfs.root() / "module/sroce");
+  const Outcome outcome = run(machine, {"add", "eth0"});
+  EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::module_absent));
+  EXPECT_THAT(outcome.err, StartsWith("sroce: RDMA is that of MLNX_OFED or DOCA"));
+}
+
 TEST(CommandLine, ExitsWithUsageStatusAndAHintOnMisuse) {
   FakeMachine machine;
   const std::vector<std::vector<const char*>> misuses = {
