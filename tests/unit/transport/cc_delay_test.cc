@@ -113,9 +113,9 @@ TEST_F(DelayGrowth, UnusedWindowDoesNotGrow) {
 TEST_F(DelayGrowth, PacketsWithoutRttCountWithTheNextSample) {
   settle(20);
   for (int i = 0; i < 19; i++) ack(1, 0);
-  EXPECT_EQ(window(), 20u);
+  EXPECT_EQ(cc_.cwnd, 20 * SROCE_CC_PACKET);
   ack(1, kGood);
-  EXPECT_EQ(window(), 21u);
+  EXPECT_NEAR(cc_.cwnd, 21 * SROCE_CC_PACKET, 2);
 }
 
 TEST_F(DelayDecrease, IsProportionalToTheExcess) {
