@@ -258,6 +258,23 @@ TEST(ReorderNak, TellsASelectivePeerOfPacketsBeyondTheBudget) {
   expect_nak(rq, SROCE_NAK_PSN_SEQUENCE, 2001);
 }
 
+// The example of Documentation/wire.md.
+TEST(ReorderSack, HasTheDocumentedOctets) {
+  const std::vector<u8> example = {0xd1, 0x40, 0xff, 0xff, 0x00, 0x44, 0x55, 0x66,
+                                   0x24, 0x00, 0x03, 0xe7, 0x1f, 0x00, 0x00, 0x00,
+                                   0x0c, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
+  SelectivePair rq(1000);
+  rq.write({1002, 1003});
+  rq.write_with_ack_req(1010);
+  const auto sack = rq.next_response();
+  ASSERT_TRUE(sack);
+  const sroce_packet pkt = rq.packet(*sack, 0);
+  std::vector<u8> octets(SROCE_MAX_HEADER_BYTES);
+  octets.resize(sroce_packet_write(&pkt, octets.data()) + pkt.payload_bytes);
+  sroce_reorder_write_sack(&rq.resp, &octets[octets.size() - pkt.payload_bytes], pkt.payload_bytes);
+  EXPECT_EQ(example, octets);
+}
+
 TEST(ReorderNak, ComesAfterASelectiveAckOfTheQueue) {
   SelectivePair rq(2000, 8);
   rq.write({2002, 2003, 2004, 2005, 2006});
