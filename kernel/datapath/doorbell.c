@@ -23,7 +23,7 @@
 #include "datapath/qp.h"
 #include "transport/timer_policy.h"
 
-/* A full ring counts only if no doorbell can enlarge it. In other states the timer must poll. */
+/* Full storage counts only if no doorbell can grow it. In other states the timer must poll. */
 static bool sq_is_busy(const struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->req;
@@ -51,7 +51,7 @@ static void revoke_suppression(struct sroce_qp *qp)
 	sroce_ring_set_no_doorbell(&qp->sq_ring, false);
 	/* Pairs with the poster's barrier: it sees the word, or we see its request. */
 	smp_mb();
-	/* In a full ring requests are under way, and their responses run the queue. */
+	/* If the storage is full, responses to its requests run the queue. */
 	if (sroce_ring_pending(&qp->sq_ring) && sroce_requester_room(&qp->req))
 		qp->sq.again = true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Work queues that wait for pages. A copy runs in softirq and cannot fault a page in. If it misses
+ * Work queues that wait for pages. A copy has BH off and cannot fault a page in. If it misses
  * one, its work queue starts a work item that does it, and then runs the queue, which tries again:
  *
  *   send queue     sends nothing meanwhile, and no ACK timeout expires. Before a READ or an atomic

@@ -4,7 +4,7 @@
  *
  * The post_send of a process is a doorbell. Its requests are in its ring and are sent from here.
  * The requests of a kernel consumer are written to the requester's slots. They are sent from here
- * too, if the context permits it. A consumer is never called back from its own post_send.
+ * too, if the context permits it, but the consumer is not called back from its own post_send.
  */
 #include <linux/ktime.h>
 #include <linux/percpu.h>

@@ -30,7 +30,7 @@
 
 /* The most packets in flight; the path usually allows fewer, see requester_plan.c. */
 #define WINDOW_PACKETS	8192
-/* The RNR delay is at most this: well below any ACK timeout. */
+/* The longest RNR delay, well below the usual ACK timeouts. */
 #define RNR_DELAY_NS	(1 * NSEC_PER_MSEC)
 
 static void lock_wqs(struct sroce_qp *qp)

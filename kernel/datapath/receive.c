@@ -2,10 +2,9 @@
 /*
  * The path of a received packet through the datapath. Start reading at sroce_receive().
  *
- * Everything happens in the softirq that received the packet, unless a page of the memory that it
- * needs is not present (see paging.c). The packet is executed under the lock of its work queue.
- * Then that queue is run, which sends the responses or the next requests. Every drop has a reason
- * that is counted and traced.
+ * The softirq that received a packet executes it under the lock of its work queue, or queues it
+ * (reorder_queue.c, backlog.c). Then it runs the work queue, unless another CPU does (wq.c). The
+ * run sends the responses or the next requests. A drop has a reason that is counted and traced.
  */
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
@@ -569,7 +568,7 @@ static void receive_unicast(struct sroce_rx *rx)
 	release_qp(&to, rx);
 }
 
-/* Each QP checks its own Q_Key and receives. No QP answers a packet to a group, even by a CNP. */
+/* Each QP checks its own Q_Key and takes a WQE. None answers a packet to a group, even by a CNP. */
 static void deliver_copies(const struct sroce_device *dev, struct sroce_rx *rx)
 {
 	const struct sroce_mcast_member *at = NULL;

@@ -7,8 +7,8 @@
  * bitmap has its PSN. An rbtree would dominate the cost: at 1 % loss nearly every packet arrives
  * out of order.
  *
- * A packet is copied into an skb of its own, because one left in a GSO skb would keep the memory of
- * all its packets, and one of a driver a page of its pool. The copy is charged to the memory cgroup
+ * A packet is copied into an skb of its own, because a GSO skb would keep the memory of all its
+ * packets, and the skb of a driver a page of its pool. The copy is charged to the memory cgroup
  * of the process that created the QP. A packet beyond that limit or those of
  * transport/reorder_policy.h is dropped, and its sender retransmits it.
  *

@@ -284,7 +284,7 @@ void *sroce_ring_slot(const struct sroce_ring *ring)
 }
 
 /**
- * sroce_ring_fetched() - the element peeked at has been copied
+ * sroce_ring_fetched() - the element at the cursor has been copied
  * @ring: SQ or RQ
  *
  * The slot is not free yet, see sroce_ring_release().

@@ -6,8 +6,8 @@
  * Of coalesced packets only the first one's ICRC has been checked. The headers of the others differ
  * from it in PSN only, so the place of their payload is known, and the CRC is computed while the
  * payload is copied. If a packet turns out to be wrong, its bytes have been written, but only into
- * a message that is not complete. It and the packets behind it are dropped, and the sender
- * retransmits them. On UC it does not, so a UC WRITE is checked before the copy. Packets from the
+ * a message that is not complete. It is dropped, the rest are handled again, and the sender
+ * retransmits it. On UC it does not, so a UC WRITE is checked before the copy. Packets from the
  * reorder queue were checked before they were queued.
  */
 #include <linux/ip.h>
@@ -105,7 +105,7 @@ static void placement_begin(struct placement *placement, const struct sroce_qp *
 
 /*
  * After the copy: cut off the packets from the first error on; those before it succeeded. The error
- * may come from a packet with a wrong ICRC, so the packets cut off are handled again, one by one.
+ * may come from a packet with a wrong ICRC, so the packets cut off are handled again.
  *
  * Returns whether the copy must be repeated, with the first packet only, which has @bytes.
  */

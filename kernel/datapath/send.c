@@ -273,7 +273,7 @@ void sroce_send_count_events(struct sroce_qp *qp, u32 events)
 		sroce_count(sroce_qp_counters(qp), counters[__ffs(events)]);
 }
 
-/* Pages are there. Once for each response that comes, an ACK timeout is put off for them. */
+/* Pages have come. They put off the ACK timeout once for each oldest PSN without an ACK. */
 static void excuse_timeout(struct sroce_qp *qp, u64 now_ns)
 {
 	struct sroce_paging *paging = &qp->sq.paging;

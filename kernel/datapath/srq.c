@@ -197,7 +197,7 @@ bool sroce_srq_get_stats(struct sroce_srq *srq, struct sroce_srq_stats *stats)
 
 /**
  * sroce_srq_dispatch_limit() - tell the consumer that few requests are left
- * @srq: the queue; no lock is held
+ * @srq: the queue, not locked
  */
 void sroce_srq_dispatch_limit(struct sroce_srq *srq)
 {

@@ -25,7 +25,7 @@
 #include "net/rx.h"
 #include "transport/timer_policy.h"
 
-/* After a shortage of memory, or without a route. */
+/* After a shortage of memory. */
 #define RETRY_NS		(1 * NSEC_PER_MSEC)
 /* After a spent budget, so that tasks get the CPU too. */
 #define YIELD_NS		(20 * NSEC_PER_USEC)
@@ -106,7 +106,7 @@ static void fail_xrc_target(struct sroce_qp *qp)
  * @wc: the completion
  * @rx: the packet that brought it, or NULL
  *
- * The consumer is woken when the lock has been dropped.
+ * The consumer is woken when the lock has been dropped, that of an XRC target at once.
  */
 void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
 		       const struct sroce_completion *wc, const struct sroce_rx *rx)

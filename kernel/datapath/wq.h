@@ -58,7 +58,7 @@ struct sroce_wq_ops {
  * @again: work came up meanwhile; the runner does another round
  * @yielding: the budget was spent: only the timer goes on
  * @paced_until_ns: congestion control lets nothing out before this time; 0: no wait
- * @retry: the last round was short of memory or of a route: try again after a while
+ * @retry: the last round was short of memory: try again after a while
  * @more: the last round reached SROCE_ROUND_BYTES: @bh_work goes on
  * @dying: the QP is being destroyed: nothing is sent, and neither @timer nor @bh_work is started
  * @path_changed: @path has been replaced, see sroce_tx_relock()

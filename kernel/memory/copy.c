@@ -184,7 +184,8 @@ static enum sroce_mem_status open_range(struct sroce_mr_ref *mr_ref, u32 key, u6
  * @bytes: how many to write, from the start of @range on
  *
  * Return: enum sroce_mem_status. With SROCE_MEM_BAD_PAYLOAD, the first @from->pieces pieces are
- * correct. With another error nothing was written, except to a DMA region with a hole in it.
+ * correct. With another error, bytes before a hole of a DMA region, or before a page of an ODP
+ * region that is not present, may have been written.
  */
 enum sroce_mem_status sroce_memory_place(const struct sroce_mr_range *range,
 					 struct sroce_payload *from, u32 bytes)

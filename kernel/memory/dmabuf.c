@@ -44,7 +44,7 @@ struct sroce_dmabuf {
 
 static const struct dma_buf_attach_ops attach_ops = { COMPAT_DMA_BUF_ATTACH_OPS };
 
-/* As mmap() of the file would: whoever was given it for reading must not write by an RNIC. */
+/* As mmap() of the file would: a process that may only read it must not write by an RNIC. */
 static int check_mode(const struct dma_buf *buffer, int access)
 {
 	fmode_t needed = FMODE_READ | (ib_access_writable(access) ? FMODE_WRITE : 0);
@@ -60,8 +60,8 @@ static int check_buffer_range(const struct dma_buf *buffer, u64 offset, u64 leng
 }
 
 /*
- * An attachment is dynamic if the exporter is, else not: of others, 6.1 and 6.12 map the buffer for
- * the device at once.
+ * The attachment is dynamic if and only if the exporter is. If they differ, 6.1 and 6.12 map the
+ * buffer for the device at once.
  */
 static struct dma_buf_attachment *make_attachment(struct dma_buf *buffer, struct device *dev)
 {

@@ -5,8 +5,8 @@
  *   a copy misses a page  ->  sroce_odp_fault_in(), in process context  ->  the copy is repeated
  *   the process unmaps, moves, shares (fork) or reclaims pages  ->  invalidate_pages()
  *
- * A block has the address of its page while the page may be accessed. Copies are in softirq and
- * hold @busy of the region; so a page leaves the process only when no copy is under way. They
+ * A block has the address of its page while the page may be accessed. Copies have BH off and hold
+ * @busy of the region; so a page leaves the process only when no copy is under way. They
  * cannot fault pages in, and return SROCE_MEM_NOT_PRESENT.
  *
  * Lock order: fault_mutex -> mmap_lock -> umem_mutex -> busy. The notifier may be called by

@@ -306,7 +306,7 @@ static bool region_serves_qp(const struct sroce_region *region, u64 qp_serial)
 }
 
 /**
- * sroce_region_open() - find a region and pin its memory
+ * sroce_region_open() - find a region and hold it open
  * @mem: key table
  * @pd: protection domain of the QP
  * @qp_serial: of the QP whose peer names the key; 0 if @key is an L_Key
@@ -334,7 +334,7 @@ struct sroce_region *sroce_region_open(struct sroce_memory *mem, const void *pd,
 }
 
 /**
- * sroce_region_close() - unpin the memory of a region
+ * sroce_region_close() - release an open region
  * @region: from sroce_region_open()
  */
 void sroce_region_close(struct sroce_region *region)

@@ -111,8 +111,8 @@ static struct page *find_free_page(struct batch_pages *cache)
 }
 
 /*
- * A page that is out of its slot is missed by empty_caches(). Whoever puts it back therefore
- * schedules the work again, unless it is still pending.
+ * A page that is out of its slot is missed by empty_caches(). Putting it back therefore schedules
+ * the work again, unless it is still pending.
  */
 static void schedule_emptying(void)
 {

@@ -229,7 +229,7 @@ static void leave_sockets(struct sroce_endpoint *ep)
 
 /*
  * The endpoints that are left will be unregistered, but perhaps later, because that is queued work.
- * Routes are freed with data of the namespace, and IPv6 ends after this module.
+ * Freeing a route takes data of the namespace, and IPv6 ends after this module.
  */
 static void end_sockets(struct sroce_sockets *sockets, struct net *net)
 {

@@ -3,9 +3,9 @@
  * Many packets in one skb: GRO, and GSO skbs of senders on this host.
  *
  * UDP's own GRO requires a checksum, but RoCE packets usually have none. So our sockets have a
- * gro_receive of their own. It builds a list of complete packets (SKB_GSO_FRAGLIST) of those for an
- * endpoint. The RX cursor reads only the IP header of the first packet. The ICRC covers headers, so
- * those of the others must follow from it.
+ * gro_receive of their own. It joins the packets for an endpoint into a list of complete skbs
+ * (SKB_GSO_FRAGLIST). The RX cursor reads only the IP header of the first packet. The ICRC covers
+ * headers, so those of the others must follow from it.
  *
  * A socket with UDP_GRO receives batches unsegmented, except lists. For a socket with encap_rcv,
  * however, UDP segments every skb that has no tunnel's gso_type, because other encap_rcv handlers
@@ -99,7 +99,7 @@ static bool is_for_endpoint(const struct sock *sk, const struct sk_buff *skb,
 	return sockets && sroce_demux_find_endpoint(sockets, skb->dev, &daddr);
 }
 
-/* The identification counts, or it stays the same. */
+/* The identification is incremented, or stays the same. */
 static bool ipv4_header_follows(const struct sk_buff *batch, const struct gro_packet *pkt)
 {
 	const struct sk_buff *last = NAPI_GRO_CB(batch)->last;

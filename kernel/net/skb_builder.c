@@ -2,7 +2,7 @@
 /*
  * Building skbs, see skb_builder.h.
  *
- * A single packet is a linear skb, and so is each packet of a list. Another batch has its headers
+ * A single packet is a linear skb, and so is each packet of a list. Any other batch has its headers
  * in the linear part and its packets in page fragments, usually in one. No packet crosses a
  * fragment, so both ends find each of them contiguous in memory. The first BTH is at 4 mod 16,
  * which aligns the payload if no other header follows it. Full packets are a multiple of 16 long,
