@@ -381,7 +381,7 @@ talk()
 	# slice.
 	on_a chrt -i 0 "${server[@]}" >"$work/server" 2>&1 &
 	job=$!
-	if ! wait_until 15 on_a listens "${server[0]##*/}"; then
+	if ! wait_until 60 listens_or_ended "$job" "${server[0]##*/}" || ! kill -0 "$job" 2>/dev/null; then
 		echo "the server is not listening" >"$work/client"
 		pair_status=1
 	else
@@ -395,6 +395,8 @@ talk()
 	rm -r "$work"
 	((pair_status == 0 && pair_server_status == 0))
 }
+
+listens_or_ended() { ! kill -0 "$1" 2>/dev/null || on_a listens "$2"; } # PID PROGRAM
 
 port_listens() { ss -Hltn "sport = :$1" | grep .; } # PORT
 
