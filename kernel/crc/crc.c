@@ -103,7 +103,7 @@ static inline u32 sum_prefix(const struct sroce_crc_method *method,
 	block[52 / sizeof(u32)] ^= bth_words[0];
 	block[56 / sizeof(u32)] ^= bth_words[1];
 	block[60 / sizeof(u32)] ^= prefix->tail_word;
-	/* Zeros do not change a register of 0. In front of IPv4 there are that many. */
+	/* Zeros do not change a register of 0. A block with an IPv4 header begins with 20. */
 	skip = shared[0] | shared[1] ? 0 : 2 * sizeof(u64);
 	return sum_bytes(method, 0, (const u8 *)block + skip, sizeof(block) - skip);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Work queues that wait for pages. A copy has BH off and cannot fault a page in. If it misses
- * one, its work queue starts a work item that does it, and then runs the queue, which tries again:
+ * Work queues that wait for pages. A copy has BH off and cannot fault a page in. If it misses one,
+ * its work queue starts a work item that does it, and then runs the queue, which tries again:
  *
  *   send queue     sends nothing meanwhile, and no ACK timeout expires. Before a READ or an atomic
  *                  is sent, its buffer is made present. A response that misses a page all the same

@@ -3,7 +3,7 @@
  * From QP number to QP, and the references that keep a QP alive.
  *
  * Numbers are unique in the module. They are handed out cyclically from a random start, so that a
- * number is not reused soon. Their indices in the table count from there, which keeps its tree low.
+ * number is not reused soon. Indices in the table count from there, which keeps it shallow.
  * The GSI QP of each device is number 1 and belongs to the device. The table holds struct
  * sroce_qp_ref, which is freed by RCU, so a lookup needs no lock. `users` of a QP that is being
  * destroyed is zero.

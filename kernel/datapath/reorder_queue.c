@@ -8,8 +8,8 @@
  * out of order.
  *
  * A packet is copied into an skb of its own, because a GSO skb would keep the memory of all its
- * packets, and the skb of a driver a page of its pool. The copy is charged to the memory cgroup
- * of the process that created the QP. A packet beyond that limit or those of
+ * packets, and the skb of a driver a page of its pool. The copy is charged to the memory cgroup of
+ * the process that created the QP. A packet beyond that limit or those of
  * transport/reorder_policy.h is dropped, and its sender retransmits it.
  *
  * Some skbs are kept to be used again, until no packet has been queued for SPARES_NS. They are

@@ -23,7 +23,7 @@
 
 /*
  * A key is a number of 24 bits and a variant. The first number is random and not 0. Indices count
- * from there, which keeps their tree low.
+ * from there, which keeps the XArray shallow.
  */
 #define VARIANT_BITS	8
 #define MAX_INDEX	(BIT(23) - 1)

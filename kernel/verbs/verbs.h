@@ -23,7 +23,7 @@
 #define SROCE_MAX_CQ		(1 << 20)
 #define SROCE_MAX_PD		(1 << 20)
 #define SROCE_MAX_AH		(1 << 20)
-#define SROCE_MAX_MR		(1 << 23)	/* a key has 23 bits of index */
+#define SROCE_MAX_MR		(1 << 23)	/* half of the numbers: the first is random */
 /* One less than a power of two, because a ring has one slot that stays empty. */
 #define SROCE_MAX_QP_WR		((1 << 16) - 1)
 #define SROCE_MAX_CQE		((1 << 22) - 1)
