@@ -139,6 +139,7 @@ static inline void compat_counter_init(struct rdma_counter *counter)
 #define IB_ACCESS_FLUSH_GLOBAL	BIT(8)
 #define IB_ACCESS_FLUSH_PERSISTENT BIT(9)
 #define IB_DEVICE_FLUSH_GLOBAL	0
+#define IB_DEVICE_FLUSH_PERSISTENT 0
 #define IB_DEVICE_ATOMIC_WRITE	0
 
 /* In place of the operands of other requests. */

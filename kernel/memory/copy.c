@@ -14,6 +14,7 @@
 #include <linux/string.h>
 
 #include "memory/copy.h"
+#include "memory/pmem.h"
 #include "transport/opcode.h"
 
 /*
@@ -109,16 +110,22 @@ static enum sroce_mem_status copy_region(struct sroce_mr_ref *mr_ref, u64 va,
 					 struct sroce_crc_writer *writer, u32 bytes)
 {
 	u32 contiguous;
+	bool correct;
 
 	for (; bytes; bytes -= contiguous, va += contiguous) {
 		void *at = region_bytes_at(mr_ref->region, va, bytes, !writer, &contiguous);
 
 		if (!at)
 			return note_missing(mr_ref, va, bytes, !writer);
-		if (writer)
+		if (writer) {
 			sroce_crc_write(writer, at, contiguous);
-		else if (from && !write_payload(at, from, contiguous))
-			return SROCE_MEM_BAD_PAYLOAD;
+		} else if (from) {
+			correct = write_payload(at, from, contiguous);
+			/* The pieces before a wrong one count. */
+			sroce_pmem_write_back(mr_ref->region, at, contiguous);
+			if (!correct)
+				return SROCE_MEM_BAD_PAYLOAD;
+		}
 	}
 	return SROCE_MEM_OK;
 }
@@ -273,17 +280,20 @@ enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
 			status = SROCE_MEM_MISALIGNED;	/* the iova is aligned, its memory is not */
 		else
 			*original = do_atomic(at, op, compare, swap_add);
+		if (status == SROCE_MEM_OK)
+			sroce_pmem_write_back(mr_ref.region, at, sizeof(u64));
 	}
 	sroce_mr_ref_put(&mr_ref);
 	return status;
 }
 
 /**
- * sroce_memory_flush() - check a range of a peer, and make what was written visible to everybody
+ * sroce_memory_flush() - check a range of a peer, and make what was written visible to everybody,
+ *			   and persistent if @range->access demands that
  * @range: 0 bytes stand for the whole region; the key must be valid all the same
  *
- * The copies are stores of CPUs, whose caches are coherent, so a barrier is enough. Persistence
- * would need a write-back, but no region permits it.
+ * The copies are stores of CPUs, whose caches are coherent, so a barrier is enough. The write-backs
+ * for persistence have begun, see pmem.h.
  *
  * Return: enum sroce_mem_status.
  */
@@ -297,6 +307,8 @@ enum sroce_mem_status sroce_memory_flush(const struct sroce_mr_range *range)
 	sroce_mr_ref_put(&mr_ref);
 	/* Before the response, which lets the peer tell others to look. */
 	wmb();
+	if (range->access & SROCE_ACCESS_FLUSH_PERSISTENT)
+		pmem_wmb();
 	return status;
 }
 

@@ -65,6 +65,7 @@ struct sroce_page_list {
  * @kind: enum sroce_region_kind
  * @valid: FAST: between REG_MR and invalidation; window: while it is bound; others: always
  * @retired: USER: deregistration has begun, so no window may be bound to it
+ * @persistent: USER and its windows: copies to it are written back, see pmem.h
  * @key: L_Key and R_Key; each REG_MR or BIND_MW changes the variant
  * @pd: protection domain
  * @range: iova, length and permissions
@@ -95,6 +96,7 @@ struct sroce_region {
 	u8	kind;
 	bool	valid;
 	bool	retired;
+	bool	persistent;
 	u32	key;
 	const void *pd;
 	struct sroce_access_range range;

@@ -105,6 +105,7 @@ static enum sroce_mem_status bind_window(struct sroce_region *window, struct sro
 	sroce_mw_unbind(window);
 	window->parent = parent;
 	share_blocks(&window->pages, &parent->pages, bind->addr - parent->range.iova);
+	window->persistent = parent->persistent;
 	window->range.iova = is_zero_based ? 0 : bind->addr;
 	window->range.length = bind->length;
 	window->range.access = bind->access & SROCE_ACCESS_REMOTE;

@@ -18,10 +18,11 @@
 #define SROCE_ACCESS_ZERO_BASED		BIT(5)	/* of a memory window: addresses begin at 0 */
 #define SROCE_ACCESS_FLUSH_GLOBAL	BIT(8)
 #define SROCE_ACCESS_FLUSH_PERSISTENT	BIT(9)
+#define SROCE_ACCESS_FLUSH		(SROCE_ACCESS_FLUSH_GLOBAL | SROCE_ACCESS_FLUSH_PERSISTENT)
 #define SROCE_ACCESS_OPTIONAL		GENMASK(29, 20)	/* hints, which have no effect here */
 
 #define SROCE_ACCESS_REMOTE		(SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ | \
-					 SROCE_ACCESS_REMOTE_ATOMIC | SROCE_ACCESS_FLUSH_GLOBAL)
+					 SROCE_ACCESS_REMOTE_ATOMIC | SROCE_ACCESS_FLUSH)
 
 /* The outcome of a key lookup, a range check, or a copy. */
 enum sroce_mem_status {

@@ -149,6 +149,6 @@ enum sroce_mem_status sroce_bind_check(const struct sroce_bind_mw *bind,
 		return SROCE_MEM_BAD_RANGE;
 	if (bind->access & (SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_ATOMIC))
 		needed |= SROCE_ACCESS_LOCAL_WRITE;
-	needed |= bind->access & SROCE_ACCESS_FLUSH_GLOBAL;
+	needed |= bind->access & SROCE_ACCESS_FLUSH;
 	return sroce_access_check(range, bind->addr, bind->length, needed);
 }

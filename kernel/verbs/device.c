@@ -6,6 +6,7 @@
 
 #include "compat/compat.h"
 #include "datapath/device.h"
+#include "memory/pmem.h"
 #include "uapi/sroce_abi.h"
 #include "verbs/verbs.h"
 
@@ -36,6 +37,8 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_WINDOW |
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_ATOMIC_WRITE |
 				 IB_DEVICE_FLUSH_GLOBAL;
+	if (SROCE_HAS_PMEM)
+		attr->device_cap_flags |= IB_DEVICE_FLUSH_PERSISTENT;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = ~(u64)(SROCE_MIN_FAST_REG_PAGE - 1);

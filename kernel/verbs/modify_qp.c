@@ -18,7 +18,7 @@
 #define MAX_5_BITS		31
 #define MAX_3_BITS		7
 
-/* rdma_cm permits both kinds of FLUSH if a device has one; a region decides about persistence. */
+/* rdma_cm permits both kinds of FLUSH if a device has one; the region decides. */
 #define QP_ACCESS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 				 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \

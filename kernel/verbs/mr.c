@@ -14,16 +14,18 @@
 #include "datapath/device.h"
 #include "memory/dmabuf.h"
 #include "memory/odp.h"
+#include "memory/pmem.h"
 #include "memory/region.h"
 #include "verbs/verbs.h"
 
-/*
- * IB_ACCESS_OPTIONAL flags are hints (relaxed ordering) and have no effect here. There is no
- * IB_ACCESS_FLUSH_PERSISTENT: only memory whose pages survive a power failure could honour it.
- */
+/* IB_ACCESS_OPTIONAL flags are hints (relaxed ordering) and have no effect here. */
 #define MANDATORY_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 				 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL)
+
+/* Only pinned pages are known to be persistent memory. */
+#define PINNED_ACCESS		(MANDATORY_ACCESS | \
+				 (SROCE_HAS_PMEM ? IB_ACCESS_FLUSH_PERSISTENT : 0))
 
 /* Copies to a memory window do not hold the lock of its region, which an invalidation takes. */
 #define ODP_ACCESS		(IB_ACCESS_ON_DEMAND | (MANDATORY_ACCESS & ~IB_ACCESS_MW_BIND))
@@ -130,6 +132,20 @@ static int fill_page_list(struct sroce_page_list *pages, struct ib_umem *umem)
 	return 0;
 }
 
+/* Permit a FLUSH for persistence if @access does. */
+static int permit_persistence(struct sroce_region *region, struct ib_device *ibdev,
+			      const struct ib_umem *umem, int access)
+{
+	int err;
+
+	if (!(access & IB_ACCESS_FLUSH_PERSISTENT))
+		return 0;
+	err = sroce_pmem_init(region, umem);
+	if (err)
+		ibdev_dbg(ibdev, "mr: the memory is not persistent\n");
+	return err;
+}
+
 static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 start, u64 length,
 		     int access)
 {
@@ -142,7 +158,8 @@ static int pin_pages(struct sroce_region *region, struct ib_device *ibdev, u64 s
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 	region->umem = umem;
-	return fill_page_list(&region->pages, umem);
+	return permit_persistence(region, ibdev, umem, access) ?:
+	       fill_page_list(&region->pages, umem);
 }
 
 /* @permitted: IB_ACCESS_*, besides hints. */
@@ -165,7 +182,7 @@ static void set_range(struct sroce_region *region, u64 length, u64 va, int acces
 {
 	region->range.iova = va;
 	region->range.length = length;
-	region->range.access = access & MANDATORY_ACCESS;
+	region->range.access = access & PINNED_ACCESS;
 }
 
 static int get_pages(struct sroce_region *region, struct ib_pd *ibpd, u64 start, u64 length,
@@ -190,14 +207,15 @@ static int get_pages(struct sroce_region *region, struct ib_pd *ibpd, u64 start,
  * Pins the pages until the region is deregistered, unless they are paged on demand
  * (IB_ACCESS_ON_DEMAND).
  *
- * Return: the region or an ERR_PTR().
+ * Return: the region or an ERR_PTR(), such as -EINVAL if @access permits a FLUSH for persistence
+ * and the memory is not persistent.
  */
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 va, int access,
 				struct ib_dmah *dmah, struct ib_udata *udata)
 {
 	bool on_demand = access & IB_ACCESS_ON_DEMAND;
 	int err = check_user_mr(ibpd->device, length, va, access,
-				on_demand ? ODP_ACCESS : MANDATORY_ACCESS);
+				on_demand ? ODP_ACCESS : PINNED_ACCESS);
 	struct sroce_mr *mr;
 
 	if (err)
@@ -311,7 +329,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		length = old->range.length;
 		va = old->range.iova;
 	}
-	err = check_user_mr(ibmr->device, length, va, access, MANDATORY_ACCESS);
+	err = check_user_mr(ibmr->device, length, va, access, PINNED_ACCESS);
 	if (!err && (old->kind == SROCE_REGION_ODP || old->dmabuf)) {
 		ibdev_dbg(ibmr->device, "mr: rereg of on-demand paging or a dma-buf\n");
 		err = -EOPNOTSUPP;
@@ -328,6 +346,8 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		err = pin_for_writing(region, old->umem, access);
 	else
 		same_memory = true;
+	if (same_memory)
+		err = permit_persistence(region, ibmr->device, old->umem, access);
 	err = err ?: retire_region(mr);
 	if (err) {
 		sroce_region_destroy(memory_of(ibpd), region);

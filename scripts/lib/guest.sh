@@ -6,11 +6,13 @@
 # Print warnings to the console, and stop at the first.
 # Without slab_debug=F, allocations use per-CPU arrays of free objects. kmemleak takes their stale
 # entries for references, and would find no leak. On a busy host, the emulated TSC is the best clock.
+# memmap: 16 MiB at 128 MiB are persistent memory.
 kernel_words() # KERNEL_NAME
 {
 	echo loglevel=5 panic_on_warn=1 panic=-1 oops=panic
 	[[ $1 != @(debug|smp) ]] || echo slab_debug=F
 	[[ $1 != @(smp|kcsan) ]] || echo tsc=reliable
+	[[ $1 != 6.12 ]] || echo 'memmap=16M!128M'
 }
 
 guest_kind() # KERNEL_NAME

@@ -16,6 +16,7 @@ enum {
 };
 
 #define IB_DEVICE_FLUSH_GLOBAL		(1ull << 38)
+#define IB_DEVICE_FLUSH_PERSISTENT	(1ull << 39)
 #define IB_DEVICE_ATOMIC_WRITE		(1ull << 40)
 enum { IBK_ON_DEMAND_PAGING = 1 << 2, IBK_ALLOW_USER_UNREG = 1 << 4 };
 enum { IB_ATOMIC_NONE, IB_ATOMIC_HCA, IB_ATOMIC_GLOB };

@@ -116,6 +116,7 @@ void stand_in_process(void);
 #define CONFIG_IPV6		1
 #define CONFIG_NETFILTER	1
 #define CONFIG_PREEMPT_RT	0
+#define CONFIG_ARCH_HAS_PMEM_API 1
 #define check_shl_overflow(a, s, d) ({						\
 	*(d) = (a) << (s);							\
 	*(d) >> (s) != (a);							\

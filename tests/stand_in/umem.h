@@ -18,10 +18,21 @@ static inline bool ib_access_writable(int access)
 	return access & 0x1b;
 }
 
+struct scatterlist {
+	u64	address;
+	u32	length;
+};
+
+struct sg_table {
+	struct scatterlist *sgl;
+	u32	nents;
+};
+
 /**
  * struct ib_umem - pinned memory; the one that a test fills in gives @pages and @error to those
  *                  that ib_umem_get_va() returns
  * @pages: kernel address of each page
+ * @sgt_append: the physical addresses of the same, which may be others
  * @error: from ib_umem_get_va()
  * @address: what ib_umem_get_va() was given
  * @length: as @address
@@ -33,6 +44,7 @@ static inline bool ib_access_writable(int access)
  */
 struct ib_umem {
 	const u64 *pages;
+	struct { struct sg_table sgt; } sgt_append;
 	int	error;
 	u64	address;
 	u64	length;
@@ -50,11 +62,6 @@ struct ib_block_iter {
 	unsigned long bytes;
 	u64	next;
 	u64	address;
-};
-
-struct scatterlist {
-	u64	address;
-	u32	length;
 };
 
 struct ib_umem *ib_umem_get_va(struct ib_device *device, u64 address, size_t length, int access);

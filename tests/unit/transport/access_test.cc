@@ -99,9 +99,10 @@ TEST(BindCheck, RemoteWritesAndAtomicsNeedLocalWrites) {
 }
 
 TEST(BindCheck, FlushNeedsTheSameOfTheRegion) {
-  constexpr u32 flush = SROCE_ACCESS_FLUSH_GLOBAL;
-  EXPECT_EQ(check_bind(flush, SROCE_ACCESS_MW_BIND | flush), SROCE_MEM_OK);
-  EXPECT_EQ(check_bind(flush, ~flush), SROCE_MEM_BAD_ACCESS);
+  for (const u32 flush : {SROCE_ACCESS_FLUSH_GLOBAL, SROCE_ACCESS_FLUSH_PERSISTENT}) {
+    EXPECT_EQ(check_bind(flush, SROCE_ACCESS_MW_BIND | flush), SROCE_MEM_OK);
+    EXPECT_EQ(check_bind(flush, ~flush), SROCE_MEM_BAD_ACCESS);
+  }
 }
 
 TEST(BindCheck, WindowPermitsRemoteAccessOnly) {

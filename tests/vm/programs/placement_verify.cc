@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // placement_verify: FLUSH and ATOMIC WRITE. Both ends are in this process. libibverbs may be too
 // old for them, so the requests are written to the ring that it has mapped, in either ABI.
+#include <fcntl.h>
 #include <rdma/rdma_user_rxe.h>
 #include <sroce_abi.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -84,6 +87,8 @@ class Connection {
     link.rd_atomic = link.dest_rd_atomic = rd_atomic;
     link.access = qp_access;
     connect_both(near_.end(), *far_, link);
+    target_ = near_.end().peer().address;
+    rkey_ = near_.end().peer().rkey;
   }
 
   template <typename T = std::uint64_t>
@@ -94,6 +99,13 @@ class Connection {
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(far_->arena().data() + offset)).load();
   }
   std::span<std::byte> far_arena() { return far_->arena(); }
+  const verbs::Pd& far_pd() const { return far_->pd(); }
+
+  // Requests name other memory than the arena from then on.
+  void aim_at(const ibv_mr& mr) {
+    target_ = reinterpret_cast<std::uint64_t>(mr.addr);
+    rkey_ = mr.rkey;
+  }
 
   // Adds a request; ring_doorbell() posts it.
   void add(const Request& request) {
@@ -133,9 +145,7 @@ class Connection {
   }
 
  private:
-  std::uint64_t remote_address(const Request& request) {
-    return near_.end().peer().address + request.remote;
-  }
+  std::uint64_t remote_address(const Request& request) { return target_ + request.remote; }
 
   void write_native(const Request& request, std::uint64_t id, std::span<std::byte> slot);
   void write_rxe(const Request& request, std::uint64_t id, std::span<std::byte> slot);
@@ -144,6 +154,8 @@ class Connection {
   ring_scribble::ExposedEndpoint near_;
   std::unique_ptr<verbs::Endpoint> far_;
   std::uint64_t next_id_ = 0, completed_ = 0;
+  std::uint64_t target_ = 0;
+  std::uint32_t rkey_ = 0;
 };
 
 void Connection::write_native(const Request& request, std::uint64_t id, std::span<std::byte> slot) {
@@ -152,7 +164,7 @@ void Connection::write_native(const Request& request, std::uint64_t id, std::spa
   wqe.opcode = static_cast<std::uint8_t>(request.opcode);
   wqe.flags = IBV_SEND_SIGNALED | (request.fenced ? IBV_SEND_FENCE : 0);
   wqe.remote_addr = remote_address(request);
-  wqe.rkey = near_.end().peer().rkey ^ request.rkey_change;
+  wqe.rkey = rkey_ ^ request.rkey_change;
   std::byte* payload = slot.data() + sizeof(wqe);
   if (request.opcode == op_flush) {
     wqe.flush.length = request.bytes;
@@ -174,7 +186,7 @@ void Connection::write_native(const Request& request, std::uint64_t id, std::spa
 // As librxe does it.
 void Connection::write_rxe(const Request& request, std::uint64_t id, std::span<std::byte> slot) {
   rxe_send_wqe wqe{};
-  const std::uint32_t rkey = near_.end().peer().rkey ^ request.rkey_change;
+  const std::uint32_t rkey = rkey_ ^ request.rkey_change;
   wqe.wr.wr_id = id;
   wqe.wr.opcode = request.opcode;
   wqe.wr.send_flags = IBV_SEND_SIGNALED | (request.fenced ? IBV_SEND_FENCE : 0);
@@ -405,7 +417,7 @@ void capabilities_are_told(const Devices& devices) {
   expect(ibv_query_device_ex(devices.far.get(), nullptr, &attr) == 0, "ibv_query_device_ex");
   const auto has = [&](int bit) { return attr.device_cap_flags_ex >> bit & 1; };
   expect(has(38), "no FLUSH for global visibility");
-  expect(!has(39), "persistence is announced");
+  const bool knows_persistence = has(39);
   expect(has(40), "no ATOMIC WRITE");
   const verbs::Pd pd = verbs::make_pd(devices.far);
   verbs::Pages pages(4096);
@@ -413,20 +425,91 @@ void capabilities_are_told(const Devices& devices) {
   const verbs::Mr mr(
       ibv_reg_mr(pd.get(), pages.data(), pages.size(),
                  IBV_ACCESS_LOCAL_WRITE | static_cast<int>(access_flush_persistent)));
-  expect(!mr && errno == EOPNOTSUPP, "persistence of ordinary memory: errno ", errno);
+  expect(!mr && errno == (knows_persistence ? EINVAL : EOPNOTSUPP),
+         "persistence of ordinary memory: errno ", errno);
+}
+
+// ---------------------------------------------------------------- persistence
+
+// Mapped from a device that the kernel knows as persistent memory.
+class PersistentMemory {
+ public:
+  explicit PersistentMemory(const std::string& file) {
+    const int fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
+    expect(fd >= 0, file, ": errno ", errno);
+    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    expect(at != MAP_FAILED, "mmap of ", file, ": errno ", errno);
+    close(fd);
+    at_ = static_cast<std::byte*>(at);
+  }
+  PersistentMemory(const PersistentMemory&) = delete;
+  PersistentMemory& operator=(const PersistentMemory&) = delete;
+  ~PersistentMemory() { munmap(at_, bytes); }
+
+  std::uint64_t value(std::uint64_t offset) const {
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at_ + offset)).load();
+  }
+  verbs::Mr make_mr(const verbs::Pd& pd, int access) const {
+    return verbs::make_mr(pd, at_, bytes, access);
+  }
+
+  static constexpr std::size_t bytes = 4 << 20;
+
+ private:
+  std::byte* at_;
+};
+
+constexpr int persistent_access = default_access | static_cast<int>(access_flush_persistent);
+
+void persistence_is_flushed(const Devices& devices, const PersistentMemory& memory) {
+  constexpr std::uint32_t length = 100'000;
+  Connection connection(devices, default_access, persistent_access);
+  const verbs::Mr mr = memory.make_mr(connection.far_pd(), persistent_access);
+  connection.aim_at(*mr);
+  for (std::uint64_t i = 1; i <= 20; i++) {
+    const std::uint64_t at = i * 4097 * 8;
+    for (std::uint64_t offset = 0; offset < length; offset += 8) connection.near_at(offset) = i;
+    connection.add(write(at, 0, length));
+    connection.add(atomic_write(at + length, ~i));
+    connection.add(i % 2 ? with_type(flush(at, length + 8), persistent)
+                         : with_type(flush(0, 0), global | persistent, whole_mr));
+    connection.ring_doorbell();
+    for (const char* what : {"WRITE", "ATOMIC WRITE", "FLUSH"})
+      expect(connection.wait(what).status == IBV_WC_SUCCESS, what, " ", i);
+    expect(memory.value(at) == i && memory.value(at + length - 8) == i &&
+               memory.value(at + length) == ~i,
+           "round ", i, " is not visible");
+  }
+}
+
+void persistence_needs_permission(const Devices& devices, const PersistentMemory& memory) {
+  Connection connection(devices, default_access, persistent_access);
+  const verbs::Mr mr = memory.make_mr(connection.far_pd(), default_access);
+  connection.aim_at(*mr);
+  connection.execute(flush(0, 8), "FLUSH for visibility");
+  connection.expect_status(with_type(flush(0, 8), persistent), IBV_WC_REM_ACCESS_ERR,
+                           "FLUSH for persistence");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  harness::Args args(
-      argc, argv,
-      std::string("placement_verify ") + verbs::devices_usage + " [--faults | --no-flush]");
+  harness::Args args(argc, argv,
+                     std::string("placement_verify ") + verbs::devices_usage +
+                         " [--faults | --no-flush | --pmem FILE]");
   const Devices devices(args);
   const bool faults = args.flag("--faults");
   has_flush = !args.flag("--no-flush");
+  const std::string pmem = args.text("--pmem", "");
   args.finish();
   harness::Tap tap;
+  if (!pmem.empty()) {
+    const PersistentMemory memory(pmem);
+    tap.run("FLUSH for persistence", [&] { persistence_is_flushed(devices, memory); });
+    tap.run("FLUSH of persistent memory without permission",
+            [&] { persistence_needs_permission(devices, memory); });
+    return tap.finish();
+  }
   if (faults) {
     tap.run("values survive faults", [&] { survives_faults(devices); });
     tap.run("a flag follows its data", [&] { flag_follows_its_data(devices); });

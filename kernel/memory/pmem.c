@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Which memory survives a power failure. */
+#include <linux/ioport.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <rdma/ib_umem.h>
+
+#include "memory/pmem.h"
+
+static bool lies_in(phys_addr_t start, size_t bytes, unsigned long desc)
+{
+	return region_intersects(start, bytes, IORESOURCE_MEM, desc) == REGION_INTERSECTS;
+}
+
+/* The second kind is that of firmware without NFIT, and of the kernel's parameter memmap. */
+static bool is_persistent(phys_addr_t start, size_t bytes)
+{
+	return lies_in(start, bytes, IORES_DESC_PERSISTENT_MEMORY) ||
+	       lies_in(start, bytes, IORES_DESC_PERSISTENT_MEMORY_LEGACY);
+}
+
+/**
+ * sroce_pmem_init() - let a region permit a FLUSH for persistence
+ * @region: USER region, not published
+ * @umem: its memory; NULL: none
+ *
+ * May sleep.
+ *
+ * Return: 0, or -EINVAL if a part of the memory is not persistent.
+ */
+int sroce_pmem_init(struct sroce_region *region, const struct ib_umem *umem)
+{
+	struct scatterlist *sg;
+	int i;
+
+	if (!umem)
+		return 0;
+	for_each_sgtable_sg(&umem->sgt_append.sgt, sg, i) {
+		if (!is_persistent(sg_phys(sg), sg->length))
+			return -EINVAL;
+	}
+	region->persistent = true;
+	return 0;
+}
