@@ -3,14 +3,11 @@
 #include "stand_in/attach.h"
 
 #include "control/stats.h"
-#include "control/sysfs.h"
 #include "net/endpoint.h"
 #include "verbs/ops.h"
 
 struct stand_in_attach stand_in_attach;
 const struct ib_device_ops sroce_verbs_ops;
-const struct attribute_group sroce_parent_group;
-const struct attribute_group sroce_abi_group;
 
 struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num)
 {
@@ -31,6 +28,7 @@ void *stand_in_alloc_device(size_t bytes)
 	if (!ibdev)
 		return NULL;
 	stand_in_attach.devices++;
+	ibdev->coredev.owner = ibdev;
 	ibdev->dev.refs = 1;
 	return ibdev;
 }

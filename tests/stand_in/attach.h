@@ -8,14 +8,11 @@
 #include "stand_in/control.h"
 #include "stand_in/dmabuf.h"
 #include "stand_in/list.h"
+#include "stand_in/sysfs.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct attribute_group {
-	int	unused;
-};
 
 #define RDMA_NODE_IB_CA		1
 #define THIS_MODULE		(&stand_in_attach)

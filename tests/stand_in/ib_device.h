@@ -37,9 +37,18 @@ struct ib_device_ops {
 	const struct attribute_group *device_group;
 };
 
-/* @users are those of ib_device_try_get(). */
-struct ib_device {
+/* A device in one network namespace. Each namespace that sees a device has one of its own. */
+struct ib_core_device {
 	struct device dev;
+	struct ib_device *owner;
+};
+
+/* @coredev is that of the device's own namespace; @users are those of ib_device_try_get(). */
+struct ib_device {
+	union {
+		struct device dev;
+		struct ib_core_device coredev;
+	};
 	struct ib_device_ops ops;
 	const struct attribute_group *groups[4];
 	u64	uverbs_cmd_mask;
