@@ -30,6 +30,37 @@ int page_ref_count(const struct page *page)
 	return page->refs;
 }
 
+/* The store that other CPUs do not see yet. */
+static struct page **stored_slot;
+static struct page *stored_page;
+
+void stand_in_store_page(struct page **slot, struct page *page)
+{
+	stand_in_see_stores();
+	stored_slot = slot;
+	stored_page = page;
+	if (!stand_in_pages.delays_stores)
+		stand_in_see_stores();
+}
+
+void stand_in_see_stores(void)
+{
+	if (stored_slot)
+		*stored_slot = stored_page;
+	stored_slot = NULL;
+}
+
+bool stand_in_is_pending(const struct work_struct *work)
+{
+	bool queued = work->queued;
+	void (*looked)(void) = stand_in_pages.looked;
+
+	stand_in_pages.looked = NULL;
+	if (looked)
+		looked();
+	return queued;
+}
+
 void get_page(struct page *page)
 {
 	WARN_ON(!page->refs++);

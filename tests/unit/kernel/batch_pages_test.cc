@@ -183,6 +183,19 @@ TEST_F(BatchPages, PageInUseLookedAtWhileTheCachesAreEmptied) {
   EXPECT_EQ(2, stand_in_pages.live);
 }
 
+// The work begins as soon as it was found pending, while the store of the page is under way.
+TEST_F(BatchPages, PageIsInItsSlotBeforeTheWorkIsFoundPending) {
+  release(get());
+  stand_in_pages.delays_stores = true;
+  stand_in_pages.looked = empty;
+  void* memory = get();
+  ASSERT_EQ(nullptr, stand_in_pages.looked);
+  stand_in_see_stores();
+  EXPECT_EQ(1, virt_to_head_page(memory)->refs) << "or nothing empties its slot";
+  release(memory);
+  EXPECT_EQ(0, stand_in_pages.live);
+}
+
 TEST_F(BatchPages, EndStopsTheWork) {
   void* memory = get();
   sroce_batch_pages_fini();
