@@ -3,6 +3,7 @@
 
 #include <array>
 #include <set>
+#include <string>
 
 #include "port/engine.h"
 
@@ -94,6 +95,26 @@ constexpr u32 kHeaderFlags = SROCE_OPF_RETH | SROCE_OPF_AETH | SROCE_OPF_ATOMIC_
                              SROCE_OPF_ATOMIC_ACK | SROCE_OPF_IMM | SROCE_OPF_IETH |
                              SROCE_OPF_DETH | SROCE_OPF_FLUSH | SROCE_OPF_XRCETH;
 
+constexpr u32 kKindFlags = SROCE_OPF_SEND | SROCE_OPF_WRITE | SROCE_OPF_READ | SROCE_OPF_ATOMIC |
+                           SROCE_OPF_FLUSH | SROCE_OPF_ATOMIC_WRITE | SROCE_OPF_SACK |
+                           SROCE_OPF_CNP;
+
+bool has(const Row& row, const char* word) {
+  return std::string(row.name).find(word) != std::string::npos;
+}
+
+// The kind that the name says; 0 for a plain acknowledgement.
+u32 kind_by_name(const Row& row) {
+  if (has(row, "ATOMIC WRITE")) return SROCE_OPF_ATOMIC_WRITE;
+  if (has(row, "ATOMIC") || has(row, "CmpSwap") || has(row, "FetchAdd")) return SROCE_OPF_ATOMIC;
+  if (has(row, "SEND")) return SROCE_OPF_SEND;
+  if (has(row, "WRITE")) return SROCE_OPF_WRITE;
+  if (has(row, "READ")) return SROCE_OPF_READ;
+  if (has(row, "FLUSH")) return SROCE_OPF_FLUSH;
+  if (has(row, "selective")) return SROCE_OPF_SACK;
+  return has(row, "CNP") ? SROCE_OPF_CNP : 0;
+}
+
 u32 flags(int opcode) { return sroce_opcode_lookup(static_cast<u8>(opcode))->flags; }
 
 TEST(OpcodeLookup, KnownOpcodesHaveTheHeadersOfTheStandard) {
@@ -148,12 +169,34 @@ TEST(OpcodeLookup, ResponsesAreThoseOfTheStandardAndSack) {
 
 TEST(OpcodeLookup, FirstAndLastFollowTheName) {
   for (const Row& row : kRows) {
-    const std::string name = row.name;
-    if (name.find("SEND") == std::string::npos && name.find("WRITE") == std::string::npos) continue;
-    const bool only = name.find("Only") != std::string::npos;
+    if (!has(row, "SEND") && !has(row, "WRITE") && !has(row, "READ Response")) continue;
+    const bool only = has(row, "Only");
     const u32 f = flags(row.opcode);
-    EXPECT_EQ(!!(f & SROCE_OPF_FIRST), only || name.find("First") != std::string::npos) << name;
-    EXPECT_EQ(!!(f & SROCE_OPF_LAST), only || name.find("Last") != std::string::npos) << name;
+    EXPECT_EQ(!!(f & SROCE_OPF_FIRST), only || has(row, "First")) << row.name;
+    EXPECT_EQ(!!(f & SROCE_OPF_LAST), only || has(row, "Last")) << row.name;
+  }
+}
+
+TEST(OpcodeLookup, RequestsWithoutPayloadAreOnePacket) {
+  constexpr u32 kOnly = SROCE_OPF_FIRST | SROCE_OPF_LAST;
+  for (const Row& row : kRows) {
+    const u32 f = flags(row.opcode);
+    if (!(f & SROCE_OPF_REQUEST) || f & SROCE_OPF_PAYLOAD) continue;
+    EXPECT_EQ(f & kOnly, kOnly) << row.name;
+  }
+}
+
+TEST(OpcodeLookup, KindFollowsTheName) {
+  for (const Row& row : kRows)
+    EXPECT_EQ(flags(row.opcode) & kKindFlags, kind_by_name(row)) << row.name;
+}
+
+TEST(OpcodeLookup, RequestsWithAResponseOfTheirOwnCountAgainstTheirLimit) {
+  const std::set<int> counted = {0x0c, 0x13, 0x14, 0x1c, 0x1d, 0xac, 0xb3, 0xb4, 0xbc, 0xbd};
+  for (const Row& row : kRows) {
+    const u32 f = flags(row.opcode);
+    if (!(f & SROCE_OPF_REQUEST)) continue;
+    EXPECT_EQ(!!(f & SROCE_OPF_RD_ATOMIC), counted.contains(row.opcode)) << row.name;
   }
 }
 
@@ -163,8 +206,38 @@ TEST(OpcodeLookup, ReadRequestsAtomicsFlushesAndAcksCarryNoPayload) {
 }
 
 TEST(OpcodeLookup, SendsWritesAndReadResponsesCarryPayload) {
-  for (int opcode : {0x00, 0x04, 0x06, 0x0a, 0x0d, 0x0e, 0x0f, 0x10, 0x17, 0x64, 0xa0, 0xae})
+  for (int opcode :
+       {0x00, 0x04, 0x06, 0x0a, 0x0d, 0x0e, 0x0f, 0x10, 0x17, 0x1d, 0x64, 0xa0, 0xa6, 0xae, 0xbd})
     EXPECT_TRUE(flags(opcode) & SROCE_OPF_PAYLOAD) << opcode;
+}
+
+TEST(OpcodeLookup, SelectiveAcksAndCnpsHaveBytesBehindTheirHeaders) {
+  for (int opcode : {0xd1, 0x81}) EXPECT_TRUE(flags(opcode) & SROCE_OPF_PAYLOAD) << opcode;
+}
+
+TEST(OpcodeService, FollowsTheName) {
+  for (const Row& row : kRows) {
+    if (has(row, "CNP")) continue;
+    const u8 service = sroce_opcode_service(static_cast<u8>(row.opcode));
+    EXPECT_EQ(has(row, "UC "), service == SROCE_SERVICE_UC) << row.name;
+    EXPECT_EQ(has(row, "UD "), service == SROCE_SERVICE_UD) << row.name;
+    EXPECT_EQ(has(row, "XRC "), service == SROCE_SERVICE_XRC) << row.name;
+    EXPECT_EQ(has(row, "UC ") || has(row, "UD ") || has(row, "XRC "), service != SROCE_SERVICE_RC)
+        << row.name;
+  }
+}
+
+TEST(OpcodeService, OnlyDatagramsHaveNoConnection) {
+  for (u8 service : {SROCE_SERVICE_RC, SROCE_SERVICE_UC, SROCE_SERVICE_XRC})
+    EXPECT_TRUE(sroce_service_is_connected(service)) << int{service};
+  EXPECT_FALSE(sroce_service_is_connected(SROCE_SERVICE_UD));
+}
+
+TEST(OpcodeService, OnlyReliableServicesAcknowledge) {
+  for (u8 service : {SROCE_SERVICE_RC, SROCE_SERVICE_XRC})
+    EXPECT_TRUE(sroce_service_is_acked(service)) << int{service};
+  for (u8 service : {SROCE_SERVICE_UC, SROCE_SERVICE_UD})
+    EXPECT_FALSE(sroce_service_is_acked(service)) << int{service};
 }
 
 }  // namespace

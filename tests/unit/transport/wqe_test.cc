@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <set>
 #include <vector>
 
 #include "port/engine.h"
@@ -207,11 +208,77 @@ TEST(WqeWcOpcode, CompletionsNameTheOperation) {
   EXPECT_EQ(sroce_wqe_wc_opcode(SROCE_WR_ATOMIC_WRITE), SROCE_WC_ATOMIC_WRITE);
 }
 
+TEST(WqeWcOpcode, UnknownOperationHasANumberOfVerbs) {
+  for (int opcode : {10, 13, 16, 255})
+    EXPECT_EQ(sroce_wqe_wc_opcode(static_cast<u8>(opcode)), SROCE_WC_SEND) << opcode;
+}
+
 TEST(WqeKind, SomeRequestsGetAResponseEach) {
   for (u8 opcode : {SROCE_WR_READ, SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD, SROCE_WR_FLUSH,
                     SROCE_WR_ATOMIC_WRITE})
     EXPECT_TRUE(wqe_is_rd_atomic(opcode));
   for (u8 opcode : kPayloadOpcodes) EXPECT_FALSE(wqe_is_rd_atomic(opcode));
+}
+
+TEST(WqeKind, LocalOperationsSendNoPacket) {
+  const std::set<int> local = {SROCE_WR_LOCAL_INV, SROCE_WR_BIND_MW, SROCE_WR_REG_MR};
+  for (int opcode = 0; opcode < 256; opcode++)
+    EXPECT_EQ(wqe_is_local(static_cast<u8>(opcode)), local.contains(opcode)) << opcode;
+}
+
+TEST(WqeKind, AtomicsReturnTheValueBefore) {
+  for (u8 opcode : {SROCE_WR_COMPARE_SWAP, SROCE_WR_FETCH_ADD}) EXPECT_TRUE(wqe_is_atomic(opcode));
+  for (u8 opcode : {SROCE_WR_ATOMIC_WRITE, SROCE_WR_READ, SROCE_WR_WRITE})
+    EXPECT_FALSE(wqe_is_atomic(opcode)) << int{opcode};
+}
+
+TEST(WqeKind, FlushAndAtomicWriteGetAResponseWithoutData) {
+  for (u8 opcode : {SROCE_WR_FLUSH, SROCE_WR_ATOMIC_WRITE}) EXPECT_TRUE(wqe_is_placement(opcode));
+  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_FETCH_ADD, SROCE_WR_WRITE})
+    EXPECT_FALSE(wqe_is_placement(opcode)) << int{opcode};
+}
+
+TEST(WqeKind, SendsAndWritesThatHavePacketsAreData) {
+  sroce_send_wqe wqe{};
+  wqe.psn_count = 1;
+  for (u8 opcode : kPayloadOpcodes) {
+    wqe.opcode = opcode;
+    EXPECT_TRUE(wqe_is_data(&wqe)) << int{opcode};
+  }
+  for (u8 opcode : {SROCE_WR_READ, SROCE_WR_FETCH_ADD, SROCE_WR_FLUSH, SROCE_WR_ATOMIC_WRITE}) {
+    wqe.opcode = opcode;
+    EXPECT_FALSE(wqe_is_data(&wqe)) << int{opcode};
+  }
+  wqe.opcode = SROCE_WR_SEND;
+  wqe.psn_count = 0;
+  EXPECT_FALSE(wqe_is_data(&wqe)) << "it failed when it was posted";
+}
+
+TEST(WqeEndPsn, FollowsTheLastPacketAndWraps) {
+  sroce_send_wqe wqe{};
+  wqe.psn_count = 5;
+  wqe.first_psn = 100;
+  EXPECT_EQ(105u, wqe_end_psn(&wqe));
+  wqe.first_psn = 0xfffffe;
+  EXPECT_EQ(3u, wqe_end_psn(&wqe));
+}
+
+TEST(WqeFlush, PlacementTypesOfTheStandard) {
+  for (u8 placement : {1, 2, 3}) EXPECT_TRUE(sroce_flush_is_valid(placement, SROCE_FLUSH_RANGE));
+  for (u8 placement : {0, 4, 5, 8, 0x80})
+    EXPECT_FALSE(sroce_flush_is_valid(placement, SROCE_FLUSH_RANGE)) << int{placement};
+}
+
+TEST(WqeFlush, LevelsOfTheStandard) {
+  EXPECT_TRUE(sroce_flush_is_valid(SROCE_FLUSH_GLOBAL, 1)) << "a whole region";
+  for (u8 level : {2, 3}) EXPECT_FALSE(sroce_flush_is_valid(SROCE_FLUSH_GLOBAL, level));
+}
+
+TEST(WqeFlush, OnlyTheLengthOfARangeMatters) {
+  constexpr u32 kLongest = 1u << 31;
+  EXPECT_TRUE(sroce_flush_length_is_valid(SROCE_FLUSH_RANGE, kLongest));
+  EXPECT_FALSE(sroce_flush_length_is_valid(SROCE_FLUSH_RANGE, kLongest + 1));
+  EXPECT_TRUE(sroce_flush_length_is_valid(SROCE_FLUSH_MR, kLongest + 1));
 }
 
 }  // namespace
