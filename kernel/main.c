@@ -14,7 +14,7 @@
 #include "datapath/paging.h"
 #include "datapath/qp_table.h"
 #include "datapath/receive.h"
-#include "datapath/routes.h"
+#include "datapath/route_release.h"
 #include "crc/crc.h"
 #include "net/endpoint.h"
 #include "version.h"

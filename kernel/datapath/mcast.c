@@ -10,7 +10,7 @@
 
 #include "datapath/mcast.h"
 #include "datapath/qp.h"
-#include "net/mcast.h"
+#include "net/membership.h"
 
 /**
  * struct sroce_mcast_member - a QP that is attached to a group

@@ -23,7 +23,7 @@
 #include "datapath/backlog.h"
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
-#include "datapath/routes.h"
+#include "datapath/route_release.h"
 #include "transport/aeth.h"
 #include "transport/reorder.h"
 #include "transport/srq_policy.h"
@@ -99,7 +99,7 @@ static void stop_wqs(struct sroce_qp *qp)
 
 /**
  * sroce_qp_stop() - let the QP send nothing more, and release its routes
- * @qp: still in the table, if it has sent anything: see routes.c
+ * @qp: still in the table, if it has sent anything: see route_release.c
  */
 void sroce_qp_stop(struct sroce_qp *qp)
 {

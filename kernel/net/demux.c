@@ -10,7 +10,7 @@
 #include <net/ipv6.h>
 
 #include "net/demux.h"
-#include "net/mcast.h"
+#include "net/membership.h"
 #include "net/rx.h"
 #include "trace.h"
 

@@ -28,7 +28,7 @@
 #include "compat/compat.h"
 #include "net/batch_pages.h"
 #include "net/endpoint.h"
-#include "net/mcast.h"
+#include "net/membership.h"
 #include "net/roce_v1.h"
 #include "net/sockets.h"
 #include "transport/wire.h"

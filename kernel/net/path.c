@@ -135,7 +135,7 @@ bool sroce_path_is_broadcast(const struct sroce_endpoint *ep, const struct sroce
  * @sport: UDP source port
  *
  * Softirq or process context. Only a work queue may keep the route, and with its lock held from the
- * lookup on, because the namespace may end (datapath/routes.c).
+ * lookup on, because the namespace may end (datapath/route_release.c).
  *
  * Return: the route, with a reference; or an ERR_PTR if there is none, none by the path's
  * interface, or if the interface has left its namespace.

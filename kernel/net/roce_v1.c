@@ -19,7 +19,7 @@
 #include <net/net_namespace.h>
 
 #include "net/demux.h"
-#include "net/mcast.h"
+#include "net/membership.h"
 #include "net/roce_v1.h"
 #include "net/rx.h"
 #include "trace.h"

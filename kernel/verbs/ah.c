@@ -12,7 +12,7 @@
 #include "datapath/av.h"
 #include "datapath/cq.h"
 #include "datapath/device.h"
-#include "net/mcast.h"
+#include "net/membership.h"
 #include "verbs/verbs.h"
 
 /* In place of a hop limit of 0: the defaults of IP. A group's stays on the link (RFC 1112). */

@@ -11,7 +11,7 @@
 
 #include "compat/compat.h"
 #include "datapath/qp.h"
-#include "datapath/routes.h"
+#include "datapath/route_release.h"
 #include "verbs/verbs.h"
 
 #define MAX_24_BITS		0xffffff

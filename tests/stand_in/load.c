@@ -5,7 +5,7 @@
 #include "control/netlink.h"
 #include "control/rdma_link.h"
 #include "datapath/receive.h"
-#include "datapath/routes.h"
+#include "datapath/route_release.h"
 #include "net/endpoint.h"
 
 struct stand_in_load stand_in_load;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* In place of net/mcast.c. */
-#include "net/mcast.h"
+/* In place of net/membership.c. */
+#include "net/membership.h"
 #include "stand_in/datapath.h"
 
 int sroce_membership_join(struct sroce_membership *membership, const struct sroce_endpoint *ep,

@@ -5,7 +5,7 @@
 #include "stand_in/verbs.h"
 
 extern "C" {
-#include "net/mcast.h"
+#include "net/membership.h"
 #include "stand_in/datapath.h"
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The interface's membership in multicast groups: kernel/net/mcast.c.
+// The interface's membership in multicast groups: kernel/net/membership.c.
 #include <gtest/gtest.h>
 
 #include "unit/kernel/namespace.h"
 
 extern "C" {
-#include "net/mcast.h"
+#include "net/membership.h"
 #include "stand_in/membership.h"
 }
 

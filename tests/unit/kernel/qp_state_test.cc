@@ -6,7 +6,7 @@
 
 extern "C" {
 #include "datapath/av.h"
-#include "datapath/routes.h"
+#include "datapath/route_release.h"
 #include "stand_in/wait.h"
 }
 

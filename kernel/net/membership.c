@@ -14,7 +14,7 @@
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 
-#include "net/mcast.h"
+#include "net/membership.h"
 
 static bool is_member(const struct in_device *in_dev, __be32 group)
 {

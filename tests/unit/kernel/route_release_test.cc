@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Routes of QPs when their namespace ends: kernel/datapath/routes.c.
+// Routes of QPs when their namespace ends: kernel/datapath/route_release.c.
 #include <gtest/gtest.h>
 
 #include "unit/kernel/queue_pair.h"
 
 extern "C" {
-#include "datapath/routes.h"
+#include "datapath/route_release.h"
 }
 
 namespace {

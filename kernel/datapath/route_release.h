@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The end of the routes that work queues cache. See routes.c. */
-#ifndef SROCE_DATAPATH_ROUTES_H
-#define SROCE_DATAPATH_ROUTES_H
+/* The end of the routes that work queues cache. See route_release.c. */
+#ifndef SROCE_DATAPATH_ROUTE_RELEASE_H
+#define SROCE_DATAPATH_ROUTE_RELEASE_H
 
 #include "datapath/wq.h"
 

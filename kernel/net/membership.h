@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Multicast groups as the network stack knows them. See mcast.c. */
-#ifndef SROCE_NET_MCAST_H
-#define SROCE_NET_MCAST_H
+#ifndef SROCE_NET_MEMBERSHIP_H
+#define SROCE_NET_MEMBERSHIP_H
 
 #include <linux/in.h>
 #include <net/ipv6.h>

@@ -9,7 +9,7 @@
  * and the namespace does not wait for the QPs, which may wait for page faults.
  */
 #include "datapath/qp.h"
-#include "datapath/routes.h"
+#include "datapath/route_release.h"
 
 /**
  * sroce_wq_release_route() - release the route that a work queue caches
