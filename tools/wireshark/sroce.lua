@@ -3,12 +3,13 @@
 -- Wireshark dissector for what sroce adds to RoCEv2 (Documentation/wire.md).
 --
 -- Wireshark's own dissector has decoded the standard headers before this one runs. It knows neither
--- selective ACK nor CNP, and checks no length. A packet that sroce's parser drops gets an error
--- with the name of its counter. Wireshark 4.0 has Lua 5.2, which has no operators for bits.
+-- selective ACK nor CNP, and checks no length. Wireshark 4.0 does not know FLUSH, ATOMIC WRITE and
+-- XRC either. A packet that sroce's parser drops gets an error with the name of its counter.
+-- Wireshark 4.0 has Lua 5.2, which has no operators for bits.
 
 local OFFER, ACCEPT = 0x54, 0x24
 local CNP, SACK = 0x81, 0xd1
-local BTH_BYTES, AETH_BYTES, ICRC_BYTES = 12, 4, 4
+local BTH_BYTES, XRCETH_BYTES, FETH_BYTES, AETH_BYTES, ICRC_BYTES = 12, 4, 4, 4, 4
 local UDP_BYTES = 8
 
 local sroce = Proto("sroce", "sroce, additions to RoCEv2")
@@ -22,6 +23,13 @@ local fields = {
 	bitmap = ProtoField.bytes("sroce.sack.bitmap", "Bitmap"),
 	psn = ProtoField.uint24("sroce.sack.psn", "Queued PSN"),
 	reserved = ProtoField.bytes("sroce.cnp.reserved", "Reserved"),
+	placement = ProtoField.uint8("sroce.feth.placement", "Placement type", base.DEC,
+		{ "global visibility", "persistence", "global visibility and persistence" }, 0x0f),
+	level = ProtoField.uint8("sroce.feth.level", "Selectivity level", base.DEC,
+		{ [0] = "range", "memory region" }, 0x30),
+	va = ProtoField.uint64("sroce.reth.va", "Virtual address", base.HEX),
+	rkey = ProtoField.uint32("sroce.reth.rkey", "Remote key", base.HEX),
+	dma_length = ProtoField.uint32("sroce.reth.length", "DMA length"),
 	srqn = ProtoField.uint24("sroce.xrceth.srqn", "XRC shared receive queue", base.HEX),
 	icrc = ProtoField.uint32("sroce.icrc", "Invariant CRC", base.HEX),
 }
@@ -70,6 +78,11 @@ local function has_xrceth(opcode)
 	return opcode >= 0xa0 and opcode <= 0xbf and header_bytes[opcode] and
 		not is_response(opcode) and header_bytes[opcode] > BTH_BYTES
 end
+
+-- Those of RC whose requests have a RETH, FLUSH with a FETH before it.
+local FLUSH, ATOMIC_WRITE = 0x1c, 0x1d
+local has_reth = { [0x06] = true, [0x0a] = true, [0x0b] = true, [0x0c] = true, [FLUSH] = true,
+		   [ATOMIC_WRITE] = true }
 
 -- The counter of a receiver that drops a packet of this length; or nil and its payload.
 local function check_lengths(packet, bytes)
@@ -123,6 +136,25 @@ local function add_sack(tree, packet, payload_bytes)
 	add_queued_psns(tree:add(fields.bitmap, bitmap), bitmap, packet(9, 3):uint())
 end
 
+-- The headers between BTH and payload that Wireshark's own dissector does not know.
+local function add_request(tree, packet, opcode)
+	local at, operation = BTH_BYTES, opcode % 0x20
+
+	if has_xrceth(opcode) then
+		tree:add(fields.srqn, packet(at + 1, 3))
+		at = at + XRCETH_BYTES
+	end
+	if not has_reth[operation] then return end
+	if operation == FLUSH then
+		tree:add(fields.placement, packet(at + 3, 1))
+		tree:add(fields.level, packet(at + 3, 1))
+		at = at + FETH_BYTES
+	end
+	tree:add(fields.va, packet(at, 8))
+	tree:add(fields.rkey, packet(at + 8, 4))
+	tree:add(fields.dma_length, packet(at + 12, 4))
+end
+
 local function add_packet(tree, packet, bytes, pinfo)
 	-- The capture has cut it off.
 	if packet:len() < math.min(bytes, BTH_BYTES) then return end
@@ -130,10 +162,11 @@ local function add_packet(tree, packet, bytes, pinfo)
 	local name = opcode == SACK and "RC Selective Acknowledge" or opcode == CNP and "CNP"
 	local reason, payload_bytes = check_lengths(packet, bytes)
 	local is_acked = opcode < 0x20 or opcode >= 0xa0 and opcode < 0xc0 or opcode == SACK
-	local names_srq = not reason and has_xrceth(opcode) and packet:len() >= BTH_BYTES + 4
+	local is_unknown = opcode == FLUSH or opcode == ATOMIC_WRITE or has_xrceth(opcode)
+	local is_request = not reason and is_unknown and packet:len() >= header_bytes[opcode]
 	local bits = is_acked and packet:len() >= BTH_BYTES and packet(8, 1):bitfield(1, 7) or 0
 
-	if not (name or reason or names_srq or bits ~= 0) then return end
+	if not (name or reason or is_request or bits ~= 0) then return end
 	tree = tree:add(sroce, packet)
 	if reason then
 		tree:add_proto_expert_info(drop, "sroce drops this packet: " .. reason)
@@ -141,7 +174,7 @@ local function add_packet(tree, packet, bytes, pinfo)
 	if bits ~= 0 then
 		tree:add(is_response(opcode) and fields.accept or fields.offer, packet(8, 1))
 	end
-	if names_srq then tree:add(fields.srqn, packet(BTH_BYTES + 1, 3)) end
+	if is_request then add_request(tree, packet, opcode) end
 	if reason or not name then return end
 	tree:append_text(": " .. name)
 	pinfo.cols.info = string.format("%s QP=0x%06x", name, packet(5, 3):uint())
