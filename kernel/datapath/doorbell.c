@@ -67,9 +67,19 @@ u64 sroce_doorbell_update(struct sroce_qp *qp, u64 deadline_ns)
 {
 	struct sroce_db_suppress *db = &qp->db;
 	struct sroce_db_input in;
+	u32 fetches;
 
 	if (!db->active && !db->found)
 		return deadline_ns;
+	fetches = READ_ONCE(qp->send_cq->fetches);
+	/* Two CPUs at once may count one: the policy only asks whether there have been others. */
+	if (db->found)
+		WRITE_ONCE(qp->send_cq->fetches, fetches + 1);
+	/* Most rounds of a process that waits for each completion end here. */
+	if (sroce_db_is_settled(db, READ_ONCE(qp->send_cq->behind))) {
+		sroce_db_settle(db, sroce_responder_epsn(&qp->resp), fetches);
+		return deadline_ns;
+	}
 	in = (struct sroce_db_input) {
 		.now_ns = ktime_get_ns(),
 		.unacked_psn = sroce_requester_unacked_psn(&qp->req),
@@ -77,12 +87,9 @@ u64 sroce_doorbell_update(struct sroce_qp *qp, u64 deadline_ns)
 		.responses_due = sroce_requester_has_unacked(&qp->req),
 		.is_busy = sq_is_busy(qp),
 		.storage_full = storage_is_full(qp),
-		.cq_fetches = READ_ONCE(qp->send_cq->fetches),
+		.cq_fetches = fetches,
 		.cq_behind = READ_ONCE(qp->send_cq->behind),
 	};
-	/* Two CPUs at once may count one: the policy only asks whether there have been others. */
-	if (db->found)
-		WRITE_ONCE(qp->send_cq->fetches, in.cq_fetches + 1);
 	in.cq_armed = sroce_db_may_grant(db, &in) && cqs_are_armed(qp);
 	switch (sroce_db_decide(db, &in)) {
 	case SROCE_DB_KEEP:

@@ -96,6 +96,30 @@ static void charge_late_request(struct sroce_db_suppress *db, bool late, u64 now
 	db->pause_until_ns = now_ns + PAUSE_NS;
 }
 
+/* Begin to count what comes until the next decision. */
+static void begin_count(struct sroce_db_suppress *db, u32 epsn, u32 cq_fetches)
+{
+	if (db->found) {
+		db->epsn = epsn;
+		db->cq_fetches = cq_fetches + 1;
+	}
+	db->found = 0;
+	db->doorbell_seen = false;
+	db->signaled = false;
+}
+
+/**
+ * sroce_db_settle() - do what sroce_db_decide() does if sroce_db_is_settled()
+ * @db: the state
+ * @epsn: as in struct sroce_db_input
+ * @cq_fetches: as @epsn
+ */
+void sroce_db_settle(struct sroce_db_suppress *db, u32 epsn, u32 cq_fetches)
+{
+	charge_late_request(db, false, 0);
+	begin_count(db, epsn, cq_fetches);
+}
+
 static enum sroce_db_action grant_if_useful(struct sroce_db_suppress *db,
 					    const struct sroce_db_input *in)
 {
@@ -145,13 +169,7 @@ enum sroce_db_action sroce_db_decide(struct sroce_db_suppress *db, const struct 
 		action = grant_if_useful(db, in);
 	else if (expired)
 		action = revoke_grant(db);
-	if (db->found) {
-		db->epsn = in->epsn;
-		db->cq_fetches = in->cq_fetches + 1;
-	}
-	db->found = 0;
-	db->doorbell_seen = false;
-	db->signaled = false;
+	begin_count(db, in->epsn, in->cq_fetches);
 	return action;
 }
 

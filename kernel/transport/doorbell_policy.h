@@ -81,6 +81,21 @@ static inline void sroce_db_rung(struct sroce_db_suppress *db)
 	db->doorbell_seen = true;
 }
 
+/**
+ * sroce_db_is_settled() - is there nothing to decide?
+ * @db: the state
+ * @cq_behind: the process leaves completions unread
+ *
+ * So it is with a process that posts one request and waits for its completion.
+ *
+ * Return: true if sroce_db_decide() would return SROCE_DB_KEEP whatever else its input is.
+ */
+static inline bool sroce_db_is_settled(const struct sroce_db_suppress *db, bool cq_behind)
+{
+	return !db->active && db->found == 1 && db->signaled && !cq_behind;
+}
+
+void sroce_db_settle(struct sroce_db_suppress *db, u32 epsn, u32 cq_fetches);
 bool sroce_db_may_grant(const struct sroce_db_suppress *db, const struct sroce_db_input *in);
 enum sroce_db_action sroce_db_decide(struct sroce_db_suppress *db,
 				     const struct sroce_db_input *in);

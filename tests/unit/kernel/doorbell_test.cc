@@ -186,4 +186,14 @@ TEST_F(Doorbell, PeerThatHasSentSomethingIsAwaited) {
   EXPECT_EQ(0u, no_doorbell()) << "one request for each message of the peer";
 }
 
+TEST_F(Doorbell, RoundWithoutADecisionSeesThePeerToo) {
+  sroce_responder_start_psn(&qp.resp, 200);
+  find(1);
+  EXPECT_EQ(SROCE_NEVER, update());
+  EXPECT_EQ(0u, no_doorbell());
+  sroce_db_fetched(&qp.db, false);
+  update();
+  EXPECT_EQ(1u, no_doorbell()) << "the peer has sent nothing since";
+}
+
 }  // namespace

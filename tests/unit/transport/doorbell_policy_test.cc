@@ -63,6 +63,41 @@ TEST_F(DoorbellPolicy, OneSignaledRequestIsNotGrantedSuppression) {
   EXPECT_EQ(post(1, true), SROCE_DB_KEEP);
 }
 
+// A decision about a settled state would change nothing but the counts.
+TEST_F(DoorbellPolicy, SettledStateIsThatOfADecision) {
+  u32 settled = 0;
+  for (u32 bits = 0; bits < 1u << 15; bits++) {
+    const auto bit = [&](u32 n) { return bits >> n & 1; };
+    db_ = {};
+    db_.supported = true;
+    db_.active = bit(0);
+    db_.unused = bit(1);
+    db_.doorbell_seen = bit(2);
+    db_.signaled = bit(3);
+    db_.found = bit(4) + bit(5);
+    db_.unacked_psn = bit(6);
+    db_.late_cost = bit(7) ? 255 : 0;
+    db_.epsn = bit(8);
+    db_.cq_fetches = bit(9);
+    db_.poll_ns = kPoll;
+    db_.poll_until_ns = bit(10) ? 900 * kMicrosecond : 0;
+    db_.pause_until_ns = bit(11) ? 2000 * kMicrosecond : 0;
+    in_.epsn = 1;
+    in_.cq_fetches = 1;
+    in_.cq_behind = bit(12);
+    in_.responses_due = bit(13);
+    in_.is_busy = in_.storage_full = bit(14);
+    if (!sroce_db_is_settled(&db_, in_.cq_behind)) continue;
+    settled++;
+    sroce_db_suppress skipped = db_;
+    sroce_db_settle(&skipped, in_.epsn, in_.cq_fetches);
+    ASSERT_EQ(SROCE_DB_KEEP, sroce_db_decide(&db_, &in_)) << bits;
+    ASSERT_EQ(SROCE_NEVER, sroce_db_deadline(&db_, &in_)) << bits;
+    ASSERT_EQ(0, memcmp(&db_, &skipped, sizeof(db_))) << bits;
+  }
+  EXPECT_EQ(1u << 11, settled);
+}
+
 TEST_F(DoorbellPolicy, UnreadCompletionsShowThatTheProcessPostsAhead) {
   in_.cq_behind = true;
   EXPECT_EQ(post(1, true), SROCE_DB_GRANT);
