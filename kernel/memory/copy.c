@@ -274,14 +274,14 @@ enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
 	status = open_range(&mr_ref, range->key, range->va, sizeof(u64), range->access);
 	if (status == SROCE_MEM_OK) {
 		at = region_bytes_at(mr_ref.region, range->va, sizeof(u64), true, &contiguous);
-		if (!at)
+		if (!at) {
 			status = note_missing(&mr_ref, range->va, sizeof(u64), true);
-		else if (!IS_ALIGNED((uintptr_t)at, sizeof(u64)))
+		} else if (!IS_ALIGNED((uintptr_t)at, sizeof(u64))) {
 			status = SROCE_MEM_MISALIGNED;	/* the iova is aligned, its memory is not */
-		else
+		} else {
 			*original = do_atomic(at, op, compare, swap_add);
-		if (status == SROCE_MEM_OK)
 			sroce_pmem_write_back(mr_ref.region, at, sizeof(u64));
+		}
 	}
 	sroce_mr_ref_put(&mr_ref);
 	return status;

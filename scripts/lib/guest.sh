@@ -6,13 +6,11 @@
 # Print warnings to the console, and stop at the first.
 # Without slab_debug=F, allocations use per-CPU arrays of free objects. kmemleak takes their stale
 # entries for references, and would find no leak. On a busy host, the emulated TSC is the best clock.
-# memmap: 16 MiB at 128 MiB are persistent memory.
 kernel_words() # KERNEL_NAME
 {
 	echo loglevel=5 panic_on_warn=1 panic=-1 oops=panic
 	[[ $1 != @(debug|smp) ]] || echo slab_debug=F
 	[[ $1 != @(smp|kcsan) ]] || echo tsc=reliable
-	[[ $1 != 6.12 ]] || echo 'memmap=16M!128M'
 }
 
 guest_kind() # KERNEL_NAME
@@ -67,7 +65,7 @@ qemu_start() # ROLE; sets accelerator
 	# shellcheck disable=SC2086
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $accelerator \
 		-smp "$cpus" -m "$memory" -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" \
-		-append "console=ttyS0 $(kernel_words "$name" | xargs) $(tsc_word "$accelerator") no_timer_check sroce.root=erofs sroce.share=9p sroce.role=$role" \
+		-append "console=ttyS0 $(kernel_words "$name" | xargs) $(tsc_word "$accelerator") ${boot_words:-} no_timer_check sroce.root=erofs sroce.share=9p sroce.role=$role" \
 		-drive "if=none,id=root,format=raw,readonly=on,file=$image/root.erofs" -device virtio-blk-pci,drive=root \
 		-fsdev "local,id=share,path=$run/share,security_model=none" \
 		-device virtio-9p-pci,fsdev=share,mount_tag=share \
