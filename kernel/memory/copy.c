@@ -288,12 +288,11 @@ enum sroce_mem_status sroce_memory_atomic(const struct sroce_mr_range *range,
 }
 
 /**
- * sroce_memory_flush() - check a range of a peer, and make what was written visible to everybody,
- *			   and persistent if @range->access demands that
+ * sroce_memory_flush() - check a range of a peer, and make what was written visible to everybody
  * @range: 0 bytes stand for the whole region; the key must be valid all the same
  *
- * The copies are stores of CPUs, whose caches are coherent, so a barrier is enough. The write-backs
- * for persistence have begun, see pmem.h.
+ * The copies are stores of CPUs, whose caches are coherent, so a barrier is enough. If the range
+ * permits a FLUSH for persistence, they are persistent already, see pmem.h.
  *
  * Return: enum sroce_mem_status.
  */
@@ -307,8 +306,6 @@ enum sroce_mem_status sroce_memory_flush(const struct sroce_mr_range *range)
 	sroce_mr_ref_put(&mr_ref);
 	/* Before the response, which lets the peer tell others to look. */
 	wmb();
-	if (range->access & SROCE_ACCESS_FLUSH_PERSISTENT)
-		pmem_wmb();
 	return status;
 }
 

@@ -12,17 +12,21 @@ static bool lies_in(phys_addr_t start, size_t bytes, unsigned long desc)
 	return region_intersects(start, bytes, IORESOURCE_MEM, desc) == REGION_INTERSECTS;
 }
 
-/* The second kind is that of firmware without NFIT, and of the kernel's parameter memmap. */
-static bool is_persistent(phys_addr_t start, size_t bytes)
+/*
+ * The second kind is that of firmware without NFIT, and of the kernel's parameter memmap. Pages of
+ * persistent memory that the kernel uses as RAM (dax/kmem) belong to no device.
+ */
+static bool is_persistent(struct scatterlist *sg)
 {
-	return lies_in(start, bytes, IORES_DESC_PERSISTENT_MEMORY) ||
-	       lies_in(start, bytes, IORES_DESC_PERSISTENT_MEMORY_LEGACY);
+	return is_zone_device_page(sg_page(sg)) &&
+	       (lies_in(sg_phys(sg), sg->length, IORES_DESC_PERSISTENT_MEMORY) ||
+		lies_in(sg_phys(sg), sg->length, IORES_DESC_PERSISTENT_MEMORY_LEGACY));
 }
 
 /**
  * sroce_pmem_init() - let a region permit a FLUSH for persistence
  * @region: USER region, not published
- * @umem: its memory; NULL: none
+ * @umem: its memory
  *
  * May sleep.
  *
@@ -33,10 +37,8 @@ int sroce_pmem_init(struct sroce_region *region, const struct ib_umem *umem)
 	struct scatterlist *sg;
 	int i;
 
-	if (!umem)
-		return 0;
 	for_each_sgtable_sg(&umem->sgt_append.sgt, sg, i) {
-		if (!is_persistent(sg_phys(sg), sg->length))
+		if (!is_persistent(sg))
 			return -EINVAL;
 	}
 	region->persistent = true;

@@ -3,9 +3,9 @@
  * Persistent memory: regions that permit a FLUSH for persistence (IBTA annex A19).
  *
  * A FLUSH may name a whole region, for which softirq has no time. So each copy to such a region is
- * written back from the caches at once. The FLUSH then only waits for the write-backs. It covers
- * everything that peers have written through the region and its windows, but not what the process
- * itself has written.
+ * written back from the caches at once, by the CPU that copies, because pmem_wmb() waits for the
+ * write-backs of its own CPU only. The FLUSH finds everything persistent that peers have written
+ * through the region and its windows. It does not cover what the process itself has written.
  */
 #ifndef SROCE_MEMORY_PMEM_H
 #define SROCE_MEMORY_PMEM_H
@@ -23,17 +23,17 @@ struct ib_umem;
 int sroce_pmem_init(struct sroce_region *region, const struct ib_umem *umem);
 
 /**
- * sroce_pmem_write_back() - begin to make bytes persistent if their region permits a FLUSH for that
+ * sroce_pmem_write_back() - make bytes persistent if their region permits a FLUSH for that
  * @region: the region, open
  * @at: the bytes
  * @bytes: how many
- *
- * pmem_wmb() waits until that is done.
  */
 static inline void sroce_pmem_write_back(const struct sroce_region *region, void *at, u32 bytes)
 {
-	if (unlikely(region->persistent))
+	if (unlikely(region->persistent)) {
 		arch_wb_cache_pmem(at, bytes);
+		pmem_wmb();
+	}
 }
 
 #endif

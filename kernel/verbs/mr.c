@@ -313,7 +313,8 @@ static int pin_for_writing(struct sroce_region *region, const struct ib_umem *um
  * executed meanwhile may fail.
  *
  * Return: NULL, or an ERR_PTR(), such as -EBUSY if a memory window is bound to it, or -EOPNOTSUPP
- * if it is paged on demand, or would be, or is a DMA-BUF; then nothing has changed.
+ * if it is paged on demand, or would be, or is a DMA-BUF, or if @access adds a FLUSH for
+ * persistence; then nothing has changed.
  */
 struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 va,
 				  int access, struct ib_pd *ibpd, struct ib_udata *udata)
@@ -334,6 +335,11 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		ibdev_dbg(ibmr->device, "mr: rereg of on-demand paging or a dma-buf\n");
 		err = -EOPNOTSUPP;
 	}
+	/* Bytes that peers have written before stay in the caches. */
+	if (!err && (access & ~old->range.access & IB_ACCESS_FLUSH_PERSISTENT)) {
+		ibdev_dbg(ibmr->device, "mr: rereg adds a FLUSH for persistence\n");
+		err = -EOPNOTSUPP;
+	}
 	if (err)
 		return ERR_PTR(err);
 	region = sroce_region_create(SROCE_REGION_USER, ibpd);
@@ -347,7 +353,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 	else
 		same_memory = true;
 	if (same_memory)
-		err = permit_persistence(region, ibmr->device, old->umem, access);
+		region->persistent = old->persistent;
 	err = err ?: retire_region(mr);
 	if (err) {
 		sroce_region_destroy(memory_of(ibpd), region);

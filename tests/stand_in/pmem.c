@@ -15,6 +15,13 @@ int region_intersects(phys_addr_t start, size_t bytes, unsigned long flags, unsi
 
 void arch_wb_cache_pmem(void *at, size_t bytes)
 {
+	stand_in_pmem.pending = true;
 	if (stand_in_pmem.written_back)
 		stand_in_pmem.written_back(at, bytes);
+}
+
+void pmem_wmb(void)
+{
+	stand_in_pmem.waits += stand_in_pmem.pending;
+	stand_in_pmem.pending = false;
 }

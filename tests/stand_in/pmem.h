@@ -21,13 +21,15 @@ enum { REGION_INTERSECTS, REGION_DISJOINT, REGION_MIXED };
  * @bytes: its size
  * @desc: IORES_DESC_PERSISTENT_MEMORY or _LEGACY
  * @written_back: called by arch_wb_cache_pmem()
- * @waits: calls of pmem_wmb()
+ * @pending: by arch_wb_cache_pmem(), until pmem_wmb()
+ * @waits: calls of pmem_wmb() after one of arch_wb_cache_pmem()
  */
 struct stand_in_pmem {
 	u64	start;
 	u64	bytes;
 	unsigned long desc;
 	void	(*written_back)(void *at, size_t bytes);
+	bool	pending;
 	u32	waits;
 };
 
@@ -35,10 +37,11 @@ extern struct stand_in_pmem stand_in_pmem;
 
 int region_intersects(phys_addr_t start, size_t bytes, unsigned long flags, unsigned long desc);
 void arch_wb_cache_pmem(void *at, size_t bytes);
-
-#define pmem_wmb()	(stand_in_pmem.waits++)
+void pmem_wmb(void);
 
 #define sg_phys(sg)	((sg)->address)
+#define sg_page(sg)	(sg)
+#define is_zone_device_page(sg) (!(sg)->is_ram)
 #define for_each_sgtable_sg(table, sg, i)					\
 	for (i = 0, sg = (table)->sgl; i < (int)(table)->nents; i++, sg++)
 

@@ -21,6 +21,7 @@ static inline bool ib_access_writable(int access)
 struct scatterlist {
 	u64	address;
 	u32	length;
+	bool	is_ram;
 };
 
 struct sg_table {

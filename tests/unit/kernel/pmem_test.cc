@@ -33,7 +33,8 @@ struct Pmem : testing::Test {
     for (auto& block : blocks.blocks) pages.push_back(reinterpret_cast<u64>(block.get()));
     stand_in_umem.pages = pages.data();
     stand_in_umem.sgt_append.sgt = {list, 2};
-    stand_in_pmem = {PHYSICAL, 16 * PAGE_SIZE, IORES_DESC_PERSISTENT_MEMORY, note_write_back, 0};
+    stand_in_pmem = {PHYSICAL,        16 * PAGE_SIZE, IORES_DESC_PERSISTENT_MEMORY,
+                     note_write_back, false,          0};
     self = this;
     sroce_memory_init(&dev.memory);
     pd.device = &dev.ibdev;
@@ -89,6 +90,7 @@ struct Pmem : testing::Test {
   }
   void expect_written_back(const std::vector<WrittenBack>& wanted) {
     ASSERT_EQ(wanted.size(), written_back.size());
+    EXPECT_EQ(wanted.size(), stand_in_pmem.waits);
     for (u32 i = 0; i < wanted.size(); i++) {
       EXPECT_EQ(wanted[i].offset, written_back[i].offset) << i;
       EXPECT_EQ(wanted[i].bytes, written_back[i].bytes) << i;
@@ -108,7 +110,6 @@ struct Pmem : testing::Test {
 TEST_F(Pmem, RegionOfPersistentMemoryPermitsAFlush) {
   ASSERT_EQ(0, reg(PERSISTENT));
   EXPECT_EQ(SROCE_MEM_OK, flush(SROCE_ACCESS_FLUSH_PERSISTENT));
-  EXPECT_EQ(1u, stand_in_pmem.waits);
   EXPECT_EQ(SROCE_MEM_BAD_ACCESS, flush(SROCE_ACCESS_FLUSH_GLOBAL));
 }
 
@@ -124,6 +125,11 @@ TEST_F(Pmem, OrdinaryMemoryPermitsNone) {
   EXPECT_EQ(-EINVAL, reg(PERSISTENT));
   ASSERT_EQ(0, reg(WRITABLE));
   EXPECT_EQ(SROCE_MEM_BAD_ACCESS, flush(SROCE_ACCESS_FLUSH_PERSISTENT));
+}
+
+TEST_F(Pmem, PersistentMemoryThatTheKernelUsesAsRamPermitsNone) {
+  list[1].is_ram = true;
+  EXPECT_EQ(-EINVAL, reg(PERSISTENT));
 }
 
 TEST_F(Pmem, EachPageMustBePersistent) {
@@ -205,15 +211,7 @@ TEST_F(Pmem, ReadsWriteNothingBack) {
   expect_written_back({});
 }
 
-TEST_F(Pmem, OnlyPersistenceWaitsForWriteBacks) {
-  ASSERT_EQ(0, reg(PERSISTENT | IB_ACCESS_FLUSH_GLOBAL));
-  EXPECT_EQ(SROCE_MEM_OK, flush(SROCE_ACCESS_FLUSH_GLOBAL));
-  EXPECT_EQ(0u, stand_in_pmem.waits);
-  EXPECT_EQ(SROCE_MEM_OK, flush(SROCE_ACCESS_FLUSH_GLOBAL | SROCE_ACCESS_FLUSH_PERSISTENT));
-  EXPECT_EQ(1u, stand_in_pmem.waits);
-}
-
-TEST_F(Pmem, CopiesToAWindowAreWrittenBackAsItsRegionPromises) {
+TEST_F(Pmem, CopiesToAWindowAreWrittenBackAsThoseToItsRegion) {
   for (const int access : {PERSISTENT, WRITABLE}) {
     written_back.clear();
     ASSERT_EQ(0, reg(access));
@@ -234,19 +232,23 @@ TEST_F(Pmem, CopiesToAWindowAreWrittenBackAsItsRegionPromises) {
   }
 }
 
-TEST_F(Pmem, ReregistrationLooksAtTheMemory) {
-  ASSERT_EQ(0, reg(WRITABLE));
-  EXPECT_EQ(0, rereg(IB_MR_REREG_ACCESS, PERSISTENT));
+TEST_F(Pmem, CopiesToAReregisteredRegionAreWrittenBack) {
+  ASSERT_EQ(0, reg(PERSISTENT));
+  EXPECT_EQ(0, rereg(IB_MR_REREG_ACCESS, PERSISTENT | IB_ACCESS_REMOTE_READ));
   EXPECT_EQ(SROCE_MEM_OK, place(mr->rkey, VA, {1}));
-  EXPECT_EQ(1u, written_back.size());
+  expect_written_back({{0, {1}}});
   EXPECT_EQ(0, rereg(IB_MR_REREG_ACCESS, WRITABLE));
-  EXPECT_EQ(SROCE_MEM_OK, place(mr->rkey, VA, {1}));
-  EXPECT_EQ(1u, written_back.size());
-  stand_in_pmem.bytes = 0;
-  EXPECT_EQ(-EINVAL, rereg(IB_MR_REREG_ACCESS, PERSISTENT));
-  EXPECT_EQ(-EINVAL, rereg(IB_MR_REREG_TRANS | IB_MR_REREG_ACCESS, PERSISTENT));
+  EXPECT_EQ(SROCE_MEM_BAD_ACCESS, flush(SROCE_ACCESS_FLUSH_PERSISTENT));
+}
+
+// Earlier copies are not written back, wherever the new memory is.
+TEST_F(Pmem, ReregistrationAddsNoPermission) {
+  ASSERT_EQ(0, reg(WRITABLE));
+  EXPECT_EQ(-EOPNOTSUPP, rereg(IB_MR_REREG_ACCESS, PERSISTENT));
+  EXPECT_EQ(-EOPNOTSUPP, rereg(IB_MR_REREG_TRANS | IB_MR_REREG_ACCESS, PERSISTENT));
   EXPECT_EQ(SROCE_MEM_BAD_ACCESS, flush(SROCE_ACCESS_FLUSH_PERSISTENT)) << "nothing has changed";
   EXPECT_EQ(SROCE_MEM_OK, place(mr->rkey, VA, {1}));
+  expect_written_back({});
 }
 
 TEST_F(Pmem, OtherMemoryOfAReregisteredRegionMustBePersistentToo) {
