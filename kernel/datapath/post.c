@@ -87,7 +87,7 @@ static bool write_operation(const struct ib_send_wr *wr, struct sroce_send_wqe *
 		wqe->reg_mr.iova = reg_wr(wr)->mr->iova;
 		wqe->reg_mr.key = reg_wr(wr)->key;
 		wqe->reg_mr.access = reg_wr(wr)->access;
-		/* As in verbs/mr.c: no memory can honour it. */
+		/* Copies to such a region are not written back, see memory/pmem.h. */
 		return !(wqe->reg_mr.access & SROCE_ACCESS_FLUSH_PERSISTENT);
 	default:
 		return false;

@@ -136,7 +136,7 @@ local function add_sack(tree, packet, payload_bytes)
 	add_queued_psns(tree:add(fields.bitmap, bitmap), bitmap, packet(9, 3):uint())
 end
 
--- The headers between BTH and payload that Wireshark's own dissector does not know.
+-- XRCETH, FETH and its RETH, and the RETH of XRC: Wireshark's own dissector does not know them.
 local function add_request(tree, packet, opcode)
 	local at, operation = BTH_BYTES, opcode % 0x20
 

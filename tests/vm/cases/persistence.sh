@@ -44,7 +44,7 @@ echo 'p:write_back arch_wb_cache_pmem bytes=%si:u64' >$tracing/kprobe_events
 echo kprobes:write_back >$tracing/set_event
 tap "persistence" both_ends --pmem /dev/dax0.0
 # Twenty WRITEs of 100,000 bytes, each with an ATOMIC WRITE of 8.
-check "each byte was written back" test "$(written_back)" -eq $((20 * 100008))
+check "as many bytes were written back as were written" test "$(written_back)" -eq $((20 * 100008))
 echo >$tracing/trace
-tap "placement" both_ends
+tap "placement" both_ends --persistence
 check "no byte of ordinary memory was" test "$(written_back)" -eq 0

@@ -412,12 +412,12 @@ void run_error_cases(harness::Tap& tap, const Devices& devices) {
   for (const Error& error : local) tap.run(error.name, [&] { run_error(devices, error); });
 }
 
-void capabilities_are_told(const Devices& devices) {
+void capabilities_are_told(const Devices& devices, bool persistence) {
   ibv_device_attr_ex attr{};
   expect(ibv_query_device_ex(devices.far.get(), nullptr, &attr) == 0, "ibv_query_device_ex");
   const auto has = [&](int bit) { return attr.device_cap_flags_ex >> bit & 1; };
   expect(has(38), "no FLUSH for global visibility");
-  const bool knows_persistence = has(39);
+  expect(has(39) == persistence, "FLUSH for persistence: ", has(39), ", wanted ", persistence);
   expect(has(40), "no ATOMIC WRITE");
   const verbs::Pd pd = verbs::make_pd(devices.far);
   verbs::Pages pages(4096);
@@ -425,7 +425,7 @@ void capabilities_are_told(const Devices& devices) {
   const verbs::Mr mr(
       ibv_reg_mr(pd.get(), pages.data(), pages.size(),
                  IBV_ACCESS_LOCAL_WRITE | static_cast<int>(access_flush_persistent)));
-  expect(!mr && errno == (knows_persistence ? EINVAL : EOPNOTSUPP),
+  expect(!mr && errno == (persistence ? EINVAL : EOPNOTSUPP),
          "persistence of ordinary memory: errno ", errno);
 }
 
@@ -496,10 +496,11 @@ void persistence_needs_permission(const Devices& devices, const PersistentMemory
 int main(int argc, char** argv) {
   harness::Args args(argc, argv,
                      std::string("placement_verify ") + verbs::devices_usage +
-                         " [--faults | --no-flush | --pmem FILE]");
+                         " [--persistence] [--faults | --no-flush | --pmem FILE]");
   const Devices devices(args);
   const bool faults = args.flag("--faults");
   has_flush = !args.flag("--no-flush");
+  const bool persistence = args.flag("--persistence");  // a device and kernel that know it
   const std::string pmem = args.text("--pmem", "");
   args.finish();
   harness::Tap tap;
@@ -523,6 +524,6 @@ int main(int argc, char** argv) {
   tap.run("many at a time, one resource", [&] { many_at_a_time(devices, 1); });
   run_error_cases(tap, devices);
   if (!devices.far.name().starts_with("rxe"))
-    tap.run("capabilities", [&] { capabilities_are_told(devices); });
+    tap.run("capabilities", [&] { capabilities_are_told(devices, persistence); });
   return tap.finish();
 }
