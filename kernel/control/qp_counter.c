@@ -45,12 +45,12 @@ static void free_set(struct counter_set *set)
 static int alloc_set(struct rdma_counter *counter)
 {
 	struct sroce_device *dev = to_sroce_device(counter->device);
-	struct counter_set *set = kzalloc(sizeof(*set), GFP_KERNEL);
+	struct counter_set *set = kzalloc(sizeof(*set), GFP_KERNEL_ACCOUNT);
 	int err = -ENOMEM;
 
 	if (!set)
 		return -ENOMEM;
-	set->counters = alloc_percpu(struct sroce_counters);
+	set->counters = alloc_percpu_gfp(struct sroce_counters, GFP_KERNEL_ACCOUNT);
 	if (set->counters)
 		err = xa_alloc_cyclic(&dev->counter_sets, &counter->id, set, xa_limit_31b,
 				      &dev->next_counter_set, GFP_KERNEL);

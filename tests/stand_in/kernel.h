@@ -33,6 +33,7 @@ extern "C" {
  * @random: from get_random_u32()
  * @now_ns: from ktime_get_ns()
  * @fail_allocation: the n-th allocation from now on fails; 0 for none
+ * @uncharged: bytes allocated that no memory cgroup is charged
  * @process: called after each load of an index that a process shares and each store of one, at each
  *           barrier() behind a copy and for each attribute of a message: another context may act then
  * @waiting: called where the kernel would sleep until a completion; must complete it
@@ -61,6 +62,7 @@ struct stand_in {
 	u32	random;
 	u64	now_ns;
 	u32	fail_allocation;
+	u64	uncharged;
 	void	(*process)(void *argument);
 	void	(*waiting)(void *argument);
 	void	(*resched)(void *argument);
@@ -183,53 +185,7 @@ static inline u32 get_random_u32(void)
 #define wmb()			stand_in_process()
 #define barrier()		stand_in_process()
 
-/* Memory. */
-typedef unsigned int gfp_t;
-#define GFP_KERNEL		0u
-#define GFP_KERNEL_ACCOUNT	0u
-#define GFP_ATOMIC		0u
-#define GFP_NOWAIT		0u
-#define __GFP_COMP		0u
-#define __GFP_NOMEMALLOC	0u
-#define __GFP_ACCOUNT		0u
-#define __GFP_NOWARN		0u
-#define __GFP_ZERO		0u
-
-#define kmalloc(bytes, gfp)		stand_in_alloc(bytes)
-#define kzalloc(bytes, gfp)		((void)(gfp), stand_in_alloc(bytes))
-#define kcalloc(n, bytes, gfp)		stand_in_alloc((size_t)(n) * (bytes))
-#define kvcalloc(n, bytes, gfp)		stand_in_alloc((size_t)(n) * (bytes))
-#define kvmalloc_array(n, bytes, gfp)	stand_in_alloc((size_t)(n) * (bytes))
-#define __vmalloc(bytes, gfp)		stand_in_alloc(bytes)
-#define kfree(pointer)			free((void *)(pointer))
-#define kvfree(pointer)			free(pointer)
-#define vfree(pointer)			free(pointer)
-#define kfree_rcu(pointer, member)	free(pointer)
-
-#define PAGE_SHIFT		12
-#define PAGE_SIZE		(1UL << PAGE_SHIFT)
-#define PAGE_ALIGN(bytes)	ALIGN(bytes, PAGE_SIZE)
-#define offset_in_page(address)	((unsigned long)(address) & (PAGE_SIZE - 1))
-
-static inline u32 get_order(u64 bytes)
-{
-	return bytes > PAGE_SIZE ? order_base_2((bytes + PAGE_SIZE - 1) >> PAGE_SHIFT) : 0;
-}
-
-static inline bool virt_addr_valid(const void *address)
-{
-	unsigned long page = (unsigned long)address & ~(PAGE_SIZE - 1);
-
-	return !stand_in.no_memory_at || page != (unsigned long)stand_in.no_memory_at;
-}
-
-/* Pages. */
-static inline unsigned long get_zeroed_page(gfp_t gfp)
-{
-	return (unsigned long)stand_in_alloc(PAGE_SIZE);
-}
-
-#define free_page(address)	free((void *)(address))
+#include "stand_in/alloc.h"
 
 /* Memory cgroups, none of which is active. */
 struct mem_cgroup;
@@ -254,6 +210,7 @@ static inline u64 ktime_get_ns(void)
 #define __this_cpu_inc(variable)	((variable)++)
 #define per_cpu_ptr(pointer, cpu)	((pointer) + (cpu))
 #define alloc_percpu(type)		((type *)stand_in_alloc(STAND_IN_CPUS * sizeof(type)))
+#define alloc_percpu_gfp(type, gfp)	((type *)stand_in_kmalloc(STAND_IN_CPUS * sizeof(type), gfp))
 #define free_percpu(pointer)		free(pointer)
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < STAND_IN_CPUS; (cpu)++)
 #define ASSERT_RTNL()			WARN_ON(!stand_in.rtnl)

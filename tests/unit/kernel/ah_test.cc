@@ -55,8 +55,10 @@ struct Ah : testing::Test {
     return path.priority;
   }
   int create(ib_udata* udata) {
-    rdma_ah_init_attr init = {.ah_attr = &attr, .flags = 0};
-    return sroce_create_ah(&ah.ibah, &init, udata);
+    rdma_ah_init_attr init = {.ah_attr = &attr, .flags = RDMA_CREATE_AH_SLEEPABLE};
+    const int err = sroce_create_ah(&ah.ibah, &init, udata);
+    EXPECT_EQ(0u, stand_in.uncharged);
+    return err;
   }
 
   net ns = {};

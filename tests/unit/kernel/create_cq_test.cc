@@ -26,6 +26,7 @@ struct CreateCq : testing::Test {
     current = this;
   }
   ~CreateCq() override {
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
     if (created) EXPECT_EQ(0, sroce_destroy_cq(&cq.ibcq, nullptr));
     EXPECT_EQ(0, stand_in_qp.mappings);

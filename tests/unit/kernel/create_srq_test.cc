@@ -33,6 +33,7 @@ struct CreateSrq : testing::Test {
     current = this;
   }
   ~CreateSrq() override {
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
     if (created) destroy();
     EXPECT_EQ(0, stand_in_qp.mappings);

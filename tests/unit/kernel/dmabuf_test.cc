@@ -39,6 +39,7 @@ struct DmabufMr : testing::TestWithParam<bool> {
     EXPECT_EQ(0, stand_in_dmabuf.maps);
     EXPECT_EQ(0, stand_in_dmabuf.accesses);
     EXPECT_FALSE(stand_in_dmabuf.misused);
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
   }
 

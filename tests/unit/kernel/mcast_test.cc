@@ -48,6 +48,7 @@ struct Mcast : testing::Test {
     EXPECT_EQ(0u, dev.mcast.member_count);
     EXPECT_EQ(0u, dev.mcast.group_count);
     EXPECT_EQ(0, stand_in_datapath.memberships);
+    EXPECT_EQ(0u, stand_in.uncharged);
   }
   Qp& add_qp() { return qps.emplace_back(&dev); }
   int attach(Qp& qp, u32 number) {

@@ -38,6 +38,7 @@ struct Memory {
     // A window is destroyed before its region, which was added before it.
     while (!regions.empty()) remove(regions.back());
     sroce_memory_fini(&table);
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
   }
 

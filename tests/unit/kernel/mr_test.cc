@@ -30,6 +30,7 @@ struct Mr : testing::Test {
   ~Mr() override {
     sroce_memory_fini(&dev.memory);  // warns of regions that are left
     EXPECT_EQ(stand_in_umem.pinned, stand_in.umems_released);
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
   }
 

@@ -20,6 +20,7 @@ struct Mw : testing::Test {
   }
   ~Mw() override {
     sroce_memory_fini(&dev.memory);  // warns of windows that are left
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
   }
 

@@ -183,6 +183,7 @@ struct Received {
   }
   ~Received() {
     kfree_skb(rx.skb);
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
   }
 

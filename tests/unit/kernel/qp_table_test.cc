@@ -42,6 +42,7 @@ struct QpTable : testing::Test {
     stand_in_grace_period();
     EXPECT_EQ(0u, sroce_qp_count());
     EXPECT_EQ(0, v4.refs + v6.refs);
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
   }
   Qp& add(ib_qp_type type = IB_QPT_RC, sroce_device* of = nullptr) {

@@ -16,6 +16,7 @@ namespace {
 struct Ring : testing::Test {
   Ring() { stand_in = {}; }
   ~Ring() override {
+    EXPECT_EQ(0u, stand_in.uncharged);
     stand_in = {};
     sroce_ring_fini(&ring);
     sroce_ring_fini(&native_sq);

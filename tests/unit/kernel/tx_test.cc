@@ -32,6 +32,7 @@ struct Tx : testing::Test, QueuePair {
     EXPECT_EQ(0, sroce_net_init(nullptr, [](sroce_endpoint*) {}));
     dev.ep = {};
     EXPECT_EQ(0, sroce_endpoint_init(&dev.ep, &netdev, &net));
+    stand_in.uncharged = 0;  // a device is the administrator's
     dev.ep.udp_checksum = SROCE_UDP_CHECKSUM_ON;
     qp.counters = counters;
     ref = static_cast<sroce_qp_ref*>(aligned_alloc(SROCE_QP_REF_ALIGNMENT, 2 * 128));
@@ -371,6 +372,7 @@ TEST_F(Tx, RoceV1NeedsNoRoute) {
   netdev.addr_len = 6;
   netdev.has_header = true;
   EXPECT_EQ(0, sroce_endpoint_add_address(&dev.ep, &qp.sq.path.saddr));
+  stand_in.uncharged = 0;
   netdev.mtu = 1500;
   stand_in_routes.netdev = &netdev;
   qp.sq.path.is_v1 = true;

@@ -89,6 +89,7 @@ struct Mapping : Ucontext {
     if (entry) sroce_mmap_remove(entry);
     if (ring.memory) sroce_ring_fini(&ring);
     EXPECT_EQ(0, stand_in_mapping.file_refs);
+    EXPECT_EQ(0u, stand_in.uncharged);
   }
   // A ring whose memory is complete from the start.
   void use_work_queue() {
