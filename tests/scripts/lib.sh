@@ -25,6 +25,12 @@ check() # NAME COMMAND...
 	verdict $status "$name" "$output"
 }
 
+skip() # NAME REASON
+{
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
 # says NAME STATUS PATTERN COMMAND...: the command must exit with STATUS, and its output match PATTERN
 says()
 {
