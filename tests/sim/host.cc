@@ -237,13 +237,25 @@ u32 Host::random_burst(u32 budget) {
   return static_cast<u32>(std::min<u64>(rng_.between(1, side_.burst_packets), budget));
 }
 
-// The reserved bits of a packet from a standard peer.
+// The reserved bits of octet 8 of a packet from a standard peer.
 u8 Host::reserved_bits(const sroce_packet& pkt) {
+  if (side_.reserved_bits == ReservedBits::routed) return 1u << random_bits_ % 7;
   if (side_.reserved_bits == ReservedBits::copied)
     return pkt.info->flags & SROCE_OPF_RESPONSE ? request_bits_ : 0;
   random_bits_ = random_bits_ * 6364136223846793005u + 1442695040888963407u;
   if (pkt.info->flags & SROCE_OPF_RESPONSE && random_bits_ >> 63) return SROCE_BTH_ACCEPT;
   return random_bits_ >> 57;
+}
+
+// A standard engine leaves all reserved bits 0.
+void Host::set_reserved_bits(const sroce_packet& pkt, Bytes& bytes) {
+  require(!(bytes[8] & SROCE_BTH_RESERVED_MASK), "selective repeat without an offer", "psn=%06x",
+          pkt.psn);
+  if (side_.reserved_bits == ReservedBits::zero) return;
+  bytes[8] |= reserved_bits(pkt);
+  if (side_.reserved_bits == ReservedBits::copied) return;
+  bytes[4] |= side_.reserved_bits == ReservedBits::routed ? 1u << random_bits_ % 6
+                                                          : (random_bits_ >> 40) & 0x3f;
 }
 
 void Host::transmit(const sroce_packet& pkt, std::span<const u8> payload) {
@@ -254,11 +266,7 @@ void Host::transmit(const sroce_packet& pkt, std::span<const u8> payload) {
   require(header_bytes == pkt.header_bytes && header_bytes == pkt.info->header_bytes,
           "packet lengths do not add up", "psn=%06x", pkt.psn);
   std::copy(payload.begin(), payload.end(), bytes.begin() + header_bytes);
-  if (side_.reserved_bits != ReservedBits::zero) {
-    require(!(bytes[8] & SROCE_BTH_RESERVED_MASK), "selective repeat without an offer", "psn=%06x",
-            pkt.psn);
-    bytes[8] |= reserved_bits(pkt);
-  }
+  if (!side_.selective) set_reserved_bits(pkt, bytes);
   network_.send(number_, std::move(bytes), now_ns_);
 }
 

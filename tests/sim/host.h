@@ -125,6 +125,7 @@ class Host {
   bool drops_plan();
   u32 random_burst(u32 budget);
   u8 reserved_bits(const sroce_packet& pkt);
+  void set_reserved_bits(const sroce_packet& pkt, Bytes& bytes);
   void transmit(const sroce_packet& pkt, std::span<const u8> payload);
   void log_completion(const char* what, const sroce_completion& wc) const;
 

@@ -65,7 +65,7 @@ Side make_side(Rng& rng) {
   side.adaptive = rng.chance(0.6);
   side.reorder_packets = rng.pick(kReorderPackets);
   side.selective = side.reorder_packets && rng.chance(0.8);
-  static constexpr ReservedBits kReservedBits[] = {ReservedBits::zero, ReservedBits::zero,
+  static constexpr ReservedBits kReservedBits[] = {ReservedBits::zero, ReservedBits::routed,
                                                    ReservedBits::copied, ReservedBits::random};
   if (!side.selective) side.reserved_bits = kReservedBits[side.start_psn / 2 % 4];
   side.delays_rnr = side.reorder_packets && side.start_psn % 2;

@@ -24,7 +24,8 @@ struct PathFaults {
 };
 
 // The use that a standard peer makes of the reserved bits of the BTH. The rule is 0 (IBTA 9.2).
-enum class ReservedBits { zero, copied, random };
+// A peer with adaptive routing may mark with one of them the packets that switches may reorder.
+enum class ReservedBits { zero, routed, copied, random };
 
 // One host: limits of its QP, behaviour of its datapath and application.
 struct Side {
