@@ -101,6 +101,7 @@ class Host {
   void note_mode(const sroce_requester& before, const sroce_packet& pkt,
                  const sroce_ack_plan& plan);
   void check_probe(const sroce_send_plan& plan) const;
+  void check_read_part(const sroce_send_plan& plan) const;
   void check_hole_filled(const sroce_send_plan& plan) const;
   void note_sent(const sroce_send_plan& plan);
   void check_nothing_to_send() const;

@@ -88,12 +88,21 @@ void Host::check_probe(const sroce_send_plan& plan) const {
           plan.first_psn, psn);
 }
 
+// A READ request that ends before its READ does may be new to a standard peer. So it is sent only
+// while each response so far has accepted selective repeat, also to a malicious peer.
+void Host::check_read_part(const sroce_send_plan& plan) const {
+  const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
+  if (wqe->opcode != SROCE_WR_READ || plan.payload_end == wqe->length) return;
+  require(plan.fills_hole, "part of a READ that was never requested", "psn=%06x", plan.first_psn);
+  require(side_.offers() && responded_ && !offer_declined_,
+          "part of a READ for a peer that does not accept", "psn=%06x", plan.first_psn);
+}
+
 // Nothing is sent again that has arrived, is queued at the peer, or may merely be late.
 void Host::check_hole_filled(const sroce_send_plan& plan) const {
+  check_read_part(plan);
   if (!plan.fills_hole || !out_->strict()) return;
   const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
-  require(is_selective() || wqe->opcode != SROCE_WR_READ || plan.payload_end == wqe->length,
-          "part of a READ for a standard peer", "psn=%06x", plan.first_psn);
   if (requester_.probe.due) {
     check_probe(plan);
     return;
