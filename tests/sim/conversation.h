@@ -17,6 +17,9 @@
 
 namespace sim {
 
+// ACK timeouts that a host may need after the last fault: those that it starts with.
+inline constexpr u32 kMaxLateTimeouts = 6;
+
 struct Totals {
   u64 packets = 0;
   u64 drops = 0;
@@ -24,6 +27,8 @@ struct Totals {
   u64 naks = 0;
   u64 completions = 0;
   u64 progress = 0;  // accepted packets, requests and responses
+  // Hosts by their ACK timeouts after the last fault, of those whose round trips are shorter.
+  u64 late_timeouts[kMaxLateTimeouts + 1] = {};
 };
 
 class Conversation {

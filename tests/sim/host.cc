@@ -187,8 +187,16 @@ void Host::run(u64 now_ns) {
   drop_queued();
   run_send();
   run_recv();
+  note_timers();
   check_requester();
   check_responder();
+}
+
+void Host::set_faulty(bool faulty, u64 now_ns) {
+  faulty_ = faulty;
+  late_timeouts_ = 0;
+  silences_.clear();
+  silent_until_ns_ = now_ns;
 }
 
 void Host::receive(const Datagram& datagram, u64 now_ns) {

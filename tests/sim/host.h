@@ -14,6 +14,10 @@
 
 namespace sim {
 
+struct Interval {
+  u64 begin_ns, end_ns;
+};
+
 class Host {
  public:
   Host(int number, Rng& rng, const Scenario& scenario, Network& network, Log& log, Totals& totals);
@@ -36,7 +40,10 @@ class Host {
   // When run() must be called again.
   u64 wake_ns() const;
 
-  void set_faulty(bool faulty) { faulty_ = faulty; }
+  void set_faulty(bool faulty, u64 now_ns);
+  // Since the last fault: ACK timeouts, and when it waited for a timer that no round trip bounds.
+  u32 late_timeouts() const { return late_timeouts_; }
+  const std::vector<Interval>& silences() const { return silences_; }
   bool connected() const { return connected_; }
   bool in_error() const { return error_; }
   bool draining() const { return requester_.state == SROCE_SQ_DRAINING; }
@@ -56,6 +63,8 @@ class Host {
                                   std::span<const u8> payload);
   void handle_deadline();
   void count_timeout();
+  void note_silence(bool expired);
+  void note_timers();
   void pull_send_completions();
   // recv_queue.cc
   void run_recv();
@@ -157,6 +166,16 @@ class Host {
   u64 now_ns_ = 0;
   u64 resume_ns_ = SROCE_NEVER;  // end of a shortage, a full transmit queue or a spent budget
   u64 slack_ns_ = 0;
+  // A timer of the requester: its deadline, and since when it has been that.
+  struct Timer {
+    void note(u64 deadline_now_ns, u64 now_ns);
+    u64 deadline_ns = SROCE_NEVER;
+    u64 armed_ns = 0;
+  };
+  Timer ack_timer_, probe_timer_;
+  u32 late_timeouts_ = 0;
+  std::vector<Interval> silences_;
+  u64 silent_until_ns_ = 0;  // everything before it is counted
 
   std::map<u32, QueuedPacket> queued_;  // requests that arrived out of order, by PSN
 

@@ -115,6 +115,8 @@ void run_seed(u64 seed, const Options& options, Sums& sums) {
   sums.totals.retransmits += simulation.totals().retransmits;
   sums.totals.naks += simulation.totals().naks;
   sums.totals.completions += simulation.totals().completions;
+  for (u32 i = 0; i <= sim::kMaxLateTimeouts; i++)
+    sums.totals.late_timeouts[i] += simulation.totals().late_timeouts[i];
   sums.slowest_recovery = std::max(sums.slowest_recovery, simulation.slowest_recovery());
 }
 
@@ -179,8 +181,10 @@ int main(int argc, char** argv) {
       run_seed<sim::Simulation>(seed, options, sums);
   }
   const sim::Totals& totals = sums.totals;
+  std::printf("hosts by ACK timeouts after the last fault:");
+  for (const u64 hosts : totals.late_timeouts) std::printf(" %llu", (unsigned long long)hosts);
   std::printf(
-      "%llu packets, %llu drops, %llu retransmits, %llu naks, %llu completions, slowest recovery "
+      "\n%llu packets, %llu drops, %llu retransmits, %llu naks, %llu completions, slowest recovery "
       "%.0f%% of its bound\n%llu passed, %llu failed\n",
       (unsigned long long)totals.packets, (unsigned long long)totals.drops,
       (unsigned long long)totals.retransmits, (unsigned long long)totals.naks,

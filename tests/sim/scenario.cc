@@ -74,11 +74,7 @@ Side make_side(Rng& rng) {
 
 // Returns an exponent whose timeout is @slack times the longest plausible round trip.
 u8 timeout_for(const Scenario& s, const Side& side, double slack) {
-  const double window =
-      std::max<double>(side.window_packets * (s.mtu_bytes + 64.0), 2.0 * s.max_message_bytes);
-  const double round_trip = 2.0 * static_cast<double>(s.latency_ns) + 4.0 * window * s.ns_per_byte +
-                            static_cast<double>(s.path[0].jitter_ns + s.path[1].jitter_ns) + 200000;
-  const auto steps = static_cast<u64>(slack * round_trip / 4096) + 1;
+  const auto steps = static_cast<u64>(slack * longest_round_trip_ns(s, side) / 4096) + 1;
   return static_cast<u8>(std::clamp<int>(std::bit_width(steps), 1, 31));
 }
 
@@ -123,6 +119,13 @@ void make_sizes(Rng& rng, Scenario& s) {
 }
 
 }  // namespace
+
+double longest_round_trip_ns(const Scenario& s, const Side& side) {
+  const double window =
+      std::max<double>(side.window_packets * (s.mtu_bytes + 64.0), 2.0 * s.max_message_bytes);
+  return 2.0 * static_cast<double>(s.latency_ns) + 4.0 * window * s.ns_per_byte +
+         static_cast<double>(s.path[0].jitter_ns + s.path[1].jitter_ns) + 200000;
+}
 
 Scenario make_scenario(Rng& rng, Style style) {
   Scenario s;

@@ -91,6 +91,9 @@ struct Scenario {
 
 enum class Style { any, honest, hostile, placement, revoke, xrc, uc };
 
+// The longest round trip that is plausible behind full windows.
+double longest_round_trip_ns(const Scenario& s, const Side& side);
+
 Scenario make_scenario(Rng& rng, Style style);
 
 }  // namespace sim

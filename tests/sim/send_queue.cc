@@ -30,6 +30,7 @@ void Host::handle_deadline() {
                      : expired   ? "ACK timeout"
                                  : "probe timeout"));
   if (expired) count_timeout();
+  if (!faulty_ && !rnr_waiting) note_silence(expired);
   if (expired && !responded_ && (requester_.timeouts || side_.retry_cnt == 1))
     offer_declined_ = true;
   if (!rnr_waiting) rerequested_.clear();
@@ -54,6 +55,27 @@ void Host::count_timeout() {
     free_timeouts_++;
   else
     out_->retried();
+}
+
+// A timer of the requester expires after the last fault. That of probes waits for round trips, but
+// it can only guess before an RTT sample that is more than an upper bound.
+void Host::note_silence(bool expired) {
+  late_timeouts_ += expired;
+  if (!expired && requester_.rtt.srtt_ns && !requester_.rtt.rough) return;
+  const Timer& timer = expired ? ack_timer_ : probe_timer_;
+  silences_.push_back({std::max(timer.armed_ns, silent_until_ns_), now_ns_});
+  silent_until_ns_ = now_ns_;
+}
+
+void Host::Timer::note(u64 deadline_now_ns, u64 now_ns) {
+  if (deadline_now_ns == deadline_ns) return;
+  deadline_ns = deadline_now_ns;
+  armed_ns = now_ns;
+}
+
+void Host::note_timers() {
+  ack_timer_.note(requester_.ack_deadline_ns, now_ns_);
+  probe_timer_.note(requester_.probe.deadline_ns, now_ns_);
 }
 
 void Host::run_send() {

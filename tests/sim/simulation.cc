@@ -68,7 +68,7 @@ void Simulation::run_epoch() {
   plan_failures();
   faulty_ = true;
   network_.start_faults();
-  for (Host& host : hosts_) host.set_faulty(true);
+  for (Host& host : hosts_) host.set_faulty(true, now_ns_);
   faults_end_ns_ = now_ns_ + scenario_.fault_ns;
   bound_ns_ = notice_ns_ = SROCE_NEVER;
   while (!finished()) {
@@ -197,15 +197,15 @@ void Simulation::stop_faults() {
   network_.stop_faults();
   if (log_.on()) log_.line("-- faults end --");
   for (int i = 0; i < 2; i++) {
-    hosts_[i].set_faulty(false);
+    hosts_[i].set_faulty(false, now_ns_);
     if (!hosts_[i].connected()) continue;
     apps_[i].next_ns = std::min(apps_[i].next_ns, now_ns_);
   }
-  bound_ns_ = now_ns_ + recovery_bound_ns();
+  bound_ns_ = now_ns_ + static_cast<u64>(round_trips_ns()) + timeouts_ns();
 }
 
-// Returns how long all planned work may take once faults have stopped.
-u64 Simulation::recovery_bound_ns() const {
+// Returns how long all planned work may take once faults have stopped, without timeouts.
+double Simulation::round_trips_ns() const {
   double total_ns = 1e6;
   const double jitter_ns =
       static_cast<double>(scenario_.path[0].jitter_ns + scenario_.path[1].jitter_ns);
@@ -228,10 +228,60 @@ u64 Simulation::recovery_bound_ns() const {
         packets / window + 2.0 * static_cast<double>(conversations_[i]->sends.size());
     total_ns += 2 * rounds * round_trip_ns + packets * 1000 +
                 3 * (bytes + packets * 120) * scenario_.ns_per_byte;
-    total_ns += 10.0 * (timeout_ns + static_cast<double>(side.timer_slack_ns));
     total_ns += 3.0 * static_cast<double>(sroce_rnr_wait_ns(side.min_rnr_timer));
   }
-  return static_cast<u64>(total_ns);
+  return total_ns;
+}
+
+// Returns the time after which a run counts as one without end.
+u64 Simulation::timeouts_ns() const {
+  u64 total_ns = 0;
+  for (const Side& side : scenario_.side)
+    total_ns += 10 * (sroce_ack_timeout_ns(side.timeout_exponent) + side.timer_slack_ns);
+  return total_ns;
+}
+
+// An ACK timeout that is shorter than round trips expires without a loss, too. Of the other hosts
+// 9,542 needed no ACK timeout, 847 one, 29 two, 4 three and none four: sim_plain --seeds 8000
+// --first 2090000001.
+void Simulation::check_late_timeouts() {
+  for (int i = 0; i < 2; i++) {
+    const u64 timeout_ns = sroce_ack_timeout_ns(scenario_.side[i].timeout_exponent);
+    const double round_trip_ns = longest_round_trip_ns(scenario_, scenario_.side[i]);
+    if (static_cast<double>(timeout_ns) < round_trip_ns) continue;
+    const u32 count = hosts_[i].late_timeouts();
+    require(count <= kMaxLateTimeouts, "too many ACK timeouts after the last fault", "%c: %u",
+            'A' + i, count);
+    totals_.late_timeouts[count]++;
+  }
+}
+
+// Returns how long at least one host waited for a timer.
+u64 Simulation::waited_ns() const {
+  std::vector<Interval> all = hosts_[0].silences();
+  all.insert(all.end(), hosts_[1].silences().begin(), hosts_[1].silences().end());
+  std::sort(all.begin(), all.end(),
+            [](const Interval& a, const Interval& b) { return a.begin_ns < b.begin_ns; });
+  u64 total_ns = 0, end_ns = 0;
+  for (const Interval& interval : all) {
+    const u64 begin_ns = std::max(interval.begin_ns, end_ns);
+    if (interval.end_ns > begin_ns) total_ns += interval.end_ns - begin_ns;
+    end_ns = std::max(end_ns, interval.end_ns);
+  }
+  return total_ns;
+}
+
+// Recovery takes round trips, apart from the few timeouts that have expired.
+void Simulation::check_recovery_time() {
+  if (faulty_ || bound_ns_ == SROCE_NEVER || scenario_.hostile) return;
+  const u64 silence_ns = waited_ns();
+  const u64 elapsed_ns = now_ns_ - faults_end_ns_;
+  const double needed = static_cast<double>(elapsed_ns - std::min(elapsed_ns, silence_ns));
+  slowest_recovery_ = std::max(slowest_recovery_, needed / round_trips_ns());
+  require(slowest_recovery_ <= 1, "recovery takes more round trips than it may",
+          "%lluus, %lluus of them in timeouts", (unsigned long long)elapsed_ns / 1000,
+          (unsigned long long)silence_ns / 1000);
+  check_late_timeouts();
 }
 
 void Simulation::enforce_bound() {
@@ -262,10 +312,7 @@ bool Simulation::finished() const {
 }
 
 void Simulation::end_epoch() {
-  if (!faulty_ && bound_ns_ != SROCE_NEVER)
-    slowest_recovery_ =
-        std::max(slowest_recovery_, static_cast<double>(now_ns_ - faults_end_ns_) /
-                                        static_cast<double>(bound_ns_ - faults_end_ns_));
+  check_recovery_time();
   const bool lost = !hosts_[0].connected() || !hosts_[1].connected();
   const bool failed = lost || hosts_[0].in_error() || hosts_[1].in_error();
   for (int i = 0; i < 2; i++) {

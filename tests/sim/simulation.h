@@ -22,7 +22,7 @@ class Simulation {
   const Scenario& scenario() const { return scenario_; }
   const Totals& totals() const { return totals_; }
   const Log& log() const { return log_; }
-  // The largest fraction of the permitted recovery time that an epoch needed.
+  // The largest fraction of the permitted recovery time, without timeouts, that an epoch needed.
   double slowest_recovery() const { return slowest_recovery_; }
   std::string describe_state() const;
 
@@ -50,7 +50,11 @@ class Simulation {
   void notice_failure();
   void stop_faults();
   bool finished() const;
-  u64 recovery_bound_ns() const;
+  double round_trips_ns() const;
+  u64 timeouts_ns() const;
+  u64 waited_ns() const;
+  void check_late_timeouts();
+  void check_recovery_time();
   u64 pick_gap_ns(int number);
   void enforce_bound();
   void enforce_progress();
