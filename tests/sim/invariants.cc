@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Invariants of the engine's state, checked after every step.
+#include <bit>
+
 #include "sim/host.h"
+
+extern "C" {
 #include "transport/psn.h"
+#include "transport/requester_internal.h"
+}
 
 namespace sim {
 namespace {
@@ -101,6 +107,34 @@ void Host::check_requester() const {
   const u64 latest_ns = now_ns_ + req.attr.ack_timeout_ns * (longer ? 4 : 1);
   require(!needs_timer || req.ack_deadline_ns <= latest_ns || req.ack_deadline_ns == SROCE_NEVER,
           "timer too late", "in %lluns", (unsigned long long)(req.ack_deadline_ns - now_ns_));
+}
+
+// A peer decides how often the request of a PSN is searched for, so the search must read few WQEs
+// of many, also for the newest PSN. If it reads one that is wrong, it finds another request.
+void Host::check_search() {
+  const sroce_requester& req = requester_;
+  const u32 requests = req.sent - req.acked;
+  if (req.state == SROCE_SQ_ERROR || requests < 8) return;
+  const u32 psn = psn_add(req.sent_psn, SROCE_PSN_MASK);
+  const auto found = [&req, psn] {
+    u32 index;
+    return sroce_requester_locate(&req, psn, &index) ? index : req.posted;
+  };
+  const u32 right = found();
+  u32 steps = 0;
+  for (u32 index = req.acked; index != req.sent; index++) {
+    sroce_send_wqe* wqe = sroce_requester_wqe(&req, index);
+    const u32 first_psn = wqe->first_psn;
+    bool is_read = false;
+    for (u32 wrong = 0; wrong < 2 && !is_read; wrong++) {
+      wqe->first_psn = psn_add(psn, wrong);
+      is_read = found() != right;
+    }
+    wqe->first_psn = first_psn;
+    steps += is_read;
+  }
+  require(steps <= static_cast<u32>(std::bit_width(requests)) + 1,
+          "search for a PSN reads many WQEs", "%u of %u", steps, requests);
 }
 
 // Without a reorder queue, a gap is reported once and later packets are dropped until it closes.

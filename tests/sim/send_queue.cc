@@ -208,6 +208,7 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
 }
 
 void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload) {
+  if (pkt.psn % 16 == 0) check_search();
   const sroce_requester before = requester_;
   sroce_ack_plan plan, again;
   sroce_completer_plan(&requester_, &pkt, &plan);
