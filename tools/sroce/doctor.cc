@@ -176,11 +176,7 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
                             "by another one",
                         "sysctl net/ipv4/conf/" + device.state.netdev + "/rp_filter=2"});
   for (const NatRule& rule : device.nat)
-    findings.push_back({name, Verdict::warn,
-                        "'" + rule.chain + "' may change the address of its packets " +
-                            (rule.address.empty() ? "(masquerade)" : "to " + rule.address) +
-                            "; then peers drop them, as the ICRC covers it",
-                        rule.cure});
+    findings.push_back({name, Verdict::warn, nat_text(rule, ""), rule.cure});
   return findings;
 }
 

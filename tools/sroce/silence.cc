@@ -76,6 +76,10 @@ Cause explain_firewall(const FirewallRule& rule) {
           rule.cure};
 }
 
+Cause explain_nat(const NatRule& rule) {
+  return {"local_nat", nat_text(rule, " of this host"), rule.cure};
+}
+
 Cause explain_icmp(const Silence& silence) {
   const std::string says =
       "ICMP says: " + std::generic_category().message(silence.icmp_error) + "; ";
@@ -128,6 +132,7 @@ void find_route(System& system, const CmQuestion& question, Silence& silence) tr
     const rtnl::Route route = rtnl::decode_route(payload);
     set_interface(system, silence, route.link_index);
     if (route.gateway) silence.gateway = address_text(*route.gateway);
+    if (route.source) silence.source = address_text(*route.source);
   }
 } catch (const KernelError&) {
 }
@@ -145,6 +150,21 @@ void find_device(System& system, Silence& silence) {
   for (const DeviceIdentity& device : list_devices(system)) {
     if (is_there(system, device, silence)) silence.device = device.name;
   }
+}
+
+/// Looks at the rules of this host.
+void find_rules(System& system, const CmQuestion& question, const CmReply& reply,
+                Silence& silence) {
+  const std::string ruleset = system.nft_ruleset();
+  silence.firewall = find_drops(ruleset);
+  const auto more = find_iptables_drops(system.iptables_rules());
+  silence.firewall.insert(silence.firewall.end(), more.begin(), more.end());
+  const std::string source = size_of(reply.source) ? address_text(reply.source) : "";
+  const std::string own = source.empty() ? silence.source.value_or("") : source;
+  if (own.empty()) return;
+  silence.nat = find_nat(
+      ruleset,
+      {silence.interface, {own}, address_text(question.peer), silence.source.value_or(own)});
 }
 
 }  // namespace
@@ -186,8 +206,14 @@ Cause explain_silence(const Silence& silence) {
   if (silence.error != ETIMEDOUT) return other_error("the request failed: ", silence.error);
   if (silence.icmp_error == EINTR)
     return {"interrupted", "no response; the search for the cause was interrupted", ""};
+  const auto certain = std::find_if(silence.nat.begin(), silence.nat.end(),
+                                    [](const NatRule& rule) { return rule.certain; });
+  // A NAT may be why another host or port has sent the ICMP message. If it gives all flows one
+  // port, the kernel drops the second flow, as a firewall of this host does.
+  if (certain != silence.nat.end()) return explain_nat(*certain);
   if (silence.icmp_error) return explain_icmp(silence);
   if (!silence.firewall.empty()) return explain_firewall(silence.firewall.front());
+  if (!silence.nat.empty()) return explain_nat(silence.nat.front());
   return {"dropped",
           "no response: dropped on the way or by the peer (firewall, or NAT: wrong ICRC)",
           std::string("at the peer: sroce doctor") +
@@ -204,9 +230,7 @@ Cause find_cause(System& system, const CmQuestion& question, const CmReply& repl
   if (reply.error == ENODEV) find_device(system, silence);
   if (reply.stage == CmStage::connect && reply.error == ETIMEDOUT) {
     silence.icmp_error = system.probe_port(question);
-    silence.firewall = find_drops(system.nft_ruleset());
-    const auto more = find_iptables_drops(system.iptables_rules());
-    silence.firewall.insert(silence.firewall.end(), more.begin(), more.end());
+    find_rules(system, question, reply, silence);
   }
   return explain_silence(silence);
 }

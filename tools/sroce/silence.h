@@ -12,6 +12,7 @@
 #include "sroce/cm.h"
 #include "sroce/device.h"
 #include "sroce/firewall.h"
+#include "sroce/nat.h"
 
 namespace sroce {
 
@@ -22,11 +23,13 @@ struct Silence {
   int error = 0;             // that ended the stage
   std::string interface {};  // of the route to the peer; empty if there is none
   std::optional<std::string> gateway{};
+  std::optional<std::string> source{};   // that the route prefers
   bool only_interface = false;           // no other may be taken
   std::string lower{};                   // the interface that an RDMA device attaches to
   std::optional<std::string> device{};   // that is there
   int icmp_error = 0;                    // as probe_port() returns it
   std::vector<FirewallRule> firewall{};  // of this host
+  std::vector<NatRule> nat{};            // ... too
   bool may_see_firewall = true;
 };
 

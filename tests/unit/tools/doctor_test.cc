@@ -203,10 +203,12 @@ TEST_F(Doctor, FirewallOfIptablesDropsPackets) {
 
 TEST_F(Doctor, NatChangesAddresses) {
   machine.nft_ruleset =
-      R"({"nftables": [{"rule": {"family": "ip", "table": "nat", "chain": "out", "expr": [)"
-      R"({"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": "eth0"}}, )"
-      R"({"snat": {"addr": "192.0.2.1"}}]}}]})";
-  expect(Verdict::warn, "sroce0", "'ip nat out' may change the address of its packets to 192.0.2.1",
+      R"({"nftables": [{"chain": {"family": "ip", "table": "nat", "name": "out", "type": "nat",)"
+      R"( "hook": "postrouting"}}, {"rule": {"family": "ip", "table": "nat", "chain": "out",)"
+      R"( "expr": [{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": "eth0"}},)"
+      R"( {"snat": {"addr": "192.0.2.1"}}]}}]})";
+  expect(Verdict::warn, "sroce0",
+         "'ip nat out' changes the source address of RoCE packets (snat to 192.0.2.1)",
          "nft insert rule ip nat out udp dport 4791 accept");
   machine.nft_ruleset.replace(machine.nft_ruleset.find("eth0"), 4, "eth1");
   EXPECT_EQ(examine(), 0) << text;

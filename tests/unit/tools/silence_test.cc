@@ -132,6 +132,32 @@ TEST(Silence, TheFirewallOfThisHostDrops) {
   EXPECT_THAT(explain_silence(dropped).text, HasSubstr("drops what no rule accepts"));
 }
 
+TEST(Silence, TheNatOfThisHostChanges) {
+  Silence changed = silence(CmStage::connect, ETIMEDOUT);
+  changed.nat = {{"ip nat a", "the source port (snat)", false, "nft a"},
+                 {"ip nat b", "the source port (masquerade)", true, "nft b"}};
+  EXPECT_EQ(explain_silence(changed).name, "local_nat");
+  EXPECT_THAT(explain_silence(changed).text, HasSubstr("'ip nat b' of this host changes"));
+  EXPECT_EQ(explain_silence(changed).cure, "nft b");
+  for (const int error : {ECONNREFUSED, EPERM}) {
+    changed.icmp_error = error;
+    EXPECT_EQ(explain_silence(changed).name, "local_nat") << error;
+  }
+  changed.icmp_error = EINTR;
+  EXPECT_EQ(explain_silence(changed).name, "interrupted");
+}
+
+TEST(Silence, TheNatOfThisHostThatMayChangeIsTheLastCause) {
+  Silence changed = silence(CmStage::connect, ETIMEDOUT);
+  changed.nat = {{"ip nat a", "the source port (snat)", false, "nft a"}};
+  EXPECT_THAT(explain_silence(changed).text, HasSubstr("'ip nat a' of this host may change"));
+  changed.icmp_error = ECONNREFUSED;
+  EXPECT_EQ(explain_silence(changed).name, "port_unreachable");
+  changed.icmp_error = 0;
+  changed.firewall = {{"inet filter input", true, "nft ..."}};
+  EXPECT_EQ(explain_silence(changed).name, "local_firewall");
+}
+
 TEST(Silence, NothingIsKnown) {
   Silence dropped = silence(CmStage::connect, ETIMEDOUT);
   EXPECT_EQ(explain_silence(dropped).name, "dropped");
@@ -219,6 +245,38 @@ TEST(FindCause, ProbesThePortAndTheFirewallOnlyIfAConnectionIsSilent) {
       R"( "hook": "input", "policy": "drop"}}]})";
   EXPECT_EQ(find(machine, CmStage::connect, ETIMEDOUT).name, "local_firewall");
   EXPECT_THAT(find(machine, CmStage::connect, ETIMEDOUT).cure, Not(HasSubstr("at the peer")));
+}
+
+TEST(FindCause, LooksForANatOfThePacketsToThePeer) {
+  FakeMachine machine;
+  machine.route.destinations["10.0.0.2"] = {2, "", "10.0.0.1"};
+  const auto ruleset = [](const std::string& condition, const std::string& change) {
+    return R"({"nftables": [{"chain": {"family": "ip", "table": "nat", "name": "out",)"
+           R"( "type": "nat", "hook": "postrouting"}}, {"rule": {"family": "ip", "table": "nat",)"
+           R"( "chain": "out", "expr": [{"match": {"op": "==", "left": )" +
+           condition + "}}, " + change + "]}}]}";
+  };
+  const std::string to_peer =
+      R"({"payload": {"protocol": "ip", "field": "daddr"}}, "right": "10.0.0.2")";
+  const std::string by_eth0 = R"({"meta": {"key": "oifname"}}, "right": "eth0")";
+  const std::string snat = R"({"snat": {"port": 5000}})", masquerade = R"({"masquerade": null})";
+  machine.nft_ruleset = ruleset(to_peer, snat);
+  EXPECT_THAT(find(machine, CmStage::connect, ETIMEDOUT).text,
+              HasSubstr("'ip nat out' of this host changes the source port"));
+  EXPECT_THAT(find(machine, CmStage::connect, ETIMEDOUT).cure,
+              HasSubstr("nft insert rule ip nat out udp dport 4791 accept"));
+  machine.nft_ruleset = ruleset(by_eth0, masquerade);
+  EXPECT_EQ(find(machine, CmStage::connect, ETIMEDOUT).name, "dropped") << "it has that address";
+
+  CmQuestion question;
+  question.peer = resolve_host("10.0.0.2");
+  CmReply reply;
+  reply.stage = CmStage::connect;
+  reply.error = ETIMEDOUT;
+  reply.source = resolve_host("10.0.0.5");
+  EXPECT_EQ(find_cause(machine.system, question, reply).name, "local_nat");
+  machine.route.destinations["10.0.0.2"].link_index = 3;
+  EXPECT_EQ(find_cause(machine.system, question, reply).name, "dropped") << "another interface";
 }
 
 TEST(SocketAddress, IsTextAndMapped) {
