@@ -8,7 +8,7 @@
 debian_modules="virtio_pci virtio_net virtio_console 9pnet_virtio 9p erofs overlay loop virtio_blk veth dummy bridge 8021q macvlan tun
 	vrf wireguard vxlan sch_netem sch_tbf sch_fq sch_fq_codel sch_red sch_prio sch_ingress cls_matchall cls_u32 cls_flower
 	act_mirred act_gact act_pedit act_csum crc32c_generic crc32c-intel rdma_rxe rdma_ucm ib_umad ib_ipoib ip_gre ip6_gre ipip ip6_tunnel af_packet libcrc32c crc32_pclmul
-	ipv6 xt_u32 nf_tables
+	ipv6 xt_u32 nf_tables nft_chain_nat nft_nat nft_masq nft_redir
 	nd_e820 nd_pmem device_dax dax_pmem
 	nvme_rdma nvmet_rdma rpcrdma nfsd nfsv3 nfsv4 smc smc_diag rds_rdma ib_srp ib_srpt ib_iser ib_isert target_core_file sd_mod"
 

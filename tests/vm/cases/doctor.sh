@@ -191,8 +191,34 @@ on_b ip route delete 10.4.0.1/32
 on_b ip neighbour delete 10.4.0.1 dev eth_b
 on_b ip address delete 10.7.0.1/32 dev lo
 
-# The guests have neither nftables nor iptables: these stand for them, and forget the rules that the
-# commands change.
+on_a ip address add 10.4.1.1/24 dev eth_a
+on_a wait_until 10 gid_index sroce0 10.4.1.1
+
+nat() # HOOK RULE CHAIN: the doctor names the chain until its command has been run
+{
+	on_a nft -f - <<<"table ip t { chain d { snat to 10.4.0.9; }; chain c { type nat hook $1 priority 0; $2; }; }"
+	check "a NAT: $2" on_a mended 1 "'ip t $3' " "$sroce" doctor
+	on_a nft delete table ip t
+}
+if modinfo nft_nat >/dev/null 2>&1; then
+	nat postrouting "snat to 10.4.0.9" c
+	nat postrouting "oifname eth_a masquerade" c
+	nat postrouting "meta l4proto udp snat to :5000" c
+	nat postrouting "meta l4proto { tcp, udp } masquerade to :1024-2048" c
+	nat postrouting "ip saddr 10.4.0.0/16 jump d" d
+	nat output "dnat to 10.4.0.9" c
+	nat output "udp dport 4000-5000 dnat to :4000" c
+	nat output "meta l4proto udp redirect to :4000" c
+	nat prerouting "iifname eth_a udp dport 4791 dnat to :4000" c
+	on_a nft -f - <<<"table ip t { chain c { type nat hook postrouting priority 0; udp dport 4791 return; snat to 10.4.0.9; }; }"
+	says "a NAT that excepts RoCE" 0 "^ok +sroce0 +on eth_a, active" on_a "$sroce" doctor
+	on_a nft delete table ip t
+else
+	skip "NAT rules of nftables" "this kernel has no NAT of nftables"
+fi
+
+# Not all guests have nftables, and none has iptables: these stand for them, and forget the rules that
+# the commands change.
 
 for command in nft iptables-legacy; do
 	cat >"$keep/bin/$command" <<-EOF
@@ -211,8 +237,6 @@ cat >"$keep/bin/iptables-legacy-save" <<EOF
 cat "$keep/iptables.rules"
 EOF
 chmod +x "$keep"/bin/*
-on_a ip address add 10.4.1.1/24 dev eth_a
-on_a wait_until 10 gid_index sroce0 10.4.1.1
 
 rules() { echo "{\"nftables\": [$1]}" >"$keep/nft.rules"; }
 rules '{"rule": {"family": "inet", "table": "t", "chain": "in", "handle": 7, "expr": [{"match": {"op": "==", "left":
@@ -220,8 +244,9 @@ rules '{"rule": {"family": "inet", "table": "t", "chain": "in", "handle": 7, "ex
 check "a rule of nftables drops" on_a mended 2 "a rule of 'inet t in' drops" "$sroce" doctor
 rules '{"chain": {"family": "inet", "table": "t", "name": "in", "type": "filter", "hook": "input", "policy": "drop"}}'
 check "a policy of nftables drops" on_a mended 1 "'inet t in' drops what no rule accepts" "$sroce" doctor
-rules '{"rule": {"family": "ip", "table": "nat", "chain": "out", "expr": [{"masquerade": null}]}}'
-check "a NAT changes addresses" on_a mended 1 "'ip nat out' may change" "$sroce" doctor
+rules '{"chain": {"family": "ip", "table": "nat", "name": "out", "type": "nat", "hook": "postrouting"}},
+	{"rule": {"family": "ip", "table": "nat", "chain": "out", "expr": [{"masquerade": null}]}}'
+check "a NAT changes addresses" on_a mended 1 "'ip nat out' may change the source address" "$sroce" doctor
 printf '*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p udp --dport 4791 -j DROP\nCOMMIT\n' >"$keep/iptables.rules"
 check "a rule of iptables drops" on_a mended 2 "a rule of 'iptables-legacy INPUT' drops" "$sroce" doctor
 

@@ -97,10 +97,56 @@ cat >"$keep/bin/nft" <<'EOF'
 echo '{"nftables": [{"chain": {"family": "inet", "table": "t", "name": "in", "type": "filter", "hook": "input", "policy": "drop"}}]}'
 EOF
 chmod +x "$keep/bin/nft"
-behind_firewall() { PATH=$keep/bin:$PATH silent "$B_IP"; }
+behind_firewall() { PATH=$keep/bin:$PATH silent "$@" "$B_IP"; }
 says "a firewall at this end" 1 "^'inet t in' of this host drops what no rule accepts" behind_firewall
+cat >"$keep/bin/nft" <<'EOF'
+#!/bin/sh
+echo '{"nftables": [{"chain": {"family": "ip", "table": "t", "name": "c", "type": "nat", "hook": "postrouting"}},
+	{"rule": {"family": "ip", "table": "t", "chain": "c", "expr": [{"snat": {"port": 5000}}]}}]}'
+EOF
+says "a NAT at this end" 1 "^'ip t c' of this host changes the source port of RoCE packets \(snat to :5000\); " behind_firewall
+says "... as JSON" 1 '"name": "local_nat"' behind_firewall -j
 on_b tc qdisc del dev "$B_IF" clsact
 on_b ip link delete nowhere
+
+# Where the kernel has NAT, the rules are real.
+
+changed() # NAME HOOK RULE CHAIN CHANGE: it is the cause, and the command mends it
+{
+	sleep 1.5   # until the kernel has forgotten the flow, which it would leave as it is
+	on_a nft -f - <<<"table ip t { chain d { snat to 10.0.0.9; }; chain c { type nat hook $2 priority 0; $3; }; }"
+	says "$1" 1 "^'ip t $4' of this host changes the $5; " silent "$B_IP"
+	check "... and the command mends it" on_a mended_nat
+	on_a nft delete table ip t
+}
+mended_nat()
+{
+	local cure
+	cure=$("$sroce" ping -c 1 -W "$wait" "$B_IP" | sed -n 's/^  hint: \(nft .*\)/\1/p')
+	[[ $cure ]] && bash -c "$cure" && wait_until 10 "$sroce" ping -c 1 -W 10 "$B_IP"
+}
+export -f mended_nat wait_until
+export sroce wait
+
+if modinfo nft_nat >/dev/null 2>&1; then
+	# Rules apply to the first packet of a flow that the kernel tracks.
+	modprobe nf_conntrack
+	on_a sysctl -qw net.netfilter.nf_conntrack_udp_timeout=1 net.netfilter.nf_conntrack_udp_timeout_stream=1
+	changed "NAT: an address" postrouting "oifname $A_IF snat to 10.0.0.9" c "source address of RoCE packets \(snat to 10.0.0.9\)"
+	changed "NAT: a source port" postrouting "meta l4proto udp snat to :5000" c "source port of RoCE packets \(snat to :5000\)"
+	changed "NAT: masquerading" postrouting "ip protocol udp masquerade to :5000" c "source port of RoCE packets \(masquerade to :5000\)"
+	changed "NAT: a jump" postrouting "ip daddr $B_IP jump d" d "source address of RoCE packets \(snat to 10.0.0.9\)"
+	changed "NAT: a destination" output "dnat to 10.0.0.77" c "destination address of RoCE packets \(dnat to 10.0.0.77\)"
+	changed "NAT: a destination port" output "udp dport 4791 dnat to :4000" c "destination port of RoCE packets \(dnat to :4000\)"
+	changed "NAT: a redirection" output "udp dport 4791 redirect to :4000" c "destination address of RoCE packets \(redirect to :4000\)"
+	changed "NAT: what arrives" prerouting "udp dport 4000-5000 dnat to :4000" c "destination port of RoCE packets \(dnat to :4000\)"
+	sleep 1.5
+	on_a nft -f - <<<"table ip t { chain c { type nat hook postrouting priority 0; masquerade; }; }"
+	says "NAT: masquerading that changes nothing" 0 "^1 request, 1 response" pinged "$B_IP"
+	on_a nft delete table ip t
+else
+	skip "NAT rules of nftables" "this kernel has no NAT of nftables"
+fi
 
 on_b rdma link delete "$B_DEV"
 if [[ $B_TYPE == sroce ]]; then
