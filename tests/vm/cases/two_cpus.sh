@@ -4,7 +4,7 @@
 # guests: one
 # links: sroce
 # kernels: 6.12 parallel smp kcsan
-# seconds: 30
+# seconds: 60
 # stages: vm-6.12
 # full: vm-parallel vm-parallel-native vm-smp vm-kcsan
 set -euo pipefail
