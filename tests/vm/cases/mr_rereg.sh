@@ -10,11 +10,13 @@ set -euo pipefail
 MTU=4500 topology
 export LIMIT=80
 
-rounds=1000
-[[ ! $QUICK ]] || rounds=200
+# Slow kernels need more time for a change.
+rounds=1000 delay="300us 200us"
+[[ ! $QUICK ]] || rounds=200 delay="3ms 2ms"
 both_ends() { "$programs"/mr_rereg --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "$@"; }
 tap "rereg" both_ends --rounds $rounds
 # Packets are in flight while the region changes, also out of order.
-netem delay 300us 200us limit 4000
+# shellcheck disable=SC2086
+netem delay $delay limit 4000
 tap "in flight" both_ends --rounds 1000 --in-flight
 netem
