@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Multicast groups as the network stack knows them. See mcast.c. */
+/* Multicast groups as the network stack knows them. See membership.c. */
 #ifndef SROCE_NET_MEMBERSHIP_H
 #define SROCE_NET_MEMBERSHIP_H
 

@@ -109,8 +109,8 @@ static void begin_count(struct sroce_db_suppress *db, u32 epsn, u32 cq_fetches)
 }
 
 /**
- * sroce_db_settle() - do what sroce_db_decide() does if sroce_db_is_settled(), but for @poll_ns,
- *		       to which each use gives its limits
+ * sroce_db_settle() - do what sroce_db_decide() does if sroce_db_is_settled(), without giving
+ *		       poll_ns its limits
  * @db: the state
  * @epsn: as in struct sroce_db_input
  * @cq_fetches: as @epsn

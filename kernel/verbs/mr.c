@@ -335,7 +335,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		ibdev_dbg(ibmr->device, "mr: rereg of on-demand paging or a dma-buf\n");
 		err = -EOPNOTSUPP;
 	}
-	/* Bytes that peers have written before stay in the caches. */
+	/* Bytes that peers have written before may still be in the caches. */
 	if (!err && (access & ~old->range.access & IB_ACCESS_FLUSH_PERSISTENT)) {
 		ibdev_dbg(ibmr->device, "mr: rereg adds a FLUSH for persistence\n");
 		err = -EOPNOTSUPP;
@@ -346,14 +346,14 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 	if (!region)
 		return ERR_PTR(-ENOMEM);
 	set_range(region, length, va, access);
-	if (flags & IB_MR_REREG_TRANS)
+	if (flags & IB_MR_REREG_TRANS) {
 		err = pin_pages(region, ibmr->device, start, length, access);
-	else if (old->umem && !old->umem->writable && ib_access_writable(access))
+	} else if (old->umem && !old->umem->writable && ib_access_writable(access)) {
 		err = pin_for_writing(region, old->umem, access);
-	else
+	} else {
 		same_memory = true;
-	if (same_memory)
 		region->persistent = old->persistent;
+	}
 	err = err ?: retire_region(mr);
 	if (err) {
 		sroce_region_destroy(memory_of(ibpd), region);

@@ -17,7 +17,7 @@
 
 namespace sim {
 
-// ACK timeouts that a host may need after the last fault: those that it starts with.
+// The most ACK timeouts that a host may need after the last fault.
 inline constexpr u32 kMaxLateTimeouts = 6;
 
 struct Totals {

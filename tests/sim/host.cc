@@ -195,8 +195,8 @@ void Host::run(u64 now_ns) {
 void Host::set_faulty(bool faulty, u64 now_ns) {
   faulty_ = faulty;
   late_timeouts_ = 0;
-  silences_.clear();
-  silent_until_ns_ = now_ns;
+  timer_waits_.clear();
+  counted_until_ns_ = now_ns;
 }
 
 void Host::receive(const Datagram& datagram, u64 now_ns) {

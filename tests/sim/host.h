@@ -43,7 +43,7 @@ class Host {
   void set_faulty(bool faulty, u64 now_ns);
   // Since the last fault: ACK timeouts, and when it waited for a timer that no round trip bounds.
   u32 late_timeouts() const { return late_timeouts_; }
-  const std::vector<Interval>& silences() const { return silences_; }
+  const std::vector<Interval>& timer_waits() const { return timer_waits_; }
   bool connected() const { return connected_; }
   bool in_error() const { return error_; }
   bool draining() const { return requester_.state == SROCE_SQ_DRAINING; }
@@ -63,7 +63,7 @@ class Host {
                                   std::span<const u8> payload);
   void handle_deadline();
   void count_timeout();
-  void note_silence(bool expired);
+  void note_timer_wait(bool expired);
   void note_timers();
   void pull_send_completions();
   // recv_queue.cc
@@ -175,8 +175,8 @@ class Host {
   };
   Timer ack_timer_, probe_timer_;
   u32 late_timeouts_ = 0;
-  std::vector<Interval> silences_;
-  u64 silent_until_ns_ = 0;  // everything before it is counted
+  std::vector<Interval> timer_waits_;
+  u64 counted_until_ns_ = 0;  // everything before it is counted
 
   std::map<u32, QueuedPacket> queued_;  // requests that arrived out of order, by PSN
 

@@ -30,7 +30,7 @@ void Host::handle_deadline() {
                      : expired   ? "ACK timeout"
                                  : "probe timeout"));
   if (expired) count_timeout();
-  if (!faulty_ && !rnr_waiting) note_silence(expired);
+  if (!faulty_ && !rnr_waiting) note_timer_wait(expired);
   if (expired && !responded_ && (requester_.timeouts || side_.retry_cnt == 1))
     offer_declined_ = true;
   if (!rnr_waiting) rerequested_.clear();
@@ -59,12 +59,12 @@ void Host::count_timeout() {
 
 // A timer of the requester expires after the last fault. That of probes waits for round trips, but
 // it can only guess before an RTT sample that is more than an upper bound.
-void Host::note_silence(bool expired) {
+void Host::note_timer_wait(bool expired) {
   late_timeouts_ += expired;
   if (!expired && requester_.rtt.srtt_ns && !requester_.rtt.rough) return;
   const Timer& timer = expired ? ack_timer_ : probe_timer_;
-  silences_.push_back({std::max(timer.armed_ns, silent_until_ns_), now_ns_});
-  silent_until_ns_ = now_ns_;
+  timer_waits_.push_back({std::max(timer.armed_ns, counted_until_ns_), now_ns_});
+  counted_until_ns_ = now_ns_;
 }
 
 void Host::Timer::note(u64 deadline_now_ns, u64 now_ns) {

@@ -258,8 +258,8 @@ void Simulation::check_late_timeouts() {
 
 // Returns how long at least one host waited for a timer.
 u64 Simulation::waited_ns() const {
-  std::vector<Interval> all = hosts_[0].silences();
-  all.insert(all.end(), hosts_[1].silences().begin(), hosts_[1].silences().end());
+  std::vector<Interval> all = hosts_[0].timer_waits();
+  all.insert(all.end(), hosts_[1].timer_waits().begin(), hosts_[1].timer_waits().end());
   std::sort(all.begin(), all.end(),
             [](const Interval& a, const Interval& b) { return a.begin_ns < b.begin_ns; });
   u64 total_ns = 0, end_ns = 0;
@@ -274,13 +274,13 @@ u64 Simulation::waited_ns() const {
 // Recovery takes round trips, apart from the few timeouts that have expired.
 void Simulation::check_recovery_time() {
   if (faulty_ || bound_ns_ == SROCE_NEVER || scenario_.hostile) return;
-  const u64 silence_ns = waited_ns();
+  const u64 in_timers_ns = waited_ns();
   const u64 elapsed_ns = now_ns_ - faults_end_ns_;
-  const double needed = static_cast<double>(elapsed_ns - std::min(elapsed_ns, silence_ns));
+  const double needed = static_cast<double>(elapsed_ns - std::min(elapsed_ns, in_timers_ns));
   slowest_recovery_ = std::max(slowest_recovery_, needed / round_trips_ns());
   require(slowest_recovery_ <= 1, "recovery takes more round trips than it may",
           "%lluus, %lluus of them in timeouts", (unsigned long long)elapsed_ns / 1000,
-          (unsigned long long)silence_ns / 1000);
+          (unsigned long long)in_timers_ns / 1000);
   check_late_timeouts();
 }
 

@@ -2,7 +2,6 @@
 #include "sroce/nat.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 

@@ -91,7 +91,7 @@ Match match_address(const json& right, const std::string& text) {
   });
 }
 
-/// The packets of a device have no mark. A ruleset may give them one, but hardly does.
+/// RoCE packets have no mark. Rules that set one are not looked at.
 Match match_mark(const json& right) {
   return match_any(right, [](const json& value) {
     return value.is_number_integer() ? match_if(value.get<int64_t>() == 0) : Match::maybe;
