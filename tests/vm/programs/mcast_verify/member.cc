@@ -149,8 +149,10 @@ void Member::drain() {
   while (const auto wc = cq_.poll()) post(wc->wr_id);
 }
 
-void Member::take(unsigned from, unsigned end, const Member& sender, const ibv_gid& group) {
+std::vector<std::uint64_t> Member::receive(unsigned from, unsigned end, const Member& sender,
+                                           const ibv_gid& group) {
   std::set<unsigned> missing;
+  std::vector<std::uint64_t> taken;
   for (unsigned number = from; number < end; ++number) missing.insert(number);
   while (!missing.empty()) {
     const ibv_wc wc = cq_.next(harness::Deadline::after(timeout),
@@ -160,8 +162,13 @@ void Member::take(unsigned from, unsigned end, const Member& sender, const ibv_g
     expect(wc.src_qp == sender.qp_.number(), "src_qp ", wc.src_qp);
     expect(missing.erase(wc.imm_data) == 1, "datagram ", wc.imm_data, " came again, or is foreign");
     check(wc, group);
-    post(wc.wr_id);
+    taken.push_back(wc.wr_id);
   }
+  return taken;
+}
+
+void Member::take(unsigned from, unsigned end, const Member& sender, const ibv_gid& group) {
+  for (const std::uint64_t slot : receive(from, end, sender, group)) post(slot);
 }
 
 }  // namespace mcast

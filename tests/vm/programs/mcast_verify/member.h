@@ -43,7 +43,11 @@ class Member {
 
   // Sends a datagram, whose number determines length and bytes, and waits for the completion.
   void send(const ibv_gid& to, unsigned number, std::uint32_t qpn = 0xffffff);
-  // Takes datagrams `from` to `end` - 1, each once, from `sender` to `group`; posts receives again.
+  // Returns the receives of datagrams `from` to `end` - 1, each of which must come once, from
+  // `sender` to `group`.
+  std::vector<std::uint64_t> receive(unsigned from, unsigned end, const Member& sender,
+                                     const ibv_gid& group);
+  // The same; posts the receives again.
   void take(unsigned from, unsigned end, const Member& sender, const ibv_gid& group);
   // Posts again the receives that have completed.
   void drain();

@@ -68,7 +68,8 @@ void groups_apart(const Devices& devices) {
   a.expect_none("a datagram to another group");
 }
 
-// Datagrams of which only every second one finds a receive.
+// Datagrams of which only the first half find a receive. Receives are not posted again, because
+// rdma_rxe may handle the second half later than another QP has its copies.
 void member_without_receives(const Devices& devices) {
   Member sender(devices.near, devices.near_gid);
   Member slow(devices.far, devices.far_gid), fast(devices.far, devices.far_gid);
@@ -78,8 +79,7 @@ void member_without_receives(const Devices& devices) {
     for (unsigned i = from; i < from + burst; ++i) sender.send(group, i);
     fast.take(from, from + burst, sender, group);
   }
-  slow.take(0, Member::slots, sender, group);
-  slow.expect_none("more datagrams than receives");
+  slow.receive(0, Member::slots, sender, group);
 }
 
 void unicast_to_group(const Devices& devices) {
