@@ -40,7 +40,7 @@ help:
 	@echo 'make demo                        boot two guests and run stock RDMA tools between them'
 	@echo 'make check                       run the tests that CI runs; scripts/check --full adds the slow ones'
 	@echo 'make test-unit                   run the unit tests with the sanitizers'
-	@echo 'make test-sim                    run the protocol simulator'
+	@echo 'make test-sim [FULL=--full]      run the protocol simulator and a quarter of the mutations, or all'
 	@echo 'make test-fuzz                   replay the fuzzing corpora and try a fixed number of new inputs'
 	@echo 'make test-vm                     run the guest cases'
 	@echo 'make bench                       compare with rdma_rxe, siw and TCP; see scripts/bench --help'
@@ -124,7 +124,7 @@ test-unit-arm64:
 test-sim:
 	$(CMAKE) -S tests -B $(BUILD)/tests >/dev/null
 	cmake --build $(BUILD)/tests -j $(JOBS) --target sim/all unit/transport/all unit/kernel/all -- --quiet
-	tests/sim/run $(BUILD)/tests
+	tests/sim/run $(BUILD)/tests $(FULL)
 
 test-fuzz:
 	CC=clang CXX=clang++ $(CMAKE) -S tests -B $(BUILD)/fuzz -DSROCE_FUZZ=ON >/dev/null

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// mutate FILE.mut: prints NAME for each mutation in the file. mutate FILE.mut NAME SOURCE_DIR
-// OUT_FILE: writes the source that the file is named after with one mutation applied, and prints
-// the command that shows it, if the mutation names one. The old text must occur exactly once; white
-// space is ignored.
+// mutate FILE.mut SOURCE_DIR: prints NAME for each mutation in the file. mutate FILE.mut SOURCE_DIR
+// NAME OUT_FILE: writes the source that the file is named after with one mutation applied, and
+// prints the command that shows it, if the mutation names one. The old text must occur exactly
+// once; white space is ignored.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -148,37 +148,42 @@ std::string mutated(const Mutation& mutation, const std::string& source) {
   for (const Replacement& replacement : mutation.replacements) {
     const int found = replace(text, replacement);
     if (found != 1)
-      throw std::runtime_error("old text occurs " + std::to_string(found) + " times in " + source);
+      throw std::runtime_error(mutation.name + ": old text occurs " + std::to_string(found) +
+                               " times in " + source);
   }
   return text;
 }
 
 void run(int argc, char** argv) {
   const std::filesystem::path file = argv[1];
+  const std::filesystem::path source = argv[2] / file.stem();
   std::ifstream in(file);
   const std::vector<Mutation> mutations = read_mutations(in);
-  if (argc == 2) {
-    for (const Mutation& mutation : mutations) std::cout << mutation.name << "\n";
+  if (argc == 3) {
+    for (const Mutation& mutation : mutations) {
+      mutated(mutation, source);
+      std::cout << mutation.name << "\n";
+    }
     return;
   }
-  const auto named = [&](const Mutation& mutation) { return mutation.name == argv[2]; };
+  const auto named = [&](const Mutation& mutation) { return mutation.name == argv[3]; };
   const auto mutation = std::ranges::find_if(mutations, named);
-  if (mutation == mutations.end()) throw std::runtime_error(std::string("no mutation ") + argv[2]);
-  std::ofstream(argv[4]) << mutated(*mutation, std::string(argv[3]) + "/" + file.stem().string());
+  if (mutation == mutations.end()) throw std::runtime_error(std::string("no mutation ") + argv[3]);
+  std::ofstream(argv[4]) << mutated(*mutation, source);
   std::cout << mutation->command << "\n";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 5) {
-    std::cerr << "usage: mutate FILE.mut [NAME SOURCE_DIR OUT_FILE]\n";
+  if (argc != 3 && argc != 5) {
+    std::cerr << "usage: mutate FILE.mut SOURCE_DIR [NAME OUT_FILE]\n";
     return 2;
   }
   try {
     run(argc, argv);
   } catch (const std::exception& error) {
-    std::cerr << argv[1] << ": " << error.what() << "\n";
+    std::cerr << error.what() << "\n";
     return 1;
   }
   return 0;
