@@ -81,7 +81,7 @@ static void print_rest(void) {
   print("get_context", 1);
   print("create_cq_ex", 1);
   print("device fits", 1);
-  print("functions of a device at", 664);  // as provider_of() in tools/sroce/machine.cc has it
+  print("functions of a device at", 664);  // as provider_of() in tools/sroce/host_facts.cc has it
   print("qp fits", 1);
   print("late functions known", 1);
   print("qp is extended", SROCE_QP_IS_EXTENDED);

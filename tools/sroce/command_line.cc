@@ -12,7 +12,6 @@
 #include "sroce/del.h"
 #include "sroce/doctor.h"
 #include "sroce/explain.h"
-#include "sroce/fold.h"
 #include "sroce/gids.h"
 #include "sroce/ping.h"
 #include "sroce/qp.h"
@@ -21,6 +20,7 @@
 #include "sroce/stats.h"
 #include "sroce/status.h"
 #include "sroce/up.h"
+#include "sroce/wrap.h"
 
 namespace sroce {
 namespace {
@@ -328,7 +328,7 @@ struct CommandLine {
     if (app.got_subcommand("set")) run_set(system, set, out);
     if (app.got_subcommand("up")) return static_cast<int>(run_up(system, up, out, err));
     if (app.got_subcommand("down")) return static_cast<int>(run_down(system, up, out, err));
-    if (json) out << fold_off;
+    if (json) out << wrap_off;
     const Format format = json ? Format::json : Format::table;
     if (app.got_subcommand("status") || app.get_subcommands().empty()) {
       status.format = format;

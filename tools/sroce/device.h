@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "sroce/cm.h"
-#include "sroce/machine.h"
+#include "sroce/host_facts.h"
 #include "sroce/netlink.h"
 #include "sroce/nldev.h"
 
@@ -133,7 +133,7 @@ struct System {
   std::function<std::optional<bool>(const std::string& option)> kernel_has;
   std::function<void(std::chrono::milliseconds)> sleep;
   std::string version{};  // of the tool
-  /// As the functions of machine.h.
+  /// As the functions of host_facts.h.
   std::function<std::optional<uint64_t>()> memlock_bytes{};
   std::function<bool()> may_raise_memlock{};
   std::function<bool(const std::string& path)> may_open{};

@@ -6,9 +6,9 @@
 #include <chrono>
 
 #include "sroce/explain.h"
+#include "sroce/no_response.h"
 #include "sroce/path_mtu.h"
 #include "sroce/ping.h"
-#include "sroce/silence.h"
 
 namespace sroce {
 namespace {

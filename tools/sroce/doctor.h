@@ -38,7 +38,7 @@ struct DeviceFacts {
   std::optional<uint32_t> mtu_bytes;
   std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
   std::vector<NatRule> nat;
-  uint64_t reverse_path_drops = 0;  // as the function of machine.h
+  uint64_t reverse_path_drops = 0;  // as the function of host_facts.h
 };
 
 /// The state of the machine: everything that examine() judges.

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "sroce/fold.h"
 #include "sroce/name.h"
+#include "sroce/wrap.h"
 
 namespace sroce {
 namespace {
@@ -135,9 +135,9 @@ std::span<const ExitCodeText> exit_code_texts() {
 
 void write_cure(std::ostream& stream, const std::string& cure, const char* before) {
   std::istringstream lines(cure);
-  stream << fold_off;
+  stream << wrap_off;
   for (std::string line; std::getline(lines, line);) stream << before << line << '\n';
-  stream << fold_on;
+  stream << wrap_on;
 }
 
 void write_failure(std::ostream& stream, const Failure& failure) {

@@ -64,7 +64,7 @@ class Failure : public std::runtime_error {
   std::string cure_;
 };
 
-/// Each line of a cure, after the same words. They are not folded, because people copy commands.
+/// Each line of a cure, after the same words. They are not wrapped, because people copy commands.
 void write_cure(std::ostream& stream, const std::string& cure, const char* before);
 
 void write_failure(std::ostream& stream, const Failure& failure);

@@ -18,7 +18,7 @@ struct FirewallRule {
 /// The rules in the output of "nft -j list ruleset". Text that is no such output has none.
 std::vector<FirewallRule> find_drops(const std::string& ruleset);
 
-/// The same in the output of iptables_rules() of machine.h.
+/// The same in the output of iptables_rules() of host_facts.h.
 std::vector<FirewallRule> find_iptables_drops(const std::string& rules);
 
 }  // namespace sroce

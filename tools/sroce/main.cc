@@ -11,11 +11,11 @@
 #include "sroce/command_line.h"
 #include "sroce/device.h"
 #include "sroce/explain.h"
-#include "sroce/fold.h"
+#include "sroce/host_facts.h"
 #include "sroce/interrupt.h"
-#include "sroce/machine.h"
 #include "sroce/netlink.h"
 #include "sroce/path_mtu.h"
+#include "sroce/wrap.h"
 
 namespace {
 
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
       .pause = sroce::pause,
       .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); },
   };
-  const sroce::FoldedStream out(std::cout, [] { return sroce::terminal_width(STDOUT_FILENO); });
-  const sroce::FoldedStream errors(std::cerr, [] { return sroce::terminal_width(STDERR_FILENO); });
+  const sroce::WrappedStream out(std::cout, [] { return sroce::terminal_width(STDOUT_FILENO); });
+  const sroce::WrappedStream errors(std::cerr, [] { return sroce::terminal_width(STDERR_FILENO); });
   return sroce::run_command_line(argc, argv, system, std::cout, std::cerr);
 }

@@ -12,7 +12,7 @@
 
 #include "sroce/cm.h"
 #include "sroce/device.h"
-#include "sroce/silence.h"
+#include "sroce/no_response.h"
 
 namespace sroce {
 

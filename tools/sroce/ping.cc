@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "sroce/explain.h"
+#include "sroce/no_response.h"
 #include "sroce/path_mtu.h"
 #include "sroce/rtnl.h"
-#include "sroce/silence.h"
 
 namespace sroce {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "sroce/counter_meanings.h"
 #include "sroce/explain.h"
-#include "sroce/repeat.h"
+#include "sroce/interval.h"
 
 namespace sroce {
 namespace {
@@ -196,7 +196,8 @@ class Changes {
 void run_stats(System& system, const StatsOptions& options, std::ostream& out) {
   if (options.interval_seconds) {
     Changes state(system, options, out);
-    repeat(system, *options.interval_seconds, [&](double seconds) { state.sample(seconds); });
+    call_at_interval(system, *options.interval_seconds,
+                     [&](double seconds) { state.sample(seconds); });
     return;
   }
   if (options.explain && !options.device) {

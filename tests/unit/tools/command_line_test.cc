@@ -8,7 +8,7 @@
 
 #include "fake_kernel.h"
 #include "sroce/explain.h"
-#include "sroce/fold.h"
+#include "sroce/wrap.h"
 
 namespace sroce {
 namespace {
@@ -43,12 +43,12 @@ TEST(CommandLine, AddStatusAndDelWorkTogether) {
   EXPECT_THAT(run(machine, {"status"}).out, HasSubstr("no sroce devices"));
 }
 
-TEST(CommandLine, JsonIsNotFolded) {
+TEST(CommandLine, JsonIsNotWrapped) {
   FakeMachine machine;
   run(machine, {"add", "eth0", "--no-wait"});
   const char* arguments[] = {"sroce", "status", "--all", "-j"};
   std::ostringstream out, err;
-  const FoldedStream folded(out, [] { return 10; });
+  const WrappedStream wrapped(out, [] { return 10; });
   EXPECT_EQ(run_command_line(4, arguments, machine.system, out, err), 0);
   EXPECT_EQ(out.str(), run(machine, {"status", "--all", "-j"}).out);
 }

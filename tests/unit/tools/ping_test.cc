@@ -8,7 +8,7 @@
 
 #include "fake_kernel.h"
 #include "sroce/explain.h"
-#include "sroce/silence.h"
+#include "sroce/no_response.h"
 
 namespace sroce {
 namespace {
@@ -205,7 +205,7 @@ TEST_F(PingCommand, TakesTheInterfaceOfTheDeviceForAnAddressOfALink) {
   EXPECT_THAT(text, HasSubstr("response from fe80::2%eth0: seq=1"));
 }
 
-TEST_F(PingCommand, EndsAtAnErrorThatIsNoSilence) {
+TEST_F(PingCommand, EndsAtAnErrorThatIsNoTimeout) {
   machine.cm_replies = {reply(EPROTO, 0)};
   EXPECT_EQ(ping({.host = "10.0.0.2", .count = 3}), 1);
   EXPECT_THAT(text, HasSubstr("the request failed: Protocol error\n"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/silence.h"
+#include "sroce/no_response.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,58 +13,58 @@ namespace {
 
 constexpr uint32_t only_port = 1;
 
-Cause no_device(const Silence& silence) {
-  if (silence.device)
+Cause no_device(const UnansweredRequest& request) {
+  if (request.device)
     return {"not_ready",
-            "rdma_cm finds no RDMA device for " + silence.peer + ", although there is " +
-                *silence.device,
-            "to see why: sroce doctor " + silence.lower};
-  if (silence.interface.empty())
-    return {"no_device", "no RDMA device leads to " + silence.peer, "sroce add IF"};
-  if (silence.interface == "lo")
-    return {"no_device", "no RDMA device of this host has the address " + silence.peer,
+            "rdma_cm finds no RDMA device for " + request.peer + ", although there is " +
+                *request.device,
+            "to see why: sroce doctor " + request.lower};
+  if (request.interface.empty())
+    return {"no_device", "no RDMA device leads to " + request.peer, "sroce add IF"};
+  if (request.interface == "lo")
+    return {"no_device", "no RDMA device of this host has the address " + request.peer,
             "sroce add IF"};
   return {"no_device",
-          "interface '" + silence.interface + "', which leads to " + silence.peer +
+          "interface '" + request.interface + "', which leads to " + request.peer +
               ", has no RDMA device",
-          "sroce add " + silence.lower};
+          "sroce add " + request.lower};
 }
 
-Cause no_neighbour(const Silence& silence) {
-  const std::string neighbour = silence.gateway.value_or(silence.peer);
+Cause no_neighbour(const UnansweredRequest& request) {
+  const std::string neighbour = request.gateway.value_or(request.peer);
   const bool is_ipv6 = neighbour.find(':') != std::string::npos;
   return {"no_neighbour",
-          "the neighbour is not resolved: " + std::string(silence.gateway ? "the gateway " : "") +
+          "the neighbour is not resolved: " + std::string(request.gateway ? "the gateway " : "") +
               neighbour + " does not answer " + (is_ipv6 ? "neighbour discovery" : "ARP") +
-              " on '" + silence.interface + "'",
-          "to see it: ip neighbour show dev " + silence.interface};
+              " on '" + request.interface + "'",
+          "to see it: ip neighbour show dev " + request.interface};
 }
 
 Cause other_error(const std::string& attempt, int error) {
   return {"error", attempt + std::generic_category().message(error), ""};
 }
 
-Cause no_route(const Silence& silence) {
-  std::string way = silence.peer.substr(0, silence.peer.find('%'));  // ip takes no %IF
-  if (silence.only_interface && !silence.interface.empty()) way += " oif " + silence.interface;
-  return {"no_route", "there is no route to " + silence.peer, "to see it: ip route get " + way};
+Cause no_route(const UnansweredRequest& request) {
+  std::string way = request.peer.substr(0, request.peer.find('%'));  // ip takes no %IF
+  if (request.only_interface && !request.interface.empty()) way += " oif " + request.interface;
+  return {"no_route", "there is no route to " + request.peer, "to see it: ip route get " + way};
 }
 
 /// The address or the route was not resolved.
-Cause explain_resolution(const Silence& silence) {
-  switch (silence.error) {
+Cause explain_resolution(const UnansweredRequest& request) {
+  switch (request.error) {
     case ENETUNREACH:
     case EHOSTUNREACH:
       break;
     case ENODEV:
-      return no_device(silence);
+      return no_device(request);
     case ETIMEDOUT:
-      if (!silence.interface.empty()) return no_neighbour(silence);
+      if (!request.interface.empty()) return no_neighbour(request);
       break;
     default:
-      return other_error("the address is not resolved: ", silence.error);
+      return other_error("the address is not resolved: ", request.error);
   }
-  return no_route(silence);
+  return no_route(request);
 }
 
 Cause explain_firewall(const FirewallRule& rule) {
@@ -80,11 +80,11 @@ Cause explain_nat(const NatRule& rule) {
   return {"local_nat", nat_text(rule, " of this host"), rule.cure};
 }
 
-Cause explain_icmp(const Silence& silence) {
+Cause explain_icmp(const UnansweredRequest& request) {
   const std::string says =
-      "ICMP says: " + std::generic_category().message(silence.icmp_error) + "; ";
-  const std::string cure = "to see it: tracepath " + silence.peer;
-  switch (silence.icmp_error) {
+      "ICMP says: " + std::generic_category().message(request.icmp_error) + "; ";
+  const std::string cure = "to see it: tracepath " + request.peer;
+  switch (request.icmp_error) {
     case EPERM:
       return {"local_firewall",
               "a firewall of this host drops packets to UDP port 4791 as they leave",
@@ -95,7 +95,7 @@ Cause explain_icmp(const Silence& silence) {
               "at the peer: sroce add IF"};
     case EHOSTUNREACH:
     case ENETUNREACH:
-      return {"icmp", says + "a router has no way to " + silence.peer + ", or prohibits it", cure};
+      return {"icmp", says + "a router has no way to " + request.peer + ", or prohibits it", cure};
     default:
       return {"icmp", says + "a router or a firewall rejects UDP port 4791", cure};
   }
@@ -115,64 +115,64 @@ uint32_t scope_of(const sockaddr_storage& address) {
              : 0;
 }
 
-void set_interface(System& system, Silence& silence, uint32_t index) {
+void set_interface(System& system, UnansweredRequest& request, uint32_t index) {
   const rtnl::Link link = link_of(system, index);
-  silence.interface = link.name;
+  request.interface = link.name;
   const bool is_on_another = link.kind == "vlan" && link.lower_index;
-  silence.lower = is_on_another ? link_of(system, link.lower_index).name : link.name;
+  request.lower = is_on_another ? link_of(system, link.lower_index).name : link.name;
 }
 
 /// Fills in the interface and the gateway. There may be no route.
-void find_route(System& system, const CmQuestion& question, Silence& silence) try {
+void find_route(System& system, const CmQuestion& question, UnansweredRequest& request) try {
   const uint32_t only = question.link_index ? question.link_index : scope_of(question.peer);
-  silence.only_interface = only != 0;
-  if (only) set_interface(system, silence, only);
+  request.only_interface = only != 0;
+  if (only) set_interface(system, request, only);
   for (const Bytes& payload :
        system.route.exchange(rtnl::route_request(in6_of(question.peer), only))) {
     const rtnl::Route route = rtnl::decode_route(payload);
-    set_interface(system, silence, route.link_index);
-    if (route.gateway) silence.gateway = address_text(*route.gateway);
-    if (route.source) silence.source = address_text(*route.source);
+    set_interface(system, request, route.link_index);
+    if (route.gateway) request.gateway = address_text(*route.gateway);
+    if (route.source) request.source = address_text(*route.source);
   }
 } catch (const KernelError&) {
 }
 
 /// Is it on the interface, or with the own address that the request is for?
-bool is_there(System& system, const DeviceIdentity& device, const Silence& silence) {
-  if (silence.interface != "lo") return netdev_of(system.channel, device.index) == silence.lower;
+bool is_there(System& system, const DeviceIdentity& device, const UnansweredRequest& request) {
+  if (request.interface != "lo") return netdev_of(system.channel, device.index) == request.lower;
   const auto gids = system.sysfs.gids(device.name, only_port);
   return std::any_of(gids.begin(), gids.end(),
-                     [&](const Gid& gid) { return gid.address == silence.peer; });
+                     [&](const Gid& gid) { return gid.address == request.peer; });
 }
 
-void find_device(System& system, Silence& silence) {
-  if (silence.interface.empty()) return;
+void find_device(System& system, UnansweredRequest& request) {
+  if (request.interface.empty()) return;
   for (const DeviceIdentity& device : list_devices(system)) {
-    if (is_there(system, device, silence)) silence.device = device.name;
+    if (is_there(system, device, request)) request.device = device.name;
   }
 }
 
 /// Looks at the rules of this host.
 void find_rules(System& system, const CmQuestion& question, const CmReply& reply,
-                Silence& silence) {
+                UnansweredRequest& request) {
   const std::string ruleset = system.nft_ruleset();
-  silence.firewall = find_drops(ruleset);
+  request.firewall = find_drops(ruleset);
   const auto more = find_iptables_drops(system.iptables_rules());
-  silence.firewall.insert(silence.firewall.end(), more.begin(), more.end());
+  request.firewall.insert(request.firewall.end(), more.begin(), more.end());
   const std::string source = size_of(reply.source) ? address_text(reply.source) : "";
-  const std::string own = source.empty() ? silence.source.value_or("") : source;
+  const std::string own = source.empty() ? request.source.value_or("") : source;
   if (own.empty()) return;
-  silence.nat = find_nat(
+  request.nat = find_nat(
       ruleset,
-      {silence.interface, {own}, address_text(question.peer), silence.source.value_or(own)});
+      {request.interface, {own}, address_text(question.peer), request.source.value_or(own)});
 }
 
 }  // namespace
 
 std::string interface_to(System& system, const CmQuestion& question) {
-  Silence silence;
-  find_route(system, question, silence);
-  return silence.interface;
+  UnansweredRequest request;
+  find_route(system, question, request);
+  return request.interface;
 }
 
 in6_addr in6_of(const sockaddr_storage& address) {
@@ -201,38 +201,38 @@ uint32_t link_index(System& system, const std::string& name) try {
   return 0;
 }
 
-Cause explain_silence(const Silence& silence) {
-  if (silence.stage != CmStage::connect) return explain_resolution(silence);
-  if (silence.error != ETIMEDOUT) return other_error("the request failed: ", silence.error);
-  if (silence.icmp_error == EINTR)
+Cause explain_no_response(const UnansweredRequest& request) {
+  if (request.stage != CmStage::connect) return explain_resolution(request);
+  if (request.error != ETIMEDOUT) return other_error("the request failed: ", request.error);
+  if (request.icmp_error == EINTR)
     return {"interrupted", "no response; the search for the cause was interrupted", ""};
-  const auto certain = std::find_if(silence.nat.begin(), silence.nat.end(),
+  const auto certain = std::find_if(request.nat.begin(), request.nat.end(),
                                     [](const NatRule& rule) { return rule.certain; });
   // A NAT may be why another host or port has sent the ICMP message. If it gives all flows one
   // port, the kernel drops the second flow, as a firewall of this host does.
-  if (certain != silence.nat.end()) return explain_nat(*certain);
-  if (silence.icmp_error) return explain_icmp(silence);
-  if (!silence.firewall.empty()) return explain_firewall(silence.firewall.front());
-  if (!silence.nat.empty()) return explain_nat(silence.nat.front());
+  if (certain != request.nat.end()) return explain_nat(*certain);
+  if (request.icmp_error) return explain_icmp(request);
+  if (!request.firewall.empty()) return explain_firewall(request.firewall.front());
+  if (!request.nat.empty()) return explain_nat(request.nat.front());
   return {"dropped",
           "no response: dropped on the way or by the peer (firewall, or NAT: wrong ICRC)",
           std::string("at the peer: sroce doctor") +
-              (silence.may_see_firewall ? "" : "\nas root, this looks at rules of this host, too")};
+              (request.may_see_firewall ? "" : "\nas root, this looks at rules of this host, too")};
 }
 
 Cause find_cause(System& system, const CmQuestion& question, const CmReply& reply) {
-  Silence silence;
-  silence.peer = scoped_text(system, question.peer);
-  silence.stage = reply.stage;
-  silence.error = reply.error;
-  silence.may_see_firewall = system.is_root;
-  find_route(system, question, silence);
-  if (reply.error == ENODEV) find_device(system, silence);
+  UnansweredRequest request;
+  request.peer = scoped_text(system, question.peer);
+  request.stage = reply.stage;
+  request.error = reply.error;
+  request.may_see_firewall = system.is_root;
+  find_route(system, question, request);
+  if (reply.error == ENODEV) find_device(system, request);
   if (reply.stage == CmStage::connect && reply.error == ETIMEDOUT) {
-    silence.icmp_error = system.probe_port(question);
-    find_rules(system, question, reply, silence);
+    request.icmp_error = system.probe_port(question);
+    find_rules(system, question, reply, request);
   }
-  return explain_silence(silence);
+  return explain_no_response(request);
 }
 
 }  // namespace sroce

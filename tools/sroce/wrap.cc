@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/fold.h"
+#include "sroce/wrap.h"
 
 #include <sys/ioctl.h>
 
@@ -40,15 +40,15 @@ size_t indent_of(const std::string& line, size_t width) {
 }
 
 /// Where a stream keeps whether lines stay as they are.
-int fold_off_index() {
+int wrap_off_index() {
   static const int index = std::ios_base::xalloc();
   return index;
 }
 
 }  // namespace
 
-std::string fold(const std::string& line, size_t width) {
-  if (line.starts_with('\t')) return fold(std::string(tab_width, ' ') + line.substr(1), width);
+std::string wrap(const std::string& line, size_t width) {
+  if (line.starts_with('\t')) return wrap(std::string(tab_width, ' ') + line.substr(1), width);
   if (count_characters(line) <= width) return line;
   const size_t indent = indent_of(line, width);
   std::string text, rest = line;
@@ -66,37 +66,37 @@ std::string fold(const std::string& line, size_t width) {
   return text + rest;
 }
 
-FoldedStream::FoldedStream(std::ostream& stream, std::function<size_t()> width)
+WrappedStream::WrappedStream(std::ostream& stream, std::function<size_t()> width)
     : stream_(stream), target_(stream.rdbuf()), width_(std::move(width)) {
   stream.rdbuf(this);
 }
 
-FoldedStream::~FoldedStream() {
+WrappedStream::~WrappedStream() {
   target_->sputn(line_.data(), static_cast<std::streamsize>(line_.size()));
   stream_.rdbuf(target_);
 }
 
-FoldedStream::int_type FoldedStream::overflow(int_type c) {
+WrappedStream::int_type WrappedStream::overflow(int_type c) {
   if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
   line_ += traits_type::to_char_type(c);
   if (line_.back() != '\n') return c;
   line_.pop_back();
-  const size_t width = stream_.iword(fold_off_index()) ? 0 : width_();
-  const std::string text = (width ? fold(line_, width) : line_) + '\n';
+  const size_t width = stream_.iword(wrap_off_index()) ? 0 : width_();
+  const std::string text = (width ? wrap(line_, width) : line_) + '\n';
   line_.clear();
   const auto length = static_cast<std::streamsize>(text.size());
   return target_->sputn(text.data(), length) == length ? c : traits_type::eof();
 }
 
-int FoldedStream::sync() { return target_->pubsync(); }
+int WrappedStream::sync() { return target_->pubsync(); }
 
-std::ostream& fold_off(std::ostream& stream) {
-  stream.iword(fold_off_index()) = 1;
+std::ostream& wrap_off(std::ostream& stream) {
+  stream.iword(wrap_off_index()) = 1;
   return stream;
 }
 
-std::ostream& fold_on(std::ostream& stream) {
-  stream.iword(fold_off_index()) = 0;
+std::ostream& wrap_on(std::ostream& stream) {
+  stream.iword(wrap_off_index()) = 0;
   return stream;
 }
 

@@ -11,7 +11,7 @@ namespace sroce {
 
 /// Calls sample at once and then at each interval, with the seconds since the last call (0 for the
 /// first), until SIGINT. An interval does not become longer by the time that sample takes.
-void repeat(System& system, double interval_seconds,
-            const std::function<void(double seconds)>& sample);
+void call_at_interval(System& system, double interval_seconds,
+                      const std::function<void(double seconds)>& sample);
 
 }  // namespace sroce

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/silence.h"
+#include "sroce/no_response.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -16,155 +16,156 @@ using test::FakeMachine;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Silence silence(CmStage stage, int error) {
-  Silence silence;
-  silence.peer = "10.0.0.2";
-  silence.stage = stage;
-  silence.error = error;
-  silence.interface = silence.lower = "eth0";
-  return silence;
+UnansweredRequest request(CmStage stage, int error) {
+  UnansweredRequest request;
+  request.peer = "10.0.0.2";
+  request.stage = stage;
+  request.error = error;
+  request.interface = request.lower = "eth0";
+  return request;
 }
 
-TEST(Silence, ThereIsNoRoute) {
+TEST(NoResponse, ThereIsNoRoute) {
   for (const int error : {ENETUNREACH, EHOSTUNREACH}) {
-    const Cause cause = explain_silence(silence(CmStage::address, error));
+    const Cause cause = explain_no_response(request(CmStage::address, error));
     EXPECT_EQ(cause.name, "no_route");
     EXPECT_EQ(cause.text, "there is no route to 10.0.0.2");
     EXPECT_EQ(cause.cure, "to see it: ip route get 10.0.0.2");
   }
 }
 
-TEST(Silence, TheInterfaceHasNoDevice) {
-  Silence absent = silence(CmStage::address, ENODEV);
-  EXPECT_EQ(explain_silence(absent).name, "no_device");
-  EXPECT_EQ(explain_silence(absent).text,
+TEST(NoResponse, TheInterfaceHasNoDevice) {
+  UnansweredRequest absent = request(CmStage::address, ENODEV);
+  EXPECT_EQ(explain_no_response(absent).name, "no_device");
+  EXPECT_EQ(explain_no_response(absent).text,
             "interface 'eth0', which leads to 10.0.0.2, has no RDMA device");
-  EXPECT_EQ(explain_silence(absent).cure, "sroce add eth0");
+  EXPECT_EQ(explain_no_response(absent).cure, "sroce add eth0");
   absent.interface = "eth0.5";  // a VLAN
-  EXPECT_THAT(explain_silence(absent).text, HasSubstr("'eth0.5'"));
-  EXPECT_EQ(explain_silence(absent).cure, "sroce add eth0");
+  EXPECT_THAT(explain_no_response(absent).text, HasSubstr("'eth0.5'"));
+  EXPECT_EQ(explain_no_response(absent).cure, "sroce add eth0");
   absent.interface = "lo";
-  EXPECT_EQ(explain_silence(absent).text, "no RDMA device of this host has the address 10.0.0.2");
+  EXPECT_EQ(explain_no_response(absent).text,
+            "no RDMA device of this host has the address 10.0.0.2");
   absent.interface = "";
-  EXPECT_EQ(explain_silence(absent).text, "no RDMA device leads to 10.0.0.2");
-  EXPECT_EQ(explain_silence(absent).cure, "sroce add IF");
+  EXPECT_EQ(explain_no_response(absent).text, "no RDMA device leads to 10.0.0.2");
+  EXPECT_EQ(explain_no_response(absent).cure, "sroce add IF");
 }
 
-TEST(Silence, TheDeviceOfTheInterfaceIsNotReady) {
-  Silence unready = silence(CmStage::address, ENODEV);
+TEST(NoResponse, TheDeviceOfTheInterfaceIsNotReady) {
+  UnansweredRequest unready = request(CmStage::address, ENODEV);
   unready.device = "sroce0";
-  EXPECT_EQ(explain_silence(unready).name, "not_ready");
-  EXPECT_THAT(explain_silence(unready).text, HasSubstr("although there is sroce0"));
-  EXPECT_EQ(explain_silence(unready).cure, "to see why: sroce doctor eth0");
+  EXPECT_EQ(explain_no_response(unready).name, "not_ready");
+  EXPECT_THAT(explain_no_response(unready).text, HasSubstr("although there is sroce0"));
+  EXPECT_EQ(explain_no_response(unready).cure, "to see why: sroce doctor eth0");
 }
 
-TEST(Silence, TheNeighbourIsNotResolved) {
-  Silence unresolved = silence(CmStage::address, ETIMEDOUT);
-  EXPECT_EQ(explain_silence(unresolved).name, "no_neighbour");
-  EXPECT_THAT(explain_silence(unresolved).text,
+TEST(NoResponse, TheNeighbourIsNotResolved) {
+  UnansweredRequest unresolved = request(CmStage::address, ETIMEDOUT);
+  EXPECT_EQ(explain_no_response(unresolved).name, "no_neighbour");
+  EXPECT_THAT(explain_no_response(unresolved).text,
               HasSubstr("10.0.0.2 does not answer ARP on 'eth0'"));
-  EXPECT_EQ(explain_silence(unresolved).cure, "to see it: ip neighbour show dev eth0");
+  EXPECT_EQ(explain_no_response(unresolved).cure, "to see it: ip neighbour show dev eth0");
   unresolved.peer = "fd00::2";
   unresolved.gateway = "fd00::9";
-  EXPECT_THAT(explain_silence(unresolved).text,
+  EXPECT_THAT(explain_no_response(unresolved).text,
               HasSubstr("the gateway fd00::9 does not answer neighbour discovery"));
   unresolved.peer = "10.0.0.2";
-  EXPECT_THAT(explain_silence(unresolved).text, HasSubstr("neighbour discovery"));
+  EXPECT_THAT(explain_no_response(unresolved).text, HasSubstr("neighbour discovery"));
 }
 
-TEST(Silence, AnotherErrorIsNamed) {
-  const Cause cause = explain_silence(silence(CmStage::route, EINVAL));
+TEST(NoResponse, AnotherErrorIsNamed) {
+  const Cause cause = explain_no_response(request(CmStage::route, EINVAL));
   EXPECT_EQ(cause.name, "error");
   EXPECT_THAT(cause.text, HasSubstr("Invalid argument"));
 }
 
-TEST(Silence, AnErrorOfTheRequestIsNoSilence) {
-  Silence failed = silence(CmStage::connect, EPROTO);
+TEST(NoResponse, AnErrorOfTheRequestIsNoTimeout) {
+  UnansweredRequest failed = request(CmStage::connect, EPROTO);
   failed.icmp_error = ECONNREFUSED;
-  EXPECT_EQ(explain_silence(failed).name, "error");
-  EXPECT_THAT(explain_silence(failed).text, HasSubstr("the request failed: Protocol error"));
+  EXPECT_EQ(explain_no_response(failed).name, "error");
+  EXPECT_THAT(explain_no_response(failed).text, HasSubstr("the request failed: Protocol error"));
 }
 
-TEST(Silence, TheHintForARouteNamesTheOnlyInterface) {
-  Silence restricted = silence(CmStage::address, ENETUNREACH);
+TEST(NoResponse, TheHintForARouteNamesTheOnlyInterface) {
+  UnansweredRequest restricted = request(CmStage::address, ENETUNREACH);
   restricted.peer = "fe80::2%eth0";
   restricted.only_interface = true;
-  EXPECT_EQ(explain_silence(restricted).cure, "to see it: ip route get fe80::2 oif eth0");
+  EXPECT_EQ(explain_no_response(restricted).cure, "to see it: ip route get fe80::2 oif eth0");
 }
 
-TEST(Silence, NothingListensOnThePort) {
-  Silence unreachable = silence(CmStage::connect, ETIMEDOUT);
+TEST(NoResponse, NothingListensOnThePort) {
+  UnansweredRequest unreachable = request(CmStage::connect, ETIMEDOUT);
   unreachable.icmp_error = ECONNREFUSED;
   unreachable.firewall = {{"inet filter input", true, "nft ..."}};
-  EXPECT_EQ(explain_silence(unreachable).name, "port_unreachable");
-  EXPECT_THAT(explain_silence(unreachable).text, HasSubstr("port unreachable (ICMP)"));
-  EXPECT_EQ(explain_silence(unreachable).cure, "at the peer: sroce add IF");
+  EXPECT_EQ(explain_no_response(unreachable).name, "port_unreachable");
+  EXPECT_THAT(explain_no_response(unreachable).text, HasSubstr("port unreachable (ICMP)"));
+  EXPECT_EQ(explain_no_response(unreachable).cure, "at the peer: sroce add IF");
   unreachable.icmp_error = EHOSTUNREACH;
-  EXPECT_EQ(explain_silence(unreachable).name, "icmp");
-  EXPECT_THAT(explain_silence(unreachable).text,
+  EXPECT_EQ(explain_no_response(unreachable).name, "icmp");
+  EXPECT_THAT(explain_no_response(unreachable).text,
               HasSubstr("No route to host; a router has no way to 10.0.0.2"));
-  EXPECT_THAT(explain_silence(unreachable).text, Not(HasSubstr("4791")));
+  EXPECT_THAT(explain_no_response(unreachable).text, Not(HasSubstr("4791")));
   unreachable.icmp_error = EACCES;
-  EXPECT_THAT(explain_silence(unreachable).text, HasSubstr("firewall rejects UDP port 4791"));
+  EXPECT_THAT(explain_no_response(unreachable).text, HasSubstr("firewall rejects UDP port 4791"));
 }
 
-TEST(Silence, TheFirewallOfThisHostDropsWhatLeaves) {
-  Silence dropped = silence(CmStage::connect, ETIMEDOUT);
+TEST(NoResponse, TheFirewallOfThisHostDropsWhatLeaves) {
+  UnansweredRequest dropped = request(CmStage::connect, ETIMEDOUT);
   dropped.icmp_error = EPERM;
-  EXPECT_EQ(explain_silence(dropped).name, "local_firewall");
-  EXPECT_THAT(explain_silence(dropped).text, HasSubstr("as they leave"));
+  EXPECT_EQ(explain_no_response(dropped).name, "local_firewall");
+  EXPECT_THAT(explain_no_response(dropped).text, HasSubstr("as they leave"));
 }
 
-TEST(Silence, AnInterruptedSearchHasNoResult) {
-  Silence interrupted = silence(CmStage::connect, ETIMEDOUT);
+TEST(NoResponse, AnInterruptedSearchHasNoResult) {
+  UnansweredRequest interrupted = request(CmStage::connect, ETIMEDOUT);
   interrupted.icmp_error = EINTR;
-  EXPECT_EQ(explain_silence(interrupted).name, "interrupted");
+  EXPECT_EQ(explain_no_response(interrupted).name, "interrupted");
 }
 
-TEST(Silence, TheFirewallOfThisHostDrops) {
-  Silence dropped = silence(CmStage::connect, ETIMEDOUT);
+TEST(NoResponse, TheFirewallOfThisHostDrops) {
+  UnansweredRequest dropped = request(CmStage::connect, ETIMEDOUT);
   dropped.firewall = {{"inet filter input", true, "nft delete rule ..."}};
-  EXPECT_EQ(explain_silence(dropped).name, "local_firewall");
-  EXPECT_THAT(explain_silence(dropped).text,
+  EXPECT_EQ(explain_no_response(dropped).name, "local_firewall");
+  EXPECT_THAT(explain_no_response(dropped).text,
               HasSubstr("a rule of 'inet filter input' of this host drops"));
-  EXPECT_EQ(explain_silence(dropped).cure, "nft delete rule ...");
+  EXPECT_EQ(explain_no_response(dropped).cure, "nft delete rule ...");
   dropped.firewall[0].certain = false;
-  EXPECT_THAT(explain_silence(dropped).text, HasSubstr("drops what no rule accepts"));
+  EXPECT_THAT(explain_no_response(dropped).text, HasSubstr("drops what no rule accepts"));
 }
 
-TEST(Silence, TheNatOfThisHostChanges) {
-  Silence changed = silence(CmStage::connect, ETIMEDOUT);
+TEST(NoResponse, TheNatOfThisHostChanges) {
+  UnansweredRequest changed = request(CmStage::connect, ETIMEDOUT);
   changed.nat = {{"ip nat a", "the source port (snat)", false, "nft a"},
                  {"ip nat b", "the source port (masquerade)", true, "nft b"}};
-  EXPECT_EQ(explain_silence(changed).name, "local_nat");
-  EXPECT_THAT(explain_silence(changed).text, HasSubstr("'ip nat b' of this host changes"));
-  EXPECT_EQ(explain_silence(changed).cure, "nft b");
+  EXPECT_EQ(explain_no_response(changed).name, "local_nat");
+  EXPECT_THAT(explain_no_response(changed).text, HasSubstr("'ip nat b' of this host changes"));
+  EXPECT_EQ(explain_no_response(changed).cure, "nft b");
   for (const int error : {ECONNREFUSED, EPERM}) {
     changed.icmp_error = error;
-    EXPECT_EQ(explain_silence(changed).name, "local_nat") << error;
+    EXPECT_EQ(explain_no_response(changed).name, "local_nat") << error;
   }
   changed.icmp_error = EINTR;
-  EXPECT_EQ(explain_silence(changed).name, "interrupted");
+  EXPECT_EQ(explain_no_response(changed).name, "interrupted");
 }
 
-TEST(Silence, TheNatOfThisHostThatMayChangeIsTheLastCause) {
-  Silence changed = silence(CmStage::connect, ETIMEDOUT);
+TEST(NoResponse, TheNatOfThisHostThatMayChangeIsTheLastCause) {
+  UnansweredRequest changed = request(CmStage::connect, ETIMEDOUT);
   changed.nat = {{"ip nat a", "the source port (snat)", false, "nft a"}};
-  EXPECT_THAT(explain_silence(changed).text, HasSubstr("'ip nat a' of this host may change"));
+  EXPECT_THAT(explain_no_response(changed).text, HasSubstr("'ip nat a' of this host may change"));
   changed.icmp_error = ECONNREFUSED;
-  EXPECT_EQ(explain_silence(changed).name, "port_unreachable");
+  EXPECT_EQ(explain_no_response(changed).name, "port_unreachable");
   changed.icmp_error = 0;
   changed.firewall = {{"inet filter input", true, "nft ..."}};
-  EXPECT_EQ(explain_silence(changed).name, "local_firewall");
+  EXPECT_EQ(explain_no_response(changed).name, "local_firewall");
 }
 
-TEST(Silence, NothingIsKnown) {
-  Silence dropped = silence(CmStage::connect, ETIMEDOUT);
-  EXPECT_EQ(explain_silence(dropped).name, "dropped");
-  EXPECT_THAT(explain_silence(dropped).text, HasSubstr("dropped on the way or by the peer"));
-  EXPECT_EQ(explain_silence(dropped).cure, "at the peer: sroce doctor");
+TEST(NoResponse, NothingIsKnown) {
+  UnansweredRequest dropped = request(CmStage::connect, ETIMEDOUT);
+  EXPECT_EQ(explain_no_response(dropped).name, "dropped");
+  EXPECT_THAT(explain_no_response(dropped).text, HasSubstr("dropped on the way or by the peer"));
+  EXPECT_EQ(explain_no_response(dropped).cure, "at the peer: sroce doctor");
   dropped.may_see_firewall = false;
-  EXPECT_THAT(explain_silence(dropped).cure, HasSubstr("as root"));
+  EXPECT_THAT(explain_no_response(dropped).cure, HasSubstr("as root"));
 }
 
 Cause find(FakeMachine& machine, CmStage stage, int error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/repeat.h"
+#include "sroce/interval.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +7,8 @@
 
 namespace sroce {
 
-void repeat(System& system, double interval_seconds,
-            const std::function<void(double seconds)>& sample) {
+void call_at_interval(System& system, double interval_seconds,
+                      const std::function<void(double seconds)>& sample) {
   using std::chrono::milliseconds;
   using std::chrono::nanoseconds;
   const milliseconds interval(std::lround(interval_seconds * 1000));

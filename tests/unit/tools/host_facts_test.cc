@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/machine.h"
+#include "sroce/host_facts.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>

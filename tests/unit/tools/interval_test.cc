@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/repeat.h"
+#include "sroce/interval.h"
 
 #include <gmock/gmock.h>
 
@@ -10,11 +10,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Repeat, SamplesAtOnceAndAtTheIntervalUntilAnInterrupt) {
+TEST(Interval, SamplesAtOnceAndAtTheIntervalUntilAnInterrupt) {
   test::FakeMachine machine;
   machine.pauses_until_interrupt = 3;
   std::vector<double> times;
-  repeat(machine.system, 2, [&](double seconds) {
+  call_at_interval(machine.system, 2, [&](double seconds) {
     times.push_back(seconds);
     machine.now += std::chrono::milliseconds(500);  // the time that it takes
   });
@@ -22,21 +22,21 @@ TEST(Repeat, SamplesAtOnceAndAtTheIntervalUntilAnInterrupt) {
   EXPECT_EQ(machine.now, std::chrono::milliseconds(6000));
 }
 
-TEST(Repeat, MakesUpForNoIntervalsOfAStop) {
+TEST(Interval, MakesUpForNoIntervalsOfAStop) {
   test::FakeMachine machine;
   machine.pauses_until_interrupt = 4;
   std::vector<double> times;
-  repeat(machine.system, 1, [&](double seconds) {
+  call_at_interval(machine.system, 1, [&](double seconds) {
     if (times.empty()) machine.now += std::chrono::seconds(10);  // stopped
     times.push_back(seconds);
   });
   EXPECT_THAT(times, ElementsAre(0, 10, 1, 1));
 }
 
-TEST(Repeat, EndsBeforeTheFirstSampleIfInterrupted) {
+TEST(Interval, EndsBeforeTheFirstSampleIfInterrupted) {
   test::FakeMachine machine;
   machine.pauses_until_interrupt = 0;
-  repeat(machine.system, 1, [](double) { FAIL(); });
+  call_at_interval(machine.system, 1, [](double) { FAIL(); });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // The questions that "sroce doctor" asks the machine, as the members of System.
-#include "sroce/machine.h"
+#include "sroce/host_facts.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

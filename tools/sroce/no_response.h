@@ -17,7 +17,7 @@
 namespace sroce {
 
 /// All that is known after a request without a response.
-struct Silence {
+struct UnansweredRequest {
   std::string peer;  // its address, with %IF if it is one of a link
   CmStage stage = CmStage::connect;
   int error = 0;             // that ended the stage
@@ -40,7 +40,7 @@ struct Cause {
 };
 
 /// Pure.
-Cause explain_silence(const Silence& silence);
+Cause explain_no_response(const UnansweredRequest& request);
 
 /// Collects what is known about a request without a response, and explains it.
 Cause find_cause(System& system, const CmQuestion& question, const CmReply& reply);
