@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <map>
 
 #include "sroce/explain.h"
 #include "sroce/no_response.h"
@@ -232,6 +233,24 @@ std::vector<std::string> addresses_of(const Readiness& state) {
   return addresses;
 }
 
+/// Rules that change packets of the interface, or of VLANs on it, which have addresses of their
+/// own.
+std::vector<NatRule> nat_of(const std::string& ruleset, const Readiness& state) {
+  std::map<std::string, std::vector<std::string>> addresses{{state.netdev, addresses_of(state)}};
+  for (const Gid& gid : state.gids) {
+    if (gid.netdev && *gid.netdev != state.netdev) addresses[*gid.netdev].push_back(gid.address);
+  }
+  std::vector<NatRule> all;
+  for (const auto& [netdev, own] : addresses) {
+    for (const NatRule& rule : find_nat(ruleset, {netdev, own})) {
+      if (std::none_of(all.begin(), all.end(),
+                       [&](const NatRule& other) { return other.chain == rule.chain; }))
+        all.push_back(rule);
+    }
+  }
+  return all;
+}
+
 DeviceFacts query_device(System& system, const DeviceIdentity& device, const std::string& netdev,
                          const std::vector<DeviceIdentity>& all) {
   DeviceFacts facts;
@@ -303,8 +322,7 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
   facts.firewall = find_drops(ruleset);
   const auto more = find_iptables_drops(system.iptables_rules());
   facts.firewall.insert(facts.firewall.end(), more.begin(), more.end());
-  for (DeviceFacts& device : facts.devices)
-    device.nat = find_nat(ruleset, {device.state.netdev, addresses_of(device.state)});
+  for (DeviceFacts& device : facts.devices) device.nat = nat_of(ruleset, device.state);
   return facts;
 }
 

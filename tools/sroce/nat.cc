@@ -248,6 +248,7 @@ class Walker {
         change.source == packets_.leave ? std::optional(packets_.own) : packets_.peer;
     if (change.name == "redirect" && packets_.leave) return Match::always;  // to 127.0.0.1
     // Of several addresses of an interface, the kernel takes one in the network of the next hop.
+    if (change.name == "redirect" && !is_ipv4(packets_.own)) return Match::maybe;
     if (change.name == "masquerade" || change.name == "redirect")
       return now == masquerade_ ? Match::never : Match::maybe;
     const json& address = member(change.arguments, "addr");
@@ -256,11 +257,12 @@ class Walker {
     return address.get<std::string>() == *now ? Match::never : Match::always;
   }
 
-  /// A source port in the range that a rule gives stays.
+  /// A source port in the range that a rule gives stays. A rule of iptables whose arguments are not
+  /// known is taken to give none if it masquerades: many hosts with containers have such rules.
   Match changes_port(const Change& change) const {
     if (is_random(change.arguments)) return Match::always;
     const json& port = member(change.arguments, "port");
-    if (port.is_null()) return Match::never;
+    if (port.is_null()) return change.complete || change.source ? Match::never : Match::maybe;
     const Match within =
         match_ports(port, change.source ? roce_sources : Ports{roce_port, roce_port});
     if (within == Match::maybe) return Match::maybe;

@@ -132,6 +132,7 @@ void find_route(System& system, const CmQuestion& question, UnansweredRequest& r
     const rtnl::Route route = rtnl::decode_route(payload);
     set_interface(system, request, route.link_index);
     if (route.gateway) request.gateway = address_text(*route.gateway);
+    request.next_hop = route.gateway.value_or(in6_of(question.peer));
     if (route.source) request.source = address_text(*route.source);
   }
 } catch (const KernelError&) {
@@ -152,9 +153,35 @@ void find_device(System& system, UnansweredRequest& request) {
   }
 }
 
+/// The IPv4 address that masquerading gives to packets on their way to the next hop: a primary one
+/// in its network, or else the first (inet_select_addr() in the kernel). Empty if the interface has
+/// none.
+std::string masquerade_address(System& system, const std::string& interface,
+                               const in6_addr& next_hop) {
+  std::string first;
+  const uint32_t index = link_index(system, interface);
+  for (const Bytes& payload : system.route.exchange(rtnl::addresses_request())) {
+    const auto found = rtnl::decode_address(payload, index);
+    if (!found || found->secondary || !IN6_IS_ADDR_V4MAPPED(&found->address)) continue;
+    const std::string text = address_text(found->address);
+    if (rtnl::is_in_network(next_hop, *found)) return text;
+    if (first.empty()) first = text;
+  }
+  return first;
+}
+
+/// Packets of hardware pass no rule of the host.
+bool is_hardware(System& system, const CmReply& reply) {
+  const auto devices = list_devices(system);
+  return std::any_of(devices.begin(), devices.end(), [&](const DeviceIdentity& device) {
+    return device.index == reply.device_index && !device.is_sroce && !device.is_rxe;
+  });
+}
+
 /// Looks at the rules of this host.
 void find_rules(System& system, const CmQuestion& question, const CmReply& reply,
                 UnansweredRequest& request) {
+  if (is_hardware(system, reply)) return;
   const std::string ruleset = system.nft_ruleset();
   request.firewall = find_drops(ruleset);
   const auto more = find_iptables_drops(system.iptables_rules());
@@ -162,9 +189,12 @@ void find_rules(System& system, const CmQuestion& question, const CmReply& reply
   const std::string source = size_of(reply.source) ? address_text(reply.source) : "";
   const std::string own = source.empty() ? request.source.value_or("") : source;
   if (own.empty()) return;
-  request.nat = find_nat(
-      ruleset,
-      {request.interface, {own}, address_text(question.peer), request.source.value_or(own)});
+  const std::string peer = address_text(question.peer);
+  const bool is_ipv4 = peer.find(':') == std::string::npos;
+  const std::string masquerade =
+      is_ipv4 ? masquerade_address(system, request.interface, request.next_hop)
+              : request.source.value_or(own);
+  request.nat = find_nat(ruleset, {request.interface, {own}, peer, masquerade});
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct UnansweredRequest {
   int error = 0;             // that ended the stage
   std::string interface {};  // of the route to the peer; empty if there is none
   std::optional<std::string> gateway{};
+  in6_addr next_hop{};                   // the gateway, or else the peer
   std::optional<std::string> source{};   // that the route prefers
   bool only_interface = false;           // no other may be taken
   std::string lower{};                   // the interface that an RDMA device attaches to

@@ -197,7 +197,20 @@ std::optional<Address> decode_address(ByteView payload, uint32_t link_index) {
   const uint32_t bits = flags ? flags->u32() : header.ifa_flags;
   address.tentative = (bits & IFA_F_TENTATIVE) && !(bits & IFA_F_OPTIMISTIC);
   address.duplicate = bits & IFA_F_DADFAILED;
+  address.prefix_length = header.ifa_prefixlen;
+  address.secondary = is_ipv4 && (bits & IFA_F_SECONDARY);
   return address;
+}
+
+bool is_in_network(const in6_addr& address, const Address& network) {
+  constexpr unsigned mapped_bits = 96;
+  const unsigned length =
+      network.prefix_length + (IN6_IS_ADDR_V4MAPPED(&network.address) ? mapped_bits : 0);
+  for (unsigned bit = 0; bit < length; bit++) {
+    const unsigned difference = address.s6_addr[bit / 8] ^ network.address.s6_addr[bit / 8];
+    if (difference >> (7 - bit % 8) & 1) return false;
+  }
+  return true;
 }
 
 }  // namespace sroce::rtnl

@@ -30,6 +30,8 @@ struct Address {
   in6_addr address{};      // an IPv4 address is mapped
   bool tentative = false;  // duplicate address detection is running
   bool duplicate = false;  // ... and has found another host
+  uint8_t prefix_length = 0;
+  bool secondary = false;  // another IPv4 address of the same network came before
 };
 
 /// Where packets to an address go.
@@ -65,6 +67,8 @@ Request delete_link_request(uint32_t link_index);
 /// Each throws MalformedMessage if the message is too short.
 Link decode_link(ByteView payload);
 Route decode_route(ByteView payload);
+/// Whether an address lies in the network of another.
+bool is_in_network(const in6_addr& address, const Address& network);
 /// Empty if the address is not one of this interface.
 std::optional<Address> decode_address(ByteView payload, uint32_t link_index);
 

@@ -210,8 +210,12 @@ TEST_F(Doctor, NatChangesAddresses) {
   expect(Verdict::warn, "sroce0",
          "'ip nat out' changes the source address of RoCE packets (snat to 192.0.2.1)",
          "nft insert rule ip nat out udp dport 4791 accept");
-  machine.nft_ruleset.replace(machine.nft_ruleset.find("eth0"), 4, "eth1");
+  machine.nft_ruleset.replace(machine.nft_ruleset.find("eth0"), 4, "eth0.5");
   EXPECT_EQ(examine(), 0) << text;
+  machine.add_gid("sroce0", 7, "0000:0000:0000:0000:0000:ffff:0a00:0501", "eth0.5");
+  expect(Verdict::warn, "sroce0",
+         "'ip nat out' changes the source address of RoCE packets (snat to 192.0.2.1)",
+         "nft insert rule ip nat out udp dport 4791 accept");
 }
 
 TEST_F(Doctor, ProviderIsMissing) {

@@ -15,6 +15,7 @@ namespace sroce::test {
 struct FakeAddress {
   std::string text;    // "10.0.0.1", "fd00::1"
   uint32_t flags = 0;  // IFA_F_...
+  uint8_t prefix_length = 24;
 };
 
 struct FakeLink {

@@ -93,6 +93,22 @@ TEST(Nat, MasqueradingChangesOnlySecondaryAddresses) {
   EXPECT_NE(change(leaves(target("MASQUERADE")), two_addresses), "none");
 }
 
+// nft does not print the arguments of a rule of iptables.
+TEST(Nat, RuleOfIptablesMayGiveAnotherPort) {
+  EXPECT_EQ(change(at("prerouting", target("REDIRECT"))),
+            "maybe the destination port of RoCE packets (redirect)");
+  EXPECT_EQ(change(at("prerouting", match(dport, "53") + target("REDIRECT"))), "none");
+  EXPECT_EQ(change(leaves(target("MASQUERADE"))), "none") << "few give a port";
+}
+
+TEST(Nat, RedirectMayGiveAnotherAddressOfIpv6) {
+  const NatQuestion ipv6{"eth0", {"fd00::1"}};
+  EXPECT_EQ(
+      change(ruleset(base("prerouting", "ip6") + rule(R"({"redirect": null})", "base", "ip6")),
+             ipv6),
+      "maybe the destination address of RoCE packets (redirect)");
+}
+
 TEST(Nat, SourcePortIsChangedUnlessItIsInTheRange) {
   constexpr char port[] = "the source port of RoCE packets ";
   EXPECT_EQ(change(leaves(R"({"snat": {"port": 5000}})")), port + std::string("(snat to :5000)"));

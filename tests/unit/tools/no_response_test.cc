@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <linux/if_addr.h>
 
 #include <cerrno>
 
@@ -250,6 +251,7 @@ TEST(FindCause, ProbesThePortAndTheFirewallOnlyIfAConnectionIsSilent) {
 
 TEST(FindCause, LooksForANatOfThePacketsToThePeer) {
   FakeMachine machine;
+  machine.route.links[1].addresses = {{"10.0.0.1"}};
   machine.route.destinations["10.0.0.2"] = {2, "", "10.0.0.1"};
   const auto ruleset = [](const std::string& condition, const std::string& change) {
     return R"({"nftables": [{"chain": {"family": "ip", "table": "nat", "name": "out",)"
@@ -276,8 +278,36 @@ TEST(FindCause, LooksForANatOfThePacketsToThePeer) {
   reply.error = ETIMEDOUT;
   reply.source = resolve_host("10.0.0.5");
   EXPECT_EQ(find_cause(machine.system, question, reply).name, "local_nat");
+  machine.add_device({.index = 4, .name = "mlx5_0", .driver_id = 1});
+  reply.device_index = 4;
+  EXPECT_EQ(find_cause(machine.system, question, reply).name, "dropped")
+      << "packets of hardware pass no rule";
+  reply.device_index.reset();
   machine.route.destinations["10.0.0.2"].link_index = 3;
   EXPECT_EQ(find_cause(machine.system, question, reply).name, "dropped") << "another interface";
+}
+
+// The kernel takes neither the source that the route prefers, nor a secondary address.
+TEST(FindCause, KnowsTheAddressOfMasquerading) {
+  FakeMachine machine;
+  machine.nft_ruleset =
+      R"({"nftables": [{"chain": {"family": "ip", "table": "nat", "name": "out", "type": "nat",)"
+      R"( "hook": "postrouting"}}, {"rule": {"family": "ip", "table": "nat", "chain": "out",)"
+      R"( "expr": [{"masquerade": null}]}}]})";
+  const auto cause = [&](const std::string& source, const std::string& gateway,
+                         const std::vector<test::FakeAddress>& addresses) {
+    machine.route.destinations["10.0.0.2"] = {2, gateway, source};
+    machine.route.links[1].addresses = addresses;
+    return find(machine, CmStage::connect, ETIMEDOUT).name;
+  };
+  const test::FakeAddress first{"10.0.0.1"}, second{"10.0.0.5", IFA_F_SECONDARY};
+  const test::FakeAddress other{"10.7.0.1"};
+  EXPECT_EQ(cause("10.0.0.1", "", {first, second}), "dropped");
+  EXPECT_EQ(cause("10.0.0.5", "", {first, second}), "local_nat");
+  EXPECT_EQ(cause("10.0.0.1", "", {other, first}), "dropped") << "in the network of the peer";
+  EXPECT_EQ(cause("10.0.0.1", "10.7.0.254", {first, other}), "local_nat") << "of the gateway";
+  EXPECT_EQ(cause("10.7.0.1", "10.8.0.254", {first, other}), "local_nat") << "of neither";
+  EXPECT_EQ(cause("10.0.0.1", "10.8.0.254", {first, other}), "dropped");
 }
 
 TEST(SocketAddress, IsTextAndMapped) {
