@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Which memory survives a power failure. */
 #include <linux/ioport.h>
+#include <linux/libnvdimm.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <rdma/ib_umem.h>
@@ -43,4 +44,15 @@ int sroce_pmem_init(struct sroce_region *region, const struct ib_umem *umem)
 	}
 	region->persistent = true;
 	return 0;
+}
+
+/**
+ * sroce_pmem_persist() - write bytes back from the caches, and wait until they are persistent
+ * @at: the bytes, which this CPU has written
+ * @bytes: how many
+ */
+void sroce_pmem_persist(void *at, u32 bytes)
+{
+	arch_wb_cache_pmem(at, bytes);
+	pmem_wmb();
 }

@@ -11,7 +11,6 @@
 #define SROCE_MEMORY_PMEM_H
 
 #include <linux/kconfig.h>
-#include <linux/libnvdimm.h>
 
 #include "memory/region.h"
 
@@ -21,6 +20,7 @@ struct ib_umem;
 #define SROCE_HAS_PMEM IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API)
 
 int sroce_pmem_init(struct sroce_region *region, const struct ib_umem *umem);
+void sroce_pmem_persist(void *at, u32 bytes);
 
 /**
  * sroce_pmem_write_back() - make bytes persistent if their region permits a FLUSH for that
@@ -30,10 +30,8 @@ int sroce_pmem_init(struct sroce_region *region, const struct ib_umem *umem);
  */
 static inline void sroce_pmem_write_back(const struct sroce_region *region, void *at, u32 bytes)
 {
-	if (unlikely(region->persistent)) {
-		arch_wb_cache_pmem(at, bytes);
-		pmem_wmb();
-	}
+	if (unlikely(region->persistent))
+		sroce_pmem_persist(at, bytes);
 }
 
 #endif
