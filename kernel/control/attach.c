@@ -168,8 +168,8 @@ static void prepare_device(struct sroce_device *dev)
 	INIT_LIST_HEAD(&dev->list);
 	sroce_memory_init(&dev->memory);
 	sroce_mcast_init(&dev->mcast);
-	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1);
-	xa_init_flags(&dev->counter_sets, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&dev->counter_sets, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->phys_port_cnt = 1;

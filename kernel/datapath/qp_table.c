@@ -30,7 +30,7 @@
 
 static_assert(FIRST_QPN + RANDOM_BITS + MAX_INDEX < SROCE_QPN_MULTICAST);
 
-static DEFINE_XARRAY_ALLOC(qp_table);
+static DEFINE_XARRAY_FLAGS(qp_table, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 static u32 next_index;
 /* The number at index 0, which is not used; 0 before the first QP. */
 static u32 first_qpn;

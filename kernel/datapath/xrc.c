@@ -36,7 +36,7 @@ struct sroce_srq_ref {
 };
 
 /* Has all numbers in use, but only XRC queues: packets find nothing else. */
-static DEFINE_XARRAY_ALLOC1(srq_table);
+static DEFINE_XARRAY_FLAGS(srq_table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 next_number;
 
 /**

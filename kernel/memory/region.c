@@ -40,7 +40,7 @@ static u32 index_of_key(const struct sroce_memory *mem, u32 key)
  */
 void sroce_memory_init(struct sroce_memory *mem)
 {
-	xa_init_flags(&mem->regions, XA_FLAGS_ALLOC);
+	xa_init_flags(&mem->regions, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	mem->next_index = 0;
 	mem->first_number = 1 + (get_random_u32() & MAX_INDEX);
 	atomic_set(&mem->odp_regions, 0);

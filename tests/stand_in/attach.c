@@ -122,7 +122,7 @@ int sroce_endpoint_init(struct sroce_endpoint *ep, struct net_device *netdev, st
 		return stand_in_attach.endpoint_error;
 	stand_in_attach.endpoints++;
 	ep->netdev = netdev;
-	ep->counters = alloc_percpu(struct sroce_counters);
+	ep->counters = alloc_percpu_gfp(struct sroce_counters, GFP_KERNEL_ACCOUNT);
 	return 0;
 }
 

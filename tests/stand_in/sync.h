@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Locks, references, completions, RCU and the XArray. A wrong use aborts the test. */
+/* Locks, references, completions and RCU. A wrong use aborts the test. */
 #ifndef STAND_IN_SYNC_H
 #define STAND_IN_SYNC_H
 
@@ -245,33 +245,6 @@ static inline u32 jhash2(const u32 *words, u32 count, u32 seed)
 		seed += *words++;
 	return seed;
 }
-
-/* An array that is as long as its largest index in use. */
-struct xarray {
-	struct stand_in_entry *entries;
-};
-
-struct xa_limit {
-	u32	max;
-	u32	min;
-};
-
-#define XA_LIMIT(lower, upper)		(struct xa_limit){ .max = (upper), .min = (lower) }
-#define XA_FLAGS_ALLOC1			1
-#define XA_PRESENT			0
-#define DEFINE_XARRAY_ALLOC(name)	struct xarray name = { NULL }
-#define DEFINE_XARRAY_ALLOC1(name)	struct xarray name = { NULL }
-#define xa_init_flags(array, flags)	((array)->entries = NULL)
-#define xa_empty(array)			(!(array)->entries)
-#define xa_err(entry)			(IS_ERR(entry) ? (int)PTR_ERR(entry) : 0)
-
-void xa_destroy(struct xarray *array);
-void *xa_load(struct xarray *array, unsigned long index);
-void *xa_store(struct xarray *array, unsigned long index, void *entry, gfp_t gfp);
-void *xa_erase(struct xarray *array, unsigned long index);
-void *xa_find_after(struct xarray *array, unsigned long *index, unsigned long max, int filter);
-int xa_alloc_cyclic(struct xarray *array, u32 *index, void *entry, struct xa_limit limit,
-		    u32 *next, gfp_t gfp);
 
 #ifdef __cplusplus
 }

@@ -22,6 +22,7 @@ struct Ah : testing::Test {
     stand_in = {};
     stand_in_routes = {};
     dev.ep.netdev = &netdev;
+    xa_init_flags(&dev.ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
     pd.device = ah.ibah.device = &dev.ibdev;
     ah.ibah.pd = &pd;
     set_addresses(Flow::address(2), Flow::address(1));

@@ -90,6 +90,16 @@ TEST_F(Attach, DeviceIsRegisteredAndFound) {
   EXPECT_TRUE(dev->selective) << "the default of a parameter";
 }
 
+TEST_F(Attach, EntriesOfItsTablesAreChargedToTheirCreators) {
+  sroce_device* dev = attach(netdev);
+  stand_in.uncharged = 0;
+  for (xarray* table : {&dev->ahs, &dev->counter_sets}) {
+    xa_store(table, 1, this, GFP_KERNEL);
+    xa_erase(table, 1);
+  }
+  EXPECT_EQ(0u, stand_in.uncharged);
+}
+
 TEST_F(Attach, InterfaceHasOneDevice) {
   attach(netdev);
   EXPECT_EQ(-EEXIST, sroce_device_attach("sroce1", &netdev, false));

@@ -13,7 +13,7 @@ namespace {
 
 struct QpCounter : testing::Test, QueuePair {
   QpCounter() {
-    xa_init_flags(&dev.counter_sets, XA_FLAGS_ALLOC1);
+    xa_init_flags(&dev.counter_sets, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
     for (rdma_counter* each : {&first, &second}) {
       each->device = &dev.ibdev;
       each->stats = sroce_qp_counter_alloc_stats(each);

@@ -377,6 +377,7 @@ struct DatagramQueue : SendQueue {
     av = static_cast<sroce_av*>(calloc(1, sizeof(*av)));
     av->pd = &pd;
     refcount_set(&av->refs, 1);
+    xa_init_flags(&dev.ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
     xa_store(&dev.ahs, 9, av, 0);
   }
   ~DatagramQueue() override {

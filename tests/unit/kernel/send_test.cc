@@ -585,6 +585,7 @@ TEST_F(SendDatagram, GoesWhereItsHandleSays) {
   av->pd = &pd;
   av->path.oif = 12;
   refcount_set(&av->refs, 1);
+  xa_init_flags(&dev.ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
   xa_store(&dev.ahs, 9, av, 0);
   sroce_send_slot& slot = write(100, SROCE_WR_SEND);
   slot.ud = {PEER_QPN, 9};

@@ -91,6 +91,12 @@ TEST_F(XrcTarget, FindsQueuesOfItsDomainOnly) {
   EXPECT_EQ(nullptr, sroce_xrc_get_srq(&qp, LAST_NUMBER));
 }
 
+TEST_F(XrcTarget, NumbersAreChargedToTheirCreator) {
+  stand_in.uncharged = 0;
+  const XrcQueue another(&xrcd);
+  EXPECT_EQ(0u, stand_in.uncharged);
+}
+
 // A packet names a queue just when it is created.
 TEST_F(XrcTarget, QueueIsCompleteOncePacketsFindIt) {
   XrcQueue other(&xrcd);
