@@ -124,7 +124,7 @@ test-unit-arm64:
 test-sim:
 	$(CMAKE) -S tests -B $(BUILD)/tests >/dev/null
 	cmake --build $(BUILD)/tests -j $(JOBS) --target sim/all unit/transport/all unit/kernel/all -- --quiet
-	tests/sim/run $(BUILD)/tests $(FULL)
+	tests/sim/run $(BUILD)/tests $(filter --full,$(FULL))
 
 test-fuzz:
 	CC=clang CXX=clang++ $(CMAKE) -S tests -B $(BUILD)/fuzz -DSROCE_FUZZ=ON >/dev/null

@@ -93,7 +93,7 @@ class Host {
   void flush_receives();
   // invariants.cc
   void check_requester() const;
-  void check_search();
+  void check_search(u32 psn);
   bool sends_data(const sroce_send_plan& plan) const;
   void check_window(const sroce_send_plan& plan) const;
   void check_flags(const sroce_send_plan& plan) const;

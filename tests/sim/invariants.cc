@@ -110,12 +110,12 @@ void Host::check_requester() const {
 }
 
 // A peer decides how often the request of a PSN is searched for, so the search must read few WQEs
-// of many, also for the newest PSN. If it reads one that is wrong, it finds another request.
-void Host::check_search() {
+// of many, for the oldest PSN and for the newest. If it reads one that is wrong, it finds another
+// request.
+void Host::check_search(u32 psn) {
   const sroce_requester& req = requester_;
   const u32 requests = req.sent - req.acked;
   if (req.state == SROCE_SQ_ERROR || requests < 8) return;
-  const u32 psn = psn_add(req.sent_psn, SROCE_PSN_MASK);
   const auto found = [&req, psn] {
     u32 index;
     return sroce_requester_locate(&req, psn, &index) ? index : req.posted;

@@ -208,7 +208,10 @@ void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) 
 }
 
 void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload) {
-  if (pkt.psn % 16 == 0) check_search();
+  if (pkt.psn % 16 == 0) {
+    check_search(requester_.unacked_psn);
+    check_search(psn_add(requester_.sent_psn, SROCE_PSN_MASK));
+  }
   const sroce_requester before = requester_;
   sroce_ack_plan plan, again;
   sroce_completer_plan(&requester_, &pkt, &plan);
