@@ -12,7 +12,7 @@ export LIMIT=80
 
 # Slow kernels need more time for a change.
 rounds=1000 delay="300us 200us"
-[[ ! $QUICK ]] || rounds=200 delay="3ms 2ms"
+[[ $KERNEL == @(newest|parallel) ]] || rounds=200 delay="3ms 2ms"
 both_ends() { "$programs"/mr_rereg --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" "$@"; }
 tap "rereg" both_ends --rounds $rounds
 # Packets are in flight while the region changes, also out of order.

@@ -103,7 +103,7 @@ both_families
 end "$job"
 # Datagrams of mcast_verify that no QP receives, in each family
 rose drop_qkey $((2 * 32))
-rose drop_no_wqe $((2 * 64))
+rose drop_no_wqe $((2 * (64 + 32)))
 rose drop_address $((2 * 1))
 rose drop_no_qp $((2 * 2))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# "sroce gids" says which GID perftest takes. "sroce stats" and "sroce qp" show changes until SIGINT.
+# "sroce gids" says which GID perftest, UCX and rdma_cm take. "sroce stats" and "sroce qp" show changes until SIGINT.
 # guests: one
 # links: sroce
 # seconds: 60
@@ -21,6 +21,26 @@ taken() { sed -n 's/.*GID index *: *\([0-9]*\).*/\1/p' <<<"$1" | head -n 1; }
 pair "perftest without -x" ib_write_lat -d "$A_DEV" -n 5 -F -I 0 -- \
 	ib_write_lat -d "$B_DEV" -n 5 -F -I 0 "$A_IP"
 check "it takes the GID that sroce names" test "$(taken "$pair_server_output")" = "$A_GID"
+taken_by_ucx() { UCX_LOG_LEVEL=debug on_a ucx_info -d | sed -n "s/.*$A_DEV:1 using gid_index \([0-9]*\).*/\1/p" | sort -u; }
+check "UCX takes it, too" test "$(taken_by_ucx)" = "$A_GID"
+# rdma_cm, with an address of another GID
+other=${A_IP%.*}.77
+on_a ip address add "$other/24" dev "$A_IF"
+index=$(on_a wait_for_gid "$A_DEV" "$other")
+says "rdma_cm may take the GID of another address" 0 "^$A_DEV +$index +RoCE v2 +$A_IF +$other +rdma_cm$" on_a "$sroce" gids "$A_DEV"
+on_b rping -s -a "$B_IP" -C 1000000 >/dev/null 2>&1 &
+server=$!
+on_b wait_until 10 listens rping
+on_a rping -c -a "$B_IP" -I "$other" -C 1000000 >/dev/null 2>&1 &
+client=$!
+of_connection() { "$sroce" qp "$A_DEV" -j | grep -F "\"local_address\": \"$other\""; }
+export sroce other
+export -f of_connection
+check "rdma_cm takes the GID of the address" on_a wait_until 10 of_connection
+on_a pkill -x rping || true
+on_b pkill -x rping || true
+wait $client $server || true
+on_a ip address delete "$other/24" dev "$A_IF"
 pingpong_without_gid()
 {
 	local status=0

@@ -82,6 +82,20 @@ void member_without_receives(const Devices& devices) {
   slow.receive(0, Member::slots, sender, group);
 }
 
+// A member that was attached later gets its copy first.
+void datagram_without_receive(const Devices& devices) {
+  Member sender(devices.near, devices.near_gid);
+  Member witness(devices.far, devices.far_gid), member(devices.far, devices.far_gid);
+  for (Member* each : {&witness, &member}) each->attach(1);
+  const ibv_gid group = sender.group(1);
+  for (unsigned from = 0; from < Member::slots + burst; from += burst) {
+    for (unsigned i = from; i < from + burst; ++i) sender.send(group, i);
+    witness.take(from, from + burst, sender, group);
+  }
+  member.take(0, Member::slots, sender, group);
+  member.expect_none("a datagram that waited for a receive");
+}
+
 void unicast_to_group(const Devices& devices) {
   Member sender(devices.near, devices.near_gid), member(devices.far, devices.far_gid);
   member.attach(1);
@@ -116,6 +130,7 @@ void run_traffic_cases(harness::Tap& tap, const Devices& devices) {
 }
 
 void run_drop_cases(harness::Tap& tap, const Devices& devices) {
+  tap.run("a datagram does not wait for a receive", [&] { datagram_without_receive(devices); });
   tap.run("a QP's number is invalid in a datagram to a group", [&] { unicast_to_group(devices); });
   tap.run("the number of groups is invalid in a datagram to a host",
           [&] { group_to_host(devices); });
