@@ -3,8 +3,8 @@
 # guests: one
 # links: sroce
 # seconds: 90
-# stages: vm-newest vm-debug vm-6.12 vm-6.1
-# full: none
+# stages: vm-newest vm-debug vm-6.1
+# full: vm-6.12
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -3,7 +3,7 @@
 # guests: one
 # links: sroce
 # seconds: 230
-# stages: vm-newest vm-newest-native vm-6.12
+# stages: vm-newest vm-newest-native
 # full: vm-newest-native vm-debug vm-debug-native vm-6.12 vm-6.12-native vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh

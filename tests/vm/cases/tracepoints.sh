@@ -4,8 +4,8 @@
 # links: sroce
 # kernels: 6.1 6.12
 # seconds: 90
-# stages: vm-newest vm-6.12
-# full: vm-newest-native vm-debug vm-6.1
+# stages: vm-newest
+# full: vm-newest-native vm-debug vm-6.12 vm-6.1
 set -euo pipefail
 . /share/vm/lib.sh
 topology
