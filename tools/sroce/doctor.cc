@@ -7,6 +7,7 @@
 #include <map>
 
 #include "sroce/explain.h"
+#include "sroce/nat_iptables.h"
 #include "sroce/no_response.h"
 #include "sroce/path_mtu.h"
 #include "sroce/ping.h"
@@ -235,18 +236,27 @@ std::vector<std::string> addresses_of(const Readiness& state) {
 
 /// Rules that change packets of the interface, or of VLANs on it, which have addresses of their
 /// own.
-std::vector<NatRule> nat_of(const std::string& ruleset, const Readiness& state) {
+std::vector<NatRule> nat_of(const std::string& ruleset, const std::string& iptables,
+                            const Readiness& state) {
   std::map<std::string, std::vector<std::string>> addresses{{state.netdev, addresses_of(state)}};
   for (const Gid& gid : state.gids) {
     if (gid.netdev && *gid.netdev != state.netdev) addresses[*gid.netdev].push_back(gid.address);
   }
   std::vector<NatRule> all;
-  for (const auto& [netdev, own] : addresses) {
-    for (const NatRule& rule : find_nat(ruleset, {netdev, own})) {
-      if (std::none_of(all.begin(), all.end(),
-                       [&](const NatRule& other) { return other.chain == rule.chain; }))
+  const auto add = [&](const std::vector<NatRule>& rules) {
+    for (const NatRule& rule : rules) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const NatRule& other) {
+        return other.chain == rule.chain && other.cure == rule.cure;
+      });
+      if (same == all.end())
         all.push_back(rule);
+      else if (rule.certain && !same->certain)
+        *same = rule;
     }
+  };
+  for (const auto& [netdev, own] : addresses) {
+    add(find_nat(ruleset, {netdev, own}));
+    add(find_iptables_nat(iptables, {netdev, own}));
   }
   return all;
 }
@@ -320,9 +330,10 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
   query_devices(system, facts);
   const std::string ruleset = system.nft_ruleset();
   facts.firewall = find_drops(ruleset);
-  const auto more = find_iptables_drops(system.iptables_rules());
+  const std::string iptables = system.iptables_rules();
+  const auto more = find_iptables_drops(iptables);
   facts.firewall.insert(facts.firewall.end(), more.begin(), more.end());
-  for (DeviceFacts& device : facts.devices) device.nat = nat_of(ruleset, device.state);
+  for (DeviceFacts& device : facts.devices) device.nat = nat_of(ruleset, iptables, device.state);
   return facts;
 }
 

@@ -106,20 +106,31 @@ std::string text_of_change(const Change& change) {
          (is_random(change.arguments) ? " random" : "");
 }
 
+/// The address that masquerading or a redirect gives to packets of an address.
+std::string given_of(const NatQuestion& question, const std::optional<std::string>& given,
+                     const std::string& own) {
+  if (given) return *given;
+  if (!is_ipv4(own)) return own;
+  return *std::find_if(question.addresses.begin(), question.addresses.end(), is_ipv4);
+}
+
 /// Follows the packets of one address through the base chains.
 class Walker {
  public:
-  Walker(const Ruleset& ruleset, const NatPackets& packets, const std::string& masquerade)
-      : ruleset_(ruleset), packets_(packets), masquerade_(masquerade) {}
+  Walker(const Ruleset& ruleset, const NatPackets& packets, const NatQuestion& question)
+      : ruleset_(ruleset),
+        packets_(packets),
+        masquerade_(given_of(question, question.masquerade, packets.own)),
+        redirect_(given_of(question, question.redirect, packets.own)) {}
 
   std::optional<NatRule> walk(const std::string& base) {
     hook_ = ruleset_.chains.at(base).hook;
     found_.reset();
     follow(base, true, 0);
-    // The kernel goes on to change flows that it tracks already.
-    if (found_)
-      found_->cure = "nft insert rule " + base + " udp dport 4791 accept\n" +
-                     "to end flows that it has changed: conntrack -D -p udp --dport 4791";
+    if (found_) {
+      found_->base = base;
+      found_->cure = "nft insert rule " + base + " udp dport 4791 accept\n" + end_of_flows;
+    }
     return found_;
   }
 
@@ -247,10 +258,9 @@ class Walker {
     const std::optional<std::string> now =
         change.source == packets_.leave ? std::optional(packets_.own) : packets_.peer;
     if (change.name == "redirect" && packets_.leave) return Match::always;  // to 127.0.0.1
-    // Of several addresses of an interface, the kernel takes one in the network of the next hop.
-    if (change.name == "redirect" && !is_ipv4(packets_.own)) return Match::maybe;
-    if (change.name == "masquerade" || change.name == "redirect")
-      return now == masquerade_ ? Match::never : Match::maybe;
+    if (change.name == "redirect")
+      return is_ipv4(packets_.own) && now == redirect_ ? Match::never : Match::maybe;
+    if (change.name == "masquerade") return now == masquerade_ ? Match::never : Match::maybe;
     const json& address = member(change.arguments, "addr");
     if (address.is_null()) return change.complete ? Match::never : Match::maybe;
     if (!address.is_string() || !now) return Match::maybe;
@@ -271,7 +281,7 @@ class Walker {
 
   const Ruleset& ruleset_;
   const NatPackets& packets_;
-  const std::string masquerade_;
+  const std::string masquerade_, redirect_;
   std::string hook_;
   int ends_ = 0;  // how often packets may have ended
   std::optional<NatRule> found_;
@@ -282,13 +292,6 @@ bool sees(const std::string& base, const Chain& chain, const NatPackets& packets
   if (base.starts_with(other)) return false;
   if (packets.leave) return chain.hook == "output" || chain.hook == "postrouting";
   return chain.hook == "prerouting" || chain.hook == "input";
-}
-
-/// The address that masquerading gives to packets of the address.
-std::string masquerade_of(const NatQuestion& question, const std::string& own) {
-  if (question.masquerade) return *question.masquerade;
-  if (!is_ipv4(own)) return own;
-  return *std::find_if(question.addresses.begin(), question.addresses.end(), is_ipv4);
 }
 
 }  // namespace
@@ -302,7 +305,7 @@ std::vector<NatRule> find_nat(const std::string& ruleset, const NatQuestion& que
       for (const bool leave : {true, false}) {
         const NatPackets packets{leave, question.interface, own, question.peer};
         if (!sees(name, chain, packets)) continue;
-        auto rule = Walker(rules, packets, masquerade_of(question, own)).walk(name);
+        auto rule = Walker(rules, packets, question).walk(name);
         if (rule && rules.has_notrack) rule->certain = false;  // those are not changed
         if (rule && (!first || (rule->certain && !first->certain))) first = rule;
       }

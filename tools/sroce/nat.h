@@ -18,6 +18,8 @@ struct NatQuestion {
   /// The address that masquerading gives; empty: the first IPv4 address, and any IPv6 address
   /// stays.
   std::optional<std::string> masquerade{};
+  /// The address that a redirect gives to what arrives; empty: as above.
+  std::optional<std::string> redirect{};
 };
 
 /// A base chain that leads to a rule which changes packets.
@@ -26,7 +28,12 @@ struct NatRule {
   std::string change;    // "the source address of RoCE packets (snat to 192.0.2.1)"
   bool certain = false;  // all conditions are understood and met
   std::string cure;      // commands, one per line
+  std::string base{};    // the base chain
 };
+
+/// The last line of a cure: the kernel goes on to change flows that it tracks already.
+inline constexpr char end_of_flows[] =
+    "to end flows that it has changed: conntrack -D -p udp --dport 4791";
 
 /// The rules in the output of "nft -j list ruleset" that may apply to the packets and change them;
 /// for each base chain, the first one that is certain, or else the first. A rule with a condition

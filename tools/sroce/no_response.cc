@@ -6,6 +6,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "sroce/nat_iptables.h"
 #include "sroce/rtnl.h"
 
 namespace sroce {
@@ -153,21 +154,23 @@ void find_device(System& system, UnansweredRequest& request) {
   }
 }
 
-/// The IPv4 address that masquerading gives to packets on their way to the next hop: a primary one
-/// in its network, or else the first (inet_select_addr() in the kernel). Empty if the interface has
-/// none.
-std::string masquerade_address(System& system, const std::string& interface,
-                               const in6_addr& next_hop) {
-  std::string first;
-  const uint32_t index = link_index(system, interface);
+/// Fills in the IPv4 addresses that the kernel gives to packets of the interface. Masquerading
+/// takes a primary one in the network of the next hop, or else the first that is global
+/// (inet_select_addr() of the kernel; without any it takes one of another interface). A redirect
+/// takes the first of all.
+void add_given_addresses(System& system, const in6_addr& next_hop, NatQuestion& packets) {
+  packets.masquerade = packets.redirect = "";
+  bool in_network = false;
+  const uint32_t index = link_index(system, packets.interface);
   for (const Bytes& payload : system.route.exchange(rtnl::addresses_request())) {
     const auto found = rtnl::decode_address(payload, index);
-    if (!found || found->secondary || !IN6_IS_ADDR_V4MAPPED(&found->address)) continue;
+    if (!found || !IN6_IS_ADDR_V4MAPPED(&found->address)) continue;
     const std::string text = address_text(found->address);
-    if (rtnl::is_in_network(next_hop, *found)) return text;
-    if (first.empty()) first = text;
+    if (packets.redirect->empty()) packets.redirect = text;
+    if (found->secondary || !found->global || in_network) continue;
+    in_network = rtnl::is_in_network(next_hop, *found);
+    if (in_network || packets.masquerade->empty()) packets.masquerade = text;
   }
-  return first;
 }
 
 /// Packets of hardware pass no rule of the host.
@@ -181,20 +184,22 @@ bool is_hardware(System& system, const CmReply& reply) {
 /// Looks at the rules of this host.
 void find_rules(System& system, const CmQuestion& question, const CmReply& reply,
                 UnansweredRequest& request) {
-  if (is_hardware(system, reply)) return;
   const std::string ruleset = system.nft_ruleset();
   request.firewall = find_drops(ruleset);
-  const auto more = find_iptables_drops(system.iptables_rules());
+  const std::string iptables = system.iptables_rules();
+  const auto more = find_iptables_drops(iptables);
   request.firewall.insert(request.firewall.end(), more.begin(), more.end());
   const std::string source = size_of(reply.source) ? address_text(reply.source) : "";
   const std::string own = source.empty() ? request.source.value_or("") : source;
   if (own.empty()) return;
-  const std::string peer = address_text(question.peer);
-  const bool is_ipv4 = peer.find(':') == std::string::npos;
-  const std::string masquerade =
-      is_ipv4 ? masquerade_address(system, request.interface, request.next_hop)
-              : request.source.value_or(own);
-  request.nat = find_nat(ruleset, {request.interface, {own}, peer, masquerade});
+  NatQuestion packets{request.interface, {own}, address_text(question.peer)};
+  if (IN6_IS_ADDR_V4MAPPED(&request.next_hop))
+    add_given_addresses(system, request.next_hop, packets);
+  else
+    packets.masquerade = request.source.value_or(own);
+  request.nat = find_nat(ruleset, packets);
+  const auto legacy = find_iptables_nat(iptables, packets);
+  request.nat.insert(request.nat.end(), legacy.begin(), legacy.end());
 }
 
 }  // namespace
@@ -247,7 +252,9 @@ Cause explain_no_response(const UnansweredRequest& request) {
   return {"dropped",
           "no response: dropped on the way or by the peer (firewall, or NAT: wrong ICRC)",
           std::string("at the peer: sroce doctor") +
-              (request.may_see_firewall ? "" : "\nas root, this looks at rules of this host, too")};
+              (request.may_see_firewall || request.by_hardware
+                   ? ""
+                   : "\nas root, this looks at rules of this host, too")};
 }
 
 Cause find_cause(System& system, const CmQuestion& question, const CmReply& reply) {
@@ -259,8 +266,11 @@ Cause find_cause(System& system, const CmQuestion& question, const CmReply& repl
   find_route(system, question, request);
   if (reply.error == ENODEV) find_device(system, request);
   if (reply.stage == CmStage::connect && reply.error == ETIMEDOUT) {
+    request.by_hardware = is_hardware(system, reply);
     request.icmp_error = system.probe_port(question);
-    find_rules(system, question, reply, request);
+    // The byte of the probe passes rules, though packets of hardware do not.
+    if (request.by_hardware && request.icmp_error == EPERM) request.icmp_error = 0;
+    if (!request.by_hardware) find_rules(system, question, reply, request);
   }
   return explain_no_response(request);
 }

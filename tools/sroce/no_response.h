@@ -32,6 +32,7 @@ struct UnansweredRequest {
   std::vector<FirewallRule> firewall{};  // of this host
   std::vector<NatRule> nat{};            // ... too
   bool may_see_firewall = true;
+  bool by_hardware = false;  // its packets pass no rule of this host
 };
 
 struct Cause {

@@ -198,6 +198,7 @@ std::optional<Address> decode_address(ByteView payload, uint32_t link_index) {
   address.tentative = (bits & IFA_F_TENTATIVE) && !(bits & IFA_F_OPTIMISTIC);
   address.duplicate = bits & IFA_F_DADFAILED;
   address.prefix_length = header.ifa_prefixlen;
+  address.global = header.ifa_scope == RT_SCOPE_UNIVERSE;
   address.secondary = is_ipv4 && (bits & IFA_F_SECONDARY);
   return address;
 }

@@ -32,6 +32,7 @@ struct Address {
   bool duplicate = false;  // ... and has found another host
   uint8_t prefix_length = 0;
   bool secondary = false;  // another IPv4 address of the same network came before
+  bool global = true;      // not only for this link or this host
 };
 
 /// Where packets to an address go.

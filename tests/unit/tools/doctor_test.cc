@@ -218,6 +218,24 @@ TEST_F(Doctor, NatChangesAddresses) {
          "nft insert rule ip nat out udp dport 4791 accept");
 }
 
+// Each base chain needs a cure of its own.
+TEST_F(Doctor, NatOfTwoBaseChainsIsNamedTwice) {
+  std::string objects;
+  for (const std::string hook : {"output", "prerouting"})
+    objects += R"({"chain": {"family": "ip", "table": "nat", "name": ")" + hook +
+               R"(", "type": "nat", "hook": ")" + hook +
+               R"("}}, {"rule": {"family": "ip", "table": "nat", "chain": ")" + hook +
+               R"(", "expr": [{"jump": {"target": "shared"}}]}}, )";
+  machine.nft_ruleset =
+      R"({"nftables": [)" + objects +
+      R"({"rule": {"family": "ip", "table": "nat", "chain": "shared", "expr": [{"dnat": )"
+      R"({"port": 5000}}]}}]})";
+  EXPECT_EQ(examine(), 1);
+  for (const char* cure :
+       {"nft insert rule ip nat output udp", "nft insert rule ip nat prerouting udp"})
+    EXPECT_THAT(text, HasSubstr(cure));
+}
+
 TEST_F(Doctor, ProviderIsMissing) {
   machine.verbs_devices = {{{"mlx5_0", "libmlx5"}}};
   expect(Verdict::fail, "sroce0", "no provider for it", "apt-get install ibverbs-providers");

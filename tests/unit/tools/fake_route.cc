@@ -36,6 +36,7 @@ Bytes address_message(uint32_t index, const FakeAddress& address) {
   header.ifa_family = is_ipv4 ? AF_INET : AF_INET6;
   header.ifa_index = index;
   header.ifa_prefixlen = address.prefix_length;
+  header.ifa_scope = address.scope;
   Attributes attributes;
   attributes.raw(IFA_ADDRESS, bytes, is_ipv4 ? sizeof(in_addr) : sizeof(in6_addr));
   return with_header(header, attributes.u32(IFA_FLAGS, address.flags));

@@ -16,6 +16,7 @@ struct FakeAddress {
   std::string text;    // "10.0.0.1", "fd00::1"
   uint32_t flags = 0;  // IFA_F_...
   uint8_t prefix_length = 24;
+  uint8_t scope = 0;  // RT_SCOPE_UNIVERSE
 };
 
 struct FakeLink {

@@ -282,6 +282,11 @@ TEST(FindCause, LooksForANatOfThePacketsToThePeer) {
   reply.device_index = 4;
   EXPECT_EQ(find_cause(machine.system, question, reply).name, "dropped")
       << "packets of hardware pass no rule";
+  machine.icmp_error = EPERM;
+  machine.system.is_root = false;
+  EXPECT_EQ(find_cause(machine.system, question, reply).name, "dropped") << "but the probe does";
+  EXPECT_EQ(find_cause(machine.system, question, reply).cure, "at the peer: sroce doctor");
+  machine.icmp_error = 0;
   reply.device_index.reset();
   machine.route.destinations["10.0.0.2"].link_index = 3;
   EXPECT_EQ(find_cause(machine.system, question, reply).name, "dropped") << "another interface";
@@ -308,6 +313,24 @@ TEST(FindCause, KnowsTheAddressOfMasquerading) {
   EXPECT_EQ(cause("10.0.0.1", "10.7.0.254", {first, other}), "local_nat") << "of the gateway";
   EXPECT_EQ(cause("10.7.0.1", "10.8.0.254", {first, other}), "local_nat") << "of neither";
   EXPECT_EQ(cause("10.0.0.1", "10.8.0.254", {first, other}), "dropped");
+  EXPECT_EQ(cause("10.0.0.1", "", {{"10.0.0.1", 0, 24, RT_SCOPE_LINK}}), "local_nat")
+      << "one of another interface";
+}
+
+// The kernel takes the first address of the interface.
+TEST(FindCause, KnowsTheAddressOfARedirect) {
+  FakeMachine machine;
+  machine.nft_ruleset =
+      R"({"nftables": [{"chain": {"family": "ip", "table": "nat", "name": "in", "type": "nat",)"
+      R"( "hook": "prerouting"}}, {"rule": {"family": "ip", "table": "nat", "chain": "in",)"
+      R"( "expr": [{"redirect": null}]}}]})";
+  const auto cause = [&](const std::string& source) {
+    machine.route.destinations["10.0.0.2"] = {2, "", source};
+    machine.route.links[1].addresses = {{"10.7.0.1"}, {"10.0.0.1"}};
+    return find(machine, CmStage::connect, ETIMEDOUT).name;
+  };
+  EXPECT_EQ(cause("10.0.0.1"), "local_nat");
+  EXPECT_EQ(cause("10.7.0.1"), "dropped");
 }
 
 TEST(SocketAddress, IsTextAndMapped) {
