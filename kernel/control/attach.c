@@ -42,8 +42,8 @@
 #include "verbs/ops.h"
 
 /*
- * ib_core unregisters the devices of a driver id. Ours have that of rdma_rxe, whose devices must
- * stay, until we unload or ib_core has unregistered them. The kernel's ids are far below.
+ * ib_core unregisters the devices of a driver id. Ours have that of rdma_rxe until we unload or
+ * ib_core has unregistered them; rdma_rxe's devices must stay. The kernel's ids are smaller.
  */
 #define UNLOADING_DRIVER_ID	0x53524f43
 

@@ -119,7 +119,7 @@ static u16 fill_attribute(const struct sroce_device *dev, const struct ib_mad *i
  * @out_mad_size: unused: all MADs have the same size
  * @out_mad_pkey_index: unused
  *
- * Answers Get of performance management, and rejects Set. Responses are for programs of this host.
+ * Answers Get of performance management, and rejects Set. Responses are left to local programs.
  *
  * Return: IB_MAD_RESULT_*.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Requests of UC and UD that wait for pages, in order. Nobody sends them again, so the first that
- * misses a page and all behind it are queued. Their memory counts against that of other QPs, so
- * they are dropped beyond a limit, or after SROCE_REORDER_MAX_AGE_NS. If one fault lasts that long,
+ * misses a page and all behind it are queued. They share a memory limit with other QPs, so
+ * they are dropped beyond it, or after SROCE_REORDER_MAX_AGE_NS. If one fault lasts that long,
  * no more are queued until it ends.
  *
  * Each is copied into an skb of its own, as in the reorder queue, with its IP header, which a

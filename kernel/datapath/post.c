@@ -227,7 +227,7 @@ static void yield_to_peer(const struct sroce_qp *qp)
 		responded = sroce_responder_epsn(&qp->resp) != epsn;
 	} while (sroce_yield_again(++tries, now_ns - begin_ns, responded,
 				   sroce_responder_messages(&qp->resp)));
-	/* On another CPU now, it has not learnt anything about this one. */
+	/* If the process is on another CPU now, nothing was learnt. */
 	if (raw_cpu_ptr(&yield_of_cpu) == state)
 		sroce_yield_end(state, begin_ns, now_ns, responded);
 }

@@ -42,7 +42,7 @@ static void count_drop_of_qp(const struct sroce_qp *qp, const struct sroce_rx *r
 	trace_sroce_drop(rx->ep->netdev->ifindex, rx->pkt.dest_qpn, why);
 }
 
-/* None of them is a counter of the port that performance management reads. */
+/* Performance management reads none of these counters. */
 static const enum sroce_counter plan_drop_counters[] = {
 	[SROCE_DROP_NONE] = SROCE_CTR_DROP_STATE,
 	[SROCE_DROP_STATE] = SROCE_CTR_DROP_STATE,

@@ -26,7 +26,7 @@
 #define BURST_PACKETS	64
 /* How much of a READ's buffer is made present before it is sent. */
 #define CHECKED_BYTES	(4u * 1024 * 1024)
-/* How often its pages are faulted in. A process that loses them all the time must not stop it. */
+/* How often its pages are faulted in. A process that keeps losing them must not block the READ. */
 #define MISSES_MAX	4
 /* The timer does not fire earlier: on a short path it would fire for every response. */
 #define RESPONSE_WAIT_NS	(250 * NSEC_PER_USEC)

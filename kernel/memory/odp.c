@@ -23,7 +23,7 @@
 
 #ifdef SROCE_HAVE_ODP
 
-/* A process that changes its mappings all the time lets a long fault never end. */
+/* A process that changes its mappings all the time may keep a long fault from ending. */
 #define PIECE_BYTES	(128u * 1024)
 /* Pages behind the ones that a copy missed are needed soon, and a fault costs more than a page. */
 #define AHEAD_BYTES	(128u * 1024)

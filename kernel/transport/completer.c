@@ -49,8 +49,8 @@ static void plan_failure(const struct sroce_requester *req, struct sroce_ack_pla
 }
 
 /*
- * Does the opcode fit response @number of this WQE? Only from a peer that accepts selective repeat
- * do we request a part of a READ that ends before the READ does. So only its LAST may come early,
+ * Does the opcode fit response @number of this WQE? We request a part of a READ that ends before
+ * the READ does only from a peer that accepts selective repeat. So only its LAST may come early,
  * also after the offer has been withdrawn.
  */
 static bool fits_wqe(const struct sroce_packet *pkt, const struct sroce_ack_plan *plan,

@@ -26,8 +26,8 @@
  * taken checks often again, but its RNR NAK is due as before. A request whose memory is not present
  * waits in the same way, and the datapath knows when its pages are there.
  *
- * Packets that have waited for SROCE_REORDER_MAX_AGE_NS without progress are dropped, because their
- * memory counts against that of other QPs. A peer that is alive has retransmitted the missing one
+ * Packets that have waited for SROCE_REORDER_MAX_AGE_NS without progress are dropped, because other
+ * QPs share the limit on their memory. A peer that is alive has retransmitted the missing one
  * by then.
  *
  * The SACK bitmap: bit i of octet n, from the least significant, is PSN ACK + 1 + 8n + i. So the

@@ -31,9 +31,9 @@
  * So while it has no ACK timeout or no retry, it does not offer before the first response.
  *
  * A selective peer SACKs what it queues, and only the holes are sent again. A standard peer
- * executes requests in order only, so lost requests need a rewind. The responses of READs and
- * atomics are ours to reorder in both cases. From a standard peer a READ can only be requested to
- * its end, and it responds in order.
+ * executes requests in order only, so lost requests need a rewind. Responses of READs and
+ * atomics may arrive in any order in both cases. A READ from a standard peer can only be requested
+ * to its end, and the peer responds in order.
  *
  * Loss detection, in the manner of RACK (RFC 8985) but counted in packets: a packet is lost when
  * reorder_tolerance() later ones have arrived, or when the ACK of a probe (tlp.c) does not cover
@@ -613,8 +613,8 @@ static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_
 }
 
 /*
- * Packets before @psn that are not done are lost; from a selective peer responses that are due only
- * with @responses, because they may wait behind others.
+ * Packets before @psn that are not done are lost. Responses that a selective peer owes are lost
+ * only with @responses, because they may wait behind others.
  */
 static void recover_lost(struct sroce_requester *req, u32 psn, bool responses)
 {

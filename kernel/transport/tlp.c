@@ -532,8 +532,8 @@ void sroce_tlp_probe_sent(struct sroce_requester *req, u32 psn, u64 now_ns)
  *
  * A response within a round trip of the probe belongs to the first transmission and says nothing.
  * If that happens again, the minimum RTT is wrong. After an ACK timeout that is longer than round
- * trips are, the response is the probe's in any case: the minimum may be too long. That of the
- * newest packet shows the loss of earlier ones, whichever transmission it belongs to.
+ * trips are, the response is the probe's in any case: the minimum may be too long. The response
+ * to the newest packet shows the loss of earlier ones, whichever transmission it belongs to.
  *
  * Return: true if the response is the probe's. Packets sent before the probe that are still not
  * acknowledged were lost then, because their responses would have come first.
