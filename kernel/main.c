@@ -8,14 +8,14 @@
 #include <linux/module.h>
 
 #include "control/attach.h"
-#include "control/rdma_link.h"
 #include "control/netdev.h"
 #include "control/netlink.h"
-#include "datapath/paging.h"
+#include "control/rdma_link.h"
+#include "crc/crc.h"
+#include "datapath/odp_wait.h"
 #include "datapath/qp_table.h"
 #include "datapath/receive.h"
 #include "datapath/route_release.h"
-#include "crc/crc.h"
 #include "net/endpoint.h"
 #include "version.h"
 

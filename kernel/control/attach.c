@@ -13,7 +13,7 @@
  * driver id. If several happen at once, one of them does the work and the others wait. ib_core
  * removes its clients, waits for each ib_device_try_get(), and calls dealloc_device(). It does not
  * wait until processes close the device, because we have disassociate_ucontext(). But it destroys
- * their QPs, which waits for page faults under way (datapath/paging.c), as long as these last.
+ * their QPs, which waits for page faults under way (datapath/odp_wait.c), as long as these last.
  *
  * Unloading must not call ib_unregister_driver(RDMA_DRIVER_RXE), which would remove rdma_rxe's
  * devices too. It gives our devices the private id and unregisters that id. This also waits for a

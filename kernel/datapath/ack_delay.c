@@ -81,7 +81,7 @@ bool sroce_ack_delay_begin(struct sroce_qp *qp, const struct sroce_response_plan
 void sroce_ack_piggyback_reserve(struct sroce_tx *tx)
 {
 	if (!sroce_requester_is_rewound(&tx->qp->req))
-		tx->gso.piggyback_bytes = ACK_BYTES;
+		tx->builder.piggyback_bytes = ACK_BYTES;
 }
 
 /* Both locks are held. Everything that the receive queue sent before is in the stack. */

@@ -10,7 +10,7 @@
 #include "datapath/cnp.h"
 #include "datapath/qp.h"
 #include "datapath/tx.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 #include "trace.h"
 #include "transport/response.h"
 

@@ -13,7 +13,7 @@
 #include "datapath/mcast.h"
 #include "memory/region.h"
 #include "net/endpoint.h"
-#include "transport/np.h"
+#include "transport/notification_point.h"
 
 /**
  * struct sroce_device - one attached interface

@@ -20,11 +20,11 @@
 
 #include "datapath/ack_delay.h"
 #include "datapath/av.h"
-#include "datapath/backlog.h"
+#include "datapath/odp_backlog.h"
 #include "datapath/qp.h"
 #include "datapath/reorder_queue.h"
 #include "datapath/route_release.h"
-#include "transport/aeth.h"
+#include "transport/ack_codes.h"
 #include "transport/reorder.h"
 #include "transport/srq_policy.h"
 

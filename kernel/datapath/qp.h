@@ -67,7 +67,7 @@ struct sroce_reorder_queue;
  * @ack_delayed: an ACK waits for a packet of @sq to share its skb
  * @consumer_replies: the consumer has sent something since an ACK was last delayed
  * @reorder_queue: requests beyond the expected PSN; NULL until the first one; with @rq.lock
- * @backlog: UC and UD: requests that wait for pages, see backlog.c; with @rq.lock
+ * @backlog: UC and UD: requests that wait for pages, see odp_backlog.c; with @rq.lock
  * @backlog_bytes: their memory
  * @memcg: memory cgroup of the process that created the QP, which @reorder_queue and @backlog are
  *         charged to
@@ -163,7 +163,7 @@ int sroce_qp_set_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_st
 
 void sroce_send_count_events(struct sroce_qp *qp, u32 events);
 
-/* The work of the two queues: send.c, respond.c. */
+/* The work of the two queues: sq_work.c, rq_work.c. */
 u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget);
 void sroce_sq_timer_fired(struct sroce_qp *qp);
 u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget);

@@ -7,7 +7,7 @@
 #include <linux/skbuff.h>
 
 #include "datapath/qp.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 
 /* Not GFP_ATOMIC, whose charges a memory cgroup accepts beyond its limit. */
 #define SROCE_QUEUED_GFP	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)

@@ -3,21 +3,21 @@
  * The path of a received packet through the datapath. Start reading at sroce_receive().
  *
  * The softirq that received a packet executes it under the lock of its work queue, or queues it
- * (reorder_queue.c, backlog.c). Then it runs the work queue, unless another CPU does (wq.c). The
- * run sends the responses or the next requests. A drop has a reason that is counted and traced.
+ * (reorder_queue.c, odp_backlog.c). Then it runs the work queue, unless another CPU does (wq.c).
+ * The run sends the responses or the next requests. A drop has a reason that is counted and traced.
  */
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
-#include "datapath/backlog.h"
 #include "datapath/cnp.h"
 #include "datapath/mcast.h"
+#include "datapath/odp_backlog.h"
 #include "datapath/qp.h"
 #include "datapath/receive.h"
 #include "datapath/reorder_queue.h"
 #include "datapath/rx_copy.h"
 #include "datapath/xrc.h"
 #include "memory/copy.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 #include "trace.h"
 #include "transport/completer.h"
 #include "transport/reorder.h"
@@ -341,7 +341,7 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	commit_request(qp, rx, plan, &result);
 	if (sroce_responder_next_completion(&qp->resp, &wc)) {
 		sroce_count(sroce_qp_counters(qp), SROCE_CTR_RDMA_RECV);
-		sroce_wq_complete(qp, &qp->rq, &wc, rx);
+		sroce_wq_post_cqe(qp, &qp->rq, &wc, rx);
 	}
 	if (qp->reorder_queue) {
 		sroce_reorder_queue_advance(qp, epsn);

@@ -20,7 +20,7 @@
 #include "datapath/rx_copy.h"
 #include "datapath/xrc.h"
 #include "memory/copy.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 #include "transport/completer.h"
 #include "transport/psn.h"
 #include "transport/wire.h"

@@ -333,7 +333,7 @@ void sroce_send_queue_grow(struct sroce_qp *qp)
 	spin_lock_bh(&qp->sq.lock);
 	/* Another doorbell may have been faster. */
 	if (slots > sroce_requester_slots(&qp->req)) {
-		sroce_requester_move(&qp->req, storage, slots);
+		sroce_requester_set_storage(&qp->req, storage, slots);
 		swap(qp->sq_storage, storage);
 	}
 	spin_unlock_bh(&qp->sq.lock);

@@ -18,8 +18,8 @@
 #include "compat/compat.h"
 #include "datapath/qp.h"
 #include "datapath/tx.h"
-#include "transport/tsq_policy.h"
 #include "trace.h"
+#include "transport/tsq_policy.h"
 
 static u32 queue_limit(const struct sroce_qp *qp, const struct sroce_wq *wq)
 {
@@ -92,10 +92,10 @@ bool sroce_tx_throttle(struct sroce_tx *tx, u32 next)
 	u32 skbs = upper_32_bits(queued) + upper_32_bits(atomic64_read(&other->queued)) +
 		   skb_queue_len(&tx->wq->out);
 
-	if (!sroce_tsq_is_full(lower_32_bits(queued) + tx->gso.packets, skbs,
+	if (!sroce_tsq_is_full(lower_32_bits(queued) + tx->builder.packets, skbs,
 			       next, queue_limit(tx->qp, tx->wq)))
 		return false;
-	if (tx->gso.packets) {
+	if (tx->builder.packets) {
 		/* Decide again once they are in the stack. */
 		tx->wq->again = true;
 		return true;
@@ -121,7 +121,7 @@ void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq
 	tx->edt_ns = tx->now_ns;
 	wq->now_ns = 0;
 	tx->bytes = 0;
-	sroce_gso_init(&tx->gso, &qp->dev->ep, &wq->out);
+	sroce_builder_init(&tx->builder, &qp->dev->ep, &wq->out);
 	/* Requests name L_Keys; responses use R_Keys that the peer has named. */
 	sroce_mr_ref_init(&tx->mr_ref, &qp->dev->memory, qp->ibqp.pd,
 			  wq->type == SROCE_RQ ? qp->serial : 0);
@@ -140,20 +140,20 @@ void sroce_tx_finish(struct sroce_tx *tx)
 }
 
 /**
- * sroce_tx_schedule() - how many packets may be sent next, and when do they depart?
+ * sroce_tx_allowance() - how many packets may be sent next, and when do they depart?
  * @tx: the round
  * @cc: congestion control, which paces them
  * @edt_ns: set to the departure time, see sroce_tx_set_edt()
  *
  * Return: packets of the path MTU; 0: none before @edt_ns.
  */
-u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
+u32 sroce_tx_allowance(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
 {
 	u32 packets = sroce_cc_schedule_edt(cc, tx->now_ns, edt_ns);
 
 	/* Only a paced queue needs to look at the qdisc. */
 	if (*edt_ns > tx->now_ns && !sroce_path_supports_edt(tx->wq->dst))
-		return sroce_cc_schedule(cc, tx->now_ns, edt_ns);
+		return sroce_cc_allowance(cc, tx->now_ns, edt_ns);
 	return packets;
 }
 
@@ -170,7 +170,7 @@ void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns)
 	else
 		edt_ns = tx->now_ns;
 	if (edt_ns != tx->edt_ns)
-		sroce_gso_close(&tx->gso);
+		sroce_builder_close(&tx->builder);
 	tx->edt_ns = edt_ns;
 }
 
@@ -201,7 +201,7 @@ static __be16 sport_of(const struct sroce_tx *tx, const struct sroce_path *path)
 /* RoCE v1 has no route, and no ECN. */
 static int open_v1_skb(struct sroce_tx *tx, const struct sroce_path *path, __be16 sport, u32 bytes)
 {
-	int err = sroce_gso_open_v1(&tx->gso, path, sport, bytes);
+	int err = sroce_builder_open_v1(&tx->builder, path, sport, bytes);
 
 	if (err == -ENETUNREACH)
 		count_loss(tx->qp, SROCE_CTR_DROP_NO_ROUTE, err);
@@ -231,11 +231,12 @@ static int open_skb(struct sroce_tx *tx, const struct sroce_path *path, u32 byte
 		       sroce_path_route(ep, path, sport);
 	if (IS_ERR(dst))
 		return count_loss(qp, SROCE_CTR_DROP_NO_ROUTE, PTR_ERR(dst));
-	err = sroce_gso_open(&tx->gso, path, dst, sport, tos_of(tx, path), bytes, expected);
+	err = sroce_builder_open(&tx->builder, path, dst, sport, tos_of(tx, path), bytes, expected);
 	if (!cached)
 		dst_release(dst);
 	if (!err && tx->edt_ns > tx->now_ns)
-		skb_set_delivery_time(tx->gso.skb, ns_to_ktime(tx->edt_ns), SKB_CLOCK_MONOTONIC);
+		skb_set_delivery_time(tx->builder.skb, ns_to_ktime(tx->edt_ns),
+				      SKB_CLOCK_MONOTONIC);
 	/* Of the port, also if the QP has a counter: see control/pma.c. */
 	if (err && err != -ENOMEM)
 		sroce_count(ep->counters, SROCE_CTR_SEND_ERR);
@@ -249,15 +250,15 @@ static u8 *reserve_packet(struct sroce_tx *tx, const struct sroce_path *path, u3
 	int err = 0;
 	u8 *at;
 
-	if (!sroce_gso_can_append(&tx->gso, path, bytes))
+	if (!sroce_builder_can_append(&tx->builder, path, bytes))
 		err = open_skb(tx, path, bytes, expected);
 	if (err)
 		return ERR_PTR(err);
-	at = sroce_gso_begin(&tx->gso, bytes, expected);
+	at = sroce_builder_begin(&tx->builder, bytes, expected);
 	if (at)
 		return at;
 	err = open_skb(tx, path, bytes, 1);
-	return err ? ERR_PTR(err) : sroce_gso_begin(&tx->gso, bytes, 1);
+	return err ? ERR_PTR(err) : sroce_builder_begin(&tx->builder, bytes, 1);
 }
 
 /**
@@ -281,14 +282,14 @@ int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 
 	if (IS_ERR(at)) {
 		/* The next packet must not be appended to this skb. */
-		sroce_gso_close(&tx->gso);
+		sroce_builder_close(&tx->builder);
 		if (PTR_ERR(at) == -ENOMEM)
 			count_loss(tx->qp, SROCE_CTR_DROP_NO_MEMORY, 0);
 		return PTR_ERR(at);
 	}
 	sroce_packet_write(pkt, at);
 	tx->pad_bytes = pkt->pad_bytes;
-	*writer = sroce_gso_start_crc(&tx->gso, tx->wq->path.ip_id, pkt->header_bytes);
+	*writer = sroce_builder_start_crc(&tx->builder, tx->wq->path.ip_id, pkt->header_bytes);
 	return 0;
 }
 
@@ -301,8 +302,8 @@ void sroce_tx_end(struct sroce_tx *tx)
 	static const u8 zeros[3];
 
 	if (tx->pad_bytes)
-		sroce_crc_write(&tx->gso.writer, zeros, tx->pad_bytes);
-	sroce_gso_end(&tx->gso, &tx->wq->path.ip_id);
+		sroce_crc_write(&tx->builder.writer, zeros, tx->pad_bytes);
+	sroce_builder_end(&tx->builder, &tx->wq->path.ip_id);
 }
 
 /*
@@ -341,7 +342,7 @@ void sroce_tx_relock(struct sroce_tx *tx)
 	spin_lock(&wq->lock);
 	/* The open skb has the old addresses, or a CNP has taken the next identification. */
 	if (wq->path_changed || wq->path.ip_id != ip_id)
-		sroce_gso_close(&tx->gso);
+		sroce_builder_close(&tx->builder);
 }
 
 /**
@@ -354,7 +355,7 @@ void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq)
 	struct sk_buff *skb;
 
 	skb_queue_walk(&wq->out, skb) {
-		u32 packets = sroce_gso_packets(skb);
+		u32 packets = sroce_builder_packets(skb);
 
 		refcount_inc(&qp->ref->holders);
 		atomic64_add(SROCE_TSQ_SKB | packets, &qp->ref->tsq[wq->type].queued);

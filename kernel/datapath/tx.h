@@ -23,7 +23,7 @@
  * @dscp: of all packets; SROCE_PATH_DSCP for that of their paths
  * @now_ns: when the round began; the clock is read once
  * @edt_ns: departure time of the next packets: @now_ns, or later if the qdisc keeps it
- * @gso: the skb being built
+ * @builder: the skb being built
  * @pad_bytes: of the packet begun
  * @bytes: payload built
  * @mr_ref: the region that payload comes from
@@ -35,7 +35,7 @@ struct sroce_tx {
 	u8	dscp;
 	u64	now_ns;
 	u64	edt_ns;
-	struct sroce_gso gso;
+	struct sroce_builder builder;
 	u32	pad_bytes;
 	u32	bytes;
 	struct sroce_mr_ref mr_ref;
@@ -76,7 +76,7 @@ struct sroce_tx_source {
 };
 
 void sroce_tx_init(struct sroce_tx *tx, struct sroce_qp *qp, struct sroce_wq *wq);
-u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns);
+u32 sroce_tx_allowance(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns);
 void sroce_tx_set_edt(struct sroce_tx *tx, struct sroce_cc *cc, u64 edt_ns);
 int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 		   const struct sroce_packet *pkt, u32 expected, struct sroce_crc_writer **writer);
@@ -134,33 +134,33 @@ static __always_inline int sroce_tx_build_equal(struct sroce_tx *tx,
 		if (done && spin_is_contended(&tx->wq->lock))
 			break;
 		count = min(left, SROCE_TX_PIECE_BYTES / span->mtu_bytes);
-		count = sroce_gso_repeat_begin(&tx->gso, count,
-					       psn_add(span->first_psn, i + 1 + done), *ip_id);
+		count = sroce_builder_repeat_begin(&tx->builder, count,
+						   psn_add(span->first_psn, i + 1 + done), *ip_id);
 		if (!count)
 			break;
-		status = source->copy_payload(tx, plan, i + 1 + done, &tx->gso.writer,
+		status = source->copy_payload(tx, plan, i + 1 + done, &tx->builder.writer,
 					      count * span->mtu_bytes);
 		if (status != SROCE_MEM_OK)
 			return sroce_tx_payload_error(status);
-		sroce_gso_repeat_end(&tx->gso, ip_id);
+		sroce_builder_repeat_end(&tx->builder, ip_id);
 	}
 	return done;
 }
 
 /*
  * Build the packets of a plan; or only a first part, if another CPU waits for the lock; or none.
- * @source is a constant, so that its functions are inlined into the two callers, send.c and
- * respond.c. Returns the number built, -EFAULT, -EAGAIN or -ENOMEM.
+ * @source is a constant, so that its functions are inlined into the two callers, sq_work.c and
+ * rq_work.c. Returns the number built, -EFAULT, -EAGAIN or -ENOMEM.
  */
 static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroce_tx_span *span,
 					  const struct sroce_tx_source *source, const void *plan)
 {
 	struct sroce_packet pkt __sroce_uninit;
-	struct sroce_gso_mark mark;
+	struct sroce_builder_mark mark;
 	int err = 0;
 	u32 i;
 
-	sroce_gso_mark(&tx->gso, &mark);
+	sroce_builder_mark(&tx->builder, &mark);
 	if (!tx->section)
 		tx->section = sroce_crc_vector_begin(span->payload_bytes +
 						     span->packet_count * SROCE_CRC_BLOCK_BYTES);
@@ -176,7 +176,7 @@ static __always_inline int sroce_tx_build(struct sroce_tx *tx, const struct sroc
 	}
 	sroce_mr_ref_end_plan(&tx->mr_ref);
 	if (err < 0)
-		sroce_gso_rewind(&tx->gso, &mark);
+		sroce_builder_rewind(&tx->builder, &mark);
 	return err < 0 ? err : i;
 }
 

@@ -22,7 +22,7 @@
 #include "datapath/qp.h"
 #include "datapath/tx.h"
 #include "datapath/xrc.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 #include "transport/timer_policy.h"
 
 /* After a shortage of memory. */
@@ -100,7 +100,7 @@ static void fail_xrc_target(struct sroce_qp *qp)
 }
 
 /**
- * sroce_wq_complete() - put a completion into the CQ of a queue
+ * sroce_wq_post_cqe() - put a completion into the CQ of a queue
  * @qp: the QP
  * @wq: the queue, its lock held
  * @wc: the completion
@@ -108,7 +108,7 @@ static void fail_xrc_target(struct sroce_qp *qp)
  *
  * The consumer is woken when the lock has been dropped, that of an XRC target at once.
  */
-void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
+void sroce_wq_post_cqe(struct sroce_qp *qp, struct sroce_wq *wq,
 		       const struct sroce_completion *wc, const struct sroce_rx *rx)
 {
 	struct sroce_wc_extra extra = {

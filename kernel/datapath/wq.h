@@ -11,7 +11,7 @@
 #include <linux/spinlock.h>
 
 #include "compat/compat.h"
-#include "datapath/paging.h"
+#include "datapath/odp_wait.h"
 #include "net/path.h"
 #include "transport/wqe.h"
 
@@ -73,7 +73,7 @@ struct sroce_wq_ops {
  * @slack_ns: how late the next round may come, so that the timers of many QPs share an interrupt
  * @ignore_timeout_until_ns: no ACK timeout before: packets were still leaving this host
  * @now_ns: the time, for the next runner; 0: it reads the clock
- * @paging: see paging.c
+ * @paging: see odp_wait.c
  * @out: skbs built and not yet handed to the stack
  * @path: where packets go
  * @dst: cached route of @path
@@ -116,7 +116,7 @@ struct sroce_qp *sroce_wq_qp(struct sroce_wq *wq);
 void sroce_wq_run(struct sroce_qp *qp, struct sroce_wq *wq, bool may_call_back)
 	__releases(&wq->lock);
 void sroce_wq_kick(struct sroce_wq *wq);
-void sroce_wq_complete(struct sroce_qp *qp, struct sroce_wq *wq,
+void sroce_wq_post_cqe(struct sroce_qp *qp, struct sroce_wq *wq,
 		       const struct sroce_completion *wc, const struct sroce_rx *rx);
 bool sroce_wq_path_matches(const struct sroce_qp *qp, const struct sroce_wq *wq,
 			   const struct sroce_rx *rx);

@@ -8,7 +8,7 @@
 
 #include "datapath/cq.h"
 #include "datapath/qp.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 
 int sroce_srq_table_add(struct sroce_srq *srq, u32 last_number);
 int sroce_srq_table_publish(struct sroce_srq *srq);

@@ -392,7 +392,7 @@ enum sroce_mem_status sroce_memory_gather(struct sroce_mr_ref *mr_ref, const str
 }
 
 /**
- * sroce_memory_check() - could a scatter list be written now?
+ * sroce_memory_check_sges() - could a scatter list be written now?
  * @mr_ref: reference kept across calls
  * @sge: the list, in kernel memory
  * @num_sge: elements in it
@@ -401,8 +401,9 @@ enum sroce_mem_status sroce_memory_gather(struct sroce_mr_ref *mr_ref, const str
  *
  * Return: what sroce_memory_scatter() would return.
  */
-enum sroce_mem_status sroce_memory_check(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
-					 u32 num_sge, u32 offset, u32 bytes)
+enum sroce_mem_status sroce_memory_check_sges(struct sroce_mr_ref *mr_ref,
+					      const struct sroce_sge *sge, u32 num_sge,
+					      u32 offset, u32 bytes)
 {
 	return copy_sges(mr_ref, sge, num_sge, offset, NULL, NULL, bytes);
 }

@@ -111,7 +111,8 @@ enum sroce_mem_status sroce_memory_scatter(struct sroce_memory *mem, const void 
 enum sroce_mem_status sroce_memory_gather(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
 					  u32 num_sge, u32 offset, struct sroce_crc_writer *writer,
 					  u32 bytes);
-enum sroce_mem_status sroce_memory_check(struct sroce_mr_ref *mr_ref, const struct sroce_sge *sge,
-					 u32 num_sge, u32 offset, u32 bytes);
+enum sroce_mem_status sroce_memory_check_sges(struct sroce_mr_ref *mr_ref,
+					      const struct sroce_sge *sge, u32 num_sge,
+					      u32 offset, u32 bytes);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "net/demux.h"
 #include "net/membership.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 #include "trace.h"
 
 /**

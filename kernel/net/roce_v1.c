@@ -21,7 +21,7 @@
 #include "net/demux.h"
 #include "net/membership.h"
 #include "net/roce_v1.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 #include "trace.h"
 #include "transport/wire.h"
 

@@ -172,115 +172,116 @@ static struct sk_buff *alloc_headers(const struct sroce_path *path, struct dst_e
 }
 
 /**
- * sroce_gso_packets() - number of packets in an skb
+ * sroce_builder_packets() - number of packets in an skb
  * @skb: built here, not sent yet
  *
  * Return: the number.
  */
-u32 sroce_gso_packets(const struct sk_buff *skb)
+u32 sroce_builder_packets(const struct sk_buff *skb)
 {
 	return gso_info_of(skb)->packets;
 }
 
 /**
- * sroce_gso_init() - start building skbs
- * @gso: filled in
+ * sroce_builder_init() - start building skbs
+ * @builder: filled in
  * @ep: the endpoint that sends
  * @out: queue to which skbs are added
  */
-void sroce_gso_init(struct sroce_gso *gso, const struct sroce_endpoint *ep,
-		    struct sk_buff_head *out)
+void sroce_builder_init(struct sroce_builder *builder, const struct sroce_endpoint *ep,
+			struct sk_buff_head *out)
 {
-	gso->ep = ep;
-	gso->out = out;
-	gso->skb = NULL;
-	gso->fragment = NULL;
-	gso->member = NULL;
-	gso->packets = 0;
-	gso->piggyback_bytes = 0;
+	builder->ep = ep;
+	builder->out = out;
+	builder->skb = NULL;
+	builder->fragment = NULL;
+	builder->member = NULL;
+	builder->packets = 0;
+	builder->piggyback_bytes = 0;
 }
 
 /**
- * sroce_gso_close() - add no more packets to the open skb
- * @gso: the builder
+ * sroce_builder_close() - add no more packets to the open skb
+ * @builder: the builder
  */
-void sroce_gso_close(struct sroce_gso *gso)
+void sroce_builder_close(struct sroce_builder *builder)
 {
-	if (gso->fragment)
-		skb_free_frag(gso->fragment);
-	kfree_skb(gso->member);
-	gso->fragment = NULL;
-	gso->member = NULL;
-	gso->skb = NULL;
+	if (builder->fragment)
+		skb_free_frag(builder->fragment);
+	kfree_skb(builder->member);
+	builder->fragment = NULL;
+	builder->member = NULL;
+	builder->skb = NULL;
 }
 
 /**
- * sroce_gso_can_append() - can the open skb take another packet?
- * @gso: the builder
+ * sroce_builder_can_append() - can the open skb take another packet?
+ * @builder: the builder
  * @path: where the packet goes
  * @bytes: its size, from the BTH to the ICRC
  *
- * Return: true if it can; otherwise the packet needs sroce_gso_open().
+ * Return: true if it can; otherwise the packet needs sroce_builder_open().
  */
-bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *path, u32 bytes)
+bool sroce_builder_can_append(const struct sroce_builder *builder, const struct sroce_path *path,
+			      u32 bytes)
 {
-	const struct sk_buff *skb = gso->skb;
+	const struct sk_buff *skb = builder->skb;
 
-	if (!skb || gso->path != path || bytes > gso->packet_bytes)
+	if (!skb || builder->path != path || bytes > builder->packet_bytes)
 		return false;
 	/* A single packet may have been given space for a piggybacked one. */
-	if (gso_info_of(skb)->packets && !skb_is_nonlinear(skb) && !gso->is_list)
-		return bytes <= gso->space_bytes;
+	if (gso_info_of(skb)->packets && !skb_is_nonlinear(skb) && !builder->is_list)
+		return bytes <= builder->space_bytes;
 	/* A shorter packet ends a batch. As the second it rather begins one of its own size. */
-	if (bytes < gso->packet_bytes && gso_info_of(skb)->packets < 2)
+	if (bytes < builder->packet_bytes && gso_info_of(skb)->packets < 2)
 		return false;
 	return gso_info_of(skb)->packets < GSO_PACKETS_MAX && skb->len + bytes <= GSO_BYTES_MAX &&
-	       (bytes <= gso->space_bytes || skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS);
+	       (bytes <= builder->space_bytes || skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS);
 }
 
 /* @linear_bytes: space for packets in its linear part. */
-static void set_open_skb(struct sroce_gso *gso, const struct sroce_path *path, struct sk_buff *skb,
-			 u32 bytes, u32 linear_bytes, bool is_list)
+static void set_open_skb(struct sroce_builder *builder, const struct sroce_path *path,
+			 struct sk_buff *skb, u32 bytes, u32 linear_bytes, bool is_list)
 {
-	sroce_gso_close(gso);
-	gso->skb = skb;
-	gso->path = path;
-	gso->packet_bytes = bytes;
-	gso->space_bytes = linear_bytes;
-	gso->is_list = is_list;
+	sroce_builder_close(builder);
+	builder->skb = skb;
+	builder->path = path;
+	builder->packet_bytes = bytes;
+	builder->space_bytes = linear_bytes;
+	builder->is_list = is_list;
 	gso_info_of(skb)->packet_bytes = bytes;
 	gso_info_of(skb)->packets = 0;
 	gso_info_of(skb)->ifindex = path->is_v1 ? path->oif : 0;
-	gso->next = skb_tail_pointer(skb);
-	sroce_icrc_init(&gso->icrc, skb_network_header(skb), path->is_v1 ? NULL : udp_hdr(skb));
-	__skb_queue_tail(gso->out, skb);
+	builder->next = skb_tail_pointer(skb);
+	sroce_icrc_init(&builder->icrc, skb_network_header(skb), path->is_v1 ? NULL : udp_hdr(skb));
+	__skb_queue_tail(builder->out, skb);
 }
 
 /**
- * sroce_gso_open_v1() - open another skb for one packet of RoCE v1
- * @gso: the builder
+ * sroce_builder_open_v1() - open another skb for one packet of RoCE v1
+ * @builder: the builder
  * @path: where it goes; must stay valid as long as the skb is open
- * @sport: as for sroce_gso_open()
+ * @sport: as for sroce_builder_open()
  * @bytes: size of the packet, from the BTH to the ICRC
  *
  * Any context but hard interrupts. The caller must add a packet to the skb, or rewind.
  *
  * Return: 0, or as sroce_v1_alloc().
  */
-int sroce_gso_open_v1(struct sroce_gso *gso, const struct sroce_path *path, __be16 sport,
-		      u32 bytes)
+int sroce_builder_open_v1(struct sroce_builder *builder, const struct sroce_path *path,
+			  __be16 sport, u32 bytes)
 {
-	struct sk_buff *skb = sroce_v1_alloc(gso->ep, path, sport, bytes);
+	struct sk_buff *skb = sroce_v1_alloc(builder->ep, path, sport, bytes);
 
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
-	set_open_skb(gso, path, skb, bytes, bytes, false);
+	set_open_skb(builder, path, skb, bytes, bytes, false);
 	return 0;
 }
 
 /**
- * sroce_gso_open() - open another skb
- * @gso: the builder
+ * sroce_builder_open() - open another skb
+ * @builder: the builder
  * @path: where it goes; must stay valid as long as the skb is open
  * @dst: route; a reference is taken for the skb
  * @sport: UDP source port, the same for all packets of @path
@@ -293,12 +294,12 @@ int sroce_gso_open_v1(struct sroce_gso *gso, const struct sroce_path *path, __be
  *
  * Return: 0, -ENOMEM, or -EMSGSIZE when the packet does not fit the route's MTU.
  */
-int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct dst_entry *dst,
-		   __be16 sport, u8 tos, u32 bytes, u32 expected)
+int sroce_builder_open(struct sroce_builder *builder, const struct sroce_path *path,
+		       struct dst_entry *dst, __be16 sport, u8 tos, u32 bytes, u32 expected)
 {
 	struct sk_buff *skb;
 	u32 linear_bytes = 0, link_bytes;
-	u32 checksum = READ_ONCE(gso->ep->udp_checksum);
+	u32 checksum = READ_ONCE(builder->ep->udp_checksum);
 	bool accepts_batch, may_batch, is_single, is_list;
 
 	rcu_read_lock();
@@ -312,12 +313,12 @@ int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct 
 	rcu_read_unlock();
 	if (is_single || is_list)
 		linear_bytes = bytes;
-	if (is_single && may_batch && gso->piggyback_bytes <= bytes)
-		linear_bytes += gso->piggyback_bytes;
+	if (is_single && may_batch && builder->piggyback_bytes <= bytes)
+		linear_bytes += builder->piggyback_bytes;
 	skb = alloc_headers(path, dst, sport, tos, bytes, link_bytes, linear_bytes);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
-	set_open_skb(gso, path, skb, bytes, linear_bytes, is_list);
+	set_open_skb(builder, path, skb, bytes, linear_bytes, is_list);
 	/* A single packet has one too, or it would overtake the packets before it in GRO. */
 	gso_info_of(skb)->has_checksum = checksum == SROCE_UDP_CHECKSUM_ON ||
 					 (checksum == SROCE_UDP_CHECKSUM_AUTO && accepts_batch);
@@ -340,41 +341,42 @@ static void *alloc_fragment(u32 bytes, u32 *truesize)
 }
 
 /* Space for @packets packets, or as many as fit @most bytes, but at least one. */
-static u32 packets_space(const struct sroce_gso *gso, u32 most, u32 packets)
+static u32 packets_space(const struct sroce_builder *builder, u32 most, u32 packets)
 {
-	return gso->packet_bytes * clamp(most / gso->packet_bytes, 1u, packets);
+	return builder->packet_bytes * clamp(most / builder->packet_bytes, 1u, packets);
 }
 
 /* Allocate space for as many packets as are expected and fit. */
-static bool add_fragment(struct sroce_gso *gso, u32 expected)
+static bool add_fragment(struct sroce_builder *builder, u32 expected)
 {
-	u32 left = min((GSO_BYTES_MAX - gso->skb->len) / gso->packet_bytes,
-		       GSO_PACKETS_MAX - gso_info_of(gso->skb)->packets);
+	u32 left = min((GSO_BYTES_MAX - builder->skb->len) / builder->packet_bytes,
+		       GSO_PACKETS_MAX - gso_info_of(builder->skb)->packets);
 	u32 packets = clamp(expected, 1u, max(left, 1u));
 	u32 offset = BTH_OFFSET_CACHED;
 
-	if (gso->packet_bytes * packets >= CACHED_BYTES_MIN)
-		gso->fragment = sroce_batch_page_get();
-	if (gso->fragment) {
+	if (builder->packet_bytes * packets >= CACHED_BYTES_MIN)
+		builder->fragment = sroce_batch_page_get();
+	if (builder->fragment) {
 		/* The batch gets all of it, because more packets than expected may follow. */
-		gso->space_bytes =
-			packets_space(gso, SROCE_CACHED_PAGE_BYTES - offset, max(left, 1u));
-		gso->truesize = SROCE_CACHED_PAGE_BYTES;
+		builder->space_bytes =
+			packets_space(builder, SROCE_CACHED_PAGE_BYTES - offset, max(left, 1u));
+		builder->truesize = SROCE_CACHED_PAGE_BYTES;
 	} else {
 		offset = BTH_OFFSET;
-		gso->space_bytes = packets_space(gso, FRAGMENT_BYTES - offset, packets);
-		gso->fragment = alloc_fragment(gso->space_bytes + offset, &gso->truesize);
+		builder->space_bytes = packets_space(builder, FRAGMENT_BYTES - offset, packets);
+		builder->fragment = alloc_fragment(builder->space_bytes + offset,
+						   &builder->truesize);
 	}
-	if (!gso->fragment)
+	if (!builder->fragment)
 		return false;
-	gso->next = gso->fragment + offset;
+	builder->next = builder->fragment + offset;
 	return true;
 }
 
 /* Allocate another packet of a list, with headers like those of the first. */
-static bool alloc_member(struct sroce_gso *gso, u32 bytes)
+static bool alloc_member(struct sroce_builder *builder, u32 bytes)
 {
-	const struct sk_buff *first = gso->skb;
+	const struct sk_buff *first = builder->skb;
 	u32 header_bytes = skb_network_header_len(first) + sizeof(struct udphdr);
 	u32 headroom = skb_headroom(first) + MEMBER_HEADROOM;
 	struct sk_buff *member = alloc_skb(headroom + header_bytes + bytes,
@@ -388,36 +390,36 @@ static bool alloc_member(struct sroce_gso *gso, u32 bytes)
 	skb_put_data(member, skb_network_header(first), header_bytes);
 	skb_pull(member, header_bytes);
 	member->protocol = first->protocol;
-	gso->member = member;
-	gso->next = skb_tail_pointer(member);
-	gso->space_bytes = bytes;
+	builder->member = member;
+	builder->next = skb_tail_pointer(member);
+	builder->space_bytes = bytes;
 	return true;
 }
 
-static bool add_space(struct sroce_gso *gso, u32 bytes, u32 expected)
+static bool add_space(struct sroce_builder *builder, u32 bytes, u32 expected)
 {
-	return gso->is_list ? alloc_member(gso, bytes) : add_fragment(gso, expected);
+	return builder->is_list ? alloc_member(builder, bytes) : add_fragment(builder, expected);
 }
 
 /**
- * sroce_gso_begin() - reserve space for a packet in the open skb
- * @gso: the builder, with an open skb, see sroce_gso_open() and sroce_gso_can_append()
+ * sroce_builder_begin() - reserve space for a packet in the open skb
+ * @builder: the builder, with an open skb, see sroce_builder_open() and sroce_builder_can_append()
  * @bytes: size of the packet, from the BTH to the ICRC; at most that of the skb's first packet
  * @expected: number of packets of this size, this one included; a hint
  *
- * Return: where its BTH goes; the packet is part of the batch after sroce_gso_end(). NULL without
+ * Return: where its BTH goes; the packet is part of the batch after sroce_builder_end(). NULL if no
  * memory: then no skb is open, but there may be memory for an skb with a single packet.
  */
-u8 *sroce_gso_begin(struct sroce_gso *gso, u32 bytes, u32 expected)
+u8 *sroce_builder_begin(struct sroce_builder *builder, u32 bytes, u32 expected)
 {
-	if (bytes > gso->space_bytes && !add_space(gso, bytes, expected)) {
-		if (!gso_info_of(gso->skb)->packets)
-			kfree_skb(__skb_dequeue_tail(gso->out));
-		sroce_gso_close(gso);
+	if (bytes > builder->space_bytes && !add_space(builder, bytes, expected)) {
+		if (!gso_info_of(builder->skb)->packets)
+			kfree_skb(__skb_dequeue_tail(builder->out));
+		sroce_builder_close(builder);
 		return NULL;
 	}
-	gso->bytes = bytes;
-	return gso->next;
+	builder->bytes = bytes;
+	return builder->next;
 }
 
 /* Sum the pseudo header; segmentation or the device completes the checksum of each packet. */
@@ -445,36 +447,36 @@ static void finish_udp(struct sk_buff *skb, u32 udp_bytes, bool has_checksum)
 }
 
 /* Taking the list apart sets the IPv4 lengths, identifications and header checksums. */
-static void append_member(struct sroce_gso *gso, u32 bytes)
+static void append_member(struct sroce_builder *builder, u32 bytes)
 {
-	struct sk_buff *skb = gso->skb, *member = gso->member;
+	struct sk_buff *skb = builder->skb, *member = builder->member;
 
 	skb_put(member, bytes);
 	finish_udp(member, sizeof(struct udphdr) + bytes, gso_info_of(skb)->has_checksum);
 	if (skb_has_frag_list(skb))
-		gso->last->next = member;
+		builder->last->next = member;
 	else
 		skb_shinfo(skb)->frag_list = member;
-	gso->last = member;
-	gso->member = NULL;
+	builder->last = member;
+	builder->member = NULL;
 	skb->len += bytes;
 	skb->data_len += bytes;
 	skb->truesize += member->truesize;
 }
 
-static void append_packet(struct sroce_gso *gso, u32 bytes)
+static void append_packet(struct sroce_builder *builder, u32 bytes)
 {
-	struct sk_buff *skb = gso->skb;
+	struct sk_buff *skb = builder->skb;
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
 
-	if (gso->member) {
-		append_member(gso, bytes);
-	} else if (gso->fragment) {
-		struct page *page = virt_to_head_page(gso->fragment);
+	if (builder->member) {
+		append_member(builder, bytes);
+	} else if (builder->fragment) {
+		struct page *page = virt_to_head_page(builder->fragment);
 
 		skb_add_rx_frag(skb, shinfo->nr_frags, page,
-				gso->next - (u8 *)page_address(page), bytes, gso->truesize);
-		gso->fragment = NULL;
+				builder->next - (u8 *)page_address(page), bytes, builder->truesize);
+		builder->fragment = NULL;
 	} else if (shinfo->nr_frags) {
 		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], bytes);
 		skb->len += bytes;
@@ -485,154 +487,157 @@ static void append_packet(struct sroce_gso *gso, u32 bytes)
 }
 
 /**
- * sroce_gso_start_crc() - start the CRC of the packet begun, whose headers are written
- * @gso: the builder
+ * sroce_builder_start_crc() - start the CRC of the packet begun, whose headers are written
+ * @builder: the builder
  * @ip_id: its IPv4 identification
  * @header_bytes: its headers, from the BTH on
  *
  * Return: the CRC writer for everything behind the headers but the ICRC.
  */
-struct sroce_crc_writer *sroce_gso_start_crc(struct sroce_gso *gso, u16 ip_id, u32 header_bytes)
+struct sroce_crc_writer *sroce_builder_start_crc(struct sroce_builder *builder, u16 ip_id,
+						 u32 header_bytes)
 {
-	struct sroce_crc_writer *writer = &gso->writer;
+	struct sroce_crc_writer *writer = &builder->writer;
 
-	sroce_icrc_prefix(&gso->icrc, ip_id, gso->next, gso->bytes, &gso->prefix);
-	writer->to = gso->next + sizeof(struct sroce_bth);
-	writer->prefix = &gso->prefix;
+	sroce_icrc_prefix(&builder->icrc, ip_id, builder->next, builder->bytes, &builder->prefix);
+	writer->to = builder->next + sizeof(struct sroce_bth);
+	writer->prefix = &builder->prefix;
 	writer->next_segment = NULL;
-	gso->header_bytes = header_bytes;
+	builder->header_bytes = header_bytes;
 	if (header_bytes > sizeof(struct sroce_bth))
 		sroce_crc_advance(writer, header_bytes - sizeof(struct sroce_bth));
 	return writer;
 }
 
-static void put_icrc(struct sroce_gso *gso)
+static void put_icrc(struct sroce_builder *builder)
 {
-	__le32 icrc = cpu_to_le32(~sroce_crc_finish(&gso->writer));
+	__le32 icrc = cpu_to_le32(~sroce_crc_finish(&builder->writer));
 
-	memcpy(gso->next + gso->bytes - SROCE_ICRC_BYTES, &icrc, sizeof(icrc));
+	memcpy(builder->next + builder->bytes - SROCE_ICRC_BYTES, &icrc, sizeof(icrc));
 }
 
 /**
- * sroce_gso_end() - add the ICRC of the packet begun, and the packet to the skb
- * @gso: the builder
- * @ip_id: its IPv4 identification, see sroce_gso_start_crc(); incremented. Unused for IPv6
+ * sroce_builder_end() - add the ICRC of the packet begun, and the packet to the skb
+ * @builder: the builder
+ * @ip_id: its IPv4 identification, see sroce_builder_start_crc(); incremented. Unused for IPv6
  */
-void sroce_gso_end(struct sroce_gso *gso, u16 *ip_id)
+void sroce_builder_end(struct sroce_builder *builder, u16 *ip_id)
 {
-	struct gso_info *info = gso_info_of(gso->skb);
+	struct gso_info *info = gso_info_of(builder->skb);
 
 	/* Segmentation increments it, beginning with that of the first packet. */
-	if (!info->packets && gso->path->is_ipv4)
-		ip_hdr(gso->skb)->id = htons(*ip_id);
+	if (!info->packets && builder->path->is_ipv4)
+		ip_hdr(builder->skb)->id = htons(*ip_id);
 	(*ip_id)++;
-	put_icrc(gso);
-	append_packet(gso, gso->bytes);
+	put_icrc(builder);
+	append_packet(builder, builder->bytes);
 	info->packets++;
-	gso->packets++;
-	gso->next += gso->bytes;
-	gso->space_bytes -= gso->bytes;
+	builder->packets++;
+	builder->next += builder->bytes;
+	builder->space_bytes -= builder->bytes;
 	/* Only the last packet of a batch may be shorter, and a linear skb may be full. */
-	if (gso->bytes != gso->packet_bytes ||
-	    (!skb_is_nonlinear(gso->skb) && !gso->is_list && !gso->space_bytes))
-		sroce_gso_close(gso);
+	if (builder->bytes != builder->packet_bytes ||
+	    (!skb_is_nonlinear(builder->skb) && !builder->is_list && !builder->space_bytes))
+		sroce_builder_close(builder);
 }
 
 /* Write the headers of the packet before, with the next PSN. */
-static void begin_repetition(struct sroce_gso *gso)
+static void begin_repetition(struct sroce_builder *builder)
 {
-	const u8 *before = gso->next - gso->bytes;
-	u32 more_bytes = gso->header_bytes - sizeof(struct sroce_bth);
+	const u8 *before = builder->next - builder->bytes;
+	u32 more_bytes = builder->header_bytes - sizeof(struct sroce_bth);
 	__be32 end;
 
 	memcpy(&end, before + sizeof(u64), sizeof(end));
-	end = (end & ~htonl(SROCE_PSN_MASK)) | htonl(gso->psn);
-	memcpy(gso->next, before, sizeof(u64));
-	memcpy(gso->next + sizeof(u64), &end, sizeof(end));
-	sroce_icrc_prefix(&gso->icrc, gso->ip_id, gso->next, gso->bytes, &gso->prefix);
-	gso->writer.to = gso->next + sizeof(struct sroce_bth);
-	gso->writer.prefix = &gso->prefix;
-	gso->writer.left = gso->bytes - gso->header_bytes - SROCE_ICRC_BYTES;
+	end = (end & ~htonl(SROCE_PSN_MASK)) | htonl(builder->psn);
+	memcpy(builder->next, before, sizeof(u64));
+	memcpy(builder->next + sizeof(u64), &end, sizeof(end));
+	sroce_icrc_prefix(&builder->icrc, builder->ip_id, builder->next, builder->bytes,
+			  &builder->prefix);
+	builder->writer.to = builder->next + sizeof(struct sroce_bth);
+	builder->writer.prefix = &builder->prefix;
+	builder->writer.left = builder->bytes - builder->header_bytes - SROCE_ICRC_BYTES;
 	if (!more_bytes)
 		return;
-	memcpy(gso->writer.to, before + sizeof(struct sroce_bth), more_bytes);
-	sroce_crc_advance(&gso->writer, more_bytes);
+	memcpy(builder->writer.to, before + sizeof(struct sroce_bth), more_bytes);
+	sroce_crc_advance(&builder->writer, more_bytes);
 }
 
 static void end_repetition(struct sroce_crc_writer *writer)
 {
-	struct sroce_gso *gso = container_of(writer, struct sroce_gso, writer);
+	struct sroce_builder *builder = container_of(writer, struct sroce_builder, writer);
 
-	put_icrc(gso);
-	gso->next += gso->bytes;
-	gso->psn = psn_add(gso->psn, 1);
-	gso->ip_id++;
-	if (++gso->repeated < gso->repeats)
-		begin_repetition(gso);
+	put_icrc(builder);
+	builder->next += builder->bytes;
+	builder->psn = psn_add(builder->psn, 1);
+	builder->ip_id++;
+	if (++builder->repeated < builder->repeats)
+		begin_repetition(builder);
 }
 
 /**
- * sroce_gso_repeat_begin() - reserve space for packets that differ in PSN and payload only
- * @gso: the builder, whose last packet has no pad
+ * sroce_builder_repeat_begin() - reserve space for packets that differ in PSN and payload only
+ * @builder: the builder, whose last packet has no pad
  * @count: number of packets wanted
  * @psn: PSN of the first
  * @ip_id: IPv4 identification of the first
  *
- * The caller writes exactly their payload to @gso->writer, then calls sroce_gso_repeat_end().
+ * The caller writes exactly their payload to @builder->writer and calls sroce_builder_repeat_end().
  *
  * Return: the number of packets that fit; may be 0.
  */
-u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id)
+u32 sroce_builder_repeat_begin(struct sroce_builder *builder, u32 count, u32 psn, u16 ip_id)
 {
 	u32 fit;
 
 	/* The first packet of a fragment has none before it to copy the BTH from. */
-	if (!gso->skb || gso->fragment || gso->is_list || !skb_is_nonlinear(gso->skb))
+	if (!builder->skb || builder->fragment || builder->is_list ||
+	    !skb_is_nonlinear(builder->skb))
 		return 0;
-	fit = min(gso->space_bytes, GSO_BYTES_MAX - gso->skb->len) / gso->packet_bytes;
-	gso->repeats = min3(count, fit, GSO_PACKETS_MAX - gso_info_of(gso->skb)->packets);
-	if (!gso->repeats)
+	fit = min(builder->space_bytes, GSO_BYTES_MAX - builder->skb->len) / builder->packet_bytes;
+	builder->repeats = min3(count, fit, GSO_PACKETS_MAX - gso_info_of(builder->skb)->packets);
+	if (!builder->repeats)
 		return 0;
-	gso->repeated = 0;
-	gso->psn = psn;
-	gso->ip_id = ip_id;
-	gso->writer.next_segment = end_repetition;
-	begin_repetition(gso);
-	return gso->repeats;
+	builder->repeated = 0;
+	builder->psn = psn;
+	builder->ip_id = ip_id;
+	builder->writer.next_segment = end_repetition;
+	begin_repetition(builder);
+	return builder->repeats;
 }
 
 /**
- * sroce_gso_repeat_end() - add the packets of sroce_gso_repeat_begin() to the skb
- * @gso: the builder
- * @ip_id: incremented for each, as by sroce_gso_end()
+ * sroce_builder_repeat_end() - add the packets of sroce_builder_repeat_begin() to the skb
+ * @builder: the builder
+ * @ip_id: incremented for each, as by sroce_builder_end()
  */
-void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id)
+void sroce_builder_repeat_end(struct sroce_builder *builder, u16 *ip_id)
 {
-	u32 bytes = gso->repeated * gso->packet_bytes;
-	struct sk_buff *skb = gso->skb;
+	u32 bytes = builder->repeated * builder->packet_bytes;
+	struct sk_buff *skb = builder->skb;
 
-	WARN_ON_ONCE(gso->repeated != gso->repeats);
+	WARN_ON_ONCE(builder->repeated != builder->repeats);
 	skb_frag_size_add(&skb_shinfo(skb)->frags[skb_shinfo(skb)->nr_frags - 1], bytes);
 	skb->len += bytes;
 	skb->data_len += bytes;
-	gso_info_of(skb)->packets += gso->repeated;
-	gso->packets += gso->repeated;
-	gso->space_bytes -= bytes;
-	*ip_id = gso->ip_id;
+	gso_info_of(skb)->packets += builder->repeated;
+	builder->packets += builder->repeated;
+	builder->space_bytes -= bytes;
+	*ip_id = builder->ip_id;
 }
 
 /**
- * sroce_gso_mark() - remember the packets built so far
- * @gso: the builder
+ * sroce_builder_mark() - remember the packets built so far
+ * @builder: the builder
  * @mark: filled in
  */
-void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark)
+void sroce_builder_mark(const struct sroce_builder *builder, struct sroce_builder_mark *mark)
 {
-	mark->skbs = skb_queue_len(gso->out);
-	mark->skb = gso->skb;
-	mark->bytes = gso->skb ? gso->skb->len : 0;
-	mark->skb_packets = gso->skb ? gso_info_of(gso->skb)->packets : 0;
-	mark->packets = gso->packets;
+	mark->skbs = skb_queue_len(builder->out);
+	mark->skb = builder->skb;
+	mark->bytes = builder->skb ? builder->skb->len : 0;
+	mark->skb_packets = builder->skb ? gso_info_of(builder->skb)->packets : 0;
+	mark->packets = builder->packets;
 }
 
 /* Not by pskb_trim(), which may pull the last members into the linear data of the first packet. */
@@ -656,16 +661,16 @@ static void trim_list(struct sk_buff *skb, u32 bytes)
 }
 
 /**
- * sroce_gso_rewind() - remove the packets built since a mark
- * @gso: the builder
+ * sroce_builder_rewind() - remove the packets built since a mark
+ * @builder: the builder
  * @mark: the mark
  */
-void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
+void sroce_builder_rewind(struct sroce_builder *builder, const struct sroce_builder_mark *mark)
 {
-	while (skb_queue_len(gso->out) > mark->skbs)
-		kfree_skb(__skb_dequeue_tail(gso->out));
-	sroce_gso_close(gso);
-	gso->packets = mark->packets;
+	while (skb_queue_len(builder->out) > mark->skbs)
+		kfree_skb(__skb_dequeue_tail(builder->out));
+	sroce_builder_close(builder);
+	builder->packets = mark->packets;
 	if (!mark->skb)
 		return;
 	if (skb_has_frag_list(mark->skb))

@@ -7,16 +7,16 @@
  * that the ICRC does not cover, the batch is a list: each packet has its own skb with complete
  * headers in the fragment list of the first, and the stack only takes the list apart.
  *
- *   sroce_gso_begin()           reserve space for a packet; the caller writes its headers
- *   sroce_gso_start_crc()       sum them; the caller writes the payload to the CRC writer
- *   sroce_gso_end()             add the ICRC: the packet is part of the batch
+ *   sroce_builder_begin()          reserve space for a packet; the caller writes its headers
+ *   sroce_builder_start_crc()      sum them; the caller writes the payload to the CRC writer
+ *   sroce_builder_end()            add the ICRC: the packet is part of the batch
  *
- *   sroce_gso_repeat_begin()    reserve space for equal packets; the caller writes their payload
- *   sroce_gso_repeat_end()      they are part of the batch
+ *   sroce_builder_repeat_begin()   reserve space for equal packets; the caller writes their payload
+ *   sroce_builder_repeat_end()     they are part of the batch
  *
- *   sroce_gso_rewind()          remove packets again, back to a mark
+ *   sroce_builder_rewind()         remove packets again, back to a mark
  *
- *   sroce_skb_xmit()            hand a finished skb to the stack
+ *   sroce_skb_xmit()               hand a finished skb to the stack
  */
 #ifndef SROCE_NET_SKB_BUILDER_H
 #define SROCE_NET_SKB_BUILDER_H
@@ -27,7 +27,7 @@
 #include "net/path.h"
 
 /**
- * struct sroce_gso - builds the skbs of one round of a work queue, under the lock of the queue
+ * struct sroce_builder - builds the skbs of one round of a work queue, under the lock of the queue
  * @ep: the endpoint that sends
  * @out: queue of the skbs built, the open one included
  * @packets: packets built
@@ -52,7 +52,7 @@
  * @psn: PSN of the next one
  * @ip_id: IPv4 identification of the next one
  */
-struct sroce_gso {
+struct sroce_builder {
 	const struct sroce_endpoint *ep;
 	struct sk_buff_head *out;
 	u32	packets;
@@ -79,14 +79,14 @@ struct sroce_gso {
 };
 
 /**
- * struct sroce_gso_mark - a state to rewind to
- * @skbs: length of struct sroce_gso.out
+ * struct sroce_builder_mark - a state to rewind to
+ * @skbs: length of struct sroce_builder.out
  * @skb: the open skb
  * @bytes: its length
  * @skb_packets: its packets
  * @packets: packets of all skbs
  */
-struct sroce_gso_mark {
+struct sroce_builder_mark {
 	u32	skbs;
 	struct sk_buff *skb;
 	u32	bytes;
@@ -94,22 +94,24 @@ struct sroce_gso_mark {
 	u32	packets;
 };
 
-void sroce_gso_init(struct sroce_gso *gso, const struct sroce_endpoint *ep,
-		    struct sk_buff_head *out);
-bool sroce_gso_can_append(const struct sroce_gso *gso, const struct sroce_path *path, u32 bytes);
-int sroce_gso_open(struct sroce_gso *gso, const struct sroce_path *path, struct dst_entry *dst,
-		   __be16 sport, u8 tos, u32 bytes, u32 expected);
-int sroce_gso_open_v1(struct sroce_gso *gso, const struct sroce_path *path, __be16 sport,
-		      u32 bytes);
-u8 *sroce_gso_begin(struct sroce_gso *gso, u32 bytes, u32 expected);
-struct sroce_crc_writer *sroce_gso_start_crc(struct sroce_gso *gso, u16 ip_id, u32 header_bytes);
-void sroce_gso_close(struct sroce_gso *gso);
-void sroce_gso_end(struct sroce_gso *gso, u16 *ip_id);
-u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id);
-void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id);
-void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark);
-void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark);
-u32 sroce_gso_packets(const struct sk_buff *skb);
+void sroce_builder_init(struct sroce_builder *builder, const struct sroce_endpoint *ep,
+			struct sk_buff_head *out);
+bool sroce_builder_can_append(const struct sroce_builder *builder, const struct sroce_path *path,
+			      u32 bytes);
+int sroce_builder_open(struct sroce_builder *builder, const struct sroce_path *path,
+		       struct dst_entry *dst, __be16 sport, u8 tos, u32 bytes, u32 expected);
+int sroce_builder_open_v1(struct sroce_builder *builder, const struct sroce_path *path,
+			  __be16 sport, u32 bytes);
+u8 *sroce_builder_begin(struct sroce_builder *builder, u32 bytes, u32 expected);
+struct sroce_crc_writer *sroce_builder_start_crc(struct sroce_builder *builder, u16 ip_id,
+						 u32 header_bytes);
+void sroce_builder_close(struct sroce_builder *builder);
+void sroce_builder_end(struct sroce_builder *builder, u16 *ip_id);
+u32 sroce_builder_repeat_begin(struct sroce_builder *builder, u32 count, u32 psn, u16 ip_id);
+void sroce_builder_repeat_end(struct sroce_builder *builder, u16 *ip_id);
+void sroce_builder_mark(const struct sroce_builder *builder, struct sroce_builder_mark *mark);
+void sroce_builder_rewind(struct sroce_builder *builder, const struct sroce_builder_mark *mark);
+u32 sroce_builder_packets(const struct sk_buff *skb);
 int sroce_skb_xmit(const struct sroce_endpoint *ep, struct sk_buff *skb);
 
 #endif

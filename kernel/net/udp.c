@@ -15,7 +15,7 @@
 #include "compat/compat.h"
 #include "net/demux.h"
 #include "net/endpoint.h"
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 
 /*
  * The interface that a packet came in on, as its sender and the GID table see it. A packet between

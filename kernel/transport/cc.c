@@ -360,7 +360,7 @@ static u32 left_at_departure(const struct sroce_cc *cc)
 }
 
 /**
- * sroce_cc_schedule() - how many packets may be sent now, or when the next ones?
+ * sroce_cc_allowance() - how many packets may be sent now, or when the next ones?
  * @cc: congestion control
  * @now_ns: the time
  * @next_ns: set to @now_ns, or if there are none, to when there will be
@@ -369,7 +369,7 @@ static u32 left_at_departure(const struct sroce_cc *cc)
  *
  * Return: packets of the path MTU; U32_MAX for no limit; 0 for none before @next_ns.
  */
-u32 sroce_cc_schedule(const struct sroce_cc *cc, u64 now_ns, u64 *next_ns)
+u32 sroce_cc_allowance(const struct sroce_cc *cc, u64 now_ns, u64 *next_ns)
 {
 	u32 packets = sroce_cc_sendable_packets(cc, now_ns);
 

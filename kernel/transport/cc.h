@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Congestion control: how fast a work queue may send. The receiver's part, when
- * to send a CNP, is in np.h.
+ * to send a CNP, is in notification_point.h.
  *
  *     sender: reaction point (struct sroce_cc)      receiver: notification point
- *       sroce_cc_window_packets(),                     (np.h)
- *       sroce_cc_schedule()
+ *       sroce_cc_window_packets(),                     (notification_point.h)
+ *       sroce_cc_allowance()
  *       sroce_cc_sent()            --- packets -->  CE-marked: sroce_np_marked()
  *       sroce_cc_cnp()             <---- CNP -----    tells whether to send one
  *       sroce_cc_acked(), _lost()  <---- ACK -----
@@ -246,7 +246,7 @@ void sroce_cc_sent(struct sroce_cc *cc, u32 bytes, u64 now_ns);
 u32 sroce_cc_sendable_bytes(const struct sroce_cc *cc, u64 now_ns);
 u32 sroce_cc_sendable_packets(const struct sroce_cc *cc, u64 now_ns);
 u64 sroce_cc_next_send_ns(const struct sroce_cc *cc);
-u32 sroce_cc_schedule(const struct sroce_cc *cc, u64 now_ns, u64 *next_ns);
+u32 sroce_cc_allowance(const struct sroce_cc *cc, u64 now_ns, u64 *next_ns);
 u32 sroce_cc_schedule_edt(const struct sroce_cc *cc, u64 now_ns, u64 *edt_ns);
 void sroce_cc_set_edt(struct sroce_cc *cc, u64 edt_ns);
 u32 sroce_cc_window_packets(const struct sroce_cc *cc);

@@ -10,7 +10,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "transport/aeth.h"
+#include "transport/ack_codes.h"
 #include "transport/cc.h"
 #include "transport/completer.h"
 #include "transport/opcode.h"

@@ -52,14 +52,14 @@ void sroce_requester_reset(struct sroce_requester *req)
 }
 
 /**
- * sroce_requester_move() - exchange the storage of the WQEs for a larger one
+ * sroce_requester_set_storage() - exchange the storage of the WQEs for a larger one
  * @req: the requester
  * @ring: the new storage, of @slots slots
  * @slots: a power of two, not less than are in use
  *
  * WQEs that have not been retired are copied; pointers to them become invalid.
  */
-void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots)
+void sroce_requester_set_storage(struct sroce_requester *req, void *ring, u32 slots)
 {
 	u32 index;
 

@@ -30,9 +30,9 @@
 #include "transport/cc.h"
 #include "transport/packet.h"
 #include "transport/psn.h"
-#include "transport/time.h"
 #include "transport/rtt.h"
 #include "transport/scoreboard.h"
+#include "transport/time.h"
 #include "transport/tlp.h"
 #include "transport/window_policy.h"
 #include "transport/wqe.h"
@@ -183,7 +183,7 @@ static inline u32 sroce_requester_room(const struct sroce_requester *req)
 void sroce_requester_init(struct sroce_requester *req, enum sroce_service service, void *ring,
 			  u32 stride, u32 slots);
 void sroce_requester_reset(struct sroce_requester *req);
-void sroce_requester_move(struct sroce_requester *req, void *ring, u32 slots);
+void sroce_requester_set_storage(struct sroce_requester *req, void *ring, u32 slots);
 
 void sroce_requester_post(struct sroce_requester *req);
 bool sroce_requester_next_completion(struct sroce_requester *req, struct sroce_completion *wc);

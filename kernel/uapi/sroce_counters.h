@@ -51,7 +51,7 @@ SROCE_COUNTER(SELECTIVE_ACCEPTED, selective_accepted, "connections whose peer ac
 SROCE_COUNTER(SELECTIVE_WITHDRAWN, selective_withdrawn, "connections that withdrew the offer")
 /* memory of the reorder queues now: not counted, see control/stats.c */
 SROCE_COUNTER(REORDER_BYTES, reorder_bytes, "memory for packets received out of order, now")
-/* faults started for copies that missed pages, see datapath/paging.c; those that failed */
+/* faults started for copies that missed pages, see datapath/odp_wait.c; those that failed */
 SROCE_COUNTER(PAGE_FAULTS, page_faults, "page faults started by on-demand paging")
 SROCE_COUNTER(PAGE_FAULT_ERRORS, page_fault_errors, "page faults that failed")
 /* timer expiries of paced work queues */

@@ -9,10 +9,10 @@
 
 extern "C" {
 #include "transport/access.h"
-#include "transport/aeth.h"
+#include "transport/ack_codes.h"
 #include "transport/cc.h"
 #include "transport/completer.h"
-#include "transport/np.h"
+#include "transport/notification_point.h"
 #include "transport/opcode.h"
 #include "transport/packet.h"
 #include "transport/psn.h"

@@ -26,7 +26,7 @@ extern "C" {
  * @relocks: calls of sroce_tx_relock()
  * @edt_ns: from the last sroce_tx_set_edt()
  * @tx_error: from sroce_tx_begin()
- * @rewinds: calls of sroce_gso_rewind()
+ * @rewinds: calls of sroce_builder_rewind()
  * @packets: packets begun
  * @packet: the last of them
  * @expected: from sroce_tx_begin(), for the first of them

@@ -4,21 +4,21 @@
 
 #include "net/skb_builder.h"
 
-void sroce_gso_mark(const struct sroce_gso *gso, struct sroce_gso_mark *mark)
+void sroce_builder_mark(const struct sroce_builder *builder, struct sroce_builder_mark *mark)
 {
 }
 
-void sroce_gso_rewind(struct sroce_gso *gso, const struct sroce_gso_mark *mark)
+void sroce_builder_rewind(struct sroce_builder *builder, const struct sroce_builder_mark *mark)
 {
 	stand_in_datapath.rewinds++;
 }
 
-u32 sroce_gso_repeat_begin(struct sroce_gso *gso, u32 count, u32 psn, u16 ip_id)
+u32 sroce_builder_repeat_begin(struct sroce_builder *builder, u32 count, u32 psn, u16 ip_id)
 {
 	return 0;
 }
 
-void sroce_gso_repeat_end(struct sroce_gso *gso, u16 *ip_id)
+void sroce_builder_repeat_end(struct sroce_builder *builder, u16 *ip_id)
 {
 }
 

@@ -19,7 +19,7 @@ void sroce_tx_finish(struct sroce_tx *tx)
 	sroce_mr_ref_put(&tx->mr_ref);
 }
 
-u32 sroce_tx_schedule(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
+u32 sroce_tx_allowance(const struct sroce_tx *tx, const struct sroce_cc *cc, u64 *edt_ns)
 {
 	*edt_ns = stand_in_datapath.paced_ns;
 	if (stand_in_datapath.paced_ns > tx->now_ns && !stand_in_datapath.edt_only)
@@ -54,15 +54,15 @@ int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,
 	stand_in_datapath.packet = *pkt;
 	stand_in_datapath.path = *path;
 	stand_in_datapath.dscp = tx->dscp;
-	tx->gso.writer = (struct sroce_crc_writer){ .to = stand_in_datapath.payload };
-	*writer = &tx->gso.writer;
+	tx->builder.writer = (struct sroce_crc_writer){ .to = stand_in_datapath.payload };
+	*writer = &tx->builder.writer;
 	return 0;
 }
 
 void sroce_tx_end(struct sroce_tx *tx)
 {
 	__skb_queue_tail(&tx->wq->out, alloc_skb(0, 0));
-	tx->gso.packets++;
+	tx->builder.packets++;
 }
 
 void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq)

@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "sroce/interrupt.h"
-#include "sroce/port.h"
+#include "sroce/sigint.h"
+#include "sroce/udp_port.h"
 
 namespace sroce {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sroce/add.h"
-#include "sroce/completion.h"
 #include "sroce/del.h"
 #include "sroce/doctor.h"
 #include "sroce/explain.h"
@@ -16,6 +15,7 @@
 #include "sroce/ping.h"
 #include "sroce/qp.h"
 #include "sroce/set.h"
+#include "sroce/shell_completion.h"
 #include "sroce/show.h"
 #include "sroce/stats.h"
 #include "sroce/status.h"

@@ -142,7 +142,7 @@ struct System {
   std::function<std::string()> iptables_rules{};
   std::function<uint64_t(const std::string& netdev)> reverse_path_drops{};
   std::function<std::optional<std::vector<VerbsDevice>>()> verbs_devices{};
-  /// As the functions of cm.h, path_mtu.h and interrupt.h.
+  /// As the functions of cm.h, path_mtu.h and sigint.h.
   std::function<CmReply(const CmQuestion&)> request_connection{};
   std::function<int(const CmQuestion&)> probe_port{};
   std::function<size_t(const CmQuestion&, const std::vector<size_t>&)> find_largest_echo{};

@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "sroce/port.h"
 #include "sroce/ruleset.h"
+#include "sroce/udp_port.h"
 
 namespace sroce {
 namespace {

@@ -23,7 +23,7 @@
 #include <memory>
 #include <sstream>
 
-#include "sroce/port.h"
+#include "sroce/udp_port.h"
 
 namespace sroce {
 namespace {

@@ -12,9 +12,9 @@
 #include "sroce/device.h"
 #include "sroce/explain.h"
 #include "sroce/host_facts.h"
-#include "sroce/interrupt.h"
 #include "sroce/netlink.h"
 #include "sroce/path_mtu.h"
+#include "sroce/sigint.h"
 #include "sroce/wrap.h"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sroce/nat_match.h"
-#include "sroce/port.h"
 #include "sroce/ruleset.h"
+#include "sroce/udp_port.h"
 
 namespace sroce {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "sroce/port.h"
 #include "sroce/ruleset.h"
+#include "sroce/udp_port.h"
 
 namespace sroce {
 namespace {

@@ -61,7 +61,7 @@ struct AckDelay : testing::Test, QueuePair {
     sroce_tx tx;
     sroce_tx_init(&tx, &qp, &qp.sq);
     sroce_ack_piggyback_reserve(&tx);
-    return tx.gso.piggyback_bytes;
+    return tx.builder.piggyback_bytes;
   }
 
   static inline AckDelay* current;

@@ -135,12 +135,12 @@ TEST_F(Odp, ScatterAndGatherListsMissPages) {
   writer.to = bytes;
   EXPECT_EQ(SROCE_MEM_NOT_PRESENT, sroce_memory_gather(&mr_ref, &sge, 1, 0, &writer, 8));
   EXPECT_FALSE(wait.missing.write);
-  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, sroce_memory_check(&mr_ref, &sge, 1, 0, 8));
+  EXPECT_EQ(SROCE_MEM_NOT_PRESENT, sroce_memory_check_sges(&mr_ref, &sge, 1, 0, 8));
   EXPECT_TRUE(wait.missing.write);
   sroce_mr_ref_put(&mr_ref);
   EXPECT_EQ(0, fault_in());
-  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_check(&mr_ref, &sge, 1, 0, 8));
-  EXPECT_EQ(SROCE_MEM_BAD_LOCAL, sroce_memory_check(&mr_ref, &sge, 1, 60, 8));
+  EXPECT_EQ(SROCE_MEM_OK, sroce_memory_check_sges(&mr_ref, &sge, 1, 0, 8));
+  EXPECT_EQ(SROCE_MEM_BAD_LOCAL, sroce_memory_check_sges(&mr_ref, &sge, 1, 60, 8));
   sroce_mr_ref_put(&mr_ref);
   EXPECT_EQ(0, blocks[SKEW]) << "a check writes nothing";
 }

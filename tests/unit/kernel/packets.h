@@ -8,7 +8,7 @@
 #include "stand_in/verbs.h"
 
 extern "C" {
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 #include "transport/opcode.h"
 #include "transport/packet.h"
 #include "transport/psn.h"

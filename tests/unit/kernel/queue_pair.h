@@ -7,8 +7,8 @@
 #include "unit/kernel/packets.h"
 
 extern "C" {
-#include "datapath/backlog.h"
 #include "datapath/cnp.h"
+#include "datapath/odp_backlog.h"
 #include "datapath/qp.h"
 #include "datapath/receive.h"
 #include "datapath/reorder_queue.h"

@@ -73,10 +73,10 @@ struct RoceV1 : testing::Test, Namespace {
     path.hop_limit = 61;
     path.priority = 5;
     __skb_queue_head_init(&out);
-    sroce_gso_init(&gso, &ep, &out);
+    sroce_builder_init(&builder, &ep, &out);
   }
   ~RoceV1() override {
-    sroce_gso_close(&gso);
+    sroce_builder_close(&builder);
     __skb_queue_purge(&out);
     __skb_queue_purge(&stand_in_stack.sent);
     __skb_queue_purge(&stand_in_stack.looped);
@@ -119,16 +119,17 @@ struct RoceV1 : testing::Test, Namespace {
 
   // --- sending ---
 
-  int open(u32 bytes) { return sroce_gso_open_v1(&gso, &path, htons(51234), bytes); }
+  int open(u32 bytes) { return sroce_builder_open_v1(&builder, &path, htons(51234), bytes); }
   int add(u32 payload, u32 psn) {
     sroce_packet pkt = packet_of(SROCE_OP_SEND_ONLY, psn);
     const u32 bytes = pkt.info->header_bytes + payload + 4;
-    EXPECT_FALSE(sroce_gso_can_append(&gso, &path, bytes)) << "one packet for each skb";
+    EXPECT_FALSE(sroce_builder_can_append(&builder, &path, bytes)) << "one packet for each skb";
     if (const int err = open(bytes)) return err;
-    sroce_packet_write(&pkt, sroce_gso_begin(&gso, bytes, 8));
+    sroce_packet_write(&pkt, sroce_builder_begin(&builder, bytes, 8));
     const Bytes data(payload, psn);
-    sroce_crc_write(sroce_gso_start_crc(&gso, 1, pkt.info->header_bytes), data.data(), payload);
-    sroce_gso_end(&gso, &ip_id);
+    sroce_crc_write(sroce_builder_start_crc(&builder, 1, pkt.info->header_bytes), data.data(),
+                    payload);
+    sroce_builder_end(&builder, &ip_id);
     return 0;
   }
   int send() {
@@ -147,7 +148,7 @@ struct RoceV1 : testing::Test, Namespace {
   net_device loopback = {};
   sroce_path path = {};
   sk_buff_head out = {};
-  sroce_gso gso = {};
+  sroce_builder builder = {};
   u16 ip_id = 1;
   u32 received = 0;
   u32 icrcs = 0;
@@ -400,9 +401,9 @@ TEST_F(RoceV1, SentFrameIsWellFormed) {
 
 TEST_F(RoceV1, FlowsDifferInTheirHash) {
   ASSERT_EQ(0, open(80));
-  const u32 hash = gso.skb->hash;
-  ASSERT_EQ(0, sroce_gso_open_v1(&gso, &path, htons(51235), 80));
-  EXPECT_NE(hash, gso.skb->hash);
+  const u32 hash = builder.skb->hash;
+  ASSERT_EQ(0, sroce_builder_open_v1(&builder, &path, htons(51235), 80));
+  EXPECT_NE(hash, builder.skb->hash);
 }
 
 TEST_F(RoceV1, FrameFitsTheMtuOrIsNotSent) {

@@ -43,10 +43,10 @@ struct Builder : testing::Test, Received {
     ep.udp_checksum = SROCE_UDP_CHECKSUM_ON;
     set_family(true);
     __skb_queue_head_init(&out);
-    sroce_gso_init(&gso, &ep, &out);
+    sroce_builder_init(&builder, &ep, &out);
   }
   ~Builder() override {
-    sroce_gso_close(&gso);
+    sroce_builder_close(&builder);
     __skb_queue_purge(&out);
     __skb_queue_purge(&stand_in_stack.sent);
     EXPECT_EQ(0, stand_in.dst_refs);
@@ -62,7 +62,7 @@ struct Builder : testing::Test, Received {
     path.priority = 5;
   }
   int open(u32 bytes, u32 expected) {
-    return sroce_gso_open(&gso, &path, &dst, htons(SPORT), TOS, bytes, expected);
+    return sroce_builder_open(&builder, &path, &dst, htons(SPORT), TOS, bytes, expected);
   }
   static Bytes payload_of(u32 psn, u32 bytes) {
     Bytes payload(bytes);
@@ -75,17 +75,17 @@ struct Builder : testing::Test, Received {
     pkt.srqn = 0x123456;
     const u32 header_bytes = pkt.info->header_bytes;
     const u32 bytes = header_bytes + payload_bytes + ICRC_BYTES;
-    if (!sroce_gso_can_append(&gso, &path, bytes)) {
+    if (!sroce_builder_can_append(&builder, &path, bytes)) {
       const int err = open(bytes, expected);
       EXPECT_EQ(0, err);
       if (err) return false;
     }
-    u8* at = sroce_gso_begin(&gso, bytes, expected);
+    u8* at = sroce_builder_begin(&builder, bytes, expected);
     if (!at) return false;
     sroce_packet_write(&pkt, at);
-    sroce_crc_writer* writer = sroce_gso_start_crc(&gso, ip_id, header_bytes);
+    sroce_crc_writer* writer = sroce_builder_start_crc(&builder, ip_id, header_bytes);
     sroce_crc_write(writer, payload_of(psn, payload_bytes).data(), payload_bytes);
-    sroce_gso_end(&gso, &ip_id);
+    sroce_builder_end(&builder, &ip_id);
     psn = psn_add(psn, 1);
     return true;
   }
@@ -94,16 +94,16 @@ struct Builder : testing::Test, Received {
   }
   // Adds at most @count packets like the last one, and returns how many there was space for.
   u32 repeat(u32 count, u32 payload_bytes) {
-    const u32 fit = sroce_gso_repeat_begin(&gso, count, psn, ip_id);
+    const u32 fit = sroce_builder_repeat_begin(&builder, count, psn, ip_id);
     if (!fit) return 0;
     for (u32 i = 0; i < fit; i++, psn = psn_add(psn, 1))
-      sroce_crc_write(&gso.writer, payload_of(psn, payload_bytes).data(), payload_bytes);
-    sroce_gso_repeat_end(&gso, &ip_id);
+      sroce_crc_write(&builder.writer, payload_of(psn, payload_bytes).data(), payload_bytes);
+    sroce_builder_repeat_end(&builder, &ip_id);
     return fit;
   }
   // Hands all skbs to the stack.
   std::vector<sk_buff*> send() {
-    sroce_gso_close(&gso);
+    sroce_builder_close(&builder);
     while (sk_buff* skb = __skb_dequeue(&out)) EXPECT_EQ(0, sroce_skb_xmit(&ep, skb));
     std::vector<sk_buff*> skbs;
     for (sk_buff* skb = stand_in_stack.sent.first; skb; skb = skb->next) skbs.push_back(skb);
@@ -188,7 +188,7 @@ struct Builder : testing::Test, Received {
   dst_entry dst = {};
   sroce_path path = {};
   sk_buff_head out = {};
-  sroce_gso gso = {};
+  sroce_builder builder = {};
   u32 first_psn = 7;
   u32 psn = 7;
   u16 ip_id = 100;
@@ -246,7 +246,7 @@ TEST_F(Builder, BatchIsOneSkb) {
     psn = 7;
     ip_id = 100;
     add_many(4, 1024);
-    EXPECT_EQ(4u, sroce_gso_packets(gso.skb));
+    EXPECT_EQ(4u, sroce_builder_packets(builder.skb));
     const auto skbs = send();
     ASSERT_EQ(1u, skbs.size());
     EXPECT_EQ(1024 + OWN_BYTES, skbs[0]->shared.gso_size);
@@ -264,8 +264,8 @@ TEST_F(Builder, BatchIsOneSkb) {
 TEST_F(Builder, ShorterPacketEndsABatch) {
   add_many(3, 256);
   add(100, 1);
-  EXPECT_EQ(nullptr, gso.skb);
-  EXPECT_FALSE(sroce_gso_can_append(&gso, &path, OWN_BYTES + 100));
+  EXPECT_EQ(nullptr, builder.skb);
+  EXPECT_FALSE(sroce_builder_can_append(&builder, &path, OWN_BYTES + 100));
   add(256, 2);
   EXPECT_EQ(2u, skb_queue_len(&out));
   expect_wires({256, 256, 256, 100, 256});
@@ -273,19 +273,19 @@ TEST_F(Builder, ShorterPacketEndsABatch) {
 
 TEST_F(Builder, SecondPacketThatIsShorterBeginsABatchOfItsOwn) {
   add(256, 2);
-  EXPECT_FALSE(sroce_gso_can_append(&gso, &path, OWN_BYTES + 100));
+  EXPECT_FALSE(sroce_builder_can_append(&builder, &path, OWN_BYTES + 100));
 }
 
 TEST_F(Builder, LongerPacketIsNotAppended) {
   add_many(2, 256);
-  EXPECT_FALSE(sroce_gso_can_append(&gso, &path, OWN_BYTES + 260));
-  EXPECT_TRUE(sroce_gso_can_append(&gso, &path, OWN_BYTES + 256));
+  EXPECT_FALSE(sroce_builder_can_append(&builder, &path, OWN_BYTES + 260));
+  EXPECT_TRUE(sroce_builder_can_append(&builder, &path, OWN_BYTES + 256));
 }
 
 TEST_F(Builder, PacketOfAnotherPathIsNotAppended) {
   add_many(2, 256);
   const sroce_path other = path;
-  EXPECT_FALSE(sroce_gso_can_append(&gso, &other, OWN_BYTES + 256));
+  EXPECT_FALSE(sroce_builder_can_append(&builder, &other, OWN_BYTES + 256));
 }
 
 TEST_F(Builder, PacketMustFitTheMtuOfTheRoute) {
@@ -294,14 +294,14 @@ TEST_F(Builder, PacketMustFitTheMtuOfTheRoute) {
     dst.mtu = 1024 + OWN_BYTES + UDP_BYTES + (is_ipv4 ? IPV4_BYTES : IPV6_BYTES);
     EXPECT_EQ(0, open(1024 + OWN_BYTES, 1));
     EXPECT_EQ(-EMSGSIZE, open(1024 + OWN_BYTES + 1, 1));
-    EXPECT_NE(nullptr, gso.skb) << "the skb before";
+    EXPECT_NE(nullptr, builder.skb) << "the skb before";
   }
 }
 
 TEST_F(Builder, BatchHasAtMost64Packets) {
   add_many(70, 64);
   EXPECT_EQ(2u, skb_queue_len(&out));
-  EXPECT_EQ(64u, sroce_gso_packets(out.first));
+  EXPECT_EQ(64u, sroce_builder_packets(out.first));
   expect_wires(std::vector<u32>(70, 64));
 }
 
@@ -340,8 +340,8 @@ TEST_F(Builder, SmallBatchHasNoPageOfTheCache) {
 TEST_F(Builder, EqualPacketsDifferByPsnAndPayload) {
   add(1024, 8);
   EXPECT_EQ(7u, repeat(9, 1024)) << "there is space for eight";
-  EXPECT_EQ(8u, sroce_gso_packets(gso.skb));
-  EXPECT_EQ(8u, gso.packets);
+  EXPECT_EQ(8u, sroce_builder_packets(builder.skb));
+  EXPECT_EQ(8u, builder.packets);
   EXPECT_EQ(108, ip_id);
   expect_wires(std::vector<u32>(8, 1024));
 }
@@ -358,7 +358,7 @@ TEST_F(Builder, EqualPacketsStayWithinTheLimits) {
   stand_in_stack.batch_pages = true;
   add(4096, 20);
   EXPECT_EQ(14u, repeat(20, 4096));
-  EXPECT_LE(gso.skb->len, 65535u - 128);
+  EXPECT_LE(builder.skb->len, 65535u - 128);
   expect_wires(std::vector<u32>(15, 4096));
 }
 
@@ -366,29 +366,29 @@ TEST_F(Builder, EqualPacketsAreAtMost64) {
   stand_in_stack.batch_pages = true;
   add(256, 100);
   EXPECT_EQ(63u, repeat(100, 256));
-  EXPECT_EQ(64u, sroce_gso_packets(gso.skb));
+  EXPECT_EQ(64u, sroce_builder_packets(builder.skb));
 }
 
 TEST_F(Builder, NothingRepeatsWithoutAPacketBefore) {
-  EXPECT_EQ(0u, sroce_gso_repeat_begin(&gso, 3, psn, ip_id));
+  EXPECT_EQ(0u, sroce_builder_repeat_begin(&builder, 3, psn, ip_id));
   open(1024 + OWN_BYTES, 4);
-  sroce_gso_begin(&gso, 1024 + OWN_BYTES, 4);
-  EXPECT_EQ(0u, sroce_gso_repeat_begin(&gso, 3, psn, ip_id)) << "the fragment is empty";
-  const struct sroce_gso_mark none = {};
-  sroce_gso_rewind(&gso, &none);
+  sroce_builder_begin(&builder, 1024 + OWN_BYTES, 4);
+  EXPECT_EQ(0u, sroce_builder_repeat_begin(&builder, 3, psn, ip_id)) << "the fragment is empty";
+  const struct sroce_builder_mark none = {};
+  sroce_builder_rewind(&builder, &none);
 }
 
 TEST_F(Builder, RewindRemovesPacketsOfAnSkb) {
   for (u32 payload : {64u, 4096u}) {
-    struct sroce_gso_mark mark;
+    struct sroce_builder_mark mark;
     psn = 7;
     ip_id = 100;
     add_many(3, payload);
-    sroce_gso_mark(&gso, &mark);
+    sroce_builder_mark(&builder, &mark);
     add_many(9, payload);
-    sroce_gso_rewind(&gso, &mark);
-    EXPECT_EQ(3u, sroce_gso_packets(out.first));
-    EXPECT_EQ(mark.packets, gso.packets);
+    sroce_builder_rewind(&builder, &mark);
+    EXPECT_EQ(3u, sroce_builder_packets(out.first));
+    EXPECT_EQ(mark.packets, builder.packets);
     psn = 10;
     ip_id = 103;
     add_many(2, payload);
@@ -399,13 +399,13 @@ TEST_F(Builder, RewindRemovesPacketsOfAnSkb) {
 }
 
 TEST_F(Builder, RewindRemovesLaterSkbs) {
-  struct sroce_gso_mark mark;
-  sroce_gso_mark(&gso, &mark);
+  struct sroce_builder_mark mark;
+  sroce_builder_mark(&builder, &mark);
   add_many(70, 64);
-  sroce_gso_rewind(&gso, &mark);
+  sroce_builder_rewind(&builder, &mark);
   EXPECT_EQ(0u, skb_queue_len(&out));
-  EXPECT_EQ(0u, gso.packets);
-  EXPECT_EQ(nullptr, gso.skb);
+  EXPECT_EQ(0u, builder.packets);
+  EXPECT_EQ(nullptr, builder.skb);
 }
 
 // A batch is segmented by software or by hardware, which needs a checksum.
@@ -469,14 +469,14 @@ TEST_F(ListBuilder, NothingRepeats) {
 }
 
 TEST_F(ListBuilder, RewindCutsTheList) {
-  struct sroce_gso_mark mark;
+  struct sroce_builder_mark mark;
   add_many(2, 256);
   const u32 truesize = out.first->truesize;
-  sroce_gso_mark(&gso, &mark);
+  sroce_builder_mark(&builder, &mark);
   add_many(3, 256);
-  sroce_gso_rewind(&gso, &mark);
+  sroce_builder_rewind(&builder, &mark);
   EXPECT_EQ(truesize, out.first->truesize);
-  EXPECT_EQ(2u, sroce_gso_packets(out.first));
+  EXPECT_EQ(2u, sroce_builder_packets(out.first));
   expect_wires({256, 256});
 }
 
@@ -485,7 +485,7 @@ TEST_F(ListBuilder, OnlyWhereHardwareMaySegment) {
     add_many(2, 256);
     const bool result = skb_has_frag_list(out.first);
     __skb_queue_purge(&out);
-    sroce_gso_close(&gso);
+    sroce_builder_close(&builder);
     return result;
   };
   EXPECT_TRUE(is_list());
@@ -512,10 +512,10 @@ TEST_F(ListBuilder, TransformOfTheRouteMakesSinglePackets) {
 // The sanitizer finds what nobody frees.
 TEST_F(ListBuilder, MemberThatIsBegunIsFreedWithTheSkb) {
   add(256, 3);
-  EXPECT_NE(nullptr, sroce_gso_begin(&gso, 256 + OWN_BYTES, 2));
-  EXPECT_NE(nullptr, gso.member);
-  sroce_gso_close(&gso);
-  EXPECT_EQ(nullptr, gso.member);
+  EXPECT_NE(nullptr, sroce_builder_begin(&builder, 256 + OWN_BYTES, 2));
+  EXPECT_NE(nullptr, builder.member);
+  sroce_builder_close(&builder);
+  EXPECT_EQ(nullptr, builder.member);
   expect_wires({256});
 }
 
@@ -523,7 +523,7 @@ TEST_F(ListBuilder, MemberWithoutMemoryEndsTheSkb) {
   add(256, 3);
   stand_in.fail_allocation = 1;
   EXPECT_FALSE(add(256, 2));
-  EXPECT_EQ(nullptr, gso.skb);
+  EXPECT_EQ(nullptr, builder.skb);
   EXPECT_EQ(1u, skb_queue_len(&out)) << "its first packet stays";
   stand_in.fail_allocation = 0;
   expect_wires({256});
@@ -531,11 +531,11 @@ TEST_F(ListBuilder, MemberWithoutMemoryEndsTheSkb) {
 
 TEST_F(Builder, OpenWithoutMemoryKeepsTheSkbBefore) {
   add_many(2, 256);
-  const sk_buff* skb = gso.skb;
+  const sk_buff* skb = builder.skb;
   for (u32 n : {1, 2}) {
     stand_in.fail_allocation = n;
     EXPECT_EQ(-ENOMEM, open(512, 4));
-    EXPECT_EQ(skb, gso.skb);
+    EXPECT_EQ(skb, builder.skb);
   }
   stand_in.fail_allocation = 0;
   EXPECT_EQ(1u, skb_queue_len(&out));
@@ -544,18 +544,18 @@ TEST_F(Builder, OpenWithoutMemoryKeepsTheSkbBefore) {
 TEST_F(Builder, SkbWithoutPacketsGoesWhenThereIsNoSpace) {
   ASSERT_EQ(0, open(1024 + OWN_BYTES, 4));
   stand_in.fail_allocation = 1;
-  EXPECT_EQ(nullptr, sroce_gso_begin(&gso, 1024 + OWN_BYTES, 4));
+  EXPECT_EQ(nullptr, sroce_builder_begin(&builder, 1024 + OWN_BYTES, 4));
   EXPECT_EQ(0u, skb_queue_len(&out));
-  EXPECT_EQ(nullptr, gso.skb);
+  EXPECT_EQ(nullptr, builder.skb);
 }
 
 TEST_F(Builder, PiggybackedPacketFollowsASingleOne) {
-  gso.piggyback_bytes = OWN_BYTES + 4;
+  builder.piggyback_bytes = OWN_BYTES + 4;
   add(64, 1);
-  EXPECT_TRUE(sroce_gso_can_append(&gso, &path, OWN_BYTES + 4));
-  EXPECT_FALSE(sroce_gso_can_append(&gso, &path, OWN_BYTES + 8));
+  EXPECT_TRUE(sroce_builder_can_append(&builder, &path, OWN_BYTES + 4));
+  EXPECT_FALSE(sroce_builder_can_append(&builder, &path, OWN_BYTES + 8));
   add(4, 1);
-  EXPECT_EQ(nullptr, gso.skb);
+  EXPECT_EQ(nullptr, builder.skb);
   const auto skbs = send();
   ASSERT_EQ(1u, skbs.size());
   EXPECT_EQ(2, skbs[0]->shared.gso_segs);
@@ -564,25 +564,25 @@ TEST_F(Builder, PiggybackedPacketFollowsASingleOne) {
 
 // Only the last packet of a batch may be shorter than the others, and none may be longer.
 TEST_F(Builder, LongerPacketIsNotPiggybacked) {
-  gso.piggyback_bytes = OWN_BYTES + 4;
+  builder.piggyback_bytes = OWN_BYTES + 4;
   add(0, 1);
-  EXPECT_EQ(nullptr, gso.skb) << "the skb has no space left";
+  EXPECT_EQ(nullptr, builder.skb) << "the skb has no space left";
 }
 
 TEST_F(Builder, SinglePacketHasNoSpaceForAnother) {
   add(64, 1);
-  EXPECT_FALSE(sroce_gso_can_append(&gso, &path, OWN_BYTES + 64));
+  EXPECT_FALSE(sroce_builder_can_append(&builder, &path, OWN_BYTES + 64));
 }
 
 TEST_F(Builder, DroppedPacketsAreCounted) {
   add_many(3, 256);
-  sroce_gso_close(&gso);
+  sroce_builder_close(&builder);
   stand_in_stack.xmit_error = NET_XMIT_DROP;
   EXPECT_EQ(NET_XMIT_DROP, sroce_skb_xmit(&ep, __skb_dequeue(&out)));
   EXPECT_EQ(3u, count(SROCE_CTR_SEND_ERR));
   EXPECT_EQ(0u, count(SROCE_CTR_SENT_PKTS));
   add_many(3, 256);
-  sroce_gso_close(&gso);
+  sroce_builder_close(&builder);
   stand_in_stack.xmit_error = NET_XMIT_CN;
   EXPECT_EQ(NET_XMIT_CN, sroce_skb_xmit(&ep, __skb_dequeue(&out)));
   EXPECT_EQ(3u, count(SROCE_CTR_SEND_ERR)) << "they have been sent";

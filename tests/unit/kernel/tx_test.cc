@@ -48,7 +48,7 @@ struct Tx : testing::Test, QueuePair {
     init(qp.sq);
   }
   ~Tx() override {
-    sroce_gso_close(&tx.gso);
+    sroce_builder_close(&tx.builder);
     for (sroce_wq* wq : {&qp.sq, &qp.rq}) {
       __skb_queue_purge(&wq->out);
       dst_release(wq->dst);
@@ -78,10 +78,10 @@ struct Tx : testing::Test, QueuePair {
   // As the runner does; the stack keeps them.
   std::vector<sk_buff*> deliver() {
     std::vector<sk_buff*> skbs;
-    sroce_gso_close(&tx.gso);
+    sroce_builder_close(&tx.builder);
     sroce_tx_charge(&qp, tx.wq);
     while (sk_buff* skb = __skb_dequeue(&tx.wq->out)) skbs.push_back(skb);
-    tx.gso.packets = 0;
+    tx.builder.packets = 0;
     return skbs;
   }
   u32 in_stack(sroce_wq_type type = SROCE_SQ) { return ref->tsq[type].queued.counter; }
@@ -163,7 +163,7 @@ TEST_F(Tx, DatagramWithoutAFlowHasThePortOfItsQueuePair) {
 // Its route has been released for good, before its namespace ends.
 TEST_F(Tx, DyingQueueLooksUpNoRoute) {
   send();
-  sroce_gso_close(&tx.gso);
+  sroce_builder_close(&tx.builder);
   dst_release(qp.sq.dst);
   qp.sq.dst = nullptr;
   qp.sq.dying = true;
@@ -179,7 +179,7 @@ TEST_F(Tx, PacketWithoutARouteIsCountedAndLost) {
   stand_in_routes.error = -EHOSTUNREACH;
   EXPECT_EQ(-EHOSTUNREACH, send());
   EXPECT_EQ(1u, count(SROCE_CTR_DROP_NO_ROUTE));
-  EXPECT_EQ(nullptr, tx.gso.skb);
+  EXPECT_EQ(nullptr, tx.builder.skb);
 }
 
 TEST_F(Tx, PacketBeyondTheMtuIsAnErrorOfThePort) {
@@ -194,13 +194,13 @@ TEST_F(Tx, NothingFollowsALostPacket) {
   send(64, 3);
   stand_in_routes.rt.dst.mtu = 100;
   EXPECT_EQ(-EMSGSIZE, send(1024));
-  EXPECT_EQ(nullptr, tx.gso.skb);
+  EXPECT_EQ(nullptr, tx.builder.skb);
 }
 
 TEST_F(Tx, WithoutMemoryForABatchOnePacketIsTried) {
   stand_in.fail_allocation = 3;  // an skb takes two
   EXPECT_EQ(0, send(64, 8));
-  EXPECT_EQ(1u, tx.gso.packets);
+  EXPECT_EQ(1u, tx.builder.packets);
   EXPECT_EQ(0u, count(SROCE_CTR_DROP_NO_MEMORY));
 }
 
@@ -404,14 +404,14 @@ TEST_F(Tx, RoceV1NeedsNoRoute) {
 TEST_F(Tx, PacketsOfASkbDepartTogether) {
   send(64, 4);
   sroce_tx_set_edt(&tx, &qp.req.cc, NOW_NS + 500);
-  EXPECT_EQ(nullptr, tx.gso.skb);
+  EXPECT_EQ(nullptr, tx.builder.skb);
   EXPECT_EQ(NOW_NS + 500, sroce_cc_edt_ns(&qp.req.cc));
   send(64, 4);
-  const sk_buff* skb = tx.gso.skb;
+  const sk_buff* skb = tx.builder.skb;
   EXPECT_EQ(NOW_NS + 500, skb->delivery_ns);
   sroce_tx_set_edt(&tx, &qp.req.cc, NOW_NS + 500);
   send(64, 3);
-  EXPECT_EQ(skb, tx.gso.skb);
+  EXPECT_EQ(skb, tx.builder.skb);
   EXPECT_EQ(0u, qp.sq.out.first->delivery_ns) << "at once";
   for (sk_buff* sent : deliver()) kfree_skb(sent);
 }
@@ -419,7 +419,7 @@ TEST_F(Tx, PacketsOfASkbDepartTogether) {
 TEST_F(Tx, DepartureInThePastIsNow) {
   send(64, 4);
   sroce_tx_set_edt(&tx, &qp.req.cc, NOW_NS - 500);
-  EXPECT_NE(nullptr, tx.gso.skb);
+  EXPECT_NE(nullptr, tx.builder.skb);
   EXPECT_EQ(0u, sroce_cc_edt_ns(&qp.req.cc));
 }
 
@@ -427,10 +427,10 @@ TEST_F(Tx, OnlyFqKeepsDepartureTimes) {
   u64 edt_ns;
   send();
   qp.req.cc.edt_ns = NOW_NS + 500;
-  EXPECT_EQ(U32_MAX, sroce_tx_schedule(&tx, &qp.req.cc, &edt_ns));
+  EXPECT_EQ(U32_MAX, sroce_tx_allowance(&tx, &qp.req.cc, &edt_ns));
   EXPECT_EQ(NOW_NS, edt_ns);
   qdisc.ops = &fq;
-  sroce_tx_schedule(&tx, &qp.req.cc, &edt_ns);
+  sroce_tx_allowance(&tx, &qp.req.cc, &edt_ns);
   EXPECT_EQ(NOW_NS + 500, edt_ns);
 }
 
@@ -492,7 +492,7 @@ struct Burst : Tx {
     for (sk_buff* skb : deliver()) {
       Bytes all(skb->len - 28);
       EXPECT_EQ(0, skb_copy_bits(skb, 28, all.data(), all.size()));
-      const u32 packets = sroce_gso_packets(skb);
+      const u32 packets = sroce_builder_packets(skb);
       for (u32 k = 0; k < packets; k++, i++) {
         const u8* packet = &all[k * 1040];
         EXPECT_EQ(500 + i, u32(packet[9] << 16 | packet[10] << 8 | packet[11]));
@@ -536,7 +536,7 @@ TEST_F(Burst, UnreadablePayloadLeavesNothing) {
     status = SROCE_MEM_NOT_PRESENT;
     EXPECT_EQ(-EAGAIN, build(60)) << at;
     EXPECT_EQ(0u, skb_queue_len(&qp.sq.out));
-    EXPECT_EQ(0u, tx.gso.packets);
+    EXPECT_EQ(0u, tx.builder.packets);
   }
 }
 
@@ -563,7 +563,7 @@ TEST_F(Burst, PacketsWithoutPayloadAreWrittenOneByOne) {
   payload = false;
   EXPECT_EQ(5, build(5));
   EXPECT_EQ(0u, copies);
-  EXPECT_EQ(5u, tx.gso.packets);
+  EXPECT_EQ(5u, tx.builder.packets);
 }
 
 struct Relock : Tx {
@@ -587,7 +587,7 @@ struct Relock : Tx {
 TEST_F(Relock, OtherContextGetsTheLock) {
   relock([](void* self) { EXPECT_FALSE(queue(self).lock.locked); });
   EXPECT_EQ(nullptr, stand_in.unlocked);
-  EXPECT_NE(nullptr, tx.gso.skb) << "it has changed nothing";
+  EXPECT_NE(nullptr, tx.builder.skb) << "it has changed nothing";
 }
 
 TEST_F(Relock, LockIsKeptIfNobodyWaits) {
@@ -600,18 +600,18 @@ TEST_F(Relock, LockIsKeptIfNobodyWaits) {
 
 TEST_F(Relock, NewAddressesNeedANewSkb) {
   relock([](void* self) { queue(self).path_changed = true; });
-  EXPECT_EQ(nullptr, tx.gso.skb);
+  EXPECT_EQ(nullptr, tx.builder.skb);
 }
 
 TEST_F(Relock, IdentificationThatIsTakenEndsTheSkb) {
   relock([](void* self) { queue(self).path.ip_id++; });
-  EXPECT_EQ(nullptr, tx.gso.skb);
+  EXPECT_EQ(nullptr, tx.builder.skb);
 }
 
 TEST_F(Relock, AddressesOfLastTimeAreForgotten) {
   qp.sq.path_changed = true;
   relock([](void*) {});
-  EXPECT_NE(nullptr, tx.gso.skb);
+  EXPECT_NE(nullptr, tx.builder.skb);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct Wq : testing::Test, QueuePair {
   u32 vendor_err_of(sroce_wq* wq, sroce_wc_status status) {
     sroce_completion wc = {};
     wc.status = status;
-    sroce_wq_complete(&qp, wq, &wc, nullptr);
+    sroce_wq_post_cqe(&qp, wq, &wc, nullptr);
     return completions().at(0).vendor_err;
   }
 };
@@ -66,7 +66,7 @@ TEST_F(Wq, ConsumerIsCalledWithoutTheLock) {
   };
   sroce_cq_req_notify(&cq.ibcq, IB_CQ_NEXT_COMP);
   sroce_completion wc = {};
-  sroce_wq_complete(&qp, &qp.rq, &wc, nullptr);
+  sroce_wq_post_cqe(&qp, &qp.rq, &wc, nullptr);
   run(false);
   EXPECT_EQ(0u, calls) << "the BH work calls it";
   EXPECT_EQ(1u, stand_in.scheduled);
@@ -83,23 +83,23 @@ TEST_F(Wq, OverflowFailsTheQueueAndIsReportedOnce) {
     fatal += event->event == IB_EVENT_QP_FATAL;
   };
   sroce_completion wc = {};
-  for (u32 i = 0; i < 9; i++) sroce_wq_complete(&qp, &qp.rq, &wc, nullptr);
+  for (u32 i = 0; i < 9; i++) sroce_wq_post_cqe(&qp, &qp.rq, &wc, nullptr);
   run();
   EXPECT_EQ(1u, failures);
   EXPECT_EQ(1u, events);
   EXPECT_EQ(1u, fatal) << "the QP cannot report completions";
-  sroce_wq_complete(&qp, &qp.sq, &wc, nullptr);
+  sroce_wq_post_cqe(&qp, &qp.sq, &wc, nullptr);
   spin_lock_bh(&qp.sq.lock);
   sroce_wq_run(&qp, &qp.sq, true);
   EXPECT_EQ(2u, failures) << "another queue whose completion is lost";
   EXPECT_EQ(1u, fatal) << "of one failure";
   qp.fatal_reported = 0;  // RESET
-  sroce_wq_complete(&qp, &qp.rq, &wc, nullptr);
+  sroce_wq_post_cqe(&qp, &qp.rq, &wc, nullptr);
   run();
   EXPECT_EQ(2u, fatal);
   qp.fatal_reported = 0;
   qp.state = IB_QPS_ERR;
-  sroce_wq_complete(&qp, &qp.rq, &wc, nullptr);
+  sroce_wq_post_cqe(&qp, &qp.rq, &wc, nullptr);
   run();
   EXPECT_EQ(2u, fatal) << "of a QP in error no other";
 }

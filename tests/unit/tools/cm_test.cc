@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <csignal>
 
-#include "sroce/interrupt.h"
 #include "sroce/ping.h"
+#include "sroce/sigint.h"
 
 namespace sroce {
 namespace {

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
 
 #include <cerrno>
 

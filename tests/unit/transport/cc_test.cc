@@ -252,7 +252,7 @@ class PacerEdt : public Pacer {
     sroce_cc_sent(&cc_, packets * (cc_.mtu_bytes + SROCE_CC_HEADER_BYTES), now_);
   }
   // Sends all that the schedule allows, then advances to the next wake-up.
-  using Schedule = decltype(&sroce_cc_schedule);
+  using Schedule = decltype(&sroce_cc_allowance);
   std::vector<Burst> wake(Schedule schedule = sroce_cc_schedule_edt) {
     std::vector<Burst> bursts;
     u64 edt_ns;
@@ -273,7 +273,7 @@ TEST_F(PacerEdt, PathWithoutEdtIsPacedByTheTimer) {
     u64 edt_ns;
     for (int i = 0; i < 1000; i++, now_ += 7777) {
       const u32 packets = sroce_cc_sendable_packets(&cc_, now_);
-      ASSERT_EQ(sroce_cc_schedule(&cc_, now_, &edt_ns), packets);
+      ASSERT_EQ(sroce_cc_allowance(&cc_, now_, &edt_ns), packets);
       ASSERT_EQ(edt_ns, packets ? now_ : sroce_cc_next_send_ns(&cc_));
       drain();
     }
@@ -318,7 +318,7 @@ TEST_F(PacerEdt, ShortMessagesDepartTogether) {
 TEST_F(PacerEdt, BurstsDepartWhenAPunctualTimerWouldFire) {
   for (u64 mbps : {1ull, 100ull, 1000ull, 10000ull, 100000ull}) {
     std::vector<Burst> with, without;
-    for (Schedule schedule : {sroce_cc_schedule_edt, sroce_cc_schedule}) {
+    for (Schedule schedule : {sroce_cc_schedule_edt, sroce_cc_allowance}) {
       now_ = kSecond;
       start(mbps * SROCE_CC_MBPS);
       auto& bursts = schedule == sroce_cc_schedule_edt ? with : without;

@@ -13,7 +13,7 @@ struct Moved {
   Moved(SendQueue& sq, u32 slots) : ring(slots * kStride / sizeof(u64)) {
     void* old = sq.req.ring;
     const size_t bytes = (sq.req.ring_mask + 1) * kStride;
-    sroce_requester_move(&sq.req, ring.data(), slots);
+    sroce_requester_set_storage(&sq.req, ring.data(), slots);
     memset(old, 0xff, bytes);
   }
   std::vector<u64> ring;

@@ -76,7 +76,7 @@ static enum sroce_mem_status check_buffer(struct sroce_tx *tx, const struct sroc
 		bytes = sizeof(u64);
 	if (!bytes)
 		return SROCE_MEM_OK;
-	status = sroce_memory_check(&tx->mr_ref, wqe->sge, wqe->num_sge, plan->offset, bytes);
+	status = sroce_memory_check_sges(&tx->mr_ref, wqe->sge, wqe->num_sge, plan->offset, bytes);
 	if (status == SROCE_MEM_NOT_PRESENT)
 		tx->qp->sq.paging.misses++;
 	else if (status != SROCE_MEM_OK)
@@ -211,7 +211,7 @@ static bool send_next(struct sroce_tx *tx, u32 *budget)
 
 	if (qp->sq.paging.pending || sroce_requester_is_idle(req))
 		return false;
-	packets = sroce_tx_schedule(tx, &req->cc, &edt_ns);
+	packets = sroce_tx_allowance(tx, &req->cc, &edt_ns);
 	sroce_requester_plan(req, clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS)), &plan);
 	if (plan.action == SROCE_SEND_NOTHING)
 		return false;
@@ -359,7 +359,7 @@ static bool complete_requests(struct sroce_qp *qp, u32 *budget)
 		 */
 		sroce_send_queue_retire(qp, from);
 		for (i = 0; i < count; i++)
-			sroce_wq_complete(qp, &qp->sq, &batch[i], NULL);
+			sroce_wq_post_cqe(qp, &qp->sq, &batch[i], NULL);
 	} while (count == COMPLETION_BATCH);
 	return sroce_requester_retired(&qp->req) != first;
 }
@@ -400,7 +400,7 @@ u64 sroce_sq_work(struct sroce_qp *qp, u32 *budget)
 		 tx.bytes < SROCE_ROUND_BYTES);
 	qp->sq.more = tx.bytes >= SROCE_ROUND_BYTES;
 	/* Only a consumer in the kernel has delayed ACKs. */
-	if (tx.gso.packets && !qp->is_user)
+	if (tx.builder.packets && !qp->is_user)
 		sroce_ack_piggyback(&tx);
 	sroce_tx_finish(&tx);
 	check_state(qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Requests of UC and UD that wait for pages. See backlog.c. */
-#ifndef SROCE_DATAPATH_BACKLOG_H
-#define SROCE_DATAPATH_BACKLOG_H
+/* Requests of UC and UD that wait for pages. See odp_backlog.c. */
+#ifndef SROCE_DATAPATH_ODP_BACKLOG_H
+#define SROCE_DATAPATH_ODP_BACKLOG_H
 
 #include "datapath/qp.h"
 

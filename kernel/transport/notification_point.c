@@ -7,7 +7,7 @@
 #include <linux/compiler.h>
 
 #include "transport/cc_ops.h"
-#include "transport/np.h"
+#include "transport/notification_point.h"
 
 /* *@last_ns is the time of the last CNP, 0 before the first. */
 static bool cnp_is_due(struct sroce_np *np, const struct sroce_cc_params *params, u64 *last_ns,

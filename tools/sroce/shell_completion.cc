@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/completion.h"
+#include "sroce/shell_completion.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -2,8 +2,8 @@
 /*
  * Notification point: when a receiver tells a sender to slow down (overview in cc.h).
  */
-#ifndef SROCE_TRANSPORT_NP_H
-#define SROCE_TRANSPORT_NP_H
+#ifndef SROCE_TRANSPORT_NOTIFICATION_POINT_H
+#define SROCE_TRANSPORT_NOTIFICATION_POINT_H
 
 #include <linux/types.h>
 

@@ -17,7 +17,7 @@
 #include <linux/prefetch.h>
 #include <linux/udp.h>
 
-#include "net/rx.h"
+#include "net/rx_cursor.h"
 #include "trace.h"
 #include "transport/psn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The RX cursor, see rx.c. */
-#ifndef SROCE_NET_RX_H
-#define SROCE_NET_RX_H
+/* The RX cursor, see rx_cursor.c. */
+#ifndef SROCE_NET_RX_CURSOR_H
+#define SROCE_NET_RX_CURSOR_H
 
 #include <linux/in6.h>
 #include <linux/minmax.h>

@@ -6,8 +6,8 @@
 
 #include "compat/compat.h"
 #include "datapath/ack_delay.h"
-#include "datapath/backlog.h"
 #include "datapath/cnp.h"
+#include "datapath/odp_backlog.h"
 #include "datapath/qp.h"
 #include "datapath/receive.h"
 #include "datapath/reorder_queue.h"
@@ -144,7 +144,7 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 
 	while (*budget && !sroce_responder_is_idle(&qp->resp)) {
 		u64 edt_ns;
-		u32 packets = sroce_tx_schedule(tx, &qp->resp.cc, &edt_ns);
+		u32 packets = sroce_tx_allowance(tx, &qp->resp.cc, &edt_ns);
 		u32 most = clamp(packets, 1u, min_t(u32, *budget, BURST_PACKETS));
 
 		if (!sroce_response_plan_next(&qp->resp, most, &plan))
@@ -163,7 +163,7 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 		if (plan.kind == SROCE_RESPONSE_READ &&
 		    sroce_tx_throttle(tx, plan.packet_count))
 			return;
-		if (!tx->gso.packets && sroce_ack_delay_begin(qp, &plan))
+		if (!tx->builder.packets && sroce_ack_delay_begin(qp, &plan))
 			return;
 		/* An ACK is not paced, but must not overtake READ responses. */
 		sroce_tx_set_edt(tx, &qp->resp.cc, plan.kind == SROCE_RESPONSE_READ ?
@@ -181,14 +181,14 @@ static void flush_recv_queue(struct sroce_qp *qp, u32 *budget)
 	struct sroce_completion wc;
 
 	if (sroce_responder_next_completion(&qp->resp, &wc))
-		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
+		sroce_wq_post_cqe(qp, &qp->rq, &wc, NULL);
 	if (qp->last_wqe_due)
 		qp->rq.events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
 	qp->last_wqe_due = false;
 	if (!sroce_qp_has_receives(qp))
 		return;
 	while (*budget && sroce_recv_queue_take_flushed(qp->recv_queue, qp->resp.recv, &wc)) {
-		sroce_wq_complete(qp, &qp->rq, &wc, NULL);
+		sroce_wq_post_cqe(qp, &qp->rq, &wc, NULL);
 		--*budget;
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * RNR timer codes, the local ACK timeout, and the completion status of each NAK code.
  */
-#include "transport/aeth.h"
+#include "transport/ack_codes.h"
 #include "transport/wire.h"
 
 /* IBTA table 45: RNR NAK timer codes, in microseconds. */

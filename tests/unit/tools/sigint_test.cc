@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/interrupt.h"
+#include "sroce/sigint.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -15,7 +15,7 @@
  * have a workqueue of their own: a few hundred of them would stop the system's workqueue. All
  * devices and users share ours. WQ_MAX_ACTIVE faults still stop all others.
  */
-#include "datapath/paging.h"
+#include "datapath/odp_wait.h"
 #include "datapath/qp.h"
 #include "trace.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// Rounds of a send queue: kernel/datapath/send.c. The packets go to stand_in/tx.c.
+// Rounds of a send queue: kernel/datapath/sq_work.c. The packets go to stand_in/tx.c.
 #include <gtest/gtest.h>
 
 #include "unit/kernel/send_ring.h"
@@ -144,7 +144,7 @@ struct SendMany : Send {
   static constexpr u32 MANY = 32;
 
   SendMany() : storage(MANY * STRIDE) {
-    sroce_requester_move(&qp.req, storage.data(), MANY);
+    sroce_requester_set_storage(&qp.req, storage.data(), MANY);
     sroce_ring_fini(&qp.sq_ring);
     sroce_ring_fini(&cq.ring);
     EXPECT_EQ(0, sroce_ring_init_single(&qp.sq_ring, MANY, 128));

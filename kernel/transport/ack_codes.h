@@ -3,8 +3,8 @@
  * Tables of the acknowledgement protocol: RNR timer codes, the local ACK timeout, and the
  * completion status of each NAK code.
  */
-#ifndef SROCE_TRANSPORT_AETH_H
-#define SROCE_TRANSPORT_AETH_H
+#ifndef SROCE_TRANSPORT_ACK_CODES_H
+#define SROCE_TRANSPORT_ACK_CODES_H
 
 #include <linux/types.h>
 

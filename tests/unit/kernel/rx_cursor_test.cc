@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-// The packets of a received skb, and their ICRCs: kernel/net/rx.c.
+// The packets of a received skb, and their ICRCs: kernel/net/rx_cursor.c.
 #include <gtest/gtest.h>
 
 #include "unit/kernel/packets.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Work queues that wait for pages of memory that is paged on demand. See paging.c. */
-#ifndef SROCE_DATAPATH_PAGING_H
-#define SROCE_DATAPATH_PAGING_H
+/* Work queues that wait for pages of memory that is paged on demand. See odp_wait.c. */
+#ifndef SROCE_DATAPATH_ODP_WAIT_H
+#define SROCE_DATAPATH_ODP_WAIT_H
 
 #include <linux/workqueue.h>
 

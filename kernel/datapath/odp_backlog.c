@@ -12,7 +12,7 @@
 #include <linux/sched/mm.h>
 #include <linux/skbuff.h>
 
-#include "datapath/backlog.h"
+#include "datapath/odp_backlog.h"
 #include "datapath/queued_packet.h"
 #include "transport/reorder_policy.h"
 
