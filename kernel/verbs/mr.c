@@ -335,7 +335,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		ibdev_dbg(ibmr->device, "mr: rereg of on-demand paging or a dma-buf\n");
 		err = -EOPNOTSUPP;
 	}
-	/* Bytes of peers may still be in the caches; with other memory, too, for simplicity. */
+	/* Bytes of peers may still be in the caches. One rule: new memory is refused, too. */
 	if (!err && (access & ~old->range.access & IB_ACCESS_FLUSH_PERSISTENT)) {
 		ibdev_dbg(ibmr->device, "mr: rereg adds a FLUSH for persistence\n");
 		err = -EOPNOTSUPP;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "sroce/rtnl.h"
 #include "sroce/ruleset.h"
 #include "sroce/udp_port.h"
 
@@ -66,14 +67,6 @@ std::optional<AddressBytes> bytes_of(const json& value) {
   return value.is_string() ? bytes_of(value.get<std::string>()) : std::nullopt;
 }
 
-bool in_prefix(const AddressBytes& address, const AddressBytes& prefix, int length) {
-  for (int bit = 0; bit < length && bit < 128; ++bit) {
-    const auto mask = static_cast<unsigned char>(0x80 >> bit % 8);
-    if ((address[bit / 8] & mask) != (prefix[bit / 8] & mask)) return false;
-  }
-  return true;
-}
-
 Match match_address(const json& right, const std::string& text) {
   const auto address = bytes_of(text);
   return match_any(right, [&](const json& value) {
@@ -83,7 +76,8 @@ Match match_address(const json& right, const std::string& text) {
     const auto start = bytes_of(member(prefix, "addr"));
     const json& length = member(prefix, "len");
     if (address && start && length.is_number_integer())
-      return match_if(in_prefix(*address, *start, length.get<int>()));
+      return match_if(
+          rtnl::same_prefix(address->data(), start->data(), std::clamp(length.get<int>(), 0, 128)));
     const auto ends = ends_of(value);
     const auto from = bytes_of(ends[0]), to = bytes_of(ends[1]);
     if (address && from && to) return match_if(*from <= *address && *address <= *to);

@@ -203,15 +203,18 @@ std::optional<Address> decode_address(ByteView payload, uint32_t link_index) {
   return address;
 }
 
-bool is_in_network(const in6_addr& address, const Address& network) {
-  constexpr unsigned mapped_bits = 96;
-  const unsigned length =
-      network.prefix_length + (IN6_IS_ADDR_V4MAPPED(&network.address) ? mapped_bits : 0);
-  for (unsigned bit = 0; bit < length; bit++) {
-    const unsigned difference = address.s6_addr[bit / 8] ^ network.address.s6_addr[bit / 8];
-    if (difference >> (7 - bit % 8) & 1) return false;
+bool same_prefix(const uint8_t* first, const uint8_t* second, unsigned bits) {
+  for (unsigned bit = 0; bit < bits; bit++) {
+    if ((first[bit / 8] ^ second[bit / 8]) >> (7 - bit % 8) & 1) return false;
   }
   return true;
+}
+
+bool is_in_network(const in6_addr& address, const Address& network) {
+  constexpr unsigned mapped_bits = 96;
+  const unsigned bits =
+      network.prefix_length + (IN6_IS_ADDR_V4MAPPED(&network.address) ? mapped_bits : 0);
+  return same_prefix(address.s6_addr, network.address.s6_addr, bits);
 }
 
 }  // namespace sroce::rtnl

@@ -68,6 +68,8 @@ Request delete_link_request(uint32_t link_index);
 /// Each throws MalformedMessage if the message is too short.
 Link decode_link(ByteView payload);
 Route decode_route(ByteView payload);
+/// Whether two addresses begin with the same bits.
+bool same_prefix(const uint8_t* first, const uint8_t* second, unsigned bits);
 /// Whether an address lies in the network of another.
 bool is_in_network(const in6_addr& address, const Address& network);
 /// Empty if the address is not one of this interface.
