@@ -29,6 +29,10 @@ struct sroce_reorder_queue;
 
 /**
  * struct sroce_qp - a queue pair
+ *
+ * ib_core allocates it with kzalloc(), which rounds up to a power of two. It fits 4096 bytes, but
+ * on a kernel that debugs locks.
+ *
  * @ibqp: first
  * @dev: device
  * @ref: see struct sroce_qp_ref
@@ -108,7 +112,7 @@ struct sroce_qp {
 	struct sroce_srq *srq;
 	bool	last_wqe_due;
 	unsigned long fatal_reported;
-	struct sroce_resource *resources;
+	struct sroce_resource_storage *resources;
 	struct sroce_delayed_ack delayed_ack;
 	bool	ack_delayed;
 	bool	consumer_replies;

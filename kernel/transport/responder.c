@@ -49,7 +49,7 @@ void sroce_responder_reset(struct sroce_responder *resp)
 	struct sroce_resources resources = resp->resources;
 
 	sroce_responder_init(resp, resp->service, resp->recv);
-	sroce_resources_init(&resp->resources, resources.entries, resources.capacity);
+	sroce_resources_init(&resp->resources, resources.storage, resources.capacity);
 }
 
 /**

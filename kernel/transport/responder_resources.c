@@ -31,21 +31,21 @@ static void advance_first_pending(struct sroce_resources *res)
 /**
  * sroce_resources_init() - set up an empty ring
  * @res: the ring
- * @entries: storage, owned by the datapath
+ * @storage: owned by the datapath
  * @capacity: entries in it; 0 when the QP takes neither READs nor atomics
  */
-void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *entries,
+void sroce_resources_init(struct sroce_resources *res, struct sroce_resource_storage *storage,
 			  u32 capacity)
 {
 	memset(res, 0, sizeof(*res));
-	res->entries = entries;
+	res->storage = storage;
 	res->capacity = capacity;
 }
 
 /**
  * sroce_resources_resize() - move the entries to storage of another size
  * @res: the ring
- * @entries: its new storage
+ * @storage: its new storage
  * @capacity: entries in it
  *
  * A smaller ring keeps the youngest entries. Parts of READs that wait to be replayed are forgotten,
@@ -54,18 +54,18 @@ void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *en
  * Return: false if an entry whose response is still to be sent does not fit; the ring is unchanged
  * then.
  */
-bool sroce_resources_resize(struct sroce_resources *res, struct sroce_resource *entries,
+bool sroce_resources_resize(struct sroce_resources *res, struct sroce_resource_storage *storage,
 			    u32 capacity)
 {
 	u32 keep = min(res->count, capacity);
 	struct sroce_resources to;
 	u32 age;
 
-	sroce_resources_init(&to, entries, capacity);
+	sroce_resources_init(&to, storage, capacity);
 	for (age = res->count - keep; age < res->count; age++) {
 		const struct sroce_resource *entry = sroce_resources_at(res, entry_slot(res, age));
 
-		to.entries[to.count++] = *entry;
+		storage->entries[to.count++] = *entry;
 		to.pending += is_pending(entry);
 	}
 	to.next = capacity ? to.count % capacity : 0;
@@ -92,9 +92,10 @@ bool sroce_resources_have_room(const struct sroce_resources *res)
 
 static void remove_replay(struct sroce_resources *res, u32 at)
 {
+	struct sroce_replay *replays = res->storage->replays;
+
 	res->replay_count--;
-	memmove(&res->replays[at], &res->replays[at + 1],
-		(res->replay_count - at) * sizeof(res->replays[0]));
+	memmove(&replays[at], &replays[at + 1], (res->replay_count - at) * sizeof(*replays));
 }
 
 static void drop_replays(struct sroce_resources *res, u32 slot)
@@ -102,7 +103,7 @@ static void drop_replays(struct sroce_resources *res, u32 slot)
 	u32 at = 0;
 
 	while (at < res->replay_count)
-		if (res->replays[at].slot == slot)
+		if (res->storage->replays[at].slot == slot)
 			remove_replay(res, at);
 		else
 			at++;
@@ -119,7 +120,7 @@ bool sroce_resources_fill_hole(struct sroce_resources *res, const struct sroce_r
 {
 	if (res->replay_count == SROCE_MAX_REPLAYS)
 		return false;
-	res->replays[res->replay_count++] = *replay;
+	res->storage->replays[res->replay_count++] = *replay;
 	return true;
 }
 
@@ -130,8 +131,10 @@ bool sroce_resources_fill_hole(struct sroce_resources *res, const struct sroce_r
  */
 void sroce_resources_replay_sent(struct sroce_resources *res, u32 count)
 {
-	res->replays[0].sent += count;
-	if (res->replays[0].sent >= res->replays[0].end)
+	struct sroce_replay *replay = &res->storage->replays[0];
+
+	replay->sent += count;
+	if (replay->sent >= replay->end)
 		remove_replay(res, 0);
 }
 

@@ -78,26 +78,34 @@ struct sroce_replay {
 };
 
 /**
+ * struct sroce_resource_storage - allocated by the datapath for a QP that takes READs or atomics
+ * @replays: holes to be filled before all other responses, because the peer waits for them
+ * @entries: as many as the ring has
+ */
+struct sroce_resource_storage {
+	struct sroce_replay replays[SROCE_MAX_REPLAYS];
+	struct sroce_resource entries[];
+};
+
+/**
  * struct sroce_resources - the ring
- * @entries: storage, owned by the datapath
+ * @storage: NULL if @capacity is 0
  * @capacity: entries in it: max_dest_rd_atomic
  * @count: entries in use, up to @capacity
  * @next: slot of the next entry
  * @pending: entries with responses still to be sent
  * @first_pending: age of the oldest of them, @count if there is none. Searching for it took a tenth
  *	of the instructions of a small READ
- * @replay_count: entries of @replays in use
- * @replays: holes to be filled before all other responses, because the peer waits for them
+ * @replay_count: holes to be replayed
  */
 struct sroce_resources {
-	struct sroce_resource *entries;
+	struct sroce_resource_storage *storage;
 	u32	capacity;
 	u32	count;
 	u32	next;
 	u32	pending;
 	u32	first_pending;
 	u32	replay_count;
-	struct sroce_replay replays[SROCE_MAX_REPLAYS];
 };
 
 /* How many READs and atomics the peer may have outstanding. */
@@ -106,9 +114,9 @@ static inline u32 sroce_resources_capacity(const struct sroce_resources *res)
 	return res->capacity;
 }
 
-void sroce_resources_init(struct sroce_resources *res, struct sroce_resource *entries,
+void sroce_resources_init(struct sroce_resources *res, struct sroce_resource_storage *storage,
 			  u32 capacity);
-bool sroce_resources_resize(struct sroce_resources *res, struct sroce_resource *entries,
+bool sroce_resources_resize(struct sroce_resources *res, struct sroce_resource_storage *storage,
 			    u32 capacity);
 bool sroce_resources_have_room(const struct sroce_resources *res);
 struct sroce_resource *sroce_resources_add(struct sroce_resources *res);
@@ -126,7 +134,7 @@ void sroce_resources_sent(struct sroce_resources *res, u32 index, u32 count);
 static inline struct sroce_resource *sroce_resources_at(const struct sroce_resources *res,
 							u32 index)
 {
-	return &res->entries[index];
+	return &res->storage->entries[index];
 }
 
 #endif

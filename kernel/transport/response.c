@@ -37,7 +37,7 @@ static void plan_read(const struct sroce_responder *resp, const struct sroce_res
 static void plan_replay(const struct sroce_responder *resp, u32 max_packets,
 			struct sroce_response_plan *plan)
 {
-	const struct sroce_replay *replay = &resp->resources.replays[0];
+	const struct sroce_replay *replay = &resp->resources.storage->replays[0];
 	const struct sroce_resource *res = sroce_resources_at(&resp->resources, replay->slot);
 
 	plan->resource = replay->slot;

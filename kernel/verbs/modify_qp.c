@@ -110,22 +110,22 @@ static int prepare_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr
 /* Packets are handled meanwhile, and find the old ring or the new one. */
 static int resize_resources(struct sroce_qp *qp, u32 capacity)
 {
-	struct sroce_resource *entries = NULL;
+	struct sroce_resource_storage *storage = NULL;
 	bool moved;
 
 	if (capacity == sroce_resources_capacity(&qp->resp.resources))
 		return 0;
 	if (capacity) {
-		entries = kcalloc(capacity, sizeof(*entries), GFP_KERNEL_ACCOUNT);
-		if (!entries)
+		storage = kzalloc(struct_size(storage, entries, capacity), GFP_KERNEL_ACCOUNT);
+		if (!storage)
 			return -ENOMEM;
 	}
 	spin_lock_bh(&qp->rq.lock);
-	moved = sroce_resources_resize(&qp->resp.resources, entries, capacity);
+	moved = sroce_resources_resize(&qp->resp.resources, storage, capacity);
 	if (moved)
-		swap(qp->resources, entries);
+		swap(qp->resources, storage);
 	spin_unlock_bh(&qp->rq.lock);
-	kfree(entries);
+	kfree(storage);
 	return moved ? 0 : -EBUSY;
 }
 

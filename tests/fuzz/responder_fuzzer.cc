@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "input.h"
+#include "port/resource_storage.h"
 #include "sim/coalesce.h"
 
 using namespace sroce_fuzz;
@@ -13,11 +14,12 @@ namespace {
 
 class Target {
  public:
-  explicit Target(Input& in) : in_(in), resources_(1 + in.below(8)), recv_(4) {
+  explicit Target(Input& in)
+      : in_(in), capacity_(1 + in.below(8)), resources_(capacity_), recv_(4) {
     const u8 kind = in.byte();
     sroce_responder_init(&resp_, kind & 16 ? SROCE_SERVICE_UC : SROCE_SERVICE_RC,
                          reinterpret_cast<sroce_recv_wqe*>(recv_.data()));
-    sroce_resources_init(&resp_.resources, resources_.data(), static_cast<u32>(resources_.size()));
+    sroce_resources_init(&resp_.resources, resources_.get(), capacity_);
     resp_.attr = {.dest_qpn = 1,
                   .pkey = SROCE_PKEY_DEFAULT,
                   .mtu_bytes = 256u << in.below(5),
@@ -207,7 +209,8 @@ class Target {
 
   Input& in_;
   sroce_responder resp_;
-  std::vector<sroce_resource> resources_;
+  u32 capacity_;
+  ResourceStorage resources_;
   std::vector<u64> recv_;
   u64 fetched_ = 0, completed_ = 0, now_ = 1;
   std::map<u32, sroce_packet> queued_;

@@ -22,7 +22,8 @@ Host::Host(int number, Rng& rng, const Scenario& scenario, Network& network, Log
       side_(scenario.side[number]),
       network_(network),
       log_(log),
-      totals_(totals) {
+      totals_(totals),
+      resources_(side_.max_dest_rd_atomic) {
   // One element more than allowed: a WQE with too many is copied first, then rejected.
   const size_t list_bytes =
       std::max<size_t>((side_.max_sge + 1) * sizeof(sroce_sge), side_.max_inline);
@@ -30,7 +31,6 @@ Host::Host(int number, Rng& rng, const Scenario& scenario, Network& network, Log
   ring_ = std::make_unique<u64[]>(words(size_t{stride_} * side_.slots));
   recv_wqe_ =
       std::make_unique<u64[]>(words(sizeof(sroce_recv_wqe) + kMaxReceiveSge * sizeof(sroce_sge)));
-  resources_.resize(side_.max_dest_rd_atomic);
   sroce_requester_init(&requester_, scenario_.service(), ring_.get(), stride_, side_.slots);
   sroce_responder_init(&responder_, scenario_.service(),
                        reinterpret_cast<sroce_recv_wqe*>(recv_wqe_.get()));
@@ -88,7 +88,7 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   if (side_.delays_rnr)
     responder_.attr.rnr_delay_ns = std::min<u64>(sroce_rnr_wait_ns(side_.min_rnr_timer), 1000000);
   responder_.attr.selective = side_.selective;
-  sroce_resources_init(&responder_.resources, resources_.data(), side_.max_dest_rd_atomic);
+  sroce_resources_init(&responder_.resources, resources_.get(), side_.max_dest_rd_atomic);
   sroce_responder_start_psn(&responder_, peer_first_psn);
   sroce_responder_set_state(&responder_, SROCE_RQ_READY);
 }

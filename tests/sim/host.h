@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "port/resource_storage.h"
 #include "sim/conversation.h"
 #include "sim/network.h"
 
@@ -156,7 +157,7 @@ class Host {
   u32 stride_ = 0;
   std::unique_ptr<u64[]> ring_;      // send WQEs
   std::unique_ptr<u64[]> recv_wqe_;  // current receive WQE
-  std::vector<sroce_resource> resources_;
+  ResourceStorage resources_;
 
   bool connected_ = false;
   bool error_ = false;

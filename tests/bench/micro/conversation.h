@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "port/engine.h"
+#include "port/resource_storage.h"
 
 namespace bench {
 
@@ -34,7 +35,7 @@ class Conversation {
     sroce_requester_start_psn(&req_, first_psn);
     sroce_requester_set_state(&req_, SROCE_SQ_READY);
     sroce_responder_init(&resp_, SROCE_SERVICE_RC, reinterpret_cast<sroce_recv_wqe*>(recv_.data()));
-    sroce_resources_init(&resp_.resources, resources_.data(), 4);
+    sroce_resources_init(&resp_.resources, resources_.get(), 4);
     resp_.attr = {.dest_qpn = 17,
                   .pkey = SROCE_PKEY_DEFAULT,
                   .mtu_bytes = mtu_bytes,
@@ -104,7 +105,7 @@ class Conversation {
   }
 
   std::vector<u64> ring_;
-  std::vector<sroce_resource> resources_;
+  ResourceStorage resources_;
   std::vector<u64> recv_;
   sroce_requester req_{};
   sroce_responder resp_{};

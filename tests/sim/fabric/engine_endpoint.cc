@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "port/resource_storage.h"
 #include "sim/fabric/endpoint.h"
 #include "sim/fabric/go_back_n.h"
 
@@ -139,7 +140,7 @@ class EngineResponder : public Endpoint {
     responder_.attr.mtu_bytes = scenario.mtu_bytes;
     responder_.attr.access =
         SROCE_ACCESS_LOCAL_WRITE | SROCE_ACCESS_REMOTE_WRITE | SROCE_ACCESS_REMOTE_READ;
-    sroce_resources_init(&responder_.resources, resources_.data(), kMaxRdAtomic);
+    sroce_resources_init(&responder_.resources, resources_.get(), kMaxRdAtomic);
     sroce_responder_start_psn(&responder_, 0);
     sroce_responder_set_state(&responder_, SROCE_RQ_READY);
     sroce_cc_params_init(&params_);
@@ -224,7 +225,7 @@ class EngineResponder : public Endpoint {
   std::vector<std::array<u8, SROCE_SACK_MAX_BYTES>> bitmaps_;
   size_t next_bitmap_ = 0;
   alignas(sroce_recv_wqe) u8 recv_wqe_[sizeof(sroce_recv_wqe)] = {};
-  std::array<sroce_resource, kMaxRdAtomic> resources_{};
+  ResourceStorage resources_{kMaxRdAtomic};
 };
 
 }  // namespace

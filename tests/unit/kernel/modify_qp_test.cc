@@ -142,7 +142,7 @@ TEST_F(ModifyQp, ResourcesAreReplaced) {
   attr.max_dest_rd_atomic = 8;
   EXPECT_EQ(0, modify(IB_QP_MAX_DEST_RD_ATOMIC));
   EXPECT_EQ(8u, sroce_resources_capacity(&qp.resp.resources));
-  sroce_resource* before = qp.resources;
+  const sroce_resource_storage* before = qp.resources;
   ASSERT_NE(nullptr, before);
   EXPECT_EQ(0, modify(IB_QP_MAX_DEST_RD_ATOMIC));
   EXPECT_EQ(before, qp.resources) << "the same number";

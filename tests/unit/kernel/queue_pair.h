@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_KERNEL_QUEUE_PAIR_H
 #define TESTS_UNIT_KERNEL_QUEUE_PAIR_H
 
+#include "port/resource_storage.h"
 #include "unit/kernel/memory.h"
 #include "unit/kernel/packets.h"
 
@@ -51,7 +52,7 @@ struct QueuePair : Received {
     qp.req.attr = {.qpn = QPN, .dest_qpn = PEER_QPN, .mtu_bytes = 1024, .window_packets = 64};
     sroce_requester_set_state(&qp.req, SROCE_SQ_READY);
     sroce_responder_init(&qp.resp, service, reinterpret_cast<sroce_recv_wqe*>(recv_wqe));
-    sroce_resources_init(&qp.resp.resources, resources, 4);
+    sroce_resources_init(&qp.resp.resources, resources.get(), 4);
     qp.resp.attr = {.dest_qpn = PEER_QPN,
                     .pkey = SROCE_PKEY_DEFAULT,
                     .mtu_bytes = 1024,
@@ -146,7 +147,7 @@ struct QueuePair : Received {
   sroce_qp qp = {};
   u64 send_slots[64] = {};
   u64 recv_wqe[32] = {};
-  sroce_resource resources[4] = {};
+  ResourceStorage resources{4};
   std::vector<sroce_region*> regions;
   std::function<u64(u32*)> on_work;
   u32 rounds = 0;

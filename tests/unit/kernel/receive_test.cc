@@ -45,8 +45,8 @@ TEST_F(Receive, AtomicWriteKeepsTheOrderOfItsBytes) {
   sroce_packet pkt = write_only(100, IOVA + 8, 8);
   pkt.opcode = SROCE_OP_ATOMIC_WRITE;
   pkt.info = sroce_opcode_lookup(pkt.opcode);
-  sroce_resource resource;
-  sroce_resources_init(&qp.resp.resources, &resource, 1);
+  ResourceStorage storage(1);
+  sroce_resources_init(&qp.resp.resources, storage.get(), 1);
   receive({bytes_of(pkt, value)});
   EXPECT_EQ(101u, epsn());
   EXPECT_EQ(value, Bytes(&blocks[8], &blocks[16]));
@@ -59,8 +59,8 @@ TEST_F(Receive, RegionOfAReadIsClosedAfterARound) {
   sroce_packet pkt = write_only(100, IOVA, 8);
   pkt.opcode = SROCE_OP_READ_REQUEST;
   pkt.info = sroce_opcode_lookup(pkt.opcode);
-  sroce_resource resource;
-  sroce_resources_init(&qp.resp.resources, &resource, 1);
+  ResourceStorage storage(1);
+  sroce_resources_init(&qp.resp.resources, storage.get(), 1);
   receive({bytes_of(pkt, Bytes())});
   u32 budget = 1;
   sroce_rq_work(&qp, &budget);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "port/engine.h"
+#include "port/resource_storage.h"
 #include "repetition.h"
 #include "requests.h"
 
@@ -37,7 +38,7 @@ class ReceiveQueue {
   explicit ReceiveQueue(const ReceiveQueueOptions& options = {})
       : resources_(options.max_dest_rd_atomic), recv_(8) {
     sroce_responder_init(&resp, options.service, reinterpret_cast<sroce_recv_wqe*>(recv_.data()));
-    sroce_resources_init(&resp.resources, resources_.data(), options.max_dest_rd_atomic);
+    sroce_resources_init(&resp.resources, resources_.get(), options.max_dest_rd_atomic);
     resp.attr = {.dest_qpn = 0x445566,
                  .pkey = SROCE_PKEY_DEFAULT,
                  .mad_bytes = 0,
@@ -144,11 +145,10 @@ class ReceiveQueue {
     }
     bool same_as(const ReceiveQueue& queue) const {
       return !memcmp(&resp, &queue.resp, sizeof(resp)) && recv == queue.recv_ &&
-             (resources.empty() || !memcmp(resources.data(), queue.resources_.data(),
-                                           resources.size() * sizeof(resources[0])));
+             resources == queue.resources_;
     }
     sroce_responder resp;
-    std::vector<sroce_resource> resources;
+    ResourceStorage resources;
     std::vector<u64> recv;
   };
 
@@ -208,7 +208,7 @@ class ReceiveQueue {
     sroce_responder_take_wqe(&resp);
   }
 
-  std::vector<sroce_resource> resources_;
+  ResourceStorage resources_;
   std::vector<u64> recv_;
   std::deque<Buffer> buffers_;
   u64 next_wr_id_ = 0;

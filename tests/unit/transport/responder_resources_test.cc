@@ -4,13 +4,17 @@
 #include <vector>
 
 #include "port/engine.h"
+#include "port/resource_storage.h"
 
 namespace {
+
+// struct sroce_qp, which has both, shall fit 4096 bytes; see kernel/datapath/qp.h.
+static_assert(sizeof(sroce_requester) + sizeof(sroce_responder) <= 2336);
 
 class ResourceRing : public ::testing::Test {
  protected:
   explicit ResourceRing(u32 capacity = 4) : storage_(capacity) {
-    sroce_resources_init(&ring_, storage_.data(), capacity);
+    sroce_resources_init(&ring_, storage_.get(), capacity);
   }
 
   // Adds a READ or atomic with all of its responses pending; null when the ring has no room.
@@ -40,7 +44,7 @@ class ResourceRing : public ::testing::Test {
     return sroce_resources_at(&ring_, i);
   }
 
-  std::vector<sroce_resource> storage_;
+  ResourceStorage storage_;
   sroce_resources ring_;
 };
 
@@ -250,8 +254,8 @@ using ResourcesResize = ResourceRing;
 TEST_F(ResourcesResize, LargerRingKeepsEverything) {
   for (u32 i = 0; i < 6; i++) add_responded(i, 1);
   add(6, 1);
-  std::vector<sroce_resource> storage(8);
-  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.data(), 8));
+  ResourceStorage storage(8);
+  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.get(), 8));
   EXPECT_EQ(sroce_resources_capacity(&ring_), 8u);
   u32 index;
   for (u32 psn = 3; psn <= 6; psn++) EXPECT_TRUE(sroce_resources_find(&ring_, psn, &index)) << psn;
@@ -261,8 +265,8 @@ TEST_F(ResourcesResize, LargerRingKeepsEverything) {
 
 TEST_F(ResourcesResize, SmallerRingKeepsTheNewest) {
   for (u32 i = 0; i < 4; i++) add_responded(i, 1);
-  std::vector<sroce_resource> storage(2);
-  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.data(), 2));
+  ResourceStorage storage(2);
+  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.get(), 2));
   u32 index;
   EXPECT_FALSE(sroce_resources_find(&ring_, 1, &index));
   EXPECT_TRUE(sroce_resources_find(&ring_, 2, &index));
@@ -275,8 +279,8 @@ TEST_F(ResourcesResize, FirstPendingRequestStaysTheFirst) {
   u32 index;
   ASSERT_TRUE(sroce_resources_first_pending(&ring_, &index));
   sroce_resources_sent(&ring_, index, 1);
-  std::vector<sroce_resource> storage(8);
-  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.data(), 8));
+  ResourceStorage storage(8);
+  ASSERT_TRUE(sroce_resources_resize(&ring_, storage.get(), 8));
   ASSERT_TRUE(sroce_resources_first_pending(&ring_, &index));
   EXPECT_EQ(sroce_resources_at(&ring_, index)->first_psn, 1u);
 }
@@ -284,8 +288,8 @@ TEST_F(ResourcesResize, FirstPendingRequestStaysTheFirst) {
 TEST_F(ResourcesResize, PendingRequestsAreNeverDropped) {
   for (u32 i = 0; i < 3; i++) add(i, 1);
   const u32 capacity = sroce_resources_capacity(&ring_);
-  std::vector<sroce_resource> storage(2);
-  EXPECT_FALSE(sroce_resources_resize(&ring_, storage.data(), 2));
+  ResourceStorage storage(2);
+  EXPECT_FALSE(sroce_resources_resize(&ring_, storage.get(), 2));
   EXPECT_EQ(sroce_resources_capacity(&ring_), capacity);
   u32 index;
   for (u32 psn = 0; psn < 3; psn++) EXPECT_TRUE(sroce_resources_find(&ring_, psn, &index)) << psn;
@@ -295,9 +299,9 @@ class ResourcesLongLife : public ::testing::TestWithParam<u32> {};
 
 TEST_P(ResourcesLongLife, NewestRequestsAreAlwaysFound) {
   const u32 capacity = GetParam();
-  std::vector<sroce_resource> storage(capacity);
+  ResourceStorage storage(capacity);
   sroce_resources ring;
-  sroce_resources_init(&ring, storage.data(), capacity);
+  sroce_resources_init(&ring, storage.get(), capacity);
   for (u32 i = 0; i < 10 * capacity; i++) {
     ASSERT_TRUE(sroce_resources_have_room(&ring)) << i;
     sroce_resource* entry = sroce_resources_add(&ring);
