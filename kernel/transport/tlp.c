@@ -121,6 +121,14 @@ static u64 pto_ns(const struct sroce_requester *req)
 	return min((wait_ns + req->probe.pto_slack_ns) << shift, MAX_PTO_NS);
 }
 
+/* A round trip is known now, and the probe timer waits for a guess. */
+static void restart_probe_timer(struct sroce_requester *req, u64 now_ns)
+{
+	req->probe.pto_backoff = 0;
+	if (req->probe.deadline_ns != SROCE_NEVER)
+		req->probe.deadline_ns = max(now_ns, req->cc.edt_ns) + pto_ns(req);
+}
+
 /**
  * sroce_tlp_arm() - a packet that requests a response has been sent
  * @req: the requester
@@ -559,8 +567,13 @@ bool sroce_tlp_probe_acked(struct sroce_requester *req, u64 now_ns)
 	 * timeout no other response follows. A late response would be followed by others.
 	 */
 	if ((req->probe.timed_out || req->unacked_psn == psn_add(req->probe.psn, 1)) &&
-	    req->probe.spurious_alone++)
+	    req->probe.spurious_alone++) {
+		bool guessed = !rtt_is_known(req);
+
 		sroce_rtt_lower_min(&req->rtt, sroce_elapsed_ns(now_ns, req->probe.at_ns), now_ns);
+		if (guessed)
+			restart_probe_timer(req, now_ns);
+	}
 	return false;
 }
 

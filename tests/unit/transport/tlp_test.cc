@@ -630,56 +630,6 @@ TEST(AckTimer, EarlyReplyRevealsLossAfterASampleThatIsABound) {
             (Psns{1001, 1002, 1003}));
 }
 
-// Without any sample, round trips may be longer than the timeout. Only the last packet is timed.
-TEST(AckTimer, SecondReplyToARepetitionIsTheFirstSample) {
-  SendQueue sq({.selective = true});
-  sq.post(send_of(6 * 1024));
-  sq.send_all();
-  sq.req.sb.mode = SROCE_SELECTIVE_ON;
-  for (u32 psn = 1000; psn < 1003; psn++) {
-    EXPECT_EQ(sq.req.rtt.srtt_ns, psn < 1002 ? 0 : 5 * kMicrosecond) << psn;
-    sq.expire();
-    EXPECT_EQ(psns_of(sq.send_all()), Psns{psn});
-    sq.now += 5 * kMicrosecond;
-    sq.receive(selective(ack(psn)));
-  }
-  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1003, 1004, 1005}));
-}
-
-// The peer had queued what was sent behind, but its SACK was lost.
-TEST(AckTimer, SecondReplyMayCoverMoreThanTheRepetition) {
-  SendQueue sq({.selective = true});
-  sq.post(send_of(6 * 1024));
-  sq.send_all();
-  sq.req.sb.mode = SROCE_SELECTIVE_ON;
-  for (const u32 psn : {1001u, 1003u}) {
-    sq.expire();
-    sq.send_all();
-    sq.now += 5 * kMicrosecond;
-    sq.receive(selective(ack(psn)));
-  }
-  EXPECT_EQ(sq.req.rtt.srtt_ns, 5 * kMicrosecond);
-}
-
-// A first sample that includes an ACK timeout is none.
-TEST(AckTimer, SecondReplyToARepetitionReplacesABound) {
-  SendQueue sq({.retry_cnt = 1, .selective = true});
-  sq.post(send_of(6 * 1024));
-  sq.send_all();
-  sq.req.sb.mode = SROCE_SELECTIVE_ON;
-  sroce_rtt_sample(&sq.req.rtt, 80 * kMillisecond, sq.now);
-  sq.req.rtt.rough = true;
-  for (u32 psn = 1000; psn < 1002; psn++) {
-    EXPECT_EQ(sq.req.rtt.srtt_ns, 80 * kMillisecond);
-    sq.expire();
-    sq.send_all();
-    sq.now += 5 * kMicrosecond;
-    sq.receive(selective(ack(psn)));
-  }
-  EXPECT_EQ(sq.req.rtt.srtt_ns, 5 * kMicrosecond);
-  EXPECT_FALSE(sq.req.rtt.rough);
-}
-
 // The peer has executed three READs. All responses were lost, on a path that reorders.
 TEST(AckTimer, ReplyToARepetitionRevealsLostResponses) {
   SendQueue sq({.psn = 999, .selective = true});
