@@ -4,8 +4,8 @@
 # guests: one
 # links: sroce
 # seconds: 90
-# stages: vm-newest vm-6.1
-# full: vm-newest-native vm-debug vm-6.12
+# stages: vm-newest
+# full: vm-newest-native vm-debug vm-6.1 vm-6.12
 set -euo pipefail
 . /share/vm/lib.sh
 topology

@@ -4,8 +4,8 @@
 # guests: one
 # links: sroce
 # seconds: 300
-# stages: vm-newest vm-6.12
-# full: vm-debug vm-6.1
+# stages: vm-newest
+# full: vm-debug vm-6.1 vm-6.12
 set -euo pipefail
 . /share/vm/lib.sh
 . /share/vm/fake_build.sh
