@@ -184,6 +184,24 @@ void probe(struct netlink_ext_ack *extack)
 }
 #endif
 
+/* The flags of shared memory have the type of those of a VMA. */
+#ifdef PROBE_SHMEM_VMA_FLAGS
+#include <linux/shmem_fs.h>
+struct file *probe(void)
+{
+	return shmem_file_setup("", 0, EMPTY_VMA_FLAGS);
+}
+#endif
+
+/* One function maps a file, whichever function the file has. */
+#ifdef PROBE_VFS_MMAP
+#include <linux/fs.h>
+int probe(struct file *file, struct vm_area_struct *vma)
+{
+	return vfs_mmap(file, vma);
+}
+#endif
+
 /* On-demand paging. */
 #ifdef PROBE_ODP
 #include <rdma/ib_umem_odp.h>

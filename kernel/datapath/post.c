@@ -238,7 +238,7 @@ static void yield_to_peer(const struct sroce_qp *qp)
  * @wr: list of work requests; ignored for a process
  * @bad_wr: set to the first that was rejected
  *
- * A kernel consumer: any context. A process: may sleep, to make its queue larger.
+ * A kernel consumer: any context. A process: may sleep, to get memory of its queue.
  *
  * Return: 0, -EINVAL for a request that the QP cannot execute (in its state), -ENOMEM if the send
  * queue is full.
@@ -258,6 +258,7 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad_wr = wr;
 		if (READ_ONCE(qp->state) < IB_QPS_RTS)
 			err = reject_user_sends(qp);
+		sroce_ring_add_posted(&qp->sq_ring);
 		sroce_send_queue_grow(qp);
 	} else {
 		err = post_kernel_send(qp, wr, bad_wr);

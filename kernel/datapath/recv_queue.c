@@ -21,30 +21,32 @@ static u32 list_bytes(const struct sroce_recv_wqe *wqe)
 
 static void copy_rxe_recv(const struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
 {
-	const struct rxe_recv_wqe *slot = sroce_ring_slot(&queue->ring);
-	u32 num_sge = READ_ONCE(slot->dma.num_sge);
+	struct rxe_recv_wqe copy;
+	u32 num_sge;
 
-	wqe->wr_id = READ_ONCE(slot->wr_id);
+	sroce_ring_copy(&queue->ring, 0, &copy, sizeof(copy));
+	wqe->wr_id = copy.wr_id;
+	num_sge = copy.dma.num_sge;
 	if (num_sge > queue->max_sge) {
 		wqe->status = SROCE_WC_LOC_QP_OP_ERR;
 		num_sge = 0;
 	}
-	memcpy(wqe->sge, slot->dma.sge, num_sge * sizeof(struct sroce_sge));
+	sroce_ring_copy(&queue->ring, offsetof(struct rxe_recv_wqe, dma.sge), wqe->sge,
+			num_sge * sizeof(struct sroce_sge));
 	wqe->num_sge = num_sge;
 }
 
 /* The list ends with an element without length, or where the slot ends. */
 static void copy_native_recv(const struct sroce_recv_queue *queue, struct sroce_recv_wqe *wqe)
 {
-	const struct sroce_recv_slot *slot = sroce_ring_slot(&queue->ring);
-	const struct rxe_sge *from = (const void *)(slot + 1);
-	u32 i;
+	struct sroce_recv_slot copy;
+	u32 i, at = sizeof(copy);
 
-	wqe->wr_id = READ_ONCE(slot->wr_id);
+	sroce_ring_copy(&queue->ring, 0, &copy, sizeof(copy));
+	wqe->wr_id = copy.wr_id;
 	for (i = 0; i < queue->max_sge; i++) {
-		memcpy(&wqe->sge[i], &from[i], sizeof(struct sroce_sge));
-		/* From here on use the copy only: the process may be writing to the slot. */
-		barrier();
+		sroce_ring_copy(&queue->ring, at, &wqe->sge[i], sizeof(struct sroce_sge));
+		at += sizeof(struct sroce_sge);
 		if (!wqe->sge[i].length)
 			break;
 	}
@@ -70,8 +72,6 @@ bool sroce_recv_queue_copy(const struct sroce_recv_queue *queue, struct sroce_re
 		copy_native_recv(queue, wqe);
 	else
 		copy_rxe_recv(queue, wqe);
-	/* Sum the copy, not the slot. */
-	barrier();
 	wqe->length = list_bytes(wqe);
 	return true;
 }

@@ -20,6 +20,9 @@
 /* A cache line, and librxe's own lower bound for an element. */
 #define MIN_ELEMENT_SHIFT	6
 
+/* Shared memory of fewer pages would save less than its file costs. */
+#define MIN_SHMEM_PAGES		3
+
 /* Pages to keep ahead of the producer: at 10 million entries a second, those of 100 us. */
 #define PAGES_AHEAD		16
 
@@ -97,6 +100,32 @@ int sroce_ring_init(struct sroce_ring *ring, u32 elements, u32 element_bytes)
 	buf = ring->memory->buf;
 	place_head(ring, buf);
 	ring->elements = buf->data;
+	return 0;
+}
+
+/**
+ * sroce_ring_init_shmem() - allocate an empty ring for sends of librxe
+ * @ring: zeroed or uninitialised
+ * @elements: as sroce_ring_init()
+ * @element_bytes: as sroce_ring_init()
+ *
+ * Memory of a large ring grows by use. May sleep.
+ *
+ * Return: 0, -EINVAL if the sizes overflow, -ENOMEM.
+ */
+int sroce_ring_init_shmem(struct sroce_ring *ring, u32 elements, u32 element_bytes)
+{
+	size_t bytes = size_ring(ring, elements, element_bytes);
+
+	/* An element may lie in two pages, and no more. */
+	if (!bytes || ring->stride > PAGE_SIZE)
+		return -EINVAL;
+	if (bytes < MIN_SHMEM_PAGES * PAGE_SIZE)
+		return sroce_ring_init(ring, elements, element_bytes);
+	ring->memory = sroce_ring_memory_alloc_shmem(bytes);
+	if (!ring->memory)
+		return -ENOMEM;
+	place_head(ring, ring->memory->pages[0]);
 	return 0;
 }
 
@@ -270,17 +299,60 @@ u32 sroce_ring_pending(const struct sroce_ring *ring)
 	return ring_distance(ring, ring->cursor, producer);
 }
 
-/**
- * sroce_ring_slot() - the element at the kernel's index
- * @ring: SQ or RQ with something pending
- *
- * The process may change it at any time: copy the element, then look at the copy.
- *
- * Return: the element to fetch next.
- */
-void *sroce_ring_slot(const struct sroce_ring *ring)
+/* The pages of @count elements from @index on, which do not wrap. */
+static void add_elements(const struct sroce_ring *ring, u32 index, u32 count)
 {
-	return sroce_ring_at(ring, ring->cursor);
+	size_t begin = sroce_ring_element_offset(ring, index);
+	size_t end = begin + (size_t)count * ring->stride;
+	u32 first = begin >> PAGE_SHIFT;
+
+	if (count)
+		sroce_ring_memory_add(ring->memory, first, ((end - 1) >> PAGE_SHIFT) - first + 1);
+}
+
+/**
+ * sroce_ring_add_posted() - get the memory of all that the process has posted
+ * @ring: SQ; others may read it meanwhile
+ *
+ * What the process has written is there, so only what it has not written may stay absent. May
+ * sleep.
+ */
+void sroce_ring_add_posted(const struct sroce_ring *ring)
+{
+	u32 cursor = READ_ONCE(ring->cursor), count, straight;
+
+	if (ring->elements)
+		return;
+	/* Pairs with the producer's release, as sroce_ring_pending() does. */
+	count = ring_distance(ring, cursor, smp_load_acquire(ring->producer));
+	/* The usual case, in fewer instructions. */
+	if (count == 1 && sroce_ring_is_present(ring))
+		return;
+	straight = min(count, ring->mask + 1 - cursor);
+	add_elements(ring, cursor, straight);
+	add_elements(ring, 0, count - straight);
+}
+
+/**
+ * sroce_ring_copy_pages() - sroce_ring_copy() from a ring in shared memory
+ * @ring: SQ or RQ
+ * @offset: in the element at the kernel's index, which is present and may lie in two pages
+ * @to: what is copied
+ * @bytes: at most to the end of the element
+ */
+void sroce_ring_copy_pages(const struct sroce_ring *ring, u32 offset, void *to, u32 bytes)
+{
+	size_t at = sroce_ring_element_offset(ring, ring->cursor) + offset;
+
+	while (bytes) {
+		u32 piece = min_t(u32, bytes, PAGE_SIZE - offset_in_page(at));
+
+		memcpy(to, READ_ONCE(ring->memory->pages[at >> PAGE_SHIFT]) + offset_in_page(at),
+		       piece);
+		at += piece;
+		to += piece;
+		bytes -= piece;
+	}
 }
 
 /**
@@ -338,11 +410,6 @@ u32 sroce_ring_unread(const struct sroce_ring *ring)
 	return ring_distance(ring, consumer, ring->cursor);
 }
 
-static size_t entry_offset(const struct sroce_ring *ring, u32 index)
-{
-	return offsetof(struct rxe_queue_buf, data) + (size_t)(index & ring->mask) * ring->stride;
-}
-
 /**
  * sroce_ring_entry() - an entry of a CQ
  * @ring: CQ
@@ -352,7 +419,7 @@ static size_t entry_offset(const struct sroce_ring *ring, u32 index)
  */
 void *sroce_ring_entry(const struct sroce_ring *ring, u32 index)
 {
-	size_t offset = entry_offset(ring, index);
+	size_t offset = sroce_ring_element_offset(ring, index);
 	void *page = READ_ONCE(ring->memory->pages[offset >> PAGE_SHIFT]);
 
 	return page ? page + offset_in_page(offset) : NULL;
@@ -373,7 +440,7 @@ void *sroce_ring_next_entry(const struct sroce_ring *ring)
 
 	if (likely(entry))
 		return entry;
-	offset = entry_offset(ring, ring->cursor);
+	offset = sroce_ring_element_offset(ring, ring->cursor);
 	page = sroce_ring_memory_page(ring->memory, offset >> PAGE_SHIFT, GFP_NOWAIT);
 	return page ? page + offset_in_page(offset) : NULL;
 }
@@ -388,7 +455,7 @@ void *sroce_ring_next_entry(const struct sroce_ring *ring)
 bool sroce_ring_wants_pages(const struct sroce_ring *ring)
 {
 	const struct sroce_ring_memory *memory = ring->memory;
-	size_t offset = entry_offset(ring, ring->cursor);
+	size_t offset = sroce_ring_element_offset(ring, ring->cursor);
 	u32 ahead = (offset >> PAGE_SHIFT) + PAGES_AHEAD / 2;
 
 	return !offset_in_page(offset) &&
@@ -405,8 +472,9 @@ bool sroce_ring_wants_pages(const struct sroce_ring *ring)
  */
 int sroce_ring_add_ahead(const struct sroce_ring *ring)
 {
-	return sroce_ring_memory_add(ring->memory, entry_offset(ring, ring->cursor) >> PAGE_SHIFT,
-				     1 + PAGES_AHEAD);
+	u32 first = sroce_ring_element_offset(ring, ring->cursor) >> PAGE_SHIFT;
+
+	return sroce_ring_memory_add(ring->memory, first, 1 + PAGES_AHEAD);
 }
 
 /**

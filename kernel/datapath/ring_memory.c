@@ -2,15 +2,22 @@
 /*
  * Allocating the memory of rings. Three contexts may add a page to the ring of a CQ: a work item
  * that keeps some ahead of the datapath, the datapath if it is faster, and a process that looks at
- * the page first. The first one wins, without a lock.
+ * the page first.
+ *
+ * In shared memory a process adds the pages of its requests, and may remove them (MADV_REMOVE). A
+ * page may migrate until the kernel has a reference, so only the doorbell gets it, which may wait.
+ * It stays the kernel's: a process that removes a page loses its own requests.
  */
+#include <linux/file.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "compat/shmem.h"
 #include "datapath/ring_memory.h"
 
 /*
@@ -36,18 +43,21 @@ static void free_memory(struct kref *refs)
 	u32 i;
 
 	for (i = 0; memory->pages && i < sroce_ring_memory_count(memory); i++) {
-		/* A mapping has its own reference to the page. */
-		free_page((unsigned long)memory->pages[i]);
+		/* A mapping, or the file, has its own reference to the page. */
+		if (memory->pages[i])
+			put_page(virt_to_page(memory->pages[i]));
 		cond_resched();
 	}
 	kvfree(memory->pages);
 	mem_cgroup_put(memory->memcg);
+	if (memory->file)
+		fput(memory->file);
 	vfree(memory->buf);
 	kfree(memory);
 }
 
 /**
- * sroce_ring_memory_alloc() - allocate contiguous memory, for work queues
+ * sroce_ring_memory_alloc() - allocate contiguous memory
  * @bytes: whole pages
  *
  * May sleep.
@@ -94,6 +104,44 @@ struct sroce_ring_memory *sroce_ring_memory_alloc_pages(size_t bytes, bool may_g
 	return NULL;
 }
 
+static struct file *create_shmem(size_t bytes)
+{
+	struct file *file = compat_shmem_file_setup("[sroce]", bytes);
+
+	if (IS_ERR(file))
+		return NULL;
+	/* The datapath reads pages by their address, and cannot wait for them to be swapped in. */
+	mapping_set_gfp_mask(file->f_mapping, GFP_KERNEL);
+	mapping_set_unevictable(file->f_mapping);
+	return file;
+}
+
+/**
+ * sroce_ring_memory_alloc_shmem() - allocate shared memory, for the send queue of a process
+ * @bytes: whole pages
+ *
+ * The process maps the file, and page faults need no code of this module. Each page is charged to
+ * the memory cgroup of the process that first touches it. May sleep.
+ *
+ * Return: memory with one reference, or NULL. Only the first page, with the indices, is there. If
+ * the administrator wants huge pages for all shared memory, that may be one.
+ */
+struct sroce_ring_memory *sroce_ring_memory_alloc_shmem(size_t bytes)
+{
+	struct sroce_ring_memory *memory = alloc_empty(bytes);
+
+	if (!memory)
+		return NULL;
+	memory->pages = kvcalloc(sroce_ring_memory_count(memory), sizeof(*memory->pages),
+				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (memory->pages)
+		memory->file = create_shmem(bytes);
+	if (memory->file && !sroce_ring_memory_add(memory, 0, 1))
+		return memory;
+	sroce_ring_memory_put(memory);
+	return NULL;
+}
+
 /**
  * sroce_ring_memory_put() - drop a reference to the memory of a ring
  * @memory: may be freed; may sleep
@@ -103,39 +151,54 @@ void sroce_ring_memory_put(struct sroce_ring_memory *memory)
 	kref_put(&memory->refs, free_memory);
 }
 
+/* The first one that adds a page wins, without a lock. Takes over a reference. */
+static void *keep_page(struct sroce_ring_memory *memory, u32 index, struct page *page)
+{
+	void *address = page_address(page), *other;
+
+	/* Also orders the contents before the pointer. */
+	other = cmpxchg(&memory->pages[index], NULL, address);
+	if (!other)
+		return address;
+	put_page(page);
+	return other;
+}
+
+static struct page *alloc_cq_page(const struct sroce_ring_memory *memory, gfp_t gfp)
+{
+	struct mem_cgroup *active = set_active_memcg(memory->memcg);
+	void *address = (void *)get_zeroed_page(gfp | __GFP_ACCOUNT | __GFP_NOWARN);
+
+	set_active_memcg(active);
+	return address ? virt_to_page(address) : ERR_PTR(-ENOMEM);
+}
+
 /**
  * sroce_ring_memory_page() - get a page, which is added if it is not there
- * @memory: of a CQ
+ * @memory: not contiguous
  * @index: of the page
  * @gfp: for allocating it; GFP_ATOMIC would exceed the limit of the memory cgroup
  *
- * Any context that @gfp permits. The contents are zero or what others have written.
+ * Any context that @gfp permits; shared memory: may sleep. The contents are zero or what others
+ * have written.
  *
  * Return: its address, or NULL if there is no memory.
  */
 void *sroce_ring_memory_page(struct sroce_ring_memory *memory, u32 index, gfp_t gfp)
 {
-	void *page = READ_ONCE(memory->pages[index]), *other;
-	struct mem_cgroup *active;
+	void *address = READ_ONCE(memory->pages[index]);
+	struct page *page;
 
-	if (likely(page))
-		return page;
-	active = set_active_memcg(memory->memcg);
-	page = (void *)get_zeroed_page(gfp | __GFP_ACCOUNT | __GFP_NOWARN);
-	set_active_memcg(active);
-	if (!page)
-		return NULL;
-	/* Also orders the zeroes before the pointer. */
-	other = cmpxchg(&memory->pages[index], NULL, page);
-	if (!other)
-		return page;
-	free_page((unsigned long)page);
-	return other;
+	if (likely(address))
+		return address;
+	page = memory->file ? shmem_read_mapping_page(memory->file->f_mapping, index) :
+			      alloc_cq_page(memory, gfp);
+	return IS_ERR(page) ? NULL : keep_page(memory, index, page);
 }
 
 /**
  * sroce_ring_memory_add() - make sure that pages are there
- * @memory: of a CQ
+ * @memory: not contiguous
  * @first: index of the first page
  * @count: number of pages; after the last one follows that of index 0
  *

@@ -89,15 +89,15 @@ static void copy_operation(const struct sroce_qp *qp, const struct rxe_send_wr *
  * SGEs or inline data follow the fixed part in the ring. The sizes come from the copy;
  * sroce_wqe_check() rejects those that are too large.
  */
-static void copy_wqe_payload(const struct sroce_qp *qp, const void *from,
-			     struct sroce_send_wqe *wqe)
+static void copy_wqe_payload(const struct sroce_qp *qp, u32 offset, struct sroce_send_wqe *wqe)
 {
 	if (wqe->flags & SROCE_SEND_INLINE) {
 		wqe->num_sge = 0;
 		if (wqe->length <= qp->cap.max_inline_data)
-			memcpy(wqe->inline_data, from, wqe->length);
+			sroce_ring_copy(&qp->sq_ring, offset, wqe->inline_data, wqe->length);
 	} else if (wqe->num_sge <= qp->cap.max_send_sge) {
-		memcpy(wqe->sge, from, wqe->num_sge * sizeof(struct sroce_sge));
+		sroce_ring_copy(&qp->sq_ring, offset, wqe->sge,
+				wqe->num_sge * sizeof(struct sroce_sge));
 	}
 }
 
@@ -133,15 +133,12 @@ static bool invalidates_key(u8 opcode)
 	return opcode == SROCE_WR_SEND_INV || opcode == SROCE_WR_LOCAL_INV;
 }
 
-/* Returns where its payload is. */
-static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
+/* Returns where its payload is in the slot. */
+static u32 copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
 {
-	const struct rxe_send_wqe *slot = sroce_ring_slot(&qp->sq_ring);
 	struct rxe_send_wqe copy;
 
-	memcpy(&copy, slot, sizeof(copy));
-	/* From here on use the copy only: the process may be writing to the slot. */
-	barrier();
+	sroce_ring_copy(&qp->sq_ring, 0, &copy, sizeof(copy));
 	wqe->wr_id = copy.wr.wr_id;
 	wqe->opcode = user_opcode(copy.wr.opcode);
 	wqe->flags = copy.wr.send_flags & SROCE_SEND_FLAGS;
@@ -154,17 +151,14 @@ static const void *copy_rxe_send(const struct sroce_qp *qp, struct sroce_send_wq
 	if (wqe->opcode == SROCE_WR_ATOMIC_WRITE && !wqe->num_sge)
 		wqe->flags |= SROCE_SEND_INLINE;
 	copy_operation(qp, &copy.wr, wqe);
-	return slot->dma.sge;
+	return offsetof(struct rxe_send_wqe, dma.sge);
 }
 
-static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
+static u32 copy_native_send(const struct sroce_qp *qp, struct sroce_send_wqe *wqe)
 {
-	const struct sroce_send_slot *slot = sroce_ring_slot(&qp->sq_ring);
 	struct sroce_send_slot copy;
 
-	memcpy(&copy, slot, sizeof(copy));
-	/* As above. */
-	barrier();
+	sroce_ring_copy(&qp->sq_ring, 0, &copy, sizeof(copy));
 	wqe->wr_id = copy.wr_id;
 	wqe->opcode = user_opcode(copy.opcode);
 	wqe->flags = copy.flags & SROCE_SEND_FLAGS;
@@ -197,14 +191,14 @@ static const void *copy_native_send(const struct sroce_qp *qp, struct sroce_send
 		wqe->atomic.compare_add = copy.compare_add;
 		wqe->atomic.swap = copy.swap;
 	}
-	return slot + 1;
+	return sizeof(copy);
 }
 
 static void fetch_user_wqe(struct sroce_qp *qp)
 {
 	struct sroce_send_wqe *wqe = sroce_requester_wqe(&qp->req,
 							 sroce_requester_posted(&qp->req));
-	const void *payload;
+	u32 payload;
 
 	memset(wqe, 0, sizeof(*wqe));
 	payload = qp->sq_ring.head ? copy_native_send(qp, wqe) : copy_rxe_send(qp, wqe);
@@ -219,15 +213,17 @@ static void fetch_user_wqe(struct sroce_qp *qp)
 }
 
 /**
- * sroce_send_queue_has_posted() - are there requests that have not been fetched?
+ * sroce_send_queue_has_posted() - is there a request that can be fetched?
  * @qp: the QP, its send lock held
+ *
+ * Not one whose memory is not there yet: another thread has posted it, and its doorbell follows.
  *
  * Return: whether there are.
  */
 bool sroce_send_queue_has_posted(const struct sroce_qp *qp)
 {
 	if (qp->is_user)
-		return sroce_ring_pending(&qp->sq_ring);
+		return sroce_ring_pending(&qp->sq_ring) && sroce_ring_is_present(&qp->sq_ring);
 	/* Pairs with the release in the poster: the slot is complete. */
 	return smp_load_acquire(&qp->sq_posted) != sroce_requester_posted(&qp->req);
 }

@@ -126,8 +126,8 @@ static int init_rxe_rings(struct sroce_qp *qp, struct ib_qp_cap *cap)
 		return err;
 	if (!qp->is_user)
 		return 0;
-	err = sroce_ring_init(&qp->sq_ring, cap->max_send_wr,
-			      sizeof(struct rxe_send_wqe) + cap->max_inline_data);
+	err = sroce_ring_init_shmem(&qp->sq_ring, cap->max_send_wr,
+				    sizeof(struct rxe_send_wqe) + cap->max_inline_data);
 	if (!err)
 		cap->max_send_wr = qp->sq_ring.mask;
 	return err;

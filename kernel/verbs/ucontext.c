@@ -3,9 +3,10 @@
  * User contexts and the mapping of rings into processes.
  *
  * The pages of a ring belong to a QP, SRQ or CQ and have at most one mmap entry, by which a process
- * maps them. Mapped pages outlive both, because the mapping has references: to each page, or if the
- * ring grows, by its file to the memory of the ring. The kernel does not trust their contents, so a
- * mapping may stay when the device goes, and unless the ring grows, also when the module goes.
+ * maps them. Mapped pages outlive both, because the mapping has references: to each page, to the
+ * file of shared memory, or if a CQ grows, by a file of its own to the memory of the ring. The
+ * kernel does not trust their contents, so a mapping may stay when the device goes, and unless a CQ
+ * grows, also when the module goes.
  */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
@@ -16,6 +17,7 @@
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "compat/shmem.h"
 #include "uapi/sroce_abi.h"
 #include "verbs/verbs.h"
 
@@ -111,6 +113,14 @@ static int map_pages(struct vm_area_struct *vma, const struct sroce_ring_memory 
 	return err;
 }
 
+/* The file of the shared memory replaces that of the device, and page faults are shmem's. */
+static int map_shmem(struct vm_area_struct *vma, struct file *file)
+{
+	vma_set_file(vma, file);
+	vma->vm_pgoff = 0;
+	return vfs_mmap(file, vma);
+}
+
 /* A process looks at a page of a ring that grows, perhaps before the datapath needs it. */
 static vm_fault_t fault_page(struct vm_fault *vmf)
 {
@@ -168,6 +178,8 @@ static int map_ring(struct vm_area_struct *vma, struct sroce_ring_memory *memory
 	if (!(vma->vm_flags & VM_SHARED) || vma->vm_end - vma->vm_start != memory->bytes)
 		return -EINVAL;
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	if (memory->file)
+		return map_shmem(vma, memory->file);
 	return memory->grows ? map_growing(vma, memory) : map_pages(vma, memory);
 }
 

@@ -16,9 +16,15 @@ typedef u32 fmode_t;
 #define FMODE_READ		1u
 #define FMODE_WRITE		2u
 
+struct address_space;
+
+/* @release: called when @refs becomes 0; NULL for a file that nobody counts */
 struct file {
 	fmode_t	f_mode;
 	void	*private_data;
+	struct address_space *f_mapping;
+	int	refs;
+	void	(*release)(struct file *file);
 };
 
 struct iosys_map {

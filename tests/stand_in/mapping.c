@@ -18,31 +18,28 @@ int vm_insert_page(struct vm_area_struct *vma, unsigned long address, struct pag
 	return 0;
 }
 
+static void release_anon(struct file *file)
+{
+	stand_in_mapping.fops->release(NULL, file);
+}
+
 struct file *anon_inode_getfile(const char *name, const struct file_operations *fops,
 				void *private_data, int flags)
 {
 	if (stand_in_mapping.file_error)
 		return ERR_PTR(stand_in_mapping.file_error);
-	WARN_ON(flags != O_RDWR || stand_in_mapping.file_refs);
-	stand_in_mapping.file.private_data = private_data;
+	WARN_ON(flags != O_RDWR || stand_in_mapping.file.refs);
+	stand_in_mapping.file = (struct file) {
+		.private_data = private_data, .refs = 1, .release = release_anon,
+	};
 	stand_in_mapping.fops = fops;
-	stand_in_mapping.file_refs = 1;
 	return &stand_in_mapping.file;
-}
-
-void fput(struct file *file)
-{
-	if (file != &stand_in_mapping.file)
-		return;
-	WARN_ON(stand_in_mapping.file_refs <= 0);
-	if (!--stand_in_mapping.file_refs)
-		stand_in_mapping.fops->release(NULL, file);
 }
 
 /* The mapping has a reference to its file. */
 void vma_set_file(struct vm_area_struct *vma, struct file *file)
 {
-	stand_in_mapping.file_refs++;
+	file->refs++;
 	fput(vma->vm_file);
 	vma->vm_file = file;
 }

@@ -3,7 +3,7 @@
 #ifndef STAND_IN_MAPPING_H
 #define STAND_IN_MAPPING_H
 
-#include "stand_in/dmabuf.h"
+#include "stand_in/shmem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,7 +58,6 @@ struct vm_fault {
  * @end: address behind the last
  * @page_refs: calls of get_page()
  * @file: from anon_inode_getfile()
- * @file_refs: of it
  * @fops: of it
  * @file_error: from anon_inode_getfile()
  * @entry: the only one that can be found
@@ -75,7 +74,6 @@ struct stand_in_mapping {
 	unsigned long end;
 	u32	page_refs;
 	struct file file;
-	int	file_refs;
 	const struct file_operations *fops;
 	int	file_error;
 	struct rdma_user_mmap_entry *entry;
@@ -87,7 +85,6 @@ struct stand_in_mapping {
 extern struct stand_in_mapping stand_in_mapping;
 
 /* A page is known by its address, with another lowest bit for each kind of memory. */
-#define virt_to_page(address)		((struct page *)(address))
 #define vmalloc_to_page(address)	((struct page *)((char *)(address) + 1))
 #define get_page(page)			((void)(page), stand_in_mapping.page_refs++)
 #define vm_flags_set(vma, flags)	((vma)->vm_flags |= (flags))
@@ -96,7 +93,6 @@ void vma_set_file(struct vm_area_struct *vma, struct file *file);
 
 struct file *anon_inode_getfile(const char *name, const struct file_operations *fops,
 				void *private_data, int flags);
-void fput(struct file *file);
 
 #define rdma_udata_to_drv_context(udata, type, member)	\
 	((udata) ? container_of((udata)->context, type, member) : NULL)

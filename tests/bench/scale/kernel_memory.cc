@@ -14,9 +14,10 @@ double kernel_memory() {
     file >> fields[name];
     std::getline(file, unit);
   }
-  // Whatever is neither free nor a process's nor a file's. "Slab:" and others omit pages of rings.
-  return fields["MemTotal:"] - fields["MemFree:"] - fields["Buffers:"] - fields["Cached:"] -
-         fields["AnonPages:"];
+  // Whatever is neither free nor a process's nor a file's. "Slab:" and others omit pages of rings,
+  // and "Cached:" has those in shared memory.
+  return fields["MemTotal:"] - fields["MemFree:"] - fields["Buffers:"] - fields["Cached:"] +
+         fields["Shmem:"] - fields["AnonPages:"];
 }
 
 }  // namespace scale

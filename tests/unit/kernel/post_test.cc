@@ -377,6 +377,14 @@ TEST_F(Doorbells, GetSlotsForWhatIsPosted) {
   EXPECT_EQ(2 * SLOTS, sroce_requester_slots(&qp.req));
 }
 
+TEST_F(Doorbells, GetTheMemoryOfWhatIsPosted) {
+  use_large_rxe();
+  SendRing::post(20);
+  EXPECT_EQ(0, ring());
+  EXPECT_TRUE(qp.sq_ring.memory->pages[1]);
+  EXPECT_EQ(20u, sroce_ring_pending(&qp.sq_ring));
+}
+
 // Its requests must not be sent later.
 TEST_F(Doorbells, BeforeTheQpCanSendFail) {
   qp.state = IB_QPS_RTR;

@@ -94,6 +94,17 @@ TEST_F(CreateQp, RxeRingsHaveAMappingEach) {
   destroy();
 }
 
+TEST_F(CreateQp, LargeSendRingOfRxeGrows) {
+  attr.cap = {128, 128, 1, 1, 0};
+  ASSERT_EQ(0, create(&rxe));
+  EXPECT_TRUE(created.sq_ring.memory->file);
+  EXPECT_FALSE(created.own_recv_queue.ring.memory->file) << "no doorbell gets its pages";
+  destroy();
+  ASSERT_EQ(0, create(&native));
+  EXPECT_FALSE(created.sq_ring.memory->file) << "small, and faster";
+  destroy();
+}
+
 TEST_F(CreateQp, KernelHasAllSlotsAtOnce) {
   ASSERT_EQ(0, create(nullptr));
   EXPECT_FALSE(created.is_user);

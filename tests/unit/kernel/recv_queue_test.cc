@@ -29,9 +29,11 @@ struct RecvQueue : testing::Test {
     ASSERT_EQ(0, sroce_ring_init_native(&sq, 4, 64, &queue.ring, 4,
                                         sizeof(sroce_recv_slot) + max_sge * sizeof(rxe_sge)));
   }
-  rxe_recv_wqe* slot() { return static_cast<rxe_recv_wqe*>(sroce_ring_slot(&queue.ring)); }
+  rxe_recv_wqe* slot() {
+    return static_cast<rxe_recv_wqe*>(sroce_ring_at(&queue.ring, queue.ring.cursor));
+  }
   rxe_sge* native_list() {
-    auto* slot = static_cast<sroce_recv_slot*>(sroce_ring_slot(&queue.ring));
+    auto* slot = static_cast<sroce_recv_slot*>(sroce_ring_at(&queue.ring, queue.ring.cursor));
     slot->wr_id = 42;
     return reinterpret_cast<rxe_sge*>(slot + 1);
   }
@@ -137,8 +139,8 @@ TEST_F(RecvQueue, OnlyTheCopyCounts) {
   list = native_list();
   calls = 0;
   stand_in.process = [](void*) {
-    if (calls++ < 1) return;  // the load of the index
-    list[0].length = list[1].length = calls % 2 ? 1000 : 0;
+    if (calls++ < 2) return;  // after the index, and after the number of the request
+    list[0].length = list[1].length = calls % 2 ? 0 : 1000;
   };
   sroce_recv_wqe* got = wqe();
   ASSERT_TRUE(sroce_recv_queue_fetch(&queue, got));

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
+#include "stand_in/shmem.h"
 #include "stand_in/verbs.h"
 
 extern "C" {
@@ -103,7 +105,7 @@ TEST_F(Ring, FetchAndReleaseWrap) {
   ASSERT_EQ(0, sroce_ring_init(&ring, 3, 64));
   std::set<void*> slots;
   for (u32 i = 0; i < 6; i++) {
-    slots.insert(sroce_ring_slot(&ring));
+    slots.insert(sroce_ring_at(&ring, ring.cursor));
     sroce_ring_fetched(&ring);
   }
   EXPECT_EQ(4u, slots.size());
@@ -113,6 +115,23 @@ TEST_F(Ring, FetchAndReleaseWrap) {
   EXPECT_EQ(3u, *ring.consumer);
   sroce_ring_release(&ring, 0);
   EXPECT_EQ(2u, *ring.consumer);
+}
+
+TEST_F(Ring, ElementIsCopiedFromItsOffset) {
+  ASSERT_EQ(0, sroce_ring_init(&ring, 7, 64));
+  ring.cursor = 3;
+  for (u8 i = 0; i < 64; i++) static_cast<u8*>(sroce_ring_at(&ring, 3))[i] = i;
+  u8 copy[2] = {};
+  sroce_ring_copy(&ring, 40, copy, sizeof(copy));
+  EXPECT_EQ(40, copy[0]);
+  EXPECT_EQ(41, copy[1]);
+}
+
+TEST_F(Ring, ContiguousMemoryIsAlwaysThere) {
+  ASSERT_EQ(0, sroce_ring_init(&ring, 7, 64));
+  *ring.producer = 3;
+  sroce_ring_add_posted(&ring);
+  EXPECT_TRUE(sroce_ring_is_present(&ring));
 }
 
 TEST_F(Ring, NativeQueuesAreApart) {
@@ -144,6 +163,205 @@ TEST_F(Ring, ResetClearsWhatTheProcessWrote) {
   EXPECT_EQ(0u, *native_sq.consumer);
   EXPECT_EQ(0u, native_sq.head->fetched);
   EXPECT_EQ(0u, native_sq.head->no_doorbell);
+}
+
+// A ring of librxe for 128 requests: 256 slots of 256 bytes behind the head.
+struct SharedRing : Ring {
+  SharedRing() {
+    stand_in_shmem = {};
+    EXPECT_EQ(0, sroce_ring_init_shmem(&ring, 128, 256));
+  }
+  ~SharedRing() override {
+    sroce_ring_fini(&ring);
+    EXPECT_EQ(0, stand_in_shmem.files);
+  }
+  // The process writes a byte.
+  void write(size_t at, u8 value) {
+    void* page = stand_in_write_page(ring.memory->file, static_cast<u32>(at / PAGE_SIZE));
+    static_cast<u8*>(page)[at % PAGE_SIZE] = value;
+  }
+  static size_t at(u32 index) { return sizeof(rxe_queue_buf) + 256 * index; }
+  // Those that the kernel has.
+  std::vector<u32> pages() const {
+    std::vector<u32> found;
+    for (u32 i = 0; i < sroce_ring_memory_count(ring.memory); i++)
+      if (ring.memory->pages[i]) found.push_back(i);
+    return found;
+  }
+  u8 read(u32 index, u32 offset = 0) {
+    u8 value = 0xff;
+    ring.cursor = index;
+    EXPECT_TRUE(sroce_ring_is_present(&ring));
+    sroce_ring_copy(&ring, offset, &value, 1);
+    return value;
+  }
+};
+
+TEST_F(SharedRing, HasItsFirstPageOnly) {
+  EXPECT_EQ(255u, ring.mask);
+  EXPECT_EQ(nullptr, ring.elements);
+  EXPECT_EQ(nullptr, ring.memory->buf);
+  ASSERT_EQ(17u, sroce_ring_memory_count(ring.memory));
+  EXPECT_EQ(17 * s64{PAGE_SIZE}, stand_in_shmem.bytes);
+  for (u32 i = 1; i < 17; i++) EXPECT_EQ(nullptr, ring.memory->pages[i]);
+  const auto* head = static_cast<rxe_queue_buf*>(stand_in_write_page(ring.memory->file, 0));
+  EXPECT_EQ(head, ring.memory->pages[0]);
+  EXPECT_EQ(8u, head->log2_elem_size);
+  EXPECT_EQ(255u, head->index_mask);
+  EXPECT_EQ(&head->producer_index, ring.producer);
+  EXPECT_EQ(&head->consumer_index, ring.consumer);
+}
+
+TEST_F(SharedRing, PagesCanBeReadByAddressAtAnyTime) {
+  EXPECT_TRUE(ring.memory->file->f_mapping->unevictable);
+  EXPECT_EQ(GFP_KERNEL, ring.memory->file->f_mapping->gfp);
+}
+
+TEST_F(SharedRing, SmallOneIsContiguous) {
+  sroce_ring_fini(&ring);
+  ASSERT_EQ(0, sroce_ring_init_shmem(&ring, 15, 256));
+  EXPECT_EQ(2u, sroce_ring_memory_count(ring.memory));
+  EXPECT_TRUE(ring.elements);
+  EXPECT_EQ(0, stand_in_shmem.files);
+  sroce_ring_fini(&ring);
+  ASSERT_EQ(0, sroce_ring_init_shmem(&ring, 16, 256));
+  EXPECT_EQ(3u, sroce_ring_memory_count(ring.memory));
+  EXPECT_EQ(1, stand_in_shmem.files);
+}
+
+TEST_F(SharedRing, ElementMayLieInTwoPages) {
+  static_assert(PAGE_SIZE - 128 == sizeof(rxe_queue_buf) + 14 * 256);
+  for (u32 i = 0; i < 256; i++) write(at(14) + i, static_cast<u8>(i));
+  ring.cursor = 14;
+  *ring.producer = 15;
+  sroce_ring_add_posted(&ring);
+  ASSERT_TRUE(sroce_ring_is_present(&ring));
+  u8 copy[256];
+  sroce_ring_copy(&ring, 0, copy, sizeof(copy));
+  for (u32 i = 0; i < 256; i++) ASSERT_EQ(i, copy[i]);
+  sroce_ring_copy(&ring, 100, copy, 56);
+  for (u32 i = 0; i < 56; i++) ASSERT_EQ(100 + i, copy[i]);
+  EXPECT_EQ(56, copy[56]) << "no byte more";
+}
+
+TEST_F(SharedRing, LastElementIsInside) {
+  write(at(255) + 255, 9);
+  sroce_ring_memory_add(ring.memory, 15, 2);
+  EXPECT_EQ(9, read(255, 255));
+  EXPECT_EQ(9, read(511, 255)) << "indices are masked";
+}
+
+TEST_F(SharedRing, PresentOnceTheDoorbellHasGotIt) {
+  write(at(100), 7);
+  ring.cursor = 100;
+  EXPECT_FALSE(sroce_ring_is_present(&ring));
+  *ring.producer = 101;
+  sroce_ring_add_posted(&ring);
+  EXPECT_TRUE(sroce_ring_is_present(&ring));
+  EXPECT_EQ(7, read(100));
+}
+
+TEST_F(SharedRing, BothPagesMustBePresent) {
+  ring.cursor = 14;
+  EXPECT_FALSE(sroce_ring_is_present(&ring)) << "its first page has the indices, too";
+  sroce_ring_memory_add(ring.memory, 1, 1);
+  EXPECT_TRUE(sroce_ring_is_present(&ring));
+  ring.cursor = 46;
+  sroce_ring_memory_add(ring.memory, 3, 1);
+  EXPECT_FALSE(sroce_ring_is_present(&ring)) << "its second page is there";
+  sroce_ring_fini(&ring);
+  ASSERT_EQ(0, sroce_ring_init_shmem(&ring, 256, 64));
+  ring.cursor = (PAGE_SIZE - sizeof(rxe_queue_buf)) / 64 - 1;
+  EXPECT_TRUE(sroce_ring_is_present(&ring)) << "it ends with the page";
+}
+
+TEST_F(SharedRing, PagesOfWhatIsPostedAreAdded) {
+  *ring.producer = 40;
+  sroce_ring_add_posted(&ring);
+  EXPECT_EQ((std::vector<u32>{0, 1, 2}), pages());
+  ring.cursor = 40;
+  *ring.producer = 40;
+  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(3u, pages().size()) << "nothing is posted";
+  ring.cursor = *ring.producer = 62;
+  *ring.producer = 63;
+  sroce_ring_add_posted(&ring);
+  EXPECT_EQ((std::vector<u32>{0, 1, 2, 3, 4}), pages()) << "one request in two pages";
+}
+
+TEST_F(SharedRing, NoPageIsAddedBehindWhatIsPosted) {
+  ring.cursor = *ring.producer = 100;
+  sroce_ring_add_posted(&ring);
+  EXPECT_EQ((std::vector<u32>{0}), pages()) << "nothing is posted";
+  sroce_ring_fini(&ring);
+  ASSERT_EQ(0, sroce_ring_init_shmem(&ring, 256, 64));
+  *ring.producer = (PAGE_SIZE - sizeof(rxe_queue_buf)) / 64;
+  sroce_ring_add_posted(&ring);
+  EXPECT_EQ((std::vector<u32>{0}), pages()) << "the last request ends with the page";
+}
+
+TEST_F(SharedRing, PagesOfWhatIsPostedAreAddedAroundTheEnd) {
+  ring.cursor = 250;
+  *ring.producer = 20;
+  sroce_ring_add_posted(&ring);
+  EXPECT_EQ((std::vector<u32>{0, 1, 15, 16}), pages());
+  *ring.producer = 0xdeadbeef;
+  sroce_ring_add_posted(&ring);  // a wild index
+}
+
+TEST_F(SharedRing, PagesOfWhatIsPostedMayBeMissing) {
+  *ring.producer = 40;
+  stand_in.fail_allocation = 2;
+  sroce_ring_add_posted(&ring);
+  EXPECT_EQ((std::vector<u32>{0, 1}), pages());
+}
+
+// Another doorbell is faster.
+TEST_F(SharedRing, PageThatTwoGetHasOneReference) {
+  static SharedRing* test;
+  test = this;
+  stand_in_shmem.reading = [] {
+    stand_in_shmem.reading = nullptr;
+    EXPECT_TRUE(sroce_ring_memory_page(test->ring.memory, 6, GFP_KERNEL));
+  };
+  EXPECT_EQ(sroce_ring_memory_page(ring.memory, 6, GFP_KERNEL), ring.memory->pages[6]);
+  EXPECT_EQ(1u, ring.memory->file->f_mapping->refs[6]);
+}
+
+TEST_F(SharedRing, PageThatTwoAddIsOne) {
+  void* page = sroce_ring_memory_page(ring.memory, 5, GFP_KERNEL);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page, sroce_ring_memory_page(ring.memory, 5, GFP_KERNEL));
+  EXPECT_EQ(1u, ring.memory->file->f_mapping->refs[5]);
+}
+
+TEST_F(SharedRing, PageThatTheProcessRemovesStaysTheKernels) {
+  write(at(100), 7);
+  sroce_ring_memory_add(ring.memory, at(100) / PAGE_SIZE, 1);
+  EXPECT_EQ(7, read(100));
+  stand_in_remove_page(ring.memory->file, at(100) / PAGE_SIZE);
+  write(at(100), 8);
+  EXPECT_EQ(7, read(100)) << "and is freed with the ring, as the sanitizer checks";
+}
+
+TEST_F(SharedRing, ResetClearsTheIndices) {
+  *ring.producer = 5;
+  EXPECT_EQ(5u, sroce_ring_pending(&ring));
+  sroce_ring_reset(&ring);
+  EXPECT_EQ(0u, *ring.producer);
+}
+
+TEST_F(SharedRing, EveryAllocationMayFail) {
+  u32 n = 0;
+  do {
+    sroce_ring_fini(&ring);
+    stand_in.fail_allocation = ++n;
+  } while (sroce_ring_init_shmem(&ring, 128, 256) == -ENOMEM && !ring.memory);
+  EXPECT_EQ(4u, n - 1) << "the object, the list, the file and its first page";
+  stand_in.fail_allocation = 0;
+  sroce_ring_fini(&ring);
+  EXPECT_EQ(-EINVAL, sroce_ring_init_shmem(&ring, U32_MAX, 64));
+  EXPECT_EQ(-EINVAL, sroce_ring_init_shmem(&ring, 16, PAGE_SIZE + 1)) << "in three pages";
 }
 
 TEST_F(Ring, FullCqHasNoSlotLeft) {

@@ -459,4 +459,15 @@ TEST_F(XrcQueue, SharedQueueIsWhereTheOperationLeavesRoom) {
   EXPECT_EQ(6u, wqe(1)->srqn);
 }
 
+TEST_F(SendQueue, RequestThatCannotBeReadYetStaysPosted) {
+  use_large_rxe();
+  qp.sq_ring.cursor = 14;  // in two pages
+  *qp.sq_ring.producer = 16;
+  EXPECT_EQ(0u, fetch());
+  EXPECT_EQ(14u, qp.sq_ring.cursor);
+  stand_in_write_page(qp.sq_ring.memory->file, 1);
+  sroce_ring_add_posted(&qp.sq_ring);
+  EXPECT_EQ(2u, fetch());
+}
+
 }  // namespace

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_KERNEL_SEND_RING_H
 #define TESTS_UNIT_KERNEL_SEND_RING_H
 
+#include "stand_in/shmem.h"
 #include "unit/kernel/queue_pair.h"
 
 extern "C" {
@@ -37,6 +38,13 @@ struct SendRing : QueuePair {
   void use_rxe() {
     ASSERT_EQ(0, sroce_ring_init(&qp.sq_ring, 7, sizeof(rxe_send_wqe) + MAX_INLINE));
     qp.is_user = true;
+  }
+  // Its memory grows by use.
+  void use_large_rxe() {
+    sroce_ring_fini(&qp.sq_ring);
+    ASSERT_EQ(0, sroce_ring_init_shmem(&qp.sq_ring, 128, 256));
+    qp.is_user = true;
+    qp.db.supported = false;
   }
   sroce_send_slot& native_slot(u32 index) {
     return *static_cast<sroce_send_slot*>(sroce_ring_at(&qp.sq_ring, index));

@@ -94,7 +94,8 @@ TEST_F(Srq, RequestThatIsTooShortStaysForOthers) {
 
 TEST_F(Srq, InvalidRequestDoesNotStay) {
   post(1);
-  static_cast<rxe_recv_wqe*>(sroce_ring_slot(&srq.queue.ring))->dma.num_sge = 3;
+  static_cast<rxe_recv_wqe*>(sroce_ring_at(&srq.queue.ring, srq.queue.ring.cursor))->dma.num_sge =
+      3;
   EXPECT_EQ(SROCE_SRQ_TAKEN, fetch(101));
   EXPECT_EQ(SROCE_WC_LOC_QP_OP_ERR, reinterpret_cast<sroce_recv_wqe*>(storage)->status);
 }

@@ -88,12 +88,18 @@ struct Mapping : Ucontext {
   ~Mapping() override {
     if (entry) sroce_mmap_remove(entry);
     if (ring.memory) sroce_ring_fini(&ring);
-    EXPECT_EQ(0, stand_in_mapping.file_refs);
+    EXPECT_EQ(0, stand_in_mapping.file.refs);
     EXPECT_EQ(0u, stand_in.uncharged);
   }
   // A ring whose memory is complete from the start.
   void use_work_queue() {
     ASSERT_EQ(0, sroce_ring_init(&ring, 100, 128));
+    offer();
+  }
+  // A ring of librxe, in shared memory.
+  void use_shmem() {
+    stand_in_shmem = {};
+    ASSERT_EQ(0, sroce_ring_init_shmem(&ring, 100, 128));
     offer();
   }
   void use_cq(u32 entries) {
@@ -208,6 +214,34 @@ TEST_F(Mapping, OffsetMustBeThatOfARing) {
   EXPECT_EQ(-EINVAL, sroce_mmap(&other.ibuc, &vma)) << "of this process";
   withdraw();
   EXPECT_EQ(-EINVAL, map());
+}
+
+TEST_F(Mapping, SharedMemoryIsMappedByItsFile) {
+  use_shmem();
+  file* const shmem = ring.memory->file;
+  ASSERT_EQ(0, map());
+  EXPECT_EQ(shmem, vma.vm_file);
+  EXPECT_EQ(shmem, stand_in_shmem.mapped);
+  EXPECT_EQ(0u, vma.vm_pgoff) << "the file begins with the ring";
+  EXPECT_EQ(0u, stand_in_mapping.inserted);
+  EXPECT_EQ(2u, refs()) << "the mapping needs the file only, and no module";
+  EXPECT_TRUE(vma.vm_flags & VM_DONTEXPAND && vma.vm_flags & VM_DONTDUMP);
+  withdraw();
+  sroce_ring_fini(&ring);
+  EXPECT_EQ(1, stand_in_shmem.files);
+  unmap();
+  EXPECT_EQ(0, stand_in_shmem.files);
+}
+
+TEST_F(Mapping, SharedMemoryThatCannotBeMapped) {
+  use_shmem();
+  stand_in_shmem.map_error = -ENOMEM;
+  EXPECT_EQ(-ENOMEM, map());
+  unmap();  // as mmap() does
+  EXPECT_EQ(1, stand_in_mapping.entry->refs);
+  withdraw();
+  sroce_ring_fini(&ring);
+  EXPECT_EQ(0, stand_in_shmem.files);
 }
 
 constexpr u32 LARGE = (1 << 20) / 64 + 1;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A process scribbles on the SQ, RQ, SRQ and CQ rings that it shares with the kernel, while another
-# verifies its traffic over the same devices. Only the scribbler may be harmed.
+# verifies its traffic over the same devices. Only the scribbler may be harmed. The kernel moves pages
+# meanwhile, where it can.
 # guests: one
 # links: sroce
 # seconds: 90
@@ -13,11 +14,20 @@ MTU=4500 topology
 duration=10
 [[ ! $QUICK ]] || duration=5
 
-before=$(rdma_log)
+compacts() { while sleep 0.1; do echo 1 >/proc/sys/vm/compact_memory; done; }
+migrated() { awk '$1 == "pgmigrate_success" { n = $2 } END { print n + 0 }' /proc/vmstat; }
+compactor=
+if [[ -w /proc/sys/vm/compact_memory ]]; then
+	compacts &
+	compactor=$!
+fi
+
+before=$(rdma_log) pages=$(migrated)
 for seed in 1 $RANDOM; do
 	echo "# seed $seed"
 	tap "seed $seed" on_a "$programs"/ring_scribble --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" \
 		--seconds $duration --seed "$seed"
 done
+[[ ! $compactor ]] || { kill "$compactor"; echo "# $(($(migrated) - pages)) pages were moved"; }
 check "the kernel logs nothing" logs_nothing_since "$before"
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c

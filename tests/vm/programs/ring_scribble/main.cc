@@ -82,7 +82,7 @@ ring_scribble::Bait bait_for(ExposedEndpoint& exposed) {
 void scribble_once(ExposedEndpoint& victim, Random& random) {
   const ring_scribble::Bait bait = bait_for(victim);
   Ring& any = victim.rings()[random.below(victim.rings().size())];
-  const std::uint64_t choice = random.below(16);
+  const std::uint64_t choice = random.below(17);
   if (choice < 8)
     forge_send(victim.ring(RingKind::send), random, bait);
   else if (choice < 11)
@@ -91,6 +91,8 @@ void scribble_once(ExposedEndpoint& victim, Random& random) {
     scribble_indices(any, random);
   else if (choice < 14)
     scribble_geometry(any, random);
+  else if (choice < 15)
+    any.remove_page(static_cast<std::uint32_t>(random.below(64)));
   else
     scribble_noise(any, random);
 }

@@ -5,6 +5,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 #include <sroce_abi.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ void store(T& field, T value) {
 
 std::vector<std::span<std::byte>> added(const std::vector<std::span<std::byte>>& before) {
   std::vector<std::span<std::byte>> fresh;
-  for (const auto mapping : uverbs_mappings()) {
+  for (const auto mapping : ring_mappings()) {
     const auto same = [&](const auto& other) { return other.data() == mapping.data(); };
     if (std::none_of(before.begin(), before.end(), same)) fresh.push_back(mapping);
   }
@@ -48,7 +49,7 @@ std::vector<std::span<std::byte>> added(const std::vector<std::span<std::byte>>&
 }
 
 std::shared_ptr<verbs::Cq> exposed_cq(const verbs::Context& context, std::vector<Ring>& rings) {
-  const auto before = uverbs_mappings();
+  const auto before = ring_mappings();
   auto cq = std::make_shared<verbs::Cq>(context, 64);
   const auto fresh = added(before);
   expect(fresh.size() == 1, "a new CQ mapped ", fresh.size(), " rings, not 1");
@@ -66,7 +67,7 @@ constexpr std::size_t first_slot = sizeof(sroce_queue_head);
 
 verbs::Srq exposed_srq(const verbs::Context& context, const verbs::Pd& pd,
                        std::vector<Ring>& rings) {
-  const auto before = uverbs_mappings();
+  const auto before = ring_mappings();
   ibv_srq_init_attr init{};
   init.attr = {64, 4, 0};
   verbs::Srq srq(ibv_create_srq(pd.get(), &init));
@@ -177,13 +178,19 @@ std::span<std::byte> Ring::slot(std::uint32_t index) {
   return memory.subspan(head + index % room * bytes, bytes);
 }
 
-std::vector<std::span<std::byte>> uverbs_mappings() {
+void Ring::remove_page(std::uint32_t index) {
+  const std::size_t page = static_cast<std::size_t>(::getpagesize());
+  const std::size_t at = index * page % memory.size();
+  if (at) ::madvise(memory.data() + at, page, MADV_REMOVE);  // fails if it is not
+}
+
+std::vector<std::span<std::byte>> ring_mappings() {
   std::ifstream maps("/proc/self/maps");
   std::vector<std::span<std::byte>> found;
   for (std::string line; std::getline(maps, line);) {
     unsigned long begin = 0;
     unsigned long end = 0;
-    if (line.find("uverbs") == std::string::npos ||
+    if ((line.find("uverbs") == std::string::npos && line.find("[sroce]") == std::string::npos) ||
         std::sscanf(line.c_str(), "%lx-%lx rw", &begin, &end) != 2)
       continue;
     found.emplace_back(reinterpret_cast<std::byte*>(begin), end - begin);
@@ -208,7 +215,7 @@ ExposedEndpoint::ExposedEndpoint(const verbs::Context& context, int gid_index, s
     srq_ = exposed_srq(context, *options.pd, rings_);
     options.qp.srq = srq_.get();
   }
-  const auto before = uverbs_mappings();
+  const auto before = ring_mappings();
   end_ = std::make_unique<verbs::Endpoint>(context, gid_index, options, seed);
   const auto fresh = added(before);
   if (shares_receives) {

@@ -37,10 +37,12 @@ struct Ring {
   // Does nothing for native queues, which have no geometry in their memory.
   void set_geometry(std::uint32_t log2_slot_bytes, std::uint32_t index_mask);
   std::span<std::byte> slot(std::uint32_t index);
+  // Frees a page, if it is one of shared memory. The first one, with the indices, stays.
+  void remove_page(std::uint32_t index);
 };
 
-// Writable mappings of uverbs files in this process, by address.
-std::vector<std::span<std::byte>> uverbs_mappings();
+// Writable mappings in this process of the device's file and of rings in shared memory, by address.
+std::vector<std::span<std::byte>> ring_mappings();
 
 // An endpoint, and the rings that were mapped when its two CQs and its QP were created. Its
 // receives are in a shared receive queue if `shares_receives`.
