@@ -238,10 +238,11 @@ static void yield_to_peer(const struct sroce_qp *qp)
  * @wr: list of work requests; ignored for a process
  * @bad_wr: set to the first that was rejected
  *
- * A kernel consumer: any context. A process: may sleep, to get memory of its queue.
+ * A kernel consumer: any context. A process: may sleep, to get memory for its queue.
  *
  * Return: 0, -EINVAL for a request that the QP cannot execute (in its state), -ENOMEM if the send
- * queue is full.
+ * queue is full. A process: -ENOMEM if the memory of a request is missing; then requests stay
+ * posted.
  */
 int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr)
@@ -258,7 +259,7 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad_wr = wr;
 		if (READ_ONCE(qp->state) < IB_QPS_RTS)
 			err = reject_user_sends(qp);
-		sroce_ring_add_posted(&qp->sq_ring);
+		err = err ?: sroce_ring_add_posted(&qp->sq_ring);
 		sroce_send_queue_grow(qp);
 	} else {
 		err = post_kernel_send(qp, wr, bad_wr);

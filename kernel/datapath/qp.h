@@ -30,8 +30,8 @@ struct sroce_reorder_queue;
 /**
  * struct sroce_qp - a queue pair
  *
- * ib_core allocates it with kzalloc(), which rounds up to a power of two. It fits 4096 bytes, but
- * on a kernel that debugs locks.
+ * ib_core allocates it with kzalloc(), which rounds up to a power of two. It fits 4096 bytes,
+ * except on a kernel that debugs locks.
  *
  * @ibqp: first
  * @dev: device

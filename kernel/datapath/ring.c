@@ -300,42 +300,42 @@ u32 sroce_ring_pending(const struct sroce_ring *ring)
 }
 
 /* The pages of @count elements from @index on, which do not wrap. */
-static void add_elements(const struct sroce_ring *ring, u32 index, u32 count)
+static int add_elements(const struct sroce_ring *ring, u32 index, u32 count)
 {
 	size_t begin = sroce_ring_element_offset(ring, index);
 	size_t end = begin + (size_t)count * ring->stride;
 	u32 first = begin >> PAGE_SHIFT;
 
-	if (count)
-		sroce_ring_memory_add(ring->memory, first, ((end - 1) >> PAGE_SHIFT) - first + 1);
+	return count ? sroce_ring_memory_add(ring->memory, first,
+					     ((end - 1) >> PAGE_SHIFT) - first + 1) : 0;
 }
 
 /**
  * sroce_ring_add_posted() - get the memory of all that the process has posted
  * @ring: SQ; others may read it meanwhile
  *
- * What the process has written is there, so only what it has not written may stay absent. May
- * sleep.
+ * What the process has written is there already. It need not have written to the end of an element,
+ * whose last page may be added here. May sleep.
+ *
+ * Return: 0 or -ENOMEM; then some requests may have their memory.
  */
-void sroce_ring_add_posted(const struct sroce_ring *ring)
+int sroce_ring_add_posted(const struct sroce_ring *ring)
 {
-	u32 cursor = READ_ONCE(ring->cursor), count, straight;
+	u32 cursor, count, straight;
 
-	if (ring->elements)
-		return;
+	if (ring->elements || !atomic_read(&ring->memory->missing))
+		return 0;
+	/* Before the producer's index, or most of the ring would seem to be posted. */
+	cursor = smp_load_acquire(&ring->cursor);
 	/* Pairs with the producer's release, as sroce_ring_pending() does. */
 	count = ring_distance(ring, cursor, smp_load_acquire(ring->producer));
-	/* The usual case, in fewer instructions. */
-	if (count == 1 && sroce_ring_is_present(ring))
-		return;
 	straight = min(count, ring->mask + 1 - cursor);
-	add_elements(ring, cursor, straight);
-	add_elements(ring, 0, count - straight);
+	return add_elements(ring, cursor, straight) ?: add_elements(ring, 0, count - straight);
 }
 
 /**
  * sroce_ring_copy_pages() - sroce_ring_copy() from a ring in shared memory
- * @ring: SQ or RQ
+ * @ring: SQ
  * @offset: in the element at the kernel's index, which is present and may lie in two pages
  * @to: what is copied
  * @bytes: at most to the end of the element

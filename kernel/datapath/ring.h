@@ -74,7 +74,7 @@ u32 sroce_ring_capacity(const struct sroce_ring *ring);
 /* A ring the kernel consumes (SQ, RQ): the peer is the producer. */
 void sroce_ring_copy_pages(const struct sroce_ring *ring, u32 offset, void *to, u32 bytes);
 u32 sroce_ring_pending(const struct sroce_ring *ring);
-void sroce_ring_add_posted(const struct sroce_ring *ring);
+int sroce_ring_add_posted(const struct sroce_ring *ring);
 void sroce_ring_fetched(struct sroce_ring *ring);
 void sroce_ring_release(struct sroce_ring *ring, u32 used);
 /* In native mode: */
@@ -105,7 +105,7 @@ static inline const void *sroce_ring_piece(const struct sroce_ring *ring, u32 of
  * sroce_ring_is_present() - does the kernel have the memory of the element at its index?
  * @ring: SQ
  *
- * Return: false until sroce_ring_add_posted() has got it.
+ * Return: false until sroce_ring_add_posted() has got it, if the queue is in shared memory.
  */
 static inline bool sroce_ring_is_present(const struct sroce_ring *ring)
 {
@@ -120,7 +120,7 @@ static inline bool sroce_ring_is_present(const struct sroce_ring *ring)
 
 /**
  * sroce_ring_copy() - copy from the element at the kernel's index
- * @ring: SQ or RQ with something pending, which is present
+ * @ring: SQ or RQ with something pending, an SQ with sroce_ring_is_present()
  * @offset: in the element
  * @to: what is copied; the caller looks at it only, because the process may write to the element
  * @bytes: at most to the end of the element

@@ -34,6 +34,7 @@ static struct sroce_ring_memory *alloc_empty(size_t bytes)
 		return NULL;
 	kref_init(&memory->refs);
 	memory->bytes = bytes;
+	atomic_set(&memory->missing, sroce_ring_memory_count(memory));
 	return memory;
 }
 
@@ -110,7 +111,7 @@ static struct file *create_shmem(size_t bytes)
 
 	if (IS_ERR(file))
 		return NULL;
-	/* The datapath reads pages by their address, and cannot wait for them to be swapped in. */
+	/* Pages are read by their address. Reclaim need not look at those that the kernel keeps. */
 	mapping_set_gfp_mask(file->f_mapping, GFP_KERNEL);
 	mapping_set_unevictable(file->f_mapping);
 	return file;
@@ -123,8 +124,8 @@ static struct file *create_shmem(size_t bytes)
  * The process maps the file, and page faults need no code of this module. Each page is charged to
  * the memory cgroup of the process that first touches it. May sleep.
  *
- * Return: memory with one reference, or NULL. Only the first page, with the indices, is there. If
- * the administrator wants huge pages for all shared memory, that may be one.
+ * Return: memory with one reference, or NULL. Only the first page, with the indices, is there. It
+ * is a huge page if the administrator wants these for all shared memory.
  */
 struct sroce_ring_memory *sroce_ring_memory_alloc_shmem(size_t bytes)
 {
@@ -151,15 +152,17 @@ void sroce_ring_memory_put(struct sroce_ring_memory *memory)
 	kref_put(&memory->refs, free_memory);
 }
 
-/* The first one that adds a page wins, without a lock. Takes over a reference. */
+/* The first one that adds a page wins, without a lock. The reference to @page is taken over. */
 static void *keep_page(struct sroce_ring_memory *memory, u32 index, struct page *page)
 {
 	void *address = page_address(page), *other;
 
 	/* Also orders the contents before the pointer. */
 	other = cmpxchg(&memory->pages[index], NULL, address);
-	if (!other)
+	if (!other) {
+		atomic_dec(&memory->missing);
 		return address;
+	}
 	put_page(page);
 	return other;
 }

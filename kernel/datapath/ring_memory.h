@@ -11,6 +11,7 @@
 #ifndef SROCE_DATAPATH_RING_MEMORY_H
 #define SROCE_DATAPATH_RING_MEMORY_H
 
+#include <linux/atomic.h>
 #include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/types.h>
@@ -26,6 +27,7 @@ struct mem_cgroup;
  *         never removed; NULL if it is contiguous
  * @file: shared memory; else NULL
  * @bytes: its size, whole pages
+ * @missing: how many of @pages are NULL
  * @grows: of a CQ: pages are added when they are needed
  * @memcg: of a CQ: what pages are charged to
  */
@@ -35,6 +37,7 @@ struct sroce_ring_memory {
 	void	**pages;
 	struct file *file;
 	size_t	bytes;
+	atomic_t missing;
 	bool	grows;
 	struct mem_cgroup *memcg;
 };

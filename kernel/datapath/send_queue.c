@@ -216,9 +216,10 @@ static void fetch_user_wqe(struct sroce_qp *qp)
  * sroce_send_queue_has_posted() - is there a request that can be fetched?
  * @qp: the QP, its send lock held
  *
- * Not one whose memory is not there yet: another thread has posted it, and its doorbell follows.
+ * A request whose memory is not there yet does not count. Another thread has posted it, and its
+ * doorbell follows; or its doorbell has failed.
  *
- * Return: whether there are.
+ * Return: whether there is.
  */
 bool sroce_send_queue_has_posted(const struct sroce_qp *qp)
 {

@@ -121,7 +121,7 @@ static u64 pto_ns(const struct sroce_requester *req)
 	return min((wait_ns + req->probe.pto_slack_ns) << shift, MAX_PTO_NS);
 }
 
-/* A round trip is known now, and the probe timer waits for a guess. */
+/* A round trip is known now. The probe timer was set when it was not. */
 static void restart_probe_timer(struct sroce_requester *req, u64 now_ns)
 {
 	req->probe.pto_backoff = 0;

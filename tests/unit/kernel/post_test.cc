@@ -380,6 +380,9 @@ TEST_F(Doorbells, GetSlotsForWhatIsPosted) {
 TEST_F(Doorbells, GetTheMemoryOfWhatIsPosted) {
   use_large_rxe();
   SendRing::post(20);
+  stand_in.fail_allocation = 1;
+  EXPECT_EQ(-ENOMEM, ring());
+  EXPECT_EQ(20u, sroce_ring_pending(&qp.sq_ring)) << "the next doorbell executes them";
   EXPECT_EQ(0, ring());
   EXPECT_TRUE(qp.sq_ring.memory->pages[1]);
   EXPECT_EQ(20u, sroce_ring_pending(&qp.sq_ring));

@@ -312,8 +312,27 @@ TEST_F(SharedRing, PagesOfWhatIsPostedAreAddedAroundTheEnd) {
 TEST_F(SharedRing, PagesOfWhatIsPostedMayBeMissing) {
   *ring.producer = 40;
   stand_in.fail_allocation = 2;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(-ENOMEM, sroce_ring_add_posted(&ring));
   EXPECT_EQ((std::vector<u32>{0, 1}), pages());
+  ring.cursor = 250;
+  *ring.producer = 45;  // its last page is behind the end of the ring
+  sroce_ring_memory_add(ring.memory, 15, 2);
+  stand_in.fail_allocation = 1;
+  EXPECT_EQ(-ENOMEM, sroce_ring_add_posted(&ring));
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
+  EXPECT_EQ((std::vector<u32>{0, 1, 2, 15, 16}), pages());
+}
+
+TEST_F(SharedRing, NothingIsMissingAfterALap) {
+  for (u32 i = 0; i < 256; i++) {
+    EXPECT_NE(0, atomic_read(&ring.memory->missing));
+    ring.cursor = i;
+    *ring.producer = (i + 1) & 255;
+    EXPECT_EQ(0, sroce_ring_add_posted(&ring));
+    if (i >= 254) break;  // the first element that ends in the last page
+  }
+  EXPECT_EQ(0, atomic_read(&ring.memory->missing));
+  EXPECT_EQ(17u, pages().size());
 }
 
 // Another doorbell is faster.

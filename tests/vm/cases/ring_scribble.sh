@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A process scribbles on the SQ, RQ, SRQ and CQ rings that it shares with the kernel, while another
-# verifies its traffic over the same devices. Only the scribbler may be harmed. The kernel moves pages
-# meanwhile, where it can.
+# verifies its traffic over the same devices. Only the scribbler may be harmed. The kernel moves
+# pages meanwhile, where it can.
 # guests: one
 # links: sroce
 # seconds: 90
