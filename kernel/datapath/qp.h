@@ -29,10 +29,6 @@ struct sroce_reorder_queue;
 
 /**
  * struct sroce_qp - a queue pair
- *
- * ib_core allocates it with kzalloc(), which rounds up to a power of two. It fits 4096 bytes,
- * except on a kernel that debugs locks.
- *
  * @ibqp: first
  * @dev: device
  * @ref: see struct sroce_qp_ref
@@ -76,6 +72,9 @@ struct sroce_reorder_queue;
  * @memcg: memory cgroup of the process that created the QP, which @reorder_queue and @backlog are
  *         charged to
  * @np: notification point; with @rq.lock
+ *
+ * ib_core allocates it with kzalloc(), which rounds up to a power of two. It fits 4096 bytes,
+ * except on a kernel that debugs locks.
  */
 struct sroce_qp {
 	struct ib_qp ibqp;

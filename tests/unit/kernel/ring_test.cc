@@ -130,7 +130,7 @@ TEST_F(Ring, ElementIsCopiedFromItsOffset) {
 TEST_F(Ring, ContiguousMemoryIsAlwaysThere) {
   ASSERT_EQ(0, sroce_ring_init(&ring, 7, 64));
   *ring.producer = 3;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   EXPECT_TRUE(sroce_ring_is_present(&ring));
 }
 
@@ -234,7 +234,7 @@ TEST_F(SharedRing, ElementMayLieInTwoPages) {
   for (u32 i = 0; i < 256; i++) write(at(14) + i, static_cast<u8>(i));
   ring.cursor = 14;
   *ring.producer = 15;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   ASSERT_TRUE(sroce_ring_is_present(&ring));
   u8 copy[256];
   sroce_ring_copy(&ring, 0, copy, sizeof(copy));
@@ -256,7 +256,7 @@ TEST_F(SharedRing, PresentOnceTheDoorbellHasGotIt) {
   ring.cursor = 100;
   EXPECT_FALSE(sroce_ring_is_present(&ring));
   *ring.producer = 101;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   EXPECT_TRUE(sroce_ring_is_present(&ring));
   EXPECT_EQ(7, read(100));
 }
@@ -277,36 +277,36 @@ TEST_F(SharedRing, BothPagesMustBePresent) {
 
 TEST_F(SharedRing, PagesOfWhatIsPostedAreAdded) {
   *ring.producer = 40;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   EXPECT_EQ((std::vector<u32>{0, 1, 2}), pages());
   ring.cursor = 40;
   *ring.producer = 40;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   EXPECT_EQ(3u, pages().size()) << "nothing is posted";
   ring.cursor = *ring.producer = 62;
   *ring.producer = 63;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   EXPECT_EQ((std::vector<u32>{0, 1, 2, 3, 4}), pages()) << "one request in two pages";
 }
 
 TEST_F(SharedRing, NoPageIsAddedBehindWhatIsPosted) {
   ring.cursor = *ring.producer = 100;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   EXPECT_EQ((std::vector<u32>{0}), pages()) << "nothing is posted";
   sroce_ring_fini(&ring);
   ASSERT_EQ(0, sroce_ring_init_shmem(&ring, 256, 64));
   *ring.producer = (PAGE_SIZE - sizeof(rxe_queue_buf)) / 64;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   EXPECT_EQ((std::vector<u32>{0}), pages()) << "the last request ends with the page";
 }
 
 TEST_F(SharedRing, PagesOfWhatIsPostedAreAddedAroundTheEnd) {
   ring.cursor = 250;
   *ring.producer = 20;
-  sroce_ring_add_posted(&ring);
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring));
   EXPECT_EQ((std::vector<u32>{0, 1, 15, 16}), pages());
   *ring.producer = 0xdeadbeef;
-  sroce_ring_add_posted(&ring);  // a wild index
+  EXPECT_EQ(0, sroce_ring_add_posted(&ring)) << "a wild index";
 }
 
 TEST_F(SharedRing, PagesOfWhatIsPostedMayBeMissing) {

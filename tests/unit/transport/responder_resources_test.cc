@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "port/engine.h"
 #include "port/resource_storage.h"
 
