@@ -3,6 +3,8 @@
 
 #include <linux/genetlink.h>
 
+#include "sroce_netlink.h"
+
 namespace sroce::test {
 namespace {
 
@@ -29,7 +31,10 @@ std::vector<Bytes> FakeModule::exchange(Request request) {
   }
   if (header.nlmsg_type != fake_family) throw KernelError(EOPNOTSUPP, "");
   requests.push_back(bytes);
-  if (error) throw KernelError(error, extended_ack);
+  genlmsghdr family_header{};
+  std::memcpy(&family_header, &bytes.at(sizeof(header)), sizeof(family_header));
+  const bool shows = family_header.cmd == SROCE_CMD_DEV_GET && !replies.empty();
+  if (error && !shows) throw KernelError(error, extended_ack);
   return replies;
 }
 

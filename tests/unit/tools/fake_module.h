@@ -25,7 +25,7 @@ class FakeModule : public Channel {
   std::vector<Bytes> exchange(Request request) override;
 
   bool loaded = true;
-  int error = 0;
+  int error = 0;  // of every request, but DEV_GET has the replies if there are any
   std::string extended_ack;
   std::vector<Bytes> replies;
   std::vector<Bytes> requests;  // except those that look up the family

@@ -8,10 +8,12 @@
 #include "fake_kernel.h"
 #include "sroce/explain.h"
 #include "sroce/genl.h"
+#include "sroce_netlink.h"
 
 namespace sroce {
 namespace {
 
+using test::Attributes;
 using test::FakeMachine;
 using ::testing::HasSubstr;
 
@@ -61,6 +63,33 @@ TEST(Set, PrintsTheMessageOfTheKernel) {
   EXPECT_EQ(failure.code(), ExitCode::bad_parameter);
   EXPECT_STREQ(failure.what(), "cannot set 'sroce0': rp_gd: 12 is not in 10 to 11");
   EXPECT_EQ(failure.cure(), "to see the ranges: sroce show sroce0");
+}
+
+Bytes device_with_cc() {
+  Attributes cc;
+  cc.text(SROCE_A_PARAM_NAME, "cc");
+  for (const int number :
+       {SROCE_A_PARAM_VALUE, SROCE_A_PARAM_MIN, SROCE_A_PARAM_MAX, SROCE_A_PARAM_DEFAULT})
+    cc.u32(static_cast<uint16_t>(number), 1);
+  cc.text(SROCE_A_PARAM_CHOICE, "none").text(SROCE_A_PARAM_CHOICE, "dcqcn");
+  return test::family_payload(Attributes()
+                                  .u32(SROCE_A_DEV_INDEX, 0)
+                                  .text(SROCE_A_DEV_NAME, "sroce0")
+                                  .nest(SROCE_A_PARAM | NLA_F_NESTED, cc));
+}
+
+TEST(Set, SaysWhatTheParameterTakesInstead) {
+  constexpr char see[] = "to see the parameters: sroce show sroce0";
+  FakeMachine machine;
+  machine.module.error = EINVAL;
+  machine.module.replies = {device_with_cc()};
+  EXPECT_EQ(failure_of(machine, {"cc", "cubic"}).cure(),
+            std::string("cc takes none, dcqcn\n") + see);
+  EXPECT_EQ(failure_of(machine, {"cd", "dcqcn"}).cure(), std::string("did you mean cc?\n") + see);
+  EXPECT_EQ(failure_of(machine, {"rp_ai_rate", "1"}).cure(), see);
+  EXPECT_EQ(failure_of(machine, {"cc", "dcqcn"}).cure(), see);
+  machine.module.replies = {{}};
+  EXPECT_EQ(failure_of(machine, {"cc", "cubic"}).cure(), see) << "the reply is no device";
 }
 
 TEST(Set, AddsAReasonIfAnOlderKernelOnlyNamesTheParameter) {
