@@ -208,10 +208,20 @@ TEST(CommandLine, SaysThatAKernelHasNoRdma) {
   FakeMachine machine;
   machine.kernel.has_rdma = false;
   machine.configured_with_rdma = false;
-  const Outcome outcome = run(machine, {"add", "eth0"});
-  EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::module_absent));
-  EXPECT_THAT(outcome.err, StartsWith("sroce: this kernel (6.1.0-test) has no RDMA"));
-  EXPECT_THAT(outcome.err, Not(HasSubstr("modprobe")));
+  machine.module.loaded = false;
+  machine.cm_replies = {{.stage = CmStage::open, .error = ENOENT}};
+  for (const auto& arguments :
+       std::vector<std::vector<const char*>>{{"add", "eth0"},
+                                             {"qp"},
+                                             {"show", "sroce0"},
+                                             {"set", "sroce0", "cc", "dcqcn"},
+                                             {"ping", "127.0.0.1"}}) {
+    const Outcome outcome = run(machine, arguments);
+    EXPECT_EQ(outcome.status, static_cast<int>(ExitCode::module_absent)) << arguments[0];
+    EXPECT_THAT(outcome.err, StartsWith("sroce: this kernel (6.1.0-test) has no RDMA"));
+    EXPECT_THAT(outcome.err, HasSubstr("scripts/run"));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("modprobe")));
+  }
 }
 
 TEST(CommandLine, SaysThatRdmaIsNotThatOfTheKernel) {
