@@ -201,27 +201,27 @@ static bool is_attached(const struct net_device *netdev)
 
 /*
  * Adds the registered device to the list, where netdev events find it. Fails if the netdev has gone
- * or left the namespace of the sockets meanwhile.
+ * or left the namespace of the sockets meanwhile. If the device has been removed meanwhile,
+ * dealloc_device() may have freed its endpoint.
  */
 static int publish_device(struct sroce_device *dev)
 {
 	int err = 0;
 
 	rtnl_lock();
-	if (!sroce_endpoint_is_in_place(&dev->ep)) {
-		err = -ENODEV;
-		goto out;
-	}
 	spin_lock(&devices_lock);
-	if (!dev->detached)
-		list_add_tail(&dev->list, &devices);
+	if (!dev->detached) {
+		if (sroce_endpoint_is_in_place(&dev->ep))
+			list_add_tail(&dev->list, &devices);
+		else
+			err = -ENODEV;
+	}
 	spin_unlock(&devices_lock);
-	if (ib_device_try_get(&dev->ibdev)) {
+	if (!err && ib_device_try_get(&dev->ibdev)) {
 		sroce_netdev_read_speed(dev, false);
 		sroce_netdev_report_port(dev);
 		ib_device_put(&dev->ibdev);
 	}
-out:
 	rtnl_unlock();
 	return err;
 }

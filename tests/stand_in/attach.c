@@ -130,11 +130,13 @@ void sroce_endpoint_fini(struct sroce_endpoint *ep)
 {
 	stand_in_attach.endpoints--;
 	free_percpu(ep->counters);
+	ep->counters = NULL;
 }
 
 bool sroce_endpoint_is_in_place(const struct sroce_endpoint *ep)
 {
 	ASSERT_RTNL();
+	WARN_ON(!ep->counters);	/* sroce_endpoint_fini() has freed its sockets */
 	return !stand_in_attach.left;
 }
 
