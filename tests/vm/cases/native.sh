@@ -39,10 +39,10 @@ between() # NAME SERVER_FOLDER CLIENT_FOLDER
 }
 at_once() # ROUNDS: processes of both modes use both devices
 {
-	local port=18610 folder job jobs=()
+	local port=18610 folder job jobs=() log=/run/at_once
 	# All servers listen before the first client starts.
 	for folder in '' /run/ours/ '' /run/ours/; do
-		on_a ${folder}ibv_rc_pingpong -p $port -d "$A_DEV" -g "$A_GID" -n "$1" -s 10000 -c -e &
+		on_a ${folder}ibv_rc_pingpong -p $port -d "$A_DEV" -g "$A_GID" -n "$1" -s 10000 -c -e >>$log &
 		jobs+=($!)
 		port=$((port + 1))
 	done
@@ -58,6 +58,7 @@ at_once() # ROUNDS: processes of both modes use both devices
 	for job in "${jobs[@]}"; do
 		wait "$job" || return
 	done
+	[[ $(grep -c "^$1 iters in" $log) == 4 ]] && ! finds_wrong_data "$(<$log)"
 }
 
 check "the provider is built (make userlib)" ls "$programs"/libsroce-rdmav*.so

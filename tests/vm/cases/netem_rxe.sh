@@ -52,7 +52,7 @@ exchange()
 	fi
 	kill $watcher 2>/dev/null || true
 	wait $watcher || true
-	! grep -q 'invalid data' <<<"$pair_report" || wrong=$((wrong + 1))
+	! finds_wrong_data "$pair_report" || wrong=$((wrong + 1))
 }
 
 # ibv_rc_pingpong -c compares the data. READs, because the requester reorders their responses.
