@@ -42,7 +42,8 @@ static struct sk_buff *copy_waiting_packet(const struct sroce_rx *rx)
 	if (!skb)
 		return NULL;
 	copy_ip_header(skb, rx, header_bytes);
-	if (!skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes))
+	if (!skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes) &&
+	    sroce_queued_packet_init(skb, rx))
 		return skb;
 	kfree_skb(skb);
 	return NULL;
@@ -73,7 +74,8 @@ static void uncharge_backlog(struct sroce_qp *qp, u32 bytes)
  * @qp: the QP, its receive lock held
  * @rx: the packet
  *
- * Return: false if there is no memory for it, or the page does not come.
+ * Return: false if there is no memory for it, its bytes have changed since it was parsed, or the
+ * page does not come.
  */
 bool sroce_backlog_add(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
@@ -89,7 +91,6 @@ bool sroce_backlog_add(struct sroce_qp *qp, const struct sroce_rx *rx)
 		kfree_skb(skb);
 		return false;
 	}
-	sroce_queued_packet_set(skb, rx);
 	__skb_queue_tail(&qp->backlog, skb);
 	return true;
 }

@@ -32,18 +32,31 @@ static inline struct sroce_queued_packet *sroce_queued_packet_of(const struct sk
 	return (struct sroce_queued_packet *)skb->cb;
 }
 
-/* Remember what the skb itself does not say. */
-static inline void sroce_queued_packet_set(struct sk_buff *skb, const struct sroce_rx *rx)
+/*
+ * The skb is a copy of the packet; what it does not say is kept in its control block. Returns false
+ * if it has become another packet: a sender on this host may have spliced its pages into a socket,
+ * and write to them.
+ */
+static inline bool sroce_queued_packet_init(struct sk_buff *skb, const struct sroce_rx *rx)
 {
+	struct sroce_packet copy;
+
+	if (sroce_packet_parse(skb->data, skb->len, skb->len, &copy) != SROCE_PARSE_OK ||
+	    copy.opcode != rx->pkt.opcode || copy.psn != rx->pkt.psn)
+		return false;
 	*sroce_queued_packet_of(skb) = (struct sroce_queued_packet) {
 		.is_ipv4 = rx->is_ipv4,
 		.is_v1 = rx->is_v1,
 		.vlan_id = rx->vlan_id,
 		.arrived_ns = rx->now_ns,
 	};
+	return true;
 }
 
-/* Set up @rx for the packet. Returns false if it is malformed, although it was parsed before. */
+/*
+ * The cursor is put on the packet. Returns false if it is malformed, which cannot be after
+ * sroce_queued_packet_init().
+ */
 static inline bool sroce_queued_packet_get(struct sroce_qp *qp, struct sk_buff *skb, u64 now_ns,
 					   struct sroce_rx *rx)
 {

@@ -186,13 +186,13 @@ static bool add_packet(struct sroce_qp *qp, const struct sroce_rx *rx)
 	skb = get_spare(qp, rx->bytes);
 	slot = skb ? make_slot(qp->reorder_queue, rx->pkt.psn) : NULL;
 	if (!slot || WARN_ON_ONCE(*slot) ||
-	    skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes)) {
+	    skb_copy_bits(rx->skb, rx->pos.offset, skb_put(skb, rx->bytes), rx->bytes) ||
+	    !sroce_queued_packet_init(skb, rx)) {
 		if (skb)
 			free_spare(qp, skb);
 		free_if_empty(qp);
 		return false;
 	}
-	sroce_queued_packet_set(skb, rx);
 	put_slot(qp, slot, skb);
 	return true;
 }
@@ -213,7 +213,7 @@ static bool return_packet(struct sroce_qp *qp, const struct sroce_rx *rx)
  * @qp: the QP, its receive lock held
  * @rx: the packet; one from sroce_reorder_queue_pop() is queued again itself
  *
- * Return: false if there is no memory for it.
+ * Return: false if there is no memory for it, or its bytes have changed since it was parsed.
  */
 bool sroce_reorder_queue_add(struct sroce_qp *qp, const struct sroce_rx *rx)
 {

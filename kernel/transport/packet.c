@@ -6,6 +6,7 @@
  * has not checked to be there. When it returns SROCE_PARSE_OK, header_bytes + payload_bytes +
  * pad_bytes + ICRC is exactly the length of the datagram.
  */
+#include <linux/compiler.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
 
@@ -168,7 +169,8 @@ static void read_bth(const u8 *header, struct sroce_packet *pkt)
 	struct sroce_bth bth;
 
 	memcpy(&bth, header, sizeof(bth));
-	pkt->opcode = bth.opcode;
+	/* A sender on this host may write to the bytes meanwhile, if it has spliced its pages. */
+	pkt->opcode = READ_ONCE(((const struct sroce_bth *)header)->opcode);
 	pkt->solicited = bth.flags & SROCE_BTH_SOLICITED;
 	pkt->migreq = bth.flags & SROCE_BTH_MIGREQ;
 	pkt->pad_bytes = (bth.flags & SROCE_BTH_PAD_MASK) >> SROCE_BTH_PAD_SHIFT;
@@ -177,7 +179,7 @@ static void read_bth(const u8 *header, struct sroce_packet *pkt)
 	pkt->dest_qpn = get_be24(bth.dest_qpn);
 	pkt->ack_req = bth.ack_req & SROCE_BTH_ACK_REQ;
 	pkt->psn = get_be24(bth.psn);
-	pkt->info = sroce_opcode_lookup(bth.opcode);
+	pkt->info = sroce_opcode_lookup(pkt->opcode);
 	pkt->selective = pkt->info &&
 			 (bth.ack_req & SROCE_BTH_RESERVED_MASK) == selective_bits(pkt->info);
 }

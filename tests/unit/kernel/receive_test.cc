@@ -590,6 +590,17 @@ TEST(OnDemandReceive, UcMessageIsDroppedAsAWhole) {
   qp.expect_written(0);
 }
 
+TEST(OnDemandReceive, PacketThatChangesBeforeItIsCopiedDoesNotWait) {
+  OnDemand qp(SROCE_SERVICE_UC);
+  qp.start({qp.write_of(8)[0]});
+  ASSERT_TRUE(sroce_rx_next(&qp.rx));
+  qp.rx.skb->data[UDP_BYTES] = SROCE_OP_WRITE_FIRST;  // of RC
+  EXPECT_FALSE(sroce_backlog_add(&qp.qp, &qp.rx));
+  EXPECT_EQ(0u, qp.qp.backlog_bytes);
+  qp.rx.skb->data[UDP_BYTES] = qp.rx.pkt.opcode;
+  EXPECT_TRUE(sroce_backlog_add(&qp.qp, &qp.rx));
+}
+
 TEST(OnDemandReceive, DuplicateOfAWaitingRequestFaultsNothing) {
   OnDemand qp(SROCE_SERVICE_RC);
   for (int i = 0; i < 2; i++) qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});

@@ -57,6 +57,25 @@ TEST_F(ReorderQueue, PacketsAreExecutedInOrder) {
   expect_all_freed();
 }
 
+// A sender on this host has spliced its pages into a socket, and writes to them.
+TEST_F(ReorderQueue, PacketThatChangesBeforeItIsCopiedIsNotQueued) {
+  const Bytes packet = write_of(8)[3];
+  for (const auto& [byte, value] : {std::pair<u32, u8>{0, SROCE_OP_SEND_MIDDLE},
+                                    {0, SROCE_OP_ACK},
+                                    {1, 0x4f},
+                                    {11, 104},
+                                    {0, packet[0]}}) {
+    start({packet});
+    ASSERT_TRUE(sroce_rx_next(&rx));
+    rx.skb->data[UDP_BYTES + byte] = value;
+    EXPECT_EQ(value == packet[byte], sroce_reorder_queue_add(&qp, &rx)) << byte;
+    kfree_skb(std::exchange(rx.skb, nullptr));
+    EXPECT_EQ(value == packet[byte], queued_bytes() != 0);
+  }
+  sroce_reorder_queue_purge(&qp);
+  expect_all_freed();
+}
+
 TEST_F(ReorderQueue, EqualPacketsAreCoalesced) {
   const std::vector<Bytes> packets = write_of(8);
   receive_each(packets, {0, 2, 3, 4, 5, 6, 7, 1});
