@@ -138,10 +138,10 @@ static struct device *parent_of(struct net_device *netdev)
 }
 
 /**
- * sroce_device_set_guid() - derive the node GUID from the netdev's address
+ * sroce_device_set_guid() - derive the GUIDs from the netdev's address
  * @dev: device
  *
- * An interface without a MAC address gets a random GUID and keeps it. Caller holds RTNL, or the
+ * An interface without a MAC address gets random GUIDs and keeps them. Caller holds RTNL, or the
  * device is not registered yet.
  */
 void sroce_device_set_guid(struct sroce_device *dev)
@@ -156,6 +156,8 @@ void sroce_device_set_guid(struct sroce_device *dev)
 	else
 		return;
 	addrconf_addr_eui48((u8 *)&dev->ibdev.node_guid, mac);
+	/* ib_core asks for the attributes once only. */
+	dev->ibdev.attrs.sys_image_guid = dev->ibdev.node_guid;
 }
 
 static void prepare_device(struct sroce_device *dev)

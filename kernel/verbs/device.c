@@ -31,7 +31,8 @@ int sroce_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->vendor_id = VENDOR_ID;
-	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_UD_AV_PORT_ENFORCE |
+	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_BAD_QKEY_CNTR |
+				 IB_DEVICE_UD_AV_PORT_ENFORCE |
 				 IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
 				 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_WINDOW |

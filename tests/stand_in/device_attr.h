@@ -8,6 +8,7 @@
 struct ib_device;
 
 enum {
+	IB_DEVICE_BAD_QKEY_CNTR = 1 << 2,
 	IB_DEVICE_UD_AV_PORT_ENFORCE = 1 << 6, IB_DEVICE_CURR_QP_STATE_MOD = 1 << 7,
 	IB_DEVICE_PORT_ACTIVE_EVENT = 1 << 10, IB_DEVICE_SYS_IMAGE_GUID = 1 << 11,
 	IB_DEVICE_RC_RNR_NAK_GEN = 1 << 12, IB_DEVICE_SRQ_RESIZE = 1 << 13,
@@ -29,7 +30,7 @@ enum {
 struct ib_odp_caps {
 	u64	general_caps;
 	struct {
-		u32	rc_odp_caps, uc_odp_caps, ud_odp_caps;
+		u32	rc_odp_caps, uc_odp_caps, ud_odp_caps, xrc_odp_caps;
 	} per_transport_caps;
 };
 

@@ -3,6 +3,7 @@
 #ifndef STAND_IN_IB_DEVICE_H
 #define STAND_IN_IB_DEVICE_H
 
+#include "stand_in/device_attr.h"
 #include "stand_in/kernel.h"
 
 struct attribute_group;
@@ -53,6 +54,7 @@ struct ib_device {
 	const struct attribute_group *groups[4];
 	u64	uverbs_cmd_mask;
 	__be64	node_guid;
+	struct ib_device_attr attrs;
 	char	node_desc[64];
 	char	name[64];
 	u32	index;

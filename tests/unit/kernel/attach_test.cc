@@ -163,6 +163,7 @@ TEST_F(Attach, DeviceThatIsEnabledAgainCatchesUp) {
   stand_in_control.is_running = stand_in_control.has_carrier = true;
   EXPECT_EQ(0, dev->ibdev.ops.enable_driver(&dev->ibdev));
   EXPECT_EQ(0x99, guid(dev)[7]);
+  EXPECT_EQ(dev->ibdev.node_guid, dev->ibdev.attrs.sys_image_guid);
   EXPECT_LT(0u, dev->line_rate);
   EXPECT_TRUE(dev->active);
   EXPECT_EQ(0u, stand_in_control.unregistered);

@@ -51,6 +51,7 @@ on_a ip address del 10.9.9.9/24 dev eth_a
 check "deleting an address deletes the GID" on_a wait_until 5 no_gid sroce_a 10.9.9.9
 on_a ip link set eth_a address 02:00:00:12:34:56
 check "a new MAC address changes the node GUID" test "$(<$infiniband/sroce_a/node_guid)" = 0000:00ff:fe12:3456
+check "... and the system image GUID" test "$(<$infiniband/sroce_a/sys_image_guid)" = 0000:00ff:fe12:3456
 
 # A host sends nothing from an address that it has lost, even if it has another. A connection survives
 # until it is back, four seconds later.
