@@ -17,13 +17,14 @@ void sroce_odp_set_caps(struct ib_device_attr *attr)
 
 	attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
 	caps->general_caps = IB_ODP_SUPPORT;
-	caps->per_transport_caps.rc_odp_caps =
-		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV |
-		IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC |
-		COMPAT_ODP_SUPPORT_PLACEMENT;
+	caps->per_transport_caps.ud_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV;
 	caps->per_transport_caps.uc_odp_caps =
-		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_WRITE;
-	caps->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV;
+		caps->per_transport_caps.ud_odp_caps | IB_ODP_SUPPORT_WRITE;
+	caps->per_transport_caps.rc_odp_caps =
+		caps->per_transport_caps.uc_odp_caps | IB_ODP_SUPPORT_READ |
+		IB_ODP_SUPPORT_ATOMIC | COMPAT_ODP_SUPPORT_PLACEMENT;
+	caps->per_transport_caps.xrc_odp_caps = caps->per_transport_caps.rc_odp_caps;
 #endif
 }
 

@@ -139,9 +139,10 @@ TEST_F(Advise, CapabilitiesAreThoseOfEachService) {
   EXPECT_EQ(u64{IB_ODP_SUPPORT}, attr.odp_caps.general_caps) << "not implicit";
   const auto& caps = attr.odp_caps.per_transport_caps;
   EXPECT_EQ(0xffu, caps.rc_odp_caps) << "all, with FLUSH and ATOMIC WRITE";
-  EXPECT_FALSE(caps.uc_odp_caps & (IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC));
-  EXPECT_TRUE(caps.uc_odp_caps & IB_ODP_SUPPORT_WRITE);
-  EXPECT_EQ(u32{IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV}, caps.ud_odp_caps);
+  EXPECT_EQ(caps.rc_odp_caps, caps.xrc_odp_caps);
+  constexpr u32 datagrams = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV;
+  EXPECT_EQ(u32{datagrams | IB_ODP_SUPPORT_WRITE}, caps.uc_odp_caps);
+  EXPECT_EQ(datagrams, caps.ud_odp_caps);
 }
 
 }  // namespace

@@ -26,5 +26,6 @@ tool "ib_write_bw --odp" ib_write_bw -x GID -F -s 1048576 -n 64 --odp
 tool "ib_read_bw --odp" ib_read_bw -x GID -F -s 1048576 -n 64 --odp
 tool "ib_send_bw --odp" ib_send_bw -x GID -F -s 65536 -n 64 --odp
 tool "ib_send_bw --odp, UD" ib_send_bw -x GID -F -s 1024 -n 64 -c UD --odp
+tool "ib_send_bw --odp, UD and a shared queue" ib_send_bw -x GID -F -s 1024 -n 64 -c UD --use-srq --odp
 tool "ibv_srq_pingpong" ibv_srq_pingpong -g GID -n 200 -s 10000 -o
 tool "ibv_rc_pingpong with prefetch" ibv_rc_pingpong -g GID -n 100 -s 65536 -o -P
