@@ -143,6 +143,6 @@ for gid in "$A_GID" "$A_GID6"; do
 done
 attach "$A_GID6"
 check "an interface is removed" on_a ip link delete "$A_IF"
-no_device() { ! rdma link show | grep -F "$A_DEV"; }
+no_device() { local links && links=$(rdma link show) && ! grep -F "$A_DEV" <<<"$links"; }
 check "its device goes with it" wait_until 10 no_device
 end "$job"

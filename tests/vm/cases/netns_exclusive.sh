@@ -42,7 +42,7 @@ check "counters are visible in the device's namespace" test "$(on_a counter sroc
 
 # A device that is moved is closed to the processes of the old namespace.
 traffic_flows() { (($(on_a counter sroce_a rcvd_pkts) > $1 + 1000)); }
-has_no_qp() { ! rdma resource show qp link "$1" | grep "type RC"; }
+has_no_qp() { local qps && qps=$(rdma resource show qp link "$1") && ! grep "type RC" <<<"$qps"; }
 export -f has_no_qp
 ends() { ! kill -0 "$1"; } 2>/dev/null
 on_a ib_write_bw -d sroce_a -x "$A_GID" -F -s 65536 -D 60 >/dev/null 2>&1 &

@@ -210,13 +210,15 @@ on_a rdma link delete host
 
 on_a ip tuntap add tun7 mode tun
 check_fails "a tun has no RoCE v1" "not supported" on_a link_add tun sroce_v1 tun7
+flows() { (($(counter_at a rcvd_pkts) > $1 + 1000)); }
 for round in {1..3}; do
+	packets=$(counter_at a rcvd_pkts)
 	on_a timeout 20 ib_write_bw -d "$A_DEV" -x "$A_GID" -F -s 65536 -D 10 >/dev/null 2>&1 &
 	server=$!
 	wait_until 15 on_a listens ib_write_bw
 	on_b timeout 20 ib_write_bw -d "$B_DEV" -x "$B_GID" -F -s 65536 -D 10 "$A_IP" >/dev/null 2>&1 &
 	client=$!
-	sleep 1
+	check "round $round has traffic" wait_until 10 flows "$packets"
 	case $round in
 	1) on_a rdma link delete "$A_DEV" ;;
 	2) on_b ip link set "$B_IF" down ;;
