@@ -127,7 +127,8 @@ int sroce_restrack_put_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 /**
  * sroce_restrack_put_mr() - ib_device_ops.fill_res_mr_entry
  * @msg: the message about the region
- * @ibmr: the region; ib_core lists it until it is deregistered, and while it is re-registered
+ * @ibmr: the region; ib_core lists it while it is re-registered, too, but no longer once it has
+ *        asked to deregister it, even if a memory window prevents that
  *
  * Return: 0 or -EMSGSIZE.
  */

@@ -6,7 +6,8 @@
  * The interface joins, not a socket, because all devices of a namespace share the sockets, whose
  * memberships `igmp_max_memberships` limits to 20. rdma_cm joins IPv4 groups in the same way, and
  * IPv6 groups not at all. The stack counts the users of a membership. It ends them all when the
- * interface loses its IPv4 or IPv6 state: on removal, and on the move to another namespace.
+ * interface loses its IPv4 or IPv6 state: on removal, on the move to another namespace, and when its
+ * MTU becomes too small for the protocol.
  */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
