@@ -63,9 +63,9 @@ static void dealloc_device(struct ib_device *ibdev)
 	list_del_init(&dev->list);
 	spin_unlock(&devices_lock);
 
+	sroce_mcast_fini(&dev->mcast);
 	sroce_endpoint_fini(&dev->ep);
 	sroce_memory_fini(&dev->memory);
-	WARN_ON(dev->mcast.member_count);
 	WARN_ON(!xa_empty(&dev->ahs));
 	xa_destroy(&dev->ahs);
 	sroce_qp_counters_fini(dev);

@@ -72,7 +72,12 @@ static int handle_netdev_event(struct notifier_block *nb, unsigned long event, v
 	if (!dev)
 		return NOTIFY_DONE;
 	switch (event) {
+	case NETDEV_CHANGEMTU:
+		sroce_mcast_renew(&dev->mcast);
+		break;
 	case NETDEV_UP:
+		sroce_mcast_renew(&dev->mcast);
+		fallthrough;
 	case NETDEV_CHANGE:
 		sroce_netdev_read_speed(dev, true);
 		fallthrough;

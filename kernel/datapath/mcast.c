@@ -35,6 +35,19 @@ static u32 hash_group(const struct sroce_mcast *mcast, const struct in6_addr *gr
 		      mcast->seed);
 }
 
+static void renew_memberships(struct work_struct *work)
+{
+	struct sroce_mcast *mcast = container_of(work, struct sroce_mcast, renewal);
+	struct sroce_device *dev = container_of(mcast, struct sroce_device, mcast);
+	struct sroce_mcast_member *member;
+	int bucket;
+
+	mutex_lock(&mcast->lock);
+	hash_for_each(mcast->members, bucket, member, node)
+		sroce_membership_renew(&member->membership, &dev->ep, &member->group);
+	mutex_unlock(&mcast->lock);
+}
+
 /**
  * sroce_mcast_init() - no QP is attached to any group
  * @mcast: zeroed; filled in
@@ -44,6 +57,30 @@ void sroce_mcast_init(struct sroce_mcast *mcast)
 	mutex_init(&mcast->lock);
 	hash_init(mcast->members);
 	mcast->seed = get_random_u32();
+	INIT_WORK(&mcast->renewal, renew_memberships);
+}
+
+/**
+ * sroce_mcast_fini() - the device is going
+ * @mcast: without members; no call of sroce_mcast_renew() is under way
+ *
+ * May sleep. Not called with RTNL, which the renewal takes.
+ */
+void sroce_mcast_fini(struct sroce_mcast *mcast)
+{
+	cancel_work_sync(&mcast->renewal);
+	WARN_ON(mcast->member_count);
+}
+
+/**
+ * sroce_mcast_renew() - join the groups again whose memberships the stack has ended
+ * @mcast: groups of a device whose interface may have got its IPv4 or IPv6 state back
+ *
+ * The work does it later, so this may be called under RTNL.
+ */
+void sroce_mcast_renew(struct sroce_mcast *mcast)
+{
+	schedule_work(&mcast->renewal);
 }
 
 /* The lock is held. Returns the number of QPs of the group; sets *@own to the member with @ref. */

@@ -7,6 +7,7 @@
 #include <linux/in6.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 struct sroce_device;
 struct sroce_mcast_member;
@@ -29,6 +30,7 @@ struct sroce_qp;
  * @seed: of the hash
  * @group_count: number of groups
  * @member_count: number of members of all groups
+ * @renewal: renews memberships that the stack has ended
  */
 struct sroce_mcast {
 	struct mutex lock;
@@ -36,9 +38,12 @@ struct sroce_mcast {
 	u32	seed;
 	u32	group_count;
 	u32	member_count;
+	struct work_struct renewal;
 };
 
 void sroce_mcast_init(struct sroce_mcast *mcast);
+void sroce_mcast_fini(struct sroce_mcast *mcast);
+void sroce_mcast_renew(struct sroce_mcast *mcast);
 int sroce_mcast_add_qp(struct sroce_qp *qp, const struct in6_addr *group);
 int sroce_mcast_remove_qp(struct sroce_qp *qp, const struct in6_addr *group);
 bool sroce_mcast_has_group(const struct sroce_device *dev, const struct in6_addr *group);

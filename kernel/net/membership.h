@@ -30,6 +30,8 @@ static inline bool sroce_is_multicast(const struct in6_addr *addr)
 
 int sroce_membership_join(struct sroce_membership *membership, const struct sroce_endpoint *ep,
 			  const struct in6_addr *group);
+void sroce_membership_renew(struct sroce_membership *membership, const struct sroce_endpoint *ep,
+			    const struct in6_addr *group);
 void sroce_membership_leave(struct sroce_membership *membership, const struct sroce_endpoint *ep,
 			    const struct in6_addr *group);
 

@@ -43,6 +43,7 @@ extern "C" {
  * @state_error: its result
  * @settles: sroce_qp_settle_state() finds an error
  * @memberships: of the interface in groups
+ * @renewals: calls of sroce_membership_renew()
  * @group: the last one joined or left
  * @join_error: from sroce_membership_join()
  */
@@ -75,6 +76,7 @@ struct stand_in_datapath {
 	int	state_error;
 	bool	settles;
 	int	memberships;
+	int	renewals;
 	struct in6_addr group;
 	int	join_error;
 };

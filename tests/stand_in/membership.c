@@ -13,6 +13,12 @@ int sroce_membership_join(struct sroce_membership *membership, const struct sroc
 	return 0;
 }
 
+void sroce_membership_renew(struct sroce_membership *membership, const struct sroce_endpoint *ep,
+			    const struct in6_addr *group)
+{
+	stand_in_datapath.renewals++;
+}
+
 void sroce_membership_leave(struct sroce_membership *membership, const struct sroce_endpoint *ep,
 			    const struct in6_addr *group)
 {

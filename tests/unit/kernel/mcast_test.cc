@@ -155,6 +155,27 @@ TEST_F(Mcast, FailedAttachLeavesNothing) {
   EXPECT_EQ(0, attach(qp, 1));
 }
 
+TEST_F(Mcast, MembershipsAreRenewed) {
+  Qp &a = add_qp(), &b = add_qp();
+  EXPECT_EQ(0, attach(a, 1));
+  EXPECT_EQ(0, attach(b, 1));
+  EXPECT_EQ(0, attach(b, 2));
+  sroce_mcast_renew(&dev.mcast);
+  ASSERT_TRUE(dev.mcast.renewal.queued);
+  dev.mcast.renewal.function(&dev.mcast.renewal);
+  EXPECT_EQ(3, stand_in_datapath.renewals);
+  EXPECT_FALSE(dev.mcast.lock.lock.locked);
+}
+
+TEST_F(Mcast, DeviceThatGoesRenewsNothing) {
+  Qp& qp = add_qp();
+  EXPECT_EQ(0, attach(qp, 1));
+  sroce_mcast_renew(&dev.mcast);
+  EXPECT_EQ(0, leave(qp, 1));
+  sroce_mcast_fini(&dev.mcast);
+  EXPECT_FALSE(dev.mcast.renewal.queued);
+}
+
 TEST_F(Mcast, GroupHasALimit) {
   for (u32 i = 0; i < SROCE_MAX_MCAST_GROUP_QPS; i++) EXPECT_EQ(0, attach(add_qp(), 1));
   Qp& last = add_qp();

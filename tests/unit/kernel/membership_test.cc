@@ -133,4 +133,49 @@ TEST_F(Membership, StateThatHasDiedIsNotLeft) {
   EXPECT_EQ(0, later.refs);
 }
 
+TEST_F(Membership, ThatHasNotEndedIsNotRenewed) {
+  for (const in6_addr& group : {ipv4_group, ipv6_group}) {
+    ASSERT_EQ(0, join(group));
+    sroce_membership_renew(&membership, &ep, &group);
+    EXPECT_EQ(1, stand_in_membership.users + stand_in_membership.users6);
+    leave(group);
+  }
+}
+
+// The MTU was too small for the protocol, and is large again.
+TEST_F(Membership, IsRenewedInALaterState) {
+  ASSERT_EQ(0, join(ipv4_group));
+  v4.dead = true;
+  in_device later = {};
+  stand_in_membership.v4 = &later;
+  sroce_membership_renew(&membership, &ep, &ipv4_group);
+  EXPECT_EQ(2, stand_in_membership.users) << "that of the dead state has gone with it";
+  EXPECT_EQ(&later, membership.in_dev);
+  EXPECT_EQ(0, v4.refs);
+  leave(ipv4_group);
+  EXPECT_EQ(1, stand_in_membership.users);
+  EXPECT_EQ(0, later.refs);
+  free(later.mc_list);
+
+  ASSERT_EQ(0, join(ipv6_group));
+  inet6_dev later6 = {};
+  stand_in_membership.v6 = &later6;
+  sroce_membership_renew(&membership, &ep, &ipv6_group);
+  EXPECT_EQ(2, stand_in_membership.users6);
+  EXPECT_EQ(0, v6.refs);
+  leave(ipv6_group);
+  EXPECT_EQ(1, stand_in_membership.users6);
+  EXPECT_EQ(0, later6.refs);
+}
+
+// It is renewed when the interface can join again.
+TEST_F(Membership, ThatCannotBeRenewedStays) {
+  ASSERT_EQ(0, join(ipv6_group));
+  stand_in_membership.v6 = nullptr;
+  sroce_membership_renew(&membership, &ep, &ipv6_group);
+  EXPECT_EQ(&v6, membership.in6_dev);
+  EXPECT_EQ(1, v6.refs);
+  leave(ipv6_group);
+}
+
 }  // namespace

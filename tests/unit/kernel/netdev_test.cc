@@ -51,6 +51,18 @@ TEST_F(Netdev, PortIsActiveWithALinkOnly) {
   EXPECT_EQ(0u, count(SROCE_CTR_LINK_DOWNED));
 }
 
+// The stack has given the interface its IPv4 or IPv6 state back.
+TEST_F(Netdev, MulticastMembershipsAreRenewed) {
+  for (unsigned long event : {NETDEV_UP, NETDEV_CHANGEMTU}) {
+    dev.mcast.renewal.queued = false;
+    notify(event);
+    EXPECT_TRUE(dev.mcast.renewal.queued) << event;
+  }
+  dev.mcast.renewal.queued = false;
+  notify(NETDEV_CHANGE);
+  EXPECT_FALSE(dev.mcast.renewal.queued);
+}
+
 TEST_F(Netdev, EachChangeIsReportedOnce) {
   set_link(true, true);
   notify(NETDEV_UP);

@@ -121,12 +121,25 @@ joined() # COUNT GID WHEN
 		check "$name" on_a has_memberships "$A_IF" "$1"
 	fi
 }
-attach() # GID: a process of A, attached to 10 groups to which it sends
+attach() # GID [--listen]: a process of A, attached to 10 groups to which it sends
 {
-	at a "$programs"/mcast_verify --dev "$A_DEV" --gid "$1" --attach >/dev/null
+	at a "$programs"/mcast_verify --dev "$A_DEV" --gid "$1" "${2:---attach}" >/dev/null
 	wait_until 10 on_a has_groups "$A_IF" 10
 	joined 10 "$1" "with members"
 }
+# With an MTU that is too small for IPv6 the interface loses its groups, and its address.
+if [[ $A_TYPE == sroce ]]; then
+	attach "$A_GID6" --listen
+	on_a ip link set "$A_IF" mtu 1000
+	check "an interface without IPv6 has no groups" on_a has_groups "$A_IF" 0
+	on_a ip link set "$A_IF" mtu 1500
+	check "groups are joined again when the MTU permits it" on_a wait_until 10 has_groups "$A_IF" 10
+	joined 10 "$A_GID6" "when the MTU permits it again"
+	end "$job"
+	check "such groups are left, too" on_a wait_until 10 has_groups "$A_IF" 0
+	on_a address_add "$A_IF" "$A_IP" "$A_IP6"
+	on_a wait_for_gid "$A_DEV" "$A_IP6" >/dev/null
+fi
 for gid in "$A_GID" "$A_GID6"; do
 	attach "$gid"
 	end "$job"
