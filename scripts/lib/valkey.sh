@@ -1,8 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # sid's Valkey, built here with RDMA, which Debian's packages of it lack. An item has
-#   bin   valkey-server, valkey-cli, valkey-benchmark, and rdma-test, the program of Valkey's own test
-valkey_item() { echo "$cache/valkey-$(apt_version sid valkey-server)-$(recipe_hash "$repo/scripts/lib/valkey.sh")"; }
+#   bin      valkey-server, valkey-cli, valkey-benchmark, and rdma-test, the program of Valkey's own test
+#   tests    that test's own script, rdma/run.py, beside the program
+#   src      valkey-server, where the script looks for it
+#   python   a Python module that the script needs, of this system
+valkey_item() { echo "$cache/valkey-$(apt_version sid valkey-server)-$(apt_version system python3-netifaces)-$(recipe_hash "$repo/scripts/lib/valkey.sh")"; }
 
 make_valkey() # DIR
 {
@@ -12,5 +15,11 @@ make_valkey() # DIR
 	make -C "$dir/source/tests/rdma"
 	mkdir "$dir/bin"
 	install -s -t "$dir/bin" "${programs[@]/#/$dir/source/src/}" "$dir/source/tests/rdma/rdma-test"
-	rm -rf "$dir/source"
+	mkdir -p "$dir/src" "$dir/tests/rdma"
+	ln "$dir/bin/valkey-server" "$dir/src/"
+	ln "$dir/bin/rdma-test" "$dir/tests/rdma/"
+	cp "$dir/source/tests/rdma/run.py" "$dir/tests/rdma/"
+	apt_unpack system "$dir/netifaces" python3-netifaces
+	mv "$dir/netifaces/usr/lib/python3/dist-packages" "$dir/python"
+	rm -rf "$dir/source" "$dir/netifaces"
 }
