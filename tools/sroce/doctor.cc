@@ -7,7 +7,6 @@
 #include <map>
 
 #include "sroce/explain.h"
-#include "sroce/nat_iptables.h"
 #include "sroce/no_response.h"
 #include "sroce/path_mtu.h"
 #include "sroce/ping.h"
@@ -236,8 +235,7 @@ std::vector<std::string> addresses_of(const Readiness& state) {
 
 /// Rules that change packets of the interface, or of VLANs on it, which have addresses of their
 /// own.
-std::vector<NatRule> nat_of(const std::string& ruleset, const std::string& iptables,
-                            const Readiness& state) {
+std::vector<NatRule> nat_of(const Ruleset& ruleset, const Readiness& state) {
   std::map<std::string, std::vector<std::string>> addresses{{state.netdev, addresses_of(state)}};
   for (const Gid& gid : state.gids) {
     if (gid.netdev && *gid.netdev != state.netdev) addresses[*gid.netdev].push_back(gid.address);
@@ -254,10 +252,7 @@ std::vector<NatRule> nat_of(const std::string& ruleset, const std::string& iptab
         *same = rule;
     }
   };
-  for (const auto& [netdev, own] : addresses) {
-    add(find_nat(ruleset, {netdev, own}));
-    add(find_iptables_nat(iptables, {netdev, own}));
-  }
+  for (const auto& [netdev, own] : addresses) add(find_nat(ruleset, {netdev, own}));
   return all;
 }
 
@@ -333,7 +328,8 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
   const std::string iptables = system.iptables_rules();
   const auto more = find_iptables_drops(iptables);
   facts.firewall.insert(facts.firewall.end(), more.begin(), more.end());
-  for (DeviceFacts& device : facts.devices) device.nat = nat_of(ruleset, iptables, device.state);
+  const Ruleset rules = read_ruleset(ruleset, iptables);
+  for (DeviceFacts& device : facts.devices) device.nat = nat_of(rules, device.state);
   return facts;
 }
 

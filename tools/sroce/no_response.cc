@@ -6,7 +6,6 @@
 #include <cstring>
 #include <system_error>
 
-#include "sroce/nat_iptables.h"
 #include "sroce/rtnl.h"
 
 namespace sroce {
@@ -158,7 +157,7 @@ void find_device(System& system, UnansweredRequest& request) {
 /// takes a primary one in the network of the next hop, or else the first that is global
 /// (inet_select_addr() of the kernel; without any it takes one of another interface). A redirect
 /// takes the first of all.
-void add_given_addresses(System& system, const in6_addr& next_hop, NatQuestion& packets) {
+void add_given_addresses(System& system, const in6_addr& next_hop, PacketQuestion& packets) {
   packets.masquerade = packets.redirect = "";
   bool in_network = false;
   const uint32_t index = link_index(system, packets.interface);
@@ -192,14 +191,12 @@ void find_rules(System& system, const CmQuestion& question, const CmReply& reply
   const std::string source = size_of(reply.source) ? address_text(reply.source) : "";
   const std::string own = source.empty() ? request.source.value_or("") : source;
   if (own.empty()) return;
-  NatQuestion packets{request.interface, {own}, address_text(question.peer)};
+  PacketQuestion packets{request.interface, {own}, address_text(question.peer)};
   if (IN6_IS_ADDR_V4MAPPED(&request.next_hop))
     add_given_addresses(system, request.next_hop, packets);
   else
     packets.masquerade = request.source.value_or(own);
-  request.nat = find_nat(ruleset, packets);
-  const auto legacy = find_iptables_nat(iptables, packets);
-  request.nat.insert(request.nat.end(), legacy.begin(), legacy.end());
+  request.nat = find_nat(read_ruleset(ruleset, iptables), packets);
 }
 
 }  // namespace

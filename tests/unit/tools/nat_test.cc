@@ -8,9 +8,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const NatQuestion question{"eth0", {"10.0.0.1", "fd00::1"}};
-const NatQuestion two_addresses{"eth0", {"10.0.0.1", "10.0.1.1"}};
-const NatQuestion to_peer{"eth0", {"10.0.0.1"}, "10.0.0.2", "10.0.0.1"};
+const PacketQuestion question{"eth0", {"10.0.0.1", "fd00::1"}};
+const PacketQuestion two_addresses{"eth0", {"10.0.0.1", "10.0.1.1"}};
+const PacketQuestion to_peer{"eth0", {"10.0.0.1"}, "10.0.0.2", "10.0.0.1"};
 
 std::string base(const std::string& hook, const std::string& family = "ip") {
   return R"({"chain": {"family": ")" + family +
@@ -55,15 +55,15 @@ constexpr char returns[] = R"({"return": null})";
 const std::string unknown = match(field("ether", "saddr"), R"("02:00:00:00:00:01")");
 
 /// The change that the only rule found makes; "maybe" before it unless it is certain.
-std::string change(const std::string& ruleset, const NatQuestion& asked = to_peer) {
-  const auto rules = find_nat(ruleset, asked);
+std::string change(const std::string& ruleset, const PacketQuestion& asked = to_peer) {
+  const auto rules = find_nat(read_ruleset(ruleset), asked);
   if (rules.empty()) return "none";
   EXPECT_EQ(rules.size(), 1u) << ruleset;
   return (rules[0].certain ? "" : "maybe ") + rules[0].change;
 }
 
 TEST(Nat, RuleThatGivesAnotherAddressIsFound) {
-  const auto rules = find_nat(leaves(snat), question);
+  const auto rules = find_nat(read_ruleset(leaves(snat)), question);
   ASSERT_EQ(rules.size(), 1u);
   EXPECT_EQ(rules[0].chain, "ip nat base");
   EXPECT_EQ(rules[0].change, "the source address of RoCE packets (snat to 192.0.2.1)");
@@ -102,7 +102,7 @@ TEST(Nat, RuleOfIptablesMayGiveAnotherPort) {
 }
 
 TEST(Nat, RedirectMayGiveAnotherAddressOfIpv6) {
-  const NatQuestion ipv6{"eth0", {"fd00::1"}};
+  const PacketQuestion ipv6{"eth0", {"fd00::1"}};
   EXPECT_EQ(
       change(ruleset(base("prerouting", "ip6") + rule(R"({"redirect": null})", "base", "ip6")),
              ipv6),
@@ -242,7 +242,7 @@ TEST(Nat, RuleBehindOneThatExceptsThePacketsIsNot) {
 
 TEST(Nat, JumpsAreFollowed) {
   const std::string jump = rule(call("jump", "sub")), nat = rule(snat, "sub");
-  const auto rules = find_nat(ruleset(base("postrouting") + jump + nat), to_peer);
+  const auto rules = find_nat(read_ruleset(ruleset(base("postrouting") + jump + nat)), to_peer);
   ASSERT_EQ(rules.size(), 1u);
   EXPECT_EQ(rules[0].chain, "ip nat sub");
   EXPECT_THAT(rules[0].cure, HasSubstr("rule ip nat base udp")) << "of the base chain";
@@ -359,8 +359,8 @@ TEST(Nat, TableOfAnotherFamilyIsNot) {
               rule(R"({"snat": {"addr": "fd00::9", "port": 5000}})", "base", "ip6"));
   EXPECT_EQ(change(ipv6, question), "the source address of RoCE packets (snat to [fd00::9]:5000)");
   EXPECT_EQ(change(ipv6, two_addresses), "none");
-  EXPECT_EQ(find_nat(ruleset(base("output", "inet") +
-                             rule(R"({"dnat": {"port": 4000}})", "base", "inet")),
+  EXPECT_EQ(find_nat(read_ruleset(ruleset(base("output", "inet") +
+                                          rule(R"({"dnat": {"port": 4000}})", "base", "inet"))),
                      question)
                 .size(),
             1u);
@@ -395,7 +395,7 @@ TEST(Nat, BadInputHasNoRules) {
        {"", "{", "[]", "{}", R"({"nftables": 1})", R"({"nftables": [1]})",
         R"({"nftables": [{"rule": 1}]})", R"({"nftables": [{"rule": {"expr": 1}}]})",
         R"({"nftables": [{"rule": {"expr": [1, {"match": 1}]}}]})"})
-    EXPECT_TRUE(find_nat(text, question).empty()) << text;
+    EXPECT_TRUE(find_nat(read_ruleset(text), question).empty()) << text;
   for (const char* statement :
        {"1", R"({"match": 1})", R"({"jump": 1})", R"({"vmap": 1})", R"({"xt": 1})",
         R"({"vmap": {"data": {"set": [1, [1, 2]]}}})", R"({"match": {"op": "==", "left": 1}})"})

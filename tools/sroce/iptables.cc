@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/nat_iptables.h"
+#include "sroce/iptables.h"
 
 #include <charconv>
 #include <iomanip>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -14,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The base chains of a table "nat", and their hooks.
+/// Base chains that packets of this host pass, and their hooks.
 const std::map<std::string, std::string> hooks{{"PREROUTING", "prerouting"},
                                                {"INPUT", "input"},
                                                {"OUTPUT", "output"},
@@ -91,11 +90,11 @@ json arguments_of(std::istringstream& words) {
 /// Reads the words of a rule behind its chain.
 class RuleReader {
  public:
-  RuleReader(std::istringstream& words, const std::string& family,
-             const std::set<std::string>& chains)
-      : words_(words), family_(family), chains_(chains) {}
+  RuleReader(std::istringstream& words, const std::string& family, const std::string& table,
+             const Ruleset& ruleset)
+      : words_(words), family_(family), table_(table), ruleset_(ruleset) {}
 
-  json expressions() {
+  json statements() {
     for (std::string word; words_ >> word;) {
       if (word == "!") {
         operator_ = "!=";
@@ -107,7 +106,7 @@ class RuleReader {
       }
       if (word.starts_with('-')) add_condition(word);
     }
-    return expressions_;
+    return statements_;
   }
 
  private:
@@ -118,7 +117,7 @@ class RuleReader {
   }
 
   void add_match(const json& left, const json& right) {
-    expressions_.push_back({{"match", {{"op", operator_}, {"left", left}, {"right", right}}}});
+    statements_.push_back({{"match", {{"op", operator_}, {"left", left}, {"right", right}}}});
     operator_ = "==";
   }
 
@@ -150,79 +149,90 @@ class RuleReader {
     static const std::map<std::string, std::string> verdicts{
         {"ACCEPT", "accept"}, {"DROP", "drop"}, {"RETURN", "return"}};
     if (const auto change = changes.find(target); change != changes.end())
-      expressions_.push_back({{change->second, arguments_of(words_)}});
+      statements_.push_back({{change->second, arguments_of(words_)}});
     else if (const auto verdict = verdicts.find(target); verdict != verdicts.end())
-      expressions_.push_back({{verdict->second, nullptr}});
-    else if (chains_.contains(target))
-      expressions_.push_back({{call, {{"target", target}}}});
+      statements_.push_back({{verdict->second, nullptr}});
+    else if (target == "NOTRACK" || (target == "CT" && rest_has("--notrack")))
+      statements_.push_back({{"notrack", nullptr}});
+    else if (ruleset_.chains.contains(table_ + target))
+      statements_.push_back({{call, {{"target", target}}}});
     else
-      expressions_.push_back({{"xt", {{"type", "target"}, {"name", target}}}});
+      statements_.push_back({{"xt", {{"type", "target"}, {"name", target}}}});
+  }
+
+  bool rest_has(const char* option) {
+    for (std::string word; words_ >> word;) {
+      if (word == option) return true;
+    }
+    return false;
   }
 
   std::istringstream& words_;
-  const std::string family_;
-  const std::set<std::string>& chains_;
+  const std::string family_, table_;
+  const Ruleset& ruleset_;
   std::string operator_ = "==", protocol_;
-  json expressions_ = json::array();
+  json statements_ = json::array();
 };
 
-json rule_of(const std::string& family, const std::string& chain, json expressions) {
-  return {
-      {"rule",
-       {{"family", family}, {"table", "nat"}, {"chain", chain}, {"expr", std::move(expressions)}}}};
-}
+/// Reads the lines of a table after the other.
+class TableReader {
+ public:
+  explicit TableReader(Ruleset& ruleset) : ruleset_(ruleset) {}
 
-std::string last_word(const std::string& text) { return text.substr(text.rfind(' ') + 1); }
+  void read(const std::string& line) {
+    std::istringstream words(line);
+    std::string word;
+    words >> command_ >> word;
+    family_ = command_.starts_with("ip6") ? "ip6" : "ip";
+    if (word == "#") is_nft_ = line.find("(nf_tables)") != std::string::npos;
+    if (word.starts_with('*')) table_ = word.substr(1);
+    const bool is_filter = table_ == "filter";
+    prefix_ = command_ + (is_filter ? " " : ' ' + table_ + ' ');
+    call_ = command_ + (is_filter ? " " : " -t " + table_ + ' ');
+    if (word.starts_with(':')) add_chain(word.substr(1), words);
+    if (word == "-A") add_rule(words);
+  }
+
+ private:
+  void add_chain(const std::string& name, std::istringstream& words) {
+    const auto hook = hooks.find(name);
+    Chain& chain = ruleset_.chains[prefix_ + name] = {};
+    if (hook == hooks.end()) return;
+    if (is_nft_ || command_.ends_with("-nft"))
+      ruleset_.chains.erase(family_ + ' ' + table_ + ' ' + name);
+    std::string policy;
+    words >> policy;
+    chain = {family_, table_ == "nat" ? "nat" : "filter", hook->second,
+             policy == "DROP" ? "drop" : "accept"};
+    chain.acceptance = call_ + "-I " + name + " -p udp --dport 4791 -j ACCEPT";
+  }
+
+  void add_rule(std::istringstream& words) {
+    std::string name, rest;
+    words >> name;
+    const auto place = words.tellg();
+    if (place >= 0) std::getline(words, rest);
+    std::istringstream conditions(rest);
+    std::vector<Rule>& rules = ruleset_.chains[prefix_ + name].rules;
+    // Within the quotes of a comment, shells would expand these.
+    const bool is_plain = rest.find_first_of("$`\\") == std::string::npos;
+    const std::string number = ' ' + std::to_string(rules.size() + 1);
+    rules.push_back({RuleReader(conditions, family_, prefix_, ruleset_).statements(),
+                     call_ + "-D " + name + (is_plain ? rest : number)});
+  }
+
+  Ruleset& ruleset_;
+  std::string command_, family_, table_;
+  std::string prefix_, call_;  // before the name of a chain, and before what is done with it
+  bool is_nft_ = false;
+};
 
 }  // namespace
 
-std::string nft_of_iptables(const std::string& rules) {
-  json objects = json::array();
-  std::set<std::string> chains;
+void add_iptables(const std::string& rules, Ruleset& ruleset) {
+  TableReader reader(ruleset);
   std::istringstream lines(rules);
-  std::string table;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string command, word;
-    words >> command >> word;
-    const std::string family = command.starts_with("ip6") ? "ip6" : "ip";
-    if (word.starts_with('*')) {
-      table = word.substr(1);
-      chains.clear();
-    }
-    if (table == "raw" && (line.find(" NOTRACK") != std::string::npos ||
-                           line.find(" --notrack") != std::string::npos))
-      objects.push_back(rule_of(family, "raw", json::array({{{"notrack", nullptr}}})));
-    if (table != "nat") continue;
-    if (word.starts_with(':')) {
-      const std::string name = word.substr(1);
-      chains.insert(name);
-      if (const auto hook = hooks.find(name); hook != hooks.end())
-        objects.push_back({{"chain",
-                            {{"family", family},
-                             {"table", "nat"},
-                             {"name", name},
-                             {"type", "nat"},
-                             {"hook", hook->second}}}});
-    }
-    if (word != "-A") continue;
-    std::string chain;
-    words >> chain;
-    objects.push_back(rule_of(family, chain, RuleReader(words, family, chains).expressions()));
-  }
-  return json{{"nftables", objects}}.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-std::vector<NatRule> find_iptables_nat(const std::string& rules, const NatQuestion& question) {
-  std::vector<NatRule> found = find_nat(nft_of_iptables(rules), question);
-  for (NatRule& rule : found) {
-    const std::string command =
-        rule.base.starts_with("ip6 ") ? "ip6tables-legacy" : "iptables-legacy";
-    rule.chain = command + " nat " + last_word(rule.chain);
-    rule.cure = command + " -t nat -I " + last_word(rule.base) +
-                " -p udp --dport 4791 -j ACCEPT\n" + end_of_flows;
-  }
-  return found;
+  for (std::string line; std::getline(lines, line);) reader.read(line);
 }
 
 }  // namespace sroce

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/nat_match.h"
+#include "sroce/packet_match.h"
 
 #include <arpa/inet.h>
 
@@ -92,7 +92,7 @@ Match match_mark(const json& right) {
   });
 }
 
-Match match_meta(const std::string& key, const json& right, const NatPackets& packets) {
+Match match_meta(const std::string& key, const json& right, const Packets& packets) {
   const bool ipv4 = is_ipv4(packets.own);
   if (key == "oifname" || key == "oif")
     return match_name(right, packets.leave ? packets.interface : "");
@@ -105,7 +105,7 @@ Match match_meta(const std::string& key, const json& right, const NatPackets& pa
   return Match::maybe;
 }
 
-Match match_ip(const std::string& field, const json& right, const NatPackets& packets) {
+Match match_ip(const std::string& field, const json& right, const Packets& packets) {
   if (field == "protocol" || field == "nexthdr") return match_udp(right);
   if (field != "saddr" && field != "daddr") return Match::maybe;
   if ((field == "saddr") == packets.leave) return match_address(right, packets.own);
@@ -113,14 +113,14 @@ Match match_ip(const std::string& field, const json& right, const NatPackets& pa
 }
 
 /// Packets of another protocol than that of the field do not meet the condition, nor its opposite.
-bool is_other_protocol(const std::string& protocol, const NatPackets& packets) {
+bool is_other_protocol(const std::string& protocol, const Packets& packets) {
   static constexpr std::array others{"tcp",    "sctp", "dccp", "udplite", "icmp",
                                      "icmpv6", "igmp", "ah",   "esp",     "comp"};
   if (protocol == "ip" || protocol == "ip6") return (protocol == "ip") != is_ipv4(packets.own);
   return std::find(others.begin(), others.end(), protocol) != others.end();
 }
 
-Match match_payload(const json& payload, const json& right, const NatPackets& packets) {
+Match match_payload(const json& payload, const json& right, const Packets& packets) {
   const std::string protocol = text_of(payload, "protocol"), field = text_of(payload, "field");
   if (protocol == "ip" || protocol == "ip6") return match_ip(field, right, packets);
   if (protocol != "udp" && protocol != "th") return Match::maybe;
@@ -130,6 +130,15 @@ Match match_payload(const json& payload, const json& right, const NatPackets& pa
 }
 
 }  // namespace
+
+std::vector<Packets> packets_of(const PacketQuestion& question) {
+  std::vector<Packets> all;
+  for (const std::string& own : question.addresses) {
+    for (const bool leave : {true, false})
+      all.push_back({leave, question.interface, own, question.peer});
+  }
+  return all;
+}
 
 bool is_ipv4(const std::string& address) { return address.find(':') == std::string::npos; }
 
@@ -145,11 +154,9 @@ Match match_ports(const json& right, const Ports& ports) {
   });
 }
 
-Match match_packets(const json& condition, const NatPackets& packets) {
-  const json& left = member(condition, "left");
-  const json& right = member(condition, "right");
+Match match_packets(const json& left, const std::string& op, const json& right,
+                    const Packets& packets) {
   const json& payload = member(left, "payload");
-  const std::string op = text_of(condition, "op");
   if (is_other_protocol(text_of(payload, "protocol"), packets)) return Match::never;
   if (op != "==" && op != "!=") return Match::maybe;
   const json& operands = member(left, "&");

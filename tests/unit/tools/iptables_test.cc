@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "sroce/nat_iptables.h"
+#include "sroce/iptables.h"
 
 #include <gmock/gmock.h>
+
+#include "sroce/nat.h"
 
 namespace sroce {
 namespace {
 
 using ::testing::HasSubstr;
 
-const NatQuestion to_peer{"eth0", {"10.0.0.1"}, "10.0.0.2", "10.0.0.1"};
-const NatQuestion ipv6{"eth0", {"fd00::1"}, "fd00::2", "fd00::1"};
+const PacketQuestion to_peer{"eth0", {"10.0.0.1"}, "10.0.0.2", "10.0.0.1"};
+const PacketQuestion ipv6{"eth0", {"fd00::1"}, "fd00::2", "fd00::1"};
+
+std::vector<NatRule> find_in(const std::string& rules, const PacketQuestion& question) {
+  return find_nat(read_ruleset("", rules), question);
+}
 
 /// The output of iptables-legacy-save with these rules, each after the name of the command.
 std::string saved(const std::vector<std::string>& rules,
@@ -23,9 +29,9 @@ std::string saved(const std::vector<std::string>& rules,
 }
 
 /// The change that the only rule found makes; "maybe" before it unless it is certain.
-std::string change(const std::vector<std::string>& rules, const NatQuestion& question = to_peer,
+std::string change(const std::vector<std::string>& rules, const PacketQuestion& question = to_peer,
                    const std::string& command = "iptables-legacy") {
-  const auto found = find_iptables_nat(saved(rules, command), question);
+  const auto found = find_in(saved(rules, command), question);
   if (found.empty()) return "none";
   EXPECT_EQ(found.size(), 1u);
   return (found[0].certain ? "" : "maybe ") + found[0].change;
@@ -33,9 +39,8 @@ std::string change(const std::vector<std::string>& rules, const NatQuestion& que
 
 constexpr char snat[] = "-j SNAT --to-source 192.0.2.1";
 
-TEST(NatOfIptables, RuleIsNamedWithACommand) {
-  const auto found =
-      find_iptables_nat(saved({"POSTROUTING -j SUB", std::string("SUB ") + snat}), to_peer);
+TEST(Iptables, RuleIsNamedWithACommand) {
+  const auto found = find_in(saved({"POSTROUTING -j SUB", std::string("SUB ") + snat}), to_peer);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].chain, "iptables-legacy nat SUB");
   EXPECT_EQ(found[0].change, "the source address of RoCE packets (snat to 192.0.2.1)");
@@ -44,13 +49,11 @@ TEST(NatOfIptables, RuleIsNamedWithACommand) {
                                                    " --dport 4791 -j ACCEPT\n"));
   EXPECT_THAT(found[0].cure, HasSubstr("conntrack -D"));
   EXPECT_THAT(
-      find_iptables_nat(saved({std::string("POSTROUTING ") + snat}, "ip6tables-legacy"), ipv6)
-          .at(0)
-          .cure,
+      find_in(saved({std::string("POSTROUTING ") + snat}, "ip6tables-legacy"), ipv6).at(0).cure,
       HasSubstr("ip6tables-legacy -t nat"));
 }
 
-TEST(NatOfIptables, TargetsHaveTheirArguments) {
+TEST(Iptables, TargetsHaveTheirArguments) {
   EXPECT_EQ(change({"POSTROUTING -j SNAT --to-source 10.0.0.1:1024-2048"}),
             "the source port of RoCE packets (snat to 10.0.0.1:1024-2048)");
   EXPECT_EQ(change({"POSTROUTING -j SNAT --to-source 10.0.0.1"}), "none");
@@ -72,7 +75,7 @@ TEST(NatOfIptables, TargetsHaveTheirArguments) {
   EXPECT_EQ(change({"POSTROUTING -j LOG --log-prefix \"-j SNAT \""}), "none");
 }
 
-TEST(NatOfIptables, ConditionsOfOtherPacketsAreUnderstood) {
+TEST(Iptables, ConditionsOfOtherPacketsAreUnderstood) {
   const auto changes = [](const std::string& condition) {
     return change({"POSTROUTING " + condition + ' ' + snat});
   };
@@ -92,7 +95,7 @@ TEST(NatOfIptables, ConditionsOfOtherPacketsAreUnderstood) {
     EXPECT_EQ(changes(unknown).find("maybe "), 0u) << unknown;
 }
 
-TEST(NatOfIptables, VerdictsEndPackets) {
+TEST(Iptables, VerdictsEndPackets) {
   const std::string rule = std::string("POSTROUTING ") + snat;
   EXPECT_EQ(change({"POSTROUTING -p udp -j ACCEPT", rule}), "none");
   EXPECT_EQ(change({"POSTROUTING -p tcp -j ACCEPT", rule}).find("the "), 0u);
@@ -101,20 +104,40 @@ TEST(NatOfIptables, VerdictsEndPackets) {
   EXPECT_EQ(change({"POSTROUTING -p udp -j SUB", "SUB -j ACCEPT", rule}), "none");
 }
 
-TEST(NatOfIptables, OnlyTheTableNatChangesPackets) {
+TEST(Iptables, OnlyTheTableNatChangesPackets) {
   const std::string rule = std::string("POSTROUTING ") + snat;
   std::string other = saved({rule});
   other.replace(other.find("*nat"), 4, "*mangle");
-  EXPECT_TRUE(find_iptables_nat(other, to_peer).empty());
+  EXPECT_TRUE(find_in(other, to_peer).empty());
   const std::string raw = "iptables-legacy *raw\niptables-legacy -A OUTPUT -p udp -j NOTRACK\n";
-  EXPECT_FALSE(find_iptables_nat(raw + saved({rule}), to_peer).at(0).certain);
+  EXPECT_FALSE(find_in(raw + saved({rule}), to_peer).at(0).certain);
 }
 
-TEST(NatOfIptables, BadTextHasNone) {
+// nft prints the chains of the nft variant, too, but not the arguments of their rules.
+TEST(Iptables, NftVariantReplacesWhatNftPrints) {
+  const auto nft = [](const std::string& chain) {
+    return R"({"nftables": [{"chain": {"family": "ip", "table": "nat", "name": ")" + chain +
+           R"(", "type": "nat", "hook": "postrouting"}}, {"rule": {"family": "ip", "table": "nat",)"
+           R"( "chain": ")" +
+           chain + R"(", "expr": [{"xt": {"type": "target", "name": "SNAT"}}]}}]})";
+  };
+  const std::string same = saved({"POSTROUTING -j SNAT --to-source 10.0.0.1"}, "iptables-nft");
+  EXPECT_EQ(find_nat(read_ruleset(nft("POSTROUTING")), to_peer).size(), 1u);
+  EXPECT_TRUE(find_nat(read_ruleset(nft("POSTROUTING"), same), to_peer).empty());
+  EXPECT_EQ(find_nat(read_ruleset(nft("other"), same), to_peer).size(), 1u);
+  const std::string legacy = saved({"POSTROUTING -j SNAT --to-source 10.0.0.1"});
+  EXPECT_EQ(find_nat(read_ruleset(nft("POSTROUTING"), legacy), to_peer).size(), 1u);
+  const std::string only =
+      "iptables # Generated by iptables-save v1.8.9 (nf_tables) on Monday\n" +
+      saved({}, "iptables").substr(std::string("iptables # Generated\n").size());
+  EXPECT_TRUE(find_nat(read_ruleset(nft("POSTROUTING"), only), to_peer).empty());
+}
+
+TEST(Iptables, BadTextHasNone) {
   for (const char* text : {"", "x", "iptables-legacy", "iptables-legacy *nat\niptables-legacy -A",
                            "iptables-legacy *nat\niptables-legacy :POSTROUTING\niptables-legacy -A "
                            "POSTROUTING -s -d ! -m -j\n"})
-    EXPECT_TRUE(find_iptables_nat(text, to_peer).empty()) << text;
+    EXPECT_TRUE(find_in(text, to_peer).empty()) << text;
   EXPECT_EQ(
       change({"POSTROUTING -s 10.0.0.0/99999999999999999999 " + std::string(snat)}).find("maybe "),
       0u);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+//
+// The way of packets through the chains of nftables and iptables, as the kernel goes it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "sroce/packet_match.h"
+#include "sroce/ruleset.h"
+
+namespace sroce {
+
+/// How surely packets reach a rule. In order: the way through several is the least of theirs.
+enum class Reach {
+  condition,  // they do if they meet a condition that is not understood
+  earlier,    // they do unless an earlier rule has ended them, under such a condition
+  certain,
+};
+
+/// A place where packets end: they leave the chain, or the base chain with one of two results.
+enum class End { none, chain, drop, pass };
+
+/// A statement that packets reach.
+struct Step {
+  const std::string& chain;
+  const Rule& rule;
+  const nlohmann::json& statement;
+  Reach reach;
+};
+
+/// Follows packets from a base chain. A class for NAT, or for filters, says what statements mean.
+class ChainWalk {
+ public:
+  ChainWalk(const Ruleset& ruleset, const Packets& packets)
+      : ruleset_(ruleset), packets_(packets) {}
+  virtual ~ChainWalk() = default;
+  ChainWalk(const ChainWalk&) = delete;
+  ChainWalk& operator=(const ChainWalk&) = delete;
+
+  /// Returns how packets reach the policy; empty if none does.
+  std::optional<Reach> walk(const std::string& base);
+
+ protected:
+  /// The end of packets by a statement; empty if it has no meaning here, so that it may be a
+  /// condition.
+  virtual std::optional<End> execute(const Step& step) = 0;
+
+  /// The elements of a set or map, which has them or the name of another.
+  const nlohmann::json& resolved(const std::string& chain, const nlohmann::json& set) const;
+  /// Whether packets have a key of a map, one of its pairs.
+  Match match_key(const nlohmann::json& map, const nlohmann::json& pair) const;
+
+  const Ruleset& ruleset_;
+  const Packets& packets_;
+
+ private:
+  /// A chain, and how packets reach the present rule.
+  struct Place {
+    const std::string& chain;
+    Reach reach;
+    int depth;
+  };
+
+  End follow(const std::string& name, Reach reach, int depth);
+  End apply(const Rule& rule, Place& place);
+  End execute(const Step& step, int depth, Match& match);
+  End execute_map(const Step& step, const nlohmann::json& map, int depth);
+
+  int passes_ = 0;  // how often packets may have passed
+  int rules_ = 0;   // that have been applied
+};
+
+}  // namespace sroce
