@@ -14,7 +14,7 @@ constexpr int most_rules = 1'000'000;
 
 /// All packets that get to the statement pass it.
 bool is_neutral(const json& statement) {
-  for (const char* name : {"counter", "log", "mangle", "continue"}) {
+  for (const char* name : {"counter", "log", "mangle", "continue", "notrack"}) {
     if (statement.contains(name)) return true;
   }
   return text_of(member(statement, "xt"), "type") == "target";
@@ -24,23 +24,31 @@ Reach reach_if(Match match, Reach reach) {
   return match == Match::always ? reach : Reach::condition;
 }
 
+/// Does it end all packets that get to the rule?
+bool is_whole(End end, Match match, bool is_named) {
+  if (end == End::chain && is_named) return true;
+  return end == End::named_pass || (end != End::none && match == Match::always);
+}
+
 }  // namespace
 
-std::optional<Reach> ChainWalk::walk(const std::string& base) {
+std::optional<Reach> ChainWalk::walk(const std::string& base, Reach start) {
   passes_ = rules_ = 0;
-  if (follow(base, Reach::certain, 0) != End::none) return std::nullopt;
-  return passes_ ? Reach::earlier : Reach::certain;
+  if (follow({base, start, false, 0}) != End::none) return std::nullopt;
+  return passes_ ? std::min(start, Reach::earlier) : start;
 }
 
 /// Returns the end of all packets that get to the chain; none if any may go back to the caller.
-End ChainWalk::follow(const std::string& name, Reach reach, int depth) {
-  const auto chain = ruleset_.chains.find(name);
-  if (chain == ruleset_.chains.end() || depth > most_jumps) return End::none;
-  Place place{name, reach, depth};
+End ChainWalk::follow(const Place& start) {
+  const auto chain = ruleset_.chains.find(start.chain);
+  if (chain == ruleset_.chains.end() || start.depth > most_jumps) return End::none;
+  Place place = start;
   for (const Rule& rule : chain->second.rules) {
     if (++rules_ > most_rules) return End::pass;
     const End end = apply(rule, place);
-    if (end != End::none) return end == End::chain ? End::none : end;
+    if (end == End::none) continue;
+    const bool returns = end == End::chain || (place.may_return && end != End::named_pass);
+    return returns ? End::none : end;
   }
   return End::none;
 }
@@ -48,55 +56,76 @@ End ChainWalk::follow(const std::string& name, Reach reach, int depth) {
 /// Returns the end of all packets that get to the rule; none if any may go to the next.
 End ChainWalk::apply(const Rule& rule, Place& place) {
   Match match = Match::always;
+  bool is_named = false;
   for (const json& statement : rule.statements) {
     if (match == Match::never) break;
     if (!statement.is_object()) continue;
+    const json& condition = member(statement, "match");
+    const json& right = resolved(place.chain, member(condition, "right"));
+    is_named |=
+        looks_for_port_ && names_port(member(condition, "left"), text_of(condition, "op"), right);
+    const Step step{
+        place.chain, rule, statement, reach_if(match, place.reach), place.is_named || is_named,
+        is_named};
     const int before = passes_;
-    const End end =
-        execute({place.chain, rule, statement, reach_if(match, place.reach)}, place.depth, match);
-    if (end != End::none && match == Match::always) return end;
+    const End end = execute(step, place.depth, match);
+    if (is_whole(end, match, step.is_named)) return end;
+    place.may_return |= end == End::chain;
     if (end == End::chain || passes_ != before) place.reach = std::min(place.reach, Reach::earlier);
   }
   return End::none;
 }
 
 End ChainWalk::execute(const Step& step, int depth, Match& match) {
-  if (const json& condition = member(step.statement, "match"); step.statement.contains("match")) {
+  const json& statement = step.statement;
+  if (statement.contains("match")) {
+    const json& condition = statement["match"];
     match =
         std::min(match, match_packets(member(condition, "left"), text_of(condition, "op"),
                                       resolved(step.chain, member(condition, "right")), packets_));
     return End::none;
   }
-  if (step.statement.contains("return")) return End::chain;
-  if (step.statement.contains("vmap")) return execute_map(step, step.statement["vmap"], depth);
-  for (const char* call : {"jump", "goto"}) {
-    if (!step.statement.contains(call)) continue;
-    const std::string target = text_of(step.statement[call], "target");
-    const End end = follow(table_of(step.chain) + target, step.reach, depth + 1);
-    if (end == End::pass) passes_++;
-    return end == End::none && call == std::string("goto") ? End::chain : end;
+  if (statement.contains("return")) return End::chain;
+  if (statement.contains("vmap")) return execute_map(step, depth);
+  if (statement.contains("jump")) return call(step, statement["jump"], depth);
+  if (statement.contains("goto")) {
+    const End end = call(step, statement["goto"], depth);
+    return end == End::none ? End::chain : end;
   }
   if (const auto end = execute(step)) {
     if (*end == End::pass) passes_++;
     return *end;
   }
-  if (!is_neutral(step.statement)) match = std::min(match, Match::maybe);
+  if (!is_neutral(statement)) match = std::min(match, Match::maybe);
   return End::none;
 }
 
+End ChainWalk::call(const Step& step, const json& call, int depth) {
+  const std::string target = table_of(step.chain) + text_of(call, "target");
+  const End end = follow({target, step.reach, step.is_named, depth + 1});
+  if (end == End::pass) passes_++;
+  return end;
+}
+
 /// Packets take the verdict of the first key that they have, or of any that they may have.
-End ChainWalk::execute_map(const Step& step, const json& map, int depth) {
+End ChainWalk::execute_map(const Step& step, int depth) {
+  const json& map = step.statement["vmap"];
   const json& pairs = member(resolved(step.chain, member(map, "data")), "set");
   if (!pairs.is_array()) return End::none;
+  Reach reach = step.reach;
   for (const json& pair : pairs) {
     if (!pair.is_array() || pair.size() != 2 || !pair[1].is_object()) continue;
     const Match key = match_key(map, pair);
     if (key == Match::never) continue;
+    const bool is_named =
+        step.is_named || (looks_for_port_ && names_port(member(map, "key"), "==", pair[0]));
     Match match = key;
-    const End end =
-        execute({step.chain, step.rule, pair[1], reach_if(key, step.reach)}, depth, match);
-    if (key == Match::always) return end;
+    const int before = passes_;
+    const End end = execute({step.chain, step.rule, pair[1], reach_if(key, reach), is_named, false},
+                            depth, match);
+    if (key == Match::always || is_whole(end, key, is_named)) return end;
     if (end == End::chain) passes_++;
+    if (passes_ != before) reach = std::min(reach, Reach::earlier);
   }
   return End::none;
 }

@@ -19,8 +19,9 @@ enum class Reach {
   certain,
 };
 
-/// A place where packets end: they leave the chain, or the base chain with one of two results.
-enum class End { none, chain, drop, pass };
+/// How packets end: they leave the chain, or the base chain. A filter drops them or lets them pass,
+/// maybe by a rule that names their port (UDP 4791): its other conditions do not count then.
+enum class End { none, chain, drop, pass, named_pass };
 
 /// A statement that packets reach.
 struct Step {
@@ -28,19 +29,22 @@ struct Step {
   const Rule& rule;
   const nlohmann::json& statement;
   Reach reach;
+  bool is_named;       // the rule names the port, or one that leads to it does
+  bool rule_is_named;  // the rule does, and the statement is for that port only
 };
 
 /// Follows packets from a base chain. A class for NAT, or for filters, says what statements mean.
 class ChainWalk {
  public:
-  ChainWalk(const Ruleset& ruleset, const Packets& packets)
-      : ruleset_(ruleset), packets_(packets) {}
+  /// Unless looks_for_port is set, no rule counts as one that names the port.
+  ChainWalk(const Ruleset& ruleset, const Packets& packets, bool looks_for_port)
+      : ruleset_(ruleset), packets_(packets), looks_for_port_(looks_for_port) {}
   virtual ~ChainWalk() = default;
   ChainWalk(const ChainWalk&) = delete;
   ChainWalk& operator=(const ChainWalk&) = delete;
 
   /// Returns how packets reach the policy; empty if none does.
-  std::optional<Reach> walk(const std::string& base);
+  std::optional<Reach> walk(const std::string& base, Reach start = Reach::certain);
 
  protected:
   /// The end of packets by a statement; empty if it has no meaning here, so that it may be a
@@ -56,18 +60,22 @@ class ChainWalk {
   const Packets& packets_;
 
  private:
-  /// A chain, and how packets reach the present rule.
+  /// A chain, and how packets reach its present rule.
   struct Place {
     const std::string& chain;
     Reach reach;
+    bool is_named;
     int depth;
+    bool may_return = false;  // to the caller, by a rule before
   };
 
-  End follow(const std::string& name, Reach reach, int depth);
+  End follow(const Place& start);
   End apply(const Rule& rule, Place& place);
   End execute(const Step& step, int depth, Match& match);
-  End execute_map(const Step& step, const nlohmann::json& map, int depth);
+  End execute_map(const Step& step, int depth);
+  End call(const Step& step, const nlohmann::json& call, int depth);
 
+  const bool looks_for_port_;
   int passes_ = 0;  // how often packets may have passed
   int rules_ = 0;   // that have been applied
 };

@@ -206,12 +206,9 @@ Finding examine_peer(System& system, const std::string& host) try {
 
 std::vector<Finding> examine_firewall(const Facts& facts) {
   std::vector<Finding> findings;
-  for (const FirewallRule& rule : facts.firewall)
+  for (const Drop& drop : facts.drops)
     findings.push_back(
-        {"firewall", rule.certain ? Verdict::fail : Verdict::warn,
-         rule.certain ? "a rule of '" + rule.chain + "' drops RoCE packets (UDP port 4791)"
-                      : "'" + rule.chain + "' drops what no rule accepts, and none names port 4791",
-         rule.cure});
+        {"firewall", drop.certain ? Verdict::fail : Verdict::warn, drop_text(drop, ""), drop.cure});
   return findings;
 }
 
@@ -233,27 +230,41 @@ std::vector<std::string> addresses_of(const Readiness& state) {
   return addresses;
 }
 
-/// Rules that change packets of the interface, or of VLANs on it, which have addresses of their
-/// own.
-std::vector<NatRule> nat_of(const Ruleset& ruleset, const Readiness& state) {
+/// The interface, and VLANs on it, which have addresses of their own.
+std::vector<PacketQuestion> questions_of(const Readiness& state) {
   std::map<std::string, std::vector<std::string>> addresses{{state.netdev, addresses_of(state)}};
   for (const Gid& gid : state.gids) {
     if (gid.netdev && *gid.netdev != state.netdev) addresses[*gid.netdev].push_back(gid.address);
   }
-  std::vector<NatRule> all;
-  const auto add = [&](const std::vector<NatRule>& rules) {
-    for (const NatRule& rule : rules) {
-      const auto same = std::find_if(all.begin(), all.end(), [&](const NatRule& other) {
-        return other.chain == rule.chain && other.cure == rule.cure;
-      });
-      if (same == all.end())
-        all.push_back(rule);
-      else if (rule.certain && !same->certain)
-        *same = rule;
+  std::vector<PacketQuestion> questions;
+  for (const auto& [netdev, own] : addresses) questions.push_back({netdev, own});
+  return questions;
+}
+
+/// Adds what is found for other packets. Rules that one command mends are one; a certain one is
+/// preferred.
+template <typename Found>
+void unite(std::vector<Found>& all, const std::vector<Found>& more) {
+  for (const Found& rule : more) {
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Found& other) { return other.cure == rule.cure; });
+    if (same == all.end())
+      all.push_back(rule);
+    else if (rule.certain && !same->certain)
+      *same = rule;
+  }
+}
+
+void query_rules(System& system, Facts& facts) {
+  const Ruleset ruleset = read_ruleset(system.nft_ruleset(), system.iptables_rules());
+  for (DeviceFacts& device : facts.devices) {
+    for (const PacketQuestion& question : questions_of(device.state)) {
+      unite(device.nat, find_nat(ruleset, question));
+      unite(facts.drops, find_drops(ruleset, question));
     }
-  };
-  for (const auto& [netdev, own] : addresses) add(find_nat(ruleset, {netdev, own}));
-  return all;
+  }
+  if (facts.devices.empty())
+    unite(facts.drops, find_drops(ruleset, {facts.netdev.value_or(""), {}}));
 }
 
 DeviceFacts query_device(System& system, const DeviceIdentity& device, const std::string& netdev,
@@ -323,13 +334,7 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
   facts.may_raise_memlock = system.may_raise_memlock();
   facts.netdev = netdev;
   query_devices(system, facts);
-  const std::string ruleset = system.nft_ruleset();
-  facts.firewall = find_drops(ruleset);
-  const std::string iptables = system.iptables_rules();
-  const auto more = find_iptables_drops(iptables);
-  facts.firewall.insert(facts.firewall.end(), more.begin(), more.end());
-  const Ruleset rules = read_ruleset(ruleset, iptables);
-  for (DeviceFacts& device : facts.devices) device.nat = nat_of(rules, device.state);
+  query_rules(system, facts);
   return facts;
 }
 

@@ -61,7 +61,7 @@ struct Facts {
   bool has_libibverbs = true;
   bool port_taken = false;  // UDP port 4791, and no device of sroce in this namespace
   std::vector<std::string> rxe_devices;
-  std::vector<FirewallRule> firewall;
+  std::vector<Drop> drops;
 };
 
 std::vector<Finding> examine(const Facts& facts);

@@ -2,170 +2,153 @@
 #include "sroce/firewall.h"
 
 #include <algorithm>
-#include <charconv>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
+#include <optional>
 
-#include "sroce/ruleset.h"
-#include "sroce/udp_port.h"
+#include "sroce/chain_walk.h"
 
 namespace sroce {
 namespace {
 
 using nlohmann::json;
 
-std::string chain_of(const json& object, const char* name_key) {
-  return text_of(object, "family") + ' ' + text_of(object, "table") + ' ' +
-         text_of(object, name_key);
-}
+/// The name of a chain without its table.
+std::string short_name(const std::string& chain) { return chain.substr(table_of(chain).size()); }
 
-/// A port, {"range": [FROM, TO]}, or {"set": [...]} of these.
-bool includes_port(const json& right) {
-  if (right.is_number_integer()) return right.get<int>() == roce_port;
-  const json& range = member(right, "range");
-  if (range.is_array() && range.size() == 2 && range[0].is_number_integer() &&
-      range[1].is_number_integer())
-    return range[0].get<int>() <= roce_port && roce_port <= range[1].get<int>();
-  const json& set = member(right, "set");
-  return set.is_array() && std::any_of(set.begin(), set.end(), includes_port);
-}
-
-/// Does the expression compare the destination port of UDP with the one of RoCE?
-bool matches_port(const json& expression) {
-  const json& match = member(expression, "match");
-  const json& payload = member(member(match, "left"), "payload");
-  return text_of(match, "op") == "==" && text_of(payload, "protocol") == "udp" &&
-         text_of(payload, "field") == "dport" && includes_port(member(match, "right"));
-}
-
-bool has(const json& expressions, const char* verdict) {
-  for (const json& expression : expressions) {
-    if (expression.is_object() && expression.contains(verdict)) return true;
+/// The options of firewall-cmd for the place of a drop, in front of --add-port, which lets packets
+/// pass there. Empty if it does not, as in a chain of rich rules.
+std::optional<std::string> place_in_firewalld(const std::string& chain, const std::string& base) {
+  static const std::string zone = "filter_IN_", policy = "filter_IN_policy_";
+  if (chain == base) return "";  // of the interface's zone, or else of the default one
+  const std::string name = short_name(chain);
+  for (const char* part : {"_pre", "_log", "_deny", "_allow", "_post"}) {
+    if (name.ends_with(part)) return std::nullopt;
   }
-  return false;
+  if (name.starts_with(policy)) return "--policy=" + name.substr(policy.size()) + ' ';
+  if (name.starts_with(zone)) return "--zone=" + name.substr(zone.size()) + ' ';
+  return std::nullopt;
 }
 
-bool names_port(const json& expressions) {
-  for (const json& expression : expressions) {
-    if (matches_port(expression)) return true;
+/// The command of ufw that lets packets pass at the place of a drop; empty if its rules come behind
+/// that place. It changes the rule for this port, or adds one: before the other ones for a drop by
+/// one of them.
+std::string cure_of_ufw(const Ruleset& ruleset, const std::string& base, const Drop& drop,
+                        const Rule* rule) {
+  const std::string table = table_of(base), name = short_name(drop.chain);
+  const std::string ufw = ruleset.chains.contains(table + "ufw-user-input") ? "ufw-" : "ufw6-";
+  if (!ruleset.chains.contains(table + ufw + "user-input")) return "";
+  const std::string port = std::string(drop.leave ? "out " : "") + "4791/udp";
+  const std::string user = ufw + (drop.leave ? "user-output" : "user-input");
+  if (rule && name == user) {
+    const std::string own = ' ' + user + " -p udp -m udp --dport 4791 -j ";
+    const bool is_own = rule->deletion.find(own) != std::string::npos;
+    return (is_own ? "ufw allow " : "ufw prepend allow ") + port;
   }
-  return false;
+  const bool is_before = name.starts_with(ufw + "before") || name.starts_with(ufw + "not-local");
+  if (rule && (!name.starts_with(ufw) || is_before)) return "";
+  return "ufw allow " + port;
 }
 
-bool drops_the_rest(const json& chain) {
-  return text_of(chain, "hook") == "input" && text_of(chain, "type") == "filter" &&
-         text_of(chain, "policy") == "drop";
-}
-
-/// The chains of packets that are not for this host, nor from it.
-std::set<std::string> other_chains(const json& objects) {
-  std::set<std::string> others;
-  for (const json& object : objects) {
-    if (!object.is_object() || !object.contains("chain") || !object["chain"].is_object()) continue;
-    const json& chain = object["chain"];
-    const std::string hook = text_of(chain, "hook"), family = text_of(chain, "family");
-    if (hook == "forward" || family == "arp" || family == "bridge")
-      others.insert(chain_of(chain, "name"));
+/// The commands that let packets pass at the place of a drop, a rule or else the policy.
+std::string cure_of(const Ruleset& ruleset, const std::string& base, const Drop& drop,
+                    const Rule* rule, bool is_for_port) {
+  const Chain& chain = ruleset.chains.at(base);
+  const bool is_usual = chain.hook == "input" || chain.hook == "output";
+  if (const std::string cure = is_usual ? cure_of_ufw(ruleset, base, drop, rule) : "";
+      !cure.empty())
+    return cure;
+  if (is_for_port) return rule->deletion;
+  if (table_of(base).ends_with(" firewalld ") && chain.hook == "input") {
+    if (const auto place = place_in_firewalld(drop.chain, base))
+      return "firewall-cmd " + *place +
+             "--add-port=4791/udp\nto keep it: firewall-cmd --permanent " + *place +
+             "--add-port=4791/udp";
   }
-  return others;
+  return chain.acceptance;
 }
 
-std::string handle_of(const json& rule) {
-  const auto handle = rule.find("handle");
-  return handle != rule.end() && handle->is_number() ? std::to_string(handle->get<int>()) : "N";
-}
+/// Follows packets through a base chain that filters.
+class FilterWalk : public ChainWalk {
+ public:
+  FilterWalk(const Ruleset& ruleset, const Packets& packets) : ChainWalk(ruleset, packets, true) {}
 
-/// "4791", "4000:5000", or a list of these.
-bool lists_port(const std::string& text) {
-  std::istringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
-    int from = 0, to = 0;
-    const char* end = item.data() + item.size();
-    auto [rest, error] = std::from_chars(item.data(), end, from);
-    if (error != std::errc{}) continue;
-    to = from;
-    if (rest != end && *rest == ':') std::from_chars(rest + 1, end, to);
-    if (from <= roce_port && roce_port <= to) return true;
+  std::optional<Drop> find(const std::string& base, Reach start) {
+    base_ = base;
+    found_.reset();
+    const auto reach = walk(base, start);
+    if (reach && *reach != Reach::condition && ruleset_.chains.at(base).policy == "drop")
+      record({base, true, *reach == Reach::certain, packets_.leave}, nullptr, false);
+    return found_;
   }
-  return false;
-}
 
-/// A line "-A CHAIN [CONDITION]... -j TARGET".
-struct IptablesRule {
-  std::string chain, target;
-  bool names_port = false;
+ private:
+  std::optional<End> execute(const Step& step) override {
+    const json& statement = step.statement;
+    const std::string target = text_of(member(statement, "xt"), "name");
+    if (statement.contains("accept") || statement.contains("queue"))
+      return step.is_named ? End::named_pass : End::pass;
+    if (!statement.contains("drop") && !statement.contains("reject") && target != "REJECT")
+      return std::nullopt;
+    if (step.reach != Reach::condition || step.is_named)
+      record({step.chain, false, step.reach == Reach::certain, packets_.leave}, &step.rule,
+             step.rule_is_named);
+    return End::drop;
+  }
+
+  void record(Drop drop, const Rule* rule, bool is_for_port) {
+    if (found_ && (found_->certain || !drop.certain)) return;
+    drop.cure = cure_of(ruleset_, base_, drop, rule, is_for_port);
+    found_ = drop;
+  }
+
+  std::string base_;
+  std::optional<Drop> found_;
 };
 
-IptablesRule parse_rule(std::istringstream& words) {
-  IptablesRule rule;
-  words >> rule.chain;
-  bool is_udp = false, has_port = false;
-  for (std::string word, last; words >> word; last = word) {
-    if (last == "-p") is_udp = word == "udp";
-    if (last == "--dport" || last == "--dports") has_port = lists_port(word);
-    if (last == "-j") rule.target = word;
-  }
-  rule.names_port = is_udp && has_port;
-  return rule;
+/// A name, or the beginning of names in front of '*'.
+bool fits(const std::string& pattern, const std::string& name) {
+  if (!pattern.ends_with('*')) return name == pattern;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+/// How packets reach the first rule of a base chain; empty if none does.
+std::optional<Reach> reach_of(const Chain& chain, const Packets& packets) {
+  if (chain.type != "filter" && chain.type != "route") return std::nullopt;
+  if (chain.family != "inet" && chain.family != "netdev" &&
+      chain.family != (packets.ipv4 ? "ip" : "ip6"))
+    return std::nullopt;
+  if (chain.hook == (packets.leave ? "output" : "input") ||
+      chain.hook == (packets.leave ? "postrouting" : "prerouting"))
+    return Reach::certain;
+  if (chain.hook != (packets.leave ? "egress" : "ingress")) return std::nullopt;
+  if (packets.interface.empty() || chain.devices.empty()) return Reach::condition;
+  const bool is_there =
+      std::any_of(chain.devices.begin(), chain.devices.end(),
+                  [&](const std::string& device) { return fits(device, packets.interface); });
+  return is_there ? std::optional(Reach::certain) : std::nullopt;
 }
 
 }  // namespace
 
-std::vector<FirewallRule> find_iptables_drops(const std::string& rules) {
-  std::vector<FirewallRule> drops;
-  std::set<std::string> dropping, accepting;  // commands, by their policy and their rules
-  std::istringstream lines(rules);
-  std::string table;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string command, word;
-    words >> command >> word;
-    if (word.starts_with('*')) table = word.substr(1);
-    if (table != "filter") continue;
-    if (std::string policy; word == ":INPUT" && words >> policy && policy == "DROP")
-      dropping.insert(command);
-    if (word != "-A") continue;
-    const IptablesRule rule = parse_rule(words);
-    if (!rule.names_port || rule.chain == "FORWARD") continue;
-    if (rule.target == "ACCEPT") accepting.insert(command);
-    if (rule.target == "DROP" || rule.target == "REJECT")
-      drops.push_back(
-          {command + ' ' + rule.chain, true, command + " -D" + line.substr(line.find(" -A ") + 3)});
+std::vector<Drop> find_drops(const Ruleset& ruleset, const PacketQuestion& question) {
+  std::vector<Drop> found;
+  for (const auto& [name, chain] : ruleset.chains) {
+    std::optional<Drop> first;
+    for (const Packets& packets : packets_of(question, ruleset.has_notrack)) {
+      const auto reach = reach_of(chain, packets);
+      const auto drop =
+          reach ? FilterWalk(ruleset, packets).find(name, *reach) : std::optional<Drop>();
+      if (drop && (!first || (drop->certain && !first->certain))) first = drop;
+    }
+    if (first) found.push_back(*first);
   }
-  for (const std::string& command : dropping) {
-    if (!accepting.contains(command))
-      drops.push_back(
-          {command + " INPUT", false, command + " -I INPUT -p udp --dport 4791 -j ACCEPT"});
-  }
-  return drops;
+  return found;
 }
 
-std::vector<FirewallRule> find_drops(const std::string& ruleset) {
-  const json parsed = json::parse(ruleset, nullptr, false);
-  if (!parsed.is_object() || !parsed.contains("nftables") || !parsed["nftables"].is_array())
-    return {};
-  std::vector<FirewallRule> drops;
-  std::set<std::string> accepting;
-  const auto others = other_chains(parsed["nftables"]);
-  for (const json& object : parsed["nftables"]) {
-    if (!object.is_object() || !object.contains("rule")) continue;
-    const json& rule = object["rule"];
-    if (!rule.is_object() || !rule.contains("expr") || !names_port(rule["expr"])) continue;
-    const std::string chain = chain_of(rule, "chain");
-    if (others.contains(chain)) continue;
-    if (has(rule["expr"], "accept")) accepting.insert(chain);
-    if (has(rule["expr"], "drop") || has(rule["expr"], "reject"))
-      drops.push_back({chain, true, "nft delete rule " + chain + " handle " + handle_of(rule)});
-  }
-  for (const json& object : parsed["nftables"]) {
-    if (!object.is_object() || !object.contains("chain")) continue;
-    const json& chain = object["chain"];
-    const std::string name = chain.is_object() ? chain_of(chain, "name") : "";
-    if (!chain.is_object() || !drops_the_rest(chain) || accepting.contains(name)) continue;
-    drops.push_back({name, false, "nft insert rule " + name + " udp dport 4791 accept"});
-  }
-  return drops;
+std::string drop_text(const Drop& drop, const std::string& place) {
+  return std::string(drop.by_policy ? "the policy" : "a rule") + " of '" + drop.chain + "'" +
+         place + (drop.certain ? " drops" : " may drop") + " RoCE packets (UDP port 4791)" +
+         (drop.leave ? " that leave" : "") +
+         (drop.by_policy && !drop.certain ? ": no rule names the port" : "");
 }
 
 }  // namespace sroce

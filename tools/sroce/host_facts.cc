@@ -113,8 +113,11 @@ std::string nft_ruleset() { return output_of("nft -j list ruleset 2>/dev/null");
 
 std::string iptables_rules() {
   return output_of(
-      "for command in iptables-legacy ip6tables-legacy; do"
-      " $command-save 2>/dev/null | sed \"s/^/$command /\"; done");
+      "for family in iptables ip6tables; do has_variant=;"
+      " for command in $family-legacy $family-nft $family; do"
+      " [ $command = $family ] || ! command -v $command-save >/dev/null || has_variant=1;"
+      " [ $command = $family ] && [ $has_variant ] ||"
+      " $command-save 2>/dev/null | sed \"s/^/$command /\"; done; done");
 }
 
 namespace {

@@ -25,8 +25,8 @@ bool port_is_free();
 /// The rules of nftables as JSON; empty without nft or without the right to list them.
 std::string nft_ruleset();
 
-/// The rules of iptables-legacy and ip6tables-legacy as their -save commands print them, each line
-/// after the name of its command. Empty as above.
+/// The rules of iptables and ip6tables as their -save commands print them, each line after the name
+/// of its command: of the variants "-legacy" and "-nft", or else of the only one. Empty as above.
 std::string iptables_rules();
 
 /// How many IPv4 packets rp_filter has dropped in this network namespace since boot, because the

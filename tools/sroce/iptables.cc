@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "sroce/iptables.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <iomanip>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -47,6 +50,18 @@ json ports_of(const std::string& text) {
   std::istringstream items(text);
   json all = json::array();
   for (std::string item; std::getline(items, item, ',');) all.push_back(range_of(item, ':'));
+  return {{"set", all}};
+}
+
+/// "NEW,RELATED" as a set of words in lower case.
+json words_of(const std::string& text) {
+  std::istringstream items(text);
+  json all = json::array();
+  for (std::string item; std::getline(items, item, ',');) {
+    std::transform(item.begin(), item.end(), item.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    all.push_back(item);
+  }
   return {{"set", all}};
 }
 
@@ -121,8 +136,19 @@ class RuleReader {
     operator_ = "==";
   }
 
+  void add_unknown() { add_match(json(), json()); }
+
+  /// Other modules may be a condition without any option.
+  void add_module(const std::string& name) {
+    static const std::set<std::string> known{"addrtype", "comment",   "conntrack", "mark", "state",
+                                             "pkttype",  "multiport", "tcp",       "udp"};
+    if (!known.contains(name)) add_unknown();
+  }
+
   void add_condition(const std::string& option) {
-    if (option == "-m" || option == "--comment") {
+    if (option == "-m") {
+      add_module(value());
+    } else if (option == "--comment") {
       value();
     } else if (option == "-s" || option == "-d") {
       add_match(payload(family_, option == "-s" ? "saddr" : "daddr"), address_of(value()));
@@ -135,11 +161,17 @@ class RuleReader {
       add_match(payload(protocol_, "dport"), ports_of(value()));
     } else if (option == "--sport" || option == "--sports") {
       add_match(payload(protocol_, "sport"), ports_of(value()));
+    } else if (option == "--ctstate" || option == "--state") {
+      add_match({{"ct", {{"key", "state"}}}}, words_of(value()));
+    } else if (option == "--dst-type") {
+      add_match({{"fib", {{"result", "type"}, {"flags", "daddr"}}}}, words_of(value()));
+    } else if (option == "--pkt-type") {
+      add_match(meta("pkttype"), words_of(value()));
     } else if (option == "--mark") {
       const auto [mark, mask] = split(value(), '/');
       add_match({{"&", {meta("mark"), number_of(mask)}}}, number_of(mark));
     } else {
-      add_match({{"option", option}}, json());  // its values do not begin with a hyphen
+      add_unknown();  // the values of an option do not begin with a hyphen
     }
   }
 
@@ -147,7 +179,8 @@ class RuleReader {
     static const std::map<std::string, std::string> changes{
         {"SNAT", "snat"}, {"DNAT", "dnat"}, {"MASQUERADE", "masquerade"}, {"REDIRECT", "redirect"}};
     static const std::map<std::string, std::string> verdicts{
-        {"ACCEPT", "accept"}, {"DROP", "drop"}, {"RETURN", "return"}};
+        {"ACCEPT", "accept"}, {"DROP", "drop"},     {"REJECT", "reject"},
+        {"RETURN", "return"}, {"NFQUEUE", "queue"}, {"QUEUE", "queue"}};
     if (const auto change = changes.find(target); change != changes.end())
       statements_.push_back({{change->second, arguments_of(words_)}});
     else if (const auto verdict = verdicts.find(target); verdict != verdicts.end())

@@ -74,7 +74,7 @@ std::string given_of(const PacketQuestion& question, const std::optional<std::st
 class NatWalk : public ChainWalk {
  public:
   NatWalk(const Ruleset& ruleset, const Packets& packets, const PacketQuestion& question)
-      : ChainWalk(ruleset, packets),
+      : ChainWalk(ruleset, packets, false),
         masquerade_(given_of(question, question.masquerade, packets.own)),
         redirect_(given_of(question, question.redirect, packets.own)) {}
 
@@ -103,7 +103,7 @@ class NatWalk : public ChainWalk {
   /// leaves others as they are.
   bool concerns(const std::string& chain, const Change& change) const {
     const std::string family = text_of(change.arguments, "family");
-    if (!family.empty() && (family == "ip") != is_ipv4(packets_.own)) return false;
+    if (!family.empty() && (family == "ip") != packets_.ipv4) return false;
     for (const char* name : {"addr", "port"}) {
       const json& map = member(member(change.arguments, name), "map");
       if (map.is_null()) continue;
@@ -135,7 +135,7 @@ class NatWalk : public ChainWalk {
         change.source == packets_.leave ? std::optional(packets_.own) : packets_.peer;
     if (change.name == "redirect" && packets_.leave) return Match::always;  // to 127.0.0.1
     if (change.name == "redirect")
-      return is_ipv4(packets_.own) && now == redirect_ ? Match::never : Match::maybe;
+      return packets_.ipv4 && now == redirect_ ? Match::never : Match::maybe;
     if (change.name == "masquerade") return now == masquerade_ ? Match::never : Match::maybe;
     const json& address = member(change.arguments, "addr");
     if (address.is_null()) return change.complete ? Match::never : Match::maybe;
@@ -161,7 +161,7 @@ class NatWalk : public ChainWalk {
 };
 
 bool sees(const Chain& chain, const Packets& packets) {
-  if (chain.type != "nat" || chain.family == (is_ipv4(packets.own) ? "ip6" : "ip")) return false;
+  if (chain.type != "nat" || chain.family == (packets.ipv4 ? "ip6" : "ip")) return false;
   if (packets.leave) return chain.hook == "output" || chain.hook == "postrouting";
   return chain.hook == "prerouting" || chain.hook == "input";
 }
@@ -172,8 +172,8 @@ std::vector<NatRule> find_nat(const Ruleset& ruleset, const PacketQuestion& ques
   std::vector<NatRule> found;
   for (const auto& [name, chain] : ruleset.chains) {
     std::optional<NatRule> first;
-    for (const Packets& packets : packets_of(question)) {
-      if (!sees(chain, packets)) continue;
+    for (const Packets& packets : packets_of(question, ruleset.has_notrack)) {
+      if (packets.own.empty() || !sees(chain, packets)) continue;
       const auto rule = NatWalk(ruleset, packets, question).find(name);
       if (rule && (!first || (rule->certain && !first->certain))) first = rule;
     }

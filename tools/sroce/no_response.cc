@@ -67,13 +67,21 @@ Cause explain_resolution(const UnansweredRequest& request) {
   return no_route(request);
 }
 
-Cause explain_firewall(const FirewallRule& rule) {
-  return {"local_firewall",
-          rule.certain
-              ? "a rule of '" + rule.chain + "' of this host drops RoCE packets (UDP port 4791)"
-              : "'" + rule.chain + "' of this host drops what no rule accepts, and none names " +
-                    "UDP port 4791",
-          rule.cure};
+Cause explain_drop(const Drop& drop) {
+  return {"local_firewall", drop_text(drop, " of this host"), drop.cure};
+}
+
+/// Does it explain the message? The host itself sends one if a rule rejects what leaves.
+bool explains(const Drop& drop, int icmp_error) {
+  return drop.leave && (drop.certain || icmp_error == EPERM);
+}
+
+/// The first that is certain, or else the first.
+const Drop* worst_of(const std::vector<Drop>& drops) {
+  const auto certain =
+      std::find_if(drops.begin(), drops.end(), [](const Drop& drop) { return drop.certain; });
+  if (certain != drops.end()) return &*certain;
+  return drops.empty() ? nullptr : &drops.front();
 }
 
 Cause explain_nat(const NatRule& rule) {
@@ -183,20 +191,18 @@ bool is_hardware(System& system, const CmReply& reply) {
 /// Looks at the rules of this host.
 void find_rules(System& system, const CmQuestion& question, const CmReply& reply,
                 UnansweredRequest& request) {
-  const std::string ruleset = system.nft_ruleset();
-  request.firewall = find_drops(ruleset);
-  const std::string iptables = system.iptables_rules();
-  const auto more = find_iptables_drops(iptables);
-  request.firewall.insert(request.firewall.end(), more.begin(), more.end());
+  const Ruleset ruleset = read_ruleset(system.nft_ruleset(), system.iptables_rules());
   const std::string source = size_of(reply.source) ? address_text(reply.source) : "";
   const std::string own = source.empty() ? request.source.value_or("") : source;
+  PacketQuestion packets{request.interface, {}, address_text(question.peer)};
+  if (!own.empty()) packets.addresses.push_back(own);
+  request.drops = find_drops(ruleset, packets);
   if (own.empty()) return;
-  PacketQuestion packets{request.interface, {own}, address_text(question.peer)};
   if (IN6_IS_ADDR_V4MAPPED(&request.next_hop))
     add_given_addresses(system, request.next_hop, packets);
   else
     packets.masquerade = request.source.value_or(own);
-  request.nat = find_nat(read_ruleset(ruleset, iptables), packets);
+  request.nat = find_nat(ruleset, packets);
 }
 
 }  // namespace
@@ -243,8 +249,11 @@ Cause explain_no_response(const UnansweredRequest& request) {
   // A NAT may be why another host or port has sent the ICMP message. If it gives all flows one
   // port, the kernel drops the second flow, as a firewall of this host does.
   if (certain != request.nat.end()) return explain_nat(*certain);
+  for (const Drop& other : request.drops) {
+    if (request.icmp_error && explains(other, request.icmp_error)) return explain_drop(other);
+  }
   if (request.icmp_error) return explain_icmp(request);
-  if (!request.firewall.empty()) return explain_firewall(request.firewall.front());
+  if (const Drop* drop = worst_of(request.drops)) return explain_drop(*drop);
   if (!request.nat.empty()) return explain_nat(request.nat.front());
   return {"dropped",
           "no response: dropped on the way or by the peer (firewall, or NAT: wrong ICRC)",

@@ -23,14 +23,14 @@ struct UnansweredRequest {
   int error = 0;             // that ended the stage
   std::string interface {};  // of the route to the peer; empty if there is none
   std::optional<std::string> gateway{};
-  in6_addr next_hop{};                   // the gateway, or else the peer
-  std::optional<std::string> source{};   // that the route prefers
-  bool only_interface = false;           // no other may be taken
-  std::string lower{};                   // the interface that an RDMA device attaches to
-  std::optional<std::string> device{};   // that is there
-  int icmp_error = 0;                    // as probe_port() returns it
-  std::vector<FirewallRule> firewall{};  // of this host
-  std::vector<NatRule> nat{};            // ... too
+  in6_addr next_hop{};                  // the gateway, or else the peer
+  std::optional<std::string> source{};  // that the route prefers
+  bool only_interface = false;          // no other may be taken
+  std::string lower{};                  // the interface that an RDMA device attaches to
+  std::optional<std::string> device{};  // that is there
+  int icmp_error = 0;                   // as probe_port() returns it
+  std::vector<Drop> drops{};            // by rules of this host
+  std::vector<NatRule> nat{};           // ... too
   bool may_see_firewall = true;
   bool by_hardware = false;  // its packets pass no rule of this host
 };

@@ -23,8 +23,8 @@ inline constexpr Ports roce_sources{0xC000, 0xFFFF};
 
 /// Packets of this host: they leave and arrive by this interface.
 struct PacketQuestion {
-  std::string interface;
-  std::vector<std::string> addresses;  // of this host
+  std::string interface;               // empty: any but lo
+  std::vector<std::string> addresses;  // of this host; empty: any
   std::optional<std::string> peer{};   // empty: any
   /// The address that masquerading gives; empty: the first IPv4 address, and any IPv6 address
   /// stays.
@@ -35,14 +35,16 @@ struct PacketQuestion {
 
 /// RoCE packets from one address of this host or to it.
 struct Packets {
-  bool leave = false;  // else they arrive
-  std::string interface;
-  std::string own;
-  std::optional<std::string> peer{};  // empty: any
+  bool leave = false;     // else they arrive
+  std::string interface;  // empty: any but lo
+  std::string own;        // empty: any
+  bool ipv4 = true;       // else IPv6
+  std::optional<std::string> peer{};
+  bool may_be_untracked = false;
 };
 
 /// Those that leave and those that arrive, of each address.
-std::vector<Packets> packets_of(const PacketQuestion& question);
+std::vector<Packets> packets_of(const PacketQuestion& question, bool may_be_untracked);
 
 bool is_ipv4(const std::string& address);
 
@@ -53,5 +55,8 @@ Match match_ports(const nlohmann::json& right, const Ports& ports);
 /// these are known.
 Match match_packets(const nlohmann::json& left, const std::string& op, const nlohmann::json& right,
                     const Packets& packets);
+
+/// Whether a condition is that the destination port of UDP is the one of RoCE, or among others.
+bool names_port(const nlohmann::json& left, const std::string& op, const nlohmann::json& right);
 
 }  // namespace sroce

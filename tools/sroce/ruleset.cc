@@ -23,7 +23,7 @@ void add_chain(const json& object, Ruleset& ruleset) {
   chain.acceptance = "nft insert rule " + name + " udp dport 4791 accept";
 }
 
-/// Packets change the elements of a dynamic set.
+/// Packets may change the elements of a dynamic set, which not all versions of nft say.
 void add_set(const json& object, Ruleset& ruleset) {
   for (const std::string& flag : texts_of(member(object, "flags"))) {
     if (flag == "dynamic") return;
@@ -42,11 +42,15 @@ void add_rule(const json& object, Ruleset& ruleset) {
       {statements, "nft delete rule " + chain + " handle " + number});
 }
 
-void find_notrack(Ruleset& ruleset) {
+/// Statements that change what conditions of other rules see.
+void read_effects(Ruleset& ruleset) {
   for (const auto& [name, chain] : ruleset.chains) {
     for (const Rule& rule : chain.rules) {
-      for (const json& statement : rule.statements)
+      for (const json& statement : rule.statements) {
         ruleset.has_notrack |= statement.is_object() && statement.contains("notrack");
+        const std::string changed = text_of(member(statement, "set"), "set");
+        if (changed.starts_with('@')) ruleset.sets.erase(table_of(name) + changed.substr(1));
+      }
     }
   }
 }
@@ -79,7 +83,7 @@ Ruleset read_ruleset(const std::string& nft, const std::string& iptables) {
     }
   }
   add_iptables(iptables, ruleset);
-  find_notrack(ruleset);
+  read_effects(ruleset);
   return ruleset;
 }
 

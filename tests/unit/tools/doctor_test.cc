@@ -182,23 +182,76 @@ TEST_F(Doctor, PacketsComeInByAnInterfaceThatIsNotThatOfTheirRoute) {
 }
 
 TEST_F(Doctor, FirewallDropsPackets) {
-  machine.nft_ruleset =
-      R"({"nftables": [{"chain": {"family": "ip", "table": "t", "name": "c", "type": "filter",)"
-      R"( "hook": "input", "policy": "drop"}}]})";
-  expect(Verdict::warn, "firewall", "'ip t c' drops what no rule accepts",
-         "nft insert rule ip t c");
-  machine.nft_ruleset =
-      R"({"nftables": [{"rule": {"family": "ip", "table": "t", "chain": "c", "handle": 3, "expr":)"
-      R"( [{"match": {"op": "==", "left": {"payload": {"protocol": "udp", "field": "dport"}},)"
-      R"( "right": 4791}}, {"drop": null}]}}]})";
-  expect(Verdict::fail, "firewall", "drops RoCE packets", "nft delete rule ip t c handle 3");
+  const std::string chain =
+      R"({"chain": {"family": "ip", "table": "t", "name": "c", "type": "filter",)"
+      R"( "hook": "input", "policy": ")";
+  const auto rule = [](const std::string& condition, const std::string& verdict) {
+    return R"(, {"rule": {"family": "ip", "table": "t", "chain": "c", "handle": 3, "expr":)"
+           R"( [{"match": {"op": "==", "left": )" +
+           condition + "}}, {\"" + verdict + "\": null}]}}";
+  };
+  const std::string to_port =
+      R"({"payload": {"protocol": "udp", "field": "dport"}}, "right": 4791)";
+  const std::string from =
+      R"({"payload": {"protocol": "ip", "field": "saddr"}}, "right": "10.9.0.1")";
+  const auto set = [&](const std::string& policy, const std::string& rules) {
+    machine.nft_ruleset = R"({"nftables": [)" + chain + policy + "\"}}" + rules + "]}";
+  };
+  set("drop", "");
+  expect(Verdict::fail, "firewall", "the policy of 'ip t c' drops RoCE packets",
+         "nft insert rule ip t c udp dport 4791 accept");
+  set("drop", rule(from, "accept"));
+  expect(Verdict::warn, "firewall", "the policy of 'ip t c' may drop RoCE packets",
+         "nft insert rule ip t c udp dport 4791 accept");
+  set("accept", rule(to_port, "drop"));
+  expect(Verdict::fail, "firewall", "a rule of 'ip t c' drops RoCE packets",
+         "nft delete rule ip t c handle 3");
 }
 
 TEST_F(Doctor, FirewallOfIptablesDropsPackets) {
   machine.iptables_rules =
-      "iptables-legacy *filter\niptables-legacy -A INPUT -p udp --dport 4791 -j DROP\n";
-  expect(Verdict::fail, "firewall", "'iptables-legacy INPUT' drops RoCE packets",
+      "iptables-legacy *filter\niptables-legacy :INPUT ACCEPT [0:0]\n"
+      "iptables-legacy -A INPUT -p udp --dport 4791 -j DROP\n";
+  expect(Verdict::fail, "firewall", "a rule of 'iptables-legacy INPUT' drops RoCE packets",
          "iptables-legacy -D INPUT -p udp --dport 4791 -j DROP");
+}
+
+// The two tables of ufw, for IPv4 and IPv6.
+TEST_F(Doctor, FirewallOfTwoFamiliesThatOneCommandMendsIsNamedOnce) {
+  for (const std::string& command : {std::string("iptables-nft"), std::string("ip6tables-nft")})
+    machine.iptables_rules += command + " *filter\n" + command + " :INPUT DROP [0:0]\n" + command +
+                              " :ufw" + (command == "iptables-nft" ? "" : "6") +
+                              "-user-input - [0:0]\n";
+  machine.route.links[1].addresses.push_back({"fd00::1"});
+  expect(Verdict::fail, "firewall", "drops RoCE packets", "ufw allow 4791/udp");
+  EXPECT_EQ(text.find("firewall"), text.rfind("firewall")) << text;
+}
+
+TEST_F(Doctor, FirewallIsJudgedForTheInterface) {
+  machine.nft_ruleset =
+      R"({"nftables": [{"chain": {"family": "inet", "table": "t", "name": "c", "type": "filter",)"
+      R"( "hook": "input", "policy": "accept"}}, {"rule": {"family": "inet", "table": "t",)"
+      R"( "chain": "c", "expr": [{"match": {"op": "==", "left": {"meta": {"key": "iifname"}},)"
+      R"( "right": "eth0"}}, {"drop": null}]}}]})";
+  expect(Verdict::fail, "firewall", "a rule of 'inet t c' drops", "nft insert rule inet t c udp");
+  machine.nft_ruleset.replace(machine.nft_ruleset.find("eth0"), 4, "eth1");
+  EXPECT_EQ(examine(), 0) << text;
+  EXPECT_EQ(examine({.target = "eth1"}), 2);
+  EXPECT_THAT(text, HasSubstr("a rule of 'inet t c' drops")) << "eth1 has no device";
+  machine.nft_ruleset.replace(machine.nft_ruleset.find("eth1"), 4, "eth0.5");
+  machine.add_gid("sroce0", 7, "0000:0000:0000:0000:0000:ffff:0a00:0501", "eth0.5");
+  expect(Verdict::fail, "firewall", "a rule of 'inet t c' drops", "nft insert rule inet t c udp");
+}
+
+TEST_F(Doctor, FirewallIsJudgedWithoutADevice) {
+  test::FakeMachine other;
+  std::ostringstream out;
+  other.nft_ruleset =
+      R"({"nftables": [{"chain": {"family": "inet", "table": "t", "name": "c", "type": "filter",)"
+      R"( "hook": "output", "policy": "drop"}}]})";
+  run_doctor(other.system, {}, out);
+  EXPECT_THAT(out.str(), HasSubstr("the policy of 'inet t c' drops RoCE packets (UDP port 4791) "
+                                   "that leave"));
 }
 
 TEST_F(Doctor, NatChangesAddresses) {

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -68,6 +70,29 @@ TEST(Memlock, IsLimitedForRootOfAUserNamespace) {
     return int{memlock_bytes() != limit_bytes};
   });
   if (status == cannot) GTEST_SKIP() << "no user namespaces";
+  EXPECT_EQ(status, 0);
+}
+
+// Both variants have rules of their own, which the command without a variant would repeat.
+TEST(IptablesRules, AreThoseOfBothVariants) {
+  const std::string folder = ::testing::TempDir() + "save-commands";
+  std::filesystem::create_directories(folder);
+  for (const std::string family : {"iptables", "ip6tables"}) {
+    for (const std::string& command : {family + "-legacy", family + "-nft", family}) {
+      const std::string path = folder + '/' + command + "-save";
+      std::ofstream(path) << "#!/bin/sh\necho '*raw'; echo rules of " << command << '\n';
+      std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    }
+  }
+  const int status = status_of([&] {
+    setenv("PATH", (folder + ":/usr/bin:/bin").c_str(), 1);
+    std::string expected;
+    for (const std::string& command :
+         {std::string("iptables-legacy"), std::string("iptables-nft"),
+          std::string("ip6tables-legacy"), std::string("ip6tables-nft")})
+      expected += command + " *raw\n" + command + " rules of " + command + '\n';
+    return int{iptables_rules() != expected};
+  });
   EXPECT_EQ(status, 0);
 }
 

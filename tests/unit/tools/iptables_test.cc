@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sroce/firewall.h"
 #include "sroce/nat.h"
 
 namespace sroce {
@@ -90,7 +91,7 @@ TEST(Iptables, ConditionsOfOtherPacketsAreUnderstood) {
                             "-p udp -m udp ! --dport 4000:5000", "-m mark --mark 0x4000/0x4000"})
     EXPECT_EQ(changes(other), "none") << other;
   for (const char* unknown :
-       {"-m addrtype --dst-type LOCAL", "-m conntrack --ctstate NEW", "-p udp -m udp --sport 50000",
+       {"-m addrtype --dst-type LOCAL", "-m socket", "-p udp -m udp --sport 50000",
         "-m addrtype ! --src-type LOCAL -s 10.0.0.0/24", "-p udp -m udp --dport x"})
     EXPECT_EQ(changes(unknown).find("maybe "), 0u) << unknown;
 }
@@ -133,11 +134,122 @@ TEST(Iptables, NftVariantReplacesWhatNftPrints) {
   EXPECT_TRUE(find_nat(read_ruleset(nft("POSTROUTING"), only), to_peer).empty());
 }
 
+/// The output of a -save command for the table of filters, with a policy for what arrives.
+std::string filter(const std::string& policy, const std::vector<std::string>& rules,
+                   const std::string& command = "iptables-legacy",
+                   const std::string& table = "filter") {
+  std::string text = command + " *" + table + '\n';
+  for (const std::string& chain : {"INPUT " + policy, std::string("FORWARD DROP"),
+                                   std::string("OUTPUT ACCEPT"), std::string("SUB -")})
+    text += command + " :" + chain + " [0:0]\n";
+  for (const std::string& rule : rules) text += command + " -A " + rule + '\n';
+  return text + command + " COMMIT\n";
+}
+/// The only drop, as a sentence; with its cure.
+std::pair<std::string, std::string> drop_in(const std::string& rules,
+                                            const PacketQuestion& question = to_peer) {
+  const auto found = find_drops(read_ruleset("", rules), question);
+  if (found.empty()) return {"none", ""};
+  EXPECT_EQ(found.size(), 1u);
+  const std::string text = drop_text(found[0], "");
+  return {text.substr(0, text.find(" RoCE")), found[0].cure};
+}
+using Found = std::pair<std::string, std::string>;
+constexpr char accepts[] = "iptables-legacy -I INPUT -p udp --dport 4791 -j ACCEPT";
+const Found by_policy{"the policy of 'iptables-legacy INPUT' drops", accepts};
+
+TEST(Iptables, RuleThatDropsIsFound) {
+  for (const char* port : {"--dport 4791", "--dport 4000:5000", "-m multiport --dports 53,4791"}) {
+    for (const char* target : {"DROP", "REJECT --reject-with icmp-port-unreachable"}) {
+      const std::string rule = std::string("INPUT -p udp -m udp ") + port + " -j " + target;
+      EXPECT_EQ(drop_in(filter("ACCEPT", {rule})),
+                Found("a rule of 'iptables-legacy INPUT' drops", "iptables-legacy -D " + rule));
+    }
+  }
+  for (const char* rule :
+       {"INPUT -p tcp --dport 4791 -j DROP", "INPUT -p udp --dport 4790 -j DROP",
+        "INPUT -p udp --dport 4791 -j ACCEPT", "INPUT -p udp --sport 4791 -j DROP",
+        "FORWARD -p udp --dport 4791 -j DROP", "SUB -p udp --dport 4791 -j DROP", ""})
+    EXPECT_EQ(drop_in(filter("ACCEPT", {rule})).first, "none") << rule;
+  EXPECT_EQ(drop_in(filter("ACCEPT", {"INPUT -j SUB", "SUB -j DROP"})),
+            Found("a rule of 'iptables-legacy SUB' drops", accepts));
+  EXPECT_EQ(drop_in(filter("ACCEPT", {"OUTPUT -j REJECT"})),
+            Found("a rule of 'iptables-legacy OUTPUT' drops",
+                  "iptables-legacy -I OUTPUT -p udp --dport 4791 -j ACCEPT"));
+  EXPECT_EQ(drop_in(filter("ACCEPT", {"INPUT -j DROP"}, "iptables-nft", "mangle")),
+            Found("a rule of 'iptables-nft mangle INPUT' drops",
+                  "iptables-nft -t mangle -I INPUT -p udp --dport 4791 -j ACCEPT"));
+  EXPECT_EQ(drop_in(filter("DROP", {}, "ip6tables-nft"), ipv6),
+            Found("the policy of 'ip6tables-nft INPUT' drops",
+                  "ip6tables-nft -I INPUT -p udp --dport 4791 -j ACCEPT"));
+}
+
+TEST(Iptables, RuleThatAShellWouldChangeIsDeletedByItsNumber) {
+  const std::string rule = "INPUT -p udp -m udp --dport 4791 -m comment --comment \"$(x)\" -j DROP";
+  EXPECT_EQ(drop_in(filter("ACCEPT", {"INPUT -i lo -j ACCEPT", rule})).second,
+            "iptables-legacy -D INPUT 2");
+}
+
+TEST(Iptables, PolicyDropsWhatNoRuleAccepts) {
+  EXPECT_EQ(drop_in(filter("DROP", {})), by_policy);
+  for (const char* other :
+       {"-p tcp -m tcp --dport 22", "-i lo", "-m conntrack --ctstate RELATED,ESTABLISHED",
+        "-m state --state ESTABLISHED", "-m conntrack ! --ctstate NEW",
+        "-m conntrack --ctstate DNAT", "-m addrtype --dst-type BROADCAST",
+        "-m pkttype --pkt-type multicast"})
+    EXPECT_EQ(drop_in(filter("DROP", {std::string("INPUT ") + other + " -j ACCEPT"})), by_policy)
+        << other;
+  for (const char* met :
+       {"-p udp -m udp --dport 4791", "-m conntrack --ctstate NEW,ESTABLISHED",
+        "-m addrtype --dst-type LOCAL", "-m pkttype --pkt-type unicast", "-d 10.0.0.1/32",
+        "-p udp -m udp --dport 4791 -m limit --limit 9/sec", "-p udp -m recent --set --dport 4791"})
+    EXPECT_EQ(drop_in(filter("DROP", {std::string("INPUT ") + met + " -j ACCEPT"})).first, "none")
+        << met;
+  EXPECT_EQ(drop_in(filter("DROP", {"INPUT -m set --match-set x src -j ACCEPT"})),
+            Found("the policy of 'iptables-legacy INPUT' may drop", accepts));
+  EXPECT_EQ(drop_in(filter("DROP", {"INPUT -j NFQUEUE --queue-num 1"})).first, "none");
+  EXPECT_EQ(drop_in(filter("ACCEPT", {"INPUT -m rt --rt-type 0 -j DROP"})).first, "none");
+  EXPECT_EQ(drop_in(filter("ACCEPT", {"INPUT -m rpfilter --invert -j DROP"})).first, "none");
+}
+
+TEST(Iptables, CureOfUfwIsItsCommand) {
+  constexpr char allows[] = "ufw allow 4791/udp";
+  const std::string user = "INPUT -j ufw-user-input", reject = "INPUT -j ufw-reject-input";
+  const auto cure = [](const std::string& policy, const std::vector<std::string>& rules) {
+    std::string text = filter(policy, rules);
+    for (const char* chain : {"user-input", "before-input", "reject-input", "user-limit"})
+      text.insert(text.find("iptables-legacy :SUB"),
+                  std::string("iptables-legacy :ufw-") + chain + " - [0:0]\n");
+    return drop_in(text).second;
+  };
+  EXPECT_EQ(cure("DROP", {user}), allows);
+  EXPECT_EQ(cure("DROP", {user, "ufw-user-input -p udp -m udp --dport 4791 -j ACCEPT"}), "");
+  EXPECT_EQ(cure("ACCEPT", {user, reject, "ufw-reject-input -j REJECT"}), allows);
+  EXPECT_EQ(cure("ACCEPT", {"OUTPUT -j ufw-reject-input", "ufw-reject-input -j REJECT"}),
+            "ufw allow out 4791/udp");
+  const std::string port = "ufw-user-input -p udp -m udp --dport 4791 ";
+  EXPECT_EQ(cure("DROP", {user, port + "-m recent --update -j ufw-user-limit", port + "-j ACCEPT",
+                          "ufw-user-limit -j REJECT"}),
+            allows);
+  EXPECT_EQ(cure("ACCEPT", {user, port + "-j REJECT --reject-with icmp-port-unreachable"}), allows)
+      << "it changes that rule";
+  for (const char* rule : {"-j DROP", "-p udp -m multiport --dports 4000:5000 -j DROP",
+                           "-d 10.0.0.1/32 -p udp -m udp --dport 4791 -j DROP"})
+    EXPECT_EQ(cure("ACCEPT", {user, std::string("ufw-user-input ") + rule}),
+              "ufw prepend allow 4791/udp")
+        << rule;
+  EXPECT_EQ(cure("ACCEPT", {"INPUT -j ufw-before-input", user, "ufw-before-input -j DROP"}),
+            accepts);
+  EXPECT_EQ(cure("ACCEPT", {user, "INPUT -j DROP"}), accepts);
+}
+
 TEST(Iptables, BadTextHasNone) {
   for (const char* text : {"", "x", "iptables-legacy", "iptables-legacy *nat\niptables-legacy -A",
                            "iptables-legacy *nat\niptables-legacy :POSTROUTING\niptables-legacy -A "
-                           "POSTROUTING -s -d ! -m -j\n"})
+                           "POSTROUTING -s -d ! -m -j\n"}) {
     EXPECT_TRUE(find_in(text, to_peer).empty()) << text;
+    EXPECT_EQ(drop_in(text).first, "none") << text;
+  }
   EXPECT_EQ(
       change({"POSTROUTING -s 10.0.0.0/99999999999999999999 " + std::string(snat)}).find("maybe "),
       0u);

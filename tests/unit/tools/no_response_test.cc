@@ -98,7 +98,7 @@ TEST(NoResponse, TheHintForARouteNamesTheOnlyInterface) {
 TEST(NoResponse, NothingListensOnThePort) {
   UnansweredRequest unreachable = request(CmStage::connect, ETIMEDOUT);
   unreachable.icmp_error = ECONNREFUSED;
-  unreachable.firewall = {{"inet filter input", true, "nft ..."}};
+  unreachable.drops = {{"inet filter input", false, true, false, "nft ..."}};
   EXPECT_EQ(explain_no_response(unreachable).name, "port_unreachable");
   EXPECT_THAT(explain_no_response(unreachable).text, HasSubstr("port unreachable (ICMP)"));
   EXPECT_EQ(explain_no_response(unreachable).cure, "at the peer: sroce add IF");
@@ -116,6 +116,12 @@ TEST(NoResponse, TheFirewallOfThisHostDropsWhatLeaves) {
   dropped.icmp_error = EPERM;
   EXPECT_EQ(explain_no_response(dropped).name, "local_firewall");
   EXPECT_THAT(explain_no_response(dropped).text, HasSubstr("as they leave"));
+  dropped.drops = {{"in", false, true, false, "nft in"}, {"out", false, false, true, "nft out"}};
+  EXPECT_EQ(explain_no_response(dropped).cure, "nft out");
+  dropped.icmp_error = ECONNREFUSED;
+  EXPECT_EQ(explain_no_response(dropped).name, "port_unreachable");
+  dropped.drops[1].certain = true;
+  EXPECT_EQ(explain_no_response(dropped).cure, "nft out") << "this host has sent the message";
 }
 
 TEST(NoResponse, AnInterruptedSearchHasNoResult) {
@@ -126,13 +132,15 @@ TEST(NoResponse, AnInterruptedSearchHasNoResult) {
 
 TEST(NoResponse, TheFirewallOfThisHostDrops) {
   UnansweredRequest dropped = request(CmStage::connect, ETIMEDOUT);
-  dropped.firewall = {{"inet filter input", true, "nft delete rule ..."}};
+  dropped.drops = {{"inet filter input", false, true, false, "nft delete rule ..."}};
   EXPECT_EQ(explain_no_response(dropped).name, "local_firewall");
   EXPECT_THAT(explain_no_response(dropped).text,
               HasSubstr("a rule of 'inet filter input' of this host drops"));
   EXPECT_EQ(explain_no_response(dropped).cure, "nft delete rule ...");
-  dropped.firewall[0].certain = false;
-  EXPECT_THAT(explain_no_response(dropped).text, HasSubstr("drops what no rule accepts"));
+  dropped.drops[0].certain = false;
+  EXPECT_THAT(explain_no_response(dropped).text, HasSubstr("of this host may drop"));
+  dropped.drops.push_back({"inet filter pre", true, true, false, "nft insert rule ..."});
+  EXPECT_EQ(explain_no_response(dropped).cure, "nft insert rule ...") << "it is certain";
 }
 
 TEST(NoResponse, TheNatOfThisHostChanges) {
@@ -157,7 +165,7 @@ TEST(NoResponse, TheNatOfThisHostThatMayChangeIsTheLastCause) {
   changed.icmp_error = ECONNREFUSED;
   EXPECT_EQ(explain_no_response(changed).name, "port_unreachable");
   changed.icmp_error = 0;
-  changed.firewall = {{"inet filter input", true, "nft ..."}};
+  changed.drops = {{"inet filter input", false, true, false, "nft ..."}};
   EXPECT_EQ(explain_no_response(changed).name, "local_firewall");
 }
 
@@ -248,6 +256,8 @@ TEST(FindCause, ProbesThePortAndTheFirewallOnlyIfAConnectionIsSilent) {
       R"( "hook": "input", "policy": "drop"}}]})";
   EXPECT_EQ(find(machine, CmStage::connect, ETIMEDOUT).name, "local_firewall");
   EXPECT_THAT(find(machine, CmStage::connect, ETIMEDOUT).cure, Not(HasSubstr("at the peer")));
+  machine.nft_ruleset.replace(machine.nft_ruleset.find(R"("ip")"), 4, R"("ip6")");
+  EXPECT_EQ(find(machine, CmStage::connect, ETIMEDOUT).name, "dropped") << "the peer has IPv4";
 }
 
 TEST(FindCause, LooksForANatOfThePacketsToThePeer) {

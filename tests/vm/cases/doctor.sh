@@ -239,11 +239,12 @@ EOF
 chmod +x "$keep"/bin/*
 
 rules() { echo "{\"nftables\": [$1]}" >"$keep/nft.rules"; }
-rules '{"rule": {"family": "inet", "table": "t", "chain": "in", "handle": 7, "expr": [{"match": {"op": "==", "left":
+rules '{"chain": {"family": "inet", "table": "t", "name": "in", "type": "filter", "hook": "input", "policy": "accept"}},
+	{"rule": {"family": "inet", "table": "t", "chain": "in", "handle": 7, "expr": [{"match": {"op": "==", "left":
 	{"payload": {"protocol": "udp", "field": "dport"}}, "right": 4791}}, {"drop": null}]}}'
 check "a rule of nftables drops" on_a mended 2 "a rule of 'inet t in' drops" "$sroce" doctor
 rules '{"chain": {"family": "inet", "table": "t", "name": "in", "type": "filter", "hook": "input", "policy": "drop"}}'
-check "a policy of nftables drops" on_a mended 1 "'inet t in' drops what no rule accepts" "$sroce" doctor
+check "a policy of nftables drops" on_a mended 2 "the policy of 'inet t in' drops" "$sroce" doctor
 rules '{"chain": {"family": "ip", "table": "nat", "name": "out", "type": "nat", "hook": "postrouting"}},
 	{"rule": {"family": "ip", "table": "nat", "chain": "out", "expr": [{"masquerade": null}]}}'
 check "a NAT changes addresses" on_a mended 1 "'ip nat out' may change the source address" "$sroce" doctor

@@ -98,7 +98,7 @@ echo '{"nftables": [{"chain": {"family": "inet", "table": "t", "name": "in", "ty
 EOF
 chmod +x "$keep/bin/nft"
 behind_firewall() { PATH=$keep/bin:$PATH silent "$@" "$B_IP"; }
-says "a firewall at this end" 1 "^'inet t in' of this host drops what no rule accepts" behind_firewall
+says "a firewall at this end" 1 "^the policy of 'inet t in' of this host drops RoCE packets \(UDP port 4791\)$" behind_firewall
 cat >"$keep/bin/nft" <<'EOF'
 #!/bin/sh
 echo '{"nftables": [{"chain": {"family": "ip", "table": "t", "name": "c", "type": "nat", "hook": "postrouting"}},
@@ -116,16 +116,23 @@ changed() # NAME HOOK RULE CHAIN CHANGE: it is the cause, and the command mends 
 	sleep 1.5   # until the kernel has forgotten the flow, which it would leave as it is
 	on_a nft -f - <<<"table ip t { chain d { snat to 10.0.0.9; }; chain c { type nat hook $2 priority 0; $3; }; }"
 	says "$1" 1 "^'ip t $4' of this host changes the $5; " silent "$B_IP"
-	check "... and the command mends it" on_a mended_nat
+	check "... and the command mends it" on_a mended_by_nft
 	on_a nft delete table ip t
 }
-mended_nat()
+dropped() # NAME HOOK POLICY RULES PLACE: as above
+{
+	on_a nft -f - <<<"table ip t { chain c { type filter hook $2 priority 0; policy $3; $4 }; }"
+	says "$1" 1 "^$5 'ip t c' of this host drops RoCE packets \(UDP port 4791\)( that leave)?$" silent "$B_IP"
+	check "... and the command mends it" on_a mended_by_nft
+	on_a nft delete table ip t
+}
+mended_by_nft()
 {
 	local cure
 	cure=$("$sroce" ping -c 1 -W "$wait" "$B_IP" | sed -n 's/^  hint: \(nft .*\)/\1/p')
 	[[ $cure ]] && bash -c "$cure" && wait_until 10 "$sroce" ping -c 1 -W 10 "$B_IP"
 }
-export -f mended_nat wait_until
+export -f mended_by_nft wait_until
 export sroce wait
 
 if modinfo nft_nat >/dev/null 2>&1; then
@@ -144,6 +151,10 @@ if modinfo nft_nat >/dev/null 2>&1; then
 	on_a nft -f - <<<"table ip t { chain c { type nat hook postrouting priority 0; masquerade; }; }"
 	says "NAT: masquerading that changes nothing" 0 "^1 request, 1 response" pinged "$B_IP"
 	on_a nft delete table ip t
+	dropped "a firewall: a policy" input drop "tcp dport 22 accept;" "the policy of"
+	dropped "a firewall: a rule" prerouting accept "iifname $A_IF udp dport 4000-5000 drop;" "a rule of"
+	dropped "a firewall: what leaves" output drop "" "the policy of"
+	dropped "a firewall: a rule for UDP that leaves" output accept "oifname $A_IF meta l4proto udp drop;" "a rule of"
 else
 	skip "NAT rules of nftables" "this kernel has no NAT of nftables"
 fi
