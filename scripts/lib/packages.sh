@@ -12,7 +12,7 @@ debian_12_packages=(
 	# guests
 	qemu-system-x86 qemu-user-static busybox-static erofs-utils mmdebstrap iproute2 procps
 	# checks
-	sparse shellcheck clang-format perl python3 python3-jsonschema python3-scapy tshark zsh fish
+	sparse shellcheck clang-format perl python3 python3-jsonschema python3-scapy tshark zsh fish nftables iptables
 )
 
 # Their names in other suites: lines of SUITE NAME OTHER_NAME...
@@ -50,6 +50,7 @@ qemu-system-x86 qemu-system-x86-core
 qemu-user-static qemu-user-static-aarch64
 busybox-static busybox
 iproute2 iproute
+iptables iptables-nft
 procps procps-ng
 shellcheck ShellCheck
 clang-format clang-tools-extra
