@@ -82,6 +82,13 @@ Finding examine_users(const Facts& facts) {
   return {"uverbs", Verdict::ok, "ib_uverbs and rdma_ucm are loaded"};
 }
 
+std::vector<Finding> examine_netns(const Facts& facts) {
+  if (!facts.shared) return {};
+  return {{"netns", Verdict::ok,
+           *facts.shared ? "each network namespace sees the RDMA devices of all"
+                         : "a network namespace sees its own RDMA devices only"}};
+}
+
 std::vector<Finding> examine_libibverbs(const Facts& facts) {
   if (facts.has_libibverbs) return {};
   return {{"libibverbs", Verdict::warn, "libibverbs is not installed; most programs need it",
@@ -121,8 +128,10 @@ Finding examine_absence(const Facts& facts) {
   if (facts.netdev)
     return {"device", Verdict::fail, "interface '" + *facts.netdev + "' has no device of sroce",
             "sroce add " + *facts.netdev};
-  return {"device", Verdict::fail, "there is no device of sroce in this network namespace",
-          "sroce add IF\nfor programs of this machine: sroce add --dummy 10.99.0.1/24"};
+  return {
+      "device", Verdict::fail, "there is no device of sroce in this network namespace",
+      std::string("sroce add IF\nfor programs of this machine: sroce add --dummy 10.99.0.1/24") +
+          (facts.shared == false ? "\nor, where a device is: rdma dev set DEV netns NAME" : "")};
 }
 
 Finding examine_state(const DeviceFacts& device) {
@@ -298,10 +307,19 @@ void query_providers(System& system, Facts& facts) {
   }
 }
 
+std::optional<bool> query_shared(System& system) try {
+  for (const Bytes& payload : system.channel.exchange(nldev::system_request()))
+    return nldev::decode_shared(payload);
+  return std::nullopt;
+} catch (const KernelError&) {
+  return std::nullopt;
+}
+
 /// The devices of sroce in this namespace, and the port that they need.
 void query_devices(System& system, Facts& facts) try {
   const auto all = list_devices(system);
   facts.rdma_loaded = true;
+  facts.shared = query_shared(system);
   bool any = false;
   for (const DeviceIdentity& device : all) {
     if (device.is_rxe) facts.rxe_devices.push_back(device.name);
@@ -394,6 +412,7 @@ std::vector<Finding> examine(const Facts& facts) {
   append(findings, examine_libibverbs(facts));
   findings.push_back(examine_memlock(facts));
   findings.push_back(examine_port(facts));
+  append(findings, examine_netns(facts));
   if (facts.devices.empty()) findings.push_back(examine_absence(facts));
   for (const DeviceFacts& device : facts.devices) {
     findings.push_back(examine_state(device));

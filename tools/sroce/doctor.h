@@ -57,6 +57,7 @@ struct Facts {
   std::optional<uint64_t> memlock_bytes;  // empty: unlimited
   bool may_raise_memlock = false;
   std::optional<std::string> netdev;  // the interface that was asked for
+  std::optional<bool> shared;         // each network namespace sees the RDMA devices of all
   std::vector<DeviceFacts> devices;
   bool has_libibverbs = true;
   bool port_taken = false;  // UDP port 4791, and no device of sroce in this namespace

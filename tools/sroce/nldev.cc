@@ -51,6 +51,8 @@ Request counters_request(uint32_t device_index, uint32_t port) {
       .put(RDMA_NLDEV_ATTR_PORT_INDEX, port);
 }
 
+Request system_request() { return one(RDMA_NLDEV_CMD_SYS_GET); }
+
 DeviceReply decode_device(ByteView payload) {
   const AttributeMap attributes(payload);
   return {attributes.get(RDMA_NLDEV_ATTR_DEV_INDEX).u32(),
@@ -97,6 +99,12 @@ Counters decode_counters(ByteView payload) {
         fields.get(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE).u64();
   }
   return counters;
+}
+
+std::optional<bool> decode_shared(ByteView payload) {
+  const AttributeMap attributes(payload);
+  const Attribute* mode = attributes.find(RDMA_NLDEV_SYS_ATTR_NETNS_MODE);
+  return mode ? std::optional(mode->u8() != 0) : std::nullopt;
 }
 
 }  // namespace sroce::nldev

@@ -21,6 +21,7 @@ Request ports_request(uint32_t device_index);
 Request resources_request();
 Request uverbs_request(uint32_t device_index);
 Request counters_request(uint32_t device_index, uint32_t port);
+Request system_request();
 
 struct DeviceReply {
   uint32_t index = 0;
@@ -51,5 +52,8 @@ PortReply decode_port(ByteView payload);
 ResourcesReply decode_resources(ByteView payload);
 UverbsReply decode_uverbs(ByteView payload);
 Counters decode_counters(ByteView payload);
+
+/// Whether each network namespace sees the RDMA devices of all; empty if the kernel does not tell.
+std::optional<bool> decode_shared(ByteView payload);
 
 }  // namespace sroce::nldev

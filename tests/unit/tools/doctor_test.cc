@@ -63,6 +63,20 @@ TEST_F(Doctor, FindsNothing) {
   EXPECT_EQ(examine({.target = "eth0"}), 0) << text;
 }
 
+TEST_F(Doctor, SaysWhoSeesTheDevices) {
+  EXPECT_EQ(examine(), 0);
+  EXPECT_THAT(text, HasSubstr("ok    netns    each network namespace sees"));
+  machine.kernel.shared = false;
+  EXPECT_EQ(examine(), 0);
+  EXPECT_THAT(text, HasSubstr("ok    netns    a network namespace sees its own"));
+  machine.kernel.devices.clear();
+  EXPECT_EQ(examine(), 2);
+  EXPECT_THAT(text, HasSubstr("rdma dev set DEV netns NAME"));
+  machine.kernel.shared.reset();
+  EXPECT_EQ(examine(), 2);
+  EXPECT_THAT(text, Not(HasSubstr("netns")));
+}
+
 TEST_F(Doctor, KernelHasNoRdma) {
   machine.kernel.has_rdma = false;
   machine.configured_with_rdma = false;

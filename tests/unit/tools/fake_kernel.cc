@@ -134,6 +134,9 @@ std::vector<Bytes> FakeChannel::exchange(Request request) {
       return get_uverbs(index());
     case RDMA_NLDEV_CMD_STAT_GET:
       return get_counters(index());
+    case RDMA_NLDEV_CMD_SYS_GET:
+      if (!kernel_.shared) throw KernelError(EINVAL, "");
+      return {Attributes().u8(RDMA_NLDEV_SYS_ATTR_NETNS_MODE, *kernel_.shared).bytes()};
     case RDMA_NLDEV_CMD_NEWLINK:
       new_link(attributes.at(RDMA_NLDEV_ATTR_DEV_NAME).text(),
                attributes.at(RDMA_NLDEV_ATTR_LINK_TYPE).text(),

@@ -40,6 +40,7 @@ struct FakeKernel {
   int counters_error = 0;
   std::string extended_ack;
   bool has_rdma = true;
+  std::optional<bool> shared = true;  // as Facts of the doctor; empty: the request fails
   std::vector<std::string> attached;  // netdevs of the newlink requests that succeeded; "NETDEV v1"
   std::function<void(const std::string& name)> on_new_link;
 };

@@ -48,6 +48,16 @@ TEST(NldevRequests, DumpDevicesPortsAndResources) {
                                                  Attributes().u32(RDMA_NLDEV_ATTR_DEV_INDEX, 3)));
 }
 
+TEST(NldevRequests, AskAboutNamespaces) {
+  EXPECT_EQ(bytes_of(system_request()), expected(RDMA_NLDEV_CMD_SYS_GET, NLM_F_ACK, {}));
+  const auto decoded = [](const Attributes& attributes) {
+    return decode_shared(attributes.bytes());
+  };
+  EXPECT_EQ(decoded(Attributes().u8(RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1)), true);
+  EXPECT_EQ(decoded(Attributes().u8(RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 0)), false);
+  EXPECT_EQ(decoded({}), std::nullopt);
+}
+
 TEST(NldevRequests, AskAboutOneDevice) {
   EXPECT_EQ(bytes_of(uverbs_request(3)),
             expected(RDMA_NLDEV_CMD_GET_CHARDEV, NLM_F_ACK,
