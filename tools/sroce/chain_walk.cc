@@ -8,9 +8,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int most_jumps = 16;  // as in the kernel
-/// The kernel has no such limit, but no ruleset that it takes is beyond.
-constexpr int most_rules = 1'000'000;
+constexpr int most_jumps = 16;  // as nf_tables; a deeper chain of iptables is taken to return
+/// Beyond, the rest may do anything.
+constexpr int most_rules = 200'000;
 
 /// All packets that get to the statement pass it.
 bool is_neutral(const json& statement) {
@@ -33,7 +33,7 @@ bool is_whole(End end, Match match, bool is_named) {
 }  // namespace
 
 std::optional<Reach> ChainWalk::walk(const std::string& base, Reach start) {
-  passes_ = rules_ = 0;
+  passes_ = returns_ = rules_ = 0;
   if (follow({base, start, false, 0}) != End::none) return std::nullopt;
   return passes_ ? std::min(start, Reach::earlier) : start;
 }
@@ -43,35 +43,44 @@ End ChainWalk::follow(const Place& start) {
   const auto chain = ruleset_.chains.find(start.chain);
   if (chain == ruleset_.chains.end() || start.depth > most_jumps) return End::none;
   Place place = start;
+  const int returns = returns_;
   for (const Rule& rule : chain->second.rules) {
-    if (++rules_ > most_rules) return End::pass;
+    if (++rules_ > most_rules) {
+      passes_++;
+      break;
+    }
     const End end = apply(rule, place);
     if (end == End::none) continue;
-    const bool returns = end == End::chain || (place.may_return && end != End::named_pass);
-    return returns ? End::none : end;
+    returns_ = returns;  // those were of this chain
+    const bool is_back = end == End::chain || (place.may_return && end != End::named_pass);
+    return is_back ? End::none : end;
   }
+  returns_ = returns;
   return End::none;
 }
 
 /// Returns the end of all packets that get to the rule; none if any may go to the next.
 End ChainWalk::apply(const Rule& rule, Place& place) {
   Match match = Match::always;
-  bool is_named = false;
+  bool is_named = false, is_for_port = false;
   for (const json& statement : rule.statements) {
     if (match == Match::never) break;
     if (!statement.is_object()) continue;
     const json& condition = member(statement, "match");
     const json& right = resolved(place.chain, member(condition, "right"));
-    is_named |=
-        looks_for_port_ && names_port(member(condition, "left"), text_of(condition, "op"), right);
+    if (looks_for_port_ && names_port(member(condition, "left"), text_of(condition, "op"), right)) {
+      is_named = true;
+      is_for_port |= names_only_port(member(condition, "left"), right);
+    }
     const Step step{
         place.chain, rule, statement, reach_if(match, place.reach), place.is_named || is_named,
-        is_named};
-    const int before = passes_;
+        is_for_port};
+    const int before = passes_, returns = returns_;
     const End end = execute(step, place.depth, match);
     if (is_whole(end, match, step.is_named)) return end;
-    place.may_return |= end == End::chain;
-    if (end == End::chain || passes_ != before) place.reach = std::min(place.reach, Reach::earlier);
+    const bool may_return = end == End::chain || returns_ != returns;
+    place.may_return |= may_return;
+    if (may_return || passes_ != before) place.reach = std::min(place.reach, Reach::earlier);
   }
   return End::none;
 }
@@ -124,8 +133,8 @@ End ChainWalk::execute_map(const Step& step, int depth) {
     const End end = execute({step.chain, step.rule, pair[1], reach_if(key, reach), is_named, false},
                             depth, match);
     if (key == Match::always || is_whole(end, key, is_named)) return end;
-    if (end == End::chain) passes_++;
-    if (passes_ != before) reach = std::min(reach, Reach::earlier);
+    if (end == End::chain) returns_++;
+    if (end == End::chain || passes_ != before) reach = std::min(reach, Reach::earlier);
   }
   return End::none;
 }

@@ -29,8 +29,8 @@ struct Step {
   const Rule& rule;
   const nlohmann::json& statement;
   Reach reach;
-  bool is_named;       // the rule names the port, or one that leads to it does
-  bool rule_is_named;  // the rule does, and the statement is for that port only
+  bool is_named;     // the rule names the port, or one that leads to it does
+  bool is_for_port;  // the rule is for that port only
 };
 
 /// Follows packets from a base chain. A class for NAT, or for filters, says what statements mean.
@@ -76,8 +76,9 @@ class ChainWalk {
   End call(const Step& step, const nlohmann::json& call, int depth);
 
   const bool looks_for_port_;
-  int passes_ = 0;  // how often packets may have passed
-  int rules_ = 0;   // that have been applied
+  int passes_ = 0;   // how often packets may have passed
+  int returns_ = 0;  // how often they may have returned to the caller of a chain
+  int rules_ = 0;    // that have been applied
 };
 
 }  // namespace sroce

@@ -216,8 +216,9 @@ Finding examine_peer(System& system, const std::string& host) try {
 std::vector<Finding> examine_firewall(const Facts& facts) {
   std::vector<Finding> findings;
   for (const Drop& drop : facts.drops)
-    findings.push_back(
-        {"firewall", drop.certain ? Verdict::fail : Verdict::warn, drop_text(drop, ""), drop.cure});
+    findings.push_back({"firewall",
+                        drop.certain && drop.only.empty() ? Verdict::fail : Verdict::warn,
+                        drop_text(drop, ""), drop.cure});
   return findings;
 }
 

@@ -56,14 +56,14 @@ std::string cure_of(const Ruleset& ruleset, const std::string& base, const Drop&
   if (const std::string cure = is_usual ? cure_of_ufw(ruleset, base, drop, rule) : "";
       !cure.empty())
     return cure;
-  if (is_for_port) return rule->deletion;
-  if (table_of(base).ends_with(" firewalld ") && chain.hook == "input") {
-    if (const auto place = place_in_firewalld(drop.chain, base))
-      return "firewall-cmd " + *place +
-             "--add-port=4791/udp\nto keep it: firewall-cmd --permanent " + *place +
-             "--add-port=4791/udp";
+  if (table_of(base).ends_with(" firewalld ")) {  // which may not let others change its table
+    const auto place = chain.hook == "input" ? place_in_firewalld(drop.chain, base) : std::nullopt;
+    if (!place)
+      return "to see its rules: firewall-cmd --list-all-zones; firewall-cmd --list-all-policies";
+    return "firewall-cmd " + *place + "--add-port=4791/udp\nto keep it: firewall-cmd --permanent " +
+           *place + "--add-port=4791/udp";
   }
-  return chain.acceptance;
+  return is_for_port ? rule->deletion : chain.acceptance;
 }
 
 /// Follows packets through a base chain that filters.
@@ -90,7 +90,7 @@ class FilterWalk : public ChainWalk {
       return std::nullopt;
     if (step.reach != Reach::condition || step.is_named)
       record({step.chain, false, step.reach == Reach::certain, packets_.leave}, &step.rule,
-             step.rule_is_named);
+             step.is_for_port);
     return End::drop;
   }
 
@@ -127,27 +127,66 @@ std::optional<Reach> reach_of(const Chain& chain, const Packets& packets) {
   return is_there ? std::optional(Reach::certain) : std::nullopt;
 }
 
+/// Those that programs use: an address of the link counts only if there is no other.
+std::vector<Packets> usual_packets(const PacketQuestion& question, bool may_be_untracked) {
+  std::vector<Packets> all = packets_of(question, may_be_untracked);
+  const auto of_link = [](const Packets& packets) { return packets.own.starts_with("fe80:"); };
+  if (!std::all_of(all.begin(), all.end(), of_link)) std::erase_if(all, of_link);
+  return all;
+}
+
+/// The packets that a drop is for if some others of the same direction pass all chains.
+std::string only_of(const Packets& dropped, const std::vector<Packets>& all,
+                    const std::vector<bool>& pass) {
+  bool any = false, same_family = false;
+  for (size_t i = 0; i < all.size(); i++) {
+    if (!pass[i] || all[i].leave != dropped.leave) continue;
+    any = true;
+    same_family |= all[i].ipv4 == dropped.ipv4;
+  }
+  if (!any) return "";
+  return same_family ? dropped.own : dropped.ipv4 ? "IPv4" : "IPv6";
+}
+
+/// A command that accepts RoCE packets accepts those of one family only.
+void limit_cure(Drop& drop) {
+  const size_t place = drop.cure.find(" udp dport 4791 accept");
+  if (place == std::string::npos || !drop.cure.starts_with("nft insert rule inet ")) return;
+  if (drop.only == "IPv4" || drop.only == "IPv6")
+    drop.cure.insert(place, drop.only == "IPv4" ? " meta nfproto ipv4" : " meta nfproto ipv6");
+}
+
 }  // namespace
 
 std::vector<Drop> find_drops(const Ruleset& ruleset, const PacketQuestion& question) {
-  std::vector<Drop> found;
+  const std::vector<Packets> all = usual_packets(question, ruleset.has_notrack);
+  std::vector<bool> pass(all.size(), true);
+  std::vector<std::pair<Drop, size_t>> found;  // with the packets
   for (const auto& [name, chain] : ruleset.chains) {
-    std::optional<Drop> first;
-    for (const Packets& packets : packets_of(question, ruleset.has_notrack)) {
-      const auto reach = reach_of(chain, packets);
+    std::optional<std::pair<Drop, size_t>> first;
+    for (size_t i = 0; i < all.size(); i++) {
+      const auto reach = reach_of(chain, all[i]);
       const auto drop =
-          reach ? FilterWalk(ruleset, packets).find(name, *reach) : std::optional<Drop>();
-      if (drop && (!first || (drop->certain && !first->certain))) first = drop;
+          reach ? FilterWalk(ruleset, all[i]).find(name, *reach) : std::optional<Drop>();
+      if (!drop) continue;
+      if (drop->certain) pass[i] = false;
+      if (!first || (drop->certain && !first->first.certain)) first = {*drop, i};
     }
     if (first) found.push_back(*first);
   }
-  return found;
+  std::vector<Drop> drops;
+  for (auto& [drop, i] : found) {
+    if (drop.certain) drop.only = only_of(all[i], all, pass);
+    limit_cure(drop);
+    drops.push_back(std::move(drop));
+  }
+  return drops;
 }
 
 std::string drop_text(const Drop& drop, const std::string& place) {
   return std::string(drop.by_policy ? "the policy" : "a rule") + " of '" + drop.chain + "'" +
          place + (drop.certain ? " drops" : " may drop") + " RoCE packets (UDP port 4791)" +
-         (drop.leave ? " that leave" : "") +
+         (drop.leave ? " that leave" : "") + (drop.only.empty() ? "" : " of " + drop.only) +
          (drop.by_policy && !drop.certain ? ": no rule names the port" : "");
 }
 

@@ -18,6 +18,7 @@ struct Drop {
   bool certain = false;    // all conditions are understood and met
   bool leave = false;      // the packets do, else they arrive
   std::string cure{};      // the commands that let the packets pass, one per line
+  std::string only{};      // "IPv6", or an address of this host, if packets of others pass
 };
 
 /// For each base chain that drops packets, the first place that is certain to do so, or else the

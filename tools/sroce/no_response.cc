@@ -249,10 +249,12 @@ Cause explain_no_response(const UnansweredRequest& request) {
   // A NAT may be why another host or port has sent the ICMP message. If it gives all flows one
   // port, the kernel drops the second flow, as a firewall of this host does.
   if (certain != request.nat.end()) return explain_nat(*certain);
-  for (const Drop& other : request.drops) {
-    if (request.icmp_error && explains(other, request.icmp_error)) return explain_drop(other);
+  if (request.icmp_error) {
+    std::vector<Drop> drops = request.drops;
+    std::erase_if(drops, [&](const Drop& drop) { return !explains(drop, request.icmp_error); });
+    const Drop* drop = worst_of(drops);
+    return drop ? explain_drop(*drop) : explain_icmp(request);
   }
-  if (request.icmp_error) return explain_icmp(request);
   if (const Drop* drop = worst_of(request.drops)) return explain_drop(*drop);
   if (!request.nat.empty()) return explain_nat(request.nat.front());
   return {"dropped",

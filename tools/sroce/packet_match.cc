@@ -283,4 +283,14 @@ bool names_port(const json& left, const std::string& op, const json& right) {
   return false;
 }
 
+bool names_only_port(const json& left, const json& right) {
+  if (!is_port(left)) return false;
+  return match_any(right, [](const json& value) {
+           return match_ports(value, roce_destinations) == Match::always &&
+                          ends_of(value)[0] == ends_of(value)[1]
+                      ? Match::never
+                      : Match::always;
+         }) == Match::never;
+}
+
 }  // namespace sroce

@@ -59,4 +59,7 @@ Match match_packets(const nlohmann::json& left, const std::string& op, const nlo
 /// Whether a condition is that the destination port of UDP is the one of RoCE, or among others.
 bool names_port(const nlohmann::json& left, const std::string& op, const nlohmann::json& right);
 
+/// Whether a condition that names the port names no other.
+bool names_only_port(const nlohmann::json& left, const nlohmann::json& right);
+
 }  // namespace sroce

@@ -335,7 +335,10 @@ std::string firewalld(std::string objects) {
   return objects;
 }
 
+// Others may not change its table, and would not keep the change.
 TEST(Firewall, CureOfFirewalldIsItsCommand) {
+  constexpr char shows[] =
+      "to see its rules: firewall-cmd --list-all-zones; firewall-cmd --list-all-policies";
   const std::string base =
       chain("filter_INPUT", "input", "accept") +
       rule(match(state, R"({"set": ["established"]})") + accepts, "filter_INPUT");
@@ -355,14 +358,49 @@ TEST(Firewall, CureOfFirewalldIsItsCommand) {
       cure(firewalld(base + zones)),
       "firewall-cmd --add-port=4791/udp\nto keep it: firewall-cmd --permanent --add-port=4791/udp");
   const std::string rich = rule(call("jump", "filter_IN_x_deny"), "filter_IN_x");
-  EXPECT_EQ(in_zone("filter_IN_x", rich + rule(drops, "filter_IN_x_deny")),
-            "nft insert rule inet firewalld filter_INPUT udp dport 4791 accept")
+  EXPECT_EQ(in_zone("filter_IN_x", rich + rule(drops, "filter_IN_x_deny")), shows)
       << "opened ports come behind it";
-  EXPECT_EQ(in_zone("filter_IN_x", rich + rule(to_port + drops, "filter_IN_x_deny")),
-            "nft delete rule inet firewalld filter_IN_x_deny handle 7");
-  EXPECT_EQ(cure(firewalld(chain("filter_OUTPUT", "output", "drop"))),
-            "nft insert rule inet firewalld filter_OUTPUT udp dport 4791 accept");
+  EXPECT_EQ(in_zone("filter_IN_x", rich + rule(to_port + drops, "filter_IN_x_deny")), shows);
+  EXPECT_EQ(cure(firewalld(chain("filter_OUTPUT", "output", "drop"))), shows);
   EXPECT_EQ(in_zone("filter_IN_x", rule(to_port + accepts, "filter_IN_x")), "0 drops");
+}
+
+TEST(Firewall, RuleForOtherPortsTooIsNotDeleted) {
+  for (const char* right : {R"({"set": [53, 4791]})", R"({"range": [4000, 5000]})"})
+    EXPECT_EQ(cure(input + rule(match(dport, right) + drops)),
+              "nft insert rule inet t in udp dport 4791 accept");
+  EXPECT_EQ(cure(input + rule(match(dport, R"({"set": [{"range": [4791, 4791]}]})") + drops)),
+            "nft delete rule inet t in handle 7");
+}
+
+TEST(Firewall, DropOfOneFamilyIsNamed) {
+  const auto only = [](const std::string& objects, const PacketQuestion& asked) {
+    const auto found = find_drops(read_ruleset(ruleset(objects)), asked);
+    return found.size() == 1 ? found[0].only : std::to_string(found.size()) + " drops";
+  };
+  const PacketQuestion both{"eth0", {"10.0.0.1", "fd00::1"}};
+  const std::string ipv4 = match(meta("nfproto"), R"("ipv4")");
+  EXPECT_EQ(only(dropping + rule(ipv4 + accepts), both), "IPv6");
+  EXPECT_EQ(only(chain("in", "input", "drop", "ip"), both), "IPv4");
+  EXPECT_EQ(only(dropping, both), "");
+  EXPECT_EQ(only(dropping + rule(match(daddr, R"("10.0.0.1")") + accepts),
+                 {"eth0", {"10.0.0.1", "10.0.0.2"}}),
+            "10.0.0.2");
+  EXPECT_EQ(only(chain("c", "input", "drop", "ip") + chain("d", "input", "drop", "ip6"), both),
+            "2 drops");
+  EXPECT_EQ(only(dropping + rule(ipv4 + accepts), {"eth0", {"10.0.0.1", "fe80::1"}}), "0 drops")
+      << "no program takes the address of the link";
+  EXPECT_EQ(only(dropping, {"eth0", {"fe80::1"}}), "") << "unless there is no other";
+  EXPECT_EQ(cure(dropping + rule(ipv4 + accepts), both),
+            "nft insert rule inet t in meta nfproto ipv6 udp dport 4791 accept");
+}
+
+// A key that is not understood returns, so the caller's rules count.
+TEST(Firewall, MapMayReturnToTheCaller) {
+  const std::string sub =
+      rule(vmap(R"({"meta": {"key": "cgroup"}})", R"({"set": [[1, {"return": null}]]})"), "s") +
+      rule(drops, "s");
+  EXPECT_EQ(places(dropping + rule(call("jump", "s")) + sub), "policy in");
 }
 
 TEST(Firewall, TextSaysAllThatIsKnown) {
@@ -372,6 +410,8 @@ TEST(Firewall, TextSaysAllThatIsKnown) {
             "a rule of 'c' of this host may drop RoCE packets (UDP port 4791) that leave");
   EXPECT_EQ(drop_text({"c", true, true, true}, ""),
             "the policy of 'c' drops RoCE packets (UDP port 4791) that leave");
+  EXPECT_EQ(drop_text({"c", true, true, false, "", "IPv6"}, ""),
+            "the policy of 'c' drops RoCE packets (UDP port 4791) of IPv6");
   EXPECT_EQ(drop_text({"c", true, false, false}, ""),
             "the policy of 'c' may drop RoCE packets (UDP port 4791): no rule names the port");
 }
@@ -380,7 +420,7 @@ TEST(Firewall, LoopsEnd) {
   EXPECT_EQ(places(dropping + rule(call("jump", "in"))), "policy in");
   std::string all = dropping;
   for (int i = 0; i < 8; i++) all += rule(call("jump", "in"));
-  EXPECT_EQ(places(all), "none") << "too many rules to follow";
+  EXPECT_EQ(places(all), "may policy in") << "too many rules to follow";
 }
 
 TEST(Firewall, BadInputHasNoDrops) {
