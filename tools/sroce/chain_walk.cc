@@ -8,8 +8,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int most_jumps = 16;  // as nf_tables; a deeper chain of iptables is taken to return
-/// Beyond, the rest may do anything.
+constexpr int most_jumps = 16;  // as in nf_tables; a deeper chain of iptables is taken to return
+/// Beyond this limit the rest may do anything.
 constexpr int most_rules = 200'000;
 
 /// All packets that get to the statement pass it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
-// The way of packets through the chains of nftables and iptables, as the kernel goes it.
+// How packets pass through the chains of nftables and iptables, as in the kernel.
 #pragma once
 
 #include <nlohmann/json.hpp>

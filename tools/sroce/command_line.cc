@@ -42,6 +42,7 @@ constexpr char examples[] =
     "  sroce ping 10.0.0.2        whether a host responds to RoCE, and why not\n"
     "  sroce up                   what the files in /etc/sroce.d say, as after boot\n"
     "  sroce doctor               why programs cannot use RDMA here\n"
+    "  sroce doctor 10.0.0.2      the same, and why that host does not respond\n"
     "  sroce del sroce0           detach\n";
 
 constexpr char more_in_help[] = "Examples and exit status: sroce --help\n";
@@ -53,7 +54,7 @@ constexpr char add_footer[] =
     "one. sroce del removes it, too. --v1 is for peers without RoCE v2, and SMC-R v1.\n";
 
 constexpr char doctor_footer[] =
-    "Prints a line for each check: ok, warn or fail. Commands that mend it follow.\n"
+    "Prints a line for each check: ok, warn or fail. Commands that fix it follow.\n"
     "The exit status is 0 if all is well, 1 after a warning, and 2 after a failure.\n"
     "Only root sees the rules of a firewall. A host is asked as by sroce ping.\n";
 

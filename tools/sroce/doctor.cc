@@ -34,7 +34,7 @@ Finding examine_kernel(const Facts& facts) {
   if (facts.kernel_has_rdma == false && !facts.rdma_loaded)
     return {"kernel", Verdict::fail,
             "kernel " + facts.kernel_release + " has no RDMA (CONFIG_INFINIBAND is off)",
-            "boot another kernel, or run one command with RDMA: scripts/run -- COMMAND"};
+            guest_cure};
   if (!facts.rdma_loaded)
     return {"kernel", Verdict::fail, "RDMA is not loaded", "modprobe ib_uverbs"};
   return {"kernel", Verdict::ok, facts.kernel_release + " has RDMA"};
@@ -85,8 +85,8 @@ Finding examine_users(const Facts& facts) {
 std::vector<Finding> examine_netns(const Facts& facts) {
   if (!facts.shared) return {};
   return {{"netns", Verdict::ok,
-           *facts.shared ? "each network namespace sees the RDMA devices of all"
-                         : "a network namespace sees its own RDMA devices only"}};
+           *facts.shared ? "every network namespace sees all RDMA devices"
+                         : "each network namespace sees only its own RDMA devices"}};
 }
 
 std::vector<Finding> examine_libibverbs(const Facts& facts) {
@@ -126,12 +126,14 @@ Finding examine_port(const Facts& facts) {
 
 Finding examine_absence(const Facts& facts) {
   if (facts.netdev)
-    return {"device", Verdict::fail, "interface '" + *facts.netdev + "' has no device of sroce",
+    return {"device", Verdict::fail, "interface '" + *facts.netdev + "' has no sroce device",
             "sroce add " + *facts.netdev};
-  return {
-      "device", Verdict::fail, "there is no device of sroce in this network namespace",
-      std::string("sroce add IF\nfor programs of this machine: sroce add --dummy 10.99.0.1/24") +
-          (facts.shared == false ? "\nor, where a device is: rdma dev set DEV netns NAME" : "")};
+  return {"device", Verdict::fail, "this network namespace has no sroce device",
+          std::string(
+              "sroce add IF\nonly for programs on this machine: sroce add --dummy 10.99.0.1/24") +
+              (facts.shared == false
+                   ? "\nor, in the namespace that has the device: rdma dev set DEV netns NAME"
+                   : "")};
 }
 
 Finding examine_state(const DeviceFacts& device) {
@@ -211,6 +213,8 @@ Finding examine_peer(System& system, const std::string& host) try {
   return {"peer", Verdict::ok, host + " responds in " + decimal_text(time.count(), 3) + " ms"};
 } catch (const Failure& failure) {
   return {"peer", Verdict::fail, failure.what(), failure.cure()};
+} catch (const SubsystemAbsent&) {
+  return {"peer", Verdict::fail, host + " was not asked: this host has no RDMA"};
 }
 
 std::vector<Finding> examine_firewall(const Facts& facts) {

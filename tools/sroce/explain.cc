@@ -241,8 +241,7 @@ Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_r
   if (has_rdma == false)
     return {ExitCode::module_absent,
             "this kernel (" + kernel_release + ") has no RDMA: CONFIG_INFINIBAND is off",
-            "use another kernel, or run a program with RDMA in one of its own: scripts/run -- "
-            "COMMAND"};
+            guest_cure};
   if (module == ModuleState::installed)
     return {ExitCode::module_absent, "RDMA is not loaded in the kernel", "load it: modprobe sroce"};
   return {ExitCode::module_absent,

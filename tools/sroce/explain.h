@@ -21,6 +21,11 @@ namespace sroce {
 /// Where another RDMA device has the address of one of sroce.
 inline constexpr char other_address_cure[] = "use another address: sroce add --dummy 10.99.0.1/24";
 
+/// Where the kernel has no RDMA.
+inline constexpr char guest_cure[] =
+    "boot a kernel with RDMA, or run the program in a guest that has it, from sroce's sources: "
+    "scripts/run -- COMMAND";
+
 /// Exit status of the process. Scripts depend on the numbers: append, never renumber.
 enum class ExitCode : int {
   success = 0,

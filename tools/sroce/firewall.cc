@@ -110,7 +110,7 @@ bool fits(const std::string& pattern, const std::string& name) {
   return name.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
-/// How packets reach the first rule of a base chain; empty if none does.
+/// How packets reach the first rule of a base chain; empty if they do not.
 std::optional<Reach> reach_of(const Chain& chain, const Packets& packets) {
   if (chain.type != "filter" && chain.type != "route") return std::nullopt;
   if (chain.family != "inet" && chain.family != "netdev" &&
@@ -135,7 +135,7 @@ std::vector<Packets> usual_packets(const PacketQuestion& question, bool may_be_u
   return all;
 }
 
-/// The packets that a drop is for if some others of the same direction pass all chains.
+/// Which packets a drop affects if others of the same direction pass all chains, or "".
 std::string only_of(const Packets& dropped, const std::vector<Packets>& all,
                     const std::vector<bool>& pass) {
   bool any = false, same_family = false;
@@ -184,9 +184,12 @@ std::vector<Drop> find_drops(const Ruleset& ruleset, const PacketQuestion& quest
 }
 
 std::string drop_text(const Drop& drop, const std::string& place) {
+  const bool is_family = drop.only == "IPv4" || drop.only == "IPv6";
   return std::string(drop.by_policy ? "the policy" : "a rule") + " of '" + drop.chain + "'" +
-         place + (drop.certain ? " drops" : " may drop") + " RoCE packets (UDP port 4791)" +
-         (drop.leave ? " that leave" : "") + (drop.only.empty() ? "" : " of " + drop.only) +
+         place + (drop.certain ? " drops" : " may drop") +
+         (drop.leave ? " outgoing " : " incoming ") + (is_family ? drop.only + " " : "") +
+         "RoCE packets (UDP port 4791)" +
+         (is_family || drop.only.empty() ? "" : (drop.leave ? " from " : " to ") + drop.only) +
          (drop.by_policy && !drop.certain ? ": no rule names the port" : "");
 }
 

@@ -138,7 +138,7 @@ class RuleReader {
 
   void add_unknown() { add_match(json(), json()); }
 
-  /// Other modules may be a condition without any option.
+  /// Other modules may add a condition even without options.
   void add_module(const std::string& name) {
     static const std::set<std::string> known{"addrtype", "comment",   "conntrack", "mark", "state",
                                              "pkttype",  "multiport", "tcp",       "udp"};
@@ -207,7 +207,7 @@ class RuleReader {
   json statements_ = json::array();
 };
 
-/// Reads the lines of a table after the other.
+/// Reads the lines of one table after another.
 class TableReader {
  public:
   explicit TableReader(Ruleset& ruleset) : ruleset_(ruleset) {}

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A statement that changes packets. Its name is empty if it is none.
+/// A statement that changes packets. The name is empty if it changes nothing.
 struct Change {
   std::string name;
   bool source = false;  // else the destination

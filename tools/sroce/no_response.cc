@@ -100,10 +100,13 @@ Cause explain_icmp(const UnansweredRequest& request) {
     case ECONNREFUSED:
       return {"port_unreachable",
               "port unreachable (ICMP): nothing listens on UDP port 4791, or a firewall rejects it",
-              "at the peer: sroce add IF"};
+              "at the peer: sroce add IF\nif it has a device, as root: sroce doctor"};
     case EHOSTUNREACH:
     case ENETUNREACH:
-      return {"icmp", says + "a router has no way to " + request.peer + ", or prohibits it", cure};
+      return {
+          "icmp",
+          says + "a firewall there or on the way rejects UDP port 4791, or a router has no route",
+          "at the peer, as root: sroce doctor\n" + cure};
     default:
       return {"icmp", says + "a router or a firewall rejects UDP port 4791", cure};
   }
@@ -257,12 +260,14 @@ Cause explain_no_response(const UnansweredRequest& request) {
   }
   if (const Drop* drop = worst_of(request.drops)) return explain_drop(*drop);
   if (!request.nat.empty()) return explain_nat(request.nat.front());
-  return {"dropped",
-          "no response: dropped on the way or by the peer (firewall, or NAT: wrong ICRC)",
-          std::string("at the peer: sroce doctor") +
-              (request.may_see_firewall || request.by_hardware
-                   ? ""
-                   : "\nas root, this looks at rules of this host, too")};
+  return {
+      "dropped",
+      "no response: a firewall on the way or at the peer drops UDP port 4791, or a NAT changes the "
+      "packets",
+      std::string("at the peer, as root: sroce doctor") +
+          (request.may_see_firewall || request.by_hardware
+               ? ""
+               : "\nrun this as root to check this host's firewall, too")};
 }
 
 Cause find_cause(System& system, const CmQuestion& question, const CmReply& reply) {

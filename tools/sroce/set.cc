@@ -35,7 +35,8 @@ std::string choices_instead(const genl::Parameter& parameter, const std::string&
   return text + '\n';
 }
 
-/// Lines about the names and values that the device does not have. Empty if it does not tell.
+/// Lines about the names and values that the device does not have. Empty if the device does not
+/// say.
 std::string find_instead(System& system, const SetOptions& options) try {
   const auto replies = genl::ask_module(system, {"show", options.device}, [&](uint16_t family) {
     return genl::device_request(family, options.device);

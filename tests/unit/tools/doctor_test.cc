@@ -65,10 +65,10 @@ TEST_F(Doctor, FindsNothing) {
 
 TEST_F(Doctor, SaysWhoSeesTheDevices) {
   EXPECT_EQ(examine(), 0);
-  EXPECT_THAT(text, HasSubstr("ok    netns    each network namespace sees"));
+  EXPECT_THAT(text, HasSubstr("ok    netns    every network namespace sees"));
   machine.kernel.shared = false;
   EXPECT_EQ(examine(), 0);
-  EXPECT_THAT(text, HasSubstr("ok    netns    a network namespace sees its own"));
+  EXPECT_THAT(text, HasSubstr("ok    netns    each network namespace sees only"));
   machine.kernel.devices.clear();
   EXPECT_EQ(examine(), 2);
   EXPECT_THAT(text, HasSubstr("rdma dev set DEV netns NAME"));
@@ -82,6 +82,14 @@ TEST_F(Doctor, KernelHasNoRdma) {
   machine.configured_with_rdma = false;
   expect(Verdict::fail, "kernel", "CONFIG_INFINIBAND is off", "scripts/run");
   EXPECT_THAT(text, Not(HasSubstr("module")));
+}
+
+TEST_F(Doctor, HostIsNotAskedWithoutRdma) {
+  machine.kernel.has_rdma = false;
+  machine.cm_replies = {{.stage = CmStage::open, .error = ENOENT}};
+  EXPECT_EQ(examine({.target = "127.0.0.1"}), 2) << text;
+  EXPECT_THAT(text, HasSubstr("RDMA is not loaded"));
+  EXPECT_THAT(text, HasSubstr("fail  peer     127.0.0.1 was not asked: this host has no RDMA\n"));
 }
 
 TEST_F(Doctor, RdmaIsNotLoaded) {
@@ -152,7 +160,7 @@ TEST_F(Doctor, InterfaceHasNoDevice) {
     EXPECT_THAT(failure.cure(), HasSubstr("getent ahosts eth9"));
   }
   machine.kernel.devices.clear();
-  expect(Verdict::fail, "device", "no device of sroce", "sroce add IF");
+  expect(Verdict::fail, "device", "has no sroce device", "sroce add IF");
 }
 
 TEST_F(Doctor, DeviceIsNotReady) {
@@ -212,13 +220,13 @@ TEST_F(Doctor, FirewallDropsPackets) {
     machine.nft_ruleset = R"({"nftables": [)" + chain + policy + "\"}}" + rules + "]}";
   };
   set("drop", "");
-  expect(Verdict::fail, "firewall", "the policy of 'ip t c' drops RoCE packets",
+  expect(Verdict::fail, "firewall", "the policy of 'ip t c' drops incoming RoCE packets",
          "nft insert rule ip t c udp dport 4791 accept");
   set("drop", rule(from, "accept"));
-  expect(Verdict::warn, "firewall", "the policy of 'ip t c' may drop RoCE packets",
+  expect(Verdict::warn, "firewall", "the policy of 'ip t c' may drop incoming RoCE packets",
          "nft insert rule ip t c udp dport 4791 accept");
   set("accept", rule(to_port, "drop"));
-  expect(Verdict::fail, "firewall", "a rule of 'ip t c' drops RoCE packets",
+  expect(Verdict::fail, "firewall", "a rule of 'ip t c' drops incoming RoCE packets",
          "nft delete rule ip t c handle 3");
 }
 
@@ -226,7 +234,7 @@ TEST_F(Doctor, FirewallOfIptablesDropsPackets) {
   machine.iptables_rules =
       "iptables-legacy *filter\niptables-legacy :INPUT ACCEPT [0:0]\n"
       "iptables-legacy -A INPUT -p udp --dport 4791 -j DROP\n";
-  expect(Verdict::fail, "firewall", "a rule of 'iptables-legacy INPUT' drops RoCE packets",
+  expect(Verdict::fail, "firewall", "a rule of 'iptables-legacy INPUT' drops incoming RoCE packets",
          "iptables-legacy -D INPUT -p udp --dport 4791 -j DROP");
 }
 
@@ -237,7 +245,7 @@ TEST_F(Doctor, FirewallOfTwoFamiliesThatOneCommandMendsIsNamedOnce) {
                               " :ufw" + (command == "iptables-nft" ? "" : "6") +
                               "-user-input - [0:0]\n";
   machine.route.links[1].addresses.push_back({"fd00::1"});
-  expect(Verdict::fail, "firewall", "drops RoCE packets", "ufw allow 4791/udp");
+  expect(Verdict::fail, "firewall", "drops incoming RoCE packets", "ufw allow 4791/udp");
   EXPECT_EQ(text.find("firewall"), text.rfind("firewall")) << text;
 }
 
@@ -264,8 +272,8 @@ TEST_F(Doctor, FirewallIsJudgedWithoutADevice) {
       R"({"nftables": [{"chain": {"family": "inet", "table": "t", "name": "c", "type": "filter",)"
       R"( "hook": "output", "policy": "drop"}}]})";
   run_doctor(other.system, {}, out);
-  EXPECT_THAT(out.str(), HasSubstr("the policy of 'inet t c' drops RoCE packets (UDP port 4791) "
-                                   "that leave"));
+  EXPECT_THAT(out.str(),
+              HasSubstr("the policy of 'inet t c' drops outgoing RoCE packets (UDP port 4791)"));
 }
 
 TEST_F(Doctor, NatChangesAddresses) {

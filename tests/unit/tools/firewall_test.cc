@@ -405,15 +405,21 @@ TEST(Firewall, MapMayReturnToTheCaller) {
 
 TEST(Firewall, TextSaysAllThatIsKnown) {
   const Drop drop{"inet t in", false, true, false};
-  EXPECT_EQ(drop_text(drop, ""), "a rule of 'inet t in' drops RoCE packets (UDP port 4791)");
+  EXPECT_EQ(drop_text(drop, ""),
+            "a rule of 'inet t in' drops incoming RoCE packets (UDP port 4791)");
   EXPECT_EQ(drop_text({"c", false, false, true}, " of this host"),
-            "a rule of 'c' of this host may drop RoCE packets (UDP port 4791) that leave");
+            "a rule of 'c' of this host may drop outgoing RoCE packets (UDP port 4791)");
   EXPECT_EQ(drop_text({"c", true, true, true}, ""),
-            "the policy of 'c' drops RoCE packets (UDP port 4791) that leave");
+            "the policy of 'c' drops outgoing RoCE packets (UDP port 4791)");
   EXPECT_EQ(drop_text({"c", true, true, false, "", "IPv6"}, ""),
-            "the policy of 'c' drops RoCE packets (UDP port 4791) of IPv6");
-  EXPECT_EQ(drop_text({"c", true, false, false}, ""),
-            "the policy of 'c' may drop RoCE packets (UDP port 4791): no rule names the port");
+            "the policy of 'c' drops incoming IPv6 RoCE packets (UDP port 4791)");
+  EXPECT_EQ(drop_text({"c", true, true, true, "", "10.0.0.1"}, ""),
+            "the policy of 'c' drops outgoing RoCE packets (UDP port 4791) from 10.0.0.1");
+  EXPECT_EQ(drop_text({"c", true, true, false, "", "fd00::1"}, ""),
+            "the policy of 'c' drops incoming RoCE packets (UDP port 4791) to fd00::1");
+  EXPECT_EQ(
+      drop_text({"c", true, false, false}, ""),
+      "the policy of 'c' may drop incoming RoCE packets (UDP port 4791): no rule names the port");
 }
 
 TEST(Firewall, LoopsEnd) {

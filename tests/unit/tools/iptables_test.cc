@@ -152,7 +152,7 @@ std::pair<std::string, std::string> drop_in(const std::string& rules,
   if (found.empty()) return {"none", ""};
   EXPECT_EQ(found.size(), 1u);
   const std::string text = drop_text(found[0], "");
-  return {text.substr(0, text.find(" RoCE")), found[0].cure};
+  return {text.substr(0, std::min(text.find(" incoming"), text.find(" outgoing"))), found[0].cure};
 }
 using Found = std::pair<std::string, std::string>;
 constexpr char accepts[] = "iptables-legacy -I INPUT -p udp --dport 4791 -j ACCEPT";

@@ -95,7 +95,8 @@ TEST_F(PingCommand, SaysWhyNobodyResponds) {
             "no response: seq=2\n"
             "2 requests, 0 responses, 100% lost\n"
             "port unreachable (ICMP): nothing listens on UDP port 4791, or a firewall rejects it\n"
-            "  hint: at the peer: sroce add IF\n");
+            "  hint: at the peer: sroce add IF\n"
+            "  hint: if it has a device, as root: sroce doctor\n");
   EXPECT_EQ(machine.probes.size(), 1u) << "one search for the cause";
 }
 
@@ -155,7 +156,7 @@ TEST_F(PingCommand, LooksForNoCauseIfTheLastRequestHadAResponse) {
 TEST_F(PingCommand, SaysWhyAfterAnInterrupt) {
   machine.cm_replies = {reply(ETIMEDOUT, 0), failure(CmStage::connect, EINTR)};
   EXPECT_EQ(ping({.host = "10.0.0.2"}), 1);
-  EXPECT_THAT(text, HasSubstr("1 request, 0 responses, 100% lost\nno response: dropped"));
+  EXPECT_THAT(text, HasSubstr("1 request, 0 responses, 100% lost\nno response: a firewall"));
 }
 
 TEST_F(PingCommand, RoundsNoLossToNoneAndNoResponseToAll) {

@@ -84,12 +84,12 @@ check "the loaded module is another version" mended 2 "the loaded module is vers
 [[ -e /sys/module/ib_uverbs ]] || modprobe ib_uverbs
 ! grep -q ^rdma_ucm /proc/modules || rmmod rdma_ucm
 check "rdma_ucm is not loaded" on_a mended 2 "rdma_ucm is not loaded" "$sroce" doctor
-check "an interface without a device" on_a mended 2 "has no device of sroce" "$sroce" doctor eth_a
+check "an interface without a device" on_a mended 2 "has no sroce device" "$sroce" doctor eth_a
 says "all is well" 0 "^ok +sroce0 +on eth_a, active, GID [0-9]+ " on_a "$sroce" doctor
 says "programs use librxe" 0 "^ok +sroce0 +in this environment programs use librxe, in rxe mode$" on_a env -u IBV_DRIVERS "$sroce" doctor
 says "or our provider" 0 "^ok +sroce0 +in this environment programs use libsroce, in native mode$" on_a env IBV_DRIVERS="$programs/libsroce" "$sroce" doctor
 says "all is well, as JSON" 0 '"verdict": "ok"' on_a "$sroce" doctor -j
-says "another interface has no device" 2 "'lo' has no device of sroce" on_a "$sroce" doctor lo
+says "another interface has no device" 2 "'lo' has no sroce device" on_a "$sroce" doctor lo
 says "there is no such interface" 5 "eth_b" on_a "$sroce" doctor eth_b
 
 on_a ip link set eth_a down

@@ -89,7 +89,7 @@ on_b ip link add nowhere type dummy
 on_b tc qdisc add dev "$B_IF" clsact
 on_b tc filter add dev "$B_IF" ingress protocol ip u32 match ip protocol 17 0xff match ip dport 4791 0xffff \
 	action mirred egress redirect dev nowhere
-says "dropped at the peer" 1 "^no response: dropped on the way or by the peer \(firewall, or NAT: wrong ICRC\)$" silent "$B_IP"
+says "dropped at the peer" 1 "^no response: a firewall on the way or at the peer drops UDP port 4791, or a NAT changes the packets$" silent "$B_IP"
 says "... and not IPv6" 0 "^response from $B_IP6" pinged "$B_IP6"
 
 cat >"$keep/bin/nft" <<'EOF'
@@ -98,7 +98,7 @@ echo '{"nftables": [{"chain": {"family": "inet", "table": "t", "name": "in", "ty
 EOF
 chmod +x "$keep/bin/nft"
 behind_firewall() { PATH=$keep/bin:$PATH silent "$@" "$B_IP"; }
-says "a firewall at this end" 1 "^the policy of 'inet t in' of this host drops RoCE packets \(UDP port 4791\)$" behind_firewall
+says "a firewall at this end" 1 "^the policy of 'inet t in' of this host drops incoming RoCE packets \(UDP port 4791\)$" behind_firewall
 cat >"$keep/bin/nft" <<'EOF'
 #!/bin/sh
 echo '{"nftables": [{"chain": {"family": "ip", "table": "t", "name": "c", "type": "nat", "hook": "postrouting"}},
@@ -122,7 +122,7 @@ changed() # NAME HOOK RULE CHAIN CHANGE: it is the cause, and the command mends 
 dropped() # NAME HOOK POLICY RULES PLACE: as above
 {
 	on_a nft -f - <<<"table ip t { chain c { type filter hook $2 priority 0; policy $3; $4 }; }"
-	says "$1" 1 "^$5 'ip t c' of this host drops RoCE packets \(UDP port 4791\)( that leave)?$" silent "$B_IP"
+	says "$1" 1 "^$5 'ip t c' of this host drops (incoming|outgoing) RoCE packets \(UDP port 4791\)$" silent "$B_IP"
 	check "... and the command mends it" on_a mended_by_nft
 	on_a nft delete table ip t
 }
