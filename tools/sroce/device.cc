@@ -389,6 +389,8 @@ std::vector<DeviceIdentity> list_devices(System& system) {
   return devices;
 }
 
+void require_rdma(System& system) { system.channel.exchange(nldev::devices_request()); }
+
 std::vector<Device> describe_devices(System& system,
                                      const std::vector<DeviceIdentity>& identities) {
   const auto qp_counts = query_qp_counts(system.channel);

@@ -167,6 +167,9 @@ struct DeviceIdentity {
 /// Every RDMA device that the caller can see, in the kernel's order.
 std::vector<DeviceIdentity> list_devices(System& system);
 
+/// Throws SubsystemAbsent if the kernel has no RDMA, or has not loaded it.
+void require_rdma(System& system);
+
 /// The full state of the given devices, in the same order.
 std::vector<Device> describe_devices(System& system, const std::vector<DeviceIdentity>& identities);
 

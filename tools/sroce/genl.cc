@@ -122,7 +122,7 @@ uint16_t family_number(System& system) {
     return decode_family(replies.front());
   } catch (const KernelError& error) {
     if (error.error() != ENOENT) throw;
-    list_devices(system);  // throws SubsystemAbsent if there is no RDMA at all
+    require_rdma(system);
     throw explain_family_absent(module_state(system.sysfs, system.modules_alias),
                                 system.kernel_release);
   }

@@ -279,7 +279,7 @@ void check_asked(System& system, const CmReply& reply) {
   if (reply.error == EACCES || reply.error == EPERM)
     throw Failure(ExitCode::no_permission, cannot + "no permission",
                   "as root: chmod a+rw /dev/infiniband/rdma_cm");
-  list_devices(system);  // throws SubsystemAbsent if there is no RDMA at all
+  require_rdma(system);
   if (!system.sysfs.module_loaded("rdma_ucm"))
     throw Failure(ExitCode::module_absent, "the kernel module rdma_ucm is not loaded",
                   "load it: modprobe rdma_ucm");
