@@ -63,7 +63,7 @@ class Host {
   sroce_mem_status place_response(const sroce_ack_plan& plan, const sroce_packet& pkt,
                                   std::span<const u8> payload);
   void handle_deadline();
-  void count_timeout();
+  bool count_timeout();
   void note_timer_wait(bool expired);
   void note_timers();
   void pull_send_completions();

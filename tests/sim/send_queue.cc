@@ -29,10 +29,10 @@ void Host::handle_deadline() {
                      rnr_waiting ? "RNR wait ends"
                      : expired   ? "ACK timeout"
                                  : "probe timeout"));
-  if (expired) count_timeout();
+  const bool uses_up_retry = expired && count_timeout();
   if (!faulty_ && !rnr_waiting) note_timer_wait(expired);
-  if (expired && !responded_ && (requester_.timeouts || side_.retry_cnt == 1))
-    offer_declined_ = true;
+  const bool last_retry = uses_up_retry && side_.retry_cnt == 1;
+  if (expired && !responded_ && (requester_.timeouts || last_retry)) offer_declined_ = true;
   if (!rnr_waiting) rerequested_.clear();
   const sroce_requester before = requester_;
   const u32 events = sroce_requester_timeout(&requester_, now_ns_);
@@ -49,12 +49,15 @@ void Host::handle_deadline() {
 }
 
 // A timeout uses up a retry unless the peer has responded, or has done so too often in vain.
-void Host::count_timeout() {
+// Returns whether it does.
+bool Host::count_timeout() {
   const bool responded = std::exchange(responded_lately_, false);
-  if (responded && free_timeouts_ < 8)
+  if (responded && free_timeouts_ < 8) {
     free_timeouts_++;
-  else
-    out_->retried();
+    return false;
+  }
+  out_->retried();
+  return true;
 }
 
 // A timer of the requester expires after the last fault. That of probes waits for round trips, but
