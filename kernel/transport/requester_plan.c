@@ -230,7 +230,7 @@ static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32
 			      wqe->length - plan->offset : plan->packet_count * mtu_bytes;
 }
 
-/* In SQD a message that was begun goes on, and no message is begun. */
+/* In SQD a message that was begun goes on. None is begun, and an invalid request does not fail. */
 static bool may_begin(const struct sroce_requester *req, const struct sroce_send_wqe *wqe)
 {
 	return req->state == SROCE_SQ_READY || req->next_psn != wqe->first_psn ||
@@ -250,13 +250,13 @@ static void plan_next(const struct sroce_requester *req, u32 max_packets,
 	wqe = sroce_requester_wqe(req, plan->index);
 	plan->first_psn = req->next_psn;
 	plan->retransmit = req->next_psn != req->sent_psn;
+	if (!may_begin(req, wqe))
+		return;
 	if (wqe->status != SROCE_WC_SUCCESS) {
 		if (plan->index == req->acked)
 			plan->action = SROCE_SEND_FAIL;
 		return;
 	}
-	if (!may_begin(req, wqe))
-		return;
 	if ((wqe->flags & SROCE_SEND_FENCE) && req->rd_inflight &&
 	    req->next_psn == wqe->first_psn)
 		return;

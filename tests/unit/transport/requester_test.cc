@@ -374,6 +374,16 @@ TEST(RequesterDrain, LocalOperationsWaitToo) {
   EXPECT_TRUE(sroce_requester_is_drained(&sq.req));
 }
 
+TEST(RequesterDrain, InvalidRequestFailsOnlyWhenReady) {
+  SendQueue sq;
+  sroce_requester_set_state(&sq.req, SROCE_SQ_DRAINING);
+  sq.post(send_of(10).rejected(SROCE_WC_LOC_LEN_ERR));
+  EXPECT_EQ(sq.plan().action, SROCE_SEND_NOTHING);
+  EXPECT_TRUE(sroce_requester_is_drained(&sq.req));
+  sroce_requester_set_state(&sq.req, SROCE_SQ_READY);
+  EXPECT_EQ(sq.plan().action, SROCE_SEND_FAIL);
+}
+
 TEST(RequesterDrain, SendsAgainWhenReady) {
   SendQueue sq;
   sroce_requester_set_state(&sq.req, SROCE_SQ_DRAINING);
