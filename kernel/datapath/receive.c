@@ -146,7 +146,7 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 		return;
 	}
 	count_ack_plan(qp, &plan);
-	if (plan.action == SROCE_ACK_FAIL)
+	if (plan.action == SROCE_ACK_FAIL || plan.early_nak)
 		qp->sq.fault = rx->pkt.syndrome;
 	sroce_send_count_events(qp, sroce_completer_commit(&qp->req, &plan, status, rx->now_ns));
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);

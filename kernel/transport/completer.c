@@ -48,6 +48,14 @@ static void plan_failure(const struct sroce_requester *req, struct sroce_ack_pla
 	plan->executed_psn = executed_psn;
 }
 
+/* As plan_failure(). If earlier READs are open, the WQE keeps the status until they complete. */
+static void plan_rejection(const struct sroce_requester *req, struct sroce_ack_plan *plan,
+			   u32 executed_psn, enum sroce_wc_status status)
+{
+	plan_failure(req, plan, executed_psn, status);
+	plan->early_nak = plan->action == SROCE_ACK_ACCEPT;
+}
+
 /*
  * Does the opcode fit response @number of this WQE? We request a part of a READ that ends before
  * the READ does only from a peer that accepts selective repeat. So only its LAST may come early,
@@ -125,8 +133,8 @@ static void plan_rewind(const struct sroce_requester *req, const struct sroce_pa
 	} else if (at < executed) {
 		plan_drop(plan, SROCE_DROP_DUPLICATE);
 	} else if (!retries) {
-		plan_failure(req, plan, pkt->psn, rnr ? SROCE_WC_RNR_RETRY_EXC_ERR :
-							SROCE_WC_RETRY_EXC_ERR);
+		plan_rejection(req, plan, pkt->psn, rnr ? SROCE_WC_RNR_RETRY_EXC_ERR :
+							  SROCE_WC_RETRY_EXC_ERR);
 	} else {
 		plan->action = SROCE_ACK_ACCEPT;
 		plan->rewind = true;
@@ -174,8 +182,7 @@ static void plan_acknowledge(const struct sroce_requester *req, const struct sro
 		plan_drop(plan, SROCE_DROP_SYNDROME);
 		return;
 	}
-	plan_failure(req, plan, pkt->psn, status);
-	plan->early_nak = plan->action == SROCE_ACK_ACCEPT;
+	plan_rejection(req, plan, pkt->psn, status);
 }
 
 /**

@@ -67,6 +67,7 @@ class Conversation {
   u32 retries() const { return retries_; }
   void rnr_waited(u64 until_ns, bool selective);
   void fatal_nak_received(u32 psn);
+  void retries_exhausted(u32 psn, u8 status);
   void send_completed(const sroce_completion& wc);
   void check_all_completed() const;
   // The queue may be flushed from now on: its QP is in ERR, or its peer is gone.
@@ -101,6 +102,7 @@ class Conversation {
   void check_request_headers(const SendWork& work, u32 number, const sroce_packet& pkt) const;
   void check_may_begin(const SendWork& work, u32 index, bool draining) const;
   void check_succeeded(const SendWork& work) const;
+  void check_exhausted(u8 status, u32 last) const;
   void check_failure(const SendWork& work, u8 status);
   void check_acknowledge(const sroce_packet& pkt);
   void check_nak(u8 syndrome) const;

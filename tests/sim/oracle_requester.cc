@@ -257,6 +257,26 @@ void Conversation::fatal_nak_received(u32 psn) {
   if (SendWork* work = work_at(psn)) work->nak_received = true;
 }
 
+// The last NAK for a request behind an open READ. It fails when the READ has completed. The NAK is
+// not one of the retries, because those of the READ go on.
+void Conversation::retries_exhausted(u32 psn, u8 status) {
+  SendWork* work = work_at(psn);
+  if (!work || work->exhausted) return;
+  check_exhausted(status, 0);
+  work->exhausted = status;
+}
+
+// @last: 1 if the NAK or the timeout that ends the retries has been counted, else 0.
+void Conversation::check_exhausted(u8 status, u32 last) const {
+  if (status == SROCE_WC_RETRY_EXC_ERR)
+    require(retries_ == side_.retry_cnt + last, "gave up at the wrong time",
+            "after %u of %u retries", retries_, side_.retry_cnt);
+  else
+    require(side_.rnr_retry != SROCE_RNR_RETRY_INFINITE && rnr_retries_ == side_.rnr_retry + last,
+            "gave up at the wrong time", "after %u of %u RNR retries", rnr_retries_,
+            side_.rnr_retry);
+}
+
 void Conversation::check_succeeded(const SendWork& work) const {
   if (!strict_) return;
   require(work.expected == kSuccess, "invalid request succeeded", "wr %llx",
@@ -276,19 +296,17 @@ void Conversation::check_failure(const SendWork& work, u8 status) {
   }
   failed_ = true;
   if (!strict_ || (work.expected != kSuccess && status == work.expected)) return;
+  if (work.exhausted && status == work.exhausted) return;
   switch (status) {
     case SROCE_WC_WR_FLUSH_ERR:
       require(stopped_, "flushed without an error", "wr %llx", (unsigned long long)work.wr_id);
       return;
     case SROCE_WC_RETRY_EXC_ERR:
       require(!work.nak_received, "fatal NAK forgotten", "wr %llx", (unsigned long long)work.wr_id);
-      require(retries_ == side_.retry_cnt + 1u, "gave up at the wrong time",
-              "after %u of %u retries", retries_, side_.retry_cnt);
+      check_exhausted(status, 1);
       return;
     case SROCE_WC_RNR_RETRY_EXC_ERR:
-      require(side_.rnr_retry != SROCE_RNR_RETRY_INFINITE && rnr_retries_ == side_.rnr_retry + 1u,
-              "gave up at the wrong time", "after %u of %u RNR retries", rnr_retries_,
-              side_.rnr_retry);
+      check_exhausted(status, 1);
       return;
     default:
       require(false, "wrong completion status", "wr %llx: status %u, expected %u",

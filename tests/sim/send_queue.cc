@@ -233,7 +233,12 @@ void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload)
   else
     require(!plan.place_bytes, "unexpected data placed", "psn=%06x", pkt.psn);
   note_sacked(pkt, plan);
-  if (plan.early_nak) out_->fatal_nak_received(pkt.psn);
+  const bool exhausted =
+      plan.status == SROCE_WC_RETRY_EXC_ERR || plan.status == SROCE_WC_RNR_RETRY_EXC_ERR;
+  if (plan.early_nak && exhausted)
+    out_->retries_exhausted(pkt.psn, plan.status);
+  else if (plan.early_nak)
+    out_->fatal_nak_received(pkt.psn);
   commit_response(plan, placed);
   note_mode(before, pkt, plan);
   check_recovery(before, plan);

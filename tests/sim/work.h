@@ -52,6 +52,7 @@ struct SendWork {
   std::set<u32> placed;    // offsets at which responses were placed
   bool executed = false;   // completely, at the responder (or locally)
   bool begun = false;
+  u8 exhausted = 0;           // status, after a NAK that found no retry left, behind an open READ
   bool nak_received = false;  // the requester has received a fatal NAK
 
   bool is_read() const { return opcode == SROCE_WR_READ; }

@@ -474,6 +474,20 @@ TEST_F(Send, RnrWaitIsNotPutOff) {
   EXPECT_EQ(0u, qp.sq.ignore_timeout_until_ns);
 }
 
+// Its request fails only when the READ before it has completed.
+TEST_F(Send, LastNakBehindAReadIsTheVendorError) {
+  qp.req.attr.retry_cnt = qp.req.retry_left = 0;
+  write(100, SROCE_WR_READ);
+  write();
+  work();
+  sroce_packet pkt = packet_of(SROCE_OP_ACK, 1);
+  pkt.syndrome = SROCE_NAK_PSN_SEQUENCE;
+  receive({packet_bytes(flow, pkt, Bytes(), 100)});
+  stand_in_datapath.users--;  // the receiver's, which the stand-in counts in ref
+  EXPECT_FALSE(sroce_requester_has_failed(&qp.req));
+  EXPECT_EQ(SROCE_VENDOR_NAK, static_cast<int>(qp.sq.fault));
+}
+
 // The response came while it waited for pages, and was dropped.
 TEST_F(Send, TimeoutIsExcusedOnceAfterAFault) {
   write();

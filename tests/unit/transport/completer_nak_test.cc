@@ -133,6 +133,22 @@ TEST(CompleterSequenceNak, UsesARetryWithoutProgress) {
   expect_fails_with(sq, nak(SROCE_NAK_PSN_SEQUENCE, 1000), SROCE_WC_RETRY_EXC_ERR);
 }
 
+// The NAK does not come again if the peer has sent it before it responds to the READ.
+TEST(CompleterSequenceNak, WithoutARetryFailsItsRequestBehindAnOpenRead) {
+  SendQueue sq({.retry_cnt = 0});
+  sq.post(read_of(10));
+  for (int i = 0; i < 3; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(nak(SROCE_NAK_PSN_SEQUENCE, 1002));
+  EXPECT_FALSE(sq.failed());
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 10));
+  const auto all = sq.completions();
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[1].status, SROCE_WC_SUCCESS);
+  EXPECT_EQ(all[2].status, SROCE_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(all[3].status, SROCE_WC_WR_FLUSH_ERR);
+}
+
 TEST(CompleterSequenceNak, NeverExhaustsTheRetriesWithProgress) {
   SendsInFlight sq(10, {.retry_cnt = 1});
   for (u32 psn = 1001; psn < 1010; psn++) {

@@ -55,6 +55,23 @@ TEST(CompleterRnr, RnrRetryLimitsTheNumberOfWaits) {
   }
 }
 
+// The peer would be sent the request again before its RNR timer has run.
+TEST(CompleterRnr, WithoutARetryFailsItsRequestBehindAnOpenRead) {
+  SendQueue sq({.rnr_retry = 0});
+  sq.post(read_of(10));
+  sq.post(send_of(10));
+  sq.post(send_of(10));
+  sq.send_all();
+  sq.receive(rnr_nak(1001));
+  EXPECT_FALSE(sq.failed());
+  sq.receive(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1000, 10));
+  const auto all = sq.completions();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].status, SROCE_WC_SUCCESS);
+  EXPECT_EQ(all[1].status, SROCE_WC_RNR_RETRY_EXC_ERR);
+  EXPECT_EQ(all[2].status, SROCE_WC_WR_FLUSH_ERR);
+}
+
 TEST(CompleterRnr, RnrRetryOfSevenMeansForever) {
   SendsInFlight sq(1, {.rnr_retry = 7});
   for (int i = 0; i < 100; i++) {
