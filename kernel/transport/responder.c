@@ -567,6 +567,8 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 			 const struct sroce_recv_plan *plan,
 			 const struct sroce_recv_result *result)
 {
+	bool nak_pending = resp->nak_pending;
+
 	if (result->status != SROCE_MEM_OK) {
 		fail_memory(resp, result);
 		return;
@@ -577,7 +579,8 @@ static void commit_place(struct sroce_responder *resp, const struct sroce_packet
 		return;
 	}
 	sroce_responder_placed(resp, pkt, plan);
-	if (pkt->ack_req)
+	/* A NAK that became obsolete may have taken the place of an ACK that was due. */
+	if (pkt->ack_req || nak_pending)
 		sroce_responder_schedule_ack(resp, psn_add(resp->epsn, SROCE_PSN_MASK));
 }
 

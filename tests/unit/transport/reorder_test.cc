@@ -204,6 +204,21 @@ TEST(ReorderNak, IsNotSentWhenThePacketArrives) {
   EXPECT_FALSE(rq.next_response());
 }
 
+// The ACK waited behind the READ response, and then the NAK took its place.
+TEST(ReorderNak, ObsoleteNakBecomesTheAckThatItReplaced) {
+  ReorderingQueue rq;
+  rq.receive(read_request(2000, 0x10000, 16));
+  rq.receive(write_only(2001, 0x10000, 16));
+  rq.write({2003});
+  rq.expire();
+  rq.write({2002});
+  const auto packets = rq.respond();
+  ASSERT_EQ(packets.size(), 2u);
+  EXPECT_EQ(packets[0].opcode, SROCE_OP_READ_RESPONSE_ONLY);
+  EXPECT_EQ(packets[1].opcode, SROCE_OP_ACK);
+  EXPECT_LE(2001u, packets[1].psn);
+}
+
 TEST(ReorderNak, EarlyTimerCallDoesNothing) {
   ReorderingQueue rq;
   rq.write({2001});
