@@ -30,8 +30,12 @@
  * QPs share the limit on their memory. A peer that is alive has retransmitted the missing one
  * by then.
  *
+ * Reneging (RFC 2018 section 8): dropped packets may have been in a SACK, and the NAK that asks for
+ * them may be lost. So until they have come again, SACKs take the place of ACKs, and show that they
+ * are missing.
+ *
  * The SACK bitmap: bit i of octet n, from the least significant, is PSN ACK + 1 + 8n + i. So the
- * first bit, the expected PSN, is never set.
+ * first bit is the expected PSN, which is set only if it is queued and about to be executed.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -300,6 +304,8 @@ void sroce_reorder_advance(struct sroce_responder *resp, u32 from_psn, u64 now_n
 	bool selective;
 
 	reorder->rnr_nak_scheduled = false;
+	if (!psn_before(resp->epsn, reorder->reneged_psn))
+		reorder->reneged = false;
 	if (reorder->waiting_rwqe)
 		sroce_reorder_rwqe_posted(resp, now_ns);
 	reorder->rnr_nak_at_ns = SROCE_NEVER;
@@ -341,8 +347,12 @@ void sroce_reorder_clear(struct sroce_responder *resp)
 {
 	struct sroce_reorder *reorder = &resp->reorder;
 
-	if (reorder->count)
+	if (reorder->count) {
 		psn_map_clear(&reorder->queued);
+		if (!reorder->reneged || psn_before(reorder->reneged_psn, reorder->end_psn))
+			reorder->reneged_psn = reorder->end_psn;
+		reorder->reneged = true;
+	}
 	reorder->count = 0;
 	reorder->open = false;
 	reorder->waiting_rwqe = false;
@@ -444,7 +454,7 @@ void sroce_reorder_timeout(struct sroce_responder *resp, u64 now_ns)
 
 /**
  * sroce_reorder_sack_bytes() - length of the bitmap of a selective ACK
- * @resp: the responder; its reorder queue is not empty
+ * @resp: the responder
  *
  * Return: bytes, a multiple of eight, at most SROCE_SACK_MAX_BYTES.
  */
@@ -452,6 +462,8 @@ u32 sroce_reorder_sack_bytes(const struct sroce_responder *resp)
 {
 	u32 bits = (resp->reorder.end_psn - resp->epsn) & SROCE_PSN_MASK;
 
+	if (!resp->reorder.count)
+		return 8;
 	return min((bits + 63) / 64 * 8, (u32)SROCE_SACK_MAX_BYTES);
 }
 

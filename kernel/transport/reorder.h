@@ -18,6 +18,8 @@ struct sroce_responder;
  * @queued: PSNs in the queue
  * @count: how many
  * @end_psn: one past the newest of them
+ * @reneged: packets before @reneged_psn were dropped from the queue, perhaps after a SACK with them
+ * @reneged_psn: see @reneged
  * @rnr_nak_scheduled: an RNR NAK is due or was sent: nothing is queued until the expected packet
  *                     arrives
  * @offers: new requests in a row that offered selective repeat, up to SROCE_OFFERS_MIN
@@ -37,6 +39,8 @@ struct sroce_reorder {
 	struct sroce_psn_map queued;
 	u32	count;
 	u32	end_psn;
+	u32	reneged_psn;
+	bool	reneged;
 	bool	rnr_nak_scheduled;
 	u8	offers;
 	u32	unsacked;
@@ -71,12 +75,13 @@ static inline bool sroce_reorder_peer_selective(const struct sroce_reorder *reor
 }
 
 /*
- * Can a selective ACK report the queue? The bitmap has no bit for the expected packet, which may
- * wait for a receive WQE.
+ * Can a selective ACK report the queue, or that the peer must send packets again that an earlier
+ * one reported? The bitmap has no bit for the expected packet, which may wait for a receive WQE.
  */
 static inline bool sroce_reorder_can_sack(const struct sroce_reorder *reorder)
 {
-	return sroce_reorder_peer_selective(reorder) && reorder->count && !reorder->waiting_rwqe;
+	return sroce_reorder_peer_selective(reorder) && !reorder->waiting_rwqe &&
+	       (reorder->count || reorder->reneged);
 }
 
 void sroce_reorder_note_offer(struct sroce_responder *resp, const struct sroce_packet *pkt,

@@ -74,14 +74,19 @@ static void plan_resource(const struct sroce_responder *resp, u32 index, u32 max
 
 /*
  * After a sequence NAK the peer goes back, and skips what it knows to be queued. So a selective ACK
- * goes first, also if packets have been queued since the NAK became due.
+ * goes first, also if packets have been queued since the NAK became due. One that has no packet as
+ * queued waits for its turn, as an ACK does.
  */
 static bool sack_is_next(const struct sroce_responder *resp)
 {
 	bool before_nak = resp->nak_pending && resp->nak_syndrome == SROCE_NAK_PSN_SEQUENCE &&
 			  resp->reorder.unsacked;
 
-	return (resp->ack_pending || before_nak) && sroce_reorder_can_sack(&resp->reorder);
+	if (!sroce_reorder_can_sack(&resp->reorder))
+		return false;
+	if (!resp->reorder.count)
+		return resp->ack_pending && !resp->nak_pending && !resp->resources.pending;
+	return resp->ack_pending || before_nak;
 }
 
 static void plan_sack(const struct sroce_responder *resp, struct sroce_response_plan *plan)

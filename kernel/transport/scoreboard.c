@@ -541,6 +541,22 @@ static u32 ack_executed(struct sroce_requester *req, const struct sroce_ack_plan
 	return count;
 }
 
+/*
+ * A selective ACK names the packet that the peer expects. If an earlier one had that packet as
+ * queued, the peer has dropped it, and with it all that was queued. The order in which the two
+ * arrive does not matter: the one that has the packet as queued was sent before all others of its
+ * turn.
+ */
+static bool peer_has_reneged(const struct sroce_requester *req, const struct sroce_ack_plan *plan)
+{
+	const struct sroce_scoreboard *sb = &req->sb;
+	u32 psn = plan->executed_psn;
+
+	return psn == sb->executed_psn && !(plan->sack[0] & 1) &&
+	       sroce_requester_forward(req, psn) < SROCE_PSN_MAP_SPAN &&
+	       (psn_map_has(&sb->done, psn) || psn_map_has(&sb->read_queued, psn));
+}
+
 /* Step 2, the selective ACK. Returns how many SEND and WRITE packets are done because of it. */
 static u32 ack_sacked(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
 {
@@ -548,12 +564,18 @@ static u32 ack_sacked(struct sroce_requester *req, const struct sroce_ack_plan *
 	u32 done_data = sb->done_data;
 
 	if (plan->sack_bytes) {
+		if (peer_has_reneged(req, plan)) {
+			clear_sacked(req, sb->executed_psn);
+			/* Nothing has been overtaken by what is still queued. */
+			sb->top_psn = sb->executed_psn;
+		}
 		apply_sack(req, plan->executed_psn, plan->sack, plan->sack_bytes, now_ns);
 		raise_psn(req, &sb->top_psn, sroce_sack_end_psn(plan->executed_psn, plan->sack,
 								plan->sack_bytes));
 	}
 	raise_psn(req, &sb->top_psn, plan->executed_psn);
-	return sb->done_data - done_data;
+	/* After reneging there may be fewer. */
+	return sb->done_data > done_data ? sb->done_data - done_data : 0;
 }
 
 /* Step 3, a READ or atomic response that has been placed. */

@@ -214,6 +214,11 @@ void Host::note_sacked(const sroce_packet& pkt, const sroce_ack_plan& plan) {
   // After a rewind only packets sent since then count, unless this ACK turns selective repeat on.
   const u32 next_psn = plan.mode != requester_.sb.mode ? requester_.sent_psn : requester_.next_psn;
   const u32 end = std::min(distance(requester_.unacked_psn, next_psn), SROCE_PSN_MAP_SPAN);
+  const u32 expected = psn_add(pkt.psn, 1);
+  // The peer had queued the packet that it expects, so it has dropped its queue.
+  if (pkt.payload_bytes && !(pkt.sack[0] & 1) && sacked_.contains(expected) &&
+      !psn_before(expected, requester_.sb.executed_psn))
+    std::erase_if(sacked_, [&](u32 psn) { return !psn_before(psn, expected); });
   for (u32 bit = 0; bit < 8 * pkt.payload_bytes; bit++) {
     const u32 psn = psn_add(pkt.psn, 1 + bit);
     if ((pkt.sack[bit / 8] >> bit % 8 & 1) && distance(requester_.unacked_psn, psn) < end)

@@ -154,4 +154,91 @@ TEST(RnrDelay, ErrorStateDropsTheQueue) {
   EXPECT_FALSE(rq.timer_runs());
 }
 
+// The RNR NAK may be lost. The peer then believes that it need not send these packets again.
+TEST(RnrDelay, DroppedPacketsAreReportedAsMissing) {
+  DelayedRnrQueue rq(true);
+  rq.post(100);
+  rq.send({2000, 2001, 2002, 2003, 2004});
+  EXPECT_EQ(sacked(rq, only_response(rq)), Psns{}) << "they wait for a receive";
+  for (int i = 0; rq.resp.reorder.waiting_rwqe && i < 100; i++) rq.expire();
+  expect_nak(rq, SROCE_AETH_RNR_NAK | 12, 2001);
+  for (int i = 0; i < 4; i++) rq.post(100);
+  for (u32 psn = 2001; psn < 2004; psn++) {
+    rq.send({psn});
+    const sroce_response_plan plan = only_response(rq);
+    EXPECT_EQ(plan.kind, SROCE_RESPONSE_SACK) << psn;
+    EXPECT_EQ(plan.first_psn, psn);
+    EXPECT_EQ(plan.payload_bytes, 8u);
+    EXPECT_EQ(sacked(rq, plan), Psns{});
+  }
+  rq.send({2004});
+  EXPECT_EQ(only_response(rq).kind, SROCE_RESPONSE_ACK) << "all have come again";
+}
+
+TEST(RnrDelay, DroppedPacketsAreReportedWithThoseQueuedSince) {
+  DelayedRnrQueue rq(true);
+  rq.post(100);
+  rq.send({2000, 2001, 2002, 2003, 2004});
+  rq.respond();
+  for (int i = 0; rq.resp.reorder.waiting_rwqe && i < 100; i++) rq.expire();
+  rq.respond();
+  for (int i = 0; i < 4; i++) rq.post(100);
+  rq.send({2001, 2003});
+  EXPECT_EQ(sacked(rq, only_response(rq)), Psns{2003});
+  rq.send({2002});
+  EXPECT_EQ(rq.resp.epsn, 2004u);
+  EXPECT_EQ(only_response(rq).payload_bytes, 8u) << "none is queued, and one is missing";
+}
+
+// Each of two NAKs may be lost.
+TEST(RnrDelay, PacketsDroppedEarlierAreStillReportedAsMissing) {
+  DelayedRnrQueue rq(true);
+  rq.post(100);
+  rq.send({2000, 2001, 2002, 2003, 2004});
+  for (u32 psn = 2001; psn < 2003; psn++) {
+    for (int i = 0; rq.resp.reorder.waiting_rwqe && i < 100; i++) rq.expire();
+    rq.respond();
+    rq.post(100);
+    rq.send({psn});
+    EXPECT_EQ(only_response(rq).kind, SROCE_RESPONSE_SACK) << psn;
+    rq.send({psn + 1});
+  }
+}
+
+// It has nothing to tell that could not wait.
+TEST(RnrDelay, SackWithoutABitWaitsForTheResponsesBeforeIt) {
+  DelayedRnrQueue rq(true);
+  rq.post(100);
+  rq.send({2000, 2001, 2002, 2003, 2004});
+  for (int i = 0; rq.resp.reorder.waiting_rwqe && i < 100; i++) rq.expire();
+  rq.respond();
+  rq.receive(selective(read_request(2001, 0x10000, 16)));
+  rq.receive(selective(write_only(2002, 0x10000, 16)));
+  const auto first = rq.next_response();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->kind, SROCE_RESPONSE_READ);
+  rq.sent(*first);
+  EXPECT_EQ(only_response(rq).kind, SROCE_RESPONSE_SACK);
+}
+
+TEST(RnrDelay, SackWithoutABitDoesNotOvertakeTheNak) {
+  DelayedRnrQueue rq(true);
+  rq.post(100);
+  rq.send({2000, 2001, 2002});
+  for (int i = 0; rq.resp.reorder.waiting_rwqe && i < 100; i++) rq.expire();
+  rq.send({2000});
+  EXPECT_EQ(rq.next_response()->syndrome, SROCE_AETH_RNR_NAK | 12);
+}
+
+// No peer was told that they are queued.
+TEST(RnrDelay, StandardPeerGetsAcksAfterAnRnrNak) {
+  DelayedRnrQueue rq;
+  rq.send({2000, 2001});
+  for (int i = 0; rq.resp.reorder.waiting_rwqe && i < 100; i++) rq.expire();
+  rq.respond();
+  rq.post(100);
+  rq.send({2000});
+  EXPECT_EQ(only_response(rq).kind, SROCE_RESPONSE_ACK);
+}
+
 }  // namespace

@@ -125,4 +125,73 @@ TEST(SelectivePipe, DoesNotLimitReads) {
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
 }
 
+// ---------------------------------------------------------------- reneging
+
+// The peer had queued 1001 to 1007, and drops them.
+struct RenegingPeer : SelectiveSends {
+  RenegingPeer() : SelectiveSends(8) {
+    receive_sack(999, range(1001, 7));
+    EXPECT_EQ(psns_of(send_all()), Psns{1000});
+  }
+};
+
+TEST(Reneging, PacketThatThePeerExpectsIsNotQueuedThere) {
+  RenegingPeer sq;
+  sq.receive_sack(1000, {});
+  EXPECT_EQ(psns_of(sq.send_all()), range(1001, 6)) << "the newest one takes a probe";
+}
+
+TEST(Reneging, OnlyWhatIsMissingIsSentAgain) {
+  RenegingPeer sq;
+  sq.receive(selective(ack(1000)));
+  sq.req.sb.reordering = 0;
+  sq.receive_sack(1000, {1002, 1003, 1007});
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1004, 1005, 1006}));
+  EXPECT_EQ(sq.req.sb.reordering, 0u) << "nothing has been overtaken";
+}
+
+TEST(Reneging, IsNoProgress) {
+  RenegingPeer sq;
+  const sroce_rtt before = sq.req.rtt;
+  sq.receive_sack(1000, {});
+  EXPECT_EQ(sq.req.rtt.round_packets, before.round_packets + 1) << "1000";
+}
+
+TEST(Reneging, ReadIsRequestedAgain) {
+  SelectiveQueue sq;
+  sq.post(send_of(10));
+  sq.post(read_of(10));
+  for (int i = 0; i < 4; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(999, range(1001, 5));
+  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
+  sq.receive_sack(1000, {});
+  EXPECT_EQ(psns_of(sq.send_all()), range(1001, 4));
+}
+
+// The peer executes it next.
+TEST(Reneging, AckDoesNotShowIt) {
+  RenegingPeer sq;
+  sq.receive(selective(ack(1000)));
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
+TEST(Reneging, QueuedPacketThatThePeerExpectsDoesNotShowIt) {
+  RenegingPeer sq;
+  sq.receive_sack(1000, {1001});
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
+// A READ that is open keeps what was executed behind it in the map.
+TEST(Reneging, OldReportDoesNotShowIt) {
+  SelectiveQueue sq;
+  sq.post(read_of(10));
+  for (int i = 0; i < 6; i++) sq.post(send_of(10));
+  sq.send_all();
+  sq.receive_sack(1002, {1004, 1005, 1006});
+  sq.send_all();
+  sq.receive_sack(1001, {1006});
+  EXPECT_TRUE(sq.send_all().empty()) << "1002 has been executed since";
+}
+
 }  // namespace

@@ -360,9 +360,9 @@ TEST(SelectiveAck, PacketsBeyondTheSpanAreNotRecorded) {
   EXPECT_EQ(sq.req.sb.done_data, kSpan - 1);
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
   // The map moves with the executed PSN: more fits when the SACK is repeated.
-  sq.receive_sack(1099, range(1101, kSpan - 1), SROCE_SACK_MAX_BYTES);
+  sq.receive_sack(1099, range(1100, kSpan), SROCE_SACK_MAX_BYTES);
   EXPECT_EQ(sq.req.sb.done_data, kSpan - 100);
-  sq.receive_sack(1099, range(1101, kSpan - 1), SROCE_SACK_MAX_BYTES);
+  sq.receive_sack(1099, range(1100, kSpan), SROCE_SACK_MAX_BYTES);
   EXPECT_EQ(sq.req.sb.done_data, kSpan);
 }
 
