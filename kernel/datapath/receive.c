@@ -307,7 +307,6 @@ static bool wait_for_pages(struct sroce_qp *qp, struct sroce_rx *rx, struct sroc
 {
 	sroce_paging_begin(qp, &qp->rq);
 	if (sroce_qp_is_acked(qp)) {
-		qp->rq.paging.request_waits = true;
 		sroce_reorder_plan_wait(&qp->resp, &rx->pkt, plan);
 		trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
 		return true;
@@ -325,15 +324,19 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
 	struct sroce_completion wc __sroce_uninit;
 	u32 count = rx->pkt.count, epsn = sroce_responder_epsn(&qp->resp);
+	bool missed_pages;
 
 	execute_request(qp, rx, plan, &result);
 	if (rx->pkt.count != count)
 		plan_request(qp, rx, plan);
-	if (result.status == SROCE_MEM_NOT_PRESENT) {
+	missed_pages = result.status == SROCE_MEM_NOT_PRESENT;
+	if (missed_pages) {
 		result.status = SROCE_MEM_OK;
 		if (!wait_for_pages(qp, rx, plan))
 			return;
 	}
+	if (plan->waits_rwqe)
+		qp->rq.paging.request_waits = missed_pages;
 	if (result.status != SROCE_MEM_OK)
 		sroce_paging_forget(&qp->rq.paging);
 	count_request(qp, rx, plan);

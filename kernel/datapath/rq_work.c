@@ -251,15 +251,9 @@ static bool has_posted_recv(struct sroce_qp *qp)
  */
 static bool may_go_on(struct sroce_qp *qp)
 {
-	struct sroce_paging *paging = &qp->rq.paging;
+	const struct sroce_paging *paging = &qp->rq.paging;
 
-	if (paging->request_waits && paging->pending)
-		return false;
-	if (paging->request_waits) {
-		paging->request_waits = false;
-		return true;
-	}
-	return has_posted_recv(qp);
+	return paging->request_waits ? !paging->pending : has_posted_recv(qp);
 }
 
 /**

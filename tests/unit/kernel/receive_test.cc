@@ -609,6 +609,25 @@ TEST(OnDemandReceive, DuplicateOfAWaitingRequestFaultsNothing) {
   EXPECT_EQ(101u, qp.epsn());
 }
 
+// The pages of a READ response are missing, while a SEND waits for a receive.
+TEST(OnDemandReceive, ReceiveIsFoundWhileOtherPagesAreFaultedIn) {
+  OnDemand qp(SROCE_SERVICE_RC);
+  qp.on_work = [&qp](u32* budget) { return sroce_rq_work(&qp.qp, budget); };
+  qp.qp.resp.attr.rnr_delay_ns = 1000000;
+  qp.receive({qp.bytes_of(qp.write_only(100, IOVA, 8), Bytes(8, 7))});
+  EXPECT_TRUE(qp.qp.rq.paging.request_waits);
+  qp.fault_pages();
+  EXPECT_EQ(101u, qp.epsn());
+  qp.qp.rq.paging.pending = true;
+  qp.receive({qp.bytes_of(packet_of(SROCE_OP_SEND_ONLY, 101), Bytes(8, 3))});
+  EXPECT_FALSE(qp.qp.rq.paging.request_waits);
+  EXPECT_EQ(101u, qp.epsn());
+  qp.post_receive(IOVA + 4096, 50, qp.key);
+  spin_lock_bh(&qp.qp.rq.lock);
+  sroce_wq_run(&qp.qp, &qp.qp.rq, true);
+  EXPECT_EQ(102u, qp.epsn());
+}
+
 // Coalesced packets are copied twice before the error is that of one packet.
 TEST(OnDemandReceive, CoalescedPacketsFailWithoutPages) {
   OnDemand qp(SROCE_SERVICE_RC);
