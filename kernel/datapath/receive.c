@@ -152,7 +152,19 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	sroce_trace_cc_events(qp, &qp->req.cc, SROCE_SQ);
 }
 
-static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
+static void place_request(struct sroce_qp *qp, struct sroce_rx *rx,
+			  const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
+{
+	result->status = sroce_rx_copy_request(qp, rx, plan);
+	if (!plan->invalidate || result->status != SROCE_MEM_OK)
+		return;
+	result->invalidated = sroce_memory_invalidate(&qp->dev->memory, sroce_rx_pd(qp, rx),
+						      qp->serial, plan->inv_rkey, true);
+	if (result->invalidated != SROCE_MEM_OK)
+		qp->rq.fault = result->invalidated;
+}
+
+static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			    const struct sroce_recv_plan *plan, struct sroce_recv_result *result)
 {
 	const struct sroce_mr_range range = {
@@ -167,15 +179,6 @@ static void execute_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	};
 
 	switch (plan->verdict) {
-	case SROCE_RECV_PLACE:
-		result->status = sroce_rx_copy_request(qp, rx, plan);
-		if (plan->invalidate && result->status == SROCE_MEM_OK)
-			result->invalidated = sroce_memory_invalidate(range.mem, range.pd,
-								      range.qp_serial,
-								      plan->inv_rkey, true);
-		if (result->invalidated != SROCE_MEM_OK)
-			qp->rq.fault = result->invalidated;
-		break;
 	case SROCE_RECV_READ:
 	case SROCE_RECV_REPLAY:
 		/* No key is needed for 0 bytes, or for the saved result of another operation. */
@@ -326,7 +329,10 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	u32 count = rx->pkt.count, epsn = sroce_responder_epsn(&qp->resp);
 	bool missed_pages;
 
-	execute_request(qp, rx, plan, &result);
+	if (plan->verdict == SROCE_RECV_PLACE)
+		place_request(qp, rx, plan, &result);
+	else
+		execute_request(qp, rx, plan, &result);
 	if (rx->pkt.count != count)
 		plan_request(qp, rx, plan);
 	missed_pages = result.status == SROCE_MEM_NOT_PRESENT;

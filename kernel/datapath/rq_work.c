@@ -256,6 +256,16 @@ static bool may_go_on(struct sroce_qp *qp)
 	return paging->request_waits ? !paging->pending : has_posted_recv(qp);
 }
 
+/*
+ * The packet that came in has been executed, and that was all: so it is with most of a message. An
+ * ACK may have been delayed since before a reset.
+ */
+static bool is_quiet(const struct sroce_qp *qp)
+{
+	return sroce_responder_is_quiet(&qp->resp) && !qp->reorder_queue &&
+	       skb_queue_empty(&qp->backlog) && !qp->ack_delayed;
+}
+
 /**
  * sroce_rq_work() - struct sroce_wq_ops: one round of the receive queue
  * @qp: the QP, its receive lock held
@@ -267,8 +277,12 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 {
 	struct sroce_tx tx __sroce_uninit;
 
-	sroce_tx_init(&tx, qp, &qp->rq);
 	qp->rq.paced_until_ns = 0;
+	if (is_quiet(qp)) {
+		qp->rq.slack_ns = 0;
+		return SROCE_NEVER;
+	}
+	sroce_tx_init(&tx, qp, &qp->rq);
 	sroce_ack_delay_cancel(qp);
 	if (sroce_responder_waits_rwqe(&qp->resp) && may_go_on(qp))
 		sroce_reorder_rwqe_posted(&qp->resp, tx.now_ns);

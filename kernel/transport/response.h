@@ -58,6 +58,16 @@ struct sroce_response_plan {
 	u32	srqn;
 };
 
+/*
+ * Is there nothing to send back, to report, to take out of the reorder queue or to wait for? So it
+ * is after most packets of a message. One question then takes the place of many.
+ */
+static inline bool sroce_responder_is_quiet(const struct sroce_responder *resp)
+{
+	return sroce_responder_is_idle(resp) && resp->state == SROCE_RQ_READY && !resp->event &&
+	       !resp->reorder.count;
+}
+
 bool sroce_response_plan_next(const struct sroce_responder *resp, u32 max_packets,
 			      struct sroce_response_plan *plan);
 bool sroce_response_may_be_delayed(const struct sroce_responder *resp,

@@ -129,6 +129,7 @@ class Host {
   void check_ambiguous_probe(const sroce_requester& before) const;
   void check_recovery(const sroce_requester& before, const sroce_ack_plan& plan);
   void check_queued() const;
+  void check_quiet() const;
   void check_processed(const sroce_packet& pkt, const sroce_recv_plan& plan);
   void check_response(const sroce_response_plan& plan) const;
   // host.cc

@@ -175,6 +175,16 @@ void Host::check_message_stream(const sroce_packet& pkt) {
   message_left_ -= pkt.payload_bytes;
 }
 
+// A responder that has something to do is not called quiet.
+void Host::check_quiet() const {
+  sroce_response_plan response;
+  if (!sroce_responder_is_quiet(&responder_)) return;
+  require(!sroce_response_plan_next(&responder_, 1, &response) &&
+              sroce_reorder_deadline(&responder_) == SROCE_NEVER &&
+              !sroce_responder_waits_rwqe(&responder_) && !sroce_response_is_dead(&responder_),
+          "responder with work is quiet", "psn=%06x", responder_.epsn);
+}
+
 void Host::check_responder() const {
   const sroce_responder& resp = responder_;
   require(!resp.wc_pending, "receive completion not pulled", "%c", 'A' + number_);
@@ -184,6 +194,7 @@ void Host::check_responder() const {
   require(resp.resources.pending <= resp.resources.capacity, "responder resources overflow", "%u",
           resp.resources.pending);
   check_queued();
+  check_quiet();
   if (!in_->strict() || error_ || resp.state == SROCE_RQ_FAILED) return;
   require(resp.epsn == in_->expected_psn(), "expected PSN is wrong", "%06x, should be %06x",
           resp.epsn, in_->expected_psn());

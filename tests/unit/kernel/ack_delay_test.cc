@@ -123,6 +123,17 @@ TEST_F(AckDelay, DuplicatesPauseIt) {
   EXPECT_FALSE(begin());
 }
 
+// A reset has forgotten the ACK, and the queue has nothing to do.
+TEST_F(AckDelay, EndsWithTheNextRound) {
+  receive_send();
+  ASSERT_TRUE(begin());
+  qp.resp.ack_pending = false;
+  u32 budget = 1;
+  sroce_rq_work(&qp, &budget);
+  EXPECT_FALSE(qp.ack_delayed);
+  EXPECT_EQ(nullptr, cq.delayed_ack_qp);
+}
+
 TEST_F(AckDelay, CancelForgetsOnlyItsOwnQp) {
   receive_send();
   ASSERT_TRUE(begin());

@@ -7,6 +7,52 @@ namespace {
 
 using namespace sroce_test;
 
+// ---------------------------------------------------------------- quiet
+
+TEST(ResponderQuiet, InTheMiddleOfAMessage) {
+  ResponderMidSend rq;
+  EXPECT_FALSE(sroce_responder_is_quiet(&rq.resp)) << "communication is established";
+  rq.event();
+  EXPECT_TRUE(sroce_responder_is_quiet(&rq.resp));
+  rq.receive(request(SROCE_OP_SEND_MIDDLE, 2001, 1024));
+  EXPECT_TRUE(sroce_responder_is_quiet(&rq.resp));
+}
+
+TEST(ResponderQuiet, NotWhileAnAckIsDue) {
+  ResponderMidSend rq;
+  rq.event();
+  sroce_packet pkt = request(SROCE_OP_SEND_LAST, 2001, 10);
+  pkt.ack_req = true;
+  rq.receive(pkt);
+  EXPECT_FALSE(sroce_responder_is_quiet(&rq.resp));
+  rq.respond();
+  EXPECT_TRUE(sroce_responder_is_quiet(&rq.resp));
+}
+
+TEST(ResponderQuiet, NotWhileAPacketIsQueued) {
+  ReceiveQueue rq({.reorder_packets = 64});
+  sroce_packet pkt = write_only(2000, 0x10000, 16);
+  pkt.ack_req = false;
+  rq.receive(pkt);
+  rq.event();
+  pkt.psn = 2002;
+  rq.receive(pkt);
+  EXPECT_TRUE(sroce_responder_is_idle(&rq.resp));
+  EXPECT_FALSE(sroce_responder_is_quiet(&rq.resp));
+  pkt.psn = 2001;
+  rq.receive(pkt);
+  EXPECT_TRUE(sroce_responder_is_quiet(&rq.resp));
+}
+
+TEST(ResponderQuiet, NotAfterAFailure) {
+  ResponderMidSend rq;
+  rq.receive(request(SROCE_OP_WRITE_MIDDLE, 2001, 1024));
+  rq.respond();
+  rq.event();
+  EXPECT_TRUE(sroce_responder_is_idle(&rq.resp));
+  EXPECT_FALSE(sroce_responder_is_quiet(&rq.resp)) << "the QP must move to ERR";
+}
+
 // ---------------------------------------------------------------- SEND
 
 TEST(ResponderSend, OnePacketFillsOneReceive) {
