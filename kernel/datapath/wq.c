@@ -194,6 +194,9 @@ static u32 take_events(struct sroce_qp *qp, struct sroce_wq *wq)
 {
 	u32 events = wq->events;
 
+	/* Also spares the next load of them the wait for a store. */
+	if (!events)
+		return 0;
 	wq->events = 0;
 	if (events & BIT(IB_EVENT_QP_FATAL) && test_and_set_bit(0, &qp->fatal_reported))
 		events &= ~BIT(IB_EVENT_QP_FATAL);
