@@ -32,7 +32,8 @@ using harness::expect;
 using verbs::Devices;
 
 constexpr const char* usage =
-    R"(usage: odp_verify --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--rounds N] [--data]
+    R"(usage: odp_verify --dev A [--gid a] [--peer-dev B] [--peer-gid b] [--rounds N] [--pause US]
+                  [--data]
 
 With --data, no request fails: the NAK may be lost.)";
 
@@ -264,8 +265,11 @@ void unacknowledged(const Devices& devices) {
   expect_equal(near.bytes(), far.bytes(), "WRITE of UC");
 }
 
-// Both memories are mappings of files, whose content stays when pages are lost or mapped again.
-void lost_under_traffic(const Devices& devices, std::uint64_t rounds, bool map_again) {
+// Both memories are mappings of files, whose content stays when pages are lost or mapped again,
+// each
+// @pause_us at most. A READ whose pages are lost again each time before the response comes fails.
+void lost_under_traffic(const Devices& devices, std::uint64_t rounds, std::uint64_t pause_us,
+                        bool map_again) {
   constexpr int protection = PROT_READ | PROT_WRITE;
   File near_file, far_file;
   Memory near(protection, MAP_SHARED, near_file.fd()), far(protection, MAP_SHARED, far_file.fd());
@@ -281,7 +285,7 @@ void lost_under_traffic(const Devices& devices, std::uint64_t rounds, bool map_a
         memory.map_again(protection, MAP_SHARED, (&memory == &near ? near_file : far_file).fd());
       else
         memory.lose(at, std::min(memory_bytes - at, (1 + random.below(32)) * page));
-      std::this_thread::sleep_for(std::chrono::microseconds(random.below(300)));
+      std::this_thread::sleep_for(std::chrono::microseconds(random.below(pause_us)));
     }
   });
   try {
@@ -529,15 +533,17 @@ int main(int argc, char** argv) {
   harness::Args args(argc, argv, usage);
   const Devices devices(args);
   const std::uint64_t rounds = args.number("--rounds", 200);
+  const std::uint64_t pause_us = args.number("--pause", 300);
   const bool data = args.flag("--data");
   args.finish();
   harness::Tap tap;
   tap.run("never touched", [&] { untouched(devices); });
   tap.run("atomics", [&] { atomics(devices); });
   if (!data) tap.run("UC", [&] { unacknowledged(devices); });
-  tap.run("pages are lost under traffic", [&] { lost_under_traffic(devices, rounds, false); });
+  tap.run("pages are lost under traffic",
+          [&] { lost_under_traffic(devices, rounds, pause_us, false); });
   tap.run("memory is mapped again under traffic",
-          [&] { lost_under_traffic(devices, rounds, true); });
+          [&] { lost_under_traffic(devices, rounds, pause_us, true); });
   tap.run("fork under traffic", [&] { fork_under_traffic(devices, rounds / 4); });
   if (!data) {
     tap.run("unmapped", [&] { unmapped(devices); });
