@@ -56,6 +56,7 @@ during_attack()
 	check "$name" timeout $((20 * TIME_FACTOR)) "$@"
 }
 
+remember_state
 for round in 1 2 3 4; do
 	during_attack "round $round: the module unloads" rmmod sroce
 	end_attack
@@ -75,4 +76,5 @@ for round in 1 2 3; do
 	attach
 done
 wait || true
+check_state "after all"
 tool "traffic flows afterwards" ibv_rc_pingpong -g GID -n 50 -s 10000 -c
