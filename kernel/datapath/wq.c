@@ -194,7 +194,7 @@ static u32 take_events(struct sroce_qp *qp, struct sroce_wq *wq)
 {
 	u32 events = wq->events;
 
-	/* Also spares the next load of them the wait for a store. */
+	/* A store would delay the next load, which also reads the flag beside the events. */
 	if (!events)
 		return 0;
 	wq->events = 0;

@@ -76,7 +76,7 @@ static inline bool sroce_reorder_peer_selective(const struct sroce_reorder *reor
 
 /*
  * Can a selective ACK report the queue, or that the peer must send packets again that an earlier
- * one reported? The bitmap has no bit for the expected packet, which may wait for a receive WQE.
+ * one reported? The bitmap cannot say that the expected packet waits for a receive WQE.
  */
 static inline bool sroce_reorder_can_sack(const struct sroce_reorder *reorder)
 {

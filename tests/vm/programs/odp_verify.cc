@@ -265,9 +265,8 @@ void unacknowledged(const Devices& devices) {
   expect_equal(near.bytes(), far.bytes(), "WRITE of UC");
 }
 
-// Both memories are mappings of files, whose content stays when pages are lost or mapped again,
-// each
-// @pause_us at most. A READ whose pages are lost again each time before the response comes fails.
+// Both memories are mappings of files, whose content stays when pages are lost or mapped again. In
+// between, up to @pause_us pass. A READ fails if its pages are always lost before the response.
 void lost_under_traffic(const Devices& devices, std::uint64_t rounds, std::uint64_t pause_us,
                         bool map_again) {
   constexpr int protection = PROT_READ | PROT_WRITE;
