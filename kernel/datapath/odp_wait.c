@@ -5,7 +5,7 @@
  *
  *   send queue     sends nothing meanwhile, and no ACK timeout expires. Before a READ or an atomic
  *                  is sent, its buffer is made present. A response that misses a page all the same
- *                  is dropped, and requested again.
+ *                  is dropped, and requested again when the page is there.
  *   receive queue  an RC request waits as without a receive WQE (transport/reorder.c); one of UC or
  *                  UD, with all behind it, in the backlog. A READ response is sent later.
  *

@@ -141,9 +141,6 @@ static void handle_response(struct sroce_qp *qp, struct sroce_rx *rx)
 	if (status == SROCE_MEM_NOT_PRESENT) {
 		sroce_paging_begin(qp, &qp->sq);
 		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
-		sroce_completer_plan_loss(&plan);
-		sroce_completer_commit(&qp->req, &plan, SROCE_MEM_OK, rx->now_ns);
-		return;
 	}
 	count_ack_plan(qp, &plan);
 	if (plan.action == SROCE_ACK_FAIL || plan.early_nak)

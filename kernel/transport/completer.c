@@ -336,7 +336,8 @@ static void fail_rejected(struct sroce_requester *req, const struct sroce_ack_pl
  * sroce_completer_commit() - act on a response
  * @req: the requester, unchanged since the plan was made
  * @plan: the plan
- * @placed: outcome of placing the payload; SROCE_MEM_OK when there was none
+ * @placed: outcome of placing the payload; SROCE_MEM_OK when there was none; if pages were not
+ *          present, the response is requested again
  * @now_ns: monotonic time
  *
  * Return: SROCE_REQ_EV_*, 0 for none.
@@ -353,8 +354,10 @@ u32 sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_p
 	if (plan->rewind)
 		sroce_tlp_nak(req, plan->rnr);
 	sroce_scoreboard_ack(req, plan, placed == SROCE_MEM_OK, now_ns);
-	/* If earlier READs are open, ignore the response: it will be requested again. */
-	if (placed != SROCE_MEM_OK && is_oldest(req, plan->index))
+	/* In another case, if earlier READs are open, ignore it: it will be requested again. */
+	if (placed == SROCE_MEM_NOT_PRESENT)
+		sroce_scoreboard_unplaced(req, plan);
+	else if (placed != SROCE_MEM_OK && is_oldest(req, plan->index))
 		sroce_requester_fail(req, plan->index, SROCE_WC_LOC_PROT_ERR);
 	else if (plan->action == SROCE_ACK_FAIL)
 		sroce_requester_fail(req, plan->index, plan->status);

@@ -59,18 +59,6 @@ struct sroce_ack_plan {
 	u32	sack_bytes;
 };
 
-/**
- * sroce_completer_plan_loss() - a response cannot be placed now
- * @plan: of the response; changed to drop it
- *
- * It is requested again, as if it were lost. It shows that the peer is alive, as a duplicate does.
- */
-static inline void sroce_completer_plan_loss(struct sroce_ack_plan *plan)
-{
-	plan->action = SROCE_ACK_DROP;
-	plan->reason = SROCE_DROP_DUPLICATE;
-}
-
 bool sroce_completer_can_coalesce(const struct sroce_requester *req, const struct sroce_packet *pkt,
 				  u32 count);
 void sroce_completer_plan(const struct sroce_requester *req, const struct sroce_packet *pkt,

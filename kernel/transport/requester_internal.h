@@ -23,6 +23,13 @@ static inline bool sroce_requester_is_selective(const struct sroce_requester *re
 	return req->sb.mode == SROCE_SELECTIVE_ON;
 }
 
+/* Is it in the run of responses that could not be placed? See scoreboard_unplaced.c. */
+static inline bool sroce_requester_is_unplaced(const struct sroce_requester *req, u32 psn)
+{
+	return ((psn - req->sb.unplaced_psn) & SROCE_PSN_MASK) <
+	       ((req->sb.unplaced_end_psn - req->sb.unplaced_psn) & SROCE_PSN_MASK);
+}
+
 static inline void sroce_requester_reset_retries(struct sroce_requester *req)
 {
 	req->retry_left = req->attr.retry_cnt;

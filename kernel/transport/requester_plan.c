@@ -282,6 +282,7 @@ static bool bypasses_tsq(const struct sroce_requester *req, const struct sroce_s
 static bool is_implied_nak(const struct sroce_requester *req, const struct sroce_send_plan *plan)
 {
 	return plan->fills_hole && !req->probe.due &&
+	       !sroce_scoreboard_only_unplaced(req, plan->first_psn) &&
 	       !wqe_is_data(sroce_requester_wqe(req, plan->index)) &&
 	       psn_before(plan->first_psn, req->sb.executed_psn);
 }
@@ -462,7 +463,7 @@ static void commit_hole(struct sroce_requester *req, const struct sroce_send_pla
 		sroce_tlp_probe_sent(req, plan->first_psn, now_ns);
 	req->retransmits += plan->packet_count;
 	count_sent(req, plan, now_ns);
-	if (!probes)
+	if (!probes && !sroce_scoreboard_only_unplaced(req, plan->first_psn))
 		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
 	sroce_rtt_retransmitted(&req->rtt, plan->first_psn, count);
 	sroce_scoreboard_retransmitted(req, wqe, plan->first_psn, count, now_ns);

@@ -90,7 +90,8 @@ static inline u32 sroce_requester_unsent(const struct sroce_requester *req)
 static inline bool sroce_requester_has_losses(const struct sroce_requester *req)
 {
 	return req->sb.lost_response_psn != req->unacked_psn ||
-	       req->sb.lost_psn != req->sb.executed_psn;
+	       req->sb.lost_psn != req->sb.executed_psn ||
+	       req->sb.unplaced_psn != req->sb.unplaced_end_psn;
 }
 
 /* Would a plan find nothing to send? Costs less than the plan. */

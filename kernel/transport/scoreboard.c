@@ -13,10 +13,12 @@
  *     lost_psn           f  before it, PSNs that are not done are lost
  *     response_high_psn  r  one past the newest response received
  *     lost_response_psn  r  before it, PSNs that are not done have lost their response
+ *     unplaced_psn       r  from it to unplaced_end_psn, responses could not be placed and have not
+ *                           been requested again, see scoreboard_unplaced.c
  *     rtx[2]                bitmaps: retransmitted lately, so not to be retransmitted again yet
  *
- * A hole is lost, not done and not in rtx. Only executed_psn completes a SEND or WRITE, so a peer
- * that SACKs falsely delays nobody but itself.
+ * A hole is lost, or could not be placed; it is not done and not in rtx. Only executed_psn
+ * completes a SEND or WRITE, so a peer that SACKs falsely delays nobody but itself.
  *
  * Selective repeat. A requester offers it in reserved bits of the BTH of its requests. A responder
  * that keeps packets out of order accepts it in those of its responses, and the first response
@@ -97,8 +99,12 @@ void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn)
 	sb->lost_psn = psn;
 	sb->executed_psn = psn;
 	sb->top_psn = psn;
-	if (psn != req->unacked_psn && psn_before(sb->response_high_psn, psn))
+	if (psn == req->unacked_psn) {
+		sb->unplaced_psn = psn;
+		sb->unplaced_end_psn = psn;
+	} else if (psn_before(sb->response_high_psn, psn)) {
 		return;
+	}
 	sb->response_high_psn = psn;
 	if (sroce_requester_forward(req, sb->lost_response_psn) > sroce_requester_forward(req, psn))
 		sb->lost_response_psn = psn;
@@ -238,6 +244,7 @@ void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sr
 		mark_rtx(req, psn, count, sroce_rtt_rtx_ns(&req->rtt), now_ns);
 	else
 		mark_read_rtx(req, psn, count, now_ns);
+	sroce_scoreboard_unplaced_requested(req, psn, count);
 }
 
 /**
@@ -618,6 +625,8 @@ static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_
 		raise_to(&sb->top_psn, psn);
 		raise_to(&sb->response_high_psn, psn);
 		raise_to(&sb->lost_response_psn, psn);
+		raise_to(&sb->unplaced_psn, psn);
+		raise_to(&sb->unplaced_end_psn, psn);
 		count = sroce_requester_forward(req, psn);
 		sroce_tlp_acked(req, psn, now_ns);
 		/* The maps now reach executed packets that they did not reach before. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The scoreboard: which packets have arrived, which are lost, which have been retransmitted. See
- * scoreboard.c, and scoreboard_holes.c for the queries of what is lost.
+ * scoreboard.c, scoreboard_holes.c for the queries of what is lost, and scoreboard_unplaced.c.
  */
 #ifndef SROCE_TRANSPORT_SCOREBOARD_H
 #define SROCE_TRANSPORT_SCOREBOARD_H
@@ -71,6 +71,9 @@ struct sroce_response_time {
  * @lost_psn: requests from @executed_psn to here that are not done are lost
  * @response_high_psn: one past the newest PSN whose response has come
  * @lost_response_psn: executed requests before it that are not done have lost their response
+ * @unplaced_psn: first of a run of responses that could not be placed and have not been requested
+ *                again; some may be done
+ * @unplaced_end_psn: one past the last of them
  * @reordering: by how many others late packets were overtaken, about the recent maximum
  * @responses: READ and atomic responses since the last READ was requested
  * @done_data: SEND and WRITE packets in @done
@@ -89,6 +92,8 @@ struct sroce_scoreboard {
 	u32	lost_psn;
 	u32	response_high_psn;
 	u32	lost_response_psn;
+	u32	unplaced_psn;
+	u32	unplaced_end_psn;
 	u32	reordering;
 	u32	responses;
 	u32	done_data;
@@ -108,6 +113,9 @@ u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sro
 void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 				    u32 psn, u32 count, u64 now_ns);
 void sroce_scoreboard_distrust_rtx(struct sroce_requester *req, bool timed_out);
+void sroce_scoreboard_unplaced(struct sroce_requester *req, const struct sroce_ack_plan *plan);
+void sroce_scoreboard_unplaced_requested(struct sroce_requester *req, u32 psn, u32 count);
+bool sroce_scoreboard_only_unplaced(const struct sroce_requester *req, u32 psn);
 void sroce_scoreboard_distrust_sack(struct sroce_requester *req);
 void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn);
 

@@ -36,6 +36,8 @@ u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sro
 		return left;
 	if (!req->probe.due && sroce_requester_forward(req, psn) < lost)
 		left = min(left, lost - sroce_requester_forward(req, psn));
+	else if (!req->probe.due && sroce_requester_is_unplaced(req, psn))
+		left = min(left, (req->sb.unplaced_end_psn - psn) & SROCE_PSN_MASK);
 	missing = sroce_psn_map_leading_absent(&req->sb.done, psn, min(left, span));
 
 	/* The map does not reach further: nothing beyond it has arrived. */
@@ -45,6 +47,7 @@ u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sro
 enum hole_kind {
 	LOST_REQUEST,
 	LOST_RESPONSE,
+	UNPLACED_RESPONSE,
 };
 
 /* The PSNs of a word of the maps that need a retransmission if they are lost. */
@@ -62,8 +65,10 @@ static u64 holes_in_word(const struct sroce_scoreboard *sb, enum hole_kind kind,
 static bool find_hole(const struct sroce_requester *req, enum hole_kind kind, u32 *psn, u32 *count)
 {
 	const struct sroce_scoreboard *sb = &req->sb;
-	u32 from = kind == LOST_REQUEST ? sb->executed_psn : req->unacked_psn;
-	u32 to = kind == LOST_REQUEST ? sb->lost_psn : sb->lost_response_psn;
+	u32 from = kind == LOST_REQUEST ? sb->executed_psn :
+		   kind == LOST_RESPONSE ? req->unacked_psn : sb->unplaced_psn;
+	u32 to = kind == LOST_REQUEST ? sb->lost_psn :
+		 kind == LOST_RESPONSE ? sb->lost_response_psn : sb->unplaced_end_psn;
 	u32 at = sroce_requester_forward(req, from);
 	u32 end = min3(sroce_requester_forward(req, to), SROCE_PSN_MAP_SPAN,
 		       sroce_requester_forward(req, req->next_psn));
@@ -95,7 +100,8 @@ static bool find_hole(const struct sroce_requester *req, enum hole_kind kind, u3
  */
 bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count)
 {
-	if (find_hole(req, LOST_RESPONSE, psn, count))
+	if (find_hole(req, LOST_RESPONSE, psn, count) ||
+	    find_hole(req, UNPLACED_RESPONSE, psn, count))
 		return true;
 	return sroce_requester_is_selective(req) && find_hole(req, LOST_REQUEST, psn, count);
 }

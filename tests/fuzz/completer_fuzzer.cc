@@ -155,8 +155,11 @@ class Target {
       require(u64{plan.place_offset} + plan.place_bytes <= wqe->length,
               "data is placed within the request");
     }
-    const bool bad = plan.place_bytes && in_.byte() == 255;
-    sroce_completer_commit(&req_, &plan, bad ? SROCE_MEM_BAD_LOCAL : SROCE_MEM_OK, now_);
+    const u8 memory = plan.place_bytes ? in_.byte() : 0;
+    sroce_mem_status placed = SROCE_MEM_OK;
+    if (memory == 255) placed = SROCE_MEM_BAD_LOCAL;
+    if (memory > 240 && memory < 255) placed = SROCE_MEM_NOT_PRESENT;
+    sroce_completer_commit(&req_, &plan, placed, now_);
   }
 
   void check_order() const {
@@ -181,6 +184,10 @@ class Target {
     for (u32 psn :
          {sb.executed_psn, sb.top_psn, sb.lost_psn, sb.response_high_psn, sb.lost_response_psn})
       require(((psn - req_.unacked_psn) & SROCE_PSN_MASK) <= sent, "scoreboard PSNs were sent");
+    const auto ahead = [this](u32 psn) { return (psn - req_.unacked_psn) & SROCE_PSN_MASK; };
+    require(ahead(sb.unplaced_psn) <= ahead(sb.unplaced_end_psn) &&
+                ahead(sb.unplaced_end_psn) <= ahead(sb.executed_psn),
+            "the run of responses that were not placed is one of executed requests");
     u32 data = 0, start = 0;
     for (u32 index = req_.acked; index != req_.posted && start < SROCE_PSN_MAP_SPAN; index++) {
       const sroce_send_wqe* wqe = sroce_requester_wqe(&req_, index);

@@ -60,6 +60,8 @@ void Host::connect(u32 qpn, u32 peer_qpn, u32 first_psn, u32 peer_first_psn, Mem
   sacked_.clear();
   rerequested_.clear();
   retransmitted_.clear();
+  unplaced_.clear();
+  pages_at_ns_ = 0;
 
   requester_.attr = {};
   requester_.attr.qpn = qpn;
@@ -171,8 +173,8 @@ void Host::post_receive() {
 
 u64 Host::wake_ns() const {
   if (!connected_) return SROCE_NEVER;
-  const u64 deadline_ns =
-      std::min(sroce_requester_deadline(&requester_), sroce_reorder_deadline(&responder_));
+  const u64 deadline_ns = std::min(std::max(sroce_requester_deadline(&requester_), pages_at_ns_),
+                                   sroce_reorder_deadline(&responder_));
   const u64 timer_ns = deadline_ns == SROCE_NEVER ? SROCE_NEVER : deadline_ns + slack_ns_;
   return std::min(timer_ns, resume_ns_);
 }

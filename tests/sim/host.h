@@ -62,6 +62,7 @@ class Host {
   void commit_response(const sroce_ack_plan& plan, sroce_mem_status placed);
   sroce_mem_status place_response(const sroce_ack_plan& plan, const sroce_packet& pkt,
                                   std::span<const u8> payload);
+  bool misses_pages();
   void handle_deadline();
   bool count_timeout();
   void note_timer_wait(bool expired);
@@ -117,6 +118,9 @@ class Host {
   void note_sent(const sroce_send_plan& plan);
   void check_nothing_to_send() const;
   void check_responses_requested() const;
+  void note_unplaced(const sroce_ack_plan& plan);
+  bool must_be_requested(u32 psn) const;
+  bool rejected(u32 psn) const;
   void check_rerequest(const sroce_send_plan& plan) const;
   void check_rtx_losses(const sroce_requester& before) const;
   u32 tolerance() const;
@@ -136,6 +140,7 @@ class Host {
   bool may_transmit();
   bool in_shortage(double rate) { return faulty_ && rng_.chance(rate); }
   bool drops_plan();
+  bool waits_for_pages() const { return now_ns_ < pages_at_ns_; }
   u32 random_burst(u32 budget);
   u8 reserved_bits(const sroce_packet& pkt);
   void set_reserved_bits(const sroce_packet& pkt, Bytes& bytes);
@@ -168,6 +173,7 @@ class Host {
   bool lost_race_ = false;  // another QP has taken the receive
   u64 now_ns_ = 0;
   u64 resume_ns_ = SROCE_NEVER;  // end of a shortage, a full transmit queue or a spent budget
+  u64 pages_at_ns_ = 0;          // end of a page fault that the send queue waits for
   u64 slack_ns_ = 0;
   // A timer of the requester: its deadline, and since when it has been that.
   struct Timer {
@@ -189,16 +195,19 @@ class Host {
   std::set<u32> sacked_;            // PSNs that the peer has reported as queued
   std::set<u32> retransmitted_;     // PSNs sent again, or whose responses were requested again
   std::map<u32, u32> rerequested_;  // responses requested again, with next_psn at that time
-  u32 gap_before_psn_ = ~0u;        // expected PSN when a later one arrived
-  u32 offers_in_a_row_ = 0;         // new requests in a row that offered selective repeat
-  bool offer_declined_ = false;     // by a response, or by silence
-  bool responded_ = false;          // the peer has responded
-  bool long_round_trip_ = false;    // once seemed, or may have been, longer than the ACK timeout
-  bool responded_lately_ = false;   // since the last progress or ACK timeout, with nothing new
-  u32 free_timeouts_ = 0;           // since the last progress, without a retry
-  u8 request_bits_ = 0;             // reserved bits of the last request
-  u64 random_bits_ = 0;             // of a generator of their own
-  Bytes payload_;                   // scratch
+  // Responses whose pages were missing, and whether they must be requested again: each that has not
+  // been since, and that will not come with an earlier one.
+  std::map<u32, bool> unplaced_;
+  u32 gap_before_psn_ = ~0u;       // expected PSN when a later one arrived
+  u32 offers_in_a_row_ = 0;        // new requests in a row that offered selective repeat
+  bool offer_declined_ = false;    // by a response, or by silence
+  bool responded_ = false;         // the peer has responded
+  bool long_round_trip_ = false;   // once seemed, or may have been, longer than the ACK timeout
+  bool responded_lately_ = false;  // since the last progress or ACK timeout, with nothing new
+  u32 free_timeouts_ = 0;          // since the last progress, without a retry
+  u8 request_bits_ = 0;            // reserved bits of the last request
+  u64 random_bits_ = 0;            // of a generator of their own
+  Bytes payload_;                  // scratch
 };
 
 }  // namespace sim

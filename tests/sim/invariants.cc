@@ -61,8 +61,13 @@ void Host::check_flags(const sroce_send_plan& plan) const {
   require(plan.bypass_tsq == (req.timeout_shift && (probes || rewound)), "TSQ limit is wrong",
           "psn=%06x", plan.first_psn);
   const bool executed = psn_before(plan.first_psn, req.sb.executed_psn);
-  const bool response_lost = plan.fills_hole && !probes && !wqe_is_data(wqe) && executed;
-  require(plan.implied_nak == response_lost, "implied NAK is wrong", "psn=%06x", plan.first_psn);
+  const bool responds_again = plan.fills_hole && !probes && !wqe_is_data(wqe) && executed;
+  // A response that was not placed was not lost.
+  bool lost = responds_again && !must_be_requested(plan.first_psn);
+  for (u32 psn = plan.first_psn; psn_before(psn, req.sb.lost_response_psn); psn = psn_add(psn, 1))
+    lost |= responds_again && !must_be_requested(psn) && !psn_map_has(&req.sb.done, psn);
+  require(plan.implied_nak ? responds_again : !lost, "implied NAK is wrong", "psn=%06x",
+          plan.first_psn);
 }
 
 void Host::check_requester() const {
@@ -220,6 +225,8 @@ void Host::check_idle() const {
               !req.rd_inflight && req.acked == req.posted && !req.sb.done_data &&
               (queued_.empty() || !in_->strict()),
           "work left after the drain", [&] { return describe_state(); });
+  require(!sroce_requester_has_losses(&req), "losses after the drain",
+          [&] { return describe_state(); });
   require(sroce_requester_deadline(&req) == SROCE_NEVER, "timer armed needlessly", "%s",
           describe_state().c_str());
   if (!in_->strict()) return;  // a malicious peer may leave a message incomplete

@@ -33,12 +33,13 @@ struct Sums {
 
 constexpr char kUsage[] =
     "usage: sim [--seed S [--log]] [--seeds N [--first S]] [--hostile | --honest | --placement | "
-    "--revoke | --xrc | --uc] [--stop]\n"
+    "--revoke | --paging | --xrc | --uc] [--stop]\n"
     "  --seed S    run one seed; --log prints its complete time-sequence log\n"
     "  --seeds N   run N seeds, from --first (1)\n"
     "  --hostile   malicious peers only; --honest: no malicious peers\n"
     "  --placement no malicious peers; also FLUSH and ATOMIC WRITE\n"
     "  --revoke    no malicious peers; also windows that are revoked under traffic\n"
+    "  --paging    no malicious peers; also buffers of READs whose pages are missing\n"
     "  --xrc       XRC instead of RC\n"
     "  --uc        UC: messages that may be lost\n"
     "  --stop      stop at the first failure\n";
@@ -106,6 +107,7 @@ void run_seed(u64 seed, const Options& options, Sums& sums) {
                 : options.style == sim::Style::honest    ? " --honest"
                 : options.style == sim::Style::placement ? " --placement"
                 : options.style == sim::Style::revoke    ? " --revoke"
+                : options.style == sim::Style::paging    ? " --paging"
                 : options.style == sim::Style::xrc       ? " --xrc"
                 : options.style == sim::Style::uc        ? " --uc"
                                                          : "");
@@ -151,6 +153,8 @@ Options parse(int argc, char** argv) {
       options.style = sim::Style::placement;
     else if (option == "--revoke")
       options.style = sim::Style::revoke;
+    else if (option == "--paging")
+      options.style = sim::Style::paging;
     else if (option == "--xrc")
       options.style = sim::Style::xrc;
     else if (option == "--uc")

@@ -6,6 +6,10 @@
 #include "sim/host.h"
 #include "transport/psn.h"
 
+extern "C" {
+#include "transport/requester_internal.h"
+}
+
 namespace sim {
 namespace {
 
@@ -143,7 +147,8 @@ void Host::check_rerequest(const sroce_send_plan& plan) const {
   const auto ahead = [unacked](u32 psn) { return distance(unacked, psn); };
   require(!sends_data(plan) && psn_before(plan.first_psn, requester_.sb.executed_psn),
           "part of a message sent again to a standard peer", "psn=%06x", plan.first_psn);
-  require(ahead(plan.first_psn) < ahead(requester_.sb.lost_response_psn),
+  require(ahead(plan.first_psn) < ahead(requester_.sb.lost_response_psn) ||
+              must_be_requested(plan.first_psn),
           "response requested again too early", "psn=%06x", plan.first_psn);
   const auto previous = rerequested_.find(plan.first_psn);
   require(previous == rerequested_.end() || lost_again(previous->second),
@@ -159,8 +164,28 @@ void Host::note_sent(const sroce_send_plan& plan) {
       is_read ? (plan.payload_end - plan.offset - 1) / scenario_.mtu_bytes + 1 : is_placement;
   for (u32 i = 0; plan.retransmit && i < std::max(plan.packet_count, responses); i++)
     retransmitted_.insert(psn_add(plan.first_psn, i));
+  for (u32 i = 0; i < std::max(plan.packet_count, responses); i++)
+    if (const auto it = unplaced_.find(psn_add(plan.first_psn, i)); it != unplaced_.end())
+      it->second = false;
   for (u32 i = 0; plan.fills_hole && !requester_.probe.due && i < responses; i++)
     rerequested_[psn_add(plan.first_psn, i)] = requester_.next_psn;
+}
+
+// A response could not be placed. It is requested again as soon as the pages are there, unless an
+// earlier one of the request has been: a standard peer sends all from there on.
+void Host::note_unplaced(const sroce_ack_plan& plan) {
+  if (log_.on())
+    log_.line(format("%c: response psn=%06x not placed", 'A' + number_, plan.response_psn));
+  const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
+  bool comes_again = false;
+  for (u32 psn = wqe->first_psn; psn != plan.response_psn && !is_selective(); psn = psn_add(psn, 1))
+    if (!psn_before(psn, requester_.unacked_psn) && !psn_map_has(&requester_.sb.done, psn)) {
+      comes_again = psn_map_has(&requester_.sb.rtx[0].map, psn) ||
+                    psn_map_has(&requester_.sb.rtx[1].map, psn);
+      break;
+    }
+  unplaced_[plan.response_psn] = !comes_again;
+  if (!comes_again) rerequested_.erase(plan.response_psn);
 }
 
 // Every response that others have overtaken has been requested again.
@@ -177,6 +202,23 @@ void Host::check_responses_requested() const {
                 wqe->status != SROCE_WC_SUCCESS,
             "lost response not requested again", "psn=%06x", psn);
   }
+  for (const auto& [psn, must] : unplaced_)
+    require(!must || psn_before(psn, req.unacked_psn) || !psn_before(psn, req.next_psn) ||
+                psn_map_has(&req.sb.done, psn) || rejected(psn),
+            "response that was not placed not requested again", "psn=%06x", psn);
+}
+
+// Has it come, could not be placed, and has not been requested again?
+bool Host::must_be_requested(u32 psn) const {
+  const auto it = unplaced_.find(psn);
+  return it != unplaced_.end() && it->second;
+}
+
+// Has the peer rejected the request that @psn belongs to?
+bool Host::rejected(u32 psn) const {
+  u32 index;
+  return sroce_requester_locate(&requester_, psn, &index) &&
+         sroce_requester_wqe(&requester_, index)->status != SROCE_WC_SUCCESS;
 }
 
 // The engine has nothing to send; checks that this is right.
@@ -269,8 +311,15 @@ void Host::check_losses(const sroce_requester& before) const {
   const u32 top = ahead(sb.top_psn), lost = ahead(sb.lost_psn), sent = ahead(requester_.sent_psn);
   const bool probed = before.probe.sent && !requester_.probe.sent;
   const u32 late = tolerance();
-  require(ahead(sb.lost_response_psn) + late >= ahead(sb.response_high_psn), "loss not detected",
+  const u32 high = ahead(sb.response_high_psn), lost_response = ahead(sb.lost_response_psn);
+  require(lost_response + late >= high, "loss not detected",
           "lost up to %06x, newest response %06x", sb.lost_response_psn, sb.response_high_psn);
+  require(!lost_response || sb.lost_response_psn == before.sb.lost_response_psn ||
+              lost_response + late <= high ||
+              (high == sent && lost_response < high && !sb.reordering) || probed ||
+              unplaced_.contains(psn_add(sb.lost_response_psn, SROCE_PSN_MASK)),
+          "late response marked lost", "lost up to %06x, newest response %06x",
+          sb.lost_response_psn, sb.response_high_psn);
   if (sb.mode != SROCE_SELECTIVE_ON) return;
   require(!lost || sb.lost_psn == before.sb.lost_psn || lost + late <= top ||
               (top == sent && lost < top && !sb.reordering) ||
@@ -290,6 +339,11 @@ void Host::check_scoreboard() const {
        {sb.executed_psn, sb.top_psn, sb.lost_psn, sb.response_high_psn, sb.lost_response_psn})
     require(distance(requester_.unacked_psn, psn) <= sent, "scoreboard PSN was never sent",
             "psn=%06x sent=%06x", psn, requester_.sent_psn);
+  require(distance(requester_.unacked_psn, sb.unplaced_psn) <=
+                  distance(requester_.unacked_psn, sb.unplaced_end_psn) &&
+              distance(requester_.unacked_psn, sb.unplaced_end_psn) <=
+                  distance(requester_.unacked_psn, sb.executed_psn),
+          "run of responses is wrong", "psn=%06x end=%06x", sb.unplaced_psn, sb.unplaced_end_psn);
   check_done_map();
 }
 
@@ -318,6 +372,8 @@ void Host::check_recovery(const sroce_requester& before, const sroce_ack_plan& p
   if (plan.action == SROCE_ACK_DROP || req.state == SROCE_SQ_ERROR) return;
   std::erase_if(retransmitted_, [&req](u32 psn) { return psn_before(psn, req.unacked_psn); });
   std::erase_if(sacked_, [&req](u32 psn) { return psn_before(psn, req.unacked_psn); });
+  std::erase_if(unplaced_,
+                [&req](const auto& item) { return psn_before(item.first, req.unacked_psn); });
   if (plan.rewind) sacked_.clear();
   if (plan.rewind) rerequested_.clear();
   std::erase_if(rerequested_, [this, &req](const auto& item) {
@@ -435,7 +491,8 @@ void Host::check_response(const sroce_response_plan& plan) const {
           "NAK without a gap", "psn=%06x", plan.first_psn);
   // The peer then goes back, and sends again what it does not know to be queued.
   require(plan.kind != SROCE_RESPONSE_ACK || plan.syndrome != SROCE_NAK_PSN_SEQUENCE ||
-              !sroce_reorder_can_sack(&responder_.reorder) || !responder_.reorder.unsacked,
+              !sroce_reorder_can_sack(&responder_.reorder) || !responder_.reorder.count ||
+              !responder_.reorder.unsacked,
           "NAK before a selective ACK", "psn=%06x, %u queued since", plan.first_psn,
           responder_.reorder.unsacked);
 }

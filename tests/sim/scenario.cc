@@ -90,6 +90,7 @@ void make_clean(Rng& rng, Scenario& s) {
     s.side[i].late_receives = 0;
     s.side[i].drop_received = 0;
     s.side[i].timer_slack_ns = 0;
+    s.side[i].missing_pages = 0;
   }
   for (Side& side : s.side) side.timeout_exponent = rng.chance(0.15) ? 0 : timeout_for(s, side, 20);
 }
@@ -147,6 +148,8 @@ Scenario make_scenario(Rng& rng, Style style) {
     s.side[i] = make_side(rng);
     if (s.hostile) add_hostility(rng, s.path[i]);
   }
+  if (style == Style::paging)
+    for (Side& side : s.side) side.missing_pages = random_rate(rng);
   // rdma_cm negotiates this.
   for (int i = 0; i < 2; i++)
     s.side[i].max_rd_atomic = std::min(s.side[i].max_rd_atomic, s.side[1 - i].max_dest_rd_atomic);
@@ -173,12 +176,12 @@ std::string Scenario::describe() const {
     text += format(
         "\n  %c: psn=%06x slots=%u window=%u rd=%u/%u retry=%u rnr=%u timeout=%u rnr_timer=%u"
         " burst=%u drop_plan=%g late_receives=%g sqd=%g adaptive=%d selective=%d reorder=%u"
-        " rnr_delay=%d reserved=%d",
+        " rnr_delay=%d reserved=%d missing_pages=%g",
         'A' + i, side.start_psn, side.slots, side.window_packets, side.max_rd_atomic,
         side.max_dest_rd_atomic, side.retry_cnt, side.rnr_retry, side.timeout_exponent,
         side.min_rnr_timer, side.burst_packets, side.drop_plan, side.late_receives, side.sqd,
         side.adaptive, side.selective, side.reorder_packets, side.delays_rnr,
-        static_cast<int>(side.reserved_bits));
+        static_cast<int>(side.reserved_bits), side.missing_pages);
     text += format(
         "\n  %c->%c: loss=%g duplicate=%g reorder=%g corrupt=%g fuzz=%g forge=%g jitter=%lluns",
         'A' + i, 'B' - i, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,

@@ -45,6 +45,7 @@ struct Side {
   u64 tx_queue_bytes = ~0ull;  // back-pressure limit
   double drop_plan = 0;        // shortage while sending: a plan is dropped
   double drop_received = 0;    // shortage while receiving: a packet is lost
+  double missing_pages = 0;    // per response: its buffer is paged out
   u64 timer_slack_ns = 0;      // timers fire late
   double late_receives = 0;    // receives are posted after the sender is ready
   u64 post_gap_ns = 0;         // mean time between posts
@@ -89,7 +90,7 @@ struct Scenario {
   std::string describe() const;
 };
 
-enum class Style { any, honest, hostile, placement, revoke, xrc, uc };
+enum class Style { any, honest, hostile, placement, revoke, paging, xrc, uc };
 
 // The longest round trip that is plausible behind full windows.
 double longest_round_trip_ns(const Scenario& s, const Side& side);

@@ -20,7 +20,7 @@ void Host::pull_send_completions() {
 
 void Host::handle_deadline() {
   const u64 deadline_ns = sroce_requester_deadline(&requester_);
-  if (deadline_ns == SROCE_NEVER || now_ns_ < deadline_ns) return;
+  if (deadline_ns == SROCE_NEVER || now_ns_ < deadline_ns || waits_for_pages()) return;
   const u64 timeouts = requester_.timeouts;
   const bool rnr_waiting = requester_.rnr_waiting;
   const bool expired = !rnr_waiting && now_ns_ >= requester_.ack_deadline_ns;
@@ -94,7 +94,7 @@ bool Host::send_once(u32& budget) {
     resume_ns_ = std::min(resume_ns_, now_ns_ + 1000);
     return false;
   }
-  if (!may_transmit()) return false;
+  if (waits_for_pages() || !may_transmit()) return false;
   const u32 max_packets = random_burst(budget);
   const sroce_requester before = requester_;
   sroce_send_plan plan, again;
@@ -179,10 +179,22 @@ sroce_mem_status Host::place_response(const sroce_ack_plan& plan, const sroce_pa
           plan.place_bytes, payload.size());
   require(u64{plan.place_offset} + plan.place_bytes <= wqe->length, "placed outside the request",
           "offset %u + %u of %u", plan.place_offset, plan.place_bytes, wqe->length);
+  if (misses_pages()) return SROCE_MEM_NOT_PRESENT;
   const sroce_mem_status status =
       memory_->scatter(wqe->sge, wqe->num_sge, plan.place_offset, payload);
   if (status == SROCE_MEM_OK) out_->response_placed(plan, payload);
   return status;
+}
+
+// Are the pages of a response missing? Until they are there, nothing is sent, no timeout expires,
+// and every other response misses its own, too.
+bool Host::misses_pages() {
+  if (!side_.missing_pages) return false;
+  if (waits_for_pages()) return rng_.chance(0.5);
+  if (!in_shortage(side_.missing_pages)) return false;
+  pages_at_ns_ = now_ns_ + rng_.between(1000, 50000);
+  resume_ns_ = std::min(resume_ns_, pages_at_ns_);
+  return true;
 }
 
 void Host::commit_response(const sroce_ack_plan& plan, sroce_mem_status placed) {
@@ -240,6 +252,7 @@ void Host::handle_response(const sroce_packet& pkt, std::span<const u8> payload)
   else if (plan.early_nak)
     out_->fatal_nak_received(pkt.psn);
   commit_response(plan, placed);
+  if (placed == SROCE_MEM_NOT_PRESENT) note_unplaced(plan);
   note_mode(before, pkt, plan);
   check_recovery(before, plan);
   pull_send_completions();

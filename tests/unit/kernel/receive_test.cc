@@ -475,10 +475,29 @@ struct OnDemand : WriteReceiver {
     sroce_receive(&rx);
     rx.skb = nullptr;
   }
-  void fault_pages() {
-    ASSERT_TRUE(qp.rq.paging.work.queued);
-    qp.rq.paging.work.queued = false;
-    qp.rq.paging.work.function(&qp.rq.paging.work);
+  void fault_pages() { fault_pages_of(qp.rq); }
+  void fault_pages_of(sroce_wq& wq) {
+    ASSERT_TRUE(wq.paging.work.queued);
+    wq.paging.work.queued = false;
+    wq.paging.work.function(&wq.paging.work);
+  }
+  // PSN 0
+  void request_read(u32 length) {
+    sroce_send_wqe* wqe = sroce_requester_wqe(&qp.req, qp.req.posted);
+    wqe->opcode = SROCE_WR_READ;
+    wqe->length = length;
+    wqe->num_sge = 1;
+    wqe->sge[0] = {IOVA, length, key};
+    qp.req.attr.max_rd_atomic = 1;
+    sroce_requester_post(&qp.req);
+    EXPECT_TRUE(requests_read());
+  }
+  // Returns whether the requester, which has nothing else to do, requests the READ.
+  bool requests_read() {
+    sroce_send_plan plan;
+    sroce_requester_plan(&qp.req, 1, &plan);
+    sroce_requester_commit(&qp.req, &plan, SROCE_WC_SUCCESS, 1000);
+    return plan.action == SROCE_SEND_PACKETS;
   }
 };
 
@@ -505,6 +524,22 @@ TEST(OnDemandReceive, FaultsHaveAWorkqueueOfTheirOwn) {
   ASSERT_TRUE(qp.qp.rq.paging.work.queued);
   ASSERT_TRUE(qp.qp.rq.paging.work.queue);
   EXPECT_STREQ("sroce_faults", qp.qp.rq.paging.work.queue->name);
+}
+
+// Otherwise it would be requested again after a timeout only.
+TEST(OnDemandReceive, ResponseIsRequestedAgainWhenThePagesAreThere) {
+  OnDemand qp(SROCE_SERVICE_RC);
+  qp.request_read(8);
+  const Bytes response = qp.bytes_of(packet_of(SROCE_OP_READ_RESPONSE_ONLY, 0), Bytes(8, 7));
+  EXPECT_FALSE(qp.requests_read());
+  qp.receive({response});
+  EXPECT_EQ(1u, qp.count(SROCE_CTR_DROP_NOT_PRESENT));
+  qp.fault_pages_of(qp.qp.sq);
+  EXPECT_TRUE(qp.requests_read());
+  EXPECT_FALSE(qp.requests_read());
+  qp.receive({response});
+  EXPECT_EQ(7, qp.blocks[7]);
+  EXPECT_FALSE(sroce_requester_has_unacked(&qp.qp.req));
 }
 
 TEST(OnDemandReceive, RequestsWaitAgain) {

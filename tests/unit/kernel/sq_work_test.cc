@@ -488,6 +488,25 @@ TEST_F(Send, LastNakBehindAReadIsTheVendorError) {
   EXPECT_EQ(SROCE_VENDOR_NAK, static_cast<int>(qp.sq.fault));
 }
 
+TEST_F(Send, UnplacedResponseIsRequestedWhenThePagesAreThere) {
+  write(100, SROCE_WR_READ);
+  work();
+  ASSERT_EQ(1u, packets);
+  sroce_packet pkt = packet_of(SROCE_OP_READ_RESPONSE_ONLY, 0);
+  pkt.count = 1;
+  pkt.payload_bytes = 100;
+  sroce_ack_plan plan;
+  sroce_completer_plan(&qp.req, &pkt, &plan);
+  sroce_completer_commit(&qp.req, &plan, SROCE_MEM_NOT_PRESENT, stand_in.now_ns);
+  qp.sq.paging.pending = true;
+  work();
+  EXPECT_EQ(0u, packets);
+  qp.sq.paging.pending = false;
+  work();
+  EXPECT_EQ(1u, packets);
+  EXPECT_EQ(SROCE_OP_READ_REQUEST, stand_in_datapath.packet.opcode);
+}
+
 // The response came while it waited for pages, and was dropped.
 TEST_F(Send, TimeoutIsExcusedOnceAfterAFault) {
   write();

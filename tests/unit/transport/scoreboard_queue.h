@@ -60,12 +60,14 @@ struct SelectiveRead : SelectiveQueue {
     post(read_of(responses * 1024));
     send_all();
   }
-  sroce_ack_plan respond(u32 number, u32 bytes = 1024) {
-    const u8 opcode = number == responses_ - 1 ? SROCE_OP_READ_RESPONSE_LAST
-                      : number                 ? SROCE_OP_READ_RESPONSE_MIDDLE
-                                               : SROCE_OP_READ_RESPONSE_FIRST;
-    return receive(selective(read_response(opcode, psn_add(psn_, number), bytes)));
+  sroce_packet response(u32 number, u32 bytes = 1024) const {
+    const u8 opcode = responses_ == 1            ? SROCE_OP_READ_RESPONSE_ONLY
+                      : number == responses_ - 1 ? SROCE_OP_READ_RESPONSE_LAST
+                      : number                   ? SROCE_OP_READ_RESPONSE_MIDDLE
+                                                 : SROCE_OP_READ_RESPONSE_FIRST;
+    return selective(read_response(opcode, psn_add(psn_, number), bytes));
   }
+  sroce_ack_plan respond(u32 number, u32 bytes = 1024) { return receive(response(number, bytes)); }
   void respond_all(const Psns& numbers) {
     for (u32 number : numbers) EXPECT_EQ(respond(number).action, SROCE_ACK_ACCEPT) << number;
   }
