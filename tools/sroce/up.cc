@@ -24,6 +24,17 @@ std::vector<DeviceConfig> sections_of(const UpOptions& options) {
   return read_configs(options.files.empty() ? config_files(config_folder) : options.files);
 }
 
+/// An administrator learns that there is nothing to do. udev, which asks for each interface, does
+/// not.
+void report_empty(const std::vector<DeviceConfig>& sections, const UpOptions& options,
+                  std::ostream& out) {
+  if (!sections.empty() || options.interface_) return;
+  out << "there is no [device] in ";
+  if (options.files.empty()) out << config_folder << "/*.conf";
+  for (size_t i = 0; i < options.files.size(); ++i) out << (i ? ", " : "") << options.files[i];
+  out << '\n';
+}
+
 /// Reports failures, so that the rest is done all the same.
 class Failures {
  public:
@@ -209,7 +220,9 @@ void set_up_match(System& system, const DeviceConfig& config, const rtnl::Link& 
 
 ExitCode run_up(System& system, const UpOptions& options, std::ostream& out, std::ostream& err) {
   Failures failures(err);
-  for (const DeviceConfig& config : sections_of(options)) {
+  const std::vector<DeviceConfig> sections = sections_of(options);
+  report_empty(sections, options, out);
+  for (const DeviceConfig& config : sections) {
     std::vector<rtnl::Link> interfaces;
     failures.attempt(config,
                      [&] { interfaces = interfaces_to_set_up(system, config, options, out); });
@@ -221,7 +234,9 @@ ExitCode run_up(System& system, const UpOptions& options, std::ostream& out, std
 
 ExitCode run_down(System& system, const UpOptions& options, std::ostream& out, std::ostream& err) {
   Failures failures(err);
-  for (const DeviceConfig& config : sections_of(options)) {
+  const std::vector<DeviceConfig> sections = sections_of(options);
+  report_empty(sections, options, out);
+  for (const DeviceConfig& config : sections) {
     for (const rtnl::Link& link : wanted(interfaces_of(system, config), options)) {
       failures.attempt(config, [&] {
         const auto device = device_on(system, link.name);

@@ -15,9 +15,12 @@ namespace {
 
 using test::FakeMachine;
 using test::is_sroce;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 constexpr char storage[] = "[device]\ninterface = eth0\nname = storage\nparam.cc = delay\n";
 
@@ -70,6 +73,15 @@ TEST(Up, AddsTheDeviceAndSetsItsParameters) {
   ASSERT_EQ(test.machine.module.requests.size(), 1u);
   EXPECT_EQ(test.machine.module.requests[0],
             Bytes(expected.bytes().begin(), expected.bytes().end()));
+}
+
+TEST(Up, SaysThatThereIsNothingToDo) {
+  Up test("# nothing yet\n");
+  EXPECT_THAT(test.up(), AllOf(StartsWith("there is no [device] in /"), EndsWith("/a.conf\n")));
+  EXPECT_EQ(test.down(), test.up());
+  UpOptions options = test.options();
+  options.interface_ = "eth0";
+  EXPECT_EQ(test.up(options), "") << "udev asks for each interface";
 }
 
 TEST(Up, KeepsADeviceThatIsThere) {
