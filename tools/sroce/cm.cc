@@ -2,12 +2,15 @@
 #include "sroce/cm.h"
 
 #include <fcntl.h>
+#include <linux/errqueue.h>
 #include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 #include <poll.h>
 #include <rdma/rdma_user_cm.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -170,6 +173,23 @@ class CmFile {
   uint32_t reject_reason_ = 0;
 };
 
+/// The errno of the ICMP message that has come, which is that of the socket too. For IPv4 Linux
+/// takes a destination that is prohibited for one that cannot be reached.
+int error_of_message(int fd, int error) {
+  alignas(cmsghdr) std::array<std::byte, 256> control{};
+  msghdr message{};
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  if (recvmsg(fd, &message, MSG_ERRQUEUE) < 0) return error;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_IP || part->cmsg_type != IP_RECVERR) continue;
+    sock_extended_err reason{};
+    std::memcpy(&reason, CMSG_DATA(part), sizeof(reason));
+    if (is_prohibition(reason)) return EACCES;
+  }
+  return error;
+}
+
 /// As probe_port(). EAGAIN: there is nothing to receive.
 int probe_from(int fd, const CmQuestion& question) {
   const int all_errors = 1;  // not only those that are final for TCP
@@ -189,10 +209,16 @@ int probe_from(int fd, const CmQuestion& question) {
   // An earlier SIGINT, which has ended the requests, does not end this wait.
   pollfd file{fd, POLLIN, 0};
   if (poll(&file, 1, static_cast<int>(question.wait.count())) < 0) return errno;
-  return recv(fd, &byte, sizeof(byte), 0) < 0 ? errno : 0;
+  return recv(fd, &byte, sizeof(byte), 0) < 0 ? error_of_message(fd, errno) : 0;
 }
 
 }  // namespace
+
+bool is_prohibition(const sock_extended_err& reason) {
+  return reason.ee_origin == SO_EE_ORIGIN_ICMP && reason.ee_type == ICMP_DEST_UNREACH &&
+         (reason.ee_code == ICMP_NET_ANO || reason.ee_code == ICMP_HOST_ANO ||
+          reason.ee_code == ICMP_PKT_FILTERED);
+}
 
 socklen_t size_of(const sockaddr_storage& address) {
   switch (address.ss_family) {

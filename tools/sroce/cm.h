@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 
+struct sock_extended_err;
+
 namespace sroce {
 
 /// The stages of a request, in turn.
@@ -33,6 +35,9 @@ struct CmReply {
   sockaddr_storage source{};               // ... and its address
 };
 
+/// Does a firewall say that the destination is prohibited (RFC 1812, 5.2.7.1)? IPv4 only.
+bool is_prohibition(const sock_extended_err& reason);
+
 /// The size of the address of its family; 0 if it has none.
 socklen_t size_of(const sockaddr_storage& address);
 
@@ -41,8 +46,8 @@ CmReply request_connection(const CmQuestion& question);
 
 /// Sends a byte to the peer's UDP port 4791, which its RoCE stack ignores, on the way that the
 /// request takes. Returns the errno of the ICMP message that comes back: ECONNREFUSED if nothing
-/// listens on the port. EPERM: a firewall of this host drops the byte. EINTR: SIGINT has come
-/// during the wait. Otherwise 0.
+/// listens on the port, EACCES if a firewall says that it is prohibited. EPERM: a firewall of this
+/// host drops the byte. EINTR: SIGINT has come during the wait. Otherwise 0.
 int probe_port(const CmQuestion& question);
 
 }  // namespace sroce

@@ -101,11 +101,15 @@ Cause explain_icmp(const UnansweredRequest& request) {
       return {"port_unreachable",
               "port unreachable (ICMP): nothing listens on UDP port 4791, or a firewall rejects it",
               "at the peer: sroce add IF\nif it has a device, as root: sroce doctor"};
+    case EACCES:
+      return {"icmp",
+              "UDP port 4791 is prohibited (ICMP), usually by a firewall at the peer or on the way",
+              "at the peer, as root: sroce doctor\n" + cure};
     case EHOSTUNREACH:
     case ENETUNREACH:
       return {
           "icmp",
-          says + "a firewall there or on the way rejects UDP port 4791, or a router has no route",
+          says + "a router has no route, or a firewall there or on the way rejects UDP port 4791",
           "at the peer, as root: sroce doctor\n" + cure};
     default:
       return {"icmp", says + "a router or a firewall rejects UDP port 4791", cure};

@@ -2,6 +2,7 @@
 #include "sroce/cm.h"
 
 #include <gtest/gtest.h>
+#include <linux/errqueue.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,6 +24,22 @@ CmQuestion question(const char* peer) {
 // Nothing listens on the port of this address.
 TEST(ProbePort, ReturnsTheErrorOfIcmp) {
   EXPECT_EQ(probe_port(question("127.47.91.1")), ECONNREFUSED);
+}
+
+// Linux makes EHOSTUNREACH of it, as of a host that does not answer.
+TEST(ProbePort, KnowsAFirewall) {
+  sock_extended_err reason{};
+  reason.ee_origin = SO_EE_ORIGIN_ICMP;
+  reason.ee_type = 3;
+  for (int code = 0; code < 16; code++) {
+    reason.ee_code = static_cast<uint8_t>(code);
+    EXPECT_EQ(is_prohibition(reason), code == 9 || code == 10 || code == 13) << code;
+  }
+  reason.ee_type = 11;  // time exceeded
+  EXPECT_FALSE(is_prohibition(reason));
+  reason.ee_type = 3;
+  reason.ee_origin = SO_EE_ORIGIN_LOCAL;
+  EXPECT_FALSE(is_prohibition(reason));
 }
 
 TEST(ProbePort, TakesTheSource) {

@@ -106,8 +106,12 @@ TEST(NoResponse, NothingListensOnThePort) {
   unreachable.icmp_error = EHOSTUNREACH;
   EXPECT_EQ(explain_no_response(unreachable).name, "icmp");
   EXPECT_THAT(explain_no_response(unreachable).text,
-              HasSubstr("No route to host; a firewall there or on the way rejects UDP port 4791"));
+              HasSubstr("No route to host; a router has no route, or a firewall"));
   unreachable.icmp_error = EACCES;
+  EXPECT_EQ(explain_no_response(unreachable).text,
+            "UDP port 4791 is prohibited (ICMP), usually by a firewall at the peer or on the way");
+  EXPECT_THAT(explain_no_response(unreachable).cure, HasSubstr("sroce doctor"));
+  unreachable.icmp_error = EMSGSIZE;
   EXPECT_THAT(explain_no_response(unreachable).text, HasSubstr("firewall rejects UDP port 4791"));
 }
 

@@ -159,6 +159,14 @@ else
 	skip "NAT rules of nftables" "this kernel has no NAT of nftables"
 fi
 
+# The neighbour is a router that sends what a firewall sends, too.
+on_b sysctl -qw net.ipv{4,6}.conf.all.forwarding=1 net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0
+for way in "10.9.9.9 $B_IP" "fd09::9 $B_IP6"; do
+	on_b ip route add prohibit "${way% *}"
+	on_a ip route add "${way% *}" via "${way#* }"
+	says "prohibited, ${way% *}" 1 "^UDP port 4791 is prohibited \(ICMP\), usually by a firewall at the peer or on the way$" silent "${way% *}"
+done
+
 on_b rdma link delete "$B_DEV"
 if [[ $B_TYPE == sroce ]]; then
 	for address in "$B_IP" "$B_IP6"; do
