@@ -7,7 +7,7 @@ repo=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
 # Not in /tmp, which may be memory.
 scratch=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
 root=$scratch/root
-trap 'umount -R -l "$root" || true; rm -rf --one-file-system "$scratch"' EXIT
+trap 'umount -R -l "$root" "$scratch"/*/root 2>/dev/null || true; rm -rf --one-file-system "$scratch"' EXIT
 # shellcheck source=tests/scripts/lib.sh
 . "$repo/tests/scripts/lib.sh"
 cd "$repo" || exit
