@@ -104,7 +104,25 @@ on_a ip link set "$A_IF" down
 looks_good 10 2 "fail  $A_DEV" doctor "$A_IF"
 on_a ip link set "$A_IF" up
 view 10 80 "$sroce" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >/tmp/commands
-widths=(80)
+looks_good 10 0 "$A_DEV: cc dcqcn" set "$A_DEV" cc dcqcn
+looks_good 10 0 "module " -V
+looks_good 10 0 Subcommands help
+looks_good 10 0 Usage help add
+# Commands that change something do it once for each terminal.
+on_a ip link add view0 type dummy
+on_a ip address add 10.77.0.1/24 dev view0
+on_a ip link set view0 up
+for columns in "${widths[@]}"; do
+	printf '[device]\ninterface = view0\nname = view\nparam.cc = delay\n' >/tmp/view.conf
+	widths=("$columns")
+	looks_good 10 0 "try:" add view0 view
+	looks_good 10 0 view del view
+	looks_good 10 0 "view: cc delay" up /tmp/view.conf
+	looks_good 10 0 view down /tmp/view.conf
+	: >/tmp/view.conf
+	looks_good 10 0 "no [device]" up /tmp/view.conf
+done
+widths=(80 120)
 check "commands are found" grep -qx doctor /tmp/commands
 while read -r command; do
 	looks_good 10 0 Usage "$command" --help </dev/null
