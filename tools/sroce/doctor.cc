@@ -21,6 +21,7 @@ constexpr uint64_t enough_memlock_bytes = 64 * mebibyte;
 /// An interface with the usual MTU of 1500 has this one.
 constexpr uint32_t usual_mtu_bytes = 1024;
 constexpr std::chrono::seconds peer_wait{2};
+constexpr char cm_file[] = "/dev/infiniband/rdma_cm";
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -79,6 +80,12 @@ Finding examine_users(const Facts& facts) {
     return {"uverbs", Verdict::warn,
             "programs that connect with rdma_cm, such as rping, cannot: rdma_ucm is not loaded",
             "modprobe rdma_ucm"};
+  if (!facts.may_open_cm)
+    return {"uverbs", Verdict::warn,
+            "programs that connect with rdma_cm, such as rping, cannot: this process cannot open " +
+                std::string(cm_file),
+            "chmod a+rw " + std::string(cm_file) + "\nin a container: start it with --device " +
+                cm_file};
   return {"uverbs", Verdict::ok, "ib_uverbs and rdma_ucm are loaded"};
 }
 
@@ -353,6 +360,7 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
   facts.has_ofed = system.sysfs.has_ofed();
   facts.uverbs_loaded = system.sysfs.module_loaded("ib_uverbs");
   facts.ucm_loaded = system.sysfs.module_loaded("rdma_ucm");
+  facts.may_open_cm = system.may_open(cm_file);
   facts.memlock_bytes = system.memlock_bytes();
   facts.may_raise_memlock = system.may_raise_memlock();
   facts.netdev = netdev;

@@ -54,6 +54,7 @@ struct Facts {
   bool locked_down = false;    // the kernel loads signed modules only
   bool uverbs_loaded = false;
   bool ucm_loaded = false;
+  bool may_open_cm = true;                // the file of rdma_cm
   std::optional<uint64_t> memlock_bytes;  // empty: unlimited
   bool may_raise_memlock = false;
   std::optional<std::string> netdev;  // the interface that was asked for

@@ -180,8 +180,18 @@ TEST_F(Doctor, AnotherHostHasAnAddress) {
          "ip address flush to fd00::2 dev eth0");
 }
 
+TEST_F(Doctor, FileOfRdmaCmCannotBeOpened) {
+  machine.system.may_open = [](const std::string& path) {
+    return path != "/dev/infiniband/rdma_cm";
+  };
+  expect(Verdict::warn, "uverbs", "cannot open /dev/infiniband/rdma_cm",
+         "chmod a+rw /dev/infiniband/rdma_cm");
+}
+
 TEST_F(Doctor, DeviceCannotBeOpened) {
-  machine.may_open = false;
+  machine.system.may_open = [](const std::string& path) {
+    return path != "/dev/infiniband/uverbs0";
+  };
   expect(Verdict::fail, "sroce0", "cannot open /dev/infiniband/uverbs0",
          "chmod a+rw /dev/infiniband/uverbs0");
 }

@@ -179,7 +179,7 @@ FakeMachine::FakeMachine()
              .version = "1.2.3",
              .memlock_bytes = [this] { return memlock_bytes; },
              .may_raise_memlock = [this] { return may_raise_memlock; },
-             .may_open = [this](const std::string&) { return may_open; },
+             .may_open = [](const std::string&) { return true; },
              .port_is_free = [this] { return port_is_free; },
              .nft_ruleset = [this] { return nft_ruleset; },
              .iptables_rules = [this] { return iptables_rules; },

@@ -89,7 +89,6 @@ class FakeMachine {
   std::function<void()> on_sleep;
   std::optional<uint64_t> memlock_bytes;
   bool may_raise_memlock = true;
-  bool may_open = true;
   bool port_is_free = true;
   std::string nft_ruleset;
   std::string iptables_rules;

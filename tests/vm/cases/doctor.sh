@@ -104,6 +104,8 @@ chmod 600 /dev/infiniband/uverbs0
 nobody() { on_a as_nobody "$sroce" doctor eth_a; }
 says "a user may not open the device" 2 "cannot open /dev/infiniband/uverbs0" nobody
 check "chmod mends it" on_a mended 2 "cannot open" setpriv --reuid 65534 --clear-groups "$sroce" doctor eth_a
+chmod 600 /dev/infiniband/rdma_cm
+check "nor the file of rdma_cm" on_a mended 1 "cannot open /dev/infiniband/rdma_cm" setpriv --reuid 65534 --clear-groups "$sroce" doctor eth_a
 little_memory()
 {
 	ulimit -l 1024
@@ -213,6 +215,11 @@ if modinfo nft_nat >/dev/null 2>&1; then
 	on_a nft -f - <<<"table ip t { chain c { type nat hook postrouting priority 0; udp dport 4791 return; snat to 10.4.0.9; }; }"
 	says "a NAT that excepts RoCE" 0 "^ok +sroce0 +on eth_a, active" on_a "$sroce" doctor
 	on_a nft delete table ip t
+	for rules in "policy accept; udp dport 4791 drop" "policy drop; tcp dport 22 accept"; do
+		on_a nft -f - <<<"table inet t { chain in { type filter hook input priority 0; $rules; }; }"
+		check "a firewall: $rules" on_a mended 2 "of 'inet t in' drops" "$sroce" doctor
+		on_a nft delete table inet t
+	done
 else
 	skip "NAT rules of nftables" "this kernel has no NAT of nftables"
 fi
