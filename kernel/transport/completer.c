@@ -354,7 +354,7 @@ u32 sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_p
 	if (plan->rewind)
 		sroce_tlp_nak(req, plan->rnr);
 	sroce_scoreboard_ack(req, plan, placed == SROCE_MEM_OK, now_ns);
-	/* In another case, if earlier READs are open, ignore it: it will be requested again. */
+	/* With a bad buffer, ignore it while earlier READs are open: it will be requested again. */
 	if (placed == SROCE_MEM_NOT_PRESENT)
 		sroce_scoreboard_unplaced(req, plan);
 	else if (placed != SROCE_MEM_OK && is_oldest(req, plan->index))

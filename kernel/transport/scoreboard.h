@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The scoreboard: which packets have arrived, which are lost, which have been retransmitted. See
- * scoreboard.c, scoreboard_holes.c for the queries of what is lost, and scoreboard_unplaced.c.
+ * scoreboard.c, scoreboard_holes.c for the queries of what is lost, and scoreboard_unplaced.c for
+ * responses that could not be placed.
  */
 #ifndef SROCE_TRANSPORT_SCOREBOARD_H
 #define SROCE_TRANSPORT_SCOREBOARD_H

@@ -4,8 +4,8 @@
  *
  * No later response needs to show that they are missing: they are holes at once, until they have
  * been requested again. They were not lost on the way, so they are no sign of congestion, and say
- * nothing about those before them. The scoreboard knows one run of them. If pages of another part
- * are missed meanwhile, that counts as lost.
+ * nothing about those before them. The scoreboard keeps one run of them. If another one, apart from
+ * the run, cannot be placed either, all that is missing up to it counts as lost.
  */
 #include <linux/minmax.h>
 
@@ -37,7 +37,7 @@ static bool comes_with_another(const struct sroce_requester *req, const struct s
 	       is_requested_again(&req->sb, psn_add(psn, done));
 }
 
-/* They have come, and are to be requested again. */
+/* These responses have come, so nothing is on its way any more. Request them again. */
 static void forget_rtx(const struct sroce_requester *req, struct sroce_rtx *rtx, u32 psn, u32 count)
 {
 	sroce_psn_map_remove_range(&rtx->map, psn, count);

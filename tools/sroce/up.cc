@@ -24,8 +24,7 @@ std::vector<DeviceConfig> sections_of(const UpOptions& options) {
   return read_configs(options.files.empty() ? config_files(config_folder) : options.files);
 }
 
-/// An administrator learns that there is nothing to do. udev, which asks for each interface, does
-/// not.
+/// Says that there is nothing to do, but not to udev, which asks for one interface at a time.
 void report_empty(const std::vector<DeviceConfig>& sections, const UpOptions& options,
                   std::ostream& out) {
   if (!sections.empty() || options.interface_) return;
