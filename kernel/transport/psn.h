@@ -31,4 +31,11 @@ static inline bool psn_before(u32 a, u32 b)
 	return psn_distance(a, b) < 0;
 }
 
+/* Move a PSN on to @to, never back. */
+static inline void psn_raise(u32 *psn, u32 to)
+{
+	if (psn_before(*psn, to))
+		*psn = to;
+}
+
 #endif

@@ -221,7 +221,7 @@ static void plan_hole(const struct sroce_requester *req, u32 psn, u32 count, u32
 		plan->packet_count = 1;
 		plan->payload_bytes = rd_atomic_payload(wqe);
 		plan->payload_end = (u32)min_t(u64, wqe->length, plan->offset + (u64)mtu_bytes *
-					       sroce_scoreboard_missing(req, wqe, psn));
+					       sroce_scoreboard_to_request(req, wqe, psn));
 		plan->ack_req = false;
 		return;
 	}
@@ -281,10 +281,17 @@ static bool bypasses_tsq(const struct sroce_requester *req, const struct sroce_s
 /* Has the peer executed this request, and do later responses show that one of its own was lost? */
 static bool is_implied_nak(const struct sroce_requester *req, const struct sroce_send_plan *plan)
 {
-	return plan->fills_hole && !req->probe.due &&
-	       !sroce_scoreboard_only_unplaced(req, plan->first_psn) &&
-	       !wqe_is_data(sroce_requester_wqe(req, plan->index)) &&
-	       psn_before(plan->first_psn, req->sb.executed_psn);
+	const struct sroce_send_wqe *wqe;
+	u32 count;
+
+	if (!plan->fills_hole || req->probe.due ||
+	    !psn_before(plan->first_psn, req->sb.executed_psn))
+		return false;
+	wqe = sroce_requester_wqe(req, plan->index);
+	if (wqe_is_data(wqe))
+		return false;
+	count = sroce_scoreboard_to_request(req, wqe, plan->first_psn);
+	return !sroce_scoreboard_only_unplaced(req, plan->first_psn, count);
 }
 
 /**
@@ -458,12 +465,12 @@ static void commit_hole(struct sroce_requester *req, const struct sroce_send_pla
 
 	/* Before probe.due changes: it decides how much of a READ the plan requests. */
 	if (!wqe_is_data(wqe))
-		count = sroce_scoreboard_missing(req, wqe, plan->first_psn);
+		count = sroce_scoreboard_to_request(req, wqe, plan->first_psn);
 	if (probes)
 		sroce_tlp_probe_sent(req, plan->first_psn, now_ns);
 	req->retransmits += plan->packet_count;
 	count_sent(req, plan, now_ns);
-	if (!probes && !sroce_scoreboard_only_unplaced(req, plan->first_psn))
+	if (!probes && !sroce_scoreboard_only_unplaced(req, plan->first_psn, count))
 		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
 	sroce_rtt_retransmitted(&req->rtt, plan->first_psn, count);
 	sroce_scoreboard_retransmitted(req, wqe, plan->first_psn, count, now_ns);

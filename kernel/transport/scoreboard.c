@@ -208,16 +208,22 @@ static void sample_response_time(struct sroce_requester *req, u64 now_ns)
 
 static void mark_rtx(struct sroce_requester *req, u32 psn, u32 count, u64 wait_ns, u64 now_ns)
 {
+	u32 at = sroce_requester_forward(req, psn), last_psn;
 	struct sroce_rtx *newest;
 
 	expire_rtx(req, now_ns);
+	/* A probe may lie beyond the map. advance_rtx() adds the end of a long READ. */
+	if (at >= SROCE_PSN_MAP_SPAN)
+		return;
 	newest = &req->sb.rtx[req->sb.newest];
-	sroce_psn_map_add_range(&newest->map, psn, count);
+	sroce_psn_map_add_range(&newest->map, psn, min(count, SROCE_PSN_MAP_SPAN - at));
 	if (!newest->any)
 		newest->since_ns = now_ns;
+	last_psn = psn_add(psn, count - 1);
+	if (!newest->any || psn_before(newest->last_psn, last_psn))
+		newest->last_psn = last_psn;
 	newest->any = true;
 	newest->until_ns = now_ns + wait_ns;
-	newest->last_psn = psn_add(psn, count - 1);
 	newest->end_psn = req->next_psn;
 }
 
@@ -244,7 +250,8 @@ void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sr
 		mark_rtx(req, psn, count, sroce_rtt_rtx_ns(&req->rtt), now_ns);
 	else
 		mark_read_rtx(req, psn, count, now_ns);
-	sroce_scoreboard_unplaced_requested(req, psn, count);
+	/* The run is over when all of it is done or has been requested again. */
+	req->sb.unplaced_psn = sroce_scoreboard_first_unplaced(req);
 }
 
 /**
@@ -441,12 +448,6 @@ static void drop_before(struct sroce_requester *req, u32 psn)
 	advance_rtx(req, &sb->rtx[1], count);
 }
 
-static void raise_to(u32 *psn, u32 to)
-{
-	if (psn_before(*psn, to))
-		*psn = to;
-}
-
 /*
  * Does @psn lie beyond @of, and was it sent? A PSN behind unacked_psn counts as far ahead when
  * counted forward. With half of the circle outstanding psn_before() could not tell.
@@ -585,11 +586,23 @@ static u32 ack_sacked(struct sroce_requester *req, const struct sroce_ack_plan *
 	return sb->done_data > done_data ? sb->done_data - done_data : 0;
 }
 
+/* A response has come. If its READ was requested again, more follow. */
+static void await_rest(struct sroce_requester *req, u32 psn, u64 now_ns)
+{
+	struct sroce_scoreboard *sb = &req->sb;
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		if (sb->rtx[i].any && psn_map_has(&sb->rtx[i].map, psn)) {
+			sb->rtx[i].until_ns = now_ns + response_wait_ns(req);
+			sb->rtx_backoff = 0;
+		}
+}
+
 /* Step 3, a READ or atomic response that has been placed. */
 static void ack_response(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
-	u32 i;
 
 	sb->responses += plan->count;
 	sroce_requester_report_acked(req, plan->count, 0, now_ns);
@@ -597,12 +610,7 @@ static void ack_response(struct sroce_requester *req, const struct sroce_ack_pla
 		update_reordering(req, plan->response_psn, sb->response_high_psn, now_ns);
 	sroce_psn_map_add_range(&sb->done, plan->response_psn, plan->count);
 	raise_psn(req, &sb->response_high_psn, psn_add(plan->response_psn, plan->count));
-	for (i = 0; i < 2; i++)
-		if (sb->rtx[i].any && psn_map_has(&sb->rtx[i].map, plan->response_psn)) {
-			/* The rest of a retransmitted READ follows. */
-			sb->rtx[i].until_ns = now_ns + response_wait_ns(req);
-			sb->rtx_backoff = 0;
-		}
+	await_rest(req, plan->response_psn, now_ns);
 	sample_response_time(req, now_ns);
 }
 
@@ -621,12 +629,12 @@ static void advance_unacked(struct sroce_requester *req, bool progress, u64 now_
 	if (psn != req->unacked_psn) {
 		sb->rtx_backoff = 0;
 		drop_before(req, psn);
-		raise_to(&sb->lost_psn, psn);
-		raise_to(&sb->top_psn, psn);
-		raise_to(&sb->response_high_psn, psn);
-		raise_to(&sb->lost_response_psn, psn);
-		raise_to(&sb->unplaced_psn, psn);
-		raise_to(&sb->unplaced_end_psn, psn);
+		psn_raise(&sb->lost_psn, psn);
+		psn_raise(&sb->top_psn, psn);
+		psn_raise(&sb->response_high_psn, psn);
+		psn_raise(&sb->lost_response_psn, psn);
+		psn_raise(&sb->unplaced_psn, psn);
+		psn_raise(&sb->unplaced_end_psn, psn);
 		count = sroce_requester_forward(req, psn);
 		sroce_tlp_acked(req, psn, now_ns);
 		/* The maps now reach executed packets that they did not reach before. */
@@ -744,6 +752,8 @@ void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_pl
 	} else if (placed) {
 		ack_response(req, plan, now_ns);
 		progress = true;
+	} else {
+		await_rest(req, plan->response_psn, now_ns);
 	}
 	advance_unacked(req, progress, now_ns);
 	if (sroce_tlp_probe_acked(req, now_ns) && !plan->rewind)

@@ -29,7 +29,7 @@ enum sroce_selective_mode {
  * struct sroce_rtx - PSNs retransmitted out of order that are not done yet
  * @map: the PSNs
  * @any: whether there are any
- * @last_psn: last PSN of the latest retransmission
+ * @last_psn: the last of them; it may lie beyond the map
  * @since_ns: when the first of them was sent
  * @until_ns: from a selective peer, when they count as lost again, without backoff
  * @end_psn: packets sent later begin here, see rtx_is_lost()
@@ -111,12 +111,14 @@ bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32
 u32 sroce_scoreboard_count_holes(const struct sroce_requester *req, u32 most);
 u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 			     u32 psn);
+u32 sroce_scoreboard_to_request(const struct sroce_requester *req,
+				const struct sroce_send_wqe *wqe, u32 psn);
 void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sroce_send_wqe *wqe,
 				    u32 psn, u32 count, u64 now_ns);
 void sroce_scoreboard_distrust_rtx(struct sroce_requester *req, bool timed_out);
 void sroce_scoreboard_unplaced(struct sroce_requester *req, const struct sroce_ack_plan *plan);
-void sroce_scoreboard_unplaced_requested(struct sroce_requester *req, u32 psn, u32 count);
-bool sroce_scoreboard_only_unplaced(const struct sroce_requester *req, u32 psn);
+u32 sroce_scoreboard_first_unplaced(const struct sroce_requester *req);
+bool sroce_scoreboard_only_unplaced(const struct sroce_requester *req, u32 psn, u32 count);
 void sroce_scoreboard_distrust_sack(struct sroce_requester *req);
 void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn);
 

@@ -44,6 +44,36 @@ u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sro
 	return missing == span ? left : missing;
 }
 
+/**
+ * sroce_scoreboard_to_request() - how much of a READ to request again in one piece
+ * @req: the requester
+ * @wqe: the READ (or atomic)
+ * @psn: a PSN of it that is a hole, or that a probe requests
+ *
+ * Return: PSNs that are missing from @psn on, to the next one that has been requested again; for a
+ *         probe and for a READ that the peer has not executed, all that are missing.
+ */
+u32 sroce_scoreboard_to_request(const struct sroce_requester *req,
+				const struct sroce_send_wqe *wqe, u32 psn)
+{
+	u32 count = sroce_scoreboard_missing(req, wqe, psn), most, absent, i;
+
+	/* The peer has not executed the request, of which a part would be another message. */
+	if (req->probe.due || !sroce_requester_is_selective(req) ||
+	    !psn_before(psn, req->sb.executed_psn))
+		return count;
+	/* A hole lies in the span. */
+	most = min(count, SROCE_PSN_MAP_SPAN - sroce_requester_forward(req, psn));
+	for (i = 0; i < 2; i++) {
+		absent = sroce_psn_map_leading_absent(&req->sb.rtx[i].map, psn, most);
+		if (absent < most) {
+			most = absent;
+			count = absent;
+		}
+	}
+	return count;
+}
+
 enum hole_kind {
 	LOST_REQUEST,
 	LOST_RESPONSE,
@@ -65,15 +95,19 @@ static u64 holes_in_word(const struct sroce_scoreboard *sb, enum hole_kind kind,
 static bool find_hole(const struct sroce_requester *req, enum hole_kind kind, u32 *psn, u32 *count)
 {
 	const struct sroce_scoreboard *sb = &req->sb;
-	u32 from = kind == LOST_REQUEST ? sb->executed_psn :
-		   kind == LOST_RESPONSE ? req->unacked_psn : sb->unplaced_psn;
-	u32 to = kind == LOST_REQUEST ? sb->lost_psn :
-		 kind == LOST_RESPONSE ? sb->lost_response_psn : sb->unplaced_end_psn;
-	u32 at = sroce_requester_forward(req, from);
-	u32 end = min3(sroce_requester_forward(req, to), SROCE_PSN_MAP_SPAN,
-		       sroce_requester_forward(req, req->next_psn));
+	u32 from = req->unacked_psn, to = sb->lost_response_psn, at, end;
 	u64 bits, hole;
 
+	if (kind == LOST_REQUEST) {
+		from = sb->executed_psn;
+		to = sb->lost_psn;
+	} else if (kind == UNPLACED_RESPONSE) {
+		from = sb->unplaced_psn;
+		to = sb->unplaced_end_psn;
+	}
+	at = sroce_requester_forward(req, from);
+	end = min3(sroce_requester_forward(req, to), SROCE_PSN_MAP_SPAN,
+		   sroce_requester_forward(req, req->next_psn));
 	while (at < end) {
 		*psn = psn_add(req->unacked_psn, at);
 		at += psn_map_piece(*psn, end - at, &bits);
@@ -106,15 +140,29 @@ bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32
 	return sroce_requester_is_selective(req) && find_hole(req, LOST_REQUEST, psn, count);
 }
 
+/**
+ * sroce_scoreboard_first_unplaced() - the first response that could not be placed and is a hole
+ * @req: the requester
+ *
+ * Return: its PSN, or the end of the run.
+ */
+u32 sroce_scoreboard_first_unplaced(const struct sroce_requester *req)
+{
+	u32 psn, count;
+
+	return find_hole(req, UNPLACED_RESPONSE, &psn, &count) ? psn : req->sb.unplaced_end_psn;
+}
+
 /* Holes among @count PSNs from @psn on; stops when there are @most. */
-static u32 count_holes(const struct sroce_scoreboard *sb, u32 psn, u32 count, u32 most)
+static u32 count_holes(const struct sroce_scoreboard *sb, enum hole_kind kind, u32 psn, u32 count,
+		       u32 most)
 {
 	u32 found = 0, piece;
 	u64 bits;
 
 	for (; count && found < most; count -= piece, psn += piece) {
 		piece = psn_map_piece(psn, count, &bits);
-		for (bits &= holes_in_word(sb, LOST_REQUEST, psn); bits; bits &= bits - 1)
+		for (bits &= holes_in_word(sb, kind, psn); bits; bits &= bits - 1)
 			found++;
 	}
 	return found;
@@ -137,7 +185,7 @@ u32 sroce_scoreboard_count_holes(const struct sroce_requester *req, u32 most)
 	if (at >= end)
 		return 0;
 	if (!req->rd_inflight)
-		return count_holes(sb, sb->executed_psn, end - at, most);
+		return count_holes(sb, LOST_REQUEST, sb->executed_psn, end - at, most);
 	/* The PSNs of READs do not count. */
 	if (!sroce_requester_locate(req, sb->executed_psn, &index))
 		return 0;
@@ -148,9 +196,29 @@ u32 sroce_scoreboard_count_holes(const struct sroce_requester *req, u32 most)
 		if (!wqe->psn_count)
 			continue;
 		if (wqe_is_data(wqe))
-			found += count_holes(sb, psn_add(req->unacked_psn, at), to - at,
-					     most - found);
+			found += count_holes(sb, LOST_REQUEST, psn_add(req->unacked_psn, at),
+					     to - at, most - found);
 		at = to;
 	}
 	return found;
+}
+
+/**
+ * sroce_scoreboard_only_unplaced() - was no response lost of those that are requested again?
+ * @req: the requester
+ * @psn: where the hole begins
+ * @count: how many are requested
+ *
+ * Return: whether all holes among them could not be placed.
+ */
+bool sroce_scoreboard_only_unplaced(const struct sroce_requester *req, u32 psn, u32 count)
+{
+	const struct sroce_scoreboard *sb = &req->sb;
+	u32 end = sroce_requester_forward(req, sb->unplaced_end_psn);
+	u32 lost = min3(sroce_requester_forward(req, sb->lost_response_psn), SROCE_PSN_MAP_SPAN,
+			sroce_requester_forward(req, psn) + count);
+
+	return sroce_requester_is_unplaced(req, psn) &&
+	       (lost <= end ||
+		!count_holes(sb, LOST_RESPONSE, sb->unplaced_end_psn, lost - end, 1));
 }

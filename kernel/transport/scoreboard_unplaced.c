@@ -16,9 +16,19 @@
 #include "transport/requester_internal.h"
 #include "transport/scoreboard.h"
 
-static bool is_requested_again(const struct sroce_scoreboard *sb, u32 psn)
+/* Is any of @count PSNs from @psn on missing, and requested again? */
+static bool is_any_requested_again(const struct sroce_scoreboard *sb, u32 psn, u32 count)
 {
-	return psn_map_has(&sb->rtx[0].map, psn) || psn_map_has(&sb->rtx[1].map, psn);
+	u32 piece;
+	u64 bits;
+
+	for (; count; count -= piece, psn += piece) {
+		piece = psn_map_piece(psn, count, &bits);
+		if (bits & ~psn_map_word(&sb->done, psn) &
+		    (psn_map_word(&sb->rtx[0].map, psn) | psn_map_word(&sb->rtx[1].map, psn)))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -30,11 +40,9 @@ static bool comes_with_another(const struct sroce_requester *req, const struct s
 	const struct sroce_send_wqe *wqe = sroce_requester_wqe(req, plan->index);
 	u32 earlier = min((plan->response_psn - wqe->first_psn) & SROCE_PSN_MASK,
 			  sroce_requester_forward(req, plan->response_psn));
-	u32 psn = psn_add(plan->response_psn, -earlier);
-	u32 done = sroce_psn_map_leading_present(&req->sb.done, psn, earlier);
 
-	return !sroce_requester_is_selective(req) && done < earlier &&
-	       is_requested_again(&req->sb, psn_add(psn, done));
+	return !sroce_requester_is_selective(req) &&
+	       is_any_requested_again(&req->sb, psn_add(plan->response_psn, -earlier), earlier);
 }
 
 /* These responses have come, so nothing is on its way any more. Request them again. */
@@ -47,6 +55,13 @@ static void forget_rtx(const struct sroce_requester *req, struct sroce_rtx *rtx,
 		rtx->any = false;
 }
 
+/* Is it in the run of responses that could not be placed, or next to it? */
+static bool touches_run(const struct sroce_requester *req, u32 psn, u32 end_psn)
+{
+	return !psn_before(req->sb.unplaced_end_psn, psn) &&
+	       !psn_before(end_psn, req->sb.unplaced_psn);
+}
+
 /**
  * sroce_scoreboard_unplaced() - responses have come and could not be placed
  * @req: the requester, which has applied the acknowledgement in them
@@ -56,6 +71,7 @@ void sroce_scoreboard_unplaced(struct sroce_requester *req, const struct sroce_a
 {
 	struct sroce_scoreboard *sb = &req->sb;
 	u32 psn = plan->response_psn, end_psn = psn_add(psn, plan->count);
+	bool run_is_over = sroce_scoreboard_first_unplaced(req) == sb->unplaced_end_psn;
 
 	/* The peer has responded in time. The page fault is not part of its response time. */
 	if (((sb->response_time.psn - psn) & SROCE_PSN_MASK) < plan->count)
@@ -67,49 +83,14 @@ void sroce_scoreboard_unplaced(struct sroce_requester *req, const struct sroce_a
 	/* The other generation becomes the old one. */
 	if (!sb->rtx[!sb->newest].any && sb->rtx[sb->newest].any)
 		sb->newest = !sb->newest;
-	if (sb->unplaced_psn == sb->unplaced_end_psn) {
+	if (run_is_over) {
 		sb->unplaced_psn = psn;
-		sb->unplaced_end_psn = psn;
-	}
-	if (psn == sb->unplaced_end_psn)
 		sb->unplaced_end_psn = end_psn;
-	else if (end_psn == sb->unplaced_psn)
-		sb->unplaced_psn = psn;
-	else if (!sroce_requester_is_unplaced(req, psn) &&
-		 sroce_requester_forward(req, end_psn) >
-			 sroce_requester_forward(req, sb->lost_response_psn))
-		sb->lost_response_psn = end_psn;
-}
-
-/**
- * sroce_scoreboard_unplaced_requested() - responses have been requested again
- * @req: the requester
- * @psn: the first PSN
- * @count: how many; from a standard peer, to the end of the READ
- */
-void sroce_scoreboard_unplaced_requested(struct sroce_requester *req, u32 psn, u32 count)
-{
-	struct sroce_scoreboard *sb = &req->sb;
-
-	if (((sb->unplaced_psn - psn) & SROCE_PSN_MASK) < count)
-		sb->unplaced_psn = sroce_requester_is_unplaced(req, psn_add(psn, count)) ?
-				   psn_add(psn, count) : sb->unplaced_end_psn;
-}
-
-/**
- * sroce_scoreboard_only_unplaced() - does a hole have no response that was lost?
- * @req: the requester
- * @psn: where the hole begins
- *
- * Return: whether all responses from there on that are known to be missing could not be placed.
- */
-bool sroce_scoreboard_only_unplaced(const struct sroce_requester *req, u32 psn)
-{
-	const struct sroce_scoreboard *sb = &req->sb;
-	u32 end = sroce_requester_forward(req, sb->unplaced_end_psn);
-	u32 lost = sroce_requester_forward(req, sb->lost_response_psn);
-
-	return sroce_requester_is_unplaced(req, psn) &&
-	       (lost <= end || sroce_psn_map_count(&sb->done, sb->unplaced_end_psn, lost - end) ==
-			       lost - end);
+	} else if (touches_run(req, psn, end_psn)) {
+		if (psn_before(psn, sb->unplaced_psn))
+			sb->unplaced_psn = psn;
+		psn_raise(&sb->unplaced_end_psn, end_psn);
+	} else {
+		psn_raise(&sb->lost_response_psn, end_psn);
+	}
 }

@@ -119,6 +119,7 @@ class Host {
   void check_nothing_to_send() const;
   void check_responses_requested() const;
   void note_unplaced(const sroce_ack_plan& plan);
+  bool is_requested_again(u32 psn) const;
   bool must_be_requested(u32 psn) const;
   bool rejected(u32 psn) const;
   void check_rerequest(const sroce_send_plan& plan) const;

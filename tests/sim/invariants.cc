@@ -62,10 +62,14 @@ void Host::check_flags(const sroce_send_plan& plan) const {
           "psn=%06x", plan.first_psn);
   const bool executed = psn_before(plan.first_psn, req.sb.executed_psn);
   const bool responds_again = plan.fills_hole && !probes && !wqe_is_data(wqe) && executed;
-  // A response that was not placed was not lost.
+  // A response that was not placed was not lost, nor is one on its way that was requested again.
   bool lost = responds_again && !must_be_requested(plan.first_psn);
-  for (u32 psn = plan.first_psn; psn_before(psn, req.sb.lost_response_psn); psn = psn_add(psn, 1))
-    lost |= responds_again && !must_be_requested(psn) && !psn_map_has(&req.sb.done, psn);
+  const u32 bytes = plan.payload_end - plan.offset;
+  u32 left = wqe_is_data(wqe) || !bytes ? 1 : (bytes - 1) / scenario_.mtu_bytes + 1;
+  for (u32 psn = plan.first_psn; left-- && psn_before(psn, req.sb.lost_response_psn);
+       psn = psn_add(psn, 1))
+    lost |= responds_again && !must_be_requested(psn) && !psn_map_has(&req.sb.done, psn) &&
+            !is_requested_again(psn);
   require(plan.implied_nak ? responds_again : !lost, "implied NAK is wrong", "psn=%06x",
           plan.first_psn);
 }

@@ -179,11 +179,8 @@ void Host::note_unplaced(const sroce_ack_plan& plan) {
   const sroce_send_wqe* wqe = sroce_requester_wqe(&requester_, plan.index);
   bool comes_again = false;
   for (u32 psn = wqe->first_psn; psn != plan.response_psn && !is_selective(); psn = psn_add(psn, 1))
-    if (!psn_before(psn, requester_.unacked_psn) && !psn_map_has(&requester_.sb.done, psn)) {
-      comes_again = psn_map_has(&requester_.sb.rtx[0].map, psn) ||
-                    psn_map_has(&requester_.sb.rtx[1].map, psn);
-      break;
-    }
+    comes_again |= !psn_before(psn, requester_.unacked_psn) &&
+                   !psn_map_has(&requester_.sb.done, psn) && is_requested_again(psn);
   unplaced_[plan.response_psn] = !comes_again;
   if (!comes_again) rerequested_.erase(plan.response_psn);
 }
@@ -206,6 +203,10 @@ void Host::check_responses_requested() const {
     require(!must || psn_before(psn, req.unacked_psn) || !psn_before(psn, req.next_psn) ||
                 psn_map_has(&req.sb.done, psn) || rejected(psn),
             "response that was not placed not requested again", "psn=%06x", psn);
+}
+
+bool Host::is_requested_again(u32 psn) const {
+  return psn_map_has(&requester_.sb.rtx[0].map, psn) || psn_map_has(&requester_.sb.rtx[1].map, psn);
 }
 
 // Has it come, could not be placed, and has not been requested again?

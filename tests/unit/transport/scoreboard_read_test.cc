@@ -63,6 +63,17 @@ TEST(SelectiveRead, LostRequestIsRepeatedInFull) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
+// Part of it would be another message.
+TEST(SelectiveRead, LostRequestIsRepeatedInFullAlsoAfterAProbe) {
+  SelectiveQueue sq({.slots = 32});
+  sq.post(read_of(100 * 1024));
+  for (int i = 0; i < 5; i++) sq.post(send_of(10));
+  sq.send_all();
+  sroce_scoreboard_retransmitted(&sq.req, sroce_requester_wqe(&sq.req, 0), 1050, 1, sq.now);
+  sq.receive_sack(999, range(1100, 5), 16);
+  EXPECT_EQ(sq.packet(sq.send(), 0).dma_length, 100u * 1024);
+}
+
 TEST(SelectiveRead, QueuedRequestIsNotRepeated) {
   SelectiveQueue sq({.slots = 32});
   sq.post(send_of(10));
@@ -150,225 +161,45 @@ TEST(SelectiveRead, BadLocalBufferFailsIt) {
   EXPECT_EQ(all[0].status, SROCE_WC_LOC_PROT_ERR);
 }
 
-// The pages that it is for are not there. No other response has overtaken it.
-TEST(UnplacedResponse, IsRequestedAgainWithoutATimer) {
-  SelectiveRead sq(4, {.adaptive = true});
-  sq.respond_all({0, 1, 2});
-  sq.receive(sq.response(3), SROCE_MEM_NOT_PRESENT);
-  EXPECT_TRUE(sq.req.responded);
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1003});
-  sq.respond_all({3});
-  EXPECT_EQ(sq.completions().size(), 1u);
-}
-
-TEST(UnplacedResponse, OthersThatAreMissingComeWithIt) {
-  SelectiveRead sq(8);
-  sq.respond_all({0});
-  for (u32 number : {1, 2, 3}) sq.receive(sq.response(number), SROCE_MEM_NOT_PRESENT);
-  const sroce_send_plan plan = sq.send();
-  EXPECT_EQ(plan.first_psn, 1001u);
-  EXPECT_EQ(sq.packet(plan, 0).dma_length, 3u * 1024) << "the others are on their way";
-  EXPECT_TRUE(sq.send_all().empty());
-}
-
-TEST(UnplacedResponse, IsRequestedAgainAlsoBehindAnother) {
-  SelectiveRead sq(4);
-  sq.respond_all({0});
-  for (int i = 0; i < 3; i++) {
-    for (u32 number : {1, 3}) sq.receive(sq.response(number), SROCE_MEM_NOT_PRESENT);
-    if (!i) sq.respond_all({2});
-    EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1003})) << i;
-  }
-  sq.receive(sq.response(3), SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1003}) << "the other is on its way";
-}
-
-// A standard peer, too, is asked once for each request.
-TEST(UnplacedResponse, IsRequestedAgainBehindThatOfAnotherRequest) {
-  SendQueue sq;
-  sq.post(fetch_add(1));
-  sq.post(fetch_add(2));
-  sq.send_all();
-  for (int i = 0; i < 3; i++) {
-    for (u32 psn : {1000, 1001}) sq.receive(atomic_ack(psn, 7), SROCE_MEM_NOT_PRESENT);
-    EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001})) << i;
-  }
-  sq.receive(atomic_ack(1001, 7), SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1001}) << "the other is on its way";
-}
-
-TEST(UnplacedResponse, SaysNothingOfThoseBeforeIt) {
-  SelectiveRead sq(8);
-  sq.req.sb.reordering = 100;
-  sq.respond_all({0});
-  sq.receive(sq.response(5), SROCE_MEM_NOT_PRESENT);
-  const sroce_send_plan plan = sq.send();
-  EXPECT_EQ(plan.first_psn, 1005u);
-  EXPECT_EQ(sq.packet(plan, 0).dma_length, 1024u);
-  EXPECT_TRUE(sq.send_all().empty()) << "they may be late";
-}
-
-// Congestion control and the counters of losses take it for none.
-TEST(UnplacedResponse, WasNotLost) {
-  SelectiveRead sq(4);
-  sroce_cc_params params;
-  sroce_cc_params_init(&params);
-  params.algorithm = SROCE_CC_delay;
-  sroce_cc_start(&sq.req.cc, &params, 1'250'000'000, 1024, sq.now);
-  sq.respond_all({0, 1, 2});
-  sq.receive(sq.response(3), SROCE_MEM_NOT_PRESENT);
-  sq.now += kMillisecond;
-  EXPECT_FALSE(sq.plan().implied_nak);
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1003});
-  EXPECT_EQ(sq.req.cc.cuts, 0u);
-}
-
-TEST(UnplacedResponse, MayComeBeforeItsPredecessor) {
-  SelectiveRead sq(8);
-  sq.req.sb.reordering = 100;
-  sq.respond_all({0});
-  for (u32 number : {4, 3}) sq.receive(sq.response(number), SROCE_MEM_NOT_PRESENT);
-  const sroce_send_plan plan = sq.send();
-  EXPECT_EQ(plan.first_psn, 1003u);
-  EXPECT_EQ(sq.packet(plan, 0).dma_length, 2u * 1024);
-  EXPECT_TRUE(sq.send_all().empty());
-}
-
-// Pages of two places in the buffer were missing.
-TEST(UnplacedResponse, IsRequestedAgainFarFromAnother) {
-  SelectiveRead sq(8);
-  sq.respond_all({0, 3, 4});
-  for (u32 number : {5, 2}) sq.receive(sq.response(number), SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1001, 1005}));
-}
-
-TEST(UnplacedResponse, DoesNotHideLosses) {
+// A response that comes in time after all shows that the path reorders less than was thought.
+TEST(SelectiveRead, LossesLowerTheEstimateOfReordering) {
   SelectiveRead sq(60);
+  sq.req.sb.reordering = 16;
   sq.respond_all({0});
-  sq.receive(sq.response(1), SROCE_MEM_NOT_PRESENT);
-  sq.respond_all({4, 5, 6, 7});
-  EXPECT_TRUE(sq.plan().implied_nak) << "2 and 3 were lost";
-}
-
-TEST(UnplacedResponse, LaterResponsesDoNotMakeItLost) {
-  SelectiveRead sq(60);
-  sq.respond_all({0});
-  sq.receive(sq.response(1), SROCE_MEM_NOT_PRESENT);
-  sq.respond_all({2, 3, 4, 5, 6});
-  EXPECT_FALSE(sq.plan().implied_nak);
-}
-
-TEST(UnplacedResponse, MayBeLostTheNextTime) {
-  SelectiveRead sq(60);
-  sq.respond_all({0});
-  sq.receive(sq.response(1), SROCE_MEM_NOT_PRESENT);
+  for (u32 number = 2; number <= 22; number++) sq.respond(number);
   EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
-  sq.respond_all({2, 3, 4});
-  sq.now += kMillisecond;
-  sq.respond_all({5, 6});
-  EXPECT_TRUE(sq.plan().implied_nak);
-}
-
-TEST(UnplacedResponse, OthersThatComeAgainAreNotRequestedWithIt) {
-  SelectiveRead sq(8);
-  sq.respond_all({0});
-  for (u32 number = 1; number < 8; number++) sq.receive(sq.response(number), SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(sq.packet(sq.send(), 0).dma_length, 7u * 1024);
-  sq.receive(sq.response(1), SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(sq.packet(sq.send(), 0).dma_length, 1024u);
-}
-
-// The earlier one is late, and has not been requested again.
-TEST(UnplacedResponse, IsRequestedAgainBehindALateOne) {
-  SendQueue sq;
-  sq.post(read_of(8 * 1024));
-  sq.send_all();
-  sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, 1024));
-  for (int i = 0; i < 3; i++) {
-    sq.receive(read_response(SROCE_OP_READ_RESPONSE_MIDDLE, 1002, 1024), SROCE_MEM_NOT_PRESENT);
-    EXPECT_EQ(psns_of(sq.send_all()), Psns{1002}) << i;
-  }
-}
-
-// The peer has responded at once. Then the page fault takes long.
-TEST(UnplacedResponse, PageFaultIsNoResponseTime) {
-  SelectiveRead sq(60);
-  const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt);
-  sq.respond_all({0, 1, 3, 4, 5});
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
   sq.now += 20 * kMicrosecond;
-  sq.receive(sq.response(2), SROCE_MEM_NOT_PRESENT);
-  sq.now += 50 * wait_ns;
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002});
-  sq.now += 20 * kMicrosecond;
-  sq.respond_all({2});
-  EXPECT_LE(sq.req.sb.response_time.smoothed_ns, wait_ns);
+  sq.respond(1);
+  EXPECT_EQ(sq.req.sb.reordering, 15u);
 }
 
-TEST(UnplacedResponse, IsRequestedAgainEachTimeThatItComes) {
-  SelectiveRead sq(4);
-  sq.respond_all({0, 1, 2});
-  for (int i = 0; i < 20; i++) {
-    sq.receive(sq.response(3), SROCE_MEM_NOT_PRESENT);
-    ASSERT_EQ(psns_of(sq.send_all()), Psns{1003}) << i;
-    ASSERT_TRUE(sq.send_all().empty()) << i;
-    sq.now += kMillisecond;
-  }
-  EXPECT_FALSE(sq.failed());
-  EXPECT_EQ(sq.req.sb.rtx_backoff, 0u) << "the peer has responded each time";
+// Its bit in the map is that of another packet, which was not sent again.
+TEST(SelectiveRead, ProbeBeyondTheMapIsNoRetransmissionOfOthers) {
+  SelectiveRead sq(5000);
+  sroce_scoreboard_retransmitted(&sq.req, sroce_requester_wqe(&sq.req, 0), 1000 + kSpan + 500, 1,
+                                 sq.now);
+  EXPECT_FALSE(sq.req.sb.rtx[0].any || sq.req.sb.rtx[1].any);
 }
 
-// Its first response accepts the offer and acknowledges the SEND.
-TEST(UnplacedResponse, TellsAllElseThatAResponseTells) {
-  SendQueue sq({.selective = true});
-  sq.post(send_of(10));
-  sq.post(read_of(1024));
-  sq.send_all();
-  sq.receive(selective(read_response(SROCE_OP_READ_RESPONSE_ONLY, 1001, 1024)),
-             SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(sq.events, SROCE_REQ_EV_ACCEPTED);
-  EXPECT_EQ(sq.completions().size(), 1u);
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
+// The rest of a long READ has no bit yet.
+TEST(SelectiveRead, PartBeyondTheMapIsMarkedWhenTheMapReachesIt) {
+  SelectiveRead sq(5000);
+  sroce_scoreboard_retransmitted(&sq.req, sroce_requester_wqe(&sq.req, 0), 1100, 4900, sq.now);
+  const sroce_rtx* rtx = sq.req.sb.rtx;
+  EXPECT_FALSE(psn_map_has(&rtx[0].map, 1050) || psn_map_has(&rtx[1].map, 1050));
 }
 
-// It sends all responses from there on again, those that could not be placed among them.
-TEST(UnplacedResponse, IsRequestedOnceFromAStandardPeer) {
-  SendQueue sq;
-  sq.post(read_of(8 * 1024));
-  sq.send_all();
-  const auto middle = [](u32 psn) {
-    return read_response(SROCE_OP_READ_RESPONSE_MIDDLE, psn, 1024);
-  };
-  sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1000, 1024));
-  sq.receive(middle(1001), SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1001});
-  sq.receive(middle(1002), SROCE_MEM_NOT_PRESENT);
-  EXPECT_TRUE(sq.send_all().empty());
-  sq.receive(read_response(SROCE_OP_READ_RESPONSE_FIRST, 1001, 1024));
-  sq.receive(middle(1002), SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1002}) << "not placed this time either";
-}
-
-TEST(UnplacedResponse, MayBeThatOfAnAtomic) {
-  SelectiveQueue sq;
-  sq.post(fetch_add(1));
-  sq.send_all();
-  sq.receive(selective(atomic_ack(1000, 7)), SROCE_MEM_NOT_PRESENT);
-  EXPECT_EQ(psns_of(sq.send_all()), Psns{1000});
-  EXPECT_TRUE(sq.receive(selective(atomic_ack(1000, 7))).place_atomic);
-  EXPECT_EQ(sq.completions().size(), 1u);
-}
-
-// A process may take the pages away for ever.
-TEST(UnplacedResponse, DoesNotPutTheAckTimeoutOff) {
-  SelectiveRead sq(1);
-  const u64 deadline_ns = sq.req.ack_deadline_ns;
-  sq.now += kMicrosecond;
-  for (int i = 0; i < 3; i++) {
-    sq.receive(sq.response(0), SROCE_MEM_NOT_PRESENT);
-    sq.send_all();
-    EXPECT_EQ(sq.req.ack_deadline_ns, deadline_ns);
-  }
+// Each response that comes moves the PSN map, which does not reach to the end of the READ.
+TEST(SelectiveRead, EndOfALongOneIsOnItsWay) {
+  SelectiveRead sq(5000);
+  const sroce_send_wqe* wqe = sroce_requester_wqe(&sq.req, 0);
+  sroce_scoreboard_retransmitted(&sq.req, wqe, 1010, 1, sq.now);
+  sroce_scoreboard_retransmitted(&sq.req, wqe, 1100, 4900, sq.now);
+  sroce_scoreboard_retransmitted(&sq.req, wqe, 1050, 1, sq.now);
+  for (u32 number = 0; number < 5; number++) sq.respond(number);
+  const sroce_rtx* rtx = sq.req.sb.rtx;
+  const u32 newest = psn_add(sq.req.unacked_psn, kSpan - 1);
+  EXPECT_TRUE(psn_map_has(&rtx[0].map, newest) || psn_map_has(&rtx[1].map, newest));
 }
 
 TEST(SelectiveRead, ResponseTimeOfRetransmissionsIsLearned) {
