@@ -137,6 +137,7 @@ struct System {
   std::function<std::optional<uint64_t>()> memlock_bytes{};
   std::function<bool()> may_raise_memlock{};
   std::function<bool(const std::string& path)> may_open{};
+  std::function<std::optional<ModuleFile>()> module_file{};
   std::function<bool()> port_is_free{};
   std::function<std::string()> nft_ruleset{};
   std::function<std::string()> iptables_rules{};

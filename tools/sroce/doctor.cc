@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <chrono>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include "sroce/explain.h"
 #include "sroce/no_response.h"
@@ -22,6 +24,11 @@ constexpr uint64_t enough_memlock_bytes = 64 * mebibyte;
 constexpr uint32_t usual_mtu_bytes = 1024;
 constexpr std::chrono::seconds peer_wait{2};
 constexpr char cm_file[] = "/dev/infiniband/rdma_cm";
+/// The keys that DKMS signs modules with: on Debian, on Ubuntu.
+const std::vector<SigningKey> dkms_keys{
+    {"/var/lib/dkms/mok.key", "/var/lib/dkms/mok.pub"},
+    {"/var/lib/shim-signed/mok/MOK.priv", "/var/lib/shim-signed/mok/MOK.der"}};
+const std::string signed_only = " (this kernel loads signed modules only: Secure Boot or lockdown)";
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -41,16 +48,49 @@ Finding examine_kernel(const Facts& facts) {
   return {"kernel", Verdict::ok, facts.kernel_release + " has RDMA"};
 }
 
+/// The commands that make PATH of the file of a module, which may be compressed.
+std::string decompress(std::string& path) {
+  for (const auto& [ending, program] :
+       {std::pair{".xz", "unxz "}, {".zst", "unzstd --rm "}, {".gz", "gunzip "}}) {
+    if (!path.ends_with(ending)) continue;
+    const std::string command = program + path + " && ";
+    path.resize(path.size() - std::string_view(ending).size());
+    return command;
+  }
+  return "";
+}
+
+bool lacks_signature(const Facts& facts) {
+  return facts.locked_down && facts.module == ModuleState::installed && facts.module_file &&
+         !facts.module_file->is_signed;
+}
+
+/// Only a kernel that trusts the key loads the module.
+Finding examine_signature(const Facts& facts) {
+  const SigningKey key = facts.dkms_key.value_or(SigningKey{"KEY.pem", "CERTIFICATE.der"});
+  const std::string enrol = "mokutil --import " + key.certificate + " && reboot";
+  if (lacks_signature(facts)) {
+    std::string path = facts.module_file->path;
+    const std::string first = decompress(path);
+    return {"module", Verdict::fail, "sroce is not loaded: it has no signature" + signed_only,
+            first + "/lib/modules/" + facts.kernel_release + "/build/scripts/sign-file sha256 " +
+                key.secret + ' ' + key.certificate + ' ' + path +
+                (first.empty() ? "" : " && depmod") +
+                " && modprobe sroce\nif the kernel does not know the key: " + enrol};
+  }
+  return {"module", Verdict::fail, "sroce is not loaded" + signed_only,
+          "modprobe sroce\nif the kernel does not know the key of its signature: " + enrol};
+}
+
 Finding examine_module(const Facts& facts) {
-  const std::string locked =
-      facts.locked_down ? " (this kernel loads signed modules only: Secure Boot or lockdown)" : "";
+  const std::string locked = facts.locked_down ? signed_only : "";
   switch (facts.module) {
     case ModuleState::missing:
       return {"module", Verdict::fail,
               "sroce is not installed for kernel " + facts.kernel_release + locked, "make install"};
     case ModuleState::installed:
-      return {"module", Verdict::fail, "sroce is not loaded" + locked,
-              facts.locked_down ? "mokutil --import KEY.der && reboot" : "modprobe sroce"};
+      if (facts.locked_down) return examine_signature(facts);
+      return {"module", Verdict::fail, "sroce is not loaded", "modprobe sroce"};
     case ModuleState::loaded:
       break;
   }
@@ -62,12 +102,16 @@ Finding examine_module(const Facts& facts) {
   return {"module", Verdict::ok, "sroce " + version + " is loaded"};
 }
 
-/// Needed only to build a module that is missing.
+/// Needed only to build a module that is missing, or to sign it.
 std::vector<Finding> examine_headers(const Facts& facts) {
-  if (facts.module != ModuleState::missing) return {};
+  const bool is_missing = facts.module == ModuleState::missing;
+  if (!is_missing && !lacks_signature(facts)) return {};
   const std::string folder = "/lib/modules/" + facts.kernel_release + "/build";
-  if (facts.headers_found) return {{"headers", Verdict::ok, folder + " can build it"}};
-  return {{"headers", Verdict::fail, "it cannot be built: the kernel headers are absent, " + folder,
+  const std::string use = is_missing ? "built" : "signed";
+  if (facts.headers_found)
+    return {{"headers", Verdict::ok, "with " + folder + " it can be " + use}};
+  return {{"headers", Verdict::fail,
+           "it cannot be " + use + ": the kernel headers are absent, " + folder,
            "apt-get install linux-headers-" + facts.kernel_release +
                "\non Fedora and RHEL: dnf install kernel-devel-" + facts.kernel_release}};
 }
@@ -157,6 +201,11 @@ Finding examine_state(const DeviceFacts& device) {
 std::vector<Finding> examine_provider(const DeviceFacts& device) {
   const bool is_native = device.provider == "libsroce";
   if (!device.has_provider || (!is_native && device.provider != "librxe")) return {};
+  if (device.lacks_libsroce)
+    return {{device.state.device, Verdict::warn,
+             "programs use librxe: libsroce is installed, but does not know this version of "
+             "libibverbs",
+             "with newer sources of sroce: make userlib && make install-userlib"}};
   return {{device.state.device, Verdict::ok,
            "in this environment programs use " + device.provider + ", in " +
                (is_native ? "native" : "rxe") + " mode"}};
@@ -315,7 +364,9 @@ void query_providers(System& system, Facts& facts) {
       return other.name == device.state.device;
     });
     device.has_provider = device.uverbs.empty() || found != shown->end();
-    if (found != shown->end()) device.provider = found->provider;
+    if (found == shown->end()) continue;
+    device.provider = found->provider;
+    device.lacks_libsroce = found->lacks_libsroce;
   }
 }
 
@@ -357,6 +408,10 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
   facts.headers_found =
       std::filesystem::exists(system.modules_alias.parent_path() / "build/Makefile");
   facts.locked_down = system.sysfs.locked_down();
+  if (facts.locked_down) facts.module_file = system.module_file();
+  for (const SigningKey& key : dkms_keys)
+    if (!facts.dkms_key && system.may_open(key.secret) && system.may_open(key.certificate))
+      facts.dkms_key = key;
   facts.has_ofed = system.sysfs.has_ofed();
   facts.uverbs_loaded = system.sysfs.module_loaded("ib_uverbs");
   facts.ucm_loaded = system.sysfs.module_loaded("rdma_ucm");

@@ -33,12 +33,18 @@ struct DeviceFacts {
   Readiness state;
   std::string uverbs;  // "uverbs0"; empty if ib_uverbs has not made one
   bool may_open = false;
-  bool has_provider = true;  // libibverbs shows it
-  std::string provider;      // "libsroce", "librxe"; empty if it is not known
+  bool has_provider = true;     // libibverbs shows it
+  std::string provider;         // "libsroce", "librxe"; empty if it is not known
+  bool lacks_libsroce = false;  // as VerbsDevice
   std::optional<uint32_t> mtu_bytes;
   std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
   std::vector<NatRule> nat;
   uint64_t reverse_path_drops = 0;  // as the function of host_facts.h
+};
+
+/// The files of a key for modules, and of its certificate.
+struct SigningKey {
+  std::string secret, certificate;
 };
 
 /// The state of the machine: everything that examine() judges.
@@ -50,8 +56,10 @@ struct Facts {
   bool has_ofed = false;  // RDMA is not that of this kernel
   ModuleState module = ModuleState::missing;
   std::optional<std::string> module_version;
-  bool headers_found = false;  // ... of the running kernel, for the build of a module
-  bool locked_down = false;    // the kernel loads signed modules only
+  bool headers_found = false;             // ... of the running kernel, for the build of a module
+  bool locked_down = false;               // the kernel loads signed modules only
+  std::optional<ModuleFile> module_file;  // only if the kernel is locked down
+  std::optional<SigningKey> dkms_key;     // which this process may open
   bool uverbs_loaded = false;
   bool ucm_loaded = false;
   bool may_open_cm = true;                // the file of rdma_cm

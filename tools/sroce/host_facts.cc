@@ -71,6 +71,16 @@ bool in_initial_user_namespace() {
   return stat("/proc/self/ns/user", &own) != 0 || own.st_ino == initial_user_namespace;
 }
 
+/// How the kernel finds the signature of a module; not in a compressed one.
+bool ends_in_signature(const std::string& path) {
+  const std::string mark = "~Module signature appended~\n";
+  std::ifstream file(path, std::ios::binary);
+  std::string end(mark.size(), '\0');
+  file.seekg(-static_cast<std::streamoff>(mark.size()), std::ios::end);
+  file.read(end.data(), static_cast<std::streamsize>(end.size()));
+  return end == mark;
+}
+
 bool has_capability(unsigned int capability) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
@@ -96,6 +106,16 @@ bool may_raise_memlock() {
 }
 
 bool may_open(const std::string& path) { return access(path.c_str(), R_OK | W_OK) == 0; }
+
+std::optional<ModuleFile> module_file() {
+  std::istringstream lines(
+      output_of("modinfo -F filename sroce 2>/dev/null && modinfo -F sig_id sroce 2>/dev/null"));
+  ModuleFile file;
+  if (!std::getline(lines, file.path)) return std::nullopt;
+  std::string kind;  // "PKCS#7"; that of busybox does not know it
+  file.is_signed = (std::getline(lines, kind) && !kind.empty()) || ends_in_signature(file.path);
+  return file;
+}
 
 bool port_is_free() {
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -158,20 +178,38 @@ uint64_t reverse_path_drops(const std::string& netdev) {
 
 namespace {
 
-/// The provider that an ibv_device is of, such as "librxe". Behind the public part of the structure
+const std::string our_provider = "libsroce", version_mark = "-rdmav";
+
+/// The library of the provider that an ibv_device is of. Behind the public part of the structure
 /// libibverbs keeps a pointer to the functions of the provider, and so into its library.
-std::string provider_of(const void* device) {
+std::filesystem::path library_of(const void* device) {
   if constexpr (sizeof(void*) != 8) return {};
   constexpr size_t public_bytes = 664;  // of struct ibv_device, which is public ABI
   const void* functions = nullptr;
   std::memcpy(&functions, static_cast<const char*>(device) + public_bytes, sizeof(functions));
   Dl_info library{};
   if (!dladdr(functions, &library) || !library.dli_fname) return {};
-  const std::string name = std::filesystem::path(library.dli_fname).filename();
-  return name.substr(0, name.find("-rdmav"));
+  return library.dli_fname;
 }
 
 }  // namespace
+
+VerbsDevice describe_provider(const std::string& device, const std::filesystem::path& library) {
+  const std::string name = library.filename();
+  const size_t version = name.find(version_mark);
+  VerbsDevice described{device, name.substr(0, version)};
+  if (version == std::string::npos || described.provider == our_provider) return described;
+  std::error_code error;
+  bool is_there = false, has_this = false;
+  for (std::filesystem::directory_iterator entry(library.parent_path(), error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string other = entry->path().filename();
+    is_there |= other.rfind(our_provider + version_mark, 0) == 0;
+    has_this |= other == our_provider + name.substr(version);
+  }
+  described.lacks_libsroce = is_there && !has_this;
+  return described;
+}
 
 std::optional<std::vector<VerbsDevice>> verbs_devices() {
   const QuietStderr quiet;  // libibverbs complains there about devices without a provider
@@ -186,7 +224,7 @@ std::optional<std::vector<VerbsDevice>> verbs_devices() {
   std::vector<VerbsDevice> devices;
   void** list = list_devices(nullptr);
   for (void** device = list; device && *device; ++device)
-    devices.push_back({name_of(*device), provider_of(*device)});
+    devices.push_back(describe_provider(name_of(*device), library_of(*device)));
   if (list) free_list(list);
   return devices;  // the library stays, as it does in programs
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,14 @@ bool may_raise_memlock();
 
 /// Whether this process may read and write a device file.
 bool may_open(const std::string& path);
+
+/// The file of sroce that modprobe would load, and whether it has a signature; empty without kmod
+/// or such a file.
+struct ModuleFile {
+  std::string path;
+  bool is_signed = false;
+};
+std::optional<ModuleFile> module_file();
 
 /// Whether no socket in this network namespace has UDP port 4791.
 bool port_is_free();
@@ -34,12 +43,16 @@ std::string iptables_rules();
 /// counts those of all interfaces together. 0 unless the interface is checked strictly.
 uint64_t reverse_path_drops(const std::string& netdev);
 
-/// A device that libibverbs shows, and the library of its provider: "libsroce", or empty if that is
-/// not known.
+/// A device that libibverbs shows.
 struct VerbsDevice {
   std::string name;
-  std::string provider;
+  std::string provider;         // its library: "libsroce"; empty if it is not known
+  bool lacks_libsroce = false;  // libsroce is installed, but not for this libibverbs
 };
+
+/// A device by the file of its provider. libibverbs loads only providers whose names end in the
+/// version of its private ABI: librxe-rdmav34.so.
+VerbsDevice describe_provider(const std::string& device, const std::filesystem::path& library);
 
 /// The devices that libibverbs shows to programs, because it has a provider for them; empty without
 /// libibverbs.

@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
       .memlock_bytes = sroce::memlock_bytes,
       .may_raise_memlock = sroce::may_raise_memlock,
       .may_open = sroce::may_open,
+      .module_file = sroce::module_file,
       .port_is_free = sroce::port_is_free,
       .nft_ruleset = sroce::nft_ruleset,
       .iptables_rules = sroce::iptables_rules,

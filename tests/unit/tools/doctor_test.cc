@@ -111,11 +111,42 @@ TEST_F(Doctor, ModuleIsNotLoaded) {
   machine.sysfs.write("modules.alias", "alias rdma-link-sroce sroce\n");
   expect(Verdict::fail, "module", "not loaded", "modprobe sroce");
   machine.sysfs.write("kernel/security/lockdown", "none [integrity] confidentiality\n");
-  expect(Verdict::fail, "module", "signed modules only", "mokutil");
+  expect(Verdict::fail, "module", "signed modules only", "modprobe sroce");
   machine.sysfs.write("kernel/security/lockdown", "[none] integrity confidentiality\n");
   expect(Verdict::fail, "module", "not loaded", "modprobe sroce");
   machine.sysfs.write("module/module/parameters/sig_enforce", "Y\n");
-  expect(Verdict::fail, "module", "signed modules only", "mokutil");
+  expect(Verdict::fail, "module", "signed modules only", "modprobe sroce");
+}
+
+TEST_F(Doctor, ModuleHasNoSignature) {
+  std::filesystem::remove_all(machine.sysfs.root() / "module/sroce");
+  machine.sysfs.write("modules.alias", "alias rdma-link-sroce sroce\n");
+  machine.sysfs.write("module/module/parameters/sig_enforce", "Y\n");
+  const std::string sign = "/lib/modules/6.1.0-test/build/scripts/sign-file sha256 ";
+  machine.module_file = {"/lib/sroce.ko", false};
+  expect(Verdict::fail, "module", "it has no signature",
+         sign + "/var/lib/dkms/mok.key /var/lib/dkms/mok.pub /lib/sroce.ko && modprobe sroce");
+  EXPECT_THAT(text, HasSubstr("if the kernel does not know the key: mokutil --import "
+                              "/var/lib/dkms/mok.pub && reboot\n"));
+  EXPECT_THAT(text, HasSubstr("it cannot be signed: the kernel headers are absent"));
+  machine.sysfs.write("build/Makefile", "");
+  machine.module_file = {"/lib/sroce.ko.xz", false};
+  expect(Verdict::fail, "module", "it has no signature",
+         "unxz /lib/sroce.ko.xz && " + sign +
+             "/var/lib/dkms/mok.key /var/lib/dkms/mok.pub /lib/sroce.ko && depmod && modprobe "
+             "sroce");
+  machine.module_file = {"/lib/sroce.ko", false};
+  machine.unreadable = {"/var/lib/dkms/mok.pub"};
+  expect(Verdict::fail, "module", "it has no signature",
+         sign + "/var/lib/shim-signed/mok/MOK.priv /var/lib/shim-signed/mok/MOK.der /lib/");
+  machine.unreadable.push_back("/var/lib/shim-signed/mok/MOK.priv");
+  expect(Verdict::fail, "module", "it has no signature",
+         sign + "KEY.pem CERTIFICATE.der /lib/sroce.ko && modprobe sroce");
+  machine.module_file->is_signed = true;
+  expect(Verdict::fail, "module", "sroce is not loaded (this kernel loads signed modules only",
+         "modprobe sroce");
+  EXPECT_THAT(text, HasSubstr("if the kernel does not know the key of its signature: mokutil "
+                              "--import CERTIFICATE.der && reboot\n"));
 }
 
 TEST_F(Doctor, ModuleHasAnotherVersion) {
@@ -344,6 +375,12 @@ TEST_F(Doctor, ProviderTellsTheMode) {
   }
 }
 
+TEST_F(Doctor, ProviderIsForAnotherLibibverbs) {
+  machine.verbs_devices = {{{"sroce0", "librxe", true}}};
+  expect(Verdict::warn, "sroce0", "does not know this version of libibverbs",
+         "with newer sources of sroce: make userlib");
+}
+
 TEST_F(Doctor, HeadersAreMissingForTheBuild) {
   EXPECT_EQ(examine(), 0);
   EXPECT_THAT(text, Not(HasSubstr("headers"))) << "the module is loaded";
@@ -351,7 +388,7 @@ TEST_F(Doctor, HeadersAreMissingForTheBuild) {
   expect(Verdict::fail, "headers", "cannot be built", "apt-get install linux-headers-6.1.0-test");
   machine.sysfs.write("build/Makefile", "");
   EXPECT_EQ(examine(), 2);
-  EXPECT_THAT(text, HasSubstr("ok    headers"));
+  EXPECT_THAT(text, HasSubstr("ok    headers  with "));
 }
 
 TEST_F(Doctor, PacketsOfTheActiveMtuDoNotArriveAtAHost) {

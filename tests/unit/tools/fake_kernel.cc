@@ -179,7 +179,11 @@ FakeMachine::FakeMachine()
              .version = "1.2.3",
              .memlock_bytes = [this] { return memlock_bytes; },
              .may_raise_memlock = [this] { return may_raise_memlock; },
-             .may_open = [](const std::string&) { return true; },
+             .may_open =
+                 [this](const std::string& path) {
+                   return std::count(unreadable.begin(), unreadable.end(), path) == 0;
+                 },
+             .module_file = [this] { return module_file; },
              .port_is_free = [this] { return port_is_free; },
              .nft_ruleset = [this] { return nft_ruleset; },
              .iptables_rules = [this] { return iptables_rules; },

@@ -89,6 +89,8 @@ class FakeMachine {
   std::function<void()> on_sleep;
   std::optional<uint64_t> memlock_bytes;
   bool may_raise_memlock = true;
+  std::vector<std::string> unreadable;  // the files that System::may_open refuses
+  std::optional<ModuleFile> module_file;
   bool port_is_free = true;
   std::string nft_ruleset;
   std::string iptables_rules;

@@ -73,6 +73,66 @@ TEST(Memlock, IsLimitedForRootOfAUserNamespace) {
   EXPECT_EQ(status, 0);
 }
 
+TEST(Provider, IsOurs) {
+  const VerbsDevice device = describe_provider("sroce0", "/usr/lib/libibverbs/libsroce-rdmav34.so");
+  EXPECT_EQ(device.name, "sroce0");
+  EXPECT_EQ(device.provider, "libsroce");
+  EXPECT_FALSE(device.lacks_libsroce);
+}
+
+TEST(Provider, IsNotKnown) {
+  EXPECT_EQ(describe_provider("sroce0", "").provider, "");
+  EXPECT_EQ(describe_provider("sroce0", "/usr/lib/libibverbs.so.1").provider, "libibverbs.so.1");
+}
+
+// libibverbs takes librxe then.
+TEST(Provider, OfOursMayLackThisVersion) {
+  const std::filesystem::path folder = ::testing::TempDir() + "providers";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const auto lacks = [&] {
+    return describe_provider("sroce0", folder / "librxe-rdmav59.so").lacks_libsroce;
+  };
+  EXPECT_FALSE(lacks()) << "it is not installed";
+  std::ofstream(folder / "libsroce-rdmav34.so");
+  EXPECT_TRUE(lacks());
+  std::ofstream(folder / "libsroce-rdmav59.so");
+  EXPECT_FALSE(lacks()) << "IBV_DRIVERS or the configuration prefers librxe";
+  std::filesystem::remove(folder / "libsroce-rdmav59.so");
+  std::filesystem::create_symlink("libsroce.so.9", folder / "libsroce-rdmav59.so");
+  EXPECT_FALSE(lacks()) << "that link leads nowhere";
+}
+
+/// The result of module_file() with a program "modinfo" that prints these lines.
+std::optional<ModuleFile> module_file_with(const std::string& filename, const std::string& sig_id) {
+  const std::string folder = ::testing::TempDir() + "modinfo-commands";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/modinfo")
+      << "#!/bin/sh\n"
+      << "case $2 in filename) " << filename << ";; sig_id) " << sig_id << ";; esac\n";
+  std::filesystem::permissions(folder + "/modinfo", std::filesystem::perms::owner_all);
+  const char* kept = getenv("PATH");
+  const std::string path = kept ? kept : "";
+  setenv("PATH", (folder + ":/usr/bin:/bin").c_str(), 1);
+  const auto file = module_file();
+  setenv("PATH", path.c_str(), 1);
+  return file;
+}
+
+TEST(ModuleFile, MayHaveASignature) {
+  const auto without = module_file_with("echo /lib/sroce.ko", "true");
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->path, "/lib/sroce.ko");
+  EXPECT_FALSE(without->is_signed);
+  EXPECT_TRUE(module_file_with("echo /lib/sroce.ko", "echo 'PKCS#7'")->is_signed);
+  const std::string path = ::testing::TempDir() + "signed.ko";
+  std::ofstream(path) << "a module~Module signature appended~\n";
+  EXPECT_TRUE(module_file_with("echo " + path, "true")->is_signed) << "busybox";
+  std::ofstream(path) << "short";
+  EXPECT_FALSE(module_file_with("echo " + path, "true")->is_signed);
+  EXPECT_FALSE(module_file_with("exit 1", "echo 'PKCS#7'")) << "there is no such module";
+}
+
 // Both variants have rules of their own, which the command without a variant would repeat.
 TEST(IptablesRules, AreThoseOfBothVariants) {
   const std::string folder = ::testing::TempDir() + "save-commands";
