@@ -48,7 +48,7 @@ guest_start() # ROLE; sets guest_pid
 
 qemu_start() # ROLE; sets accelerator
 {
-	local role=$1 network cpus=2
+	local role=$1 network cpus=2 machine=(-M q35) image_file=$kernel/vmlinux
 	[[ ! ${icount:-} ]] || cpus=1
 	if [[ $two ]]; then
 		cpus=1
@@ -62,9 +62,16 @@ qemu_start() # ROLE; sets accelerator
 	# no_timer_check: on a busy host, timer ticks can be so late that the kernel considers the
 	# timer broken and panics.
 	[[ ${accelerator:-} ]] || accelerator=$(qemu_accelerator "$kernel" "$run/first-root.cpio" sroce-kvm-boots rdinit=/bin/busybox -- echo sroce-kvm-boots)
+	if [[ ${secure_boot:-} ]]; then
+		cp "$secure_boot/vars.fd" "$run/vars-$role.fd"
+		# shellcheck disable=SC2054
+		machine=(-M "q35,smm=on" -global driver=cfi.pflash01,property=secure,value=on
+			-drive "if=pflash,format=raw,unit=0,readonly=on,file=$secure_boot/code.fd" -drive "if=pflash,format=raw,unit=1,file=$run/vars-$role.fd")
+		image_file=$secure_boot/vmlinuz
+	fi
 	# shellcheck disable=SC2086
-	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 $accelerator \
-		-smp "$cpus" -m "$memory" -kernel "$kernel/vmlinux" -initrd "$run/first-root.cpio" \
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot "${machine[@]}" $accelerator \
+		-smp "$cpus" -m "$memory" -kernel "$image_file" -initrd "$run/first-root.cpio" \
 		-append "console=ttyS0 $(kernel_words "$name" | xargs) $(tsc_word "$accelerator") ${boot_words:-} no_timer_check sroce.root=erofs sroce.share=9p sroce.role=$role" \
 		-drive "if=none,id=root,format=raw,readonly=on,file=$image/root.erofs" -device virtio-blk-pci,drive=root \
 		-fsdev "local,id=share,path=$run/share,security_model=none" \

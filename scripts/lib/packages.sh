@@ -3,7 +3,7 @@
 # The packages that building and testing everything needs, as Debian 12 names them
 debian_12_packages=(
 	# the module, User-mode Linux
-	build-essential bc bison flex libelf-dev libssl-dev kmod cpio rsync xz-utils zstd patch
+	build-essential bc bison flex libelf-dev libssl-dev kmod cpio rsync xz-utils zstd patch openssl
 	# ARM64
 	g++-aarch64-linux-gnu gcc-aarch64-linux-gnu
 	# the tool, the provider, unit tests, fuzzers

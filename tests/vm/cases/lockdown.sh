@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A kernel that loads signed modules only, as with Secure Boot: "sroce doctor" says so. This needs a
-# guest of its own, because only a restart ends the lockdown.
+# Secure Boot: the kernel loads only modules that are signed with a key that the firmware trusts.
+# "sroce doctor" says so, and the commands that it prints sign the module. A guest of its own has
+# such firmware.
 # guests: one
 # links: sroce
-# seconds: 60
+# kernels: 6.12
+# firmware: secure-boot
+# seconds: 90
+# parts: secure-boot
 # stages: none
 # full: vm-6.12-lockdown
 set -euo pipefail
@@ -11,14 +15,40 @@ set -euo pipefail
 
 sroce=$programs/sroce
 modules=/lib/modules/$(uname -r)
-lockdown=/sys/kernel/security/lockdown
+[[ -e /sys/kernel/security/lockdown ]] || mount -t securityfs none /sys/kernel/security
 trap leave_topology EXIT
 echo "# $CASE on $KERNEL"
+check "the firmware has locked the kernel down" grep -F '[integrity]' /sys/kernel/security/lockdown
 modprobe -a ib_uverbs udp_tunnel ip6_udp_tunnel
-cp /share/module/sroce.ko "$modules"
-depmod
-[[ -e $lockdown ]] || mount -t securityfs none /sys/kernel/security
-echo integrity >$lockdown
-check_fails "the module is rejected" "not permitted|rejected" modprobe sroce
+mkdir -p "$modules/build/scripts" /var/lib/dkms
+cp "$programs/sign-file" "$modules/build/scripts/"
+install_module() # without a signature
+{
+	cp /share/module/sroce.ko "$modules"
+	depmod
+}
+cure() { { "$sroce" doctor || true; } | awk '/^fail +module/ { getline; sub(/^ */, ""); print }'; } # the first command
+refused="not permitted|rejected|Key was rejected|Required key"
+
+install_module
+check_fails "a module without a signature is refused" "$refused" modprobe sroce
+says "the reason" 2 "^fail +module +sroce is not loaded: it has no signature \\(this kernel loads signed modules only: " "$sroce" doctor
+check "the command that signs it" test "$(cure)" = "$modules/build/scripts/sign-file sha256 KEY.pem CERTIFICATE.der $modules/sroce.ko && modprobe sroce"
+says "the command for an unknown key" 2 "^        if the kernel does not know the key: mokutil --import CERTIFICATE.der && reboot$" "$sroce" doctor
+
+command=$(cure)
+command=${command/KEY.pem/"$programs/other.key"}
+check_fails "the kernel does not know the key" "$refused" bash -c "${command/CERTIFICATE.der/"$programs/other.der"}"
+check "the module has a signature now" grep -c "Module signature appended" "$modules/sroce.ko"
 says "the reason" 2 "^fail +module +sroce is not loaded \\(this kernel loads signed modules only: " "$sroce" doctor
-says "the command for a key" 2 "^        mokutil --import KEY.der && reboot$" "$sroce" doctor
+says "the command for its key" 2 "^        if the kernel does not know the key of its signature: mokutil --import CERTIFICATE.der && reboot$" "$sroce" doctor
+
+cp "$programs/trusted.key" /var/lib/dkms/mok.key
+cp "$programs/trusted.der" /var/lib/dkms/mok.pub
+says "the key of DKMS" 2 "mokutil --import /var/lib/dkms/mok.pub && reboot$" "$sroce" doctor
+install_module
+command=$(cure)
+check "the command signs the module with a key that the firmware knows, and loads it: $command" bash -c "$command"
+check "the module is loaded" grep -q "^sroce " /proc/modules
+topology
+tool "a pingpong under Secure Boot" ibv_rc_pingpong -g GID -n 50 -c
