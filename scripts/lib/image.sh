@@ -7,7 +7,7 @@
 guest_packages=(
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest iperf3
 	qperf ucx-utils libfabric-bin openmpi-bin python3-mpi4py infiniband-diags
-	iproute2 iputils-ping nftables ethtool tcpdump procps kmod psmisc crun
+	iproute2 iputils-ping nftables ethtool tcpdump procps kmod psmisc crun tmux
 	libstdc++6 libnl-3-200 libnl-route-3-200 libmnl0 python3-pyverbs
 )
 # rdma-core's own tests in Python. python3-pyverbs has them as documentation, of the same version as libibverbs; the mirror may have

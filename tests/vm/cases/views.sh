@@ -11,6 +11,7 @@ topology
 
 sroce=$programs/sroce
 modprobe rdma_ucm
+[[ -e /dev/pts/ptmx ]] || { mkdir -p /dev/pts && mount -t devpts none /dev/pts; }
 on_a "$sroce" set "$A_DEV" cc dcqcn
 on_b "$sroce" set "$B_DEV" cc delay
 on_b ibv_rc_pingpong -e -d "$B_DEV" -g "$B_GID" -n 10000000 >/dev/null 2>&1 &
@@ -19,26 +20,26 @@ on_a ibv_rc_pingpong -e -d "$A_DEV" -g "$A_GID" -n 10000000 "$B_IP" >/dev/null 2
 is_connected() { on_a "$sroce" qp "$A_DEV" | grep -q '^RTS *RC '; }
 check "a queue pair is connected" wait_until 10 is_connected
 
-# view SECONDS COLUMNS WORD...: what the command prints on such a terminal until it ends, or the time
-# limit interrupts it. Its status is the command's.
+# view SECONDS COLUMNS WORD...: what the command leaves on a terminal of tmux, and in its history, when
+# it ends or the time limit interrupts it. Its status is the command's.
 cat >/tmp/view <<'END'
-import fcntl, os, pty, signal, struct, sys, termios
-seconds, columns, command = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
-child, terminal = pty.fork()
-if child == 0:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
-    os.execvp(command[0], command)
-signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGINT))
-signal.setitimer(signal.ITIMER_REAL, seconds)
-try:
-    while data := os.read(terminal, 65536):
-        sys.stdout.buffer.write(data.replace(b'\r\n', b'\n').replace(b'^C', b''))
-except OSError:   # the terminal has no other end
-    pass
-code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-sys.exit(code if code >= 0 else 128 - code)
+#!/bin/bash
+timeout --foreground --preserve-status -s INT "$@"
+echo $? >/tmp/view.status
+tmux wait-for -S ended
+sleep infinity   # until its terminal has been captured
 END
-view() { on_a python3 /tmp/view "$@"; }
+chmod +x /tmp/view
+view()
+{
+	local socket=view-$SRANDOM status=0   # the server before may still be about to end
+	on_a tmux -L "$socket" -f /dev/null -u new-session -d -x "$2" -y 50 /tmp/view "$1" "${@:3}"
+	timeout $((30 * TIME_FACTOR)) tmux -L "$socket" wait-for ended || status=99
+	tmux -L "$socket" capture-pane -p -J -S -   # joins lines that the terminal has broken
+	tmux -L "$socket" kill-server
+	((status)) || status=$(</tmp/view.status)
+	return "$status"
+}
 
 # No line is too wide, but for hints, and the lines that doctor indents. Each row of a table has two
 # spaces before each column that it reaches, and text at its beginning. A line that begins with a
