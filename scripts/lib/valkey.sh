@@ -4,8 +4,7 @@
 #   bin      valkey-server, valkey-cli, valkey-benchmark, and rdma-test, the program of Valkey's own test
 #   tests    that test's own script, rdma/run.py, beside the program
 #   src      valkey-server, where the script looks for it
-#   python   a Python module that the script needs, of this system
-valkey_item() { echo "$cache/valkey-$(apt_version sid valkey-server)-$(apt_version system python3-netifaces)-$(recipe_hash "$repo/scripts/lib/valkey.sh")"; }
+valkey_item() { echo "$cache/valkey-$(apt_version sid valkey-server)-$(recipe_hash "$repo/scripts/lib/valkey.sh")"; }
 
 make_valkey() # DIR
 {
@@ -19,7 +18,5 @@ make_valkey() # DIR
 	ln "$dir/bin/valkey-server" "$dir/src/"
 	ln "$dir/bin/rdma-test" "$dir/tests/rdma/"
 	cp "$dir/source/tests/rdma/run.py" "$dir/tests/rdma/"
-	apt_unpack system "$dir/netifaces" python3-netifaces
-	mv "$dir/netifaces/usr/lib/python3/dist-packages" "$dir/python"
-	rm -rf "$dir/source" "$dir/netifaces"
+	rm -rf "$dir/source"
 }
