@@ -569,7 +569,7 @@ static bool peer_has_reneged(const struct sroce_requester *req, const struct sro
 static u32 ack_sacked(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
-	u32 done_data = sb->done_data;
+	u32 done_data = sb->done_data, end_psn;
 
 	if (plan->sack_bytes) {
 		if (peer_has_reneged(req, plan)) {
@@ -578,8 +578,11 @@ static u32 ack_sacked(struct sroce_requester *req, const struct sroce_ack_plan *
 			sb->top_psn = sb->executed_psn;
 		}
 		apply_sack(req, plan->executed_psn, plan->sack, plan->sack_bytes, now_ns);
-		raise_psn(req, &sb->top_psn, sroce_sack_end_psn(plan->executed_psn, plan->sack,
-								plan->sack_bytes));
+		end_psn = sroce_sack_end_psn(plan->executed_psn, plan->sack, plan->sack_bytes);
+		/* Bits beyond the map are not kept, and must not look like losses later. */
+		if (sroce_requester_forward(req, end_psn) > SROCE_PSN_MAP_SPAN)
+			end_psn = psn_add(req->unacked_psn, SROCE_PSN_MAP_SPAN);
+		raise_psn(req, &sb->top_psn, end_psn);
 	}
 	raise_psn(req, &sb->top_psn, plan->executed_psn);
 	/* After reneging there may be fewer. */

@@ -181,6 +181,24 @@ TEST(SelectiveRead, ProbeBeyondTheMapIsNoRetransmissionOfOthers) {
   EXPECT_FALSE(sq.req.sb.rtx[0].any || sq.req.sb.rtx[1].any);
 }
 
+// The peer has all behind 2500. The map reaches to 3047.
+TEST(SelectiveRead, PacketsSackedBeyondTheMapAreNotLost) {
+  SelectiveQueue sq({.slots = 32, .window_packets = 8192});
+  sq.post(read_of(10 * 1024));
+  sq.post(send_of(3600 * 1024));
+  sq.send_all();
+  sq.receive(selective(ack(2499)));
+  sq.receive_sack(2499, range(2501, 2000), 256);
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 2500}));
+  for (u32 psn = 1000; psn < 1010; psn++)
+    sq.receive(selective(read_response(psn == 1000   ? SROCE_OP_READ_RESPONSE_FIRST
+                                       : psn == 1009 ? SROCE_OP_READ_RESPONSE_LAST
+                                                     : SROCE_OP_READ_RESPONSE_MIDDLE,
+                                       psn, 1024)));
+  EXPECT_EQ(sq.req.unacked_psn, 2500u);
+  EXPECT_TRUE(sq.send_all().empty());
+}
+
 // The rest of a long READ has no bit yet.
 TEST(SelectiveRead, PartBeyondTheMapIsMarkedWhenTheMapReachesIt) {
   SelectiveRead sq(5000);
