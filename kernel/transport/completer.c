@@ -353,7 +353,7 @@ u32 sroce_completer_commit(struct sroce_requester *req, const struct sroce_ack_p
 	events = change_mode(req, plan->mode);
 	if (plan->rewind)
 		sroce_tlp_nak(req, plan->rnr);
-	sroce_scoreboard_ack(req, plan, placed == SROCE_MEM_OK, now_ns);
+	sroce_scoreboard_ack(req, plan, placed, now_ns);
 	/* With a bad buffer, ignore it while earlier READs are open: it will be requested again. */
 	if (placed == SROCE_MEM_NOT_PRESENT)
 		sroce_scoreboard_unplaced(req, plan);

@@ -733,11 +733,11 @@ void sroce_scoreboard_distrust_sack(struct sroce_requester *req)
  * sroce_scoreboard_ack() - apply an ACK, a selective ACK, a NAK or a response
  * @req: the requester, unchanged since the plan was made
  * @plan: the plan, not a drop
- * @placed: the payload, if any, has been placed
+ * @placed: outcome of placing the payload, if any
  * @now_ns: monotonic time
  */
 void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_plan *plan,
-			  bool placed, u64 now_ns)
+			  enum sroce_mem_status placed, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
 	u32 executed_psn = sb->executed_psn;
@@ -752,10 +752,10 @@ void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_pl
 		if (!plan->sack)
 			raise_psn(req, &sb->response_high_psn, plan->executed_psn);
 		sroce_requester_report_acked(req, packets + sacked, 0, now_ns);
-	} else if (placed) {
+	} else if (placed == SROCE_MEM_OK) {
 		ack_response(req, plan, now_ns);
 		progress = true;
-	} else {
+	} else if (placed == SROCE_MEM_NOT_PRESENT) {
 		await_rest(req, plan->response_psn, now_ns);
 	}
 	advance_unacked(req, progress, now_ns);

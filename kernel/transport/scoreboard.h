@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "transport/access.h"
 #include "transport/packet.h"
 #include "transport/psn_map.h"
 #include "transport/rtt.h"
@@ -106,7 +107,7 @@ struct sroce_scoreboard {
 
 u32 sroce_sack_end_psn(u32 base_psn, const u8 *sack, u32 bytes);
 void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_plan *plan,
-			  bool placed, u64 now_ns);
+			  enum sroce_mem_status placed, u64 now_ns);
 bool sroce_scoreboard_find_hole(const struct sroce_requester *req, u32 *psn, u32 *count);
 u32 sroce_scoreboard_count_holes(const struct sroce_requester *req, u32 most);
 u32 sroce_scoreboard_missing(const struct sroce_requester *req, const struct sroce_send_wqe *wqe,

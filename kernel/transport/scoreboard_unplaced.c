@@ -4,8 +4,8 @@
  *
  * No later response needs to show that they are missing: they are holes at once, until they have
  * been requested again. They were not lost on the way, so they are no sign of congestion, and say
- * nothing about those before them. The scoreboard keeps one run of them. If another one, apart from
- * the run, cannot be placed either, all that is missing up to it counts as lost.
+ * nothing about those before them. The scoreboard keeps one run of them. If another one cannot be
+ * placed either, and something is missing between it and the run, all of that counts as lost.
  */
 #include <linux/minmax.h>
 
@@ -55,11 +55,19 @@ static void forget_rtx(const struct sroce_requester *req, struct sroce_rtx *rtx,
 		rtx->any = false;
 }
 
-/* Is it in the run of responses that could not be placed, or next to it? */
-static bool touches_run(const struct sroce_requester *req, u32 psn, u32 end_psn)
+static bool all_done(const struct sroce_scoreboard *sb, u32 psn, u32 end_psn)
 {
-	return !psn_before(req->sb.unplaced_end_psn, psn) &&
-	       !psn_before(end_psn, req->sb.unplaced_psn);
+	u32 count = (end_psn - psn) & SROCE_PSN_MASK;
+
+	return sroce_psn_map_count(&sb->done, psn, count) == count;
+}
+
+/* Is nothing missing between the run of responses that could not be placed and these? */
+static bool touches_run(const struct sroce_scoreboard *sb, u32 psn, u32 end_psn)
+{
+	if (psn_before(sb->unplaced_end_psn, psn))
+		return all_done(sb, sb->unplaced_end_psn, psn);
+	return !psn_before(end_psn, sb->unplaced_psn) || all_done(sb, end_psn, sb->unplaced_psn);
 }
 
 /**
@@ -86,7 +94,7 @@ void sroce_scoreboard_unplaced(struct sroce_requester *req, const struct sroce_a
 	if (run_is_over) {
 		sb->unplaced_psn = psn;
 		sb->unplaced_end_psn = end_psn;
-	} else if (touches_run(req, psn, end_psn)) {
+	} else if (touches_run(sb, psn, end_psn)) {
 		if (psn_before(psn, sb->unplaced_psn))
 			sb->unplaced_psn = psn;
 		psn_raise(&sb->unplaced_end_psn, end_psn);

@@ -199,6 +199,30 @@ TEST(SelectiveRead, PacketsSackedBeyondTheMapAreNotLost) {
   EXPECT_TRUE(sq.send_all().empty());
 }
 
+// The first response is lost twice. Those of the second READ come, and cannot be placed.
+TEST(SelectiveRead, BadBufferDoesNotDelayOthers) {
+  SelectiveQueue sq({.slots = 32});
+  sq.post(read_of(1024));
+  sq.post(read_of(20 * 1024));
+  sq.post(read_of(10 * 1024));
+  sq.send_all();
+  const auto response = [](u32 psn) {
+    return selective(read_response(
+        psn == 1001 || psn == 1021 ? SROCE_OP_READ_RESPONSE_FIRST : SROCE_OP_READ_RESPONSE_MIDDLE,
+        psn, 1024));
+  };
+  for (u32 psn = 1021; psn < 1026; psn++) sq.receive(response(psn));
+  const u64 wait_ns = sroce_rtt_rtx_ns(&sq.req.rtt);
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001}));
+  sq.now++;
+  sq.receive(response(1026));
+  sq.now += wait_ns - 2;
+  sq.receive(response(1001), SROCE_MEM_BAD_LOCAL);
+  sq.now += 2;
+  sq.receive(response(1027));
+  EXPECT_EQ(psns_of(sq.send_all()), (Psns{1000, 1001}));
+}
+
 // The rest of a long READ has no bit yet.
 TEST(SelectiveRead, PartBeyondTheMapIsMarkedWhenTheMapReachesIt) {
   SelectiveRead sq(5000);
