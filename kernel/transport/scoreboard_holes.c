@@ -58,7 +58,10 @@ u32 sroce_scoreboard_to_request(const struct sroce_requester *req,
 {
 	u32 count = sroce_scoreboard_missing(req, wqe, psn), most, absent, i;
 
-	/* The peer has not executed the request, of which a part would be another message. */
+	/*
+	 * A probe, and any request to a standard peer, asks for all that is missing. Part of a
+	 * request that the peer has not executed would be another message.
+	 */
 	if (req->probe.due || !sroce_requester_is_selective(req) ||
 	    !psn_before(psn, req->sb.executed_psn))
 		return count;

@@ -48,7 +48,8 @@ Finding examine_kernel(const Facts& facts) {
   return {"kernel", Verdict::ok, facts.kernel_release + " has RDMA"};
 }
 
-/// The commands that make PATH of the file of a module, which may be compressed.
+/// The start of a command line that decompresses the module at this path, and sets the path to that
+/// of the result; empty if it is not compressed.
 std::string decompress(std::string& path) {
   for (const auto& [ending, program] :
        {std::pair{".xz", "unxz "}, {".zst", "unzstd --rm "}, {".gz", "gunzip "}}) {

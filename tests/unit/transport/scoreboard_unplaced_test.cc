@@ -163,7 +163,7 @@ TEST(UnplacedResponse, OthersOnTheirWayAreNotRequestedWithIt) {
   EXPECT_EQ(sq.packet(plan, 0).dma_length, 1024u);
 }
 
-// 2 was lost on the way, so it was when it comes once more and is requested again with 1.
+// 2 was lost on the way. It is requested again together with 1, and counts as lost.
 TEST(UnplacedResponse, LostOnesAreRequestedWithIt) {
   SelectiveRead sq(60);
   sq.respond_all({0});
