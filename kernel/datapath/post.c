@@ -196,11 +196,20 @@ static int reject_user_sends(struct sroce_qp *qp)
 	return err;
 }
 
-/* Only requests on the same QP show that its peer responds. Real-time tasks keep their CPU. */
+/*
+ * Only messages on the same QP show that its peer responds, so an XRC initiator never yields.
+ * Real-time tasks keep their CPU.
+ */
 static bool may_yield(const struct sroce_qp *qp)
 {
-	return (qp->service == SROCE_SERVICE_RC || qp->service == SROCE_SERVICE_UC) &&
-	       current->prio >= MAX_RT_PRIO && !single_task_running();
+	return qp->service != SROCE_SERVICE_XRC && current->prio >= MAX_RT_PRIO &&
+	       !single_task_running();
+}
+
+/* Differs after each packet of a connection, and each datagram, that is accepted. */
+static u64 arrivals_of(const struct sroce_responder *resp)
+{
+	return (u64)sroce_responder_epsn(resp) << 32 | sroce_responder_messages(resp);
 }
 
 /*
@@ -213,18 +222,18 @@ static void yield_to_peer(const struct sroce_qp *qp)
 	unsigned int tries = 0;
 	u64 begin_ns, now_ns;
 	bool responded;
-	u32 epsn;
+	u64 arrivals;
 
 	if (!may_yield(qp))
 		return;
 	begin_ns = ktime_get_ns();
 	if (!sroce_yield_is_due(state, begin_ns))
 		return;
-	epsn = sroce_responder_epsn(&qp->resp);
+	arrivals = arrivals_of(&qp->resp);
 	do {
 		yield();
 		now_ns = ktime_get_ns();
-		responded = sroce_responder_epsn(&qp->resp) != epsn;
+		responded = arrivals_of(&qp->resp) != arrivals;
 	} while (sroce_yield_again(++tries, now_ns - begin_ns, responded,
 				   sroce_responder_messages(&qp->resp)));
 	/* If the process is on another CPU now, nothing was learnt. */

@@ -555,7 +555,7 @@ void sroce_responder_placed(struct sroce_responder *resp, const struct sroce_pac
 	resp->message = flags & (SROCE_OPF_SEND | SROCE_OPF_WRITE);
 	accept_packet(resp, pkt->count);
 	if (flags & SROCE_OPF_LAST) {
-		resp->msn = psn_add(resp->msn, 1);
+		WRITE_ONCE(resp->msn, psn_add(resp->msn, 1));
 		if (flags & (SROCE_OPF_SEND | SROCE_OPF_IMM))
 			complete_recv(resp, pkt);
 		resp->message = 0;

@@ -172,7 +172,7 @@ u32 sroce_rd_atomic_remember(struct sroce_responder *resp, const struct sroce_pa
 		res->original = result->atomic_original;
 	}
 	res->end_count = res->psn_count;
-	resp->msn = psn_add(resp->msn, 1);
+	WRITE_ONCE(resp->msn, psn_add(resp->msn, 1));
 	res->msn = resp->msn;
 	return res->psn_count;
 }

@@ -75,6 +75,7 @@ void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pk
 		status = SROCE_WC_LOC_PROT_ERR;
 	if (status != SROCE_WC_SUCCESS)
 		resp->state = SROCE_RQ_FAILED;
+	WRITE_ONCE(resp->msn, psn_add(resp->msn, 1));
 	wc = sroce_responder_complete(resp, status);
 	wc->src_qpn = pkt->src_qpn;
 	wc->byte_len = SROCE_GRH_BYTES + pkt->payload_bytes;

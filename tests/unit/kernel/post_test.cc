@@ -444,9 +444,9 @@ TEST_F(Doorbells, DoNotYieldWithoutAnybodyWaiting) {
   EXPECT_EQ(1u, stand_in_sched.yields);
 }
 
-TEST_F(Doorbells, OnlyConnectedQpsYield) {
+TEST_F(Doorbells, QpsThatDoNotReceiveDoNotYield) {
   for (const auto [service, yields] :
-       {std::pair{SROCE_SERVICE_UD, 0u}, {SROCE_SERVICE_XRC, 0u}, {SROCE_SERVICE_UC, 1u}}) {
+       {std::pair{SROCE_SERVICE_UD, 1u}, {SROCE_SERVICE_XRC, 0u}, {SROCE_SERVICE_UC, 1u}}) {
     stand_in_sched.yields = 0;
     qp.service = service;
     ring();
@@ -477,6 +477,19 @@ TEST_F(Doorbells, PauseAfterYieldsInVain) {
   stand_in.now_ns += 64 * 1000;  // at most
   ring();
   EXPECT_EQ(2u, stand_in_sched.yields);
+}
+
+// The expected PSN of a QP for datagrams never changes.
+TEST_F(Doorbells, YieldAgainUntilADatagramCompletes) {
+  qp.service = SROCE_SERVICE_UD;
+  qp.resp.msn = SROCE_YIELD_MESSAGES;
+  stand_in_sched.yielded = [](void* of) {
+    auto& test = *static_cast<Doorbells*>(of);
+    stand_in.now_ns += 1000;
+    if (stand_in_sched.yields == 3) test.qp.resp.msn++;
+  };
+  ring();
+  EXPECT_EQ(3u, stand_in_sched.yields);
 }
 
 // On another CPU it has learnt nothing about this one.

@@ -97,6 +97,16 @@ TEST(DatagramReceive, WrongQkeyIsDroppedAndUsesNoReceive) {
   EXPECT_EQ(rq.buffers_left(), 1u);
 }
 
+// A process that has posted sees so that its peer responds.
+TEST(DatagramReceive, EachIsAMessage) {
+  DatagramQueue rq;
+  for (u32 messages = 1; messages < 4; messages++) {
+    rq.post(1000);
+    rq.receive(datagram(100));
+    EXPECT_EQ(messages, sroce_responder_messages(&rq.resp));
+  }
+}
+
 TEST(DatagramReceive, IsDroppedWithoutAReceive) {
   DatagramQueue rq;
   expect_dropped(rq, datagram(100), SROCE_DROP_NO_WQE);
