@@ -15,7 +15,8 @@
  *     lost_response_psn  r  before it, PSNs that are not done have lost their response
  *     unplaced_psn       r  from it to unplaced_end_psn, responses could not be placed and have not
  *                           been requested again, see scoreboard_unplaced.c
- *     rtx[2]                bitmaps: retransmitted lately, so not to be retransmitted again yet
+ *     rtx[2]                bitmaps: retransmitted lately, so not to be retransmitted again yet,
+ *                           see rtx.c
  *
  * A hole is lost, or could not be placed; it is not done and not in rtx. Only executed_psn
  * completes a SEND or WRITE, so a peer that SACKs falsely delays nobody but itself.
@@ -38,9 +39,9 @@
  * to its end, and the peer responds in order.
  *
  * Loss detection, in the manner of RACK (RFC 8985) but counted in packets: a packet is lost when
- * reorder_tolerance() later ones have arrived, or when the ACK of a probe (tlp.c) does not cover
- * it. The tolerance is 3 packets (TCP's DupThresh) on a path that was never seen to reorder, else
- * 5/4 of the reordering seen, at least a quarter of the BDP.
+ * sroce_rtx_reorder_tolerance() later ones have arrived, or when the ACK of a probe (tlp.c) does
+ * not cover it. The tolerance is 3 packets (TCP's DupThresh) on a path that was never seen to
+ * reorder, else 5/4 of the reordering seen, at least a quarter of the BDP.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -51,24 +52,9 @@
 #include "transport/requester.h"
 #include "transport/requester_internal.h"
 #include "transport/rtt.h"
+#include "transport/rtx.h"
 #include "transport/scoreboard.h"
-#include "transport/time.h"
 #include "transport/tlp.h"
-
-/* TCP's DupThresh; a quarter of the map's span, so that a loss is noticed within the map. */
-#define REORDER_MIN_PACKETS	3u
-#define REORDER_MAX_PACKETS	512u
-/* Retransmissions may wait in a long queue. Every other loss doubles the wait, up to 2^10. */
-#define MAX_RTX_BACKOFF		20
-/* Least length of a round trip in packets. A packet later than that was retransmitted. */
-#define REORDER_ROUND_PACKETS	64u
-
-static void clear_rtx(struct sroce_rtx *rtx)
-{
-	if (rtx->any)
-		psn_map_clear(&rtx->map);
-	rtx->any = false;
-}
 
 /* Forget that the peer has queued PSNs from @psn on. */
 static void clear_sacked(struct sroce_requester *req, u32 psn)
@@ -92,8 +78,7 @@ void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn)
 	struct sroce_scoreboard *sb = &req->sb;
 
 	clear_sacked(req, psn);
-	clear_rtx(&sb->rtx[0]);
-	clear_rtx(&sb->rtx[1]);
+	sroce_rtx_clear(req);
 	sb->rtx_backoff = 0;
 	sb->response_time.timing = false;
 	sb->lost_psn = psn;
@@ -110,129 +95,6 @@ void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn)
 		sb->lost_response_psn = psn;
 }
 
-/* How many packets may overtake another one before it counts as lost. */
-static u32 reorder_tolerance(const struct sroce_requester *req)
-{
-	u32 reordering = req->sb.reordering;
-
-	if (!reordering)
-		return REORDER_MIN_PACKETS;
-	return clamp(max(req->rtt.path_packets / 4, reordering + reordering / 4),
-		     REORDER_MIN_PACKETS, REORDER_MAX_PACKETS);
-}
-
-/* How much longer than usual to wait for what was retransmitted. */
-static u64 backoff_ns(const struct sroce_requester *req)
-{
-	return sroce_rtt_rtx_ns(&req->rtt) * ((1ull << req->sb.rtx_backoff / 2) - 1);
-}
-
-/*
- * Is a retransmission lost, too? A selective peer fills a hole at once, so a timeout tells. A
- * standard peer first sends all responses that are due. Once enough later responses have come, the
- * retransmission is lost.
- */
-static bool rtx_is_lost(const struct sroce_requester *req, const struct sroce_rtx *rtx,
-			u64 now_ns)
-{
-	u32 end;
-
-	if (sroce_requester_is_selective(req))
-		return now_ns >= rtx->until_ns + backoff_ns(req);
-	end = sroce_requester_forward(req, rtx->end_psn);
-	/* A PSN beyond everything sent really lies behind unacked_psn. */
-	return end > sroce_requester_forward(req, req->sent_psn) ||
-	       sroce_requester_forward(req, req->sb.response_high_psn) >=
-		       end + reorder_tolerance(req);
-}
-
-/* Retransmissions in the old generation that are lost become holes again. */
-static void expire_rtx(struct sroce_requester *req, u64 now_ns)
-{
-	struct sroce_scoreboard *sb = &req->sb;
-	struct sroce_rtx *old = &sb->rtx[!sb->newest];
-
-	if (old->any && rtx_is_lost(req, old, now_ns)) {
-		clear_rtx(old);
-		sb->rtx_backoff = min(sb->rtx_backoff + 1, MAX_RTX_BACKOFF);
-	}
-	if (!old->any && sb->rtx[sb->newest].any)
-		sb->newest = !sb->newest;
-}
-
-/* How long the response to a retransmitted READ request may take. */
-static u64 response_wait_ns(const struct sroce_requester *req)
-{
-	u64 own_ns = req->sb.response_time.smoothed_ns;
-
-	return max(sroce_rtt_rtx_ns(&req->rtt), own_ns + own_ns / 4);
-}
-
-static void time_response(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
-{
-	struct sroce_response_time *time = &req->sb.response_time;
-
-	if (time->timing && ((time->psn - psn) & SROCE_PSN_MASK) >= count)
-		return;
-	time->last_ns = now_ns;
-	if (time->timing)
-		return;
-	time->timing = true;
-	time->psn = psn;
-	time->at_ns = now_ns;
-}
-
-/*
- * Karn's rule would leave no samples here: if the wait is too short, every response that is
- * timed was requested again. So measure from the first request. If that request was lost, the
- * sample includes the wait for it, and with every fifth packet lost the waits would grow without
- * end: cap such a sample. A response within a round trip belongs to an earlier request.
- */
-static void sample_response_time(struct sroce_requester *req, u64 now_ns)
-{
-	struct sroce_response_time *time = &req->sb.response_time;
-	u64 sample_ns, most_ns;
-
-	if (!time->timing || !psn_map_has(&req->sb.done, time->psn))
-		return;
-	time->timing = false;
-	sample_ns = sroce_elapsed_ns(now_ns, time->at_ns);
-	most_ns = response_wait_ns(req);
-	if (time->last_ns != time->at_ns &&
-	    sroce_elapsed_ns(now_ns, time->last_ns) >= req->rtt.min_ns)
-		sample_ns = min(sample_ns, most_ns + most_ns / 2);
-	if (time->smoothed_ns)
-		sample_ns = time->smoothed_ns - time->smoothed_ns / 8 + sample_ns / 8;
-	time->smoothed_ns = sample_ns;
-}
-
-static void mark_rtx(struct sroce_requester *req, u32 psn, u32 count, u64 wait_ns, u64 now_ns)
-{
-	u32 at = sroce_requester_forward(req, psn), last_psn;
-	struct sroce_rtx *newest;
-
-	expire_rtx(req, now_ns);
-	/* A probe may lie beyond the map. advance_rtx() adds the end of a long READ. */
-	if (at >= SROCE_PSN_MAP_SPAN)
-		return;
-	newest = &req->sb.rtx[req->sb.newest];
-	sroce_psn_map_add_range(&newest->map, psn, min(count, SROCE_PSN_MAP_SPAN - at));
-	if (!newest->any)
-		newest->since_ns = now_ns;
-	last_psn = psn_add(psn, count - 1);
-	if (!newest->any || psn_before(newest->last_psn, last_psn))
-		newest->last_psn = last_psn;
-	newest->any = true;
-	newest->until_ns = now_ns + wait_ns;
-	newest->end_psn = req->next_psn;
-}
-
-static void mark_read_rtx(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
-{
-	mark_rtx(req, psn, count, response_wait_ns(req), now_ns);
-	time_response(req, psn, count, now_ns);
-}
-
 /**
  * sroce_scoreboard_retransmitted() - a hole has been retransmitted
  * @req: the requester
@@ -247,9 +109,9 @@ void sroce_scoreboard_retransmitted(struct sroce_requester *req, const struct sr
 	if (req->sb.mode == SROCE_SELECTIVE_OFFERED)
 		return;
 	if (wqe_is_data(wqe))
-		mark_rtx(req, psn, count, sroce_rtt_rtx_ns(&req->rtt), now_ns);
+		sroce_rtx_mark(req, psn, count, now_ns);
 	else
-		mark_read_rtx(req, psn, count, now_ns);
+		sroce_rtx_mark_read(req, psn, count, now_ns);
 	/* The run is over when all of it is done or has been requested again. */
 	req->sb.unplaced_psn = sroce_scoreboard_first_unplaced(req);
 }
@@ -277,34 +139,6 @@ static void mark_data(struct sroce_requester *req, u32 psn, u32 count)
 }
 
 /*
- * A PSN below @top_psn is done only now. If it was not retransmitted, or too recently for this to
- * be the effect, it was late: the path reorders by that much. If the retransmission is old enough,
- * the packet had been lost, and the path may reorder less than was thought. In between nothing can
- * be said.
- */
-static void update_reordering(struct sroce_requester *req, u32 psn, u32 top_psn, u64 now_ns)
-{
-	struct sroce_scoreboard *sb = &req->sb;
-	u32 by = sroce_requester_forward(req, top_psn) - sroce_requester_forward(req, psn);
-	u64 recently_ns = now_ns + sroce_rtt_rtx_ns(&req->rtt) - req->rtt.min_ns;
-	u32 i;
-
-	for (i = 0; i < 2; i++) {
-		const struct sroce_rtx *rtx = &sb->rtx[i];
-
-		if (!rtx->any || !psn_map_has(&rtx->map, psn))
-			continue;
-		if (rtx->until_ns <= recently_ns)
-			sb->reordering -= (sb->reordering + 15) / 16;
-		if (sroce_elapsed_ns(now_ns, rtx->since_ns) >= req->rtt.min_ns)
-			return;
-	}
-	/* A packet late by more than a round trip was retransmitted, and rtx forgot that. */
-	if (by > sb->reordering && by <= max(req->rtt.packets, REORDER_ROUND_PACKETS))
-		sb->reordering = min(by, REORDER_MAX_PACKETS);
-}
-
-/*
  * The peer has queued @count PSNs from @psn on. Returns how many of them have been marked, all in
  * one request; 0 if they belong to none.
  */
@@ -323,7 +157,7 @@ static u32 mark_sacked(struct sroce_requester *req, u32 psn, u32 count, u64 now_
 		return min(count, missing);
 	}
 	if (psn_before(psn, req->sb.top_psn)) {
-		update_reordering(req, psn, req->sb.top_psn, now_ns);
+		sroce_rtx_note_reordering(req, psn, req->sb.top_psn, now_ns);
 		count = 1;
 	}
 	count = min(count, (wqe_end_psn(wqe) - psn) & SROCE_PSN_MASK);
@@ -408,22 +242,6 @@ static u32 settle_executed(struct sroce_requester *req)
 	return psn_add(req->unacked_psn, settled);
 }
 
-/* A retransmitted READ may be longer than the map, which now reaches further. */
-static void advance_rtx(const struct sroce_requester *req, struct sroce_rtx *rtx,
-			u32 count)
-{
-	u32 last;
-
-	if (!rtx->any)
-		return;
-	last = sroce_requester_forward(req, rtx->last_psn);
-	sroce_psn_map_remove_range(&rtx->map, req->unacked_psn, count);
-	if (last < SROCE_PSN_MAP_SPAN || last >= SROCE_PSN_SPAN)
-		return;
-	sroce_psn_map_add_range(&rtx->map, psn_add(req->unacked_psn, SROCE_PSN_MAP_SPAN),
-				min(last + 1 - SROCE_PSN_MAP_SPAN, count));
-}
-
 /* unacked_psn is about to move to @psn: remove the PSNs before it from the maps. */
 static void drop_before(struct sroce_requester *req, u32 psn)
 {
@@ -444,8 +262,7 @@ static void drop_before(struct sroce_requester *req, u32 psn)
 	}
 	sroce_psn_map_remove_range(&sb->done, req->unacked_psn, count);
 	sroce_psn_map_remove_range(&sb->read_queued, req->unacked_psn, count);
-	advance_rtx(req, &sb->rtx[0], count);
-	advance_rtx(req, &sb->rtx[1], count);
+	sroce_rtx_advance(req, count);
 }
 
 /*
@@ -489,7 +306,7 @@ static void defer_read_rtx(struct sroce_requester *req, u32 psn, u64 now_ns)
 		if (!wqe_is_data(wqe)) {
 			u32 missing = sroce_scoreboard_missing(req, wqe, psn);
 
-			mark_read_rtx(req, psn, missing, now_ns);
+			sroce_rtx_mark_read(req, psn, missing, now_ns);
 		}
 		psn = wqe_end_psn(wqe);
 	}
@@ -502,7 +319,7 @@ static void defer_read_rtx(struct sroce_requester *req, u32 psn, u64 now_ns)
 static void detect_losses(struct sroce_requester *req, u64 now_ns)
 {
 	struct sroce_scoreboard *sb = &req->sb;
-	u32 tolerance = reorder_tolerance(req), lost_psn = sb->lost_psn;
+	u32 tolerance = sroce_rtx_reorder_tolerance(req), lost_psn = sb->lost_psn;
 	u32 at_end = sb->reordering ? tolerance : 1;
 
 	raise_lost(req, sb->top_psn, sb->top_psn == req->sent_psn ? at_end : tolerance,
@@ -527,7 +344,7 @@ static void note_gap_closed(struct sroce_requester *req, u64 now_ns)
 	if (psn_before(sb->executed_psn, sb->top_psn) &&
 	    sroce_requester_locate(req, sb->executed_psn, &index) &&
 	    wqe_is_data(sroce_requester_wqe(req, index)))
-		update_reordering(req, sb->executed_psn, sb->top_psn, now_ns);
+		sroce_rtx_note_reordering(req, sb->executed_psn, sb->top_psn, now_ns);
 }
 
 /* Step 1, the cumulative ACK. Returns how many packets it covers that were not done. */
@@ -589,19 +406,6 @@ static u32 ack_sacked(struct sroce_requester *req, const struct sroce_ack_plan *
 	return sb->done_data > done_data ? sb->done_data - done_data : 0;
 }
 
-/* A response has come. If its READ was requested again, more follow. */
-static void await_rest(struct sroce_requester *req, u32 psn, u64 now_ns)
-{
-	struct sroce_scoreboard *sb = &req->sb;
-	u32 i;
-
-	for (i = 0; i < 2; i++)
-		if (sb->rtx[i].any && psn_map_has(&sb->rtx[i].map, psn)) {
-			sb->rtx[i].until_ns = now_ns + response_wait_ns(req);
-			sb->rtx_backoff = 0;
-		}
-}
-
 /* Step 3, a READ or atomic response that has been placed. */
 static void ack_response(struct sroce_requester *req, const struct sroce_ack_plan *plan, u64 now_ns)
 {
@@ -610,11 +414,11 @@ static void ack_response(struct sroce_requester *req, const struct sroce_ack_pla
 	sb->responses += plan->count;
 	sroce_requester_report_acked(req, plan->count, 0, now_ns);
 	if (psn_before(plan->response_psn, sb->response_high_psn))
-		update_reordering(req, plan->response_psn, sb->response_high_psn, now_ns);
+		sroce_rtx_note_reordering(req, plan->response_psn, sb->response_high_psn, now_ns);
 	sroce_psn_map_add_range(&sb->done, plan->response_psn, plan->count);
 	raise_psn(req, &sb->response_high_psn, psn_add(plan->response_psn, plan->count));
-	await_rest(req, plan->response_psn, now_ns);
-	sample_response_time(req, now_ns);
+	sroce_rtx_responded(req, plan->response_psn, now_ns);
+	sroce_rtx_sample_response_time(req, now_ns);
 }
 
 /* Step 4: unacked_psn moves on, the timers restart, the RTT is sampled. */
@@ -706,10 +510,7 @@ static void apply_probe_ack(struct sroce_requester *req)
  */
 void sroce_scoreboard_distrust_rtx(struct sroce_requester *req, bool timed_out)
 {
-	struct sroce_scoreboard *sb = &req->sb;
-
-	clear_rtx(&sb->rtx[0]);
-	clear_rtx(&sb->rtx[1]);
+	sroce_rtx_clear(req);
 	if (req->probe.ambiguous && psn_before(req->unacked_psn, req->probe.end_psn))
 		recover_lost(req, req->probe.end_psn, timed_out);
 	req->probe.ambiguous = false;
@@ -756,12 +557,12 @@ void sroce_scoreboard_ack(struct sroce_requester *req, const struct sroce_ack_pl
 		ack_response(req, plan, now_ns);
 		progress = true;
 	} else if (placed == SROCE_MEM_NOT_PRESENT) {
-		await_rest(req, plan->response_psn, now_ns);
+		sroce_rtx_responded(req, plan->response_psn, now_ns);
 	}
 	advance_unacked(req, progress, now_ns);
 	if (sroce_tlp_probe_acked(req, now_ns) && !plan->rewind)
 		apply_probe_ack(req);
 	detect_losses(req, now_ns);
 	if (sb->rtx[0].any || sb->rtx[1].any)
-		expire_rtx(req, now_ns);
+		sroce_rtx_expire(req, now_ns);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The scoreboard: which packets have arrived, which are lost, which have been retransmitted. See
- * scoreboard.c, scoreboard_holes.c for the queries of what is lost, and scoreboard_unplaced.c for
- * responses that could not be placed.
+ * scoreboard.c, scoreboard_holes.c for the queries of what is lost, scoreboard_unplaced.c for
+ * responses that could not be placed, and rtx.c for retransmissions.
  */
 #ifndef SROCE_TRANSPORT_SCOREBOARD_H
 #define SROCE_TRANSPORT_SCOREBOARD_H
@@ -12,7 +12,7 @@
 #include "transport/access.h"
 #include "transport/packet.h"
 #include "transport/psn_map.h"
-#include "transport/rtt.h"
+#include "transport/rtx.h"
 #include "transport/wqe.h"
 
 struct sroce_ack_plan;
@@ -24,43 +24,6 @@ enum sroce_selective_mode {
 	SROCE_SELECTIVE_ON,
 	SROCE_SELECTIVE_OFF,		/* not accepted by the first response, or not offered */
 	SROCE_SELECTIVE_WITHDRAWN,	/* silence, or a later response did not accept it */
-};
-
-/**
- * struct sroce_rtx - PSNs retransmitted out of order that are not done yet
- * @map: the PSNs
- * @any: whether there are any
- * @last_psn: the last of them; it may lie beyond the map
- * @since_ns: when the first of them was sent
- * @until_ns: from a selective peer, when they count as lost again, without backoff
- * @end_psn: packets sent later begin here, see rtx_is_lost()
- */
-struct sroce_rtx {
-	struct sroce_psn_map map;
-	bool	any;
-	u32	last_psn;
-	u64	since_ns;
-	u64	until_ns;
-	u32	end_psn;
-};
-
-/**
- * struct sroce_response_time - how long the response to a retransmitted READ takes
- * @smoothed_ns: the estimate, 0 before the first sample
- * @timing: a response is being timed
- * @psn: its PSN
- * @at_ns: when it was requested again for the first time
- * @last_ns: when it was requested last
- *
- * The response may wait in a queue. Neither ACKs nor the responses that give RTT samples pass
- * through that queue. A retransmission that defer_read_rtx() defers counts as sent.
- */
-struct sroce_response_time {
-	u64	smoothed_ns;
-	bool	timing;
-	u32	psn;
-	u64	at_ns;
-	u64	last_ns;
 };
 
 /**

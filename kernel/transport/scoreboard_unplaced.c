@@ -14,6 +14,7 @@
 #include "transport/psn_map.h"
 #include "transport/requester.h"
 #include "transport/requester_internal.h"
+#include "transport/rtx.h"
 #include "transport/scoreboard.h"
 
 /* Is any of @count PSNs from @psn on missing, and requested again? */
@@ -43,16 +44,6 @@ static bool comes_with_another(const struct sroce_requester *req, const struct s
 
 	return !sroce_requester_is_selective(req) &&
 	       is_any_requested_again(&req->sb, psn_add(plan->response_psn, -earlier), earlier);
-}
-
-/* These responses have come, so nothing is on its way any more. Request them again. */
-static void forget_rtx(const struct sroce_requester *req, struct sroce_rtx *rtx, u32 psn, u32 count)
-{
-	sroce_psn_map_remove_range(&rtx->map, psn, count);
-	/* An empty generation must not count as lost. A long READ has PSNs beyond the map. */
-	if (sroce_requester_forward(req, rtx->last_psn) < SROCE_PSN_MAP_SPAN &&
-	    !sroce_psn_map_count(&rtx->map, 0, SROCE_PSN_MAP_SPAN))
-		rtx->any = false;
 }
 
 static bool all_done(const struct sroce_scoreboard *sb, u32 psn, u32 end_psn)
@@ -86,11 +77,8 @@ void sroce_scoreboard_unplaced(struct sroce_requester *req, const struct sroce_a
 		sb->response_time.timing = false;
 	if (comes_with_another(req, plan))
 		return;
-	forget_rtx(req, &sb->rtx[0], psn, plan->count);
-	forget_rtx(req, &sb->rtx[1], psn, plan->count);
-	/* The other generation becomes the old one. */
-	if (!sb->rtx[!sb->newest].any && sb->rtx[sb->newest].any)
-		sb->newest = !sb->newest;
+	/* They have come, so they are not on their way any more. Request them again. */
+	sroce_rtx_forget(req, psn, plan->count);
 	if (run_is_over) {
 		sb->unplaced_psn = psn;
 		sb->unplaced_end_psn = end_psn;
