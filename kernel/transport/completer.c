@@ -19,6 +19,7 @@
 #include "transport/psn_map.h"
 #include "transport/requester.h"
 #include "transport/requester_internal.h"
+#include "transport/rtx.h"
 #include "transport/scoreboard.h"
 #include "transport/tlp.h"
 
@@ -291,9 +292,13 @@ static u32 change_mode(struct sroce_requester *req, u8 mode)
 		sroce_scoreboard_restart(req, req->unacked_psn);
 		return SROCE_REQ_EV_ACCEPTED;
 	}
-	/* The holes that were left are filled by sending everything again. */
-	if (before == SROCE_SELECTIVE_ON && req->sb.executed_psn != req->sent_psn)
-		sroce_tlp_go_back(req, req->sb.executed_psn);
+	if (before == SROCE_SELECTIVE_ON) {
+		/* The peer need not respond to parts of READs that were requested again. */
+		sroce_rtx_clear(req);
+		/* The holes that were left are filled by sending everything again. */
+		if (req->sb.executed_psn != req->sent_psn)
+			sroce_tlp_go_back(req, req->sb.executed_psn);
+	}
 	return offered ? SROCE_REQ_EV_WITHDRAWN : 0;
 }
 
@@ -315,6 +320,8 @@ static void go_back(struct sroce_requester *req, const struct sroce_ack_plan *pl
 	} else {
 		req->retry_left--;
 		sroce_cc_lost(&req->cc, SROCE_CC_RETRANSMIT, now_ns);
+		/* Repeated requests may be lost, too, and only a probe would tell. */
+		sroce_rtx_clear(req);
 	}
 	sroce_tlp_go_back(req, plan->executed_psn);
 }

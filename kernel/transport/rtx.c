@@ -29,6 +29,7 @@ static void clear_generation(struct sroce_rtx *rtx)
 	if (rtx->any)
 		psn_map_clear(&rtx->map);
 	rtx->any = false;
+	rtx->unplaced = false;
 }
 
 /**
@@ -96,7 +97,7 @@ static void forget_in_generation(const struct sroce_requester *req, struct sroce
 	/* An empty generation must not count as lost. A long READ has PSNs beyond the map. */
 	if (sroce_requester_forward(req, rtx->last_psn) < SROCE_PSN_MAP_SPAN &&
 	    !sroce_psn_map_count(&rtx->map, 0, SROCE_PSN_MAP_SPAN))
-		rtx->any = false;
+		clear_generation(rtx);
 }
 
 /**
@@ -110,6 +111,47 @@ void sroce_rtx_forget(struct sroce_requester *req, u32 psn, u32 count)
 	forget_in_generation(req, &req->sb.rtx[0], psn, count);
 	forget_in_generation(req, &req->sb.rtx[1], psn, count);
 	age_newest(&req->sb);
+}
+
+/*
+ * Is nothing of a generation on its way when everything is sent again from @psn on? A standard peer
+ * responds in order. So if @psn was sent behind these retransmissions, and has got an RNR NAK, they
+ * are lost, too.
+ */
+static bool rtx_ends_at(const struct sroce_requester *req, const struct sroce_rtx *rtx, u32 psn)
+{
+	u32 at = sroce_requester_forward(req, psn);
+
+	return !at || sroce_requester_forward(req, rtx->last_psn) >= SROCE_PSN_SPAN ||
+	       (!sroce_requester_is_selective(req) &&
+		sroce_requester_forward(req, rtx->end_psn) <= at);
+}
+
+/**
+ * sroce_rtx_restart() - everything is sent again from a PSN on
+ * @req: the requester
+ * @psn: the PSN
+ *
+ * Responses to earlier READs that were requested again may still be on their way.
+ */
+void sroce_rtx_restart(struct sroce_requester *req, u32 psn)
+{
+	u32 at = sroce_requester_forward(req, psn), i;
+
+	for (i = 0; i < 2; i++) {
+		struct sroce_rtx *rtx = &req->sb.rtx[i];
+
+		if (rtx_ends_at(req, rtx, psn))
+			clear_generation(rtx);
+		if (sroce_requester_forward(req, rtx->last_psn) >= at)
+			rtx->last_psn = psn_add(psn, SROCE_PSN_MASK);
+		/* The next packet is that with @psn. */
+		if (sroce_requester_forward(req, rtx->end_psn) > at)
+			rtx->end_psn = psn;
+	}
+	sroce_rtx_forget(req, psn, SROCE_PSN_MAP_SPAN - min(at, SROCE_PSN_MAP_SPAN));
+	if (sroce_requester_forward(req, req->sb.response_time.psn) >= at)
+		req->sb.response_time.timing = false;
 }
 
 /**
@@ -212,6 +254,14 @@ void sroce_rtx_mark(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
 	mark_rtx(req, psn, count, sroce_rtt_rtx_ns(&req->rtt), now_ns);
 }
 
+static bool has_unplaced(const struct sroce_scoreboard *sb, u32 psn, u32 count)
+{
+	u32 run = (sb->unplaced_end_psn - sb->unplaced_psn) & SROCE_PSN_MASK;
+
+	return run && (((sb->unplaced_psn - psn) & SROCE_PSN_MASK) < count ||
+		       ((psn - sb->unplaced_psn) & SROCE_PSN_MASK) < run);
+}
+
 /**
  * sroce_rtx_mark_read() - responses have been requested again
  * @req: the requester
@@ -222,6 +272,7 @@ void sroce_rtx_mark(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
 void sroce_rtx_mark_read(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns)
 {
 	mark_rtx(req, psn, count, response_wait_ns(req), now_ns);
+	req->sb.rtx[req->sb.newest].unplaced |= has_unplaced(&req->sb, psn, count);
 	time_response(req, psn, count, now_ns);
 }
 
@@ -293,7 +344,7 @@ void sroce_rtx_note_reordering(struct sroce_requester *req, u32 psn, u32 top_psn
 
 		if (!rtx->any || !psn_map_has(&rtx->map, psn))
 			continue;
-		if (rtx->until_ns <= recently_ns)
+		if (rtx->until_ns <= recently_ns && !rtx->unplaced)
 			sb->reordering -= (sb->reordering + 15) / 16;
 		if (sroce_elapsed_ns(now_ns, rtx->since_ns) >= req->rtt.min_ns)
 			return;

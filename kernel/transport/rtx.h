@@ -16,6 +16,7 @@ struct sroce_requester;
  * struct sroce_rtx - PSNs retransmitted out of order that are not done yet
  * @map: the PSNs
  * @any: whether there are any
+ * @unplaced: whether some of them are responses that could not be placed, and were not lost
  * @last_psn: the last of them; it may lie beyond the map
  * @since_ns: when the first of them was sent
  * @until_ns: from a selective peer, when they count as lost again, without backoff
@@ -24,6 +25,7 @@ struct sroce_requester;
 struct sroce_rtx {
 	struct sroce_psn_map map;
 	bool	any;
+	bool	unplaced;
 	u32	last_psn;
 	u64	since_ns;
 	u64	until_ns;
@@ -50,6 +52,7 @@ struct sroce_response_time {
 };
 
 void sroce_rtx_clear(struct sroce_requester *req);
+void sroce_rtx_restart(struct sroce_requester *req, u32 psn);
 void sroce_rtx_forget(struct sroce_requester *req, u32 psn, u32 count);
 void sroce_rtx_expire(struct sroce_requester *req, u64 now_ns);
 void sroce_rtx_mark(struct sroce_requester *req, u32 psn, u32 count, u64 now_ns);

@@ -78,9 +78,8 @@ void sroce_scoreboard_restart(struct sroce_requester *req, u32 psn)
 	struct sroce_scoreboard *sb = &req->sb;
 
 	clear_sacked(req, psn);
-	sroce_rtx_clear(req);
+	sroce_rtx_restart(req, psn);
 	sb->rtx_backoff = 0;
-	sb->response_time.timing = false;
 	sb->lost_psn = psn;
 	sb->executed_psn = psn;
 	sb->top_psn = psn;
@@ -474,6 +473,7 @@ static void recover_lost(struct sroce_requester *req, u32 psn, bool responses)
 		return;
 	}
 	if (is_beyond(req, psn, sb->executed_psn)) {
+		sroce_rtx_clear(req);
 		sroce_tlp_go_back(req, sb->executed_psn);
 		psn = sb->executed_psn;
 	}
