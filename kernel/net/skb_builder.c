@@ -300,20 +300,21 @@ int sroce_builder_open(struct sroce_builder *builder, const struct sroce_path *p
 	struct sk_buff *skb;
 	u32 linear_bytes = 0, link_bytes;
 	u32 checksum = READ_ONCE(builder->ep->udp_checksum);
-	bool accepts_batch, may_batch, is_single, is_list;
+	bool accepts_batch, may_batch, is_single, by_list, is_list;
 
 	rcu_read_lock();
 	link_bytes = LL_RESERVED_SPACE(dst->dev);
 	accepts_batch = dst->dev->features & NETIF_F_GSO;
-	is_list = needs_list(dst->dev, path->is_ipv4);
+	by_list = needs_list(dst->dev, path->is_ipv4);
 	may_batch = accepts_batch && checksum != SROCE_UDP_CHECKSUM_OFF &&
-		    !may_drop_segments(dst->dev, is_list) && !(is_list && has_transform(dst));
+		    !may_drop_segments(dst->dev, by_list) && !(by_list && has_transform(dst));
 	is_single = expected < 2 || !may_batch;
-	is_list = is_list && !is_single;
+	is_list = by_list && !is_single;
 	rcu_read_unlock();
 	if (is_single || is_list)
 		linear_bytes = bytes;
-	if (is_single && may_batch && builder->piggyback_bytes <= bytes)
+	/* A single packet and one that follows it are no list, so hardware might segment them. */
+	if (is_single && may_batch && !by_list && builder->piggyback_bytes <= bytes)
 		linear_bytes += builder->piggyback_bytes;
 	skb = alloc_headers(path, dst, sport, tos, bytes, link_bytes, linear_bytes);
 	if (IS_ERR(skb))

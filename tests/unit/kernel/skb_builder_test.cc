@@ -562,6 +562,16 @@ TEST_F(Builder, PiggybackedPacketFollowsASingleOne) {
   expect_wires({64, 4});
 }
 
+// Hardware might not count the identification, which the ICRC covers.
+TEST_F(ListBuilder, NothingIsPiggybacked) {
+  builder.piggyback_bytes = OWN_BYTES + 4;
+  add(64, 1);
+  EXPECT_FALSE(sroce_builder_can_append(&builder, &path, OWN_BYTES + 4));
+  add(4, 1);
+  EXPECT_EQ(2u, skb_queue_len(&out));
+  expect_wires({64, 4});
+}
+
 // Only the last packet of a batch may be shorter than the others, and none may be longer.
 TEST_F(Builder, LongerPacketIsNotPiggybacked) {
   builder.piggyback_bytes = OWN_BYTES + 4;
