@@ -286,8 +286,11 @@ u64 sroce_rq_work(struct sroce_qp *qp, u32 *budget)
 	sroce_ack_delay_cancel(qp);
 	if (sroce_responder_waits_rwqe(&qp->resp) && may_go_on(qp))
 		sroce_reorder_rwqe_posted(&qp->resp, tx.now_ns);
-	if (sroce_reorder_deadline(&qp->resp) != SROCE_NEVER)
+	if (sroce_reorder_deadline(&qp->resp) != SROCE_NEVER) {
 		sroce_reorder_timeout(&qp->resp, tx.now_ns);
+		/* Others may come to the places of old ones while the lock is dropped. */
+		sroce_reorder_queue_flush(qp);
+	}
 	if (sroce_responder_queued(&qp->resp))
 		sroce_receive_queued(qp, tx.now_ns, budget);
 	if (!skb_queue_empty(&qp->backlog))

@@ -40,7 +40,12 @@ bool sroce_tx_throttle(struct sroce_tx *tx, u32 next)
 
 void sroce_tx_relock(struct sroce_tx *tx)
 {
+	void (*unlocked)(void *argument) = stand_in.unlocked;
+
 	stand_in_datapath.relocks++;
+	stand_in.unlocked = NULL;
+	if (unlocked)
+		unlocked(stand_in.argument);
 }
 
 int sroce_tx_begin(struct sroce_tx *tx, const struct sroce_path *path,

@@ -301,6 +301,33 @@ TEST_F(ReorderQueue, ErrorDropsAllPackets) {
   expect_all_freed();
 }
 
+// Another context gets the lock between two responses, and may queue a packet with the PSN of one.
+TEST_F(ReorderQueue, OldPacketsAreGoneBeforeTheLockIsDropped) {
+  on_work = [&](u32* budget) { return sroce_rq_work(&qp, budget); };
+  stand_in.now_ns = 1000;
+  receive_each(write_of(4), {0, 2, 3});
+  EXPECT_LT(0u, queued_bytes());
+  stand_in.now_ns += 10'000 * MSEC;
+  qp.resp.ack_pending = true;
+  stand_in.contended = true;
+  stand_in.argument = this;
+  static u32 drops;
+  drops = 0;
+  stand_in.unlocked = [](void* self) {
+    drops++;
+    EXPECT_EQ(0u, static_cast<ReorderQueue*>(self)->queued_bytes());
+  };
+  u32 budget = 64;
+  spin_lock(&qp.rq.lock);
+  sroce_rq_work(&qp, &budget);
+  stand_in.unlocked = nullptr;
+  spin_unlock(&qp.rq.lock);
+  EXPECT_EQ(1u, drops);
+  stand_in.contended = false;
+  __skb_queue_purge(&qp.rq.out);
+  expect_all_freed();
+}
+
 TEST_F(ReorderQueue, PurgeFreesAllSkbs) {
   const std::vector<Bytes> packets = write_of(8);
   receive_each(packets, {0, 3, 2, 1, 6});
