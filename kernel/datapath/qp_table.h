@@ -33,6 +33,8 @@ struct sroce_tsq {
  *           the QP in a qdisc
  * @qp: valid while there is a user
  * @tsq: back-pressure, by enum sroce_wq_type
+ * @sent_at: jiffies when packets were last handed to the stack
+ * @sender_cpu: CPU whose transmit queue they go to, plus 1; 0 at first
  * @ipv4_sk: socket that owns the QP's IPv4 packets in the stack
  * @ipv6_sk: the same for IPv6; NULL without IPv6
  * @rcu: defers the free
@@ -43,6 +45,8 @@ struct sroce_qp_ref {
 	refcount_t holders;
 	struct sroce_qp *qp;
 	struct sroce_tsq tsq[SROCE_WQ_TYPES];
+	unsigned long sent_at;
+	u32 sender_cpu;
 	struct sock *ipv4_sk;
 	struct sock *ipv6_sk;
 	struct rcu_head rcu;

@@ -10,7 +10,9 @@
  * all QPs share.
  */
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/smp.h>
 #include <net/dst.h>
 #include <net/inet_ecn.h>
 #include <net/sock.h>
@@ -345,6 +347,42 @@ void sroce_tx_relock(struct sroce_tx *tx)
 		sroce_builder_close(&tx->builder);
 }
 
+static bool has_packets_in_stack(const struct sroce_qp_ref *ref)
+{
+	return atomic64_read(&ref->tsq[SROCE_SQ].queued) ||
+	       atomic64_read(&ref->tsq[SROCE_RQ].queued);
+}
+
+/*
+ * XPS chooses the transmit queue of the interface by the CPU, and many CPUs run the queues of a QP:
+ * one that posts, one that ACKs interrupt, one whose timer expires. Another transmit queue could
+ * overtake, so all stay with the first while it has packets of the QP. TCP does the same
+ * (ooo_okay). Packets that the driver has may count no more, but a tick later they have left.
+ */
+static u32 choose_sender_cpu(struct sroce_qp_ref *ref)
+{
+	unsigned long now = jiffies, sent_at = READ_ONCE(ref->sent_at);
+	u32 sender_cpu = READ_ONCE(ref->sender_cpu);
+
+	if (!sender_cpu || (time_after(now, sent_at + 1) && !has_packets_in_stack(ref))) {
+		u32 own = raw_smp_processor_id() + 1;
+		u32 other = cmpxchg(&ref->sender_cpu, sender_cpu, own);
+
+		/* The other queue of the QP may have chosen meanwhile. */
+		sender_cpu = other == sender_cpu ? own : other;
+	}
+	if (sent_at != now)
+		WRITE_ONCE(ref->sent_at, now);
+	return sender_cpu;
+}
+
+static void set_sender_cpu(struct sk_buff *skb, u32 sender_cpu)
+{
+#ifdef CONFIG_XPS
+	skb->sender_cpu = sender_cpu;
+#endif
+}
+
 /**
  * sroce_tx_charge() - account for skbs that are about to be handed to the stack
  * @qp: the QP
@@ -353,10 +391,15 @@ void sroce_tx_relock(struct sroce_tx *tx)
 void sroce_tx_charge(struct sroce_qp *qp, struct sroce_wq *wq)
 {
 	struct sk_buff *skb;
+	u32 sender_cpu;
 
+	if (skb_queue_empty(&wq->out))
+		return;
+	sender_cpu = choose_sender_cpu(qp->ref);
 	skb_queue_walk(&wq->out, skb) {
 		u32 packets = sroce_builder_packets(skb);
 
+		set_sender_cpu(skb, sender_cpu);
 		refcount_inc(&qp->ref->holders);
 		atomic64_add(SROCE_TSQ_SKB | packets, &qp->ref->tsq[wq->type].queued);
 		wq->sent += packets;

@@ -32,6 +32,7 @@ extern "C" {
  * struct stand_in - what a test tells the stand-ins, and what they tell it; zeroed before each test
  * @random: from get_random_u32()
  * @now_ns: from ktime_get_ns()
+ * @ticks: the time in jiffies
  * @fail_allocation: the n-th allocation from now on fails; 0 for none
  * @uncharged: bytes allocated that no memory cgroup is charged
  * @process: called after each load of an index that a process shares and each store of one, at each
@@ -44,6 +45,7 @@ extern "C" {
  * @stored: called by the next xa_store() only, after it has written the entry
  * @argument: of all seven
  * @contended: from spin_is_contended()
+ * @rcu_readers: calls of rcu_read_lock() less those of rcu_read_unlock()
  * @mm: of the current process
  * @killed: from fatal_signal_pending()
  * @no_memory_at: virt_addr_valid() says no for this page
@@ -54,6 +56,7 @@ extern "C" {
  * @rtnl: RTNL is held
  * @hardirq: the test is a hard interrupt
  * @irqs_off: interrupts are disabled
+ * @cpu: from raw_smp_processor_id()
  * @prio: of the current process
  * @log: the last error in the kernel's log
  * @forbids_transition: from ib_modify_qp_is_ok(), which knows the table of IBTA
@@ -61,6 +64,7 @@ extern "C" {
 struct stand_in {
 	u32	random;
 	u64	now_ns;
+	unsigned long ticks;
 	u32	fail_allocation;
 	u64	uncharged;
 	void	(*process)(void *argument);
@@ -72,6 +76,7 @@ struct stand_in {
 	void	(*stored)(void *argument);
 	void	*argument;
 	bool	contended;
+	u32	rcu_readers;
 	void	*mm;
 	bool	killed;
 	const void *no_memory_at;
@@ -80,6 +85,7 @@ struct stand_in {
 	u32	scheduled;
 	int	workqueues;
 	bool	rtnl;
+	u32	cpu;
 	bool	hardirq;
 	bool	irqs_off;
 	int	prio;
@@ -118,6 +124,7 @@ void stand_in_process(void);
 #define CONFIG_IPV6		1
 #define CONFIG_NETFILTER	1
 #define CONFIG_PREEMPT_RT	0
+#define CONFIG_XPS		1
 #define CONFIG_ARCH_HAS_PMEM_API 1
 #define check_shl_overflow(a, s, d) ({						\
 	*(d) = (a) << (s);							\
@@ -216,7 +223,12 @@ static inline u64 ktime_get_ns(void)
 #define ASSERT_RTNL()			WARN_ON(!stand_in.rtnl)
 #define rtnl_lock()		do { WARN_ON(stand_in.rtnl); stand_in.rtnl = true; } while (0)
 #define rtnl_unlock()		do { ASSERT_RTNL(); stand_in.rtnl = false; } while (0)
+#define HZ				100
+#define INITIAL_JIFFIES			((unsigned long)(unsigned int)(-300 * HZ))
+#define jiffies				(stand_in.ticks)
+#define time_after(a, b)		((long)((b) - (a)) < 0)
 #define in_hardirq()			(stand_in.hardirq)
+#define raw_smp_processor_id()		(stand_in.cpu)
 #define irqs_disabled()			(stand_in.irqs_off)
 
 /* Modules and the log. */

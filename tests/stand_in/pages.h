@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Pages with reference counts, time in jiffies, and what belongs to one of two CPUs. */
+/* Pages with reference counts, and what belongs to one of two CPUs. */
 #ifndef STAND_IN_PAGES_H
 #define STAND_IN_PAGES_H
 
@@ -10,13 +10,8 @@
 extern "C" {
 #endif
 
-#define HZ			100
-#define INITIAL_JIFFIES		((unsigned long)(unsigned int)(-300 * HZ))
-#define jiffies			(stand_in_pages.ticks)
-
 /**
  * struct stand_in_pages - what a test tells these functions, and what they tell it
- * @ticks: the time in jiffies
  * @live: pages that have a reference
  * @allocations: calls of alloc_pages(), with those that failed
  * @order: of the last of them
@@ -28,7 +23,6 @@ extern "C" {
  * @delay: of the last call of schedule_delayed_work()
  */
 struct stand_in_pages {
-	unsigned long ticks;
 	int	live;
 	u32	allocations;
 	u32	order;

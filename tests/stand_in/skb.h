@@ -101,6 +101,7 @@ struct sk_buff {
 	u8	*transport;
 	u8	*mac;
 	u32	hash;
+	u32	sender_cpu;
 	u8	pkt_type;
 	struct dst_entry *dst;
 	struct sock *sk;

@@ -20,7 +20,7 @@ struct BatchPages : testing::Test {
     stand_in = {};
     stand_in_pages = {};
     static unsigned long now = INITIAL_JIFFIES;
-    stand_in_pages.ticks = now;
+    stand_in.ticks = now;
     now += TEN_SECONDS;  // a pause of an earlier test has ended
     stand_in_delayed = nullptr;
     stand_in_on_cpu1 = false;
@@ -101,10 +101,10 @@ TEST_F(BatchPages, FailedAllocationPausesTheNext) {
   stand_in.fail_allocation = 1;
   EXPECT_EQ(nullptr, get());
   EXPECT_EQ(nullptr, get());
-  stand_in_pages.ticks += A_TENTH - 1;
+  stand_in.ticks += A_TENTH - 1;
   EXPECT_EQ(nullptr, get());
   EXPECT_EQ(1u, stand_in_pages.allocations);
-  stand_in_pages.ticks++;
+  stand_in.ticks++;
   EXPECT_NE(nullptr, get());
   EXPECT_NE(nullptr, get()) << "success ends it";
 }

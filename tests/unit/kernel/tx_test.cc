@@ -324,6 +324,54 @@ TEST_F(Tx, BatchCountsAllItsPackets) {
   EXPECT_EQ(0, ref->tsq[SROCE_SQ].queued.counter);
 }
 
+// Otherwise XPS could choose another transmit queue, which may overtake.
+struct TransmitQueue : Tx {
+  TransmitQueue() { stand_in.ticks = INITIAL_JIFFIES; }
+  // From a CPU, @ticks after the last one.
+  sk_buff* send_from(u32 cpu, u32 ticks) {
+    stand_in.cpu = cpu;
+    stand_in.ticks += ticks;
+    send();
+    const auto skbs = deliver();
+    EXPECT_EQ(1u, skbs.size());
+    return skbs[0];
+  }
+  // The CPU whose queue a packet goes to that leaves the stack at once.
+  u32 queue_of(u32 cpu, u32 ticks) {
+    sk_buff* skb = send_from(cpu, ticks);
+    const u32 sender_cpu = skb->sender_cpu;
+    kfree_skb(skb);
+    return sender_cpu - 1;
+  }
+};
+
+TEST_F(TransmitQueue, IsThatOfTheFirstCpuAsLongAsPacketsFollow) {
+  EXPECT_EQ(3u, queue_of(3, 0));
+  for (int i = 0; i < 5; i++) EXPECT_EQ(3u, queue_of(0, 1)) << i;
+  EXPECT_EQ(0u, queue_of(0, 2));
+  EXPECT_EQ(0u, queue_of(3, 0));
+}
+
+TEST_F(TransmitQueue, IsNotKeptByARoundThatSendsNothing) {
+  EXPECT_EQ(3u, queue_of(3, 0));
+  stand_in.ticks++;
+  sroce_tx_charge(&qp, &qp.sq);
+  EXPECT_EQ(0u, queue_of(0, 1));
+}
+
+TEST_F(TransmitQueue, IsKeptWhileTheStackHasPackets) {
+  for (sroce_wq* wq : {&qp.sq, &qp.rq}) {
+    stand_in.ticks += 10;
+    init(*wq);
+    sk_buff* skb = send_from(3, 0);
+    EXPECT_EQ(4u, skb->sender_cpu);
+    init(qp.sq);
+    EXPECT_EQ(3u, queue_of(0, 10)) << "requests and responses use the same";
+    kfree_skb(skb);
+    EXPECT_EQ(0u, queue_of(0, 10));
+  }
+}
+
 TEST_F(Tx, EachQueueIsChargedForItsOwn) {
   init(qp.rq);
   send();
