@@ -59,7 +59,7 @@ static int end_details(struct sk_buff *msg, struct nlattr *nest, int err)
  */
 int sroce_restrack_put_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	struct sroce_qp *qp = sroce_qp_get(&to_sroce_device(ibqp->device)->ep, ibqp->qp_num);
+	struct sroce_qp *qp = sroce_qp_get_listed(ibqp);
 	struct sroce_qp_stats stats;
 	struct nlattr *nest;
 	bool has_receives;
@@ -69,9 +69,6 @@ int sroce_restrack_put_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	sroce_qp_get_stats(qp, &stats);
 	has_receives = sroce_qp_has_receives(qp);
 	sroce_qp_put(qp);
-	/* Another QP has got the number. */
-	if (qp != to_sroce_qp(ibqp))
-		return 0;
 	nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!nest)
 		return -EMSGSIZE;

@@ -192,6 +192,27 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 }
 
 /**
+ * sroce_qp_get_listed() - use a QP that ib_core may be destroying
+ * @ibqp: the QP, from ib_core's list of resources, which keeps its memory
+ *
+ * Before Linux 7.2 and its stable backports, ib_core takes a QP off the list only when the driver
+ * has destroyed it. Any context.
+ *
+ * Return: the QP, to be released with sroce_qp_put(), or NULL if its destruction has begun.
+ */
+struct sroce_qp *sroce_qp_get_listed(const struct ib_qp *ibqp)
+{
+	struct sroce_qp *qp = sroce_qp_get(&to_sroce_device(ibqp->device)->ep, ibqp->qp_num);
+
+	/* Another one may have got the number. */
+	if (qp && &qp->ibqp != ibqp) {
+		sroce_qp_put(qp);
+		qp = NULL;
+	}
+	return qp;
+}
+
+/**
  * sroce_qp_get_next() - iterate over the QPs of an endpoint
  * @ep: the endpoint
  * @qpn: the first number to look at; set to the number of the QP found

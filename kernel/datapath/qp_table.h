@@ -58,6 +58,7 @@ struct sroce_qp_ref {
 int sroce_qp_table_add(struct sroce_qp *qp);
 void sroce_qp_table_remove(struct sroce_qp *qp);
 struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn);
+struct sroce_qp *sroce_qp_get_listed(const struct ib_qp *ibqp);
 struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn);
 void sroce_qp_put(struct sroce_qp *qp);
 struct sroce_qp_ref *sroce_qp_ref_create(struct sroce_qp *qp);

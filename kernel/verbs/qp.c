@@ -395,13 +395,17 @@ static void read_responder(struct sroce_qp *qp, struct ib_qp_attr *attr)
  * @mask: IB_QP_*; unused
  * @init_attr: filled in
  *
- * Return: 0.
+ * May sleep.
+ *
+ * Return: 0, or -EAGAIN if the QP is being destroyed: `rdma resource show qp` asks nevertheless.
  */
 int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init_attr)
 {
-	struct sroce_qp *qp = to_sroce_qp(ibqp);
+	struct sroce_qp *qp = sroce_qp_get_listed(ibqp);
 
+	if (!qp)
+		return -EAGAIN;
 	mutex_lock(&qp->modify_lock);
 	sroce_qp_settle_state(qp);
 	*attr = (struct ib_qp_attr) {
@@ -428,6 +432,7 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		.xrcd = ibqp->xrcd,
 		.port_num = ibqp->port,
 	};
+	sroce_qp_put(qp);
 	return 0;
 }
 

@@ -29,6 +29,19 @@ struct sroce_qp *sroce_qp_get(struct sroce_endpoint *ep, u32 qpn)
 	return qp;
 }
 
+struct sroce_qp *sroce_qp_get_listed(const struct ib_qp *ibqp)
+{
+	struct sroce_qp *qp = to_sroce_qp((struct ib_qp *)ibqp);
+
+	if (qp != stand_in_datapath.qp && !stand_in_qp.in_table)
+		return NULL;
+	if (qp->ref)
+		refcount_inc(&qp->ref->users);
+	else
+		stand_in_datapath.users++;
+	return qp;
+}
+
 struct sroce_qp *sroce_qp_get_next(struct sroce_endpoint *ep, u32 *qpn)
 {
 	struct sroce_qp *qp = stand_in_datapath.qp;

@@ -174,6 +174,20 @@ TEST_F(QpTable, QpIsFoundOnItsDevice) {
   EXPECT_FALSE(is_found(qpn));
 }
 
+// ib_core lists a QP until the driver has destroyed it, and another may have its number by then.
+TEST_F(QpTable, ListedQpIsItselfOrNone) {
+  Qp& qp = add();
+  qp.ibqp.device = &dev.ibdev;
+  EXPECT_EQ(&qp, sroce_qp_get_listed(&qp.ibqp));
+  EXPECT_EQ(2u, qp.ref->users.count);
+  sroce_qp_put(&qp);
+  ib_qp old = qp.ibqp;
+  EXPECT_EQ(nullptr, sroce_qp_get_listed(&old));
+  EXPECT_EQ(1u, qp.ref->users.count);
+  old.qp_num++;
+  EXPECT_EQ(nullptr, sroce_qp_get_listed(&old));
+}
+
 TEST_F(QpTable, GsiQpBelongsToItsDevice) {
   Qp& qp = add(IB_QPT_GSI);
   EXPECT_EQ(1u, qp.ibqp.qp_num);

@@ -333,6 +333,17 @@ TEST_F(CreateQp, SerialsNeverRepeat) {
   destroy();
 }
 
+// ib_core lists it until it has been destroyed.
+TEST_F(CreateQp, QueryOfOneThatIsGoingTouchesNothing) {
+  ASSERT_EQ(0, create(nullptr));
+  ib_qp_attr now;
+  ib_qp_init_attr init;
+  ASSERT_EQ(0, sroce_query_qp(&created.ibqp, &now, 0, &init));
+  EXPECT_EQ(0, stand_in_datapath.users) << "it does not keep it from going";
+  destroy();
+  EXPECT_EQ(-EAGAIN, sroce_query_qp(&created.ibqp, &now, 0, &init));
+}
+
 TEST_F(CreateQp, QueryReportsWhatWasSet) {
   attr.sq_sig_type = IB_SIGNAL_ALL_WR;
   ASSERT_EQ(0, create(nullptr));

@@ -88,6 +88,14 @@ lister=$!
 for ((i = 0; i < 3; i++)); do
 	tool "QPs come and go while they are listed, $i" ibv_srq_pingpong -g GID -n 20 -s 1000 -r 100 -q 32
 done
+live_in_turn() # a QP is destroyed in SQD, with requests
+{
+	local i
+	for ((i = 0; i < 20; i++)); do
+		"$programs/object_life" --dev "$A_DEV" --gid "$A_GID" --peer-dev "$B_DEV" --peer-gid "$B_GID" >/tmp/life 2>&1 || { cat /tmp/life; return 1; }
+	done
+}
+check "QPs go that have requests left" live_in_turn
 check "listing has not failed" kill -0 $lister
 kill $lister
 wait $lister || true

@@ -46,6 +46,18 @@ void use_datagrams(const End& near, const End& far) {
   qp.modify(verbs::ud_to_init(1), "INIT");
 }
 
+// Leaves the QP with requests that are not sent. They must not be read once it is being destroyed.
+void fill_drained(verbs::Endpoint& end) {
+  ibv_sge sge = end.sge(0, 8);
+  ibv_send_wr wr{};
+  wr.sg_list = &sge;
+  wr.num_sge = 1;
+  wr.opcode = IBV_WR_RDMA_WRITE;
+  wr.wr.rdma = {end.peer().address, end.peer().rkey};
+  end.qp().modify(verbs::to_state(IBV_QPS_SQD), "SQD");
+  for (int i = 0; i < 40; i++) end.qp().post_send(&wr);
+}
+
 void live(const End& near, const End& far) {
   verbs::EndpointOptions options;
   options.arena_bytes = arena_bytes;
@@ -62,6 +74,7 @@ void live(const End& near, const End& far) {
   // Enough requests for the storage of the send queue to grow.
   specs.insert(specs.end(), 40, {Op::write, 10});
   execute_locally(initiator, target, verbs::make_plan(specs, {}, seed), {wait_limit, 0});
+  fill_drained(initiator);
 }
 
 void run(harness::Args& args, harness::Tap& tap) {
