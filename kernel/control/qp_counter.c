@@ -78,11 +78,12 @@ static void set_counters(struct ib_qp *ibqp, struct sroce_counters __percpu *cou
  * ib_core does one call at a time for a counter, but not for a QP: of two calls for one QP, one
  * succeeds. ib_core does not deallocate a counter whose first QP fails. May sleep.
  *
- * Return: 0, -ENOMEM, or -EINVAL if the QP is bound.
+ * Return: 0, -ENOMEM, or -EINVAL if the QP is bound, or the set of the counter has gone.
  */
 int sroce_qp_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
 	bool is_new = !counter->id;
+	struct counter_set *set;
 	int err;
 
 	if (is_new) {
@@ -90,6 +91,10 @@ int sroce_qp_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
 		if (err)
 			return err;
 	}
+	/* A counter that is being deallocated is still listed, and a user may name it. */
+	set = find_set(counter);
+	if (!set)
+		return -EINVAL;
 	if (cmpxchg(&ibqp->counter, NULL, counter)) {
 		if (is_new) {
 			free_set(take_set(counter));
@@ -97,7 +102,7 @@ int sroce_qp_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp)
 		}
 		return -EINVAL;
 	}
-	set_counters(ibqp, find_set(counter)->counters);
+	set_counters(ibqp, set->counters);
 	return 0;
 }
 
@@ -145,7 +150,7 @@ int sroce_qp_counter_dealloc(struct rdma_counter *counter)
 {
 	struct counter_set *set = take_set(counter);
 
-	/* Counting is done with BH off, which counts as a reader. */
+	/* Counting is done with BH off, which counts as a reader. Adding up is a reader, too. */
 	synchronize_rcu();
 	if (set)
 		keep_last_counts(counter, set);
@@ -167,20 +172,23 @@ struct rdma_hw_stats *sroce_qp_counter_alloc_stats(struct rdma_counter *counter)
 
 /**
  * sroce_qp_counter_update_stats() - ib_device_ops.counter_update_stats
- * @counter: counter, whose values are set; they stay if its set has gone
+ * @counter: counter, whose values are set
  *
- * Return: 0.
+ * ib_core may ask for a counter that is being deallocated. It has added the values to the port.
+ *
+ * Return: 0, or -ENOENT if its set has gone; the values stay then.
  */
 int sroce_qp_counter_update_stats(struct rdma_counter *counter)
 {
-	const struct counter_set *set = find_set(counter);
+	const struct counter_set *set;
 	unsigned int i;
 
-	if (!set)
-		return 0;
-	for (i = 0; i < SROCE_CTR_COUNT; i++)
+	rcu_read_lock();
+	set = find_set(counter);
+	for (i = 0; set && i < SROCE_CTR_COUNT; i++)
 		counter->stats->value[i] = sroce_counter_sum(set->counters, i);
-	return 0;
+	rcu_read_unlock();
+	return set ? 0 : -ENOENT;
 }
 
 /**

@@ -95,8 +95,8 @@ struct rcu_head {
 	void	(*free)(struct rcu_head *rcu);
 };
 
-#define rcu_read_lock()			((void)0)
-#define rcu_read_unlock()		((void)0)
+#define rcu_read_lock()			((void)stand_in.rcu_readers++)
+#define rcu_read_unlock()		((void)stand_in.rcu_readers--)
 #define rcu_dereference(pointer)	(pointer)
 #define RCU_INIT_POINTER(pointer, value)	((pointer) = (value))
 

@@ -27,7 +27,9 @@ struct QpCounter : testing::Test, QueuePair {
   void count(u64 n) { sroce_count_add(sroce_qp_counters(&qp), SROCE_CTR_RDMA_SEND, n); }
   u64 of_device() { return sroce_counter_sum(dev.ep.counters, SROCE_CTR_RDMA_SEND); }
   u64 of(rdma_counter& counter) {
+    stand_in.loaded = [](void*) { EXPECT_EQ(1u, stand_in.rcu_readers) << "it may be freed"; };
     EXPECT_EQ(0, sroce_qp_counter_update_stats(&counter));
+    EXPECT_EQ(0u, stand_in.rcu_readers);
     return counter.stats->value[SROCE_CTR_RDMA_SEND];
   }
 
@@ -111,9 +113,20 @@ TEST_F(QpCounter, ListedCounterKeepsItsValuesWhenItsSetHasGone) {
   EXPECT_EQ(0, sroce_qp_counter_dealloc(&first));
   ASSERT_EQ(0, sroce_qp_counter_bind(&second, &qp.ibqp));
   count(7);
-  EXPECT_EQ(5u, of(first)) << "not those of the next counter";
+  EXPECT_EQ(-ENOENT, sroce_qp_counter_update_stats(&first)) << "the port has its values";
+  EXPECT_EQ(5u, first.stats->value[SROCE_CTR_RDMA_SEND]) << "not those of the next counter";
   EXPECT_EQ(0u, of_device());
   sroce_qp_counter_unbind(&qp.ibqp);
+}
+
+// It is listed until its last readers have gone.
+TEST_F(QpCounter, CounterThatIsGoingTakesNoQp) {
+  ASSERT_EQ(0, sroce_qp_counter_bind(&first, &qp.ibqp));
+  sroce_qp_counter_unbind(&qp.ibqp);
+  EXPECT_EQ(0, sroce_qp_counter_dealloc(&first));
+  EXPECT_EQ(-EINVAL, sroce_qp_counter_bind(&first, &qp.ibqp));
+  EXPECT_EQ(nullptr, qp.ibqp.counter);
+  EXPECT_EQ(dev.ep.counters, sroce_qp_counters(&qp));
 }
 
 TEST_F(QpCounter, WithoutMemoryNothingIsBound) {
