@@ -6,8 +6,10 @@
  * resources and the path are replaced, each under the lock of its work queue. sroce_qp_set_state()
  * applies the rest under both locks, unless the QP has meanwhile moved to ERR on an error.
  */
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/dst.h>
+#include <rdma/ib_cache.h>
 
 #include "compat/compat.h"
 #include "datapath/qp.h"
@@ -98,13 +100,41 @@ static void install_wq_path(struct sroce_wq *wq, const struct sroce_path *path)
 	spin_unlock_bh(&wq->lock);
 }
 
+/* Of a connection, as it will be; 0 before it is known. */
+static enum ib_mtu path_mtu_of(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	u32 mtu_bytes = qp->req.attr.mtu_bytes;
+
+	if (mask & IB_QP_PATH_MTU)
+		return attr->path_mtu;
+	return sroce_qp_is_connected(qp) && mtu_bytes ? ib_mtu_int_to_enum(mtu_bytes) : 0;
+}
+
+/* The interface of the GID may be a VLAN with a smaller MTU than the interface of the device. */
+static enum ib_mtu source_mtu(const struct ib_qp_attr *attr)
+{
+	enum ib_mtu mtu = IB_MTU_4096;
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(rdma_ah_read_grh(&attr->ah_attr)->sgid_attr);
+	if (!IS_ERR(ndev))
+		mtu = sroce_active_mtu(ndev);
+	rcu_read_unlock();
+	return mtu;
+}
+
 static int prepare_path(const struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 			struct sroce_path *path)
 {
 	u32 dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->req.attr.dest_qpn;
+	enum ib_mtu mtu = path_mtu_of(qp, attr, mask);
+	int err = sroce_path_from_ah_attr(qp->ibqp.device, &attr->ah_attr, qp->ibqp.qp_num,
+					  dest_qpn, path);
 
-	return sroce_path_from_ah_attr(qp->ibqp.device, &attr->ah_attr, qp->ibqp.qp_num, dest_qpn,
-				       path);
+	if (!err && mtu > source_mtu(attr))
+		err = reject_attr(qp, "path MTU on the GID's interface", mtu);
+	return err;
 }
 
 /* Packets are handled meanwhile, and find the old ring or the new one. */

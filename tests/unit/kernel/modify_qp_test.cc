@@ -67,6 +67,22 @@ TEST_F(ModifyQp, UnknownAttributesAreNotSupported) {
   EXPECT_EQ(0u, stand_in_datapath.state_changes);
 }
 
+TEST_F(ModifyQp, PathMtuFitsTheInterfaceOfTheGid) {
+  net_device vlan = netdev;
+  netdev.mtu = 9000;
+  vlan.mtu = 1500;
+  attr.path_mtu = IB_MTU_2048;
+  EXPECT_EQ(0, modify(IB_QP_PATH_MTU | IB_QP_AV));
+  gid.ndev = &vlan;
+  EXPECT_EQ(-EINVAL, modify(IB_QP_PATH_MTU | IB_QP_AV));
+  qp.req.attr.mtu_bytes = 1024;
+  EXPECT_EQ(0, modify(IB_QP_AV)) << "the QP keeps its own";
+  qp.req.attr.mtu_bytes = 2048;
+  EXPECT_EQ(-EINVAL, modify(IB_QP_AV));
+  attr.path_mtu = IB_MTU_1024;
+  EXPECT_EQ(0, modify(IB_QP_PATH_MTU | IB_QP_AV));
+}
+
 TEST_F(ModifyQp, TransitionsAreThoseOfTheTable) {
   stand_in.forbids_transition = true;
   EXPECT_EQ(-EINVAL, modify(IB_QP_STATE));

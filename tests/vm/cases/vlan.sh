@@ -27,6 +27,25 @@ for address in 10.0.5.1 fd05::1; do
 	pair "rping over a VLAN to $address" rping -s -a $address -v -V -C 20 -S 4000 -- rping -c -a $address -v -V -C 20 -S 4000
 done
 
+# --- the path MTU ---------------------------------------------------------------------------------
+
+# That of the device's interface is larger. Messages of one packet would pass, and others never.
+on_a ip link set eth_a mtu 2300
+on_b ip link set eth_b mtu 2300
+fails_with_mtu()
+{
+	on_a timeout 20 ibv_rc_pingpong -d sroce_a -g "$(on_a gid_index sroce_a 10.0.5.1)" -m 2048 >/tmp/mtu 2>&1 &
+	local server=$!
+	on_a wait_until 10 listens ibv_rc_pingpong
+	on_b timeout 20 ibv_rc_pingpong -d sroce_b -g "$(</tmp/gid)" -m 2048 10.0.5.1 || true
+	wait $server || true
+	cat /tmp/mtu
+	grep -q 'Failed to modify QP to RTR' /tmp/mtu
+}
+check "a path MTU beyond that of the VLAN is refused" fails_with_mtu
+on_a ip link set eth_a mtu 1500
+on_b ip link set eth_b mtu 1500
+
 # --- the 802.1p priority --------------------------------------------------------------------------
 
 # The priorities of RoCE packets that A has received since the last call, and how many: "3 123".
