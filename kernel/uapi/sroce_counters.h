@@ -80,6 +80,6 @@ SROCE_COUNTER(DROP_INVALID, drop_invalid, "dropped: an invalid request of UC")
 SROCE_COUNTER(DROP_REORDER_FULL, drop_reorder_full, "dropped: no memory to queue it behind a gap")
 SROCE_COUNTER(DROP_NOT_PRESENT, drop_not_present, "dropped: the memory for it is paged out")
 SROCE_COUNTER(DROP_NO_MEMORY, drop_no_memory, "not sent: no memory")
-SROCE_COUNTER(DROP_NO_ROUTE, drop_no_route, "not sent: no route or neighbour")
+SROCE_COUNTER(DROP_NO_ROUTE, drop_no_route, "not sent: no route, or the interface is down")
 
 #undef SROCE_COUNTER
