@@ -77,11 +77,9 @@ std::vector<Row> dissected(const std::vector<Bytes>& transports) {
   const std::string base = testing::TempDir() + "dissector." + std::to_string(getpid());
   write_pcap(base + ".pcap", transports);
   // Without these options, Wireshark guesses a protocol from the payload.
-  std::string command =
-      "tshark -n --disable-protocol rpcordma --disable-protocol infiniband.eoib "
-      "-o infiniband.identify_payload:FALSE -X lua_script:" SROCE_LUA
-      " -T fields -E separator='|' -r " +
-      base + ".pcap";
+  std::string command = SROCE_TSHARK " " + base +
+                        ".pcap -n --disable-protocol rpcordma --disable-protocol infiniband.eoib "
+                        "-o infiniband.identify_payload:FALSE -T fields -E separator='|'";
   for (const std::string& field : kFields) command += " -e " + field;
   const int status = std::system((command + " >" + base + ".out").c_str());
   std::ifstream out(base + ".out");
