@@ -74,6 +74,10 @@ static void count_ack_plan(const struct sroce_qp *qp, const struct sroce_ack_pla
 	} else if (plan->rewind) {
 		sroce_count(counters, SROCE_CTR_RCVD_SEQ_ERR);
 		sroce_count(counters, SROCE_CTR_PACKET_SEQ_ERR);
+	} else if (plan->status == SROCE_WC_RNR_RETRY_EXC_ERR) {
+		sroce_count(counters, SROCE_CTR_RCVD_RNR_ERR);
+	} else if (plan->status == SROCE_WC_RETRY_EXC_ERR) {
+		sroce_count(counters, SROCE_CTR_RCVD_SEQ_ERR);
 	}
 }
 

@@ -295,15 +295,19 @@ static void check_timeout(struct sroce_qp *qp, u64 now_ns)
 		excuse_timeout(qp, now_ns);
 	if (now_ns < sroce_requester_deadline(req))
 		return;
-	if (!sroce_requester_waits_rnr(req)) {
-		if (now_ns < qp->sq.ignore_timeout_until_ns)
+	if (sroce_requester_waits_rnr(req)) {
+		sroce_requester_timeout(req, now_ns);
+		/* The timers of an earlier READ may have expired meanwhile. */
+		if (now_ns < sroce_requester_deadline(req))
 			return;
-		if (check_stack_progress(qp)) {
-			qp->sq.ignore_timeout_until_ns = now_ns + sroce_requester_probe_ns(req);
-			return;
-		}
-		qp->sq.timer_defer_ns = 0;
 	}
+	if (now_ns < qp->sq.ignore_timeout_until_ns)
+		return;
+	if (check_stack_progress(qp)) {
+		qp->sq.ignore_timeout_until_ns = now_ns + sroce_requester_probe_ns(req);
+		return;
+	}
+	qp->sq.timer_defer_ns = 0;
 	sroce_send_count_events(qp, sroce_requester_timeout(req, now_ns));
 	sroce_trace_cc_events(qp, &req->cc, SROCE_SQ);
 }

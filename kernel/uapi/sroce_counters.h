@@ -26,10 +26,10 @@ SROCE_COUNTER(RCVD_BYTES, rcvd_bytes, "bytes received, from the UDP header on")
 
 /* mlx5's names */
 SROCE_COUNTER(OUT_OF_SEQUENCE, out_of_sequence, "as out_of_seq_request, under the name of mlx5")
-SROCE_COUNTER(PACKET_SEQ_ERR, packet_seq_err, "as rcvd_seq_err, under the name of mlx5")
+SROCE_COUNTER(PACKET_SEQ_ERR, packet_seq_err, "as rcvd_seq_err, less the last retry's")
 SROCE_COUNTER(LOCAL_ACK_TIMEOUT_ERR, local_ack_timeout_err, "ACK timeouts")
 SROCE_COUNTER(IMPLIED_NAK_SEQ_ERR, implied_nak_seq_err, "gaps in READ or atomic responses")
-SROCE_COUNTER(RNR_NAK_RETRY_ERR, rnr_nak_retry_err, "as rcvd_rnr_err, under the name of mlx5")
+SROCE_COUNTER(RNR_NAK_RETRY_ERR, rnr_nak_retry_err, "RNR NAKs received, less the last retry's")
 SROCE_COUNTER(RX_WRITE_REQUESTS, rx_write_requests, "WRITE requests received")
 SROCE_COUNTER(RX_READ_REQUESTS, rx_read_requests, "READ requests received")
 SROCE_COUNTER(RX_ATOMIC_REQUESTS, rx_atomic_requests, "atomic requests received")

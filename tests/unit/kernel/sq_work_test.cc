@@ -474,6 +474,26 @@ TEST_F(Send, RnrWaitIsNotPutOff) {
   EXPECT_EQ(0u, qp.sq.ignore_timeout_until_ns);
 }
 
+// The peer may send the next RNR NAK before a timer that is put off expires.
+TEST_F(Send, TimeoutOfAReadComesWithTheEndOfAnRnrWait) {
+  qp.req.attr.rnr_retry = qp.req.rnr_retry_left = 7;
+  write(100, SROCE_WR_READ);
+  write();
+  work();
+  sroce_packet pkt = packet_of(SROCE_OP_ACK, 1);
+  pkt.syndrome = SROCE_AETH_RNR_NAK | 1;
+  sroce_ack_plan plan;
+  sroce_completer_plan(&qp.req, &pkt, &plan);
+  sroce_completer_commit(&qp.req, &plan, SROCE_MEM_OK, stand_in.now_ns);
+  ASSERT_TRUE(sroce_requester_waits_rnr(&qp.req));
+  const u64 timer_ns = std::min(qp.req.ack_deadline_ns, qp.req.probe.deadline_ns);
+  ASSERT_NE(SROCE_NEVER, timer_ns);
+  stand_in.now_ns = std::max(timer_ns, qp.req.rnr_until_ns);
+  work();
+  EXPECT_FALSE(sroce_requester_waits_rnr(&qp.req));
+  EXPECT_EQ(1u, qp.req.timeouts + qp.req.probe.sent_count);
+}
+
 // Its request fails only when the READ before it has completed.
 TEST_F(Send, LastNakBehindAReadIsTheVendorError) {
   qp.req.attr.retry_cnt = qp.req.retry_left = 0;
@@ -486,6 +506,8 @@ TEST_F(Send, LastNakBehindAReadIsTheVendorError) {
   stand_in_datapath.users--;  // the receiver's, which the stand-in counts in ref
   EXPECT_FALSE(sroce_requester_has_failed(&qp.req));
   EXPECT_EQ(SROCE_VENDOR_NAK, static_cast<int>(qp.sq.fault));
+  EXPECT_EQ(1u, count(SROCE_CTR_RCVD_SEQ_ERR));
+  EXPECT_EQ(0u, count(SROCE_CTR_PACKET_SEQ_ERR)) << "counts what is sent again";
 }
 
 TEST_F(Send, UnplacedResponseIsRequestedWhenThePagesAreThere) {
