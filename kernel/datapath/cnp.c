@@ -45,16 +45,23 @@ static void queue_cnp(struct sroce_qp *qp, const struct sroce_path *path, u32 de
 	tx.dscp = READ_ONCE(qp->dev->cc.np_cnp_dscp);
 	sroce_responder_cnp_packet(&qp->resp, &pkt);
 	pkt.dest_qpn = dest_qpn;
-	/* If this one cannot be sent, the next marked packet causes another. */
+	/* If this one cannot be sent, another one follows when it is due. */
 	if (sroce_tx_begin(&tx, path, &pkt, 1, &writer))
 		return;
 	memset(writer->to, 0, pkt.payload_bytes);
 	sroce_crc_advance(writer, pkt.payload_bytes);
 	sroce_tx_end(&tx);
+	sroce_np_sent(&qp->np);
 	/* A VLAN's egress map makes it the 802.1p priority. */
 	if (!READ_ONCE(qp->dev->cc.np_cnp_prio_mode))
 		skb_peek_tail(&qp->rq.out)->priority = READ_ONCE(qp->dev->cc.np_cnp_prio);
 	sroce_count(sroce_qp_counters(qp), SROCE_CTR_NP_CNP_SENT);
+}
+
+/* All of an skb have its mark, and nearly always one destination. */
+static u32 packets_of(const struct sk_buff *skb)
+{
+	return max_t(u32, skb_shinfo(skb)->gso_segs, 1);
 }
 
 static void notify_peer(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -64,7 +71,7 @@ static void notify_peer(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 	if (!sroce_wq_path_matches(qp, &qp->rq, rx))
 		return;
-	cnp = sroce_np_marked(&qp->np, &qp->dev->cc, ktime_get_ns());
+	cnp = sroce_np_marked(&qp->np, &qp->dev->cc, packets_of(rx->skb), ktime_get_ns());
 	trace_sroce_marked(qp->ibqp.qp_num, peer_qpn, cnp);
 	if (cnp)
 		queue_cnp(qp, &qp->rq.path, peer_qpn);
@@ -84,7 +91,7 @@ static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *r
 	if (qp->ibqp.qp_type == IB_QPT_GSI || rx->pkt.qkey != qp->resp.attr.qkey)
 		return;
 	spin_lock(&dev->np_lock);
-	cnp = sroce_np_marked_datagram(&qp->np, &dev->np_sources, &dev->cc,
+	cnp = sroce_np_marked_datagram(&qp->np, &dev->np_sources, &dev->cc, packets_of(rx->skb),
 				       (__force const u32 *)rx->saddr.s6_addr32, source_qpn,
 				       ktime_get_ns());
 	spin_unlock(&dev->np_lock);
@@ -134,17 +141,27 @@ void sroce_cc_trace(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_w
 
 /* Returns whether the algorithm of this queue uses CNPs. */
 static bool slow_down(struct sroce_qp *qp, struct sroce_wq *wq, struct sroce_cc *cc,
-		      const struct sroce_rx *rx, u64 now_ns)
+		      const struct sroce_rx *rx, u64 srtt_ns, u64 now_ns)
 {
 	bool handled = false;
 
 	spin_lock_bh(&wq->lock);
 	if (sroce_wq_path_matches(qp, wq, rx)) {
-		handled = sroce_cc_cnp(cc, now_ns);
+		handled = sroce_cc_cnp(cc, srtt_ns, now_ns);
 		sroce_trace_cc_events(qp, cc, wq->type);
 	}
 	spin_unlock_bh(&wq->lock);
 	return handled;
+}
+
+static u64 read_srtt_ns(struct sroce_qp *qp)
+{
+	u64 srtt_ns;
+
+	spin_lock_bh(&qp->sq.lock);
+	srtt_ns = sroce_requester_srtt_ns(&qp->req);
+	spin_unlock_bh(&qp->sq.lock);
+	return srtt_ns;
 }
 
 /**
@@ -161,9 +178,9 @@ void sroce_cnp_received(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 	/* MADs cause no CNPs, and a forged one must not slow down the CM. */
 	if (qp->ibqp.qp_type != IB_QPT_GSI)
-		handled = slow_down(qp, &qp->sq, &qp->req.cc, rx, now_ns);
+		handled = slow_down(qp, &qp->sq, &qp->req.cc, rx, 0, now_ns);
 	if (sroce_qp_is_acked(qp))
-		handled |= slow_down(qp, &qp->rq, &qp->resp.cc, rx, now_ns);
+		handled |= slow_down(qp, &qp->rq, &qp->resp.cc, rx, read_srtt_ns(qp), now_ns);
 	/* A queue that does not send yet ignores it. */
 	sroce_count(sroce_qp_counters(qp), handled ? SROCE_CTR_RP_CNP_HANDLED :
 						    SROCE_CTR_RP_CNP_IGNORED);

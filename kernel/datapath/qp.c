@@ -378,8 +378,8 @@ static void start_pacing(struct sroce_qp *qp)
 	u64 line_rate = READ_ONCE(qp->dev->line_rate);
 
 	if (!sroce_qp_is_acked(qp))
-		sroce_cc_start_datagrams(&qp->req.cc, &qp->dev->cc, line_rate,
-					 qp->req.attr.mtu_bytes, ktime_get_ns());
+		sroce_cc_start_unacked(&qp->req.cc, &qp->dev->cc, line_rate,
+				       qp->req.attr.mtu_bytes, ktime_get_ns());
 	else
 		sroce_cc_start(&qp->req.cc, &qp->dev->cc, line_rate, qp->req.attr.mtu_bytes,
 			       ktime_get_ns());
@@ -389,8 +389,8 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state to)
 {
 	switch (to) {
 	case IB_QPS_RTR:
-		sroce_cc_start(&qp->resp.cc, &qp->dev->cc, READ_ONCE(qp->dev->line_rate),
-			       qp->resp.attr.mtu_bytes, ktime_get_ns());
+		sroce_cc_start_unacked(&qp->resp.cc, &qp->dev->cc, READ_ONCE(qp->dev->line_rate),
+				       qp->resp.attr.mtu_bytes, ktime_get_ns());
 		sroce_responder_set_state(&qp->resp, SROCE_RQ_READY);
 		break;
 	case IB_QPS_RTS:

@@ -179,8 +179,8 @@ void sroce_cc_start(struct sroce_cc *cc, const struct sroce_cc_params *params, u
 }
 
 /**
- * sroce_cc_start_datagrams() - start congestion control for UC and UD, which have no ACKs
- * @cc: congestion control of a send queue
+ * sroce_cc_start_unacked() - start congestion control for what has no ACKs: UC, UD, READ responses
+ * @cc: congestion control of a work queue
  * @params: of the device; must outlive @cc
  * @line_rate: bytes/s of the interface, 0 if not known
  * @mtu_bytes: of the longest packet
@@ -188,8 +188,8 @@ void sroce_cc_start(struct sroce_cc *cc, const struct sroce_cc_params *params, u
  *
  * An algorithm that needs ACKs is replaced by dcqcn, which needs CNPs only. RNICs do the same.
  */
-void sroce_cc_start_datagrams(struct sroce_cc *cc, const struct sroce_cc_params *params,
-			      u64 line_rate, u32 mtu_bytes, u64 now_ns)
+void sroce_cc_start_unacked(struct sroce_cc *cc, const struct sroce_cc_params *params,
+			    u64 line_rate, u32 mtu_bytes, u64 now_ns)
 {
 	const struct sroce_cc_ops *ops = chosen_ops(params);
 
@@ -215,14 +215,17 @@ void sroce_cc_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack)
 /**
  * sroce_cc_cnp() - a CNP arrived
  * @cc: congestion control
+ * @srtt_ns: round trip to the peer, for what has no ACKs; 0 if that is not known
  * @now_ns: the time
  *
  * Return: true if the algorithm reacts to CNPs.
  */
-bool sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns)
+bool sroce_cc_cnp(struct sroce_cc *cc, u64 srtt_ns, u64 now_ns)
 {
 	if (!cc->ops || !cc->ops->cnp)
 		return false;
+	if (srtt_ns)
+		cc->srtt_ns = srtt_ns;
 	cc->cnp_handled++;
 	cc->ops->cnp(cc, now_ns);
 	return true;

@@ -147,7 +147,7 @@ enum sroce_cc_loss {
  * @mtu_bytes: path MTU
  * @events: see sroce_cc_take_events()
  * @line_rate: of the interface, bytes/s
- * @srtt_ns: as of the last ACK, 0 when not known
+ * @srtt_ns: as of the last ACK or CNP, 0 when not known
  * @credit_ns: pacer: when the bytes sent so far were paid for
  * @edt_ns: pacer: latest departure time of the packets handed over
  * @priv: state of the algorithm, 0 when it starts
@@ -237,10 +237,10 @@ const char *sroce_cc_algorithm_name(u32 algorithm);
 
 void sroce_cc_start(struct sroce_cc *cc, const struct sroce_cc_params *params, u64 line_rate,
 		    u32 mtu_bytes, u64 now_ns);
-void sroce_cc_start_datagrams(struct sroce_cc *cc, const struct sroce_cc_params *params,
-			      u64 line_rate, u32 mtu_bytes, u64 now_ns);
+void sroce_cc_start_unacked(struct sroce_cc *cc, const struct sroce_cc_params *params,
+			    u64 line_rate, u32 mtu_bytes, u64 now_ns);
 void sroce_cc_acked(struct sroce_cc *cc, const struct sroce_cc_ack *ack);
-bool sroce_cc_cnp(struct sroce_cc *cc, u64 now_ns);
+bool sroce_cc_cnp(struct sroce_cc *cc, u64 srtt_ns, u64 now_ns);
 void sroce_cc_lost(struct sroce_cc *cc, enum sroce_cc_loss loss, u64 now_ns);
 void sroce_cc_sent(struct sroce_cc *cc, u32 bytes, u64 now_ns);
 u32 sroce_cc_sendable_bytes(const struct sroce_cc *cc, u64 now_ns);

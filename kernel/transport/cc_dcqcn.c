@@ -20,7 +20,7 @@
  * Linux's virtual devices do, 10 Gb/s are assumed.
  *
  * Decreases are at least rp_rate_reduce_monitor_period apart, and at least a
- * round trip (up to 10 ms). A CNP that comes earlier reports congestion from
+ * round trip (up to 10 ms), if one is known. A CNP that comes earlier reports congestion from
  * before the decrease: in software a round trip is longer than 50 us. The
  * periods of alpha and of the increase timer are at least a round trip, too. A
  * flow behind a slow link may send one packet in 300 us, and would otherwise

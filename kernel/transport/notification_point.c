@@ -10,33 +10,34 @@
 #include "transport/notification_point.h"
 
 /* *@last_ns is the time of the last CNP, 0 before the first. */
-static bool cnp_is_due(struct sroce_np *np, const struct sroce_cc_params *params, u64 *last_ns,
-		       u64 now_ns)
+static bool cnp_is_due(struct sroce_np *np, const struct sroce_cc_params *params, u32 packets,
+		       u64 *last_ns, u64 now_ns)
 {
 	u64 wait_ns = (u64)READ_ONCE(params->np_min_time_between_cnps) * SROCE_CC_USEC;
 
-	np->ecn_marked++;
+	np->ecn_marked += packets;
 	if (*last_ns && sroce_elapsed_ns(now_ns, *last_ns) < wait_ns)
 		return false;
 	*last_ns = now_ns;
 	np->last_cnp_ns = now_ns;
-	np->cnps++;
 	return true;
 }
 
 /**
- * sroce_np_marked() - a CE-marked packet arrived
+ * sroce_np_marked() - CE-marked packets arrived
  * @np: notification point of the QP
  * @params: of the device
+ * @packets: how many, as one skb
  * @now_ns: the time
  *
  * Must not be called for CNPs and multicast.
  *
  * Return: true if a CNP must be sent.
  */
-bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, u64 now_ns)
+bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, u32 packets,
+		     u64 now_ns)
 {
-	return cnp_is_due(np, params, &np->last_cnp_ns, now_ns);
+	return cnp_is_due(np, params, packets, &np->last_cnp_ns, now_ns);
 }
 
 static u32 mix_hash(u32 hash, u32 word)
@@ -56,10 +57,11 @@ static u64 *source_slot(struct sroce_np_sources *sources, const u32 address[4], 
 }
 
 /**
- * sroce_np_marked_datagram() - a CE-marked datagram arrived
+ * sroce_np_marked_datagram() - CE-marked datagrams arrived
  * @np: notification point of the QP, for its counters
  * @sources: of the device; the caller serializes calls
  * @params: of the device
+ * @packets: how many, as one skb
  * @address: its source address
  * @qpn: the QP that sent it
  * @now_ns: the time
@@ -70,8 +72,8 @@ static u64 *source_slot(struct sroce_np_sources *sources, const u32 address[4], 
  * Return: true if a CNP must be sent to @qpn.
  */
 bool sroce_np_marked_datagram(struct sroce_np *np, struct sroce_np_sources *sources,
-			      const struct sroce_cc_params *params, const u32 address[4],
-			      u32 qpn, u64 now_ns)
+			      const struct sroce_cc_params *params, u32 packets,
+			      const u32 address[4], u32 qpn, u64 now_ns)
 {
-	return cnp_is_due(np, params, source_slot(sources, address, qpn), now_ns);
+	return cnp_is_due(np, params, packets, source_slot(sources, address, qpn), now_ns);
 }

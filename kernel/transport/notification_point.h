@@ -14,9 +14,9 @@
 
 /**
  * struct sroce_np - notification point of a QP, protected by the lock of its receive queue
- * @last_cnp_ns: when the last CNP was requested, 0 for never
+ * @last_cnp_ns: when the last CNP was due, 0 for never
  * @ecn_marked: CE-marked packets
- * @cnps: CNPs requested
+ * @cnps: CNPs sent
  */
 struct sroce_np {
 	u64	last_cnp_ns;
@@ -34,9 +34,16 @@ struct sroce_np_sources {
 	u64	last_cnp_ns[SROCE_NP_SOURCES];
 };
 
-bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, u64 now_ns);
+bool sroce_np_marked(struct sroce_np *np, const struct sroce_cc_params *params, u32 packets,
+		     u64 now_ns);
 bool sroce_np_marked_datagram(struct sroce_np *np, struct sroce_np_sources *sources,
-			      const struct sroce_cc_params *params, const u32 address[4],
-			      u32 qpn, u64 now_ns);
+			      const struct sroce_cc_params *params, u32 packets,
+			      const u32 address[4], u32 qpn, u64 now_ns);
+
+/* A CNP that was due is being sent. */
+static inline void sroce_np_sent(struct sroce_np *np)
+{
+	np->cnps++;
+}
 
 #endif

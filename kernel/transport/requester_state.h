@@ -100,6 +100,12 @@ static inline bool sroce_requester_is_idle(const struct sroce_requester *req)
 	return !sroce_requester_unsent(req) && !req->probe.due && !sroce_requester_has_losses(req);
 }
 
+/* The smoothed round-trip time, 0 before the first sample. */
+static inline u64 sroce_requester_srtt_ns(const struct sroce_requester *req)
+{
+	return req->rtt.srtt_ns;
+}
+
 /* Has a packet been sent that is not acknowledged? */
 static inline bool sroce_requester_has_unacked(const struct sroce_requester *req)
 {

@@ -30,7 +30,7 @@ u8 work_opcode(Operation operation) {
 bool uses_cnps(const sroce_cc_params& params) {
   sroce_cc cc;
   sroce_cc_start(&cc, &params, 0, 1024, 0);
-  return sroce_cc_cnp(&cc, 0);
+  return sroce_cc_cnp(&cc, 0, 0);
 }
 
 class EngineRequester : public Requester {
@@ -76,7 +76,7 @@ class EngineRequester : public Requester {
 
   void receive(const Packet& packet, Ns now_ns) override {
     if (packet.header.info->flags & SROCE_OPF_CNP) {
-      sroce_cc_cnp(&requester_.cc, now_ns);
+      sroce_cc_cnp(&requester_.cc, 0, now_ns);
       return;
     }
     sroce_ack_plan plan;
@@ -170,7 +170,7 @@ class EngineResponder : public Endpoint {
   }
 
   void receive(const Packet& packet, Ns now_ns) override {
-    if (packet.marked && sends_cnps_ && sroce_np_marked(&np_, &params_, now_ns)) cnp_due_ = true;
+    if (packet.marked && sends_cnps_ && sroce_np_marked(&np_, &params_, 1, now_ns)) cnp_due_ = true;
     execute(packet.header, now_ns);
     u32 psn;
     while (sroce_reorder_next_queued(&responder_, &psn)) {

@@ -64,10 +64,21 @@ TEST_F(Cnp, QueueThatIsNotReadySendsNone) {
   EXPECT_EQ(0u, stand_in_datapath.packets);
 }
 
+TEST_F(Cnp, PacketsOfABatchCount) {
+  rx.skb->shared.gso_segs = 64;
+  marked();
+  EXPECT_EQ(64u, qp.np.ecn_marked);
+  EXPECT_EQ(1u, qp.np.cnps);
+  rx.skb->shared.gso_segs = 0;
+  marked();
+  EXPECT_EQ(65u, qp.np.ecn_marked);
+}
+
 TEST_F(Cnp, OneThatCannotBeSentIsNotCounted) {
   stand_in_datapath.tx_error = -ENOMEM;
   marked();
   EXPECT_EQ(0u, count(SROCE_CTR_NP_CNP_SENT));
+  EXPECT_EQ(0u, qp.np.cnps);
   EXPECT_EQ(0u, stand_in_datapath.skbs);
 }
 
@@ -123,6 +134,14 @@ TEST_F(CnpReceived, SlowsDownBothQueues) {
   EXPECT_EQ(1u, handled(qp.req.cc));
   EXPECT_EQ(1u, handled(qp.resp.cc));
   EXPECT_EQ(1u, count(SROCE_CTR_RP_CNP_HANDLED));
+}
+
+// Otherwise READ responses, which have no ACKs, would slow down more often than WRITEs.
+TEST_F(CnpReceived, ResponsesKnowTheRoundTripOfRequests) {
+  qp.req.rtt.srtt_ns = 300'000;
+  sroce_cnp_received(&qp, &rx);
+  EXPECT_EQ(300'000u, qp.resp.cc.srtt_ns);
+  EXPECT_EQ(0u, qp.req.cc.srtt_ns) << "ACKs tell";
 }
 
 TEST_F(CnpReceived, OneFromElsewhereIsIgnored) {

@@ -184,7 +184,7 @@ TEST_F(NetlinkQp, CongestionControlIsShownOnceItHasStarted) {
 
 TEST_F(NetlinkQp, RateIsThatOfNowAndHasItsDetails) {
   sroce_cc_start(&qp.resp.cc, &dev.cc, 1000000000, 1024, 0);
-  EXPECT_TRUE(sroce_cc_cnp(&qp.resp.cc, 1000));
+  EXPECT_TRUE(sroce_cc_cnp(&qp.resp.cc, 0, 1000));
   stand_in.now_ns = 1000;
   const Attributes cut = rq();
   const u64 rate = cut.u64_of(SROCE_A_WQ_RATE);
@@ -234,7 +234,7 @@ TEST_F(NetlinkQp, MessageOfAnySizeThatIsTooShortIsAnError) {
   qp.req.rtt.srtt_ns = qp.req.rtt.var_ns = qp.req.rtt.min_ns = 9;
   for (sroce_cc* cc : {&qp.req.cc, &qp.resp.cc}) {
     sroce_cc_start(cc, &dev.cc, 1000000000, 1024, 0);
-    EXPECT_TRUE(sroce_cc_cnp(cc, 1000));
+    EXPECT_TRUE(sroce_cc_cnp(cc, 0, 1000));
     cc->cwnd = 3 * SROCE_CC_PACKET;
   }
   ASSERT_EQ(0, put(4096));

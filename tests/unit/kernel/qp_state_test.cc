@@ -200,6 +200,18 @@ TEST_F(QpState, ErrorAndResetCanBeReachedFromAllStates) {
   EXPECT_EQ(IB_QPS_RESET, qp.state);
 }
 
+// They have no ACKs, so `delay` would keep them slow for ever after a few local drops.
+TEST_F(QpState, ReadResponsesUseAnAlgorithmWithoutAcks) {
+  sroce_cc_params_init(&dev.cc);
+  dev.cc.algorithm = SROCE_CC_delay;
+  reach(IB_QPS_RTS);
+  sroce_cc_info info;
+  sroce_cc_get_info(&qp.resp.cc, 0, &info);
+  EXPECT_STREQ("dcqcn", info.algorithm);
+  sroce_cc_get_info(&qp.req.cc, 0, &info);
+  EXPECT_STREQ("delay", info.algorithm);
+}
+
 TEST_F(QpState, SettingAttributesDoesNotRestartARetry) {
   attr.retry_cnt = 6;
   reach(IB_QPS_RTR);

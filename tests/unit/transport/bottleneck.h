@@ -138,8 +138,8 @@ struct Bottleneck {
       flow.srtt_ns = flow.srtt_ns ? flow.srtt_ns - flow.srtt_ns / 8 + rtt / 8 : rtt;
       const sroce_cc_ack ack = {now_ns, 1, flow.inflight, rtt, flow.min_rtt_ns, flow.srtt_ns};
       sroce_cc_acked(&flow.cc, &ack);
-      if (packet.marked && sroce_np_marked(&flow.np, &params, now_ns))
-        sroce_cc_cnp(&flow.cc, now_ns);
+      if (packet.marked && sroce_np_marked(&flow.np, &params, 1, now_ns))
+        sroce_cc_cnp(&flow.cc, 0, now_ns);
     }
   }
 };

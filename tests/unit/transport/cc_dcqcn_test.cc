@@ -26,7 +26,7 @@ class Dcqcn : public ::testing::Test {
   }
 
   void start(u64 line_rate) { sroce_cc_start(&cc_, &params_, line_rate, 1024, now_); }
-  void cnp() { sroce_cc_cnp(&cc_, now_); }
+  void cnp(u64 srtt_ns = 0) { sroce_cc_cnp(&cc_, srtt_ns, now_); }
   void cnp_after(u64 wait) {
     now_ += wait;
     cnp();
@@ -137,6 +137,15 @@ TEST_F(DcqcnCut, RateIsCutOncePerMonitorPeriod) {
 TEST_F(DcqcnCut, RateIsCutOncePerRoundTrip) {
   cnp();
   round_trip(400 * kMicrosecond);
+  for (int i = 0; i < 7; i++) cnp_after(50 * kMicrosecond);
+  EXPECT_EQ(cc_.cuts, 1u);
+  cnp_after(50 * kMicrosecond);
+  EXPECT_EQ(cc_.cuts, 2u);
+}
+
+// A queue without ACKs learns it from the requester. CNPs that do not know it change nothing.
+TEST_F(DcqcnCut, RoundTripMayComeWithACnp) {
+  cnp(400 * kMicrosecond);
   for (int i = 0; i < 7; i++) cnp_after(50 * kMicrosecond);
   EXPECT_EQ(cc_.cuts, 1u);
   cnp_after(50 * kMicrosecond);
@@ -586,7 +595,7 @@ TEST(DcqcnNetwork, LostShareIsRegained) {
   const u64 from = link.now_ns;
   // Only one of them gets CNPs, and loses nearly all of its rate.
   for (u64 i = 0; i < 40; i++) {
-    sroce_cc_cnp(&link.flows[0].cc, link.now_ns);
+    sroce_cc_cnp(&link.flows[0].cc, 0, link.now_ns);
     link.run_until(from + i * 100 * kMicrosecond);
   }
   ASSERT_LT(link.flows[0].cc.rate, kLine / 100);

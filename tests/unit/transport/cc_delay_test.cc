@@ -236,7 +236,7 @@ TEST_F(DelayLoss, AckResetsTheTimeoutCount) {
 }
 
 TEST_F(DelayLoss, CnpsAreIgnored) {
-  EXPECT_FALSE(sroce_cc_cnp(&cc_, now_));
+  EXPECT_FALSE(sroce_cc_cnp(&cc_, 0, now_));
   EXPECT_EQ(window(), 16u);
 }
 
