@@ -94,19 +94,22 @@ void sroce_paging_init(struct sroce_wq *wq)
  * @wq: its queue that made the copy, locked
  *
  * Does nothing if the queue waits for pages already; then it will miss these again.
+ *
+ * Return: whether the fault has begun.
  */
-void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq)
+bool sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq)
 {
 	struct sroce_paging *paging = &wq->paging;
 
 	if (paging->pending || wq->dying)
-		return;
+		return false;
 	paging->pending = true;
 	paging->done = false;
 	paging->range = paging->wait.missing;
 	paging->began_ns = ktime_get_ns();
 	sroce_count(sroce_qp_counters(qp), SROCE_CTR_PAGE_FAULTS);
 	queue_work(fault_queue, &paging->work);
+	return true;
 }
 
 /**

@@ -18,6 +18,7 @@ struct sroce_wq;
  * @began_ns: when it was last queued
  * @pending: the queue waits for @work, which is queued or runs
  * @resets: how often the QP was reset; nobody waits for a fault begun before the last reset
+ * @of_response: receive queue: a READ response has missed them, and not a request
  * @request_waits: receive queue of RC: the expected request waits for a page, not for a WQE
  * @done: send queue: it has run since the queue last looked
  * @misses: send queue: how often the buffer of the next request was found to be missing
@@ -29,6 +30,7 @@ struct sroce_paging {
 	struct sroce_page_range range;
 	u64	began_ns;
 	bool	pending;
+	bool	of_response;
 	bool	request_waits;
 	bool	done;
 	u8	misses;
@@ -39,7 +41,7 @@ struct sroce_paging {
 int sroce_fault_queue_init(void);
 void sroce_fault_queue_fini(void);
 void sroce_paging_init(struct sroce_wq *wq);
-void sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq);
+bool sroce_paging_begin(struct sroce_qp *qp, struct sroce_wq *wq);
 void sroce_paging_reset(struct sroce_wq *wq);
 void sroce_paging_stop(struct sroce_wq *wq);
 

@@ -294,6 +294,7 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			   const struct sroce_recv_result *result)
 {
 	struct sroce_responder *resp = &qp->resp;
+	struct sroce_completion wc __sroce_uninit;
 
 	if (!sroce_qp_is_connected(qp))
 		sroce_ud_commit(resp, &rx->pkt, plan, result);
@@ -301,6 +302,21 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		sroce_responder_commit(resp, &rx->pkt, plan, result, rx->now_ns);
 	else if (!sroce_uc_commit(resp, &rx->pkt, plan, result))
 		count_drop_of_qp(qp, rx, SROCE_CTR_DROP_INVALID);
+	if (sroce_responder_next_completion(resp, &wc)) {
+		sroce_count(sroce_qp_counters(qp), SROCE_CTR_RDMA_RECV);
+		sroce_wq_post_cqe(qp, &qp->rq, &wc, rx);
+	}
+}
+
+/* The request of UC or UD can neither be placed now nor wait any longer. */
+static void lose_request(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
+	struct sroce_recv_plan plan;
+
+	count_drop_of_qp(qp, rx, SROCE_CTR_DROP_NOT_PRESENT);
+	sroce_uc_plan_loss(&plan);
+	commit_request(qp, rx, &plan, &result);
 }
 
 /*
@@ -309,7 +325,8 @@ static void commit_request(struct sroce_qp *qp, const struct sroce_rx *rx,
  */
 static bool wait_for_pages(struct sroce_qp *qp, struct sroce_rx *rx, struct sroce_recv_plan *plan)
 {
-	sroce_paging_begin(qp, &qp->rq);
+	if (sroce_paging_begin(qp, &qp->rq))
+		qp->rq.paging.of_response = false;
 	if (sroce_qp_is_acked(qp)) {
 		sroce_reorder_plan_wait(&qp->resp, &rx->pkt, plan);
 		trace_sroce_recv_plan(qp->ibqp.qp_num, rx->pkt.psn, plan);
@@ -326,7 +343,6 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 			      struct sroce_recv_plan *plan)
 {
 	struct sroce_recv_result result = { .status = SROCE_MEM_OK, .invalidated = SROCE_MEM_OK };
-	struct sroce_completion wc __sroce_uninit;
 	u32 count = rx->pkt.count, epsn = sroce_responder_epsn(&qp->resp);
 	bool missed_pages;
 
@@ -349,10 +365,6 @@ static void carry_out_request(struct sroce_qp *qp, struct sroce_rx *rx,
 	count_request(qp, rx, plan);
 	queue_if_planned(qp, rx, plan, &result);
 	commit_request(qp, rx, plan, &result);
-	if (sroce_responder_next_completion(&qp->resp, &wc)) {
-		sroce_count(sroce_qp_counters(qp), SROCE_CTR_RDMA_RECV);
-		sroce_wq_post_cqe(qp, &qp->rq, &wc, rx);
-	}
 	if (qp->reorder_queue) {
 		sroce_reorder_queue_advance(qp, epsn);
 		sroce_reorder_queue_flush(qp);
@@ -429,7 +441,7 @@ void sroce_receive_backlog(struct sroce_qp *qp, u64 now_ns, u32 *budget)
 		if (qp->rq.paging.pending) {
 			if (now_ns < sroce_backlog_deadline(qp))
 				return;
-			count_drop_of_qp(qp, &rx, SROCE_CTR_DROP_NOT_PRESENT);
+			lose_request(qp, &rx);
 		}
 		sroce_backlog_drop_first(qp);
 		--*budget;

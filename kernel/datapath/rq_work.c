@@ -117,7 +117,8 @@ static bool send_response(struct sroce_tx *tx, struct sroce_response_plan *plan)
 		return false;
 	}
 	if (built == -EAGAIN) {
-		sroce_paging_begin(qp, &qp->rq);
+		if (sroce_paging_begin(qp, &qp->rq))
+			qp->rq.paging.of_response = true;
 		return false;
 	}
 	if (failed)
@@ -137,6 +138,12 @@ static bool send_response(struct sroce_tx *tx, struct sroce_response_plan *plan)
 	return true;
 }
 
+/* Does a READ response wait for pages? Those that a request has missed do not concern it. */
+static bool response_waits(const struct sroce_qp *qp)
+{
+	return qp->rq.paging.pending && qp->rq.paging.of_response;
+}
+
 static void send_responses(struct sroce_tx *tx, u32 *budget)
 {
 	struct sroce_qp *qp = tx->qp;
@@ -153,7 +160,7 @@ static void send_responses(struct sroce_tx *tx, u32 *budget)
 			qp->rq.more = true;
 			return;
 		}
-		if (plan.kind == SROCE_RESPONSE_READ && qp->rq.paging.pending)
+		if (plan.kind == SROCE_RESPONSE_READ && response_waits(qp))
 			return;
 		if (plan.kind == SROCE_RESPONSE_READ && !packets) {
 			qp->rq.paced_until_ns = edt_ns;

@@ -69,8 +69,13 @@ void sroce_ud_commit(struct sroce_responder *resp, const struct sroce_packet *pk
 	enum sroce_wc_status status = resp->recv->status;
 	struct sroce_completion *wc;
 
-	if (plan->verdict == SROCE_RECV_DROP)
+	if (plan->verdict == SROCE_RECV_DROP) {
+		/* It cannot go back, and must not wait for a datagram that may never come. */
+		if (plan->reason == SROCE_DROP_NO_WQE && resp->attr.shares_rwqes &&
+		    resp->has_recv_wqe)
+			sroce_responder_complete(resp, SROCE_WC_REM_INV_REQ_ERR);
 		return;
+	}
 	if (result->status != SROCE_MEM_OK)
 		status = SROCE_WC_LOC_PROT_ERR;
 	if (status != SROCE_WC_SUCCESS)

@@ -97,6 +97,26 @@ TEST(DatagramReceive, WrongQkeyIsDroppedAndUsesNoReceive) {
   EXPECT_EQ(rq.buffers_left(), 1u);
 }
 
+// It was taken for a datagram whose pages are missing. Other QPs need it.
+TEST(DatagramReceive, SharedReceiveOfALostOneCompletes) {
+  for (const bool shared : {false, true}) {
+    DatagramQueue rq;
+    rq.resp.attr.shares_rwqes = shared;
+    const sroce_packet pkt = datagram(100);
+    rq.resp.has_recv_wqe = true;
+    rq.resp.recv->length = 1000;
+    sroce_recv_plan plan;
+    sroce_recv_result result = {};
+    sroce_uc_plan_loss(&plan);
+    sroce_ud_commit(&rq.resp, &pkt, &plan, &result);
+    sroce_completion wc;
+    ASSERT_EQ(shared, sroce_responder_next_completion(&rq.resp, &wc));
+    if (shared) EXPECT_EQ(wc.status, SROCE_WC_REM_INV_REQ_ERR);
+    EXPECT_EQ(!shared, rq.resp.has_recv_wqe);
+    EXPECT_TRUE(sroce_responder_is_ready(&rq.resp));
+  }
+}
+
 // A process that has posted sees so that its peer responds.
 TEST(DatagramReceive, EachIsAMessage) {
   DatagramQueue rq;
