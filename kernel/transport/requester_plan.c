@@ -513,12 +513,15 @@ static void commit_packets(struct sroce_requester *req, const struct sroce_send_
 	}
 	req->send = req->next_psn == end_psn ? plan->index + 1 : plan->index;
 
-	if (!sroce_service_is_acked(req->service))
+	if (!sroce_service_is_acked(req->service)) {
 		sroce_tlp_acked(req, req->next_psn, now_ns);
-	else if (asks)
+		/* As the scoreboard has it when all is acknowledged. */
+		req->sb.lost_response_psn = req->next_psn;
+	} else if (asks) {
 		sroce_tlp_arm(req, edt_ns);
-	else
+	} else {
 		sroce_tlp_start_ack_timer(req, edt_ns);
+	}
 }
 
 /**

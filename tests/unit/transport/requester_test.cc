@@ -701,6 +701,7 @@ TEST(RequesterDatagram, CompletesWhenItIsSent) {
   ASSERT_TRUE(wc);
   EXPECT_EQ(wc->status, SROCE_WC_SUCCESS);
   EXPECT_FALSE(sq.timer_runs());
+  EXPECT_TRUE(sroce_requester_is_idle(&sq.req)) << "nothing can be lost";
 }
 
 TEST(RequesterDatagram, TakesItsAddressFromTheRequest) {
