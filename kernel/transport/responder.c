@@ -14,6 +14,7 @@
  * queued (reorder.c) or dropped silently until the expected packet arrives. A duplicate request
  * never ends the connection.
  */
+#include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "transport/opcode.h"
@@ -337,8 +338,8 @@ static bool check_length(const struct sroce_responder *resp, const struct sroce_
 		plan_nak(plan, SROCE_NAK_REMOTE_OPERATION, resp->recv->status);
 		return false;
 	}
-	if (flags & SROCE_OPF_SEND &&
-	    (u64)received_before(resp, pkt) + pkt->payload_bytes > resp->recv->length) {
+	if (flags & SROCE_OPF_SEND && (u64)received_before(resp, pkt) + pkt->payload_bytes >
+	    min(resp->recv->length, SROCE_MAX_MESSAGE_BYTES)) {
 		plan_nak(plan, SROCE_NAK_INVALID_REQUEST, SROCE_WC_LOC_LEN_ERR);
 		return false;
 	}

@@ -115,6 +115,17 @@ TEST(ResponderSend, ExactFitIsAccepted) {
   EXPECT_EQ(rq.completions[0].status, SROCE_WC_SUCCESS);
 }
 
+// IBTA 9.7.7. A receive may have space for more.
+TEST(ResponderSend, MessageIsAtMost2GiB) {
+  for (const u32 bytes : {1023u, 1024u, 1025u}) {
+    ResponderMidSend rq(0xffffffff);
+    rq.resp.received_bytes = SROCE_MAX_MESSAGE_BYTES - 1024;
+    rq.resp.attr.mtu_bytes = 2048;
+    const sroce_recv_plan plan = rq.plan(request(SROCE_OP_SEND_LAST, 2001, bytes));
+    EXPECT_EQ(plan.verdict, bytes > 1024 ? SROCE_RECV_NAK : SROCE_RECV_PLACE) << bytes;
+  }
+}
+
 TEST(ResponderSend, OneByteTooManyIsALengthErrorOnBothSides) {
   ResponderMidSend rq(2047);
   const sroce_recv_plan plan = rq.receive(request(SROCE_OP_SEND_LAST, 2001, 1024));
