@@ -66,8 +66,8 @@ static u8 vendor_err_of(const struct sroce_wq *wq, enum sroce_wc_status status)
 	case SROCE_WC_MW_BIND_ERR:
 		return wq->fault;
 	case SROCE_WC_REM_INV_REQ_ERR:
-		/* Of a receive: the peer may not invalidate this key. */
-		return wq->type == SROCE_SQ ? SROCE_NAK_INVALID_REQUEST : wq->fault;
+		/* Of a receive with a fault: the peer may not invalidate this key. */
+		return wq->type == SROCE_RQ && wq->fault ? wq->fault : SROCE_NAK_INVALID_REQUEST;
 	case SROCE_WC_REM_ACCESS_ERR:
 		return SROCE_NAK_REMOTE_ACCESS;
 	case SROCE_WC_REM_OP_ERR:

@@ -45,6 +45,9 @@ TEST_F(Wq, VendorErrorNamesTheCause) {
   EXPECT_EQ(SROCE_VENDOR_RANGE, vendor_err_of(&qp.sq, SROCE_WC_LOC_PROT_ERR));
   EXPECT_EQ(SROCE_VENDOR_ACCESS, vendor_err_of(&qp.rq, SROCE_WC_LOC_PROT_ERR));
   EXPECT_EQ(SROCE_VENDOR_ACCESS, vendor_err_of(&qp.rq, SROCE_WC_REM_INV_REQ_ERR));
+  qp.rq.fault = 0;
+  EXPECT_EQ(u32{SROCE_NAK_INVALID_REQUEST}, vendor_err_of(&qp.rq, SROCE_WC_REM_INV_REQ_ERR))
+      << "the peer has broken a rule";
   EXPECT_EQ(u32{SROCE_NAK_INVALID_REQUEST}, vendor_err_of(&qp.sq, SROCE_WC_REM_INV_REQ_ERR));
   EXPECT_EQ(u32{SROCE_NAK_REMOTE_ACCESS}, vendor_err_of(&qp.sq, SROCE_WC_REM_ACCESS_ERR));
   EXPECT_EQ(SROCE_VENDOR_TIMEOUT, vendor_err_of(&qp.sq, SROCE_WC_RETRY_EXC_ERR));
@@ -53,7 +56,7 @@ TEST_F(Wq, VendorErrorNamesTheCause) {
   EXPECT_EQ(SROCE_VENDOR_FLUSHED, vendor_err_of(&qp.sq, SROCE_WC_WR_FLUSH_ERR));
   EXPECT_EQ(0u, vendor_err_of(&qp.sq, SROCE_WC_SUCCESS));
   EXPECT_EQ(6u, count(SROCE_CTR_REQ_CQE_ERROR));
-  EXPECT_EQ(2u, count(SROCE_CTR_RESP_CQE_ERROR));
+  EXPECT_EQ(3u, count(SROCE_CTR_RESP_CQE_ERROR));
 }
 
 TEST_F(Wq, ConsumerIsCalledWithoutTheLock) {
