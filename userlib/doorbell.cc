@@ -121,6 +121,10 @@ int DeferredDoorbell::ring() {
   return doorbell_.ring();
 }
 
+void DeferredDoorbell::ring_for_receives() {
+  if (const int err = doorbell_.ring()) error_.store(err);
+}
+
 void DeferredDoorbell::ring_if_due() {
   // The exchange makes all requests visible that were published before the doorbell became due.
   if (!due_.exchange(false) || !ring_.unfetched()) return;

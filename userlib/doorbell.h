@@ -84,6 +84,9 @@ class DeferredDoorbell {
   /// Ring now.
   int ring();
 
+  /// Ring for receives in ERR. A later post reports a failure.
+  void ring_for_receives();
+
   /// Ring if the doorbell is due and the kernel has not fetched everything already.
   void ring_if_due();
 

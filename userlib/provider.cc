@@ -72,19 +72,27 @@ void sroce_queue_pair_ring_if_due(sroce_queue_pair* pair) {
   doorbell.take_error();
 }
 
+void sroce_queue_pair_silence(sroce_queue_pair* pair) {
+  object(pair)->send_queue().doorbell().leave_lists();
+  sroce_queue_pair_ring_if_due(pair);
+}
+
 int sroce_post_send(sroce_queue_pair* pair, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   return object(pair)->send_queue().post(wr, bad_wr);
 }
 
 int sroce_post_recv(sroce_queue_pair* pair, ibv_qp_state state, ibv_recv_wr* wr,
                     ibv_recv_wr** bad_wr) {
-  // A receive is posted without a system call, so the kernel cannot reject it.
+  // A receive is posted without a system call, or with one that only flushes it, so the kernel
+  // cannot reject it.
   sroce::ReceiveQueue* queue = object(pair)->receive_queue();
   if (state == IBV_QPS_RESET || !queue) {
     *bad_wr = wr;
     return EINVAL;
   }
-  return queue->post(wr, bad_wr);
+  const int err = queue->post(wr, bad_wr);
+  if (queue->needs_doorbell()) object(pair)->send_queue().doorbell().ring_for_receives();
+  return err;
 }
 
 sroce_shared_receive_queue* sroce_shared_receive_queue_open(int fd,

@@ -36,6 +36,9 @@ class ReceiveQueue {
   /// ibv_post_recv(): post the chain up to the first bad request.
   int post(ibv_recv_wr* chain, ibv_recv_wr** bad_wr);
 
+  /// Does the kernel look at what has been posted only after a doorbell? Not for shared queues.
+  bool needs_doorbell() const { return ring_.needs_doorbell(); }
+
   /// Keeps posters away. set_ring() needs it.
   OptionalMutex& lock() { return lock_; }
   void set_ring(ProducerRing<sroce_recv_slot> ring);

@@ -28,6 +28,7 @@ static_assert(sizeof(sroce_queue_head) == 128);
 static_assert(offsetof(sroce_queue_head, producer) == 0);
 static_assert(offsetof(sroce_queue_head, consumer) == 64);
 static_assert(offsetof(sroce_queue_head, no_doorbell) == 68);
+static_assert(offsetof(sroce_queue_head, needs_doorbell) == 76);
 static_assert(offsetof(sroce_queue_head, fetched) == 72);
 static_assert(offsetof(rxe_queue_buf, log2_elem_size) == 0);
 static_assert(offsetof(rxe_queue_buf, index_mask) == 4);
@@ -84,7 +85,7 @@ class ProducerRing {
   }
 
   /// Hand @p filled slots to the kernel. The seq_cst store orders the slots before the index, and
-  /// the index before a later seq_cst load of needs_no_doorbell().
+  /// the index before a later seq_cst load of needs_no_doorbell() or needs_doorbell().
   void publish(std::uint32_t filled = 1) {
     std::atomic_ref(head_->producer).store(producer() + filled, std::memory_order_seq_cst);
   }
@@ -92,6 +93,12 @@ class ProducerRing {
   /// Send queues: true while the kernel suppresses doorbells.
   bool needs_no_doorbell(std::memory_order order) const {
     return std::atomic_ref(head_->no_doorbell).load(order) != 0;
+  }
+
+  /// Receive queues: true in the state ERR. The load comes after publish(), so the kernel has not
+  /// missed the request if it is false.
+  bool needs_doorbell() const {
+    return std::atomic_ref(head_->needs_doorbell).load(std::memory_order_seq_cst) != 0;
   }
 
   /// Send queues: number of requests published but not fetched by the kernel.

@@ -33,7 +33,10 @@ static void run_sq(struct sroce_qp *qp)
 	sroce_wq_run(qp, &qp->sq, qp->is_user);
 }
 
-/* In ERR new receives are flushed at once; a process announces them by a doorbell. */
+/*
+ * In ERR new receives are flushed at once. A process announces them by a doorbell, see
+ * needs_doorbell of struct sroce_queue_head.
+ */
 static void kick_rq_in_error(struct sroce_qp *qp)
 {
 	/* Pairs with sroce_wq_kick() after the change to ERR: its run sees them, or we see ERR. */

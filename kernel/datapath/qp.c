@@ -151,6 +151,8 @@ static void enter_error(struct sroce_qp *qp)
 	if (sroce_srq_reports_last_wqe(qp->srq, qp->state == IB_QPS_ERR))
 		qp->last_wqe_due = true;
 	WRITE_ONCE(qp->state, IB_QPS_ERR);
+	if (sroce_qp_has_receives(qp))
+		sroce_ring_require_doorbell(&qp->recv_queue->ring);
 	sroce_requester_set_state(&qp->req, SROCE_SQ_ERROR);
 	sroce_responder_set_state(&qp->resp, SROCE_RQ_ERROR);
 	sroce_reorder_queue_purge(qp);

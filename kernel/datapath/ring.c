@@ -268,6 +268,7 @@ void sroce_ring_reset(struct sroce_ring *ring)
 		return;
 	sroce_ring_publish_fetched(ring);
 	sroce_ring_set_no_doorbell(ring, false);
+	WRITE_ONCE(ring->head->needs_doorbell, 0);
 }
 
 /**
@@ -394,6 +395,21 @@ void sroce_ring_publish_fetched(struct sroce_ring *ring)
 void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell)
 {
 	WRITE_ONCE(ring->head->no_doorbell, no_doorbell);
+}
+
+/**
+ * sroce_ring_require_doorbell() - tell the process to announce receives by a doorbell from now on
+ * @ring: RQ; without effect in the rxe layout
+ *
+ * A receive that the process has posted without one is in the ring afterwards.
+ */
+void sroce_ring_require_doorbell(struct sroce_ring *ring)
+{
+	if (!ring->head)
+		return;
+	WRITE_ONCE(ring->head->needs_doorbell, 1);
+	/* Pairs with ProducerRing::publish(): the process sees the word, or we see its request. */
+	smp_mb();
 }
 
 /**

@@ -79,6 +79,7 @@ void sroce_ring_fetched(struct sroce_ring *ring);
 void sroce_ring_release(struct sroce_ring *ring, u32 used);
 /* In native mode: */
 void sroce_ring_publish_fetched(struct sroce_ring *ring);
+void sroce_ring_require_doorbell(struct sroce_ring *ring);
 void sroce_ring_set_no_doorbell(struct sroce_ring *ring, bool no_doorbell);
 
 /* Where an element is in the memory of a ring in the rxe layout. */

@@ -67,6 +67,8 @@ enum sroce_vendor_err {
  * consumer: requests that the kernel has finished with; their slots may be reused
  * no_doorbell: send queue: not 0 while the kernel polls the queue, so that no doorbell is needed
  * fetched: send queue: requests that the kernel has copied
+ * needs_doorbell: receive queue: not 0 in the state ERR, in which the kernel looks for requests, to
+ *	flush them, only after a doorbell
  */
 struct sroce_queue_head {
 	__u32	producer;
@@ -75,7 +77,8 @@ struct sroce_queue_head {
 	__u32	consumer;
 	__u32	no_doorbell;
 	__u32	fetched;
-	__u32	reserved_kernel[SROCE_QUEUE_LINE / 4 - 3];
+	__u32	needs_doorbell;
+	__u32	reserved_kernel[SROCE_QUEUE_LINE / 4 - 4];
 };
 
 /*

@@ -145,6 +145,16 @@ TEST_F(QpState, ErrorStopsBothEnds) {
   EXPECT_FALSE(qp.last_wqe_due) << "it has no shared queue";
 }
 
+TEST_F(QpState, ReceivesAreAnnouncedInErr) {
+  sroce_queue_head head = {};
+  qp.recv_queue->ring.head = &head;
+  reach(IB_QPS_RTS);
+  EXPECT_EQ(0u, head.needs_doorbell);
+  ASSERT_EQ(0, set(IB_QPS_RTS, IB_QPS_ERR));
+  EXPECT_EQ(1u, head.needs_doorbell);
+  qp.recv_queue->ring.head = nullptr;
+}
+
 TEST_F(QpState, ErrorReportsTheLastRequestOfASharedQueueOnce) {
   sroce_srq srq = {};
   qp.srq = &srq;

@@ -157,12 +157,30 @@ TEST_F(Ring, ResetClearsWhatTheProcessWrote) {
   native_sq.cursor = 5;
   native_sq.head->fetched = 5;
   native_sq.head->no_doorbell = 1;
+  native_sq.head->needs_doorbell = 1;
   sroce_ring_reset(&native_sq);
   EXPECT_EQ(0u, sroce_ring_pending(&native_sq));
   EXPECT_EQ(0u, *native_sq.producer);
   EXPECT_EQ(0u, *native_sq.consumer);
   EXPECT_EQ(0u, native_sq.head->fetched);
   EXPECT_EQ(0u, native_sq.head->no_doorbell);
+  EXPECT_EQ(0u, native_sq.head->needs_doorbell);
+}
+
+// The process may post meanwhile: it has seen the word, or its request is in the ring.
+TEST_F(Ring, DoorbellIsRequiredBeforeTheRingIsRead) {
+  init_native();
+  stand_in.process = [](void* self) {
+    EXPECT_EQ(1u, static_cast<Ring*>(self)->native_rq.head->needs_doorbell);
+    stand_in.process = nullptr;
+  };
+  stand_in.argument = this;
+  sroce_ring_require_doorbell(&native_rq);
+  EXPECT_EQ(nullptr, stand_in.process) << "there is a barrier";
+  native_rq.head->needs_doorbell = 0;
+  sroce_queue_head* head = std::exchange(native_rq.head, nullptr);
+  sroce_ring_require_doorbell(&native_rq);
+  native_rq.head = head;
 }
 
 // A ring of librxe for 128 requests: 256 slots of 256 bytes behind the head.

@@ -58,6 +58,23 @@ TEST_F(ProviderQueuePair, SendsAndReceivesHaveSeparateRings) {
   sroce_queue_pair_close(pair);
 }
 
+// The kernel looks for it, to flush it, only after a doorbell.
+TEST_F(ProviderQueuePair, ReceiveInErrIsAnnounced) {
+  sroce_queue_pair* pair = sroce_queue_pair_open(&setup);
+  ASSERT_TRUE(pair);
+  sroce_queue_head& head = kernel.receive_queue(setup.where).head();
+  const off_t before = lseek(kernel.fd(), 0, SEEK_CUR);
+  ibv_recv_wr recv{}, *bad_recv;
+  EXPECT_EQ(sroce_post_recv(pair, IBV_QPS_RTS, &recv, &bad_recv), 0);
+  EXPECT_EQ(before, lseek(kernel.fd(), 0, SEEK_CUR));
+  head.needs_doorbell = 1;
+  // An error that the kernel has detected: the library does not know the state.
+  EXPECT_EQ(sroce_post_recv(pair, IBV_QPS_RTS, &recv, &bad_recv), 0);
+  EXPECT_EQ(head.producer, 2u);
+  EXPECT_LT(before, lseek(kernel.fd(), 0, SEEK_CUR));
+  sroce_queue_pair_close(pair);
+}
+
 TEST_F(ProviderQueuePair, ReceiveInResetIsRejected) {
   sroce_queue_pair* pair = sroce_queue_pair_open(&setup);
   ASSERT_TRUE(pair);
