@@ -2,6 +2,7 @@
 #include "doorbell.h"
 
 #include <rdma/ib_user_verbs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,7 +35,8 @@ int Doorbell::ring() const {
   command.body.qp_handle = qp_handle_;
   // No request follows, but uverbs checks the size that one would have.
   command.body.wqe_size = sizeof(ib_uverbs_send_wr);
-  const ssize_t written = write(fd_, &command, sizeof(command));
+  // Unlike write(), this is no cancellation point: a thread may hold locks here.
+  const long written = syscall(SYS_write, fd_, &command, sizeof(command));
   if (written == sizeof(command)) return 0;
   return written < 0 ? errno : EIO;
 }

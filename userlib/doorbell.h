@@ -21,7 +21,7 @@ class Doorbell {
  public:
   Doorbell(int fd, std::uint32_t qp_handle) : fd_(fd), qp_handle_(qp_handle) {}
 
-  /// Returns 0 or an errno. On success the kernel has fetched all published requests.
+  /// Returns 0 or an errno. On success the kernel fetches all published requests, now or soon.
   int ring() const;
 
  private:

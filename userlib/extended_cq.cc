@@ -48,7 +48,7 @@ std::uint8_t read_sl(ibv_cq_ex* cq) { return entry_of(cq).sl; }
 std::uint64_t read_completion_ts(ibv_cq_ex* cq) { return queue_of(cq).current_timestamp(); }
 
 // The kernel stamps with a clock that is never set. If the other has been set since, so is the
-// result.
+// result. In a time namespace it is wrong by the offset of CLOCK_MONOTONIC.
 std::uint64_t read_wallclock(ibv_cq_ex* cq) {
   return sroce_clock_ns(CLOCK_REALTIME) - sroce_clock_ns(CLOCK_MONOTONIC) +
          queue_of(cq).current_timestamp();

@@ -34,8 +34,8 @@ class SendQueue {
 
   /// ibv_post_send(): post the chain up to the first bad request, with at most one doorbell. If a
   /// due doorbell of earlier requests has failed, post nothing and return its errno. If the
-  /// doorbell of these fails (ENOMEM), *bad_wr is the first, but all stay posted, and the next
-  /// doorbell executes them.
+  /// doorbell of these fails, *bad_wr is the first. Before RTS (EINVAL) the kernel discards them;
+  /// otherwise all stay posted, and the next doorbell executes them.
   int post(ibv_send_wr* chain, ibv_send_wr** bad_wr);
 
   /// ibv_wr_start(): lock the queue until finish() or abort().
@@ -52,7 +52,7 @@ class SendQueue {
   void reject();
 
   /// ibv_wr_complete(): post the batch and return 0, or post nothing and return an errno. If the
-  /// doorbell itself fails (ENOMEM), the batch stays posted, and the next doorbell executes it.
+  /// doorbell itself fails, that is as for post().
   int finish();
   /// ibv_wr_abort()
   void abort();

@@ -149,7 +149,7 @@ static bool publish_entry(struct sroce_cq *cq, const struct sroce_completion *wc
 	sroce_ring_publish(&cq->ring);
 	if (!cq->user_arms)
 		return wake;
-	/* Pairs with CompletionQueue::arm_cq(): the process sees the entry, or we see it arm. */
+	/* Pairs with CompletionQueue::arm(): the process sees the entry, or we see it arm. */
 	smp_mb();
 	read_user_arm(cq);
 	/* The CQ stays armed, because the process may have polled the entry before it armed. */

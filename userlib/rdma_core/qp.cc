@@ -159,7 +159,8 @@ int modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask) {
 int destroy_qp(ibv_qp* ibv_qp) {
   sroce_qp_object* qp = to_qp(ibv_qp);
 
-  if (qp->queues) sroce_queue_pair_ring_if_due(qp->queues);
+  // uverbs refuses to destroy a QP that another thread rings for.
+  if (qp->queues) sroce_queue_pair_silence(qp->queues);
   if (const int err = library().ibv_cmd_destroy_qp(ibv_qp)) return err;
   discard_completions(*ibv_qp);
   if (qp->queues) sroce_queue_pair_close(qp->queues);

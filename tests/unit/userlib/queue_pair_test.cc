@@ -260,6 +260,16 @@ TEST_F(SendQueueTest, BatchCopiesInlineDataUpToTheLimit) {
   EXPECT_EQ(queue.finish(), EINVAL);
 }
 
+// Their sum is small again.
+TEST_F(SendQueueTest, LengthsOfInlineDataMayOverflow) {
+  std::vector<char> data(64, 'x');
+  const std::array<ibv_data_buf, 2> list = {{{data.data(), 60}, {data.data(), SIZE_MAX - 30}}};
+  queue.start();
+  queue.add(IBV_WR_SEND, 1, 0);
+  queue.set_inline(list);
+  EXPECT_EQ(queue.finish(), EINVAL);
+}
+
 class ReceiveQueueTest : public testing::Test {
  protected:
   SharedQueue shared{4, kRecvStride};

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 // Posting without a doorbell. How often it happens depends on timing, so the program prints the
 // number and does not check it.
+#include <dlfcn.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cstdarg>
 #include <thread>
 
 #include "native_verbs/pair.h"
@@ -16,15 +19,27 @@ std::atomic<std::uint64_t> doorbells = 0, armings = 0;
 
 }  // namespace
 
-// Overrides write() of the C library in this process, to count the provider's system calls.
-extern "C" __attribute__((visibility("default"))) ssize_t write(int fd, const void* data,
-                                                                size_t bytes) {
-  if (bytes >= sizeof(ib_uverbs_cmd_hdr)) {
+// Override two functions of the C library in this process, to count system calls: the provider's
+// syscall() and libibverbs' write().
+extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) noexcept {
+  static const auto next = reinterpret_cast<decltype(&syscall)>(dlsym(RTLD_NEXT, "syscall"));
+  std::array<long, 6> words;
+  va_list list;
+  va_start(list, number);
+  for (long& word : words) word = va_arg(list, long);
+  va_end(list);
+  if (const auto bytes = static_cast<std::size_t>(words[2]);
+      number == SYS_write && bytes >= sizeof(ib_uverbs_cmd_hdr)) {
     ib_uverbs_cmd_hdr header;
-    std::memcpy(&header, data, sizeof(header));
+    std::memcpy(&header, reinterpret_cast<const void*>(words[1]), sizeof(header));
     if (header.command == IB_USER_VERBS_CMD_POST_SEND && header.in_words * 4u == bytes) doorbells++;
     if (header.command == IB_USER_VERBS_CMD_REQ_NOTIFY_CQ) armings++;
   }
+  return next(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+extern "C" __attribute__((visibility("default"))) ssize_t write(int fd, const void* data,
+                                                                size_t bytes) {
   return syscall(SYS_write, fd, data, bytes);
 }
 
@@ -158,6 +173,36 @@ void flushed_by_an_error(const Devices& devices) {
                    IBV_WC_WR_FLUSH_ERR, "after the error");
 }
 
+// A worker may post a buffer again just after the connection has failed.
+void receive_in_error_is_flushed(const Devices& devices) {
+  Pair pair(devices);
+  pair.near.qp().modify(verbs::to_state(IBV_QPS_ERR), "to ERR");
+  for (std::uint64_t id = 1; id < 4; id++) {
+    ibv_recv_wr wr{};
+    wr.wr_id = id;
+    pair.near.qp().post_recv(&wr);
+    verbs::expect_wc(pair.near.recv_cq().next(Deadline::after(timeout), "the flush"), id,
+                     IBV_WC_WR_FLUSH_ERR, "after the error");
+  }
+}
+
+// Doorbells are deferred while the kernel polls the queue, so the other thread rings them.
+void destroyed_while_polled(const Devices& devices) {
+  for (int round = 0; round < 50; round++) {
+    Pair pair(devices);
+    stream_writes(pair, 200);
+    std::atomic<bool> stop = false;
+    std::thread poller([&] {
+      ibv_wc wc;
+      while (!stop) ibv_poll_cq(pair.near.send_cq().get(), 1, &wc);
+    });
+    for (std::uint64_t id = 0; id < 20; id++) pair.post_write(id, 0);
+    pair.near.destroy_qp();
+    stop = true;
+    poller.join();
+  }
+}
+
 void threads_share_a_queue(const Devices& devices) {
   constexpr std::uint64_t each = 2000;
   Pair pair(devices);
@@ -192,6 +237,9 @@ void run_doorbell_cases(harness::Tap& tap, const Devices& devices) {
           [&] { destroyed_with_requests_outstanding(devices); });
   tap.run("requests are sent before an error, flushed after it",
           [&] { flushed_by_an_error(devices); });
+  tap.run("receives that are posted after an error are flushed",
+          [&] { receive_in_error_is_flushed(devices); });
+  tap.run("a QP is destroyed while another thread polls", [&] { destroyed_while_polled(devices); });
   tap.run("two threads post and a third polls", [&] { threads_share_a_queue(devices); });
 }
 

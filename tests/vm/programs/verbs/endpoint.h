@@ -39,6 +39,9 @@ class Endpoint {
   // Moves the QP from RESET to RTS. `link` is the same at both ends; its GID index is ignored.
   void connect(const EndpointInfo& peer, LinkOptions link);
 
+  // Before the end of the endpoint.
+  void destroy_qp() { qp_.reset(); }
+
   const Context& context() const { return context_; }
   Qp& qp() { return *qp_; }
   const Pd& pd() const { return *pd_; }
