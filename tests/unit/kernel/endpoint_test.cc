@@ -224,6 +224,7 @@ TEST_F(Endpoint, GroupPacketBelongsToTheInterface) {
   vlan.net = &net;
   ASSERT_EQ(0, init(other_ep, vlan));
   EXPECT_EQ(&other_ep, sroce_demux_find_netdev(sockets(), &vlan)) << "the nearest";
+  fini(other_ep);
 }
 
 }  // namespace
