@@ -58,20 +58,14 @@ static void queue_cnp(struct sroce_qp *qp, const struct sroce_path *path, u32 de
 	sroce_count(sroce_qp_counters(qp), SROCE_CTR_NP_CNP_SENT);
 }
 
-/* All of an skb have its mark, and nearly always one destination. */
-static u32 packets_of(const struct sk_buff *skb)
-{
-	return max_t(u32, skb_shinfo(skb)->gso_segs, 1);
-}
-
-static void notify_peer(struct sroce_qp *qp, const struct sroce_rx *rx)
+static void notify_peer(struct sroce_qp *qp, const struct sroce_rx *rx, u32 packets)
 {
 	u32 peer_qpn = qp->resp.attr.dest_qpn;
 	bool cnp;
 
 	if (!sroce_wq_path_matches(qp, &qp->rq, rx))
 		return;
-	cnp = sroce_np_marked(&qp->np, &qp->dev->cc, packets_of(rx->skb), ktime_get_ns());
+	cnp = sroce_np_marked(&qp->np, &qp->dev->cc, packets, ktime_get_ns());
 	trace_sroce_marked(qp->ibqp.qp_num, peer_qpn, cnp);
 	if (cnp)
 		queue_cnp(qp, &qp->rq.path, peer_qpn);
@@ -81,7 +75,7 @@ static void notify_peer(struct sroce_qp *qp, const struct sroce_rx *rx)
  * No CNP goes to a sender with the wrong Q_Key, nor to a sender of MADs, which are few and are
  * hardly paced.
  */
-static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *rx)
+static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *rx, u32 packets)
 {
 	struct sroce_device *dev = qp->dev;
 	u32 source_qpn = rx->pkt.src_qpn;
@@ -91,7 +85,7 @@ static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *r
 	if (qp->ibqp.qp_type == IB_QPT_GSI || rx->pkt.qkey != qp->resp.attr.qkey)
 		return;
 	spin_lock(&dev->np_lock);
-	cnp = sroce_np_marked_datagram(&qp->np, &dev->np_sources, &dev->cc, packets_of(rx->skb),
+	cnp = sroce_np_marked_datagram(&qp->np, &dev->np_sources, &dev->cc, packets,
 				       (__force const u32 *)rx->saddr.s6_addr32, source_qpn,
 				       ktime_get_ns());
 	spin_unlock(&dev->np_lock);
@@ -103,20 +97,21 @@ static void notify_datagram_sender(struct sroce_qp *qp, const struct sroce_rx *r
 }
 
 /**
- * sroce_cnp_marked() - queue a CNP for a packet with the ECN mark CE, if one is due
- * @qp: the QP it is for
- * @rx: the packet
+ * sroce_cnp_marked() - queue a CNP for packets with the ECN mark CE, if one is due
+ * @qp: the QP they are for
+ * @rx: the first of them
+ * @packets: how many there are
  *
  * Softirq. Takes @qp->rq.lock and runs the queue.
  */
-void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx)
+void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx, u32 packets)
 {
 	spin_lock_bh(&qp->rq.lock);
 	if (sroce_responder_is_ready(&qp->resp)) {
 		if (!sroce_qp_is_connected(qp))
-			notify_datagram_sender(qp, rx);
+			notify_datagram_sender(qp, rx, packets);
 		else
-			notify_peer(qp, rx);
+			notify_peer(qp, rx, packets);
 	}
 	sroce_wq_run(qp, &qp->rq, true);
 }

@@ -6,7 +6,7 @@
 #include "datapath/wq.h"
 #include "transport/cc.h"
 
-void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx);
+void sroce_cnp_marked(struct sroce_qp *qp, const struct sroce_rx *rx, u32 packets);
 void sroce_cnp_received(struct sroce_qp *qp, const struct sroce_rx *rx);
 void sroce_cc_trace(const struct sroce_qp *qp, struct sroce_cc *cc, enum sroce_wq_type type);
 

@@ -486,12 +486,14 @@ static bool serves_packet(const struct sroce_qp *qp, const struct sroce_rx *rx)
  * @wq: its work queue that is locked and will be run; or NULL
  * @matches: the addresses of the skb match the path of @wq
  * @marked: @qp has been told about the skb's ECN mark
+ * @counted: the marks of all packets have been counted
  */
 struct receiver {
 	struct sroce_qp *qp;
 	struct sroce_wq *wq;
 	bool	matches;
 	bool	marked;
+	bool	counted;
 };
 
 /* All packets for this work queue are in: run it. */
@@ -538,14 +540,19 @@ static bool find_qp(struct receiver *to, struct sroce_rx *rx)
 	return to->qp;
 }
 
-/* The ECN mark of an skb counts once. */
+/*
+ * The ECN mark of an skb, which all its packets have, is told once to each QP. Nearly always that
+ * is one, so it counts them all.
+ */
 static void note_ecn(struct receiver *to, struct sroce_rx *rx)
 {
 	if (!rx->ecn_ce || to->marked)
 		return;
 	run_locked_wq(to, rx);
-	sroce_cnp_marked(to->qp, rx);
+	sroce_cnp_marked(to->qp, rx,
+			 to->counted ? 1 : max_t(u32, skb_shinfo(rx->skb)->gso_segs, 1));
 	to->marked = true;
+	to->counted = true;
 }
 
 static void dispatch_packet(struct receiver *to, struct sroce_rx *rx)

@@ -13,7 +13,7 @@ struct Cnp : testing::Test, QueuePair {
     rx.pkt.src_qpn = 0x99;
     rx.pkt.qkey = QKEY;
   }
-  void marked() { sroce_cnp_marked(&qp, &rx); }
+  void marked(u32 packets = 1) { sroce_cnp_marked(&qp, &rx, packets); }
   const sroce_path& path() { return stand_in_datapath.path; }
 };
 
@@ -65,11 +65,9 @@ TEST_F(Cnp, QueueThatIsNotReadySendsNone) {
 }
 
 TEST_F(Cnp, PacketsOfABatchCount) {
-  rx.skb->shared.gso_segs = 64;
-  marked();
+  marked(64);
   EXPECT_EQ(64u, qp.np.ecn_marked);
   EXPECT_EQ(1u, qp.np.cnps);
-  rx.skb->shared.gso_segs = 0;
   marked();
   EXPECT_EQ(65u, qp.np.ecn_marked);
 }

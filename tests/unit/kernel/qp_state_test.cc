@@ -296,7 +296,7 @@ TEST_F(QpState, CnpQueuedWhileTheLastRunEndsIsFreed) {
   qp.rq.ops = &spender;
   qp.rq.wake = true;
   cq.ibcq.comp_handler = [](ib_cq*, void*) {
-    sroce_cnp_marked(&current->qp, &current->rx);
+    sroce_cnp_marked(&current->qp, &current->rx, 1);
     sroce_qp_stop(&current->qp);
   };
   spin_lock_bh(&qp.rq.lock);

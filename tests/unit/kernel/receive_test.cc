@@ -69,6 +69,26 @@ TEST_F(Receive, RegionOfAReadIsClosedAfterARound) {
   __skb_queue_purge(&qp.rq.out);
 }
 
+TEST_F(Receive, MarksOfABatchCountOnce) {
+  const auto marks_of = [&](const std::vector<u32>& qpns, u32 segments) {
+    std::vector<Bytes> packets;
+    for (u32 qpn : qpns)
+      packets.push_back(bytes_of(packet_of(SROCE_OP_SEND_ONLY, 200, qpn), Bytes(),
+                                 flow.ip_id + u32(packets.size())));
+    const u64 before = qp.np.ecn_marked;
+    start(packets);
+    rx.ecn_ce = true;
+    rx.skb->shared.gso_segs = segments;
+    sroce_receive(&rx);
+    rx.skb = nullptr;
+    __skb_queue_purge(&qp.rq.out);
+    return qp.np.ecn_marked - before;
+  };
+  EXPECT_EQ(1u, marks_of({17}, 0));
+  EXPECT_EQ(3u, marks_of({17, 17, 17}, 3));
+  EXPECT_EQ(4u, marks_of({17, 99, 17}, 3)) << "there is no QP 99";
+}
+
 TEST_F(Receive, CoalescedPacketsReachTheirPlaces) {
   const std::vector<Bytes> packets = write_of(8);
   // GRO puts packets of one size into an skb; the first has a longer header.
