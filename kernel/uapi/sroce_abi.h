@@ -39,7 +39,7 @@ struct sroce_alloc_ucontext_resp {
 
 /*
  * vendor_err of a work completion that failed, in both modes (Documentation/abi.md). From
- * SROCE_VENDOR_NAK on, it is the syndrome of the peer's NAK.
+ * SROCE_VENDOR_NAK on, it is the syndrome of the responder's NAK, which UC and UD do not send.
  */
 enum sroce_vendor_err {
 	SROCE_VENDOR_UNKNOWN	= 0,
