@@ -72,7 +72,7 @@ void sroce_queue_pair_ring_if_due(sroce_queue_pair* pair) {
   doorbell.take_error();
 }
 
-void sroce_queue_pair_silence(sroce_queue_pair* pair) {
+void sroce_queue_pair_leave_lists(sroce_queue_pair* pair) {
   object(pair)->send_queue().doorbell().leave_lists();
   sroce_queue_pair_ring_if_due(pair);
 }

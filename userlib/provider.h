@@ -67,10 +67,10 @@ int sroce_offer_work_requests(struct sroce_qp_object* qp, enum ibv_qp_type type,
 /* Set the bit of comp_mask that tells libibverbs of these functions. */
 void sroce_mark_extended(struct sroce_qp_object* qp, unsigned late_functions);
 
-/* Ring a deferred doorbell, before the QP is modified or destroyed. */
+/* Ring a deferred doorbell, before the QP is modified. */
 void sroce_queue_pair_ring_if_due(struct sroce_queue_pair* pair);
-/* No thread that polls or arms a completion queue rings for it any more, unless it posts again. */
-void sroce_queue_pair_silence(struct sroce_queue_pair* pair);
+/* The same before it is destroyed: no thread that polls or arms a CQ rings for it any more. */
+void sroce_queue_pair_leave_lists(struct sroce_queue_pair* pair);
 
 /* ibv_post_send(), ibv_post_recv(): 0, or an errno with *bad_wr the first request not posted. */
 int sroce_post_send(struct sroce_queue_pair* pair, struct ibv_send_wr* wr,

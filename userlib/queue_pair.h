@@ -52,7 +52,7 @@ class SendQueue {
   void reject();
 
   /// ibv_wr_complete(): post the batch and return 0, or post nothing and return an errno. If the
-  /// doorbell itself fails, that is as for post().
+  /// doorbell itself fails, return its errno, as post() does.
   int finish();
   /// ibv_wr_abort()
   void abort();

@@ -76,8 +76,8 @@ bool is_bad_atomic(const ibv_send_wr& wr, const sroce_send_slot& wqe) {
 const void* start_of(const ibv_sge& sge) { return reinterpret_cast<const void*>(sge.addr); }
 const void* start_of(const ibv_data_buf& buffer) { return buffer.addr; }
 
-/// Sums up @p list, but stops once the sum exceeds @p limit, so that it cannot overflow. A piece of
-/// ibv_data_buf may have any length.
+/// Returns the sum of the lengths in @p list, or @p limit + 1 if the sum is larger than @p limit.
+/// It cannot overflow, although an ibv_data_buf may have any length.
 template <typename Piece>
 std::uint64_t total_bytes(std::span<const Piece> list, std::uint64_t limit) {
   std::uint64_t sum = 0;

@@ -357,7 +357,8 @@ static bool has_packets_in_stack(const struct sroce_qp_ref *ref)
  * XPS chooses the transmit queue of the interface by the CPU, and many CPUs run the queues of a QP:
  * one that posts, one that ACKs interrupt, one whose timer expires. Another transmit queue could
  * overtake, so all stay with the first while it has packets of the QP. TCP does the same
- * (ooo_okay). Packets that the driver has may count no more, but a tick later they have left.
+ * (ooo_okay). Packets in the ring of the driver may not count any more, so the QP must also have
+ * sent nothing for a tick.
  */
 static u32 choose_sender_cpu(struct sroce_qp_ref *ref)
 {

@@ -114,9 +114,9 @@ void sroce_rtx_forget(struct sroce_requester *req, u32 psn, u32 count)
 }
 
 /*
- * Is nothing of a generation on its way when everything is sent again from @psn on? A standard peer
- * responds in order. So if @psn was sent behind these retransmissions, and has got an RNR NAK, they
- * are lost, too.
+ * Is nothing of a generation on its way when everything is sent again from @psn on? So it is if it
+ * begins there, or if its last PSN lies behind unacked_psn. A standard peer responds in order: if
+ * @psn was sent after these retransmissions, and has got an RNR NAK, they are lost, too.
  */
 static bool rtx_ends_at(const struct sroce_requester *req, const struct sroce_rtx *rtx, u32 psn)
 {

@@ -160,7 +160,7 @@ int destroy_qp(ibv_qp* ibv_qp) {
   sroce_qp_object* qp = to_qp(ibv_qp);
 
   // uverbs refuses to destroy a QP that another thread rings for.
-  if (qp->queues) sroce_queue_pair_silence(qp->queues);
+  if (qp->queues) sroce_queue_pair_leave_lists(qp->queues);
   if (const int err = library().ibv_cmd_destroy_qp(ibv_qp)) return err;
   discard_completions(*ibv_qp);
   if (qp->queues) sroce_queue_pair_close(qp->queues);

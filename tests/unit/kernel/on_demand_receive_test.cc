@@ -30,26 +30,39 @@ TEST(LongFault, SharedReceiveOfALostMessageCompletes) {
   }
 }
 
+// Its receive queue does all its work.
+struct Responder : OnDemand {
+  Responder() : OnDemand(SROCE_SERVICE_RC) {
+    on_work = [this](u32* budget) { return sroce_rq_work(&qp, budget); };
+  }
+  // PSN 100
+  void receive_read(u32 rkey) {
+    sroce_packet pkt = write_only(100, IOVA, 8);
+    pkt.opcode = SROCE_OP_READ_REQUEST;
+    pkt.info = sroce_opcode_lookup(pkt.opcode);
+    pkt.rkey = rkey;
+    receive({bytes_of(pkt, Bytes())});
+  }
+  void round() {
+    u32 budget = 64;
+    spin_lock_bh(&qp.rq.lock);
+    sroce_rq_work(&qp, &budget);
+    spin_unlock_bh(&qp.rq.lock);
+  }
+};
+
 // The pages of the READ are there. Its requester takes the silence for loss.
 TEST(LongFault, OfARequestDelaysNoResponse) {
-  OnDemand qp(SROCE_SERVICE_RC);
-  qp.on_work = [&qp](u32* budget) { return sroce_rq_work(&qp.qp, budget); };
-  sroce_packet read = qp.write_only(100, IOVA, 8);
-  read.opcode = SROCE_OP_READ_REQUEST;
-  read.info = sroce_opcode_lookup(read.opcode);
-  read.rkey = qp.regions[0]->key;
+  Responder qp;
   qp.qp.rq.paging.of_response = true;  // at an earlier time
   stand_in_datapath.throttled = true;
-  qp.receive({qp.bytes_of(read, Bytes())});
+  qp.receive_read(qp.regions[0]->key);
   qp.receive({qp.bytes_of(qp.write_only(101, IOVA, 8), Bytes(8, 7))});
   ASSERT_TRUE(qp.qp.rq.paging.pending);
   EXPECT_EQ(0u, stand_in_datapath.packets);
   stand_in_datapath.throttled = false;
   stand_in.now_ns += 1'000'000'000;  // the RNR NAK is due, and the request waits no more
-  u32 budget = 64;
-  spin_lock_bh(&qp.qp.rq.lock);
-  sroce_rq_work(&qp.qp, &budget);
-  spin_unlock_bh(&qp.qp.rq.lock);
+  qp.round();
   EXPECT_EQ(2u, stand_in_datapath.packets) << "the response and the RNR NAK";
   EXPECT_EQ(SROCE_OP_ACK, stand_in_datapath.packet.opcode);
   __skb_queue_purge(&qp.qp.rq.out);
@@ -57,18 +70,11 @@ TEST(LongFault, OfARequestDelaysNoResponse) {
 
 // Its own pages are missing.
 TEST(LongFault, OfAResponseIsNotTriedInVain) {
-  OnDemand qp(SROCE_SERVICE_RC);
-  qp.on_work = [&qp](u32* budget) { return sroce_rq_work(&qp.qp, budget); };
-  sroce_packet read = qp.write_only(100, IOVA, 8);
-  read.opcode = SROCE_OP_READ_REQUEST;
-  read.info = sroce_opcode_lookup(read.opcode);
-  qp.receive({qp.bytes_of(read, Bytes())});
+  Responder qp;
+  qp.receive_read(qp.key);
   ASSERT_TRUE(qp.qp.rq.paging.pending);
   const u32 begun = stand_in_datapath.packets;
-  u32 budget = 64;
-  spin_lock_bh(&qp.qp.rq.lock);
-  sroce_rq_work(&qp.qp, &budget);
-  spin_unlock_bh(&qp.qp.rq.lock);
+  qp.round();
   EXPECT_EQ(begun, stand_in_datapath.packets);
   __skb_queue_purge(&qp.qp.rq.out);
 }

@@ -56,6 +56,16 @@ struct Send : testing::Test, SendRing {
     ASSERT_EQ(SROCE_ACK_ACCEPT, plan.action);
     sroce_completer_commit(&qp.req, &plan, SROCE_MEM_OK, stand_in.now_ns);
   }
+  // An RNR NAK, with endless retries.
+  void receive_rnr_nak(u32 psn) {
+    sroce_packet pkt = packet_of(SROCE_OP_ACK, psn);
+    pkt.syndrome = SROCE_AETH_RNR_NAK | 1;
+    qp.req.attr.rnr_retry = qp.req.rnr_retry_left = 7;
+    sroce_ack_plan plan;
+    sroce_completer_plan(&qp.req, &pkt, &plan);
+    sroce_completer_commit(&qp.req, &plan, SROCE_MEM_OK, stand_in.now_ns);
+    ASSERT_TRUE(sroce_requester_waits_rnr(&qp.req));
+  }
   void fire_timeout() { stand_in.now_ns += TIMEOUT_NS; }
   // Packets that the stack holds, of those that the queue has handed over.
   void set_in_stack(u32 queued, u32 sent) {
@@ -455,13 +465,7 @@ TEST_F(Send, EmptyStackPutsNothingOff) {
 TEST_F(Send, RnrWaitIsNotPutOff) {
   write();
   work();
-  sroce_packet pkt = packet_of(SROCE_OP_ACK, 0);
-  pkt.syndrome = SROCE_AETH_RNR_NAK | 1;
-  qp.req.attr.rnr_retry = qp.req.rnr_retry_left = 7;
-  sroce_ack_plan plan;
-  sroce_completer_plan(&qp.req, &pkt, &plan);
-  sroce_completer_commit(&qp.req, &plan, SROCE_MEM_OK, stand_in.now_ns);
-  ASSERT_TRUE(sroce_requester_waits_rnr(&qp.req));
+  receive_rnr_nak(0);
   qp.sq.ignore_timeout_until_ns = START_NS + 2 * TIMEOUT_NS;
   const u64 deadline = work();
   EXPECT_EQ(0u, packets);
@@ -476,16 +480,10 @@ TEST_F(Send, RnrWaitIsNotPutOff) {
 
 // The peer may send the next RNR NAK before a timer that is put off expires.
 TEST_F(Send, TimeoutOfAReadComesWithTheEndOfAnRnrWait) {
-  qp.req.attr.rnr_retry = qp.req.rnr_retry_left = 7;
   write(100, SROCE_WR_READ);
   write();
   work();
-  sroce_packet pkt = packet_of(SROCE_OP_ACK, 1);
-  pkt.syndrome = SROCE_AETH_RNR_NAK | 1;
-  sroce_ack_plan plan;
-  sroce_completer_plan(&qp.req, &pkt, &plan);
-  sroce_completer_commit(&qp.req, &plan, SROCE_MEM_OK, stand_in.now_ns);
-  ASSERT_TRUE(sroce_requester_waits_rnr(&qp.req));
+  receive_rnr_nak(1);
   const u64 timer_ns = std::min(qp.req.ack_deadline_ns, qp.req.probe.deadline_ns);
   ASSERT_NE(SROCE_NEVER, timer_ns);
   stand_in.now_ns = std::max(timer_ns, qp.req.rnr_until_ns);
