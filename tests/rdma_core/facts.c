@@ -17,13 +17,20 @@
 
 struct layout {
   int abi, from, column, words, fd_array, cq_buffer;
+  const char* symbol;
 };
 #define LAYOUT(abi, from, column, words, fd_array, cq_buffer, symbol) \
-  {abi, from, column, words, fd_array, cq_buffer},
+  {abi, from, column, words, fd_array, cq_buffer, #symbol},
 static const struct layout layouts[] = {SROCE_LAYOUTS(LAYOUT)};
 
 #ifdef PRIVATE
-#define CHECK_CALL(result, name, arguments) SAME(__typeof__(&name), result(*) arguments, name);
+// Before version 54, ibv_cmd_reg_dmabuf_mr() has one argument less, which private_abi.h explains.
+typedef int shorter_reg_dmabuf_mr(struct ibv_pd*, uint64_t, size_t, uint64_t, int, int,
+                                  struct verbs_mr*);
+#define CHECK_CALL(result, name, arguments)                                                   \
+  _Static_assert(__builtin_types_compatible_p(__typeof__(&name), result(*) arguments) ||      \
+                     __builtin_types_compatible_p(__typeof__(&name), shorter_reg_dmabuf_mr*), \
+                 "prototype of " #name);
 SROCE_CALLS(CHECK_CALL)
 #define CHECK_VERB(name, result, arguments, ...) \
   SAME(__typeof__(((struct verbs_context_ops*)0)->name), result(*) arguments, name);
@@ -43,6 +50,7 @@ static void print_layout(const struct layout* layout) {
                                                   sroce_create_cq_ex_with_buffer*));
 #define SLOT(name, ...) print(#name, offsetof(struct verbs_context_ops, name) / sizeof(void*));
 #else
+  printf("symbol %s\n", layout->symbol);
   print("abi", layout->abi);
   print("words", layout->words);
   print("fd array", layout->fd_array);
@@ -56,17 +64,17 @@ static void print_layout(const struct layout* layout) {
 static void print_rest(void) {
 #ifdef PRIVATE
   const size_t late = offsetof(struct ibv_qp_ex, wr_abort) + sizeof(void*);
-  print("get_context", __builtin_types_compatible_p(__typeof__(&ibv_cmd_get_context),
-                                                    sroce_get_context_with_fd_array*) ||
-                           __builtin_types_compatible_p(__typeof__(&ibv_cmd_get_context),
-                                                        sroce_get_context*));
-  print("create_cq_ex", __builtin_types_compatible_p(__typeof__(&ibv_cmd_create_cq_ex),
-                                                     sroce_create_cq_ex_with_buffer*) ||
-                            __builtin_types_compatible_p(__typeof__(&ibv_cmd_create_cq_ex),
-                                                         sroce_create_cq_ex*));
-  print("device fits", offsetof(struct verbs_device, ops) == sizeof(struct ibv_device) &&
-                           sizeof(struct verbs_device) <=
-                               sizeof(struct ibv_device) + SROCE_DEVICE_ROOM);
+  print("get_context",
+        __builtin_types_compatible_p(__typeof__(&ibv_cmd_get_context),
+                                     sroce_get_context_with_fd_array*) ||
+            __builtin_types_compatible_p(__typeof__(&ibv_cmd_get_context), sroce_get_context*));
+  print("create_cq_ex",
+        __builtin_types_compatible_p(__typeof__(&ibv_cmd_create_cq_ex),
+                                     sroce_create_cq_ex_with_buffer*) ||
+            __builtin_types_compatible_p(__typeof__(&ibv_cmd_create_cq_ex), sroce_create_cq_ex*));
+  print("device fits",
+        offsetof(struct verbs_device, ops) == sizeof(struct ibv_device) &&
+            sizeof(struct verbs_device) <= sizeof(struct ibv_device) + SROCE_DEVICE_ROOM);
   print("functions of a device at", offsetof(struct verbs_device, ops));
   print("qp fits", sizeof(struct verbs_qp) <= SROCE_QP_ROOM);
   print("late functions known",
@@ -90,7 +98,7 @@ static void print_rest(void) {
   print("match driver id", SROCE_MATCH_DRIVER_ID);
 #define COMMAND_SIZE(name, body) \
   print(#name, sizeof(struct ib_uverbs_cmd_hdr) + sizeof(struct body));
-#define EX_COMMAND_SIZE(name, body)                                                         \
+#define EX_COMMAND_SIZE(name, body)                                                     \
   print(#name, sizeof(struct ib_uverbs_cmd_hdr) + sizeof(struct ib_uverbs_ex_cmd_hdr) + \
                    sizeof(struct body));
 #endif

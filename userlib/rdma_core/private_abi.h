@@ -153,8 +153,9 @@ typedef int sroce_create_cq_ex_with_buffer(struct ibv_context*, const struct ibv
                                            struct ib_uverbs_ex_create_cq_resp*, size_t, uint32_t);
 
 /*
- * CALL(result, name, arguments): the other functions of libibverbs. ibv_cmd_reg_dmabuf_mr() of
- * rdma-core 44 lacks its last argument. NULL does no harm there: the caller removes arguments.
+ * CALL(result, name, arguments): the other functions of libibverbs. Before rdma-core 54,
+ * ibv_cmd_reg_dmabuf_mr() lacks its last argument. NULL does no harm there: the caller removes
+ * arguments.
  */
 #define SROCE_CALLS(CALL)                                                                          \
   CALL(void*, _verbs_init_and_alloc_context,                                                       \
