@@ -46,6 +46,13 @@ guest_start() # ROLE; sets guest_pid
 	fi
 }
 
+# shellcheck disable=SC2054,SC2034
+secure_boot_machine() # FIRMWARE VARIABLES; sets machine
+{
+	machine=(-M "q35,smm=on" -global driver=cfi.pflash01,property=secure,value=on
+		-drive "if=pflash,format=raw,unit=0,readonly=on,file=$1" -drive "if=pflash,format=raw,unit=1,file=$2")
+}
+
 qemu_start() # ROLE; sets accelerator
 {
 	local role=$1 network cpus=2 machine=(-M q35) image_file=$kernel/vmlinux
@@ -64,9 +71,7 @@ qemu_start() # ROLE; sets accelerator
 	[[ ${accelerator:-} ]] || accelerator=$(qemu_accelerator "$kernel" "$run/first-root.cpio" sroce-kvm-boots rdinit=/bin/busybox -- echo sroce-kvm-boots)
 	if [[ ${secure_boot:-} ]]; then
 		cp "$secure_boot/vars.fd" "$run/vars-$role.fd"
-		# shellcheck disable=SC2054
-		machine=(-M "q35,smm=on" -global driver=cfi.pflash01,property=secure,value=on
-			-drive "if=pflash,format=raw,unit=0,readonly=on,file=$secure_boot/code.fd" -drive "if=pflash,format=raw,unit=1,file=$run/vars-$role.fd")
+		secure_boot_machine "$secure_boot/code.fd" "$run/vars-$role.fd"
 		image_file=$secure_boot/vmlinuz
 	fi
 	# shellcheck disable=SC2086

@@ -3,6 +3,8 @@
 # UEFI firmware with Secure Boot, and Debian's kernel 6.12 for it. Debian's package of the firmware has
 # a key for tests, which the firmware trusts. An item has
 #   code.fd, vars.fd   the firmware and its variables
+#   sold.fd            variables as machines are sold with: the firmware trusts Microsoft's keys
+#   EFI                a boot disk's folder: shim, MokManager and GRUB of Debian, signed for such machines
 #   vmlinuz            the kernel, signed with that key
 #   bin                trusted.key and trusted.der, the key and its certificate; other.key and other.der,
 #                      which the firmware does not know; sign-file of the kernel's headers
@@ -18,9 +20,14 @@ make_secure_boot() # DIR
 	local dir=$1 image firmware=$1/unpacked/usr/share
 	image=$(apt_resolve system "$(debian_metapackage 6.12 image)")
 	mkdir -p "$dir/bin"
-	apt_unpack system "$dir/unpacked" "$image" ovmf sbsigntool
+	apt_unpack system "$dir/unpacked" "$image" ovmf sbsigntool shim-signed shim-helpers-amd64-signed grub-efi-amd64-signed
 	cp "$firmware/OVMF/OVMF_CODE_4M.secboot.fd" "$dir/code.fd"
 	cp "$firmware/OVMF/OVMF_VARS_4M.snakeoil.fd" "$dir/vars.fd"
+	cp "$firmware/OVMF/OVMF_VARS_4M.ms.fd" "$dir/sold.fd"
+	mkdir -p "$dir/EFI/BOOT" "$dir/EFI/debian"
+	cp "$dir/unpacked/usr/lib/shim/shimx64.efi.signed" "$dir/EFI/BOOT/BOOTX64.EFI"
+	cp "$dir/unpacked/usr/lib/shim/mmx64.efi.signed" "$dir/EFI/BOOT/mmx64.efi"
+	cp "$dir/unpacked/usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed" "$dir/EFI/BOOT/grubx64.efi"
 	openssl rsa -passin pass:snakeoil -in "$firmware/ovmf/PkKek-1-snakeoil.key" -out "$dir/bin/trusted.key"
 	openssl x509 -in "$firmware/ovmf/PkKek-1-snakeoil.pem" -outform DER -out "$dir/bin/trusted.der"
 	openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj "/CN=a key that nobody knows" -keyout "$dir/bin/other.key" -outform DER -out "$dir/bin/other.der"

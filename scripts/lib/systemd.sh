@@ -7,7 +7,7 @@
 systemd_packages=(
 	systemd-sysv udev dbus ifupdown network-manager iproute2 iputils-ping kmod procps zstd
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils libmnl0 libstdc++6
-	dkms linux-image-amd64 linux-headers-amd64
+	dkms openssl mokutil linux-image-amd64 linux-headers-amd64
 )
 
 systemd_suite() { if [[ $1 == 12 ]]; then echo bookworm; else echo trixie; fi; } # 12|13

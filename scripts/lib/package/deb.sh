@@ -35,7 +35,8 @@ deb_dkms()
 	local root=$scratch/sroce-dkms
 	dkms_sources "$root/usr/src/sroce-$upstream"
 	add_scripts "$root" sroce-dkms postinst prerm
-	build_deb "$root" sroce-dkms all "dkms" "RDMA over Converged Ethernet: the kernel module, by DKMS"
+	# Without openssl, DKMS signs no module, and Secure Boot needs a signature.
+	recommends=openssl build_deb "$root" sroce-dkms all "dkms" "RDMA over Converged Ethernet: the kernel module, by DKMS"
 }
 
 deb_tool()
