@@ -54,9 +54,10 @@ constexpr char add_footer[] =
     "one. sroce del removes it, too. --v1 is for peers without RoCE v2, and SMC-R v1.\n";
 
 constexpr char doctor_footer[] =
-    "Prints a line for each check: ok, warn or fail. Commands that fix it follow.\n"
-    "The exit status is 0 if all is well, 1 after a warning, and 2 after a failure.\n"
-    "Only root sees the rules of a firewall. A host is asked as by sroce ping.\n";
+    "Prints a line for each check: ok, warn, fail or skip. Commands that fix it\n"
+    "follow. The exit status is 0 if all is well, 1 after a warning, and 2 after a\n"
+    "failure. Only root sees the rules of a firewall: else skip. A host is asked as\n"
+    "by sroce ping.\n";
 
 constexpr char stats_footer[] =
     "Prints the counters that are not zero. With -w, prints those that change: by how\n"

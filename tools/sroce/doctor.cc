@@ -194,6 +194,9 @@ Finding examine_state(const DeviceFacts& device) {
   std::string text = "on " + device.state.netdev + ", active";
   for (const Gid& gid : device.state.gids)
     text += ", GID " + std::to_string(gid.index) + " " + gid.address;
+  if (device.mtu_bytes && device.netdev_mtu_bytes)
+    text += ", MTU " + std::to_string(*device.mtu_bytes) +
+            " (interface: " + std::to_string(*device.netdev_mtu_bytes) + ")";
   return {device.state.device, Verdict::ok, text};
 }
 
@@ -202,10 +205,8 @@ Finding examine_state(const DeviceFacts& device) {
 std::vector<Finding> examine_provider(const DeviceFacts& device) {
   const bool is_native = device.provider == "libsroce";
   if (!device.has_provider || (!is_native && device.provider != "librxe")) return {};
-  if (device.lacks_libsroce)
-    return {{device.state.device, Verdict::warn,
-             "programs use librxe: libsroce is installed, but does not know this version of "
-             "libibverbs",
+  if (!device.rejection.empty())
+    return {{device.state.device, Verdict::warn, "programs use librxe: " + device.rejection,
              "with newer sources of sroce: make userlib && make install-userlib"}};
   return {{device.state.device, Verdict::ok,
            "in this environment programs use " + device.provider + ", in " +
@@ -244,6 +245,15 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
                             " packets, on any interface, because the route to their source leaves "
                             "by another one",
                         "sysctl net/ipv4/conf/" + device.state.netdev + "/rp_filter=2"});
+  if (device.wrong_icrcs)
+    findings.push_back({name, Verdict::warn,
+                        std::to_string(device.wrong_icrcs) +
+                            " packets had a wrong ICRC: a NAT on the way has changed their "
+                            "addresses, or they were damaged",
+                        "to see whether more come: sroce stats " + name +
+                            " -w\nat a router with NAT: nft insert rule ip TABLE CHAIN udp dport "
+                            "4791 accept\n" +
+                            end_of_flows});
   for (const NatRule& rule : device.nat)
     findings.push_back({name, Verdict::warn, nat_text(rule, ""), rule.cure});
   return findings;
@@ -280,6 +290,14 @@ std::vector<Finding> examine_firewall(const Facts& facts) {
     findings.push_back({"firewall",
                         drop.certain && drop.only.empty() ? Verdict::fail : Verdict::warn,
                         drop_text(drop, ""), drop.cure});
+  if (!facts.saw_rules)
+    findings.push_back({"firewall", Verdict::skip,
+                        facts.may_see_rules
+                            ? "neither nft nor iptables lists the rules of this host"
+                            : "only root may list the rules of this host"});
+  else if (facts.drops.empty())
+    findings.push_back(
+        {"firewall", Verdict::ok, "no rule of nft or iptables drops packets to UDP port 4791"});
   return findings;
 }
 
@@ -327,7 +345,10 @@ void unite(std::vector<Found>& all, const std::vector<Found>& more) {
 }
 
 void query_rules(System& system, Facts& facts) {
-  const Ruleset ruleset = read_ruleset(system.nft_ruleset(), system.iptables_rules());
+  const std::string nft = system.nft_ruleset(), iptables = system.iptables_rules();
+  facts.may_see_rules = system.is_root;
+  facts.saw_rules = !nft.empty() || !iptables.empty();
+  const Ruleset ruleset = read_ruleset(nft, iptables);
   for (DeviceFacts& device : facts.devices) {
     for (const PacketQuestion& question : questions_of(device.state)) {
       unite(device.nat, find_nat(ruleset, question));
@@ -347,7 +368,11 @@ DeviceFacts query_device(System& system, const DeviceIdentity& device, const std
     facts.may_open = system.may_open("/dev/infiniband/" + facts.uverbs);
     facts.mtu_bytes = system.active_mtu_bytes(*device.uverbs, only_port);
   }
+  facts.netdev_mtu_bytes = system.sysfs.mtu(netdev);
   facts.reverse_path_drops = system.reverse_path_drops(netdev);
+  const auto counters = read_counters(system, device);
+  if (const auto found = counters.find("rx_icrc_encapsulated"); found != counters.end())
+    facts.wrong_icrcs = found->second;
   for (const DeviceIdentity& other : all) {
     if (other.index != device.index &&
         shares_gid(facts.state.gids, system.sysfs.gids(other.name, only_port)))
@@ -367,7 +392,7 @@ void query_providers(System& system, Facts& facts) {
     device.has_provider = device.uverbs.empty() || found != shown->end();
     if (found == shown->end()) continue;
     device.provider = found->provider;
-    device.lacks_libsroce = found->lacks_libsroce;
+    device.rejection = found->rejection;
   }
 }
 
@@ -426,8 +451,17 @@ Facts query_facts(System& system, const std::optional<std::string>& netdev) {
 }
 
 const char* verdict_text(Verdict verdict) {
-  constexpr const char* texts[] = {"ok", "warn", "fail"};
-  return texts[static_cast<int>(verdict)];
+  switch (verdict) {
+    case Verdict::skip:
+      return "skip";
+    case Verdict::ok:
+      return "ok";
+    case Verdict::warn:
+      return "warn";
+    case Verdict::fail:
+      return "fail";
+  }
+  return "";
 }
 
 void print_table(const std::vector<Finding>& findings, std::ostream& out) {
@@ -500,10 +534,9 @@ int run_doctor(System& system, const DoctorOptions& options, std::ostream& out) 
     print_json(findings, out);
   else
     print_table(findings, out);
-  const auto worst =
-      std::max_element(findings.begin(), findings.end(),
-                       [](const Finding& a, const Finding& b) { return a.verdict < b.verdict; });
-  return static_cast<int>(worst->verdict);
+  Verdict worst = Verdict::ok;
+  for (const Finding& finding : findings) worst = std::max(worst, finding.verdict);
+  return static_cast<int>(worst);
 }
 
 }  // namespace sroce

@@ -18,8 +18,8 @@
 
 namespace sroce {
 
-/// In the order of severity: their numbers are the exit status.
-enum class Verdict : int { ok = 0, warn = 1, fail = 2 };
+/// In the order of severity. That of the worst is the exit status, but 0 if it is skip.
+enum class Verdict : int { skip = -1, ok = 0, warn = 1, fail = 2 };
 
 struct Finding {
   std::string check;  // one word
@@ -33,13 +33,15 @@ struct DeviceFacts {
   Readiness state;
   std::string uverbs;  // "uverbs0"; empty if ib_uverbs has not made one
   bool may_open = false;
-  bool has_provider = true;     // libibverbs shows it
-  std::string provider;         // "libsroce", "librxe"; empty if it is not known
-  bool lacks_libsroce = false;  // as VerbsDevice
+  bool has_provider = true;  // libibverbs shows it
+  std::string provider;      // "libsroce", "librxe"; empty if it is not known
+  std::string rejection;     // as VerbsDevice
   std::optional<uint32_t> mtu_bytes;
+  std::optional<size_t> netdev_mtu_bytes;
   std::vector<std::string> same_address;  // other RDMA devices with one of its GIDs
   std::vector<NatRule> nat;
   uint64_t reverse_path_drops = 0;  // as the function of host_facts.h
+  uint64_t wrong_icrcs = 0;         // packets
 };
 
 /// The files of a key for modules, and of its certificate.
@@ -72,6 +74,8 @@ struct Facts {
   bool port_taken = false;  // UDP port 4791, and no device of sroce in this namespace
   std::vector<std::string> rxe_devices;
   std::vector<Drop> drops;
+  bool may_see_rules = false;  // of firewalls and NAT
+  bool saw_rules = false;      // nft or iptables has listed them, perhaps none
 };
 
 std::vector<Finding> examine(const Facts& facts);

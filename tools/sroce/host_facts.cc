@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -41,25 +42,33 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// Discards what is written to standard error.
-class QuietStderr {
+/// Keeps what is written to standard error.
+class CapturedStderr {
  public:
-  QuietStderr() : kept_(dup(STDERR_FILENO)) {
-    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (null < 0) return;
-    dup2(null, STDERR_FILENO);
-    close(null);
+  CapturedStderr() : before_(dup(STDERR_FILENO)), file_(memfd_create("sroce-stderr", MFD_CLOEXEC)) {
+    if (file_ >= 0) dup2(file_, STDERR_FILENO);
   }
-  ~QuietStderr() {
-    if (kept_ < 0) return;
-    dup2(kept_, STDERR_FILENO);
-    close(kept_);
+  ~CapturedStderr() {
+    if (before_ >= 0) {
+      dup2(before_, STDERR_FILENO);
+      close(before_);
+    }
+    if (file_ >= 0) close(file_);
   }
-  QuietStderr(const QuietStderr&) = delete;
-  QuietStderr& operator=(const QuietStderr&) = delete;
+  CapturedStderr(const CapturedStderr&) = delete;
+  CapturedStderr& operator=(const CapturedStderr&) = delete;
+
+  std::string text() const {
+    std::string text;
+    std::array<char, 4096> part{};
+    ssize_t count = 0;
+    while ((count = pread(file_, part.data(), part.size(), static_cast<off_t>(text.size()))) > 0)
+      text.append(part.data(), static_cast<size_t>(count));
+    return text;
+  }
 
  private:
-  int kept_;
+  int before_, file_;
 };
 
 /// The kernel gives the initial namespace this inode.
@@ -207,12 +216,23 @@ VerbsDevice describe_provider(const std::string& device, const std::filesystem::
     is_there |= other.rfind(our_provider + version_mark, 0) == 0;
     has_this |= other == our_provider + name.substr(version);
   }
-  described.lacks_libsroce = is_there && !has_this;
+  if (is_there && !has_this)
+    described.rejection = "libsroce is installed, but does not know this version of libibverbs";
   return described;
 }
 
+std::string rejection_in(const std::string& output) {
+  const std::string mark = "libsroce: ";
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(mark)) return "libsroce " + line.substr(mark.size());
+  }
+  return "";
+}
+
 std::optional<std::vector<VerbsDevice>> verbs_devices() {
-  const QuietStderr quiet;  // libibverbs complains there about devices without a provider
+  // libibverbs complains there about devices without a provider, and libsroce about libibverbs.
+  const CapturedStderr errors;
   void* library = dlopen("libibverbs.so.1", RTLD_NOW);
   if (!library) return std::nullopt;
   const auto list_devices =
@@ -226,6 +246,9 @@ std::optional<std::vector<VerbsDevice>> verbs_devices() {
   for (void** device = list; device && *device; ++device)
     devices.push_back(describe_provider(name_of(*device), library_of(*device)));
   if (list) free_list(list);
+  const std::string rejection = rejection_in(errors.text());
+  for (VerbsDevice& device : devices)
+    if (!rejection.empty() && device.provider != our_provider) device.rejection = rejection;
   return devices;  // the library stays, as it does in programs
 }
 

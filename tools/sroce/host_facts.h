@@ -46,13 +46,16 @@ uint64_t reverse_path_drops(const std::string& netdev);
 /// A device that libibverbs shows.
 struct VerbsDevice {
   std::string name;
-  std::string provider;         // its library: "libsroce"; empty if it is not known
-  bool lacks_libsroce = false;  // libsroce is installed, but not for this libibverbs
+  std::string provider;     // its library: "libsroce"; empty if it is not known
+  std::string rejection{};  // why it is not libsroce, which is installed
 };
 
 /// A device by the file of its provider. libibverbs loads only providers whose names end in the
 /// version of its private ABI: librxe-rdmav34.so.
 VerbsDevice describe_provider(const std::string& device, const std::filesystem::path& library);
+
+/// Why libsroce refuses this libibverbs, in what it wrote to standard error; empty if it does not.
+std::string rejection_in(const std::string& output);
 
 /// The devices that libibverbs shows to programs, because it has a provider for them; empty without
 /// libibverbs.

@@ -59,16 +59,20 @@ class Doctor : public ::testing::Test {
 
 TEST_F(Doctor, FindsNothing) {
   EXPECT_EQ(examine(), 0) << text;
-  EXPECT_THAT(text, HasSubstr("ok    sroce0   on eth0, active, GID 0 10.0.0.1\n"));
+  EXPECT_THAT(text, HasSubstr("ok    sroce0    on eth0, active, GID 0 10.0.0.1\n"));
   EXPECT_EQ(examine({.target = "eth0"}), 0) << text;
+  machine.system.active_mtu_bytes = [](const nldev::UverbsReply&, uint32_t) { return 1024; };
+  machine.sysfs.write("class/net/eth0/mtu", "1500\n");
+  EXPECT_EQ(examine(), 0) << text;
+  EXPECT_THAT(text, HasSubstr("GID 0 10.0.0.1, MTU 1024 (interface: 1500)\n"));
 }
 
 TEST_F(Doctor, SaysWhoSeesTheDevices) {
   EXPECT_EQ(examine(), 0);
-  EXPECT_THAT(text, HasSubstr("ok    netns    every network namespace sees"));
+  EXPECT_THAT(text, HasSubstr("ok    netns     every network namespace sees"));
   machine.kernel.shared = false;
   EXPECT_EQ(examine(), 0);
-  EXPECT_THAT(text, HasSubstr("ok    netns    each network namespace sees only"));
+  EXPECT_THAT(text, HasSubstr("ok    netns     each network namespace sees only"));
   machine.kernel.devices.clear();
   EXPECT_EQ(examine(), 2);
   EXPECT_THAT(text, HasSubstr("rdma dev set DEV netns NAME"));
@@ -89,7 +93,7 @@ TEST_F(Doctor, HostIsNotAskedWithoutRdma) {
   machine.cm_replies = {{.stage = CmStage::open, .error = ENOENT}};
   EXPECT_EQ(examine({.target = "127.0.0.1"}), 2) << text;
   EXPECT_THAT(text, HasSubstr("RDMA is not loaded"));
-  EXPECT_THAT(text, HasSubstr("fail  peer     127.0.0.1 was not asked: this host has no RDMA\n"));
+  EXPECT_THAT(text, HasSubstr("fail  peer      127.0.0.1 was not asked: this host has no RDMA\n"));
 }
 
 TEST_F(Doctor, RdmaIsNotLoaded) {
@@ -244,6 +248,26 @@ TEST_F(Doctor, PacketsComeInByAnInterfaceThatIsNotThatOfTheirRoute) {
          "sysctl net/ipv4/conf/eth0/rp_filter=2");
 }
 
+TEST_F(Doctor, PacketsHadAWrongIcrc) {
+  machine.kernel.devices[0].counters = {{"rx_icrc_encapsulated", 0}, {"sent_pkts", 9}};
+  EXPECT_EQ(examine(), 0);
+  EXPECT_THAT(text, Not(HasSubstr("ICRC")));
+  machine.kernel.devices[0].counters["rx_icrc_encapsulated"] = 7;
+  expect(Verdict::warn, "sroce0", "7 packets had a wrong ICRC: a NAT", "sroce stats sroce0 -w");
+}
+
+TEST_F(Doctor, SaysWhetherItSawTheFirewall) {
+  machine.system.is_root = false;
+  EXPECT_EQ(examine(), 0) << text;
+  EXPECT_THAT(text, HasSubstr("skip  firewall  only root may list the rules of this host\n"));
+  machine.system.is_root = true;
+  EXPECT_EQ(examine(), 0) << text;
+  EXPECT_THAT(text, HasSubstr("skip  firewall  neither nft nor iptables lists the rules"));
+  machine.nft_ruleset = R"({"nftables": []})";
+  EXPECT_EQ(examine(), 0) << text;
+  EXPECT_THAT(text, HasSubstr("ok    firewall  no rule of nft or iptables drops"));
+}
+
 TEST_F(Doctor, FirewallDropsPackets) {
   const std::string chain =
       R"({"chain": {"family": "ip", "table": "t", "name": "c", "type": "filter",)"
@@ -362,12 +386,12 @@ TEST_F(Doctor, ProviderIsMissing) {
 TEST_F(Doctor, ProviderTellsTheMode) {
   EXPECT_EQ(examine(), 0);
   EXPECT_THAT(text,
-              HasSubstr("ok    sroce0   in this environment programs use librxe, in rxe mode\n"));
+              HasSubstr("ok    sroce0    in this environment programs use librxe, in rxe mode\n"));
   machine.verbs_devices = {{{"sroce0", "libsroce"}}};
   EXPECT_EQ(examine(), 0);
   EXPECT_THAT(
       text,
-      HasSubstr("ok    sroce0   in this environment programs use libsroce, in native mode\n"));
+      HasSubstr("ok    sroce0    in this environment programs use libsroce, in native mode\n"));
   for (const char* other : {"", "libibverbs.so.1"}) {
     machine.verbs_devices = {{{"sroce0", other}}};
     EXPECT_EQ(examine(), 0);
@@ -376,8 +400,8 @@ TEST_F(Doctor, ProviderTellsTheMode) {
 }
 
 TEST_F(Doctor, ProviderIsForAnotherLibibverbs) {
-  machine.verbs_devices = {{{"sroce0", "librxe", true}}};
-  expect(Verdict::warn, "sroce0", "does not know this version of libibverbs",
+  machine.verbs_devices = {{{"sroce0", "librxe", "libsroce has a reason"}}};
+  expect(Verdict::warn, "sroce0", "programs use librxe: libsroce has a reason",
          "with newer sources of sroce: make userlib");
 }
 
@@ -388,7 +412,7 @@ TEST_F(Doctor, HeadersAreMissingForTheBuild) {
   expect(Verdict::fail, "headers", "cannot be built", "apt-get install linux-headers-6.1.0-test");
   machine.sysfs.write("build/Makefile", "");
   EXPECT_EQ(examine(), 2);
-  EXPECT_THAT(text, HasSubstr("ok    headers  with "));
+  EXPECT_THAT(text, HasSubstr("ok    headers   with "));
 }
 
 TEST_F(Doctor, PacketsOfTheActiveMtuDoNotArriveAtAHost) {
@@ -401,7 +425,7 @@ TEST_F(Doctor, PacketsOfTheActiveMtuDoNotArriveAtAHost) {
   machine.largest_echo = 20 + 48 + 1024;
   EXPECT_EQ(examine({.target = "10.0.0.2"}), 1) << text;
   EXPECT_THAT(text,
-              HasSubstr("warn  peer     packets for the path MTU 2048 do not arrive at 10.0.0.2"
+              HasSubstr("warn  peer      packets for the path MTU 2048 do not arrive at 10.0.0.2"
                         " (ICMP echo), those for 1024 do; connections fail or stall\n"
                         "        ip link set eth0 mtu 1500\n"));
 }
@@ -412,15 +436,15 @@ TEST_F(Doctor, AsksAHost) {
   reply.round_trip = std::chrono::microseconds(250);
   machine.cm_replies = {reply};
   EXPECT_EQ(examine({.target = "10.0.0.2"}), 0);
-  EXPECT_THAT(text, HasSubstr("ok    peer     10.0.0.2 responds in 0.25 ms\n"));
+  EXPECT_THAT(text, HasSubstr("ok    peer      10.0.0.2 responds in 0.25 ms\n"));
   machine.cm_replies[0].error = ETIMEDOUT;
   machine.icmp_error = ECONNREFUSED;
   EXPECT_EQ(examine({.target = "10.0.0.2"}), 2);
-  EXPECT_THAT(text, HasSubstr("fail  peer     port unreachable (ICMP)"));
+  EXPECT_THAT(text, HasSubstr("fail  peer      port unreachable (ICMP)"));
   EXPECT_THAT(text, HasSubstr("at the peer: sroce add IF"));
   machine.cm_replies[0].error = EINTR;
   EXPECT_EQ(examine({.target = "10.0.0.2"}), 1);
-  EXPECT_THAT(text, HasSubstr("warn  peer     interrupted before 10.0.0.2 has responded\n"));
+  EXPECT_THAT(text, HasSubstr("warn  peer      interrupted before 10.0.0.2 has responded\n"));
   machine.cm_replies[0].stage = CmStage::open;
   machine.cm_replies[0].error = EACCES;
   EXPECT_EQ(examine({.target = "10.0.0.2"}), 2);

@@ -77,7 +77,7 @@ TEST(Provider, IsOurs) {
   const VerbsDevice device = describe_provider("sroce0", "/usr/lib/libibverbs/libsroce-rdmav34.so");
   EXPECT_EQ(device.name, "sroce0");
   EXPECT_EQ(device.provider, "libsroce");
-  EXPECT_FALSE(device.lacks_libsroce);
+  EXPECT_EQ(device.rejection, "");
 }
 
 TEST(Provider, IsNotKnown) {
@@ -91,7 +91,7 @@ TEST(Provider, OfOursMayLackThisVersion) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const auto lacks = [&] {
-    return describe_provider("sroce0", folder / "librxe-rdmav59.so").lacks_libsroce;
+    return describe_provider("sroce0", folder / "librxe-rdmav59.so").rejection != "";
   };
   EXPECT_FALSE(lacks()) << "it is not installed";
   std::ofstream(folder / "libsroce-rdmav34.so");
@@ -101,6 +101,13 @@ TEST(Provider, OfOursMayLackThisVersion) {
   std::filesystem::remove(folder / "libsroce-rdmav59.so");
   std::filesystem::create_symlink("libsroce.so.9", folder / "libsroce-rdmav59.so");
   EXPECT_FALSE(lacks()) << "that link leads nowhere";
+}
+
+TEST(Provider, OfOursSaysWhyItRejects) {
+  EXPECT_EQ(rejection_in(""), "");
+  EXPECT_EQ(rejection_in("libibverbs: Warning: no userspace device-specific driver found\n"), "");
+  EXPECT_EQ(rejection_in("a warning\nlibsroce: cannot work with it\nanother\n"),
+            "libsroce cannot work with it");
 }
 
 /// The result of module_file() with a program "modinfo" that prints these lines.
