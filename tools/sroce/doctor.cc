@@ -12,6 +12,7 @@
 #include "sroce/no_response.h"
 #include "sroce/path_mtu.h"
 #include "sroce/ping.h"
+#include "sroce/text.h"
 
 namespace sroce {
 namespace {
@@ -179,7 +180,7 @@ Finding examine_port(const Facts& facts) {
 Finding examine_absence(const Facts& facts) {
   if (facts.netdev)
     return {"device", Verdict::fail, "interface '" + *facts.netdev + "' has no sroce device",
-            "sroce add " + *facts.netdev};
+            "sroce add " + shell_word(*facts.netdev)};
   return {"device", Verdict::fail, "this network namespace has no sroce device",
           std::string(
               "sroce add IF\nonly for programs on this machine: sroce add --dummy 10.99.0.1/24") +
@@ -228,7 +229,7 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
     findings.push_back({name, Verdict::warn,
                         "its MTU is " + std::to_string(*device.mtu_bytes) +
                             ", and that of a peer is hardly less than 1024",
-                        "ip link set " + device.state.netdev + " mtu 1500"});
+                        "ip link set " + shell_word(device.state.netdev) + " mtu 1500"});
   if (!explain_not_ready(device.state)) {
     for (const Duplicate& duplicate : find_duplicates(device.state))
       findings.push_back({name, Verdict::warn, duplicate.text, duplicate.cure});
@@ -239,12 +240,12 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
                             " instead, which has the same address",
                         other_address_cure});
   if (device.reverse_path_drops)
-    findings.push_back({name, Verdict::warn,
-                        "since boot, rp_filter has dropped " +
-                            std::to_string(device.reverse_path_drops) +
-                            " packets, on any interface, because the route to their source leaves "
-                            "by another one",
-                        "sysctl net/ipv4/conf/" + device.state.netdev + "/rp_filter=2"});
+    findings.push_back(
+        {name, Verdict::warn,
+         "since boot, rp_filter has dropped " + std::to_string(device.reverse_path_drops) +
+             " packets, on any interface, because the route to their source leaves "
+             "by another one",
+         "sysctl " + shell_word("net/ipv4/conf/" + device.state.netdev + "/rp_filter=2")});
   if (device.wrong_icrcs)
     findings.push_back({name, Verdict::warn,
                         std::to_string(device.wrong_icrcs) +

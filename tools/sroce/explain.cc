@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "sroce/name.h"
+#include "sroce/text.h"
 #include "sroce/wrap.h"
 
 namespace sroce {
@@ -136,12 +137,12 @@ std::span<const ExitCodeText> exit_code_texts() {
 void write_cure(std::ostream& stream, const std::string& cure, const char* before) {
   std::istringstream lines(cure);
   stream << wrap_off;
-  for (std::string line; std::getline(lines, line);) stream << before << line << '\n';
+  for (std::string line; std::getline(lines, line);) stream << before << printable(line) << '\n';
   stream << wrap_on;
 }
 
 void write_failure(std::ostream& stream, const Failure& failure) {
-  stream << "sroce: " << failure.what() << '\n';
+  stream << "sroce: " << printable(failure.what()) << '\n';
   write_cure(stream, failure.cure(), "  hint: ");
 }
 
@@ -276,7 +277,7 @@ Failure no_such_interface(const std::string& netdev, const std::string& name,
   std::string cure;
   const auto near = near_names(netdev, interfaces);
   if (std::find(interfaces.begin(), interfaces.end(), name) != interfaces.end())
-    cure = "the interface comes first: sroce add " + name + ' ' + netdev;
+    cure = "the interface comes first: sroce add " + shell_word(name) + ' ' + shell_word(netdev);
   else if (!near.empty())
     cure = "did you mean " + joined(near) + "?";
   else if (interfaces.size() <= listed_max)

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sroce/chain_walk.h"
+#include "sroce/text.h"
 
 namespace sroce {
 namespace {
@@ -23,8 +24,8 @@ std::optional<std::string> place_in_firewalld(const std::string& chain, const st
   for (const char* part : {"_pre", "_log", "_deny", "_allow", "_post"}) {
     if (name.ends_with(part)) return std::nullopt;
   }
-  if (name.starts_with(policy)) return "--policy=" + name.substr(policy.size()) + ' ';
-  if (name.starts_with(zone)) return "--zone=" + name.substr(zone.size()) + ' ';
+  if (name.starts_with(policy)) return shell_word("--policy=" + name.substr(policy.size())) + ' ';
+  if (name.starts_with(zone)) return shell_word("--zone=" + name.substr(zone.size())) + ' ';
   return std::nullopt;
 }
 

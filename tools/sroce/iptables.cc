@@ -11,6 +11,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "sroce/text.h"
+
 namespace sroce {
 namespace {
 
@@ -237,7 +239,7 @@ class TableReader {
     words >> policy;
     chain = {family_, table_ == "nat" ? "nat" : "filter", hook->second,
              policy == "DROP" ? "drop" : "accept"};
-    chain.acceptance = call_ + "-I " + name + " -p udp --dport 4791 -j ACCEPT";
+    chain.acceptance = call_ + "-I " + shell_word(name) + " -p udp --dport 4791 -j ACCEPT";
   }
 
   void add_rule(std::istringstream& words) {
@@ -251,7 +253,7 @@ class TableReader {
     const bool is_plain = rest.find_first_of("$`\\") == std::string::npos;
     const std::string number = ' ' + std::to_string(rules.size() + 1);
     rules.push_back({RuleReader(conditions, family_, prefix_, ruleset_).statements(),
-                     call_ + "-D " + name + (is_plain ? rest : number)});
+                     call_ + "-D " + shell_word(name) + (is_plain ? rest : number)});
   }
 
   Ruleset& ruleset_;

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "sroce/rtnl.h"
+#include "sroce/text.h"
 
 namespace sroce {
 namespace {
@@ -18,7 +19,7 @@ Cause no_device(const UnansweredRequest& request) {
     return {"not_ready",
             "rdma_cm finds no RDMA device for " + request.peer + ", although there is " +
                 *request.device,
-            "to see why: sroce doctor " + request.lower};
+            "to see why: sroce doctor " + shell_word(request.lower)};
   if (request.interface.empty())
     return {"no_device", "no RDMA device leads to " + request.peer, "sroce add IF"};
   if (request.interface == "lo")
@@ -27,7 +28,7 @@ Cause no_device(const UnansweredRequest& request) {
   return {"no_device",
           "interface '" + request.interface + "', which leads to " + request.peer +
               ", has no RDMA device",
-          "sroce add " + request.lower};
+          "sroce add " + shell_word(request.lower)};
 }
 
 Cause no_neighbour(const UnansweredRequest& request) {
@@ -37,7 +38,7 @@ Cause no_neighbour(const UnansweredRequest& request) {
           "the neighbour is not resolved: " + std::string(request.gateway ? "the gateway " : "") +
               neighbour + " does not answer " + (is_ipv6 ? "neighbour discovery" : "ARP") +
               " on '" + request.interface + "'",
-          "to see it: ip neighbour show dev " + request.interface};
+          "to see it: ip neighbour show dev " + shell_word(request.interface)};
 }
 
 Cause other_error(const std::string& attempt, int error) {
@@ -46,7 +47,8 @@ Cause other_error(const std::string& attempt, int error) {
 
 Cause no_route(const UnansweredRequest& request) {
   std::string way = request.peer.substr(0, request.peer.find('%'));  // ip takes no %IF
-  if (request.only_interface && !request.interface.empty()) way += " oif " + request.interface;
+  if (request.only_interface && !request.interface.empty())
+    way += " oif " + shell_word(request.interface);
   return {"no_route", "there is no route to " + request.peer, "to see it: ip route get " + way};
 }
 

@@ -3,22 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <utility>
+
+#include "sroce/text.h"
 
 namespace sroce {
 namespace {
 
 constexpr size_t column_gap = 2;
-
-/// Interface names may contain terminal control characters.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (std::iscntrl(static_cast<unsigned char>(c))) c = '?';
-  }
-  return text;
-}
 
 std::string or_dash(const std::optional<std::string>& text) { return text.value_or("-"); }
 

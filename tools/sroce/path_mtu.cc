@@ -12,6 +12,8 @@
 #include <cstring>
 #include <random>
 
+#include "sroce/text.h"
+
 namespace sroce {
 namespace {
 
@@ -225,7 +227,7 @@ std::optional<Cause> find_mtu_fault(System& system, const CmQuestion& question,
                "packets for the path MTU " + std::to_string(wanted) + " do not arrive at " +
                    scoped_text(system, question.peer) + " (ICMP echo), those for " +
                    std::to_string(mtu) + " do; connections fail or stall",
-               "ip link set " + interface + " mtu " + std::to_string(interface_mtu)};
+               "ip link set " + shell_word(interface) + " mtu " + std::to_string(interface_mtu)};
 }
 
 }  // namespace sroce

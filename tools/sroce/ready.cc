@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sroce/text.h"
+
 namespace sroce {
 namespace {
 
@@ -37,7 +39,7 @@ Failure failure(const Readiness& state, const std::string& cause, const std::str
 }
 
 std::optional<Failure> explain_addresses(const Readiness& state) {
-  const std::string see = "to see it: ip address show dev " + state.netdev;
+  const std::string see = "to see it: ip address show dev " + shell_word(state.netdev);
   bool any = false;
   for (const rtnl::Address& address : state.addresses) {
     const std::string text = address_text(address.address);
@@ -53,7 +55,7 @@ std::optional<Failure> explain_addresses(const Readiness& state) {
   const auto duplicates = find_duplicates(state);
   if (!duplicates.empty()) return failure(state, duplicates.front().text, duplicates.front().cure);
   return failure(state, "interface '" + state.netdev + "' has no IP address",
-                 "to add one: ip address add ADDRESS/LENGTH dev " + state.netdev);
+                 "to add one: ip address add ADDRESS/LENGTH dev " + shell_word(state.netdev));
 }
 
 }  // namespace
@@ -76,10 +78,10 @@ Readiness query_readiness(System& system, const DeviceIdentity& device, const st
 std::optional<Failure> explain_not_ready(const Readiness& state) {
   if (!state.link.is_up)
     return failure(state, "interface '" + state.netdev + "' is down",
-                   "to set it up: ip link set " + state.netdev + " up");
+                   "to set it up: ip link set " + shell_word(state.netdev) + " up");
   if (!state.link.has_carrier)
     return failure(state, "interface '" + state.netdev + "' has no carrier",
-                   "set its other end up, or see: ip link show " + state.netdev);
+                   "set its other end up, or see: ip link show " + shell_word(state.netdev));
   if (!state.port_is_active)
     return failure(state, "its port is not active", "to see it: rdma link show " + state.device);
   return explain_addresses(state);
@@ -92,8 +94,8 @@ std::vector<Duplicate> find_duplicates(const Readiness& state) {
     const std::string text = address_text(address.address);
     duplicates.push_back(
         {"another host has its address " + text + " (duplicate address detection, DAD, has failed)",
-         "ip address flush to " + text + " dev " + state.netdev +
-             "\nto add another: ip address add ADDRESS/LENGTH dev " + state.netdev});
+         "ip address flush to " + text + " dev " + shell_word(state.netdev) +
+             "\nto add another: ip address add ADDRESS/LENGTH dev " + shell_word(state.netdev)});
   }
   return duplicates;
 }
@@ -103,7 +105,7 @@ std::string command_to_try(const Readiness& state) {
   if (!gid) return {};
   const std::string command =
       "ibv_rc_pingpong -e -d " + state.device + " -g " + std::to_string(gid->index);
-  const std::string scope = is_link_local(gid->address) ? "%" + state.netdev : "";
+  const std::string scope = is_link_local(gid->address) ? "%" + shell_word(state.netdev) : "";
   return command + " & sleep 1; " + command + ' ' + gid->address + scope;
 }
 

@@ -2,6 +2,7 @@
 #include "sroce/ruleset.h"
 
 #include "sroce/iptables.h"
+#include "sroce/text.h"
 
 namespace sroce {
 namespace {
@@ -12,6 +13,12 @@ std::string name_of(const json& object, const char* key = "name") {
   return text_of(object, "family") + ' ' + text_of(object, "table") + ' ' + text_of(object, key);
 }
 
+/// The same in a command.
+std::string words_of(const json& object, const char* key) {
+  return shell_word(text_of(object, "family")) + ' ' + shell_word(text_of(object, "table")) + ' ' +
+         shell_word(text_of(object, key));
+}
+
 void add_chain(const json& object, Ruleset& ruleset) {
   const std::string name = name_of(object);
   Chain& chain = ruleset.chains[name];
@@ -20,7 +27,7 @@ void add_chain(const json& object, Ruleset& ruleset) {
   chain.hook = text_of(object, "hook");
   chain.policy = text_of(object, "policy");
   chain.devices = texts_of(member(object, "dev"));
-  chain.acceptance = "nft insert rule " + name + " udp dport 4791 accept";
+  chain.acceptance = "nft insert rule " + words_of(object, "name") + " udp dport 4791 accept";
 }
 
 /// Packets may change the elements of a dynamic set, which not all versions of nft say.
@@ -39,7 +46,7 @@ void add_rule(const json& object, Ruleset& ruleset) {
   const std::string number = handle.is_number_integer() ? std::to_string(handle.get<int>()) : "N";
   const std::string chain = name_of(object, "chain");
   ruleset.chains[chain].rules.push_back(
-      {statements, "nft delete rule " + chain + " handle " + number});
+      {statements, "nft delete rule " + words_of(object, "chain") + " handle " + number});
 }
 
 /// Statements that change what conditions of other rules see.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sroce/text.h"
+
 namespace sroce {
 namespace {
 
@@ -72,13 +74,6 @@ std::string option_names(const CommandWords& command) {
   });
 }
 
-/// Text within single quotes of a shell.
-std::string shell_word(const std::string& text) {
-  std::string all;
-  for (const char c : text) all += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "'" + all + "'";
-}
-
 // --- bash
 
 constexpr char bash_start[] = R"(# Completion of sroce for bash. Made by: sroce --completion bash
@@ -141,17 +136,17 @@ std::string bash_branch(const CommandWords& command) {
     for (const std::string& name : option.names)
       values += (values.empty() ? "" : " ") + name + "=" + option.value;
   }
-  return "  " + command.name + ") options=" + shell_word(option_names(command)) +
-         " values=" + shell_word(values) + " places=" + shell_word(place_names(command) + " -") +
-         " ;;\n";
+  return "  " + command.name + ") options=" + shell_quoted(option_names(command)) +
+         " values=" + shell_quoted(values) +
+         " places=" + shell_quoted(place_names(command) + " -") + " ;;\n";
 }
 
 std::string bash_script(const CommandWords& top, const std::vector<CommandWords>& commands) {
   std::string script = bash_start;
   for (const CommandWords& command : commands) script += bash_branch(command);
   script += bash_end;
-  const std::string locals = "  local commands=" + shell_word(names_of(commands)) +
-                             " top=" + shell_word(option_names(top)) + " words\n";
+  const std::string locals = "  local commands=" + shell_quoted(names_of(commands)) +
+                             " top=" + shell_quoted(option_names(top)) + " words\n";
   return script.insert(script.find("  case"), locals);
 }
 
@@ -189,13 +184,13 @@ std::string zsh_arguments(const CommandWords& command) {
     for (const std::string& name : option.names) {
       // The value is the next word, or follows the = of a long name.
       const bool has_equals = !value.empty() && name.starts_with("--");
-      words += " " + shell_word(name + (has_equals ? "=" : "") + "[" +
-                                zsh_text(option.description) + "]" + value);
+      words += " " + shell_quoted(name + (has_equals ? "=" : "") + "[" +
+                                  zsh_text(option.description) + "]" + value);
     }
   }
   for (const Positional& positional : command.positionals)
-    words += " " + shell_word((positional.repeats ? "*:" : ":") + zsh_text(positional.name) + ":" +
-                              zsh_action(positional.name));
+    words += " " + shell_quoted((positional.repeats ? "*:" : ":") + zsh_text(positional.name) +
+                                ":" + zsh_action(positional.name));
   return words;
 }
 
@@ -203,7 +198,7 @@ std::string zsh_script(const CommandWords& top, const std::vector<CommandWords>&
   std::string script =
       "#compdef sroce\n# Made by: sroce --completion zsh\n_sroce_commands() {\n  local -a all=(\n";
   for (const CommandWords& command : commands)
-    script += "    " + shell_word(zsh_text(command.name) + ":" + command.description) + "\n";
+    script += "    " + shell_quoted(zsh_text(command.name) + ":" + command.description) + "\n";
   script +=
       "  )\n  _describe command all\n}\n_sroce() {\n  if ((CURRENT == 2)); then\n    _arguments" +
       zsh_arguments(top) + " '1:command:_sroce_commands'\n    return\n  fi\n" +
@@ -222,24 +217,25 @@ std::string fish_values(const std::string& kind) {
 }
 
 std::string fish_option(const std::string& condition, const OptionWords& option) {
-  std::string line = "complete -c sroce -n " + shell_word(condition);
+  std::string line = "complete -c sroce -n " + shell_quoted(condition);
   for (const std::string& name : option.names)
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-  if (!option.value.empty()) line += " -x -a " + shell_word(fish_values(option.value));
-  return line + " -d " + shell_word(option.description) + "\n";
+  if (!option.value.empty()) line += " -x -a " + shell_quoted(fish_values(option.value));
+  return line + " -d " + shell_quoted(option.description) + "\n";
 }
 
 std::string fish_command(const CommandWords& command) {
   const std::string condition = "__fish_seen_subcommand_from " + command.name;
   std::string lines = "complete -c sroce -n __fish_use_subcommand -a " + command.name + " -d " +
-                      shell_word(command.description) + "\n";
+                      shell_quoted(command.description) + "\n";
   for (const OptionWords& option : command.options) lines += fish_option(condition, option);
   for (const Positional& positional : command.positionals) {
     if (positional.name == "FILE")
-      lines += "complete -c sroce -F -n " + shell_word(condition) + "\n";
+      lines += "complete -c sroce -F -n " + shell_quoted(condition) + "\n";
     const std::string values = fish_values(positional.name);
     if (!values.empty())
-      lines += "complete -c sroce -n " + shell_word(condition) + " -a " + shell_word(values) + "\n";
+      lines +=
+          "complete -c sroce -n " + shell_quoted(condition) + " -a " + shell_quoted(values) + "\n";
   }
   return lines;
 }
@@ -250,7 +246,7 @@ std::string fish_script(const CommandWords& top, const std::vector<CommandWords>
     script += fish_option("__fish_use_subcommand", option);
   return script + joined(commands, "", fish_command) +
          "complete -c sroce -n '__fish_seen_subcommand_from help' -a " +
-         shell_word(names_of(commands)) + "\n";
+         shell_quoted(names_of(commands)) + "\n";
 }
 
 }  // namespace

@@ -248,6 +248,18 @@ TEST_F(Doctor, PacketsComeInByAnInterfaceThatIsNotThatOfTheirRoute) {
          "sysctl net/ipv4/conf/eth0/rp_filter=2");
 }
 
+TEST_F(Doctor, QuotesNamesInCommands) {
+  machine.nft_ruleset =
+      R"({"nftables": [{"chain": {"family": "ip", "table": "t", "name": "c;id", "type": "filter",)"
+      R"( "hook": "input", "policy": "drop"}}]})";
+  expect(Verdict::fail, "firewall", "drops", "nft insert rule ip t 'c;id' udp dport 4791 accept");
+  machine.nft_ruleset.clear();
+  machine.route.links[1].up = false;
+  machine.kernel.devices[0].netdev = "e;id\033[m";
+  machine.route.links[1].name = "e;id\033[m";
+  expect(Verdict::fail, "sroce0", "is down", "ip link set 'e;id?[m' up");
+}
+
 TEST_F(Doctor, PacketsHadAWrongIcrc) {
   machine.kernel.devices[0].counters = {{"rx_icrc_encapsulated", 0}, {"sent_pkts", 9}};
   EXPECT_EQ(examine(), 0);
