@@ -99,25 +99,42 @@ std::string attach_device(System& system, const AddOptions& options) {
 /// A dummy interface, deleted with the object unless keep() was called.
 class Dummy {
  public:
-  Dummy(System& system, const std::string& name, const rtnl::Prefix& prefix) : system_(system) {
+  Dummy(System& system, const rtnl::Prefix& prefix) : system_(system) {
     try {
-      system.route.exchange(rtnl::add_dummy_request(name));
-      for (const Bytes& payload : system.route.exchange(rtnl::link_request(name)))
+      make();
+      for (const Bytes& payload : system.route.exchange(rtnl::link_request(name_)))
         index_ = rtnl::decode_link(payload).index;
       system.route.exchange(rtnl::set_alias_request(index_, dummy_alias));
       system.route.exchange(rtnl::add_address_request(index_, prefix));
     } catch (const KernelError& error) {
       remove();
-      throw explain_dummy(error, name, system.is_root);
+      throw explain_dummy(error, name_, system.is_root);
     }
   }
   ~Dummy() { remove(); }
   Dummy(const Dummy&) = delete;
   Dummy& operator=(const Dummy&) = delete;
 
+  const std::string& name() const { return name_; }
   void keep() { index_ = 0; }
 
  private:
+  /// Another process may take the free name first.
+  void make() {
+    const auto interfaces = system_.interfaces();
+    std::set<std::string> taken(interfaces.begin(), interfaces.end());
+    for (int tries = 1;; ++tries) {
+      name_ = next_free_name("rdma", taken);
+      try {
+        system_.route.exchange(rtnl::add_dummy_request(name_));
+        return;
+      } catch (const KernelError& error) {
+        if (error.error() != EEXIST || tries == hidden_names_max) throw;
+      }
+      taken.insert(name_);
+    }
+  }
+
   void remove() try {
     if (index_ != 0) system_.route.exchange(rtnl::delete_link_request(index_));
     index_ = 0;
@@ -125,15 +142,18 @@ class Dummy {
   }
 
   System& system_;
+  std::string name_;
   uint32_t index_ = 0;
 };
 
-std::string attach_to_dummy(System& system, const AddOptions& options) {
+/// Sets the interface, too.
+std::string attach_to_dummy(System& system, AddOptions& options) {
   const auto prefix = rtnl::parse_prefix(*options.dummy);
   if (!prefix)
     throw Failure(ExitCode::usage, "'" + *options.dummy + "' is not ADDRESS/LENGTH",
                   "for example: sroce add --dummy 10.99.0.1/24");
-  Dummy dummy(system, options.netdev, *prefix);
+  Dummy dummy(system, *prefix);
+  options.netdev = dummy.name();
   std::string name = attach_device(system, options);
   dummy.keep();
   return name;
@@ -174,12 +194,7 @@ void print_ready(System& system, const DeviceIdentity& device, const Readiness& 
 void run_add(System& system, const AddOptions& given, std::ostream& out) {
   AddOptions options = given;
   if (options.name) check_name(*options.name);
-  if (options.dummy) {
-    const auto interfaces = system.interfaces();
-    options.netdev = next_free_name("rdma", {interfaces.begin(), interfaces.end()});
-  } else {
-    check_interface(system, options.netdev, options.name.value_or(""));
-  }
+  if (!options.dummy) check_interface(system, options.netdev, options.name.value_or(""));
   const auto missing = load_missing_modules(system);
   if (system.sysfs.has_ofed() && !system.sysfs.module_loaded("sroce")) throw explain_ofed();
 

@@ -262,8 +262,13 @@ bool Sysfs::has_ofed() const {
 }
 
 bool Sysfs::module_loaded(const std::string& module) const {
+  // Modules without parameters have no folder there if they are built in. These make classes.
+  static const std::map<std::string, std::string> classes{{"ib_uverbs", "class/infiniband_verbs"},
+                                                          {"rdma_ucm", "class/misc/rdma_cm"}};
   std::error_code error;
-  return fs::exists(root_ / "module" / module, error);
+  const auto found = classes.find(module);
+  return fs::exists(root_ / "module" / module, error) ||
+         (found != classes.end() && fs::exists(root_ / found->second, error));
 }
 
 bool Sysfs::locked_down() const {

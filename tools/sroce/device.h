@@ -76,6 +76,7 @@ class Sysfs {
   /// The MTU of a network interface; empty if there is no such interface.
   std::optional<size_t> mtu(const std::string& interface) const;
 
+  /// Or built in: sroce, ib_uverbs, rdma_ucm, rdma_rxe.
   bool module_loaded(const std::string& module) const;
 
   /// Whether RDMA is that of MLNX_OFED or DOCA, whose ib_core needs a module of its own.

@@ -99,8 +99,9 @@ Finding examine_module(const Facts& facts) {
   const std::string version = facts.module_version.value_or("unknown");
   if (version != facts.tool_version)
     return {"module", Verdict::warn,
-            "the loaded module is version " + version + ", this tool " + facts.tool_version,
-            "modprobe -r sroce && modprobe sroce"};
+            "the loaded module is version " + version + ", this tool " + facts.tool_version +
+                "; to load it again takes all devices away",
+            "modprobe -r sroce && modprobe sroce && sroce up"};
   return {"module", Verdict::ok, "sroce " + version + " is loaded"};
 }
 
@@ -169,12 +170,14 @@ Finding examine_memlock(const Facts& facts) {
 
 Finding examine_port(const Facts& facts) {
   if (!facts.port_taken) return {"port", Verdict::ok, "UDP port 4791 is free, or sroce's"};
+  const std::string cure = port_cure(facts.rxe_devices, facts.rxe_loaded);
   if (facts.rxe_devices.empty())
-    return {"port", Verdict::fail, "another program or rdma_rxe has taken UDP port 4791",
-            "modprobe -r rdma_rxe\nto see the sockets: ss -ulnp sport = :4791"};
+    return {"port", Verdict::fail,
+            facts.rxe_loaded ? "rdma_rxe or another program has taken UDP port 4791"
+                             : "another program has taken UDP port 4791",
+            cure};
   return {"port", Verdict::fail,
-          "rdma_rxe has taken UDP port 4791 (devices: " + joined(facts.rxe_devices) + ")",
-          "rdma link delete " + facts.rxe_devices.front()};
+          "rdma_rxe has taken UDP port 4791 (devices: " + joined(facts.rxe_devices) + ")", cure};
 }
 
 Finding examine_absence(const Facts& facts) {
@@ -375,7 +378,8 @@ DeviceFacts query_device(System& system, const DeviceIdentity& device, const std
   if (const auto found = counters.find("rx_icrc_encapsulated"); found != counters.end())
     facts.wrong_icrcs = found->second;
   for (const DeviceIdentity& other : all) {
-    if (other.index != device.index &&
+    // rdma_cm looks for the address among the interfaces of its own namespace only.
+    if (other.index != device.index && netdev_of(system.channel, other.index) &&
         shares_gid(facts.state.gids, system.sysfs.gids(other.name, only_port)))
       facts.same_address.push_back(other.name);
   }
@@ -420,6 +424,7 @@ void query_devices(System& system, Facts& facts) try {
       facts.devices.push_back(query_device(system, device, *netdev, all));
   }
   facts.port_taken = !any && !system.port_is_free();
+  facts.rxe_loaded = system.sysfs.module_loaded("rdma_rxe");
   query_providers(system, facts);
 } catch (const SubsystemAbsent&) {
   facts.rdma_loaded = false;

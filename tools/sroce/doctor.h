@@ -73,6 +73,7 @@ struct Facts {
   bool has_libibverbs = true;
   bool port_taken = false;  // UDP port 4791, and no device of sroce in this namespace
   std::vector<std::string> rxe_devices;
+  bool rxe_loaded = false;
   std::vector<Drop> drops;
   bool may_see_rules = false;  // of firewalls and NAT
   bool saw_rules = false;      // nft or iptables has listed them, perhaps none

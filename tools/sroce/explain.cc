@@ -65,19 +65,11 @@ std::string module_cause(ModuleState module) {
              : "the kernel module sroce is not loaded, and modprobe does not know it";
 }
 
-std::string port_cure(const AddAttempt& attempt) {
-  std::string cure;
-  if (!attempt.rxe_devices.empty())
-    cure = "usually rdma_rxe holds it; the devices of rdma_rxe here are: " +
-           joined(attempt.rxe_devices) + "\nto remove such a device: rdma link delete " +
-           attempt.rxe_devices.front() + '\n';
-  else
-    cure = "usually an rdma_rxe device in the same namespace holds it; see: rdma link\n";
-  if (attempt.rxe_loaded)
-    cure +=
-        "before Linux 7.1 rdma_rxe holds the port from the moment it is loaded: "
-        "modprobe -r rdma_rxe\n";
-  return cure + "to see the sockets: ss -ulnp sport = :4791";
+std::string usual_holder(const AddAttempt& attempt) {
+  return attempt.rxe_devices.empty()
+             ? "usually an rdma_rxe device in the same namespace holds it; see: rdma link\n"
+             : "usually rdma_rxe holds it; its devices here are: " + joined(attempt.rxe_devices) +
+                   "\nto remove them: ";
 }
 
 /// The module returns EEXIST both for a taken name and for an interface in use. A device on an
@@ -162,6 +154,18 @@ std::string kernel_release() {
   return uname(&names) == 0 ? names.release : "unknown";
 }
 
+std::string port_cure(const std::vector<std::string>& rxe_devices, bool rxe_loaded) {
+  std::string cure;
+  for (const std::string& device : rxe_devices)
+    cure += (cure.empty() ? "rdma link delete " : " && rdma link delete ") + shell_word(device);
+  if (!cure.empty()) cure += '\n';
+  if (rxe_loaded)
+    cure +=
+        "before Linux 7.1 rdma_rxe holds the port as long as it is loaded, and takes sroce's "
+        "devices along: modprobe -r rdma_rxe\n";
+  return cure + "to see the sockets: ss -ulnp sport = :4791";
+}
+
 Failure explain_add(const KernelError& error, const AddAttempt& attempt) {
   const std::string cannot = "cannot attach to " + quoted(attempt.netdev) + ": ";
   switch (error.error()) {
@@ -176,9 +180,9 @@ Failure explain_add(const KernelError& error, const AddAttempt& attempt) {
     case EEXIST:
       return explain_exists(error, attempt);
     case EADDRINUSE:
-      return make_failure(ExitCode::port_taken,
-                          cannot + "UDP port 4791 is taken in this network namespace",
-                          port_cure(attempt), error);
+      return make_failure(
+          ExitCode::port_taken, cannot + "UDP port 4791 is taken in this network namespace",
+          usual_holder(attempt) + port_cure(attempt.rxe_devices, attempt.rxe_loaded), error);
     case EOPNOTSUPP:
       return explain_unsupported(error, attempt);
     case EINVAL:

@@ -100,6 +100,9 @@ struct AddAttempt {
   bool rxe_loaded = false;
 };
 
+/// How to free UDP port 4791: the commands that remove these devices of rdma_rxe come first.
+std::string port_cure(const std::vector<std::string>& rxe_devices, bool rxe_loaded);
+
 Failure explain_add(const KernelError& error, const AddAttempt& attempt);
 Failure explain_del(const KernelError& error, const std::string& name, bool is_root);
 

@@ -7,7 +7,7 @@
 
 namespace sroce {
 
-void call_at_interval(System& system, double interval_seconds,
+void call_at_interval(System& system, double interval_seconds, std::ostream& out,
                       const std::function<void(double seconds)>& sample) {
   using std::chrono::milliseconds;
   using std::chrono::nanoseconds;
@@ -18,6 +18,7 @@ void call_at_interval(System& system, double interval_seconds,
   bool goes_on = system.pause({});  // SIGINT counts from here on
   while (goes_on) {
     sample(seconds);
+    if (!out) return;
     next = std::max(next + interval, system.now());  // no burst after a stop
     const auto rest = std::chrono::ceil<milliseconds>(next - system.now());
     goes_on = system.pause(std::max(rest, milliseconds(0)));

@@ -168,6 +168,7 @@ Datagram decode_datagram(ByteView datagram, uint32_t sequence) {
     const ByteView payload = datagram.first(header.nlmsg_len).subspan(sizeof(nlmsghdr));
     datagram = after(datagram, header.nlmsg_len);
     if (header.nlmsg_seq != sequence) continue;
+    if (header.nlmsg_flags & NLM_F_DUMP_INTR) result.interrupted = true;
 
     switch (header.nlmsg_type) {
       case NLMSG_NOOP:
@@ -212,8 +213,18 @@ size_t NetlinkSocket::receive(std::span<std::byte> buffer) {
 }
 
 std::vector<Bytes> NetlinkSocket::exchange(Request request) {
+  constexpr int attempts_max = 8;
+  std::vector<Bytes> replies;
+  bool interrupted = true;
+  for (int attempt = 0; interrupted && attempt < attempts_max; ++attempt)
+    replies = exchange_once(request, interrupted);
+  return replies;
+}
+
+std::vector<Bytes> NetlinkSocket::exchange_once(Request& request, bool& interrupted) {
   if (!socket_) open();
   request.set_sequence(++sequence_);
+  interrupted = false;
   const ByteView bytes = request.bytes();
   if (mnl_socket_sendto(socket_.get(), bytes.data(), bytes.size()) < 0)
     throw KernelError(errno, "");
@@ -225,6 +236,7 @@ std::vector<Bytes> NetlinkSocket::exchange(Request request) {
     for (const ByteView payload : datagram.payloads)
       replies.emplace_back(payload.begin(), payload.end());
     complete = datagram.complete;
+    interrupted |= datagram.interrupted;
   }
   return replies;
 }

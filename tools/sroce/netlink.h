@@ -103,6 +103,7 @@ class AttributeMap {
 struct Datagram {
   std::vector<ByteView> payloads;  // of the data messages, in order; views into the datagram
   bool complete = false;           // an acknowledgement or the end of a dump was seen
+  bool interrupted = false;        // what is dumped has changed meanwhile: it may lack something
 };
 
 /// Decodes a datagram and skips messages with other sequence numbers. Throws KernelError for an
@@ -125,6 +126,7 @@ class NetlinkSocket : public Channel {
   /// The protocol is NETLINK_RDMA or NETLINK_GENERIC.
   explicit NetlinkSocket(int protocol) : protocol_(protocol) {}
 
+  /// Repeats a dump that the kernel says may lack something.
   std::vector<Bytes> exchange(Request request) override;
 
  private:
@@ -133,6 +135,7 @@ class NetlinkSocket : public Channel {
   };
 
   void open();
+  std::vector<Bytes> exchange_once(Request& request, bool& interrupted);
   size_t receive(std::span<std::byte> buffer);
 
   std::unique_ptr<mnl_socket, Closer> socket_;

@@ -130,7 +130,7 @@ class Ping {
   int run() {
     bool goes_on = system_.pause({});
     while (goes_on && ask())
-      goes_on = report_.requests != options_.count && system_.pause(interval);
+      goes_on = out_ && report_.requests != options_.count && system_.pause(interval);
     // Once, for it takes time, and an earlier cause may no longer be true.
     if (without_response_)
       report_.cause = find_cause(system_, question_, *without_response_);

@@ -208,7 +208,7 @@ std::vector<QueuePair> query_qps(System& system, const QpOptions& options) {
 /// In JSON, one object a line.
 void repeat_qps(System& system, const QpOptions& options, std::ostream& out) {
   QpHistory before;
-  call_at_interval(system, *options.interval_seconds, [&](double seconds) {
+  call_at_interval(system, *options.interval_seconds, out, [&](double seconds) {
     const auto qps = query_qps(system, options);
     if (options.format == Format::json) {
       // No interval has ended before the first.

@@ -196,7 +196,7 @@ class Changes {
 void run_stats(System& system, const StatsOptions& options, std::ostream& out) {
   if (options.interval_seconds) {
     Changes state(system, options, out);
-    call_at_interval(system, *options.interval_seconds,
+    call_at_interval(system, *options.interval_seconds, out,
                      [&](double seconds) { state.sample(seconds); });
     return;
   }

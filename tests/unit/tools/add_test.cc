@@ -277,6 +277,12 @@ TEST(AddDummy, MakesAnInterfaceWithTheAddress) {
   EXPECT_EQ(link.addresses.at(0).text, "10.99.0.1");
 }
 
+TEST(AddDummy, TakesTheNextNameIfAnotherProcessWasFaster) {
+  FakeMachine machine;
+  machine.route.links.push_back({"rdma0"});
+  EXPECT_EQ(run(machine, {.dummy = "10.99.0.1/24", .wait = false}), "sroce0 on rdma1\n");
+}
+
 TEST(AddDummy, TakesANameForTheDevice) {
   FakeMachine machine;
   EXPECT_EQ(run(machine, {.name = "storage", .dummy = "fd99::1/64", .wait = false}),

@@ -176,7 +176,7 @@ TEST(CommandLine, TakesOnlyTheDeviceNameWithDummy) {
   FakeMachine machine;
   EXPECT_EQ(run(machine, {"add", "--no-wait", "--dummy", "10.99.0.1/24"}).out, "sroce0 on rdma0\n");
   EXPECT_EQ(run(machine, {"add", "--no-wait", "--dummy", "10.98.0.1/24", "rxe0"}).out,
-            "rxe0 on rdma0\n");
+            "rxe0 on rdma1\n");
   EXPECT_THAT(run(machine, {"add", "eth0", "rxe0", "--dummy", "10.99.0.1/24"}).err,
               HasSubstr("omit IF"));
 }

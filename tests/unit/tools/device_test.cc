@@ -89,6 +89,12 @@ TEST(Sysfs, ReportsAModuleAsLoadedIfItHasADirectory) {
   tree.write("module/sroce/refcnt", "0\n");
   EXPECT_TRUE(Sysfs(tree.root()).module_loaded("sroce"));
   EXPECT_FALSE(Sysfs(tree.root()).module_loaded("rdma_rxe"));
+  for (const auto& [module, path] : {std::pair{"ib_uverbs", "class/infiniband_verbs/abi_version"},
+                                     {"rdma_ucm", "class/misc/rdma_cm/dev"}}) {
+    EXPECT_FALSE(Sysfs(tree.root()).module_loaded(module));
+    tree.write(path, "");
+    EXPECT_TRUE(Sysfs(tree.root()).module_loaded(module)) << "it is built in";
+  }
 }
 
 TEST(MtuBytes, ConvertsTheValuesOfTheStandard) {

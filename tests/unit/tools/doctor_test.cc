@@ -178,9 +178,12 @@ TEST_F(Doctor, PortIsTaken) {
   machine.port_is_free = false;
   EXPECT_EQ(examine(), 0) << "sroce has it: " << text;
   machine.kernel.devices.clear();
-  expect(Verdict::fail, "port", "taken UDP port 4791", "modprobe -r rdma_rxe");
+  expect(Verdict::fail, "port", "another program has taken UDP port 4791", "ss -ulnp");
+  machine.sysfs.write("module/rdma_rxe/refcnt", "0\n");
+  expect(Verdict::fail, "port", "rdma_rxe or another program", "modprobe -r rdma_rxe");
   machine.add_device({.index = 1, .name = "rxe_b", .netdev = "eth1"});
   expect(Verdict::fail, "port", "rdma_rxe has taken", "rdma link delete rxe_b");
+  EXPECT_THAT(text, HasSubstr("before Linux 7.1")) << "the port stays taken there";
 }
 
 TEST_F(Doctor, InterfaceHasNoDevice) {
@@ -240,6 +243,12 @@ TEST_F(Doctor, AnotherDeviceHasTheAddress) {
   machine.add_device({.index = 3, .name = "mana_0", .driver_id = 1, .netdev = "eth0"});
   machine.add_gid("mana_0", 2, gid, "eth0");
   expect(Verdict::warn, "sroce0", "rdma_cm may choose mana_0", "--dummy");
+}
+
+TEST_F(Doctor, AnotherNamespaceMayHaveTheAddress) {
+  machine.add_device({.index = 3, .name = "rxe_b", .netdev = "eth0", .netns = "b"});
+  machine.add_gid("rxe_b", 2, gid, "eth0");
+  EXPECT_EQ(examine(), 0) << text;
 }
 
 TEST_F(Doctor, PacketsComeInByAnInterfaceThatIsNotThatOfTheirRoute) {

@@ -117,7 +117,7 @@ TEST(ExplainAdd, ListsTheRxeDevicesIfThePortIsTaken) {
   beside_rxe.rxe_loaded = true;
   const Failure failure = explain_add(KernelError(EADDRINUSE, ""), beside_rxe);
   EXPECT_THAT(failure.cure(), HasSubstr("rxe0, rxe1"));
-  EXPECT_THAT(failure.cure(), HasSubstr("rdma link delete rxe0"));
+  EXPECT_THAT(failure.cure(), HasSubstr("rdma link delete rxe0 && rdma link delete rxe1\n"));
   EXPECT_THAT(failure.cure(), HasSubstr("modprobe -r rdma_rxe"));
 }
 

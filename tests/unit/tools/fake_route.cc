@@ -131,6 +131,8 @@ std::vector<Bytes> FakeRoute::exchange(Request request) {
       if (newlink_error) throw KernelError(newlink_error, "");
       const AttributeMap attributes(rest.subspan(sizeof(ifinfomsg)));
       const AttributeMap info(attributes.get(IFLA_LINKINFO).payload);
+      for (const FakeLink& link : links)
+        if (link.name == attributes.get(IFLA_IFNAME).text()) throw KernelError(EEXIST, "");
       links.push_back({attributes.get(IFLA_IFNAME).text(),
                        (header_of<ifinfomsg>(request).ifi_flags & IFF_UP) != 0,
                        true,

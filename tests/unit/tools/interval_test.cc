@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "fake_kernel.h"
 
 namespace sroce {
@@ -12,9 +14,10 @@ using ::testing::ElementsAre;
 
 TEST(Interval, SamplesAtOnceAndAtTheIntervalUntilAnInterrupt) {
   test::FakeMachine machine;
+  std::ostringstream out;
   machine.pauses_until_interrupt = 3;
   std::vector<double> times;
-  call_at_interval(machine.system, 2, [&](double seconds) {
+  call_at_interval(machine.system, 2, out, [&](double seconds) {
     times.push_back(seconds);
     machine.now += std::chrono::milliseconds(500);  // the time that it takes
   });
@@ -24,19 +27,32 @@ TEST(Interval, SamplesAtOnceAndAtTheIntervalUntilAnInterrupt) {
 
 TEST(Interval, MakesUpForNoIntervalsOfAStop) {
   test::FakeMachine machine;
+  std::ostringstream out;
   machine.pauses_until_interrupt = 4;
   std::vector<double> times;
-  call_at_interval(machine.system, 1, [&](double seconds) {
+  call_at_interval(machine.system, 1, out, [&](double seconds) {
     if (times.empty()) machine.now += std::chrono::seconds(10);  // stopped
     times.push_back(seconds);
   });
   EXPECT_THAT(times, ElementsAre(0, 10, 1, 1));
 }
 
+TEST(Interval, EndsIfTheOutputIsLost) {
+  test::FakeMachine machine;
+  std::ostringstream out;
+  machine.pauses_until_interrupt = 9;
+  int samples = 0;
+  call_at_interval(machine.system, 1, out, [&](double) {
+    if (++samples == 2) out.setstate(std::ios::badbit);
+  });
+  EXPECT_EQ(samples, 2);
+}
+
 TEST(Interval, EndsBeforeTheFirstSampleIfInterrupted) {
   test::FakeMachine machine;
+  std::ostringstream out;
   machine.pauses_until_interrupt = 0;
-  call_at_interval(machine.system, 1, [](double) { FAIL(); });
+  call_at_interval(machine.system, 1, out, [](double) { FAIL(); });
 }
 
 }  // namespace

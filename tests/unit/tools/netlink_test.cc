@@ -121,6 +121,20 @@ TEST(DecodeDatagram, ReturnsPayloadsUntilTheDumpIsDone) {
   EXPECT_TRUE(decoded.complete);
 }
 
+// The kernel sets the flag in all later messages of the dump, at least in the last.
+TEST(DecodeDatagram, TellsThatADumpMayLackSomething) {
+  const Bytes data = message(data_type, NLM_F_MULTI, sequence, Bytes(8));
+  EXPECT_FALSE(decode_datagram(data, sequence).interrupted);
+  EXPECT_TRUE(decode_datagram(
+                  data + message(NLMSG_DONE, NLM_F_MULTI | NLM_F_DUMP_INTR, sequence, bytes_of(0)),
+                  sequence)
+                  .interrupted);
+  EXPECT_FALSE(
+      decode_datagram(message(NLMSG_DONE, NLM_F_DUMP_INTR, sequence - 1, bytes_of(0)), sequence)
+          .interrupted)
+      << "of another request";
+}
+
 TEST(DecodeDatagram, IsIncompleteWithoutAnEndMarker) {
   EXPECT_FALSE(decode_datagram(message(data_type, 0, sequence, Bytes(8)), sequence).complete);
   EXPECT_FALSE(decode_datagram({}, sequence).complete);
