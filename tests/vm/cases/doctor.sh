@@ -202,30 +202,56 @@ nat() # HOOK RULE CHAIN: the doctor names the chain until its command has been r
 	check "a NAT: $2" on_a mended 1 "'ip t $3' " "$sroce" doctor
 	on_a nft delete table ip t
 }
-if modinfo nft_nat >/dev/null 2>&1; then
-	nat postrouting "snat to 10.4.0.9" c
-	nat postrouting "oifname eth_a masquerade" c
-	nat postrouting "meta l4proto udp snat to :5000" c
-	nat postrouting "meta l4proto { tcp, udp } masquerade to :1024-2048" c
-	nat postrouting "ip saddr 10.4.0.0/16 jump d" d
-	nat output "dnat to 10.4.0.9" c
-	nat output "udp dport 4000-5000 dnat to :4000" c
-	nat output "meta l4proto udp redirect to :4000" c
-	nat prerouting "iifname eth_a udp dport 4791 dnat to :4000" c
-	on_a nft -f - <<<"table ip t { chain c { type nat hook postrouting priority 0; udp dport 4791 return; snat to 10.4.0.9; }; }"
-	says "a NAT that excepts RoCE" 0 "^ok +sroce0 +on eth_a, active" on_a "$sroce" doctor
-	on_a nft delete table ip t
-	for rules in "policy accept; udp dport 4791 drop" "policy drop; tcp dport 22 accept"; do
-		on_a nft -f - <<<"table inet t { chain in { type filter hook input priority 0; $rules; }; }"
-		check "a firewall: $rules" on_a mended 2 "of 'inet t in' drops" "$sroce" doctor
-		on_a nft delete table inet t
-	done
-else
-	skip "NAT rules of nftables" "this kernel has no NAT of nftables"
-fi
+nat postrouting "snat to 10.4.0.9" c
+nat postrouting "oifname eth_a masquerade" c
+nat postrouting "meta l4proto udp snat to :5000" c
+nat postrouting "meta l4proto { tcp, udp } masquerade to :1024-2048" c
+nat postrouting "ip saddr 10.4.0.0/16 jump d" d
+nat output "dnat to 10.4.0.9" c
+nat output "udp dport 4000-5000 dnat to :4000" c
+nat output "meta l4proto udp redirect to :4000" c
+nat prerouting "iifname eth_a udp dport 4791 dnat to :4000" c
+on_a nft -f - <<<"table ip t { chain c { type nat hook postrouting priority 0; udp dport 4791 return; snat to 10.4.0.9; }; }"
+says "a NAT that excepts RoCE" 0 "^ok +sroce0 +on eth_a, active" on_a "$sroce" doctor
+on_a nft delete table ip t
+for rules in "policy accept; udp dport 4791 drop" "policy drop; tcp dport 22 accept"; do
+	on_a nft -f - <<<"table inet t { chain in { type filter hook input priority 0; $rules; }; }"
+	check "a firewall: $rules" on_a mended 2 "of 'inet t in' drops" "$sroce" doctor
+	on_a nft delete table inet t
+done
 
-# Not all guests have nftables, and none has iptables: these stand for them, and forget the rules that
-# the commands change.
+# A NAT of the router b between a and c, which c finds by its traces only.
+ip netns add c
+on_c() { in_namespace c "$@"; }
+on_b ip link add eth_r type veth peer name eth_c netns c
+on_b ip link set eth_r up
+on_b ip address add 10.6.0.1/24 dev eth_r
+on_b ip address add 10.4.0.2/24 dev eth_b
+on_b sysctl -qw net.ipv4.ip_forward=1
+on_c ip link set eth_c up
+on_c ip address add 10.6.0.2/24 dev eth_c
+on_c ip route add default via 10.6.0.1
+on_c "$sroce" add eth_c sroce_c >/dev/null
+on_a ip route add 10.6.0.0/24 via 10.4.0.2
+on_a wait_until 10 "$sroce" ping -c 1 10.6.0.2
+says "a router is between the hosts" 0 "^ok +peer +10.6.0.2 responds" on_a "$sroce" doctor 10.6.0.2
+says "... and its peer's doctor finds nothing" 0 "^ok +sroce_c +on eth_c, active" on_c "$sroce" doctor
+on_b nft -f - <<<"table ip t { chain c { type nat hook postrouting priority 0; oifname eth_r masquerade; }; }"
+on_b sysctl -qw net.netfilter.nf_conntrack_udp_timeout=1 net.netfilter.nf_conntrack_udp_timeout_stream=1
+says "the router's NAT changes the packets" 2 "^fail +peer +no response: .*, or a NAT changes the packets$" on_a "$sroce" doctor 10.6.0.2
+says "... which its peer's doctor says" 1 "^warn +sroce_c +[0-9]+ packets had a wrong ICRC: a NAT on the way has changed" on_c "$sroce" doctor
+router_cure() { { on_c "$sroce" doctor || true; } | sed -n 's/^ *at a router with NAT: //p'; }
+command=$(router_cure)
+command=${command/TABLE/t}
+check "the command for the router mends it: $command" on_b bash -c "${command/CHAIN/c}"
+sleep 1.5   # until the router has forgotten the flow
+says "... so that the host responds" 0 "^ok +peer +10.6.0.2 responds" on_a "$sroce" doctor 10.6.0.2
+on_c "$sroce" del sroce_c
+on_b nft delete table ip t
+on_b ip address delete 10.4.0.2/24 dev eth_b
+ip netns delete c
+
+# No guest has iptables: these stand for both, and forget the rules that the commands change.
 
 for command in nft iptables-legacy; do
 	cat >"$keep/bin/$command" <<-EOF
