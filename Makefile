@@ -9,6 +9,9 @@ DESTDIR ?=
 # What is installed, for make uninstall
 LISTS   ?= $(BUILD)/installed
 
+ifneq ($(words [$(CURDIR)][$(BUILD)]),1)
+$(error make takes no space in a path: $(CURDIR), $(BUILD))
+endif
 # cmake and kbuild run in other folders, so the path must be absolute.
 ifneq ($(word 2,$(DESTDIR)),)
 $(error DESTDIR must not have spaces: $(DESTDIR))
@@ -141,4 +144,4 @@ format:
 	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.cc' 'tools/*.h' 'tests/*.h' ':!tests/port/linux' ':!tests/port/asm' ':!tests/stand_in' ':!tests/vm/ulp')
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf '$(BUILD)'
