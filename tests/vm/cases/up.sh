@@ -129,6 +129,10 @@ fails "another name for it" ".* fd98::1:0:2 already; .*" scripts/up --dummy=fd98
 fails "a name that is taken" "the name storage is taken by another device; choose another" scripts/up wire0 storage
 scripts/up wire0 wired >/dev/null
 fails "another name for the device of an interface" "the interface wire0 has the device wired already; .*" scripts/up wire0 wired2
+"$programs/sroce" add --v1 other0 both >/dev/null
+up_index() { scripts/up other0 | sed -n 's/^SROCE_GID_INDEX=//p'; }
+check "a device that has GIDs of RoCE v1, too" grep -qx "RoCE v2" /sys/class/infiniband/both/ports/1/gid_attrs/types/"$(up_index)"
+rdma link delete both
 fails "an address that is taken" "the interface wire0 has the address 10.5.0.1 already; .*" scripts/up --dummy=10.5.0.1/24
 if compgen -G "$programs/libsroce-rdmav*.so" >/dev/null; then
 	fails "native mode without the provider" "native mode needs the provider: make userlib" scripts/up --native
