@@ -15,7 +15,7 @@ guest_packages=(
 python_tests=/usr/share/doc/rdma-core/tests
 
 later_suites=(trixie sid)
-later_packages=(libc6 libgcc-s1 libstdc++6 libibverbs1 ibverbs-utils libnl-3-200 libnl-route-3-200)
+later_packages=(libc6 libgcc-s1 libstdc++6 libibverbs1 ibverbs-providers ibverbs-utils libnl-3-200 libnl-route-3-200)
 
 image_item()
 {
@@ -44,14 +44,16 @@ make_image() # DIR
 	mkfs.erofs "$dir/root.erofs" "$dir/root"
 }
 
-# A case mounts the guest's folders in it and changes to it. Its libibverbs finds our provider.
+# A case mounts the guest's folders in it and changes to it. Its libibverbs finds our provider, and
+# librxe if IBV_DRIVERS says so.
 make_later_root() # SUITE ROOT
 {
 	local suite=$1 root=$2
 	mkdir -p "$root"/{dev,proc,sys,share,etc/libibverbs.d,usr/lib,usr/lib64}
 	ln -s usr/lib usr/lib64 "$root"
 	apt_unpack "$suite" "$root" "${later_packages[@]}"
-	rm -rf "${root:?}/usr/share" "$root"/usr/lib/*/gconv
+	rm -rf "${root:?}/usr/share" "$root"/usr/lib/*/gconv "$root/etc/libibverbs.d"/*
+	find "$root"/usr/lib/*/libibverbs -name '*.so' ! -name 'librxe-*' -delete
 	echo "driver /share/programs/libsroce" >"$root/etc/libibverbs.d/sroce.driver"
 }
 

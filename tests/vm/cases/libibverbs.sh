@@ -37,6 +37,30 @@ opens_quietly() # COMMAND...
 }
 export -f opens_quietly
 
+# Each end of a connection has another provider: librxe of the suite, and ours.
+both_providers() # FOLDER
+{
+	local job jobs=() log=/run/both_providers status=0 options=(-n 500 -s 10000 -c -e)
+	: >$log
+	on_a env IBV_DRIVERS=rxe "$1/ibv_rc_pingpong" -p 18610 -d "$A_DEV" -g "$A_GID" "${options[@]}" >>$log &
+	jobs+=($!)
+	on_a "$1/ibv_rc_pingpong" -p 18611 -d "$A_DEV" -g "$A_GID" "${options[@]}" >>$log &
+	jobs+=($!)
+	on_a wait_until 10 port_listens 18610
+	on_a wait_until 10 port_listens 18611
+	on_b "$1/ibv_rc_pingpong" -p 18610 -d "$B_DEV" -g "$B_GID" "${options[@]}" "$A_IP" &
+	jobs+=($!)
+	on_b env IBV_DRIVERS=rxe "$1/ibv_rc_pingpong" -p 18611 -d "$B_DEV" -g "$B_GID" "${options[@]}" "$A_IP" &
+	jobs+=($!)
+	for job in "${jobs[@]}"; do
+		wait "$job" || status=1
+	done
+	((status == 0)) && [[ $(grep -c "^500 iters in" $log) == 2 ]] && ! finds_wrong_data "$(<$log)"
+}
+# Only our provider has XRC.
+uses_librxe() { local info; info=$(env IBV_DRIVERS=rxe "$@" -v) && [[ $info == *PORT_ACTIVE* && $info != *XRC* ]]; }
+export -f uses_librxe
+
 libibverbs_of() { echo "/suites/$1/usr/lib/x86_64-linux-gnu"/libibverbs.so.1.*; }
 
 for suite in /suites/*; do
@@ -46,6 +70,8 @@ for suite in /suites/*; do
 	wrap "$suite" /usr/bin/ibv_{rc,uc,ud,srq,xsrq}_pingpong /usr/bin/ibv_devinfo "$programs/native_verbs"
 	bin=/run/suites/$suite
 	check "$suite: our provider opens the device, without a complaint" on_a opens_quietly "$bin/ibv_devinfo" -d "$A_DEV"
+	check "$suite: or its own librxe does" on_a uses_librxe "$bin/ibv_devinfo" -d "$A_DEV"
+	check "$suite: both at once on both devices, data checked" both_providers "$bin"
 	tool "$suite: ibv_rc_pingpong, data checked" "$bin/ibv_rc_pingpong" -g GID -n 200 -s 10000 -c
 	tool "$suite: ibv_rc_pingpong with events" "$bin/ibv_rc_pingpong" -g GID -n 50 -e
 	tool "$suite: ibv_rc_pingpong with timestamps" "$bin/ibv_rc_pingpong" -g GID -n 50 -t
