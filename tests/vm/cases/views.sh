@@ -84,6 +84,7 @@ looks_good() # SECONDS STATUS TEXT WORD...: the text must appear
 looks_good 10 0 RTS qp
 looks_good 1 0 RTS qp -w 0.3
 looks_good 1 0 "$A_DEV" stats -w 0.3
+looks_good 1 0 "$A_DEV" stats -a -w 0.3
 on_a pkill ibv_rc_pingpong
 looks_good 10 0 "$A_DEV"
 looks_good 10 0 "$A_DEV" status --all
@@ -104,6 +105,17 @@ looks_good 10 6 "no RDMA device" status no_such_device
 on_a ip link set "$A_IF" down
 looks_good 10 2 "fail  $A_DEV" doctor "$A_IF"
 on_a ip link set "$A_IF" up
+on_a ip link set "$A_IF" mtu 576
+on_a nft -f - <<<"table inet t { chain in { type filter hook input priority 0; udp dport 4791 drop; }; }"
+looks_good 10 1 "drops incoming RoCE packets" ping -c 1 -W 0.2 "$B_IP"
+on_a nft -f - <<<"table ip n { chain post { type nat hook postrouting priority 0; ip protocol udp masquerade to :5000-6000; }; }"
+looks_good 10 2 "'inet t in' drops" doctor
+on_a nft delete table inet t
+looks_good 10 1 "hint: nft insert rule ip n post" ping -c 1 -W 0.2 "$B_IP"
+on_a nft delete table ip n
+on_a ip link set "$A_IF" mtu 4200
+looks_good 10 0 "do not arrive at $B_IP" ping -c 1 "$B_IP"
+on_a ip link set "$A_IF" mtu 1500
 view 10 80 "$sroce" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >/tmp/commands
 looks_good 10 0 "$A_DEV: cc dcqcn" set "$A_DEV" cc dcqcn
 looks_good 10 0 "module " -V
@@ -129,3 +141,11 @@ while read -r command; do
 	looks_good 10 0 Usage "$command" --help </dev/null
 done </tmp/commands
 looks_good 10 0 Subcommands --help
+on_b rdma link delete "$B_DEV"
+looks_good 10 1 "port unreachable" ping -c 1 -W 0.2 "$B_IP"
+on_a rdma link delete "$A_DEV"
+looks_good 10 2 "has no sroce device" doctor
+looks_good 10 0 "no sroce devices" status
+looks_good 10 0 "" qp
+looks_good 10 0 "" gids
+looks_good 10 0 "" stats
