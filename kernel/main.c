@@ -3,6 +3,7 @@
  * Module load and unload. After loading no device exists and no socket is open; `rdma link add`
  * (control/rdma_link.c) creates both.
  */
+#undef pr_fmt
 #define pr_fmt(fmt) "sroce: " fmt
 
 #include <linux/module.h>

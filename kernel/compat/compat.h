@@ -25,6 +25,10 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+#ifndef rdma_for_each_block	/* that of MLNX_OFED is in ib_verbs.h */
+#include <rdma/iter.h>
+#endif
+
 #include "compat/probe.h"
 
 /*

@@ -19,6 +19,7 @@
  * devices too. It gives our devices the private id and unregisters that id. This also waits for a
  * dealloc_device() on another CPU.
  */
+#undef pr_fmt
 #define pr_fmt(fmt) "sroce: " fmt
 
 #include <linux/etherdevice.h>

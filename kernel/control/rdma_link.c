@@ -7,6 +7,7 @@
  *
  * `rdma link delete` needs no code here: ib_core unregisters the device (see attach.c).
  */
+#undef pr_fmt
 #define pr_fmt(fmt) "sroce: " fmt
 
 #include <linux/if_arp.h>

@@ -10,6 +10,7 @@
  * A method may need the vector registers. A section (sroce_crc_vector_begin()) takes them once for
  * several CRCs. Where they are not available, the table is used.
  */
+#undef pr_fmt
 #define pr_fmt(fmt) "sroce: " fmt
 
 #include <linux/crc32.h>

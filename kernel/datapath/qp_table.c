@@ -8,6 +8,7 @@
  * sroce_qp_ref, which is freed by RCU, so a lookup needs no lock. `users` of a QP that is being
  * destroyed is zero.
  */
+#undef pr_fmt
 #define pr_fmt(fmt) "sroce: " fmt
 
 #include <linux/random.h>

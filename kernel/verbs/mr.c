@@ -8,7 +8,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
-#include <rdma/iter.h>
 
 #include "compat/compat.h"
 #include "datapath/device.h"

@@ -38,15 +38,15 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 Finding examine_kernel(const Facts& facts) {
-  if (facts.has_ofed)
-    return {"kernel", Verdict::fail, explain_ofed().what(), explain_ofed().cure()};
   if (facts.kernel_has_rdma == false && !facts.rdma_loaded)
     return {"kernel", Verdict::fail,
             "kernel " + facts.kernel_release + " has no RDMA (CONFIG_INFINIBAND is off)",
             guest_cure};
   if (!facts.rdma_loaded)
     return {"kernel", Verdict::fail, "RDMA is not loaded", "modprobe ib_uverbs"};
-  return {"kernel", Verdict::ok, facts.kernel_release + " has RDMA"};
+  return {
+      "kernel", Verdict::ok,
+      facts.kernel_release + " has RDMA" + (facts.has_ofed ? ", that of MLNX_OFED or DOCA" : "")};
 }
 
 /// The start of a command line that decompresses the module at this path, and sets the path to that
@@ -86,6 +86,8 @@ Finding examine_signature(const Facts& facts) {
 
 Finding examine_module(const Facts& facts) {
   const std::string locked = facts.locked_down ? signed_only : "";
+  if (facts.has_ofed && facts.module != ModuleState::loaded)
+    return {"module", Verdict::fail, explain_ofed().what(), explain_ofed().cure()};
   switch (facts.module) {
     case ModuleState::missing:
       return {"module", Verdict::fail,
@@ -514,7 +516,7 @@ std::optional<std::string> interface_of(System& system, const DoctorOptions& opt
 
 std::vector<Finding> examine(const Facts& facts) {
   std::vector<Finding> findings{examine_kernel(facts)};
-  if (facts.has_ofed || (facts.kernel_has_rdma == false && !facts.rdma_loaded)) return findings;
+  if (facts.kernel_has_rdma == false && !facts.rdma_loaded) return findings;
   findings.push_back(examine_module(facts));
   append(findings, examine_headers(facts));
   findings.push_back(examine_users(facts));

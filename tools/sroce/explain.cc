@@ -256,9 +256,12 @@ Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_r
 }
 
 Failure explain_ofed() {
-  return {ExitCode::module_absent,
-          "RDMA is that of MLNX_OFED or DOCA (mlx_compat), which sroce does not support",
-          "to run one command with RDMA: scripts/run -- COMMAND"};
+  return {
+      ExitCode::module_absent,
+      "RDMA is that of MLNX_OFED or DOCA (mlx_compat), and no module sroce has been built for it",
+      "with its headers, mlnx-ofa_kernel-devel or mlnx-ofed-kernel-dkms: make install && "
+      "modprobe sroce\n"
+      "or, to run one command with RDMA: scripts/run -- COMMAND"};
 }
 
 Failure explain_dummy(const KernelError& error, const std::string& netdev, bool is_root) {

@@ -117,7 +117,7 @@ Failure explain_family_absent(ModuleState module, const std::string& kernel_rele
 Failure explain_subsystem_absent(ModuleState module, const std::string& kernel_release,
                                  std::optional<bool> has_rdma);
 
-/// RDMA is not that of the kernel, see Sysfs::has_ofed().
+/// RDMA is not that of the kernel, see Sysfs::has_ofed(), and the module is not loaded.
 Failure explain_ofed();
 
 /// The kernel does not make the dummy interface of "sroce add --dummy".

@@ -176,7 +176,7 @@ in_folders() # COMMAND: then up, where nothing is known of modules
 fails "no modules of this kernel" "there are no modules of the running kernel $dotted in /lib/modules; .*" in_folders true
 without_rdma="mkdir /lib/modules/$release && touch /lib/modules/$release/modules.dep"
 fails "a kernel without RDMA" "this kernel, $dotted, has no RDMA; use scripts/run" in_folders "$without_rdma"
-fails "RDMA that is not of the kernel" "RDMA is that of MLNX_OFED or DOCA \(mlx_compat\), which sroce does not support; use scripts/run" in_folders "mkdir -p /sys/module/mlx_compat/holders/ib_core"
+fails "RDMA that is not of the kernel" "RDMA is that of MLNX_OFED or DOCA, whose headers are not installed: .*" in_folders "mkdir /run/ofed && printf '#!/bin/sh\necho mlx_compat\n' >/run/ofed/modinfo && chmod +x /run/ofed/modinfo && export PATH=/run/ofed:\$PATH"
 ubuntu="$without_rdma && mount -t tmpfs tmpfs /boot && echo CONFIG_INFINIBAND=m >/boot/config-$release && export SROCE_OS_RELEASE=$keep/ubuntu"
 echo ID=ubuntu >"$keep/ubuntu"
 fails "a kernel whose modules are not all installed" "the modules for RDMA are missing; as root: apt-get install linux-modules-extra-$dotted" in_folders "$ubuntu"
