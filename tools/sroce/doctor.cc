@@ -254,9 +254,9 @@ std::vector<Finding> examine_use(const DeviceFacts& device) {
   if (device.wrong_icrcs)
     findings.push_back({name, Verdict::warn,
                         std::to_string(device.wrong_icrcs) +
-                            " packets had a wrong ICRC: a NAT on the way has changed their "
-                            "addresses, or they were damaged",
-                        "to see whether more come: sroce stats " + name +
+                            " packets since it was added had a wrong ICRC: a NAT on the way has "
+                            "changed their addresses, or they were damaged",
+                        "to see whether more come: sroce stats " + shell_word(name) +
                             " -w\nat a router with NAT: nft insert rule ip TABLE CHAIN udp dport "
                             "4791 accept\n" +
                             end_of_flows});
@@ -302,8 +302,8 @@ std::vector<Finding> examine_firewall(const Facts& facts) {
                             ? "neither nft nor iptables lists the rules of this host"
                             : "only root may list the rules of this host"});
   else if (facts.drops.empty())
-    findings.push_back(
-        {"firewall", Verdict::ok, "no rule of nft or iptables drops packets to UDP port 4791"});
+    findings.push_back({"firewall", Verdict::ok,
+                        "no rule of nft or iptables is known to drop packets to UDP port 4791"});
   return findings;
 }
 

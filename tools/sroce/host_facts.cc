@@ -146,7 +146,7 @@ std::string iptables_rules() {
       " for command in $family-legacy $family-nft $family; do"
       " [ $command = $family ] || ! command -v $command-save >/dev/null || has_variant=1;"
       " [ $command = $family ] && [ $has_variant ] ||"
-      " $command-save 2>/dev/null | sed \"s/^/$command /\"; done; done");
+      " { $command-save 2>/dev/null && echo '# end'; } | sed \"s/^/$command /\"; done; done");
 }
 
 namespace {

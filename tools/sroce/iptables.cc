@@ -249,8 +249,8 @@ class TableReader {
     if (place >= 0) std::getline(words, rest);
     std::istringstream conditions(rest);
     std::vector<Rule>& rules = ruleset_.chains[prefix_ + name].rules;
-    // Within the quotes of a comment, shells would expand these.
-    const bool is_plain = rest.find_first_of("$`\\") == std::string::npos;
+    // Shells would expand or obey these, some of them within the quotes of a comment, too.
+    const bool is_plain = rest.find_first_of("$`\\;&|<>(){}[]*?#~'") == std::string::npos;
     const std::string number = ' ' + std::to_string(rules.size() + 1);
     rules.push_back({RuleReader(conditions, family_, prefix_, ruleset_).statements(),
                      call_ + "-D " + shell_word(name) + (is_plain ? rest : number)});

@@ -70,7 +70,6 @@ int main(int argc, char** argv) {
   const sroce::WrappedStream errors(std::cerr, [] { return sroce::terminal_width(STDERR_FILENO); });
   const int status = sroce::run_command_line(argc, argv, system, std::cout, std::cerr);
   if (std::cout.flush()) return status;
-  sroce::write_failure(
-      std::cerr, {sroce::ExitCode::other, "the output could not be written", "is the disk full?"});
+  sroce::write_failure(std::cerr, {sroce::ExitCode::other, "the output could not be written", ""});
   return status ? status : static_cast<int>(sroce::ExitCode::other);
 }

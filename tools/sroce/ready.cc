@@ -49,7 +49,7 @@ std::optional<Failure> explain_addresses(const Readiness& state) {
       return failure(state, "duplicate address detection (DAD) of " + text + " has not ended", see);
     if (!has_gid(state, text))
       return failure(state, "it has no GID of the address " + text,
-                     "to see its GIDs: sroce status " + state.device);
+                     "to see its GIDs: sroce status " + shell_word(state.device));
   }
   if (any) return std::nullopt;
   const auto duplicates = find_duplicates(state);
@@ -83,7 +83,8 @@ std::optional<Failure> explain_not_ready(const Readiness& state) {
     return failure(state, "interface '" + state.netdev + "' has no carrier",
                    "set its other end up, or see: ip link show " + shell_word(state.netdev));
   if (!state.port_is_active)
-    return failure(state, "its port is not active", "to see it: rdma link show " + state.device);
+    return failure(state, "its port is not active",
+                   "to see it: rdma link show " + shell_word(state.device));
   return explain_addresses(state);
 }
 
@@ -104,7 +105,7 @@ std::string command_to_try(const Readiness& state) {
   const Gid* gid = preferred_gid(state.gids);
   if (!gid) return {};
   const std::string command =
-      "ibv_rc_pingpong -e -d " + state.device + " -g " + std::to_string(gid->index);
+      "ibv_rc_pingpong -e -d " + shell_word(state.device) + " -g " + std::to_string(gid->index);
   const std::string scope = is_link_local(gid->address) ? "%" + shell_word(state.netdev) : "";
   return command + " & sleep 1; " + command + ' ' + gid->address + scope;
 }

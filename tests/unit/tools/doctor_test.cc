@@ -276,7 +276,8 @@ TEST_F(Doctor, PacketsHadAWrongIcrc) {
   EXPECT_EQ(examine(), 0);
   EXPECT_THAT(text, Not(HasSubstr("ICRC")));
   machine.kernel.devices[0].counters["rx_icrc_encapsulated"] = 7;
-  expect(Verdict::warn, "sroce0", "7 packets had a wrong ICRC: a NAT", "sroce stats sroce0 -w");
+  expect(Verdict::warn, "sroce0", "7 packets since it was added had a wrong ICRC: a NAT",
+         "sroce stats sroce0 -w");
 }
 
 TEST_F(Doctor, SaysWhetherItSawTheFirewall) {
@@ -288,7 +289,7 @@ TEST_F(Doctor, SaysWhetherItSawTheFirewall) {
   EXPECT_THAT(text, HasSubstr("skip  firewall  neither nft nor iptables lists the rules"));
   machine.nft_ruleset = R"({"nftables": []})";
   EXPECT_EQ(examine(), 0) << text;
-  EXPECT_THAT(text, HasSubstr("ok    firewall  no rule of nft or iptables drops"));
+  EXPECT_THAT(text, HasSubstr("ok    firewall  no rule of nft or iptables is known to drop"));
 }
 
 TEST_F(Doctor, FirewallDropsPackets) {

@@ -157,7 +157,8 @@ TEST(IptablesRules, AreThoseOfBothVariants) {
     for (const std::string& command :
          {std::string("iptables-legacy"), std::string("iptables-nft"),
           std::string("ip6tables-legacy"), std::string("ip6tables-nft")})
-      expected += command + " *raw\n" + command + " rules of " + command + '\n';
+      expected += command + " *raw\n" + command + " rules of " + command + '\n' + command +
+                  " # end\n";  // even if there are no rules
     return int{iptables_rules() != expected};
   });
   EXPECT_EQ(status, 0);

@@ -187,9 +187,12 @@ TEST(Iptables, RuleThatDropsIsFound) {
 }
 
 TEST(Iptables, RuleThatAShellWouldChangeIsDeletedByItsNumber) {
-  const std::string rule = "INPUT -p udp -m udp --dport 4791 -m comment --comment \"$(x)\" -j DROP";
-  EXPECT_EQ(drop_in(filter("ACCEPT", {"INPUT -i lo -j ACCEPT", rule})).second,
-            "iptables-legacy -D INPUT 2");
+  for (const char* condition : {"-m comment --comment \"$(x)\"", "-m comment --comment a;id"}) {
+    const std::string rule =
+        "INPUT -p udp -m udp --dport 4791 " + std::string(condition) + " -j DROP";
+    EXPECT_EQ(drop_in(filter("ACCEPT", {"INPUT -i lo -j ACCEPT", rule})).second,
+              "iptables-legacy -D INPUT 2");
+  }
 }
 
 TEST(Iptables, PolicyDropsWhatNoRuleAccepts) {

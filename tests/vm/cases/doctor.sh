@@ -239,7 +239,7 @@ says "... and its peer's doctor finds nothing" 0 "^ok +sroce_c +on eth_c, active
 on_b nft -f - <<<"table ip t { chain c { type nat hook postrouting priority 0; oifname eth_r masquerade; }; }"
 on_b sysctl -qw net.netfilter.nf_conntrack_udp_timeout=1 net.netfilter.nf_conntrack_udp_timeout_stream=1
 says "the router's NAT changes the packets" 2 "^fail +peer +no response: .*, or a NAT changes the packets$" on_a "$sroce" doctor 10.6.0.2
-says "... which its peer's doctor says" 1 "^warn +sroce_c +[0-9]+ packets had a wrong ICRC: a NAT on the way has changed" on_c "$sroce" doctor
+says "... which its peer's doctor says" 1 "^warn +sroce_c +[0-9]+ packets since it was added had a wrong ICRC: a NAT on the way has changed" on_c "$sroce" doctor
 router_cure() { { on_c "$sroce" doctor || true; } | sed -n 's/^ *at a router with NAT: //p'; }
 command=$(router_cure)
 command=${command/TABLE/t}
