@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# ofed.sh RELEASE: print where the headers are of the RDMA that this kernel loads, if that is not its own but that of MLNX_OFED or DOCA.
-# Print "missing" if they are not there. The packages of OFED put them into one of two folders.
+# ofed.sh RELEASE: print nothing if this kernel loads its own ib_core. If it loads that of MLNX_OFED or
+# DOCA, print the folder of its headers, or "missing". OFED's packages use one of two folders.
 set -u
 release=${1:-}
 PATH=$PATH:/usr/sbin:/sbin

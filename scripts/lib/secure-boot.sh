@@ -3,8 +3,8 @@
 # UEFI firmware with Secure Boot, and Debian's kernel 6.12 for it. Debian's package of the firmware has
 # a key for tests, which the firmware trusts. An item has
 #   code.fd, vars.fd   the firmware and its variables
-#   sold.fd            variables as machines are sold with: the firmware trusts Microsoft's keys
-#   EFI                a boot disk's folder: shim, MokManager and GRUB of Debian, signed for such machines
+#   microsoft.fd       variables with Microsoft's keys, as PCs ship with them
+#   EFI                the folder of a boot disk: Debian's shim, MokManager and GRUB, signed for such PCs
 #   vmlinuz            the kernel, signed with that key
 #   bin                trusted.key and trusted.der, the key and its certificate; other.key and other.der,
 #                      which the firmware does not know; sign-file of the kernel's headers
@@ -23,7 +23,7 @@ make_secure_boot() # DIR
 	apt_unpack system "$dir/unpacked" "$image" ovmf sbsigntool shim-signed shim-helpers-amd64-signed grub-efi-amd64-signed
 	cp "$firmware/OVMF/OVMF_CODE_4M.secboot.fd" "$dir/code.fd"
 	cp "$firmware/OVMF/OVMF_VARS_4M.snakeoil.fd" "$dir/vars.fd"
-	cp "$firmware/OVMF/OVMF_VARS_4M.ms.fd" "$dir/sold.fd"
+	cp "$firmware/OVMF/OVMF_VARS_4M.ms.fd" "$dir/microsoft.fd"
 	mkdir -p "$dir/EFI/BOOT" "$dir/EFI/debian"
 	cp "$dir/unpacked/usr/lib/shim/shimx64.efi.signed" "$dir/EFI/BOOT/BOOTX64.EFI"
 	cp "$dir/unpacked/usr/lib/shim/mmx64.efi.signed" "$dir/EFI/BOOT/mmx64.efi"

@@ -86,7 +86,7 @@ Finding examine_signature(const Facts& facts) {
 
 Finding examine_module(const Facts& facts) {
   const std::string locked = facts.locked_down ? signed_only : "";
-  if (facts.has_ofed && facts.module != ModuleState::loaded)
+  if (facts.has_ofed && facts.module == ModuleState::missing)
     return {"module", Verdict::fail, explain_ofed().what(), explain_ofed().cure()};
   switch (facts.module) {
     case ModuleState::missing:
@@ -94,7 +94,11 @@ Finding examine_module(const Facts& facts) {
               "sroce is not installed for kernel " + facts.kernel_release + locked, "make install"};
     case ModuleState::installed:
       if (facts.locked_down) return examine_signature(facts);
-      return {"module", Verdict::fail, "sroce is not loaded", "modprobe sroce"};
+      return {"module", Verdict::fail, "sroce is not loaded",
+              std::string("modprobe sroce") +
+                  (facts.has_ofed ? "\nif it was built without the headers of OFED: make install "
+                                    "&& modprobe sroce"
+                                  : "")};
     case ModuleState::loaded:
       break;
   }

@@ -109,6 +109,9 @@ TEST_F(Doctor, RdmaIsNotThatOfTheKernel) {
   EXPECT_THAT(text, HasSubstr("has RDMA, that of MLNX_OFED or DOCA\n"));
   std::filesystem::remove_all(machine.sysfs.root() / "module/sroce");
   expect(Verdict::fail, "module", "no module sroce has been built for it", "mlnx-ofa_kernel-devel");
+  machine.sysfs.write("modules.alias", "alias rdma-link-sroce sroce\n");
+  expect(Verdict::fail, "module", "sroce is not loaded", "modprobe sroce");
+  EXPECT_THAT(text, HasSubstr("if it was built without the headers of OFED: make install"));
 }
 
 TEST_F(Doctor, ModuleIsNotLoaded) {
